@@ -20,7 +20,7 @@ struct exp_csv {
     uint64_t n_rows;
     bool has_names; /* the line of column names is out */
     int err;
-    char why[256];
+    struct exp_why why;
 };
 
 static const struct exp_csv_column *column_at(const struct exp_csv_file *file, size_t i)
@@ -28,14 +28,14 @@ static const struct exp_csv_column *column_at(const struct exp_csv_file *file, s
     return (const void *)((const char *)file->column + i * file->stride_bytes);
 }
 
-int exp_csv_open(struct exp_csv **csv, const char *path, const struct exp_csv_file *file, char *why, size_t why_bytes)
+int exp_csv_open(struct exp_csv **csv, const char *path, const struct exp_csv_file *file, struct exp_why *why)
 {
     struct exp_csv *c;
     int err = -ENOMEM;
 
     *csv = NULL;
     if (!file->n_columns)
-        return exp_fail(why, why_bytes, -EINVAL, "cannot write '%s': no columns", path);
+        return exp_fail(why, -EINVAL, "cannot write '%s': no columns", path);
     c = calloc(1, sizeof *c);
     if (!c)
         goto fail;
@@ -55,19 +55,19 @@ fail:
     if (c)
         free(c->path);
     free(c);
-    return exp_fail(why, why_bytes, err, "cannot create '%s': %s", path, strerror(-err));
+    return exp_fail(why, err, "cannot create '%s': %s", path, strerror(-err));
 }
 
 int exp_csv_create(struct exp_csv **csv, const struct exp_outdir *dir, const struct exp_csv_file *file,
-                   const char *what, char *why, size_t why_bytes)
+                   const char *what, struct exp_why *why)
 {
     char *path = exp_outdir_file(dir, file->name);
     int err;
 
     *csv = NULL;
     if (!path)
-        return exp_fail(why, why_bytes, -ENOMEM, "out of memory");
-    err = exp_csv_open(csv, path, file, why, why_bytes);
+        return exp_fail(why, -ENOMEM, "out of memory");
+    err = exp_csv_open(csv, path, file, why);
     free(path);
     if (!err && what)
         exp_csv_header(*csv, "what", "%s", what);
@@ -76,15 +76,14 @@ int exp_csv_create(struct exp_csv **csv, const struct exp_outdir *dir, const str
 
 static void slip(struct exp_csv *c, const char *what, const char *value)
 {
-    c->err = exp_fail(c->why, sizeof c->why, -EINVAL, "%s: row %" PRIu64 ": %s, '%.60s'", c->path, c->n_rows + 1, what,
-                      value);
+    c->err = exp_fail(&c->why, -EINVAL, "%s: row %" PRIu64 ": %s, '%.60s'", c->path, c->n_rows + 1, what, value);
 }
 
 static void failed_write(struct exp_csv *c)
 {
     int err = errno ? -errno : -EIO;
 
-    c->err = exp_fail(c->why, sizeof c->why, err, "cannot write '%s': %s", c->path, strerror(-err));
+    c->err = exp_fail(&c->why, err, "cannot write '%s': %s", c->path, strerror(-err));
 }
 
 /* Prints to the file. Every byte goes out through here. */
@@ -248,7 +247,7 @@ void exp_csv_missing(struct exp_csv *csv, const char *column, const char *reason
     if (text)
         exp_csv_string(csv, column, text);
     else if (!csv->err)
-        csv->err = exp_fail(csv->why, sizeof csv->why, -ENOMEM, "cannot write '%s': out of memory", csv->path);
+        csv->err = exp_fail(&csv->why, -ENOMEM, "cannot write '%s': out of memory", csv->path);
     free(text);
 }
 
@@ -288,7 +287,7 @@ static void flush(struct exp_csv *c)
         failed_write(c);
 }
 
-int exp_csv_close(struct exp_csv *csv, char *why, size_t why_bytes)
+int exp_csv_close(struct exp_csv *csv, struct exp_why *why)
 {
     int err;
 
@@ -303,7 +302,7 @@ int exp_csv_close(struct exp_csv *csv, char *why, size_t why_bytes)
     errno = 0;
     if (fclose(csv->out) && !csv->err)
         failed_write(csv);
-    err = csv->err ? exp_fail(why, why_bytes, csv->err, "%s", csv->why) : 0;
+    err = csv->err ? exp_fail(why, csv->err, "%s", csv->why.text) : 0;
     free(csv->path);
     free(csv);
     return err;

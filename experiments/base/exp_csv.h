@@ -17,6 +17,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "experiments/base/exp_error.h"
 #include "experiments/base/exp_outdir.h"
 
 struct exp_csv_column {
@@ -46,11 +47,11 @@ struct exp_csv;
  * Creates a file of such columns. path is copied; the columns are not and must outlive the writer. Returns 0, -errno of
  * opening, -ENOMEM, or -EINVAL for no columns; why gets one line. On failure *csv is NULL.
  */
-int exp_csv_open(struct exp_csv **csv, const char *path, const struct exp_csv_file *file, char *why, size_t why_bytes);
+int exp_csv_open(struct exp_csv **csv, const char *path, const struct exp_csv_file *file, struct exp_why *why);
 
 /* Does the same for a file of a result directory, with a first header line "what", unless that is NULL. */
 int exp_csv_create(struct exp_csv **csv, const struct exp_outdir *dir, const struct exp_csv_file *file,
-                   const char *what, char *why, size_t why_bytes);
+                   const char *what, struct exp_why *why);
 
 /* Writes one "# key: value" line. Line breaks in the value become blanks. */
 void exp_csv_header(struct exp_csv *csv, const char *key, const char *value, ...) __attribute__((format(printf, 3, 4)));
@@ -76,7 +77,7 @@ int exp_csv_error(const struct exp_csv *csv);
  * Writes what is buffered through to the disk, closes and frees. Returns 0; -ENOSPC, -EIO, ... of the first failed
  * write; -EINVAL for the first slip of the caller. why gets one line. csv may be NULL.
  */
-int exp_csv_close(struct exp_csv *csv, char *why, size_t why_bytes);
+int exp_csv_close(struct exp_csv *csv, struct exp_why *why);
 
 /* Prints a Markdown section that says what the columns of a file mean. */
 void exp_csv_document(const struct exp_csv_file *file, FILE *out);

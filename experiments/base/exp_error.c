@@ -64,12 +64,13 @@ static void put(char *out, size_t bytes, const char *line, va_list args)
     }
 }
 
-int exp_fail(char *why, size_t why_bytes, int err, const char *line, ...)
+int exp_fail(struct exp_why *why, int err, const char *line, ...)
 {
     va_list args;
 
     va_start(args, line);
-    put(why, why_bytes, line, args);
+    if (why)
+        put(why->text, sizeof why->text, line, args);
     va_end(args);
     return err;
 }

@@ -4,9 +4,14 @@
 
 #include <stddef.h>
 
-/* Prints the line into why[why_bytes]; of a line that does not fit, the middle is left out; control characters become
- * blanks. why may be NULL if why_bytes is 0. Returns err. */
-int exp_fail(char *why, size_t why_bytes, int err, const char *line, ...) __attribute__((format(printf, 4, 5)));
+/* One line for the reader: what went wrong, and why. It holds two long paths and what is said of them. */
+struct exp_why {
+    char text[1024];
+};
+
+/* Prints the line into why; of a line that does not fit, the middle is left out; control characters become blanks.
+ * why may be NULL. Returns err. */
+int exp_fail(struct exp_why *why, int err, const char *line, ...) __attribute__((format(printf, 3, 4)));
 
 /* Prints one line into text[bytes], as exp_fail does: for what is no error. The second appends to what is there. */
 void exp_say(char *text, size_t bytes, const char *line, ...) __attribute__((format(printf, 3, 4)));

@@ -48,9 +48,9 @@ static int end(FILE *out)
 }
 
 /* Says why there is no file, unless its print has said so. */
-static int fail(const char *path, int err, char *why, size_t why_bytes)
+static int fail(const char *path, int err, struct exp_why *why)
 {
-    return why_bytes && *why ? err : exp_fail(why, why_bytes, err, "cannot write '%s': %s", path, strerror(-err));
+    return *why->text ? err : exp_fail(why, err, "cannot write '%s': %s", path, strerror(-err));
 }
 
 static int fill(const char *path, int (*print)(void *ctx, FILE *out), void *ctx)
@@ -62,15 +62,15 @@ static int fill(const char *path, int (*print)(void *ctx, FILE *out), void *ctx)
     return err ? err : failed;
 }
 
-static int write_partial(char *partial, const char *path, int (*print)(void *ctx, FILE *out), void *ctx, char *why,
-                         size_t why_bytes)
+static int write_partial(char *partial, const char *path, int (*print)(void *ctx, FILE *out), void *ctx,
+                         struct exp_why *why)
 {
     struct exp_guard guard = { .undo = remove_file, .ctx = partial };
     struct renaming renaming = { partial, path };
     int err = exp_guard_begin(&guard, create, partial);
 
     if (err)
-        return fail(path, err, why, why_bytes);
+        return fail(path, err, why);
     err = fill(partial, print, ctx);
     if (!err)
         err = exp_guard_end(&guard, put_in_place, &renaming);
@@ -78,7 +78,7 @@ static int write_partial(char *partial, const char *path, int (*print)(void *ctx
         return 0;
     exp_guard_end(&guard, NULL, NULL);
     unlink(partial);
-    return fail(path, err, why, why_bytes);
+    return fail(path, err, why);
 }
 
 /* Tells whether there is something at a path that no file can take the place of: a device, a pipe. */
@@ -89,23 +89,22 @@ static bool is_no_file(const char *path)
     return !stat(path, &s) && !S_ISREG(s.st_mode);
 }
 
-int exp_file_write(const char *path, int (*print)(void *ctx, FILE *out), void *ctx, char *why, size_t why_bytes)
+int exp_file_write(const char *path, int (*print)(void *ctx, FILE *out), void *ctx, struct exp_why *why)
 {
     char *partial;
     int err;
 
-    if (why_bytes)
-        *why = '\0';
+    *why->text = '\0';
     if (!*path)
         return print(ctx, stdout);
     if (is_no_file(path)) {
         err = fill(path, print, ctx);
-        return err ? fail(path, err, why, why_bytes) : 0;
+        return err ? fail(path, err, why) : 0;
     }
     partial = exp_format("%s.partial.%ld", path, (long)getpid());
     if (!partial)
-        return exp_fail(why, why_bytes, -ENOMEM, "out of memory");
-    err = write_partial(partial, path, print, ctx, why, why_bytes);
+        return exp_fail(why, -ENOMEM, "out of memory");
+    err = write_partial(partial, path, print, ctx, why);
     free(partial);
     return err;
 }

@@ -11,13 +11,12 @@
 struct search {
     struct exp_folders *f;
     bool (*is_wanted)(const char *file);
-    char *why;
-    size_t why_bytes;
+    struct exp_why *why;
 };
 
 static int out_of_memory(const struct search *s)
 {
-    return exp_fail(s->why, s->why_bytes, -ENOMEM, "out of memory");
+    return exp_fail(s->why, -ENOMEM, "out of memory");
 }
 
 static int add(const struct search *s, const char *path)
@@ -61,7 +60,7 @@ static int find_below(const struct search *s, const char *folder)
     int n = scandir(folder, &entry, is_visible, alphasort), err;
 
     if (n < 0)
-        return exp_fail(s->why, s->why_bytes, -errno, "cannot read the folder '%s': %s", folder, strerror(errno));
+        return exp_fail(s->why, -errno, "cannot read the folder '%s': %s", folder, strerror(errno));
     err = look(s, folder, entry, n);
     for (int i = 0; i < n; i++)
         free(entry[i]);
@@ -89,10 +88,9 @@ static int look(const struct search *s, const char *folder, struct dirent **entr
     return err;
 }
 
-int exp_folders_find(struct exp_folders *f, const char *root, bool (*is_wanted)(const char *file), char *why,
-                     size_t why_bytes)
+int exp_folders_find(struct exp_folders *f, const char *root, bool (*is_wanted)(const char *file), struct exp_why *why)
 {
-    const struct search s = { f, is_wanted, why, why_bytes };
+    const struct search s = { f, is_wanted, why };
 
     return find_below(&s, root);
 }

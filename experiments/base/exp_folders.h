@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "experiments/base/exp_error.h"
+
 /* Paths in the order of their names. Starts as { 0 }. */
 struct exp_folders {
     char **path;
@@ -16,8 +18,7 @@ struct exp_folders {
  * they are results that are not complete yet, and links are not followed. Returns 0; -errno of reading a folder, with
  * one line in why; -ENOMEM.
  */
-int exp_folders_find(struct exp_folders *f, const char *root, bool (*is_wanted)(const char *file), char *why,
-                     size_t why_bytes);
+int exp_folders_find(struct exp_folders *f, const char *root, bool (*is_wanted)(const char *file), struct exp_why *why);
 
 void exp_folders_release(struct exp_folders *f);
 

@@ -15,24 +15,24 @@ bool exp_name_ends_in(const char *name, const char *suffix)
     return length > end && !strcmp(name + length - end, suffix);
 }
 
-int exp_names_unknown(const struct exp_names *n, const char *name, char *why, size_t why_bytes)
+int exp_names_unknown(const struct exp_names *n, const char *name, struct exp_why *why)
 {
     struct dirent **entry = NULL;
     int n_entries = scandir(n->folder, &entry, NULL, alphasort);
 
     if (n_entries < 0)
-        return exp_fail(why, why_bytes, -ENOENT, "unknown %s '%s': cannot list '%s': %s", n->what, name, n->folder,
+        return exp_fail(why, -ENOENT, "unknown %s '%s': cannot list '%s': %s", n->what, name, n->folder,
                         strerror(errno));
-    exp_say(why, why_bytes, "unknown %s '%.60s'; known:%s", n->what, name, n->also);
+    exp_say(why->text, sizeof why->text, "unknown %s '%.60s'; known:%s", n->what, name, n->also);
     for (int i = 0; i < n_entries; i++) {
         const char *file = entry[i]->d_name;
 
         if (*file != '.' && exp_name_ends_in(file, n->suffix))
-            exp_say_more(why, why_bytes, " %.*s", (int)(strlen(file) - strlen(n->suffix)), file);
+            exp_say_more(why->text, sizeof why->text, " %.*s", (int)(strlen(file) - strlen(n->suffix)), file);
         free(entry[i]);
     }
     free(entry);
-    exp_say_more(why, why_bytes, " (or %s)", n->else_taken);
+    exp_say_more(why->text, sizeof why->text, " (or %s)", n->else_taken);
     return -ENOENT;
 }
 

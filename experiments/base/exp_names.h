@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "experiments/base/exp_error.h"
+
 bool exp_name_ends_in(const char *name, const char *suffix); /* and is not the suffix alone */
 
 struct exp_names {
@@ -16,7 +18,7 @@ struct exp_names {
 };
 
 /* Writes one line that says that a name is unknown and lists the known ones, as far as they fit. Returns -ENOENT. */
-int exp_names_unknown(const struct exp_names *n, const char *name, char *why, size_t why_bytes);
+int exp_names_unknown(const struct exp_names *n, const char *name, struct exp_why *why);
 
 /* Finds what somebody may have meant: sim_nearest_word (sim/machine/machine_words.h). */
 const char *exp_names_nearest(const char *word, const char *const *known, size_t n);

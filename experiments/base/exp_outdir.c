@@ -90,7 +90,7 @@ static bool exists(int dir_fd, const char *name)
 /* ---- the path and its parent ---- */
 
 /* Splits path into parent and name; trailing slashes do not count. */
-static int split_path(struct exp_outdir *d, const char *path, char *why, size_t why_bytes)
+static int split_path(struct exp_outdir *d, const char *path, struct exp_why *why)
 {
     size_t length = strlen(path), start;
 
@@ -103,9 +103,9 @@ static int split_path(struct exp_outdir *d, const char *path, char *why, size_t 
         start--;
     d->parent = start ? exp_format("%.*s", (int)start, path) : strdup(".");
     if (!d->name || !d->parent)
-        return exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+        return exp_fail(why, -ENOMEM, "out of memory");
     if (!*d->name || is_dot(d->name))
-        return exp_fail(why, why_bytes, -EINVAL, "not the name of a result directory: '%s'", path);
+        return exp_fail(why, -EINVAL, "not the name of a result directory: '%s'", path);
     return 0;
 }
 
@@ -273,18 +273,18 @@ static int find_marker(const struct exp_outdir *d, const char *directory, bool *
     return 0;
 }
 
-static int check_old(const struct exp_outdir *d, char *why, size_t why_bytes)
+static int check_old(const struct exp_outdir *d, struct exp_why *why)
 {
     bool holds;
 
     if (!exists(d->parent_fd, d->name) || is_empty(d->parent_fd, d->name))
         return 0;
     if (find_marker(d, d->name, &holds))
-        return exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+        return exp_fail(why, -ENOMEM, "out of memory");
     if (holds)
         return 0;
-    return exp_fail(why, why_bytes, -EEXIST, "'%s/%s' exists and is no earlier result (it has no %s): not replaced",
-                    d->parent, d->name, d->marker);
+    return exp_fail(why, -EEXIST, "'%s/%s' exists and is no earlier result (it has no %s): not replaced", d->parent,
+                    d->name, d->marker);
 }
 
 static int make_partial(struct exp_outdir *d)
@@ -344,8 +344,7 @@ static void undo(void *outdir)
 struct opening {
     struct exp_outdir *d;
     const char *path;
-    char *why;
-    size_t why_bytes;
+    struct exp_why *why;
 };
 
 static int begin(void *arg)
@@ -355,17 +354,17 @@ static int begin(void *arg)
 
     if (!err) {
         clear_leftovers(o->d);
-        err = check_old(o->d, o->why, o->why_bytes);
+        err = check_old(o->d, o->why);
         if (err)
             return err;
         err = make_partial(o->d);
     }
-    return err ? exp_fail(o->why, o->why_bytes, err, "cannot write results to '%s': %s", o->path, strerror(-err)) : 0;
+    return err ? exp_fail(o->why, err, "cannot write results to '%s': %s", o->path, strerror(-err)) : 0;
 }
 
-int exp_outdir_open(struct exp_outdir *d, const char *path, const char *marker, char *why, size_t why_bytes)
+int exp_outdir_open(struct exp_outdir *d, const char *path, const char *marker, struct exp_why *why)
 {
-    struct opening o = { d, path, why, why_bytes };
+    struct opening o = { d, path, why };
     int err;
 
     *d = (struct exp_outdir){ .parent_fd = -1,
@@ -373,7 +372,7 @@ int exp_outdir_open(struct exp_outdir *d, const char *path, const char *marker, 
                               .marker = strdup(marker),
                               .existing_length = SIZE_MAX,
                               .guard = { .undo = undo, .ctx = d } };
-    err = d->marker ? split_path(d, path, why, why_bytes) : exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+    err = d->marker ? split_path(d, path, why) : exp_fail(why, -ENOMEM, "out of memory");
     if (!err)
         err = exp_guard_begin(&d->guard, begin, &o);
     if (err)
@@ -387,7 +386,7 @@ char *exp_outdir_file(const struct exp_outdir *d, const char *file)
 }
 
 int exp_outdir_write(const struct exp_outdir *d, const char *file, int (*print)(const void *ctx, FILE *out),
-                     const void *ctx, char *why, size_t why_bytes)
+                     const void *ctx, struct exp_why *why)
 {
     char *path = exp_outdir_file(d, file);
     FILE *out = path ? fopen(path, "w") : NULL;
@@ -398,7 +397,7 @@ int exp_outdir_write(const struct exp_outdir *d, const char *file, int (*print)(
     if (out && fclose(out) && (!err || err == -EIO))
         err = -errno;
     if (err)
-        exp_fail(why, why_bytes, err, "cannot write '%s': %s", path ? path : file, strerror(-err));
+        exp_fail(why, err, "cannot write '%s': %s", path ? path : file, strerror(-err));
     free(path);
     return err;
 }
@@ -469,22 +468,21 @@ static int put_in_place(struct exp_outdir *d)
     return err;
 }
 
-int exp_outdir_commit(struct exp_outdir *d, char *why, size_t why_bytes)
+int exp_outdir_commit(struct exp_outdir *d, struct exp_why *why)
 {
     bool holds;
     int err = find_marker(d, d->partial, &holds);
 
     if (err)
-        return exp_fail(why, why_bytes, err, "out of memory");
+        return exp_fail(why, err, "out of memory");
     if (!holds)
-        return exp_fail(why, why_bytes, -EINVAL, "the results in '%s' are incomplete: no %s", d->path, d->marker);
-    err = check_old(d, why, why_bytes); /* it may have appeared in the meantime */
+        return exp_fail(why, -EINVAL, "the results in '%s' are incomplete: no %s", d->path, d->marker);
+    err = check_old(d, why); /* it may have appeared in the meantime */
     if (err)
         return err;
     err = put_in_place(d);
     if (err)
-        return exp_fail(why, why_bytes, err, "cannot put the results in '%s/%s': %s", d->parent, d->name,
-                        strerror(-err));
+        return exp_fail(why, err, "cannot put the results in '%s/%s': %s", d->parent, d->name, strerror(-err));
     release(d);
     return 0;
 }

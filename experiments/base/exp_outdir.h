@@ -20,6 +20,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "experiments/base/exp_error.h"
 #include "experiments/base/exp_guard.h"
 
 struct exp_outdir {
@@ -39,7 +40,7 @@ struct exp_outdir {
  * directory will hold. Returns 0, or -errno with one line in why: -EINVAL for a path without a name ("/", "..");
  * -EEXIST if path exists and may not be replaced; -EACCES, -EROFS, -ENOSPC, ... if the parent cannot be written.
  */
-int exp_outdir_open(struct exp_outdir *d, const char *path, const char *marker, char *why, size_t why_bytes);
+int exp_outdir_open(struct exp_outdir *d, const char *path, const char *marker, struct exp_why *why);
 
 /* Returns the path of a file inside the directory while it is being written, from malloc; NULL when out of memory. */
 char *exp_outdir_file(const struct exp_outdir *d, const char *file);
@@ -49,14 +50,14 @@ char *exp_outdir_file(const struct exp_outdir *d, const char *file);
  * that, or -errno of writing, with one line in why.
  */
 int exp_outdir_write(const struct exp_outdir *d, const char *file, int (*print)(const void *ctx, FILE *out),
-                     const void *ctx, char *why, size_t why_bytes);
+                     const void *ctx, struct exp_why *why);
 
 /*
  * Puts the directory in its final place and releases d. Returns 0, or -errno with one line in why: -EINVAL if the
  * marker is missing, -EIO, -ENOSPC, ... if the files cannot be brought to the disk or renamed. On failure d stays open,
  * and the old directory, if there was one, is in place.
  */
-int exp_outdir_commit(struct exp_outdir *d, char *why, size_t why_bytes);
+int exp_outdir_commit(struct exp_outdir *d, struct exp_why *why);
 
 /* Removes what was written, and parents that were made for it, and releases d. A released d is fine. */
 void exp_outdir_abort(struct exp_outdir *d);

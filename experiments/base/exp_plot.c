@@ -105,22 +105,21 @@ static bool is_complete(const char *path, const struct file_kind *kind)
 }
 
 static int judge(const char *script, const char *partial, const struct file_kind *kind, int status, const char *last,
-                 char *why, size_t why_bytes)
+                 struct exp_why *why)
 {
     if (WIFSIGNALED(status))
-        return exp_fail(why, why_bytes, -EINTR, "gnuplot was ended by signal %d", WTERMSIG(status));
+        return exp_fail(why, -EINTR, "gnuplot was ended by signal %d", WTERMSIG(status));
     if (WEXITSTATUS(status) == NOTHING_TO_DRAW)
-        return exp_fail(why, why_bytes, -ENODATA, "%s", *last ? last : "nothing to draw");
+        return exp_fail(why, -ENODATA, "%s", *last ? last : "nothing to draw");
     if (WEXITSTATUS(status))
-        return exp_fail(why, why_bytes, -EIO, "gnuplot failed: %s", *last ? last : script);
+        return exp_fail(why, -EIO, "gnuplot failed: %s", *last ? last : script);
     if (!is_complete(partial, kind))
-        return exp_fail(why, why_bytes, -EIO, "gnuplot wrote no complete %s file%s%s", kind->format, *last ? ": " : "",
-                        last);
+        return exp_fail(why, -EIO, "gnuplot wrote no complete %s file%s%s", kind->format, *last ? ": " : "", last);
     return 0;
 }
 
 static int draw(const char *script, const char *output, const char *partial, const struct file_kind *kind,
-                const char *definitions, unsigned limit_s, char *why, size_t why_bytes)
+                const char *definitions, unsigned limit_s, struct exp_why *why)
 {
     const char *const argv[] = { "gnuplot", "--default-settings", "-e", definitions, script, NULL };
     char last[512];
@@ -128,34 +127,34 @@ static int draw(const char *script, const char *output, const char *partial, con
     int err = exp_process_run(argv, limit_s, exp_interrupted, &status, last, sizeof last);
 
     if (err == -ENOENT)
-        return exp_fail(why, why_bytes, err, "gnuplot is not installed (package gnuplot-nox)");
+        return exp_fail(why, err, "gnuplot is not installed (package gnuplot-nox)");
     if (err == -EINTR)
-        return exp_fail(why, why_bytes, err, "interrupted while drawing");
+        return exp_fail(why, err, "interrupted while drawing");
     if (err == -ETIMEDOUT)
-        return exp_fail(why, why_bytes, err, "gnuplot was not done after %u s and was killed", limit_s);
+        return exp_fail(why, err, "gnuplot was not done after %u s and was killed", limit_s);
     if (err)
-        return exp_fail(why, why_bytes, err, "cannot run gnuplot: %s", strerror(-err));
-    err = judge(script, partial, kind, status, last, why, why_bytes);
+        return exp_fail(why, err, "cannot run gnuplot: %s", strerror(-err));
+    err = judge(script, partial, kind, status, last, why);
     if (!err && rename(partial, output))
-        err = exp_fail(why, why_bytes, -errno, "cannot create '%s': %s", output, strerror(errno));
+        err = exp_fail(why, -errno, "cannot create '%s': %s", output, strerror(errno));
     return err;
 }
 
 int exp_plot_draw(const char *script, const char *output, const struct exp_plot_variable *variable, size_t n_variables,
-                  unsigned limit_s, char *why, size_t why_bytes)
+                  unsigned limit_s, struct exp_why *why)
 {
     const struct file_kind *kind = find_kind(output);
     char *partial = NULL, *definitions = NULL;
     int err;
 
     if (!kind)
-        return exp_fail(why, why_bytes, -EINVAL, "neither a .png nor a .svg file: '%s'", output);
+        return exp_fail(why, -EINVAL, "neither a .png nor a .svg file: '%s'", output);
     partial = exp_format("%s.partial", output);
     definitions = partial ? make_definitions(kind->format, partial, variable, n_variables) : NULL;
     if (definitions)
-        err = draw(script, output, partial, kind, definitions, limit_s, why, why_bytes);
+        err = draw(script, output, partial, kind, definitions, limit_s, why);
     else
-        err = exp_fail(why, why_bytes, -ENOMEM, "cannot draw '%s': out of memory", output);
+        err = exp_fail(why, -ENOMEM, "cannot draw '%s': out of memory", output);
     if (err && partial)
         unlink(partial);
     free(definitions);
@@ -192,30 +191,29 @@ static bool ends_drawing(int err)
     return err == -ENOENT || err == -EINTR || err == -ETIMEDOUT || exp_interrupted();
 }
 
-static int draw_formats(const struct drawing *d, char *why, size_t why_bytes)
+static int draw_formats(const struct drawing *d, struct exp_why *why)
 {
     int first = 0;
 
     for (size_t i = 0; i < N_FORMATS; i++) {
-        char line[512] = "";
+        struct exp_why line = { "" };
         char *output = exp_format("%s/%s%s", d->f->out_dir, d->figure, file_kinds[i].suffix);
-        int err =
-            output ? exp_plot_draw(d->script, output, d->variable, d->n_variables, EXP_PLOT_LIMIT_S, line, sizeof line)
-                   : exp_fail(line, sizeof line, -ENOMEM, "out of memory");
+        int err = output ? exp_plot_draw(d->script, output, d->variable, d->n_variables, EXP_PLOT_LIMIT_S, &line)
+                         : exp_fail(&line, -ENOMEM, "out of memory");
 
         free(output);
         if (err == -ENODATA)
-            return exp_fail(why, why_bytes, err, "%s", line); /* the other format would say the same */
-        tell(d, file_kinds[i].suffix, err, line);
+            return exp_fail(why, err, "%s", line.text); /* the other format would say the same */
+        tell(d, file_kinds[i].suffix, err, line.text);
         if (err && !first)
-            first = exp_fail(why, why_bytes, err, "%s", line);
+            first = exp_fail(why, err, "%s", line.text);
         if (ends_drawing(err))
             break;
     }
     return first;
 }
 
-static int draw_with_data(struct drawing *d, const struct exp_plot_data *data, char *why, size_t why_bytes)
+static int draw_with_data(struct drawing *d, const struct exp_plot_data *data, struct exp_why *why)
 {
     size_t n = d->f->n_variables;
     int err;
@@ -223,44 +221,44 @@ static int draw_with_data(struct drawing *d, const struct exp_plot_data *data, c
     d->n_variables = n + data->n_tables;
     d->variable = malloc((d->n_variables + 1) * sizeof *d->variable);
     if (!d->variable)
-        return exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+        return exp_fail(why, -ENOMEM, "out of memory");
     if (n)
         memcpy(d->variable, d->f->variable, n * sizeof *d->variable);
     memcpy(d->variable + n, data->variable, data->n_tables * sizeof *d->variable);
-    err = draw_formats(d, why, why_bytes);
+    err = draw_formats(d, why);
     free(d->variable);
     return err;
 }
 
-static int draw_figure(struct drawing *d, char *why, size_t why_bytes)
+static int draw_figure(struct drawing *d, struct exp_why *why)
 {
     const struct exp_plot_script script = { d->script, d->f->variable, d->f->n_variables };
     struct exp_plot_data data;
-    int err = exp_plot_data_open(&data, &script, d->f->data_dir, d->f->out_dir, why, why_bytes);
+    int err = exp_plot_data_open(&data, &script, d->f->data_dir, d->f->out_dir, why);
     bool has_data = !err;
 
     if (has_data)
-        err = draw_with_data(d, &data, why, why_bytes);
+        err = draw_with_data(d, &data, why);
     exp_plot_data_close(&data);
     if (err == -ENODATA || !has_data)
-        tell(d, "", err, why);
+        tell(d, "", err, why->text);
     return err == -ENODATA ? 0 : err;
 }
 
-static int draw_all(const struct exp_plot_figures *f, exp_plot_report_fn report, void *ctx, char *why, size_t why_bytes)
+static int draw_all(const struct exp_plot_figures *f, exp_plot_report_fn report, void *ctx, struct exp_why *why)
 {
     int first = 0;
 
     for (size_t i = 0; i < f->n_figures; i++) {
         struct drawing d = { .f = f, .figure = f->figure[i], .report = report, .ctx = ctx };
-        char line[512] = "";
+        struct exp_why line = { "" };
         int err;
 
         d.script = exp_format("%s/%s.gp", f->scripts_dir, d.figure);
-        err = d.script ? draw_figure(&d, line, sizeof line) : exp_fail(line, sizeof line, -ENOMEM, "out of memory");
+        err = d.script ? draw_figure(&d, &line) : exp_fail(&line, -ENOMEM, "out of memory");
         free(d.script);
         if (err && !first)
-            first = exp_fail(why, why_bytes, err, "%s: %s", d.figure, line);
+            first = exp_fail(why, err, "%s: %s", d.figure, line.text);
         if (ends_drawing(err))
             break;
     }
@@ -273,8 +271,7 @@ static char *plain_path(const char *path)
     return exp_format("%s%s", *path == '/' || *path == '.' ? "" : "./", path);
 }
 
-int exp_plot_figures(const struct exp_plot_figures *f, exp_plot_report_fn report, void *ctx, char *why,
-                     size_t why_bytes)
+int exp_plot_figures(const struct exp_plot_figures *f, exp_plot_report_fn report, void *ctx, struct exp_why *why)
 {
     struct exp_plot_figures plain = *f;
     char *data_dir = plain_path(f->data_dir), *out_dir = plain_path(f->out_dir);
@@ -282,8 +279,7 @@ int exp_plot_figures(const struct exp_plot_figures *f, exp_plot_report_fn report
 
     plain.data_dir = data_dir;
     plain.out_dir = out_dir;
-    err = data_dir && out_dir ? draw_all(&plain, report, ctx, why, why_bytes)
-                              : exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+    err = data_dir && out_dir ? draw_all(&plain, report, ctx, why) : exp_fail(why, -ENOMEM, "out of memory");
     free(out_dir);
     free(data_dir);
     return err;

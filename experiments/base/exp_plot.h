@@ -10,6 +10,8 @@
 
 #include <stddef.h>
 
+#include "experiments/base/exp_error.h"
+
 enum { EXP_PLOT_LIMIT_S = 120 }; /* what one file gets: the slowest figures take two or three seconds */
 
 struct exp_plot_variable {
@@ -28,7 +30,7 @@ struct exp_plot_variable {
  *   -EINVAL   another kind of file; -ENOMEM; -errno of starting a program, of renaming
  */
 int exp_plot_draw(const char *script, const char *output, const struct exp_plot_variable *variable, size_t n_variables,
-                  unsigned limit_s, char *why, size_t why_bytes);
+                  unsigned limit_s, struct exp_why *why);
 
 /*
  * Figures drawn with the same variables: <scripts_dir>/<figure>.gp draws <out_dir>/<figure>.png and .svg from the
@@ -53,7 +55,6 @@ typedef void (*exp_plot_report_fn)(void *ctx, const char *file, int err, const c
  * no failure: it is not drawn. report may be NULL. Returns 0; the first -errno, after having tried the others; -ENOENT
  * or -ETIMEDOUT at once if gnuplot is missing or hangs; why gets its line.
  */
-int exp_plot_figures(const struct exp_plot_figures *f, exp_plot_report_fn report, void *ctx, char *why,
-                     size_t why_bytes);
+int exp_plot_figures(const struct exp_plot_figures *f, exp_plot_report_fn report, void *ctx, struct exp_why *why);
 
 #endif

@@ -64,7 +64,7 @@ static bool is_known(const struct exp_plot_data *d, const char *table)
 
 /* Adds a table; t is NULL where there is none. A table without rows has nothing that gnuplot could read. */
 static int add_table(struct exp_plot_data *d, const char *table, const struct exp_table *t, const char *out_dir,
-                     char *why, size_t why_bytes)
+                     struct exp_why *why)
 {
     size_t i = d->n_tables;
     bool is_empty = !t || !t->n_rows;
@@ -73,15 +73,15 @@ static int add_table(struct exp_plot_data *d, const char *table, const struct ex
     if (is_known(d, table))
         return 0;
     if (i == EXP_PLOT_MAX_TABLES)
-        return exp_fail(why, why_bytes, -EINVAL, "a figure reads at most %d tables", EXP_PLOT_MAX_TABLES);
+        return exp_fail(why, -EINVAL, "a figure reads at most %d tables", EXP_PLOT_MAX_TABLES);
     d->path[i] = is_empty ? exp_format("%s", "") : exp_format("%s/.%s.plain.%ld", out_dir, table, (long)getpid());
     if (!d->path[i])
-        return exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+        return exp_fail(why, -ENOMEM, "out of memory");
     name_variable(d->name[i], sizeof d->name[i], table);
     d->variable[i] = (struct exp_plot_variable){ d->name[i], d->path[i] };
     d->n_tables++;
     err = is_empty ? 0 : write_plain(t, d->path[i]);
-    return err ? exp_fail(why, why_bytes, err, "cannot write to '%s': %s", out_dir, strerror(-err)) : 0;
+    return err ? exp_fail(why, err, "cannot write to '%s': %s", out_dir, strerror(-err)) : 0;
 }
 
 void exp_plot_data_close(struct exp_plot_data *d)
@@ -141,34 +141,34 @@ struct demand {
 };
 
 /* Says why no row will do: what its cells say, if they say something. */
-static int explain(const struct demand *d, size_t n_rows, const char *said, char *why, size_t why_bytes)
+static int explain(const struct demand *d, size_t n_rows, const char *said, struct exp_why *why)
 {
     static const char missing[] = "not available: ";
 
     if (!n_rows)
-        return exp_fail(why, why_bytes, -ENODATA, "%s has no rows for it", d->table);
+        return exp_fail(why, -ENODATA, "%s has no rows for it", d->table);
     if (!strncmp(said, missing, sizeof missing - 1))
-        return exp_fail(why, why_bytes, -ENODATA, "%s", said + sizeof missing - 1);
-    return exp_fail(why, why_bytes, -ENODATA, "%s has no number in %s%s", d->table,
-                    d->column[0] + (*d->column[0] == '$'), d->column[1] ? " and the like" : "");
+        return exp_fail(why, -ENODATA, "%s", said + sizeof missing - 1);
+    return exp_fail(why, -ENODATA, "%s has no number in %s%s", d->table, d->column[0] + (*d->column[0] == '$'),
+                    d->column[1] ? " and the like" : "");
 }
 
 static bool is_number(const struct exp_table *t, size_t row, size_t column)
 {
-    char ignored[256];
+    struct exp_why ignored;
     double value;
 
-    return !exp_table_double(t, row, column, &value, ignored, sizeof ignored);
+    return !exp_table_double(t, row, column, &value, &ignored);
 }
 
 /* Checks that some row has a number. A column that the table lacks holds none. */
-static int check_demand(const struct demand *d, const struct exp_plot_script *s, const struct exp_table *t, char *why,
-                        size_t why_bytes)
+static int check_demand(const struct demand *d, const struct exp_plot_script *s, const struct exp_table *t,
+                        struct exp_why *why)
 {
     const char *said = "";
     size_t key = 0, n_rows = 0;
 
-    if (d->key && exp_table_column(t, d->key, &key, why, why_bytes))
+    if (d->key && exp_table_column(t, d->key, &key, why))
         return -ENODATA;
     for (size_t row = 0; row < t->n_rows; row++) {
         if (d->key && !is_among(s, d->value, exp_table_string(t, row, key)))
@@ -182,7 +182,7 @@ static int check_demand(const struct demand *d, const struct exp_plot_script *s,
             said = *said ? said : exp_table_string(t, row, column);
         }
     }
-    return explain(d, n_rows, said, why, why_bytes);
+    return explain(d, n_rows, said, why);
 }
 
 /* ---- a script's head ---- */
@@ -222,44 +222,44 @@ struct head {
     bool lacks_data; /* the reason is in why; a hint may follow */
 };
 
-static int use_table(struct head *h, const char *table, const struct demand *demand, char *why, size_t why_bytes)
+static int use_table(struct head *h, const char *table, const struct demand *demand, struct exp_why *why)
 {
     char *path = exp_format("%s/%s", h->data_dir, table);
     struct exp_table t = { 0 };
-    int err = path ? exp_table_read(&t, path, why, why_bytes) : exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+    int err = path ? exp_table_read(&t, path, why) : exp_fail(why, -ENOMEM, "out of memory");
     bool is_there = !err;
 
     if (err == -ENOENT) {
-        err = demand ? exp_fail(why, why_bytes, -ENODATA, "there is no %s", table) : 0;
-        why[0] = demand ? why[0] : '\0';
+        err = demand ? exp_fail(why, -ENODATA, "there is no %s", table) : 0;
+        why->text[0] = demand ? why->text[0] : '\0';
     } else if (!err && demand) {
-        err = check_demand(demand, h->script, &t, why, why_bytes);
+        err = check_demand(demand, h->script, &t, why);
     }
     if (!err)
-        err = add_table(h->d, table, is_there ? &t : NULL, h->out_dir, why, why_bytes);
+        err = add_table(h->d, table, is_there ? &t : NULL, h->out_dir, why);
     exp_table_release(&t);
     free(path);
     return err;
 }
 
-static int use_draws(struct head *h, char *text, char *why, size_t why_bytes)
+static int use_draws(struct head *h, char *text, struct exp_why *why)
 {
     struct demand demand;
     int err;
 
     if (!parse_demand(&demand, text))
-        return exp_fail(why, why_bytes, -EINVAL, "%s: a '# draws' line that names no columns", h->script->path);
-    err = use_table(h, demand.table, &demand, why, why_bytes);
+        return exp_fail(why, -EINVAL, "%s: a '# draws' line that names no columns", h->script->path);
+    err = use_table(h, demand.table, &demand, why);
     h->lacks_data = err == -ENODATA;
     return h->lacks_data ? 0 : err;
 }
 
-static int use_reads(struct head *h, char *text, char *why, size_t why_bytes)
+static int use_reads(struct head *h, char *text, struct exp_why *why)
 {
     char *rest;
 
     for (char *table = strtok_r(text, BLANKS, &rest); table; table = strtok_r(NULL, BLANKS, &rest)) {
-        int err = use_table(h, table, NULL, why, why_bytes);
+        int err = use_table(h, table, NULL, why);
 
         if (err)
             return err;
@@ -267,31 +267,31 @@ static int use_reads(struct head *h, char *text, char *why, size_t why_bytes)
     return 0;
 }
 
-static void use_hint(char *text, char *why, size_t why_bytes)
+static void use_hint(char *text, struct exp_why *why)
 {
     text[strcspn(text, "\n")] = '\0';
-    exp_say_more(why, why_bytes, " (%s)", text);
+    exp_say_more(why->text, sizeof why->text, " (%s)", text);
 }
 
 /* Returns 1 where the head ends. */
-static int use_line(struct head *h, char *line, char *why, size_t why_bytes)
+static int use_line(struct head *h, char *line, struct exp_why *why)
 {
     static const char draws[] = "# draws ", reads[] = "# reads ", hint[] = "# hint ";
 
     if (h->lacks_data) {
         if (!strncmp(line, hint, sizeof hint - 1))
-            use_hint(line + sizeof hint - 1, why, why_bytes);
+            use_hint(line + sizeof hint - 1, why);
         return -ENODATA;
     }
     if (!strncmp(line, draws, sizeof draws - 1))
-        return use_draws(h, line + sizeof draws - 1, why, why_bytes);
+        return use_draws(h, line + sizeof draws - 1, why);
     if (!strncmp(line, reads, sizeof reads - 1))
-        return use_reads(h, line + sizeof reads - 1, why, why_bytes);
+        return use_reads(h, line + sizeof reads - 1, why);
     return *line != '#';
 }
 
 int exp_plot_data_open(struct exp_plot_data *d, const struct exp_plot_script *script, const char *data_dir,
-                       const char *out_dir, char *why, size_t why_bytes)
+                       const char *out_dir, struct exp_why *why)
 {
     struct head h = { .d = d, .script = script, .data_dir = data_dir, .out_dir = out_dir };
     FILE *in = fopen(script->path, "r");
@@ -300,9 +300,9 @@ int exp_plot_data_open(struct exp_plot_data *d, const struct exp_plot_script *sc
 
     *d = (struct exp_plot_data){ 0 };
     if (!in)
-        return exp_fail(why, why_bytes, -errno, "cannot open '%s': %s", script->path, strerror(errno));
+        return exp_fail(why, -errno, "cannot open '%s': %s", script->path, strerror(errno));
     while (!err && fgets(line, sizeof line, in))
-        err = use_line(&h, line, why, why_bytes);
+        err = use_line(&h, line, why);
     fclose(in);
     return err > 0 ? 0 : !err && h.lacks_data ? -ENODATA : err;
 }

@@ -18,6 +18,7 @@
 
 #include <stddef.h>
 
+#include "experiments/base/exp_error.h"
 #include "experiments/base/exp_plot.h"
 
 enum { EXP_PLOT_MAX_TABLES = 8 };
@@ -42,7 +43,7 @@ struct exp_plot_script {
  * Whatever it returns, exp_plot_data_close() removes the copies.
  */
 int exp_plot_data_open(struct exp_plot_data *d, const struct exp_plot_script *script, const char *data_dir,
-                       const char *out_dir, char *why, size_t why_bytes);
+                       const char *out_dir, struct exp_why *why);
 
 void exp_plot_data_close(struct exp_plot_data *d);
 

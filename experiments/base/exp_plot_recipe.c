@@ -44,39 +44,38 @@ static int put_all(const struct exp_plot_figures *f, FILE *out)
     return 0;
 }
 
-int exp_plot_recipe_write(const struct exp_plot_figures *f, char *why, size_t why_bytes)
+int exp_plot_recipe_write(const struct exp_plot_figures *f, struct exp_why *why)
 {
     char *path = exp_format("%s/" EXP_PLOT_RECIPE_FILE, f->out_dir);
     FILE *out = path ? fopen(path, "w") : NULL;
     int err = !path ? -ENOMEM : out ? put_all(f, out) : -errno;
 
     if (err)
-        exp_fail(why, why_bytes, err, "cannot write '%s': %s", path ? path : f->out_dir, strerror(-err));
+        exp_fail(why, err, "cannot write '%s': %s", path ? path : f->out_dir, strerror(-err));
     free(path);
     return err;
 }
 
 /* ---- reading ---- */
 
-static int read_text(char **text, const char *path, char *why, size_t why_bytes)
+static int read_text(char **text, const char *path, struct exp_why *why)
 {
     FILE *in = fopen(path, "rb");
     size_t n;
     int err = 0;
 
     if (!in)
-        return exp_fail(why, why_bytes, -errno, "no figures to draw again: cannot open '%s': %s", path,
-                        strerror(errno));
+        return exp_fail(why, -errno, "no figures to draw again: cannot open '%s': %s", path, strerror(errno));
     *text = malloc(MOST_BYTES + 1);
     n = *text ? fread(*text, 1, MOST_BYTES + 1, in) : 0;
     if (!*text)
-        err = exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+        err = exp_fail(why, -ENOMEM, "out of memory");
     else if (ferror(in))
-        err = exp_fail(why, why_bytes, -EIO, "cannot read '%s'", path);
+        err = exp_fail(why, -EIO, "cannot read '%s'", path);
     else if (n > MOST_BYTES)
-        err = exp_fail(why, why_bytes, -EFBIG, "%s: larger than %d bytes", path, MOST_BYTES);
+        err = exp_fail(why, -EFBIG, "%s: larger than %d bytes", path, MOST_BYTES);
     else if (memchr(*text, '\0', n))
-        err = exp_fail(why, why_bytes, -EINVAL, "%s: not a text file", path);
+        err = exp_fail(why, -EINVAL, "%s: not a text file", path);
     else
         (*text)[n] = '\0';
     fclose(in);
@@ -126,7 +125,7 @@ static size_t count_lines(const char *text)
     return n;
 }
 
-static int take_lines(struct exp_plot_recipe *r, const char *path, char *why, size_t why_bytes)
+static int take_lines(struct exp_plot_recipe *r, const char *path, struct exp_why *why)
 {
     unsigned number = 1;
 
@@ -137,29 +136,28 @@ static int take_lines(struct exp_plot_recipe *r, const char *path, char *why, si
         if (end)
             *end = '\0';
         if (!take_line(r, line))
-            return exp_fail(why, why_bytes, -EINVAL, "%s:%u: neither 'figure: name' nor 'variable: text': '%s'", path,
-                            number, line);
+            return exp_fail(why, -EINVAL, "%s:%u: neither 'figure: name' nor 'variable: text': '%s'", path, number,
+                            line);
     }
     return 0;
 }
 
-static int parse(struct exp_plot_recipe *r, const char *path, char *why, size_t why_bytes)
+static int parse(struct exp_plot_recipe *r, const char *path, struct exp_why *why)
 {
     size_t n = count_lines(r->text) + 1; /* and the folder of the scripts */
 
     r->figure = calloc(n, sizeof *r->figure);
     r->variable = calloc(n, sizeof *r->variable);
     if (!r->figure || !r->variable)
-        return exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+        return exp_fail(why, -ENOMEM, "out of memory");
     r->figures.figure = r->figure;
     r->figures.variable = r->variable;
     r->variable[r->figures.n_variables++] =
         (struct exp_plot_variable){ EXP_PLOT_SCRIPTS_VARIABLE, r->figures.scripts_dir };
-    return take_lines(r, path, why, why_bytes);
+    return take_lines(r, path, why);
 }
 
-int exp_plot_recipe_read(struct exp_plot_recipe *r, const char *folder, const char *scripts_dir, char *why,
-                         size_t why_bytes)
+int exp_plot_recipe_read(struct exp_plot_recipe *r, const char *folder, const char *scripts_dir, struct exp_why *why)
 {
     char *path = exp_format("%s/" EXP_PLOT_RECIPE_FILE, folder);
     int err;
@@ -167,9 +165,9 @@ int exp_plot_recipe_read(struct exp_plot_recipe *r, const char *folder, const ch
     *r = (struct exp_plot_recipe){ 0 };
     r->figures.scripts_dir = scripts_dir;
     r->figures.data_dir = r->figures.out_dir = folder;
-    err = path ? read_text(&r->text, path, why, why_bytes) : exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+    err = path ? read_text(&r->text, path, why) : exp_fail(why, -ENOMEM, "out of memory");
     if (!err)
-        err = parse(r, path, why, why_bytes);
+        err = parse(r, path, why);
     if (err)
         exp_plot_recipe_release(r);
     free(path);
@@ -184,10 +182,9 @@ void exp_plot_recipe_release(struct exp_plot_recipe *r)
     *r = (struct exp_plot_recipe){ 0 };
 }
 
-int exp_plot_recipe_draw(const struct exp_plot_figures *f, exp_plot_report_fn report, void *ctx, char *why,
-                         size_t why_bytes)
+int exp_plot_recipe_draw(const struct exp_plot_figures *f, exp_plot_report_fn report, void *ctx, struct exp_why *why)
 {
-    int err = exp_plot_recipe_write(f, why, why_bytes);
+    int err = exp_plot_recipe_write(f, why);
 
-    return err ? err : exp_plot_figures(f, report, ctx, why, why_bytes);
+    return err ? err : exp_plot_figures(f, report, ctx, why);
 }

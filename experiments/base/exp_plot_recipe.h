@@ -12,6 +12,7 @@
 #ifndef EXPERIMENTS_EXP_PLOT_RECIPE_H
 #define EXPERIMENTS_EXP_PLOT_RECIPE_H
 
+#include "experiments/base/exp_error.h"
 #include "experiments/base/exp_plot.h"
 
 #define EXP_PLOT_RECIPE_FILE "figures.txt"
@@ -25,19 +26,17 @@ struct exp_plot_recipe {
 };
 
 /* Writes figures.txt into f->out_dir. Returns 0, or -errno with one line in why. */
-int exp_plot_recipe_write(const struct exp_plot_figures *f, char *why, size_t why_bytes);
+int exp_plot_recipe_write(const struct exp_plot_figures *f, struct exp_why *why);
 
 /*
  * Reads the figures.txt of a folder; scripts_dir becomes the variable `figures`. Both paths must outlive r. Returns 0,
  * or with one line in why: -errno of reading; -EFBIG for more than 1 MiB; -EINVAL for a line that is malformed; -ENOMEM.
  */
-int exp_plot_recipe_read(struct exp_plot_recipe *r, const char *folder, const char *scripts_dir, char *why,
-                         size_t why_bytes);
+int exp_plot_recipe_read(struct exp_plot_recipe *r, const char *folder, const char *scripts_dir, struct exp_why *why);
 
 void exp_plot_recipe_release(struct exp_plot_recipe *r); /* one that was not read is fine */
 
 /* Keeps how the figures are drawn, then draws them. Returns as exp_plot_figures. */
-int exp_plot_recipe_draw(const struct exp_plot_figures *f, exp_plot_report_fn report, void *ctx, char *why,
-                         size_t why_bytes);
+int exp_plot_recipe_draw(const struct exp_plot_figures *f, exp_plot_report_fn report, void *ctx, struct exp_why *why);
 
 #endif

@@ -25,9 +25,9 @@ void exp_program_report_figure(void *figures, const char *file, int err, const c
         fprintf(stderr, "%s: %s is not drawn: %s\n", f->program, file, why);
 }
 
-int exp_program_drawn(int drawn, char *why, size_t why_bytes)
+int exp_program_drawn(int drawn, struct exp_why *why)
 {
-    return drawn ? exp_fail(why, why_bytes, drawn, "the tables are complete, not all figures and pages are") : 0;
+    return drawn ? exp_fail(why, drawn, "the tables are complete, not all figures and pages are") : 0;
 }
 
 /*
@@ -44,14 +44,14 @@ static int finish_output(void)
     return has_lost ? -EIO : 0;
 }
 
-int exp_program_end(const char *program, int err, char *why, size_t why_bytes)
+int exp_program_end(const char *program, int err, struct exp_why *why)
 {
     int lost = finish_output();
 
     if (!err && lost && lost != -EPIPE)
-        err = exp_fail(why, why_bytes, lost, "cannot write to standard output: %s", strerror(-lost));
+        err = exp_fail(why, lost, "cannot write to standard output: %s", strerror(-lost));
     if (err)
-        fprintf(stderr, "%s: %s\n", program, *why ? why : strerror(-err));
+        fprintf(stderr, "%s: %s\n", program, *why->text ? why->text : strerror(-err));
     exp_signal_end();
     if (!err && lost)
         exp_signal_die(SIGPIPE); /* the reader has seen enough: nothing to complain of */

@@ -4,6 +4,8 @@
 
 #include <stddef.h>
 
+#include "experiments/base/exp_error.h"
+
 enum { EXP_EXIT_BAD_INPUT = 2 };
 
 /* Who draws figures, and the folder where the user will find them. */
@@ -22,13 +24,13 @@ void exp_program_report_figure(void *figures, const char *file, int err, const c
  * Says how a program ends whose tables are in place: returns 0, or what drawing returned, with a line in why that says
  * what is missing.
  */
-int exp_program_drawn(int drawn, char *why, size_t why_bytes);
+int exp_program_drawn(int drawn, struct exp_why *why);
 
 /*
  * Writes standard output through; says on standard error what went wrong, if anything; ends by the signal that
  * interrupted the program, if one did, or by SIGPIPE if nobody reads its output any more. Returns the exit status. To
  * be called after everything has been released.
  */
-int exp_program_end(const char *program, int err, char *why, size_t why_bytes);
+int exp_program_end(const char *program, int err, struct exp_why *why);
 
 #endif

@@ -17,13 +17,12 @@ struct parser {
     char **field; /* fields of all records so far, header included */
     size_t n_fields, max_fields;
     size_t max_rows;
-    char *why;
-    size_t why_bytes;
+    struct exp_why *why;
 };
 
 static int fail(const struct parser *p, unsigned line, const char *what, const char *value)
 {
-    return exp_fail(p->why, p->why_bytes, -EINVAL, "%s:%u: %s, '%.60s'", p->t->path, line, what, value);
+    return exp_fail(p->why, -EINVAL, "%s:%u: %s, '%.60s'", p->t->path, line, what, value);
 }
 
 static bool at_line_end(const struct parser *p)
@@ -115,7 +114,7 @@ static int add_field(struct parser *p, char *text)
         char **field = realloc(p->field, max * sizeof *field);
 
         if (!field)
-            return exp_fail(p->why, p->why_bytes, -ENOMEM, "%s: out of memory", p->t->path);
+            return exp_fail(p->why, -ENOMEM, "%s: out of memory", p->t->path);
         p->field = field;
         p->max_fields = max;
     }
@@ -158,8 +157,7 @@ static int check_header(const struct parser *p, unsigned line)
 {
     for (size_t i = 0; i < p->n_fields; i++) {
         if (!*p->field[i])
-            return exp_fail(p->why, p->why_bytes, -EINVAL, "%s:%u: column %zu has no name, ''", p->t->path, line,
-                            i + 1);
+            return exp_fail(p->why, -EINVAL, "%s:%u: column %zu has no name, ''", p->t->path, line, i + 1);
         for (size_t j = 0; j < i; j++) {
             if (!strcmp(p->field[i], p->field[j]))
                 return fail(p, line, "column named twice", p->field[i]);
@@ -174,8 +172,7 @@ static int read_header(struct parser *p)
     int err;
 
     if (!find_record(p))
-        return exp_fail(p->why, p->why_bytes, -EINVAL, "%s:%u: no header line, the file has no content", p->t->path,
-                        p->line);
+        return exp_fail(p->why, -EINVAL, "%s:%u: no header line, the file has no content", p->t->path, p->line);
     line = p->line;
     err = read_record(p);
     if (!err)
@@ -195,12 +192,11 @@ static int check_row(const struct parser *p, unsigned line, size_t n)
     const struct exp_table *t = p->t;
 
     if (n < t->n_columns)
-        return exp_fail(p->why, p->why_bytes, -EINVAL, "%s:%u: %s, missing (the row has %zu fields, the header %zu)",
-                        t->path, line, t->column[n], n, t->n_columns);
+        return exp_fail(p->why, -EINVAL, "%s:%u: %s, missing (the row has %zu fields, the header %zu)", t->path, line,
+                        t->column[n], n, t->n_columns);
     if (n > t->n_columns)
-        return exp_fail(p->why, p->why_bytes, -EINVAL,
-                        "%s:%u: a field too many, '%.60s' (the row has %zu, the header %zu)", t->path, line,
-                        p->field[p->n_fields - n + t->n_columns], n, t->n_columns);
+        return exp_fail(p->why, -EINVAL, "%s:%u: a field too many, '%.60s' (the row has %zu, the header %zu)", t->path,
+                        line, p->field[p->n_fields - n + t->n_columns], n, t->n_columns);
     return 0;
 }
 
@@ -213,7 +209,7 @@ static int add_row(struct parser *p, unsigned line)
         unsigned *lines = realloc(t->line, max * sizeof *lines);
 
         if (!lines)
-            return exp_fail(p->why, p->why_bytes, -ENOMEM, "%s: out of memory", t->path);
+            return exp_fail(p->why, -ENOMEM, "%s: out of memory", t->path);
         t->line = lines;
         p->max_rows = max;
     }
@@ -247,15 +243,13 @@ static int check_nul(const struct parser *p)
         return 0;
     for (const char *c = p->in; c < nul; c++)
         line += *c == '\n';
-    return exp_fail(p->why, p->why_bytes, -EINVAL, "%s:%u: a NUL byte, this is no text file", p->t->path, line);
+    return exp_fail(p->why, -EINVAL, "%s:%u: a NUL byte, this is no text file", p->t->path, line);
 }
 
 /* Takes over t->path and t->text, which holds text_bytes and a terminating NUL. */
-static int parse(struct exp_table *t, size_t text_bytes, char *why, size_t why_bytes)
+static int parse(struct exp_table *t, size_t text_bytes, struct exp_why *why)
 {
-    struct parser p = {
-        .t = t, .in = t->text, .end = t->text + text_bytes, .line = 1, .why = why, .why_bytes = why_bytes
-    };
+    struct parser p = { .t = t, .in = t->text, .end = t->text + text_bytes, .line = 1, .why = why };
     int err = check_nul(&p);
 
     if (text_bytes >= 3 && !memcmp(t->text, "\xef\xbb\xbf", 3))
@@ -271,23 +265,21 @@ static int parse(struct exp_table *t, size_t text_bytes, char *why, size_t why_b
     return err;
 }
 
-int exp_table_read(struct exp_table *t, const char *path, char *why, size_t why_bytes)
+int exp_table_read(struct exp_table *t, const char *path, struct exp_why *why)
 {
     size_t bytes;
     int err;
 
     *t = (struct exp_table){ .path = strdup(path) };
-    err = t->path ? exp_text_read(&t->text, &bytes, path, why, why_bytes)
-                  : exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+    err = t->path ? exp_text_read(&t->text, &bytes, path, why) : exp_fail(why, -ENOMEM, "out of memory");
     if (!err)
-        err = parse(t, bytes, why, why_bytes);
+        err = parse(t, bytes, why);
     if (err)
         exp_table_release(t);
     return err;
 }
 
-int exp_table_parse(struct exp_table *t, const char *path, const char *text, size_t text_bytes, char *why,
-                    size_t why_bytes)
+int exp_table_parse(struct exp_table *t, const char *path, const char *text, size_t text_bytes, struct exp_why *why)
 {
     int err;
 
@@ -295,9 +287,9 @@ int exp_table_parse(struct exp_table *t, const char *path, const char *text, siz
     if (t->path && t->text) {
         memcpy(t->text, text, text_bytes);
         t->text[text_bytes] = '\0';
-        err = parse(t, text_bytes, why, why_bytes);
+        err = parse(t, text_bytes, why);
     } else {
-        err = exp_fail(why, why_bytes, -ENOMEM, "%s: out of memory", path);
+        err = exp_fail(why, -ENOMEM, "%s: out of memory", path);
     }
     if (err)
         exp_table_release(t);
@@ -314,7 +306,7 @@ void exp_table_release(struct exp_table *t)
     *t = (struct exp_table){ 0 };
 }
 
-int exp_table_column(const struct exp_table *t, const char *name, size_t *column, char *why, size_t why_bytes)
+int exp_table_column(const struct exp_table *t, const char *name, size_t *column, struct exp_why *why)
 {
     for (size_t i = 0; i < t->n_columns; i++) {
         if (!strcmp(t->column[i], name)) {
@@ -322,7 +314,7 @@ int exp_table_column(const struct exp_table *t, const char *name, size_t *column
             return 0;
         }
     }
-    return exp_fail(why, why_bytes, -ENOENT, "%s:%u: column missing, '%s'", t->path, t->header_line, name);
+    return exp_fail(why, -ENOENT, "%s:%u: column missing, '%s'", t->path, t->header_line, name);
 }
 
 const char *exp_table_string(const struct exp_table *t, size_t row, size_t column)
@@ -330,29 +322,29 @@ const char *exp_table_string(const struct exp_table *t, size_t row, size_t colum
     return t->field[row * t->n_columns + column];
 }
 
-static int bad_field(const struct exp_table *t, size_t row, size_t column, int err, const char *what, char *why,
-                     size_t why_bytes)
+static int bad_field(const struct exp_table *t, size_t row, size_t column, int err, const char *what,
+                     struct exp_why *why)
 {
-    return exp_fail(why, why_bytes, err, "%s:%u: %s, '%.60s' %s", t->path, t->line[row], t->column[column],
+    return exp_fail(why, err, "%s:%u: %s, '%.60s' %s", t->path, t->line[row], t->column[column],
                     exp_table_string(t, row, column), what);
 }
 
-int exp_table_u64(const struct exp_table *t, size_t row, size_t column, uint64_t *value, char *why, size_t why_bytes)
+int exp_table_u64(const struct exp_table *t, size_t row, size_t column, uint64_t *value, struct exp_why *why)
 {
     const char *text = exp_table_string(t, row, column);
     unsigned long long number;
 
     if (!*text || text[strspn(text, "0123456789")])
-        return bad_field(t, row, column, -EINVAL, *text ? "is not a whole number >= 0" : "is empty", why, why_bytes);
+        return bad_field(t, row, column, -EINVAL, *text ? "is not a whole number >= 0" : "is empty", why);
     errno = 0;
     number = strtoull(text, NULL, 10);
     if (errno)
-        return bad_field(t, row, column, -ERANGE, "is too large", why, why_bytes);
+        return bad_field(t, row, column, -ERANGE, "is too large", why);
     *value = number;
     return 0;
 }
 
-int exp_table_double(const struct exp_table *t, size_t row, size_t column, double *value, char *why, size_t why_bytes)
+int exp_table_double(const struct exp_table *t, size_t row, size_t column, double *value, struct exp_why *why)
 {
     const char *text = exp_table_string(t, row, column);
     char *end;
@@ -360,12 +352,12 @@ int exp_table_double(const struct exp_table *t, size_t row, size_t column, doubl
 
     /* strtod alone would take leading blanks, hexadecimal, infinities and NaN. */
     if (!*text || text[strspn(text, "+-.0123456789eE")])
-        return bad_field(t, row, column, -EINVAL, *text ? "is not a number" : "is empty", why, why_bytes);
+        return bad_field(t, row, column, -EINVAL, *text ? "is not a number" : "is empty", why);
     number = strtod(text, &end);
     if (end == text || *end)
-        return bad_field(t, row, column, -EINVAL, "is not a number", why, why_bytes);
+        return bad_field(t, row, column, -EINVAL, "is not a number", why);
     if (!isfinite(number))
-        return bad_field(t, row, column, -ERANGE, "is too large", why, why_bytes);
+        return bad_field(t, row, column, -ERANGE, "is too large", why);
     *value = number;
     return 0;
 }

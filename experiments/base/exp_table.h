@@ -15,6 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "experiments/base/exp_error.h"
+
 struct exp_table {
     char *path; /* as given, for messages */
     char *text; /* the file; fields point into it */
@@ -29,16 +31,15 @@ struct exp_table {
  * Reads a file of at most 64 MiB. Returns 0; -errno of opening or reading; -EFBIG; -EINVAL if it is malformed or has no
  * header; -ENOMEM. On failure *t is empty and why holds the line.
  */
-int exp_table_read(struct exp_table *t, const char *path, char *why, size_t why_bytes);
+int exp_table_read(struct exp_table *t, const char *path, struct exp_why *why);
 
 /* Does the same from memory; text is copied, path only serves the messages. */
-int exp_table_parse(struct exp_table *t, const char *path, const char *text, size_t text_bytes, char *why,
-                    size_t why_bytes);
+int exp_table_parse(struct exp_table *t, const char *path, const char *text, size_t text_bytes, struct exp_why *why);
 
 void exp_table_release(struct exp_table *t); /* an empty or half-built table is fine */
 
 /* Finds a column by name. Returns 0, or -ENOENT with a line that names the file and the column. */
-int exp_table_column(const struct exp_table *t, const char *name, size_t *column, char *why, size_t why_bytes);
+int exp_table_column(const struct exp_table *t, const char *name, size_t *column, struct exp_why *why);
 
 /* Returns one field as text, owned by t. */
 const char *exp_table_string(const struct exp_table *t, size_t row, size_t column);
@@ -47,7 +48,7 @@ const char *exp_table_string(const struct exp_table *t, size_t row, size_t colum
  * Reads one field as a whole number >= 0 in decimal, or as a finite real number. Returns 0; -EINVAL if it is empty or
  * not such a number; -ERANGE if it does not fit. *value is set only on success.
  */
-int exp_table_u64(const struct exp_table *t, size_t row, size_t column, uint64_t *value, char *why, size_t why_bytes);
-int exp_table_double(const struct exp_table *t, size_t row, size_t column, double *value, char *why, size_t why_bytes);
+int exp_table_u64(const struct exp_table *t, size_t row, size_t column, uint64_t *value, struct exp_why *why);
+int exp_table_double(const struct exp_table *t, size_t row, size_t column, double *value, struct exp_why *why);
 
 #endif

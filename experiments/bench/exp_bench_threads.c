@@ -178,7 +178,7 @@ static void print_heading(size_t n_threads)
     fputc('\n', stdout);
 }
 
-static int open_bench(struct bench *b, char *why, size_t why_bytes)
+static int open_bench(struct bench *b, struct exp_why *why)
 {
     struct ctr_pin pin;
     int err = ctr_pin_state(&pin);
@@ -186,18 +186,18 @@ static int open_bench(struct bench *b, char *why, size_t why_bytes)
     if (!err)
         b->n_threads = pin.n_allowed < MAX_THREADS ? pin.n_allowed : MAX_THREADS;
     if (!err)
-        err = sconv_machine_create(&b->machine, NULL, why, why_bytes);
+        err = sconv_machine_create(&b->machine, NULL, why->text, sizeof why->text);
     return err ? err : sconv_team_create(&b->team, (unsigned)b->n_threads);
 }
 
-int exp_bench_threads(const char *list, bool shows_layers, char *why, size_t why_bytes)
+int exp_bench_threads(const char *list, bool shows_layers, struct exp_why *why)
 {
     struct bench b = { .shows_layers = shows_layers };
     struct exp_models models = { 0 };
-    int err = exp_models_read(&models, "experiments", list, "", why, why_bytes);
+    int err = exp_models_read(&models, "experiments", list, "", why);
 
     if (!err)
-        err = open_bench(&b, why, why_bytes);
+        err = open_bench(&b, why);
     if (!err && b.n_threads > 1)
         print_heading(b.n_threads);
     for (size_t i = 0; i < models.n && !err && b.n_threads > 1; i++) {

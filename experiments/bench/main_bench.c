@@ -139,22 +139,22 @@ struct vgg {
     struct exp_setup setup;
     struct exp_model model;
     struct exp_experiment experiment;
-    char why[512];
+    struct exp_why why;
 };
 
 static int open_vgg(struct vgg *v)
 {
     unsigned algos;
-    int err = exp_algo_select("", &algos, v->why, sizeof v->why);
+    int err = exp_algo_select("", &algos, &v->why);
 
     if (!err)
-        err = exp_model_find(&v->model, "experiments", "vgg16", v->why, sizeof v->why);
+        err = exp_model_find(&v->model, "experiments", "vgg16", &v->why);
     if (!err)
-        err = sim_machine_host(&v->setup.machine, v->why, sizeof v->why);
+        err = sim_machine_host(&v->setup.machine, v->why.text, sizeof v->why.text);
     if (!err)
-        err = exp_setup_init(&v->setup, "", "", v->why, sizeof v->why);
+        err = exp_setup_init(&v->setup, "", "", &v->why);
     if (!err)
-        err = exp_experiment_plan(&v->experiment, &v->setup, &v->model, algos, v->why, sizeof v->why);
+        err = exp_experiment_plan(&v->experiment, &v->setup, &v->model, algos, &v->why);
     return err;
 }
 
@@ -171,7 +171,7 @@ static int bench_vgg(struct vgg *v)
 
     if (err)
         return err;
-    err = exp_measure_all(&v->experiment, &o, &info, progress, v->why, sizeof v->why);
+    err = exp_measure_all(&v->experiment, &o, &info, progress, &v->why);
     exp_progress_free(progress);
     if (err)
         return err;
@@ -253,50 +253,48 @@ static int replay_job(void *ctx, size_t i, size_t thread, const struct exp_pool 
     return err;
 }
 
-static int bench_model(const struct exp_setup *s, const struct exp_model *m, double *seconds, char *why,
-                       size_t why_bytes)
+static int bench_model(const struct exp_setup *s, const struct exp_model *m, double *seconds, struct exp_why *why)
 {
     struct exp_experiment e;
     unsigned algos;
     uint64_t start;
-    int err = exp_algo_select("base,sconv", &algos, why, why_bytes);
+    int err = exp_algo_select("base,sconv", &algos, why);
 
     if (!err)
-        err = exp_experiment_plan(&e, s, m, algos, why, why_bytes);
+        err = exp_experiment_plan(&e, s, m, algos, why);
     if (err)
         return err;
     start = ctr_now_ns();
     err = exp_pool_run(e.n_cases, DAY_THREADS, replay_job, &e, exp_interrupted, NULL);
     if (err)
-        exp_fail(why, why_bytes, err, "%s", err == -EINTR ? "interrupted while replaying" : strerror(-err));
+        exp_fail(why, err, "%s", err == -EINTR ? "interrupted while replaying" : strerror(-err));
     *seconds += (double)(ctr_now_ns() - start) / 1e9;
     exp_experiment_release(&e);
     return err;
 }
 
-static int bench_machine(const char *machine, const struct exp_models *models, double *seconds, char *why,
-                         size_t why_bytes)
+static int bench_machine(const char *machine, const struct exp_models *models, double *seconds, struct exp_why *why)
 {
     struct exp_setup s = { .why_no_core = "" };
-    int err = sim_machine_read(&s.machine, machine, why, why_bytes);
+    int err = sim_machine_read(&s.machine, machine, why->text, sizeof why->text);
 
     if (!err)
-        err = exp_setup_init(&s, "", "", why, why_bytes);
+        err = exp_setup_init(&s, "", "", why);
     for (size_t i = 0; i < models->n && !err; i++)
-        err = bench_model(&s, &models->model[i], seconds, why, why_bytes);
+        err = bench_model(&s, &models->model[i], seconds, why);
     exp_setup_release(&s);
     return err;
 }
 
-static int bench_day(char *why, size_t why_bytes)
+static int bench_day(struct exp_why *why)
 {
     static const char *const machines[] = { "sim/machines/clx4208.cfg", "sim/machines/power10.cfg" };
     struct exp_models models;
     double seconds = 0;
-    int err = exp_models_read(&models, "experiments", "all", "", why, why_bytes);
+    int err = exp_models_read(&models, "experiments", "all", "", why);
 
     for (size_t k = 0; k < 2 && !err; k++)
-        err = bench_machine(machines[k], &models, &seconds, why, why_bytes);
+        err = bench_machine(machines[k], &models, &seconds, why);
     if (!err)
         printf("replay of all 393 layers, 3 algorithms, 2 machines, %d threads: %.1f s\n\n", DAY_THREADS, seconds);
     exp_models_release(&models);
@@ -308,8 +306,8 @@ static int bench_one_core(struct vgg *v)
 {
     int core = -1, err = 0;
 
-    if (ctr_pin(-1, &core, v->why, sizeof v->why))
-        fprintf(stderr, "bench: not pinned: %s\n", v->why);
+    if (ctr_pin(-1, &core, v->why.text, sizeof v->why.text))
+        fprintf(stderr, "bench: not pinned: %s\n", v->why.text);
     err = bench_ukrs();
     if (!err)
         err = exp_bench_tiles();
@@ -330,23 +328,23 @@ static bool is_threads_alone(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    struct vgg v = { .why = "" };
+    struct vgg v = { .why = { "" } };
     const bool is_alone = is_threads_alone(argc, argv);
     int err = exp_signal_install("bench");
 
     if (!err && argc > 1 && !is_alone)
-        err = exp_fail(v.why, sizeof v.why, -EINVAL, "takes nothing, or threads [models [layers]]: '%s'", argv[1]);
+        err = exp_fail(&v.why, -EINVAL, "takes nothing, or threads [models [layers]]: '%s'", argv[1]);
     setvbuf(stdout, NULL, _IOLBF, 0);
     if (!err)
-        err = sim_cpu_check_limit(v.why, sizeof v.why);
+        err = sim_cpu_check_limit(v.why.text, sizeof v.why.text);
     if (!err && !is_alone)
-        err = bench_day(v.why, sizeof v.why); /* before pinning: its threads would inherit the one core */
+        err = bench_day(&v.why); /* before pinning: its threads would inherit the one core */
     if (!err)
-        err = exp_bench_threads(argc > 2 ? argv[2] : "all", argc > 3, v.why, sizeof v.why);
+        err = exp_bench_threads(argc > 2 ? argv[2] : "all", argc > 3, &v.why);
     if (!err && !is_alone)
         err = bench_one_core(&v);
     exp_experiment_release(&v.experiment);
     exp_setup_release(&v.setup);
     exp_model_release(&v.model);
-    return exp_program_end("bench", err, v.why, sizeof v.why);
+    return exp_program_end("bench", err, &v.why);
 }

@@ -11,6 +11,7 @@
 
 #include "counters/host/ctr_pages.h"
 #include "counters/perf/ctr_stream.h"
+#include "experiments/base/exp_error.h"
 
 /*
  * One look for one line. The ground from flush_first to flush_end is flushed, other pages are touched so that
@@ -66,7 +67,7 @@ struct exp_native {
  * -errno with one line in why: -ENOTSUP if this CPU family cannot flush lines or has no clock that is fine enough, or
  * this is an emulator; -ENOMEM.
  */
-int exp_native_init(struct exp_native *n, size_t set_bytes, size_t sweep_bytes, char *why, size_t why_bytes);
+int exp_native_init(struct exp_native *n, size_t set_bytes, size_t sweep_bytes, struct exp_why *why);
 void exp_native_release(struct exp_native *n); /* one that is all zeros is fine */
 
 /* What its memory is made of, in words: "2 MiB pages". */

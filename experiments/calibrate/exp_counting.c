@@ -190,10 +190,11 @@ static int count_row(struct run *r, struct exp_recorded_row *row)
 /* ---- all ---- */
 
 int exp_counting_open(struct ctr_counters *c, const struct ctr_source *source, const char *groups_dir,
-                      const char *uarch, char *why, size_t why_bytes)
+                      const char *uarch, struct exp_why *why)
 {
     static const char *const needed[] = { "l1_lines_in", "l2_lines_in" };
-    int err = ctr_counters_open(c, source ? source : &ctr_source_perf, groups_dir, uarch, "COMMON", why, why_bytes);
+    int err = ctr_counters_open(c, source ? source : &ctr_source_perf, groups_dir, uarch, "COMMON", why->text,
+                                sizeof why->text);
 
     for (size_t i = 0; i < sizeof needed / sizeof needed[0] && !err; i++) {
         size_t at = 0;
@@ -203,9 +204,9 @@ int exp_counting_open(struct ctr_counters *c, const struct ctr_source *source, c
         if (at < c->group->n_metrics && c->proof.trust.metric[at] != CTR_REFUTED)
             continue;
         if (at < c->group->n_metrics)
-            err = exp_fail(why, why_bytes, -ENODATA, "%s", c->proof.trust.why[at]);
+            err = exp_fail(why, -ENODATA, "%s", c->proof.trust.why[at]);
         else
-            err = exp_fail(why, why_bytes, -ENODATA, "this CPU does not count %s", needed[i]);
+            err = exp_fail(why, -ENODATA, "this CPU does not count %s", needed[i]);
         ctr_counters_close(c);
     }
     return err;
@@ -229,7 +230,7 @@ static int count_rows(struct run *r, struct exp_recorded *recorded)
     return err;
 }
 
-int exp_counting_run(const struct exp_counting *how, struct exp_recorded *recorded, char *why, size_t why_bytes)
+int exp_counting_run(const struct exp_counting *how, struct exp_recorded *recorded, struct exp_why *why)
 {
     struct run r = { .how = how, .list = calloc(MAX_ACCESSES, sizeof *r.list) };
     int err;
@@ -240,10 +241,7 @@ int exp_counting_run(const struct exp_counting *how, struct exp_recorded *record
     if (!err)
         return 0;
     exp_recorded_release(recorded);
-    return exp_fail(why, why_bytes, err, "%s",
-                    err == -EINTR    ? "interrupted"
-                    : err == -ENOMEM ? "out of memory"
-                                     : strerror(-err));
+    return exp_fail(why, err, "%s", err == -EINTR ? "interrupted" : err == -ENOMEM ? "out of memory" : strerror(-err));
 }
 
 /* ---- the file ---- */

@@ -7,6 +7,7 @@
 
 #include "counters/proof/ctr_counters.h"
 #include "experiments/base/exp_csv.h"
+#include "experiments/base/exp_error.h"
 #include "experiments/calibrate/exp_recorded.h"
 #include "sim/machine/machine.h"
 
@@ -24,14 +25,14 @@ struct exp_counting {
  * nothing about prefetchers; as ctr_counters_open; with the reason in why. Then *c is closed.
  */
 int exp_counting_open(struct ctr_counters *c, const struct ctr_source *source, const char *groups_dir,
-                      const char *uarch, char *why, size_t why_bytes);
+                      const char *uarch, struct exp_why *why);
 
 /*
  * Walks all patterns, with loads that wait for each other, in memory with large pages if there are any. Quantities that
  * could not be counted are NAN. Returns 0 with *r, to be released; -EINTR, -ENOMEM or -errno of a counter, with one line
  * in why.
  */
-int exp_counting_run(const struct exp_counting *how, struct exp_recorded *r, char *why, size_t why_bytes);
+int exp_counting_run(const struct exp_counting *how, struct exp_recorded *r, struct exp_why *why);
 
 /* The file of these counts, which exp_recorded_read reads. */
 extern const struct exp_csv_file exp_counting_file;

@@ -33,16 +33,15 @@ static bool holds_times(const char *path)
     return found;
 }
 
-int exp_evidence_read(struct exp_evidence *e, const char *path, char *why, size_t why_bytes)
+int exp_evidence_read(struct exp_evidence *e, const char *path, struct exp_why *why)
 {
     int err;
 
     *e = (struct exp_evidence){ .is_timed = holds_times(path) };
-    err = e->is_timed ? exp_timed_read(&e->times, path, why, why_bytes)
-                      : exp_recorded_read(&e->counts, path, why, why_bytes);
+    err = e->is_timed ? exp_timed_read(&e->times, path, why) : exp_recorded_read(&e->counts, path, why);
     e->comparison = calloc(e->counts.n + 1, sizeof *e->comparison);
     if (!err && !e->comparison)
-        err = exp_fail(why, why_bytes, -ENOMEM, "%s: out of memory", path);
+        err = exp_fail(why, -ENOMEM, "%s: out of memory", path);
     if (err)
         exp_evidence_release(e);
     return err;
@@ -166,8 +165,8 @@ static int try_start(void *search, const char *path, const struct sim_machine *o
 }
 
 /* Fits a stage's parameters, from those of another machine in the folder on if these are nearer (NULL: not). */
-static int fit_stage(struct search *s, const struct stage *stage, const char *machines, unsigned max_sweeps, char *why,
-                     size_t why_bytes)
+static int fit_stage(struct search *s, const struct stage *stage, const char *machines, unsigned max_sweeps,
+                     struct exp_why *why)
 {
     const struct exp_fit f = { score, s, stage->params, max_sweeps, s->log };
     int err;
@@ -177,24 +176,24 @@ static int fit_stage(struct search *s, const struct stage *stage, const char *ma
     if (!err)
         err = score(s, s->best, &s->score);
     if (!err && machines)
-        err = exp_machines_each(machines, try_start, s, why, why_bytes);
+        err = exp_machines_each(machines, try_start, s, why);
     return err ? err : exp_fit_run(&f, s->best, &s->score);
 }
 
 int exp_evidence_fit(struct exp_evidence *e, struct sim_machine *m, const char *machines, unsigned max_sweeps,
-                     bool (*interrupted)(void), FILE *log, char *why, size_t why_bytes)
+                     bool (*interrupted)(void), FILE *log, struct exp_why *why)
 {
     struct search s = { .e = e, .interrupted = interrupted, .best = m, .log = log };
     const struct stage *stage = e->is_timed ? of_times : of_counts;
     const size_t n = e->is_timed ? sizeof of_times / sizeof of_times[0] : sizeof of_counts / sizeof of_counts[0];
     int err = 0;
 
-    *why = '\0';
+    *why->text = '\0';
     for (size_t i = 0; i < n && !err; i++)
-        err = fit_stage(&s, &stage[i], i ? NULL : machines, max_sweeps, why, why_bytes);
+        err = fit_stage(&s, &stage[i], i ? NULL : machines, max_sweeps, why);
     exp_recorded_release(&s.fitted);
-    if (err && !*why)
-        exp_fail(why, why_bytes, err, err == -EINTR ? "interrupted while fitting" : "out of memory");
+    if (err && !*why->text)
+        exp_fail(why, err, err == -EINTR ? "interrupted while fitting" : "out of memory");
     return err;
 }
 

@@ -5,6 +5,7 @@
 #ifndef EXPERIMENTS_EXP_EVIDENCE_H
 #define EXPERIMENTS_EXP_EVIDENCE_H
 
+#include "experiments/base/exp_error.h"
 #include "experiments/calibrate/exp_comparison.h"
 #include "experiments/calibrate/exp_timed.h"
 
@@ -16,7 +17,7 @@ struct exp_evidence {
 };
 
 /* Reads a file of either kind. Returns 0, or -errno with one line in why and *e empty. */
-int exp_evidence_read(struct exp_evidence *e, const char *path, char *why, size_t why_bytes);
+int exp_evidence_read(struct exp_evidence *e, const char *path, struct exp_why *why);
 
 void exp_evidence_release(struct exp_evidence *e); /* one that is all zeros is fine */
 
@@ -26,7 +27,7 @@ void exp_evidence_release(struct exp_evidence *e); /* one that is all zeros is f
  * -EINTR if interrupted (may be NULL) says so, else -errno, with one line in why.
  */
 int exp_evidence_fit(struct exp_evidence *e, struct sim_machine *m, const char *machines, unsigned max_sweeps,
-                     bool (*interrupted)(void), FILE *log, char *why, size_t why_bytes);
+                     bool (*interrupted)(void), FILE *log, struct exp_why *why);
 
 /*
  * Simulates m and prints how near that is: with a row for every pattern if shows_rows, then a summary with the targets

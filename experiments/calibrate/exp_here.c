@@ -42,19 +42,19 @@ static unsigned long number_after(const char *text, const char *key, unsigned lo
     return found ? strtoul(found, NULL, 10) : usual;
 }
 
-int exp_here_check(const char *path, const struct exp_options *o, char *why, size_t why_bytes)
+int exp_here_check(const char *path, const struct exp_options *o, struct exp_why *why)
 {
     char *text = exp_text_of(path, host_file);
     unsigned long limit, fit;
     int err = 0;
 
     if (!text)
-        return exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+        return exp_fail(why, -ENOMEM, "out of memory");
     limit = number_after(text, limit_key, USUAL_LIMIT); /* older calibrations do not say so */
     fit = number_after(text, fit_key, USUAL_SWEEPS);
     if (*text && (limit > o->limit || fit > sweeps_of(o)))
         err =
-            exp_fail(why, why_bytes, -EEXIST,
+            exp_fail(why, -EEXIST,
                      "'%s' holds a calibration of LIMIT=%lu FIT=%lu, and this run would replace it by one of less: set "
                      "another RESULTS, or remove the folder",
                      path, limit, fit);
@@ -83,21 +83,21 @@ static size_t sweep_bytes(const struct exp_here *h)
     return here > speeds ? here : speeds;
 }
 
-int exp_here_begin(struct exp_here *h, char *why, size_t why_bytes)
+int exp_here_begin(struct exp_here *h, struct exp_why *why)
 {
-    int err = sim_here_look(&h->host, why, why_bytes);
+    int err = sim_here_look(&h->host, why->text, sizeof why->text);
 
     if (!err)
-        err = sim_here_find(&h->host, NULL, EXP_MACHINES_DIR, why, why_bytes);
+        err = sim_here_find(&h->host, NULL, EXP_MACHINES_DIR, why->text, sizeof why->text);
     if (!err)
-        err = sim_here_machine(&h->host, &h->machine, why, why_bytes);
+        err = sim_here_machine(&h->host, &h->machine, why->text, sizeof why->text);
     if (!err && h->machine.n_levels < 2)
-        err = exp_fail(why, why_bytes, -ENOTSUP, "hwloc shows one level of caches only: patterns need two");
+        err = exp_fail(why, -ENOTSUP, "hwloc shows one level of caches only: patterns need two");
     if (err)
         return err;
     pin(h);
     exp_speeds_plan(&h->speeds, &h->machine);
-    err = exp_native_init(&h->native, exp_speeds_set_bytes(&h->speeds), sweep_bytes(h), why, why_bytes);
+    err = exp_native_init(&h->native, exp_speeds_set_bytes(&h->speeds), sweep_bytes(h), why);
     if (!err)
         exp_native_describe_pages(&h->native, h->pages, sizeof h->pages);
     return err;
@@ -131,8 +131,7 @@ static void report(void *reporter, double share)
     r->reported = share;
 }
 
-static int time_patterns(struct exp_here *h, const struct exp_options *o, struct exp_progress *p, char *why,
-                         size_t why_bytes)
+static int time_patterns(struct exp_here *h, const struct exp_options *o, struct exp_progress *p, struct exp_why *why)
 {
     const struct exp_rounds rounds = exp_options_rounds(o, EXP_CALIBRATE);
     struct reporter reporter = { .progress = p };
@@ -155,12 +154,11 @@ static int time_patterns(struct exp_here *h, const struct exp_options *o, struct
     h->evidence.is_timed = true;
     err = exp_probes_list(&h->evidence.times);
     if (err)
-        return exp_fail(why, why_bytes, err, "out of memory");
-    return exp_timing_run(&how, &h->evidence.times, &h->timing, why, why_bytes);
+        return exp_fail(why, err, "out of memory");
+    return exp_timing_run(&how, &h->evidence.times, &h->timing, why);
 }
 
-static int count_patterns(struct exp_here *h, struct ctr_counters *c, struct exp_progress *p, char *why,
-                          size_t why_bytes)
+static int count_patterns(struct exp_here *h, struct ctr_counters *c, struct exp_progress *p, struct exp_why *why)
 {
     struct reporter reporter = { .progress = p };
     const struct exp_counting how = {
@@ -174,39 +172,38 @@ static int count_patterns(struct exp_here *h, struct ctr_counters *c, struct exp
 
     exp_progress_begin(p, EXP_WORK_ROUNDS, "prefetchers", "counting lines of patterns");
     exp_say(h->how, sizeof h->how, "by counters (%s)", c->cpu.name);
-    return exp_counting_run(&how, &h->counted, why, why_bytes);
+    return exp_counting_run(&how, &h->counted, why);
 }
 
 /* Counts if that can be done. Returns 0, -EINTR or -ENOMEM, or another error with the reason in h->how. */
-static int try_counters(struct exp_here *h, struct exp_progress *p, char *why, size_t why_bytes)
+static int try_counters(struct exp_here *h, struct exp_progress *p, struct exp_why *why)
 {
     struct ctr_counters *c = calloc(1, sizeof *c);
-    int err = c ? exp_counting_open(c, NULL, CTR_GROUPS_DIR, NULL, why, why_bytes) : -ENOMEM;
+    int err = c ? exp_counting_open(c, NULL, CTR_GROUPS_DIR, NULL, why) : -ENOMEM;
 
     if (!err) {
-        err = count_patterns(h, c, p, why, why_bytes);
+        err = count_patterns(h, c, p, why);
         ctr_counters_close(c);
     }
     free(c);
     if (err)
-        exp_say(h->how, sizeof h->how, "by time alone: %s", why);
+        exp_say(h->how, sizeof h->how, "by time alone: %s", why->text);
     return err;
 }
 
-int exp_here_measure(struct exp_here *h, const struct exp_options *o, struct exp_progress *p, char *why,
-                     size_t why_bytes)
+int exp_here_measure(struct exp_here *h, const struct exp_options *o, struct exp_progress *p, struct exp_why *why)
 {
     const uint64_t limit_s = o->limit / 4 < SPEED_SECONDS ? o->limit / 4 : SPEED_SECONDS;
     const struct exp_rounds rounds = { LEAST_SPEED_ROUNDS, MOST_SPEED_ROUNDS, limit_s * 1000000000u + 1 };
     int err;
 
     exp_progress_begin(p, EXP_WORK_PHASES, "caches", "latencies and bandwidths");
-    err = exp_speeds_measure(&h->speeds, &h->native.computer, &rounds, exp_interrupted, why, why_bytes);
+    err = exp_speeds_measure(&h->speeds, &h->native.computer, &rounds, exp_interrupted, why);
     exp_progress_step(p, EXP_WORK_PHASES, SPEED_SECONDS);
     if (err)
         return err;
-    err = try_counters(h, p, why, why_bytes);
-    return !err || err == -EINTR || err == -ENOMEM ? err : time_patterns(h, o, p, why, why_bytes);
+    err = try_counters(h, p, why);
+    return !err || err == -EINTR || err == -ENOMEM ? err : time_patterns(h, o, p, why);
 }
 
 /* ---- the machine ---- */
@@ -231,7 +228,7 @@ static void name_machine(struct exp_here *h)
             h->host.cpu.name, day);
 }
 
-int exp_here_fit(struct exp_here *h, const struct exp_options *o, FILE *log, char *why, size_t why_bytes)
+int exp_here_fit(struct exp_here *h, const struct exp_options *o, FILE *log, struct exp_why *why)
 {
     const unsigned sweeps = sweeps_of(o);
 
@@ -242,7 +239,7 @@ int exp_here_fit(struct exp_here *h, const struct exp_options *o, FILE *log, cha
         return 0;
     fprintf(log, "fitting prefetchers: %s\n",
             h->evidence.is_timed ? "share of lines that are not as timed" : "mean error of what was counted");
-    return exp_evidence_fit(&h->evidence, &h->machine, EXP_MACHINES_DIR, sweeps, exp_interrupted, log, why, why_bytes);
+    return exp_evidence_fit(&h->evidence, &h->machine, EXP_MACHINES_DIR, sweeps, exp_interrupted, log, why);
 }
 
 int exp_here_print_machine(const void *here, FILE *out)
@@ -312,13 +309,13 @@ static int print_host(const void *writing, FILE *out)
     return err;
 }
 
-static int write_patterns(const struct exp_here *h, const struct exp_outdir *dir, char *why, size_t why_bytes)
+static int write_patterns(const struct exp_here *h, const struct exp_outdir *dir, struct exp_why *why)
 {
     const bool is_timed = h->evidence.is_timed;
     struct exp_csv *csv;
     int err = exp_csv_create(
         &csv, dir, is_timed ? &exp_timing_file : &exp_counting_file,
-        is_timed ? "which lines were near after patterns, by time" : "lines that patterns brought in", why, why_bytes);
+        is_timed ? "which lines were near after patterns, by time" : "lines that patterns brought in", why);
 
     if (err)
         return err;
@@ -327,41 +324,41 @@ static int write_patterns(const struct exp_here *h, const struct exp_outdir *dir
         exp_timing_write(&h->evidence.times, csv);
     else
         exp_counting_write(&h->counted, csv);
-    return exp_csv_close(csv, why, why_bytes);
+    return exp_csv_close(csv, why);
 }
 
-static int write_speeds(const struct exp_here *h, const struct exp_outdir *dir, char *why, size_t why_bytes)
+static int write_speeds(const struct exp_here *h, const struct exp_outdir *dir, struct exp_why *why)
 {
     struct exp_csv *csv;
-    int err = exp_csv_create(&csv, dir, &exp_speeds_file, "latency and bandwidth of every level", why, why_bytes);
+    int err = exp_csv_create(&csv, dir, &exp_speeds_file, "latency and bandwidth of every level", why);
 
     if (err)
         return err;
     exp_csv_header(csv, "computer", "%s", h->host.cpu.name);
     exp_csv_header(csv, "core clock", "%.2f GHz", h->speeds.clock_ghz);
     exp_speeds_write(&h->speeds, csv);
-    return exp_csv_close(csv, why, why_bytes);
+    return exp_csv_close(csv, why);
 }
 
-int exp_here_write_measured(struct exp_here *h, const struct exp_outdir *dir, char *why, size_t why_bytes)
+int exp_here_write_measured(struct exp_here *h, const struct exp_outdir *dir, struct exp_why *why)
 {
     char *path = exp_outdir_file(dir, exp_counting_file.name);
-    int err = path ? write_patterns(h, dir, why, why_bytes) : exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+    int err = path ? write_patterns(h, dir, why) : exp_fail(why, -ENOMEM, "out of memory");
 
     if (!err)
-        err = write_speeds(h, dir, why, why_bytes);
+        err = write_speeds(h, dir, why);
     if (!err && !h->evidence.is_timed)
-        err = exp_evidence_read(&h->evidence, path, why, why_bytes);
+        err = exp_evidence_read(&h->evidence, path, why);
     free(path);
     return err;
 }
 
 int exp_here_write_machine(const struct exp_here *h, const struct exp_options *o, const struct exp_outdir *dir,
-                           char *why, size_t why_bytes)
+                           struct exp_why *why)
 {
-    int err = exp_outdir_write(dir, SIM_MACHINE_FILE, exp_here_print_machine, h, why, why_bytes);
+    int err = exp_outdir_write(dir, SIM_MACHINE_FILE, exp_here_print_machine, h, why);
 
-    return err ? err : exp_outdir_write(dir, host_file, print_host, &(struct writing){ h, o }, why, why_bytes);
+    return err ? err : exp_outdir_write(dir, host_file, print_host, &(struct writing){ h, o }, why);
 }
 
 void exp_here_document(FILE *out)

@@ -5,6 +5,7 @@
 #ifndef EXPERIMENTS_EXP_HERE_H
 #define EXPERIMENTS_EXP_HERE_H
 
+#include "experiments/base/exp_error.h"
 #include "experiments/base/exp_progress.h"
 #include "experiments/calibrate/exp_computer.h"
 #include "experiments/calibrate/exp_counting.h"
@@ -29,10 +30,10 @@ struct exp_here {
 
 /* Checks whether a calibration may replace what a folder holds. Returns 0; -EEXIST, with one line in why, if that took more
  * time, or more sweeps of the fit; -ENOMEM. */
-int exp_here_check(const char *path, const struct exp_options *o, char *why, size_t why_bytes);
+int exp_here_check(const char *path, const struct exp_options *o, struct exp_why *why);
 
 /* Looks at the computer and takes the memory. Returns 0, or -errno with one line in why. */
-int exp_here_begin(struct exp_here *h, char *why, size_t why_bytes);
+int exp_here_begin(struct exp_here *h, struct exp_why *why);
 void exp_here_end(struct exp_here *h); /* one that is all zeros is fine */
 
 /* Announces the work for exp_progress_new. */
@@ -42,20 +43,19 @@ void exp_here_announce(double seconds[EXP_N_WORKS]);
  * Measures; patterns by this computer's counters, if they count what tells of prefetchers, else by time alone. Returns 0, or -errno with
  * one line in why: exp_speeds_measure, exp_timing_run.
  */
-int exp_here_measure(struct exp_here *h, const struct exp_options *o, struct exp_progress *p, char *why,
-                     size_t why_bytes);
+int exp_here_measure(struct exp_here *h, const struct exp_options *o, struct exp_progress *p, struct exp_why *why);
 
 /* Writes what was measured, and has the evidence from it. Returns 0, or -errno with one line in why. */
-int exp_here_write_measured(struct exp_here *h, const struct exp_outdir *dir, char *why, size_t why_bytes);
+int exp_here_write_measured(struct exp_here *h, const struct exp_outdir *dir, struct exp_why *why);
 
 /* Makes the machine of what was measured; fits its prefetchers, if wanted. Returns as exp_evidence_fit. */
-int exp_here_fit(struct exp_here *h, const struct exp_options *o, FILE *log, char *why, size_t why_bytes);
+int exp_here_fit(struct exp_here *h, const struct exp_options *o, FILE *log, struct exp_why *why);
 
 void exp_here_print(struct exp_here *h, FILE *out);
 
 /* Writes the machine and what it was measured on. Returns 0, or -errno with one line in why. */
 int exp_here_write_machine(const struct exp_here *h, const struct exp_options *o, const struct exp_outdir *dir,
-                           char *why, size_t why_bytes);
+                           struct exp_why *why);
 
 /* Writes the machine with its values' sources. An exp_outdir_write callback of a struct exp_here. */
 int exp_here_print_machine(const void *here, FILE *out);

@@ -202,24 +202,24 @@ static double clock_overhead(void)
     return (double)exp_stats_min(sample, N);
 }
 
-static int check_family(char *why, size_t why_bytes)
+static int check_family(struct exp_why *why)
 {
     if (ctr_is_emulated())
-        return exp_fail(why, why_bytes, -ENOTSUP,
+        return exp_fail(why, -ENOTSUP,
                         "times are an emulator's: nothing can be measured here; give recorded ones (PATTERNS=...)");
     if (!ctr_flush_name() || !ctr_tick_name())
         return exp_fail(
-            why, why_bytes, -ENOTSUP,
+            why, -ENOTSUP,
             "this CPU family has no instruction to %s that a program may use: nothing can be measured here; "
             "give recorded patterns (PATTERNS=...)",
             ctr_flush_name() ? "read a fine clock" : "flush a line");
     return 0;
 }
 
-int exp_native_init(struct exp_native *n, size_t set_bytes, size_t sweep_bytes, char *why, size_t why_bytes)
+int exp_native_init(struct exp_native *n, size_t set_bytes, size_t sweep_bytes, struct exp_why *why)
 {
     const size_t others_bytes = sweep_bytes > FORGET_BYTES ? sweep_bytes : FORGET_BYTES;
-    int err = check_family(why, why_bytes);
+    int err = check_family(why);
 
     *n = (struct exp_native){ .computer = { n, look, chase, stream, core_clock } };
     if (err)
@@ -227,7 +227,7 @@ int exp_native_init(struct exp_native *n, size_t set_bytes, size_t sweep_bytes, 
     if (ctr_pages_init(&n->ground, EXP_GROUND_BYTES) || ctr_pages_init(&n->others, others_bytes) ||
         ctr_pages_init(&n->set, set_bytes)) {
         exp_native_release(n);
-        return exp_fail(why, why_bytes, -ENOMEM, "no %.0f MiB of memory to measure in",
+        return exp_fail(why, -ENOMEM, "no %.0f MiB of memory to measure in",
                         (double)(EXP_GROUND_BYTES + others_bytes + set_bytes) / (1 << 20));
     }
     n->ticks_per_ns = tick_rate();

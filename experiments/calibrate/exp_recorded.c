@@ -34,8 +34,7 @@ static const char *const terms[EXP_N_RECORDED][MAX_TERMS + 1] = {
 struct reader {
     const struct exp_table *t;
     size_t at;
-    char *why;
-    size_t why_bytes;
+    struct exp_why *why;
     int err;
 };
 
@@ -46,9 +45,9 @@ static double number(struct reader *r, const char *column)
     size_t c = 0;
 
     if (!r->err)
-        r->err = exp_table_column(r->t, column, &c, r->why, r->why_bytes);
+        r->err = exp_table_column(r->t, column, &c, r->why);
     if (!r->err)
-        r->err = exp_table_double(r->t, r->at, c, &value, r->why, r->why_bytes);
+        r->err = exp_table_double(r->t, r->at, c, &value, r->why);
     return value;
 }
 
@@ -57,16 +56,16 @@ static const char *text(struct reader *r, const char *column)
     size_t c = 0;
 
     if (!r->err)
-        r->err = exp_table_column(r->t, column, &c, r->why, r->why_bytes);
+        r->err = exp_table_column(r->t, column, &c, r->why);
     return r->err ? "" : exp_table_string(r->t, r->at, c);
 }
 
 static bool has_column(const struct reader *r, const char *column)
 {
-    char ignored[256];
+    struct exp_why ignored;
     size_t c;
 
-    return !exp_table_column(r->t, column, &c, ignored, sizeof ignored);
+    return !exp_table_column(r->t, column, &c, &ignored);
 }
 
 static int find_place(const char *word)
@@ -94,11 +93,9 @@ static double read_quantity(struct reader *r, size_t q)
 static void read_counts(struct reader *r, struct exp_recorded_row *row)
 {
     row->accesses = number(r, "loads") + number(r, "stores");
-    if (!r->err && !(row->accesses > 0)) {
-        snprintf(r->why, r->why_bytes, "%s:%u: a pattern without accesses, '%s'", r->t->path, r->t->line[r->at],
-                 row->name);
-        r->err = -EINVAL;
-    }
+    if (!r->err && !(row->accesses > 0))
+        r->err = exp_fail(r->why, -EINVAL, "%s:%u: a pattern without accesses, '%s'", r->t->path, r->t->line[r->at],
+                          row->name);
     for (size_t q = 0; q < EXP_N_RECORDED && !r->err; q++)
         row->counted[q] = read_quantity(r, q) / row->accesses;
 }
@@ -143,26 +140,22 @@ static bool read_row(struct reader *r, struct exp_recorded_row *row)
     return !r->err;
 }
 
-int exp_recorded_read(struct exp_recorded *recorded, const char *path, char *why, size_t why_bytes)
+int exp_recorded_read(struct exp_recorded *recorded, const char *path, struct exp_why *why)
 {
     struct exp_table t;
-    struct reader r = { .t = &t, .why = why, .why_bytes = why_bytes };
+    struct reader r = { .t = &t, .why = why };
 
     *recorded = (struct exp_recorded){ 0 };
-    r.err = exp_table_read(&t, path, why, why_bytes);
+    r.err = exp_table_read(&t, path, why);
     if (r.err)
         return r.err;
     recorded->row = calloc(t.n_rows + 1, sizeof *recorded->row);
-    if (!recorded->row) {
-        snprintf(why, why_bytes, "%s: out of memory", path);
-        r.err = -ENOMEM;
-    }
+    if (!recorded->row)
+        r.err = exp_fail(why, -ENOMEM, "%s: out of memory", path);
     for (; !r.err && r.at < t.n_rows; r.at++)
         recorded->n += read_row(&r, &recorded->row[recorded->n]);
-    if (!r.err && !recorded->n) {
-        snprintf(why, why_bytes, "%s: no pattern in it that is known", path);
-        r.err = -EINVAL;
-    }
+    if (!r.err && !recorded->n)
+        r.err = exp_fail(why, -EINVAL, "%s: no pattern in it that is known", path);
     exp_table_release(&t);
     if (r.err)
         exp_recorded_release(recorded);

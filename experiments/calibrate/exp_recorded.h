@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "experiments/base/exp_error.h"
 #include "experiments/calibrate/exp_pattern.h"
 
 /* Where the buffer is before the walk. */
@@ -47,7 +48,7 @@ extern const char *const exp_recorded_quantities[EXP_N_RECORDED]; /* as ctr_quan
 extern const char *const exp_recorded_places[];                   /* by place */
 
 /* Reads a file of counts. Returns 0, or -errno with one line in why and *r empty. */
-int exp_recorded_read(struct exp_recorded *r, const char *path, char *why, size_t why_bytes);
+int exp_recorded_read(struct exp_recorded *r, const char *path, struct exp_why *why);
 void exp_recorded_release(struct exp_recorded *r);
 
 #endif

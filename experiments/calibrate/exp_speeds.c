@@ -113,7 +113,7 @@ static int measure_round(struct exp_speeds *s, const struct exp_computer *c, dou
     return 0;
 }
 
-static int judge(struct exp_speeds *s, double *latency_ns, size_t most, size_t n_rounds, char *why, size_t why_bytes)
+static int judge(struct exp_speeds *s, double *latency_ns, size_t most, size_t n_rounds, struct exp_why *why)
 {
     for (size_t i = 0; i < s->n; i++) {
         struct exp_level_speed *l = &s->level[i];
@@ -123,21 +123,21 @@ static int judge(struct exp_speeds *s, double *latency_ns, size_t most, size_t n
         l->latency_median_ns = gsl_stats_median_from_sorted_data(&latency_ns[i * most], 1, n_rounds);
         if (!(l->latency_ns > (i ? l[-1].latency_ns : 0)))
             return exp_fail(
-                why, why_bytes, -ENODATA,
+                why, -ENODATA,
                 "a load from %s took %.2f ns, not longer than %s%.2f: the clock is no good, or the computer "
                 "too busy: try again on an idle one",
                 l->name, l->latency_ns, i ? "one from the level inside, " : "", i ? l[-1].latency_ns : 0);
     }
     if (!(s->clock_ghz > 0))
-        return exp_fail(why, why_bytes, -ENODATA, "nothing tells the core's clock on this CPU family");
+        return exp_fail(why, -ENODATA, "nothing tells the core's clock on this CPU family");
     return 0;
 }
 
 int exp_speeds_measure(struct exp_speeds *s, const struct exp_computer *c, const struct exp_rounds *rounds,
-                       bool (*interrupted)(void), char *why, size_t why_bytes)
+                       bool (*interrupted)(void), struct exp_why *why)
 {
     double *latency_ns = calloc(s->n * rounds->most, sizeof *latency_ns);
-    int err = latency_ns ? 0 : exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+    int err = latency_ns ? 0 : exp_fail(why, -ENOMEM, "out of memory");
     const uint64_t start = ctr_now_ns();
     size_t n = 0;
 
@@ -145,10 +145,10 @@ int exp_speeds_measure(struct exp_speeds *s, const struct exp_computer *c, const
         err = measure_round(s, c, &latency_ns[n], rounds->most, interrupted);
         n += !err;
         if (err)
-            exp_fail(why, why_bytes, err, "interrupted");
+            exp_fail(why, err, "interrupted");
     }
     if (!err)
-        err = judge(s, latency_ns, rounds->most, n, why, why_bytes);
+        err = judge(s, latency_ns, rounds->most, n, why);
     free(latency_ns);
     return err;
 }

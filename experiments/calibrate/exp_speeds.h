@@ -17,6 +17,7 @@
 
 #include "experiments/base/exp_bench.h"
 #include "experiments/base/exp_csv.h"
+#include "experiments/base/exp_error.h"
 #include "experiments/calibrate/exp_computer.h"
 #include "sim/machine/machine.h"
 
@@ -48,7 +49,7 @@ size_t exp_speeds_sweep_bytes(const struct exp_speeds *s);
  * slower than the one inside, with one line in why; -ENOMEM.
  */
 int exp_speeds_measure(struct exp_speeds *s, const struct exp_computer *c, const struct exp_rounds *rounds,
-                       bool (*interrupted)(void), char *why, size_t why_bytes);
+                       bool (*interrupted)(void), struct exp_why *why);
 
 /* Puts latencies, bandwidths and the clock into m, which they were planned for. */
 void exp_speeds_apply(const struct exp_speeds *s, struct sim_machine *m);

@@ -57,48 +57,44 @@ static int fill(struct exp_timed_row *row, const double *value)
     return row->accesses > 0 && row->accesses <= MAX_ACCESSES ? exp_timed_find_pattern(row) : -EINVAL;
 }
 
-static int read_row(struct exp_timed_row *row, const struct exp_table *t, size_t at, char *why, size_t why_bytes)
+static int read_row(struct exp_timed_row *row, const struct exp_table *t, size_t at, struct exp_why *why)
 {
     static const char *const columns[] = { "start_line_in_page", "accesses",      "gap_cycles", "probed_line",
                                            "was_accessed",       "median_cycles", "near_share" };
     enum { N = sizeof columns / sizeof columns[0], N_NEEDED = N - 1 };
     double value[N] = { 0 };
     size_t c;
-    int err = exp_table_column(t, "pattern", &c, why, why_bytes);
+    int err = exp_table_column(t, "pattern", &c, why);
 
     if (err)
         return err;
     snprintf(row->name, sizeof row->name, "%s", exp_table_string(t, at, c));
     value[N_NEEDED] = -1;
     for (size_t i = 0; !err && i < N; i++) {
-        err = exp_table_column(t, columns[i], &c, why, why_bytes);
+        err = exp_table_column(t, columns[i], &c, why);
         if (err && i >= N_NEEDED)
             err = 0;
         else if (!err)
-            err = exp_table_double(t, at, c, &value[i], why, why_bytes);
+            err = exp_table_double(t, at, c, &value[i], why);
     }
-    if (!err && fill(row, value)) {
-        snprintf(why, why_bytes, "%s:%u: a pattern that is not known, '%s'", t->path, t->line[at], row->name);
-        err = -EINVAL;
-    }
+    if (!err && fill(row, value))
+        err = exp_fail(why, -EINVAL, "%s:%u: a pattern that is not known, '%s'", t->path, t->line[at], row->name);
     return err;
 }
 
-int exp_timed_read(struct exp_timed *timed, const char *path, char *why, size_t why_bytes)
+int exp_timed_read(struct exp_timed *timed, const char *path, struct exp_why *why)
 {
     struct exp_table t;
-    int err = exp_table_read(&t, path, why, why_bytes);
+    int err = exp_table_read(&t, path, why);
 
     *timed = (struct exp_timed){ 0 };
     if (err)
         return err;
     timed->row = calloc(t.n_rows + 1, sizeof *timed->row);
-    if (!timed->row) {
-        snprintf(why, why_bytes, "%s: out of memory", path);
-        err = -ENOMEM;
-    }
+    if (!timed->row)
+        err = exp_fail(why, -ENOMEM, "%s: out of memory", path);
     for (; !err && timed->n < t.n_rows; timed->n++)
-        err = read_row(&timed->row[timed->n], &t, timed->n, why, why_bytes);
+        err = read_row(&timed->row[timed->n], &t, timed->n, why);
     exp_table_release(&t);
     if (err)
         exp_timed_release(timed);

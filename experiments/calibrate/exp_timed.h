@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "experiments/base/exp_error.h"
 #include "experiments/calibrate/exp_pattern.h"
 #include "sim/machine/machine.h"
 
@@ -29,7 +30,7 @@ struct exp_timed {
 };
 
 /* Reads a file of times. Returns 0, or -errno with one line in why and *t empty. */
-int exp_timed_read(struct exp_timed *t, const char *path, char *why, size_t why_bytes);
+int exp_timed_read(struct exp_timed *t, const char *path, struct exp_why *why);
 void exp_timed_release(struct exp_timed *t);
 
 /*

@@ -139,7 +139,7 @@ static bool is_enough(const struct run *r)
 /* ---- what they say ---- */
 
 /* A line behind L2 is near as well; where times do not tell it from memory (L3 may be slow), L2 is all that is. */
-static int find_threshold(struct run *r, struct exp_timing_result *result, char *why, size_t why_bytes)
+static int find_threshold(struct run *r, struct exp_timing_result *result, struct exp_why *why)
 {
     const size_t n = r->n_done * PLACES_A_ROUND;
     int err = exp_threshold_find(r->place[EXP_PLACE_BEYOND], r->place[EXP_PLACE_MEMORY], n, &result->threshold);
@@ -151,7 +151,7 @@ static int find_threshold(struct run *r, struct exp_timing_result *result, char 
         result->place_ticks[place] = gsl_stats_median_from_sorted_data(r->place[place], 1, n);
     }
     if (err)
-        return exp_fail(why, why_bytes, err,
+        return exp_fail(why, err,
                         "times do not tell near from far: a line in L2 takes %.0f ticks, one in memory %.0f; the clock "
                         "is too coarse, or the computer too busy: try again on an idle one",
                         result->place_ticks[EXP_PLACE_L2], result->place_ticks[EXP_PLACE_MEMORY]);
@@ -174,10 +174,10 @@ static void judge_row(struct run *r, size_t i, double *sorted, struct exp_timing
     result->n_undecided += row->near_share > 0.25 && row->near_share < 0.75;
 }
 
-static int judge(struct run *r, struct exp_timing_result *result, char *why, size_t why_bytes)
+static int judge(struct run *r, struct exp_timing_result *result, struct exp_why *why)
 {
     double *sorted = calloc(r->n_done, sizeof *sorted);
-    int err = sorted ? find_threshold(r, result, why, why_bytes) : -ENOMEM;
+    int err = sorted ? find_threshold(r, result, why) : -ENOMEM;
 
     for (size_t i = 0; !err && i < r->t->n; i++)
         judge_row(r, i, sorted, result);
@@ -199,8 +199,8 @@ static int allocate(struct run *r)
     return is_good ? 0 : -ENOMEM;
 }
 
-int exp_timing_run(const struct exp_timing *how, struct exp_timed *t, struct exp_timing_result *result, char *why,
-                   size_t why_bytes)
+int exp_timing_run(const struct exp_timing *how, struct exp_timed *t, struct exp_timing_result *result,
+                   struct exp_why *why)
 {
     struct run r = { .how = how, .t = t, .start_ns = how->now_ns() };
     int err = allocate(&r);
@@ -211,12 +211,12 @@ int exp_timing_run(const struct exp_timing *how, struct exp_timed *t, struct exp
         r.n_done += !err;
     }
     if (!err)
-        err = judge(&r, result, why, why_bytes);
+        err = judge(&r, result, why);
     free(r.sample);
     for (size_t place = 0; place < EXP_N_PLACES; place++)
         free(r.place[place]);
     if (err && err != -ENODATA)
-        exp_fail(why, why_bytes, err, err == -EINTR ? "interrupted" : "out of memory");
+        exp_fail(why, err, err == -EINTR ? "interrupted" : "out of memory");
     return err;
 }
 

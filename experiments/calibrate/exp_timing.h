@@ -7,6 +7,7 @@
 #define EXPERIMENTS_EXP_TIMING_H
 
 #include "experiments/base/exp_csv.h"
+#include "experiments/base/exp_error.h"
 #include "experiments/calibrate/exp_computer.h"
 #include "experiments/calibrate/exp_timed.h"
 
@@ -35,8 +36,7 @@ struct exp_timing_result {
  * Fills ticks, near_share and was_near of all rows. Returns 0; -EINTR; -ENOMEM; -ENODATA if times do not tell lines that
  * L2 or what is behind it holds from lines in memory; with one line in why.
  */
-int exp_timing_run(const struct exp_timing *how, struct exp_timed *t, struct exp_timing_result *r, char *why,
-                   size_t why_bytes);
+int exp_timing_run(const struct exp_timing *how, struct exp_timed *t, struct exp_timing_result *r, struct exp_why *why);
 
 /* The file of these times, which exp_timed_read reads. */
 extern const struct exp_csv_file exp_timing_file;

@@ -23,14 +23,14 @@ struct session {
     struct sim_machine machine;
     struct exp_results results;
     char patterns[512];
-    char why[EXP_MAIN_WHY_BYTES];
+    struct exp_why why;
 };
 
 /* ---- a machine of one's own ---- */
 
 static int write_out(struct session *s, int (*print)(void *session, FILE *out))
 {
-    int err = exp_file_write(s->options.out, print, s, s->why, sizeof s->why);
+    int err = exp_file_write(s->options.out, print, s, &s->why);
 
     if (!err)
         printf("the machine is in %s\n", s->options.out);
@@ -46,9 +46,9 @@ static int measure(struct session *s)
     int err;
 
     exp_here_announce(seconds);
-    err = exp_main_progress(&progress, seconds, s->why, sizeof s->why);
+    err = exp_main_progress(&progress, seconds, &s->why);
     if (!err)
-        err = exp_here_measure(&s->here, &s->options, progress, s->why, sizeof s->why);
+        err = exp_here_measure(&s->here, &s->options, progress, &s->why);
     exp_progress_free(progress);
     return err;
 }
@@ -61,28 +61,28 @@ static int print_here(void *session, FILE *out)
 static int calibrate_here(struct session *s)
 {
     const struct exp_options *o = &s->options;
-    int err = exp_results_find(&s->results, EXP_CALIBRATE, o, NULL, NULL, 0, s->why, sizeof s->why);
+    int err = exp_results_find(&s->results, EXP_CALIBRATE, o, NULL, NULL, 0, &s->why);
 
     if (!err)
-        err = exp_here_check(s->results.path, o, s->why, sizeof s->why);
+        err = exp_here_check(s->results.path, o, &s->why);
     if (!err)
-        err = exp_results_open(&s->results, s->why, sizeof s->why);
+        err = exp_results_open(&s->results, &s->why);
     if (!err)
-        err = exp_here_begin(&s->here, s->why, sizeof s->why);
+        err = exp_here_begin(&s->here, &s->why);
     if (!err)
         err = measure(s);
     if (!err)
-        err = exp_here_write_measured(&s->here, &s->results.dir, s->why, sizeof s->why);
+        err = exp_here_write_measured(&s->here, &s->results.dir, &s->why);
     if (err)
         return err;
     exp_here_print(&s->here, stdout);
-    err = exp_here_fit(&s->here, o, stdout, s->why, sizeof s->why);
+    err = exp_here_fit(&s->here, o, stdout, &s->why);
     if (!err && exp_evidence_print(&s->here.evidence, &s->here.machine, !o->hides_rows, stdout))
-        err = exp_fail(s->why, sizeof s->why, -ENOMEM, "out of memory");
+        err = exp_fail(&s->why, -ENOMEM, "out of memory");
     if (!err)
-        err = exp_here_write_machine(&s->here, o, &s->results.dir, s->why, sizeof s->why);
+        err = exp_here_write_machine(&s->here, o, &s->results.dir, &s->why);
     if (!err)
-        err = exp_results_commit(&s->results, s->why, sizeof s->why);
+        err = exp_results_commit(&s->results, &s->why);
     if (err)
         return err;
     printf("\ncalibration: %s; MACHINE=host uses it from now on\n", s->results.path);
@@ -106,8 +106,8 @@ static int find_patterns(struct session *s)
         if (!access(s->patterns, R_OK))
             return 0;
     }
-    return exp_fail(s->why, sizeof s->why, -ENOENT,
-                    "no patterns are recorded of %s: give a file of some (PATTERNS=...)", s->machine.name);
+    return exp_fail(&s->why, -ENOENT, "no patterns are recorded of %s: give a file of some (PATTERNS=...)",
+                    s->machine.name);
 }
 
 static int print_fitted(void *session, FILE *out)
@@ -135,22 +135,21 @@ static int calibrate_recorded(struct session *s)
 {
     const struct exp_options *o = &s->options;
     const unsigned sweeps = o->fit == EXP_FIT_AUTO ? 0 : o->fit;
-    int err = exp_machine_find(&s->machine, o->machine, o->results, s->why, sizeof s->why);
+    int err = exp_machine_find(&s->machine, o->machine, o->results, &s->why);
 
     if (!err && s->machine.n_levels < 2)
-        err = exp_fail(s->why, sizeof s->why, -EINVAL, "%s: patterns need a machine with two levels of caches",
-                       s->machine.name);
+        err = exp_fail(&s->why, -EINVAL, "%s: patterns need a machine with two levels of caches", s->machine.name);
     if (!err)
         err = find_patterns(s);
     if (!err)
-        err = exp_evidence_read(&s->evidence, s->patterns, s->why, sizeof s->why);
+        err = exp_evidence_read(&s->evidence, s->patterns, &s->why);
     if (!err && sweeps)
-        err = exp_evidence_fit(&s->evidence, &s->machine, NULL, sweeps, exp_interrupted, stdout, s->why, sizeof s->why);
+        err = exp_evidence_fit(&s->evidence, &s->machine, NULL, sweeps, exp_interrupted, stdout, &s->why);
     if (err)
         return err;
     printf("%s on %s\n", s->patterns, s->machine.name);
     if (exp_evidence_print(&s->evidence, &s->machine, !o->hides_rows, stdout))
-        return exp_fail(s->why, sizeof s->why, -ENOMEM, "out of memory");
+        return exp_fail(&s->why, -ENOMEM, "out of memory");
     return *o->out ? write_out(s, print_fitted) : 0;
 }
 
@@ -179,5 +178,5 @@ int main(int argc, char **argv)
     };
     struct session s = { 0 };
 
-    return exp_main(&course, &s, &s.options, s.why, argc, argv);
+    return exp_main(&course, &s, &s.options, &s.why, argc, argv);
 }

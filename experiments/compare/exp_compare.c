@@ -268,30 +268,30 @@ static bool has(const struct exp_compare_side *s, size_t member)
     return s->layers.table.n_rows && rec_has(&s->layers.table, rec_field_of(&exp_layers_table, member));
 }
 
-static int read_layers(struct exp_compare_side *s, char *why, size_t why_bytes)
+static int read_layers(struct exp_compare_side *s, struct exp_why *why)
 {
-    int err = exp_page_csv_read(&s->layers, s->path, exp_layers_table.file.name, why, why_bytes);
+    int err = exp_page_csv_read(&s->layers, s->path, exp_layers_table.file.name, why);
 
     if (err)
         return err;
     if (!has(s, offsetof(struct exp_layers_row, layer_index)) || !has(s, offsetof(struct exp_layers_row, algo)))
         return exp_fail(
-            why, why_bytes, -ENOENT,
+            why, -ENOENT,
             "'%s' has no results of 'make experiment': no layers.csv with layers and algorithms; give the folder "
             "of one model, such as results/host/vgg16",
             s->path);
-    return rec_rows_of(&s->layers.row, &exp_layers_table, &s->layers.table, why, why_bytes);
+    return rec_rows_of(&s->layers.row, &exp_layers_table, &s->layers.table, why);
 }
 
-static int read_side(struct exp_compare_side *s, const char *path, char *why, size_t why_bytes)
+static int read_side(struct exp_compare_side *s, const char *path, struct exp_why *why)
 {
     int err;
 
     s->path = path;
-    err = read_layers(s, why, why_bytes);
+    err = read_layers(s, why);
     if (!err)
-        err = exp_page_csv_read_rows(&s->model, path, &exp_model_table, why, why_bytes);
-    return err ? err : exp_page_csv_read_rows(&s->samples, path, &exp_samples_table, why, why_bytes);
+        err = exp_page_csv_read_rows(&s->model, path, &exp_model_table, why);
+    return err ? err : exp_page_csv_read_rows(&s->samples, path, &exp_samples_table, why);
 }
 
 static int fill(struct exp_two_runs *c, const struct exp_compare_pair *p, const struct all_rounds *r)
@@ -306,28 +306,28 @@ static int fill(struct exp_two_runs *c, const struct exp_compare_pair *p, const 
     return adjust(c);
 }
 
-int exp_two_runs_compare(struct exp_two_runs *c, const char *a, const char *b, char *why, size_t why_bytes)
+int exp_two_runs_compare(struct exp_two_runs *c, const char *a, const char *b, struct exp_why *why)
 {
     struct exp_compare_pair *pairs = NULL;
     struct all_rounds rounds = { NULL, NULL };
     int err;
 
     *c = (struct exp_two_runs){ 0 };
-    err = read_side(&c->a, a, why, why_bytes);
-    err = err ? err : read_side(&c->b, b, why, why_bytes);
+    err = read_side(&c->a, a, why);
+    err = err ? err : read_side(&c->b, b, why);
     if (err)
         return err;
     err = exp_compare_find_pairs(c, &pairs);
     if (!err && !c->n_pairs)
-        err = exp_fail(why, why_bytes, -EINVAL,
-                       "nothing to compare: no layer of '%s' is in '%s' with its shape and algorithm", a, b);
+        err = exp_fail(why, -EINVAL, "nothing to compare: no layer of '%s' is in '%s' with its shape and algorithm", a,
+                       b);
     err = err ? err : exp_compare_note_heads(c);
     err = err ? err : exp_compare_note_columns(c);
     err = err ? err : read_rounds(&rounds, c, pairs);
     err = err ? err : fill(c, pairs, &rounds);
     release_rounds(&rounds, c->n_pairs);
     free(pairs);
-    return err == -ENOMEM ? exp_fail(why, why_bytes, err, "out of memory") : err;
+    return err == -ENOMEM ? exp_fail(why, err, "out of memory") : err;
 }
 
 static void release_side(struct exp_compare_side *s)

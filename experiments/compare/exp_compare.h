@@ -10,6 +10,7 @@
 #ifndef EXPERIMENTS_EXP_COMPARE_H
 #define EXPERIMENTS_EXP_COMPARE_H
 
+#include "experiments/base/exp_error.h"
 #include "experiments/compare/exp_compare_runs.h"
 
 /* Which side of nothing a difference is on: 1 B is better, -1 worse, 0 equal or not certain. */
@@ -19,7 +20,7 @@ int exp_compare_side_of(const struct exp_compare_cell *c);
  * Compares the results in two folders. Returns 0; -errno with one line in why: a folder without an experiment's
  * results, a table that cannot be read, no layer in common.
  */
-int exp_two_runs_compare(struct exp_two_runs *c, const char *a, const char *b, char *why, size_t why_bytes);
+int exp_two_runs_compare(struct exp_two_runs *c, const char *a, const char *b, struct exp_why *why);
 void exp_two_runs_release(struct exp_two_runs *c);
 
 #endif

@@ -11,6 +11,7 @@
 #ifndef EXPERIMENTS_EXP_COMPARE_CONDITION_H
 #define EXPERIMENTS_EXP_COMPARE_CONDITION_H
 
+#include "experiments/base/exp_error.h"
 #include "experiments/compare/exp_compare.h"
 
 enum { EXP_COMPARE_CONDITIONS = 16 };
@@ -29,14 +30,14 @@ struct exp_compare_conditions {
 };
 
 /* Reads a list; "" has none. Returns 0, or -EINVAL with one line in why. */
-int exp_compare_conditions_read(struct exp_compare_conditions *c, const char *list, char *why, size_t why_bytes);
+int exp_compare_conditions_read(struct exp_compare_conditions *c, const char *list, struct exp_why *why);
 
 /*
  * Checks that every condition is about something that both runs have: a check of nothing must not pass. Returns 0, or
  * -ENODATA with one line in why.
  */
-int exp_compare_conditions_check(const struct exp_compare_conditions *c, const struct exp_two_runs *runs, char *why,
-                                 size_t why_bytes);
+int exp_compare_conditions_check(const struct exp_compare_conditions *c, const struct exp_two_runs *runs,
+                                 struct exp_why *why);
 
 /* Tells whether a cell meets a condition. */
 bool exp_compare_meets(const struct exp_compare_condition *c, const struct exp_compare_cell *x);

@@ -73,11 +73,11 @@ static void put_row(struct exp_csv *csv, const struct exp_compare_cell *x)
     rec_put(csv, &exp_compare_table, &row);
 }
 
-int exp_compare_write_table(const struct exp_two_runs *c, const struct exp_outdir *dir, const char *commit, char *why,
-                            size_t why_bytes)
+int exp_compare_write_table(const struct exp_two_runs *c, const struct exp_outdir *dir, const char *commit,
+                            struct exp_why *why)
 {
     struct exp_csv *csv;
-    int err = exp_csv_create(&csv, dir, &exp_compare_table.file, "two runs, metric by metric", why, why_bytes);
+    int err = exp_csv_create(&csv, dir, &exp_compare_table.file, "two runs, metric by metric", why);
 
     if (err)
         return err;
@@ -88,7 +88,7 @@ int exp_compare_write_table(const struct exp_two_runs *c, const struct exp_outdi
         exp_csv_header(csv, "note", "%s", c->note[i]);
     for (size_t i = 0; i < c->n; i++)
         put_row(csv, &c->cell[i]);
-    return exp_csv_close(csv, why, why_bytes);
+    return exp_csv_close(csv, why);
 }
 
 /* ---- in words ---- */
@@ -329,15 +329,15 @@ static int print_page(const void *page, FILE *out)
 }
 
 int exp_compare_write_page(const struct exp_two_runs *c, const struct exp_compare_conditions *q,
-                           const struct exp_outdir *dir, char *why, size_t why_bytes)
+                           const struct exp_outdir *dir, struct exp_why *why)
 {
     struct page p = { .c = c, .q = q, .dir = dir };
-    int err = exp_page_csv_read(&p.table, dir->path, EXP_COMPARE_FILE, why, why_bytes);
+    int err = exp_page_csv_read(&p.table, dir->path, EXP_COMPARE_FILE, why);
 
     if (!err)
-        err = exp_page_captions_read(&p.captions, EXP_FIGURES_DIR, why, why_bytes);
+        err = exp_page_captions_read(&p.captions, EXP_FIGURES_DIR, why);
     if (!err)
-        err = exp_outdir_write(dir, "compare.html", print_page, &p, why, why_bytes);
+        err = exp_outdir_write(dir, "compare.html", print_page, &p, why);
     exp_page_captions_release(&p.captions);
     exp_page_csv_release(&p.table);
     return err;

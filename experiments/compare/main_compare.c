@@ -16,7 +16,7 @@ struct session {
     struct exp_two_runs comparison;
     struct exp_results results;
     size_t n_met;
-    char why[EXP_MAIN_WHY_BYTES];
+    struct exp_why why;
 };
 
 enum { EXIT_CONDITION_MET = 1 };
@@ -26,18 +26,18 @@ static const char *const figures[] = { "compare_layers" };
 static int prepare(struct session *s)
 {
     const struct exp_options *o = &s->options;
-    int err = exp_compare_conditions_read(&s->conditions, o->fail_if, s->why, sizeof s->why);
+    int err = exp_compare_conditions_read(&s->conditions, o->fail_if, &s->why);
 
     if (!err && (!*o->run_a || !*o->run_b))
-        err = exp_fail(s->why, sizeof s->why, -EINVAL, "%s is missing: give two folders, A=results/host/vgg16 B=...",
+        err = exp_fail(&s->why, -EINVAL, "%s is missing: give two folders, A=results/host/vgg16 B=...",
                        *o->run_a ? "B" : "A");
     if (!err)
-        err = exp_two_runs_compare(&s->comparison, o->run_a, o->run_b, s->why, sizeof s->why);
+        err = exp_two_runs_compare(&s->comparison, o->run_a, o->run_b, &s->why);
     if (!err)
-        err = exp_compare_conditions_check(&s->conditions, &s->comparison, s->why, sizeof s->why);
+        err = exp_compare_conditions_check(&s->conditions, &s->comparison, &s->why);
     if (!err)
-        err = exp_results_find(&s->results, EXP_COMPARE, o, NULL, NULL, 0, s->why, sizeof s->why);
-    return err ? err : exp_results_open(&s->results, s->why, sizeof s->why);
+        err = exp_results_find(&s->results, EXP_COMPARE, o, NULL, NULL, 0, &s->why);
+    return err ? err : exp_results_open(&s->results, &s->why);
 }
 
 static int draw(struct session *s)
@@ -50,7 +50,7 @@ static int draw(struct session *s)
                                         .what = what };
 
     exp_say(what, sizeof what, "A: %s; B: %s", s->options.run_a, s->options.run_b);
-    return exp_main_draw(&f, s->why, sizeof s->why);
+    return exp_main_draw(&f, &s->why);
 }
 
 static int run(void *session)
@@ -59,18 +59,18 @@ static int run(void *session)
     int err = prepare(s), drawn;
 
     if (!err)
-        err = exp_compare_write_table(&s->comparison, &s->results.dir, s->options.commit, s->why, sizeof s->why);
+        err = exp_compare_write_table(&s->comparison, &s->results.dir, s->options.commit, &s->why);
     if (err)
         return err;
     drawn = draw(s);
-    err = exp_compare_write_page(&s->comparison, &s->conditions, &s->results.dir, s->why, sizeof s->why);
+    err = exp_compare_write_page(&s->comparison, &s->conditions, &s->results.dir, &s->why);
     if (!err)
-        err = exp_results_commit(&s->results, s->why, sizeof s->why);
+        err = exp_results_commit(&s->results, &s->why);
     if (err)
         return err;
     printf("tables\n  %s/" EXP_COMPARE_FILE "\n  %s/compare.html\n", s->results.path, s->results.path);
     s->n_met = exp_compare_print(&s->comparison, &s->conditions, stdout);
-    return exp_program_drawn(drawn, s->why, sizeof s->why);
+    return exp_program_drawn(drawn, &s->why);
 }
 
 static void release(void *session)
@@ -86,8 +86,8 @@ int main(int argc, char **argv)
     static const struct exp_main course = {
         .program = EXP_COMPARE, .document = exp_compare_document, .run = run, .release = release
     };
-    struct session s = { .why = "" };
-    const int status = exp_main(&course, &s, &s.options, s.why, argc, argv);
+    struct session s = { .why = { "" } };
+    const int status = exp_main(&course, &s, &s.options, &s.why, argc, argv);
 
     return status ? status : s.n_met ? EXIT_CONDITION_MET : 0;
 }

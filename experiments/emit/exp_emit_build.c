@@ -38,7 +38,7 @@ static int make_folder(void *place)
     return mkdtemp(p->dir) ? 0 : -errno;
 }
 
-static int open_place(struct place *p, char *why, size_t why_bytes)
+static int open_place(struct place *p, struct exp_why *why)
 {
     static const char *const names[N_FILES] = { "code.c", "code.mlir", "llvm.mlir", "code.ll", "code.so" };
     const char *tmp = getenv("TMPDIR");
@@ -48,7 +48,7 @@ static int open_place(struct place *p, char *why, size_t why_bytes)
     snprintf(p->dir, sizeof p->dir, "%s/sconv-XXXXXX", tmp && *tmp ? tmp : "/tmp");
     err = exp_guard_begin(&p->guard, make_folder, p);
     if (err)
-        return exp_fail(why, why_bytes, err, "cannot make a folder '%s': %s", p->dir, strerror(-err));
+        return exp_fail(why, err, "cannot make a folder '%s': %s", p->dir, strerror(-err));
     for (int i = 0; i < N_FILES; i++)
         snprintf(p->path[i], sizeof p->path[i], "%s/%s", p->dir, names[i]);
     return 0;
@@ -69,18 +69,18 @@ static const char *named(const char *variable, const char *otherwise)
     return name && *name ? name : otherwise;
 }
 
-static int run_tool(const char *const argv[], const char *variable, char *why, size_t why_bytes)
+static int run_tool(const char *const argv[], const char *variable, struct exp_why *why)
 {
     char last[512] = "";
     int status, err = exp_process_run(argv, LIMIT_S, exp_interrupted, &status, last, sizeof last);
 
     if (err == -ENOENT)
-        return exp_fail(why, why_bytes, err, "there is no '%s'; %s names another", argv[0], variable);
+        return exp_fail(why, err, "there is no '%s'; %s names another", argv[0], variable);
     if (err == -EINTR)
-        return exp_fail(why, why_bytes, err, "interrupted while %s compiled", argv[0]);
+        return exp_fail(why, err, "interrupted while %s compiled", argv[0]);
     if (err)
-        return exp_fail(why, why_bytes, err, "%s: %s", argv[0], strerror(-err));
-    return status ? exp_fail(why, why_bytes, -EIO, "%s fails: %s", argv[0], last) : 0;
+        return exp_fail(why, err, "%s: %s", argv[0], strerror(-err));
+    return status ? exp_fail(why, -EIO, "%s fails: %s", argv[0], last) : 0;
 }
 
 /* What compilers call this program's CPU family. */
@@ -130,7 +130,7 @@ static size_t split(char *flags, const char **argv, size_t n)
     return n;
 }
 
-static int compile_c(const struct place *p, const char *isa_flags, bool records, char *why, size_t why_bytes)
+static int compile_c(const struct place *p, const char *isa_flags, bool records, struct exp_why *why)
 {
     const char *argv[MOST_ARGUMENTS] = {
         named(EXP_EMIT_CC_VARIABLE, "cc"), "-O3", "-std=c99", "-ffp-contract=off", "-fno-math-errno", "-shared", "-fPIC"
@@ -145,10 +145,10 @@ static int compile_c(const struct place *p, const char *isa_flags, bool records,
     argv[n++] = "-o";
     argv[n++] = p->path[CODE_SO];
     argv[n++] = p->path[CODE_C];
-    return run_tool(argv, EXP_EMIT_CC_VARIABLE, why, why_bytes);
+    return run_tool(argv, EXP_EMIT_CC_VARIABLE, why);
 }
 
-static int lower(const struct place *p, const char *const *passes, char *why, size_t why_bytes)
+static int lower(const struct place *p, const char *const *passes, struct exp_why *why)
 {
     const char *opt[MOST_ARGUMENTS] = { named(EXP_EMIT_MLIR_OPT_VARIABLE, "mlir-opt-19"), p->path[CODE_MLIR], "-o",
                                         p->path[CODE_LLVM] };
@@ -162,12 +162,12 @@ static int lower(const struct place *p, const char *const *passes, char *why, si
 
     for (size_t i = 0; passes[i]; i++)
         opt[4 + i] = passes[i];
-    err = run_tool(opt, EXP_EMIT_MLIR_OPT_VARIABLE, why, why_bytes);
-    return err ? err : run_tool(translate, EXP_EMIT_MLIR_TRANSLATE_VARIABLE, why, why_bytes);
+    err = run_tool(opt, EXP_EMIT_MLIR_OPT_VARIABLE, why);
+    return err ? err : run_tool(translate, EXP_EMIT_MLIR_TRANSLATE_VARIABLE, why);
 }
 
 /* Compiles what was lowered, with the micro-kernels in C if there are any. */
-static int compile_ll(const struct place *p, const char *isa_flags, bool has_kernels, char *why, size_t why_bytes)
+static int compile_ll(const struct place *p, const char *isa_flags, bool has_kernels, struct exp_why *why)
 {
     const char *argv[MOST_ARGUMENTS] = { named(EXP_EMIT_CLANG_VARIABLE, "clang-19"),
                                          "-O3",
@@ -185,7 +185,7 @@ static int compile_ll(const struct place *p, const char *isa_flags, bool has_ker
     argv[n++] = p->path[CODE_LL];
     if (has_kernels)
         argv[n++] = p->path[CODE_C];
-    return run_tool(argv, EXP_EMIT_CLANG_VARIABLE, why, why_bytes);
+    return run_tool(argv, EXP_EMIT_CLANG_VARIABLE, why);
 }
 
 /* ---- building ---- */
@@ -196,8 +196,7 @@ struct work {
     const struct conv_noted_plan *plan;
     size_t n;
     struct conv_c_options options;
-    char *why;
-    size_t why_bytes;
+    struct exp_why *why;
 };
 
 static int write_file(const struct work *w, enum file file, bool kernels)
@@ -207,11 +206,11 @@ static int write_file(const struct work *w, enum file file, bool kernels)
     int err;
 
     if (!out)
-        return exp_fail(w->why, w->why_bytes, -errno, "cannot write '%s': %s", path, strerror(errno));
-    err = kernels ? exp_emit_print_kernels(w->plan, w->n, out, w->why, w->why_bytes)
-                  : exp_emit_print(w->what, w->plan, w->n, &w->options, out, w->why, w->why_bytes);
+        return exp_fail(w->why, -errno, "cannot write '%s': %s", path, strerror(errno));
+    err = kernels ? exp_emit_print_kernels(w->plan, w->n, out, w->why)
+                  : exp_emit_print(w->what, w->plan, w->n, &w->options, out, w->why);
     if (fclose(out) && !err)
-        err = exp_fail(w->why, w->why_bytes, -EIO, "cannot write '%s': %s", path, strerror(errno));
+        err = exp_fail(w->why, -EIO, "cannot write '%s': %s", path, strerror(errno));
     return err;
 }
 
@@ -223,54 +222,52 @@ static int build_mlir(const struct work *w)
     if (!err && has_kernels)
         err = write_file(w, CODE_C, true);
     if (!err)
-        err = lower(w->place, exp_emit_passes(w->what), w->why, w->why_bytes);
-    return err ? err : compile_ll(w->place, conv_c_flags(&w->plan[0].plan), has_kernels, w->why, w->why_bytes);
+        err = lower(w->place, exp_emit_passes(w->what), w->why);
+    return err ? err : compile_ll(w->place, conv_c_flags(&w->plan[0].plan), has_kernels, w->why);
 }
 
 static int build_c(const struct work *w, bool records)
 {
     int err = write_file(w, CODE_C, false);
 
-    return err ? err : compile_c(w->place, conv_c_flags(&w->plan[0].plan), records, w->why, w->why_bytes);
+    return err ? err : compile_c(w->place, conv_c_flags(&w->plan[0].plan), records, w->why);
 }
 
 int exp_emit_compile(enum exp_emit_what what, const struct conv_noted_plan *plan, size_t n,
-                     const struct conv_fusion *after, bool records, exp_emit_use_fn use, void *ctx, char *why,
-                     size_t why_bytes)
+                     const struct conv_fusion *after, bool records, exp_emit_use_fn use, void *ctx, struct exp_why *why)
 {
     struct place place;
-    const struct work w = { &place, what, plan, n, { NULL, *after }, why, why_bytes };
-    int err = open_place(&place, why, why_bytes);
+    const struct work w = { &place, what, plan, n, { NULL, *after }, why };
+    int err = open_place(&place, why);
 
     if (err)
         return err;
     err = what == EXP_EMIT_C ? build_c(&w, records) : build_mlir(&w);
     if (!err)
-        err = use(ctx, place.path[CODE_SO], why, why_bytes);
+        err = use(ctx, place.path[CODE_SO], why);
     close_place(&place);
     return err;
 }
 
-static int load(void *code, const char *path, char *why, size_t why_bytes)
+static int load(void *code, const char *path, struct exp_why *why)
 {
     struct exp_emit_code *c = code;
 
     c->library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    return c->library ? 0 : exp_fail(why, why_bytes, -EIO, "cannot load generated code: %s", dlerror());
+    return c->library ? 0 : exp_fail(why, -EIO, "cannot load generated code: %s", dlerror());
 }
 
 int exp_emit_build(struct exp_emit_code *code, enum exp_emit_what what, const struct conv_noted_plan *plan, size_t n,
-                   bool records, char *why, size_t why_bytes)
+                   bool records, struct exp_why *why)
 {
-    return exp_emit_build_fused(code, what, plan, n, &(struct conv_fusion){ .adds_bias = false }, records, why,
-                                why_bytes);
+    return exp_emit_build_fused(code, what, plan, n, &(struct conv_fusion){ .adds_bias = false }, records, why);
 }
 
 int exp_emit_build_fused(struct exp_emit_code *code, enum exp_emit_what what, const struct conv_noted_plan *plan,
-                         size_t n, const struct conv_fusion *after, bool records, char *why, size_t why_bytes)
+                         size_t n, const struct conv_fusion *after, bool records, struct exp_why *why)
 {
     code->library = NULL;
-    return exp_emit_compile(what, plan, n, after, records, load, code, why, why_bytes);
+    return exp_emit_compile(what, plan, n, after, records, load, code, why);
 }
 
 void exp_emit_code_release(struct exp_emit_code *code)

@@ -2,6 +2,7 @@
 #ifndef EXPERIMENTS_EXP_EMIT_BUILD_H
 #define EXPERIMENTS_EXP_EMIT_BUILD_H
 
+#include "experiments/base/exp_error.h"
 #include "experiments/emit/exp_emit_text.h"
 #include "experiments/setup/exp_algo.h"
 
@@ -26,18 +27,18 @@ struct exp_emit_code {
  * -errno of writing. On failure *code is empty.
  */
 int exp_emit_build(struct exp_emit_code *code, enum exp_emit_what what, const struct conv_noted_plan *plan, size_t n,
-                   bool records, char *why, size_t why_bytes);
+                   bool records, struct exp_why *why);
 /* Does something with a shared object, which stays as long as that. Returns 0, or -errno with one line in why. */
-typedef int (*exp_emit_use_fn)(void *ctx, const char *path, char *why, size_t why_bytes);
+typedef int (*exp_emit_use_fn)(void *ctx, const char *path, struct exp_why *why);
 
 /* Prints and compiles, and hands the shared object on. Returns as exp_emit_build, or what `use` returns. */
 int exp_emit_compile(enum exp_emit_what what, const struct conv_noted_plan *plan, size_t n,
-                     const struct conv_fusion *after, bool records, exp_emit_use_fn use, void *ctx, char *why,
-                     size_t why_bytes);
+                     const struct conv_fusion *after, bool records, exp_emit_use_fn use, void *ctx,
+                     struct exp_why *why);
 
 /* Does as exp_emit_build, with what follows the convolutions (C only). */
 int exp_emit_build_fused(struct exp_emit_code *code, enum exp_emit_what what, const struct conv_noted_plan *plan,
-                         size_t n, const struct conv_fusion *after, bool records, char *why, size_t why_bytes);
+                         size_t n, const struct conv_fusion *after, bool records, struct exp_why *why);
 void exp_emit_code_release(struct exp_emit_code *code);
 
 /* Return the function of plan number i, whose layer is called so, and the one that packs its filters; NULL: none does. */

@@ -27,7 +27,7 @@ static double finished(double x, const struct conv_fusion *after, size_t filter)
 }
 
 static int compare_plane(const struct conv_noted_plan *n, const struct conv_fusion *after, const float *out,
-                         size_t plane, const double *want, const double *magnitude, char *why, size_t why_bytes)
+                         size_t plane, const double *want, const double *magnitude, struct exp_why *why)
 {
     const struct conv_problem *p = &n->plan.problem;
 
@@ -36,7 +36,7 @@ static int compare_plane(const struct conv_noted_plan *n, const struct conv_fusi
         double is = (double)out[plane * conv_windows(p) + w], must = finished(want[w], after, plane % p->k);
 
         if (!(fabs(is - must) <= bound))
-            return exp_fail(why, why_bytes, -EILSEQ,
+            return exp_fail(why, -EILSEQ,
                             "layer '%s': its code computes a wrong result: output element %zu is %.9g, must be %.9g",
                             n->layer, plane * conv_windows(p) + w, is, must);
     }
@@ -44,16 +44,16 @@ static int compare_plane(const struct conv_noted_plan *n, const struct conv_fusi
 }
 
 static int compare(const struct conv_noted_plan *n, const struct conv_fusion *after, const struct exp_tensors *t,
-                   char *why, size_t why_bytes)
+                   struct exp_why *why)
 {
     const struct conv_problem *p = &n->plan.problem;
     double *want = calloc(2 * conv_windows(p), sizeof *want), *magnitude = want ? want + conv_windows(p) : NULL;
-    int err = want ? 0 : exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+    int err = want ? 0 : exp_fail(why, -ENOMEM, "out of memory");
 
     for (size_t i = 0; i < p->n * p->k && !err; i++) {
         conv_naive_plane(p, conv_in_ptr(t->bind.addr[CONV_INPUT]), conv_in_ptr(t->bind.addr[CONV_FILTER]), i / p->k,
                          i % p->k, want, magnitude);
-        err = compare_plane(n, after, conv_in_ptr(t->bind.addr[CONV_OUTPUT]), i, want, magnitude, why, why_bytes);
+        err = compare_plane(n, after, conv_in_ptr(t->bind.addr[CONV_OUTPUT]), i, want, magnitude, why);
     }
     free(want);
     return err;
@@ -89,17 +89,17 @@ static float *make_bias(const struct conv_problem *p)
 }
 
 static int run_and_compare(const struct exp_emit_code *code, const struct conv_noted_plan *plan,
-                           const struct conv_fusion *after, char *why, size_t why_bytes)
+                           const struct conv_fusion *after, struct exp_why *why)
 {
     float *bias = after->adds_bias ? make_bias(&plan->plan.problem) : NULL;
     struct exp_tensors t = { 0 };
     int err = 0;
 
     if (exp_tensors_init(&t, &plan->plan) || (after->adds_bias && !bias))
-        err = exp_fail(why, why_bytes, -ENOMEM, "out of memory for the tensors of layer '%s'", plan->layer);
+        err = exp_fail(why, -ENOMEM, "out of memory for the tensors of layer '%s'", plan->layer);
     if (!err) {
         run(code, plan, &t, bias);
-        err = compare(plan, after, &t, why, why_bytes);
+        err = compare(plan, after, &t, why);
     }
     exp_tensors_release(&t);
     free(bias);
@@ -107,20 +107,19 @@ static int run_and_compare(const struct exp_emit_code *code, const struct conv_n
 }
 
 int exp_emit_check(enum exp_emit_what what, const struct conv_noted_plan *plan, const struct conv_fusion *after,
-                   double *seconds, char *why, size_t why_bytes)
+                   double *seconds, struct exp_why *why)
 {
     struct exp_emit_code code;
     uint64_t start = ctr_now_ns();
-    int err = exp_emit_build_fused(&code, what, plan, 1, after, false, why, why_bytes);
+    int err = exp_emit_build_fused(&code, what, plan, 1, after, false, why);
 
     *seconds = (double)(ctr_now_ns() - start) * 1e-9;
     if (err)
         return err;
     if (!conv_plan_runs(&plan->plan))
-        err = exp_fail(why, why_bytes, -ENOTSUP, "layer '%s': this computer cannot execute %s", plan->layer,
-                       plan->plan.ukr->name);
+        err = exp_fail(why, -ENOTSUP, "layer '%s': this computer cannot execute %s", plan->layer, plan->plan.ukr->name);
     if (!err)
-        err = run_and_compare(&code, plan, after, why, why_bytes);
+        err = run_and_compare(&code, plan, after, why);
     exp_emit_code_release(&code);
     return err;
 }

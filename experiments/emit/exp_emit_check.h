@@ -2,6 +2,7 @@
 #ifndef EXPERIMENTS_EXP_EMIT_CHECK_H
 #define EXPERIMENTS_EXP_EMIT_CHECK_H
 
+#include "experiments/base/exp_error.h"
 #include "experiments/emit/exp_emit_build.h"
 
 /*
@@ -9,6 +10,6 @@
  * -EILSEQ for a wrong output; or as exp_emit_build_fused; with one line in why.
  */
 int exp_emit_check(enum exp_emit_what what, const struct conv_noted_plan *plan, const struct conv_fusion *after,
-                   double *seconds, char *why, size_t why_bytes);
+                   double *seconds, struct exp_why *why);
 
 #endif

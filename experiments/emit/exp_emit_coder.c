@@ -58,8 +58,8 @@ static int make(const struct conv_plan *plan, struct entry **made)
     static const char name[] = "layer";
     const struct conv_noted_plan noted = { .layer = name, .machine = "", .plan = *plan };
     struct entry *e = calloc(1, sizeof *e);
-    char why[512];
-    int err = e ? exp_emit_build(&e->code, EXP_EMIT_C, &noted, 1, false, why, sizeof why) : -ENOMEM;
+    struct exp_why why;
+    int err = e ? exp_emit_build(&e->code, EXP_EMIT_C, &noted, 1, false, &why) : -ENOMEM;
 
     if (err) {
         free(e);

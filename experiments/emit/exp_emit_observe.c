@@ -52,7 +52,7 @@ static int write_machine(const struct sim_machine *m, const char *path)
     return err;
 }
 
-static int open_folder(struct folder *f, const struct sim_machine *m, char *why, size_t why_bytes)
+static int open_folder(struct folder *f, const struct sim_machine *m, struct exp_why *why)
 {
     static const char *const names[N_FILES] = { "machine.cfg", "seen", "trace", "seen.watched", "seen.partial" };
     const char *tmp = getenv("TMPDIR");
@@ -62,11 +62,11 @@ static int open_folder(struct folder *f, const struct sim_machine *m, char *why,
     snprintf(f->dir, sizeof f->dir, "%s/sconv-seen-XXXXXX", tmp && *tmp ? tmp : "/tmp");
     err = exp_guard_begin(&f->guard, make_folder, f);
     if (err)
-        return exp_fail(why, why_bytes, err, "cannot make a folder '%s': %s", f->dir, strerror(-err));
+        return exp_fail(why, err, "cannot make a folder '%s': %s", f->dir, strerror(-err));
     for (int i = 0; i < N_FILES; i++)
         snprintf(f->path[i], sizeof f->path[i], "%s/%s", f->dir, names[i]);
     err = write_machine(m, f->path[MACHINE]);
-    return err ? exp_fail(why, why_bytes, err, "cannot write '%s': %s", f->path[MACHINE], strerror(-err)) : 0;
+    return err ? exp_fail(why, err, "cannot write '%s': %s", f->path[MACHINE], strerror(-err)) : 0;
 }
 
 static void close_folder(struct folder *f)
@@ -95,7 +95,7 @@ static void layout_text(const struct conv_layout *l, char text[LAYOUT_BYTES])
             (size_t)snprintf(text + used, LAYOUT_BYTES - used, "%s%zu:%zu", t ? "," : "", l->offset[t], l->bytes[t]);
 }
 
-static int run_guest(const struct run *r, const char *code, char *why, size_t why_bytes)
+static int run_guest(const struct run *r, const char *code, struct exp_why *why)
 {
     char layout[LAYOUT_BYTES], path[512], function[CONV_C_NAME_BYTES + 16], name[CONV_C_NAME_BYTES];
     const char *const arguments[] = { path, function, layout, NULL };
@@ -117,7 +117,7 @@ static int run_guest(const struct run *r, const char *code, char *why, size_t wh
     conv_c_name(name, r->plan->layer, 0);
     snprintf(path, sizeof path, "CODE=%s", code);
     snprintf(function, sizeof function, "FUNCTION=%s", name);
-    return exp_guest_run(&run, why, why_bytes);
+    return exp_guest_run(&run, why);
 }
 
 /* The emulator tells of no prefetches. */
@@ -194,36 +194,36 @@ static int judge(const struct run *r, struct exp_emit_stream *seen, struct exp_e
     return err;
 }
 
-static int compare(const struct run *r, char *why, size_t why_bytes)
+static int compare(const struct run *r, struct exp_why *why)
 {
     struct exp_emit_stream seen, replayed;
     int err;
 
     exp_emit_stream_init(&seen);
     exp_emit_stream_init(&replayed);
-    err = exp_emit_stream_read(&seen, r->folder.path[TRACE], why, why_bytes);
+    err = exp_emit_stream_read(&seen, r->folder.path[TRACE], why);
     if (!err) {
         err = judge(r, &seen, &replayed);
         if (err)
-            exp_fail(why, why_bytes, err, "streams cannot be compared: %s", strerror(-err));
+            exp_fail(why, err, "streams cannot be compared: %s", strerror(-err));
     }
     exp_emit_stream_release(&seen);
     exp_emit_stream_release(&replayed);
     return err;
 }
 
-static int observe_code(void *ctx, const char *code, char *why, size_t why_bytes)
+static int observe_code(void *ctx, const char *code, struct exp_why *why)
 {
     struct run *r = ctx;
-    int err = open_folder(&r->folder, r->watch->machine, why, why_bytes);
+    int err = open_folder(&r->folder, r->watch->machine, why);
 
     if (err)
         return err;
-    err = run_guest(r, code, why, why_bytes);
+    err = run_guest(r, code, why);
     if (!err)
-        err = obs_result_read(r->seen, r->folder.path[RESULT], why, why_bytes);
+        err = obs_result_read(r->seen, r->folder.path[RESULT], why->text, sizeof why->text);
     if (!err)
-        err = compare(r, why, why_bytes);
+        err = compare(r, why);
     close_folder(&r->folder);
     return err;
 }
@@ -238,7 +238,7 @@ const char *exp_emit_why_not_observed(const struct exp_emit_watch *w, const stru
 }
 
 int exp_emit_observe(enum exp_emit_what what, const struct conv_noted_plan *plan, const struct exp_emit_watch *w,
-                     struct exp_emit_observed *o, char *why, size_t why_bytes)
+                     struct exp_emit_observed *o, struct exp_why *why)
 {
     struct run r = { .watch = w, .plan = plan, .form = exp_emit_name(what), .o = o };
     const char *why_not = exp_emit_why_not_observed(w, &plan->plan);
@@ -246,12 +246,11 @@ int exp_emit_observe(enum exp_emit_what what, const struct conv_noted_plan *plan
 
     *o = (struct exp_emit_observed){ .n_levels = 0 };
     if (why_not)
-        return exp_fail(why, why_bytes, -ENOTSUP, "%s", why_not);
+        return exp_fail(why, -ENOTSUP, "%s", why_not);
     r.seen = calloc(1, sizeof *r.seen);
     if (!r.seen)
-        return exp_fail(why, why_bytes, -ENOMEM, "out of memory");
-    err = exp_emit_compile(what, plan, 1, &(struct conv_fusion){ .adds_bias = false }, false, observe_code, &r, why,
-                           why_bytes);
+        return exp_fail(why, -ENOMEM, "out of memory");
+    err = exp_emit_compile(what, plan, 1, &(struct conv_fusion){ .adds_bias = false }, false, observe_code, &r, why);
     free(r.seen);
     return err;
 }
@@ -348,18 +347,18 @@ static void write_missing(struct exp_csv *csv, const struct conv_noted_plan *pla
 }
 
 int exp_emit_observe_forms(const struct conv_noted_plan *plan, const struct exp_emit_watch *w, struct exp_csv *csv,
-                           char *why, size_t why_bytes)
+                           struct exp_why *why)
 {
     for (int what = 0; what < EXP_EMIT_N_FORMS; what++) {
         struct exp_emit_observed o;
         const char *missing = exp_emit_why_no_compiler((enum exp_emit_what)what);
-        int err = missing ? exp_fail(why, why_bytes, -ENOENT, "%s", missing)
-                          : exp_emit_observe((enum exp_emit_what)what, plan, w, &o, why, why_bytes);
+        int err = missing ? exp_fail(why, -ENOENT, "%s", missing)
+                          : exp_emit_observe((enum exp_emit_what)what, plan, w, &o, why);
 
         if (err == -EINTR || err == -ENOMEM)
             return err;
         if (err)
-            write_missing(csv, plan, (enum exp_emit_what)what, why);
+            write_missing(csv, plan, (enum exp_emit_what)what, why->text);
         else
             write_form(csv, plan, (enum exp_emit_what)what, &o);
     }

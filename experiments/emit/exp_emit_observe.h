@@ -3,6 +3,7 @@
 #define EXPERIMENTS_EXP_EMIT_OBSERVE_H
 
 #include "experiments/base/exp_csv.h"
+#include "experiments/base/exp_error.h"
 #include "experiments/emit/exp_emit_stream.h"
 #include "experiments/emit/exp_emit_text.h"
 #include "sim/machine/machine.h"
@@ -35,10 +36,10 @@ const char *exp_emit_why_not_observed(const struct exp_emit_watch *w, const stru
  * or as exp_emit_build, exp_guest_run or obs_result_read, with one line in why.
  */
 int exp_emit_observe(enum exp_emit_what what, const struct conv_noted_plan *plan, const struct exp_emit_watch *w,
-                     struct exp_emit_observed *o, char *why, size_t why_bytes);
+                     struct exp_emit_observed *o, struct exp_why *why);
 
 /* Observes a layer's code in all forms, and writes a row for each tensor. Returns 0, -EINTR, -ENOMEM, or of writing. */
 int exp_emit_observe_forms(const struct conv_noted_plan *plan, const struct exp_emit_watch *w, struct exp_csv *csv,
-                           char *why, size_t why_bytes);
+                           struct exp_why *why);
 
 #endif

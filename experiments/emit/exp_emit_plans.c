@@ -14,31 +14,31 @@
 /* ---- the layers ---- */
 
 /* Splits "vgg16:conv3_1" into the options that mean the same. The text is to be freed after them. */
-static int split_layer(struct exp_options *o, char **text, char *why, size_t why_bytes)
+static int split_layer(struct exp_options *o, char **text, struct exp_why *why)
 {
     char *colon;
 
     *text = exp_format("%s", o->layer);
     if (!*text)
-        return exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+        return exp_fail(why, -ENOMEM, "out of memory");
     colon = strrchr(*text, ':');
     if (colon)
         *colon = '\0';
     o->model = *text;
     o->layers = colon ? colon + 1 : "";
-    return colon && !colon[1] ? exp_fail(why, why_bytes, -EINVAL, "LAYER: no name behind ':' in '%s'", o->layer) : 0;
+    return colon && !colon[1] ? exp_fail(why, -EINVAL, "LAYER: no name behind ':' in '%s'", o->layer) : 0;
 }
 
-static int read_models(struct exp_models *m, const struct exp_options *o, char *why, size_t why_bytes)
+static int read_models(struct exp_models *m, const struct exp_options *o, struct exp_why *why)
 {
     struct exp_options as_models = *o;
     char *text = NULL;
-    int err = *o->layer ? split_layer(&as_models, &text, why, why_bytes) : 0;
+    int err = *o->layer ? split_layer(&as_models, &text, why) : 0;
 
     if (!err && !strcmp(as_models.model, "none"))
-        err = exp_fail(why, why_bytes, -EINVAL, "LAYER is missing: for example LAYER=vgg16:conv3_1");
+        err = exp_fail(why, -EINVAL, "LAYER is missing: for example LAYER=vgg16:conv3_1");
     if (!err)
-        err = exp_main_models(m, &as_models, why, why_bytes);
+        err = exp_main_models(m, &as_models, why);
     free(text);
     return err;
 }
@@ -46,21 +46,19 @@ static int read_models(struct exp_models *m, const struct exp_options *o, char *
 /* ---- the algorithm ---- */
 
 /* Only SConvs have the tiles of CSA. */
-static int choose_algo(const struct exp_options *o, unsigned *bits, const struct exp_algo **algo, char *why,
-                       size_t why_bytes)
+static int choose_algo(const struct exp_options *o, unsigned *bits, const struct exp_algo **algo, struct exp_why *why)
 {
     const char *name = *o->algos ? o->algos : exp_algo_chosen()->name;
 
     *algo = exp_algo_find(name);
     if (*algo && ((*algo)->is_sconv || (*algo)->members) && (*algo)->plan != exp_algo_find("sconv_plan")->plan)
-        return exp_algo_select(name, bits, why, why_bytes);
-    return exp_fail(why, why_bytes, -EINVAL,
-                    "ALGO: must be one SConv, such as sconv, sconv_ws or sconv_tuned, not '%s'", name);
+        return exp_algo_select(name, bits, why);
+    return exp_fail(why, -EINVAL, "ALGO: must be one SConv, such as sconv, sconv_ws or sconv_tuned, not '%s'", name);
 }
 
 /* Notes the plan of a case, with what `set` decides otherwise. */
 static int note(struct conv_noted_plans *noted, const struct exp_case *c, const struct exp_setup *setup,
-                const char *set, char *why, size_t why_bytes)
+                const char *set, struct exp_why *why)
 {
     struct conv_noted_plan n = {
         .layer = c->layer->name,
@@ -70,75 +68,74 @@ static int note(struct conv_noted_plans *noted, const struct exp_case *c, const 
     };
 
     if (c->plan.algorithm != CONV_SCONV)
-        return exp_fail(why, why_bytes, -EINVAL, "layer '%s' with %s: %s is no SConv and has no tiles; ALGO=sconv has",
+        return exp_fail(why, -EINVAL, "layer '%s' with %s: %s is no SConv and has no tiles; ALGO=sconv has",
                         c->layer->name, c->algo->name, conv_plan_kernel_name(&c->plan));
     if (*set) {
-        int err = exp_emit_set(&n, set, &setup->openblas_ukr.ukr, why, why_bytes);
+        int err = exp_emit_set(&n, set, &setup->openblas_ukr.ukr, why);
 
         if (err)
             return err;
     }
-    return conv_plans_add(noted, &n) ? exp_fail(why, why_bytes, -ENOMEM, "out of memory") : 0;
+    return conv_plans_add(noted, &n) ? exp_fail(why, -ENOMEM, "out of memory") : 0;
 }
 
 /* Of a group of algorithms, what CSA chose is noted. */
 static int note_model(struct exp_emit_plans *p, const struct exp_model *model, unsigned bits,
-                      const struct exp_algo *algo, const char *set, char *why, size_t why_bytes)
+                      const struct exp_algo *algo, const char *set, struct exp_why *why)
 {
     struct exp_experiment e;
-    int err = exp_experiment_plan(&e, &p->setup, model, bits, why, why_bytes);
+    int err = exp_experiment_plan(&e, &p->setup, model, bits, why);
 
     if (err)
         return err;
     for (size_t i = 0; i < e.n_cases && !err; i++) {
         if (e.cases[i].is_chosen || !algo->members)
-            err = note(&p->noted, &e.cases[i], &p->setup, set, why, why_bytes);
+            err = note(&p->noted, &e.cases[i], &p->setup, set, why);
     }
     exp_experiment_release(&e);
     return err;
 }
 
-static int plan_models(struct exp_emit_plans *p, const struct exp_options *o, char *why, size_t why_bytes)
+static int plan_models(struct exp_emit_plans *p, const struct exp_options *o, struct exp_why *why)
 {
     struct exp_models *models = calloc(1, sizeof *models);
     const struct exp_algo *algo = NULL;
     unsigned bits;
-    int err =
-        models ? choose_algo(o, &bits, &algo, why, why_bytes) : exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+    int err = models ? choose_algo(o, &bits, &algo, why) : exp_fail(why, -ENOMEM, "out of memory");
 
     if (!err)
-        err = read_models(models, o, why, why_bytes);
+        err = read_models(models, o, why);
     for (size_t i = 0; !err && i < models->n; i++)
-        err = note_model(p, &models->model[i], bits, algo, o->set, why, why_bytes);
+        err = note_model(p, &models->model[i], bits, algo, o->set, why);
     if (models)
         exp_models_release(models);
     free(models);
     return err;
 }
 
-static int read_file(struct exp_emit_plans *p, const char *path, char *why, size_t why_bytes)
+static int read_file(struct exp_emit_plans *p, const char *path, struct exp_why *why)
 {
-    int err = conv_plans_read(&p->noted, path, &p->setup.openblas_ukr.ukr, why, why_bytes);
+    int err = conv_plans_read(&p->noted, path, &p->setup.openblas_ukr.ukr, why->text, sizeof why->text);
 
     if (!err && *p->noted.derived_anew)
         fprintf(stderr, "%s\n", p->noted.derived_anew);
     return err;
 }
 
-int exp_emit_plans_make(struct exp_emit_plans *p, const struct exp_options *o, char *why, size_t why_bytes)
+int exp_emit_plans_make(struct exp_emit_plans *p, const struct exp_options *o, struct exp_why *why)
 {
-    int err = exp_machine_find(&p->setup.machine, o->machine, o->results, why, why_bytes);
+    int err = exp_machine_find(&p->setup.machine, o->machine, o->results, why);
 
     p->setup.packs_filters = o->packs_filters != 0;
     if (!err)
-        err = exp_setup_init(&p->setup, o->ukr, o->core, why, why_bytes);
+        err = exp_setup_init(&p->setup, o->ukr, o->core, why);
     if (err)
         return err;
     if (*o->plan && *o->set)
-        return exp_fail(why, why_bytes, -EINVAL, "SET decides in place of CSA: with PLAN=file, edit the file");
+        return exp_fail(why, -EINVAL, "SET decides in place of CSA: with PLAN=file, edit the file");
     if (*o->plan)
-        return read_file(p, o->plan, why, why_bytes);
-    return plan_models(p, o, why, why_bytes);
+        return read_file(p, o->plan, why);
+    return plan_models(p, o, why);
 }
 
 void exp_emit_plans_release(struct exp_emit_plans *p)

@@ -25,7 +25,7 @@ static const struct conv_plan_key *find(const char *name)
     return NULL;
 }
 
-static int refuse_name(const char *name, char *why, size_t why_bytes)
+static int refuse_name(const char *name, struct exp_why *why)
 {
     const char *known[MOST_KEYS], *nearest;
     char list[256] = "";
@@ -39,56 +39,56 @@ static int refuse_name(const char *name, char *why, size_t why_bytes)
     }
     nearest = exp_names_nearest(name, known, n);
     if (nearest)
-        return exp_fail(why, why_bytes, -EINVAL, "SET: unknown key '%s'; did you mean %s?", name, nearest);
-    return exp_fail(why, why_bytes, -EINVAL, "SET: unknown key '%s'; there are %s", name, list);
+        return exp_fail(why, -EINVAL, "SET: unknown key '%s'; did you mean %s?", name, nearest);
+    return exp_fail(why, -EINVAL, "SET: unknown key '%s'; there are %s", name, list);
 }
 
-static int read_size(size_t *to, const char *key, const char *value, char *why, size_t why_bytes)
+static int read_size(size_t *to, const char *key, const char *value, struct exp_why *why)
 {
     char *end;
 
     errno = 0;
     *to = strtoull(value, &end, 10);
     if (errno || *value < '0' || *value > '9' || *end)
-        return exp_fail(why, why_bytes, -EINVAL, "SET: %s must be a whole number, not '%s'", key, value);
+        return exp_fail(why, -EINVAL, "SET: %s must be a whole number, not '%s'", key, value);
     return 0;
 }
 
-static int read_flag(bool *to, const char *key, const char *value, char *why, size_t why_bytes)
+static int read_flag(bool *to, const char *key, const char *value, struct exp_why *why)
 {
     *to = !strcmp(value, "true");
     if (!*to && strcmp(value, "false") != 0)
-        return exp_fail(why, why_bytes, -EINVAL, "SET: %s must be true or false, not '%s'", key, value);
+        return exp_fail(why, -EINVAL, "SET: %s must be true or false, not '%s'", key, value);
     return 0;
 }
 
 /* Takes one "key=value"; value stays where it is. */
-static int take(struct conv_plan_facts *f, char *word, char *why, size_t why_bytes)
+static int take(struct conv_plan_facts *f, char *word, struct exp_why *why)
 {
     char *equals = strchr(word, '=');
     const struct conv_plan_key *k;
     union conv_fact_place at;
 
     if (!equals)
-        return exp_fail(why, why_bytes, -EINVAL, "SET: '%s' is no key=value, such as n_c=32", word);
+        return exp_fail(why, -EINVAL, "SET: '%s' is no key=value, such as n_c=32", word);
     *equals = '\0';
     k = find(word);
     if (!k)
-        return refuse_name(word, why, why_bytes);
+        return refuse_name(word, why);
     at = conv_fact_place(f, k);
     if (k->type == CONV_FACT_IS_SIZE)
-        return read_size(at.size, word, equals + 1, why, why_bytes);
+        return read_size(at.size, word, equals + 1, why);
     if (k->type == CONV_FACT_IS_FLAG)
-        return read_flag(at.flag, word, equals + 1, why, why_bytes);
+        return read_flag(at.flag, word, equals + 1, why);
     *at.text = equals + 1;
     return 0;
 }
 
-int exp_emit_set(struct conv_noted_plan *n, const char *set, const struct conv_ukr *other, char *why, size_t why_bytes)
+int exp_emit_set(struct conv_noted_plan *n, const char *set, const struct conv_ukr *other, struct exp_why *why)
 {
     struct conv_plan_facts f = conv_plan_facts_of(&n->plan, &n->caches, n->layer, n->machine);
     char *words = exp_format("%s", set), *rest = words, reason[300];
-    int err = words ? 0 : exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+    int err = words ? 0 : exp_fail(why, -ENOMEM, "out of memory");
 
     while (!err && rest) {
         char *word = rest;
@@ -96,12 +96,12 @@ int exp_emit_set(struct conv_noted_plan *n, const char *set, const struct conv_u
         rest = strchr(word, ',');
         if (rest)
             *rest++ = '\0';
-        err = take(&f, word, why, why_bytes);
+        err = take(&f, word, why);
     }
     if (!err) {
         err = conv_plan_of_facts(&n->plan, &f, other, reason, sizeof reason);
         if (err)
-            exp_fail(why, why_bytes, err, "SET: layer '%s': %s", n->layer, reason);
+            exp_fail(why, err, "SET: layer '%s': %s", n->layer, reason);
     }
     free(words);
     return err;

@@ -52,21 +52,21 @@ void exp_emit_stream_release(struct exp_emit_stream *s)
     memset(s, 0, sizeof *s);
 }
 
-static int read_all(struct exp_emit_stream *s, struct sim_trace_reader *reader, char *why, size_t why_bytes)
+static int read_all(struct exp_emit_stream *s, struct sim_trace_reader *reader, struct exp_why *why)
 {
     struct sim_run run[SIM_MAX_BURST_RUNS];
     size_t n = 0;
     int err;
 
     do {
-        err = sim_trace_reader_next(reader, run, SIM_MAX_BURST_RUNS, &n, why, why_bytes);
+        err = sim_trace_reader_next(reader, run, SIM_MAX_BURST_RUNS, &n, why->text, sizeof why->text);
         if (!err && n)
             sim_emit(&s->expander.sink, run, n, 1);
     } while (!err && n);
     return err;
 }
 
-int exp_emit_stream_read(struct exp_emit_stream *s, const char *path, char *why, size_t why_bytes)
+int exp_emit_stream_read(struct exp_emit_stream *s, const char *path, struct exp_why *why)
 {
     const struct sim_trace_options options = { .format = SIM_TRACE_BINARY };
     struct sim_trace_reader *reader = NULL;
@@ -74,15 +74,15 @@ int exp_emit_stream_read(struct exp_emit_stream *s, const char *path, char *why,
     int err;
 
     if (!in)
-        return exp_fail(why, why_bytes, -errno, "cannot open '%s': %s", path, strerror(errno));
+        return exp_fail(why, -errno, "cannot open '%s': %s", path, strerror(errno));
     err = sim_trace_reader_new(&reader, in, path, &options);
     if (!err)
-        err = read_all(s, reader, why, why_bytes);
+        err = read_all(s, reader, why);
     else
-        exp_fail(why, why_bytes, err, "out of memory");
+        exp_fail(why, err, "out of memory");
     sim_trace_reader_free(reader);
     fclose(in);
-    return !err && s->is_short_of_memory ? exp_fail(why, why_bytes, -ENOMEM, "out of memory") : err;
+    return !err && s->is_short_of_memory ? exp_fail(why, -ENOMEM, "out of memory") : err;
 }
 
 void exp_emit_stream_emit(const struct exp_emit_stream *s, struct sim_sink *sink)

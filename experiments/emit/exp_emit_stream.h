@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "experiments/base/exp_error.h"
 #include "kernels/plan/plan.h"
 #include "sim/trace/trace.h"
 
@@ -43,7 +44,7 @@ void exp_emit_stream_init(struct exp_emit_stream *s);
 void exp_emit_stream_release(struct exp_emit_stream *s); /* all zeros is fine */
 
 /* Appends a binary trace's accesses. Returns 0, -ENOMEM, or -errno, with one line in why. */
-int exp_emit_stream_read(struct exp_emit_stream *s, const char *path, char *why, size_t why_bytes);
+int exp_emit_stream_read(struct exp_emit_stream *s, const char *path, struct exp_why *why);
 
 /*
  * Compares one tensor's accesses. Masked loads are settled as loads of the replay that they cover, each as one, the others as

@@ -91,16 +91,16 @@ static const char *why_not(enum exp_emit_what what, const struct conv_plan *plan
     return why ? why : forms[what].why_not(plan);
 }
 
-static int check(enum exp_emit_what what, const struct conv_noted_plan *plan, size_t n, char *why, size_t why_bytes)
+static int check(enum exp_emit_what what, const struct conv_noted_plan *plan, size_t n, struct exp_why *why)
 {
     for (size_t i = 0; i < n; i++) {
         const char *reason = why_not(what, &plan[i].plan);
 
         if (reason)
-            return exp_fail(why, why_bytes, -EINVAL, "layer '%s' with %s: its plan cannot be written as code: %s",
-                            plan[i].layer, conv_plan_kernel_name(&plan[i].plan), reason);
+            return exp_fail(why, -EINVAL, "layer '%s' with %s: its plan cannot be written as code: %s", plan[i].layer,
+                            conv_plan_kernel_name(&plan[i].plan), reason);
         if (plan[i].plan.ukr->isa != plan[0].plan.ukr->isa)
-            return exp_fail(why, why_bytes, -EINVAL,
+            return exp_fail(why, -EINVAL,
                             "layer '%s': its micro-kernel %s needs another instruction set than that of '%s'",
                             plan[i].layer, plan[i].plan.ukr->name, plan[0].layer);
     }
@@ -113,12 +113,12 @@ static bool is_fused(const struct conv_fusion *after)
 }
 
 int exp_emit_print(enum exp_emit_what what, const struct conv_noted_plan *plan, size_t n,
-                   const struct conv_c_options *options, FILE *out, char *why, size_t why_bytes)
+                   const struct conv_c_options *options, FILE *out, struct exp_why *why)
 {
-    int err = check(what, plan, n, why, why_bytes);
+    int err = check(what, plan, n, why);
 
     if (!err && is_fused(&options->after) && forms[what].passes)
-        err = exp_fail(why, why_bytes, -EINVAL, "FUSE: what follows is fused in C only: EMIT=c");
+        err = exp_fail(why, -EINVAL, "FUSE: what follows is fused in C only: EMIT=c");
     if (err)
         return err;
     forms[what].print_head(&plan[0].plan, out);
@@ -130,10 +130,10 @@ int exp_emit_print(enum exp_emit_what what, const struct conv_noted_plan *plan, 
     }
     if (!err && forms[what].print_tail)
         forms[what].print_tail(plan, n, out);
-    return err ? exp_fail(why, why_bytes, err, "out of memory") : 0;
+    return err ? exp_fail(why, err, "out of memory") : 0;
 }
 
-int exp_emit_print_kernels(const struct conv_noted_plan *plan, size_t n, FILE *out, char *why, size_t why_bytes)
+int exp_emit_print_kernels(const struct conv_noted_plan *plan, size_t n, FILE *out, struct exp_why *why)
 {
     int err = 0;
 
@@ -144,5 +144,5 @@ int exp_emit_print_kernels(const struct conv_noted_plan *plan, size_t n, FILE *o
         conv_c_name(name, plan[i].layer, i);
         err = conv_mlir_print_kernels(&plan[i].plan, name, out);
     }
-    return err ? exp_fail(why, why_bytes, err, "out of memory") : 0;
+    return err ? exp_fail(why, err, "out of memory") : 0;
 }

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "experiments/base/exp_error.h"
 #include "kernels/emit/c_source.h"
 #include "kernels/emit/noted_plans.h"
 
@@ -36,7 +37,7 @@ bool exp_emit_has_kernels(enum exp_emit_what what);
  * for a plan or options that cannot be written, or -ENOMEM, with one line in why.
  */
 int exp_emit_print(enum exp_emit_what what, const struct conv_noted_plan *plan, size_t n,
-                   const struct conv_c_options *options, FILE *out, char *why, size_t why_bytes);
-int exp_emit_print_kernels(const struct conv_noted_plan *plan, size_t n, FILE *out, char *why, size_t why_bytes);
+                   const struct conv_c_options *options, FILE *out, struct exp_why *why);
+int exp_emit_print_kernels(const struct conv_noted_plan *plan, size_t n, FILE *out, struct exp_why *why);
 
 #endif

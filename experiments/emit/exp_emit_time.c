@@ -72,6 +72,7 @@ static double cpu_s(void)
 static int build(struct timed *t, enum exp_emit_what what)
 {
     const char *why_no_compiler = exp_emit_why_no_compiler(what);
+    struct exp_why why = { "" };
     double start = cpu_s();
     int err;
 
@@ -80,7 +81,8 @@ static int build(struct timed *t, enum exp_emit_what what)
         exp_say(t->why_not, sizeof t->why_not, "%s", why_no_compiler);
         return 0;
     }
-    err = exp_emit_build(&t->code, what, t->plan, 1, false, t->why_not, sizeof t->why_not);
+    err = exp_emit_build(&t->code, what, t->plan, 1, false, &why);
+    exp_say(t->why_not, sizeof t->why_not, "%s", why.text);
     t->compile_s = cpu_s() - start;
     if (!err)
         t->fn = exp_emit_code_function(&t->code, t->plan->layer, 0);
@@ -165,14 +167,14 @@ static int measure_and_write(struct timed timed[N_TIMED], size_t n_rounds, struc
     return err ? err : exp_csv_error(csv);
 }
 
-int exp_emit_time(const struct conv_noted_plan *plan, size_t n_rounds, struct exp_csv *csv, char *why, size_t why_bytes)
+int exp_emit_time(const struct conv_noted_plan *plan, size_t n_rounds, struct exp_csv *csv, struct exp_why *why)
 {
     struct timed timed[N_TIMED] = { 0 };
     struct exp_tensors tensors = { 0 };
     int err = 0;
 
     if (!conv_plan_runs(&plan->plan))
-        return exp_fail(why, why_bytes, -ENOTSUP, "layer '%s': this computer cannot execute %s", plan->layer,
+        return exp_fail(why, -ENOTSUP, "layer '%s': this computer cannot execute %s", plan->layer,
                         plan->plan.ukr->name);
     for (size_t i = 0; i < N_TIMED; i++)
         timed[i] = (struct timed){ .name = "library", .plan = plan, .tensors = &tensors };
@@ -185,5 +187,5 @@ int exp_emit_time(const struct conv_noted_plan *plan, size_t n_rounds, struct ex
     for (size_t i = 1; i < N_TIMED; i++)
         exp_emit_code_release(&timed[i].code);
     exp_tensors_release(&tensors);
-    return err ? exp_fail(why, why_bytes, err, "layer '%s': cannot be timed: %s", plan->layer, strerror(-err)) : 0;
+    return err ? exp_fail(why, err, "layer '%s': cannot be timed: %s", plan->layer, strerror(-err)) : 0;
 }

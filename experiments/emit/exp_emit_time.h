@@ -3,6 +3,7 @@
 #define EXPERIMENTS_EXP_EMIT_TIME_H
 
 #include "experiments/base/exp_csv.h"
+#include "experiments/base/exp_error.h"
 #include "experiments/emit/exp_emit_build.h"
 
 extern const struct exp_csv_file exp_emit_time_file;
@@ -12,7 +13,6 @@ extern const struct exp_csv_file exp_emit_time_file;
  * cannot be written, or has no compiler here, has its reason in the row. Prints a line on standard output. Returns 0, or
  * as exp_emit_build, with one line in why.
  */
-int exp_emit_time(const struct conv_noted_plan *plan, size_t n_rounds, struct exp_csv *csv, char *why,
-                  size_t why_bytes);
+int exp_emit_time(const struct conv_noted_plan *plan, size_t n_rounds, struct exp_csv *csv, struct exp_why *why);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 
+#include "experiments/base/exp_error.h"
 #include "experiments/emit/exp_emit_text.h"
 
 /*
@@ -12,6 +13,6 @@
  * many floats; -errno of reading; -ENOMEM; with one line in why and *filters NULL.
  */
 int exp_emit_weights_read(float **filters, enum exp_emit_what what, const char *path,
-                          const struct conv_noted_plans *plans, char *why, size_t why_bytes);
+                          const struct conv_noted_plans *plans, struct exp_why *why);
 
 #endif

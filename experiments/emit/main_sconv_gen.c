@@ -22,7 +22,7 @@ struct session {
     struct exp_emit_plans plans;
     float *filters; /* that become constants; NULL: none */
     struct exp_results results;
-    char why[EXP_MAIN_WHY_BYTES];
+    struct exp_why why;
 };
 
 /* What FUSE says: its words are the activations, without a bias and with one. */
@@ -38,7 +38,7 @@ static int print(void *session, FILE *out)
     const struct conv_c_options options = { s->filters, fusion(s) };
 
     return exp_emit_print((enum exp_emit_what)s->options.emit, s->plans.noted.plan, s->plans.noted.n, &options, out,
-                          s->why, sizeof s->why);
+                          &s->why);
 }
 
 /* Layers of one shape have the same code. */
@@ -55,14 +55,14 @@ static int check(struct session *s)
     double longest = 0, sum = 0;
 
     if (why_not)
-        return exp_fail(s->why, sizeof s->why, -EINVAL, "%s", why_not);
+        return exp_fail(&s->why, -EINVAL, "%s", why_not);
     for (size_t i = 0; i < s->plans.noted.n; i++) {
         double seconds = 0;
-        int err = exp_interrupted() ? exp_fail(s->why, sizeof s->why, -EINTR, "interrupted") : 0;
+        int err = exp_interrupted() ? exp_fail(&s->why, -EINTR, "interrupted") : 0;
 
         if (!err && !is_repeated(s, i)) {
-            err = exp_emit_check((enum exp_emit_what)s->options.emit, &s->plans.noted.plan[i], &after, &seconds, s->why,
-                                 sizeof s->why);
+            err =
+                exp_emit_check((enum exp_emit_what)s->options.emit, &s->plans.noted.plan[i], &after, &seconds, &s->why);
             n++;
         }
         if (err)
@@ -83,7 +83,7 @@ static int time_all(struct session *s, struct exp_csv *csv)
 
     for (size_t i = 0; i < s->plans.noted.n && !err; i++) {
         if (!is_repeated(s, i))
-            err = exp_emit_time(&s->plans.noted.plan[i], s->options.time, csv, s->why, sizeof s->why);
+            err = exp_emit_time(&s->plans.noted.plan[i], s->options.time, csv, &s->why);
     }
     return err;
 }
@@ -92,27 +92,25 @@ static int time_into_results(struct session *s)
 {
     char cpu[256];
     struct exp_csv *csv = NULL;
-    int err =
-        exp_results_find(&s->results, EXP_GEN, &s->options, &s->plans.setup.machine, NULL, 0, s->why, sizeof s->why);
+    int err = exp_results_find(&s->results, EXP_GEN, &s->options, &s->plans.setup.machine, NULL, 0, &s->why);
 
-    if (!err && ctr_pin(-1, NULL, s->why, sizeof s->why))
-        fprintf(stderr, "sconv-gen: not pinned: %s\n", s->why);
+    if (!err && ctr_pin(-1, NULL, s->why.text, sizeof s->why.text))
+        fprintf(stderr, "sconv-gen: not pinned: %s\n", s->why.text);
     ctr_hostinfo_cpu(cpu, sizeof cpu);
     if (!err)
-        err = exp_results_open(&s->results, s->why, sizeof s->why);
+        err = exp_results_open(&s->results, &s->why);
     if (!err)
-        err = exp_csv_create(&csv, &s->results.dir, &exp_emit_time_file, "generated code beside the library", s->why,
-                             sizeof s->why);
+        err = exp_csv_create(&csv, &s->results.dir, &exp_emit_time_file, "generated code beside the library", &s->why);
     if (err)
         return err;
     exp_csv_header(csv, "computer", "%s; one thread, its own time; %u rounds", cpu, s->options.time);
     exp_csv_header(csv, "planned for", "%s", s->plans.setup.machine.name);
     err = time_all(s, csv);
     if (err)
-        exp_csv_close(csv, NULL, 0);
+        exp_csv_close(csv, NULL);
     else
-        err = exp_csv_close(csv, s->why, sizeof s->why);
-    return err ? err : exp_results_commit(&s->results, s->why, sizeof s->why);
+        err = exp_csv_close(csv, &s->why);
+    return err ? err : exp_results_commit(&s->results, &s->why);
 }
 
 static void document(FILE *out)
@@ -123,16 +121,16 @@ static void document(FILE *out)
 static int run(void *session)
 {
     struct session *s = session;
-    int err = exp_emit_plans_make(&s->plans, &s->options, s->why, sizeof s->why);
+    int err = exp_emit_plans_make(&s->plans, &s->options, &s->why);
 
     if (!err && *s->options.weights)
         err = exp_emit_weights_read(&s->filters, (enum exp_emit_what)s->options.emit, s->options.weights,
-                                    &s->plans.noted, s->why, sizeof s->why);
+                                    &s->plans.noted, &s->why);
     if (err)
         return err;
     if (s->options.time)
         return time_into_results(s);
-    return s->options.check ? check(s) : exp_file_write(s->options.out, print, s, s->why, sizeof s->why);
+    return s->options.check ? check(s) : exp_file_write(s->options.out, print, s, &s->why);
 }
 
 static void release(void *session)
@@ -147,7 +145,7 @@ static void release(void *session)
 int main(int argc, char **argv)
 {
     static const struct exp_main course = { .program = EXP_GEN, .document = document, .run = run, .release = release };
-    struct session s = { .why = "" };
+    struct session s = { .why = { "" } };
 
-    return exp_main(&course, &s, &s.options, s.why, argc, argv);
+    return exp_main(&course, &s, &s.options, &s.why, argc, argv);
 }

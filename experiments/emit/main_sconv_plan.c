@@ -15,7 +15,7 @@
 struct session {
     struct exp_options options;
     struct exp_emit_plans plans;
-    char why[EXP_MAIN_WHY_BYTES];
+    struct exp_why why;
 };
 
 static int print_json(void *session, FILE *out)
@@ -24,7 +24,7 @@ static int print_json(void *session, FILE *out)
     char *text;
 
     if (conv_plans_to_json(s->plans.noted.plan, s->plans.noted.n, &text))
-        return exp_fail(s->why, sizeof s->why, -ENOMEM, "out of memory");
+        return exp_fail(&s->why, -ENOMEM, "out of memory");
     fprintf(out, "%s\n", text);
     free(text);
     return 0;
@@ -53,10 +53,10 @@ static int run(void *session)
         conv_plan_schema_print(stdout);
         return 0;
     }
-    err = exp_emit_plans_make(&s->plans, &s->options, s->why, sizeof s->why);
+    err = exp_emit_plans_make(&s->plans, &s->options, &s->why);
     return err ? err
                : exp_file_write(s->options.out, s->options.is_json || s->options.format ? print_json : print_lines, s,
-                                s->why, sizeof s->why);
+                                &s->why);
 }
 
 static void release(void *session)
@@ -69,7 +69,7 @@ static void release(void *session)
 int main(int argc, char **argv)
 {
     static const struct exp_main course = { .program = EXP_PLAN, .run = run, .release = release };
-    struct session s = { .why = "" };
+    struct session s = { .why = { "" } };
 
-    return exp_main(&course, &s, &s.options, s.why, argc, argv);
+    return exp_main(&course, &s, &s.options, &s.why, argc, argv);
 }

@@ -16,7 +16,7 @@ struct session {
     struct exp_options options;
     struct exp_emit_plans plans;
     struct exp_results results;
-    char why[EXP_MAIN_WHY_BYTES];
+    struct exp_why why;
 };
 
 static int observe_all(struct session *s, const struct exp_emit_watch *watch, struct exp_csv *csv)
@@ -26,9 +26,9 @@ static int observe_all(struct session *s, const struct exp_emit_watch *watch, st
 
     for (size_t i = 0; i < noted->n && !err; i++) {
         if (conv_plans_find(noted, &noted->plan[i].plan.problem) == &noted->plan[i])
-            err = exp_emit_observe_forms(&noted->plan[i], watch, csv, s->why, sizeof s->why);
+            err = exp_emit_observe_forms(&noted->plan[i], watch, csv, &s->why);
         if (exp_interrupted())
-            err = exp_fail(s->why, sizeof s->why, -EINTR, "interrupted");
+            err = exp_fail(&s->why, -EINTR, "interrupted");
     }
     return err;
 }
@@ -36,24 +36,23 @@ static int observe_all(struct session *s, const struct exp_emit_watch *watch, st
 static int write_results(struct session *s, const struct exp_emit_watch *watch)
 {
     struct exp_csv *csv = NULL;
-    int err = exp_results_find(&s->results, EXP_STREAMS, &s->options, watch->machine, NULL, 0, s->why, sizeof s->why);
+    int err = exp_results_find(&s->results, EXP_STREAMS, &s->options, watch->machine, NULL, 0, &s->why);
 
     if (!err)
-        err = exp_results_open(&s->results, s->why, sizeof s->why);
+        err = exp_results_open(&s->results, &s->why);
     if (!err)
         err = exp_csv_create(&csv, &s->results.dir, &exp_emit_observe_file,
-                             "what generated code does to the tensors, beside the replay of its plan", s->why,
-                             sizeof s->why);
+                             "what generated code does to the tensors, beside the replay of its plan", &s->why);
     if (err)
         return err;
     exp_csv_header(csv, "planned for, and simulated", "%s", watch->machine->name);
     exp_csv_header(csv, "observed", "%s", exp_emulator_for(s->plans.noted.plan[0].plan.ukr)->source);
     err = observe_all(s, watch, csv);
     if (err)
-        exp_csv_close(csv, NULL, 0);
+        exp_csv_close(csv, NULL);
     else
-        err = exp_csv_close(csv, s->why, sizeof s->why);
-    return err ? err : exp_results_commit(&s->results, s->why, sizeof s->why);
+        err = exp_csv_close(csv, &s->why);
+    return err ? err : exp_results_commit(&s->results, &s->why);
 }
 
 static void document(FILE *out)
@@ -70,12 +69,12 @@ static int run(void *session)
 
     if (!*s->options.ukr)
         s->options.ukr = "f32_16x6__avx2"; /* what the emulator runs */
-    err = exp_emit_plans_make(&s->plans, &s->options, s->why, sizeof s->why);
+    err = exp_emit_plans_make(&s->plans, &s->options, &s->why);
     if (err)
         return err;
     for (size_t i = 0; i < s->plans.noted.n && !why_not; i++)
         why_not = exp_emit_why_not_observed(&watch, &s->plans.noted.plan[i].plan);
-    return why_not ? exp_fail(s->why, sizeof s->why, -ENOTSUP, "%s", why_not) : write_results(s, &watch);
+    return why_not ? exp_fail(&s->why, -ENOTSUP, "%s", why_not) : write_results(s, &watch);
 }
 
 static void release(void *session)
@@ -91,7 +90,7 @@ int main(int argc, char **argv)
     static const struct exp_main course = {
         .program = EXP_STREAMS, .document = document, .run = run, .release = release
     };
-    struct session s = { .why = "" };
+    struct session s = { .why = { "" } };
 
-    return exp_main(&course, &s, &s.options, s.why, argc, argv);
+    return exp_main(&course, &s, &s.options, &s.why, argc, argv);
 }

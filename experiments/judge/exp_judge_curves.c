@@ -118,27 +118,26 @@ static void put_all_speedups(const struct exp_judge_report *r, struct exp_csv *c
 /* Writes a file of curves; `put` gets room for a value of each layer in each column of a file. */
 static int write_curves(const struct exp_judge_report *r, const struct exp_csv_file *file,
                         void (*put)(const struct exp_judge_report *r, struct exp_csv *csv, double *value),
-                        const char *what, char *why, size_t why_bytes)
+                        const char *what, struct exp_why *why)
 {
     double *value = malloc((r->n_verdicts + 1) * file->n_columns * sizeof *value);
     struct exp_csv *csv = NULL;
-    int err = value ? exp_csv_create(&csv, r->dir, file, what, why, why_bytes)
-                    : exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+    int err = value ? exp_csv_create(&csv, r->dir, file, what, why) : exp_fail(why, -ENOMEM, "out of memory");
 
     if (!err) {
         put(r, csv, value);
-        err = exp_csv_close(csv, why, why_bytes);
+        err = exp_csv_close(csv, why);
     }
     free(value);
     return err;
 }
 
-int exp_judge_write_ratios(const struct exp_judge_report *r, const char *what, char *why, size_t why_bytes)
+int exp_judge_write_ratios(const struct exp_judge_report *r, const char *what, struct exp_why *why)
 {
-    return write_curves(r, &exp_judge_ratios_file, put_all_ratios, what, why, why_bytes);
+    return write_curves(r, &exp_judge_ratios_file, put_all_ratios, what, why);
 }
 
-int exp_judge_write_speedups(const struct exp_judge_report *r, const char *what, char *why, size_t why_bytes)
+int exp_judge_write_speedups(const struct exp_judge_report *r, const char *what, struct exp_why *why)
 {
-    return write_curves(r, &exp_judge_speedups_file, put_all_speedups, what, why, why_bytes);
+    return write_curves(r, &exp_judge_speedups_file, put_all_speedups, what, why);
 }

@@ -2,6 +2,7 @@
 #ifndef EXPERIMENTS_EXP_JUDGE_FILES_H
 #define EXPERIMENTS_EXP_JUDGE_FILES_H
 
+#include "experiments/base/exp_error.h"
 #include "experiments/judge/exp_judge_report.h"
 
 extern const struct exp_csv_file exp_judge_layers_file, exp_judge_models_file, exp_judge_ratios_file,
@@ -12,9 +13,9 @@ void exp_judge_put_layer(const struct exp_judge_report *r, const struct exp_judg
                          const struct exp_judgement *v);
 
 /* Write a whole file about all models. Return 0 or -errno with one line in why. */
-int exp_judge_write_models(const struct exp_judge_report *r, const char *what, char *why, size_t why_bytes);
-int exp_judge_write_ratios(const struct exp_judge_report *r, const char *what, char *why, size_t why_bytes);
-int exp_judge_write_speedups(const struct exp_judge_report *r, const char *what, char *why, size_t why_bytes);
+int exp_judge_write_models(const struct exp_judge_report *r, const char *what, struct exp_why *why);
+int exp_judge_write_ratios(const struct exp_judge_report *r, const char *what, struct exp_why *why);
+int exp_judge_write_speedups(const struct exp_judge_report *r, const char *what, struct exp_why *why);
 
 /* Writes a number, or why there is none: for that reason, or as it was divided by nothing. */
 void exp_judge_put(struct exp_csv *csv, const char *column, double value, const char *why_not);

@@ -13,12 +13,12 @@ static const size_t needed[] = { AT(layer_index),   AT(layer),       AT(macs),  
                                  AT(ukr),           AT(caches),      AT(is_machine),  AT(times.low_mean),
                                  AT(speedup.value), AT(speedup.low), AT(speedup.high) };
 
-int exp_judge_measured_read(struct rec_rows *layers, const char *path, char *why, size_t why_bytes)
+int exp_judge_measured_read(struct rec_rows *layers, const char *path, struct exp_why *why)
 {
-    int err = rec_read_some(layers, &exp_layers_table, path, needed, sizeof needed / sizeof needed[0], why, why_bytes);
+    int err = rec_read_some(layers, &exp_layers_table, path, needed, sizeof needed / sizeof needed[0], why);
 
     if (err == -ENOENT)
-        return exp_fail(why, why_bytes, err, "there is no '%s'; make experiment writes one", path);
+        return exp_fail(why, err, "there is no '%s'; make experiment writes one", path);
     return err;
 }
 

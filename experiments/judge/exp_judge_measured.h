@@ -6,6 +6,7 @@
 #ifndef EXPERIMENTS_EXP_JUDGE_MEASURED_H
 #define EXPERIMENTS_EXP_JUDGE_MEASURED_H
 
+#include "experiments/base/exp_error.h"
 #include "experiments/record/record.h"
 #include "experiments/setup/exp_case.h"
 
@@ -13,7 +14,7 @@
  * Reads a layers.csv (exp_layers.h). Returns 0; -ENOENT if there is none, with a line that says how to make it; another
  * -errno with a line, for a file that cannot be read or lacks a column. rec_release releases it.
  */
-int exp_judge_measured_read(struct rec_rows *layers, const char *path, char *why, size_t why_bytes);
+int exp_judge_measured_read(struct rec_rows *layers, const char *path, struct exp_why *why);
 
 struct exp_judge_time {
     double ns;                /* measured_time_ns; NaN: not measured */

@@ -177,14 +177,14 @@ static void put_model(const struct exp_judge_report *r, struct exp_csv *csv, con
     exp_csv_end_row(csv);
 }
 
-int exp_judge_write_models(const struct exp_judge_report *r, const char *what, char *why, size_t why_bytes)
+int exp_judge_write_models(const struct exp_judge_report *r, const char *what, struct exp_why *why)
 {
     struct exp_csv *csv;
-    int err = exp_csv_create(&csv, r->dir, &exp_judge_models_file, what, why, why_bytes);
+    int err = exp_csv_create(&csv, r->dir, &exp_judge_models_file, what, why);
 
     if (err)
         return err;
     for (size_t i = 0; i < r->n_models; i++)
         put_model(r, csv, &r->model[i]);
-    return exp_csv_close(csv, why, why_bytes);
+    return exp_csv_close(csv, why);
 }

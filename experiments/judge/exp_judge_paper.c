@@ -5,12 +5,11 @@
 
 double exp_judge_published(const struct exp_judge_report *r, const char *figure, const char *model, const char *metric)
 {
-    char ignored[256];
+    struct exp_why ignored;
     bool compares = strcmp(model, "all") && strncmp(model, "Geo", 3) ? r->has_whole_models : r->has_whole_set;
     double value;
 
-    return !compares ||
-                   exp_published_double(&r->published, figure, model, r->arch, metric, &value, ignored, sizeof ignored)
+    return !compares || exp_published_double(&r->published, figure, model, r->arch, metric, &value, &ignored)
                ? (double)NAN
                : value;
 }

@@ -12,6 +12,7 @@
 #include <stdio.h>
 
 #include "experiments/base/exp_csv.h"
+#include "experiments/base/exp_error.h"
 #include "experiments/judge/exp_judge.h"
 #include "experiments/base/exp_outdir.h"
 #include "experiments/setup/exp_published.h"
@@ -47,17 +48,17 @@ struct exp_judge_report {
  * functions that fail return -errno with one line in why.
  */
 int exp_judge_report_open(struct exp_judge_report *r, const struct exp_outdir *dir, const char *experiments_dir,
-                          const char *what, char *why, size_t why_bytes);
+                          const char *what, struct exp_why *why);
 
 /*
  * Judges all layers of a replayed experiment and writes their rows, with the times that `make experiment` left in
  * times_path, its layers.csv, if they are the machine's; times_path NULL: there are none, for a reason.
  */
 int exp_judge_report_model(struct exp_judge_report *r, const struct exp_experiment *e, enum exp_cache_state caches,
-                           const char *times_path, const char *why_no_times, char *why, size_t why_bytes);
+                           const char *times_path, const char *why_no_times, struct exp_why *why);
 
 /* Adds the model "all", writes the other files, closes layers.csv. */
-int exp_judge_report_finish(struct exp_judge_report *r, const char *what, char *why, size_t why_bytes);
+int exp_judge_report_finish(struct exp_judge_report *r, const char *what, struct exp_why *why);
 
 /* Prints the closing tables. */
 void exp_judge_report_print(const struct exp_judge_report *r, FILE *out);

@@ -20,14 +20,14 @@ const struct exp_variant *exp_variant_at(size_t i)
     return &variants[i];
 }
 
-int exp_variants_select(unsigned *algos, char *why, size_t why_bytes)
+int exp_variants_select(unsigned *algos, struct exp_why *why)
 {
     char list[EXP_N_ALGO_RECORDS * 32];
 
     exp_say(list, sizeof list, "%s", exp_algo_base()->name);
     for (size_t i = 0; i < EXP_N_VARIANTS; i++)
         exp_say_more(list, sizeof list, ",%s", variants[i].algo);
-    return exp_algo_select(list, algos, why, why_bytes);
+    return exp_algo_select(list, algos, why);
 }
 
 const struct exp_case *exp_variant_case(const struct exp_experiment *e, const struct exp_case *first, size_t variant)

@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 
+#include "experiments/base/exp_error.h"
 #include "experiments/setup/exp_case.h"
 
 /*
@@ -36,7 +37,7 @@ const struct exp_variant *exp_variant_at(size_t i); /* i < EXP_N_VARIANTS */
  * Selects the algorithms that a judgement needs: Base and those of the variants. Returns 0, or -EINVAL with one line in
  * why.
  */
-int exp_variants_select(unsigned *algos, char *why, size_t why_bytes);
+int exp_variants_select(unsigned *algos, struct exp_why *why);
 
 /* Returns the case of a layer that a variant planned; first is any case of that layer. */
 const struct exp_case *exp_variant_case(const struct exp_experiment *e, const struct exp_case *first, size_t variant);

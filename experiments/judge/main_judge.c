@@ -28,27 +28,27 @@ struct session {
     struct exp_tasks_counts replayed;
     struct exp_results results;
     char what[512];
-    char why[EXP_MAIN_WHY_BYTES];
+    struct exp_why why;
 };
 
 static int open_results(struct session *s)
 {
-    int err = exp_results_find(&s->results, EXP_JUDGE, &s->options, &s->setup.machine, s->models.model, s->models.n,
-                               s->why, sizeof s->why);
+    int err =
+        exp_results_find(&s->results, EXP_JUDGE, &s->options, &s->setup.machine, s->models.model, s->models.n, &s->why);
 
-    return err ? err : exp_results_open(&s->results, s->why, sizeof s->why);
+    return err ? err : exp_results_open(&s->results, &s->why);
 }
 
 static int prepare(struct session *s)
 {
     const struct exp_options *o = &s->options;
-    int err = exp_main_models(&s->models, o, s->why, sizeof s->why);
+    int err = exp_main_models(&s->models, o, &s->why);
 
     if (!err)
-        err = exp_machine_find(&s->setup.machine, o->machine, o->results, s->why, sizeof s->why);
+        err = exp_machine_find(&s->setup.machine, o->machine, o->results, &s->why);
     s->setup.packs_filters = o->packs_filters != 0;
     if (!err)
-        err = exp_setup_init(&s->setup, o->ukr, o->core, s->why, sizeof s->why);
+        err = exp_setup_init(&s->setup, o->ukr, o->core, &s->why);
     if (err)
         return err;
     snprintf(s->what, sizeof s->what, "%s; replayed with %s caches, SConv %s, Base OpenBLAS %s; commit %s",
@@ -62,9 +62,7 @@ static int prepare(struct session *s)
     s->report.has_whole_set = !*o->layers && !strcmp(o->model, "all");
     s->report.why_no_estimate = exp_estimate_why_not(&s->setup.machine);
     s->report.why_no_base = exp_algo_base()->why_not_replay(&s->setup);
-    return err ? err
-               : exp_judge_report_open(&s->report, &s->results.dir, EXP_EXPERIMENTS_DIR, s->what, s->why,
-                                       sizeof s->why);
+    return err ? err : exp_judge_report_open(&s->report, &s->results.dir, EXP_EXPERIMENTS_DIR, s->what, &s->why);
 }
 
 /* ---- the work ---- */
@@ -75,10 +73,10 @@ static int with_plan(struct session *s, size_t model, struct exp_progress *progr
 {
     struct exp_experiment e;
     unsigned algos;
-    int err = exp_variants_select(&algos, s->why, sizeof s->why);
+    int err = exp_variants_select(&algos, &s->why);
 
     if (!err)
-        err = exp_experiment_plan(&e, &s->setup, &s->models.model[model], algos, s->why, sizeof s->why);
+        err = exp_experiment_plan(&e, &s->setup, &s->models.model[model], algos, &s->why);
     if (err)
         return err;
     err = then(s, &e, progress);
@@ -88,36 +86,37 @@ static int with_plan(struct session *s, size_t model, struct exp_progress *progr
 
 /* Returns the path of the table that an experiment with these options left; NULL, with a line in why. From malloc. */
 static char *table_of_experiment(const struct session *s, const struct exp_options *o, const struct exp_model *model,
-                                 char *why, size_t why_bytes)
+                                 struct exp_why *why)
 {
     struct exp_results experiment = { 0 };
     char *path = NULL;
 
-    if (!exp_results_find(&experiment, EXP_EXPERIMENT, o, &s->setup.machine, model, 1, why, why_bytes))
+    if (!exp_results_find(&experiment, EXP_EXPERIMENT, o, &s->setup.machine, model, 1, why))
         path = exp_format("%s/layers.csv", experiment.path);
     exp_results_release(&experiment);
     return path;
 }
 
 /* Finds the times of the layers that were asked for: an experiment's with the same LAYERS, else the whole model's. */
-static char *find_times(const struct session *s, const struct exp_model *model, char *why, size_t why_bytes)
+static char *find_times(const struct session *s, const struct exp_model *model, struct exp_why *why)
 {
     struct exp_options whole = s->options;
-    char *path = table_of_experiment(s, &s->options, model, why, why_bytes);
+    char *path = table_of_experiment(s, &s->options, model, why);
 
     if (!*s->options.layers || (path && !access(path, F_OK)))
         return path;
     free(path);
     whole.layers = "";
-    return table_of_experiment(s, &whole, model, why, why_bytes);
+    return table_of_experiment(s, &whole, model, why);
 }
 
 /* Reports the model's layers, beside the times that an experiment left of them on this very machine. */
 static int report_model(struct session *s, const struct exp_experiment *e)
 {
-    char why_no_times[256] = "out of memory", *times = find_times(s, e->model, why_no_times, sizeof why_no_times);
-    int err = exp_judge_report_model(&s->report, e, (enum exp_cache_state)s->options.cache, times, why_no_times, s->why,
-                                     sizeof s->why);
+    struct exp_why no_times = { "out of memory" };
+    char *times = find_times(s, e->model, &no_times);
+    int err =
+        exp_judge_report_model(&s->report, e, (enum exp_cache_state)s->options.cache, times, no_times.text, &s->why);
 
     free(times);
     return err;
@@ -132,12 +131,12 @@ static int announce(struct session *s, struct exp_experiment *e, struct exp_prog
         seconds[EXP_WORK_REPLAY] = exp_replay_seconds(e, (enum exp_cache_state)s->options.cache, s->options.jobs, l);
         exp_forecast_add(&s->forecast, e->model->layer[l].name, seconds);
     }
-    return exp_interrupted() ? exp_fail(s->why, sizeof s->why, -EINTR, "interrupted while planning") : 0;
+    return exp_interrupted() ? exp_fail(&s->why, -EINTR, "interrupted while planning") : 0;
 }
 
 static int replay(struct session *s, struct exp_experiment *e, struct exp_progress *progress)
 {
-    int err = exp_replay_as_asked(e, &s->options, progress, &s->replayed, s->why, sizeof s->why);
+    int err = exp_replay_as_asked(e, &s->options, progress, &s->replayed, &s->why);
 
     return err ? err : report_model(s, e);
 }
@@ -154,11 +153,11 @@ static int judge(struct session *s)
         return err;
     exp_forecast_print(&s->forecast, stderr);
     seconds[EXP_WORK_REPLAY] = s->forecast.seconds;
-    err = exp_main_progress(&progress, seconds, s->why, sizeof s->why);
+    err = exp_main_progress(&progress, seconds, &s->why);
     for (size_t i = 0; i < s->models.n && !err; i++)
         err = with_plan(s, i, progress, replay);
     exp_progress_free(progress);
-    return err ? err : exp_judge_report_finish(&s->report, s->what, s->why, sizeof s->why);
+    return err ? err : exp_judge_report_finish(&s->report, s->what, &s->why);
 }
 
 static int print_answer(const void *session, FILE *out)
@@ -181,21 +180,20 @@ static int draw(struct session *s)
     };
 
     exp_judge_plot_init(&plot, &s->setup.machine, s->report.arch);
-    return exp_main_draw(&figures, s->why, sizeof s->why);
+    return exp_main_draw(&figures, &s->why);
 }
 
 static int finish(struct session *s)
 {
-    int err = exp_results_write_machine(&s->results.dir, &s->setup.machine, s->options.machine, s->why, sizeof s->why),
-        drawn;
+    int err = exp_results_write_machine(&s->results.dir, &s->setup.machine, s->options.machine, &s->why), drawn;
 
     if (!err)
-        err = exp_outdir_write(&s->results.dir, "verdict.txt", print_answer, s, s->why, sizeof s->why);
+        err = exp_outdir_write(&s->results.dir, "verdict.txt", print_answer, s, &s->why);
     if (err)
         return err;
     exp_judge_report_print(&s->report, stdout);
     drawn = draw(s);
-    err = exp_results_commit(&s->results, s->why, sizeof s->why);
+    err = exp_results_commit(&s->results, &s->why);
     if (err)
         return err;
     printf("\n%s\ntables: %s/\n", s->what, s->results.path);
@@ -203,8 +201,8 @@ static int finish(struct session *s)
     printf("\n");
     err = exp_judge_report_answer(&s->report, stdout);
     if (err)
-        return exp_fail(s->why, sizeof s->why, err, "out of memory for the verdict");
-    return exp_program_drawn(drawn, s->why, sizeof s->why);
+        return exp_fail(&s->why, err, "out of memory for the verdict");
+    return exp_program_drawn(drawn, &s->why);
 }
 
 static int run(void *session)
@@ -232,7 +230,7 @@ int main(int argc, char **argv)
     static const struct exp_main course = {
         .program = EXP_JUDGE, .document = exp_judge_report_document, .run = run, .release = release
     };
-    struct session s = { .why = "" };
+    struct session s = { .why = { "" } };
 
-    return exp_main(&course, &s, &s.options, s.why, argc, argv);
+    return exp_main(&course, &s, &s.options, &s.why, argc, argv);
 }

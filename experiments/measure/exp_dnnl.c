@@ -18,7 +18,7 @@ static const char *const function_names[] = { EXP_DNNL_FUNCTIONS(NAME) };
 enum { N_FUNCTIONS = sizeof function_names / sizeof function_names[0] };
 
 /* Finds the library's functions. Their pointers lie one after the other, in the order of the names. */
-static int find_functions(struct exp_dnnl *d, char *why, size_t why_bytes)
+static int find_functions(struct exp_dnnl *d, struct exp_why *why)
 {
     unsigned char *first = (unsigned char *)&d->dnnl_version_;
 
@@ -26,7 +26,7 @@ static int find_functions(struct exp_dnnl *d, char *why, size_t why_bytes)
         void *address = dlsym(d->handle, function_names[i]);
 
         if (!address)
-            return exp_fail(why, why_bytes, -EINVAL, "libdnnl.so.2 lacks %s", function_names[i]);
+            return exp_fail(why, -EINVAL, "libdnnl.so.2 lacks %s", function_names[i]);
         memcpy(first + i * sizeof address, &address, sizeof address);
     }
     return 0;
@@ -42,7 +42,7 @@ static int set_environment(void)
     return sim_cpu_is_limited() && setenv("DNNL_MAX_CPU_ISA", isa, 0) ? -errno : 0;
 }
 
-int exp_dnnl_load(struct exp_dnnl **out, char *why, size_t why_bytes)
+int exp_dnnl_load(struct exp_dnnl **out, struct exp_why *why)
 {
     struct exp_dnnl *d = calloc(1, sizeof *d);
     const dnnl_version_t *v;
@@ -51,14 +51,13 @@ int exp_dnnl_load(struct exp_dnnl **out, char *why, size_t why_bytes)
     *out = NULL;
     if (!d || set_environment()) {
         free(d);
-        return exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+        return exp_fail(why, -ENOMEM, "out of memory");
     }
     d->handle = dlopen("libdnnl.so.2", RTLD_NOW | RTLD_LOCAL);
-    err = d->handle ? find_functions(d, why, why_bytes)
-                    : exp_fail(why, why_bytes, -ENOENT, "oneDNN cannot be loaded: %s", dlerror());
+    err = d->handle ? find_functions(d, why) : exp_fail(why, -ENOENT, "oneDNN cannot be loaded: %s", dlerror());
     if (!err && (d->dnnl_engine_create_(&d->engine, dnnl_cpu, 0) ||
                  d->dnnl_stream_create_(&d->stream, d->engine, dnnl_stream_default_flags)))
-        err = exp_fail(why, why_bytes, -EINVAL, "oneDNN offers no engine for this CPU");
+        err = exp_fail(why, -EINVAL, "oneDNN offers no engine for this CPU");
     if (err) {
         exp_dnnl_unload(d);
         return err;
@@ -98,10 +97,10 @@ int exp_dnnl_wait(const struct exp_dnnl *d)
 
 #else /* no header of version 2 */
 
-int exp_dnnl_load(struct exp_dnnl **d, char *why, size_t why_bytes)
+int exp_dnnl_load(struct exp_dnnl **d, struct exp_why *why)
 {
     *d = NULL;
-    return exp_fail(why, why_bytes, -ENOENT, "built without the header of oneDNN 2 (package libdnnl-dev)");
+    return exp_fail(why, -ENOENT, "built without the header of oneDNN 2 (package libdnnl-dev)");
 }
 
 void exp_dnnl_unload(struct exp_dnnl *d)

@@ -8,6 +8,7 @@
 
 #include <stddef.h>
 
+#include "experiments/base/exp_error.h"
 #include "kernels/bnorm.h"
 #include "kernels/problem.h"
 
@@ -25,7 +26,7 @@ struct exp_dnnl_bnorm;
  * Loads libdnnl.so.2. Sets OMP_NUM_THREADS=1 in the environment: call it before any thread starts. Returns 0, or
  * -ENOENT / -EINVAL / -ENOMEM with one line in why.
  */
-int exp_dnnl_load(struct exp_dnnl **d, char *why, size_t why_bytes);
+int exp_dnnl_load(struct exp_dnnl **d, struct exp_why *why);
 void exp_dnnl_unload(struct exp_dnnl *d); /* NULL is fine; after all its convolutions */
 const char *exp_dnnl_version(const struct exp_dnnl *d);
 
@@ -35,7 +36,7 @@ const char *exp_dnnl_version(const struct exp_dnnl *d);
  */
 int exp_dnnl_conv_new(struct exp_dnnl_conv **c, const struct exp_dnnl *d, enum exp_dnnl_layout layout,
                       const struct conv_problem *p, enum conv_activation activation, float *in, float *filter,
-                      float *out, char *why, size_t why_bytes);
+                      float *out, struct exp_why *why);
 void exp_dnnl_conv_free(struct exp_dnnl_conv *c);
 
 /* Runs what is timed. Returns 0 or -EIO. */
@@ -53,7 +54,7 @@ const char *exp_dnnl_impl(const struct exp_dnnl_conv *c);
  * it. Returns 0; -ENOTSUP if oneDNN has no implementation, or the block does not divide c; -ENOMEM; -EIO; why gets one line.
  */
 int exp_dnnl_bnorm_new(struct exp_dnnl_bnorm **b, const struct exp_dnnl *d, const struct conv_bnorm *shape,
-                       const struct conv_bnorm_statistics *s, float *in, float *out, char *why, size_t why_bytes);
+                       const struct conv_bnorm_statistics *s, float *in, float *out, struct exp_why *why);
 void exp_dnnl_bnorm_free(struct exp_dnnl_bnorm *b);
 
 /* Returns the channels of a block of that layout: those of a vector. */

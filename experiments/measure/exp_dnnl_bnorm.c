@@ -74,7 +74,7 @@ static int make_memories(struct exp_dnnl_bnorm *b, const dnnl_memory_desc_t *dat
 }
 
 int exp_dnnl_bnorm_new(struct exp_dnnl_bnorm **out, const struct exp_dnnl *d, const struct conv_bnorm *shape,
-                       const struct conv_bnorm_statistics *s, float *in, float *to, char *why, size_t why_bytes)
+                       const struct conv_bnorm_statistics *s, float *in, float *to, struct exp_why *why)
 {
     void *const at[N_MEMORIES] = { in, to, (void *)s->mean, (void *)s->variance, (void *)s->gamma, (void *)s->beta };
     struct exp_dnnl_bnorm *b = calloc(1, sizeof *b);
@@ -83,7 +83,7 @@ int exp_dnnl_bnorm_new(struct exp_dnnl_bnorm **out, const struct exp_dnnl *d, co
 
     *out = NULL;
     if (!b)
-        return exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+        return exp_fail(why, -ENOMEM, "out of memory");
     b->d = d;
     err = describe(d, shape, &data, &of_channel);
     if (!err)
@@ -92,7 +92,7 @@ int exp_dnnl_bnorm_new(struct exp_dnnl_bnorm **out, const struct exp_dnnl *d, co
         err = make_memories(b, &data, &of_channel, at);
     if (err) {
         exp_dnnl_bnorm_free(b);
-        return exp_fail(why, why_bytes, err, "oneDNN: batch normalisation of %zu channels: %s", shape->c,
+        return exp_fail(why, err, "oneDNN: batch normalisation of %zu channels: %s", shape->c,
                         err == -ENOTSUP ? "no implementation" : "failed");
     }
     *out = b;
@@ -120,11 +120,11 @@ int exp_dnnl_bnorm_run(struct exp_dnnl_bnorm *b)
 #else
 
 int exp_dnnl_bnorm_new(struct exp_dnnl_bnorm **b, const struct exp_dnnl *d, const struct conv_bnorm *shape,
-                       const struct conv_bnorm_statistics *s, float *in, float *out, char *why, size_t why_bytes)
+                       const struct conv_bnorm_statistics *s, float *in, float *out, struct exp_why *why)
 {
     (void)d, (void)shape, (void)s, (void)in, (void)out;
     *b = NULL;
-    return exp_fail(why, why_bytes, -ENOTSUP, "built without oneDNN");
+    return exp_fail(why, -ENOTSUP, "built without oneDNN");
 }
 
 void exp_dnnl_bnorm_free(struct exp_dnnl_bnorm *b)

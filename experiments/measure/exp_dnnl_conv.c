@@ -197,7 +197,7 @@ static int make_stages(struct exp_dnnl_conv *c, enum exp_dnnl_layout layout, con
 
 int exp_dnnl_conv_new(struct exp_dnnl_conv **out, const struct exp_dnnl *d, enum exp_dnnl_layout layout,
                       const struct conv_problem *p, enum conv_activation activation, float *in, float *filter,
-                      float *to, char *why, size_t why_bytes)
+                      float *to, struct exp_why *why)
 {
     struct exp_dnnl_conv *c = calloc(1, sizeof *c);
     float *const data[N_MEMORIES] = { in, filter, to };
@@ -206,7 +206,7 @@ int exp_dnnl_conv_new(struct exp_dnnl_conv **out, const struct exp_dnnl *d, enum
 
     *out = NULL;
     if (!c)
-        return exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+        return exp_fail(why, -ENOMEM, "out of memory");
     c->d = d;
     err = describe(d, p, &m);
     if (!err)
@@ -217,7 +217,7 @@ int exp_dnnl_conv_new(struct exp_dnnl_conv **out, const struct exp_dnnl *d, enum
         err = make_stages(c, layout, &m);
     if (err) {
         exp_dnnl_conv_free(c);
-        return exp_fail(why, why_bytes, err, "oneDNN %s",
+        return exp_fail(why, err, "oneDNN %s",
                         err == -ENOTSUP  ? "has no implementation for this shape"
                         : err == -ENOMEM ? "is out of memory"
                                          : "failed");
@@ -274,11 +274,11 @@ const char *exp_dnnl_impl(const struct exp_dnnl_conv *c)
 
 int exp_dnnl_conv_new(struct exp_dnnl_conv **c, const struct exp_dnnl *d, enum exp_dnnl_layout layout,
                       const struct conv_problem *p, enum conv_activation activation, float *in, float *filter,
-                      float *out, char *why, size_t why_bytes)
+                      float *out, struct exp_why *why)
 {
     (void)d, (void)layout, (void)p, (void)activation, (void)in, (void)filter, (void)out;
     *c = NULL;
-    return exp_fail(why, why_bytes, -ENOTSUP, "built without oneDNN");
+    return exp_fail(why, -ENOTSUP, "built without oneDNN");
 }
 
 void exp_dnnl_conv_free(struct exp_dnnl_conv *c)

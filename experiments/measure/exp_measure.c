@@ -177,8 +177,8 @@ static int measure_phases(struct runner *r)
     int err = 0;
 
     k->why_no_phases = r->c->algo->why_no_phases;
-    if (r->c->algo == exp_algo_base() && *r->m->info->why_no_base_steps)
-        k->why_no_phases = r->m->info->why_no_base_steps;
+    if (r->c->algo == exp_algo_base() && *r->m->info->why_no_base_steps.text)
+        k->why_no_phases = r->m->info->why_no_base_steps.text;
     for (int i = 0; i < MAX_PHASE_RUNS && !err && !k->why_no_phases; i++) {
         struct exp_phases x;
 
@@ -292,7 +292,7 @@ static int open_all(struct measure *m, struct exp_measure_info *info)
         return -ENOMEM;
     if (m->o->cache != EXP_WARM)
         exp_cold_describe(&m->cold, info->emptied, sizeof info->emptied);
-    exp_phases_find_parts(&m->parts, m->e->setup, info->why_no_base_steps, sizeof info->why_no_base_steps);
+    exp_phases_find_parts(&m->parts, m->e->setup, &info->why_no_base_steps);
     open_counting(&m->hardware, ctr_counters_open, source_of(m->o), m->o->groups_dir, m->o->uarch, counts_group,
                   info->counter_source, sizeof info->counter_source, info->why_no_counters,
                   sizeof info->why_no_counters);
@@ -450,7 +450,7 @@ static void *measure_thread(void *ctx)
 }
 
 int exp_measure_all(struct exp_experiment *e, const struct exp_measure_options *o, struct exp_measure_info *info,
-                    struct exp_progress *progress, char *why, size_t why_bytes)
+                    struct exp_progress *progress, struct exp_why *why)
 {
     struct measure m = {
         .e = e,
@@ -471,9 +471,8 @@ int exp_measure_all(struct exp_experiment *e, const struct exp_measure_options *
         err = m.err;
     }
     if (err == -ENOMEM)
-        return exp_fail(why, why_bytes, err,
-                        "out of memory for the tensors of a layer; LAYERS= narrows, TIMING=0 needs none");
+        return exp_fail(why, err, "out of memory for the tensors of a layer; LAYERS= narrows, TIMING=0 needs none");
     if (err == -EINTR)
-        return exp_fail(why, why_bytes, err, "interrupted while timing");
-    return err ? exp_fail(why, why_bytes, err, "timing failed: %s", strerror(-err)) : 0;
+        return exp_fail(why, err, "interrupted while timing");
+    return err ? exp_fail(why, err, "timing failed: %s", strerror(-err)) : 0;
 }

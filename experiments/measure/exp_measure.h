@@ -20,6 +20,7 @@
 #include <stddef.h>
 
 #include "experiments/base/exp_bench.h"
+#include "experiments/base/exp_error.h"
 #include "experiments/setup/exp_case.h"
 #include "experiments/measure/exp_disturbance.h"
 #include "experiments/measure/exp_ruler.h"
@@ -49,7 +50,7 @@ struct exp_measure_info {
     char why_no_common[400];
     char software_source[96];
     char why_no_software[400];
-    char why_no_base_steps[200];
+    struct exp_why why_no_base_steps;
     size_t n_rounds;  /* of the layer with the fewest; 0: nothing was timed */
     enum exp_end end; /* why there were no more */
     struct exp_disturbance disturbance;
@@ -64,11 +65,11 @@ struct exp_measure_info {
  * -ENOMEM.
  */
 int exp_verify_all(struct exp_experiment *e, const struct exp_measure_options *o, struct exp_progress *progress,
-                   char *why, size_t why_bytes);
+                   struct exp_why *why);
 
 /* Times and counts all cases that run here; call it after exp_verify_all. Returns 0, -EINTR, -ENOMEM, -errno. */
 int exp_measure_all(struct exp_experiment *e, const struct exp_measure_options *o, struct exp_measure_info *info,
-                    struct exp_progress *progress, char *why, size_t why_bytes);
+                    struct exp_progress *progress, struct exp_why *why);
 
 /* Tells whether the source's counters open and are proven: whether exp_measure_all would count. */
 bool exp_measure_counts(const struct exp_measure_options *o);

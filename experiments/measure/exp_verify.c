@@ -14,8 +14,7 @@ struct verify_all {
     struct exp_experiment *e;
     struct exp_progress *progress;
     unsigned n_threads;
-    char *why;
-    size_t why_bytes;
+    struct exp_why *why;
 };
 
 static const float *tensor(const struct exp_tensors *t, enum conv_tensor which)
@@ -33,7 +32,7 @@ static int compare_plane(const struct exp_case *c, const float *out, size_t firs
         double bound = exp_tensors_exact(p) ? 0 : conv_error_bound(conv_reduction(p), magnitude[w]);
 
         if (!(fabs((double)out[first + w] - plane[w]) <= bound))
-            return exp_fail(all->why, all->why_bytes, -EILSEQ,
+            return exp_fail(all->why, -EILSEQ,
                             "layer '%s': %s (%s) computes a wrong result: output element %zu is %.9g, must be %.9g",
                             c->layer->name, c->algo->name, conv_plan_kernel_name(&c->plan), first + w,
                             (double)out[first + w], plane[w]);
@@ -119,16 +118,14 @@ double exp_verify_seconds(const struct exp_case *c, unsigned n_threads)
 }
 
 int exp_verify_all(struct exp_experiment *e, const struct exp_measure_options *o, struct exp_progress *progress,
-                   char *why, size_t why_bytes)
+                   struct exp_why *why)
 {
-    struct verify_all all = { e, progress, o->n_threads, why, why_bytes };
+    struct verify_all all = { e, progress, o->n_threads, why };
     int err = exp_pool_run(e->model->n_layers, o->n_threads, verify_layer, &all, exp_interrupted, NULL);
 
     if (err == -EILSEQ)
         return err; /* the job said what is wrong */
     if (err == -ENOMEM)
-        return exp_fail(why, why_bytes, err,
-                        "out of memory for the tensors of a layer; LAYERS= narrows, TIMING=0 needs none");
-    return err ? exp_fail(why, why_bytes, err, err == -EINTR ? "interrupted while verifying" : "verification failed")
-               : 0;
+        return exp_fail(why, err, "out of memory for the tensors of a layer; LAYERS= narrows, TIMING=0 needs none");
+    return err ? exp_fail(why, err, err == -EINTR ? "interrupted while verifying" : "verification failed") : 0;
 }

@@ -232,34 +232,34 @@ static void release_command(struct command *c)
 /* ---- running ---- */
 
 /* Turns what became of the program into 0 or a reason. */
-static int judge(const struct exp_guest_run *run, int err, int status, const char *last, char *why, size_t why_bytes)
+static int judge(const struct exp_guest_run *run, int err, int status, const char *last, struct exp_why *why)
 {
     const char *program = run->emulator->program ? run->emulator->program : run->guest;
 
     if (err == -ENOENT && run->emulator->program)
-        return exp_fail(why, why_bytes, err, "%s is missing (package qemu-user)", program);
+        return exp_fail(why, err, "%s is missing (package qemu-user)", program);
     if (err == -ETIMEDOUT)
-        return exp_fail(why, why_bytes, err, "%s ran longer than %u s under %s", run->algo, run->limit_s, program);
+        return exp_fail(why, err, "%s ran longer than %u s under %s", run->algo, run->limit_s, program);
     if (err)
-        return exp_fail(why, why_bytes, err, "%s cannot be run: %s", program, strerror(-err));
+        return exp_fail(why, err, "%s cannot be run: %s", program, strerror(-err));
     if (WIFSIGNALED(status))
-        return exp_fail(why, why_bytes, -EIO, "%s was ended by signal %d under %s%s%s", run->algo, WTERMSIG(status),
-                        program, *last ? ": " : "", last);
+        return exp_fail(why, -EIO, "%s was ended by signal %d under %s%s%s", run->algo, WTERMSIG(status), program,
+                        *last ? ": " : "", last);
     if (WEXITSTATUS(status))
-        return exp_fail(why, why_bytes, -EIO, "%s: %s", program, *last ? last : "the guest failed without a word");
+        return exp_fail(why, -EIO, "%s: %s", program, *last ? last : "the guest failed without a word");
     return 0;
 }
 
-int exp_guest_run(const struct exp_guest_run *run, char *why, size_t why_bytes)
+int exp_guest_run(const struct exp_guest_run *run, struct exp_why *why)
 {
     struct command c;
     char last[384];
     int status = 0, err = make_command(&c, run);
 
     if (err)
-        exp_fail(why, why_bytes, err, "out of memory");
+        exp_fail(why, err, "out of memory");
     else
         err = exp_process_run(c.argv, run->limit_s, exp_interrupted, &status, last, sizeof last);
     release_command(&c);
-    return err == -EINTR || err == -ENOMEM ? err : judge(run, err, status, last, why, why_bytes);
+    return err == -EINTR || err == -ENOMEM ? err : judge(run, err, status, last, why);
 }

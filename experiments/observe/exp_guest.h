@@ -8,6 +8,7 @@
 #include <stdbool.h>
 
 #include "counters/observe/obs_result.h"
+#include "experiments/base/exp_error.h"
 #include "kernels/plan/plan_part.h"
 #include "kernels/ukr/ukr.h"
 #include "sim/cpu.h"
@@ -68,7 +69,7 @@ struct exp_guest_run {
 
 /* Returns 0, or with one line in why -ENOENT for a missing emulator, -ETIMEDOUT, -EIO for a failed run, -ENOMEM;
  * -EINTR. */
-int exp_guest_run(const struct exp_guest_run *run, char *why, size_t why_bytes);
+int exp_guest_run(const struct exp_guest_run *run, struct exp_why *why);
 
 /* Whether OpenBLAS gave the product to its small-matrix kernels, which pack nothing and are not replayed. */
 bool exp_guest_used_small_kernels(const struct obs_result *seen);

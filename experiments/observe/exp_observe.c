@@ -146,8 +146,7 @@ static int begin_part(const struct observing *ob, struct job *j)
  * The largest part that is kept or that the quota has time for; the smallest there is if it has time for none. With
  * *is_kept.
  */
-static int choose_part(const struct observing *ob, struct job *j, double quota, bool *is_kept, char *why,
-                       size_t why_bytes)
+static int choose_part(const struct observing *ob, struct job *j, double quota, bool *is_kept, struct exp_why *why)
 {
     int err;
 
@@ -156,7 +155,7 @@ static int choose_part(const struct observing *ob, struct job *j, double quota, 
         err = begin_part(ob, j);
         if (err)
             return err;
-        err = exp_observe_task_find(&ob->tasks, &j->task, &j->plan, j->x->seen, why, why_bytes);
+        err = exp_observe_task_find(&ob->tasks, &j->task, &j->plan, j->x->seen, why);
         if (err && err != -ENOENT && err != -EINVAL && err != -EILSEQ)
             return err;
         *is_kept = !err;
@@ -165,26 +164,26 @@ static int choose_part(const struct observing *ob, struct job *j, double quota, 
     return 0;
 }
 
-static int observe(struct observing *ob, struct job *j, char *why, size_t why_bytes)
+static int observe(struct observing *ob, struct job *j, struct exp_why *why)
 {
     struct exp_guest_run run = run_of(ob, j);
-    char reason[512] = "";
-    int err = exp_observe_task_run(&ob->tasks, &j->task, &run, &j->plan, j->x->seen, reason, sizeof reason);
+    struct exp_why reason = { "" };
+    int err = exp_observe_task_run(&ob->tasks, &j->task, &run, &j->plan, j->x->seen, &reason);
 
-    return err ? exp_fail(why, why_bytes, err, "%s: %s", j->c->layer->name, reason) : 0;
+    return err ? exp_fail(why, err, "%s: %s", j->c->layer->name, reason.text) : 0;
 }
 
 /* Observes if the budget has room for it. */
-static int observe_in_time(struct observing *ob, struct job *j, char *why, size_t why_bytes)
+static int observe_in_time(struct observing *ob, struct job *j, struct exp_why *why)
 {
     double guessed = seconds_of(j->emulator, conv_plan_part_macs(&j->plan)), begun = exp_budget_spent(&ob->budget);
     bool has_room = exp_budget_allows(&ob->budget, guessed);
-    int err = has_room ? observe(ob, j, why, why_bytes) : -ETIMEDOUT;
+    int err = has_room ? observe(ob, j, why) : -ETIMEDOUT;
 
     if (!err)
         exp_budget_learn(&ob->budget, guessed, exp_budget_spent(&ob->budget) - begun);
     j->x->is_left_out = err == -ETIMEDOUT && !(has_room && exp_budget_left(&ob->budget) > 0);
-    return j->x->is_left_out ? exp_fail(why, why_bytes, err, "%s", time_over) : err;
+    return j->x->is_left_out ? exp_fail(why, err, "%s", time_over) : err;
 }
 
 /* What the observer saw of the machine: an emulator performs no prefetch instructions. */
@@ -196,14 +195,13 @@ static struct sim_machine machine_seen(const struct exp_way *way)
     return m;
 }
 
-static int observe_or_find(struct observing *ob, struct job *j, size_t n_left, char *why, size_t why_bytes)
+static int observe_or_find(struct observing *ob, struct job *j, size_t n_left, struct exp_why *why)
 {
     const struct sim_machine m = machine_seen(&ob->o->way[j->x->way]);
-    int err = choose_part(ob, j, exp_budget_quota(&ob->budget, n_left, ob->options->n_threads), &j->x->was_kept, why,
-                          why_bytes);
+    int err = choose_part(ob, j, exp_budget_quota(&ob->budget, n_left, ob->options->n_threads), &j->x->was_kept, why);
 
     if (!err && !j->x->was_kept)
-        err = observe_in_time(ob, j, why, why_bytes);
+        err = observe_in_time(ob, j, why);
     j->x->share = err ? 0 : conv_plan_part_macs(&j->plan) / conv_macs(&j->c->layer->problem);
     return err ? err : replay(j, &m);
 }
@@ -217,19 +215,19 @@ static void say(const struct observing *ob, const char *why)
 static int run_job(struct observing *ob, struct job *j, size_t n_left)
 {
     struct exp_observation *x = j->x;
-    char why[256] = "";
+    struct exp_why why = { "" };
     int err;
 
     x->seen = calloc(1, sizeof *x->seen);
     x->replayed = calloc(1, sizeof *x->replayed);
-    err = x->seen && x->replayed ? observe_or_find(ob, j, n_left, why, sizeof why) : -ENOMEM;
+    err = x->seen && x->replayed ? observe_or_find(ob, j, n_left, &why) : -ENOMEM;
     exp_observe_task_release(&j->task);
     if (err == -EINTR || err == -ENOMEM)
         return err;
     if (err)
-        snprintf(x->why_not, sizeof x->why_not, "%s", why);
+        snprintf(x->why_not, sizeof x->why_not, "%s", why.text);
     if (err && !x->is_left_out)
-        say(ob, why);
+        say(ob, why.text);
     return 0;
 }
 
@@ -324,7 +322,7 @@ static void find_programs(struct observing *ob, size_t way, const char *const pr
     }
 }
 
-static int run_all(struct observing *ob, char *why, size_t why_bytes)
+static int run_all(struct observing *ob, struct exp_why *why)
 {
     struct exp_observed *o = ob->o;
     int err;
@@ -335,13 +333,13 @@ static int run_all(struct observing *ob, char *why, size_t why_bytes)
     o->spent_s = exp_budget_spent(&ob->budget);
     exp_budget_release(&ob->budget);
     if (err)
-        exp_fail(why, why_bytes, err, err == -EINTR ? "interrupted while observing" : "out of memory while observing");
+        exp_fail(why, err, err == -EINTR ? "interrupted while observing" : "out of memory while observing");
     share_results(o);
     return err;
 }
 
 int exp_observe_all(struct exp_observed *o, const struct exp_observe_options *options, struct exp_progress *progress,
-                    char *why, size_t why_bytes)
+                    struct exp_why *why)
 {
     struct observing ob = { .o = o, .options = options, .progress = progress };
     char *rewritten = exp_guest_rewritten_path(options->twin);
@@ -357,12 +355,12 @@ int exp_observe_all(struct exp_observed *o, const struct exp_observe_options *op
     find_programs(&ob, EXP_WAY_TWIN, twin, 2);
     err = order_cases(&ob);
     if (err)
-        exp_fail(why, why_bytes, err, "out of memory");
+        exp_fail(why, err, "out of memory");
     if (!err)
         err = exp_observe_tasks_open(&ob.tasks, options->store, options->results,
-                                     &o->way[EXP_WAY_EMULATED].setup.machine, why, why_bytes);
+                                     &o->way[EXP_WAY_EMULATED].setup.machine, why);
     if (!err)
-        err = run_all(&ob, why, why_bytes);
+        err = run_all(&ob, why);
     exp_observe_tasks_close(&ob.tasks);
     free(ob.order);
     free(rewritten);

@@ -23,6 +23,7 @@
 #define EXPERIMENTS_EXP_OBSERVE_H
 
 #include "counters/observe/obs_result.h"
+#include "experiments/base/exp_error.h"
 #include "experiments/base/exp_progress.h"
 #include "experiments/observe/exp_guest.h"
 #include "experiments/setup/exp_case.h"
@@ -81,7 +82,7 @@ struct exp_observed {
  * stays where it is. Returns 0, -ENOMEM or -EOVERFLOW with one line in why.
  */
 int exp_observe_plan(struct exp_observed *o, const struct exp_setup *setup, const struct exp_model *model,
-                     unsigned algos, enum exp_observe_mode mode, bool has_twin, char *why, size_t why_bytes);
+                     unsigned algos, enum exp_observe_mode mode, bool has_twin, struct exp_why *why);
 
 /* What observing takes on a usual computer: announced to exp_progress. */
 double exp_observe_seconds(const struct exp_observed *o, unsigned n_threads);
@@ -100,7 +101,7 @@ size_t exp_observe_count(const struct exp_observed *o, size_t *n_observed);
  * with one line in why -EINTR, -ENOMEM, or -errno of writing to RESULTS.
  */
 int exp_observe_all(struct exp_observed *o, const struct exp_observe_options *options, struct exp_progress *progress,
-                    char *why, size_t why_bytes);
+                    struct exp_why *why);
 
 /* By what a case was watched, for people. */
 const char *exp_observe_source(const struct exp_observed *o, size_t index);

@@ -81,14 +81,14 @@ static void leave_out(struct exp_observed *o)
 
 /* Plans the cases that no emulator could run as they are for their twin. */
 static int plan_twins(struct exp_observed *o, const struct exp_setup *setup, const struct exp_model *model,
-                      unsigned algos, char *why, size_t why_bytes)
+                      unsigned algos, struct exp_why *why)
 {
     struct exp_way *way = &o->way[EXP_WAY_TWIN];
     struct exp_experiment e;
     int err;
 
     *way = (struct exp_way){ .emulator = exp_emulator_twin(), .setup = *setup };
-    err = exp_experiment_plan(&e, setup, model, algos, why, why_bytes);
+    err = exp_experiment_plan(&e, setup, model, algos, why);
     if (err)
         return err;
     o->rewritten_core = has_core(setup) ? setup->core->name : NULL;
@@ -103,7 +103,7 @@ static int plan_twins(struct exp_observed *o, const struct exp_setup *setup, con
 }
 
 int exp_observe_plan(struct exp_observed *o, const struct exp_setup *setup, const struct exp_model *model,
-                     unsigned algos, enum exp_observe_mode mode, bool has_twin, char *why, size_t why_bytes)
+                     unsigned algos, enum exp_observe_mode mode, bool has_twin, struct exp_why *why)
 {
     int err;
 
@@ -111,18 +111,18 @@ int exp_observe_plan(struct exp_observed *o, const struct exp_setup *setup, cons
     if (o->mode == EXP_OBSERVE_NONE)
         return 0;
     choose_emulated(o, setup);
-    err = exp_experiment_plan(&o->experiment, &o->way[EXP_WAY_EMULATED].setup, model, algos, why, why_bytes);
+    err = exp_experiment_plan(&o->experiment, &o->way[EXP_WAY_EMULATED].setup, model, algos, why);
     if (err)
         return err;
     o->observation = calloc(o->experiment.n_cases, sizeof *o->observation);
     if (!o->observation)
-        err = exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+        err = exp_fail(why, -ENOMEM, "out of memory");
     for (size_t i = 0; i < o->experiment.n_cases && !err; i++)
         o->observation[i].same_as = o->mode == EXP_OBSERVE_ALL ? i : o->experiment.cases[i].same_as;
     if (!err)
         leave_out(o);
     if (!err && o->unobserved_ukr && has_twin)
-        err = plan_twins(o, setup, model, algos, why, why_bytes);
+        err = plan_twins(o, setup, model, algos, why);
     if (err)
         exp_observe_release(o);
     return err;

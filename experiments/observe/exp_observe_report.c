@@ -305,14 +305,14 @@ static void put_outside(struct exp_csv *csv, const struct exp_observed *o, const
 }
 
 static int write_file(const struct exp_observed *o, const struct exp_report *r, const struct exp_outdir *dir,
-                      size_t which, char *why, size_t why_bytes)
+                      size_t which, struct exp_why *why)
 {
     static void (*const put[])(struct exp_csv *, const struct exp_observed *, const struct exp_case *,
                                const struct exp_observation *) = { put_streams, put_instructions, put_outside };
     const struct exp_observe_file *f = &files[which];
     struct exp_csv *csv;
     char how[256];
-    int err = exp_report_open(&csv, r, dir, &f->file, f->row, why, why_bytes);
+    int err = exp_report_open(&csv, r, dir, &f->file, f->row, why);
 
     if (err)
         return err;
@@ -320,15 +320,15 @@ static int write_file(const struct exp_observed *o, const struct exp_report *r, 
     exp_csv_header(csv, "observed by", "%s", how);
     for (size_t i = 0; i < o->experiment.n_cases; i++)
         put[which](csv, o, &o->experiment.cases[i], &o->observation[i]);
-    return exp_csv_close(csv, why, why_bytes);
+    return exp_csv_close(csv, why);
 }
 
-int exp_observe_write(const struct exp_observed *o, const struct exp_report *r, const struct exp_outdir *dir, char *why,
-                      size_t why_bytes)
+int exp_observe_write(const struct exp_observed *o, const struct exp_report *r, const struct exp_outdir *dir,
+                      struct exp_why *why)
 {
     int err = 0;
 
     for (size_t i = 0; files[i].row && o->observation && !err; i++)
-        err = write_file(o, r, dir, i, why, why_bytes);
+        err = write_file(o, r, dir, i, why);
     return err;
 }

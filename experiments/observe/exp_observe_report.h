@@ -11,13 +11,14 @@
 #include <stdio.h>
 
 #include "experiments/base/exp_csv.h"
+#include "experiments/base/exp_error.h"
 #include "experiments/observe/exp_observe.h"
 #include "experiments/base/exp_outdir.h"
 #include "experiments/report/exp_report.h"
 
 /* Writes the three files; none if nothing was to be observed. Returns 0, or -errno with one line in why. */
-int exp_observe_write(const struct exp_observed *o, const struct exp_report *r, const struct exp_outdir *dir, char *why,
-                      size_t why_bytes);
+int exp_observe_write(const struct exp_observed *o, const struct exp_report *r, const struct exp_outdir *dir,
+                      struct exp_why *why);
 
 /*
  * The tables on the terminal: layer by layer, without what was left out, and algorithm by algorithm beside what e

@@ -84,35 +84,35 @@ static bool is_copying_seen(const struct conv_plan *plan, const struct obs_resul
            learned == (1u << CONV_PACKED_INPUT | 1u << CONV_PACKED_FILTER);
 }
 
-static int check(const struct conv_plan *plan, const struct obs_result *r, char *why, size_t why_bytes)
+static int check(const struct conv_plan *plan, const struct obs_result *r, struct exp_why *why)
 {
     if (!is_same_plan(&plan->layout, r))
-        return exp_fail(why, why_bytes, -EILSEQ, "the guest planned otherwise than the experiment");
+        return exp_fail(why, -EILSEQ, "the guest planned otherwise than the experiment");
     if (!is_kernel_seen(r) || !is_copying_seen(plan, r))
-        return exp_fail(why, why_bytes, -EILSEQ, "a part of its code ran without being watched");
+        return exp_fail(why, -EILSEQ, "a part of its code ran without being watched");
     return 0;
 }
 
 int exp_observe_task_find(const struct exp_observe_tasks *k, const struct exp_task *t, const struct conv_plan *plan,
-                          struct obs_result *seen, char *why, size_t why_bytes)
+                          struct obs_result *seen, struct exp_why *why)
 {
     struct exp_result kept;
-    int err = exp_tasks_find(k->store, t, &kept, why, why_bytes);
+    int err = exp_tasks_find(k->store, t, &kept, why);
 
     if (!err)
         err = exp_observed_result_get(&kept, k->m, seen);
     exp_result_release(&kept);
-    return err ? err : check(plan, seen, why, why_bytes);
+    return err ? err : check(plan, seen, why);
 }
 
 static int keep(const struct exp_observe_tasks *k, const struct exp_task *t, const struct obs_result *seen,
-                double seconds, char *why, size_t why_bytes)
+                double seconds, struct exp_why *why)
 {
     struct exp_result r = { 0 };
     int err;
 
     exp_observed_result_put(&r, k->m, seen);
-    err = exp_tasks_keep(k->store, t, &r, seconds, why, why_bytes);
+    err = exp_tasks_keep(k->store, t, &r, seconds, why);
     exp_result_release(&r);
     return err;
 }
@@ -141,7 +141,7 @@ static char *out_path(const struct exp_observe_tasks *k)
 }
 
 int exp_observe_task_run(const struct exp_observe_tasks *k, const struct exp_task *t, const struct exp_guest_run *run,
-                         const struct conv_plan *plan, struct obs_result *seen, char *why, size_t why_bytes)
+                         const struct conv_plan *plan, struct obs_result *seen, struct exp_why *why)
 {
     const uint64_t begun = ctr_now_ns();
     char *out = out_path(k);
@@ -153,15 +153,15 @@ int exp_observe_task_run(const struct exp_observe_tasks *k, const struct exp_tas
         return -ENOMEM;
     here.out = out;
     exp_guard_begin(&guard, NULL, NULL);
-    err = exp_guest_run(&here, why, why_bytes);
+    err = exp_guest_run(&here, why);
     if (!err)
-        err = obs_result_read(seen, out, why, why_bytes);
+        err = obs_result_read(seen, out, why->text, sizeof why->text);
     remove_remains(out);
     exp_guard_end(&guard, NULL, NULL);
     free(out);
     if (!err)
-        err = check(plan, seen, why, why_bytes);
-    return err ? err : keep(k, t, seen, (double)(ctr_now_ns() - begun) * 1e-9, why, why_bytes);
+        err = check(plan, seen, why);
+    return err ? err : keep(k, t, seen, (double)(ctr_now_ns() - begun) * 1e-9, why);
 }
 
 /* ---- the folder ---- */
@@ -217,7 +217,7 @@ static void remove_own(void *folder)
 }
 
 int exp_observe_tasks_open(struct exp_observe_tasks *k, struct exp_store *store, const char *results,
-                           const struct sim_machine *m, char *why, size_t why_bytes)
+                           const struct sim_machine *m, struct exp_why *why)
 {
     int err;
 
@@ -227,7 +227,7 @@ int exp_observe_tasks_open(struct exp_observe_tasks *k, struct exp_store *store,
     k->machine_path = k->folder ? exp_format("%s/machine.cfg", k->folder) : NULL;
     if (!k->machine_path || !k->setting) {
         exp_observe_tasks_close(k);
-        return exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+        return exp_fail(why, -ENOMEM, "out of memory");
     }
     clear_leftovers(results);
     k->guard = (struct exp_guard){ .undo = remove_own, .ctx = k->folder };
@@ -235,7 +235,7 @@ int exp_observe_tasks_open(struct exp_observe_tasks *k, struct exp_store *store,
     err = mkdir(k->folder, 0777) && errno != EEXIST ? -errno : write_machine(m, k->machine_path);
     if (!err)
         return 0;
-    exp_fail(why, why_bytes, err, "cannot write to '%s': %s", k->folder, strerror(-err));
+    exp_fail(why, err, "cannot write to '%s': %s", k->folder, strerror(-err));
     exp_observe_tasks_close(k);
     return err;
 }

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "counters/observe/obs_result.h"
+#include "experiments/base/exp_error.h"
 #include "experiments/base/exp_guard.h"
 #include "experiments/observe/exp_guest.h"
 #include "experiments/store/exp_tasks.h"
@@ -26,7 +27,7 @@ struct exp_observe_tasks {
 
 /* Makes folder and machine file. Returns 0, -ENOMEM or -errno of writing, with one line in why; closed in any case. */
 int exp_observe_tasks_open(struct exp_observe_tasks *k, struct exp_store *store, const char *results,
-                           const struct sim_machine *m, char *why, size_t why_bytes);
+                           const struct sim_machine *m, struct exp_why *why);
 void exp_observe_tasks_close(struct exp_observe_tasks *k); /* all zeros is fine */
 
 /* Makes the task of a run; programs: the hash of those that run. Returns 0 or -ENOMEM; released in any case. */
@@ -39,13 +40,13 @@ void exp_observe_task_release(struct exp_task *t); /* leaves all zeros, which is
  * plan; or as exp_store_find.
  */
 int exp_observe_task_find(const struct exp_observe_tasks *k, const struct exp_task *t, const struct conv_plan *plan,
-                          struct obs_result *seen, char *why, size_t why_bytes);
+                          struct obs_result *seen, struct exp_why *why);
 
 /*
  * Runs the guest, and keeps what it saw. Returns 0 with seen filled; else one line in why, and what exp_guest_run
  * returns; -EILSEQ if the guest planned otherwise, or code ran unseen; or as exp_tasks_keep.
  */
 int exp_observe_task_run(const struct exp_observe_tasks *k, const struct exp_task *t, const struct exp_guest_run *run,
-                         const struct conv_plan *plan, struct obs_result *seen, char *why, size_t why_bytes);
+                         const struct conv_plan *plan, struct obs_result *seen, struct exp_why *why);
 
 #endif

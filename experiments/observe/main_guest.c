@@ -43,10 +43,10 @@ struct session {
     struct exp_experiment experiment;
     struct conv_plan plan; /* of the part that is run */
     struct exp_tensors tensors;
-    char why[1024];
+    struct exp_why why;
 };
 
-#define FAIL(s, ...) exp_fail((s)->why, sizeof(s)->why, __VA_ARGS__)
+#define FAIL(s, ...) exp_fail(&(s)->why, __VA_ARGS__)
 
 static int read_options(struct session *s, int argc, char **argv)
 {
@@ -137,20 +137,20 @@ static int plan(struct session *s)
 {
     static char name[] = "SHAPE"; /* what messages call layer, model and table */
     unsigned algos;
-    int err = exp_algo_select(s->options.algo, &algos, s->why, sizeof s->why);
+    int err = exp_algo_select(s->options.algo, &algos, &s->why);
 
     if (!err && (algos & (algos - 1)))
         err = FAIL(s, -EINVAL, "ALGO: one algorithm, not '%s'", s->options.algo);
     if (!err)
-        err = sim_machine_read(&s->setup.machine, s->options.machine, s->why, sizeof s->why);
+        err = sim_machine_read(&s->setup.machine, s->options.machine, s->why.text, sizeof s->why.text);
     s->setup.packs_filters = !strcmp(s->options.filters, "run_time");
     if (!err)
-        err = exp_setup_init(&s->setup, s->options.ukr, s->options.core, s->why, sizeof s->why);
+        err = exp_setup_init(&s->setup, s->options.ukr, s->options.core, &s->why);
     s->layer.name = s->model.name = s->model.path = name;
     s->model.n_layers = 1;
     s->model.layer = &s->layer;
     if (!err)
-        err = exp_experiment_plan(&s->experiment, &s->setup, &s->model, algos, s->why, sizeof s->why);
+        err = exp_experiment_plan(&s->experiment, &s->setup, &s->model, algos, &s->why);
     if (!err && s->experiment.cases[0].algo->why_not_run(&s->setup))
         err = FAIL(s, -ENOTSUP, "%s", s->experiment.cases[0].algo->why_not_run(&s->setup));
     if (!err && s->options.core[0] && !s->experiment.cases[0].algo->is_sconv &&
@@ -267,7 +267,7 @@ int main(int argc, char **argv)
     const struct obs_watched watched = { s.options.out, s.options.machine, s.options.trace };
 
     if (!err)
-        err = obs_watcher_find(&watched, s.why, sizeof s.why);
+        err = obs_watcher_find(&watched, s.why.text, sizeof s.why.text);
     if (!err)
         err = read_shape(&s);
     if (!err)
@@ -279,7 +279,7 @@ int main(int argc, char **argv)
     if (!err && !strcmp(s.options.verify, "1") && exp_tensors_exact(&s.layer.problem))
         err = verify(&s);
     if (err)
-        fprintf(stderr, "guest: %s\n", s.why);
+        fprintf(stderr, "guest: %s\n", s.why.text);
     exp_tensors_release(&s.tensors);
     exp_experiment_release(&s.experiment);
     exp_setup_release(&s.setup);

@@ -18,13 +18,12 @@ struct job {
     struct exp_folders folders;
     struct exp_page_captions captions;
     char *assets, *figures, *title;
-    char *why;
-    size_t why_bytes;
+    struct exp_why *why;
 };
 
 static int out_of_memory(const struct job *j)
 {
-    return exp_fail(j->why, j->why_bytes, -ENOMEM, "out of memory");
+    return exp_fail(j->why, -ENOMEM, "out of memory");
 }
 
 /* ---- which folders ---- */
@@ -64,7 +63,7 @@ static bool is_asked_for(const struct job *j, const char *path)
 static int find(struct job *j)
 {
     size_t kept = 0;
-    int err = exp_folders_find(&j->folders, j->q->results, exp_page_is_marker, j->why, j->why_bytes);
+    int err = exp_folders_find(&j->folders, j->q->results, exp_page_is_marker, j->why);
 
     if (err)
         return err;
@@ -81,7 +80,7 @@ static int find(struct job *j)
             free(j->folders.path[--j->folders.n]);
         return 0;
     }
-    return exp_fail(j->why, j->why_bytes, -ENOENT, "nothing to report on: there are no results%s%s in '%s' or below it",
+    return exp_fail(j->why, -ENOENT, "nothing to report on: there are no results%s%s in '%s' or below it",
                     is_all(j) ? "" : " of ", is_all(j) ? "" : j->q->model, j->q->results);
 }
 
@@ -121,15 +120,16 @@ static void write_overview(const struct job *j, struct exp_page_writer *w)
 
 static void write_chapter(struct job *j, struct exp_page_writer *w, size_t i)
 {
-    char id[24], reason[1024] = "";
+    char id[24];
+    struct exp_why reason = { "" };
     const struct exp_page_folder f = chapter(j, i, id, sizeof id);
 
-    int err = exp_page_chapter_write(w, &f, reason, sizeof reason);
+    int err = exp_page_chapter_write(w, &f, &reason);
 
     if (err == -ENOMEM)
         exp_page_lacks(w);
     else if (err)
-        exp_page_say(w, EXP_PAGE_PARAGRAPH, "This folder could not be read: %s", reason);
+        exp_page_say(w, EXP_PAGE_PARAGRAPH, "This folder could not be read: %s", reason.text);
 }
 
 static int print_page(void *job, FILE *out)
@@ -152,15 +152,15 @@ static int print_page(void *job, FILE *out)
 static int write_page(struct job *j)
 {
     char *path = exp_format("%s/" EXP_PAGE_FILE, j->q->out_dir);
-    int err = path ? exp_file_write(path, print_page, j, j->why, j->why_bytes) : out_of_memory(j);
+    int err = path ? exp_file_write(path, print_page, j, j->why) : out_of_memory(j);
 
     free(path);
     return err;
 }
 
-int exp_page_write(const struct exp_page_request *q, size_t *n, char *why, size_t why_bytes)
+int exp_page_write(const struct exp_page_request *q, size_t *n, struct exp_why *why)
 {
-    struct job j = { .q = q, .why = why, .why_bytes = why_bytes };
+    struct job j = { .q = q, .why = why };
     int err = find(&j);
 
     j.assets = exp_format("%s/page", q->experiments_dir);
@@ -171,7 +171,7 @@ int exp_page_write(const struct exp_page_request *q, size_t *n, char *why, size_
     if (!err && (!j.assets || !j.figures || !j.title))
         err = out_of_memory(&j);
     if (!err)
-        err = exp_page_captions_read(&j.captions, j.figures, why, why_bytes);
+        err = exp_page_captions_read(&j.captions, j.figures, why);
     if (!err)
         err = write_page(&j);
     *n = j.folders.n;
@@ -190,12 +190,12 @@ int exp_page_add(const struct exp_results *r, const char *program)
                                         .out_dir = r->dir.path,
                                         .model = "all",
                                         .experiments_dir = EXP_EXPERIMENTS_DIR };
-    char why[1024] = "";
+    struct exp_why why = { "" };
     size_t n;
-    int err = exp_page_write(&q, &n, why, sizeof why);
+    int err = exp_page_write(&q, &n, &why);
 
     if (err)
-        fprintf(stderr, "%s: there is no report: %s\n", program, why);
+        fprintf(stderr, "%s: there is no report: %s\n", program, why.text);
     else
         printf("report\n  %s/" EXP_PAGE_FILE "\n", r->path);
     return err;

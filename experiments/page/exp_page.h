@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 
+#include "experiments/base/exp_error.h"
 #include "experiments/setup/exp_results.h"
 
 #define EXP_PAGE_FILE "report.html"
@@ -21,7 +22,7 @@ struct exp_page_request {
  * read is told about in the report. Returns 0, or with one line in why: -ENOENT if there are no results; -errno of
  * reading folders or writing.
  */
-int exp_page_write(const struct exp_page_request *q, size_t *n, char *why, size_t why_bytes);
+int exp_page_write(const struct exp_page_request *q, size_t *n, struct exp_why *why);
 
 /*
  * Adds the report of results that a program has written, to the folder in which they are still open, and lists it on

@@ -101,7 +101,7 @@ void exp_page_answer_of_folder(const struct exp_page_folder *f, char *text, size
     struct exp_page_csv model;
     char *verdict = exp_page_folder_text(f, "verdict.txt");
 
-    if (exp_page_csv_read_rows(&model, f->path, &exp_model_table, NULL, 0))
+    if (exp_page_csv_read_rows(&model, f->path, &exp_model_table, NULL))
         model = (struct exp_page_csv){ 0 };
     exp_page_answer_of(verdict ? verdict : "", is_untimed(&model), text, bytes);
     exp_page_csv_release(&model);

@@ -49,17 +49,17 @@ static int take_head(struct exp_page_caption *c, char *text)
     return err;
 }
 
-static int read_script(struct exp_page_captions *all, const char *folder, const char *file, char *why, size_t why_bytes)
+static int read_script(struct exp_page_captions *all, const char *folder, const char *file, struct exp_why *why)
 {
     struct exp_page_caption c = { .name = strndup(file, strlen(file) - strlen(script_suffix)) };
     char *path = exp_format("%s/%s", folder, file), *text = NULL;
     size_t bytes;
-    int err = path && c.name ? exp_text_read(&text, &bytes, path, why, why_bytes) : -ENOMEM;
+    int err = path && c.name ? exp_text_read(&text, &bytes, path, why) : -ENOMEM;
 
     if (!err)
         err = take_head(&c, text);
     if (err == -ENOMEM)
-        exp_fail(why, why_bytes, err, "out of memory");
+        exp_fail(why, err, "out of memory");
     if (!err && c.question && c.reading)
         all->caption[all->n++] = c;
     else
@@ -74,20 +74,20 @@ static int is_script(const struct dirent *entry)
     return exp_name_ends_in(entry->d_name, script_suffix);
 }
 
-int exp_page_captions_read(struct exp_page_captions *c, const char *folder, char *why, size_t why_bytes)
+int exp_page_captions_read(struct exp_page_captions *c, const char *folder, struct exp_why *why)
 {
     struct dirent **entry;
     int n = scandir(folder, &entry, is_script, alphasort), err = 0;
 
     *c = (struct exp_page_captions){ 0 };
     if (n < 0)
-        return exp_fail(why, why_bytes, -errno, "cannot list '%s': %s", folder, strerror(errno));
+        return exp_fail(why, -errno, "cannot list '%s': %s", folder, strerror(errno));
     c->caption = calloc((size_t)n + 1, sizeof *c->caption);
     if (!c->caption)
-        err = exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+        err = exp_fail(why, -ENOMEM, "out of memory");
     for (int i = 0; i < n; i++) {
         if (!err)
-            err = read_script(c, folder, entry[i]->d_name, why, why_bytes);
+            err = read_script(c, folder, entry[i]->d_name, why);
         free(entry[i]);
     }
     free(entry);

@@ -12,6 +12,8 @@
 
 #include <stddef.h>
 
+#include "experiments/base/exp_error.h"
+
 struct exp_page_caption {
     char *name, *question, *reading;
 };
@@ -22,7 +24,7 @@ struct exp_page_captions {
 };
 
 /* Reads the scripts (*.gp) of a folder that have both. Returns 0, or -errno with one line in why. */
-int exp_page_captions_read(struct exp_page_captions *c, const char *folder, char *why, size_t why_bytes);
+int exp_page_captions_read(struct exp_page_captions *c, const char *folder, struct exp_why *why);
 void exp_page_captions_release(struct exp_page_captions *c);
 
 /* Finds a figure's caption; NULL if nothing is said of it. */

@@ -10,7 +10,7 @@
 static const struct kind {
     const char *marker;
     const char *what;
-    int (*write)(struct exp_page_writer *w, const struct exp_page_folder *f, char *why, size_t why_bytes);
+    int (*write)(struct exp_page_writer *w, const struct exp_page_folder *f, struct exp_why *why);
 } kinds[] = {
     { "traffic.csv", "experiment", exp_page_run_write },
     { "ratios.csv", "CSA's choices judged", exp_page_other_write },
@@ -32,7 +32,7 @@ bool exp_page_is_marker(const char *file)
     return false;
 }
 
-int exp_page_chapter_write(struct exp_page_writer *w, const struct exp_page_folder *f, char *why, size_t why_bytes)
+int exp_page_chapter_write(struct exp_page_writer *w, const struct exp_page_folder *f, struct exp_why *why)
 {
     const struct kind *k = kinds;
     char title[512];
@@ -42,7 +42,7 @@ int exp_page_chapter_write(struct exp_page_writer *w, const struct exp_page_fold
         k++;
     exp_say(title, sizeof title, "%s: %s", f->name, k->what);
     exp_page_open(w, &(struct exp_page_section){ EXP_PAGE_CHAPTER, f->id, title, NULL });
-    err = k->write(w, f, why, why_bytes);
+    err = k->write(w, f, why);
     exp_page_close(w);
     return err;
 }

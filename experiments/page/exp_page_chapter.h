@@ -2,6 +2,7 @@
 #ifndef EXPERIMENTS_EXP_PAGE_CHAPTER_H
 #define EXPERIMENTS_EXP_PAGE_CHAPTER_H
 
+#include "experiments/base/exp_error.h"
 #include "experiments/page/exp_page_folder.h"
 
 /*
@@ -11,6 +12,6 @@
 bool exp_page_is_marker(const char *file);
 
 /* Writes a folder's chapter. Returns 0, or -errno with one line in why, that names the file. */
-int exp_page_chapter_write(struct exp_page_writer *w, const struct exp_page_folder *f, char *why, size_t why_bytes);
+int exp_page_chapter_write(struct exp_page_writer *w, const struct exp_page_folder *f, struct exp_why *why);
 
 #endif

@@ -18,33 +18,32 @@ static void keep_head(char *text)
     *text = '\0';
 }
 
-int exp_page_csv_read(struct exp_page_csv *csv, const char *folder, const char *file, char *why, size_t why_bytes)
+int exp_page_csv_read(struct exp_page_csv *csv, const char *folder, const char *file, struct exp_why *why)
 {
     char *path = exp_format("%s/%s", folder, file);
     int err;
 
     *csv = (struct exp_page_csv){ 0 };
     if (!path)
-        return exp_fail(why, why_bytes, -ENOMEM, "out of memory");
-    err = exp_table_read(&csv->table, path, why, why_bytes);
+        return exp_fail(why, -ENOMEM, "out of memory");
+    err = exp_table_read(&csv->table, path, why);
     csv->head = exp_text_of(folder, file);
     free(path);
     if (csv->head)
         keep_head(csv->head);
     else
-        err = exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+        err = exp_fail(why, -ENOMEM, "out of memory");
     if (err)
         exp_table_release(&csv->table);
     return err == -ENOENT ? 0 : err;
 }
 
-int exp_page_csv_read_rows(struct exp_page_csv *csv, const char *folder, const struct rec_table *t, char *why,
-                           size_t why_bytes)
+int exp_page_csv_read_rows(struct exp_page_csv *csv, const char *folder, const struct rec_table *t, struct exp_why *why)
 {
-    int err = exp_page_csv_read(csv, folder, t->file.name, why, why_bytes);
+    int err = exp_page_csv_read(csv, folder, t->file.name, why);
 
     if (!err)
-        err = rec_rows_of(&csv->row, t, &csv->table, why, why_bytes);
+        err = rec_rows_of(&csv->row, t, &csv->table, why);
     if (err)
         exp_page_csv_release(csv);
     return err;
@@ -60,7 +59,7 @@ void exp_page_csv_release(struct exp_page_csv *csv)
 
 static bool find(const struct exp_page_csv *csv, const char *column, size_t *at)
 {
-    return csv->table.n_rows && !exp_table_column(&csv->table, column, at, NULL, 0);
+    return csv->table.n_rows && !exp_table_column(&csv->table, column, at, NULL);
 }
 
 const char *exp_page_csv_cell(const struct exp_page_csv *csv, size_t row, const char *column)

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "experiments/base/exp_error.h"
 #include "experiments/base/exp_table.h"
 #include "experiments/record/record.h"
 #include "experiments/page/exp_page_writer.h"
@@ -19,11 +20,11 @@ struct exp_page_csv {
 };
 
 /* Reads <folder>/<file>. Returns 0, also if there is no such file; -errno with one line in why. */
-int exp_page_csv_read(struct exp_page_csv *csv, const char *folder, const char *file, char *why, size_t why_bytes);
+int exp_page_csv_read(struct exp_page_csv *csv, const char *folder, const char *file, struct exp_why *why);
 
 /* Does the same with a file that is a record, of any version. */
-int exp_page_csv_read_rows(struct exp_page_csv *csv, const char *folder, const struct rec_table *t, char *why,
-                           size_t why_bytes);
+int exp_page_csv_read_rows(struct exp_page_csv *csv, const char *folder, const struct rec_table *t,
+                           struct exp_why *why);
 void exp_page_csv_release(struct exp_page_csv *csv);
 
 /* Returns a cell; "" if there is no such row or column. */

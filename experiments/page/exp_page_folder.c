@@ -59,7 +59,7 @@ static void write_figure(struct exp_page_writer *w, const struct exp_page_folder
 static int each_of_recipe(const struct exp_page_folder *f, void (*take)(void *ctx, const char *name), void *ctx)
 {
     struct exp_plot_recipe r;
-    int err = exp_plot_recipe_read(&r, f->path, "", NULL, 0);
+    int err = exp_plot_recipe_read(&r, f->path, "", NULL);
 
     if (err)
         return err;

@@ -34,7 +34,7 @@ typedef void (*say_fn)(const struct exp_page_csv *targets, char *text, size_t by
 static int find_in_targets(const struct exp_page_folder *f, say_fn say, char *text, size_t bytes)
 {
     struct exp_page_csv targets;
-    int err = exp_page_csv_read(&targets, f->path, "targets.csv", NULL, 0);
+    int err = exp_page_csv_read(&targets, f->path, "targets.csv", NULL);
 
     if (!err)
         say(&targets, text, bytes);

@@ -71,13 +71,13 @@ static size_t make_fields(const struct exp_page_csv *csv, struct exp_page_field 
     return n;
 }
 
-static int write_table(struct exp_page_writer *w, const struct exp_page_folder *f, const char *file, char *why,
-                       size_t why_bytes)
+static int write_table(struct exp_page_writer *w, const struct exp_page_folder *f, const char *file,
+                       struct exp_why *why)
 {
     struct exp_page_field field[EXP_PAGE_FIELDS];
     size_t row[MOST_ROWS];
     struct exp_page_csv csv;
-    int err = exp_page_csv_read(&csv, f->path, file, why, why_bytes);
+    int err = exp_page_csv_read(&csv, f->path, file, why);
 
     if (err)
         return err;
@@ -102,16 +102,16 @@ static int is_table(const struct dirent *entry)
     return exp_name_ends_in(entry->d_name, ".csv");
 }
 
-static int write_tables(struct exp_page_writer *w, const struct exp_page_folder *f, char *why, size_t why_bytes)
+static int write_tables(struct exp_page_writer *w, const struct exp_page_folder *f, struct exp_why *why)
 {
     struct dirent **entry;
     int n = scandir(f->path, &entry, is_table, alphasort), err = 0;
 
     if (n < 0)
-        return exp_fail(why, why_bytes, -errno, "cannot read the folder '%s': %s", f->path, strerror(errno));
+        return exp_fail(why, -errno, "cannot read the folder '%s': %s", f->path, strerror(errno));
     for (int i = 0; i < n; i++) {
         if (!err)
-            err = write_table(w, f, entry[i]->d_name, why, why_bytes);
+            err = write_table(w, f, entry[i]->d_name, why);
         free(entry[i]);
     }
     free(entry);
@@ -133,7 +133,7 @@ static void write_answer(struct exp_page_writer *w, const struct exp_page_folder
         exp_page_text(w, EXP_PAGE_ANSWER, answer);
 }
 
-int exp_page_other_write(struct exp_page_writer *w, const struct exp_page_folder *f, char *why, size_t why_bytes)
+int exp_page_other_write(struct exp_page_writer *w, const struct exp_page_folder *f, struct exp_why *why)
 {
     struct exp_page_csv none = { 0 };
     char id[80];
@@ -144,7 +144,7 @@ int exp_page_other_write(struct exp_page_writer *w, const struct exp_page_folder
     write_texts(w, f);
     exp_page_folder_id(f, "tables", id, sizeof id);
     exp_page_open(w, &(struct exp_page_section){ EXP_PAGE_PART, id, "Its tables", NULL });
-    err = write_tables(w, f, why, why_bytes);
+    err = write_tables(w, f, why);
     exp_page_close(w);
     exp_page_folder_id(f, "origin", id, sizeof id);
     exp_page_open(w, &(struct exp_page_section){ EXP_PAGE_PART, id, "How it was made", NULL });

@@ -42,7 +42,7 @@ static void release(struct exp_page_run *r)
 }
 
 /* Reads the machine; levels have its names, else those of the columns. */
-static int read_machine(struct exp_page_run *r, char *why, size_t why_bytes)
+static int read_machine(struct exp_page_run *r, struct exp_why *why)
 {
     static const char *const usual[EXP_PAGE_LEVELS] = { "L1", "L2", "L3" };
     char *path = exp_format("%s/machine.cfg", r->f->path), ignored[256];
@@ -50,7 +50,7 @@ static int read_machine(struct exp_page_run *r, char *why, size_t why_bytes)
 
     free(path);
     if (err == -ENOMEM)
-        return exp_fail(why, why_bytes, err, "out of memory");
+        return exp_fail(why, err, "out of memory");
     if (err)
         r->machine = (struct sim_machine){ 0 };
     for (size_t i = 0; i < EXP_PAGE_LEVELS; i++) {
@@ -62,21 +62,20 @@ static int read_machine(struct exp_page_run *r, char *why, size_t why_bytes)
     return 0;
 }
 
-static int read_run(struct exp_page_run *r, char *why, size_t why_bytes)
+static int read_run(struct exp_page_run *r, struct exp_why *why)
 {
     int err = 0;
 
     for (size_t i = 0; i < N_TABLES && !err; i++)
-        err = exp_page_csv_read_rows(table_of(r, i), r->f->path, tables[i].table, why, why_bytes);
+        err = exp_page_csv_read_rows(table_of(r, i), r->f->path, tables[i].table, why);
     if (err)
         return err;
     if (!r->layers.table.n_rows)
-        return exp_fail(why, why_bytes, -ENOENT, "%s: no layers.csv, or no row in it: not an experiment's results",
-                        r->f->path);
-    err = read_machine(r, why, why_bytes);
+        return exp_fail(why, -ENOENT, "%s: no layers.csv, or no row in it: not an experiment's results", r->f->path);
+    err = read_machine(r, why);
     if (err)
         return err;
-    return exp_page_layers_find(r) ? exp_fail(why, why_bytes, -ENOMEM, "out of memory") : 0;
+    return exp_page_layers_find(r) ? exp_fail(why, -ENOMEM, "out of memory") : 0;
 }
 
 /* The gain in time, else what was simulated: why, and whether the replay is right, is told below. */
@@ -283,10 +282,10 @@ static void write_part(struct exp_page_writer *w, const struct exp_page_run *r, 
         exp_page_close(w);
 }
 
-int exp_page_run_write(struct exp_page_writer *w, const struct exp_page_folder *f, char *why, size_t why_bytes)
+int exp_page_run_write(struct exp_page_writer *w, const struct exp_page_folder *f, struct exp_why *why)
 {
     struct exp_page_run r = { .f = f };
-    int err = read_run(&r, why, why_bytes);
+    int err = read_run(&r, why);
 
     for (size_t i = 0; i < sizeof parts / sizeof parts[0] && !err; i++)
         write_part(w, &r, i);

@@ -285,7 +285,7 @@ static int embed_file(struct exp_page_writer *w, const struct exp_page_figure *f
 {
     char *path = exp_format("%s/%s.%s", f->folder, f->name, as->suffix), *data = NULL;
     size_t n;
-    int err = path ? exp_text_read(&data, &n, path, NULL, 0) : -ENOMEM;
+    int err = path ? exp_text_read(&data, &n, path, NULL) : -ENOMEM;
 
     free(path);
     if (!err)
@@ -343,7 +343,7 @@ static int put_asset(const struct exp_page_writer *w, const char *name, FILE *ou
 {
     char *path = exp_format("%s/%s", w->assets, name), *text = NULL;
     size_t bytes;
-    int err = path ? exp_text_read(&text, &bytes, path, NULL, 0) : -ENOMEM;
+    int err = path ? exp_text_read(&text, &bytes, path, NULL) : -ENOMEM;
 
     if (!err)
         fputs(text, out);

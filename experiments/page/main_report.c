@@ -9,7 +9,7 @@
 
 struct session {
     struct exp_options options;
-    char why[EXP_MAIN_WHY_BYTES];
+    struct exp_why why;
 };
 
 static int run(void *session)
@@ -20,7 +20,7 @@ static int run(void *session)
                                         .model = s->options.model,
                                         .experiments_dir = EXP_EXPERIMENTS_DIR };
     size_t n;
-    int err = exp_page_write(&q, &n, s->why, sizeof s->why);
+    int err = exp_page_write(&q, &n, &s->why);
 
     if (!err)
         printf("%zu folder%s of results\n  %s/" EXP_PAGE_FILE "\n", n, n == 1 ? "" : "s", s->options.results);
@@ -35,7 +35,7 @@ static void release(void *session)
 int main(int argc, char **argv)
 {
     static const struct exp_main course = { .program = EXP_REPORT, .run = run, .release = release };
-    struct session s = { .why = "" };
+    struct session s = { .why = { "" } };
 
-    return exp_main(&course, &s, &s.options, s.why, argc, argv);
+    return exp_main(&course, &s, &s.options, &s.why, argc, argv);
 }

@@ -81,7 +81,7 @@ int exp_paper_job_key(struct exp_paper_job *j)
         name ? exp_format("%s/%s/paper/parts/%s-%s", j->w->options->results, j->setup->machine.name, how_of(j), name)
              : NULL;
     free(name);
-    return err || !j->folder ? exp_fail(j->why, j->why_bytes, -ENOMEM, "out of memory") : 0;
+    return err || !j->folder ? exp_fail(j->why, -ENOMEM, "out of memory") : 0;
 }
 
 bool exp_paper_job_is_kept(const struct exp_paper_job *j)

@@ -2,6 +2,7 @@
 #ifndef EXPERIMENTS_EXP_PAPER_JOB_H
 #define EXPERIMENTS_EXP_PAPER_JOB_H
 
+#include "experiments/base/exp_error.h"
 #include "experiments/measure/exp_measure.h"
 #include "experiments/observe/exp_observe.h"
 #include "experiments/paper/exp_paper_part.h"
@@ -19,8 +20,7 @@ struct exp_paper_job {
     char *folder, *key;            /* from malloc */
     struct exp_measure_info *info; /* of what was timed: its reasons are those of the cases */
     struct exp_observed *observed; /* likewise, of what was observed */
-    char *why;
-    size_t why_bytes;
+    struct exp_why *why;
 };
 
 /* The state of the caches in which the job's layers begin. */

@@ -28,14 +28,14 @@ int exp_paper_job_plan_observing(struct exp_paper_job *j)
 {
     const struct exp_options *o = j->w->options;
     unsigned algos;
-    int err = exp_algo_select(j->setting->algos, &algos, j->why, j->why_bytes);
+    int err = exp_algo_select(j->setting->algos, &algos, j->why);
 
     j->observed = calloc(1, sizeof *j->observed);
     if (!err && !j->observed)
-        err = exp_fail(j->why, j->why_bytes, -ENOMEM, "out of memory");
+        err = exp_fail(j->why, -ENOMEM, "out of memory");
     return err ? err
                : exp_observe_plan(j->observed, j->setup, j->e.model, algos, (enum exp_observe_mode)o->observe, *o->twin,
-                                  j->why, j->why_bytes);
+                                  j->why);
 }
 
 /* The higher of two samples of the core's peak, as multiply-adds per ns. */
@@ -48,13 +48,13 @@ static int time_job(struct exp_paper_job *j, struct exp_paper_source *source, ch
 {
     const struct exp_measure_options o = exp_paper_job_measuring(j);
     char disturbance[320], ruled[160];
-    int err = exp_verify_all(&j->e, &o, j->w->progress, j->why, j->why_bytes);
+    int err = exp_verify_all(&j->e, &o, j->w->progress, j->why);
 
     j->info = calloc(1, sizeof *j->info);
     if (!err && !j->info)
-        err = exp_fail(j->why, j->why_bytes, -ENOMEM, "out of memory");
+        err = exp_fail(j->why, -ENOMEM, "out of memory");
     if (!err)
-        err = exp_measure_all(&j->e, &o, j->info, j->w->progress, j->why, j->why_bytes);
+        err = exp_measure_all(&j->e, &o, j->info, j->w->progress, j->why);
     if (err)
         return err;
     exp_disturbance_describe(&j->info->disturbance, disturbance, sizeof disturbance);
@@ -82,7 +82,7 @@ static int observe_job(struct exp_paper_job *j, struct exp_paper_source *source,
 
     (void)source;
     if (!err)
-        err = exp_observe_all(j->observed, &o, j->w->progress, j->why, j->why_bytes);
+        err = exp_observe_all(j->observed, &o, j->w->progress, j->why);
     if (err)
         return err;
     exp_observe_share(j->observed, &j->e);
@@ -101,19 +101,19 @@ struct made {
     const char *about;
 };
 
-static int write_made(const void *ctx, const struct exp_outdir *dir, char *why, size_t why_bytes)
+static int write_made(const void *ctx, const struct exp_outdir *dir, struct exp_why *why)
 {
     const struct made *made = ctx;
-    int err = exp_paper_cases_write(made->source, dir, made->about, why, why_bytes);
+    int err = exp_paper_cases_write(made->source, dir, made->about, why);
 
-    return err ? err : exp_outdir_write(dir, EXP_PAPER_ABOUT_FILE, print_text, made->about, why, why_bytes);
+    return err ? err : exp_outdir_write(dir, EXP_PAPER_ABOUT_FILE, print_text, made->about, why);
 }
 
 static int write_job(struct exp_paper_job *j, const struct exp_paper_source *source, const char *about)
 {
     const struct made made = { source, about };
 
-    return exp_part_write(j->folder, exp_paper_cases_file.name, j->key, write_made, &made, j->why, j->why_bytes);
+    return exp_part_write(j->folder, exp_paper_cases_file.name, j->key, write_made, &made, j->why);
 }
 
 int exp_paper_job_make(struct exp_paper_job *j)

@@ -16,7 +16,7 @@ struct observed {
     size_t layer_index, algo, level_index, tensor, phase, reads, load_misses;
 };
 
-static int read_table(struct observed *o, const char *path, char *why, size_t why_bytes)
+static int read_table(struct observed *o, const char *path, struct exp_why *why)
 {
     const struct {
         const char *name;
@@ -30,10 +30,10 @@ static int read_table(struct observed *o, const char *path, char *why, size_t wh
         { "observed_reads", &o->reads },
         { "observed_load_misses", &o->load_misses },
     };
-    int err = exp_table_read(&o->table, path, why, why_bytes);
+    int err = exp_table_read(&o->table, path, why);
 
     for (size_t i = 0; i < sizeof wanted / sizeof wanted[0] && !err; i++)
-        err = exp_table_column(&o->table, wanted[i].name, wanted[i].column, why, why_bytes) ? -EINVAL : 0;
+        err = exp_table_column(&o->table, wanted[i].name, wanted[i].column, why) ? -EINVAL : 0;
     return err;
 }
 
@@ -42,13 +42,12 @@ static void take(const struct observed *o, size_t r, struct exp_paper_row *row)
 {
     static const enum exp_paper_value values[] = { EXP_PAPER_LOADS, EXP_PAPER_MISSES_1, EXP_PAPER_MISSES_2,
                                                    EXP_PAPER_MISSES_3 };
-    char ignored[256];
+    struct exp_why ignored;
     uint64_t level;
     double x;
 
-    if (!exp_table_u64(&o->table, r, o->level_index, &level, ignored, sizeof ignored) &&
-        level < sizeof values / sizeof values[0] &&
-        !exp_table_double(&o->table, r, level ? o->load_misses : o->reads, &x, ignored, sizeof ignored))
+    if (!exp_table_u64(&o->table, r, o->level_index, &level, &ignored) && level < sizeof values / sizeof values[0] &&
+        !exp_table_double(&o->table, r, level ? o->load_misses : o->reads, &x, &ignored))
         row->value[values[level]] = x;
 }
 
@@ -62,12 +61,12 @@ static int read_case(struct exp_paper_part *p, const struct observed *o, const s
                      const struct exp_algo *algo)
 {
     struct exp_paper_row *row = NULL;
-    char ignored[256];
+    struct exp_why ignored;
     uint64_t index;
 
     for (size_t r = 0; r < o->table.n_rows; r++) {
         if (!is_sum(o, r) || strcmp(exp_table_string(&o->table, r, o->algo), algo->name) ||
-            exp_table_u64(&o->table, r, o->layer_index, &index, ignored, sizeof ignored) || index != layer->index)
+            exp_table_u64(&o->table, r, o->layer_index, &index, &ignored) || index != layer->index)
             continue;
         row = row ? row : exp_paper_part_add(p, model, layer, algo);
         if (!row)
@@ -80,8 +79,9 @@ static int read_case(struct exp_paper_part *p, const struct observed *o, const s
 /* Base first in each layer, as rows of a part are. */
 static int read_model(struct exp_paper_part *p, const struct observed *o, const struct exp_model *m, size_t model)
 {
+    struct exp_why ignored;
     unsigned algos;
-    int err = exp_algo_select(p->setting->algos, &algos, NULL, 0);
+    int err = exp_algo_select(p->setting->algos, &algos, &ignored);
 
     for (size_t l = 0; l < m->n_layers && !err; l++) {
         for (size_t a = 0; a < EXP_N_ALGOS && !err; a++)
@@ -108,7 +108,7 @@ static char *find_file(const struct exp_paper_part *p, const struct exp_options 
 }
 
 int exp_paper_observed_read(struct exp_paper_part *p, const struct exp_options *options,
-                            const struct exp_models *models, char *why, size_t why_bytes)
+                            const struct exp_models *models, struct exp_why *why)
 {
     int err = 0;
 
@@ -117,9 +117,9 @@ int exp_paper_observed_read(struct exp_paper_part *p, const struct exp_options *
         struct observed o = { .layer_index = 0 };
 
         if (path)
-            err = read_table(&o, path, why, why_bytes);
+            err = read_table(&o, path, why);
         if (path && !err && read_model(p, &o, &models->model[m], m))
-            err = exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+            err = exp_fail(why, -ENOMEM, "out of memory");
         if (path)
             exp_say_more(p->about, sizeof p->about, "%s%s", *p->about ? ", " : "", path);
         exp_table_release(&o.table);

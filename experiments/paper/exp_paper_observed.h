@@ -2,6 +2,7 @@
 #ifndef EXPERIMENTS_EXP_PAPER_OBSERVED_H
 #define EXPERIMENTS_EXP_PAPER_OBSERVED_H
 
+#include "experiments/base/exp_error.h"
 #include "experiments/paper/exp_paper_part.h"
 #include "experiments/setup/exp_models.h"
 #include "experiments/setup/exp_options.h"
@@ -12,6 +13,6 @@
  * rows. Returns 0 or -errno with one line in why.
  */
 int exp_paper_observed_read(struct exp_paper_part *p, const struct exp_options *options,
-                            const struct exp_models *models, char *why, size_t why_bytes);
+                            const struct exp_models *models, struct exp_why *why);
 
 #endif

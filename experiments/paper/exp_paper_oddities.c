@@ -12,10 +12,10 @@ struct number {
 double exp_paper_published(const struct exp_published *p, const char *figure, const char *model, const char *arch,
                            const char *metric)
 {
-    char ignored[256];
+    struct exp_why ignored;
     double x;
 
-    return exp_published_double(p, figure, model, arch, metric, &x, ignored, sizeof ignored) ? (double)NAN : x;
+    return exp_published_double(p, figure, model, arch, metric, &x, &ignored) ? (double)NAN : x;
 }
 
 static double published(const struct exp_published *p, const struct number *n)

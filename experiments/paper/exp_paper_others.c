@@ -10,7 +10,7 @@
 #include "experiments/paper/exp_paper_formulas.h"
 #include "experiments/setup/exp_models.h"
 
-int exp_paper_others_read(struct exp_paper_others *o, const char *experiments_dir, char *why, size_t why_bytes)
+int exp_paper_others_read(struct exp_paper_others *o, const char *experiments_dir, struct exp_why *why)
 {
     const struct {
         const char *name;
@@ -24,10 +24,10 @@ int exp_paper_others_read(struct exp_paper_others *o, const char *experiments_di
     int err;
 
     *o = (struct exp_paper_others){ 0 };
-    err = path ? exp_table_read(&o->table, path, why, why_bytes) : exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+    err = path ? exp_table_read(&o->table, path, why) : exp_fail(why, -ENOMEM, "out of memory");
     free(path);
     for (size_t i = 0; i < sizeof wanted / sizeof wanted[0] && !err; i++)
-        err = exp_table_column(&o->table, wanted[i].name, wanted[i].column, why, why_bytes) ? -EINVAL : 0;
+        err = exp_table_column(&o->table, wanted[i].name, wanted[i].column, why) ? -EINVAL : 0;
     return err;
 }
 
@@ -43,10 +43,10 @@ void exp_paper_others_release(struct exp_paper_others *o)
 static double of_layer(const char *dir, const char *model, const char *layer, double (*of)(const struct conv_problem *))
 {
     struct exp_model m;
-    char ignored[256];
+    struct exp_why ignored;
     double x = (double)NAN;
 
-    if (exp_model_find(&m, dir, model, ignored, sizeof ignored))
+    if (exp_model_find(&m, dir, model, &ignored))
         return x;
     for (size_t l = 0; l < m.n_layers; l++) {
         if (!strcmp(m.layer[l].name, layer))
@@ -130,8 +130,7 @@ static void print_unchecked(const struct exp_paper_others *o, const struct other
         fprintf(out, "- %s, %zu numbers: %s.\n", x->paper, n, x->why);
 }
 
-int exp_paper_others_print(struct exp_paper_others *o, const char *experiments_dir, FILE *out, char *why,
-                           size_t why_bytes)
+int exp_paper_others_print(struct exp_paper_others *o, const char *experiments_dir, FILE *out, struct exp_why *why)
 {
     o->n_checked = o->n_agree = o->n_unused = 0;
     for (size_t r = 0; r < o->table.n_rows; r++) {
@@ -146,5 +145,5 @@ int exp_paper_others_print(struct exp_paper_others *o, const char *experiments_d
         if (!others[i].ours)
             print_unchecked(o, &others[i], out);
     }
-    return ferror(out) ? exp_fail(why, why_bytes, -EIO, "cannot write the page") : 0;
+    return ferror(out) ? exp_fail(why, -EIO, "cannot write the page") : 0;
 }

@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "experiments/base/exp_error.h"
 #include "experiments/base/exp_table.h"
 
 struct exp_paper_others {
@@ -13,11 +14,10 @@ struct exp_paper_others {
 };
 
 /* Reads the table. Returns 0 or -errno with one line in why. */
-int exp_paper_others_read(struct exp_paper_others *o, const char *experiments_dir, char *why, size_t why_bytes);
+int exp_paper_others_read(struct exp_paper_others *o, const char *experiments_dir, struct exp_why *why);
 void exp_paper_others_release(struct exp_paper_others *o);
 
 /* Prints them in Markdown: what was checked, then per paper what was not and why. Counts. */
-int exp_paper_others_print(struct exp_paper_others *o, const char *experiments_dir, FILE *out, char *why,
-                           size_t why_bytes);
+int exp_paper_others_print(struct exp_paper_others *o, const char *experiments_dir, FILE *out, struct exp_why *why);
 
 #endif

@@ -294,7 +294,7 @@ static void print_missing(const struct exp_paper_findings *f, FILE *out)
 int exp_paper_page_print(const void *page, FILE *out)
 {
     const struct exp_paper_page *p = page;
-    char why[256];
+    struct exp_why why;
     int err;
 
     fprintf(out, "# The SConv paper, regenerated\n\n");
@@ -305,7 +305,7 @@ int exp_paper_page_print(const void *page, FILE *out)
     exp_paper_oddities_print(&p->f->published, out);
     print_missing(p->f, out);
     fprintf(out, "\n## Other papers\n\n");
-    err = exp_paper_others_print(p->others, p->experiments_dir, out, why, sizeof why);
+    err = exp_paper_others_print(p->others, p->experiments_dir, out, &why);
     fprintf(out, "\nEvery number is in `numbers.csv`; tables and figures are of `models.csv` and `speedups.csv`.\n");
     return err;
 }

@@ -339,12 +339,12 @@ static void write_value(struct exp_csv *csv, const struct exp_paper_source *s, c
         exp_csv_number(csv, name_of(v), x, "it is no number");
 }
 
-int exp_paper_cases_write(const struct exp_paper_source *s, const struct exp_outdir *dir, const char *about, char *why,
-                          size_t why_bytes)
+int exp_paper_cases_write(const struct exp_paper_source *s, const struct exp_outdir *dir, const char *about,
+                          struct exp_why *why)
 {
     const struct exp_experiment *e = s->e;
     struct exp_csv *csv;
-    int err = exp_csv_create(&csv, dir, &exp_paper_cases_file, about, why, why_bytes);
+    int err = exp_csv_create(&csv, dir, &exp_paper_cases_file, about, why);
 
     for (size_t i = 0; i < e->n_cases && !err; i++) {
         const struct exp_case *c = &e->cases[i];
@@ -357,7 +357,7 @@ int exp_paper_cases_write(const struct exp_paper_source *s, const struct exp_out
             write_value(csv, s, c, (enum exp_paper_value)v);
         exp_csv_end_row(csv);
     }
-    return err ? err : exp_csv_close(csv, why, why_bytes);
+    return err ? err : exp_csv_close(csv, why);
 }
 
 /* ---- reading ---- */
@@ -384,49 +384,49 @@ static void read_value(struct exp_paper_part *p, struct exp_paper_row *row, enum
 }
 
 static int read_row(struct exp_paper_part *p, const struct exp_table *t, size_t r, const struct exp_model *model,
-                    size_t index, char *why, size_t why_bytes)
+                    size_t index, struct exp_why *why)
 {
     const struct exp_algo *algo = exp_algo_find(exp_table_string(t, r, 3));
     const struct exp_layer *layer = NULL;
     struct exp_paper_row *row;
     uint64_t at;
-    int err = exp_table_u64(t, r, 1, &at, why, why_bytes);
+    int err = exp_table_u64(t, r, 1, &at, why);
 
     if (err)
         return err;
     layer = layer_of(model, at);
     if (!layer || !algo)
-        return exp_fail(why, why_bytes, -EINVAL, "%s:%u: no such %s: remove the folder", t->path, t->line[r],
+        return exp_fail(why, -EINVAL, "%s:%u: no such %s: remove the folder", t->path, t->line[r],
                         layer ? "algorithm" : "layer");
     row = exp_paper_part_add(p, index, layer, algo);
     if (!row)
-        return exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+        return exp_fail(why, -ENOMEM, "out of memory");
     for (int v = 1; v < EXP_PAPER_N_VALUES; v++)
         read_value(p, row, (enum exp_paper_value)v, exp_table_string(t, r, (size_t)(FIRST_VALUE + v - 1)));
     return 0;
 }
 
-static int check_columns(const struct exp_table *t, char *why, size_t why_bytes)
+static int check_columns(const struct exp_table *t, struct exp_why *why)
 {
     for (size_t i = 0; i < exp_paper_cases_file.n_columns; i++) {
         if (i >= t->n_columns || strcmp(t->column[i], columns[i].name) != 0)
-            return exp_fail(why, why_bytes, -EINVAL, "%s:%u: column %zu is not '%s': remove the folder", t->path,
-                            t->header_line, i + 1, columns[i].name);
+            return exp_fail(why, -EINVAL, "%s:%u: column %zu is not '%s': remove the folder", t->path, t->header_line,
+                            i + 1, columns[i].name);
     }
     return 0;
 }
 
 int exp_paper_cases_read(struct exp_paper_part *p, const char *folder, const struct exp_model *model, size_t index,
-                         char *why, size_t why_bytes)
+                         struct exp_why *why)
 {
     char *path = exp_format("%s/%s", folder, exp_paper_cases_file.name);
     struct exp_table t = { 0 };
-    int err = path ? exp_table_read(&t, path, why, why_bytes) : exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+    int err = path ? exp_table_read(&t, path, why) : exp_fail(why, -ENOMEM, "out of memory");
 
     if (!err)
-        err = check_columns(&t, why, why_bytes);
+        err = check_columns(&t, why);
     for (size_t r = 0; r < t.n_rows && !err; r++)
-        err = read_row(p, &t, r, model, index, why, why_bytes);
+        err = read_row(p, &t, r, model, index, why);
     exp_table_release(&t);
     free(path);
     return err;

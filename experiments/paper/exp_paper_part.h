@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "experiments/base/exp_error.h"
 #include "experiments/base/exp_outdir.h"
 #include "experiments/base/exp_table.h"
 #include "experiments/setup/exp_case.h"
@@ -96,11 +97,11 @@ struct exp_paper_source {
 };
 
 /* Writes cases.csv. Returns 0 or -errno with one line in why. */
-int exp_paper_cases_write(const struct exp_paper_source *s, const struct exp_outdir *dir, const char *about, char *why,
-                          size_t why_bytes);
+int exp_paper_cases_write(const struct exp_paper_source *s, const struct exp_outdir *dir, const char *about,
+                          struct exp_why *why);
 
 /* Reads cases.csv of a folder and adds its rows. Returns 0 or -errno with one line in why. */
 int exp_paper_cases_read(struct exp_paper_part *p, const char *folder, const struct exp_model *model, size_t index,
-                         char *why, size_t why_bytes);
+                         struct exp_why *why);
 
 #endif

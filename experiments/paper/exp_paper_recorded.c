@@ -59,14 +59,14 @@ static int read_model(struct exp_paper_part *p, const struct exp_counts *c, cons
     return err;
 }
 
-int exp_paper_recorded_read(struct exp_paper_part *p, const char *folder, const struct exp_models *models, char *why,
-                            size_t why_bytes)
+int exp_paper_recorded_read(struct exp_paper_part *p, const char *folder, const struct exp_models *models,
+                            struct exp_why *why)
 {
     struct exp_counts c;
     unsigned algos;
-    int err = exp_algo_select(p->setting->algos, &algos, why, why_bytes);
+    int err = exp_algo_select(p->setting->algos, &algos, why);
 
-    err = err ? err : exp_counts_read(&c, folder, why, why_bytes);
+    err = err ? err : exp_counts_read(&c, folder, why);
     if (err)
         return err;
     exp_say(p->about, sizeof p->about, "%s, counted at commit %s", *c.cpu ? c.cpu : "an unnamed CPU", c.commit);
@@ -77,5 +77,5 @@ int exp_paper_recorded_read(struct exp_paper_part *p, const char *folder, const 
     if (!err && !p->n_rows)
         exp_say(p->why_not, sizeof p->why_not, "no counts of these models were recorded");
     exp_counts_release(&c);
-    return err ? exp_fail(why, why_bytes, err, "out of memory") : 0;
+    return err ? exp_fail(why, err, "out of memory") : 0;
 }

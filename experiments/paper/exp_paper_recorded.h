@@ -2,6 +2,7 @@
 #ifndef EXPERIMENTS_EXP_PAPER_RECORDED_H
 #define EXPERIMENTS_EXP_PAPER_RECORDED_H
 
+#include "experiments/base/exp_error.h"
 #include "experiments/paper/exp_paper_part.h"
 #include "experiments/setup/exp_models.h"
 
@@ -9,7 +10,7 @@
  * Adds rows for the layers that have counts: cycles, loads, and lines that demand brought into L1 as its misses. Models
  * without counts are named in why_not. Returns 0 or -errno with one line in why.
  */
-int exp_paper_recorded_read(struct exp_paper_part *p, const char *folder, const struct exp_models *models, char *why,
-                            size_t why_bytes);
+int exp_paper_recorded_read(struct exp_paper_part *p, const char *folder, const struct exp_models *models,
+                            struct exp_why *why);
 
 #endif

@@ -57,8 +57,8 @@ static int find_sets(struct exp_paper_findings *f)
 }
 
 int exp_paper_findings_of(struct exp_paper_findings *f, const char *experiments_dir, bool has_whole_models,
-                          bool has_whole_set, const struct sim_machine *x86, const struct sim_machine *p10, char *why,
-                          size_t why_bytes)
+                          bool has_whole_set, const struct sim_machine *x86, const struct sim_machine *p10,
+                          struct exp_why *why)
 {
     const struct exp_paper_evidence e = {
         .published = &f->published,
@@ -70,13 +70,13 @@ int exp_paper_findings_of(struct exp_paper_findings *f, const char *experiments_
         .x86 = x86,
         .p10 = p10,
     };
-    int err = exp_published_read(&f->published, experiments_dir, why, why_bytes);
+    int err = exp_published_read(&f->published, experiments_dir, why);
 
     if (err)
         return err;
     err = find_sets(f);
     err = err ? err : exp_paper_results_of(&f->results, &e);
-    return err ? exp_fail(why, why_bytes, err, "out of memory") : 0;
+    return err ? exp_fail(why, err, "out of memory") : 0;
 }
 
 void exp_paper_findings_release(struct exp_paper_findings *f)
@@ -183,11 +183,11 @@ static const char *use_name(const struct exp_paper_claim *c)
     return c ? names[c->use] : "unused";
 }
 
-static int write_numbers(const struct exp_paper_findings *f, const struct exp_outdir *dir, char *why, size_t why_bytes)
+static int write_numbers(const struct exp_paper_findings *f, const struct exp_outdir *dir, struct exp_why *why)
 {
     const struct exp_published *p = &f->published;
     struct exp_csv *csv;
-    int err = exp_csv_create(&csv, dir, &numbers_file, f->what, why, why_bytes);
+    int err = exp_csv_create(&csv, dir, &numbers_file, f->what, why);
 
     for (size_t i = 0; i < f->results.n && !err; i++) {
         const struct exp_paper_result *r = &f->results.result[i];
@@ -211,7 +211,7 @@ static int write_numbers(const struct exp_paper_findings *f, const struct exp_ou
         exp_csv_string(csv, "remark", r->says);
         exp_csv_end_row(csv);
     }
-    return err ? err : exp_csv_close(csv, why, why_bytes);
+    return err ? err : exp_csv_close(csv, why);
 }
 
 /* ---- models.csv ---- */
@@ -366,26 +366,25 @@ static int write_curves(const struct exp_paper_findings *f, struct exp_csv *csv,
 static int write_sets(const struct exp_paper_findings *f, const struct exp_outdir *dir, const struct exp_csv_file *file,
                       int (*do_set)(const struct exp_paper_findings *f, struct exp_csv *csv,
                                     const struct exp_paper_set *s, const char *algo),
-                      char *why, size_t why_bytes)
+                      struct exp_why *why)
 {
     struct exp_csv *csv;
-    int err = exp_csv_create(&csv, dir, file, f->what, why, why_bytes);
+    int err = exp_csv_create(&csv, dir, file, f->what, why);
 
     if (err)
         return err;
     err = for_sets(f, do_set, csv);
     if (err) {
-        exp_csv_close(csv, NULL, 0);
-        return exp_fail(why, why_bytes, err, "out of memory");
+        exp_csv_close(csv, NULL);
+        return exp_fail(why, err, "out of memory");
     }
-    return exp_csv_close(csv, why, why_bytes);
+    return exp_csv_close(csv, why);
 }
 
-int exp_paper_report_write(const struct exp_paper_findings *f, const struct exp_outdir *dir, char *why,
-                           size_t why_bytes)
+int exp_paper_report_write(const struct exp_paper_findings *f, const struct exp_outdir *dir, struct exp_why *why)
 {
-    int err = write_numbers(f, dir, why, why_bytes);
+    int err = write_numbers(f, dir, why);
 
-    err = err ? err : write_sets(f, dir, &models_file, write_set, why, why_bytes);
-    return err ? err : write_sets(f, dir, &speedups_file, write_curves, why, why_bytes);
+    err = err ? err : write_sets(f, dir, &models_file, write_set, why);
+    return err ? err : write_sets(f, dir, &speedups_file, write_curves, why);
 }

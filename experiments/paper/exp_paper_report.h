@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 
+#include "experiments/base/exp_error.h"
 #include "experiments/paper/exp_paper_claims.h"
 
 /* The algorithm that stands beside the paper's numbers. */
@@ -27,8 +28,8 @@ struct exp_paper_findings {
  * Finds it out from the parts. Starts as { 0 } but for models, part and what. Returns 0 or -errno with one line in why.
  */
 int exp_paper_findings_of(struct exp_paper_findings *f, const char *experiments_dir, bool has_whole_models,
-                          bool has_whole_set, const struct sim_machine *x86, const struct sim_machine *p10, char *why,
-                          size_t why_bytes);
+                          bool has_whole_set, const struct sim_machine *x86, const struct sim_machine *p10,
+                          struct exp_why *why);
 void exp_paper_findings_release(struct exp_paper_findings *f);
 
 /* A set of another algorithm. Returns 0 or -ENOMEM. */
@@ -39,8 +40,7 @@ int exp_paper_findings_set(const struct exp_paper_findings *f, const struct exp_
 const char *exp_paper_field(const struct exp_paper_findings *f, size_t row, size_t column);
 
 /* Writes the tables. Returns 0 or -errno with one line in why. */
-int exp_paper_report_write(const struct exp_paper_findings *f, const struct exp_outdir *dir, char *why,
-                           size_t why_bytes);
+int exp_paper_report_write(const struct exp_paper_findings *f, const struct exp_outdir *dir, struct exp_why *why);
 
 /* Prints what the columns of the files mean, in Markdown. */
 void exp_paper_report_document(FILE *out);

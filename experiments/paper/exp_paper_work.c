@@ -18,8 +18,8 @@
 /* ---- planning ---- */
 
 /* Plans a model in a setting. Whatever is returned, the job is released by the caller. */
-static int plan_job(struct exp_paper_job *j, struct exp_paper_work *w, size_t setting, size_t model, char *why,
-                    size_t why_bytes)
+static int plan_job(struct exp_paper_job *j, struct exp_paper_work *w, size_t setting, size_t model,
+                    struct exp_why *why)
 {
     unsigned algos;
     int err;
@@ -31,17 +31,16 @@ static int plan_job(struct exp_paper_job *j, struct exp_paper_work *w, size_t se
         .part = &w->part[setting],
         .model = model,
         .why = why,
-        .why_bytes = why_bytes,
     };
-    err = exp_interrupted() ? exp_fail(why, why_bytes, -EINTR, "interrupted while planning")
-                            : exp_algo_select(j->setting->algos, &algos, why, why_bytes);
+    err = exp_interrupted() ? exp_fail(why, -EINTR, "interrupted while planning")
+                            : exp_algo_select(j->setting->algos, &algos, why);
     if (!err)
-        err = exp_experiment_plan(&j->e, j->setup, &w->models->model[model], algos, why, why_bytes);
+        err = exp_experiment_plan(&j->e, j->setup, &w->models->model[model], algos, why);
     return err ? err : exp_paper_job_key(j);
 }
 
 /* Plans each model of each setting and does something with it. */
-static int for_all(struct exp_paper_work *w, int (*then)(struct exp_paper_job *j), char *why, size_t why_bytes)
+static int for_all(struct exp_paper_work *w, int (*then)(struct exp_paper_job *j), struct exp_why *why)
 {
     int err = 0;
 
@@ -49,7 +48,7 @@ static int for_all(struct exp_paper_work *w, int (*then)(struct exp_paper_job *j
         for (size_t m = 0; m < w->models->n && !err && w->has_setup[s]; m++) {
             struct exp_paper_job j;
 
-            err = plan_job(&j, w, s, m, why, why_bytes);
+            err = plan_job(&j, w, s, m, why);
             if (!err)
                 err = then(&j);
             exp_paper_job_release(&j);
@@ -64,7 +63,7 @@ static bool is_looked_up(const struct exp_paper_work *w, const struct exp_paper_
     return setting->kind == EXP_PAPER_OBSERVED && (w->options->observe == EXP_OBSERVE_NONE || !*w->options->guest);
 }
 
-static int set_up(struct exp_paper_work *w, char *why, size_t why_bytes)
+static int set_up(struct exp_paper_work *w, struct exp_why *why)
 {
     int err = 0;
 
@@ -76,9 +75,9 @@ static int set_up(struct exp_paper_work *w, char *why, size_t why_bytes)
             exp_say(w->part[s].why_not, sizeof w->part[s].why_not, "%s", EXP_UNTIMED);
         if (setting->kind == EXP_PAPER_RECORDED || *w->part[s].why_not || is_looked_up(w, setting))
             continue;
-        err = exp_machine_find(&w->setup[s].machine, setting->machine, w->options->results, why, why_bytes);
+        err = exp_machine_find(&w->setup[s].machine, setting->machine, w->options->results, why);
         if (!err)
-            err = exp_setup_init(&w->setup[s], "", "", why, why_bytes);
+            err = exp_setup_init(&w->setup[s], "", "", why);
         w->has_setup[s] = !err;
     }
     return err;
@@ -132,15 +131,15 @@ static int announce(struct exp_paper_job *j)
     return 0;
 }
 
-static int start_progress(struct exp_paper_work *w, char *why, size_t why_bytes)
+static int start_progress(struct exp_paper_work *w, struct exp_why *why)
 {
     const struct exp_rounds rounds = exp_options_rounds(w->options, EXP_PAPER);
-    int err = for_all(w, announce, why, why_bytes);
+    int err = for_all(w, announce, why);
 
     if (err)
         return err;
     exp_forecast_print(&w->forecast, stderr);
-    err = exp_main_progress(&w->progress, w->seconds, why, why_bytes);
+    err = exp_main_progress(&w->progress, w->seconds, why);
     if (err)
         return err;
     if (rounds.limit_ns && w->n_timed)
@@ -156,7 +155,7 @@ static int start_progress(struct exp_paper_work *w, char *why, size_t why_bytes)
 static int read_part(struct exp_paper_job *j)
 {
     char *about = exp_part_text(j->folder, EXP_PAPER_ABOUT_FILE);
-    int err = exp_paper_cases_read(j->part, j->folder, j->e.model, j->model, j->why, j->why_bytes);
+    int err = exp_paper_cases_read(j->part, j->folder, j->e.model, j->model, j->why);
 
     if (!err && about && !strstr(j->part->about, about)) /* replays of all models are made alike */
         exp_say_more(j->part->about, sizeof j->part->about, "%s%s", *j->part->about ? ". " : "", about);
@@ -179,19 +178,18 @@ static int make_if_missing(struct exp_paper_job *j)
 }
 
 /* Writes a part as soon as it is replayed: an interruption later does not cost it. */
-static int write_replayed(void *ctx, size_t index, char *why, size_t why_bytes)
+static int write_replayed(void *ctx, size_t index, struct exp_why *why)
 {
     struct exp_paper_job *j = ((struct exp_paper_job **)ctx)[index];
     int err = exp_paper_job_write_replay(j);
 
     (void)why; /* the job's own */
-    (void)why_bytes;
     exp_experiment_release(&j->e);
     return err;
 }
 
 /* Replays the models of a setting that are missing, all together. */
-static int replay_jobs(struct exp_paper_work *w, struct exp_paper_job *job, size_t n, char *why, size_t why_bytes)
+static int replay_jobs(struct exp_paper_work *w, struct exp_paper_job *job, size_t n, struct exp_why *why)
 {
     struct exp_experiment *experiment[EXP_MAX_MODELS];
     struct exp_paper_job *missing[EXP_MAX_MODELS];
@@ -212,33 +210,33 @@ static int replay_jobs(struct exp_paper_work *w, struct exp_paper_job *job, size
     }
     w->n_kept += n - batch.n;
     w->n_made += batch.n;
-    return exp_replay_batch(&batch, why, why_bytes);
+    return exp_replay_batch(&batch, why);
 }
 
-static int replay_setting(struct exp_paper_work *w, size_t setting, char *why, size_t why_bytes)
+static int replay_setting(struct exp_paper_work *w, size_t setting, struct exp_why *why)
 {
     struct exp_paper_job job[EXP_MAX_MODELS];
     size_t n = 0;
     int err = 0;
 
     while (n < w->models->n && !err) {
-        err = plan_job(&job[n], w, setting, n, why, why_bytes);
+        err = plan_job(&job[n], w, setting, n, why);
         n++;
     }
     if (!err)
-        err = replay_jobs(w, job, n, why, why_bytes);
+        err = replay_jobs(w, job, n, why);
     while (n)
         exp_paper_job_release(&job[--n]);
     return err;
 }
 
-static int replay_all(struct exp_paper_work *w, char *why, size_t why_bytes)
+static int replay_all(struct exp_paper_work *w, struct exp_why *why)
 {
     int err = 0;
 
     for (size_t s = 0; s < EXP_PAPER_N_SETTINGS && !err; s++) {
         if (w->has_setup[s] && exp_paper_settings[s].kind == EXP_PAPER_REPLAYED)
-            err = replay_setting(w, s, why, why_bytes);
+            err = replay_setting(w, s, why);
     }
     return err;
 }
@@ -252,33 +250,33 @@ static void say_why_no_guest(const struct exp_paper_work *w, struct exp_paper_pa
         exp_say_more(text, bytes, "%snothing was observed now: %s", *text ? "; " : "", w->options->why_no_guest);
 }
 
-static int look_up(struct exp_paper_work *w, char *why, size_t why_bytes)
+static int look_up(struct exp_paper_work *w, struct exp_why *why)
 {
     int err = 0;
 
     for (size_t s = 0; s < EXP_PAPER_N_SETTINGS && !err; s++) {
         if (exp_paper_settings[s].kind == EXP_PAPER_RECORDED)
-            err = exp_paper_recorded_read(&w->part[s], w->options->counts, w->models, why, why_bytes);
+            err = exp_paper_recorded_read(&w->part[s], w->options->counts, w->models, why);
         if (is_looked_up(w, &exp_paper_settings[s]))
-            err = exp_paper_observed_read(&w->part[s], w->options, w->models, why, why_bytes);
+            err = exp_paper_observed_read(&w->part[s], w->options, w->models, why);
         if (exp_paper_settings[s].kind == EXP_PAPER_OBSERVED)
             say_why_no_guest(w, &w->part[s]);
     }
     return err;
 }
 
-int exp_paper_work(struct exp_paper_work *w, char *why, size_t why_bytes)
+int exp_paper_work(struct exp_paper_work *w, struct exp_why *why)
 {
-    int err = set_up(w, why, why_bytes);
+    int err = set_up(w, why);
 
     if (!err)
-        err = look_up(w, why, why_bytes);
+        err = look_up(w, why);
     if (!err)
-        err = start_progress(w, why, why_bytes);
+        err = start_progress(w, why);
     if (!err)
-        err = replay_all(w, why, why_bytes);
+        err = replay_all(w, why);
     if (!err)
-        err = for_all(w, make_if_missing, why, why_bytes);
+        err = for_all(w, make_if_missing, why);
     exp_progress_free(w->progress);
     w->progress = NULL;
     return err;
@@ -294,7 +292,7 @@ void exp_paper_work_release(struct exp_paper_work *w)
     }
 }
 
-int exp_paper_print_guests(const struct exp_options *o, FILE *out, char *why, size_t why_bytes)
+int exp_paper_print_guests(const struct exp_options *o, FILE *out, struct exp_why *why)
 {
     int err = 0;
 
@@ -303,9 +301,9 @@ int exp_paper_print_guests(const struct exp_options *o, FILE *out, char *why, si
 
         if (exp_paper_settings[s].kind != EXP_PAPER_OBSERVED)
             continue;
-        err = exp_machine_find(&setup.machine, exp_paper_settings[s].machine, o->results, why, why_bytes);
+        err = exp_machine_find(&setup.machine, exp_paper_settings[s].machine, o->results, why);
         if (!err)
-            err = exp_setup_init(&setup, "", "", why, why_bytes);
+            err = exp_setup_init(&setup, "", "", why);
         if (!err)
             fprintf(out, "%s\n", exp_emulator_for(setup.ukr)->arch);
         exp_setup_release(&setup);

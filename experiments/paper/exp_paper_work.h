@@ -2,6 +2,7 @@
 #ifndef EXPERIMENTS_EXP_PAPER_WORK_H
 #define EXPERIMENTS_EXP_PAPER_WORK_H
 
+#include "experiments/base/exp_error.h"
 #include "experiments/base/exp_progress.h"
 #include "experiments/paper/exp_paper_part.h"
 #include "experiments/setup/exp_models.h"
@@ -25,10 +26,10 @@ struct exp_paper_work {
  * Makes all parts. What was finished is kept when a later part fails or is interrupted: the next run of the same commit
  * goes on from there. Returns 0, or -errno with one line in why.
  */
-int exp_paper_work(struct exp_paper_work *w, char *why, size_t why_bytes);
+int exp_paper_work(struct exp_paper_work *w, struct exp_why *why);
 
 /* Prints the CPU family of each program that would be observed, a line each. Returns 0, or -errno with one line in why. */
-int exp_paper_print_guests(const struct exp_options *o, FILE *out, char *why, size_t why_bytes);
+int exp_paper_print_guests(const struct exp_options *o, FILE *out, struct exp_why *why);
 
 void exp_paper_work_release(struct exp_paper_work *w);
 

@@ -29,7 +29,7 @@ struct session {
     struct sim_machine x86, p10; /* of the paper's Table 1 */
     struct exp_results results;
     char what[768];
-    char why[EXP_MAIN_WHY_BYTES];
+    struct exp_why why;
 };
 
 static void describe(struct session *s)
@@ -48,18 +48,18 @@ static void describe(struct session *s)
 static int prepare(struct session *s)
 {
     const struct exp_options *o = &s->options;
-    int err = exp_main_models(&s->models, o, s->why, sizeof s->why);
+    int err = exp_main_models(&s->models, o, &s->why);
 
     if (!err)
-        err = exp_machine_find(&s->x86, "clx4208", o->results, s->why, sizeof s->why);
+        err = exp_machine_find(&s->x86, "clx4208", o->results, &s->why);
     if (!err)
-        err = exp_machine_find(&s->p10, "power10", o->results, s->why, sizeof s->why);
+        err = exp_machine_find(&s->p10, "power10", o->results, &s->why);
     if (!err)
-        err = exp_paper_others_read(&s->others, EXP_EXPERIMENTS_DIR, s->why, sizeof s->why);
+        err = exp_paper_others_read(&s->others, EXP_EXPERIMENTS_DIR, &s->why);
     exp_results_time(&s->results, o->timing ? NULL : EXP_UNTIMED);
     if (!err)
-        err = exp_results_find(&s->results, EXP_PAPER, o, NULL, s->models.model, s->models.n, s->why, sizeof s->why);
-    return err ? err : exp_results_open(&s->results, s->why, sizeof s->why);
+        err = exp_results_find(&s->results, EXP_PAPER, o, NULL, s->models.model, s->models.n, &s->why);
+    return err ? err : exp_results_open(&s->results, &s->why);
 }
 
 static int print_host(const void *session, FILE *out)
@@ -72,13 +72,13 @@ static int write_all(struct session *s)
 {
     const struct exp_paper_page page = { &s->findings, &s->others, EXP_EXPERIMENTS_DIR };
     const struct exp_outdir *dir = &s->results.dir;
-    int err = exp_paper_report_write(&s->findings, dir, s->why, sizeof s->why);
+    int err = exp_paper_report_write(&s->findings, dir, &s->why);
 
     if (!err)
-        err = exp_outdir_write(dir, PAGE, exp_paper_page_print, &page, s->why, sizeof s->why);
+        err = exp_outdir_write(dir, PAGE, exp_paper_page_print, &page, &s->why);
     if (!err)
-        err = exp_outdir_write(dir, "verdict.txt", exp_paper_verdict_print, &s->findings, s->why, sizeof s->why);
-    return err ? err : exp_outdir_write(dir, "host.txt", print_host, s, s->why, sizeof s->why);
+        err = exp_outdir_write(dir, "verdict.txt", exp_paper_verdict_print, &s->findings, &s->why);
+    return err ? err : exp_outdir_write(dir, "host.txt", print_host, s, &s->why);
 }
 
 /* Draws the figures from the tables of a result folder. */
@@ -95,7 +95,7 @@ static int draw(struct session *s)
         .n_variables = sizeof variable / sizeof variable[0],
     };
 
-    return exp_main_draw(&figures, s->why, sizeof s->why);
+    return exp_main_draw(&figures, &s->why);
 }
 
 static int finish(struct session *s)
@@ -106,7 +106,7 @@ static int finish(struct session *s)
         return err;
     drawn = draw(s);
     paged = exp_page_add(&s->results, exp_options_program(EXP_PAPER));
-    err = exp_results_commit(&s->results, s->why, sizeof s->why);
+    err = exp_results_commit(&s->results, &s->why);
     if (err)
         return err;
     printf("\n");
@@ -114,8 +114,8 @@ static int finish(struct session *s)
     printf("page: %s/" PAGE "\n\n", s->results.path);
     err = exp_paper_verdict_print(&s->findings, stdout);
     if (err)
-        return exp_fail(s->why, sizeof s->why, err, "out of memory");
-    return exp_program_drawn(drawn ? drawn : paged, s->why, sizeof s->why);
+        return exp_fail(&s->why, err, "out of memory");
+    return exp_program_drawn(drawn ? drawn : paged, &s->why);
 }
 
 static int make_page(struct session *s)
@@ -126,7 +126,7 @@ static int make_page(struct session *s)
     s->work.options = o;
     s->work.models = &s->models;
     describe(s);
-    err = exp_paper_work(&s->work, s->why, sizeof s->why);
+    err = exp_paper_work(&s->work, &s->why);
     if (err)
         return err;
     printf("%zu parts made, %zu kept from earlier runs\n", s->work.n_made, s->work.n_kept);
@@ -134,7 +134,7 @@ static int make_page(struct session *s)
     s->findings.part = s->work.part;
     s->findings.what = s->what;
     err = exp_paper_findings_of(&s->findings, EXP_EXPERIMENTS_DIR, !*o->layers, !*o->layers && !strcmp(o->model, "all"),
-                                &s->x86, &s->p10, s->why, sizeof s->why);
+                                &s->x86, &s->p10, &s->why);
     return err ? err : finish(s);
 }
 
@@ -144,7 +144,7 @@ static int run(void *session)
     int err;
 
     if (s->options.asks_guest)
-        return exp_paper_print_guests(&s->options, stdout, s->why, sizeof s->why);
+        return exp_paper_print_guests(&s->options, stdout, &s->why);
     err = prepare(s);
     return err ? err : make_page(s);
 }
@@ -167,5 +167,5 @@ int main(int argc, char **argv)
     };
     static struct session s; /* several machines and setups */
 
-    return exp_main(&course, &s, &s.options, s.why, argc, argv);
+    return exp_main(&course, &s, &s.options, &s.why, argc, argv);
 }

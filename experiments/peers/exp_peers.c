@@ -56,13 +56,12 @@ static size_t estimate(const struct exp_peers *p, const size_t scratch[CONV_N_TE
 static void open_dnnl(struct exp_peers *p, struct exp_peers_layer *l)
 {
     for (int i = 0; i < EXP_N_PEERS_ONEDNN; i++) {
-        char *why = l->why_not[EXP_PEER_NCHW + i];
+        struct exp_why why = { "" };
 
         if (p->dnnl)
             exp_dnnl_conv_new(&l->conv[i], p->dnnl, (enum exp_dnnl_layout)i, exp_peers_problem(l), CONV_ACTIVATION_NONE,
-                              l->in, l->filter, l->out, why, sizeof l->why_not[0]);
-        else
-            exp_say(why, sizeof l->why_not[0], "%s", p->why_no_dnnl);
+                              l->in, l->filter, l->out, &why);
+        exp_say(l->why_not[EXP_PEER_NCHW + i], sizeof l->why_not[0], "%s", p->dnnl ? why.text : p->why_no_dnnl);
     }
 }
 
@@ -104,7 +103,7 @@ static int open_layer(struct exp_peers *p, struct exp_peers_layer *l, uint64_t s
 }
 
 /* Selects the methods that are algorithms of the experiments, too: a bit each. */
-static int select_algos(unsigned *algos, char *why, size_t why_bytes)
+static int select_algos(unsigned *algos, struct exp_why *why)
 {
     int err = 0;
 
@@ -113,7 +112,7 @@ static int select_algos(unsigned *algos, char *why, size_t why_bytes)
         unsigned own = 0;
 
         if (exp_peer_is_algo((enum exp_peer)m))
-            err = exp_algo_select(exp_peer_name((enum exp_peer)m), &own, why, why_bytes);
+            err = exp_algo_select(exp_peer_name((enum exp_peer)m), &own, why);
         *algos |= own;
     }
     return err;
@@ -128,19 +127,19 @@ static void say_unwritten(const struct exp_peers *p)
         fprintf(stderr, "peers: %s\n", text);
 }
 
-int exp_peers_plan(struct exp_peers *p, const struct exp_model *model, char *why, size_t why_bytes)
+int exp_peers_plan(struct exp_peers *p, const struct exp_model *model, struct exp_why *why)
 {
     unsigned algos;
-    int err = select_algos(&algos, why, why_bytes);
+    int err = select_algos(&algos, why);
 
     if (!err)
-        err = exp_experiment_plan(&p->experiment, p->setup, model, algos, why, why_bytes);
+        err = exp_experiment_plan(&p->experiment, p->setup, model, algos, why);
     if (err)
         return err;
     say_unwritten(p);
     p->layer = calloc(model->n_layers, sizeof *p->layer);
     if (!p->layer)
-        return exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+        return exp_fail(why, -ENOMEM, "out of memory");
     p->n_layers = model->n_layers;
     for (size_t i = 0; i < p->experiment.n_cases; i++) {
         const struct exp_case *c = &p->experiment.cases[i];
@@ -158,59 +157,59 @@ int exp_peers_plan(struct exp_peers *p, const struct exp_model *model, char *why
     return 0;
 }
 
-static int check_runs(const struct exp_peers *p, char *why, size_t why_bytes)
+static int check_runs(const struct exp_peers *p, struct exp_why *why)
 {
     const struct exp_peers_layer *l = &p->layer[0];
     const char *base = l->base->algo->why_not_run(p->setup), *sconv = l->sconv[0].c->algo->why_not_run(p->setup);
 
-    return base || sconv ? exp_fail(why, why_bytes, -ENOTSUP, "%s", base ? base : sconv) : 0;
+    return base || sconv ? exp_fail(why, -ENOTSUP, "%s", base ? base : sconv) : 0;
 }
 
 /* Plans, and finds how large the scratch must be. */
-static int plan_in_memory(struct exp_peers *p, const struct exp_model *model, size_t scratch[CONV_N_TENSORS], char *why,
-                          size_t why_bytes)
+static int plan_in_memory(struct exp_peers *p, const struct exp_model *model, size_t scratch[CONV_N_TENSORS],
+                          struct exp_why *why)
 {
-    int err = exp_peers_plan(p, model, why, why_bytes);
+    int err = exp_peers_plan(p, model, why);
 
     if (!err)
-        err = check_runs(p, why, why_bytes);
+        err = check_runs(p, why);
     if (err)
         return err;
     scratch_sizes(p, scratch);
     p->tensor_bytes = estimate(p, scratch);
     if (p->tensor_bytes >> 30 < EXP_PEERS_MAX_GIB)
         return 0;
-    return exp_fail(why, why_bytes, -EFBIG,
-                    "%s: its tensors need about %.1f GiB at once, more than %d; LAYERS= narrows", model->path,
-                    (double)p->tensor_bytes / (double)(1 << 30), EXP_PEERS_MAX_GIB);
+    return exp_fail(why, -EFBIG, "%s: its tensors need about %.1f GiB at once, more than %d; LAYERS= narrows",
+                    model->path, (double)p->tensor_bytes / (double)(1 << 30), EXP_PEERS_MAX_GIB);
 }
 
-int exp_peers_check(const struct exp_peers *of, const struct exp_model *model, char *why, size_t why_bytes)
+int exp_peers_check(const struct exp_peers *of, const struct exp_model *model, struct exp_why *why)
 {
     struct exp_peers p = *of;
     size_t scratch[CONV_N_TENSORS];
-    int err = plan_in_memory(&p, model, scratch, why, why_bytes);
+    int err = plan_in_memory(&p, model, scratch, why);
 
     exp_peers_close(&p);
     return err;
 }
 
-int exp_peers_open(struct exp_peers *p, const struct exp_model *model, char *why, size_t why_bytes)
+int exp_peers_open(struct exp_peers *p, const struct exp_model *model, struct exp_why *why)
 {
     size_t scratch[CONV_N_TENSORS];
-    int err = plan_in_memory(p, model, scratch, why, why_bytes);
+    struct exp_why no_parts = { "" };
+    int err = plan_in_memory(p, model, scratch, why);
 
     if (err)
         goto fail;
-    *p->why_no_parts = '\0';
-    exp_phases_find_parts(&p->parts, p->setup, p->why_no_parts, sizeof p->why_no_parts);
+    exp_phases_find_parts(&p->parts, p->setup, &no_parts);
+    exp_say(p->why_no_parts, sizeof p->why_no_parts, "%s", no_parts.text);
     for (int t = 0; t < CONV_N_TENSORS && !err; t++)
         err = exp_peers_allocate(&p->scratch[t], scratch[t]);
     for (size_t i = 0; i < p->n_layers && !err; i++)
         err = exp_interrupted() ? -EINTR : open_layer(p, &p->layer[i], i + 1);
     if (!err)
         return 0;
-    exp_fail(why, why_bytes, err, "%s: %s", model->name, err == -EINTR ? "interrupted" : strerror(-err));
+    exp_fail(why, err, "%s: %s", model->name, err == -EINTR ? "interrupted" : strerror(-err));
 fail:
     exp_peers_close(p);
     return err;

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "experiments/base/exp_bench.h"
+#include "experiments/base/exp_error.h"
 #include "experiments/setup/exp_case.h"
 #include "experiments/measure/exp_disturbance.h"
 #include "experiments/measure/exp_dnnl.h"
@@ -77,17 +78,17 @@ struct exp_peers_options {
 };
 
 /* Says whether a network can be opened, as far as that is known without allocating: as exp_peers_open. */
-int exp_peers_check(const struct exp_peers *of, const struct exp_model *model, char *why, size_t why_bytes);
+int exp_peers_check(const struct exp_peers *of, const struct exp_model *model, struct exp_why *why);
 
 /* Plans alone: for what was timed elsewhere. Everything as exp_peers_open, but for what allocating returns. */
-int exp_peers_plan(struct exp_peers *p, const struct exp_model *model, char *why, size_t why_bytes);
+int exp_peers_plan(struct exp_peers *p, const struct exp_model *model, struct exp_why *why);
 
 /*
  * Plans and allocates. model must outlive p; setup, dnnl, peak and why_no_dnnl are already set in p. Returns 0; -EFBIG
  * if the network needs more than EXP_PEERS_MAX_GIB; -ENOMEM; -ENOTSUP if OpenBLAS or the micro-kernel cannot run; why
  * gets one line.
  */
-int exp_peers_open(struct exp_peers *p, const struct exp_model *model, char *why, size_t why_bytes);
+int exp_peers_open(struct exp_peers *p, const struct exp_model *model, struct exp_why *why);
 void exp_peers_close(struct exp_peers *p); /* a half-opened one is fine */
 
 /*
@@ -95,9 +96,9 @@ void exp_peers_close(struct exp_peers *p); /* a half-opened one is fine */
  * Then times sweeps, hot runs and phases. Returns 0; -EILSEQ for a wrong result; -EINTR; -ENOMEM; -EIO; why gets one
  * line.
  */
-int exp_peers_verify(struct exp_peers *p, struct exp_progress *progress, char *why, size_t why_bytes);
-int exp_peers_measure(struct exp_peers *p, const struct exp_peers_options *o, struct exp_progress *progress, char *why,
-                      size_t why_bytes);
+int exp_peers_verify(struct exp_peers *p, struct exp_progress *progress, struct exp_why *why);
+int exp_peers_measure(struct exp_peers *p, const struct exp_peers_options *o, struct exp_progress *progress,
+                      struct exp_why *why);
 
 /*
  * Estimates what a network of so many multiply-adds takes on a usual computer, by kind of work: announced to

@@ -40,8 +40,7 @@ static size_t sorted_speedups(const struct exp_peers_report *r, enum exp_peer m,
     return n;
 }
 
-int exp_peers_write_curves(struct exp_peers_report *r, bool only_pointwise, const char *what, char *why,
-                           size_t why_bytes)
+int exp_peers_write_curves(struct exp_peers_report *r, bool only_pointwise, const char *what, struct exp_why *why)
 {
     double *x = calloc(r->n_rows * EXP_N_PEERS + 1, sizeof *x);
     size_t n[EXP_N_PEERS];
@@ -49,11 +48,11 @@ int exp_peers_write_curves(struct exp_peers_report *r, bool only_pointwise, cons
     int err;
 
     if (!x)
-        return exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+        return exp_fail(why, -ENOMEM, "out of memory");
     for (int m = 0; m < EXP_N_PEERS; m++)
         n[m] = sorted_speedups(r, (enum exp_peer)m, only_pointwise, x + (size_t)m * r->n_rows);
-    err = exp_csv_create(&csv, r->dir, only_pointwise ? &exp_peers_pointwise_file : &exp_peers_speedups_file, what, why,
-                         why_bytes);
+    err =
+        exp_csv_create(&csv, r->dir, only_pointwise ? &exp_peers_pointwise_file : &exp_peers_speedups_file, what, why);
     for (size_t i = 0; i < n[EXP_PEER_BASE] && !err; i++) {
         exp_csv_double(csv, "rank_percent", 100 * ((double)i + 0.5) / (double)n[EXP_PEER_BASE]);
         for (size_t m = 1; m < EXP_N_PEERS; m++)
@@ -62,5 +61,5 @@ int exp_peers_write_curves(struct exp_peers_report *r, bool only_pointwise, cons
         exp_csv_end_row(csv);
     }
     free(x);
-    return err ? err : exp_csv_close(csv, why, why_bytes);
+    return err ? err : exp_csv_close(csv, why);
 }

@@ -2,6 +2,7 @@
 #ifndef EXPERIMENTS_EXP_PEERS_FILES_H
 #define EXPERIMENTS_EXP_PEERS_FILES_H
 
+#include "experiments/base/exp_error.h"
 #include "experiments/peers/exp_peers_report.h"
 
 extern const struct exp_csv_file exp_peers_layers_file, exp_peers_samples_file, exp_peers_model_file,
@@ -14,10 +15,9 @@ void exp_peers_put_samples(struct exp_peers_report *r, const struct exp_peers *p
                            enum exp_peers_cache c, enum exp_peer m);
 
 /* Write a whole file about all models. Return 0 or -errno with one line in why. */
-int exp_peers_write_totals(struct exp_peers_report *r, const char *what, char *why, size_t why_bytes);
-int exp_peers_write_phases(struct exp_peers_report *r, const char *what, char *why, size_t why_bytes);
-int exp_peers_write_curves(struct exp_peers_report *r, bool only_pointwise, const char *what, char *why,
-                           size_t why_bytes);
+int exp_peers_write_totals(struct exp_peers_report *r, const char *what, struct exp_why *why);
+int exp_peers_write_phases(struct exp_peers_report *r, const char *what, struct exp_why *why);
+int exp_peers_write_curves(struct exp_peers_report *r, bool only_pointwise, const char *what, struct exp_why *why);
 
 /* Describes the sweeps of a model: "63 sweeps: the ratios stand; quiet: ...". */
 void exp_peers_describe_sweeps(const struct exp_peers_model *m, char *text, size_t bytes);

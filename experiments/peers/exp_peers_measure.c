@@ -37,8 +37,8 @@ static struct exp_ruler_report report_ruler(const struct exp_peers *p, enum exp_
     return report;
 }
 
-int exp_peers_measure(struct exp_peers *p, const struct exp_peers_options *o, struct exp_progress *progress, char *why,
-                      size_t why_bytes)
+int exp_peers_measure(struct exp_peers *p, const struct exp_peers_options *o, struct exp_progress *progress,
+                      struct exp_why *why)
 {
     int err = o->ruler_ns ? exp_ruler_new(&p->ruler, p->peak) : 0;
 
@@ -54,7 +54,7 @@ int exp_peers_measure(struct exp_peers *p, const struct exp_peers_options *o, st
         p->ruled[c] = report_ruler(p, (enum exp_peers_cache)c);
     exp_ruler_free(p->ruler);
     p->ruler = NULL;
-    return err ? exp_fail(why, why_bytes, err, "%s: %s", p->experiment.model->name,
+    return err ? exp_fail(why, err, "%s: %s", p->experiment.model->name,
                           err == -EINTR ? "interrupted while timing" : strerror(-err))
                : 0;
 }

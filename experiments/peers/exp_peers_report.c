@@ -9,15 +9,15 @@
 
 #define N_OF(table) (sizeof(table) / sizeof((table)[0]))
 
-int exp_peers_report_open(struct exp_peers_report *r, const struct exp_outdir *dir, const char *what, char *why,
-                          size_t why_bytes)
+int exp_peers_report_open(struct exp_peers_report *r, const struct exp_outdir *dir, const char *what,
+                          struct exp_why *why)
 {
     int err;
 
     *r = (struct exp_peers_report){ .dir = dir };
-    err = exp_csv_create(&r->layers, dir, &exp_peers_layers_file, what, why, why_bytes);
+    err = exp_csv_create(&r->layers, dir, &exp_peers_layers_file, what, why);
     if (!err)
-        err = exp_csv_create(&r->samples, dir, &exp_peers_samples_file, what, why, why_bytes);
+        err = exp_csv_create(&r->samples, dir, &exp_peers_samples_file, what, why);
     return err;
 }
 
@@ -101,13 +101,13 @@ static void add_certainty(const struct exp_peers *p, struct exp_peers_model *mod
     }
 }
 
-int exp_peers_report_add(struct exp_peers_report *r, const struct exp_peers *p, char *why, size_t why_bytes)
+int exp_peers_report_add(struct exp_peers_report *r, const struct exp_peers *p, struct exp_why *why)
 {
     struct exp_peers_model *model;
     int err = grow(r, p->n_layers);
 
     if (err)
-        return exp_fail(why, why_bytes, err, "out of memory");
+        return exp_fail(why, err, "out of memory");
     model = &r->model[r->n_models];
     *model = (struct exp_peers_model){ .peak_gflops = p->peak_gflops, .read_gbytes = p->read_gbytes };
     exp_say(model->name, sizeof model->name, "%s", p->experiment.model->name);
@@ -117,34 +117,34 @@ int exp_peers_report_add(struct exp_peers_report *r, const struct exp_peers *p, 
         add_layer(r, p, &p->layer[i], model);
     r->n_models++;
     err = exp_csv_error(r->layers) ? exp_csv_error(r->layers) : exp_csv_error(r->samples);
-    return err ? exp_fail(why, why_bytes, err, "cannot write to '%s': %s", r->dir->path, strerror(-err)) : 0;
+    return err ? exp_fail(why, err, "cannot write to '%s': %s", r->dir->path, strerror(-err)) : 0;
 }
 
 /* ---- all models ---- */
 
-int exp_peers_report_finish(struct exp_peers_report *r, const char *what, char *why, size_t why_bytes)
+int exp_peers_report_finish(struct exp_peers_report *r, const char *what, struct exp_why *why)
 {
-    int err = exp_csv_close(r->layers, why, why_bytes), closed;
+    int err = exp_csv_close(r->layers, why), closed;
 
     r->layers = NULL;
-    closed = exp_csv_close(r->samples, err ? NULL : why, err ? 0 : why_bytes);
+    closed = exp_csv_close(r->samples, err ? NULL : why);
     r->samples = NULL;
     err = err ? err : closed;
     if (!err)
-        err = exp_peers_write_totals(r, what, why, why_bytes);
+        err = exp_peers_write_totals(r, what, why);
     if (!err)
-        err = exp_peers_write_phases(r, what, why, why_bytes);
+        err = exp_peers_write_phases(r, what, why);
     if (!err)
-        err = exp_peers_write_curves(r, false, what, why, why_bytes);
+        err = exp_peers_write_curves(r, false, what, why);
     if (!err)
-        err = exp_peers_write_curves(r, true, what, why, why_bytes);
+        err = exp_peers_write_curves(r, true, what, why);
     return err;
 }
 
 void exp_peers_report_release(struct exp_peers_report *r)
 {
-    exp_csv_close(r->layers, NULL, 0);
-    exp_csv_close(r->samples, NULL, 0);
+    exp_csv_close(r->layers, NULL);
+    exp_csv_close(r->samples, NULL);
     free(r->row);
     free(r->model);
     *r = (struct exp_peers_report){ 0 };

@@ -8,6 +8,7 @@
 #define EXPERIMENTS_EXP_PEERS_REPORT_H
 
 #include "experiments/base/exp_csv.h"
+#include "experiments/base/exp_error.h"
 #include "experiments/base/exp_outdir.h"
 #include "experiments/peers/exp_peers.h"
 
@@ -52,14 +53,14 @@ struct exp_peers_report {
 };
 
 /* Opens the files; what is one "# what:" line for each. Returns 0 or -errno with one line in why. */
-int exp_peers_report_open(struct exp_peers_report *r, const struct exp_outdir *dir, const char *what, char *why,
-                          size_t why_bytes);
+int exp_peers_report_open(struct exp_peers_report *r, const struct exp_outdir *dir, const char *what,
+                          struct exp_why *why);
 
 /* Adds a measured model. Returns 0, -ENOMEM, or what writing the files failed with. */
-int exp_peers_report_add(struct exp_peers_report *r, const struct exp_peers *p, char *why, size_t why_bytes);
+int exp_peers_report_add(struct exp_peers_report *r, const struct exp_peers *p, struct exp_why *why);
 
 /* Writes the files about all models and closes them. Returns 0 or -errno with one line in why. */
-int exp_peers_report_finish(struct exp_peers_report *r, const char *what, char *why, size_t why_bytes);
+int exp_peers_report_finish(struct exp_peers_report *r, const char *what, struct exp_why *why);
 
 void exp_peers_report_print(const struct exp_peers_report *r, FILE *out);
 void exp_peers_report_release(struct exp_peers_report *r);

@@ -83,14 +83,14 @@ static void put_phases(const struct exp_peers_report *r, size_t i, struct exp_cs
     exp_csv_end_row(csv);
 }
 
-int exp_peers_write_phases(struct exp_peers_report *r, const char *what, char *why, size_t why_bytes)
+int exp_peers_write_phases(struct exp_peers_report *r, const char *what, struct exp_why *why)
 {
     struct exp_csv *csv;
-    int err = exp_csv_create(&csv, r->dir, &exp_peers_phases_file, what, why, why_bytes);
+    int err = exp_csv_create(&csv, r->dir, &exp_peers_phases_file, what, why);
 
     if (err)
         return err;
     for (size_t i = 0; i < r->n_models; i++)
         put_phases(r, i, csv);
-    return exp_csv_close(csv, why, why_bytes);
+    return exp_csv_close(csv, why);
 }

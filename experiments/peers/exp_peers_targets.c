@@ -276,11 +276,11 @@ static const struct exp_csv_column columns[] = {
 
 static const struct exp_csv_file file = EXP_CSV_FILE("targets.csv", columns);
 
-int exp_peers_targets_write(const struct exp_peers_report *r, const char *what, char *why, size_t why_bytes)
+int exp_peers_targets_write(const struct exp_peers_report *r, const char *what, struct exp_why *why)
 {
     struct exp_peers_target target[EXP_N_PEERS_TARGETS];
     struct exp_csv *csv;
-    int err = exp_csv_create(&csv, r->dir, &file, what, why, why_bytes);
+    int err = exp_csv_create(&csv, r->dir, &file, what, why);
 
     if (err)
         return err;
@@ -296,7 +296,7 @@ int exp_peers_targets_write(const struct exp_peers_report *r, const char *what, 
         exp_csv_string(csv, "target", target[i].name);
         exp_csv_end_row(csv);
     }
-    return exp_csv_close(csv, why, why_bytes);
+    return exp_csv_close(csv, why);
 }
 
 void exp_peers_targets_document(FILE *out)

@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 
+#include "experiments/base/exp_error.h"
 #include "experiments/peers/exp_peers_report.h"
 
 struct exp_peers_target {
@@ -29,7 +30,7 @@ void exp_peers_targets(const struct exp_peers_report *r, struct exp_peers_target
 void exp_peers_targets_print(const struct exp_peers_report *r, FILE *out);
 
 /* Writes targets.csv into the report's folder. Returns 0 or -errno with one line in why. */
-int exp_peers_targets_write(const struct exp_peers_report *r, const char *what, char *why, size_t why_bytes);
+int exp_peers_targets_write(const struct exp_peers_report *r, const char *what, struct exp_why *why);
 
 /* Prints what its columns mean, in Markdown. */
 void exp_peers_targets_document(FILE *out);

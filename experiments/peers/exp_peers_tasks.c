@@ -32,14 +32,14 @@ static char *layers_of(const struct exp_model *model)
     return NULL;
 }
 
-int exp_peers_tasks_list(struct exp_peers_tasks *t, const char *setting, char *why, size_t why_bytes)
+int exp_peers_tasks_list(struct exp_peers_tasks *t, const char *setting, struct exp_why *why)
 {
     const size_t n = t->models->n;
     uint64_t hash = 0;
     int err = exp_hash_file(&hash, "/proc/self/exe");
 
     if (err)
-        return exp_fail(why, why_bytes, err, "cannot read this program: %s", strerror(-err));
+        return exp_fail(why, err, "cannot read this program: %s", strerror(-err));
     t->setting = exp_format("%s", setting);
     t->program = exp_format("peers %016" PRIx64, hash);
     t->task = calloc(n, sizeof *t->task);
@@ -47,17 +47,17 @@ int exp_peers_tasks_list(struct exp_peers_tasks *t, const char *setting, char *w
     t->kept = calloc(n, sizeof *t->kept);
     t->is_new = calloc(n, sizeof *t->is_new);
     if (!t->setting || !t->program || !t->task || !t->first || !t->kept || !t->is_new)
-        return exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+        return exp_fail(why, -ENOMEM, "out of memory");
     for (size_t i = 0; i < n; i++) {
         const struct exp_model *model = &t->models->model[i];
 
-        err = exp_peers_check(&t->of, model, why, why_bytes);
+        err = exp_peers_check(&t->of, model, why);
         if (err)
             return err;
         t->first[i + 1] = i + 1;
         t->task[i] = (struct exp_task){ "time", model->name, layers_of(model), t->setting, t->program };
         if (!t->task[i].what)
-            return exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+            return exp_fail(why, -ENOMEM, "out of memory");
     }
     return 0;
 }
@@ -93,13 +93,12 @@ static double seconds(void *ctx, size_t job)
 }
 
 /* One network's tensors are in memory at a time. */
-static int run(void *ctx, size_t job, const struct exp_pool *pool, struct exp_result *result, char *why,
-               size_t why_bytes)
+static int run(void *ctx, size_t job, const struct exp_pool *pool, struct exp_result *result, struct exp_why *why)
 {
     struct exp_peers_tasks *t = ctx;
     struct exp_peers p = t->of;
     struct exp_peers_origin origin = t->here;
-    int err = exp_peers_open(&p, &t->models->model[job], why, why_bytes);
+    int err = exp_peers_open(&p, &t->models->model[job], why);
 
     (void)pool;
     if (err)
@@ -107,9 +106,9 @@ static int run(void *ctx, size_t job, const struct exp_pool *pool, struct exp_re
     if (t->times->rounds.limit_ns)
         exp_progress_limit(t->progress, EXP_WORK_ROUNDS,
                            (double)(t->models->n - job) * (double)t->times->rounds.limit_ns * 1e-9);
-    err = exp_peers_verify(&p, t->progress, why, why_bytes);
+    err = exp_peers_verify(&p, t->progress, why);
     if (!err)
-        err = exp_peers_measure(&p, t->times, t->progress, why, why_bytes);
+        err = exp_peers_measure(&p, t->times, t->progress, why);
     origin.at = (uint64_t)time(NULL);
     if (!err)
         exp_peers_keep(result, &p, &origin);
@@ -147,30 +146,29 @@ struct exp_tasks exp_peers_tasks(struct exp_peers_tasks *t)
 
 /* ---- results ---- */
 
-static int report_one(const struct exp_peers_tasks *t, size_t i, struct exp_peers_report *r, char *why,
-                      size_t why_bytes)
+static int report_one(const struct exp_peers_tasks *t, size_t i, struct exp_peers_report *r, struct exp_why *why)
 {
     struct exp_peers p = t->of;
     struct exp_peers_origin o;
-    int err = exp_peers_plan(&p, &t->models->model[i], why, why_bytes);
+    int err = exp_peers_plan(&p, &t->models->model[i], why);
 
     if (!err) {
         err = exp_peers_recall(&t->kept[i], &p, &o);
         if (err)
-            exp_fail(why, why_bytes, err, "%s: its times cannot be read back: %s", t->task[i].name, strerror(-err));
+            exp_fail(why, err, "%s: its times cannot be read back: %s", t->task[i].name, strerror(-err));
     }
     if (!err)
-        err = exp_peers_report_add(r, &p, why, why_bytes);
+        err = exp_peers_report_add(r, &p, why);
     exp_peers_close(&p);
     return err;
 }
 
-int exp_peers_tasks_report(const struct exp_peers_tasks *t, struct exp_peers_report *r, char *why, size_t why_bytes)
+int exp_peers_tasks_report(const struct exp_peers_tasks *t, struct exp_peers_report *r, struct exp_why *why)
 {
     int err = 0;
 
     for (size_t i = 0; i < t->models->n && !err; i++)
-        err = report_one(t, i, r, why, why_bytes);
+        err = report_one(t, i, r, why);
     return err;
 }
 

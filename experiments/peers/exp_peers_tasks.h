@@ -7,6 +7,7 @@
 #ifndef EXPERIMENTS_EXP_PEERS_TASKS_H
 #define EXPERIMENTS_EXP_PEERS_TASKS_H
 
+#include "experiments/base/exp_error.h"
 #include "experiments/peers/exp_peers_kept.h"
 #include "experiments/peers/exp_peers_report.h"
 #include "experiments/setup/exp_models.h"
@@ -29,14 +30,14 @@ struct exp_peers_tasks {
  * Lists the tasks; the first five members are set, and setting says how is timed. Returns 0; as exp_peers_open for what
  * cannot be timed; -ENOMEM or -errno of reading this program; with one line in why. To be released in any case.
  */
-int exp_peers_tasks_list(struct exp_peers_tasks *t, const char *setting, char *why, size_t why_bytes);
+int exp_peers_tasks_list(struct exp_peers_tasks *t, const char *setting, struct exp_why *why);
 void exp_peers_tasks_release(struct exp_peers_tasks *t);
 
 /* The same for exp_tasks_run, on one thread; t stays where it is. */
 struct exp_tasks exp_peers_tasks(struct exp_peers_tasks *t);
 
 /* Reports all networks, in the order of the models. Returns 0 or -errno with one line in why. */
-int exp_peers_tasks_report(const struct exp_peers_tasks *t, struct exp_peers_report *r, char *why, size_t why_bytes);
+int exp_peers_tasks_report(const struct exp_peers_tasks *t, struct exp_peers_report *r, struct exp_why *why);
 
 /* Prints a line for each network that another process has timed: an earlier run, or a cluster's job. */
 void exp_peers_tasks_say_kept(const struct exp_peers_tasks *t, FILE *out);

@@ -153,11 +153,11 @@ void exp_peers_describe_sweeps(const struct exp_peers_model *m, char *text, size
             exp_end_text(m->end), ruled, disturbance);
 }
 
-int exp_peers_write_totals(struct exp_peers_report *r, const char *what, char *why, size_t why_bytes)
+int exp_peers_write_totals(struct exp_peers_report *r, const char *what, struct exp_why *why)
 {
     struct exp_csv *csv;
     char text[640];
-    int err = exp_csv_create(&csv, r->dir, &exp_peers_model_file, what, why, why_bytes);
+    int err = exp_csv_create(&csv, r->dir, &exp_peers_model_file, what, why);
 
     if (err)
         return err;
@@ -171,5 +171,5 @@ int exp_peers_write_totals(struct exp_peers_report *r, const char *what, char *w
                 put_total(r, csv, i, (enum exp_peers_cache)c, (enum exp_peer)m);
         }
     }
-    return exp_csv_close(csv, why, why_bytes);
+    return exp_csv_close(csv, why);
 }

@@ -42,18 +42,17 @@ struct session {
     char what[512];
     char not_pinned[128];
     int core;
-    char why[EXP_MAIN_WHY_BYTES];
+    struct exp_why why;
 };
 
 /* ---- preparation ---- */
 
 static int open_results(struct session *s)
 {
-    int err =
-        exp_results_find(&s->results, EXP_PEERS, &s->o, NULL, s->models.model, s->models.n, s->why, sizeof s->why);
+    int err = exp_results_find(&s->results, EXP_PEERS, &s->o, NULL, s->models.model, s->models.n, &s->why);
 
     exp_results_time(&s->results, NULL);
-    return err || s->n_shares ? err : exp_results_open(&s->results, s->why, sizeof s->why);
+    return err || s->n_shares ? err : exp_results_open(&s->results, &s->why);
 }
 
 static void describe(struct session *s)
@@ -116,8 +115,7 @@ static int list(struct session *s)
     ctr_hostinfo_cpu(s->tasks.here.on, sizeof s->tasks.here.on);
     exp_say_more(s->tasks.here.on, sizeof s->tasks.here.on, " (%s)", own.host);
     setting = setting_of(s);
-    err = setting ? exp_peers_tasks_list(&s->tasks, setting, s->why, sizeof s->why)
-                  : exp_fail(s->why, sizeof s->why, -ENOMEM, "out of memory");
+    err = setting ? exp_peers_tasks_list(&s->tasks, setting, &s->why) : exp_fail(&s->why, -ENOMEM, "out of memory");
     free(setting);
     return err;
 }
@@ -127,33 +125,36 @@ static int prepare_coder(struct session *s)
     int err = exp_emit_coder_new(&s->coder);
 
     if (err)
-        return exp_fail(s->why, sizeof s->why, err, "out of memory");
+        return exp_fail(&s->why, err, "out of memory");
     s->setup.coder = &s->coder->base;
     return 0;
 }
 
 static int prepare(struct session *s)
 {
-    int err = exp_main_models(&s->models, &s->o, s->why, sizeof s->why);
+    struct exp_why no_dnnl = { "" };
+    int err = exp_main_models(&s->models, &s->o, &s->why);
 
     s->times = (struct exp_peers_options){ .rounds = exp_options_rounds(&s->o, EXP_PEERS),
                                            .n_hot_reps = s->o.hot_reps,
                                            .ruler_ns = exp_options_ruler_ns(&s->o),
                                            .now_ns = exp_options_clock(&s->o) };
     if (!err)
-        err = exp_machine_find(&s->setup.machine, "host", s->o.results, s->why, sizeof s->why);
+        err = exp_machine_find(&s->setup.machine, "host", s->o.results, &s->why);
     if (!err)
-        err = exp_setup_init(&s->setup, s->o.ukr, "", s->why, sizeof s->why);
+        err = exp_setup_init(&s->setup, s->o.ukr, "", &s->why);
     if (!err)
-        err = exp_setup_wisdom(&s->setup, s->o.measures, s->o.wisdom, s->why, sizeof s->why);
+        err = exp_setup_wisdom(&s->setup, s->o.measures, s->o.wisdom, &s->why);
     if (!err)
         err = prepare_coder(s);
     if (!err && !conv_ukr_runs(s->setup.ukr))
-        err = exp_fail(s->why, sizeof s->why, -EINVAL, "UKR: this computer cannot execute %s", s->setup.ukr->name);
-    if (!err && exp_dnnl_load(&s->dnnl, s->why_no_dnnl, sizeof s->why_no_dnnl))
+        err = exp_fail(&s->why, -EINVAL, "UKR: this computer cannot execute %s", s->setup.ukr->name);
+    if (!err && exp_dnnl_load(&s->dnnl, &no_dnnl)) {
         s->dnnl = NULL;
+        exp_say(s->why_no_dnnl, sizeof s->why_no_dnnl, "%s", no_dnnl.text);
+    }
     if (!err)
-        err = exp_main_share(&s->share, &s->n_shares, &s->o, s->why, sizeof s->why);
+        err = exp_main_share(&s->share, &s->n_shares, &s->o, &s->why);
     if (!err)
         err = open_results(s);
     if (!err)
@@ -162,7 +163,7 @@ static int prepare(struct session *s)
         s->core = -1;
     if (!err)
         err = list(s);
-    return err ? err : exp_main_store(&s->store, &s->o, s->why, sizeof s->why);
+    return err ? err : exp_main_store(&s->store, &s->o, &s->why);
 }
 
 /* ---- work ---- */
@@ -198,7 +199,7 @@ static int launch(struct session *s, struct exp_progress *progress, double secon
                                      .progress = progress,
                                      .seconds = seconds };
 
-    return s->store ? exp_slurm_run(&slurm, s->why, sizeof s->why) : exp_main_needs_store(s->why, sizeof s->why);
+    return s->store ? exp_slurm_run(&slurm, &s->why) : exp_main_needs_store(&s->why);
 }
 
 static int time_all(struct session *s)
@@ -210,10 +211,10 @@ static int time_all(struct session *s)
                                          .share = s->share,
                                          .n_shares = s->n_shares,
                                          .progress = s->tasks.progress };
-    int err = exp_tasks_run(&tasks, &o, &s->counts, s->why, sizeof s->why);
+    int err = exp_tasks_run(&tasks, &o, &s->counts, &s->why);
 
     if (!err && s->counts.n_failed)
-        return exp_fail(s->why, sizeof s->why, -EIO, "%s", s->counts.failure);
+        return exp_fail(&s->why, -EIO, "%s", s->counts.failure);
     return err;
 }
 
@@ -223,7 +224,7 @@ static int work(struct session *s)
     int err;
 
     announce(s, seconds);
-    err = exp_main_progress(&s->tasks.progress, seconds, s->why, sizeof s->why);
+    err = exp_main_progress(&s->tasks.progress, seconds, &s->why);
     if (!err && s->o.launcher == EXP_LAUNCH_SLURM && !s->n_shares)
         err = launch(s, s->tasks.progress, seconds[EXP_WORK_ROUNDS]);
     if (!err)
@@ -266,34 +267,34 @@ static int draw(struct session *s)
     };
 
     exp_peers_plot_init(&plot, &s->report);
-    return exp_main_draw(&figures, s->why, sizeof s->why);
+    return exp_main_draw(&figures, &s->why);
 }
 
 static int finish(struct session *s)
 {
-    int err = exp_peers_report_open(&s->report, &s->results.dir, s->what, s->why, sizeof s->why), drawn;
+    int err = exp_peers_report_open(&s->report, &s->results.dir, s->what, &s->why), drawn;
 
     s->report.core = exp_peers_core_of(s->setup.ukr->isa);
     if (!err)
-        err = exp_peers_tasks_report(&s->tasks, &s->report, s->why, sizeof s->why);
+        err = exp_peers_tasks_report(&s->tasks, &s->report, &s->why);
     if (!err)
-        err = exp_peers_report_finish(&s->report, s->what, s->why, sizeof s->why);
+        err = exp_peers_report_finish(&s->report, s->what, &s->why);
 
     if (!err)
-        err = exp_peers_targets_write(&s->report, s->what, s->why, sizeof s->why);
+        err = exp_peers_targets_write(&s->report, s->what, &s->why);
     if (!err)
-        err = exp_outdir_write(&s->results.dir, "host.txt", print_host, s, s->why, sizeof s->why);
+        err = exp_outdir_write(&s->results.dir, "host.txt", print_host, s, &s->why);
     if (err)
         return err;
     drawn = draw(s);
-    err = exp_results_commit(&s->results, s->why, sizeof s->why);
+    err = exp_results_commit(&s->results, &s->why);
     if (err)
         return err;
     printf("\n%s\ntables: %s/\n", s->what, s->results.path);
     exp_peers_tasks_say_kept(&s->tasks, stdout);
     exp_peers_report_print(&s->report, stdout);
     exp_peers_targets_print(&s->report, stdout);
-    return exp_program_drawn(drawn, s->why, sizeof s->why);
+    return exp_program_drawn(drawn, &s->why);
 }
 
 static void document(FILE *out)
@@ -337,5 +338,5 @@ int main(int argc, char **argv)
     };
     struct session s = { .core = -1, .tasks.models = &s.models };
 
-    return exp_main(&course, &s, &s.o, s.why, argc, argv);
+    return exp_main(&course, &s, &s.o, &s.why, argc, argv);
 }

@@ -25,37 +25,37 @@ static double seconds_now(void)
 
 /* Makes the variant as several threads run it: with an image for each, around all of its loops. */
 static int variant_of_team(struct exp_variant *v, const struct exp_polydl_layer *l, const char *name,
-                           unsigned n_threads, char *why, size_t why_bytes)
+                           unsigned n_threads, struct exp_why *why)
 {
     struct exp_variant_source source = l->source;
     char text[sizeof v->name + 8];
 
     source.n_images = n_threads;
     exp_say(text, sizeof text, "%s%s", source.problem ? "img* " : "", name);
-    return exp_variant_read(v, &source, text, why, why_bytes);
+    return exp_variant_read(v, &source, text, why);
 }
 
 /* Makes the variant as so many threads run it. One runs every loop in sequence. */
 static int variant_of_threads(struct exp_variant *v, const struct exp_polydl_layer *l, size_t variant,
-                              enum exp_polydl_threads threads, char *why, size_t why_bytes)
+                              enum exp_polydl_threads threads, struct exp_why *why)
 {
     *v = l->variants.variant[variant];
     if (threads != EXP_POLYDL_ONE)
-        return variant_of_team(v, l, l->variants.variant[variant].name, exp_polydl_n_threads(threads), why, why_bytes);
+        return variant_of_team(v, l, l->variants.variant[variant].name, exp_polydl_n_threads(threads), why);
     for (size_t i = 0; i < v->nest.n_loops; i++)
         v->nest.loop[i].is_parallel = false;
     return 0;
 }
 
 static int analyse_polydl(struct exp_analysis *a, const struct exp_sources *s, const struct exp_polydl_layer *l,
-                          size_t variant, enum exp_polydl_threads threads, char *why, size_t why_bytes)
+                          size_t variant, enum exp_polydl_threads threads, struct exp_why *why)
 {
     struct exp_working_sets *w = malloc(sizeof *w);
     struct exp_variant *v = malloc(sizeof *v);
-    int err = w && v ? 0 : exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+    int err = w && v ? 0 : exp_fail(why, -ENOMEM, "out of memory");
 
     if (!err)
-        err = variant_of_threads(v, l, variant, threads, why, why_bytes);
+        err = variant_of_threads(v, l, variant, threads, why);
     if (!err) {
         const double begin = seconds_now();
 
@@ -64,7 +64,7 @@ static int analyse_polydl(struct exp_analysis *a, const struct exp_sources *s, c
         a->polydl[threads].cost = exp_working_sets_cost(&a->polydl[threads].resident, s);
         a->polydl[threads].seconds = seconds_now() - begin;
         if (err)
-            exp_fail(why, why_bytes, err, "%s, %s: no working sets: %s", l->name, v->name, strerror(-err));
+            exp_fail(why, err, "%s, %s: no working sets: %s", l->name, v->name, strerror(-err));
     }
     free(v);
     free(w);
@@ -95,8 +95,7 @@ struct work {
     struct job *job;
     struct exp_progress *progress;
     double job_seconds;
-    char *why;
-    size_t why_bytes;
+    struct exp_why *why;
 };
 
 static int analyse(void *ctx, size_t index, size_t thread, const struct exp_pool *pool)
@@ -105,23 +104,23 @@ static int analyse(void *ctx, size_t index, size_t thread, const struct exp_pool
     const struct job *j = &w->job[index];
     const struct exp_polydl_layer *l = &w->polydl->layer[j->layer];
     struct exp_analysis *a = &w->analyses->of[j->layer][j->variant];
-    char why[256] = "";
+    struct exp_why why = { "" };
     int err = 0;
 
     (void)thread;
     if (w->progress)
         exp_progress_begin(w->progress, EXP_WORK_ANALYSE, l->name, "analysing");
     for (size_t t = 0; t < EXP_N_POLYDL_THREADS && !err; t++)
-        err = analyse_polydl(a, &w->analyses->sources[t], l, j->variant, (enum exp_polydl_threads)t, why, sizeof why);
+        err = analyse_polydl(a, &w->analyses->sources[t], l, j->variant, (enum exp_polydl_threads)t, &why);
     if (!err) {
         err = analyse_haystack(a, &w->analyses->sources[EXP_POLYDL_ONE], &l->variants.variant[j->variant]);
         if (err)
-            exp_say(why, sizeof why, "%s: misses cannot be counted: %s", l->name, strerror(-err));
+            exp_say(why.text, sizeof why.text, "%s: misses cannot be counted: %s", l->name, strerror(-err));
     }
     if (w->progress)
         exp_progress_step(w->progress, EXP_WORK_ANALYSE, w->job_seconds);
     if (err && !exp_pool_stopped(pool))
-        exp_fail(w->why, w->why_bytes, err, "%s", why);
+        exp_fail(w->why, err, "%s", why.text);
     return err;
 }
 
@@ -140,7 +139,7 @@ double exp_analyses_seconds(const struct exp_polydl *p, size_t n_jobs)
 }
 
 int exp_analyses_make(struct exp_analyses *a, const struct exp_polydl *p, size_t n_jobs, struct exp_progress *progress,
-                      char *why, size_t why_bytes)
+                      struct exp_why *why)
 {
     struct work w = {
         .analyses = a,
@@ -149,7 +148,6 @@ int exp_analyses_make(struct exp_analyses *a, const struct exp_polydl *p, size_t
         .progress = progress,
         .job_seconds = variant_seconds / (double)n_jobs,
         .why = why,
-        .why_bytes = why_bytes,
     };
     size_t n = 0;
     int err = w.job ? 0 : -ENOMEM;
@@ -167,7 +165,7 @@ int exp_analyses_make(struct exp_analyses *a, const struct exp_polydl *p, size_t
             w.job[n++] = (struct job){ i, v };
     }
     if (err)
-        exp_fail(why, why_bytes, err, "out of memory");
+        exp_fail(why, err, "out of memory");
     else
         err = exp_pool_run(n, n_jobs, analyse, &w, exp_interrupted, NULL);
     free(w.job);

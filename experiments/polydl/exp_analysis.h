@@ -2,6 +2,7 @@
 #ifndef EXPERIMENTS_EXP_ANALYSIS_H
 #define EXPERIMENTS_EXP_ANALYSIS_H
 
+#include "experiments/base/exp_error.h"
 #include "experiments/base/exp_progress.h"
 #include "experiments/polydl/exp_haystack.h"
 #include "experiments/polydl/exp_polydl.h"
@@ -37,7 +38,7 @@ double exp_analyses_seconds(const struct exp_polydl *p, size_t n_jobs);
  * in why.
  */
 int exp_analyses_make(struct exp_analyses *a, const struct exp_polydl *p, size_t n_jobs, struct exp_progress *progress,
-                      char *why, size_t why_bytes);
+                      struct exp_why *why);
 void exp_analyses_release(struct exp_analyses *a); /* { 0 } is fine */
 
 #endif

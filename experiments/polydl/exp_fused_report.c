@@ -94,11 +94,10 @@ static void put_row(struct exp_csv *csv, const struct exp_fused *f, const struct
 }
 
 int exp_fused_write(const struct exp_fused *f, const struct exp_outdir *dir, const char *run, const char *why_no_times,
-                    char *why, size_t why_bytes)
+                    struct exp_why *why)
 {
     struct exp_csv *csv;
-    int err =
-        exp_csv_create(&csv, dir, &exp_fused_file, "operators fused and apart, timed and simulated", why, why_bytes);
+    int err = exp_csv_create(&csv, dir, &exp_fused_file, "operators fused and apart, timed and simulated", why);
 
     if (err)
         return err;
@@ -108,7 +107,7 @@ int exp_fused_write(const struct exp_fused *f, const struct exp_outdir *dir, con
         for (enum exp_fused_pair pair = 0; pair < EXP_N_FUSED_PAIRS; pair++)
             put_row(csv, f, &f->layer[i], pair, why_no_times);
     }
-    return exp_csv_close(csv, why, why_bytes);
+    return exp_csv_close(csv, why);
 }
 
 /* ---- the answer ---- */
@@ -126,10 +125,10 @@ static const char *find_printed(const struct exp_table *t, const char *figure, c
 {
     static const char *const wanted[] = { "paper", "figure_or_table", "metric", "value" };
     size_t column[4];
-    char why[200];
+    struct exp_why why;
 
     for (size_t i = 0; i < 4; i++) {
-        if (exp_table_column(t, wanted[i], &column[i], why, sizeof why))
+        if (exp_table_column(t, wanted[i], &column[i], &why))
             return "-";
     }
     for (size_t row = 0; row < t->n_rows; row++) {
@@ -204,11 +203,11 @@ static void print_pair(const struct exp_fused *f, enum exp_fused_pair pair, cons
             saved_percent(f, pair, INTO_L2), saved_percent(f, pair, TO_MEMORY));
 }
 
-int exp_fused_print(const struct exp_fused *f, const char *experiments_dir, FILE *out, char *why, size_t why_bytes)
+int exp_fused_print(const struct exp_fused *f, const char *experiments_dir, FILE *out, struct exp_why *why)
 {
     char *path = exp_format("%s/published/others.csv", experiments_dir);
     struct exp_table t = { 0 };
-    int err = path ? exp_table_read(&t, path, why, why_bytes) : exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+    int err = path ? exp_table_read(&t, path, why) : exp_fail(why, -ENOMEM, "out of memory");
 
     if (!err && f->n_layers) {
         fprintf(out,

@@ -104,13 +104,12 @@ static void get_time(void *ctx, enum exp_fused_pair pair, enum exp_fused_way way
         (struct exp_polydl_time){ .n_rounds = rounds, .fastest_ns = (double)fastest, .median_ns = (double)median };
 }
 
-static int measure(void *ctx, size_t job, const struct exp_pool *pool, struct exp_result *result, char *why,
-                   size_t why_bytes)
+static int measure(void *ctx, size_t job, const struct exp_pool *pool, struct exp_result *result, struct exp_why *why)
 {
     const struct work *w = ctx;
     struct exp_fused_layer l = w->of->layer[w->layer[job]];
     struct kept_times k = { .put = result, .time = l.time };
-    int err = exp_fused_time(&l, w->timing, why, why_bytes);
+    int err = exp_fused_time(&l, w->timing, why);
 
     (void)pool;
     if (!err)
@@ -166,14 +165,13 @@ static void get_cell(void *ctx, enum exp_fused_pair pair, enum exp_fused_way way
     exp_kept_counts_get(k->get, k->machine, prefix, &k->cell[pair][way], &k->at);
 }
 
-static int simulate(void *ctx, size_t job, const struct exp_pool *pool, struct exp_result *result, char *why,
-                    size_t why_bytes)
+static int simulate(void *ctx, size_t job, const struct exp_pool *pool, struct exp_result *result, struct exp_why *why)
 {
     const struct work *w = ctx;
     struct exp_planned planned = { .plans.n_cases = 0 };
     struct kept_cells k = { .machine = &w->alone, .put = result };
     const struct exp_fused_layer *l = &w->of->layer[w->layer[job]];
-    int err = exp_planned_init(&planned, w->setup, l->of, &l->shape, "sconv_tuned", why, why_bytes);
+    int err = exp_planned_init(&planned, w->setup, l->of, &l->shape, "sconv_tuned", why);
 
     (void)pool;
     if (!err) {
@@ -184,7 +182,7 @@ static int simulate(void *ctx, size_t job, const struct exp_pool *pool, struct e
         err = k.err;
     }
     exp_planned_release(&planned);
-    return err == -EINVAL ? exp_fail(why, why_bytes, err, "the simulator refuses this machine") : err;
+    return err == -EINVAL ? exp_fail(why, err, "the simulator refuses this machine") : err;
 }
 
 static int take_cells(void *ctx, size_t task, const struct exp_result *r)
@@ -202,9 +200,10 @@ static int take_cells(void *ctx, size_t task, const struct exp_result *r)
 static char *what_of(const struct work *w, const struct exp_fused_layer *l)
 {
     struct exp_planned planned = { .plans.n_cases = 0 };
-    char plan[EXP_PLAN_TEXT_BYTES], shape[512] = "", why[256], *text = NULL;
+    char plan[EXP_PLAN_TEXT_BYTES], shape[512] = "", *text = NULL;
+    struct exp_why why;
 
-    if (!exp_planned_init(&planned, w->setup, l->of, &l->shape, "sconv_tuned", why, sizeof why)) {
+    if (!exp_planned_init(&planned, w->setup, l->of, &l->shape, "sconv_tuned", &why)) {
         exp_plan_text(&exp_planned_case(&planned, "sconv_tuned")->plan, plan);
         for (size_t i = 0; i < CONV_N_FIELDS; i++)
             exp_say_more(shape, sizeof shape, " %s=%zu", conv_fields[i].name, conv_field(&l->shape, i));
@@ -276,7 +275,7 @@ static double simulate_seconds(void *ctx, size_t job)
 
 /* Does the work of a kind on so many threads, and gives layers that are the same the same results. */
 static int run_all(struct work *w, struct exp_tasks *t, const struct exp_tasks_options *o,
-                   struct exp_tasks_counts *counts, char *why, size_t why_bytes)
+                   struct exp_tasks_counts *counts, struct exp_why *why)
 {
     int err = begin(w, t->doing);
 
@@ -285,9 +284,9 @@ static int run_all(struct work *w, struct exp_tasks *t, const struct exp_tasks_o
     t->n_jobs = w->list.n;
     t->ctx = w;
     if (!err)
-        err = exp_tasks_run(t, o, counts, why, why_bytes);
+        err = exp_tasks_run(t, o, counts, why);
     else
-        exp_fail(why, why_bytes, err, "out of memory for fused operators");
+        exp_fail(why, err, "out of memory for fused operators");
     for (size_t i = 0; i < w->of->n_layers && !err; i++) {
         const struct exp_fused_layer *from = &w->of->layer[first_same(w->of, i)];
         struct exp_fused_layer *to = &w->of->layer[i];
@@ -300,7 +299,7 @@ static int run_all(struct work *w, struct exp_tasks *t, const struct exp_tasks_o
 }
 
 int exp_fused_measure(struct exp_fused *f, const struct exp_fused_timing *t, const struct exp_tasks_options *o,
-                      struct exp_tasks_counts *counts, char *why, size_t why_bytes)
+                      struct exp_tasks_counts *counts, struct exp_why *why)
 {
     struct work w = { .of = f, .setup = t->setup, .timing = t, .setting = times_setting(t) };
     struct exp_tasks tasks = { .work = EXP_WORK_ROUNDS,
@@ -311,11 +310,11 @@ int exp_fused_measure(struct exp_fused *f, const struct exp_fused_timing *t, con
     struct exp_tasks_options one = *o;
 
     one.n_threads = 1;
-    return run_all(&w, &tasks, &one, counts, why, why_bytes);
+    return run_all(&w, &tasks, &one, counts, why);
 }
 
 int exp_fused_simulate(struct exp_fused *f, const struct exp_setup *setup, const struct exp_tasks_options *o,
-                       struct exp_tasks_counts *counts, char *why, size_t why_bytes)
+                       struct exp_tasks_counts *counts, struct exp_why *why)
 {
     struct work w = { .of = f, .setup = setup, .alone = sim_machine_caches_alone(f->machine) };
     struct exp_tasks tasks = { .work = EXP_WORK_REPLAY,
@@ -325,7 +324,7 @@ int exp_fused_simulate(struct exp_fused *f, const struct exp_setup *setup, const
                                .seconds = simulate_seconds };
 
     w.setting = exp_kept_counts_setting(&w.alone);
-    return run_all(&w, &tasks, o, counts, why, why_bytes);
+    return run_all(&w, &tasks, o, counts, why);
 }
 
 /* Adds up what the jobs of all layers take. */

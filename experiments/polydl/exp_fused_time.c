@@ -63,7 +63,7 @@ static int open_bnorm(struct bench *b, const struct conv_problem *p, const struc
     const size_t n = p->n * p->k * conv_windows(p);
     struct conv_bnorm_statistics statistics;
     struct conv_bnorm fused = b->site.bnorm;
-    char why[200];
+    struct exp_why why;
 
     b->in = floats(n);
     b->out = floats(n);
@@ -77,13 +77,12 @@ static int open_bnorm(struct bench *b, const struct conv_problem *p, const struc
     b->site.bnorm.scale = (uintptr_t)(b->of_channel + 4 * p->k);
     b->site.bnorm.shift = (uintptr_t)(b->of_channel + 5 * p->k);
     fused.activation = CONV_ACTIVATION_RELU;
-    return dnnl && exp_dnnl_bnorm_new(&b->dnnl_bnorm, dnnl, &fused, &statistics, b->in, b->out, why, sizeof why) ==
-                       -ENOMEM
+    return dnnl && exp_dnnl_bnorm_new(&b->dnnl_bnorm, dnnl, &fused, &statistics, b->in, b->out, &why) == -ENOMEM
                ? -ENOMEM
                : 0;
 }
 
-static int open_conv(struct bench *b, const struct exp_dnnl *dnnl, char *why, size_t why_bytes)
+static int open_conv(struct bench *b, const struct exp_dnnl *dnnl, struct exp_why *why)
 {
     const struct conv_binding *bind = &b->tensors.bind;
     int err;
@@ -92,14 +91,13 @@ static int open_conv(struct bench *b, const struct exp_dnnl *dnnl, char *why, si
         return 0;
     err = exp_dnnl_conv_new(&b->dnnl_conv, dnnl, EXP_DNNL_BLOCKED, &b->site.plan->problem, CONV_ACTIVATION_RELU6,
                             conv_out_ptr(bind->addr[CONV_INPUT]), conv_out_ptr(bind->addr[CONV_FILTER]),
-                            conv_out_ptr(bind->addr[CONV_OUTPUT]), why, why_bytes);
+                            conv_out_ptr(bind->addr[CONV_OUTPUT]), why);
     return err == -ENOTSUP ? 0 : err;
 }
 
-static int open(struct bench *b, const struct exp_fused_layer *l, const struct exp_fused_timing *t, char *why,
-                size_t why_bytes)
+static int open(struct bench *b, const struct exp_fused_layer *l, const struct exp_fused_timing *t, struct exp_why *why)
 {
-    int err = exp_planned_init(&b->planned, t->setup, l->of, &l->shape, "sconv_tuned", why, why_bytes);
+    int err = exp_planned_init(&b->planned, t->setup, l->of, &l->shape, "sconv_tuned", why);
 
     if (err)
         return err;
@@ -108,7 +106,7 @@ static int open(struct bench *b, const struct exp_fused_layer *l, const struct e
     b->site.bind = b->tensors.bind;
     if (!err)
         err = open_bnorm(b, &b->site.plan->problem, t->dnnl);
-    return err ? err : open_conv(b, t->dnnl, why, why_bytes);
+    return err ? err : open_conv(b, t->dnnl, why);
 }
 
 static void close(struct bench *b)
@@ -152,8 +150,7 @@ static bool is_there(const struct bench *b, enum exp_fused_pair pair, enum exp_f
 }
 
 /* Compares what the two ways make, bit by bit. */
-static int check(const struct bench *b, enum exp_fused_pair pair, const struct exp_fused_layer *l, char *why,
-                 size_t why_bytes)
+static int check(const struct bench *b, enum exp_fused_pair pair, const struct exp_fused_layer *l, struct exp_why *why)
 {
     const float *out = pair == EXP_FUSED_CONV ? conv_in_ptr(b->site.bind.addr[CONV_OUTPUT]) : b->out;
     float *first = malloc(l->output_bytes);
@@ -164,8 +161,8 @@ static int check(const struct bench *b, enum exp_fused_pair pair, const struct e
         err = exp_fused_run(&b->site, pair, EXP_FUSED_TOGETHER, NULL);
     }
     if (!err && memcmp(first, out, l->output_bytes) != 0)
-        err = exp_fail(why, why_bytes, -EILSEQ, "%s %s: %s computes something else when fused", l->of->model,
-                       l->of->name, exp_fused_pair_name(pair));
+        err = exp_fail(why, -EILSEQ, "%s %s: %s computes something else when fused", l->of->model, l->of->name,
+                       exp_fused_pair_name(pair));
     free(first);
     return err;
 }
@@ -211,13 +208,13 @@ static int time_pair(struct bench *b, enum exp_fused_pair pair, struct exp_fused
     return err;
 }
 
-int exp_fused_time(struct exp_fused_layer *l, const struct exp_fused_timing *t, char *why, size_t why_bytes)
+int exp_fused_time(struct exp_fused_layer *l, const struct exp_fused_timing *t, struct exp_why *why)
 {
     struct bench b = { .in = NULL };
-    int err = *l->why_not ? 0 : open(&b, l, t, why, why_bytes);
+    int err = *l->why_not ? 0 : open(&b, l, t, why);
 
     for (enum exp_fused_pair pair = 0; pair < EXP_N_FUSED_PAIRS && !err && !*l->why_not; pair++) {
-        err = check(&b, pair, l, why, why_bytes);
+        err = check(&b, pair, l, why);
         if (!err)
             err = time_pair(&b, pair, l, t);
     }

@@ -3,7 +3,7 @@
 #include <string.h>
 
 int exp_planned_init(struct exp_planned *p, const struct exp_setup *setup, const struct exp_polydl_layer *l,
-                     const struct conv_problem *shape, const char *algos, char *why, size_t why_bytes)
+                     const struct conv_problem *shape, const char *algos, struct exp_why *why)
 {
     unsigned selected;
     int err;
@@ -13,8 +13,8 @@ int exp_planned_init(struct exp_planned *p, const struct exp_setup *setup, const
         .model = { .name = (char *)l->model, .path = (char *)l->model, .n_layers = 1 },
     };
     p->model.layer = &p->layer;
-    err = exp_algo_select(algos, &selected, why, why_bytes);
-    return err ? err : exp_experiment_plan(&p->plans, setup, &p->model, selected, why, why_bytes);
+    err = exp_algo_select(algos, &selected, why);
+    return err ? err : exp_experiment_plan(&p->plans, setup, &p->model, selected, why);
 }
 
 void exp_planned_release(struct exp_planned *p)

@@ -2,6 +2,7 @@
 #ifndef EXPERIMENTS_EXP_PLANNED_H
 #define EXPERIMENTS_EXP_PLANNED_H
 
+#include "experiments/base/exp_error.h"
 #include "experiments/polydl/exp_polydl.h"
 #include "experiments/setup/exp_case.h"
 
@@ -16,7 +17,7 @@ struct exp_planned {
  * -EOVERFLOW or -EINVAL with one line in why.
  */
 int exp_planned_init(struct exp_planned *p, const struct exp_setup *setup, const struct exp_polydl_layer *l,
-                     const struct conv_problem *shape, const char *algos, char *why, size_t why_bytes);
+                     const struct conv_problem *shape, const char *algos, struct exp_why *why);
 void exp_planned_release(struct exp_planned *p); /* one that is all zeros is fine */
 
 /* Returns the case of an algorithm; NULL if it was not asked for. */

@@ -78,13 +78,12 @@ static const char *const threads_names[EXP_N_POLYDL_THREADS] = { "one", "two" };
 
 /* ---- the work ---- */
 
-static int measure(void *ctx, size_t job, const struct exp_pool *pool, struct exp_result *result, char *why,
-                   size_t why_bytes)
+static int measure(void *ctx, size_t job, const struct exp_pool *pool, struct exp_result *result, struct exp_why *why)
 {
     const struct measuring *m = ctx;
     const struct exp_polydl_layer *l = &m->of->layer[m->layer[job]];
     struct exp_polydl_times times = { .of_variant = calloc(l->variants.n, sizeof *times.of_variant) };
-    int err = times.of_variant ? exp_polydl_time(l, m->timing, &times, why, why_bytes) : -ENOMEM;
+    int err = times.of_variant ? exp_polydl_time(l, m->timing, &times, why) : -ENOMEM;
 
     (void)pool;
     for (size_t i = 0; i < l->variants.n && !err; i++) {
@@ -121,11 +120,11 @@ static double seconds(void *ctx, size_t job)
 /* ---- the tasks ---- */
 
 /* Says on which computer times are taken, and how. */
-static int say_setting(struct measuring *m, char *why, size_t why_bytes)
+static int say_setting(struct measuring *m, struct exp_why *why)
 {
     struct sim_here host;
     char name[128] = "";
-    int err = sim_here_look(&host, why, why_bytes);
+    int err = sim_here_look(&host, why->text, sizeof why->text);
 
     gethostname(name, sizeof name - 1);
     exp_say(m->setting, sizeof m->setting,
@@ -154,12 +153,12 @@ static int list_tasks(struct measuring *m)
     return err;
 }
 
-static int begin(struct measuring *m, char *why, size_t why_bytes)
+static int begin(struct measuring *m, struct exp_why *why)
 {
     m->layer = calloc(m->of->n_layers + 1, sizeof *m->layer);
     if (exp_task_list_init(&m->list, m->of->n_layers) || !m->layer)
         return -ENOMEM;
-    return say_setting(m, why, why_bytes) ? -EIO : list_tasks(m);
+    return say_setting(m, why) ? -EIO : list_tasks(m);
 }
 
 static void end(struct measuring *m)
@@ -184,11 +183,11 @@ static void copy(struct exp_polydl *p)
 }
 
 int exp_polydl_measure(struct exp_polydl *p, const struct exp_polydl_timing *t, const struct exp_tasks_options *o,
-                       struct exp_tasks_counts *counts, char *why, size_t why_bytes)
+                       struct exp_tasks_counts *counts, struct exp_why *why)
 {
     struct measuring m = { .of = p, .timing = t };
     struct exp_tasks_options one = *o;
-    int err = begin(&m, why, why_bytes);
+    int err = begin(&m, why);
     const struct exp_tasks tasks = { .task = m.list.task,
                                      .first = m.list.first,
                                      .n_jobs = m.list.n,
@@ -201,7 +200,7 @@ int exp_polydl_measure(struct exp_polydl *p, const struct exp_polydl_timing *t, 
 
     one.n_threads = 1;
     if (!err)
-        err = exp_tasks_run(&tasks, &one, counts, why, why_bytes);
+        err = exp_tasks_run(&tasks, &one, counts, why);
     if (!err)
         copy(p);
     end(&m);

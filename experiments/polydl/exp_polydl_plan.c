@@ -60,29 +60,29 @@ static bool is_table_of_experiment(const char *name)
 }
 
 /* Refuses a name that is neither a file nor known here. */
-static int check_name(const char *table, char *why, size_t why_bytes)
+static int check_name(const char *table, struct exp_why *why)
 {
     const char *nearest;
 
     if (strpbrk(table, "/.") || exp_descriptor_begins(table) || is_table_of_experiment(table))
         return 0;
-    exp_say(why, why_bytes, "MODEL: unknown model '%.*s'", NAME_BYTES, table);
+    exp_say(why->text, sizeof why->text, "MODEL: unknown model '%.*s'", NAME_BYTES, table);
     nearest = exp_names_nearest(table, known, N_KNOWN);
     if (nearest)
-        exp_say_more(why, why_bytes, ": did you mean %s?", nearest);
-    exp_say_more(why, why_bytes, "%s PolyDL's are", nearest ? "" : ";");
+        exp_say_more(why->text, sizeof why->text, ": did you mean %s?", nearest);
+    exp_say_more(why->text, sizeof why->text, "%s PolyDL's are", nearest ? "" : ";");
     for (size_t i = 0; i < N_KNOWN; i++)
-        exp_say_more(why, why_bytes, "%s %s", i ? "," : "", known[i]);
-    exp_say_more(why, why_bytes, "; layer tables of experiment may be named, too");
+        exp_say_more(why->text, sizeof why->text, "%s %s", i ? "," : "", known[i]);
+    exp_say_more(why->text, sizeof why->text, "; layer tables of experiment may be named, too");
     return -ENOENT;
 }
 
 /* Adds a model's table to a comma-separated list from malloc, which is NULL when out of memory. */
-static int add_table(char **tables, const char *name, size_t length, char *why, size_t why_bytes)
+static int add_table(char **tables, const char *name, size_t length, struct exp_why *why)
 {
     char *table = table_of(name, length);
     char *more = table && *tables ? exp_format("%s%s%s", *tables, **tables ? "," : "", table) : NULL;
-    int err = more ? check_name(table, why, why_bytes) : exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+    int err = more ? check_name(table, why) : exp_fail(why, -ENOMEM, "out of memory");
 
     free(table);
     free(*tables);
@@ -90,22 +90,22 @@ static int add_table(char **tables, const char *name, size_t length, char *why, 
     return err;
 }
 
-int exp_polydl_models(struct exp_models *m, const char *list, const char *patterns, char *why, size_t why_bytes)
+int exp_polydl_models(struct exp_models *m, const char *list, const char *patterns, struct exp_why *why)
 {
     const bool is_all = !*list || !strcmp(list, "all");
     char *tables = strdup("");
     int err = 0;
 
     for (size_t i = 0; i < N_KNOWN && is_all && !err; i++)
-        err = add_table(&tables, known[i], strlen(known[i]), why, why_bytes);
+        err = add_table(&tables, known[i], strlen(known[i]), why);
     while (*list && !is_all && !err) {
         const size_t length = strcspn(list, ",");
 
-        err = add_table(&tables, list, length, why, why_bytes);
+        err = add_table(&tables, list, length, why);
         list += length + (list[length] == ',');
     }
     if (!err)
-        err = exp_models_read(m, EXP_EXPERIMENTS_DIR, tables, patterns, why, why_bytes);
+        err = exp_models_read(m, EXP_EXPERIMENTS_DIR, tables, patterns, why);
     free(tables);
     return err;
 }
@@ -123,9 +123,9 @@ static struct exp_variant_source gemm_of(const struct exp_layer *layer)
 }
 
 static int plan_layer(struct exp_polydl_layer *l, const struct exp_model *model, const struct exp_layer *layer,
-                      const char *variants, char *why, size_t why_bytes)
+                      const char *variants, struct exp_why *why)
 {
-    char what[512] = "";
+    struct exp_why what = { "" };
     int err;
 
     *l = (struct exp_polydl_layer){
@@ -137,23 +137,24 @@ static int plan_layer(struct exp_polydl_layer *l, const struct exp_model *model,
     else
         l->source = (struct exp_variant_source){
             .problem = &layer->problem,
-            .block = exp_variant_block(&layer->problem, l->why_not, sizeof l->why_not),
+            .block = exp_variant_block(&layer->problem, &what),
             .n_images = 1,
         };
+    exp_say(l->why_not, sizeof l->why_not, "%s", what.text);
     if (*l->why_not)
         return 0;
-    err = exp_variants_make(&l->variants, &l->source, variants, what, sizeof what);
+    err = exp_variants_make(&l->variants, &l->source, variants, &what);
     if (!err) {
         l->of = calloc(l->variants.n, sizeof *l->of);
         err = l->of ? 0 : -ENOMEM;
     }
     for (size_t i = 0; i < l->variants.n && !err; i++)
         l->of[i].variant = &l->variants.variant[i];
-    return err ? exp_fail(why, why_bytes, err, "%s: %s", layer->name, *what ? what : "out of memory") : 0;
+    return err ? exp_fail(why, err, "%s: %s", layer->name, *what.text ? what.text : "out of memory") : 0;
 }
 
 int exp_polydl_plan(struct exp_polydl *p, const struct exp_models *m, const struct sim_machine *machine,
-                    const char *variants, char *why, size_t why_bytes)
+                    const char *variants, struct exp_why *why)
 {
     size_t n = 0;
     int err = 0;
@@ -162,14 +163,14 @@ int exp_polydl_plan(struct exp_polydl *p, const struct exp_models *m, const stru
         n += m->model[i].n_layers;
     *p = (struct exp_polydl){ .machine = machine, .layer = calloc(n, sizeof *p->layer) };
     if (!p->layer)
-        return exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+        return exp_fail(why, -ENOMEM, "out of memory");
     for (size_t i = 0; i < m->n && !err; i++) {
         for (size_t k = 0; k < m->model[i].n_layers && !err; k++)
-            err = plan_layer(&p->layer[p->n_layers++], &m->model[i], &m->model[i].layer[k], variants, why, why_bytes);
+            err = plan_layer(&p->layer[p->n_layers++], &m->model[i], &m->model[i].layer[k], variants, why);
     }
     if (err || exp_polydl_n_variants(p))
         return err;
-    return exp_fail(why, why_bytes, -EINVAL, "no layer has variants; %s: %s", p->layer[0].name, p->layer[0].why_not);
+    return exp_fail(why, -EINVAL, "no layer has variants; %s: %s", p->layer[0].name, p->layer[0].why_not);
 }
 
 void exp_polydl_release(struct exp_polydl *p)

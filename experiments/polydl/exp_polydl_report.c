@@ -172,22 +172,21 @@ static void put_baselines(struct exp_csv *csv, const struct exp_polydl *p, const
 
 static int write_file(const struct exp_polydl *p, const struct exp_outdir *dir, const struct exp_csv_file *file,
                       void (*put)(struct exp_csv *csv, const struct exp_polydl *p, const char *why_no_times),
-                      const char *what, const char *why_no_times, char *why, size_t why_bytes)
+                      const char *what, const char *why_no_times, struct exp_why *why)
 {
     struct exp_csv *csv;
-    int err = exp_csv_create(&csv, dir, file, what, why, why_bytes);
+    int err = exp_csv_create(&csv, dir, file, what, why);
 
     if (err)
         return err;
     put(csv, p, why_no_times);
-    return exp_csv_close(csv, why, why_bytes);
+    return exp_csv_close(csv, why);
 }
 
 int exp_polydl_report_write(const struct exp_polydl *p, const struct exp_outdir *dir, const char *what,
-                            const char *why_no_times, char *why, size_t why_bytes)
+                            const char *why_no_times, struct exp_why *why)
 {
-    int err = write_file(p, dir, &exp_polydl_variants_file, put_variants, what, why_no_times, why, why_bytes);
+    int err = write_file(p, dir, &exp_polydl_variants_file, put_variants, what, why_no_times, why);
 
-    return err ? err
-               : write_file(p, dir, &exp_polydl_baselines_file, put_baselines, what, why_no_times, why, why_bytes);
+    return err ? err : write_file(p, dir, &exp_polydl_baselines_file, put_baselines, what, why_no_times, why);
 }

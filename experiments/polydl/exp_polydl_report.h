@@ -3,6 +3,7 @@
 #define EXPERIMENTS_EXP_POLYDL_REPORT_H
 
 #include "experiments/base/exp_csv.h"
+#include "experiments/base/exp_error.h"
 #include "experiments/polydl/exp_polydl.h"
 
 extern const struct exp_csv_file exp_polydl_variants_file, exp_polydl_baselines_file;
@@ -11,6 +12,6 @@ extern const struct exp_csv_file exp_polydl_variants_file, exp_polydl_baselines_
  * Writes both files; what is not known says why_no_times. Returns 0, or -errno with one line in why.
  */
 int exp_polydl_report_write(const struct exp_polydl *p, const struct exp_outdir *dir, const char *what,
-                            const char *why_no_times, char *why, size_t why_bytes);
+                            const char *why_no_times, struct exp_why *why);
 
 #endif

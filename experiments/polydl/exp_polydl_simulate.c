@@ -85,8 +85,7 @@ static int replay(const struct simulating *s, const struct simulation *x, struct
     return stopping.calls == stopping.most_calls ? 0 : err;
 }
 
-static int simulate(void *ctx, size_t job, const struct exp_pool *pool, struct exp_result *result, char *why,
-                    size_t why_bytes)
+static int simulate(void *ctx, size_t job, const struct exp_pool *pool, struct exp_result *result, struct exp_why *why)
 {
     const struct simulating *s = ctx;
     const struct simulation *x = &s->simulation[job];
@@ -107,7 +106,7 @@ static int simulate(void *ctx, size_t job, const struct exp_pool *pool, struct e
         exp_result_put(result, DURATION, ctr_thread_ns() - begin);
     }
     sim_hierarchy_free(h);
-    return err == -EINVAL ? exp_fail(why, why_bytes, err, "the simulator refuses this machine") : err;
+    return err == -EINVAL ? exp_fail(why, err, "the simulator refuses this machine") : err;
 }
 
 /* Returns the cycles in which all lines move that come into a level or leave it. */
@@ -278,7 +277,7 @@ static void copy(struct simulating *s)
 }
 
 int exp_polydl_simulate(struct exp_polydl *p, const struct conv_small *small, const struct exp_tasks_options *o,
-                        struct exp_tasks_counts *counts, char *why, size_t why_bytes)
+                        struct exp_tasks_counts *counts, struct exp_why *why)
 {
     struct simulating s = { .of = p, .small = small };
     int err = begin(&s);
@@ -293,9 +292,9 @@ int exp_polydl_simulate(struct exp_polydl *p, const struct conv_small *small, co
                                      .ctx = &s };
 
     if (!err)
-        err = exp_tasks_run(&tasks, o, counts, why, why_bytes);
+        err = exp_tasks_run(&tasks, o, counts, why);
     else
-        exp_fail(why, why_bytes, err, "out of memory for the simulations");
+        exp_fail(why, err, "out of memory for the simulations");
     if (!err)
         copy(&s);
     end(&s);

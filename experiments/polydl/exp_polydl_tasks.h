@@ -7,16 +7,17 @@
 #ifndef EXPERIMENTS_EXP_POLYDL_TASKS_H
 #define EXPERIMENTS_EXP_POLYDL_TASKS_H
 
+#include "experiments/base/exp_error.h"
 #include "experiments/polydl/exp_polydl_time.h"
 #include "experiments/store/exp_tasks.h"
 
 /* Times all layers, one after the other. Returns as exp_tasks_run. */
 int exp_polydl_measure(struct exp_polydl *p, const struct exp_polydl_timing *t, const struct exp_tasks_options *o,
-                       struct exp_tasks_counts *counts, char *why, size_t why_bytes);
+                       struct exp_tasks_counts *counts, struct exp_why *why);
 
 /* Simulates all variants, with the accesses of a micro-kernel. Returns as exp_tasks_run. */
 int exp_polydl_simulate(struct exp_polydl *p, const struct conv_small *small, const struct exp_tasks_options *o,
-                        struct exp_tasks_counts *counts, char *why, size_t why_bytes);
+                        struct exp_tasks_counts *counts, struct exp_why *why);
 
 /* Tell how long these take on a usual computer, on one thread. */
 double exp_polydl_measure_seconds(const struct exp_polydl *p, const struct exp_polydl_timing *t);

@@ -197,12 +197,12 @@ static bool is_there(const struct bench *b, enum exp_polydl_baseline baseline)
 }
 
 /* The paper's `Microkernel`: no tiles but the micro-kernel's. */
-static int micro_variant(const struct bench *b, struct exp_variant *v, char *why, size_t why_bytes)
+static int micro_variant(const struct bench *b, struct exp_variant *v, struct exp_why *why)
 {
     const struct exp_variant_source *s = &b->layer->source;
     const char *text = s->problem ? "ofm ifm oj kj ki" : has_row_tiles(s) ? "i.16* j.16 k.16" : "j.16";
 
-    return exp_variant_read(v, s, text, why, why_bytes);
+    return exp_variant_read(v, s, text, why);
 }
 
 /* ---- rounds ---- */
@@ -267,8 +267,8 @@ static int take_turns(struct runner *runner, size_t n, const struct exp_bench *p
  * Times the variants, and the micro-kernels in Figure 8's order, which have the same tensors: what runs between two of them
  * leaves no traces of its own in the outer caches.
  */
-static int time_variants(struct bench *b, struct exp_polydl_times *times, enum exp_polydl_threads threads, char *why,
-                         size_t why_bytes)
+static int time_variants(struct bench *b, struct exp_polydl_times *times, enum exp_polydl_threads threads,
+                         struct exp_why *why)
 {
     const struct exp_variants *v = &b->layer->variants;
     const bool is_one = threads == EXP_POLYDL_ONE;
@@ -276,11 +276,11 @@ static int time_variants(struct bench *b, struct exp_polydl_times *times, enum e
     struct exp_bench protocol;
     struct exp_variant micro;
     size_t n = 0;
-    int err = runner ? micro_variant(b, &micro, why, why_bytes) : -ENOMEM;
+    int err = runner ? micro_variant(b, &micro, why) : -ENOMEM;
 
     for (size_t i = 0; i < v->n && !err; i++) {
         if (!prepare_variant(&runner[n], b, &v->variant[i], threads, b->timing->uses_xsmm))
-            err = exp_fail(why, why_bytes, -ENOTSUP, "LIBXSMM has no micro-kernel for '%s'", v->variant[i].name);
+            err = exp_fail(why, -ENOTSUP, "LIBXSMM has no micro-kernel for '%s'", v->variant[i].name);
         runner[n++].time = &times->of_variant[i][threads];
     }
     for (enum exp_polydl_baseline x = EXP_POLYDL_MICRO; x <= EXP_POLYDL_XSMM && is_one && !err; x++) {
@@ -334,7 +334,7 @@ static int time_loops(struct bench *b, struct exp_polydl_times *times)
 /* ---- checks ---- */
 
 /* Compares the output of the first variant with SConv's, which has run on the same numbers. */
-static int check_first(struct bench *b, char *why, size_t why_bytes)
+static int check_first(struct bench *b, struct exp_why *why)
 {
     const struct conv_problem *p = b->layer->source.problem;
     const size_t n = p->k * conv_windows(p);
@@ -348,7 +348,7 @@ static int check_first(struct bench *b, char *why, size_t why_bytes)
     while (!err && i < n && fabsf(out[i] - want[i]) <= 0.0f)
         i++;
     if (!err && i < n)
-        err = exp_fail(why, why_bytes, -EILSEQ, "%s: output %zu of '%s' is %g, SConv's %g", b->layer->name, i,
+        err = exp_fail(why, -EILSEQ, "%s: output %zu of '%s' is %g, SConv's %g", b->layer->name, i,
                        b->layer->variants.variant[0].name, (double)out[i], (double)want[i]);
     free(out);
     return err;
@@ -365,7 +365,7 @@ static void compute(struct bench *b, const struct exp_variant *v)
 }
 
 /* Checks that all variants make the same output. Sums of small whole numbers are exact in any order. */
-static int check(struct bench *b, char *why, size_t why_bytes)
+static int check(struct bench *b, struct exp_why *why)
 {
     const struct exp_variants *v = &b->layer->variants;
     const struct conv_problem *p = b->layer->source.problem;
@@ -378,10 +378,10 @@ static int check(struct bench *b, char *why, size_t why_bytes)
         if (!i)
             memcpy(first, b->operands.of[0][EXP_OPERAND_C], bytes);
         else if (memcmp(first, b->operands.of[0][EXP_OPERAND_C], bytes) != 0)
-            err = exp_fail(why, why_bytes, -EILSEQ, "%s: '%s' computes something else than '%s'", b->layer->name,
+            err = exp_fail(why, -EILSEQ, "%s: '%s' computes something else than '%s'", b->layer->name,
                            v->variant[i].name, v->variant[0].name);
         if (!err && !i && p && exp_tensors_exact(p) && is_there(b, EXP_POLYDL_SCONV))
-            err = check_first(b, why, why_bytes);
+            err = check_first(b, why);
         if (!err && exp_interrupted())
             err = -EINTR;
     }
@@ -391,14 +391,14 @@ static int check(struct bench *b, char *why, size_t why_bytes)
 
 /* ---- a layer ---- */
 
-static int open_bench(struct bench *b, char *why, size_t why_bytes)
+static int open_bench(struct bench *b, struct exp_why *why)
 {
     const struct exp_variant_source *s = &b->layer->source;
     const size_t n_images = s->problem ? b->timing->n_threads : 1;
     int err = exp_operands_init(&b->operands, &b->layer->variants.variant[0], n_images);
 
     if (!err)
-        err = exp_rivals_init(&b->rivals, b->layer, b->timing, why, why_bytes);
+        err = exp_rivals_init(&b->rivals, b->layer, b->timing, why);
     if (err || !s->problem || !is_there(b, EXP_POLYDL_SCONV))
         return err;
     for (size_t image = 0; image < n_images; image++)
@@ -426,15 +426,15 @@ static int open_team(struct bench *b)
 }
 
 int exp_polydl_time(const struct exp_polydl_layer *l, const struct exp_polydl_timing *t, struct exp_polydl_times *times,
-                    char *why, size_t why_bytes)
+                    struct exp_why *why)
 {
     struct bench b = { .layer = l, .timing = t, .watch = exp_ruler_watch(t->ruler) };
-    int err = open_bench(&b, why, why_bytes);
+    int err = open_bench(&b, why);
 
     if (!err)
-        err = check(&b, why, why_bytes);
+        err = check(&b, why);
     if (!err)
-        err = time_variants(&b, times, EXP_POLYDL_ONE, why, why_bytes);
+        err = time_variants(&b, times, EXP_POLYDL_ONE, why);
     if (!err)
         err = time_rivals(&b, times);
     if (!err)
@@ -442,7 +442,7 @@ int exp_polydl_time(const struct exp_polydl_layer *l, const struct exp_polydl_ti
     if (!err && t->n_threads > 1)
         err = open_team(&b);
     if (!err && t->n_threads > 1)
-        err = time_variants(&b, times, EXP_POLYDL_TWO, why, why_bytes);
+        err = time_variants(&b, times, EXP_POLYDL_TWO, why);
     close_bench(&b);
     return err;
 }

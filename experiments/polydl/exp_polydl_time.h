@@ -11,6 +11,7 @@
 #ifndef EXPERIMENTS_EXP_POLYDL_TIME_H
 #define EXPERIMENTS_EXP_POLYDL_TIME_H
 
+#include "experiments/base/exp_error.h"
 #include "experiments/measure/exp_ruler.h"
 #include "experiments/measure/exp_dnnl.h"
 #include "experiments/polydl/exp_polydl.h"
@@ -40,7 +41,7 @@ struct exp_polydl_times {
  * why.
  */
 int exp_polydl_time(const struct exp_polydl_layer *l, const struct exp_polydl_timing *t, struct exp_polydl_times *times,
-                    char *why, size_t why_bytes);
+                    struct exp_why *why);
 
 /*
  * Returns the share of the outermost loop's iterations that are timed of a baseline, from the first on: of the plain loops,

@@ -147,17 +147,16 @@ size_t exp_rank_first(const struct exp_rank *r, size_t layer, enum exp_polydl_th
 
 /* ---- all ---- */
 
-static int learn(struct exp_rank *r, char *why, size_t why_bytes)
+static int learn(struct exp_rank *r, struct exp_why *why)
 {
     const struct exp_polydl *p = r->polydl;
     bool *is_training = calloc(p->n_layers + 1, sizeof *is_training);
     int err = is_training ? exp_rank_split(p, SEED, is_training) : -ENOMEM;
 
     if (err)
-        exp_fail(why, why_bytes, err, "out of memory");
+        exp_fail(why, err, "out of memory");
     for (size_t t = 0; t < EXP_N_POLYDL_THREADS && !err; t++)
-        err = exp_rank_learn(&r->learnt[t], p, &r->analyses, (enum exp_polydl_threads)t, is_training, SEED, why,
-                             why_bytes);
+        err = exp_rank_learn(&r->learnt[t], p, &r->analyses, (enum exp_polydl_threads)t, is_training, SEED, why);
     for (size_t i = 0; i < p->n_layers && !err; i++)
         r->layer[i].is_training = is_training[i];
     free(is_training);
@@ -165,21 +164,21 @@ static int learn(struct exp_rank *r, char *why, size_t why_bytes)
 }
 
 int exp_rank_make(struct exp_rank *r, const struct exp_polydl *p, size_t n_jobs, struct exp_progress *progress,
-                  char *why, size_t why_bytes)
+                  struct exp_why *why)
 {
     int err;
 
     *r = (struct exp_rank){ .polydl = p, .layer = calloc(p->n_layers + 1, sizeof *r->layer) };
-    err = r->layer ? exp_analyses_make(&r->analyses, p, n_jobs, progress, why, why_bytes)
-                   : exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+    err =
+        r->layer ? exp_analyses_make(&r->analyses, p, n_jobs, progress, why) : exp_fail(why, -ENOMEM, "out of memory");
     if (!err && progress)
         exp_progress_begin(progress, EXP_WORK_ANALYSE, "PolyDL-DNN", "learning");
     if (!err)
-        err = learn(r, why, why_bytes);
+        err = learn(r, why);
     for (size_t i = 0; i < p->n_layers && !err; i++) {
         err = judge_layer(r, i);
         if (err)
-            exp_fail(why, why_bytes, err, "out of memory");
+            exp_fail(why, err, "out of memory");
     }
     if (err)
         exp_rank_release(r);

@@ -6,6 +6,7 @@
 #ifndef EXPERIMENTS_EXP_RANK_H
 #define EXPERIMENTS_EXP_RANK_H
 
+#include "experiments/base/exp_error.h"
 #include "experiments/polydl/exp_rank_learn.h"
 #include "experiments/polydl/exp_ranking.h"
 
@@ -38,7 +39,7 @@ struct exp_rank {
  * another -errno, with one line in why.
  */
 int exp_rank_make(struct exp_rank *r, const struct exp_polydl *p, size_t n_jobs, struct exp_progress *progress,
-                  char *why, size_t why_bytes);
+                  struct exp_why *why);
 void exp_rank_release(struct exp_rank *r); /* { 0 } is fine */
 
 /* Returns the variant of a layer that PolyDL's analysis puts first, timed or not. The layer has variants. */

@@ -48,7 +48,7 @@ static int print_file(void *file, FILE *out)
     return err;
 }
 
-int exp_rank_file_write(const struct exp_rank_net *net, const char *path, const char *note, char *why, size_t why_bytes)
+int exp_rank_file_write(const struct exp_rank_net *net, const char *path, const char *note, struct exp_why *why)
 {
-    return exp_file_write(path, print_file, &(struct net_file){ net, note }, why, why_bytes);
+    return exp_file_write(path, print_file, &(struct net_file){ net, note }, why);
 }

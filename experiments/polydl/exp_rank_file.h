@@ -13,13 +13,13 @@
 #ifndef EXPERIMENTS_EXP_RANK_FILE_H
 #define EXPERIMENTS_EXP_RANK_FILE_H
 
+#include "experiments/base/exp_error.h"
 #include "experiments/polydl/exp_rank_net.h"
 
 /*
  * Writes a net; note, one line, says what it was trained on. The file is complete or not there. Returns 0, or -errno with
  * one line in why.
  */
-int exp_rank_file_write(const struct exp_rank_net *net, const char *path, const char *note, char *why,
-                        size_t why_bytes);
+int exp_rank_file_write(const struct exp_rank_net *net, const char *path, const char *note, struct exp_why *why);
 
 #endif

@@ -148,7 +148,7 @@ static int teach(struct exp_rank_learnt *learnt, size_t n_statistics, uint64_t s
 }
 
 int exp_rank_learn(struct exp_rank_learnt *learnt, const struct exp_polydl *p, const struct exp_analyses *a,
-                   enum exp_polydl_threads threads, const bool *is_training, uint64_t seed, char *why, size_t why_bytes)
+                   enum exp_polydl_threads threads, const bool *is_training, uint64_t seed, struct exp_why *why)
 {
     const size_t room = p->n_layers * MAX_LAYER_PAIRS + 1, n_statistics = a->sources[threads].n_caches + 1;
     struct pairs seen = { calloc(room, sizeof *seen.pair), 0 }, held_out = { calloc(room, sizeof *seen.pair), 0 };
@@ -168,7 +168,7 @@ int exp_rank_learn(struct exp_rank_learnt *learnt, const struct exp_polydl *p, c
     }
     free(seen.pair);
     free(held_out.pair);
-    return err ? exp_fail(why, why_bytes, err, "the net cannot be trained: %s", strerror(-err)) : 0;
+    return err ? exp_fail(why, err, "the net cannot be trained: %s", strerror(-err)) : 0;
 }
 
 void exp_rank_learnt_release(struct exp_rank_learnt *learnt)

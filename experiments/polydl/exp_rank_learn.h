@@ -8,6 +8,7 @@
 #ifndef EXPERIMENTS_EXP_RANK_LEARN_H
 #define EXPERIMENTS_EXP_RANK_LEARN_H
 
+#include "experiments/base/exp_error.h"
 #include "experiments/polydl/exp_analysis.h"
 #include "experiments/polydl/exp_rank_net.h"
 
@@ -32,8 +33,7 @@ int exp_rank_split(const struct exp_polydl *p, uint64_t seed, bool *is_training)
  * -ENOMEM, with one line in why.
  */
 int exp_rank_learn(struct exp_rank_learnt *learnt, const struct exp_polydl *p, const struct exp_analyses *a,
-                   enum exp_polydl_threads threads, const bool *is_training, uint64_t seed, char *why,
-                   size_t why_bytes);
+                   enum exp_polydl_threads threads, const bool *is_training, uint64_t seed, struct exp_why *why);
 void exp_rank_learnt_release(struct exp_rank_learnt *learnt); /* { 0 } is fine */
 
 /* Lets the net's variants of a layer play. wins[variants]. Returns 0 or -ENOMEM. */

@@ -202,29 +202,27 @@ static void put_row(struct exp_csv *csv, const struct exp_rank_results *x, const
 }
 
 /* Reads the table of what papers print. */
-static int read_printed(struct exp_table *t, size_t column[N_WANTED], const char *experiments_dir, char *why,
-                        size_t why_bytes)
+static int read_printed(struct exp_table *t, size_t column[N_WANTED], const char *experiments_dir, struct exp_why *why)
 {
     char *path = exp_format("%s/published/others.csv", experiments_dir);
-    int err = path ? exp_table_read(t, path, why, why_bytes) : exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+    int err = path ? exp_table_read(t, path, why) : exp_fail(why, -ENOMEM, "out of memory");
 
     for (size_t i = 0; i < N_WANTED && !err; i++)
-        err = exp_table_column(t, wanted[i], &column[i], why, why_bytes);
+        err = exp_table_column(t, wanted[i], &column[i], why);
     free(path);
     return err;
 }
 
-int exp_rank_printed_write(const struct exp_rank_results *x, const struct exp_outdir *dir, char *why, size_t why_bytes)
+int exp_rank_printed_write(const struct exp_rank_results *x, const struct exp_outdir *dir, struct exp_why *why)
 {
     double *room = calloc(x->rank->polydl->n_layers + 1, sizeof *room);
     struct exp_table t = { 0 };
     size_t column[N_WANTED];
     struct exp_csv *csv = NULL;
-    int err = room ? read_printed(&t, column, x->experiments_dir, why, why_bytes)
-                   : exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+    int err = room ? read_printed(&t, column, x->experiments_dir, why) : exp_fail(why, -ENOMEM, "out of memory");
 
     if (!err)
-        err = exp_csv_create(&csv, dir, &exp_rank_printed_file, "what PolyDL prints, and ours", why, why_bytes);
+        err = exp_csv_create(&csv, dir, &exp_rank_printed_file, "what PolyDL prints, and ours", why);
     if (!err)
         exp_csv_header(csv, "run", "%s", x->run);
     for (size_t row = 0; row < t.n_rows && !err; row++) {
@@ -232,7 +230,7 @@ int exp_rank_printed_write(const struct exp_rank_results *x, const struct exp_ou
             put_row(csv, x, &t, row, column, room);
     }
     if (!err)
-        err = exp_csv_close(csv, why, why_bytes);
+        err = exp_csv_close(csv, why);
     exp_table_release(&t);
     free(room);
     return err;

@@ -27,23 +27,21 @@ enum { N_FILES = sizeof files / sizeof files[0] };
 
 /* ---- files ---- */
 
-static int write_file(const struct exp_rank_results *x, size_t i, const struct exp_outdir *dir, char *why,
-                      size_t why_bytes)
+static int write_file(const struct exp_rank_results *x, size_t i, const struct exp_outdir *dir, struct exp_why *why)
 {
     const struct exp_rank *r = x->rank;
     struct exp_csv *csv;
-    int err = exp_csv_create(&csv, dir, files[i].file, files[i].what, why, why_bytes);
+    int err = exp_csv_create(&csv, dir, files[i].file, files[i].what, why);
 
     if (err)
         return err;
     exp_csv_header(csv, "run", "%s", x->run);
     exp_csv_header(csv, "machine", "%s: %s", r->polydl->machine->name, r->polydl->machine->description);
     files[i].write(csv, r);
-    return exp_csv_close(csv, why, why_bytes);
+    return exp_csv_close(csv, why);
 }
 
-static int write_net(const struct exp_rank *r, size_t threads, const struct exp_outdir *dir, char *why,
-                     size_t why_bytes)
+static int write_net(const struct exp_rank *r, size_t threads, const struct exp_outdir *dir, struct exp_why *why)
 {
     const struct exp_rank_learnt *l = &r->learnt[threads];
     const unsigned n_threads = exp_polydl_n_threads((enum exp_polydl_threads)threads);
@@ -56,21 +54,20 @@ static int write_net(const struct exp_rank *r, size_t threads, const struct exp_
     exp_say(note, sizeof note, "learnt from the times of %zu pairs of variants on %u threads, by the caches of %s",
             l->n_pairs, n_threads, r->polydl->machine->name);
     path = exp_outdir_file(dir, name);
-    err = path ? exp_rank_file_write(&l->net, path, note, why, why_bytes)
-               : exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+    err = path ? exp_rank_file_write(&l->net, path, note, why) : exp_fail(why, -ENOMEM, "out of memory");
     free(path);
     return err;
 }
 
-int exp_rank_write(const struct exp_rank_results *x, const struct exp_outdir *dir, char *why, size_t why_bytes)
+int exp_rank_write(const struct exp_rank_results *x, const struct exp_outdir *dir, struct exp_why *why)
 {
     int err = 0;
 
     for (size_t i = 0; i < N_FILES && !err; i++)
-        err = write_file(x, i, dir, why, why_bytes);
+        err = write_file(x, i, dir, why);
     for (size_t t = 0; t < EXP_N_POLYDL_THREADS && !err; t++)
-        err = write_net(x->rank, t, dir, why, why_bytes);
-    return err ? err : exp_rank_printed_write(x, dir, why, why_bytes);
+        err = write_net(x->rank, t, dir, why);
+    return err ? err : exp_rank_printed_write(x, dir, why);
 }
 
 void exp_rank_document(FILE *out)

@@ -16,6 +16,7 @@
 #include <stdio.h>
 
 #include "experiments/base/exp_csv.h"
+#include "experiments/base/exp_error.h"
 #include "experiments/polydl/exp_fused.h"
 #include "experiments/polydl/exp_rank_totals.h"
 
@@ -28,7 +29,7 @@ struct exp_rank_results {
 };
 
 /* Writes the files into an open folder. Returns 0, or -errno with one line in why. */
-int exp_rank_write(const struct exp_rank_results *x, const struct exp_outdir *dir, char *why, size_t why_bytes);
+int exp_rank_write(const struct exp_rank_results *x, const struct exp_outdir *dir, struct exp_why *why);
 
 /* Says what their columns are. */
 void exp_rank_document(FILE *out);

@@ -28,13 +28,13 @@ const float *exp_rivals_tensor(const struct exp_rivals *r, enum conv_tensor t)
 }
 
 int exp_rivals_init(struct exp_rivals *r, const struct exp_polydl_layer *l, const struct exp_polydl_timing *t,
-                    char *why, size_t why_bytes)
+                    struct exp_why *why)
 {
     const struct conv_binding *b = &r->tensors[EXP_POLYDL_SCONV].bind;
     int err;
 
     *r = (struct exp_rivals){ .setup = t->setup };
-    err = exp_planned_init(&r->planned, r->setup, l, l->shape, "base,sconv_tuned", why, why_bytes);
+    err = exp_planned_init(&r->planned, r->setup, l, l->shape, "base,sconv_tuned", why);
     if (!err)
         err = make_tensors(r, EXP_POLYDL_SCONV);
     if (!err && l->source.problem)
@@ -43,7 +43,7 @@ int exp_rivals_init(struct exp_rivals *r, const struct exp_polydl_layer *l, cons
         return err;
     err = exp_dnnl_conv_new(&r->dnnl, t->dnnl, EXP_DNNL_BLOCKED, l->shape, CONV_ACTIVATION_NONE,
                             conv_out_ptr(b->addr[CONV_INPUT]), conv_out_ptr(b->addr[CONV_FILTER]),
-                            conv_out_ptr(b->addr[CONV_OUTPUT]), why, why_bytes);
+                            conv_out_ptr(b->addr[CONV_OUTPUT]), why);
     return err == -ENOTSUP ? 0 : err;
 }
 

@@ -5,6 +5,7 @@
 #ifndef EXPERIMENTS_EXP_RIVALS_H
 #define EXPERIMENTS_EXP_RIVALS_H
 
+#include "experiments/base/exp_error.h"
 #include "experiments/polydl/exp_planned.h"
 #include "experiments/polydl/exp_polydl_time.h"
 #include "experiments/setup/exp_tensors.h"
@@ -21,7 +22,7 @@ struct exp_rivals {
  * is. Returns 0, or -errno with one line in why.
  */
 int exp_rivals_init(struct exp_rivals *r, const struct exp_polydl_layer *l, const struct exp_polydl_timing *t,
-                    char *why, size_t why_bytes);
+                    struct exp_why *why);
 void exp_rivals_release(struct exp_rivals *r);
 
 /* Runs one. Returns 0, -ENOENT if it is not there, or -errno. */

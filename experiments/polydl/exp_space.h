@@ -5,6 +5,7 @@
 #ifndef EXPERIMENTS_EXP_SPACE_H
 #define EXPERIMENTS_EXP_SPACE_H
 
+#include "experiments/base/exp_error.h"
 #include "experiments/polydl/exp_variants.h"
 
 /* The micro-kernel's loops, outermost first. */
@@ -42,6 +43,6 @@ void exp_space_fill(const struct exp_space *s, const struct exp_space_loop *loop
                     struct exp_variant *v);
 
 /* Does exp_variant_read's work but for exp_variant_check. */
-int exp_space_parse(struct exp_variant *v, const struct exp_space *s, const char *text, char *why, size_t why_bytes);
+int exp_space_parse(struct exp_variant *v, const struct exp_space *s, const char *text, struct exp_why *why);
 
 #endif

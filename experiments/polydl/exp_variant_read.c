@@ -11,21 +11,20 @@
 
 enum { LEAST_BLOCK = 16, MOST_BLOCK = 64 };
 
-uint64_t exp_variant_block(const struct conv_problem *p, char *why, size_t why_bytes)
+uint64_t exp_variant_block(const struct conv_problem *p, struct exp_why *why)
 {
     uint64_t block = MOST_BLOCK;
 
     if (p->groups > 1 || p->dilation_h > 1 || p->dilation_w > 1) {
-        exp_fail(why, why_bytes, 0, "PolyDL's loops have no groups (here %zu) and no dilation (here %zux%zu)",
-                 p->groups, p->dilation_h, p->dilation_w);
+        exp_fail(why, 0, "PolyDL's loops have no groups (here %zu) and no dilation (here %zux%zu)", p->groups,
+                 p->dilation_h, p->dilation_w);
         return 0;
     }
     while (block >= LEAST_BLOCK && (p->c % block || p->k % block))
         block /= 2;
     if (block >= LEAST_BLOCK)
         return block;
-    exp_fail(why, why_bytes, 0, "%zu channels and %zu filters: blocks of 16, 32 or 64 that divide both need padding",
-             p->c, p->k);
+    exp_fail(why, 0, "%zu channels and %zu filters: blocks of 16, 32 or 64 that divide both need padding", p->c, p->k);
     return 0;
 }
 
@@ -38,13 +37,12 @@ struct reading {
     uint64_t left[EXP_MAX_SPACE_DIMS];
     struct exp_space_loop loop[EXP_MAX_OUTER_LOOPS];
     size_t n_loops;
-    char *why;
-    size_t why_bytes;
+    struct exp_why *why;
 };
 
 static int refuse(struct reading *r, const char *word, const char *what)
 {
-    return exp_fail(r->why, r->why_bytes, -EINVAL, "variant '%s': '%s' %s", r->text, word, what);
+    return exp_fail(r->why, -EINVAL, "variant '%s': '%s' %s", r->text, word, what);
 }
 
 /* Lists the dimensions that loops may have. */
@@ -184,9 +182,9 @@ static int check_parallel(struct reading *r, const struct exp_variant *v)
     return err;
 }
 
-int exp_space_parse(struct exp_variant *v, const struct exp_space *s, const char *text, char *why, size_t why_bytes)
+int exp_space_parse(struct exp_variant *v, const struct exp_space *s, const char *text, struct exp_why *why)
 {
-    struct reading r = { .text = text, .space = s, .why = why, .why_bytes = why_bytes };
+    struct reading r = { .text = text, .space = s, .why = why };
     int err;
 
     for (size_t d = 0; d < s->n_dims; d++)
@@ -197,9 +195,9 @@ int exp_space_parse(struct exp_variant *v, const struct exp_space *s, const char
     return err;
 }
 
-int exp_variant_check(const struct exp_variant *v, char *why, size_t why_bytes)
+int exp_variant_check(const struct exp_variant *v, struct exp_why *why)
 {
-    struct reading r = { .text = v->name, .why = why, .why_bytes = why_bytes };
+    struct reading r = { .text = v->name, .why = why };
     bool any = false;
 
     for (size_t l = 0; l < v->n_outer; l++)
@@ -207,11 +205,10 @@ int exp_variant_check(const struct exp_variant *v, char *why, size_t why_bytes)
     return any ? check_parallel(&r, v) : 0;
 }
 
-int exp_variant_read(struct exp_variant *v, const struct exp_variant_source *s, const char *text, char *why,
-                     size_t why_bytes)
+int exp_variant_read(struct exp_variant *v, const struct exp_variant_source *s, const char *text, struct exp_why *why)
 {
     const struct exp_space space = exp_space_of(s);
-    int err = exp_space_parse(v, &space, text, why, why_bytes);
+    int err = exp_space_parse(v, &space, text, why);
 
-    return err ? err : exp_variant_check(v, why, why_bytes);
+    return err ? err : exp_variant_check(v, why);
 }

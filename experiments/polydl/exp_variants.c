@@ -60,12 +60,12 @@ static int make_room(struct list *l)
 }
 
 /* Adds the variant of a text unless it is there. */
-static void add(struct list *l, const char *text, char *why, size_t why_bytes)
+static void add(struct list *l, const char *text, struct exp_why *why)
 {
     if (!l->err)
         l->err = make_room(l);
     if (!l->err)
-        l->err = exp_space_parse(&l->found.variant[l->found.n], l->space, text, why, why_bytes);
+        l->err = exp_space_parse(&l->found.variant[l->found.n], l->space, text, why);
     if (!l->err && !is_known(l, l->found.variant[l->found.n].name))
         l->found.n++;
 }
@@ -108,7 +108,7 @@ static void add_tiled(struct list *l, const char *order, const struct tiling *t)
         if (is_star && is_whole)
             moved = d;
     }
-    add(l, text, NULL, 0);
+    add(l, text, NULL);
 }
 
 static struct tiling whole_tiles(const struct exp_space *s)
@@ -254,7 +254,7 @@ static void add_orders(struct list *l, const char *word[N_ORDERED], size_t first
     for (size_t i = 0; i < N_ORDERED && first == N_ORDERED; i++)
         exp_say_more(text, sizeof text, " %s", word[i]);
     if (first == N_ORDERED)
-        add(l, text, NULL, 0);
+        add(l, text, NULL);
 }
 
 static void add_all_orders(struct list *l)
@@ -289,7 +289,7 @@ static void list_conv(struct list *l, const struct choice *c)
     size_t n_orders, n_paper;
 
     for (size_t i = 0; i < N_CONV_ORDERS; i++)
-        add(l, conv_orders[i], NULL, 0);
+        add(l, conv_orders[i], NULL);
     n_orders = l->found.n;
     add_conv_tiles(l);
     n_paper = l->found.n;
@@ -315,17 +315,17 @@ static void list_gemm(struct list *l, const struct choice *c)
     if (l->found.n > c->most)
         l->found.n = c->most;
     if (!l->found.n && !l->err)
-        add(l, EXP_NO_LOOPS, NULL, 0);
+        add(l, EXP_NO_LOOPS, NULL);
 }
 
 /* Adds the variants of a list of texts. */
-static void list_texts(struct list *l, const char *wanted, char *why, size_t why_bytes)
+static void list_texts(struct list *l, const char *wanted, struct exp_why *why)
 {
     char *texts = strdup(wanted), *rest = texts, *text;
 
     l->err = texts ? 0 : -ENOMEM;
     while (!l->err && (text = strtok_r(rest, ",", &rest)))
-        add(l, text, why, why_bytes);
+        add(l, text, why);
     free(texts);
 }
 
@@ -342,21 +342,21 @@ static bool read_choice(const char *wanted, struct choice *c)
     return strspn(wanted, "0123456789") == strlen(wanted) && c->most;
 }
 
-int exp_variants_make(struct exp_variants *v, const struct exp_variant_source *s, const char *wanted, char *why,
-                      size_t why_bytes)
+int exp_variants_make(struct exp_variants *v, const struct exp_variant_source *s, const char *wanted,
+                      struct exp_why *why)
 {
     const struct exp_space space = exp_space_of(s);
     struct list l = { .space = &space };
     struct choice c;
 
     if (!read_choice(wanted, &c))
-        list_texts(&l, wanted, why, why_bytes);
+        list_texts(&l, wanted, why);
     else if (s->problem)
         list_conv(&l, &c);
     else
         list_gemm(&l, &c);
     for (size_t i = 0; i < l.found.n && !l.err; i++)
-        l.err = exp_variant_check(&l.found.variant[i], why, why_bytes);
+        l.err = exp_variant_check(&l.found.variant[i], why);
     *v = l.found;
     if (l.err)
         exp_variants_release(v);

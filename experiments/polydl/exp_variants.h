@@ -7,6 +7,7 @@
 #ifndef EXPERIMENTS_EXP_VARIANTS_H
 #define EXPERIMENTS_EXP_VARIANTS_H
 
+#include "experiments/base/exp_error.h"
 #include "experiments/polydl/exp_variant.h"
 #include "kernels/problem.h"
 
@@ -28,20 +29,19 @@ struct exp_variant_source {
  * Returns the largest of PolyDL's blocks, 64, 32 and 16, that divides a convolution's channels and filters; or 0 with one
  * line in why: for a layer whose channels would need padding, with groups or with dilation.
  */
-uint64_t exp_variant_block(const struct conv_problem *p, char *why, size_t why_bytes);
+uint64_t exp_variant_block(const struct conv_problem *p, struct exp_why *why);
 
 /*
  * Makes the variant that a text describes. Returns 0; -EINVAL with one line in why: for a loop that is not one, a tile that
  * does not divide, a dimension that is not walked to its end, or a parallel loop and the dependence that forbids it; -ENOMEM.
  */
-int exp_variant_read(struct exp_variant *v, const struct exp_variant_source *s, const char *text, char *why,
-                     size_t why_bytes);
+int exp_variant_read(struct exp_variant *v, const struct exp_variant_source *s, const char *text, struct exp_why *why);
 
 /*
  * Checks that no two iterations of the parallel loop touch the same element, one of them writing; any order of loops is
  * legal: what is written are sums. Returns 0; -EINVAL with the dependence in why; -ENOMEM. isl takes some 30 ms for it.
  */
-int exp_variant_check(const struct exp_variant *v, char *why, size_t why_bytes);
+int exp_variant_check(const struct exp_variant *v, struct exp_why *why);
 
 /* Variants, from malloc. Starts as { 0 }. */
 struct exp_variants {
@@ -60,8 +60,8 @@ struct exp_variants {
  *
  * No two are the same nest. Returns 0, -ENOMEM, or -EINVAL with one line in why.
  */
-int exp_variants_make(struct exp_variants *v, const struct exp_variant_source *s, const char *wanted, char *why,
-                      size_t why_bytes);
+int exp_variants_make(struct exp_variants *v, const struct exp_variant_source *s, const char *wanted,
+                      struct exp_why *why);
 void exp_variants_release(struct exp_variants *v);
 
 #endif

@@ -43,9 +43,9 @@ struct session {
     struct exp_store *store;
     struct exp_tasks_counts timed, simulated, fused_timed, fused_simulated;
     char why_no_times[256]; /* "": they are taken */
-    char why_no_dnnl[256];
+    struct exp_why why_no_dnnl;
     char what[768];
-    char why[EXP_MAIN_WHY_BYTES];
+    struct exp_why why;
 };
 
 /* ---- preparation ---- */
@@ -60,11 +60,11 @@ static int choose_kernel(struct session *s)
     s->small = hint ? conv_small_of(hint->isa) : conv_small_best();
     s->timing.uses_xsmm = !strcmp(name, XSMM);
     if (s->timing.uses_xsmm && exp_xsmm_why_not())
-        return exp_fail(s->why, sizeof s->why, -ENOENT, "UKR=%s: %s", name, exp_xsmm_why_not());
+        return exp_fail(&s->why, -ENOENT, "UKR=%s: %s", name, exp_xsmm_why_not());
     if (!*name || s->timing.uses_xsmm)
         return 0;
     if (!sim_cpu_isa_find(name, &isa) || conv_small_of(isa)->isa != isa)
-        return exp_fail(s->why, sizeof s->why, -EINVAL, "UKR: must be ref, avx2, avx512 or " XSMM ", not '%s'", name);
+        return exp_fail(&s->why, -EINVAL, "UKR: must be ref, avx2, avx512 or " XSMM ", not '%s'", name);
     s->small = conv_small_of(isa);
     return 0;
 }
@@ -72,12 +72,12 @@ static int choose_kernel(struct session *s)
 /* Says why nothing is timed, if so. */
 static void look_here(struct session *s)
 {
-    char why[200];
+    struct exp_why why;
 
     if (!s->options.timing)
         exp_say(s->why_no_times, sizeof s->why_no_times, "TIMING=0");
-    else if (exp_machine_why_not_here(&s->machine, why, sizeof why))
-        exp_say(s->why_no_times, sizeof s->why_no_times, "this computer is not %s: %s", s->machine.name, why);
+    else if (exp_machine_why_not_here(&s->machine, &why))
+        exp_say(s->why_no_times, sizeof s->why_no_times, "this computer is not %s: %s", s->machine.name, why.text);
     else if (!conv_small_runs(s->small))
         exp_say(s->why_no_times, sizeof s->why_no_times, "this computer cannot execute %s", s->small->name);
 }
@@ -85,11 +85,11 @@ static void look_here(struct session *s)
 /* Loads what is timed beside the variants. */
 static int prepare_timing(struct session *s)
 {
-    int err = exp_machine_find(&s->here.machine, "host", s->options.results, s->why, sizeof s->why);
+    int err = exp_machine_find(&s->here.machine, "host", s->options.results, &s->why);
 
     if (!err)
-        err = exp_setup_init(&s->here, "", "", s->why, sizeof s->why);
-    if (!err && exp_dnnl_load(&s->dnnl, s->why_no_dnnl, sizeof s->why_no_dnnl))
+        err = exp_setup_init(&s->here, "", "", &s->why);
+    if (!err && exp_dnnl_load(&s->dnnl, &s->why_no_dnnl))
         s->dnnl = NULL;
     s->timing = (struct exp_polydl_timing){ .setup = &s->here,
                                             .dnnl = s->dnnl,
@@ -99,7 +99,7 @@ static int prepare_timing(struct session *s)
                                             .refine_ns = s->options.refine * (uint64_t)1000000,
                                             .n_threads = s->options.threads };
     if (!err && s->options.ruler && exp_ruler_new(&s->timing.ruler, conv_peak_best()))
-        err = exp_fail(s->why, sizeof s->why, -ENOMEM, "out of memory");
+        err = exp_fail(&s->why, -ENOMEM, "out of memory");
     return err;
 }
 
@@ -125,7 +125,8 @@ static void describe(struct session *s)
     else
         exp_say_more(s->what, sizeof s->what,
                      "an image per thread, %u threads at most (PolyDL: 28 images on 28 cores); oneDNN %s; LIBXSMM %s",
-                     s->timing.n_threads, s->dnnl ? exp_dnnl_version(s->dnnl) : s->why_no_dnnl, exp_xsmm_version());
+                     s->timing.n_threads, s->dnnl ? exp_dnnl_version(s->dnnl) : s->why_no_dnnl.text,
+                     exp_xsmm_version());
 }
 
 /* Returns half of this computer's memory. */
@@ -141,9 +142,9 @@ static int plan_fused(struct session *s)
     int err = exp_fused_plan(&s->fused, &s->polydl, s->options.batch, usable_bytes());
 
     if (err)
-        return exp_fail(s->why, sizeof s->why, err, "out of memory for fused operators");
+        return exp_fail(&s->why, err, "out of memory for fused operators");
     s->replayed.machine = s->machine;
-    return exp_setup_init(&s->replayed, "", "", s->why, sizeof s->why);
+    return exp_setup_init(&s->replayed, "", "", &s->why);
 }
 
 static struct exp_fused_timing fused_timing(const struct session *s)
@@ -156,10 +157,10 @@ static struct exp_fused_timing fused_timing(const struct session *s)
 static int prepare(struct session *s)
 {
     const struct exp_options *o = &s->options;
-    int err = exp_polydl_models(&s->models, o->model, o->layers, s->why, sizeof s->why);
+    int err = exp_polydl_models(&s->models, o->model, o->layers, &s->why);
 
     if (!err)
-        err = exp_machine_find(&s->machine, o->machine, o->results, s->why, sizeof s->why);
+        err = exp_machine_find(&s->machine, o->machine, o->results, &s->why);
     if (!err)
         err = choose_kernel(s);
     if (!err)
@@ -167,20 +168,19 @@ static int prepare(struct session *s)
     if (!err && !*s->why_no_times)
         err = prepare_timing(s);
     if (!err)
-        err = exp_polydl_plan(&s->polydl, &s->models, &s->machine, o->variants, s->why, sizeof s->why);
+        err = exp_polydl_plan(&s->polydl, &s->models, &s->machine, o->variants, &s->why);
     if (!err)
         err = plan_fused(s);
     exp_results_time(&s->results, *s->why_no_times ? s->why_no_times : NULL);
     if (!err)
-        err = exp_results_find(&s->results, EXP_POLYDL, o, &s->machine, s->models.model, s->models.n, s->why,
-                               sizeof s->why);
+        err = exp_results_find(&s->results, EXP_POLYDL, o, &s->machine, s->models.model, s->models.n, &s->why);
     if (!err)
-        err = exp_results_open(&s->results, s->why, sizeof s->why);
+        err = exp_results_open(&s->results, &s->why);
     if (err)
         return err;
     say_left_out(s);
     describe(s);
-    return exp_main_store(&s->store, o, s->why, sizeof s->why);
+    return exp_main_store(&s->store, o, &s->why);
 }
 
 /* ---- the work ---- */
@@ -191,7 +191,7 @@ static int look_for_failures(struct session *s)
 
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
         if (all[i]->n_failed)
-            return exp_fail(s->why, sizeof s->why, -EIO, "failed, such as %s", all[i]->failure);
+            return exp_fail(&s->why, -EIO, "failed, such as %s", all[i]->failure);
     }
     return 0;
 }
@@ -207,20 +207,20 @@ static int work(struct session *s)
         [EXP_WORK_REPLAY] = exp_polydl_simulate_seconds(&s->polydl) + exp_fused_simulate_seconds(&s->fused),
         [EXP_WORK_ANALYSE] = exp_analyses_seconds(&s->polydl, s->options.jobs),
     };
-    int err = exp_main_progress(&o.progress, seconds, s->why, sizeof s->why);
+    int err = exp_main_progress(&o.progress, seconds, &s->why);
 
     if (!err && !*s->why_no_times)
-        err = exp_polydl_measure(&s->polydl, &s->timing, &o, &s->timed, s->why, sizeof s->why);
+        err = exp_polydl_measure(&s->polydl, &s->timing, &o, &s->timed, &s->why);
     if (!err && !*s->why_no_times)
-        err = exp_fused_measure(&s->fused, &fused, &o, &s->fused_timed, s->why, sizeof s->why);
+        err = exp_fused_measure(&s->fused, &fused, &o, &s->fused_timed, &s->why);
     if (!err)
-        err = exp_polydl_simulate(&s->polydl, s->small, &o, &s->simulated, s->why, sizeof s->why);
+        err = exp_polydl_simulate(&s->polydl, s->small, &o, &s->simulated, &s->why);
     if (!err)
-        err = exp_fused_simulate(&s->fused, &s->replayed, &o, &s->fused_simulated, s->why, sizeof s->why);
+        err = exp_fused_simulate(&s->fused, &s->replayed, &o, &s->fused_simulated, &s->why);
     if (!err)
         err = look_for_failures(s);
     if (!err)
-        err = exp_rank_make(&s->rank, &s->polydl, s->options.jobs, o.progress, s->why, sizeof s->why);
+        err = exp_rank_make(&s->rank, &s->polydl, s->options.jobs, o.progress, &s->why);
     exp_progress_free(o.progress);
     return err;
 }
@@ -267,12 +267,12 @@ static int print_baselines(const struct session *s, FILE *out)
 /* Prints what answers are made of. */
 static int print_tables(const struct session *s, FILE *out)
 {
-    char why[200];
+    struct exp_why why;
     int err;
 
     exp_rank_print(&s->rank, out);
     err = print_baselines(s, out);
-    return err ? err : exp_fused_print(&s->fused, EXP_EXPERIMENTS_DIR, out, why, sizeof why);
+    return err ? err : exp_fused_print(&s->fused, EXP_EXPERIMENTS_DIR, out, &why);
 }
 
 /*
@@ -330,7 +330,7 @@ static int draw(struct session *s)
     };
 
     exp_rank_plot_init(&plot);
-    return exp_main_draw(&figures, s->why, sizeof s->why);
+    return exp_main_draw(&figures, &s->why);
 }
 
 static void say_counts(const char *what, const struct exp_tasks_counts *c)
@@ -341,22 +341,21 @@ static void say_counts(const char *what, const struct exp_tasks_counts *c)
 static int finish(struct session *s)
 {
     const struct exp_rank_results ranked = { &s->rank, &s->fused, s->what, EXP_EXPERIMENTS_DIR };
-    int drawn = 0,
-        err = exp_polydl_report_write(&s->polydl, &s->results.dir, s->what,
-                                      *s->why_no_times ? s->why_no_times : "not measured", s->why, sizeof s->why);
+    int drawn = 0, err = exp_polydl_report_write(&s->polydl, &s->results.dir, s->what,
+                                                 *s->why_no_times ? s->why_no_times : "not measured", &s->why);
 
     if (!err)
-        err = exp_rank_write(&ranked, &s->results.dir, s->why, sizeof s->why);
+        err = exp_rank_write(&ranked, &s->results.dir, &s->why);
     if (!err)
-        err = exp_fused_write(&s->fused, &s->results.dir, s->what, s->why_no_times, s->why, sizeof s->why);
+        err = exp_fused_write(&s->fused, &s->results.dir, s->what, s->why_no_times, &s->why);
     if (!err)
-        err = exp_results_write_machine(&s->results.dir, &s->machine, s->options.machine, s->why, sizeof s->why);
+        err = exp_results_write_machine(&s->results.dir, &s->machine, s->options.machine, &s->why);
     if (!err)
-        err = exp_outdir_write(&s->results.dir, "verdict.txt", print_verdict_file, s, s->why, sizeof s->why);
+        err = exp_outdir_write(&s->results.dir, "verdict.txt", print_verdict_file, s, &s->why);
     if (!err && !*s->why_no_times)
         drawn = draw(s);
     if (!err)
-        err = exp_results_commit(&s->results, s->why, sizeof s->why);
+        err = exp_results_commit(&s->results, &s->why);
     if (err)
         return err;
     printf("\n%s\ntables: %s/\n", s->what, s->results.path);
@@ -366,7 +365,7 @@ static int finish(struct session *s)
     err = print_tables(s, stdout);
     fputc('\n', stdout);
     print_answers(s, stdout);
-    return err ? err : exp_program_drawn(drawn, s->why, sizeof s->why);
+    return err ? err : exp_program_drawn(drawn, &s->why);
 }
 
 static int run(void *session)
@@ -408,7 +407,7 @@ int main(int argc, char **argv)
     static const struct exp_main course = {
         .program = EXP_POLYDL, .document = document, .run = run, .release = release
     };
-    struct session s = { .why = "" };
+    struct session s = { .why = { "" } };
 
-    return exp_main(&course, &s, &s.options, s.why, argc, argv);
+    return exp_main(&course, &s, &s.options, &s.why, argc, argv);
 }

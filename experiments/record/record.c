@@ -118,13 +118,12 @@ struct reading {
     const struct exp_table *table;
     size_t *column; /* [t->file.n_columns] of the file; SIZE_MAX: it has none */
     bool is_strict; /* the file is this version's */
-    char *why;
-    size_t why_bytes;
+    struct exp_why *why;
 };
 
 static int refuse(const struct reading *r, size_t row, size_t i, const char *what)
 {
-    return exp_fail(r->why, r->why_bytes, -EINVAL, "%s:%u: %s, '%.60s' %s", r->table->path, r->table->line[row],
+    return exp_fail(r->why, -EINVAL, "%s:%u: %s, '%.60s' %s", r->table->path, r->table->line[row],
                     rec_field_at(r->t, i)->column.name, exp_table_string(r->table, row, r->column[i]), what);
 }
 
@@ -168,7 +167,7 @@ static int take_whole(const struct reading *r, size_t row, size_t i, void *at)
     const enum rec_type type = rec_field_at(r->t, i)->type;
     const uint64_t most = type == REC_BOOL ? 1 : type == REC_U32 ? UINT32_MAX : UINT64_MAX;
     uint64_t value = 0;
-    int err = exp_table_u64(r->table, row, r->column[i], &value, r->why, r->why_bytes);
+    int err = exp_table_u64(r->table, row, r->column[i], &value, r->why);
 
     if (!err && value > most)
         err = refuse(r, row, i, type == REC_BOOL ? "is neither 0 nor 1" : "is too large");
@@ -194,7 +193,7 @@ static int take_value(const struct reading *r, size_t row, size_t i, char *to)
     case REC_CHARS:
         return copy_text(r, row, i, at, f->bytes, cell);
     case REC_DOUBLE:
-        return exp_table_double(r->table, row, r->column[i], at, r->why, r->why_bytes);
+        return exp_table_double(r->table, row, r->column[i], at, r->why);
     default:
         return take_whole(r, row, i, at);
     }
@@ -269,14 +268,13 @@ static int match_columns(const struct reading *r)
         const char *name = rec_field_at(r->t, i)->column.name;
 
         if (i >= t->n_columns || strcmp(t->column[i], name) != 0)
-            return exp_fail(r->why, r->why_bytes, -EINVAL, "%s:%u: column %zu must be '%s', not '%.60s'", t->path,
-                            t->header_line, i + 1, name, i < t->n_columns ? t->column[i] : "");
+            return exp_fail(r->why, -EINVAL, "%s:%u: column %zu must be '%s', not '%.60s'", t->path, t->header_line,
+                            i + 1, name, i < t->n_columns ? t->column[i] : "");
         r->column[i] = i;
     }
     if (t->n_columns == n)
         return 0;
-    return exp_fail(r->why, r->why_bytes, -EINVAL, "%s:%u: unknown column, '%.60s'", t->path, t->header_line,
-                    t->column[n]);
+    return exp_fail(r->why, -EINVAL, "%s:%u: unknown column, '%.60s'", t->path, t->header_line, t->column[n]);
 }
 
 static bool is_needed(const struct rec_field *f, const size_t *needed, size_t n_needed)
@@ -296,7 +294,7 @@ static int find_columns(const struct reading *r, const size_t *needed, size_t n_
         int err;
 
         r->column[i] = SIZE_MAX;
-        err = exp_table_column(r->table, f->column.name, &r->column[i], r->why, r->why_bytes);
+        err = exp_table_column(r->table, f->column.name, &r->column[i], r->why);
         if (err && is_needed(f, needed, n_needed))
             return -EINVAL;
     }
@@ -316,8 +314,8 @@ static int make_rows(struct reading *r, const size_t *needed, size_t n_needed, v
     int err;
 
     r->column = calloc(r->t->file.n_columns, sizeof *r->column);
-    err = row && r->column ? match(r, needed, n_needed)
-                           : exp_fail(r->why, r->why_bytes, -ENOMEM, "%s: out of memory", r->table->path);
+    err =
+        row && r->column ? match(r, needed, n_needed) : exp_fail(r->why, -ENOMEM, "%s: out of memory", r->table->path);
     for (size_t i = 0; i < n && !err; i++)
         err = take_row(r, i, row + i * bytes);
     free(r->column);
@@ -332,7 +330,7 @@ static int read_rows(struct rec_rows *rows, struct reading *r, const char *path,
     int err;
 
     *rows = (struct rec_rows){ 0 };
-    err = exp_table_read(&rows->table, path, r->why, r->why_bytes);
+    err = exp_table_read(&rows->table, path, r->why);
     if (err)
         return err;
     r->table = &rows->table;
@@ -343,24 +341,24 @@ static int read_rows(struct rec_rows *rows, struct reading *r, const char *path,
     return err;
 }
 
-int rec_read(struct rec_rows *rows, const struct rec_table *t, const char *path, char *why, size_t why_bytes)
+int rec_read(struct rec_rows *rows, const struct rec_table *t, const char *path, struct exp_why *why)
 {
-    struct reading r = { .t = t, .is_strict = true, .why = why, .why_bytes = why_bytes };
+    struct reading r = { .t = t, .is_strict = true, .why = why };
 
     return read_rows(rows, &r, path, NULL, 0);
 }
 
 int rec_read_some(struct rec_rows *rows, const struct rec_table *t, const char *path, const size_t *needed,
-                  size_t n_needed, char *why, size_t why_bytes)
+                  size_t n_needed, struct exp_why *why)
 {
-    struct reading r = { .t = t, .why = why, .why_bytes = why_bytes };
+    struct reading r = { .t = t, .why = why };
 
     return read_rows(rows, &r, path, needed, n_needed);
 }
 
-int rec_rows_of(void **rows, const struct rec_table *t, const struct exp_table *table, char *why, size_t why_bytes)
+int rec_rows_of(void **rows, const struct rec_table *t, const struct exp_table *table, struct exp_why *why)
 {
-    struct reading r = { .t = t, .table = table, .why = why, .why_bytes = why_bytes };
+    struct reading r = { .t = t, .table = table, .why = why };
 
     return make_rows(&r, NULL, 0, rows);
 }
@@ -369,7 +367,7 @@ bool rec_has(const struct exp_table *table, const struct rec_field *f)
 {
     size_t column;
 
-    return !exp_table_column(table, f->column.name, &column, NULL, 0);
+    return !exp_table_column(table, f->column.name, &column, NULL);
 }
 
 void rec_release(struct rec_rows *rows)

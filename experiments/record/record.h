@@ -26,6 +26,7 @@
 #include <stdint.h>
 
 #include "experiments/base/exp_csv.h"
+#include "experiments/base/exp_error.h"
 #include "experiments/base/exp_table.h"
 
 enum rec_type { REC_DOUBLE, REC_U64, REC_U32, REC_BOOL, REC_TEXT /* const char * */, REC_CHARS /* char[] */ };
@@ -120,7 +121,7 @@ struct rec_rows {
  * Reads a file that has exactly the table's columns. Returns 0 or -errno as exp_table_read; -EINVAL with a line that
  * names file, line, column and value, for other columns or a cell that is not what rec_put writes.
  */
-int rec_read(struct rec_rows *rows, const struct rec_table *t, const char *path, char *why, size_t why_bytes);
+int rec_read(struct rec_rows *rows, const struct rec_table *t, const char *path, struct exp_why *why);
 
 /*
  * Does the same for a file of any version: it must have the columns whose members are at needed[n_needed]
@@ -128,13 +129,13 @@ int rec_read(struct rec_rows *rows, const struct rec_table *t, const char *path,
  * and all else is 0; where values share a reason, the first in the file is kept.
  */
 int rec_read_some(struct rec_rows *rows, const struct rec_table *t, const char *path, const size_t *needed,
-                  size_t n_needed, char *why, size_t why_bytes);
+                  size_t n_needed, struct exp_why *why);
 
 /*
  * Does the same with a table that has been read, which needs no column: *rows is an array of table->n_rows structs, from
  * malloc; NULL on failure.
  */
-int rec_rows_of(void **rows, const struct rec_table *t, const struct exp_table *table, char *why, size_t why_bytes);
+int rec_rows_of(void **rows, const struct rec_table *t, const struct exp_table *table, struct exp_why *why);
 
 /* Tells whether a file that was read has a field's column. */
 bool rec_has(const struct exp_table *table, const struct rec_field *f);

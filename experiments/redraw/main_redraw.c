@@ -16,13 +16,11 @@
 #include "experiments/base/exp_signal.h"
 #include "experiments/setup/exp_main.h"
 
-enum { WHY_BYTES = 1024 };
-
 /* A folder with figures, and what became of them. */
 struct place {
     const char *path;
     int err;
-    char why[WHY_BYTES];
+    struct exp_why why;
 };
 
 struct session {
@@ -30,7 +28,7 @@ struct session {
     struct exp_folders folders;
     struct place *place; /* [n] */
     size_t n;
-    char why[EXP_MAIN_WHY_BYTES];
+    struct exp_why why;
 };
 
 /* ---- finding ---- */
@@ -43,16 +41,16 @@ static bool has_figures(const char *file)
 /* Finds the folders that have figures. */
 static int find(struct session *s)
 {
-    int err = exp_folders_find(&s->folders, s->options.results, has_figures, s->why, sizeof s->why);
+    int err = exp_folders_find(&s->folders, s->options.results, has_figures, &s->why);
 
     if (err)
         return err;
     if (!s->folders.n)
-        return exp_fail(s->why, sizeof s->why, -ENOENT, "no figures to draw again: there is no %s in '%s' or below it",
+        return exp_fail(&s->why, -ENOENT, "no figures to draw again: there is no %s in '%s' or below it",
                         EXP_PLOT_RECIPE_FILE, s->options.results);
     s->place = calloc(s->folders.n, sizeof *s->place);
     if (!s->place)
-        return exp_fail(s->why, sizeof s->why, -ENOMEM, "out of memory");
+        return exp_fail(&s->why, -ENOMEM, "out of memory");
     for (s->n = 0; s->n < s->folders.n; s->n++)
         s->place[s->n].path = s->folders.path[s->n];
     return 0;
@@ -70,10 +68,10 @@ static int draw_place(void *session, size_t index, size_t thread, const struct e
 
     (void)thread;
     (void)pool;
-    p->err = exp_plot_recipe_read(&r, p->path, EXP_FIGURES_DIR, p->why, sizeof p->why);
+    p->err = exp_plot_recipe_read(&r, p->path, EXP_FIGURES_DIR, &p->why);
     if (p->err)
         return 0;
-    p->err = exp_plot_figures(&r.figures, exp_program_report_figure, &list, p->why, sizeof p->why);
+    p->err = exp_plot_figures(&r.figures, exp_program_report_figure, &list, &p->why);
     exp_plot_recipe_release(&r);
     return p->err == -EINTR ? p->err : 0;
 }
@@ -92,8 +90,8 @@ static int summarise(struct session *s)
     }
     if (!first)
         return 0;
-    return exp_fail(s->why, sizeof s->why, first->err, "%zu of %zu folders have figures that were not drawn: %s: %s",
-                    n_failed, s->n, first->path, first->why);
+    return exp_fail(&s->why, first->err, "%zu of %zu folders have figures that were not drawn: %s: %s", n_failed, s->n,
+                    first->path, first->why.text);
 }
 
 static int run(void *session)
@@ -117,7 +115,7 @@ static void release(void *session)
 int main(int argc, char **argv)
 {
     static const struct exp_main course = { .program = EXP_REDRAW, .run = run, .release = release };
-    struct session s = { .why = "" };
+    struct session s = { .why = { "" } };
 
-    return exp_main(&course, &s, &s.options, s.why, argc, argv);
+    return exp_main(&course, &s, &s.options, &s.why, argc, argv);
 }

@@ -42,21 +42,21 @@ static const char *const names[N] = {
     "estimated_right_layers",
 };
 
-static int find_columns(const struct exp_table *t, size_t column[N], char *why, size_t why_bytes)
+static int find_columns(const struct exp_table *t, size_t column[N], struct exp_why *why)
 {
     int err = 0;
 
     for (int i = 0; i < N && !err; i++)
-        err = exp_table_column(t, names[i], &column[i], why, why_bytes);
+        err = exp_table_column(t, names[i], &column[i], why);
     return err;
 }
 
 static double number(const struct exp_table *t, size_t row, size_t column)
 {
     double value = (double)NAN;
-    char ignored[256];
+    struct exp_why ignored;
 
-    exp_table_double(t, row, column, &value, ignored, sizeof ignored);
+    exp_table_double(t, row, column, &value, &ignored);
     return value;
 }
 
@@ -87,15 +87,16 @@ static void say_machine(const struct exp_table *t, size_t row, const size_t colu
 
 void exp_known_errors_say(const char *experiments_dir, FILE *out)
 {
-    char *path = exp_format("%s/estimates/errors.csv", experiments_dir), why[256] = "out of memory";
+    char *path = exp_format("%s/estimates/errors.csv", experiments_dir);
+    struct exp_why why = { "out of memory" };
     struct exp_table t = { 0 };
     size_t column[N];
-    int err = path ? exp_table_read(&t, path, why, sizeof why) : -1;
+    int err = path ? exp_table_read(&t, path, &why) : -1;
 
     if (!err)
-        err = find_columns(&t, column, why, sizeof why);
+        err = find_columns(&t, column, &why);
     if (err)
-        fprintf(out, "Nothing is known of its error: %s.", why);
+        fprintf(out, "Nothing is known of its error: %s.", why.text);
     for (size_t row = 0; row < t.n_rows && !err; row++)
         say_machine(&t, row, column, out);
     exp_table_release(&t);

@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 
+#include "experiments/base/exp_error.h"
 #include "experiments/setup/exp_case.h"
 #include "experiments/setup/exp_options.h"
 #include "experiments/base/exp_progress.h"
@@ -21,7 +22,7 @@
  * Returns 0, or with one line in why: -EINTR if interrupted; -ENOMEM; -EBADMSG if the engines do not agree.
  */
 int exp_replay_all(struct exp_experiment *e, enum exp_cache_state cache, unsigned n_threads,
-                   struct exp_progress *progress, char *why, size_t why_bytes);
+                   struct exp_progress *progress, struct exp_why *why);
 
 /* Experiments that are replayed together: what one of them leaves idle, the others use. */
 struct exp_replay_batch {
@@ -34,7 +35,7 @@ struct exp_replay_batch {
      * NULL, or what is to be done as soon as one of them is replayed: one call at a time, on any thread. Returns 0, or
      * -errno with one line in the why of exp_replay_batch, which ends it.
      */
-    int (*done)(void *ctx, size_t index, char *why, size_t why_bytes);
+    int (*done)(void *ctx, size_t index, struct exp_why *why);
     void *ctx;
     /*
      * NULL, or where counts are kept and taken from: of a batch of one experiment, without `done`. counts becomes what
@@ -48,14 +49,14 @@ struct exp_replay_batch {
 bool exp_replay_is_worth_keeping(const struct exp_setup *s);
 
 /* Does the same for several experiments. */
-int exp_replay_batch(const struct exp_replay_batch *b, char *why, size_t why_bytes);
+int exp_replay_batch(const struct exp_replay_batch *b, struct exp_why *why);
 
 /*
  * Replays an experiment with the caches, threads and store that the options ask for: from the store what it has, if
  * that is worth it. Adds to *counts.
  */
 int exp_replay_as_asked(struct exp_experiment *e, const struct exp_options *o, struct exp_progress *progress,
-                        struct exp_tasks_counts *counts, char *why, size_t why_bytes);
+                        struct exp_tasks_counts *counts, struct exp_why *why);
 
 /* Prints a line that says how many simulations came from the store; nothing if none was used. */
 void exp_replay_say_kept(const struct exp_options *o, const struct exp_tasks_counts *counts, FILE *out);

@@ -3,7 +3,7 @@
 #include "experiments/setup/exp_main.h"
 
 int exp_replay_as_asked(struct exp_experiment *e, const struct exp_options *o, struct exp_progress *progress,
-                        struct exp_tasks_counts *counts, char *why, size_t why_bytes)
+                        struct exp_tasks_counts *counts, struct exp_why *why)
 {
     struct exp_tasks_counts now = { 0 };
     struct exp_replay_batch b = { .experiment = &e,
@@ -15,9 +15,9 @@ int exp_replay_as_asked(struct exp_experiment *e, const struct exp_options *o, s
     int err = 0;
 
     if (*o->store && exp_replay_is_worth_keeping(e->setup))
-        err = exp_main_store(&b.store, o, why, why_bytes);
+        err = exp_main_store(&b.store, o, why);
     if (!err)
-        err = exp_replay_batch(&b, why, why_bytes);
+        err = exp_replay_batch(&b, why);
     exp_store_close(b.store);
     counts->n_tasks += now.n_tasks;
     counts->n_stored += now.n_stored;

@@ -18,8 +18,7 @@ struct replay_all {
     size_t n_streams;
     size_t *n_left;       /* streams of each experiment that are not done */
     pthread_mutex_t lock; /* guards n_left, and what is done with a finished experiment */
-    char *why;
-    size_t why_bytes;
+    struct exp_why *why;
     bool has_why;
 };
 
@@ -76,7 +75,7 @@ static int finish_stream(struct replay_all *all, size_t experiment)
         if (b->cache != EXP_NETWORK)
             copy_identical(b->experiment[experiment]);
         if (b->done && !all->has_why)
-            err = b->done(b->ctx, experiment, all->why, all->why_bytes);
+            err = b->done(b->ctx, experiment, all->why);
         all->has_why = all->has_why || err;
     }
     pthread_mutex_unlock(&all->lock);
@@ -116,14 +115,14 @@ static int run_streams(struct replay_all *all)
     return err;
 }
 
-int exp_replay_batch(const struct exp_replay_batch *b, char *why, size_t why_bytes)
+int exp_replay_batch(const struct exp_replay_batch *b, struct exp_why *why)
 {
-    struct replay_all all = { .batch = b, .why = why, .why_bytes = why_bytes };
+    struct replay_all all = { .batch = b, .why = why };
     size_t n = 0;
     int err;
 
     if (b->store) {
-        err = exp_replay_kept(b, why, why_bytes);
+        err = exp_replay_kept(b, why);
         if (!err && b->cache != EXP_NETWORK)
             copy_identical(b->experiment[0]);
         return err;
@@ -136,7 +135,7 @@ int exp_replay_batch(const struct exp_replay_batch *b, char *why, size_t why_byt
     free(all.stream);
     free(all.n_left);
     if (err && !all.has_why)
-        exp_fail(why, why_bytes, err,
+        exp_fail(why, err,
                  err == -EINTR     ? "interrupted while replaying"
                  : err == -EBADMSG ? "internal error: two simulations of one stream disagree; please report"
                                    : "out of memory while replaying");
@@ -144,11 +143,11 @@ int exp_replay_batch(const struct exp_replay_batch *b, char *why, size_t why_byt
 }
 
 int exp_replay_all(struct exp_experiment *e, enum exp_cache_state cache, unsigned n_threads,
-                   struct exp_progress *progress, char *why, size_t why_bytes)
+                   struct exp_progress *progress, struct exp_why *why)
 {
     const struct exp_replay_batch b = {
         .experiment = &e, .n = 1, .cache = cache, .n_threads = n_threads, .progress = progress
     };
 
-    return exp_replay_batch(&b, why, why_bytes);
+    return exp_replay_batch(&b, why);
 }

@@ -186,8 +186,7 @@ static void get_case(void *ctx, struct exp_case *c, size_t number)
 
 /* ---- work ---- */
 
-static int run(void *ctx, size_t job, const struct exp_pool *pool, struct exp_result *result, char *why,
-               size_t why_bytes)
+static int run(void *ctx, size_t job, const struct exp_pool *pool, struct exp_result *result, struct exp_why *why)
 {
     const struct kept *k = ctx;
     struct moving x = moving(k);
@@ -195,7 +194,7 @@ static int run(void *ctx, size_t job, const struct exp_pool *pool, struct exp_re
     int err = exp_replay_stream(k->batch, k->e, k->stream[job], n_threads, pool);
 
     if (err == -EBADMSG)
-        return exp_fail(why, why_bytes, err, "two simulations of one stream disagree; please report");
+        return exp_fail(why, err, "two simulations of one stream disagree; please report");
     x.to = result;
     if (!err)
         each_case(k, k->stream[job], put_case, &x);
@@ -229,7 +228,7 @@ static void settle_others(struct kept *k)
     }
 }
 
-static int run_tasks(struct kept *k, char *why, size_t why_bytes)
+static int run_tasks(struct kept *k, struct exp_why *why)
 {
     const struct exp_tasks tasks = { .task = k->list.task,
                                      .first = k->list.first,
@@ -245,21 +244,21 @@ static int run_tasks(struct kept *k, char *why, size_t why_bytes)
                                          .n_threads = k->batch->n_threads,
                                          .rules.retries_failed = true,
                                          .progress = k->batch->progress };
-    int err = exp_tasks_run(&tasks, &o, k->batch->counts, why, why_bytes);
+    int err = exp_tasks_run(&tasks, &o, k->batch->counts, why);
 
     if (!err && k->batch->counts->n_failed)
-        return exp_fail(why, why_bytes, -EBADMSG, "%zu replays failed, such as %s", k->batch->counts->n_failed,
+        return exp_fail(why, -EBADMSG, "%zu replays failed, such as %s", k->batch->counts->n_failed,
                         k->batch->counts->failure);
     return err;
 }
 
-int exp_replay_kept(const struct exp_replay_batch *b, char *why, size_t why_bytes)
+int exp_replay_kept(const struct exp_replay_batch *b, struct exp_why *why)
 {
     struct kept k = { .batch = b, .e = b->experiment[0] };
     int err = list_tasks(&k);
 
     settle_others(&k);
-    err = err ? exp_fail(why, why_bytes, err, "out of memory while replaying") : run_tasks(&k, why, why_bytes);
+    err = err ? exp_fail(why, err, "out of memory while replaying") : run_tasks(&k, why);
     exp_task_list_release(&k.list);
     free(k.stream);
     free(k.setting);

@@ -2,6 +2,7 @@
 #ifndef EXPERIMENTS_EXP_REPLAY_STREAM_H
 #define EXPERIMENTS_EXP_REPLAY_STREAM_H
 
+#include "experiments/base/exp_error.h"
 #include "experiments/base/exp_pool.h"
 #include "experiments/replay/exp_replay.h"
 
@@ -23,6 +24,6 @@ bool exp_replay_alone_differs(const struct exp_setup *s);
 void exp_replay_forget_classes(struct sim_cell *cell);
 
 /* Replays a batch of one experiment with a store. Returns as exp_replay_batch, but for what follows the last stream. */
-int exp_replay_kept(const struct exp_replay_batch *b, char *why, size_t why_bytes);
+int exp_replay_kept(const struct exp_replay_batch *b, struct exp_why *why);
 
 #endif

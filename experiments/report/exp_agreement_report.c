@@ -82,10 +82,10 @@ static void put_point(struct exp_csv *csv, const struct exp_point *p, size_t q)
     rec_put(csv, &exp_points_table, &row);
 }
 
-static int write_points(const struct exp_agreement_report *r, const struct exp_outdir *dir, char *why, size_t why_bytes)
+static int write_points(const struct exp_agreement_report *r, const struct exp_outdir *dir, struct exp_why *why)
 {
     struct exp_csv *csv;
-    int err = exp_csv_create(&csv, dir, &exp_points_table.file, r->what, why, why_bytes);
+    int err = exp_csv_create(&csv, dir, &exp_points_table.file, r->what, why);
 
     if (err)
         return err;
@@ -93,7 +93,7 @@ static int write_points(const struct exp_agreement_report *r, const struct exp_o
         for (size_t q = 0; q < ctr_n_quantities(); q++)
             put_point(csv, &r->points->point[i], q);
     }
-    return exp_csv_close(csv, why, why_bytes);
+    return exp_csv_close(csv, why);
 }
 
 /* ---- agreement.csv ---- */
@@ -171,11 +171,10 @@ static int put_model(const struct exp_agreement_report *r, struct exp_csv *csv, 
     return err;
 }
 
-static int write_agreement(const struct exp_agreement_report *r, const struct exp_outdir *dir, char *why,
-                           size_t why_bytes)
+static int write_agreement(const struct exp_agreement_report *r, const struct exp_outdir *dir, struct exp_why *why)
 {
     struct exp_csv *csv;
-    int err = exp_csv_create(&csv, dir, &exp_agreement_table.file, r->what, why, why_bytes);
+    int err = exp_csv_create(&csv, dir, &exp_agreement_table.file, r->what, why);
     int closed;
 
     if (err)
@@ -184,15 +183,15 @@ static int write_agreement(const struct exp_agreement_report *r, const struct ex
         err = put_model(r, csv, r->model[m]);
     if (!err)
         err = put_model(r, csv, NULL);
-    closed = exp_csv_close(csv, why, why_bytes);
-    return err ? exp_fail(why, why_bytes, err, "out of memory") : closed;
+    closed = exp_csv_close(csv, why);
+    return err ? exp_fail(why, err, "out of memory") : closed;
 }
 
-int exp_agreement_write(const struct exp_agreement_report *r, const struct exp_outdir *dir, char *why, size_t why_bytes)
+int exp_agreement_write(const struct exp_agreement_report *r, const struct exp_outdir *dir, struct exp_why *why)
 {
-    int err = write_points(r, dir, why, why_bytes);
+    int err = write_points(r, dir, why);
 
-    return err ? err : write_agreement(r, dir, why, why_bytes);
+    return err ? err : write_agreement(r, dir, why);
 }
 
 /* ---- for people ---- */

@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 
+#include "experiments/base/exp_error.h"
 #include "experiments/record/record.h"
 #include "experiments/report/exp_agreement.h"
 
@@ -18,8 +19,7 @@ struct exp_agreement_report {
 };
 
 /* Returns 0, or -errno with one line in why. */
-int exp_agreement_write(const struct exp_agreement_report *r, const struct exp_outdir *dir, char *why,
-                        size_t why_bytes);
+int exp_agreement_write(const struct exp_agreement_report *r, const struct exp_outdir *dir, struct exp_why *why);
 
 /* Prints the table for people: all models, each algorithm, as the machine is. Returns 0 or -ENOMEM. */
 int exp_agreement_print(const struct exp_agreement_report *r, FILE *out);

@@ -100,12 +100,12 @@ static void put_totals(struct exp_csv *csv, const struct exp_report *r)
     }
 }
 
-int exp_classes_write(const struct exp_report *r, const struct exp_outdir *dir, char *why, size_t why_bytes)
+int exp_classes_write(const struct exp_report *r, const struct exp_outdir *dir, struct exp_why *why)
 {
     struct exp_csv *csv;
-    int err = exp_report_open(&csv, r, dir, &exp_classes_table.file,
-                              "misses of one tensor at one level, in one layer or the whole model, with one algorithm",
-                              why, why_bytes);
+    int err =
+        exp_report_open(&csv, r, dir, &exp_classes_table.file,
+                        "misses of one tensor at one level, in one layer or the whole model, with one algorithm", why);
 
     if (err)
         return err;
@@ -119,5 +119,5 @@ int exp_classes_write(const struct exp_report *r, const struct exp_outdir *dir, 
         add_case(&g, c);
         put_group(csv, &g, &r->e->setup->classified);
     }
-    return exp_csv_close(csv, why, why_bytes);
+    return exp_csv_close(csv, why);
 }

@@ -29,7 +29,7 @@ static int compare_keys(const void *a, const void *b)
 }
 
 /* Sorts; two rows about the same are an error. */
-static int sort_rows(const struct exp_table *t, struct exp_counts_row *row, char *why, size_t why_bytes)
+static int sort_rows(const struct exp_table *t, struct exp_counts_row *row, struct exp_why *why)
 {
     qsort(row, t->n_rows, sizeof *row, compare_keys);
     for (size_t i = 1; i < t->n_rows; i++) {
@@ -37,8 +37,8 @@ static int sort_rows(const struct exp_table *t, struct exp_counts_row *row, char
 
         if (compare_keys(a, b))
             continue;
-        return exp_fail(why, why_bytes, -EINVAL, "%s:%u: layer %llu of '%s' with %s is there twice, in line %u too",
-                        t->path, t->line[a->row > b->row ? a->row : b->row], (unsigned long long)a->key.layer_index,
+        return exp_fail(why, -EINVAL, "%s:%u: layer %llu of '%s' with %s is there twice, in line %u too", t->path,
+                        t->line[a->row > b->row ? a->row : b->row], (unsigned long long)a->key.layer_index,
                         a->key.model, a->key.algo, t->line[a->row < b->row ? a->row : b->row]);
     }
     return 0;
@@ -51,43 +51,42 @@ static const struct exp_counts_row *find_row(const struct exp_table *t, const st
 }
 
 static int open_table(struct exp_table *t, const char *folder, const struct exp_csv_file *file,
-                      struct exp_counts_row **row, char *why, size_t why_bytes)
+                      struct exp_counts_row **row, struct exp_why *why)
 {
     char *path = exp_format("%s/%s", folder, file->name);
-    int err = path ? exp_table_read(t, path, why, why_bytes) : exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+    int err = path ? exp_table_read(t, path, why) : exp_fail(why, -ENOMEM, "out of memory");
 
     free(path);
     if (err)
         return err;
     *row = calloc(t->n_rows ? t->n_rows : 1, sizeof **row);
-    return *row ? 0 : exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+    return *row ? 0 : exp_fail(why, -ENOMEM, "out of memory");
 }
 
-static int find_columns(const struct exp_table *t, const struct exp_csv_file *file, size_t *column, char *why,
-                        size_t why_bytes)
+static int find_columns(const struct exp_table *t, const struct exp_csv_file *file, size_t *column, struct exp_why *why)
 {
     int err = 0;
 
     for (size_t i = 0; i < file->n_columns && !err; i++)
-        err = exp_table_column(t, file->column[i].name, &column[i], why, why_bytes);
+        err = exp_table_column(t, file->column[i].name, &column[i], why);
     return err;
 }
 
-static int read_plans(struct exp_counts *c, char *why, size_t why_bytes)
+static int read_plans(struct exp_counts *c, struct exp_why *why)
 {
     size_t column[EXP_COUNTS_N_PLAN_COLUMNS];
     const struct exp_table *t = &c->plans;
-    int err = open_table(&c->plans, c->folder, &exp_counts_plan_file, &c->plan, why, why_bytes);
+    int err = open_table(&c->plans, c->folder, &exp_counts_plan_file, &c->plan, why);
 
     if (!err)
-        err = find_columns(t, &exp_counts_plan_file, column, why, why_bytes);
+        err = find_columns(t, &exp_counts_plan_file, column, why);
     for (size_t i = 0; i < t->n_rows && !err; i++) {
         struct exp_counts_row *row = &c->plan[i];
 
         row->row = i;
         row->key.model = exp_table_string(t, i, column[EXP_COUNTS_PLAN_MODEL]);
         row->key.algo = exp_table_string(t, i, column[EXP_COUNTS_PLAN_ALGO]);
-        err = exp_table_u64(t, i, column[EXP_COUNTS_PLAN_INDEX], &row->key.layer_index, why, why_bytes);
+        err = exp_table_u64(t, i, column[EXP_COUNTS_PLAN_INDEX], &row->key.layer_index, why);
     }
     if (err)
         return err;
@@ -95,11 +94,11 @@ static int read_plans(struct exp_counts *c, char *why, size_t why_bytes)
     c->column_layer = column[EXP_COUNTS_PLAN_LAYER];
     c->column_macs = column[EXP_COUNTS_PLAN_MACS];
     c->column_plan = column[EXP_COUNTS_PLAN_PLAN];
-    return sort_rows(t, c->plan, why, why_bytes);
+    return sort_rows(t, c->plan, why);
 }
 
-static int read_cache_state(const struct exp_table *t, size_t row, size_t column, enum exp_cache_state *s, char *why,
-                            size_t why_bytes)
+static int read_cache_state(const struct exp_table *t, size_t row, size_t column, enum exp_cache_state *s,
+                            struct exp_why *why)
 {
     const char *text = exp_table_string(t, row, column);
 
@@ -107,23 +106,23 @@ static int read_cache_state(const struct exp_table *t, size_t row, size_t column
         if (!strcmp(text, exp_cache_state_name(*s)))
             return 0;
     }
-    return exp_fail(why, why_bytes, -EINVAL, "%s:%u: caches: must be cold, warm or network, not '%s'", t->path,
-                    t->line[row], text);
+    return exp_fail(why, -EINVAL, "%s:%u: caches: must be cold, warm or network, not '%s'", t->path, t->line[row],
+                    text);
 }
 
-static int read_quantity(const struct exp_table *t, size_t row, size_t column, size_t *q, char *why, size_t why_bytes)
+static int read_quantity(const struct exp_table *t, size_t row, size_t column, size_t *q, struct exp_why *why)
 {
     const char *text = exp_table_string(t, row, column);
 
     *q = ctr_quantity_index(text);
     if (*q < ctr_n_quantities())
         return 0;
-    return exp_fail(why, why_bytes, -EINVAL, "%s:%u: unknown quantity '%s'; the common ones are in counters/README.md",
-                    t->path, t->line[row], text);
+    return exp_fail(why, -EINVAL, "%s:%u: unknown quantity '%s'; the common ones are in counters/README.md", t->path,
+                    t->line[row], text);
 }
 
 /* Reads a count; NaN if the cell says why there is none. */
-static int read_count(const struct exp_table *t, size_t row, size_t column, double *count, char *why, size_t why_bytes)
+static int read_count(const struct exp_table *t, size_t row, size_t column, double *count, struct exp_why *why)
 {
     uint64_t number;
     int err;
@@ -131,24 +130,24 @@ static int read_count(const struct exp_table *t, size_t row, size_t column, doub
     *count = (double)NAN;
     if (!strncmp(exp_table_string(t, row, column), missing_prefix, strlen(missing_prefix)))
         return 0;
-    err = exp_table_u64(t, row, column, &number, why, why_bytes);
+    err = exp_table_u64(t, row, column, &number, why);
     if (!err)
         *count = (double)number;
     return err;
 }
 
-static int check_has_plan(const struct exp_counts *c, const struct exp_counts_row *row, char *why, size_t why_bytes)
+static int check_has_plan(const struct exp_counts *c, const struct exp_counts_row *row, struct exp_why *why)
 {
     const struct exp_counts_key key = { row->key.model, row->key.algo, row->key.layer_index, 0, EXP_COLD };
 
     if (find_row(&c->plans, c->plan, &key))
         return 0;
-    return exp_fail(why, why_bytes, -EINVAL, "%s:%u: %s has no plan of layer %llu of '%s' with %s", c->counts.path,
+    return exp_fail(why, -EINVAL, "%s:%u: %s has no plan of layer %llu of '%s' with %s", c->counts.path,
                     c->counts.line[row->row], exp_counts_plan_file.name, (unsigned long long)key.layer_index, key.model,
                     key.algo);
 }
 
-static int read_count_row(struct exp_counts *c, size_t i, const size_t *column, char *why, size_t why_bytes)
+static int read_count_row(struct exp_counts *c, size_t i, const size_t *column, struct exp_why *why)
 {
     const struct exp_table *t = &c->counts;
     struct exp_counts_row *row = &c->count[i];
@@ -157,30 +156,30 @@ static int read_count_row(struct exp_counts *c, size_t i, const size_t *column, 
     row->row = i;
     row->key.model = exp_table_string(t, i, column[EXP_COUNTS_MODEL]);
     row->key.algo = exp_table_string(t, i, column[EXP_COUNTS_ALGO]);
-    err = exp_table_u64(t, i, column[EXP_COUNTS_INDEX], &row->key.layer_index, why, why_bytes);
+    err = exp_table_u64(t, i, column[EXP_COUNTS_INDEX], &row->key.layer_index, why);
     if (!err)
-        err = read_cache_state(t, i, column[EXP_COUNTS_CACHES], &row->key.cache, why, why_bytes);
+        err = read_cache_state(t, i, column[EXP_COUNTS_CACHES], &row->key.cache, why);
     if (!err)
-        err = read_quantity(t, i, column[EXP_COUNTS_QUANTITY], &row->key.quantity, why, why_bytes);
+        err = read_quantity(t, i, column[EXP_COUNTS_QUANTITY], &row->key.quantity, why);
     if (!err)
-        err = read_count(t, i, column[EXP_COUNTS_COUNT], &row->count, why, why_bytes);
-    return err ? err : check_has_plan(c, row, why, why_bytes);
+        err = read_count(t, i, column[EXP_COUNTS_COUNT], &row->count, why);
+    return err ? err : check_has_plan(c, row, why);
 }
 
-static int read_counts(struct exp_counts *c, char *why, size_t why_bytes)
+static int read_counts(struct exp_counts *c, struct exp_why *why)
 {
     size_t column[EXP_COUNTS_N_COUNT_COLUMNS];
-    int err = open_table(&c->counts, c->folder, &exp_counts_count_file, &c->count, why, why_bytes);
+    int err = open_table(&c->counts, c->folder, &exp_counts_count_file, &c->count, why);
 
     if (!err)
-        err = find_columns(&c->counts, &exp_counts_count_file, column, why, why_bytes);
+        err = find_columns(&c->counts, &exp_counts_count_file, column, why);
     c->column_count = err ? 0 : column[EXP_COUNTS_COUNT];
     for (size_t i = 0; i < c->counts.n_rows && !err; i++)
-        err = read_count_row(c, i, column, why, why_bytes);
-    return err ? err : sort_rows(&c->counts, c->count, why, why_bytes);
+        err = read_count_row(c, i, column, why);
+    return err ? err : sort_rows(&c->counts, c->count, why);
 }
 
-int exp_counts_read(struct exp_counts *c, const char *folder, char *why, size_t why_bytes)
+int exp_counts_read(struct exp_counts *c, const char *folder, struct exp_why *why)
 {
     int err;
 
@@ -190,15 +189,14 @@ int exp_counts_read(struct exp_counts *c, const char *folder, char *why, size_t 
                               .machine = strdup(""),
                               .ukr = strdup(""),
                               .core = strdup("") };
-    err = c->folder && c->cpu && c->commit && c->machine && c->ukr && c->core
-              ? 0
-              : exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+    err = c->folder && c->cpu && c->commit && c->machine && c->ukr && c->core ? 0
+                                                                              : exp_fail(why, -ENOMEM, "out of memory");
     if (!err)
-        err = exp_counts_read_host(c, why, why_bytes);
+        err = exp_counts_read_host(c, why);
     if (!err)
-        err = read_plans(c, why, why_bytes);
+        err = read_plans(c, why);
     if (!err)
-        err = read_counts(c, why, why_bytes);
+        err = read_counts(c, why);
     if (err)
         exp_counts_release(c);
     return err;
@@ -249,23 +247,23 @@ char *exp_counts_models(const struct exp_counts *c, enum exp_cache_state cache)
  * of another table.
  */
 static int check_layer(const struct exp_counts *c, const struct exp_counts_row *row, const struct exp_model *model,
-                       const struct exp_layer *layer, char *why, size_t why_bytes)
+                       const struct exp_layer *layer, struct exp_why *why)
 {
     const struct exp_table *t = &c->plans;
     const char *name = exp_table_string(t, row->row, c->column_layer);
     double macs;
-    int err = exp_table_double(t, row->row, c->column_macs, &macs, why, why_bytes);
+    int err = exp_table_double(t, row->row, c->column_macs, &macs, why);
 
     if (err || (!strcmp(name, layer->name) && macs == conv_macs(&layer->problem)))
         return err;
-    return exp_fail(why, why_bytes, -EINVAL,
+    return exp_fail(why, -EINVAL,
                     "%s:%u: layer %u of '%s' is '%s' with %.0f multiply-adds there, and '%s' with %.0f in %s", t->path,
                     t->line[row->row], layer->index, model->name, name, macs, layer->name, conv_macs(&layer->problem),
                     model->path);
 }
 
 int exp_counts_take_plan(const struct exp_counts *c, const struct exp_model *model, struct exp_case *x, bool *is_older,
-                         char *why, size_t why_bytes)
+                         struct exp_why *why)
 {
     const struct exp_counts_key key = { model->name, x->algo->name, x->layer->index, 0, EXP_COLD };
     const struct exp_counts_row *row = find_row(&c->plans, c->plan, &key);
@@ -274,13 +272,13 @@ int exp_counts_take_plan(const struct exp_counts *c, const struct exp_model *mod
     struct conv_plan plan;
     int err;
 
-    why[0] = '\0';
+    why->text[0] = '\0';
     *is_older = false;
     if (!row) {
-        exp_say(why, why_bytes, "no counts of this layer and algorithm");
+        exp_say(why->text, sizeof why->text, "no counts of this layer and algorithm");
         return 0;
     }
-    err = check_layer(c, row, model, x->layer, why, why_bytes);
+    err = check_layer(c, row, model, x->layer, why);
     if (err)
         return err;
     exp_plan_text(&x->plan, text);
@@ -289,7 +287,7 @@ int exp_counts_take_plan(const struct exp_counts *c, const struct exp_model *mod
     if (!*is_older)
         return 0;
     if (exp_plan_of_text(&plan, &x->plan, recorded))
-        exp_say(why, why_bytes, "plan differs: counted '%s', planned today '%s'", recorded, text);
+        exp_say(why->text, sizeof why->text, "plan differs: counted '%s', planned today '%s'", recorded, text);
     else
         x->plan = plan;
     return 0;

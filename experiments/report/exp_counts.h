@@ -23,6 +23,7 @@
 #include <stddef.h>
 
 #include "experiments/base/exp_csv.h"
+#include "experiments/base/exp_error.h"
 #include "experiments/base/exp_table.h"
 #include "experiments/setup/exp_case.h"
 
@@ -59,7 +60,7 @@ struct exp_counts {
  * Reads and checks a folder. Returns 0; -ENOENT and other -errno of reading; -EINVAL for what is malformed, of another
  * version, negative, counted twice, or without a plan; -ENOMEM. On failure *c is empty.
  */
-int exp_counts_read(struct exp_counts *c, const char *folder, char *why, size_t why_bytes);
+int exp_counts_read(struct exp_counts *c, const char *folder, struct exp_why *why);
 void exp_counts_release(struct exp_counts *c); /* an empty one is fine */
 
 /* Tells whether there are counts of a model in that state of the caches. */
@@ -77,7 +78,7 @@ char *exp_counts_models(const struct exp_counts *c, enum exp_cache_state cache);
  * -EINVAL if the row is of another layer than the model's table says.
  */
 int exp_counts_take_plan(const struct exp_counts *c, const struct exp_model *model, struct exp_case *x, bool *is_older,
-                         char *why, size_t why_bytes);
+                         struct exp_why *why);
 
 /* Returns a count; NaN if there is none, with the reason in why_not, which is of c. */
 double exp_counts_find(const struct exp_counts *c, const struct exp_counts_key *key, const char **why_not);
@@ -95,7 +96,7 @@ struct exp_counts_source {
 /* Tells whether anything was counted at all. */
 bool exp_counts_exist(const struct exp_experiment *e);
 
-int exp_counts_write(const struct exp_counts_source *s, const struct exp_outdir *dir, char *why, size_t why_bytes);
+int exp_counts_write(const struct exp_counts_source *s, const struct exp_outdir *dir, struct exp_why *why);
 void exp_counts_print_host(const struct exp_counts_source *s, FILE *out);
 
 void exp_counts_document(FILE *out);

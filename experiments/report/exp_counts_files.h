@@ -2,6 +2,7 @@
 #ifndef EXPERIMENTS_EXP_COUNTS_FILES_H
 #define EXPERIMENTS_EXP_COUNTS_FILES_H
 
+#include "experiments/base/exp_error.h"
 #include "experiments/report/exp_counts.h"
 
 /* Columns of plans.csv and counts.csv, by their place. */
@@ -27,6 +28,6 @@ enum {
 extern const struct exp_csv_file exp_counts_plan_file, exp_counts_count_file;
 
 /* Reads host.txt of c->folder. Returns 0, or -errno with one line in why. */
-int exp_counts_read_host(struct exp_counts *c, char *why, size_t why_bytes);
+int exp_counts_read_host(struct exp_counts *c, struct exp_why *why);
 
 #endif

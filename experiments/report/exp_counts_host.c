@@ -23,7 +23,7 @@ static int set_text(char **field, const char *value, size_t length)
 }
 
 /* Reads one NAME=VALUE of "replay with". */
-static int read_setting(struct exp_counts *c, const char *word, size_t length, char *why, size_t why_bytes)
+static int read_setting(struct exp_counts *c, const char *word, size_t length, struct exp_why *why)
 {
     const struct {
         const char *name;
@@ -39,18 +39,18 @@ static int read_setting(struct exp_counts *c, const char *word, size_t length, c
     c->packs_filters = length == strlen("FILTERS=run_time") && !strncmp(word, "FILTERS=run_time", length);
     if (c->packs_filters || (length == strlen("FILTERS=ahead") && !strncmp(word, "FILTERS=ahead", length)))
         return 0;
-    return exp_fail(why, why_bytes, -EINVAL, "%s/" EXP_COUNTS_HOST ": replay with: unknown setting '%.*s'", c->folder,
-                    (int)length, word);
+    return exp_fail(why, -EINVAL, "%s/" EXP_COUNTS_HOST ": replay with: unknown setting '%.*s'", c->folder, (int)length,
+                    word);
 }
 
-static int read_settings(struct exp_counts *c, const char *words, char *why, size_t why_bytes)
+static int read_settings(struct exp_counts *c, const char *words, struct exp_why *why)
 {
     int err = 0;
 
     for (words += strspn(words, " "); *words && !err; words += strspn(words, " ")) {
         size_t length = strcspn(words, " ");
 
-        err = read_setting(c, words, length, why, why_bytes);
+        err = read_setting(c, words, length, why);
         words += length;
     }
     return err;
@@ -84,12 +84,12 @@ static int place_stack(struct exp_counts *c)
     return 0;
 }
 
-static int check_format(const struct exp_counts *c, const char *format, char *why, size_t why_bytes)
+static int check_format(const struct exp_counts *c, const char *format, struct exp_why *why)
 {
     if (atoi(format) == EXP_COUNTS_FORMAT)
         return 0;
-    return exp_fail(why, why_bytes, -EINVAL, "%s/" EXP_COUNTS_HOST ": counts format: '%s'; this program reads %d",
-                    c->folder, format, EXP_COUNTS_FORMAT);
+    return exp_fail(why, -EINVAL, "%s/" EXP_COUNTS_HOST ": counts format: '%s'; this program reads %d", c->folder,
+                    format, EXP_COUNTS_FORMAT);
 }
 
 static bool has_key(const char *line, const char *key, const char **value)
@@ -100,7 +100,7 @@ static bool has_key(const char *line, const char *key, const char **value)
     return !strncmp(line, key, length);
 }
 
-static int read_host_line(struct exp_counts *c, const char *line, bool *has_format, char *why, size_t why_bytes)
+static int read_host_line(struct exp_counts *c, const char *line, bool *has_format, struct exp_why *why)
 {
     const char *value;
 
@@ -109,14 +109,14 @@ static int read_host_line(struct exp_counts *c, const char *line, bool *has_form
     if (has_key(line, COMMIT_KEY, &value))
         return set_text(&c->commit, value, strlen(value));
     if (has_key(line, REPLAY_KEY, &value))
-        return read_settings(c, value, why, why_bytes);
+        return read_settings(c, value, why);
     if (!has_key(line, FORMAT_KEY, &value))
         return 0;
     *has_format = true;
-    return check_format(c, value, why, why_bytes);
+    return check_format(c, value, why);
 }
 
-static int read_host_lines(struct exp_counts *c, char *text, bool *has_format, char *why, size_t why_bytes)
+static int read_host_lines(struct exp_counts *c, char *text, bool *has_format, struct exp_why *why)
 {
     int err = 0;
 
@@ -125,35 +125,35 @@ static int read_host_lines(struct exp_counts *c, char *text, bool *has_format, c
         if (next)
             *next++ = '\0';
         line[strcspn(line, "\r")] = '\0';
-        err = read_host_line(c, line, has_format, why, why_bytes);
+        err = read_host_line(c, line, has_format, why);
     }
     return err;
 }
 
 /* Reads the whole file, which may be a link to anything. */
-static int read_host_text(const char *path, char **text, char *why, size_t why_bytes)
+static int read_host_text(const char *path, char **text, struct exp_why *why)
 {
     struct stat s;
     size_t bytes;
 
     *text = NULL;
     if (stat(path, &s))
-        return exp_fail(why, why_bytes, -errno, "COUNTS: cannot read '%s': %s", path, strerror(errno));
+        return exp_fail(why, -errno, "COUNTS: cannot read '%s': %s", path, strerror(errno));
     if (!S_ISREG(s.st_mode))
-        return exp_fail(why, why_bytes, -EINVAL, "COUNTS: cannot read '%s': not a regular file", path);
-    return exp_text_read(text, &bytes, path, why, why_bytes);
+        return exp_fail(why, -EINVAL, "COUNTS: cannot read '%s': not a regular file", path);
+    return exp_text_read(text, &bytes, path, why);
 }
 
-int exp_counts_read_host(struct exp_counts *c, char *why, size_t why_bytes)
+int exp_counts_read_host(struct exp_counts *c, struct exp_why *why)
 {
     char *path = exp_format("%s/" EXP_COUNTS_HOST, c->folder), *text = NULL;
     bool has_format = false;
-    int err = path ? read_host_text(path, &text, why, why_bytes) : exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+    int err = path ? read_host_text(path, &text, why) : exp_fail(why, -ENOMEM, "out of memory");
 
     if (!err)
-        err = read_host_lines(c, text, &has_format, why, why_bytes);
+        err = read_host_lines(c, text, &has_format, why);
     if (!err && !has_format)
-        err = exp_fail(why, why_bytes, -EINVAL,
+        err = exp_fail(why, -EINVAL,
                        "%s: no line 'counts format: %d': the folder holds no recorded counts; make experiment leaves "
                        "some on a computer with counters",
                        path, EXP_COUNTS_FORMAT);

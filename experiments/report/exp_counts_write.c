@@ -33,10 +33,10 @@ void exp_counts_document(FILE *out)
     exp_csv_document(&exp_counts_count_file, out);
 }
 
-static int write_plans(const struct exp_counts_source *s, const struct exp_outdir *dir, char *why, size_t why_bytes)
+static int write_plans(const struct exp_counts_source *s, const struct exp_outdir *dir, struct exp_why *why)
 {
     struct exp_csv *csv;
-    int err = exp_csv_create(&csv, dir, &exp_counts_plan_file, "what was counted (counts.csv)", why, why_bytes);
+    int err = exp_csv_create(&csv, dir, &exp_counts_plan_file, "what was counted (counts.csv)", why);
 
     if (err)
         return err;
@@ -53,7 +53,7 @@ static int write_plans(const struct exp_counts_source *s, const struct exp_outdi
         exp_csv_string(csv, "plan", text);
         exp_csv_end_row(csv);
     }
-    return exp_csv_close(csv, why, why_bytes);
+    return exp_csv_close(csv, why);
 }
 
 static void put_count(const struct exp_counts_source *s, struct exp_csv *csv, const struct exp_case *c, size_t q)
@@ -73,10 +73,10 @@ static void put_count(const struct exp_counts_source *s, struct exp_csv *csv, co
     exp_csv_end_row(csv);
 }
 
-static int write_counts(const struct exp_counts_source *s, const struct exp_outdir *dir, char *why, size_t why_bytes)
+static int write_counts(const struct exp_counts_source *s, const struct exp_outdir *dir, struct exp_why *why)
 {
     struct exp_csv *csv;
-    int err = exp_csv_create(&csv, dir, &exp_counts_count_file, "counts of what plans.csv says", why, why_bytes);
+    int err = exp_csv_create(&csv, dir, &exp_counts_count_file, "counts of what plans.csv says", why);
 
     if (err)
         return err;
@@ -84,7 +84,7 @@ static int write_counts(const struct exp_counts_source *s, const struct exp_outd
         for (size_t q = 0; q < ctr_n_quantities(); q++)
             put_count(s, csv, &s->e->cases[i], q);
     }
-    return exp_csv_close(csv, why, why_bytes);
+    return exp_csv_close(csv, why);
 }
 
 bool exp_counts_exist(const struct exp_experiment *e)
@@ -98,9 +98,9 @@ bool exp_counts_exist(const struct exp_experiment *e)
     return false;
 }
 
-int exp_counts_write(const struct exp_counts_source *s, const struct exp_outdir *dir, char *why, size_t why_bytes)
+int exp_counts_write(const struct exp_counts_source *s, const struct exp_outdir *dir, struct exp_why *why)
 {
-    int err = write_plans(s, dir, why, why_bytes);
+    int err = write_plans(s, dir, why);
 
-    return err ? err : write_counts(s, dir, why, why_bytes);
+    return err ? err : write_counts(s, dir, why);
 }

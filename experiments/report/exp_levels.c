@@ -57,13 +57,12 @@ static void put_row(struct exp_csv *csv, const struct exp_report *r, const struc
     rec_put(csv, &exp_levels_table, &row);
 }
 
-int exp_levels_write(const struct exp_report *r, const struct exp_outdir *dir, char *why, size_t why_bytes)
+int exp_levels_write(const struct exp_report *r, const struct exp_outdir *dir, struct exp_why *why)
 {
     struct exp_total total[EXP_N_ALGO_RECORDS];
     size_t n = exp_totals(r->e, total);
     struct exp_csv *csv;
-    int err =
-        exp_report_open(&csv, r, dir, &exp_levels_table.file, "one level and algorithm, all layers", why, why_bytes);
+    int err = exp_report_open(&csv, r, dir, &exp_levels_table.file, "one level and algorithm, all layers", why);
 
     if (err)
         return err;
@@ -71,5 +70,5 @@ int exp_levels_write(const struct exp_report *r, const struct exp_outdir *dir, c
         for (size_t l = 0; l < r->e->setup->machine.n_levels; l++)
             put_row(csv, r, &total[i], l);
     }
-    return exp_csv_close(csv, why, why_bytes);
+    return exp_csv_close(csv, why);
 }

@@ -5,6 +5,7 @@
 #ifndef EXPERIMENTS_EXP_LEVELS_H
 #define EXPERIMENTS_EXP_LEVELS_H
 
+#include "experiments/base/exp_error.h"
 #include "experiments/record/record.h"
 #include "experiments/report/exp_report.h"
 
@@ -22,6 +23,6 @@ struct exp_levels_row {
 extern const struct rec_table exp_levels_table;
 
 /* Returns 0, or -errno with one line in why. */
-int exp_levels_write(const struct exp_report *r, const struct exp_outdir *dir, char *why, size_t why_bytes);
+int exp_levels_write(const struct exp_report *r, const struct exp_outdir *dir, struct exp_why *why);
 
 #endif

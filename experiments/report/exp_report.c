@@ -20,10 +20,10 @@
 
 /* ---- layers.csv ---- */
 
-static int write_layers(const struct exp_report *r, const struct exp_outdir *dir, char *why, size_t why_bytes)
+static int write_layers(const struct exp_report *r, const struct exp_outdir *dir, struct exp_why *why)
 {
     struct exp_csv *csv;
-    int err = exp_report_open(&csv, r, dir, &exp_layers_table.file, "one layer and algorithm", why, why_bytes);
+    int err = exp_report_open(&csv, r, dir, &exp_layers_table.file, "one layer and algorithm", why);
 
     if (err)
         return err;
@@ -33,7 +33,7 @@ static int write_layers(const struct exp_report *r, const struct exp_outdir *dir
         exp_layers_fill(&row, r, &r->e->cases[i]);
         rec_put(csv, &exp_layers_table, &row);
     }
-    return exp_csv_close(csv, why, why_bytes);
+    return exp_csv_close(csv, why);
 }
 
 /* ---- model.csv ---- */
@@ -151,19 +151,20 @@ static void fill_model(MODEL *row, const struct exp_report *r, const struct exp_
 static bool paper_speedup(const struct exp_report *r, double *value)
 {
     struct exp_published published;
-    char cpu[256], why[256];
+    char cpu[256];
+    struct exp_why why;
     bool found;
 
     ctr_hostinfo_cpu(cpu, sizeof cpu);
-    if (exp_published_read(&published, r->experiments_dir, why, sizeof why))
+    if (exp_published_read(&published, r->experiments_dir, &why))
         return false;
     found = !exp_published_double(&published, "Table 2", r->e->model->name, exp_published_arch_of_cpu(cpu),
-                                  "conv_speedup", value, why, sizeof why);
+                                  "conv_speedup", value, &why);
     exp_published_release(&published);
     return found;
 }
 
-static int write_model(const struct exp_report *r, const struct exp_outdir *dir, char *why, size_t why_bytes)
+static int write_model(const struct exp_report *r, const struct exp_outdir *dir, struct exp_why *why)
 {
     struct exp_total total[EXP_N_ALGO_RECORDS];
     size_t n = exp_totals(r->e, total);
@@ -172,7 +173,7 @@ static int write_model(const struct exp_report *r, const struct exp_outdir *dir,
     double paper = 0;
     bool has_paper = paper_speedup(r, &paper);
     struct exp_csv *csv;
-    int err = exp_report_open(&csv, r, dir, &exp_model_table.file, "one algorithm, all layers", why, why_bytes);
+    int err = exp_report_open(&csv, r, dir, &exp_model_table.file, "one algorithm, all layers", why);
 
     if (err)
         return err;
@@ -184,7 +185,7 @@ static int write_model(const struct exp_report *r, const struct exp_outdir *dir,
             row.paper_speedup = paper;
         rec_put(csv, &exp_model_table, &row);
     }
-    return exp_csv_close(csv, why, why_bytes);
+    return exp_csv_close(csv, why);
 }
 
 /* ---- traffic.csv ---- */
@@ -260,12 +261,12 @@ static void put_traffic(struct exp_csv *csv, const struct exp_case *c, const str
         put_traffic_row(csv, c, NULL, tensor, phase, &memory);
 }
 
-static int write_traffic(const struct exp_report *r, const struct exp_outdir *dir, char *why, size_t why_bytes)
+static int write_traffic(const struct exp_report *r, const struct exp_outdir *dir, struct exp_why *why)
 {
     struct exp_csv *csv;
     int err = exp_report_open(
         &csv, r, dir, &exp_traffic_table.file,
-        "traffic of one layer and algorithm at one level, by tensor and phase; rows of zeros left out", why, why_bytes);
+        "traffic of one layer and algorithm at one level, by tensor and phase; rows of zeros left out", why);
 
     if (err)
         return err;
@@ -274,7 +275,7 @@ static int write_traffic(const struct exp_report *r, const struct exp_outdir *di
             for (size_t p = 0; p < CONV_N_PHASES; p++)
                 put_traffic(csv, &r->e->cases[i], &r->e->setup->classified, t, p);
     }
-    return exp_csv_close(csv, why, why_bytes);
+    return exp_csv_close(csv, why);
 }
 
 /* ---- samples.csv ---- */
@@ -308,10 +309,10 @@ static void put_sample(struct exp_csv *csv, const struct exp_case *c, size_t k)
     rec_put(csv, &exp_samples_table, &row);
 }
 
-static int write_samples(const struct exp_report *r, const struct exp_outdir *dir, char *why, size_t why_bytes)
+static int write_samples(const struct exp_report *r, const struct exp_outdir *dir, struct exp_why *why)
 {
     struct exp_csv *csv;
-    int err = exp_report_open(&csv, r, dir, &exp_samples_table.file, "one timed repetition", why, why_bytes);
+    int err = exp_report_open(&csv, r, dir, &exp_samples_table.file, "one timed repetition", why);
 
     if (err)
         return err;
@@ -321,18 +322,18 @@ static int write_samples(const struct exp_report *r, const struct exp_outdir *di
         for (size_t k = 0; k < c->measured.n_samples; k++)
             put_sample(csv, c, k);
     }
-    return exp_csv_close(csv, why, why_bytes);
+    return exp_csv_close(csv, why);
 }
 
-int exp_report_write(const struct exp_report *r, const struct exp_outdir *dir, char *why, size_t why_bytes)
+int exp_report_write(const struct exp_report *r, const struct exp_outdir *dir, struct exp_why *why)
 {
-    static int (*const writers[])(const struct exp_report *, const struct exp_outdir *, char *, size_t) = {
+    static int (*const writers[])(const struct exp_report *, const struct exp_outdir *, struct exp_why *) = {
         write_layers, write_model, exp_levels_write, write_traffic, exp_classes_write, write_samples,
     };
     int err = 0;
 
     for (size_t i = 0; i < N(writers) && !err; i++)
-        err = writers[i](r, dir, why, why_bytes);
+        err = writers[i](r, dir, why);
     return err;
 }
 

@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "experiments/base/exp_error.h"
 #include "experiments/setup/exp_case.h"
 #include "experiments/measure/exp_measure.h"
 #include "experiments/base/exp_outdir.h"
@@ -31,7 +32,7 @@ struct exp_report {
  *   samples.csv  one row per timed repetition
  * Returns 0, or -errno with one line in why.
  */
-int exp_report_write(const struct exp_report *r, const struct exp_outdir *dir, char *why, size_t why_bytes);
+int exp_report_write(const struct exp_report *r, const struct exp_outdir *dir, struct exp_why *why);
 
 /* A row of model.csv. A why is NULL where there is a number; of a percentage, it is said where that is NaN. */
 struct exp_model_row {

@@ -39,9 +39,9 @@ static void write_header(struct exp_csv *csv, const struct exp_report *r, const 
 }
 
 int exp_report_open(struct exp_csv **csv, const struct exp_report *r, const struct exp_outdir *dir,
-                    const struct exp_csv_file *file, const char *row, char *why, size_t why_bytes)
+                    const struct exp_csv_file *file, const char *row, struct exp_why *why)
 {
-    int err = exp_csv_create(csv, dir, file, NULL, why, why_bytes);
+    int err = exp_csv_create(csv, dir, file, NULL, why);
 
     if (!err)
         write_header(*csv, r, row);

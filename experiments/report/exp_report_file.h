@@ -3,6 +3,7 @@
 #define EXPERIMENTS_EXP_REPORT_FILE_H
 
 #include "experiments/base/exp_csv.h"
+#include "experiments/base/exp_error.h"
 #include "experiments/report/exp_report.h"
 
 /*
@@ -10,6 +11,6 @@
  * To be closed by exp_csv_close.
  */
 int exp_report_open(struct exp_csv **csv, const struct exp_report *r, const struct exp_outdir *dir,
-                    const struct exp_csv_file *file, const char *row, char *why, size_t why_bytes);
+                    const struct exp_csv_file *file, const char *row, struct exp_why *why);
 
 #endif

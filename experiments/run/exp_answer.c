@@ -183,8 +183,8 @@ static int fill(struct answer *a, const struct exp_report *r)
         a->v.why_not_timed = r->e->cases[0].measured.why_no_time;
     else if (*r->info->why_disturbed)
         a->v.why_not_timed = r->info->why_disturbed;
-    if (*r->info->why_no_base_steps)
-        a->v.why_no_parts = r->info->why_no_base_steps;
+    if (*r->info->why_no_base_steps.text)
+        a->v.why_no_parts = r->info->why_no_base_steps.text;
     name_levels(a, &r->e->setup->machine);
     say_where(a, &r->e->setup->machine);
     describe(a, r);
@@ -224,17 +224,17 @@ static int print(const void *request, FILE *out)
     return err;
 }
 
-int exp_answer_write(const struct exp_report *r, const struct exp_outdir *dir, char *why, size_t why_bytes)
+int exp_answer_write(const struct exp_report *r, const struct exp_outdir *dir, struct exp_why *why)
 {
     const struct request all = { r, SIZE_MAX, exp_verdict_print };
 
-    return exp_outdir_write(dir, "verdict.txt", print, &all, why, why_bytes);
+    return exp_outdir_write(dir, "verdict.txt", print, &all, why);
 }
 
-int exp_answer_print(const struct exp_report *r, FILE *out, char *why, size_t why_bytes)
+int exp_answer_print(const struct exp_report *r, FILE *out, struct exp_why *why)
 {
     const struct request some = { r, MOST_ROWS, exp_verdict_print_last };
     int err = print(&some, out);
 
-    return err ? exp_fail(why, why_bytes, err, "out of memory for the verdict") : 0;
+    return err ? exp_fail(why, err, "out of memory for the verdict") : 0;
 }

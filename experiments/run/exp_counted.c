@@ -28,7 +28,7 @@ static int take_points(struct exp_points *points, const struct exp_experiment *e
 }
 
 int exp_counted_write(const struct exp_counts_source *s, const char *host, const struct exp_outdir *dir, FILE *out,
-                      char *why, size_t why_bytes)
+                      struct exp_why *why)
 {
     struct exp_points points = { 0 };
     char what[512];
@@ -39,13 +39,13 @@ int exp_counted_write(const struct exp_counts_source *s, const char *host, const
         return 0;
     exp_say(what, sizeof what, "counted on %s; replayed on machine %s, %s caches", host, s->e->setup->machine.name,
             exp_cache_state_name(s->cache));
-    err = exp_counts_write(s, dir, why, why_bytes);
+    err = exp_counts_write(s, dir, why);
     if (!err && take_points(&points, s->e))
-        err = exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+        err = exp_fail(why, -ENOMEM, "out of memory");
     if (!err)
-        err = exp_agreement_write(&report, dir, why, why_bytes);
+        err = exp_agreement_write(&report, dir, why);
     if (!err && exp_agreement_print(&report, out))
-        err = exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+        err = exp_fail(why, -ENOMEM, "out of memory");
     exp_points_release(&points);
     return err;
 }

@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 
+#include "experiments/base/exp_error.h"
 #include "experiments/report/exp_counts.h"
 
 /*
@@ -14,7 +15,7 @@
  * 0, or -errno with one line in why.
  */
 int exp_counted_write(const struct exp_counts_source *s, const char *host, const struct exp_outdir *dir, FILE *out,
-                      char *why, size_t why_bytes);
+                      struct exp_why *why);
 
 /* Returns the names of what it writes; the list ends with NULL. */
 const char *const *exp_counted_files(void);

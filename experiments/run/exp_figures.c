@@ -45,11 +45,11 @@ struct drawing {
     struct exp_plot_variable variable[N_VARIABLES];
 };
 
-static int read_paper(struct drawing *d, char *why, size_t why_bytes)
+static int read_paper(struct drawing *d, struct exp_why *why)
 {
     struct exp_published p;
-    char ignored[256];
-    int err = exp_published_read(&p, d->f->experiments_dir, why, why_bytes);
+    struct exp_why ignored;
+    int err = exp_published_read(&p, d->f->experiments_dir, why);
 
     if (err)
         return err;
@@ -57,7 +57,7 @@ static int read_paper(struct drawing *d, char *why, size_t why_bytes)
         const struct paper_number *n = &paper_numbers[i];
         double value;
 
-        if (!exp_published_double(&p, n->figure, "all", d->f->arch, n->metric, &value, ignored, sizeof ignored))
+        if (!exp_published_double(&p, n->figure, "all", d->f->arch, n->metric, &value, &ignored))
             snprintf(d->paper[i], sizeof d->paper[i], "%g", n->offset + n->scale * value);
     }
     exp_published_release(&p);
@@ -87,10 +87,10 @@ static void set_variables(struct drawing *d)
     memcpy(&d->variable[N_FIXED_VARIABLES + N_PAPER_NUMBERS], d->algos.variable, sizeof d->algos.variable);
 }
 
-int exp_figures_draw(const struct exp_figures *f, exp_plot_report_fn report, void *ctx, char *why, size_t why_bytes)
+int exp_figures_draw(const struct exp_figures *f, exp_plot_report_fn report, void *ctx, struct exp_why *why)
 {
     struct drawing d = { .f = f, .folder = exp_format("%s/figures", f->experiments_dir) };
-    int err = d.folder ? read_paper(&d, why, why_bytes) : exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+    int err = d.folder ? read_paper(&d, why) : exp_fail(why, -ENOMEM, "out of memory");
 
     if (!err) {
         const struct exp_plot_figures figures = {
@@ -104,7 +104,7 @@ int exp_figures_draw(const struct exp_figures *f, exp_plot_report_fn report, voi
         };
 
         set_variables(&d);
-        err = exp_plot_recipe_draw(&figures, report, ctx, why, why_bytes);
+        err = exp_plot_recipe_draw(&figures, report, ctx, why);
     }
     free(d.folder);
     return err;

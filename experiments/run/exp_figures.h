@@ -6,6 +6,7 @@
 
 #include <stddef.h>
 
+#include "experiments/base/exp_error.h"
 #include "experiments/base/exp_plot.h"
 
 struct exp_figures {
@@ -23,6 +24,6 @@ struct exp_figures {
  * Draws every figure, and keeps how (exp_plot_recipe.h). Reports and returns as exp_plot_figures, and -errno of reading
  * the CSV files.
  */
-int exp_figures_draw(const struct exp_figures *f, exp_plot_report_fn report, void *ctx, char *why, size_t why_bytes);
+int exp_figures_draw(const struct exp_figures *f, exp_plot_report_fn report, void *ctx, struct exp_why *why);
 
 #endif

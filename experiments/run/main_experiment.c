@@ -37,8 +37,8 @@
 
 struct session {
     struct exp_options options;
-    const char *why_not_timed; /* NULL: it is timed */
-    char why_elsewhere[256];   /* why its times are not the simulated machine's; "": they are */
+    const char *why_not_timed;    /* NULL: it is timed */
+    struct exp_why why_elsewhere; /* why its times are not the simulated machine's; "": they are */
     struct exp_model model;
     struct exp_setup setup;
     unsigned algos;
@@ -49,7 +49,7 @@ struct session {
     struct exp_observed observed;
     char observed_in_short[768];
     struct exp_results results;
-    char why[EXP_MAIN_WHY_BYTES]; /* the one line that explains a failure */
+    struct exp_why why; /* the one line that explains a failure */
 };
 
 /* Base alone is not timed either where SConv could never run: its time would be another CPU family's. */
@@ -67,8 +67,7 @@ static const char *why_not_timed(const struct session *s)
 static int find_place(struct session *s)
 {
     exp_results_time(&s->results, s->why_not_timed ? s->why_not_timed : s->options.timing ? NULL : EXP_UNTIMED);
-    return exp_results_find(&s->results, EXP_EXPERIMENT, &s->options, &s->setup.machine, &s->model, 1, s->why,
-                            sizeof s->why);
+    return exp_results_find(&s->results, EXP_EXPERIMENT, &s->options, &s->setup.machine, &s->model, 1, &s->why);
 }
 
 /*
@@ -92,7 +91,7 @@ static int prepare_coder(struct session *s)
         return 0;
     err = exp_emit_coder_new(&s->coder);
     if (err)
-        return exp_fail(s->why, sizeof s->why, err, "out of memory");
+        return exp_fail(&s->why, err, "out of memory");
     s->setup.coder = &s->coder->base;
     return 0;
 }
@@ -102,14 +101,14 @@ static int read_plans(struct session *s)
 {
     const char *plan = s->options.plan, *algo = "sconv_plan";
     unsigned noted;
-    int err = exp_algo_select(algo, &noted, s->why, sizeof s->why);
+    int err = exp_algo_select(algo, &noted, &s->why);
 
     if (err)
         return err;
     if (!*plan)
-        return s->algos & noted ? exp_fail(s->why, sizeof s->why, -EINVAL, "ALGO=%s needs PLAN=file", algo) : 0;
+        return s->algos & noted ? exp_fail(&s->why, -EINVAL, "ALGO=%s needs PLAN=file", algo) : 0;
     s->algos |= noted;
-    err = conv_plans_read(&s->setup.plans, plan, &s->setup.openblas_ukr.ukr, s->why, sizeof s->why);
+    err = conv_plans_read(&s->setup.plans, plan, &s->setup.openblas_ukr.ukr, s->why.text, sizeof s->why.text);
     if (!err && *s->setup.plans.derived_anew)
         fprintf(stderr, "experiment: %s\n", s->setup.plans.derived_anew);
     return err;
@@ -128,35 +127,34 @@ static void say_unwritten(const struct session *s)
 static int prepare(struct session *s)
 {
     const struct exp_options *o = &s->options;
-    int err = exp_algo_select(o->algos, &s->algos, s->why, sizeof s->why);
+    int err = exp_algo_select(o->algos, &s->algos, &s->why);
 
     if (!err)
-        err = exp_main_model(&s->model, o, s->why, sizeof s->why);
+        err = exp_main_model(&s->model, o, &s->why);
     if (!err)
-        err = exp_machine_find(&s->setup.machine, o->machine, o->results, s->why, sizeof s->why);
+        err = exp_machine_find(&s->setup.machine, o->machine, o->results, &s->why);
     s->setup.packs_filters = o->packs_filters != 0;
     s->setup.classifies_misses = o->classes == 0;
     if (!err)
-        err = exp_setup_init(&s->setup, o->ukr, o->core, s->why, sizeof s->why);
+        err = exp_setup_init(&s->setup, o->ukr, o->core, &s->why);
     if (!err)
-        err = exp_setup_wisdom(&s->setup, o->measures, o->wisdom, s->why, sizeof s->why);
+        err = exp_setup_wisdom(&s->setup, o->measures, o->wisdom, &s->why);
     if (!err)
         err = read_plans(s);
     if (!err)
         err = prepare_coder(s);
     if (!err)
-        err = exp_experiment_plan(&s->experiment, &s->setup, &s->model, s->algos, s->why, sizeof s->why);
+        err = exp_experiment_plan(&s->experiment, &s->setup, &s->model, s->algos, &s->why);
     if (!err)
-        err = exp_observe_plan(&s->observed, &s->setup, &s->model, s->algos, observe_mode(o), *o->twin, s->why,
-                               sizeof s->why);
+        err = exp_observe_plan(&s->observed, &s->setup, &s->model, s->algos, observe_mode(o), *o->twin, &s->why);
     if (err)
         return err;
     say_unwritten(s);
     s->why_not_timed = why_not_timed(s);
     if (!s->why_not_timed)
-        exp_machine_why_not_here(&s->setup.machine, s->why_elsewhere, sizeof s->why_elsewhere);
+        exp_machine_why_not_here(&s->setup.machine, &s->why_elsewhere);
     err = find_place(s);
-    return err ? err : exp_results_open(&s->results, s->why, sizeof s->why);
+    return err ? err : exp_results_open(&s->results, &s->why);
 }
 
 /* Adds up what a layer asks for, by kind of work. */
@@ -214,8 +212,8 @@ static int measure(struct session *s, struct exp_progress *progress)
             s->experiment.cases[i].measured.why_no_time = s->why_not_timed;
         return 0;
     }
-    err = exp_verify_all(&s->experiment, &m, progress, s->why, sizeof s->why);
-    return err ? err : exp_measure_all(&s->experiment, &m, &s->info, progress, s->why, sizeof s->why);
+    err = exp_verify_all(&s->experiment, &m, progress, &s->why);
+    return err ? err : exp_measure_all(&s->experiment, &m, &s->info, progress, &s->why);
 }
 
 static int observe(struct session *s, struct exp_progress *progress)
@@ -230,10 +228,10 @@ static int observe(struct session *s, struct exp_progress *progress)
         .limit_s = s->options.observe_limit,
     };
 
-    int err = s->observed.observation ? exp_main_store(&o.store, &s->options, s->why, sizeof s->why) : 0;
+    int err = s->observed.observation ? exp_main_store(&o.store, &s->options, &s->why) : 0;
 
     if (!err)
-        err = exp_observe_all(&s->observed, &o, progress, s->why, sizeof s->why);
+        err = exp_observe_all(&s->observed, &o, progress, &s->why);
     exp_store_close(o.store);
     return err;
 }
@@ -246,7 +244,7 @@ static int work(struct session *s)
     int err;
 
     announce(s, seconds);
-    err = exp_main_progress(&progress, seconds, s->why, sizeof s->why);
+    err = exp_main_progress(&progress, seconds, &s->why);
     if (err)
         return err;
     if (rounds.limit_ns)
@@ -255,7 +253,7 @@ static int work(struct session *s)
         exp_progress_limit(progress, EXP_WORK_OBSERVE, s->options.observe_limit);
     err = measure(s, progress);
     if (!err)
-        err = exp_replay_as_asked(&s->experiment, &s->options, progress, &s->replayed, s->why, sizeof s->why);
+        err = exp_replay_as_asked(&s->experiment, &s->options, progress, &s->replayed, &s->why);
     if (!err)
         err = observe(s, progress);
     exp_progress_free(progress);
@@ -343,7 +341,7 @@ static int draw(struct session *s)
     struct exp_figures f = { .experiments_dir = EXP_EXPERIMENTS_DIR, .dir = s->results.dir.path };
 
     say_figures(s, &f);
-    return exp_figures_draw(&f, exp_program_report_figure, &list, s->why, sizeof s->why);
+    return exp_figures_draw(&f, exp_program_report_figure, &list, &s->why);
 }
 
 /* ---- the whole ---- */
@@ -358,7 +356,7 @@ static struct exp_report report_of(const struct session *s)
         .cache = (enum exp_cache_state)s->options.cache,
         .is_timed = !s->why_not_timed,
         .clock = exp_options_clock_name(&s->options),
-        .why_elsewhere = *s->why_elsewhere ? s->why_elsewhere : NULL,
+        .why_elsewhere = *s->why_elsewhere.text ? s->why_elsewhere.text : NULL,
         .observed = s->observed_in_short,
     };
 }
@@ -369,21 +367,21 @@ static int write_counted(struct session *s)
     char cpu[256];
 
     ctr_hostinfo_cpu(cpu, sizeof cpu);
-    return exp_counted_write(&source, cpu, &s->results.dir, stdout, s->why, sizeof s->why);
+    return exp_counted_write(&source, cpu, &s->results.dir, stdout, &s->why);
 }
 
 static int write_tables(struct session *s, const struct exp_report *report)
 {
-    int err = exp_report_write(report, &s->results.dir, s->why, sizeof s->why);
+    int err = exp_report_write(report, &s->results.dir, &s->why);
 
     if (!err)
-        err = exp_answer_write(report, &s->results.dir, s->why, sizeof s->why);
+        err = exp_answer_write(report, &s->results.dir, &s->why);
     if (!err)
-        err = exp_observe_write(&s->observed, report, &s->results.dir, s->why, sizeof s->why);
+        err = exp_observe_write(&s->observed, report, &s->results.dir, &s->why);
     if (!err)
-        err = exp_outdir_write(&s->results.dir, "host.txt", print_host, s, s->why, sizeof s->why);
+        err = exp_outdir_write(&s->results.dir, "host.txt", print_host, s, &s->why);
     if (!err)
-        err = exp_results_write_machine(&s->results.dir, &s->setup.machine, s->options.machine, s->why, sizeof s->why);
+        err = exp_results_write_machine(&s->results.dir, &s->setup.machine, s->options.machine, &s->why);
     if (!err) {
         exp_report_print(report, stdout);
         exp_observe_print(&s->observed, &s->experiment, stdout);
@@ -410,17 +408,16 @@ static void print_tables(const struct session *s)
 static bool is_counted(const struct session *s)
 {
     const struct exp_measure_options m = measure_options(s);
-    char ignored[256];
+    struct exp_why ignored;
 
-    return !why_not_timed(s) && !exp_machine_why_not_here(&s->setup.machine, ignored, sizeof ignored) &&
-           exp_measure_counts(&m);
+    return !why_not_timed(s) && !exp_machine_why_not_here(&s->setup.machine, &ignored) && exp_measure_counts(&m);
 }
 
 /* Prints which guest the Makefile is to build. What is wrong with the input is for the experiment itself to say. */
 static void print_guest(struct session *s)
 {
-    if (!exp_machine_find(&s->setup.machine, s->options.machine, s->options.results, s->why, sizeof s->why) &&
-        !exp_setup_init(&s->setup, s->options.ukr, "", s->why, sizeof s->why) &&
+    if (!exp_machine_find(&s->setup.machine, s->options.machine, s->options.results, &s->why) &&
+        !exp_setup_init(&s->setup, s->options.ukr, "", &s->why) &&
         exp_observe_is_wanted((enum exp_observe_mode)s->options.observe, s->setup.ukr,
                               s->options.observe == EXP_OBSERVE_AUTO && is_counted(s)))
         puts(exp_emulator_for(s->setup.ukr)->arch);
@@ -456,16 +453,16 @@ static int run(struct session *s)
     printf("\nfigures\n");
     drawn = draw(s);
     paged = exp_page_add(&s->results, exp_options_program(EXP_EXPERIMENT));
-    err = exp_results_commit(&s->results, s->why, sizeof s->why);
+    err = exp_results_commit(&s->results, &s->why);
     if (err)
         return err;
     print_tables(s);
     exp_replay_say_kept(&s->options, &s->replayed, stdout);
     printf("\n");
-    err = exp_answer_print(&report, stdout, s->why, sizeof s->why);
+    err = exp_answer_print(&report, stdout, &s->why);
     if (err)
         return err;
-    return exp_program_drawn(drawn ? drawn : paged, s->why, sizeof s->why);
+    return exp_program_drawn(drawn ? drawn : paged, &s->why);
 }
 
 static void document(FILE *out)
@@ -478,7 +475,7 @@ static void document(FILE *out)
 static int read_first_model(struct session *s)
 {
     struct exp_models models;
-    int err = exp_main_models(&models, &s->options, s->why, sizeof s->why);
+    int err = exp_main_models(&models, &s->options, &s->why);
 
     if (err)
         return err;
@@ -499,22 +496,21 @@ static int launch(struct session *s)
         .argv = s->options.argv, .name = "experiment", .has_threads = true, .needs = "--exclusive", .words = o->slurm
     };
     struct exp_store *store = NULL;
-    int err = exp_algo_select(o->algos, &s->algos, s->why, sizeof s->why);
+    int err = exp_algo_select(o->algos, &s->algos, &s->why);
 
     if (!err)
         err = read_first_model(s);
     if (!err)
-        err = exp_machine_find(&s->setup.machine, o->machine, o->results, s->why, sizeof s->why);
+        err = exp_machine_find(&s->setup.machine, o->machine, o->results, &s->why);
     if (!err)
         err = find_place(s);
     if (!err)
-        err = exp_results_open(&s->results, s->why, sizeof s->why);
+        err = exp_results_open(&s->results, &s->why);
     if (!err)
-        err = exp_main_store(&store, o, s->why, sizeof s->why);
+        err = exp_main_store(&store, o, &s->why);
     exp_results_release(&s->results); /* the job makes them */
     if (!err)
-        err = store ? exp_slurm_run_whole(&request, store, s->why, sizeof s->why)
-                    : exp_main_needs_store(s->why, sizeof s->why);
+        err = store ? exp_slurm_run_whole(&request, store, &s->why) : exp_main_needs_store(&s->why);
     exp_store_close(store);
     return err;
 }
@@ -545,13 +541,13 @@ static int run_one_of(struct session *all, const char *model)
     int err;
 
     if (!s)
-        return exp_fail(all->why, sizeof all->why, -ENOMEM, "out of memory");
+        return exp_fail(&all->why, -ENOMEM, "out of memory");
     s->options = all->options;
     s->options.model = model;
     s->info.core = -1;
     err = run(s);
     if (err)
-        exp_fail(all->why, sizeof all->why, err, "%s", *s->why ? s->why : strerror(-err));
+        exp_fail(&all->why, err, "%s", *s->why.text ? s->why.text : strerror(-err));
     release(s);
     free(s);
     return err;
@@ -572,13 +568,12 @@ static int run_each(struct session *s, const struct exp_models *models)
         if (one && exp_interrupted())
             return one;
         if (one) {
-            fprintf(stderr, "%s: %s: %s\n", program, models->model[i].name, s->why);
+            fprintf(stderr, "%s: %s: %s\n", program, models->model[i].name, s->why.text);
             exp_say_more(failed, sizeof failed, "%s %s", *failed ? "," : "", models->model[i].name);
             err = err ? err : one;
         }
     }
-    return err ? exp_fail(s->why, sizeof s->why, err, "of %zu models, these are not complete:%s", models->n, failed)
-               : 0;
+    return err ? exp_fail(&s->why, err, "of %zu models, these are not complete:%s", models->n, failed) : 0;
 }
 
 /* Finds mistakes in any of the models before the first one runs. */
@@ -586,7 +581,7 @@ static int run_several(struct session *s)
 {
     const struct exp_options *o = &s->options;
     struct exp_models models;
-    int err = exp_models_read(&models, EXP_EXPERIMENTS_DIR, o->model, o->layers, s->why, sizeof s->why);
+    int err = exp_models_read(&models, EXP_EXPERIMENTS_DIR, o->model, o->layers, &s->why);
 
     if (!err)
         err = run_each(s, &models);
@@ -614,5 +609,5 @@ int main(int argc, char **argv)
     };
     struct session s = { .info.core = -1 };
 
-    return exp_main(&course, &s, &s.options, s.why, argc, argv);
+    return exp_main(&course, &s, &s.options, &s.why, argc, argv);
 }

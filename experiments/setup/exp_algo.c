@@ -333,7 +333,7 @@ static unsigned default_bits(void)
     return bits;
 }
 
-int exp_algo_select(const char *list, unsigned *selected, char *why, size_t why_bytes)
+int exp_algo_select(const char *list, unsigned *selected, struct exp_why *why)
 {
     *selected = list && *list ? 0 : default_bits();
     while (list && *list) {
@@ -341,8 +341,8 @@ int exp_algo_select(const char *list, unsigned *selected, char *why, size_t why_
         const struct exp_algo *found = find(list, length);
 
         if (!found) {
-            exp_say(why, why_bytes, "ALGO: unknown algorithm '%.*s'; known: ", (int)length, list);
-            exp_algo_say_known(why, why_bytes);
+            exp_say(why->text, sizeof why->text, "ALGO: unknown algorithm '%.*s'; known: ", (int)length, list);
+            exp_algo_say_known(why->text, sizeof why->text);
             return -EINVAL;
         }
         *selected |= bits_of(found);
@@ -372,7 +372,7 @@ static const char from_file[] = "the machine file names it";
  * Chooses the core that is replayed: the one that was named, the machine's, the one that runs here, or the one that
  * would.
  */
-static int choose_core(struct exp_setup *s, const char *override, char *why, size_t why_bytes)
+static int choose_core(struct exp_setup *s, const char *override, struct exp_why *why)
 {
     const struct wish wishes[] = {
         { override, "CORE asks for it" },
@@ -388,7 +388,7 @@ static int choose_core(struct exp_setup *s, const char *override, char *why, siz
     if (s->core)
         return 0;
     snprintf(s->why_no_core, sizeof s->why_no_core, "the blocking of OpenBLAS core '%s' is not on record", chosen.name);
-    return override && *override ? exp_fail(why, why_bytes, -EINVAL, "%s", s->why_no_core) : 0;
+    return override && *override ? exp_fail(why, -EINVAL, "%s", s->why_no_core) : 0;
 }
 
 /* Tells whether a name is OpenBLAS's own micro-kernel: by what it is, or by its name. */
@@ -417,7 +417,7 @@ bool exp_setup_uses_openblas_ukr(const struct exp_setup *s)
     return s->ukr == &s->openblas_ukr.ukr;
 }
 
-static int unknown_ukr(const char *name, char *why, size_t why_bytes)
+static int unknown_ukr(const char *name, struct exp_why *why)
 {
     char known[512] = "";
 
@@ -426,11 +426,11 @@ static int unknown_ukr(const char *name, char *why, size_t why_bytes)
 
         snprintf(known + used, sizeof known - used, "%s, ", conv_ukr_at(i)->name);
     }
-    return exp_fail(why, why_bytes, -EINVAL,
-                    "unknown micro-kernel '%s'; known: %sopenblas; or the best of ref, avx2, avx512, mma", name, known);
+    return exp_fail(why, -EINVAL, "unknown micro-kernel '%s'; known: %sopenblas; or the best of ref, avx2, avx512, mma",
+                    name, known);
 }
 
-static int choose_ukr(struct exp_setup *s, const char *override, char *why, size_t why_bytes)
+static int choose_ukr(struct exp_setup *s, const char *override, struct exp_why *why)
 {
     const struct wish wishes[] = {
         { override, "UKR asks for it" },
@@ -448,25 +448,25 @@ static int choose_ukr(struct exp_setup *s, const char *override, char *why, size
         s->is_ukr_given &= s->ukr != NULL;
         if (!s->ukr && name == override && sim_cpu_isa_find(name, &isa))
             s->ukr = conv_ukr_of(isa);
-        return s->ukr ? 0 : unknown_ukr(name, why, why_bytes);
+        return s->ukr ? 0 : unknown_ukr(name, why);
     }
     s->ukr = &s->openblas_ukr.ukr;
-    return s->core ? 0 : exp_fail(why, why_bytes, -EINVAL, "UKR=openblas: %s", s->why_no_core);
+    return s->core ? 0 : exp_fail(why, -EINVAL, "UKR=openblas: %s", s->why_no_core);
 }
 
 /* With UKR, SConv's micro-kernel may be of x86's narrower vectors and Base's of the wider ones, or the other way round. */
-static int read_stacks_of_other_vectors(struct exp_setup *s, char *why, size_t why_bytes)
+static int read_stacks_of_other_vectors(struct exp_setup *s, struct exp_why *why)
 {
     enum cpu_isa other = s->ukr->isa == CPU_ISA_AVX512 ? CPU_ISA_AVX2 : CPU_ISA_AVX512;
     char *path = s->ukr->isa == CPU_ISA_MMA ? NULL : exp_stacks_path(other);
-    int err = path && !access(path, F_OK) ? exp_stacks_read(&s->stacks, path, why, why_bytes) : 0;
+    int err = path && !access(path, F_OK) ? exp_stacks_read(&s->stacks, path, why) : 0;
 
     free(path);
     return err;
 }
 
 /* A machine that asks for stacks is replayed without them where this build's code was not observed. */
-static int read_stacks(struct exp_setup *s, char *why, size_t why_bytes)
+static int read_stacks(struct exp_setup *s, struct exp_why *why)
 {
     char *path;
     int err;
@@ -477,19 +477,19 @@ static int read_stacks(struct exp_setup *s, char *why, size_t why_bytes)
         return 0;
     path = s->stack_path ? exp_format("%s", s->stack_path) : exp_stacks_path(s->ukr->isa);
     if (!path)
-        return exp_fail(why, why_bytes, -ENOMEM, "out of memory");
-    err = exp_stacks_read(&s->stacks, path, why, why_bytes);
+        return exp_fail(why, -ENOMEM, "out of memory");
+    err = exp_stacks_read(&s->stacks, path, why);
     if (err == -ENOENT && !s->stack_path) {
         exp_say(s->why_no_stacks, sizeof s->why_no_stacks, "there is no %s; make stack observes it", path);
         err = 0;
     } else if (!err && !s->stack_path) {
-        err = read_stacks_of_other_vectors(s, why, why_bytes);
+        err = read_stacks_of_other_vectors(s, why);
     }
     free(path);
     return err;
 }
 
-int exp_setup_init(struct exp_setup *s, const char *ukr_name, const char *core_name, char *why, size_t why_bytes)
+int exp_setup_init(struct exp_setup *s, const char *ukr_name, const char *core_name, struct exp_why *why)
 {
     int err;
 
@@ -505,21 +505,21 @@ int exp_setup_init(struct exp_setup *s, const char *ukr_name, const char *core_n
     s->why_no_blas[0] = '\0';
     if (conv_blas_load(&s->blas, s->why_no_blas, sizeof s->why_no_blas))
         s->blas = (struct conv_blas){ 0 };
-    err = choose_core(s, core_name, why, why_bytes);
+    err = choose_core(s, core_name, why);
     find_openblas_ukr(s);
     if (!err)
-        err = choose_ukr(s, ukr_name, why, why_bytes);
+        err = choose_ukr(s, ukr_name, why);
     if (!err)
-        err = read_stacks(s, why, why_bytes);
+        err = read_stacks(s, why);
     if (err)
         exp_setup_release(s);
     return err;
 }
 
-int exp_setup_wisdom(struct exp_setup *s, bool measures, const char *path, char *why, size_t why_bytes)
+int exp_setup_wisdom(struct exp_setup *s, bool measures, const char *path, struct exp_why *why)
 {
-    return conv_wisdom_start(&s->wisdom, measures ? CONV_TUNE_MEASURE : NULL, *path ? path : NULL, &s->measures, why,
-                             why_bytes);
+    return conv_wisdom_start(&s->wisdom, measures ? CONV_TUNE_MEASURE : NULL, *path ? path : NULL, &s->measures,
+                             why->text, sizeof why->text);
 }
 
 /* Says what tuned SConv does about the micro-kernel. */

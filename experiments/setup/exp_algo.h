@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "experiments/base/exp_error.h"
 #include "experiments/setup/exp_stack.h"
 #include "kernels/blas/blas.h"
 #include "kernels/blas/blas_ukr.h"
@@ -102,7 +103,7 @@ void exp_algo_say_default(char *text, size_t bytes);
  * Reads a comma-separated list of names (a group's stands for its members) into a bit per algorithm; NULL or "" are the
  * default ones. Returns 0, or -EINVAL with one line in why.
  */
-int exp_algo_select(const char *list, unsigned *selected, char *why, size_t why_bytes);
+int exp_algo_select(const char *list, unsigned *selected, struct exp_why *why);
 
 /*
  * Chooses micro-kernel and OpenBLAS core for the machine in s (already set, like packs_filters, classifies_misses and
@@ -112,13 +113,13 @@ int exp_algo_select(const char *list, unsigned *selected, char *why, size_t why_
  * core_name override the machine's hints; NULL or "" to leave the choice. A missing library is not an error, only a
  * reason. Returns 0, or -EINVAL with one line in why for a name that does not exist. s must stay where it is.
  */
-int exp_setup_init(struct exp_setup *s, const char *ukr_name, const char *core_name, char *why, size_t why_bytes);
+int exp_setup_init(struct exp_setup *s, const char *ukr_name, const char *core_name, struct exp_why *why);
 
 /*
  * Lets tuned SConv take plans that were found by timing (kernels/wisdom/wisdom.h), from the file `path` if that is not
  * "", and times those that are missing if measures is set. Returns 0, or what conv_wisdom_start does.
  */
-int exp_setup_wisdom(struct exp_setup *s, bool measures, const char *path, char *why, size_t why_bytes);
+int exp_setup_wisdom(struct exp_setup *s, bool measures, const char *path, struct exp_why *why);
 void exp_setup_release(struct exp_setup *s);
 
 /*

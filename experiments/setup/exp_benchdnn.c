@@ -34,15 +34,14 @@ struct batch {
     struct amount *amount;
     const char *path;
     unsigned line, depth;
-    char *why;
-    size_t why_bytes;
+    struct exp_why *why;
 };
 
 static int read_batch(struct batch *b, char *text);
 
 static int fail(const struct batch *b, const char *what, const char *value)
 {
-    return exp_fail(b->why, b->why_bytes, -EINVAL, "%s:%u: %s, '%.60s'", b->path, b->line, what, value);
+    return exp_fail(b->why, -EINVAL, "%s:%u: %s, '%.60s'", b->path, b->line, what, value);
 }
 
 /* ---- options ---- */
@@ -156,12 +155,12 @@ static int include(struct batch *b, const char *value)
     int err;
 
     if (!path)
-        return exp_fail(b->why, b->why_bytes, -ENOMEM, "%s: out of memory", b->path);
+        return exp_fail(b->why, -ENOMEM, "%s: out of memory", b->path);
     inner.path = path;
     inner.line = 1;
     inner.depth++;
     err = inner.depth > MAX_DEPTH ? fail(b, "batch files within batch files, too deep", value)
-                                  : exp_text_read(&text, &bytes, path, b->why, b->why_bytes);
+                                  : exp_text_read(&text, &bytes, path, b->why);
     b->amount->n_files++;
     b->amount->n_bytes += bytes;
     if (!err)
@@ -217,7 +216,7 @@ static const struct option {
 
 static int skip(struct batch *b, const char *reason)
 {
-    return exp_model_skip(b->m, (struct exp_model_place){ b->path, b->line }, reason, b->why, b->why_bytes);
+    return exp_model_skip(b->m, (struct exp_model_place){ b->path, b->line }, reason, b->why);
 }
 
 static int read_option(struct batch *b, const char *token)
@@ -254,16 +253,16 @@ static int read_problem(struct batch *b, const char *token)
 {
     const char *reason = why_not_meant(b->state, token);
     struct exp_descriptor d;
-    char line[256];
+    struct exp_why line;
     int err;
 
     if (reason)
         return skip(b, reason);
-    err = exp_descriptor_read(&d, token, b->state->images, line, sizeof line);
+    err = exp_descriptor_read(&d, token, b->state->images, &line);
     if (err)
-        return exp_fail(b->why, b->why_bytes, err, "%s:%u: descriptor '%.60s': %s", b->path, b->line, token, line);
+        return exp_fail(b->why, err, "%s:%u: descriptor '%.60s': %s", b->path, b->line, token, line.text);
     return d.unsupported ? skip(b, d.unsupported)
-                         : exp_model_add(b->m, &d, (struct exp_model_place){ b->path, b->line }, b->why, b->why_bytes);
+                         : exp_model_add(b->m, &d, (struct exp_model_place){ b->path, b->line }, b->why);
 }
 
 /* ---- files ---- */
@@ -305,13 +304,11 @@ static int read_batch(struct batch *b, char *text)
     return err;
 }
 
-int exp_benchdnn_read(struct exp_model *m, char *text, char *why, size_t why_bytes)
+int exp_benchdnn_read(struct exp_model *m, char *text, struct exp_why *why)
 {
     struct state state = start;
     struct amount amount = { 0 };
-    struct batch b = {
-        .m = m, .state = &state, .amount = &amount, .path = m->path, .line = 1, .why = why, .why_bytes = why_bytes
-    };
+    struct batch b = { .m = m, .state = &state, .amount = &amount, .path = m->path, .line = 1, .why = why };
     int err = read_batch(&b, text);
 
     if (state.has_match)

@@ -9,12 +9,13 @@
 #ifndef EXPERIMENTS_EXP_BENCHDNN_H
 #define EXPERIMENTS_EXP_BENCHDNN_H
 
+#include "experiments/base/exp_error.h"
 #include "experiments/setup/exp_model.h"
 
 /*
  * Appends the convolutions of a text, whose path m has, to m; cuts the text up. Returns 0; -EINVAL and others with one
  * line in why that names path, line and value.
  */
-int exp_benchdnn_read(struct exp_model *m, char *text, char *why, size_t why_bytes);
+int exp_benchdnn_read(struct exp_model *m, char *text, struct exp_why *why);
 
 #endif

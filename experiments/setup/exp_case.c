@@ -40,7 +40,7 @@ static size_t first_equal(const struct exp_experiment *e, size_t index)
     return index;
 }
 
-static int plan_case(struct exp_case *c, const struct exp_setup *s, char *why, size_t why_bytes, const char *path)
+static int plan_case(struct exp_case *c, const struct exp_setup *s, struct exp_why *why, const char *path)
 {
     const struct conv_problem *p = &c->layer->problem;
     int err;
@@ -53,17 +53,16 @@ static int plan_case(struct exp_case *c, const struct exp_setup *s, char *why, s
     c->observed.why_not = "nothing was to be observed";
     err = c->algo->plan(s, p, c->tiling, c->algo, &c->plan);
     if (err == -ENOENT)
-        return exp_fail(why, why_bytes, err,
-                        "%s:%u: layer '%s' with %s: PLAN has no plan of its shape; LAYERS= chooses others", path,
-                        c->layer->line, c->layer->name, c->algo->name);
+        return exp_fail(why, err, "%s:%u: layer '%s' with %s: PLAN has no plan of its shape; LAYERS= chooses others",
+                        path, c->layer->line, c->layer->name, c->algo->name);
     if (err)
-        return exp_fail(why, why_bytes, err, "%s:%u: layer '%s' with %s: its buffers exceed the address space", path,
+        return exp_fail(why, err, "%s:%u: layer '%s' with %s: its buffers exceed the address space", path,
                         c->layer->line, c->layer->name, c->algo->name);
     return 0;
 }
 
 int exp_experiment_plan(struct exp_experiment *e, const struct exp_setup *setup, const struct exp_model *model,
-                        unsigned algos, char *why, size_t why_bytes)
+                        unsigned algos, struct exp_why *why)
 {
     size_t n = 0;
     int err = 0;
@@ -72,14 +71,14 @@ int exp_experiment_plan(struct exp_experiment *e, const struct exp_setup *setup,
     e->n_cases = e->n_algos * model->n_layers;
     e->cases = calloc(e->n_cases, sizeof *e->cases);
     if (!e->cases)
-        return exp_fail(why, why_bytes, -ENOMEM, "out of memory for %zu cases", e->n_cases);
+        return exp_fail(why, -ENOMEM, "out of memory for %zu cases", e->n_cases);
     for (size_t l = 0; l < model->n_layers && !err; l++) {
         for (size_t a = 0; a < EXP_N_ALGOS && !err; a++) {
             if (!(algos >> a & 1))
                 continue;
             e->cases[n].layer = &model->layer[l];
             e->cases[n].algo = exp_algo_at(a);
-            err = plan_case(&e->cases[n], setup, why, why_bytes, model->path);
+            err = plan_case(&e->cases[n], setup, why, model->path);
             e->cases[n].same_as = first_equal(e, n);
             n++;
         }

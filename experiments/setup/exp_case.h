@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "experiments/base/exp_error.h"
 #include "experiments/setup/exp_algo.h"
 #include "experiments/setup/exp_model.h"
 #include "experiments/setup/exp_phases.h"
@@ -99,7 +100,7 @@ struct exp_experiment {
  * table's line.
  */
 int exp_experiment_plan(struct exp_experiment *e, const struct exp_setup *setup, const struct exp_model *model,
-                        unsigned algos, char *why, size_t why_bytes);
+                        unsigned algos, struct exp_why *why);
 void exp_experiment_release(struct exp_experiment *e);
 
 /* Returns the case of the same layer with the named algorithm, or NULL if it was not selected. */

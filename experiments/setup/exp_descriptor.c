@@ -52,12 +52,12 @@ static size_t *find_key(struct sizes *s, const char **text, bool **is_set)
     return &s->axis[letter - axis_letters].value[quantity - quantity_letters];
 }
 
-static int bad_number(const char *text, char *why, size_t why_bytes)
+static int bad_number(const char *text, struct exp_why *why)
 {
-    return exp_fail(why, why_bytes, -EINVAL, "no whole number from 0 to %d at '%.40s'", MOST, text);
+    return exp_fail(why, -EINVAL, "no whole number from 0 to %d at '%.40s'", MOST, text);
 }
 
-static int read_sizes(struct sizes *s, const char **text, char *why, size_t why_bytes)
+static int read_sizes(struct sizes *s, const char **text, struct exp_why *why)
 {
     while (**text && **text != 'n') {
         const char *key = *text;
@@ -72,11 +72,11 @@ static int read_sizes(struct sizes *s, const char **text, char *why, size_t why_
         }
         value = find_key(s, text, &is_set);
         if (!value)
-            return exp_fail(why, why_bytes, -EINVAL, "no size that a convolution has at '%.40s'", key);
+            return exp_fail(why, -EINVAL, "no size that a convolution has at '%.40s'", key);
         errno = 0;
         number = strtoul(*text, &end, 10);
         if (!isdigit((unsigned char)**text) || errno || number > MOST)
-            return bad_number(key, why, why_bytes);
+            return bad_number(key, why);
         *value = number;
         if (is_set)
             *is_set = true;
@@ -86,7 +86,7 @@ static int read_sizes(struct sizes *s, const char **text, char *why, size_t why_
 }
 
 /* Reads n"name*6", if it is there. */
-static int read_name(struct exp_descriptor *d, const char *text, char *why, size_t why_bytes)
+static int read_name(struct exp_descriptor *d, const char *text, struct exp_why *why)
 {
     const char *end, *star;
 
@@ -100,7 +100,7 @@ static int read_name(struct exp_descriptor *d, const char *text, char *why, size
     if (*text == '"') {
         text++;
         if (end == text || end[-1] != '"')
-            return exp_fail(why, why_bytes, -EINVAL, "a quote that is left open, '%.60s'", d->name);
+            return exp_fail(why, -EINVAL, "a quote that is left open, '%.60s'", d->name);
         end--;
     }
     star = memchr(text, '*', (size_t)(end - text));
@@ -109,7 +109,7 @@ static int read_name(struct exp_descriptor *d, const char *text, char *why, size
         unsigned long times = strtoul(star + 1, &behind, 10);
 
         if (!isdigit((unsigned char)star[1]) || behind != end || !times || times > MOST)
-            return bad_number(star, why, why_bytes);
+            return bad_number(star, why);
         d->times = times;
         end = star;
     }
@@ -141,18 +141,17 @@ static void complete(struct axis *a, const struct axis *before)
 }
 
 /* Finds what was not said of one axis's output and padding. */
-static int solve(struct axis *a, char letter, char *why, size_t why_bytes)
+static int solve(struct axis *a, char letter, struct exp_why *why)
 {
     size_t *v = a->value, reach, needed;
 
     if (!v[IN] || !v[KERNEL] || !v[STRIDE])
-        return exp_fail(why, why_bytes, -EINVAL, "i%c, k%c and s%c must be at least 1 (%zu, %zu, %zu)", letter, letter,
-                        letter, v[IN], v[KERNEL], v[STRIDE]);
+        return exp_fail(why, -EINVAL, "i%c, k%c and s%c must be at least 1 (%zu, %zu, %zu)", letter, letter, letter,
+                        v[IN], v[KERNEL], v[STRIDE]);
     reach = (v[KERNEL] - 1) * (v[DILATION] + 1) + 1;
     if (!v[OUT]) {
         if (v[IN] + 2 * v[PAD] < reach)
-            return exp_fail(why, why_bytes, -EINVAL, "the filter reaches over %zu, more than the padded i%c", reach,
-                            letter);
+            return exp_fail(why, -EINVAL, "the filter reaches over %zu, more than the padded i%c", reach, letter);
         v[OUT] = (v[IN] + 2 * v[PAD] - reach) / v[STRIDE] + 1;
     }
     needed = (v[OUT] - 1) * v[STRIDE] + reach;
@@ -191,7 +190,7 @@ static void shape(struct conv_problem *p, const struct sizes *s)
     };
 }
 
-static int finish(struct exp_descriptor *d, struct sizes *s, char *why, size_t why_bytes)
+static int finish(struct exp_descriptor *d, struct sizes *s, struct exp_why *why)
 {
     struct conv_problem *p = &d->problem;
     int err = 0;
@@ -203,29 +202,29 @@ static int finish(struct exp_descriptor *d, struct sizes *s, char *why, size_t w
     complete(&s->axis[HEIGHT], NULL);
     complete(&s->axis[WIDTH], &s->axis[HEIGHT]);
     for (int i = HEIGHT; i < N_AXES && !err; i++)
-        err = solve(&s->axis[i], axis_letters[i], why, why_bytes);
+        err = solve(&s->axis[i], axis_letters[i], why);
     if (err)
         return err;
     shape(p, s);
-    err = conv_problem_finish(p, why, why_bytes);
+    err = conv_problem_finish(p, why->text, sizeof why->text);
     if (!err && (p->p != s->axis[HEIGHT].value[OUT] || p->q != s->axis[WIDTH].value[OUT]))
-        err = exp_fail(why, why_bytes, -EINVAL, "the output is said to be %zux%zu, but is %zux%zu",
-                       s->axis[HEIGHT].value[OUT], s->axis[WIDTH].value[OUT], p->p, p->q);
+        err = exp_fail(why, -EINVAL, "the output is said to be %zux%zu, but is %zux%zu", s->axis[HEIGHT].value[OUT],
+                       s->axis[WIDTH].value[OUT], p->p, p->q);
     return err;
 }
 
-int exp_descriptor_read(struct exp_descriptor *d, const char *text, size_t images, char *why, size_t why_bytes)
+int exp_descriptor_read(struct exp_descriptor *d, const char *text, size_t images, struct exp_why *why)
 {
     struct sizes s = { .groups = 1, .images = 2 };
     int err;
 
     *d = (struct exp_descriptor){ 0 };
-    err = read_sizes(&s, &text, why, why_bytes);
+    err = read_sizes(&s, &text, why);
     if (!err)
-        err = read_name(d, text, why, why_bytes);
+        err = read_name(d, text, why);
     if (images)
         s.images = images;
-    return err ? err : finish(d, &s, why, why_bytes);
+    return err ? err : finish(d, &s, why);
 }
 
 bool exp_descriptor_begins(const char *text)

@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "experiments/base/exp_error.h"
 #include "kernels/problem.h"
 
 struct exp_descriptor {
@@ -28,7 +29,7 @@ struct exp_descriptor {
  * Reads one descriptor; images overrides its mb, unless 0. Returns 0; -EINVAL, or as conv_problem_finish, with one line
  * in why that names what is wrong.
  */
-int exp_descriptor_read(struct exp_descriptor *d, const char *text, size_t images, char *why, size_t why_bytes);
+int exp_descriptor_read(struct exp_descriptor *d, const char *text, size_t images, struct exp_why *why);
 
 /* Tells whether a text may be a descriptor: it begins with a size that each one has, or with groups or images. */
 bool exp_descriptor_begins(const char *text);

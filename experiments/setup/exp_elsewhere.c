@@ -140,7 +140,7 @@ static int take_over(struct exp_elsewhere *e, const struct exp_options *o, enum 
 }
 
 int exp_elsewhere_enter(struct exp_elsewhere *e, const struct exp_options *o, enum exp_program program, int argc,
-                        char **argv, char *why, size_t why_bytes)
+                        char **argv, struct exp_why *why)
 {
     char project[PATH_MAX], here[PATH_MAX];
 
@@ -148,14 +148,14 @@ int exp_elsewhere_enter(struct exp_elsewhere *e, const struct exp_options *o, en
     if (is_project("."))
         return 0;
     if (!find_project(project))
-        return exp_fail(why, why_bytes, -ENOENT,
+        return exp_fail(why, -ENOENT,
                         "the project's files (experiments/models, sim/machines, ...) are neither in this folder nor "
                         "around the program; start it in the project's folder");
     if (!getcwd(here, sizeof here))
-        return exp_fail(why, why_bytes, -errno, "this folder has no name: %s", strerror(errno));
+        return exp_fail(why, -errno, "this folder has no name: %s", strerror(errno));
     if (take_over(e, o, program, argc, argv, strcmp(here, "/") ? here : ""))
-        return exp_fail(why, why_bytes, -ENOMEM, "out of memory");
-    return chdir(project) ? exp_fail(why, why_bytes, -errno, "cannot go to '%s': %s", project, strerror(errno)) : 0;
+        return exp_fail(why, -ENOMEM, "out of memory");
+    return chdir(project) ? exp_fail(why, -errno, "cannot go to '%s': %s", project, strerror(errno)) : 0;
 }
 
 void exp_elsewhere_release(struct exp_elsewhere *e)

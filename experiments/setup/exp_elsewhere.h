@@ -7,6 +7,7 @@
 
 #include <stddef.h>
 
+#include "experiments/base/exp_error.h"
 #include "experiments/setup/exp_options.h"
 
 /* The command line as it reads in the project's folder. */
@@ -20,7 +21,7 @@ struct exp_elsewhere {
  * Returns 0; -ENOENT with one line in why if there is none; -ENOMEM; -errno of going there.
  */
 int exp_elsewhere_enter(struct exp_elsewhere *e, const struct exp_options *o, enum exp_program program, int argc,
-                        char **argv, char *why, size_t why_bytes);
+                        char **argv, struct exp_why *why);
 
 void exp_elsewhere_release(struct exp_elsewhere *e); /* a half-built one is fine */
 

@@ -2,6 +2,7 @@
 #ifndef EXPERIMENTS_EXP_MACHINE_H
 #define EXPERIMENTS_EXP_MACHINE_H
 
+#include "experiments/base/exp_error.h"
 #include "sim/machine/machine.h"
 
 /*
@@ -9,7 +10,7 @@
  * .cfg). Of the host it is what hwloc, a calibration below a folder of results, and the file of its CPU know
  * (machine_here.h). Returns 0; -errno of reading it with one line in why; -ENOENT for an unknown name; -ENOMEM.
  */
-int exp_machine_find(struct sim_machine *m, const char *which, const char *results, char *why, size_t why_bytes);
+int exp_machine_find(struct sim_machine *m, const char *which, const char *results, struct exp_why *why);
 
 /* Says in one line where a machine's values come from. */
 void exp_machine_say_source(const char *which, const char *results, char *text, size_t bytes);
@@ -22,6 +23,6 @@ char *exp_machine_origin(const char *which);
  * may be held against what was simulated. L3 differs between computers of one kind. Returns 0, or -ENODEV with the
  * difference in why.
  */
-int exp_machine_why_not_here(const struct sim_machine *m, char *why, size_t why_bytes);
+int exp_machine_why_not_here(const struct sim_machine *m, struct exp_why *why);
 
 #endif

@@ -3,7 +3,7 @@
 #include "sim/machine/machine_folder.h"
 
 int exp_machines_each(const char *folder, int (*visit)(void *ctx, const char *path, const struct sim_machine *m),
-                      void *ctx, char *why, size_t why_bytes)
+                      void *ctx, struct exp_why *why)
 {
-    return sim_machines_each(folder, visit, ctx, why, why_bytes);
+    return sim_machines_each(folder, visit, ctx, why->text, sizeof why->text);
 }

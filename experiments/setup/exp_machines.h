@@ -2,6 +2,7 @@
 #ifndef EXPERIMENTS_EXP_MACHINES_H
 #define EXPERIMENTS_EXP_MACHINES_H
 
+#include "experiments/base/exp_error.h"
 #include "sim/machine/machine.h"
 
 #define EXP_MACHINES_DIR "sim/machines"
@@ -12,6 +13,6 @@
  * with one line in why if the folder or a file cannot be read.
  */
 int exp_machines_each(const char *folder, int (*visit)(void *ctx, const char *path, const struct sim_machine *m),
-                      void *ctx, char *why, size_t why_bytes);
+                      void *ctx, struct exp_why *why);
 
 #endif

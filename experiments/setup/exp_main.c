@@ -26,19 +26,19 @@ static int obey(const struct exp_main *m, void *session, const struct exp_option
 
 /* Goes to the project's folder. The options are read again if that changes what they say. */
 static int enter(struct exp_elsewhere *e, enum exp_program program, struct exp_options *options, int argc, char **argv,
-                 char why[static EXP_MAIN_WHY_BYTES])
+                 struct exp_why *why)
 {
-    int err = exp_elsewhere_enter(e, options, program, argc, argv, why, EXP_MAIN_WHY_BYTES);
+    int err = exp_elsewhere_enter(e, options, program, argc, argv, why);
 
-    return err || !e->argv ? err : exp_options_parse(options, program, e->argc, e->argv, why, EXP_MAIN_WHY_BYTES);
+    return err || !e->argv ? err : exp_options_parse(options, program, e->argc, e->argv, why);
 }
 
-int exp_main(const struct exp_main *m, void *session, struct exp_options *options, char why[static EXP_MAIN_WHY_BYTES],
-             int argc, char **argv)
+int exp_main(const struct exp_main *m, void *session, struct exp_options *options, struct exp_why *why, int argc,
+             char **argv)
 {
     const char *name = exp_options_program(m->program);
     struct exp_elsewhere elsewhere = { 0 };
-    int err = exp_options_parse(options, m->program, argc, argv, why, EXP_MAIN_WHY_BYTES);
+    int err = exp_options_parse(options, m->program, argc, argv, why);
 
     if (!err && !options->helps && !options->documents)
         err = enter(&elsewhere, m->program, options, argc, argv, why);
@@ -50,30 +50,30 @@ int exp_main(const struct exp_main *m, void *session, struct exp_options *option
         err = obey(m, session, options);
     m->release(session);
     exp_elsewhere_release(&elsewhere);
-    return exp_program_end(name, err, why, EXP_MAIN_WHY_BYTES);
+    return exp_program_end(name, err, why);
 }
 
-int exp_main_models(struct exp_models *m, const struct exp_options *o, char *why, size_t why_bytes)
+int exp_main_models(struct exp_models *m, const struct exp_options *o, struct exp_why *why)
 {
-    int err = exp_models_read(m, EXP_EXPERIMENTS_DIR, o->model, o->layers, why, why_bytes);
+    int err = exp_models_read(m, EXP_EXPERIMENTS_DIR, o->model, o->layers, why);
 
     for (size_t i = 0; i < m->n && !err; i++)
         exp_model_print_notes(&m->model[i], stderr);
     return err;
 }
 
-int exp_main_model(struct exp_model *m, const struct exp_options *o, char *why, size_t why_bytes)
+int exp_main_model(struct exp_model *m, const struct exp_options *o, struct exp_why *why)
 {
-    int err = exp_model_find(m, EXP_EXPERIMENTS_DIR, o->model, why, why_bytes);
+    int err = exp_model_find(m, EXP_EXPERIMENTS_DIR, o->model, why);
 
     if (!err && *o->layers)
-        err = exp_model_filter(m, o->layers, why, why_bytes);
+        err = exp_model_filter(m, o->layers, why);
     if (!err)
         exp_model_print_notes(m, stderr);
     return err;
 }
 
-int exp_main_progress(struct exp_progress **p, const double seconds[EXP_N_WORKS], char *why, size_t why_bytes)
+int exp_main_progress(struct exp_progress **p, const double seconds[EXP_N_WORKS], struct exp_why *why)
 {
     int err = exp_progress_new(p, stderr, exp_progress_is_terminal(stderr), seconds, ctr_now_ns);
 
@@ -83,10 +83,10 @@ int exp_main_progress(struct exp_progress **p, const double seconds[EXP_N_WORKS]
         return 0;
     exp_progress_free(*p);
     *p = NULL;
-    return exp_fail(why, why_bytes, err, "out of memory");
+    return exp_fail(why, err, "out of memory");
 }
 
-int exp_main_store(struct exp_store **s, const struct exp_options *o, char *why, size_t why_bytes)
+int exp_main_store(struct exp_store **s, const struct exp_options *o, struct exp_why *why)
 {
     char *path;
     size_t n;
@@ -97,17 +97,17 @@ int exp_main_store(struct exp_store **s, const struct exp_options *o, char *why,
         return 0;
     path = *o->store ? exp_format("%s", o->store) : exp_format("%s/store.sqlite", o->results);
     if (!path)
-        return exp_fail(why, why_bytes, -ENOMEM, "out of memory");
-    err = exp_store_open(s, path, why, why_bytes);
+        return exp_fail(why, -ENOMEM, "out of memory");
+    err = exp_store_open(s, path, why);
     free(path);
     if (!err && *o->known)
-        err = exp_store_merge(*s, o->known, &n, why, why_bytes);
+        err = exp_store_merge(*s, o->known, &n, why);
     return err;
 }
 
-int exp_main_needs_store(char *why, size_t why_bytes)
+int exp_main_needs_store(struct exp_why *why)
 {
-    return exp_fail(why, why_bytes, -EINVAL, "LAUNCHER=slurm: needs a store, not STORE=%s", EXP_STORE_NONE);
+    return exp_fail(why, -EINVAL, "LAUNCHER=slurm: needs a store, not STORE=%s", EXP_STORE_NONE);
 }
 
 /* Reads a whole number of at most so many digits, and the character behind it, which must be `end`. */
@@ -123,7 +123,7 @@ static bool read_digits(const char **at, size_t *value, char end)
     return true;
 }
 
-int exp_main_share(size_t *share, size_t *n_shares, const struct exp_options *o, char *why, size_t why_bytes)
+int exp_main_share(size_t *share, size_t *n_shares, const struct exp_options *o, struct exp_why *why)
 {
     const char *at = o->share;
 
@@ -131,14 +131,14 @@ int exp_main_share(size_t *share, size_t *n_shares, const struct exp_options *o,
     if (!*o->share)
         return 0;
     if (!read_digits(&at, share, '/') || !read_digits(&at, n_shares, '\0') || *share >= *n_shares)
-        return exp_fail(why, why_bytes, -EINVAL, "SHARE: must be as 0/8, up to 7/8, not '%s'", o->share);
+        return exp_fail(why, -EINVAL, "SHARE: must be as 0/8, up to 7/8, not '%s'", o->share);
     if (!*o->store || !strcmp(o->store, EXP_STORE_NONE))
-        return exp_fail(why, why_bytes, -EINVAL, "SHARE=%s: STORE must name the file that keeps the share", o->share);
+        return exp_fail(why, -EINVAL, "SHARE=%s: STORE must name the file that keeps the share", o->share);
     return 0;
 }
 
-static int draw(const struct exp_main_figures *f, const struct exp_plot_variable *variable, size_t n, char *why,
-                size_t why_bytes)
+static int draw(const struct exp_main_figures *f, const struct exp_plot_variable *variable, size_t n,
+                struct exp_why *why)
 {
     struct exp_program_figures list = { .program = exp_options_program(f->program), .dir = f->results->path };
     const struct exp_plot_figures figures = {
@@ -152,10 +152,10 @@ static int draw(const struct exp_main_figures *f, const struct exp_plot_variable
     };
 
     printf("\nfigures\n");
-    return exp_plot_recipe_draw(&figures, exp_program_report_figure, &list, why, why_bytes);
+    return exp_plot_recipe_draw(&figures, exp_program_report_figure, &list, why);
 }
 
-int exp_main_draw(const struct exp_main_figures *f, char *why, size_t why_bytes)
+int exp_main_draw(const struct exp_main_figures *f, struct exp_why *why)
 {
     const struct exp_plot_variable common[] = { { EXP_PLOT_SCRIPTS_VARIABLE, EXP_FIGURES_DIR }, { "what", f->what } };
     const size_t n_common = sizeof common / sizeof common[0], n = n_common + EXP_N_ALGO_VARIABLES + f->n_variables;
@@ -164,13 +164,13 @@ int exp_main_draw(const struct exp_main_figures *f, char *why, size_t why_bytes)
     int err;
 
     if (!variable)
-        return exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+        return exp_fail(why, -ENOMEM, "out of memory");
     exp_algo_plot_init(&algos);
     memcpy(variable, common, sizeof common);
     memcpy(variable + n_common, algos.variable, sizeof algos.variable);
     if (f->n_variables)
         memcpy(variable + n_common + EXP_N_ALGO_VARIABLES, f->variable, f->n_variables * sizeof *variable);
-    err = draw(f, variable, n, why, why_bytes);
+    err = draw(f, variable, n, why);
     free(variable);
     return err;
 }

@@ -2,6 +2,7 @@
 #ifndef EXPERIMENTS_EXP_MAIN_H
 #define EXPERIMENTS_EXP_MAIN_H
 
+#include "experiments/base/exp_error.h"
 #include "experiments/base/exp_plot.h"
 #include "experiments/base/exp_progress.h"
 #include "experiments/setup/exp_models.h"
@@ -20,36 +21,34 @@ struct exp_main {
     void (*release)(void *session); /* is called at the end, whatever happened */
 };
 
-enum { EXP_MAIN_WHY_BYTES = 1024 };
-
 /* Runs the program; options and why are the session's. Returns the exit status. */
-int exp_main(const struct exp_main *m, void *session, struct exp_options *options, char why[static EXP_MAIN_WHY_BYTES],
-             int argc, char **argv);
+int exp_main(const struct exp_main *m, void *session, struct exp_options *options, struct exp_why *why, int argc,
+             char **argv);
 
 /*
  * Reads the models, or the one model, that the options MODEL and LAYERS name, and prints on standard error what a
  * reader should know of their files. Returns as exp_models_read.
  */
-int exp_main_models(struct exp_models *m, const struct exp_options *o, char *why, size_t why_bytes);
-int exp_main_model(struct exp_model *m, const struct exp_options *o, char *why, size_t why_bytes);
+int exp_main_models(struct exp_models *m, const struct exp_options *o, struct exp_why *why);
+int exp_main_model(struct exp_model *m, const struct exp_options *o, struct exp_why *why);
 
 /*
  * Starts the progress of work that was announced (exp_progress_new), on standard error. Returns 0, or -ENOMEM with one
  * line in why and *p NULL.
  */
-int exp_main_progress(struct exp_progress **p, const double seconds[EXP_N_WORKS], char *why, size_t why_bytes);
+int exp_main_progress(struct exp_progress **p, const double seconds[EXP_N_WORKS], struct exp_why *why);
 
 /*
  * Opens the results store that STORE names, by default in the folder of results, which must be there. *s stays NULL if none is
  * to be used. Returns 0, or as exp_store_open.
  */
-int exp_main_store(struct exp_store **s, const struct exp_options *o, char *why, size_t why_bytes);
+int exp_main_store(struct exp_store **s, const struct exp_options *o, struct exp_why *why);
 
 /* Says that LAUNCHER=slurm needs a store: returns -EINVAL with one line in why. */
-int exp_main_needs_store(char *why, size_t why_bytes);
+int exp_main_needs_store(struct exp_why *why);
 
 /* Reads SHARE, "2/8"; *n_shares is 0 without one. Returns 0, or -EINVAL with one line in why. */
-int exp_main_share(size_t *share, size_t *n_shares, const struct exp_options *o, char *why, size_t why_bytes);
+int exp_main_share(size_t *share, size_t *n_shares, const struct exp_options *o, struct exp_why *why);
 
 /* The figures of a program that draws them from the tables it has just written. */
 struct exp_main_figures {
@@ -63,6 +62,6 @@ struct exp_main_figures {
 };
 
 /* Draws them, keeps how (exp_plot_recipe.h) and lists them on standard output. Returns as exp_plot_figures: a figure that fails costs no tables. */
-int exp_main_draw(const struct exp_main_figures *f, char *why, size_t why_bytes);
+int exp_main_draw(const struct exp_main_figures *f, struct exp_why *why);
 
 #endif

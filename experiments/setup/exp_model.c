@@ -41,90 +41,89 @@ static const char *find_meant(const struct exp_table *t, const char *name)
 }
 
 /* Adds to `why`, which says that a column is missing, what stands there in its place. */
-static void say_meant(const struct exp_table *t, const char *name, char *why, size_t why_bytes)
+static void say_meant(const struct exp_table *t, const char *name, struct exp_why *why)
 {
     const char *other = strpbrk(t->column[0], ";\t|"), *meant = find_meant(t, name);
 
     if (other && t->n_columns == 1)
-        exp_say(why, why_bytes, "%s:%u: columns are separated by commas, is '%s' a separator here?", t->path,
-                t->header_line, *other == '\t' ? "tab" : (char[]){ *other, '\0' });
+        exp_say(why->text, sizeof why->text, "%s:%u: columns are separated by commas, is '%s' a separator here?",
+                t->path, t->header_line, *other == '\t' ? "tab" : (char[]){ *other, '\0' });
     else if (meant)
-        exp_say_more(why, why_bytes, "; is '%.40s' meant for it?", meant);
+        exp_say_more(why->text, sizeof why->text, "; is '%.40s' meant for it?", meant);
 }
 
-static int find_columns(const struct exp_table *t, struct columns *c, char *why, size_t why_bytes)
+static int find_columns(const struct exp_table *t, struct columns *c, struct exp_why *why)
 {
     const char *name = "name";
-    int err = exp_table_column(t, name, &c->name, why, why_bytes);
+    int err = exp_table_column(t, name, &c->name, why);
 
     for (size_t i = 0; i < CONV_N_FIELDS && !err; i++) {
         name = conv_fields[i].name;
-        err = exp_table_column(t, name, &c->shape[i], why, why_bytes);
+        err = exp_table_column(t, name, &c->shape[i], why);
         if (err && conv_fields[i].fallback) {
             c->shape[i] = no_column;
             err = 0;
-            if (why_bytes)
-                *why = '\0'; /* it is no reason of what goes wrong later */
+            *why->text = '\0'; /* it is no reason of what goes wrong later */
         }
     }
     if (err)
-        say_meant(t, name, why, why_bytes);
+        say_meant(t, name, why);
     return err ? -EINVAL : 0;
 }
 
 static int read_size(const struct exp_table *t, size_t row, size_t column, const struct conv_field *f, size_t *value,
-                     char *why, size_t why_bytes)
+                     struct exp_why *why)
 {
     uint64_t number;
-    int err = exp_table_u64(t, row, column, &number, why, why_bytes);
+    int err = exp_table_u64(t, row, column, &number, why);
 
     if (err)
         return err == -ERANGE ? -EOVERFLOW : err;
     if (number > SIZE_MAX)
-        return exp_fail(why, why_bytes, -EOVERFLOW, "%s:%u: %s, '%s' is too large", t->path, t->line[row], f->name,
+        return exp_fail(why, -EOVERFLOW, "%s:%u: %s, '%s' is too large", t->path, t->line[row], f->name,
                         exp_table_string(t, row, column));
     if (number < f->low)
-        return exp_fail(why, why_bytes, -EINVAL, "%s:%u: %s, '%s' must be at least %zu", t->path, t->line[row], f->name,
+        return exp_fail(why, -EINVAL, "%s:%u: %s, '%s' must be at least %zu", t->path, t->line[row], f->name,
                         exp_table_string(t, row, column), f->low);
     *value = (size_t)number;
     return 0;
 }
 
-static int check_name(const struct exp_table *t, size_t row, const char *name, char *why, size_t why_bytes)
+static int check_name(const struct exp_table *t, size_t row, const char *name, struct exp_why *why)
 {
     if (!*name)
-        return exp_fail(why, why_bytes, -EINVAL, "%s:%u: name, '' is empty", t->path, t->line[row]);
+        return exp_fail(why, -EINVAL, "%s:%u: name, '' is empty", t->path, t->line[row]);
     for (const char *c = name; *c; c++) {
         if (iscntrl((unsigned char)*c))
-            return exp_fail(why, why_bytes, -EINVAL, "%s:%u: name, a control character after '%.*s'", t->path,
-                            t->line[row], (int)(c - name), name);
+            return exp_fail(why, -EINVAL, "%s:%u: name, a control character after '%.*s'", t->path, t->line[row],
+                            (int)(c - name), name);
     }
     return 0;
 }
 
-static int read_layer(struct exp_layer *l, const struct exp_table *t, const struct columns *c, size_t row, char *why,
-                      size_t why_bytes)
+static int read_layer(struct exp_layer *l, const struct exp_table *t, const struct columns *c, size_t row,
+                      struct exp_why *why)
 {
     const char *name = exp_table_string(t, row, c->name);
     char reason[512] = "";
-    int err = check_name(t, row, name, why, why_bytes);
+    int err = check_name(t, row, name, why);
 
     for (size_t i = 0; i < CONV_N_FIELDS && !err; i++) {
         size_t value = conv_fields[i].fallback;
 
         if (c->shape[i] != no_column)
-            err = read_size(t, row, c->shape[i], &conv_fields[i], &value, why, why_bytes);
+            err = read_size(t, row, c->shape[i], &conv_fields[i], &value, why);
         conv_field_set(&l->problem, i, value);
     }
     if (err)
         return err;
     err = conv_problem_finish(&l->problem, reason, sizeof reason);
     if (err)
-        return exp_fail(why, why_bytes, err, "%s:%u: layer '%.60s', %s", t->path, t->line[row], name, reason);
+        return exp_fail(why, err, "%s:%u: layer '%.60s', %s", t->path, t->line[row], name, reason);
     l->line = t->line[row];
     l->index = (unsigned)row + 1;
     l->name = strdup(name);
-    return l->name ? 0 : exp_fail(why, why_bytes, -ENOMEM, "%s: out of memory", t->path);
+    return l->name ? 0 : exp_fail(why, -ENOMEM, "%s: out of memory", t->path);
 }
 
 static const char *const suffixes[] = { SUFFIX, ".txt", ".log" };
@@ -147,39 +146,39 @@ static char *model_name(const char *path)
 }
 
 /* Gives a model its path and name. */
-static int set_names(struct exp_model *m, const char *path, char *why, size_t why_bytes)
+static int set_names(struct exp_model *m, const char *path, struct exp_why *why)
 {
     m->name = model_name(path);
     m->path = strdup(path);
-    return m->name && m->path ? 0 : exp_fail(why, why_bytes, -ENOMEM, "%s: out of memory", path);
+    return m->name && m->path ? 0 : exp_fail(why, -ENOMEM, "%s: out of memory", path);
 }
 
-static int read_layers(struct exp_model *m, const struct exp_table *t, char *why, size_t why_bytes)
+static int read_layers(struct exp_model *m, const struct exp_table *t, struct exp_why *why)
 {
     struct columns columns;
-    int err = find_columns(t, &columns, why, why_bytes);
+    int err = find_columns(t, &columns, why);
 
     if (err)
         return err;
     if (!t->n_rows)
-        return exp_fail(why, why_bytes, -EINVAL, "%s: no layers, only a header", t->path);
+        return exp_fail(why, -EINVAL, "%s: no layers, only a header", t->path);
     m->layer = calloc(t->n_rows, sizeof *m->layer);
     if (!m->layer)
-        return exp_fail(why, why_bytes, -ENOMEM, "%s: out of memory", t->path);
+        return exp_fail(why, -ENOMEM, "%s: out of memory", t->path);
     for (m->n_layers = 0; m->n_layers < t->n_rows && !err; m->n_layers++)
-        err = read_layer(&m->layer[m->n_layers], t, &columns, m->n_layers, why, why_bytes);
+        err = read_layer(&m->layer[m->n_layers], t, &columns, m->n_layers, why);
     return err;
 }
 
-static int read_table(struct exp_model *m, const char *text, size_t bytes, char *why, size_t why_bytes)
+static int read_table(struct exp_model *m, const char *text, size_t bytes, struct exp_why *why)
 {
     struct exp_table t;
-    int err = exp_table_parse(&t, m->path, text, bytes, why, why_bytes);
+    int err = exp_table_parse(&t, m->path, text, bytes, why);
 
     if (err)
         return err;
     m->is_table = true;
-    err = read_layers(m, &t, why, why_bytes);
+    err = read_layers(m, &t, why);
     exp_table_release(&t);
     return err;
 }
@@ -196,42 +195,42 @@ static bool is_batch(const char *text)
 }
 
 /* Checks that something is left of a file of oneDNN's. */
-static int check_any(const struct exp_model *m, char *why, size_t why_bytes)
+static int check_any(const struct exp_model *m, struct exp_why *why)
 {
     if (m->n_layers)
         return 0;
-    exp_say(why, why_bytes, "%s: no forward convolution of fp32 planes", m->path);
+    exp_say(why->text, sizeof why->text, "%s: no forward convolution of fp32 planes", m->path);
     if (m->n_skipped)
-        exp_say_more(why, why_bytes, "; skipped %zu, %s, ...", m->skipped->times, m->skipped->reason);
+        exp_say_more(why->text, sizeof why->text, "; skipped %zu, %s, ...", m->skipped->times, m->skipped->reason);
     return -EINVAL;
 }
 
-static int read_text(struct exp_model *m, char *text, size_t bytes, char *why, size_t why_bytes)
+static int read_text(struct exp_model *m, char *text, size_t bytes, struct exp_why *why)
 {
     bool is_log, is_table = exp_name_ends_in(m->path, SUFFIX);
     int err;
 
     if (!is_table && memchr(text, '\0', bytes))
-        return exp_fail(why, why_bytes, -EINVAL, "%s: not a text file", m->path);
+        return exp_fail(why, -EINVAL, "%s: not a text file", m->path);
     is_log = !is_table && exp_onednn_log_is(text);
     if (is_table || (!is_log && !is_batch(text)))
-        return read_table(m, text, bytes, why, why_bytes);
-    err = is_log ? exp_onednn_log_read(m, text, why, why_bytes) : exp_benchdnn_read(m, text, why, why_bytes);
-    return err ? err : check_any(m, why, why_bytes);
+        return read_table(m, text, bytes, why);
+    err = is_log ? exp_onednn_log_read(m, text, why) : exp_benchdnn_read(m, text, why);
+    return err ? err : check_any(m, why);
 }
 
-int exp_model_read(struct exp_model *m, const char *path, char *why, size_t why_bytes)
+int exp_model_read(struct exp_model *m, const char *path, struct exp_why *why)
 {
     char *text;
     size_t bytes;
     int err;
 
     *m = (struct exp_model){ 0 };
-    err = exp_text_read(&text, &bytes, path, why, why_bytes);
+    err = exp_text_read(&text, &bytes, path, why);
     if (!err)
-        err = set_names(m, path, why, why_bytes);
+        err = set_names(m, path, why);
     if (!err)
-        err = read_text(m, text, bytes, why, why_bytes);
+        err = read_text(m, text, bytes, why);
     free(text);
     if (err)
         exp_model_release(m);
@@ -239,25 +238,25 @@ int exp_model_read(struct exp_model *m, const char *path, char *why, size_t why_
 }
 
 /* Reads a model that is a single descriptor. */
-static int read_descriptor(struct exp_model *m, const char *text, char *why, size_t why_bytes)
+static int read_descriptor(struct exp_model *m, const char *text, struct exp_why *why)
 {
     struct exp_descriptor d;
-    char reason[256];
-    int err = exp_descriptor_read(&d, text, 0, reason, sizeof reason);
+    struct exp_why reason;
+    int err = exp_descriptor_read(&d, text, 0, &reason);
 
     if (!err && d.unsupported)
-        err = exp_fail(reason, sizeof reason, -EINVAL, "%s", d.unsupported);
+        err = exp_fail(&reason, -EINVAL, "%s", d.unsupported);
     if (err)
-        return exp_fail(why, why_bytes, err, "MODEL: descriptor '%.60s': %s", text, reason);
+        return exp_fail(why, err, "MODEL: descriptor '%.60s': %s", text, reason.text);
     m->name = strndup(text, strcspn(text, "n"));
     m->path = strdup(text);
     if (!m->name || !m->path)
-        return exp_fail(why, why_bytes, -ENOMEM, "%s: out of memory", text);
-    return exp_model_add(m, &d, (struct exp_model_place){ m->path, 1 }, why, why_bytes);
+        return exp_fail(why, -ENOMEM, "%s: out of memory", text);
+    return exp_model_add(m, &d, (struct exp_model_place){ m->path, 1 }, why);
 }
 
 /* Says what to do with a file of a kind that is not read. */
-static int check_kind(const char *which, char *why, size_t why_bytes)
+static int check_kind(const char *which, struct exp_why *why)
 {
     static const struct {
         const char *ending, *advice;
@@ -268,17 +267,17 @@ static int check_kind(const char *which, char *why, size_t why_bytes)
 
     for (size_t i = 0; i < sizeof unread / sizeof unread[0]; i++) {
         if (exp_name_ends_in(which, unread[i].ending))
-            return exp_fail(why, why_bytes, -EINVAL, "MODEL: '%.200s': %s", which, unread[i].advice);
+            return exp_fail(why, -EINVAL, "MODEL: '%.200s': %s", which, unread[i].advice);
     }
     return 0;
 }
 
-int exp_model_find(struct exp_model *m, const char *experiments_dir, const char *which, char *why, size_t why_bytes)
+int exp_model_find(struct exp_model *m, const char *experiments_dir, const char *which, struct exp_why *why)
 {
     static const char paths[] =
         "the path of a layer table, .csv, of a batch file, .txt, or of a log, .log; or a descriptor";
     char *folder, *path;
-    int err = check_kind(which, why, why_bytes);
+    int err = check_kind(which, why);
 
     *m = (struct exp_model){ 0 };
     if (err)
@@ -286,31 +285,31 @@ int exp_model_find(struct exp_model *m, const char *experiments_dir, const char 
     if (!*which)
         which = "(empty name)";
     if (exp_descriptor_begins(which)) {
-        err = read_descriptor(m, which, why, why_bytes);
+        err = read_descriptor(m, which, why);
         if (err)
             exp_model_release(m);
         return err;
     }
     if (strchr(which, '/') || find_suffix(which))
-        return exp_model_read(m, which, why, why_bytes);
+        return exp_model_read(m, which, why);
     folder = exp_format("%s/models", experiments_dir);
     path = folder ? exp_format("%s/%s%s", folder, which, SUFFIX) : NULL;
-    err = path ? exp_model_read(m, path, why, why_bytes) : exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+    err = path ? exp_model_read(m, path, why) : exp_fail(why, -ENOMEM, "out of memory");
     if (err == -ENOENT)
-        exp_names_unknown(&(struct exp_names){ "model", folder, SUFFIX, "", paths }, which, why, why_bytes);
+        exp_names_unknown(&(struct exp_names){ "model", folder, SUFFIX, "", paths }, which, why);
     free(path);
     free(folder);
     return err;
 }
 
-static int no_match(const struct exp_model *m, const char *pattern, char *why, size_t why_bytes)
+static int no_match(const struct exp_model *m, const char *pattern, struct exp_why *why)
 {
-    exp_say(why, why_bytes, "no layer of %s matches '%.60s'; it has", m->name, pattern);
+    exp_say(why->text, sizeof why->text, "no layer of %s matches '%.60s'; it has", m->name, pattern);
     for (size_t i = 0; i < m->n_layers && i < 6; i++)
-        exp_say_more(why, why_bytes, "%s %.40s", i ? "," : "", m->layer[i].name);
-    exp_say_more(why, why_bytes, "%s (%zu in all)", m->n_layers > 6 ? ", ..." : "", m->n_layers);
+        exp_say_more(why->text, sizeof why->text, "%s %.40s", i ? "," : "", m->layer[i].name);
+    exp_say_more(why->text, sizeof why->text, "%s (%zu in all)", m->n_layers > 6 ? ", ..." : "", m->n_layers);
     if (strpbrk(pattern, " \t"))
-        exp_say_more(why, why_bytes, "; patterns are separated by commas, not by blanks");
+        exp_say_more(why->text, sizeof why->text, "; patterns are separated by commas, not by blanks");
     return -ENOENT;
 }
 
@@ -326,7 +325,7 @@ static bool mark_matches(const struct exp_model *m, const char *pattern, bool *k
 }
 
 /* Marks what each pattern of the list matches; cuts the list up. */
-static int mark_all(const struct exp_model *m, char *patterns, bool *keep, char *why, size_t why_bytes)
+static int mark_all(const struct exp_model *m, char *patterns, bool *keep, struct exp_why *why)
 {
     size_t n_patterns = 0;
     char *rest = patterns;
@@ -343,9 +342,9 @@ static int mark_all(const struct exp_model *m, char *patterns, bool *keep, char 
             continue;
         n_patterns++;
         if (!mark_matches(m, pattern, keep))
-            return no_match(m, pattern, why, why_bytes);
+            return no_match(m, pattern, why);
     }
-    return n_patterns ? 0 : exp_fail(why, why_bytes, -EINVAL, "the list of layer patterns is empty");
+    return n_patterns ? 0 : exp_fail(why, -EINVAL, "the list of layer patterns is empty");
 }
 
 static void keep_marked(struct exp_model *m, const bool *keep)
@@ -361,14 +360,14 @@ static void keep_marked(struct exp_model *m, const bool *keep)
     m->n_layers = n;
 }
 
-int exp_model_filter(struct exp_model *m, const char *patterns, char *why, size_t why_bytes)
+int exp_model_filter(struct exp_model *m, const char *patterns, struct exp_why *why)
 {
     char *copy = strdup(patterns);
     bool *keep = calloc(m->n_layers, sizeof *keep);
-    int err = copy && keep ? 0 : exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+    int err = copy && keep ? 0 : exp_fail(why, -ENOMEM, "out of memory");
 
     if (!err)
-        err = mark_all(m, copy, keep, why, why_bytes);
+        err = mark_all(m, copy, keep, why);
     if (!err)
         keep_marked(m, keep);
     free(keep);

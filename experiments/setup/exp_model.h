@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "experiments/base/exp_error.h"
 #include "kernels/problem.h"
 
 struct exp_layer {
@@ -41,20 +42,20 @@ struct exp_model {
 };
 
 /* Reads a file: one that is called .csv is a table; of others, what they say tells which they are. Returns 0; -errno of reading it; -EINVAL for what is malformed or impossible; -EOVERFLOW; -ENOMEM. */
-int exp_model_read(struct exp_model *m, const char *path, char *why, size_t why_bytes);
+int exp_model_read(struct exp_model *m, const char *path, struct exp_why *why);
 
 /*
  * Reads a model by name: "vgg16" is <experiments_dir>/models/vgg16.csv; anything with a '/' or that ends in ".csv",
  * ".txt" or ".log" is a path; what begins as a descriptor does (exp_descriptor.h) is one. Returns as exp_model_read; -ENOENT for an unknown name, with the known ones in why.
  */
-int exp_model_find(struct exp_model *m, const char *experiments_dir, const char *which, char *why, size_t why_bytes);
+int exp_model_find(struct exp_model *m, const char *experiments_dir, const char *which, struct exp_why *why);
 
 /*
  * Keeps the layers whose name matches at least one of the comma-separated shell patterns ("conv1_*,conv5_?"; '*' also
  * matches '/', blanks around a pattern are dropped). Returns 0; -ENOENT if a pattern matches no layer, with some names
  * in why; -EINVAL if there is no pattern; -ENOMEM. On failure the model is unchanged.
  */
-int exp_model_filter(struct exp_model *m, const char *patterns, char *why, size_t why_bytes);
+int exp_model_filter(struct exp_model *m, const char *patterns, struct exp_why *why);
 
 void exp_model_release(struct exp_model *m); /* an empty or half-built model is fine */
 

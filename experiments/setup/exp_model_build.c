@@ -32,58 +32,56 @@ static char *shape_name(const struct exp_model *m, const struct conv_problem *p)
     return exp_format("%02zu_%zux%zux%zu_%zu_%zux%zu%s", m->n_layers + 1, p->c, p->h, p->w, p->k, p->r, p->s, stride);
 }
 
-static int add_once(struct exp_model *m, const struct exp_descriptor *d, struct exp_model_place at, char *why,
-                    size_t why_bytes)
+static int add_once(struct exp_model *m, const struct exp_descriptor *d, struct exp_model_place at, struct exp_why *why)
 {
     struct exp_layer *l;
 
     if (!grow(&m->layer, m->n_layers, sizeof *m->layer))
-        return exp_fail(why, why_bytes, -ENOMEM, "%s: out of memory", m->path);
+        return exp_fail(why, -ENOMEM, "%s: out of memory", m->path);
     l = &m->layer[m->n_layers];
     *l = (struct exp_layer){ .problem = d->problem, .line = at.line, .index = (unsigned)m->n_layers + 1 };
     l->name = d->name_length ? strndup(d->name, d->name_length) : shape_name(m, &d->problem);
     if (!l->name)
-        return exp_fail(why, why_bytes, -ENOMEM, "%s: out of memory", m->path);
+        return exp_fail(why, -ENOMEM, "%s: out of memory", m->path);
     m->n_layers++;
     return 0;
 }
 
-static int check_name(const struct exp_descriptor *d, struct exp_model_place at, char *why, size_t why_bytes)
+static int check_name(const struct exp_descriptor *d, struct exp_model_place at, struct exp_why *why)
 {
     for (size_t i = 0; i < d->name_length; i++) {
         if (iscntrl((unsigned char)d->name[i]))
-            return exp_fail(why, why_bytes, -EINVAL, "%s:%u: name, a control character after '%.*s'", at.path, at.line,
-                            (int)i, d->name);
+            return exp_fail(why, -EINVAL, "%s:%u: name, a control character after '%.*s'", at.path, at.line, (int)i,
+                            d->name);
     }
     return 0;
 }
 
-int exp_model_add(struct exp_model *m, const struct exp_descriptor *d, struct exp_model_place at, char *why,
-                  size_t why_bytes)
+int exp_model_add(struct exp_model *m, const struct exp_descriptor *d, struct exp_model_place at, struct exp_why *why)
 {
-    int err = check_name(d, at, why, why_bytes);
+    int err = check_name(d, at, why);
 
     for (size_t i = 0; i < d->times && !err; i++)
         err = m->n_layers < MAX_LAYERS
-                  ? add_once(m, d, at, why, why_bytes)
-                  : exp_fail(why, why_bytes, -EINVAL, "%s:%u: more than %d layers", at.path, at.line, MAX_LAYERS);
+                  ? add_once(m, d, at, why)
+                  : exp_fail(why, -EINVAL, "%s:%u: more than %d layers", at.path, at.line, MAX_LAYERS);
     return err;
 }
 
-int exp_model_add_run(struct exp_model *m, const struct exp_descriptor *d, struct exp_model_place at, char *why,
-                      size_t why_bytes)
+int exp_model_add_run(struct exp_model *m, const struct exp_descriptor *d, struct exp_model_place at,
+                      struct exp_why *why)
 {
-    int err = check_name(d, at, why, why_bytes);
+    int err = check_name(d, at, why);
 
-    return err ? err : add_once(m, d, at, why, why_bytes);
+    return err ? err : add_once(m, d, at, why);
 }
 
-int exp_model_check_size(const struct exp_model *m, char *why, size_t why_bytes)
+int exp_model_check_size(const struct exp_model *m, struct exp_why *why)
 {
     if (m->n_layers <= MAX_LAYERS)
         return 0;
-    return exp_fail(why, why_bytes, -EINVAL, "%s: %zu convolutions that do not repeat; at most %d", m->path,
-                    m->n_layers, MAX_LAYERS);
+    return exp_fail(why, -EINVAL, "%s: %zu convolutions that do not repeat; at most %d", m->path, m->n_layers,
+                    MAX_LAYERS);
 }
 
 void exp_model_shorten(struct exp_model *m, size_t n)
@@ -101,18 +99,18 @@ static struct exp_skipped *find_skipped(struct exp_model *m, const char *path, c
     return NULL;
 }
 
-int exp_model_skip(struct exp_model *m, struct exp_model_place at, const char *reason, char *why, size_t why_bytes)
+int exp_model_skip(struct exp_model *m, struct exp_model_place at, const char *reason, struct exp_why *why)
 {
     struct exp_skipped *s = find_skipped(m, at.path, reason);
 
     if (!s) {
         if (!grow(&m->skipped, m->n_skipped, sizeof *m->skipped))
-            return exp_fail(why, why_bytes, -ENOMEM, "%s: out of memory", m->path);
+            return exp_fail(why, -ENOMEM, "%s: out of memory", m->path);
         s = &m->skipped[m->n_skipped];
         *s = (struct exp_skipped){ .path = strdup(at.path), .reason = strdup(reason) };
         m->n_skipped++; /* exp_model_release() frees what there is of it */
         if (!s->path || !s->reason)
-            return exp_fail(why, why_bytes, -ENOMEM, "%s: out of memory", m->path);
+            return exp_fail(why, -ENOMEM, "%s: out of memory", m->path);
     }
     if (s->times < SHOWN_LINES)
         s->line[s->times] = at.line;

@@ -11,34 +11,34 @@
 #define ALL "googlenet,inceptionv2,resnet18,resnet50,resnet152,squeezenet,vgg16"
 
 /* Checks that no two models have a name in common: rows of results are told apart by it. */
-static int check_names(const struct exp_models *m, char *why, size_t why_bytes)
+static int check_names(const struct exp_models *m, struct exp_why *why)
 {
     const struct exp_model *last = &m->model[m->n - 1];
 
     for (const struct exp_model *other = m->model; other < last; other++) {
         if (!strcmp(other->name, last->name))
-            return exp_fail(why, why_bytes, -EINVAL, "MODEL: two tables are called '%s', %s and %s: rename one of them",
+            return exp_fail(why, -EINVAL, "MODEL: two tables are called '%s', %s and %s: rename one of them",
                             last->name, other->path, last->path);
     }
     return 0;
 }
 
 static int read_one(struct exp_models *m, const char *experiments_dir, const char *name, const char *patterns,
-                    char *why, size_t why_bytes)
+                    struct exp_why *why)
 {
     struct exp_model *model = &m->model[m->n];
     int err;
 
     if (m->n == EXP_MAX_MODELS)
-        return exp_fail(why, why_bytes, -EINVAL, "MODEL: more than %d models", EXP_MAX_MODELS);
-    err = exp_model_find(model, experiments_dir, name, why, why_bytes);
+        return exp_fail(why, -EINVAL, "MODEL: more than %d models", EXP_MAX_MODELS);
+    err = exp_model_find(model, experiments_dir, name, why);
     if (err)
         return err;
     m->n++;
-    err = check_names(m, why, why_bytes);
+    err = check_names(m, why);
     if (err)
         return err;
-    return *patterns ? exp_model_filter(model, patterns, why, why_bytes) : 0;
+    return *patterns ? exp_model_filter(model, patterns, why) : 0;
 }
 
 /* Returns how much of a text is left without the blanks at its end. */
@@ -50,7 +50,7 @@ static size_t length_of_name(const char *text, size_t length)
 }
 
 int exp_models_read(struct exp_models *m, const char *experiments_dir, const char *list, const char *patterns,
-                    char *why, size_t why_bytes)
+                    struct exp_why *why)
 {
     int err = 0;
 
@@ -60,8 +60,7 @@ int exp_models_read(struct exp_models *m, const char *experiments_dir, const cha
         size_t blanks = strspn(list, " \t"), length = strcspn(list, ",");
         char *name = strndup(list + blanks, length_of_name(list + blanks, length - blanks));
 
-        err = name ? read_one(m, experiments_dir, name, patterns, why, why_bytes)
-                   : exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+        err = name ? read_one(m, experiments_dir, name, patterns, why) : exp_fail(why, -ENOMEM, "out of memory");
         free(name);
         list += length + (list[length] == ',');
     }
@@ -79,14 +78,15 @@ void exp_models_release(struct exp_models *m)
 
 double exp_models_rows(const char *experiments_dir, const char *pattern)
 {
-    char *tables = exp_format("%s/models/%s", experiments_dir, pattern), ignored[256];
+    char *tables = exp_format("%s/models/%s", experiments_dir, pattern);
+    struct exp_why ignored;
     glob_t g = { 0 };
     double n = !tables || glob(tables, 0, NULL, &g) ? (double)NAN : 0;
 
     for (size_t i = 0; i < g.gl_pathc; i++) {
         struct exp_model m;
 
-        if (exp_model_read(&m, g.gl_pathv[i], ignored, sizeof ignored))
+        if (exp_model_read(&m, g.gl_pathv[i], &ignored))
             continue;
         n += (double)m.n_layers;
         exp_model_release(&m);

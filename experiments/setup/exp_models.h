@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 
+#include "experiments/base/exp_error.h"
 #include "experiments/setup/exp_model.h"
 
 enum { EXP_MAX_MODELS = 64 };
@@ -19,7 +20,7 @@ struct exp_models {
  * many, or for two of the same name. On failure *m is empty.
  */
 int exp_models_read(struct exp_models *m, const char *experiments_dir, const char *list, const char *patterns,
-                    char *why, size_t why_bytes);
+                    struct exp_why *why);
 
 void exp_models_release(struct exp_models *m);
 

@@ -66,32 +66,31 @@ static const char *find_descriptor(char *const *field, size_t n)
     return NULL;
 }
 
-static int read_executed(struct exp_model *m, char *const *field, size_t n, unsigned line, char *why, size_t why_bytes)
+static int read_executed(struct exp_model *m, char *const *field, size_t n, unsigned line, struct exp_why *why)
 {
     const struct exp_model_place at = { m->path, line };
     const char *text = find_descriptor(field, n);
     struct exp_descriptor d;
-    char reason[256];
+    struct exp_why reason;
     int err;
 
     if (n <= N_FIXED)
-        return exp_fail(why, why_bytes, -EINVAL, "%s:%u: a line that is cut short, '%.60s'", m->path, line, field[0]);
+        return exp_fail(why, -EINVAL, "%s:%u: a line that is cut short, '%.60s'", m->path, line, field[0]);
     if (strcmp(field[KIND], "convolution") != 0) {
-        exp_say(reason, sizeof reason, "no convolution but %.60s", field[KIND]);
-        return exp_model_skip(m, at, reason, why, why_bytes);
+        exp_say(reason.text, sizeof reason.text, "no convolution but %.60s", field[KIND]);
+        return exp_model_skip(m, at, reason.text, why);
     }
     if (strncmp(field[PROPAGATION], "forward", 7) != 0)
-        return exp_model_skip(m, at, "no forward pass", why, why_bytes);
+        return exp_model_skip(m, at, "no forward pass", why);
     if (!is_f32(field[TENSORS]))
-        return exp_model_skip(m, at, "other types than fp32", why, why_bytes);
+        return exp_model_skip(m, at, "other types than fp32", why);
     if (!text)
-        return exp_fail(why, why_bytes, -EINVAL, "%s:%u: a convolution without a descriptor, '%.60s'", m->path, line,
+        return exp_fail(why, -EINVAL, "%s:%u: a convolution without a descriptor, '%.60s'", m->path, line,
                         field[n - 1]);
-    err = exp_descriptor_read(&d, text, 0, reason, sizeof reason);
+    err = exp_descriptor_read(&d, text, 0, &reason);
     if (err)
-        return exp_fail(why, why_bytes, err, "%s:%u: descriptor '%.60s': %s", m->path, line, text, reason);
-    return d.unsupported ? exp_model_skip(m, at, d.unsupported, why, why_bytes)
-                         : exp_model_add_run(m, &d, at, why, why_bytes);
+        return exp_fail(why, err, "%s:%u: descriptor '%.60s': %s", m->path, line, text, reason.text);
+    return d.unsupported ? exp_model_skip(m, at, d.unsupported, why) : exp_model_add_run(m, &d, at, why);
 }
 
 /* Finds the shortest begin of the layers that they repeat to their end. */
@@ -119,16 +118,15 @@ static bool is_cut(char *const *field, size_t n)
 }
 
 /* Reads the line whose fields these are. is_last: it has no end, as when the program crashed while it wrote. */
-static int read_line(struct exp_model *m, char *const *field, size_t n, unsigned line, bool is_last, char *why,
-                     size_t why_bytes)
+static int read_line(struct exp_model *m, char *const *field, size_t n, unsigned line, bool is_last,
+                     struct exp_why *why)
 {
     if (is_last && is_cut(field, n))
-        return exp_model_skip(m, (struct exp_model_place){ m->path, line }, "a line that the log's end cut short", why,
-                              why_bytes);
-    return read_executed(m, field, n, line, why, why_bytes);
+        return exp_model_skip(m, (struct exp_model_place){ m->path, line }, "a line that the log's end cut short", why);
+    return read_executed(m, field, n, line, why);
 }
 
-int exp_onednn_log_read(struct exp_model *m, char *text, char *why, size_t why_bytes)
+int exp_onednn_log_read(struct exp_model *m, char *text, struct exp_why *why)
 {
     unsigned line = 1;
     size_t period;
@@ -144,7 +142,7 @@ int exp_onednn_log_read(struct exp_model *m, char *text, char *why, size_t why_b
         if (find_marker(at))
             n = cut(at, field);
         if (n)
-            err = read_line(m, field, n, line, !end, why, why_bytes);
+            err = read_line(m, field, n, line, !end, why);
         at = end ? end + 1 : NULL;
     }
     if (err || !m->n_layers)
@@ -152,5 +150,5 @@ int exp_onednn_log_read(struct exp_model *m, char *text, char *why, size_t why_b
     period = find_period(m);
     m->repeats = m->n_layers / period;
     exp_model_shorten(m, period);
-    return exp_model_check_size(m, why, why_bytes);
+    return exp_model_check_size(m, why);
 }

@@ -11,6 +11,7 @@
 
 #include <stdbool.h>
 
+#include "experiments/base/exp_error.h"
 #include "experiments/setup/exp_model.h"
 
 /* Tells whether a text has a line of such a log. */
@@ -20,6 +21,6 @@ bool exp_onednn_log_is(const char *text);
  * Appends the convolutions of a log, whose path m has, to m, and sets m->repeats; cuts the text up. Returns 0; -EINVAL
  * and others with one line in why that names path, line and value.
  */
-int exp_onednn_log_read(struct exp_model *m, char *text, char *why, size_t why_bytes);
+int exp_onednn_log_read(struct exp_model *m, char *text, struct exp_why *why);
 
 #endif

@@ -142,7 +142,7 @@ void exp_options_usage(enum exp_program program, FILE *out)
     }
 }
 
-static int read_number(const struct option *opt, const char *text, unsigned *value, char *why, size_t why_bytes)
+static int read_number(const struct option *opt, const char *text, unsigned *value, struct exp_why *why)
 {
     char *end;
     unsigned long n;
@@ -150,13 +150,13 @@ static int read_number(const struct option *opt, const char *text, unsigned *val
     errno = 0;
     n = strtoul(text, &end, 10);
     if (errno || end == text || *end || *text < '0' || *text > '9' || n < opt->least || n > opt->most)
-        return exp_fail(why, why_bytes, -EINVAL, "%s: must be a whole number from %u to %u, not '%s'", opt->name,
-                        opt->least, opt->most, text);
+        return exp_fail(why, -EINVAL, "%s: must be a whole number from %u to %u, not '%s'", opt->name, opt->least,
+                        opt->most, text);
     *value = (unsigned)n;
     return 0;
 }
 
-static int read_word(const struct option *opt, const char *text, unsigned *value, char *why, size_t why_bytes)
+static int read_word(const struct option *opt, const char *text, unsigned *value, struct exp_why *why)
 {
     char known[80] = "";
 
@@ -169,7 +169,7 @@ static int read_word(const struct option *opt, const char *text, unsigned *value
         }
         exp_say_more(known, sizeof known, "%s%s", !i ? "" : is_last ? " or " : ", ", opt->words[i]);
     }
-    return exp_fail(why, why_bytes, -EINVAL, "%s: must be %s, not '%s'", opt->name, known, text);
+    return exp_fail(why, -EINVAL, "%s: must be %s, not '%s'", opt->name, known, text);
 }
 
 static struct exp_options defaults(enum exp_program program)
@@ -225,7 +225,7 @@ static struct exp_options defaults(enum exp_program program)
 }
 
 static int read_value(struct exp_options *o, enum exp_program program, const struct option *opt, const char *text,
-                      char *why, size_t why_bytes)
+                      struct exp_why *why)
 {
     const struct exp_options usual = defaults(program);
     void *field = (char *)o + opt->offset;
@@ -235,15 +235,15 @@ static int read_value(struct exp_options *o, enum exp_program program, const str
         return 0;
     }
     if (opt->kind == NUMBER)
-        return read_number(opt, text, field, why, why_bytes);
+        return read_number(opt, text, field, why);
     if (opt->kind == WORD)
-        return read_word(opt, text, field, why, why_bytes);
+        return read_word(opt, text, field, why);
     memcpy(field, &text, sizeof text);
     return 0;
 }
 
 /* Says which option was meant, if one comes near. */
-static int unknown(enum exp_program program, const char *arg, size_t name_length, char *why, size_t why_bytes)
+static int unknown(enum exp_program program, const char *arg, size_t name_length, struct exp_why *why)
 {
     const char *known[N_OPTIONS + N_FLAGS], *nearest;
     char *name = exp_format("%.*s", (int)name_length, arg);
@@ -259,7 +259,7 @@ static int unknown(enum exp_program program, const char *arg, size_t name_length
     }
     nearest = name ? exp_names_nearest(name, known, n) : NULL;
     free(name);
-    return exp_fail(why, why_bytes, -EINVAL, "unknown option '%s'%s%s%s %s --help lists them", arg,
+    return exp_fail(why, -EINVAL, "unknown option '%s'%s%s%s %s --help lists them", arg,
                     nearest ? ", did you mean " : ";", nearest ? nearest : "", nearest ? "?" : "",
                     programs[program].name);
 }
@@ -287,8 +287,8 @@ static const struct option *find_option(enum exp_program program, const char *na
 }
 
 /* Reads the argument at *i, and the one behind it if that is its value; *i becomes the last one that was read. */
-static int read_argument(struct exp_options *o, enum exp_program program, int argc, char **argv, int *i, char *why,
-                         size_t why_bytes)
+static int read_argument(struct exp_options *o, enum exp_program program, int argc, char **argv, int *i,
+                         struct exp_why *why)
 {
     const char *arg = argv[*i];
     bool has_dashes = !strncmp(arg, "--", 2);
@@ -300,29 +300,28 @@ static int read_argument(struct exp_options *o, enum exp_program program, int ar
         return 0;
     opt = find_option(program, name, length, has_dashes);
     if (opt && name[length])
-        return read_value(o, program, opt, name + length + 1, why, why_bytes);
+        return read_value(o, program, opt, name + length + 1, why);
     if (!opt || !has_dashes)
-        return unknown(program, arg, strcspn(arg, "="), why, why_bytes);
+        return unknown(program, arg, strcspn(arg, "="), why);
     if (*i + 1 == argc)
-        return exp_fail(why, why_bytes, -EINVAL, "%s: the value is missing", arg);
-    return read_value(o, program, opt, argv[++*i], why, why_bytes);
+        return exp_fail(why, -EINVAL, "%s: the value is missing", arg);
+    return read_value(o, program, opt, argv[++*i], why);
 }
 
-int exp_options_parse(struct exp_options *o, enum exp_program program, int argc, char **argv, char *why,
-                      size_t why_bytes)
+int exp_options_parse(struct exp_options *o, enum exp_program program, int argc, char **argv, struct exp_why *why)
 {
     *o = defaults(program);
     o->argv = argv;
     for (int i = 1; i < argc; i++) {
-        int err = read_argument(o, program, argc, argv, &i, why, why_bytes);
+        int err = read_argument(o, program, argc, argv, &i, why);
 
         if (err)
             return err;
     }
-    if (sim_cpu_check_limit(why, why_bytes))
+    if (sim_cpu_check_limit(why->text, sizeof why->text))
         return -EINVAL;
     if (!*o->model && !o->helps && !o->documents && !o->asks_guest)
-        return exp_fail(why, why_bytes, -EINVAL, "MODEL is missing: for example MODEL=vgg16");
+        return exp_fail(why, -EINVAL, "MODEL is missing: for example MODEL=vgg16");
     return 0;
 }
 

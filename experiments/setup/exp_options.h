@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "experiments/base/exp_bench.h"
+#include "experiments/base/exp_error.h"
 
 enum exp_program {
     EXP_EXPERIMENT,
@@ -121,8 +122,7 @@ struct exp_options {
  * Reads argv; MACHINE=host may be written as --machine=host or --machine host, too. An empty variable ("NAME=") stands for the default, the last of a name counts. Returns 0, or -EINVAL with
  * one line in why. Strings point into argv.
  */
-int exp_options_parse(struct exp_options *o, enum exp_program program, int argc, char **argv, char *why,
-                      size_t why_bytes);
+int exp_options_parse(struct exp_options *o, enum exp_program program, int argc, char **argv, struct exp_why *why);
 
 /* A file or folder that the user named, or a list of names some of which may be paths. */
 struct exp_options_path {

@@ -44,19 +44,19 @@ static int print_text(const void *text, FILE *out)
 }
 
 int exp_part_write(const char *folder, const char *marker, const char *key,
-                   int (*write)(const void *ctx, const struct exp_outdir *dir, char *why, size_t why_bytes),
-                   const void *ctx, char *why, size_t why_bytes)
+                   int (*write)(const void *ctx, const struct exp_outdir *dir, struct exp_why *why), const void *ctx,
+                   struct exp_why *why)
 {
     struct exp_outdir dir;
-    int err = exp_outdir_open(&dir, folder, marker, why, why_bytes);
+    int err = exp_outdir_open(&dir, folder, marker, why);
 
     if (err)
         return err;
-    err = write(ctx, &dir, why, why_bytes);
+    err = write(ctx, &dir, why);
     if (!err)
-        err = exp_outdir_write(&dir, EXP_PART_KEY_FILE, print_text, key, why, why_bytes);
+        err = exp_outdir_write(&dir, EXP_PART_KEY_FILE, print_text, key, why);
     if (!err)
-        err = exp_outdir_commit(&dir, why, why_bytes);
+        err = exp_outdir_commit(&dir, why);
     if (err)
         exp_outdir_abort(&dir);
     return err;

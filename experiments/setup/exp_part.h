@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "experiments/base/exp_error.h"
 #include "experiments/base/exp_outdir.h"
 
 #define EXP_PART_KEY_FILE "key.txt"
@@ -27,7 +28,7 @@ bool exp_part_is_kept(const char *folder, const char *commit, const char *key);
  * one line in why; write() likewise.
  */
 int exp_part_write(const char *folder, const char *marker, const char *key,
-                   int (*write)(const void *ctx, const struct exp_outdir *dir, char *why, size_t why_bytes),
-                   const void *ctx, char *why, size_t why_bytes);
+                   int (*write)(const void *ctx, const struct exp_outdir *dir, struct exp_why *why), const void *ctx,
+                   struct exp_why *why);
 
 #endif

@@ -27,15 +27,14 @@ void exp_phases_add(struct exp_phases *sum, const struct exp_phases *x)
     sum->total_ns += x->total_ns;
 }
 
-int exp_phases_find_parts(struct conv_blas_parts *parts, const struct exp_setup *s, char *why, size_t why_bytes)
+int exp_phases_find_parts(struct conv_blas_parts *parts, const struct exp_setup *s, struct exp_why *why)
 {
     if (!s->core || !conv_gemm_core_find(s->blas.core))
-        return exp_fail(why, why_bytes, -ENOENT, "the blocking of OpenBLAS core %s is not on record", s->blas.core);
+        return exp_fail(why, -ENOENT, "the blocking of OpenBLAS core %s is not on record", s->blas.core);
     if (strcmp(s->core->name, s->blas.core))
-        return exp_fail(why, why_bytes, -ENOENT,
-                        "OpenBLAS runs core %s and the plan is of core %s; CORE=%s plans for it", s->blas.core,
-                        s->core->name, s->blas.core);
-    return conv_blas_parts_find(parts, &s->blas, s->blas.core, why, why_bytes);
+        return exp_fail(why, -ENOENT, "OpenBLAS runs core %s and the plan is of core %s; CORE=%s plans for it",
+                        s->blas.core, s->core->name, s->blas.core);
+    return conv_blas_parts_find(parts, &s->blas, s->blas.core, why->text, sizeof why->text);
 }
 
 struct timed {

@@ -8,6 +8,7 @@
 
 #include <stdint.h>
 
+#include "experiments/base/exp_error.h"
 #include "experiments/setup/exp_algo.h"
 #include "kernels/backend/backend.h"
 #include "kernels/blas/backend_blas.h"
@@ -31,7 +32,7 @@ int exp_phases_run(const struct conv_plan *plan, const struct conv_binding *bind
  * Finds the routines that the baseline's steps need. They are known only where the blocking of the very core that runs
  * is on record. Returns 0, or -ENOENT with one line in why.
  */
-int exp_phases_find_parts(struct conv_blas_parts *parts, const struct exp_setup *s, char *why, size_t why_bytes);
+int exp_phases_find_parts(struct conv_blas_parts *parts, const struct exp_setup *s, struct exp_why *why);
 
 /* Runs the baseline step by step with OpenBLAS's own routines; plan as conv_blas_exec wants it. */
 int exp_phases_run_base(const struct conv_plan *plan, const struct conv_binding *bind,

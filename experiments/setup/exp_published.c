@@ -8,7 +8,7 @@
 
 #include "experiments/base/exp_error.h"
 
-static int find_columns(struct exp_published *p, char *why, size_t why_bytes)
+static int find_columns(struct exp_published *p, struct exp_why *why)
 {
     const struct {
         const char *name;
@@ -19,22 +19,22 @@ static int find_columns(struct exp_published *p, char *why, size_t why_bytes)
     };
 
     for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
-        if (exp_table_column(&p->table, wanted[i].name, wanted[i].column, why, why_bytes))
+        if (exp_table_column(&p->table, wanted[i].name, wanted[i].column, why))
             return -EINVAL;
     }
     return 0;
 }
 
-int exp_published_read(struct exp_published *p, const char *experiments_dir, char *why, size_t why_bytes)
+int exp_published_read(struct exp_published *p, const char *experiments_dir, struct exp_why *why)
 {
     char *path = exp_format("%s/published/sconv.csv", experiments_dir);
     int err;
 
     *p = (struct exp_published){ 0 };
-    err = path ? exp_table_read(&p->table, path, why, why_bytes) : exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+    err = path ? exp_table_read(&p->table, path, why) : exp_fail(why, -ENOMEM, "out of memory");
     free(path);
     if (!err)
-        err = find_columns(p, why, why_bytes);
+        err = find_columns(p, why);
     if (err)
         exp_published_release(p);
     return err;
@@ -110,12 +110,11 @@ static size_t find_row(const struct exp_published *p, const char *figure, const 
 }
 
 int exp_published_double(const struct exp_published *p, const char *figure, const char *model, const char *arch,
-                         const char *metric, double *value, char *why, size_t why_bytes)
+                         const char *metric, double *value, struct exp_why *why)
 {
     size_t row = find_row(p, figure, model, arch, metric);
 
     if (row == p->table.n_rows)
-        return exp_fail(why, why_bytes, -ENOENT, "the paper prints no %s for '%s' on '%s' in its %s", metric, model,
-                        arch, figure);
-    return exp_table_double(&p->table, row, p->value, value, why, why_bytes);
+        return exp_fail(why, -ENOENT, "the paper prints no %s for '%s' on '%s' in its %s", metric, model, arch, figure);
+    return exp_table_double(&p->table, row, p->value, value, why);
 }

@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 
+#include "experiments/base/exp_error.h"
 #include "experiments/base/exp_table.h"
 
 struct exp_published {
@@ -15,7 +16,7 @@ struct exp_published {
 };
 
 /* Reads <experiments_dir>/published/sconv.csv. Returns as exp_table_read; -EINVAL if a column is missing. */
-int exp_published_read(struct exp_published *p, const char *experiments_dir, char *why, size_t why_bytes);
+int exp_published_read(struct exp_published *p, const char *experiments_dir, struct exp_why *why);
 
 void exp_published_release(struct exp_published *p);
 
@@ -36,6 +37,6 @@ const char *exp_published_arch_of_cpu(const char *cpu);
  * -EINVAL if it is no number. *value is set on success only.
  */
 int exp_published_double(const struct exp_published *p, const char *figure, const char *model, const char *arch,
-                         const char *metric, double *value, char *why, size_t why_bytes);
+                         const char *metric, double *value, struct exp_why *why);
 
 #endif

@@ -90,14 +90,13 @@ static bool is_taken(enum exp_program program, const char *name)
     return own->has_sums && (!strcmp(all_models, name) || !strcmp(parts, name));
 }
 
-static int check_name(enum exp_program program, const struct exp_model *model, char *why, size_t why_bytes)
+static int check_name(enum exp_program program, const struct exp_model *model, struct exp_why *why)
 {
     if (*model->name == '.')
-        return exp_fail(why, why_bytes, -EINVAL,
-                        "%s: results in '%s' would be hidden: the table's name must not begin with a dot", model->path,
-                        model->name);
+        return exp_fail(why, -EINVAL, "%s: results in '%s' would be hidden: the table's name must not begin with a dot",
+                        model->path, model->name);
     if (is_taken(program, model->name))
-        return exp_fail(why, why_bytes, -EINVAL,
+        return exp_fail(why, -EINVAL,
                         "%s: the folder '%s' is for other results than one model's: the table needs another name",
                         model->path, model->name);
     return 0;
@@ -161,47 +160,47 @@ char *exp_results_name(const struct exp_options *o, const struct exp_model *mode
 static const char *const files_of_results[] = { "store.sqlite", "store.sqlite-journal", "store.sqlite.parts",
                                                 "report.html" };
 
-static int check_machine_name(const char *name, char *why, size_t why_bytes)
+static int check_machine_name(const char *name, struct exp_why *why)
 {
     for (size_t i = 0; i < sizeof files_of_results / sizeof files_of_results[0]; i++) {
         if (!strcmp(files_of_results[i], name))
-            return exp_fail(why, why_bytes, -EINVAL,
+            return exp_fail(why, -EINVAL,
                             "the machine is called '%s', as a file of results: its 'name =' must be another", name);
     }
     return 0;
 }
 
 int exp_results_path(char **path, enum exp_program program, const struct exp_options *o, const char *machine,
-                     const struct exp_model *model, size_t n, char *why, size_t why_bytes)
+                     const struct exp_model *model, size_t n, struct exp_why *why)
 {
     const struct layout *layout = &layouts[program];
     char *name = name_of(layout, o, model, n);
-    int err = check_machine_name(machine, why, why_bytes);
+    int err = check_machine_name(machine, why);
 
     if (!err && n == 1)
-        err = check_name(program, model, why, why_bytes);
+        err = check_name(program, model, why);
     *path =
         err || !name ? NULL : exp_format("%s/%s%s%s%s", o->results, machine, layout->folder, *name ? "/" : "", name);
     free(name);
-    return err || *path ? err : exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+    return err || *path ? err : exp_fail(why, -ENOMEM, "out of memory");
 }
 
 /* ---- the results of a run ---- */
 
 int exp_results_find(struct exp_results *r, enum exp_program program, const struct exp_options *o,
-                     const struct sim_machine *m, const struct exp_model *model, size_t n, char *why, size_t why_bytes)
+                     const struct sim_machine *m, const struct exp_model *model, size_t n, struct exp_why *why)
 {
-    int err = exp_results_path(&r->path, program, o, m ? m->name : "host", model, n, why, why_bytes);
+    int err = exp_results_path(&r->path, program, o, m ? m->name : "host", model, n, why);
 
     r->marker = layouts[program].marker;
     r->model = model;
     r->n_models = n;
     r->layers = o->layers;
     if (!err && n == 1)
-        err = exp_results_check_model(r->path, model, why, why_bytes);
+        err = exp_results_check_model(r->path, model, why);
     if (!err && n)
-        err = exp_results_check_layers(r->path, o->layers, why, why_bytes);
-    return err || !m ? err : exp_results_check_machine(r->path, m, o->machine, why, why_bytes);
+        err = exp_results_check_layers(r->path, o->layers, why);
+    return err || !m ? err : exp_results_check_machine(r->path, m, o->machine, why);
 }
 
 void exp_results_time(struct exp_results *r, const char *why_not)
@@ -210,24 +209,23 @@ void exp_results_time(struct exp_results *r, const char *why_not)
     r->is_timed = !why_not;
 }
 
-int exp_results_open(struct exp_results *r, char *why, size_t why_bytes)
+int exp_results_open(struct exp_results *r, struct exp_why *why)
 {
     const struct exp_results_models models = { r->model, r->n_models, r->layers, r->is_timed, r->sample };
-    int err = r->why_untimed ? exp_results_check_times(r->path, r->why_untimed, why, why_bytes) : 0;
+    int err = r->why_untimed ? exp_results_check_times(r->path, r->why_untimed, why) : 0;
 
     if (!err && r->sample)
-        err = exp_results_check_sample(r->path, *r->sample, why, why_bytes);
+        err = exp_results_check_sample(r->path, *r->sample, why);
     if (err)
         return err;
-    err = exp_outdir_open(&r->dir, r->path, r->marker, why, why_bytes);
+    err = exp_outdir_open(&r->dir, r->path, r->marker, why);
     r->is_open = !err;
-    return err || !r->n_models ? err : exp_results_write_models(&r->dir, &models, why, why_bytes);
+    return err || !r->n_models ? err : exp_results_write_models(&r->dir, &models, why);
 }
 
-int exp_results_commit(struct exp_results *r, char *why, size_t why_bytes)
+int exp_results_commit(struct exp_results *r, struct exp_why *why)
 {
-    int err = exp_interrupted() ? exp_fail(why, why_bytes, -EINTR, "interrupted while drawing")
-                                : exp_outdir_commit(&r->dir, why, why_bytes);
+    int err = exp_interrupted() ? exp_fail(why, -EINTR, "interrupted while drawing") : exp_outdir_commit(&r->dir, why);
 
     r->is_open = err != 0;
     return err;

@@ -23,6 +23,7 @@
 
 #include <stdbool.h>
 
+#include "experiments/base/exp_error.h"
 #include "experiments/setup/exp_model.h"
 #include "experiments/setup/exp_options.h"
 #include "experiments/setup/exp_results_owner.h"
@@ -49,7 +50,7 @@ struct exp_results {
  * Returns 0, or as exp_results_path and the checks of exp_results_owner.h.
  */
 int exp_results_find(struct exp_results *r, enum exp_program program, const struct exp_options *o,
-                     const struct sim_machine *m, const struct exp_model *model, size_t n, char *why, size_t why_bytes);
+                     const struct sim_machine *m, const struct exp_model *model, size_t n, struct exp_why *why);
 
 /*
  * Says, before they are opened, whether results of a program that may time something will hold times: why_not is NULL,
@@ -61,10 +62,10 @@ void exp_results_time(struct exp_results *r, const char *why_not);
  * Opens r->dir for the place that was found, and writes models.txt. Returns as exp_outdir_open; -EEXIST as well where times
  * would be replaced by results without any, or a larger sample by a smaller one.
  */
-int exp_results_open(struct exp_results *r, char *why, size_t why_bytes);
+int exp_results_open(struct exp_results *r, struct exp_why *why);
 
 /* Puts complete results in their place. Returns as exp_outdir_commit; -EINTR if the program was interrupted. */
-int exp_results_commit(struct exp_results *r, char *why, size_t why_bytes);
+int exp_results_commit(struct exp_results *r, struct exp_why *why);
 
 /* Removes what was written and not committed. */
 void exp_results_release(struct exp_results *r);
@@ -78,6 +79,6 @@ char *exp_results_name(const struct exp_options *o, const struct exp_model *mode
  * as hidden folders do, or is that of a folder which the programs use otherwise; -ENOMEM.
  */
 int exp_results_path(char **path, enum exp_program program, const struct exp_options *o, const char *machine,
-                     const struct exp_model *model, size_t n, char *why, size_t why_bytes);
+                     const struct exp_model *model, size_t n, struct exp_why *why);
 
 #endif

@@ -31,13 +31,12 @@ static int print_machine(const void *machine, FILE *out)
     return sim_machine_print(p->m, out);
 }
 
-int exp_results_write_machine(const struct exp_outdir *dir, const struct sim_machine *m, const char *which, char *why,
-                              size_t why_bytes)
+int exp_results_write_machine(const struct exp_outdir *dir, const struct sim_machine *m, const char *which,
+                              struct exp_why *why)
 {
     char *origin = exp_machine_origin(which);
-    int err =
-        origin ? exp_outdir_write(dir, SIM_MACHINE_FILE, print_machine, &(struct machine){ m, origin }, why, why_bytes)
-               : exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+    int err = origin ? exp_outdir_write(dir, SIM_MACHINE_FILE, print_machine, &(struct machine){ m, origin }, why)
+                     : exp_fail(why, -ENOMEM, "out of memory");
 
     free(origin);
     return err;
@@ -89,17 +88,16 @@ static bool is_equal(const char *cfg, const struct sim_machine *m)
     return equal;
 }
 
-int exp_results_check_machine(const char *path, const struct sim_machine *m, const char *which, char *why,
-                              size_t why_bytes)
+int exp_results_check_machine(const char *path, const struct sim_machine *m, const char *which, struct exp_why *why)
 {
     char *cfg = exp_format("%s/" SIM_MACHINE_FILE, path), *origin = exp_machine_origin(which);
     char *there = cfg ? read_after(path, SIM_MACHINE_FILE, origin_key) : NULL;
     int err = 0;
 
     if (!origin || !there)
-        err = exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+        err = exp_fail(why, -ENOMEM, "out of memory");
     else if (!access(cfg, F_OK) && !is_same_file(there, origin) && !is_equal(cfg, m))
-        err = exp_fail(why, why_bytes, -EEXIST,
+        err = exp_fail(why, -EEXIST,
                        "'%s' holds results of another machine called '%s'%s%s: give one of the two another 'name =', "
                        "set another RESULTS, or remove the folder",
                        path, m->name, *there ? ", of " : "", there);
@@ -128,10 +126,9 @@ static int print_models(const void *models, FILE *out)
     return 0;
 }
 
-int exp_results_write_models(const struct exp_outdir *dir, const struct exp_results_models *m, char *why,
-                             size_t why_bytes)
+int exp_results_write_models(const struct exp_outdir *dir, const struct exp_results_models *m, struct exp_why *why)
 {
-    return exp_outdir_write(dir, MODELS_FILE, print_models, m, why, why_bytes);
+    return exp_outdir_write(dir, MODELS_FILE, print_models, m, why);
 }
 
 /* Tells whether two files can be read and hold the same bytes. */
@@ -152,16 +149,16 @@ static bool is_same_text(const char *a, const char *b)
     return is_same;
 }
 
-int exp_results_check_model(const char *path, const struct exp_model *model, char *why, size_t why_bytes)
+int exp_results_check_model(const char *path, const struct exp_model *model, struct exp_why *why)
 {
     char *file = exp_format("%s/" MODELS_FILE, path), *key = exp_format("%s: ", model->name);
     char *there = file && key ? read_after(path, MODELS_FILE, key) : NULL;
     int err = 0;
 
     if (!there)
-        err = exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+        err = exp_fail(why, -ENOMEM, "out of memory");
     else if (!access(file, F_OK) && !is_same_file(there, model->path) && !is_same_text(there, model->path))
-        err = exp_fail(why, why_bytes, -EEXIST,
+        err = exp_fail(why, -EEXIST,
                        "'%s' holds results of another layer table called '%s'%s%s: rename one of the two, set another "
                        "RESULTS, or remove the folder",
                        path, model->name, *there ? ", of " : "", there);
@@ -171,29 +168,29 @@ int exp_results_check_model(const char *path, const struct exp_model *model, cha
     return err;
 }
 
-int exp_results_check_layers(const char *path, const char *layers, char *why, size_t why_bytes)
+int exp_results_check_layers(const char *path, const char *layers, struct exp_why *why)
 {
     char *there = read_after(path, MODELS_FILE, layers_key);
     int err = 0;
 
     if (!there)
-        err = exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+        err = exp_fail(why, -ENOMEM, "out of memory");
     else if (*layers && *there && strcmp(there, layers) != 0)
-        err = exp_fail(why, why_bytes, -EEXIST,
-                       "'%s' holds results of LAYERS='%s': set another RESULTS, or remove the folder", path, there);
+        err = exp_fail(why, -EEXIST, "'%s' holds results of LAYERS='%s': set another RESULTS, or remove the folder",
+                       path, there);
     free(there);
     return err;
 }
 
-int exp_results_check_sample(const char *path, unsigned sample, char *why, size_t why_bytes)
+int exp_results_check_sample(const char *path, unsigned sample, struct exp_why *why)
 {
     char *there = read_after(path, MODELS_FILE, sample_key);
     int err = 0;
 
     if (!there)
-        err = exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+        err = exp_fail(why, -ENOMEM, "out of memory");
     else if (*there && sample && (!strcmp(there, "0") || strtoul(there, NULL, 10) > sample))
-        err = exp_fail(why, why_bytes, -EEXIST,
+        err = exp_fail(why, -EEXIST,
                        "'%s' holds results of SAMPLE=%s, and this run would replace them by SAMPLE=%u: set another "
                        "RESULTS, or remove the folder",
                        path, there, sample);
@@ -214,15 +211,15 @@ static bool has_rows(const char *text)
 }
 
 /* Results from before models.txt said so have timed repetitions in samples.csv. */
-int exp_results_check_times(const char *path, const char *untimed, char *why, size_t why_bytes)
+int exp_results_check_times(const char *path, const char *untimed, struct exp_why *why)
 {
     char *models = exp_text_of(path, MODELS_FILE), *samples = exp_text_of(path, "samples.csv");
     int err = 0;
 
     if (!models || !samples)
-        err = exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+        err = exp_fail(why, -ENOMEM, "out of memory");
     else if (exp_text_after(models, timed_line) || has_rows(samples))
-        err = exp_fail(why, why_bytes, -EEXIST,
+        err = exp_fail(why, -EEXIST,
                        "'%s' holds times, and this run would replace them by none (%s): set another RESULTS, or remove "
                        "the folder",
                        path, untimed);

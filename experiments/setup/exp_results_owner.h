@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 
+#include "experiments/base/exp_error.h"
 #include "experiments/base/exp_outdir.h"
 #include "experiments/setup/exp_model.h"
 #include "sim/machine/machine.h"
@@ -17,26 +18,25 @@
  * the same file, whatever that held then, or of an equal machine. Returns 0, or -EEXIST with one line in why if another
  * machine of the same name was there first; -ENOMEM.
  */
-int exp_results_check_machine(const char *path, const struct sim_machine *m, const char *which, char *why,
-                              size_t why_bytes);
+int exp_results_check_machine(const char *path, const struct sim_machine *m, const char *which, struct exp_why *why);
 
 /*
  * Checks the same for a layer table: the folder is not there, has no models.txt, or is of the same file or of one with
  * the same content. Returns likewise.
  */
-int exp_results_check_model(const char *path, const struct exp_model *model, char *why, size_t why_bytes);
+int exp_results_check_model(const char *path, const struct exp_model *model, struct exp_why *why);
 
 /* Checks the same for the patterns of LAYERS=: two of them may make one name. Returns likewise. */
-int exp_results_check_layers(const char *path, const char *layers, char *why, size_t why_bytes);
+int exp_results_check_layers(const char *path, const char *layers, struct exp_why *why);
 
 /*
  * Checks whether a run without times, for the reason untimed, may replace what a folder holds: it is not there, or has
  * no times either. Returns 0, or -EEXIST with one line in why; -ENOMEM.
  */
-int exp_results_check_times(const char *path, const char *untimed, char *why, size_t why_bytes);
+int exp_results_check_times(const char *path, const char *untimed, struct exp_why *why);
 
 /* Checks whether results of so many layers (0: all) would replace those of more. Returns likewise. */
-int exp_results_check_sample(const char *path, unsigned sample, char *why, size_t why_bytes);
+int exp_results_check_sample(const char *path, unsigned sample, struct exp_why *why);
 
 /* What models.txt says. */
 struct exp_results_models {
@@ -48,9 +48,8 @@ struct exp_results_models {
 };
 
 /* Write machine.cfg and models.txt. Return as exp_outdir_write. */
-int exp_results_write_machine(const struct exp_outdir *dir, const struct sim_machine *m, const char *which, char *why,
-                              size_t why_bytes);
-int exp_results_write_models(const struct exp_outdir *dir, const struct exp_results_models *m, char *why,
-                             size_t why_bytes);
+int exp_results_write_machine(const struct exp_outdir *dir, const struct sim_machine *m, const char *which,
+                              struct exp_why *why);
+int exp_results_write_models(const struct exp_outdir *dir, const struct exp_results_models *m, struct exp_why *why);
 
 #endif

@@ -68,8 +68,7 @@ struct reader {
     struct exp_stacks *s;
     struct exp_table *table;
     size_t column[N_COLUMNS];
-    char *why;
-    size_t why_bytes;
+    struct exp_why *why;
 };
 
 static const char *text(const struct reader *in, size_t row, unsigned column)
@@ -97,18 +96,18 @@ static int read_name(const struct reader *in, size_t row, unsigned column, const
         if (!strcmp(name(*i), word))
             return 0;
     }
-    return exp_fail(in->why, in->why_bytes, -EINVAL, "%s:%u: %s: '%s' is none that is known here", in->table->path,
+    return exp_fail(in->why, -EINVAL, "%s:%u: %s: '%s' is none that is known here", in->table->path,
                     in->table->line[row], columns[column], word);
 }
 
 static int read_number(const struct reader *in, size_t row, unsigned column, double *value)
 {
-    int err = exp_table_double(in->table, row, in->column[column], value, in->why, in->why_bytes);
+    int err = exp_table_double(in->table, row, in->column[column], value, in->why);
 
     if (err || *value >= 0)
         return err;
-    return exp_fail(in->why, in->why_bytes, -EINVAL, "%s:%u: %s: must not be negative, '%s'", in->table->path,
-                    in->table->line[row], columns[column], text(in, row, column));
+    return exp_fail(in->why, -EINVAL, "%s:%u: %s: must not be negative, '%s'", in->table->path, in->table->line[row],
+                    columns[column], text(in, row, column));
 }
 
 static struct exp_stack_record *record_of(struct exp_stacks *s, const char *algo, const char *ukr)
@@ -134,8 +133,8 @@ static int read_row(const struct reader *in, size_t row)
     if (!err)
         err = read_number(in, row, LINES, &lines);
     if (!err && (lines < 1 || lines > MAX_LINES))
-        err = exp_fail(in->why, in->why_bytes, -EINVAL, "%s:%u: lines: expected 1 to %d, '%s'", in->table->path,
-                       in->table->line[row], MAX_LINES, text(in, row, LINES));
+        err = exp_fail(in->why, -EINVAL, "%s:%u: lines: expected 1 to %d, '%s'", in->table->path, in->table->line[row],
+                       MAX_LINES, text(in, row, LINES));
     if (!err)
         err = read_number(in, row, LOADS, &loads);
     if (!err)
@@ -158,16 +157,16 @@ static int make_room(struct exp_stacks *s, size_t n_more)
     return record ? 0 : -ENOMEM;
 }
 
-int exp_stacks_read(struct exp_stacks *s, const char *path, char *why, size_t why_bytes)
+int exp_stacks_read(struct exp_stacks *s, const char *path, struct exp_why *why)
 {
-    struct reader in = { .s = s, .table = &s->table[s->n_tables], .why = why, .why_bytes = why_bytes };
-    int err = exp_table_read(in.table, path, why, why_bytes);
+    struct reader in = { .s = s, .table = &s->table[s->n_tables], .why = why };
+    int err = exp_table_read(in.table, path, why);
 
     s->n_tables += !err;
     for (unsigned i = 0; i < N_COLUMNS && !err; i++)
-        err = exp_table_column(in.table, columns[i], &in.column[i], why, why_bytes);
+        err = exp_table_column(in.table, columns[i], &in.column[i], why);
     if (!err && make_room(s, in.table->n_rows))
-        err = exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+        err = exp_fail(why, -ENOMEM, "out of memory");
     for (size_t row = 0; !err && row < in.table->n_rows; row++)
         err = read_row(&in, row);
     if (err)

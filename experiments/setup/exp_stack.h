@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "experiments/base/exp_error.h"
 #include "experiments/base/exp_table.h"
 #include "kernels/backend/stack.h"
 
@@ -35,7 +36,7 @@ char *exp_stacks_path(enum cpu_isa isa);
  * Adds a table; *s starts empty, all zeros. Returns 0; -errno of reading the file; -EINVAL for what is malformed;
  * -ENOMEM. On failure *s is empty.
  */
-int exp_stacks_read(struct exp_stacks *s, const char *path, char *why, size_t why_bytes);
+int exp_stacks_read(struct exp_stacks *s, const char *path, struct exp_why *why);
 void exp_stacks_release(struct exp_stacks *s); /* an empty one is fine */
 
 /* Whether any code of an algorithm is on record. */

@@ -94,8 +94,7 @@ struct observing {
     bool is_other_core;
     char folder[64], *machine_path;
     struct exp_stack_sample *sample; /* [e.n_cases] */
-    char *why;
-    size_t why_bytes;
+    struct exp_why *why;
 };
 
 /* The result, and what an observer leaves of a guest that failed. */
@@ -115,7 +114,8 @@ static int observe_case(void *ctx, size_t index, size_t thread, const struct exp
     struct observing *ob = ctx;
     const struct exp_case *c = &ob->e.cases[index];
     struct obs_result *seen = calloc(1, sizeof *seen);
-    char *out = exp_format("%s/%zu", ob->folder, index), why[1024] = "out of memory";
+    char *out = exp_format("%s/%zu", ob->folder, index);
+    struct exp_why why = { "out of memory" };
     struct exp_guest_run run = {
         .emulator = &ob->emulator,
         .observer = ob->study->observer,
@@ -132,15 +132,15 @@ static int observe_case(void *ctx, size_t index, size_t thread, const struct exp
 
     (void)thread;
     if (!err)
-        err = exp_guest_run(&run, why, sizeof why);
+        err = exp_guest_run(&run, &why);
     if (!err)
-        err = obs_result_read(seen, out, why, sizeof why);
+        err = obs_result_read(seen, out, why.text, sizeof why.text);
     if (!err) {
         exp_stack_measure_work(&ob->sample[index], c);
         exp_stack_take_seen(&ob->sample[index], seen);
     }
     if (err && !exp_pool_stopped(pool))
-        exp_say(ob->why, ob->why_bytes, "%s, %s: %s", c->layer->name, c->algo->name, why);
+        exp_say(ob->why->text, sizeof ob->why->text, "%s, %s: %s", c->layer->name, c->algo->name, why.text);
     remove_files(out);
     free(out);
     free(seen);
@@ -165,12 +165,12 @@ static int observe_core(struct observing *ob, unsigned n_threads)
 {
     struct exp_stack_study *study = ob->study;
     struct exp_stack_sample *more;
-    int err = exp_experiment_plan(&ob->e, &study->setup, &study->model, algos_of(&study->setup, ob->is_other_core),
-                                  ob->why, ob->why_bytes);
+    int err =
+        exp_experiment_plan(&ob->e, &study->setup, &study->model, algos_of(&study->setup, ob->is_other_core), ob->why);
 
     more = err ? NULL : realloc(study->sample, (study->n_samples + ob->e.n_cases) * sizeof *more);
     if (!err && !more)
-        err = exp_fail(ob->why, ob->why_bytes, -ENOMEM, "out of memory");
+        err = exp_fail(ob->why, -ENOMEM, "out of memory");
     if (!err) {
         study->sample = more;
         ob->sample = more + study->n_samples;
@@ -203,11 +203,11 @@ const struct exp_emulator *exp_stack_emulator(const struct sim_machine *m, const
 }
 
 /* Kernels of the machine's family that its emulator runs, planned for its caches alone: all that plans depend on. */
-static int set_up(struct exp_stack_study *study, const struct exp_emulator *e, char *why, size_t why_bytes)
+static int set_up(struct exp_stack_study *study, const struct exp_emulator *e, struct exp_why *why)
 {
     exp_setup_release(&study->setup);
     study->setup = (struct exp_setup){ .machine = sim_machine_caches_alone(&study->machine) };
-    return exp_setup_init(&study->setup, sim_cpu_isa_suffix(e->isa), e->core, why, why_bytes);
+    return exp_setup_init(&study->setup, sim_cpu_isa_suffix(e->isa), e->core, why);
 }
 
 static int write_machine(const struct observing *ob)
@@ -217,13 +217,13 @@ static int write_machine(const struct observing *ob)
 
     if (out && fclose(out) && !err)
         err = -errno;
-    return err ? exp_fail(ob->why, ob->why_bytes, err, "cannot write '%s': %s", ob->machine_path, strerror(-err)) : 0;
+    return err ? exp_fail(ob->why, err, "cannot write '%s': %s", ob->machine_path, strerror(-err)) : 0;
 }
 
 /* Every algorithm with one of OpenBLAS's cores. */
 static int observe_with(struct observing *ob, unsigned n_threads)
 {
-    int err = set_up(ob->study, &ob->emulator, ob->why, ob->why_bytes);
+    int err = set_up(ob->study, &ob->emulator, ob->why);
 
     if (!err)
         err = write_machine(ob);
@@ -245,22 +245,22 @@ static int observe_cores(struct observing *ob, unsigned n_threads)
     return err;
 }
 
-static int observe(struct exp_stack_study *study, unsigned n_threads, char *why, size_t why_bytes)
+static int observe(struct exp_stack_study *study, unsigned n_threads, struct exp_why *why)
 {
-    struct observing ob = { .study = study, .folder = "/tmp/stack-XXXXXX", .why = why, .why_bytes = why_bytes };
+    struct observing ob = { .study = study, .folder = "/tmp/stack-XXXXXX", .why = why };
     int err;
 
     study->emulator = exp_stack_emulator(&study->machine, study->guest);
     if (!study->emulator->program && !has_copies(study->guest))
-        return exp_fail(why, why_bytes, -ENOTSUP,
+        return exp_fail(why, -ENOTSUP,
                         "GUEST: no emulator runs %s, and there is no '%s.rewritten', copies of its machine code",
                         sim_cpu_isa_name(study->emulator->isa), study->guest);
-    err = mkdtemp(ob.folder) ? 0 : exp_fail(why, why_bytes, -errno, "cannot make '%s'", ob.folder);
+    err = mkdtemp(ob.folder) ? 0 : exp_fail(why, -errno, "cannot make '%s'", ob.folder);
     if (err)
         return err;
     ob.emulator = *study->emulator;
     ob.machine_path = exp_format("%s/machine.cfg", ob.folder);
-    err = ob.machine_path ? observe_cores(&ob, n_threads) : exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+    err = ob.machine_path ? observe_cores(&ob, n_threads) : exp_fail(why, -ENOMEM, "out of memory");
     if (ob.machine_path)
         remove(ob.machine_path);
     rmdir(ob.folder);
@@ -305,12 +305,12 @@ static size_t alike(const struct exp_stack_study *study, size_t i, const struct 
     return n;
 }
 
-static int fit(struct exp_stack_study *study, char *why, size_t why_bytes)
+static int fit(struct exp_stack_study *study, struct exp_why *why)
 {
     const struct exp_stack_sample **of = calloc(study->n_samples + 1, sizeof *of);
 
     if (!of)
-        return exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+        return exp_fail(why, -ENOMEM, "out of memory");
     for (size_t i = 0; i < study->n_samples && study->n_results < EXP_STACK_MAX_RESULTS; i++) {
         struct exp_stack_result *r = &study->result[study->n_results];
         size_t n = alike(study, i, of);
@@ -330,11 +330,11 @@ static int fit(struct exp_stack_study *study, char *why, size_t why_bytes)
     return 0;
 }
 
-int exp_stack_study(struct exp_stack_study *study, unsigned n_threads, char *why, size_t why_bytes)
+int exp_stack_study(struct exp_stack_study *study, unsigned n_threads, struct exp_why *why)
 {
-    int err = observe(study, n_threads, why, why_bytes);
+    int err = observe(study, n_threads, why);
 
-    return err ? err : fit(study, why, why_bytes);
+    return err ? err : fit(study, why);
 }
 
 void exp_stack_study_release(struct exp_stack_study *study)

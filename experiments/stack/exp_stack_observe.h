@@ -3,6 +3,7 @@
 #define EXPERIMENTS_EXP_STACK_OBSERVE_H
 
 #include "counters/observe/obs_result.h"
+#include "experiments/base/exp_error.h"
 #include "experiments/observe/exp_guest.h"
 #include "experiments/setup/exp_case.h"
 #include "experiments/stack/exp_stack_fit.h"
@@ -41,7 +42,7 @@ void exp_stack_take_seen(struct exp_stack_sample *s, const struct obs_result *se
 const struct exp_emulator *exp_stack_emulator(const struct sim_machine *m, const char *guest);
 
 /* Observes and fits. Returns 0, or -errno with one line in why. */
-int exp_stack_study(struct exp_stack_study *study, unsigned n_threads, char *why, size_t why_bytes);
+int exp_stack_study(struct exp_stack_study *study, unsigned n_threads, struct exp_why *why);
 void exp_stack_study_release(struct exp_stack_study *study);
 
 #endif

@@ -27,7 +27,7 @@ struct session {
     struct options o;
     bool asks_guest; /* print the CPU family of the program that is to be observed, and stop */
     struct exp_stack_study study;
-    char why[1024];
+    struct exp_why why;
 };
 
 static const struct {
@@ -72,7 +72,7 @@ static int read_option(struct session *s, const char *word)
             return 0;
         }
     }
-    return exp_fail(s->why, sizeof s->why, -EINVAL, "'%s' is no option; --help lists them", word);
+    return exp_fail(&s->why, -EINVAL, "'%s' is no option; --help lists them", word);
 }
 
 /* ---- the table ---- */
@@ -106,8 +106,7 @@ static int print_table(void *session, FILE *out)
 static int write_table(struct session *s)
 {
     char *path = *s->o.out ? exp_format("%s", s->o.out) : exp_stacks_path(s->study.setup.ukr->isa);
-    int err = path ? exp_file_write(path, print_table, s, s->why, sizeof s->why)
-                   : exp_fail(s->why, sizeof s->why, -ENOMEM, "out of memory");
+    int err = path ? exp_file_write(path, print_table, s, &s->why) : exp_fail(&s->why, -ENOMEM, "out of memory");
 
     if (!err)
         printf("table: %s\n", path);
@@ -118,20 +117,20 @@ static int write_table(struct session *s)
 static int run(struct session *s)
 {
     struct exp_stack_study *study = &s->study;
-    int err = exp_machine_find(&study->machine, s->o.machine, "results", s->why, sizeof s->why);
+    int err = exp_machine_find(&study->machine, s->o.machine, "results", &s->why);
 
     if (!err && s->asks_guest) {
         puts(exp_stack_emulator(&study->machine, s->o.guest)->arch);
         return 0;
     }
     if (!err && (!*s->o.guest || !*s->o.observer))
-        err = exp_fail(s->why, sizeof s->why, -EINVAL, "GUEST and OBSERVER are wanted; make stack knows them");
+        err = exp_fail(&s->why, -EINVAL, "GUEST and OBSERVER are wanted; make stack knows them");
     if (!err)
-        err = exp_model_read(&study->model, s->o.shapes, s->why, sizeof s->why);
+        err = exp_model_read(&study->model, s->o.shapes, &s->why);
     study->observer = s->o.observer;
     study->guest = s->o.guest;
     if (!err)
-        err = exp_stack_study(study, THREADS, s->why, sizeof s->why);
+        err = exp_stack_study(study, THREADS, &s->why);
     for (size_t i = 0; i < study->n_results && !err; i++)
         print_errors(&study->result[i], stdout, "");
     return err ? err : write_table(s);
@@ -153,5 +152,5 @@ int main(int argc, char **argv)
     if (!err)
         err = run(&s);
     exp_stack_study_release(&s.study);
-    return exp_program_end("stack", err, s.why, sizeof s.why);
+    return exp_program_end("stack", err, &s.why);
 }

@@ -14,13 +14,12 @@ struct cluster {
     struct exp_slurm_job job;
     struct exp_store_states states;
     double reported; /* seconds */
-    char *why;
-    size_t why_bytes;
+    struct exp_why *why;
 };
 
 static int fail_memory(struct cluster *c)
 {
-    return exp_fail(c->why, c->why_bytes, -ENOMEM, "out of memory");
+    return exp_fail(c->why, -ENOMEM, "out of memory");
 }
 
 /* ---- parts ---- */
@@ -37,10 +36,10 @@ static int merge(struct cluster *c)
         if (!path)
             return fail_memory(c);
         if (!access(path, F_OK))
-            err = exp_store_merge(c->s->store, path, &n, c->why, c->why_bytes);
+            err = exp_store_merge(c->s->store, path, &n, c->why);
         free(path);
     }
-    return err ? err : exp_store_count(c->s->store, c->id, c->n_tasks, &c->states, c->why, c->why_bytes);
+    return err ? err : exp_store_count(c->s->store, c->id, c->n_tasks, &c->states, c->why);
 }
 
 static void report(struct cluster *c, size_t n_jobs)
@@ -64,7 +63,7 @@ static int wait_for_jobs(struct cluster *c)
     int err;
 
     do {
-        err = exp_slurm_job_ask(&c->job, &left, note, sizeof note, c->why, c->why_bytes);
+        err = exp_slurm_job_ask(&c->job, &left, note, sizeof note, c->why);
         if (*note)
             exp_progress_note(c->s->progress, "%s", note);
         if (!err)
@@ -74,7 +73,7 @@ static int wait_for_jobs(struct cluster *c)
         if (!err && left)
             exp_slurm_job_pause();
         if (exp_interrupted())
-            return exp_slurm_job_interrupt(&c->job, c->why, c->why_bytes);
+            return exp_slurm_job_interrupt(&c->job, c->why);
     } while (!err && left);
     return err;
 }
@@ -90,7 +89,7 @@ static int complain(struct cluster *c)
         return 0;
     while (c->s->tasks->first[job + 1] <= c->states.first_not_done)
         job++;
-    return exp_fail(c->why, c->why_bytes, -EIO,
+    return exp_fail(c->why, -EIO,
                     "%zu of %zu %s have no result (%zu failed), such as %s; %s/%zu.log may say why; run it "
                     "again to try them again",
                     n, c->n_tasks, c->s->results, c->states.n_failed, c->s->tasks->task[c->states.first_not_done].name,
@@ -99,7 +98,7 @@ static int complain(struct cluster *c)
 
 static int prepare(struct cluster *c)
 {
-    int err = exp_slurm_job_prepare(&c->job, &c->s->request, exp_store_path(c->s->store), c->why, c->why_bytes);
+    int err = exp_slurm_job_prepare(&c->job, &c->s->request, exp_store_path(c->s->store), c->why);
 
     if (err) {
         exp_store_withdraw(c->s->store);
@@ -108,18 +107,18 @@ static int prepare(struct cluster *c)
     c->id = calloc(c->n_tasks + 1, sizeof *c->id);
     if (!c->id)
         return fail_memory(c);
-    return exp_store_add(c->s->store, c->s->tasks->task, c->n_tasks, c->id, c->why, c->why_bytes);
+    return exp_store_add(c->s->store, c->s->tasks->task, c->n_tasks, c->id, c->why);
 }
 
-int exp_slurm_run(const struct exp_slurm *s, char *why, size_t why_bytes)
+int exp_slurm_run(const struct exp_slurm *s, struct exp_why *why)
 {
-    struct cluster c = { .s = s, .n_tasks = s->tasks->first[s->tasks->n_jobs], .why = why, .why_bytes = why_bytes };
+    struct cluster c = { .s = s, .n_tasks = s->tasks->first[s->tasks->n_jobs], .why = why };
     int err = prepare(&c);
 
     if (!err)
         err = merge(&c); /* of an earlier run that was killed */
     if (!err && c.states.n_done < c.n_tasks) {
-        err = exp_slurm_job_submit(&c.job, why, why_bytes);
+        err = exp_slurm_job_submit(&c.job, why);
         if (err)
             exp_store_withdraw(s->store);
         else

@@ -79,7 +79,7 @@ static int print_script(const struct exp_slurm_job *j, const char *program, cons
 }
 
 /* Writes the script into a file of its own: others may submit at the same time. */
-static int write_script(const struct exp_slurm_job *j, char *path, char *why, size_t why_bytes)
+static int write_script(const struct exp_slurm_job *j, char *path, struct exp_why *why)
 {
     char program[1024] = "", folder[1024] = "";
     ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
@@ -89,35 +89,35 @@ static int write_script(const struct exp_slurm_job *j, char *path, char *why, si
 
     if (out && fclose(out) && !err)
         err = -errno;
-    return err ? exp_fail(why, why_bytes, err, "cannot write '%s': %s", path, strerror(-err)) : 0;
+    return err ? exp_fail(why, err, "cannot write '%s': %s", path, strerror(-err)) : 0;
 }
 
 /* ---- jobs ---- */
 
-static int check(const struct exp_slurm_job *j, char *why, size_t why_bytes)
+static int check(const struct exp_slurm_job *j, struct exp_why *why)
 {
     struct exp_words words = { 0 };
     int err = exp_words_split(&words, j->request->words);
 
     exp_words_release(&words);
     if (err)
-        return exp_fail(why, why_bytes, err, "SLURM: a quote is not closed: '%s'", j->request->words);
+        return exp_fail(why, err, "SLURM: a quote is not closed: '%s'", j->request->words);
     if (strchr(j->parts, '\\'))
-        return exp_fail(why, why_bytes, -EINVAL,
-                        "LAUNCHER=slurm: the names of Slurm's logs cannot have a backslash: '%s'", j->parts);
+        return exp_fail(why, -EINVAL, "LAUNCHER=slurm: the names of Slurm's logs cannot have a backslash: '%s'",
+                        j->parts);
     return 0;
 }
 
-int exp_slurm_job_prepare(struct exp_slurm_job *j, const struct exp_slurm_request *r, const char *store, char *why,
-                          size_t why_bytes)
+int exp_slurm_job_prepare(struct exp_slurm_job *j, const struct exp_slurm_request *r, const char *store,
+                          struct exp_why *why)
 {
     int err;
 
     *j = (struct exp_slurm_job){ .request = r, .store = store, .patience_s = PATIENCE_S };
     exp_say(j->parts, sizeof j->parts, "%s.parts", store);
-    err = check(j, why, why_bytes);
+    err = check(j, why);
     if (!err && mkdir(j->parts, 0777) && errno != EEXIST)
-        err = exp_fail(why, why_bytes, -errno, "cannot make the folder '%s': %s", j->parts, strerror(errno));
+        err = exp_fail(why, -errno, "cannot make the folder '%s': %s", j->parts, strerror(errno));
     return err;
 }
 
@@ -155,7 +155,7 @@ static void list_submission(struct exp_words *w, const struct exp_slurm_job *j, 
     exp_words_add(w, "%s", script);
 }
 
-static int call_sbatch(struct exp_slurm_job *j, const char *script, char *why, size_t why_bytes)
+static int call_sbatch(struct exp_slurm_job *j, const char *script, struct exp_why *why)
 {
     struct exp_process_output output;
     struct exp_words words = { 0 };
@@ -166,20 +166,20 @@ static int call_sbatch(struct exp_slurm_job *j, const char *script, char *why, s
     err = command(&words, &output, answer, sizeof answer, exp_interrupted);
     exp_words_release(&words);
     if (err == -ENOENT)
-        return exp_fail(why, why_bytes, err, "LAUNCHER=slurm: this computer has no sbatch");
+        return exp_fail(why, err, "LAUNCHER=slurm: this computer has no sbatch");
     if (err)
-        return exp_fail(why, why_bytes, -EIO, "sbatch submits no job: %s", answer);
+        return exp_fail(why, -EIO, "sbatch submits no job: %s", answer);
     exp_say(j->id, sizeof j->id, "%.*s", (int)strspn(output.first, "0123456789"), output.first);
-    return *j->id ? 0 : exp_fail(why, why_bytes, -EIO, "sbatch names no job, but '%s'", output.first);
+    return *j->id ? 0 : exp_fail(why, -EIO, "sbatch names no job, but '%s'", output.first);
 }
 
-int exp_slurm_job_submit(struct exp_slurm_job *j, char *why, size_t why_bytes)
+int exp_slurm_job_submit(struct exp_slurm_job *j, struct exp_why *why)
 {
     char *script = exp_format("%s/job-XXXXXX", j->parts);
-    int err = script ? write_script(j, script, why, why_bytes) : exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+    int err = script ? write_script(j, script, why) : exp_fail(why, -ENOMEM, "out of memory");
 
     if (!err) {
-        err = call_sbatch(j, script, why, why_bytes);
+        err = call_sbatch(j, script, why);
         j->n_left = j->request->n_shares ? j->request->n_shares : 1;
         unlink(script); /* Slurm has a copy */
     }
@@ -192,8 +192,7 @@ int exp_slurm_job_submit(struct exp_slurm_job *j, char *why, size_t why_bytes)
 /* ---- waiting ---- */
 
 /* Notes that squeue did not answer. */
-static int note_silence(struct exp_slurm_job *j, const char *answer, char *note, size_t note_bytes, char *why,
-                        size_t why_bytes)
+static int note_silence(struct exp_slurm_job *j, const char *answer, char *note, size_t note_bytes, struct exp_why *why)
 {
     const double now = (double)ctr_now_ns() * 1e-9;
 
@@ -205,7 +204,7 @@ static int note_silence(struct exp_slurm_job *j, const char *answer, char *note,
     if (now - j->silent_since < j->patience_s)
         return 0;
     return exp_fail(
-        why, why_bytes, -EIO,
+        why, -EIO,
         "squeue has not answered for %.0f minutes: %s; job %s may go on, and keeps what it does; when it has "
         "ended (scancel %s ends it), run this again",
         j->patience_s / 60, answer, j->id, j->id);
@@ -226,8 +225,7 @@ static int ask_squeue(const struct exp_slurm_job *j, size_t *n_left, char *answe
     return err && strstr(answer, "Invalid job id") ? 0 : err;
 }
 
-int exp_slurm_job_ask(struct exp_slurm_job *j, size_t *n_left, char *note, size_t note_bytes, char *why,
-                      size_t why_bytes)
+int exp_slurm_job_ask(struct exp_slurm_job *j, size_t *n_left, char *note, size_t note_bytes, struct exp_why *why)
 {
     char answer[TEXT_BYTES];
     size_t n;
@@ -238,7 +236,7 @@ int exp_slurm_job_ask(struct exp_slurm_job *j, size_t *n_left, char *note, size_
     if (err == -EINTR)
         return 0; /* whoever asks will see that, too */
     if (err)
-        return note_silence(j, answer, note, note_bytes, why, why_bytes);
+        return note_silence(j, answer, note, note_bytes, why);
     if (j->silent_since)
         exp_say(note, note_bytes, "squeue answers again");
     j->silent_since = 0;
@@ -251,7 +249,7 @@ void exp_slurm_job_pause(void)
     nanosleep(&poll_interval, NULL);
 }
 
-int exp_slurm_job_interrupt(const struct exp_slurm_job *j, char *why, size_t why_bytes)
+int exp_slurm_job_interrupt(const struct exp_slurm_job *j, struct exp_why *why)
 {
     struct exp_words words = { 0 };
     char answer[TEXT_BYTES];
@@ -262,6 +260,6 @@ int exp_slurm_job_interrupt(const struct exp_slurm_job *j, char *why, size_t why
     err = command(&words, NULL, answer, sizeof answer, NULL);
     exp_words_release(&words);
     if (err)
-        return exp_fail(why, why_bytes, -EINTR, "interrupted; job %s could not be cancelled: %s", j->id, answer);
-    return exp_fail(why, why_bytes, -EINTR, "interrupted; job %s was cancelled, what is done is kept", j->id);
+        return exp_fail(why, -EINTR, "interrupted; job %s could not be cancelled: %s", j->id, answer);
+    return exp_fail(why, -EINTR, "interrupted; job %s was cancelled, what is done is kept", j->id);
 }

@@ -45,20 +45,20 @@ static void follow(const struct whole *w, struct tail *t)
     fflush(t->to);
 }
 
-static int wait_for_end(struct whole *w, char *why, size_t why_bytes)
+static int wait_for_end(struct whole *w, struct exp_why *why)
 {
     char note[512];
     size_t left;
     int err;
 
     do {
-        err = exp_slurm_job_ask(&w->job, &left, note, sizeof note, why, why_bytes);
+        err = exp_slurm_job_ask(&w->job, &left, note, sizeof note, why);
         if (*note)
             fprintf(stderr, "%s: %s\n", w->job.request->name, note);
         follow(w, &w->err);
         follow(w, &w->log);
         if (exp_interrupted())
-            return exp_slurm_job_interrupt(&w->job, why, why_bytes);
+            return exp_slurm_job_interrupt(&w->job, why);
         if (!err && left)
             exp_slurm_job_pause();
     } while (!err && left);
@@ -66,7 +66,7 @@ static int wait_for_end(struct whole *w, char *why, size_t why_bytes)
 }
 
 /* Says how the job ended, by the exit status that it left. */
-static int judge(const struct whole *w, char *why, size_t why_bytes)
+static int judge(const struct whole *w, struct exp_why *why)
 {
     char *path = path_of(w, "status");
     FILE *in = path ? fopen(path, "r") : NULL;
@@ -77,11 +77,11 @@ static int judge(const struct whole *w, char *why, size_t why_bytes)
         fclose(in);
     if (n != 1)
         return exp_fail(
-            why, why_bytes, -EIO,
+            why, -EIO,
             "job %s did not get to its end: it was cancelled, ran out of time, or its node failed; its log is "
             "%s/%s.err; run it again",
             w->job.id, w->job.parts, w->job.id);
-    return status ? exp_fail(why, why_bytes, -EIO,
+    return status ? exp_fail(why, -EIO,
                              "job %s failed with exit status %d: what it says stands above, and in "
                              "%s/%s.err",
                              w->job.id, status, w->job.parts, w->job.id)
@@ -89,16 +89,16 @@ static int judge(const struct whole *w, char *why, size_t why_bytes)
 }
 
 /* Takes over what the job has kept. */
-static int merge(const struct whole *w, struct exp_store *store, char *why, size_t why_bytes)
+static int merge(const struct whole *w, struct exp_store *store, struct exp_why *why)
 {
     char *path = path_of(w, "sqlite");
     size_t n;
     int err = 0;
 
     if (!path)
-        return exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+        return exp_fail(why, -ENOMEM, "out of memory");
     if (!access(path, F_OK)) {
-        err = exp_store_merge(store, path, &n, why, why_bytes);
+        err = exp_store_merge(store, path, &n, why);
         if (!err)
             unlink(path);
     }
@@ -106,21 +106,21 @@ static int merge(const struct whole *w, struct exp_store *store, char *why, size
     return err;
 }
 
-int exp_slurm_run_whole(const struct exp_slurm_request *r, struct exp_store *store, char *why, size_t why_bytes)
+int exp_slurm_run_whole(const struct exp_slurm_request *r, struct exp_store *store, struct exp_why *why)
 {
     struct whole w = { .log = { "log", stdout, 0 }, .err = { "err", stderr, 0 } };
-    int err = exp_slurm_job_prepare(&w.job, r, exp_store_path(store), why, why_bytes), merged;
+    int err = exp_slurm_job_prepare(&w.job, r, exp_store_path(store), why), merged;
 
     if (!err)
-        err = exp_slurm_job_submit(&w.job, why, why_bytes);
+        err = exp_slurm_job_submit(&w.job, why);
     if (err) {
         exp_store_withdraw(store);
         return err;
     }
     fprintf(stderr, "%s: Slurm job %s; its logs are %s/%s.log and .err\n", r->name, w.job.id, w.job.parts, w.job.id);
-    err = wait_for_end(&w, why, why_bytes);
+    err = wait_for_end(&w, why);
     if (!err)
-        err = judge(&w, why, why_bytes);
-    merged = merge(&w, store, err ? NULL : why, err ? 0 : why_bytes);
+        err = judge(&w, why);
+    merged = merge(&w, store, err ? NULL : why);
     return err ? err : merged;
 }

@@ -26,7 +26,7 @@ static int prepare(struct exp_store *s)
     return code;
 }
 
-static int open_file(struct exp_store *s, char *why, size_t why_bytes)
+static int open_file(struct exp_store *s, struct exp_why *why)
 {
     const bool is_new = access(s->path, F_OK) != 0;
     int code = sqlite3_open_v2(s->path, &s->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL);
@@ -38,12 +38,12 @@ static int open_file(struct exp_store *s, char *why, size_t why_bytes)
     if (code == SQLITE_OK)
         code = sqlite3_exec(s->db, settings, NULL, NULL, NULL);
     if (code != SQLITE_OK)
-        return exp_store_report(s, code, why, why_bytes);
-    err = exp_store_settle_schema(s, why, why_bytes);
+        return exp_store_report(s, code, why);
+    err = exp_store_settle_schema(s, why);
     if (err)
         return err;
     code = prepare(s);
-    return code == SQLITE_OK ? 0 : exp_store_report(s, code, why, why_bytes);
+    return code == SQLITE_OK ? 0 : exp_store_report(s, code, why);
 }
 
 static void release(struct exp_store *s)
@@ -57,18 +57,18 @@ static void release(struct exp_store *s)
     free(s);
 }
 
-int exp_store_open(struct exp_store **s, const char *path, char *why, size_t why_bytes)
+int exp_store_open(struct exp_store **s, const char *path, struct exp_why *why)
 {
     struct exp_store *made = calloc(1, sizeof *made);
     int err;
 
     *s = NULL;
     if (!made)
-        return exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+        return exp_fail(why, -ENOMEM, "out of memory");
     pthread_mutex_init(&made->lock, NULL);
     made->own = exp_lease_own();
     made->path = strdup(path);
-    err = made->path ? open_file(made, why, why_bytes) : exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+    err = made->path ? open_file(made, why) : exp_fail(why, -ENOMEM, "out of memory");
     if (err)
         release(made);
     else
@@ -93,12 +93,12 @@ static int give_back(struct exp_store *s, void *arg)
 
 void exp_store_close(struct exp_store *s)
 {
-    char why[8];
+    struct exp_why why;
 
     if (!s)
         return;
     exp_store_heart_end(s);
-    exp_store_transact(s, give_back, NULL, why, sizeof why); /* if it fails: this process will soon be dead */
+    exp_store_transact(s, give_back, NULL, &why); /* if it fails: this process will soon be dead */
     release(s);
 }
 
@@ -115,10 +115,10 @@ static int remove_unused(struct exp_store *s, void *arg)
 
 void exp_store_withdraw(struct exp_store *s)
 {
-    char why[8];
+    struct exp_why why;
 
     if (s->is_new)
-        exp_store_transact(s, remove_unused, NULL, why, sizeof why); /* if it fails: an empty store stays */
+        exp_store_transact(s, remove_unused, NULL, &why); /* if it fails: an empty store stays */
 }
 
 /* ---- tasks ---- */
@@ -208,12 +208,12 @@ static int add_tasks(struct exp_store *s, void *arg)
     return code == SQLITE_ROW ? SQLITE_DONE : code;
 }
 
-int exp_store_add(struct exp_store *s, const struct exp_task *task, size_t n, int64_t *id, char *why, size_t why_bytes)
+int exp_store_add(struct exp_store *s, const struct exp_task *task, size_t n, int64_t *id, struct exp_why *why)
 {
-    return exp_store_transact(s, add_tasks, &(struct adding){ task, n, id }, why, why_bytes);
+    return exp_store_transact(s, add_tasks, &(struct adding){ task, n, id }, why);
 }
 
-int exp_store_find(struct exp_store *s, const struct exp_task *task, int64_t *id, char *why, size_t why_bytes)
+int exp_store_find(struct exp_store *s, const struct exp_task *task, int64_t *id, struct exp_why *why)
 {
     int64_t text[3];
     int code, err = 0;
@@ -221,7 +221,7 @@ int exp_store_find(struct exp_store *s, const struct exp_task *task, int64_t *id
     pthread_mutex_lock(&s->lock);
     code = find_task(s, task, text, id, known_text);
     if (code != SQLITE_ROW && code != SQLITE_DONE)
-        err = exp_store_report(s, code, why, why_bytes);
+        err = exp_store_report(s, code, why);
     pthread_mutex_unlock(&s->lock);
     return err ? err : code == SQLITE_ROW ? 0 : -ENOENT;
 }

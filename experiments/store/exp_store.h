@@ -25,6 +25,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "experiments/base/exp_error.h"
 #include "experiments/store/exp_lease.h"
 #include "experiments/store/exp_result.h"
 
@@ -47,7 +48,7 @@ struct exp_task {
 const char *exp_store_program(void);
 
 /* Opens a store, or makes an empty one. One of version 1 gets what is new. On failure *s is NULL. */
-int exp_store_open(struct exp_store **s, const char *path, char *why, size_t why_bytes);
+int exp_store_open(struct exp_store **s, const char *path, struct exp_why *why);
 void exp_store_close(struct exp_store *s); /* NULL is fine. What this process has claimed is given back */
 const char *exp_store_path(const struct exp_store *s);
 
@@ -58,10 +59,10 @@ const char *exp_store_path(const struct exp_store *s);
 void exp_store_withdraw(struct exp_store *s);
 
 /* Finds or adds n tasks in one transaction. id[i] becomes the number of task[i] in this store. */
-int exp_store_add(struct exp_store *s, const struct exp_task *task, size_t n, int64_t *id, char *why, size_t why_bytes);
+int exp_store_add(struct exp_store *s, const struct exp_task *task, size_t n, int64_t *id, struct exp_why *why);
 
 /* Finds a task by its texts, and adds nothing. Returns -ENOENT, without a line, if it is not there. */
-int exp_store_find(struct exp_store *s, const struct exp_task *task, int64_t *id, char *why, size_t why_bytes);
+int exp_store_find(struct exp_store *s, const struct exp_task *task, int64_t *id, struct exp_why *why);
 
 /* What became of an attempt to claim. */
 enum exp_claim {
@@ -78,7 +79,7 @@ struct exp_claim_rules {
 
 /* Claims tasks by their numbers, each on its own, in one transaction. */
 int exp_store_claim(struct exp_store *s, const int64_t *id, size_t n, const struct exp_claim_rules *rules,
-                    enum exp_claim *claim, char *why, size_t why_bytes);
+                    enum exp_claim *claim, struct exp_why *why);
 
 /* Whom some tasks are waited for. */
 struct exp_waiting {
@@ -92,7 +93,7 @@ struct exp_waiting {
 
 /* Says who has tasks that were not claimed because they are elsewhere. */
 int exp_store_waiting(struct exp_store *s, const int64_t *id, size_t n, const struct exp_claim_rules *rules,
-                      struct exp_waiting *w, char *why, size_t why_bytes);
+                      struct exp_waiting *w, struct exp_why *why);
 
 /* What is known of a task that ended. */
 struct exp_outcome {
@@ -105,14 +106,14 @@ struct exp_outcome {
 };
 
 /* Records outcomes, all or none, in one transaction. Of a task that has a result already, that one stays. */
-int exp_store_finish(struct exp_store *s, const struct exp_outcome *outcome, size_t n, char *why, size_t why_bytes);
+int exp_store_finish(struct exp_store *s, const struct exp_outcome *outcome, size_t n, struct exp_why *why);
 
 /* Reads the result of a task that is done. Returns -ENOENT if it is not; -EBADMSG if what is there does not fit its hash. */
-int exp_store_read(struct exp_store *s, int64_t id, const struct exp_task *task, struct exp_result *r, char *why,
-                   size_t why_bytes);
+int exp_store_read(struct exp_store *s, int64_t id, const struct exp_task *task, struct exp_result *r,
+                   struct exp_why *why);
 
 /* Throws a damaged result away: the task is to be done again. */
-int exp_store_discard(struct exp_store *s, int64_t id, char *why, size_t why_bytes);
+int exp_store_discard(struct exp_store *s, int64_t id, struct exp_why *why);
 
 /* How many of some tasks are in which state. */
 struct exp_store_states {
@@ -120,13 +121,13 @@ struct exp_store_states {
     size_t first_not_done; /* index; of failed ones if there are any */
 };
 
-int exp_store_count(struct exp_store *s, const int64_t *id, size_t n, struct exp_store_states *states, char *why,
-                    size_t why_bytes);
+int exp_store_count(struct exp_store *s, const int64_t *id, size_t n, struct exp_store_states *states,
+                    struct exp_why *why);
 
 /*
  * Takes over what another store has and this one has not, in one transaction. *n: results that came; none if both are one
  * file. -ENOENT if it is not there.
  */
-int exp_store_merge(struct exp_store *s, const char *path, size_t *n, char *why, size_t why_bytes);
+int exp_store_merge(struct exp_store *s, const char *path, size_t *n, struct exp_why *why);
 
 #endif

@@ -115,12 +115,12 @@ static int claim_all(struct exp_store *s, void *arg)
 }
 
 int exp_store_claim(struct exp_store *s, const int64_t *id, size_t n, const struct exp_claim_rules *rules,
-                    enum exp_claim *claim, char *why, size_t why_bytes)
+                    enum exp_claim *claim, struct exp_why *why)
 {
     struct claiming c = { id, n, rules, claim, false };
-    int err = exp_store_transact(s, claim_all, &c, why, why_bytes);
+    int err = exp_store_transact(s, claim_all, &c, why);
 
-    return err || !c.has_taken ? err : exp_store_heart_start(s, why, why_bytes);
+    return err || !c.has_taken ? err : exp_store_heart_start(s, why);
 }
 
 /* ---- waiting ---- */
@@ -141,7 +141,7 @@ static void note_held(struct exp_store *s, sqlite3_stmt *row, const struct exp_c
 }
 
 int exp_store_waiting(struct exp_store *s, const int64_t *id, size_t n, const struct exp_claim_rules *rules,
-                      struct exp_waiting *w, char *why, size_t why_bytes)
+                      struct exp_waiting *w, struct exp_why *why)
 {
     sqlite3_stmt *row = s->statement[EXP_SQL_STATE];
     int code = SQLITE_ROW, err = 0;
@@ -156,7 +156,7 @@ int exp_store_waiting(struct exp_store *s, const int64_t *id, size_t n, const st
         exp_store_reset(s, EXP_SQL_STATE);
     }
     if (code != SQLITE_ROW)
-        err = exp_store_report(s, code, why, why_bytes);
+        err = exp_store_report(s, code, why);
     pthread_mutex_unlock(&s->lock);
     return err;
 }

@@ -43,10 +43,10 @@ static bool pause_between_beats(struct exp_store_heart *h)
 static void *beat_on(void *store)
 {
     struct exp_store *s = store;
-    char why[8];
+    struct exp_why why;
 
     while (pause_between_beats(&s->heart))
-        exp_store_transact(s, beat, NULL, why, sizeof why); /* if it fails: the next one may not */
+        exp_store_transact(s, beat, NULL, &why); /* if it fails: the next one may not */
     return NULL;
 }
 
@@ -69,7 +69,7 @@ static int start_thread(struct exp_store *s)
     return err;
 }
 
-int exp_store_heart_start(struct exp_store *s, char *why, size_t why_bytes)
+int exp_store_heart_start(struct exp_store *s, struct exp_why *why)
 {
     int err = 0;
 
@@ -78,8 +78,7 @@ int exp_store_heart_start(struct exp_store *s, char *why, size_t why_bytes)
         err = start_thread(s);
     s->heart.beats = !err;
     pthread_mutex_unlock(&s->lock);
-    return err ? exp_fail(why, why_bytes, err, "no thread can be started: out of memory, or of threads (ulimit -u)")
-               : 0;
+    return err ? exp_fail(why, err, "no thread can be started: out of memory, or of threads (ulimit -u)") : 0;
 }
 
 void exp_store_heart_end(struct exp_store *s)

@@ -96,9 +96,9 @@ static int end_tasks(struct exp_store *s, void *arg)
     return code;
 }
 
-int exp_store_finish(struct exp_store *s, const struct exp_outcome *outcome, size_t n, char *why, size_t why_bytes)
+int exp_store_finish(struct exp_store *s, const struct exp_outcome *outcome, size_t n, struct exp_why *why)
 {
-    return exp_store_transact(s, end_tasks, &(struct ending){ outcome, n }, why, why_bytes);
+    return exp_store_transact(s, end_tasks, &(struct ending){ outcome, n }, why);
 }
 
 /* ---- reading ---- */
@@ -153,17 +153,17 @@ static int read_result(struct exp_store *s, int64_t id, struct exp_result *r)
 
 /* Says whether a result that was read is what was kept of the task. */
 static int check_result(const struct exp_store *s, const struct exp_task *task, const struct kept *k,
-                        const struct exp_result *r, char *why, size_t why_bytes)
+                        const struct exp_result *r, struct exp_why *why)
 {
     if (!k->is_done)
-        return exp_fail(why, why_bytes, -ENOENT, "%s: task '%s' has no result", s->path, task->name);
+        return exp_fail(why, -ENOENT, "%s: task '%s' has no result", s->path, task->name);
     if (!r->err && k->has_hash && k->hash == exp_store_hash(task, r))
         return 0;
-    return exp_fail(why, why_bytes, -EBADMSG, "%s: the result of task '%s' was damaged", s->path, task->name);
+    return exp_fail(why, -EBADMSG, "%s: the result of task '%s' was damaged", s->path, task->name);
 }
 
-int exp_store_read(struct exp_store *s, int64_t id, const struct exp_task *task, struct exp_result *r, char *why,
-                   size_t why_bytes)
+int exp_store_read(struct exp_store *s, int64_t id, const struct exp_task *task, struct exp_result *r,
+                   struct exp_why *why)
 {
     struct kept kept = { 0 };
     int code, err;
@@ -173,8 +173,7 @@ int exp_store_read(struct exp_store *s, int64_t id, const struct exp_task *task,
     code = read_kept(s, id, &kept);
     if (code == SQLITE_DONE)
         code = read_result(s, id, r);
-    err = code == SQLITE_DONE ? check_result(s, task, &kept, r, why, why_bytes)
-                              : exp_store_report(s, code, why, why_bytes);
+    err = code == SQLITE_DONE ? check_result(s, task, &kept, r, why) : exp_store_report(s, code, why);
     pthread_mutex_unlock(&s->lock);
     if (err)
         exp_result_release(r);
@@ -191,9 +190,9 @@ static int discard(struct exp_store *s, void *arg)
     return code == SQLITE_DONE && sqlite3_changes(s->db) ? clear_counts(s, *id) : code;
 }
 
-int exp_store_discard(struct exp_store *s, int64_t id, char *why, size_t why_bytes)
+int exp_store_discard(struct exp_store *s, int64_t id, struct exp_why *why)
 {
-    return exp_store_transact(s, discard, &id, why, why_bytes);
+    return exp_store_transact(s, discard, &id, why);
 }
 
 /* Notes the state of the i-th task. */
@@ -210,8 +209,8 @@ static void note_state(struct exp_store_states *states, const char *state, size_
     states->n_failed += is_failed;
 }
 
-int exp_store_count(struct exp_store *s, const int64_t *id, size_t n, struct exp_store_states *states, char *why,
-                    size_t why_bytes)
+int exp_store_count(struct exp_store *s, const int64_t *id, size_t n, struct exp_store_states *states,
+                    struct exp_why *why)
 {
     int code = SQLITE_ROW, err = 0;
 
@@ -225,7 +224,7 @@ int exp_store_count(struct exp_store *s, const int64_t *id, size_t n, struct exp
         exp_store_reset(s, EXP_SQL_STATE);
     }
     if (code != SQLITE_ROW)
-        err = exp_store_report(s, code, why, why_bytes);
+        err = exp_store_report(s, code, why);
     pthread_mutex_unlock(&s->lock);
     return err;
 }
@@ -273,14 +272,14 @@ static int merge(struct exp_store *s, void *arg)
 }
 
 /* Opens the other store by itself first: its version is checked, and what a killed process left is put right. */
-static int check_part(const char *path, char *why, size_t why_bytes)
+static int check_part(const char *path, struct exp_why *why)
 {
     struct exp_store *part;
     int err;
 
     if (access(path, F_OK)) /* opening it would make one */
-        return exp_fail(why, why_bytes, -errno, "%s: cannot open: %s", path, strerror(errno));
-    err = exp_store_open(&part, path, why, why_bytes);
+        return exp_fail(why, -errno, "%s: cannot open: %s", path, strerror(errno));
+    err = exp_store_open(&part, path, why);
     exp_store_close(part);
     return err;
 }
@@ -293,7 +292,7 @@ static bool is_own_file(const struct exp_store *s, const char *path)
     return !stat(s->path, &own) && !stat(path, &other) && own.st_dev == other.st_dev && own.st_ino == other.st_ino;
 }
 
-int exp_store_merge(struct exp_store *s, const char *path, size_t *n, char *why, size_t why_bytes)
+int exp_store_merge(struct exp_store *s, const char *path, size_t *n, struct exp_why *why)
 {
     char *attach;
     int err, code;
@@ -302,15 +301,14 @@ int exp_store_merge(struct exp_store *s, const char *path, size_t *n, char *why,
     if (is_own_file(s, path))
         return 0;
     attach = sqlite3_mprintf("ATTACH %Q AS part", path);
-    err = check_part(path, why, why_bytes);
+    err = check_part(path, why);
     if (!err && !attach)
-        err = exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+        err = exp_fail(why, -ENOMEM, "out of memory");
     if (!err) {
         pthread_mutex_lock(&s->lock);
         code = sqlite3_exec(s->db, attach, NULL, NULL, NULL);
         pthread_mutex_unlock(&s->lock);
-        err = code == SQLITE_OK ? exp_store_transact(s, merge, n, why, why_bytes)
-                                : exp_store_report(s, code, why, why_bytes);
+        err = code == SQLITE_OK ? exp_store_transact(s, merge, n, why) : exp_store_report(s, code, why);
         pthread_mutex_lock(&s->lock);
         sqlite3_exec(s->db, "DETACH part", NULL, NULL, NULL);
         pthread_mutex_unlock(&s->lock);

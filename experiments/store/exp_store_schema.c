@@ -87,14 +87,14 @@ static int make_tables(struct exp_store *s, void *arg)
     return code == SQLITE_OK ? SQLITE_DONE : code;
 }
 
-static int check(const struct exp_store *s, const struct versions *v, char *why, size_t why_bytes)
+static int check(const struct exp_store *s, const struct versions *v, struct exp_why *why)
 {
     if (v->application != APPLICATION_ID)
-        return exp_fail(why, why_bytes, -EINVAL,
+        return exp_fail(why, -EINVAL,
                         "%s: a database of another program, not a results store; STORE= names another file", s->path);
     if (v->version != EXP_STORE_VERSION)
         return exp_fail(
-            why, why_bytes, -EINVAL,
+            why, -EINVAL,
             "%s: a results store of version %d, and this program knows version %d; STORE= names another file", s->path,
             v->version, EXP_STORE_VERSION);
     return 0;
@@ -110,19 +110,19 @@ static int update_tables(struct exp_store *s, void *arg)
     return code == SQLITE_DONE && is_older(&v) ? exp_store_migrate(s) : code;
 }
 
-int exp_store_settle_schema(struct exp_store *s, char *why, size_t why_bytes)
+int exp_store_settle_schema(struct exp_store *s, struct exp_why *why)
 {
     struct versions v;
     int code = look(s, &v), err = 0;
 
     if (code != SQLITE_DONE)
-        return exp_store_report(s, code, why, why_bytes);
+        return exp_store_report(s, code, why);
     if (is_empty(&v))
-        err = exp_store_transact(s, make_tables, NULL, why, why_bytes);
+        err = exp_store_transact(s, make_tables, NULL, why);
     else if (is_older(&v))
-        err = exp_store_transact(s, update_tables, NULL, why, why_bytes);
+        err = exp_store_transact(s, update_tables, NULL, why);
     if (err)
         return err;
     code = look(s, &v);
-    return code == SQLITE_DONE ? check(s, &v, why, why_bytes) : exp_store_report(s, code, why, why_bytes);
+    return code == SQLITE_DONE ? check(s, &v, why) : exp_store_report(s, code, why);
 }

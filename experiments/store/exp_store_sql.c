@@ -19,13 +19,13 @@ static const struct {
     { SQLITE_NOMEM, -ENOMEM, "out of memory for the results store" },
 };
 
-int exp_store_report(const struct exp_store *s, int code, char *why, size_t why_bytes)
+int exp_store_report(const struct exp_store *s, int code, struct exp_why *why)
 {
     for (size_t i = 0; i < sizeof reports / sizeof reports[0]; i++) {
         if ((code & 0xff) == reports[i].code)
-            return exp_fail(why, why_bytes, reports[i].err, "%s: %s", s->path, reports[i].remedy);
+            return exp_fail(why, reports[i].err, "%s: %s", s->path, reports[i].remedy);
     }
-    return exp_fail(why, why_bytes, -EIO, "%s: the results store cannot be read or written: %s", s->path,
+    return exp_fail(why, -EIO, "%s: the results store cannot be read or written: %s", s->path,
                     s->db ? sqlite3_errmsg(s->db) : sqlite3_errstr(code));
 }
 
@@ -68,8 +68,8 @@ static int execute(struct exp_store *s, const char *sql)
     return sqlite3_exec(s->db, sql, NULL, NULL, NULL);
 }
 
-int exp_store_transact(struct exp_store *s, int (*within)(struct exp_store *s, void *arg), void *arg, char *why,
-                       size_t why_bytes)
+int exp_store_transact(struct exp_store *s, int (*within)(struct exp_store *s, void *arg), void *arg,
+                       struct exp_why *why)
 {
     int code, err = 0;
 
@@ -80,7 +80,7 @@ int exp_store_transact(struct exp_store *s, int (*within)(struct exp_store *s, v
     if (code == SQLITE_DONE)
         code = execute(s, "COMMIT");
     if (code != SQLITE_OK) {
-        err = exp_store_report(s, code, why, why_bytes);
+        err = exp_store_report(s, code, why);
         for (int i = 0; i < EXP_N_SQL; i++) {
             if (s->statement[i])
                 exp_store_reset(s, (enum exp_sql)i);

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <sqlite3.h>
 
+#include "experiments/base/exp_error.h"
 #include "experiments/store/exp_lease.h"
 #include "experiments/store/exp_store.h"
 
@@ -70,7 +71,7 @@ struct exp_store {
 };
 
 /* Writes the line for a result code of SQLite's, and returns its -errno. */
-int exp_store_report(const struct exp_store *s, int code, char *why, size_t why_bytes);
+int exp_store_report(const struct exp_store *s, int code, struct exp_why *why);
 
 /* Runs one of the statements to its end; its values were bound. Returns SQLite's code: SQLITE_DONE, SQLITE_ROW. */
 int exp_store_step(struct exp_store *s, enum exp_sql sql);
@@ -88,14 +89,14 @@ void exp_store_reset(struct exp_store *s, enum exp_sql sql);
 void exp_store_bind_text(struct exp_store *s, enum exp_sql sql, int place, const char *text);
 
 /* Runs a transaction: all of what `within` does, which returns SQLite's code, SQLITE_DONE if it went well; or nothing. */
-int exp_store_transact(struct exp_store *s, int (*within)(struct exp_store *s, void *arg), void *arg, char *why,
-                       size_t why_bytes);
+int exp_store_transact(struct exp_store *s, int (*within)(struct exp_store *s, void *arg), void *arg,
+                       struct exp_why *why);
 
 /* Renews this process's lease: within a transaction. */
 int exp_store_renew(struct exp_store *s);
 
 /* Starts to renew it every few seconds, unless that was done; ends it. Start returns 0 or -errno with one line in why. */
-int exp_store_heart_start(struct exp_store *s, char *why, size_t why_bytes);
+int exp_store_heart_start(struct exp_store *s, struct exp_why *why);
 void exp_store_heart_end(struct exp_store *s);
 
 /* Returns the hash that a result is kept with. */
@@ -108,6 +109,6 @@ int exp_store_read_counts(sqlite3_stmt *row, struct exp_result *r);
 int exp_store_migrate(struct exp_store *s);
 
 /* Makes the tables if the file has none, brings older ones up to date, and checks their version. Returns 0 or -errno with one line in why. */
-int exp_store_settle_schema(struct exp_store *s, char *why, size_t why_bytes);
+int exp_store_settle_schema(struct exp_store *s, struct exp_why *why);
 
 #endif

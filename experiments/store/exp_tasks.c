@@ -38,8 +38,7 @@ struct runner {
     double next_commit;
     double waits_since, say_next; /* whom for; 0: does not wait */
     pthread_mutex_t lock;         /* of all of these */
-    char *why;
-    size_t why_bytes;
+    struct exp_why *why;
 };
 
 static double now_s(void)
@@ -54,7 +53,7 @@ static size_t n_tasks_of(const struct runner *r, size_t job)
 
 static int out_of_memory(struct runner *r)
 {
-    return exp_fail(r->why, r->why_bytes, -ENOMEM, "out of memory");
+    return exp_fail(r->why, -ENOMEM, "out of memory");
 }
 
 /* ---- reports ---- */
@@ -91,7 +90,7 @@ static void forget_outcomes(struct runner *r)
 static int commit(struct runner *r)
 {
     double begun = now_s();
-    int err = r->n_outcomes ? exp_store_finish(r->o->store, r->outcome, r->n_outcomes, r->why, r->why_bytes) : 0;
+    int err = r->n_outcomes ? exp_store_finish(r->o->store, r->outcome, r->n_outcomes, r->why) : 0;
 
     forget_outcomes(r);
     r->next_commit = now_s() + spacing * (now_s() - begun);
@@ -176,13 +175,13 @@ static int read_stored(struct runner *r, size_t job, struct exp_result *result, 
 
     *is_whole = true;
     for (size_t i = 0; i < n_tasks_of(r, job) && !err; i++) {
-        err = exp_store_read(r->o->store, r->id[first + i], &r->t->task[first + i], &result[i], r->why, r->why_bytes);
+        err = exp_store_read(r->o->store, r->id[first + i], &r->t->task[first + i], &result[i], r->why);
         if (err != -EBADMSG && err != -ENOENT)
             continue;
         *is_whole = false;
         if (err == -EBADMSG)
-            note_damaged(r, r->why);
-        err = exp_store_discard(r->o->store, r->id[first + i], r->why, r->why_bytes);
+            note_damaged(r, r->why->text);
+        err = exp_store_discard(r->o->store, r->id[first + i], r->why);
     }
     return err;
 }
@@ -283,7 +282,7 @@ static int claim_jobs(struct runner *r, size_t n_jobs)
     if (!claim || !id)
         err = out_of_memory(r);
     else if (r->o->store)
-        err = exp_store_claim(r->o->store, id, n, &r->o->rules, claim, r->why, r->why_bytes);
+        err = exp_store_claim(r->o->store, id, n, &r->o->rules, claim, r->why);
     done = 0;
     for (size_t j = 0; j < n_jobs && !err; j++) {
         size_t job = r->open.job[r->open.next++];
@@ -365,7 +364,7 @@ static int say_waiting(struct runner *r)
     if (!id)
         return out_of_memory(r);
     list_open(r, id);
-    err = exp_store_waiting(r->o->store, id, n, &r->o->rules, &w, r->why, r->why_bytes);
+    err = exp_store_waiting(r->o->store, id, n, &r->o->rules, &w, r->why);
     if (!err && w.n_tasks)
         say_whose(r, &w);
     free(id);
@@ -418,16 +417,16 @@ static bool is_end(int err)
 static int run_job(struct runner *r, size_t job, const struct exp_pool *pool)
 {
     struct exp_result *result = calloc(n_tasks_of(r, job), sizeof *result);
-    char why[256] = "";
+    struct exp_why why = { "" };
     double begun = now_s();
-    int err = result ? r->t->run(r->t->ctx, job, pool, result, why, sizeof why) : -ENOMEM;
+    int err = result ? r->t->run(r->t->ctx, job, pool, result, &why) : -ENOMEM;
 
     pthread_mutex_lock(&r->lock);
     r->n_running--;
     if (err == -ENOMEM)
         out_of_memory(r);
     if (!is_end(err)) /* who stopped the pool has said why */
-        err = settle(r, job, result, err ? why : NULL, now_s() - begun);
+        err = settle(r, job, result, err ? why.text : NULL, now_s() - begun);
     pthread_mutex_unlock(&r->lock);
     for (size_t i = 0; i < n_tasks_of(r, job) && result; i++)
         exp_result_release(&result[i]);
@@ -468,8 +467,7 @@ static int list_jobs(struct runner *r)
     if (!r->o->store)
         return 0;
     r->id = calloc(r->t->first[r->t->n_jobs] + 1, sizeof *r->id);
-    return r->id ? exp_store_add(r->o->store, r->t->task, r->t->first[r->t->n_jobs], r->id, r->why, r->why_bytes)
-                 : out_of_memory(r);
+    return r->id ? exp_store_add(r->o->store, r->t->task, r->t->first[r->t->n_jobs], r->id, r->why) : out_of_memory(r);
 }
 
 static void release(struct runner *r)
@@ -483,9 +481,9 @@ static void release(struct runner *r)
 }
 
 int exp_tasks_run(const struct exp_tasks *t, const struct exp_tasks_options *o, struct exp_tasks_counts *counts,
-                  char *why, size_t why_bytes)
+                  struct exp_why *why)
 {
-    struct runner r = { .t = t, .o = o, .counts = counts, .chunk = o->n_threads, .why = why, .why_bytes = why_bytes };
+    struct runner r = { .t = t, .o = o, .counts = counts, .chunk = o->n_threads, .why = why };
     int err, committed;
 
     *counts = (struct exp_tasks_counts){ 0 };
@@ -497,7 +495,7 @@ int exp_tasks_run(const struct exp_tasks *t, const struct exp_tasks_options *o, 
     if (!err)
         err = exp_pool_run(o->n_threads, o->n_threads, work, &r, exp_interrupted, NULL);
     if (err == -EINTR)
-        exp_fail(why, why_bytes, err, "interrupted while %s; what is done is kept", t->doing);
+        exp_fail(why, err, "interrupted while %s; what is done is kept", t->doing);
     committed = o->store && r.id ? commit(&r) : 0;
     release(&r);
     return err ? err : committed;

@@ -10,6 +10,7 @@
 #ifndef EXPERIMENTS_EXP_TASKS_H
 #define EXPERIMENTS_EXP_TASKS_H
 
+#include "experiments/base/exp_error.h"
 #include "experiments/base/exp_pool.h"
 #include "experiments/base/exp_progress.h"
 #include "experiments/store/exp_store.h"
@@ -26,8 +27,7 @@ struct exp_tasks {
      * Does a job: fills result[i] for its i-th task. Thread-safe. Returns 0; -EINTR or -ECANCELED if the pool stopped;
      * -ENOMEM, which ends the run; another -errno with one line in why: its tasks have then failed, others go on.
      */
-    int (*run)(void *ctx, size_t job, const struct exp_pool *pool, struct exp_result *result, char *why,
-               size_t why_bytes);
+    int (*run)(void *ctx, size_t job, const struct exp_pool *pool, struct exp_result *result, struct exp_why *why);
     /* Takes the result of a task, from the store or just made; one call at a time. Returns 0 or -ENOMEM. */
     int (*take)(void *ctx, size_t task, const struct exp_result *r);
     double (*seconds)(void *ctx, size_t job); /* as announced to exp_progress */
@@ -52,15 +52,15 @@ struct exp_tasks_counts {
  * For work that is known only when its turn comes: one task at a time, by a runner of the caller's own. Finds its
  * result: 0, -ENOENT if there is none, or as exp_store_find. Keeps one that was just made, at once.
  */
-int exp_tasks_find(struct exp_store *s, const struct exp_task *task, struct exp_result *r, char *why, size_t why_bytes);
+int exp_tasks_find(struct exp_store *s, const struct exp_task *task, struct exp_result *r, struct exp_why *why);
 int exp_tasks_keep(struct exp_store *s, const struct exp_task *task, const struct exp_result *r, double seconds,
-                   char *why, size_t why_bytes);
+                   struct exp_why *why);
 
 /*
  * Does the work. Returns 0, also if tasks have failed, which counts says; -EINTR if interrupted; -ENOMEM; or as the
  * functions of exp_store.h; with one line in why. What was finished by then is in the store.
  */
 int exp_tasks_run(const struct exp_tasks *t, const struct exp_tasks_options *o, struct exp_tasks_counts *counts,
-                  char *why, size_t why_bytes);
+                  struct exp_why *why);
 
 #endif

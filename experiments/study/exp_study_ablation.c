@@ -62,17 +62,17 @@ static void put_all(struct exp_csv *csv, const struct exp_study_terms *t, const 
 }
 
 int exp_study_ablation_write(const struct exp_study_ablation *a, size_t n, const struct exp_outdir *dir,
-                             const char *what, char *why, size_t why_bytes)
+                             const char *what, struct exp_why *why)
 {
     struct exp_csv *csv;
-    int err = exp_csv_create(&csv, dir, &file, what, why, why_bytes);
+    int err = exp_csv_create(&csv, dir, &file, what, why);
 
     if (err)
         return err;
     for (size_t i = 0; i < n * EXP_STUDY_N_LEFT_OUT; i++)
         put_all(csv, &a[i / EXP_STUDY_N_LEFT_OUT].terms[i % EXP_STUDY_N_LEFT_OUT],
                 &exp_study_left_out[i % EXP_STUDY_N_LEFT_OUT]);
-    return exp_csv_close(csv, why, why_bytes);
+    return exp_csv_close(csv, why);
 }
 
 void exp_study_ablation_document(FILE *out)

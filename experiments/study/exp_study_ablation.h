@@ -5,6 +5,7 @@
 #ifndef EXPERIMENTS_EXP_STUDY_ABLATION_H
 #define EXPERIMENTS_EXP_STUDY_ABLATION_H
 
+#include "experiments/base/exp_error.h"
 #include "experiments/study/exp_study_terms.h"
 #include "experiments/study/exp_study_variant.h"
 
@@ -20,7 +21,7 @@ void exp_study_ablation_release(struct exp_study_ablation *a);
 
 /* Writes left_out.csv of n machines. Returns 0, or -errno with one line in why. */
 int exp_study_ablation_write(const struct exp_study_ablation *a, size_t n, const struct exp_outdir *dir,
-                             const char *what, char *why, size_t why_bytes);
+                             const char *what, struct exp_why *why);
 void exp_study_ablation_print(const struct exp_study_ablation *a, size_t n, FILE *out);
 void exp_study_ablation_document(FILE *out);
 

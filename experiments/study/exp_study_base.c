@@ -58,13 +58,13 @@ double exp_study_base_cycles(const struct exp_study_base *b, const double *amoun
     return sum;
 }
 
-int exp_study_base_fit(struct exp_study_base *b, const struct exp_study_source *s, char *why, size_t why_bytes)
+int exp_study_base_fit(struct exp_study_base *b, const struct exp_study_source *s, struct exp_why *why)
 {
     struct exp_study_sample *sample = calloc(s->times.n + 1, sizeof *sample);
     size_t n = 0, base = exp_study_algo("base");
 
     if (!sample)
-        return exp_fail(why, why_bytes, -ENOMEM, "out of memory for the fit");
+        return exp_fail(why, -ENOMEM, "out of memory for the fit");
     for (size_t i = 0; i < s->times.n; i++) {
         const struct exp_study_point *p = &s->times.point[i];
 

@@ -4,6 +4,7 @@
 #ifndef EXPERIMENTS_EXP_STUDY_BASE_H
 #define EXPERIMENTS_EXP_STUDY_BASE_H
 
+#include "experiments/base/exp_error.h"
 #include "experiments/study/exp_study_source.h"
 
 enum exp_study_base_term {
@@ -22,7 +23,7 @@ void exp_study_base_count(const struct exp_study_source *s, const struct csa2_ma
                           enum csa2_state state, double *amount);
 
 /* Fits the costs. Returns 0 or -ENOMEM with one line in why. */
-int exp_study_base_fit(struct exp_study_base *b, const struct exp_study_source *s, char *why, size_t why_bytes);
+int exp_study_base_fit(struct exp_study_base *b, const struct exp_study_source *s, struct exp_why *why);
 
 /* Returns the cycles of such work. */
 double exp_study_base_cycles(const struct exp_study_base *b, const double *amount);

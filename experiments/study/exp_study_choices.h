@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 
+#include "experiments/base/exp_error.h"
 #include "experiments/base/exp_outdir.h"
 #include "experiments/base/exp_stats.h"
 #include "experiments/study/exp_study_source.h"
@@ -65,7 +66,7 @@ struct exp_spread exp_study_repeats_of(const struct exp_study_source *s, enum cs
 
 /* Write choices.csv, predictions.csv and costs.csv. Return 0, or -errno with one line in why. */
 int exp_study_choices_write(const struct exp_study_source *source, size_t n, const struct exp_outdir *dir,
-                            const char *what, char *why, size_t why_bytes);
+                            const char *what, struct exp_why *why);
 
 /* Prints the tables of the page. */
 void exp_study_choices_print(const struct exp_study_source *source, size_t n, FILE *out);

@@ -145,24 +145,24 @@ static void put_costs(struct exp_csv *csv, const struct exp_study_source *s)
 static int write_file(const struct exp_csv_file *file,
                       void (*put)(struct exp_csv *csv, const struct exp_study_source *s),
                       const struct exp_study_source *source, size_t n, const struct exp_outdir *dir, const char *what,
-                      char *why, size_t why_bytes)
+                      struct exp_why *why)
 {
     struct exp_csv *csv;
-    int err = exp_csv_create(&csv, dir, file, what, why, why_bytes);
+    int err = exp_csv_create(&csv, dir, file, what, why);
 
     for (size_t i = 0; i < n && !err; i++)
         put(csv, &source[i]);
-    return err ? err : exp_csv_close(csv, why, why_bytes);
+    return err ? err : exp_csv_close(csv, why);
 }
 
 int exp_study_choices_write(const struct exp_study_source *source, size_t n, const struct exp_outdir *dir,
-                            const char *what, char *why, size_t why_bytes)
+                            const char *what, struct exp_why *why)
 {
-    int err = write_file(&choices_file, put_choices, source, n, dir, what, why, why_bytes);
+    int err = write_file(&choices_file, put_choices, source, n, dir, what, why);
 
     if (!err)
-        err = write_file(&predictions_file, put_predictions, source, n, dir, what, why, why_bytes);
-    return err ? err : write_file(&costs_file, put_costs, source, n, dir, what, why, why_bytes);
+        err = write_file(&predictions_file, put_predictions, source, n, dir, what, why);
+    return err ? err : write_file(&costs_file, put_costs, source, n, dir, what, why);
 }
 
 void exp_study_choices_document(FILE *out)

@@ -273,22 +273,22 @@ static void put_rate(struct exp_csv *csv, const struct exp_study_source *s, cons
 }
 
 int exp_study_hybrid_write(const struct exp_study_source *source, const struct exp_study_base *base, size_t n,
-                           const struct exp_outdir *dir, const char *what, char *why, size_t why_bytes)
+                           const struct exp_outdir *dir, const char *what, struct exp_why *why)
 {
     struct exp_csv *csv;
-    int err = exp_csv_create(&csv, dir, &hybrid_file, what, why, why_bytes);
+    int err = exp_csv_create(&csv, dir, &hybrid_file, what, why);
 
     for (size_t k = 0; k < n * 2 * EXP_STUDY_N_PARTS && !err; k++)
         put_hybrid(csv, &source[k / 2 / EXP_STUDY_N_PARTS], &base[k / 2 / EXP_STUDY_N_PARTS],
                    (enum csa2_state)(k / EXP_STUDY_N_PARTS % 2), (enum exp_study_part)(k % EXP_STUDY_N_PARTS));
     if (!err)
-        err = exp_csv_close(csv, why, why_bytes);
+        err = exp_csv_close(csv, why);
     if (!err)
-        err = exp_csv_create(&csv, dir, &rates_file, what, why, why_bytes);
+        err = exp_csv_create(&csv, dir, &rates_file, what, why);
     for (size_t k = 0; k < n * EXP_STUDY_N_RATES && !err; k++)
         put_rate(csv, &source[k / EXP_STUDY_N_RATES], &base[k / EXP_STUDY_N_RATES],
                  &exp_study_rates[k % EXP_STUDY_N_RATES]);
-    return err ? err : exp_csv_close(csv, why, why_bytes);
+    return err ? err : exp_csv_close(csv, why);
 }
 
 void exp_study_hybrid_document(FILE *out)

@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 
+#include "experiments/base/exp_error.h"
 #include "experiments/base/exp_outdir.h"
 #include "experiments/study/exp_study_base.h"
 #include "experiments/study/exp_study_choices.h"
@@ -37,7 +38,7 @@ struct exp_study_rate exp_study_rate_of(const struct exp_study_source *s, const 
 
 /* Write hybrid.csv and rates.csv. Return 0, or -errno with one line in why. */
 int exp_study_hybrid_write(const struct exp_study_source *source, const struct exp_study_base *base, size_t n,
-                           const struct exp_outdir *dir, const char *what, char *why, size_t why_bytes);
+                           const struct exp_outdir *dir, const char *what, struct exp_why *why);
 void exp_study_hybrid_print(const struct exp_study_source *source, const struct exp_study_base *base, size_t n,
                             FILE *out);
 void exp_study_hybrid_document(FILE *out);

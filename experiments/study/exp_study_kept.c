@@ -61,7 +61,7 @@ static int print_key(const struct exp_study_keeping *keeping, const struct exp_s
 }
 
 int exp_study_kept_name(struct exp_study_kept *k, const struct exp_study_keeping *keeping,
-                        const struct exp_study_runs *r, size_t layer, char *why, size_t why_bytes)
+                        const struct exp_study_runs *r, size_t layer, struct exp_why *why)
 {
     const struct exp_study_runs_layer *l = &r->layer[layer];
     size_t bytes = 0;
@@ -75,7 +75,7 @@ int exp_study_kept_name(struct exp_study_kept *k, const struct exp_study_keeping
         err = -ENOMEM;
     k->folder = exp_format("%s/host/study/parts/%s-%u", keeping->results, l->model->name, l->layer->index);
     return err || !k->folder
-               ? exp_fail(why, why_bytes, err ? err : -ENOMEM, "layer '%s': out of memory for its key", l->layer->name)
+               ? exp_fail(why, err ? err : -ENOMEM, "layer '%s': out of memory for its key", l->layer->name)
                : 0;
 }
 
@@ -87,18 +87,18 @@ void exp_study_kept_release(struct exp_study_kept *k)
 
 /* ---- reading and writing ---- */
 
-static int read_rows(const struct exp_table *t, struct exp_study_run *run, size_t n, char *why, size_t why_bytes)
+static int read_rows(const struct exp_table *t, struct exp_study_run *run, size_t n, struct exp_why *why)
 {
     size_t column[3];
     int err = 0;
 
     for (size_t i = 0; i < 3 && !err; i++)
-        err = exp_table_column(t, columns[i].name, &column[i], why, why_bytes);
+        err = exp_table_column(t, columns[i].name, &column[i], why);
     for (size_t row = 0; row < t->n_rows && !err; row++) {
         double value[3] = { 0 };
 
         for (size_t i = 0; i < 3 && !err; i++)
-            err = exp_table_double(t, row, column[i], &value[i], why, why_bytes);
+            err = exp_table_double(t, row, column[i], &value[i], why);
         if (!err && !(value[0] >= 0 && value[0] < (double)n))
             err = -EINVAL;
         if (!err) {
@@ -112,13 +112,13 @@ static int read_rows(const struct exp_table *t, struct exp_study_run *run, size_
 bool exp_study_kept_read(const struct exp_study_kept *k, struct exp_study_runs *r, size_t layer)
 {
     const struct exp_study_runs_layer *l = &r->layer[layer];
-    char *path = exp_format("%s/%s", k->folder, file.name), ignored[256];
+    char *path = exp_format("%s/%s", k->folder, file.name);
+    struct exp_why ignored;
     struct exp_table table = { 0 };
-    bool is_there = path && exp_part_is_kept(k->folder, k->commit, k->key) &&
-                    !exp_table_read(&table, path, ignored, sizeof ignored);
+    bool is_there = path && exp_part_is_kept(k->folder, k->commit, k->key) && !exp_table_read(&table, path, &ignored);
 
     if (is_there)
-        is_there = !read_rows(&table, &r->run[l->first], l->n, ignored, sizeof ignored);
+        is_there = !read_rows(&table, &r->run[l->first], l->n, &ignored);
     exp_table_release(&table);
     free(path);
     return is_there;
@@ -129,11 +129,11 @@ struct times {
     size_t n;
 };
 
-static int write_times(const void *ctx, const struct exp_outdir *dir, char *why, size_t why_bytes)
+static int write_times(const void *ctx, const struct exp_outdir *dir, struct exp_why *why)
 {
     const struct times *times = ctx;
     struct exp_csv *csv;
-    int err = exp_csv_create(&csv, dir, &file, "times of a layer's runs", why, why_bytes);
+    int err = exp_csv_create(&csv, dir, &file, "times of a layer's runs", why);
 
     for (size_t i = 0; i < times->n && !err; i++) {
         if (isnan(times->run[i].ns)) /* this computer cannot run it */
@@ -143,13 +143,13 @@ static int write_times(const void *ctx, const struct exp_outdir *dir, char *why,
         exp_csv_double(csv, "median_ns", times->run[i].other_ns);
         exp_csv_end_row(csv);
     }
-    return err ? err : exp_csv_close(csv, why, why_bytes);
+    return err ? err : exp_csv_close(csv, why);
 }
 
-int exp_study_kept_write(const struct exp_study_kept *k, const struct exp_study_runs *r, size_t layer, char *why,
-                         size_t why_bytes)
+int exp_study_kept_write(const struct exp_study_kept *k, const struct exp_study_runs *r, size_t layer,
+                         struct exp_why *why)
 {
     const struct times times = { &r->run[r->layer[layer].first], r->layer[layer].n };
 
-    return exp_part_write(k->folder, file.name, k->key, write_times, &times, why, why_bytes);
+    return exp_part_write(k->folder, file.name, k->key, write_times, &times, why);
 }

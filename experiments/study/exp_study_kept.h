@@ -6,6 +6,7 @@
 #define EXPERIMENTS_EXP_STUDY_KEPT_H
 
 #include "experiments/base/exp_bench.h"
+#include "experiments/base/exp_error.h"
 #include "experiments/measure/exp_ruler.h"
 #include "experiments/study/exp_study_runs.h"
 
@@ -25,14 +26,14 @@ struct exp_study_kept {
 
 /* Names a layer's part. Returns 0 or -errno with one line in why; release whatever comes. */
 int exp_study_kept_name(struct exp_study_kept *k, const struct exp_study_keeping *keeping,
-                        const struct exp_study_runs *r, size_t layer, char *why, size_t why_bytes);
+                        const struct exp_study_runs *r, size_t layer, struct exp_why *why);
 
 /* Takes a layer's times over, if they are there. Returns whether they are. */
 bool exp_study_kept_read(const struct exp_study_kept *k, struct exp_study_runs *r, size_t layer);
 
 /* Keeps a layer's times. Returns 0 or -errno with one line in why. */
-int exp_study_kept_write(const struct exp_study_kept *k, const struct exp_study_runs *r, size_t layer, char *why,
-                         size_t why_bytes);
+int exp_study_kept_write(const struct exp_study_kept *k, const struct exp_study_runs *r, size_t layer,
+                         struct exp_why *why);
 void exp_study_kept_release(struct exp_study_kept *k);
 void exp_study_kept_document(FILE *out);
 

@@ -74,7 +74,7 @@ static bool is_replayed_alike(const struct exp_study_rate_record *a, const struc
            !strcmp(a->ukr, b->ukr) && !strcmp(a->core, b->core);
 }
 
-static int replay(struct exp_experiment *e, unsigned n_threads, char *why, size_t why_bytes)
+static int replay(struct exp_experiment *e, unsigned n_threads, struct exp_why *why)
 {
     double seconds[EXP_N_WORKS] = { 0 };
     struct exp_progress *progress = NULL;
@@ -82,32 +82,32 @@ static int replay(struct exp_experiment *e, unsigned n_threads, char *why, size_
 
     for (size_t l = 0; l < e->model->n_layers; l++)
         seconds[EXP_WORK_REPLAY] += exp_replay_seconds(e, EXP_COLD, n_threads, l);
-    err = exp_main_progress(&progress, seconds, why, why_bytes);
+    err = exp_main_progress(&progress, seconds, why);
     if (!err)
-        err = exp_replay_all(e, EXP_COLD, n_threads, progress, why, why_bytes);
+        err = exp_replay_all(e, EXP_COLD, n_threads, progress, why);
     exp_progress_free(progress);
     return err;
 }
 
 /* Replays the first of `left` records, and sums up those that are replayed alike. Returns how many, or -errno. */
 static int replay_rate(struct exp_study_micro *micro, const struct exp_study_rate_record *first, size_t left,
-                       const struct sim_machine *m, const struct exp_model *model, unsigned n_threads, char *why,
-                       size_t why_bytes)
+                       const struct sim_machine *m, const struct exp_model *model, unsigned n_threads,
+                       struct exp_why *why)
 {
     struct exp_setup setup = { .machine = sim_machine_caches_alone(m) };
     struct exp_experiment e = { 0 };
     unsigned algos;
-    int n = 0, err = exp_algo_select("base,sconv", &algos, why, why_bytes);
+    int n = 0, err = exp_algo_select("base,sconv", &algos, why);
 
     setup.machine.has_stack = false;
     setup.machine.issue.mac_rows = first->issue.mac_rows;
     setup.machine.issue.mac_columns = first->issue.mac_columns;
     if (!err)
-        err = exp_setup_init(&setup, first->ukr, first->core, why, why_bytes);
+        err = exp_setup_init(&setup, first->ukr, first->core, why);
     if (!err)
-        err = exp_experiment_plan(&e, &setup, model, algos, why, why_bytes);
+        err = exp_experiment_plan(&e, &setup, model, algos, why);
     if (!err)
-        err = replay(&e, n_threads, why, why_bytes);
+        err = replay(&e, n_threads, why);
     for (; !err && (size_t)n < left && is_replayed_alike(first, &first[n]); n++)
         sum_up(&micro[n], &e, &first[n].issue);
     exp_experiment_release(&e);
@@ -116,18 +116,18 @@ static int replay_rate(struct exp_study_micro *micro, const struct exp_study_rat
 }
 
 int exp_study_micro_replay(struct exp_study_micro micro[EXP_STUDY_N_RATES], const struct exp_study_runs *sample,
-                           const struct sim_machine *m, unsigned n_threads, char *why, size_t why_bytes)
+                           const struct sim_machine *m, unsigned n_threads, struct exp_why *why)
 {
     struct exp_layer *layer = calloc(sample->n_layers + 1, sizeof *layer);
     char name[] = "sample";
     struct exp_model model = { .name = name, .path = name, .layer = layer, .n_layers = sample->n_layers };
     size_t n = 0;
-    int done = layer ? 0 : exp_fail(why, why_bytes, -ENOMEM, "out of memory for the sample");
+    int done = layer ? 0 : exp_fail(why, -ENOMEM, "out of memory for the sample");
 
     for (size_t i = 0; i < sample->n_layers && layer; i++)
         layer[i] = *sample->layer[i].layer;
     while (n < EXP_STUDY_N_RATES && done >= 0) {
-        done = replay_rate(&micro[n], &exp_study_rates[n], EXP_STUDY_N_RATES - n, m, &model, n_threads, why, why_bytes);
+        done = replay_rate(&micro[n], &exp_study_rates[n], EXP_STUDY_N_RATES - n, m, &model, n_threads, why);
         n += done > 0 ? (size_t)done : 0;
     }
     free(layer);
@@ -182,17 +182,17 @@ static void put(struct exp_csv *csv, const char *machine, const struct exp_study
 }
 
 int exp_study_micro_write(const struct exp_study_micro micro[EXP_STUDY_N_RATES], const char *machine,
-                          const struct exp_outdir *dir, const char *what, char *why, size_t why_bytes)
+                          const struct exp_outdir *dir, const char *what, struct exp_why *why)
 {
     struct exp_csv *csv;
-    int err = exp_csv_create(&csv, dir, &file, what, why, why_bytes);
+    int err = exp_csv_create(&csv, dir, &file, what, why);
 
     if (err)
         return err;
     for (size_t i = 0; i < EXP_STUDY_N_RATES * EXP_STUDY_N_MISSES; i++)
         put(csv, machine, &exp_study_rates[i / EXP_STUDY_N_MISSES], &micro[i / EXP_STUDY_N_MISSES],
             (enum exp_study_misses)(i % EXP_STUDY_N_MISSES));
-    return exp_csv_close(csv, why, why_bytes);
+    return exp_csv_close(csv, why);
 }
 
 void exp_study_micro_document(FILE *out)

@@ -10,6 +10,7 @@
 
 #include <stdio.h>
 
+#include "experiments/base/exp_error.h"
 #include "experiments/base/exp_outdir.h"
 #include "experiments/setup/exp_models.h"
 #include "experiments/study/exp_study_runs.h"
@@ -50,11 +51,11 @@ struct exp_study_micro {
  * why.
  */
 int exp_study_micro_replay(struct exp_study_micro micro[EXP_STUDY_N_RATES], const struct exp_study_runs *sample,
-                           const struct sim_machine *m, unsigned n_threads, char *why, size_t why_bytes);
+                           const struct sim_machine *m, unsigned n_threads, struct exp_why *why);
 
 /* Writes micro_kernels.csv. Returns 0, or -errno with one line in why. */
 int exp_study_micro_write(const struct exp_study_micro micro[EXP_STUDY_N_RATES], const char *machine,
-                          const struct exp_outdir *dir, const char *what, char *why, size_t why_bytes);
+                          const struct exp_outdir *dir, const char *what, struct exp_why *why);
 void exp_study_micro_print(const struct exp_study_micro micro[EXP_STUDY_N_RATES], const char *machine, FILE *out);
 void exp_study_micro_document(FILE *out);
 

@@ -278,7 +278,7 @@ static size_t count_layers(const struct exp_models *models)
 
 int exp_study_runs_make(struct exp_study_runs *r, const struct exp_models *models,
                         const struct exp_study_sampling *sampling, const struct sim_machine *m,
-                        const struct conv_ukr *ukr, char *why, size_t why_bytes)
+                        const struct conv_ukr *ukr, struct exp_why *why)
 {
     struct making making = {
         .r = r, .machine = m, .model = csa2_machine_of(m), .caches = csa_caches_of(m, csa_default_share)
@@ -292,7 +292,7 @@ int exp_study_runs_make(struct exp_study_runs *r, const struct exp_models *model
     }
     if (!r->layer || !r->run) {
         exp_study_runs_release(r);
-        return exp_fail(why, why_bytes, -ENOMEM, "out of memory for the sample");
+        return exp_fail(why, -ENOMEM, "out of memory for the sample");
     }
     if (sampling->scope == EXP_STUDY_SEARCH_UKRS)
         make_square(r, ukr);
@@ -410,8 +410,8 @@ static int plan_run(struct exp_case *c, const struct exp_study_run *run, size_t 
     return conv_plan_sconv(&c->plan, &run->layer->problem, run->ukr, &run->tiling, false);
 }
 
-int exp_study_runs_replay(struct exp_study_runs *r, const struct exp_setup *setup, unsigned n_threads, char *why,
-                          size_t why_bytes)
+int exp_study_runs_replay(struct exp_study_runs *r, const struct exp_setup *setup, unsigned n_threads,
+                          struct exp_why *why)
 {
     struct exp_experiment e = { .setup = setup, .n_algos = 1, .n_cases = r->n };
     double seconds[EXP_N_WORKS] = { 0 };
@@ -419,17 +419,17 @@ int exp_study_runs_replay(struct exp_study_runs *r, const struct exp_setup *setu
     int err;
 
     e.cases = calloc(r->n + 1, sizeof *e.cases);
-    err = e.cases ? 0 : exp_fail(why, why_bytes, -ENOMEM, "out of memory for %zu runs", r->n);
+    err = e.cases ? 0 : exp_fail(why, -ENOMEM, "out of memory for %zu runs", r->n);
     for (size_t i = 0; i < r->n && !err; i++) {
         err = plan_run(&e.cases[i], &r->run[i], i);
         if (err)
-            exp_fail(why, why_bytes, err, "layer '%s': its buffers exceed the address space", r->run[i].layer->name);
+            exp_fail(why, err, "layer '%s': its buffers exceed the address space", r->run[i].layer->name);
         seconds[EXP_WORK_REPLAY] += err ? 0 : exp_replay_seconds(&e, EXP_COLD, n_threads, i);
     }
     if (!err)
-        err = exp_main_progress(&progress, seconds, why, why_bytes);
+        err = exp_main_progress(&progress, seconds, why);
     if (!err)
-        err = exp_replay_all(&e, EXP_COLD, n_threads, progress, why, why_bytes);
+        err = exp_replay_all(&e, EXP_COLD, n_threads, progress, why);
     for (size_t i = 0; i < r->n && !err; i++)
         take_counts(&r->run[i], &e.cases[i].simulated.stats, &setup->caches);
     exp_progress_free(progress);

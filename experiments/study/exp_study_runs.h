@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "experiments/base/exp_error.h"
 #include "experiments/setup/exp_algo.h"
 #include "experiments/setup/exp_models.h"
 #include "kernels/csa/csa2.h"
@@ -84,7 +85,7 @@ struct exp_study_sampling {
 /* Samples layers and plans their runs for a machine. Returns 0 or -ENOMEM with one line in why. */
 int exp_study_runs_make(struct exp_study_runs *r, const struct exp_models *models,
                         const struct exp_study_sampling *sampling, const struct sim_machine *m,
-                        const struct conv_ukr *ukr, char *why, size_t why_bytes);
+                        const struct conv_ukr *ukr, struct exp_why *why);
 void exp_study_runs_release(struct exp_study_runs *r);
 
 /* Returns the run of a layer with the lowest cost; runs whose cost is NaN are left out. Returns SIZE_MAX if all are. */
@@ -111,7 +112,7 @@ size_t exp_study_runs_csa2(const struct exp_study_runs *r, size_t layer);
  * Replays all runs through a machine's caches alone: counts, sim_cycles. Returns 0, or -EINTR, -ENOMEM with one line in why.
  * setup must be of that machine and plain.
  */
-int exp_study_runs_replay(struct exp_study_runs *r, const struct exp_setup *setup, unsigned n_threads, char *why,
-                          size_t why_bytes);
+int exp_study_runs_replay(struct exp_study_runs *r, const struct exp_setup *setup, unsigned n_threads,
+                          struct exp_why *why);
 
 #endif

@@ -48,10 +48,10 @@ static double regret_percent(const struct exp_study_sensitivity *s)
 }
 
 int exp_study_sensitivity_write(const struct exp_study_sensitivity s[EXP_STUDY_N_VARIANTS], const char *machine,
-                                const struct exp_outdir *dir, const char *what, char *why, size_t why_bytes)
+                                const struct exp_outdir *dir, const char *what, struct exp_why *why)
 {
     struct exp_csv *csv;
-    int err = exp_csv_create(&csv, dir, &file, what, why, why_bytes);
+    int err = exp_csv_create(&csv, dir, &file, what, why);
 
     if (err)
         return err;
@@ -66,7 +66,7 @@ int exp_study_sensitivity_write(const struct exp_study_sensitivity s[EXP_STUDY_N
         exp_csv_double(csv, "regret_percent", regret_percent(&s[i]));
         exp_csv_end_row(csv);
     }
-    return exp_csv_close(csv, why, why_bytes);
+    return exp_csv_close(csv, why);
 }
 
 void exp_study_sensitivity_document(FILE *out)

@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 
+#include "experiments/base/exp_error.h"
 #include "experiments/base/exp_outdir.h"
 #include "experiments/study/exp_study_runs.h"
 #include "experiments/study/exp_study_variant.h"
@@ -22,7 +23,7 @@ struct exp_study_sensitivity exp_study_sensitivity_of(const struct exp_study_run
 
 /* Writes sensitivity.csv of all variants of a machine. Returns 0, or -errno with one line in why. */
 int exp_study_sensitivity_write(const struct exp_study_sensitivity s[EXP_STUDY_N_VARIANTS], const char *machine,
-                                const struct exp_outdir *dir, const char *what, char *why, size_t why_bytes);
+                                const struct exp_outdir *dir, const char *what, struct exp_why *why);
 void exp_study_sensitivity_print(const struct exp_study_sensitivity s[EXP_STUDY_N_VARIANTS], const char *machine,
                                  FILE *out);
 void exp_study_sensitivity_document(FILE *out);

@@ -49,20 +49,19 @@ static const char *other_of(const char *name)
     return "";
 }
 
-int exp_study_source_read(struct exp_study_source *s, const char *name, const struct exp_models *models, char *why,
-                          size_t why_bytes)
+int exp_study_source_read(struct exp_study_source *s, const char *name, const struct exp_models *models,
+                          struct exp_why *why)
 {
     char *path = exp_format(REFERENCE "%s/times/times.csv", name);
-    int err = path ? exp_machine_find(&s->machine, name, "results", why, why_bytes)
-                   : exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+    int err = path ? exp_machine_find(&s->machine, name, "results", why) : exp_fail(why, -ENOMEM, "out of memory");
 
     s->name = name;
     s->other = other_of(name);
     s->model = csa2_machine_of(&s->machine);
     if (!err)
-        err = exp_study_times_read(&s->times, path, models, s->machine.issue.clock_ghz, why, why_bytes);
+        err = exp_study_times_read(&s->times, path, models, s->machine.issue.clock_ghz, why);
     free(path);
-    return err ? err : exp_study_source_finish(s, why, why_bytes);
+    return err ? err : exp_study_source_finish(s, why);
 }
 
 static void fill_view(const struct exp_study_source *s, const struct exp_study_point *p, struct exp_study_view *view)
@@ -95,13 +94,13 @@ static struct exp_study_sample sample_of(const struct exp_study_source *s, const
     return sample;
 }
 
-static int fit(struct exp_study_source *s, char *why, size_t why_bytes)
+static int fit(struct exp_study_source *s, struct exp_why *why)
 {
     struct exp_study_sample *sample = calloc(CSA_N_SCHEDULES * s->times.n + 1, sizeof *sample);
     size_t n = 0;
 
     if (!sample)
-        return exp_fail(why, why_bytes, -ENOMEM, "out of memory for the fit");
+        return exp_fail(why, -ENOMEM, "out of memory for the fit");
     for (size_t i = 0; i < s->times.n; i++) {
         const struct exp_study_point *p = &s->times.point[i];
 
@@ -115,17 +114,17 @@ static int fit(struct exp_study_source *s, char *why, size_t why_bytes)
     return 0;
 }
 
-int exp_study_source_finish(struct exp_study_source *s, char *why, size_t why_bytes)
+int exp_study_source_finish(struct exp_study_source *s, struct exp_why *why)
 {
     s->caches = csa_caches_of(&s->machine, csa_default_share);
     s->view = calloc(s->times.n + 1, sizeof *s->view);
     if (!s->view)
-        return exp_fail(why, why_bytes, -ENOMEM, "out of memory for what models say");
+        return exp_fail(why, -ENOMEM, "out of memory for what models say");
     for (size_t i = 0; i < s->times.n; i++) {
         if (exp_study_has_schedules(&s->times.point[i]))
             fill_view(s, &s->times.point[i], s->view[i]);
     }
-    return fit(s, why, why_bytes);
+    return fit(s, why);
 }
 
 void exp_study_source_release(struct exp_study_source *s)

@@ -5,6 +5,7 @@
 #ifndef EXPERIMENTS_EXP_STUDY_SOURCE_H
 #define EXPERIMENTS_EXP_STUDY_SOURCE_H
 
+#include "experiments/base/exp_error.h"
 #include "experiments/study/exp_study_fit.h"
 #include "experiments/study/exp_study_times.h"
 #include "sim/machine/machine.h"
@@ -35,13 +36,13 @@ struct exp_study_source {
 const char *exp_study_recorded(size_t i);
 
 /* Reads a recorded source. Returns 0, or -errno with one line in why. */
-int exp_study_source_read(struct exp_study_source *s, const char *name, const struct exp_models *models, char *why,
-                          size_t why_bytes);
+int exp_study_source_read(struct exp_study_source *s, const char *name, const struct exp_models *models,
+                          struct exp_why *why);
 
 /*
  * Fills the views of points that are there, and fits; machine and model are set. Returns 0 or -ENOMEM with one line in why.
  */
-int exp_study_source_finish(struct exp_study_source *s, char *why, size_t why_bytes);
+int exp_study_source_finish(struct exp_study_source *s, struct exp_why *why);
 void exp_study_source_release(struct exp_study_source *s);
 
 /* Returns the time of a schedule. */

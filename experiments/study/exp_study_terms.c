@@ -224,10 +224,10 @@ static void put(struct exp_csv *csv, const struct exp_study_terms *t, enum exp_s
 }
 
 int exp_study_terms_write(const struct exp_study_terms *t, size_t n, const struct exp_outdir *dir, const char *what,
-                          char *why, size_t why_bytes)
+                          struct exp_why *why)
 {
     struct exp_csv *csv;
-    int err = exp_csv_create(&csv, dir, &file, what, why, why_bytes);
+    int err = exp_csv_create(&csv, dir, &file, what, why);
 
     if (err)
         return err;
@@ -237,7 +237,7 @@ int exp_study_terms_write(const struct exp_study_terms *t, size_t n, const struc
                 (enum csa_schedule)(i / EXP_STUDY_N_WITHOUT / EXP_STUDY_N_EQUATIONS),
                 (enum exp_study_without)(i % EXP_STUDY_N_WITHOUT));
     }
-    return exp_csv_close(csv, why, why_bytes);
+    return exp_csv_close(csv, why);
 }
 
 void exp_study_terms_document(FILE *out)

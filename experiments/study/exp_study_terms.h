@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 
+#include "experiments/base/exp_error.h"
 #include "experiments/base/exp_outdir.h"
 #include "experiments/base/exp_stats.h"
 #include "experiments/study/exp_study_runs.h"
@@ -48,7 +49,7 @@ void exp_study_terms_tell(const struct exp_study_terms *t, struct exp_study_sour
 
 /* Writes terms.csv. Returns 0, or -errno with one line in why. */
 int exp_study_terms_write(const struct exp_study_terms *t, size_t n, const struct exp_outdir *dir, const char *what,
-                          char *why, size_t why_bytes);
+                          struct exp_why *why);
 void exp_study_terms_print(const struct exp_study_terms *t, size_t n, FILE *out);
 void exp_study_terms_document(FILE *out);
 

@@ -21,13 +21,13 @@ static struct csa2_work work_of(const struct exp_study_tilings *t, const struct 
     return csa2_count(&run->layer->problem, &run->tiling, run->ukr, &t->model, CSA2_COLD);
 }
 
-int exp_study_tilings_fit(struct exp_study_tilings *t, char *why, size_t why_bytes)
+int exp_study_tilings_fit(struct exp_study_tilings *t, struct exp_why *why)
 {
     struct exp_study_sample *sample = calloc(t->runs.n + 1, sizeof *sample);
     size_t n = 0;
 
     if (!sample)
-        return exp_fail(why, why_bytes, -ENOMEM, "out of memory for the fit");
+        return exp_fail(why, -ENOMEM, "out of memory for the fit");
     for (size_t l = 0; l < t->runs.n_layers; l++) {
         const struct exp_study_runs_layer *layer = &t->runs.layer[l];
 
@@ -113,7 +113,7 @@ static void tell_source(const struct exp_study_tilings *t, const struct conv_ukr
 }
 
 int exp_study_tilings_source(const struct exp_study_tilings *t, const struct conv_ukr *other,
-                             struct exp_study_source *s, char *why, size_t why_bytes)
+                             struct exp_study_source *s, struct exp_why *why)
 {
     int err;
 
@@ -126,14 +126,14 @@ int exp_study_tilings_source(const struct exp_study_tilings *t, const struct con
     }
     s->times.point = calloc(t->runs.n_layers + 1, sizeof *s->times.point);
     if (!s->times.point)
-        return exp_fail(why, why_bytes, -ENOMEM, "out of memory for the times");
+        return exp_fail(why, -ENOMEM, "out of memory for the times");
     for (size_t l = 0; l < t->runs.n_layers; l++) {
         const struct exp_study_run *run[CSA_N_SCHEDULES];
 
         find_runs(t, l, other, run);
         add_point(t, l, run, &s->times);
     }
-    err = exp_study_source_finish(s, why, why_bytes);
+    err = exp_study_source_finish(s, why);
     if (err)
         return err;
     tell_source(t, other, s);

@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 
+#include "experiments/base/exp_error.h"
 #include "experiments/base/exp_outdir.h"
 #include "experiments/study/exp_study_choices.h"
 #include "experiments/study/exp_study_runs.h"
@@ -29,14 +30,14 @@ struct exp_study_tilings {
  * Fits csa2's costs to the timed runs of the training layers, all tilings and micro-kernels, and predicts all runs with
  * them. Returns 0 or -ENOMEM with one line in why.
  */
-int exp_study_tilings_fit(struct exp_study_tilings *t, char *why, size_t why_bytes);
+int exp_study_tilings_fit(struct exp_study_tilings *t, struct exp_why *why);
 
 /*
  * Makes a source of the timed schedules of CSA's plans, as if they had been recorded, with what their replay says beside
  * them: those of the micro-kernel that all methods plan for (NULL), or of another one, of which there may be none.
  */
 int exp_study_tilings_source(const struct exp_study_tilings *t, const struct conv_ukr *other,
-                             struct exp_study_source *s, char *why, size_t why_bytes);
+                             struct exp_study_source *s, struct exp_why *why);
 
 /* Of the layers of a part: the speed of a method's tilings, best found = 1. */
 struct exp_study_speed {
@@ -67,7 +68,7 @@ struct exp_spread exp_study_tilings_spread(const struct exp_study_tilings *t, en
 
 /* Writes tilings.csv and methods.csv. Returns 0, or -errno with one line in why. */
 int exp_study_tilings_write(const struct exp_study_tilings *t, size_t n, const struct exp_outdir *dir, const char *what,
-                            char *why, size_t why_bytes);
+                            struct exp_why *why);
 void exp_study_tilings_print(const struct exp_study_tilings *t, size_t n, FILE *out);
 void exp_study_tilings_document(FILE *out);
 

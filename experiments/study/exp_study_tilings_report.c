@@ -82,10 +82,10 @@ static void put_run(struct exp_csv *csv, const struct exp_study_tilings *t, size
 }
 
 static int write_tilings(const struct exp_study_tilings *t, size_t n, const struct exp_outdir *dir, const char *what,
-                         char *why, size_t why_bytes)
+                         struct exp_why *why)
 {
     struct exp_csv *csv;
-    int err = exp_csv_create(&csv, dir, &tilings_file, what, why, why_bytes);
+    int err = exp_csv_create(&csv, dir, &tilings_file, what, why);
 
     if (err)
         return err;
@@ -97,7 +97,7 @@ static int write_tilings(const struct exp_study_tilings *t, size_t n, const stru
                 put_run(csv, &t[k], l, i);
         }
     }
-    return exp_csv_close(csv, why, why_bytes);
+    return exp_csv_close(csv, why);
 }
 
 static const char *measure_name(const struct exp_study_tilings *t)
@@ -121,13 +121,13 @@ static void put_speed(struct exp_csv *csv, const struct exp_study_tilings *t, en
 }
 
 int exp_study_tilings_write(const struct exp_study_tilings *t, size_t n, const struct exp_outdir *dir, const char *what,
-                            char *why, size_t why_bytes)
+                            struct exp_why *why)
 {
     struct exp_csv *csv;
-    int err = write_tilings(t, n, dir, what, why, why_bytes);
+    int err = write_tilings(t, n, dir, what, why);
 
     if (!err)
-        err = exp_csv_create(&csv, dir, &methods_file, what, why, why_bytes);
+        err = exp_csv_create(&csv, dir, &methods_file, what, why);
     if (err)
         return err;
     for (size_t k = 0; k < n; k++) {
@@ -139,7 +139,7 @@ int exp_study_tilings_write(const struct exp_study_tilings *t, size_t n, const s
             put_speed(csv, &t[k], part, "csa2", exp_study_csa2_speed(&t[k], part));
         }
     }
-    return exp_csv_close(csv, why, why_bytes);
+    return exp_csv_close(csv, why);
 }
 
 void exp_study_tilings_document(FILE *out)

@@ -52,9 +52,9 @@ static const char *text(const struct reading *r, size_t row, int column)
 static double number(const struct reading *r, size_t row, int column)
 {
     double value = (double)NAN;
-    char ignored[256];
+    struct exp_why ignored;
 
-    exp_table_double(&r->table, row, r->column[column], &value, ignored, sizeof ignored);
+    exp_table_double(&r->table, row, r->column[column], &value, &ignored);
     return value;
 }
 
@@ -132,7 +132,7 @@ static const char *why_not_row(const struct reading *r, size_t row, const struct
 }
 
 static int take_row(struct exp_study_times *t, const struct reading *r, size_t row, const struct exp_models *models,
-                    char *why, size_t why_bytes)
+                    struct exp_why *why)
 {
     bool is_warm = !strcmp(text(r, row, CACHES), exp_cache_state_name(EXP_WARM));
     const struct exp_algo *algo = exp_algo_find(text(r, row, ALGO));
@@ -141,7 +141,7 @@ static int take_row(struct exp_study_times *t, const struct reading *r, size_t r
     const struct exp_layer *layer = find_layer(models, r, row, &model);
 
     if (wrong)
-        return exp_fail(why, why_bytes, -EINVAL, "%s:%u: %s", r->table.path, r->table.line[row], wrong);
+        return exp_fail(why, -EINVAL, "%s:%u: %s", r->table.path, r->table.line[row], wrong);
     if (layer) /* not left out by MODEL or LAYERS */
         point_of(t, model, layer, is_warm ? CSA2_WARM : CSA2_COLD)->time[exp_study_algo(algo->name)] = time_of(r, row);
     return 0;
@@ -160,20 +160,20 @@ void exp_study_times_weigh(struct exp_study_times *t)
 }
 
 int exp_study_times_read(struct exp_study_times *t, const char *path, const struct exp_models *models, double clock_ghz,
-                         char *why, size_t why_bytes)
+                         struct exp_why *why)
 {
     struct reading r = { .clock_ghz = clock_ghz };
-    int err = exp_table_read(&r.table, path, why, why_bytes);
+    int err = exp_table_read(&r.table, path, why);
 
     *t = (struct exp_study_times){ .path = path };
     for (size_t i = 0; i < N_COLUMNS && !err; i++)
-        err = exp_table_column(&r.table, columns[i], &r.column[i], why, why_bytes);
+        err = exp_table_column(&r.table, columns[i], &r.column[i], why);
     if (!err) {
         t->point = calloc(r.table.n_rows + 1, sizeof *t->point);
-        err = t->point ? 0 : exp_fail(why, why_bytes, -ENOMEM, "out of memory for the times of '%s'", path);
+        err = t->point ? 0 : exp_fail(why, -ENOMEM, "out of memory for the times of '%s'", path);
     }
     for (size_t i = 0; i < r.table.n_rows && !err; i++)
-        err = take_row(t, &r, i, models, why, why_bytes);
+        err = take_row(t, &r, i, models, why);
     exp_table_release(&r.table);
     exp_study_times_weigh(t);
     if (err)

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "experiments/base/exp_error.h"
 #include "experiments/setup/exp_case.h"
 #include "experiments/setup/exp_models.h"
 #include "kernels/csa/csa2.h"
@@ -44,7 +45,7 @@ bool exp_study_is_training(const struct conv_problem *p);
  * into cycles where a row has no counted cycles. Returns 0, or -errno with one line in why.
  */
 int exp_study_times_read(struct exp_study_times *t, const char *path, const struct exp_models *models, double clock_ghz,
-                         char *why, size_t why_bytes);
+                         struct exp_why *why);
 void exp_study_times_release(struct exp_study_times *t);
 
 /* Sets the weights of points that were made otherwise. */

@@ -111,43 +111,41 @@ static int open_and_time(struct exp_study_runs *r, size_t layer, struct timer *t
 
 /* Times a layer, unless its times are kept from an earlier run. What was disturbed is not kept for a later one. */
 static int time_or_take(struct exp_study_runs *r, size_t layer, struct timer *timer,
-                        const struct exp_study_keeping *keeping, struct exp_study_timed *timed, char *why,
-                        size_t why_bytes)
+                        const struct exp_study_keeping *keeping, struct exp_study_timed *timed, struct exp_why *why)
 {
     struct exp_ruler_report report = { 0 };
     struct exp_study_kept kept;
-    int err = exp_study_kept_name(&kept, keeping, r, layer, why, why_bytes);
+    int err = exp_study_kept_name(&kept, keeping, r, layer, why);
 
     if (!err && exp_study_kept_read(&kept, r, layer)) {
         timed->n_kept++;
     } else if (!err) {
         err = open_and_time(r, layer, timer, &report);
         if (err)
-            exp_fail(why, why_bytes, err, err == -EINTR ? "interrupted while timing" : "out of memory while timing");
+            exp_fail(why, err, err == -EINTR ? "interrupted while timing" : "out of memory while timing");
         else if (exp_ruler_is_measured(&report))
-            err = exp_study_kept_write(&kept, r, layer, why, why_bytes);
+            err = exp_study_kept_write(&kept, r, layer, why);
     }
     exp_study_kept_release(&kept);
     exp_ruler_report_sum(&timed->ruled, &report);
     return err;
 }
 
-static int refuse_disturbed(const struct exp_ruler_report *report, char *why, size_t why_bytes)
+static int refuse_disturbed(const struct exp_ruler_report *report, struct exp_why *why)
 {
     char said[160];
 
     if (exp_ruler_is_measured(report))
         return 0;
     exp_ruler_say(report, said, sizeof said);
-    return exp_fail(why, why_bytes, -EAGAIN,
+    return exp_fail(why, -EAGAIN,
                     "not measured: disturbed: %s (undisturbed layers are kept for the next run; RULER=0 takes times as "
                     "they come)",
                     said);
 }
 
 int exp_study_time_runs(struct exp_study_runs *r, const struct exp_setup *setup,
-                        const struct exp_study_keeping *keeping, struct exp_study_timed *timed, char *why,
-                        size_t why_bytes)
+                        const struct exp_study_keeping *keeping, struct exp_study_timed *timed, struct exp_why *why)
 {
     double seconds[EXP_N_WORKS] = { [EXP_WORK_ROUNDS] = (double)r->n_layers };
     struct exp_study_keeping each = *keeping;
@@ -159,20 +157,20 @@ int exp_study_time_runs(struct exp_study_runs *r, const struct exp_setup *setup,
     *timed = (struct exp_study_timed){ 0 };
     each.rounds.limit_ns /= r->n_layers ? r->n_layers : 1;
     if (err)
-        return exp_fail(why, why_bytes, err, "out of memory for emptying caches");
+        return exp_fail(why, err, "out of memory for emptying caches");
     ctr_pin(-1, &core, ignored, sizeof ignored);
     if (keeping->ruler_ns && (keeping->new_ruler ? keeping->new_ruler : exp_ruler_new)(&timer.ruler, conv_peak_best()))
-        err = exp_fail(why, why_bytes, -ENOMEM, "out of memory while timing");
+        err = exp_fail(why, -ENOMEM, "out of memory while timing");
     exp_ruler_limit(timer.ruler, keeping->ruler_ns);
-    err = err ? err : exp_main_progress(&progress, seconds, why, why_bytes);
+    err = err ? err : exp_main_progress(&progress, seconds, why);
     for (size_t i = 0; i < r->n_layers && !err; i++) {
         exp_progress_begin(progress, EXP_WORK_ROUNDS, r->layer[i].layer->name, "timing");
-        err = time_or_take(r, i, &timer, &each, timed, why, why_bytes);
+        err = time_or_take(r, i, &timer, &each, timed, why);
         exp_progress_step(progress, EXP_WORK_ROUNDS, 1);
     }
     exp_progress_free(progress);
     exp_cold_release(&timer.cold);
     timed->ruled.limit_ended = timer.ruler && timer.ruler->kept.limit_ended;
     exp_ruler_free(timer.ruler);
-    return err ? err : refuse_disturbed(&timed->ruled, why, why_bytes);
+    return err ? err : refuse_disturbed(&timed->ruled, why);
 }

@@ -2,6 +2,7 @@
 #ifndef EXPERIMENTS_EXP_STUDY_TIMING_H
 #define EXPERIMENTS_EXP_STUDY_TIMING_H
 
+#include "experiments/base/exp_error.h"
 #include "experiments/measure/exp_ruler.h"
 #include "experiments/study/exp_study_kept.h"
 
@@ -19,7 +20,6 @@ struct exp_study_timed {
  * line in why.
  */
 int exp_study_time_runs(struct exp_study_runs *r, const struct exp_setup *setup,
-                        const struct exp_study_keeping *keeping, struct exp_study_timed *timed, char *why,
-                        size_t why_bytes);
+                        const struct exp_study_keeping *keeping, struct exp_study_timed *timed, struct exp_why *why);
 
 #endif

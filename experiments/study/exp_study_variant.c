@@ -85,7 +85,7 @@ const struct exp_study_variant exp_study_left_out[EXP_STUDY_N_LEFT_OUT] = {
 #undef VARIANT
 
 int exp_study_variant_make(const struct exp_study_variant *v, const struct sim_machine *own, struct sim_machine *m,
-                           char *why, size_t why_bytes)
+                           struct exp_why *why)
 {
     char reason[256];
 
@@ -96,7 +96,7 @@ int exp_study_variant_make(const struct exp_study_variant *v, const struct sim_m
             v->change(&m->level[i], &own->level[i], v->factor);
     }
     if (sim_machine_validate(m, reason, sizeof reason))
-        return exp_fail(why, why_bytes, -EINVAL, "%s with %s: %s", m->name, v->title, reason);
+        return exp_fail(why, -EINVAL, "%s with %s: %s", m->name, v->title, reason);
     return 0;
 }
 

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "experiments/base/exp_error.h"
 #include "sim/machine/machine.h"
 
 struct exp_study_variant {
@@ -35,7 +36,7 @@ extern const struct exp_study_variant exp_study_left_out[EXP_STUDY_N_LEFT_OUT];
  * Makes *m the variant of a machine's caches alone. Returns 0, or -EINVAL with one line in why if it cannot be simulated.
  */
 int exp_study_variant_make(const struct exp_study_variant *v, const struct sim_machine *own, struct sim_machine *m,
-                           char *why, size_t why_bytes);
+                           struct exp_why *why);
 
 /* Tells whether a machine's file has a prefetcher. */
 bool exp_study_has_prefetchers(const struct sim_machine *m);

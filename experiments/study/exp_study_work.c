@@ -28,7 +28,7 @@ static int read_sources(struct exp_study_work *w)
     int err = 0;
 
     for (size_t i = 0; exp_study_recorded(i) && !err; i++)
-        err = exp_study_source_read(&w->source[w->n_sources++], exp_study_recorded(i), w->models, w->why, w->why_bytes);
+        err = exp_study_source_read(&w->source[w->n_sources++], exp_study_recorded(i), w->models, w->why);
     return err;
 }
 
@@ -48,13 +48,13 @@ static void say_part(const char *what, const char *where)
 static int open_machine(struct exp_study_work *w, const char *which, struct sim_machine *machine,
                         struct exp_setup *setup)
 {
-    int err = exp_machine_find(machine, which, w->options->results, w->why, w->why_bytes);
+    int err = exp_machine_find(machine, which, w->options->results, w->why);
 
     if (err)
         return err;
     setup->machine = sim_machine_caches_alone(machine);
     setup->machine.has_stack = false;
-    return exp_setup_init(setup, "", "", w->why, w->why_bytes);
+    return exp_setup_init(setup, "", "", w->why);
 }
 
 /* ---- terms ---- */
@@ -69,9 +69,9 @@ static int replay_plans(struct exp_study_work *w, const char *which, struct exp_
     t->name = which;
     t->caches = csa_caches_of(&t->machine, csa_default_share);
     if (!err)
-        err = exp_study_runs_make(&t->runs, w->models, &sampling, &t->machine, setup->ukr, w->why, w->why_bytes);
+        err = exp_study_runs_make(&t->runs, w->models, &sampling, &t->machine, setup->ukr, w->why);
     if (!err)
-        err = exp_study_runs_replay(&t->runs, setup, w->options->jobs, w->why, w->why_bytes);
+        err = exp_study_runs_replay(&t->runs, setup, w->options->jobs, w->why);
     exp_setup_release(setup);
     *setup = (struct exp_setup){ 0 };
     return err;
@@ -101,16 +101,16 @@ static int replay_left_out(struct exp_study_work *w, const struct sim_machine *o
 {
     const struct exp_study_sampling sampling = sampling_of(w, EXP_STUDY_SCHEDULES);
     struct exp_setup *setup = &w->spare;
-    int err = exp_study_variant_make(&exp_study_left_out[left_out], own, &setup->machine, w->why, w->why_bytes);
+    int err = exp_study_variant_make(&exp_study_left_out[left_out], own, &setup->machine, w->why);
 
     t->machine = *own;
     t->caches = csa_caches_of(own, csa_default_share);
     if (!err)
-        err = exp_setup_init(setup, "", "", w->why, w->why_bytes);
+        err = exp_setup_init(setup, "", "", w->why);
     if (!err)
-        err = exp_study_runs_make(&t->runs, w->models, &sampling, own, setup->ukr, w->why, w->why_bytes);
+        err = exp_study_runs_make(&t->runs, w->models, &sampling, own, setup->ukr, w->why);
     if (!err)
-        err = exp_study_runs_replay(&t->runs, setup, w->options->jobs, w->why, w->why_bytes);
+        err = exp_study_runs_replay(&t->runs, setup, w->options->jobs, w->why);
     exp_setup_release(setup);
     *setup = (struct exp_setup){ 0 };
     return err;
@@ -119,7 +119,7 @@ static int replay_left_out(struct exp_study_work *w, const struct sim_machine *o
 static int leave_out(struct exp_study_work *w, const char *which, struct exp_study_ablation *a)
 {
     struct sim_machine own;
-    int err = exp_machine_find(&own, which, w->options->results, w->why, w->why_bytes);
+    int err = exp_machine_find(&own, which, w->options->results, w->why);
 
     say_part("what CSA leaves out, one by one", which);
     for (size_t i = 0; i < EXP_STUDY_N_LEFT_OUT && !err; i++) {
@@ -148,16 +148,16 @@ static int replay_variant(struct exp_study_work *w, size_t variant)
     struct exp_setup *setup = &w->spare;
     struct exp_study_runs runs = { 0 };
     struct sim_machine own;
-    int err = exp_machine_find(&own, exp_study_varied, w->options->results, w->why, w->why_bytes);
+    int err = exp_machine_find(&own, exp_study_varied, w->options->results, w->why);
 
     if (!err)
-        err = exp_study_variant_make(&exp_study_variants[variant], &own, &setup->machine, w->why, w->why_bytes);
+        err = exp_study_variant_make(&exp_study_variants[variant], &own, &setup->machine, w->why);
     if (!err)
-        err = exp_setup_init(setup, "", "", w->why, w->why_bytes);
+        err = exp_setup_init(setup, "", "", w->why);
     if (!err)
-        err = exp_study_runs_make(&runs, w->models, &sampling, &setup->machine, setup->ukr, w->why, w->why_bytes);
+        err = exp_study_runs_make(&runs, w->models, &sampling, &setup->machine, setup->ukr, w->why);
     if (!err)
-        err = exp_study_runs_replay(&runs, setup, w->options->jobs, w->why, w->why_bytes);
+        err = exp_study_runs_replay(&runs, setup, w->options->jobs, w->why);
     if (!err)
         w->sensitivity[variant] = exp_study_sensitivity_of(&runs);
     exp_study_runs_release(&runs);
@@ -183,13 +183,13 @@ static int replay_micro_kernels(struct exp_study_work *w)
     const struct exp_study_sampling sampling = sampling_of(w, EXP_STUDY_SCHEDULES);
     struct exp_study_runs sample = { 0 };
     struct sim_machine machine;
-    int err = exp_machine_find(&machine, exp_study_varied, w->options->results, w->why, w->why_bytes);
+    int err = exp_machine_find(&machine, exp_study_varied, w->options->results, w->why);
 
     say_part("Base and SConv with micro-kernels of all speeds", exp_study_varied);
     if (!err)
-        err = exp_study_runs_make(&sample, w->models, &sampling, &machine, conv_ukr_at(0), w->why, w->why_bytes);
+        err = exp_study_runs_make(&sample, w->models, &sampling, &machine, conv_ukr_at(0), w->why);
     if (!err)
-        err = exp_study_micro_replay(w->micro, &sample, &machine, w->options->jobs, w->why, w->why_bytes);
+        err = exp_study_micro_replay(w->micro, &sample, &machine, w->options->jobs, w->why);
     exp_study_runs_release(&sample);
     return err;
 }
@@ -228,7 +228,7 @@ static struct exp_study_tilings *open_tilings(struct exp_study_work *w, const ch
     setup->classified = setup->machine;
     t->model = csa2_machine_of(&t->machine);
     t->ukr = setup->ukr;
-    *err = exp_study_runs_make(&t->runs, w->models, &sampling, &t->machine, setup->ukr, w->why, w->why_bytes);
+    *err = exp_study_runs_make(&t->runs, w->models, &sampling, &t->machine, setup->ukr, w->why);
     return t;
 }
 
@@ -240,7 +240,7 @@ static int replay_tilings(struct exp_study_work *w)
         struct exp_study_tilings *t = open_tilings(w, replayed[i], replayed[i], EXP_STUDY_BY_REPLAY, &err);
 
         if (!err)
-            err = exp_study_runs_replay(&t->runs, &w->setup[w->n_tilings - 1], w->options->jobs, w->why, w->why_bytes);
+            err = exp_study_runs_replay(&t->runs, &w->setup[w->n_tilings - 1], w->options->jobs, w->why);
     }
     return err;
 }
@@ -253,7 +253,7 @@ static bool has_same_tile(const struct conv_ukr *a, const struct conv_ukr *b)
 /* Takes CSA's plans as sources of their own, one for each micro-kernel that was timed. */
 static int take_sources(struct exp_study_work *w, const struct exp_study_tilings *t)
 {
-    int err = exp_study_tilings_source(t, NULL, &w->source[w->n_sources++], w->why, w->why_bytes);
+    int err = exp_study_tilings_source(t, NULL, &w->source[w->n_sources++], w->why);
     const struct conv_ukr *ukr;
 
     for (size_t i = 0; (ukr = exp_study_runs_ukr(&t->runs, i)) && !err; i++) {
@@ -262,7 +262,7 @@ static int take_sources(struct exp_study_work *w, const struct exp_study_tilings
         if (w->n_sources == EXP_STUDY_MAX_SOURCES || !exp_study_runs_planned(&t->runs, 0, ukr, CSA_IS) ||
             has_same_tile(ukr, t->ukr))
             continue;
-        err = exp_study_tilings_source(t, ukr, source, w->why, w->why_bytes);
+        err = exp_study_tilings_source(t, ukr, source, w->why);
         w->n_sources++;
     }
     return err;
@@ -287,16 +287,16 @@ static int time_tilings(struct exp_study_work *w)
     setup = &w->setup[w->n_tilings - 1];
     keeping.machine = &t->machine;
     if (!err)
-        err = exp_study_runs_replay(&t->runs, setup, w->options->jobs, w->why, w->why_bytes);
+        err = exp_study_runs_replay(&t->runs, setup, w->options->jobs, w->why);
     if (!err)
-        err = exp_study_time_runs(&t->runs, setup, &keeping, &timed, w->why, w->why_bytes);
+        err = exp_study_time_runs(&t->runs, setup, &keeping, &timed, w->why);
     if (!err) {
         exp_ruler_say(&timed.ruled, ruled, sizeof ruled);
         printf("%zu layers timed, %zu kept from earlier runs; %s\n", t->runs.n_layers - timed.n_kept, timed.n_kept,
                ruled);
     }
     if (!err)
-        err = exp_study_tilings_fit(t, w->why, w->why_bytes);
+        err = exp_study_tilings_fit(t, w->why);
     return err ? err : take_sources(w, t);
 }
 
@@ -305,7 +305,7 @@ static int fit_base(struct exp_study_work *w)
     int err = 0;
 
     for (size_t i = 0; i < w->n_sources && !err; i++)
-        err = exp_study_base_fit(&w->base[i], &w->source[i], w->why, w->why_bytes);
+        err = exp_study_base_fit(&w->base[i], &w->source[i], w->why);
     return err;
 }
 

@@ -2,6 +2,7 @@
 #ifndef EXPERIMENTS_EXP_STUDY_WORK_H
 #define EXPERIMENTS_EXP_STUDY_WORK_H
 
+#include "experiments/base/exp_error.h"
 #include "experiments/setup/exp_options.h"
 #include "experiments/study/exp_study_ablation.h"
 #include "experiments/study/exp_study_hybrid.h"
@@ -18,8 +19,7 @@ extern const char exp_study_varied[];
 struct exp_study_work {
     const struct exp_options *options;
     const struct exp_models *models;
-    char *why; /* one line, of what failed */
-    size_t why_bytes;
+    struct exp_why *why; /* one line, of what failed */
     struct exp_study_source source[EXP_STUDY_MAX_SOURCES];
     struct exp_study_base base[EXP_STUDY_MAX_SOURCES]; /* of each source */
     size_t n_sources;

@@ -23,7 +23,7 @@ struct session {
     struct exp_study_work work;
     struct exp_results results;
     char what[512];
-    char why[EXP_MAIN_WHY_BYTES];
+    struct exp_why why;
 };
 
 /* Says what was studied: models, layers, and the computer that times here are of. */
@@ -44,15 +44,15 @@ static void describe(struct session *s)
 static int prepare(struct session *s)
 {
     const struct exp_options *o = &s->options;
-    int err = exp_main_models(&s->models, o, s->why, sizeof s->why);
+    int err = exp_main_models(&s->models, o, &s->why);
 
     s->results.sample = &s->options.sample;
     exp_results_time(&s->results, o->timing ? NULL : "without TIMING=1");
     if (!err)
         describe(s);
     if (!err)
-        err = exp_results_find(&s->results, EXP_STUDY, o, NULL, s->models.model, s->models.n, s->why, sizeof s->why);
-    return err ? err : exp_results_open(&s->results, s->why, sizeof s->why);
+        err = exp_results_find(&s->results, EXP_STUDY, o, NULL, s->models.model, s->models.n, &s->why);
+    return err ? err : exp_results_open(&s->results, &s->why);
 }
 
 /* ---- results ---- */
@@ -81,7 +81,7 @@ static int draw(struct session *s)
         .what = s->what,
     };
 
-    return exp_main_draw(&figures, s->why, sizeof s->why);
+    return exp_main_draw(&figures, &s->why);
 }
 
 static int finish(struct session *s)
@@ -89,32 +89,32 @@ static int finish(struct session *s)
     const struct exp_outdir *dir = &s->results.dir;
     const struct exp_study_work *w = &s->work;
     struct exp_study_page page;
-    int drawn, err = exp_study_choices_write(w->source, w->n_sources, dir, s->what, s->why, sizeof s->why);
+    int drawn, err = exp_study_choices_write(w->source, w->n_sources, dir, s->what, &s->why);
 
     if (!err)
-        err = exp_study_terms_write(w->terms, w->n_terms, dir, s->what, s->why, sizeof s->why);
+        err = exp_study_terms_write(w->terms, w->n_terms, dir, s->what, &s->why);
     if (!err)
-        err = exp_study_ablation_write(w->ablation, EXP_STUDY_N_PLANNED, dir, s->what, s->why, sizeof s->why);
+        err = exp_study_ablation_write(w->ablation, EXP_STUDY_N_PLANNED, dir, s->what, &s->why);
     if (!err)
-        err = exp_study_tilings_write(w->tilings, w->n_tilings, dir, s->what, s->why, sizeof s->why);
+        err = exp_study_tilings_write(w->tilings, w->n_tilings, dir, s->what, &s->why);
     if (!err)
-        err = exp_study_sensitivity_write(w->sensitivity, exp_study_varied, dir, s->what, s->why, sizeof s->why);
+        err = exp_study_sensitivity_write(w->sensitivity, exp_study_varied, dir, s->what, &s->why);
     if (!err)
-        err = exp_study_micro_write(w->micro, exp_study_varied, dir, s->what, s->why, sizeof s->why);
+        err = exp_study_micro_write(w->micro, exp_study_varied, dir, s->what, &s->why);
     if (!err)
-        err = exp_study_hybrid_write(w->source, w->base, w->n_sources, dir, s->what, s->why, sizeof s->why);
+        err = exp_study_hybrid_write(w->source, w->base, w->n_sources, dir, s->what, &s->why);
     if (!err)
-        err = exp_outdir_write(dir, PAGE, print_page, s, s->why, sizeof s->why);
+        err = exp_outdir_write(dir, PAGE, print_page, s, &s->why);
     if (err)
         return err;
     drawn = draw(s);
-    err = exp_results_commit(&s->results, s->why, sizeof s->why);
+    err = exp_results_commit(&s->results, &s->why);
     if (err)
         return err;
     printf("\npage: %s/" PAGE "\n\n", s->results.path);
     page = page_of(s);
     exp_study_page_summary(&page, stdout);
-    return exp_program_drawn(drawn, s->why, sizeof s->why);
+    return exp_program_drawn(drawn, &s->why);
 }
 
 static int run(void *session)
@@ -124,8 +124,7 @@ static int run(void *session)
 
     s->work.options = &s->options;
     s->work.models = &s->models;
-    s->work.why = s->why;
-    s->work.why_bytes = sizeof s->why;
+    s->work.why = &s->why;
     if (!err)
         err = exp_study_work(&s->work);
     return err ? err : finish(s);
@@ -159,5 +158,5 @@ int main(int argc, char **argv)
     };
     static struct session s;
 
-    return exp_main(&course, &s, &s.options, s.why, argc, argv);
+    return exp_main(&course, &s, &s.options, &s.why, argc, argv);
 }

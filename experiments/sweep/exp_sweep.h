@@ -10,6 +10,7 @@
 
 #include <stdio.h>
 
+#include "experiments/base/exp_error.h"
 #include "experiments/replay/exp_estimate.h"
 #include "experiments/setup/exp_models.h"
 #include "experiments/setup/exp_options.h"
@@ -73,13 +74,13 @@ struct exp_sweep {
  * wrong, a configuration that is no machine, too many of them; -EINTR; -ENOMEM.
  */
 int exp_sweep_plan(struct exp_sweep *s, const struct exp_options *o, const struct exp_models *models,
-                   const struct sim_machine *machine, char *why, size_t why_bytes);
+                   const struct sim_machine *machine, struct exp_why *why);
 
 /* Says which of VARY's tile numbers are more than some layers have, and were cut to what they have. A line each, or none. */
 void exp_sweep_say_cut(const struct exp_sweep *s, FILE *out);
 
 /* Lists the tasks of the planned cases, each once. Returns 0 or -ENOMEM with one line in why. */
-int exp_sweep_list_tasks(struct exp_sweep *s, char *why, size_t why_bytes);
+int exp_sweep_list_tasks(struct exp_sweep *s, struct exp_why *why);
 
 /* Returns the tasks for exp_tasks_run. */
 struct exp_tasks exp_sweep_tasks(struct exp_sweep *s);

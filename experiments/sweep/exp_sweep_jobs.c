@@ -332,8 +332,7 @@ static int replay_followers(const struct exp_sweep *s, size_t job, size_t n, con
     return err;
 }
 
-static int replay(void *ctx, size_t job, const struct exp_pool *pool, struct exp_result *result, char *why,
-                  size_t why_bytes)
+static int replay(void *ctx, size_t job, const struct exp_pool *pool, struct exp_result *result, struct exp_why *why)
 {
     const struct exp_sweep *s = ctx;
     size_t n = s->first[job + 1] - s->first[job];
@@ -343,7 +342,7 @@ static int replay(void *ctx, size_t job, const struct exp_pool *pool, struct exp
               : counts_ways_alone(s, job)        ? replay_ways(s, job, n, pool, result)
                                                  : replay_followers(s, job, n, pool, result);
 
-    return err == -EINVAL ? exp_fail(why, why_bytes, err, "the simulator refuses this machine") : err;
+    return err == -EINVAL ? exp_fail(why, err, "the simulator refuses this machine") : err;
 }
 
 static int take(void *ctx, size_t task, const struct exp_result *r)

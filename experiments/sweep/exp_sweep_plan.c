@@ -60,25 +60,24 @@ static const struct own_key *find_own_key(const char *name)
     return NULL;
 }
 
-static int read_number(size_t *to, const char *key, const char *value, char *why, size_t why_bytes)
+static int read_number(size_t *to, const char *key, const char *value, struct exp_why *why)
 {
     char *end;
 
     errno = 0;
     *to = strtoull(value, &end, 10);
     if (errno || *value < '0' || *value > '9' || *end || !*to)
-        return exp_fail(why, why_bytes, -EINVAL, "VARY: %s: must be a whole number from 1, not '%s'", key, value);
+        return exp_fail(why, -EINVAL, "VARY: %s: must be a whole number from 1, not '%s'", key, value);
     return 0;
 }
 
 /* Applies the keys of a point. *ukr becomes the micro-kernel that it names, if it does. */
-static int apply(struct exp_sweep *s, size_t point, struct exp_sweep_config *c, const char **ukr, char *why,
-                 size_t why_bytes)
+static int apply(struct exp_sweep *s, size_t point, struct exp_sweep_config *c, const char **ukr, struct exp_why *why)
 {
     struct sim_setting *setting = calloc(s->grids.n_keys, sizeof *setting);
     char reason[512];
     size_t n = 0;
-    int err = setting ? 0 : exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+    int err = setting ? 0 : exp_fail(why, -ENOMEM, "out of memory");
 
     for (size_t k = 0; k < s->grids.n_keys && !err; k++) {
         const char *key = s->grids.key[k], *value = sim_grids_value(&s->grids, point, k);
@@ -91,30 +90,28 @@ static int apply(struct exp_sweep *s, size_t point, struct exp_sweep_config *c, 
         else if (own->kind == KERNEL)
             *ukr = value;
         else
-            err = read_number((size_t *)(void *)((char *)c + own->offset), key, value, why, why_bytes);
+            err = read_number((size_t *)(void *)((char *)c + own->offset), key, value, why);
     }
     c->setup.machine = s->base;
     if (!err && n) {
         err = sim_machine_set(&c->setup.machine, setting, n, reason, sizeof reason);
         if (err)
-            exp_fail(why, why_bytes, err, "VARY: %s", reason);
+            exp_fail(why, err, "VARY: %s", reason);
     }
     free(setting);
     return err;
 }
 
-static int check_cores(const struct exp_sweep_config *c, char *why, size_t why_bytes)
+static int check_cores(const struct exp_sweep_config *c, struct exp_why *why)
 {
     const char *why_not = exp_sweep_has_cores(c) ? sim_cores_why_not(&c->setup.machine) : NULL;
 
     if (c->n_cores > EXP_SWEEP_MOST_CORES)
-        return exp_fail(why, why_bytes, -EINVAL, "VARY: cores: must be at most %d, not %zu", EXP_SWEEP_MOST_CORES,
-                        c->n_cores);
-    return why_not ? exp_fail(why, why_bytes, -ENOTSUP, "VARY: cores: %s of machine %s", why_not, c->setup.machine.name)
-                   : 0;
+        return exp_fail(why, -EINVAL, "VARY: cores: must be at most %d, not %zu", EXP_SWEEP_MOST_CORES, c->n_cores);
+    return why_not ? exp_fail(why, -ENOTSUP, "VARY: cores: %s of machine %s", why_not, c->setup.machine.name) : 0;
 }
 
-static int make_config(struct exp_sweep *s, size_t point, char *why, size_t why_bytes)
+static int make_config(struct exp_sweep *s, size_t point, struct exp_why *why)
 {
     struct exp_sweep_config *c = calloc(1, sizeof *c);
     const char *ukr = s->options->ukr;
@@ -122,17 +119,17 @@ static int make_config(struct exp_sweep *s, size_t point, char *why, size_t why_
 
     s->config[point] = c;
     if (!c)
-        return exp_fail(why, why_bytes, -ENOMEM, "out of memory");
-    err = apply(s, point, c, &ukr, why, why_bytes);
+        return exp_fail(why, -ENOMEM, "out of memory");
+    err = apply(s, point, c, &ukr, why);
     c->setup.packs_filters = s->options->packs_filters != 0;
     if (!err)
-        err = check_cores(c, why, why_bytes);
+        err = check_cores(c, why);
     if (!err)
-        err = exp_setup_init(&c->setup, ukr, s->options->core, why, why_bytes);
+        err = exp_setup_init(&c->setup, ukr, s->options->core, why);
     if (err)
         return err;
     c->setting = exp_kept_counts_setting(&c->setup.machine);
-    return c->setting ? 0 : exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+    return c->setting ? 0 : exp_fail(why, -ENOMEM, "out of memory");
 }
 
 /* ---- plans ---- */
@@ -161,7 +158,7 @@ static int retile(struct exp_sweep_config *c, struct conv_plan *plan, bool *is_o
     return conv_plan_sconv_with(plan, &p, plan->ukr, &t, &options);
 }
 
-static int plan_case(struct exp_sweep_case *x, char *why, size_t why_bytes)
+static int plan_case(struct exp_sweep_case *x, struct exp_why *why)
 {
     struct exp_sweep_config *c = x->config;
     const struct exp_setup *s = &c->setup;
@@ -180,13 +177,12 @@ static int plan_case(struct exp_sweep_case *x, char *why, size_t why_bytes)
     if (x->is_own && (c->n_c || c->k2 || c->k3))
         err = retile(c, &x->plan, &x->is_own);
     if (err)
-        return exp_fail(why, why_bytes, err, "%s:%u: layer '%s' with %s: its buffers exceed the address space",
-                        x->model->path, x->layer->line, x->layer->name, x->algo->name);
-    return exp_interrupted() ? exp_fail(why, why_bytes, -EINTR, "interrupted while planning") : 0;
+        return exp_fail(why, err, "%s:%u: layer '%s' with %s: its buffers exceed the address space", x->model->path,
+                        x->layer->line, x->layer->name, x->algo->name);
+    return exp_interrupted() ? exp_fail(why, -EINTR, "interrupted while planning") : 0;
 }
 
-static int plan_layer(struct exp_sweep *s, const struct exp_model *m, const struct exp_layer *l, char *why,
-                      size_t why_bytes)
+static int plan_layer(struct exp_sweep *s, const struct exp_model *m, const struct exp_layer *l, struct exp_why *why)
 {
     int err = 0;
 
@@ -197,7 +193,7 @@ static int plan_layer(struct exp_sweep *s, const struct exp_model *m, const stru
             if (!(s->algos >> a & 1))
                 continue;
             *x = (struct exp_sweep_case){ .model = m, .layer = l, .algo = exp_algo_at(a), .config = s->config[c] };
-            err = plan_case(x, why, why_bytes);
+            err = plan_case(x, why);
             s->n_cases += !err;
         }
     }
@@ -216,15 +212,15 @@ static size_t asked_of(const struct exp_sweep_config *c, size_t tile)
 }
 
 /* A number that every layer cuts is none of the sweep's: another one is simulated in its name. */
-static int check_cut(const struct exp_sweep *s, char *why, size_t why_bytes)
+static int check_cut(const struct exp_sweep *s, struct exp_why *why)
 {
     for (size_t i = 0; i < s->grids.n_points; i++) {
         for (size_t k = 0; k < EXP_SWEEP_N_TILES; k++) {
             const struct exp_sweep_cut *cut = &s->config[i]->cut[k];
 
             if (cut->n && cut->n_cut == cut->n)
-                return exp_fail(why, why_bytes, -EINVAL, "VARY: %s: must be from 1 to %zu for these layers, not %zu",
-                                tile_keys[k], cut->most, asked_of(s->config[i], k));
+                return exp_fail(why, -EINVAL, "VARY: %s: must be from 1 to %zu for these layers, not %zu", tile_keys[k],
+                                cut->most, asked_of(s->config[i], k));
         }
     }
     return 0;
@@ -253,44 +249,44 @@ void exp_sweep_say_cut(const struct exp_sweep *s, FILE *out)
     }
 }
 
-static int check_size(const struct exp_sweep *s, char *why, size_t why_bytes)
+static int check_size(const struct exp_sweep *s, struct exp_why *why)
 {
     double n = (double)exp_sweep_n_layers(s) * (double)s->grids.n_points * (double)exp_sweep_n_algos(s);
 
     if (n > EXP_SWEEP_MOST_CASES)
-        return exp_fail(why, why_bytes, -EINVAL,
+        return exp_fail(why, -EINVAL,
                         "VARY: %zu configurations of %zu layers and %zu algorithms are %.0f simulations; at most %d",
                         s->grids.n_points, exp_sweep_n_layers(s), exp_sweep_n_algos(s), n, EXP_SWEEP_MOST_CASES);
     return 0;
 }
 
 int exp_sweep_plan(struct exp_sweep *s, const struct exp_options *o, const struct exp_models *models,
-                   const struct sim_machine *machine, char *why, size_t why_bytes)
+                   const struct sim_machine *machine, struct exp_why *why)
 {
     char reason[512];
     int err = sim_grids_read(&s->grids, o->vary, EXP_SWEEP_MOST_CONFIGS, reason, sizeof reason);
 
     if (err)
-        return exp_fail(why, why_bytes, err, "VARY: %s", reason);
+        return exp_fail(why, err, "VARY: %s", reason);
     s->options = o;
     s->models = models;
     s->base = *machine;
-    err = exp_algo_select(*o->algos ? o->algos : EXP_SWEEP_ALGOS, &s->algos, why, why_bytes);
+    err = exp_algo_select(*o->algos ? o->algos : EXP_SWEEP_ALGOS, &s->algos, why);
     if (!err)
-        err = check_size(s, why, why_bytes);
+        err = check_size(s, why);
     if (err)
         return err;
     s->config = calloc(s->grids.n_points, sizeof(struct exp_sweep_config *));
     s->cases = calloc(exp_sweep_n_layers(s) * s->grids.n_points * exp_sweep_n_algos(s), sizeof *s->cases);
     if (!s->config || !s->cases)
-        return exp_fail(why, why_bytes, -ENOMEM, "out of memory for %zu configurations", s->grids.n_points);
+        return exp_fail(why, -ENOMEM, "out of memory for %zu configurations", s->grids.n_points);
     for (size_t i = 0; i < s->grids.n_points && !err; i++)
-        err = make_config(s, i, why, why_bytes);
+        err = make_config(s, i, why);
     for (size_t i = 0; i < models->n && !err; i++) {
         for (size_t l = 0; l < models->model[i].n_layers && !err; l++)
-            err = plan_layer(s, &models->model[i], &models->model[i].layer[l], why, why_bytes);
+            err = plan_layer(s, &models->model[i], &models->model[i].layer[l], why);
     }
-    return err ? err : check_cut(s, why, why_bytes);
+    return err ? err : check_cut(s, why);
 }
 
 void exp_sweep_release(struct exp_sweep *s)

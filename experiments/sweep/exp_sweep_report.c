@@ -107,7 +107,7 @@ static int settle_columns(struct exp_sweep_report *r, size_t which, struct exp_c
 }
 
 static int open_file(struct exp_sweep_report *r, size_t which, const struct exp_outdir *dir, const char *what,
-                     struct exp_csv **csv, char *why, size_t why_bytes)
+                     struct exp_csv **csv, struct exp_why *why)
 {
     struct exp_csv_file file;
     char text[4096];
@@ -115,9 +115,9 @@ static int open_file(struct exp_sweep_report *r, size_t which, const struct exp_
 
     *csv = NULL;
     if (err)
-        return exp_fail(why, why_bytes, err, "out of memory");
+        return exp_fail(why, err, "out of memory");
     exp_say(text, sizeof text, "%s; VARY=%s", what, r->sweep->options->vary);
-    return exp_csv_create(csv, dir, &file, text, why, why_bytes);
+    return exp_csv_create(csv, dir, &file, text, why);
 }
 
 /* ---- values ---- */
@@ -398,7 +398,7 @@ static void put_bests(const struct exp_sweep_report *r, struct exp_csv *csv)
 }
 
 int exp_sweep_report_write(struct exp_sweep_report *r, const struct exp_sweep *s, const struct exp_outdir *dir,
-                           const char *what, char *why, size_t why_bytes)
+                           const char *what, struct exp_why *why)
 {
     static void (*const put[N_FILES])(const struct exp_sweep_report *, struct exp_csv *) = { put_cases, put_sums,
                                                                                              put_bests };
@@ -406,15 +406,15 @@ int exp_sweep_report_write(struct exp_sweep_report *r, const struct exp_sweep *s
 
     r->sweep = s;
     r->why_no_estimate = exp_estimate_why_not(&s->base);
-    err = add_sums(r) ? exp_fail(why, why_bytes, -ENOMEM, "out of memory") : 0;
+    err = add_sums(r) ? exp_fail(why, -ENOMEM, "out of memory") : 0;
     for (size_t i = 0; i < N_FILES && !err; i++) {
         struct exp_csv *csv;
 
-        err = open_file(r, i, dir, what, &csv, why, why_bytes);
+        err = open_file(r, i, dir, what, &csv, why);
         if (err)
             return err;
         put[i](r, csv);
-        err = exp_csv_close(csv, why, why_bytes);
+        err = exp_csv_close(csv, why);
     }
     return err;
 }

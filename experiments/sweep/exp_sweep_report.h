@@ -13,6 +13,7 @@
 #include <stdio.h>
 
 #include "experiments/base/exp_csv.h"
+#include "experiments/base/exp_error.h"
 #include "experiments/sweep/exp_sweep.h"
 
 /* What a case, or a sum of cases, comes to. */
@@ -44,7 +45,7 @@ struct exp_sweep_report {
 
 /* Writes the files, from counts that are complete. Returns 0 or -errno with one line in why. */
 int exp_sweep_report_write(struct exp_sweep_report *r, const struct exp_sweep *s, const struct exp_outdir *dir,
-                           const char *what, char *why, size_t why_bytes);
+                           const char *what, struct exp_why *why);
 
 /* Prints the answer: for the terminal's last lines, and for verdict.txt. */
 int exp_sweep_report_answer(const struct exp_sweep_report *r, FILE *out);

@@ -123,7 +123,7 @@ static int list_case(struct exp_sweep *s, void **tree, size_t index)
     return 0;
 }
 
-int exp_sweep_list_tasks(struct exp_sweep *s, char *why, size_t why_bytes)
+int exp_sweep_list_tasks(struct exp_sweep *s, struct exp_why *why)
 {
     void *tree = NULL;
     int err = 0;
@@ -144,5 +144,5 @@ int exp_sweep_list_tasks(struct exp_sweep *s, char *why, size_t why_bytes)
     }
     if (!err)
         err = exp_sweep_group_tasks(s);
-    return err ? exp_fail(why, why_bytes, err, "out of memory for %zu simulations", s->n_cases) : 0;
+    return err ? exp_fail(why, err, "out of memory for %zu simulations", s->n_cases) : 0;
 }

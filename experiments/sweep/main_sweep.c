@@ -27,24 +27,24 @@ struct session {
     struct exp_tasks_counts counts;
     size_t share, n_shares;
     char what[512];
-    char why[EXP_MAIN_WHY_BYTES];
+    struct exp_why why;
 };
 
 static int prepare(struct session *s)
 {
     const struct exp_options *o = &s->options;
-    int err = exp_main_share(&s->share, &s->n_shares, o, s->why, sizeof s->why);
+    int err = exp_main_share(&s->share, &s->n_shares, o, &s->why);
 
     if (!err)
-        err = exp_models_read(&s->models, EXP_EXPERIMENTS_DIR, o->model, o->layers, s->why, sizeof s->why);
+        err = exp_models_read(&s->models, EXP_EXPERIMENTS_DIR, o->model, o->layers, &s->why);
     if (!err)
-        err = exp_machine_find(&s->machine, o->machine, o->results, s->why, sizeof s->why);
+        err = exp_machine_find(&s->machine, o->machine, o->results, &s->why);
     if (!err)
-        err = exp_sweep_plan(&s->sweep, o, &s->models, &s->machine, s->why, sizeof s->why);
+        err = exp_sweep_plan(&s->sweep, o, &s->models, &s->machine, &s->why);
     if (!err)
         exp_sweep_say_cut(&s->sweep, stderr);
     if (!err)
-        err = exp_sweep_list_tasks(&s->sweep, s->why, sizeof s->why);
+        err = exp_sweep_list_tasks(&s->sweep, &s->why);
     if (err)
         return err;
     exp_say(s->what, sizeof s->what, "%s; replayed with cold caches; commit %s",
@@ -54,10 +54,9 @@ static int prepare(struct session *s)
 
 static int open_results(struct session *s)
 {
-    int err = exp_results_find(&s->results, EXP_SWEEP, &s->options, &s->machine, s->models.model, s->models.n, s->why,
-                               sizeof s->why);
+    int err = exp_results_find(&s->results, EXP_SWEEP, &s->options, &s->machine, s->models.model, s->models.n, &s->why);
 
-    return err ? err : exp_results_open(&s->results, s->why, sizeof s->why);
+    return err ? err : exp_results_open(&s->results, &s->why);
 }
 
 /* ---- the work ---- */
@@ -72,14 +71,13 @@ static int simulate(struct session *s)
                                    .n_shares = s->n_shares };
     const double share = s->n_shares ? 1.0 / (double)s->n_shares : 1;
     double seconds[EXP_N_WORKS] = { [EXP_WORK_REPLAY] = share * exp_sweep_seconds(&s->sweep) };
-    int err = exp_main_progress(&o.progress, seconds, s->why, sizeof s->why);
+    int err = exp_main_progress(&o.progress, seconds, &s->why);
 
     if (!err)
-        err = exp_tasks_run(&tasks, &o, &s->counts, s->why, sizeof s->why);
+        err = exp_tasks_run(&tasks, &o, &s->counts, &s->why);
     exp_progress_free(o.progress);
     if (!err && s->counts.n_failed)
-        return exp_fail(s->why, sizeof s->why, -EIO,
-                        "%zu of %zu simulations failed, such as %s; run it again to try these again",
+        return exp_fail(&s->why, -EIO, "%zu of %zu simulations failed, such as %s; run it again to try these again",
                         s->counts.n_failed, s->counts.n_tasks, s->counts.failure);
     return err;
 }
@@ -116,10 +114,10 @@ static int launch(struct session *s)
     int err;
 
     if (!s->store)
-        return exp_main_needs_store(s->why, sizeof s->why);
-    err = exp_main_progress(&slurm.progress, seconds, s->why, sizeof s->why);
+        return exp_main_needs_store(&s->why);
+    err = exp_main_progress(&slurm.progress, seconds, &s->why);
     if (!err)
-        err = exp_slurm_run(&slurm, s->why, sizeof s->why);
+        err = exp_slurm_run(&slurm, &s->why);
     exp_progress_free(slurm.progress);
     return err;
 }
@@ -146,28 +144,28 @@ static int draw(struct session *s)
     };
 
     exp_sweep_plot_init(&plot, &s->report);
-    return exp_main_draw(&f, s->why, sizeof s->why);
+    return exp_main_draw(&f, &s->why);
 }
 
 static int finish(struct session *s)
 {
-    int err = exp_sweep_report_write(&s->report, &s->sweep, &s->results.dir, s->what, s->why, sizeof s->why), drawn;
+    int err = exp_sweep_report_write(&s->report, &s->sweep, &s->results.dir, s->what, &s->why), drawn;
 
     if (!err)
-        err = exp_results_write_machine(&s->results.dir, &s->machine, s->options.machine, s->why, sizeof s->why);
+        err = exp_results_write_machine(&s->results.dir, &s->machine, s->options.machine, &s->why);
     if (!err)
-        err = exp_outdir_write(&s->results.dir, "verdict.txt", print_answer, s, s->why, sizeof s->why);
+        err = exp_outdir_write(&s->results.dir, "verdict.txt", print_answer, s, &s->why);
     if (err)
         return err;
     drawn = draw(s);
-    err = exp_results_commit(&s->results, s->why, sizeof s->why);
+    err = exp_results_commit(&s->results, &s->why);
     if (err)
         return err;
     printf("\n%s\ntables: %s/\n", s->what, s->results.path);
     say_counts(s);
     fputc('\n', stdout);
     exp_sweep_report_answer(&s->report, stdout);
-    return exp_program_drawn(drawn, s->why, sizeof s->why);
+    return exp_program_drawn(drawn, &s->why);
 }
 
 static int run(void *session)
@@ -180,7 +178,7 @@ static int run(void *session)
     if (!err && !is_share)
         err = open_results(s);
     if (!err)
-        err = exp_main_store(&s->store, &s->options, s->why, sizeof s->why);
+        err = exp_main_store(&s->store, &s->options, &s->why);
     if (!err && s->options.launcher == EXP_LAUNCH_SLURM && !is_share)
         err = launch(s);
     if (!err)
@@ -207,7 +205,7 @@ int main(int argc, char **argv)
     static const struct exp_main course = {
         .program = EXP_SWEEP, .document = exp_sweep_report_document, .run = run, .release = release
     };
-    struct session s = { .why = "" };
+    struct session s = { .why = { "" } };
 
-    return exp_main(&course, &s, &s.options, s.why, argc, argv);
+    return exp_main(&course, &s, &s.options, &s.why, argc, argv);
 }

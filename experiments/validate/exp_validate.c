@@ -8,16 +8,16 @@
 #include "experiments/replay/exp_replay.h"
 #include "experiments/setup/exp_plan_text.h"
 
-int exp_validate_check(const struct exp_validation *v, const struct exp_model *model, double *seconds, char *why,
-                       size_t why_bytes)
+int exp_validate_check(const struct exp_validation *v, const struct exp_model *model, double *seconds,
+                       struct exp_why *why)
 {
     struct exp_experiment e = { 0 };
     bool is_older;
-    int err = exp_experiment_plan(&e, v->setup, model, v->algos, why, why_bytes);
+    int err = exp_experiment_plan(&e, v->setup, model, v->algos, why);
 
     *seconds = 0;
     for (size_t i = 0; !err && i < e.n_cases; i++)
-        err = exp_counts_take_plan(v->counts, model, &e.cases[i], &is_older, why, why_bytes);
+        err = exp_counts_take_plan(v->counts, model, &e.cases[i], &is_older, why);
     for (size_t l = 0; l < model->n_layers && !err; l++)
         *seconds += exp_replay_seconds(&e, v->cache, v->n_threads, l);
     exp_experiment_release(&e);
@@ -33,17 +33,19 @@ static void take_counts(const struct exp_validation *v, struct exp_point *point)
 }
 
 /* Adds what was counted of a case, which then has the plan that ran; or says why that does not compare. */
-static int add_point(struct exp_validation *v, struct exp_experiment *e, size_t i, char *why, size_t why_bytes)
+static int add_point(struct exp_validation *v, struct exp_experiment *e, size_t i, struct exp_why *why)
 {
     struct exp_point *point = exp_points_add(&v->points, e, &e->cases[i]);
+    struct exp_why why_not;
     bool is_older;
     int err;
 
     if (!point)
-        return exp_fail(why, why_bytes, -ENOMEM, "out of memory");
-    err = exp_counts_take_plan(v->counts, e->model, &e->cases[i], &is_older, point->why_not, sizeof point->why_not);
+        return exp_fail(why, -ENOMEM, "out of memory");
+    err = exp_counts_take_plan(v->counts, e->model, &e->cases[i], &is_older, &why_not);
     if (err)
-        return exp_fail(why, why_bytes, err, "%s", point->why_not);
+        return exp_fail(why, err, "%s", why_not.text);
+    exp_say(point->why_not, sizeof point->why_not, "%s", why_not.text);
     v->n_differ += *point->why_not != '\0';
     v->n_older += is_older && !*point->why_not;
     if (!*point->why_not)
@@ -64,27 +66,27 @@ static void part_twins(struct exp_experiment *e)
     }
 }
 
-static int add_points(struct exp_validation *v, struct exp_experiment *e, char *why, size_t why_bytes)
+static int add_points(struct exp_validation *v, struct exp_experiment *e, struct exp_why *why)
 {
     int err = 0;
 
     for (size_t i = 0; i < e->n_cases && !err; i++)
-        err = add_point(v, e, i, why, why_bytes);
+        err = add_point(v, e, i, why);
     part_twins(e);
     return err;
 }
 
 int exp_validate_model(struct exp_validation *v, const struct exp_model *model, struct exp_progress *progress,
-                       char *why, size_t why_bytes)
+                       struct exp_why *why)
 {
     struct exp_experiment e = { 0 };
     const size_t first = v->points.n;
-    int err = exp_experiment_plan(&e, v->setup, model, v->algos, why, why_bytes);
+    int err = exp_experiment_plan(&e, v->setup, model, v->algos, why);
 
     if (!err)
-        err = add_points(v, &e, why, why_bytes);
+        err = add_points(v, &e, why);
     if (!err)
-        err = exp_replay_all(&e, v->cache, v->n_threads, progress, why, why_bytes);
+        err = exp_replay_all(&e, v->cache, v->n_threads, progress, why);
     for (size_t i = 0; i < e.n_cases && !err; i++)
         exp_point_simulate(&v->points.point[first + i], v->setup, &e.cases[i]);
     exp_experiment_release(&e);

@@ -5,6 +5,7 @@
 #ifndef EXPERIMENTS_EXP_VALIDATE_H
 #define EXPERIMENTS_EXP_VALIDATE_H
 
+#include "experiments/base/exp_error.h"
 #include "experiments/base/exp_progress.h"
 #include "experiments/report/exp_agreement.h"
 #include "experiments/report/exp_counts.h"
@@ -23,11 +24,11 @@ struct exp_validation {
  * Checks that the counts are of the model's layers, before any work; *seconds is what the model takes on a usual
  * computer (exp_replay_seconds). Returns 0, or -errno with one line in why.
  */
-int exp_validate_check(const struct exp_validation *v, const struct exp_model *model, double *seconds, char *why,
-                       size_t why_bytes);
+int exp_validate_check(const struct exp_validation *v, const struct exp_model *model, double *seconds,
+                       struct exp_why *why);
 
 /* Adds the points of a model. Returns 0, or -errno with one line in why. */
 int exp_validate_model(struct exp_validation *v, const struct exp_model *model, struct exp_progress *progress,
-                       char *why, size_t why_bytes);
+                       struct exp_why *why);
 
 #endif

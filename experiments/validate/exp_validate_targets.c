@@ -214,11 +214,10 @@ static void put_result(struct exp_csv *csv, const struct target *t, enum exp_vie
     exp_csv_end_row(csv);
 }
 
-int exp_validate_targets_write(const struct exp_agreement_report *r, const struct exp_outdir *dir, char *why,
-                               size_t why_bytes)
+int exp_validate_targets_write(const struct exp_agreement_report *r, const struct exp_outdir *dir, struct exp_why *why)
 {
     struct exp_csv *csv;
-    int err = exp_csv_create(&csv, dir, &file, r->what, why, why_bytes);
+    int err = exp_csv_create(&csv, dir, &file, r->what, why);
     int closed;
 
     if (err)
@@ -232,8 +231,8 @@ int exp_validate_targets_write(const struct exp_agreement_report *r, const struc
         if (!err)
             put_result(csv, t, v, &x);
     }
-    closed = exp_csv_close(csv, why, why_bytes);
-    return err ? exp_fail(why, why_bytes, err, "out of memory") : closed;
+    closed = exp_csv_close(csv, why);
+    return err ? exp_fail(why, err, "out of memory") : closed;
 }
 
 void exp_validate_targets_document(FILE *out)

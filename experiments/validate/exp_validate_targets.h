@@ -7,14 +7,14 @@
 
 #include <stdio.h>
 
+#include "experiments/base/exp_error.h"
 #include "experiments/report/exp_agreement_report.h"
 
 /* Prints the table, both simulations beside each other. Returns 0 or -ENOMEM. */
 int exp_validate_targets_print(const struct exp_agreement_report *r, FILE *out);
 
 /* Writes targets.csv. Returns 0, or -errno with one line in why. */
-int exp_validate_targets_write(const struct exp_agreement_report *r, const struct exp_outdir *dir, char *why,
-                               size_t why_bytes);
+int exp_validate_targets_write(const struct exp_agreement_report *r, const struct exp_outdir *dir, struct exp_why *why);
 
 void exp_validate_targets_document(FILE *out);
 

@@ -28,7 +28,7 @@ struct session {
     struct exp_agreement_report report;
     struct exp_results results;
     char what[512];
-    char why[EXP_MAIN_WHY_BYTES];
+    struct exp_why why;
 };
 
 /* ---- preparing ---- */
@@ -44,8 +44,7 @@ static int select_algos(struct session *s)
         if (!exp_names_add(&list, c->plan[i].key.algo))
             break;
     }
-    err = list ? exp_algo_select(list, &s->validation.algos, s->why, sizeof s->why)
-               : exp_fail(s->why, sizeof s->why, -ENOMEM, "out of memory");
+    err = list ? exp_algo_select(list, &s->validation.algos, &s->why) : exp_fail(&s->why, -ENOMEM, "out of memory");
     free(list);
     return err;
 }
@@ -57,15 +56,15 @@ static int read_models(struct session *s)
     int err;
 
     if (!list)
-        return exp_fail(s->why, sizeof s->why, -ENOMEM, "out of memory");
+        return exp_fail(&s->why, -ENOMEM, "out of memory");
     err = *list ? exp_models_read(&s->models, EXP_EXPERIMENTS_DIR, strcmp(o->model, "all") ? o->model : list, o->layers,
-                                  s->why, sizeof s->why)
-                : exp_fail(s->why, sizeof s->why, -ENOENT, "%s has no counts with %s caches", s->counts.counts.path,
+                                  &s->why)
+                : exp_fail(&s->why, -ENOENT, "%s has no counts with %s caches", s->counts.counts.path,
                            exp_cache_state_name(s->validation.cache));
     for (size_t i = 0; i < s->models.n && !err; i++) {
         s->model_name[i] = s->models.model[i].name;
         if (!exp_counts_has(&s->counts, s->model_name[i], s->validation.cache))
-            err = exp_fail(s->why, sizeof s->why, -ENOENT, "%s has no counts of '%s' with %s caches; it has: %s",
+            err = exp_fail(&s->why, -ENOENT, "%s has no counts of '%s' with %s caches; it has: %s",
                            s->counts.counts.path, s->model_name[i], exp_cache_state_name(s->validation.cache), list);
     }
     free(list);
@@ -75,12 +74,12 @@ static int read_models(struct session *s)
 /* Says of an error that it is in what the host's file says of the replay, unless it names its own file. Returns err. */
 static int blame_host(struct session *s, int err)
 {
-    char what[sizeof s->why];
+    char what[sizeof s->why.text];
 
-    if (s->counts.stack && strstr(s->why, s->counts.stack))
+    if (s->counts.stack && strstr(s->why.text, s->counts.stack))
         return err;
-    exp_say(what, sizeof what, "%s", s->why);
-    return exp_fail(s->why, sizeof s->why, err, "%s/" EXP_COUNTS_HOST ": replay with: %s", s->counts.folder, what);
+    exp_say(what, sizeof what, "%s", s->why.text);
+    return exp_fail(&s->why, err, "%s/" EXP_COUNTS_HOST ": replay with: %s", s->counts.folder, what);
 }
 
 /* Finds the machine that was asked for, or else the one that the counts name. */
@@ -93,9 +92,8 @@ static int find_machine(struct session *s)
     if (is_of_host)
         o->machine = s->counts.machine;
     if (!*o->machine)
-        return exp_fail(s->why, sizeof s->why, -EINVAL, "%s/" EXP_COUNTS_HOST " names no machine: set MACHINE",
-                        s->counts.folder);
-    err = exp_machine_find(&s->setup.machine, o->machine, o->results, s->why, sizeof s->why);
+        return exp_fail(&s->why, -EINVAL, "%s/" EXP_COUNTS_HOST " names no machine: set MACHINE", s->counts.folder);
+    err = exp_machine_find(&s->setup.machine, o->machine, o->results, &s->why);
     return err && is_of_host ? blame_host(s, err) : err;
 }
 
@@ -109,22 +107,22 @@ static int set_up(struct session *s)
     s->validation.setup = &s->setup;
     if (err)
         return err;
-    err = exp_setup_init(&s->setup, s->counts.ukr, s->counts.core, s->why, sizeof s->why);
+    err = exp_setup_init(&s->setup, s->counts.ukr, s->counts.core, &s->why);
     return err ? blame_host(s, err) : 0;
 }
 
 static int open_results(struct session *s)
 {
     int err = exp_results_find(&s->results, EXP_VALIDATE, &s->options, &s->setup.machine, s->models.model, s->models.n,
-                               s->why, sizeof s->why);
+                               &s->why);
 
-    return err ? err : exp_results_open(&s->results, s->why, sizeof s->why);
+    return err ? err : exp_results_open(&s->results, &s->why);
 }
 
 static int prepare(struct session *s)
 {
     const struct exp_options *o = &s->options;
-    int err = exp_counts_read(&s->counts, o->counts, s->why, sizeof s->why);
+    int err = exp_counts_read(&s->counts, o->counts, &s->why);
 
     s->validation.counts = &s->counts;
     s->validation.cache = (enum exp_cache_state)o->cache;
@@ -158,16 +156,16 @@ static int validate(struct session *s)
     for (size_t i = 0; i < s->models.n && !err; i++) {
         double some[EXP_N_WORKS] = { 0 };
 
-        err = exp_validate_check(&s->validation, &s->models.model[i], &some[EXP_WORK_REPLAY], s->why, sizeof s->why);
+        err = exp_validate_check(&s->validation, &s->models.model[i], &some[EXP_WORK_REPLAY], &s->why);
         exp_forecast_add(&forecast, s->models.model[i].name, some);
     }
     if (err)
         return err;
     exp_forecast_print(&forecast, stderr);
     seconds[EXP_WORK_REPLAY] = forecast.seconds;
-    err = exp_main_progress(&progress, seconds, s->why, sizeof s->why);
+    err = exp_main_progress(&progress, seconds, &s->why);
     for (size_t i = 0; i < s->models.n && !err; i++)
-        err = exp_validate_model(&s->validation, &s->models.model[i], progress, s->why, sizeof s->why);
+        err = exp_validate_model(&s->validation, &s->models.model[i], progress, &s->why);
     exp_progress_free(progress);
     return err;
 }
@@ -212,20 +210,18 @@ static int draw(struct session *s)
         .what = s->what,
     };
 
-    return exp_main_draw(&figures, s->why, sizeof s->why);
+    return exp_main_draw(&figures, &s->why);
 }
 
 static int write_tables(struct session *s)
 {
-    int err = exp_agreement_write(&s->report, &s->results.dir, s->why, sizeof s->why);
+    int err = exp_agreement_write(&s->report, &s->results.dir, &s->why);
 
     if (!err)
-        err = exp_validate_targets_write(&s->report, &s->results.dir, s->why, sizeof s->why);
+        err = exp_validate_targets_write(&s->report, &s->results.dir, &s->why);
     if (!err)
-        err = exp_outdir_write(&s->results.dir, "verdict.txt", print_verdict, s, s->why, sizeof s->why);
-    return err ? err
-               : exp_results_write_machine(&s->results.dir, &s->setup.machine, s->options.machine, s->why,
-                                           sizeof s->why);
+        err = exp_outdir_write(&s->results.dir, "verdict.txt", print_verdict, s, &s->why);
+    return err ? err : exp_results_write_machine(&s->results.dir, &s->setup.machine, s->options.machine, &s->why);
 }
 
 static int finish(struct session *s)
@@ -233,17 +229,17 @@ static int finish(struct session *s)
     int err = write_tables(s), drawn;
 
     if (!err && exp_agreement_print(&s->report, stdout))
-        err = exp_fail(s->why, sizeof s->why, -ENOMEM, "out of memory");
+        err = exp_fail(&s->why, -ENOMEM, "out of memory");
     if (err)
         return err;
     drawn = draw(s);
-    err = exp_results_commit(&s->results, s->why, sizeof s->why);
+    err = exp_results_commit(&s->results, &s->why);
     if (err)
         return err;
     printf("\ntables: %s/\n\n", s->results.path);
     if (print_verdict(s, stdout))
-        return exp_fail(s->why, sizeof s->why, -ENOMEM, "out of memory");
-    return exp_program_drawn(drawn, s->why, sizeof s->why);
+        return exp_fail(&s->why, -ENOMEM, "out of memory");
+    return exp_program_drawn(drawn, &s->why);
 }
 
 static void document(FILE *out)
@@ -279,7 +275,7 @@ int main(int argc, char **argv)
     static const struct exp_main course = {
         .program = EXP_VALIDATE, .document = document, .run = run, .release = release
     };
-    struct session s = { .why = "" };
+    struct session s = { .why = { "" } };
 
-    return exp_main(&course, &s, &s.options, s.why, argc, argv);
+    return exp_main(&course, &s, &s.options, &s.why, argc, argv);
 }

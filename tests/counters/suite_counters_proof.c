@@ -601,7 +601,7 @@ static const char *text_at(const struct exp_table *t, size_t row, const char *co
 {
     size_t c;
 
-    return exp_table_column(t, column, &c, NULL, 0) ? "" : exp_table_string(t, row, c);
+    return exp_table_column(t, column, &c, NULL) ? "" : exp_table_string(t, row, c);
 }
 
 static double number_at(const struct exp_table *t, size_t row, const char *column)
@@ -646,9 +646,9 @@ static void test_recorded(void)
 {
     static const char path[] = "results/reference/zen3/patterns/patterns.csv";
     struct exp_table t;
-    char why[512] = "";
+    struct exp_why why = { "" };
 
-    if (!test_check(!exp_table_read(&t, path, why, sizeof why), "%s", why))
+    if (!test_check(!exp_table_read(&t, path, &why), "%s", why.text))
         return;
     for (size_t i = 0; i < sizeof recorded / sizeof recorded[0]; i++)
         test_check(check_recorded(&t, &recorded[i]) > 0, "no pattern %s in %s", recorded[i].pattern, recorded[i].where);

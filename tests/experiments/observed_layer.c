@@ -22,17 +22,17 @@ void observed_plan(struct observed_layer *l, const struct observed_place *p, str
                    const char *algo, bool packs_filters)
 {
     static char name[] = "test";
-    char why[256] = "";
+    struct exp_why why = { "" };
     unsigned algos;
 
     *l = (struct observed_layer){ .layer = { .name = name, .problem = problem } };
-    CU_ASSERT_FATAL(conv_problem_finish(&l->layer.problem, why, sizeof why) == 0);
-    CU_ASSERT_FATAL(sim_machine_read(&l->setup.machine, p->machine, why, sizeof why) == 0);
-    CU_ASSERT_FATAL(exp_algo_select(algo, &algos, why, sizeof why) == 0);
+    CU_ASSERT_FATAL(conv_problem_finish(&l->layer.problem, why.text, sizeof why.text) == 0);
+    CU_ASSERT_FATAL(sim_machine_read(&l->setup.machine, p->machine, why.text, sizeof why.text) == 0);
+    CU_ASSERT_FATAL(exp_algo_select(algo, &algos, &why) == 0);
     l->setup.packs_filters = packs_filters;
-    CU_ASSERT_FATAL(exp_setup_init(&l->setup, p->ukr, p->core ? p->core : p->emulator->core, why, sizeof why) == 0);
+    CU_ASSERT_FATAL(exp_setup_init(&l->setup, p->ukr, p->core ? p->core : p->emulator->core, &why) == 0);
     l->model = (struct exp_model){ .name = name, .path = name, .n_layers = 1, .layer = &l->layer };
-    CU_ASSERT_FATAL(exp_experiment_plan(&l->e, &l->setup, &l->model, algos, why, sizeof why) == 0);
+    CU_ASSERT_FATAL(exp_experiment_plan(&l->e, &l->setup, &l->model, algos, &why) == 0);
     l->plan = l->e.cases[0].plan;
 }
 
@@ -52,7 +52,7 @@ void observed_release(struct observed_layer *l)
 }
 
 int observed_run(const struct observed_layer *l, const struct observed_place *p, bool is_traced, struct obs_result *r,
-                 char *why, size_t why_bytes)
+                 struct exp_why *why)
 {
     const struct exp_guest_run run = {
         .emulator = p->emulator,
@@ -70,9 +70,9 @@ int observed_run(const struct observed_layer *l, const struct observed_place *p,
         .verifies = true,
         .limit_s = 120,
     };
-    int err = exp_guest_run(&run, why, why_bytes);
+    int err = exp_guest_run(&run, why);
 
-    return err ? err : obs_result_read(r, run.out, why, why_bytes);
+    return err ? err : obs_result_read(r, run.out, why->text, sizeof why->text);
 }
 
 struct conv_binding observed_binding(const struct conv_plan *plan, const struct obs_result *r)

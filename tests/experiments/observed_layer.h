@@ -3,6 +3,7 @@
 #define TESTS_EXPERIMENTS_OBSERVED_LAYER_H
 
 #include "counters/observe/obs_result.h"
+#include "experiments/base/exp_error.h"
 #include "experiments/setup/exp_case.h"
 #include "tests/experiments/observed_place.h"
 
@@ -37,7 +38,7 @@ void observed_release(struct observed_layer *l);
  * with one line in why.
  */
 int observed_run(const struct observed_layer *l, const struct observed_place *p, bool is_traced, struct obs_result *r,
-                 char *why, size_t why_bytes);
+                 struct exp_why *why);
 
 /* Returns where the run had its tensors. */
 struct conv_binding observed_binding(const struct conv_plan *plan, const struct obs_result *r);

@@ -96,7 +96,7 @@ void observed_check_stream(const struct observed_place *p, struct conv_problem p
     struct list seen = { .has_prefetches = is_twin }, replayed = seen;
     struct conv_replay replay;
     struct observed_layer l;
-    char why[512] = "";
+    struct exp_why why = { "" };
 
     CU_ASSERT_FATAL(r != NULL);
     sim_expander_init(&seen.expander, append, &seen);
@@ -104,7 +104,7 @@ void observed_check_stream(const struct observed_place *p, struct conv_problem p
     observed_plan(&l, p, problem, algo, packs_filters);
     if (is_part)
         observed_take_part(&l);
-    if (test_check(observed_run(&l, p, true, r, why, sizeof why) == 0, "%s", why)) {
+    if (test_check(observed_run(&l, p, true, r, &why) == 0, "%s", why.text)) {
         read_trace(scratch_path("t"), &seen);
         conv_replay_init(&replay, &l.plan, &replayed.expander.sink);
         replay.bind = observed_binding(&l.plan, r);

@@ -71,12 +71,12 @@ void observed_check_totals(const struct observed_place *p, struct conv_problem p
                            struct obs_result *r)
 {
     struct observed_layer l;
-    char why[512] = "";
+    struct exp_why why = { "" };
 
     observed_plan(&l, p, problem, algo, false);
     if (is_part)
         observed_take_part(&l);
-    if (test_check(observed_run(&l, p, false, r, why, sizeof why) == 0, "%s", why)) {
+    if (test_check(observed_run(&l, p, false, r, &why) == 0, "%s", why.text)) {
         check_totals(&l, r);
         if (p->emulator->isa == CPU_ISA_AVX2 || (p->emulator->isa == CPU_ISA_MMA && conv_plan_is_base(&l.plan)))
             check_prefetches(&l, r);

@@ -118,11 +118,10 @@ static void spr_has_near_what_was_near(void)
 {
     struct sim_machine m;
     struct exp_timed t;
-    char why[256];
+    struct exp_why why;
     double with, without;
 
-    CU_ASSERT_FATAL(!exp_machine_find(&m, "spr", "results", why, sizeof why) &&
-                    !exp_timed_read(&t, TIMES, why, sizeof why));
+    CU_ASSERT_FATAL(!exp_machine_find(&m, "spr", "results", &why) && !exp_timed_read(&t, TIMES, &why));
     with = share_right(&t, &m);
     sim_machine_strip_prefetch(&m);
     without = share_right(&t, &m);
@@ -136,11 +135,10 @@ static void spr_holds_on_another_computer(void)
 {
     struct sim_machine m;
     struct exp_timed t;
-    char why[256];
+    struct exp_why why;
     double with;
 
-    CU_ASSERT_FATAL(!exp_machine_find(&m, "spr", NULL, why, sizeof why) &&
-                    !exp_timed_read(&t, OTHER_TIMES, why, sizeof why));
+    CU_ASSERT_FATAL(!exp_machine_find(&m, "spr", NULL, &why) && !exp_timed_read(&t, OTHER_TIMES, &why));
     with = share_right(&t, &m);
     test_check(with >= 0.95, "%.3f of the lines are as timed", with);
     exp_timed_release(&t);
@@ -170,11 +168,10 @@ static void zen3_brings_in_what_was_counted(void)
     struct sim_machine m;
     struct exp_recorded r;
     struct exp_comparison *c;
-    char why[256];
+    struct exp_why why;
     double with, without;
 
-    CU_ASSERT_FATAL(!exp_machine_find(&m, "zen3", "results", why, sizeof why) &&
-                    !exp_recorded_read(&r, COUNTS, why, sizeof why));
+    CU_ASSERT_FATAL(!exp_machine_find(&m, "zen3", "results", &why) && !exp_recorded_read(&r, COUNTS, &why));
     keep_some(&r);
     c = calloc(r.n, sizeof *c);
     CU_ASSERT_FATAL(c && r.n > 50);
@@ -205,11 +202,10 @@ static void panels_tell_policies_apart(void)
     struct sim_machine m;
     struct exp_recorded r;
     struct exp_comparison c[8];
-    char why[256];
+    struct exp_why why;
     double error[2] = { 0 };
 
-    CU_ASSERT_FATAL(!exp_machine_find(&m, "zen3", "results", why, sizeof why) &&
-                    !exp_recorded_read(&r, COUNTS, why, sizeof why));
+    CU_ASSERT_FATAL(!exp_machine_find(&m, "zen3", "results", &why) && !exp_recorded_read(&r, COUNTS, &why));
     keep_panels(&r);
     CU_ASSERT_FATAL(r.n == sizeof c / sizeof c[0]);
     for (size_t is_lru = 0; is_lru < 2; is_lru++) {
@@ -229,16 +225,16 @@ static double counted_latency(const struct exp_table *t, const char *place)
     static const char *const names[] = { "pattern", "where", "pages", "cycles", "loads" };
     size_t column[sizeof names / sizeof names[0]];
     double cycles, loads;
-    char why[256];
+    struct exp_why why;
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        CU_ASSERT_FATAL(!exp_table_column(t, names[i], &column[i], why, sizeof why));
+        CU_ASSERT_FATAL(!exp_table_column(t, names[i], &column[i], &why));
     for (size_t r = 0; r < t->n_rows; r++) {
         if (strcmp(exp_table_string(t, r, column[0]), "random_chased") ||
             strcmp(exp_table_string(t, r, column[1]), place) || strcmp(exp_table_string(t, r, column[2]), "2m"))
             continue;
-        CU_ASSERT_FATAL(!exp_table_double(t, r, column[3], &cycles, why, sizeof why) &&
-                        !exp_table_double(t, r, column[4], &loads, why, sizeof why));
+        CU_ASSERT_FATAL(!exp_table_double(t, r, column[3], &cycles, &why) &&
+                        !exp_table_double(t, r, column[4], &loads, &why));
         return cycles / loads;
     }
     return (double)NAN;
@@ -249,11 +245,10 @@ static void zen3_waits_as_long_as_counted(void)
 {
     struct sim_machine m;
     struct exp_table t;
-    char why[256];
+    struct exp_why why;
     double memory, l3, l2;
 
-    CU_ASSERT_FATAL(!exp_machine_find(&m, "zen3", "results", why, sizeof why) &&
-                    !exp_table_read(&t, COUNTS, why, sizeof why));
+    CU_ASSERT_FATAL(!exp_machine_find(&m, "zen3", "results", &why) && !exp_table_read(&t, COUNTS, &why));
     memory = counted_latency(&t, "MEM");
     l3 = counted_latency(&t, "L3");
     l2 = counted_latency(&t, "L2");

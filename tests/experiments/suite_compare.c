@@ -142,12 +142,12 @@ static void test_bad_conditions(void)
 
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         struct exp_compare_conditions c;
-        char why[1024] = "";
+        struct exp_why why = { "" };
 
-        test_check(exp_compare_conditions_read(&c, bad[i].list, why, sizeof why) == -EINVAL, "'%s' is taken",
-                   bad[i].list);
-        test_check(strstr(why, bad[i].words) != NULL, "'%s': '%s' is not in '%s'", bad[i].list, bad[i].words, why);
-        test_check(!strncmp(why, "FAIL_IF: ", 9), "'%s' is not named in '%s'", "FAIL_IF", why);
+        test_check(exp_compare_conditions_read(&c, bad[i].list, &why) == -EINVAL, "'%s' is taken", bad[i].list);
+        test_check(strstr(why.text, bad[i].words) != NULL, "'%s': '%s' is not in '%s'", bad[i].list, bad[i].words,
+                   why.text);
+        test_check(!strncmp(why.text, "FAIL_IF: ", 9), "'%s' is not named in '%s'", "FAIL_IF", why.text);
     }
 }
 
@@ -163,12 +163,12 @@ static const struct exp_compare_metric *metric_of(const char *name)
 static bool meets(const char *list, struct exp_compare_cell cell, const char *metric)
 {
     struct exp_compare_conditions c;
-    char why[256];
+    struct exp_why why;
     bool any = false;
 
     cell.metric = metric_of(metric);
     CU_ASSERT_PTR_NOT_NULL_FATAL(cell.metric);
-    CU_ASSERT_EQUAL_FATAL(exp_compare_conditions_read(&c, list, why, sizeof why), 0);
+    CU_ASSERT_EQUAL_FATAL(exp_compare_conditions_read(&c, list, &why), 0);
     for (size_t i = 0; i < c.n; i++)
         any = any || exp_compare_meets(&c.condition[i], &cell);
     return any;

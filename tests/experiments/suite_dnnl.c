@@ -15,11 +15,11 @@
 static void with_library(void (*check)(const struct exp_dnnl *d))
 {
     struct exp_dnnl *d;
-    char why[160];
+    struct exp_why why;
 
-    if (exp_dnnl_load(&d, why, sizeof why)) {
-        CU_ASSERT(*why);
-        test_skip("%s", why);
+    if (exp_dnnl_load(&d, &why)) {
+        CU_ASSERT(*why.text);
+        test_skip("%s", why.text);
         return;
     }
     check(d);
@@ -36,12 +36,12 @@ static bool run_conv(const struct exp_dnnl *d, const struct kcheck *k, enum exp_
                      enum conv_activation activation, struct kbuffer *out, size_t n_out, char name[64])
 {
     struct exp_dnnl_conv *c;
-    char why[160];
+    struct exp_why why;
     int err;
 
     memset(out->data, 0xff, n_out * sizeof(float));
-    err = exp_dnnl_conv_new(&c, d, layout, &k->p, activation, k->in, k->filter, out->data, why, sizeof why);
-    test_check(!err, "%s, layout %d: %s", kcheck_describe(&k->p), (int)layout, why);
+    err = exp_dnnl_conv_new(&c, d, layout, &k->p, activation, k->in, k->filter, out->data, &why);
+    test_check(!err, "%s, layout %d: %s", kcheck_describe(&k->p), (int)layout, why.text);
     if (err)
         return false;
     CU_ASSERT(*exp_dnnl_impl(c));
@@ -145,12 +145,12 @@ static void check_bnorm(const struct exp_dnnl *d)
     struct statistics drawn;
     const struct conv_bnorm_statistics s = { drawn.gamma, drawn.beta, drawn.mean, drawn.variance, 1e-5F };
     struct exp_dnnl_bnorm *b;
-    char why[160] = "";
+    struct exp_why why = { "" };
 
     draw(&drawn);
     for (size_t i = 0; i < MOST; i++)
         in[i] = (float)rng_range(-100, 100) / 16;
-    test_check(!exp_dnnl_bnorm_new(&b, d, &shape, &s, in, out, why, sizeof why), "%s", why);
+    test_check(!exp_dnnl_bnorm_new(&b, d, &shape, &s, in, out, &why), "%s", why.text);
     if (!b)
         return;
     CU_ASSERT_EQUAL(exp_dnnl_bnorm_run(b), 0);
@@ -168,12 +168,12 @@ static void check_bnorms(const struct exp_dnnl *d)
     const struct conv_bnorm odd = { .n = 1, .c = 3, .elems = 4 };
     const struct conv_bnorm_statistics none = { 0 };
     struct exp_dnnl_bnorm *b;
-    char why[160] = "";
+    struct exp_why why = { "" };
 
     for (unsigned round = 0; round < test_rounds(40); round++)
         check_bnorm(d);
-    CU_ASSERT_EQUAL(exp_dnnl_bnorm_new(&b, d, &odd, &none, NULL, NULL, why, sizeof why), -ENOTSUP);
-    CU_ASSERT_STRING_EQUAL(why, "oneDNN: batch normalisation of 3 channels: no implementation");
+    CU_ASSERT_EQUAL(exp_dnnl_bnorm_new(&b, d, &odd, &none, NULL, NULL, &why), -ENOTSUP);
+    CU_ASSERT_STRING_EQUAL(why.text, "oneDNN: batch normalisation of 3 channels: no implementation");
 }
 
 static void batch_normalisation_is_right(void)

@@ -196,15 +196,14 @@ static void random_plans(enum cpu_isa isa, struct conv_noted_plan plan[N_PLANS])
 static bool build(enum cpu_isa isa, struct conv_noted_plan plan[N_PLANS], const struct conv_fusion *after, bool records,
                   struct exp_emit_code *code)
 {
-    char why[512] = "";
+    struct exp_why why = { "" };
 
     if (!sim_cpu_has(isa) || exp_emit_why_no_compiler(EXP_EMIT_C)) {
         test_skip("%s", sim_cpu_has(isa) ? exp_emit_why_no_compiler(EXP_EMIT_C) : "this CPU cannot execute the code");
         return false;
     }
     random_plans(isa, plan);
-    return test_check(exp_emit_build_fused(code, EXP_EMIT_C, plan, N_PLANS, after, records, why, sizeof why) == 0, "%s",
-                      why);
+    return test_check(exp_emit_build_fused(code, EXP_EMIT_C, plan, N_PLANS, after, records, &why) == 0, "%s", why.text);
 }
 
 static const struct exp_emit_code *running;

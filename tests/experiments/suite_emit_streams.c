@@ -167,9 +167,9 @@ static void check_form(const struct expected *e, const struct exp_emit_watch *w)
     for (size_t i = 0; i < 2 * N(problems); i++) {
         const struct conv_noted_plan plan = plan_of(problems[i / 2], i % 2 ? CSA_IS : CSA_WS);
         struct exp_emit_observed o;
-        char why[512] = "";
+        struct exp_why why = { "" };
 
-        if (!test_check(exp_emit_observe(e->what, &plan, w, &o, why, sizeof why) == 0, "%s", why))
+        if (!test_check(exp_emit_observe(e->what, &plan, w, &o, &why) == 0, "%s", why.text))
             continue;
         CU_ASSERT(o.of[CONV_PACKED_FILTER].observed.loads > 0 && o.of[CONV_OUTPUT].observed.stores > 0);
         check_tensor(&o, CONV_INPUT, e->input, exp_emit_name(e->what), i);
@@ -219,7 +219,7 @@ static void linalg_is_observed(void)
     struct exp_emit_watch watch;
     struct sim_machine machine;
     struct exp_emit_observed o;
-    char why[512] = "";
+    struct exp_why why = { "" };
 
     if (why_not) {
         test_skip("%s", why_not);
@@ -227,7 +227,7 @@ static void linalg_is_observed(void)
     }
     if (!find_watch(&watch, &machine))
         return;
-    if (!test_check(exp_emit_observe(EXP_EMIT_MLIR_LINALG, &plan, &watch, &o, why, sizeof why) == 0, "%s", why))
+    if (!test_check(exp_emit_observe(EXP_EMIT_MLIR_LINALG, &plan, &watch, &o, &why) == 0, "%s", why.text))
         return;
     CU_ASSERT(o.of[CONV_OUTPUT].observed.stores >= o.of[CONV_OUTPUT].replayed.stores);
     CU_ASSERT(o.of[CONV_IM2COL].observed.loads > 0 && o.of[CONV_IM2COL].replayed.loads == 0);
@@ -240,13 +240,13 @@ static void what_cannot_be_observed_is_said(void)
     struct exp_emit_watch watch;
     struct sim_machine machine;
     struct exp_emit_observed o;
-    char why[512] = "";
+    struct exp_why why = { "" };
 
     if (!find_watch(&watch, &machine))
         return;
     watch.guest = "no/such/guest";
-    CU_ASSERT(exp_emit_observe(EXP_EMIT_C, &plan, &watch, &o, why, sizeof why) == -ENOTSUP);
-    CU_ASSERT(strstr(why, "were not built") && !strchr(why, '\n'));
+    CU_ASSERT(exp_emit_observe(EXP_EMIT_C, &plan, &watch, &o, &why) == -ENOTSUP);
+    CU_ASSERT(strstr(why.text, "were not built") && !strchr(why.text, '\n'));
 }
 
 static const struct test_case cases[] = {

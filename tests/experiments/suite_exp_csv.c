@@ -36,9 +36,9 @@ static const char *temp_path(void)
 static struct exp_csv *open_csv(const char *path)
 {
     struct exp_csv *csv = NULL;
-    char why[256] = "";
+    struct exp_why why = { "" };
 
-    test_check(!exp_csv_open(&csv, path, &all_columns, why, sizeof why), "%s", why);
+    test_check(!exp_csv_open(&csv, path, &all_columns, &why), "%s", why.text);
     CU_ASSERT_PTR_NOT_NULL_FATAL(csv);
     return csv;
 }
@@ -64,7 +64,8 @@ static void test_exact_text(void)
                                "\"#1\",not available: refused,1e+300\n";
     const char *path = temp_path();
     struct exp_csv *csv = open_csv(path);
-    char text[1024] = "", why[256] = "";
+    char text[1024] = "";
+    struct exp_why why = { "" };
     FILE *in;
 
     exp_csv_header(csv, "experiment", "%s on %s", "vgg16", "x");
@@ -78,7 +79,7 @@ static void test_exact_text(void)
     exp_csv_number(csv, "loads", (double)NAN, "refused");
     exp_csv_number(csv, "time_ns", 1e300, "not used");
     exp_csv_end_row(csv);
-    test_check(!exp_csv_close(csv, why, sizeof why), "%s", why);
+    test_check(!exp_csv_close(csv, &why), "%s", why.text);
     in = fopen(path, "r");
     CU_ASSERT_PTR_NOT_NULL_FATAL(in);
     text[fread(text, 1, sizeof text - 1, in)] = '\0';
@@ -115,14 +116,14 @@ struct random_row {
 static void check_rows(const struct exp_table *t, const struct random_row *row)
 {
     for (size_t i = 0; i < t->n_rows; i++) {
-        char why[256] = "";
+        struct exp_why why = { "" };
         uint64_t loads = 0;
         double time_ns = 0.0;
 
-        exp_table_u64(t, i, 1, &loads, why, sizeof why);
-        exp_table_double(t, i, 2, &time_ns, why, sizeof why);
+        exp_table_u64(t, i, 1, &loads, &why);
+        exp_table_double(t, i, 2, &time_ns, &why);
         test_check(!strcmp(exp_table_string(t, i, 0), row[i].text), "row %zu: '%s'", i, row[i].text);
-        test_check(loads == row[i].loads && time_ns == row[i].time_ns, "row %zu: %a %s", i, row[i].time_ns, why);
+        test_check(loads == row[i].loads && time_ns == row[i].time_ns, "row %zu: %a %s", i, row[i].time_ns, why.text);
     }
 }
 
@@ -133,7 +134,7 @@ static void test_reads_back(void)
     struct exp_csv *csv = open_csv(path);
     struct random_row row[N_ROWS];
     struct exp_table t;
-    char why[256] = "";
+    struct exp_why why = { "" };
 
     for (size_t i = 0; i < N_ROWS; i++) {
         random_text(row[i].text, sizeof row[i].text);
@@ -141,8 +142,8 @@ static void test_reads_back(void)
         row[i].time_ns = i < sizeof edges / sizeof edges[0] ? edges[i] : random_double();
         write_row(csv, row[i].text, row[i].loads, row[i].time_ns);
     }
-    test_check(!exp_csv_close(csv, why, sizeof why), "%s", why);
-    if (test_check(!exp_table_read(&t, path, why, sizeof why), "%s", why)) {
+    test_check(!exp_csv_close(csv, &why), "%s", why.text);
+    if (test_check(!exp_table_read(&t, path, &why), "%s", why.text)) {
         CU_ASSERT_EQUAL(t.n_rows, N_ROWS);
         check_rows(&t, row);
     }
@@ -155,13 +156,13 @@ static void test_lone_empty_field(void)
     const char *path = temp_path();
     struct exp_csv *csv;
     struct exp_table t;
-    char why[256] = "";
+    struct exp_why why = { "" };
 
-    CU_ASSERT_EQUAL_FATAL(exp_csv_open(&csv, path, &one_column, why, sizeof why), 0);
+    CU_ASSERT_EQUAL_FATAL(exp_csv_open(&csv, path, &one_column, &why), 0);
     exp_csv_empty(csv, "layer");
     exp_csv_end_row(csv);
-    CU_ASSERT_EQUAL(exp_csv_close(csv, why, sizeof why), 0);
-    CU_ASSERT_EQUAL_FATAL(exp_table_read(&t, path, why, sizeof why), 0);
+    CU_ASSERT_EQUAL(exp_csv_close(csv, &why), 0);
+    CU_ASSERT_EQUAL_FATAL(exp_table_read(&t, path, &why), 0);
     CU_ASSERT_EQUAL(t.n_rows, 1);
     exp_table_release(&t);
     scratch_close();
@@ -235,16 +236,16 @@ static void test_slips(void)
     for (size_t i = 0; i < sizeof slips / sizeof slips[0]; i++) {
         const char *path = temp_path();
         struct exp_csv *csv = open_csv(path);
-        char why[256] = "";
+        struct exp_why why = { "" };
         int err;
 
         slips[i].run(csv);
         write_row(csv, "after", 1, 1.0); /* does not hide the first error */
-        err = exp_csv_close(csv, why, sizeof why);
+        err = exp_csv_close(csv, &why);
         test_check(err == -EINVAL, "slip %zu: %d", i, err);
         if (slips[i].run != slip_inside)
-            test_check(!strncmp(why, path, strlen(path)) && !strcmp(why + strlen(path), slips[i].why), "slip %zu: %s",
-                       i, why);
+            test_check(!strncmp(why.text, path, strlen(path)) && !strcmp(why.text + strlen(path), slips[i].why),
+                       "slip %zu: %s", i, why.text);
         scratch_close();
     }
 }
@@ -253,11 +254,11 @@ static void test_ends_inside(void)
 {
     const char *path = temp_path();
     struct exp_csv *csv = open_csv(path);
-    char why[256] = "";
+    struct exp_why why = { "" };
 
     slip_inside(csv);
-    CU_ASSERT_EQUAL(exp_csv_close(csv, why, sizeof why), -EINVAL);
-    CU_ASSERT_PTR_NOT_NULL(strstr(why, "the file ends inside a row, before column, 'loads'"));
+    CU_ASSERT_EQUAL(exp_csv_close(csv, &why), -EINVAL);
+    CU_ASSERT_PTR_NOT_NULL(strstr(why.text, "the file ends inside a row, before column, 'loads'"));
     scratch_close();
 }
 
@@ -268,13 +269,13 @@ static void test_ends_inside(void)
 static void check_full(size_t n_rows)
 {
     struct exp_csv *csv = open_csv("/dev/full");
-    char why[256] = "";
+    struct exp_why why = { "" };
 
     for (size_t i = 0; i < n_rows; i++)
         write_row(csv, "conv", i, 1.0);
     test_check(exp_csv_error(csv) == (n_rows > 1 ? -ENOSPC : 0), "%zu rows: %d", n_rows, exp_csv_error(csv));
-    CU_ASSERT_EQUAL(exp_csv_close(csv, why, sizeof why), -ENOSPC);
-    CU_ASSERT_STRING_EQUAL(why, "cannot write '/dev/full': No space left on device");
+    CU_ASSERT_EQUAL(exp_csv_close(csv, &why), -ENOSPC);
+    CU_ASSERT_STRING_EQUAL(why.text, "cannot write '/dev/full': No space left on device");
 }
 
 static void test_full_disk(void)
@@ -294,14 +295,14 @@ static void test_stride(void)
     const char *path = temp_path();
     struct exp_csv *csv;
     struct exp_table t;
-    char why[256] = "";
+    struct exp_why why = { "" };
 
-    CU_ASSERT_EQUAL_FATAL(exp_csv_open(&csv, path, &every_second, why, sizeof why), 0);
+    CU_ASSERT_EQUAL_FATAL(exp_csv_open(&csv, path, &every_second, &why), 0);
     exp_csv_string(csv, "layer", "a");
     exp_csv_double(csv, "time_ns", 2.5);
     exp_csv_end_row(csv);
-    CU_ASSERT_EQUAL(exp_csv_close(csv, why, sizeof why), 0);
-    CU_ASSERT_EQUAL_FATAL(exp_table_read(&t, path, why, sizeof why), 0);
+    CU_ASSERT_EQUAL(exp_csv_close(csv, &why), 0);
+    CU_ASSERT_EQUAL_FATAL(exp_table_read(&t, path, &why), 0);
     CU_ASSERT(t.n_columns == 2 && !strcmp(t.column[1], "time_ns"));
     CU_ASSERT_STRING_EQUAL(exp_table_string(&t, 0, 1), "2.5");
     exp_table_release(&t);
@@ -311,12 +312,12 @@ static void check_number(const struct exp_table *t, const char *name, double wan
 {
     size_t column;
     double value = 0;
-    char why[256] = "";
-    int err = exp_table_column(t, name, &column, why, sizeof why);
+    struct exp_why why = { "" };
+    int err = exp_table_column(t, name, &column, &why);
 
     if (!err)
-        err = exp_table_double(t, 0, column, &value, why, sizeof why);
-    test_check(!err && value == wanted, "%s: %g, must be %g %s", name, value, wanted, why);
+        err = exp_table_double(t, 0, column, &value, &why);
+    test_check(!err && value == wanted, "%s: %g, must be %g %s", name, value, wanted, why.text);
 }
 
 /* Columns that several programs write are filled with the numbers that their names promise. */
@@ -329,9 +330,9 @@ static void test_shared_columns(void)
     struct exp_csv *csv;
     struct exp_table t;
     size_t end;
-    char why[256] = "";
+    struct exp_why why = { "" };
 
-    CU_ASSERT_EQUAL_FATAL(exp_csv_open(&csv, path, &file, why, sizeof why), 0);
+    CU_ASSERT_EQUAL_FATAL(exp_csv_open(&csv, path, &file, &why), 0);
     exp_cells_sums(csv, &(struct exp_times){ .low_mean = 2, .fastest = 1, .median = 3 }, "no");
     exp_cells_interval(csv, &(struct exp_ratio){ .value = 6, .low = 5, .high = 7, .by_median = 8 }, "no");
     exp_cells_rounds(csv, 9, EXP_END_FIXED, NULL);
@@ -340,8 +341,8 @@ static void test_shared_columns(void)
     exp_cells_interval(csv, &(struct exp_ratio){ 0 }, "no");
     exp_cells_rounds(csv, 9, EXP_END_FIXED, "no rounds");
     exp_csv_end_row(csv);
-    CU_ASSERT_EQUAL(exp_csv_close(csv, why, sizeof why), 0);
-    CU_ASSERT_EQUAL_FATAL(exp_table_read(&t, path, why, sizeof why), 0);
+    CU_ASSERT_EQUAL(exp_csv_close(csv, &why), 0);
+    CU_ASSERT_EQUAL_FATAL(exp_table_read(&t, path, &why), 0);
     check_number(&t, "measured_time_ns", 2);
     check_number(&t, "measured_time_min_ns", 1);
     check_number(&t, "measured_time_median_ns", 3);
@@ -349,7 +350,7 @@ static void test_shared_columns(void)
     check_number(&t, "measured_speedup_high", 7);
     check_number(&t, "measured_speedup_by_median", 8);
     check_number(&t, "measured_rounds", 9);
-    CU_ASSERT_EQUAL_FATAL(exp_table_column(&t, "measured_end", &end, why, sizeof why), 0);
+    CU_ASSERT_EQUAL_FATAL(exp_table_column(&t, "measured_end", &end, &why), 0);
     CU_ASSERT_STRING_EQUAL(exp_table_string(&t, 0, end), exp_end_text(EXP_END_FIXED));
     CU_ASSERT_STRING_EQUAL(exp_table_string(&t, 1, 0), "not available: no times");
     CU_ASSERT_STRING_EQUAL(exp_table_string(&t, 1, end), "not available: no rounds");
@@ -359,13 +360,13 @@ static void test_shared_columns(void)
 static void test_open_errors(void)
 {
     struct exp_csv *csv;
-    char why[256] = "";
+    struct exp_why why = { "" };
 
-    CU_ASSERT_EQUAL(exp_csv_open(&csv, "no/such/folder.csv", &all_columns, why, sizeof why), -ENOENT);
-    CU_ASSERT_STRING_EQUAL(why, "cannot create 'no/such/folder.csv': No such file or directory");
+    CU_ASSERT_EQUAL(exp_csv_open(&csv, "no/such/folder.csv", &all_columns, &why), -ENOENT);
+    CU_ASSERT_STRING_EQUAL(why.text, "cannot create 'no/such/folder.csv': No such file or directory");
     CU_ASSERT_PTR_NULL(csv);
-    CU_ASSERT_EQUAL(exp_csv_open(&csv, "x.csv", &no_columns, why, sizeof why), -EINVAL);
-    CU_ASSERT_EQUAL(exp_csv_close(NULL, why, sizeof why), 0);
+    CU_ASSERT_EQUAL(exp_csv_open(&csv, "x.csv", &no_columns, &why), -EINVAL);
+    CU_ASSERT_EQUAL(exp_csv_close(NULL, &why), 0);
 }
 
 static const struct test_case cases[] = {

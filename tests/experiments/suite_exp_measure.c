@@ -42,16 +42,16 @@ struct fixture {
 
 static bool plan(struct fixture *f)
 {
-    char why[512] = "";
+    struct exp_why why = { "" };
     unsigned algos;
-    int err = sim_machine_read(&f->setup.machine, "sim/machines/toy.cfg", why, sizeof why);
+    int err = sim_machine_read(&f->setup.machine, "sim/machines/toy.cfg", why.text, sizeof why.text);
 
-    err = err ? err : exp_setup_init(&f->setup, "f32_16x24__ref", "Haswell", why, sizeof why);
-    err = err ? err : exp_model_find(&f->model, "experiments", "tests/data/three.csv", why, sizeof why);
-    err = err ? err : exp_algo_select("", &algos, why, sizeof why);
-    err = err ? err : exp_experiment_plan(&f->experiment, &f->setup, &f->model, algos, why, sizeof why);
+    err = err ? err : exp_setup_init(&f->setup, "f32_16x24__ref", "Haswell", &why);
+    err = err ? err : exp_model_find(&f->model, "experiments", "tests/data/three.csv", &why);
+    err = err ? err : exp_algo_select("", &algos, &why);
+    err = err ? err : exp_experiment_plan(&f->experiment, &f->setup, &f->model, algos, &why);
     err = err ? err : exp_progress_new(&f->progress, f->log, false, NULL, ctr_now_ns);
-    return test_check(!err, "%s", why);
+    return test_check(!err, "%s", why.text);
 }
 
 static bool set_up(struct fixture *f)
@@ -123,13 +123,13 @@ static bool run(struct fixture *f)
         .is_timed = true,
         .clock = "the wall clock",
     };
-    char why[512] = "";
-    int err = exp_measure_all(&f->experiment, &o, &f->info, f->progress, why, sizeof why);
+    struct exp_why why = { "" };
+    int err = exp_measure_all(&f->experiment, &o, &f->info, f->progress, &why);
 
-    err = err ? err : exp_replay_all(&f->experiment, EXP_COLD, 2, f->progress, why, sizeof why);
-    err = err ? err : exp_outdir_open(&f->dir, f->path, "layers.csv", why, sizeof why);
-    err = err ? err : exp_report_write(&report, &f->dir, why, sizeof why);
-    return test_check(!err, "%s", why) && test_check(!f->fake.n_open, "%u sets are still open", f->fake.n_open);
+    err = err ? err : exp_replay_all(&f->experiment, EXP_COLD, 2, f->progress, &why);
+    err = err ? err : exp_outdir_open(&f->dir, f->path, "layers.csv", &why);
+    err = err ? err : exp_report_write(&report, &f->dir, &why);
+    return test_check(!err, "%s", why.text) && test_check(!f->fake.n_open, "%u sets are still open", f->fake.n_open);
 }
 
 /* Tells how often a file of the result contains a text. */
@@ -154,17 +154,17 @@ static unsigned n_in_file(const struct fixture *f, const char *name, const char 
 /* Checks that every algorithm that ran has this in a column. */
 static void check_column(const struct fixture *f, const char *file, const char *column, double expected)
 {
-    char *path = exp_outdir_file(&f->dir, file), why[512] = "";
+    char *path = exp_outdir_file(&f->dir, file);
+    struct exp_why why = { "" };
     struct exp_table t = { .path = NULL };
     size_t c = 0, n_good = 0;
     double value;
 
-    if (test_check(!exp_table_read(&t, path, why, sizeof why) && !exp_table_column(&t, column, &c, why, sizeof why),
-                   "%s", why)) {
+    if (test_check(!exp_table_read(&t, path, &why) && !exp_table_column(&t, column, &c, &why), "%s", why.text)) {
         for (size_t row = 0; row < t.n_rows; row++) {
             if (!strncmp(exp_table_string(&t, row, c), "not available: ", 15))
                 continue;
-            test_check(!exp_table_double(&t, row, c, &value, why, sizeof why) && value == expected,
+            test_check(!exp_table_double(&t, row, c, &value, &why) && value == expected,
                        "%s, row %zu: %s is %s, not %g", file, row, column, exp_table_string(&t, row, c), expected);
             n_good++;
         }
@@ -207,12 +207,12 @@ static int print_counts_host(const void *source, FILE *out)
 
 static void check_recorded_case(const struct exp_counts *counts, const struct fixture *f, const struct exp_case *c)
 {
-    char why[512];
+    struct exp_why why;
     struct exp_case planned = *c;
     bool is_older;
 
-    test_check(!exp_counts_take_plan(counts, &f->model, &planned, &is_older, why, sizeof why) && !*why && !is_older,
-               "%s, %s: %s", c->layer->name, c->algo->name, why);
+    test_check(!exp_counts_take_plan(counts, &f->model, &planned, &is_older, &why) && !*why.text && !is_older,
+               "%s, %s: %s", c->layer->name, c->algo->name, why.text);
     for (size_t q = 0; q < ctr_n_quantities(); q++) {
         const struct exp_counts_key key = { f->model.name, c->algo->name, c->layer->index, q, EXP_COLD };
         const enum exp_count count = EXP_COMMON + (enum exp_count)q;
@@ -230,15 +230,16 @@ static void check_recorded(struct fixture *f)
 {
     const struct exp_counts_source source = { &f->experiment, EXP_COLD, "1234567" };
     struct exp_counts counts;
-    char why[512] = "", *folder = exp_format("%s/counts", f->top);
+    char *folder = exp_format("%s/counts", f->top);
+    struct exp_why why = { "" };
     struct exp_outdir dir;
-    int err = exp_outdir_open(&dir, folder, "counts.csv", why, sizeof why);
+    int err = exp_outdir_open(&dir, folder, "counts.csv", &why);
 
-    err = err ? err : exp_counted_write(&source, "a fake CPU", &dir, f->log, why, sizeof why);
-    err = err ? err : exp_outdir_write(&dir, EXP_COUNTS_HOST, print_counts_host, &source, why, sizeof why);
-    err = err ? err : exp_outdir_commit(&dir, why, sizeof why);
-    err = err ? err : exp_counts_read(&counts, folder, why, sizeof why);
-    if (test_check(!err, "%s", why)) {
+    err = err ? err : exp_counted_write(&source, "a fake CPU", &dir, f->log, &why);
+    err = err ? err : exp_outdir_write(&dir, EXP_COUNTS_HOST, print_counts_host, &source, &why);
+    err = err ? err : exp_outdir_commit(&dir, &why);
+    err = err ? err : exp_counts_read(&counts, folder, &why);
+    if (test_check(!err, "%s", why.text)) {
         test_check(!strcmp(counts.commit, "1234567") && !strcmp(counts.core, "Haswell"), "commit %s, core %s",
                    counts.commit, counts.core);
         for (size_t i = 0; i < f->experiment.n_cases; i++)
@@ -286,14 +287,14 @@ static void check_figures(struct fixture *f)
         .arch = "",
         .levels = "L1 L2 L3",
     };
-    char why[512] = "";
-    int err = exp_figures_draw(&figures, check_figure, NULL, why, sizeof why);
+    struct exp_why why = { "" };
+    int err = exp_figures_draw(&figures, check_figure, NULL, &why);
 
     if (err == -ENOENT) {
-        test_skip("%s", why);
+        test_skip("%s", why.text);
         return;
     }
-    test_check(!err, "%s", why);
+    test_check(!err, "%s", why.text);
     CU_ASSERT(n_in_file(f, "miss_rates_model.svg", "measured (hatched)") > 0);
     CU_ASSERT(n_in_file(f, "miss_rates_model.svg", "not available") == 0);
 }

@@ -86,9 +86,9 @@ static void test_paper_models(void)
 
     for (size_t i = 0; i < sizeof paper_models / sizeof paper_models[0]; i++) {
         struct exp_model m;
-        char why[256] = "";
+        struct exp_why why = { "" };
 
-        if (!test_check(!exp_model_find(&m, experiments_dir(), paper_models[i].name, why, sizeof why), "%s", why))
+        if (!test_check(!exp_model_find(&m, experiments_dir(), paper_models[i].name, &why), "%s", why.text))
             continue;
         CU_ASSERT_STRING_EQUAL(m.name, paper_models[i].name);
         check_model(&m, &paper_models[i]);
@@ -104,10 +104,11 @@ static void test_other_models(void)
 {
     for (size_t i = 0; i < sizeof other_models / sizeof other_models[0]; i++) {
         struct exp_model m;
-        char path[1024], why[256] = "";
+        char path[1024];
+        struct exp_why why = { "" };
 
         snprintf(path, sizeof path, "%s/models/%s.csv", experiments_dir(), other_models[i].name);
-        if (!test_check(!exp_model_find(&m, experiments_dir(), path, why, sizeof why), "%s", why))
+        if (!test_check(!exp_model_find(&m, experiments_dir(), path, &why), "%s", why.text))
             continue;
         check_model(&m, &other_models[i]);
         exp_model_release(&m);
@@ -117,39 +118,38 @@ static void test_other_models(void)
 static void test_unknown_model(void)
 {
     struct exp_model m;
-    char why[512] = "", tiny[8];
+    struct exp_why why = { "" };
 
-    CU_ASSERT_EQUAL(exp_model_find(&m, experiments_dir(), "vgg61", why, sizeof why), -ENOENT);
+    CU_ASSERT_EQUAL(exp_model_find(&m, experiments_dir(), "vgg61", &why), -ENOENT);
     CU_ASSERT_STRING_EQUAL(
-        why, "unknown model 'vgg61'; known: googlenet inceptionv2 resnet152 resnet18 resnet50 squeezenet vgg16 "
-             "(or the path of a layer table, .csv, of a batch file, .txt, or of a log, .log; or a descriptor)");
-    CU_ASSERT_EQUAL(exp_model_find(&m, experiments_dir(), "", why, sizeof why), -ENOENT);
-    CU_ASSERT_EQUAL(exp_model_find(&m, experiments_dir(), "nets/own.onnx", why, sizeof why), -EINVAL);
-    CU_ASSERT_PTR_NOT_NULL(strstr(why, "MODEL: 'nets/own.onnx': ONNX files are not read; run the network by oneDNN"));
-    CU_ASSERT_EQUAL(exp_model_find(&m, experiments_dir(), "own.json", why, sizeof why), -EINVAL);
-    CU_ASSERT_PTR_NOT_NULL(strstr(why, "JSON files are no models; give a table"));
-    CU_ASSERT_EQUAL(exp_model_find(&m, experiments_dir(), "vgg61", tiny, sizeof tiny), -ENOENT);
-    CU_ASSERT_STRING_EQUAL(tiny, "unknown");
-    CU_ASSERT_EQUAL(exp_model_find(&m, "no/such", "vgg16", why, sizeof why), -ENOENT);
-    CU_ASSERT_PTR_NOT_NULL(strstr(why, "cannot list 'no/such/models': No such file or directory"));
-    CU_ASSERT_EQUAL(exp_model_find(&m, experiments_dir(), "nothing.csv", why, sizeof why), -ENOENT);
-    CU_ASSERT_STRING_EQUAL(why, "cannot open 'nothing.csv': No such file or directory");
+        why.text, "unknown model 'vgg61'; known: googlenet inceptionv2 resnet152 resnet18 resnet50 squeezenet vgg16 "
+                  "(or the path of a layer table, .csv, of a batch file, .txt, or of a log, .log; or a descriptor)");
+    CU_ASSERT_EQUAL(exp_model_find(&m, experiments_dir(), "", &why), -ENOENT);
+    CU_ASSERT_EQUAL(exp_model_find(&m, experiments_dir(), "nets/own.onnx", &why), -EINVAL);
+    CU_ASSERT_PTR_NOT_NULL(
+        strstr(why.text, "MODEL: 'nets/own.onnx': ONNX files are not read; run the network by oneDNN"));
+    CU_ASSERT_EQUAL(exp_model_find(&m, experiments_dir(), "own.json", &why), -EINVAL);
+    CU_ASSERT_PTR_NOT_NULL(strstr(why.text, "JSON files are no models; give a table"));
+    CU_ASSERT_EQUAL(exp_model_find(&m, "no/such", "vgg16", &why), -ENOENT);
+    CU_ASSERT_PTR_NOT_NULL(strstr(why.text, "cannot list 'no/such/models': No such file or directory"));
+    CU_ASSERT_EQUAL(exp_model_find(&m, experiments_dir(), "nothing.csv", &why), -ENOENT);
+    CU_ASSERT_STRING_EQUAL(why.text, "cannot open 'nothing.csv': No such file or directory");
     exp_model_release(&m);
 }
 
 /* Writes text to a temporary file and reads it as a model; messages get the name "t.csv". */
-static int read_text(struct exp_model *m, const char *text, char *why, size_t why_bytes)
+static int read_text(struct exp_model *m, const char *text, struct exp_why *why)
 {
-    char line[512] = "";
+    struct exp_why line = { "" };
     const char *path;
     int err;
 
     scratch_open();
     path = scratch_text("t.csv", text);
-    err = exp_model_read(m, path, line, sizeof line);
+    err = exp_model_read(m, path, &line);
     scratch_close();
-    snprintf(why, why_bytes, "%s%s", *line ? "t.csv" : "",
-             !strncmp(line, path, strlen(path)) ? line + strlen(path) : line);
+    snprintf(why->text, sizeof why->text, "%s%s", *line.text ? "t.csv" : "",
+             !strncmp(line.text, path, strlen(path)) ? line.text + strlen(path) : line.text);
     return err;
 }
 
@@ -189,14 +189,14 @@ static void test_bad_tables(void)
     for (size_t i = 0; i < sizeof bad_tables / sizeof bad_tables[0]; i++) {
         const struct bad_table *b = &bad_tables[i];
         struct exp_model m;
-        char why[512];
-        int err = read_text(&m, b->text, why, sizeof why);
+        struct exp_why why;
+        int err = read_text(&m, b->text, &why);
         size_t length = strlen(b->why);
 
         /* What follows "layer 'x', " is the shape check's own wording. */
-        test_check(err == b->err && !strncmp(why, b->why, length) &&
-                       (why[length] != '\0') == (b->why[length - 1] == ' '),
-                   "case %zu: %d, '%s'", i, err, why);
+        test_check(err == b->err && !strncmp(why.text, b->why, length) &&
+                       (why.text[length] != '\0') == (b->why[length - 1] == ' '),
+                   "case %zu: %d, '%s'", i, err, why.text);
         exp_model_release(&m);
     }
 }
@@ -204,10 +204,10 @@ static void test_bad_tables(void)
 static void test_optional_columns(void)
 {
     struct exp_model m;
-    char why[512];
+    struct exp_why why;
 
-    CU_ASSERT_EQUAL_FATAL(
-        read_text(&m, HEADER ",note,batch\n\"a, b\",3,8,9,4,3,5,1,2,1,0,1,2,1,1,1,what,7\n", why, sizeof why), 0);
+    CU_ASSERT_EQUAL_FATAL(read_text(&m, HEADER ",note,batch\n\"a, b\",3,8,9,4,3,5,1,2,1,0,1,2,1,1,1,what,7\n", &why),
+                          0);
     CU_ASSERT_STRING_EQUAL(m.layer[0].name, "a, b");
     CU_ASSERT_EQUAL(m.layer[0].line, 2);
     CU_ASSERT_EQUAL(m.layer[0].problem.n, 7);
@@ -254,15 +254,15 @@ static void test_filter(void)
     for (size_t i = 0; i < sizeof filter_cases / sizeof filter_cases[0]; i++) {
         const struct filter_case *f = &filter_cases[i];
         struct exp_model m;
-        char text[512] = "";
+        struct exp_why result = { "" };
         int err;
 
-        CU_ASSERT_EQUAL_FATAL(exp_model_find(&m, experiments_dir(), "vgg16", text, sizeof text), 0);
-        err = exp_model_filter(&m, f->patterns, text, sizeof text);
+        CU_ASSERT_EQUAL_FATAL(exp_model_find(&m, experiments_dir(), "vgg16", &result), 0);
+        err = exp_model_filter(&m, f->patterns, &result);
         CU_ASSERT(!err || m.n_layers == 13);
         if (!err)
-            join_names(&m, text, sizeof text);
-        test_check(err == f->err && !strcmp(text, f->result), "'%s': %d, '%s'", f->patterns, err, text);
+            join_names(&m, result.text, sizeof result.text);
+        test_check(err == f->err && !strcmp(result.text, f->result), "'%s': %d, '%s'", f->patterns, err, result.text);
         exp_model_release(&m);
     }
 }
@@ -270,10 +270,10 @@ static void test_filter(void)
 static void test_filter_keeps_index(void)
 {
     struct exp_model m;
-    char why[256] = "";
+    struct exp_why why = { "" };
 
-    CU_ASSERT_EQUAL_FATAL(exp_model_find(&m, experiments_dir(), "googlenet", why, sizeof why), 0);
-    CU_ASSERT_EQUAL_FATAL(exp_model_filter(&m, "inception_3a*", why, sizeof why), 0);
+    CU_ASSERT_EQUAL_FATAL(exp_model_find(&m, experiments_dir(), "googlenet", &why), 0);
+    CU_ASSERT_EQUAL_FATAL(exp_model_filter(&m, "inception_3a*", &why), 0);
     CU_ASSERT_EQUAL(m.layer[0].index, 4);
     CU_ASSERT_EQUAL(m.layer[0].line, 5);
     exp_model_release(&m);
@@ -282,34 +282,35 @@ static void test_filter_keeps_index(void)
 static void test_several(void)
 {
     struct exp_models m;
-    char why[256] = "";
+    struct exp_why why = { "" };
     size_t n_layers = 0;
 
-    CU_ASSERT_EQUAL_FATAL(exp_models_read(&m, experiments_dir(), "all", "", why, sizeof why), 0);
+    CU_ASSERT_EQUAL_FATAL(exp_models_read(&m, experiments_dir(), "all", "", &why), 0);
     CU_ASSERT_EQUAL(m.n, 7);
     for (size_t i = 0; i < m.n; i++)
         n_layers += m.model[i].n_layers;
     CU_ASSERT_EQUAL(n_layers, 393);
     exp_models_release(&m);
-    CU_ASSERT_EQUAL_FATAL(exp_models_read(&m, experiments_dir(), "vgg16,resnet18", "conv*", why, sizeof why), 0);
+    CU_ASSERT_EQUAL_FATAL(exp_models_read(&m, experiments_dir(), "vgg16,resnet18", "conv*", &why), 0);
     CU_ASSERT(m.n == 2 && !strcmp(m.model[1].name, "resnet18") && m.model[1].n_layers == 1);
     exp_models_release(&m);
-    CU_ASSERT_EQUAL(exp_models_read(&m, experiments_dir(), "vgg16,vgg61", "", why, sizeof why), -ENOENT);
-    CU_ASSERT(m.n == 0 && strstr(why, "vgg61"));
-    CU_ASSERT_EQUAL(exp_models_read(&m, experiments_dir(), "vgg16,resnet18", "conv5*", why, sizeof why), -ENOENT);
-    CU_ASSERT(m.n == 0 && strstr(why, "conv5*"));
+    CU_ASSERT_EQUAL(exp_models_read(&m, experiments_dir(), "vgg16,vgg61", "", &why), -ENOENT);
+    CU_ASSERT(m.n == 0 && strstr(why.text, "vgg61"));
+    CU_ASSERT_EQUAL(exp_models_read(&m, experiments_dir(), "vgg16,resnet18", "conv5*", &why), -ENOENT);
+    CU_ASSERT(m.n == 0 && strstr(why.text, "conv5*"));
 }
 
 static void check_path(enum exp_program program, const char *option, const char *name, size_t n, const char *wanted)
 {
     const struct exp_options o = { .model = option, .results = "r", .layers = "" };
-    char why[256] = "", *path, *copy = strdup(name);
+    char *path, *copy = strdup(name);
+    struct exp_why why = { "" };
     const struct exp_model model[7] = { { .name = copy, .path = copy }, { .name = copy, .path = copy } };
 
     CU_ASSERT_PTR_NOT_NULL_FATAL(copy);
-    CU_ASSERT_EQUAL(exp_results_path(&path, program, &o, "m", model, n, why, sizeof why), wanted ? 0 : -EINVAL);
-    test_check(wanted ? path && !strcmp(path, wanted) : !path && strstr(why, name) != NULL, "%s, %zu models: %s %s",
-               option, n, path ? path : "", why);
+    CU_ASSERT_EQUAL(exp_results_path(&path, program, &o, "m", model, n, &why), wanted ? 0 : -EINVAL);
+    test_check(wanted ? path && !strcmp(path, wanted) : !path && strstr(why.text, name) != NULL,
+               "%s, %zu models: %s %s", option, n, path ? path : "", why.text);
     free(path);
     free(copy);
 }
@@ -373,10 +374,11 @@ static void test_names_of_some_layers(void)
 /* Checks the path of results that are of no model. */
 static void check_asked(enum exp_program program, const struct exp_options *o, const char *wanted)
 {
-    char why[256] = "", *path;
+    char *path;
+    struct exp_why why = { "" };
 
-    CU_ASSERT_EQUAL(exp_results_path(&path, program, o, "m", NULL, 0, why, sizeof why), 0);
-    test_check(path && !strcmp(path, wanted), "'%s', not '%s'", path ? path : why, wanted);
+    CU_ASSERT_EQUAL(exp_results_path(&path, program, o, "m", NULL, 0, &why), 0);
+    test_check(path && !strcmp(path, wanted), "'%s', not '%s'", path ? path : why.text, wanted);
     free(path);
 }
 
@@ -404,18 +406,16 @@ static void test_names_of_no_model(void)
 static void test_published(void)
 {
     struct exp_published p;
-    char why[256] = "";
+    struct exp_why why = { "" };
     double value = 0.0;
 
-    CU_ASSERT_EQUAL_FATAL(exp_published_read(&p, experiments_dir(), why, sizeof why), 0);
-    CU_ASSERT_EQUAL(exp_published_double(&p, "Table 2", "vgg16", "x86", "conv_speedup", &value, why, sizeof why), 0);
+    CU_ASSERT_EQUAL_FATAL(exp_published_read(&p, experiments_dir(), &why), 0);
+    CU_ASSERT_EQUAL(exp_published_double(&p, "Table 2", "vgg16", "x86", "conv_speedup", &value, &why), 0);
     CU_ASSERT_EQUAL(value, 1.27);
-    CU_ASSERT_EQUAL(exp_published_double(&p, "Table 2", "resnet152", "P10", "conv_speedup", &value, why, sizeof why),
-                    0);
+    CU_ASSERT_EQUAL(exp_published_double(&p, "Table 2", "resnet152", "P10", "conv_speedup", &value, &why), 0);
     CU_ASSERT_EQUAL(value, 1.28);
-    CU_ASSERT_EQUAL(
-        exp_published_double(&p, "Figure 11a", "all", "x86", "base_l1_hit_percent_of_loads", &value, why, sizeof why),
-        0);
+    CU_ASSERT_EQUAL(exp_published_double(&p, "Figure 11a", "all", "x86", "base_l1_hit_percent_of_loads", &value, &why),
+                    0);
     CU_ASSERT_EQUAL(value, 83.0);
     CU_ASSERT_STRING_EQUAL(exp_published_arch_of_machine("clx4208", false), "x86");
     CU_ASSERT_STRING_EQUAL(exp_published_arch_of_machine("power10-victim", false), "P10");
@@ -424,11 +424,9 @@ static void test_published(void)
     CU_ASSERT_STRING_EQUAL(exp_published_arch_of_cpu("Intel(R) Xeon(R) Silver 4208 CPU @ 2.10GHz"), "x86");
     CU_ASSERT_STRING_EQUAL(exp_published_arch_of_cpu("POWER10 (architected), altivec supported"), "P10");
     CU_ASSERT_STRING_EQUAL(exp_published_arch_of_cpu("Intel(R) Xeon(R) Processor (family 6, model 143)"), "");
-    CU_ASSERT_EQUAL(exp_published_double(&p, "Table 2", "resnet15", "x86", "conv_speedup", &value, why, sizeof why),
-                    -ENOENT);
-    CU_ASSERT_EQUAL(exp_published_double(&p, "Table 2", "yolov2", "x86", "conv_speedup", &value, why, sizeof why),
-                    -ENOENT);
-    CU_ASSERT_EQUAL(exp_published_double(&p, "Table 1", "", "x86", "machine", &value, why, sizeof why), -EINVAL);
+    CU_ASSERT_EQUAL(exp_published_double(&p, "Table 2", "resnet15", "x86", "conv_speedup", &value, &why), -ENOENT);
+    CU_ASSERT_EQUAL(exp_published_double(&p, "Table 2", "yolov2", "x86", "conv_speedup", &value, &why), -ENOENT);
+    CU_ASSERT_EQUAL(exp_published_double(&p, "Table 1", "", "x86", "machine", &value, &why), -EINVAL);
     CU_ASSERT_EQUAL(value, 83.0);
     exp_published_release(&p);
 }

@@ -93,32 +93,32 @@ static bool holds(const char *directory, const char *file, const char *text)
 
 static void open_outdir(struct exp_outdir *d, const char *path)
 {
-    char why[256] = "";
+    struct exp_why why = { "" };
 
-    CU_ASSERT_FATAL(test_check(!exp_outdir_open(d, path, "layers.csv", why, sizeof why), "%s", why));
+    CU_ASSERT_FATAL(test_check(!exp_outdir_open(d, path, "layers.csv", &why), "%s", why.text));
 }
 
 static void commit_result(const char *path, const char *text)
 {
     struct exp_outdir d;
-    char why[256] = "";
+    struct exp_why why = { "" };
 
     open_outdir(&d, path);
     put_result(&d, "layers.csv", text);
-    test_check(!exp_outdir_commit(&d, why, sizeof why), "%s", why);
+    test_check(!exp_outdir_commit(&d, &why), "%s", why.text);
 }
 
 static void test_commit(void)
 {
     struct fixture f;
     struct exp_outdir d;
-    char why[256] = "";
+    struct exp_why why = { "" };
 
     set_up(&f);
     open_outdir(&d, f.path);
     put_result(&d, "layers.csv", "one");
     CU_ASSERT_EQUAL(count_entries(f.path), -1); /* not there before */
-    CU_ASSERT_EQUAL(exp_outdir_commit(&d, why, sizeof why), 0);
+    CU_ASSERT_EQUAL(exp_outdir_commit(&d, &why), 0);
     CU_ASSERT(holds(f.path, "layers.csv", "one"));
     CU_ASSERT_EQUAL(count_entries(f.path), 1); /* no lock left */
     CU_ASSERT_EQUAL(count_entries(f.top), 1);
@@ -131,7 +131,7 @@ static void test_replace(void)
 {
     struct fixture f;
     struct exp_outdir d;
-    char why[256] = "";
+    struct exp_why why = { "" };
 
     set_up(&f);
     commit_result(f.path, "old");
@@ -139,7 +139,7 @@ static void test_replace(void)
     open_outdir(&d, f.path);
     put_result(&d, "layers.csv", "new");
     CU_ASSERT(holds(f.path, "layers.csv", "old"));
-    CU_ASSERT_EQUAL(exp_outdir_commit(&d, why, sizeof why), 0);
+    CU_ASSERT_EQUAL(exp_outdir_commit(&d, &why), 0);
     CU_ASSERT(holds(f.path, "layers.csv", "new"));
     CU_ASSERT_EQUAL(count_entries(f.path), 1);
     CU_ASSERT_EQUAL(count_entries(f.top), 1);
@@ -200,7 +200,8 @@ static void test_foreign_directory(void)
 {
     struct fixture f;
     struct exp_outdir d;
-    char why[512] = "", file[256];
+    char file[256];
+    struct exp_why why = { "" };
 
     set_up(&f);
     shell("mkdir '%1$s'", f.path);
@@ -208,11 +209,11 @@ static void test_foreign_directory(void)
     shell("rm '%1$s/layers.csv'", f.path);
     snprintf(file, sizeof file, "%s/thesis.tex", f.path);
     put_file(file, "precious");
-    CU_ASSERT_EQUAL(exp_outdir_open(&d, f.path, "layers.csv", why, sizeof why), -EEXIST);
-    CU_ASSERT_PTR_NOT_NULL(strstr(why, "is no earlier result (it has no layers.csv): not replaced"));
+    CU_ASSERT_EQUAL(exp_outdir_open(&d, f.path, "layers.csv", &why), -EEXIST);
+    CU_ASSERT_PTR_NOT_NULL(strstr(why.text, "is no earlier result (it has no layers.csv): not replaced"));
     CU_ASSERT(holds(f.path, "thesis.tex", "precious"));
     CU_ASSERT_EQUAL(count_entries(f.top), 1);
-    CU_ASSERT_EQUAL(exp_outdir_open(&d, file, "layers.csv", why, sizeof why), -EEXIST); /* a file */
+    CU_ASSERT_EQUAL(exp_outdir_open(&d, file, "layers.csv", &why), -EEXIST); /* a file */
     tear_down(&f);
 }
 
@@ -220,13 +221,13 @@ static void test_foreign_directory_appears(void)
 {
     struct fixture f;
     struct exp_outdir d;
-    char why[512] = "";
+    struct exp_why why = { "" };
 
     set_up(&f);
     open_outdir(&d, f.path);
     put_result(&d, "layers.csv", "new");
     shell("mkdir '%1$s' && echo precious > '%1$s/thesis.tex'", f.path);
-    CU_ASSERT_EQUAL(exp_outdir_commit(&d, why, sizeof why), -EEXIST);
+    CU_ASSERT_EQUAL(exp_outdir_commit(&d, &why), -EEXIST);
     exp_outdir_abort(&d);
     CU_ASSERT(holds(f.path, "thesis.tex", "precious\n"));
     tear_down(&f);
@@ -236,14 +237,14 @@ static void test_incomplete(void)
 {
     struct fixture f;
     struct exp_outdir d;
-    char why[512] = "";
+    struct exp_why why = { "" };
 
     set_up(&f);
     commit_result(f.path, "old");
     open_outdir(&d, f.path);
     put_result(&d, "other.csv", "new");
-    CU_ASSERT_EQUAL(exp_outdir_commit(&d, why, sizeof why), -EINVAL);
-    CU_ASSERT_PTR_NOT_NULL(strstr(why, "are incomplete: no layers.csv"));
+    CU_ASSERT_EQUAL(exp_outdir_commit(&d, &why), -EINVAL);
+    CU_ASSERT_PTR_NOT_NULL(strstr(why.text, "are incomplete: no layers.csv"));
     exp_outdir_abort(&d);
     CU_ASSERT(holds(f.path, "layers.csv", "old"));
     tear_down(&f);
@@ -264,10 +265,10 @@ static void test_bad_paths(void)
 
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         struct exp_outdir d;
-        char why[256] = "";
-        int err = exp_outdir_open(&d, bad[i].path, "layers.csv", why, sizeof why);
+        struct exp_why why = { "" };
+        int err = exp_outdir_open(&d, bad[i].path, "layers.csv", &why);
 
-        test_check(err == bad[i].err && strstr(why, bad[i].path), "'%s': %d, %s", bad[i].path, err, why);
+        test_check(err == bad[i].err && strstr(why.text, bad[i].path), "'%s': %d, %s", bad[i].path, err, why.text);
     }
 }
 
@@ -275,11 +276,12 @@ static void test_bad_path_leaves_parents(void)
 {
     struct fixture f;
     struct exp_outdir d;
-    char path[256], why[256];
+    char path[256];
+    struct exp_why why;
 
     set_up(&f);
     snprintf(path, sizeof path, "%s/..", f.top);
-    CU_ASSERT_EQUAL(exp_outdir_open(&d, path, "layers.csv", why, sizeof why), -EINVAL);
+    CU_ASSERT_EQUAL(exp_outdir_open(&d, path, "layers.csv", &why), -EINVAL);
     CU_ASSERT_EQUAL(count_entries(f.top), 0); /* -1 if it had been taken for one made by us */
     tear_down(&f);
 }
@@ -292,13 +294,13 @@ static int open_unprivileged(const char *path)
 
     if (!pid) {
         struct exp_outdir d;
-        char why[256] = "";
+        struct exp_why why = { "" };
 
         if (!geteuid() && (setegid(65534) || seteuid(65534)))
             _exit(1);
-        if (exp_outdir_open(&d, path, "layers.csv", why, sizeof why) != -EACCES)
+        if (exp_outdir_open(&d, path, "layers.csv", &why) != -EACCES)
             _exit(2);
-        _exit(strstr(why, "cannot write results to '") && strstr(why, ": Permission denied") ? 0 : 3);
+        _exit(strstr(why.text, "cannot write results to '") && strstr(why.text, ": Permission denied") ? 0 : 3);
     }
     CU_ASSERT_EQUAL(waitpid(pid, &status, 0), pid);
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
@@ -330,8 +332,8 @@ static pid_t start_writer(const char *path, bool stays)
     pid = fork();
     if (!pid) {
         struct exp_outdir d;
-        char why[256];
-        bool is_open = !exp_outdir_open(&d, path, "layers.csv", why, sizeof why);
+        struct exp_why why;
+        bool is_open = !exp_outdir_open(&d, path, "layers.csv", &why);
 
         if (!is_open || write(pipe_fd[1], "x", 1) != 1)
             _exit(1);
@@ -446,10 +448,10 @@ static double seconds_between(const struct timespec *start, const struct timespe
 /* Opens a directory with a file in it, sends itself the signal so many times, and waits until the flag is set. */
 static void be_interrupted(struct exp_outdir *d, const char *path, int number, int times)
 {
-    char why[256];
+    struct exp_why why;
 
     signal(number, SIG_DFL); /* a shell's background job is started with SIGINT ignored, and would wait for ever */
-    if (exp_signal_install("suite") || exp_interrupted() || exp_outdir_open(d, path, "layers.csv", why, sizeof why))
+    if (exp_signal_install("suite") || exp_interrupted() || exp_outdir_open(d, path, "layers.csv", &why))
         _exit(1);
     put_result(d, "layers.csv", "half");
     for (int i = 0; i < times; i++) {
@@ -564,16 +566,16 @@ static void test_no_memory(void)
 {
     struct exp_outdir d;
     struct fixture f;
-    char why[256] = "";
+    struct exp_why why = { "" };
     int err;
 
     set_up(&f);
-    CU_ASSERT_EQUAL_FATAL(exp_outdir_open(&d, f.path, "a.csv", why, sizeof why), 0);
+    CU_ASSERT_EQUAL_FATAL(exp_outdir_open(&d, f.path, "a.csv", &why), 0);
     put_result(&d, "a.csv", "1");
     failing_alloc_after(0);
-    err = exp_outdir_commit(&d, why, sizeof why);
+    err = exp_outdir_commit(&d, &why);
     failing_alloc_stop();
-    test_check(err == -ENOMEM && strstr(why, "out of memory"), "%d, '%s'", err, why);
+    test_check(err == -ENOMEM && strstr(why.text, "out of memory"), "%d, '%s'", err, why.text);
     exp_outdir_abort(&d);
     tear_down(&f);
 }

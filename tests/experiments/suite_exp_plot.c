@@ -99,12 +99,12 @@ static void test_failures(void)
     for (size_t i = 0; i < sizeof fake_cases / sizeof fake_cases[0]; i++) {
         const struct fake_case *c = &fake_cases[i];
         struct fixture f;
-        char why[256] = "";
+        struct exp_why why = { "" };
         int err;
 
         set_up(&f, "", c->fake);
-        err = exp_plot_draw(f.script, f.output, NULL, 0, 60, why, sizeof why);
-        test_check(err == c->err && !strncmp(why, c->why, strlen(c->why)), "case %zu: %d, '%s'", i, err, why);
+        err = exp_plot_draw(f.script, f.output, NULL, 0, 60, &why);
+        test_check(err == c->err && !strncmp(why.text, c->why, strlen(c->why)), "case %zu: %d, '%s'", i, err, why.text);
         test_check(!exists(&f, "x.png") && !exists(&f, "x.png.partial"), "case %zu leaves a file", i);
         tear_down(&f);
     }
@@ -113,11 +113,11 @@ static void test_failures(void)
 static void test_old_file_stays(void)
 {
     struct fixture f;
-    char why[256] = "";
+    struct exp_why why = { "" };
 
     set_up(&f, "", "#!/bin/sh\nexit 1\n");
     put_file(f.top, "x.png", "old", 0644);
-    CU_ASSERT_EQUAL(exp_plot_draw(f.script, f.output, NULL, 0, 60, why, sizeof why), -EIO);
+    CU_ASSERT_EQUAL(exp_plot_draw(f.script, f.output, NULL, 0, 60, &why), -EIO);
     CU_ASSERT(exists(&f, "x.png"));
     tear_down(&f);
 }
@@ -125,12 +125,12 @@ static void test_old_file_stays(void)
 static void test_missing_gnuplot(void)
 {
     struct fixture f;
-    char why[256] = "";
+    struct exp_why why = { "" };
 
     set_up(&f, "", NULL);
     setenv("PATH", f.top, 1);
-    CU_ASSERT_EQUAL(exp_plot_draw(f.script, f.output, NULL, 0, 60, why, sizeof why), -ENOENT);
-    CU_ASSERT_STRING_EQUAL(why, "gnuplot is not installed (package gnuplot-nox)");
+    CU_ASSERT_EQUAL(exp_plot_draw(f.script, f.output, NULL, 0, 60, &why), -ENOENT);
+    CU_ASSERT_STRING_EQUAL(why.text, "gnuplot is not installed (package gnuplot-nox)");
     tear_down(&f);
 }
 
@@ -138,27 +138,28 @@ static void test_variables_are_passed(void)
 {
     static const struct exp_plot_variable variable[] = { { "title", "it's\n\"50 %\" `id` $HOME" }, { "empty", "" } };
     struct fixture f;
-    char why[512] = "", want[512];
+    char want[512];
+    struct exp_why why = { "" };
 
     set_up(&f, "", "#!/bin/sh\nprintf '%s|%s|%s|%s' \"$1\" \"$2\" \"$3\" \"$4\" >&2; exit 77\n");
-    CU_ASSERT_EQUAL(exp_plot_draw(f.script, f.output, variable, 2, 60, why, sizeof why), -ENODATA);
+    CU_ASSERT_EQUAL(exp_plot_draw(f.script, f.output, variable, 2, 60, &why), -ENODATA);
     snprintf(want, sizeof want,
              "--default-settings|-e|format=\"png\";output=\"%s.partial\";title=\"it\\047s \\042\\065\\060 %%\\042 "
              "\\140id\\140 "
              "\\044HOME\";empty=\"\";|%s",
              f.output, f.script);
-    CU_ASSERT_STRING_EQUAL(why, want);
+    CU_ASSERT_STRING_EQUAL(why.text, want);
     tear_down(&f);
 }
 
 static void test_hanging_gnuplot(void)
 {
     struct fixture f;
-    char why[256] = "";
+    struct exp_why why = { "" };
 
     set_up(&f, "", "#!/bin/sh\nexec 2>&-\nexec sleep 60\n");
-    CU_ASSERT_EQUAL(exp_plot_draw(f.script, f.output, NULL, 0, 1, why, sizeof why), -ETIMEDOUT);
-    CU_ASSERT_STRING_EQUAL(why, "gnuplot was not done after 1 s and was killed");
+    CU_ASSERT_EQUAL(exp_plot_draw(f.script, f.output, NULL, 0, 1, &why), -ETIMEDOUT);
+    CU_ASSERT_STRING_EQUAL(why.text, "gnuplot was not done after 1 s and was killed");
     tear_down(&f);
 }
 
@@ -179,10 +180,11 @@ static void test_quoting(void)
     memcpy(strrchr(f.output, '.'), ".svg", 4);
     for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
         const struct exp_plot_variable variable = { "text", values[i] };
-        char why[256] = "", line[64] = "";
+        char line[64] = "";
+        struct exp_why why = { "" };
         FILE *in;
 
-        test_check(!exp_plot_draw(f.script, f.output, &variable, 1, 60, why, sizeof why), "%s: %s", values[i], why);
+        test_check(!exp_plot_draw(f.script, f.output, &variable, 1, 60, &why), "%s: %s", values[i], why.text);
         in = fopen(f.output, "r");
         test_check(in && fgets(line, sizeof line, in) && !strncmp(line, values[i], strlen(values[i])) &&
                        line[strlen(values[i])] == '\n',
@@ -195,11 +197,11 @@ static void test_quoting(void)
 
 static void test_other_kinds(void)
 {
-    char why[256] = "";
+    struct exp_why why = { "" };
 
-    CU_ASSERT_EQUAL(exp_plot_draw("x.gp", "x.pdf", NULL, 0, 60, why, sizeof why), -EINVAL);
-    CU_ASSERT_STRING_EQUAL(why, "neither a .png nor a .svg file: 'x.pdf'");
-    CU_ASSERT_EQUAL(exp_plot_draw("x.gp", ".png", NULL, 0, 60, why, sizeof why), -EINVAL);
+    CU_ASSERT_EQUAL(exp_plot_draw("x.gp", "x.pdf", NULL, 0, 60, &why), -EINVAL);
+    CU_ASSERT_STRING_EQUAL(why.text, "neither a .png nor a .svg file: 'x.pdf'");
+    CU_ASSERT_EQUAL(exp_plot_draw("x.gp", ".png", NULL, 0, 60, &why), -EINVAL);
 }
 
 static void test_real_drawing(void)
@@ -208,20 +210,20 @@ static void test_real_drawing(void)
                                  "set output output\nset title title\nplot x\n";
     static const struct exp_plot_variable variable[] = { { "title", "it's" } };
     struct fixture f;
-    char why[256] = "";
+    struct exp_why why = { "" };
 
     if (!has_gnuplot()) {
         test_skip("no gnuplot here");
         return;
     }
     set_up(&f, script, NULL);
-    test_check(!exp_plot_draw(f.script, f.output, variable, 1, 60, why, sizeof why), "%s", why);
+    test_check(!exp_plot_draw(f.script, f.output, variable, 1, 60, &why), "%s", why.text);
     CU_ASSERT(exists(&f, "x.png") && !exists(&f, "x.png.partial"));
     memcpy(strrchr(f.output, '.'), ".svg", 4);
-    test_check(!exp_plot_draw(f.script, f.output, variable, 1, 60, why, sizeof why), "%s", why);
+    test_check(!exp_plot_draw(f.script, f.output, variable, 1, 60, &why), "%s", why.text);
     CU_ASSERT(exists(&f, "x.svg"));
-    CU_ASSERT_EQUAL(exp_plot_draw(f.script, f.output, NULL, 0, 60, why, sizeof why), -EIO);
-    test_check(strstr(why, "x.gp\" line 3: unexpected or unrecognized token: title") != NULL, "%s", why);
+    CU_ASSERT_EQUAL(exp_plot_draw(f.script, f.output, NULL, 0, 60, &why), -EIO);
+    test_check(strstr(why.text, "x.gp\" line 3: unexpected or unrecognized token: title") != NULL, "%s", why.text);
     tear_down(&f);
 }
 
@@ -391,7 +393,7 @@ static void check_figures(const struct figure_case *c, const char *experiments_d
 {
     struct fixture f;
     struct tally t = { 0, 0 };
-    char why[512] = "";
+    struct exp_why why = { "" };
     struct exp_figures figures = {
         .experiments_dir = experiments_dir, .dir = f.top, .machine = "it's a \"machine\"", .simulator = "s", .host = "h"
     };
@@ -402,7 +404,7 @@ static void check_figures(const struct figure_case *c, const char *experiments_d
     snprintf(figures.arch, sizeof figures.arch, "%s", c->arch);
     put_file(f.top, "miss_rates_model.svg", "old", 0644);
     put_file(f.top, "speedup_layers.png", "old", 0644);
-    test_check(!exp_figures_draw(&figures, count_figure, &t, why, sizeof why), "%s", why);
+    test_check(!exp_figures_draw(&figures, count_figure, &t, &why), "%s", why.text);
     test_check(t.n_drawn == c->n_drawn && t.n_without_data == c->n_without_data, "case %td: %d drawn, %d without data",
                c - figure_cases, t.n_drawn, t.n_without_data);
     CU_ASSERT_EQUAL(is_old(&f, "miss_rates_model.svg"), c->n_drawn == 0);
@@ -499,7 +501,7 @@ static void check_program(const struct program_case *c, const char *number, bool
     };
     struct fixture f;
     struct tally t = { 0, 0 };
-    char why[512] = "";
+    struct exp_why why = { "" };
     struct exp_plot_figures figures = { .scripts_dir = "experiments/figures",
                                         .data_dir = f.top,
                                         .out_dir = f.top,
@@ -521,7 +523,7 @@ static void check_program(const struct program_case *c, const char *number, bool
         }
         fclose(out);
     }
-    test_check(!exp_plot_figures(&figures, count_figure, &t, why, sizeof why), "%s", why);
+    test_check(!exp_plot_figures(&figures, count_figure, &t, &why), "%s", why.text);
     test_check(t.n_drawn == (is_drawn ? 2 * (int)c->n_figures : t.n_drawn) && (is_drawn || t.n_without_data > 0),
                "%s: %d drawn, %d without data", c->figure[0], t.n_drawn, t.n_without_data);
     tear_down(&f);
@@ -572,7 +574,8 @@ static void test_data(void)
         const struct data_case *c = &data_cases[i];
         struct exp_plot_data data;
         struct fixture f;
-        char why[256] = "", hidden[64];
+        char hidden[64];
+        struct exp_why why = { "" };
         static const struct exp_plot_variable variable = { "some", "w z" };
         struct exp_plot_script script = { .variable = &variable, .n_variables = 1 };
         int err;
@@ -581,8 +584,9 @@ static void test_data(void)
         if (c->table)
             put_file(f.top, "t.csv", c->table, 0644);
         script.path = f.script;
-        err = exp_plot_data_open(&data, &script, f.top, f.top, why, sizeof why);
-        test_check(err == c->err && (err ? strstr(why, c->why) != NULL : !*why), "case %zu: %d, '%s'", i, err, why);
+        err = exp_plot_data_open(&data, &script, f.top, f.top, &why);
+        test_check(err == c->err && (err ? strstr(why.text, c->why) != NULL : !*why.text), "case %zu: %d, '%s'", i, err,
+                   why.text);
         snprintf(hidden, sizeof hidden, ".t.csv.plain.%ld", (long)getpid());
         test_check(err || (data.n_tables > 0 && !strcmp(data.variable[0].name, "t_csv") && exists(&f, hidden)),
                    "case %zu: %zu tables", i, data.n_tables);
@@ -610,12 +614,12 @@ static void test_recipe_is_kept(void)
     struct exp_plot_figures f = { .figure = names, .n_figures = 2, .variable = variable, .n_variables = 3 };
     struct exp_plot_recipe r;
     struct fixture fixture;
-    char why[256] = "";
+    struct exp_why why = { "" };
 
     set_up(&fixture, "", NULL);
     f.out_dir = fixture.top;
-    CU_ASSERT_EQUAL(exp_plot_recipe_write(&f, why, sizeof why), 0);
-    CU_ASSERT_EQUAL_FATAL(exp_plot_recipe_read(&r, fixture.top, "here", why, sizeof why), 0);
+    CU_ASSERT_EQUAL(exp_plot_recipe_write(&f, &why), 0);
+    CU_ASSERT_EQUAL_FATAL(exp_plot_recipe_read(&r, fixture.top, "here", &why), 0);
     CU_ASSERT(r.figures.n_figures == 2 && !strcmp(r.figures.figure[0], "one") && !strcmp(r.figures.figure[1], "two_2"));
     CU_ASSERT_EQUAL_FATAL(r.figures.n_variables, 3);
     check_variable(&r, 0, "figures", "here");
@@ -648,13 +652,14 @@ static void test_recipe_is_read(void)
     for (size_t i = 0; i < sizeof recipe_cases / sizeof recipe_cases[0]; i++) {
         struct exp_plot_recipe r;
         struct fixture f;
-        char why[256] = "";
+        struct exp_why why = { "" };
         int err;
 
         set_up(&f, "", NULL);
         put_file(f.top, EXP_PLOT_RECIPE_FILE, recipe_cases[i].text, 0644);
-        err = exp_plot_recipe_read(&r, f.top, "here", why, sizeof why);
-        test_check(err == recipe_cases[i].err && strstr(why, recipe_cases[i].why), "case %zu: %d, '%s'", i, err, why);
+        err = exp_plot_recipe_read(&r, f.top, "here", &why);
+        test_check(err == recipe_cases[i].err && strstr(why.text, recipe_cases[i].why), "case %zu: %d, '%s'", i, err,
+                   why.text);
         exp_plot_recipe_release(&r);
         tear_down(&f);
     }
@@ -664,11 +669,12 @@ static void test_no_recipe(void)
 {
     struct exp_plot_figures f = { .out_dir = "/no/such/folder" };
     struct exp_plot_recipe r;
-    char why[256] = "";
+    struct exp_why why = { "" };
 
-    CU_ASSERT_EQUAL(exp_plot_recipe_read(&r, "/no/such/folder", "here", why, sizeof why), -ENOENT);
-    test_check(strstr(why, "no figures to draw again: cannot open '/no/such/folder/figures.txt'") != NULL, "'%s'", why);
-    CU_ASSERT_EQUAL(exp_plot_recipe_draw(&f, NULL, NULL, why, sizeof why), -ENOENT);
+    CU_ASSERT_EQUAL(exp_plot_recipe_read(&r, "/no/such/folder", "here", &why), -ENOENT);
+    test_check(strstr(why.text, "no figures to draw again: cannot open '/no/such/folder/figures.txt'") != NULL, "'%s'",
+               why.text);
+    CU_ASSERT_EQUAL(exp_plot_recipe_draw(&f, NULL, NULL, &why), -ENOENT);
 }
 
 static const struct test_case cases[] = {

@@ -25,7 +25,7 @@ struct fixture {
 
 static bool set_up(struct fixture *f, bool classifies)
 {
-    char why[256] = "";
+    struct exp_why why = { "" };
     unsigned algos;
     int err;
 
@@ -36,13 +36,13 @@ static bool set_up(struct fixture *f, bool classifies)
     *f = (struct fixture){ .log = tmpfile() };
     CU_ASSERT_PTR_NOT_NULL_FATAL(f->log);
     f->setup.classifies_misses = classifies;
-    err = sim_machine_read(&f->setup.machine, "sim/machines/toy.cfg", why, sizeof why);
-    err = err ? err : exp_setup_init(&f->setup, "f32_16x24__ref", "Haswell", why, sizeof why);
-    err = err ? err : exp_model_find(&f->model, "experiments", "tests/data/three.csv", why, sizeof why);
-    err = err ? err : exp_algo_select("", &algos, why, sizeof why);
-    err = err ? err : exp_experiment_plan(&f->experiment, &f->setup, &f->model, algos, why, sizeof why);
+    err = sim_machine_read(&f->setup.machine, "sim/machines/toy.cfg", why.text, sizeof why.text);
+    err = err ? err : exp_setup_init(&f->setup, "f32_16x24__ref", "Haswell", &why);
+    err = err ? err : exp_model_find(&f->model, "experiments", "tests/data/three.csv", &why);
+    err = err ? err : exp_algo_select("", &algos, &why);
+    err = err ? err : exp_experiment_plan(&f->experiment, &f->setup, &f->model, algos, &why);
     err = err ? err : exp_progress_new(&f->progress, f->log, false, NULL, ctr_now_ns);
-    test_check(!err, "%s", why);
+    test_check(!err, "%s", why.text);
     return !err;
 }
 
@@ -81,14 +81,14 @@ static void test_classes(void)
 
     for (size_t i = 0; i < sizeof states / sizeof states[0]; i++) {
         struct fixture with, without;
-        char why[256] = "";
+        struct exp_why why = { "" };
 
         if (!set_up(&with, true))
             return;
         if (!set_up(&without, false))
             return;
-        test_check(!exp_replay_all(&with.experiment, states[i], 2, with.progress, why, sizeof why), "%s", why);
-        test_check(!exp_replay_all(&without.experiment, states[i], 1, without.progress, why, sizeof why), "%s", why);
+        test_check(!exp_replay_all(&with.experiment, states[i], 2, with.progress, &why), "%s", why.text);
+        test_check(!exp_replay_all(&without.experiment, states[i], 1, without.progress, &why), "%s", why.text);
         for (size_t c = 0; c < with.experiment.n_cases; c++) {
             struct sim_cell a = sim_stats_total(&with.experiment.cases[c].simulated.stats);
             struct sim_cell b = sim_stats_total(&without.experiment.cases[c].simulated.stats);
@@ -110,15 +110,15 @@ static void test_caches_alone(void)
         .kind = SIM_PREFETCH_NEXT_LINE, .degree = 1, .on = SIM_PREFETCH_ON_MISS, .pages = SIM_PREFETCH_STAYS
     };
     struct fixture machine, alone;
-    char why[256] = "";
+    struct exp_why why = { "" };
 
     if (!set_up(&machine, true))
         return;
     if (!set_up(&alone, false))
         return;
     machine.setup.machine.level[0].prefetch[0] = machine.setup.classified.level[0].prefetch[0] = next;
-    test_check(!exp_replay_all(&machine.experiment, EXP_WARM, 2, machine.progress, why, sizeof why), "%s", why);
-    test_check(!exp_replay_all(&alone.experiment, EXP_WARM, 2, alone.progress, why, sizeof why), "%s", why);
+    test_check(!exp_replay_all(&machine.experiment, EXP_WARM, 2, machine.progress, &why), "%s", why.text);
+    test_check(!exp_replay_all(&alone.experiment, EXP_WARM, 2, alone.progress, &why), "%s", why.text);
     for (size_t c = 0; c < alone.experiment.n_cases; c++) {
         const struct exp_case *a = &machine.experiment.cases[c], *b = &alone.experiment.cases[c];
         struct sim_cell with = sim_stats_total(&a->simulated.stats), without = sim_stats_total(&a->alone.stats);
@@ -137,13 +137,13 @@ static void test_caches_alone(void)
 static void test_disagreement(void)
 {
     struct fixture f;
-    char why[256] = "";
+    struct exp_why why = { "" };
 
     if (!set_up(&f, true))
         return;
     f.setup.classified.level[1].n_ways *= 2;
-    CU_ASSERT_EQUAL(exp_replay_all(&f.experiment, EXP_COLD, 1, f.progress, why, sizeof why), -EBADMSG);
-    CU_ASSERT_STRING_EQUAL(why, "internal error: two simulations of one stream disagree; please report");
+    CU_ASSERT_EQUAL(exp_replay_all(&f.experiment, EXP_COLD, 1, f.progress, &why), -EBADMSG);
+    CU_ASSERT_STRING_EQUAL(why.text, "internal error: two simulations of one stream disagree; please report");
     tear_down(&f);
 }
 
@@ -167,7 +167,7 @@ static bool leave_out_padding(struct exp_case *c, const struct conv_ukr *ukr)
 static void test_left_out_steps(void)
 {
     struct fixture f;
-    char why[256] = "";
+    struct exp_why why = { "" };
     size_t n_skipping = 0;
 
     if (!set_up(&f, false))
@@ -180,7 +180,7 @@ static void test_left_out_steps(void)
         n_skipping += c->plan.algorithm == CONV_SCONV && leave_out_padding(c, f.setup.ukr);
     }
     CU_ASSERT(n_skipping > 0);
-    test_check(!exp_replay_all(&f.experiment, EXP_COLD, 1, f.progress, why, sizeof why), "%s", why);
+    test_check(!exp_replay_all(&f.experiment, EXP_COLD, 1, f.progress, &why), "%s", why.text);
     for (size_t i = 0; i < f.experiment.n_cases; i++) {
         const struct exp_case *c = &f.experiment.cases[i];
         uint64_t n_loads = c->simulated.stats.cell[CONV_PACKED_FILTER][CONV_PHASE_UKR].loads;
@@ -201,7 +201,7 @@ struct finished {
     size_t n[N_TOGETHER], refuses; /* refuses: which one */
 };
 
-static int finish(void *ctx, size_t index, char *why, size_t why_bytes)
+static int finish(void *ctx, size_t index, struct exp_why *why)
 {
     struct finished *done = ctx;
     const struct exp_experiment *e = &done->f[index].experiment;
@@ -210,10 +210,7 @@ static int finish(void *ctx, size_t index, char *why, size_t why_bytes)
         test_check(!e->cases[i].simulated.why_not && sim_stats_total(&e->cases[i].simulated.stats).loads > 0,
                    "case %zu of a finished experiment was not replayed", i);
     done->n[index]++;
-    if (index != done->refuses)
-        return 0;
-    snprintf(why, why_bytes, "refused");
-    return -EIO;
+    return index == done->refuses ? exp_fail(why, -EIO, "refused") : 0;
 }
 
 /* Experiments that are replayed together count what they count alone; each is finished once, as soon as it is. */
@@ -231,7 +228,7 @@ static void test_together(void)
                                       .n_threads = 2,
                                       .done = finish,
                                       .ctx = &done };
-        char why[256] = "";
+        struct exp_why why = { "" };
         int err;
 
         if (!set_up(&alone, false))
@@ -241,9 +238,9 @@ static void test_together(void)
             experiment[k] = &f[k].experiment;
         }
         b.progress = f[0].progress;
-        err = exp_replay_batch(&b, why, sizeof why);
-        test_check(err == (i % 2 ? -EIO : 0) && (!err || !strcmp(why, "refused")), "%d: %s", err, why);
-        CU_ASSERT(!exp_replay_all(&alone.experiment, b.cache, 1, alone.progress, why, sizeof why));
+        err = exp_replay_batch(&b, &why);
+        test_check(err == (i % 2 ? -EIO : 0) && (!err || !strcmp(why.text, "refused")), "%d: %s", err, why.text);
+        CU_ASSERT(!exp_replay_all(&alone.experiment, b.cache, 1, alone.progress, &why));
         for (size_t k = 0; k < N_TOGETHER && !err; k++) {
             CU_ASSERT(done.n[k] == 1);
             for (size_t c = 0; c < alone.experiment.n_cases; c++)

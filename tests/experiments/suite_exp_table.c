@@ -9,9 +9,9 @@
 #include "tests/rng.h"
 #include "tests/suites.h"
 
-static int parse(struct exp_table *t, const char *text, char *why, size_t why_bytes)
+static int parse(struct exp_table *t, const char *text, struct exp_why *why)
 {
-    return exp_table_parse(t, "t.csv", text, strlen(text), why, why_bytes);
+    return exp_table_parse(t, "t.csv", text, strlen(text), why);
 }
 
 struct reading {
@@ -55,10 +55,11 @@ static void test_readings(void)
     for (size_t i = 0; i < sizeof readings / sizeof readings[0]; i++) {
         const struct reading *r = &readings[i];
         struct exp_table t;
-        char why[256] = "", fields[256];
-        int err = parse(&t, r->text, why, sizeof why);
+        char fields[256];
+        struct exp_why why = { "" };
+        int err = parse(&t, r->text, &why);
 
-        if (!test_check(!err, "case %zu: %s", i, why))
+        if (!test_check(!err, "case %zu: %s", i, why.text))
             continue;
         join_fields(&t, fields, sizeof fields);
         test_check(t.n_columns == r->n_columns && t.n_rows == r->n_rows && !strcmp(fields, r->fields),
@@ -90,10 +91,10 @@ static void test_refusals(void)
 {
     for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++) {
         struct exp_table t;
-        char why[256] = "";
-        int err = parse(&t, refusals[i].text, why, sizeof why);
+        struct exp_why why = { "" };
+        int err = parse(&t, refusals[i].text, &why);
 
-        test_check(err == -EINVAL && !strcmp(why, refusals[i].why), "case %zu: %d, '%s'", i, err, why);
+        test_check(err == -EINVAL && !strcmp(why.text, refusals[i].why), "case %zu: %d, '%s'", i, err, why.text);
         exp_table_release(&t);
     }
 }
@@ -102,37 +103,37 @@ static void test_nul(void)
 {
     static const char text[] = "a\n1\n\0\n";
     struct exp_table t;
-    char why[256] = "";
+    struct exp_why why = { "" };
 
-    CU_ASSERT_EQUAL(exp_table_parse(&t, "t.csv", text, sizeof text - 1, why, sizeof why), -EINVAL);
-    CU_ASSERT_STRING_EQUAL(why, "t.csv:3: a NUL byte, this is no text file");
+    CU_ASSERT_EQUAL(exp_table_parse(&t, "t.csv", text, sizeof text - 1, &why), -EINVAL);
+    CU_ASSERT_STRING_EQUAL(why.text, "t.csv:3: a NUL byte, this is no text file");
 }
 
 static void test_files(void)
 {
     struct exp_table t;
-    char why[256] = "";
+    struct exp_why why = { "" };
 
-    CU_ASSERT_EQUAL(exp_table_read(&t, "no/such.csv", why, sizeof why), -ENOENT);
-    CU_ASSERT_STRING_EQUAL(why, "cannot open 'no/such.csv': No such file or directory");
-    CU_ASSERT_EQUAL(exp_table_read(&t, "/", why, sizeof why), -EISDIR);
-    CU_ASSERT_STRING_EQUAL(why, "cannot read '/': Is a directory");
-    CU_ASSERT_EQUAL(exp_table_read(&t, "/dev/zero", why, sizeof why), -EFBIG);
-    CU_ASSERT_EQUAL(exp_table_read(&t, "/dev/null", why, sizeof why), -EINVAL);
+    CU_ASSERT_EQUAL(exp_table_read(&t, "no/such.csv", &why), -ENOENT);
+    CU_ASSERT_STRING_EQUAL(why.text, "cannot open 'no/such.csv': No such file or directory");
+    CU_ASSERT_EQUAL(exp_table_read(&t, "/", &why), -EISDIR);
+    CU_ASSERT_STRING_EQUAL(why.text, "cannot read '/': Is a directory");
+    CU_ASSERT_EQUAL(exp_table_read(&t, "/dev/zero", &why), -EFBIG);
+    CU_ASSERT_EQUAL(exp_table_read(&t, "/dev/null", &why), -EINVAL);
     exp_table_release(&t);
 }
 
 static void test_columns_and_lines(void)
 {
     struct exp_table t;
-    char why[256] = "";
+    struct exp_why why = { "" };
     size_t column = 99;
 
-    CU_ASSERT_EQUAL_FATAL(parse(&t, "# c\na,b\n1,2\n\n\"x\ny\",4\n5,6\n", why, sizeof why), 0);
-    CU_ASSERT_EQUAL(exp_table_column(&t, "b", &column, why, sizeof why), 0);
+    CU_ASSERT_EQUAL_FATAL(parse(&t, "# c\na,b\n1,2\n\n\"x\ny\",4\n5,6\n", &why), 0);
+    CU_ASSERT_EQUAL(exp_table_column(&t, "b", &column, &why), 0);
     CU_ASSERT_EQUAL(column, 1);
-    CU_ASSERT_EQUAL(exp_table_column(&t, "B", &column, why, sizeof why), -ENOENT);
-    CU_ASSERT_STRING_EQUAL(why, "t.csv:2: column missing, 'B'");
+    CU_ASSERT_EQUAL(exp_table_column(&t, "B", &column, &why), -ENOENT);
+    CU_ASSERT_STRING_EQUAL(why.text, "t.csv:2: column missing, 'B'");
     CU_ASSERT_EQUAL(t.line[0], 3);
     CU_ASSERT_EQUAL(t.line[1], 5);
     CU_ASSERT_EQUAL(t.line[2], 7);
@@ -170,16 +171,16 @@ static void test_numbers(void)
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
         const struct number *n = &numbers[i];
         struct exp_table t;
-        char text[64], why[256] = "";
+        char text[64];
+        struct exp_why why = { "" };
         uint64_t u64 = 42;
         double real = 42.0;
 
         snprintf(text, sizeof text, "v\n\"%s\"\n", n->text);
-        CU_ASSERT_EQUAL_FATAL(parse(&t, text, why, sizeof why), 0);
-        test_check(exp_table_u64(&t, 0, 0, &u64, why, sizeof why) == n->u64_err, "'%s' as u64: %s", n->text, why);
+        CU_ASSERT_EQUAL_FATAL(parse(&t, text, &why), 0);
+        test_check(exp_table_u64(&t, 0, 0, &u64, &why) == n->u64_err, "'%s' as u64: %s", n->text, why.text);
         test_check(u64 == (n->u64_err ? 42 : n->u64), "'%s' as u64: %llu", n->text, (unsigned long long)u64);
-        test_check(exp_table_double(&t, 0, 0, &real, why, sizeof why) == n->double_err, "'%s' as double: %s", n->text,
-                   why);
+        test_check(exp_table_double(&t, 0, 0, &real, &why) == n->double_err, "'%s' as double: %s", n->text, why.text);
         test_check(real == (n->double_err ? 42.0 : n->real), "'%s' as double: %g", n->text, real);
         exp_table_release(&t);
     }
@@ -188,16 +189,16 @@ static void test_numbers(void)
 static void test_number_messages(void)
 {
     struct exp_table t;
-    char why[256] = "";
+    struct exp_why why = { "" };
     uint64_t value;
 
-    CU_ASSERT_EQUAL_FATAL(parse(&t, "in_c,in_h\n1,2\n3,12x\n99999999999999999999,\n", why, sizeof why), 0);
-    exp_table_u64(&t, 1, 1, &value, why, sizeof why);
-    CU_ASSERT_STRING_EQUAL(why, "t.csv:3: in_h, '12x' is not a whole number >= 0");
-    exp_table_u64(&t, 2, 0, &value, why, sizeof why);
-    CU_ASSERT_STRING_EQUAL(why, "t.csv:4: in_c, '99999999999999999999' is too large");
-    exp_table_u64(&t, 2, 1, &value, why, sizeof why);
-    CU_ASSERT_STRING_EQUAL(why, "t.csv:4: in_h, '' is empty");
+    CU_ASSERT_EQUAL_FATAL(parse(&t, "in_c,in_h\n1,2\n3,12x\n99999999999999999999,\n", &why), 0);
+    exp_table_u64(&t, 1, 1, &value, &why);
+    CU_ASSERT_STRING_EQUAL(why.text, "t.csv:3: in_h, '12x' is not a whole number >= 0");
+    exp_table_u64(&t, 2, 0, &value, &why);
+    CU_ASSERT_STRING_EQUAL(why.text, "t.csv:4: in_c, '99999999999999999999' is too large");
+    exp_table_u64(&t, 2, 1, &value, &why);
+    CU_ASSERT_STRING_EQUAL(why.text, "t.csv:4: in_h, '' is empty");
     exp_table_release(&t);
 }
 
@@ -209,14 +210,15 @@ static void test_damaged(void)
 
     for (unsigned round = 0; round < test_rounds(2000); round++) {
         struct exp_table t;
-        char copy[sizeof text], why[256] = "";
+        char copy[sizeof text];
+        struct exp_why why = { "" };
         size_t bytes = rng_below(sizeof text);
 
         memcpy(copy, text, sizeof text);
         for (unsigned i = 0; i < 3 && bytes; i++)
             copy[rng_below(bytes)] = junk[rng_below(sizeof junk)];
-        if (exp_table_parse(&t, "t.csv", copy, bytes, why, sizeof why)) {
-            test_check(*why, "round %u: an error without a line", round);
+        if (exp_table_parse(&t, "t.csv", copy, bytes, &why)) {
+            test_check(*why.text, "round %u: an error without a line", round);
         } else {
             for (size_t i = 0; i < t.n_rows * t.n_columns; i++)
                 test_check(strlen(t.field[i]) < sizeof text, "round %u: field %zu", round, i);

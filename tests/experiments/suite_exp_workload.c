@@ -65,10 +65,11 @@ static void test_descriptors(void)
 {
     for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
         struct exp_descriptor d;
-        char why[256] = "";
-        int err = exp_descriptor_read(&d, shapes[i].text, 0, why, sizeof why);
+        struct exp_why why = { "" };
+        int err = exp_descriptor_read(&d, shapes[i].text, 0, &why);
 
-        test_check(!err && !d.unsupported && is_expected(&d, &shapes[i]), "'%s': %d, '%s'", shapes[i].text, err, why);
+        test_check(!err && !d.unsupported && is_expected(&d, &shapes[i]), "'%s': %d, '%s'", shapes[i].text, err,
+                   why.text);
         CU_ASSERT_TRUE(exp_descriptor_begins(shapes[i].text));
     }
     CU_ASSERT_FALSE(exp_descriptor_begins("googlenet"));
@@ -97,11 +98,11 @@ static void test_bad_descriptors(void)
 {
     for (size_t i = 0; i < sizeof bad_descriptors / sizeof bad_descriptors[0]; i++) {
         struct exp_descriptor d;
-        char why[256] = "";
-        int err = exp_descriptor_read(&d, bad_descriptors[i].text, 0, why, sizeof why);
+        struct exp_why why = { "" };
+        int err = exp_descriptor_read(&d, bad_descriptors[i].text, 0, &why);
 
-        test_check(err == -EINVAL && strstr(why, bad_descriptors[i].why) != NULL, "'%s': %d, '%s'",
-                   bad_descriptors[i].text, err, why);
+        test_check(err == -EINVAL && strstr(why.text, bad_descriptors[i].why) != NULL, "'%s': %d, '%s'",
+                   bad_descriptors[i].text, err, why.text);
     }
 }
 
@@ -138,17 +139,18 @@ static void test_random_descriptors(void)
     for (unsigned i = 0; i < test_rounds(2000); i++) {
         struct conv_problem p = random_problem(), *q;
         struct exp_descriptor d;
-        char text[256], why[256] = "";
+        char text[256];
+        struct exp_why why = { "" };
         int err;
 
         snprintf(text, sizeof text,
                  "g%zumb%zu_ic%zuoc%zu_ih%zuoh%zukh%zush%zudh%zuph%zu_iw%zuow%zukw%zusw%zudw%zupw%zu", p.groups, p.n,
                  p.c, p.k, p.h, p.p, p.r, p.stride_h, p.dilation_h - 1, p.pad_top, p.w, p.q, p.s, p.stride_w,
                  p.dilation_w - 1, p.pad_left);
-        err = exp_descriptor_read(&d, text, 0, why, sizeof why);
+        err = exp_descriptor_read(&d, text, 0, &why);
         q = &d.problem;
         if (!test_check(!err && q->pad_bottom <= p.pad_bottom && q->pad_right <= p.pad_right, "'%s': %d, '%s'", text,
-                        err, why))
+                        err, why.text))
             return;
         CU_ASSERT_TRUE(q->pad_bottom == 0 || q->pad_bottom + p.stride_h > p.pad_bottom);
         p.pad_bottom = q->pad_bottom;
@@ -163,9 +165,9 @@ static void test_random_descriptors(void)
 static int read_file(const char *name, const char *text, char *out, size_t bytes)
 {
     struct exp_model m;
-    char why[256] = "";
+    struct exp_why why = { "" };
     const char *path = scratch_text(name, text), *place;
-    int err = exp_model_find(&m, "experiments", path, why, sizeof why);
+    int err = exp_model_find(&m, "experiments", path, &why);
 
     *out = '\0';
     for (size_t i = 0; i < m.n_layers; i++)
@@ -175,9 +177,9 @@ static int read_file(const char *name, const char *text, char *out, size_t bytes
                  m.skipped[i].line[0], m.skipped[i].times, m.skipped[i].reason);
     if (m.repeats)
         snprintf(out + strlen(out), bytes - strlen(out), "; %zu times", m.repeats);
-    place = strrchr(why, '/');
+    place = strrchr(why.text, '/');
     if (err)
-        snprintf(out, bytes, "%s", place && !strncmp(why, path, strlen(path)) ? place + 1 : why);
+        snprintf(out, bytes, "%s", place && !strncmp(why.text, path, strlen(path)) ? place + 1 : why.text);
     exp_model_release(&m);
     return err;
 }
@@ -238,10 +240,10 @@ static void test_batches(void)
 static void test_images(void)
 {
     struct exp_model m;
-    char why[256] = "";
+    struct exp_why why = { "" };
 
     scratch_open();
-    CU_ASSERT_EQUAL_FATAL(exp_model_find(&m, "", scratch_text("set", A " --mb=7 " A " --mb=0 " A), why, sizeof why), 0);
+    CU_ASSERT_EQUAL_FATAL(exp_model_find(&m, "", scratch_text("set", A " --mb=7 " A " --mb=0 " A), &why), 0);
     CU_ASSERT_EQUAL_FATAL(m.n_layers, 3);
     CU_ASSERT_EQUAL(m.layer[0].problem.n, 1);
     CU_ASSERT_EQUAL(m.layer[1].problem.n, 7);
@@ -351,28 +353,29 @@ static void test_many_batches(void)
 static void test_model_of_one(void)
 {
     struct exp_model m;
-    char why[256] = "";
+    struct exp_why why = { "" };
 
-    CU_ASSERT_EQUAL_FATAL(exp_model_find(&m, "", B "n\"x/y\"", why, sizeof why), 0);
+    CU_ASSERT_EQUAL_FATAL(exp_model_find(&m, "", B "n\"x/y\"", &why), 0);
     CU_ASSERT_EQUAL(m.n_layers, 1);
     CU_ASSERT_STRING_EQUAL(m.name, B);
     CU_ASSERT_STRING_EQUAL(m.layer[0].name, "x/y");
     exp_model_release(&m);
-    CU_ASSERT_EQUAL(exp_model_find(&m, "", "mb1ic4ih8oc4", why, sizeof why), -EINVAL);
-    CU_ASSERT_STRING_EQUAL(why, "MODEL: descriptor 'mb1ic4ih8oc4': ih, kh and sh must be at least 1 (8, 0, 1)");
-    CU_ASSERT_EQUAL(exp_model_find(&m, "", "mb1ic4id8oc4kd3", why, sizeof why), -EINVAL);
+    CU_ASSERT_EQUAL(exp_model_find(&m, "", "mb1ic4ih8oc4", &why), -EINVAL);
+    CU_ASSERT_STRING_EQUAL(why.text, "MODEL: descriptor 'mb1ic4ih8oc4': ih, kh and sh must be at least 1 (8, 0, 1)");
+    CU_ASSERT_EQUAL(exp_model_find(&m, "", "mb1ic4id8oc4kd3", &why), -EINVAL);
 }
 
 static void test_notes(void)
 {
     struct exp_model m = { 0 };
-    char why[256] = "", text[512] = "";
+    char text[512] = "";
+    struct exp_why why = { "" };
     FILE *out = fmemopen(text, sizeof text, "w");
 
     CU_ASSERT_PTR_NOT_NULL_FATAL(out);
     for (unsigned i = 1; i <= EXP_SKIPPED_LINES + 1; i++)
-        CU_ASSERT_EQUAL(exp_model_skip(&m, (struct exp_model_place){ "a", i }, "one", why, sizeof why), 0);
-    CU_ASSERT_EQUAL(exp_model_skip(&m, (struct exp_model_place){ "b", 7 }, "one", why, sizeof why), 0);
+        CU_ASSERT_EQUAL(exp_model_skip(&m, (struct exp_model_place){ "a", i }, "one", &why), 0);
+    CU_ASSERT_EQUAL(exp_model_skip(&m, (struct exp_model_place){ "b", 7 }, "one", &why), 0);
     exp_model_print_notes(&m, out);
     fclose(out);
     CU_ASSERT_STRING_EQUAL(text, "a: skipped 9, one: lines 1, 2, 3, 4, 5, 6, 7, 8, ...\nb: skipped 1, one: line 7\n");

@@ -91,18 +91,18 @@ static void test_clock(void)
 static void test_variants(void)
 {
     unsigned algos = 0, of_one;
-    char why[256] = "";
+    struct exp_why why = { "" };
 
-    CU_ASSERT_EQUAL(exp_variants_select(&algos, why, sizeof why), 0);
+    CU_ASSERT_EQUAL(exp_variants_select(&algos, &why), 0);
     for (size_t i = 0; i < EXP_N_VARIANTS; i++) {
         const struct exp_variant *x = exp_variant_at(i);
 
-        CU_ASSERT_EQUAL_FATAL(exp_algo_select(x->algo, &of_one, why, sizeof why), 0);
+        CU_ASSERT_EQUAL_FATAL(exp_algo_select(x->algo, &of_one, &why), 0);
         test_check((algos & of_one) == of_one, "%s is not selected", x->name);
         for (size_t k = 0; k < i; k++)
             test_check(strcmp(x->name, exp_variant_at(k)->name) != 0, "two variants are called %s", x->name);
     }
-    CU_ASSERT_EQUAL(exp_algo_select(exp_algo_chosen()->name, &of_one, why, sizeof why), 0);
+    CU_ASSERT_EQUAL(exp_algo_select(exp_algo_chosen()->name, &of_one, &why), 0);
     test_check((algos & of_one) == of_one, "CSA could choose what is not judged: %x of %x", algos, of_one);
 }
 
@@ -162,21 +162,21 @@ static void test_instructions(void)
     struct exp_progress *progress = NULL;
     FILE *log = tmpfile();
     unsigned algos;
-    char why[256] = "";
+    struct exp_why why = { "" };
     int err;
 
     if (access("sim/machines/power10.cfg", R_OK) || !log) {
         test_skip("not started from the top of the repository");
         return;
     }
-    err = sim_machine_read(&setup.machine, "sim/machines/power10.cfg", why, sizeof why);
-    err = err ? err : exp_setup_init(&setup, "", "", why, sizeof why);
-    err = err ? err : exp_model_find(&model, "experiments", "tests/data/three.csv", why, sizeof why);
-    err = err ? err : exp_algo_select("", &algos, why, sizeof why);
-    err = err ? err : exp_experiment_plan(&e, &setup, &model, algos, why, sizeof why);
+    err = sim_machine_read(&setup.machine, "sim/machines/power10.cfg", why.text, sizeof why.text);
+    err = err ? err : exp_setup_init(&setup, "", "", &why);
+    err = err ? err : exp_model_find(&model, "experiments", "tests/data/three.csv", &why);
+    err = err ? err : exp_algo_select("", &algos, &why);
+    err = err ? err : exp_experiment_plan(&e, &setup, &model, algos, &why);
     err = err ? err : exp_progress_new(&progress, log, false, NULL, ctr_now_ns);
-    err = err ? err : exp_replay_all(&e, EXP_COLD, 1, progress, why, sizeof why);
-    test_check(!err, "%s", why);
+    err = err ? err : exp_replay_all(&e, EXP_COLD, 1, progress, &why);
+    test_check(!err, "%s", why.text);
     for (size_t i = 0; i < e.n_cases && !err; i++) {
         uint64_t n = e.cases[i].simulated.mac_instructions, want = counted[e.cases[i].layer->index - 1];
 

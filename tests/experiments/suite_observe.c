@@ -83,7 +83,7 @@ static void failed_runs_say_why(void)
     struct exp_emulator emulator;
     struct obs_result *r = malloc(sizeof *r);
     struct observed_layer l;
-    char why[512];
+    struct exp_why why;
 
     CU_ASSERT_FATAL(r != NULL);
     if (observed_find_places(place)) {
@@ -91,19 +91,19 @@ static void failed_runs_say_why(void)
         observed_plan(&l, &place[0], p, "sconv_is", false);
         wrong = place[0];
         wrong.machine = "no/such.cfg";
-        CU_ASSERT(observed_run(&l, &wrong, false, r, why, sizeof why) != 0);
+        CU_ASSERT(observed_run(&l, &wrong, false, r, &why) != 0);
         wrong = place[0];
         wrong.guest = "/no/such/guest";
-        CU_ASSERT(observed_run(&l, &wrong, false, r, why, sizeof why) == -EIO);
+        CU_ASSERT(observed_run(&l, &wrong, false, r, &why) == -EIO);
         wrong = place[0];
         emulator = *wrong.emulator;
         wrong.emulator = &emulator;
         emulator.program = "qemu-no-such-cpu";
-        CU_ASSERT(observed_run(&l, &wrong, false, r, why, sizeof why) == -ENOENT);
-        test_check(strstr(why, "qemu-no-such-cpu is missing (package qemu-user)") != NULL, "%s", why);
+        CU_ASSERT(observed_run(&l, &wrong, false, r, &why) == -ENOENT);
+        test_check(strstr(why.text, "qemu-no-such-cpu is missing (package qemu-user)") != NULL, "%s", why.text);
         emulator = *place[0].emulator;
         emulator.cpu = place[0].emulator->isa == CPU_ISA_MMA ? "power9" : "qemu64"; /* no MMA, no AVX2 */
-        CU_ASSERT(observed_run(&l, &wrong, false, r, why, sizeof why) != 0);
+        CU_ASSERT(observed_run(&l, &wrong, false, r, &why) != 0);
         CU_ASSERT(access(scratch_path("r"), F_OK) != 0);
         observed_release(&l);
         scratch_close();

@@ -17,12 +17,12 @@
 static bool sample_layer(const struct observed_layer *l, const struct observed_place *p, struct exp_stack_sample *s)
 {
     struct obs_result *seen = calloc(1, sizeof *seen);
-    char why[512] = "";
+    struct exp_why why = { "" };
     bool is_run;
 
     CU_ASSERT_FATAL(seen != NULL);
     *s = (struct exp_stack_sample){ 0 };
-    is_run = test_check(observed_run(l, p, false, seen, why, sizeof why) == 0, "%s", why);
+    is_run = test_check(observed_run(l, p, false, seen, &why) == 0, "%s", why.text);
     if (is_run) {
         exp_stack_measure_work(s, &l->e.cases[0]);
         exp_stack_take_seen(s, seen);
@@ -34,7 +34,8 @@ static bool sample_layer(const struct observed_layer *l, const struct observed_p
 static void check_stack(const struct observed_place *p, const struct conv_problem *problem, const char *algo,
                         double most_stores)
 {
-    char *path = exp_stacks_path(p->emulator->isa), why[512] = "";
+    char *path = exp_stacks_path(p->emulator->isa);
+    struct exp_why why = { "" };
     struct exp_stack_sample sample;
     struct exp_stacks stacks = { 0 };
     const struct conv_stack *stack;
@@ -42,9 +43,7 @@ static void check_stack(const struct observed_place *p, const struct conv_proble
 
     CU_ASSERT_FATAL(path != NULL);
     observed_plan(&l, p, *problem, algo, false);
-    stack = exp_stacks_read(&stacks, path, why, sizeof why)
-                ? NULL
-                : exp_stacks_find(&stacks, l.e.cases[0].algo->name, &l.plan);
+    stack = exp_stacks_read(&stacks, path, &why) ? NULL : exp_stacks_find(&stacks, l.e.cases[0].algo->name, &l.plan);
     if (stack && sample_layer(&l, p, &sample)) {
         struct exp_stack_error e = exp_stack_compare(stack, &sample);
 

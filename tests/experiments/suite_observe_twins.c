@@ -101,7 +101,7 @@ static void twins_do_what_is_replayed(void)
     struct observed_place place;
     bool is_there = observed_find_twin(&place);
     struct observed_layer l;
-    char why[512] = "";
+    struct exp_why why = { "" };
 
     CU_ASSERT_FATAL(r != NULL);
     scratch_open();
@@ -112,7 +112,7 @@ static void twins_do_what_is_replayed(void)
         observed_plan(&l, &place, observed_small[k % N(observed_small)], k % 2 ? "sconv_is" : "sconv_ws", k % 3);
         if (k % 5 == 0)
             observed_take_part(&l);
-        if (test_check(observed_run(&l, &place, false, r, why, sizeof why) == 0, "%s", why))
+        if (test_check(observed_run(&l, &place, false, r, &why) == 0, "%s", why.text))
             check_equal(&l, r, place.ukr);
         observed_release(&l);
     }
@@ -162,7 +162,7 @@ static void twins_watch_openblas(void)
     struct obs_result *r = malloc(sizeof *r);
     struct observed_place place;
     struct observed_layer l;
-    char why[512] = "";
+    struct exp_why why = { "" };
 
     CU_ASSERT_FATAL(r != NULL);
     if (observed_find_twin(&place) && conv_ukr_runs(conv_ukr_find("f32_16x24__avx512"))) {
@@ -174,13 +174,13 @@ static void twins_watch_openblas(void)
         place.machine = "sim/machines/spr.cfg"; /* prefetchers notice another order; prefetches are heeded */
         for (size_t k = 0; k < N(algos); k++) {
             observed_plan(&l, &place, problem, algos[k], false);
-            if (test_check(observed_run(&l, &place, false, r, why, sizeof why) == 0, "%s", why))
+            if (test_check(observed_run(&l, &place, false, r, &why) == 0, "%s", why.text))
                 check_equal(&l, r, algos[k]);
             observed_release(&l);
         }
         observed_plan(&l, &place, observed_small[1], "base", false);
-        CU_ASSERT(observed_run(&l, &place, false, r, why, sizeof why) == -EIO);
-        test_check(strstr(why, "sgemm_small_kernel_b0_") != NULL, "%s", why);
+        CU_ASSERT(observed_run(&l, &place, false, r, &why) == -EIO);
+        test_check(strstr(why.text, "sgemm_small_kernel_b0_") != NULL, "%s", why.text);
         observed_release(&l);
         scratch_close();
     }
@@ -194,7 +194,7 @@ static void copies_touch_what_is_replayed(void)
     struct obs_result *r = malloc(sizeof *r);
     struct observed_place p;
     bool is_there = observed_find_copied(&p, "f32_16x24__avx512", "sim/machines/clx4208.cfg");
-    char why[512] = "";
+    struct exp_why why = { "" };
 
     CU_ASSERT_FATAL(r != NULL);
     scratch_open();
@@ -202,7 +202,7 @@ static void copies_touch_what_is_replayed(void)
         struct observed_layer l;
 
         observed_plan(&l, &p, observed_unfitted[i % N(observed_unfitted)], algos[i / N(observed_unfitted)], false);
-        if (test_check(observed_run(&l, &p, false, r, why, sizeof why) == 0, "%s", why))
+        if (test_check(observed_run(&l, &p, false, r, &why) == 0, "%s", why.text))
             check_by(check_numbers, &l, r, p.ukr);
         observed_release(&l);
     }

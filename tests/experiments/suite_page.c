@@ -163,12 +163,13 @@ static void test_numbers(void)
 static void test_heads(void)
 {
     struct exp_page_csv csv;
-    char text[64], why[256] = "";
+    char text[64];
+    struct exp_why why = { "" };
 
     scratch_open();
     scratch_text("t.csv",
                  "# commit: abc\n# commit of another: x\n# column a [ns]: time\na,b\n1,x\n,\"not available: y\"\n");
-    CU_ASSERT_EQUAL_FATAL(exp_page_csv_read(&csv, "/nowhere", "t.csv", why, sizeof why), 0);
+    CU_ASSERT_EQUAL_FATAL(exp_page_csv_read(&csv, "/nowhere", "t.csv", &why), 0);
     CU_ASSERT_EQUAL(csv.table.n_rows, 0);
     CU_ASSERT_STRING_EQUAL(exp_page_csv_cell(&csv, 0, "a"), "");
     exp_page_csv_release(&csv);
@@ -176,7 +177,7 @@ static void test_heads(void)
         char *folder = strdup(scratch_path("t.csv"));
 
         *strrchr(folder, '/') = '\0';
-        CU_ASSERT_EQUAL_FATAL(exp_page_csv_read(&csv, folder, "t.csv", why, sizeof why), 0);
+        CU_ASSERT_EQUAL_FATAL(exp_page_csv_read(&csv, folder, "t.csv", &why), 0);
         free(folder);
     }
     exp_page_csv_said(&csv, "commit", text, sizeof text);
@@ -220,20 +221,21 @@ static void test_captions(void)
                                            "study_tilings",    "compare_layers",       "speedup_layers",
                                            "peers_speedups",   "simulated_vs_measured" };
     struct exp_page_captions c;
-    char why[256] = "";
+    struct exp_why why = { "" };
 
-    CU_ASSERT_EQUAL_FATAL(exp_page_captions_read(&c, "experiments/figures", why, sizeof why), 0);
+    CU_ASSERT_EQUAL_FATAL(exp_page_captions_read(&c, "experiments/figures", &why), 0);
     for (size_t i = 0; i < sizeof figures / sizeof figures[0]; i++) {
         const struct exp_page_caption *caption = exp_page_captions_find(&c, figures[i]);
 
         test_check(caption && *caption->question && *caption->reading, "%s has no caption", figures[i]);
     }
-    test_check(strstr(exp_page_captions_find(&c, "miss_rates_model")->reading, "by caches alone, where the machine has more."),
-               "lines of a caption are joined");
+    test_check(
+        strstr(exp_page_captions_find(&c, "miss_rates_model")->reading, "by caches alone, where the machine has more."),
+        "lines of a caption are joined");
     CU_ASSERT_PTR_NULL(exp_page_captions_find(&c, "common"));
     exp_page_captions_release(&c);
-    CU_ASSERT_EQUAL(exp_page_captions_read(&c, "nowhere", why, sizeof why), -ENOENT);
-    CU_ASSERT_PTR_NOT_NULL(strstr(why, "'nowhere'"));
+    CU_ASSERT_EQUAL(exp_page_captions_read(&c, "nowhere", &why), -ENOENT);
+    CU_ASSERT_PTR_NOT_NULL(strstr(why.text, "'nowhere'"));
 }
 
 static const struct test_case cases[] = {

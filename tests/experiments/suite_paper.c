@@ -205,13 +205,13 @@ static void test_every_number(void)
     struct sim_machine x86, p10;
     struct exp_paper_results r;
     bool used[EXP_PAPER_N_CLAIMS] = { false };
-    char why[256];
+    struct exp_why why;
     size_t n = 0;
 
-    CU_ASSERT_FATAL(!exp_published_read(&published, "experiments", why, sizeof why));
-    CU_ASSERT_FATAL(!exp_models_read(&models, "experiments", "all", "", why, sizeof why));
-    CU_ASSERT_FATAL(!exp_machine_find(&x86, "clx4208", "results", why, sizeof why) &&
-                    !exp_machine_find(&p10, "power10", "results", why, sizeof why));
+    CU_ASSERT_FATAL(!exp_published_read(&published, "experiments", &why));
+    CU_ASSERT_FATAL(!exp_models_read(&models, "experiments", "all", "", &why));
+    CU_ASSERT_FATAL(!exp_machine_find(&x86, "clx4208", "results", &why) &&
+                    !exp_machine_find(&p10, "power10", "results", &why));
     for (size_t v = 0; v < EXP_PAPER_N_VIEWS; v++)
         CU_ASSERT_FATAL(!exp_paper_set_of(&set[v], &exp_paper_views[v], &part[exp_paper_views[v].setting],
                                           "sconv_openblas", models.n));
@@ -275,12 +275,13 @@ static void test_views(void)
 static void test_other_papers(void)
 {
     struct exp_paper_others o;
-    char *text = NULL, why[256];
+    char *text = NULL;
+    struct exp_why why;
     size_t bytes = 0;
     FILE *out = open_memstream(&text, &bytes);
 
-    CU_ASSERT_FATAL(out && !exp_paper_others_read(&o, "experiments", why, sizeof why));
-    CU_ASSERT(o.table.n_rows == 105 && !exp_paper_others_print(&o, "experiments", out, why, sizeof why));
+    CU_ASSERT_FATAL(out && !exp_paper_others_read(&o, "experiments", &why));
+    CU_ASSERT(o.table.n_rows == 105 && !exp_paper_others_print(&o, "experiments", out, &why));
     fclose(out);
     CU_ASSERT(o.n_unused == 0 && o.n_checked == 4 && o.n_agree == 4);
     CU_ASSERT(strstr(text, "printed 116 MB, ours 115.6 MB") && strstr(text, "printed 13 MB, ours 12.85 MB"));
@@ -304,11 +305,11 @@ static void test_recorded(void)
     const struct exp_options options = { .results = "no/such/results", .layers = "" };
     struct exp_paper_part observed = { .setting = setting_of(EXP_PAPER_OBSERVED) };
     struct exp_models models;
-    char why[256];
+    struct exp_why why;
 
-    CU_ASSERT_FATAL(!exp_models_read(&models, "experiments", "vgg16,resnet18", "", why, sizeof why));
-    CU_ASSERT_FATAL(!exp_paper_recorded_read(&counted, "results/reference/zen3/counts", &models, why, sizeof why));
-    CU_ASSERT_FATAL(!exp_paper_observed_read(&observed, &options, &models, why, sizeof why));
+    CU_ASSERT_FATAL(!exp_models_read(&models, "experiments", "vgg16,resnet18", "", &why));
+    CU_ASSERT_FATAL(!exp_paper_recorded_read(&counted, "results/reference/zen3/counts", &models, &why));
+    CU_ASSERT_FATAL(!exp_paper_observed_read(&observed, &options, &models, &why));
     CU_ASSERT_FATAL(counted.n_rows == (13 + 20) * 5 && observed.n_rows >= 20 * 2 && observed.n_rows % 20 == 0);
     CU_ASSERT(counted.row[0].algo == exp_algo_base() && counted.row[0].value[EXP_PAPER_LOADS] == 9575324);
     CU_ASSERT(counted.row[0].value[EXP_PAPER_MISSES_1] == 442975 && isnan(counted.row[0].value[EXP_PAPER_MISSES_2]));
@@ -410,18 +411,18 @@ static void test_same_models(void)
     const struct exp_paper_view *zen3 = exp_paper_view_find("zen3");
     const struct exp_paper_result *r;
     struct sim_machine x86, p10;
-    char *text = NULL, why[256];
+    char *text = NULL;
+    struct exp_why why;
     size_t bytes = 0;
     FILE *out = open_memstream(&text, &bytes);
 
     for (size_t s = 0; s < EXP_PAPER_N_SETTINGS; s++)
         part[s].setting = &exp_paper_settings[s];
-    CU_ASSERT_FATAL(out && !exp_models_read(&models, "experiments", "all", "", why, sizeof why));
-    CU_ASSERT_FATAL(!exp_machine_find(&x86, "clx4208", "results", why, sizeof why) &&
-                    !exp_machine_find(&p10, "power10", "results", why, sizeof why));
-    CU_ASSERT_FATAL(
-        !exp_paper_recorded_read(&part[zen3->setting], "results/reference/zen3/counts", &models, why, sizeof why));
-    CU_ASSERT_FATAL(!exp_paper_findings_of(&f, "experiments", true, true, &x86, &p10, why, sizeof why));
+    CU_ASSERT_FATAL(out && !exp_models_read(&models, "experiments", "all", "", &why));
+    CU_ASSERT_FATAL(!exp_machine_find(&x86, "clx4208", "results", &why) &&
+                    !exp_machine_find(&p10, "power10", "results", &why));
+    CU_ASSERT_FATAL(!exp_paper_recorded_read(&part[zen3->setting], "results/reference/zen3/counts", &models, &why));
+    CU_ASSERT_FATAL(!exp_paper_findings_of(&f, "experiments", true, true, &x86, &p10, &why));
     CU_ASSERT(exp_paper_set_models(&f.set[zen3 - exp_paper_views]) == 5);
     r = find_result(&f, "conv_speedup", "GeoMean", "zen3");
     CU_ASSERT_FATAL(r != NULL);
@@ -452,22 +453,22 @@ static void test_readme(void)
     struct exp_table t;
     size_t at[4], source, model, algo, bytes;
     double x[4] = { 0 };
-    char *readme, why[256], said[4][16];
+    char *readme, said[4][16];
+    struct exp_why why;
 
-    CU_ASSERT_FATAL(!exp_table_read(&t, "results/reference/clx4208/paper/models.csv", why, sizeof why));
-    CU_ASSERT_FATAL(!exp_text_read(&readme, &bytes, "README.md", why, sizeof why));
-    CU_ASSERT_FATAL(!exp_table_column(&t, "view", &source, why, sizeof why) &&
-                    !exp_table_column(&t, "model", &model, why, sizeof why) &&
-                    !exp_table_column(&t, "algo", &algo, why, sizeof why));
+    CU_ASSERT_FATAL(!exp_table_read(&t, "results/reference/clx4208/paper/models.csv", &why));
+    CU_ASSERT_FATAL(!exp_text_read(&readme, &bytes, "README.md", &why));
+    CU_ASSERT_FATAL(!exp_table_column(&t, "view", &source, &why) && !exp_table_column(&t, "model", &model, &why) &&
+                    !exp_table_column(&t, "algo", &algo, &why));
     for (size_t i = 0; i < 4; i++)
-        CU_ASSERT_FATAL(!exp_table_column(&t, column[i], &at[i], why, sizeof why));
+        CU_ASSERT_FATAL(!exp_table_column(&t, column[i], &at[i], &why));
     for (size_t r = 0; r < t.n_rows; r++) {
         bool is_it = !strcmp(exp_table_string(&t, r, source), "clx4208_cold") &&
                      !strcmp(exp_table_string(&t, r, model), "Geo Mean") &&
                      !strcmp(exp_table_string(&t, r, algo), EXP_PAPER_ALGO);
 
         for (size_t i = 0; i < 4 && is_it; i++)
-            CU_ASSERT_FATAL(!exp_table_double(&t, r, at[i], &x[i], why, sizeof why));
+            CU_ASSERT_FATAL(!exp_table_double(&t, r, at[i], &x[i], &why));
     }
     for (size_t i = 0; i < 4; i++) {
         snprintf(said[i], sizeof said[i], i < 2 ? "%.1f" : "%.2f", x[i]);

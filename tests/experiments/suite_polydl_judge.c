@@ -76,7 +76,7 @@ struct bench {
 /* Makes two layers of each shape, and a GEMM. */
 static void make_layers(struct bench *b)
 {
-    char why[256];
+    struct exp_why why;
 
     for (size_t i = 0; i < N_LAYERS; i++) {
         struct conv_problem *p = &b->problem[i];
@@ -85,11 +85,11 @@ static void make_layers(struct bench *b)
         *p = (struct conv_problem){ .n = 1, .c = 16 + 16 * (shape % 4), .h = 4 + shape, .w = 4 + shape, .k = 32 };
         p->r = p->s = 1 + 2 * (shape % 2);
         p->stride_h = p->stride_w = p->dilation_h = p->dilation_w = p->groups = 1;
-        CU_ASSERT_EQUAL_FATAL(conv_problem_finish(p, why, sizeof why), 0);
+        CU_ASSERT_EQUAL_FATAL(conv_problem_finish(p, why.text, sizeof why.text), 0);
         snprintf(b->name[i], sizeof b->name[i], "layer_%02zu", i);
         b->layer[i] = (struct exp_polydl_layer){ .model = i < 10 ? "one" : "two", .name = b->name[i], .flops = 1e6 };
         b->layer[i].source = (struct exp_variant_source){ .problem = p, .n_images = 1 };
-        b->layer[i].source.block = exp_variant_block(p, why, sizeof why);
+        b->layer[i].source.block = exp_variant_block(p, &why);
     }
     b->layer[N_LAYERS] = (struct exp_polydl_layer){ .model = "gemm", .name = "128_128_128", .flops = 1e6 };
     b->layer[N_LAYERS].source.gemm = (struct exp_gemm){ "128_128_128", 128, 128, 128 };
@@ -99,9 +99,9 @@ static void make_layers(struct bench *b)
 /* Makes three variants, the times of which are known, and the simulator wrong about them. */
 static void make_variants(struct exp_polydl_layer *l)
 {
-    char why[256] = "";
+    struct exp_why why = { "" };
 
-    test_check(!exp_variants_make(&l->variants, &l->source, "3", why, sizeof why), "%s: %s", l->name, why);
+    test_check(!exp_variants_make(&l->variants, &l->source, "3", &why), "%s: %s", l->name, why.text);
     l->of = calloc(l->variants.n + 1, sizeof *l->of);
     CU_ASSERT_PTR_NOT_NULL_FATAL(l->of);
     for (size_t i = 0; i < l->variants.n; i++) {
@@ -117,10 +117,10 @@ static void make_variants(struct exp_polydl_layer *l)
 static struct bench *make_bench(void)
 {
     struct bench *b = calloc(1, sizeof *b);
-    char why[256];
+    struct exp_why why;
 
     CU_ASSERT_PTR_NOT_NULL_FATAL(b);
-    CU_ASSERT_EQUAL_FATAL(exp_machine_find(&b->machine, "gnr", "", why, sizeof why), 0);
+    CU_ASSERT_EQUAL_FATAL(exp_machine_find(&b->machine, "gnr", "", &why), 0);
     make_layers(b);
     for (size_t i = 0; i < b->polydl.n_layers; i++)
         make_variants(&b->layer[i]);
@@ -150,11 +150,12 @@ static void check_split(const struct exp_rank *r)
 /* Reads a file of the results. Returns its number of rows. */
 static size_t read_rows(const struct exp_outdir *dir, const char *file)
 {
-    char why[256] = "", *path = exp_outdir_file(dir, file);
+    char *path = exp_outdir_file(dir, file);
+    struct exp_why why = { "" };
     struct exp_table t;
     size_t n;
 
-    test_check(!exp_table_read(&t, path, why, sizeof why), "%s", why);
+    test_check(!exp_table_read(&t, path, &why), "%s", why.text);
     n = t.n_rows;
     exp_table_release(&t);
     free(path);
@@ -180,13 +181,14 @@ static double figure15(const struct exp_rank *r)
 /* Returns a cell of printed.csv, from malloc. */
 static char *printed(const struct exp_outdir *dir, const char *metric, const char *column)
 {
-    char why[256] = "", *path = exp_outdir_file(dir, "printed.csv"), *cell = NULL;
+    char *path = exp_outdir_file(dir, "printed.csv"), *cell = NULL;
+    struct exp_why why = { "" };
     size_t metrics, wanted;
     struct exp_table t;
 
-    CU_ASSERT_EQUAL_FATAL(exp_table_read(&t, path, why, sizeof why), 0);
-    CU_ASSERT_EQUAL_FATAL(exp_table_column(&t, "metric", &metrics, why, sizeof why), 0);
-    CU_ASSERT_EQUAL_FATAL(exp_table_column(&t, column, &wanted, why, sizeof why), 0);
+    CU_ASSERT_EQUAL_FATAL(exp_table_read(&t, path, &why), 0);
+    CU_ASSERT_EQUAL_FATAL(exp_table_column(&t, "metric", &metrics, &why), 0);
+    CU_ASSERT_EQUAL_FATAL(exp_table_column(&t, column, &wanted, &why), 0);
     for (size_t row = 0; row < t.n_rows && !cell; row++) {
         if (!strcmp(exp_table_string(&t, row, metrics), metric))
             cell = strdup(exp_table_string(&t, row, wanted));
@@ -230,11 +232,12 @@ static void check_files(const struct exp_rank *r)
     const struct exp_fused fused = { .layer = &layer, .n_layers = 1, .n_images = 28 };
     const struct exp_rank_results x = { r, &fused, "a test, commit 1234567", "experiments" };
     struct exp_outdir dir;
-    char why[256] = "", *net;
+    char *net;
+    struct exp_why why = { "" };
 
     scratch_open();
-    CU_ASSERT_EQUAL_FATAL(exp_outdir_open(&dir, scratch_path("polydl"), "totals.csv", why, sizeof why), 0);
-    test_check(!exp_rank_write(&x, &dir, why, sizeof why), "%s", why);
+    CU_ASSERT_EQUAL_FATAL(exp_outdir_open(&dir, scratch_path("polydl"), "totals.csv", &why), 0);
+    test_check(!exp_rank_write(&x, &dir, &why), "%s", why.text);
     CU_ASSERT_EQUAL(read_rows(&dir, "analyses.csv"), (N_LAYERS + 1) * 3 * EXP_N_POLYDL_THREADS);
     CU_ASSERT_EQUAL(read_rows(&dir, "picks.csv"), (N_LAYERS + 1) * EXP_N_POLYDL_THREADS);
     /* Nothing was simulated with prefetchers. */
@@ -255,9 +258,9 @@ static void test_rankings(void)
     struct bench *b = make_bench();
     struct exp_rank r;
     struct exp_rank_total t;
-    char why[256] = "";
+    struct exp_why why = { "" };
 
-    CU_ASSERT_EQUAL_FATAL(exp_rank_make(&r, &b->polydl, 2, NULL, why, sizeof why), 0);
+    CU_ASSERT_EQUAL_FATAL(exp_rank_make(&r, &b->polydl, 2, NULL, &why), 0);
     check_split(&r);
     t = exp_rank_total_of(&r, EXP_POLYDL_ONE, EXP_RANKING_CLOCK, EXP_RANK_ALL, NULL);
     CU_ASSERT_EQUAL(t.n, N_LAYERS);
@@ -278,7 +281,7 @@ static void test_rankings(void)
     check_files(&r);
     exp_rank_release(&r);
     b->polydl.n_layers = 2;
-    CU_ASSERT_EQUAL_FATAL(exp_rank_make(&r, &b->polydl, 1, NULL, why, sizeof why), 0);
+    CU_ASSERT_EQUAL_FATAL(exp_rank_make(&r, &b->polydl, 1, NULL, &why), 0);
     CU_ASSERT(!r.learnt[EXP_POLYDL_ONE].net.weight && strstr(r.learnt[EXP_POLYDL_ONE].why_not, "10 layers"));
     CU_ASSERT_EQUAL(r.layer[0].verdict[EXP_POLYDL_ONE][EXP_RANKING_DNN].n, 0);
     exp_rank_release(&r);

@@ -193,17 +193,18 @@ static void check_text(const char *text, const struct exp_rank_net *net)
 static void test_file(void)
 {
     struct exp_rank_net net;
-    char why[256], *text;
+    char *text;
+    struct exp_why why;
     const char *path;
     size_t bytes;
 
     scratch_open();
     path = scratch_path("net.txt");
     CU_ASSERT_EQUAL_FATAL(exp_rank_net_new(&net, N_STATISTICS, 1), 0);
-    CU_ASSERT_EQUAL_FATAL(exp_rank_file_write(&net, path, "what it was trained on", why, sizeof why), 0);
-    CU_ASSERT_EQUAL_FATAL(exp_text_read(&text, &bytes, path, why, sizeof why), 0);
+    CU_ASSERT_EQUAL_FATAL(exp_rank_file_write(&net, path, "what it was trained on", &why), 0);
+    CU_ASSERT_EQUAL_FATAL(exp_text_read(&text, &bytes, path, &why), 0);
     check_text(text, &net);
-    CU_ASSERT_EQUAL(exp_rank_file_write(&net, "/no/such/folder/net", "", why, sizeof why), -ENOENT);
+    CU_ASSERT_EQUAL(exp_rank_file_write(&net, "/no/such/folder/net", "", &why), -ENOENT);
     exp_rank_net_release(&net);
     free(text);
     scratch_close();

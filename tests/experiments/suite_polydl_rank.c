@@ -242,7 +242,7 @@ static void test_long_haystack(void)
     struct exp_haystack h;
     struct exp_variant v;
 
-    CU_ASSERT_EQUAL_FATAL(exp_variant_read(&v, &source, "i.1", NULL, 0), 0);
+    CU_ASSERT_EQUAL_FATAL(exp_variant_read(&v, &source, "i.1", NULL), 0);
     CU_ASSERT_EQUAL_FATAL(exp_haystack_count(&h, &v, &s), 0);
     CU_ASSERT_DOUBLE_EQUAL(h.share, (double)EXP_HAYSTACK_CALLS / (1 << 20), 1e-12);
     /* A row of C and one of B each; sixteen rows of A in a line, and B's line is always there. */

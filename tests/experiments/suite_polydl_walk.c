@@ -54,7 +54,7 @@ static struct conv_problem random_problem(void)
 
 static struct exp_variant_source conv_source(const struct conv_problem *p)
 {
-    struct exp_variant_source s = { .problem = p, .block = exp_variant_block(p, NULL, 0), .n_images = p->n };
+    struct exp_variant_source s = { .problem = p, .block = exp_variant_block(p, NULL), .n_images = p->n };
 
     CU_ASSERT_FATAL(s.block > 0);
     while (s.block > 16 && rng_below(2))
@@ -237,15 +237,16 @@ static void variants_compute_the_convolution(void)
     for (unsigned r = 0; r < test_rounds(60); r++) {
         const struct conv_problem p = random_problem();
         const struct exp_variant_source s = conv_source(&p);
-        char text[TEXT], why[512] = "";
+        char text[TEXT];
+        struct exp_why why = { "" };
         struct exp_variant v;
         int err;
 
         random_conv(&s, r % 8 == 0, text);
-        err = exp_variant_read(&v, &s, text, why, sizeof why);
-        if (err == -EINVAL && strstr(why, "forbids it"))
+        err = exp_variant_read(&v, &s, text, &why);
+        if (err == -EINVAL && strstr(why.text, "forbids it"))
             continue;
-        if (test_check(!err, "'%s': %s", text, why))
+        if (test_check(!err, "'%s': %s", text, why.text))
             check_conv(&p, &s, &v);
     }
 }
@@ -264,15 +265,16 @@ static void variants_compute_the_product(void)
     for (unsigned r = 0; r < test_rounds(60); r++) {
         const struct exp_variant_source s = gemm_source();
         const struct exp_gemm *g = &s.gemm;
-        char text[TEXT], why[512] = "";
+        char text[TEXT];
+        struct exp_why why = { "" };
         struct operands o;
         struct exp_variant v;
         uint64_t n_wrong = 0;
         int err;
 
         random_gemm(&s, r % 8 == 0, text);
-        err = exp_variant_read(&v, &s, text, why, sizeof why);
-        if ((err == -EINVAL && strstr(why, "forbids it")) || !test_check(!err, "'%s': %s", text, why))
+        err = exp_variant_read(&v, &s, text, &why);
+        if ((err == -EINVAL && strstr(why.text, "forbids it")) || !test_check(!err, "'%s': %s", text, why.text))
             continue;
         make_operands(&o, &v);
         execute(&v, &o);
@@ -321,12 +323,13 @@ static void replays_are_what_execution_touches(void)
         const struct exp_variant_source s = gemm_source();
         struct replayed x = { .n_threads = 1 + rng_below(3), .executor.small = random_logged() };
         struct logged_buffer watched[EXP_N_OPERANDS];
-        char text[TEXT], why[512];
+        char text[TEXT];
+        struct exp_why why;
         struct operands o;
         struct exp_variant v;
 
         random_gemm(&s, r % 8 == 0, text);
-        if (exp_variant_read(&v, &s, text, why, sizeof why))
+        if (exp_variant_read(&v, &s, text, &why))
             continue;
         make_operands(&o, &v);
         for (size_t i = 0; i < EXP_N_OPERANDS; i++)
@@ -369,13 +372,13 @@ static void the_generator_is_the_papers(void)
         size_t least, most;
     } cases[] = { { "", 5, 21 }, { "paper", 5, 21 }, { "3", 3, 3 }, { "60", 60, 60 }, { "all", 120, 160 } };
     const struct conv_problem p = plain_problem(256, 512, 56, 3);
-    const struct exp_variant_source s = { .problem = &p, .block = exp_variant_block(&p, NULL, 0), .n_images = 1 };
+    const struct exp_variant_source s = { .problem = &p, .block = exp_variant_block(&p, NULL), .n_images = 1 };
 
     CU_ASSERT_EQUAL(s.block, 64);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct exp_variants v;
 
-        CU_ASSERT_EQUAL_FATAL(exp_variants_make(&v, &s, cases[i].wanted, NULL, 0), 0);
+        CU_ASSERT_EQUAL_FATAL(exp_variants_make(&v, &s, cases[i].wanted, NULL), 0);
         test_check(v.n >= cases[i].least && v.n <= cases[i].most, "%s: %zu variants", cases[i].wanted, v.n);
         CU_ASSERT_STRING_EQUAL(v.variant[0].name, "ofm ifm oj kj ki");
         for (size_t a = 0; a < v.n; a++) {
@@ -407,10 +410,10 @@ static void check_gemm_variants(const struct exp_gemm *g)
     const struct exp_variant_source s = { .gemm = *g, .n_images = 1 };
     const uint64_t extent[] = { g->m, g->n, g->k };
     struct exp_variants v, again;
-    char why[256] = "";
+    struct exp_why why = { "" };
 
-    test_check(!exp_variants_make(&v, &s, "", why, sizeof why), "%s: %s", g->name, why);
-    CU_ASSERT_EQUAL_FATAL(exp_variants_make(&again, &s, "paper", why, sizeof why), 0);
+    test_check(!exp_variants_make(&v, &s, "", &why), "%s: %s", g->name, why.text);
+    CU_ASSERT_EQUAL_FATAL(exp_variants_make(&again, &s, "paper", &why), 0);
     test_check(v.n == 21 && again.n == v.n, "%s: %zu variants, then %zu", g->name, v.n, again.n);
     for (size_t i = 0; i < v.n; i++) {
         test_check(!strcmp(v.variant[i].name, again.variant[i].name), "'%s' becomes '%s'", v.variant[i].name,
@@ -441,12 +444,12 @@ static void the_tiles_of_gemms_vary(void)
 
     for (size_t i = 0; i < sizeof gemms / sizeof gemms[0]; i++)
         check_gemm_variants(&gemms[i]);
-    CU_ASSERT_EQUAL_FATAL(exp_variants_make(&v, &small, "all", NULL, 0), 0);
+    CU_ASSERT_EQUAL_FATAL(exp_variants_make(&v, &small, "all", NULL), 0);
     test_check(v.n > 10, "%zu tilings, first %s", v.n, v.variant[0].name);
     for (size_t i = 0; i < v.n; i++)
         CU_ASSERT_EQUAL(n_parallel(&v.variant[i]), 1);
     exp_variants_release(&v);
-    CU_ASSERT_EQUAL_FATAL(exp_variants_make(&v, &small, "2", NULL, 0), 0);
+    CU_ASSERT_EQUAL_FATAL(exp_variants_make(&v, &small, "2", NULL), 0);
     CU_ASSERT_EQUAL(v.n, 2);
     exp_variants_release(&v);
 }
@@ -460,8 +463,8 @@ static void names_are_texts(void)
         char text[TEXT];
 
         random_gemm(&s, false, text);
-        CU_ASSERT_EQUAL_FATAL(exp_variant_read(&v, &s, text, NULL, 0), 0);
-        CU_ASSERT_EQUAL_FATAL(exp_variant_read(&again, &s, v.name, NULL, 0), 0);
+        CU_ASSERT_EQUAL_FATAL(exp_variant_read(&v, &s, text, NULL), 0);
+        CU_ASSERT_EQUAL_FATAL(exp_variant_read(&again, &s, v.name, NULL), 0);
         test_check(!strcmp(v.name, again.name) && v.nest.n_loops == again.nest.n_loops, "'%s' is '%s'", v.name,
                    again.name);
         for (size_t l = 0; l < v.nest.n_loops; l++)
@@ -483,21 +486,22 @@ static void what_is_wrong_is_said(void)
     };
     struct conv_problem p = plain_problem(256, 512, 56, 3);
     const struct exp_variant_source s = { .problem = &p, .block = 64, .n_images = 1 };
-    char why[512];
+    struct exp_why why;
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct exp_variant v;
-        int err = exp_variant_read(&v, &s, cases[i].text, why, sizeof why);
+        int err = exp_variant_read(&v, &s, cases[i].text, &why);
 
-        test_check(err == -EINVAL && strstr(why, cases[i].what), "'%s': %d, %s", cases[i].text, err, err ? why : "");
+        test_check(err == -EINVAL && strstr(why.text, cases[i].what), "'%s': %d, %s", cases[i].text, err,
+                   err ? why.text : "");
     }
     p.k = 40;
-    CU_ASSERT_EQUAL(exp_variant_block(&p, why, sizeof why), 0);
-    CU_ASSERT_PTR_NOT_NULL(strstr(why, "need padding"));
+    CU_ASSERT_EQUAL(exp_variant_block(&p, &why), 0);
+    CU_ASSERT_PTR_NOT_NULL(strstr(why.text, "need padding"));
     p.k = 512;
     p.groups = 2;
-    CU_ASSERT_EQUAL(exp_variant_block(&p, why, sizeof why), 0);
-    CU_ASSERT_PTR_NOT_NULL(strstr(why, "no groups"));
+    CU_ASSERT_EQUAL(exp_variant_block(&p, &why), 0);
+    CU_ASSERT_PTR_NOT_NULL(strstr(why.text, "no groups"));
 }
 
 static const struct test_case cases[] = {

@@ -79,20 +79,21 @@ static const struct row usual = { .name = "conv1",
 static int write_rows(const char *name, const struct rec_table *t, const void *row, size_t n)
 {
     struct exp_csv *csv;
-    char why[256] = "";
+    struct exp_why why = { "" };
 
-    CU_ASSERT_FATAL(!exp_csv_open(&csv, scratch_path(name), &t->file, why, sizeof why));
+    CU_ASSERT_FATAL(!exp_csv_open(&csv, scratch_path(name), &t->file, &why));
     for (size_t i = 0; i < n; i++)
         rec_put(csv, t, (const char *)row + i * t->row_bytes);
-    return exp_csv_close(csv, why, sizeof why);
+    return exp_csv_close(csv, &why);
 }
 
 static char *text_of(const char *name)
 {
-    char *text = NULL, why[256] = "";
+    char *text = NULL;
+    struct exp_why why = { "" };
     size_t bytes;
 
-    test_check(!exp_text_read(&text, &bytes, scratch_path(name), why, sizeof why), "%s", why);
+    test_check(!exp_text_read(&text, &bytes, scratch_path(name), &why), "%s", why.text);
     CU_ASSERT_PTR_NOT_NULL_FATAL(text);
     return text;
 }
@@ -280,7 +281,7 @@ static void fill_row(const struct rec_table *t, char *row)
 static void round_trip(const struct rec_table *t, size_t n_rows)
 {
     char *rows = calloc(n_rows, t->row_bytes), *first, *again;
-    char why[400] = "";
+    struct exp_why why = { "" };
     struct rec_rows read;
 
     CU_ASSERT_PTR_NOT_NULL_FATAL(rows);
@@ -288,7 +289,7 @@ static void round_trip(const struct rec_table *t, size_t n_rows)
     for (size_t i = 0; i < n_rows; i++)
         fill_row(t, rows + i * t->row_bytes);
     test_check(!write_rows("1.csv", t, rows, n_rows), "%s cannot be written", t->file.name);
-    test_check(!rec_read(&read, t, scratch_path("1.csv"), why, sizeof why), "%s: %s", t->file.name, why);
+    test_check(!rec_read(&read, t, scratch_path("1.csv"), &why), "%s: %s", t->file.name, why.text);
     CU_ASSERT_EQUAL(read.n, n_rows);
     CU_ASSERT_EQUAL(write_rows("2.csv", t, read.row, read.n), 0);
     first = text_of("1.csv");
@@ -337,12 +338,12 @@ static void test_places(void)
 
 static void refuses(const char *text, const char *words)
 {
-    char why[400] = "";
+    struct exp_why why = { "" };
     struct rec_rows rows;
 
     scratch_open();
-    test_check(rec_read(&rows, &table, scratch_text("t.csv", text), why, sizeof why) == -EINVAL, "taken: %s", text);
-    test_check(strstr(why, words) && !strchr(why, '\n'), "'%s' is not in '%s'", words, why);
+    test_check(rec_read(&rows, &table, scratch_text("t.csv", text), &why) == -EINVAL, "taken: %s", text);
+    test_check(strstr(why.text, words) && !strchr(why.text, '\n'), "'%s' is not in '%s'", words, why.text);
     CU_ASSERT_PTR_NULL(rows.row);
     scratch_close();
 }
@@ -371,13 +372,13 @@ static void test_refused(void)
 static void test_other_versions(void)
 {
     const size_t needed[] = { offsetof(ROW, name), offsetof(ROW, time_ns[1]) };
-    char why[400] = "";
+    struct exp_why why = { "" };
     struct rec_rows rows;
     const struct row *row;
 
     scratch_open();
     CU_ASSERT_FATAL(!rec_read_some(&rows, &table, scratch_text("t.csv", "old,warm_ns,is_best,name\n1,2.5,1,conv1\n"),
-                                   needed, N(needed), why, sizeof why));
+                                   needed, N(needed), &why));
     row = rows.row;
     CU_ASSERT_EQUAL(rows.n, 1);
     CU_ASSERT_STRING_EQUAL(row->name, "conv1");
@@ -385,10 +386,9 @@ static void test_other_versions(void)
     CU_ASSERT(rec_has(&rows.table, rec_field_of(&table, offsetof(ROW, is_best))));
     CU_ASSERT_FALSE(rec_has(&rows.table, rec_field_of(&table, offsetof(ROW, loads))));
     rec_release(&rows);
-    CU_ASSERT_EQUAL(
-        rec_read_some(&rows, &table, scratch_text("t.csv", "name\nconv1\n"), needed, N(needed), why, sizeof why),
-        -EINVAL);
-    CU_ASSERT_PTR_NOT_NULL(strstr(why, "t.csv:1: column missing, 'warm_ns'"));
+    CU_ASSERT_EQUAL(rec_read_some(&rows, &table, scratch_text("t.csv", "name\nconv1\n"), needed, N(needed), &why),
+                    -EINVAL);
+    CU_ASSERT_PTR_NOT_NULL(strstr(why.text, "t.csv:1: column missing, 'warm_ns'"));
     scratch_close();
 }
 

@@ -11,7 +11,7 @@
 #include "tests/scratch.h"
 #include "tests/suites.h"
 
-static char why[512];
+static struct exp_why why;
 
 static const struct {
     const char *text;
@@ -86,12 +86,12 @@ static void a_silent_squeue_is_not_the_end(void)
 
         scratch_open();
         make_squeue(answers[i].script);
-        why[0] = '\0';
-        test_check(exp_slurm_job_ask(&job, &n_left, note, sizeof note, why, sizeof why) == answers[i].err,
-                   "%zu: another status", i);
+        why.text[0] = '\0';
+        test_check(exp_slurm_job_ask(&job, &n_left, note, sizeof note, &why) == answers[i].err, "%zu: another status",
+                   i);
         test_check(n_left == answers[i].n_left, "%zu: %zu jobs are left", i, n_left);
         test_check(!strncmp(note, answers[i].note, strlen(answers[i].note)), "%zu: says '%s'", i, note);
-        test_check(strstr(why, answers[i].why) != NULL, "%zu: because of '%s'", i, why);
+        test_check(strstr(why.text, answers[i].why) != NULL, "%zu: because of '%s'", i, why.text);
         scratch_close();
     }
     setenv("PATH", before, 1);
@@ -106,11 +106,11 @@ static void an_answer_ends_the_silence(void)
 
     scratch_open();
     make_squeue("#!/bin/sh\nexit 1\n");
-    CU_ASSERT_EQUAL(exp_slurm_job_ask(&job, &n_left, note, sizeof note, why, sizeof why), 0);
-    CU_ASSERT_EQUAL(exp_slurm_job_ask(&job, &n_left, note, sizeof note, why, sizeof why), 0);
+    CU_ASSERT_EQUAL(exp_slurm_job_ask(&job, &n_left, note, sizeof note, &why), 0);
+    CU_ASSERT_EQUAL(exp_slurm_job_ask(&job, &n_left, note, sizeof note, &why), 0);
     CU_ASSERT_STRING_EQUAL(note, "");
     make_squeue("#!/bin/sh\necho 7\n");
-    CU_ASSERT_EQUAL(exp_slurm_job_ask(&job, &n_left, note, sizeof note, why, sizeof why), 0);
+    CU_ASSERT_EQUAL(exp_slurm_job_ask(&job, &n_left, note, sizeof note, &why), 0);
     CU_ASSERT_STRING_EQUAL(note, "squeue answers again");
     CU_ASSERT_EQUAL(n_left, 1);
     scratch_close();
@@ -124,11 +124,11 @@ static void wrong_requests_are_refused(void)
     struct exp_slurm_job job;
 
     scratch_open();
-    CU_ASSERT_EQUAL(exp_slurm_job_prepare(&job, &request, scratch_path("s.sqlite"), why, sizeof why), -EINVAL);
-    CU_ASSERT(strstr(why, "SLURM: a quote is not closed: '--comment='open'") != NULL);
+    CU_ASSERT_EQUAL(exp_slurm_job_prepare(&job, &request, scratch_path("s.sqlite"), &why), -EINVAL);
+    CU_ASSERT(strstr(why.text, "SLURM: a quote is not closed: '--comment='open'") != NULL);
     request.words = "";
-    CU_ASSERT_EQUAL(exp_slurm_job_prepare(&job, &request, scratch_path("a\\b.sqlite"), why, sizeof why), -EINVAL);
-    CU_ASSERT(strstr(why, "cannot have a backslash") != NULL);
+    CU_ASSERT_EQUAL(exp_slurm_job_prepare(&job, &request, scratch_path("a\\b.sqlite"), &why), -EINVAL);
+    CU_ASSERT(strstr(why.text, "cannot have a backslash") != NULL);
     scratch_close();
 }
 

@@ -22,7 +22,7 @@ static void tables_read_back_as_they_were(void)
     struct conv_plan plan = { .algorithm = CONV_SCONV, .ukr = conv_ukr_find("f32_16x6__avx2") };
     struct exp_stacks s = { 0 };
     const struct conv_stack *found;
-    char why[256] = "";
+    struct exp_why why = { "" };
     FILE *out;
 
     r.stack.phase[CONV_PHASE_UKR].lines = 41;
@@ -36,7 +36,7 @@ static void tables_read_back_as_they_were(void)
     exp_stack_print_header(out);
     exp_stack_print(&r, out);
     fclose(out);
-    test_check(exp_stacks_read(&s, scratch_path("s.csv"), why, sizeof why) == 0, "%s", why);
+    test_check(exp_stacks_read(&s, scratch_path("s.csv"), &why) == 0, "%s", why.text);
     found = exp_stacks_find(&s, "sconv_ws", &plan);
     CU_ASSERT(found && !memcmp(found, &r.stack, sizeof r.stack));
     CU_ASSERT(!exp_stacks_find(&s, "sconv_is", &plan));
@@ -51,13 +51,11 @@ static void tables_add_up(void)
 {
     static const char *const kernels[] = { "f32_16x6__avx2", "f32_16x24__avx512", "f32_16x24__ref" };
     struct exp_stacks s = { 0 };
-    char why[256] = "";
+    struct exp_why why = { "" };
 
     scratch_open();
-    CU_ASSERT(!exp_stacks_read(&s, scratch_text("a.csv", HEADER "base,f32_16x6__avx2,packing,1,step,5,1\n"), why,
-                               sizeof why));
-    CU_ASSERT(!exp_stacks_read(&s, scratch_text("b.csv", HEADER "base,f32_16x24__avx512,packing,1,step,7,1\n"), why,
-                               sizeof why));
+    CU_ASSERT(!exp_stacks_read(&s, scratch_text("a.csv", HEADER "base,f32_16x6__avx2,packing,1,step,5,1\n"), &why));
+    CU_ASSERT(!exp_stacks_read(&s, scratch_text("b.csv", HEADER "base,f32_16x24__avx512,packing,1,step,7,1\n"), &why));
     for (size_t i = 0; i < N(kernels); i++) {
         struct conv_plan plan = { .algorithm = CONV_SCONV, .ukr = conv_ukr_find(kernels[i]) };
         const struct conv_stack *found = exp_stacks_find(&s, "base", &plan);
@@ -85,10 +83,10 @@ static void broken_tables_are_refused(void)
     scratch_open();
     for (size_t i = 0; i < N(bad); i++) {
         struct exp_stacks s = { 0 };
-        char why[256] = "";
-        int err = exp_stacks_read(&s, scratch_text("s.csv", bad[i].text), why, sizeof why);
+        struct exp_why why = { "" };
+        int err = exp_stacks_read(&s, scratch_text("s.csv", bad[i].text), &why);
 
-        test_check(err && strstr(why, bad[i].words) && !s.n, "case %zu: %d, '%s'", i, err, why);
+        test_check(err && strstr(why.text, bad[i].words) && !s.n, "case %zu: %d, '%s'", i, err, why.text);
     }
     scratch_close();
 }

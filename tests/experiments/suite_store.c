@@ -21,14 +21,14 @@
 
 enum { N_TASKS = 120, TASKS_PER_JOB = 2, N_JOBS = N_TASKS / TASKS_PER_JOB };
 
-static char why[512];
+static struct exp_why why;
 
 static struct exp_store *open_store(const char *name)
 {
     struct exp_store *s;
 
-    why[0] = '\0';
-    CU_ASSERT_EQUAL_FATAL(exp_store_open(&s, scratch_path(name), why, sizeof why), 0);
+    why.text[0] = '\0';
+    CU_ASSERT_EQUAL_FATAL(exp_store_open(&s, scratch_path(name), &why), 0);
     return s;
 }
 
@@ -86,8 +86,8 @@ static uint64_t right_result(size_t task)
     return task * task + 7;
 }
 
-static int run_one(void *ctx, size_t job, const struct exp_pool *pool, struct exp_result *result, char *reason,
-                   size_t reason_bytes)
+static int run_one(void *ctx, size_t job, const struct exp_pool *pool, struct exp_result *result,
+                   struct exp_why *reason)
 {
     const struct work *w = ctx;
     const struct timespec pause = { .tv_nsec = w->pause_ns };
@@ -97,10 +97,8 @@ static int run_one(void *ctx, size_t job, const struct exp_pool *pool, struct ex
         nanosleep(&pause, NULL);
     if (w->log >= 0 && write(w->log, "x", 1) != 1)
         return -ENOMEM;
-    if (job == w->failing) {
-        snprintf(reason, reason_bytes, "it was to fail");
-        return -EIO;
-    }
+    if (job == w->failing)
+        return exp_fail(reason, -EIO, "it was to fail");
     for (size_t i = 0; i < TASKS_PER_JOB; i++) {
         exp_result_put(&result[i], "square", right_result(w->first[job] + i));
         exp_result_put(&result[i], "other", 1);
@@ -151,7 +149,7 @@ static int run_tasks(struct work *w, struct exp_store *store, struct exp_tasks_c
         .store = store, .n_threads = 2, .rules = { true, w->silence_s }, .progress = w->progress
     };
 
-    return exp_tasks_run(&tasks, &o, counts, why, sizeof why);
+    return exp_tasks_run(&tasks, &o, counts, &why);
 }
 
 static void check_taken(const struct work *w)
@@ -168,7 +166,7 @@ static pid_t start_process(struct work *w, const char *name)
     if (!pid) {
         struct exp_tasks_counts counts;
         struct exp_store *s;
-        int err = exp_store_open(&s, scratch_path(name), why, sizeof why);
+        int err = exp_store_open(&s, scratch_path(name), &why);
 
         if (!err)
             err = run_tasks(w, s, &counts);
@@ -196,7 +194,7 @@ static void tasks_are_what_their_texts_say(void)
     three[0] = hostile;
     three[1] = other;
     three[2] = same;
-    CU_ASSERT_EQUAL(exp_store_add(s, three, 3, id, why, sizeof why), 0);
+    CU_ASSERT_EQUAL(exp_store_add(s, three, 3, id, &why), 0);
     CU_ASSERT_NOT_EQUAL(id[0], id[1]);
     CU_ASSERT_EQUAL(id[0], id[2]);
     exp_store_close(s);
@@ -216,21 +214,21 @@ static void results_come_back(void)
 
     scratch_open();
     s = open_store("s.sqlite");
-    CU_ASSERT_EQUAL(exp_store_add(s, &hostile, 1, &o.id, why, sizeof why), 0);
-    CU_ASSERT_EQUAL(exp_store_read(s, o.id, &hostile, &back, why, sizeof why), -ENOENT);
-    CU_ASSERT_EQUAL(exp_store_claim(s, &o.id, 1, &rules, &claim, why, sizeof why), 0);
+    CU_ASSERT_EQUAL(exp_store_add(s, &hostile, 1, &o.id, &why), 0);
+    CU_ASSERT_EQUAL(exp_store_read(s, o.id, &hostile, &back, &why), -ENOENT);
+    CU_ASSERT_EQUAL(exp_store_claim(s, &o.id, 1, &rules, &claim, &why), 0);
     CU_ASSERT_EQUAL(claim, EXP_CLAIM_TAKEN);
     exp_result_put(&o.result, "L1.read_misses", 42);
     exp_result_put(&o.result, "o'clock", INT64_MAX);
-    CU_ASSERT_EQUAL(exp_store_finish(s, &o, 1, why, sizeof why), 0);
+    CU_ASSERT_EQUAL(exp_store_finish(s, &o, 1, &why), 0);
     o.result.value[0] = 43; /* a second result of the same task changes nothing */
-    CU_ASSERT_EQUAL(exp_store_finish(s, &o, 1, why, sizeof why), 0);
+    CU_ASSERT_EQUAL(exp_store_finish(s, &o, 1, &why), 0);
     exp_result_release(&o.result);
     exp_store_close(s);
     s = open_store("s.sqlite");
-    CU_ASSERT_EQUAL(exp_store_claim(s, &o.id, 1, &rules, &claim, why, sizeof why), 0);
+    CU_ASSERT_EQUAL(exp_store_claim(s, &o.id, 1, &rules, &claim, &why), 0);
     CU_ASSERT_EQUAL(claim, EXP_CLAIM_DONE);
-    CU_ASSERT_EQUAL(exp_store_read(s, o.id, &hostile, &back, why, sizeof why), 0);
+    CU_ASSERT_EQUAL(exp_store_read(s, o.id, &hostile, &back, &why), 0);
     CU_ASSERT_EQUAL(back.n, 2);
     CU_ASSERT_EQUAL(exp_result_get(&back, "L1.read_misses", &value), 0);
     CU_ASSERT_EQUAL(value, 42);
@@ -256,36 +254,36 @@ static void claims_of_the_dead_are_taken_again(void)
 
     scratch_open();
     s = open_store("s.sqlite");
-    CU_ASSERT_EQUAL(exp_store_add(s, &hostile, 1, &id, why, sizeof why), 0);
+    CU_ASSERT_EQUAL(exp_store_add(s, &hostile, 1, &id, &why), 0);
     CU_ASSERT_EQUAL_FATAL(pipe(ready), 0);
     pid = fork();
     if (!pid) {
         struct exp_store *own;
 
-        if (exp_store_open(&own, scratch_path("s.sqlite"), why, sizeof why) ||
-            exp_store_claim(own, &id, 1, &rules, &claim, why, sizeof why) || write(ready[1], "x", 1) != 1)
+        if (exp_store_open(&own, scratch_path("s.sqlite"), &why) ||
+            exp_store_claim(own, &id, 1, &rules, &claim, &why) || write(ready[1], "x", 1) != 1)
             _exit(1);
         pause();
         _exit(1);
     }
     CU_ASSERT_EQUAL_FATAL(read(ready[0], &byte, 1), 1);
-    CU_ASSERT_EQUAL(exp_store_claim(s, &id, 1, &rules, &claim, why, sizeof why), 0);
+    CU_ASSERT_EQUAL(exp_store_claim(s, &id, 1, &rules, &claim, &why), 0);
     CU_ASSERT_EQUAL(claim, EXP_CLAIM_ELSEWHERE);
     kill(pid, SIGKILL);
     waitpid(pid, NULL, 0);
-    CU_ASSERT_EQUAL(exp_store_claim(s, &id, 1, &rules, &claim, why, sizeof why), 0);
+    CU_ASSERT_EQUAL(exp_store_claim(s, &id, 1, &rules, &claim, &why), 0);
     CU_ASSERT_EQUAL(claim, EXP_CLAIM_TAKEN);
     exp_store_close(s);
     CU_ASSERT_EQUAL(ask("s.sqlite", "SELECT count(*) FROM task WHERE state = 'todo'"), 1); /* given back */
     /* A later process of the same number is another one; one of another host may live. */
     CU_ASSERT_EQUAL(ask("s.sqlite", "UPDATE task SET state = 'running', started = started + 1"), -1);
     s = open_store("s.sqlite");
-    CU_ASSERT_EQUAL(exp_store_claim(s, &id, 1, &rules, &claim, why, sizeof why), 0);
+    CU_ASSERT_EQUAL(exp_store_claim(s, &id, 1, &rules, &claim, &why), 0);
     CU_ASSERT_EQUAL(claim, EXP_CLAIM_TAKEN);
     exp_store_close(s);
     CU_ASSERT_EQUAL(ask("s.sqlite", "UPDATE task SET state = 'running', host = 'far.away'"), -1);
     s = open_store("s.sqlite");
-    CU_ASSERT_EQUAL(exp_store_claim(s, &id, 1, &rules, &claim, why, sizeof why), 0);
+    CU_ASSERT_EQUAL(exp_store_claim(s, &id, 1, &rules, &claim, &why), 0);
     CU_ASSERT_EQUAL(claim, EXP_CLAIM_ELSEWHERE);
     exp_store_close(s);
     close(ready[0]);
@@ -300,7 +298,7 @@ static enum exp_claim claim_of(struct exp_store *s, int64_t id, double silence_s
     const struct exp_claim_rules rules = { .silence_s = silence_s };
     enum exp_claim claim = EXP_CLAIM_FAILED;
 
-    CU_ASSERT_EQUAL(exp_store_claim(s, &id, 1, &rules, &claim, why, sizeof why), 0);
+    CU_ASSERT_EQUAL(exp_store_claim(s, &id, 1, &rules, &claim, &why), 0);
     return claim;
 }
 
@@ -320,7 +318,7 @@ static void leases_run_out(void)
 
     scratch_open();
     s = open_store("s.sqlite");
-    CU_ASSERT_EQUAL(exp_store_add(s, &hostile, 1, &id, why, sizeof why), 0);
+    CU_ASSERT_EQUAL(exp_store_add(s, &hostile, 1, &id, &why), 0);
     ask("s.sqlite", far);
     ask("s.sqlite", "INSERT INTO process VALUES ('far.away', 7, 9, 1, '2026-01-01T00:00:00Z')");
     CU_ASSERT_EQUAL(claim_of(s, id, silence), EXP_CLAIM_ELSEWHERE);
@@ -346,7 +344,7 @@ static void leases_that_nobody_can_have_are_none(void)
 
     scratch_open();
     s = open_store("s.sqlite");
-    CU_ASSERT_EQUAL(exp_store_add(s, &hostile, 1, &id, why, sizeof why), 0);
+    CU_ASSERT_EQUAL(exp_store_add(s, &hostile, 1, &id, &why), 0);
     for (size_t i = 0; i < sizeof nobody / sizeof nobody[0]; i++) {
         snprintf(sql, sizeof sql, "UPDATE task SET state = 'running', started = 9, %s", nobody[i]);
         ask("s.sqlite", sql);
@@ -365,7 +363,7 @@ static void leases_are_renewed(void)
 
     scratch_open();
     s = open_store("s.sqlite");
-    CU_ASSERT_EQUAL(exp_store_add(s, &hostile, 1, &id, why, sizeof why), 0);
+    CU_ASSERT_EQUAL(exp_store_add(s, &hostile, 1, &id, &why), 0);
     CU_ASSERT_EQUAL(claim_of(s, id, 0), EXP_CLAIM_TAKEN);
     first = ask("s.sqlite", beat);
     CU_ASSERT_TRUE(first > 0);
@@ -380,9 +378,10 @@ static void refuses(const char *name, const char *words)
 {
     struct exp_store *s;
 
-    why[0] = '\0';
-    test_check(exp_store_open(&s, scratch_path(name), why, sizeof why) == -EINVAL && !s, "%s: was opened", words);
-    test_check(strstr(why, words) && strstr(why, name) && !strchr(why, '\n'), "'%s' is not in '%s'", words, why);
+    why.text[0] = '\0';
+    test_check(exp_store_open(&s, scratch_path(name), &why) == -EINVAL && !s, "%s: was opened", words);
+    test_check(strstr(why.text, words) && strstr(why.text, name) && !strchr(why.text, '\n'), "'%s' is not in '%s'",
+               words, why.text);
 }
 
 static void other_files_are_refused(void)
@@ -416,11 +415,11 @@ static void stores_are_merged(void)
     b = open_store("b.sqlite");
     CU_ASSERT_EQUAL(run_tasks(&w, b, &counts), 0);
     exp_store_close(b);
-    CU_ASSERT_EQUAL(exp_store_merge(a, scratch_path("none.sqlite"), &n, why, sizeof why), -ENOENT);
+    CU_ASSERT_EQUAL(exp_store_merge(a, scratch_path("none.sqlite"), &n, &why), -ENOENT);
     CU_ASSERT_NOT_EQUAL(access(scratch_path("none.sqlite"), F_OK), 0);
-    CU_ASSERT_EQUAL(exp_store_merge(a, scratch_path("b.sqlite"), &n, why, sizeof why), 0);
+    CU_ASSERT_EQUAL(exp_store_merge(a, scratch_path("b.sqlite"), &n, &why), 0);
     CU_ASSERT_EQUAL(n, N_TASKS);
-    CU_ASSERT_EQUAL(exp_store_merge(a, scratch_path("b.sqlite"), &n, why, sizeof why), 0);
+    CU_ASSERT_EQUAL(exp_store_merge(a, scratch_path("b.sqlite"), &n, &why), 0);
     CU_ASSERT_EQUAL(n, 0);
     prepare(&w);
     CU_ASSERT_EQUAL(run_tasks(&w, a, &counts), 0);
@@ -443,7 +442,7 @@ static void a_store_is_not_merged_with_itself(void)
     s = open_store("s.sqlite");
     CU_ASSERT_EQUAL(run_tasks(&w, s, &counts), 0);
     CU_ASSERT_EQUAL_FATAL(symlink("s.sqlite", scratch_path("other.sqlite")), 0);
-    CU_ASSERT_EQUAL(exp_store_merge(s, scratch_path("other.sqlite"), &n, why, sizeof why), 0);
+    CU_ASSERT_EQUAL(exp_store_merge(s, scratch_path("other.sqlite"), &n, &why), 0);
     CU_ASSERT_EQUAL(n, 0);
     exp_store_close(s);
     scratch_close();
@@ -615,14 +614,14 @@ static void one_damaged_result_is_no_result(void)
     scratch_open();
     s = open_store("s.sqlite");
     exp_result_put(&r, "a", 1);
-    CU_ASSERT_EQUAL(exp_tasks_keep(s, &task, &r, 0.5, why, sizeof why), 0);
+    CU_ASSERT_EQUAL(exp_tasks_keep(s, &task, &r, 0.5, &why), 0);
     ask("s.sqlite", "UPDATE count SET value = 2");
     exp_result_release(&r);
-    CU_ASSERT_EQUAL(exp_tasks_find(s, &task, &r, why, sizeof why), -ENOENT);
+    CU_ASSERT_EQUAL(exp_tasks_find(s, &task, &r, &why), -ENOENT);
     exp_result_put(&r, "a", 1);
-    CU_ASSERT_EQUAL(exp_tasks_keep(s, &task, &r, 0.5, why, sizeof why), 0);
+    CU_ASSERT_EQUAL(exp_tasks_keep(s, &task, &r, 0.5, &why), 0);
     exp_result_release(&r);
-    CU_ASSERT_EQUAL(exp_tasks_find(s, &task, &r, why, sizeof why), 0);
+    CU_ASSERT_EQUAL(exp_tasks_find(s, &task, &r, &why), 0);
     exp_result_release(&r);
     exp_store_close(s);
     scratch_close();
@@ -688,7 +687,7 @@ static void a_store_that_loses_tasks_ends_the_run(void)
     s = open_store("s.sqlite");
     ask("s.sqlite", "CREATE TRIGGER t AFTER INSERT ON task BEGIN DELETE FROM task WHERE id = new.id; END");
     CU_ASSERT_EQUAL(run_tasks(&w, s, &counts), -EINVAL);
-    CU_ASSERT_TRUE(strstr(why, "is damaged") != NULL);
+    CU_ASSERT_TRUE(strstr(why.text, "is damaged") != NULL);
     exp_store_close(s);
     scratch_close();
 }
@@ -779,10 +778,10 @@ static void a_full_disk_costs_nothing_that_was_kept(void)
 
         signal(SIGXFSZ, SIG_IGN);
         w.failing = N_JOBS;
-        err = exp_store_open(&s, scratch_path("s.sqlite"), why, sizeof why);
+        err = exp_store_open(&s, scratch_path("s.sqlite"), &why);
         if (!err && !setrlimit(RLIMIT_FSIZE, &limit))
             err = run_tasks(&w, s, &counts);
-        _exit((err == -EIO || err == -ENOSPC) && strstr(why, "results store") ? 0 : 1);
+        _exit((err == -EIO || err == -ENOSPC) && strstr(why.text, "results store") ? 0 : 1);
     }
     waitpid(pid, &status, 0);
     CU_ASSERT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
@@ -824,14 +823,14 @@ static void observations_come_back(void)
 
     scratch_open();
     s = open_store("s.sqlite");
-    CU_ASSERT_FATAL(seen && !sim_machine_read(&toy, "sim/machines/toy.cfg", why, sizeof why));
-    CU_ASSERT_EQUAL(exp_tasks_find(s, &task, &r, why, sizeof why), -ENOENT);
+    CU_ASSERT_FATAL(seen && !sim_machine_read(&toy, "sim/machines/toy.cfg", why.text, sizeof why.text));
+    CU_ASSERT_EQUAL(exp_tasks_find(s, &task, &r, &why), -ENOENT);
     CU_ASSERT_EQUAL(ask("s.sqlite", "SELECT count(*) FROM task"), 0);
     fill_observation(seen);
     exp_observed_result_put(&r, &toy, seen);
-    CU_ASSERT_EQUAL(exp_tasks_keep(s, &task, &r, 0.5, why, sizeof why), 0);
+    CU_ASSERT_EQUAL(exp_tasks_keep(s, &task, &r, 0.5, &why), 0);
     exp_result_release(&r);
-    CU_ASSERT_EQUAL(exp_tasks_find(s, &task, &r, why, sizeof why), 0);
+    CU_ASSERT_EQUAL(exp_tasks_find(s, &task, &r, &why), 0);
     CU_ASSERT_EQUAL(exp_observed_result_get(&r, &toy, back), 0);
     CU_ASSERT(!memcmp(seen, back, sizeof *seen));
     exp_result_put(&r, "nothing of ours", 1);

@@ -193,13 +193,13 @@ static struct exp_study_tally others(struct exp_study_source *s, enum csa2_state
 static void test_ties(void)
 {
     static struct exp_models models;
-    char why[512] = "";
+    struct exp_why why = { "" };
 
-    CU_ASSERT_FATAL(!exp_models_read(&models, "experiments", "all", "", why, sizeof why));
+    CU_ASSERT_FATAL(!exp_models_read(&models, "experiments", "all", "", &why));
     for (size_t k = 0; exp_study_recorded(k); k++) {
         struct exp_study_source s = { 0 };
 
-        CU_ASSERT_FATAL(!exp_study_source_read(&s, exp_study_recorded(k), &models, why, sizeof why));
+        CU_ASSERT_FATAL(!exp_study_source_read(&s, exp_study_recorded(k), &models, &why));
         for (unsigned i = 0; i < CSA2_N_STATES; i++) {
             double own = s.model.tie_share[i];
             struct exp_study_tally a = others(&s, (enum csa2_state)i, 0.05), b = others(&s, (enum csa2_state)i, own);
@@ -220,14 +220,14 @@ static void test_ties(void)
 static void test_costs(void)
 {
     static struct exp_models models;
-    char why[512] = "";
+    struct exp_why why = { "" };
 
-    CU_ASSERT_FATAL(!exp_models_read(&models, "experiments", "all", "", why, sizeof why));
+    CU_ASSERT_FATAL(!exp_models_read(&models, "experiments", "all", "", &why));
     for (size_t k = 0; exp_study_recorded(k); k++) {
         struct exp_study_source s = { 0 };
         size_t n_training = 0;
 
-        test_check(!exp_study_source_read(&s, exp_study_recorded(k), &models, why, sizeof why), "%s", why);
+        test_check(!exp_study_source_read(&s, exp_study_recorded(k), &models, &why), "%s", why.text);
         test_check(s.model.is_fitted && s.times.n > 100, "%s: no costs, or no times", s.name);
         for (size_t i = 0; i < CSA2_N_TERMS; i++)
             test_check(fabs(s.fitted[i] - s.model.cycles_of[i]) <= 0.006 * s.fitted[i], "%s: %s costs %g, fitted %g",
@@ -254,10 +254,11 @@ static void test_bad_times(void)
         { "vgg16,cold,1,conv1_1,sconv_is,f32_16x6__avx2,,1,1,5,,\n", "n_c" },
     };
     static struct exp_models models;
-    char why[512] = "", path[] = "/tmp/study-times-XXXXXX";
+    char path[] = "/tmp/study-times-XXXXXX";
+    struct exp_why why = { "" };
     int fd = mkstemp(path);
 
-    CU_ASSERT_FATAL(fd >= 0 && !exp_models_read(&models, "experiments", "vgg16", "", why, sizeof why));
+    CU_ASSERT_FATAL(fd >= 0 && !exp_models_read(&models, "experiments", "vgg16", "", &why));
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         struct exp_study_times t;
         FILE *out = fopen(path, "w");
@@ -265,8 +266,8 @@ static void test_bad_times(void)
         CU_ASSERT_FATAL(out != NULL);
         fprintf(out, "%s%s", head, bad[i].row);
         fclose(out);
-        CU_ASSERT(exp_study_times_read(&t, path, &models, 1, why, sizeof why) == -EINVAL);
-        test_check(strstr(why, bad[i].word) && strstr(why, ":2:") && strstr(why, path), "%s", why);
+        CU_ASSERT(exp_study_times_read(&t, path, &models, 1, &why) == -EINVAL);
+        test_check(strstr(why.text, bad[i].word) && strstr(why.text, ":2:") && strstr(why.text, path), "%s", why.text);
         CU_ASSERT(!t.point && !t.n);
     }
     exp_models_release(&models);
@@ -281,12 +282,12 @@ static void test_timed_costs(void)
     struct sim_machine machine;
     struct csa2_machine m;
     size_t column[2], n = 0;
-    char why[512] = "";
+    struct exp_why why = { "" };
 
-    CU_ASSERT_FATAL(!exp_machine_find(&machine, "gnr", "results", why, sizeof why));
-    CU_ASSERT_FATAL(!exp_table_read(&t, "results/reference/gnr/study/costs.csv", why, sizeof why));
-    CU_ASSERT_FATAL(!exp_table_column(&t, "machine", &column[0], why, sizeof why) &&
-                    !exp_table_column(&t, "cycles", &column[1], why, sizeof why));
+    CU_ASSERT_FATAL(!exp_machine_find(&machine, "gnr", "results", &why));
+    CU_ASSERT_FATAL(!exp_table_read(&t, "results/reference/gnr/study/costs.csv", &why));
+    CU_ASSERT_FATAL(!exp_table_column(&t, "machine", &column[0], &why) &&
+                    !exp_table_column(&t, "cycles", &column[1], &why));
     m = csa2_machine_of(&machine);
     CU_ASSERT(m.is_fitted);
     for (size_t row = 0; row < t.n_rows; row++) {
@@ -294,7 +295,7 @@ static void test_timed_costs(void)
 
         if (strcmp(exp_table_string(&t, row, column[0]), "here") != 0)
             continue;
-        CU_ASSERT_FATAL(n < CSA2_N_TERMS && !exp_table_double(&t, row, column[1], &ns, why, sizeof why));
+        CU_ASSERT_FATAL(n < CSA2_N_TERMS && !exp_table_double(&t, row, column[1], &ns, &why));
         test_check(fabs(m.cycles_of[n] - ns * machine.issue.clock_ghz) <= 0.006 * m.cycles_of[n], "%s: %g, %g ns",
                    csa2_term_at(n)->name, m.cycles_of[n], ns);
         n++;
@@ -308,13 +309,14 @@ static void test_answer_has_all_tiles(void)
 {
     static struct exp_models models;
     static struct exp_study_work w;
-    char *text = NULL, why[512] = "";
+    char *text = NULL;
+    struct exp_why why = { "" };
     size_t bytes = 0;
     FILE *out = open_memstream(&text, &bytes);
 
-    CU_ASSERT_FATAL(out && !exp_models_read(&models, "experiments", "all", "", why, sizeof why));
+    CU_ASSERT_FATAL(out && !exp_models_read(&models, "experiments", "all", "", &why));
     for (size_t i = 0; i < 2; i++)
-        CU_ASSERT_FATAL(!exp_study_source_read(&w.source[i], "spr", &models, why, sizeof why));
+        CU_ASSERT_FATAL(!exp_study_source_read(&w.source[i], "spr", &models, &why));
     w.n_sources = 2;
     w.source[1].name = "here 48x8";
     w.source[1].is_other_tile = true;
@@ -334,7 +336,7 @@ struct timing {
     struct exp_setup setup;
     struct exp_study_keeping keeping;
     int err;
-    char why[512];
+    struct exp_why why;
 };
 
 /* Pins its thread. */
@@ -343,19 +345,17 @@ static void *time_runs(void *timing)
     struct timing *t = timing;
     struct exp_study_timed timed;
 
-    t->err = exp_study_time_runs(&t->runs, &t->setup, &t->keeping, &timed, t->why, sizeof t->why);
+    t->err = exp_study_time_runs(&t->runs, &t->setup, &t->keeping, &timed, &t->why);
     return NULL;
 }
 
 static int plan_runs(struct timing *t, const struct exp_models *models)
 {
     const struct exp_study_sampling sampling = { .n = 1, .most_macs = 1e7, .scope = EXP_STUDY_SCHEDULES };
-    int err = sim_machine_read(&t->setup.machine, "sim/machines/toy.cfg", t->why, sizeof t->why);
+    int err = sim_machine_read(&t->setup.machine, "sim/machines/toy.cfg", t->why.text, sizeof t->why.text);
 
-    err = err ? err : exp_setup_init(&t->setup, "f32_16x24__ref", "Haswell", t->why, sizeof t->why);
-    return err ? err
-               : exp_study_runs_make(&t->runs, models, &sampling, &t->setup.machine, t->setup.ukr, t->why,
-                                     sizeof t->why);
+    err = err ? err : exp_setup_init(&t->setup, "f32_16x24__ref", "Haswell", &t->why);
+    return err ? err : exp_study_runs_make(&t->runs, models, &sampling, &t->setup.machine, t->setup.ukr, &t->why);
 }
 
 /* Times that are not the core's own end the study, and are kept for no later one. */
@@ -377,11 +377,12 @@ static void test_disturbed(void)
                                             .rounds = { 1, 1, 0 },
                                             .ruler_ns = 1,
                                             .new_ruler = fake_ruler_disturbed };
-    CU_ASSERT_FATAL(!exp_models_read(&models, "experiments", "tests/data/three.csv", "", t.why, sizeof t.why));
-    if (test_check(!plan_runs(&t, &models), "%s", t.why)) {
+    CU_ASSERT_FATAL(!exp_models_read(&models, "experiments", "tests/data/three.csv", "", &t.why));
+    if (test_check(!plan_runs(&t, &models), "%s", t.why.text)) {
         CU_ASSERT_EQUAL_FATAL(pthread_create(&thread, NULL, time_runs, &t), 0);
         pthread_join(thread, NULL);
-        test_check(t.err == -EAGAIN && !strncmp(t.why, "not measured: disturbed: 0 of ", 30), "%d: %s", t.err, t.why);
+        test_check(t.err == -EAGAIN && !strncmp(t.why.text, "not measured: disturbed: 0 of ", 30), "%d: %s", t.err,
+                   t.why.text);
         test_check(!rmdir(folder), "%s: something was kept", folder);
     }
     exp_study_runs_release(&t.runs);

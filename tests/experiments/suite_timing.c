@@ -43,10 +43,10 @@ static const struct exp_timed_row *find_row(const struct exp_timed *t, const str
 static void probes_are_those_that_were_recorded(void)
 {
     struct exp_timed here, there;
-    char why[256];
+    struct exp_why why;
     size_t n_unknown = 0, n_other = 0;
 
-    CU_ASSERT_FATAL(!exp_probes_list(&here) && !exp_timed_read(&there, TIMES, why, sizeof why));
+    CU_ASSERT_FATAL(!exp_probes_list(&here) && !exp_timed_read(&there, TIMES, &why));
     for (size_t i = 0; i < here.n; i++) {
         const struct exp_timed_row *row = find_row(&there, &here.row[i]);
 
@@ -85,9 +85,9 @@ static void thresholds_lie_between(void)
 static struct sim_machine small_machine(void)
 {
     struct sim_machine m;
-    char why[256];
+    struct exp_why why;
 
-    CU_ASSERT_FATAL(!exp_machine_find(&m, "spr", NULL, why, sizeof why));
+    CU_ASSERT_FATAL(!exp_machine_find(&m, "spr", NULL, &why));
     m.level[0].n_sets = 64;
     m.level[1].n_sets = 256;
     m.level[2].n_sets = 4096;
@@ -132,12 +132,12 @@ static double share_found(struct fake_computer *f, size_t rounds, struct exp_tim
 {
     const struct exp_timing how = timing_of(f, rounds);
     struct exp_timed t;
-    char why[256];
+    struct exp_why why;
     double wrong;
 
     CU_ASSERT_FATAL(!exp_probes_list(&t));
     keep_some(&t);
-    CU_ASSERT_FATAL(!exp_timing_run(&how, &t, result, why, sizeof why));
+    CU_ASSERT_FATAL(!exp_timing_run(&how, &t, result, &why));
     CU_ASSERT_FATAL(!exp_timed_score(&t, &f->machine, &wrong));
     exp_timed_release(&t);
     return 1 - wrong;
@@ -176,17 +176,17 @@ static void clocks_that_tell_nothing_are_refused(void)
     struct exp_timing how;
     struct fake_computer f;
     struct exp_timed t;
-    char why[256] = "";
+    struct exp_why why = { "" };
 
     CU_ASSERT_FATAL(!fake_computer_init(&f, &m) && !exp_probes_list(&t));
     keep_some(&t);
     f.is_dead = true;
     how = timing_of(&f, 1);
-    CU_ASSERT_EQUAL(exp_timing_run(&how, &t, &r, why, sizeof why), -ENODATA);
-    CU_ASSERT(strstr(why, "L2 takes 7 ticks, one in memory 7") != NULL);
+    CU_ASSERT_EQUAL(exp_timing_run(&how, &t, &r, &why), -ENODATA);
+    CU_ASSERT(strstr(why.text, "L2 takes 7 ticks, one in memory 7") != NULL);
     f.is_dead = false;
     f.clock_step = 1000; /* too coarse: all are 0 */
-    CU_ASSERT_EQUAL(exp_timing_run(&how, &t, &r, why, sizeof why), -ENODATA);
+    CU_ASSERT_EQUAL(exp_timing_run(&how, &t, &r, &why), -ENODATA);
     exp_timed_release(&t);
     fake_computer_release(&f);
 }
@@ -203,12 +203,12 @@ static void interrupted_rounds_end_at_once(void)
     struct exp_timing how;
     struct fake_computer f;
     struct exp_timed t;
-    char why[256] = "";
+    struct exp_why why = { "" };
 
     CU_ASSERT_FATAL(!fake_computer_init(&f, &m) && !exp_probes_list(&t));
     how = timing_of(&f, 1);
     how.interrupted = yes;
-    CU_ASSERT_EQUAL(exp_timing_run(&how, &t, &r, why, sizeof why), -EINTR);
+    CU_ASSERT_EQUAL(exp_timing_run(&how, &t, &r, &why), -EINTR);
     CU_ASSERT(f.n_looks < 100);
     exp_timed_release(&t);
     fake_computer_release(&f);
@@ -229,7 +229,7 @@ static void rounds_end_with_their_time(void)
     struct exp_timing how;
     struct fake_computer f;
     struct exp_timed t;
-    char why[256] = "";
+    struct exp_why why = { "" };
 
     CU_ASSERT_FATAL(!fake_computer_init(&f, &m) && !exp_probes_list(&t));
     t.n = 3;
@@ -237,9 +237,9 @@ static void rounds_end_with_their_time(void)
     how.least = 2;
     how.now_ns = clock_by_looks;
     how.limit_ns = 1;
-    CU_ASSERT(!exp_timing_run(&how, &t, &r, why, sizeof why) && r.n_rounds == 2);
+    CU_ASSERT(!exp_timing_run(&how, &t, &r, &why) && r.n_rounds == 2);
     how.limit_ns = UINT64_C(10000000000);
-    CU_ASSERT(!exp_timing_run(&how, &t, &r, why, sizeof why) && r.n_rounds > 2 && r.n_rounds < 12);
+    CU_ASSERT(!exp_timing_run(&how, &t, &r, &why) && r.n_rounds > 2 && r.n_rounds < 12);
     exp_timed_release(&t);
     fake_computer_release(&f);
 }
@@ -254,20 +254,20 @@ static void fits_find_the_prefetchers(void)
     struct exp_timing_result r;
     struct exp_timing how;
     struct fake_computer f;
-    char why[256] = "";
+    struct exp_why why = { "" };
     double wrong;
     FILE *log = tmpfile();
 
     CU_ASSERT_FATAL(log && !fake_computer_init(&f, &m) && !exp_probes_list(&e.times));
     keep_some(&e.times);
     how = timing_of(&f, 1);
-    CU_ASSERT_FATAL(!exp_timing_run(&how, &e.times, &r, why, sizeof why));
+    CU_ASSERT_FATAL(!exp_timing_run(&how, &e.times, &r, &why));
     sim_machine_strip_prefetch(&m);
     CU_ASSERT(!exp_timed_score(&e.times, &m, &wrong) && wrong > 0.05);
-    CU_ASSERT(!exp_evidence_fit(&e, &m, EXP_MACHINES_DIR, 1, NULL, log, why, sizeof why));
+    CU_ASSERT(!exp_evidence_fit(&e, &m, EXP_MACHINES_DIR, 1, NULL, log, &why));
     CU_ASSERT(!exp_timed_score(&e.times, &m, &wrong));
     test_check(wrong < 0.005, "%.4f of the lines are not as they were", wrong);
-    CU_ASSERT_EQUAL(exp_evidence_fit(&e, &m, NULL, 1, yes, log, why, sizeof why), -EINTR);
+    CU_ASSERT_EQUAL(exp_evidence_fit(&e, &m, NULL, 1, yes, log, &why), -EINTR);
     fclose(log);
     exp_evidence_release(&e);
     fake_computer_release(&f);
@@ -279,11 +279,11 @@ static void counts_of_large_pages_are_fitted(void)
     struct exp_evidence e;
     struct sim_machine m;
     FILE *log = tmpfile();
-    char why[256] = "";
+    struct exp_why why = { "" };
     size_t n = 0;
 
-    CU_ASSERT_FATAL(log && !exp_machine_find(&m, "zen3", NULL, why, sizeof why));
-    CU_ASSERT_FATAL(!exp_evidence_read(&e, "results/reference/zen3/patterns/patterns.csv", why, sizeof why));
+    CU_ASSERT_FATAL(log && !exp_machine_find(&m, "zen3", NULL, &why));
+    CU_ASSERT_FATAL(!exp_evidence_read(&e, "results/reference/zen3/patterns/patterns.csv", &why));
     for (size_t i = 0; i < e.counts.n; i++) {
         if (e.counts.row[i].is_chased && e.counts.row[i].place == EXP_RECORDED_MEMORY &&
             !strcmp(e.counts.row[i].pages, "2m") && i % 3 == 0)
@@ -291,7 +291,7 @@ static void counts_of_large_pages_are_fitted(void)
     }
     e.counts.n = n;
     sim_machine_strip_prefetch(&m);
-    CU_ASSERT(n > 10 && !exp_evidence_fit(&e, &m, EXP_MACHINES_DIR, 0, NULL, log, why, sizeof why));
+    CU_ASSERT(n > 10 && !exp_evidence_fit(&e, &m, EXP_MACHINES_DIR, 0, NULL, log, &why));
     CU_ASSERT(m.level[0].prefetch[0].kind == SIM_PREFETCH_STREAM); /* as Zen has it */
     fclose(log);
     exp_evidence_release(&e);
@@ -306,21 +306,21 @@ static void times_are_read_back(void)
     struct fake_computer f;
     struct exp_timed t, back;
     struct exp_csv *csv;
-    char why[256] = "";
+    struct exp_why why = { "" };
     size_t n_other = 0;
 
     CU_ASSERT_FATAL(!fake_computer_init(&f, &m) && !exp_probes_list(&t));
     t.n = 200;
     how = timing_of(&f, 3);
-    CU_ASSERT_FATAL(!exp_timing_run(&how, &t, &r, why, sizeof why));
+    CU_ASSERT_FATAL(!exp_timing_run(&how, &t, &r, &why));
     t.row[7].near_share = 0.4;
     t.row[7].ticks = 1; /* the share counts, not the median */
     t.row[7].was_near = false;
     scratch_open();
-    CU_ASSERT_FATAL(!exp_csv_open(&csv, scratch_path("times.csv"), &exp_timing_file, why, sizeof why));
+    CU_ASSERT_FATAL(!exp_csv_open(&csv, scratch_path("times.csv"), &exp_timing_file, &why));
     exp_timing_write(&t, csv);
-    CU_ASSERT(!exp_csv_close(csv, why, sizeof why));
-    CU_ASSERT_FATAL(!exp_timed_read(&back, scratch_path("times.csv"), why, sizeof why));
+    CU_ASSERT(!exp_csv_close(csv, &why));
+    CU_ASSERT_FATAL(!exp_timed_read(&back, scratch_path("times.csv"), &why));
     CU_ASSERT_EQUAL_FATAL(back.n, t.n);
     for (size_t i = 0; i < t.n; i++)
         n_other += !exp_timed_is_same_walk(&t.row[i], &back.row[i]) || t.row[i].was_near != back.row[i].was_near ||
@@ -359,15 +359,15 @@ static size_t n_wrong_rows(struct ctr_counters *c, double l1, double demand, dou
     const struct exp_counting how = { .counters = c, .machine = &m, .n_passes = 1 };
     struct exp_recorded r, back;
     struct exp_csv *csv;
-    char why[256] = "";
+    struct exp_why why = { "" };
     size_t n_wrong = 0;
 
     scratch_open();
-    CU_ASSERT_FATAL(!exp_counting_run(&how, &r, why, sizeof why));
-    CU_ASSERT_FATAL(!exp_csv_open(&csv, scratch_path("counts.csv"), &exp_counting_file, why, sizeof why));
+    CU_ASSERT_FATAL(!exp_counting_run(&how, &r, &why));
+    CU_ASSERT_FATAL(!exp_csv_open(&csv, scratch_path("counts.csv"), &exp_counting_file, &why));
     exp_counting_write(&r, csv);
-    CU_ASSERT(!exp_csv_close(csv, why, sizeof why));
-    test_check(!exp_recorded_read(&back, scratch_path("counts.csv"), why, sizeof why), "%s", why);
+    CU_ASSERT(!exp_csv_close(csv, &why));
+    test_check(!exp_recorded_read(&back, scratch_path("counts.csv"), &why), "%s", why.text);
     scratch_close();
     CU_ASSERT_EQUAL_FATAL(back.n, r.n);
     for (size_t i = 0; i < r.n; i++) {
@@ -387,16 +387,16 @@ static void counters_count_patterns(void)
 {
     struct fake_counters fake;
     struct ctr_counters *c = calloc(1, sizeof *c);
-    char why[400] = "";
+    struct exp_why why = { "" };
     size_t n_rows;
 
     counted_like(&fake, 7000, 300, 5000);
-    CU_ASSERT_FATAL(c && !exp_counting_open(c, &fake.source, FAKE_GROUPS_DIR, "fake", why, sizeof why));
+    CU_ASSERT_FATAL(c && !exp_counting_open(c, &fake.source, FAKE_GROUPS_DIR, "fake", &why));
     CU_ASSERT_EQUAL(n_wrong_rows(c, 7000, 300, 5000, &n_rows), 0);
     CU_ASSERT(n_rows > 100);
     ctr_counters_close(c);
     fake.factor[DEMAND_LINES] = 3; /* it lies: that quantity is missing, the others are not */
-    CU_ASSERT_FATAL(!exp_counting_open(c, &fake.source, FAKE_GROUPS_DIR, "fake", why, sizeof why));
+    CU_ASSERT_FATAL(!exp_counting_open(c, &fake.source, FAKE_GROUPS_DIR, "fake", &why));
     CU_ASSERT_EQUAL(n_wrong_rows(c, 7000, (double)NAN, 5000, &n_rows), 0);
     ctr_counters_close(c);
     CU_ASSERT_EQUAL(fake.n_open, 0);
@@ -407,15 +407,15 @@ static void counters_that_lie_are_not_used(void)
 {
     struct fake_counters fake;
     struct ctr_counters *c = calloc(1, sizeof *c);
-    char why[400] = "";
+    struct exp_why why = { "" };
 
     counted_like(&fake, 7000, 300, 5000);
     fake.factor[L1_LINES] = 2;
     CU_ASSERT_FATAL(c != NULL);
-    CU_ASSERT_EQUAL(exp_counting_open(c, &fake.source, FAKE_GROUPS_DIR, "fake", why, sizeof why), -ENODATA);
-    test_check(strstr(why, "l1_lines_in counted 262144 where 131072 were made") != NULL, "%s", why);
+    CU_ASSERT_EQUAL(exp_counting_open(c, &fake.source, FAKE_GROUPS_DIR, "fake", &why), -ENODATA);
+    test_check(strstr(why.text, "l1_lines_in counted 262144 where 131072 were made") != NULL, "%s", why.text);
     fake.refusal = -EACCES;
-    CU_ASSERT(exp_counting_open(c, &fake.source, FAKE_GROUPS_DIR, "fake", why, sizeof why) < 0);
+    CU_ASSERT(exp_counting_open(c, &fake.source, FAKE_GROUPS_DIR, "fake", &why) < 0);
     CU_ASSERT_EQUAL(fake.n_open, 0);
     free(c);
 }
@@ -428,7 +428,7 @@ static void latencies_come_from_their_levels(void)
     struct sim_machine m = small_machine();
     struct exp_speeds s;
     struct fake_computer f;
-    char why[256] = "";
+    struct exp_why why = { "" };
 
     CU_ASSERT_FATAL(!fake_computer_init(&f, &m));
     f.noise_ticks = 20;
@@ -438,7 +438,7 @@ static void latencies_come_from_their_levels(void)
         test_check(s.level[i].set_bytes < sim_level_bytes(&m.level[i]) &&
                        s.level[i].ring.n_lines * 64 < sim_level_bytes(&m.level[i]) / 2,
                    "%s: %zu bytes, %zu lines", m.level[i].name, s.level[i].set_bytes, s.level[i].ring.n_lines);
-    CU_ASSERT_FATAL(!exp_speeds_measure(&s, &f.computer, &rounds, NULL, why, sizeof why));
+    CU_ASSERT_FATAL(!exp_speeds_measure(&s, &f.computer, &rounds, NULL, &why));
     exp_speeds_apply(&s, &m);
     test_check(fabs(m.level[0].latency_cycles - 2 * 5) < 4 && fabs(m.level[1].latency_cycles - 2 * 15) < 4 &&
                    fabs(m.level[2].latency_cycles - 2 * 80) < 4 && fabs(m.memory_latency_cycles - 2 * 250) < 4,
@@ -455,17 +455,17 @@ static void latencies_that_do_not_rise_are_refused(void)
     const struct sim_machine m = small_machine();
     struct exp_speeds s;
     struct fake_computer f;
-    char why[256] = "";
+    struct exp_why why = { "" };
 
     CU_ASSERT_FATAL(!fake_computer_init(&f, &m));
     exp_speeds_plan(&s, &m);
     f.is_backwards = true;
-    CU_ASSERT_EQUAL(exp_speeds_measure(&s, &f.computer, &rounds, NULL, why, sizeof why), -ENODATA);
-    CU_ASSERT(strstr(why, "a load from L2 took 985.00 ns") != NULL);
+    CU_ASSERT_EQUAL(exp_speeds_measure(&s, &f.computer, &rounds, NULL, &why), -ENODATA);
+    CU_ASSERT(strstr(why.text, "a load from L2 took 985.00 ns") != NULL);
     f.is_backwards = false;
     f.is_dead = true;
-    CU_ASSERT_EQUAL(exp_speeds_measure(&s, &f.computer, &rounds, NULL, why, sizeof why), -ENODATA);
-    CU_ASSERT_EQUAL(exp_speeds_measure(&s, &f.computer, &rounds, yes, why, sizeof why), -EINTR);
+    CU_ASSERT_EQUAL(exp_speeds_measure(&s, &f.computer, &rounds, NULL, &why), -ENODATA);
+    CU_ASSERT_EQUAL(exp_speeds_measure(&s, &f.computer, &rounds, yes, &why), -EINTR);
     fake_computer_release(&f);
 }
 
@@ -563,22 +563,22 @@ static void computers_find_their_files(void)
         { "apple-m1", 1, "", "no file in sim/machines is for this CPU, X" },
     };
     struct sim_machine m, file;
-    char why[256] = "";
+    struct exp_why why = { "" };
 
     for (size_t i = 0; i < sizeof computers / sizeof computers[0]; i++) {
         struct sim_here h = { .cpu = { "X", "GenuineIntel", 6, computers[i].model, 0 } };
 
-        CU_ASSERT_FATAL(!exp_machine_find(&h.caches, computers[i].caches, NULL, why, sizeof why));
+        CU_ASSERT_FATAL(!exp_machine_find(&h.caches, computers[i].caches, NULL, &why));
         sim_machine_strip_prefetch(&h.caches);
         h.caches.level[2].n_sets /= 2;
-        CU_ASSERT_FATAL(!sim_here_find(&h, NULL, EXP_MACHINES_DIR, why, sizeof why));
+        CU_ASSERT_FATAL(!sim_here_find(&h, NULL, EXP_MACHINES_DIR, why.text, sizeof why.text));
         test_check(!strcmp(h.origin, computers[i].origin) && strstr(h.source, computers[i].words), "%zu: '%s': %s", i,
                    h.origin, h.source);
         CU_ASSERT(strstr(h.source, "latencies assumed; make calibrate") == h.source);
-        CU_ASSERT_FATAL(!sim_here_machine(&h, &m, why, sizeof why));
+        CU_ASSERT_FATAL(!sim_here_machine(&h, &m, why.text, sizeof why.text));
         CU_ASSERT_EQUAL(m.level[2].n_sets, h.caches.level[2].n_sets);
         if (*h.origin) {
-            CU_ASSERT_FATAL(!sim_machine_read(&file, h.origin, why, sizeof why));
+            CU_ASSERT_FATAL(!sim_machine_read(&file, h.origin, why.text, sizeof why.text));
             CU_ASSERT(!memcmp(m.level[1].prefetch, file.level[1].prefetch, sizeof file.level[1].prefetch));
             CU_ASSERT_STRING_EQUAL(m.level[1].policy, file.level[1].policy);
         }
@@ -615,23 +615,23 @@ static void every_cpu_has_one_file(void)
                   { "zen3", "/zen3.cfg" },
                   { "zen4", "/zen4.cfg" },
                   { "power10", "/power10-victim.cfg" } };
-    char why[256] = "";
+    struct exp_why why = { "" };
 
     for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
         struct ctr_cpu group;
 
-        CU_ASSERT_FATAL(!ctr_cpu_read(&group, CTR_GROUPS_DIR, pairs[i].group, why, sizeof why));
+        CU_ASSERT_FATAL(!ctr_cpu_read(&group, CTR_GROUPS_DIR, pairs[i].group, why.text, sizeof why.text));
         for (size_t k = 0; k < group.n_models; k++) {
             const struct ctr_models *m = &group.model[k];
             struct sim_host_cpu cpu = { .family = m->family, .model = m->last, .stepping = m->first_stepping };
             struct served s = { &cpu, pairs[i].file, 0 };
 
             snprintf(cpu.vendor, sizeof cpu.vendor, "%s", m->vendor);
-            CU_ASSERT(!sim_machines_each(EXP_MACHINES_DIR, count_file, &s, why, sizeof why));
+            CU_ASSERT(!sim_machines_each(EXP_MACHINES_DIR, count_file, &s, why.text, sizeof why.text));
             test_check(s.n == 1, "%zu files serve the CPUs of %s", s.n, pairs[i].group);
         }
     }
-    CU_ASSERT(exp_machines_each("no/such", count_file, NULL, why, sizeof why) < 0 && strstr(why, "no/such"));
+    CU_ASSERT(exp_machines_each("no/such", count_file, NULL, &why) < 0 && strstr(why.text, "no/such"));
 }
 
 /* Results name the CPU as calibrations do. */

@@ -135,17 +135,18 @@ static void count_choices(const struct claim *claim, size_t *n_layers, size_t *n
     static const char *const models[] = { "googlenet", "inceptionv2", "resnet18", "resnet50",
                                           "resnet152", "squeezenet",  "vgg16" };
     struct sim_machine m;
-    char path[128], why[256];
+    char path[128];
+    struct exp_why why;
 
     snprintf(path, sizeof path, "sim/machines/%s.cfg", claim->machine);
-    CU_ASSERT_FATAL(sim_machine_read(&m, path, why, sizeof why) == 0);
+    CU_ASSERT_FATAL(sim_machine_read(&m, path, why.text, sizeof why.text) == 0);
     for (size_t i = 0; i < sizeof models / sizeof models[0]; i++) {
         struct csa_caches caches = csa_caches_of(&m, csa_default_share);
         const struct conv_ukr *u = conv_ukr_find(m.ukr);
         struct exp_model model;
 
         CU_ASSERT_FATAL(u != NULL);
-        CU_ASSERT_FATAL(exp_model_find(&model, "experiments", models[i], why, sizeof why) == 0);
+        CU_ASSERT_FATAL(exp_model_find(&model, "experiments", models[i], &why) == 0);
         for (size_t l = 0; l < model.n_layers; l++) {
             struct csa_tiling t[CSA_N_SCHEDULES];
 
