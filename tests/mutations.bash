@@ -36,7 +36,7 @@ mutant "a team's run that a cancellation ends" kernels/lib/team.c 's/pthread_set
 mutant "the fastest quarter: one of 4 n rounds too many" experiments/base/exp_stats.c \
     's/\(n \+ 3\) \/ 4/n \/ 4 + 1/' exp_bench
 mutant "a median of an even number" experiments/base/exp_stats.c 's/n \/ 2 - 1\)/n \/ 2)/' exp_bench
-mutant "an interval's quantile: 10 % of the draws on each side" experiments/base/exp_ratio.c \
+mutant "an interval's quantile: 10 % of the draws on each side" experiments/base/exp_stats.c \
     's/EXP_RATIO_DRAWS \/ 40/EXP_RATIO_DRAWS \/ 10/' exp_bench
 mutant "a stop rule: the time limit in the wrong unit" experiments/base/exp_bench.c \
     's/elapsed_ns >= r->limit_ns/elapsed_ns \/ 1000 >= r->limit_ns/' exp_bench

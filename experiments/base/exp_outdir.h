@@ -9,7 +9,7 @@
  * An existing directory is only ever replaced if it is empty or holds the marker, a file that every result has: a slip
  * such as OUT=$HOME must not cost anybody their files.
  *
- * A program that is ended while a directory is open (exp_signal.h) leaves what exp_outdir_abort leaves; it is not ended
+ * A program that is ended while a directory is open (exp_program.h) leaves what exp_outdir_abort leaves; it is not ended
  * between the two renamings.
  *
  * Not for two threads at once, nor for the same path twice in one process at a time.
@@ -21,7 +21,7 @@
 #include <stdio.h>
 
 #include "experiments/base/exp_error.h"
-#include "experiments/base/exp_guard.h"
+#include "experiments/base/exp_program.h"
 
 struct exp_outdir {
     int parent_fd; /* -1 when released */

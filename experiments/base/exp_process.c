@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "experiments/base/exp_error.h"
-#include "experiments/base/exp_guard.h"
+#include "experiments/base/exp_program.h"
 
 extern char **environ;
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "experiments/base/exp_error.h"
-#include "experiments/base/exp_text.h"
+#include "experiments/base/exp_file.h"
 
 /* Fields are unquoted in place: `out` never overtakes `in`. */
 struct parser {

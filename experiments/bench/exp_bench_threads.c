@@ -11,7 +11,7 @@
 #include "counters/host/ctr_timer.h"
 #include "experiments/base/exp_bench.h"
 #include "experiments/base/exp_error.h"
-#include "experiments/base/exp_signal.h"
+#include "experiments/base/exp_program.h"
 #include "experiments/setup/exp_models.h"
 #include "kernels/lib/sconv_shape.h"
 

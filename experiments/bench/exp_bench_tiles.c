@@ -12,7 +12,7 @@
 
 #include "counters/host/ctr_timer.h"
 #include "experiments/base/exp_bench.h"
-#include "experiments/base/exp_signal.h"
+#include "experiments/base/exp_program.h"
 #include "experiments/base/exp_stats.h"
 #include "kernels/sizes.h"
 #include "kernels/ukr/dispatch.h"

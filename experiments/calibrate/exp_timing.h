@@ -6,6 +6,8 @@
 #ifndef EXPERIMENTS_EXP_TIMING_H
 #define EXPERIMENTS_EXP_TIMING_H
 
+#include <stddef.h>
+
 #include "experiments/base/exp_csv.h"
 #include "experiments/base/exp_error.h"
 #include "experiments/calibrate/exp_computer.h"
@@ -41,5 +43,22 @@ int exp_timing_run(const struct exp_timing *how, struct exp_timed *t, struct exp
 /* The file of these times, which exp_timed_read reads. */
 extern const struct exp_csv_file exp_timing_file;
 void exp_timing_write(const struct exp_timed *t, struct exp_csv *csv);
+
+/* From which time on a line counts as far, found from times of lines that were put near and far on purpose. */
+
+/*
+ * Finds the ticks between near[n] and far[n] times: half way between the upper quartile of the near ones and the lower
+ * quartile of the far ones, so that disturbed rounds do not move it. Sorts both. Returns 0, or -ENODATA if the quartiles
+ * are not apart by a quarter of the near one's time or a tick: these times do not tell near from far.
+ */
+int exp_threshold_find(double *near, double *far, size_t n, double *threshold);
+
+/*
+ * Which lines are looked for on a computer, after which patterns: the table in exp_timing.c, written out as the rows
+ * that a file of times has.
+ */
+
+/* Returns 0 with rows that have no times yet, or -ENOMEM with *t empty. exp_timed_release frees them. */
+int exp_probes_list(struct exp_timed *t);
 
 #endif

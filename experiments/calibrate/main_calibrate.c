@@ -9,16 +9,15 @@
 
 #include "experiments/base/exp_error.h"
 #include "experiments/base/exp_file.h"
+#include "experiments/base/exp_program.h"
+#include "experiments/calibrate/exp_calibration.h"
 #include "experiments/calibrate/exp_evidence.h"
-#include "experiments/calibrate/exp_here.h"
-#include "experiments/calibrate/exp_noted.h"
 #include "experiments/setup/exp_machine.h"
-#include "experiments/base/exp_signal.h"
 #include "experiments/setup/exp_main.h"
 
 struct session {
     struct exp_options options;
-    struct exp_here here;
+    struct exp_calibration here;
     struct exp_evidence evidence; /* recorded */
     struct sim_machine machine;
     struct exp_results results;
@@ -45,17 +44,17 @@ static int measure(struct session *s)
     struct exp_progress *progress;
     int err;
 
-    exp_here_announce(seconds);
+    exp_calibration_announce(seconds);
     err = exp_main_progress(&progress, seconds, &s->why);
     if (!err)
-        err = exp_here_measure(&s->here, &s->options, progress, &s->why);
+        err = exp_calibration_measure(&s->here, &s->options, progress, &s->why);
     exp_progress_free(progress);
     return err;
 }
 
 static int print_here(void *session, FILE *out)
 {
-    return exp_here_print_machine(&((const struct session *)session)->here, out);
+    return exp_calibration_print_machine(&((const struct session *)session)->here, out);
 }
 
 static int calibrate_here(struct session *s)
@@ -64,23 +63,23 @@ static int calibrate_here(struct session *s)
     int err = exp_results_find(&s->results, EXP_CALIBRATE, o, NULL, NULL, 0, &s->why);
 
     if (!err)
-        err = exp_here_check(s->results.path, o, &s->why);
+        err = exp_calibration_check(s->results.path, o, &s->why);
     if (!err)
         err = exp_results_open(&s->results, &s->why);
     if (!err)
-        err = exp_here_begin(&s->here, &s->why);
+        err = exp_calibration_begin(&s->here, &s->why);
     if (!err)
         err = measure(s);
     if (!err)
-        err = exp_here_write_measured(&s->here, &s->results.dir, &s->why);
+        err = exp_calibration_write_measured(&s->here, &s->results.dir, &s->why);
     if (err)
         return err;
-    exp_here_print(&s->here, stdout);
-    err = exp_here_fit(&s->here, o, stdout, &s->why);
+    exp_calibration_print(&s->here, stdout);
+    err = exp_calibration_fit(&s->here, o, stdout, &s->why);
     if (!err && exp_evidence_print(&s->here.evidence, &s->here.machine, !o->hides_rows, stdout))
         err = exp_fail(&s->why, -ENOMEM, "out of memory");
     if (!err)
-        err = exp_here_write_machine(&s->here, o, &s->results.dir, &s->why);
+        err = exp_calibration_write_machine(&s->here, o, &s->results.dir, &s->why);
     if (!err)
         err = exp_results_commit(&s->results, &s->why);
     if (err)
@@ -118,13 +117,13 @@ static int print_fitted(void *session, FILE *out)
     const struct exp_note notes[] = { { "machine", "name description", "" },
                                       { "cache", is_fitted ? "prefetch" : "-", fitted },
                                       { "", "", origin } };
-    int err =
-        origin && fitted
-            ? exp_noted_print(&s->machine,
-                              "Behind each value is its source: what make calibrate fitted it to, or the machine\n"
-                              "# file which says where it has it from.",
-                              notes, sizeof notes / sizeof notes[0], out)
-            : -ENOMEM;
+    int err = origin && fitted
+                  ? exp_print_machine_with_sources(
+                        &s->machine,
+                        "Behind each value is its source: what make calibrate fitted it to, or the machine\n"
+                        "# file which says where it has it from.",
+                        notes, sizeof notes / sizeof notes[0], out)
+                  : -ENOMEM;
 
     free(fitted);
     free(origin);
@@ -166,7 +165,7 @@ static void release(void *session)
 {
     struct session *s = session;
 
-    exp_here_end(&s->here);
+    exp_calibration_end(&s->here);
     exp_evidence_release(&s->evidence);
     exp_results_release(&s->results);
 }
@@ -174,7 +173,7 @@ static void release(void *session)
 int main(int argc, char **argv)
 {
     static const struct exp_main course = {
-        .program = EXP_CALIBRATE, .document = exp_here_document, .run = run, .release = release
+        .program = EXP_CALIBRATE, .document = exp_calibration_document, .run = run, .release = release
     };
     struct session s = { 0 };
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "experiments/base/exp_error.h"
-#include "experiments/base/exp_names.h"
+#include "experiments/base/exp_text.h"
 #include "experiments/setup/exp_algo.h"
 
 enum { MOST_NAMES = 32 };

@@ -7,10 +7,10 @@
 
 #include "experiments/base/exp_csv.h"
 #include "experiments/base/exp_error.h"
-#include "experiments/base/exp_memory.h"
+#include "experiments/base/exp_file.h"
 #include "experiments/base/exp_text.h"
-#include "experiments/page/exp_page_captions.h"
-#include "experiments/page/exp_page_experiment.h"
+#include "experiments/page/exp_page_folder.h"
+#include "experiments/page/exp_page_run.h"
 #include "experiments/page/exp_page_writer.h"
 #include "experiments/setup/exp_algo.h"
 #include "experiments/setup/exp_main.h"

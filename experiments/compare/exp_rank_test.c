@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "experiments/base/exp_random.h"
+#include "experiments/base/exp_stats.h"
 
 /* A round, and whose it is. */
 struct sample {

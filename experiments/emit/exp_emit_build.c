@@ -7,9 +7,8 @@
 #include <unistd.h>
 
 #include "experiments/base/exp_error.h"
-#include "experiments/base/exp_guard.h"
 #include "experiments/base/exp_process.h"
-#include "experiments/base/exp_signal.h"
+#include "experiments/base/exp_program.h"
 
 enum { LIMIT_S = 600, MOST_ARGUMENTS = 40, FLAG_BYTES = 128 };
 

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "experiments/base/exp_error.h"
-#include "experiments/base/exp_guard.h"
+#include "experiments/base/exp_program.h"
 #include "experiments/emit/exp_emit_build.h"
 #include "experiments/observe/exp_guest.h"
 #include "kernels/backend/backend.h"

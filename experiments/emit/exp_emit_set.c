@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "experiments/base/exp_error.h"
-#include "experiments/base/exp_names.h"
+#include "experiments/base/exp_text.h"
 #include "kernels/emit/plan_facts.h"
 
 enum { MOST_KEYS = 32 };

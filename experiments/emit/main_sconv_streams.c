@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "experiments/base/exp_error.h"
-#include "experiments/base/exp_signal.h"
+#include "experiments/base/exp_program.h"
 #include "experiments/emit/exp_emit_observe.h"
 #include "experiments/emit/exp_emit_plans.h"
 #include "experiments/observe/exp_guest.h"

@@ -5,11 +5,10 @@
 #ifndef EXPERIMENTS_EXP_JUDGE_H
 #define EXPERIMENTS_EXP_JUDGE_H
 
-#include "experiments/replay/exp_accuracy.h"
-#include "experiments/replay/exp_estimate.h"
 #include "experiments/judge/exp_judge_measured.h"
 #include "experiments/judge/exp_judge_variants.h"
 #include "experiments/judge/exp_judge_yardsticks.h"
+#include "experiments/replay/exp_estimate.h"
 
 /* A layer. Values are NaN where they cannot be had. */
 struct exp_judgement {

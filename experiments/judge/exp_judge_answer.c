@@ -1,10 +1,10 @@
 /* The answer of a judgement in sentences: half of exp_judge_report.h. */
 #include <math.h>
 
+#include "experiments/base/exp_text.h"
 #include "experiments/judge/exp_judge_paper.h"
 #include "experiments/judge/exp_judge_report.h"
-#include "experiments/replay/exp_known_errors.h"
-#include "experiments/base/exp_wrap.h"
+#include "experiments/replay/exp_estimate.h"
 
 /* Prints a regret, in as many digits as mean something. */
 static void say_percent(double percent, FILE *out)

@@ -10,14 +10,13 @@
 #include <unistd.h>
 
 #include "experiments/base/exp_error.h"
+#include "experiments/base/exp_program.h"
 #include "experiments/judge/exp_judge_plot.h"
 #include "experiments/judge/exp_judge_report.h"
+#include "experiments/replay/exp_replay.h"
 #include "experiments/setup/exp_machine.h"
 #include "experiments/setup/exp_main.h"
 #include "experiments/setup/exp_models.h"
-#include "experiments/base/exp_program.h"
-#include "experiments/replay/exp_replay.h"
-#include "experiments/base/exp_signal.h"
 
 struct session {
     struct exp_options options;

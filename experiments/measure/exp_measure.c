@@ -6,16 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "counters/proof/ctr_counters.h"
+#include "counters/group/ctr_quantity.h"
 #include "counters/host/ctr_pin.h"
 #include "counters/host/ctr_timer.h"
-#include "counters/group/ctr_quantity.h"
+#include "counters/proof/ctr_counters.h"
 #include "experiments/base/exp_bench.h"
-#include "experiments/measure/exp_cold.h"
 #include "experiments/base/exp_error.h"
-#include "experiments/base/exp_signal.h"
-#include "experiments/setup/exp_tensors.h"
+#include "experiments/base/exp_program.h"
+#include "experiments/measure/exp_cold.h"
 #include "experiments/replay/exp_totals.h"
+#include "experiments/setup/exp_tensors.h"
 
 enum { MAX_PHASE_RUNS = 3, ROUNDS_PER_PASS = 5 };
 

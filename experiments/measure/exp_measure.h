@@ -4,7 +4,7 @@
  * Protocol. One thread, pinned to one core. Of each layer, every algorithm has its own tensors, laid out as they are
  * replayed. The algorithms take turns, round by round, after an untimed one. All layers get a few rounds in one pass
  * over the model, so that those of a layer lie seconds apart; passes follow until every algorithm's speed-up over the
- * model stands (exp_ratio.h), there are as many rounds as there may be, or the time limit is over. Cold (the default):
+ * model stands (exp_stats.h), there are as many rounds as there may be, or the time limit is over. Cold (the default):
  * before each run the caches are emptied of all that it uses (exp_cold.h), as in the replay.
  * Network: the same, and then the input is written, as the layer before would do. Warm: one untimed run of the same
  * algorithm directly before each timed one. Counters, where the machine has them,
@@ -21,10 +21,10 @@
 
 #include "experiments/base/exp_bench.h"
 #include "experiments/base/exp_error.h"
-#include "experiments/setup/exp_case.h"
+#include "experiments/base/exp_progress.h"
 #include "experiments/measure/exp_disturbance.h"
 #include "experiments/measure/exp_ruler.h"
-#include "experiments/base/exp_progress.h"
+#include "experiments/setup/exp_case.h"
 
 struct exp_measure_options {
     struct exp_rounds rounds; /* of every layer */

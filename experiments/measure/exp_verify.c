@@ -4,9 +4,9 @@
 #include <stdlib.h>
 
 #include "experiments/base/exp_error.h"
-#include "experiments/measure/exp_measure.h"
 #include "experiments/base/exp_pool.h"
-#include "experiments/base/exp_signal.h"
+#include "experiments/base/exp_program.h"
+#include "experiments/measure/exp_measure.h"
 #include "experiments/setup/exp_tensors.h"
 #include "kernels/conv_naive.h"
 

@@ -8,7 +8,7 @@
 
 #include "experiments/base/exp_error.h"
 #include "experiments/base/exp_process.h"
-#include "experiments/base/exp_signal.h"
+#include "experiments/base/exp_program.h"
 #include "kernels/backend/backend.h"
 
 static const struct exp_emulator power10 = { .arch = "ppc64le",

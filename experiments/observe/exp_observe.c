@@ -8,9 +8,9 @@
 
 #include "counters/host/ctr_timer.h"
 #include "experiments/base/exp_error.h"
-#include "experiments/base/exp_hash.h"
+#include "experiments/base/exp_file.h"
 #include "experiments/base/exp_pool.h"
-#include "experiments/base/exp_signal.h"
+#include "experiments/base/exp_program.h"
 #include "experiments/observe/exp_budget.h"
 #include "experiments/observe/exp_observe_task.h"
 #include "kernels/backend/backend.h"

@@ -11,7 +11,7 @@
 
 #include "counters/observe/obs_result.h"
 #include "experiments/base/exp_error.h"
-#include "experiments/base/exp_guard.h"
+#include "experiments/base/exp_program.h"
 #include "experiments/observe/exp_guest.h"
 #include "experiments/store/exp_tasks.h"
 #include "kernels/plan/plan.h"

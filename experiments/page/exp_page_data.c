@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "experiments/base/exp_error.h"
-#include "experiments/base/exp_text.h"
+#include "experiments/base/exp_file.h"
 
 /* ---- reading ---- */
 

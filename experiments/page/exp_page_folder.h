@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "experiments/page/exp_page_captions.h"
+#include "experiments/base/exp_error.h"
 #include "experiments/page/exp_page_data.h"
 #include "experiments/page/exp_page_writer.h"
 
@@ -37,5 +37,31 @@ void exp_page_folder_origin(struct exp_page_writer *w, const struct exp_page_fol
 
 /* Makes the id of a part of the chapter: "<id>-<part>". */
 void exp_page_folder_id(const struct exp_page_folder *f, const char *part, char *id, size_t bytes);
+
+/*
+ * What figures show, in words: the comments at the heads of their scripts in experiments/figures say it,
+ *
+ *     # question How many loads miss in each level?
+ *     # caption In % of all loads.
+ *     # caption Solid bars are simulated, hatched ones measured.
+ *
+ * and nothing else does. Lines of one kind are joined by blanks.
+ */
+
+struct exp_page_caption {
+    char *name, *question, *reading;
+};
+
+struct exp_page_captions {
+    struct exp_page_caption *caption;
+    size_t n;
+};
+
+/* Reads the scripts (*.gp) of a folder that have both. Returns 0, or -errno with one line in why. */
+int exp_page_captions_read(struct exp_page_captions *c, const char *folder, struct exp_why *why);
+void exp_page_captions_release(struct exp_page_captions *c);
+
+/* Finds a figure's caption; NULL if nothing is said of it. */
+const struct exp_page_caption *exp_page_captions_find(const struct exp_page_captions *c, const char *name);
 
 #endif

@@ -7,7 +7,6 @@
 
 #include "experiments/base/exp_error.h"
 #include "experiments/page/exp_page_answer.h"
-#include "experiments/page/exp_page_experiment.h"
 #include "experiments/page/exp_page_layers.h"
 #include "experiments/replay/exp_totals.h"
 #include "experiments/report/exp_layers.h"
@@ -291,4 +290,34 @@ int exp_page_run_write(struct exp_page_writer *w, const struct exp_page_folder *
         write_part(w, &r, i);
     release(&r);
     return err;
+}
+
+/* ---- names, and rows of a layer ---- */
+
+const char *exp_page_algo_title(const char *name)
+{
+    const struct exp_algo *a = exp_algo_find(name);
+
+    return a ? a->title : name;
+}
+
+const char *exp_page_algo_colour(const char *name)
+{
+    const struct exp_algo *a = exp_algo_find(name);
+
+    return a ? a->colour : "#7f7f7f";
+}
+
+size_t exp_page_rows_of_layer(const struct exp_page_csv *csv, const struct rec_table *t, size_t index, size_t *first)
+{
+    const char *row = csv->row;
+    size_t n = 0;
+
+    for (*first = 0; *first < csv->table.n_rows; ++*first, row += t->row_bytes) {
+        if (*(const size_t *)(const void *)row == index)
+            break;
+    }
+    for (; *first + n < csv->table.n_rows && *(const size_t *)(const void *)row == index; n++)
+        row += t->row_bytes;
+    return n;
 }

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "experiments/base/exp_error.h"
-#include "experiments/base/exp_memory.h"
+#include "experiments/base/exp_file.h"
 #include "experiments/base/exp_text.h"
 
 /* ---- characters ---- */

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "experiments/base/exp_wrap.h"
+#include "experiments/base/exp_text.h"
 #include "experiments/paper/exp_paper_tables.h"
 
 #define N_OF(table) (sizeof(table) / sizeof((table)[0]))

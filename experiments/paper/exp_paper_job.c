@@ -6,7 +6,7 @@
 
 #include "counters/ctr_hostinfo.h"
 #include "experiments/base/exp_error.h"
-#include "experiments/base/exp_memory.h"
+#include "experiments/base/exp_text.h"
 #include "experiments/setup/exp_part.h"
 #include "experiments/setup/exp_plan_text.h"
 #include "experiments/setup/exp_results.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "experiments/base/exp_error.h"
-#include "experiments/base/exp_signal.h"
+#include "experiments/base/exp_program.h"
 #include "experiments/paper/exp_paper_job.h"
 #include "experiments/paper/exp_paper_observed.h"
 #include "experiments/paper/exp_paper_recorded.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "experiments/base/exp_error.h"
-#include "experiments/base/exp_signal.h"
+#include "experiments/base/exp_program.h"
 #include "experiments/peers/exp_peers_run.h"
 #include "experiments/setup/exp_tensors.h"
 #include "kernels/sizes.h"

@@ -1,7 +1,7 @@
 /* Sweeps step by step, for where Base's and SConv's time goes: exp_peers_timing.h. */
 #include <errno.h>
 
-#include "experiments/base/exp_signal.h"
+#include "experiments/base/exp_program.h"
 #include "experiments/peers/exp_peers_run.h"
 #include "experiments/peers/exp_peers_timing.h"
 

@@ -5,7 +5,7 @@
 
 #include "counters/host/ctr_timer.h"
 #include "experiments/base/exp_error.h"
-#include "experiments/base/exp_signal.h"
+#include "experiments/base/exp_program.h"
 #include "experiments/base/exp_stats.h"
 #include "experiments/peers/exp_peers_run.h"
 #include "experiments/peers/exp_peers_timing.h"

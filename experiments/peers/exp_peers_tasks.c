@@ -7,8 +7,8 @@
 #include <time.h>
 
 #include "experiments/base/exp_error.h"
-#include "experiments/base/exp_hash.h"
-#include "experiments/base/exp_memory.h"
+#include "experiments/base/exp_file.h"
+#include "experiments/base/exp_text.h"
 
 /* ---- what a task is ---- */
 

@@ -7,7 +7,7 @@
 
 #include "experiments/base/exp_error.h"
 #include "experiments/base/exp_pool.h"
-#include "experiments/base/exp_signal.h"
+#include "experiments/base/exp_program.h"
 
 unsigned exp_polydl_n_threads(enum exp_polydl_threads threads)
 {

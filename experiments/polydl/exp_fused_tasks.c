@@ -8,13 +8,13 @@
 #include <unistd.h>
 
 #include "experiments/base/exp_error.h"
-#include "experiments/base/exp_signal.h"
+#include "experiments/base/exp_program.h"
 #include "experiments/polydl/exp_planned.h"
 #include "experiments/replay/exp_kept_counts.h"
-#include "sim/machine/machine_here.h"
 #include "experiments/setup/exp_plan_text.h"
 #include "experiments/store/exp_task_list.h"
 #include "sim/hierarchy.h"
+#include "sim/machine/machine_here.h"
 
 /* The tasks of all layers: one each, but for layers that are the same. */
 struct work {

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "experiments/base/exp_error.h"
-#include "experiments/base/exp_names.h"
+#include "experiments/base/exp_text.h"
 #include "experiments/setup/exp_descriptor.h"
 #include "experiments/setup/exp_main.h"
 

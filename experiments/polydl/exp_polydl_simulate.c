@@ -7,7 +7,7 @@
 
 #include "counters/host/ctr_timer.h"
 #include "experiments/base/exp_error.h"
-#include "experiments/base/exp_signal.h"
+#include "experiments/base/exp_program.h"
 #include "experiments/polydl/exp_operands.h"
 #include "experiments/polydl/exp_polydl_tasks.h"
 #include "experiments/polydl/exp_polydl_text.h"

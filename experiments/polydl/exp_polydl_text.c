@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiments/base/exp_memory.h"
+#include "experiments/base/exp_text.h"
 
 static bool is_same_source(const struct exp_variant_source *a, const struct exp_variant_source *b)
 {

@@ -6,8 +6,7 @@
 #include <stdlib.h>
 
 #include "experiments/base/exp_file.h"
-#include "experiments/base/exp_hash.h"
-#include "experiments/base/exp_memory.h"
+#include "experiments/base/exp_text.h"
 
 #define FORMAT "polydl-rank-net 1"
 

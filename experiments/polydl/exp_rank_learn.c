@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "experiments/base/exp_error.h"
-#include "experiments/base/exp_random.h"
-#include "experiments/base/exp_signal.h"
+#include "experiments/base/exp_program.h"
+#include "experiments/base/exp_stats.h"
 
 enum { TRAINING_PERCENT = 70, MAX_LAYER_PAIRS = 400 };
 

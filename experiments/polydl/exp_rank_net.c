@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiments/base/exp_random.h"
+#include "experiments/base/exp_stats.h"
 
 /* ---- layers ---- */
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "experiments/base/exp_error.h"
-#include "experiments/base/exp_random.h"
+#include "experiments/base/exp_stats.h"
 #include "experiments/polydl/exp_space.h"
 
 /* PolyDL has 5 to 21 variants of a convolution. */

@@ -9,11 +9,10 @@
 #include <string.h>
 
 #include "experiments/base/exp_error.h"
-#include "experiments/base/exp_folders.h"
-#include "experiments/base/exp_plot_recipe.h"
+#include "experiments/base/exp_file.h"
+#include "experiments/base/exp_plot.h"
 #include "experiments/base/exp_pool.h"
 #include "experiments/base/exp_program.h"
-#include "experiments/base/exp_signal.h"
 #include "experiments/setup/exp_main.h"
 
 /* A folder with figures, and what became of them. */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiments/base/exp_memory.h"
+#include "experiments/base/exp_text.h"
 #include "sim/report/report.h"
 
 enum { NAME_BYTES = 128 };

@@ -5,9 +5,9 @@
 #include <stddef.h>
 
 #include "experiments/base/exp_error.h"
+#include "experiments/base/exp_progress.h"
 #include "experiments/setup/exp_case.h"
 #include "experiments/setup/exp_options.h"
-#include "experiments/base/exp_progress.h"
 #include "experiments/store/exp_tasks.h"
 
 /*

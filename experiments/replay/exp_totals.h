@@ -70,7 +70,7 @@ double exp_per_1000_macs(double misses, double macs);
 size_t exp_totals(const struct exp_experiment *e, struct exp_total *total);
 
 /*
- * Tells whether every timed algorithm's speed-up over the whole model stands (exp_ratio.h); where Base was not timed,
+ * Tells whether every timed algorithm's speed-up over the whole model stands (exp_stats.h); where Base was not timed,
  * whether its time does.
  */
 bool exp_totals_stand(const struct exp_experiment *e);

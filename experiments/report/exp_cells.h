@@ -7,7 +7,6 @@
 
 #include "experiments/base/exp_bench.h"
 #include "experiments/base/exp_csv.h"
-#include "experiments/base/exp_ratio.h"
 #include "experiments/base/exp_stats.h"
 #include "experiments/record/record.h"
 

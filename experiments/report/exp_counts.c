@@ -8,7 +8,7 @@
 
 #include "counters/group/ctr_quantity.h"
 #include "experiments/base/exp_error.h"
-#include "experiments/base/exp_names.h"
+#include "experiments/base/exp_text.h"
 #include "experiments/report/exp_counts_files.h"
 #include "experiments/setup/exp_plan_text.h"
 

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "experiments/base/exp_error.h"
-#include "experiments/base/exp_text.h"
+#include "experiments/base/exp_file.h"
 #include "experiments/report/exp_counts_files.h"
 
 #define STACK "stack.csv"

@@ -9,9 +9,8 @@
 #include "counters/ctr_hostinfo.h"
 #include "counters/host/ctr_emulated.h"
 #include "experiments/base/exp_error.h"
-#include "experiments/base/exp_memory.h"
+#include "experiments/base/exp_text.h"
 #include "experiments/replay/exp_estimate.h"
-#include "experiments/replay/exp_known_errors.h"
 #include "experiments/replay/exp_totals.h"
 #include "experiments/run/exp_verdict.h"
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "experiments/base/exp_error.h"
-#include "experiments/base/exp_plot_recipe.h"
+#include "experiments/base/exp_plot.h"
 #include "experiments/setup/exp_algo_plot.h"
 #include "experiments/setup/exp_published.h"
 #include "kernels/problem.h"

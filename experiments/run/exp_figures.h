@@ -21,7 +21,7 @@ struct exp_figures {
 };
 
 /*
- * Draws every figure, and keeps how (exp_plot_recipe.h). Reports and returns as exp_plot_figures, and -errno of reading
+ * Draws every figure, and keeps how (exp_plot.h). Reports and returns as exp_plot_figures, and -errno of reading
  * the CSV files.
  */
 int exp_figures_draw(const struct exp_figures *f, exp_plot_report_fn report, void *ctx, struct exp_why *why);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiments/base/exp_wrap.h"
+#include "experiments/base/exp_text.h"
 #include "experiments/replay/exp_totals.h"
 
 /* ---- numbers ---- */

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "experiments/replay/exp_accuracy.h"
+#include "experiments/replay/exp_estimate.h"
 #include "sim/machine/machine.h"
 
 /* What is known of one layer by one variant. All of these are sums over layers as well; NaN: not known. */

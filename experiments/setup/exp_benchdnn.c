@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "experiments/base/exp_error.h"
-#include "experiments/base/exp_text.h"
+#include "experiments/base/exp_file.h"
 #include "experiments/setup/exp_model_build.h"
 
 /* Of batch files within batch files; they may name one another any number of times. */

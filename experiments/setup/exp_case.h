@@ -10,11 +10,10 @@
 #include <stdint.h>
 
 #include "experiments/base/exp_error.h"
+#include "experiments/base/exp_stats.h"
 #include "experiments/setup/exp_algo.h"
 #include "experiments/setup/exp_model.h"
 #include "experiments/setup/exp_phases.h"
-#include "experiments/base/exp_ratio.h"
-#include "experiments/base/exp_stats.h"
 #include "kernels/plan/plan.h"
 #include "sim/stats.h"
 

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "experiments/base/exp_error.h"
-#include "experiments/base/exp_memory.h"
+#include "experiments/base/exp_text.h"
 #include "experiments/setup/exp_descriptor.h"
 
 /* Tells whether a folder is the project's. */

@@ -6,9 +6,9 @@
 
 #include "counters/host/ctr_emulated.h"
 #include "experiments/base/exp_error.h"
-#include "experiments/base/exp_names.h"
-#include "sim/machine/machine_here.h"
+#include "experiments/base/exp_text.h"
 #include "experiments/setup/exp_machines.h"
+#include "sim/machine/machine_here.h"
 
 static bool is_host(const char *which)
 {

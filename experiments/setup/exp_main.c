@@ -6,9 +6,8 @@
 
 #include "counters/host/ctr_timer.h"
 #include "experiments/base/exp_error.h"
-#include "experiments/base/exp_plot_recipe.h"
+#include "experiments/base/exp_plot.h"
 #include "experiments/base/exp_program.h"
-#include "experiments/base/exp_signal.h"
 #include "experiments/setup/exp_algo_plot.h"
 #include "experiments/setup/exp_elsewhere.h"
 #include "experiments/setup/exp_model_build.h"

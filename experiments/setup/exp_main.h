@@ -61,7 +61,7 @@ struct exp_main_figures {
     size_t n_variables;
 };
 
-/* Draws them, keeps how (exp_plot_recipe.h) and lists them on standard output. Returns as exp_plot_figures: a figure that fails costs no tables. */
+/* Draws them, keeps how (exp_plot.h) and lists them on standard output. Returns as exp_plot_figures: a figure that fails costs no tables. */
 int exp_main_draw(const struct exp_main_figures *f, struct exp_why *why);
 
 #endif

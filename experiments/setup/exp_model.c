@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "experiments/base/exp_error.h"
-#include "experiments/base/exp_names.h"
+#include "experiments/base/exp_file.h"
 #include "experiments/base/exp_table.h"
 #include "experiments/base/exp_text.h"
 #include "experiments/setup/exp_benchdnn.h"

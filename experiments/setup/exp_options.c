@@ -8,7 +8,7 @@
 
 #include "counters/host/ctr_timer.h"
 #include "experiments/base/exp_error.h"
-#include "experiments/base/exp_names.h"
+#include "experiments/base/exp_text.h"
 #include "experiments/setup/exp_algo.h"
 #include "sim/cpu.h"
 

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "experiments/base/exp_error.h"
-#include "experiments/base/exp_memory.h"
-#include "experiments/base/exp_signal.h"
+#include "experiments/base/exp_program.h"
+#include "experiments/base/exp_text.h"
 #include "sim/machine/machine_here.h"
 
 /* ---- the path ---- */

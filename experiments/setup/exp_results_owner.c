@@ -7,10 +7,10 @@
 #include <unistd.h>
 
 #include "experiments/base/exp_error.h"
-#include "experiments/base/exp_memory.h"
+#include "experiments/base/exp_file.h"
 #include "experiments/base/exp_text.h"
-#include "sim/machine/machine_here.h"
 #include "experiments/setup/exp_machine.h"
+#include "sim/machine/machine_here.h"
 
 #define MODELS_FILE "models.txt"
 

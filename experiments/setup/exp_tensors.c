@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiments/base/exp_random.h"
+#include "experiments/base/exp_stats.h"
 #include "kernels/backend/backend.h"
 #include "kernels/ukr/dispatch.h"
 

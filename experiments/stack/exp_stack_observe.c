@@ -9,7 +9,7 @@
 
 #include "experiments/base/exp_error.h"
 #include "experiments/base/exp_pool.h"
-#include "experiments/base/exp_signal.h"
+#include "experiments/base/exp_program.h"
 #include "kernels/backend/backend.h"
 #include "kernels/ukr/dispatch.h"
 

@@ -13,7 +13,6 @@
 #include "experiments/base/exp_error.h"
 #include "experiments/base/exp_file.h"
 #include "experiments/base/exp_program.h"
-#include "experiments/base/exp_signal.h"
 #include "experiments/setup/exp_machine.h"
 #include "experiments/stack/exp_stack_observe.h"
 

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "experiments/base/exp_error.h"
-#include "experiments/base/exp_signal.h"
+#include "experiments/base/exp_program.h"
 
 struct cluster {
     const struct exp_slurm *s;

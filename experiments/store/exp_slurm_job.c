@@ -12,8 +12,8 @@
 #include "counters/host/ctr_timer.h"
 #include "experiments/base/exp_error.h"
 #include "experiments/base/exp_process.h"
-#include "experiments/base/exp_signal.h"
-#include "experiments/base/exp_words.h"
+#include "experiments/base/exp_program.h"
+#include "experiments/base/exp_text.h"
 
 enum { COMMAND_S = 120, TEXT_BYTES = 512, PATIENCE_S = 600 };
 

@@ -18,7 +18,7 @@ struct exp_slurm_request {
     const char *name;  /* of the jobs */
     bool has_threads;  /* the program takes JOBS, and works on as many threads as a job has CPUs */
     const char *needs; /* what each job asks for, "--exclusive"; "" */
-    const char *words; /* more for sbatch, split as a shell does (exp_words.h); "" */
+    const char *words; /* more for sbatch, split as a shell does (exp_text.h); "" */
     unsigned n_shares; /* an array of so many jobs, whose parts are their shares' numbers; 0: one job for everything */
 };
 

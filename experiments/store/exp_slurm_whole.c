@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "experiments/base/exp_error.h"
-#include "experiments/base/exp_signal.h"
+#include "experiments/base/exp_program.h"
 #include "experiments/store/exp_slurm.h"
 
 /* A file that the job writes, and how much of it has been passed on. */

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "experiments/base/exp_error.h"
-#include "experiments/base/exp_hash.h"
+#include "experiments/base/exp_file.h"
 #include "experiments/store/exp_store_sql.h"
 
 /* ---- hashes ---- */

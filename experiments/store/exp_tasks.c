@@ -11,7 +11,7 @@
 
 #include "counters/host/ctr_timer.h"
 #include "experiments/base/exp_error.h"
-#include "experiments/base/exp_signal.h"
+#include "experiments/base/exp_program.h"
 
 static const double spacing = 150; /* a commit or claim is followed by so many times its own time without another */
 static const struct timespec wait_for_others = { .tv_nsec = 100000000 };

@@ -6,7 +6,7 @@
 #include "counters/host/ctr_pin.h"
 #include "counters/host/ctr_timer.h"
 #include "experiments/base/exp_error.h"
-#include "experiments/base/exp_signal.h"
+#include "experiments/base/exp_program.h"
 #include "experiments/base/exp_stats.h"
 #include "experiments/measure/exp_cold.h"
 #include "experiments/measure/exp_ruler.h"

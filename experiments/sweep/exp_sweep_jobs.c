@@ -9,7 +9,6 @@
 #include "experiments/base/exp_error.h"
 #include "experiments/replay/exp_kept_counts.h"
 #include "experiments/replay/exp_replay.h"
-#include "experiments/replay/exp_replay_cores.h"
 #include "experiments/replay/exp_replay_plan.h"
 #include "sim/analysis/ways.h"
 

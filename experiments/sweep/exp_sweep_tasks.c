@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "experiments/base/exp_error.h"
-#include "experiments/base/exp_memory.h"
+#include "experiments/base/exp_text.h"
 #include "experiments/setup/exp_plan_text.h"
 #include "experiments/sweep/exp_sweep.h"
 #include "experiments/sweep/exp_sweep_jobs.h"

@@ -9,7 +9,6 @@
 
 #include "experiments/base/exp_error.h"
 #include "experiments/base/exp_program.h"
-#include "experiments/base/exp_signal.h"
 #include "experiments/setup/exp_machine.h"
 #include "experiments/setup/exp_main.h"
 #include "experiments/store/exp_slurm.h"

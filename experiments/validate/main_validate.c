@@ -9,12 +9,12 @@
 #include <string.h>
 
 #include "experiments/base/exp_error.h"
-#include "experiments/base/exp_names.h"
 #include "experiments/base/exp_program.h"
+#include "experiments/base/exp_text.h"
+#include "experiments/report/exp_agreement_report.h"
 #include "experiments/setup/exp_machine.h"
 #include "experiments/setup/exp_main.h"
 #include "experiments/setup/exp_models.h"
-#include "experiments/report/exp_agreement_report.h"
 #include "experiments/validate/exp_validate.h"
 #include "experiments/validate/exp_validate_targets.h"
 

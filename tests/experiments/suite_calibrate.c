@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "experiments/base/exp_table.h"
-#include "experiments/calibrate/exp_comparison.h"
+#include "experiments/calibrate/exp_recorded.h"
 #include "experiments/calibrate/exp_timed.h"
 #include "experiments/setup/exp_machine.h"
 #include "tests/suites.h"

@@ -1,5 +1,5 @@
 /* Texts in memory: whole, or known not to be. */
-#include "experiments/base/exp_memory.h"
+#include "experiments/base/exp_file.h"
 #include "experiments/base/exp_text.h"
 
 #include <CUnit/CUnit.h>

@@ -14,7 +14,7 @@
 
 #include "experiments/base/exp_outdir.h"
 #include "experiments/base/exp_process.h"
-#include "experiments/base/exp_signal.h"
+#include "experiments/base/exp_program.h"
 #include "tests/failing_alloc.h"
 #include "tests/suites.h"
 

@@ -7,11 +7,11 @@
 
 #include "counters/host/ctr_timer.h"
 #include "experiments/replay/exp_replay.h"
-#include "experiments/replay/exp_replay_cores.h"
+#include "experiments/replay/exp_replay_plan.h"
 #include "experiments/setup/exp_plan_text.h"
 #include "kernels/ukr/ref/f32_ref.h"
-#include "sim/full/shadow.h"
 #include "sim/analysis/stackdist.h"
+#include "sim/full/shadow.h"
 #include "tests/rng.h"
 #include "tests/suites.h"
 

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiments/base/exp_ratio.h"
 #include "experiments/base/exp_stats.h"
 #include "tests/rng.h"
 #include "tests/suites.h"

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "experiments/page/exp_page_answer.h"
-#include "experiments/page/exp_page_captions.h"
 #include "experiments/page/exp_page_data.h"
+#include "experiments/page/exp_page_folder.h"
 #include "experiments/page/exp_page_writer.h"
 #include "tests/failing_alloc.h"
 #include "tests/scratch.h"

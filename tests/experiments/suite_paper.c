@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "experiments/base/exp_file.h"
 #include "experiments/base/exp_stats.h"
 #include "experiments/base/exp_table.h"
-#include "experiments/base/exp_text.h"
 #include "experiments/paper/exp_paper_answer.h"
 #include "experiments/paper/exp_paper_claims.h"
 #include "experiments/paper/exp_paper_formulas.h"

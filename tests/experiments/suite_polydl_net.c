@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiments/base/exp_text.h"
+#include "experiments/base/exp_file.h"
 #include "experiments/polydl/exp_rank_file.h"
 #include "experiments/polydl/exp_rank_net.h"
 #include "tests/rng.h"

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "experiments/base/exp_error.h"
-#include "experiments/base/exp_text.h"
+#include "experiments/base/exp_file.h"
 #include "experiments/record/record.h"
 #include "tests/rng.h"
 #include "tests/scratch.h"

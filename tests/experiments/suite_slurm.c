@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "experiments/base/exp_words.h"
+#include "experiments/base/exp_text.h"
 #include "experiments/store/exp_slurm_job.h"
 #include "tests/scratch.h"
 #include "tests/suites.h"

@@ -7,12 +7,10 @@
 
 #include "counters/ctr_hostinfo.h"
 #include "counters/group/ctr_cpu.h"
+#include "experiments/calibrate/exp_calibration.h"
 #include "experiments/calibrate/exp_counting.h"
 #include "experiments/calibrate/exp_evidence.h"
-#include "experiments/calibrate/exp_noted.h"
-#include "experiments/calibrate/exp_probes.h"
 #include "experiments/calibrate/exp_speeds.h"
-#include "experiments/calibrate/exp_threshold.h"
 #include "experiments/calibrate/exp_timing.h"
 #include "experiments/setup/exp_machine.h"
 #include "experiments/setup/exp_machines.h"
@@ -492,7 +490,7 @@ static char *noted(const struct sim_machine *m, const struct exp_note *note, siz
     size_t bytes;
     FILE *out = open_memstream(&text, &bytes);
 
-    CU_ASSERT_FATAL(out && !exp_noted_print(m, "a\n# header", note, n, out) && !fclose(out));
+    CU_ASSERT_FATAL(out && !exp_print_machine_with_sources(m, "a\n# header", note, n, out) && !fclose(out));
     return text;
 }
 

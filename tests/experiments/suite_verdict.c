@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiments/replay/exp_known_errors.h"
+#include "experiments/base/exp_text.h"
+#include "experiments/replay/exp_estimate.h"
 #include "experiments/run/exp_verdict.h"
-#include "experiments/base/exp_wrap.h"
 #include "tests/suites.h"
 
 static const double unknown = (double)NAN;

@@ -1,6 +1,6 @@
 /* The streams of an experiment, one by one: what exp_replay_batch hands to its threads. Internal to experiments/replay. */
-#ifndef EXPERIMENTS_EXP_REPLAY_STREAM_H
-#define EXPERIMENTS_EXP_REPLAY_STREAM_H
+#ifndef EXPERIMENTS_EXP_REPLAY_BATCH_H
+#define EXPERIMENTS_EXP_REPLAY_BATCH_H
 
 #include "experiments/base/exp_error.h"
 #include "experiments/base/exp_pool.h"

@@ -1,4 +1,6 @@
 /* The computer that this runs on. */
+#include "experiments/calibrate/exp_computer.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,9 +11,7 @@
 #include "counters/host/ctr_timer.h"
 #include "counters/perf/ctr_loop.h"
 #include "experiments/base/exp_error.h"
-#include "experiments/base/exp_random.h"
 #include "experiments/base/exp_stats.h"
-#include "experiments/calibrate/exp_computer.h"
 #include "experiments/calibrate/exp_pattern.h"
 
 enum {

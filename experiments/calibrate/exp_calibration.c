@@ -1,6 +1,8 @@
-#include "experiments/calibrate/exp_here.h"
+#define _GNU_SOURCE
+#include "experiments/calibrate/exp_calibration.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -10,10 +12,10 @@
 #include "counters/host/ctr_tick.h"
 #include "counters/host/ctr_timer.h"
 #include "experiments/base/exp_error.h"
-#include "experiments/base/exp_signal.h"
+#include "experiments/base/exp_file.h"
+#include "experiments/base/exp_program.h"
 #include "experiments/base/exp_text.h"
-#include "experiments/calibrate/exp_noted.h"
-#include "experiments/calibrate/exp_probes.h"
+#include "experiments/calibrate/exp_timing.h"
 #include "experiments/setup/exp_machines.h"
 
 enum {
@@ -42,7 +44,7 @@ static unsigned long number_after(const char *text, const char *key, unsigned lo
     return found ? strtoul(found, NULL, 10) : usual;
 }
 
-int exp_here_check(const char *path, const struct exp_options *o, struct exp_why *why)
+int exp_calibration_check(const char *path, const struct exp_options *o, struct exp_why *why)
 {
     char *text = exp_text_of(path, host_file);
     unsigned long limit, fit;
@@ -64,7 +66,7 @@ int exp_here_check(const char *path, const struct exp_options *o, struct exp_why
 
 /* ---- its beginning and end ---- */
 
-static void pin(struct exp_here *h)
+static void pin(struct exp_calibration *h)
 {
     char why[120];
     int core, err = ctr_pin(-1, &core, why, sizeof why);
@@ -76,14 +78,14 @@ static void pin(struct exp_here *h)
 }
 
 /* The most that is read to push lines out of L1 or L2, or of what is inside L3 and so on. */
-static size_t sweep_bytes(const struct exp_here *h)
+static size_t sweep_bytes(const struct exp_calibration *h)
 {
     const size_t here = 2 * (size_t)sim_level_bytes(&h->machine.level[1]), speeds = exp_speeds_sweep_bytes(&h->speeds);
 
     return here > speeds ? here : speeds;
 }
 
-int exp_here_begin(struct exp_here *h, struct exp_why *why)
+int exp_calibration_begin(struct exp_calibration *h, struct exp_why *why)
 {
     int err = sim_here_look(&h->host, why->text, sizeof why->text);
 
@@ -103,7 +105,7 @@ int exp_here_begin(struct exp_here *h, struct exp_why *why)
     return err;
 }
 
-void exp_here_end(struct exp_here *h)
+void exp_calibration_end(struct exp_calibration *h)
 {
     exp_native_release(&h->native);
     exp_recorded_release(&h->counted);
@@ -112,7 +114,7 @@ void exp_here_end(struct exp_here *h)
 
 /* ---- measuring ---- */
 
-void exp_here_announce(double seconds[EXP_N_WORKS])
+void exp_calibration_announce(double seconds[EXP_N_WORKS])
 {
     seconds[EXP_WORK_PHASES] = SPEED_SECONDS;
     seconds[EXP_WORK_ROUNDS] = TIMING_SECONDS;
@@ -131,7 +133,8 @@ static void report(void *reporter, double share)
     r->reported = share;
 }
 
-static int time_patterns(struct exp_here *h, const struct exp_options *o, struct exp_progress *p, struct exp_why *why)
+static int time_patterns(struct exp_calibration *h, const struct exp_options *o, struct exp_progress *p,
+                         struct exp_why *why)
 {
     const struct exp_rounds rounds = exp_options_rounds(o, EXP_CALIBRATE);
     struct reporter reporter = { .progress = p };
@@ -158,7 +161,8 @@ static int time_patterns(struct exp_here *h, const struct exp_options *o, struct
     return exp_timing_run(&how, &h->evidence.times, &h->timing, why);
 }
 
-static int count_patterns(struct exp_here *h, struct ctr_counters *c, struct exp_progress *p, struct exp_why *why)
+static int count_patterns(struct exp_calibration *h, struct ctr_counters *c, struct exp_progress *p,
+                          struct exp_why *why)
 {
     struct reporter reporter = { .progress = p };
     const struct exp_counting how = {
@@ -176,7 +180,7 @@ static int count_patterns(struct exp_here *h, struct ctr_counters *c, struct exp
 }
 
 /* Counts if that can be done. Returns 0, -EINTR or -ENOMEM, or another error with the reason in h->how. */
-static int try_counters(struct exp_here *h, struct exp_progress *p, struct exp_why *why)
+static int try_counters(struct exp_calibration *h, struct exp_progress *p, struct exp_why *why)
 {
     struct ctr_counters *c = calloc(1, sizeof *c);
     int err = c ? exp_counting_open(c, NULL, CTR_GROUPS_DIR, NULL, why) : -ENOMEM;
@@ -191,7 +195,8 @@ static int try_counters(struct exp_here *h, struct exp_progress *p, struct exp_w
     return err;
 }
 
-int exp_here_measure(struct exp_here *h, const struct exp_options *o, struct exp_progress *p, struct exp_why *why)
+int exp_calibration_measure(struct exp_calibration *h, const struct exp_options *o, struct exp_progress *p,
+                            struct exp_why *why)
 {
     const uint64_t limit_s = o->limit / 4 < SPEED_SECONDS ? o->limit / 4 : SPEED_SECONDS;
     const struct exp_rounds rounds = { LEAST_SPEED_ROUNDS, MOST_SPEED_ROUNDS, limit_s * 1000000000u + 1 };
@@ -217,7 +222,7 @@ static void today(char *text, size_t bytes)
         exp_say(text, bytes, "an unknown day");
 }
 
-static void name_machine(struct exp_here *h)
+static void name_machine(struct exp_calibration *h)
 {
     struct sim_machine *m = &h->machine;
     char day[32];
@@ -228,7 +233,7 @@ static void name_machine(struct exp_here *h)
             h->host.cpu.name, day);
 }
 
-int exp_here_fit(struct exp_here *h, const struct exp_options *o, FILE *log, struct exp_why *why)
+int exp_calibration_fit(struct exp_calibration *h, const struct exp_options *o, FILE *log, struct exp_why *why)
 {
     const unsigned sweeps = sweeps_of(o);
 
@@ -242,9 +247,9 @@ int exp_here_fit(struct exp_here *h, const struct exp_options *o, FILE *log, str
     return exp_evidence_fit(&h->evidence, &h->machine, EXP_MACHINES_DIR, sweeps, exp_interrupted, log, why);
 }
 
-int exp_here_print_machine(const void *here, FILE *out)
+int exp_calibration_print_machine(const void *here, FILE *out)
 {
-    const struct exp_here *h = here;
+    const struct exp_calibration *h = here;
     const char *file = *h->host.origin && h->host.known.n_levels ? h->host.origin : "assumed";
     const struct exp_note notes[] = {
         { "machine", "name description calibrated", "" },
@@ -255,7 +260,7 @@ int exp_here_print_machine(const void *here, FILE *out)
         { "", "", file },
     };
 
-    return exp_noted_print(
+    return exp_print_machine_with_sources(
         &h->machine,
         "Calibrated by make calibrate. Behind each value is its source: measured, fitted to patterns.csv, "
         "hwloc, or a machine file, which says where it has it from.",
@@ -264,7 +269,7 @@ int exp_here_print_machine(const void *here, FILE *out)
 
 /* ---- what people see ---- */
 
-static void print_timing(const struct exp_here *h, FILE *out)
+static void print_timing(const struct exp_calibration *h, FILE *out)
 {
     const double *ticks = h->timing.place_ticks;
 
@@ -275,7 +280,7 @@ static void print_timing(const struct exp_here *h, FILE *out)
             ticks[EXP_PLACE_L2], ticks[EXP_PLACE_BEYOND], ticks[EXP_PLACE_MEMORY], h->timing.threshold);
 }
 
-void exp_here_print(struct exp_here *h, FILE *out)
+void exp_calibration_print(struct exp_calibration *h, FILE *out)
 {
     fprintf(out, "\n%s; %s; %s\n", h->host.cpu.name, h->pinned, h->pages);
     fprintf(out, "before: %s\n\n", h->host.source);
@@ -288,7 +293,7 @@ void exp_here_print(struct exp_here *h, FILE *out)
 /* ---- files ---- */
 
 struct writing {
-    const struct exp_here *h;
+    const struct exp_calibration *h;
     const struct exp_options *o;
 };
 
@@ -309,7 +314,7 @@ static int print_host(const void *writing, FILE *out)
     return err;
 }
 
-static int write_patterns(const struct exp_here *h, const struct exp_outdir *dir, struct exp_why *why)
+static int write_patterns(const struct exp_calibration *h, const struct exp_outdir *dir, struct exp_why *why)
 {
     const bool is_timed = h->evidence.is_timed;
     struct exp_csv *csv;
@@ -327,7 +332,7 @@ static int write_patterns(const struct exp_here *h, const struct exp_outdir *dir
     return exp_csv_close(csv, why);
 }
 
-static int write_speeds(const struct exp_here *h, const struct exp_outdir *dir, struct exp_why *why)
+static int write_speeds(const struct exp_calibration *h, const struct exp_outdir *dir, struct exp_why *why)
 {
     struct exp_csv *csv;
     int err = exp_csv_create(&csv, dir, &exp_speeds_file, "latency and bandwidth of every level", why);
@@ -340,7 +345,7 @@ static int write_speeds(const struct exp_here *h, const struct exp_outdir *dir, 
     return exp_csv_close(csv, why);
 }
 
-int exp_here_write_measured(struct exp_here *h, const struct exp_outdir *dir, struct exp_why *why)
+int exp_calibration_write_measured(struct exp_calibration *h, const struct exp_outdir *dir, struct exp_why *why)
 {
     char *path = exp_outdir_file(dir, exp_counting_file.name);
     int err = path ? write_patterns(h, dir, why) : exp_fail(why, -ENOMEM, "out of memory");
@@ -353,19 +358,82 @@ int exp_here_write_measured(struct exp_here *h, const struct exp_outdir *dir, st
     return err;
 }
 
-int exp_here_write_machine(const struct exp_here *h, const struct exp_options *o, const struct exp_outdir *dir,
-                           struct exp_why *why)
+int exp_calibration_write_machine(const struct exp_calibration *h, const struct exp_options *o,
+                                  const struct exp_outdir *dir, struct exp_why *why)
 {
-    int err = exp_outdir_write(dir, SIM_MACHINE_FILE, exp_here_print_machine, h, why);
+    int err = exp_outdir_write(dir, SIM_MACHINE_FILE, exp_calibration_print_machine, h, why);
 
     return err ? err : exp_outdir_write(dir, host_file, print_host, &(struct writing){ h, o }, why);
 }
 
-void exp_here_document(FILE *out)
+void exp_calibration_document(FILE *out)
 {
     fprintf(out,
             "\nWithout counters, patterns.csv has times of single lines; with counters, counts of whole patterns.\n");
     exp_csv_document(&exp_timing_file, out);
     exp_csv_document(&exp_counting_file, out);
     exp_csv_document(&exp_speeds_file, out);
+}
+
+/* ---- machine files with sources ---- */
+
+enum { NOTE_COLUMN = 30 };
+
+static bool has_word(const char *list, const char *word, size_t length)
+{
+    for (const char *at = list; *at; at += strcspn(at, " "), at += strspn(at, " ")) {
+        if (strcspn(at, " ") == length && !strncmp(at, word, length))
+            return true;
+    }
+    return false;
+}
+
+static const char *find(const struct exp_note *note, size_t n, const char *section, const char *key, size_t length)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (!strncmp(section, note[i].section, strlen(note[i].section)) &&
+            (!*note[i].keys || has_word(note[i].keys, key, length)))
+            return note[i].source;
+    }
+    return "";
+}
+
+static void print_lines(char *text, const struct exp_note *note, size_t n, FILE *out)
+{
+    const char *section = "";
+
+    for (char *line = text, *next; *line; line = next) {
+        const char *source = "";
+        char *end = strchr(line, '\n');
+
+        next = end + 1;
+        *end = '\0';
+        if (*line == '[')
+            section = line + 1;
+        else if (*line)
+            source = find(note, n, section, line, strcspn(line, " "));
+        if (*source)
+            fprintf(out, "%-*s # %s\n", NOTE_COLUMN, line, source);
+        else
+            fprintf(out, "%s\n", line);
+    }
+}
+
+int exp_print_machine_with_sources(const struct sim_machine *m, const char *header, const struct exp_note *note,
+                                   size_t n_notes, FILE *out)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *memory = exp_memory_open(&text, &bytes);
+    int err = memory ? sim_machine_print(m, memory) : -ENOMEM;
+
+    if (memory && fclose(memory) && !err)
+        err = -ENOMEM;
+    if (!err) {
+        fprintf(out, "# %s\n", header);
+        print_lines(text, note, n_notes, out);
+        err = fflush(out) || ferror(out) ? -EIO : 0;
+    }
+    free(text);
+    return err;
 }
