@@ -68,7 +68,7 @@ static void the_machine_files_hold_what_their_sources_say(void)
     check_file("sim/machines/power10-victim.cfg", p10, 300, "f32_16x8__mma", "POWER10");
     check_file("sim/machines/toy.cfg", toy, 100, "", "");
     check_file("sim/machines/zen3.cfg", zen3, 380, "f32_16x6__avx2", "Zen");
-    check_file("sim/machines/zen4.cfg", zen4, 400, "f32_16x24__avx512", "Cooperlake");
+    check_file("sim/machines/zen4.cfg", zen4, 520, "f32_16x24__avx512", "Cooperlake");
     check_file("sim/machines/icx.cfg", icx, 290, "f32_16x24__avx512", "SkylakeX");
     check_file("sim/machines/spr.cfg", spr, 250, "f32_16x24__avx512", "Cooperlake");
     check_file("sim/machines/apple-m1.cfg", m1, 320, "f32_16x24__ref", "VORTEX");
