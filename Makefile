@@ -81,6 +81,8 @@ mains := $(filter-out %/main_guest.c,$(shell find $(LIBRARIES) tests -name 'main
 name_of_main = $(subst _,-,$(patsubst main_%.c,%,$(notdir $1)))
 PROGRAMS := $(call name_of_main,$(mains))
 $(foreach m,$(mains),$(eval main_$(call name_of_main,$m) := $m))
+# The questions are in one program, bench, and a link to it asks the question whose name it has.
+links := $(addprefix $(BUILD)/,$(shell .ci/questions --links))
 SIM_PROGRAMS := $(call name_of_main,$(filter sim/%,$(mains)))
 LDLIBS := -lgsl -lgslcblas -lhwloc -lisl -ljansson -lpfm -lsqlite3 -ldl -lm
 
@@ -136,7 +138,7 @@ polydl_flags = $(if $(filter experiments/polydl/exp_loops.c,$1),-O3) $(if $(xsmm
 file_flags = $(version_flags) $(call polydl_flags,$1) $(if $(filter kernels/%,$1),$(kernel_flags)) $(call ukr_flags,$1) $(call engine_flags,$1)
 
 #: No packages are installed: see 'make help deps'.
-all: $(foreach p,$(PROGRAMS),$(BUILD)/$p) ### Build everything (minutes)
+all: $(foreach p,$(PROGRAMS),$(BUILD)/$p) $(links) ### Build everything (minutes)
 
 $(BUILD)/obj/%.o: %.c Makefile
 	@mkdir -p $(@D)
@@ -149,6 +151,17 @@ $(call archive,$1): $(call objects,$(call sources,$1))
 	$(Q)rm -f $$@ && $(AR) rcs $$@ $$^
 endef
 $(foreach l,$(LIBRARIES),$(eval $(call library_rule,$l)))
+
+# The list of the questions (experiments/setup/exp_question.h): every question_<name>.c has one.
+question_list := $(BUILD)/obj/questions
+$(question_list).c: FORCE
+	@mkdir -p $(@D)
+	@.ci/questions --list | cmp -s - $@ || .ci/questions --list >$@
+
+$(question_list).o: $(question_list).c
+	$(Q)$(CC) $(BASE_CFLAGS) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+
+$(call archive,experiments): $(question_list).o
 
 # The kernels once more, with the compiler's access instrumentation and every symbol prefixed (tests/kernels/logged_hooks.h).
 # No other sanitizer goes with it: builds with sanitizers take what the plain build has.
@@ -178,6 +191,9 @@ $(BUILD)/$1: $(call objects,$(main_$1)) $(extra_objects_$1) $(foreach l,$(call l
 	$(Q)$(CC) $(BASE_LDFLAGS) $(LDFLAGS) -o $$@ $$^ $(extra_libraries_$1) $(call ldlibs,$1)
 endef
 $(foreach p,$(PROGRAMS),$(eval $(call program_rule,$p)))
+
+$(links): $(BUILD)/bench
+	$(Q)ln -sf bench $@
 
 # ---- the simulator as a library for others ----
 
@@ -213,133 +229,49 @@ include .ci/variables.mk
 PARALLEL = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
 
 # Handed to the programs as given on the command line or in the environment; empty ones keep their defaults.
-export $(sort $(foreach t,experiment judge bench-peers validate calibrate paper study redraw report compare stack sweep polydl plan gen streams,$(call passed_variables,$t)))
+export $(sort $(foreach t,$(question_targets),$(call passed_variables,$t)))
 COMMIT := $(shell git describe --always --dirty 2>/dev/null)
 # What a user gave gets into a recipe by the environment: no shell reads it as a part of its line.
-pass_store = "STORE=$${STORE:-$${RESULTS:-results}/store.sqlite}"
 pass = $(foreach v,$(call passed_variables,$1),"$v=$$$v")
 
-#: make experiment MODEL=vgg16
-#: make experiment MODEL=resnet50 MACHINE=clx4208 TIMING=0
-#: One to three minutes; seconds with TIMING=0 OBSERVE=0. Results go to RESULTS/<machine>/<model>; report.html
-#: there is the page to open first.
-experiment: deps ## SConv and Base on a model: run, counted, replayed, with a verdict
-	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/experiment
-	$(Q)$(call prepare_guest,experiment); \
-	$(BUILD)/experiment $(call pass,experiment) $(pass_store) "COMMIT=$(COMMIT)" $(from_guest)
+# ---- the questions: their records say all that is done for them (experiments/setup/exp_question.h) ----
 
-#: make redraw RESULTS=results/host/vgg16
-#: Seconds.
-redraw: deps ## Draw the figures of all results again, from their tables
-	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/redraw
-	$(Q)$(BUILD)/redraw $(call pass,redraw)
+# `make judge` is `build/bench judge`; a question may have a program of its own.
+own_program = $(filter $(PROGRAMS),$(call does,$1,program))
+ask = $(BUILD)/$(or $(call own_program,$1),bench $1)
+keep_in_store = $(if $(call does,$1,keeps),"STORE=$${STORE:-$${RESULTS:-results}/store.sqlite}")
+name_commit = $(if $(filter COMMIT,$(call fact,handed,$1)),"COMMIT=$(COMMIT)")
+watch = $($1_for_$(or $(call does,$2,watches),nothing))
 
-#: make report RESULTS=results/host
-#: A second for one model or all seven.
-report: deps ## Make one page about all results, for a browser and as Markdown
-	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/report
-	$(Q)$(BUILD)/report $(call pass,report)
+define question_rule
+$1: deps
+	$(if $(call does,$2,installs),$$(Q).ci/deps $(call does,$2,installs))
+	$$(Q)$$(MAKE) --no-print-directory $$(PARALLEL) $$(call watch,built,$2) $$(BUILD)/$$(or $$(call own_program,$2),bench) $$(if $$(call own_program,$2),>&2)
+	$$(Q)$$(call watch,first,$2) $$(call ask,$2) $$(call pass,$1) $$(call keep_in_store,$2) $$(call name_commit,$2) $$(call watch,handed,$2)
+endef
+$(foreach t,$(question_targets),$(eval $(call question_rule,$t,$(call question_of,$t))))
+.PHONY: $(question_targets)
 
-#: make compare A=before/host/vgg16 B=results/host/vgg16 FAIL_IF='speedup<-3%'
-#: Two seconds. The exit status is 1 if a condition of FAIL_IF holds.
-compare: deps ## In what do two runs differ? Metric by metric, with tests
-	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/compare
-	$(Q)$(BUILD)/compare $(call pass,compare) "COMMIT=$(COMMIT)"
-
-#: make judge MACHINE=power10 MODEL=vgg16,resnet18
-#: 10 seconds; minutes on machines with prefetchers.
-judge: deps ## Was CSA's choice of schedule right? All schedules of all layers
-	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/judge
-	$(Q)$(BUILD)/judge $(call pass,judge) $(pass_store) "COMMIT=$(COMMIT)"
+# ---- other targets ----
 
 #: Counts loops of known work, in 5 seconds. Without counters, it says why and what to do.
 counters: deps ## Can this computer's performance counters be believed?
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/counters
 	$(Q)$(BUILD)/counters
 
-#: make calibrate OUT=my.cfg
-#: make calibrate MACHINE=zen3
-#: Two minutes. With MACHINE=zen3 or another name, recorded patterns are fitted instead.
-calibrate: deps ## Measure this computer's caches and prefetchers
-	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/calibrate
-	$(Q)$(BUILD)/calibrate $(call pass,calibrate) "COMMIT=$(COMMIT)"
-
-#: make validate COUNTS=results/host/vgg16
-#: make validate MACHINE=zen3 MODEL=vgg16,resnet18
-#: 1.5 minutes.
-validate: deps ## How far are simulated counts from those of real counters?
-	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/validate
-	$(Q)$(BUILD)/validate $(call pass,validate) "COMMIT=$(COMMIT)"
-
-#: make paper TIMING=0 OBSERVE=0
-#: 20 minutes, 3 with TIMING=0 OBSERVE=0; installs and fetches what builds POWER10's programs.
-paper: deps ## The SConv paper's tables and figures, each number beside the printed one
-	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/paper
-	$(Q)$(call prepare_guest,paper); \
-	$(BUILD)/paper $(call pass,paper) "COMMIT=$(COMMIT)" $(from_guest)
-
-#: make study TIMING=1 SAMPLE=0
-#: csa2 is a model that predicts cycles. 1 to 2 minutes; 6 with TIMING=1.
-study: deps ## Does the cost model deserve the credit? CSA, csa2 and the clock
-	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/study
-	$(Q)$(BUILD)/study $(call pass,study) "COMMIT=$(COMMIT)"
-
-#: make sweep MODEL=resnet18 MACHINE=clx4208 VARY='L1.size=16K,32K L2.ways=4,8,16'
-#: Half a minute for 100 configurations of plain caches, ten times as long with prefetchers. A sweep that was
-#: stopped goes on where it was.
-sweep: deps ## What if caches or tiles were others? Every combination
-	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/sweep
-	$(Q)$(BUILD)/sweep $(call pass,sweep) "COMMIT=$(COMMIT)"
-
-#: make polydl MODEL=alexnet
-#: All variants of its 201 layers are timed and simulated: an hour. A run that was stopped goes on where it was.
-polydl: deps ## Which loop order and tiles are best? PolyDL's question
-	$(Q).ci/deps peers
-	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/polydl
-	$(Q)$(BUILD)/polydl $(call pass,polydl) $(pass_store) "COMMIT=$(COMMIT)"
-
-# GUEST=path observes that program, of another commit, in place of today's.
-#: make stack MACHINE=spr
-#: Replays of machines as they are need it. 15 seconds; 3 minutes for power10.
-stack: deps ### Observe what compiled code does on its stack
-	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/stack
-	$(Q)guest=$$($(BUILD)/stack --guest $(call pass,stack)) && $(MAKE) --no-print-directory guest-$$guest && \
-	$(BUILD)/stack $(call pass,stack) "OBSERVER=$(OBSERVER)" "GUEST=$${GUEST:-$(guest_path)}" "COMMIT=$(COMMIT)"
-
 # What the compiler's steps bring: the algorithms whose quotients experiments/emit/steps.awk makes.
 #: make steps MODEL=squeezenet
 #: On the seven models: 4 minutes.
 steps: deps ## What do tiling, packing and the micro-kernel bring? As the paper's Table 2
-	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/experiment
+	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/bench
 	$(Q)set -f; IFS=,; folder=$${RESULTS:-results}/steps; tables=(); \
 	for m in $${MODEL:-googlenet,inceptionv2,resnet18,resnet50,resnet152,squeezenet,vgg16}; do \
-	    $(BUILD)/experiment "MODEL=$$m" "MACHINE=$${MACHINE:-clx4208}" OBSERVE=0 CACHE=warm "REPS=$${REPS:-5}" \
+	    $(BUILD)/bench experiment "MODEL=$$m" "MACHINE=$${MACHINE:-clx4208}" OBSERVE=0 CACHE=warm "REPS=$${REPS:-5}" \
 	        ALGO=base,goto,sconv,sconv_openblas,sconv_no_vbp,sconv_run_time "RESULTS=$$folder" "COMMIT=$(COMMIT)" >$(BUILD)/steps.log || \
 	        { tail -n 5 $(BUILD)/steps.log >&2; exit 1; }; \
 	    name=$${m##*/}; tables+=("$$folder/$${MACHINE:-clx4208}/$${name%.csv}/model.csv"); \
 	done; \
 	awk -f experiments/emit/steps.awk experiments/published/sconv.csv "$${tables[@]}"
-
-#: make plan LAYER=vgg16:conv3_1 MACHINE=clx4208
-#: make plan MODEL=vgg16 MACHINE=clx4208 FORMAT=json OUT=plans.json
-#: Milliseconds for a layer, once build/sconv-plan is built.
-plan: deps ## CSA's plans of layers: tiles, schedule, predicted lines
-	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/sconv-plan >&2
-	$(Q)$(BUILD)/sconv-plan $(call pass,plan)
-
-#: make gen LAYER=vgg16:conv5_1 MACHINE=clx4208 OUT=conv5_1.c
-#: make gen PLAN=plans.json EMIT=mlir OUT=plans.mlir
-#: Less than a second for a layer, once build/sconv-gen is built.
-gen: deps ## The code of plans, as C or MLIR
-	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/sconv-gen >&2
-	$(Q)$(BUILD)/sconv-gen $(call pass,gen)
-
-#: make streams MODEL=squeezenet LAYERS='fire2/*'
-#: The code is observed under an emulator: 1 minute.
-streams: deps ### What generated code does to the tensors, beside the replay of its plan
-	$(Q).ci/deps emulation
-	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(OBSERVER) $(code_guest) $(BUILD)/sconv-streams
-	$(Q)$(BUILD)/sconv-streams $(call pass,streams) "OBSERVER=$(OBSERVER)" "GUEST=$(code_guest)"
 
 #: make cachesim
 #: build/cachesim --machine host run -- ./prog
@@ -388,6 +320,7 @@ test: deps ### Build and run all tests (3 minutes)
 	$(Q)$(observable) $(TEST_WRAPPER) $(BUILD)/tests $(if $(SUITE),--suite "$$SUITE") $(if $(SEED),--seed "$$SEED") $(if $(REPEAT),--repeat "$$REPEAT")
 	$(Q)TESTS=$(BUILD)/tests tests/suites.sh
 	$(Q)$(observable) EXPERIMENT=$(BUILD)/experiment tests/experiments/cli.sh
+	$(Q)BENCH=$(BUILD)/bench tests/experiments/bench.sh
 	$(Q)CACHESIM=$(BUILD)/cachesim BUILD=$(BUILD) SAN=$(SAN) tests/sim/cachesim.sh
 	$(if $(SAN)$(SUITE),,$(Q)CC="$(CC)" SIMBENCH=$(BUILD)/simbench tests/sim/simbench.sh)
 	$(Q)PEERS=$(BUILD)/peers tests/experiments/peers.sh
@@ -410,7 +343,7 @@ test: deps ### Build and run all tests (3 minutes)
 	$(if $(SAN)$(SUITE),,$(Q)CC="$(CC)" MAKE_ARGS="$(PARALLEL) BUILD=$(BUILD)" tests/kernels/library.sh)
 	$(if $(SAN)$(SUITE),,$(Q)$(check_isa))
 
-test_programs = $(addprefix $(BUILD)/,tests experiment sconv-plan sconv-gen sconv-streams cachesim simbench peers judge validate calibrate paper study redraw report compare sweep polydl)
+test_programs = $(addprefix $(BUILD)/,tests bench sconv-plan sconv-gen cachesim simbench) $(links)
 
 # After library.sh, which builds libsconv.
 check_isa = ARCH=$(ARCH) BUILD=$(BUILD) OBJDUMP=$(OBJDUMP) NM=$(NM) CFLAGS="$(CFLAGS)" tests/isa.sh
@@ -442,26 +375,13 @@ $(BUILD)/obj/experiments/polydl/exp_xsmm.o: $(xsmm_note)
 
 FORCE:
 
-#: make bench-peers MODEL=vgg16 REPS=10 CLOCK=wall
-#: 2 minutes a model.
-bench-peers: deps ## Compare with oneDNN over whole networks
-	$(Q).ci/deps peers
-	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/peers
-	$(Q)$(BUILD)/peers $(call pass,bench-peers) "COMMIT=$(COMMIT)"
-
 #: make bench MODEL=vgg16
 #: 20 minutes; some minutes for one model.
 bench: deps ## Measure speed: threads, kernels, SConv, replays, the simulator, peers
-	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/bench $(BUILD)/simbench
-	$(Q)$(BUILD)/bench
+	$(Q)$(MAKE) --no-print-directory bench-speed
+	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/simbench
 	$(Q)$(BUILD)/simbench
 	$(Q)$(MAKE) --no-print-directory bench-peers
-
-#: make bench-threads MODEL=vgg16
-#: Some ten seconds a model.
-bench-threads: deps ## Measure libsconv on 2, 3, ... cores, layer by layer
-	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/bench
-	$(Q)$(BUILD)/bench threads "$${MODEL:-all}" layers
 
 #: make bench-sim ENGINE=avx512,avx2 STREAM=gemm
 #: 20 seconds.
@@ -526,6 +446,6 @@ format-check: ### Name the sources that clang-format would change
 clean: ## Remove everything that was built; results stay
 	$(Q)rm -rf build build-*
 
-.PHONY: all experiment paper study sweep polydl redraw report compare judge counters stack steps plan gen cachesim streams test check check-long bench bench-sim bench-threads bench-peers install uninstall fuzz FORCE asan ubsan sanitize tsan deps mutate format format-check clean
+.PHONY: all counters steps cachesim test check check-long bench bench-sim install uninstall fuzz FORCE asan ubsan sanitize tsan deps mutate format format-check clean
 
 endif

@@ -127,18 +127,23 @@ _convolution_fall_back() {
     fi
 }
 
-# A program of the project, by the folder that it is in.
+# A program of the project, by the folder that it is in: bench, whose first word is a question, or a question's own.
 _convolution_program() {
-    local root name=${1##*/} target flags
+    local root name=${1##*/} line=${COMP_LINE:0:COMP_POINT} words target
     root=$(_convolution_root "$(dirname "$(command -v "$1" 2>/dev/null || echo .)")") || root=$(_convolution_root) || return 0
-    target=$name
-    case $name in
-    sconv-plan | sconv-gen | sconv-streams) target=${name#sconv-} ;;
-    peers) target=bench-peers ;;
-    esac
-    flags=$(_convolution_facts "$root" | awk -F'\t' -v owner="$(tr '[:lower:]' '[:upper:]' <<<"${target#bench-}")" \
-        '$1 == "flag" && ($2 == owner || $2 == "ALL") { print $3 }')
-    _convolution_complete "$root" "$target" "$flags"
+    if [ "$name" = bench ]; then
+        read -ra words <<<"$line"
+        [[ $line != *[[:space:]] ]] || words+=('')
+        if [ ${#words[@]} -le 2 ]; then
+            _convolution_complete "$root" nothing "$(_convolution_facts "$root" | awk -F'\t' '$1 == "question" { print $3 }')"
+            return
+        fi
+        name=${words[1]}
+    fi
+    read -r target name < <(_convolution_facts "$root" | awk -F'\t' -v name="$name" '
+        $1 == "question" { target = $2; question = $3 }
+        ($1 == "question" && $3 == name) || ($1 == "does" && $3 == "program:" name) { print target, question }')
+    _convolution_complete "$root" "$target" "$(_convolution_facts "$root" | awk -F'\t' -v owner="$name" '$1 == "flag" && $2 == owner { print $3 }')"
 }
 
 # cachesim: its options, machines, and files.
@@ -168,9 +173,10 @@ _convolution_cachesim() {
 }
 
 complete -o filenames -F _convolution_cachesim cachesim
-complete -F _convolution_program experiment judge sweep study paper validate calibrate polydl peers compare redraw report \
-    sconv-plan sconv-gen sconv-streams
+complete -F _convolution_program bench experiment sconv-plan sconv-gen
 if [ -e "$(dirname "${BASH_SOURCE[0]}")/variables.mk" ]; then
     _convolution_before=$(complete -p make 2>/dev/null | sed -n 's/.* -F \([^ ]*\) .*/\1/p')
     complete -F _convolution_make make
+    # shellcheck disable=SC2046  # names are words
+    complete -F _convolution_program $(cd "$(dirname "${BASH_SOURCE[0]}")/.." && .ci/questions --links)
 fi

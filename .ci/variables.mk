@@ -1,7 +1,7 @@
 # What may be set on make's command line, by target. Anything else that stands there is refused before anything runs:
 # LAYER=conv1 instead of LAYERS= would run every layer and replace old results. Included by the Makefile.
 #
-# The programs' variables are in experiments/setup/options.def, the others in the lines below: group, name, meaning.
+# The questions' variables are in their records (.ci/questions), the others in the lines below: group, name, meaning.
 #
 #| build    CC                compiler: CC=clang
 #| build    SAN               sanitizers: SAN=address,undefined; in a build folder of their own
@@ -31,10 +31,6 @@
 #| fuzz     FUZZ_CC           clang with libFuzzer
 #| fuzz     FUZZ_TARGETS      which parsers, or shape: convolutions
 #| blas     OPENBLAS_CORETYPE the core whose kernels OpenBLAS runs (OpenBLAS reads it from the environment)
-#| stack    MACHINE           whose kernels are observed, and planned for (default zen3; spr: AVX-512; power10)
-#| stack    SHAPES            table of the layers that are run (default experiments/stack/shapes.csv)
-#| stack    GUEST             the program that is observed, of another commit (default: today's)
-#| stack    OUT               the table that is written (default experiments/stack/<CPU family>-<compiler>.csv)
 #| steps    MODEL             models, comma-separated (default: the paper's seven)
 #| steps    MACHINE           that is planned for and simulated (default clx4208)
 #| steps    REPS              rounds (default 5)
@@ -46,52 +42,28 @@
 #| simbench ROUNDS            in which all take turns (default 9)
 #| simbench THREADS           so many on one stream, too
 #| simbench PEERS             other simulators' cores: paths of shared objects, see sim/programs/bench_peer.h
-#| threads  MODEL             models, comma-separated; all (default): the paper's seven
 #| cpu      CONV_CPU          baseline, avx2, avx512: behave as a CPU without wider vectors, OpenBLAS and oneDNN too
 #| dnnl     DNNL_MAX_CPU_ISA  the instruction set that oneDNN may use (oneDNN reads it from the environment)
 
 makefiles := Makefile kernels/lib/libsconv.mk tests/foreign.mk counters/observe/observe.mk
 
-# GROUP/NAME and PROGRAM/NAME of every variable.
-variable_pairs := $(shell .ci/facts | awk '$$1 == "variable" { print $$2 "/" $$3 }')
-variables_of = $(patsubst $1/%,%,$(filter $1/%,$(variable_pairs)))
+# Facts of the questions, and all variables: KIND/OF WHAT/WORD. `fact` takes a kind and of what.
+known_facts := $(shell .ci/facts | awk -F'\t' '$$1 ~ /^(question|variable|handed|does|needs)$$/ { print $$1 "/" $$2 "/" $$3 } \
+    $$1 == "knows" { gsub(/ /, "+", $$3); print $$1 "/" $$2 "/" $$3 }')
+fact = $(patsubst $1/$2/%,%,$(filter $1/$2/%,$(known_facts)))
+variables_of = $(call fact,variable,$1)
+does = $(patsubst $2:%,%,$(filter $2 $2:%,$(call fact,does,$1)))
+question_targets := $(foreach w,$(filter question/%,$(known_facts)),$(word 2,$(subst /, ,$w)))
+question_of = $(call fact,question,$1)
 
-# What a target knows, on top of what every build does: the variables of programs, in capitals, and of groups.
-knows_experiment := EXPERIMENT blas
-knows_judge := JUDGE
-knows_sweep := SWEEP
-knows_paper := PAPER blas
-knows_study := STUDY blas
-knows_validate := VALIDATE
-knows_calibrate := CALIBRATE
-knows_polydl := POLYDL blas dnnl
-knows_plan := PLAN
-knows_gen := GEN
-knows_streams := STREAMS
-knows_compare := COMPARE
-knows_redraw := REDRAW
-knows_report := REPORT
-knows_bench := PEERS blas dnnl
-knows_bench-peers := PEERS blas dnnl
-knows_bench-threads := threads
+# What a target knows, on top of what every build does: the variables of questions and of groups.
+$(foreach t,$(question_targets),$(eval knows_$t := $(subst +, ,$(call fact,knows,$t))))
+knows_bench := peers blas dnnl
 knows_bench-sim := simbench
 knows_steps := steps
-knows_stack := stack
 knows_fuzz := fuzz
 $(foreach t,test check check-long asan ubsan sanitize test-older,$(eval knows_$t := test))
 $(foreach t,all lib install install-sconv uninstall uninstall-sconv,$(eval knows_$t := install))
-
-# What it cannot do without: the first of A|B that the examples name is the one to propose.
-needs_experiment := MODEL
-needs_sweep := MODEL VARY
-needs_compare := A B
-needs_plan := LAYER|MODEL
-needs_gen := LAYER|MODEL|PLAN
-example_MODEL := MODEL=vgg16
-example_LAYER := LAYER=vgg16:conv3_1
-example_VARY := VARY='L2.size=256K..4M*2'
-example_A := A=results/host/vgg16
-example_B := B=before/host/vgg16
 
 # Variables whose values are names of models, machines and algorithms, which are looked up before anything is built or
 # fetched; not those that mean something else for a target.
@@ -112,7 +84,7 @@ export VARIABLES_ARE_KNOWN := 1
 goals := $(or $(MAKECMDGOALS),$(.DEFAULT_GOAL))
 
 # Goals with a '/' or a '.' are files.
-targets := $(sort $(shell sed -n 's/^\([A-Za-z0-9][A-Za-z0-9_ -]*\):\([^=].*\)*$$/\1/p' $(makefiles)) $(addsuffix -root,$(foreign_names)))
+targets := $(sort $(question_targets) $(shell sed -n 's/^\([A-Za-z0-9][A-Za-z0-9_ -]*\):\([^=].*\)*$$/\1/p' $(makefiles)) $(addsuffix -root,$(foreign_names)))
 files := $(foreach g,$(goals),$(if $(findstring /,$g)$(findstring .,$g),$g))
 no_target := $(firstword $(filter-out $(targets) $(files),$(goals)))
 ifneq ($(no_target),)
@@ -128,7 +100,9 @@ endif
 
 # One line for what a goal misses, or for a name that nothing has.
 alternatives = $(subst |, ,$1)
-missing_of = $(foreach n,$(needs_$1),$(if $(strip $(foreach v,$(call alternatives,$n),$($v))),,$(firstword $(call alternatives,$n))))
+example_of = $(patsubst $(firstword $(subst =, ,$1))=%,%,$1)
+names_of = $(call alternatives,$(firstword $(subst =, ,$1)))
+missing_of = $(foreach n,$(call fact,needs,$1),$(if $(strip $(foreach v,$(call names_of,$n),$($v))),,$(firstword $(call names_of,$n))=$(call example_of,$n)))
 named_of = $(foreach v,$(filter $(named_variables),$(call known_variables,$1)),$(if $(filter $1/$v,$(otherwise_named)),,$(if $($v),$v)))
 wrong_name = $(if $(call named_of,$1),$(shell .ci/names $1 $(foreach v,$(call named_of,$1),$(call quoted,$v=$($v)))))
 # Where a target installs: folders that it cannot make or write to are found here.
@@ -137,6 +111,6 @@ not_writable = $(if $(filter install install-sconv,$1),$(shell .ci/writable $(ca
 no_place = $(if $2,$(call refuse,$1,cannot write to $2 (as $(shell id -un)): PREFIX=$$HOME/.local installs for yourself$(comma) root can install for all))
 
 refuse = $(if $2,$(error make $1: $2))
-check_goal = $(foreach v,$(firstword $(call missing_of,$1)),$(call refuse,$1,$v is missing: for example $(example_$v)))$(call refuse,$1,$(call wrong_name,$1))$(call no_place,$1,$(call not_writable,$1))
+check_goal = $(foreach m,$(firstword $(call missing_of,$1)),$(call refuse,$1,$(firstword $(subst =, ,$m)) is missing: for example $m))$(call refuse,$1,$(call wrong_name,$1))$(call no_place,$1,$(call not_writable,$1))
 $(foreach g,$(goals),$(call check_goal,$g))
 endif

@@ -56,16 +56,16 @@ make_says "ALGO: unknown algorithm 'scnov', did you mean sconv? known: base" exp
 MODEL=alexnt make_says "MODEL: unknown model 'alexnt'" judge
 
 touch "$work/it's own.csv" "$work/own.cfg"
-would build/experiment experiment "MODEL=$work/it's own.csv" "MACHINE=$work/own.cfg" ALGO=sconv_is,base
-would build/judge judge MODEL=all
-would build/judge judge 'MODEL=vgg16, resnet18' MACHINE=power10
-would build/paper paper
-would build/polydl polydl MODEL=gemm,alexnet,vgg16
+would "build/bench experiment" experiment "MODEL=$work/it's own.csv" "MACHINE=$work/own.cfg" ALGO=sconv_is,base
+would "build/bench judge" judge MODEL=all
+would "build/bench judge" judge 'MODEL=vgg16, resnet18' MACHINE=power10
+would "build/bench paper" paper
+would "build/bench polydl" polydl MODEL=gemm,alexnet,vgg16
 would build/sconv-plan plan LAYER=mb1ic64ih56oc64kh3ph1
 would build/sconv-gen gen PLAN=any.json
 would build/cachesim cachesim
 would build/simbench bench-sim MACHINE=3c
-would build/report report MODEL=own
+would "build/bench report" report MODEL=own
 
 # ---- values that are commands ----
 
@@ -95,7 +95,7 @@ overview=$(help)
 check "make help has $(wc -l <<<"$overview") lines" [ "$(wc -l <<<"$overview")" -le 65 ]
 check "make help has no users and no developers" [ "$(grep -c '^For users:$\|^For developers:$' <<<"$overview")" -eq 2 ]
 check "make help and the Makefiles name different targets" [ "$(grep -c '^  make ' <<<"$overview")" -eq \
-    "$(cat Makefile kernels/lib/libsconv.mk tests/foreign.mk | grep -c '^[a-z0-9-]*:.* ###* ')" ]
+    "$(($(cat Makefile kernels/lib/libsconv.mk tests/foreign.mk | grep -c '^[a-z0-9-]*:.* ###* ') + $(.ci/questions --files | wc -l)))" ]
 mapfile -t targets < <(.ci/facts | awk -F'\t' '$1 == "target" && $2 != "help" { print $2 }')
 check "targets are missing: ${targets[*]}" [ ${#targets[@]} -gt 40 ]
 everything=$overview$'\n'$(help "${targets[@]}" build)
@@ -106,7 +106,7 @@ done
 sweep=$(help sweep)
 check "make help sweep does not explain VARY" grep -q '^  VARY  *keys of the machine' <<<"$sweep"
 check "make help sweep names all variables of sweep: $(grep -o '^  [A-Z_]* ' <<<"$sweep" | paste -sd ' ')" \
-    [ "$(grep -c '^  [A-Z_]\+ ' <<<"$sweep")" -eq "$(grep -c '^VARIABLE("[A-Z_]*",[^"]*\<SWEEP\>' experiments/setup/options.def)" ]
+    [ "$(grep -c '^  [A-Z_]\+ ' <<<"$sweep")" -eq "$(.ci/facts | grep -c '^variable	sweep	')" ]
 check "make help sweep explains what sweep does not know" [ "$(grep -c '^  TIMING' <<<"$sweep")" -eq 0 ]
 check "make help build does not explain SAN" grep -q '^  SAN ' <<<"$(help build)"
 check "make help swep succeeds" sh -c "! make help swep 2>$work/err"
@@ -122,7 +122,7 @@ for template in experiments/run/experiment.1.in experiments/emit/sconv-plan.1.in
         check "$template: $(groff -man -Tutf8 -ww -z "$work/page.1" 2>&1 | head -n 1)" [ -z "$(groff -man -Tutf8 -ww -z "$work/page.1" 2>&1)" ]
 done
 .ci/manual experiments/run/experiment.1.in 1 >"$work/page.1"
-for variable in $(.ci/facts | awk -F'\t' '$1 == "variable" && $2 ~ /^(EXPERIMENT|SWEEP|POLYDL|PLAN)$/ { print $3 }' | sort -u); do
+for variable in $(.ci/facts | awk -F'\t' '$1 == "variable" && $2 ~ /^(experiment|sweep|polydl|plan)$/ { print $3 }' | sort -u); do
     check "the manual of experiment misses $name" grep -qx "\.B $name" "$work/page.1"
 done
 check "the manual of sconv-plan misses --json" grep -qx '\.B \\-\\-json' <(.ci/manual experiments/emit/sconv-plan.1.in 1)
@@ -161,6 +161,9 @@ completes 'build/sconv-plan FORM' 'FORMAT=' _convolution_program
 completes 'build/sconv-plan --js' '--json' _convolution_program
 completes 'build/sconv-gen LAYER=resnet18:conv0' conv0 _convolution_program
 completes 'build/experiment TIM' 'TIMING=' _convolution_program
+completes 'build/bench ju' 'judge' _convolution_program
+completes 'build/bench judge MACH' 'MACHINE=' _convolution_program
+completes 'build/bench peers --col' '--columns' _convolution_program
 touch "$work/Elsewhere.mk"
 # shellcheck disable=SC2016  # bash expands it
 check "make elsewhere is not completed as before" [ "$(bash --norc -c 'source .ci/completion.bash; cd "$1"; COMP_LINE="make Else" COMP_POINT=9

@@ -1,8 +1,8 @@
 # What READMEs name, and whether it is there. Run from the project's folder:
 #
-#     awk -f tests/readmes.awk options.def variables.mk makefiles... - README.md...
+#     awk -f tests/readmes.awk facts makefiles... - README.md...
 #
-# Standard input lists every file and folder of the project. Lines that are printed: "missing<TAB>where: what" for what is
+# The first file has the facts of .ci/facts, variables first. Standard input lists every file and folder of the project. Lines that are printed: "missing<TAB>where: what" for what is
 # not there, and "named<TAB>where<TAB>word" for a word that only the sources can know: a file that programs write, or a
 # variable of the environment.
 
@@ -12,7 +12,7 @@ function note(words, set, n, i, part) { # adds words to a set
         set[part[i]]
 }
 
-# What a target knows: the variables of programs, in capitals, and of groups.
+# What a target knows: the variables of questions and of groups.
 function know(target, owners, n, i, owner) {
     n = split(owners, owner, " ")
     for (i = 1; i <= n; i++)
@@ -21,10 +21,8 @@ function know(target, owners, n, i, owner) {
 
 FNR == 1 {
     source = "files"
-    if (FILENAME ~ /options\.def$/)
-        source = "options"
-    else if (FILENAME ~ /variables\.mk$/)
-        source = "variables"
+    if (FILENAME ~ /facts$/)
+        source = "facts"
     else if (FILENAME ~ /(\.mk|Makefile)$/)
         source = "makefile"
     else if (FILENAME ~ /\.md$/)
@@ -34,36 +32,15 @@ FNR == 1 {
         folder = ""
 }
 
-source == "options" && /^VARIABLE\(/ {
-    split($0, part, "\"")
-    text = part[3]
-    gsub(/[,|]/, " ", text)
-    known[part[2]]
-    n = split(text, part_of, " ")
-    for (i = 1; i <= n; i++)
-        names["of," part_of[i]] = names["of," part_of[i]] " " part[2]
-}
-
-source == "variables" && /^#\| / {
-    names["of," $2] = names["of," $2] " " $3
-    known[$3]
-}
-
-source == "variables" && /^knows_[a-z-]+ := / {
-    text = $0
-    sub(/^[^=]*= /, "", text)
-    know(substr($1, 7), text)
-}
-
-# $(foreach t,TARGETS,$(eval knows_$t := GROUP))
-source == "variables" && /^\$\(foreach t,/ {
-    split($0, part, ",")
-    text = $0
-    sub(/^.*knows_\$t := /, "", text)
-    gsub(/[()]/, "", text)
-    n = split(part[2], part_of, " ")
-    for (i = 1; i <= n; i++)
-        know(part_of[i], text)
+source == "facts" {
+    split($0, part, "\t")
+    if (part[1] == "variable") {
+        known[part[3]]
+        names["of," part[2]] = names["of," part[2]] " " part[3]
+    } else if (part[1] == "knows")
+        know(part[2], part[3])
+    else if (part[1] == "target")
+        target[part[2]]
 }
 
 source == "makefile" && /^[A-Za-z0-9_-][A-Za-z0-9_ -]*:([^=]|$)/ {
@@ -148,14 +125,14 @@ function check_path(p, shown) {
         missing("there is no file " shown)
 }
 
-# build/sconv-gen is made of main_sconv_gen.c.
+# build/sconv-gen is made of main_sconv_gen.c; build/judge, a link to bench, asks the question of question_judge.c.
 function check_program(p, name) {
     if (p ~ /\/root$/)
         return
     name = p
     sub(/.*\//, "", name)
     gsub(/-/, "_", name)
-    if (!(("main_" name ".c") in has_base))
+    if (!(("main_" name ".c") in has_base) && !(("question_" name ".c") in has_base))
         missing("no program is " p)
 }
 

@@ -7,10 +7,12 @@ program=
 # shellcheck source=tests/check.bash
 . tests/check.bash
 
+.ci/facts | sort -r >"$work/facts" # variables come before those who know them
+
 files() { find . -path './build*' -prune -o -path ./.git -prune -o -print; }
 
 look() { # look README...: what they name that is missing, or that only the sources can know
-    awk -f tests/readmes.awk experiments/setup/options.def .ci/variables.mk Makefile kernels/lib/libsconv.mk tests/foreign.mk \
+    awk -f tests/readmes.awk "$work/facts" Makefile kernels/lib/libsconv.mk tests/foreign.mk \
         counters/observe/observe.mk - "$@"
 }
 

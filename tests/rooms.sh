@@ -17,7 +17,7 @@ report
 observe
 page
 emit
-run compare judge peers bench validate calibrate paper stack study sweep polydl redraw'
+run compare judge peers bench speed validate calibrate paper stack study sweep polydl redraw'
 
 arrows() { # arrows FOLDER: "from to file" of every include from one room to another
     grep -roE '^#include "experiments/[a-z]+/' "$1" --include='*.[ch]' |

@@ -131,13 +131,21 @@ guest-x86_64 guest-x86_64-copied:
 endif
 
 # The guest that a program needs, in $$guest; why there is none, in $$why. The program goes on without.
-prepare_guest = guest=$$($(BUILD)/$1 --guest $(call pass,$1) 2>/dev/null); why=; \
+prepare_guest = guest=$$($(BUILD)/bench $1 --guest $(call pass,$1) 2>/dev/null); why=; \
     if [ -n "$$guest" ] && ! (set -o pipefail; $(MAKE) --no-print-directory guest-$$guest 2>&1 | tee $(BUILD)/guest.log); then \
         why=$$(grep -v '^make' $(BUILD)/guest.log | tail -n 1 | sed 's/^sudo /packages are missing; to install them: &/'); \
     fi
 from_guest = "OBSERVER=$(OBSERVER)" "GUEST=$(guest_path)" "TWIN=$(twin_path)" "WHY_NO_GUEST=$$why"
 twin_path = $$(case $$guest in x86_64) echo "$(native_twin)";; esac)
 guest_path = $$(case $$guest in x86_64) echo "$(GUEST_x86_64)";; x86_64-copied) echo "$(native_copied)";; ppc64le) echo "$(GUEST_ppc64le)";; esac)
+
+# What is built, done first and handed over for a question, by what its record says that it watches.
+first_for_guest = $(call prepare_guest,$2);
+handed_for_guest = $(from_guest)
+first_for_stack = guest=$$($(BUILD)/bench stack --guest $(call pass,stack)) && $(MAKE) --no-print-directory guest-$$guest &&
+handed_for_stack = "OBSERVER=$(OBSERVER)" "GUEST=$${GUEST:-$(guest_path)}"
+built_for_code = $(OBSERVER) $(code_guest)
+handed_for_code = "OBSERVER=$(OBSERVER)" "GUEST=$(code_guest)"
 
 # What the tests need to know of them; other suites than these run nothing under emulation.
 observable = OBSERVER=$(OBSERVER) GUEST_$(ARCH)=$(native_guest) $(if $(filter x86_64,$(ARCH)),TWIN=$(native_twin) COPIED=$(native_copied) CODE_GUEST=$(code_guest))

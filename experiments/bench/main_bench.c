@@ -1,349 +1,80 @@
 /*
- * What is fast and what is not, on this computer: threads, the micro-kernels, SConv against the baseline over VGG-16,
- * and the replays. Everything that is compared takes turns in one run on one pinned core; medians; only ratios travel.
+ * Every question, by its name: `bench judge MODEL=vgg16`. `bench` alone lists them. A link to this program that has a
+ * question's name asks that question.
  */
-#include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "counters/group/ctr_cpu.h"
-#include "counters/host/ctr_pin.h"
-#include "counters/host/ctr_timer.h"
-#include "experiments/base/exp_bench.h"
 #include "experiments/base/exp_error.h"
-#include "experiments/base/exp_pool.h"
+#include "experiments/base/exp_text.h"
 #include "experiments/base/exp_program.h"
-#include "experiments/base/exp_stats.h"
-#include "experiments/bench/exp_bench_threads.h"
-#include "experiments/bench/exp_bench_tiles.h"
-#include "experiments/measure/exp_measure.h"
-#include "experiments/replay/exp_replay.h"
-#include "experiments/replay/exp_totals.h"
-#include "experiments/setup/exp_algo.h"
-#include "experiments/setup/exp_case.h"
-#include "experiments/setup/exp_models.h"
-#include "kernels/backend/backend.h"
-#include "kernels/ukr/dispatch.h"
-#include "sim/cpu.h"
-#include "sim/hierarchy.h"
+#include "experiments/setup/exp_main.h"
 
-enum { ROUNDS = 15, MAX_CONTENDERS = 16, UKR_K = 144, UKR_CALLS = 2000, REPS = 10 };
-
-/* ---- micro-kernels: a full tile, panels in L1, k as in VGG-16's 3x3 layers with Nc = 16 ---- */
-
-struct ukr_bench {
-    const struct conv_ukr *u;
-    struct conv_ukr_args a;
-    float *memory;
-};
-
-static int run_ukr(void *ctx)
+static const struct exp_question *find(const char *name)
 {
-    const struct ukr_bench *b = ctx;
-
-    for (int i = 0; i < UKR_CALLS; i++)
-        b->u->fn(b->u, &b->a);
-    return 0;
-}
-
-static int init_ukr(struct ukr_bench *b, const struct conv_ukr *u)
-{
-    size_t n_in = UKR_K * u->n_win, n_filter = UKR_K * u->n_f, n_out = u->n_win * u->n_f;
-    void *memory;
-
-    if (posix_memalign(&memory, CONV_PAGE_BYTES, (n_in + n_filter + n_out) * sizeof(float)))
-        return -ENOMEM;
-    memset(memory, 0, (n_in + n_filter + n_out) * sizeof(float));
-    b->u = u;
-    b->memory = memory;
-    b->a = (struct conv_ukr_args){
-        .in = (uintptr_t)b->memory,
-        .filter = (uintptr_t)(b->memory + n_in),
-        .out = (uintptr_t)(b->memory + n_in + n_filter),
-        .k = UKR_K,
-        .ld_out = u->n_win,
-        .n_win = u->n_win,
-        .n_f = u->n_f,
-        .accumulate = true,
-    };
-    return 0;
-}
-
-/* Columns of the table: filters of the tile; 0 = all that the micro-kernel takes. */
-static const size_t ukr_filters[] = { 0, 1, 2, 3, 4, 8 };
-
-enum { N_FILTER_COUNTS = sizeof ukr_filters / sizeof ukr_filters[0] };
-
-/* Times all micro-kernels that run here, in turns, on tiles of so many filters: GFLOP/s of each. */
-static int measure_ukrs(struct ukr_bench *b, size_t n, size_t n_f, double *gflops)
-{
-    struct exp_contender contender[MAX_CONTENDERS];
-    struct exp_bench protocol = {
-        .n_warmups = 2, .rounds = { ROUNDS, ROUNDS, 0 }, .now_ns = ctr_now_ns, .interrupted = exp_interrupted
-    };
-    uint64_t sample[MAX_CONTENDERS * ROUNDS];
-    struct exp_bench_result result;
-    int err;
-
-    for (size_t i = 0; i < n; i++) {
-        b[i].a.n_f = n_f && n_f < b[i].u->n_f ? n_f : b[i].u->n_f;
-        contender[i] = (struct exp_contender){ b[i].u->name, run_ukr, NULL, &b[i] };
+    for (const struct exp_question *const *q = exp_questions; *q; q++) {
+        if (!strcmp((*q)->name, name) || !strcmp(exp_question_program(*q), name))
+            return *q;
     }
-    err = exp_bench_run(&protocol, contender, n, sample, &result);
-    for (size_t i = 0; i < n && !err; i++)
-        gflops[i] = 2.0 * UKR_K * (double)(b[i].a.n_win * b[i].a.n_f) * UKR_CALLS /
-                    exp_stats_median(sample + i * ROUNDS, result.n_rounds);
-    return err;
+    return NULL;
 }
 
-static void print_ukrs(const struct ukr_bench *b, size_t n, double gflops[][MAX_CONTENDERS])
+static const char *base_name(const char *path)
 {
-    printf("micro-kernels: GFLOP/s by filters of the tile, %d steps, panels in L1\n%-24s %10s %8s", UKR_K, "",
-           "full tile", "x first");
-    for (size_t c = 1; c < N_FILTER_COUNTS; c++)
-        printf(" %8zu", ukr_filters[c]);
-    for (size_t i = 0; i < n; i++) {
-        printf("\n%-24s %10.1f %8.2f", b[i].u->name, gflops[0][i], gflops[0][i] / gflops[0][0]);
-        for (size_t c = 1; c < N_FILTER_COUNTS; c++)
-            printf(" %8.1f", gflops[c][i]);
-    }
-    printf("\n\n");
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
 }
 
-static int bench_ukrs(void)
+static void list(FILE *out)
 {
-    struct ukr_bench b[MAX_CONTENDERS] = { { 0 } };
-    double gflops[N_FILTER_COUNTS][MAX_CONTENDERS];
+    fprintf(out, "usage: bench QUESTION NAME=VALUE ...   (bench QUESTION --help lists its options)\n\n");
+    for (const struct exp_question *const *q = exp_questions; *q; q++)
+        fprintf(out, "  %-12s %s\n", (*q)->name, (*q)->asks);
+}
+
+static int refuse(const char *name)
+{
+    const char *known[64], *nearest;
     size_t n = 0;
-    int err = 0;
 
-    for (size_t i = 0; i < conv_ukr_count() && n < MAX_CONTENDERS && !err; i++) {
-        if (conv_ukr_runs(conv_ukr_at(i)))
-            err = init_ukr(&b[n++], conv_ukr_at(i));
+    for (const struct exp_question *const *q = exp_questions; *q && n < sizeof known / sizeof known[0]; q++)
+        known[n++] = (*q)->name;
+    nearest = exp_names_nearest(name, known, n);
+    fprintf(stderr, "bench: there is no question '%s'%s%s%s bench lists them\n", name,
+            nearest ? ", did you mean " : ";", nearest ? nearest : "", nearest ? "?" : "");
+    return EXP_EXIT_BAD_INPUT;
+}
+
+/* Asks a question. Its options follow words[0], which becomes its name: exp_slurm_job.h starts the same again. */
+static int ask(const struct exp_question *q, int n, char **words)
+{
+    char **argv = calloc((size_t)n + 1, sizeof *argv), *name = exp_format("%s", q->name);
+    int status = EXP_EXIT_BAD_INPUT;
+
+    if (argv && name) {
+        memcpy(argv, words, (size_t)n * sizeof *argv);
+        argv[0] = name;
+        status = exp_main(q, n, argv);
+    } else {
+        fprintf(stderr, "bench: out of memory\n");
     }
-    for (size_t c = 0; c < N_FILTER_COUNTS && !err; c++)
-        err = measure_ukrs(b, n, ukr_filters[c], gflops[c]);
-    if (!err)
-        print_ukrs(b, n, gflops);
-    for (size_t i = 0; i < n; i++)
-        free(b[i].memory);
-    return err;
-}
-
-/* ---- VGG-16: SConv against Base, and the replays of both ---- */
-
-struct vgg {
-    struct exp_setup setup;
-    struct exp_model model;
-    struct exp_experiment experiment;
-    struct exp_why why;
-};
-
-static int open_vgg(struct vgg *v)
-{
-    unsigned algos;
-    int err = exp_algo_select("", &algos, &v->why);
-
-    if (!err)
-        err = exp_model_find(&v->model, "experiments", "vgg16", &v->why);
-    if (!err)
-        err = sim_machine_host(&v->setup.machine, v->why.text, sizeof v->why.text);
-    if (!err)
-        err = exp_setup_init(&v->setup, "", "", &v->why);
-    if (!err)
-        err = exp_experiment_plan(&v->experiment, &v->setup, &v->model, algos, &v->why);
-    return err;
-}
-
-static int bench_vgg(struct vgg *v)
-{
-    const struct exp_measure_options o = {
-        .rounds = { REPS, REPS, 0 }, .now_ns = ctr_now_ns, .n_threads = 1, .groups_dir = CTR_GROUPS_DIR
-    };
-    struct exp_measure_info info;
-    struct exp_progress *progress;
-    struct exp_total total[EXP_N_ALGO_RECORDS];
-    size_t n;
-    int err = exp_progress_new(&progress, stderr, exp_progress_is_terminal(stderr), NULL, ctr_now_ns);
-
-    if (err)
-        return err;
-    err = exp_measure_all(&v->experiment, &o, &info, progress, &v->why);
-    exp_progress_free(progress);
-    if (err)
-        return err;
-    n = exp_totals(&v->experiment, total);
-    printf("\nVGG-16, %d repetitions, cold caches, base on OpenBLAS %s, SConv %s\n%-24s %12s %10s\n", REPS,
-           v->setup.blas.core, v->setup.ukr->name, "", "ms", "x base");
-    for (size_t i = 0; i < n; i++) {
-        if (total[i].why_no_time)
-            printf("%-24s not available: %s\n", total[i].algo, total[i].why_no_time);
-        else
-            printf("%-24s %12.1f %10.3f\n", total[i].algo, total[i].times.low_mean / 1e6, total[i].speedup.value);
-    }
-    return 0;
-}
-
-static int replay_algo(struct vgg *v, size_t algo, double *accesses)
-{
-    int err = 0;
-
-    *accesses = 0;
-    for (size_t i = algo; i < v->experiment.n_cases && !err; i += v->experiment.n_algos) {
-        struct exp_case *c = &v->experiment.cases[i];
-        struct sim_hierarchy *h;
-        struct conv_replay r;
-        struct sim_cell sum;
-
-        err = sim_hierarchy_new(&h, &v->setup.machine);
-        if (err)
-            break;
-        conv_replay_init(&r, &c->plan, sim_hierarchy_sink(h));
-        err = conv_nest_run(&c->plan, &r.base);
-        sum = sim_stats_total(sim_hierarchy_stats(h));
-        *accesses += (double)sum.loads + (double)sum.stores;
-        sim_hierarchy_free(h);
-        if (exp_interrupted())
-            err = -EINTR;
-    }
-    return err;
-}
-
-/* Times the replay of every layer of the model, identical ones too. */
-static int bench_replays(struct vgg *v)
-{
-    int err = 0;
-
-    printf("\nreplay of VGG-16 on this computer's caches, one core\n%-24s %12s %10s %12s\n", "", "accesses", "s",
-           "M access/s");
-    for (size_t a = 0; a < v->experiment.n_algos && !err; a++) {
-        uint64_t start = ctr_now_ns();
-        double accesses, seconds;
-
-        err = replay_algo(v, a, &accesses);
-        seconds = (double)(ctr_now_ns() - start) / 1e9;
-        if (!err)
-            printf("%-24s %12.4g %10.2f %12.0f\n", v->experiment.cases[a].algo->name, accesses, seconds,
-                   accesses / seconds / 1e6);
-    }
-    return err;
-}
-
-/* ---- the simulator's working day: every layer of every model on both paper machines, identical ones too ---- */
-
-enum { DAY_THREADS = 2 };
-
-static int replay_job(void *ctx, size_t i, size_t thread, const struct exp_pool *pool)
-{
-    const struct exp_experiment *e = ctx;
-    struct sim_hierarchy *h;
-    struct conv_replay r;
-    int err = sim_hierarchy_new(&h, &e->setup->machine);
-
-    (void)thread;
-    (void)pool;
-    if (err)
-        return err;
-    conv_replay_init(&r, &e->cases[i].plan, sim_hierarchy_sink(h));
-    err = conv_nest_run(&e->cases[i].plan, &r.base);
-    sim_hierarchy_free(h);
-    return err;
-}
-
-static int bench_model(const struct exp_setup *s, const struct exp_model *m, double *seconds, struct exp_why *why)
-{
-    struct exp_experiment e;
-    unsigned algos;
-    uint64_t start;
-    int err = exp_algo_select("base,sconv", &algos, why);
-
-    if (!err)
-        err = exp_experiment_plan(&e, s, m, algos, why);
-    if (err)
-        return err;
-    start = ctr_now_ns();
-    err = exp_pool_run(e.n_cases, DAY_THREADS, replay_job, &e, exp_interrupted, NULL);
-    if (err)
-        exp_fail(why, err, "%s", err == -EINTR ? "interrupted while replaying" : strerror(-err));
-    *seconds += (double)(ctr_now_ns() - start) / 1e9;
-    exp_experiment_release(&e);
-    return err;
-}
-
-static int bench_machine(const char *machine, const struct exp_models *models, double *seconds, struct exp_why *why)
-{
-    struct exp_setup s = { .why_no_core = "" };
-    int err = sim_machine_read(&s.machine, machine, why->text, sizeof why->text);
-
-    if (!err)
-        err = exp_setup_init(&s, "", "", why);
-    for (size_t i = 0; i < models->n && !err; i++)
-        err = bench_model(&s, &models->model[i], seconds, why);
-    exp_setup_release(&s);
-    return err;
-}
-
-static int bench_day(struct exp_why *why)
-{
-    static const char *const machines[] = { "sim/machines/clx4208.cfg", "sim/machines/power10.cfg" };
-    struct exp_models models;
-    double seconds = 0;
-    int err = exp_models_read(&models, "experiments", "all", "", why);
-
-    for (size_t k = 0; k < 2 && !err; k++)
-        err = bench_machine(machines[k], &models, &seconds, why);
-    if (!err)
-        printf("replay of all 393 layers, 3 algorithms, 2 machines, %d threads: %.1f s\n\n", DAY_THREADS, seconds);
-    exp_models_release(&models);
-    return err;
-}
-
-/* Everything, but for what threads do: pins itself. */
-static int bench_one_core(struct vgg *v)
-{
-    int core = -1, err = 0;
-
-    if (ctr_pin(-1, &core, v->why.text, sizeof v->why.text))
-        fprintf(stderr, "bench: not pinned: %s\n", v->why.text);
-    err = bench_ukrs();
-    if (!err)
-        err = exp_bench_tiles();
-    if (!err)
-        err = open_vgg(v);
-    if (!err)
-        err = bench_vgg(v);
-    if (!err)
-        err = bench_replays(v);
-    return err;
-}
-
-/* With "threads", and models and "layers" after it if wanted, only what threads do. */
-static bool is_threads_alone(int argc, char **argv)
-{
-    return argc > 1 && argc < 5 && !strcmp(argv[1], "threads") && (argc < 4 || !strcmp(argv[3], "layers"));
+    free(name);
+    free(argv);
+    return status;
 }
 
 int main(int argc, char **argv)
 {
-    struct vgg v = { .why = { "" } };
-    const bool is_alone = is_threads_alone(argc, argv);
-    int err = exp_signal_install("bench");
+    const struct exp_question *q = argc ? find(base_name(argv[0])) : NULL;
 
-    if (!err && argc > 1 && !is_alone)
-        err = exp_fail(&v.why, -EINVAL, "takes nothing, or threads [models [layers]]: '%s'", argv[1]);
-    setvbuf(stdout, NULL, _IOLBF, 0);
-    if (!err)
-        err = sim_cpu_check_limit(v.why.text, sizeof v.why.text);
-    if (!err && !is_alone)
-        err = bench_day(&v.why); /* before pinning: its threads would inherit the one core */
-    if (!err)
-        err = exp_bench_threads(argc > 2 ? argv[2] : "all", argc > 3, &v.why);
-    if (!err && !is_alone)
-        err = bench_one_core(&v);
-    exp_experiment_release(&v.experiment);
-    exp_setup_release(&v.setup);
-    exp_model_release(&v.model);
-    return exp_program_end("bench", err, &v.why);
+    if (q)
+        return ask(q, argc, argv);
+    if (argc < 2 || !strcmp(argv[1], "--help")) {
+        list(stdout);
+        return EXIT_SUCCESS;
+    }
+    q = find(argv[1]);
+    return q ? ask(q, argc - 1, argv + 1) : refuse(argv[1]);
 }

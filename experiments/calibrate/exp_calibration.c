@@ -12,6 +12,7 @@
 #include "counters/host/ctr_tick.h"
 #include "counters/host/ctr_timer.h"
 #include "experiments/base/exp_error.h"
+#include "experiments/setup/exp_options_shared.h"
 #include "experiments/base/exp_file.h"
 #include "experiments/base/exp_program.h"
 #include "experiments/base/exp_text.h"
@@ -32,7 +33,7 @@ enum {
 
 static const char host_file[] = "host.txt", limit_key[] = "limit: ", fit_key[] = "fit: ";
 
-static unsigned sweeps_of(const struct exp_options *o)
+static unsigned sweeps_of(const struct exp_calibrate_options *o)
 {
     return o->fit == EXP_FIT_AUTO ? USUAL_SWEEPS : o->fit;
 }
@@ -44,7 +45,7 @@ static unsigned long number_after(const char *text, const char *key, unsigned lo
     return found ? strtoul(found, NULL, 10) : usual;
 }
 
-int exp_calibration_check(const char *path, const struct exp_options *o, struct exp_why *why)
+int exp_calibration_check(const char *path, const struct exp_calibrate_options *o, struct exp_why *why)
 {
     char *text = exp_text_of(path, host_file);
     unsigned long limit, fit;
@@ -133,10 +134,10 @@ static void report(void *reporter, double share)
     r->reported = share;
 }
 
-static int time_patterns(struct exp_calibration *h, const struct exp_options *o, struct exp_progress *p,
+static int time_patterns(struct exp_calibration *h, const struct exp_calibrate_options *o, struct exp_progress *p,
                          struct exp_why *why)
 {
-    const struct exp_rounds rounds = exp_options_rounds(o, EXP_CALIBRATE);
+    const struct exp_rounds rounds = exp_rounds_of(0, 3, 41, o->limit);
     struct reporter reporter = { .progress = p };
     const struct exp_timing how = {
         .computer = &h->native.computer,
@@ -195,7 +196,7 @@ static int try_counters(struct exp_calibration *h, struct exp_progress *p, struc
     return err;
 }
 
-int exp_calibration_measure(struct exp_calibration *h, const struct exp_options *o, struct exp_progress *p,
+int exp_calibration_measure(struct exp_calibration *h, const struct exp_calibrate_options *o, struct exp_progress *p,
                             struct exp_why *why)
 {
     const uint64_t limit_s = o->limit / 4 < SPEED_SECONDS ? o->limit / 4 : SPEED_SECONDS;
@@ -233,7 +234,8 @@ static void name_machine(struct exp_calibration *h)
             h->host.cpu.name, day);
 }
 
-int exp_calibration_fit(struct exp_calibration *h, const struct exp_options *o, FILE *log, struct exp_why *why)
+int exp_calibration_fit(struct exp_calibration *h, const struct exp_calibrate_options *o, FILE *log,
+                        struct exp_why *why)
 {
     const unsigned sweeps = sweeps_of(o);
 
@@ -294,7 +296,7 @@ void exp_calibration_print(struct exp_calibration *h, FILE *out)
 
 struct writing {
     const struct exp_calibration *h;
-    const struct exp_options *o;
+    const struct exp_calibrate_options *o;
 };
 
 static int print_host(const void *writing, FILE *out)
@@ -358,7 +360,7 @@ int exp_calibration_write_measured(struct exp_calibration *h, const struct exp_o
     return err;
 }
 
-int exp_calibration_write_machine(const struct exp_calibration *h, const struct exp_options *o,
+int exp_calibration_write_machine(const struct exp_calibration *h, const struct exp_calibrate_options *o,
                                   const struct exp_outdir *dir, struct exp_why *why)
 {
     int err = exp_outdir_write(dir, SIM_MACHINE_FILE, exp_calibration_print_machine, h, why);

@@ -14,9 +14,17 @@
 #include "experiments/calibrate/exp_evidence.h"
 #include "experiments/calibrate/exp_speeds.h"
 #include "experiments/calibrate/exp_timing.h"
-#include "experiments/setup/exp_options.h"
 #include "sim/machine/machine.h"
 #include "sim/machine/machine_here.h"
+
+/* What is measured on this computer is fitted, recorded patterns are not. */
+enum { EXP_FIT_AUTO = 99 };
+
+/* What the user asked for. */
+struct exp_calibrate_options {
+    const char *machine, *patterns, *out, *results, *commit;
+    unsigned fit, hides_rows, limit;
+};
 
 struct exp_calibration {
     struct sim_here host;
@@ -33,7 +41,7 @@ struct exp_calibration {
 
 /* Checks whether a calibration may replace what a folder holds. Returns 0; -EEXIST, with one line in why, if that took more
  * time, or more sweeps of the fit; -ENOMEM. */
-int exp_calibration_check(const char *path, const struct exp_options *o, struct exp_why *why);
+int exp_calibration_check(const char *path, const struct exp_calibrate_options *o, struct exp_why *why);
 
 /* Looks at the computer and takes the memory. Returns 0, or -errno with one line in why. */
 int exp_calibration_begin(struct exp_calibration *h, struct exp_why *why);
@@ -46,19 +54,20 @@ void exp_calibration_announce(double seconds[EXP_N_WORKS]);
  * Measures; patterns by this computer's counters, if they count what tells of prefetchers, else by time alone. Returns 0, or -errno with
  * one line in why: exp_speeds_measure, exp_timing_run.
  */
-int exp_calibration_measure(struct exp_calibration *h, const struct exp_options *o, struct exp_progress *p,
+int exp_calibration_measure(struct exp_calibration *h, const struct exp_calibrate_options *o, struct exp_progress *p,
                             struct exp_why *why);
 
 /* Writes what was measured, and has the evidence from it. Returns 0, or -errno with one line in why. */
 int exp_calibration_write_measured(struct exp_calibration *h, const struct exp_outdir *dir, struct exp_why *why);
 
 /* Makes the machine of what was measured; fits its prefetchers, if wanted. Returns as exp_evidence_fit. */
-int exp_calibration_fit(struct exp_calibration *h, const struct exp_options *o, FILE *log, struct exp_why *why);
+int exp_calibration_fit(struct exp_calibration *h, const struct exp_calibrate_options *o, FILE *log,
+                        struct exp_why *why);
 
 void exp_calibration_print(struct exp_calibration *h, FILE *out);
 
 /* Writes the machine and what it was measured on. Returns 0, or -errno with one line in why. */
-int exp_calibration_write_machine(const struct exp_calibration *h, const struct exp_options *o,
+int exp_calibration_write_machine(const struct exp_calibration *h, const struct exp_calibrate_options *o,
                                   const struct exp_outdir *dir, struct exp_why *why);
 
 /* Writes the machine with its values' sources. An exp_outdir_write callback of a struct exp_calibration. */

@@ -13,8 +13,14 @@
 
 /* ---- the layers ---- */
 
-/* Splits "vgg16:conv3_1" into the options that mean the same. The text is to be freed after them. */
-static int split_layer(struct exp_options *o, char **text, struct exp_why *why)
+static bool is_given(const char *text)
+{
+    return text && *text;
+}
+
+/* Splits "vgg16:conv3_1" into the values of MODEL and LAYERS that mean the same. The text is to be freed after them. */
+static int split_layer(const struct exp_emit_options *o, char **text, const char **model, const char **layers,
+                       struct exp_why *why)
 {
     char *colon;
 
@@ -24,21 +30,19 @@ static int split_layer(struct exp_options *o, char **text, struct exp_why *why)
     colon = strrchr(*text, ':');
     if (colon)
         *colon = '\0';
-    o->model = *text;
-    o->layers = colon ? colon + 1 : "";
+    *model = *text;
+    *layers = colon ? colon + 1 : "";
     return colon && !colon[1] ? exp_fail(why, -EINVAL, "LAYER: no name behind ':' in '%s'", o->layer) : 0;
 }
 
-static int read_models(struct exp_models *m, const struct exp_options *o, struct exp_why *why)
+static int read_models(struct exp_models *m, const struct exp_emit_options *o, struct exp_why *why)
 {
-    struct exp_options as_models = *o;
+    const char *model = o->model, *layers = o->layers;
     char *text = NULL;
-    int err = *o->layer ? split_layer(&as_models, &text, why) : 0;
+    int err = *o->layer ? split_layer(o, &text, &model, &layers, why) : 0;
 
-    if (!err && !strcmp(as_models.model, "none"))
-        err = exp_fail(why, -EINVAL, "LAYER is missing: for example LAYER=vgg16:conv3_1");
     if (!err)
-        err = exp_main_models(m, &as_models, why);
+        err = exp_main_models(m, model, layers, why);
     free(text);
     return err;
 }
@@ -46,7 +50,8 @@ static int read_models(struct exp_models *m, const struct exp_options *o, struct
 /* ---- the algorithm ---- */
 
 /* Only SConvs have the tiles of CSA. */
-static int choose_algo(const struct exp_options *o, unsigned *bits, const struct exp_algo **algo, struct exp_why *why)
+static int choose_algo(const struct exp_emit_options *o, unsigned *bits, const struct exp_algo **algo,
+                       struct exp_why *why)
 {
     const char *name = *o->algos ? o->algos : exp_algo_chosen()->name;
 
@@ -96,7 +101,7 @@ static int note_model(struct exp_emit_plans *p, const struct exp_model *model, u
     return err;
 }
 
-static int plan_models(struct exp_emit_plans *p, const struct exp_options *o, struct exp_why *why)
+static int plan_models(struct exp_emit_plans *p, const struct exp_emit_options *o, struct exp_why *why)
 {
     struct exp_models *models = calloc(1, sizeof *models);
     const struct exp_algo *algo = NULL;
@@ -106,7 +111,7 @@ static int plan_models(struct exp_emit_plans *p, const struct exp_options *o, st
     if (!err)
         err = read_models(models, o, why);
     for (size_t i = 0; !err && i < models->n; i++)
-        err = note_model(p, &models->model[i], bits, algo, o->set, why);
+        err = note_model(p, &models->model[i], bits, algo, is_given(o->set) ? o->set : "", why);
     if (models)
         exp_models_release(models);
     free(models);
@@ -122,7 +127,7 @@ static int read_file(struct exp_emit_plans *p, const char *path, struct exp_why 
     return err;
 }
 
-int exp_emit_plans_make(struct exp_emit_plans *p, const struct exp_options *o, struct exp_why *why)
+int exp_emit_plans_make(struct exp_emit_plans *p, const struct exp_emit_options *o, struct exp_why *why)
 {
     int err = exp_machine_find(&p->setup.machine, o->machine, o->results, why);
 
@@ -131,9 +136,9 @@ int exp_emit_plans_make(struct exp_emit_plans *p, const struct exp_options *o, s
         err = exp_setup_init(&p->setup, o->ukr, o->core, why);
     if (err)
         return err;
-    if (*o->plan && *o->set)
+    if (is_given(o->plan) && is_given(o->set))
         return exp_fail(why, -EINVAL, "SET decides in place of CSA: with PLAN=file, edit the file");
-    if (*o->plan)
+    if (is_given(o->plan))
         return read_file(p, o->plan, why);
     return plan_models(p, o, why);
 }
@@ -142,4 +147,16 @@ void exp_emit_plans_release(struct exp_emit_plans *p)
 {
     conv_plans_release(&p->noted);
     exp_setup_release(&p->setup);
+}
+
+void exp_emit_print_code(const void *options, FILE *out)
+{
+    const struct exp_emit_options *o = options;
+
+    if (*o->layer)
+        exp_results_print_path(o->layer, out);
+    else if (is_given(o->plan))
+        exp_results_print_path(o->plan, out);
+    else
+        exp_results_print_models(o->model, o->layers, out);
 }

@@ -4,7 +4,7 @@
 #include <errno.h>
 
 #include "experiments/base/exp_error.h"
-#include "experiments/setup/exp_options.h"
+#include "experiments/emit/exp_options_emit.h"
 #include "kernels/emit/linalg_source.h"
 #include "kernels/emit/mlir_source.h"
 

@@ -27,7 +27,7 @@
 #include "experiments/base/exp_progress.h"
 #include "experiments/observe/exp_guest.h"
 #include "experiments/setup/exp_case.h"
-#include "experiments/setup/exp_options.h"
+#include "experiments/setup/exp_options_shared.h"
 #include "experiments/store/exp_store.h"
 
 /*

@@ -10,7 +10,6 @@
 #include "experiments/base/exp_file.h"
 #include "experiments/page/exp_page_answer.h"
 #include "experiments/page/exp_page_other.h"
-#include "experiments/page/exp_page_run.h"
 #include "experiments/setup/exp_main.h"
 
 struct job {
@@ -203,43 +202,49 @@ int exp_page_add(const struct exp_results *r, const char *program)
 
 /* ---- chapters ---- */
 
-/* A folder is of the first kind whose file it has. */
-static const struct kind {
-    const char *marker;
-    const char *what;
-    int (*write)(struct exp_page_writer *w, const struct exp_page_folder *f, struct exp_why *why);
-} kinds[] = {
-    { "traffic.csv", "experiment", exp_page_run_write },
-    { "ratios.csv", "CSA's choices judged", exp_page_other_write },
-    { "paper.md", "the paper's numbers beside ours", exp_page_other_write },
-    { "study.md", "cost models studied", exp_page_other_write },
-    { "agreement.csv", "simulated beside counted", exp_page_other_write },
-    { "phases.csv", "beside peers", exp_page_other_write },
-    { "sweep.csv", "machines and tilings varied", exp_page_other_write },
-    { "picks.csv", "loop orders and tilings ranked", exp_page_other_write },
-    { "compare.csv", "two runs compared", exp_page_other_write },
-};
+/* Returns the next chapter that a question has, from *q on; NULL behind the last. */
+static const struct exp_chapter *next(const struct exp_question *const **q)
+{
+    while (**q) {
+        const struct exp_chapter *c = &(*(*q)++)->chapter;
+
+        if (c->marker)
+            return c;
+    }
+    return NULL;
+}
 
 bool exp_page_is_marker(const char *file)
 {
-    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
-        if (!strcmp(kinds[i].marker, file))
+    const struct exp_question *const *q = exp_questions;
+
+    for (const struct exp_chapter *c; (c = next(&q));) {
+        if (!strcmp(c->marker, file))
             return true;
     }
     return false;
 }
 
+/* Returns the chapter about a folder: the first whose file is there. */
+static const struct exp_chapter *chapter_of(const struct exp_page_folder *f)
+{
+    const struct exp_question *const *q = exp_questions;
+    const struct exp_chapter *found = NULL, *c;
+
+    while ((c = next(&q)) && !(found && exp_page_folder_has(f, found->marker)))
+        found = c;
+    return found;
+}
+
 int exp_page_chapter_write(struct exp_page_writer *w, const struct exp_page_folder *f, struct exp_why *why)
 {
-    const struct kind *k = kinds;
+    const struct exp_chapter *c = chapter_of(f);
     char title[512];
     int err;
 
-    while (k < kinds + sizeof kinds / sizeof kinds[0] - 1 && !exp_page_folder_has(f, k->marker))
-        k++;
-    exp_say(title, sizeof title, "%s: %s", f->name, k->what);
+    exp_say(title, sizeof title, "%s: %s", f->name, c->title);
     exp_page_open(w, &(struct exp_page_section){ EXP_PAGE_CHAPTER, f->id, title, NULL });
-    err = k->write(w, f, why);
+    err = (c->write ? c->write : exp_page_other_write)(w, f, why);
     exp_page_close(w);
     return err;
 }

@@ -30,18 +30,18 @@ static void print_case(const struct exp_case *c, FILE *out)
 /* What times depend on beside the plans. */
 static void print_timing(const struct exp_paper_job *j, FILE *out)
 {
-    const struct exp_rounds r = exp_options_rounds(j->w->options, EXP_PAPER);
+    const struct exp_rounds r = exp_paper_rounds_asked(j->w->options);
     char cpu[256];
 
     ctr_hostinfo_cpu(cpu, sizeof cpu);
     fprintf(out, "cpu: %s\nrounds: %zu to %zu, %.0f s\nclock: %s\nOpenBLAS: %s\n", cpu, r.least, r.most,
-            (double)r.limit_ns * 1e-9, exp_options_clock_name(j->w->options),
+            (double)r.limit_ns * 1e-9, exp_clock_name(j->w->options->clock),
             j->setup->blas.handle ? j->setup->blas.config : j->setup->why_no_blas);
 }
 
 static void print_observing(const struct exp_paper_job *j, FILE *out)
 {
-    const struct exp_options *o = j->w->options;
+    const struct exp_paper_options *o = j->w->options;
 
     fprintf(out, "observed: %s, %u s\n", o->observe == EXP_OBSERVE_AUTO ? "within the time" : "each shape",
             o->observe_limit);
@@ -72,7 +72,7 @@ int exp_paper_job_key(struct exp_paper_job *j)
 {
     size_t bytes = 0;
     FILE *out = exp_memory_open(&j->key, &bytes);
-    char *name = exp_results_name(j->w->options, j->e.model, 1);
+    char *name = exp_results_name(j->w->options->model, j->w->options->layers, j->e.model, 1);
     int err = out ? print_key(j, out) : -ENOMEM;
 
     if (out && fclose(out))

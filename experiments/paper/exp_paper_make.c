@@ -12,21 +12,21 @@
 
 struct exp_measure_options exp_paper_job_measuring(const struct exp_paper_job *j)
 {
-    const struct exp_options *o = j->w->options;
+    const struct exp_paper_options *o = j->w->options;
 
     return (struct exp_measure_options){
-        .rounds = exp_options_rounds(o, EXP_PAPER),
+        .rounds = exp_paper_rounds_asked(o),
         .n_threads = o->jobs,
         .cache = exp_paper_job_caches(j),
-        .ruler_ns = exp_options_ruler_ns(o),
-        .now_ns = exp_options_clock(o),
+        .ruler_ns = exp_ruler_limit_ns(o->ruler, o->limit),
+        .now_ns = exp_clock_of(o->clock),
         .groups_dir = CTR_GROUPS_DIR,
     };
 }
 
 int exp_paper_job_plan_observing(struct exp_paper_job *j)
 {
-    const struct exp_options *o = j->w->options;
+    const struct exp_paper_options *o = j->w->options;
     unsigned algos;
     int err = exp_algo_select(j->setting->algos, &algos, j->why);
 
@@ -67,7 +67,7 @@ static int time_job(struct exp_paper_job *j, struct exp_paper_source *source, ch
 
 static int observe_job(struct exp_paper_job *j, struct exp_paper_source *source, char *about, size_t bytes)
 {
-    const struct exp_options *options = j->w->options;
+    const struct exp_paper_options *options = j->w->options;
     const struct exp_observe_options o = {
         .observer = options->observer,
         .guest = options->guest,

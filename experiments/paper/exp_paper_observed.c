@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "experiments/base/exp_error.h"
+#include "experiments/paper/exp_paper_work.h"
 #include "experiments/setup/exp_results.h"
 
 #define REFERENCE "results/reference"
@@ -91,10 +92,10 @@ static int read_model(struct exp_paper_part *p, const struct observed *o, const 
 }
 
 /* The file of a model, or NULL; from malloc. An experiment of just these layers is looked for first. */
-static char *find_file(const struct exp_paper_part *p, const struct exp_options *o, const struct exp_model *model)
+static char *find_file(const struct exp_paper_part *p, const struct exp_paper_options *o, const struct exp_model *model)
 {
     const char *const folders[] = { o->results, o->results, REFERENCE };
-    char *these = exp_results_name(o, model, 1), *path = NULL;
+    char *these = exp_results_name(o->model, o->layers, model, 1), *path = NULL;
 
     for (size_t i = 0; i < sizeof folders / sizeof folders[0] && these && !path; i++) {
         path = exp_format("%s/%s/%s/observed.csv", folders[i], p->setting->machine, i ? model->name : these);
@@ -107,7 +108,7 @@ static char *find_file(const struct exp_paper_part *p, const struct exp_options 
     return path;
 }
 
-int exp_paper_observed_read(struct exp_paper_part *p, const struct exp_options *options,
+int exp_paper_observed_read(struct exp_paper_part *p, const struct exp_paper_options *options,
                             const struct exp_models *models, struct exp_why *why)
 {
     int err = 0;

@@ -15,6 +15,11 @@
 #include "experiments/setup/exp_main.h"
 #include "experiments/setup/exp_part.h"
 
+struct exp_rounds exp_paper_rounds_asked(const struct exp_paper_options *o)
+{
+    return exp_rounds_of(o->reps, 5, 100, o->limit);
+}
+
 /* ---- planning ---- */
 
 /* Plans a model in a setting. Whatever is returned, the job is released by the caller. */
@@ -133,7 +138,7 @@ static int announce(struct exp_paper_job *j)
 
 static int start_progress(struct exp_paper_work *w, struct exp_why *why)
 {
-    const struct exp_rounds rounds = exp_options_rounds(w->options, EXP_PAPER);
+    const struct exp_rounds rounds = exp_paper_rounds_asked(w->options);
     int err = for_all(w, announce, why);
 
     if (err)
@@ -292,7 +297,7 @@ void exp_paper_work_release(struct exp_paper_work *w)
     }
 }
 
-int exp_paper_print_guests(const struct exp_options *o, FILE *out, struct exp_why *why)
+int exp_paper_print_guests(const struct exp_paper_options *o, FILE *out, struct exp_why *why)
 {
     int err = 0;
 

@@ -316,20 +316,20 @@ int exp_replay_stream(const struct exp_replay_batch *b, struct exp_experiment *e
 
 /* Replaying as the options of a program say: part of exp_replay.h. */
 
-int exp_replay_as_asked(struct exp_experiment *e, const struct exp_options *o, struct exp_progress *progress,
+int exp_replay_as_asked(struct exp_experiment *e, const struct exp_replay_asked *asked, struct exp_progress *progress,
                         struct exp_tasks_counts *counts, struct exp_why *why)
 {
     struct exp_tasks_counts now = { 0 };
     struct exp_replay_batch b = { .experiment = &e,
                                   .n = 1,
-                                  .cache = (enum exp_cache_state)o->cache,
-                                  .n_threads = o->jobs,
+                                  .cache = asked->cache,
+                                  .n_threads = asked->n_threads,
                                   .progress = progress,
                                   .counts = &now };
     int err = 0;
 
-    if (*o->store && exp_replay_is_worth_keeping(e->setup))
-        err = exp_main_store(&b.store, o, why);
+    if (*asked->store && exp_replay_is_worth_keeping(e->setup))
+        err = exp_main_store(&b.store, asked->store, asked->results, asked->known, why);
     if (!err)
         err = exp_replay_batch(&b, why);
     exp_store_close(b.store);
@@ -338,8 +338,8 @@ int exp_replay_as_asked(struct exp_experiment *e, const struct exp_options *o, s
     return err;
 }
 
-void exp_replay_say_kept(const struct exp_options *o, const struct exp_tasks_counts *counts, FILE *out)
+void exp_replay_say_kept(const char *store, const struct exp_tasks_counts *counts, FILE *out)
 {
     if (counts->n_tasks)
-        fprintf(out, "%zu of %zu simulations from the store (STORE=%s)\n", counts->n_stored, counts->n_tasks, o->store);
+        fprintf(out, "%zu of %zu simulations from the store (STORE=%s)\n", counts->n_stored, counts->n_tasks, store);
 }

@@ -7,7 +7,6 @@
 #include "experiments/base/exp_error.h"
 #include "experiments/base/exp_progress.h"
 #include "experiments/setup/exp_case.h"
-#include "experiments/setup/exp_options.h"
 #include "experiments/store/exp_tasks.h"
 
 /*
@@ -51,15 +50,19 @@ bool exp_replay_is_worth_keeping(const struct exp_setup *s);
 /* Does the same for several experiments. */
 int exp_replay_batch(const struct exp_replay_batch *b, struct exp_why *why);
 
-/*
- * Replays an experiment with the caches, threads and store that the options ask for: from the store what it has, if
- * that is worth it. Adds to *counts.
- */
-int exp_replay_as_asked(struct exp_experiment *e, const struct exp_options *o, struct exp_progress *progress,
+/* What the user asked for; the last three as exp_main_store takes them. */
+struct exp_replay_asked {
+    enum exp_cache_state cache;
+    unsigned n_threads;
+    const char *store, *results, *known;
+};
+
+/* Replays an experiment like this, and takes from the store what it has, if that is worth it. Adds to *counts. */
+int exp_replay_as_asked(struct exp_experiment *e, const struct exp_replay_asked *asked, struct exp_progress *progress,
                         struct exp_tasks_counts *counts, struct exp_why *why);
 
 /* Prints a line that says how many simulations came from the store; nothing if none was used. */
-void exp_replay_say_kept(const struct exp_options *o, const struct exp_tasks_counts *counts, FILE *out);
+void exp_replay_say_kept(const char *store, const struct exp_tasks_counts *counts, FILE *out);
 
 /* Estimates what a layer takes, in all algorithms, on a usual computer: announced to exp_progress. */
 double exp_replay_seconds(const struct exp_experiment *e, enum exp_cache_state cache, unsigned n_threads, size_t layer);

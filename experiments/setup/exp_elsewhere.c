@@ -102,24 +102,24 @@ static char *from_root(const struct exp_options_path *path, const char *folder)
     return NULL;
 }
 
-static size_t count_paths(const struct exp_options *o, enum exp_program program)
+static size_t count_paths(const struct exp_option *table, const void *options)
 {
     struct exp_options_path path;
     size_t at = 0, n = 0;
 
-    while (exp_options_next_path(o, program, &at, &path))
+    while (exp_options_next_path(table, options, &at, &path))
         n++;
     return n;
 }
 
 /* Appends all paths, from the root on, to the command line: the last of a name counts. */
-static int append_paths(struct exp_elsewhere *e, const struct exp_options *o, enum exp_program program,
+static int append_paths(struct exp_elsewhere *e, const struct exp_option *table, const void *options,
                         const char *folder)
 {
     struct exp_options_path path;
     size_t at = 0;
 
-    while (exp_options_next_path(o, program, &at, &path)) {
+    while (exp_options_next_path(table, options, &at, &path)) {
         e->argv[e->argc] = from_root(&path, folder);
         if (!e->argv[e->argc])
             return -ENOMEM;
@@ -128,18 +128,18 @@ static int append_paths(struct exp_elsewhere *e, const struct exp_options *o, en
     return 0;
 }
 
-static int take_over(struct exp_elsewhere *e, const struct exp_options *o, enum exp_program program, int argc,
+static int take_over(struct exp_elsewhere *e, const struct exp_option *table, const void *options, int argc,
                      char **argv, const char *folder)
 {
-    e->argv = calloc((size_t)argc + count_paths(o, program) + 1, sizeof *e->argv);
+    e->argv = calloc((size_t)argc + count_paths(table, options) + 1, sizeof *e->argv);
     if (!e->argv)
         return -ENOMEM;
     memcpy(e->argv, argv, (size_t)argc * sizeof *argv);
     e->argc = e->n_given = argc;
-    return append_paths(e, o, program, folder);
+    return append_paths(e, table, options, folder);
 }
 
-int exp_elsewhere_enter(struct exp_elsewhere *e, const struct exp_options *o, enum exp_program program, int argc,
+int exp_elsewhere_enter(struct exp_elsewhere *e, const struct exp_option *table, const void *options, int argc,
                         char **argv, struct exp_why *why)
 {
     char project[PATH_MAX], here[PATH_MAX];
@@ -153,7 +153,7 @@ int exp_elsewhere_enter(struct exp_elsewhere *e, const struct exp_options *o, en
                         "around the program; start it in the project's folder");
     if (!getcwd(here, sizeof here))
         return exp_fail(why, -errno, "this folder has no name: %s", strerror(errno));
-    if (take_over(e, o, program, argc, argv, strcmp(here, "/") ? here : ""))
+    if (take_over(e, table, options, argc, argv, strcmp(here, "/") ? here : ""))
         return exp_fail(why, -ENOMEM, "out of memory");
     return chdir(project) ? exp_fail(why, -errno, "cannot go to '%s': %s", project, strerror(errno)) : 0;
 }

@@ -17,10 +17,10 @@ struct exp_elsewhere {
 };
 
 /*
- * Goes to the project's folder, which is found by where the program is, unless this is one. o was read from argv.
+ * Goes to the project's folder, which is found by where the program is, unless this is one. The options of the table were read from argv.
  * Returns 0; -ENOENT with one line in why if there is none; -ENOMEM; -errno of going there.
  */
-int exp_elsewhere_enter(struct exp_elsewhere *e, const struct exp_options *o, enum exp_program program, int argc,
+int exp_elsewhere_enter(struct exp_elsewhere *e, const struct exp_option *table, const void *options, int argc,
                         char **argv, struct exp_why *why);
 
 void exp_elsewhere_release(struct exp_elsewhere *e); /* a half-built one is fine */

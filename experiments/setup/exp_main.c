@@ -12,61 +12,107 @@
 #include "experiments/setup/exp_elsewhere.h"
 #include "experiments/setup/exp_model_build.h"
 
-static int obey(const struct exp_main *m, void *session, const struct exp_options *o)
+/* A question that is being run. */
+struct course {
+    const struct exp_question *question;
+    char *session;
+    struct exp_options_asked asked;
+    struct exp_elsewhere elsewhere;
+};
+
+static void *options_of(const struct course *c)
 {
-    if (o->helps)
-        exp_options_usage(m->program, stdout);
-    else if (o->documents)
-        m->document(stdout);
-    else
-        return m->run(session);
-    return 0;
+    return c->session + c->question->options_at;
+}
+
+static struct exp_why *why_of(const struct course *c)
+{
+    return (struct exp_why *)(void *)(c->session + c->question->why_at);
+}
+
+static int read_options(struct course *c, int argc, char **argv)
+{
+    const struct exp_question *q = c->question;
+    const struct exp_options_of of = { exp_question_program(q), q->options, *q->needs ? q->needs : NULL, q->document };
+
+    if (q->argv_at)
+        memcpy(c->session + q->argv_at, &argv, sizeof argv);
+    return exp_options_parse(&of, options_of(c), &c->asked, argc, argv, why_of(c));
 }
 
 /* Goes to the project's folder. The options are read again if that changes what they say. */
-static int enter(struct exp_elsewhere *e, enum exp_program program, struct exp_options *options, int argc, char **argv,
-                 struct exp_why *why)
+static int enter(struct course *c, int argc, char **argv)
 {
-    int err = exp_elsewhere_enter(e, options, program, argc, argv, why);
+    int err = exp_elsewhere_enter(&c->elsewhere, c->question->options, options_of(c), argc, argv, why_of(c));
 
-    return err || !e->argv ? err : exp_options_parse(options, program, e->argc, e->argv, why);
+    return err || !c->elsewhere.argv ? err : read_options(c, c->elsewhere.argc, c->elsewhere.argv);
 }
 
-int exp_main(const struct exp_main *m, void *session, struct exp_options *options, struct exp_why *why, int argc,
-             char **argv)
+static int obey(const struct course *c)
 {
-    const char *name = exp_options_program(m->program);
-    struct exp_elsewhere elsewhere = { 0 };
-    int err = exp_options_parse(options, m->program, argc, argv, why);
+    const struct exp_question *q = c->question;
+    const struct exp_options_of of = { exp_question_program(q), q->options, NULL, q->document };
 
-    if (!err && !options->helps && !options->documents)
-        err = enter(&elsewhere, m->program, options, argc, argv, why);
+    if (!c->asked.helps && !c->asked.documents)
+        return q->run(c->session);
+    if (c->asked.helps)
+        exp_options_usage(&of, stdout);
+    else
+        q->document(stdout);
+    return 0;
+}
 
+/* Runs it, and releases all but the session. Returns the exit status. */
+static int run(struct course *c, int argc, char **argv)
+{
+    const struct exp_question *q = c->question;
+    int err = read_options(c, argc, argv), status = 0;
+
+    if (!err && !c->asked.helps && !c->asked.documents)
+        err = enter(c, argc, argv);
     setvbuf(stdout, NULL, _IOLBF, 0);
     if (!err)
-        err = exp_signal_install(name);
+        err = exp_signal_install(exp_question_program(q));
     if (!err)
-        err = obey(m, session, options);
-    m->release(session);
-    exp_elsewhere_release(&elsewhere);
-    return exp_program_end(name, err, why);
+        err = obey(c);
+    if (!err && q->status)
+        status = q->status(c->session);
+    if (q->release)
+        q->release(c->session);
+    exp_elsewhere_release(&c->elsewhere);
+    err = exp_program_end(exp_question_program(q), err, why_of(c));
+    return err ? err : status;
 }
 
-int exp_main_models(struct exp_models *m, const struct exp_options *o, struct exp_why *why)
+int exp_main(const struct exp_question *q, int argc, char **argv)
 {
-    int err = exp_models_read(m, EXP_EXPERIMENTS_DIR, o->model, o->layers, why);
+    struct course c = { .question = q, .session = calloc(1, q->session_bytes) };
+    int status;
+
+    if (!c.session) {
+        fprintf(stderr, "%s: out of memory\n", exp_question_program(q));
+        return EXP_EXIT_BAD_INPUT;
+    }
+    status = run(&c, argc, argv);
+    free(c.session);
+    return status;
+}
+
+int exp_main_models(struct exp_models *m, const char *model, const char *layers, struct exp_why *why)
+{
+    int err = exp_models_read(m, EXP_EXPERIMENTS_DIR, model, layers, why);
 
     for (size_t i = 0; i < m->n && !err; i++)
         exp_model_print_notes(&m->model[i], stderr);
     return err;
 }
 
-int exp_main_model(struct exp_model *m, const struct exp_options *o, struct exp_why *why)
+int exp_main_model(struct exp_model *m, const char *model, const char *layers, struct exp_why *why)
 {
-    int err = exp_model_find(m, EXP_EXPERIMENTS_DIR, o->model, why);
+    int err = exp_model_find(m, EXP_EXPERIMENTS_DIR, model, why);
 
-    if (!err && *o->layers)
-        err = exp_model_filter(m, o->layers, why);
+    if (!err && *layers)
+        err = exp_model_filter(m, layers, why);
     if (!err)
         exp_model_print_notes(m, stderr);
     return err;
@@ -85,28 +131,28 @@ int exp_main_progress(struct exp_progress **p, const double seconds[EXP_N_WORKS]
     return exp_fail(why, err, "out of memory");
 }
 
-int exp_main_store(struct exp_store **s, const struct exp_options *o, struct exp_why *why)
+int exp_main_store(struct exp_store **s, const char *store, const char *results, const char *known, struct exp_why *why)
 {
     char *path;
     size_t n;
     int err;
 
     *s = NULL;
-    if (!strcmp(o->store, EXP_STORE_NONE))
+    if (!strcmp(store, EXP_NO_FILE))
         return 0;
-    path = *o->store ? exp_format("%s", o->store) : exp_format("%s/store.sqlite", o->results);
+    path = *store ? exp_format("%s", store) : exp_format("%s/store.sqlite", results);
     if (!path)
         return exp_fail(why, -ENOMEM, "out of memory");
     err = exp_store_open(s, path, why);
     free(path);
-    if (!err && *o->known)
-        err = exp_store_merge(*s, o->known, &n, why);
+    if (!err && known && *known)
+        err = exp_store_merge(*s, known, &n, why);
     return err;
 }
 
 int exp_main_needs_store(struct exp_why *why)
 {
-    return exp_fail(why, -EINVAL, "LAUNCHER=slurm: needs a store, not STORE=%s", EXP_STORE_NONE);
+    return exp_fail(why, -EINVAL, "LAUNCHER=slurm: needs a store, not STORE=%s", EXP_NO_FILE);
 }
 
 /* Reads a whole number of at most so many digits, and the character behind it, which must be `end`. */
@@ -122,24 +168,24 @@ static bool read_digits(const char **at, size_t *value, char end)
     return true;
 }
 
-int exp_main_share(size_t *share, size_t *n_shares, const struct exp_options *o, struct exp_why *why)
+int exp_main_share(size_t *share, size_t *n_shares, const char *text, const char *store, struct exp_why *why)
 {
-    const char *at = o->share;
+    const char *at = text;
 
     *share = *n_shares = 0;
-    if (!*o->share)
+    if (!*text)
         return 0;
     if (!read_digits(&at, share, '/') || !read_digits(&at, n_shares, '\0') || *share >= *n_shares)
-        return exp_fail(why, -EINVAL, "SHARE: must be as 0/8, up to 7/8, not '%s'", o->share);
-    if (!*o->store || !strcmp(o->store, EXP_STORE_NONE))
-        return exp_fail(why, -EINVAL, "SHARE=%s: STORE must name the file that keeps the share", o->share);
+        return exp_fail(why, -EINVAL, "SHARE: must be as 0/8, up to 7/8, not '%s'", text);
+    if (!*store || !strcmp(store, EXP_NO_FILE))
+        return exp_fail(why, -EINVAL, "SHARE=%s: STORE must name the file that keeps the share", text);
     return 0;
 }
 
 static int draw(const struct exp_main_figures *f, const struct exp_plot_variable *variable, size_t n,
                 struct exp_why *why)
 {
-    struct exp_program_figures list = { .program = exp_options_program(f->program), .dir = f->results->path };
+    struct exp_program_figures list = { .program = f->program, .dir = f->results->path };
     const struct exp_plot_figures figures = {
         .scripts_dir = EXP_FIGURES_DIR,
         .data_dir = f->results->dir.path,

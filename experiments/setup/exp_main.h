@@ -1,4 +1,4 @@
-/* The course of a program: it reads its options, does what they ask for, and ends. */
+/* The course of every question, and what questions do alike on it. */
 #ifndef EXPERIMENTS_EXP_MAIN_H
 #define EXPERIMENTS_EXP_MAIN_H
 
@@ -6,7 +6,7 @@
 #include "experiments/base/exp_plot.h"
 #include "experiments/base/exp_progress.h"
 #include "experiments/setup/exp_models.h"
-#include "experiments/setup/exp_options.h"
+#include "experiments/setup/exp_question.h"
 #include "experiments/setup/exp_results.h"
 #include "experiments/store/exp_store.h"
 
@@ -14,23 +14,18 @@
 #define EXP_EXPERIMENTS_DIR "experiments"
 #define EXP_FIGURES_DIR EXP_EXPERIMENTS_DIR "/figures"
 
-struct exp_main {
-    enum exp_program program;
-    void (*document)(FILE *out);    /* prints what its files' columns mean */
-    int (*run)(void *session);      /* returns 0 or -errno with one line in why */
-    void (*release)(void *session); /* is called at the end, whatever happened */
-};
-
-/* Runs the program; options and why are the session's. Returns the exit status. */
-int exp_main(const struct exp_main *m, void *session, struct exp_options *options, struct exp_why *why, int argc,
-             char **argv);
+/*
+ * Runs the program of a question: reads its options, goes to the project's folder, does what they ask for, and ends.
+ * The first of argv is not read. Returns the exit status.
+ */
+int exp_main(const struct exp_question *q, int argc, char **argv);
 
 /*
- * Reads the models, or the one model, that the options MODEL and LAYERS name, and prints on standard error what a
+ * Reads the models, or the one model, that MODEL and LAYERS name, and prints on standard error what a
  * reader should know of their files. Returns as exp_models_read.
  */
-int exp_main_models(struct exp_models *m, const struct exp_options *o, struct exp_why *why);
-int exp_main_model(struct exp_model *m, const struct exp_options *o, struct exp_why *why);
+int exp_main_models(struct exp_models *m, const char *model, const char *layers, struct exp_why *why);
+int exp_main_model(struct exp_model *m, const char *model, const char *layers, struct exp_why *why);
 
 /*
  * Starts the progress of work that was announced (exp_progress_new), on standard error. Returns 0, or -ENOMEM with one
@@ -39,20 +34,21 @@ int exp_main_model(struct exp_model *m, const struct exp_options *o, struct exp_
 int exp_main_progress(struct exp_progress **p, const double seconds[EXP_N_WORKS], struct exp_why *why);
 
 /*
- * Opens the results store that STORE names, by default in the folder of results, which must be there. *s stays NULL if none is
- * to be used. Returns 0, or as exp_store_open.
+ * Opens the results store that STORE names, by default in the folder of results, which must be there, and takes over
+ * what the store KNOWN has; NULL and "": no other store. *s stays NULL if STORE=no. Returns 0, or as exp_store_open.
  */
-int exp_main_store(struct exp_store **s, const struct exp_options *o, struct exp_why *why);
+int exp_main_store(struct exp_store **s, const char *store, const char *results, const char *known,
+                   struct exp_why *why);
 
 /* Says that LAUNCHER=slurm needs a store: returns -EINVAL with one line in why. */
 int exp_main_needs_store(struct exp_why *why);
 
 /* Reads SHARE, "2/8"; *n_shares is 0 without one. Returns 0, or -EINVAL with one line in why. */
-int exp_main_share(size_t *share, size_t *n_shares, const struct exp_options *o, struct exp_why *why);
+int exp_main_share(size_t *share, size_t *n_shares, const char *text, const char *store, struct exp_why *why);
 
 /* The figures of a program that draws them from the tables it has just written. */
 struct exp_main_figures {
-    enum exp_program program;
+    const char *program; /* its name in messages */
     const struct exp_results *results;
     const char *const *figure;
     size_t n_figures;

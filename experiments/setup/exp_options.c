@@ -6,106 +6,31 @@
 #include <strings.h>
 #include <unistd.h>
 
-#include "counters/host/ctr_timer.h"
 #include "experiments/base/exp_error.h"
 #include "experiments/base/exp_text.h"
 #include "experiments/setup/exp_algo.h"
 #include "sim/cpu.h"
 
-enum kind { NUMBER, WORD, TEXT, PATH, RESULTS, NAMES }; /* from TEXT on, fields are texts */
-
-/* Which programs know an option. */
-enum {
-    EXPERIMENT = 1 << EXP_EXPERIMENT,
-    JUDGE = 1 << EXP_JUDGE,
-    PEERS = 1 << EXP_PEERS,
-    VALIDATE = 1 << EXP_VALIDATE,
-    CALIBRATE = 1 << EXP_CALIBRATE,
-    PAPER = 1 << EXP_PAPER,
-    STUDY = 1 << EXP_STUDY,
-    REDRAW = 1 << EXP_REDRAW,
-    REPORT = 1 << EXP_REPORT,
-    COMPARE = 1 << EXP_COMPARE,
-    SWEEP = 1 << EXP_SWEEP,
-    POLYDL = 1 << EXP_POLYDL,
-    PLAN = 1 << EXP_PLAN,
-    GEN = 1 << EXP_GEN,
-    STREAMS = 1 << EXP_STREAMS,
-    ALL = (1 << EXP_N_PROGRAMS) - 1
-};
-
-enum { N_WORDS = 6 };
-
-struct option {
-    const char *name;
-    unsigned programs;
-    const char *help;
-    enum kind kind;
-    size_t offset;              /* of the field; NUMBER and WORD: unsigned, else const char * */
-    const char *words[N_WORDS]; /* WORD: the values 0, 1, 2, ... */
-    unsigned least, most;       /* NUMBER */
-};
-
-#define FIELD(field) offsetof(struct exp_options, field)
-#define TEXT_TO(field) .kind = TEXT, .offset = FIELD(field)
-#define PATH_TO(field) .kind = PATH, .offset = FIELD(field)
-#define RESULTS_TO(field) .kind = RESULTS, .offset = FIELD(field)
-#define NAMES_TO(field) .kind = NAMES, .offset = FIELD(field)
-#define NUMBER_TO(field, from, to) .kind = NUMBER, .offset = FIELD(field), .least = from, .most = to
-#define WORD_TO(field, ...) .kind = WORD, .offset = FIELD(field), .words = { __VA_ARGS__ }
-
-#define VARIABLE(...) { __VA_ARGS__ },
-#define FROM_MAKE(...) { __VA_ARGS__ },
-#define FLAG(...)
-
-static const struct option options[] = {
-#include "experiments/setup/options.def"
-};
+/* ---- flags that every program has ---- */
 
 struct flag {
-    const char *name;
-    unsigned programs;
-    const char *help;
-    size_t offset; /* of a bool */
+    const char *name, *help;
+    size_t offset; /* of a bool in struct exp_options_asked */
 };
 
-#undef VARIABLE
-#undef FROM_MAKE
-#undef FLAG
-#define VARIABLE(...)
-#define FROM_MAKE(...)
-#define FLAG(...) { __VA_ARGS__ },
+static const struct flag columns = { "--columns", "print what the columns of the result files mean",
+                                     offsetof(struct exp_options_asked, documents) };
+static const struct flag help = { "--help", "print this", offsetof(struct exp_options_asked, helps) };
 
-static const struct flag flags[] = {
-#include "experiments/setup/options.def"
-};
+/* ---- the usage ---- */
 
-static const struct {
-    const char *name, *model, *machine;
-    size_t least_rounds, most_rounds;
-    unsigned limit, cache, timing;
-} programs[EXP_N_PROGRAMS] = {
-    { "experiment", "", "host", 10, 200, 30, 0, 1 },
-    { "judge", "all", "host", 0, 0, 0, 0, 1 },
-    { "peers", "all", "host", 5, 100, 60, 0, 1 },
-    { "validate", "all", "", 0, 0, 0, 0, 1 },
-    { "calibrate", "none", "host", 3, 41, 60, 0, 1 },
-    { "paper", "all", "", 5, 100, 45, 2, 1 },
-    { "study", "all", "host", 3, 9, 240, 0, 0 },
-    { "redraw", "none", "", 0, 0, 0, 0, 0 },
-    { "report", "all", "", 0, 0, 0, 0, 0 },
-    { "compare", "none", "host", 0, 0, 0, 0, 0 },
-    { "sweep", "", "host", 0, 0, 0, 0, 0 },
-    { "polydl", "all", "host", 0, 0, 0, 0, 1 },
-    { "sconv-plan", "none", "host", 0, 0, 0, 0, 0 },
-    { "sconv-gen", "none", "host", 0, 0, 0, 0, 0 },
-    { "sconv-streams", "experiments/emit/streams.csv", "clx4208", 0, 0, 0, 0, 0 },
-};
-
-enum { N_OPTIONS = sizeof options / sizeof options[0], N_FLAGS = sizeof flags / sizeof flags[0] };
+static bool is_flag(const struct exp_option *o)
+{
+    return o->kind == EXP_OPTION_FLAG || o->kind == EXP_OPTION_QUERY;
+}
 
 /* Prints a help text, with names where it has a mark for them. */
-static void print_help(const char *help, FILE *out)
+static void print_help(const char *text, FILE *out)
 {
     static const struct {
         const char *mark;
@@ -113,275 +38,267 @@ static void print_help(const char *help, FILE *out)
     } marks[] = { { "@algos@", exp_algo_say_known }, { "@default_algos@", exp_algo_say_default } };
 
     for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++) {
-        const char *at = strstr(help, marks[i].mark);
+        const char *at = strstr(text, marks[i].mark);
         char names[512] = "";
 
         if (!at)
             continue;
         marks[i].say(names, sizeof names);
-        fprintf(out, "%.*s%s", (int)(at - help), help, names);
-        help = at + strlen(marks[i].mark);
+        fprintf(out, "%.*s%s", (int)(at - text), text, names);
+        text = at + strlen(marks[i].mark);
     }
-    fprintf(out, "%s\n", help);
+    fprintf(out, "%s\n", text);
 }
 
-void exp_options_usage(enum exp_program program, FILE *out)
+static void print_options(const struct exp_option *table, bool are_flags, FILE *out)
+{
+    for (const struct exp_option *o = table; o->name; o++) {
+        if (is_flag(o) != are_flags)
+            continue;
+        fprintf(out, "  %-12s ", o->name);
+        print_help(o->help, out);
+    }
+}
+
+void exp_options_usage(const struct exp_options_of *of, FILE *out)
 {
     fprintf(out, "usage: %s NAME=VALUE ...   (in any folder; results go to the one where it is started)\n\n",
-            programs[program].name);
-    for (size_t i = 0; i < N_OPTIONS; i++) {
-        if (!(options[i].programs & 1u << program))
-            continue;
-        fprintf(out, "  %-12s ", options[i].name);
-        print_help(options[i].help, out);
-    }
+            of->program);
+    print_options(of->table, false, out);
     fprintf(out, "\n");
-    for (size_t i = 0; i < N_FLAGS; i++) {
-        if (flags[i].programs & 1u << program)
-            fprintf(out, "  %-12s %s\n", flags[i].name, flags[i].help);
-    }
+    if (of->has_columns)
+        fprintf(out, "  %-12s %s\n", columns.name, columns.help);
+    print_options(of->table, true, out);
+    fprintf(out, "  %-12s %s\n", help.name, help.help);
 }
 
-static int read_number(const struct option *opt, const char *text, unsigned *value, struct exp_why *why)
+/* ---- values ---- */
+
+static int read_number(const struct exp_option *o, const char *text, unsigned *value, struct exp_why *why)
 {
     char *end;
     unsigned long n;
 
     errno = 0;
     n = strtoul(text, &end, 10);
-    if (errno || end == text || *end || *text < '0' || *text > '9' || n < opt->least || n > opt->most)
-        return exp_fail(why, -EINVAL, "%s: must be a whole number from %u to %u, not '%s'", opt->name, opt->least,
-                        opt->most, text);
+    if (errno || end == text || *end || *text < '0' || *text > '9' || n < o->least || n > o->most)
+        return exp_fail(why, -EINVAL, "%s: must be a whole number from %u to %u, not '%s'", o->name, o->least, o->most,
+                        text);
     *value = (unsigned)n;
     return 0;
 }
 
-static int read_word(const struct option *opt, const char *text, unsigned *value, struct exp_why *why)
+static int read_word(const struct exp_option *o, const char *text, unsigned *value, struct exp_why *why)
 {
     char known[80] = "";
 
-    for (unsigned i = 0; i < N_WORDS && opt->words[i]; i++) {
-        bool is_last = i + 1 == N_WORDS || !opt->words[i + 1];
+    for (unsigned i = 0; i < EXP_OPTION_N_WORDS && o->words[i]; i++) {
+        bool is_last = i + 1 == EXP_OPTION_N_WORDS || !o->words[i + 1];
 
-        if (!strcmp(text, opt->words[i])) {
+        if (!strcmp(text, o->words[i])) {
             *value = i;
             return 0;
         }
-        exp_say_more(known, sizeof known, "%s%s", !i ? "" : is_last ? " or " : ", ", opt->words[i]);
+        exp_say_more(known, sizeof known, "%s%s", !i ? "" : is_last ? " or " : ", ", o->words[i]);
     }
-    return exp_fail(why, -EINVAL, "%s: must be %s, not '%s'", opt->name, known, text);
+    return exp_fail(why, -EINVAL, "%s: must be %s, not '%s'", o->name, known, text);
 }
 
-static struct exp_options defaults(enum exp_program program)
+static unsigned default_number(const struct exp_option *o)
 {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
 
-    return (struct exp_options){
-        .model = programs[program].model,
-        .machine = programs[program].machine,
-        .algos = "",
-        .layers = "",
-        .ukr = "",
-        .core = "",
-        .results = "results",
-        .counts = "results/reference/zen3/counts",
-        .patterns = "",
-        .out = "",
-        .layer = "",
-        .plan = "",
-        .set = "",
-        .wisdom = "",
-        .weights = "",
-        .run_a = "",
-        .run_b = "",
-        .fail_if = "",
-        .fit = EXP_FIT_AUTO,
-        .commit = "",
-        .vary = "",
-        .variants = "",
-        .threads = 2,
-        .budget = 30,
-        .refine = 300,
-        .batch = 1,
-        .store = "",
-        .share = "",
-        .known = "",
-        .slurm = "",
-        .shares = 8,
-        .observer = "",
-        .guest = "",
-        .twin = "",
-        .why_no_guest = "",
-        .observe = EXP_OBSERVE_AUTO,
-        .observe_limit = 60,
-        .limit = programs[program].limit,
-        .sample = 60,
-        .ruler = 1,
-        .hot_reps = 3,
-        .jobs = cores > 0 ? (unsigned)cores : 1,
-        .timing = programs[program].timing,
-        .cache = programs[program].cache,
-    };
+    return o->number != EXP_ALL_CORES ? o->number : cores > 0 ? (unsigned)cores : 1;
 }
 
-static int read_value(struct exp_options *o, enum exp_program program, const struct option *opt, const char *text,
-                      struct exp_why *why)
+/* Gives a field the option's default. */
+static void set_default(void *options, const struct exp_option *o)
 {
-    const struct exp_options usual = defaults(program);
-    void *field = (char *)o + opt->offset;
+    char *field = (char *)options + o->offset;
+
+    if (is_flag(o))
+        memcpy(field, &(bool){ false }, sizeof(bool));
+    else if (o->kind >= EXP_OPTION_TEXT)
+        memcpy(field, &o->text, sizeof o->text);
+    else
+        memcpy(field, &(unsigned){ default_number(o) }, sizeof(unsigned));
+}
+
+static int read_value(void *options, const struct exp_option *o, const char *text, struct exp_why *why)
+{
+    void *field = (char *)options + o->offset;
 
     if (!*text) {
-        memcpy(field, (const char *)&usual + opt->offset, opt->kind >= TEXT ? sizeof text : sizeof(unsigned));
+        set_default(options, o);
         return 0;
     }
-    if (opt->kind == NUMBER)
-        return read_number(opt, text, field, why);
-    if (opt->kind == WORD)
-        return read_word(opt, text, field, why);
+    if (o->kind == EXP_OPTION_NUMBER)
+        return read_number(o, text, field, why);
+    if (o->kind == EXP_OPTION_WORD)
+        return read_word(o, text, field, why);
     memcpy(field, &text, sizeof text);
     return 0;
 }
 
+/* ---- the command line ---- */
+
+struct reading {
+    const struct exp_options_of *of;
+    void *options;
+    struct exp_options_asked *asked;
+    int argc;
+    char **argv;
+};
+
 /* Says which option was meant, if one comes near. */
-static int unknown(enum exp_program program, const char *arg, size_t name_length, struct exp_why *why)
+static int unknown(const struct exp_options_of *of, const char *arg, size_t name_length, struct exp_why *why)
 {
-    const char *known[N_OPTIONS + N_FLAGS], *nearest;
+    const char *known[128], *nearest;
     char *name = exp_format("%.*s", (int)name_length, arg);
     size_t n = 0;
 
-    for (size_t i = 0; i < N_OPTIONS; i++) {
-        if (options[i].programs & 1u << program)
-            known[n++] = options[i].name;
-    }
-    for (size_t i = 0; i < N_FLAGS; i++) {
-        if (flags[i].programs & 1u << program)
-            known[n++] = flags[i].name;
-    }
+    for (const struct exp_option *o = of->table; o->name && n < sizeof known / sizeof known[0] - 2; o++)
+        known[n++] = o->name;
+    if (of->has_columns)
+        known[n++] = columns.name;
+    known[n++] = help.name;
     nearest = name ? exp_names_nearest(name, known, n) : NULL;
     free(name);
     return exp_fail(why, -EINVAL, "unknown option '%s'%s%s%s %s --help lists them", arg,
-                    nearest ? ", did you mean " : ";", nearest ? nearest : "", nearest ? "?" : "",
-                    programs[program].name);
+                    nearest ? ", did you mean " : ";", nearest ? nearest : "", nearest ? "?" : "", of->program);
 }
 
-static bool read_flag(struct exp_options *o, enum exp_program program, const char *arg)
+/* Reads a flag of every program, or one of the table's. Returns whether it is one. */
+static bool read_flag(const struct reading *r, const char *arg)
 {
-    for (size_t i = 0; i < N_FLAGS; i++) {
-        if (flags[i].programs & 1u << program && !strcmp(flags[i].name, arg)) {
-            *(bool *)(void *)((char *)o + flags[i].offset) = true;
-            return true;
-        }
+    static const struct flag *const common[] = { &help, &columns };
+
+    for (size_t i = 0; i < sizeof common / sizeof common[0]; i++) {
+        if (strcmp(common[i]->name, arg) || (common[i] == &columns && !r->of->has_columns))
+            continue;
+        *(bool *)(void *)((char *)r->asked + common[i]->offset) = true;
+        return true;
+    }
+    for (const struct exp_option *o = r->of->table; o->name; o++) {
+        if (!is_flag(o) || strcmp(o->name, arg))
+            continue;
+        *(bool *)(void *)((char *)r->options + o->offset) = true;
+        r->asked->queries = r->asked->queries || o->kind == EXP_OPTION_QUERY;
+        return true;
     }
     return false;
 }
 
 /* Finds the option that is called so: MACHINE, or machine behind two dashes. */
-static const struct option *find_option(enum exp_program program, const char *name, size_t length, bool has_dashes)
+static const struct exp_option *find_option(const struct exp_option *table, const char *name, size_t length,
+                                            bool has_dashes)
 {
-    for (size_t i = 0; i < N_OPTIONS; i++) {
-        if (options[i].programs & 1u << program && strlen(options[i].name) == length &&
-            !(has_dashes ? strncasecmp : strncmp)(options[i].name, name, length))
-            return &options[i];
+    for (const struct exp_option *o = table; o->name; o++) {
+        if (!is_flag(o) && strlen(o->name) == length && !(has_dashes ? strncasecmp : strncmp)(o->name, name, length))
+            return o;
     }
     return NULL;
 }
 
 /* Reads the argument at *i, and the one behind it if that is its value; *i becomes the last one that was read. */
-static int read_argument(struct exp_options *o, enum exp_program program, int argc, char **argv, int *i,
-                         struct exp_why *why)
+static int read_argument(const struct reading *r, int *i, struct exp_why *why)
 {
-    const char *arg = argv[*i];
+    const char *arg = r->argv[*i];
     bool has_dashes = !strncmp(arg, "--", 2);
     const char *name = arg + (has_dashes ? 2 : 0);
     size_t length = strcspn(name, "=");
-    const struct option *opt;
+    const struct exp_option *o;
 
-    if (read_flag(o, program, arg))
+    if (read_flag(r, arg))
         return 0;
-    opt = find_option(program, name, length, has_dashes);
-    if (opt && name[length])
-        return read_value(o, program, opt, name + length + 1, why);
-    if (!opt || !has_dashes)
-        return unknown(program, arg, strcspn(arg, "="), why);
-    if (*i + 1 == argc)
+    o = find_option(r->of->table, name, length, has_dashes);
+    if (o && name[length])
+        return read_value(r->options, o, name + length + 1, why);
+    if (!o || !has_dashes)
+        return unknown(r->of, arg, strcspn(arg, "="), why);
+    if (*i + 1 == r->argc)
         return exp_fail(why, -EINVAL, "%s: the value is missing", arg);
-    return read_value(o, program, opt, argv[++*i], why);
+    return read_value(r->options, o, r->argv[++*i], why);
 }
 
-int exp_options_parse(struct exp_options *o, enum exp_program program, int argc, char **argv, struct exp_why *why)
+/* Tells whether one of some options, "LAYER|MODEL=example", is not its default. */
+static bool is_given(const struct exp_option *table, const void *options, const char *names)
 {
-    *o = defaults(program);
-    o->argv = argv;
+    for (const char *at = names;; at++) {
+        size_t length = strcspn(at, "|=");
+        const struct exp_option *o = find_option(table, at, length, false);
+        const char *value;
+
+        if (o) {
+            memcpy(&value, (const char *)options + o->offset, sizeof value);
+            if (strcmp(value, o->text) != 0)
+                return true;
+        }
+        at += length;
+        if (*at != '|')
+            return false;
+    }
+}
+
+/* Names an option that must be given, and is not. */
+static int check_needs(const struct reading *r, struct exp_why *why)
+{
+    if (!r->of->needs || r->asked->helps || r->asked->documents || r->asked->queries)
+        return 0;
+    for (const char *const *need = r->of->needs; *need; need++) {
+        int length = (int)strcspn(*need, "|=");
+
+        if (!is_given(r->of->table, r->options, *need))
+            return exp_fail(why, -EINVAL, "%.*s is missing: for example %.*s%s", length, *need, length, *need,
+                            strchr(*need, '='));
+    }
+    return 0;
+}
+
+int exp_options_parse(const struct exp_options_of *of, void *options, struct exp_options_asked *asked, int argc,
+                      char **argv, struct exp_why *why)
+{
+    const struct reading r = { of, options, asked, argc, argv };
+
+    *asked = (struct exp_options_asked){ 0 };
+    for (const struct exp_option *o = of->table; o->name; o++)
+        set_default(options, o);
     for (int i = 1; i < argc; i++) {
-        int err = read_argument(o, program, argc, argv, &i, why);
+        int err = read_argument(&r, &i, why);
 
         if (err)
             return err;
     }
     if (sim_cpu_check_limit(why->text, sizeof why->text))
         return -EINVAL;
-    if (!*o->model && !o->helps && !o->documents && !o->asks_guest)
-        return exp_fail(why, -EINVAL, "MODEL is missing: for example MODEL=vgg16");
-    return 0;
+    return check_needs(&r, why);
 }
+
+/* ---- paths ---- */
 
 /* Tells whether an option's value names files in the folder where the program was started. */
-static bool is_here(const struct exp_options *o, const struct exp_options *usual, const struct option *opt,
-                    const char **value)
+static bool is_here(const struct exp_option *o, const void *options, const char **value)
 {
-    const char *by_default;
-
-    if (opt->kind < PATH)
+    if (o->kind < EXP_OPTION_PATH)
         return false;
-    memcpy(value, (const char *)o + opt->offset, sizeof *value);
-    memcpy(&by_default, (const char *)usual + opt->offset, sizeof by_default);
-    if (opt->offset == FIELD(store) && !strcmp(*value, EXP_STORE_NONE))
+    memcpy(value, (const char *)options + o->offset, sizeof *value);
+    if (o->kind == EXP_OPTION_PATH && !strcmp(*value, EXP_NO_FILE))
         return false;
-    return **value && (opt->kind == RESULTS || *value != by_default);
+    return **value && (o->kind == EXP_OPTION_FOLDER || *value != o->text);
 }
 
-bool exp_options_next_path(const struct exp_options *o, enum exp_program program, size_t *at,
+bool exp_options_next_path(const struct exp_option *table, const void *options, size_t *at,
                            struct exp_options_path *path)
 {
-    const struct exp_options usual = defaults(program);
+    for (; table[*at].name; ++*at) {
+        const struct exp_option *o = &table[*at];
 
-    for (; *at < N_OPTIONS; ++*at) {
-        const struct option *opt = &options[*at];
-
-        if (opt->programs & 1u << program && is_here(o, &usual, opt, &path->value)) {
-            path->name = opt->name;
-            path->are_names = opt->kind == NAMES;
+        if (is_here(o, options, &path->value)) {
+            path->name = o->name;
+            path->are_names = o->kind == EXP_OPTION_NAMES;
             ++*at;
             return true;
         }
     }
     return false;
-}
-
-uint64_t exp_options_ruler_ns(const struct exp_options *o)
-{
-    return o->ruler ? (uint64_t)o->limit * 1000000000u : 0;
-}
-
-struct exp_rounds exp_options_rounds(const struct exp_options *o, enum exp_program program)
-{
-    if (o->reps)
-        return (struct exp_rounds){ o->reps, o->reps, 0 };
-    return (struct exp_rounds){ programs[program].least_rounds, programs[program].most_rounds,
-                                (uint64_t)o->limit * 1000000000u };
-}
-
-uint64_t (*exp_options_clock(const struct exp_options *o))(void)
-{
-    return o->clock == EXP_CLOCK_CPU ? ctr_thread_ns : ctr_now_ns;
-}
-
-const char *exp_options_clock_name(const struct exp_options *o)
-{
-    return o->clock == EXP_CLOCK_CPU ? "CLOCK_THREAD_CPUTIME_ID" : "CLOCK_MONOTONIC";
-}
-
-const char *exp_options_program(enum exp_program program)
-{
-    return programs[program].name;
 }

@@ -23,7 +23,7 @@ static void print_asked(const char *text, size_t length, FILE *out)
         fputc(strchr(kept, text[i]) && (i || *text != '.') ? text[i] : '~', out);
 }
 
-static void print_path(const char *path, FILE *out)
+void exp_results_print_path(const char *path, FILE *out)
 {
     size_t length = strlen(path);
 
@@ -32,70 +32,41 @@ static void print_path(const char *path, FILE *out)
     print_asked(path, length, out);
 }
 
-/* Two folders that are compared. */
-static void print_pair(const struct exp_options *o, FILE *out)
+static void print_layers(const char *layers, FILE *out)
 {
-    print_path(o->run_a, out);
-    fputs("..", out);
-    print_path(o->run_b, out);
-}
-
-static void print_layers(const struct exp_options *o, FILE *out)
-{
-    if (*o->layers)
+    if (*layers)
         fputc(',', out);
-    print_asked(o->layers, strlen(o->layers), out);
+    print_asked(layers, strlen(layers), out);
 }
 
-/* Layers whose code is made. */
-static void print_code(const struct exp_options *o, FILE *out)
+void exp_results_print_models(const char *model, const char *layers, FILE *out)
 {
-    print_path(*o->layer ? o->layer : *o->plan ? o->plan : *o->model ? o->model : "default", out);
-    if (!*o->layer && !*o->plan)
-        print_layers(o, out);
+    exp_results_print_path(*model ? model : "default", out);
+    print_layers(layers, out);
 }
 
-/* Folders below <RESULTS>/<machine>. */
-static const struct layout {
-    const char *folder; /* "": the models' own folders; NULL: a program without results of its own */
-    bool has_sums;      /* results may be of more than one model: they are not in a model's folder */
-    const char *marker; /* a file that these results always have */
-    void (*print)(const struct exp_options *o, FILE *out); /* what names results that are of no model; NULL: nothing */
-} layouts[EXP_N_PROGRAMS] = {
-    [EXP_EXPERIMENT] = { "", false, "layers.csv", NULL },
-    [EXP_JUDGE] = { "/judgement", true, "layers.csv", NULL },
-    [EXP_PEERS] = { "/peers", true, "layers.csv", NULL },
-    [EXP_CALIBRATE] = { "/calibration", false, SIM_MACHINE_FILE, NULL },
-    [EXP_VALIDATE] = { "/validation", true, "simulated_vs_measured.csv", NULL },
-    [EXP_PAPER] = { "/paper", true, "numbers.csv", NULL },
-    [EXP_STUDY] = { "/study", true, "choices.csv", NULL },
-    [EXP_COMPARE] = { "/compare", false, "compare.csv", print_pair },
-    [EXP_SWEEP] = { "/sweep", true, "sweep.csv", NULL },
-    [EXP_GEN] = { "/emit", false, "code.csv", print_code },
-    [EXP_STREAMS] = { "/streams", false, "streams.csv", print_code },
-    [EXP_POLYDL] = { "/polydl", true, "variants.csv", NULL },
-};
+const struct exp_results_layout exp_results_of_models = { "", false, "layers.csv", NULL };
 
 static const char all_models[] = "all", parts[] = "parts"; /* parts: of paper */
 
-/* Tells whether a program's results lie in a folder of that name. */
-static bool is_taken(enum exp_program program, const char *name)
+/* Tells whether a question's results lie in a folder of that name. */
+static bool is_taken(const struct exp_results_layout *own, const char *name)
 {
-    const struct layout *own = &layouts[program];
+    for (const struct exp_question *const *q = exp_questions; *q && !*own->folder; q++) {
+        const struct exp_results_layout *place = (*q)->place;
 
-    for (unsigned p = 0; p < EXP_N_PROGRAMS && !*own->folder; p++) {
-        if (layouts[p].folder && *layouts[p].folder && !strcmp(layouts[p].folder + 1, name))
+        if (place && *place->folder && !strcmp(place->folder + 1, name))
             return true;
     }
     return own->has_sums && (!strcmp(all_models, name) || !strcmp(parts, name));
 }
 
-static int check_name(enum exp_program program, const struct exp_model *model, struct exp_why *why)
+static int check_name(const struct exp_results_layout *layout, const struct exp_model *model, struct exp_why *why)
 {
     if (*model->name == '.')
         return exp_fail(why, -EINVAL, "%s: results in '%s' would be hidden: the table's name must not begin with a dot",
                         model->path, model->name);
-    if (is_taken(program, model->name))
+    if (is_taken(layout, model->name))
         return exp_fail(why, -EINVAL,
                         "%s: the folder '%s' is for other results than one model's: the table needs another name",
                         model->path, model->name);
@@ -117,19 +88,19 @@ static void shorten(char *name)
     snprintf(name + LONGEST_NAME - 17, 18, "~%016" PRIx64, hash);
 }
 
-static void print_models(const struct exp_options *o, const struct exp_model *model, size_t n, FILE *out)
+static void print_models(const char *asked, const char *layers, const struct exp_model *model, size_t n, FILE *out)
 {
-    const bool is_all = n > 1 && !strcmp(o->model, all_models);
+    const bool is_all = n > 1 && !strcmp(asked, all_models);
 
     if (is_all)
         fputs(all_models, out);
     for (size_t i = 0; i < n && !is_all; i++)
         fprintf(out, "%s%s", i ? "+" : "", model[i].name);
-    print_layers(o, out);
+    print_layers(layers, out);
 }
 
 /* Returns what results are called; of no model, what was asked for. From malloc; NULL when out of memory. */
-static char *name_of(const struct layout *layout, const struct exp_options *o, const struct exp_model *model, size_t n)
+static char *name_of(const struct exp_results_place *p, const struct exp_model *model, size_t n)
 {
     char *name = NULL;
     size_t bytes = 0;
@@ -138,22 +109,24 @@ static char *name_of(const struct layout *layout, const struct exp_options *o, c
     if (!out)
         return NULL;
     if (n)
-        print_models(o, model, n, out);
-    else if (layout->print)
-        layout->print(o, out);
+        print_models(p->model, p->layers, model, n, out);
+    else if (p->layout->print)
+        p->layout->print(p->options, out);
     if (fclose(out)) {
         free(name);
         return NULL;
     }
-    if (n != 1 || *o->layers)
+    if (n != 1 || *p->layers)
         shorten(name);
     return name;
 }
 
-char *exp_results_name(const struct exp_options *o, const struct exp_model *model, size_t n)
+char *exp_results_name(const char *asked, const char *layers, const struct exp_model *model, size_t n)
 {
+    const struct exp_results_place p = { .layout = &exp_results_of_models, .model = asked, .layers = layers };
+
     assert(n);
-    return name_of(&layouts[EXP_EXPERIMENT], o, model, n);
+    return name_of(&p, model, n);
 }
 
 /* Names of files that lie where the folders of machines do. */
@@ -170,37 +143,36 @@ static int check_machine_name(const char *name, struct exp_why *why)
     return 0;
 }
 
-int exp_results_path(char **path, enum exp_program program, const struct exp_options *o, const char *machine,
-                     const struct exp_model *model, size_t n, struct exp_why *why)
+int exp_results_path(char **path, const struct exp_results_place *p, const char *machine, const struct exp_model *model,
+                     size_t n, struct exp_why *why)
 {
-    const struct layout *layout = &layouts[program];
-    char *name = name_of(layout, o, model, n);
+    char *name = name_of(p, model, n);
     int err = check_machine_name(machine, why);
 
     if (!err && n == 1)
-        err = check_name(program, model, why);
+        err = check_name(p->layout, model, why);
     *path =
-        err || !name ? NULL : exp_format("%s/%s%s%s%s", o->results, machine, layout->folder, *name ? "/" : "", name);
+        err || !name ? NULL : exp_format("%s/%s%s%s%s", p->results, machine, p->layout->folder, *name ? "/" : "", name);
     free(name);
     return err || *path ? err : exp_fail(why, -ENOMEM, "out of memory");
 }
 
 /* ---- the results of a run ---- */
 
-int exp_results_find(struct exp_results *r, enum exp_program program, const struct exp_options *o,
-                     const struct sim_machine *m, const struct exp_model *model, size_t n, struct exp_why *why)
+int exp_results_find(struct exp_results *r, struct exp_results_place p, const struct sim_machine *m,
+                     const struct exp_model *model, size_t n, struct exp_why *why)
 {
-    int err = exp_results_path(&r->path, program, o, m ? m->name : "host", model, n, why);
+    int err = exp_results_path(&r->path, &p, m ? m->name : "host", model, n, why);
 
-    r->marker = layouts[program].marker;
+    r->marker = p.layout->marker;
     r->model = model;
     r->n_models = n;
-    r->layers = o->layers;
+    r->layers = p.layers;
     if (!err && n == 1)
         err = exp_results_check_model(r->path, model, why);
     if (!err && n)
-        err = exp_results_check_layers(r->path, o->layers, why);
-    return err || !m ? err : exp_results_check_machine(r->path, m, o->machine, why);
+        err = exp_results_check_layers(r->path, p.layers, why);
+    return err || !m ? err : exp_results_check_machine(r->path, m, p.machine, why);
 }
 
 void exp_results_time(struct exp_results *r, const char *why_not)

@@ -2,16 +2,7 @@
  * Where results lie:
  *
  *     <RESULTS>/<machine>/<model>/             an experiment's
- *     <RESULTS>/<machine>/judgement/<models>/  those of judge
- *     <RESULTS>/host/peers/<models>/           those of peers
- *     <RESULTS>/host/calibration/              those of calibrate, which is about no model
- *     <RESULTS>/host/compare/<A>..<B>/         two runs compared, which may be of any model
- *     <RESULTS>/<machine>/sweep/<models>/      those of sweep
- *     <RESULTS>/<machine>/polydl/<models>/     program variants of PolyDL
- *     <RESULTS>/<machine>/emit/<layers>/       times of generated code (sconv-gen); as LAYER, PLAN or MODEL name them
- *     <RESULTS>/<machine>/streams/<layers>/    its observed streams (sconv-streams)
- *     <RESULTS>/host/study/<models>/           the study of the cost models
- *     <RESULTS>/host/paper/<models>/           the paper's page; what it is made of: <RESULTS>/<machine>/paper/parts/
+ *     <RESULTS>/<machine>/<folder>/<models>/   those of a question whose record names a folder (exp_question.h)
  *
  * <models> is the name of a single model, "all" for the whole set (MODEL=all), and the names of any other list of
  * models, joined by "+". Layers that LAYERS= chose have folders of their own: a comma and the patterns follow the name,
@@ -25,10 +16,22 @@
 
 #include "experiments/base/exp_error.h"
 #include "experiments/setup/exp_model.h"
-#include "experiments/setup/exp_options.h"
+#include "experiments/setup/exp_question.h"
 #include "experiments/setup/exp_results_owner.h"
 #include "experiments/base/exp_outdir.h"
 #include "sim/machine/machine.h"
+
+/* An experiment's results, which lie in the models' own folders. */
+extern const struct exp_results_layout exp_results_of_models;
+
+/* What decides where results lie, as the user asked for it. */
+struct exp_results_place {
+    const struct exp_results_layout *layout;
+    const void *options;        /* for layout->print */
+    const char *results;        /* RESULTS */
+    const char *model, *layers; /* MODEL and LAYERS, for results of models */
+    const char *machine;        /* MACHINE, where one is simulated */
+};
 
 /* A program's results: written aside, and put in their place when they are complete. Starts as { 0 }. */
 struct exp_results {
@@ -46,11 +49,11 @@ struct exp_results {
 
 /*
  * Finds the place for what a program makes of models [n] (several: judge, peers; none: calibrate). m is the simulated
- * machine, whose results may stand there; NULL: none is simulated, and o is all that counts. The models must outlive r.
+ * machine, whose results may stand there; NULL: none is simulated. The models must outlive r.
  * Returns 0, or as exp_results_path and the checks of exp_results_owner.h.
  */
-int exp_results_find(struct exp_results *r, enum exp_program program, const struct exp_options *o,
-                     const struct sim_machine *m, const struct exp_model *model, size_t n, struct exp_why *why);
+int exp_results_find(struct exp_results *r, struct exp_results_place place, const struct sim_machine *m,
+                     const struct exp_model *model, size_t n, struct exp_why *why);
 
 /*
  * Says, before they are opened, whether results of a program that may time something will hold times: why_not is NULL,
@@ -70,15 +73,22 @@ int exp_results_commit(struct exp_results *r, struct exp_why *why);
 /* Removes what was written and not committed. */
 void exp_results_release(struct exp_results *r);
 
-/* Returns what a folder of results of these models [n >= 1] is called; from malloc, NULL when out of memory. */
-char *exp_results_name(const struct exp_options *o, const struct exp_model *model, size_t n);
+/* Returns what a folder of results of these models [n >= 1], which were asked for so, is called; from malloc, NULL when out of memory. */
+char *exp_results_name(const char *asked, const char *layers, const struct exp_model *model, size_t n);
 
 /*
- * Makes the path of the folder for what a program makes of models [n] (several: judge, peers; none: calibrate) on a
+ * Makes the path of the folder for what a question makes of models [n] (several: judge, peers; none: calibrate) on a
  * machine; from malloc. Returns 0, or with one line in why and *path NULL: -EINVAL if a model's name begins with a dot,
  * as hidden folders do, or is that of a folder which the programs use otherwise; -ENOMEM.
  */
-int exp_results_path(char **path, enum exp_program program, const struct exp_options *o, const char *machine,
+int exp_results_path(char **path, const struct exp_results_place *place, const char *machine,
                      const struct exp_model *model, size_t n, struct exp_why *why);
+
+/*
+ * Prints a path, or models and layers, as part of a folder's name: so that no shell takes any of it for its own, and no
+ * folder is hidden.
+ */
+void exp_results_print_path(const char *path, FILE *out);
+void exp_results_print_models(const char *model, const char *layers, FILE *out);
 
 #endif

@@ -52,7 +52,7 @@ static void print_quoted(const char *word, FILE *out)
 static void print_call(const struct exp_slurm_job *j, const char *program, FILE *out)
 {
     print_quoted(program, out);
-    for (char *const *a = j->request->argv + 1; *a; a++) {
+    for (char *const *a = j->request->argv; *a; a++) {
         fputc(' ', out);
         print_quoted(*a, out);
     }

@@ -14,7 +14,7 @@
 
 /* What is asked for. */
 struct exp_slurm_request {
-    char *const *argv; /* of this program, NULL at the end */
+    char *const *argv; /* the question and its options, NULL at the end */
     const char *name;  /* of the jobs */
     bool has_threads;  /* the program takes JOBS, and works on as many threads as a job has CPUs */
     const char *needs; /* what each job asks for, "--exclusive"; "" */

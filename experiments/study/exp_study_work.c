@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "experiments/setup/exp_machine.h"
+#include "experiments/setup/exp_options_shared.h"
 #include "experiments/study/exp_study_timing.h"
 #include "kernels/ukr/dispatch.h"
 
@@ -274,8 +275,8 @@ static int time_tilings(struct exp_study_work *w)
     struct exp_study_keeping keeping = {
         .results = w->options->results,
         .commit = w->options->commit,
-        .rounds = exp_options_rounds(w->options, EXP_STUDY),
-        .ruler_ns = exp_options_ruler_ns(w->options),
+        .rounds = exp_rounds_of(0, 3, 9, w->options->limit),
+        .ruler_ns = exp_ruler_limit_ns(w->options->ruler, w->options->limit),
     };
     struct exp_study_tilings *t;
     struct exp_study_timed timed;

@@ -3,7 +3,6 @@
 #define EXPERIMENTS_EXP_STUDY_WORK_H
 
 #include "experiments/base/exp_error.h"
-#include "experiments/setup/exp_options.h"
 #include "experiments/study/exp_study_ablation.h"
 #include "experiments/study/exp_study_hybrid.h"
 #include "experiments/study/exp_study_micro.h"
@@ -15,9 +14,15 @@ enum { EXP_STUDY_MAX_SOURCES = 16, EXP_STUDY_MAX_TILINGS = 3, EXP_STUDY_N_PLANNE
 /* The machine whose caches are varied. */
 extern const char exp_study_varied[];
 
+/* What the user asked for. */
+struct exp_study_options {
+    const char *model, *layers, *results, *commit;
+    unsigned sample, timing, limit, ruler, jobs;
+};
+
 /* Starts as { 0 } but for the first four. Must stay where it is. */
 struct exp_study_work {
-    const struct exp_options *options;
+    const struct exp_study_options *options;
     const struct exp_models *models;
     struct exp_why *why; /* one line, of what failed */
     struct exp_study_source source[EXP_STUDY_MAX_SOURCES];

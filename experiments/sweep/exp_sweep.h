@@ -13,7 +13,6 @@
 #include "experiments/base/exp_error.h"
 #include "experiments/replay/exp_estimate.h"
 #include "experiments/setup/exp_models.h"
-#include "experiments/setup/exp_options.h"
 #include "experiments/store/exp_tasks.h"
 #include "sim/machine/machine_grid.h"
 
@@ -21,6 +20,12 @@ enum { EXP_SWEEP_MOST_CONFIGS = 10000, EXP_SWEEP_MOST_CASES = 1000000, EXP_SWEEP
 enum { EXP_SWEEP_N_TILES = 3 }; /* numbers of tiles that VARY may give: nc, k2, k3 */
 
 #define EXP_SWEEP_ALGOS "base,sconv" /* by default */
+
+/* What the user asked for. */
+struct exp_sweep_options {
+    const char *model, *layers, *vary, *machine, *algos, *ukr, *core, *store, *known, *slurm, *share, *results, *commit;
+    unsigned packs_filters, jobs, launcher, shares;
+};
 
 struct exp_sweep_config {
     struct exp_setup setup;
@@ -52,7 +57,7 @@ struct exp_sweep_counts {
 };
 
 struct exp_sweep {
-    const struct exp_options *options;
+    const struct exp_sweep_options *options;
     const struct exp_models *models;
     struct sim_grids grids;
     struct sim_machine base;          /* the machine that is varied */
@@ -73,7 +78,7 @@ struct exp_sweep {
  * Plans everything. machine is what MACHINE names. Returns 0, or -errno with one line in why: for what the options have
  * wrong, a configuration that is no machine, too many of them; -EINTR; -ENOMEM.
  */
-int exp_sweep_plan(struct exp_sweep *s, const struct exp_options *o, const struct exp_models *models,
+int exp_sweep_plan(struct exp_sweep *s, const struct exp_sweep_options *o, const struct exp_models *models,
                    const struct sim_machine *machine, struct exp_why *why);
 
 /* Says which of VARY's tile numbers are more than some layers have, and were cut to what they have. A line each, or none. */

@@ -260,7 +260,7 @@ static int check_size(const struct exp_sweep *s, struct exp_why *why)
     return 0;
 }
 
-int exp_sweep_plan(struct exp_sweep *s, const struct exp_options *o, const struct exp_models *models,
+int exp_sweep_plan(struct exp_sweep *s, const struct exp_sweep_options *o, const struct exp_models *models,
                    const struct sim_machine *machine, struct exp_why *why)
 {
     char reason[512];

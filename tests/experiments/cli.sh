@@ -61,10 +61,10 @@ variables() {
     make_says "test: unknown variable 'SUTE', did you mean SUITE?" test SUTE=nest
     make_says "redraw: unknown variable 'TIMING'" redraw TIMING=0
     make_says "clean: unknown variable 'MODEL'" clean MODEL=vgg16
-    check "make help and the program name the same algorithms" [ "$(.ci/facts | awk -F'\t' '$2 $3 == "EXPERIMENTALGO" { print $4 }')" = \
+    check "make help and the program name the same algorithms" [ "$(.ci/facts | awk -F'\t' '$2 $3 == "experimentALGO" { print $4 }')" = \
         "$("$experiment" --help | sed -n 's/^  ALGO *//p')" ]
     refuses "known: $(sed -n 's/^ *ALGO *of \(.*\); comma-separated.*/\1/p' <("$experiment" --help))" MODEL=vgg16 ALGO=winograd
-    known=$(sed -n 's/^VARIABLE("\([A-Z_]*\)", [A-Z |]*EXPERIMENT.*/\1/p' experiments/setup/options.def)
+    known=$(.ci/questions | awk -F'\t' '($1 == "variable" || $1 == "handed") && $2 == "experiment" { print $3 }')
     for word in LAYER model MACH CASH FILTER UKRS X RESULT; do
         # shellcheck disable=SC2086  # names are words
         check "make and the program mean the same by $word" [ "$(.ci/nearest $word $known)" = \
@@ -184,7 +184,7 @@ figures() {
     cp tests/data/three.csv "$work/it's \"odd\".csv"
     (
         cd "$work" && ln -s "$here/experiments" "$here/sim" .
-        "$(realpath "$here/$experiment")" "MODEL=it's \"odd\".csv" MACHINE=toy TIMING=0 ALGO=sconv "RESULTS=$odd"
+        "$(realpath -s "$here/$experiment")" "MODEL=it's \"odd\".csv" MACHINE=toy TIMING=0 ALGO=sconv "RESULTS=$odd"
     ) >"$work/out" 2>"$work/err"
     check "odd paths: exit status $?, $(cat "$work/err")" [ $? -eq 0 ]
     check "odd paths: nothing is run" [ ! -e "$work/x" ]
@@ -538,7 +538,7 @@ unobserved() { # unobserved WORDS NAME ARGUMENTS...
 
 without_qemu() { # the experiment alone gets a PATH without it
     local whole=$experiment
-    printf '#!/bin/sh\nPATH=%s exec %s "$@"\n' "$work/bin" "$(realpath "$experiment")" >"$work/poor"
+    printf '#!/bin/sh\nPATH=%s exec %s "$@"\n' "$work/bin" "$(realpath -s "$experiment")" >"$work/poor"
     chmod +x "$work/poor"
     experiment=$work/poor
     unobserved "$1" noqemu
@@ -584,7 +584,7 @@ observed() {
 # Outside of the project's folder the program finds tables, machines and scripts beside itself, and the user's files where the user is.
 elsewhere() {
     local there="$work/an other" absolute status
-    absolute=$(realpath "$experiment")
+    absolute=$(realpath -s "$experiment")
     mkdir "$there"
     cp tests/data/three.csv "$there/own.csv"
     cp sim/machines/toy.cfg "$there/own.cfg"

@@ -5,7 +5,7 @@
 # REDRAW, EXPERIMENT and SWEEP are the programs (default in build/).
 set -u
 
-redraw=$(realpath "${REDRAW:-build/redraw}")
+redraw=$(realpath -s "${REDRAW:-build/redraw}")
 experiment=${EXPERIMENT:-build/experiment}
 sweep=${SWEEP:-build/sweep}
 program=$redraw

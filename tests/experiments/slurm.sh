@@ -3,9 +3,9 @@
 # The second part is skipped where Slurm is not installed, or without root. Run from the project's folder; SWEEP, PEERS and EXPERIMENT are the programs (default build/sweep, ...).
 set -u
 
-sweep=$(realpath "${SWEEP:-build/sweep}")
-peers=$(realpath "${PEERS:-build/peers}")
-experiment=$(realpath "${EXPERIMENT:-build/experiment}")
+sweep=$(realpath -s "${SWEEP:-build/sweep}")
+peers=$(realpath -s "${PEERS:-build/peers}")
+experiment=$(realpath -s "${EXPERIMENT:-build/experiment}")
 program=$sweep
 # shellcheck source=tests/check.bash
 . tests/check.bash

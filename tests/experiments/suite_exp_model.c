@@ -9,6 +9,7 @@
 
 #include "experiments/setup/exp_models.h"
 #include "experiments/setup/exp_published.h"
+#include "experiments/emit/exp_options_emit.h"
 #include "experiments/setup/exp_results.h"
 #include "tests/scratch.h"
 #include "tests/suites.h"
@@ -300,15 +301,19 @@ static void test_several(void)
     CU_ASSERT(m.n == 0 && strstr(why.text, "conv5*"));
 }
 
-static void check_path(enum exp_program program, const char *option, const char *name, size_t n, const char *wanted)
+extern const struct exp_question question_experiment, question_judge, question_peers, question_calibrate,
+    question_streams, question_gen;
+
+static void check_path(const struct exp_results_layout *layout, const char *option, const char *name, size_t n,
+                       const char *wanted)
 {
-    const struct exp_options o = { .model = option, .results = "r", .layers = "" };
+    const struct exp_results_place place = { .layout = layout, .results = "r", .model = option, .layers = "" };
     char *path, *copy = strdup(name);
     struct exp_why why = { "" };
     const struct exp_model model[7] = { { .name = copy, .path = copy }, { .name = copy, .path = copy } };
 
     CU_ASSERT_PTR_NOT_NULL_FATAL(copy);
-    CU_ASSERT_EQUAL(exp_results_path(&path, program, &o, "m", model, n, &why), wanted ? 0 : -EINVAL);
+    CU_ASSERT_EQUAL(exp_results_path(&path, &place, "m", model, n, &why), wanted ? 0 : -EINVAL);
     test_check(wanted ? path && !strcmp(path, wanted) : !path && strstr(why.text, name) != NULL,
                "%s, %zu models: %s %s", option, n, path ? path : "", why.text);
     free(path);
@@ -318,28 +323,27 @@ static void check_path(enum exp_program program, const char *option, const char 
 /* Judge and peers name their folders alike; a model whose folder would be one of these is refused. */
 static void test_result_paths(void)
 {
-    check_path(EXP_EXPERIMENT, "vgg16", "vgg16", 1, "r/m/vgg16");
-    check_path(EXP_JUDGE, "vgg16", "vgg16", 1, "r/m/judgement/vgg16");
-    check_path(EXP_PEERS, "vgg16", "vgg16", 1, "r/m/peers/vgg16");
-    check_path(EXP_JUDGE, "all", "vgg16", 7, "r/m/judgement/all");
-    check_path(EXP_PEERS, "all", "vgg16", 7, "r/m/peers/all");
-    check_path(EXP_JUDGE, "vgg16,resnet18", "vgg16", 2, "r/m/judgement/vgg16+vgg16");
-    check_path(EXP_PEERS, "vgg16,resnet18", "vgg16", 2, "r/m/peers/vgg16+vgg16");
-    check_path(EXP_JUDGE, "parts.csv", "parts", 1, NULL);
-    check_path(EXP_PEERS, "all.csv", "all", 1, NULL);
-    check_path(EXP_EXPERIMENT, "all.csv", "all", 1, "r/m/all");
-    check_path(EXP_EXPERIMENT, "peers.csv", "peers", 1, NULL);
+    check_path(question_experiment.place, "vgg16", "vgg16", 1, "r/m/vgg16");
+    check_path(question_judge.place, "vgg16", "vgg16", 1, "r/m/judgement/vgg16");
+    check_path(question_peers.place, "vgg16", "vgg16", 1, "r/m/peers/vgg16");
+    check_path(question_judge.place, "all", "vgg16", 7, "r/m/judgement/all");
+    check_path(question_peers.place, "all", "vgg16", 7, "r/m/peers/all");
+    check_path(question_judge.place, "vgg16,resnet18", "vgg16", 2, "r/m/judgement/vgg16+vgg16");
+    check_path(question_peers.place, "vgg16,resnet18", "vgg16", 2, "r/m/peers/vgg16+vgg16");
+    check_path(question_judge.place, "parts.csv", "parts", 1, NULL);
+    check_path(question_peers.place, "all.csv", "all", 1, NULL);
+    check_path(question_experiment.place, "all.csv", "all", 1, "r/m/all");
+    check_path(question_experiment.place, "peers.csv", "peers", 1, NULL);
 }
 
 /* Checks what the folder of the layers of some models is called. */
 static void check_name(const char *option, const char *layers, const char *name, size_t n, const char *wanted)
 {
-    const struct exp_options o = { .model = option, .layers = layers };
     char *copy = strdup(name), *made;
     const struct exp_model model[2] = { { .name = copy }, { .name = copy } };
 
     CU_ASSERT_PTR_NOT_NULL_FATAL(copy);
-    made = exp_results_name(&o, model, n);
+    made = exp_results_name(option, layers, model, n);
     test_check(made && !strcmp(made, wanted), "LAYERS=%s of %s: '%s', not '%s'", layers, option, made ? made : "",
                wanted);
     free(made);
@@ -351,7 +355,6 @@ static void test_names_of_some_layers(void)
 {
     char many[400], two[400], *a, *b;
     const struct exp_model model = { .name = many };
-    const struct exp_options one = { .model = "m", .layers = many }, other = { .model = "m", .layers = two };
 
     check_name("vgg16", "", "vgg16", 1, "vgg16");
     check_name("vgg16", "conv5_1", "vgg16", 1, "vgg16,conv5_1");
@@ -362,8 +365,8 @@ static void test_names_of_some_layers(void)
     many[sizeof many - 1] = '\0';
     memcpy(two, many, sizeof two);
     two[sizeof two - 2] = 'y';
-    a = exp_results_name(&one, &model, 1);
-    b = exp_results_name(&other, &model, 1);
+    a = exp_results_name("m", many, &model, 1);
+    b = exp_results_name("m", two, &model, 1);
     test_check(a && b && strlen(a) == strlen(b) && strlen(a) <= 200, "names of any length: '%s', '%s'", a ? a : "",
                b ? b : "");
     test_check(a && b && strcmp(a, b) != 0, "two names are one: '%s'", a ? a : "");
@@ -372,12 +375,13 @@ static void test_names_of_some_layers(void)
 }
 
 /* Checks the path of results that are of no model. */
-static void check_asked(enum exp_program program, const struct exp_options *o, const char *wanted)
+static void check_asked(const struct exp_results_layout *layout, const void *options, const char *wanted)
 {
+    const struct exp_results_place place = { .layout = layout, .options = options, .results = "r", .layers = "" };
     char *path;
     struct exp_why why = { "" };
 
-    CU_ASSERT_EQUAL(exp_results_path(&path, program, o, "m", NULL, 0, &why), 0);
+    CU_ASSERT_EQUAL(exp_results_path(&path, &place, "m", NULL, 0, &why), 0);
     test_check(path && !strcmp(path, wanted), "'%s', not '%s'", path ? path : why.text, wanted);
     free(path);
 }
@@ -385,22 +389,19 @@ static void check_asked(enum exp_program program, const struct exp_options *o, c
 /* Neither does another pair that is compared, nor other layers whose code is timed. */
 static void test_names_of_no_model(void)
 {
-    struct exp_options o = {
-        .results = "r", .run_a = "../a/vgg16/", .run_b = "b/vgg16", .model = "", .layers = "", .layer = "", .plan = ""
-    };
+    struct exp_emit_options o = { .model = "", .layers = "", .layer = "", .plan = "" };
 
-    check_asked(EXP_CALIBRATE, &o, "r/m/calibration");
-    check_asked(EXP_COMPARE, &o, "r/m/compare/~.~a~vgg16..b~vgg16");
-    check_asked(EXP_STREAMS, &o, "r/m/streams/default");
+    check_asked(question_calibrate.place, &o, "r/m/calibration");
+    check_asked(question_streams.place, &o, "r/m/streams/default");
     o.model = "vgg16";
-    check_asked(EXP_GEN, &o, "r/m/emit/vgg16");
+    check_asked(question_gen.place, &o, "r/m/emit/vgg16");
     o.layers = "conv1_*";
-    check_asked(EXP_GEN, &o, "r/m/emit/vgg16,conv1_~");
+    check_asked(question_gen.place, &o, "r/m/emit/vgg16,conv1_~");
     o.layer = "vgg16:conv1_1";
-    check_asked(EXP_GEN, &o, "r/m/emit/vgg16~conv1_1");
+    check_asked(question_gen.place, &o, "r/m/emit/vgg16~conv1_1");
     o.layer = "";
     o.plan = "my plan.json";
-    check_asked(EXP_GEN, &o, "r/m/emit/my~plan.json");
+    check_asked(question_gen.place, &o, "r/m/emit/my~plan.json");
 }
 
 static void test_published(void)

@@ -12,6 +12,7 @@
 #include "experiments/paper/exp_paper_claims.h"
 #include "experiments/paper/exp_paper_formulas.h"
 #include "experiments/paper/exp_paper_observed.h"
+#include "experiments/paper/exp_paper_work.h"
 #include "experiments/paper/exp_paper_others.h"
 #include "experiments/paper/exp_paper_recorded.h"
 #include "experiments/paper/exp_paper_tables.h"
@@ -302,7 +303,7 @@ static const struct exp_paper_setting *setting_of(enum exp_paper_kind kind)
 static void test_recorded(void)
 {
     struct exp_paper_part counted = { .setting = setting_of(EXP_PAPER_RECORDED) };
-    const struct exp_options options = { .results = "no/such/results", .layers = "" };
+    const struct exp_paper_options options = { .results = "no/such/results", .layers = "" };
     struct exp_paper_part observed = { .setting = setting_of(EXP_PAPER_OBSERVED) };
     struct exp_models models;
     struct exp_why why;

@@ -11,7 +11,7 @@ three='MODEL=tests/data/three.csv'
 grid='VARY=L1.size=1K,2K L2.ways=2,4'
 refuses "MODEL is missing" VARY=L1.size=16K
 refuses "vgg17" MODEL=vgg17 "$grid"
-refuses "VARY: nothing is varied" "$three" MACHINE=toy
+refuses "VARY is missing" "$three" MACHINE=toy
 refuses "VARY: 1000000000000 points; at most 10000" "$three" MACHINE=toy VARY='nc=1..10000 k2=1..10000 k3=1..10000'
 refuses "VARY: 1e+19 points" "$three" MACHINE=toy VARY='nc=1..9999999999999999999'
 refuses "are 7860000 simulations; at most 1000000" MODEL=all MACHINE=toy VARY='nc=1..100 k2=1..100' ALGO=sconv

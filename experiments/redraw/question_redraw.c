@@ -22,8 +22,13 @@ struct place {
     struct exp_why why;
 };
 
+struct options {
+    const char *results;
+    unsigned jobs;
+};
+
 struct session {
-    struct exp_options options;
+    struct options options;
     struct exp_folders folders;
     struct place *place; /* [n] */
     size_t n;
@@ -62,7 +67,7 @@ static int draw_place(void *session, size_t index, size_t thread, const struct e
 {
     struct session *s = session;
     struct place *p = &s->place[index];
-    struct exp_program_figures list = { .program = exp_options_program(EXP_REDRAW), .dir = p->path };
+    struct exp_program_figures list = { .program = "redraw", .dir = p->path };
     struct exp_plot_recipe r;
 
     (void)thread;
@@ -111,10 +116,21 @@ static void release(void *session)
     free(s->place);
 }
 
-int main(int argc, char **argv)
-{
-    static const struct exp_main course = { .program = EXP_REDRAW, .run = run, .release = release };
-    struct session s = { .why = { "" } };
+#define OPTIONS struct options
 
-    return exp_main(&course, &s, &s.options, &s.why, argc, argv);
-}
+static const struct exp_option options[] = {
+    EXP_FOLDER("RESULTS", "folder of results, with all folders below it (default results)", results, "results"),
+    EXP_NUMBER("JOBS", "folders whose figures are drawn at once (default: all cores)", jobs, EXP_ALL_CORES, 1, 1000000),
+    EXP_OPTIONS_END,
+};
+
+const struct exp_question question_redraw = {
+    .name = "redraw",
+    .asks = "Draw the figures of all results again, from their tables",
+    .takes = "Seconds.",
+    .examples = { "make redraw RESULTS=results/host/vgg16" },
+    .options = options,
+    EXP_SESSION(struct session),
+    .run = run,
+    .release = release,
+};

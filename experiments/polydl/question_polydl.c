@@ -23,12 +23,30 @@
 #include "experiments/polydl/exp_xsmm.h"
 #include "experiments/setup/exp_machine.h"
 #include "experiments/setup/exp_main.h"
+#include "experiments/setup/exp_options_shared.h"
 #include "kernels/ukr/dispatch.h"
 
 #define XSMM "libxsmm"
 
+struct options {
+    const char *model, *layers, *variants, *machine, *ukr, *store, *results, *commit;
+    unsigned timing, threads, budget, refine, batch, ruler, jobs;
+};
+
+static const struct exp_results_layout layout = { "/polydl", true, "variants.csv", NULL };
+
+static struct exp_results_place place_of(const struct options *o)
+{
+    return (struct exp_results_place){ .layout = &layout,
+                                       .options = o,
+                                       .results = o->results,
+                                       .model = o->model,
+                                       .layers = o->layers,
+                                       .machine = o->machine };
+}
+
 struct session {
-    struct exp_options options;
+    struct options options;
     struct exp_models models;
     struct sim_machine machine;
     struct exp_setup here;     /* of what runs on this computer */
@@ -156,7 +174,7 @@ static struct exp_fused_timing fused_timing(const struct session *s)
 
 static int prepare(struct session *s)
 {
-    const struct exp_options *o = &s->options;
+    const struct options *o = &s->options;
     int err = exp_polydl_models(&s->models, o->model, o->layers, &s->why);
 
     if (!err)
@@ -173,14 +191,14 @@ static int prepare(struct session *s)
         err = plan_fused(s);
     exp_results_time(&s->results, *s->why_no_times ? s->why_no_times : NULL);
     if (!err)
-        err = exp_results_find(&s->results, EXP_POLYDL, o, &s->machine, s->models.model, s->models.n, &s->why);
+        err = exp_results_find(&s->results, place_of(o), &s->machine, s->models.model, s->models.n, &s->why);
     if (!err)
         err = exp_results_open(&s->results, &s->why);
     if (err)
         return err;
     say_left_out(s);
     describe(s);
-    return exp_main_store(&s->store, o, &s->why);
+    return exp_main_store(&s->store, o->store, o->results, NULL, &s->why);
 }
 
 /* ---- the work ---- */
@@ -320,7 +338,7 @@ static int draw(struct session *s)
 {
     struct exp_rank_plot plot;
     const struct exp_main_figures figures = {
-        .program = EXP_POLYDL,
+        .program = "polydl",
         .results = &s->results,
         .figure = exp_rank_figures,
         .n_figures = EXP_N_RANK_FIGURES,
@@ -402,12 +420,67 @@ static void document(FILE *out)
     exp_csv_document(&exp_fused_file, out);
 }
 
-int main(int argc, char **argv)
-{
-    static const struct exp_main course = {
-        .program = EXP_POLYDL, .document = document, .run = run, .release = release
-    };
-    struct session s = { .why = { "" } };
+#define OPTIONS struct options
 
-    return exp_main(&course, &s, &s.options, &s.why, argc, argv);
-}
+static const struct exp_option options[] = {
+    EXP_NAMES("MODEL",
+              "models of PolyDL (experiments/models/polydl), gemm: its matrix multiplications, or names and layer "
+              "tables as experiment takes them, comma-separated; all (default): the ten with its 201 layers, and gemm",
+              model, "all"),
+    EXP_LAYERS_OPTION,
+    EXP_TEXT("VARIANTS",
+             "of each layer: paper (default): 5 to 21 as PolyDL's generator makes them; all: all orders of its loops, "
+             "all tile sizes of a GEMM; a number; or loops, outermost first, tiles after a dot, a star after the "
+             "parallel one, comma-separated: VARIANTS='ofm* ifm oj.8 oj kj ki,oj ofm ifm kj ki'",
+             variants, ""),
+    EXP_MACHINE_OPTION,
+    EXP_TEXT("UKR",
+             "micro-kernel of the variants: ref, avx2, avx512 (default: the machine's, else the widest this CPU runs); "
+             "or libxsmm, whose accesses are taken to be those of ours",
+             ukr, ""),
+    EXP_TIMING_OPTION,
+    EXP_NUMBER("THREADS", "1: times of one thread only; 2 (default): of two as well, with an image each", threads, 2, 1,
+               2),
+    EXP_NUMBER(
+        "BUDGET",
+        "milliseconds of timing for each variant, half of it for two threads (default 30); long runs take longer",
+        budget, 30, 1, 100000),
+    EXP_NUMBER("REFINE",
+               "milliseconds for each variant of a layer that its leading variants share afterwards, until the clock "
+               "repeats itself; half of it for two threads (default 300; 0: none)",
+               refine, 300, 0, 100000),
+    EXP_NUMBER("BATCH",
+               "images of fused operators (default 1; PolyDL has 28: all layers then take half an hour more, and "
+               "layers of more than half of the memory are not timed)",
+               batch, 1, 1, 1024),
+    EXP_RULER_OPTION,
+    EXP_REPLAY_JOBS_OPTION,
+    EXP_PATH("STORE",
+             "file that keeps what was timed and simulated, so that a stopped run goes on; make uses "
+             "RESULTS/store.sqlite; no: nothing is kept, and all is timed again",
+             store, ""),
+    EXP_FOLDER("RESULTS",
+               "folder for results (default results); this goes to RESULTS/<machine>/polydl/<models>/ (a name, names "
+               "joined by +, or all; then ,<LAYERS>)",
+               results, "results"),
+    EXP_COMMIT_OPTION,
+    EXP_OPTIONS_END,
+};
+
+const struct exp_question question_polydl = {
+    .name = "polydl",
+    .asks = "Which loop order and tiles are best? PolyDL's question",
+    .takes =
+        "All variants of its 201 layers are timed and simulated: an hour. A run that was stopped goes on where it was.",
+    .examples = { "make polydl MODEL=alexnet" },
+    .libraries = "blas dnnl",
+    .installs = "peers",
+    .keeps = true,
+    .options = options,
+    .place = &layout,
+    .chapter = { "picks.csv", "loop orders and tilings ranked", NULL },
+    EXP_SESSION(struct session),
+    .document = document,
+    .run = run,
+    .release = release,
+};

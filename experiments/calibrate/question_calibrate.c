@@ -14,9 +14,17 @@
 #include "experiments/calibrate/exp_evidence.h"
 #include "experiments/setup/exp_machine.h"
 #include "experiments/setup/exp_main.h"
+#include "experiments/setup/exp_options_shared.h"
+
+static const struct exp_results_layout layout = { "/calibration", false, SIM_MACHINE_FILE, NULL };
+
+static struct exp_results_place place_of(const struct exp_calibrate_options *o)
+{
+    return (struct exp_results_place){ .layout = &layout, .options = o, .results = o->results, .machine = o->machine };
+}
 
 struct session {
-    struct exp_options options;
+    struct exp_calibrate_options options;
     struct exp_calibration here;
     struct exp_evidence evidence; /* recorded */
     struct sim_machine machine;
@@ -59,8 +67,8 @@ static int print_here(void *session, FILE *out)
 
 static int calibrate_here(struct session *s)
 {
-    const struct exp_options *o = &s->options;
-    int err = exp_results_find(&s->results, EXP_CALIBRATE, o, NULL, NULL, 0, &s->why);
+    const struct exp_calibrate_options *o = &s->options;
+    int err = exp_results_find(&s->results, place_of(o), NULL, NULL, 0, &s->why);
 
     if (!err)
         err = exp_calibration_check(s->results.path, o, &s->why);
@@ -94,7 +102,7 @@ static int calibrate_here(struct session *s)
 static int find_patterns(struct session *s)
 {
     static const char *const known[] = { "patterns/patterns.csv", "prefetch/prefetch_by_time.csv" };
-    const struct exp_options *o = &s->options;
+    const struct exp_calibrate_options *o = &s->options;
 
     if (*o->patterns) {
         exp_say(s->patterns, sizeof s->patterns, "%s", o->patterns);
@@ -132,7 +140,7 @@ static int print_fitted(void *session, FILE *out)
 
 static int calibrate_recorded(struct session *s)
 {
-    const struct exp_options *o = &s->options;
+    const struct exp_calibrate_options *o = &s->options;
     const unsigned sweeps = o->fit == EXP_FIT_AUTO ? 0 : o->fit;
     int err = exp_machine_find(&s->machine, o->machine, o->results, &s->why);
 
@@ -170,12 +178,45 @@ static void release(void *session)
     exp_results_release(&s->results);
 }
 
-int main(int argc, char **argv)
-{
-    static const struct exp_main course = {
-        .program = EXP_CALIBRATE, .document = exp_calibration_document, .run = run, .release = release
-    };
-    struct session s = { 0 };
+#define OPTIONS struct exp_calibrate_options
 
-    return exp_main(&course, &s, &s.options, &s.why, argc, argv);
-}
+static const struct exp_option options[] = {
+    EXP_NAMES("MACHINE",
+              "host (default): patterns are walked on this computer, unless PATTERNS are given; or a name in "
+              "sim/machines, or the path of a .cfg file",
+              machine, "host"),
+    EXP_PATH("PATTERNS",
+             "recorded counts or times of patterns, instead of walking them here (default for a named machine: what "
+             "results/reference/<machine> has)",
+             patterns, ""),
+    EXP_NUMBER("FIT",
+               "sweeps of the fit over all parameters of the prefetchers at most; 0: none (default: 2 where patterns "
+               "are walked here, else 0)",
+               fit, EXP_FIT_AUTO, 0, 9),
+    EXP_WORD("ROWS", "no: no line for every pattern", hides_rows, 0, "yes", "no"),
+    EXP_NUMBER("LIMIT", "seconds after which no round over the patterns begins, but for the first three (default 60)",
+               limit, 60, 1, 1000000),
+    EXP_PATH("OUT",
+             "where the machine is written to, with every value's source, such as my.cfg (default: nowhere else than "
+             "with the results)",
+             out, ""),
+    EXP_FOLDER("RESULTS",
+               "folder for results (default results); this goes to RESULTS/host/calibration/, where other programs "
+               "look for it",
+               results, "results"),
+    EXP_COMMIT_OPTION,
+    EXP_OPTIONS_END,
+};
+
+const struct exp_question question_calibrate = {
+    .name = "calibrate",
+    .asks = "Measure this computer's caches and prefetchers",
+    .takes = "Two minutes. With MACHINE=zen3 or another name, recorded patterns are fitted instead.",
+    .examples = { "make calibrate OUT=my.cfg", "make calibrate MACHINE=zen3" },
+    .options = options,
+    .place = &layout,
+    EXP_SESSION(struct session),
+    .document = exp_calibration_document,
+    .run = run,
+    .release = release,
+};

@@ -16,12 +16,22 @@
 #include "experiments/paper/exp_paper_work.h"
 #include "experiments/setup/exp_machine.h"
 #include "experiments/setup/exp_main.h"
+#include "experiments/setup/exp_options_shared.h"
 #include "experiments/setup/exp_results.h"
 
 #define PAGE "paper.md"
 
+static const struct exp_results_layout layout = { "/paper", true, "numbers.csv", NULL };
+
+static struct exp_results_place place_of(const struct exp_paper_options *o)
+{
+    return (struct exp_results_place){
+        .layout = &layout, .options = o, .results = o->results, .model = o->model, .layers = o->layers
+    };
+}
+
 struct session {
-    struct exp_options options;
+    struct exp_paper_options options;
     struct exp_models models;
     struct exp_paper_work work;
     struct exp_paper_findings findings;
@@ -34,7 +44,7 @@ struct session {
 
 static void describe(struct session *s)
 {
-    const struct exp_options *o = &s->options;
+    const struct exp_paper_options *o = &s->options;
     char cpu[256];
 
     ctr_hostinfo_cpu(cpu, sizeof cpu);
@@ -42,13 +52,13 @@ static void describe(struct session *s)
             o->timing ? "timed with one thread, caches " : "nothing timed");
     if (o->timing)
         exp_say_more(s->what, sizeof s->what, "%s, by %s", exp_cache_state_name((enum exp_cache_state)o->cache),
-                     exp_options_clock_name(o));
+                     exp_clock_name(o->clock));
 }
 
 static int prepare(struct session *s)
 {
-    const struct exp_options *o = &s->options;
-    int err = exp_main_models(&s->models, o, &s->why);
+    const struct exp_paper_options *o = &s->options;
+    int err = exp_main_models(&s->models, o->model, o->layers, &s->why);
 
     if (!err)
         err = exp_machine_find(&s->x86, "clx4208", o->results, &s->why);
@@ -58,7 +68,7 @@ static int prepare(struct session *s)
         err = exp_paper_others_read(&s->others, EXP_EXPERIMENTS_DIR, &s->why);
     exp_results_time(&s->results, o->timing ? NULL : EXP_UNTIMED);
     if (!err)
-        err = exp_results_find(&s->results, EXP_PAPER, o, NULL, s->models.model, s->models.n, &s->why);
+        err = exp_results_find(&s->results, place_of(o), NULL, s->models.model, s->models.n, &s->why);
     return err ? err : exp_results_open(&s->results, &s->why);
 }
 
@@ -86,7 +96,7 @@ static int draw(struct session *s)
 {
     static const struct exp_plot_variable variable[] = { { "paper_algo", EXP_PAPER_ALGO } };
     const struct exp_main_figures figures = {
-        .program = EXP_PAPER,
+        .program = "paper",
         .results = &s->results,
         .figure = exp_paper_figures,
         .n_figures = exp_paper_n_figures,
@@ -105,7 +115,7 @@ static int finish(struct session *s)
     if (err)
         return err;
     drawn = draw(s);
-    paged = exp_page_add(&s->results, exp_options_program(EXP_PAPER));
+    paged = exp_page_add(&s->results, "paper");
     err = exp_results_commit(&s->results, &s->why);
     if (err)
         return err;
@@ -120,7 +130,7 @@ static int finish(struct session *s)
 
 static int make_page(struct session *s)
 {
-    const struct exp_options *o = &s->options;
+    const struct exp_paper_options *o = &s->options;
     int err;
 
     s->work.options = o;
@@ -160,12 +170,54 @@ static void release(void *session)
     exp_models_release(&s->models);
 }
 
-int main(int argc, char **argv)
-{
-    static const struct exp_main course = {
-        .program = EXP_PAPER, .document = exp_paper_report_document, .run = run, .release = release
-    };
-    static struct session s; /* several machines and setups */
+#define OPTIONS struct exp_paper_options
 
-    return exp_main(&course, &s, &s.options, &s.why, argc, argv);
-}
+static const struct exp_option options[] = {
+    EXP_MODELS_OPTIONS,
+    EXP_TIMING_OPTION,
+    EXP_WORD("CACHE",
+             "caches at the start of each layer that is timed: network (default): emptied, then its input written, as "
+             "in whole inference; cold; warm",
+             cache, 2, "cold", "warm", "network"),
+    EXP_NUMBER(
+        "REPS",
+        "timed rounds of each layer (default: 5 to 100, until all speed-ups stand; REPS=100 is what the paper did)",
+        reps, 0, 1, 1000000),
+    EXP_NUMBER("LIMIT", "the same for each network (default 45)", limit, 45, 1, 1000000),
+    EXP_CLOCK_OPTION,
+    EXP_RULER_OPTION,
+    EXP_WORD(
+        "OBSERVE",
+        "run the POWER10 binaries under emulation, every access observed: auto (default): each shape, or as much of it "
+        "as OBSERVE_LIMIT allows; sample: each shape, all of it; 0: what earlier experiments observed is looked up",
+        observe, EXP_OBSERVE_AUTO, "0", "sample", "all", "auto"),
+    EXP_NUMBER("OBSERVE_LIMIT", "seconds for each model after which OBSERVE=auto observes no more (default 60)",
+               observe_limit, 60, 1, 1000000),
+    EXP_PATH("COUNTS", "folder of recorded counts of a real computer (default results/reference/zen3/counts)", counts,
+             "results/reference/zen3/counts"),
+    EXP_RUN_JOBS_OPTION,
+    EXP_FOLDER("RESULTS",
+               "folder for results (default results); the page goes to RESULTS/host/paper/<models>/ (a name, names "
+               "joined by +, or all; then ,<LAYERS>), its parts to RESULTS/<machine>/paper/parts/",
+               results, "results"),
+    EXP_GUEST_OPTIONS,
+    EXP_TWIN_OPTIONS,
+    EXP_COMMIT_OPTION,
+    EXP_OPTIONS_END,
+};
+
+const struct exp_question question_paper = {
+    .name = "paper",
+    .asks = "The SConv paper's tables and figures, each number beside the printed one",
+    .takes = "20 minutes, 3 with TIMING=0 OBSERVE=0; installs and fetches what builds POWER10's programs.",
+    .examples = { "make paper TIMING=0 OBSERVE=0" },
+    .libraries = "blas",
+    .watches = "guest",
+    .options = options,
+    .place = &layout,
+    .chapter = { "paper.md", "the paper's numbers beside ours", NULL },
+    EXP_SESSION(struct session),
+    .document = exp_paper_report_document,
+    .run = run,
+    .release = release,
+};

@@ -7,8 +7,12 @@
 #include "experiments/page/exp_page.h"
 #include "experiments/setup/exp_main.h"
 
+struct options {
+    const char *results, *model;
+};
+
 struct session {
-    struct exp_options options;
+    struct options options;
     struct exp_why why;
 };
 
@@ -27,15 +31,23 @@ static int run(void *session)
     return err;
 }
 
-static void release(void *session)
-{
-    (void)session;
-}
+#define OPTIONS struct options
 
-int main(int argc, char **argv)
-{
-    static const struct exp_main course = { .program = EXP_REPORT, .run = run, .release = release };
-    struct session s = { .why = { "" } };
+static const struct exp_option options[] = {
+    EXP_FOLDER("RESULTS", "folder of results, with all folders below it (default results); report.html goes there",
+               results, "results"),
+    EXP_TEXT("MODEL",
+             "only results of this model: the last part of their folder's name; all (default): whatever is there",
+             model, "all"),
+    EXP_OPTIONS_END,
+};
 
-    return exp_main(&course, &s, &s.options, &s.why, argc, argv);
-}
+const struct exp_question question_report = {
+    .name = "report",
+    .asks = "Make one page about all results, for a browser",
+    .takes = "A second for one model or all seven.",
+    .examples = { "make report RESULTS=results/host" },
+    .options = options,
+    EXP_SESSION(struct session),
+    .run = run,
+};

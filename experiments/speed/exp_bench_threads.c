@@ -1,4 +1,4 @@
-#include "experiments/bench/exp_bench_threads.h"
+#include "experiments/speed/exp_bench_threads.h"
 
 #include <errno.h>
 #include <math.h>

@@ -19,6 +19,7 @@
 #include "experiments/observe/exp_observe.h"
 #include "experiments/observe/exp_observe_report.h"
 #include "experiments/page/exp_page.h"
+#include "experiments/page/exp_page_run.h"
 #include "experiments/replay/exp_replay.h"
 #include "experiments/replay/exp_totals.h"
 #include "experiments/report/exp_report.h"
@@ -28,14 +29,38 @@
 #include "experiments/setup/exp_case.h"
 #include "experiments/setup/exp_machine.h"
 #include "experiments/setup/exp_main.h"
+#include "experiments/setup/exp_options_shared.h"
 #include "experiments/setup/exp_published.h"
 #include "experiments/store/exp_slurm.h"
 #include "kernels/emit/plan_json.h"
 #include "kernels/ukr/dispatch.h"
 #include "sim/cpu.h"
 
+struct options {
+    const char *model, *layers, *plan, *machine, *algos, *ukr, *core, *wisdom, *store, *known, *slurm, *results,
+        *observer, *guest, *twin, *why_no_guest, *commit;
+    unsigned reps, limit, clock, ruler, jobs, timing, cache, packs_filters, classes, measures, observe, observe_limit,
+        launcher;
+    bool asks_guest;
+};
+
+static struct exp_results_place place_of(const struct options *o)
+{
+    return (struct exp_results_place){ .layout = &exp_results_of_models,
+                                       .options = o,
+                                       .results = o->results,
+                                       .model = o->model,
+                                       .layers = o->layers,
+                                       .machine = o->machine };
+}
+
+static struct exp_rounds rounds_of(const struct options *o)
+{
+    return exp_rounds_of(o->reps, 10, 200, o->limit);
+}
+
 struct session {
-    struct exp_options options;
+    struct options options;
     const char *why_not_timed;    /* NULL: it is timed */
     struct exp_why why_elsewhere; /* why its times are not the simulated machine's; "": they are */
     struct exp_model model;
@@ -48,6 +73,7 @@ struct session {
     struct exp_observed observed;
     char observed_in_short[768];
     struct exp_results results;
+    char *const *argv;
     struct exp_why why; /* the one line that explains a failure */
 };
 
@@ -66,14 +92,14 @@ static const char *why_not_timed(const struct session *s)
 static int find_place(struct session *s)
 {
     exp_results_time(&s->results, s->why_not_timed ? s->why_not_timed : s->options.timing ? NULL : EXP_UNTIMED);
-    return exp_results_find(&s->results, EXP_EXPERIMENT, &s->options, &s->setup.machine, &s->model, 1, &s->why);
+    return exp_results_find(&s->results, place_of(&s->options), &s->setup.machine, &s->model, 1, &s->why);
 }
 
 /*
  * Decides what is observed. Without being asked, it observes if the Makefile prepared a guest (print_guest), or tried
  * to.
  */
-static enum exp_observe_mode observe_mode(const struct exp_options *o)
+static enum exp_observe_mode observe_mode(const struct options *o)
 {
     bool is_prepared = *o->guest || *o->why_no_guest, is_found = o->measures || *o->wisdom; /* not by the guest */
 
@@ -125,11 +151,11 @@ static void say_unwritten(const struct session *s)
 /* Prepares everything. What can be wrong with the input is found here, before any work. */
 static int prepare(struct session *s)
 {
-    const struct exp_options *o = &s->options;
+    const struct options *o = &s->options;
     int err = exp_algo_select(o->algos, &s->algos, &s->why);
 
     if (!err)
-        err = exp_main_model(&s->model, o, &s->why);
+        err = exp_main_model(&s->model, o->model, o->layers, &s->why);
     if (!err)
         err = exp_machine_find(&s->setup.machine, o->machine, o->results, &s->why);
     s->setup.packs_filters = o->packs_filters != 0;
@@ -161,7 +187,7 @@ static void announce_layer(const struct session *s, size_t layer, double seconds
 {
     const struct exp_experiment *e = &s->experiment;
     const struct exp_case *first = &e->cases[layer * e->n_algos];
-    const size_t most = exp_options_rounds(&s->options, EXP_EXPERIMENT).most;
+    const size_t most = rounds_of(&s->options).most;
 
     seconds[EXP_WORK_REPLAY] += exp_replay_seconds(e, (enum exp_cache_state)s->options.cache, s->options.jobs, layer);
     if (s->why_not_timed)
@@ -192,11 +218,11 @@ static void announce(const struct session *s, double seconds[EXP_N_WORKS])
 static struct exp_measure_options measure_options(const struct session *s)
 {
     return (struct exp_measure_options){
-        .rounds = exp_options_rounds(&s->options, EXP_EXPERIMENT),
+        .rounds = rounds_of(&s->options),
         .n_threads = s->options.jobs,
         .cache = (enum exp_cache_state)s->options.cache,
-        .ruler_ns = exp_options_ruler_ns(&s->options),
-        .now_ns = exp_options_clock(&s->options),
+        .ruler_ns = exp_ruler_limit_ns(s->options.ruler, s->options.limit),
+        .now_ns = exp_clock_of(s->options.clock),
         .groups_dir = CTR_GROUPS_DIR,
     };
 }
@@ -227,7 +253,9 @@ static int observe(struct session *s, struct exp_progress *progress)
         .limit_s = s->options.observe_limit,
     };
 
-    int err = s->observed.observation ? exp_main_store(&o.store, &s->options, &s->why) : 0;
+    int err = s->observed.observation
+                  ? exp_main_store(&o.store, s->options.store, s->options.results, s->options.known, &s->why)
+                  : 0;
 
     if (!err)
         err = exp_observe_all(&s->observed, &o, progress, &s->why);
@@ -237,7 +265,13 @@ static int observe(struct session *s, struct exp_progress *progress)
 
 static int work(struct session *s)
 {
-    const struct exp_rounds rounds = exp_options_rounds(&s->options, EXP_EXPERIMENT);
+    const struct options *o = &s->options;
+    const struct exp_replay_asked asked = { .cache = (enum exp_cache_state)o->cache,
+                                            .n_threads = o->jobs,
+                                            .store = o->store,
+                                            .results = o->results,
+                                            .known = o->known };
+    const struct exp_rounds rounds = rounds_of(&s->options);
     double seconds[EXP_N_WORKS] = { 0 };
     struct exp_progress *progress;
     int err;
@@ -252,7 +286,7 @@ static int work(struct session *s)
         exp_progress_limit(progress, EXP_WORK_OBSERVE, s->options.observe_limit);
     err = measure(s, progress);
     if (!err)
-        err = exp_replay_as_asked(&s->experiment, &s->options, progress, &s->replayed, &s->why);
+        err = exp_replay_as_asked(&s->experiment, &asked, progress, &s->replayed, &s->why);
     if (!err)
         err = observe(s, progress);
     exp_progress_free(progress);
@@ -324,7 +358,7 @@ static void say_figures(const struct session *s, struct exp_figures *f)
         exp_say_more(f->simulator, sizeof f->simulator, ". %.*s", (int)strcspn(planned, "."), planned);
     exp_say(f->host, sizeof f->host, "%s%s, one thread, %s%s%s%s; OpenBLAS core %s",
             ctr_is_emulated() ? "an emulator, whose times are its own, on " : "", cpu,
-            s->why_not_timed ? "not timed" : "time by ", s->why_not_timed ? "" : exp_options_clock_name(&s->options),
+            s->why_not_timed ? "not timed" : "time by ", s->why_not_timed ? "" : exp_clock_name(s->options.clock),
             *s->info.counter_source ? ", counts by " : "", s->info.counter_source,
             u->blas.handle ? u->blas.core : "missing");
     exp_say(f->arch, sizeof f->arch, "%s",
@@ -336,7 +370,7 @@ static void say_figures(const struct session *s, struct exp_figures *f)
 /* Draws all figures from the tables that were just written. */
 static int draw(struct session *s)
 {
-    struct exp_program_figures list = { .program = exp_options_program(EXP_EXPERIMENT), .dir = s->results.path };
+    struct exp_program_figures list = { .program = "experiment", .dir = s->results.path };
     struct exp_figures f = { .experiments_dir = EXP_EXPERIMENTS_DIR, .dir = s->results.dir.path };
 
     say_figures(s, &f);
@@ -354,7 +388,7 @@ static struct exp_report report_of(const struct session *s)
         .commit = s->options.commit,
         .cache = (enum exp_cache_state)s->options.cache,
         .is_timed = !s->why_not_timed,
-        .clock = exp_options_clock_name(&s->options),
+        .clock = exp_clock_name(s->options.clock),
         .why_elsewhere = *s->why_elsewhere.text ? s->why_elsewhere.text : NULL,
         .observed = s->observed_in_short,
     };
@@ -451,12 +485,12 @@ static int run(struct session *s)
         return err;
     printf("\nfigures\n");
     drawn = draw(s);
-    paged = exp_page_add(&s->results, exp_options_program(EXP_EXPERIMENT));
+    paged = exp_page_add(&s->results, "experiment");
     err = exp_results_commit(&s->results, &s->why);
     if (err)
         return err;
     print_tables(s);
-    exp_replay_say_kept(&s->options, &s->replayed, stdout);
+    exp_replay_say_kept(s->options.store, &s->replayed, stdout);
     printf("\n");
     err = exp_answer_print(&report, stdout, &s->why);
     if (err)
@@ -474,7 +508,7 @@ static void document(FILE *out)
 static int read_first_model(struct session *s)
 {
     struct exp_models models;
-    int err = exp_main_models(&models, &s->options, &s->why);
+    int err = exp_main_models(&models, s->options.model, s->options.layers, &s->why);
 
     if (err)
         return err;
@@ -490,9 +524,9 @@ static int read_first_model(struct session *s)
  */
 static int launch(struct session *s)
 {
-    const struct exp_options *o = &s->options;
+    const struct options *o = &s->options;
     const struct exp_slurm_request request = {
-        .argv = s->options.argv, .name = "experiment", .has_threads = true, .needs = "--exclusive", .words = o->slurm
+        .argv = s->argv, .name = "experiment", .has_threads = true, .needs = "--exclusive", .words = o->slurm
     };
     struct exp_store *store = NULL;
     int err = exp_algo_select(o->algos, &s->algos, &s->why);
@@ -506,7 +540,7 @@ static int launch(struct session *s)
     if (!err)
         err = exp_results_open(&s->results, &s->why);
     if (!err)
-        err = exp_main_store(&store, o, &s->why);
+        err = exp_main_store(&store, o->store, o->results, o->known, &s->why);
     exp_results_release(&s->results); /* the job makes them */
     if (!err)
         err = store ? exp_slurm_run_whole(&request, store, &s->why) : exp_main_needs_store(&s->why);
@@ -555,7 +589,7 @@ static int run_one_of(struct session *all, const char *model)
 /* Runs one after the other; a model that fails does not keep the others from running, an interruption does. */
 static int run_each(struct session *s, const struct exp_models *models)
 {
-    const char *program = exp_options_program(EXP_EXPERIMENT);
+    const char *program = "experiment";
     char failed[512] = "";
     int err = 0;
 
@@ -578,7 +612,7 @@ static int run_each(struct session *s, const struct exp_models *models)
 /* Finds mistakes in any of the models before the first one runs. */
 static int run_several(struct session *s)
 {
-    const struct exp_options *o = &s->options;
+    const struct options *o = &s->options;
     struct exp_models models;
     int err = exp_models_read(&models, EXP_EXPERIMENTS_DIR, o->model, o->layers, &s->why);
 
@@ -592,6 +626,7 @@ static int obey(void *session)
 {
     struct session *s = session;
 
+    s->info.core = -1;
     if (s->options.asks_guest) {
         print_guest(s);
         return 0;
@@ -601,12 +636,66 @@ static int obey(void *session)
     return are_several(s->options.model) ? run_several(s) : run(s);
 }
 
-int main(int argc, char **argv)
-{
-    static const struct exp_main course = {
-        .program = EXP_EXPERIMENT, .document = document, .run = obey, .release = release
-    };
-    struct session s = { .info.core = -1 };
+#define OPTIONS struct options
 
-    return exp_main(&course, &s, &s.options, &s.why, argc, argv);
-}
+static const struct exp_option options[] = {
+    EXP_NAMES("MODEL",
+              "names in experiments/models, comma-separated (all: the paper's seven), which run one after the other; "
+              "or the path of a layer table (.csv), of a batch file of oneDNN's benchdnn or of a log of "
+              "ONEDNN_VERBOSE=1, or a descriptor such as mb1ic64ih56oc64kh3ph1 (experiments/models/README.md)",
+              model, ""),
+    EXP_LAYERS_OPTION,
+    EXP_PATH("PLAN", "a file of plans as JSON (sconv-plan --json writes one): algorithm sconv_plan does what it says",
+             plan, ""),
+    EXP_MACHINE_OPTION,
+    EXP_TEXT("ALGO", "of @algos@; comma-separated (default @default_algos@)", algos, ""),
+    EXP_NUMBER("REPS", "timed rounds of each layer (default: 10 to 200, until all speed-ups stand)", reps, 0, 1,
+               1000000),
+    EXP_NUMBER("LIMIT", "seconds of timing after which rounds end though a speed-up does not stand (default 30)", limit,
+               30, 1, 1000000),
+    EXP_CLOCK_OPTION,
+    EXP_RULER_OPTION,
+    EXP_RUN_JOBS_OPTION,
+    EXP_TIMING_OPTION,
+    EXP_CACHE_OPTION,
+    EXP_KERNEL_OPTIONS,
+    EXP_WORD("CLASSES",
+             "misses classified as compulsory, capacity, conflict: 3c (default), or machine: as its file says (faster)",
+             classes, 0, "3c", "machine"),
+    EXP_TUNE_OPTIONS,
+    EXP_WORD("OBSERVE",
+             "run layers with every access observed, under emulation or as instrumented twins: auto (default): where "
+             "no counters count the machine, each shape, or as much of it as OBSERVE_LIMIT allows; 0; sample: each "
+             "shape, all of it; all: each layer",
+             observe, EXP_OBSERVE_AUTO, "0", "sample", "all", "auto"),
+    EXP_NUMBER("OBSERVE_LIMIT", "seconds after which OBSERVE=auto observes no more (default 60)", observe_limit, 60, 1,
+               1000000),
+    EXP_STORE_OPTION,
+    EXP_CLUSTER_OPTIONS,
+    EXP_FOLDER("RESULTS",
+               "folder for results (default results); this goes to RESULTS/<machine>/<model>/, or <model>,<LAYERS>/",
+               results, "results"),
+    EXP_GUEST_OPTIONS,
+    EXP_TWIN_OPTIONS,
+    EXP_COMMIT_OPTION,
+    EXP_OPTIONS_END,
+};
+
+const struct exp_question question_experiment = {
+    .name = "experiment",
+    .asks = "SConv and Base on a model: run, counted, replayed, with a verdict",
+    .takes = "One to three minutes; seconds with TIMING=0 OBSERVE=0. Results go to RESULTS/<machine>/<model>; "
+             "report.html there is the page to open first.",
+    .examples = { "make experiment MODEL=vgg16", "make experiment MODEL=resnet50 MACHINE=clx4208 TIMING=0" },
+    .needs = { "MODEL=vgg16" },
+    .libraries = "blas",
+    .watches = "guest",
+    .keeps = true,
+    .options = options,
+    .place = &exp_results_of_models,
+    .chapter = { "traffic.csv", "experiment", exp_page_run_write },
+    EXP_SESSION_WITH_ARGV(struct session),
+    .document = document,
+    .run = obey,
+    .release = release,
+};

@@ -9,9 +9,31 @@
 #include "experiments/compare/exp_compare.h"
 #include "experiments/compare/exp_compare_report.h"
 #include "experiments/setup/exp_main.h"
+#include "experiments/setup/exp_options_shared.h"
+
+struct options {
+    const char *run_a, *run_b, *fail_if, *results, *commit;
+};
+
+/* Names two folders that are compared. */
+static void print_pair(const void *options, FILE *out)
+{
+    const struct options *o = options;
+
+    exp_results_print_path(o->run_a, out);
+    fputs("..", out);
+    exp_results_print_path(o->run_b, out);
+}
+
+static const struct exp_results_layout layout = { "/compare", false, "compare.csv", print_pair };
+
+static struct exp_results_place place_of(const struct options *o)
+{
+    return (struct exp_results_place){ .layout = &layout, .options = o, .results = o->results };
+}
 
 struct session {
-    struct exp_options options;
+    struct options options;
     struct exp_compare_conditions conditions;
     struct exp_two_runs comparison;
     struct exp_results results;
@@ -25,25 +47,22 @@ static const char *const figures[] = { "compare_layers" };
 
 static int prepare(struct session *s)
 {
-    const struct exp_options *o = &s->options;
+    const struct options *o = &s->options;
     int err = exp_compare_conditions_read(&s->conditions, o->fail_if, &s->why);
 
-    if (!err && (!*o->run_a || !*o->run_b))
-        err = exp_fail(&s->why, -EINVAL, "%s is missing: give two folders, A=results/host/vgg16 B=...",
-                       *o->run_a ? "B" : "A");
     if (!err)
         err = exp_two_runs_compare(&s->comparison, o->run_a, o->run_b, &s->why);
     if (!err)
         err = exp_compare_conditions_check(&s->conditions, &s->comparison, &s->why);
     if (!err)
-        err = exp_results_find(&s->results, EXP_COMPARE, o, NULL, NULL, 0, &s->why);
+        err = exp_results_find(&s->results, place_of(o), NULL, NULL, 0, &s->why);
     return err ? err : exp_results_open(&s->results, &s->why);
 }
 
 static int draw(struct session *s)
 {
     char what[512];
-    const struct exp_main_figures f = { .program = EXP_COMPARE,
+    const struct exp_main_figures f = { .program = "compare",
                                         .results = &s->results,
                                         .figure = figures,
                                         .n_figures = sizeof figures / sizeof figures[0],
@@ -81,13 +100,39 @@ static void release(void *session)
     exp_two_runs_release(&s->comparison);
 }
 
-int main(int argc, char **argv)
+static int status(const void *session)
 {
-    static const struct exp_main course = {
-        .program = EXP_COMPARE, .document = exp_compare_document, .run = run, .release = release
-    };
-    struct session s = { .why = { "" } };
-    const int status = exp_main(&course, &s, &s.options, &s.why, argc, argv);
-
-    return status ? status : s.n_met ? EXIT_CONDITION_MET : 0;
+    return ((const struct session *)session)->n_met ? EXIT_CONDITION_MET : 0;
 }
+
+#define OPTIONS struct options
+
+static const struct exp_option options[] = {
+    EXP_PATH("A", "folder of one model's results, such as results/host/vgg16", run_a, ""),
+    EXP_PATH("B", "folder of other results of the same layers", run_b, ""),
+    EXP_TEXT("FAIL_IF",
+             "conditions that end the program with status 1: FAIL_IF='speedup<-3%,layer.l1_misses>0%' "
+             "(experiments/compare/README.md)",
+             fail_if, ""),
+    EXP_FOLDER("RESULTS",
+               "folder for results (default results); this goes to RESULTS/host/compare/<A>..<B>/, with ~ for /",
+               results, "results"),
+    EXP_COMMIT_OPTION,
+    EXP_OPTIONS_END,
+};
+
+const struct exp_question question_compare = {
+    .name = "compare",
+    .asks = "In what do two runs differ? Metric by metric, with tests",
+    .takes = "Two seconds. The exit status is 1 if a condition of FAIL_IF holds.",
+    .examples = { "make compare A=before/host/vgg16 B=results/host/vgg16 FAIL_IF='speedup<-3%'" },
+    .needs = { "A=results/host/vgg16", "B=before/host/vgg16" },
+    .options = options,
+    .place = &layout,
+    .chapter = { "compare.csv", "two runs compared", NULL },
+    EXP_SESSION(struct session),
+    .document = exp_compare_document,
+    .run = run,
+    .release = release,
+    .status = status,
+};

@@ -12,8 +12,20 @@
 #include "experiments/observe/exp_guest.h"
 #include "experiments/setup/exp_main.h"
 
+static const struct exp_results_layout layout = { "/streams", false, "streams.csv", exp_emit_print_code };
+
+static struct exp_results_place place_of(const struct exp_emit_options *o)
+{
+    return (struct exp_results_place){ .layout = &layout,
+                                       .options = o,
+                                       .results = o->results,
+                                       .model = o->model,
+                                       .layers = o->layers,
+                                       .machine = o->machine };
+}
+
 struct session {
-    struct exp_options options;
+    struct exp_emit_options options;
     struct exp_emit_plans plans;
     struct exp_results results;
     struct exp_why why;
@@ -36,7 +48,7 @@ static int observe_all(struct session *s, const struct exp_emit_watch *watch, st
 static int write_results(struct session *s, const struct exp_emit_watch *watch)
 {
     struct exp_csv *csv = NULL;
-    int err = exp_results_find(&s->results, EXP_STREAMS, &s->options, watch->machine, NULL, 0, &s->why);
+    int err = exp_results_find(&s->results, place_of(&s->options), watch->machine, NULL, 0, &s->why);
 
     if (!err)
         err = exp_results_open(&s->results, &s->why);
@@ -85,12 +97,43 @@ static void release(void *session)
     exp_emit_plans_release(&s->plans);
 }
 
-int main(int argc, char **argv)
-{
-    static const struct exp_main course = {
-        .program = EXP_STREAMS, .document = document, .run = run, .release = release
-    };
-    struct session s = { .why = { "" } };
+#define OPTIONS struct exp_emit_options
 
-    return exp_main(&course, &s, &s.options, &s.why, argc, argv);
-}
+static const struct exp_option options[] = {
+    EXP_EMIT_LAYER_OPTION,
+    EXP_NAMES("MODEL",
+              "in place of LAYER: names, layer tables, or what else experiment takes (experiments/models/README.md), "
+              "comma-separated (default: some short layers, experiments/emit/streams.csv)",
+              model, "experiments/emit/streams.csv"),
+    EXP_LAYERS_OPTION,
+    EXP_EMIT_PLAN_OPTION,
+    EXP_NAMES("MACHINE",
+              "machine that is planned for and simulated: clx4208 (default), host, another name in sim/machines, or "
+              "the path of a .cfg file",
+              machine, "clx4208"),
+    EXP_EMIT_ALGO_OPTION,
+    EXP_TEXT("UKR",
+             "SConv's micro-kernel, or an instruction set (default f32_16x6__avx2: the emulator runs no wider vectors)",
+             ukr, ""),
+    EXP_CORE_OPTION,
+    EXP_EMIT_RESULTS_OPTION,
+    EXP_GUEST_OPTIONS,
+    EXP_OPTIONS_END,
+};
+
+const struct exp_question question_streams = {
+    .name = "streams",
+    .program = "sconv-streams",
+    .is_for_developers = true,
+    .asks = "What generated code does to the tensors, beside the replay of its plan",
+    .takes = "The code is observed under an emulator: 1 minute.",
+    .examples = { "make streams MODEL=squeezenet LAYERS='fire2/*'" },
+    .installs = "emulation",
+    .watches = "code",
+    .options = options,
+    .place = &layout,
+    EXP_SESSION(struct session),
+    .document = document,
+    .run = run,
+    .release = release,
+};

@@ -3,7 +3,7 @@
  * after four cycles. A step of a register tile takes as long as the busiest of these: multiply-adds, loads, all operations
  * with what the loop itself needs, and, with less than eight accumulators, the chain through each of them.
  */
-#include "experiments/bench/exp_bench_tiles.h"
+#include "experiments/speed/exp_bench_tiles.h"
 
 #include <errno.h>
 #include <math.h>

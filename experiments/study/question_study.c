@@ -10,6 +10,7 @@
 #include "experiments/base/exp_error.h"
 #include "experiments/base/exp_program.h"
 #include "experiments/setup/exp_main.h"
+#include "experiments/setup/exp_options_shared.h"
 #include "experiments/setup/exp_models.h"
 #include "experiments/setup/exp_results.h"
 #include "experiments/study/exp_study_page.h"
@@ -17,8 +18,17 @@
 
 #define PAGE "study.md"
 
+static const struct exp_results_layout layout = { "/study", true, "choices.csv", NULL };
+
+static struct exp_results_place place_of(const struct exp_study_options *o)
+{
+    return (struct exp_results_place){
+        .layout = &layout, .options = o, .results = o->results, .model = o->model, .layers = o->layers
+    };
+}
+
 struct session {
-    struct exp_options options;
+    struct exp_study_options options;
     struct exp_models models;
     struct exp_study_work work;
     struct exp_results results;
@@ -43,15 +53,15 @@ static void describe(struct session *s)
 
 static int prepare(struct session *s)
 {
-    const struct exp_options *o = &s->options;
-    int err = exp_main_models(&s->models, o, &s->why);
+    const struct exp_study_options *o = &s->options;
+    int err = exp_main_models(&s->models, o->model, o->layers, &s->why);
 
     s->results.sample = &s->options.sample;
     exp_results_time(&s->results, o->timing ? NULL : "without TIMING=1");
     if (!err)
         describe(s);
     if (!err)
-        err = exp_results_find(&s->results, EXP_STUDY, o, NULL, s->models.model, s->models.n, &s->why);
+        err = exp_results_find(&s->results, place_of(o), NULL, s->models.model, s->models.n, &s->why);
     return err ? err : exp_results_open(&s->results, &s->why);
 }
 
@@ -74,7 +84,7 @@ static int draw(struct session *s)
 {
     static const char *const names[] = { "study_choices", "study_tilings", "study_micro_kernels", "study_rates" };
     const struct exp_main_figures figures = {
-        .program = EXP_STUDY,
+        .program = "study",
         .results = &s->results,
         .figure = names,
         .n_figures = sizeof names / sizeof names[0],
@@ -151,12 +161,41 @@ static void document(FILE *out)
     exp_study_kept_document(out);
 }
 
-int main(int argc, char **argv)
-{
-    static const struct exp_main course = {
-        .program = EXP_STUDY, .document = document, .run = run, .release = release
-    };
-    static struct session s;
+#define OPTIONS struct exp_study_options
 
-    return exp_main(&course, &s, &s.options, &s.why, argc, argv);
-}
+static const struct exp_option options[] = {
+    EXP_MODELS_OPTIONS,
+    EXP_NUMBER("SAMPLE",
+               "layers of different shapes for the parts that take long, spread over all up to 250 million "
+               "multiply-adds (default 60); 0: all shapes, the largest too, which takes long",
+               sample, 60, 0, 100000),
+    EXP_WORD("TIMING",
+             "1: layers and tilings of the sample are timed on this computer, too; 0 (default): recorded times and "
+             "replays only",
+             timing, 0, "0", "1"),
+    EXP_NUMBER("LIMIT", "seconds of timing after which no round begins, but for the first three (default 240)", limit,
+               240, 1, 1000000),
+    EXP_RULER_OPTION,
+    EXP_REPLAY_JOBS_OPTION,
+    EXP_FOLDER("RESULTS",
+               "folder for results (default results); this goes to RESULTS/host/study/<models>/ (a name, names joined "
+               "by +, or all; then ,<LAYERS>)",
+               results, "results"),
+    EXP_COMMIT_OPTION,
+    EXP_OPTIONS_END,
+};
+
+const struct exp_question question_study = {
+    .name = "study",
+    .asks = "Does the cost model deserve the credit? CSA, csa2 and the clock",
+    .takes = "csa2 is a model that predicts cycles. 1 to 2 minutes; 6 with TIMING=1.",
+    .examples = { "make study TIMING=1 SAMPLE=0" },
+    .libraries = "blas",
+    .options = options,
+    .place = &layout,
+    .chapter = { "study.md", "cost models studied", NULL },
+    EXP_SESSION(struct session),
+    .document = document,
+    .run = run,
+    .release = release,
+};

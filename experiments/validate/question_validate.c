@@ -14,12 +14,30 @@
 #include "experiments/report/exp_agreement_report.h"
 #include "experiments/setup/exp_machine.h"
 #include "experiments/setup/exp_main.h"
+#include "experiments/setup/exp_options_shared.h"
 #include "experiments/setup/exp_models.h"
 #include "experiments/validate/exp_validate.h"
 #include "experiments/validate/exp_validate_targets.h"
 
+struct options {
+    const char *counts, *model, *layers, *machine, *algos, *results, *commit;
+    unsigned cache, jobs;
+};
+
+static const struct exp_results_layout layout = { "/validation", true, "simulated_vs_measured.csv", NULL };
+
+static struct exp_results_place place_of(const struct options *o)
+{
+    return (struct exp_results_place){ .layout = &layout,
+                                       .options = o,
+                                       .results = o->results,
+                                       .model = o->model,
+                                       .layers = o->layers,
+                                       .machine = o->machine };
+}
+
 struct session {
-    struct exp_options options;
+    struct options options;
     struct exp_counts counts;
     struct exp_setup setup;
     struct exp_models models;
@@ -51,7 +69,7 @@ static int select_algos(struct session *s)
 
 static int read_models(struct session *s)
 {
-    const struct exp_options *o = &s->options;
+    const struct options *o = &s->options;
     char *list = exp_counts_models(&s->counts, s->validation.cache);
     int err;
 
@@ -85,7 +103,7 @@ static int blame_host(struct session *s, int err)
 /* Finds the machine that was asked for, or else the one that the counts name. */
 static int find_machine(struct session *s)
 {
-    struct exp_options *o = &s->options;
+    struct options *o = &s->options;
     bool is_of_host = !*o->machine;
     int err;
 
@@ -113,15 +131,15 @@ static int set_up(struct session *s)
 
 static int open_results(struct session *s)
 {
-    int err = exp_results_find(&s->results, EXP_VALIDATE, &s->options, &s->setup.machine, s->models.model, s->models.n,
-                               &s->why);
+    int err =
+        exp_results_find(&s->results, place_of(&s->options), &s->setup.machine, s->models.model, s->models.n, &s->why);
 
     return err ? err : exp_results_open(&s->results, &s->why);
 }
 
 static int prepare(struct session *s)
 {
-    const struct exp_options *o = &s->options;
+    const struct options *o = &s->options;
     int err = exp_counts_read(&s->counts, o->counts, &s->why);
 
     s->validation.counts = &s->counts;
@@ -203,7 +221,7 @@ static int draw(struct session *s)
 {
     static const char *const names[] = { "simulated_vs_measured" };
     const struct exp_main_figures figures = {
-        .program = EXP_VALIDATE,
+        .program = "validate",
         .results = &s->results,
         .figure = names,
         .n_figures = sizeof names / sizeof names[0],
@@ -270,12 +288,42 @@ static void release(void *session)
     exp_results_release(&s->results);
 }
 
-int main(int argc, char **argv)
-{
-    static const struct exp_main course = {
-        .program = EXP_VALIDATE, .document = document, .run = run, .release = release
-    };
-    struct session s = { .why = { "" } };
+#define OPTIONS struct options
 
-    return exp_main(&course, &s, &s.options, &s.why, argc, argv);
-}
+static const struct exp_option options[] = {
+    EXP_PATH("COUNTS",
+             "folder of recorded counts (default results/reference/zen3/counts); a result folder of make experiment is "
+             "one, where there are counters",
+             counts, "results/reference/zen3/counts"),
+    EXP_NAMES("MODEL", "names or layer tables, comma-separated; all (default): those that the folder has counts of",
+              model, "all"),
+    EXP_LAYERS_OPTION,
+    EXP_NAMES(
+        "MACHINE",
+        "simulated machine: what the folder says (default), host, a name in sim/machines, or the path of a .cfg file",
+        machine, ""),
+    EXP_TEXT("ALGO", "of @algos@; comma-separated (default: those that the folder has)", algos, ""),
+    EXP_WORD("CACHE", "which of the counts, and how they are replayed: cold (default), warm, network", cache, 0, "cold",
+             "warm", "network"),
+    EXP_REPLAY_JOBS_OPTION,
+    EXP_FOLDER("RESULTS",
+               "folder for results (default results); this goes to RESULTS/<machine>/validation/<models>/ (a name, "
+               "names joined by +, or all; then ,<LAYERS>)",
+               results, "results"),
+    EXP_COMMIT_OPTION,
+    EXP_OPTIONS_END,
+};
+
+const struct exp_question question_validate = {
+    .name = "validate",
+    .asks = "How far are simulated counts from those of real counters?",
+    .takes = "1.5 minutes.",
+    .examples = { "make validate COUNTS=results/host/vgg16", "make validate MACHINE=zen3 MODEL=vgg16,resnet18" },
+    .options = options,
+    .place = &layout,
+    .chapter = { "agreement.csv", "simulated beside counted", NULL },
+    EXP_SESSION(struct session),
+    .document = document,
+    .run = run,
+    .release = release,
+};

@@ -16,10 +16,28 @@
 #include "experiments/replay/exp_replay.h"
 #include "experiments/setup/exp_machine.h"
 #include "experiments/setup/exp_main.h"
+#include "experiments/setup/exp_options_shared.h"
 #include "experiments/setup/exp_models.h"
 
+struct options {
+    const char *model, *layers, *machine, *ukr, *core, *store, *results, *commit;
+    unsigned cache, packs_filters, jobs;
+};
+
+static const struct exp_results_layout layout = { "/judgement", true, "layers.csv", NULL };
+
+static struct exp_results_place place_of(const struct options *o)
+{
+    return (struct exp_results_place){ .layout = &layout,
+                                       .options = o,
+                                       .results = o->results,
+                                       .model = o->model,
+                                       .layers = o->layers,
+                                       .machine = o->machine };
+}
+
 struct session {
-    struct exp_options options;
+    struct options options;
     struct exp_setup setup;
     struct exp_models models;
     struct exp_judge_report report;
@@ -33,15 +51,15 @@ struct session {
 static int open_results(struct session *s)
 {
     int err =
-        exp_results_find(&s->results, EXP_JUDGE, &s->options, &s->setup.machine, s->models.model, s->models.n, &s->why);
+        exp_results_find(&s->results, place_of(&s->options), &s->setup.machine, s->models.model, s->models.n, &s->why);
 
     return err ? err : exp_results_open(&s->results, &s->why);
 }
 
 static int prepare(struct session *s)
 {
-    const struct exp_options *o = &s->options;
-    int err = exp_main_models(&s->models, o, &s->why);
+    const struct options *o = &s->options;
+    int err = exp_main_models(&s->models, o->model, o->layers, &s->why);
 
     if (!err)
         err = exp_machine_find(&s->setup.machine, o->machine, o->results, &s->why);
@@ -84,13 +102,15 @@ static int with_plan(struct session *s, size_t model, struct exp_progress *progr
 }
 
 /* Returns the path of the table that an experiment with these options left; NULL, with a line in why. From malloc. */
-static char *table_of_experiment(const struct session *s, const struct exp_options *o, const struct exp_model *model,
+static char *table_of_experiment(const struct session *s, const struct options *o, const struct exp_model *model,
                                  struct exp_why *why)
 {
+    struct exp_results_place place = place_of(o);
     struct exp_results experiment = { 0 };
     char *path = NULL;
 
-    if (!exp_results_find(&experiment, EXP_EXPERIMENT, o, &s->setup.machine, model, 1, why))
+    place.layout = &exp_results_of_models;
+    if (!exp_results_find(&experiment, place, &s->setup.machine, model, 1, why))
         path = exp_format("%s/layers.csv", experiment.path);
     exp_results_release(&experiment);
     return path;
@@ -99,7 +119,7 @@ static char *table_of_experiment(const struct session *s, const struct exp_optio
 /* Finds the times of the layers that were asked for: an experiment's with the same LAYERS, else the whole model's. */
 static char *find_times(const struct session *s, const struct exp_model *model, struct exp_why *why)
 {
-    struct exp_options whole = s->options;
+    struct options whole = s->options;
     char *path = table_of_experiment(s, &s->options, model, why);
 
     if (!*s->options.layers || (path && !access(path, F_OK)))
@@ -135,7 +155,11 @@ static int announce(struct session *s, struct exp_experiment *e, struct exp_prog
 
 static int replay(struct session *s, struct exp_experiment *e, struct exp_progress *progress)
 {
-    int err = exp_replay_as_asked(e, &s->options, progress, &s->replayed, &s->why);
+    const struct options *o = &s->options;
+    const struct exp_replay_asked asked = {
+        .cache = (enum exp_cache_state)o->cache, .n_threads = o->jobs, .store = o->store, .results = o->results
+    };
+    int err = exp_replay_as_asked(e, &asked, progress, &s->replayed, &s->why);
 
     return err ? err : report_model(s, e);
 }
@@ -169,7 +193,7 @@ static int draw(struct session *s)
     static const char *const names[] = { "judge_schedules", "judge_speedups" };
     struct exp_judge_plot plot;
     const struct exp_main_figures figures = {
-        .program = EXP_JUDGE,
+        .program = "judge",
         .results = &s->results,
         .figure = names,
         .n_figures = sizeof names / sizeof names[0],
@@ -196,7 +220,7 @@ static int finish(struct session *s)
     if (err)
         return err;
     printf("\n%s\ntables: %s/\n", s->what, s->results.path);
-    exp_replay_say_kept(&s->options, &s->replayed, stdout);
+    exp_replay_say_kept(s->options.store, &s->replayed, stdout);
     printf("\n");
     err = exp_judge_report_answer(&s->report, stdout);
     if (err)
@@ -224,12 +248,34 @@ static void release(void *session)
     exp_setup_release(&s->setup);
 }
 
-int main(int argc, char **argv)
-{
-    static const struct exp_main course = {
-        .program = EXP_JUDGE, .document = exp_judge_report_document, .run = run, .release = release
-    };
-    struct session s = { .why = { "" } };
+#define OPTIONS struct options
 
-    return exp_main(&course, &s, &s.options, &s.why, argc, argv);
-}
+static const struct exp_option options[] = {
+    EXP_MODELS_OPTIONS,
+    EXP_MACHINE_OPTION,
+    EXP_CACHE_OPTION,
+    EXP_KERNEL_OPTIONS,
+    EXP_REPLAY_JOBS_OPTION,
+    EXP_STORE_OPTION,
+    EXP_FOLDER("RESULTS",
+               "folder for results (default results); this goes to RESULTS/<machine>/judgement/<models>/ (a name, "
+               "names joined by +, or all; then ,<LAYERS>)",
+               results, "results"),
+    EXP_COMMIT_OPTION,
+    EXP_OPTIONS_END,
+};
+
+const struct exp_question question_judge = {
+    .name = "judge",
+    .asks = "Was CSA's choice of schedule right? All schedules of all layers",
+    .takes = "10 seconds; minutes on machines with prefetchers.",
+    .examples = { "make judge MACHINE=power10 MODEL=vgg16,resnet18" },
+    .keeps = true,
+    .options = options,
+    .place = &layout,
+    .chapter = { "ratios.csv", "CSA's choices judged", NULL },
+    EXP_SESSION(struct session),
+    .document = exp_judge_report_document,
+    .run = run,
+    .release = release,
+};

@@ -11,12 +11,25 @@
 #include "experiments/base/exp_program.h"
 #include "experiments/setup/exp_machine.h"
 #include "experiments/setup/exp_main.h"
+#include "experiments/setup/exp_options_shared.h"
 #include "experiments/store/exp_slurm.h"
 #include "experiments/sweep/exp_sweep_plot.h"
 #include "experiments/sweep/exp_sweep_report.h"
 
+static const struct exp_results_layout layout = { "/sweep", true, "sweep.csv", NULL };
+
+static struct exp_results_place place_of(const struct exp_sweep_options *o)
+{
+    return (struct exp_results_place){ .layout = &layout,
+                                       .options = o,
+                                       .results = o->results,
+                                       .model = o->model,
+                                       .layers = o->layers,
+                                       .machine = o->machine };
+}
+
 struct session {
-    struct exp_options options;
+    struct exp_sweep_options options;
     struct exp_models models;
     struct sim_machine machine;
     struct exp_sweep sweep;
@@ -25,14 +38,15 @@ struct session {
     struct exp_results results;
     struct exp_tasks_counts counts;
     size_t share, n_shares;
+    char *const *argv;
     char what[512];
     struct exp_why why;
 };
 
 static int prepare(struct session *s)
 {
-    const struct exp_options *o = &s->options;
-    int err = exp_main_share(&s->share, &s->n_shares, o, &s->why);
+    const struct exp_sweep_options *o = &s->options;
+    int err = exp_main_share(&s->share, &s->n_shares, o->share, o->store, &s->why);
 
     if (!err)
         err = exp_models_read(&s->models, EXP_EXPERIMENTS_DIR, o->model, o->layers, &s->why);
@@ -53,7 +67,7 @@ static int prepare(struct session *s)
 
 static int open_results(struct session *s)
 {
-    int err = exp_results_find(&s->results, EXP_SWEEP, &s->options, &s->machine, s->models.model, s->models.n, &s->why);
+    int err = exp_results_find(&s->results, place_of(&s->options), &s->machine, s->models.model, s->models.n, &s->why);
 
     return err ? err : exp_results_open(&s->results, &s->why);
 }
@@ -98,7 +112,7 @@ static void say_counts(const struct session *s)
 static int launch(struct session *s)
 {
     const struct exp_tasks tasks = exp_sweep_tasks(&s->sweep);
-    struct exp_slurm slurm = { .request = { .argv = s->options.argv,
+    struct exp_slurm slurm = { .request = { .argv = s->argv,
                                             .name = "sweep",
                                             .has_threads = true,
                                             .needs = "",
@@ -133,7 +147,7 @@ static int draw(struct session *s)
     static const char *const figures[] = { "sweep_heat", "sweep_pareto" };
     struct exp_sweep_plot plot;
     const struct exp_main_figures f = {
-        .program = EXP_SWEEP,
+        .program = "sweep",
         .results = &s->results,
         .figure = figures,
         .n_figures = sizeof figures / sizeof figures[0],
@@ -177,7 +191,7 @@ static int run(void *session)
     if (!err && !is_share)
         err = open_results(s);
     if (!err)
-        err = exp_main_store(&s->store, &s->options, &s->why);
+        err = exp_main_store(&s->store, s->options.store, s->options.results, s->options.known, &s->why);
     if (!err && s->options.launcher == EXP_LAUNCH_SLURM && !is_share)
         err = launch(s);
     if (!err)
@@ -199,12 +213,46 @@ static void release(void *session)
     exp_models_release(&s->models);
 }
 
-int main(int argc, char **argv)
-{
-    static const struct exp_main course = {
-        .program = EXP_SWEEP, .document = exp_sweep_report_document, .run = run, .release = release
-    };
-    struct session s = { .why = { "" } };
+#define OPTIONS struct exp_sweep_options
 
-    return exp_main(&course, &s, &s.options, &s.why, argc, argv);
-}
+static const struct exp_option options[] = {
+    EXP_NAMES("MODEL", "names or layer tables, comma-separated; all: the paper's seven", model, ""),
+    EXP_LAYERS_OPTION,
+    EXP_TEXT("VARY",
+             "keys of the machine's file, ukr, nc, k2, k3, and their values: VARY='L1.size=16K,32K L2.ways=4,8,16' is "
+             "every combination; ';' begins another grid; 1..16, 8..512*2 and 4..64+4 are ranges; values with commas "
+             "or blanks stand in braces",
+             vary, ""),
+    EXP_MACHINE_OPTION,
+    EXP_TEXT("ALGO", "of @algos@; comma-separated (default base,sconv)", algos, ""),
+    EXP_KERNEL_OPTIONS,
+    EXP_REPLAY_JOBS_OPTION,
+    EXP_PATH("STORE",
+             "file that keeps what was simulated, so that it is not simulated again (default RESULTS/store.sqlite); "
+             "no: nothing is kept",
+             store, ""),
+    EXP_CLUSTER_OPTIONS,
+    EXP_SHARES_OPTIONS,
+    EXP_FOLDER("RESULTS",
+               "folder for results (default results); this goes to RESULTS/<machine>/sweep/<models>/ (a name, names "
+               "joined by +, or all; then ,<LAYERS>)",
+               results, "results"),
+    EXP_COMMIT_OPTION,
+    EXP_OPTIONS_END,
+};
+
+const struct exp_question question_sweep = {
+    .name = "sweep",
+    .asks = "What if caches or tiles were others? Every combination",
+    .takes = "Half a minute for 100 configurations of plain caches, ten times as long with prefetchers. A sweep that "
+             "was stopped goes on where it was.",
+    .examples = { "make sweep MODEL=resnet18 MACHINE=clx4208 VARY='L1.size=16K,32K L2.ways=4,8,16'" },
+    .needs = { "MODEL=vgg16", "VARY='L2.size=256K..4M*2'" },
+    .options = options,
+    .place = &layout,
+    .chapter = { "sweep.csv", "machines and tilings varied", NULL },
+    EXP_SESSION_WITH_ARGV(struct session),
+    .document = exp_sweep_report_document,
+    .run = run,
+    .release = release,
+};

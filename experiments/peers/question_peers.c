@@ -19,13 +19,28 @@
 #include "experiments/peers/exp_peers_tasks.h"
 #include "experiments/setup/exp_machine.h"
 #include "experiments/setup/exp_main.h"
+#include "experiments/setup/exp_options_shared.h"
 #include "experiments/setup/exp_models.h"
 #include "experiments/store/exp_lease.h"
 #include "experiments/store/exp_slurm.h"
 #include "kernels/ukr/dispatch.h"
 
+struct options {
+    const char *model, *layers, *ukr, *wisdom, *store, *known, *slurm, *share, *results, *commit;
+    unsigned reps, limit, hot_reps, clock, ruler, measures, launcher, shares;
+};
+
+static const struct exp_results_layout layout = { "/peers", true, "layers.csv", NULL };
+
+static struct exp_results_place place_of(const struct options *o)
+{
+    return (struct exp_results_place){
+        .layout = &layout, .options = o, .results = o->results, .model = o->model, .layers = o->layers
+    };
+}
+
 struct session {
-    struct exp_options o;
+    struct options options;
     struct exp_peers_options times;
     struct exp_setup setup;
     struct exp_emit_coder *coder;
@@ -36,6 +51,7 @@ struct session {
     struct exp_tasks_counts counts;
     struct exp_store *store;
     size_t share, n_shares;
+    char *const *argv;
     struct exp_peers_report report;
     struct exp_results results;
     char what[512];
@@ -48,7 +64,7 @@ struct session {
 
 static int open_results(struct session *s)
 {
-    int err = exp_results_find(&s->results, EXP_PEERS, &s->o, NULL, s->models.model, s->models.n, &s->why);
+    int err = exp_results_find(&s->results, place_of(&s->options), NULL, s->models.model, s->models.n, &s->why);
 
     exp_results_time(&s->results, NULL);
     return err || s->n_shares ? err : exp_results_open(&s->results, &s->why);
@@ -64,7 +80,7 @@ static void describe(struct session *s)
     exp_say(s->what, sizeof s->what,
             "peers, commit %s; %s; one thread, %s clock, %u hot; OpenBLAS core %s; SConv %s; oneDNN %s; peak by "
             "%s",
-            *s->o.commit ? s->o.commit : "unknown", cpu, s->o.clock == EXP_CLOCK_CPU ? "cpu" : "wall",
+            *s->options.commit ? s->options.commit : "unknown", cpu, s->options.clock == EXP_CLOCK_CPU ? "cpu" : "wall",
             s->times.n_hot_reps, s->setup.blas.core, s->setup.ukr->name,
             s->dnnl ? exp_dnnl_version(s->dnnl) : s->why_no_dnnl, peak ? peak->name : "no loop for this CPU");
 }
@@ -90,10 +106,11 @@ static char *setting_of(const struct session *s)
     char *asked = exp_format("%zu to %zu sweeps, %llu ns, %u hot; clock %u; ruler %u; micro-kernel %s; "
                              "tuning %u, wisdom %s; the run after %lld",
                              rounds->least, rounds->most, (unsigned long long)rounds->limit_ns, s->times.n_hot_reps,
-                             s->o.clock, s->o.ruler, s->o.ukr, (unsigned)s->o.measures, s->o.wisdom, run_after(s));
-    const bool is_cluster = s->n_shares || s->o.launcher == EXP_LAUNCH_SLURM;
+                             s->options.clock, s->options.ruler, s->options.ukr, (unsigned)s->options.measures,
+                             s->options.wisdom, run_after(s));
+    const bool is_cluster = s->n_shares || s->options.launcher == EXP_LAUNCH_SLURM;
     char *setting = !asked       ? NULL
-                    : is_cluster ? exp_format("a cluster; commit %s; %s", s->o.commit, asked)
+                    : is_cluster ? exp_format("a cluster; commit %s; %s", s->options.commit, asked)
                                  : exp_format("%s; %s; %s", s->tasks.here.on, s->what, asked);
 
     free(asked);
@@ -132,18 +149,18 @@ static int prepare_coder(struct session *s)
 static int prepare(struct session *s)
 {
     struct exp_why no_dnnl = { "" };
-    int err = exp_main_models(&s->models, &s->o, &s->why);
+    int err = exp_main_models(&s->models, s->options.model, s->options.layers, &s->why);
 
-    s->times = (struct exp_peers_options){ .rounds = exp_options_rounds(&s->o, EXP_PEERS),
-                                           .n_hot_reps = s->o.hot_reps,
-                                           .ruler_ns = exp_options_ruler_ns(&s->o),
-                                           .now_ns = exp_options_clock(&s->o) };
+    s->times = (struct exp_peers_options){ .rounds = exp_rounds_of(s->options.reps, 5, 100, s->options.limit),
+                                           .n_hot_reps = s->options.hot_reps,
+                                           .ruler_ns = exp_ruler_limit_ns(s->options.ruler, s->options.limit),
+                                           .now_ns = exp_clock_of(s->options.clock) };
     if (!err)
-        err = exp_machine_find(&s->setup.machine, "host", s->o.results, &s->why);
+        err = exp_machine_find(&s->setup.machine, "host", s->options.results, &s->why);
     if (!err)
-        err = exp_setup_init(&s->setup, s->o.ukr, "", &s->why);
+        err = exp_setup_init(&s->setup, s->options.ukr, "", &s->why);
     if (!err)
-        err = exp_setup_wisdom(&s->setup, s->o.measures, s->o.wisdom, &s->why);
+        err = exp_setup_wisdom(&s->setup, s->options.measures, s->options.wisdom, &s->why);
     if (!err)
         err = prepare_coder(s);
     if (!err && !conv_ukr_runs(s->setup.ukr))
@@ -153,7 +170,7 @@ static int prepare(struct session *s)
         exp_say(s->why_no_dnnl, sizeof s->why_no_dnnl, "%s", no_dnnl.text);
     }
     if (!err)
-        err = exp_main_share(&s->share, &s->n_shares, &s->o, &s->why);
+        err = exp_main_share(&s->share, &s->n_shares, s->options.share, s->options.store, &s->why);
     if (!err)
         err = open_results(s);
     if (!err)
@@ -162,7 +179,7 @@ static int prepare(struct session *s)
         s->core = -1;
     if (!err)
         err = list(s);
-    return err ? err : exp_main_store(&s->store, &s->o, &s->why);
+    return err ? err : exp_main_store(&s->store, s->options.store, s->options.results, s->options.known, &s->why);
 }
 
 /* ---- work ---- */
@@ -186,11 +203,11 @@ static void announce(const struct session *s, double seconds[EXP_N_WORKS])
 static int launch(struct session *s, struct exp_progress *progress, double seconds)
 {
     const struct exp_tasks tasks = exp_peers_tasks(&s->tasks);
-    const struct exp_slurm slurm = { .request = { .argv = s->o.argv,
+    const struct exp_slurm slurm = { .request = { .argv = s->argv,
                                                   .name = "peers",
                                                   .needs = "--exclusive",
-                                                  .words = s->o.slurm,
-                                                  .n_shares = s->o.shares },
+                                                  .words = s->options.slurm,
+                                                  .n_shares = s->options.shares },
                                      .store = s->store,
                                      .tasks = &tasks,
                                      .doing = "timing",
@@ -224,7 +241,7 @@ static int work(struct session *s)
 
     announce(s, seconds);
     err = exp_main_progress(&s->tasks.progress, seconds, &s->why);
-    if (!err && s->o.launcher == EXP_LAUNCH_SLURM && !s->n_shares)
+    if (!err && s->options.launcher == EXP_LAUNCH_SLURM && !s->n_shares)
         err = launch(s, s->tasks.progress, seconds[EXP_WORK_ROUNDS]);
     if (!err)
         err = time_all(s);
@@ -256,7 +273,7 @@ static int draw(struct session *s)
                                          "peers_roofline" };
     struct exp_peers_plot plot;
     const struct exp_main_figures figures = {
-        .program = EXP_PEERS,
+        .program = "peers",
         .results = &s->results,
         .figure = names,
         .n_figures = sizeof names / sizeof names[0],
@@ -305,8 +322,10 @@ static void document(FILE *out)
 static int run(void *session)
 {
     struct session *s = session;
-    int err = prepare(s);
+    int err;
 
+    s->core = -1;
+    err = prepare(s);
     if (!err)
         err = work(s);
     if (err || !s->n_shares)
@@ -321,6 +340,7 @@ static void release(void *session)
     struct session *s = session;
 
     exp_store_close(s->store);
+    s->tasks.models = &s->models;
     exp_peers_tasks_release(&s->tasks);
     exp_peers_report_release(&s->report);
     exp_results_release(&s->results);
@@ -330,12 +350,44 @@ static void release(void *session)
     exp_setup_release(&s->setup);
 }
 
-int main(int argc, char **argv)
-{
-    static const struct exp_main course = {
-        .program = EXP_PEERS, .document = document, .run = run, .release = release
-    };
-    struct session s = { .core = -1, .tasks.models = &s.models };
+#define OPTIONS struct options
 
-    return exp_main(&course, &s, &s.o, &s.why, argc, argv);
-}
+static const struct exp_option options[] = {
+    EXP_MODELS_OPTIONS,
+    EXP_NUMBER("REPS", "sweeps over each network (default: 5 to 100, until all speed-ups stand)", reps, 0, 1, 1000),
+    EXP_NUMBER("LIMIT", "the same for the sweeps over each network (default 60)", limit, 60, 1, 1000000),
+    EXP_NUMBER("HOT", "repetitions of each layer with hot caches (default 3); 0 = none", hot_reps, 3, 0, 1000),
+    EXP_CLOCK_OPTION,
+    EXP_RULER_OPTION,
+    EXP_UKR_OPTION,
+    EXP_TUNE_OPTIONS,
+    EXP_PATH("STORE",
+             "file that keeps the times of each network, so that a run that was ended goes on where it was (default "
+             "RESULTS/store.sqlite); a run that was finished is followed by new times; no: nothing is kept",
+             store, ""),
+    EXP_CLUSTER_OPTIONS,
+    EXP_SHARES_OPTIONS,
+    EXP_FOLDER("RESULTS",
+               "folder for results (default results); this goes to RESULTS/host/peers/<models>/ (a name, names joined "
+               "by +, or all; then ,<LAYERS>)",
+               results, "results"),
+    EXP_COMMIT_OPTION,
+    EXP_OPTIONS_END,
+};
+
+const struct exp_question question_peers = {
+    .name = "peers",
+    .target = "bench-peers",
+    .asks = "Compare with oneDNN over whole networks",
+    .takes = "2 minutes a model.",
+    .examples = { "make bench-peers MODEL=vgg16 REPS=10 CLOCK=wall" },
+    .libraries = "blas dnnl",
+    .installs = "peers",
+    .options = options,
+    .place = &layout,
+    .chapter = { "phases.csv", "beside peers", NULL },
+    EXP_SESSION_WITH_ARGV(struct session),
+    .document = document,
+    .run = run,
+    .release = release,
+};

@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# Every question by its name, and the texts that name them: bench lists what .ci/questions reads from the same records, and READMEs
+# have a row for each. Run from the project's folder; BENCH is the program (default build/bench).
+set -u
+
+bench=${BENCH:-build/bench}
+program=$bench
+# shellcheck source=tests/check.bash
+. tests/check.bash
+
+.ci/questions >"$work/facts"
+facts() { awk -F'\t' "$1" "$work/facts"; }
+mapfile -t questions < <(facts '$1 == "question" { print $3 }')
+check "there are questions: ${questions[*]}" [ ${#questions[@]} -gt 10 ]
+
+# ---- the program ----
+
+"$bench" >"$work/list"
+# Records are in alphabetical order, the experiment first, and so is the list.
+check "bench lists other questions, or says something else of them" cmp -s <(sed -n 's/^  \([a-z]*\) */\1 /p' "$work/list") \
+    <(facts '$1 == "question" { name = $3 } $1 == "target" { print name " " $4 }')
+"$bench" jugde >"$work/out" 2>"$work/err"
+check "bench jugde does not end with status 2" [ $? -eq 2 ]
+check "bench jugde: $(cat "$work/err")" grep -qx "bench: there is no question 'jugde', did you mean judge? bench lists them" "$work/err"
+for name in "${questions[@]}"; do
+    "$bench" "$name" --help >"$work/help" 2>"$work/err"
+    check "bench $name --help: exit status $?" [ $? -eq 0 ]
+    check "make help and bench $name --help differ: $(diff <(sed -n 's/^  \([A-Z-][^ ]*\) */\1 /p' "$work/help" | sort) \
+        <(facts '$1 ~ /^(variable|handed|flag)$/ && $2 == "'"$name"'" { print $3 " " $4 }' | sort) | head -n 2)" \
+        cmp -s <(sed -n 's/^  \([A-Z-][^ ]*\) */\1 /p' "$work/help" | sort) \
+        <(facts '$1 ~ /^(variable|handed|flag)$/ && $2 == "'"$name"'" { print $3 " " $4 }' | sort)
+done
+ln -s "$(realpath "$bench")" "$work/judge"
+check "a link that is called judge asks another question" cmp -s <("$work/judge" --help) <("$bench" judge --help)
+check "a need is not named" grep -q '^sweep: MODEL is missing: for example MODEL=vgg16' <("$bench" sweep 2>&1)
+check "... nor the second" grep -q '^sweep: VARY is missing: for example VARY=' <("$bench" sweep MODEL=vgg16 2>&1)
+check "... one of several" grep -q '^sconv-gen: LAYER is missing: for example LAYER=vgg16:conv3_1' <("$bench" gen 2>&1)
+
+# ---- the texts ----
+
+while read -r target; do
+    check "experiments/README.md has no row for make $target" grep -q "^|.*\`make $target\`" experiments/README.md
+done < <(facts '$1 == "target" { print $2 }')
+while read -r folder; do
+    check "results/README.md has no row for $folder/" grep -q "^| \`[^|]*/$folder/" results/README.md
+done < <(sed -n 's|^static const struct exp_results_layout layout = { "/\([a-z]*\)".*|\1|p' experiments/*/question_*.c)
+
+echo "bench: $passed passed, $failed failed"
+[ "$failed" -eq 0 ]
