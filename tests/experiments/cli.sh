@@ -612,6 +612,7 @@ several() {
     list="MODEL=$work/first.csv, $work/last.csv"
     refuses "unknown model 'vgg61'" "MODEL=$work/first.csv,vgg61"
     refuses "two tables are called 'three'" MODEL=tests/data/three.csv,tests/data/three.csv
+    refuses "no layer of googlenet matches 'nosuch'" MODEL=all LAYERS=nosuch
     "$experiment" "$list" MACHINE=toy TIMING=0 OBSERVE=0 STORE=no "RESULTS=$work/several" >"$work/out" 2>"$work/err"
     check "a list of models: $(tail -n 1 "$work/err")" [ $? -eq 0 ]
     check "the models of a list are not told apart" [ "$(grep '^====' "$work/out" | paste -sd ' ')" = \
