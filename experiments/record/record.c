@@ -279,11 +279,11 @@ static int match_columns(const struct reading *r)
 
 static bool is_needed(const struct rec_field *f, const size_t *needed, size_t n_needed)
 {
-    for (size_t i = 0; i < n_needed && !f->derive; i++) {
-        if (needed[i] == f->offset)
-            return true;
-    }
-    return false;
+    bool is = n_needed == REC_ALL;
+
+    for (size_t i = 0; !is && i < n_needed && !f->derive; i++)
+        is = needed[i] == f->offset;
+    return is;
 }
 
 /* Finds the columns that the file has. */

@@ -125,7 +125,7 @@ int rec_read(struct rec_rows *rows, const struct rec_table *t, const char *path,
 
 /*
  * Does the same for a file of any version: it must have the columns whose members are at needed[n_needed]
- * (offsetof); columns that the table does not know are skipped. Where a column is not there, doubles are NaN, texts ""
+ * (offsetof), or all of them if n_needed is REC_ALL, in any order; columns that the table does not know are skipped. Where a column is not there, doubles are NaN, texts ""
  * and all else is 0; where values share a reason, the first in the file is kept.
  */
 int rec_read_some(struct rec_rows *rows, const struct rec_table *t, const char *path, const size_t *needed,
@@ -136,6 +136,8 @@ int rec_read_some(struct rec_rows *rows, const struct rec_table *t, const char *
  * malloc; NULL on failure.
  */
 int rec_rows_of(void **rows, const struct rec_table *t, const struct exp_table *table, struct exp_why *why);
+
+#define REC_ALL SIZE_MAX
 
 /* Tells whether a file that was read has a field's column. */
 bool rec_has(const struct exp_table *table, const struct rec_field *f);

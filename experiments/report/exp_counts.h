@@ -24,7 +24,7 @@
 
 #include "experiments/base/exp_csv.h"
 #include "experiments/base/exp_error.h"
-#include "experiments/base/exp_table.h"
+#include "experiments/record/record.h"
 #include "experiments/setup/exp_case.h"
 
 enum { EXP_COUNTS_FORMAT = 1 };
@@ -38,10 +38,10 @@ struct exp_counts_key { /* what a row is about */
     enum exp_cache_state cache; /* counts.csv */
 };
 
-struct exp_counts_row {
+/* Where in its table a row is. */
+struct exp_counts_place {
     struct exp_counts_key key;
-    size_t row; /* of its table */
-    double count;
+    size_t row;
 };
 
 struct exp_counts {
@@ -50,10 +50,8 @@ struct exp_counts {
     char *machine, *ukr, *core; /* to replay with; "" if it does not say */
     char *stack;                /* path of stack.csv; NULL: there is none */
     bool packs_filters;
-    struct exp_table plans, counts;
-    size_t column_model, column_layer, column_macs, column_plan; /* of plans */
-    size_t column_count;                                         /* of counts */
-    struct exp_counts_row *plan, *count;                         /* sorted by key */
+    struct rec_rows plans, counts;         /* exp_counts_files.h */
+    struct exp_counts_place *plan, *count; /* sorted by key */
 };
 
 /*

@@ -5,27 +5,24 @@
 #include "experiments/base/exp_error.h"
 #include "experiments/report/exp_counts.h"
 
-/* Columns of plans.csv and counts.csv, by their place. */
-enum {
-    EXP_COUNTS_PLAN_MODEL,
-    EXP_COUNTS_PLAN_INDEX,
-    EXP_COUNTS_PLAN_LAYER,
-    EXP_COUNTS_PLAN_MACS,
-    EXP_COUNTS_PLAN_ALGO,
-    EXP_COUNTS_PLAN_PLAN,
-    EXP_COUNTS_N_PLAN_COLUMNS,
-};
-enum {
-    EXP_COUNTS_MODEL,
-    EXP_COUNTS_CACHES,
-    EXP_COUNTS_INDEX,
-    EXP_COUNTS_ALGO,
-    EXP_COUNTS_QUANTITY,
-    EXP_COUNTS_COUNT,
-    EXP_COUNTS_N_COUNT_COLUMNS,
+/* What was planned, and so what ran. */
+struct exp_plans_row {
+    const char *model;
+    uint64_t layer_index;
+    const char *layer;
+    double macs;
+    const char *algo, *plan;
 };
 
-extern const struct exp_csv_file exp_counts_plan_file, exp_counts_count_file;
+struct exp_counts_row {
+    const char *model, *caches;
+    uint64_t layer_index;
+    const char *algo, *quantity;
+    uint64_t count;
+    const char *why_no_count;
+};
+
+extern const struct rec_table exp_plans_table, exp_counts_table;
 
 /* Reads host.txt of c->folder. Returns 0, or -errno with one line in why. */
 int exp_counts_read_host(struct exp_counts *c, struct exp_why *why);

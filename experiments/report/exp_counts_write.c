@@ -4,54 +4,56 @@
 #include "experiments/report/exp_counts_files.h"
 #include "experiments/setup/exp_plan_text.h"
 
-static const struct exp_csv_column plan_columns[EXP_COUNTS_N_PLAN_COLUMNS] = {
-    [EXP_COUNTS_PLAN_MODEL] = EXP_COLUMN_MODEL,
-    [EXP_COUNTS_PLAN_INDEX] = EXP_COLUMN_LAYER_INDEX,
-    [EXP_COUNTS_PLAN_LAYER] = EXP_COLUMN_LAYER,
-    [EXP_COUNTS_PLAN_MACS] = EXP_COLUMN_MACS,
-    [EXP_COUNTS_PLAN_ALGO] = EXP_COLUMN_ALGO,
-    [EXP_COUNTS_PLAN_PLAN] = { "plan", "",
-                               "what ran: kernel, schedule and tiles, or blocking, and how windows are read", "" },
+#define PLAN struct exp_plans_row
+
+static const struct rec_field plan_fields[] = {
+    { EXP_COLUMN_MODEL, REC_AT(PLAN, model) },
+    { EXP_COLUMN_LAYER_INDEX, REC_AT(PLAN, layer_index) },
+    { EXP_COLUMN_LAYER, REC_AT(PLAN, layer) },
+    { EXP_COLUMN_MACS, REC_AT(PLAN, macs) },
+    { EXP_COLUMN_ALGO, REC_AT(PLAN, algo) },
+    { { "plan", "", "what ran: kernel, schedule and tiles, or blocking, and how windows are read", "" },
+      REC_AT(PLAN, plan) },
 };
 
-const struct exp_csv_file exp_counts_plan_file = EXP_CSV_FILE("plans.csv", plan_columns);
+const struct rec_table exp_plans_table = REC_TABLE("plans.csv", plan_fields, PLAN);
 
-static const struct exp_csv_column count_columns[EXP_COUNTS_N_COUNT_COLUMNS] = {
-    [EXP_COUNTS_MODEL] = EXP_COLUMN_MODEL,
-    [EXP_COUNTS_CACHES] = { "caches", "", "at the start of the layer: cold, warm or network", "" },
-    [EXP_COUNTS_INDEX] = EXP_COLUMN_LAYER_INDEX,
-    [EXP_COUNTS_ALGO] = EXP_COLUMN_ALGO,
-    [EXP_COUNTS_QUANTITY] = { "quantity", "", "one of those that all CPUs share", "" },
-    [EXP_COUNTS_COUNT] = { "count", "", "of one run", "counters" },
+#define COUNT struct exp_counts_row
+
+static const struct rec_field count_fields[] = {
+    { EXP_COLUMN_MODEL, REC_AT(COUNT, model) },
+    { { "caches", "", "at the start of the layer: cold, warm or network", "" }, REC_AT(COUNT, caches) },
+    { EXP_COLUMN_LAYER_INDEX, REC_AT(COUNT, layer_index) },
+    { EXP_COLUMN_ALGO, REC_AT(COUNT, algo) },
+    { { "quantity", "", "one of those that all CPUs share", "" }, REC_AT(COUNT, quantity) },
+    { { "count", "", "of one run", "counters" }, REC_OR(COUNT, count, why_no_count) },
 };
 
-const struct exp_csv_file exp_counts_count_file = EXP_CSV_FILE("counts.csv", count_columns);
+const struct rec_table exp_counts_table = REC_TABLE("counts.csv", count_fields, COUNT);
 
 void exp_counts_document(FILE *out)
 {
-    exp_csv_document(&exp_counts_plan_file, out);
-    exp_csv_document(&exp_counts_count_file, out);
+    exp_csv_document(&exp_plans_table.file, out);
+    exp_csv_document(&exp_counts_table.file, out);
 }
 
 static int write_plans(const struct exp_counts_source *s, const struct exp_outdir *dir, struct exp_why *why)
 {
     struct exp_csv *csv;
-    int err = exp_csv_create(&csv, dir, &exp_counts_plan_file, "what was counted (counts.csv)", why);
+    int err = exp_csv_create(&csv, dir, &exp_plans_table.file, "what was counted (counts.csv)", why);
 
     if (err)
         return err;
     for (size_t i = 0; i < s->e->n_cases; i++) {
         const struct exp_case *c = &s->e->cases[i];
+        const struct exp_layer *layer = c->layer;
         char text[EXP_PLAN_TEXT_BYTES];
+        const PLAN row = {
+            s->e->model->name, layer->index, layer->name, conv_macs(&layer->problem), c->algo->name, text
+        };
 
         exp_plan_text(&c->plan, text);
-        exp_csv_string(csv, "model", s->e->model->name);
-        exp_csv_u64(csv, "layer_index", c->layer->index);
-        exp_csv_string(csv, "layer", c->layer->name);
-        exp_csv_double(csv, "macs", conv_macs(&c->layer->problem));
-        exp_csv_string(csv, "algo", c->algo->name);
-        exp_csv_string(csv, "plan", text);
-        exp_csv_end_row(csv);
+        rec_put(csv, &exp_plans_table, &row);
     }
     return exp_csv_close(csv, why);
 }
@@ -60,23 +62,21 @@ static void put_count(const struct exp_counts_source *s, struct exp_csv *csv, co
 {
     const enum exp_count count = EXP_COMMON + (enum exp_count)q;
     const char *why = exp_case_why_no_count(c, count);
+    const COUNT row = { .model = s->e->model->name,
+                        .caches = exp_cache_state_name(s->cache),
+                        .layer_index = c->layer->index,
+                        .algo = c->algo->name,
+                        .quantity = ctr_quantity_at(q)->name,
+                        .count = why ? 0 : (uint64_t)(c->measured.count[count] + 0.5),
+                        .why_no_count = why };
 
-    exp_csv_string(csv, "model", s->e->model->name);
-    exp_csv_string(csv, "caches", exp_cache_state_name(s->cache));
-    exp_csv_u64(csv, "layer_index", c->layer->index);
-    exp_csv_string(csv, "algo", c->algo->name);
-    exp_csv_string(csv, "quantity", ctr_quantity_at(q)->name);
-    if (why)
-        exp_csv_missing(csv, "count", why);
-    else
-        exp_csv_u64(csv, "count", (uint64_t)(c->measured.count[count] + 0.5));
-    exp_csv_end_row(csv);
+    rec_put(csv, &exp_counts_table, &row);
 }
 
 static int write_counts(const struct exp_counts_source *s, const struct exp_outdir *dir, struct exp_why *why)
 {
     struct exp_csv *csv;
-    int err = exp_csv_create(&csv, dir, &exp_counts_count_file, "counts of what plans.csv says", why);
+    int err = exp_csv_create(&csv, dir, &exp_counts_table.file, "counts of what plans.csv says", why);
 
     if (err)
         return err;

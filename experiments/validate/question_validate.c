@@ -58,7 +58,7 @@ static int select_algos(struct session *s)
     char *list = strdup(s->options.algos);
     int err;
 
-    for (size_t i = 0; i < c->plans.n_rows && list && !*s->options.algos; i++) {
+    for (size_t i = 0; i < c->plans.n && list && !*s->options.algos; i++) {
         if (!exp_names_add(&list, c->plan[i].key.algo))
             break;
     }
@@ -77,13 +77,13 @@ static int read_models(struct session *s)
         return exp_fail(&s->why, -ENOMEM, "out of memory");
     err = *list ? exp_models_read(&s->models, EXP_EXPERIMENTS_DIR, strcmp(o->model, "all") ? o->model : list, o->layers,
                                   &s->why)
-                : exp_fail(&s->why, -ENOENT, "%s has no counts with %s caches", s->counts.counts.path,
+                : exp_fail(&s->why, -ENOENT, "%s has no counts with %s caches", s->counts.counts.table.path,
                            exp_cache_state_name(s->validation.cache));
     for (size_t i = 0; i < s->models.n && !err; i++) {
         s->model_name[i] = s->models.model[i].name;
         if (!exp_counts_has(&s->counts, s->model_name[i], s->validation.cache))
             err = exp_fail(&s->why, -ENOENT, "%s has no counts of '%s' with %s caches; it has: %s",
-                           s->counts.counts.path, s->model_name[i], exp_cache_state_name(s->validation.cache), list);
+                           s->counts.counts.table.path, s->model_name[i], exp_cache_state_name(s->validation.cache), list);
     }
     free(list);
     return err;
