@@ -705,6 +705,7 @@ announcement() {
     fi
     until_it_speaks "$work/long.err" --machine toy "$work/long.binary" &
     until_it_speaks "$work/many.err" --passes 4000000000 --mrc tests/golden/mix.din &
+    until_it_speaks "$work/unknown.err" --mrc --format binary <(cat "$work/long.binary") & # ten seconds
     timeout 1.6 "$cachesim" --mrc --format binary - <"$work/long.binary" 2>"$work/pipe.err" &
     wait
     check "a long binary trace is announced: $(cat "$work/long.err")" \
@@ -712,6 +713,8 @@ announcement() {
     check "many passes are announced: $(cat "$work/many.err")" \
         grep -qE '^cachesim: .*mix.din: 0 %, about [0-9]+ (minutes|hours) to go' "$work/many.err"
     check "a pipe is not: $(cat "$work/pipe.err")" [ ! -s "$work/pipe.err" ]
+    check "but later it says how far it is: $(cat "$work/unknown.err")" \
+        grep -qE '^cachesim: .*: [1-9][0-9]* million accesses so far; Ctrl-C ends it$' "$work/unknown.err"
 }
 
 # Every policy that the program says there is can be simulated, and is one of a machine file; QLRU_ is a family's beginning.
