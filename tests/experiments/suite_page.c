@@ -121,6 +121,29 @@ static void test_clean(void)
     }
 }
 
+/* Title, contents and text may each be called so by whoever made the results. */
+static void test_clean_page(void)
+{
+    static const char name[] = "name \xff";
+    struct exp_page_writer w;
+    char *text = NULL, *at;
+    size_t bytes, n = 0;
+    FILE *out = open_memstream(&text, &bytes);
+
+    CU_ASSERT_FATAL(out && !exp_page_begin(&w, name, "experiments/page"));
+    exp_page_open(&w, &(struct exp_page_section){ .level = EXP_PAGE_CHAPTER, .id = "x", .title = name });
+    exp_page_text(&w, EXP_PAGE_PARAGRAPH, name);
+    exp_page_close(&w);
+    CU_ASSERT_EQUAL(exp_page_finish(&w, out), 0);
+    exp_page_release(&w);
+    fclose(out);
+    CU_ASSERT_PTR_NULL(memchr(text, 0xff, bytes));
+    for (at = text; (at = strstr(at, "name \xef\xbf\xbd")); at++)
+        n++;
+    test_check(n >= 5, "%zu of: title twice, contents, heading, paragraph", n);
+    free(text);
+}
+
 /* ---- numbers ---- */
 
 static void test_numbers(void)
@@ -242,6 +265,7 @@ static const struct test_case cases[] = {
     { "figures are embedded as they are", test_figures },
     { "page: where memory runs out, there is none", test_page_memory },
     { "page: bytes that are no UTF-8, and turned text, are replaced", test_clean },
+    { "page: they are in no part of it", test_clean_page },
     { "numbers are written for people", test_numbers },
     { "heads of tables are read, and cells that are not there", test_heads },
     { "a verdict's first sentence is its answer", test_answers },
