@@ -72,7 +72,7 @@ bool fuzz_machine(const uint8_t *data, size_t size)
 
 /* ---- traces ---- */
 
-/* What a trace came to. */
+/* Says what a trace came to. */
 struct outcome {
     int err;
     char why[256];

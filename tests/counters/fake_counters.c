@@ -118,8 +118,8 @@ enum {
 };
 
 /*
- * What a code of a real CPU counts a part of; two lines for a code that counts two quantities. Where a group adds
- * events up, the parts make one.
+ * Each line says what a code of a real CPU counts a part of; two lines for a code that counts two quantities. Where a
+ * group adds events up, the parts make one.
  */
 static const struct {
     uint64_t code;

@@ -1,4 +1,4 @@
-/* Which folder of groups serves a CPU, and the files that say so. */
+/* Tests which folder of groups serves a CPU, and the files that say so. */
 #include <CUnit/CUnit.h>
 #include <dirent.h>
 #include <errno.h>

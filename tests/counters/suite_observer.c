@@ -1,4 +1,4 @@
-/* What the observer is made of: decoding, the stream of accesses, the file of its result. */
+/* Tests what the observer is made of: decoding, the stream of accesses, the file of its result. */
 #include <CUnit/CUnit.h>
 #include <errno.h>
 #include <stdio.h>

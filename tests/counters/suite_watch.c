@@ -18,7 +18,7 @@
 #include "tests/kernels/shapes.h"
 #include "tests/suites.h"
 
-/* How often the replay touches one element, or two; clearing the output for GEMM's beta = 0 is counted apart. */
+/* Counts how often the replay touches one element, or two; clearing the output for GEMM's beta = 0 is counted apart. */
 struct touches {
     uint64_t addr;
     unsigned bytes;
@@ -60,7 +60,7 @@ static int run_sconv(const struct conv_plan *plan, const struct conv_binding *bi
 
 typedef int (*run_fn)(const struct conv_plan *plan, const struct conv_binding *bind, const struct conv_blas *blas);
 
-/* What runs under watch: a plan, or one call of a micro-kernel. */
+/* Runs under watch: a plan, or one call of a micro-kernel. */
 struct work {
     run_fn run;
     const struct conv_plan *plan;

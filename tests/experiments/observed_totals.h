@@ -1,4 +1,4 @@
-/* What observed accesses add up to, beside what replayed ones do. */
+/* Adds up observed accesses, beside replayed ones. */
 #ifndef TESTS_EXPERIMENTS_OBSERVED_TOTALS_H
 #define TESTS_EXPERIMENTS_OBSERVED_TOTALS_H
 

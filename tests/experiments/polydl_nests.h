@@ -24,7 +24,7 @@ struct exp_affine_point polydl_iteration(const struct exp_affine_nest *n, uint64
 /* Counts what iterations of a range of numbers touch, by sorting all of it. */
 uint64_t polydl_touched(const struct exp_affine_nest *n, uint64_t first, uint64_t last);
 
-/* What a plain search finds of one dependence: numbers of iterations. */
+/* Holds what a plain search finds of one dependence: numbers of iterations. */
 struct polydl_found {
     uint64_t source, first, last;
     bool exists, spans_parallel;

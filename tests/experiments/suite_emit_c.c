@@ -75,7 +75,7 @@ static struct conv_noted_plan walking_plan(const struct walker *w)
 
 /* ---- loops ---- */
 
-/* What a nest's steps are without folding: a digest of the calls. */
+/* Says what a nest's steps are without folding: a digest of the calls. */
 struct digest {
     uint64_t value;
     size_t n;
@@ -344,7 +344,7 @@ struct access {
     uint32_t bytes, kind;
 };
 
-/* What the running code has touched. */
+/* Records what the running code has touched. */
 static struct {
     struct access *access;
     size_t n, room;

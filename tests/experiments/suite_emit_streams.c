@@ -141,8 +141,9 @@ static bool find_watch(struct exp_emit_watch *w, struct sim_machine *m)
 }
 
 /*
- * How alike a form's accesses to a tensor are at least. Compilers move loads and stores that do not meet; clang loads an
- * element once more where a shuffle of a loaded vector needs no other, and two filters of vector.outerproduct at once.
+ * Says how alike a form's accesses to a tensor are at least. Compilers move loads and stores that do not meet; clang
+ * loads an element once more where a shuffle of a loaded vector needs no other, and two filters of vector.outerproduct
+ * at once.
  */
 struct expected {
     enum exp_emit_what what;

@@ -195,7 +195,7 @@ static void test_left_out_steps(void)
 
 enum { N_TOGETHER = 3 };
 
-/* What was done with experiments of a batch. */
+/* Notes what was done with experiments of a batch. */
 struct finished {
     struct fixture *f;
     size_t n[N_TOGETHER], refuses; /* refuses: which one */

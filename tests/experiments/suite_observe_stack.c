@@ -1,4 +1,4 @@
-/* What compiled code does beside its tensors: as the tables on record say, seen in two ways, and little. */
+/* Tests what compiled code does beside its tensors: it is as the tables on record say, seen in two ways, and little. */
 #include <CUnit/CUnit.h>
 #include <math.h>
 #include <stdlib.h>

@@ -1,4 +1,6 @@
-/* What no emulator runs: instrumented twins and copies of the machine code do what is replayed, in every count. */
+/*
+ * Tests what no emulator runs: instrumented twins and copies of the machine code do what is replayed, in every count.
+ */
 #include <CUnit/CUnit.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -57,7 +59,7 @@ static void check_sums(const struct observed_layer *l, const struct sim_stats *s
                algo, (unsigned long long)a.level[0].load_misses, (unsigned long long)b.level[0].load_misses);
 }
 
-/* How many accesses each tensor has in each phase: of masked ones nobody knows how wide they are. */
+/* Checks how many accesses each tensor has in each phase: nobody knows how wide masked ones are. */
 static void check_numbers(const struct observed_layer *l, const struct sim_stats *seen,
                           const struct sim_stats *replayed, const char *algo)
 {
@@ -153,7 +155,7 @@ static void openblas_streams_equal_their_replay(void)
     scratch_close();
 }
 
-/* Of a layer that fills the ring of recorded accesses many times, and of a part of it. */
+/* Watches a layer that fills the ring of recorded accesses many times, and a part of it. */
 static void twins_watch_openblas(void)
 {
     static const struct conv_problem problem = { IMAGES(1, 64, 24, 24), FILTERS(72, 3, 3), PADDING(1, 1, 1, 1),

@@ -290,7 +290,7 @@ static void test_other_papers(void)
     exp_paper_others_release(&o);
 }
 
-/* Of what was recorded once: its first numbers, as they stand in the files. */
+/* Recordings have these first numbers, as they stand in the files. */
 static const struct exp_paper_setting *setting_of(enum exp_paper_kind kind)
 {
     const struct exp_paper_setting *s = exp_paper_settings;

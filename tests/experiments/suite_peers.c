@@ -1,4 +1,4 @@
-/* What the comparison with peers adds to the kernels: im2col by rows, the peak loops, the phases, oneDNN. */
+/* Tests what the comparison with peers adds to the kernels: im2col by rows, the peak loops, the phases, oneDNN. */
 #include <CUnit/CUnit.h>
 #include <errno.h>
 #include <math.h>

@@ -145,7 +145,7 @@ static struct exp_affine_nest random_heavy(void)
     return n;
 }
 
-/* How far an access goes along a dimension. */
+/* Returns how far an access goes along a dimension. */
 static uint64_t reach(const struct exp_affine_nest *n, const struct exp_affine_access *a, size_t dim)
 {
     uint64_t last = 0;

@@ -16,7 +16,7 @@
 
 enum { N_STATISTICS = 4, N_PAIRS = 600 };
 
-/* What variants cost in truth, which the net is to find out from pairs: the farther a source, the more. */
+/* Returns what variants cost in truth, which the net is to find out from pairs: the farther a source, the more. */
 static double cost(const double *statistics)
 {
     double c = 0;

@@ -1,4 +1,4 @@
-/* What PolyDL's variants are ranked by, held against plain searches and the simulator. */
+/* Holds what PolyDL's variants are ranked by against plain searches and the simulator. */
 #include <CUnit/CUnit.h>
 #include <errno.h>
 #include <math.h>

@@ -1,4 +1,4 @@
-/* Which contenders have more rounds, and how many, by a clock that tests set. */
+/* Tests which contenders have more rounds, and how many, by a clock that tests set. */
 #include <CUnit/CUnit.h>
 #include <stdlib.h>
 #include <string.h>

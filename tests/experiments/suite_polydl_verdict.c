@@ -1,4 +1,4 @@
-/* What is said of rankings: when there is a verdict, by which layers, and which variants the clock finds best. */
+/* Tests what is said of rankings: when there is a verdict, by which layers, and which variants the clock finds best. */
 #include <CUnit/CUnit.h>
 #include <math.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* What is said to Slurm, and what becomes of its answers: tests/experiments/slurm.sh runs whole programs. */
+/* Tests what is said to Slurm, and what becomes of its answers: tests/experiments/slurm.sh runs whole programs. */
 #include <CUnit/CUnit.h>
 #include <errno.h>
 #include <stdio.h>

@@ -546,7 +546,7 @@ static void files_match_by_name_and_caches(void)
     CU_ASSERT_EQUAL(sim_here_match(&h, &file), SIM_HERE_NO_MATCH);
 }
 
-/* Of the real files: name and caches, caches alone, name alone, none. Sizes stay the computer's. */
+/* Finds real files by name and caches, by caches alone, by name alone, and none. Sizes stay the computer's. */
 static void computers_find_their_files(void)
 {
     static const struct {

@@ -1,4 +1,4 @@
-/* What code says it touches against what it touches when it is compiled with hooks (logged_hooks.h). */
+/* Compares what code says it touches with what it touches when it is compiled with hooks (logged_hooks.h). */
 #ifndef TESTS_EMISSION_H
 #define TESTS_EMISSION_H
 

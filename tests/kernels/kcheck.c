@@ -356,7 +356,7 @@ int kcheck_pack_windows(const struct conv_pack_windows *pack, const struct conv_
     return err;
 }
 
-/* Where element i of a step is, of n side by side: in panels of at most `full`, each with all k steps. */
+/* Returns where element i of a step is, of n side by side: in panels of at most `full`, each with all k steps. */
 static size_t in_panels(size_t i, size_t n, size_t full, bool splits, size_t k, size_t step)
 {
     size_t first = 0, width = conv_tile_extent(n, full, full, splits);

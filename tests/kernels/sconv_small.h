@@ -1,4 +1,4 @@
-/* What the suites of libsconv have in common: a small shape, and machines. */
+/* The suites of libsconv have this in common: a small shape, and machines. */
 #ifndef TESTS_KERNELS_SCONV_SMALL_H
 #define TESTS_KERNELS_SCONV_SMALL_H
 

@@ -1,7 +1,7 @@
 /*
- * What holds for a convolution's shape, whatever its 16 fields are: it is refused exactly when something does not fit,
- * in one line that names a field and its value; or every plan of it is laid out in the address space, replays nothing
- * outside its tensors, at its first steps and at its last, and, where it is small, runs right.
+ * Checks what holds for a convolution's shape, whatever its 16 fields are: it is refused exactly when something does
+ * not fit, in one line that names a field and its value; or every plan of it is laid out in the address space, replays
+ * nothing outside its tensors, at its first steps and at its last, and, where it is small, runs right.
  */
 #ifndef TESTS_SHAPE_CHECK_H
 #define TESTS_SHAPE_CHECK_H

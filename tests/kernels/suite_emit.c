@@ -1,4 +1,4 @@
-/* What each routine says it touches (emit) against what its compiled code touches (see logged_hooks.h). */
+/* Compares what each routine says it touches (emit) with what its compiled code touches (see logged_hooks.h). */
 #include <CUnit/CUnit.h>
 #include <inttypes.h>
 #include <stdlib.h>

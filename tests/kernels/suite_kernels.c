@@ -97,7 +97,7 @@ static void tuned_equals_naive(void)
     }
 }
 
-/* Of each random shape, and of one with many groups: everything but the groups stays as it was. */
+/* Gives a shape groups; everything else stays as it was. */
 static struct conv_problem with_groups(struct conv_problem p)
 {
     static const size_t per_group[] = { 1, 1, 1, 2, 3 };

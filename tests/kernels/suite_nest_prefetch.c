@@ -28,7 +28,7 @@ static void prefetches_stay_inside_their_tensor(void)
     }
 }
 
-/* How often the outputs of each tile of 16 windows are prefetched. */
+/* Counts how often the outputs of each tile of 16 windows are prefetched. */
 struct output_tiles {
     uint64_t out;
     size_t row_bytes;

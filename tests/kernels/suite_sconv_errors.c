@@ -1,4 +1,4 @@
-/* What the library refuses, with which error and which reason, and that nothing is left behind. */
+/* Tests what the library refuses, with which error and which reason, and that nothing is left behind. */
 #include <CUnit/CUnit.h>
 #include <errno.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* What the library tells of its plans: one line for people, JSON for compilers. */
+/* Tests what the library tells of its plans: one line for people, JSON for compilers. */
 #include <CUnit/CUnit.h>
 #include <errno.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* What compiled code does on its stack: work of steps, and emission of so many accesses for it. */
+/* Tests what compiled code does on its stack: work of steps, and emission of so many accesses for it. */
 #include <CUnit/CUnit.h>
 #include <string.h>
 

@@ -25,7 +25,7 @@ static void rest(long ns)
     nanosleep(&(struct timespec){ 0, ns }, NULL);
 }
 
-/* How often each share was done, and how long each takes. */
+/* Counts how often each share was done, and says how long each takes. */
 struct shares {
     unsigned n;
     long ns;

@@ -1,4 +1,4 @@
-/* What tuned SConv decides: micro-kernel, depth, windows in place. */
+/* Tests what tuned SConv decides: micro-kernel, depth, windows in place. */
 #include <CUnit/CUnit.h>
 #include <string.h>
 
@@ -483,7 +483,7 @@ static void windows_are_read_in_place_where_that_pays(void)
     CU_ASSERT(!is_in_place(&pointwise, "f32_16x24__ref", 64));
 }
 
-/* Where some windows need fewer rows of taps, and the filters of a tile are one panel. */
+/* Rows are skipped where some windows need fewer rows of taps, and the filters of a tile are one panel. */
 static void rows_of_padding_are_skipped_where_there_are_some(void)
 {
     const struct conv_problem padded = layer(64, 28, 64, 3, 1), bare = layer(64, 28, 64, 3, 0);

@@ -1,4 +1,7 @@
-/* What the naive model is made of; only its own files include this. The modules on top of each other: lines, prefetch, requests. */
+/*
+ * The naive model is made of this; only its own files include it. The modules on top of each other: lines, prefetch,
+ * requests.
+ */
 #ifndef TESTS_SIM_NAIVE_MODEL_H
 #define TESTS_SIM_NAIVE_MODEL_H
 

@@ -21,7 +21,7 @@ struct naive_way {
     int value;                 /* rrip, qlru's age */
 };
 
-/* What a level's policy remembers beyond its sets. */
+/* Holds what a level's policy remembers beyond its sets. */
 struct naive_policy {
     struct sim_level shape;
     uint64_t time;

@@ -1,6 +1,6 @@
 /*
- * What sim/hierarchy.h promises of bursts, streams and repetitions, what holds of any of them, and the traces that are
- * written of them. Caches are those of small_caches.h.
+ * Tests what sim/hierarchy.h promises of bursts, streams and repetitions, what holds of any of them, and the traces
+ * that are written of them. Caches are those of small_caches.h.
  */
 #include <CUnit/CUnit.h>
 #include <errno.h>

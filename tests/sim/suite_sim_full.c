@@ -1,4 +1,6 @@
-/* What the full engine adds but for policies, one behaviour per test, worked by hand. Every test runs the naive model.
+/*
+ * Tests what the full engine adds but for policies, one behaviour per test, worked by hand. Every test runs the naive
+ * model.
  */
 #include <CUnit/CUnit.h>
 #include <inttypes.h>
@@ -555,8 +557,8 @@ static void an_estimate_weighs_loads_and_bytes(void)
 }
 
 /*
- * What the victim L3 is for: 2 MiB beyond L2 come from it in the second pass, and no line is in both. Prefetchers would
- * fetch beyond the end of the pass, walks read page tables.
+ * Tests what the victim L3 is for: 2 MiB beyond L2 come from it in the second pass, and no line is in both. Prefetchers
+ * would fetch beyond the end of the pass, walks read page tables.
  */
 static void the_real_parts_catch_what_leaves_l2(void)
 {

@@ -87,7 +87,7 @@ static void add_paths(struct sim_paths *sum, const struct sim_paths *own)
     sum->widenings += own->widenings;
 }
 
-/* What several banks took, engine by engine. */
+/* Notes what several banks took, engine by engine. */
 struct taken_paths {
     const struct sim_engine *engine[MAX_ENGINES];
     struct sim_paths paths[MAX_ENGINES];
@@ -140,7 +140,7 @@ static uint8_t random_kind(void)
     return (uint8_t)(rng_below(4) ? rng_below(2) : rng_below(SIM_N_KINDS));
 }
 
-/* Where a round's accesses go. */
+/* Says where a round's accesses go. */
 struct place {
     uint64_t window_bytes;
     uint64_t region_bytes; /* of the regions that compact words know (compact.h) */
