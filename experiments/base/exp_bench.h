@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What a ruler read around one timing (experiments/measure/exp_ruler.h), in ns; all 0: there was none. */
+/* Holds what a ruler read around one timing (experiments/measure/exp_ruler.h), in ns; all 0: there was none. */
 struct exp_mark {
     uint32_t clock_ns, fma_ns;
     uint32_t loads_clock_ns, loads_ns;
@@ -42,20 +42,23 @@ struct exp_contender {
     void *ctx;
 };
 
-/* How many rounds there are to be. */
+/* Says how many rounds there are to be. */
 struct exp_rounds {
     size_t least;      /* >= 1; whatever the limit says */
     size_t most;       /* >= least; the same: so many, whatever comes of them */
     uint64_t limit_ns; /* after `least` rounds, none begins once this much time has gone; 0: no limit */
 };
 
-/* Why there are no more. */
+/* Says why there are no more rounds. */
 enum exp_end { EXP_GOES_ON, EXP_END_STOOD, EXP_END_LIMIT, EXP_END_MOST, EXP_END_FIXED };
 
 /* Says how the rounds ended, such as "the time limit ended them". */
 const char *exp_end_text(enum exp_end end);
 
-/* Whether to end after n rounds. stands (may be NULL) is asked whether what was sought is known well enough. */
+/*
+ * Tells whether to end after n rounds, and why. stands (may be NULL) is asked whether what was sought is known well
+ * enough.
+ */
 enum exp_end exp_rounds_end(const struct exp_rounds *r, size_t n, uint64_t elapsed_ns, bool (*stands)(void *ctx),
                             void *ctx);
 
@@ -72,7 +75,7 @@ struct exp_bench {
     struct exp_mark *mark;         /* laid out as the samples; receives the marks of what is kept; may be NULL */
 };
 
-/* How it went. */
+/* Says how the rounds went. */
 struct exp_bench_result {
     size_t n_rounds;
     enum exp_end end;

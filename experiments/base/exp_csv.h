@@ -27,7 +27,7 @@ struct exp_csv_column {
     const char *source;      /* where the numbers come from; "" if that goes without saying */
 };
 
-/* What a file is called in its result directory, and its columns: written and documented from the same record. */
+/* Names a file of a result directory and its columns: it is written and documented from this one record. */
 struct exp_csv_file {
     const char *name;
     const struct exp_csv_column *column; /* the first */

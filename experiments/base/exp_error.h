@@ -1,4 +1,4 @@
-/* How the modules of this folder report errors: a code to act on, and one line for the reader. */
+/* The modules of this folder report errors so: by a code to act on, and one line for the reader. */
 #ifndef EXPERIMENTS_EXP_ERROR_H
 #define EXPERIMENTS_EXP_ERROR_H
 

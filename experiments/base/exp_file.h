@@ -10,9 +10,9 @@
 #include "experiments/base/exp_error.h"
 
 /*
- * Has print(ctx, out) write the file; "": standard output. print returns 0 or -errno, may write one line into the same why,
- * which is emptied before, and need not look after write errors. Returns what print returned, or -errno of writing, with
- * one line in why; the file is then as it was.
+ * Has print(ctx, out) write the file; "": standard output. print returns 0 or -errno, may write one line into the same
+ * why, which is emptied before, and need not look after write errors. Returns what print returned, or -errno of
+ * writing, with one line in why; the file is then as it was.
  */
 int exp_file_write(const char *path, int (*print)(void *ctx, FILE *out), void *ctx, struct exp_why *why);
 

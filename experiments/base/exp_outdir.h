@@ -9,8 +9,8 @@
  * An existing directory is only ever replaced if it is empty or holds the marker, a file that every result has: a slip
  * such as OUT=$HOME must not cost anybody their files.
  *
- * A program that is ended while a directory is open (exp_program.h) leaves what exp_outdir_abort leaves; it is not ended
- * between the two renamings.
+ * A program that is ended while a directory is open (exp_program.h) leaves what exp_outdir_abort leaves; it is not
+ * ended between the two renamings.
  *
  * Not for two threads at once, nor for the same path twice in one process at a time.
  */

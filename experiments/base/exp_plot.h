@@ -58,8 +58,8 @@ typedef void (*exp_plot_report_fn)(void *ctx, const char *file, int err, const c
 int exp_plot_figures(const struct exp_plot_figures *f, exp_plot_report_fn report, void *ctx, struct exp_why *why);
 
 /*
- * What a result folder's figures are drawn with, kept beside its tables in figures.txt, so that they can be drawn again
- * from the folder alone:
+ * A recipe says what a result folder's figures are drawn with. It is kept beside the tables in figures.txt, so that
+ * they can be drawn again from the folder alone:
  *
  *     # a comment
  *     figure: miss_rates_model
@@ -84,7 +84,8 @@ int exp_plot_recipe_write(const struct exp_plot_figures *f, struct exp_why *why)
 
 /*
  * Reads the figures.txt of a folder; scripts_dir becomes the variable `figures`. Both paths must outlive r. Returns 0,
- * or with one line in why: -errno of reading; -EFBIG for more than 1 MiB; -EINVAL for a line that is malformed; -ENOMEM.
+ * or with one line in why: -errno of reading; -EFBIG for more than 1 MiB; -EINVAL for a line that is malformed;
+ * -ENOMEM.
  */
 int exp_plot_recipe_read(struct exp_plot_recipe *r, const char *folder, const char *scripts_dir, struct exp_why *why);
 

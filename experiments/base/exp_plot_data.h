@@ -1,5 +1,5 @@
 /*
- * What a figure's script says that it draws, and whether there is any of it: decided here for every figure.
+ * Reads what a figure's script says that it draws, and decides for every figure whether there is any of it.
  *
  * The comments at the head of a script name its tables, which lie in one folder:
  *
@@ -30,7 +30,7 @@ struct exp_plot_data {
     size_t n_tables;
 };
 
-/* What is run, and with which variables. */
+/* Names the script that is run, and its variables. */
 struct exp_plot_script {
     const char *path;
     const struct exp_plot_variable *variable;

@@ -176,7 +176,7 @@ static uint64_t now_ms(void)
     return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
-/* What a child is given: time, and nobody who wants the program to end. */
+/* A child is waited for as long as it has time and nobody wants the program to end. */
 struct patience {
     uint64_t end_ms;
     bool (*interrupted)(void);

@@ -6,15 +6,16 @@
 #include <stddef.h>
 
 /*
- * Runs argv[0], found through PATH, without input and output, in a process group of its own; what it says on standard error is
- * read, and the last line that says something kept in last[] ("" if there was none). The group is killed after limit_s seconds, when
- * interrupted (may be NULL) says so, and when this program is ended. Returns 0 if it ended by itself, with *status as from
- * waitpid; -ETIMEDOUT; -EINTR; -ENOENT if there is no such program; another -errno of starting it. Thread-safe.
+ * Runs argv[0], found through PATH, without input and output, in a process group of its own; what it says on standard
+ * error is read, and the last line that says something kept in last[] ("" if there was none). The group is killed after
+ * limit_s seconds, when interrupted (may be NULL) says so, and when this program is ended. Returns 0 if it ended by
+ * itself, with *status as from waitpid; -ETIMEDOUT; -EINTR; -ENOENT if there is no such program; another -errno of
+ * starting it. Thread-safe.
  */
 int exp_process_run(const char *const argv[], unsigned limit_s, bool (*interrupted)(void), int *status, char *last,
                     size_t last_bytes);
 
-/* What a program writes to its standard output. */
+/* Keeps what a program writes to its standard output. */
 struct exp_process_output {
     char first[256]; /* the first line that says something; "" if there is none */
     size_t n_lines;  /* that say something */

@@ -65,7 +65,7 @@ int exp_program_end(const char *program, int err, struct exp_why *why)
 
 /* ---- signals ---- */
 
-/* What a program that polls its flag gets to come to its end. */
+/* A program that polls its flag gets this long to come to its end. */
 static const struct timespec grace = { .tv_nsec = 500 * 1000000 };
 
 static atomic_int received;

@@ -1,4 +1,4 @@
-/* What the programs of this folder do alike when they end. Other modules never print. */
+/* The programs of this folder end alike, by these functions. Other modules never print. */
 #ifndef EXPERIMENTS_EXP_PROGRAM_H
 #define EXPERIMENTS_EXP_PROGRAM_H
 
@@ -9,7 +9,7 @@
 
 enum { EXP_EXIT_BAD_INPUT = 2 };
 
-/* Who draws figures, and the folder where the user will find them. */
+/* Names the program that draws figures, and the folder where the user will find them. */
 struct exp_program_figures {
     const char *program, *dir;
 };
@@ -71,8 +71,8 @@ void exp_signal_end(void);
 void exp_signal_die(int number);
 
 /*
- * What must not stay behind when the program is ended in the middle of other work: half-written results, other
- * programs.
+ * Guards clear away what must not stay behind when the program is ended in the middle of other work: half-written
+ * results, other programs.
  *
  * Every such thing has a guard, which lives from its beginning to its end. Beginnings and ends are short, and the
  * program is not ended within one (exp_program.h); in between, the guard's undo takes the thing away. Thread-safe; the

@@ -76,7 +76,7 @@ void exp_progress_duration(char *text, size_t bytes, double seconds);
 /* Clears the progress line and frees. p may be NULL. */
 void exp_progress_free(struct exp_progress *p);
 
-/* What is announced of many layers (or traces), and which of them asks for most. */
+/* Sums up what is announced of many layers (or traces), and which of them asks for most. */
 struct exp_forecast {
     double seconds, most;
     const char *name; /* of the one that asks for most; kept by the caller */

@@ -1,6 +1,6 @@
 /*
- * Statistics: of samples of times, which are whole numbers, and of numbers. Pure functions; arrays that are const need no
- * order and are not changed. Quantiles, medians and Spearman's correlation are those of the GNU Scientific Library.
+ * Statistics: of samples of times, which are whole numbers, and of numbers. Pure functions; arrays that are const need
+ * no order and are not changed. Quantiles, medians and Spearman's correlation are those of the GNU Scientific Library.
  */
 #ifndef EXPERIMENTS_EXP_STATS_H
 #define EXPERIMENTS_EXP_STATS_H
@@ -10,8 +10,8 @@
 #include <stdint.h>
 
 /*
- * Returns the middle one of n >= 1 samples; of an even number, the mean of the two in the middle. Quadratic time: for hundreds of
- * samples.
+ * Returns the middle one of n >= 1 samples; of an even number, the mean of the two in the middle. Quadratic time: for
+ * hundreds of samples.
  */
 double exp_stats_median(const uint64_t *sample, size_t n);
 uint64_t exp_stats_min(const uint64_t *sample, size_t n);
@@ -20,7 +20,7 @@ uint64_t exp_stats_max(const uint64_t *sample, size_t n);
 /* Returns the mean of the smallest quarter, of one sample at least. Quadratic time likewise. */
 double exp_stats_low_mean(const uint64_t *sample, size_t n);
 
-/* What is reported of the rounds of one thing that was timed, or of the sums of several, in ns. */
+/* Reports the rounds of one thing that was timed, or the sums of several, in ns. */
 struct exp_times {
     double low_mean; /* exp_stats_low_mean: what speed-ups are made of */
     double fastest, median;
@@ -46,12 +46,14 @@ struct exp_spread {
 /* Sorts the finite ones of n numbers to the front, and returns their quantiles. */
 struct exp_spread exp_spread_of(double *x, size_t n);
 
-/* Returns the geometric mean, which is how ratios are averaged; NaN if n is 0 or one of them is not a positive number. */
+/*
+ * Returns the geometric mean, which is how ratios are averaged; NaN if n is 0 or one of them is not a positive number.
+ */
 double exp_stats_geomean(const double *x, size_t n);
 
 /*
- * Return Spearman's rank correlation, and Kendall's (tau-b, in quadratic time); pairs with a value that is not finite are
- * left out. NaN for fewer than three pairs, where all values of a list are equal, or on lack of memory.
+ * Return Spearman's rank correlation, and Kendall's (tau-b, in quadratic time); pairs with a value that is not finite
+ * are left out. NaN for fewer than three pairs, where all values of a list are equal, or on lack of memory.
  */
 double exp_stats_spearman(const double *x, const double *y, size_t n);
 double exp_stats_kendall(const double *x, const double *y, size_t n);
@@ -62,9 +64,9 @@ double exp_stats_kendall(const double *x, const double *y, size_t n);
  *
  * The value: the sum over the layers of Base's times, divided by the same sum of the algorithm. A time is the mean of
  * the fastest quarter of a layer's rounds. What disturbs a run mostly adds time, so the fast rounds repeat where the
- * median does not; and the single fastest may be too lucky to repeat. Five runs each, on two cores with a load of
- * about 15, 9 and 9, gave tuned over Base within 1.2, 2.2 and 5.4 % by quarters (SqueezeNet twice, ResNet-18), 1.8,
- * 4.6 and 4.4 % by medians, 3.0, 1.5 and 3.3 % by the fastest: none is exact on a machine that others use. With no other
+ * median does not; and the single fastest may be too lucky to repeat. Five runs each, on two cores with a load of about
+ * 15, 9 and 9, gave tuned over Base within 1.2, 2.2 and 5.4 % by quarters (SqueezeNet twice, ResNet-18), 1.8, 4.6 and
+ * 4.4 % by medians, 3.0, 1.5 and 3.3 % by the fastest: none is exact on a machine that others use. With no other
  * program running there, by quarters: within 1.7 % (SqueezeNet) and 5.4 % (ResNet-18; without one of the five, 2.6 %).
  *
  * The interval: the same ratio out of a random half of the rounds, for EXP_RATIO_DRAWS halves; low and high hold the

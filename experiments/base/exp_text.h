@@ -66,8 +66,8 @@ bool exp_names_add(char **list, const char *name);
  */
 
 /*
- * Opens a stream whose text lies in *text, of *bytes before its '\0', whenever it is flushed, and after it is closed: even
- * if that fails. *text is to be freed afterwards. Returns NULL when out of memory, with *text NULL.
+ * Opens a stream whose text lies in *text, of *bytes before its '\0', whenever it is flushed, and after it is closed:
+ * even if that fails. *text is to be freed afterwards. Returns NULL when out of memory, with *text NULL.
  */
 FILE *exp_memory_open(char **text, size_t *bytes);
 

@@ -39,8 +39,10 @@ struct exp_calibration {
     bool is_fitted;
 };
 
-/* Checks whether a calibration may replace what a folder holds. Returns 0; -EEXIST, with one line in why, if that took more
- * time, or more sweeps of the fit; -ENOMEM. */
+/*
+ * Checks whether a calibration may replace what a folder holds. Returns 0; -EEXIST, with one line in why, if that took
+ * more time, or more sweeps of the fit; -ENOMEM.
+ */
 int exp_calibration_check(const char *path, const struct exp_calibrate_options *o, struct exp_why *why);
 
 /* Looks at the computer and takes the memory. Returns 0, or -errno with one line in why. */
@@ -51,8 +53,8 @@ void exp_calibration_end(struct exp_calibration *h); /* one that is all zeros is
 void exp_calibration_announce(double seconds[EXP_N_WORKS]);
 
 /*
- * Measures; patterns by this computer's counters, if they count what tells of prefetchers, else by time alone. Returns 0, or -errno with
- * one line in why: exp_speeds_measure, exp_timing_run.
+ * Measures; patterns by this computer's counters, if they count what tells of prefetchers, else by time alone. Returns
+ * 0, or -errno with one line in why: exp_speeds_measure, exp_timing_run.
  */
 int exp_calibration_measure(struct exp_calibration *h, const struct exp_calibrate_options *o, struct exp_progress *p,
                             struct exp_why *why);
@@ -77,7 +79,7 @@ void exp_calibration_document(FILE *out); /* the files' columns */
 
 /* Machine files in which every value says where it is from. */
 
-/* What keys of a kind of section ("machine", "cache", "tlb") are from. The first note that fits a key counts. */
+/* Says where keys of a kind of section ("machine", "cache", "tlb") are from. The first note that fits a key counts. */
 struct exp_note {
     const char *section;
     const char *keys;   /* blank-separated; "": all */

@@ -161,7 +161,7 @@ static double core_clock(void *context)
 
 /* ---- its beginning and end ---- */
 
-/* How many ticks a nanosecond has, over two milliseconds. */
+/* Returns how many ticks a nanosecond has, over two milliseconds. */
 static double tick_rate(void)
 {
     enum { SPAN_NS = 2000000 };
@@ -174,7 +174,7 @@ static double tick_rate(void)
     return (double)(ctr_tick() - start) / (double)ns;
 }
 
-/* What a look takes though the line is in L1 and costs next to nothing: two readings of the clock. */
+/* Returns what a look takes though the line is in L1 and costs next to nothing: two readings of the clock. */
 static double tick_overhead(void)
 {
     enum { N = 501 };
@@ -188,7 +188,7 @@ static double tick_overhead(void)
     return exp_stats_median(sample, N);
 }
 
-/* What a reading of the clock costs that nothing disturbs. */
+/* Returns what a reading of the clock costs that nothing disturbs. */
 static double clock_overhead(void)
 {
     enum { N = 501 };

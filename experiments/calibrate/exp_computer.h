@@ -31,9 +31,9 @@ struct exp_look {
 enum { EXP_GROUND_BYTES = 2 << 20 };
 
 /*
- * Lines in random order, step_bytes apart as they lie, each holding the address of the next: every load waits for the one
- * before. First all are loaded; then they are flushed, or sweep_bytes of other memory are read, or neither; then n_loads
- * are timed, each of another line if n_loads is not more than n_lines.
+ * Lines in random order, step_bytes apart as they lie, each holding the address of the next: every load waits for the
+ * one before. First all are loaded; then they are flushed, or sweep_bytes of other memory are read, or neither; then
+ * n_loads are timed, each of another line if n_loads is not more than n_lines.
  */
 struct exp_ring {
     size_t n_lines, step_bytes, sweep_bytes, n_loads;
@@ -70,7 +70,7 @@ struct exp_native {
 int exp_native_init(struct exp_native *n, size_t set_bytes, size_t sweep_bytes, struct exp_why *why);
 void exp_native_release(struct exp_native *n); /* one that is all zeros is fine */
 
-/* What its memory is made of, in words: "2 MiB pages". */
+/* Says in words what its memory is made of: "2 MiB pages". */
 void exp_native_describe_pages(const struct exp_native *n, char *text, size_t bytes);
 
 #endif

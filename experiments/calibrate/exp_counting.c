@@ -36,7 +36,7 @@ static bool goes_on(const long *list, size_t i)
     return i < MAX_LIST && (!i || list[i]);
 }
 
-/* How large a buffer is so that it lies at a place and not further in. */
+/* Returns how large a buffer must be to lie at a place and not further in. */
 static uint64_t buffer_bytes(const struct sim_machine *m, enum exp_recorded_place place)
 {
     enum { MEMORY_BYTES = 64 << 20, TIMES_L2 = 12, OF_L3 = 4, TIMES_LAST = 4 };

@@ -1,6 +1,6 @@
 /*
- * Patterns of known addresses walked on this computer under its hardware counters: the rows that exp_recorded reads from
- * files, with what this CPU can count of each.
+ * Patterns of known addresses walked on this computer under its hardware counters: the rows that exp_recorded reads
+ * from files, with what this CPU can count of each.
  */
 #ifndef EXPERIMENTS_EXP_COUNTING_H
 #define EXPERIMENTS_EXP_COUNTING_H
@@ -29,8 +29,8 @@ int exp_counting_open(struct ctr_counters *c, const struct ctr_source *source, c
 
 /*
  * Walks all patterns, with loads that wait for each other, in memory with large pages if there are any. Quantities that
- * could not be counted are NAN. Returns 0 with *r, to be released; -EINTR, -ENOMEM or -errno of a counter, with one line
- * in why.
+ * could not be counted are NAN. Returns 0 with *r, to be released; -EINTR, -ENOMEM or -errno of a counter, with one
+ * line in why.
  */
 int exp_counting_run(const struct exp_counting *how, struct exp_recorded *r, struct exp_why *why);
 

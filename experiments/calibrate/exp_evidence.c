@@ -14,14 +14,14 @@
 
 enum { MAX_ACCESSES = 16384, FIT_ACCESSES = 2048, N_THREADS = 2 };
 
-/* What is to be reached, in percent. */
+/* These targets are to be reached, in percent. */
 static const struct {
     double at_least, aim;
 } times_target = { 93, 98 }, counts_target = { 5, 2 };
 
 /* ---- reading ---- */
 
-/* Whether the recorded patterns are times: their header names a probed line. */
+/* Tells whether the recorded patterns are times: their header names a probed line then. */
 static bool holds_times(const char *path)
 {
     FILE *in = fopen(path, "r");
@@ -229,7 +229,7 @@ static void print_counts(const struct exp_recorded *r, const struct exp_comparis
     fputc('\n', out);
 }
 
-/* Of dependent loads, for which the targets are, or of the others. */
+/* Prints the errors of dependent loads, for which the targets are, or of the others. */
 static void print_counts_summary(const struct exp_recorded *r, const struct exp_comparison *c, bool is_chased,
                                  FILE *out)
 {

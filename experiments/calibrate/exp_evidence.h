@@ -1,6 +1,6 @@
 /*
- * What is known of a machine's prefetchers, counts of patterns or times of lines: read from a file, compared with what
- * a simulated machine does, and fitted.
+ * Evidence of a machine's prefetchers is counts of patterns or times of lines. It is read from a file, compared with
+ * what a simulated machine does, and fitted.
  */
 #ifndef EXPERIMENTS_EXP_EVIDENCE_H
 #define EXPERIMENTS_EXP_EVIDENCE_H
@@ -45,7 +45,7 @@ int exp_evidence_print(struct exp_evidence *e, const struct sim_machine *m, bool
  */
 
 struct exp_fit {
-    /* How far m is from what was recorded, 0 to 1. Returns 0 or -ENOMEM. */
+    /* Says how far m is from what was recorded, 0 to 1. Returns 0 or -ENOMEM. */
     int (*score)(void *recorded, const struct sim_machine *m, double *score);
     void *recorded;
     unsigned params; /* which are fitted: bits as in struct sim_prefetcher's takes */

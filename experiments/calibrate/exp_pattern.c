@@ -118,7 +118,7 @@ static uint64_t next_random(uint64_t *state)
     return *state;
 }
 
-/* Where a walk is. */
+/* Says where a walk is. */
 struct walk {
     uint64_t *offset;
     size_t n, max;

@@ -18,7 +18,7 @@ const char *const exp_recorded_names[EXP_N_RECORDED] = { "lines into L1", "lines
 const char *const exp_recorded_quantities[EXP_N_RECORDED] = { "l1_lines_in", "l1_lines_in_by_demand", "l2_lines_in" };
 const char *const exp_recorded_places[] = { "L2", "L3", "MEM", "cycle", "mixed" };
 
-/* How large the buffer was, by place; of the fourth, by the longest distance that its patterns have. */
+/* The buffer was so large, by place; for the fourth, by the longest distance of its patterns. */
 static const uint64_t buffer_bytes[] = { 256 << 10, 6 << 20, 256 << 20, 64 << 20, 8 << 20 };
 
 static const struct {
@@ -26,7 +26,7 @@ static const struct {
     uint64_t bytes;
 } pages[] = { { "4k", 4 << 10 }, { "2m", 2 << 20 } };
 
-/* Which columns add up to what is compared, where a file does not have it in one (exp_recorded_quantities). */
+/* These columns add up to what is compared, where a file does not have it in one (exp_recorded_quantities). */
 static const char *const terms[EXP_N_RECORDED][MAX_TERMS + 1] = {
     [EXP_RECORDED_L1_LINES] = { "any_l2", "any_l3", "any_mem" },
     [EXP_RECORDED_L1_DEMAND] = { "demand_l2", "demand_l3", "demand_mem" },
@@ -262,7 +262,7 @@ static int replay(struct exp_comparison *c, const struct exp_recorded_row *row, 
     return 0;
 }
 
-/* Whether a row says something about a quantity: what is in L2 need not come in. */
+/* Tells whether a row says something about a quantity: what is in L2 need not come in. */
 static bool is_compared(const struct exp_recorded_row *row, size_t q)
 {
     return row->counted[q] >= EXP_COMPARISON_FLOOR && !(q == EXP_RECORDED_L2_LINES && row->place == EXP_RECORDED_L2);

@@ -14,7 +14,7 @@
 #include "experiments/calibrate/exp_pattern.h"
 #include "sim/machine/machine.h"
 
-/* Where the buffer is before the walk. */
+/* Says where the buffer is before the walk. */
 enum exp_recorded_place {
     EXP_RECORDED_L2,
     EXP_RECORDED_L3,
@@ -54,18 +54,18 @@ int exp_recorded_read(struct exp_recorded *r, const char *path, struct exp_why *
 void exp_recorded_release(struct exp_recorded *r);
 
 /*
- * Recorded patterns replayed on a simulated machine, and how far apart the two are.
+ * Replays recorded patterns on a simulated machine, and says how far apart the two are.
  *
  * The walk's own reads of its list of offsets, four bytes for each access, are replayed as another instruction; so is
  * what brought the buffer to its place. Dependent loads leave prefetches all the time they need: `late` does not count
  * for them.
  *
- * Panels, which are read again and again, were walked 24 times or more: of the fewer times here, the first half counts
- * not.
+ * Panels, which are read again and again, were walked 24 times or more. The replay walks them fewer times, and does not
+ * count the first half of these.
  *
  * The error of a quantity is |simulated - counted| / counted. Where less than EXP_COMPARISON_FLOOR lines an access were
- * counted, which is what the counts wander by, there is none; nor for lines into L2 of a buffer that was in L2: what was
- * counted there is what other programs had thrown out.
+ * counted, which is what the counts wander by, there is none; nor for lines into L2 of a buffer that was in L2: what
+ * was counted there is what other programs had thrown out.
  */
 
 #define EXP_COMPARISON_FLOOR 0.05
@@ -82,7 +82,7 @@ struct exp_comparison {
 int exp_compare(struct exp_comparison *c, const struct exp_recorded *r, const struct sim_machine *m,
                 size_t max_accesses, size_t n_threads);
 
-/* Which errors: a quantity's, of dependent loads or of the others. */
+/* Chooses errors: those of a quantity, of dependent loads or of the others. */
 struct exp_comparison_choice {
     const struct exp_recorded *r;
     const struct exp_comparison *c; /* [r->n] */
@@ -94,9 +94,9 @@ struct exp_comparison_choice {
 struct exp_spread exp_comparison_errors(const struct exp_comparison_choice *of);
 
 /*
- * What a fit makes small: the mean over the rows of the errors of some quantities (bits by enum exp_recorded_quantity),
- * each at most 1. Here lines by demand that are too many or too few are a share of all lines into L1: where few come by
- * demand, twice as many are still few.
+ * Returns what a fit makes small: the mean over the rows of the errors of some quantities (bits by enum
+ * exp_recorded_quantity), each at most 1. Here lines by demand that are too many or too few are a share of all lines
+ * into L1: where few come by demand, twice as many are still few.
  */
 double exp_comparison_score(const struct exp_comparison *c, const struct exp_recorded *r, unsigned quantities);
 

@@ -2,8 +2,8 @@
  * Latency and bandwidth of every level of a computer's caches and of its memory.
  *
  * Latency: a ring of loads that wait for each other. It is brought into the level by reading twice as much other memory
- * as the level inside holds, or, for memory, by flushing. Its lines lie so far apart that prefetchers do not follow, and
- * in so few pages that the TLBs hold them.
+ * as the level inside holds, or, for memory, by flushing. Its lines lie so far apart that prefetchers do not follow,
+ * and in so few pages that the TLBs hold them.
  *
  * Bandwidth: loops of loads and of stores, of every width, in a working set that fits the level and is larger than the
  * one inside; for memory over lines that have been flushed.
@@ -45,8 +45,8 @@ size_t exp_speeds_set_bytes(const struct exp_speeds *s);
 size_t exp_speeds_sweep_bytes(const struct exp_speeds *s);
 
 /*
- * Measures, as many rounds as exp_rounds_end says. Returns 0; -EINTR; -ENODATA if nothing tells the core's clock, or a level is not
- * slower than the one inside, with one line in why; -ENOMEM.
+ * Measures, as many rounds as exp_rounds_end says. Returns 0; -EINTR; -ENODATA if nothing tells the core's clock, or a
+ * level is not slower than the one inside, with one line in why; -ENOMEM.
  */
 int exp_speeds_measure(struct exp_speeds *s, const struct exp_computer *c, const struct exp_rounds *rounds,
                        bool (*interrupted)(void), struct exp_why *why);

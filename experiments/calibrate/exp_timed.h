@@ -1,8 +1,8 @@
 /*
- * What was found near by the clock after short patterns (results/reference/spr/prefetch/README.md has the columns),
- * and what a simulated machine has near after the same: each probe after a walk of its own, in memory that nothing has
- * touched. A line is near if its load misses not all levels; on the computer, if it was in half of the rounds
- * (column near_share), or took less than EXP_TIMED_NEAR cycles where a file does not say that.
+ * Holds what was found near by the clock after short patterns (results/reference/spr/prefetch/README.md has the
+ * columns), and what a simulated machine has near after the same: each probe after a walk of its own, in memory that
+ * nothing has touched. A line is near if its load misses not all levels; on the computer, if it was in half of the
+ * rounds (column near_share), or took less than EXP_TIMED_NEAR cycles where a file does not say that.
  */
 #ifndef EXPERIMENTS_EXP_TIMED_H
 #define EXPERIMENTS_EXP_TIMED_H
@@ -39,7 +39,7 @@ void exp_timed_release(struct exp_timed *t);
  */
 int exp_timed_find_pattern(struct exp_timed_row *row);
 
-/* Whether two rows look for lines after the same walk. */
+/* Tells whether two rows look for lines after the same walk. */
 bool exp_timed_is_same_walk(const struct exp_timed_row *a, const struct exp_timed_row *b);
 
 /* Simulates every probe on m: fills is_near. Returns 0 or -ENOMEM. */
@@ -48,7 +48,7 @@ int exp_timed_simulate(struct exp_timed *t, const struct sim_machine *m);
 /* The share of the lines that the patterns did not load which m has not as recorded. Returns 0 or -ENOMEM. */
 int exp_timed_score(struct exp_timed *t, const struct sim_machine *m, double *score);
 
-/* Of the lines that the patterns did not load: how many were probed, and how many are as recorded. */
+/* Counts, of the lines that the patterns did not load, how many were probed, and how many are as recorded. */
 void exp_timed_count(const struct exp_timed_row *row, size_t n, size_t *n_probed, size_t *n_right);
 
 #endif

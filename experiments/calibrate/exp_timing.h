@@ -1,7 +1,7 @@
 /*
- * Which lines are near after which patterns, by time alone: rounds over all probes, so that whatever disturbs the
- * computer for a while hits every probe in a few rounds only. A round times lines that were put near and far on purpose
- * as well; from these comes what counts as near, and whether times tell that at all.
+ * Finds by time alone which lines are near after which patterns: in rounds over all probes, so that whatever disturbs
+ * the computer for a while hits every probe in a few rounds only. A round times lines that were put near and far on
+ * purpose as well; from these comes what counts as near, and whether times tell that at all.
  */
 #ifndef EXPERIMENTS_EXP_TIMING_H
 #define EXPERIMENTS_EXP_TIMING_H
@@ -35,8 +35,8 @@ struct exp_timing_result {
 };
 
 /*
- * Fills ticks, near_share and was_near of all rows. Returns 0; -EINTR; -ENOMEM; -ENODATA if times do not tell lines that
- * L2 or what is behind it holds from lines in memory; with one line in why.
+ * Fills ticks, near_share and was_near of all rows. Returns 0; -EINTR; -ENOMEM; -ENODATA if times do not tell lines
+ * that L2 or what is behind it holds from lines in memory; with one line in why.
  */
 int exp_timing_run(const struct exp_timing *how, struct exp_timed *t, struct exp_timing_result *r, struct exp_why *why);
 
@@ -48,8 +48,8 @@ void exp_timing_write(const struct exp_timed *t, struct exp_csv *csv);
 
 /*
  * Finds the ticks between near[n] and far[n] times: half way between the upper quartile of the near ones and the lower
- * quartile of the far ones, so that disturbed rounds do not move it. Sorts both. Returns 0, or -ENODATA if the quartiles
- * are not apart by a quarter of the near one's time or a tick: these times do not tell near from far.
+ * quartile of the far ones, so that disturbed rounds do not move it. Sorts both. Returns 0, or -ENODATA if the
+ * quartiles are not apart by a quarter of the near one's time or a tick: these times do not tell near from far.
  */
 int exp_threshold_find(double *near, double *far, size_t n, double *threshold);
 

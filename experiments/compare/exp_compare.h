@@ -13,7 +13,7 @@
 #include "experiments/base/exp_error.h"
 #include "experiments/compare/exp_compare_runs.h"
 
-/* Which side of nothing a difference is on: 1 B is better, -1 worse, 0 equal or not certain. */
+/* Says what a difference means for B: 1 it is better, -1 worse, 0 equal or not certain. */
 int exp_compare_side_of(const struct exp_compare_cell *c);
 
 /*

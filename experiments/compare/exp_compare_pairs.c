@@ -1,4 +1,4 @@
-/* Which rows of two runs belong together, and what does not. */
+/* Finds which rows of two runs belong together, and what does not. */
 #include "experiments/compare/exp_compare_pairs.h"
 
 #include <errno.h>
@@ -34,7 +34,7 @@ static int note(struct exp_two_runs *c, const char *format, ...)
     return c->note[c->n_notes] ? (c->n_notes++, 0) : -ENOMEM;
 }
 
-/* What the heads of both tables say of how they were made. */
+/* Notes what the heads of both tables say of how they were made. */
 int exp_compare_note_heads(struct exp_two_runs *c)
 {
     static const char *const keys[] = { "commit", "simulated machine", "caches at the start of a layer", "filters",

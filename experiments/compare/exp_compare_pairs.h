@@ -1,4 +1,4 @@
-/* Which rows of two runs belong together, and notes of what does not. Internal to exp_compare.h. */
+/* Finds which rows of two runs belong together, and notes what does not. Internal to exp_compare.h. */
 #ifndef EXPERIMENTS_EXP_COMPARE_PAIRS_H
 #define EXPERIMENTS_EXP_COMPARE_PAIRS_H
 

@@ -1,4 +1,4 @@
-/* What a comparison leaves: compare.csv, compare.html and compare.md. */
+/* Writes what a comparison leaves: compare.csv, compare.html and compare.md. */
 #ifndef EXPERIMENTS_EXP_COMPARE_REPORT_H
 #define EXPERIMENTS_EXP_COMPARE_REPORT_H
 

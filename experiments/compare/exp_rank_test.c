@@ -132,7 +132,7 @@ static double low_mean(const struct sample *s, bool is_b, size_t n)
     return sum / (double)n_low;
 }
 
-/* How far apart the sums of both sides are. */
+/* Returns how far apart the sums of both sides are. */
 static double distance(const struct sample *s, const struct exp_rank_pair *layer, size_t n_layers)
 {
     double a = 0, b = 0;

@@ -82,7 +82,7 @@ static int run_tool(const char *const argv[], const char *variable, struct exp_w
     return status ? exp_fail(why, -EIO, "%s fails: %s", argv[0], last) : 0;
 }
 
-/* What compilers call this program's CPU family. */
+/* Compilers call this program's CPU family so. */
 #if defined(__x86_64__)
 #define FAMILY "x86_64"
 #elif defined(__powerpc64__)
@@ -93,7 +93,7 @@ static int run_tool(const char *const argv[], const char *variable, struct exp_w
 #define FAMILY ""
 #endif
 
-/* Whether what a tool prints, asked by an option, has a line with the pattern. */
+/* Tells whether what a tool prints, asked by an option, has a line with the pattern. */
 static bool says(const char *tool, const char *option, const char *pattern)
 {
     const char *const argv[] = { "sh", "-c", "\"$0\" \"$1\" | grep -q \"$2\"", tool, option, pattern, NULL };

@@ -6,7 +6,9 @@
 #include "experiments/emit/exp_emit_text.h"
 #include "experiments/setup/exp_algo.h"
 
-/* These variables of the environment name the compilers; else they are cc, and those of LLVM 19 as Debian calls them. */
+/*
+ * These variables of the environment name the compilers; else they are cc, and those of LLVM 19 as Debian calls them.
+ */
 #define EXP_EMIT_CC_VARIABLE "SCONV_CC"
 #define EXP_EMIT_MLIR_OPT_VARIABLE "SCONV_MLIR_OPT"
 #define EXP_EMIT_MLIR_TRANSLATE_VARIABLE "SCONV_MLIR_TRANSLATE"
@@ -41,7 +43,9 @@ int exp_emit_build_fused(struct exp_emit_code *code, enum exp_emit_what what, co
                          size_t n, const struct conv_fusion *after, bool records, struct exp_why *why);
 void exp_emit_code_release(struct exp_emit_code *code);
 
-/* Return the function of plan number i, whose layer is called so, and the one that packs its filters; NULL: none does. */
+/*
+ * Return the function of plan number i, whose layer is called so, and the one that packs its filters; NULL: none does.
+ */
 exp_code_fn exp_emit_code_function(const struct exp_emit_code *code, const char *layer, size_t i);
 exp_fused_fn exp_emit_code_fused(const struct exp_emit_code *code, const char *layer, size_t i); /* with a bias */
 exp_emit_pack_fn exp_emit_code_packer(const struct exp_emit_code *code, const char *layer, size_t i);

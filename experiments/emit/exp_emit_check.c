@@ -10,7 +10,7 @@
 #include "experiments/setup/exp_tensors.h"
 #include "kernels/conv_naive.h"
 
-/* What a filter's outputs get. */
+/* Returns the bias that a filter's outputs get. */
 static float bias_of(size_t filter)
 {
     return (float)(filter % 7) - 3;

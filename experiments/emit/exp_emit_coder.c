@@ -9,7 +9,7 @@
 
 enum { N_BUCKETS = 1024 };
 
-/* What tells plans of this coder apart. */
+/* Tells plans of this coder apart. */
 struct key {
     struct conv_problem problem;
     struct csa_tiling tiling;

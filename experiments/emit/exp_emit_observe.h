@@ -11,7 +11,9 @@
 
 extern const struct exp_csv_file exp_emit_observe_file; /* streams.csv */
 
-/* Who watches: the emulator's plugin and the program that runs the code (main_guest.c), and the simulated machine. */
+/*
+ * Names who watches: the emulator's plugin, the program that runs the code (main_guest.c), and the simulated machine.
+ */
 struct exp_emit_watch {
     const char *observer, *guest;
     const struct sim_machine *machine;
@@ -32,8 +34,8 @@ struct exp_emit_observed {
 const char *exp_emit_why_not_observed(const struct exp_emit_watch *w, const struct conv_plan *plan);
 
 /*
- * Prints and compiles a plan's code, and runs it once under the emulator, with filters that were packed before. Returns 0,
- * or as exp_emit_build, exp_guest_run or obs_result_read, with one line in why.
+ * Prints and compiles a plan's code, and runs it once under the emulator, with filters that were packed before. Returns
+ * 0, or as exp_emit_build, exp_guest_run or obs_result_read, with one line in why.
  */
 int exp_emit_observe(enum exp_emit_what what, const struct conv_noted_plan *plan, const struct exp_emit_watch *w,
                      struct exp_emit_observed *o, struct exp_why *why);

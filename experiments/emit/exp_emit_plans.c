@@ -84,7 +84,7 @@ static int note(struct conv_noted_plans *noted, const struct exp_case *c, const 
     return conv_plans_add(noted, &n) ? exp_fail(why, -ENOMEM, "out of memory") : 0;
 }
 
-/* Of a group of algorithms, what CSA chose is noted. */
+/* Notes, of a group of algorithms, what CSA chose. */
 static int note_model(struct exp_emit_plans *p, const struct exp_model *model, unsigned bits,
                       const struct exp_algo *algo, const char *set, struct exp_why *why)
 {

@@ -10,7 +10,7 @@
 #include "kernels/plan/plan.h"
 #include "sim/trace/trace.h"
 
-/* How much of a tensor's accesses is alike. */
+/* Says how much of a tensor's accesses is alike. */
 enum exp_emit_likeness {
     EXP_EMIT_IN_ORDER,  /* address, width and kind of each, one after the other */
     EXP_EMIT_REORDERED, /* address, width and kind of each */
@@ -47,8 +47,8 @@ void exp_emit_stream_release(struct exp_emit_stream *s); /* all zeros is fine */
 int exp_emit_stream_read(struct exp_emit_stream *s, const char *path, struct exp_why *why);
 
 /*
- * Compares one tensor's accesses. Masked loads are settled as loads of the replay that they cover, each as one, the others as
- * nothing, if that makes streams alike; else they stay as wide as they are. Returns 0 or -ENOMEM.
+ * Compares one tensor's accesses. Masked loads are settled as loads of the replay that they cover, each as one, the
+ * others as nothing, if that makes streams alike; else they stay as wide as they are. Returns 0 or -ENOMEM.
  */
 int exp_emit_stream_compare(struct exp_emit_stream *seen, const struct exp_emit_stream *replayed, enum conv_tensor t,
                             enum exp_emit_likeness *likeness);

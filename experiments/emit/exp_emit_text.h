@@ -10,7 +10,7 @@
 #include "kernels/emit/c_source.h"
 #include "kernels/emit/noted_plans.h"
 
-/* What code is generated, in the order of EXP_EMIT_NAMES. */
+/* Lists the forms of generated code, in the order of EXP_EMIT_NAMES. */
 enum exp_emit_what {
     EXP_EMIT_C,
     EXP_EMIT_MLIR,          /* its micro-kernel: vector.outerproduct */
@@ -19,7 +19,7 @@ enum exp_emit_what {
     EXP_EMIT_N_FORMS,
 };
 
-/* What a form makes constants of. */
+/* Says what a form makes constants of. */
 enum exp_emit_constants { EXP_EMIT_NO_CONSTANTS, EXP_EMIT_PACKED_FILTERS, EXP_EMIT_FILTERS };
 
 const char *exp_emit_name(enum exp_emit_what what); /* as EMIT names it */
@@ -28,7 +28,7 @@ enum exp_emit_constants exp_emit_constants(enum exp_emit_what what);
 /* Returns the passes of mlir-opt that lower a form, ended by NULL; NULL: it is C. */
 const char *const *exp_emit_passes(enum exp_emit_what what);
 
-/* Whether its micro-kernels are C beside it, which exp_emit_print_kernels prints. */
+/* Tells whether its micro-kernels are C beside it, which exp_emit_print_kernels prints. */
 bool exp_emit_has_kernels(enum exp_emit_what what);
 
 /*

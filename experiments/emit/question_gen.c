@@ -37,7 +37,7 @@ struct session {
     struct exp_why why;
 };
 
-/* What FUSE says: its words are the activations, without a bias and with one. */
+/* Returns what FUSE says: its words are the activations, without a bias and with one. */
 static struct conv_fusion fusion(const struct session *s)
 {
     return (struct conv_fusion){ s->options.fuse >= CONV_N_ACTIVATIONS,

@@ -1,6 +1,6 @@
 /*
- * What generated code does to the tensors, seen under an emulator, beside the replay of its plan: each form of the code
- * of some layers. `make streams` builds what it needs and runs it; `sconv-streams --help` lists the options.
+ * Compares what generated code does to the tensors, seen under an emulator, with the replay of its plan: each form of
+ * the code of some layers. `make streams` builds what it needs and runs it; `sconv-streams --help` lists the options.
  */
 #include <errno.h>
 #include <stdio.h>

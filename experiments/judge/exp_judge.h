@@ -54,7 +54,9 @@ struct exp_judge_total {
     double max_speedup, max_pointwise_speedup;
 };
 
-/* What the clock says of the layers whose variants were all timed, beside Base; and what was estimated of them. */
+/*
+ * Holds what the clock says of the layers whose variants were all timed, beside Base, and what was estimated of them.
+ */
 struct exp_judge_clock {
     size_t n_timed, n_pays, n_loses; /* CSA's choice: faster or slower than Base, with its whole interval */
     size_t n_right;                  /* no variant is faster than the choice */

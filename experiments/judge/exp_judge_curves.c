@@ -29,7 +29,7 @@ static const struct exp_csv_column speedup_columns[] = {
 const struct exp_csv_file exp_judge_ratios_file = EXP_CSV_FILE("ratios.csv", ratio_columns);
 const struct exp_csv_file exp_judge_speedups_file = EXP_CSV_FILE("speedups.csv", speedup_columns);
 
-/* What one column sorts: the number of a layer. */
+/* A column sorts this number of each layer. */
 struct curve {
     double (*of)(const struct exp_judgement *v, const struct curve *c);
     size_t variant; /* >= 1 */

@@ -1,4 +1,4 @@
-/* What a judgement's rows and closing table are set beside: the paper's numbers. Internal to the report. */
+/* Sets the paper's numbers beside a judgement's rows and closing table. Internal to the report. */
 #ifndef EXPERIMENTS_EXP_JUDGE_PAPER_H
 #define EXPERIMENTS_EXP_JUDGE_PAPER_H
 
@@ -10,7 +10,7 @@ double exp_judge_published(const struct exp_judge_report *r, const char *figure,
 /* Returns the convolution speed-up of the paper's Table 2; of "all": its geometric mean. NaN likewise. */
 double exp_judge_paper_speedup(const struct exp_judge_report *r, const struct exp_judge_model *model);
 
-/* Says why numbers are missing: by a yardstick, and where Base and SConv are compared. NULL: they are there. */
+/* Say why a yardstick has no numbers, and why the comparison of Base with SConv has none; NULL if they have. */
 static inline const char *exp_judge_why_not(const struct exp_judge_report *r, enum exp_yardstick y)
 {
     return y == EXP_ESTIMATED_CYCLES ? r->why_no_estimate : NULL;

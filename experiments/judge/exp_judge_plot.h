@@ -1,5 +1,5 @@
 /*
- * What the figures of a judgement know, as variables of their scripts:
+ * Gives the figures of a judgement what they know, as variables of their scripts:
  *
  *   machine, first_level, figure_letter   of the simulated machine, and of the paper's figures about it
  *   variant_names, variant_titles, variant_labels   exp_judge_variants.h; labels in quotes

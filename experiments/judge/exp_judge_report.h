@@ -1,5 +1,5 @@
 /*
- * What `make judge` leaves: CSV files and a table on the terminal.
+ * Writes what `make judge` leaves: CSV files and a table on the terminal.
  *
  *   layers.csv    one row per layer: all schedules by every yardstick, the regret of CSA's choice, the estimate
  *   models.csv    one row per model, and one for all: sums, how often the choice was right, published numbers beside

@@ -1,4 +1,4 @@
-/* What the judge compares for each layer: plans that are made by different rules. */
+/* Lists what the judge compares for each layer: plans that are made by different rules. */
 #ifndef EXPERIMENTS_EXP_JUDGE_VARIANTS_H
 #define EXPERIMENTS_EXP_JUDGE_VARIANTS_H
 

@@ -1,7 +1,7 @@
 /*
- * What disturbed a measurement, as the system tells it: time that the hypervisor took (steal), time in which the
- * measuring thread was ready and did not run, involuntary context switches, moves to another core, the core's FMA peak
- * before and after, and how far medians lie above the fastest rounds.
+ * Gathers what disturbed a measurement, as the system tells it: time that the hypervisor took (steal), time in which
+ * the measuring thread was ready and did not run, involuntary context switches, moves to another core, the core's FMA
+ * peak before and after, and how far medians lie above the fastest rounds.
  *
  *     exp_disturbance_begin(&d, "/proc", peak);     on the thread that measures
  *     ...

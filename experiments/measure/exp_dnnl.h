@@ -1,7 +1,7 @@
 /*
  * oneDNN as a peer, loaded at run time like OpenBLAS: forward convolutions in fp32, algorithm `direct`, one thread,
- * weights laid out ahead of time as it likes them; and batch normalisation in inference. Built without its header (package libdnnl-dev, version 2),
- * everything here says so.
+ * weights laid out ahead of time as it likes them; and batch normalisation in inference. Built without its header
+ * (package libdnnl-dev, version 2), everything here says so.
  */
 #ifndef EXPERIMENTS_EXP_DNNL_H
 #define EXPERIMENTS_EXP_DNNL_H
@@ -31,8 +31,9 @@ void exp_dnnl_unload(struct exp_dnnl *d); /* NULL is fine; after all its convolu
 const char *exp_dnnl_version(const struct exp_dnnl *d);
 
 /*
- * Prepares a convolution and the activation that is fused with it. in, filter (OIHW) and out are the caller's and must outlive it; the filter is copied. BLOCKED
- * copies the input, too. Returns 0; -ENOTSUP if oneDNN has no implementation; -ENOMEM; -EIO; why gets one line.
+ * Prepares a convolution and the activation that is fused with it. in, filter (OIHW) and out are the caller's and must
+ * outlive it; the filter is copied. BLOCKED copies the input, too. Returns 0; -ENOTSUP if oneDNN has no implementation;
+ * -ENOMEM; -EIO; why gets one line.
  */
 int exp_dnnl_conv_new(struct exp_dnnl_conv **c, const struct exp_dnnl *d, enum exp_dnnl_layout layout,
                       const struct conv_problem *p, enum conv_activation activation, float *in, float *filter,
@@ -49,9 +50,10 @@ int exp_dnnl_fetch(struct exp_dnnl_conv *c);
 const char *exp_dnnl_impl(const struct exp_dnnl_conv *c);
 
 /*
- * Prepares batch normalisation of n images with c channels of elems elements, with ReLU fused, or without: of a tensor in
- * its own layout, [n][c / block][elems][block], and statistics whose epsilon counts. All is the caller's and must outlive
- * it. Returns 0; -ENOTSUP if oneDNN has no implementation, or the block does not divide c; -ENOMEM; -EIO; why gets one line.
+ * Prepares batch normalisation of n images with c channels of elems elements, with ReLU fused, or without: of a tensor
+ * in its own layout, [n][c / block][elems][block], and statistics whose epsilon counts. All is the caller's and must
+ * outlive it. Returns 0; -ENOTSUP if oneDNN has no implementation, or the block does not divide c; -ENOMEM; -EIO; why
+ * gets one line.
  */
 int exp_dnnl_bnorm_new(struct exp_dnnl_bnorm **b, const struct exp_dnnl *d, const struct conv_bnorm *shape,
                        const struct conv_bnorm_statistics *s, float *in, float *out, struct exp_why *why);

@@ -5,13 +5,13 @@
  * replayed. The algorithms take turns, round by round, after an untimed one. All layers get a few rounds in one pass
  * over the model, so that those of a layer lie seconds apart; passes follow until every algorithm's speed-up over the
  * model stands (exp_stats.h), there are as many rounds as there may be, or the time limit is over. Cold (the default):
- * before each run the caches are emptied of all that it uses (exp_cold.h), as in the replay.
- * Network: the same, and then the input is written, as the layer before would do. Warm: one untimed run of the same
- * algorithm directly before each timed one. Counters, where the machine has them,
- * count runs of their own, so that reading them costs no time in the samples. So do the clocks
- * that tell packing from micro-kernels: one run step by step, repeated at most twice while it takes much longer than the
- * samples did. A ruler (exp_ruler.h) stands beside each timing: what it finds disturbed is taken again, until the time
- * limit is over. If too much stays disturbed, nothing counts as timed, and why_no_time says so.
+ * before each run the caches are emptied of all that it uses (exp_cold.h), as in the replay. Network: the same, and
+ * then the input is written, as the layer before would do. Warm: one untimed run of the same algorithm directly before
+ * each timed one. Counters, where the machine has them, count runs of their own, so that reading them costs no time in
+ * the samples. So do the clocks that tell packing from micro-kernels: one run step by step, repeated at most twice
+ * while it takes much longer than the samples did. A ruler (exp_ruler.h) stands beside each timing: what it finds
+ * disturbed is taken again, until the time limit is over. If too much stays disturbed, nothing counts as timed, and
+ * why_no_time says so.
  */
 #ifndef EXPERIMENTS_EXP_MEASURE_H
 #define EXPERIMENTS_EXP_MEASURE_H
@@ -38,7 +38,9 @@ struct exp_measure_options {
     const char *uarch;               /* the folder of their event groups; NULL: this computer's */
 };
 
-/* What the measurement was made with; filled by exp_measure_all. Reasons are "" where there is nothing to explain. */
+/*
+ * Says what the measurement was made with; exp_measure_all fills it. Reasons are "" where there is nothing to explain.
+ */
 struct exp_measure_info {
     int core; /* the pinned core, -1 if pinning failed */
     char why_not_pinned[200];

@@ -7,9 +7,10 @@
  *     loads   reading EXP_RULER_BYTES again and again: they want the loads' ports and the core's own caches
  *
  * Each is the best of EXP_RULER_PIECES pieces of some 5 us, so that an interrupt does no harm; pieces of clock and fma
- * alternate, so that a frequency that falls when wide vectors begin is the same for both. The reading of a
- * timing is the worse one of the two around it. What is off is taken again, EXP_RULER_MOST_AGAIN times at most. `loads` stands before the preparation of a timing and behind its end:
- * it changes what caches hold. `clock` and `fma` touch no memory, so they stand directly beside the timing.
+ * alternate, so that a frequency that falls when wide vectors begin is the same for both. The reading of a timing is
+ * the worse one of the two around it. What is off is taken again, EXP_RULER_MOST_AGAIN times at most. `loads` stands
+ * before the preparation of a timing and behind its end: it changes what caches hold. `clock` and `fma` touch no
+ * memory, so they stand directly beside the timing.
  *
  * What is compared. The frequency of a core wanders, by 30 % in minutes on some machines; all loops and the timing
  * wander with it. So a loop counts as slow only if it is slower than the best of the run by more than
@@ -53,7 +54,7 @@ enum {
     EXP_RULER_BINS = 4096,
 };
 
-/* What is compared. */
+/* Lists the scales that are compared. */
 enum exp_ruler_scale {
     EXP_RULER_FMA,
     EXP_RULER_FMA_CYCLES,
@@ -63,15 +64,15 @@ enum exp_ruler_scale {
 };
 
 /*
- * All readings so far: how many fell into which of the bins, each half a per cent wide. Of loads only those whose fma is not
- * off: a neighbour that slows the clock makes loads look fast.
+ * All readings so far: how many fell into which of the bins, each half a per cent wide. Of loads only those whose fma
+ * is not off: a neighbour that slows the clock makes loads look fast.
  */
 struct exp_ruler_best {
     uint32_t n[EXP_N_RULER_SCALES];
     uint32_t bin[EXP_N_RULER_SCALES][EXP_RULER_BINS];
 };
 
-/* How a measurement went. A thing that is timed (a layer by an algorithm) has a timing in each round. */
+/* Says how a measurement went. A thing that is timed (a layer by an algorithm) has a timing in each round. */
 struct exp_ruler_report {
     size_t n_timings, n_again, n_disturbed; /* timings; those taken again; those disturbed and kept all the same */
     size_t n_things, n_lost;                /* things; those of whose rounds less than half was undisturbed */
@@ -89,8 +90,8 @@ struct exp_ruler {
 };
 
 /*
- * Makes a ruler for the calling thread. peak may be NULL. Returns 0 or -ENOMEM. *r is NULL, which all functions take for
- * "no ruler", where times are an emulator's.
+ * Makes a ruler for the calling thread. peak may be NULL. Returns 0 or -ENOMEM. *r is NULL, which all functions take
+ * for "no ruler", where times are an emulator's.
  */
 typedef int exp_ruler_maker(struct exp_ruler **r, const struct conv_peak *peak);
 exp_ruler_maker exp_ruler_new;
@@ -106,7 +107,10 @@ void exp_ruler_read_loads(struct exp_ruler *r, struct exp_mark *m);
 /* Ends what may be taken again after so much time from now. */
 void exp_ruler_limit(struct exp_ruler *r, uint64_t limit_ns);
 
-/* Tells whether something disturbed may be taken again, after n_again times; waits for a quiet moment before it says so. */
+/*
+ * Tells whether something disturbed may be taken again, after n_again times; waits for a quiet moment before it says
+ * so.
+ */
 bool exp_ruler_goes_on(struct exp_ruler *r, unsigned n_again);
 
 /* ---- decisions ---- */
@@ -117,7 +121,10 @@ struct exp_mark exp_ruler_worse(struct exp_mark a, struct exp_mark b);
 /* Adds a reading to those that the best is found among; one that is all 0 is none. */
 void exp_ruler_best_add(struct exp_ruler_best *b, const struct exp_mark *m);
 
-/* Returns by how many per cent a reading is off, the worse of its halves; 0 up to EXP_RULER_MOST_PERCENT, and without readings. */
+/*
+ * Returns by how many per cent a reading is off, the worse of its halves; 0 up to EXP_RULER_MOST_PERCENT, and without
+ * readings.
+ */
 double exp_ruler_off(const struct exp_ruler_best *b, const struct exp_mark *m);
 
 /* Adds the marks of one thing that was timed in n rounds, n >= 1. */
@@ -126,8 +133,9 @@ void exp_ruler_report_add(struct exp_ruler_report *r, const struct exp_ruler_bes
 void exp_ruler_report_sum(struct exp_ruler_report *sum, const struct exp_ruler_report *x);
 
 /*
- * Tells whether the times are the core's own. A time is the mean of the fastest quarter of the rounds, out of a
- * half at least that is undisturbed: with a quarter, four sweeps gave tuned over Base 1.12 where quiet ones give 1.14 to 1.16. Of what was timed, EXP_RULER_MOST_LOST_PERCENT may lack that.
+ * Tells whether the times are the core's own. A time is the mean of the fastest quarter of the rounds, out of a half at
+ * least that is undisturbed: with a quarter, four sweeps gave tuned over Base 1.12 where quiet ones give 1.14 to 1.16.
+ * Of what was timed, EXP_RULER_MOST_LOST_PERCENT may lack that.
  */
 bool exp_ruler_is_measured(const struct exp_ruler_report *r);
 

@@ -1,4 +1,4 @@
-/* What readings of the ruler mean: the decisions of exp_ruler.h. */
+/* Judges what readings of the ruler mean: the decisions of exp_ruler.h. */
 #include <math.h>
 #include <stdio.h>
 

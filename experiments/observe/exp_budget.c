@@ -5,7 +5,7 @@
 /* Seconds for which the guesses are taken to be right, before any job has ended. */
 static const double trusted_s = 0.5;
 
-/* Of what is left: the rest is for jobs that take longer than guessed. */
+/* Jobs may use this share of what is left; the rest is for those that take longer than guessed. */
 static const double used_share = 0.8;
 
 void exp_budget_init(struct exp_budget *b, unsigned limit_s, uint64_t (*now_ns)(void))

@@ -25,7 +25,7 @@ void exp_budget_release(struct exp_budget *b);
 double exp_budget_spent(const struct exp_budget *b); /* seconds since the start */
 double exp_budget_left(const struct exp_budget *b);  /* infinity without a limit; never negative */
 
-/* Whether a job of so many guessed seconds, begun now, would end in time. */
+/* Tells whether a job of so many guessed seconds, begun now, would end in time. */
 bool exp_budget_allows(struct exp_budget *b, double guessed);
 
 /*

@@ -40,12 +40,12 @@ const struct exp_emulator *exp_emulator_twin(void);
 const struct exp_emulator *exp_emulator_copied(enum cpu_isa isa);
 
 /*
- * Where the machine code of OpenBLAS for a twin at that path is, which the twin watches (obs_rewritten.h). From malloc;
- * NULL when out of memory.
+ * Returns where the machine code of OpenBLAS is for a twin at that path, which the twin watches (obs_rewritten.h). From
+ * malloc; NULL when out of memory.
  */
 char *exp_guest_rewritten_path(const char *guest);
 
-/* Whether experiments observe an OpenBLAS core so: those that no emulator runs. */
+/* Tells whether experiments observe an OpenBLAS core so: those that no emulator runs. */
 bool exp_guest_is_rewritten(const struct conv_gemm_core *core);
 
 /* One run of the guest program under observation. */
@@ -71,7 +71,7 @@ struct exp_guest_run {
  * -EINTR. */
 int exp_guest_run(const struct exp_guest_run *run, struct exp_why *why);
 
-/* Whether OpenBLAS gave the product to its small-matrix kernels, which pack nothing and are not replayed. */
+/* Tells whether OpenBLAS gave the product to its small-matrix kernels, which pack nothing and are not replayed. */
 bool exp_guest_used_small_kernels(const struct obs_result *seen);
 
 /* The same arguments as the guest's command line has them, from malloc; NULL when out of memory. */

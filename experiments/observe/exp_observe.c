@@ -67,7 +67,7 @@ double exp_observe_seconds(const struct exp_observed *o, unsigned n_threads)
     return sum;
 }
 
-/* What a run may take: of what hangs, or of the budget. */
+/* Returns what a run may take, so that nothing hangs and the budget holds. */
 static unsigned limit_s(const struct observing *ob, double macs)
 {
     double slowest = START_S + floor(macs / SLOWEST_MACS_PER_S);
@@ -76,8 +76,8 @@ static unsigned limit_s(const struct observing *ob, double macs)
 }
 
 /*
- * What the guest is told to plan with: the micro-kernel that was chosen here, or for a direct kernel the instruction set
- * that it was chosen for.
+ * Returns what the guest is told to plan with: the micro-kernel that was chosen here, or for a direct kernel the
+ * instruction set that it was chosen for.
  */
 static const char *ukr_name(const struct observing *ob, const struct job *j)
 {
@@ -186,7 +186,7 @@ static int observe_in_time(struct observing *ob, struct job *j, struct exp_why *
     return j->x->is_left_out ? exp_fail(why, err, "%s", time_over) : err;
 }
 
-/* What the observer saw of the machine: an emulator performs no prefetch instructions. */
+/* Returns the machine as the observer saw it: an emulator performs no prefetch instructions. */
 static struct sim_machine machine_seen(const struct exp_way *way)
 {
     struct sim_machine m = way->setup.machine;

@@ -10,14 +10,14 @@
  *             instrumentation. OpenBLAS's are no sources of ours: with such a machine, Base is observed with OpenBLAS's
  *             Haswell kernels on the same simulated caches, and so is SConv where there is no twin, with the AVX2 one.
  *
- * A layer that is too large for the time that there is, is observed in part (kernels/plan/plan_part.h). The replay beside it
- * is of the very same plan and part, with the buffers where the program had them: what differs is the stream, not the
- * place. So replayed numbers may differ from those of layers.csv by what alignment does, and by what the part leaves
- * out.
+ * A layer that is too large for the time that there is, is observed in part (kernels/plan/plan_part.h). The replay
+ * beside it is of the very same plan and part, with the buffers where the program had them: what differs is the stream,
+ * not the place. So replayed numbers may differ from those of layers.csv by what alignment does, and by what the part
+ * leaves out.
  *
- * Observations are tasks of the results store (exp_observe_task.h): a second run, or another model with the same layer, finds
- * them. Which part of a layer is observed depends on the time that is left when its turn comes, so tasks are made, found and
- * kept one at a time.
+ * Observations are tasks of the results store (exp_observe_task.h): a second run, or another model with the same layer,
+ * finds them. Which part of a layer is observed depends on the time that is left when its turn comes, so tasks are
+ * made, found and kept one at a time.
  */
 #ifndef EXPERIMENTS_EXP_OBSERVE_H
 #define EXPERIMENTS_EXP_OBSERVE_H
@@ -31,8 +31,9 @@
 #include "experiments/store/exp_store.h"
 
 /*
- * Whether to observe kernels of a micro-kernel's family. By itself (EXP_OBSERVE_AUTO) an experiment observes where no
- * counters of this computer count the machine, and only what it can: vector kernels of x86, on x86, and of POWER10.
+ * Tells whether to observe kernels of a micro-kernel's family. By itself (EXP_OBSERVE_AUTO) an experiment observes
+ * where no counters of this computer count the machine, and only what it can: vector kernels of x86, on x86, and of
+ * POWER10.
  */
 bool exp_observe_is_wanted(enum exp_observe_mode mode, const struct conv_ukr *ukr, bool is_counted);
 
@@ -84,21 +85,21 @@ struct exp_observed {
 int exp_observe_plan(struct exp_observed *o, const struct exp_setup *setup, const struct exp_model *model,
                      unsigned algos, enum exp_observe_mode mode, bool has_twin, struct exp_why *why);
 
-/* What observing takes on a usual computer: announced to exp_progress. */
+/* Returns what observing takes on a usual computer, as it is announced to exp_progress. */
 double exp_observe_seconds(const struct exp_observed *o, unsigned n_threads);
 
-/* Whether case i is observed at all: there are algorithms that never are (exp_algo.why_not_observed). */
+/* Tells whether case i is observed at all: there are algorithms that never are (exp_algo.why_not_observed). */
 bool exp_observe_is_meant(const struct exp_observed *o, size_t i);
 
 /*
- * How many distinct shapes were to be observed (with EXP_OBSERVE_ALL: layers), and how many were, by every algorithm
- * that is meant to be.
+ * Counts how many distinct shapes were to be observed (with EXP_OBSERVE_ALL: layers), and how many were, by every
+ * algorithm that is meant to be.
  */
 size_t exp_observe_count(const struct exp_observed *o, size_t *n_observed);
 
 /*
- * Observes, small layers first. A case that fails says so in why_not and, once each, through progress; the others go on. Returns 0, or
- * with one line in why -EINTR, -ENOMEM, or -errno of writing to RESULTS.
+ * Observes, small layers first. A case that fails says so in why_not and, once each, through progress; the others go
+ * on. Returns 0, or with one line in why -EINTR, -ENOMEM, or -errno of writing to RESULTS.
  */
 int exp_observe_all(struct exp_observed *o, const struct exp_observe_options *options, struct exp_progress *progress,
                     struct exp_why *why);

@@ -1,4 +1,4 @@
-/* What is to be observed, and what became of it: the other half of exp_observe.h. */
+/* Decides what is to be observed, and says what became of it: the other half of exp_observe.h. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,20 +41,20 @@ static void choose_emulated(struct exp_observed *o, const struct exp_setup *setu
     o->unobserved_ukr = fits ? NULL : setup->ukr;
 }
 
-/* Whether OpenBLAS would give a product to its small-matrix kernels, which no twin has. */
+/* Tells whether OpenBLAS would give a product to its small-matrix kernels, which no twin has. */
 static bool is_small_product(const struct conv_problem *p)
 {
     return conv_macs(p) / (double)(p->n * p->groups) <= SMALL_PRODUCT_MACS;
 }
 
-/* Whether OpenBLAS runs that core here, and its machine code is watched. */
+/* Tells whether OpenBLAS runs that core here, and its machine code is watched. */
 static bool has_core(const struct exp_setup *setup)
 {
     return setup->core && exp_guest_is_rewritten(setup->core) && setup->blas.handle &&
            !strcmp(setup->blas.core, setup->core->name);
 }
 
-/* Whether all code of a case runs here and is seen: the project's kernels, and OpenBLAS's that were rewritten. */
+/* Tells whether all code of a case runs here and is seen: the project's kernels, and OpenBLAS's that were rewritten. */
 static bool suits_twin(const struct exp_setup *setup, const struct exp_case *c)
 {
     if (conv_plan_is_base(&c->plan))
@@ -64,7 +64,7 @@ static bool suits_twin(const struct exp_setup *setup, const struct exp_case *c)
     return c->plan.algorithm == CONV_DIRECT || c->plan.ukr != &setup->openblas_ukr.ukr || has_core(setup);
 }
 
-/* Whether a case's algorithm is observed at all; others are no gap. */
+/* Tells whether a case's algorithm is observed at all; others are no gap. */
 bool exp_observe_is_meant(const struct exp_observed *o, size_t i)
 {
     return !o->experiment.cases[i].algo->why_not_observed;
@@ -143,7 +143,7 @@ void exp_observe_release(struct exp_observed *o)
 
 /* ---- what became of it ---- */
 
-/* Whether all of a layer's cases were observed. */
+/* Tells whether all of a layer's cases were observed. */
 static bool is_layer_observed(const struct exp_observed *o, size_t first)
 {
     for (size_t i = first; i < first + o->experiment.n_algos; i++) {

@@ -1,4 +1,4 @@
-/* What was observed, for the terminal and in sentences: the other half of exp_observe_report.h. */
+/* Prints what was observed, for the terminal and in sentences: the other half of exp_observe_report.h. */
 #include <math.h>
 #include <string.h>
 
@@ -15,7 +15,7 @@ const char *exp_observe_known_difference(const struct exp_observation *x)
 
 /* ---- in short ---- */
 
-/* Of a layer's observations, the smallest share of it. */
+/* Returns the smallest share of a layer that its observations have. */
 static double layer_share(const struct exp_observed *o, size_t first)
 {
     double share = 1;
@@ -114,7 +114,7 @@ static void add_loads(struct loads *to, const struct sim_stats *s)
         to->misses[l] += exp_load_misses(s, &sum, l);
 }
 
-/* What the observed layers of an algorithm come to. */
+/* Sums up the observed layers of an algorithm. */
 struct sums {
     double macs, observed_macs;
     struct loads seen, replayed;

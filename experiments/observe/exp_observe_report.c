@@ -81,7 +81,7 @@ void exp_observe_document(FILE *out)
 
 /* ---- observed.csv ---- */
 
-/* What one level saw: at the core, instructions; at memory, lines that came and went. */
+/* Counts what one level saw: at the core, instructions; at memory, lines that came and went. */
 struct counts {
     uint64_t reads, writes, misses, load_misses;
 };

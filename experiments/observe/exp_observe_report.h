@@ -1,5 +1,5 @@
 /*
- * What was observed, beside the replay: CSV files and a table.
+ * Writes what was observed, beside the replay: CSV files and a table.
  *
  *   observed.csv               one row per layer, algorithm, level, tensor and phase, and sums over tensors and phases
  *   observed_instructions.csv  instructions executed, by class
@@ -27,7 +27,7 @@ int exp_observe_write(const struct exp_observed *o, const struct exp_report *r, 
 void exp_observe_print(const struct exp_observed *o, const struct exp_experiment *e, FILE *out);
 
 /*
- * How much was observed, and how far from the replay it is at most, in a sentence or two. "" if nothing was to be
+ * Says in a sentence or two how much was observed, and how far from the replay it is at most. "" if nothing was to be
  * observed.
  */
 void exp_observe_sum_up(const struct exp_observed *o, char *text, size_t bytes);
@@ -35,7 +35,7 @@ void exp_observe_sum_up(const struct exp_observed *o, char *text, size_t bytes);
 /* One line: by what, and which kernels, it was observed. */
 void exp_observe_describe(const struct exp_observed *o, char *text, size_t bytes);
 
-/* Why observed and replayed streams must differ, or NULL. */
+/* Says why observed and replayed streams must differ, or NULL. */
 const char *exp_observe_known_difference(const struct exp_observation *x);
 
 /* The files, until row is NULL. */

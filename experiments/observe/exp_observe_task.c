@@ -63,7 +63,7 @@ static bool is_same_plan(const struct conv_layout *l, const struct obs_result *r
     return input && (input->address & (CONV_ARENA_ALIGN - 1)) == 0;
 }
 
-/* Whether the kernel was seen at all: code that nobody watches leaves no trace. */
+/* Tells whether the kernel was seen at all: code that nobody watches leaves no trace. */
 static bool is_kernel_seen(const struct obs_result *r)
 {
     uint64_t loads = 0;
@@ -73,7 +73,10 @@ static bool is_kernel_seen(const struct obs_result *r)
     return loads > 0;
 }
 
-/* Of OpenBLAS in a twin, whether its copying was: an emulator sees every function, and some products need none. */
+/*
+ * Tells whether the copying of OpenBLAS in a twin was seen: an emulator sees every function, and some products need
+ * none.
+ */
 static bool is_copying_seen(const struct conv_plan *plan, const struct obs_result *r)
 {
     unsigned learned = 0;

@@ -1,4 +1,4 @@
-/* What an observer found (counters/observe/obs_result.h) as the result of a task, in the results store. */
+/* Keeps what an observer found (counters/observe/obs_result.h) as the result of a task, in the results store. */
 #ifndef EXPERIMENTS_EXP_OBSERVED_RESULT_H
 #define EXPERIMENTS_EXP_OBSERVED_RESULT_H
 

@@ -1,4 +1,4 @@
-/* What was asked, the answer, and its numbers. */
+/* Writes what was asked, the answer, and its numbers. */
 #include "experiments/page/exp_page_answer.h"
 
 #include <ctype.h>
@@ -15,7 +15,7 @@
 #include "experiments/report/exp_levels.h"
 #include "experiments/setup/exp_algo.h"
 
-/* How a sentence's lines begin after the first; labels of a paragraph stand further left (exp_text.h). */
+/* A sentence's lines after the first begin so; labels of a paragraph stand further left (exp_text.h). */
 static const char goes_on[] = "    ";
 
 /* Joins a sentence's lines. Returns where the next one begins. */
@@ -219,7 +219,7 @@ struct view {
     const char *title;
 };
 
-/* What an algorithm missed in a level: NaN where it is not known. */
+/* Says what an algorithm missed in a level: NaN where it is not known. */
 struct missed {
     double percent, misses;
 };
@@ -377,7 +377,7 @@ static int find_in_targets(const struct exp_page_folder *f, say_fn say, char *te
     return err == -ENOMEM ? err : 0;
 }
 
-/* What peers are held against: a target's name, and what stands before, between and behind SConv's numbers. */
+/* Peers are held against these targets: a target's name, and what stands before, between and behind SConv's numbers. */
 static const struct peers_target {
     const char *target, *before, *between, *behind;
 } peers_targets[] = {

@@ -22,7 +22,9 @@ void exp_page_answer_of_folder(const struct exp_page_folder *f, char *text, size
 /* Copies the question that a folder's verdict begins with; "" if it begins with none. */
 void exp_page_question_of_folder(const struct exp_page_folder *f, char *text, size_t bytes);
 
-/* What a folder of results found, in a sentence or two: for the overview of many folders, and for its own chapter. */
+/*
+ * Says in a sentence or two what a folder of results found: for the overview of many folders, and for its own chapter.
+ */
 
 /* Copies it; "" if the folder's files say nothing of the kind. Returns 0 or -ENOMEM. */
 int exp_page_found(const struct exp_page_folder *f, char *text, size_t bytes);

@@ -258,7 +258,7 @@ static void around(struct code *c, const struct exp_page_plan *plan)
         LOOP(c, "", "for each of %zu groups", p->groups);
 }
 
-/* Who is who in a schedule: A are stationary tiles, B stream. */
+/* Says who is who in a schedule: A are stationary tiles, B stream. */
 struct roles {
     const char *a, *b, *a_unit, *b_unit;
     size_t n_a, n_b, a_size, b_size;

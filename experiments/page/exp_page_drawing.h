@@ -4,7 +4,9 @@
 
 #include "experiments/page/exp_page_layers.h"
 
-/* Draws what SConv Eq. 2, 4 and 5 put into L1, L2 and L3: each bar is the level, tiles take their share of its length. */
+/*
+ * Draws what SConv Eq. 2, 4 and 5 put into L1, L2 and L3: each bar is the level, tiles take their share of its length.
+ */
 void exp_page_drawing_of_tiles(struct exp_page_writer *w, const struct exp_page_plan *plan,
                                const struct exp_page_run *r);
 

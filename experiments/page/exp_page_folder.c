@@ -128,7 +128,7 @@ void exp_page_folder_figures(struct exp_page_writer *w, const struct exp_page_fo
 
 /* ---- origin ---- */
 
-/* What of a table's head says how its numbers came about. */
+/* These keys of a table's head say how its numbers came about. */
 static const char *const head_keys[] = { "date",
                                          "commit",
                                          "compiler",

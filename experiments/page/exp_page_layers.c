@@ -17,7 +17,7 @@
 
 /* ---- finding ---- */
 
-/* What differs between layers that are the same: their names, and what was measured. */
+/* Tells whether a column is of the shape. Layers of one shape differ in their names, and in what was measured. */
 static bool is_of_shape(const char *column)
 {
     static const char *const others[] = { "layer", "measured_", "observed_", "replayed_part" };

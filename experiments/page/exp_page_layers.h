@@ -39,7 +39,7 @@ struct exp_page_tiles {
 
 struct exp_page_tiles exp_page_plan_tiles(const struct exp_page_plan *plan);
 
-/* What a layer's lines do, as one table: a row per algorithm, phase and tensor, the levels side by side. */
+/* Writes what a layer's lines do, as one table: a row per algorithm, phase and tensor, the levels side by side. */
 
 void exp_page_traffic_write(struct exp_page_writer *w, const struct exp_page_run *r, size_t layer);
 

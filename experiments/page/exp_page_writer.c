@@ -12,7 +12,10 @@
 
 /* ---- characters ---- */
 
-/* How characters of UTF-8 begin, and the smallest one of that length: longer forms of smaller ones are none. */
+/*
+ * Characters of UTF-8 begin so; the smallest one of that length stands beside it: longer forms of smaller ones are
+ * none.
+ */
 static const struct form {
     unsigned char mask, first;
     size_t bytes;

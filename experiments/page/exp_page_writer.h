@@ -1,6 +1,6 @@
 /*
- * A page for a browser: one file that needs nothing else. It has sections that hold texts, facts, tables and figures, one
- * after the other:
+ * A page for a browser: one file that needs nothing else. It has sections that hold texts, facts, tables and figures,
+ * one after the other:
  *
  *     open CHAPTER             a result folder
  *       open PART              a question that it answers
@@ -59,8 +59,8 @@ struct exp_page_fact {
 enum exp_page_facts { EXP_PAGE_LIST, EXP_PAGE_CARDS };
 
 /*
- * A picture: a file <folder>/<name>.svg or .png, or a drawing made for the page. A file is embedded as it is: as a picture
- * it runs no script and asks for nothing, whoever sent it.
+ * A picture: a file <folder>/<name>.svg or .png, or a drawing made for the page. A file is embedded as it is: as a
+ * picture it runs no script and asks for nothing, whoever sent it.
  */
 struct exp_page_figure {
     const char *folder, *name;

@@ -8,7 +8,7 @@
 
 #define N_OF(table) (sizeof(table) / sizeof((table)[0]))
 
-/* What the claim says, and where ours are from: a quotient over 1 is for it. */
+/* A part of the claim: what it says, and where our numbers are from. A quotient over 1 is for it. */
 static const struct part {
     const char *says, *figure, *model, *metric; /* the last three: the paper's number */
     exp_paper_model_fn of;
@@ -59,7 +59,7 @@ struct votes {
     size_t n, n_for;
 };
 
-/* Of those parts whose numbers are of(). */
+/* Counts the votes of those parts whose numbers are of(). */
 static struct votes count_votes(const struct exp_paper_findings *f, exp_paper_model_fn of)
 {
     struct votes v = { 0, 0 };
@@ -74,7 +74,7 @@ static struct votes count_votes(const struct exp_paper_findings *f, exp_paper_mo
     return v;
 }
 
-/* What the paper prints. */
+/* Returns what the paper prints. */
 static const char *paper_text(const struct exp_paper_findings *f, const struct part *p)
 {
     const struct exp_published *table = &f->published;

@@ -1,6 +1,6 @@
 /*
- * The answer: whether the paper's claim holds, that SConv is faster than Base because it misses the caches less. Only what
- * was timed, counted or replayed through the paper's own caches has a say; estimates have none.
+ * The answer: whether the paper's claim holds, that SConv is faster than Base because it misses the caches less. Only
+ * what was timed, counted or replayed through the paper's own caches has a say; estimates have none.
  */
 #ifndef EXPERIMENTS_EXP_PAPER_ANSWER_H
 #define EXPERIMENTS_EXP_PAPER_ANSWER_H

@@ -66,7 +66,7 @@ enum exp_paper_verdict exp_paper_judge(const struct exp_paper_claim *c, double p
 
 /* ---- one number ---- */
 
-/* What a published row says, and what it is about. */
+/* Holds what a published row says, and what it is about. */
 struct row {
     const char *figure, *model, *arch, *metric, *value;
 };
@@ -125,7 +125,7 @@ static double made_of(const struct exp_paper_claim *c, const struct exp_paper_se
     return c->is_percent_faster ? exp_paper_percent_faster(x) : x;
 }
 
-/* Why a view has no such number. */
+/* Says why a view has no such number. */
 static void say_why_not(const struct exp_paper_evidence *e, const struct exp_paper_view *v, char *text, size_t bytes)
 {
     const struct exp_paper_part *part = &e->part[v->setting];

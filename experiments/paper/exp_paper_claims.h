@@ -58,7 +58,7 @@ enum exp_paper_verdict {
 
 const char *exp_paper_verdict_name(enum exp_paper_verdict v);
 
-/* What is made of one published number: by one view, or without (NULL). */
+/* Holds what is made of one published number: by one view, or without (NULL). */
 struct exp_paper_result {
     size_t published;                    /* row of the published table */
     const struct exp_paper_claim *claim; /* NULL: no line takes it */
@@ -73,7 +73,7 @@ struct exp_paper_results {
     size_t n;
 };
 
-/* What results are made of: sets are of the paper's algorithm, one for each view. */
+/* Holds what results are made of: sets are of the paper's algorithm, one for each view. */
 struct exp_paper_evidence {
     const struct exp_published *published;
     const struct exp_models *models;
@@ -87,7 +87,7 @@ struct exp_paper_evidence {
 int exp_paper_results_of(struct exp_paper_results *r, const struct exp_paper_evidence *e);
 void exp_paper_results_release(struct exp_paper_results *r);
 
-/* Whether the number `ours` agrees with the paper's. */
+/* Judges whether the number `ours` agrees with the paper's. */
 enum exp_paper_verdict exp_paper_judge(const struct exp_paper_claim *c, double paper, double ours);
 
 /* A published value as a number: "32 kB" is 32768, "2.11" is 2.11; NaN for words. */

@@ -1,4 +1,6 @@
-/* Facts of the bench that stand beside what the paper says of its own, and numbers of a machine file. For claims.def. */
+/*
+ * Facts of the bench that stand beside what the paper says of its own, and numbers of a machine file. For claims.def.
+ */
 #ifndef EXPERIMENTS_EXP_PAPER_FACTS_H
 #define EXPERIMENTS_EXP_PAPER_FACTS_H
 

@@ -1,12 +1,15 @@
-/* What the page makes of numbers: formulas that the paper uses or that its numbers imply. Pure functions. */
+/*
+ * The page makes of numbers what these formulas say, which the paper uses or its numbers imply. They are pure
+ * functions.
+ */
 #ifndef EXPERIMENTS_EXP_PAPER_FORMULAS_H
 #define EXPERIMENTS_EXP_PAPER_FORMULAS_H
 
 #include <stddef.h>
 
 /*
- * Amdahl: how many times as fast the whole is when a part, whose share of the time is `share` (0 to 1), becomes `speedup`
- * times as fast.
+ * Amdahl: how many times as fast the whole is when a part, whose share of the time is `share` (0 to 1), becomes
+ * `speedup` times as fast.
  */
 double exp_paper_amdahl(double share, double speedup);
 

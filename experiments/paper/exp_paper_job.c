@@ -27,7 +27,7 @@ static void print_case(const struct exp_case *c, FILE *out)
     fprintf(out, " %s: %s\n", c->algo->name, plan);
 }
 
-/* What times depend on beside the plans. */
+/* Prints what times depend on beside the plans. */
 static void print_timing(const struct exp_paper_job *j, FILE *out)
 {
     const struct exp_rounds r = exp_paper_rounds_asked(j->w->options);

@@ -6,7 +6,7 @@
 #include "experiments/base/exp_stats.h"
 #include "experiments/paper/exp_paper_formulas.h"
 
-/* Of both sides, over the model's layers; NaN if one layer lacks it or there is none. */
+/* Sums up both sides over the model's layers; NaN if one layer lacks it or there is none. */
 static struct sum {
     double base, own;
 } sum_of(const struct exp_paper_set *s, size_t model, enum exp_paper_value v)

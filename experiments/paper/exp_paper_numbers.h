@@ -1,6 +1,6 @@
 /*
- * The numbers that the paper makes of such pairs: of a model (exp_paper_models.c), and of all layers (exp_paper_layers.c).
- * A number is NaN where a view has no such column, or no layer with it.
+ * The numbers that the paper makes of such pairs: of a model (exp_paper_models.c), and of all layers
+ * (exp_paper_layers.c). A number is NaN where a view has no such column, or no layer with it.
  */
 #ifndef EXPERIMENTS_EXP_PAPER_NUMBERS_H
 #define EXPERIMENTS_EXP_PAPER_NUMBERS_H
@@ -23,7 +23,7 @@ double exp_paper_base_miss_percent(const struct exp_paper_set *s, size_t model, 
 double exp_paper_own_miss_percent(const struct exp_paper_set *s, size_t model, int level);
 double exp_paper_miss_ratio(const struct exp_paper_set *s, size_t model, int level); /* Base's misses over its own */
 
-/* What is made of the models' numbers; models without one are left out. */
+/* Says what is made of the models' numbers; models without one are left out. */
 enum exp_paper_over { EXP_PAPER_GEOMEAN, EXP_PAPER_MEAN, EXP_PAPER_LEAST, EXP_PAPER_MOST };
 
 double exp_paper_over(const struct exp_paper_set *s, exp_paper_model_fn of, enum exp_paper_over over, int arg);

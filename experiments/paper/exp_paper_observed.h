@@ -9,9 +9,10 @@
 struct exp_paper_options;
 
 /*
- * Adds rows for the layers that were observed: loads, and the load misses of three levels. Looks into
- * an experiment's folder, <results>/<machine>/<model>,<layers>/ or <model>/ (exp_results.h), and then into results/reference/<machine>/<model>/; a model that is in neither has no
- * rows. Returns 0 or -errno with one line in why.
+ * Adds rows for the layers that were observed: loads, and the load misses of three levels. Looks into an experiment's
+ * folder, <results>/<machine>/<model>,<layers>/ or <model>/ (exp_results.h), and then into
+ * results/reference/<machine>/<model>/; a model that is in neither has no rows. Returns 0 or -errno with one line in
+ * why.
  */
 int exp_paper_observed_read(struct exp_paper_part *p, const struct exp_paper_options *options,
                             const struct exp_models *models, struct exp_why *why);

@@ -39,7 +39,7 @@ void exp_paper_others_release(struct exp_paper_others *o)
 
 /* ---- ours ---- */
 
-/* Of a layer of a model, as a number; NaN if there is none. */
+/* Returns of() of a layer of a model; NaN if there is no such layer. */
 static double of_layer(const char *dir, const char *model, const char *layer, double (*of)(const struct conv_problem *))
 {
     struct exp_model m;

@@ -1,4 +1,6 @@
-/* The numbers of the other papers (experiments/published/others.csv): checked where that can be, else with the reason. */
+/*
+ * The numbers of the other papers (experiments/published/others.csv): checked where that can be, else with the reason.
+ */
 #ifndef EXPERIMENTS_EXP_PAPER_OTHERS_H
 #define EXPERIMENTS_EXP_PAPER_OTHERS_H
 

@@ -21,7 +21,7 @@ struct tally {
     size_t verdict[EXP_PAPER_NOT_JUDGED + 1], n;
 };
 
-/* Of a view, or of a section (the other is NULL, or EXP_PAPER_N_SECTIONS). */
+/* Counts verdicts of a view, or of a section (the other is NULL, or EXP_PAPER_N_SECTIONS). */
 static struct tally tally_of(const struct exp_paper_findings *f, const struct exp_paper_view *v,
                              enum exp_paper_section section)
 {
@@ -38,7 +38,7 @@ static struct tally tally_of(const struct exp_paper_findings *f, const struct ex
     return t;
 }
 
-/* How many published numbers have a result for which is() holds. */
+/* Counts how many published numbers have a result for which is() holds. */
 static size_t count(const struct exp_paper_findings *f, bool (*is)(const struct exp_paper_result *r))
 {
     size_t n = 0, last = SIZE_MAX;
@@ -81,7 +81,7 @@ static bool is_measured(const struct exp_paper_result *r)
     return is_compared(r) && r->view && (r->view->time == EXP_PAPER_TIME || r->view->time == EXP_PAPER_CYCLES);
 }
 
-/* How many published numbers stand beside estimates only. */
+/* Counts how many published numbers stand beside estimates only. */
 static size_t count_estimates(const struct exp_paper_findings *f)
 {
     size_t n = 0;
@@ -139,7 +139,7 @@ static void print_summary(const struct exp_paper_page *p, FILE *out)
 
 /* ---- sentences ---- */
 
-/* Whether there is a number of that verdict; where there is none, numbers.csv says why. */
+/* Tells whether there is a number of that verdict; where there is none, numbers.csv says why. */
 static bool has_verdict(const struct exp_paper_result *r, enum exp_paper_verdict v)
 {
     return r->verdict == v && !isnan(r->ours);
@@ -246,7 +246,7 @@ static const struct {
                              "paper_figure11", exp_paper_print_figure11 },
 };
 
-/* What agrees in a section, in one sentence, before the sentences about each number. */
+/* Says in one sentence what agrees in a section, before the sentences about each number. */
 static void say_tally(const struct exp_paper_findings *f, enum exp_paper_section section, FILE *out)
 {
     const struct tally t = tally_of(f, NULL, section);

@@ -1,6 +1,7 @@
 /*
  * The parts that the page is made of: what one setting (settings.def) has to say of a model, as rows of numbers. A part
- * lies in a folder of its own and is made again only if its key differs: a text of everything that its numbers depend on.
+ * lies in a folder of its own and is made again only if its key differs: a text of everything that its numbers depend
+ * on.
  */
 #ifndef EXPERIMENTS_EXP_PAPER_PART_H
 #define EXPERIMENTS_EXP_PAPER_PART_H
@@ -89,7 +90,7 @@ void exp_paper_part_lacks(struct exp_paper_part *p, enum exp_paper_value value, 
 /* Columns of a folder's file. */
 extern const struct exp_csv_file exp_paper_cases_file;
 
-/* Where a number of an experiment comes from: NaN with a reason in *why, or the number. */
+/* Says where a number of an experiment comes from: NaN with a reason in *why, or the number. */
 struct exp_paper_source {
     const struct exp_experiment *e;
     enum exp_paper_kind kind;

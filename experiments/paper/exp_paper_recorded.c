@@ -8,7 +8,7 @@
 #include "experiments/base/exp_error.h"
 #include "experiments/report/exp_counts.h"
 
-/* Which quantities become which columns. */
+/* These quantities become these columns. */
 static const struct {
     const char *quantity;
     enum exp_paper_value value;
@@ -18,7 +18,7 @@ static const struct {
     { "l1_lines_in_by_demand", EXP_PAPER_MISSES_1 },
 };
 
-/* Of the algorithms of the setting; the chosen schedule is not asked for: its counts would be of both. */
+/* Reads the counts of the setting's algorithms. The chosen schedule is not asked for: its counts would be of both. */
 static int read_layer(struct exp_paper_part *p, const struct exp_counts *c, const struct exp_model *model, size_t index,
                       const struct exp_layer *layer, const struct exp_algo *algo)
 {

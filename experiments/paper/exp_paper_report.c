@@ -248,7 +248,7 @@ static double paper_of_model(const struct exp_paper_findings *f, const char *met
                                metric);
 }
 
-/* What Table 2 prints for a model; for all: its mean, or that of the models that the set has. */
+/* Returns what Table 2 prints for a model; for all: its mean, or that of the models that the set has. */
 static double paper_of(const struct exp_paper_findings *f, const struct exp_paper_set *s, const char *column,
                        size_t model)
 {

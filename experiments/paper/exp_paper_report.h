@@ -1,6 +1,6 @@
 /*
- * What the page leaves beside itself: numbers.csv (every published number and what became of it), models.csv (Table 2,
- * Figures 10 and 11: a row per view, model and algorithm), speedups.csv (Figures 8 and 9: sorted curves).
+ * Writes what the page leaves beside itself: numbers.csv (every published number and what became of it), models.csv
+ * (Table 2, Figures 10 and 11: a row per view, model and algorithm), speedups.csv (Figures 8 and 9: sorted curves).
  */
 #ifndef EXPERIMENTS_EXP_PAPER_REPORT_H
 #define EXPERIMENTS_EXP_PAPER_REPORT_H

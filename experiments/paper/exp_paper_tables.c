@@ -103,7 +103,7 @@ static size_t find_columns(const struct exp_paper_findings *f, const struct mode
     return n;
 }
 
-/* What the paper prints for a model, the last one for all. */
+/* Returns what the paper prints for a model, the last one for all. */
 static double paper_number_of(const struct exp_paper_findings *f, const struct model_table *t, size_t model)
 {
     const struct exp_published *p = &f->published;
@@ -256,7 +256,7 @@ void exp_paper_print_nothing(const struct exp_paper_findings *f, FILE *out)
     (void)out;
 }
 
-/* What each of SConv's ways of packing contributes: vector-based packing, filters ahead. */
+/* Prints what each of SConv's ways of packing contributes: vector-based packing, filters ahead. */
 static void print_ablation(const struct exp_paper_findings *f, FILE *out)
 {
     static const struct {

@@ -12,7 +12,7 @@ void exp_paper_put(double x, FILE *out);
 /* The same with its unit: "32 KiB" of bytes, "17.1 %"; "" has none. */
 void exp_paper_put_unit(double x, const char *unit, FILE *out);
 
-/* What the paper prints, with the unit where that is a number alone: "32 kB" and "WS" are as they stand. */
+/* Puts what the paper prints, with the unit where that is a number alone: "32 kB" and "WS" are as they stand. */
 void exp_paper_put_published(const char *text, const char *unit, FILE *out);
 
 /* Print what stands at the head of a section: where its numbers are from, or a row per model and a column per view. */

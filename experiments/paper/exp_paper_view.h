@@ -1,4 +1,4 @@
-/* What a setting says of an algorithm beside Base: pairs of rows. */
+/* A view shows what a setting says of an algorithm beside Base: pairs of rows. */
 #ifndef EXPERIMENTS_EXP_PAPER_VIEW_H
 #define EXPERIMENTS_EXP_PAPER_VIEW_H
 
@@ -44,7 +44,7 @@ void exp_paper_set_release(struct exp_paper_set *s);
 /* Tells whether the set has a layer of a model. */
 bool exp_paper_set_has(const struct exp_paper_set *s, size_t model);
 
-/* How many of the models the set has a layer of. */
+/* Counts the models of which the set has a layer. */
 size_t exp_paper_set_models(const struct exp_paper_set *s);
 
 /* The column of a level's misses (0, 1, 2), if the view has them. */

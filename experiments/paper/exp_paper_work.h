@@ -1,4 +1,6 @@
-/* Making the parts of the page: what is there already is read, what is not is timed, replayed, observed or looked up. */
+/*
+ * Making the parts of the page: what is there already is read, what is not is timed, replayed, observed or looked up.
+ */
 #ifndef EXPERIMENTS_EXP_PAPER_WORK_H
 #define EXPERIMENTS_EXP_PAPER_WORK_H
 
@@ -38,7 +40,9 @@ struct exp_paper_work {
  */
 int exp_paper_work(struct exp_paper_work *w, struct exp_why *why);
 
-/* Prints the CPU family of each program that would be observed, a line each. Returns 0, or -errno with one line in why. */
+/*
+ * Prints the CPU family of each program that would be observed, a line each. Returns 0, or -errno with one line in why.
+ */
 int exp_paper_print_guests(const struct exp_paper_options *o, FILE *out, struct exp_why *why);
 
 void exp_paper_work_release(struct exp_paper_work *w);

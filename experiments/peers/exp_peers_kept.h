@@ -1,11 +1,11 @@
-/* What was timed of a network as the result of a task, in the results store. */
+/* Keeps what was timed of a network as the result of a task, in the results store. */
 #ifndef EXPERIMENTS_EXP_PEERS_KEPT_H
 #define EXPERIMENTS_EXP_PEERS_KEPT_H
 
 #include "experiments/peers/exp_peers.h"
 #include "experiments/store/exp_result.h"
 
-/* Where and when a network was timed. */
+/* Says where and when a network was timed. */
 struct exp_peers_origin {
     char on[192];      /* host and CPU model */
     uint64_t core, at; /* seconds since 1970 */

@@ -8,7 +8,8 @@
  * The methods, each once: options, columns, tables and figures are made of these lines, in their order. One record
  * each:
  *
- *     PEER(number, kind, name in files, head of its column on the terminal, note behind the name, title and colour in figures)
+ *     PEER(number, kind, name in files, head of its column on the terminal, note behind the name, title and colour in
+ *     figures)
  *
  * kind: BASE, which all are compared with, or BASE_BY with another im2col; SCONV; CODE, an SConv that is generated and
  * not run step by step; ONEDNN. A method without title and

@@ -1,5 +1,5 @@
 /*
- * What the figures of a comparison know, as variables of their scripts:
+ * Gives the figures of a comparison what they know, as variables of their scripts:
  *
  *   peer_names, peer_titles, peer_colours   of all methods, in their order; titles in quotes
  *   sconv_peers, other_peers                names: of the SConvs, and of what else is compared with Base

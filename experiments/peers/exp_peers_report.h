@@ -1,8 +1,8 @@
 /*
- * What a comparison with peers leaves: layers.csv (one row per layer, method and cache state), samples.csv, phases.csv
- * (where Base's and SConv's time goes, per model), model.csv (per model and method, and all models together), and for
- * the figures speedups.csv and speedups_pointwise.csv (each method's speed-ups sorted on their own); figures; the
- * closing table.
+ * Writes what a comparison with peers leaves: layers.csv (one row per layer, method and cache state), samples.csv,
+ * phases.csv (where Base's and SConv's time goes, per model), model.csv (per model and method, and all models
+ * together), and for the figures speedups.csv and speedups_pointwise.csv (each method's speed-ups sorted on their own);
+ * figures; the closing table.
  */
 #ifndef EXPERIMENTS_EXP_PEERS_REPORT_H
 #define EXPERIMENTS_EXP_PEERS_REPORT_H

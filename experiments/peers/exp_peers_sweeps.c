@@ -80,7 +80,7 @@ static int sample_read(struct exp_peers *p, uint64_t (*now_ns)(void), volatile f
     return 0;
 }
 
-/* What measuring sweeps needs beside the network. */
+/* Holds what measuring sweeps needs beside the network. */
 struct sweeps {
     struct exp_peers *p;
     const struct exp_peers_options *o;

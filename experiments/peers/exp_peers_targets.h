@@ -1,6 +1,6 @@
 /*
- * What both SConvs reached of what was aimed at, beside the paper's numbers for x86 (SConv section 7): a table of a few
- * lines over all models of a comparison.
+ * Prints what both SConvs reached of what was aimed at, beside the paper's numbers for x86 (SConv section 7): a table
+ * of a few lines over all models of a comparison.
  */
 #ifndef EXPERIMENTS_EXP_PEERS_TARGETS_H
 #define EXPERIMENTS_EXP_PEERS_TARGETS_H

@@ -1,4 +1,4 @@
-/* What times are made of and come to, and how long they take: what all ways of exp_peers_timing.h share. */
+/* Does what all ways of exp_peers_timing.h share: what times are made of and come to, and how long they take. */
 #include <errno.h>
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-/* Whether every method computes the convolution: the checking half of exp_peers.h. */
+/* Checks that every method computes the convolution: the checking half of exp_peers.h. */
 #include <errno.h>
 #include <string.h>
 

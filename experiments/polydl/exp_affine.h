@@ -1,6 +1,7 @@
 /*
- * A loop nest as data, in the polyhedral model's terms: a box of iterations in the order of its loops, and accesses whose
- * subscripts are sums of multiples of the iterators. Tiled loops are loops like others: i = it * tile + ii has two.
+ * A loop nest as data, in the polyhedral model's terms: a box of iterations in the order of its loops, and accesses
+ * whose subscripts are sums of multiples of the iterators. Tiled loops are loops like others: i = it * tile + ii has
+ * two.
  *
  * What isl (the Integer Set Library) is told of it, and the dependences that isl then finds.
  */
@@ -44,7 +45,7 @@ struct exp_affine_point {
     uint64_t at[EXP_AFFINE_MAX_LOOPS];
 };
 
-/* What two accesses of the same element are, by what they do to it. */
+/* Names what two accesses of the same element are, by what they do to it. */
 enum exp_dependence_kind {
     EXP_READ_AFTER_READ = 1,
     EXP_READ_AFTER_WRITE = 2,

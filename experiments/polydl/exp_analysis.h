@@ -1,4 +1,4 @@
-/* What the analyses say of each variant of each layer, and what they took: without running or simulating any. */
+/* Asks the analyses about each variant of each layer, without running or simulating any, and notes what that took. */
 #ifndef EXPERIMENTS_EXP_ANALYSIS_H
 #define EXPERIMENTS_EXP_ANALYSIS_H
 
@@ -8,7 +8,7 @@
 #include "experiments/polydl/exp_polydl.h"
 #include "experiments/polydl/exp_working_sets.h"
 
-/* Of one variant. */
+/* Holds what the analyses say of one variant. */
 struct exp_analysis {
     /* PolyDL's. On one thread, all loops are sequential and the last cache is its own; two have an image each, or share
        the parallel loop of a GEMM, and the last cache. */
@@ -34,8 +34,8 @@ unsigned exp_polydl_n_threads(enum exp_polydl_threads threads);
 double exp_analyses_seconds(const struct exp_polydl *p, size_t n_jobs);
 
 /*
- * Analyses all variants, on n_jobs threads. progress may be NULL. Returns 0; -EINTR; -ENOMEM or another -errno, with one line
- * in why.
+ * Analyses all variants, on n_jobs threads. progress may be NULL. Returns 0; -EINTR; -ENOMEM or another -errno, with
+ * one line in why.
  */
 int exp_analyses_make(struct exp_analyses *a, const struct exp_polydl *p, size_t n_jobs, struct exp_progress *progress,
                       struct exp_why *why);

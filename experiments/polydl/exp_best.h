@@ -1,6 +1,6 @@
 /*
- * The answer to PolyDL's question, layer by layer: the order and the tiles of the fastest variant, and of those that the
- * clock cannot tell from it. best.csv has it of all numbers of threads; the terminal has one thread's.
+ * The answer to PolyDL's question, layer by layer: the order and the tiles of the fastest variant, and of those that
+ * the clock cannot tell from it. best.csv has it of all numbers of threads; the terminal has one thread's.
  */
 #ifndef EXPERIMENTS_EXP_BEST_H
 #define EXPERIMENTS_EXP_BEST_H

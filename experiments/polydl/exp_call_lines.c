@@ -53,7 +53,7 @@ static struct rows rows_of(const struct exp_variant *v, const struct exp_affine_
     return r;
 }
 
-/* What is done with the lines of calls, one by one; `before` is the line before it in its call, or NONE. */
+/* Visits the lines of calls, one by one; `before` is the line before it in its call, or NONE. */
 typedef void (*visit_fn)(void *ctx, uint32_t line, uint32_t before);
 
 /* Visits the lines of a call that begins at an element, in ascending order. */
@@ -78,7 +78,7 @@ static void visit_lines(const struct rows *r, uint64_t begin, uint64_t per_line,
 
 /* ---- all calls ---- */
 
-/* What is known of a line: the calls that touch it, and the line that it follows in some of them. */
+/* Holds what is known of a line: the calls that touch it, and the line that it follows in some of them. */
 struct link {
     uint32_t calls, before, follows;
 };

@@ -1,7 +1,7 @@
 /*
  * The lines that the calls of a variant's micro-kernel touch in one operand, as runs: lines that are neighbours in the
- * order of their addresses within every call that touches one of them. An operand's calls are told apart by where in the
- * tensor they begin, which is a sum of multiples of the outer iterators.
+ * order of their addresses within every call that touches one of them. An operand's calls are told apart by where in
+ * the tensor they begin, which is a sum of multiples of the outer iterators.
  */
 #ifndef EXPERIMENTS_EXP_CALL_LINES_H
 #define EXPERIMENTS_EXP_CALL_LINES_H

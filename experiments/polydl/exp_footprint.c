@@ -144,7 +144,7 @@ static int find_values(const struct exp_affine_subscript *s, const struct box *b
 
 enum { WORDS = MAX_SETS / 64 };
 
-/* Which of the products have something. */
+/* Says which of the products have something. */
 struct signature {
     uint64_t word[WORDS];
 };

@@ -1,7 +1,7 @@
 /*
- * How many elements a nest touches between two of its iterations: exactly, without listing them. The iterations between
- * are a few boxes; what an access touches in a box is a product of sets of numbers; and products that overlap are counted
- * once by splitting each axis where its sets differ.
+ * Counts how many elements a nest touches between two of its iterations: exactly, without listing them. The iterations
+ * between are a few boxes; what an access touches in a box is a product of sets of numbers; and products that overlap
+ * are counted once by splitting each axis where its sets differ.
  */
 #ifndef EXPERIMENTS_EXP_FOOTPRINT_H
 #define EXPERIMENTS_EXP_FOOTPRINT_H

@@ -1,10 +1,10 @@
 /*
- * Operators fused and apart (PolyDL section 6.4, Figures 20 and 21): batch normalisation with ReLU, on a layer's output, and
- * the convolution itself with ReLU6. Each is run as two passes, as one, and by oneDNN as one.
+ * Operators fused and apart (PolyDL section 6.4, Figures 20 and 21): batch normalisation with ReLU, on a layer's
+ * output, and the convolution itself with ReLU6. Each is run as two passes, as one, and by oneDNN as one.
  *
- * The paper has 28 images, whose tensors no cache holds; of one image the second pass finds the first one's output in a cache.
- * The number of images is the caller's. The fused convolution is sconv_tuned, whose epilogue applies ReLU6 to a tile that is
- * still in the first cache; PolyDL splits the last iteration of the reduction off its own nest.
+ * The paper has 28 images, whose tensors no cache holds; of one image the second pass finds the first one's output in a
+ * cache. The number of images is the caller's. The fused convolution is sconv_tuned, whose epilogue applies ReLU6 to a
+ * tile that is still in the first cache; PolyDL splits the last iteration of the reduction off its own nest.
  */
 #ifndef EXPERIMENTS_EXP_FUSED_H
 #define EXPERIMENTS_EXP_FUSED_H
@@ -33,7 +33,7 @@ enum exp_fused_way { EXP_EACH_FUSED_WAY(EXP_FUSED_NUMBER) EXP_N_FUSED_WAYS };
 const char *exp_fused_pair_name(enum exp_fused_pair p);
 const char *exp_fused_way_name(enum exp_fused_way w);
 
-/* Where the operators work: addresses are real, or synthetic for a replay. */
+/* Says where the operators work: addresses are real, or synthetic for a replay. */
 struct exp_fused_site {
     const struct conv_plan *plan; /* of the convolution */
     struct conv_binding bind;
@@ -49,7 +49,7 @@ struct exp_fused_site exp_fused_synthetic(const struct conv_plan *plan);
 int exp_fused_run(const struct exp_fused_site *s, enum exp_fused_pair pair, enum exp_fused_way way,
                   struct sim_sink *sink);
 
-/* What is known of a layer. */
+/* Holds what is known of a layer. */
 struct exp_fused_layer {
     const struct exp_polydl_layer *of;
     struct conv_problem shape; /* of all images */
@@ -68,8 +68,8 @@ struct exp_fused {
 };
 
 /*
- * Lists the convolutions among the layers, with so many images, and has Algorithm 3 decide. A layer whose tensors take more
- * than so many bytes is not timed. Returns 0, -ENOMEM, -EINVAL.
+ * Lists the convolutions among the layers, with so many images, and has Algorithm 3 decide. A layer whose tensors take
+ * more than so many bytes is not timed. Returns 0, -ENOMEM, -EINVAL.
  */
 int exp_fused_plan(struct exp_fused *f, const struct exp_polydl *p, size_t n_images, uint64_t most_bytes);
 

@@ -112,7 +112,7 @@ int exp_fused_write(const struct exp_fused *f, const struct exp_outdir *dir, con
 
 /* ---- the answer ---- */
 
-/* What PolyDL prints of a pair, where. */
+/* PolyDL prints these numbers of a pair, in these figures. */
 static const struct {
     const char *title, *figure;
 } printed[EXP_N_FUSED_PAIRS] = {

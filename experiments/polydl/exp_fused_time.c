@@ -29,7 +29,7 @@ struct bench {
     struct exp_dnnl_bnorm *dnnl_bnorm;
 };
 
-/* What takes turns. */
+/* Runs what takes turns. */
 struct runner {
     struct bench *bench;
     enum exp_fused_pair pair;

@@ -1,12 +1,12 @@
 /*
- * PolyDL's Algorithm 3: may an element-wise operator be put into the nest before it? It then follows the last iteration of
- * the reduction loops, and what it works on is still in the nearest cache.
+ * PolyDL's Algorithm 3: may an element-wise operator be put into the nest before it? It then follows the last iteration
+ * of the reduction loops, and what it works on is still in the nearest cache.
  *
  * The paper asks three things: that both operators write the same elements; that the element-wise one writes each once;
- * and that nothing between the two touches them. That is not enough for every nest. y[i] = f(y[i - 1]) passes, but would
- * read an element that is not final, or no longer what it was; so does an operator whose other operands are computed
- * between the two; and out[i + k] += in[i] * filter[k] has no last iteration that all elements wait for. This asks
- * for the rest, too, and fused programs then compute what the others do.
+ * and that nothing between the two touches them. That is not enough for every nest. y[i] = f(y[i - 1]) passes, but
+ * would read an element that is not final, or no longer what it was; so does an operator whose other operands are
+ * computed between the two; and out[i + k] += in[i] * filter[k] has no last iteration that all elements wait for. This
+ * asks for the rest, too, and fused programs then compute what the others do.
  */
 #ifndef EXPERIMENTS_EXP_FUSION_H
 #define EXPERIMENTS_EXP_FUSION_H
@@ -33,8 +33,8 @@ struct exp_fusion {
 const char *exp_fusion_reason(enum exp_fusion_verdict v);
 
 /*
- * Decides. Arrays are the same if their names are; each nest writes one array by one access. Returns 0, or -EINVAL for a
- * nest that writes none, or several; -ENOMEM.
+ * Decides. Arrays are the same if their names are; each nest writes one array by one access. Returns 0, or -EINVAL for
+ * a nest that writes none, or several; -ENOMEM.
  */
 int exp_fuse(const struct exp_affine_nest *heavy, const struct exp_affine_nest *between, size_t n_between,
              const struct exp_affine_nest *element_wise, struct exp_fusion *f);

@@ -1,9 +1,9 @@
 /*
- * HayStack's measure (Gysi et al., as PolyDL's section 6.3.1 uses it): the exact misses of fully associative caches, each
- * of which sees all uses, times the latency of what is behind them.
+ * HayStack's measure (Gysi et al., as PolyDL's section 6.3.1 uses it): the exact misses of fully associative caches,
+ * each of which sees all uses, times the latency of what is behind them.
  *
- * What is used are lines: each call of the micro-kernel uses those of its operands once, operand by operand in the order
- * of the nest's accesses, each operand's in the order of their addresses. Every tensor starts a line.
+ * What is used are lines: each call of the micro-kernel uses those of its operands once, operand by operand in the
+ * order of the nest's accesses, each operand's in the order of their addresses. Every tensor starts a line.
  */
 #ifndef EXPERIMENTS_EXP_HAYSTACK_H
 #define EXPERIMENTS_EXP_HAYSTACK_H
@@ -22,8 +22,8 @@ struct exp_haystack {
 enum { EXP_HAYSTACK_CALLS = 1 << 19 };
 
 /*
- * Counts the misses of a variant, as one thread runs it all. Returns 0, or -ENOMEM. Takes some 100 ns for each operand of
- * a call, because lines that are always used together are used as one.
+ * Counts the misses of a variant, as one thread runs it all. Returns 0, or -ENOMEM. Takes some 100 ns for each operand
+ * of a call, because lines that are always used together are used as one.
  */
 int exp_haystack_count(struct exp_haystack *h, const struct exp_variant *v, const struct exp_sources *s);
 

@@ -7,7 +7,9 @@
 /* Returns how many iterations the outermost loop has: blocks of filters, or rows of a GEMM. */
 size_t exp_loops_iterations(const struct exp_variant_source *s);
 
-/* Adds the first iterations of the outermost loop, of one image's convolution in blocked layouts or of the GEMM, to C. */
+/*
+ * Adds the first iterations of the outermost loop, of one image's convolution in blocked layouts or of the GEMM, to C.
+ */
 void exp_loops_run(const struct exp_variant_source *s, size_t n_iterations, const float *a, const float *b, float *c);
 
 #endif

@@ -15,7 +15,7 @@ struct exp_operands {
 int exp_operands_init(struct exp_operands *o, const struct exp_variant *v, size_t n_images);
 void exp_operands_release(struct exp_operands *o);
 
-/* Where tensors are when they are replayed: one after the other, on pages of their own. */
+/* Says where tensors are when they are replayed: one after the other, on pages of their own. */
 void exp_operands_replayed(const struct exp_variant *v, uint64_t base[EXP_N_OPERANDS]);
 
 /* Their addresses in memory. */

@@ -13,8 +13,8 @@ struct exp_planned {
 };
 
 /*
- * Plans a layer's shape, of as many images as are wanted, in a comma-separated list of algorithms. It must stay where it is. Returns 0; -ENOMEM,
- * -EOVERFLOW or -EINVAL with one line in why.
+ * Plans a layer's shape, of as many images as are wanted, in a comma-separated list of algorithms. It must stay where
+ * it is. Returns 0; -ENOMEM, -EOVERFLOW or -EINVAL with one line in why.
  */
 int exp_planned_init(struct exp_planned *p, const struct exp_setup *setup, const struct exp_polydl_layer *l,
                      const struct conv_problem *shape, const char *algos, struct exp_why *why);

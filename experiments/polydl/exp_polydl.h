@@ -1,9 +1,10 @@
 /*
- * What is known of layers and their variants, once generated, timed and simulated: what rankings are made of, and judged by.
+ * Holds what is known of layers and their variants, once they are generated, timed and simulated: rankings are made of
+ * it, and judged by it.
  *
- * A layer's variants are timed in turns, in the same rounds, so that their times compare; on one thread with one image, and
- * on two with an image each (PolyDL: 28 images on 28 cores). What is simulated is one thread's work on one image, with cold
- * caches.
+ * A layer's variants are timed in turns, in the same rounds, so that their times compare; on one thread with one image,
+ * and on two with an image each (PolyDL: 28 images on 28 cores). What is simulated is one thread's work on one image,
+ * with cold caches.
  */
 #ifndef EXPERIMENTS_EXP_POLYDL_H
 #define EXPERIMENTS_EXP_POLYDL_H
@@ -15,10 +16,12 @@
 #include "sim/machine/machine.h"
 #include "sim/stats.h"
 
-/* How a variant is simulated: through the machine's caches alone, or with prefetchers and TLBs, as its file says. */
+/*
+ * Says how a variant is simulated: through the machine's caches alone, or with prefetchers and TLBs, as its file says.
+ */
 enum exp_polydl_replay { EXP_POLYDL_ALONE, EXP_POLYDL_WHOLE, EXP_N_POLYDL_REPLAYS };
 
-/* How many threads run a variant. */
+/* Says how many threads run a variant. */
 enum exp_polydl_threads { EXP_POLYDL_ONE, EXP_POLYDL_TWO, EXP_N_POLYDL_THREADS };
 
 /* Times of some rounds. */
@@ -45,7 +48,7 @@ struct exp_polydl_variant {
     struct exp_polydl_simulated simulated[EXP_N_POLYDL_REPLAYS];
 };
 
-/* What a layer's variants are held against; all on one thread and one image. */
+/* A layer's variants are held against these baselines; all run on one thread and one image. */
 #define EXP_EACH_POLYDL_BASELINE(X)                                                                                    \
     X(EXP_POLYDL_LOOPS, "loops", "the loops of Figure 8 or 16 as the compiler makes them")                             \
     X(EXP_POLYDL_MICRO, "microkernel", "Figure 8's order around the micro-kernel; of a GEMM: tiles of 16")             \

@@ -27,7 +27,7 @@
  */
 static const uint64_t most_macs[EXP_N_POLYDL_REPLAYS] = { 1000000000, 125000000 };
 
-/* What a task simulates. */
+/* Names what a task simulates. */
 struct simulation {
     size_t layer, variant;
     enum exp_polydl_replay replay;
@@ -174,7 +174,7 @@ static int take(void *ctx, size_t task, const struct exp_result *r)
     return 0;
 }
 
-/* What a multiply-add takes: through caches alone, and with prefetchers. */
+/* A multiply-add takes this long: through caches alone, and with prefetchers. */
 static const double mac_seconds[EXP_N_POLYDL_REPLAYS] = { 2.6e-10, 1.6e-9 };
 
 /* Returns how long a variant of a layer takes. */

@@ -1,6 +1,6 @@
 /*
- * The work on layers and variants as tasks of the results store, so that nothing is done twice, and what was stopped goes
- * on. Layers with the same variants, of whatever model, are one.
+ * The work on layers and variants as tasks of the results store, so that nothing is done twice, and what was stopped
+ * goes on. Layers with the same variants, of whatever model, are one.
  *
  * Times are kept, too: they are of this computer, this program and this budget. Without a store they are taken again.
  */

@@ -40,12 +40,12 @@ struct bench {
     struct sconv_team *team; /* of two; NULL: only one thread is timed yet */
 };
 
-/* Which iterations of an outermost loop are timed: the first of so many; all 0: everything. */
+/* Says which iterations of an outermost loop are timed: the first of so many; all 0: everything. */
 struct slice {
     size_t n, of;
 };
 
-/* What takes turns: a variant, or a baseline. */
+/* Runs what takes turns: a variant, or a baseline. */
 struct runner {
     struct bench *bench;
     const struct exp_variant *variant;

@@ -1,7 +1,7 @@
 /*
- * Times of a layer's variants, in turns, and of what they are held against: each timed run follows an untimed one of its own,
- * unless runs are long. One image and the thread's own clock; or an image for each thread, which a GEMM does not have: its
- * threads share the parallel loop; and the wall's clock.
+ * Times of a layer's variants, in turns, and of what they are held against: each timed run follows an untimed one of
+ * its own, unless runs are long. One image and the thread's own clock; or an image for each thread, which a GEMM does
+ * not have: its threads share the parallel loop; and the wall's clock.
  *
  * Variants that are about as fast as the fastest one have more rounds, until the clock repeats itself (exp_turns.h).
  *
@@ -30,22 +30,22 @@ struct exp_polydl_timing {
         *ruler; /* beside each timing of one thread, which are taken again for as long as they take; or NULL */
 };
 
-/* What is timed of a layer: of_variant is [variants.n]. */
+/* Holds what is timed of a layer: of_variant is [variants.n]. */
 struct exp_polydl_times {
     struct exp_polydl_time (*of_variant)[EXP_N_POLYDL_THREADS];
     struct exp_polydl_time of_baseline[EXP_N_POLYDL_BASELINES];
 };
 
 /*
- * Times a layer that has variants. Returns 0; -EINTR; -ENOMEM; -EILSEQ if two outputs are not the same; with one line in
- * why.
+ * Times a layer that has variants. Returns 0; -EINTR; -ENOMEM; -EILSEQ if two outputs are not the same; with one line
+ * in why.
  */
 int exp_polydl_time(const struct exp_polydl_layer *l, const struct exp_polydl_timing *t, struct exp_polydl_times *times,
                     struct exp_why *why);
 
 /*
- * Returns the share of the outermost loop's iterations that are timed of a baseline, from the first on: of the plain loops,
- * and of a GEMM's tiles of 16, which are slow. Times are scaled to all of them.
+ * Returns the share of the outermost loop's iterations that are timed of a baseline, from the first on: of the plain
+ * loops, and of a GEMM's tiles of 16, which are slow. Times are scaled to all of them.
  */
 double exp_polydl_timed_share(const struct exp_polydl_layer *l, enum exp_polydl_baseline b);
 

@@ -10,7 +10,7 @@
 #include "experiments/polydl/exp_rank_learn.h"
 #include "experiments/polydl/exp_ranking.h"
 
-/* What a ranking is worth on a layer. */
+/* Says what a ranking is worth on a layer. */
 struct exp_rank_verdict {
     size_t n;                 /* variants that it ranks and that were timed; 0: there is no verdict */
     size_t picked;            /* the variant that it puts first */
@@ -35,8 +35,8 @@ struct exp_rank {
 };
 
 /*
- * Analyses all variants on n_jobs threads, trains the nets, and judges. p must outlive r; progress may be NULL. Returns 0; -EINTR; -ENOMEM or
- * another -errno, with one line in why.
+ * Analyses all variants on n_jobs threads, trains the nets, and judges. p must outlive r; progress may be NULL. Returns
+ * 0; -EINTR; -ENOMEM or another -errno, with one line in why.
  */
 int exp_rank_make(struct exp_rank *r, const struct exp_polydl *p, size_t n_jobs, struct exp_progress *progress,
                   struct exp_why *why);

@@ -1,6 +1,6 @@
 /*
- * What printed.csv has of ours that is no speed of a pick: what was run, what analyses took, what fusing brings. Each says
- * its number as text, or "" if this run does not have it.
+ * These functions say what printed.csv has of ours that is no speed of a pick: what was run, what analyses took, what
+ * fusing brings. Each says its number as text, or "" if this run does not have it.
  */
 #ifndef EXPERIMENTS_EXP_RANK_FACTS_H
 #define EXPERIMENTS_EXP_RANK_FACTS_H

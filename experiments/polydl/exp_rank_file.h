@@ -17,8 +17,8 @@
 #include "experiments/polydl/exp_rank_net.h"
 
 /*
- * Writes a net; note, one line, says what it was trained on. The file is complete or not there. Returns 0, or -errno with
- * one line in why.
+ * Writes a net; note, one line, says what it was trained on. The file is complete or not there. Returns 0, or -errno
+ * with one line in why.
  */
 int exp_rank_file_write(const struct exp_rank_net *net, const char *path, const char *note, struct exp_why *why);
 

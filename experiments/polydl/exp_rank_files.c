@@ -5,7 +5,7 @@
 
 #include "experiments/base/exp_error.h"
 
-/* What rows are told apart by. */
+/* Rows are told apart by these columns. */
 #define LAYER_COLUMNS                                                                                                  \
     { "model", "", "layer table, or gemm", "" }, { "layer", "", "its name", "" },                                      \
     {                                                                                                                  \

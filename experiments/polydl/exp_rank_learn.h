@@ -1,9 +1,10 @@
 /*
- * What PolyDL's net learns from: pairs of variants of the same layer, with the sizes that Algorithm 2 gives each source.
+ * Makes what PolyDL's net learns from: pairs of variants of the same layer, with the sizes that Algorithm 2 gives each
+ * source.
  *
- * The paper takes 70 % of all code versions for training, so that a layer that is judged may have been seen. Here 70 % of
- * the layers are for training, and the others are held out; layers of equal shape are on the same side. Which ones follows
- * from the seed.
+ * The paper takes 70 % of all code versions for training, so that a layer that is judged may have been seen. Here 70 %
+ * of the layers are for training, and the others are held out; layers of equal shape are on the same side. Which ones
+ * follows from the seed.
  */
 #ifndef EXPERIMENTS_EXP_RANK_LEARN_H
 #define EXPERIMENTS_EXP_RANK_LEARN_H

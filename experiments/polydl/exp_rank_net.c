@@ -9,7 +9,7 @@
 
 /* ---- layers ---- */
 
-/* What becomes of a neuron's sum, and how fast that changes, given the sum. */
+/* Says what becomes of a neuron's sum, and how fast that changes, given the sum. */
 struct activation {
     double (*value)(double sum);
     double (*slope)(double sum);
@@ -78,7 +78,7 @@ static double random_number(uint64_t *state)
     return (double)(exp_random_next(state) >> 11) * 0x1p-52 - 1;
 }
 
-/* He's: so that sums neither grow nor shrink from layer to layer. */
+/* Draws the first weights as He et al. (2015) do, so that sums neither grow nor shrink from layer to layer. */
 static void randomise(struct exp_rank_net *net)
 {
     uint64_t state = net->seed;
@@ -116,7 +116,7 @@ void exp_rank_net_release(struct exp_rank_net *net)
 
 /* ---- forwards ---- */
 
-/* What the neurons of each layer sum up and put out, the net's input first. */
+/* Holds what the neurons of each layer sum up and put out, the net's input first. */
 struct signals {
     double sum[EXP_RANK_LAYERS][MAX_NEURONS], out[EXP_RANK_LAYERS + 1][MAX_NEURONS];
 };

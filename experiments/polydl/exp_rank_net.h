@@ -1,9 +1,9 @@
 /*
  * PolyDL's neural ranking (its section 4.2.2): which of two variants is faster, from what each of their caches holds.
  *
- * Four layers of 64, 32, 16 and 8 neurons (relu, relu, softsign, relu), and two outputs whose softmax says how likely it
- * is that the first, or the second, variant is the faster one. Trained by Adam on the cross entropy of measured pairs; all
- * that is random comes from a seed, so that equal pairs and seeds make equal weights.
+ * Four layers of 64, 32, 16 and 8 neurons (relu, relu, softsign, relu), and two outputs whose softmax says how likely
+ * it is that the first, or the second, variant is the faster one. Trained by Adam on the cross entropy of measured
+ * pairs; all that is random comes from a seed, so that equal pairs and seeds make equal weights.
  */
 #ifndef EXPERIMENTS_EXP_RANK_NET_H
 #define EXPERIMENTS_EXP_RANK_NET_H
@@ -29,7 +29,7 @@ struct exp_rank_net {
     double *weight; /* layer by layer: a row of its inputs' weights for each neuron, then what is added to each */
 };
 
-/* What is learnt: the statistics of two variants, and which is faster. */
+/* The net learns from pairs: the statistics of two variants, and which is faster. */
 struct exp_rank_pair {
     double input[2 * EXP_RANK_MAX_STATISTICS];
     unsigned winner; /* 0 or 1 */
@@ -58,8 +58,8 @@ struct exp_rank_training {
 };
 
 /*
- * Trains with pairs, in another random order in each epoch. told, unless NULL, hears of each epoch's mean loss on the way,
- * and stops the training by a value other than 0. Returns that, 0, -EINVAL if there are no pairs, or -ENOMEM.
+ * Trains with pairs, in another random order in each epoch. told, unless NULL, hears of each epoch's mean loss on the
+ * way, and stops the training by a value other than 0. Returns that, 0, -EINVAL if there are no pairs, or -ENOMEM.
  */
 int exp_rank_net_train(struct exp_rank_net *net, const struct exp_rank_pair *pair, size_t n,
                        const struct exp_rank_training *how, int (*told)(void *ctx, size_t epoch, double loss),

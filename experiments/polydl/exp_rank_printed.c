@@ -22,7 +22,7 @@ enum method {
 #define TOP(ranking) (TOP_FIRST + EXP_RANKING_##ranking)
 };
 
-/* How the numbers of layers become one, as text. */
+/* Makes one text of the numbers of layers. */
 typedef void (*say_fn)(char *text, size_t bytes, double *x, size_t n);
 
 static void say_geomean(char *text, size_t bytes, double *x, size_t n)

@@ -20,7 +20,7 @@
 #include "experiments/polydl/exp_fused.h"
 #include "experiments/polydl/exp_rank_totals.h"
 
-/* What is written. */
+/* Holds what is written. */
 struct exp_rank_results {
     const struct exp_rank *rank;
     const struct exp_fused *fused; /* printed.csv has numbers of these, too */
@@ -38,8 +38,9 @@ void exp_rank_document(FILE *out);
 void exp_rank_print(const struct exp_rank *r, FILE *out);
 
 /*
- * Prints which analysis picks best, a line for convolutions and GEMMs and each number of threads. There is no verdict where
- * the clock's own repeat is not clearly above the best analysis (exp_rank_lead_of): the times are too noisy for one.
+ * Prints which analysis picks best, a line for convolutions and GEMMs and each number of threads. There is no verdict
+ * where the clock's own repeat is not clearly above the best analysis (exp_rank_lead_of): the times are too noisy for
+ * one.
  */
 void exp_rank_print_verdict(const struct exp_rank *r, FILE *out);
 

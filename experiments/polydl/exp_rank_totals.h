@@ -1,10 +1,10 @@
-/* What each ranking is worth over many layers. */
+/* Sums up what each ranking is worth over many layers. */
 #ifndef EXPERIMENTS_EXP_RANK_TOTALS_H
 #define EXPERIMENTS_EXP_RANK_TOTALS_H
 
 #include "experiments/polydl/exp_rank.h"
 
-/* Which layers: of convolutions, those that the net has seen, and those it has not; GEMMs. */
+/* Chooses layers: of convolutions, those that the net has seen, and those it has not; GEMMs. */
 #define EXP_EACH_RANK_PART(X)                                                                                          \
     X(EXP_RANK_ALL, "convolutions", "all convolutions")                                                                \
     X(EXP_RANK_HELD_OUT, "held_out", "convolutions that the net was not trained on")                                   \
@@ -22,8 +22,8 @@ const char *exp_rank_part_meaning(enum exp_rank_part p);
 bool exp_rank_is_in(const struct exp_rank *r, size_t layer, enum exp_rank_part part);
 
 /*
- * Returns the part by which rankings are compared: the convolutions that the net has not seen, or all of them if there is
- * no net. On layers that trained it the net knows the times.
+ * Returns the part by which rankings are compared: the convolutions that the net has not seen, or all of them if there
+ * is no net. On layers that trained it the net knows the times.
  */
 enum exp_rank_part exp_rank_fair_part(const struct exp_rank *r, enum exp_polydl_threads threads);
 

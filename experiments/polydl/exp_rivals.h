@@ -1,6 +1,6 @@
 /*
- * The other programs that a layer's variants are held against, on NCHW tensors of their own: SConv, Base, oneDNN. A GEMM is
- * a 1x1 convolution to them.
+ * The other programs that a layer's variants are held against, on NCHW tensors of their own: SConv, Base, oneDNN. A
+ * GEMM is a 1x1 convolution to them.
  */
 #ifndef EXPERIMENTS_EXP_RIVALS_H
 #define EXPERIMENTS_EXP_RIVALS_H
@@ -18,8 +18,8 @@ struct exp_rivals {
 };
 
 /*
- * Prepares them for a layer. Base is there for a convolution only. A rival that is not there is not run. Must stay where it
- * is. Returns 0, or -errno with one line in why.
+ * Prepares them for a layer. Base is there for a convolution only. A rival that is not there is not run. Must stay
+ * where it is. Returns 0, or -errno with one line in why.
  */
 int exp_rivals_init(struct exp_rivals *r, const struct exp_polydl_layer *l, const struct exp_polydl_timing *t,
                     struct exp_why *why);

@@ -1,6 +1,6 @@
 /*
- * What data are reused from, as PolyDL's and HayStack's models see a machine: its caches from the core outwards, each
- * fully associative, then memory.
+ * Sources are what data are reused from, as PolyDL's and HayStack's models see a machine: its caches from the core
+ * outwards, each fully associative, then memory.
  */
 #ifndef EXPERIMENTS_EXP_SOURCES_H
 #define EXPERIMENTS_EXP_SOURCES_H
@@ -26,8 +26,8 @@ struct exp_sources {
 
 /*
  * Reads them off a machine of n_cores busy cores (at least 1), which share its last cache equally if it has three or
- * more. A bandwidth that the machine file does not state is, of the first cache, what the core can load per cycle; else,
- * and if the core's is not stated either, one line in every latency: what reads give that wait for each other.
+ * more. A bandwidth that the machine file does not state is, of the first cache, what the core can load per cycle;
+ * else, and if the core's is not stated either, one line in every latency: what reads give that wait for each other.
  */
 struct exp_sources exp_sources_of(const struct sim_machine *m, unsigned n_cores);
 

@@ -6,7 +6,7 @@
 
 enum { STEP = 2, HALVES = 2 }; /* rounds of a step: one for each half */
 
-/* What is known so far. */
+/* Holds what is known so far. */
 struct known {
     const struct exp_turns *of;
     uint64_t *sample;

@@ -1,9 +1,10 @@
 /*
- * A program variant: a nest of loops around a GEMM micro-kernel, all of it data. What is analysed (exp_affine.h), executed
- * and replayed is one and the same record.
+ * A program variant: a nest of loops around a GEMM micro-kernel, all of it data. What is analysed (exp_affine.h),
+ * executed and replayed is one and the same record.
  *
- * The nest's outermost n_outer loops are the variant's own: their order, their tile sizes, and which of them is parallel.
- * The last three are the micro-kernel's, in the paper's order (Figure 8): n, m, k, and C[n][m] += B[n][k] * A[k][m]:
+ * The nest's outermost n_outer loops are the variant's own: their order, their tile sizes, and which of them is
+ * parallel. The last three are the micro-kernel's, in the paper's order (Figure 8): n, m, k, and C[n][m] += B[n][k] *
+ * A[k][m]:
  *
  *             convolution (Figure 8)                           GEMM (Figure 17)
  *   m         ofm, filters of a block: contiguous in A and C   columns of C
@@ -31,8 +32,8 @@ struct exp_tensor {
 };
 
 struct exp_variant {
-    char name
-        [96]; /* its loops, outermost first, tiles after a dot, a star after the parallel one: "img* ofm oj.8 ifm oj kj ki" */
+    /* Its loops, outermost first, tiles after a dot, a star after the parallel one: "img* ofm oj.8 ifm oj kj ki". */
+    char name[96];
     struct exp_affine_nest nest;
     size_t n_outer; /* the nest has n_outer + 3 loops */
     uint64_t block; /* GEMM_BLOCK: channels of a block; 0 for GEMM */

@@ -266,7 +266,7 @@ static void add_all_orders(struct list *l)
 
 /* ---- choices ---- */
 
-/* How many are wanted: fewer than least are made up for by other orders, of more than most a sample is taken. */
+/* Says how many are wanted: fewer than least are made up for by other orders, of more than most a sample is taken. */
 struct choice {
     size_t least, most;
 };

@@ -1,6 +1,6 @@
 /*
- * Which variants there are of a layer: orders of its loops, tile sizes, a parallel loop. A variant is written as its
- * loops, outermost first: `img* ofm oj.8 ifm oj kj ki` has img in parallel, and oj tiled by 8. A dimension may stand there
+ * Lists the variants of a layer: orders of its loops, tile sizes, a parallel loop. A variant is written as its loops,
+ * outermost first: `img* ofm oj.8 ifm oj kj ki` has img in parallel, and oj tiled by 8. A dimension may stand there
  * several times, each time with a smaller step; what is left of it at the end is the micro-kernel's, if it has that
  * dimension (oi of a convolution; i, j and k of a GEMM), and else must be 1. A variant of a single call is `-`.
  */
@@ -17,7 +17,7 @@ struct exp_gemm {
     uint64_t m, n, k;
 };
 
-/* What variants are made of. */
+/* Names what variants are made of. */
 struct exp_variant_source {
     const struct conv_problem *problem; /* a convolution; NULL: the GEMM */
     uint64_t block;                     /* of its channels */
@@ -26,14 +26,15 @@ struct exp_variant_source {
 };
 
 /*
- * Returns the largest of PolyDL's blocks, 64, 32 and 16, that divides a convolution's channels and filters; or 0 with one
- * line in why: for a layer whose channels would need padding, with groups or with dilation.
+ * Returns the largest of PolyDL's blocks, 64, 32 and 16, that divides a convolution's channels and filters; or 0 with
+ * one line in why: for a layer whose channels would need padding, with groups or with dilation.
  */
 uint64_t exp_variant_block(const struct conv_problem *p, struct exp_why *why);
 
 /*
- * Makes the variant that a text describes. Returns 0; -EINVAL with one line in why: for a loop that is not one, a tile that
- * does not divide, a dimension that is not walked to its end, or a parallel loop and the dependence that forbids it; -ENOMEM.
+ * Makes the variant that a text describes. Returns 0; -EINVAL with one line in why: for a loop that is not one, a tile
+ * that does not divide, a dimension that is not walked to its end, or a parallel loop and the dependence that forbids
+ * it; -ENOMEM.
  */
 int exp_variant_read(struct exp_variant *v, const struct exp_variant_source *s, const char *text, struct exp_why *why);
 
@@ -52,9 +53,11 @@ struct exp_variants {
 /*
  * Makes the variants that a text asks for:
  *
- *   paper, or ""   those of PolyDL's generator: at most 21 of a convolution, the first of which is Figure 8; of a GEMM 21,
- *                  i or j parallel, the first of which have no tiles but the micro-kernel's, 64, 32 or 16 of each dimension
- *   all            all orders of a convolution's loops, untiled; all tile sizes of a GEMM, inner and outer: up to 30,000
+ *   paper, or ""   those of PolyDL's generator: at most 21 of a convolution, the first of which is Figure 8; of a GEMM
+ *                  21, i or j parallel, the first of which have no tiles but the micro-kernel's, 64, 32 or 16 of each
+ *                  dimension
+ *   all            all orders of a convolution's loops, untiled; all tile sizes of a GEMM, inner and outer: up to
+ *                  30,000
  *   a number       so many of paper and all, the first of paper and then a sample that is always the same
  *   else           exp_variant_read's texts, comma-separated
  *

@@ -11,7 +11,7 @@
 #include "kernels/ukr/small.h"
 #include "sim/access.h"
 
-/* Where a variant's tensors are, and what of it is walked. */
+/* Says where a variant's tensors are, and what of it is walked. */
 struct exp_walk {
     struct conv_small_args first; /* the first call; all calls differ in their addresses only */
     size_t n_loops;
@@ -33,12 +33,12 @@ uint64_t exp_walk_calls(const struct exp_walk *w);
 typedef void (*exp_walk_fn)(void *ctx, const struct conv_small_args *call);
 
 /*
- * Makes the calls of one of n_threads threads, in order: an equal share of the parallel loop's iterations, neighbours of each
- * other. Where no loop is parallel, thread 0 has all of them.
+ * Makes the calls of one of n_threads threads, in order: an equal share of the parallel loop's iterations, neighbours
+ * of each other. Where no loop is parallel, thread 0 has all of them.
  */
 void exp_walk(const struct exp_walk *w, size_t thread, size_t n_threads, exp_walk_fn call, void *ctx);
 
-/* What executes calls: a micro-kernel of this project, or one that LIBXSMM compiled for these calls. */
+/* Executes calls: a micro-kernel of this project, or one that LIBXSMM compiled for these calls. */
 struct exp_executor {
     const struct conv_small *small; /* NULL: jit */
     void (*jit)(const float *a, const float *b, float *c);
@@ -47,7 +47,10 @@ struct exp_executor {
 /* Executes the share of a thread. */
 void exp_walk_execute(const struct exp_walk *w, size_t thread, size_t n_threads, const struct exp_executor *e);
 
-/* Hands the accesses of thread 0 of n_threads to a sink. Returns 0, or -EINTR as soon as stops(ctx) says so; it may be NULL. */
+/*
+ * Hands the accesses of thread 0 of n_threads to a sink. Returns 0, or -EINTR as soon as stops(ctx) says so; it may be
+ * NULL.
+ */
 int exp_walk_replay(const struct exp_walk *w, size_t n_threads, const struct conv_small *small, struct sim_sink *sink,
                     bool (*stops)(void *ctx), void *ctx);
 

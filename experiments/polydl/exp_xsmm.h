@@ -1,6 +1,6 @@
 /*
- * LIBXSMM's micro-kernels, which it compiles for the very sizes of a variant's calls (package libxsmm-dev, a static library).
- * Built without its header, this says so.
+ * LIBXSMM's micro-kernels, which it compiles for the very sizes of a variant's calls (package libxsmm-dev, a static
+ * library). Built without its header, this says so.
  */
 #ifndef EXPERIMENTS_EXP_XSMM_H
 #define EXPERIMENTS_EXP_XSMM_H
@@ -13,7 +13,9 @@ typedef void (*exp_xsmm_fn)(const float *a, const float *b, float *c);
 const char *exp_xsmm_why_not(void);
 const char *exp_xsmm_version(void);
 
-/* Compiles for calls like this one. Returns NULL if LIBXSMM cannot or is not there. The code is LIBXSMM's to the end. */
+/*
+ * Compiles for calls like this one. Returns NULL if LIBXSMM cannot or is not there. The code is LIBXSMM's to the end.
+ */
 exp_xsmm_fn exp_xsmm_compile(const struct conv_small_args *a);
 
 #endif

@@ -31,7 +31,7 @@
 
 enum rec_type { REC_DOUBLE, REC_U64, REC_U32, REC_BOOL, REC_TEXT /* const char * */, REC_CHARS /* char[] */ };
 
-/* When a value is missing. */
+/* Says when a value is missing. */
 enum rec_missing {
     REC_NEVER,
     REC_IF_WHY,    /* if there is a reason */
@@ -132,8 +132,8 @@ int rec_read_some(struct rec_rows *rows, const struct rec_table *t, const char *
                   size_t n_needed, struct exp_why *why);
 
 /*
- * Does the same with a table that has been read, which needs no column: *rows is an array of table->n_rows structs, from
- * malloc; NULL on failure.
+ * Does the same with a table that has been read, which needs no column: *rows is an array of table->n_rows structs,
+ * from malloc; NULL on failure.
  */
 int rec_rows_of(void **rows, const struct rec_table *t, const struct exp_table *table, struct exp_why *why);
 

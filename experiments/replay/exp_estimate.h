@@ -39,9 +39,7 @@ struct exp_estimate exp_estimate_phases(const struct sim_machine *m, const struc
 
 void exp_estimate_add(struct exp_estimate *sum, const struct exp_estimate *e);
 
-/*
- * How far an estimate is from the clock, over the layers where both are known.
- */
+/* Says how far an estimate is from the clock, over the layers where both are known. */
 
 struct exp_accuracy_pair {
     double estimated; /* a speed-up; NaN: not estimated */
@@ -54,7 +52,7 @@ struct exp_accuracy {
     size_t n_sided, n_right; /* layers whose measured ratio takes a side of 1; of those, estimated on the same one */
 };
 
-/* What the two estimates of a time assume (exp_estimate.h). */
+/* The two estimates of a time assume this (exp_estimate.h). */
 #define EXP_IF_ALL_HIT "if all loads hit the first level"
 #define EXP_IF_ALL_WAIT "if all loads wait"
 
@@ -72,8 +70,8 @@ void exp_accuracy_say(const struct exp_accuracy *a, double estimate, const char 
                       FILE *out);
 
 /*
- * What is known of the estimates' error on machines where they were held against the clock: experiments/estimates/
- * errors.csv (see the README there), rows of `make judge` kept from those machines.
+ * Holds what is known of the estimates' error on machines where they were held against the clock:
+ * experiments/estimates/errors.csv (see the README there), rows of `make judge` kept from those machines.
  */
 
 /*

@@ -11,14 +11,14 @@
 #include "experiments/setup/exp_main.h"
 #include "sim/hierarchy.h"
 
-/* What all cases of a stream share. */
+/* Holds what all cases of a stream share. */
 struct replaying {
     const struct exp_replay_batch *batch;
     const struct exp_setup *setup;
     unsigned n_threads; /* of the stream */
 };
 
-/* What one of a machine's simulations takes for a multiply-add on a usual computer. */
+/* One of a machine's simulations takes this long for a multiply-add on a usual computer. */
 static const double plain_seconds = 0.16e-9, classified_seconds = 0.8e-9, full_seconds = 1.8e-9;
 
 double exp_replay_mac_seconds(const struct exp_setup *s)

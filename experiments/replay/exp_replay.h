@@ -67,7 +67,9 @@ void exp_replay_say_kept(const char *store, const struct exp_tasks_counts *count
 /* Estimates what a layer takes, in all algorithms, on a usual computer: announced to exp_progress. */
 double exp_replay_seconds(const struct exp_experiment *e, enum exp_cache_state cache, unsigned n_threads, size_t layer);
 
-/* Estimates what the machine's own simulation takes for a multiply-add on a usual computer, in seconds of one thread. */
+/*
+ * Estimates what the machine's own simulation takes for a multiply-add on a usual computer, in seconds of one thread.
+ */
 double exp_replay_mac_seconds(const struct exp_setup *s);
 
 #endif

@@ -1,4 +1,6 @@
-/* The streams of an experiment, one by one: what exp_replay_batch hands to its threads. Internal to experiments/replay. */
+/*
+ * The streams of an experiment, one by one: what exp_replay_batch hands to its threads. Internal to experiments/replay.
+ */
 #ifndef EXPERIMENTS_EXP_REPLAY_BATCH_H
 #define EXPERIMENTS_EXP_REPLAY_BATCH_H
 

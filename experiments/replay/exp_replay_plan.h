@@ -26,8 +26,8 @@ struct exp_replay_plan {
 int exp_replay_plan(const struct exp_replay_plan *r, struct sim_sink *sink, uint64_t *mac_instructions);
 
 /*
- * Replaying one plan as libsconv's threads run it, each on a core of its own: the shares of the threads take turns, so that
- * all have made about as many accesses at any time.
+ * Replaying one plan as libsconv's threads run it, each on a core of its own: the shares of the threads take turns, so
+ * that all have made about as many accesses at any time.
  */
 
 /* Accesses that a core makes before another one's turn: a call or two of a micro-kernel, a microsecond. */
@@ -37,9 +37,10 @@ enum { EXP_REPLAY_TURN = 10000 };
 const char *exp_replay_cores_why_not(const struct conv_plan *plan);
 
 /*
- * Hands each share to a core of its own. What r says of threads and bind is not used: all have the same tensors, but for the
- * packed input, of which each has its own; the stack is not replayed. The order of turns does not depend on the computer.
- * mac_instructions[n_cores] as of exp_replay_plan, of each core. Returns as that does; -EAGAIN if there are no more threads.
+ * Hands each share to a core of its own. What r says of threads and bind is not used: all have the same tensors, but
+ * for the packed input, of which each has its own; the stack is not replayed. The order of turns does not depend on the
+ * computer. mac_instructions[n_cores] as of exp_replay_plan, of each core. Returns as that does; -EAGAIN if there are
+ * no more threads.
  */
 int exp_replay_cores(const struct exp_replay_plan *r, struct sim_cores *cores, unsigned n_cores,
                      uint64_t *mac_instructions);

@@ -11,7 +11,9 @@
 #include "experiments/replay/exp_quantity.h"
 #include "experiments/setup/exp_case.h"
 
-/* The two simulations: the paper's view, LRU caches that fetch what is asked for; and the machine as its file has it. */
+/*
+ * The two simulations: the paper's view, LRU caches that fetch what is asked for; and the machine as its file has it.
+ */
 enum exp_view { EXP_CACHES_ALONE, EXP_AS_MACHINE, EXP_N_VIEWS };
 
 const char *exp_view_name(enum exp_view v);  /* in columns: "caches_alone", "as_machine" */
@@ -39,7 +41,7 @@ void exp_points_release(struct exp_points *p);
 /* Fills a point with what a case's replays counted. */
 void exp_point_simulate(struct exp_point *point, const struct exp_setup *setup, const struct exp_case *c);
 
-/* Of which points: of one model, of one algorithm; NULL: of all. */
+/* Chooses points: of one model, of one algorithm; NULL: of all. */
 struct exp_selection {
     const char *model, *algo;
 };

@@ -17,7 +17,7 @@ struct point_row {
     const char *layer, *algo, *quantity;
     double measured, simulated[EXP_N_VIEWS];
     double measured_percent, simulated_percent[EXP_N_VIEWS]; /* of the measured loads */
-    /* Of what is NaN. */
+    /* These reasons are of values that are NaN. */
     const char *why_not_measured, *why_not_simulated, *why_no_measured_percent, *why_no_simulated_percent;
 };
 

@@ -35,7 +35,7 @@
 #define EXP_COLUMN_SAMPLE                                                                                              \
     { "time_ns", "ns", "of one run; by the thread's own clock, or the wall's with CLOCK=wall", "clock" }
 
-/* What the ruler read beside a timing: of a struct exp_mark of the row. */
+/* These columns say what the ruler read beside a timing: of a struct exp_mark of the row. */
 #define EXP_COLUMN_RULER_CLOCK                                                                                         \
     { "ruler_clock_ns", "ns",                                                                                          \
       "the slower of the ruler's readings before and after: divisions that wait for each other, which tell the core's " \
@@ -67,7 +67,7 @@
     { EXP_COLUMN_SUM, REC_NAN_OR(row, times.low_mean, why) }, { EXP_COLUMN_SUM_MIN, REC_NAN_OR(row, times.fastest, why) }, \
     { EXP_COLUMN_SUM_MEDIAN, REC_NAN_OR(row, times.median, why) }
 
-/* How sure a speed-up is: of a struct exp_ratio of the row, likewise. */
+/* These columns say how sure a speed-up is: of a struct exp_ratio of the row, likewise. */
 #define EXP_COLUMN_SPEEDUP_LOW                                                                                         \
     { "measured_speedup_low", "", "the same ratio in random halves of the rounds: 2.5th percentile", "clock" }
 #define EXP_COLUMN_SPEEDUP_HIGH { "measured_speedup_high", "", "likewise: 97.5th percentile", "clock" }
@@ -79,7 +79,10 @@
     { EXP_COLUMN_SPEEDUP_HIGH, REC_NAN_OR(row, ratio.high, why) },                                                     \
     { EXP_COLUMN_SPEEDUP_BY_MEDIAN, REC_NAN_OR(row, ratio.by_median, why) }
 
-/* What ended the rounds: a number and a text of the row, missing if there is a reason; `of` and `what` say more, or are "". */
+/*
+ * These columns say what ended the rounds: a number and a text of the row, missing if there is a reason; `of` and
+ * `what` say more, or are "".
+ */
 #define EXP_COLUMN_ROUNDS(of) { "measured_rounds", "", "timed rounds" of, "" }
 #define EXP_COLUMN_END(what)                                                                                           \
     { "measured_end", "",                                                                                              \

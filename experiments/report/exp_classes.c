@@ -4,7 +4,7 @@
 #include "experiments/replay/exp_totals.h"
 #include "experiments/report/exp_cells.h"
 
-/* What rows are about: some cases, summed. */
+/* A row is about a group: some cases, summed. */
 struct group {
     const char *layer, *algo;
     size_t layer_index;

@@ -12,7 +12,8 @@
  *   plans.csv    model, layer_index, layer, macs, algo, plan (exp_plan_text.h): what ran; a row per layer and algorithm
  *   stack.csv    may be missing: what the compiled code that was counted does on its stack (exp_stack.h)
  *   counts.csv   model, caches, layer_index, algo, quantity, count: what was counted in one run; a row for each.
- *                Quantities are those of counters/group/ctr_quantity.h; a count is a whole number, or "not available: why".
+ *                Quantities are those of counters/group/ctr_quantity.h; a count is a whole number, or "not available:
+ *                why".
  *
  * Every error is one line with file, line and value.
  */
@@ -71,9 +72,9 @@ bool exp_counts_has(const struct exp_counts *c, const char *model, enum exp_cach
 char *exp_counts_models(const struct exp_counts *c, enum exp_cache_state cache);
 
 /*
- * Gives a case the plan that ran when it was counted, which may not be what is planned today: *is_older says so. Returns 0 with
- * why ""; 0 with the reason in why if that cannot be planned any more ("plan differs: ..."), or if nothing was counted;
- * -EINVAL if the row is of another layer than the model's table says.
+ * Gives a case the plan that ran when it was counted, which may not be what is planned today: *is_older says so.
+ * Returns 0 with why ""; 0 with the reason in why if that cannot be planned any more ("plan differs: ..."), or if
+ * nothing was counted; -EINVAL if the row is of another layer than the model's table says.
  */
 int exp_counts_take_plan(const struct exp_counts *c, const struct exp_model *model, struct exp_case *x, bool *is_older,
                          struct exp_why *why);

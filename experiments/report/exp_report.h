@@ -41,7 +41,7 @@ struct exp_model_row {
     const char *why_no_speedup;
     uint64_t n_rounds;
     const char *end;
-    /* Of L1, L2, L3. */
+    /* These are of L1, L2, L3. */
     double measured_percent[EXP_N_NAMED_LEVELS], simulated_percent[EXP_N_NAMED_LEVELS];
     double alone_percent[EXP_N_NAMED_LEVELS], misses_per_1000_macs[EXP_N_NAMED_LEVELS];
     const char *why_no_measured_percent, *why_no_simulated_percent;

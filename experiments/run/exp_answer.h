@@ -11,7 +11,10 @@
 /* Writes verdict.txt, with all its rows. Returns 0, or -errno with one line in why. */
 int exp_answer_write(const struct exp_report *r, const struct exp_outdir *dir, struct exp_why *why);
 
-/* Does the same for the terminal, where a long table is left to the file and the answer comes last. Returns 0, or -ENOMEM with a line in why. */
+/*
+ * Does the same for the terminal, where a long table is left to the file and the answer comes last. Returns 0, or
+ * -ENOMEM with a line in why.
+ */
 int exp_answer_print(const struct exp_report *r, FILE *out, struct exp_why *why);
 
 #endif

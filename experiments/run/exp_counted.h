@@ -1,5 +1,5 @@
 /*
- * What an experiment with counters leaves beside its other tables: a folder of recorded counts that can be sent
+ * Writes what an experiment with counters leaves beside its other tables: a folder of recorded counts that can be sent
  * (report/exp_counts.h), and simulated beside measured (report/exp_agreement_report.h).
  */
 #ifndef EXPERIMENTS_EXP_COUNTED_H

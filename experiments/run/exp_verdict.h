@@ -16,7 +16,7 @@
 #include "experiments/replay/exp_estimate.h"
 #include "sim/machine/machine.h"
 
-/* What is known of one layer by one variant. All of these are sums over layers as well; NaN: not known. */
+/* Lists what is known of one layer by one variant. All of these are sums over layers as well; NaN: not known. */
 enum exp_quantity {
     EXP_TIME_NS,
     EXP_STEPS_NS, /* a run step by step, in which packing (lowering too) and micro-kernels were timed */

@@ -230,7 +230,7 @@ static const char *nothing_against_it(const struct exp_setup *s)
     return NULL;
 }
 
-/* What is not done with generated code. */
+/* These reasons say what is not done with generated code. */
 static const char not_stepped[] = "generated code is not run step by step";
 static const char not_in_the_guest[] =
     "generated code is compiled outside the guest; tests hold its accesses against the replay's";
@@ -533,7 +533,7 @@ static void describe_tuned(const struct exp_setup *s, FILE *out)
                 s->measures ? ", by timing" : "");
 }
 
-/* Of which algorithms compiled code's stack is replayed, where the machine asks for it. */
+/* Says of which algorithms compiled code's stack is replayed, where the machine asks for it. */
 static void describe_stacks(const struct exp_setup *s, unsigned selected, FILE *out)
 {
     if (*s->why_no_stacks)

@@ -21,14 +21,14 @@
 typedef void (*exp_code_fn)(const float *input, const float *filter, float *packed_filter, float *packed_input,
                             float *output);
 
-/* Who compiles it. */
+/* Says who compiles generated code. */
 struct exp_coder {
     const char *why_not; /* NULL: it can */
     /* Finds the plan's code; the first time, makes it. Thread-safe. Returns 0 or -errno. */
     int (*find)(struct exp_coder *self, const struct conv_plan *plan, exp_code_fn *code);
 };
 
-/* What all layers of an experiment share. */
+/* Holds what all layers of an experiment share. */
 struct exp_setup {
     struct sim_machine machine;    /* the simulated one */
     struct sim_machine classified; /* the same; classifies the misses of every level if classifies_misses */
@@ -55,7 +55,7 @@ struct exp_setup {
     bool classifies_misses;            /* what the machine file says apart: see exp_replay.h */
 };
 
-/* When an algorithm runs: as algos.def, which has their records, says. */
+/* Says when an algorithm runs, as algos.def, which has their records, explains. */
 enum exp_algo_when { EXP_ALGO_DEFAULT, EXP_ALGO_MEMBER, EXP_ALGO_ON_REQUEST };
 
 enum {
@@ -75,12 +75,14 @@ struct exp_algo {
     bool is_sconv;                      /* the paper's, or another */
     enum csa_schedule schedule;         /* of a member; others have it in each layer's plan */
 
-    /* Plans a layer; tiling is CSA's analysis of both schedules. Returns 0; -EOVERFLOW; -ENOENT: PLAN has none for it. */
+    /*
+     * Plans a layer; tiling is CSA's analysis of both schedules. Returns 0; -EOVERFLOW; -ENOENT: PLAN has none for it.
+     */
     int (*plan)(const struct exp_setup *s, const struct conv_problem *p,
                 const struct csa_tiling tiling[CSA_N_SCHEDULES], const struct exp_algo *self, struct conv_plan *plan);
     /* Runs a plan on tensors in memory, filters already packed if the plan wants them so. Returns 0 or -errno. */
     int (*run)(const struct exp_setup *s, const struct conv_plan *plan, const struct conv_binding *bind);
-    /* Why it cannot be run or replayed here, or NULL. */
+    /* Say why it cannot be run or replayed here, or NULL. */
     const char *(*why_not_run)(const struct exp_setup *s);
     const char *(*why_not_replay)(const struct exp_setup *s);
     bool is_generated;            /* setup.coder compiles its plans */

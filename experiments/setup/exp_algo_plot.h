@@ -1,5 +1,5 @@
 /*
- * What figures know of the algorithms, as variables of their scripts: nothing of it stands in a script.
+ * Gives figures what they know of the algorithms, as variables of their scripts: nothing of it stands in a script.
  *
  *   algo_names, algo_titles, algo_colours   of all records, in their order; titles in quotes
  *   default_algos   what runs by default                   total_algos   what a model's totals are of: no members

@@ -10,15 +10,15 @@
 #include "experiments/base/exp_file.h"
 #include "experiments/setup/exp_model_build.h"
 
-/* Of batch files within batch files; they may name one another any number of times. */
+/* Limits batch files within batch files, which may name one another any number of times. */
 enum { MAX_DEPTH = 8, MAX_FILES = 1000, MAX_BYTES = 64 << 20 };
 
-/* What was read so far. */
+/* Counts what was read so far. */
 struct amount {
     size_t n_files, n_bytes;
 };
 
-/* What the options so far say of the descriptors to come. */
+/* Holds what the options so far say of the descriptors to come. */
 struct state {
     bool is_conv, is_forward, is_f32;
     size_t images;  /* 0: each descriptor's own */

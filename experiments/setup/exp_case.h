@@ -37,7 +37,7 @@ enum exp_count {
 
 const char *exp_count_name(enum exp_count c);
 
-/* What the caches hold when a layer starts. */
+/* Says what the caches hold when a layer starts. */
 enum exp_cache_state {
     EXP_COLD,    /* nothing */
     EXP_WARM,    /* what the same algorithm left on the same tensors */
@@ -65,7 +65,7 @@ struct exp_simulated {
     uint64_t mac_instructions; /* multiply-adds of the machine's shape that the micro-kernels issue; 0: not stated */
 };
 
-/* What of a case was watched access by access (experiments/observe), and the replay of just that. */
+/* Holds what of a case was watched access by access (experiments/observe), and the replay of just that. */
 struct exp_watched {
     const char *why_not; /* NULL: observed; else a reason owned by somebody who outlives this */
     const char *source;  /* by what */
@@ -124,7 +124,8 @@ struct exp_pair exp_case_pair(const struct exp_experiment *e, const struct exp_c
 struct exp_ratio exp_case_speedup(const struct exp_experiment *e, const struct exp_case *c);
 
 /*
- * Says in one line of how many layers generated code does not follow libsconv's plan but the paper's, and why; "": of none.
+ * Says in one line of how many layers generated code does not follow libsconv's plan but the paper's, and why; "": of
+ * none.
  */
 void exp_experiment_say_unwritten(const struct exp_experiment *e, const struct exp_setup *s, char *text, size_t bytes);
 

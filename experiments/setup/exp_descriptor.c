@@ -7,7 +7,7 @@
 
 #include "experiments/base/exp_error.h"
 
-/* What a key may say of an axis: its first letter; the second is that of the axis. */
+/* Lists what a key may say of an axis: its first letter; the second is that of the axis. */
 enum quantity { IN, OUT, KERNEL, STRIDE, PAD, DILATION, N_QUANTITIES };
 enum axis_number { DEPTH, HEIGHT, WIDTH, N_AXES };
 

@@ -17,8 +17,8 @@ struct exp_elsewhere {
 };
 
 /*
- * Goes to the project's folder, which is found by where the program is, unless this is one. The options of the table were read from argv.
- * Returns 0; -ENOENT with one line in why if there is none; -ENOMEM; -errno of going there.
+ * Goes to the project's folder, which is found by where the program is, unless this is one. The options of the table
+ * were read from argv. Returns 0; -ENOENT with one line in why if there is none; -ENOMEM; -errno of going there.
  */
 int exp_elsewhere_enter(struct exp_elsewhere *e, const struct exp_option *table, const void *options, int argc,
                         char **argv, struct exp_why *why);

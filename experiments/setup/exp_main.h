@@ -10,7 +10,9 @@
 #include "experiments/setup/exp_results.h"
 #include "experiments/store/exp_store.h"
 
-/* Where programs find layer tables, published numbers and the figures' scripts: in the project's folder, where they go. */
+/*
+ * Programs find layer tables, published numbers and the figures' scripts here, in the project's folder, where they go.
+ */
 #define EXP_EXPERIMENTS_DIR "experiments"
 #define EXP_FIGURES_DIR EXP_EXPERIMENTS_DIR "/figures"
 
@@ -57,7 +59,10 @@ struct exp_main_figures {
     size_t n_variables;
 };
 
-/* Draws them, keeps how (exp_plot.h) and lists them on standard output. Returns as exp_plot_figures: a figure that fails costs no tables. */
+/*
+ * Draws them, keeps how (exp_plot.h) and lists them on standard output. Returns as exp_plot_figures: a figure that
+ * fails costs no tables.
+ */
 int exp_main_draw(const struct exp_main_figures *f, struct exp_why *why);
 
 #endif

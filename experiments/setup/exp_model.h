@@ -23,7 +23,7 @@ struct exp_layer {
 
 enum { EXP_SKIPPED_LINES = 8 };
 
-/* What was left out of a file, for one reason. */
+/* Says what was left out of a file, for one reason. */
 struct exp_skipped {
     char *path, *reason;
     size_t times;
@@ -41,12 +41,16 @@ struct exp_model {
     struct exp_skipped *skipped; /* exp_model_print_notes() prints them */
 };
 
-/* Reads a file: one that is called .csv is a table; of others, what they say tells which they are. Returns 0; -errno of reading it; -EINVAL for what is malformed or impossible; -EOVERFLOW; -ENOMEM. */
+/*
+ * Reads a file: one that is called .csv is a table; of others, what they say tells which they are. Returns 0; -errno of
+ * reading it; -EINVAL for what is malformed or impossible; -EOVERFLOW; -ENOMEM.
+ */
 int exp_model_read(struct exp_model *m, const char *path, struct exp_why *why);
 
 /*
  * Reads a model by name: "vgg16" is <experiments_dir>/models/vgg16.csv; anything with a '/' or that ends in ".csv",
- * ".txt" or ".log" is a path; what begins as a descriptor does (exp_descriptor.h) is one. Returns as exp_model_read; -ENOENT for an unknown name, with the known ones in why.
+ * ".txt" or ".log" is a path; what begins as a descriptor does (exp_descriptor.h) is one. Returns as exp_model_read;
+ * -ENOENT for an unknown name, with the known ones in why.
  */
 int exp_model_find(struct exp_model *m, const char *experiments_dir, const char *which, struct exp_why *why);
 

@@ -8,7 +8,7 @@
 #include "experiments/setup/exp_descriptor.h"
 #include "experiments/setup/exp_model.h"
 
-/* Where something stands: in a model's file, or in one that it includes. */
+/* Says where something stands: in a model's file, or in one that it includes. */
 struct exp_model_place {
     const char *path;
     unsigned line;

@@ -15,9 +15,9 @@ struct exp_models {
 };
 
 /*
- * Reads comma-separated models (exp_model_find), without the blanks around their names; "all" or "": the paper's seven. Of each, keeps the layers that match
- * patterns (exp_model_filter), or all if that is "". Returns 0, or as those two with one line in why; -EINVAL for too
- * many, or for two of the same name. On failure *m is empty.
+ * Reads comma-separated models (exp_model_find), without the blanks around their names; "all" or "": the paper's seven.
+ * Of each, keeps the layers that match patterns (exp_model_filter), or all if that is "". Returns 0, or as those two
+ * with one line in why; -EINVAL for too many, or for two of the same name. On failure *m is empty.
  */
 int exp_models_read(struct exp_models *m, const char *experiments_dir, const char *list, const char *patterns,
                     struct exp_why *why);

@@ -9,8 +9,9 @@
  *         EXP_OPTIONS_END,
  *     };
  *
- * Each of these macros makes one line of the table. .ci/questions reads the lines, too: make knows the names, and
- * `make help` prints the help, before anything is built. In the help, @algos@ and @default_algos@ stand for names of algos.def.
+ * Each of these macros makes one line of the table. .ci/questions reads the lines, too: make knows the names, and `make
+ * help` prints the help, before anything is built. In the help, @algos@ and @default_algos@ stand for names of
+ * algos.def.
  */
 #ifndef EXPERIMENTS_EXP_OPTIONS_H
 #define EXPERIMENTS_EXP_OPTIONS_H

@@ -128,15 +128,15 @@
 
 /* ---- what they mean ---- */
 
-/* Why there are no times where TIMING=0 says so. */
+/* Says why there are no times with TIMING=0. */
 #define EXP_UNTIMED "TIMING=0 was asked for"
 
 enum exp_clock { EXP_CLOCK_CPU, EXP_CLOCK_WALL }; /* the thread's own time, or everybody's */
 
-/* Who runs the simulations of a sweep: this program, or jobs of a cluster. */
+/* Says who runs the simulations of a sweep: this program, or jobs of a cluster. */
 enum exp_launcher { EXP_LAUNCH_HERE, EXP_LAUNCH_SLURM };
 
-/* Which layers run under emulation (exp_observe.h). */
+/* Says which layers run under emulation (exp_observe.h). */
 enum exp_observe_mode {
     EXP_OBSERVE_NONE,
     EXP_OBSERVE_SAMPLE, /* layers of equal shape share one observation */

@@ -23,7 +23,7 @@ char *exp_part_text(const char *folder, const char *file)
     return text;
 }
 
-/* Whether the sources are those of a commit: what was changed since has no name. */
+/* Tells whether the sources are those of a commit: what was changed since has no name. */
 static bool is_named(const char *commit)
 {
     return *commit && !strstr(commit, "-dirty");

@@ -1,7 +1,7 @@
 /*
- * Where the time of one convolution goes: a back-end that executes and adds up the time per kind of step. The clock is
- * read only where the kind changes, so that a row of micro-kernels costs two readings; the nest's own time counts as
- * its step's.
+ * Finds where the time of one convolution goes: a back-end that executes and adds up the time per kind of step. The
+ * clock is read only where the kind changes, so that a row of micro-kernels costs two readings; the nest's own time
+ * counts as its step's.
  */
 #ifndef EXPERIMENTS_EXP_PHASES_H
 #define EXPERIMENTS_EXP_PHASES_H

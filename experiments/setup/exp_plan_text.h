@@ -16,8 +16,8 @@ enum { EXP_PLAN_TEXT_BYTES = 160 };
 void exp_plan_text(const struct conv_plan *plan, char text[EXP_PLAN_TEXT_BYTES]);
 
 /*
- * Plans the layer of another plan as a text says, if the text is that of an SConv plan. Returns 0; -EINVAL if it is not, or if
- * this program would not make such a plan of this layer: plans of the result have that very text.
+ * Plans the layer of another plan as a text says, if the text is that of an SConv plan. Returns 0; -EINVAL if it is
+ * not, or if this program would not make such a plan of this layer: plans of the result have that very text.
  */
 int exp_plan_of_text(struct conv_plan *plan, const struct conv_plan *other, const char *text);
 

@@ -20,7 +20,7 @@ int exp_published_read(struct exp_published *p, const char *experiments_dir, str
 
 void exp_published_release(struct exp_published *p);
 
-/* Whether the paper's name of a model, "VGG-16", is a table's, "vgg16": compared without case and punctuation. */
+/* Tells whether the paper's name of a model, "VGG-16", is a table's, "vgg16": compared without case and punctuation. */
 bool exp_published_is_model(const char *published, const char *name);
 
 /*
@@ -33,8 +33,8 @@ const char *exp_published_arch_of_cpu(const char *cpu);
 
 /*
  * Looks one number up: figure "Table 2", model "vgg16" or "VGG-16" (compared without case and punctuation; "all" and ""
- * stand for themselves), arch "x86" or "P10", metric "conv_speedup". Returns 0; -ENOENT if the paper has no such number;
- * -EINVAL if it is no number. *value is set on success only.
+ * stand for themselves), arch "x86" or "P10", metric "conv_speedup". Returns 0; -ENOENT if the paper has no such
+ * number; -EINVAL if it is no number. *value is set on success only.
  */
 int exp_published_double(const struct exp_published *p, const char *figure, const char *model, const char *arch,
                          const char *metric, double *value, struct exp_why *why);

@@ -1,5 +1,5 @@
 /*
- * Where results lie:
+ * Results lie here:
  *
  *     <RESULTS>/<machine>/<model>/             an experiment's
  *     <RESULTS>/<machine>/<folder>/<models>/   those of a question whose record names a folder (exp_question.h)
@@ -62,8 +62,8 @@ int exp_results_find(struct exp_results *r, struct exp_results_place place, cons
 void exp_results_time(struct exp_results *r, const char *why_not);
 
 /*
- * Opens r->dir for the place that was found, and writes models.txt. Returns as exp_outdir_open; -EEXIST as well where times
- * would be replaced by results without any, or a larger sample by a smaller one.
+ * Opens r->dir for the place that was found, and writes models.txt. Returns as exp_outdir_open; -EEXIST as well where
+ * times would be replaced by results without any, or a larger sample by a smaller one.
  */
 int exp_results_open(struct exp_results *r, struct exp_why *why);
 
@@ -73,7 +73,10 @@ int exp_results_commit(struct exp_results *r, struct exp_why *why);
 /* Removes what was written and not committed. */
 void exp_results_release(struct exp_results *r);
 
-/* Returns what a folder of results of these models [n >= 1], which were asked for so, is called; from malloc, NULL when out of memory. */
+/*
+ * Returns what a folder of results of these models [n >= 1], which were asked for so, is called; from malloc, NULL when
+ * out of memory.
+ */
 char *exp_results_name(const char *asked, const char *layers, const struct exp_model *model, size_t n);
 
 /*

@@ -38,7 +38,7 @@ int exp_results_check_times(const char *path, const char *untimed, struct exp_wh
 /* Checks whether results of so many layers (0: all) would replace those of more. Returns likewise. */
 int exp_results_check_sample(const char *path, unsigned sample, struct exp_why *why);
 
-/* What models.txt says. */
+/* Holds what models.txt says. */
 struct exp_results_models {
     const struct exp_model *model;
     size_t n;

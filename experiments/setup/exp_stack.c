@@ -18,7 +18,7 @@
 
 enum { MAX_LINES = 4096 };
 
-/* What a fit leaves of costs that are none. */
+/* A fit leaves no more than this of costs that are none. */
 #define LEAST 1e-6
 
 enum { ALGO, UKR, PHASE, LINES, WORK, LOADS, STORES, N_COLUMNS };
@@ -86,7 +86,7 @@ static const char *work_name(unsigned i)
     return conv_work_name((enum conv_work)i);
 }
 
-/* Which of n names a field is. */
+/* Finds which of n names a field is. */
 static int read_name(const struct reader *in, size_t row, unsigned column, const char *(*name)(unsigned), unsigned n,
                      unsigned *i)
 {

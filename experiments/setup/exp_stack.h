@@ -1,10 +1,10 @@
 /*
- * Recorded stacks: what compiled code of each algorithm and micro-kernel does on its stack (kernels/backend/stack.h), as it was
- * observed. `make stack` writes such a table for the code of today, experiments/stack/<CPU family>-<compiler>.csv; a
- * folder of recorded counts has one of the code that was counted.
+ * Recorded stacks: what compiled code of each algorithm and micro-kernel does on its stack (kernels/backend/stack.h),
+ * as it was observed. `make stack` writes such a table for the code of today, experiments/stack/<CPU
+ * family>-<compiler>.csv; a folder of recorded counts has one of the code that was counted.
  *
- * A row is what one unit of a kind of work costs in a phase: algo, micro_kernel, phase, lines, work, loads, stores. lines
- * is the same in all rows of a phase.
+ * A row is what one unit of a kind of work costs in a phase: algo, micro_kernel, phase, lines, work, loads, stores.
+ * lines is the same in all rows of a phase.
  */
 #ifndef EXPERIMENTS_EXP_STACK_H
 #define EXPERIMENTS_EXP_STACK_H
@@ -39,10 +39,10 @@ char *exp_stacks_path(enum cpu_isa isa);
 int exp_stacks_read(struct exp_stacks *s, const char *path, struct exp_why *why);
 void exp_stacks_release(struct exp_stacks *s); /* an empty one is fine */
 
-/* Whether any code of an algorithm is on record. */
+/* Tells whether any code of an algorithm is on record. */
 bool exp_stacks_have(const struct exp_stacks *s, const char *algo);
 
-/* What the plan's code does, or NULL if that is not on record. */
+/* Returns what the plan's code does, or NULL if that is not on record. */
 const struct conv_stack *exp_stacks_find(const struct exp_stacks *s, const char *algo, const struct conv_plan *plan);
 
 /* The name of a plan's micro-kernel or direct kernel. */

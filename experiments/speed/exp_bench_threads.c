@@ -39,7 +39,10 @@ static int run_contender(void *ctx)
     return sconv_team_run(c->team, c->plan, c->in, c->out, NULL, c->workspace, sconv_workspace_bytes(c->plan));
 }
 
-/* What a layer takes: times by the number of threads less one; started for each run, then those of a team. */
+/*
+ * Holds what a layer takes: times by the number of threads less one, of threads that are started for each run, then of
+ * a team.
+ */
 struct times {
     double ns[MAX_CONTENDERS];
 };
@@ -148,7 +151,7 @@ static void print_model(const struct exp_model *model, unsigned n_images, const 
     print_times(model->name, n_images, &sum, b);
 }
 
-/* What else the computer does may last as long as all rounds of a layer, so there are several passes over the model. */
+/* Other work of the computer may last as long as all rounds of a layer, so there are several passes over the model. */
 static int time_model(const struct exp_model *model, unsigned n_images, const struct bench *b)
 {
     struct times *of = calloc(model->n_layers, sizeof *of);

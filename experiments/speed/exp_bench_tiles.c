@@ -54,7 +54,7 @@ static double model_cycles(const struct conv_ukr *u, const struct shape *s)
                 fmax((fmas + loads + panels * LOOP_OPERATIONS) / ISSUE, LATENCY * fmas / (double)s->accumulators));
 }
 
-/* What a contender runs: calls over arrays of floats, which L1 holds or only L2. */
+/* A contender runs these calls, over arrays of floats that L1 holds or only L2. */
 struct run {
     const struct shape *shape;
     const struct conv_ukr *u;

@@ -14,12 +14,12 @@ struct exp_stack_sample {
 };
 
 /*
- * Fits all phases to n samples of one algorithm and micro-kernel, by non-negative least squares of errors as shares of a
- * sample's accesses to tensors and stack in all phases. Lines are the samples' mean.
+ * Fits all phases to n samples of one algorithm and micro-kernel, by non-negative least squares of errors as shares of
+ * a sample's accesses to tensors and stack in all phases. Lines are the samples' mean.
  */
 void exp_stack_fit(struct conv_stack *stack, const struct exp_stack_sample *const sample[], size_t n);
 
-/* What a stack says of a sample's phase. */
+/* Return what a stack says of a sample's phase. */
 double exp_stack_loads(const struct conv_stack *stack, const struct exp_stack_sample *s, unsigned phase);
 double exp_stack_stores(const struct conv_stack *stack, const struct exp_stack_sample *s, unsigned phase);
 

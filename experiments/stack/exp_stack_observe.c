@@ -57,7 +57,7 @@ void exp_stack_measure_work(struct exp_stack_sample *s, const struct exp_case *c
     conv_nest_run(&c->plan, &m.base);
 }
 
-/* What is between the steps because they are watched. */
+/* Tells whether a function runs between the steps only because they are watched. */
 static bool is_guests_own(const char *function)
 {
     static const char *const own[] = { "step_marked", "run_marked", "mark",     "lower_marked",

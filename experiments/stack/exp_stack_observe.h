@@ -10,7 +10,9 @@
 
 enum { EXP_STACK_MAX_RESULTS = 32 };
 
-/* An algorithm with a micro-kernel: its stack, its least and greatest share of a layer's accesses, the greatest error. */
+/*
+ * An algorithm with a micro-kernel: its stack, its least and greatest share of a layer's accesses, the greatest error.
+ */
 struct exp_stack_result {
     struct exp_stack_record record;
     size_t n; /* layers */
@@ -38,7 +40,10 @@ struct exp_stack_study {
 void exp_stack_measure_work(struct exp_stack_sample *s, const struct exp_case *c);
 void exp_stack_take_seen(struct exp_stack_sample *s, const struct obs_result *seen);
 
-/* How code for a machine is observed, by kernels of its family. guest: the program that is observed; "": today's. */
+/*
+ * Returns how code for a machine is observed, by kernels of its family. guest: the program that is observed; "":
+ * today's.
+ */
 const struct exp_emulator *exp_stack_emulator(const struct sim_machine *m, const char *guest);
 
 /* Observes and fits. Returns 0, or -errno with one line in why. */

@@ -1,6 +1,6 @@
 /*
- * What compiled code does on its stack: layers run observed, all accesses outside the tensors counted, and costs of
- * units of work fitted to them. Writes a table of recorded stacks (exp_stack.h). `stack --help` lists the options;
+ * Finds what compiled code does on its stack: layers run observed, all accesses outside the tensors counted, and costs
+ * of units of work fitted to them. Writes a table of recorded stacks (exp_stack.h). `stack --help` lists the options;
  * `make stack` passes them on.
  */
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* Who works on something: a process, told from a later one of the same number by when it started. */
+/* A lease names who works on something: a process, told from a later one of the same number by when it started. */
 #ifndef EXPERIMENTS_EXP_LEASE_H
 #define EXPERIMENTS_EXP_LEASE_H
 

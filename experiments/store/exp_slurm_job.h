@@ -1,8 +1,8 @@
 /*
  * Jobs of a Slurm cluster that run this program again, with the same options, where a folder is shared.
  *
- * Each keeps what it makes in a part of its own, <store>.parts/<part>.sqlite, so that no two hosts write one file, and takes
- * over first what the store knows. A job's log begins with its host and CPU.
+ * Each keeps what it makes in a part of its own, <store>.parts/<part>.sqlite, so that no two hosts write one file, and
+ * takes over first what the store knows. A job's log begins with its host and CPU.
  */
 #ifndef EXPERIMENTS_EXP_SLURM_JOB_H
 #define EXPERIMENTS_EXP_SLURM_JOB_H
@@ -12,7 +12,7 @@
 
 #include "experiments/base/exp_error.h"
 
-/* What is asked for. */
+/* Holds what is asked for. */
 struct exp_slurm_request {
     char *const *argv; /* the question and its options, NULL at the end */
     const char *name;  /* of the jobs */
@@ -40,14 +40,15 @@ int exp_slurm_job_prepare(struct exp_slurm_job *j, const struct exp_slurm_reques
                           struct exp_why *why);
 
 /*
- * Submits. Returns 0, or with one line in why: -ENOENT without Slurm; -EIO if sbatch refuses, with what it says; another
- * -errno of writing the script; the folder of parts then goes if it is empty.
+ * Submits. Returns 0, or with one line in why: -ENOENT without Slurm; -EIO if sbatch refuses, with what it says;
+ * another -errno of writing the script; the folder of parts then goes if it is empty.
  */
 int exp_slurm_job_submit(struct exp_slurm_job *j, struct exp_why *why);
 
 /*
- * Asks squeue how many jobs wait or run. If it does not answer, the last answer counts, for ten minutes: a controller may be
- * restarted. note[] is a line to be said when that begins and ends, else "". Returns 0, or -EIO with one line in why after those minutes.
+ * Asks squeue how many jobs wait or run. If it does not answer, the last answer counts, for ten minutes: a controller
+ * may be restarted. note[] is a line to be said when that begins and ends, else "". Returns 0, or -EIO with one line in
+ * why after those minutes.
  */
 int exp_slurm_job_ask(struct exp_slurm_job *j, size_t *n_left, char *note, size_t note_bytes, struct exp_why *why);
 

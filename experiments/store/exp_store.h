@@ -1,21 +1,22 @@
 /*
  * The results store: one SQLite file of tasks that were done, are being done or have failed.
  *
- * A task is what its texts say: what is done (kind), to what (what), under which conditions (setting), by which program.
- * Together they decide the result, and two tasks with equal texts are one. A store is shared by any number of processes
- * at once. What is committed survives the end of all of them, and of the computer: the file has a rollback journal and
- * is brought to the disk with each commit. README.md of this folder says how `sqlite3` and notebooks read it.
+ * A task is what its texts say: what is done (kind), to what (what), under which conditions (setting), by which
+ * program. Together they decide the result, and two tasks with equal texts are one. A store is shared by any number of
+ * processes at once. What is committed survives the end of all of them, and of the computer: the file has a rollback
+ * journal and is brought to the disk with each commit. README.md of this folder says how `sqlite3` and notebooks read
+ * it.
  *
  * A task that a process has claimed belongs to it until it is finished, fails, is given back, or the process has died:
- * whoever comes next takes it then. Of processes of the same host it is known which live. Others renew their lease every
- * few seconds, on a thread that the store starts with the first claim: a process whose lease was not renewed while this one looked on for
- * some time is taken to be dead. No two hosts' clocks are compared.
+ * whoever comes next takes it then. Of processes of the same host it is known which live. Others renew their lease
+ * every few seconds, on a thread that the store starts with the first claim: a process whose lease was not renewed
+ * while this one looked on for some time is taken to be dead. No two hosts' clocks are compared.
  *
- * A result is kept with a hash of its task's texts, its names and its values. What does not fit its hash when it is read
- * was damaged on the disk, and is no result.
+ * A result is kept with a hash of its task's texts, its names and its values. What does not fit its hash when it is
+ * read was damaged on the disk, and is no result.
  *
- * Functions return 0 or -errno with one line in why that names the file: -EINVAL for what is no store, is damaged, or is
- * of a version that this program does not know; -ENOSPC; -EIO; -EBUSY if other processes hold the file for a minute.
+ * Functions return 0 or -errno with one line in why that names the file: -EINVAL for what is no store, is damaged, or
+ * is of a version that this program does not know; -ENOSPC; -EIO; -EBUSY if other processes hold the file for a minute.
  * Thread-safe.
  */
 #ifndef EXPERIMENTS_EXP_STORE_H
@@ -53,8 +54,8 @@ void exp_store_close(struct exp_store *s); /* NULL is fine. What this process ha
 const char *exp_store_path(const struct exp_store *s);
 
 /*
- * Takes back a store that is of no use: removes the file if opening it made it and no task in it was ever claimed. The store
- * is still to be closed, and nothing else. Another process that has opened it meanwhile fails when it writes.
+ * Takes back a store that is of no use: removes the file if opening it made it and no task in it was ever claimed. The
+ * store is still to be closed, and nothing else. Another process that has opened it meanwhile fails when it writes.
  */
 void exp_store_withdraw(struct exp_store *s);
 
@@ -64,7 +65,7 @@ int exp_store_add(struct exp_store *s, const struct exp_task *task, size_t n, in
 /* Finds a task by its texts, and adds nothing. Returns -ENOENT, without a line, if it is not there. */
 int exp_store_find(struct exp_store *s, const struct exp_task *task, int64_t *id, struct exp_why *why);
 
-/* What became of an attempt to claim. */
+/* Says what became of an attempt to claim. */
 enum exp_claim {
     EXP_CLAIM_TAKEN,     /* it is this process's now */
     EXP_CLAIM_DONE,      /* it has a result */
@@ -95,7 +96,7 @@ struct exp_waiting {
 int exp_store_waiting(struct exp_store *s, const int64_t *id, size_t n, const struct exp_claim_rules *rules,
                       struct exp_waiting *w, struct exp_why *why);
 
-/* What is known of a task that ended. */
+/* Holds what is known of a task that ended. */
 struct exp_outcome {
     int64_t id;
     const struct exp_task *task; /* with this number */
@@ -108,14 +109,17 @@ struct exp_outcome {
 /* Records outcomes, all or none, in one transaction. Of a task that has a result already, that one stays. */
 int exp_store_finish(struct exp_store *s, const struct exp_outcome *outcome, size_t n, struct exp_why *why);
 
-/* Reads the result of a task that is done. Returns -ENOENT if it is not; -EBADMSG if what is there does not fit its hash. */
+/*
+ * Reads the result of a task that is done. Returns -ENOENT if it is not; -EBADMSG if what is there does not fit its
+ * hash.
+ */
 int exp_store_read(struct exp_store *s, int64_t id, const struct exp_task *task, struct exp_result *r,
                    struct exp_why *why);
 
 /* Throws a damaged result away: the task is to be done again. */
 int exp_store_discard(struct exp_store *s, int64_t id, struct exp_why *why);
 
-/* How many of some tasks are in which state. */
+/* Counts how many of some tasks are in which state. */
 struct exp_store_states {
     size_t n_done, n_failed;
     size_t first_not_done; /* index; of failed ones if there are any */
@@ -125,8 +129,8 @@ int exp_store_count(struct exp_store *s, const int64_t *id, size_t n, struct exp
                     struct exp_why *why);
 
 /*
- * Takes over what another store has and this one has not, in one transaction. *n: results that came; none if both are one
- * file. -ENOENT if it is not there.
+ * Takes over what another store has and this one has not, in one transaction. *n: results that came; none if both are
+ * one file. -ENOENT if it is not there.
  */
 int exp_store_merge(struct exp_store *s, const char *path, size_t *n, struct exp_why *why);
 

@@ -1,4 +1,4 @@
-/* Who does what: claims, and the leases that they stand on. */
+/* Settles who does what: claims, and the leases that they stand on. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

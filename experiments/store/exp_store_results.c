@@ -1,4 +1,4 @@
-/* What tasks came to. */
+/* Keeps and finds what tasks came to. */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -117,7 +117,7 @@ int exp_store_read_counts(sqlite3_stmt *row, struct exp_result *r)
     return r->err == -ENOMEM ? SQLITE_NOMEM : code;
 }
 
-/* What was kept of a task. */
+/* Holds what was kept of a task. */
 struct kept {
     bool is_done, has_hash;
     int64_t hash;

@@ -4,7 +4,7 @@
 
 #include "experiments/base/exp_error.h"
 
-/* What SQLite's codes are here; others are -EIO. */
+/* SQLite's codes are these errors here; others are -EIO. */
 static const struct {
     int code, err;
     const char *remedy;

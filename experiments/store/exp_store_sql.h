@@ -88,27 +88,37 @@ void exp_store_reset(struct exp_store *s, enum exp_sql sql);
 /* Binds a text, or NULL. The text must live until the statement is reset. */
 void exp_store_bind_text(struct exp_store *s, enum exp_sql sql, int place, const char *text);
 
-/* Runs a transaction: all of what `within` does, which returns SQLite's code, SQLITE_DONE if it went well; or nothing. */
+/*
+ * Runs a transaction: all of what `within` does, which returns SQLite's code, SQLITE_DONE if it went well; or nothing.
+ */
 int exp_store_transact(struct exp_store *s, int (*within)(struct exp_store *s, void *arg), void *arg,
                        struct exp_why *why);
 
 /* Renews this process's lease: within a transaction. */
 int exp_store_renew(struct exp_store *s);
 
-/* Starts to renew it every few seconds, unless that was done; ends it. Start returns 0 or -errno with one line in why. */
+/*
+ * Starts to renew it every few seconds, unless that was done; ends it. Start returns 0 or -errno with one line in why.
+ */
 int exp_store_heart_start(struct exp_store *s, struct exp_why *why);
 void exp_store_heart_end(struct exp_store *s);
 
 /* Returns the hash that a result is kept with. */
 int64_t exp_store_hash(const struct exp_task *task, const struct exp_result *r);
 
-/* Reads counts with a statement whose values were bound: names and values. Returns SQLite's code; r->err says what is no count. */
+/*
+ * Reads counts with a statement whose values were bound: names and values. Returns SQLite's code; r->err says what is
+ * no count.
+ */
 int exp_store_read_counts(sqlite3_stmt *row, struct exp_result *r);
 
 /* Gives tables of version 1 what is new: within a transaction. */
 int exp_store_migrate(struct exp_store *s);
 
-/* Makes the tables if the file has none, brings older ones up to date, and checks their version. Returns 0 or -errno with one line in why. */
+/*
+ * Makes the tables if the file has none, brings older ones up to date, and checks their version. Returns 0 or -errno
+ * with one line in why.
+ */
 int exp_store_settle_schema(struct exp_store *s, struct exp_why *why);
 
 #endif

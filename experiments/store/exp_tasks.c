@@ -386,7 +386,7 @@ static int note_waiting(struct runner *r)
     return say_waiting(r);
 }
 
-/* What there is to do. */
+/* Says what there is to do. */
 enum next { NEXT_JOB, NEXT_WAITS /* others work on all that is left */, NEXT_NOTHING };
 
 static int next_job(struct runner *r, size_t *job, enum next *next)

@@ -9,7 +9,9 @@
 #include "experiments/study/exp_study_terms.h"
 #include "experiments/study/exp_study_variant.h"
 
-/* CSA's plans of a sample on a machine, replayed through each of the caches; without layers where there are none such. */
+/*
+ * CSA's plans of a sample on a machine, replayed through each of the caches; without layers where there are none such.
+ */
 struct exp_study_ablation {
     struct exp_study_terms terms[EXP_STUDY_N_LEFT_OUT];
 };

@@ -9,7 +9,7 @@ enum { N_STATES = sizeof states / sizeof states[0] };
 
 /* ---- schedules ---- */
 
-/* What the table has, and in which order: what may be known last. */
+/* The table has these rules in this order: what may be known comes last. */
 static const enum exp_study_rule told[] = { EXP_STUDY_BY_CSA, EXP_STUDY_ALWAYS_WS, EXP_STUDY_BY_CSA2,
                                             EXP_STUDY_BY_SHAPE, EXP_STUDY_BY_OTHER };
 
@@ -27,13 +27,13 @@ static void widen(struct range *r, double x)
     r->high = fmax(r->high, x);
 }
 
-/* Of all recordings: how often rules are right. */
+/* Counts over all recordings how often rules are right. */
 struct record {
     size_t n, n_better; /* recordings; in which CSA is right more often than each of the constants */
     struct range csa, ws;
 };
 
-/* What a rule does in a source and state, by number: those of other tiles are in it, too. */
+/* Returns what a rule does in a source and state, by number: those of other tiles are in it, too. */
 static struct exp_study_tally tally(const struct exp_study_work *w, size_t i, enum exp_study_rule rule,
                                     enum exp_study_part part)
 {

@@ -21,7 +21,7 @@ enum exp_study_rule {
 const char *exp_study_rule_name(enum exp_study_rule rule);
 const char *exp_study_rule_title(enum exp_study_rule rule);
 
-/* Which points are summed up. */
+/* Says which points are summed up. */
 enum exp_study_part { EXP_STUDY_ALL, EXP_STUDY_TRAINING, EXP_STUDY_OTHERS, EXP_STUDY_N_PARTS };
 
 const char *exp_study_part_name(enum exp_study_part part);
@@ -49,7 +49,7 @@ double exp_study_tie_of(const struct exp_study_source *s, enum csa2_state state)
 double exp_study_right_percent(const struct exp_study_tally *t);
 double exp_study_regret_percent(const struct exp_study_tally *t);
 
-/* How far csa2's cycles are from the clock, both schedules; and the rank correlation of log(IS / WS). */
+/* Says how far csa2's cycles are from the clock, both schedules; and the rank correlation of log(IS / WS). */
 struct exp_study_accuracy {
     struct exp_spread spread;
     double rank;
@@ -59,8 +59,8 @@ struct exp_study_accuracy exp_study_accuracy_of(const struct exp_study_source *s
                                                 enum exp_study_part part);
 
 /*
- * How far the recording is from itself: times of layers, both schedules, over the median of the layers of the same shape,
- * where there are three of them at least.
+ * Returns how far the recording is from itself: times of layers, both schedules, over the median of the layers of the
+ * same shape, where there are three of them at least.
  */
 struct exp_spread exp_study_repeats_of(const struct exp_study_source *s, enum csa2_state state);
 

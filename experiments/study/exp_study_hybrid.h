@@ -1,6 +1,6 @@
 /*
- * What the models are good for beyond one algorithm's tiles: the better of SConv and Base for each layer, by prediction;
- * and what becomes of both when the micro-kernel gets faster and nothing else does.
+ * Finds what the models are good for beyond one algorithm's tiles: the better of SConv and Base for each layer, by
+ * prediction; and what becomes of both when the micro-kernel gets faster and nothing else does.
  */
 #ifndef EXPERIMENTS_EXP_STUDY_HYBRID_H
 #define EXPERIMENTS_EXP_STUDY_HYBRID_H

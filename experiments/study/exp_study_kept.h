@@ -10,7 +10,7 @@
 #include "experiments/measure/exp_ruler.h"
 #include "experiments/study/exp_study_runs.h"
 
-/* What the times of all layers depend on, and where they are kept. */
+/* Says what the times of all layers depend on, and where they are kept. */
 struct exp_study_keeping {
     const char *results, *commit; /* RESULTS, COMMIT */
     const struct sim_machine *machine;

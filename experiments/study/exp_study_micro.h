@@ -1,9 +1,9 @@
 /*
- * What a faster micro-kernel makes of Base and SConv, by replay: both with the tiles of micro-kernels from SSE to AMX
- * (rates.def), through the same caches, and what their instructions and misses would take.
+ * Finds by replay what a faster micro-kernel makes of Base and SConv: both with the tiles of micro-kernels from SSE to
+ * AMX (rates.def), through the same caches, and what their instructions and misses would take.
  *
- * A micro-kernel takes its multiply-add instructions, and waits for no load port; im2col and packing take their loads or
- * stores, whichever is slower to issue. Misses cost nothing (all hit), or their latency (all wait).
+ * A micro-kernel takes its multiply-add instructions, and waits for no load port; im2col and packing take their loads
+ * or stores, whichever is slower to issue. Misses cost nothing (all hit), or their latency (all wait).
  */
 #ifndef EXPERIMENTS_EXP_STUDY_MICRO_H
 #define EXPERIMENTS_EXP_STUDY_MICRO_H
@@ -33,7 +33,7 @@ extern const struct exp_study_rate_record exp_study_rates[EXP_STUDY_N_RATES];
 /* Multiply-adds per cycle. */
 double exp_study_rate_macs(const struct exp_study_rate_record *r);
 
-/* What misses cost. */
+/* Says what misses cost. */
 enum exp_study_misses { EXP_STUDY_HIT, EXP_STUDY_WAIT, EXP_STUDY_N_MISSES };
 
 /* Cycles of a sample at one speed. */

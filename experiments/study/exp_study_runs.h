@@ -23,7 +23,7 @@ enum exp_study_method {
 const char *exp_study_method_name(size_t method);
 const char *exp_study_method_title(size_t method);
 
-/* What is left out of a replay's counts: what CSA's equations do not know. */
+/* Says what is left out of a replay's counts: what CSA's equations do not know. */
 enum exp_study_without {
     EXP_STUDY_WITHOUT_NOTHING,
     EXP_STUDY_WITHOUT_PACKING, /* what packing reads */
@@ -69,11 +69,12 @@ struct exp_study_runs {
     char square_name[64];
 };
 
-/* Which runs there are of a layer. */
+/* Says which runs there are of a layer. */
 enum exp_study_scope {
     EXP_STUDY_SCHEDULES, /* CSA's plans of both schedules */
     EXP_STUDY_SEARCH,    /* those of all methods, and an exhaustive search */
-    EXP_STUDY_SEARCH_UKRS, /* and CSA's plans for all micro-kernels of the instruction set that pack windows, and a square one */
+    /* and CSA's plans for all micro-kernels of the instruction set that pack windows, and a square one */
+    EXP_STUDY_SEARCH_UKRS,
 };
 
 struct exp_study_sampling {
@@ -97,7 +98,8 @@ const struct exp_study_run *exp_study_runs_find(const struct exp_study_runs *r, 
                                                 enum csa_schedule schedule);
 
 /*
- * Returns a layer's run with CSA's plan of a schedule for a micro-kernel, its own or another one; NULL if there is none.
+ * Returns a layer's run with CSA's plan of a schedule for a micro-kernel, its own or another one; NULL if there is
+ * none.
  */
 const struct exp_study_run *exp_study_runs_planned(const struct exp_study_runs *r, size_t layer,
                                                    const struct conv_ukr *ukr, enum csa_schedule schedule);
@@ -109,8 +111,8 @@ const struct conv_ukr *exp_study_runs_ukr(const struct exp_study_runs *r, size_t
 size_t exp_study_runs_csa2(const struct exp_study_runs *r, size_t layer);
 
 /*
- * Replays all runs through a machine's caches alone: counts, sim_cycles. Returns 0, or -EINTR, -ENOMEM with one line in why.
- * setup must be of that machine and plain.
+ * Replays all runs through a machine's caches alone: counts, sim_cycles. Returns 0, or -EINTR, -ENOMEM with one line in
+ * why. setup must be of that machine and plain.
  */
 int exp_study_runs_replay(struct exp_study_runs *r, const struct exp_setup *setup, unsigned n_threads,
                           struct exp_why *why);

@@ -1,6 +1,6 @@
 /*
- * How CSA's choice of schedule depends on what the caches are like: the two schedules replayed on variants of a machine
- * (variants.def), CSA planning for each.
+ * Finds how CSA's choice of schedule depends on what the caches are like: the two schedules replayed on variants of a
+ * machine (variants.def), CSA planning for each.
  */
 #ifndef EXPERIMENTS_EXP_STUDY_SENSITIVITY_H
 #define EXPERIMENTS_EXP_STUDY_SENSITIVITY_H

@@ -10,7 +10,7 @@
 #include "experiments/study/exp_study_times.h"
 #include "sim/machine/machine.h"
 
-/* What is known of a point's schedule beside its time. */
+/* Holds what is known of a point's schedule beside its time. */
 struct exp_study_view {
     double csa_cycles;  /* Eq. 6, predicted */
     double csa2_cycles; /* with the committed costs */
@@ -40,7 +40,8 @@ int exp_study_source_read(struct exp_study_source *s, const char *name, const st
                           struct exp_why *why);
 
 /*
- * Fills the views of points that are there, and fits; machine and model are set. Returns 0 or -ENOMEM with one line in why.
+ * Fills the views of points that are there, and fits; machine and model are set. Returns 0 or -ENOMEM with one line in
+ * why.
  */
 int exp_study_source_finish(struct exp_study_source *s, struct exp_why *why);
 void exp_study_source_release(struct exp_study_source *s);

@@ -1,6 +1,6 @@
 /*
- * How good tilings are: those of each method beside the best of an exhaustive search, by the replay and by the clock;
- * and whether the models order the tilings of a layer as the clock does.
+ * Finds how good tilings are: those of each method beside the best of an exhaustive search, by the replay and by the
+ * clock; and whether the models order the tilings of a layer as the clock does.
  */
 #ifndef EXPERIMENTS_EXP_STUDY_TILINGS_H
 #define EXPERIMENTS_EXP_STUDY_TILINGS_H
@@ -13,7 +13,7 @@
 #include "experiments/study/exp_study_runs.h"
 #include "experiments/study/exp_study_source.h"
 
-/* What runs are compared by. */
+/* Says what runs are compared by. */
 enum exp_study_measure { EXP_STUDY_BY_CLOCK, EXP_STUDY_BY_REPLAY };
 
 /* The runs of a sample on a machine. */
@@ -33,13 +33,14 @@ struct exp_study_tilings {
 int exp_study_tilings_fit(struct exp_study_tilings *t, struct exp_why *why);
 
 /*
- * Makes a source of the timed schedules of CSA's plans, as if they had been recorded, with what their replay says beside
- * them: those of the micro-kernel that all methods plan for (NULL), or of another one, of which there may be none.
+ * Makes a source of the timed schedules of CSA's plans, as if they had been recorded, with what their replay says
+ * beside them: those of the micro-kernel that all methods plan for (NULL), or of another one, of which there may be
+ * none.
  */
 int exp_study_tilings_source(const struct exp_study_tilings *t, const struct conv_ukr *other,
                              struct exp_study_source *s, struct exp_why *why);
 
-/* Of the layers of a part: the speed of a method's tilings, best found = 1. */
+/* Sums up, over the layers of a part, the speed of a method's tilings; best found = 1. */
 struct exp_study_speed {
     size_t n;
     double geomean, p10;
@@ -57,8 +58,8 @@ double exp_study_csa2_rank(const struct exp_study_tilings *t, enum exp_study_par
 double exp_study_replay_rank(const struct exp_study_tilings *t, enum exp_study_part part);
 
 /*
- * What the clock allows: the rank correlation of its own second measure, the median round, and the speed of the tilings
- * that are the best ones by that.
+ * Return what the clock allows: the rank correlation of its own second measure, the median round, and the speed of the
+ * tilings that are the best ones by that.
  */
 double exp_study_other_rank(const struct exp_study_tilings *t, enum exp_study_part part);
 struct exp_study_speed exp_study_other_speed(const struct exp_study_tilings *t, enum exp_study_part part);

@@ -15,7 +15,7 @@
 #include "kernels/backend/backend.h"
 #include "kernels/ukr/dispatch.h"
 
-/* What all layers are timed with. */
+/* Holds what all layers are timed with. */
 struct timer {
     const struct exp_rounds *rounds;
     struct exp_cold cold;

@@ -6,7 +6,7 @@
 #include "experiments/measure/exp_ruler.h"
 #include "experiments/study/exp_study_kept.h"
 
-/* How it went. */
+/* Says how timing went. */
 struct exp_study_timed {
     size_t n_kept;                 /* layers whose times were there from an earlier run */
     struct exp_ruler_report ruled; /* how many timings were taken again, of the other layers */
@@ -16,8 +16,8 @@ struct exp_study_timed {
  * Times all runs that this computer can execute, with cold caches: the runs of a layer take turns, round by round, each
  * on tensors of its own; a time is the fastest of its rounds, by the thread's own clock, and a second one the median.
  * Layers share the rounds' time limit evenly; each layer's times are kept, unless they were disturbed. Pins the calling
- * thread. Returns 0, or -EINTR, -ENOMEM, -errno of keeping, or -EAGAIN if too much was disturbed (exp_ruler.h), with one
- * line in why.
+ * thread. Returns 0, or -EINTR, -ENOMEM, -errno of keeping, or -EAGAIN if too much was disturbed (exp_ruler.h), with
+ * one line in why.
  */
 int exp_study_time_runs(struct exp_study_runs *r, const struct exp_setup *setup,
                         const struct exp_study_keeping *keeping, struct exp_study_timed *timed, struct exp_why *why);

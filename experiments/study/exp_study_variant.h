@@ -33,7 +33,8 @@ extern const struct exp_study_variant exp_study_variants[EXP_STUDY_N_VARIANTS];
 extern const struct exp_study_variant exp_study_left_out[EXP_STUDY_N_LEFT_OUT];
 
 /*
- * Makes *m the variant of a machine's caches alone. Returns 0, or -EINVAL with one line in why if it cannot be simulated.
+ * Makes *m the variant of a machine's caches alone. Returns 0, or -EINVAL with one line in why if it cannot be
+ * simulated.
  */
 int exp_study_variant_make(const struct exp_study_variant *v, const struct sim_machine *own, struct sim_machine *m,
                            struct exp_why *why);

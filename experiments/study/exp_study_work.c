@@ -17,7 +17,7 @@ static const uint64_t enough_bytes = 64 << 20;
 /* The paper's two machines: tilings are replayed there. */
 static const char *const replayed[] = { "clx4208", "power10" };
 
-/* Where CSA's plans of all layers are replayed: those, and the recorded computers. */
+/* CSA's plans of all layers are replayed on these machines: the paper's, and the recorded computers. */
 static const char *const planned[EXP_STUDY_N_PLANNED] = { "clx4208", "power10", "zen3", "spr" };
 
 const char exp_study_varied[] = "clx4208";

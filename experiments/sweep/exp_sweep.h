@@ -49,7 +49,7 @@ struct exp_sweep_case {
     size_t task; /* unless it cannot be replayed */
 };
 
-/* What a task came to. */
+/* Holds what a task came to. */
 struct exp_sweep_counts {
     struct sim_cell phase[CONV_N_PHASES];
     uint64_t mac_instructions;
@@ -81,7 +81,10 @@ struct exp_sweep {
 int exp_sweep_plan(struct exp_sweep *s, const struct exp_sweep_options *o, const struct exp_models *models,
                    const struct sim_machine *machine, struct exp_why *why);
 
-/* Says which of VARY's tile numbers are more than some layers have, and were cut to what they have. A line each, or none. */
+/*
+ * Says which of VARY's tile numbers are more than some layers have, and were cut to what they have. A line each, or
+ * none.
+ */
 void exp_sweep_say_cut(const struct exp_sweep *s, FILE *out);
 
 /* Lists the tasks of the planned cases, each once. Returns 0 or -ENOMEM with one line in why. */

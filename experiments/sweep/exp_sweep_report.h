@@ -1,8 +1,9 @@
 /*
- * What `make sweep` leaves:
+ * Writes what `make sweep` leaves:
  *
  *   sweep.csv    a row for each layer, algorithm and configuration
- *   configs.csv  the same summed over the layers of a model, with what is best and the Pareto front of cost against size
+ *   configs.csv  the same summed over the layers of a model, with what is best and the Pareto front of cost against
+ *                size
  *   best.csv     the best configuration of each layer and algorithm
  *
  * Cost is estimated cycles; where the machine's file lacks what those need, lines from and to memory.
@@ -16,7 +17,7 @@
 #include "experiments/base/exp_error.h"
 #include "experiments/sweep/exp_sweep.h"
 
-/* What a case, or a sum of cases, comes to. */
+/* Holds what a case, or a sum of cases, comes to. */
 struct exp_sweep_value {
     double macs, loads, load_misses[3], memory_read_lines, memory_written_lines;
     double issue_cycles, memory_cycles; /* NaN: not estimated */

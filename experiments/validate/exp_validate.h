@@ -1,6 +1,7 @@
 /*
  * Recorded counts against replays of the same plans: each layer has the plan that ran, be it today's or not, what
- * cannot be planned any more is left out with the reason, and the rest is replayed twice, through the machine's caches alone and through the machine.
+ * cannot be planned any more is left out with the reason, and the rest is replayed twice, through the machine's caches
+ * alone and through the machine.
  */
 #ifndef EXPERIMENTS_EXP_VALIDATE_H
 #define EXPERIMENTS_EXP_VALIDATE_H

@@ -7,7 +7,9 @@
 #include "counters/group/ctr_quantity.h"
 #include "experiments/base/exp_error.h"
 
-/* What a target is about: the error of the sums, that of the median layer, or the ratio of Base's sum to SConv's. */
+/*
+ * Says what a target is about: the error of the sums, that of the median layer, or the ratio of Base's sum to SConv's.
+ */
 enum kind { SUM, MEDIAN_LAYER, BASE_RATIO };
 
 static const struct target {

@@ -1,5 +1,5 @@
 /*
- * What the simulation is to reach on recorded counts, and whether it does. Errors of sums are judged by the worst
+ * Says what the simulation is to reach on recorded counts, and whether it does. Errors of sums are judged by the worst
  * algorithm: over all algorithms together, one's excess would pay for another's lack.
  */
 #ifndef EXPERIMENTS_EXP_VALIDATE_TARGETS_H
