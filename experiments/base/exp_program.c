@@ -15,52 +15,53 @@
 
 #include "experiments/base/exp_error.h"
 
-void exp_program_report_figure(void *figures, const char *file, int err, const char *why)
-{
-    const struct exp_program_figures *f = figures;
-    const char *slash = strrchr(file, '/');
+/* ---- what must not stay behind ---- */
 
-    file = slash ? slash + 1 : file;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct exp_guard *youngest;
+
+int exp_guard_begin(struct exp_guard *g, int (*begin)(void *arg), void *arg)
+{
+    int err;
+
+    pthread_mutex_lock(&lock);
+    err = begin ? begin(arg) : 0;
     if (!err) {
-        printf("  %s/%s\n", f->dir, file);
-        return;
+        g->next = youngest;
+        youngest = g;
     }
-    printf("  %-36s not drawn: %s\n", file, why);
-    if (err != -ENODATA)
-        fprintf(stderr, "%s: %s is not drawn: %s\n", f->program, file, why);
+    pthread_mutex_unlock(&lock);
+    return err;
 }
 
-int exp_program_drawn(int drawn, struct exp_why *why)
+static void take_off(const struct exp_guard *g)
 {
-    return drawn ? exp_fail(why, drawn, "the tables are complete, not all figures and pages are") : 0;
+    for (struct exp_guard **at = &youngest; *at; at = &(*at)->next) {
+        if (*at == g) {
+            *at = g->next;
+            return;
+        }
+    }
 }
 
-/*
- * Finds out whether all of standard output arrived. Lines go out one by one, and a line that could not be written is
- * lost with its reason. One more byte is tried to learn that reason.
- */
-static int finish_output(void)
+int exp_guard_end(struct exp_guard *g, int (*end)(void *arg), void *arg)
 {
-    bool has_lost = ferror(stdout);
+    int err;
 
-    errno = 0;
-    if (fflush(stdout) || (has_lost && putchar('\n') == EOF))
-        return errno ? -errno : -EIO;
-    return has_lost ? -EIO : 0;
+    pthread_mutex_lock(&lock);
+    err = end ? end(arg) : 0;
+    if (!err)
+        take_off(g);
+    pthread_mutex_unlock(&lock);
+    return err;
 }
 
-int exp_program_end(const char *program, int err, struct exp_why *why)
+/* Undoes everything, the youngest first. Afterwards, who begins or ends a guard waits for ever: the program ends. */
+static void undo_all(void)
 {
-    int lost = finish_output();
-
-    if (!err && lost && lost != -EPIPE)
-        err = exp_fail(why, lost, "cannot write to standard output: %s", strerror(-lost));
-    if (err)
-        fprintf(stderr, "%s: %s\n", program, *why->text ? why->text : strerror(-err));
-    exp_signal_end();
-    if (!err && lost)
-        exp_signal_die(SIGPIPE); /* the reader has seen enough: nothing to complain of */
-    return err ? EXP_EXIT_BAD_INPUT : EXIT_SUCCESS;
+    pthread_mutex_lock(&lock);
+    for (struct exp_guard *g = youngest; g; g = g->next)
+        g->undo(g->ctx);
 }
 
 /* ---- signals ---- */
@@ -77,6 +78,20 @@ static void say_interrupted(const char *program)
     fprintf(stderr, "%s%s: interrupted\n", isatty(STDERR_FILENO) ? "\n" : "", program);
 }
 
+/* Ends the process by a signal. */
+static void die_by(int number)
+{
+    struct sigaction usual = { .sa_handler = SIG_DFL };
+    sigset_t only;
+
+    sigemptyset(&usual.sa_mask);
+    sigaction(number, &usual, NULL);
+    sigemptyset(&only);
+    sigaddset(&only, number);
+    pthread_sigmask(SIG_UNBLOCK, &only, NULL);
+    raise(number);
+}
+
 static void *watch(void *program)
 {
     int number;
@@ -85,9 +100,9 @@ static void *watch(void *program)
     atomic_store(&received, number);
     sigtimedwait(&watched, NULL, &grace);
     pthread_sigmask(SIG_UNBLOCK, &watched, NULL); /* a file system that hangs must not keep the third one waiting */
-    exp_guard_undo_all();
+    undo_all();
     say_interrupted(program);
-    exp_signal_die(number);
+    die_by(number);
     return NULL;
 }
 
@@ -139,66 +154,55 @@ bool exp_interrupted(void)
 void exp_signal_end(void)
 {
     if (exp_interrupted())
-        exp_signal_die(atomic_load(&received));
+        die_by(atomic_load(&received));
 }
 
-void exp_signal_die(int number)
+/* ---- the end of a program ---- */
+
+void exp_program_report_figure(void *figures, const char *file, int err, const char *why)
 {
-    struct sigaction usual = { .sa_handler = SIG_DFL };
-    sigset_t only;
+    const struct exp_program_figures *f = figures;
+    const char *slash = strrchr(file, '/');
 
-    sigemptyset(&usual.sa_mask);
-    sigaction(number, &usual, NULL);
-    sigemptyset(&only);
-    sigaddset(&only, number);
-    pthread_sigmask(SIG_UNBLOCK, &only, NULL);
-    raise(number);
-}
-
-/* ---- what must not stay behind ---- */
-
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct exp_guard *youngest;
-
-int exp_guard_begin(struct exp_guard *g, int (*begin)(void *arg), void *arg)
-{
-    int err;
-
-    pthread_mutex_lock(&lock);
-    err = begin ? begin(arg) : 0;
+    file = slash ? slash + 1 : file;
     if (!err) {
-        g->next = youngest;
-        youngest = g;
+        printf("  %s/%s\n", f->dir, file);
+        return;
     }
-    pthread_mutex_unlock(&lock);
-    return err;
+    printf("  %-36s not drawn: %s\n", file, why);
+    if (err != -ENODATA)
+        fprintf(stderr, "%s: %s is not drawn: %s\n", f->program, file, why);
 }
 
-static void take_off(const struct exp_guard *g)
+int exp_program_drawn(int drawn, struct exp_why *why)
 {
-    for (struct exp_guard **at = &youngest; *at; at = &(*at)->next) {
-        if (*at == g) {
-            *at = g->next;
-            return;
-        }
-    }
+    return drawn ? exp_fail(why, drawn, "the tables are complete, not all figures and pages are") : 0;
 }
 
-int exp_guard_end(struct exp_guard *g, int (*end)(void *arg), void *arg)
+/*
+ * Finds out whether all of standard output arrived. Lines go out one by one, and a line that could not be written is
+ * lost with its reason. One more byte is tried to learn that reason.
+ */
+static int finish_output(void)
 {
-    int err;
+    bool has_lost = ferror(stdout);
 
-    pthread_mutex_lock(&lock);
-    err = end ? end(arg) : 0;
-    if (!err)
-        take_off(g);
-    pthread_mutex_unlock(&lock);
-    return err;
+    errno = 0;
+    if (fflush(stdout) || (has_lost && putchar('\n') == EOF))
+        return errno ? -errno : -EIO;
+    return has_lost ? -EIO : 0;
 }
 
-void exp_guard_undo_all(void)
+int exp_program_end(const char *program, int err, struct exp_why *why)
 {
-    pthread_mutex_lock(&lock);
-    for (struct exp_guard *g = youngest; g; g = g->next)
-        g->undo(g->ctx);
+    int lost = finish_output();
+
+    if (!err && lost && lost != -EPIPE)
+        err = exp_fail(why, lost, "cannot write to standard output: %s", strerror(-lost));
+    if (err)
+        fprintf(stderr, "%s: %s\n", program, *why->text ? why->text : strerror(-err));
+    exp_signal_end();
+    if (!err && lost)
+        die_by(SIGPIPE); /* the reader has seen enough: nothing to complain of */
+    return err ? EXP_EXIT_BAD_INPUT : EXIT_SUCCESS;
 }

@@ -67,9 +67,6 @@ bool exp_interrupted(void); /* thread-safe */
  */
 void exp_signal_end(void);
 
-/* Ends the process by a signal. */
-void exp_signal_die(int number);
-
 /*
  * Guards clear away what must not stay behind when the program is ended in the middle of other work: half-written
  * results, other programs.
@@ -92,8 +89,5 @@ int exp_guard_begin(struct exp_guard *g, int (*begin)(void *arg), void *arg);
 
 /* Calls end(arg), unless NULL. If that returns 0, the guard, if it held, holds no longer. Returns what end returned. */
 int exp_guard_end(struct exp_guard *g, int (*end)(void *arg), void *arg);
-
-/* Undoes everything, the youngest first. Afterwards, who begins or ends a guard waits for ever: the program ends. */
-void exp_guard_undo_all(void);
 
 #endif

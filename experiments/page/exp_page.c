@@ -12,6 +12,60 @@
 #include "experiments/page/exp_page_other.h"
 #include "experiments/setup/exp_main.h"
 
+/* ---- chapters ---- */
+
+/* Returns the next chapter that a question has, from *q on; NULL behind the last. */
+static const struct exp_chapter *next(const struct exp_question *const **q)
+{
+    while (**q) {
+        const struct exp_chapter *c = &(*(*q)++)->chapter;
+
+        if (c->marker)
+            return c;
+    }
+    return NULL;
+}
+
+/*
+ * Tells whether a folder with a file of this name is one of results: each kind of result has a table or a page that no
+ * other has.
+ */
+static bool is_marker(const char *file)
+{
+    const struct exp_question *const *q = exp_questions;
+
+    for (const struct exp_chapter *c; (c = next(&q));) {
+        if (!strcmp(c->marker, file))
+            return true;
+    }
+    return false;
+}
+
+/* Returns the chapter about a folder: the first whose file is there. */
+static const struct exp_chapter *chapter_of(const struct exp_page_folder *f)
+{
+    const struct exp_question *const *q = exp_questions;
+    const struct exp_chapter *found = NULL, *c;
+
+    while ((c = next(&q)) && !(found && exp_page_folder_has(f, found->marker)))
+        found = c;
+    return found;
+}
+
+/* Writes a folder's chapter. Returns 0, or -errno with one line in why, that names the file. */
+static int write_by_kind(struct exp_page_writer *w, const struct exp_page_folder *f, struct exp_why *why)
+{
+    const struct exp_chapter *c = chapter_of(f);
+    char title[512];
+    int err;
+
+    exp_say(title, sizeof title, "%s: %s", f->name, c->title);
+    exp_page_open(w, &(struct exp_page_section){ EXP_PAGE_CHAPTER, f->id, title, NULL });
+    err = (c->write ? c->write : exp_page_other_write)(w, f, why);
+    exp_page_close(w);
+    return err;
+}
+
 struct job {
     const struct exp_page_request *q;
     struct exp_folders folders;
@@ -62,7 +116,7 @@ static bool is_asked_for(const struct job *j, const char *path)
 static int find(struct job *j)
 {
     size_t kept = 0;
-    int err = exp_folders_find(&j->folders, j->q->results, exp_page_is_marker, j->why);
+    int err = exp_folders_find(&j->folders, j->q->results, is_marker, j->why);
 
     if (err)
         return err;
@@ -123,7 +177,7 @@ static void write_chapter(struct job *j, struct exp_page_writer *w, size_t i)
     struct exp_why reason = { "" };
     const struct exp_page_folder f = chapter(j, i, id, sizeof id);
 
-    int err = exp_page_chapter_write(w, &f, &reason);
+    int err = write_by_kind(w, &f, &reason);
 
     if (err == -ENOMEM)
         exp_page_lacks(w);
@@ -197,54 +251,5 @@ int exp_page_add(const struct exp_results *r, const char *program)
         fprintf(stderr, "%s: there is no report: %s\n", program, why.text);
     else
         printf("report\n  %s/" EXP_PAGE_FILE "\n", r->path);
-    return err;
-}
-
-/* ---- chapters ---- */
-
-/* Returns the next chapter that a question has, from *q on; NULL behind the last. */
-static const struct exp_chapter *next(const struct exp_question *const **q)
-{
-    while (**q) {
-        const struct exp_chapter *c = &(*(*q)++)->chapter;
-
-        if (c->marker)
-            return c;
-    }
-    return NULL;
-}
-
-bool exp_page_is_marker(const char *file)
-{
-    const struct exp_question *const *q = exp_questions;
-
-    for (const struct exp_chapter *c; (c = next(&q));) {
-        if (!strcmp(c->marker, file))
-            return true;
-    }
-    return false;
-}
-
-/* Returns the chapter about a folder: the first whose file is there. */
-static const struct exp_chapter *chapter_of(const struct exp_page_folder *f)
-{
-    const struct exp_question *const *q = exp_questions;
-    const struct exp_chapter *found = NULL, *c;
-
-    while ((c = next(&q)) && !(found && exp_page_folder_has(f, found->marker)))
-        found = c;
-    return found;
-}
-
-int exp_page_chapter_write(struct exp_page_writer *w, const struct exp_page_folder *f, struct exp_why *why)
-{
-    const struct exp_chapter *c = chapter_of(f);
-    char title[512];
-    int err;
-
-    exp_say(title, sizeof title, "%s: %s", f->name, c->title);
-    exp_page_open(w, &(struct exp_page_section){ EXP_PAGE_CHAPTER, f->id, title, NULL });
-    err = (c->write ? c->write : exp_page_other_write)(w, f, why);
-    exp_page_close(w);
     return err;
 }

@@ -32,15 +32,4 @@ int exp_page_write(const struct exp_page_request *q, size_t *n, struct exp_why *
  */
 int exp_page_add(const struct exp_results *r, const char *program);
 
-/* A chapter of a page: what kind of results a folder has, and who writes it. */
-
-/*
- * Tells whether a folder with a file of this name is one of results: each kind of result has a table or a page that no
- * other has.
- */
-bool exp_page_is_marker(const char *file);
-
-/* Writes a folder's chapter. Returns 0, or -errno with one line in why, that names the file. */
-int exp_page_chapter_write(struct exp_page_writer *w, const struct exp_page_folder *f, struct exp_why *why);
-
 #endif

@@ -98,7 +98,8 @@ void exp_page_question_of_folder(const struct exp_page_folder *f, char *text, si
     free(verdict);
 }
 
-void exp_page_answer_of_folder(const struct exp_page_folder *f, char *text, size_t bytes)
+/* Copies the sentence of a folder's verdict that has the answer: of an experiment without times, what it simulated. */
+static void answer_of_folder(const struct exp_page_folder *f, char *text, size_t bytes)
 {
     struct exp_page_csv model;
     char *verdict = exp_page_folder_text(f, "verdict.txt");
@@ -479,6 +480,6 @@ int exp_page_found(const struct exp_page_folder *f, char *text, size_t bytes)
         if (exp_page_folder_has(f, special[i].marker))
             return special[i].find(f, text, bytes);
     }
-    exp_page_answer_of_folder(f, text, bytes);
+    answer_of_folder(f, text, bytes);
     return 0;
 }

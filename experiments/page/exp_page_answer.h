@@ -16,9 +16,6 @@ void exp_page_answer_write(struct exp_page_writer *w, const struct exp_page_run 
  */
 void exp_page_answer_of(const char *verdict, size_t before, char *text, size_t bytes);
 
-/* Copies the sentence of a folder's verdict that has the answer: of an experiment without times, what it simulated. */
-void exp_page_answer_of_folder(const struct exp_page_folder *f, char *text, size_t bytes);
-
 /* Copies the question that a folder's verdict begins with; "" if it begins with none. */
 void exp_page_question_of_folder(const struct exp_page_folder *f, char *text, size_t bytes);
 

@@ -26,21 +26,11 @@ struct exp_page_plan {
     size_t p, q, r;
 };
 
-/* Reads the plan of a layer. Returns false if its shape is not in the table, or is none. */
-bool exp_page_plan_read(struct exp_page_plan *plan, const struct exp_page_run *r, size_t layer);
-
-/* Says a layer's shape in a few words. */
-void exp_page_plan_summary(const struct exp_page_run *r, size_t layer, char *text, size_t bytes);
-
 /* Bytes of a tile of each kind. */
 struct exp_page_tiles {
     double input, filter, output;
 };
 
 struct exp_page_tiles exp_page_plan_tiles(const struct exp_page_plan *plan);
-
-/* Writes what a layer's lines do, as one table: a row per algorithm, phase and tensor, the levels side by side. */
-
-void exp_page_traffic_write(struct exp_page_writer *w, const struct exp_page_run *r, size_t layer);
 
 #endif

@@ -118,7 +118,8 @@ struct exp_accuracy exp_accuracy_of(struct exp_accuracy_pair *pair, size_t n)
     return a;
 }
 
-void exp_accuracy_print(const struct exp_accuracy *a, FILE *out)
+/* Prints "estimated / measured 0.91, 1.20, 1.75 (p10, median, p90 of 13 layers), on the right side of 1 in 9 of 12". */
+static void print_accuracy(const struct exp_accuracy *a, FILE *out)
 {
     if (!a->n) {
         fprintf(out, "no layer has both an estimate and a time");
@@ -139,7 +140,7 @@ void exp_accuracy_say(const struct exp_accuracy *a, double estimate, const char 
         fprintf(out, "withdrawn, %.2f %s: the clock says %.2f; ", estimate, assumption, measured.value);
     else
         fprintf(out, "%.2f %s, measured %.2f; ", estimate, assumption, measured.value);
-    exp_accuracy_print(a, out);
+    print_accuracy(a, out);
 }
 
 /* ---- errors known from other machines ---- */
@@ -216,9 +217,9 @@ static void say_machine(const struct exp_table *t, size_t row, const size_t colu
     fprintf(out, "%sOn %s (timed at commit %s, the %s of %s rounds): ", row ? " " : "",
             exp_table_string(t, row, column[MACHINE]), exp_table_string(t, row, column[COMMIT]),
             exp_table_string(t, row, column[TIME]), exp_table_string(t, row, column[ROUNDS]));
-    exp_accuracy_print(&hit, out);
+    print_accuracy(&hit, out);
     fprintf(out, ", %s; ", EXP_IF_ALL_HIT);
-    exp_accuracy_print(&wait, out);
+    print_accuracy(&wait, out);
     fprintf(out, ", %s.", EXP_IF_ALL_WAIT);
 }
 

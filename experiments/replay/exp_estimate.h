@@ -59,9 +59,6 @@ struct exp_accuracy {
 /* Compares; pair[] is used up. */
 struct exp_accuracy exp_accuracy_of(struct exp_accuracy_pair *pair, size_t n);
 
-/* Prints "estimated / measured 0.91, 1.20, 1.75 (p10, median, p90 of 13 layers), on the right side of 1 in 9 of 12". */
-void exp_accuracy_print(const struct exp_accuracy *a, FILE *out);
-
 /*
  * Prints an estimate of the whole beside its time: "1.20 if all loads wait, measured 1.10; estimated / measured ...".
  * One on the wrong side of 1 is withdrawn, in words.
