@@ -22,6 +22,10 @@ int exp_peers_write_curves(struct exp_peers_report *r, bool only_pointwise, cons
 /* Describes the sweeps of a model: "63 sweeps: the ratios stand; quiet: ...". */
 void exp_peers_describe_sweeps(const struct exp_peers_model *m, char *text, size_t bytes);
 
+/* Makes a layer's row. Times of a model that was disturbed are no times. */
+struct exp_peers_row exp_peers_make_row(const struct exp_peers_layer *l, size_t model,
+                                        const struct exp_peers_model *of);
+
 /* Decides by the ruler whether a model's times are the core's own: fills ruled and why_disturbed. */
 void exp_peers_model_judge(struct exp_peers_model *model, const struct exp_peers *p);
 

@@ -23,8 +23,7 @@ int exp_peers_report_open(struct exp_peers_report *r, const struct exp_outdir *d
 
 /* ---- one model ---- */
 
-/* Times of a model that was disturbed are no times. */
-static struct exp_peers_row make_row(const struct exp_peers_layer *l, size_t model, const struct exp_peers_model *of)
+struct exp_peers_row exp_peers_make_row(const struct exp_peers_layer *l, size_t model, const struct exp_peers_model *of)
 {
     const struct conv_problem *p = &l->base->layer->problem;
     const size_t *bytes = l->sconv[0].c->plan.layout.bytes;
@@ -59,7 +58,7 @@ static void add_layer(struct exp_peers_report *r, const struct exp_peers *p, con
 {
     struct exp_peers_row *row = &r->row[r->n_rows++];
 
-    *row = make_row(l, r->n_models, model);
+    *row = exp_peers_make_row(l, r->n_models, model);
     for (int c = 0; c < EXP_N_PEERS_CACHES; c++) {
         for (int m = 0; m < EXP_N_PEERS; m++) {
             exp_peers_put_layer(r, p, l, row, (enum exp_peers_cache)c, (enum exp_peer)m);

@@ -83,7 +83,8 @@ static int read_models(struct session *s)
         s->model_name[i] = s->models.model[i].name;
         if (!exp_counts_has(&s->counts, s->model_name[i], s->validation.cache))
             err = exp_fail(&s->why, -ENOENT, "%s has no counts of '%s' with %s caches; it has: %s",
-                           s->counts.counts.table.path, s->model_name[i], exp_cache_state_name(s->validation.cache), list);
+                           s->counts.counts.table.path, s->model_name[i], exp_cache_state_name(s->validation.cache),
+                           list);
     }
     free(list);
     return err;

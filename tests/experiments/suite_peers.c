@@ -331,6 +331,25 @@ static void disturbed_models_have_no_numbers(void)
     CU_ASSERT(*model[0].why_disturbed[EXP_PEERS_SWEEP] && !*model[1].why_disturbed[EXP_PEERS_SWEEP]);
 }
 
+/* Nor have the rows of their layers; those of a model beside it have. */
+static void disturbed_layers_have_no_times(void)
+{
+    static const struct exp_peers_model model[2] = { { .why_disturbed[EXP_PEERS_SWEEP] = "disturbed" },
+                                                     { .name = "" } };
+    uint64_t sample_ns[] = { 40, 50 };
+    struct exp_layer layer = { .problem = kcheck_random_problem() };
+    const struct exp_case base = { .layer = &layer, .plan.layout.bytes = { 4, 4, 4 } };
+    struct exp_peers_layer l = { .base = &base, .sconv[0].c = &base };
+
+    l.times[EXP_PEERS_SWEEP][EXP_PEER_SCONV].sample_ns = sample_ns;
+    l.times[EXP_PEERS_SWEEP][EXP_PEER_SCONV].n = 2;
+    for (size_t i = 0; i < 2; i++) {
+        const struct exp_peers_row row = exp_peers_make_row(&l, i, &model[i]);
+
+        CU_ASSERT_EQUAL(isnan(row.times[EXP_PEERS_SWEEP][EXP_PEER_SCONV].low_mean) != 0, i == 0);
+    }
+}
+
 /* Cores with one and with two multiply-add ports have other targets; a core without any is asked for nothing. */
 static void targets_are_the_cores_own(void)
 {
@@ -359,6 +378,7 @@ static const struct test_case cases[] = {
     { "totals over layers and models are as defined", totals_are_as_defined },
     { "targets are as defined", targets_are_as_defined },
     { "disturbed models have no numbers", disturbed_models_have_no_numbers },
+    { "disturbed layers have no times", disturbed_layers_have_no_times },
     { "targets are the core's own", targets_are_the_cores_own },
     { NULL, NULL },
 };
