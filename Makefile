@@ -216,8 +216,9 @@ $(BUILD)/libconvsim.so.$(ABI): $(shared_objects)
 	$(Q)$(CC) $(BASE_LDFLAGS) $(LDFLAGS) -shared -Wl,-soname,$(@F) -Wl,--no-undefined -o $@ $^ -lhwloc -lm
 
 include kernels/lib/libsconv.mk
-include tests/foreign.mk
 include counters/observe/observe.mk
+include tests/tests.mk
+include tests/foreign.mk
 
 -include $(shell find $(BUILD) $(if $(SAN),$(logged_build)/logged) -type f -name '*.d' 2>/dev/null)
 
@@ -312,48 +313,6 @@ uninstall: ## Remove what 'install' put there
 	$(Q)rm -f $(installed_files)
 	$(Q)rm -rf $(installed_folders)
 
-#: make test SUITE=nest SEED=7
-#: 'make check' is the same.
-test: deps ### Build and run all tests (3 minutes)
-	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(test_programs) $(if $(CROSS)$(SAN),,$(TRACER))
-	$(if $(call suite_needs_guest,$(SUITE)),$(Q)$(MAKE) --no-print-directory $(guest_of_tests) || echo "tests of observed streams are skipped: there is no guest to observe" >&2)
-	$(Q)$(observable) $(TEST_WRAPPER) $(BUILD)/tests $(if $(SUITE),--suite "$$SUITE") $(if $(SEED),--seed "$$SEED") $(if $(REPEAT),--repeat "$$REPEAT")
-	$(Q)TESTS=$(BUILD)/tests tests/suites.sh
-	$(Q)$(observable) EXPERIMENT=$(BUILD)/experiment tests/experiments/cli.sh
-	$(Q)BENCH=$(BUILD)/bench tests/experiments/bench.sh
-	$(Q)CACHESIM=$(BUILD)/cachesim BUILD=$(BUILD) SAN=$(SAN) tests/sim/cachesim.sh
-	$(if $(SAN)$(SUITE),,$(Q)CC="$(CC)" SIMBENCH=$(BUILD)/simbench tests/sim/simbench.sh)
-	$(Q)PEERS=$(BUILD)/peers tests/experiments/peers.sh
-	$(Q)JUDGE=$(BUILD)/judge tests/experiments/judge.sh
-	$(Q)VALIDATE=$(BUILD)/validate tests/experiments/validate.sh
-	$(Q)CALIBRATE=$(BUILD)/calibrate EXPERIMENT=$(BUILD)/experiment tests/experiments/calibrate.sh
-	$(Q)PAPER=$(BUILD)/paper tests/experiments/paper.sh
-	$(Q)STUDY=$(BUILD)/study tests/experiments/study.sh
-	$(Q)REPORT=$(BUILD)/report tests/experiments/report.sh
-	$(Q)COMPARE=$(BUILD)/compare tests/experiments/compare.sh
-	$(Q)PLAN=$(BUILD)/sconv-plan GEN=$(BUILD)/sconv-gen EXPERIMENT=$(BUILD)/experiment EMIT=$(EMIT) tests/experiments/emit.sh
-	$(Q)SWEEP=$(BUILD)/sweep EXPERIMENT=$(BUILD)/experiment tests/experiments/sweep.sh
-	$(Q)SWEEP=$(BUILD)/sweep PEERS=$(BUILD)/peers EXPERIMENT=$(BUILD)/experiment tests/experiments/slurm.sh
-	$(Q)POLYDL=$(BUILD)/polydl tests/experiments/polydl.sh
-	$(Q)REDRAW=$(BUILD)/redraw EXPERIMENT=$(BUILD)/experiment SWEEP=$(BUILD)/sweep tests/experiments/figures.sh
-	$(Q)tests/deps.sh
-	$(if $(SAN),,$(Q)BUILD=$(BUILD) tests/make.sh)
-	$(Q)tests/rooms.sh
-	$(Q)tests/readmes.sh
-	$(if $(SAN)$(SUITE),,$(Q)CC="$(CC)" MAKE_ARGS="$(PARALLEL) BUILD=$(BUILD)" tests/kernels/library.sh)
-	$(if $(SAN)$(SUITE),,$(Q)$(check_isa))
-
-test_programs = $(addprefix $(BUILD)/,tests bench sconv-plan sconv-gen cachesim simbench) $(links)
-
-# After library.sh, which builds libsconv.
-check_isa = ARCH=$(ARCH) BUILD=$(BUILD) OBJDUMP=$(OBJDUMP) NM=$(NM) CFLAGS="$(CFLAGS)" tests/isa.sh
-
-check: test
-
-check-long: deps ### The same tests on 100 times as many random cases (about an hour)
-	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/tests
-	$(Q)$(BUILD)/tests --seed $(or $(SEED),$(shell date +%s)) --repeat $(or $(REPEAT),100)
-
 # oneDNN's header decides what is built: noted in a file that changes only when that does.
 dnnl_note = $(BUILD)/onednn-header
 dnnl_header = $(firstword $(wildcard /usr/include/oneapi/dnnl/dnnl.h /usr/local/include/oneapi/dnnl/dnnl.h))
@@ -389,51 +348,9 @@ bench-sim: deps ### Measure the simulator: accesses per second, by stream and in
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/simbench
 	$(Q)$(BUILD)/simbench $(strip $(foreach v,$(call passed_variables,bench-sim),$(if $($v),"--$(shell echo $v | tr A-Z a-z)=$$$v")))
 
-FUZZ_SECONDS ?= 60
-FUZZ_CC := clang
-FUZZ_TARGETS := machine din lackey text binary shape
-fuzz_build := $(BUILD)-fuzz
-
-#: make fuzz FUZZ_SECONDS=60
-#: Needs clang with libFuzzer.
-fuzz: deps ### Fuzz the parsers of machine files and traces, and shapes
-	$(Q)echo 'int LLVMFuzzerTestOneInput(void); int LLVMFuzzerTestOneInput(void) { return 0; }' | \
-	    $(FUZZ_CC) -x c - -fsanitize=fuzzer,address,undefined -o /dev/null 2>/dev/null || \
-	    { echo "fuzz: $(FUZZ_CC) cannot link libFuzzer; on Debian 12: apt-get install clang libclang-rt-14-dev" >&2; exit 1; }
-	$(Q)$(MAKE) --no-print-directory $(PARALLEL) CC=$(FUZZ_CC) BUILD=$(fuzz_build) SAN=fuzzer-no-link,address,undefined \
-	    $(foreach p,$(FUZZ_TARGETS),$(fuzz_build)/fuzz_$p)
-	$(Q)cd $(fuzz_build) && for p in $(FUZZ_TARGETS); do echo "  FUZZ    $$p, $(FUZZ_SECONDS) s" && mkdir -p found_$$p && \
-	    ./fuzz_$$p -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -print_final_stats=1 found_$$p $(abspath tests/corpus)/$$p >$$p.log 2>&1 || \
-	    { tail -n 30 $$p.log >&2; exit 1; }; grep -h 'Done\|number_of_executed_units' $$p.log; done
-
-$(BUILD)/fuzz_%: tests/fuzz_main.c $(call objects,$(addprefix tests/,fuzz_targets.c kernels/shape_check.c kernels/kcheck.c rng.c)) $(call archive,kernels) $(call archive,sim)
-	@echo "  LINK    $@"
-	$(Q)$(CC) $(BASE_CFLAGS) $(CFLAGS) -fsanitize=fuzzer -DFUZZ_TARGET=fuzz_$* -o $@ $^ $(LDLIBS)
-
-asan: ### The tests with AddressSanitizer (minutes)
-	$(Q)$(MAKE) --no-print-directory SAN=address test
-
-ubsan: ### The tests with UndefinedBehaviorSanitizer (minutes)
-	$(Q)$(MAKE) --no-print-directory SAN=undefined test
-
-sanitize: ### The tests with both sanitizers (minutes)
-	$(Q)$(MAKE) --no-print-directory SAN=address,undefined test
-
-tsan: deps ### libsconv's threads and the simulator's, with ThreadSanitizer (minutes)
-	$(Q)$(MAKE) --no-print-directory $(PARALLEL) SAN=thread $(BUILD)-thread/sconv_threads $(BUILD)-thread/simbench
-	$(Q)$(BUILD)-thread/sconv_threads
-	$(Q)$(BUILD)-thread/simbench --threads=4 --stream=gemm,im2col --interface=records,bursts --rounds=1
-
-$(BUILD)/sconv_threads: tests/kernels/sconv_threads.c $(BUILD)/libsconv.a
-	@echo "  LINK    $@"
-	$(Q)$(CC) $(BASE_CFLAGS) $(CFLAGS) $(BASE_LDFLAGS) $(LDFLAGS) -o $@ $^ -lhwloc -lm
-
 #: As root; for others it prints the apt-get line and stops.
 deps: ## Install the Debian packages that are missing
 	$(Q).ci/deps
-
-mutate: deps ### Break the sources on purpose, in a copy, and see the tests turn red (minutes)
-	$(Q)tests/mutate.sh
 
 format: ### Reformat the sources with clang-format
 	$(Q).ci/deps format
@@ -446,6 +363,6 @@ format-check: ### Name the sources that clang-format would change
 clean: ## Remove everything that was built; results stay
 	$(Q)rm -rf build build-*
 
-.PHONY: all counters steps cachesim test check check-long bench bench-sim install uninstall fuzz FORCE asan ubsan sanitize tsan deps mutate format format-check clean
+.PHONY: all counters steps cachesim bench bench-sim install uninstall FORCE deps format format-check clean
 
 endif

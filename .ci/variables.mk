@@ -45,7 +45,7 @@
 #| cpu      CONV_CPU          baseline, avx2, avx512: behave as a CPU without wider vectors, OpenBLAS and oneDNN too
 #| dnnl     DNNL_MAX_CPU_ISA  the instruction set that oneDNN may use (oneDNN reads it from the environment)
 
-makefiles := Makefile kernels/lib/libsconv.mk tests/foreign.mk counters/observe/observe.mk
+makefiles := Makefile kernels/lib/libsconv.mk tests/tests.mk tests/foreign.mk counters/observe/observe.mk
 
 # Facts of the questions, and all variables: KIND/OF WHAT/WORD. `fact` takes a kind and of what.
 known_facts := $(shell .ci/facts | awk -F'\t' '$$1 ~ /^(question|variable|handed|does|needs)$$/ { print $$1 "/" $$2 "/" $$3 } \

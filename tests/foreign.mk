@@ -46,18 +46,18 @@ $1: $1-root
 	$$(Q)$$(MAKE) --no-print-directory $$(PARALLEL) $$($1_arguments) all
 	$$(Q)$$(MAKE) --no-print-directory $$($1_scripts)
 
-# The random simulated machines have nothing to do with the CPU: a tenth of them.
+# Said of each job, and of its programs.
+$1_told := EMULATED="$(subst -, ,$(call column,$2,6))"
+$1_jobs = '$1-cli EXPERIMENT=$$($1_build)/emulated/experiment $$($1_told) tests/experiments/cli.sh $$($1_parts)' \
+    '$1-cachesim CACHESIM=$$($1_build)/emulated/cachesim $$($1_told) tests/sim/cachesim.sh' \
+    '$1-library CC=$$($1_triplet)-gcc NM=$$($1_triplet)-nm LINK_FLAGS="-L$$($1_lib) -Wl,-rpath-link,$$($1_lib)" \
+        RUN="$$($1_emulator)" UKR=$$($1_ukr) MAKE_ARGS="$$($1_arguments)" tests/kernels/library.sh' \
+    '$1-isa ARCH=$$($1_arch) BUILD=$$($1_build) OBJDUMP=$$($1_triplet)-objdump NM=$$($1_triplet)-nm CFLAGS="$$(CFLAGS)" tests/isa.sh' \
+    $$(call suite_jobs,$1-,$$($1_suites),$$($1_build)/emulated/tests) $$($1_more)
+
 test-$1: $1
-	$$(Q)$$($1_build)/emulated/tests $$(if $$(SUITE),--suite $$(SUITE),--except sim_random) $$(if $$(SEED),--seed $$(SEED)) $$(if $$(REPEAT),--repeat $$(REPEAT))
-ifeq ($$(SUITE),)
-	$$(Q)$$($1_build)/emulated/tests --suite sim_random --part 10
-	$$(test_$1_more)
-	$$(Q)EXPERIMENT=$$($1_build)/emulated/experiment EMULATED="$(subst -, ,$(call column,$2,6))" tests/experiments/cli.sh
-	$$(Q)CACHESIM=$$($1_build)/emulated/cachesim EMULATED="$(subst -, ,$(call column,$2,6))" tests/sim/cachesim.sh
-	$$(Q)CC=$$($1_triplet)-gcc NM=$$($1_triplet)-nm LINK_FLAGS="-L$$($1_lib) -Wl,-rpath-link,$$($1_lib)" \
-	    RUN="$$($1_emulator)" UKR=$$($1_ukr) MAKE_ARGS="$$(PARALLEL) $$($1_arguments)" tests/kernels/library.sh
-	$$(Q)ARCH=$$($1_arch) BUILD=$$($1_build) OBJDUMP=$$($1_triplet)-objdump NM=$$($1_triplet)-nm CFLAGS="$$(CFLAGS)" tests/isa.sh
-endif
+	$$(if $$($1_needs),$$(Q)$$(MAKE) --no-print-directory $$(PARALLEL) $$($1_needs))
+	$$(Q)$$(if $$(SUITE),$$($1_build)/emulated/tests --suite "$$$$SUITE"$$(suite_arguments),$$(call run_jobs,$$($1_jobs)))
 endif
 
 .PHONY: $1 $1-root test-$1
@@ -67,14 +67,17 @@ endef
 power10_ukr := f32_16x8__mma
 aarch64_ukr := f32_16x24__ref
 
-# A POWER9 has no matrix engine: what is replayed and run must not need it.
-define test_power10_more
-	$(Q)for suite in cpu kernels nest emit share sconv sconv_errors sconv_plans; do \
-	    qemu-ppc64le -cpu power9 -L $(abspath $(power10_root)) $(power10_build)/tests --suite $$suite || exit 1; done
-	$(Q)$(MAKE) --no-print-directory $(PARALLEL) guest-ppc64le $(BUILD)/tests
-	$(Q)for suite in observe observe_stack; do \
-	    OBSERVER=$(OBSERVER) GUEST_ppc64le=$(GUEST_ppc64le) $(BUILD)/tests --suite $$suite || exit 1; done
-endef
+# Both families are 64-bit and little-endian, with a char that has no sign: what is plain C is tested on one of them.
+aarch64_suites = $(suites)
+power10_suites = $(cpu_suites)
+power10_parts := results names guests observed
+
+# A POWER9 has no matrix engine: what is replayed and run must not need it. What is observed of POWER10's program is
+# looked at by this computer's.
+power9_suites := cpu kernels nest emit share sconv sconv_errors sconv_plans
+power10_needs = guest-ppc64le $(BUILD)/tests
+power10_more = $(call suite_jobs,power9-,$(power9_suites),qemu-ppc64le -cpu power9 -L $(abspath $(power10_root)) $(power10_build)/tests) \
+    $(call suite_jobs,power10-on-this-,observe observe_stack,OBSERVER=$(OBSERVER) GUEST_ppc64le=$(GUEST_ppc64le) $(BUILD)/tests)
 
 $(foreach f,$(foreign),$(eval $(call foreign_rules,$(call column,$f,1),$f)))
 
@@ -89,33 +92,9 @@ aarch64: ### Cross-build everything for 64-bit Arm (minutes)
 #: make test-aarch64 SUITE=nest
 test-aarch64: ### Run the tests on an emulated 64-bit Arm CPU (minutes)
 
-# ---- x86 CPUs that this computer is not ----
+#: The jobs of all of them side by side.
+test-foreign: $(foreign_names) ### Run the tests on all emulated CPU families (minutes)
+	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(power10_needs)
+	$(Q)$(call run_jobs,$(foreach f,$(foreign_names),$($f_jobs)))
 
-# Emulated without AVX-512, and without AVX2: suites that say whether anything there needs them. QEMU 7.2 reads masked AVX
-# loads whole, so kernels at guard pages fault on Haswell: CONV_CPU masks the vectors of this computer for the rest.
-older_suites_Nehalem := cpu kernels nest nest_totals nest_prefetch emit share sconv sconv_errors sconv_plans tune sim_plain judge
-older_suites_Haswell := cpu nest nest_totals nest_prefetch tune sim_plain judge
-
-# What the CPU's vectors can change: all suites (a tenth of the random machines), and the programs' results. What the
-# programs say to bad input, and what is installed, are the same everywhere.
-test_on_this_cpu = $(observable) $(BUILD)/tests --except sim_random && $(BUILD)/tests --suite sim_random --part 10 && \
-    $(observable) EXPERIMENT=$(BUILD)/experiment tests/experiments/cli.sh results names observed && \
-    CACHESIM=$(BUILD)/cachesim BUILD=$(BUILD) SAN=$(SAN) tests/sim/cachesim.sh && \
-    PEERS=$(BUILD)/peers tests/experiments/peers.sh && JUDGE=$(BUILD)/judge tests/experiments/judge.sh
-
-ifeq ($(ARCH),x86_64)
-#: Some suites run on emulated CPUs; all of them on this one with CONV_CPU.
-test-older: deps ### Run the tests as CPUs without AVX-512 and AVX2 do (minutes)
-	$(Q).ci/deps emulation
-	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(test_programs)
-	$(Q)$(MAKE) --no-print-directory $(guest_of_tests)
-	$(Q)printf '%s %s\n' $(foreach c,Nehalem Haswell,$(foreach s,$(older_suites_$c),$c $s)) | xargs -P $(shell nproc) -L 1 sh -c \
-	    'said=$$(qemu-x86_64 -cpu $$0 $(BUILD)/tests --suite $$1 2>&1); status=$$?; printf "%s\n" "$$1 on an emulated $$0" "$$said"; exit $$status'
-	$(Q)for cpu in avx2 baseline; do echo "this computer as CONV_CPU=$$cpu"; \
-	    export CONV_CPU=$$cpu; $(test_on_this_cpu) || exit 1; done
-else
-test-older:
-	@echo "test-older: masks what x86 CPUs differ in: nothing to do for $(ARCH)"
-endif
-
-.PHONY: test-older
+.PHONY: test-foreign

@@ -95,7 +95,7 @@ overview=$(help)
 check "make help has $(wc -l <<<"$overview") lines" [ "$(wc -l <<<"$overview")" -le 65 ]
 check "make help has no users and no developers" [ "$(grep -c '^For users:$\|^For developers:$' <<<"$overview")" -eq 2 ]
 check "make help and the Makefiles name different targets" [ "$(grep -c '^  make ' <<<"$overview")" -eq \
-    "$(($(cat Makefile kernels/lib/libsconv.mk tests/foreign.mk | grep -c '^[a-z0-9-]*:.* ###* ') + $(.ci/questions --files | wc -l)))" ]
+    "$(($(cat Makefile kernels/lib/libsconv.mk tests/tests.mk tests/foreign.mk | grep -c '^[a-z0-9-]*:.* ###* ') + $(.ci/questions --files | wc -l)))" ]
 mapfile -t targets < <(.ci/facts | awk -F'\t' '$1 == "target" && $2 != "help" { print $2 }')
 check "targets are missing: ${targets[*]}" [ ${#targets[@]} -gt 40 ]
 everything=$overview$'\n'$(help "${targets[@]}" build)

@@ -12,7 +12,7 @@ program=
 files() { find . -path './build*' -prune -o -path ./.git -prune -o -print; }
 
 look() { # look README...: what they name that is missing, or that only the sources can know
-    awk -f tests/readmes.awk "$work/facts" Makefile kernels/lib/libsconv.mk tests/foreign.mk \
+    awk -f tests/readmes.awk "$work/facts" Makefile kernels/lib/libsconv.mk tests/tests.mk tests/foreign.mk \
         counters/observe/observe.mk - "$@"
 }
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Whether a suite that hangs or crashes fails, and which one it was is said. TESTS: the program (default build/tests).
+# Holds that a suite which hangs or crashes, and a job that fails, fail and are named. TESTS: the program (default build/tests).
 set -u
 
 program=${TESTS:-build/tests}
@@ -21,6 +21,23 @@ fails "tests: suite 'hangs', test 'this one hangs': it did not end in time" --su
 fails "tests: suite 'crashes', test 'this one crashes': it crashed (SIGSEGV)" --suite crashes
 fails "unknown option or bad value: '--limit'" --suite hangs --limit 0
 check "suites that fail on purpose are not listed" [ -z "$("$program" --list | grep -E '^(hangs|crashes):')" ]
+
+
+# The driver of the jobs: one that fails is named, with what it said, and the others run to their ends.
+tests/jobs.sh <<'END' >"$work/out"
+fails echo it said this; exit 3
+skips echo "tests: skipped: nothing is here"; echo 5 passed
+slow sleep 0.2; echo slowly
+END
+check "a job that fails leaves exit status $?, not 1" [ $? -eq 1 ]
+check "the last line does not name it: $(tail -n 1 "$work/out")" [ "$(tail -n 1 "$work/out")" = "3 jobs, 1 failed: fails" ]
+check "what it said is not there" grep -qx 'it said this' "$work/out"
+check "what was skipped is not there" grep -q 'skipped: nothing is here' "$work/out"
+check "the others did not end: $(grep '^ok' "$work/out")" [ "$(grep -c '^ok  .*\(slowly\|5 passed\)$' "$work/out")" -eq 2 ]
+tests/jobs.sh <<<'one true' >"$work/out"
+check "no job fails, and status $?" [ $? -eq 0 ]
+tests/jobs.sh </dev/null >"$work/out"
+check "no job at all is taken for success" [ $? -eq 1 ]
 
 echo "$name: $passed passed, $failed failed"
 [ "$failed" -eq 0 ]

@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# Runs commands side by side, as many as there are cores: each line of standard input is a job, a name and a command. What
+# a job prints comes out in one piece when it ends: all of it if it fails, else what was skipped and its last line. The last
+# line of all names those that failed. JOBS: how many run at a time.
+set -u
+
+jobs=${JOBS:-$(nproc)}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+TIMEFORMAT='%R s, %U s + %S s of CPU'
+MAKEFLAGS=$(sed -E 's/ *-j[0-9]*\>//; s/ *--jobserver-[a-z]*=[^ ]*//g' <<<"${MAKEFLAGS-}") # jobs share no slots with make
+export MAKEFLAGS
+running=0
+total=0
+failed=()
+
+# Runs a job as a terminal would: a shell's background jobs ignore Ctrl-C. Leaves its output, its times and its exit status.
+run() { # run NAME COMMAND
+    { time env --default-signal=INT,QUIT bash -c "$2" >"$work/$1.out" 2>&1 </dev/null; } 2>"$work/$1.time"
+    echo $? >"$work/$1.status"
+    mv "$work/$1.status" "$work/$1.ended"
+}
+
+show() { # show NAME: what is to be said of a job that ended
+    local status said
+    status=$(cat "$work/$1.ended")
+    said=$(tail -n 1 "$work/$1.out")
+    if [ "$status" -eq 0 ]; then
+        grep 'skipped: ' "$work/$1.out"
+        echo "ok      $1 ($(cat "$work/$1.time")): ${said:-nothing said}"
+    else
+        failed+=("$1")
+        echo "FAILED  $1 ($(cat "$work/$1.time")), exit status $status:"
+        cat "$work/$1.out"
+    fi
+    rm "$work/$1".*
+}
+
+wait_for_one() {
+    local file
+    wait -n || { failed+=("a job that left nothing"); running=0; }
+    for file in "$work"/*.ended; do
+        [ -e "$file" ] || continue
+        show "$(basename "$file" .ended)"
+        running=$((running - 1))
+    done
+}
+
+while read -r name command; do
+    while [ "$running" -ge "$jobs" ]; do wait_for_one; done
+    run "$name" "$command" &
+    running=$((running + 1))
+    total=$((total + 1))
+done
+while [ "$running" -gt 0 ]; do wait_for_one; done
+
+echo "$total jobs, ${#failed[@]} failed${failed[*]:+: ${failed[*]}}"
+[ "$total" -gt 0 ] && [ ${#failed[@]} -eq 0 ]
