@@ -17,10 +17,10 @@
 #include "sim/machine/machine.h"
 #include "sim/machine/machine_here.h"
 
-/* What is measured on this computer is fitted, recorded patterns are not. */
+/* FIT's default: what is measured on this computer is fitted, recorded patterns are not. */
 enum { EXP_FIT_AUTO = 99 };
 
-/* What the user asked for. */
+/* Holds what the user asked for. */
 struct exp_calibrate_options {
     const char *machine, *patterns, *out, *results, *commit;
     unsigned fit, hides_rows, limit;

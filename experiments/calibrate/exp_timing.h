@@ -54,8 +54,8 @@ void exp_timing_write(const struct exp_timed *t, struct exp_csv *csv);
 int exp_threshold_find(double *near, double *far, size_t n, double *threshold);
 
 /*
- * Which lines are looked for on a computer, after which patterns: the table in exp_timing.c, written out as the rows
- * that a file of times has.
+ * Lists which lines are looked for on a computer after which patterns: the table in exp_timing.c, written out as the
+ * rows that a file of times has.
  */
 
 /* Returns 0 with rows that have no times yet, or -ENOMEM with *t empty. exp_timed_release frees them. */

@@ -38,7 +38,7 @@
 /* Forms of generated code, as EMIT names them: enum exp_emit_what (exp_emit_text.h). */
 #define EXP_EMIT_NAMES "c", "mlir", "mlir_external", "mlir_linalg"
 
-/* What the user asked for. Those that a program does not know are NULL, or 0. */
+/* Holds what the user asked for. Those that a program does not know are NULL, or 0. */
 struct exp_emit_options {
     const char *layer; /* one layer, by a descriptor or as model:layer; "": as model and layers say */
     const char *model, *layers;

@@ -1,4 +1,4 @@
-/* What the judge measures a layer's variants by: always a cost, of which less is better. */
+/* The judge measures a layer's variants by these: always a cost, of which less is better. */
 #ifndef EXPERIMENTS_EXP_JUDGE_YARDSTICKS_H
 #define EXPERIMENTS_EXP_JUDGE_YARDSTICKS_H
 

@@ -39,7 +39,7 @@ void exp_page_folder_origin(struct exp_page_writer *w, const struct exp_page_fol
 void exp_page_folder_id(const struct exp_page_folder *f, const char *part, char *id, size_t bytes);
 
 /*
- * What figures show, in words: the comments at the heads of their scripts in experiments/figures say it,
+ * The heads of the scripts in experiments/figures say in words what figures show,
  *
  *     # question How many loads miss in each level?
  *     # caption In % of all loads.

@@ -10,7 +10,7 @@
 #include "experiments/setup/exp_models.h"
 #include "experiments/setup/exp_options_shared.h"
 
-/* What the user asked for. */
+/* Holds what the user asked for. */
 struct exp_paper_options {
     const char *model, *layers, *counts, *results, *observer, *guest, *twin, *why_no_guest, *commit;
     unsigned timing, cache, reps, limit, clock, ruler, observe, observe_limit, jobs;

@@ -27,7 +27,7 @@ static const uint64_t long_run_ns = 20000000;
 static const double long_run_flops = 2e9; /* of runs that take longer on most computers */
 static const double once_flops = 2e10;    /* of runs that two threads do once */
 
-/* Of what is slow, the first iterations of the outermost loop are timed that have so many. */
+/* Slow code is timed in part: the first iterations of the outermost loop that have so many operations. */
 static const double most_flops_of_loops = 5e8, most_flops_of_tiles = 2e9;
 
 /* A layer while it is timed. */
@@ -447,7 +447,7 @@ int exp_polydl_time(const struct exp_polydl_layer *l, const struct exp_polydl_ti
     return err;
 }
 
-/* Of the time that leaders may take, half is reckoned with. */
+/* Leaders are reckoned to take half of the time that they may take. */
 double exp_polydl_time_seconds(const struct exp_polydl_layer *l, const struct exp_polydl_timing *t)
 {
     const bool is_long = expected_ns(l) >= long_run_ns, has_two = t->n_threads > 1;

@@ -124,9 +124,10 @@ struct rec_rows {
 int rec_read(struct rec_rows *rows, const struct rec_table *t, const char *path, struct exp_why *why);
 
 /*
- * Does the same for a file of any version: it must have the columns whose members are at needed[n_needed]
- * (offsetof), or all of them if n_needed is REC_ALL, in any order; columns that the table does not know are skipped. Where a column is not there, doubles are NaN, texts ""
- * and all else is 0; where values share a reason, the first in the file is kept.
+ * Does the same for a file of any version: it must have the columns whose members are at needed[n_needed] (offsetof),
+ * or all of them if n_needed is REC_ALL, in any order; columns that the table does not know are skipped. Where a column
+ * is not there, doubles are NaN, texts "" and all else is 0; where values share a reason, the first in the file is
+ * kept.
  */
 int rec_read_some(struct rec_rows *rows, const struct rec_table *t, const char *path, const size_t *needed,
                   size_t n_needed, struct exp_why *why);

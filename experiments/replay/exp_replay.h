@@ -50,7 +50,7 @@ bool exp_replay_is_worth_keeping(const struct exp_setup *s);
 /* Does the same for several experiments. */
 int exp_replay_batch(const struct exp_replay_batch *b, struct exp_why *why);
 
-/* What the user asked for; the last three as exp_main_store takes them. */
+/* Holds what the user asked for; the last three as exp_main_store takes them. */
 struct exp_replay_asked {
     enum exp_cache_state cache;
     unsigned n_threads;

@@ -53,8 +53,10 @@ struct exp_agreement {
     double measured, simulated; /* their sums */
     double percent;             /* of the sums: simulated / measured, less 100 % */
     double share_error;         /* of the sums: (simulated - measured) / measured loads, in percentage points */
-    /* Of the points' own errors in percent: how large the median one is, and the middle 80 % of them. NaN without any
-     * point that measured more than 0. */
+    /*
+     * These are of the points' own errors in percent: how large the median one is, and the middle 80 % of them. NaN
+     * without any point that measured more than 0.
+     */
     double median_size, p10, median, p90;
 };
 

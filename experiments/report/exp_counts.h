@@ -39,7 +39,7 @@ struct exp_counts_key { /* what a row is about */
     enum exp_cache_state cache; /* counts.csv */
 };
 
-/* Where in its table a row is. */
+/* Says where in its table a row is. */
 struct exp_counts_place {
     struct exp_counts_key key;
     size_t row;

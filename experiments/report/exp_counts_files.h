@@ -5,7 +5,7 @@
 #include "experiments/base/exp_error.h"
 #include "experiments/report/exp_counts.h"
 
-/* What was planned, and so what ran. */
+/* Says what was planned, and so what ran. */
 struct exp_plans_row {
     const char *model;
     uint64_t layer_index;

@@ -86,7 +86,7 @@ enum { EXP_ALL_CORES = 1 << 30 };
         EXP_FIELD(name_, help_, EXP_OPTION_QUERY, field_)                                                              \
     }
 
-/* What the Makefile hands over by itself. */
+/* The Makefile hands these over by itself. */
 #define EXP_MADE_TEXT(name_, help_, field_) EXP_TEXT(name_, help_, field_, "")
 #define EXP_MADE_PATH(name_, help_, field_) EXP_PATH(name_, help_, field_, "")
 
@@ -95,14 +95,14 @@ enum { EXP_ALL_CORES = 1 << 30 };
         .name = NULL                                                                                                   \
     }
 
-/* What a command line asks for beside the work. */
+/* Says what a command line asks for beside the work. */
 struct exp_options_asked {
     bool helps;     /* --help */
     bool documents; /* --columns */
     bool queries;   /* an option of kind EXP_OPTION_QUERY */
 };
 
-/* Who has these options. */
+/* Says who has these options. */
 struct exp_options_of {
     const char *program; /* its name in messages */
     const struct exp_option *table;

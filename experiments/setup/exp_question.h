@@ -18,7 +18,7 @@
 struct exp_page_folder;
 struct exp_page_writer;
 
-/* Where results lie, below <RESULTS>/<machine>: exp_results.h. */
+/* Says where results lie, below <RESULTS>/<machine> (exp_results.h). */
 struct exp_results_layout {
     const char *folder; /* "": the models' own folders */
     bool has_sums;      /* results may be of more than one model: they are not in a model's folder */
@@ -46,7 +46,7 @@ struct exp_question {
     const char *examples[EXP_QUESTION_N_TEXTS + 1]; /* NULL behind the last, as in the next */
     const char *needs[EXP_QUESTION_N_TEXTS + 1]; /* "LAYER|MODEL=vgg16": one of these, with an example of the first */
 
-    /* What make does for it: words that .ci/questions and the Makefile know. */
+    /* Say what make does for it: words that .ci/questions and the Makefile know. */
     const char *libraries; /* variables of libraries, which read them from the environment: "blas dnnl" */
     const char *installs;  /* more packages: "peers" */
     const char *watches;   /* what is observed, and built before: "guest" */
@@ -64,9 +64,9 @@ struct exp_question {
 };
 
 /*
- * What a question knows while it runs: a struct that is all zeros at first, with members `options`, a struct of its
- * own, and `why`, the one line of an error. One that has others run the same command line has `argv`, too: its name and
- * all options.
+ * A question keeps what it knows while it runs in a struct that is all zeros at first, with members `options`, a struct
+ * of its own, and `why`, the one line of an error. One that has others run the same command line has `argv`, too: its
+ * name and all options.
  */
 #define EXP_SESSION(type)                                                                                              \
     .session_bytes = sizeof(type), .options_at = offsetof(type, options), .why_at = offsetof(type, why)

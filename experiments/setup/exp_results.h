@@ -24,7 +24,7 @@
 /* An experiment's results, which lie in the models' own folders. */
 extern const struct exp_results_layout exp_results_of_models;
 
-/* What decides where results lie, as the user asked for it. */
+/* Decides where results lie, as the user asked for it. */
 struct exp_results_place {
     const struct exp_results_layout *layout;
     const void *options;        /* for layout->print */

@@ -1,6 +1,7 @@
 /*
- * What is fast and what is not, on this computer: threads, the micro-kernels, SConv against the baseline over VGG-16,
- * and the replays. Everything that is compared takes turns in one run on one pinned core; medians; only ratios travel.
+ * Shows what is fast and what is not, on this computer: threads, the micro-kernels, SConv against the baseline over
+ * VGG-16, and the replays. Everything that is compared takes turns in one run on one pinned core; medians; only ratios
+ * travel.
  */
 #include <errno.h>
 #include <math.h>

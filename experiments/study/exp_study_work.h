@@ -14,7 +14,7 @@ enum { EXP_STUDY_MAX_SOURCES = 16, EXP_STUDY_MAX_TILINGS = 3, EXP_STUDY_N_PLANNE
 /* The machine whose caches are varied. */
 extern const char exp_study_varied[];
 
-/* What the user asked for. */
+/* Holds what the user asked for. */
 struct exp_study_options {
     const char *model, *layers, *results, *commit;
     unsigned sample, timing, limit, ruler, jobs;

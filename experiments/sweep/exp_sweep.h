@@ -21,7 +21,7 @@ enum { EXP_SWEEP_N_TILES = 3 }; /* numbers of tiles that VARY may give: nc, k2, 
 
 #define EXP_SWEEP_ALGOS "base,sconv" /* by default */
 
-/* What the user asked for. */
+/* Holds what the user asked for. */
 struct exp_sweep_options {
     const char *model, *layers, *vary, *machine, *algos, *ukr, *core, *store, *known, *slurm, *share, *results, *commit;
     unsigned packs_filters, jobs, launcher, shares;
