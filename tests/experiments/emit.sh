@@ -72,8 +72,10 @@ with 's/"n_c": 3,/"n_c": 4,/'
 refuses_plan "q.json: plans[0]: tiling.n_c is 4, must be from 1 to 3: a group's channels"
 with '0,/"in_tiles": [0-9]+/s//"in_tiles": 5/'
 check "what follows from decisions is derived anew" try ALGO=sconv "PLAN=$work/q.json"
-check "... in one line: $(cat "$work/err")" \
-    [ "$(grep -c 'q.json: plans\[0\]: derived anew from its layer and decisions: tiling.in_tiles$' "$work/err")" -eq 1 ]
+derived='q.json: plans\[0\]: derived anew from its layer and decisions: tiling.in_tiles$'
+check "... in one line: $(cat "$work/err")" [ "$(grep -c "$derived" "$work/err")" -eq 1 ]
+"$gen" "PLAN=$work/q.json" >/dev/null 2>"$work/err"
+check "... for its code, too: $(cat "$work/err")" [ "$(grep -c "$derived" "$work/err")" -eq 1 ]
 rm -rf "$work/results"
 with '0,/"out_c": [0-9]+/s//"out_c": 31/'
 try ALGO=sconv "PLAN=$work/q.json"
