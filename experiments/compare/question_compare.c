@@ -11,6 +11,8 @@
 #include "experiments/setup/exp_main.h"
 #include "experiments/setup/exp_options_shared.h"
 
+extern const struct exp_question question_compare;
+
 struct options {
     const char *run_a, *run_b, *fail_if, *results, *commit;
 };
@@ -43,8 +45,6 @@ struct session {
 
 enum { EXIT_CONDITION_MET = 1 };
 
-static const char *const figures[] = { "compare_layers" };
-
 static int prepare(struct session *s)
 {
     const struct options *o = &s->options;
@@ -62,14 +62,10 @@ static int prepare(struct session *s)
 static int draw(struct session *s)
 {
     char what[512];
-    const struct exp_main_figures f = { .program = "compare",
-                                        .results = &s->results,
-                                        .figure = figures,
-                                        .n_figures = sizeof figures / sizeof figures[0],
-                                        .what = what };
+    const struct exp_main_figures f = { .results = &s->results, .what = what };
 
     exp_say(what, sizeof what, "A: %s; B: %s", s->options.run_a, s->options.run_b);
-    return exp_main_draw(&f, &s->why);
+    return exp_main_draw(&question_compare, &f, &s->why);
 }
 
 static int run(void *session)
@@ -127,6 +123,7 @@ const struct exp_question question_compare = {
     .takes = "Two seconds. The exit status is 1 if a condition of FAIL_IF holds.",
     .examples = { "make compare A=before/host/vgg16 B=results/host/vgg16 FAIL_IF='speedup<-3%'" },
     .needs = { "A=results/host/vgg16", "B=before/host/vgg16" },
+    .figures = { "compare_layers" },
     .options = options,
     .place = &layout,
     .chapter = { "compare.csv", "two runs compared", NULL },

@@ -44,15 +44,18 @@ static int print_lines(void *session, FILE *out)
     return 0;
 }
 
+static int print_schema(void *session)
+{
+    (void)session;
+    conv_plan_schema_print(stdout);
+    return 0;
+}
+
 static int run(void *session)
 {
     struct session *s = session;
     int err;
 
-    if (s->options.describes) {
-        conv_plan_schema_print(stdout);
-        return 0;
-    }
     err = exp_emit_plans_make(&s->plans, &s->options, &s->why);
     return err ? err
                : exp_file_write(s->options.out, s->options.is_json || s->options.format ? print_json : print_lines, s,
@@ -92,6 +95,7 @@ const struct exp_question question_plan = {
     .needs = { "LAYER|MODEL=vgg16:conv3_1" },
     .options = options,
     EXP_SESSION(struct session),
+    .query = print_schema,
     .run = run,
     .release = release,
 };

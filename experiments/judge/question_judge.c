@@ -19,6 +19,8 @@
 #include "experiments/setup/exp_options_shared.h"
 #include "experiments/setup/exp_models.h"
 
+extern const struct exp_question question_judge;
+
 struct options {
     const char *model, *layers, *machine, *ukr, *core, *store, *results, *commit;
     unsigned cache, packs_filters, jobs;
@@ -56,8 +58,9 @@ static int open_results(struct session *s)
     return err ? err : exp_results_open(&s->results, &s->why);
 }
 
-static int prepare(struct session *s)
+static int prepare(void *session)
 {
+    struct session *s = session;
     const struct options *o = &s->options;
     int err = exp_main_models(&s->models, o->model, o->layers, &s->why);
 
@@ -164,8 +167,9 @@ static int replay(struct session *s, struct exp_experiment *e, struct exp_progre
     return err ? err : report_model(s, e);
 }
 
-static int judge(struct session *s)
+static int work(void *session)
 {
+    struct session *s = session;
     double seconds[EXP_N_WORKS] = { 0 };
     struct exp_progress *progress;
     int err = 0;
@@ -188,54 +192,43 @@ static int print_answer(const void *session, FILE *out)
     return exp_judge_report_answer(&((const struct session *)session)->report, out);
 }
 
-static int draw(struct session *s)
+static int draw(void *session)
 {
-    static const char *const names[] = { "judge_schedules", "judge_speedups" };
+    struct session *s = session;
     struct exp_judge_plot plot;
     const struct exp_main_figures figures = {
-        .program = "judge",
         .results = &s->results,
-        .figure = names,
-        .n_figures = sizeof names / sizeof names[0],
         .what = s->what,
         .variable = plot.variable,
         .n_variables = EXP_N_JUDGE_VARIABLES,
     };
 
     exp_judge_plot_init(&plot, &s->setup.machine, s->report.arch);
-    return exp_main_draw(&figures, &s->why);
+    return exp_main_draw(&question_judge, &figures, &s->why);
 }
 
-static int finish(struct session *s)
+static int write_tables(void *session)
 {
-    int err = exp_results_write_machine(&s->results.dir, &s->setup.machine, s->options.machine, &s->why), drawn;
+    struct session *s = session;
+    int err = exp_results_write_machine(&s->results.dir, &s->setup.machine, s->options.machine, &s->why);
 
     if (!err)
         err = exp_outdir_write(&s->results.dir, "verdict.txt", print_answer, s, &s->why);
-    if (err)
-        return err;
-    exp_judge_report_print(&s->report, stdout);
-    drawn = draw(s);
-    err = exp_results_commit(&s->results, &s->why);
-    if (err)
-        return err;
+    if (!err)
+        exp_judge_report_print(&s->report, stdout);
+    return err;
+}
+
+static int answer(void *session)
+{
+    struct session *s = session;
+    int err;
+
     printf("\n%s\ntables: %s/\n", s->what, s->results.path);
     exp_replay_say_kept(s->options.store, &s->replayed, stdout);
     printf("\n");
     err = exp_judge_report_answer(&s->report, stdout);
-    if (err)
-        return exp_fail(&s->why, err, "out of memory for the verdict");
-    return exp_program_drawn(drawn, &s->why);
-}
-
-static int run(void *session)
-{
-    struct session *s = session;
-    int err = prepare(s);
-
-    if (!err)
-        err = judge(s);
-    return err ? err : finish(s);
+    return err ? exp_fail(&s->why, err, "out of memory for the verdict") : 0;
 }
 
 static void release(void *session)
@@ -271,11 +264,17 @@ const struct exp_question question_judge = {
     .takes = "10 seconds; minutes on machines with prefetchers.",
     .examples = { "make judge MACHINE=power10 MODEL=vgg16,resnet18" },
     .keeps = true,
+    .figures = { "judge_schedules", "judge_speedups" },
     .options = options,
     .place = &layout,
     .chapter = { "ratios.csv", "CSA's choices judged", NULL },
     EXP_SESSION(struct session),
     .document = exp_judge_report_document,
-    .run = run,
+    .results_at = offsetof(struct session, results),
+    .prepare = prepare,
+    .work = work,
+    .write = write_tables,
+    .draw = draw,
+    .answer = answer,
     .release = release,
 };

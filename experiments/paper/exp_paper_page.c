@@ -221,9 +221,6 @@ static void say_numbers(const struct exp_paper_findings *f, enum exp_paper_secti
 
 /* ---- sections ---- */
 
-const char *const exp_paper_figures[] = { "paper_figure8", "paper_figure9", "paper_figure10", "paper_figure11" };
-const size_t exp_paper_n_figures = N_OF(exp_paper_figures);
-
 static const struct {
     const char *heading, *intro, *figure; /* figure: NULL: none */
     void (*tables)(const struct exp_paper_findings *f, FILE *out);

@@ -13,10 +13,6 @@ struct exp_paper_page {
     const char *experiments_dir;
 };
 
-/* The figures, without ".png", in the order of the page. */
-extern const char *const exp_paper_figures[];
-extern const size_t exp_paper_n_figures;
-
 /* Prints the page. Returns 0 or -errno. Its ctx is a struct exp_paper_page. */
 int exp_paper_page_print(const void *page, FILE *out);
 

@@ -19,6 +19,8 @@
 #include "experiments/setup/exp_options_shared.h"
 #include "experiments/setup/exp_results.h"
 
+extern const struct exp_question question_paper;
+
 #define PAGE "paper.md"
 
 static const struct exp_results_layout layout = { "/paper", true, "numbers.csv", NULL };
@@ -55,8 +57,9 @@ static void describe(struct session *s)
                      exp_clock_name(o->clock));
 }
 
-static int prepare(struct session *s)
+static int prepare(void *session)
 {
+    struct session *s = session;
     const struct exp_paper_options *o = &s->options;
     int err = exp_main_models(&s->models, o->model, o->layers, &s->why);
 
@@ -78,8 +81,9 @@ static int print_host(const void *session, FILE *out)
     return ctr_hostinfo_print(out);
 }
 
-static int write_all(struct session *s)
+static int write_tables(void *session)
 {
+    struct session *s = session;
     const struct exp_paper_page page = { &s->findings, &s->others, EXP_EXPERIMENTS_DIR };
     const struct exp_outdir *dir = &s->results.dir;
     int err = exp_paper_report_write(&s->findings, dir, &s->why);
@@ -91,45 +95,38 @@ static int write_all(struct session *s)
     return err ? err : exp_outdir_write(dir, "host.txt", print_host, s, &s->why);
 }
 
-/* Draws the figures from the tables of a result folder. */
-static int draw(struct session *s)
+/* Draws the figures, and makes the page that shows them. */
+static int draw(void *session)
 {
+    struct session *s = session;
     static const struct exp_plot_variable variable[] = { { "paper_algo", EXP_PAPER_ALGO } };
     const struct exp_main_figures figures = {
-        .program = "paper",
         .results = &s->results,
-        .figure = exp_paper_figures,
-        .n_figures = exp_paper_n_figures,
         .what = s->what,
         .variable = variable,
         .n_variables = sizeof variable / sizeof variable[0],
     };
 
-    return exp_main_draw(&figures, &s->why);
+    int drawn = exp_main_draw(&question_paper, &figures, &s->why), paged = exp_page_add(&s->results, "paper");
+
+    return drawn ? drawn : paged;
 }
 
-static int finish(struct session *s)
+static int answer(void *session)
 {
-    int drawn, paged, err = write_all(s);
+    struct session *s = session;
+    int err;
 
-    if (err)
-        return err;
-    drawn = draw(s);
-    paged = exp_page_add(&s->results, "paper");
-    err = exp_results_commit(&s->results, &s->why);
-    if (err)
-        return err;
     printf("\n");
     exp_paper_page_numbers(&s->findings, stdout);
     printf("page: %s/" PAGE "\n\n", s->results.path);
     err = exp_paper_verdict_print(&s->findings, stdout);
-    if (err)
-        return exp_fail(&s->why, err, "out of memory");
-    return exp_program_drawn(drawn ? drawn : paged, &s->why);
+    return err ? exp_fail(&s->why, err, "out of memory") : 0;
 }
 
-static int make_page(struct session *s)
+static int work(void *session)
 {
+    struct session *s = session;
     const struct exp_paper_options *o = &s->options;
     int err;
 
@@ -143,20 +140,15 @@ static int make_page(struct session *s)
     s->findings.models = &s->models;
     s->findings.part = s->work.part;
     s->findings.what = s->what;
-    err = exp_paper_findings_of(&s->findings, EXP_EXPERIMENTS_DIR, !*o->layers, !*o->layers && !strcmp(o->model, "all"),
-                                &s->x86, &s->p10, &s->why);
-    return err ? err : finish(s);
+    return exp_paper_findings_of(&s->findings, EXP_EXPERIMENTS_DIR, !*o->layers,
+                                 !*o->layers && !strcmp(o->model, "all"), &s->x86, &s->p10, &s->why);
 }
 
-static int run(void *session)
+static int print_guests(void *session)
 {
     struct session *s = session;
-    int err;
 
-    if (s->options.asks_guest)
-        return exp_paper_print_guests(&s->options, stdout, &s->why);
-    err = prepare(s);
-    return err ? err : make_page(s);
+    return exp_paper_print_guests(&s->options, stdout, &s->why);
 }
 
 static void release(void *session)
@@ -213,11 +205,18 @@ const struct exp_question question_paper = {
     .examples = { "make paper TIMING=0 OBSERVE=0" },
     .libraries = "blas",
     .watches = "guest",
+    .figures = { "paper_figure8", "paper_figure9", "paper_figure10", "paper_figure11" },
     .options = options,
     .place = &layout,
     .chapter = { "paper.md", "the paper's numbers beside ours", NULL },
     EXP_SESSION(struct session),
     .document = exp_paper_report_document,
-    .run = run,
+    .results_at = offsetof(struct session, results),
+    .prepare = prepare,
+    .work = work,
+    .write = write_tables,
+    .draw = draw,
+    .answer = answer,
+    .query = print_guests,
     .release = release,
 };

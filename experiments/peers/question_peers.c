@@ -25,6 +25,8 @@
 #include "experiments/store/exp_slurm.h"
 #include "kernels/ukr/dispatch.h"
 
+extern const struct exp_question question_peers;
+
 struct options {
     const char *model, *layers, *ukr, *wisdom, *store, *known, *slurm, *share, *results, *commit;
     unsigned reps, limit, hot_reps, clock, ruler, measures, launcher, shares;
@@ -269,21 +271,16 @@ static int print_host(const void *session, FILE *out)
 
 static int draw(struct session *s)
 {
-    static const char *const names[] = { "peers_speedups", "peers_speedups_pointwise", "peers_phases",
-                                         "peers_roofline" };
     struct exp_peers_plot plot;
     const struct exp_main_figures figures = {
-        .program = "peers",
         .results = &s->results,
-        .figure = names,
-        .n_figures = sizeof names / sizeof names[0],
         .what = s->what,
         .variable = plot.variable,
         .n_variables = EXP_N_PEERS_VARIABLES,
     };
 
     exp_peers_plot_init(&plot, &s->report);
-    return exp_main_draw(&figures, &s->why);
+    return exp_main_draw(&question_peers, &figures, &s->why);
 }
 
 static int finish(struct session *s)
@@ -383,6 +380,7 @@ const struct exp_question question_peers = {
     .examples = { "make bench-peers MODEL=vgg16 REPS=10 CLOCK=wall" },
     .libraries = "blas dnnl",
     .installs = "peers",
+    .figures = { "peers_speedups", "peers_speedups_pointwise", "peers_phases", "peers_roofline" },
     .options = options,
     .place = &layout,
     .chapter = { "phases.csv", "beside peers", NULL },

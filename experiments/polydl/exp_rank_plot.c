@@ -3,11 +3,6 @@
 #include "experiments/base/exp_error.h"
 #include "experiments/polydl/exp_ranking.h"
 
-const char *const exp_rank_figures[EXP_N_RANK_FIGURES] = {
-    "polydl_rankings",    "polydl_speeds",      "polydl_spread",   "polydl_haystack",
-    "polydl_gemm_speeds", "polydl_gemm_spread", "polydl_learning", "polydl_fusion",
-};
-
 void exp_rank_plot_init(struct exp_rank_plot *p)
 {
     *p = (struct exp_rank_plot){ .names = "" };

@@ -10,9 +10,7 @@
 
 #include "experiments/base/exp_plot.h"
 
-enum { EXP_N_RANK_VARIABLES = 2, EXP_N_RANK_FIGURES = 8 };
-
-extern const char *const exp_rank_figures[EXP_N_RANK_FIGURES];
+enum { EXP_N_RANK_VARIABLES = 2 };
 
 /* The variables point into the texts: must stay where it is. */
 struct exp_rank_plot {

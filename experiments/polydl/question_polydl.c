@@ -26,6 +26,8 @@
 #include "experiments/setup/exp_options_shared.h"
 #include "kernels/ukr/dispatch.h"
 
+extern const struct exp_question question_polydl;
+
 #define XSMM "libxsmm"
 
 struct options {
@@ -172,8 +174,9 @@ static struct exp_fused_timing fused_timing(const struct session *s)
     };
 }
 
-static int prepare(struct session *s)
+static int prepare(void *session)
 {
+    struct session *s = session;
     const struct options *o = &s->options;
     int err = exp_polydl_models(&s->models, o->model, o->layers, &s->why);
 
@@ -214,8 +217,9 @@ static int look_for_failures(struct session *s)
     return 0;
 }
 
-static int work(struct session *s)
+static int work(void *session)
 {
+    struct session *s = session;
     const struct exp_fused_timing fused = fused_timing(s);
     struct exp_tasks_options o = { .store = s->store, .n_threads = s->options.jobs, .rules.retries_failed = true };
     const double seconds[EXP_N_WORKS] = {
@@ -334,21 +338,21 @@ static int print_verdict_file(const void *session, FILE *out)
 }
 
 /* Draws the figures, which need times. */
-static int draw(struct session *s)
+static int draw(void *session)
 {
+    struct session *s = session;
     struct exp_rank_plot plot;
     const struct exp_main_figures figures = {
-        .program = "polydl",
         .results = &s->results,
-        .figure = exp_rank_figures,
-        .n_figures = EXP_N_RANK_FIGURES,
         .what = s->what,
         .variable = plot.variable,
         .n_variables = EXP_N_RANK_VARIABLES,
     };
 
+    if (*s->why_no_times)
+        return 0;
     exp_rank_plot_init(&plot);
-    return exp_main_draw(&figures, &s->why);
+    return exp_main_draw(&question_polydl, &figures, &s->why);
 }
 
 static void say_counts(const char *what, const struct exp_tasks_counts *c)
@@ -356,11 +360,12 @@ static void say_counts(const char *what, const struct exp_tasks_counts *c)
     printf("%zu of %zu %s from the store\n", c->n_stored, c->n_tasks, what);
 }
 
-static int finish(struct session *s)
+static int write_tables(void *session)
 {
+    struct session *s = session;
     const struct exp_rank_results ranked = { &s->rank, &s->fused, s->what, EXP_EXPERIMENTS_DIR };
-    int drawn = 0, err = exp_polydl_report_write(&s->polydl, &s->results.dir, s->what,
-                                                 *s->why_no_times ? s->why_no_times : "not measured", &s->why);
+    int err = exp_polydl_report_write(&s->polydl, &s->results.dir, s->what,
+                                      *s->why_no_times ? s->why_no_times : "not measured", &s->why);
 
     if (!err)
         err = exp_rank_write(&ranked, &s->results.dir, &s->why);
@@ -370,12 +375,14 @@ static int finish(struct session *s)
         err = exp_results_write_machine(&s->results.dir, &s->machine, s->options.machine, &s->why);
     if (!err)
         err = exp_outdir_write(&s->results.dir, "verdict.txt", print_verdict_file, s, &s->why);
-    if (!err && !*s->why_no_times)
-        drawn = draw(s);
-    if (!err)
-        err = exp_results_commit(&s->results, &s->why);
-    if (err)
-        return err;
+    return err;
+}
+
+static int answer(void *session)
+{
+    const struct session *s = session;
+    int err;
+
     printf("\n%s\ntables: %s/\n", s->what, s->results.path);
     say_counts("layers' times", &s->timed);
     say_counts("simulations", &s->simulated);
@@ -383,17 +390,7 @@ static int finish(struct session *s)
     err = print_tables(s, stdout);
     fputc('\n', stdout);
     print_answers(s, stdout);
-    return err ? err : exp_program_drawn(drawn, &s->why);
-}
-
-static int run(void *session)
-{
-    struct session *s = session;
-    int err = prepare(s);
-
-    if (!err)
-        err = work(s);
-    return err ? err : finish(s);
+    return err;
 }
 
 static void release(void *session)
@@ -476,11 +473,18 @@ const struct exp_question question_polydl = {
     .libraries = "blas dnnl",
     .installs = "peers",
     .keeps = true,
+    .figures = { "polydl_rankings", "polydl_speeds", "polydl_spread", "polydl_haystack", "polydl_gemm_speeds",
+                 "polydl_gemm_spread", "polydl_learning", "polydl_fusion" },
     .options = options,
     .place = &layout,
     .chapter = { "picks.csv", "loop orders and tilings ranked", NULL },
     EXP_SESSION(struct session),
     .document = document,
-    .run = run,
+    .results_at = offsetof(struct session, results),
+    .prepare = prepare,
+    .work = work,
+    .write = write_tables,
+    .draw = draw,
+    .answer = answer,
     .release = release,
 };

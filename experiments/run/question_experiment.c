@@ -447,13 +447,16 @@ static bool is_counted(const struct session *s)
 }
 
 /* Prints which guest the Makefile is to build. What is wrong with the input is for the experiment itself to say. */
-static void print_guest(struct session *s)
+static int print_guest(void *session)
 {
+    struct session *s = session;
+
     if (!exp_machine_find(&s->setup.machine, s->options.machine, s->options.results, &s->why) &&
         !exp_setup_init(&s->setup, s->options.ukr, "", &s->why) &&
         exp_observe_is_wanted((enum exp_observe_mode)s->options.observe, s->setup.ukr,
                               s->options.observe == EXP_OBSERVE_AUTO && is_counted(s)))
         puts(exp_emulator_for(s->setup.ukr)->arch);
+    return 0;
 }
 
 static void describe_setup(const struct session *s)
@@ -627,10 +630,6 @@ static int obey(void *session)
     struct session *s = session;
 
     s->info.core = -1;
-    if (s->options.asks_guest) {
-        print_guest(s);
-        return 0;
-    }
     if (s->options.launcher == EXP_LAUNCH_SLURM)
         return launch(s);
     return are_several(s->options.model) ? run_several(s) : run(s);
@@ -696,6 +695,7 @@ const struct exp_question question_experiment = {
     .chapter = { "traffic.csv", "experiment", exp_page_run_write },
     EXP_SESSION_WITH_ARGV(struct session),
     .document = document,
+    .query = print_guest,
     .run = obey,
     .release = release,
 };

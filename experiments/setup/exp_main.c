@@ -48,17 +48,42 @@ static int enter(struct course *c, int argc, char **argv)
     return err || !c->elsewhere.argv ? err : read_options(c, c->elsewhere.argc, c->elsewhere.argv);
 }
 
+static int do_part(const struct course *c, int (*part)(void *session))
+{
+    return part ? part(c->session) : 0;
+}
+
+static int follow(const struct course *c)
+{
+    const struct exp_question *q = c->question;
+    int err = do_part(c, q->prepare), drawn;
+
+    if (!err)
+        err = do_part(c, q->work);
+    if (!err)
+        err = do_part(c, q->write);
+    if (err)
+        return err;
+    drawn = do_part(c, q->draw);
+    err = exp_results_commit((struct exp_results *)(void *)(c->session + q->results_at), why_of(c));
+    if (!err)
+        err = do_part(c, q->answer);
+    return err ? err : exp_program_drawn(drawn, why_of(c));
+}
+
 static int obey(const struct course *c)
 {
     const struct exp_question *q = c->question;
     const struct exp_options_of of = { exp_question_program(q), q->options, NULL, q->document };
 
-    if (!c->asked.helps && !c->asked.documents)
-        return q->run(c->session);
     if (c->asked.helps)
         exp_options_usage(&of, stdout);
-    else
+    else if (c->asked.documents)
         q->document(stdout);
+    else if (c->asked.queries && q->query)
+        return q->query(c->session);
+    else
+        return q->run ? q->run(c->session) : follow(c);
     return 0;
 }
 
@@ -182,16 +207,26 @@ int exp_main_share(size_t *share, size_t *n_shares, const char *text, const char
     return 0;
 }
 
-static int draw(const struct exp_main_figures *f, const struct exp_plot_variable *variable, size_t n,
-                struct exp_why *why)
+static size_t count_figures(const struct exp_question *q)
 {
-    struct exp_program_figures list = { .program = f->program, .dir = f->results->path };
+    size_t n = 0;
+
+    while (q->figures[n])
+        n++;
+    return n;
+}
+
+static int draw(const struct exp_question *q, const struct exp_main_figures *f,
+                const struct exp_plot_variable *variable, size_t n, struct exp_why *why)
+{
+    const size_t n_figures = count_figures(q);
+    struct exp_program_figures list = { .program = exp_question_program(q), .dir = f->results->path };
     const struct exp_plot_figures figures = {
         .scripts_dir = EXP_FIGURES_DIR,
         .data_dir = f->results->dir.path,
         .out_dir = f->results->dir.path,
-        .figure = f->figure,
-        .n_figures = f->n_figures,
+        .figure = q->figures,
+        .n_figures = n_figures,
         .variable = variable,
         .n_variables = n,
     };
@@ -200,7 +235,7 @@ static int draw(const struct exp_main_figures *f, const struct exp_plot_variable
     return exp_plot_recipe_draw(&figures, exp_program_report_figure, &list, why);
 }
 
-int exp_main_draw(const struct exp_main_figures *f, struct exp_why *why)
+int exp_main_draw(const struct exp_question *q, const struct exp_main_figures *f, struct exp_why *why)
 {
     const struct exp_plot_variable common[] = { { EXP_PLOT_SCRIPTS_VARIABLE, EXP_FIGURES_DIR }, { "what", f->what } };
     const size_t n_common = sizeof common / sizeof common[0], n = n_common + EXP_N_ALGO_VARIABLES + f->n_variables;
@@ -215,7 +250,7 @@ int exp_main_draw(const struct exp_main_figures *f, struct exp_why *why)
     memcpy(variable + n_common, algos.variable, sizeof algos.variable);
     if (f->n_variables)
         memcpy(variable + n_common + EXP_N_ALGO_VARIABLES, f->variable, f->n_variables * sizeof *variable);
-    err = draw(f, variable, n, why);
+    err = draw(q, f, variable, n, why);
     free(variable);
     return err;
 }

@@ -48,21 +48,18 @@ int exp_main_needs_store(struct exp_why *why);
 /* Reads SHARE, "2/8"; *n_shares is 0 without one. Returns 0, or -EINVAL with one line in why. */
 int exp_main_share(size_t *share, size_t *n_shares, const char *text, const char *store, struct exp_why *why);
 
-/* The figures of a program that draws them from the tables it has just written. */
+/* What a question's figures are drawn with, from the tables it has just written. */
 struct exp_main_figures {
-    const char *program; /* its name in messages */
     const struct exp_results *results;
-    const char *const *figure;
-    size_t n_figures;
     const char *what;                         /* one line of provenance */
     const struct exp_plot_variable *variable; /* beside `figures`, `what` and those of exp_algo_plot.h */
     size_t n_variables;
 };
 
 /*
- * Draws them, keeps how (exp_plot.h) and lists them on standard output. Returns as exp_plot_figures: a figure that
- * fails costs no tables.
+ * Draws a question's figures, keeps how (exp_plot.h) and lists them on standard output. Returns as exp_plot_figures: a
+ * figure that fails costs no tables.
  */
-int exp_main_draw(const struct exp_main_figures *f, struct exp_why *why);
+int exp_main_draw(const struct exp_question *q, const struct exp_main_figures *f, struct exp_why *why);
 
 #endif

@@ -34,7 +34,7 @@ struct exp_chapter {
     int (*write)(struct exp_page_writer *w, const struct exp_page_folder *f, struct exp_why *why);
 };
 
-enum { EXP_QUESTION_N_TEXTS = 4 };
+enum { EXP_QUESTION_N_TEXTS = 4, EXP_QUESTION_N_FIGURES = 8 };
 
 struct exp_question {
     const char *name;    /* `bench <name>`, and make's target unless that has another name */
@@ -55,11 +55,25 @@ struct exp_question {
     const struct exp_option *options;       /* EXP_OPTIONS_END behind the last */
     const struct exp_results_layout *place; /* NULL: it leaves no results of its own */
     struct exp_chapter chapter;
+    const char *figures[EXP_QUESTION_N_FIGURES + 1]; /* scripts of experiments/figures; NULL behind the last */
 
     size_t session_bytes, options_at, why_at, argv_at; /* EXP_SESSION; argv_at: 0 where it has none */
     void (*document)(FILE *out);                       /* prints what its files' columns mean; NULL: it has none */
-    int (*run)(void *session);                         /* returns 0, or -errno with one line in the session's why */
-    void (*release)(void *session);     /* is called at the end, whatever happened; NULL: nothing to do */
+
+    /*
+     * The course. Each part returns 0, or -errno with one line in the session's why; NULL: there is nothing to do. Behind
+     * `draw`, whose failure costs no tables, the results are put in their place: `results` of the session.
+     */
+    size_t results_at;
+    int (*prepare)(void *session); /* finds what is wrong with the input, and opens the results */
+    int (*work)(void *session);
+    int (*write)(void *session);  /* tables into the results' folder */
+    int (*draw)(void *session);   /* figures, from those tables */
+    int (*answer)(void *session); /* says on standard output where the results are, and the answer */
+
+    int (*query)(void *session);    /* does what an option of kind EXP_OPTION_QUERY asks for, in place of the course */
+    int (*run)(void *session);      /* another course; NULL: this one */
+    void (*release)(void *session); /* is called at the end, whatever happened; NULL: nothing to do */
     int (*status)(const void *session); /* exit status where all went well; NULL: 0 */
 };
 

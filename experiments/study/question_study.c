@@ -16,6 +16,8 @@
 #include "experiments/study/exp_study_page.h"
 #include "experiments/study/exp_study_kept.h"
 
+extern const struct exp_question question_study;
+
 #define PAGE "study.md"
 
 static const struct exp_results_layout layout = { "/study", true, "choices.csv", NULL };
@@ -51,8 +53,9 @@ static void describe(struct session *s)
             commit);
 }
 
-static int prepare(struct session *s)
+static int prepare(void *session)
 {
+    struct session *s = session;
     const struct exp_study_options *o = &s->options;
     int err = exp_main_models(&s->models, o->model, o->layers, &s->why);
 
@@ -80,26 +83,23 @@ static int print_page(const void *session, FILE *out)
     return 0;
 }
 
-static int draw(struct session *s)
+static int draw(void *session)
 {
-    static const char *const names[] = { "study_choices", "study_tilings", "study_micro_kernels", "study_rates" };
+    struct session *s = session;
     const struct exp_main_figures figures = {
-        .program = "study",
         .results = &s->results,
-        .figure = names,
-        .n_figures = sizeof names / sizeof names[0],
         .what = s->what,
     };
 
-    return exp_main_draw(&figures, &s->why);
+    return exp_main_draw(&question_study, &figures, &s->why);
 }
 
-static int finish(struct session *s)
+static int write_tables(void *session)
 {
+    struct session *s = session;
     const struct exp_outdir *dir = &s->results.dir;
     const struct exp_study_work *w = &s->work;
-    struct exp_study_page page;
-    int drawn, err = exp_study_choices_write(w->source, w->n_sources, dir, s->what, &s->why);
+    int err = exp_study_choices_write(w->source, w->n_sources, dir, s->what, &s->why);
 
     if (!err)
         err = exp_study_terms_write(w->terms, w->n_terms, dir, s->what, &s->why);
@@ -115,29 +115,27 @@ static int finish(struct session *s)
         err = exp_study_hybrid_write(w->source, w->base, w->n_sources, dir, s->what, &s->why);
     if (!err)
         err = exp_outdir_write(dir, PAGE, print_page, s, &s->why);
-    if (err)
-        return err;
-    drawn = draw(s);
-    err = exp_results_commit(&s->results, &s->why);
-    if (err)
-        return err;
-    printf("\npage: %s/" PAGE "\n\n", s->results.path);
-    page = page_of(s);
-    exp_study_page_summary(&page, stdout);
-    return exp_program_drawn(drawn, &s->why);
+    return err;
 }
 
-static int run(void *session)
+static int answer(void *session)
+{
+    const struct session *s = session;
+    const struct exp_study_page page = page_of(s);
+
+    printf("\npage: %s/" PAGE "\n\n", s->results.path);
+    exp_study_page_summary(&page, stdout);
+    return 0;
+}
+
+static int work(void *session)
 {
     struct session *s = session;
-    int err = prepare(s);
 
     s->work.options = &s->options;
     s->work.models = &s->models;
     s->work.why = &s->why;
-    if (!err)
-        err = exp_study_work(&s->work);
-    return err ? err : finish(s);
+    return exp_study_work(&s->work);
 }
 
 static void release(void *session)
@@ -191,11 +189,17 @@ const struct exp_question question_study = {
     .takes = "csa2 is a model that predicts cycles. 1 to 2 minutes; 6 with TIMING=1.",
     .examples = { "make study TIMING=1 SAMPLE=0" },
     .libraries = "blas",
+    .figures = { "study_choices", "study_tilings", "study_micro_kernels", "study_rates" },
     .options = options,
     .place = &layout,
     .chapter = { "study.md", "cost models studied", NULL },
     EXP_SESSION(struct session),
     .document = document,
-    .run = run,
+    .results_at = offsetof(struct session, results),
+    .prepare = prepare,
+    .work = work,
+    .write = write_tables,
+    .draw = draw,
+    .answer = answer,
     .release = release,
 };

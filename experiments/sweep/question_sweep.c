@@ -16,6 +16,8 @@
 #include "experiments/sweep/exp_sweep_plot.h"
 #include "experiments/sweep/exp_sweep_report.h"
 
+extern const struct exp_question question_sweep;
+
 static const struct exp_results_layout layout = { "/sweep", true, "sweep.csv", NULL };
 
 static struct exp_results_place place_of(const struct exp_sweep_options *o)
@@ -144,20 +146,16 @@ static int print_answer(const void *session, FILE *out)
 
 static int draw(struct session *s)
 {
-    static const char *const figures[] = { "sweep_heat", "sweep_pareto" };
     struct exp_sweep_plot plot;
     const struct exp_main_figures f = {
-        .program = "sweep",
         .results = &s->results,
-        .figure = figures,
-        .n_figures = sizeof figures / sizeof figures[0],
         .what = s->what,
         .variable = plot.variable,
         .n_variables = EXP_N_SWEEP_VARIABLES,
     };
 
     exp_sweep_plot_init(&plot, &s->report);
-    return exp_main_draw(&f, &s->why);
+    return exp_main_draw(&question_sweep, &f, &s->why);
 }
 
 static int finish(struct session *s)
@@ -248,6 +246,7 @@ const struct exp_question question_sweep = {
              "was stopped goes on where it was.",
     .examples = { "make sweep MODEL=resnet18 MACHINE=clx4208 VARY='L1.size=16K,32K L2.ways=4,8,16'" },
     .needs = { "MODEL=vgg16", "VARY='L2.size=256K..4M*2'" },
+    .figures = { "sweep_heat", "sweep_pareto" },
     .options = options,
     .place = &layout,
     .chapter = { "sweep.csv", "machines and tilings varied", NULL },

@@ -19,6 +19,8 @@
 #include "experiments/validate/exp_validate.h"
 #include "experiments/validate/exp_validate_targets.h"
 
+extern const struct exp_question question_validate;
+
 struct options {
     const char *counts, *model, *layers, *machine, *algos, *results, *commit;
     unsigned cache, jobs;
@@ -138,8 +140,9 @@ static int open_results(struct session *s)
     return err ? err : exp_results_open(&s->results, &s->why);
 }
 
-static int prepare(struct session *s)
+static int prepare(void *session)
 {
+    struct session *s = session;
     const struct options *o = &s->options;
     int err = exp_counts_read(&s->counts, o->counts, &s->why);
 
@@ -165,8 +168,9 @@ static int prepare(struct session *s)
 
 /* ---- the work ---- */
 
-static int validate(struct session *s)
+static int work(void *session)
 {
+    struct session *s = session;
     double seconds[EXP_N_WORKS] = { 0 };
     struct exp_forecast forecast = { 0 };
     struct exp_progress *progress;
@@ -218,47 +222,39 @@ static int print_verdict(const void *session, FILE *out)
     return exp_validate_targets_print(&s->report, out);
 }
 
-static int draw(struct session *s)
+static int draw(void *session)
 {
-    static const char *const names[] = { "simulated_vs_measured" };
+    struct session *s = session;
     const struct exp_main_figures figures = {
-        .program = "validate",
         .results = &s->results,
-        .figure = names,
-        .n_figures = sizeof names / sizeof names[0],
         .what = s->what,
     };
 
-    return exp_main_draw(&figures, &s->why);
+    return exp_main_draw(&question_validate, &figures, &s->why);
 }
 
-static int write_tables(struct session *s)
+static int write_tables(void *session)
 {
+    struct session *s = session;
     int err = exp_agreement_write(&s->report, &s->results.dir, &s->why);
 
     if (!err)
         err = exp_validate_targets_write(&s->report, &s->results.dir, &s->why);
     if (!err)
         err = exp_outdir_write(&s->results.dir, "verdict.txt", print_verdict, s, &s->why);
-    return err ? err : exp_results_write_machine(&s->results.dir, &s->setup.machine, s->options.machine, &s->why);
-}
-
-static int finish(struct session *s)
-{
-    int err = write_tables(s), drawn;
-
+    if (!err)
+        err = exp_results_write_machine(&s->results.dir, &s->setup.machine, s->options.machine, &s->why);
     if (!err && exp_agreement_print(&s->report, stdout))
         err = exp_fail(&s->why, -ENOMEM, "out of memory");
-    if (err)
-        return err;
-    drawn = draw(s);
-    err = exp_results_commit(&s->results, &s->why);
-    if (err)
-        return err;
+    return err;
+}
+
+static int answer(void *session)
+{
+    struct session *s = session;
+
     printf("\ntables: %s/\n\n", s->results.path);
-    if (print_verdict(s, stdout))
-        return exp_fail(&s->why, -ENOMEM, "out of memory");
-    return exp_program_drawn(drawn, &s->why);
+    return print_verdict(s, stdout) ? exp_fail(&s->why, -ENOMEM, "out of memory") : 0;
 }
 
 static void document(FILE *out)
@@ -266,16 +262,6 @@ static void document(FILE *out)
     exp_counts_document(out);
     exp_agreement_document(out);
     exp_validate_targets_document(out);
-}
-
-static int run(void *session)
-{
-    struct session *s = session;
-    int err = prepare(s);
-
-    if (!err)
-        err = validate(s);
-    return err ? err : finish(s);
 }
 
 static void release(void *session)
@@ -320,11 +306,17 @@ const struct exp_question question_validate = {
     .asks = "How far are simulated counts from those of real counters?",
     .takes = "1.5 minutes.",
     .examples = { "make validate COUNTS=results/host/vgg16", "make validate MACHINE=zen3 MODEL=vgg16,resnet18" },
+    .figures = { "simulated_vs_measured" },
     .options = options,
     .place = &layout,
     .chapter = { "agreement.csv", "simulated beside counted", NULL },
     EXP_SESSION(struct session),
     .document = document,
-    .run = run,
+    .results_at = offsetof(struct session, results),
+    .prepare = prepare,
+    .work = work,
+    .write = write_tables,
+    .draw = draw,
+    .answer = answer,
     .release = release,
 };
