@@ -21,7 +21,7 @@
 
 enum { MOST_LEVELS = SIM_MAX_LEVELS + 1, KEYS = 3, COLUMN_BYTES = 48 };
 
-/* What is said of each level: the sum of one or two counts. */
+/* Each of these is said of each level: the sum of one or two counts. */
 static const struct quantity {
     const char *title;
     size_t count, plus; /* of struct sim_level_counts; equal: there is one */
