@@ -34,10 +34,10 @@ mutant "a share of threads: the unit between two is one's own" kernels/nest/shar
 mutant "a team that does not sleep" kernels/lib/team.c 's/SPIN_NS = 100000/SPIN_NS = 1000000000/' team
 mutant "a team's run that a cancellation ends" kernels/lib/team.c 's/pthread_setcancelstate\(PTHREAD_CANCEL_DISABLE, &state\)/state = 0/' team
 mutant "the fastest quarter: one of 4 n rounds too many" experiments/base/exp_stats.c \
-    's/\(n \+ 3\) \/ 4/n \/ 4 + 1/' exp_bench
-mutant "a median of an even number" experiments/base/exp_stats.c 's/n \/ 2 - 1\)/n \/ 2)/' exp_bench
+    's/\(n \+ 3\) \/ 4/n \/ 4 + 1/' exp_stats
+mutant "a median of an even number" experiments/base/exp_stats.c 's/n \/ 2 - 1\)/n \/ 2)/' exp_stats
 mutant "an interval's quantile: 10 % of the draws on each side" experiments/base/exp_stats.c \
-    's/EXP_RATIO_DRAWS \/ 40/EXP_RATIO_DRAWS \/ 10/' exp_bench
+    's/EXP_RATIO_DRAWS \/ 40/EXP_RATIO_DRAWS \/ 10/' exp_stats
 mutant "a stop rule: the time limit in the wrong unit" experiments/base/exp_bench.c \
     's/elapsed_ns >= r->limit_ns/elapsed_ns \/ 1000 >= r->limit_ns/' exp_bench
 mutant "a stop rule: one round too many" experiments/base/exp_bench.c 's/n >= r->most/n > r->most/' exp_bench
@@ -90,8 +90,8 @@ mutant "paper: an improvement of hits, not of misses" experiments/paper/exp_pape
     's/\(100 - base_hit_percent\) \/ \(100 - own_hit_percent\)/own_hit_percent \/ base_hit_percent/' paper
 mutant "paper: the im2col matrix has the input's size" experiments/paper/exp_paper_formulas.c \
     's/\(double\)p->r \* \(double\)p->s \* \(double\)p->p/(double)p->p/' paper
-mutant "quantiles: the 10th percentile is the 1st" experiments/base/exp_stats.c 's/s\.n, 0\.1\)/s.n, 0.01)/' study
-mutant "quantiles: numbers that are not finite count as well" experiments/base/exp_stats.c 's/if \(isfinite\(x\[i\]\)\)/if (1)/' study
+mutant "quantiles: the 10th percentile is the 1st" experiments/base/exp_stats.c 's/s\.n, 0\.1\)/s.n, 0.01)/' exp_stats
+mutant "quantiles: numbers that are not finite count as well" experiments/base/exp_stats.c 's/if \(isfinite\(x\[i\]\)\)/if (1)/' exp_stats
 mutant "study: csa2 chooses the other schedule" experiments/study/exp_study_choices.c \
     's/return schedule != csa2_choose_schedule/return schedule == csa2_choose_schedule/' study
 mutant "sweep: the worst configuration is the best" experiments/sweep/exp_sweep_report.c \

@@ -57,6 +57,35 @@ static void test_sorting(void)
     CU_ASSERT(x[0] == 7 && x[1] == 2 && x[2] == 2 && x[3] == 0.5 && x[4] == -1);
 }
 
+static void test_rank(void)
+{
+    const double x[] = { 1, 2, 3, 4 }, up[] = { 10, 20, 30, 1000 }, down[] = { 4, 3, 2, 1 }, flat[] = { 1, 1, 1, 1 };
+    const double gap[] = { 1, (double)NAN, 3, 4 }, tied[] = { 1, 1, 2, 3 };
+
+    CU_ASSERT_DOUBLE_EQUAL(exp_stats_spearman(x, up, 4), 1, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(exp_stats_spearman(x, down, 4), -1, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(exp_stats_spearman(gap, down, 4), -1, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(exp_stats_spearman(x, tied, 4), 4.5 / sqrt(5 * 4.5), 1e-12);
+    CU_ASSERT(isnan(exp_stats_spearman(x, flat, 4)) && isnan(exp_stats_spearman(x, up, 2)));
+    CU_ASSERT_DOUBLE_EQUAL(exp_stats_kendall(x, up, 4), 1, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(exp_stats_kendall(gap, down, 4), -1, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(exp_stats_kendall(x, tied, 4), 5 / sqrt(6 * 5), 1e-12);
+    CU_ASSERT(isnan(exp_stats_kendall(x, flat, 4)));
+}
+
+static void test_spread(void)
+{
+    double ratio[] = { 5, 1, 3, 2, 4, (double)NAN };
+    struct exp_spread s = exp_spread_of(ratio, 6);
+
+    CU_ASSERT(s.n == 5);
+    CU_ASSERT_DOUBLE_EQUAL(s.p10, 1.4, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(s.median, 3, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(s.p90, 4.6, 1e-12);
+    CU_ASSERT_EQUAL(exp_spread_of(ratio, 4).median, 2.5); /* of the sorted ones, 1 to 4 */
+    CU_ASSERT(!exp_spread_of(ratio, 0).n);
+}
+
 static int compare(const void *a, const void *b)
 {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
@@ -174,6 +203,8 @@ static const struct test_case cases[] = {
     { "aggregates agree with sorting", test_random_aggregates },
     { "times of rounds add up, unknown ones to nothing", test_times },
     { "numbers are sorted up and down", test_sorting },
+    { "ranks are compared, ties and gaps included", test_rank },
+    { "quantiles of what is finite", test_spread },
     { "a speed-up is of the fastest quarters, its interval of halves of the rounds", test_ratio },
     { "a speed-up's interval leaves out 2.5 % on each side", test_ratio_tails },
     { "a speed-up of few rounds, or without Base", test_ratio_of_little },

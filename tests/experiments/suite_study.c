@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "counters/host/ctr_emulated.h"
-#include "experiments/base/exp_stats.h"
 #include "experiments/base/exp_table.h"
 #include "experiments/setup/exp_machine.h"
 #include "experiments/setup/exp_models.h"
@@ -23,34 +22,6 @@
 #include "tests/experiments/fake_ruler.h"
 #include "tests/rng.h"
 #include "tests/suites.h"
-
-static void test_rank(void)
-{
-    const double x[] = { 1, 2, 3, 4 }, up[] = { 10, 20, 30, 1000 }, down[] = { 4, 3, 2, 1 }, flat[] = { 1, 1, 1, 1 };
-    const double gap[] = { 1, (double)NAN, 3, 4 }, tied[] = { 1, 1, 2, 3 };
-
-    CU_ASSERT_DOUBLE_EQUAL(exp_stats_spearman(x, up, 4), 1, 1e-12);
-    CU_ASSERT_DOUBLE_EQUAL(exp_stats_spearman(x, down, 4), -1, 1e-12);
-    CU_ASSERT_DOUBLE_EQUAL(exp_stats_spearman(gap, down, 4), -1, 1e-12);
-    CU_ASSERT_DOUBLE_EQUAL(exp_stats_spearman(x, tied, 4), 4.5 / sqrt(5 * 4.5), 1e-12);
-    CU_ASSERT(isnan(exp_stats_spearman(x, flat, 4)) && isnan(exp_stats_spearman(x, up, 2)));
-    CU_ASSERT_DOUBLE_EQUAL(exp_stats_kendall(x, up, 4), 1, 1e-12);
-    CU_ASSERT_DOUBLE_EQUAL(exp_stats_kendall(gap, down, 4), -1, 1e-12);
-    CU_ASSERT_DOUBLE_EQUAL(exp_stats_kendall(x, tied, 4), 5 / sqrt(6 * 5), 1e-12);
-    CU_ASSERT(isnan(exp_stats_kendall(x, flat, 4)));
-}
-
-static void test_spread(void)
-{
-    double ratio[] = { 5, 1, 3, 2, 4, (double)NAN };
-    struct exp_spread s = exp_spread_of(ratio, 6);
-
-    CU_ASSERT(s.n == 5);
-    CU_ASSERT_DOUBLE_EQUAL(s.p10, 1.4, 1e-12);
-    CU_ASSERT_DOUBLE_EQUAL(s.median, 3, 1e-12);
-    CU_ASSERT_DOUBLE_EQUAL(s.p90, 4.6, 1e-12);
-    CU_ASSERT(!exp_spread_of(ratio, 0).n);
-}
 
 /* A fit finds the costs that samples were made with, though one sample of forty is wrong by far, and none is negative. */
 static void test_fit(void)
@@ -392,8 +363,6 @@ static void test_disturbed(void)
 
 static const struct test_case cases[] = {
     { "recorded times that are no good are refused", test_bad_times },
-    { "ranks are compared, ties and gaps included", test_rank },
-    { "quantiles of what is finite", test_spread },
     { "a fit finds the costs, and no negative ones", test_fit },
     { "csa2 counts what can be worked out by hand", test_counts },
     { "groups and images multiply the work", test_groups },
