@@ -31,7 +31,7 @@ openblas_archive = $(firstword $(wildcard $(if $(SYSROOT),$(SYSROOT)/usr/lib/$(T
 
 guest_archives = $(foreach l,$(LIBRARIES),$(call archive,$l))
 link_guest = $(Q)test -n "$(openblas_archive)" || { echo "guest: libopenblas.a, OpenBLAS's static library, is missing (package libopenblas-dev)" >&2; exit 1; }; \
-    $(CC) $(BASE_LDFLAGS) $(LDFLAGS) -static -o $@ $^ $(openblas_archive) -lm
+    $(CC) $(BASE_LDFLAGS) $(LDFLAGS) -static -o $@ $^ $(openblas_archive) -lgsl -lgslcblas -lm
 
 $(BUILD)/guest: $(call objects,experiments/observe/main_guest.c counters/observe/obs_emulator_watcher.c kernels/blas/blas_linked.c) $(guest_archives)
 	@echo "  LINK    $@"
