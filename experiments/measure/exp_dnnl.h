@@ -30,14 +30,20 @@ int exp_dnnl_load(struct exp_dnnl **d, struct exp_why *why);
 void exp_dnnl_unload(struct exp_dnnl *d); /* NULL is fine; after all its convolutions */
 const char *exp_dnnl_version(const struct exp_dnnl *d);
 
+/* Describes a convolution and the activation that is fused with it. The tensors are the caller's. */
+struct exp_dnnl_layer {
+    enum exp_dnnl_layout layout;
+    const struct conv_problem *problem;
+    enum conv_activation activation;
+    float *in, *filter, *out; /* filter: OIHW */
+};
+
 /*
- * Prepares a convolution and the activation that is fused with it. in, filter (OIHW) and out are the caller's and must
- * outlive it; the filter is copied. BLOCKED copies the input, too. Returns 0; -ENOTSUP if oneDNN has no implementation;
- * -ENOMEM; -EIO; why gets one line.
+ * Prepares a layer, whose in and out must outlive it; the filter is copied. BLOCKED copies the input, too. Returns 0;
+ * -ENOTSUP if oneDNN has no implementation; -ENOMEM; -EIO; why gets one line.
  */
-int exp_dnnl_conv_new(struct exp_dnnl_conv **c, const struct exp_dnnl *d, enum exp_dnnl_layout layout,
-                      const struct conv_problem *p, enum conv_activation activation, float *in, float *filter,
-                      float *out, struct exp_why *why);
+int exp_dnnl_conv_new(struct exp_dnnl_conv **c, const struct exp_dnnl *d, const struct exp_dnnl_layer *layer,
+                      struct exp_why *why);
 void exp_dnnl_conv_free(struct exp_dnnl_conv *c);
 
 /* Runs what is timed. Returns 0 or -EIO. */

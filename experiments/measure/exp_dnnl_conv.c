@@ -80,9 +80,9 @@ static int describe_activation(const struct exp_dnnl *d, enum conv_activation ac
     return err;
 }
 
-static int describe_conv(struct exp_dnnl_conv *c, const struct conv_problem *p, const struct descriptors *m,
-                         enum exp_dnnl_layout layout, enum conv_activation activation)
+static int describe_conv(struct exp_dnnl_conv *c, const struct exp_dnnl_layer *l, const struct descriptors *m)
 {
+    const struct conv_problem *p = l->problem;
     const dnnl_dims_t stride = { (dnnl_dim_t)p->stride_h, (dnnl_dim_t)p->stride_w };
     const dnnl_dims_t dilation = { (dnnl_dim_t)p->dilation_h - 1, (dnnl_dim_t)p->dilation_w - 1 };
     /* What the last window reaches, not what the shape offers: oneDNN wants both to agree. */
@@ -91,12 +91,12 @@ static int describe_conv(struct exp_dnnl_conv *c, const struct conv_problem *p, 
     const ptrdiff_t high_w =
         (ptrdiff_t)((p->q - 1) * p->stride_w + (p->s - 1) * p->dilation_w + 1) - (ptrdiff_t)(p->w + p->pad_left);
     const dnnl_dims_t low = { (dnnl_dim_t)p->pad_top, (dnnl_dim_t)p->pad_left }, high = { high_h, high_w };
-    const dnnl_memory_desc_t *data = layout == EXP_DNNL_PLAIN ? m->plain : m->any;
+    const dnnl_memory_desc_t *data = l->layout == EXP_DNNL_PLAIN ? m->plain : m->any;
     const struct exp_dnnl *d = c->d;
     dnnl_convolution_desc_t desc;
     dnnl_primitive_attr_t attr = NULL;
     const char *impl = NULL;
-    int err = describe_activation(d, activation, &attr);
+    int err = describe_activation(d, l->activation, &attr);
 
     if (!err && (d->dnnl_dilated_convolution_forward_desc_init_(&desc, dnnl_forward_inference, dnnl_convolution_direct,
                                                                 &data[IN], &m->any[FILTER], NULL, &data[OUT], stride,
@@ -195,12 +195,11 @@ static int make_stages(struct exp_dnnl_conv *c, enum exp_dnnl_layout layout, con
     return err;
 }
 
-int exp_dnnl_conv_new(struct exp_dnnl_conv **out, const struct exp_dnnl *d, enum exp_dnnl_layout layout,
-                      const struct conv_problem *p, enum conv_activation activation, float *in, float *filter,
-                      float *to, struct exp_why *why)
+int exp_dnnl_conv_new(struct exp_dnnl_conv **out, const struct exp_dnnl *d, const struct exp_dnnl_layer *layer,
+                      struct exp_why *why)
 {
     struct exp_dnnl_conv *c = calloc(1, sizeof *c);
-    float *const data[N_MEMORIES] = { in, filter, to };
+    float *const data[N_MEMORIES] = { layer->in, layer->filter, layer->out };
     struct descriptors m;
     int err;
 
@@ -208,13 +207,13 @@ int exp_dnnl_conv_new(struct exp_dnnl_conv **out, const struct exp_dnnl *d, enum
     if (!c)
         return exp_fail(why, -ENOMEM, "out of memory");
     c->d = d;
-    err = describe(d, p, &m);
+    err = describe(d, layer->problem, &m);
     if (!err)
-        err = describe_conv(c, p, &m, layout, activation);
+        err = describe_conv(c, layer, &m);
     if (!err)
         err = make_memories(c, &m, data);
     if (!err)
-        err = make_stages(c, layout, &m);
+        err = make_stages(c, layer->layout, &m);
     if (err) {
         exp_dnnl_conv_free(c);
         return exp_fail(why, err, "oneDNN %s",
@@ -272,11 +271,10 @@ const char *exp_dnnl_impl(const struct exp_dnnl_conv *c)
 
 #else
 
-int exp_dnnl_conv_new(struct exp_dnnl_conv **c, const struct exp_dnnl *d, enum exp_dnnl_layout layout,
-                      const struct conv_problem *p, enum conv_activation activation, float *in, float *filter,
-                      float *out, struct exp_why *why)
+int exp_dnnl_conv_new(struct exp_dnnl_conv **c, const struct exp_dnnl *d, const struct exp_dnnl_layer *layer,
+                      struct exp_why *why)
 {
-    (void)d, (void)layout, (void)p, (void)activation, (void)in, (void)filter, (void)out;
+    (void)d, (void)layer;
     *c = NULL;
     return exp_fail(why, -ENOTSUP, "built without oneDNN");
 }

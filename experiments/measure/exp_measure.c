@@ -79,19 +79,22 @@ static int prepare(void *ctx)
     return 0;
 }
 
-typedef int (*open_fn)(struct ctr_counters *c, const struct ctr_source *source, const char *groups_dir,
-                       const char *uarch, const char *group, char *why, size_t why_bytes);
+/* Describes a group of events, and how it is opened. */
+struct events {
+    int (*open)(struct ctr_counters *c, const struct ctr_source *source, const char *groups_dir, const char *uarch,
+                const char *group, char *why, size_t why_bytes);
+    const struct ctr_source *source;
+    const char *groups_dir, *uarch, *group;
+};
 
-static void open_counting(struct counting *k, open_fn open, const struct ctr_source *source, const char *dir,
-                          const char *uarch, const char *group, char *name, size_t name_bytes, char *why,
-                          size_t why_bytes)
+static void open_counting(struct counting *k, const struct events *e, struct exp_measure_source *s)
 {
-    if (open(&k->counters, source, dir, uarch, group, why, why_bytes)) {
-        k->why_not = why;
+    if (e->open(&k->counters, e->source, e->groups_dir, e->uarch, e->group, s->why_not, sizeof s->why_not)) {
+        k->why_not = s->why_not;
         return;
     }
-    snprintf(name, name_bytes, "%s %s/%s", source->name, k->counters.group->uarch, k->counters.group->name);
-    why[0] = '\0';
+    snprintf(s->name, sizeof s->name, "%s %s/%s", e->source->name, k->counters.group->uarch, k->counters.group->name);
+    s->why_not[0] = '\0';
 }
 
 /* The reason of the first case that lacks a count is everybody's. */
@@ -288,21 +291,21 @@ bool exp_measure_counts(const struct exp_measure_options *o)
 
 static int open_all(struct measure *m, struct exp_measure_info *info)
 {
+    const struct exp_measure_options *o = m->o;
+    const struct events hardware = { ctr_counters_open, source_of(o), o->groups_dir, o->uarch, counts_group };
+    const struct events common = { ctr_counters_open, source_of(o), o->groups_dir, o->uarch, "COMMON" };
+    const struct events software = { ctr_counters_open_plain, &ctr_source_perf, CTR_GROUPS_DIR, "software",
+                                     "SOFTWARE" };
+
     if (m->o->cache != EXP_WARM && exp_cold_init(&m->cold, m->e->setup))
         return -ENOMEM;
     if (m->o->cache != EXP_WARM)
         exp_cold_describe(&m->cold, info->emptied, sizeof info->emptied);
     exp_phases_find_parts(&m->parts, m->e->setup, &info->why_no_base_steps);
-    open_counting(&m->hardware, ctr_counters_open, source_of(m->o), m->o->groups_dir, m->o->uarch, counts_group,
-                  info->counter_source, sizeof info->counter_source, info->why_no_counters,
-                  sizeof info->why_no_counters);
+    open_counting(&m->hardware, &hardware, &info->hardware);
+    open_counting(&m->common, &common, &info->common);
+    open_counting(&m->software, &software, &info->software);
     snprintf(info->counter_note, sizeof info->counter_note, "%s", m->hardware.counters.census.note);
-    open_counting(&m->common, ctr_counters_open, m->o->source ? m->o->source : &ctr_source_perf, m->o->groups_dir,
-                  m->o->uarch, "COMMON", info->common_source, sizeof info->common_source, info->why_no_common,
-                  sizeof info->why_no_common);
-    open_counting(&m->software, ctr_counters_open_plain, &ctr_source_perf, CTR_GROUPS_DIR, "software", "SOFTWARE",
-                  info->software_source, sizeof info->software_source, info->why_no_software,
-                  sizeof info->why_no_software);
     return 0;
 }
 

@@ -38,20 +38,21 @@ struct exp_measure_options {
     const char *uarch;               /* the folder of their event groups; NULL: this computer's */
 };
 
+/* Names what counted a group of events, or says why nothing did. */
+struct exp_measure_source {
+    char name[96]; /* "perf_event clx/CACHE", or "" */
+    char why_not[400];
+};
+
 /*
  * Says what the measurement was made with; exp_measure_all fills it. Reasons are "" where there is nothing to explain.
  */
 struct exp_measure_info {
     int core; /* the pinned core, -1 if pinning failed */
     char why_not_pinned[200];
-    char counter_source[96]; /* "perf_event clx/CACHE", or "" */
-    char why_no_counters[400];
-    char counter_note[320];               /* which counters do not count; "" if all do */
-    char why_no_count[EXP_N_COUNTS][256]; /* though there are counters */
-    char common_source[96];               /* the same for the common quantities */
-    char why_no_common[400];
-    char software_source[96];
-    char why_no_software[400];
+    struct exp_measure_source hardware, common, software; /* common: of the common quantities */
+    char counter_note[320];                               /* which counters do not count; "" if all do */
+    char why_no_count[EXP_N_COUNTS][256];                 /* though there are counters */
     struct exp_why why_no_base_steps;
     size_t n_rounds;  /* of the layer with the fewest; 0: nothing was timed */
     enum exp_end end; /* why there were no more */

@@ -56,11 +56,16 @@ static size_t estimate(const struct exp_peers *p, const size_t scratch[CONV_N_TE
 static void open_dnnl(struct exp_peers *p, struct exp_peers_layer *l)
 {
     for (int i = 0; i < EXP_N_PEERS_ONEDNN; i++) {
+        const struct exp_dnnl_layer layer = { .layout = (enum exp_dnnl_layout)i,
+                                              .problem = exp_peers_problem(l),
+                                              .activation = CONV_ACTIVATION_NONE,
+                                              .in = l->in,
+                                              .filter = l->filter,
+                                              .out = l->out };
         struct exp_why why = { "" };
 
         if (p->dnnl)
-            exp_dnnl_conv_new(&l->conv[i], p->dnnl, (enum exp_dnnl_layout)i, exp_peers_problem(l), CONV_ACTIVATION_NONE,
-                              l->in, l->filter, l->out, &why);
+            exp_dnnl_conv_new(&l->conv[i], p->dnnl, &layer, &why);
         exp_say(l->why_not[EXP_PEER_NCHW + i], sizeof l->why_not[0], "%s", p->dnnl ? why.text : p->why_no_dnnl);
     }
 }

@@ -85,13 +85,17 @@ static int open_bnorm(struct bench *b, const struct conv_problem *p, const struc
 static int open_conv(struct bench *b, const struct exp_dnnl *dnnl, struct exp_why *why)
 {
     const struct conv_binding *bind = &b->tensors.bind;
+    const struct exp_dnnl_layer layer = { .layout = EXP_DNNL_BLOCKED,
+                                          .problem = &b->site.plan->problem,
+                                          .activation = CONV_ACTIVATION_RELU6,
+                                          .in = conv_out_ptr(bind->addr[CONV_INPUT]),
+                                          .filter = conv_out_ptr(bind->addr[CONV_FILTER]),
+                                          .out = conv_out_ptr(bind->addr[CONV_OUTPUT]) };
     int err;
 
     if (!dnnl)
         return 0;
-    err = exp_dnnl_conv_new(&b->dnnl_conv, dnnl, EXP_DNNL_BLOCKED, &b->site.plan->problem, CONV_ACTIVATION_RELU6,
-                            conv_out_ptr(bind->addr[CONV_INPUT]), conv_out_ptr(bind->addr[CONV_FILTER]),
-                            conv_out_ptr(bind->addr[CONV_OUTPUT]), why);
+    err = exp_dnnl_conv_new(&b->dnnl_conv, dnnl, &layer, why);
     return err == -ENOTSUP ? 0 : err;
 }
 

@@ -31,6 +31,7 @@ int exp_rivals_init(struct exp_rivals *r, const struct exp_polydl_layer *l, cons
                     struct exp_why *why)
 {
     const struct conv_binding *b = &r->tensors[EXP_POLYDL_SCONV].bind;
+    struct exp_dnnl_layer layer;
     int err;
 
     *r = (struct exp_rivals){ .setup = t->setup };
@@ -41,9 +42,13 @@ int exp_rivals_init(struct exp_rivals *r, const struct exp_polydl_layer *l, cons
         err = make_tensors(r, EXP_POLYDL_BASE);
     if (err || !t->dnnl || !is_there(r, EXP_POLYDL_SCONV))
         return err;
-    err = exp_dnnl_conv_new(&r->dnnl, t->dnnl, EXP_DNNL_BLOCKED, l->shape, CONV_ACTIVATION_NONE,
-                            conv_out_ptr(b->addr[CONV_INPUT]), conv_out_ptr(b->addr[CONV_FILTER]),
-                            conv_out_ptr(b->addr[CONV_OUTPUT]), why);
+    layer = (struct exp_dnnl_layer){ .layout = EXP_DNNL_BLOCKED,
+                                     .problem = l->shape,
+                                     .activation = CONV_ACTIVATION_NONE,
+                                     .in = conv_out_ptr(b->addr[CONV_INPUT]),
+                                     .filter = conv_out_ptr(b->addr[CONV_FILTER]),
+                                     .out = conv_out_ptr(b->addr[CONV_OUTPUT]) };
+    err = exp_dnnl_conv_new(&r->dnnl, t->dnnl, &layer, why);
     return err == -ENOTSUP ? 0 : err;
 }
 

@@ -223,9 +223,9 @@ static void fill_source(ROW *row, const struct exp_report *r, const struct exp_c
     snprintf(row->source, sizeof row->source, "%s%s; time: %s%s; %s caches; counts: %s",
              is_base ? "OpenBLAS core " : "own nest", is_base ? r->e->setup->blas.core : "", r->clock,
              ctr_is_emulated() ? " of an emulator" : "", exp_cache_state_name(r->cache),
-             *info->counter_source    ? info->counter_source
-             : *info->software_source ? info->software_source
-                                      : "none");
+             *info->hardware.name   ? info->hardware.name
+             : *info->software.name ? info->software.name
+                                    : "none");
 }
 
 static void fill_times(ROW *row, const struct exp_report *r, const struct exp_case *c)

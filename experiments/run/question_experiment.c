@@ -359,7 +359,7 @@ static void say_figures(const struct session *s, struct exp_figures *f)
     exp_say(f->host, sizeof f->host, "%s%s, one thread, %s%s%s%s; OpenBLAS core %s",
             ctr_is_emulated() ? "an emulator, whose times are its own, on " : "", cpu,
             s->why_not_timed ? "not timed" : "time by ", s->why_not_timed ? "" : exp_clock_name(s->options.clock),
-            *s->info.counter_source ? ", counts by " : "", s->info.counter_source,
+            *s->info.hardware.name ? ", counts by " : "", s->info.hardware.name,
             u->blas.handle ? u->blas.core : "missing");
     exp_say(f->arch, sizeof f->arch, "%s",
             exp_published_arch_of_machine(u->machine.name, s->options.cache == EXP_WARM));

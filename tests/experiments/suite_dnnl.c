@@ -35,12 +35,13 @@ static void with_library(void (*check)(const struct exp_dnnl *d))
 static bool run_conv(const struct exp_dnnl *d, const struct kcheck *k, enum exp_dnnl_layout layout,
                      enum conv_activation activation, struct kbuffer *out, size_t n_out, char name[64])
 {
+    const struct exp_dnnl_layer layer = { layout, &k->p, activation, k->in, k->filter, out->data };
     struct exp_dnnl_conv *c;
     struct exp_why why;
     int err;
 
     memset(out->data, 0xff, n_out * sizeof(float));
-    err = exp_dnnl_conv_new(&c, d, layout, &k->p, activation, k->in, k->filter, out->data, &why);
+    err = exp_dnnl_conv_new(&c, d, &layer, &why);
     test_check(!err, "%s, layout %d: %s", kcheck_describe(&k->p), (int)layout, why.text);
     if (err)
         return false;

@@ -306,7 +306,7 @@ static void test_measured(void)
     if (!set_up(&f))
         return;
     if (run(&f)) {
-        CU_ASSERT(!*f.info.counter_note && !strcmp(f.info.counter_source, "made up fake/CACHE"));
+        CU_ASSERT(!*f.info.counter_note && !strcmp(f.info.hardware.name, "made up fake/CACHE"));
         check_good_counts(&f);
         check_column(&f, "layers.csv", "measured_loads", 100000);
         check_column(&f, "layers.csv", "measured_l1_load_misses", 500);
