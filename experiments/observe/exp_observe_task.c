@@ -15,7 +15,7 @@
 #include "counters/host/ctr_timer.h"
 #include "experiments/base/exp_error.h"
 #include "experiments/observe/exp_observed_result.h"
-#include "experiments/replay/exp_kept_counts.h"
+#include "experiments/replay/exp_quantity.h"
 
 /* ---- what an observation depends on ---- */
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "experiments/replay/exp_kept_counts.h"
+#include "experiments/replay/exp_quantity.h"
 #include "kernels/ukr/ukr.h"
 
 enum { NAME_BYTES = 2 * OBS_NAME_BYTES };

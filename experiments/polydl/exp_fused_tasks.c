@@ -10,7 +10,7 @@
 #include "experiments/base/exp_error.h"
 #include "experiments/base/exp_program.h"
 #include "experiments/polydl/exp_planned.h"
-#include "experiments/replay/exp_kept_counts.h"
+#include "experiments/replay/exp_quantity.h"
 #include "experiments/setup/exp_plan_text.h"
 #include "experiments/store/exp_task_list.h"
 #include "sim/hierarchy.h"

@@ -14,7 +14,7 @@
 #include "experiments/polydl/exp_sources.h"
 #include "experiments/polydl/exp_walk.h"
 #include "experiments/replay/exp_estimate.h"
-#include "experiments/replay/exp_kept_counts.h"
+#include "experiments/replay/exp_quantity.h"
 #include "experiments/store/exp_task_list.h"
 #include "sim/hierarchy.h"
 

@@ -9,7 +9,7 @@
 #include "experiments/base/exp_error.h"
 #include "experiments/base/exp_program.h"
 #include "experiments/base/exp_text.h"
-#include "experiments/replay/exp_kept_counts.h"
+#include "experiments/replay/exp_quantity.h"
 #include "experiments/setup/exp_plan_text.h"
 #include "experiments/store/exp_task_list.h"
 

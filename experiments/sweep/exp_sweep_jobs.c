@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "experiments/base/exp_error.h"
-#include "experiments/replay/exp_kept_counts.h"
+#include "experiments/replay/exp_quantity.h"
 #include "experiments/replay/exp_replay.h"
 #include "experiments/replay/exp_replay_plan.h"
 #include "sim/analysis/ways.h"

@@ -5,7 +5,7 @@
 
 #include "experiments/base/exp_error.h"
 #include "experiments/base/exp_program.h"
-#include "experiments/replay/exp_kept_counts.h"
+#include "experiments/replay/exp_quantity.h"
 #include "experiments/replay/exp_replay_plan.h"
 #include "experiments/setup/exp_plan_text.h"
 #include "experiments/sweep/exp_sweep.h"
