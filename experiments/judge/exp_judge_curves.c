@@ -7,27 +7,45 @@
 #include "experiments/judge/exp_judge_files.h"
 #include "experiments/judge/exp_judge_paper.h"
 
-/* clang-format off */
-#define RATIO_COLUMN(number, name, label, colour, unit, what)                                                          \
-    { name, "", "the same of " name " in layers.csv", "replay" },
-
-static const struct exp_csv_column ratio_columns[] = {
-    { "schedule", "", "which is held against the first: its value / that of the first", "" },
-    { "rank_percent", "%", "position among the layers, each yardstick sorted on its own", "" },
-    { "predicted_cycles", "", "ratio of the cycles that are predicted", "SConv Eq. 6" },
-    EXP_EACH_YARDSTICK(RATIO_COLUMN)
+struct ratio_row {
+    const char *schedule;
+    double rank_percent, predicted_cycles, of[EXP_N_YARDSTICKS];
+    const char *why_not[EXP_N_YARDSTICKS]; /* of what is NaN */
 };
 
-static const struct exp_csv_column speedup_columns[] = {
-    { "layers", "", "all, or pointwise", "" },
-    { "rank_percent", "%", "position among them, each column sorted on its own", "" },
-    { "estimated_speedup", "", "as in layers.csv", "replay" },
-    { "issue_speedup", "", "as in layers.csv", "replay" },
+struct speedup_row {
+    const char *layers;
+    double rank_percent, estimated, issue;
+};
+
+#define RATIO struct ratio_row
+#define SPEEDUP struct speedup_row
+
+/* clang-format off */
+#define RATIO_BY(y, name, label, colour, unit, what)                                                                   \
+    { { name, "", "the same of " name " in layers.csv", "replay" }, REC_NAN_OR(RATIO, of[y], why_not[y]) },
+
+static const struct rec_field ratio_fields[] = {
+    { { "schedule", "", "which is held against the first: its value / that of the first", "" },
+      REC_AT(RATIO, schedule) },
+    { { "rank_percent", "%", "position among the layers, each yardstick sorted on its own", "" },
+      REC_AT(RATIO, rank_percent) },
+    { { "predicted_cycles", "", "ratio of the cycles that are predicted", "SConv Eq. 6" },
+      REC_NAN_AS(RATIO, predicted_cycles, "nothing predicts it") },
+    EXP_EACH_YARDSTICK(RATIO_BY)
+};
+
+static const struct rec_field speedup_fields[] = {
+    { { "layers", "", "all, or pointwise", "" }, REC_AT(SPEEDUP, layers) },
+    { { "rank_percent", "%", "position among them, each column sorted on its own", "" },
+      REC_AT(SPEEDUP, rank_percent) },
+    { { "estimated_speedup", "", "as in layers.csv", "replay" }, REC_AT(SPEEDUP, estimated) },
+    { { "issue_speedup", "", "as in layers.csv", "replay" }, REC_AT(SPEEDUP, issue) },
 };
 /* clang-format on */
 
-const struct exp_csv_file exp_judge_ratios_file = EXP_CSV_FILE("ratios.csv", ratio_columns);
-const struct exp_csv_file exp_judge_speedups_file = EXP_CSV_FILE("speedups.csv", speedup_columns);
+const struct rec_table exp_judge_ratios_table = REC_TABLE("ratios.csv", ratio_fields, RATIO);
+const struct rec_table exp_judge_speedups_table = REC_TABLE("speedups.csv", speedup_fields, SPEEDUP);
 
 /* A column sorts this number of each layer. */
 struct curve {
@@ -75,13 +93,15 @@ static void put_ratios(const struct exp_judge_report *r, struct exp_csv *csv, si
     for (size_t k = 0; k < 1 + EXP_N_YARDSTICKS; k++)
         sort_layers(r, &(struct curve){ .of = layer_ratio, .variant = variant, .column = k }, value + k * n);
     for (size_t i = 0; i < n; i++) {
-        exp_csv_string(csv, "schedule", exp_variant_at(variant)->name);
-        exp_csv_double(csv, "rank_percent", rank_percent(i, n));
-        exp_csv_number(csv, "predicted_cycles", value[i], "nothing predicts it");
-        for (unsigned y = 0; y < EXP_N_YARDSTICKS; y++)
-            exp_judge_put_by(csv, "", (enum exp_yardstick)y, "", value[(1 + y) * n + i],
-                             exp_judge_why_not(r, (enum exp_yardstick)y));
-        exp_csv_end_row(csv);
+        RATIO row = { exp_variant_at(variant)->name, rank_percent(i, n), .predicted_cycles = value[i] };
+
+        for (unsigned y = 0; y < EXP_N_YARDSTICKS; y++) {
+            const char *why_not = exp_judge_why_not(r, (enum exp_yardstick)y);
+
+            row.of[y] = exp_judge_number(value[(1 + y) * n + i], why_not);
+            row.why_not[y] = exp_judge_reason(why_not);
+        }
+        rec_put(csv, &exp_judge_ratios_table, &row);
     }
 }
 
@@ -93,11 +113,9 @@ static void put_speedups(const struct exp_judge_report *r, struct exp_csv *csv, 
     issued.column = 1;
     sort_layers(r, &issued, value + n);
     for (size_t i = 0; i < n; i++) {
-        exp_csv_string(csv, "layers", only_pointwise ? "pointwise" : "all");
-        exp_csv_double(csv, "rank_percent", rank_percent(i, n));
-        exp_csv_double(csv, "estimated_speedup", value[i]);
-        exp_csv_double(csv, "issue_speedup", value[n + i]);
-        exp_csv_end_row(csv);
+        const SPEEDUP row = { only_pointwise ? "pointwise" : "all", rank_percent(i, n), value[i], value[n + i] };
+
+        rec_put(csv, &exp_judge_speedups_table, &row);
     }
 }
 
@@ -116,13 +134,13 @@ static void put_all_speedups(const struct exp_judge_report *r, struct exp_csv *c
 }
 
 /* Writes a file of curves; `put` gets room for a value of each layer in each column of a file. */
-static int write_curves(const struct exp_judge_report *r, const struct exp_csv_file *file,
+static int write_curves(const struct exp_judge_report *r, const struct rec_table *t,
                         void (*put)(const struct exp_judge_report *r, struct exp_csv *csv, double *value),
                         const char *what, struct exp_why *why)
 {
-    double *value = malloc((r->n_verdicts + 1) * file->n_columns * sizeof *value);
+    double *value = malloc((r->n_verdicts + 1) * t->file.n_columns * sizeof *value);
     struct exp_csv *csv = NULL;
-    int err = value ? exp_csv_create(&csv, r->dir, file, what, why) : exp_fail(why, -ENOMEM, "out of memory");
+    int err = value ? exp_csv_create(&csv, r->dir, &t->file, what, why) : exp_fail(why, -ENOMEM, "out of memory");
 
     if (!err) {
         put(r, csv, value);
@@ -134,10 +152,10 @@ static int write_curves(const struct exp_judge_report *r, const struct exp_csv_f
 
 int exp_judge_write_ratios(const struct exp_judge_report *r, const char *what, struct exp_why *why)
 {
-    return write_curves(r, &exp_judge_ratios_file, put_all_ratios, what, why);
+    return write_curves(r, &exp_judge_ratios_table, put_all_ratios, what, why);
 }
 
 int exp_judge_write_speedups(const struct exp_judge_report *r, const char *what, struct exp_why *why)
 {
-    return write_curves(r, &exp_judge_speedups_file, put_all_speedups, what, why);
+    return write_curves(r, &exp_judge_speedups_table, put_all_speedups, what, why);
 }

@@ -2,11 +2,14 @@
 #ifndef EXPERIMENTS_EXP_JUDGE_FILES_H
 #define EXPERIMENTS_EXP_JUDGE_FILES_H
 
+#include <math.h>
+
 #include "experiments/base/exp_error.h"
 #include "experiments/judge/exp_judge_report.h"
+#include "experiments/record/record.h"
 
-extern const struct exp_csv_file exp_judge_layers_file, exp_judge_models_file, exp_judge_ratios_file,
-    exp_judge_speedups_file;
+extern const struct rec_table exp_judge_layers_table, exp_judge_models_table, exp_judge_ratios_table,
+    exp_judge_speedups_table;
 
 /* Writes the row of a layer to layers.csv, which is open. */
 void exp_judge_put_layer(const struct exp_judge_report *r, const struct exp_judge_model *model,
@@ -17,19 +20,23 @@ int exp_judge_write_models(const struct exp_judge_report *r, const char *what, s
 int exp_judge_write_ratios(const struct exp_judge_report *r, const char *what, struct exp_why *why);
 int exp_judge_write_speedups(const struct exp_judge_report *r, const char *what, struct exp_why *why);
 
-/* Writes a number, or why there is none: for that reason, or as it was divided by nothing. */
-void exp_judge_put(struct exp_csv *csv, const char *column, double value, const char *why_not);
+/* Return a number, NaN where there is a reason; the reason, which of a number that is NaN is a division by nothing. */
+static inline double exp_judge_number(double value, const char *why_not)
+{
+    return why_not ? (double)NAN : value;
+}
 
-/* Writes such a number to the column that is called after a yardstick: <before><yardstick><after>. */
-void exp_judge_put_by(struct exp_csv *csv, const char *before, enum exp_yardstick y, const char *after, double value,
-                      const char *why_not);
+static inline const char *exp_judge_reason(const char *why_not)
+{
+    return why_not ? why_not : "the better schedule moves nothing";
+}
 
-/* Writes the value of each variant by a yardstick: <variant>_<yardstick>. */
-void exp_judge_put_variants(struct exp_csv *csv, enum exp_yardstick y, const double value[EXP_N_VARIANTS],
-                            const char *why_not);
+/* Estimated cycles as milliseconds. */
+struct exp_judge_ms {
+    double value;
+    const char *why_not; /* where that is NaN */
+};
 
-/* Writes estimated cycles as milliseconds. */
-void exp_judge_put_ms(struct exp_csv *csv, const char *column, double cycles, const struct sim_machine *m,
-                      const char *why_not);
+struct exp_judge_ms exp_judge_ms_of(double cycles, const struct sim_machine *m, const char *why_not);
 
 #endif

@@ -15,7 +15,7 @@ int exp_judge_report_open(struct exp_judge_report *r, const struct exp_outdir *d
 
     r->dir = dir;
     r->experiments_dir = experiments_dir;
-    return err ? err : exp_csv_create(&r->layers, dir, &exp_judge_layers_file, what, why);
+    return err ? err : exp_csv_create(&r->layers, dir, &exp_judge_layers_table.file, what, why);
 }
 
 void exp_judge_report_release(struct exp_judge_report *r)
@@ -161,9 +161,9 @@ int exp_judge_report_finish(struct exp_judge_report *r, const char *what, struct
 
 void exp_judge_report_document(FILE *out)
 {
-    const struct exp_csv_file *const files[] = { &exp_judge_layers_file, &exp_judge_models_file, &exp_judge_ratios_file,
-                                                 &exp_judge_speedups_file };
+    const struct rec_table *const tables[] = { &exp_judge_layers_table, &exp_judge_models_table,
+                                               &exp_judge_ratios_table, &exp_judge_speedups_table };
 
-    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
-        exp_csv_document(files[i], out);
+    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
+        exp_csv_document(&tables[i]->file, out);
 }

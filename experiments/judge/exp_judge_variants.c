@@ -10,7 +10,7 @@ static double exp_csa_cycles(const struct exp_case *c)
     return c->tiling[c->algo->schedule].total_cycles;
 }
 
-#define RECORD(name_, title_, what_, algo_, predict_, ...)                                                             \
+#define RECORD(number, name_, title_, what_, algo_, predict_, ...)                                                     \
     { .name = name_, .title = title_, .what = what_, .algo = algo_, .predict = predict_ },
 
 static const struct exp_variant variants[EXP_N_VARIANTS] = { EXP_EACH_VARIANT(RECORD, ) };

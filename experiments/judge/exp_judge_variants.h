@@ -10,20 +10,20 @@
 /*
  * The variants, each once: columns, tables and figures are made of these lines, in their order. One record each:
  *
- *     VARIANT(name in columns, title in tables, what it is, algorithm that plans it (setup/algos.def),
+ *     VARIANT(number, name in columns, title in tables, what it is, algorithm that plans it (setup/algos.def),
  *             what predicts its cycles, where that is from, ...)
  *
  * Ratios are a later variant's value over the first one's. What follows in EXP_EACH_VARIANT is handed to each record.
  */
 /* clang-format off */
 #define EXP_EACH_VARIANT(VARIANT, ...)                                                                                 \
-    VARIANT("is", "IS", "input stationary",  "sconv_is", exp_csa_cycles, "SConv Eq. 6", __VA_ARGS__)                   \
-    VARIANT("ws", "WS", "weight stationary", "sconv_ws", exp_csa_cycles, "SConv Eq. 6", __VA_ARGS__)
+    VARIANT(EXP_VARIANT_IS, "is", "IS", "input stationary",  "sconv_is", exp_csa_cycles, "SConv Eq. 6", __VA_ARGS__)                   \
+    VARIANT(EXP_VARIANT_WS, "ws", "WS", "weight stationary", "sconv_ws", exp_csa_cycles, "SConv Eq. 6", __VA_ARGS__)
 /* clang-format on */
 
-#define EXP_COUNT_VARIANT(...) +1
-enum { EXP_N_VARIANTS = 0 EXP_EACH_VARIANT(EXP_COUNT_VARIANT, ) };
-#undef EXP_COUNT_VARIANT
+#define EXP_VARIANT_NUMBER(number, ...) number,
+enum { EXP_EACH_VARIANT(EXP_VARIANT_NUMBER, ) EXP_N_VARIANTS };
+#undef EXP_VARIANT_NUMBER
 
 struct exp_variant {
     const char *name, *title, *what;
