@@ -68,7 +68,7 @@ WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wvla -Wconversion -Wstrict-protot
             -Wwrite-strings $(if $(findstring clang,$(CC)),$(if $(filter ppc64le,$(ARCH)),-Wno-deprecated-altivec-src-compat)) $(if $(filter 1,$(DEVELOPER)),-Werror)
 # Assertions are on in every build, also where speed is measured: those in hot code cost less than can be seen.
 # CPPFLAGS=-DNDEBUG leaves them out.
-CFLAGS ?= -O2 -g
+CFLAGS ?= $(if $(SAN),-O1 -g1,-O2 -g)
 BASE_CFLAGS := -std=c17 -D_POSIX_C_SOURCE=200809L -ffp-contract=off -fno-math-errno -pthread -I. $(WARNINGS) \
                $(if $(SYSROOT),-isystem $(SYSROOT)/usr/include -isystem $(SYSROOT)/usr/include/$(sysroot_triplet)) \
                $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
@@ -112,10 +112,12 @@ kernel_flags := $(if $(power10_flag),-DBUILT_MMA)
 # Each starts a cache line: what is linked before it must not change its speed (by a third, in Base's im2col).
 no_idioms := $(if $(findstring clang,$(CC)),-fno-builtin,-fno-tree-loop-distribute-patterns)
 as_written := $(if $(findstring clang,$(CC)),-fno-vectorize -fno-slp-vectorize,-fno-tree-vectorize)
-ukr_flags = $(if $(findstring kernels/ukr/,$1),-O3 $(ukr_san_flags) -falign-functions=64 $(no_idioms) $(if $(findstring _ref.c,$1),$(as_written),$(call ukr_flags_$(ARCH),$1)))
+ukr_flags = $(if $(findstring kernels/ukr/,$1),-O3 $(ukr_g) $(ukr_san_flags) -falign-functions=64 $(no_idioms) $(if $(findstring _ref.c,$1),$(as_written),$(call ukr_flags_$(ARCH),$1)))
 
-# AddressSanitizer's checks are calls there, and the debugger knows lines only: gcc takes a fifth of the time for unrolled kernels.
-ukr_san_flags := $(if $(findstring address,$(SAN)),-g1 $(if $(findstring clang,$(CC)),,--param asan-instrumentation-with-call-threshold=0))
+# Of unrolled kernels the debugger knows lines only: where which variable is would be most of what is built.
+# AddressSanitizer's checks are calls there: gcc takes a fifth of the time.
+ukr_g := $(if $(findstring -g,$(CFLAGS)),-g1)
+ukr_san_flags := $(if $(findstring address,$(SAN)),$(if $(findstring clang,$(CC)),,--param asan-instrumentation-with-call-threshold=0))
 
 # The simulator's engine: the same, and what its vector searches need. In the full engine no neighbours are put together
 # into vectors: what was written by itself and is read as part of one is waited for.
@@ -130,20 +132,45 @@ $(BUILD)/obj/experiments/store/exp_store_program.o: $(deciding_sources)
 
 # Generated code begins with these.
 emitted_texts := $(wildcard kernels/emit/text/*.inc)
-$(foreach f,obj sconv,$(BUILD)/$f/kernels/emit/texts.o): $(emitted_texts)
+$(BUILD)/obj/kernels/emit/texts.o: $(emitted_texts)
 
 version_flags = $(if $(filter kernels/lib/sconv_version.c,$1),-DSCONV_LIBRARY_VERSION='"$(VERSION)"') $(if $(filter experiments/store/exp_store_program.c,$1),-DEXP_SOURCES_HASH='"$(sources_hash)"') $(if $(filter sim/programs/main_cachesim.c,$1),-DSIM_VERSION='"$(VERSION)"')
 # PolyDL's plain loops are what the compiler makes of them at its best.
 polydl_flags = $(if $(filter experiments/polydl/exp_loops.c,$1),-O3) $(if $(xsmm_header),$(if $(filter experiments/polydl/exp_xsmm.c,$1),-DBUILT_XSMM))
-file_flags = $(version_flags) $(call polydl_flags,$1) $(if $(filter kernels/%,$1),$(kernel_flags)) $(call ukr_flags,$1) $(call engine_flags,$1)
+# What libraries and the emulator's plugins are made of, too; of the kernels nothing is called from outside by its name.
+pic_flags = $(if $(filter sim/% kernels/% counters/%,$1),-fPIC $(if $(filter sim/%,$1),-fno-semantic-interposition,-fvisibility=hidden))
+file_flags = $(pic_flags) $(version_flags) $(call polydl_flags,$1) $(if $(filter kernels/%,$1),$(kernel_flags)) $(call ukr_flags,$1) $(call engine_flags,$1)
 
 #: No packages are installed: see 'make help deps'.
 all: $(foreach p,$(PROGRAMS),$(BUILD)/$p) $(links) ### Build everything (minutes)
 
-$(BUILD)/obj/%.o: %.c Makefile
-	@mkdir -p $(@D)
-	@echo "  CC      $<"
-	$(Q)$(CC) $(BASE_CFLAGS) $(CPPFLAGS) $(CFLAGS) $(call file_flags,$<) -MMD -MP -c -o $@ $<
+# note NAME, TEXT: BUILD/NAME holds the text, and is new only when that changes.
+define note
+$(BUILD)/$1: $(if $(and $(findstring <$(strip $2)>,<$(strip $(file <$(BUILD)/$1))>),$(findstring <$(strip $(file <$(BUILD)/$1))>,<$(strip $2)>)),,FORCE)
+	@mkdir -p $$(@D)
+	@printf '%s\n' '$(strip $2)' >$$@
+endef
+
+# Objects depend on their flags, not on this file; warnings change none. What a flag of some files is made of stands there
+# as it is written here.
+flag_makers := file_flags pic_flags polydl_flags ukr_flags ukr_flags_$(ARCH) engine_flags engine_flags_$(ARCH)
+flags := $(filter-out -W%,$(CC) $(BASE_CFLAGS) $(CPPFLAGS) $(CFLAGS)) $(in_order) $(no_idioms) $(as_written) $(ukr_g) $(ukr_san_flags) \
+         $(kernel_flags) $(xsmm_header) $(VERSION) $(subst $$,,$(foreach f,$(flag_makers),$(value $f)))
+$(eval $(call note,flags,$(flags)))
+# Headers of other libraries decide what is built.
+dnnl_header := $(firstword $(wildcard /usr/include/oneapi/dnnl/dnnl.h /usr/local/include/oneapi/dnnl/dnnl.h))
+$(eval $(call note,headers,dnnl $(dnnl_header) xsmm $(xsmm_header)))
+$(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard experiments/measure/exp_dnnl*.c) experiments/polydl/exp_xsmm.c): $(BUILD)/headers
+
+# compile FOLDER, WORD, COMMAND: objects in BUILD/FOLDER
+define compile
+$(BUILD)/$1/%.o: %.c $(BUILD)/flags
+	@mkdir -p $$(@D)
+	@echo "  $2 $$<"
+	$(Q)$3 -MMD -MP -c -o $$@ $$<
+endef
+cc = $(CC) $(BASE_CFLAGS) $(CPPFLAGS) $(CFLAGS)
+$(eval $(call compile,obj,CC     ,$$(cc) $$(call file_flags,$$<)))
 
 define library_rule
 $(call archive,$1): $(call objects,$(call sources,$1))
@@ -158,29 +185,31 @@ $(question_list).c: FORCE
 	@mkdir -p $(@D)
 	@.ci/questions --list | cmp -s - $@ || .ci/questions --list >$@
 
-$(question_list).o: $(question_list).c
-	$(Q)$(CC) $(BASE_CFLAGS) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+$(question_list).o: $(question_list).c $(BUILD)/flags
+	$(Q)$(cc) -MMD -MP -c -o $@ $<
 
 $(call archive,experiments): $(question_list).o
 
 # The kernels once more, with the compiler's access instrumentation and every symbol prefixed (tests/kernels/logged_hooks.h).
-# No other sanitizer goes with it: builds with sanitizers take what the plain build has.
+# No other sanitizer goes with it: builds with sanitizers, and clang's, take what gcc's plain build has.
 LOG_CC := $(CROSS)gcc
 plain_build := $(if $(SAN)$(findstring clang,$(CC)),$(if $(filter command line,$(origin BUILD)),$(BUILD)/plain,build),$(BUILD))
-logged_build := $(if $(findstring clang,$(CC)),$(BUILD),$(plain_build))
-logged_objects := $(patsubst %.c,$(logged_build)/logged/%.o,$(call sources,kernels/ukr))
+plain_make = $(MAKE) --no-print-directory $(PARALLEL) SAN= CC=$(LOG_CC) BUILD=$(plain_build)
+logged_objects := $(patsubst %.c,$(plain_build)/logged/%.o,$(call sources,kernels/ukr))
 
-$(logged_build)/logged/%.o: %.c Makefile
-	@mkdir -p $(@D)
-	@echo "  LOGCC   $<"
-	$(Q)$(LOG_CC) $(filter-out -fsanitize=% -fno-sanitize% -fno-omit-frame-pointer,$(BASE_CFLAGS)) -O2 -g $(filter-out $(ukr_san_flags),$(subst $(as_written),-fno-tree-vectorize,$(subst $(no_idioms),-fno-tree-loop-distribute-patterns,$(kernel_flags) $(call ukr_flags,$<)))) -fsanitize=thread -DLOGGED_PREFETCHES -MMD -MP -c -o $@ $<
+ifeq ($(plain_build),$(BUILD))
+$(eval $(call compile,logged,LOGCC  ,$$(cc) $$(kernel_flags) $$(call ukr_flags,$$<) -fsanitize=thread -DLOGGED_PREFETCHES))
 
-$(logged_build)/logged.o: $(logged_objects)
-	$(Q)$(LD) -r -o $@.all $^
-	$(Q)$(NM) -g --defined-only $@.all | awk '{ print $$3 " logged_" $$3 }' > $@.names
-	$(Q)$(OBJCOPY) --redefine-syms=$@.names $@.all $@
+$(BUILD)/logged.o: $(logged_objects)
+	$(Q)$(LD) -r -o $@ $^
+	$(Q)$(NM) -g --defined-only $@ | awk '{ print $$3 " logged_" $$3 }' >$@.names
+	$(Q)$(OBJCOPY) --redefine-syms=$@.names $@
+else
+$(plain_build)/logged.o: FORCE
+	+$(Q)$(plain_make) $@
+endif
 
-extra_objects_tests = $(call objects,$(call sources,tests)) $(logged_build)/logged.o
+extra_objects_tests = $(call objects,$(call sources,tests)) $(plain_build)/logged.o
 extra_libraries_tests := -lcunit -Wl,--wrap=calloc,--wrap=posix_memalign
 extra_objects_cachesim = $(call objects,$(wildcard sim/programs/cachesim_*.c))
 extra_objects_simbench = $(call objects,$(wildcard tests/sim/sim_naive*.c))
@@ -203,15 +232,9 @@ ABI := 0
 public_headers := $(addprefix sim/,access.h hierarchy.h record.h stats.h machine/machine.h machine/machine_cpu.h machine/machine_grid.h full/pagemap.h prefetch/prefetch.h \
                   replacement/replacement.h report/report.h $(addprefix analysis/,estimate.h reuse.h stackdist.h ways.h) \
                   $(addprefix trace/,trace.h trace_binary.h trace_reader.h))
-shared_objects = $(patsubst %.c,$(BUILD)/pic/%.o,$(call sources,sim))
 destination = $(DESTDIR)$(PREFIX)
 
-$(BUILD)/pic/%.o: %.c Makefile
-	@mkdir -p $(@D)
-	@echo "  CC PIC  $<"
-	$(Q)$(CC) $(BASE_CFLAGS) $(CPPFLAGS) $(CFLAGS) $(call file_flags,$<) -fPIC -MMD -MP -c -o $@ $<
-
-$(BUILD)/libconvsim.so.$(ABI): $(shared_objects)
+$(BUILD)/libconvsim.so.$(ABI): $(call objects,$(call sources,sim))
 	@echo "  LINK    $@"
 	$(Q)$(CC) $(BASE_LDFLAGS) $(LDFLAGS) -shared -Wl,-soname,$(@F) -Wl,--no-undefined -o $@ $^ -lhwloc -lm
 
@@ -220,7 +243,7 @@ include counters/observe/observe.mk
 include tests/tests.mk
 include tests/foreign.mk
 
--include $(shell find $(BUILD) $(if $(SAN),$(logged_build)/logged) -type f -name '*.d' 2>/dev/null)
+-include $(shell find $(BUILD) -type f -name '*.d' 2>/dev/null)
 
 # ---- what users call ----
 
@@ -312,25 +335,6 @@ installed_folders = $(addprefix $(destination)/,include/convsim lib/convsim shar
 uninstall: ## Remove what 'install' put there
 	$(Q)rm -f $(installed_files)
 	$(Q)rm -rf $(installed_folders)
-
-# oneDNN's header decides what is built: noted in a file that changes only when that does.
-dnnl_note = $(BUILD)/onednn-header
-dnnl_header = $(firstword $(wildcard /usr/include/oneapi/dnnl/dnnl.h /usr/local/include/oneapi/dnnl/dnnl.h))
-
-$(dnnl_note): FORCE
-	@mkdir -p $(@D)
-	@echo "$(dnnl_header)" | cmp -s - $@ || echo "$(dnnl_header)" >$@
-
-$(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard experiments/measure/exp_dnnl*.c)): $(dnnl_note)
-
-# LIBXSMM's likewise.
-xsmm_note = $(BUILD)/libxsmm-header
-
-$(xsmm_note): FORCE
-	@mkdir -p $(@D)
-	@echo "$(xsmm_header)" | cmp -s - $@ || echo "$(xsmm_header)" >$@
-
-$(BUILD)/obj/experiments/polydl/exp_xsmm.o: $(xsmm_note)
 
 FORCE:
 

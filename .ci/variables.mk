@@ -8,7 +8,7 @@
 #| build    DEVELOPER         1: warnings are errors
 #| build    V                 1: show commands
 #| build    DEPS              no: install and fetch nothing, say what is missing
-#| build    CFLAGS            optimisation and debugging (default -O2 -g)
+#| build    CFLAGS            optimisation and debugging (default -O2 -g; with SAN -O1 -g1)
 #| build    CPPFLAGS          added when compiling
 #| build    LDFLAGS           added when linking
 #| build    BUILD             folder for what is built (default build)

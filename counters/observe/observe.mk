@@ -1,28 +1,16 @@
 # Observed streams: the observer, a plugin of QEMU, and the guest, the program that it watches. Included by the Makefile.
 
-# The observer runs inside the host's QEMU: position-independent, and without the sanitizers, which QEMU has not loaded.
-plugin_sources := $(filter-out %_plugin.c %_watcher.c,$(wildcard counters/observe/*.c)) $(call sources,sim)
-plugin_objects := $(patsubst %.c,$(BUILD)/plugin/%.o,$(plugin_sources))
-unsanitized = $(filter-out -fsanitize=% -fno-sanitize%,$1)
-
-$(BUILD)/plugin/%.o: %.c Makefile
-	@mkdir -p $(@D)
-	@echo "  CC PLUG $<"
-	$(Q)$(CC) $(call unsanitized,$(BASE_CFLAGS)) $(CPPFLAGS) $(CFLAGS) $(call file_flags,$<) -fPIC -fvisibility=hidden -MMD -MP -c -o $@ $<
-
-$(BUILD)/plugin/all.a: $(plugin_objects)
-	$(Q)rm -f $@ && $(AR) rcs $@ $^
-
-OBSERVER = $(BUILD)/observer.so
-$(OBSERVER): $(BUILD)/plugin/counters/observe/obs_plugin.o $(BUILD)/plugin/all.a
-	@echo "  LINK    $@"
-	$(Q)$(CC) $(LDFLAGS) -shared -o $@ $^ -lm
-
-# The tracer of `cachesim run` is another one.
+# The observer runs inside the host's QEMU, and so does the tracer of `cachesim run`: without sanitizers, which QEMU has not
+# loaded.
+define plugin
+$(BUILD)/$1: $(call objects,$2) $(call archive,counters) $(call archive,sim)
+	@echo "  LINK    $$@"
+	$(Q)$(CC) $(LDFLAGS) -shared -Wl,--exclude-libs,ALL -o $$@ $$^ -lm
+endef
+OBSERVER = $(plain_build)/observer.so
 TRACER = $(BUILD)/tracer.so
-$(TRACER): $(BUILD)/plugin/sim/programs/tracer_plugin.o $(BUILD)/plugin/all.a
-	@echo "  LINK    $@"
-	$(Q)$(CC) $(LDFLAGS) -shared -o $@ $^ -lm
+$(eval $(call plugin,observer.so,counters/observe/obs_plugin.c))
+$(eval $(call plugin,tracer.so,sim/programs/tracer_plugin.c))
 
 all: $(if $(CROSS)$(SAN),,$(TRACER))
 
@@ -41,10 +29,7 @@ $(BUILD)/guest: $(call objects,experiments/observe/main_guest.c counters/observe
 twin_sources := experiments/observe/main_guest.c counters/observe/obs_twin_watcher.c counters/observe/obs_rewritten_watcher.c
 rewritten_magic := 314e5754534f424f
 
-$(BUILD)/twin/%.o: %.c Makefile
-	@mkdir -p $(@D)
-	@echo "  CC TWIN $<"
-	$(Q)$(CC) $(BASE_CFLAGS) $(CPPFLAGS) $(CFLAGS) -DOBS_TWIN -DOBS_REWRITTEN_MAGIC=0x$(rewritten_magic) -MMD -MP -c -o $@ $<
+$(eval $(call compile,twin,CC TWIN,$$(cc) -DOBS_TWIN -DOBS_REWRITTEN_MAGIC=0x$(rewritten_magic)))
 
 $(BUILD)/twin/guest: $(patsubst %.c,$(BUILD)/twin/%.o,$(twin_sources)) $(logged_objects) $(call objects,kernels/blas/blas_linked.c) $(guest_archives)
 	@echo "  LINK    $@"
@@ -86,37 +71,28 @@ $(BUILD)/copied/guest.rewritten: $(BUILD)/copied/guest counters/observe/rewrite.
 	$(assemble_rewritten)
 
 # The program that runs generated code under the emulator: it loads shared objects, so it is not static.
-code_guest = $(BUILD)/code-guest
-code_guest_sources := experiments/emit/main_guest.c counters/observe/obs_emulator_watcher.c
-
-$(BUILD)/code/%.o: %.c Makefile
-	@mkdir -p $(@D)
-	@echo "  CC CODE $<"
-	$(Q)$(CC) $(call unsanitized,$(BASE_CFLAGS)) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
-
-$(BUILD)/code-guest: $(patsubst %.c,$(BUILD)/code/%.o,$(code_guest_sources))
+code_guest = $(plain_build)/code-guest
+$(BUILD)/code-guest: $(call objects,experiments/emit/main_guest.c counters/observe/obs_emulator_watcher.c)
 	@echo "  LINK    $@"
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ -ldl
 
 # Sanitizers cannot be linked statically, and clang merges neighbouring stores of the portable kernels, which are
 # described one by one: the guest of such builds is the plain build's, by gcc.
-guest_build = $(plain_build)
-native_guest = $(guest_build)/guest
-native_twin = $(guest_build)/twin/guest
-native_copied = $(guest_build)/copied/guest
+native_guest = $(plain_build)/guest
+native_twin = $(plain_build)/twin/guest
+native_copied = $(plain_build)/copied/guest
 GUEST_x86_64 = $(if $(filter x86_64,$(ARCH)),$(native_guest))
 GUEST_ppc64le = $(if $(filter ppc64le,$(ARCH)),$(native_guest),$(power10_build)/guest)
 
 native-guest: deps
 	$(Q).ci/deps emulation
-	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(OBSERVER) $(if $(filter x86_64,$(ARCH)),$(code_guest))
-	$(Q)$(MAKE) --no-print-directory $(PARALLEL) SAN= CC=$(LOG_CC) BUILD=$(guest_build) $(native_guest) $(if $(filter x86_64,$(ARCH)),$(native_twin).rewritten)
+	+$(Q)$(plain_make) $(OBSERVER) $(native_guest) $(if $(filter x86_64,$(ARCH)),$(code_guest) $(native_twin).rewritten)
 
 ifeq ($(ARCH),ppc64le)
 guest-ppc64le: native-guest
 else
 guest-ppc64le: power10-root
-	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(OBSERVER)
+	+$(Q)$(plain_make) $(OBSERVER)
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(power10_arguments) $(power10_build)/guest
 endif
 
@@ -124,7 +100,7 @@ ifeq ($(ARCH),x86_64)
 guest-x86_64: native-guest
 
 guest-x86_64-copied: native-guest
-	$(Q)$(MAKE) --no-print-directory $(PARALLEL) SAN= CC=$(LOG_CC) BUILD=$(guest_build) $(native_copied).rewritten
+	+$(Q)$(plain_make) $(native_copied).rewritten
 else
 guest-x86_64 guest-x86_64-copied:
 	@echo "an x86 program is observed on x86 computers only: none is built here for $(ARCH)" >&2; exit 1

@@ -1,37 +1,23 @@
-# libsconv: what kernels/lib/sconv_*.c need of the kernels and of sim/machine, position-independent, with nothing but sconv_* visible.
+# libsconv: what kernels/lib/sconv_*.c need of the kernels and of sim/machine, with nothing but sconv_* visible.
 # Included by the Makefile.
 
 SCONV_ABI := 1
 SCONV_SONAME := libsconv.so.$(SCONV_ABI)
-sconv_sim := $(addprefix sim/,cores.c cpu.c stats.c) $(foreach f,machine prefetch replacement,$(call sources,sim/$f))
-sconv_objects := $(patsubst %.c,$(BUILD)/sconv/%.o,$(call sources,kernels) $(sconv_sim))
-# All of this folder is linked; of the rest, what it needs.
-sconv_roots := $(filter $(BUILD)/sconv/kernels/lib/%,$(sconv_objects))
-# The Makefile's flags for a file; ukr_flags where only kernels have any.
-sconv_flags = $(call $(if $(value file_flags),file_flags,ukr_flags),$1)
-PREFIX ?= /usr/local
+# All of this folder is linked; of the kernels and the simulator, what it needs.
+sconv_parts := $(call objects,$(call sources,kernels/lib)) $(call archive,kernels) $(call archive,sim)
 LIBDIR ?= $(PREFIX)/lib
 INCLUDEDIR ?= $(PREFIX)/include
 MANDIR ?= $(PREFIX)/share/man
-DESTDIR ?=
 
-$(BUILD)/sconv/%.o: %.c Makefile kernels/lib/libsconv.mk
-	@mkdir -p $(@D)
-	@echo "  PIC     $<"
-	$(Q)$(CC) $(BASE_CFLAGS) $(CPPFLAGS) $(CFLAGS) -fPIC -fvisibility=hidden -ffunction-sections -fdata-sections $(call sconv_flags,$<) -MMD -MP -c -o $@ $<
-
-$(BUILD)/sconv/all.a: $(sconv_objects)
-	$(Q)rm -f $@ && $(AR) rcs $@ $^
-
-$(BUILD)/libsconv.a: $(BUILD)/sconv/all.a
+$(BUILD)/libsconv.a: $(sconv_parts)
 	@echo "  AR      $@"
-	$(Q)$(LD) -r -o $(BUILD)/sconv/all.o $(sconv_roots) $<
-	$(Q)$(OBJCOPY) --wildcard --keep-global-symbol='sconv_*' $(BUILD)/sconv/all.o
-	$(Q)rm -f $@ && $(AR) rcs $@ $(BUILD)/sconv/all.o
+	$(Q)$(LD) -r -o $(BUILD)/sconv.o $^
+	$(Q)$(OBJCOPY) --wildcard --keep-global-symbol='sconv_*' $(BUILD)/sconv.o
+	$(Q)rm -f $@ && $(AR) rcs $@ $(BUILD)/sconv.o && rm $(BUILD)/sconv.o
 
-$(BUILD)/$(SCONV_SONAME): $(BUILD)/sconv/all.a
+$(BUILD)/$(SCONV_SONAME): $(sconv_parts)
 	@echo "  LINK    $@"
-	$(Q)$(CC) $(BASE_LDFLAGS) $(LDFLAGS) -shared -Wl,--gc-sections -Wl,--no-undefined -Wl,-soname,$(SCONV_SONAME) -o $@ $(sconv_roots) $< -lhwloc -lm
+	$(Q)$(CC) $(BASE_LDFLAGS) $(LDFLAGS) -shared -Wl,--gc-sections,--no-undefined,--exclude-libs,ALL,-soname,$(SCONV_SONAME) -o $@ $^ -lhwloc -lm
 
 all: lib
 
