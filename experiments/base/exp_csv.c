@@ -225,17 +225,19 @@ void exp_csv_empty(struct exp_csv *csv, const char *column)
     exp_csv_string(csv, column, "");
 }
 
+char exp_csv_plain(char c)
+{
+    static const char marks[] = ",\"\n\r\t", plain[] = ";'   ";
+    const char *mark = c ? strchr(marks, c) : NULL;
+
+    return mark ? plain[mark - marks] : c;
+}
+
 /* Replaces what would put a reason into quotes, which tools such as cut and awk do not know. */
 static void make_plain(char *reason)
 {
-    static const char marks[] = ",\"\n\r\t", plain[] = ";'   ";
-
-    for (; *reason; reason++) {
-        const char *mark = strchr(marks, *reason);
-
-        if (mark)
-            *reason = plain[mark - marks];
-    }
+    for (; *reason; reason++)
+        *reason = exp_csv_plain(*reason);
 }
 
 void exp_csv_missing(struct exp_csv *csv, const char *column, const char *reason)

@@ -64,6 +64,7 @@ void exp_csv_empty(struct exp_csv *csv, const char *column);                /* a
  * Writes that a number could not be had: "not available: <reason>". Commas become semicolons, double quotes single ones
  * and line breaks blanks, so that the cell needs no quotes and every comma of its line ends a field.
  */
+char exp_csv_plain(char c); /* what becomes of a character */
 void exp_csv_missing(struct exp_csv *csv, const char *column, const char *reason);
 /* Writes a number if it is finite. Otherwise it is missing for that reason. */
 void exp_csv_number(struct exp_csv *csv, const char *column, double value, const char *why_not);

@@ -145,6 +145,15 @@ static int copy_text(const struct reading *r, size_t row, size_t i, char *to, si
     return 0;
 }
 
+static bool is_written_as(const char *reason, const char *cell)
+{
+    while (*reason && exp_csv_plain(*reason) == *cell) {
+        reason++;
+        cell++;
+    }
+    return !*reason && !*cell;
+}
+
 /* Notes a reason in the row. Values that share one are missing for the same. */
 static int take_reason(const struct reading *r, size_t row, size_t i, const char *reason, char *to)
 {
@@ -152,7 +161,7 @@ static int take_reason(const struct reading *r, size_t row, size_t i, const char
     const char *noted = reason_of(f, to);
     char *slot = to + f->why_offset;
 
-    if (noted && r->is_strict && strcmp(noted, reason) != 0)
+    if (noted && r->is_strict && !is_written_as(noted, reason))
         return refuse(r, row, i, "is missing for another reason than its row gives");
     if (noted)
         return 0;

@@ -46,7 +46,7 @@ struct rec_field {
     double (*derive)(const void *row); /* makes the value of others of the row; then it has no offset. NULL */
     enum rec_missing missing;
     size_t why_offset, why_bytes; /* of the reason in the row. 0 bytes: it is a const char *, otherwise a char array */
-    const char *why;              /* the reason of REC_IF_NAN_AS; without commas and quotes */
+    const char *why;              /* the reason of REC_IF_NAN_AS */
 };
 
 struct rec_table {

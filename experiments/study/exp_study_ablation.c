@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "experiments/base/exp_csv.h"
+#include "experiments/record/record.h"
 
 void exp_study_ablation_release(struct exp_study_ablation *a)
 {
@@ -23,35 +23,43 @@ double exp_study_ablation_cycles(const struct exp_study_ablation *a, size_t left
 
 /* ---- files ---- */
 
-static const struct exp_csv_column columns[] = {
-    { "machine", "", "for whose caches, alone, CSA planned", "" },
-    { "schedule", "", "is or ws, as CSA plans it", "" },
-    { "caches", "", "what the plans are replayed through: experiments/study/left_out.def", "" },
-    { "equation", "", "of the SConv paper: experiments/study/equations.def", "" },
-    { "layers", "", "of the sample, those of equal shape each", "" },
-    { "predicted", "lines", "sum over them; of eq6: cycles", "predicted" },
-    { "simulated", "lines", "the same", "replay" },
-    { "median", "", "predicted / simulated of a layer, where that is not 0", "" },
-    { "rank_correlation", "", "over the layers", "" },
+struct left_out_row {
+    const char *machine, *schedule, *caches, *equation;
+    struct exp_study_agreement a;
 };
 
-static const struct exp_csv_file file = EXP_CSV_FILE("left_out.csv", columns);
+#define LEFT_OUT struct left_out_row
+
+static const struct rec_field columns[] = {
+    { { "machine", "", "for whose caches, alone, CSA planned", "" }, REC_AT(LEFT_OUT, machine) },
+    { { "schedule", "", "is or ws, as CSA plans it", "" }, REC_AT(LEFT_OUT, schedule) },
+    { { "caches", "", "what the plans are replayed through: experiments/study/left_out.def", "" },
+      REC_AT(LEFT_OUT, caches) },
+    { { "equation", "", "of the SConv paper: experiments/study/equations.def", "" }, REC_AT(LEFT_OUT, equation) },
+    { { "layers", "", "of the sample, those of equal shape each", "" }, REC_AT(LEFT_OUT, a.n) },
+    { { "predicted", "lines", "sum over them; of eq6: cycles", "predicted" }, REC_AT(LEFT_OUT, a.predicted) },
+    { { "simulated", "lines", "the same", "replay" }, REC_AT(LEFT_OUT, a.simulated) },
+    { { "median", "", "predicted / simulated of a layer, where that is not 0", "" },
+      REC_NAN_AS(LEFT_OUT, a.spread.median, "nothing is simulated") },
+    { { "rank_correlation", "", "over the layers", "" },
+      REC_NAN_AS(LEFT_OUT, a.rank, "all layers are equal, or too few") },
+};
+
+const struct rec_table exp_study_ablation_table = REC_TABLE("left_out.csv", columns, LEFT_OUT);
 
 static void put(struct exp_csv *csv, const struct exp_study_terms *t, const struct exp_study_variant *caches,
                 enum exp_study_equation equation, enum csa_schedule schedule)
 {
     struct exp_study_agreement a = exp_study_agreement_of(t, equation, schedule, EXP_STUDY_WITHOUT_NOTHING);
+    const struct left_out_row row = {
+        .machine = t->name,
+        .schedule = csa_schedule_name(schedule),
+        .caches = caches->name,
+        .equation = exp_study_equation_name(equation),
+        .a = a,
+    };
 
-    exp_csv_string(csv, "machine", t->name);
-    exp_csv_string(csv, "schedule", csa_schedule_name(schedule));
-    exp_csv_string(csv, "caches", caches->name);
-    exp_csv_string(csv, "equation", exp_study_equation_name(equation));
-    exp_csv_u64(csv, "layers", a.n);
-    exp_csv_double(csv, "predicted", a.predicted);
-    exp_csv_double(csv, "simulated", a.simulated);
-    exp_csv_number(csv, "median", a.spread.median, "nothing is simulated");
-    exp_csv_number(csv, "rank_correlation", a.rank, "all layers are equal, or too few");
-    exp_csv_end_row(csv);
+    rec_put(csv, &exp_study_ablation_table, &row);
 }
 
 static void put_all(struct exp_csv *csv, const struct exp_study_terms *t, const struct exp_study_variant *caches)
@@ -65,7 +73,7 @@ int exp_study_ablation_write(const struct exp_study_ablation *a, size_t n, const
                              const char *what, struct exp_why *why)
 {
     struct exp_csv *csv;
-    int err = exp_csv_create(&csv, dir, &file, what, why);
+    int err = exp_csv_create(&csv, dir, &exp_study_ablation_table.file, what, why);
 
     if (err)
         return err;
@@ -77,7 +85,7 @@ int exp_study_ablation_write(const struct exp_study_ablation *a, size_t n, const
 
 void exp_study_ablation_document(FILE *out)
 {
-    exp_csv_document(&file, out);
+    exp_csv_document(&exp_study_ablation_table.file, out);
 }
 
 /* ---- the page ---- */

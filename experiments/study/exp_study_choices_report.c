@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <math.h>
 
-#include "experiments/base/exp_csv.h"
+#include "experiments/record/record.h"
 #include "experiments/study/exp_study_choices.h"
 
 static const char *const state_names[] = { [CSA2_COLD] = "cold", [CSA2_WARM] = "warm" };
@@ -11,54 +11,84 @@ enum { N_STATES = sizeof state_names / sizeof state_names[0] };
 
 /* ---- files ---- */
 
-static const struct exp_csv_column choice_columns[] = {
-    { "machine", "", "whose times: a recorded computer, or here", "" },
-    { "caches", "", "cold or warm at the start of each layer", "" },
-    { "part", "", "layers: all; training, which csa2 was fitted to; others", "" },
-    { "rule", "", "what chooses: experiments/study/rules.def", "" },
-    { "layers", "", "where it chooses and both schedules were timed", "" },
-    { "right_percent", "%", "of them: the faster schedule was chosen", "clock" },
-    { "decided_layers", "", "where both measures of the recording say that the same schedule is faster", "clock" },
-    { "decided_right_percent", "%", "of those: the faster schedule was chosen", "clock" },
-    { "input_stationary", "", "layers for which it chose input stationary", "" },
-    { "regret_percent", "%", "time of the chosen schedules over that of the faster ones, less 1", "clock" },
+struct choice_row {
+    const char *machine, *caches, *part, *rule;
+    struct exp_study_tally t;
+    double right_percent, decided_right_percent, regret_percent;
 };
 
-static const struct exp_csv_file choices_file = EXP_CSV_FILE("choices.csv", choice_columns);
+#define CHOICE struct choice_row
 
-static const struct exp_csv_column prediction_columns[] = {
-    { "machine", "", "whose times", "" },
-    { "caches", "", "cold or warm", "" },
-    { "model", "", "layer table", "" },
-    { "layer_index", "", "number in the model, from 1", "" },
-    { "layer", "", "its name", "" },
-    { "training", "", "1: csa2 was fitted to layers of this shape", "" },
-    { "decided", "", "1: both measures of the recording say that the same schedule is faster", "clock" },
-    { "is_cycles", "cycles", "input stationary, measured", "clock" },
-    { "ws_cycles", "cycles", "weight stationary, measured", "clock" },
-    { "csa_is_cycles", "cycles", "Eq. 6 as CSA predicts it, input stationary", "predicted" },
-    { "csa_ws_cycles", "cycles", "the same, weight stationary", "predicted" },
-    { "csa2_is_cycles", "cycles", "csa2, input stationary", "predicted" },
-    { "csa2_ws_cycles", "cycles", "csa2, weight stationary", "predicted" },
-    { "csa2_is_ratio", "", "predicted / measured", "" },
-    { "csa2_ws_ratio", "", "predicted / measured", "" },
-    { "measured_is_ws", "", "time of input stationary / weight stationary", "clock" },
-    { "csa_is_ws", "", "the same by CSA", "predicted" },
-    { "csa2_is_ws", "", "the same by csa2", "predicted" },
+static const struct rec_field choice_columns[] = {
+    { { "machine", "", "whose times: a recorded computer, or here", "" }, REC_AT(CHOICE, machine) },
+    { { "caches", "", "cold or warm at the start of each layer", "" }, REC_AT(CHOICE, caches) },
+    { { "part", "", "layers: all; training, which csa2 was fitted to; others", "" }, REC_AT(CHOICE, part) },
+    { { "rule", "", "what chooses: experiments/study/rules.def", "" }, REC_AT(CHOICE, rule) },
+    { { "layers", "", "where it chooses and both schedules were timed", "" }, REC_AT(CHOICE, t.n) },
+    { { "right_percent", "%", "of them: the faster schedule was chosen", "clock" }, REC_AT(CHOICE, right_percent) },
+    { { "decided_layers", "", "where both measures of the recording say that the same schedule is faster", "clock" },
+      REC_AT(CHOICE, t.n_decided) },
+    { { "decided_right_percent", "%", "of those: the faster schedule was chosen", "clock" },
+      REC_NAN_AS(CHOICE, decided_right_percent, "no layer is decided") },
+    { { "input_stationary", "", "layers for which it chose input stationary", "" }, REC_AT(CHOICE, t.n_is) },
+    { { "regret_percent", "%", "time of the chosen schedules over that of the faster ones, less 1", "clock" },
+      REC_AT(CHOICE, regret_percent) },
 };
 
-static const struct exp_csv_file predictions_file = EXP_CSV_FILE("predictions.csv", prediction_columns);
+const struct rec_table exp_study_choices_table = REC_TABLE("choices.csv", choice_columns, CHOICE);
 
-static const struct exp_csv_column cost_columns[] = {
-    { "machine", "", "whose times the costs are fitted to", "" },
-    { "term", "", "of csa2: kernels/csa/csa2_terms.def", "" },
-    { "unit", "", "what one of it is", "" },
-    { "cycles", "cycles", "what one of it costs: kernels/csa/csa2_costs.def", "" },
-    { "fitted_cycles", "cycles", "the same, fitted anew in this run", "fit" },
-    { "meaning", "", "what is counted", "" },
+struct prediction_row {
+    const char *machine, *caches, *model, *layer;
+    uint64_t layer_index, training, decided;
+    double is_cycles, ws_cycles, csa2_is_ratio, csa2_ws_ratio, measured_is_ws, csa_is_ws, csa2_is_ws;
+    struct exp_study_view is, ws;
 };
 
-static const struct exp_csv_file costs_file = EXP_CSV_FILE("costs.csv", cost_columns);
+#define PREDICTION struct prediction_row
+
+static const struct rec_field prediction_columns[] = {
+    { { "machine", "", "whose times", "" }, REC_AT(PREDICTION, machine) },
+    { { "caches", "", "cold or warm", "" }, REC_AT(PREDICTION, caches) },
+    { { "model", "", "layer table", "" }, REC_AT(PREDICTION, model) },
+    { { "layer_index", "", "number in the model, from 1", "" }, REC_AT(PREDICTION, layer_index) },
+    { { "layer", "", "its name", "" }, REC_AT(PREDICTION, layer) },
+    { { "training", "", "1: csa2 was fitted to layers of this shape", "" }, REC_AT(PREDICTION, training) },
+    { { "decided", "", "1: both measures of the recording say that the same schedule is faster", "clock" },
+      REC_AT(PREDICTION, decided) },
+    { { "is_cycles", "cycles", "input stationary, measured", "clock" }, REC_AT(PREDICTION, is_cycles) },
+    { { "ws_cycles", "cycles", "weight stationary, measured", "clock" }, REC_AT(PREDICTION, ws_cycles) },
+    { { "csa_is_cycles", "cycles", "Eq. 6 as CSA predicts it, input stationary", "predicted" },
+      REC_AT(PREDICTION, is.csa_cycles) },
+    { { "csa_ws_cycles", "cycles", "the same, weight stationary", "predicted" }, REC_AT(PREDICTION, ws.csa_cycles) },
+    { { "csa2_is_cycles", "cycles", "csa2, input stationary", "predicted" }, REC_AT(PREDICTION, is.csa2_cycles) },
+    { { "csa2_ws_cycles", "cycles", "csa2, weight stationary", "predicted" }, REC_AT(PREDICTION, ws.csa2_cycles) },
+    { { "csa2_is_ratio", "", "predicted / measured", "" }, REC_AT(PREDICTION, csa2_is_ratio) },
+    { { "csa2_ws_ratio", "", "predicted / measured", "" }, REC_AT(PREDICTION, csa2_ws_ratio) },
+    { { "measured_is_ws", "", "time of input stationary / weight stationary", "clock" },
+      REC_AT(PREDICTION, measured_is_ws) },
+    { { "csa_is_ws", "", "the same by CSA", "predicted" }, REC_AT(PREDICTION, csa_is_ws) },
+    { { "csa2_is_ws", "", "the same by csa2", "predicted" }, REC_AT(PREDICTION, csa2_is_ws) },
+};
+
+const struct rec_table exp_study_predictions_table = REC_TABLE("predictions.csv", prediction_columns, PREDICTION);
+
+struct cost_row {
+    const char *machine, *term, *unit, *meaning;
+    double cycles, fitted_cycles;
+};
+
+#define COST struct cost_row
+
+static const struct rec_field cost_columns[] = {
+    { { "machine", "", "whose times the costs are fitted to", "" }, REC_AT(COST, machine) },
+    { { "term", "", "of csa2: kernels/csa/csa2_terms.def", "" }, REC_AT(COST, term) },
+    { { "unit", "", "what one of it is", "" }, REC_AT(COST, unit) },
+    { { "cycles", "cycles", "what one of it costs: kernels/csa/csa2_costs.def", "" }, REC_AT(COST, cycles) },
+    { { "fitted_cycles", "cycles", "the same, fitted anew in this run", "fit" }, REC_AT(COST, fitted_cycles) },
+    { { "meaning", "", "what is counted", "" }, REC_AT(COST, meaning) },
+};
+
+const struct rec_table exp_study_costs_table = REC_TABLE("costs.csv", cost_columns, COST);
 
 static void put_tally(struct exp_csv *csv, const struct exp_study_source *s, enum exp_study_rule rule,
                       enum csa2_state state, enum exp_study_part part)
@@ -67,18 +97,18 @@ static void put_tally(struct exp_csv *csv, const struct exp_study_source *s, enu
 
     if (!t.n)
         return;
-    exp_csv_string(csv, "machine", s->name);
-    exp_csv_string(csv, "caches", state_names[state]);
-    exp_csv_string(csv, "part", exp_study_part_name((enum exp_study_part)part));
-    exp_csv_string(csv, "rule", exp_study_rule_name(rule));
-    exp_csv_u64(csv, "layers", t.n);
-    exp_csv_double(csv, "right_percent", exp_study_right_percent(&t));
-    exp_csv_u64(csv, "decided_layers", t.n_decided);
-    exp_csv_number(csv, "decided_right_percent", 100.0 * (double)t.n_decided_right / (double)t.n_decided,
-                   "no layer is decided");
-    exp_csv_u64(csv, "input_stationary", t.n_is);
-    exp_csv_double(csv, "regret_percent", exp_study_regret_percent(&t));
-    exp_csv_end_row(csv);
+    const struct choice_row row = {
+        .machine = s->name,
+        .caches = state_names[state],
+        .part = exp_study_part_name((enum exp_study_part)part),
+        .rule = exp_study_rule_name(rule),
+        .t = t,
+        .right_percent = exp_study_right_percent(&t),
+        .decided_right_percent = 100.0 * (double)t.n_decided_right / (double)t.n_decided,
+        .regret_percent = exp_study_regret_percent(&t),
+    };
+
+    rec_put(csv, &exp_study_choices_table, &row);
 }
 
 static void put_choices(struct exp_csv *csv, const struct exp_study_source *s)
@@ -97,26 +127,26 @@ static void put_prediction(struct exp_csv *csv, const struct exp_study_source *s
     const struct exp_study_view *is = &s->view[i][CSA_IS], *ws = &s->view[i][CSA_WS];
     double is_cycles = exp_study_schedule_time(p, CSA_IS)->cycles;
     double ws_cycles = exp_study_schedule_time(p, CSA_WS)->cycles;
+    const struct prediction_row row = {
+        .machine = s->name,
+        .caches = state_names[p->state],
+        .model = p->model->name,
+        .layer_index = p->layer->index,
+        .layer = p->layer->name,
+        .training = p->is_training,
+        .decided = exp_study_decides(p),
+        .is_cycles = is_cycles,
+        .ws_cycles = ws_cycles,
+        .is = *is,
+        .ws = *ws,
+        .csa2_is_ratio = is->csa2_cycles / is_cycles,
+        .csa2_ws_ratio = ws->csa2_cycles / ws_cycles,
+        .measured_is_ws = is_cycles / ws_cycles,
+        .csa_is_ws = is->csa_cycles / ws->csa_cycles,
+        .csa2_is_ws = is->csa2_cycles / ws->csa2_cycles,
+    };
 
-    exp_csv_string(csv, "machine", s->name);
-    exp_csv_string(csv, "caches", state_names[p->state]);
-    exp_csv_string(csv, "model", p->model->name);
-    exp_csv_u64(csv, "layer_index", p->layer->index);
-    exp_csv_string(csv, "layer", p->layer->name);
-    exp_csv_u64(csv, "training", p->is_training);
-    exp_csv_u64(csv, "decided", exp_study_decides(p));
-    exp_csv_double(csv, "is_cycles", is_cycles);
-    exp_csv_double(csv, "ws_cycles", ws_cycles);
-    exp_csv_double(csv, "csa_is_cycles", is->csa_cycles);
-    exp_csv_double(csv, "csa_ws_cycles", ws->csa_cycles);
-    exp_csv_double(csv, "csa2_is_cycles", is->csa2_cycles);
-    exp_csv_double(csv, "csa2_ws_cycles", ws->csa2_cycles);
-    exp_csv_double(csv, "csa2_is_ratio", is->csa2_cycles / is_cycles);
-    exp_csv_double(csv, "csa2_ws_ratio", ws->csa2_cycles / ws_cycles);
-    exp_csv_double(csv, "measured_is_ws", is_cycles / ws_cycles);
-    exp_csv_double(csv, "csa_is_ws", is->csa_cycles / ws->csa_cycles);
-    exp_csv_double(csv, "csa2_is_ws", is->csa2_cycles / ws->csa2_cycles);
-    exp_csv_end_row(csv);
+    rec_put(csv, &exp_study_predictions_table, &row);
 }
 
 static void put_predictions(struct exp_csv *csv, const struct exp_study_source *s)
@@ -132,23 +162,25 @@ static void put_costs(struct exp_csv *csv, const struct exp_study_source *s)
     for (size_t i = 0; i < CSA2_N_TERMS && !s->is_other_tile; i++) {
         const struct csa2_term_record *term = csa2_term_at(i);
 
-        exp_csv_string(csv, "machine", s->name);
-        exp_csv_string(csv, "term", term->name);
-        exp_csv_string(csv, "unit", term->unit);
-        exp_csv_double(csv, "cycles", s->model.cycles_of[i]);
-        exp_csv_double(csv, "fitted_cycles", s->fitted[i]);
-        exp_csv_string(csv, "meaning", term->what);
-        exp_csv_end_row(csv);
+        const struct cost_row row = {
+            .machine = s->name,
+            .term = term->name,
+            .unit = term->unit,
+            .cycles = s->model.cycles_of[i],
+            .fitted_cycles = s->fitted[i],
+            .meaning = term->what,
+        };
+
+        rec_put(csv, &exp_study_costs_table, &row);
     }
 }
 
-static int write_file(const struct exp_csv_file *file,
-                      void (*put)(struct exp_csv *csv, const struct exp_study_source *s),
+static int write_file(const struct rec_table *t, void (*put)(struct exp_csv *csv, const struct exp_study_source *s),
                       const struct exp_study_source *source, size_t n, const struct exp_outdir *dir, const char *what,
                       struct exp_why *why)
 {
     struct exp_csv *csv;
-    int err = exp_csv_create(&csv, dir, file, what, why);
+    int err = exp_csv_create(&csv, dir, &t->file, what, why);
 
     for (size_t i = 0; i < n && !err; i++)
         put(csv, &source[i]);
@@ -158,18 +190,18 @@ static int write_file(const struct exp_csv_file *file,
 int exp_study_choices_write(const struct exp_study_source *source, size_t n, const struct exp_outdir *dir,
                             const char *what, struct exp_why *why)
 {
-    int err = write_file(&choices_file, put_choices, source, n, dir, what, why);
+    int err = write_file(&exp_study_choices_table, put_choices, source, n, dir, what, why);
 
     if (!err)
-        err = write_file(&predictions_file, put_predictions, source, n, dir, what, why);
-    return err ? err : write_file(&costs_file, put_costs, source, n, dir, what, why);
+        err = write_file(&exp_study_predictions_table, put_predictions, source, n, dir, what, why);
+    return err ? err : write_file(&exp_study_costs_table, put_costs, source, n, dir, what, why);
 }
 
 void exp_study_choices_document(FILE *out)
 {
-    exp_csv_document(&choices_file, out);
-    exp_csv_document(&predictions_file, out);
-    exp_csv_document(&costs_file, out);
+    exp_csv_document(&exp_study_choices_table.file, out);
+    exp_csv_document(&exp_study_predictions_table.file, out);
+    exp_csv_document(&exp_study_costs_table.file, out);
 }
 
 /* ---- the page ---- */

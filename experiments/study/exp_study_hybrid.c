@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "experiments/base/exp_csv.h"
+#include "experiments/record/record.h"
 #include "experiments/study/exp_study_micro.h"
 
 /* ---- the better of both ---- */
@@ -194,40 +194,60 @@ struct exp_study_rate exp_study_rate_of(const struct exp_study_source *s, const 
 
 static const char *const state_names[] = { [CSA2_COLD] = "cold", [CSA2_WARM] = "warm" };
 
-static const struct exp_csv_column hybrid_columns[] = {
-    { "machine", "", "whose times", "" },
-    { "caches", "", "cold or warm", "" },
-    { "part", "", "layers: all; training, which the models were fitted to; others", "" },
-    { "layers", "", "where Base and both schedules were timed", "" },
-    { "chosen_sconv", "", "layers for which SConv is predicted to be faster", "predicted" },
-    { "right", "", "layers where the faster one was chosen", "clock" },
-    { "base_cycles", "cycles", "Base in all of them", "clock" },
-    { "sconv_cycles", "cycles", "SConv in the schedule that csa2 chooses", "clock" },
-    { "chosen_cycles", "cycles", "the one that is predicted to be faster", "clock" },
-    { "best_cycles", "cycles", "the faster one of the two: the oracle", "clock" },
-    { "same_shape_cycles", "cycles",
-      "the one that is faster in the median layer of the same shape: what a function of the shape could know",
-      "clock" },
-    { "second_measure_cycles", "cycles", "the one that is faster by the recording's second measure", "clock" },
-    { "base_p10", "", "Base's predicted / measured cycles: quantile", "" },
-    { "base_median", "", "the same", "" },
-    { "base_p90", "", "the same", "" },
+struct hybrid_row {
+    const char *machine, *caches, *part;
+    struct exp_study_hybrid h;
 };
 
-static const struct exp_csv_file hybrid_file = EXP_CSV_FILE("hybrid.csv", hybrid_columns);
+#define HYBRID struct hybrid_row
 
-static const struct exp_csv_column rate_columns[] = {
-    { "machine", "", "whose other costs", "" },
-    { "macs_per_cycle", "", "multiply-adds of the micro-kernel", "" },
-    { "what", "", "what has about so many, in single precision if it does not say otherwise", "" },
-    { "base_cycles", "cycles", "all layers, cold", "predicted" },
-    { "sconv_cycles", "cycles", "the same, in the schedule that csa2 chooses", "predicted" },
-    { "base_packing_percent", "%", "of Base: im2col and packing", "predicted" },
-    { "sconv_packing_percent", "%", "of SConv: packing", "predicted" },
-    { "speedup", "", "Base / SConv", "predicted" },
+static const struct rec_field hybrid_columns[] = {
+    { { "machine", "", "whose times", "" }, REC_AT(HYBRID, machine) },
+    { { "caches", "", "cold or warm", "" }, REC_AT(HYBRID, caches) },
+    { { "part", "", "layers: all; training, which the models were fitted to; others", "" }, REC_AT(HYBRID, part) },
+    { { "layers", "", "where Base and both schedules were timed", "" }, REC_AT(HYBRID, h.n) },
+    { { "chosen_sconv", "", "layers for which SConv is predicted to be faster", "predicted" },
+      REC_AT(HYBRID, h.n_sconv) },
+    { { "right", "", "layers where the faster one was chosen", "clock" }, REC_AT(HYBRID, h.n_right) },
+    { { "base_cycles", "cycles", "Base in all of them", "clock" }, REC_AT(HYBRID, h.base) },
+    { { "sconv_cycles", "cycles", "SConv in the schedule that csa2 chooses", "clock" }, REC_AT(HYBRID, h.sconv) },
+    { { "chosen_cycles", "cycles", "the one that is predicted to be faster", "clock" }, REC_AT(HYBRID, h.chosen) },
+    { { "best_cycles", "cycles", "the faster one of the two: the oracle", "clock" }, REC_AT(HYBRID, h.best) },
+    { { "same_shape_cycles", "cycles",
+        "the one that is faster in the median layer of the same shape: what a function of the shape could know",
+        "clock" },
+      REC_AT(HYBRID, h.by_shape) },
+    { { "second_measure_cycles", "cycles", "the one that is faster by the recording's second measure", "clock" },
+      REC_AT(HYBRID, h.by_other) },
+    { { "base_p10", "", "Base's predicted / measured cycles: quantile", "" },
+      REC_NAN_AS(HYBRID, h.base_spread.p10, "out of memory") },
+    { { "base_median", "", "the same", "" }, REC_NAN_AS(HYBRID, h.base_spread.median, "out of memory") },
+    { { "base_p90", "", "the same", "" }, REC_NAN_AS(HYBRID, h.base_spread.p90, "out of memory") },
 };
 
-static const struct exp_csv_file rates_file = EXP_CSV_FILE("rates.csv", rate_columns);
+const struct rec_table exp_study_hybrid_table = REC_TABLE("hybrid.csv", hybrid_columns, HYBRID);
+
+struct rate_row {
+    const char *machine, *what;
+    struct exp_study_rate r;
+    double base_packing_percent, sconv_packing_percent, speedup;
+};
+
+#define RATE struct rate_row
+
+static const struct rec_field rate_columns[] = {
+    { { "machine", "", "whose other costs", "" }, REC_AT(RATE, machine) },
+    { { "macs_per_cycle", "", "multiply-adds of the micro-kernel", "" }, REC_AT(RATE, r.macs_per_cycle) },
+    { { "what", "", "what has about so many, in single precision if it does not say otherwise", "" },
+      REC_AT(RATE, what) },
+    { { "base_cycles", "cycles", "all layers, cold", "predicted" }, REC_AT(RATE, r.base) },
+    { { "sconv_cycles", "cycles", "the same, in the schedule that csa2 chooses", "predicted" }, REC_AT(RATE, r.sconv) },
+    { { "base_packing_percent", "%", "of Base: im2col and packing", "predicted" }, REC_AT(RATE, base_packing_percent) },
+    { { "sconv_packing_percent", "%", "of SConv: packing", "predicted" }, REC_AT(RATE, sconv_packing_percent) },
+    { { "speedup", "", "Base / SConv", "predicted" }, REC_AT(RATE, speedup) },
+};
+
+const struct rec_table exp_study_rates_table = REC_TABLE("rates.csv", rate_columns, RATE);
 
 static void put_hybrid(struct exp_csv *csv, const struct exp_study_source *s, const struct exp_study_base *b,
                        enum csa2_state state, enum exp_study_part part)
@@ -236,22 +256,14 @@ static void put_hybrid(struct exp_csv *csv, const struct exp_study_source *s, co
 
     if (!h.n)
         return;
-    exp_csv_string(csv, "machine", s->name);
-    exp_csv_string(csv, "caches", state_names[state]);
-    exp_csv_string(csv, "part", exp_study_part_name(part));
-    exp_csv_u64(csv, "layers", h.n);
-    exp_csv_u64(csv, "chosen_sconv", h.n_sconv);
-    exp_csv_u64(csv, "right", h.n_right);
-    exp_csv_double(csv, "base_cycles", h.base);
-    exp_csv_double(csv, "sconv_cycles", h.sconv);
-    exp_csv_double(csv, "chosen_cycles", h.chosen);
-    exp_csv_double(csv, "best_cycles", h.best);
-    exp_csv_double(csv, "same_shape_cycles", h.by_shape);
-    exp_csv_double(csv, "second_measure_cycles", h.by_other);
-    exp_csv_number(csv, "base_p10", h.base_spread.p10, "out of memory");
-    exp_csv_number(csv, "base_median", h.base_spread.median, "out of memory");
-    exp_csv_number(csv, "base_p90", h.base_spread.p90, "out of memory");
-    exp_csv_end_row(csv);
+    const struct hybrid_row row = {
+        .machine = s->name,
+        .caches = state_names[state],
+        .part = exp_study_part_name(part),
+        .h = h,
+    };
+
+    rec_put(csv, &exp_study_hybrid_table, &row);
 }
 
 static void put_rate(struct exp_csv *csv, const struct exp_study_source *s, const struct exp_study_base *b,
@@ -261,22 +273,23 @@ static void put_rate(struct exp_csv *csv, const struct exp_study_source *s, cons
 
     if (!(r.base > 0) || !(r.sconv > 0))
         return;
-    exp_csv_string(csv, "machine", s->name);
-    exp_csv_double(csv, "macs_per_cycle", r.macs_per_cycle);
-    exp_csv_string(csv, "what", rate->what);
-    exp_csv_double(csv, "base_cycles", r.base);
-    exp_csv_double(csv, "sconv_cycles", r.sconv);
-    exp_csv_double(csv, "base_packing_percent", 100 * r.base_packing / r.base);
-    exp_csv_double(csv, "sconv_packing_percent", 100 * r.sconv_packing / r.sconv);
-    exp_csv_double(csv, "speedup", r.base / r.sconv);
-    exp_csv_end_row(csv);
+    const struct rate_row row = {
+        .machine = s->name,
+        .r = r,
+        .what = rate->what,
+        .base_packing_percent = 100 * r.base_packing / r.base,
+        .sconv_packing_percent = 100 * r.sconv_packing / r.sconv,
+        .speedup = r.base / r.sconv,
+    };
+
+    rec_put(csv, &exp_study_rates_table, &row);
 }
 
 int exp_study_hybrid_write(const struct exp_study_source *source, const struct exp_study_base *base, size_t n,
                            const struct exp_outdir *dir, const char *what, struct exp_why *why)
 {
     struct exp_csv *csv;
-    int err = exp_csv_create(&csv, dir, &hybrid_file, what, why);
+    int err = exp_csv_create(&csv, dir, &exp_study_hybrid_table.file, what, why);
 
     for (size_t k = 0; k < n * 2 * EXP_STUDY_N_PARTS && !err; k++)
         put_hybrid(csv, &source[k / 2 / EXP_STUDY_N_PARTS], &base[k / 2 / EXP_STUDY_N_PARTS],
@@ -284,7 +297,7 @@ int exp_study_hybrid_write(const struct exp_study_source *source, const struct e
     if (!err)
         err = exp_csv_close(csv, why);
     if (!err)
-        err = exp_csv_create(&csv, dir, &rates_file, what, why);
+        err = exp_csv_create(&csv, dir, &exp_study_rates_table.file, what, why);
     for (size_t k = 0; k < n * EXP_STUDY_N_RATES && !err; k++)
         put_rate(csv, &source[k / EXP_STUDY_N_RATES], &base[k / EXP_STUDY_N_RATES],
                  &exp_study_rates[k % EXP_STUDY_N_RATES]);
@@ -293,8 +306,8 @@ int exp_study_hybrid_write(const struct exp_study_source *source, const struct e
 
 void exp_study_hybrid_document(FILE *out)
 {
-    exp_csv_document(&hybrid_file, out);
-    exp_csv_document(&rates_file, out);
+    exp_csv_document(&exp_study_hybrid_table.file, out);
+    exp_csv_document(&exp_study_rates_table.file, out);
 }
 
 /* ---- the page ---- */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiments/base/exp_csv.h"
+#include "experiments/record/record.h"
 #include "experiments/base/exp_error.h"
 #include "experiments/replay/exp_replay.h"
 #include "experiments/setup/exp_main.h"
@@ -138,54 +138,68 @@ int exp_study_micro_replay(struct exp_study_micro micro[EXP_STUDY_N_RATES], cons
 
 static const char *const misses_names[EXP_STUDY_N_MISSES] = { "hit", "wait" };
 
-static const struct exp_csv_column columns[] = {
-    { "machine", "", "whose caches, alone; cold", "" },
-    { "what", "", "what has about such a micro-kernel: experiments/study/rates.def", "" },
-    { "mac_rows", "", "rows of a multiply-add instruction's outer product", "" },
-    { "mac_columns", "", "its columns", "" },
-    { "mac_instructions_per_cycle", "", "so many at once", "" },
-    { "macs_per_cycle", "", "the product of the three", "" },
-    { "ukr", "", "SConv's micro-kernel, whose tiles and accesses are replayed", "" },
-    { "core", "", "OpenBLAS's core for Base", "" },
-    { "layers", "", "of the sample", "" },
-    { "misses", "", "what loads do that miss L1: hit all the same, or wait for their latency", "" },
-    { "base_cycles", "cycles", "instructions at their issue rates, and misses", "replay" },
-    { "sconv_cycles", "cycles", "the same, in the schedule that CSA chooses", "replay" },
-    { "base_packing_percent", "%", "of Base: im2col and packing", "replay" },
-    { "sconv_packing_percent", "%", "of SConv: packing", "replay" },
-    { "speedup", "", "Base / SConv", "replay" },
+struct micro_row {
+    const char *machine, *what, *ukr, *core, *misses;
+    uint64_t mac_rows, mac_columns, layers;
+    double mac_instructions_per_cycle, macs_per_cycle, base_cycles, sconv_cycles, base_packing_percent,
+        sconv_packing_percent, speedup;
 };
 
-static const struct exp_csv_file file = EXP_CSV_FILE("micro_kernels.csv", columns);
+#define MICRO struct micro_row
+
+static const struct rec_field columns[] = {
+    { { "machine", "", "whose caches, alone; cold", "" }, REC_AT(MICRO, machine) },
+    { { "what", "", "what has about such a micro-kernel: experiments/study/rates.def", "" }, REC_AT(MICRO, what) },
+    { { "mac_rows", "", "rows of a multiply-add instruction's outer product", "" }, REC_AT(MICRO, mac_rows) },
+    { { "mac_columns", "", "its columns", "" }, REC_AT(MICRO, mac_columns) },
+    { { "mac_instructions_per_cycle", "", "so many at once", "" }, REC_AT(MICRO, mac_instructions_per_cycle) },
+    { { "macs_per_cycle", "", "the product of the three", "" }, REC_AT(MICRO, macs_per_cycle) },
+    { { "ukr", "", "SConv's micro-kernel, whose tiles and accesses are replayed", "" }, REC_AT(MICRO, ukr) },
+    { { "core", "", "OpenBLAS's core for Base", "" }, REC_AT(MICRO, core) },
+    { { "layers", "", "of the sample", "" }, REC_AT(MICRO, layers) },
+    { { "misses", "", "what loads do that miss L1: hit all the same, or wait for their latency", "" },
+      REC_AT(MICRO, misses) },
+    { { "base_cycles", "cycles", "instructions at their issue rates, and misses", "replay" },
+      REC_AT(MICRO, base_cycles) },
+    { { "sconv_cycles", "cycles", "the same, in the schedule that CSA chooses", "replay" },
+      REC_AT(MICRO, sconv_cycles) },
+    { { "base_packing_percent", "%", "of Base: im2col and packing", "replay" }, REC_AT(MICRO, base_packing_percent) },
+    { { "sconv_packing_percent", "%", "of SConv: packing", "replay" }, REC_AT(MICRO, sconv_packing_percent) },
+    { { "speedup", "", "Base / SConv", "replay" }, REC_AT(MICRO, speedup) },
+};
+
+const struct rec_table exp_study_micro_table = REC_TABLE("micro_kernels.csv", columns, MICRO);
 
 static void put(struct exp_csv *csv, const char *machine, const struct exp_study_rate_record *r,
                 const struct exp_study_micro *micro, enum exp_study_misses misses)
 {
     const struct exp_study_micro_cycles *c = &micro->cycles[misses];
+    const struct micro_row row = {
+        .machine = machine,
+        .what = r->what,
+        .mac_rows = r->issue.mac_rows,
+        .mac_columns = r->issue.mac_columns,
+        .mac_instructions_per_cycle = r->issue.mac_instructions_per_cycle,
+        .macs_per_cycle = exp_study_rate_macs(r),
+        .ukr = r->ukr,
+        .core = r->core,
+        .layers = micro->n,
+        .misses = misses_names[misses],
+        .base_cycles = c->base,
+        .sconv_cycles = c->sconv,
+        .base_packing_percent = 100 * c->base_packing / c->base,
+        .sconv_packing_percent = 100 * c->sconv_packing / c->sconv,
+        .speedup = c->base / c->sconv,
+    };
 
-    exp_csv_string(csv, "machine", machine);
-    exp_csv_string(csv, "what", r->what);
-    exp_csv_u64(csv, "mac_rows", r->issue.mac_rows);
-    exp_csv_u64(csv, "mac_columns", r->issue.mac_columns);
-    exp_csv_double(csv, "mac_instructions_per_cycle", r->issue.mac_instructions_per_cycle);
-    exp_csv_double(csv, "macs_per_cycle", exp_study_rate_macs(r));
-    exp_csv_string(csv, "ukr", r->ukr);
-    exp_csv_string(csv, "core", r->core);
-    exp_csv_u64(csv, "layers", micro->n);
-    exp_csv_string(csv, "misses", misses_names[misses]);
-    exp_csv_double(csv, "base_cycles", c->base);
-    exp_csv_double(csv, "sconv_cycles", c->sconv);
-    exp_csv_double(csv, "base_packing_percent", 100 * c->base_packing / c->base);
-    exp_csv_double(csv, "sconv_packing_percent", 100 * c->sconv_packing / c->sconv);
-    exp_csv_double(csv, "speedup", c->base / c->sconv);
-    exp_csv_end_row(csv);
+    rec_put(csv, &exp_study_micro_table, &row);
 }
 
 int exp_study_micro_write(const struct exp_study_micro micro[EXP_STUDY_N_RATES], const char *machine,
                           const struct exp_outdir *dir, const char *what, struct exp_why *why)
 {
     struct exp_csv *csv;
-    int err = exp_csv_create(&csv, dir, &file, what, why);
+    int err = exp_csv_create(&csv, dir, &exp_study_micro_table.file, what, why);
 
     if (err)
         return err;
@@ -197,7 +211,7 @@ int exp_study_micro_write(const struct exp_study_micro micro[EXP_STUDY_N_RATES],
 
 void exp_study_micro_document(FILE *out)
 {
-    exp_csv_document(&file, out);
+    exp_csv_document(&exp_study_micro_table.file, out);
 }
 
 /* ---- the page ---- */

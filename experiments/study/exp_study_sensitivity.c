@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <math.h>
 
-#include "experiments/base/exp_csv.h"
+#include "experiments/record/record.h"
 
 /* ---- sums ---- */
 
@@ -29,18 +29,28 @@ struct exp_study_sensitivity exp_study_sensitivity_of(const struct exp_study_run
 
 /* ---- files ---- */
 
-static const struct exp_csv_column columns[] = {
-    { "machine", "", "whose caches are varied", "" },
-    { "variant", "", "experiments/study/variants.def", "" },
-    { "layers", "", "of the sample", "" },
-    { "chosen_is", "", "layers for which CSA chose input stationary", "predicted" },
-    { "right", "", "layers where its choice has the fewer cycles by Eq. 6 with simulated counts", "replay" },
-    { "is_cycles", "cycles", "input stationary, by that", "replay" },
-    { "ws_cycles", "cycles", "weight stationary", "replay" },
-    { "regret_percent", "%", "of CSA's choices over the better ones", "replay" },
+struct sensitivity_row {
+    const char *machine, *variant;
+    uint64_t layers, chosen_is, right;
+    double is_cycles, ws_cycles, regret_percent;
 };
 
-static const struct exp_csv_file file = EXP_CSV_FILE("sensitivity.csv", columns);
+#define SENSITIVITY struct sensitivity_row
+
+static const struct rec_field columns[] = {
+    { { "machine", "", "whose caches are varied", "" }, REC_AT(SENSITIVITY, machine) },
+    { { "variant", "", "experiments/study/variants.def", "" }, REC_AT(SENSITIVITY, variant) },
+    { { "layers", "", "of the sample", "" }, REC_AT(SENSITIVITY, layers) },
+    { { "chosen_is", "", "layers for which CSA chose input stationary", "predicted" }, REC_AT(SENSITIVITY, chosen_is) },
+    { { "right", "", "layers where its choice has the fewer cycles by Eq. 6 with simulated counts", "replay" },
+      REC_AT(SENSITIVITY, right) },
+    { { "is_cycles", "cycles", "input stationary, by that", "replay" }, REC_AT(SENSITIVITY, is_cycles) },
+    { { "ws_cycles", "cycles", "weight stationary", "replay" }, REC_AT(SENSITIVITY, ws_cycles) },
+    { { "regret_percent", "%", "of CSA's choices over the better ones", "replay" },
+      REC_AT(SENSITIVITY, regret_percent) },
+};
+
+const struct rec_table exp_study_sensitivity_table = REC_TABLE("sensitivity.csv", columns, SENSITIVITY);
 
 static double regret_percent(const struct exp_study_sensitivity *s)
 {
@@ -51,27 +61,30 @@ int exp_study_sensitivity_write(const struct exp_study_sensitivity s[EXP_STUDY_N
                                 const struct exp_outdir *dir, const char *what, struct exp_why *why)
 {
     struct exp_csv *csv;
-    int err = exp_csv_create(&csv, dir, &file, what, why);
+    int err = exp_csv_create(&csv, dir, &exp_study_sensitivity_table.file, what, why);
 
     if (err)
         return err;
     for (size_t i = 0; i < EXP_STUDY_N_VARIANTS; i++) {
-        exp_csv_string(csv, "machine", machine);
-        exp_csv_string(csv, "variant", exp_study_variants[i].name);
-        exp_csv_u64(csv, "layers", s[i].n);
-        exp_csv_u64(csv, "chosen_is", s[i].n_chosen_is);
-        exp_csv_u64(csv, "right", s[i].n_right);
-        exp_csv_double(csv, "is_cycles", s[i].is);
-        exp_csv_double(csv, "ws_cycles", s[i].ws);
-        exp_csv_double(csv, "regret_percent", regret_percent(&s[i]));
-        exp_csv_end_row(csv);
+        const struct sensitivity_row row = {
+            .machine = machine,
+            .variant = exp_study_variants[i].name,
+            .layers = s[i].n,
+            .chosen_is = s[i].n_chosen_is,
+            .right = s[i].n_right,
+            .is_cycles = s[i].is,
+            .ws_cycles = s[i].ws,
+            .regret_percent = regret_percent(&s[i]),
+        };
+
+        rec_put(csv, &exp_study_sensitivity_table, &row);
     }
     return exp_csv_close(csv, why);
 }
 
 void exp_study_sensitivity_document(FILE *out)
 {
-    exp_csv_document(&file, out);
+    exp_csv_document(&exp_study_sensitivity_table.file, out);
 }
 
 void exp_study_sensitivity_print(const struct exp_study_sensitivity s[EXP_STUDY_N_VARIANTS], const char *machine,

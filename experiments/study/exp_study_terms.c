@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "experiments/base/exp_csv.h"
+#include "experiments/record/record.h"
 
 /* ---- the equations ---- */
 
@@ -186,48 +186,53 @@ void exp_study_terms_tell(const struct exp_study_terms *t, struct exp_study_sour
 
 /* ---- files ---- */
 
-static const struct exp_csv_column columns[] = {
-    { "machine", "", "whose caches, alone", "" },
-    { "schedule", "", "is or ws, as CSA plans it", "" },
-    { "equation", "", "of the SConv paper: experiments/study/equations.def", "" },
-    { "left_out", "", "of the replay's counts: nothing, packing, output, packing_and_output", "" },
-    { "predicted", "lines", "sum over all layers; of eq6: cycles", "predicted" },
-    { "simulated", "lines", "the same", "replay" },
-    { "p10", "", "predicted / simulated of a layer, where that is not 0: quantile", "" },
-    { "median", "", "the same", "" },
-    { "p90", "", "the same", "" },
-    { "rank_correlation", "", "over the layers", "" },
-    { "layers_neither", "", "layers where both are 0", "" },
-    { "layers_one", "", "layers where one is 0 and the other is not", "" },
+struct terms_row {
+    const char *machine, *schedule, *equation, *left_out;
+    struct exp_study_agreement a;
 };
 
-static const struct exp_csv_file file = EXP_CSV_FILE("terms.csv", columns);
+#define TERMS struct terms_row
+
+static const struct rec_field columns[] = {
+    { { "machine", "", "whose caches, alone", "" }, REC_AT(TERMS, machine) },
+    { { "schedule", "", "is or ws, as CSA plans it", "" }, REC_AT(TERMS, schedule) },
+    { { "equation", "", "of the SConv paper: experiments/study/equations.def", "" }, REC_AT(TERMS, equation) },
+    { { "left_out", "", "of the replay's counts: nothing, packing, output, packing_and_output", "" },
+      REC_AT(TERMS, left_out) },
+    { { "predicted", "lines", "sum over all layers; of eq6: cycles", "predicted" }, REC_AT(TERMS, a.predicted) },
+    { { "simulated", "lines", "the same", "replay" }, REC_AT(TERMS, a.simulated) },
+    { { "p10", "", "predicted / simulated of a layer, where that is not 0: quantile", "" },
+      REC_NAN_AS(TERMS, a.spread.p10, "nothing is simulated") },
+    { { "median", "", "the same", "" }, REC_NAN_AS(TERMS, a.spread.median, "nothing is simulated") },
+    { { "p90", "", "the same", "" }, REC_NAN_AS(TERMS, a.spread.p90, "nothing is simulated") },
+    { { "rank_correlation", "", "over the layers", "" },
+      REC_NAN_AS(TERMS, a.rank, "all layers are equal, or too few") },
+    { { "layers_neither", "", "layers where both are 0", "" }, REC_AT(TERMS, a.n_neither) },
+    { { "layers_one", "", "layers where one is 0 and the other is not", "" }, REC_AT(TERMS, a.n_one) },
+};
+
+const struct rec_table exp_study_terms_table = REC_TABLE("terms.csv", columns, TERMS);
 
 static void put(struct exp_csv *csv, const struct exp_study_terms *t, enum exp_study_equation equation,
                 enum csa_schedule schedule, enum exp_study_without without)
 {
     struct exp_study_agreement a = exp_study_agreement_of(t, equation, schedule, without);
+    const struct terms_row row = {
+        .machine = t->name,
+        .schedule = csa_schedule_name(schedule),
+        .equation = equations[equation].name,
+        .left_out = withouts[without].name,
+        .a = a,
+    };
 
-    exp_csv_string(csv, "machine", t->name);
-    exp_csv_string(csv, "schedule", csa_schedule_name(schedule));
-    exp_csv_string(csv, "equation", equations[equation].name);
-    exp_csv_string(csv, "left_out", withouts[without].name);
-    exp_csv_double(csv, "predicted", a.predicted);
-    exp_csv_double(csv, "simulated", a.simulated);
-    exp_csv_number(csv, "p10", a.spread.p10, "nothing is simulated");
-    exp_csv_number(csv, "median", a.spread.median, "nothing is simulated");
-    exp_csv_number(csv, "p90", a.spread.p90, "nothing is simulated");
-    exp_csv_number(csv, "rank_correlation", a.rank, "all layers are equal, or too few");
-    exp_csv_u64(csv, "layers_neither", a.n_neither);
-    exp_csv_u64(csv, "layers_one", a.n_one);
-    exp_csv_end_row(csv);
+    rec_put(csv, &exp_study_terms_table, &row);
 }
 
 int exp_study_terms_write(const struct exp_study_terms *t, size_t n, const struct exp_outdir *dir, const char *what,
                           struct exp_why *why)
 {
     struct exp_csv *csv;
-    int err = exp_csv_create(&csv, dir, &file, what, why);
+    int err = exp_csv_create(&csv, dir, &exp_study_terms_table.file, what, why);
 
     if (err)
         return err;
@@ -242,7 +247,7 @@ int exp_study_terms_write(const struct exp_study_terms *t, size_t n, const struc
 
 void exp_study_terms_document(FILE *out)
 {
-    exp_csv_document(&file, out);
+    exp_csv_document(&exp_study_terms_table.file, out);
 }
 
 /* ---- the page ---- */

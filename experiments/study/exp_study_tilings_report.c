@@ -1,44 +1,66 @@
 /* Files and tables about tilings: part of exp_study_tilings.h. */
 #include <errno.h>
 
-#include "experiments/base/exp_csv.h"
+#include "experiments/record/record.h"
 #include "experiments/base/exp_error.h"
 #include "experiments/study/exp_study_tilings.h"
 
 /* ---- files ---- */
 
-static const struct exp_csv_column tiling_columns[] = {
-    { "machine", "", "whose caches CSA planned for, and where runs were replayed; here: this computer", "" },
-    { "model", "", "layer table", "" },
-    { "layer_index", "", "number in the model, from 1", "" },
-    { "layer", "", "its name", "" },
-    { "training", "", "1: csa2 was fitted to layers of this shape", "" },
-    { "ukr", "", "micro-kernel", "" },
-    { "schedule", "", "is or ws", "" },
-    { "n_c", "", CSA_NC_TEXT, "" },
-    { "k2", "", CSA_K2_TEXT, "" },
-    { "k3", "", CSA_K3_TEXT, "" },
-    { "methods", "", "whose tiling it is: experiments/study/methods.def, csa2; - of none: only searched", "" },
-    { "csa_cycles", "cycles", "Eq. 6 with the lines that CSA predicts", "predicted" },
-    { "csa2_cycles", "cycles", "csa2, caches cold", "predicted" },
-    { "simulated_cycles", "cycles", "Eq. 6 with simulated counts, caches alone", "replay" },
-    { "time_ns", "ns", "fastest round, caches cold", "clock" },
-    { "median_ns", "ns", "median round", "clock" },
+struct tiling_row {
+    const char *machine, *model, *layer, *ukr, *schedule, *methods;
+    uint64_t layer_index, training;
+    struct exp_study_run run;
 };
 
-static const struct exp_csv_file tilings_file = EXP_CSV_FILE("tilings.csv", tiling_columns);
+#define TILING struct tiling_row
 
-static const struct exp_csv_column method_columns[] = {
-    { "machine", "", "as in tilings.csv", "" },
-    { "measure", "", "clock, or replay: Eq. 6 with simulated counts", "" },
-    { "part", "", "layers: all; training, which csa2 was fitted to; others", "" },
-    { "method", "", "experiments/study/methods.def, or csa2", "" },
-    { "layers", "", "of the sample", "" },
-    { "speed_percent", "%", "of the best tiling found, geometric mean over the layers", "" },
-    { "worst_tenth_percent", "%", "the same, exceeded in nine layers of ten", "" },
+static const struct rec_field tiling_columns[] = {
+    { { "machine", "", "whose caches CSA planned for, and where runs were replayed; here: this computer", "" },
+      REC_AT(TILING, machine) },
+    { { "model", "", "layer table", "" }, REC_AT(TILING, model) },
+    { { "layer_index", "", "number in the model, from 1", "" }, REC_AT(TILING, layer_index) },
+    { { "layer", "", "its name", "" }, REC_AT(TILING, layer) },
+    { { "training", "", "1: csa2 was fitted to layers of this shape", "" }, REC_AT(TILING, training) },
+    { { "ukr", "", "micro-kernel", "" }, REC_AT(TILING, ukr) },
+    { { "schedule", "", "is or ws", "" }, REC_AT(TILING, schedule) },
+    { { "n_c", "", CSA_NC_TEXT, "" }, REC_AT(TILING, run.tiling.n_c) },
+    { { "k2", "", CSA_K2_TEXT, "" }, REC_AT(TILING, run.tiling.k2) },
+    { { "k3", "", CSA_K3_TEXT, "" }, REC_AT(TILING, run.tiling.k3) },
+    { { "methods", "", "whose tiling it is: experiments/study/methods.def, csa2; - of none: only searched", "" },
+      REC_AT(TILING, methods) },
+    { { "csa_cycles", "cycles", "Eq. 6 with the lines that CSA predicts", "predicted" },
+      REC_AT(TILING, run.csa_cycles) },
+    { { "csa2_cycles", "cycles", "csa2, caches cold", "predicted" }, REC_AT(TILING, run.csa2_cycles) },
+    { { "simulated_cycles", "cycles", "Eq. 6 with simulated counts, caches alone", "replay" },
+      REC_NAN_AS(TILING, run.sim_cycles, "not replayed") },
+    { { "time_ns", "ns", "fastest round, caches cold", "clock" }, REC_NAN_AS(TILING, run.ns, "not timed") },
+    { { "median_ns", "ns", "median round", "clock" }, REC_NAN_AS(TILING, run.other_ns, "not timed") },
 };
 
-static const struct exp_csv_file methods_file = EXP_CSV_FILE("methods.csv", method_columns);
+const struct rec_table exp_study_tilings_table = REC_TABLE("tilings.csv", tiling_columns, TILING);
+
+struct method_row {
+    const char *machine, *measure, *part, *method;
+    uint64_t layers;
+    double speed_percent, worst_tenth_percent;
+};
+
+#define METHOD struct method_row
+
+static const struct rec_field method_columns[] = {
+    { { "machine", "", "as in tilings.csv", "" }, REC_AT(METHOD, machine) },
+    { { "measure", "", "clock, or replay: Eq. 6 with simulated counts", "" }, REC_AT(METHOD, measure) },
+    { { "part", "", "layers: all; training, which csa2 was fitted to; others", "" }, REC_AT(METHOD, part) },
+    { { "method", "", "experiments/study/methods.def, or csa2", "" }, REC_AT(METHOD, method) },
+    { { "layers", "", "of the sample", "" }, REC_AT(METHOD, layers) },
+    { { "speed_percent", "%", "of the best tiling found, geometric mean over the layers", "" },
+      REC_AT(METHOD, speed_percent) },
+    { { "worst_tenth_percent", "%", "the same, exceeded in nine layers of ten", "" },
+      REC_AT(METHOD, worst_tenth_percent) },
+};
+
+const struct rec_table exp_study_methods_table = REC_TABLE("methods.csv", method_columns, METHOD);
 
 static void name_methods(const struct exp_study_tilings *t, size_t layer, size_t run, char *text, size_t bytes)
 {
@@ -62,30 +84,26 @@ static void put_run(struct exp_csv *csv, const struct exp_study_tilings *t, size
     char methods[512];
 
     name_methods(t, layer, i, methods, sizeof methods);
-    exp_csv_string(csv, "machine", t->name);
-    exp_csv_string(csv, "model", l->model->name);
-    exp_csv_u64(csv, "layer_index", l->layer->index);
-    exp_csv_string(csv, "layer", l->layer->name);
-    exp_csv_u64(csv, "training", l->is_training);
-    exp_csv_string(csv, "ukr", run->ukr->name);
-    exp_csv_string(csv, "schedule", csa_schedule_name(run->tiling.schedule));
-    exp_csv_u64(csv, "n_c", run->tiling.n_c);
-    exp_csv_u64(csv, "k2", run->tiling.k2);
-    exp_csv_u64(csv, "k3", run->tiling.k3);
-    exp_csv_string(csv, "methods", methods);
-    exp_csv_double(csv, "csa_cycles", run->csa_cycles);
-    exp_csv_double(csv, "csa2_cycles", run->csa2_cycles);
-    exp_csv_number(csv, "simulated_cycles", run->sim_cycles, "not replayed");
-    exp_csv_number(csv, "time_ns", run->ns, "not timed");
-    exp_csv_number(csv, "median_ns", run->other_ns, "not timed");
-    exp_csv_end_row(csv);
+    const struct tiling_row row = {
+        .machine = t->name,
+        .model = l->model->name,
+        .layer_index = l->layer->index,
+        .layer = l->layer->name,
+        .training = l->is_training,
+        .ukr = run->ukr->name,
+        .schedule = csa_schedule_name(run->tiling.schedule),
+        .run = *run,
+        .methods = methods,
+    };
+
+    rec_put(csv, &exp_study_tilings_table, &row);
 }
 
 static int write_tilings(const struct exp_study_tilings *t, size_t n, const struct exp_outdir *dir, const char *what,
                          struct exp_why *why)
 {
     struct exp_csv *csv;
-    int err = exp_csv_create(&csv, dir, &tilings_file, what, why);
+    int err = exp_csv_create(&csv, dir, &exp_study_tilings_table.file, what, why);
 
     if (err)
         return err;
@@ -110,14 +128,17 @@ static void put_speed(struct exp_csv *csv, const struct exp_study_tilings *t, en
 {
     if (!speed.n)
         return;
-    exp_csv_string(csv, "machine", t->name);
-    exp_csv_string(csv, "measure", measure_name(t));
-    exp_csv_string(csv, "part", exp_study_part_name(part));
-    exp_csv_string(csv, "method", method);
-    exp_csv_u64(csv, "layers", speed.n);
-    exp_csv_double(csv, "speed_percent", 100 * speed.geomean);
-    exp_csv_double(csv, "worst_tenth_percent", 100 * speed.p10);
-    exp_csv_end_row(csv);
+    const struct method_row row = {
+        .machine = t->name,
+        .measure = measure_name(t),
+        .part = exp_study_part_name(part),
+        .method = method,
+        .layers = speed.n,
+        .speed_percent = 100 * speed.geomean,
+        .worst_tenth_percent = 100 * speed.p10,
+    };
+
+    rec_put(csv, &exp_study_methods_table, &row);
 }
 
 int exp_study_tilings_write(const struct exp_study_tilings *t, size_t n, const struct exp_outdir *dir, const char *what,
@@ -127,7 +148,7 @@ int exp_study_tilings_write(const struct exp_study_tilings *t, size_t n, const s
     int err = write_tilings(t, n, dir, what, why);
 
     if (!err)
-        err = exp_csv_create(&csv, dir, &methods_file, what, why);
+        err = exp_csv_create(&csv, dir, &exp_study_methods_table.file, what, why);
     if (err)
         return err;
     for (size_t k = 0; k < n; k++) {
@@ -144,8 +165,8 @@ int exp_study_tilings_write(const struct exp_study_tilings *t, size_t n, const s
 
 void exp_study_tilings_document(FILE *out)
 {
-    exp_csv_document(&tilings_file, out);
-    exp_csv_document(&methods_file, out);
+    exp_csv_document(&exp_study_tilings_table.file, out);
+    exp_csv_document(&exp_study_methods_table.file, out);
 }
 
 /* ---- the page ---- */
