@@ -172,54 +172,62 @@ int exp_validate_targets_print(const struct exp_agreement_report *r, FILE *out)
 
 /* ---- targets.csv ---- */
 
-static const struct exp_csv_column columns[] = {
-    { "kind", "", "what is to agree: sum over all layers, median layer, or the ratio of Base's sum to SConv's", "" },
-    { "quantity", "", "what was counted", "" },
-    { "simulation", "", "caches_alone or as_machine", "" },
-    { "at_least_percent", "%", "the error that is to be reached; of a ratio: all on the measured side of 1", "" },
-    { "aim_percent", "%", "the error that is aimed at", "" },
-    { "together_percent", "%", "error of all algorithms together", "" },
-    { "worst_percent", "%", "error of the worst algorithm; of a ratio: and model", "" },
-    { "worst_algo", "", "which one", "" },
-    { "worst_model", "", "of a ratio: which one", "" },
-    { "right_sides", "", "of a ratio: how many are on the measured side of 1", "" },
-    { "ratios", "", "of how many: models times algorithms", "" },
-    { "reached", "", "aim, at least, no, or not compared", "" },
+struct row {
+    const char *kind, *quantity, *simulation;
+    double at_least, aim, together, worst; /* in percent; NaN where that does not apply */
+    const char *worst_algo, *worst_model;
+    uint64_t n_right, n_ratios;
+    const char *why_no_ratios, *reached;
 };
 
-static const struct exp_csv_file file = EXP_CSV_FILE("targets.csv", columns);
+#define ROW struct row
+#define PERCENT(member) REC_NAN_AS(ROW, member, REC_DOES_NOT_APPLY)
 
-static void put_if(struct exp_csv *csv, const char *column, double value)
-{
-    if (isfinite(value))
-        exp_csv_double(csv, column, value);
-    else
-        exp_csv_empty(csv, column);
-}
+static const struct rec_field fields[] = {
+    { { "kind", "", "what is to agree: sum over all layers, median layer, or the ratio of Base's sum to SConv's", "" },
+      REC_AT(ROW, kind) },
+    { { "quantity", "", "what was counted", "" }, REC_AT(ROW, quantity) },
+    { { "simulation", "", "caches_alone or as_machine", "" }, REC_AT(ROW, simulation) },
+    { { "at_least_percent", "%", "the error that is to be reached; of a ratio: all on the measured side of 1", "" },
+      PERCENT(at_least) },
+    { { "aim_percent", "%", "the error that is aimed at", "" }, PERCENT(aim) },
+    { { "together_percent", "%", "error of all algorithms together", "" }, PERCENT(together) },
+    { { "worst_percent", "%", "error of the worst algorithm; of a ratio: and model", "" }, PERCENT(worst) },
+    { { "worst_algo", "", "which one", "" }, REC_AT(ROW, worst_algo) },
+    { { "worst_model", "", "of a ratio: which one", "" }, REC_AT(ROW, worst_model) },
+    { { "right_sides", "", "of a ratio: how many are on the measured side of 1", "" },
+      REC_OR(ROW, n_right, why_no_ratios) },
+    { { "ratios", "", "of how many: models times algorithms", "" }, REC_OR(ROW, n_ratios, why_no_ratios) },
+    { { "reached", "", "aim, at least, no, or not compared", "" }, REC_AT(ROW, reached) },
+};
+
+const struct rec_table exp_validate_targets_table = REC_TABLE("targets.csv", fields, ROW);
 
 static void put_result(struct exp_csv *csv, const struct target *t, enum exp_view v, const struct result *x)
 {
-    const double none = (double)NAN;
+    const ROW row = {
+        .kind = kind_names[t->kind],
+        .quantity = t->quantity,
+        .simulation = exp_view_name(v),
+        .at_least = t->at_least,
+        .aim = t->aim,
+        .together = x->together,
+        .worst = x->worst_algo ? x->worst : (double)NAN,
+        .worst_algo = x->worst_algo,
+        .worst_model = x->worst_model,
+        .n_right = x->n_right,
+        .n_ratios = x->n_ratios,
+        .why_no_ratios = t->kind == BASE_RATIO ? NULL : REC_DOES_NOT_APPLY,
+        .reached = reached(x, t),
+    };
 
-    exp_csv_string(csv, "kind", kind_names[t->kind]);
-    exp_csv_string(csv, "quantity", t->quantity);
-    exp_csv_string(csv, "simulation", exp_view_name(v));
-    put_if(csv, "at_least_percent", t->at_least);
-    put_if(csv, "aim_percent", t->aim);
-    put_if(csv, "together_percent", x->together);
-    put_if(csv, "worst_percent", x->worst_algo ? x->worst : none);
-    exp_csv_string(csv, "worst_algo", x->worst_algo ? x->worst_algo : "");
-    exp_csv_string(csv, "worst_model", x->worst_model ? x->worst_model : "");
-    put_if(csv, "right_sides", t->kind == BASE_RATIO ? (double)x->n_right : none);
-    put_if(csv, "ratios", t->kind == BASE_RATIO ? (double)x->n_ratios : none);
-    exp_csv_string(csv, "reached", reached(x, t));
-    exp_csv_end_row(csv);
+    rec_put(csv, &exp_validate_targets_table, &row);
 }
 
 int exp_validate_targets_write(const struct exp_agreement_report *r, const struct exp_outdir *dir, struct exp_why *why)
 {
     struct exp_csv *csv;
-    int err = exp_csv_create(&csv, dir, &file, r->what, why);
+    int err = exp_csv_create(&csv, dir, &exp_validate_targets_table.file, r->what, why);
     int closed;
 
     if (err)
@@ -239,5 +247,5 @@ int exp_validate_targets_write(const struct exp_agreement_report *r, const struc
 
 void exp_validate_targets_document(FILE *out)
 {
-    exp_csv_document(&file, out);
+    exp_csv_document(&exp_validate_targets_table.file, out);
 }
