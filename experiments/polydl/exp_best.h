@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 
+#include "experiments/record/record.h"
 #include "experiments/base/exp_csv.h"
 #include "experiments/polydl/exp_rank.h"
 
@@ -22,7 +23,7 @@ struct exp_best {
 
 struct exp_best exp_best_of(const struct exp_polydl_layer *l, enum exp_polydl_threads threads);
 
-extern const struct exp_csv_file exp_best_file;
+extern const struct rec_table exp_best_table;
 
 /* Writes a row for each layer that has variants, and each number of threads. */
 void exp_best_write(struct exp_csv *csv, const struct exp_rank *r);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "experiments/base/exp_error.h"
+#include "experiments/record/record.h"
 
 /* Rows are told apart by these columns. */
 #define LAYER_COLUMNS                                                                                                  \
@@ -12,13 +13,18 @@
         "part", "", "training or held_out: whether the nets have seen the layer's times", ""                           \
     }
 
+static const char *part_of(const struct exp_rank *r, size_t layer)
+{
+    return exp_rank_part_name(r->layer[layer].is_training ? EXP_RANK_SEEN : EXP_RANK_HELD_OUT);
+}
+
 static void put_layer(struct exp_csv *csv, const struct exp_rank *r, size_t layer)
 {
     const struct exp_polydl_layer *l = &r->polydl->layer[layer];
 
     exp_csv_string(csv, "model", l->model);
     exp_csv_string(csv, "layer", l->name);
-    exp_csv_string(csv, "part", exp_rank_part_name(r->layer[layer].is_training ? EXP_RANK_SEEN : EXP_RANK_HELD_OUT));
+    exp_csv_string(csv, "part", part_of(r, layer));
 }
 
 static void put_threads(struct exp_csv *csv, size_t threads)
@@ -28,39 +34,54 @@ static void put_threads(struct exp_csv *csv, size_t threads)
 
 /* ---- rankings.csv ---- */
 
-static const struct exp_csv_column ranking_columns[] = {
-    LAYER_COLUMNS,
-    { "threads", "", "that run the variants; each has an image of its own, but GEMMs share the work", "" },
-    { "ranking", "", "which: totals.csv says what it is", "" },
-    { "variants", "", "that it ranks and that were timed", "" },
-    { "picked", "", "number of the variant that it puts first, from 0, in analyses.csv", "" },
-    { "picked_variant", "", "its loops, outermost first", "" },
-    { "best_share", "", "time of the fastest variant / time of the picked one: 1 is the best", "clock" },
-    { "top5_share", "", "the same of the fastest among the first 5 % (at least one)", "clock" },
-    { "spearman", "", "rank correlation between the ranking's costs and the times", "" },
-    { "kendall", "", "Kendall's tau-b of the same", "" },
-    { "seconds", "s", "CPU time that the ranking takes for a variant, mean of the layer's", "clock" },
+struct ranking_row {
+    const char *model, *layer, *part, *ranking, *picked_variant;
+    uint64_t threads;
+    struct exp_rank_verdict v;
 };
 
-const struct exp_csv_file exp_rank_layers_file = EXP_CSV_FILE("rankings.csv", ranking_columns);
+#define RANKING struct ranking_row
+
+static const struct rec_field ranking_columns[] = {
+    { { "model", "", "layer table, or gemm", "" }, REC_AT(RANKING, model) },
+    { { "layer", "", "its name", "" }, REC_AT(RANKING, layer) },
+    { { "part", "", "training or held_out: whether the nets have seen the layer's times", "" }, REC_AT(RANKING, part) },
+    { { "threads", "", "that run the variants; each has an image of its own, but GEMMs share the work", "" },
+      REC_AT(RANKING, threads) },
+    { { "ranking", "", "which: totals.csv says what it is", "" }, REC_AT(RANKING, ranking) },
+    { { "variants", "", "that it ranks and that were timed", "" }, REC_AT(RANKING, v.n) },
+    { { "picked", "", "number of the variant that it puts first, from 0, in analyses.csv", "" },
+      REC_AT(RANKING, v.picked) },
+    { { "picked_variant", "", "its loops, outermost first", "" }, REC_AT(RANKING, picked_variant) },
+    { { "best_share", "", "time of the fastest variant / time of the picked one: 1 is the best", "clock" },
+      REC_AT(RANKING, v.share) },
+    { { "top5_share", "", "the same of the fastest among the first 5 % (at least one)", "clock" },
+      REC_AT(RANKING, v.top_share) },
+    { { "spearman", "", "rank correlation between the ranking's costs and the times", "" },
+      REC_NAN_AS(RANKING, v.spearman, "fewer than three variants, or all are equal") },
+    { { "kendall", "", "Kendall's tau-b of the same", "" },
+      REC_NAN_AS(RANKING, v.kendall, "fewer than three variants, or all are equal") },
+    { { "seconds", "s", "CPU time that the ranking takes for a variant, mean of the layer's", "clock" },
+      REC_NAN_AS(RANKING, v.seconds, "kept from a run before") },
+};
+
+const struct rec_table exp_rank_layers_table = REC_TABLE("rankings.csv", ranking_columns, RANKING);
 
 static void put_ranking(struct exp_csv *csv, const struct exp_rank *r, size_t layer, size_t threads, size_t ranking)
 {
     const struct exp_rank_verdict *v = &r->layer[layer].verdict[threads][ranking];
-    const char *few = "fewer than three variants, or all are equal";
+    const struct exp_polydl_layer *l = &r->polydl->layer[layer];
+    const struct ranking_row row = {
+        .model = l->model,
+        .layer = l->name,
+        .part = part_of(r, layer),
+        .threads = exp_polydl_n_threads((enum exp_polydl_threads)threads),
+        .ranking = exp_ranking_name((enum exp_ranking)ranking),
+        .v = *v,
+        .picked_variant = l->variants.variant[v->picked].name,
+    };
 
-    put_layer(csv, r, layer);
-    put_threads(csv, threads);
-    exp_csv_string(csv, "ranking", exp_ranking_name((enum exp_ranking)ranking));
-    exp_csv_u64(csv, "variants", v->n);
-    exp_csv_u64(csv, "picked", v->picked);
-    exp_csv_string(csv, "picked_variant", r->polydl->layer[layer].variants.variant[v->picked].name);
-    exp_csv_double(csv, "best_share", v->share);
-    exp_csv_double(csv, "top5_share", v->top_share);
-    exp_csv_number(csv, "spearman", v->spearman, few);
-    exp_csv_number(csv, "kendall", v->kendall, few);
-    exp_csv_number(csv, "seconds", v->seconds, "kept from a run before");
-    exp_csv_end_row(csv);
+    rec_put(csv, &exp_rank_layers_table, &row);
 }
 
 void exp_rank_layers_write(struct exp_csv *csv, const struct exp_rank *r)
@@ -77,30 +98,48 @@ void exp_rank_layers_write(struct exp_csv *csv, const struct exp_rank *r)
 
 /* ---- totals.csv ---- */
 
-static const struct exp_csv_column total_columns[] = {
-    { "part", "", "layers: convolutions; held_out or training of them; gemms", "" },
-    { "model", "", "layer table, or all", "" },
-    { "threads", "", "that run the variants", "" },
-    { "ranking", "", "its name in other files", "" },
-    { "title", "", "its name for people", "" },
-    { "meaning", "", "what variants are ranked by", "" },
-    { "layers", "", "with a verdict", "" },
-    { "training_layers", "", "of these, layers that trained the net: it has seen their times", "" },
-    { "mean_share", "", "speed of its pick / that of the fastest variant, mean", "clock" },
-    { "geomean_share", "", "geometric mean of the same", "clock" },
-    { "worst_share", "", "the same of the worst layer", "clock" },
-    { "near_best_percent", "%", "layers where the pick has at least 95 % of the fastest variant's speed", "clock" },
-    { "can_fail_layers", "", "layers where a pick can miss that: their slowest variant does", "clock" },
-    { "can_fail_near_best_percent", "%", "of these, those where the pick has at least 95 %", "clock" },
-    { "geomean_top5_share", "", "speed of the best of its first 5 % / that of the fastest variant, geometric mean",
-      "clock" },
-    { "mean_spearman", "", "rank correlation of costs and times within a layer, mean", "" },
-    { "mean_kendall", "", "Kendall's tau-b of the same, mean", "" },
-    { "mean_seconds", "s", "CPU time for a variant, mean of the layers'", "clock" },
-    { "most_seconds", "s", "the same of the layer that takes longest", "clock" },
+struct total_row {
+    const char *part, *model, *ranking, *title, *meaning;
+    uint64_t threads;
+    struct exp_rank_total t;
 };
 
-const struct exp_csv_file exp_rank_totals_file = EXP_CSV_FILE("totals.csv", total_columns);
+#define TOTAL struct total_row
+
+static const struct rec_field total_columns[] = {
+    { { "part", "", "layers: convolutions; held_out or training of them; gemms", "" }, REC_AT(TOTAL, part) },
+    { { "model", "", "layer table, or all", "" }, REC_AT(TOTAL, model) },
+    { { "threads", "", "that run the variants", "" }, REC_AT(TOTAL, threads) },
+    { { "ranking", "", "its name in other files", "" }, REC_AT(TOTAL, ranking) },
+    { { "title", "", "its name for people", "" }, REC_AT(TOTAL, title) },
+    { { "meaning", "", "what variants are ranked by", "" }, REC_AT(TOTAL, meaning) },
+    { { "layers", "", "with a verdict", "" }, REC_AT(TOTAL, t.n) },
+    { { "training_layers", "", "of these, layers that trained the net: it has seen their times", "" },
+      REC_AT(TOTAL, t.n_seen) },
+    { { "mean_share", "", "speed of its pick / that of the fastest variant, mean", "clock" },
+      REC_AT(TOTAL, t.mean_share) },
+    { { "geomean_share", "", "geometric mean of the same", "clock" }, REC_AT(TOTAL, t.geomean_share) },
+    { { "worst_share", "", "the same of the worst layer", "clock" }, REC_AT(TOTAL, t.worst_share) },
+    { { "near_best_percent", "%", "layers where the pick has at least 95 % of the fastest variant's speed", "clock" },
+      REC_AT(TOTAL, t.near_best_percent) },
+    { { "can_fail_layers", "", "layers where a pick can miss that: their slowest variant does", "clock" },
+      REC_AT(TOTAL, t.n_can_fail) },
+    { { "can_fail_near_best_percent", "%", "of these, those where the pick has at least 95 %", "clock" },
+      REC_NAN_AS(TOTAL, t.can_fail_percent, "no pick can fail") },
+    { { "geomean_top5_share", "", "speed of the best of its first 5 % / that of the fastest variant, geometric mean",
+        "clock" },
+      REC_AT(TOTAL, t.geomean_top_share) },
+    { { "mean_spearman", "", "rank correlation of costs and times within a layer, mean", "" },
+      REC_NAN_AS(TOTAL, t.mean_spearman, "no layer has one") },
+    { { "mean_kendall", "", "Kendall's tau-b of the same, mean", "" },
+      REC_NAN_AS(TOTAL, t.mean_kendall, "no layer has one") },
+    { { "mean_seconds", "s", "CPU time for a variant, mean of the layers'", "clock" },
+      REC_NAN_AS(TOTAL, t.mean_seconds, "kept from a run before") },
+    { { "most_seconds", "s", "the same of the layer that takes longest", "clock" },
+      REC_NAN_AS(TOTAL, t.most_seconds, "kept from a run before") },
+};
+
+const struct rec_table exp_rank_totals_table = REC_TABLE("totals.csv", total_columns, TOTAL);
 
 static void put_total(struct exp_csv *csv, const struct exp_rank *r, size_t part, const char *model, size_t threads,
                       size_t ranking)
@@ -110,26 +149,17 @@ static void put_total(struct exp_csv *csv, const struct exp_rank *r, size_t part
 
     if (!t.n)
         return;
-    exp_csv_string(csv, "part", exp_rank_part_name((enum exp_rank_part)part));
-    exp_csv_string(csv, "model", model ? model : "all");
-    put_threads(csv, threads);
-    exp_csv_string(csv, "ranking", exp_ranking_name((enum exp_ranking)ranking));
-    exp_csv_string(csv, "title", exp_ranking_title((enum exp_ranking)ranking));
-    exp_csv_string(csv, "meaning", exp_ranking_meaning((enum exp_ranking)ranking));
-    exp_csv_u64(csv, "layers", t.n);
-    exp_csv_u64(csv, "training_layers", t.n_seen);
-    exp_csv_double(csv, "mean_share", t.mean_share);
-    exp_csv_double(csv, "geomean_share", t.geomean_share);
-    exp_csv_double(csv, "worst_share", t.worst_share);
-    exp_csv_double(csv, "near_best_percent", t.near_best_percent);
-    exp_csv_u64(csv, "can_fail_layers", t.n_can_fail);
-    exp_csv_number(csv, "can_fail_near_best_percent", t.can_fail_percent, "no pick can fail");
-    exp_csv_double(csv, "geomean_top5_share", t.geomean_top_share);
-    exp_csv_number(csv, "mean_spearman", t.mean_spearman, "no layer has one");
-    exp_csv_number(csv, "mean_kendall", t.mean_kendall, "no layer has one");
-    exp_csv_number(csv, "mean_seconds", t.mean_seconds, "kept from a run before");
-    exp_csv_number(csv, "most_seconds", t.most_seconds, "kept from a run before");
-    exp_csv_end_row(csv);
+    const struct total_row row = {
+        .part = exp_rank_part_name((enum exp_rank_part)part),
+        .model = model ? model : "all",
+        .threads = exp_polydl_n_threads((enum exp_polydl_threads)threads),
+        .ranking = exp_ranking_name((enum exp_ranking)ranking),
+        .title = exp_ranking_title((enum exp_ranking)ranking),
+        .meaning = exp_ranking_meaning((enum exp_ranking)ranking),
+        .t = t,
+    };
+
+    rec_put(csv, &exp_rank_totals_table, &row);
 }
 
 static void put_totals(struct exp_csv *csv, const struct exp_rank *r, size_t part, const char *model)
@@ -293,15 +323,23 @@ void exp_rank_analyses_write(struct exp_csv *csv, const struct exp_rank *r)
 
 /* ---- learning.csv ---- */
 
-static const struct exp_csv_column learning_columns[] = {
-    { "threads", "", "whose times the net learns", "" },
-    { "epoch", "", "passes through all pairs, from 1", "" },
-    { "pairs", "", "of variants of the same layer that it learns from", "" },
-    { "loss", "nats", "mean cross entropy of these pairs, while their epoch goes on", "" },
-    { "held_out_loss", "nats", "that of pairs of layers that it does not learn from, after the epoch", "" },
+struct learning_row {
+    uint64_t threads, epoch, pairs;
+    double loss, held_out_loss;
 };
 
-const struct exp_csv_file exp_rank_learning_file = EXP_CSV_FILE("learning.csv", learning_columns);
+#define LEARNING struct learning_row
+
+static const struct rec_field learning_columns[] = {
+    { { "threads", "", "whose times the net learns", "" }, REC_AT(LEARNING, threads) },
+    { { "epoch", "", "passes through all pairs, from 1", "" }, REC_AT(LEARNING, epoch) },
+    { { "pairs", "", "of variants of the same layer that it learns from", "" }, REC_AT(LEARNING, pairs) },
+    { { "loss", "nats", "mean cross entropy of these pairs, while their epoch goes on", "" }, REC_AT(LEARNING, loss) },
+    { { "held_out_loss", "nats", "that of pairs of layers that it does not learn from, after the epoch", "" },
+      REC_NAN_AS(LEARNING, held_out_loss, "no layer is held out") },
+};
+
+const struct rec_table exp_rank_learning_table = REC_TABLE("learning.csv", learning_columns, LEARNING);
 
 void exp_rank_learning_write(struct exp_csv *csv, const struct exp_rank *r)
 {
@@ -309,12 +347,15 @@ void exp_rank_learning_write(struct exp_csv *csv, const struct exp_rank *r)
         const struct exp_rank_learnt *l = &r->learnt[t];
 
         for (size_t e = 0; e < EXP_RANK_EPOCHS && l->net.weight; e++) {
-            put_threads(csv, t);
-            exp_csv_u64(csv, "epoch", e + 1);
-            exp_csv_u64(csv, "pairs", l->n_pairs);
-            exp_csv_double(csv, "loss", l->loss[e]);
-            exp_csv_number(csv, "held_out_loss", l->held_out_loss[e], "no layer is held out");
-            exp_csv_end_row(csv);
+            const struct learning_row row = {
+                .threads = exp_polydl_n_threads((enum exp_polydl_threads)t),
+                .epoch = e + 1,
+                .pairs = l->n_pairs,
+                .loss = l->loss[e],
+                .held_out_loss = l->held_out_loss[e],
+            };
+
+            rec_put(csv, &exp_rank_learning_table, &row);
         }
     }
 }
