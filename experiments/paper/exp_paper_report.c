@@ -9,6 +9,7 @@
 #include "experiments/base/exp_stats.h"
 #include "experiments/paper/exp_paper_formulas.h"
 #include "experiments/paper/exp_paper_oddities.h"
+#include "experiments/record/record.h"
 #include "experiments/report/exp_cells.h"
 
 #define N_OF(table) (sizeof(table) / sizeof((table)[0]))
@@ -107,66 +108,110 @@ const char *exp_paper_field(const struct exp_paper_findings *f, size_t row, size
         "arch", "", "the paper's machine that it stands beside: x86 or P10", ""                                        \
     }
 
+struct number_row {
+    const char *figure, *model, *arch, *metric, *published, *use, *view;
+    double ours, ours_to_paper; /* NaN: there is none */
+    const char *verdict, *remark;
+};
+
+/* Where a row is from. */
+struct place {
+    const char *view, *heading, *arch;
+};
+
+enum { N_MODEL_NUMBERS = 18 };
+
+struct model_row {
+    struct place place;
+    size_t model_index;
+    const char *model;
+    size_t n_models;
+    const char *algo;
+    double number[N_MODEL_NUMBERS]; /* as in model_numbers; NaN: there is none */
+};
+
+struct speedup_row {
+    struct place place;
+    const char *algo, *layers;
+    size_t rank;
+    double speedup;
+};
+
+#define NUMBER struct number_row
+#define MODEL struct model_row
+#define SPEEDUP struct speedup_row
+
 /* clang-format off */
-static const struct exp_csv_column number_columns[] = {
-    { "figure", "", "where the paper prints the number", "" },
-    { "model", "", "of which model; all, Geo Mean", "" },
-    { "arch", "", "x86, P10, both", "" },
-    { "metric", "", "as in experiments/published/sconv.csv", "" },
-    { "published", "", "the paper's number or word, as printed", "SConv" },
-    { "use", "", "compared, taken over, stated, or unused: no line of claims.def takes it", "" },
-    COLUMN_VIEW,
-    { "ours", "", "our number", "" },
-    { "ours_to_paper", "", "ours over the paper's; the remark says so where that is of fewer models", "" },
-    { "verdict", "", "agrees, points the same way, differs; empty: not compared", "" },
-    { "remark", "", "a stated fact, why there is no number, or of how many models it is", "" },
+static const struct rec_field number_fields[] = {
+    { { "figure", "", "where the paper prints the number", "" }, REC_AT(NUMBER, figure) },
+    { { "model", "", "of which model; all, Geo Mean", "" }, REC_AT(NUMBER, model) },
+    { { "arch", "", "x86, P10, both", "" }, REC_AT(NUMBER, arch) },
+    { { "metric", "", "as in experiments/published/sconv.csv", "" }, REC_AT(NUMBER, metric) },
+    { { "published", "", "the paper's number or word, as printed", "SConv" }, REC_AT(NUMBER, published) },
+    { { "use", "", "compared, taken over, stated, or unused: no line of claims.def takes it", "" },
+      REC_AT(NUMBER, use) },
+    { COLUMN_VIEW, REC_AT(NUMBER, view) },
+    { { "ours", "", "our number", "" }, REC_NAN_AS(NUMBER, ours, REC_DOES_NOT_APPLY) },
+    { { "ours_to_paper", "", "ours over the paper's; the remark says so where that is of fewer models", "" },
+      REC_NAN_AS(NUMBER, ours_to_paper, REC_DOES_NOT_APPLY) },
+    { { "verdict", "", "agrees, points the same way, differs; empty: not compared", "" }, REC_AT(NUMBER, verdict) },
+    { { "remark", "", "a stated fact, why there is no number, or of how many models it is", "" },
+      REC_AT(NUMBER, remark) },
 };
 
-static const struct exp_csv_column model_columns[] = {
-    COLUMN_VIEW,
-    COLUMN_HEADING,
-    COLUMN_ARCH,
-    { "model_index", "", "position of the model, from 1; the last stands for all", "" },
-    { "model", "", "name of the layer table; Geo Mean: over the models that have a number", "" },
-    { "models", "", "how many the row is of", "" },
-    EXP_COLUMN_ALGO,
-    { "conv_speedup", "", "time of Base over that of the algorithm, all convolutions", "" },
-    { "model_speedup", "", "whole model, by Amdahl's law with the paper's share", "SConv Table 2" },
-    { "paper_conv_speedup", "", "what the paper prints; Geo Mean: of the same models", "SConv Table 2" },
-    { "paper_model_speedup", "", "the same", "SConv Table 2" },
-    { "base_packing_percent", "%", "im2col and packing, of Base's time step by step", "" },
-    { "base_kernel_percent", "%", "micro-kernel, likewise", "" },
-    { "packing_percent", "%", "packing, of the algorithm's", "" },
-    { "kernel_percent", "%", "micro-kernel, likewise", "" },
-    { "packing_reduction", "", "packing time of Base over that of the algorithm", "" },
-    { "base_l1_miss_percent", "%", "load misses of all loads: Base", "" },
-    { "l1_miss_percent", "%", "the algorithm", "" },
-    { "base_l2_miss_percent", "%", "likewise, L2", "" },
-    { "l2_miss_percent", "%", "likewise", "" },
-    { "base_l3_miss_percent", "%", "likewise, L3", "" },
-    { "l3_miss_percent", "%", "likewise", "" },
-    { "l1_miss_ratio", "", "Base's misses over the algorithm's", "" },
-    { "l2_miss_ratio", "", "likewise", "" },
-    { "l3_miss_ratio", "", "likewise", "" },
+static const struct rec_field model_fields[] = {
+    { COLUMN_VIEW, REC_AT(MODEL, place.view) },
+    { COLUMN_HEADING, REC_AT(MODEL, place.heading) },
+    { COLUMN_ARCH, REC_AT(MODEL, place.arch) },
+    { { "model_index", "", "position of the model, from 1; the last stands for all", "" }, REC_AT(MODEL, model_index) },
+    { { "model", "", "name of the layer table; Geo Mean: over the models that have a number", "" },
+      REC_AT(MODEL, model) },
+    { { "models", "", "how many the row is of", "" }, REC_AT(MODEL, n_models) },
+    { EXP_COLUMN_ALGO, REC_AT(MODEL, algo) },
+    { { "conv_speedup", "", "time of Base over that of the algorithm, all convolutions", "" },
+      REC_NAN_AS(MODEL, number[0], REC_DOES_NOT_APPLY) },
+    { { "model_speedup", "", "whole model, by Amdahl's law with the paper's share", "SConv Table 2" },
+      REC_NAN_AS(MODEL, number[1], REC_DOES_NOT_APPLY) },
+    { { "paper_conv_speedup", "", "what the paper prints; Geo Mean: of the same models", "SConv Table 2" },
+      REC_NAN_AS(MODEL, number[2], REC_DOES_NOT_APPLY) },
+    { { "paper_model_speedup", "", "the same", "SConv Table 2" }, REC_NAN_AS(MODEL, number[3], REC_DOES_NOT_APPLY) },
+    { { "base_packing_percent", "%", "im2col and packing, of Base's time step by step", "" },
+      REC_NAN_AS(MODEL, number[4], REC_DOES_NOT_APPLY) },
+    { { "base_kernel_percent", "%", "micro-kernel, likewise", "" }, REC_NAN_AS(MODEL, number[5], REC_DOES_NOT_APPLY) },
+    { { "packing_percent", "%", "packing, of the algorithm's", "" }, REC_NAN_AS(MODEL, number[6], REC_DOES_NOT_APPLY) },
+    { { "kernel_percent", "%", "micro-kernel, likewise", "" }, REC_NAN_AS(MODEL, number[7], REC_DOES_NOT_APPLY) },
+    { { "packing_reduction", "", "packing time of Base over that of the algorithm", "" },
+      REC_NAN_AS(MODEL, number[8], REC_DOES_NOT_APPLY) },
+    { { "base_l1_miss_percent", "%", "load misses of all loads: Base", "" },
+      REC_NAN_AS(MODEL, number[9], REC_DOES_NOT_APPLY) },
+    { { "l1_miss_percent", "%", "the algorithm", "" }, REC_NAN_AS(MODEL, number[10], REC_DOES_NOT_APPLY) },
+    { { "base_l2_miss_percent", "%", "likewise, L2", "" }, REC_NAN_AS(MODEL, number[11], REC_DOES_NOT_APPLY) },
+    { { "l2_miss_percent", "%", "likewise", "" }, REC_NAN_AS(MODEL, number[12], REC_DOES_NOT_APPLY) },
+    { { "base_l3_miss_percent", "%", "likewise, L3", "" }, REC_NAN_AS(MODEL, number[13], REC_DOES_NOT_APPLY) },
+    { { "l3_miss_percent", "%", "likewise", "" }, REC_NAN_AS(MODEL, number[14], REC_DOES_NOT_APPLY) },
+    { { "l1_miss_ratio", "", "Base's misses over the algorithm's", "" },
+      REC_NAN_AS(MODEL, number[15], REC_DOES_NOT_APPLY) },
+    { { "l2_miss_ratio", "", "likewise", "" }, REC_NAN_AS(MODEL, number[16], REC_DOES_NOT_APPLY) },
+    { { "l3_miss_ratio", "", "likewise", "" }, REC_NAN_AS(MODEL, number[17], REC_DOES_NOT_APPLY) },
 };
 
-static const struct exp_csv_column speedup_columns[] = {
-    COLUMN_VIEW,
-    COLUMN_HEADING,
-    COLUMN_ARCH,
-    EXP_COLUMN_ALGO,
-    { "layers", "", "all, or pointwise", "" },
-    { "rank", "", "position, from the smallest speed-up", "" },
-    { "speedup", "", "time of Base over that of the algorithm", "" },
+static const struct rec_field speedup_fields[] = {
+    { COLUMN_VIEW, REC_AT(SPEEDUP, place.view) },
+    { COLUMN_HEADING, REC_AT(SPEEDUP, place.heading) },
+    { COLUMN_ARCH, REC_AT(SPEEDUP, place.arch) },
+    { EXP_COLUMN_ALGO, REC_AT(SPEEDUP, algo) },
+    { { "layers", "", "all, or pointwise", "" }, REC_AT(SPEEDUP, layers) },
+    { { "rank", "", "position, from the smallest speed-up", "" }, REC_AT(SPEEDUP, rank) },
+    { { "speedup", "", "time of Base over that of the algorithm", "" }, REC_AT(SPEEDUP, speedup) },
 };
 /* clang-format on */
 
-static const struct exp_csv_file numbers_file = EXP_CSV_FILE("numbers.csv", number_columns);
-static const struct exp_csv_file models_file = EXP_CSV_FILE("models.csv", model_columns);
-static const struct exp_csv_file speedups_file = EXP_CSV_FILE("speedups.csv", speedup_columns);
+const struct rec_table exp_paper_numbers_table = REC_TABLE("numbers.csv", number_fields, NUMBER);
+const struct rec_table exp_paper_models_table = REC_TABLE("models.csv", model_fields, MODEL);
+const struct rec_table exp_paper_speedups_table = REC_TABLE("speedups.csv", speedup_fields, SPEEDUP);
 
-static const struct exp_csv_file *const files[] = { &numbers_file, &models_file, &speedups_file,
-                                                    &exp_paper_cases_file };
+static const struct exp_csv_file *const files[] = { &exp_paper_numbers_table.file, &exp_paper_models_table.file,
+                                                    &exp_paper_speedups_table.file, &exp_paper_cases_file };
 
 void exp_paper_report_document(FILE *out)
 {
@@ -187,59 +232,55 @@ static int write_numbers(const struct exp_paper_findings *f, const struct exp_ou
 {
     const struct exp_published *p = &f->published;
     struct exp_csv *csv;
-    int err = exp_csv_create(&csv, dir, &numbers_file, f->what, why);
+    int err = exp_csv_create(&csv, dir, &exp_paper_numbers_table.file, f->what, why);
 
     for (size_t i = 0; i < f->results.n && !err; i++) {
         const struct exp_paper_result *r = &f->results.result[i];
+        const NUMBER row = {
+            .figure = exp_paper_field(f, r->published, p->figure),
+            .model = exp_paper_field(f, r->published, p->model),
+            .arch = exp_paper_field(f, r->published, p->arch),
+            .metric = exp_paper_field(f, r->published, p->metric),
+            .published = exp_paper_field(f, r->published, p->value),
+            .use = use_name(r->claim),
+            .view = r->view ? r->view->id : "",
+            .ours = r->ours,
+            .ours_to_paper = r->ours / r->paper,
+            .verdict = exp_paper_verdict_name(r->verdict),
+            .remark = r->says,
+        };
 
-        exp_csv_string(csv, "figure", exp_paper_field(f, r->published, p->figure));
-        exp_csv_string(csv, "model", exp_paper_field(f, r->published, p->model));
-        exp_csv_string(csv, "arch", exp_paper_field(f, r->published, p->arch));
-        exp_csv_string(csv, "metric", exp_paper_field(f, r->published, p->metric));
-        exp_csv_string(csv, "published", exp_paper_field(f, r->published, p->value));
-        exp_csv_string(csv, "use", use_name(r->claim));
-        exp_csv_string(csv, "view", r->view ? r->view->id : "");
-        if (isnan(r->ours))
-            exp_csv_empty(csv, "ours");
-        else
-            exp_csv_double(csv, "ours", r->ours);
-        if (isfinite(r->ours / r->paper))
-            exp_csv_double(csv, "ours_to_paper", r->ours / r->paper);
-        else
-            exp_csv_empty(csv, "ours_to_paper");
-        exp_csv_string(csv, "verdict", exp_paper_verdict_name(r->verdict));
-        exp_csv_string(csv, "remark", r->says);
-        exp_csv_end_row(csv);
+        rec_put(csv, &exp_paper_numbers_table, &row);
     }
     return err ? err : exp_csv_close(csv, why);
 }
 
 /* ---- models.csv ---- */
 
-/* Columns that are one function each; the paper's two are apart. */
+/* The numbers of a row, in the order of the columns: a function each, but what the paper prints is looked up. */
 static const struct {
-    const char *column;
     exp_paper_model_fn of;
     int arg;
-} model_numbers[] = {
-    { "conv_speedup", exp_paper_speedup, 0 },
-    { "model_speedup", exp_paper_model_speedup, 0 },
-    { "paper_conv_speedup", NULL, 0 },
-    { "paper_model_speedup", NULL, 0 },
-    { "base_packing_percent", exp_paper_base_packing_percent, 0 },
-    { "base_kernel_percent", exp_paper_base_kernel_percent, 0 },
-    { "packing_percent", exp_paper_own_packing_percent, 0 },
-    { "kernel_percent", exp_paper_own_kernel_percent, 0 },
-    { "packing_reduction", exp_paper_packing_reduction, 0 },
-    { "base_l1_miss_percent", exp_paper_base_miss_percent, 0 },
-    { "l1_miss_percent", exp_paper_own_miss_percent, 0 },
-    { "base_l2_miss_percent", exp_paper_base_miss_percent, 1 },
-    { "l2_miss_percent", exp_paper_own_miss_percent, 1 },
-    { "base_l3_miss_percent", exp_paper_base_miss_percent, 2 },
-    { "l3_miss_percent", exp_paper_own_miss_percent, 2 },
-    { "l1_miss_ratio", exp_paper_miss_ratio, 0 },
-    { "l2_miss_ratio", exp_paper_miss_ratio, 1 },
-    { "l3_miss_ratio", exp_paper_miss_ratio, 2 },
+    const char *printed; /* metric of Table 2 */
+} model_numbers[N_MODEL_NUMBERS] = {
+    { exp_paper_speedup, 0, NULL },
+    { exp_paper_model_speedup, 0, NULL },
+    { NULL, 0, "conv_speedup" },
+    { NULL, 0, "model_speedup" },
+    { exp_paper_base_packing_percent, 0, NULL },
+    { exp_paper_base_kernel_percent, 0, NULL },
+    { exp_paper_own_packing_percent, 0, NULL },
+    { exp_paper_own_kernel_percent, 0, NULL },
+    { exp_paper_packing_reduction, 0, NULL },
+    { exp_paper_base_miss_percent, 0, NULL },
+    { exp_paper_own_miss_percent, 0, NULL },
+    { exp_paper_base_miss_percent, 1, NULL },
+    { exp_paper_own_miss_percent, 1, NULL },
+    { exp_paper_base_miss_percent, 2, NULL },
+    { exp_paper_own_miss_percent, 2, NULL },
+    { exp_paper_miss_ratio, 0, NULL },
+    { exp_paper_miss_ratio, 1, NULL },
+    { exp_paper_miss_ratio, 2, NULL },
 };
 
 static double paper_of_model(const struct exp_paper_findings *f, const char *metric, size_t model, const char *arch)
@@ -249,10 +290,10 @@ static double paper_of_model(const struct exp_paper_findings *f, const char *met
 }
 
 /* Returns what Table 2 prints for a model; for all: its mean, or that of the models that the set has. */
-static double paper_of(const struct exp_paper_findings *f, const struct exp_paper_set *s, const char *column,
+static double paper_of(const struct exp_paper_findings *f, const struct exp_paper_set *s, const char *metric,
                        size_t model)
 {
-    const char *metric = column + strlen("paper_"), *arch = exp_paper_view_arch(s->view);
+    const char *arch = exp_paper_view_arch(s->view);
     double x[EXP_MAX_MODELS];
     size_t n = 0;
 
@@ -267,31 +308,30 @@ static double paper_of(const struct exp_paper_findings *f, const struct exp_pape
     return exp_stats_geomean(x, n);
 }
 
+static struct place place_of(const struct exp_paper_set *s)
+{
+    return (struct place){ s->view->id, s->view->heading, exp_paper_view_arch(s->view) };
+}
+
 static void write_model(const struct exp_paper_findings *f, struct exp_csv *csv, const struct exp_paper_set *s,
                         const char *algo, size_t model)
 {
     bool is_all = model == s->n_models;
+    MODEL row = { .place = place_of(s),
+                  .model_index = model + 1,
+                  .model = is_all ? "Geo Mean" : f->models->model[model].name,
+                  .n_models = is_all ? exp_paper_set_models(s) : 1,
+                  .algo = algo };
 
-    exp_csv_string(csv, "view", s->view->id);
-    exp_csv_string(csv, "heading", s->view->heading);
-    exp_csv_string(csv, "arch", exp_paper_view_arch(s->view));
-    exp_csv_u64(csv, "model_index", model + 1);
-    exp_csv_string(csv, "model", is_all ? "Geo Mean" : f->models->model[model].name);
-    exp_csv_u64(csv, "models", is_all ? exp_paper_set_models(s) : 1);
-    exp_csv_string(csv, "algo", algo);
-    for (size_t i = 0; i < N_OF(model_numbers); i++) {
+    for (size_t i = 0; i < N_MODEL_NUMBERS; i++) {
         exp_paper_model_fn of = model_numbers[i].of;
         int arg = model_numbers[i].arg;
-        double x = !of      ? paper_of(f, s, model_numbers[i].column, model)
-                   : is_all ? exp_paper_over(s, of, EXP_PAPER_GEOMEAN, arg)
-                            : of(s, model, arg);
 
-        if (isfinite(x))
-            exp_csv_double(csv, model_numbers[i].column, x);
-        else
-            exp_csv_empty(csv, model_numbers[i].column);
+        row.number[i] = !of      ? paper_of(f, s, model_numbers[i].printed, model)
+                        : is_all ? exp_paper_over(s, of, EXP_PAPER_GEOMEAN, arg)
+                                 : of(s, model, arg);
     }
-    exp_csv_end_row(csv);
+    rec_put(csv, &exp_paper_models_table, &row);
 }
 
 /* Calls do_set for every view and every algorithm but Base that it has. */
@@ -341,14 +381,9 @@ static int write_curve(struct exp_csv *csv, const struct exp_paper_set *s, const
     }
     exp_stats_sort_up(x, n);
     for (size_t i = 0; i < n; i++) {
-        exp_csv_string(csv, "view", s->view->id);
-        exp_csv_string(csv, "heading", s->view->heading);
-        exp_csv_string(csv, "arch", exp_paper_view_arch(s->view));
-        exp_csv_string(csv, "algo", algo);
-        exp_csv_string(csv, "layers", only_pointwise ? "pointwise" : "all");
-        exp_csv_u64(csv, "rank", i + 1);
-        exp_csv_double(csv, "speedup", x[i]);
-        exp_csv_end_row(csv);
+        const SPEEDUP row = { place_of(s), algo, only_pointwise ? "pointwise" : "all", i + 1, x[i] };
+
+        rec_put(csv, &exp_paper_speedups_table, &row);
     }
     free(x);
     return 0;
@@ -385,6 +420,6 @@ int exp_paper_report_write(const struct exp_paper_findings *f, const struct exp_
 {
     int err = write_numbers(f, dir, why);
 
-    err = err ? err : write_sets(f, dir, &models_file, write_set, why);
-    return err ? err : write_sets(f, dir, &speedups_file, write_curves, why);
+    err = err ? err : write_sets(f, dir, &exp_paper_models_table.file, write_set, why);
+    return err ? err : write_sets(f, dir, &exp_paper_speedups_table.file, write_curves, why);
 }
