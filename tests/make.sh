@@ -22,7 +22,8 @@ would() { # would COMMAND ARGUMENTS...: make takes the arguments, and would run 
     local command=$1
     shift
     plain_make -n "$@" >"$work/out" 2>&1
-    check "make $*: refused: $(tail -n 1 "$work/out")" [ $? -eq 0 ]
+    status=$?
+    check "make $*: refused: $(tail -n 1 "$work/out")" [ "$status" -eq 0 ]
     check "make $*: '$command' is not in: $(cat "$work/out")" grep -qF -- "$command" "$work/out"
 }
 
@@ -72,15 +73,27 @@ would "build/bench report" report MODEL=own
 # What make would run does not hold a user's values, and nothing in them runs while make reads them.
 spelt_by_name() { # spelt_by_name TARGET ARGUMENTS...
     plain_make -n "$@" >"$work/out" 2>&1
-    check "make $*: refused: $(tail -n 1 "$work/out")" [ $? -eq 0 ]
+    status=$?
+    check "make $*: refused: $(tail -n 1 "$work/out")" [ "$status" -eq 0 ]
     check "make $*: a value is in a line for the shell: $(grep -m 1 PWNED "$work/out")" [ "$(grep -c PWNED "$work/out")" -eq 0 ]
     check "make $*: a value was executed" [ ! -e PWNED ]
     rm -f PWNED
 }
 hostile='x"; touch PWNED; `touch PWNED`; '"'"'; touch PWNED; "'
 cp tests/data/three.csv "$work/a;touch PWNED.csv"
+known_of() { # known_of TARGET ARGUMENTS...: in $known, those whose variables it knows
+    local names argument
+    names=$(.ci/facts | awk -F'\t' -v target="$1" '$1 == "variable" { of[$2] = of[$2] " " $3 } $1 == "knows" && $2 == target { owners = $3 }
+        END { n = split(owners, owner, " "); for (i = 1; i <= n; i++) print of[owner[i]] }' | paste -sd ' ')
+    known=()
+    for argument in "${@:2}"; do
+        [[ " $names " != *" ${argument%%=*} "* ]] || known+=("$argument")
+    done
+}
 for target in experiment judge polydl sweep steps; do
-    spelt_by_name "$target" "MODEL=$work/a;touch PWNED.csv" "RESULTS=$hostile" "STORE=$hostile" "REPS=$hostile" VARY=L1.size=16K
+    known_of "$target" "MODEL=$work/a;touch PWNED.csv" "RESULTS=$hostile" "STORE=$hostile" "REPS=$hostile" VARY=L1.size=16K
+    check "make $target knows few of these: ${known[*]}" [ ${#known[@]} -ge 3 ]
+    spelt_by_name "$target" "${known[@]}"
 done
 spelt_by_name bench-threads "MODEL=$work/a;touch PWNED.csv"
 spelt_by_name bench-sim "STREAM=$hostile"
@@ -191,7 +204,8 @@ check "the README's table has commands: $typed" [ "$(wc -l <<<"$typed")" -gt 15 
 check "typed as if it were built: $(grep -v '^make ' <<<"$typed")" [ -z "$(grep -v '^make ' <<<"$typed")" ]
 if [ -n "${BUILD-}" ]; then
     plain_make "BUILD=$BUILD" DEPS=no plan LAYER=vgg16:conv3_1 MACHINE=clx4208 FORMAT=json >"$work/plan.json" 2>"$work/err"
-    check "make plan fails: $(cat "$work/err")" [ $? -eq 0 ]
+    status=$?
+    check "make plan fails: $(cat "$work/err")" [ "$status" -eq 0 ]
     check "make plan prints more than JSON: $(head -n 3 "$work/plan.json")" [ "$(head -c 1 "$work/plan.json")" = '{' ]
 fi
 

@@ -16,8 +16,9 @@ measure
 report
 observe
 page
-emit
-run compare judge peers bench speed validate calibrate paper stack study sweep polydl redraw'
+emit'
+# Above them are the questions, and the program that asks them all.
+floors+=$'\n'$(.ci/questions --files | cut -d/ -f2 | grep -vxF "$floors" | sort -u | paste -sd ' ')' bench'
 
 arrows() { # arrows FOLDER: "from to file" of every include from one room to another
     grep -roE '^#include "experiments/[a-z]+/' "$1" --include='*.[ch]' |
@@ -31,6 +32,7 @@ wrong() { # those of standard input that do not go down
 
 found=$(arrows experiments | wrong)
 check "includes that go the wrong way, or rooms that have no floor: $found" [ -z "$found" ]
+check "there are questions above the others: $(tail -n 1 <<<"$floors")" [ "$(tail -n 1 <<<"$floors" | wc -w)" -gt 10 ]
 check "there are includes to look at" [ "$(arrows experiments | wc -l)" -gt 100 ]
 check "an include to the right is found" [ -n "$(echo 'setup observe x.c' | wrong)" ]
 check "... and one to the side" [ -n "$(echo 'judge peers x.c' | wrong)" ]

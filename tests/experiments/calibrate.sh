@@ -40,7 +40,8 @@ documented calibrate
 
 run() { # run ARGUMENTS...: succeeds
     "$calibrate" "RESULTS=$work/results" "$@" >"$work/out" 2>"$work/err" </dev/null
-    check "$*: exit status $?: $(tail -1 "$work/err")" [ $? -eq 0 ]
+    status=$?
+    check "$*: exit status $status: $(tail -1 "$work/err")" [ "$status" -eq 0 ]
 }
 
 run MACHINE=spr ROWS=no "OUT=$work/my.cfg"

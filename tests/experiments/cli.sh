@@ -186,7 +186,8 @@ figures() {
         cd "$work" && ln -s "$here/experiments" "$here/sim" .
         "$(realpath -s "$here/$experiment")" "MODEL=it's \"odd\".csv" MACHINE=toy TIMING=0 ALGO=sconv "RESULTS=$odd"
     ) >"$work/out" 2>"$work/err"
-    check "odd paths: exit status $?, $(cat "$work/err")" [ $? -eq 0 ]
+    status=$?
+    check "odd paths: exit status $status, $(cat "$work/err")" [ "$status" -eq 0 ]
     check "odd paths: nothing is run" [ ! -e "$work/x" ]
     check "odd paths: figures" [ -s "$work/$odd/toy/it's \"odd\"/misses_tensors.png" ]
     rm -r "$work/kept"
@@ -614,7 +615,8 @@ several() {
     refuses "two tables are called 'three'" MODEL=tests/data/three.csv,tests/data/three.csv
     refuses "no layer of googlenet matches 'nosuch'" MODEL=all LAYERS=nosuch
     "$experiment" "$list" MACHINE=toy TIMING=0 OBSERVE=0 STORE=no "RESULTS=$work/several" >"$work/out" 2>"$work/err"
-    check "a list of models: $(tail -n 1 "$work/err")" [ $? -eq 0 ]
+    status=$?
+    check "a list of models: $(tail -n 1 "$work/err")" [ "$status" -eq 0 ]
     check "the models of a list are not told apart" [ "$(grep '^====' "$work/out" | paste -sd ' ')" = \
         "==== model 1 of 2: first ==== model 2 of 2: last" ]
     check "a list does not leave each model's results" [ -s "$work/several/toy/first/report.html" -a -s "$work/several/toy/last/report.html" ]

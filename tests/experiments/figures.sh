@@ -26,12 +26,15 @@ sed '/^\[cache L2\]/a prefetch = next_line degree=4' sim/machines/toy.cfg | sed 
 sed 's/^pointwise/100%/; s/^depthwise/50 %s/; s/^stem.7x7_s2/%/' tests/data/three.csv >"$work/percent.csv"
 for model in tests/data/three.csv "$work/percent.csv"; do
     "$experiment" MODEL="$model" MACHINE="$work/fetching.cfg" TIMING=0 "RESULTS=$results" >"$work/out" 2>"$work/err"
-    check "experiment $model: exit status $?: $(tail -1 "$work/err")" [ $? -eq 0 ]
+    status=$?
+    check "experiment $model: exit status $status: $(tail -1 "$work/err")" [ "$status" -eq 0 ]
 done
 "$sweep" MODEL=tests/data/three.csv MACHINE=toy VARY='L1.size=1K,2K L2.ways=2,4' "RESULTS=$results" >"$work/out" 2>"$work/err"
-check "sweep: exit status $?: $(tail -1 "$work/err")" [ $? -eq 0 ]
+status=$?
+check "sweep: exit status $status: $(tail -1 "$work/err")" [ "$status" -eq 0 ]
 "$sweep" MODEL=tests/data/three.csv MACHINE=toy VARY='nc=1,2 k2=1,2' ALGO=sconv_ws "RESULTS=$work/tiles" >"$work/out" 2>&1
-check "sweep of tiles: exit status $?: $(tail -1 "$work/out")" [ $? -eq 0 ]
+status=$?
+check "sweep of tiles: exit status $status: $(tail -1 "$work/out")" [ "$status" -eq 0 ]
 check "what more cache buys is not asked where tiles vary" grep -q 'sweep_pareto .*not drawn: the caches are of one size' "$work/out"
 
 # table FOLDER FILE: a table from standard input, whose columns are separated by blanks; '-' is a reason
@@ -211,7 +214,8 @@ points() { # points FIGURE: how many data were looked at
     find "$results" -name "$1.png.partial.drawn" -exec awk -f $axes/axes_judge.awk {} \; | awk '/^plots:/ { n += $2 ? $4 : 0 } END { print n + 0 }'
 }
 drawn $scripts "$results"
-check "redraw: exit status $?: $(tail -1 "$work/err")" [ $? -eq 0 ]
+status=$?
+check "redraw: exit status $status: $(tail -1 "$work/err")" [ "$status" -eq 0 ]
 n=0
 for script in "$scripts"/*.gp; do
     figure=$(basename "$script" .gp)

@@ -29,7 +29,8 @@ run() { # run MACHINE MODEL ARGUMENTS...: succeeds; $dir is where the results ar
     local machine=$1 model=$2
     shift 2
     "$judge" "RESULTS=$work/results" "MACHINE=$machine" "MODEL=$model" "$@" >"$work/out" 2>"$work/err"
-    check "$machine $model $*: exit status $?: $(tail -1 "$work/err")" [ $? -eq 0 ]
+    status=$?
+    check "$machine $model $*: exit status $status: $(tail -1 "$work/err")" [ "$status" -eq 0 ]
 }
 
 cell() { # cell FILE COLUMN ROW: one field; rows from 1

@@ -18,7 +18,8 @@ refuses "parts.csv: the folder 'parts' is for other results" MODEL="$work/parts.
 three="MODEL=tests/data/three.csv"
 page() { # page ARGUMENTS...: succeeds; $dir is where the results are
     "$paper" "RESULTS=$work/results" "$@" >"$work/out" 2>"$work/err"
-    check "$*: exit status $?: $(tail -1 "$work/err")" [ $? -eq 0 ]
+    status=$?
+    check "$*: exit status $status: $(tail -1 "$work/err")" [ "$status" -eq 0 ]
 }
 
 check "what is to be observed is named" [ "$("$paper" --guest)" = ppc64le ]

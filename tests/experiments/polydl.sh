@@ -23,7 +23,8 @@ refuses "THREADS: must be a whole number from 1 to 2, not '3'" "$blocked" THREAD
 dir=$work/results/toy/polydl/blocked
 run() { # run ARGUMENTS...: succeeds
     "$polydl" "RESULTS=$work/results" "$blocked" RULER=0 "$@" >"$work/out" 2>"$work/err" </dev/null
-    check "$*: exit status $?: $(tail -1 "$work/err")" [ $? -eq 0 ]
+    status=$?
+    check "$*: exit status $status: $(tail -1 "$work/err")" [ "$status" -eq 0 ]
 }
 rows() { csv_rows "$1/$2" | tail -n +2 | wc -l; }
 refuses_to_replace() { # refuses_to_replace ARGUMENTS...: where times would be lost

@@ -25,7 +25,8 @@ no_report "unknown option 'MODELS=x'" "$work/none" MODELS=x
 
 page() { # page FOLDER [ARGUMENT...]: succeeds; the page is there, and no half of one
     "$report" "RESULTS=$1" "${@:2}" >"$work/out" 2>"$work/err"
-    check "report $1: exit status $?: $(tail -1 "$work/err")" [ $? -eq 0 ]
+    status=$?
+    check "report $1: exit status $status: $(tail -1 "$work/err")" [ "$status" -eq 0 ]
     check "report $1: no page" test -s "$1/report.html"
     check "report $1: a partial file is left" [ -z "$(find "$1" -name '*.partial*')" ]
 }

@@ -16,7 +16,7 @@ export FAKE=$work/fake
 cat >"$work/bin/sbatch" <<'END'
 #!/bin/bash
 # Runs the script in the background, as Slurm would: in names of logs, %a, %j and %% are replaced.
-out=/dev/null err= array=0-0
+out=/dev/null err= array=
 for word in "$@"; do
     printf '%s\n' "$word" >>"$FAKE/words"
     case $word in
@@ -37,8 +37,9 @@ cp "$script" "$FAKE/script.$$"
 touch "$FAKE/job.$$"
 echo $$
 (
-    for ((i = ${array%-*}; i <= ${array#*-}; i++)); do
-        case $out in *%a*) export SLURM_ARRAY_TASK_ID=$i ;; esac
+    all=${array:-0-0}
+    for ((i = ${all%-*}; i <= ${all#*-}; i++)); do
+        [ -z "$array" ] || export SLURM_ARRAY_TASK_ID=$i
         log=$(name "$out" "$i")
         SLURM_JOB_ID=$$ sh "$FAKE/script.$$" >"$log" 2>"$([ -n "$err" ] && name "$err" "$i" || echo "$log.err")"
     done
@@ -61,7 +62,8 @@ chmod +x "$work"/bin/*
 fake() { # fake PROGRAM ARGUMENTS...: on a cluster of these commands
     rm -f "$work"/fake/words
     PATH=$work/bin:$PATH "$1" MACHINE=toy MODEL=tests/data/three.csv LAUNCHER=slurm "${@:2}" >"$work/out" 2>"$work/err" </dev/null
-    check "$*: exit status $?: $(tail -n 1 "$work/err")" [ $? -eq 0 ]
+    status=$?
+    check "$*: exit status $status: $(tail -n 1 "$work/err")" [ "$status" -eq 0 ]
 }
 grid='VARY=L1.size=1K,2K L2.ways=2,4'
 "$sweep" "RESULTS=$work/plain" MACHINE=toy MODEL=tests/data/three.csv "$grid" STORE=no >/dev/null 2>&1
@@ -169,7 +171,8 @@ check "a partition that is not there: $?" [ $? -ne 0 ]
 check "sbatch's complaint is passed on: $(cat "$work/err")" grep -q 'sbatch submits no job: .*partition' "$work/err"
 check "and no store is left: $(ls "$work/results")" [ ! -e "$work/results/store.sqlite" ]
 run
-check "a job array: exit status $?: $(tail -n 1 "$work/err")" [ $? -eq 0 ]
+status=$?
+check "a job array: exit status $status: $(tail -n 1 "$work/err")" [ "$status" -eq 0 ]
 check "its results are the same" cmp -s "$work/first" <(csv_rows "$dir/sweep.csv")
 check "all are in the store: $(cat "$work/out")" grep -q '^36 of 36 simulations from the store' "$work/out"
 check "each job had its share: $(cat "$work"/results/store.sqlite.parts/*.log)" \
@@ -204,7 +207,8 @@ wait $pid
 check "cancelled, it fails: $?" [ $? -ne 0 ]
 check "and says what is missing: $(cat "$work/err")" grep -q '2 of 2 networks have no result (0 failed), such as three; .*run it again' "$work/err"
 times
-check "times of a cluster: exit status $?: $(tail -n 1 "$work/err")" [ $? -eq 0 ]
+status=$?
+check "times of a cluster: exit status $status: $(tail -n 1 "$work/err")" [ "$status" -eq 0 ]
 check "they say where they are from: $(cat "$work/out")" \
     [ "$(grep -cE '^(three|two) was timed by another process, [-0-9]+ [:0-9]+ UTC, on core [0-9]+ of .*\(' "$work/out")" -eq 2 ]
 check "so does host.txt" grep -q '^two was timed by another process' "$work/times/host/peers/three+two/host.txt"
@@ -227,7 +231,8 @@ wait $pid
 check "cancelled, it fails: $?" [ $? -ne 0 ]
 check "and says so: $(cat "$work/err")" grep -q "experiment: job $job did not get to its end: .*/store.sqlite.parts/$job.err; run it again" "$work/err"
 whole
-check "an experiment of a cluster: exit status $?: $(tail -n 1 "$work/err")" [ $? -eq 0 ]
+status=$?
+check "an experiment of a cluster: exit status $status: $(tail -n 1 "$work/err")" [ "$status" -eq 0 ]
 check "it says which CPU it ran on: $(head -n 1 "$work/out")" grep -q "^host $(hostname), ." "$work/out"
 check "so does its host.txt" grep -q '^timed on core: ' "$work/whole/host/three/host.txt"
 check "its output is passed on" grep -q '^tables$' "$work/out"

@@ -14,7 +14,8 @@ refuses "unknown option 'MACHINE=toy'" MACHINE=toy
 
 dir=$work/results/host/study/squeezenet,fire~29~~~
 "$study" "RESULTS=$work/results" MODEL=squeezenet LAYERS='fire[29]/*' SAMPLE=2 COMMIT=abc >"$work/out" 2>"$work/err"
-check "exit status $?: $(tail -1 "$work/err")" [ $? -eq 0 ]
+status=$?
+check "exit status $status: $(tail -1 "$work/err")" [ "$status" -eq 0 ]
 for file in study.md choices.csv predictions.csv costs.csv terms.csv left_out.csv tilings.csv methods.csv hybrid.csv rates.csv micro_kernels.csv sensitivity.csv study_choices.png study_tilings.png study_micro_kernels.png study_rates.png; do
     check "$file is missing" test -s "$dir/$file"
 done
@@ -46,7 +47,7 @@ micro() { columns "$dir/micro_kernels.csv" misses ukr base_packing_percent | awk
 check "the faster the replayed micro-kernel, the more packing decides" [ "$(micro)" = "4 0" ]
 
 three="MODEL=tests/data/three.csv"
-time_three() { "$study" "RESULTS=$work/results" "$three" SAMPLE=0 TIMING=1 LIMIT=1 RULER=0 "$@" >"$work/out" 2>"$work/err"; check "$*: exit status $?: $(tail -1 "$work/err")" [ $? -eq 0 ]; }
+time_three() { "$study" "RESULTS=$work/results" "$three" SAMPLE=0 TIMING=1 LIMIT=1 RULER=0 "$@" >"$work/out" 2>"$work/err"; status=$?; check "$*: exit status $status: $(tail -1 "$work/err")" [ "$status" -eq 0 ]; }
 time_three COMMIT=abc
 check "layers are timed" grep -q '^3 layers timed, 0 kept' "$work/out"
 times=$(columns "$work/results/host/study/three/tilings.csv" machine layer ukr time_ns | grep '^here')
@@ -68,7 +69,8 @@ check "... in one line: $(cat "$work/err")" grep -q "^study: '.*/host/study/thre
 check "a larger sample is not replaced by a smaller one: exit status $?, not 2" [ $? -eq 2 ]
 check "... in one line: $(cat "$work/err")" grep -q "^study: '.*/host/study/three' holds results of SAMPLE=0, .* SAMPLE=2: set another" "$work/err"
 "$study" "RESULTS=$work/untimed" MODEL=tests/data/three.csv SAMPLE=0 >"$work/out" 2>"$work/err"
-check "layers without times: exit status $?: $(tail -1 "$work/err")" [ $? -eq 0 ]
+status=$?
+check "layers without times: exit status $status: $(tail -1 "$work/err")" [ "$status" -eq 0 ]
 check "... are said to have none" grep -q "^No times of these layers are recorded" "$work/out"
 documented study
 

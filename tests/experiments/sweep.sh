@@ -60,7 +60,8 @@ check "what some layers do not have is said: $(cat "$work/err")" grep -q '^VARY:
 dir=$work/results/toy/sweep/three
 run() { # run ARGUMENTS...: succeeds
     "$sweep" "RESULTS=$work/results" MACHINE=toy "$three" "$@" >"$work/out" 2>"$work/err" </dev/null
-    check "$*: exit status $?: $(tail -1 "$work/err")" [ $? -eq 0 ]
+    status=$?
+    check "$*: exit status $status: $(tail -1 "$work/err")" [ "$status" -eq 0 ]
 }
 rows() { csv_rows "$dir/$1" | tail -n +2 | wc -l; }
 says() { check "'$1' is not said: $(cat "$work/out")" grep -qF -- "$1" "$work/out"; }

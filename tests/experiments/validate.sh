@@ -70,7 +70,8 @@ refuses_broken "with 1 multiply-adds there"
 
 run() { # run ARGUMENTS...: succeeds; $dir is where the results are
     "$validate" "RESULTS=$work/results" "LAYERS=$few" "$@" >"$work/out" 2>"$work/err"
-    check "$*: exit status $?: $(tail -1 "$work/err")" [ $? -eq 0 ]
+    status=$?
+    check "$*: exit status $status: $(tail -1 "$work/err")" [ "$status" -eq 0 ]
 }
 
 cell() { # cell FILE COLUMN PATTERN: the field of the first row that matches

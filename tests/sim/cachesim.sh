@@ -39,7 +39,8 @@ golden() {
     local name=$1
     shift
     "$cachesim" "$@" >"$work/out" 2>"$work/err" </dev/null
-    check "$*: exit status $?: $(cat "$work/err")" [ $? -eq 0 ]
+    status=$?
+    check "$*: exit status $status: $(cat "$work/err")" [ "$status" -eq 0 ]
     [ "${GOLDEN:-}" != update ] || cp "$work/out" "tests/golden/$name"
     check "$*: differs from tests/golden/$name" diff -u "tests/golden/$name" "$work/out"
 }
@@ -853,7 +854,8 @@ manual_recipes() {
     while read -r recipe; do
         n=$((n + 1))
         (cd "$dir" && HWLOC_SYNTHETIC='numa:1 pack:1 l2:1(size=65536) l1:1(size=32768) core:1 pu:1' PATH=$dir/bin:$PATH bash -e -o pipefail -c "$recipe") >"$work/out" 2>"$work/err" </dev/null
-        check "the manual's '$recipe': exit status $?: $(tail -3 "$work/err")" [ $? -eq 0 ]
+        status=$?
+        check "the manual's '$recipe': exit status $status: $(tail -3 "$work/err")" [ "$status" -eq 0 ]
     done < <(recipes sim/programs/cachesim.1)
     check "the manual has $n recipes, not 11" [ $n -eq 11 ]
     check "prog.ranges names prog's data: $(cat "$dir/prog.ranges")" grep -q '^a 0x0*40' "$dir/prog.ranges"
