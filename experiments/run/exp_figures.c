@@ -9,12 +9,10 @@
 #include "experiments/base/exp_plot.h"
 #include "experiments/setup/exp_algo_plot.h"
 #include "experiments/setup/exp_published.h"
+#include "experiments/setup/exp_question.h"
 #include "kernels/problem.h"
 
-static const char *const figure_names[] = {
-    "miss_rates_model",       "miss_rates_layers", "misses_tensors",       "misses_layers",
-    "predicted_vs_simulated", "speedup_layers",    "observed_vs_replayed", "simulated_vs_measured",
-};
+extern const struct exp_question question_experiment;
 
 /* Published numbers that figures show: the variable's name, and value = scale * printed + offset. */
 struct paper_number {
@@ -97,8 +95,8 @@ int exp_figures_draw(const struct exp_figures *f, exp_plot_report_fn report, voi
             .scripts_dir = d.folder,
             .data_dir = f->dir,
             .out_dir = f->dir,
-            .figure = figure_names,
-            .n_figures = sizeof figure_names / sizeof figure_names[0],
+            .figure = question_experiment.figures,
+            .n_figures = exp_question_n_figures(&question_experiment),
             .variable = d.variable,
             .n_variables = N_VARIABLES,
         };

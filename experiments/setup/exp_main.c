@@ -207,19 +207,10 @@ int exp_main_share(size_t *share, size_t *n_shares, const char *text, const char
     return 0;
 }
 
-static size_t count_figures(const struct exp_question *q)
-{
-    size_t n = 0;
-
-    while (q->figures[n])
-        n++;
-    return n;
-}
-
 static int draw(const struct exp_question *q, const struct exp_main_figures *f,
                 const struct exp_plot_variable *variable, size_t n, struct exp_why *why)
 {
-    const size_t n_figures = count_figures(q);
+    const size_t n_figures = exp_question_n_figures(q);
     struct exp_program_figures list = { .program = exp_question_program(q), .dir = f->results->path };
     const struct exp_plot_figures figures = {
         .scripts_dir = EXP_FIGURES_DIR,

@@ -89,6 +89,16 @@ struct exp_question {
 /* All of them, by name, NULL behind the last: the Makefile makes the list of the files. */
 extern const struct exp_question *const exp_questions[];
 
+/* Returns how many figures its record names. */
+static inline size_t exp_question_n_figures(const struct exp_question *q)
+{
+    size_t n = 0;
+
+    while (q->figures[n])
+        n++;
+    return n;
+}
+
 /* Returns who speaks in its messages. */
 static inline const char *exp_question_program(const struct exp_question *q)
 {

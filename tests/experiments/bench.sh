@@ -45,5 +45,10 @@ while read -r folder; do
     check "results/README.md has no row for $folder/" grep -q "^| \`[^|]*/$folder/" results/README.md
 done < <(sed -n 's|^static const struct exp_results_layout layout = { "/\([a-z]*\)".*|\1|p' experiments/*/question_*.c)
 
+check "records name other figures than there are scripts: $(diff <(facts '$1 == "figure" { print $3 }' | sort -u) \
+    <(find experiments/figures -name '*.gp' | sed 's|.*/||; s|\.gp$||' | grep -vxE 'style|common|.*_common|.*_curves' | sort))" \
+    cmp -s <(facts '$1 == "figure" { print $3 }' | sort -u) \
+    <(find experiments/figures -name '*.gp' | sed 's|.*/||; s|\.gp$||' | grep -vxE 'style|common|.*_common|.*_curves' | sort)
+
 echo "bench: $passed passed, $failed failed"
 [ "$failed" -eq 0 ]
