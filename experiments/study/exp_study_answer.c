@@ -2,11 +2,6 @@
 
 #include <math.h>
 
-static const enum csa2_state states[] = { CSA2_COLD, CSA2_WARM };
-static const char *const state_names[] = { [CSA2_COLD] = "cold", [CSA2_WARM] = "warm" };
-
-enum { N_STATES = sizeof states / sizeof states[0] };
-
 /* ---- schedules ---- */
 
 /* The table has these rules in this order: what may be known comes last. */
@@ -37,14 +32,14 @@ struct record {
 static struct exp_study_tally tally(const struct exp_study_work *w, size_t i, enum exp_study_rule rule,
                                     enum exp_study_part part)
 {
-    return exp_study_tally_of(&w->source[i / N_STATES], rule, states[i % N_STATES], part);
+    return exp_study_tally_of(&w->source[i / CSA2_N_STATES], rule, (enum csa2_state)(i % CSA2_N_STATES), part);
 }
 
 static struct record record_of(const struct exp_study_work *w)
 {
     struct record r = { .csa = nothing, .ws = nothing };
 
-    for (size_t i = 0; i < w->n_sources * N_STATES; i++) {
+    for (size_t i = 0; i < w->n_sources * CSA2_N_STATES; i++) {
         struct exp_study_tally csa = tally(w, i, EXP_STUDY_BY_CSA, EXP_STUDY_ALL);
         struct exp_study_tally ws = tally(w, i, EXP_STUDY_ALWAYS_WS, EXP_STUDY_ALL);
         struct exp_study_tally is = tally(w, i, EXP_STUDY_ALWAYS_IS, EXP_STUDY_ALL);
@@ -53,8 +48,8 @@ static struct record record_of(const struct exp_study_work *w)
             continue;
         r.n++;
         r.n_better += csa.n_right > ws.n_right && csa.n_right > is.n_right;
-        widen(&r.csa, exp_study_right_percent(&csa));
-        widen(&r.ws, exp_study_right_percent(&ws));
+        widen(&r.csa, csa.right_percent);
+        widen(&r.ws, ws.right_percent);
     }
     return r;
 }
@@ -65,14 +60,14 @@ static void print_table(const struct exp_study_work *w, FILE *out)
     for (size_t k = 0; k < N_TOLD; k++)
         fprintf(out, " %s |", exp_study_rule_title(told[k]));
     fprintf(out, "\n|---|---:|---:|---:|---:|---:|\n");
-    for (size_t i = 0; i < w->n_sources * N_STATES; i++) {
+    for (size_t i = 0; i < w->n_sources * CSA2_N_STATES; i++) {
         if (!tally(w, i, EXP_STUDY_BY_CSA, EXP_STUDY_ALL).n)
             continue;
-        fprintf(out, "| %s, %s |", w->source[i / N_STATES].name, state_names[states[i % N_STATES]]);
+        fprintf(out, "| %s, %s |", w->source[i / CSA2_N_STATES].name, exp_study_state_names[i % CSA2_N_STATES]);
         for (size_t k = 0; k < N_TOLD; k++) {
             struct exp_study_tally t = tally(w, i, told[k], EXP_STUDY_ALL);
 
-            fprintf(out, " %.0f %% (%.1f %%) |", exp_study_right_percent(&t), exp_study_regret_percent(&t));
+            fprintf(out, " %.0f %% (%.1f %%) |", t.right_percent, t.regret_percent);
         }
         fprintf(out, "\n");
     }
@@ -82,15 +77,14 @@ static void print_table(const struct exp_study_work *w, FILE *out)
 static void print_others(const struct exp_study_work *w, FILE *out)
 {
     fprintf(out, "| times | layers | always WS | csa2 | csa2 chooses IS in |\n|---|---:|---:|---:|---:|\n");
-    for (size_t i = 0; i < w->n_sources * N_STATES; i++) {
+    for (size_t i = 0; i < w->n_sources * CSA2_N_STATES; i++) {
         struct exp_study_tally ws = tally(w, i, EXP_STUDY_ALWAYS_WS, EXP_STUDY_OTHERS);
         struct exp_study_tally csa2 = tally(w, i, EXP_STUDY_BY_CSA2, EXP_STUDY_OTHERS);
 
         if (csa2.n)
             fprintf(out, "| %s, %s | %zu | %.0f %% (%.2f %%) | %.0f %% (%.2f %%) | %zu |\n",
-                    w->source[i / N_STATES].name, state_names[states[i % N_STATES]], csa2.n,
-                    exp_study_right_percent(&ws), exp_study_regret_percent(&ws), exp_study_right_percent(&csa2),
-                    exp_study_regret_percent(&csa2), csa2.n_is);
+                    w->source[i / CSA2_N_STATES].name, exp_study_state_names[i % CSA2_N_STATES], csa2.n,
+                    ws.right_percent, ws.regret_percent, csa2.right_percent, csa2.regret_percent, csa2.n_is);
     }
 }
 
@@ -100,10 +94,10 @@ static void say_others(const struct exp_study_work *w, FILE *out)
     static const double gain_percent = 0.1;
     size_t n = 0, n_better = 0, n_worse = 0;
 
-    for (size_t i = 0; i < w->n_sources * N_STATES; i++) {
+    for (size_t i = 0; i < w->n_sources * CSA2_N_STATES; i++) {
         struct exp_study_tally ws = tally(w, i, EXP_STUDY_ALWAYS_WS, EXP_STUDY_OTHERS);
         struct exp_study_tally csa2 = tally(w, i, EXP_STUDY_BY_CSA2, EXP_STUDY_OTHERS);
-        double gain = exp_study_regret_percent(&ws) - exp_study_regret_percent(&csa2);
+        double gain = ws.regret_percent - csa2.regret_percent;
 
         n += csa2.n > 0;
         n_better += csa2.n && gain > gain_percent;

@@ -192,8 +192,6 @@ struct exp_study_rate exp_study_rate_of(const struct exp_study_source *s, const 
 
 /* ---- files ---- */
 
-static const char *const state_names[] = { [CSA2_COLD] = "cold", [CSA2_WARM] = "warm" };
-
 struct hybrid_row {
     const char *machine, *caches, *part;
     struct exp_study_hybrid h;
@@ -258,7 +256,7 @@ static void put_hybrid(struct exp_csv *csv, const struct exp_study_source *s, co
         return;
     const struct hybrid_row row = {
         .machine = s->name,
-        .caches = state_names[state],
+        .caches = exp_study_state_names[state],
         .part = exp_study_part_name(part),
         .h = h,
     };
@@ -319,9 +317,9 @@ static void print_hybrid(const struct exp_study_source *s, const struct exp_stud
 
     if (h.n)
         fprintf(out, "| %s, %s | %s | %zu | %zu | %zu | %.1f %% | %.1f %% | %.1f %% | %.2f, %.2f, %.2f |\n", s->name,
-                state_names[state], exp_study_part_name(part), h.n, h.n_sconv, h.n_right, 100 * h.best / h.base,
-                100 * h.best / h.sconv, 100 * h.best / h.chosen, h.base_spread.p10, h.base_spread.median,
-                h.base_spread.p90);
+                exp_study_state_names[state], exp_study_part_name(part), h.n, h.n_sconv, h.n_right,
+                100 * h.best / h.base, 100 * h.best / h.sconv, 100 * h.best / h.chosen, h.base_spread.p10,
+                h.base_spread.median, h.base_spread.p90);
 }
 
 static void print_rates(const struct exp_study_source *s, const struct exp_study_base *b, FILE *out)

@@ -5,11 +5,6 @@
 #include "experiments/base/exp_error.h"
 #include "experiments/study/exp_study_answer.h"
 
-static const enum csa2_state states[] = { CSA2_COLD, CSA2_WARM };
-static const char *const state_names[] = { [CSA2_COLD] = "cold", [CSA2_WARM] = "warm" };
-
-enum { N_STATES = sizeof states / sizeof states[0] };
-
 /* ---- targets ---- */
 
 static void print_target(FILE *out, const char *what, const char *where, double value, const char *unit, double bound,
@@ -30,17 +25,17 @@ static void print_schedule_targets(const struct exp_study_source *s, enum csa2_s
 
     if (!t.n)
         return;
-    exp_say(where, sizeof where, "%s, %s", s->name, state_names[state]);
+    exp_say(where, sizeof where, "%s, %s", s->name, exp_study_state_names[state]);
     exp_say(why, sizeof why,
             "missed: the recording's own second measure agrees in %.1f %% only; the median layer of the same shape is "
             "right "
             "in %.1f %%",
-            exp_study_right_percent(&other), exp_study_right_percent(&shape));
-    print_target(out, "csa2's schedule is the faster one", where, exp_study_right_percent(&t), " %", 90, true, why);
+            other.right_percent, shape.right_percent);
+    print_target(out, "csa2's schedule is the faster one", where, t.right_percent, " %", 90, true, why);
     exp_say(why, sizeof why,
             "missed: choosing by the second measure costs %.2f %%, by the median layer of the same shape %.2f %%",
-            exp_study_regret_percent(&other), exp_study_regret_percent(&shape));
-    print_target(out, "its regret", where, exp_study_regret_percent(&t), " %", 0.5, false, why);
+            other.regret_percent, shape.regret_percent);
+    print_target(out, "its regret", where, t.regret_percent, " %", 0.5, false, why);
 }
 
 static void print_spread_targets(const struct exp_study_source *s, enum csa2_state state, const char *where, FILE *out)
@@ -78,7 +73,7 @@ static void print_source_targets(const struct exp_study_page *p, size_t k, enum 
     struct exp_study_hybrid h = exp_study_hybrid_of(s, &p->work->base[k], state, EXP_STUDY_OTHERS);
     char where[64];
 
-    exp_say(where, sizeof where, "%s, %s", s->name, state_names[state]);
+    exp_say(where, sizeof where, "%s, %s", s->name, exp_study_state_names[state]);
     print_schedule_targets(s, state, out);
     print_spread_targets(s, state, where, out);
     if (h.n)
@@ -113,9 +108,9 @@ static bool has_timed(const struct exp_study_page *p)
 static void print_targets(const struct exp_study_page *p, FILE *out)
 {
     fprintf(out, "| target | where | value | wanted | |\n|---|---|---:|---:|---|\n");
-    for (size_t i = 0; i < p->work->n_sources * N_STATES; i++) {
-        if (!p->work->source[i / N_STATES].is_other_tile)
-            print_source_targets(p, i / N_STATES, states[i % N_STATES], out);
+    for (size_t i = 0; i < p->work->n_sources * CSA2_N_STATES; i++) {
+        if (!p->work->source[i / CSA2_N_STATES].is_other_tile)
+            print_source_targets(p, i / CSA2_N_STATES, (enum csa2_state)(i % CSA2_N_STATES), out);
     }
     for (size_t i = 0; i < p->work->n_tilings; i++)
         print_tiling_targets(&p->work->tilings[i], out);

@@ -4,8 +4,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "experiments/record/record.h"
-
 /* ---- the equations ---- */
 
 struct term {
@@ -94,23 +92,11 @@ static const struct equation {
 #undef EQUATION
 };
 
-const char *exp_study_equation_name(enum exp_study_equation equation)
-{
-    return equations[equation].name;
-}
-
-const char *exp_study_equation_title(enum exp_study_equation equation)
-{
-    return equations[equation].title;
-}
-
-static const struct {
-    const char *name, *title;
-} withouts[EXP_STUDY_N_WITHOUT] = {
-    [EXP_STUDY_WITHOUT_NOTHING] = { "nothing", "all" },
-    [EXP_STUDY_WITHOUT_PACKING] = { "packing", "without packing" },
-    [EXP_STUDY_WITHOUT_OUTPUT] = { "output", "without outputs" },
-    [EXP_STUDY_WITHOUT_BOTH] = { "packing_and_output", "without both" },
+static const char *const withouts[EXP_STUDY_N_WITHOUT] = {
+    [EXP_STUDY_WITHOUT_NOTHING] = "nothing",
+    [EXP_STUDY_WITHOUT_PACKING] = "packing",
+    [EXP_STUDY_WITHOUT_OUTPUT] = "output",
+    [EXP_STUDY_WITHOUT_BOTH] = "packing_and_output",
 };
 
 /* ---- comparing ---- */
@@ -184,70 +170,122 @@ void exp_study_terms_tell(const struct exp_study_terms *t, struct exp_study_sour
     }
 }
 
+/* ---- what the equations do not know ---- */
+
+void exp_study_ablation_release(struct exp_study_ablation *a)
+{
+    for (size_t i = 0; i < EXP_STUDY_N_LEFT_OUT; i++)
+        exp_study_runs_release(&a->terms[i].runs);
+}
+
+static double cycles_of(const struct exp_study_terms *t, enum csa_schedule schedule)
+{
+    return t->runs.n_layers ? exp_study_agreement_of(t, EXP_STUDY_EQ6, schedule, EXP_STUDY_WITHOUT_NOTHING).simulated
+                            : (double)NAN;
+}
+
+double exp_study_ablation_cycles(const struct exp_study_ablation *a, size_t left_out, enum csa_schedule schedule)
+{
+    return cycles_of(&a->terms[left_out], schedule) / cycles_of(&a->terms[0], schedule);
+}
+
 /* ---- files ---- */
 
-struct terms_row {
-    const char *machine, *schedule, *equation, *left_out;
+struct row {
+    const char *machine, *schedule, *equation, *differs; /* what is left out of the counts, or other caches */
     struct exp_study_agreement a;
 };
 
-#define TERMS struct terms_row
+#define AT(member) REC_AT(struct row, member)
+#define SPREAD(member) REC_NAN_AS(struct row, a.spread.member, "nothing is simulated")
+#define EQUATION_FIELD                                                                                                 \
+    {                                                                                                                  \
+        { "equation", "", "of the SConv paper: experiments/study/equations.def", "" }, AT(equation)                    \
+    }
+#define RANK REC_NAN_AS(struct row, a.rank, "all layers are equal, or too few")
 
-static const struct rec_field columns[] = {
-    { { "machine", "", "whose caches, alone", "" }, REC_AT(TERMS, machine) },
-    { { "schedule", "", "is or ws, as CSA plans it", "" }, REC_AT(TERMS, schedule) },
-    { { "equation", "", "of the SConv paper: experiments/study/equations.def", "" }, REC_AT(TERMS, equation) },
-    { { "left_out", "", "of the replay's counts: nothing, packing, output, packing_and_output", "" },
-      REC_AT(TERMS, left_out) },
-    { { "predicted", "lines", "sum over all layers; of eq6: cycles", "predicted" }, REC_AT(TERMS, a.predicted) },
-    { { "simulated", "lines", "the same", "replay" }, REC_AT(TERMS, a.simulated) },
-    { { "p10", "", "predicted / simulated of a layer, where that is not 0: quantile", "" },
-      REC_NAN_AS(TERMS, a.spread.p10, "nothing is simulated") },
-    { { "median", "", "the same", "" }, REC_NAN_AS(TERMS, a.spread.median, "nothing is simulated") },
-    { { "p90", "", "the same", "" }, REC_NAN_AS(TERMS, a.spread.p90, "nothing is simulated") },
-    { { "rank_correlation", "", "over the layers", "" },
-      REC_NAN_AS(TERMS, a.rank, "all layers are equal, or too few") },
-    { { "layers_neither", "", "layers where both are 0", "" }, REC_AT(TERMS, a.n_neither) },
-    { { "layers_one", "", "layers where one is 0 and the other is not", "" }, REC_AT(TERMS, a.n_one) },
+static const struct rec_field term_fields[] = {
+    { { "machine", "", "whose caches, alone", "" }, AT(machine) },
+    { { "schedule", "", "is or ws, as CSA plans it", "" }, AT(schedule) },
+    EQUATION_FIELD,
+    { { "left_out", "", "of the replay's counts: nothing, packing, output, packing_and_output", "" }, AT(differs) },
+    { { "predicted", "lines", "sum over all layers; of eq6: cycles", "predicted" }, AT(a.predicted) },
+    { { "simulated", "lines", "the same", "replay" }, AT(a.simulated) },
+    { { "p10", "", "predicted / simulated of a layer, where that is not 0: quantile", "" }, SPREAD(p10) },
+    { { "median", "", "the same", "" }, SPREAD(median) },
+    { { "p90", "", "the same", "" }, SPREAD(p90) },
+    { { "rank_correlation", "", "over the layers", "" }, RANK },
+    { { "layers_neither", "", "layers where both are 0", "" }, AT(a.n_neither) },
+    { { "layers_one", "", "layers where one is 0 and the other is not", "" }, AT(a.n_one) },
 };
 
-const struct rec_table exp_study_terms_table = REC_TABLE("terms.csv", columns, TERMS);
+static const struct rec_field left_out_fields[] = {
+    { { "machine", "", "for whose caches, alone, CSA planned", "" }, AT(machine) },
+    { { "schedule", "", "is or ws, as CSA plans it", "" }, AT(schedule) },
+    { { "caches", "", "what the plans are replayed through: experiments/study/left_out.def", "" }, AT(differs) },
+    EQUATION_FIELD,
+    { { "layers", "", "of the sample, those of equal shape each", "" }, AT(a.n) },
+    { { "predicted", "lines", "sum over them; of eq6: cycles", "predicted" }, AT(a.predicted) },
+    { { "simulated", "lines", "the same", "replay" }, AT(a.simulated) },
+    { { "median", "", "predicted / simulated of a layer, where that is not 0", "" }, SPREAD(median) },
+    { { "rank_correlation", "", "over the layers", "" }, RANK },
+};
 
-static void put(struct exp_csv *csv, const struct exp_study_terms *t, enum exp_study_equation equation,
-                enum csa_schedule schedule, enum exp_study_without without)
+const struct rec_table exp_study_terms_table = REC_TABLE("terms.csv", term_fields, struct row);
+const struct rec_table exp_study_ablation_table = REC_TABLE("left_out.csv", left_out_fields, struct row);
+
+static void put(struct exp_csv *csv, const struct rec_table *table, const struct exp_study_terms *t,
+                const char *differs, enum exp_study_equation equation, enum csa_schedule schedule,
+                enum exp_study_without without)
 {
-    struct exp_study_agreement a = exp_study_agreement_of(t, equation, schedule, without);
-    const struct terms_row row = {
-        .machine = t->name,
-        .schedule = csa_schedule_name(schedule),
-        .equation = equations[equation].name,
-        .left_out = withouts[without].name,
-        .a = a,
-    };
+    const struct row row = { t->name, csa_schedule_name(schedule), equations[equation].name, differs,
+                             exp_study_agreement_of(t, equation, schedule, without) };
 
-    rec_put(csv, &exp_study_terms_table, &row);
+    rec_put(csv, table, &row);
 }
 
 int exp_study_terms_write(const struct exp_study_terms *t, size_t n, const struct exp_outdir *dir, const char *what,
                           struct exp_why *why)
 {
+    const size_t n_rows = CSA_N_SCHEDULES * EXP_STUDY_N_EQUATIONS * EXP_STUDY_N_WITHOUT;
     struct exp_csv *csv;
     int err = exp_csv_create(&csv, dir, &exp_study_terms_table.file, what, why);
 
-    if (err)
-        return err;
-    for (size_t k = 0; k < n; k++) {
-        for (unsigned i = 0; i < CSA_N_SCHEDULES * EXP_STUDY_N_EQUATIONS * EXP_STUDY_N_WITHOUT; i++)
-            put(csv, &t[k], (enum exp_study_equation)(i / EXP_STUDY_N_WITHOUT % EXP_STUDY_N_EQUATIONS),
-                (enum csa_schedule)(i / EXP_STUDY_N_WITHOUT / EXP_STUDY_N_EQUATIONS),
-                (enum exp_study_without)(i % EXP_STUDY_N_WITHOUT));
-    }
-    return exp_csv_close(csv, why);
+    for (size_t i = 0; i < n * n_rows && !err; i++)
+        put(csv, &exp_study_terms_table, &t[i / n_rows], withouts[i % EXP_STUDY_N_WITHOUT],
+            (enum exp_study_equation)(i / EXP_STUDY_N_WITHOUT % EXP_STUDY_N_EQUATIONS),
+            (enum csa_schedule)(i / EXP_STUDY_N_WITHOUT / EXP_STUDY_N_EQUATIONS % CSA_N_SCHEDULES),
+            (enum exp_study_without)(i % EXP_STUDY_N_WITHOUT));
+    return err ? err : exp_csv_close(csv, why);
+}
+
+static void put_left_out(struct exp_csv *csv, const struct exp_study_terms *t, const char *caches)
+{
+    for (unsigned i = 0; i < CSA_N_SCHEDULES * EXP_STUDY_N_EQUATIONS && t->runs.n_layers; i++)
+        put(csv, &exp_study_ablation_table, t, caches, (enum exp_study_equation)(i % EXP_STUDY_N_EQUATIONS),
+            (enum csa_schedule)(i / EXP_STUDY_N_EQUATIONS), EXP_STUDY_WITHOUT_NOTHING);
+}
+
+int exp_study_ablation_write(const struct exp_study_ablation *a, size_t n, const struct exp_outdir *dir,
+                             const char *what, struct exp_why *why)
+{
+    struct exp_csv *csv;
+    int err = exp_csv_create(&csv, dir, &exp_study_ablation_table.file, what, why);
+
+    for (size_t i = 0; i < n * EXP_STUDY_N_LEFT_OUT && !err; i++)
+        put_left_out(csv, &a[i / EXP_STUDY_N_LEFT_OUT].terms[i % EXP_STUDY_N_LEFT_OUT],
+                     exp_study_left_out[i % EXP_STUDY_N_LEFT_OUT].name);
+    return err ? err : exp_csv_close(csv, why);
 }
 
 void exp_study_terms_document(FILE *out)
 {
     exp_csv_document(&exp_study_terms_table.file, out);
+}
+
+void exp_study_ablation_document(FILE *out)
+{
+    exp_csv_document(&exp_study_ablation_table.file, out);
 }
 
 /* ---- the page ---- */
@@ -294,5 +332,59 @@ void exp_study_terms_print(const struct exp_study_terms *t, size_t n, FILE *out)
             for (unsigned i = 0; i < EXP_STUDY_N_EQUATIONS; i++)
                 print_equation(&t[k], (enum exp_study_equation)i, (enum csa_schedule)s, out);
         }
+    }
+}
+
+static void print_left_out(const struct exp_study_ablation *a, enum exp_study_equation equation,
+                           enum csa_schedule schedule, FILE *out)
+{
+    fprintf(out, "| %s, %s | %s |", a->terms[0].name, csa_schedule_name(schedule), equations[equation].title);
+    for (size_t i = 0; i < EXP_STUDY_N_LEFT_OUT; i++) {
+        struct exp_study_agreement x = { 0 };
+
+        if (a->terms[i].runs.n_layers)
+            x = exp_study_agreement_of(&a->terms[i], equation, schedule, EXP_STUDY_WITHOUT_NOTHING);
+        if (!(x.simulated > 0))
+            fprintf(out, " - |");
+        else if (isnan(x.rank))
+            fprintf(out, " %.2f, - |", x.predicted / x.simulated);
+        else
+            fprintf(out, " %.2f, %.2f |", x.predicted / x.simulated, x.rank);
+    }
+    fprintf(out, "\n");
+}
+
+static void print_cycles(const struct exp_study_ablation *a, enum csa_schedule schedule, FILE *out)
+{
+    fprintf(out, "| %s, %s | cycles, as they are = 1 |", a->terms[0].name, csa_schedule_name(schedule));
+    for (size_t i = 0; i < EXP_STUDY_N_LEFT_OUT; i++) {
+        double cycles = exp_study_ablation_cycles(a, i, schedule);
+
+        if (isnan(cycles))
+            fprintf(out, " - |");
+        else
+            fprintf(out, " %.2f |", cycles);
+    }
+    fprintf(out, "\n");
+}
+
+void exp_study_ablation_print(const struct exp_study_ablation *a, size_t n, FILE *out)
+{
+    fprintf(out,
+            "What CSA does not know, one by one: its plans for a machine, replayed through caches that differ in one "
+            "thing. Predicted / simulated, summed over the sample; rank correlation over its layers. In the last row "
+            "of each: Eq. 6 with those counts.\n\n| planned for | equation |");
+    for (size_t i = 0; i < EXP_STUDY_N_LEFT_OUT; i++)
+        fprintf(out, " %s |", exp_study_left_out[i].title);
+    fprintf(out, "\n|---|---|");
+    for (size_t i = 0; i < EXP_STUDY_N_LEFT_OUT; i++)
+        fprintf(out, "---:|");
+    fprintf(out, "\n");
+    for (size_t i = 0; i < n * CSA_N_SCHEDULES; i++) {
+        enum csa_schedule schedule = (enum csa_schedule)(i % CSA_N_SCHEDULES);
+
+        for (unsigned e = 0; e < EXP_STUDY_N_EQUATIONS; e++)
+            print_left_out(&a[i / CSA_N_SCHEDULES], (enum exp_study_equation)e, schedule, out);
+        print_cycles(&a[i / CSA_N_SCHEDULES], schedule, out);
     }
 }

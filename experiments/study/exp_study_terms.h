@@ -1,6 +1,7 @@
 /*
- * CSA term by term: the lines of each equation beside those that the replay counts, caches alone, over all layers; and
- * what becomes of the difference when something that the equations do not know is left out of the counts.
+ * CSA term by term: the lines of each equation beside those that the replay counts, caches alone, over all layers; what
+ * becomes of the difference when something that the equations do not know is left out of the counts; and CSA's plans
+ * replayed through caches that differ in such a thing (left_out.def): how much each matters.
  */
 #ifndef EXPERIMENTS_EXP_STUDY_TERMS_H
 #define EXPERIMENTS_EXP_STUDY_TERMS_H
@@ -10,8 +11,10 @@
 #include "experiments/base/exp_error.h"
 #include "experiments/base/exp_outdir.h"
 #include "experiments/base/exp_stats.h"
+#include "experiments/record/record.h"
 #include "experiments/study/exp_study_runs.h"
 #include "experiments/study/exp_study_source.h"
+#include "experiments/study/exp_study_variants.h"
 
 /* CSA's plans of both schedules on a machine, replayed. */
 struct exp_study_terms {
@@ -37,8 +40,7 @@ enum exp_study_equation {
     EXP_STUDY_N_EQUATIONS
 };
 
-const char *exp_study_equation_name(enum exp_study_equation equation);
-const char *exp_study_equation_title(enum exp_study_equation equation);
+extern const struct rec_table exp_study_terms_table, exp_study_ablation_table;
 
 /* Compares an equation with the replay over all layers, in one schedule. */
 struct exp_study_agreement exp_study_agreement_of(const struct exp_study_terms *t, enum exp_study_equation equation,
@@ -52,5 +54,23 @@ int exp_study_terms_write(const struct exp_study_terms *t, size_t n, const struc
                           struct exp_why *why);
 void exp_study_terms_print(const struct exp_study_terms *t, size_t n, FILE *out);
 void exp_study_terms_document(FILE *out);
+
+/*
+ * CSA's plans of a sample on a machine, replayed through each of the caches; without layers where there are none such.
+ */
+struct exp_study_ablation {
+    struct exp_study_terms terms[EXP_STUDY_N_LEFT_OUT];
+};
+
+/* Returns what Eq. 6 makes of the counts, of those through the caches as they are; NaN where there are none. */
+double exp_study_ablation_cycles(const struct exp_study_ablation *a, size_t left_out, enum csa_schedule schedule);
+
+void exp_study_ablation_release(struct exp_study_ablation *a);
+
+/* Writes left_out.csv of n machines. Returns 0, or -errno with one line in why. */
+int exp_study_ablation_write(const struct exp_study_ablation *a, size_t n, const struct exp_outdir *dir,
+                             const char *what, struct exp_why *why);
+void exp_study_ablation_print(const struct exp_study_ablation *a, size_t n, FILE *out);
+void exp_study_ablation_document(FILE *out);
 
 #endif

@@ -3,10 +3,9 @@
 #define EXPERIMENTS_EXP_STUDY_WORK_H
 
 #include "experiments/base/exp_error.h"
-#include "experiments/study/exp_study_ablation.h"
 #include "experiments/study/exp_study_hybrid.h"
 #include "experiments/study/exp_study_micro.h"
-#include "experiments/study/exp_study_sensitivity.h"
+#include "experiments/study/exp_study_terms.h"
 #include "experiments/study/exp_study_tilings.h"
 
 enum { EXP_STUDY_MAX_SOURCES = 16, EXP_STUDY_MAX_TILINGS = 3, EXP_STUDY_N_PLANNED = 4 };

@@ -178,9 +178,8 @@ static void test_ties(void)
 
             test_check(fabs(exp_study_tie_of(&s, (enum csa2_state)i) - own) < 1e-9, "%s, state %u: tie %g, fitted %g",
                        s.name, i, own, exp_study_tie_of(&s, (enum csa2_state)i));
-            test_check(exp_study_regret_percent(&b) < exp_study_regret_percent(&a) * (gains ? 0.2 : 1) + 0.05,
-                       "%s, state %u: regret %g %%, with one tie %g %%", s.name, i, exp_study_regret_percent(&b),
-                       exp_study_regret_percent(&a));
+            test_check(b.regret_percent < a.regret_percent * (gains ? 0.2 : 1) + 0.05,
+                       "%s, state %u: regret %g %%, with one tie %g %%", s.name, i, b.regret_percent, a.regret_percent);
         }
         exp_study_source_release(&s);
     }
@@ -249,30 +248,30 @@ static void test_bad_times(void)
 /* Those of gnr are what a run on one left, in nanoseconds there. */
 static void test_timed_costs(void)
 {
-    struct exp_table t;
+    const struct exp_study_cost *row;
+    struct rec_rows t;
     struct sim_machine machine;
     struct csa2_machine m;
-    size_t column[2], n = 0;
+    size_t n = 0;
     struct exp_why why = { "" };
 
     CU_ASSERT_FATAL(!exp_machine_find(&machine, "gnr", "results", &why));
-    CU_ASSERT_FATAL(!exp_table_read(&t, "results/reference/gnr/study/costs.csv", &why));
-    CU_ASSERT_FATAL(!exp_table_column(&t, "machine", &column[0], &why) &&
-                    !exp_table_column(&t, "cycles", &column[1], &why));
+    CU_ASSERT_FATAL(!rec_read(&t, &exp_study_costs_table, "results/reference/gnr/study/costs.csv", &why));
+    row = t.row;
     m = csa2_machine_of(&machine);
     CU_ASSERT(m.is_fitted);
-    for (size_t row = 0; row < t.n_rows; row++) {
-        double ns;
+    for (size_t i = 0; i < t.n; i++) {
+        const double ns = row[i].cycles;
 
-        if (strcmp(exp_table_string(&t, row, column[0]), "here") != 0)
+        if (strcmp(row[i].machine, "here") != 0)
             continue;
-        CU_ASSERT_FATAL(n < CSA2_N_TERMS && !exp_table_double(&t, row, column[1], &ns, &why));
+        CU_ASSERT_FATAL(n < CSA2_N_TERMS);
         test_check(fabs(m.cycles_of[n] - ns * machine.issue.clock_ghz) <= 0.006 * m.cycles_of[n], "%s: %g, %g ns",
                    csa2_term_at(n)->name, m.cycles_of[n], ns);
         n++;
     }
     CU_ASSERT(n == CSA2_N_TERMS);
-    exp_table_release(&t);
+    rec_release(&t);
 }
 
 /* The answer has a row for every micro-kernel that was timed, not only for the one that would be chosen. */
