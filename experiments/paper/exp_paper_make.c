@@ -113,7 +113,7 @@ static int write_job(struct exp_paper_job *j, const struct exp_paper_source *sou
 {
     const struct made made = { source, about };
 
-    return exp_part_write(j->folder, exp_paper_cases_file.name, j->key, write_made, &made, j->why);
+    return exp_part_write(j->folder, exp_paper_cases_table.file.name, j->key, write_made, &made, j->why);
 }
 
 int exp_paper_job_make(struct exp_paper_job *j)

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiments/base/exp_csv.h"
 #include "experiments/base/exp_error.h"
 #include "experiments/replay/exp_estimate.h"
 #include "experiments/replay/exp_totals.h"
@@ -249,47 +248,54 @@ static const struct {
     [EXP_PAPER_N_F] = { n_f_of, TIMED | REPLAYED | OBSERVED },
 };
 
+struct row {
+    const char *model;
+    uint64_t layer_index;
+    const char *layer, *algo;
+    double value[EXP_PAPER_N_VALUES];
+    const char *why_not[EXP_PAPER_N_VALUES]; /* of what is NaN */
+};
+
+#define ROW struct row
+#define VALUE(v) REC_NAN_OR(ROW, value[EXP_PAPER_##v], why_not[EXP_PAPER_##v])
+
 /* clang-format off */
-static const struct exp_csv_column columns[] = {
-    EXP_COLUMN_MODEL,
-    EXP_COLUMN_LAYER_INDEX,
-    EXP_COLUMN_LAYER,
-    EXP_COLUMN_ALGO,
-    { "time_ns", "ns", "mean of the fastest quarter of the rounds", "clock" },
-    { "spread_percent", "%", "standard deviation of the rounds, of their mean", "clock" },
-    { "rounds", "", "timed rounds", "" },
-    { "packing_ns", "ns", "of a run step by step: im2col and packing", "clock" },
-    { "kernel_ns", "ns", "of that run: micro-kernels", "clock" },
-    { "steps_ns", "ns", "all of that run", "clock" },
-    { "cycles", "cycles", "recorded by a real computer's counters", "perf_event" },
-    { "loads", "loads", "load instructions; of a layer observed in part, scaled up", "replay or observation" },
-    { "l1_load_misses", "loads", "not served by L1, on the machine as its file has it", "replay or observation" },
-    { "l2_load_misses", "loads", "nor by L2", "replay or observation" },
-    { "l3_load_misses", "loads", "served by memory", "replay or observation" },
-    { "alone_loads", "loads", "load instructions, the machine's caches alone", "replay" },
-    { "alone_l1_load_misses", "loads", "not served by L1, caches alone: no prefetcher, no TLB", "replay" },
-    { "alone_l2_load_misses", "loads", "nor by L2, likewise", "replay" },
-    { "alone_l3_load_misses", "loads", "served by memory, likewise", "replay" },
-    { "issue_cycles", "cycles", "estimate: all loads hit L1", "replay" },
-    { "waiting_cycles", "cycles", "estimate: every miss waits", "replay" },
-    { "packing_cycles", "cycles", "of those: im2col and packing", "replay" },
-    { "peak", "", "multiply-adds per ns (timed) or per cycle (replayed) that the core does at most", "" },
-    { "chosen", "", "1 for a schedule of SConv's that CSA chose", "predicted" },
-    { "is_ws", "", "1: weight stationary, 0: input stationary", "predicted" },
-    { "n_win", "windows", "Nwin of the micro-kernel", "" },
-    { "n_f", "filters", "Nf of the micro-kernel", "" },
+static const struct rec_field fields[] = {
+    { EXP_COLUMN_MODEL, REC_AT(ROW, model) },
+    { EXP_COLUMN_LAYER_INDEX, REC_AT(ROW, layer_index) },
+    { EXP_COLUMN_LAYER, REC_AT(ROW, layer) },
+    { EXP_COLUMN_ALGO, REC_AT(ROW, algo) },
+    { { "time_ns", "ns", "mean of the fastest quarter of the rounds", "clock" }, VALUE(TIME) },
+    { { "spread_percent", "%", "standard deviation of the rounds, of their mean", "clock" }, VALUE(SPREAD) },
+    { { "rounds", "", "timed rounds", "" }, VALUE(ROUNDS) },
+    { { "packing_ns", "ns", "of a run step by step: im2col and packing", "clock" }, VALUE(PACKING) },
+    { { "kernel_ns", "ns", "of that run: micro-kernels", "clock" }, VALUE(KERNEL) },
+    { { "steps_ns", "ns", "all of that run", "clock" }, VALUE(STEPS) },
+    { { "cycles", "cycles", "recorded by a real computer's counters", "perf_event" }, VALUE(CYCLES) },
+    { { "loads", "loads", "load instructions; of a layer observed in part, scaled up", "replay or observation" },
+      VALUE(LOADS) },
+    { { "l1_load_misses", "loads", "not served by L1, on the machine as its file has it", "replay or observation" },
+      VALUE(MISSES_1) },
+    { { "l2_load_misses", "loads", "nor by L2", "replay or observation" }, VALUE(MISSES_2) },
+    { { "l3_load_misses", "loads", "served by memory", "replay or observation" }, VALUE(MISSES_3) },
+    { { "alone_loads", "loads", "load instructions, the machine's caches alone", "replay" }, VALUE(ALONE_LOADS) },
+    { { "alone_l1_load_misses", "loads", "not served by L1, caches alone: no prefetcher, no TLB", "replay" },
+      VALUE(ALONE_MISSES_1) },
+    { { "alone_l2_load_misses", "loads", "nor by L2, likewise", "replay" }, VALUE(ALONE_MISSES_2) },
+    { { "alone_l3_load_misses", "loads", "served by memory, likewise", "replay" }, VALUE(ALONE_MISSES_3) },
+    { { "issue_cycles", "cycles", "estimate: all loads hit L1", "replay" }, VALUE(ISSUE_CYCLES) },
+    { { "waiting_cycles", "cycles", "estimate: every miss waits", "replay" }, VALUE(WAITING_CYCLES) },
+    { { "packing_cycles", "cycles", "of those: im2col and packing", "replay" }, VALUE(PACKING_CYCLES) },
+    { { "peak", "", "multiply-adds per ns (timed) or per cycle (replayed) that the core does at most", "" },
+      VALUE(PEAK) },
+    { { "chosen", "", "1 for a schedule of SConv's that CSA chose", "predicted" }, VALUE(CHOSEN) },
+    { { "is_ws", "", "1: weight stationary, 0: input stationary", "predicted" }, VALUE(IS_WS) },
+    { { "n_win", "windows", "Nwin of the micro-kernel", "" }, VALUE(N_WIN) },
+    { { "n_f", "filters", "Nf of the micro-kernel", "" }, VALUE(N_F) },
 };
 /* clang-format on */
 
-enum { FIRST_VALUE = 4 };
-_Static_assert(sizeof columns / sizeof columns[0] == FIRST_VALUE + EXP_PAPER_N_VALUES - 1, "a column per value");
-
-const struct exp_csv_file exp_paper_cases_file = EXP_CSV_FILE("cases.csv", columns);
-
-static const char *name_of(enum exp_paper_value v)
-{
-    return columns[FIRST_VALUE + v - 1].name;
-}
+const struct rec_table exp_paper_cases_table = REC_TABLE("cases.csv", fields, ROW);
 
 /* ---- rows ---- */
 
@@ -322,21 +328,18 @@ void exp_paper_part_lacks(struct exp_paper_part *p, enum exp_paper_value value, 
 
 /* ---- writing ---- */
 
-static void write_value(struct exp_csv *csv, const struct exp_paper_source *s, const struct exp_case *c,
-                        enum exp_paper_value v)
+static void fill_value(ROW *row, const struct exp_paper_source *s, const struct exp_case *c, enum exp_paper_value v)
 {
     const char *why = NULL;
     double x;
 
-    if (!values[v].of || !(values[v].kinds >> s->kind & 1)) {
-        exp_csv_empty(csv, name_of(v));
+    row->value[v] = (double)NAN;
+    row->why_not[v] = REC_DOES_NOT_APPLY;
+    if (!values[v].of || !(values[v].kinds >> s->kind & 1))
         return;
-    }
     x = values[v].of(s, c, &why);
-    if (why)
-        exp_csv_missing(csv, name_of(v), why);
-    else
-        exp_csv_number(csv, name_of(v), x, "it is no number");
+    row->value[v] = why ? (double)NAN : x;
+    row->why_not[v] = why ? why : "it is no number";
 }
 
 int exp_paper_cases_write(const struct exp_paper_source *s, const struct exp_outdir *dir, const char *about,
@@ -344,18 +347,17 @@ int exp_paper_cases_write(const struct exp_paper_source *s, const struct exp_out
 {
     const struct exp_experiment *e = s->e;
     struct exp_csv *csv;
-    int err = exp_csv_create(&csv, dir, &exp_paper_cases_file, about, why);
+    int err = exp_csv_create(&csv, dir, &exp_paper_cases_table.file, about, why);
 
     for (size_t i = 0; i < e->n_cases && !err; i++) {
         const struct exp_case *c = &e->cases[i];
+        ROW row = {
+            .model = e->model->name, .layer_index = c->layer->index, .layer = c->layer->name, .algo = c->algo->name
+        };
 
-        exp_csv_string(csv, "model", e->model->name);
-        exp_csv_u64(csv, "layer_index", c->layer->index);
-        exp_csv_string(csv, "layer", c->layer->name);
-        exp_csv_string(csv, "algo", c->algo->name);
         for (int v = 1; v < EXP_PAPER_N_VALUES; v++)
-            write_value(csv, s, c, (enum exp_paper_value)v);
-        exp_csv_end_row(csv);
+            fill_value(&row, s, c, (enum exp_paper_value)v);
+        rec_put(csv, &exp_paper_cases_table, &row);
     }
     return err ? err : exp_csv_close(csv, why);
 }
@@ -371,47 +373,24 @@ static const struct exp_layer *layer_of(const struct exp_model *m, uint64_t inde
     return NULL;
 }
 
-static void read_value(struct exp_paper_part *p, struct exp_paper_row *row, enum exp_paper_value v, const char *cell)
-{
-    static const char missing[] = "not available: ";
-    char *end;
-    double x = strtod(cell, &end);
-
-    if (*cell && !*end)
-        row->value[v] = x;
-    else if (!strncmp(cell, missing, strlen(missing)))
-        exp_paper_part_lacks(p, v, cell + strlen(missing));
-}
-
-static int read_row(struct exp_paper_part *p, const struct exp_table *t, size_t r, const struct exp_model *model,
+static int take_row(struct exp_paper_part *p, const struct rec_rows *rows, size_t r, const struct exp_model *model,
                     size_t index, struct exp_why *why)
 {
-    const struct exp_algo *algo = exp_algo_find(exp_table_string(t, r, 3));
-    const struct exp_layer *layer = NULL;
+    const ROW *from = (const ROW *)rows->row + r;
+    const struct exp_algo *algo = exp_algo_find(from->algo);
+    const struct exp_layer *layer = layer_of(model, from->layer_index);
     struct exp_paper_row *row;
-    uint64_t at;
-    int err = exp_table_u64(t, r, 1, &at, why);
 
-    if (err)
-        return err;
-    layer = layer_of(model, at);
     if (!layer || !algo)
-        return exp_fail(why, -EINVAL, "%s:%u: no such %s: remove the folder", t->path, t->line[r],
+        return exp_fail(why, -EINVAL, "%s:%u: no such %s: remove the folder", rows->table.path, rows->table.line[r],
                         layer ? "algorithm" : "layer");
     row = exp_paper_part_add(p, index, layer, algo);
     if (!row)
         return exp_fail(why, -ENOMEM, "out of memory");
-    for (int v = 1; v < EXP_PAPER_N_VALUES; v++)
-        read_value(p, row, (enum exp_paper_value)v, exp_table_string(t, r, (size_t)(FIRST_VALUE + v - 1)));
-    return 0;
-}
-
-static int check_columns(const struct exp_table *t, struct exp_why *why)
-{
-    for (size_t i = 0; i < exp_paper_cases_file.n_columns; i++) {
-        if (i >= t->n_columns || strcmp(t->column[i], columns[i].name) != 0)
-            return exp_fail(why, -EINVAL, "%s:%u: column %zu is not '%s': remove the folder", t->path, t->header_line,
-                            i + 1, columns[i].name);
+    for (int v = 1; v < EXP_PAPER_N_VALUES; v++) {
+        row->value[v] = from->value[v];
+        if (from->why_not[v] && strcmp(from->why_not[v], REC_DOES_NOT_APPLY) != 0)
+            exp_paper_part_lacks(p, (enum exp_paper_value)v, from->why_not[v]);
     }
     return 0;
 }
@@ -419,15 +398,13 @@ static int check_columns(const struct exp_table *t, struct exp_why *why)
 int exp_paper_cases_read(struct exp_paper_part *p, const char *folder, const struct exp_model *model, size_t index,
                          struct exp_why *why)
 {
-    char *path = exp_format("%s/%s", folder, exp_paper_cases_file.name);
-    struct exp_table t = { 0 };
-    int err = path ? exp_table_read(&t, path, why) : exp_fail(why, -ENOMEM, "out of memory");
+    char *path = exp_format("%s/%s", folder, exp_paper_cases_table.file.name);
+    struct rec_rows rows = { 0 };
+    int err = path ? rec_read(&rows, &exp_paper_cases_table, path, why) : exp_fail(why, -ENOMEM, "out of memory");
 
-    if (!err)
-        err = check_columns(&t, why);
-    for (size_t r = 0; r < t.n_rows && !err; r++)
-        err = read_row(p, &t, r, model, index, why);
-    exp_table_release(&t);
+    for (size_t r = 0; r < rows.n && !err; r++)
+        err = take_row(p, &rows, r, model, index, why);
+    rec_release(&rows);
     free(path);
     return err;
 }

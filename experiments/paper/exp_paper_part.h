@@ -11,7 +11,7 @@
 
 #include "experiments/base/exp_error.h"
 #include "experiments/base/exp_outdir.h"
-#include "experiments/base/exp_table.h"
+#include "experiments/record/record.h"
 #include "experiments/setup/exp_case.h"
 
 enum exp_paper_kind { EXP_PAPER_TIMED, EXP_PAPER_REPLAYED, EXP_PAPER_RECORDED, EXP_PAPER_OBSERVED };
@@ -88,7 +88,7 @@ struct exp_paper_row *exp_paper_part_add(struct exp_paper_part *p, size_t model,
 void exp_paper_part_lacks(struct exp_paper_part *p, enum exp_paper_value value, const char *why);
 
 /* Columns of a folder's file. */
-extern const struct exp_csv_file exp_paper_cases_file;
+extern const struct rec_table exp_paper_cases_table;
 
 /* Says where a number of an experiment comes from: NaN with a reason in *why, or the number. */
 struct exp_paper_source {

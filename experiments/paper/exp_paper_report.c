@@ -211,7 +211,7 @@ const struct rec_table exp_paper_models_table = REC_TABLE("models.csv", model_fi
 const struct rec_table exp_paper_speedups_table = REC_TABLE("speedups.csv", speedup_fields, SPEEDUP);
 
 static const struct exp_csv_file *const files[] = { &exp_paper_numbers_table.file, &exp_paper_models_table.file,
-                                                    &exp_paper_speedups_table.file, &exp_paper_cases_file };
+                                                    &exp_paper_speedups_table.file, &exp_paper_cases_table.file };
 
 void exp_paper_report_document(FILE *out)
 {
