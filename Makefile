@@ -229,7 +229,7 @@ $(links): $(BUILD)/bench
 PREFIX ?= /usr/local
 DESTDIR ?=
 ABI := 0
-public_headers := $(addprefix sim/,access.h hierarchy.h record.h stats.h machine/machine.h machine/machine_cpu.h machine/machine_grid.h full/pagemap.h prefetch/prefetch.h \
+public_headers := $(addprefix sim/,hierarchy.h $(addprefix base/,access.h levels.h record.h stats.h) machine/machine.h machine/machine_cpu.h machine/machine_grid.h full/pagemap.h prefetch/prefetch.h \
                   replacement/replacement.h report/report.h $(addprefix analysis/,estimate.h reuse.h stackdist.h ways.h) \
                   $(addprefix trace/,trace.h trace_binary.h trace_reader.h))
 destination = $(DESTDIR)$(PREFIX)

@@ -4,7 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "sim/engine.h"
+#include "sim/engine/engine.h"
+#include "sim/hierarchy.h"
 
 struct core {
     struct sim_sink sink; /* first: accept() finds the object around it */

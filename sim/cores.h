@@ -10,9 +10,9 @@
 #ifndef SIM_CORES_H
 #define SIM_CORES_H
 
-#include "sim/access.h"
+#include "sim/base/access.h"
 #include "sim/machine/machine.h"
-#include "sim/stats.h"
+#include "sim/base/stats.h"
 
 struct sim_cores; /* not thread-safe */
 

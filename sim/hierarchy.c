@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/engine.h"
+#include "sim/engine/engine.h"
 #include "sim/hierarchy.h"
-#include "sim/record.h"
+#include "sim/base/record.h"
 
 /* In order of preference: the first that can run a machine gets it. */
 static const struct sim_engine *const engines[] = {

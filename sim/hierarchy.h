@@ -93,9 +93,9 @@
 #ifndef SIM_HIERARCHY_H
 #define SIM_HIERARCHY_H
 
-#include "sim/access.h"
+#include "sim/base/access.h"
 #include "sim/machine/machine.h"
-#include "sim/stats.h"
+#include "sim/base/stats.h"
 
 struct sim_hierarchy; /* one simulation; not thread-safe, but distinct objects are independent */
 
@@ -133,6 +133,9 @@ int sim_hierarchy_follow(struct sim_hierarchy *follower, struct sim_hierarchy *l
 
 /* Where the accesses go; owned by h. */
 struct sim_sink *sim_hierarchy_sink(struct sim_hierarchy *h);
+
+/* Makes n accesses, in order, as records (record.h), which belong to the caller. Every 64-bit value is a valid record. */
+void sim_hierarchy_records(struct sim_hierarchy *h, const uint64_t *record, size_t n);
 
 /*
  * Counts so far; owned by h, valid until the next accesses or call on h. As many in a row as all tags need (stats.h).

@@ -1,13 +1,33 @@
 #!/usr/bin/env bash
-# The rooms of experiments/: a file includes headers of its own room and of rooms to the left, in the order below.
-# Rooms of one floor do not know each other. Run from the project's folder.
+# The rooms of the houses: a file includes headers of its own room and of rooms on the lines before, the lowest floor first.
+# Rooms of one line do not know each other. Files that lie in a house and in no folder of it are a room by their name. The same
+# holds for the houses themselves. Run from the project's folder.
 set -u
 
 program=
 # shellcheck source=tests/check.bash
 . tests/check.bash
 
-floors='base
+declare -A floors
+floors[houses]='sim
+counters kernels
+experiments'
+
+floors[sim]='base cpu replacement
+prefetch trace
+machine
+analysis engine
+hierarchy report
+cores full plain
+programs'
+
+floors[counters]='host observe
+perf
+group
+ctr_hostinfo
+proof'
+
+floors[experiments]='base
 record
 store
 setup
@@ -18,24 +38,61 @@ observe
 page
 emit'
 # Above them are the questions, and the program that asks them all.
-floors+=$'\n'$(.ci/questions --files | cut -d/ -f2 | grep -vxF "$floors" | sort -u | paste -sd ' ')' bench'
+floors[experiments]+=$'\n'$(.ci/questions --files | cut -d/ -f2 | grep -vxF "${floors[experiments]}" | sort -u | paste -sd ' ')' bench'
 
-arrows() { # arrows FOLDER: "from to file" of every include from one room to another
-    grep -roE '^#include "experiments/[a-z]+/' "$1" --include='*.[ch]' |
-        sed -E 's|^.*experiments/([a-z]+)/([^/:]*):#include "experiments/([a-z]+)/|\1 \3 \2|' | awk '$1 != $2'
+# Told apart: the benchmark of the simulator also measures the tests' naive model.
+includes() { # includes FOLDER...: "file header" of every include of a header of the project
+    grep -rE '^ *# *include "[a-z]+/' "$@" --include='*.[ch]' --include='*.def' |
+        sed -E 's/^([^:]*):[^"]*"([^"]*)".*/\1 \2/' | grep -v '^sim/programs/main_simbench.c tests/'
 }
 
-wrong() { # those of standard input that do not go down
+arrows() { # arrows HOUSE: of the includes on standard input, "from to file" of those from one of its rooms to another
+    awk -v house="$1" '
+        function room(path, part) {
+            split(path, part, "/")
+            sub(/\..*/, "", part[2])
+            return part[house == "houses" ? 1 : 2]
+        }
+        (house == "houses" || (index($1, house "/") == 1 && index($2, house "/") == 1)) && room($1) != room($2) {
+            print room($1), room($2), $1
+        }'
+}
+
+wrong() { # wrong HOUSE: those on standard input that do not go down
     awk 'NR == FNR { for (i = 1; i <= NF; i++) floor[$i] = NR; next }
-         !floor[$1] || !floor[$2] || floor[$2] >= floor[$1]' <(echo "$floors") -
+         !floor[$1] || !floor[$2] || floor[$2] >= floor[$1]' <(echo "${floors[$1]}") -
 }
 
-found=$(arrows experiments | wrong)
-check "includes that go the wrong way, or rooms that have no floor: $found" [ -z "$found" ]
-check "there are questions above the others: $(tail -n 1 <<<"$floors")" [ "$(tail -n 1 <<<"$floors" | wc -w)" -gt 10 ]
-check "there are includes to look at" [ "$(arrows experiments | wc -l)" -gt 100 ]
-check "an include to the right is found" [ -n "$(echo 'setup observe x.c' | wrong)" ]
-check "... and one to the side" [ -n "$(echo 'judge peers x.c' | wrong)" ]
+is_room() { # is_room HOUSE NAME
+    if [ "$1" = houses ]; then [ -d "$2" ]; else [ -d "$1/$2" ] || [ -e "$1/$2.h" ]; fi
+}
+
+includes sim counters kernels experiments >"$work/includes"
+for house in houses sim counters experiments; do
+    arrows "$house" <"$work/includes" >"$work/arrows"
+    found=$(wrong "$house" <"$work/arrows")
+    check "$house: includes that go the wrong way, or rooms that have no floor: $found" [ -z "$found" ]
+    check "$house: there are includes to look at" [ "$(wc -l <"$work/arrows")" -gt 15 ]
+    for room in ${floors[$house]}; do
+        check "$house: $room has a floor and is no room" is_room "$house" "$room"
+    done
+done
+
+goes_down() { # goes_down HOUSE FILE HEADER
+    [ -z "$(echo "$2 $3" | arrows "$1" | wrong "$1")" ]
+}
+
+goes_wrong() {
+    ! goes_down "$@"
+}
+
+check "an include upwards is found" goes_wrong experiments experiments/setup/x.c experiments/observe/y.h
+check "... and one to the side" goes_wrong experiments experiments/judge/x.c experiments/peers/y.h
+check "... and one from a room to a file above it" goes_wrong sim sim/base/x.h sim/hierarchy.h
+check "... and one from such a file" goes_wrong sim sim/hierarchy.c sim/full/y.h
+check "... and one to a room that has no floor" goes_wrong counters counters/proof/x.c counters/new/y.h
+check "... and one to the house above" goes_wrong houses sim/base/x.h kernels/ukr/y.h
+check "an include downwards is none of these" goes_down sim sim/full/x.c sim/base/y.h
 
 echo "rooms: $passed passed, $failed failed"
 [ "$failed" -eq 0 ]

@@ -9,7 +9,7 @@
  *     obs_mark_phase(phase)                  as often as wanted
  *     obs_mark_end()                         counting ends; the observer writes its result
  *
- * Tags and phases are the simulator's (sim/access.h): small numbers that the caller gives a meaning. One region per
+ * Tags and phases are the simulator's (sim/base/access.h): small numbers that the caller gives a meaning. One region per
  * run, of one thread.
  */
 #ifndef COUNTERS_OBSERVE_OBS_MARKER_H

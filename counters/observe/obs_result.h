@@ -24,7 +24,7 @@
 #include <stdint.h>
 
 #include "counters/observe/obs_insn.h"
-#include "sim/stats.h"
+#include "sim/base/stats.h"
 
 enum { OBS_MAX_BUFFERS = 16, OBS_MAX_OUTSIDE = 1024, OBS_NAME_BYTES = 64 };
 

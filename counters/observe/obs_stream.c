@@ -8,7 +8,7 @@
 
 #include "counters/observe/obs_marker.h"
 #include "sim/hierarchy.h"
-#include "sim/record.h"
+#include "sim/base/record.h"
 
 enum {
     N_RECORDS = 4096,

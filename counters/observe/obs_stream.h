@@ -22,7 +22,7 @@
 #include <stdint.h>
 
 #include "counters/observe/obs_result.h"
-#include "sim/access.h"
+#include "sim/base/access.h"
 #include "sim/machine/machine.h"
 
 /* Functions, by their names, that do one part of a library's work: for code that cannot call markers. */

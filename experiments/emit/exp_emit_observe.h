@@ -7,7 +7,7 @@
 #include "experiments/emit/exp_emit_stream.h"
 #include "experiments/emit/exp_emit_text.h"
 #include "sim/machine/machine.h"
-#include "sim/stats.h"
+#include "sim/base/stats.h"
 
 extern const struct exp_csv_file exp_emit_observe_file; /* streams.csv */
 

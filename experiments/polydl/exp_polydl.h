@@ -14,7 +14,7 @@
 #include "experiments/polydl/exp_variants.h"
 #include "experiments/setup/exp_models.h"
 #include "sim/machine/machine.h"
-#include "sim/stats.h"
+#include "sim/base/stats.h"
 
 /*
  * Says how a variant is simulated: through the machine's caches alone, or with prefetchers and TLBs, as its file says.

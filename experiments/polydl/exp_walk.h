@@ -9,7 +9,7 @@
 
 #include "experiments/polydl/exp_variant.h"
 #include "kernels/ukr/small.h"
-#include "sim/access.h"
+#include "sim/base/access.h"
 
 /* Says where a variant's tensors are, and what of it is walked. */
 struct exp_walk {

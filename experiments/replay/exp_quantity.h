@@ -10,7 +10,7 @@
 
 #include "experiments/store/exp_result.h"
 #include "sim/machine/machine.h"
-#include "sim/stats.h"
+#include "sim/base/stats.h"
 
 /*
  * Returns what a replay on the machine counted of quantity q (an index as ctr_quantity_index gives it); NaN if it does

@@ -15,7 +15,7 @@
 #include "experiments/setup/exp_model.h"
 #include "experiments/setup/exp_phases.h"
 #include "kernels/plan/plan.h"
-#include "sim/stats.h"
+#include "sim/base/stats.h"
 
 /*
  * The counts that are kept, by their metric names: those of the CACHE and SOFTWARE event groups, which are reported;

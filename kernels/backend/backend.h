@@ -8,7 +8,7 @@
 #include "kernels/nest/nest.h"
 #include "kernels/plan/plan.h"
 #include "kernels/backend/stack.h"
-#include "sim/access.h"
+#include "sim/base/access.h"
 
 /* Executes. The plan's kernel must run here (conv_ukr_runs, conv_direct_runs). */
 struct conv_exec {

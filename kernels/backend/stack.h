@@ -13,7 +13,7 @@
 #include "kernels/nest/nest.h"
 #include "kernels/plan/plan.h"
 #include "kernels/ukr/pack.h"
-#include "sim/access.h"
+#include "sim/base/access.h"
 
 /* The tag of its accesses: that of no tensor. */
 enum { CONV_STACK = CONV_N_TENSORS };

@@ -22,7 +22,7 @@
 
 #include "sim/cpu.h"
 #include "kernels/problem.h"
-#include "sim/access.h"
+#include "sim/base/access.h"
 
 /* One call. Addresses are real pointers when executed and synthetic ones when replayed. */
 struct conv_direct_args {

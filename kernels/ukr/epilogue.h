@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "sim/access.h"
+#include "sim/base/access.h"
 #include "sim/cpu.h"
 
 enum conv_activation {

@@ -12,7 +12,7 @@
 #include "kernels/nest/dead_rows.h"
 #include "kernels/problem.h"
 #include "kernels/ukr/ukr.h"
-#include "sim/access.h"
+#include "sim/base/access.h"
 
 /*
  * Packs SConv input tiles (SConv section 6.1): n_win consecutive windows of the flattened output plane, n_c channels,

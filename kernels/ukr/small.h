@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "sim/access.h"
+#include "sim/base/access.h"
 #include "sim/cpu.h"
 
 /* One call. Addresses are real pointers when executed and synthetic ones when replayed; they are aligned to 4. */

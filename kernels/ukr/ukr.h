@@ -28,7 +28,7 @@
 
 #include "kernels/sizes.h"
 #include "sim/cpu.h"
-#include "sim/access.h"
+#include "sim/base/access.h"
 
 /* The tensors a convolution touches: the simulator's tags. */
 enum conv_tensor {

@@ -24,7 +24,7 @@
 #include <stdint.h>
 
 #include "sim/machine/machine.h"
-#include "sim/stats.h"
+#include "sim/base/stats.h"
 
 struct sim_estimate_source {
     uint64_t loads;

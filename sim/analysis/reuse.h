@@ -21,7 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "sim/access.h"
+#include "sim/base/access.h"
 
 enum { SIM_ALL_TAGS = SIM_MAX_TAGS }; /* as a tag: the sum over all */
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "sim/analysis/ways.h"
+#include "sim/machine/machine.h"
 
 #define NO_LINE UINT64_MAX
 

@@ -10,8 +10,8 @@
 #ifndef SIM_WAYS_H
 #define SIM_WAYS_H
 
-#include "sim/access.h"
-#include "sim/stats.h"
+#include "sim/base/access.h"
+#include "sim/base/stats.h"
 
 enum { SIM_MAX_COUNTED_WAYS = 256 };
 

@@ -22,13 +22,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "sim/bursts.h"
+#include "sim/engine/bursts.h"
 #include "sim/cpu.h"
-#include "sim/engine.h"
+#include "sim/engine/engine.h"
 #include "sim/full/engine_full_level.h"
 #include "sim/full/engine_full_tlb.h"
 #include "sim/machine/machine.h"
-#include "sim/stats.h"
+#include "sim/base/stats.h"
 
 #define SIM_FULL_ADDRESS_MASK (((uint64_t)1 << SIM_ADDRESS_BITS) - 1)
 

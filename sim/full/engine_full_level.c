@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/engine.h"
+#include "sim/engine/engine.h"
 #include "sim/full/pagemap.h"
 
 void sim_full_find_frame(struct sim_full_index *x, uint64_t page)

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "sim/access.h"
+#include "sim/base/access.h"
 #include "sim/full/engine_full_search.h"
 #include "sim/full/pagemap.h"
 #include "sim/full/shadow.h"

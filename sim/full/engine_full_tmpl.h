@@ -194,7 +194,7 @@ static inline bool is_in_front(const struct sim_full *e, const struct toucher *w
     return false;
 }
 
-#include "sim/bursts_tmpl.h"
+#include "sim/engine/bursts_tmpl.h"
 
 /* ---- bursts ---- */
 

@@ -1,6 +1,6 @@
 #include "sim/full/pagemap.h"
 
-#include "sim/access.h"
+#include "sim/base/access.h"
 
 static uint64_t mix(uint64_t x, uint64_t seed, unsigned round)
 {

@@ -18,8 +18,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "sim/access.h"
-#include "sim/word.h"
+#include "sim/base/access.h"
+#include "sim/plain/word.h"
 
 enum {
     SIM_COMPACT_OWNER = SIM_USUAL_TAGS - 1,

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "sim/cpu.h"
-#include "sim/engine.h"
+#include "sim/engine/engine.h"
 #include "sim/plain/engine_plain.h"
 
 static void clear_wide(struct sim_plain_level *c)

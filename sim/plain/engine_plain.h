@@ -7,7 +7,7 @@
  *   engine_plain_compact_tmpl.h   words of 32 bits; misses wait in queues. The usual back-end
  *   engine_plain_wide_tmpl.h      words of 64 bits, each miss at once: lines that differ in size from level to level, and
  *                            accesses that spread over more memory than compact words can tell apart
- *   engine_plain_bursts_tmpl.h (which is sim/bursts_tmpl.h and a little), engine_plain_records_tmpl.h   the front-ends
+ *   engine_plain_bursts_tmpl.h (which is sim/engine/bursts_tmpl.h and a little), engine_plain_records_tmpl.h   the front-ends
  */
 #ifndef SIM_ENGINE_PLAIN_H
 #define SIM_ENGINE_PLAIN_H
@@ -18,10 +18,10 @@
 
 #include "sim/cpu.h"
 #include "sim/plain/compact.h"
-#include "sim/bursts.h"
-#include "sim/engine.h"
+#include "sim/engine/bursts.h"
+#include "sim/engine/engine.h"
 #include "sim/plain/lists.h"
-#include "sim/word.h"
+#include "sim/plain/word.h"
 
 enum {
     SIM_PLAIN_GROUP_BYTES = 64, /* a set is padded to this, or, of compact words, half of it */

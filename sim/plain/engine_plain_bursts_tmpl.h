@@ -1,5 +1,5 @@
 /*
- * Bursts, as the plain engine takes them: what sim/bursts_tmpl.h needs to know of both back-ends, which bring besides
+ * Bursts, as the plain engine takes them: what sim/engine/bursts_tmpl.h needs to know of both back-ends, which bring besides
  *
  *   can_access(h, addr, bytes), can_run(h, run, n_times)   whether such addresses can be touched; if not, the engine
  *                                           has to change over to wide words before
@@ -39,7 +39,7 @@ static inline void pass_over(struct sim_plain *h, const struct toucher *who, uin
     (void)h, (void)who, (void)n;
 }
 
-#include "sim/bursts_tmpl.h"
+#include "sim/engine/bursts_tmpl.h"
 #include "sim/plain/engine_plain_sweeps_tmpl.h"
 
 static bool can_burst(struct sim_plain *h, const struct sim_run *run, size_t n_runs, uint64_t n_times)

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "sim/plain/engine_plain.h"
-#include "sim/record.h"
+#include "sim/base/record.h"
 
 /*
  * A request: in the lower half what the line's word is to be if it is not there, which, with the dirty bit set, is a

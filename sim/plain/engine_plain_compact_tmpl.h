@@ -20,7 +20,7 @@
 #include <assert.h>
 
 #include "sim/plain/engine_plain.h"
-#include "sim/record.h"
+#include "sim/base/record.h"
 
 #include "sim/plain/engine_plain_compact_lines_tmpl.h"
 #include "sim/plain/engine_plain_compact_queues_tmpl.h"

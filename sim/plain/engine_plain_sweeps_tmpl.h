@@ -1,5 +1,5 @@
 /*
- * Sweeps: most of the repetitions of most bursts at a few cycles a line. A template, included after sim/bursts_tmpl.h;
+ * Sweeps: most of the repetitions of most bursts at a few cycles a line. A template, included after sim/engine/bursts_tmpl.h;
  * the back-end brings besides
  *
  *   touch_range(h, who, first, n)   touches n lines in a row, once each

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/hierarchy.h"
 #include "sim/plain/engine_plain.h"
 
 enum {

@@ -11,7 +11,7 @@
 #include <assert.h>
 
 #include "sim/plain/engine_plain.h"
-#include "sim/record.h"
+#include "sim/base/record.h"
 
 #define ADDRESS_MASK (((uint64_t)1 << SIM_ADDRESS_BITS) - 1)
 

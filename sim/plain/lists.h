@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "sim/record.h"
+#include "sim/base/record.h"
 
 enum {
     SIM_MAX_SHARDS = 8,

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "sim/record.h"
+#include "sim/base/record.h"
 
 enum {
     BLOCK_RECORDS = 64,

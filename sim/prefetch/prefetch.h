@@ -1,6 +1,6 @@
 /*
  * Hardware prefetchers of the full engine: each watches the requests that arrive at its level and names lines to bring
- * into it. One file each (prefetch_<name>.h), one line each in SIM_PREFETCH_KINDS (machine.h) and prefetch_kinds.h.
+ * into it. One file each (prefetch_<name>.h), one line each in SIM_PREFETCH_KINDS (levels.h) and prefetch_kinds.h.
  *
  * What they see: at the first level, every line of a load or store; further out, every line read, also what prefetchers
  * of the levels inside ask for. Not write-backs, not stores passing through, not software prefetches, not what their own
@@ -51,8 +51,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "sim/access.h"
-#include "sim/machine/machine.h"
+#include "sim/base/access.h"
+#include "sim/base/levels.h"
 
 enum {
     SIM_MAX_PREFETCH_LINES = 16, /* largest degree */

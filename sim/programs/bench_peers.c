@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/record.h"
+#include "sim/base/record.h"
 
 /* Writes one line and returns err. */
 static int fail(char *why, size_t why_bytes, int err, const char *path, const char *what)

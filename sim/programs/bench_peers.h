@@ -9,7 +9,7 @@
 #include "sim/machine/machine.h"
 #include "sim/programs/bench_peer.h"
 #include "sim/programs/bench_streams.h"
-#include "sim/stats.h"
+#include "sim/base/stats.h"
 
 enum { BENCH_MAX_PEERS = 8 };
 

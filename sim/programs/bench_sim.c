@@ -5,11 +5,12 @@
 #include <string.h>
 #include <time.h>
 
-#include "sim/engine.h"
+#include "sim/engine/engine.h"
+#include "sim/hierarchy.h"
 #include "sim/plain/engine_plain.h"
 #include "sim/programs/bench_peers.h"
 #include "sim/programs/bench_streams.h"
-#include "sim/record.h"
+#include "sim/base/record.h"
 
 enum { MAX_ROUNDS = 100, MAX_CONTENDERS = 32 };
 

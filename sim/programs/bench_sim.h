@@ -10,9 +10,9 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "sim/access.h"
+#include "sim/base/access.h"
 #include "sim/machine/machine.h"
-#include "sim/stats.h"
+#include "sim/base/stats.h"
 
 /* Another simulator, to compare speed and counts with. */
 struct sim_bench_reference {

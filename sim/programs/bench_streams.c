@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "sim/record.h"
+#include "sim/base/record.h"
 
 enum {
     N_RECORDS = 1 << 23, /* per stream: 64 MiB of records, more than caches hold */

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "sim/access.h"
+#include "sim/base/access.h"
 
 enum { BENCH_MAX_RUNS = 2 };
 

@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "sim/access.h"
+#include "sim/base/access.h"
 
 enum { CACHESIM_MAX_NAMES = SIM_MAX_TAGS - 2 }; /* all but elsewhere and fetches */
 

@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "sim/access.h"
+#include "sim/base/access.h"
 
 enum { CACHESIM_MAX_COLUMNS = 96 };
 

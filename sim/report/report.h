@@ -29,7 +29,7 @@
 #include <stdio.h>
 
 #include "sim/machine/machine.h"
-#include "sim/stats.h"
+#include "sim/base/stats.h"
 #include "sim/trace/trace_reader.h"
 
 enum sim_report_format {

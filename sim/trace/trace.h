@@ -19,7 +19,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "sim/access.h"
+#include "sim/base/access.h"
 #include "sim/trace/trace_binary.h"
 
 enum sim_trace_format {

@@ -33,7 +33,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "sim/access.h"
+#include "sim/base/access.h"
 
 enum {
     SIM_TRACE_MAX_BYTES = 1 << 20, /* widest access that a trace may hold */

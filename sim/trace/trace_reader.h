@@ -25,7 +25,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "sim/access.h"
+#include "sim/base/access.h"
 #include "sim/trace/trace.h"
 
 struct sim_trace_options {

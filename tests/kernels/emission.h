@@ -2,7 +2,7 @@
 #ifndef TESTS_EMISSION_H
 #define TESTS_EMISSION_H
 
-#include "sim/access.h"
+#include "sim/base/access.h"
 #include "tests/kernels/logged_hooks.h"
 
 /*

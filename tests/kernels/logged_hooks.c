@@ -3,7 +3,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "sim/access.h"
+#include "sim/base/access.h"
 
 static struct { /* test program only, one thread */
     bool is_on;

@@ -505,7 +505,7 @@ json_members() {
     local member
     for member in $(grep -ohE '"[a-zA-Z0-9_]+":' tests/golden/*.json | tr -d '":' | sed 's/_tag[1-7]$/_tag0/' | grep -v '^D*[LT][LB1-8]*$' | sort -u); do
         check "the manual explains JSON's member $member" \
-            grep -qE "(^|[^a-z_])$member([^a-z_]|\$)" <(sed -n '/^.SH JSON/,/^.SH EXIT/p' sim/programs/cachesim.1) sim/stats.h
+            grep -qE "(^|[^a-z_])$member([^a-z_]|\$)" <(sed -n '/^.SH JSON/,/^.SH EXIT/p' sim/programs/cachesim.1) sim/base/stats.h
     done
 }
 
@@ -907,7 +907,7 @@ installation() {
     else
         skip "no pkg-config: the installed library"
     fi
-    for header in $(grep -ohE '\b[a-z_]+\.h\b' sim/machine/machine.h sim/hierarchy.h sim/access.h | sort -u); do
+    for header in $(grep -ohE '\b[a-z_]+\.h\b' sim/machine/machine.h sim/hierarchy.h sim/base/access.h | sort -u); do
         header=$(find sim -name "$header")
         [ -z "$header" ] || check "$header, which the manual refers to, is installed" [ -e "$root/opt/x/include/convsim/$header" ]
     done

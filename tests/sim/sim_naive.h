@@ -1,5 +1,5 @@
 /*
- * The semantics of sim/hierarchy.h, sim/replacement/replacement.h, sim/prefetch/prefetch.h, sim/full/pagemap.h and sim/stats.h, word for word and
+ * The semantics of sim/hierarchy.h, sim/replacement/replacement.h, sim/prefetch/prefetch.h, sim/full/pagemap.h and sim/base/stats.h, word for word and
  * slowly: the oracle for the engines. It shares no code with them. Same functions, same meaning; see sim/hierarchy.h.
  */
 #ifndef TESTS_SIM_NAIVE_H
@@ -7,9 +7,9 @@
 
 #include <stdbool.h>
 
-#include "sim/access.h"
+#include "sim/base/access.h"
 #include "sim/machine/machine.h"
-#include "sim/stats.h"
+#include "sim/base/stats.h"
 
 struct sim_naive;
 

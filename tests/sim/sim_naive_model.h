@@ -9,9 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "sim/access.h"
+#include "sim/base/access.h"
 #include "sim/machine/machine.h"
-#include "sim/stats.h"
+#include "sim/base/stats.h"
 #include "tests/sim/sim_naive_policy.h"
 
 enum { NAIVE_QUEUE = 64, NAIVE_MAX_WATCHED = 64 };

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "sim/engine.h"
+#include "sim/engine/engine.h"
 #include "sim/hierarchy.h"
 #include "tests/sim/sim_naive.h"
 #include "tests/suites.h"

@@ -11,7 +11,7 @@
 #include "kernels/ukr/peak.h"
 #include "sim/programs/bench_sim.h"
 #include "sim/cpu.h"
-#include "sim/engine.h"
+#include "sim/engine/engine.h"
 #include "sim/plain/engine_plain.h"
 #include "sim/hierarchy.h"
 #include "tests/suites.h"

@@ -1,5 +1,5 @@
 /*
- * Tests what sim/hierarchy.h and sim/stats.h promise of single accesses, one promise per test, on caches small enough
+ * Tests what sim/hierarchy.h and sim/base/stats.h promise of single accesses, one promise per test, on caches small enough
  * to follow by hand (small_caches.h).
  */
 #include <CUnit/CUnit.h>

@@ -5,9 +5,10 @@
 #include <string.h>
 
 #include "sim/programs/bench_sim.h"
-#include "sim/engine.h"
+#include "sim/engine/engine.h"
+#include "sim/hierarchy.h"
 #include "sim/plain/engine_plain.h"
-#include "sim/record.h"
+#include "sim/base/record.h"
 #include "tests/rng.h"
 #include "tests/sim/sim_naive.h"
 #include "tests/suites.h"

@@ -7,7 +7,7 @@
 
 #include "sim/cpu.h"
 #include "sim/cores.h"
-#include "sim/engine.h"
+#include "sim/engine/engine.h"
 #include "sim/hierarchy.h"
 #include "sim/analysis/stackdist.h"
 #include "sim/prefetch/prefetch.h"

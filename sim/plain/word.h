@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "sim/access.h"
+#include "sim/base/access.h"
 
 enum {
     SIM_WORD_OWNER = SIM_MAX_TAGS - 1,

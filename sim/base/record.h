@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "sim/access.h"
+#include "sim/base/access.h"
 
 enum {
     SIM_RECORD_ADDRESS_BITS = 48, /* as many as a user program's addresses have */
@@ -67,10 +67,5 @@ static inline unsigned sim_record_kind(uint64_t record)
 {
     return (unsigned)(record & 3);
 }
-
-struct sim_hierarchy;
-
-/* Makes n accesses, in order. record[] belongs to the caller. Every 64-bit value is a valid record. */
-void sim_hierarchy_records(struct sim_hierarchy *h, const uint64_t *record, size_t n);
 
 #endif

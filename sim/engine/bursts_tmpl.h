@@ -39,8 +39,8 @@
  */
 #include <assert.h>
 
-#include "sim/bursts.h"
-#include "sim/bursts_walk_tmpl.h"
+#include "sim/engine/bursts.h"
+#include "sim/engine/bursts_walk_tmpl.h"
 
 /* ---- quiet runs ---- */
 

@@ -8,9 +8,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "sim/access.h"
+#include "sim/base/access.h"
 #include "sim/machine/machine.h"
-#include "sim/stats.h"
+#include "sim/base/stats.h"
 
 enum { SIM_N_RECIPROCALS = 257 };
 

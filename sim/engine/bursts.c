@@ -1,6 +1,6 @@
-#include "sim/bursts.h"
+#include "sim/engine/bursts.h"
 
-#include "sim/engine.h"
+#include "sim/engine/engine.h"
 
 void sim_bursts_init(struct sim_bursts *b, const struct sim_level *first)
 {

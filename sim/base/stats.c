@@ -1,4 +1,4 @@
-#include "sim/stats.h"
+#include "sim/base/stats.h"
 
 /* A cell is counts and nothing else, so it adds up as an array. */
 _Static_assert(sizeof(struct sim_cell) % sizeof(uint64_t) == 0, "cells must be made of 64-bit counts");

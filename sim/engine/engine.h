@@ -12,10 +12,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "sim/access.h"
-#include "sim/hierarchy.h"
+#include "sim/base/access.h"
 #include "sim/machine/machine.h"
-#include "sim/stats.h"
+#include "sim/base/stats.h"
+
+struct sim_hierarchy;
 
 struct sim_engine {
     const char *name;

@@ -2,7 +2,7 @@
  * A run on its way through the repetitions of its burst: where its accesses fall, and touching their lines. Part of
  * bursts_tmpl.h.
  */
-#include "sim/bursts.h"
+#include "sim/engine/bursts.h"
 
 /* How a run's accesses are walked. */
 enum shape {

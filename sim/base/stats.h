@@ -35,8 +35,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "sim/access.h"
-#include "sim/machine/machine.h"
+#include "sim/base/access.h"
+#include "sim/base/levels.h"
 
 struct sim_level_counts {
     uint64_t reads;       /* line reads arriving */

@@ -1,0 +1,135 @@
+/*
+ * The memory side of a machine in numbers: its cache levels with their prefetchers, its TLBs, and what its core issues.
+ * What the numbers do to a simulation is in hierarchy.h; machine/machine.h reads, checks and writes them.
+ */
+#ifndef SIM_LEVELS_H
+#define SIM_LEVELS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    SIM_MAX_LEVELS = 8,
+    SIM_MAX_TLBS = 2,
+    SIM_MAX_PREFETCHERS = 5, /* one of each kind per level */
+    SIM_MAX_COMBINING_BUFFERS = 64,
+    SIM_MIN_PAGE_BYTES = 1 << 12,
+    SIM_MAX_PAGE_BYTES = 1 << 30,
+    SIM_MAX_PAGE_TABLES = 4,
+    SIM_MAX_LINE_BYTES = 1 << 21,  /* a huge page, should the "cache" be a TLB */
+    SIM_MAX_LEVEL_LINES = 1 << 28, /* 16 GiB of 64-byte lines; the simulator needs 8 bytes for each */
+};
+
+enum sim_inclusion { SIM_NONINCLUSIVE, SIM_INCLUSIVE, SIM_EXCLUSIVE };
+
+/* The kinds of prefetchers: a line here and a file prefetch_<name>.h with their functions. */
+#define SIM_PREFETCH_KINDS(X)                                                                                          \
+    X(NEXT_LINE, next_line)                                                                                            \
+    X(STREAM, stream)                                                                                                  \
+    X(STRIDE, stride)                                                                                                  \
+    X(PAIR, pair)                                                                                                      \
+    X(REGION, region)
+
+#define SIM_PREFETCH_ENUM(upper, lower) SIM_PREFETCH_##upper,
+enum sim_prefetch_kind { SIM_PREFETCH_NONE, SIM_PREFETCH_KINDS(SIM_PREFETCH_ENUM) SIM_PREFETCH_KINDS_END };
+
+/* What a prefetcher's words mean: prefetch.h. A 0 is what its kind usually has. */
+struct sim_prefetch {
+    uint8_t kind;     /* enum sim_prefetch_kind; SIM_PREFETCH_NONE ends a level's list */
+    uint8_t degree;   /* lines asked for at once */
+    uint8_t distance; /* how far ahead */
+    uint8_t train;    /* how much it wants to see before it asks */
+    uint8_t first;    /* lines asked for the first time, if not degree */
+    uint8_t reach;    /* longest step, in lines, that a stream goes on with */
+    uint8_t entries;  /* how many pages or instructions it watches */
+    uint8_t late;     /* requests of the core until a line has come */
+    uint8_t on;       /* enum sim_prefetch_on */
+    uint8_t key;      /* enum sim_prefetch_key */
+    uint8_t pages;    /* enum sim_prefetch_pages */
+};
+
+enum sim_prefetch_on { SIM_PREFETCH_ON_ALL = 1, SIM_PREFETCH_ON_MISS, SIM_PREFETCH_ON_DEMAND };
+enum sim_prefetch_key { SIM_PREFETCH_BY_TAG = 1, SIM_PREFETCH_BY_RUN };
+enum sim_prefetch_pages { SIM_PREFETCH_STAYS = 1, SIM_PREFETCH_CROSSES };
+
+/* All fields after latency_cycles: 0 is the default and what the plain engine does. */
+struct sim_level {
+    char name[16];         /* "L1", ... */
+    char policy[24];       /* replacement policy; "lru" */
+    uint64_t n_sets;       /* any number >= 1, not only powers of two; at most SIM_MAX_LEVEL_LINES / n_ways */
+    uint32_t n_ways;       /* >= 1 */
+    uint32_t line_bytes;   /* a power of two, 1..SIM_MAX_LINE_BYTES; levels may differ */
+    double latency_cycles; /* load-to-use latency of a hit in this level */
+    double bandwidth_bytes_per_cycle; /* towards the level inside; 0: not stated */
+    uint64_t seed;
+    uint32_t n_slices;          /* 0 and 1: not sliced */
+    uint8_t inclusion;          /* enum sim_inclusion, with respect to the levels inside; the first level has none */
+    bool is_write_through;      /* else write-back */
+    bool no_write_allocate;     /* a write that misses goes past */
+    bool no_full_store_fetch;   /* a store that covers the whole line does not fetch it */
+    bool is_physically_indexed; /* the set follows from the physical address */
+    bool is_classified;         /* count compulsory, capacity and conflict misses */
+    struct sim_prefetch prefetch[SIM_MAX_PREFETCHERS];
+};
+
+struct sim_tlb {
+    char name[16];
+    uint32_t n_entries; /* a multiple of n_ways */
+    uint32_t n_ways;    /* LRU within a set; set = page number mod (n_entries / n_ways) */
+};
+
+/*
+ * What the core can issue, for estimates by the layers above; the simulator does not look at it. A multiply-add
+ * instruction updates an outer product of rows * columns: 4 * 4 for POWER10's xvf32gerpp, 1 * 16 for an AVX-512 FMA.
+ */
+struct sim_issue {
+    double clock_ghz; /* all of these: 0 is not stated */
+    uint32_t mac_rows, mac_columns;
+    double mac_instructions_per_cycle;
+    double loads_per_cycle, stores_per_cycle; /* instructions of any width */
+};
+
+enum { SIM_MAX_MAC_EXTENT = 1024 };
+
+/* All fields after memory_latency_cycles: 0 is the default and what the plain engine does. */
+struct sim_machine {
+    char name[64];
+    char description[192]; /* one line, with the source of the numbers */
+    char ukr[48];          /* hint for the layers above: the micro-kernel this machine would run; "" = decide there */
+    char gemm_core[32];    /* hint: the OpenBLAS core this machine would run; "" = decide there */
+    char cpus[64];         /* which CPUs this describes: machine_cpu.h */
+    char calibrated[128];  /* the date of its latencies and the CPU that they were measured on: "2026-11-22, ..." */
+    size_t n_levels;       /* >= 1 */
+    struct sim_level level[SIM_MAX_LEVELS];
+    double memory_latency_cycles;
+    double memory_bandwidth_bytes_per_cycle; /* 0: not stated */
+    uint64_t page_bytes;                     /* a power of two, SIM_MIN_PAGE_BYTES..SIM_MAX_PAGE_BYTES; 0: 4 KiB */
+    uint64_t frame_bytes;       /* what stays together in memory: likewise, page_bytes or more; 0: a page */
+    uint64_t page_seed;         /* which page map */
+    uint32_t page_tables;       /* that a page walk reads; 0: walks are not simulated */
+    uint32_t combining_buffers; /* for non-temporal stores; 0: those are ordinary stores */
+    bool has_software_prefetch; /* prefetch instructions are heeded */
+    bool has_stack;             /* a hint: streams are to have what compiled code does on its stack */
+    size_t n_tlbs;
+    struct sim_tlb tlb[SIM_MAX_TLBS];
+    struct sim_issue issue;
+};
+
+/* Capacity of one level in bytes: sets * ways * line. */
+static inline uint64_t sim_level_bytes(const struct sim_level *l)
+{
+    return l->n_sets * l->n_ways * l->line_bytes;
+}
+
+static inline uint64_t sim_machine_page_bytes(const struct sim_machine *m)
+{
+    return m->page_bytes ? m->page_bytes : SIM_MIN_PAGE_BYTES;
+}
+
+static inline uint64_t sim_machine_frame_bytes(const struct sim_machine *m)
+{
+    return m->frame_bytes ? m->frame_bytes : sim_machine_page_bytes(m);
+}
+
+#endif
