@@ -134,7 +134,7 @@ $(BUILD)/obj/experiments/store/exp_store_program.o: $(deciding_sources)
 emitted_texts := $(wildcard kernels/emit/text/*.inc)
 $(BUILD)/obj/kernels/emit/texts.o: $(emitted_texts)
 
-version_flags = $(if $(filter kernels/lib/sconv_version.c,$1),-DSCONV_LIBRARY_VERSION='"$(VERSION)"') $(if $(filter experiments/store/exp_store_program.c,$1),-DEXP_SOURCES_HASH='"$(sources_hash)"') $(if $(filter sim/programs/main_cachesim.c,$1),-DSIM_VERSION='"$(VERSION)"')
+version_flags = $(if $(filter kernels/wisdom/version.c,$1),-DKERNELS_VERSION='"$(VERSION)"') $(if $(filter experiments/store/exp_store_program.c,$1),-DEXP_SOURCES_HASH='"$(sources_hash)"') $(if $(filter sim/programs/main_cachesim.c,$1),-DSIM_VERSION='"$(VERSION)"')
 # PolyDL's plain loops are what the compiler makes of them at its best.
 polydl_flags = $(if $(filter experiments/polydl/exp_loops.c,$1),-O3) $(if $(xsmm_header),$(if $(filter experiments/polydl/exp_xsmm.c,$1),-DBUILT_XSMM))
 # What libraries and the emulator's plugins are made of, too; of the kernels nothing is called from outside by its name.

@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-#include "kernels/problem.h"
+#include "kernels/shape/problem.h"
 
 /*
  * Computes one output plane: image n, filter k, all p * q windows.

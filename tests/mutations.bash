@@ -5,7 +5,7 @@ mutant "an index in a nest: filter panels without their taps" kernels/nest/nest_
     's/f0 \* s->n_c \* s->taps;/f0 * s->n_c;/' nest sconv shapes exp_replay
 mutant "a bound in a nest: the last ragged tile is whole" kernels/nest/nest_sconv.c \
     's/min_size\(s->n_filters - step->f0, s->plan->ukr->n_f\)/s->plan->ukr->n_f/' nest
-mutant "padding: a row of taps too many is left out above" kernels/nest/dead_rows.c \
+mutant "padding: a row of taps too many is left out above" kernels/shape/dead_rows.c \
     's/ceil_div\(p->pad_top - bottom, p->dilation_h\)/ceil_div(p->pad_top - bottom, p->dilation_h) + 1/' nest sconv
 mutant "a mask in a kernel: AVX-512 stores one window too many" kernels/ukr/avx512/x86_tile_avx512.h \
     's/\(1u << n\) - 1/(2u << n) - 1/' kernels
@@ -23,9 +23,9 @@ mutant "a column's value: the fastest round is the slowest" experiments/report/e
     's/EXP_COLUMN_TIME_MIN, put_time, MIN/EXP_COLUMN_TIME_MIN, put_time, MAX/' exp_replay "tests/experiments/cli.sh results"
 mutant "a unit in a report" experiments/report/exp_columns.c \
     's/"measured_time_max_ns", "ns"/"measured_time_max_ns", "us"/' "tests/experiments/cli.sh documentation"
-mutant "a bound in problem.c: least values" kernels/problem.c \
+mutant "a bound in problem.c: least values" kernels/shape/problem.c \
     's/conv_field\(p, i\) < conv_fields\[i\]\.low/conv_field(p, i) + 1 < conv_fields[i].low/' shapes sconv_errors
-mutant "an overflow in problem.c: sums" kernels/problem.c \
+mutant "an overflow in problem.c: sums" kernels/shape/problem.c \
     's/sum, term, sum\) && \*sum <= max_bytes\(\)/sum, term, sum)/' shapes sconv_errors exp_model
 mutant "an escape in CSV: quotes are not doubled" experiments/base/exp_csv.c \
     "s/\\*text == '\"' \\? \"[^:]*: \"\"/\"\"/" exp_csv

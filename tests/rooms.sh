@@ -27,6 +27,15 @@ group
 ctr_hostinfo
 proof'
 
+floors[kernels]='shape
+conv_naive ukr
+blas bnorm csa
+nest
+plan
+backend
+emit wisdom
+lib'
+
 floors[experiments]='base
 record
 store
@@ -68,7 +77,7 @@ is_room() { # is_room HOUSE NAME
 }
 
 includes sim counters kernels experiments >"$work/includes"
-for house in houses sim counters experiments; do
+for house in houses sim counters kernels experiments; do
     arrows "$house" <"$work/includes" >"$work/arrows"
     found=$(wrong "$house" <"$work/arrows")
     check "$house: includes that go the wrong way, or rooms that have no floor: $found" [ -z "$found" ]
@@ -90,9 +99,11 @@ check "an include upwards is found" goes_wrong experiments experiments/setup/x.c
 check "... and one to the side" goes_wrong experiments experiments/judge/x.c experiments/peers/y.h
 check "... and one from a room to a file above it" goes_wrong sim sim/base/x.h sim/hierarchy.h
 check "... and one from such a file" goes_wrong sim sim/hierarchy.c sim/full/y.h
+check "... and one from a folder in a room" goes_wrong kernels kernels/ukr/avx2/x.c kernels/nest/y.h
 check "... and one to a room that has no floor" goes_wrong counters counters/proof/x.c counters/new/y.h
 check "... and one to the house above" goes_wrong houses sim/base/x.h kernels/ukr/y.h
 check "an include downwards is none of these" goes_down sim sim/full/x.c sim/base/y.h
+check "... nor is one in a room" goes_down kernels kernels/ukr/avx2/x.c kernels/ukr/y.h
 
 echo "rooms: $passed passed, $failed failed"
 [ "$failed" -eq 0 ]

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/problem.h"
+#include "kernels/shape/problem.h"
 
 const struct exp_layers_row *exp_compare_row(const struct exp_compare_side *s, size_t row)
 {

@@ -8,7 +8,7 @@
 
 #include "counters/host/ctr_flush.h"
 #include "experiments/base/exp_error.h"
-#include "kernels/sizes.h"
+#include "kernels/shape/sizes.h"
 
 enum { PAGE_BYTES = 4096, BUFFER_SLACK = 1 << 20 }; /* OpenBLAS aligns its panels within the buffer */
 

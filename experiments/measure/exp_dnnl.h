@@ -10,7 +10,7 @@
 
 #include "experiments/base/exp_error.h"
 #include "kernels/bnorm.h"
-#include "kernels/problem.h"
+#include "kernels/shape/problem.h"
 
 enum exp_dnnl_layout {
     EXP_DNNL_PLAIN,   /* input and output as NCHW */

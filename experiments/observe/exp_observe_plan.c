@@ -33,7 +33,7 @@ static void choose_emulated(struct exp_observed *o, const struct exp_setup *setu
     *way = (struct exp_way){ .emulator = emulator, .setup = *setup };
     way->setup.blas = (struct conv_blas){ 0 };
     way->setup.core = conv_gemm_core_find(emulator->core);
-    conv_blas_ukr_init(&way->setup.openblas_ukr, way->setup.core, NULL);
+    conv_blas_ukr_init(&way->setup.openblas_ukr, &way->setup.core->ukr, NULL);
     if (exp_setup_uses_openblas_ukr(setup))
         way->setup.ukr = &way->setup.openblas_ukr.ukr;
     else

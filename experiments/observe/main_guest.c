@@ -25,7 +25,7 @@
 #include "experiments/base/exp_error.h"
 #include "experiments/setup/exp_tensors.h"
 #include "kernels/backend/backend.h"
-#include "kernels/blas/base.h"
+#include "kernels/backend/base.h"
 #include "kernels/conv_naive.h"
 #include "kernels/plan/plan_part.h"
 

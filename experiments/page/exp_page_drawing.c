@@ -8,7 +8,7 @@
 #include "experiments/base/exp_error.h"
 #include "experiments/base/exp_text.h"
 #include "experiments/report/exp_report.h"
-#include "kernels/sizes.h"
+#include "kernels/shape/sizes.h"
 
 enum { WIDTH = 720, NAME_WIDTH = 200, LEVEL_HEIGHT = 62, BAR = 22, MOST_BLOCKS = 64 };
 

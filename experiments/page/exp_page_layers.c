@@ -12,7 +12,7 @@
 #include "experiments/report/exp_layers.h"
 #include "experiments/report/exp_report.h"
 #include "experiments/setup/exp_algo.h"
-#include "kernels/blas/blas_ukr.h"
+#include "kernels/ukr/f32_openblas.h"
 #include "kernels/ukr/dispatch.h"
 
 /* ---- what a layer's lines do ---- */
@@ -215,7 +215,7 @@ static bool find_tile(const char *name, struct csa_tiling *t)
     struct conv_blas_ukr blas;
 
     if (core) {
-        conv_blas_ukr_init(&blas, core, NULL);
+        conv_blas_ukr_init(&blas, &core->ukr, NULL);
         u = &blas.ukr;
     }
     if (!u)

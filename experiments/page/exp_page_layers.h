@@ -7,7 +7,7 @@
 
 #include "experiments/page/exp_page_run.h"
 #include "kernels/csa/csa.h"
-#include "kernels/problem.h"
+#include "kernels/shape/problem.h"
 
 /* Finds the layers. Returns 0 or -ENOMEM. */
 int exp_page_layers_find(struct exp_page_run *r);

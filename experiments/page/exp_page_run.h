@@ -6,7 +6,7 @@
 
 #include "experiments/base/exp_error.h"
 #include "experiments/page/exp_page_folder.h"
-#include "kernels/problem.h"
+#include "kernels/shape/problem.h"
 #include "sim/machine/machine.h"
 
 /* Writes it. Returns 0, or -errno with one line in why. */

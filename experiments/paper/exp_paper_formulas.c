@@ -1,6 +1,6 @@
 #include "experiments/paper/exp_paper_formulas.h"
 
-#include "kernels/problem.h"
+#include "kernels/shape/problem.h"
 
 double exp_paper_amdahl(double share, double speedup)
 {

@@ -9,7 +9,7 @@
 #include "experiments/base/exp_program.h"
 #include "experiments/peers/exp_peers_run.h"
 #include "experiments/setup/exp_tensors.h"
-#include "kernels/sizes.h"
+#include "kernels/shape/sizes.h"
 
 /* ---- memory ---- */
 

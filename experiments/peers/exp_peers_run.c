@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/blas/base.h"
-#include "kernels/blas/im2col_rows.h"
+#include "kernels/backend/base.h"
+#include "kernels/ukr/im2col_rows.h"
 
 enum { ALIGN = 4096 };
 

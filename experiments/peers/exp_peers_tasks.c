@@ -24,7 +24,7 @@ static char *layers_of(const struct exp_model *model)
 
         fprintf(out, "%s%s:", i ? "\n" : "", model->layer[i].name);
 #define FIELD(member, sconv_member, name, ...) fprintf(out, " %s=%zu", name, p->member);
-#include "kernels/problem_fields.def"
+#include "kernels/shape/problem_fields.def"
     }
     if (out && !fclose(out))
         return text;

@@ -8,7 +8,7 @@
 #include "experiments/base/exp_error.h"
 #include "experiments/polydl/exp_fusion.h"
 #include "kernels/backend/backend.h"
-#include "kernels/epilogue.h"
+#include "kernels/backend/fused.h"
 
 #define NAME(number, name, meaning) [number] = (name),
 static const char *const pair_names[EXP_N_FUSED_PAIRS] = { EXP_EACH_FUSED_PAIR(NAME) };

@@ -7,7 +7,7 @@
 #include "experiments/polydl/exp_walk.h"
 #include "experiments/setup/exp_tensors.h"
 #include "kernels/plan/plan.h"
-#include "kernels/sizes.h"
+#include "kernels/shape/sizes.h"
 
 enum { PAGE = 4096 };
 

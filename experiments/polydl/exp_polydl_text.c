@@ -37,7 +37,7 @@ size_t exp_polydl_first_same(const struct exp_polydl *p, size_t layer)
 static void print_shape(const struct conv_problem *p, FILE *out)
 {
 #define FIELD(member, sconv_member, name, ...) fprintf(out, "%s=%zu ", name, p->member);
-#include "kernels/problem_fields.def"
+#include "kernels/shape/problem_fields.def"
 }
 
 char *exp_polydl_text(const struct exp_polydl_layer *l, const struct exp_variant *v, const char *micro_kernel)

@@ -9,7 +9,7 @@
 
 #include "experiments/base/exp_error.h"
 #include "experiments/polydl/exp_variant.h"
-#include "kernels/problem.h"
+#include "kernels/shape/problem.h"
 
 /* A matrix multiplication, in the words of PolyDL's Figure 16: C[m][n] += A[m][k] * B[k][n]. */
 struct exp_gemm {

@@ -193,7 +193,7 @@ static void print_case(void *out, struct exp_case *c, size_t number)
     exp_plan_text(&c->plan, plan);
     fprintf(out, "%s%s:", number ? "\n" : "", c->algo->name);
 #define FIELD(member, sconv_member, name, ...) fprintf(out, " %s=%zu", name, c->layer->problem.member);
-#include "kernels/problem_fields.def"
+#include "kernels/shape/problem_fields.def"
     fprintf(out, "; %s", plan);
 }
 

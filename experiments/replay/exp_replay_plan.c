@@ -6,7 +6,7 @@
 
 #include "experiments/base/exp_program.h"
 #include "kernels/nest/share.h"
-#include "kernels/sizes.h"
+#include "kernels/shape/sizes.h"
 
 /* A replay back-end that gives up between steps when the pool stops. */
 struct stoppable {

@@ -31,7 +31,7 @@ static const struct rec_field fields[] = {
     { { "chosen", "", "1 for SConv in the schedule that CSA chose for this layer and machine", "predicted" },
       REC_AT(ROW, is_chosen) },
 #define FIELD(member, shape_member, name, what, ...) { { name, "", what, "" }, REC_AT(ROW, problem.member) },
-#include "kernels/problem_fields.def"
+#include "kernels/shape/problem_fields.def"
     { { "out_h", "", "output height", "" }, REC_AT(ROW, problem.p) },
     { { "out_w", "", "output width", "" }, REC_AT(ROW, problem.q) },
     { EXP_COLUMN_MACS, REC_AT(ROW, macs) },

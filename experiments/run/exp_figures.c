@@ -10,7 +10,7 @@
 #include "experiments/setup/exp_algo_plot.h"
 #include "experiments/setup/exp_published.h"
 #include "experiments/setup/exp_question.h"
-#include "kernels/problem.h"
+#include "kernels/shape/problem.h"
 
 extern const struct exp_question question_experiment;
 

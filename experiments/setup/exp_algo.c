@@ -8,7 +8,7 @@
 
 #include "experiments/base/exp_error.h"
 #include "kernels/backend/backend.h"
-#include "kernels/blas/base.h"
+#include "kernels/backend/base.h"
 #include "kernels/emit/program.h"
 #include "kernels/ukr/dispatch.h"
 #include "kernels/plan/tune.h"
@@ -409,7 +409,7 @@ static void find_openblas_ukr(struct exp_setup *s)
                      : "this computer cannot execute the micro-kernel of the OpenBLAS core");
     if (!err)
         err = conv_blas_parts_find(&parts, &s->blas, core->name, s->why_no_openblas_ukr, sizeof s->why_no_openblas_ukr);
-    conv_blas_ukr_init(&s->openblas_ukr, core, err ? NULL : parts.kernel);
+    conv_blas_ukr_init(&s->openblas_ukr, &core->ukr, err ? NULL : parts.kernel);
 }
 
 bool exp_setup_uses_openblas_ukr(const struct exp_setup *s)

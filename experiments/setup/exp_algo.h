@@ -11,7 +11,7 @@
 #include "experiments/base/exp_error.h"
 #include "experiments/setup/exp_stack.h"
 #include "kernels/blas/blas.h"
-#include "kernels/blas/blas_ukr.h"
+#include "kernels/ukr/f32_openblas.h"
 #include "kernels/emit/noted_plans.h"
 #include "kernels/plan/plan.h"
 #include "kernels/wisdom/wisdom.h"

@@ -15,7 +15,7 @@
 #include <stddef.h>
 
 #include "experiments/base/exp_error.h"
-#include "kernels/problem.h"
+#include "kernels/shape/problem.h"
 
 struct exp_descriptor {
     struct conv_problem problem; /* finished, if unsupported is NULL */

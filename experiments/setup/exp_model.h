@@ -2,7 +2,7 @@
  * A model: the convolutions of a network in network order, read from a CSV table (experiments/models/README.md), from a
  * batch file of oneDNN's benchdnn (exp_benchdnn.h), or from a log of ONEDNN_VERBOSE=1 (exp_onednn_log.h).
  *
- * A table's required columns: name, and the fields of kernels/problem_fields.def that have no fallback. Other columns
+ * A table's required columns: name, and the fields of kernels/shape/problem_fields.def that have no fallback. Other columns
  * are ignored. Every error is one line; for what a file says, "path:line: column, value".
  */
 #ifndef EXPERIMENTS_EXP_MODEL_H
@@ -12,7 +12,7 @@
 #include <stddef.h>
 
 #include "experiments/base/exp_error.h"
-#include "kernels/problem.h"
+#include "kernels/shape/problem.h"
 
 struct exp_layer {
     char *name;                  /* printable, not empty; two layers may share one */

@@ -11,7 +11,7 @@
 #include "experiments/base/exp_error.h"
 #include "experiments/setup/exp_algo.h"
 #include "kernels/backend/backend.h"
-#include "kernels/blas/backend_blas.h"
+#include "kernels/backend/backend_blas.h"
 
 struct exp_phases {
     uint64_t step_ns[CONV_N_STEP_KINDS];

@@ -14,7 +14,7 @@
 #include "experiments/base/exp_bench.h"
 #include "experiments/base/exp_program.h"
 #include "experiments/base/exp_stats.h"
-#include "kernels/sizes.h"
+#include "kernels/shape/sizes.h"
 #include "kernels/ukr/dispatch.h"
 #include "kernels/ukr/peak.h"
 

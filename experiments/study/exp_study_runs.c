@@ -11,7 +11,7 @@
 #include "experiments/replay/exp_replay.h"
 #include "experiments/replay/exp_totals.h"
 #include "experiments/study/exp_study_times.h"
-#include "kernels/sizes.h"
+#include "kernels/shape/sizes.h"
 #include "kernels/ukr/dispatch.h"
 
 enum { MAX_PARTS = 16, MAX_RUNS = 160 }; /* of a layer */

@@ -19,7 +19,7 @@
 static void print_shape(const struct conv_problem *p, FILE *out)
 {
 #define FIELD(member, sconv_member, name, ...) fprintf(out, "%s=%zu ", name, p->member);
-#include "kernels/problem_fields.def"
+#include "kernels/shape/problem_fields.def"
 }
 
 /* Returns everything but the machine that decides the counts of a case; NULL when out of memory. */

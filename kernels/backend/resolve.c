@@ -3,7 +3,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "kernels/sizes.h"
+#include "kernels/shape/sizes.h"
 #include "kernels/ukr/dispatch.h"
 
 enum { N_INPUT_LISTS = 4 };

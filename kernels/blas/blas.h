@@ -7,6 +7,8 @@
 
 #include <stddef.h>
 
+#include "kernels/ukr/f32_openblas.h"
+
 struct conv_blas {
     void *handle;
     char core[32];    /* what openblas_get_corename() answers: the kernels in use */
@@ -25,10 +27,6 @@ void conv_blas_unload(struct conv_blas *blas);
 
 /* Where the next call packs its panels: the library's own memory; NULL if it does not tell. */
 void *conv_blas_buffer(const struct conv_blas *blas);
-
-/* out (+)= alpha * windows * filters over whole packed panels: m windows, n filters, k reduction steps. */
-typedef int (*conv_blas_kernel_fn)(long m, long n, long k, float alpha, float *windows, float *filters, float *out,
-                                   long ld_out);
 
 /* The routines that sgemm consists of, for one core. */
 struct conv_blas_parts {

@@ -9,7 +9,7 @@
 #include "kernels/blas/core_kernels.h"
 #include "kernels/blas/core_loads.h"
 #include "kernels/blas/core_loop.h"
-#include "kernels/sizes.h"
+#include "kernels/shape/sizes.h"
 
 #define N(array) (sizeof(array) / sizeof(array)[0])
 

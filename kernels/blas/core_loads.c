@@ -2,7 +2,7 @@
 
 #include <assert.h>
 
-#include "kernels/sizes.h"
+#include "kernels/shape/sizes.h"
 
 struct sim_run conv_core_load(enum conv_tensor tag, uint64_t addr, uint32_t bytes, size_t count, size_t step_bytes)
 {

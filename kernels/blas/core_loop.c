@@ -2,7 +2,7 @@
 
 #include <assert.h>
 
-#include "kernels/sizes.h"
+#include "kernels/shape/sizes.h"
 
 /* ---- bodies ---- */
 

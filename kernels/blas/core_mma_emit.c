@@ -1,7 +1,7 @@
 #include "kernels/blas/core_kernels.h"
 #include "kernels/blas/core_loads.h"
 #include "kernels/blas/core_loop.h"
-#include "kernels/sizes.h"
+#include "kernels/shape/sizes.h"
 
 /*
  * OpenBLAS's POWER10 kernel for a full tile is unrolled by 64, 32 and 16 steps, and in these bodies the compiler, short

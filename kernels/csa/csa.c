@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdbool.h>
 
-#include "kernels/sizes.h"
+#include "kernels/shape/sizes.h"
 
 const double csa_default_share = 0.9;
 

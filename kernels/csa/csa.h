@@ -12,14 +12,9 @@
 
 #include <stddef.h>
 
-#include "kernels/problem.h"
+#include "kernels/shape/problem.h"
+#include "kernels/shape/tiling.h"
 #include "sim/machine/machine.h"
-
-enum csa_schedule {
-    CSA_IS, /* input stationary: an input tile stays in L1, filter tiles stream from L2 */
-    CSA_WS, /* weight stationary: the roles swapped */
-    CSA_N_SCHEDULES,
-};
 
 const char *csa_schedule_name(enum csa_schedule s); /* "is", "ws" */
 
@@ -41,31 +36,10 @@ extern const double csa_default_share;
  */
 struct csa_caches csa_caches_of(const struct sim_machine *m, double share);
 
-enum csa_fit { /* which constraints the plan meets; a shape whose smallest tile is too large still gets a plan */
-               CSA_FITS_L1 = 1,
-               CSA_FITS_L2 = 2,
-               CSA_FITS_L3 = 4,
-};
-
 /* What the letters of a plan mean, for people. */
 #define CSA_NC_TEXT "Nc: channels per tile"
 #define CSA_K2_TEXT "K2: streaming tiles kept in L2"
 #define CSA_K3_TEXT "K3: stationary tiles kept in L3"
-
-struct csa_tiling {
-    enum csa_schedule schedule;
-    size_t n_win, n_f;   /* of the micro-kernel */
-    size_t n_c;          /* channels per tile: Nc */
-    size_t k2, k3;       /* tiles kept in L2 (streaming) and L3 (stationary) */
-    size_t channel_sets; /* ceil(INc / Nc) */
-    size_t in_tiles;     /* #INt */
-    size_t f_tiles;      /* #FSt */
-    unsigned fits;       /* CSA_FITS_* */
-    double dram_lines;   /* Eq. 7, whole layer: all groups, all images */
-    double l3_lines;     /* Eq. 13 */
-    double l2_lines;     /* Eq. 14 */
-    double total_cycles; /* Eq. 6 */
-};
 
 /*
  * Computes tiles and costs of one schedule for a micro-kernel of n_win windows and n_f filters (both >= 1). It cannot

@@ -3,9 +3,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "kernels/sizes.h"
-#include "kernels/plan/tune.h"
+#include "kernels/shape/sizes.h"
 #include "kernels/ukr/pack.h"
+#include "kernels/ukr/slots.h"
 
 /* What no machine file says, the same on all machines that were looked at. */
 static const double page_bytes = 4096, tlb_pages = 64;

@@ -24,7 +24,7 @@
 #include <stddef.h>
 
 #include "kernels/csa/csa.h"
-#include "kernels/problem.h"
+#include "kernels/shape/problem.h"
 #include "kernels/ukr/ukr.h"
 #include "sim/machine/machine.h"
 

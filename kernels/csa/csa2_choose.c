@@ -1,6 +1,6 @@
 /* Choosing by predicted cycles: part of csa2.h. */
 #include "kernels/csa/csa2.h"
-#include "kernels/sizes.h"
+#include "kernels/shape/sizes.h"
 
 enum csa_schedule csa2_choose_schedule(const double cycles[CSA_N_SCHEDULES], const struct csa2_machine *m,
                                        enum csa2_state state)

@@ -5,7 +5,7 @@
 
 #include "kernels/emit/c_ukr_few.h"
 #include "kernels/emit/c_ukr_print.h"
-#include "kernels/sizes.h"
+#include "kernels/shape/sizes.h"
 #include "kernels/ukr/ref/f32_ref.h"
 
 bool conv_c_has_code_of(const struct conv_routine *a, const struct conv_routine *b)

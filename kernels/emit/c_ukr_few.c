@@ -1,6 +1,6 @@
 #include "kernels/emit/c_ukr_few.h"
 
-#include "kernels/sizes.h"
+#include "kernels/shape/sizes.h"
 
 enum { GROUP = 4, BLOCK = 4, PANEL = 6, BLOCK_VECTORS = 3 };
 

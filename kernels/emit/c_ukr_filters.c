@@ -2,7 +2,7 @@
 #include <inttypes.h>
 
 #include "kernels/emit/c_ukr_print.h"
-#include "kernels/sizes.h"
+#include "kernels/shape/sizes.h"
 
 static size_t filter_vectors(const struct conv_routine_ukr *u)
 {

@@ -6,7 +6,7 @@
 
 #include "kernels/emit/c_ukr_few.h"
 #include "kernels/emit/c_ukr_print.h"
-#include "kernels/sizes.h"
+#include "kernels/shape/sizes.h"
 
 /* Accumulators of a tap: of filters, each as many as there are vectors of windows; or of windows. */
 static size_t n_accumulators(const struct conv_routine_ukr *u)

@@ -2,7 +2,7 @@
 #include <inttypes.h>
 
 #include "kernels/emit/c_ukr_print.h"
-#include "kernels/sizes.h"
+#include "kernels/shape/sizes.h"
 
 size_t conv_c_taps(const struct conv_routine *r)
 {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/sizes.h"
+#include "kernels/shape/sizes.h"
 
 /* The longest body, and so many equal parts make a loop: two may be a coincidence. */
 enum { MOST_BODY = 1024, PARTS = 3 };

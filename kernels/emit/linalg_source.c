@@ -6,7 +6,7 @@
 
 #include "kernels/emit/c_source.h"
 #include "kernels/emit/program.h"
-#include "kernels/sizes.h"
+#include "kernels/shape/sizes.h"
 
 const char *const conv_linalg_passes[] = {
     "--transform-interpreter",

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 
-#include "kernels/sizes.h"
+#include "kernels/shape/sizes.h"
 
 static const char *const tensor_names[CONV_N_TENSORS] = {
     "input", "packed_input", "filter", "packed_filter", "im2col", "output",

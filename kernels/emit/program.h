@@ -7,7 +7,7 @@
 #define KERNELS_EMIT_PROGRAM_H
 
 #include "kernels/emit/fold.h"
-#include "kernels/epilogue.h"
+#include "kernels/backend/fused.h"
 #include "kernels/plan/plan.h"
 
 enum conv_routine_kind {

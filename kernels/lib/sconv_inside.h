@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "kernels/epilogue.h"
+#include "kernels/backend/fused.h"
 #include "kernels/lib/sconv.h"
 #include "kernels/nest/share.h"
 #include "kernels/plan/plan.h"

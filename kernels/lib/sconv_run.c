@@ -5,7 +5,7 @@
 
 #include "kernels/backend/backend.h"
 #include "kernels/lib/team.h"
-#include "kernels/sizes.h"
+#include "kernels/shape/sizes.h"
 
 /* What a run's parts have in common, and what became of each. */
 struct run {

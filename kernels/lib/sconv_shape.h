@@ -2,14 +2,14 @@
 #ifndef KERNELS_SCONV_SHAPE_H
 #define KERNELS_SCONV_SHAPE_H
 
-#include "kernels/problem.h"
+#include "kernels/shape/problem.h"
 #include "kernels/lib/sconv.h"
 
 static inline struct sconv_shape sconv_shape_of(const struct conv_problem *p)
 {
     return (struct sconv_shape){
 #define FIELD(member, shape_member, ...) .shape_member = p->member,
-#include "kernels/problem_fields.def"
+#include "kernels/shape/problem_fields.def"
     };
 }
 
@@ -18,7 +18,7 @@ static inline struct conv_problem sconv_shape_problem(const struct sconv_shape *
 {
     return (struct conv_problem){
 #define FIELD(member, shape_member, ...) .member = s->shape_member,
-#include "kernels/problem_fields.def"
+#include "kernels/shape/problem_fields.def"
     };
 }
 

@@ -1,4 +1,4 @@
-/* Plans as text: one line for people, JSON for compilers. */
+/* Texts: the version; plans as one line for people and as JSON for compilers. */
 #include "kernels/lib/sconv_inside.h"
 
 #include <errno.h>
@@ -6,6 +6,12 @@
 
 #include "kernels/emit/plan_write.h"
 #include "kernels/ukr/dispatch.h"
+#include "kernels/wisdom/version.h"
+
+const char *sconv_version(void)
+{
+    return wisdom_version();
+}
 
 /* Tells how the work is cut. */
 static int describe_cut(const struct conv_plan *p, char *text, size_t bytes)

@@ -5,8 +5,7 @@
 #include <assert.h>
 
 #include "kernels/nest/nest.h"
-#include "kernels/plan/plan.h"
-#include "kernels/sizes.h"
+#include "kernels/shape/sizes.h"
 
 /* The rows of some groups of an image. */
 static int groups(const struct conv_plan *plan, struct conv_backend *backend, struct conv_step *step)

@@ -12,9 +12,10 @@
  */
 #include <assert.h>
 
+#include "kernels/blas/gemm_core.h"
 #include "kernels/nest/nest.h"
-#include "kernels/plan/plan.h"
-#include "kernels/sizes.h"
+#include "kernels/shape/sizes.h"
+#include "kernels/ukr/ukr.h"
 
 struct span {
     size_t first, n;

@@ -14,8 +14,8 @@
 #include <assert.h>
 
 #include "kernels/nest/nest.h"
-#include "kernels/plan/plan.h"
-#include "kernels/sizes.h"
+#include "kernels/shape/sizes.h"
+#include "kernels/ukr/ukr.h"
 
 enum { PREFETCH_TILES = 2 };
 
@@ -31,6 +31,20 @@ struct sconv {
     size_t c0, n_c; /* the current channel set */
     struct conv_live_windows live;
 };
+
+size_t conv_plan_tile_start(const struct conv_plan *plan, size_t tile)
+{
+    const struct conv_cut *cut = &plan->sconv.cut;
+    size_t q = plan->view.q, row, part, more;
+
+    assert(plan->algorithm == CONV_SCONV);
+    if (!cut->per_row)
+        return tile * plan->ukr->n_win;
+    row = tile / cut->per_row;
+    part = tile % cut->per_row;
+    more = q % cut->per_row; /* so many parts are one longer */
+    return row * cut->rows * q + part * (q / cut->per_row) + min_size(part, more);
+}
 
 /* Packed filters: [group][channel set][filter tile][n_c * r * s, by channels or by rows of taps][tile's filters]. */
 static size_t filter_panel(const struct sconv *s, size_t f0)

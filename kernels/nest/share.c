@@ -2,7 +2,8 @@
 
 #include <stdint.h>
 
-#include "kernels/sizes.h"
+#include "kernels/shape/sizes.h"
+#include "kernels/ukr/ukr.h"
 
 const char *conv_share_axis_name(enum conv_share_axis a)
 {

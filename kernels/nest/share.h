@@ -7,7 +7,6 @@
 #define KERNELS_SHARE_H
 
 #include "kernels/nest/nest.h"
-#include "kernels/plan/plan.h"
 
 enum conv_share_axis {
     CONV_SHARE_PLANES, /* images and groups; direct: as many groups as a step has; one between two threads: by windows */

@@ -4,10 +4,10 @@
 #include <errno.h>
 #include <string.h>
 
-#include "kernels/nest/dead_rows.h"
-#include "kernels/ukr/dispatch.h"
 #include "kernels/nest/nest.h"
-#include "kernels/sizes.h"
+#include "kernels/shape/dead_rows.h"
+#include "kernels/shape/sizes.h"
+#include "kernels/ukr/dispatch.h"
 
 /* Flattens a pointwise convolution, which reads its input as one long row: windows are contiguous across image rows. */
 static struct conv_problem flattened(const struct conv_problem *p)
@@ -80,15 +80,6 @@ static void size_tensors(const struct conv_problem *p, struct conv_layout *l)
     l->bytes[CONV_OUTPUT] = p->n * p->k * conv_windows(p) * sizeof(float);
 }
 
-struct conv_binding conv_bind(const struct conv_layout *l, uint64_t arena)
-{
-    struct conv_binding b;
-
-    for (int t = 0; t < CONV_N_TENSORS; t++)
-        b.addr[t] = arena + l->offset[t];
-    return b;
-}
-
 /* Tells whether windows at the upper or lower edge have any; tiles may still have none. */
 static bool has_dead_rows(const struct conv_problem *p)
 {
@@ -156,20 +147,6 @@ int conv_plan_sconv_with(struct conv_plan *plan, const struct conv_problem *p, c
         err = float_bytes(plan->group_channels, view.h, view.w, &plan->layout.bytes[CONV_IM2COL]);
     }
     return err ? err : place(&plan->layout);
-}
-
-size_t conv_plan_tile_start(const struct conv_plan *plan, size_t tile)
-{
-    const struct conv_cut *cut = &plan->sconv.cut;
-    size_t q = plan->view.q, row, part, more;
-
-    assert(plan->algorithm == CONV_SCONV);
-    if (!cut->per_row)
-        return tile * plan->ukr->n_win;
-    row = tile / cut->per_row;
-    part = tile % cut->per_row;
-    more = q % cut->per_row; /* so many parts are one longer */
-    return row * cut->rows * q + part * (q / cut->per_row) + min_size(part, more);
 }
 
 const char *conv_plan_kernel_name(const struct conv_plan *plan)

@@ -1,6 +1,7 @@
 #include "kernels/plan/plan_part.h"
 
-#include "kernels/sizes.h"
+#include "kernels/nest/nest.h"
+#include "kernels/shape/sizes.h"
 
 enum { FEWEST_WINDOWS = 64, FEWEST_FILTERS = 32 };
 

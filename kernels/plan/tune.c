@@ -2,57 +2,9 @@
 
 #include <math.h>
 
-#include "kernels/sizes.h"
+#include "kernels/shape/sizes.h"
 #include "kernels/ukr/dispatch.h"
-
-static double step_fmas(const struct conv_ukr *u, size_t n_win, size_t n_f)
-{
-    if (!n_win || !n_f)
-        return 0;
-    return (double)(u->step_fmas ? u->step_fmas(n_win, n_f) : n_win * n_f);
-}
-
-static double step_loads(const struct conv_ukr *u, size_t n_win, size_t n_f)
-{
-    return n_win && n_f && u->step_loads ? (double)u->step_loads(n_win, n_f) : 0;
-}
-
-/* Slots of the busier ports: CPUs do as many loads a cycle as multiply-adds. */
-static double step_slots(const struct conv_ukr *u, size_t n_win, size_t n_f)
-{
-    double fmas = step_fmas(u, n_win, n_f);
-    double loads = step_loads(u, n_win, n_f);
-
-    return loads > fmas ? loads : fmas;
-}
-
-/* Sums a cost of one step over all steps of all tiles. */
-static double sum_steps(const struct conv_ukr *u, const struct conv_problem *p,
-                        double (*cost)(const struct conv_ukr *u, size_t n_win, size_t n_f))
-{
-    size_t n_win = conv_windows(p), n_f = conv_group_filters(p);
-    size_t win_edge = n_win % u->n_win, f_edge = n_f % u->n_f;
-    double in_tiles = (double)(n_win / u->n_win), f_tiles = (double)(n_f / u->n_f);
-    double sum = in_tiles * f_tiles * cost(u, u->n_win, u->n_f) + in_tiles * cost(u, u->n_win, f_edge) +
-                 f_tiles * cost(u, win_edge, u->n_f) + cost(u, win_edge, f_edge);
-
-    return sum * (double)conv_reduction(p);
-}
-
-double conv_ukr_fmas(const struct conv_ukr *u, const struct conv_problem *p)
-{
-    return sum_steps(u, p, step_fmas);
-}
-
-double conv_ukr_loads(const struct conv_ukr *u, const struct conv_problem *p)
-{
-    return sum_steps(u, p, step_loads);
-}
-
-double conv_ukr_slots(const struct conv_ukr *u, const struct conv_problem *p)
-{
-    return sum_steps(u, p, step_slots);
-}
+#include "kernels/ukr/slots.h"
 
 static size_t tile_points(const struct conv_ukr *u)
 {
@@ -95,7 +47,7 @@ static bool waits_for_loads(const struct conv_ukr *u, const struct csa_caches *c
 {
     return caches->macs_per_cycle >= 2 && caches->loads_per_cycle > 0 && u->step_loads &&
            (double)u->step_loads(u->n_win, u->n_f) / caches->loads_per_cycle >
-               step_fmas(u, u->n_win, u->n_f) / caches->macs_per_cycle;
+               conv_ukr_step_fmas(u, u->n_win, u->n_f) / caches->macs_per_cycle;
 }
 
 /* Lines that the outputs of a full tile lie on; rows are not aligned. */
@@ -147,7 +99,7 @@ enum { FEW_PANELS = 8 };
 /* Multiply-adds of one step of a full tile, of which each has sums of its own. */
 static double tile_sums(const struct conv_ukr *u)
 {
-    return step_fmas(u, u->n_win, u->n_f);
+    return conv_ukr_step_fmas(u, u->n_win, u->n_f);
 }
 
 /* Steps whose multiply-adds take as long as transposing the tile's sums: log2(lanes) shuffles of each. */
@@ -164,7 +116,7 @@ static bool has_panels(const struct conv_ukr *u)
 
 static double loads_per_fma(const struct conv_ukr *u)
 {
-    return step_loads(u, u->n_win, u->n_f) / step_fmas(u, u->n_win, u->n_f);
+    return conv_ukr_step_loads(u, u->n_win, u->n_f) / conv_ukr_step_fmas(u, u->n_win, u->n_f);
 }
 
 /* Tells whether a tile of filters takes longer to walk: more loads, or every panel of it finds out what padding is. */

@@ -43,15 +43,6 @@
 
 #include "kernels/plan/plan.h"
 
-/* Multiply-add instructions that the micro-kernel takes for one image and group, edges and skipped padding included. */
-double conv_ukr_fmas(const struct conv_ukr *u, const struct conv_problem *p);
-
-/* Counts load instructions of the steps likewise; 0 where the micro-kernel does not tell. */
-double conv_ukr_loads(const struct conv_ukr *u, const struct conv_problem *p);
-
-/* Counts the same in issue slots: of each step the multiply-adds or the loads, whichever are more. */
-double conv_ukr_slots(const struct conv_ukr *u, const struct conv_problem *p);
-
 /* All zero: the best for this computer, filters packed ahead. */
 struct conv_tune_options {
     const struct conv_ukr *ukr; /* its instruction set is chosen from, runnable here or not; NULL: the widest here */

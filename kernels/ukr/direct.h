@@ -21,7 +21,7 @@
 #include <stdint.h>
 
 #include "sim/cpu.h"
-#include "kernels/problem.h"
+#include "kernels/shape/problem.h"
 #include "sim/base/access.h"
 
 /* One call. Addresses are real pointers when executed and synthetic ones when replayed. */

@@ -15,7 +15,7 @@
 #ifndef KERNELS_UKR_DIRECT_TILE_H
 #define KERNELS_UKR_DIRECT_TILE_H
 
-#include "kernels/sizes.h"
+#include "kernels/shape/sizes.h"
 #include "kernels/ukr/direct.h"
 #include "kernels/ukr/registry.h"
 

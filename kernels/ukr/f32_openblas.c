@@ -1,4 +1,4 @@
-#include "kernels/blas/blas_ukr.h"
+#include "kernels/ukr/f32_openblas.h"
 
 #include "kernels/ukr/element.h"
 
@@ -50,7 +50,7 @@ static void conv_f32_ukr_openblas(const struct conv_ukr *u, const struct conv_uk
 /* Emits as the routine walks: filters outside, windows inside. */
 static void emit(const struct conv_ukr *u, const struct conv_ukr_args *a, struct sim_sink *sink)
 {
-    const struct conv_ukr *core = &whole(u)->core->ukr;
+    const struct conv_ukr *core = whole(u)->core;
     struct conv_ukr_args piece = *a;
 
     if (!a->accumulate)
@@ -68,9 +68,9 @@ static void emit(const struct conv_ukr *u, const struct conv_ukr_args *a, struct
     }
 }
 
-void conv_blas_ukr_init(struct conv_blas_ukr *u, const struct conv_gemm_core *core, conv_blas_kernel_fn kernel)
+void conv_blas_ukr_init(struct conv_blas_ukr *u, const struct conv_ukr *core, conv_blas_kernel_fn kernel)
 {
-    *u = (struct conv_blas_ukr){ .ukr = core->ukr, .core = core, .kernel = kernel };
+    *u = (struct conv_blas_ukr){ .ukr = *core, .core = core, .kernel = kernel };
     u->ukr.takes_columns = false;
     u->ukr.fn = kernel ? conv_f32_ukr_openblas : NULL;
     u->ukr.emit = emit;

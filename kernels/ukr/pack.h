@@ -9,8 +9,9 @@
 #include <stdint.h>
 
 #include "sim/cpu.h"
-#include "kernels/nest/dead_rows.h"
-#include "kernels/problem.h"
+#include "kernels/shape/dead_rows.h"
+#include "kernels/shape/layout.h"
+#include "kernels/shape/problem.h"
 #include "kernels/ukr/ukr.h"
 #include "sim/base/access.h"
 
@@ -44,7 +45,7 @@ static inline size_t conv_panel_row(const struct conv_pack_windows_args *a, size
     return (a->live_win ? fh * a->n_c + channel : channel * a->p->r + fh) * a->p->s * a->width;
 }
 
-enum { CONV_MAX_WIN = 64, CONV_PACK_TILES = 16 };
+enum { CONV_PACK_TILES = 16 };
 
 /*
  * What a call of a vector routine does in which path of its code: tiles (one for each group of filter columns) and

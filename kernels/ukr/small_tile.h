@@ -10,7 +10,7 @@
 
 #include <assert.h>
 
-#include "kernels/sizes.h"
+#include "kernels/shape/sizes.h"
 #include "kernels/ukr/registry.h"
 #include "kernels/ukr/small.h"
 

@@ -5,6 +5,7 @@
 #include "kernels/csa/csa2.h"
 #include "kernels/plan/tune.h"
 #include "kernels/ukr/dispatch.h"
+#include "kernels/ukr/slots.h"
 
 static const double most_slots = 1.5;
 

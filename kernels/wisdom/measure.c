@@ -9,7 +9,7 @@
 
 #include "kernels/backend/backend.h"
 #include "kernels/nest/nest.h"
-#include "kernels/sizes.h"
+#include "kernels/shape/sizes.h"
 
 enum {
     ROUNDS = 3,

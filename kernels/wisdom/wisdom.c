@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "kernels/csa/csa2.h"
-#include "kernels/sizes.h"
+#include "kernels/shape/sizes.h"
 #include "kernels/ukr/dispatch.h"
 #include "kernels/wisdom/measure.h"
 #include "kernels/wisdom/wisdom_key.h"

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "kernels/lib/sconv.h"
+#include "kernels/wisdom/version.h"
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -53,7 +53,7 @@ void wisdom_key(const struct conv_problem *p, const struct csa_caches *caches, e
 
     name_cpu(cpu, sizeof cpu);
     close_blanks(cpu);
-    end = (size_t)snprintf(key, bytes, "%s %s %s %.0f/%.0f/%.0f/%g/%g ", cpu, sconv_version(), sim_cpu_isa_suffix(isa),
+    end = (size_t)snprintf(key, bytes, "%s %s %s %.0f/%.0f/%.0f/%g/%g ", cpu, wisdom_version(), sim_cpu_isa_suffix(isa),
                            caches->l1_bytes, caches->l2_bytes, caches->l3_bytes, caches->macs_per_cycle,
                            caches->loads_per_cycle);
     for (size_t i = 0; i < CONV_N_FIELDS && end < bytes; i++)

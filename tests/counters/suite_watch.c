@@ -10,7 +10,7 @@
 #include "counters/perf/ctr_watch.h"
 #include "experiments/setup/exp_tensors.h"
 #include "kernels/backend/backend.h"
-#include "kernels/blas/base.h"
+#include "kernels/backend/base.h"
 #include "kernels/ukr/dispatch.h"
 #include "sim/trace/trace.h"
 #include "tests/kernels/kcheck.h"

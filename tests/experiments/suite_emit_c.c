@@ -8,7 +8,7 @@
 
 #include "experiments/emit/exp_emit_build.h"
 #include "kernels/backend/backend.h"
-#include "kernels/epilogue.h"
+#include "kernels/backend/fused.h"
 #include "kernels/conv_naive.h"
 #include "kernels/nest/nest.h"
 #include "sim/trace/trace.h"

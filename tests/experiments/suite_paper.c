@@ -17,7 +17,7 @@
 #include "experiments/paper/exp_paper_recorded.h"
 #include "experiments/paper/exp_paper_tables.h"
 #include "experiments/setup/exp_machine.h"
-#include "kernels/problem.h"
+#include "kernels/shape/problem.h"
 #include "tests/suites.h"
 
 static void test_formulas(void)

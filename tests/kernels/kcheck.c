@@ -140,7 +140,7 @@ static void add_openblas(struct kcheck_ukrs *all)
         struct conv_blas_parts parts;
         bool is_there = is_loaded && !conv_blas_parts_find(&parts, &blas, core->name, why, sizeof why);
 
-        conv_blas_ukr_init(&all->openblas[i], core, is_there ? parts.kernel : NULL);
+        conv_blas_ukr_init(&all->openblas[i], &core->ukr, is_there ? parts.kernel : NULL);
         all->ukr[all->n++] = &all->openblas[i].ukr;
     }
 }

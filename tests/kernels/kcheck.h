@@ -8,13 +8,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "kernels/blas/base.h"
+#include "kernels/backend/base.h"
 #include "kernels/blas/blas.h"
-#include "kernels/blas/blas_ukr.h"
+#include "kernels/ukr/f32_openblas.h"
 #include "kernels/conv_naive.h"
 #include "kernels/ukr/dispatch.h"
 #include "kernels/plan/plan.h"
-#include "kernels/problem.h"
+#include "kernels/shape/problem.h"
 
 /*
  * Returns a valid random shape, small, biased to edges: 1, tile and tile +- 1, stride, padding, dilation, groups,

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "kernels/problem.h"
+#include "kernels/shape/problem.h"
 
 struct shape_check {
     bool is_accepted, is_run; /* out */

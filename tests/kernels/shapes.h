@@ -7,7 +7,7 @@
 #ifndef TESTS_SHAPES_H
 #define TESTS_SHAPES_H
 
-#include "kernels/problem.h"
+#include "kernels/shape/problem.h"
 
 #define IMAGES(number, channels, height, width) .n = number, .c = channels, .h = height, .w = width
 #define FILTERS(number, height, width) .k = number, .r = height, .s = width

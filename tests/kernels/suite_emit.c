@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/epilogue.h"
-#include "kernels/blas/im2col_rows.h"
+#include "kernels/backend/fused.h"
+#include "kernels/ukr/im2col_rows.h"
 #include "kernels/ukr/direct.h"
 #include "kernels/ukr/dispatch.h"
 #include "kernels/ukr/small.h"

@@ -1,7 +1,7 @@
 /* Replays have the totals of closed formulas, and stay inside their tensors. */
 #include <CUnit/CUnit.h>
 
-#include "kernels/sizes.h"
+#include "kernels/shape/sizes.h"
 #include "tests/kernels/kcheck.h"
 #include "tests/kernels/nest_plans.h"
 #include "tests/kernels/tally.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "kernels/ukr/pack.h"
-#include "kernels/problem.h"
+#include "kernels/shape/problem.h"
 #include "tests/kernels/kcheck.h"
 #include "tests/rng.h"
 #include "tests/kernels/shape_check.h"

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "kernels/ukr/dispatch.h"
+#include "kernels/ukr/slots.h"
 #include "kernels/ukr/ports.h"
 #include "kernels/plan/tune.h"
 #include "tests/kernels/kcheck.h"

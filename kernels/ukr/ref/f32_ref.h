@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "kernels/sizes.h"
+#include "kernels/shape/sizes.h"
 
 /* A vector's floats, and a whole block's vectors of windows, windows and filters: sums for which 16 registers do. */
 enum {

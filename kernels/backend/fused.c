@@ -1,6 +1,6 @@
-#include "kernels/epilogue.h"
+#include "kernels/backend/fused.h"
 
-#include "kernels/sizes.h"
+#include "kernels/shape/sizes.h"
 
 /* So many tiles of a run are finished together: in L1 still, and enough of them that the run is worth its preparation. */
 enum { FUSED_TILES = 16 };

@@ -5,7 +5,7 @@
 #ifndef KERNELS_DEAD_ROWS_H
 #define KERNELS_DEAD_ROWS_H
 
-#include "kernels/problem.h"
+#include "kernels/shape/problem.h"
 
 /* The first rows of taps, which lie above the image, and the last ones, which lie below; above + below < r. */
 struct conv_dead_rows {

@@ -1,4 +1,4 @@
-#include "kernels/blas/backend_blas.h"
+#include "kernels/backend/backend_blas.h"
 
 #include <errno.h>
 

@@ -6,8 +6,8 @@
  * reduction, and works on the same box of outputs. With a sink it emits its accesses instead, around a replaying
  * back-end.
  */
-#ifndef KERNELS_EPILOGUE_H
-#define KERNELS_EPILOGUE_H
+#ifndef KERNELS_FUSED_H
+#define KERNELS_FUSED_H
 
 #include "kernels/nest/nest.h"
 #include "kernels/plan/plan.h"

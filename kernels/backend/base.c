@@ -1,4 +1,4 @@
-#include "kernels/blas/base.h"
+#include "kernels/backend/base.h"
 
 #include <errno.h>
 #include <limits.h>

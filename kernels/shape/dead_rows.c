@@ -1,6 +1,6 @@
-#include "kernels/nest/dead_rows.h"
+#include "kernels/shape/dead_rows.h"
 
-#include "kernels/sizes.h"
+#include "kernels/shape/sizes.h"
 
 struct conv_dead_rows conv_dead_rows(const struct conv_problem *p, size_t win0, size_t n_win)
 {

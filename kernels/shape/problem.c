@@ -1,4 +1,4 @@
-#include "kernels/problem.h"
+#include "kernels/shape/problem.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -6,7 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "kernels/plan/plan.h"
+#include "kernels/shape/layout.h"
+#include "sim/base/access.h"
 
 /* Members are told apart by their number in the struct, which is nothing but sizes. */
 #define MEMBER(member) (offsetof(struct conv_problem, member) / sizeof(size_t))
@@ -17,7 +18,7 @@ static const char *const extent_names[] = { "out_h", "out_w" };
 
 const struct conv_field conv_fields[CONV_N_FIELDS] = {
 #define FIELD(member, shape_member, ...) [MEMBER(member)] = { __VA_ARGS__ },
-#include "kernels/problem_fields.def"
+#include "kernels/shape/problem_fields.def"
 };
 
 /* Sums and products of members that later code forms, and what users call them. */

@@ -1,0 +1,96 @@
+/*
+ * A plan: everything that is decided before a convolution runs. Executing and replaying take the same plan. It is made by
+ * plan/plan.h.
+ */
+#ifndef KERNELS_SHAPE_PLAN_H
+#define KERNELS_SHAPE_PLAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "kernels/shape/layout.h"
+#include "kernels/shape/problem.h"
+#include "kernels/shape/tiling.h"
+
+struct conv_direct;
+struct conv_gemm_core;
+struct conv_pack_windows;
+struct conv_ukr;
+struct conv_backend;
+struct conv_plan;
+typedef int (*conv_nest_fn)(const struct conv_plan *plan, struct conv_backend *backend);
+
+/* How SConv runs, beside its tiles; all false is the paper. */
+struct conv_sconv_options {
+    bool packs_filters;  /* at run time, as training needs it (SConv section 3); otherwise they were packed ahead */
+    bool reads_in_place; /* windows are not packed: rows of a pointwise convolution's input, others tap by tap */
+    bool prefetches;     /* micro-kernels that can prefetch what later ones read */
+    bool skips_padding;  /* rows of taps that only meet padding are neither packed nor computed; panels are by rows */
+    bool pads_first;     /* a group's channels are copied into a padded image, and windows are packed out of that */
+};
+
+/*
+ * How the output is cut into input tiles: n_win of the flattened plane; or, of micro-kernels that walk any windows
+ * (CONV_WALK_ANY), whole rows, or equal parts of one, of at most n_win windows.
+ */
+struct conv_cut {
+    size_t rows, per_row; /* rows of a tile, tiles of a row: one of them is 1; 0: flat */
+};
+
+enum conv_algorithm {
+    CONV_SCONV,
+    CONV_GEMM,   /* im2col + GEMM */
+    CONV_DIRECT, /* nothing is packed or lowered */
+};
+
+/* What only SConv has. */
+struct conv_plan_sconv {
+    struct csa_tiling tiling;
+    struct conv_sconv_options options; /* of those asked for, the ones that the shape and the micro-kernel allow */
+    bool walks;                        /* reads_in_place: tap by tap */
+    struct conv_cut cut;
+    const struct conv_pack_windows *pack_windows;
+    struct conv_problem padding; /* if it pads first: the 1x1 convolution whose im2col matrix is the padded image */
+};
+
+/* What only im2col + GEMM has. */
+struct conv_plan_gemm {
+    const struct conv_gemm_core *core; /* blocking and copy routines */
+    size_t first_pass_f;               /* filters packed at a time while the first block of windows is in cache */
+    bool needs_im2col;                 /* false for pointwise convolutions, which are GEMM already */
+};
+
+/* What only a direct convolution has: its kernel, and how it is cut into steps. */
+struct conv_plan_direct {
+    const struct conv_direct *kernel;
+    size_t rows, groups; /* output rows of a step; groups of a step: more than one if the rows are all */
+};
+
+struct conv_plan {
+    enum conv_algorithm algorithm; /* says which part of the union there is */
+    struct conv_problem problem;
+    struct conv_problem view;   /* the same convolution with a pointwise image flattened to one row */
+    const struct conv_ukr *ukr; /* NULL: direct */
+    conv_nest_fn nest;
+    size_t group_channels, group_filters; /* of the problem; kept because dividing costs as much as a short call */
+    struct conv_layout layout;
+    union {
+        struct conv_plan_sconv sconv;
+        struct conv_plan_gemm gemm;
+        struct conv_plan_direct direct;
+    };
+};
+
+/* Tells whether it packs filters as it runs, into a buffer that is of no use afterwards. */
+static inline bool conv_plan_packs_filters(const struct conv_plan *plan)
+{
+    return plan->algorithm == CONV_GEMM || (plan->algorithm == CONV_SCONV && plan->sconv.options.packs_filters);
+}
+
+/* Tells whether rows of taps that only meet padding are left out of its panels. */
+static inline bool conv_plan_skips_padding(const struct conv_plan *plan)
+{
+    return plan->algorithm == CONV_SCONV && plan->sconv.options.skips_padding;
+}
+
+#endif

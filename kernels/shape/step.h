@@ -1,0 +1,93 @@
+/* What a loop nest hands to a back-end: steps, runs of them, and the interface that takes them. */
+#ifndef KERNELS_STEP_H
+#define KERNELS_STEP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "kernels/shape/dead_rows.h"
+
+enum conv_step_kind {
+    CONV_STEP_IM2COL,       /* lower one image's group */
+    CONV_STEP_ZERO,         /* clear n_f x n_win outputs */
+    CONV_STEP_PACK_WINDOWS, /* SConv: pack consecutive input tiles out of the input */
+    CONV_STEP_PACK_MATRIX,  /* GEMM: pack a block of the im2col matrix */
+    CONV_STEP_PACK_FILTERS, /* pack filters into panels */
+    CONV_STEP_UKR,          /* one micro-kernel call */
+    CONV_STEP_DIRECT,       /* one call of a direct kernel */
+    CONV_N_STEP_KINDS,
+};
+
+/* What a micro-kernel step prefetches for later steps. */
+struct conv_step_ahead {
+    bool is_on;          /* it also prefetches outputs; counts of 0: nothing else */
+    size_t panel, elems; /* part of the next filter panel: elements into CONV_PACKED_FILTER, how many */
+    size_t win0, k0;     /* an input tile that will be read: first window, first reduction index, */
+    size_t channels;     /* how many of its channels, */
+    bool is_top;         /* whether the rows above it have not been read before */
+};
+
+/* One piece of work: a box of (windows, filters, reduction) of one image and group. */
+struct conv_step {
+    enum conv_step_kind kind;
+    size_t image, group;
+    size_t win0, n_win;         /* windows of the flattened output plane */
+    size_t f0, n_f;             /* filters of the group; a direct step's go on in the groups that follow */
+    size_t k0, n_k;             /* reduction range of the group: (channel * r + fh) * s + fw */
+    size_t in_panel;            /* where the packed windows are: elements into CONV_PACKED_INPUT */
+    size_t f_panel;             /* where the packed filters are: elements into CONV_PACKED_FILTER */
+    struct conv_dead_rows dead; /* a micro-kernel step: rows of taps of every channel of the range that it leaves out */
+    bool accumulate;            /* the outputs hold an earlier part of the reduction */
+    bool goes_on;               /* handed over by itself, it is a later step of a run (below) */
+    struct conv_step_ahead ahead;
+};
+
+/* Of n_k, how many steps of the reduction a micro-kernel step takes: filters of r rows, without those left out. */
+static inline size_t conv_step_live_k(const struct conv_step *s, size_t r)
+{
+    return s->n_k - (s->dead.above + s->dead.below) * (s->n_k / r);
+}
+
+/* Whether the step computes outputs. */
+static inline bool conv_step_computes(const struct conv_step *s)
+{
+    return s->kind == CONV_STEP_UKR || s->kind == CONV_STEP_DIRECT;
+}
+
+/*
+ * Micro-kernel steps that follow each other, and differ by nothing but where they are: tiles of one size side by side,
+ * along the windows or along the filters. Their first one, how many, and what takes one to the next.
+ */
+struct conv_run {
+    struct conv_step step;
+    size_t n;
+    bool along_filters;
+    size_t panel_elems; /* from one tile's packed windows, or filters, to the next one's */
+    size_t taps;        /* steps of the reduction for a channel */
+};
+
+/* Leaves out the first n steps. */
+static inline void conv_run_skip(struct conv_run *r, size_t n)
+{
+    struct conv_step *s = &r->step;
+
+    s->ahead.panel += n * s->ahead.elems;
+    if (r->along_filters) {
+        s->f0 += n * s->n_f;
+        s->f_panel += n * r->panel_elems;
+        s->ahead.k0 += n * s->ahead.channels * r->taps;
+    } else {
+        s->win0 += n * s->n_win;
+        s->in_panel += n * r->panel_elems;
+        s->ahead.win0 += n * s->n_win;
+    }
+    r->n -= n;
+}
+
+struct conv_backend {
+    int (*step)(struct conv_backend *self, const struct conv_step *s); /* 0 or -errno, which ends the nest */
+    /* A run at once; NULL: its steps one by one. */
+    int (*run)(struct conv_backend *self, const struct conv_run *r);
+};
+
+#endif
