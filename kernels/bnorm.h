@@ -1,7 +1,7 @@
 /*
  * Batch normalisation in inference, and the activation that follows it: y = activation(x * scale[c] + shift[c]), with
- * scale = gamma / sqrt(variance + epsilon) and shift = beta - mean * scale. Its nest runs over images; the rest of it is
- * an epilogue's tile, of all channels.
+ * scale = gamma / sqrt(variance + epsilon) and shift = beta - mean * scale. Its nest runs over images; the rest of it
+ * is an epilogue's tile, of all channels.
  */
 #ifndef KERNELS_BNORM_H
 #define KERNELS_BNORM_H
@@ -11,15 +11,17 @@
 
 #include "kernels/ukr/epilogue.h"
 
-/* Tensors, real or synthetic: in and out [n][c][elems], scale and shift [c]. in == out works in place; scale and shift of
- * 0 leave the normalisation out. */
+/*
+ * Tensors, real or synthetic: in and out [n][c][elems], scale and shift [c]. in == out works in place; scale and shift
+ * of 0 leave the normalisation out.
+ */
 struct conv_bnorm {
     size_t n, c, elems;
     uint64_t in, out, scale, shift;
     enum conv_activation activation;
 };
 
-/* What a trained network has of each channel: [c]. */
+/* Holds what a trained network has of each channel: [c]. */
 struct conv_bnorm_statistics {
     const float *gamma, *beta, *mean, *variance;
     float epsilon;

@@ -1,7 +1,7 @@
 /*
- * What the CPU that this program runs on can execute (sim/machine/machine.h has the simulated one), and how much of that is
- * used. The environment variable CONV_CPU masks what is wider than the instruction set it names: with CONV_CPU=avx2 a
- * CPU that has AVX-512 behaves as one that does not; "baseline" leaves portable C.
+ * Tells what the CPU that this program runs on can execute (sim/machine/machine.h has the simulated one), and how much
+ * of that is used. The environment variable CONV_CPU masks what is wider than the instruction set it names: with
+ * CONV_CPU=avx2 a CPU that has AVX-512 behaves as one that does not; "baseline" leaves portable C.
  */
 #ifndef SIM_CPU_H
 #define SIM_CPU_H
@@ -27,13 +27,13 @@ bool sim_cpu_isa_find(const char *suffix, enum cpu_isa *isa);
 /* The same the other way round. */
 const char *sim_cpu_isa_suffix(enum cpu_isa isa);
 
-/* Whether every CPU that has the instruction set has the other one, too. */
+/* Tells whether every CPU that has the instruction set has the other one, too. */
 bool sim_cpu_isa_includes(enum cpu_isa isa, enum cpu_isa other);
 
-/* Whether this CPU, under this operating system, executes the instruction set, and CONV_CPU does not mask it. */
+/* Tells whether this CPU, under this operating system, executes the instruction set, and CONV_CPU does not mask it. */
 bool sim_cpu_has(enum cpu_isa isa);
 
-/* Whether CONV_CPU names a limit. An unknown one masks everything. */
+/* Tells whether CONV_CPU names a limit. An unknown one masks everything. */
 bool sim_cpu_is_limited(void);
 
 /* Returns 0, or -EINVAL with one line in why if CONV_CPU names nothing that this CPU executes. */

@@ -105,16 +105,17 @@ void sim_hierarchy_free(struct sim_hierarchy *h); /* NULL is fine */
 
 /*
  * The same for tags below n_tags, at most SIM_MAX_TAGS; sim_hierarchy_new() is for SIM_USUAL_TAGS. More than those cost
- * time: the machines that are simulated fastest take about twice as long, others hardly longer. -EINVAL also for 0 or too many.
+ * time: the machines that are simulated fastest take about twice as long, others hardly longer. -EINVAL also for 0 or
+ * too many.
  */
 int sim_hierarchy_new_tags(struct sim_hierarchy **h, const struct sim_machine *m, unsigned n_tags);
 
 /*
- * The same, simulated by up to n_threads threads at once, one of them the caller's, with equal counts: by a power of two
- * of them, of which each has its own sets. Machines whose levels can't be shared out that way (all but least recently
- * used, non-inclusive and without prefetchers and TLBs; lines of several sizes; few sets, or numbers of sets that have no
- * power of two in common) get one. Also -EAGAIN if the system has no more threads. Worth it for streams of millions of
- * accesses; several hierarchies at once, one per thread, are worth more.
+ * The same, simulated by up to n_threads threads at once, one of them the caller's, with equal counts: by a power of
+ * two of them, of which each has its own sets. Machines whose levels can't be shared out that way (all but least
+ * recently used, non-inclusive and without prefetchers and TLBs; lines of several sizes; few sets, or numbers of sets
+ * that have no power of two in common) get one. Also -EAGAIN if the system has no more threads. Worth it for streams of
+ * millions of accesses; several hierarchies at once, one per thread, are worth more.
  */
 int sim_hierarchy_new_threads(struct sim_hierarchy **h, const struct sim_machine *m, unsigned n_threads);
 
@@ -123,18 +124,21 @@ int sim_hierarchy_new_threads(struct sim_hierarchy **h, const struct sim_machine
  * non-inclusive and without prefetchers and TLBs can tell what is further out, so what leaves the first levels of one
  * hierarchy, the leader, goes on to the rest of others, its followers. All count what each would count alone.
  *
- * sim_machine_shared_levels() says how many levels from the core on are the same and can be shared; fewer than all of the
- * follower's. sim_hierarchy_follow() makes one hierarchy follow another on so many; both are new and for as many tags. From
- * then on only the leader is fed, flushed and cleared, which does it to all; counts are asked of each. A leader has any
- * number of followers and is no follower itself; it is freed last. Returns 0 or -ENOTSUP: both are as they were.
+ * sim_machine_shared_levels() says how many levels from the core on are the same and can be shared; fewer than all of
+ * the follower's. sim_hierarchy_follow() makes one hierarchy follow another on so many; both are new and for as many
+ * tags. From then on only the leader is fed, flushed and cleared, which does it to all; counts are asked of each. A
+ * leader has any number of followers and is no follower itself; it is freed last. Returns 0 or -ENOTSUP: both are as
+ * they were.
  */
 size_t sim_machine_shared_levels(const struct sim_machine *leader, const struct sim_machine *follower);
 int sim_hierarchy_follow(struct sim_hierarchy *follower, struct sim_hierarchy *leader, size_t n_levels);
 
-/* Where the accesses go; owned by h. */
+/* Returns where the accesses go; owned by h. */
 struct sim_sink *sim_hierarchy_sink(struct sim_hierarchy *h);
 
-/* Makes n accesses, in order, as records (record.h), which belong to the caller. Every 64-bit value is a valid record. */
+/*
+ * Makes n accesses, in order, as records (record.h), which belong to the caller. Every 64-bit value is a valid record.
+ */
 void sim_hierarchy_records(struct sim_hierarchy *h, const uint64_t *record, size_t n);
 
 /*

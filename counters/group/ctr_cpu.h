@@ -1,6 +1,6 @@
 /*
- * Which CPUs a folder of event groups serves, and how their counters are: counters/groups/<folder>/cpu.cfg, so that a
- * new CPU is a new folder and no code.
+ * Says which CPUs a folder of event groups serves, and how their counters are: counters/groups/<folder>/cpu.cfg, so
+ * that a new CPU is a new folder and no code.
  *
  *     name      AMD Zen 3                             the core, for people
  *     cpu       AuthenticAMD 25 0-15 32-47            vendor, family, models as in /proc/cpuinfo; may repeat

@@ -11,7 +11,7 @@
 #include <stddef.h>
 
 /*
- * What a name (not terminated; name_chars long) stands for. Returns 0 with *value set, -ENODATA if its value is
+ * Finds what a name (not terminated; name_chars long) stands for. Returns 0 with *value set, -ENODATA if its value is
  * missing, -ENOENT if there is no such name.
  */
 typedef int (*ctr_expr_lookup_fn)(void *context, const char *name, size_t name_chars, double *value);

@@ -149,7 +149,7 @@ void ctr_session_forget(struct ctr_session *s)
         s->is_measured[i] = false;
 }
 
-/* Why a count is not believed by itself. */
+/* Says why a count is not believed by itself. */
 enum doubt { NO_DOUBT, NEVER_RAN, RAN_TOO_LITTLE, ZERO_ESTIMATE, IMPOSSIBLE };
 
 enum { MIN_RUN_PERCENT = 10 }; /* below that an estimate rests on too little */
@@ -303,7 +303,7 @@ int ctr_reading_subtract(struct ctr_reading *r, const struct ctr_reading *overhe
     return 0;
 }
 
-/* What evaluating a formula found out. */
+/* Holds what evaluating a formula found out. */
 struct lookup {
     const struct ctr_reading *reading;
     size_t missing; /* index of the last event without a value, or n_events */

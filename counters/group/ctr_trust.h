@@ -1,6 +1,6 @@
 /*
- * What known work has shown of a group's events and metrics (ctr_proof.h finds it out, readings heed it): a refuted
- * event or metric has no value, and a zero of an event that nothing proves has none either.
+ * Holds what known work has shown of a group's events and metrics (ctr_proof.h finds it out, readings heed it): a
+ * refuted event or metric has no value, and a zero of an event that nothing proves has none either.
  */
 #ifndef CTR_TRUST_H
 #define CTR_TRUST_H

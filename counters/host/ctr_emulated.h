@@ -1,6 +1,6 @@
 /*
- * Whether this program runs in an emulator of its CPU, such as QEMU's user emulation: it then computes and counts as on
- * that CPU, but its times are the emulator's.
+ * Tells whether this program runs in an emulator of its CPU, such as QEMU's user emulation: it then computes and counts
+ * as on that CPU, but its times are the emulator's.
  */
 #ifndef CTR_EMULATED_H
 #define CTR_EMULATED_H

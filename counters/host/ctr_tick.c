@@ -80,7 +80,9 @@ static void finish(void)
 
 #endif
 
-/* Waits for a value: it goes into the condition of a branch, so that cores which fence by instruction wait for it, too. */
+/*
+ * Waits for a value: it goes into the condition of a branch, so that cores which fence by instruction wait for it, too.
+ */
 uint64_t ctr_tick_load(const void *p)
 {
     uint64_t before, after;

@@ -1,4 +1,6 @@
-/* What kind of instruction a few bytes of machine code are: a decoder that goes no further than its classes need. */
+/*
+ * Tells what kind of instruction a few bytes of machine code are: a decoder that goes no further than its classes need.
+ */
 #ifndef COUNTERS_OBSERVE_OBS_INSN_H
 #define COUNTERS_OBSERVE_OBS_INSN_H
 

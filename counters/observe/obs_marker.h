@@ -1,7 +1,7 @@
 /*
- * How a watched program speaks to its observer: by a system call that does not exist. An observer (obs_plugin.c) sees
- * number and arguments; every kernel and emulator answers ENOSYS, so a program with markers runs anywhere. Written as
- * one instruction, a marker adds no access to the stream that it delimits.
+ * Describes how a watched program speaks to its observer: by a system call that does not exist. An observer
+ * (obs_plugin.c) sees number and arguments; every kernel and emulator answers ENOSYS, so a program with markers runs
+ * anywhere. Written as one instruction, a marker adds no access to the stream that it delimits.
  *
  *     obs_mark_buffer(tag, address, bytes)   any number of times; an access belongs to the first buffer that holds it
  *     obs_mark_stack(address, bytes)         memory that is known to be the stack
@@ -9,8 +9,8 @@
  *     obs_mark_phase(phase)                  as often as wanted
  *     obs_mark_end()                         counting ends; the observer writes its result
  *
- * Tags and phases are the simulator's (sim/base/access.h): small numbers that the caller gives a meaning. One region per
- * run, of one thread.
+ * Tags and phases are the simulator's (sim/base/access.h): small numbers that the caller gives a meaning. One region
+ * per run, of one thread.
  */
 #ifndef COUNTERS_OBSERVE_OBS_MARKER_H
 #define COUNTERS_OBSERVE_OBS_MARKER_H

@@ -226,7 +226,7 @@ static const char *read_end(struct reader *in, char **rest)
     return NULL;
 }
 
-/* What is wrong with a line, or NULL. */
+/* Reads a line. Returns what is wrong with it, or NULL. */
 static const char *read_line(struct reader *in, char *line)
 {
     static const struct {

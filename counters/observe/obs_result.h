@@ -1,5 +1,6 @@
 /*
- * What an observer found: the counts of one region of one program, as it writes them to a file and others read them.
+ * Describes what an observer found: the counts of one region of one program, as it writes them to a file and others
+ * read them.
  *
  * The file is text, one fact a line, blanks between words, all numbers decimal; it is written under a temporary name
  * and renamed when complete, and its last line is "end":

@@ -16,14 +16,15 @@
 
 /*
  * Loads the copies that were made for this very program, and puts them into place; accesses go to s from then on.
- * Returns 0; -ENOENT if there is no such file; -EINVAL for a file of another program; -errno; each with one line in why.
+ * Returns 0; -ENOENT if there is no such file; -EINVAL for a file of another program; -errno; each with one line in
+ * why.
  */
 int obs_rewritten_load(const char *path, struct obs_stream *s, char *why, size_t why_bytes);
 
-/* Whether all functions are copies whose stack matters. */
+/* Tells whether all functions are copies whose stack matters. */
 bool obs_rewritten_is_whole(void);
 
-/* Whether a place in the program is one of the copies. */
+/* Tells whether a place in the program is one of the copies. */
 bool obs_rewritten_holds(const void *place);
 
 /* Hands the stream what has been recorded: before anything else is. Nothing to do if nothing is loaded. */

@@ -25,7 +25,7 @@ struct function {
     char name[64], why_not[96];
 };
 
-/* Where indirect jumps may lead. */
+/* Says where indirect jumps may lead. */
 struct target {
     uint32_t original, copy;
 };

@@ -322,7 +322,7 @@ static void count_outside(struct obs_stream *s, const struct pending *p, unsigne
         add_line(&s->outside_lines[phase], line);
 }
 
-/* What lies in a buffer goes to the simulator and into the trace. */
+/* Hands what lies in a buffer to the simulator and to the trace. */
 static void hand_on(struct obs_stream *s, const struct pending *p, unsigned tag, unsigned phase)
 {
     take(s, p, tag, phase);

@@ -56,7 +56,7 @@ void obs_stream_free(struct obs_stream *s); /* NULL is fine */
 /* The place of an instruction of the function of that name (NULL: unknown); NULL when out of memory. */
 struct obs_site *obs_stream_site(struct obs_stream *s, const char *function);
 
-/* What instructions of that function must be counted in: [OBS_N_CLASSES]. */
+/* Returns what instructions of that function must be counted in: [OBS_N_CLASSES]. */
 uint64_t *obs_stream_instructions(struct obs_stream *s, const char *function);
 
 /* Incremented by the emulator before every instruction that may touch memory. */
@@ -71,7 +71,9 @@ void obs_stream_mark_masked(struct obs_stream *s, unsigned phase);
 /* One piece of an access. Does nothing while no region is open. */
 void obs_stream_access(struct obs_site *site, uint64_t address, uint32_t bytes, bool is_store);
 
-/* A prefetch instruction's request, handed on as one of the buffer that holds its address or is nearest; not of stack. */
+/*
+ * A prefetch instruction's request, handed on as one of the buffer that holds its address or is nearest; not of stack.
+ */
 void obs_stream_prefetch(struct obs_site *site, uint64_t address);
 
 /* The markers of obs_marker.h. */

@@ -1,6 +1,6 @@
 /*
- * Where counts come from: a table of functions behind every session. ctr_source_perf is this computer's counters
- * through perf_event_open; tests have a computer made up, with counters that are dead, taken or lie.
+ * Describes where counts come from: a table of functions behind every session. ctr_source_perf is this computer's
+ * counters through perf_event_open; tests have a computer made up, with counters that are dead, taken or lie.
  *
  * A source counts for the calling thread. Known work (ctr_loop.h) is run through it, so that a source that is no
  * hardware can count it too.

@@ -12,7 +12,10 @@
 
 enum { MAX_ATTEMPTS = 3 };
 
-/* Of the branches of a loop; interrupts and the calls around it add some dozens to a hundred thousand. */
+/*
+ * Says by what share of a loop's branches a count may be off. Interrupts and the calls around it add some dozens to a
+ * hundred thousand.
+ */
 static const double tolerance = 0.02;
 
 struct census {

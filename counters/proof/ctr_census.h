@@ -1,6 +1,6 @@
 /*
- * Which counters of this computer count: the same event on all of them at once, while a loop makes a known number of
- * it. Hypervisors hand out counters that stand still, and such a counter makes a false zero of whatever it is given.
+ * Tells which counters of this computer count: the same event on all of them at once, while a loop makes a known number
+ * of it. Hypervisors hand out counters that stand still, and such a counter makes a false zero of whatever it is given.
  *
  * Counters have no names here but their order in a set: the kernel deals them out in that order.
  */

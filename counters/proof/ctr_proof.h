@@ -12,7 +12,7 @@
 
 #include "counters/group/ctr_session.h"
 
-/* What one turn of a loop makes of a metric. */
+/* Says what one turn of a loop makes of a metric. */
 struct ctr_claim {
     const char *loop, *metric;
     double made;              /* per turn */
@@ -25,7 +25,7 @@ const struct ctr_claim *ctr_claim_at(size_t i);
 
 enum { CTR_MAX_CLAIMS = 48 };
 
-/* What came of each claim. */
+/* Holds what came of each claim. */
 struct ctr_evidence {
     bool is_tried;   /* false: the group has no such metric, or the CPU no such instruction */
     bool is_counted; /* false: the count was missing */

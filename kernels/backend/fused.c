@@ -2,7 +2,9 @@
 
 #include "kernels/shape/sizes.h"
 
-/* So many tiles of a run are finished together: in L1 still, and enough of them that the run is worth its preparation. */
+/*
+ * So many tiles of a run are finished together: in L1 still, and enough of them that the run is worth its preparation.
+ */
 enum { FUSED_TILES = 16 };
 
 /* Moves an address on, if there is one. */

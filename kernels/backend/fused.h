@@ -1,6 +1,6 @@
 /*
- * What follows a convolution in a network, fused: scale, bias, residual add, activation, on each output tile when its
- * last channel set has been accumulated, while it is in L1.
+ * Does what follows a convolution in a network, fused: scale, bias, residual add, activation, on each output tile when
+ * its last channel set has been accumulated, while it is in L1.
  *
  * It needs nothing from the nests: a back-end around another one looks for the computing steps that end their
  * reduction, and works on the same box of outputs. With a sink it emits its accesses instead, around a replaying
@@ -13,7 +13,7 @@
 #include "kernels/plan/plan.h"
 #include "kernels/ukr/epilogue.h"
 
-/* What is fused. Addresses of whole tensors, real or synthetic; 0: without that term. */
+/* Says what is fused. Addresses of whole tensors, real or synthetic; 0: without that term. */
 struct conv_after {
     uint64_t out, scale, bias, residual; /* [n][k][p][q], [k], [k], [n][k][p][q] */
     enum conv_activation activation;

@@ -199,7 +199,10 @@ static uint32_t widen(uint32_t bits, size_t n)
     return wide;
 }
 
-/* Where the windows of a tile start, and which of their taps meet no padding: whole rows of windows, or parts of one. */
+/*
+ * Sets where the windows of a tile start, and which of their taps meet no padding: whole rows of windows, or parts of
+ * one.
+ */
 static void set_windows_by_rows(const struct conv_problem *v, const struct conv_step *s, struct conv_taps *t)
 {
     size_t row = s->win0 / v->q, column = s->win0 % v->q;

@@ -174,7 +174,7 @@ void conv_work_meter_take(struct conv_work_meter *m, const struct conv_plan *pla
 
 /* ---- emission ---- */
 
-/* What is due now of `each` per unit of work; the fraction is owed on. */
+/* Returns what is due now of `each` per unit of work; the fraction is owed on. */
 static uint64_t due(const double each[CONV_N_WORKS], const double work[CONV_N_WORKS], double *owed)
 {
     uint64_t whole;

@@ -1,6 +1,6 @@
 /*
- * What compiled code loads and stores beside the tensors: spilled registers, arguments that are handed over in memory,
- * saved registers, and what it reads of plans and descriptors. All of that is called its stack here.
+ * Describes what compiled code loads and stores beside the tensors: spilled registers, arguments that are handed over
+ * in memory, saved registers, and what it reads of plans and descriptors. All of that is called its stack here.
  *
  * No source line says how much it is: the compiler decides. So it is observed (experiments/stack), and described per
  * phase as so many loads and stores for each unit of some kinds of work, which are known of every step.
@@ -76,8 +76,8 @@ void conv_work_meter_take(struct conv_work_meter *m, const struct conv_plan *pla
                           const struct conv_step *s, double work[CONV_N_WORKS]);
 
 /*
- * Emits what a step of so much work does on its stack, evenly over the lines. Fractions of accesses are owed to the next
- * step of the phase.
+ * Emits what a step of so much work does on its stack, evenly over the lines. Fractions of accesses are owed to the
+ * next step of the phase.
  */
 struct conv_stack_emitter {
     const struct conv_stack *stack;

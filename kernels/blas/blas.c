@@ -66,7 +66,7 @@ void conv_blas_unload(struct conv_blas *blas)
     *blas = (struct conv_blas){ 0 };
 }
 
-/* What is allocated and given back is what the next call gets. */
+/* Allocates a buffer and gives it back: the next call gets the same one. */
 void *conv_blas_buffer(const struct conv_blas *blas)
 {
     void *(*take)(int), *buffer;

@@ -25,7 +25,7 @@ struct conv_blas {
 int conv_blas_load(struct conv_blas *blas, char *why, size_t why_bytes);
 void conv_blas_unload(struct conv_blas *blas);
 
-/* Where the next call packs its panels: the library's own memory; NULL if it does not tell. */
+/* Returns where the next call packs its panels: the library's own memory; NULL if it does not tell. */
 void *conv_blas_buffer(const struct conv_blas *blas);
 
 /* The routines that sgemm consists of, for one core. */

@@ -1,6 +1,7 @@
 /*
- * kernels/blas/blas.h for programs that OpenBLAS is linked into: a static program cannot load it. Takes the place of blas.c,
- * for the program that is run under emulation. The core type must be in the environment before the program starts.
+ * kernels/blas/blas.h for programs that OpenBLAS is linked into: a static program cannot load it. Takes the place of
+ * blas.c, for the program that is run under emulation. The core type must be in the environment before the program
+ * starts.
  */
 #include "kernels/blas/blas.h"
 

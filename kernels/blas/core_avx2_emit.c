@@ -1,7 +1,7 @@
 /*
- * A call is a column of whole window panels, or one narrower panel. Beside twelve filters, half of them go with the first
- * panel, then the halves in turns with two panels at a time, each panel the second of one pair and the first of the
- * next, and at last the other half with the last panel.
+ * A call is a column of whole window panels, or one narrower panel. Beside twelve filters, half of them go with the
+ * first panel, then the halves in turns with two panels at a time, each panel the second of one pair and the first of
+ * the next, and at last the other half with the last panel.
  */
 #include "kernels/blas/core_kernels.h"
 #include "kernels/blas/core_loads.h"

@@ -1,6 +1,6 @@
 #include "kernels/blas/core_copies.h"
 
-/* Of a step and a column on: n elements, `count` times, so many steps and columns apart. */
+/* Describes accesses from a step and a column on: n elements, `count` times, so many steps and columns apart. */
 #define LOADS(step, column, n, count, by_steps, by_columns)                                                            \
     {                                                                                                                  \
         SIM_LOAD, step, column, n, count, by_steps, by_columns                                                         \

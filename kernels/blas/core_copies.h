@@ -1,7 +1,7 @@
 /*
- * The packing routines of OpenBLAS's cores (Debian's 0.3.21), as they were observed access by access: x86's in copies of
- * their machine code, POWER10's under emulation (counters/observe/). A panel of one filter ends, on most of x86, in a copy
- * of up to three elements that touches some of them twice.
+ * The packing routines of OpenBLAS's cores (Debian's 0.3.21), as they were observed access by access: x86's in copies
+ * of their machine code, POWER10's under emulation (counters/observe/). A panel of one filter ends, on most of x86, in
+ * a copy of up to three elements that touches some of them twice.
  */
 #ifndef KERNELS_CORE_COPIES_H
 #define KERNELS_CORE_COPIES_H

@@ -1,4 +1,4 @@
-/* What the micro-kernels of OpenBLAS's cores touch, in the order of their machine code (struct conv_ukr). */
+/* Lists what the micro-kernels of OpenBLAS's cores touch, in the order of their machine code (struct conv_ukr). */
 #ifndef KERNELS_CORE_KERNELS_H
 #define KERNELS_CORE_KERNELS_H
 

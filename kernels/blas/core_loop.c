@@ -6,7 +6,7 @@
 
 /* ---- bodies ---- */
 
-/* Where the bodies from one on ask for outputs. */
+/* Says where the bodies from one on ask for outputs. */
 struct place {
     uint64_t addr;
     int64_t step_bytes; /* from one body to the next, */

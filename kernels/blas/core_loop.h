@@ -1,14 +1,14 @@
 /*
- * The loops of OpenBLAS's micro-kernels, as their machine code has them: bodies of several steps, with prefetches between
- * the loads, and the updates of outputs behind them. What a kernel's loops ask for is data; the addresses are those of
- * Debian's 0.3.21, observed instruction by instruction (counters/observe/).
+ * The loops of OpenBLAS's micro-kernels, as their machine code has them: bodies of several steps, with prefetches
+ * between the loads, and the updates of outputs behind them. What a kernel's loops ask for is data; the addresses are
+ * those of Debian's 0.3.21, observed instruction by instruction (counters/observe/).
  */
 #ifndef KERNELS_CORE_LOOP_H
 #define KERNELS_CORE_LOOP_H
 
 #include "kernels/ukr/ukr.h"
 
-/* What a prefetch asks for: so many bytes beyond ... */
+/* Says what a prefetch asks for: so many bytes beyond ... */
 enum core_asks {
     ASKS_WINDOWS, /* the step's first window */
     ASKS_FILTERS, /* the step's first filter */
@@ -47,8 +47,8 @@ void conv_core_loop_emit(const struct core_loop *l, const struct core_body *b, s
                          struct sim_sink *sink);
 
 /*
- * How a tile's outputs are updated: groups of rows after each other; of a group the pieces of its rows, some pieces of
- * some rows at a time: all of these loaded, then all stored.
+ * Says how a tile's outputs are updated: groups of rows after each other; of a group the pieces of its rows, some
+ * pieces of some rows at a time: all of these loaded, then all stored.
  */
 struct core_update {
     size_t group_rows, rows, pieces;

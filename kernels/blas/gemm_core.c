@@ -6,7 +6,10 @@
 #include "kernels/blas/core_copies.h"
 #include "kernels/blas/core_kernels.h"
 
-/* Of a core: its name and instruction set; block sizes; width of cleared pieces; micro-kernel's tile and emission. */
+/*
+ * Describes a core: its name and instruction set; block sizes; width of cleared pieces; micro-kernel's tile and
+ * emission.
+ */
 #define X86_CORE(core, isa_, p_, q_, r_, zero, windows, filters, copies_, emit_)                                       \
     {                                                                                                                  \
         .name = core, .p = p_, .q = q_, .r = r_, .unroll_win = windows, .first_pass_f = 12, .copies = copies_,         \
@@ -75,7 +78,7 @@ const struct conv_gemm_core *conv_gemm_core_find(const char *name)
     return NULL;
 }
 
-/* What runs on every CPU of the family that OpenBLAS's builds are for. */
+/* Names the core that runs on every CPU of the family that OpenBLAS's builds are for. */
 #if defined(__x86_64__)
 #define LEAST_CORE "Nehalem"
 #elif defined(__powerpc64__)

@@ -1,6 +1,6 @@
 /*
- * How OpenBLAS's sgemm blocks and what its kernels load, per core type (DYNAMIC_ARCH build, 0.3.21): data for the
- * replay of the baseline.
+ * Describes how OpenBLAS's sgemm blocks and what its kernels load, per core type (DYNAMIC_ARCH build, 0.3.21): data for
+ * the replay of the baseline.
  *
  * Sources: OpenBLAS's param.h (P, Q, unroll), driver/level3/level3.c (block order); observation of Debian's build for
  * what its copy routines and micro-kernels touch, in which order. R follows from the buffer size at run time.

@@ -36,7 +36,7 @@ extern const double csa_default_share;
  */
 struct csa_caches csa_caches_of(const struct sim_machine *m, double share);
 
-/* What the letters of a plan mean, for people. */
+/* These texts explain the letters of a plan. */
 #define CSA_NC_TEXT "Nc: channels per tile"
 #define CSA_K2_TEXT "K2: streaming tiles kept in L2"
 #define CSA_K3_TEXT "K3: stationary tiles kept in L3"

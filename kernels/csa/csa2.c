@@ -7,7 +7,7 @@
 #include "kernels/ukr/pack.h"
 #include "kernels/ukr/slots.h"
 
-/* What no machine file says, the same on all machines that were looked at. */
+/* No machine file has these constants. They were the same on all machines that were looked at. */
 static const double page_bytes = 4096, tlb_pages = 64;
 /* Data hit a level up to this share of it, and miss it from that share on. */
 static const double fits_share = 0.5, overflows_share = 1.5;
@@ -79,7 +79,7 @@ struct csa2_machine csa2_machine_of(const struct sim_machine *m)
 
 enum { L1, L2, L3, MEMORY, N_PLACES };
 
-/* How data are spread over the places that they come from: shares that sum to 1. */
+/* Says how data are spread over the places that they come from: shares that sum to 1. */
 struct places {
     double share[N_PLACES];
 };
@@ -111,7 +111,7 @@ double csa2_share_beyond(double bytes, double capacity_bytes)
     return fmin(1, fmax(0, (bytes / capacity_bytes - fits_share) / (overflows_share - fits_share)));
 }
 
-/* Where data come from that are used again after so many other bytes. */
+/* Returns where data come from that are used again after so many other bytes. */
 static struct places after(const struct csa2_machine *m, double bytes)
 {
     const double capacity[MEMORY] = { m->l1_bytes, m->l2_bytes, m->l3_bytes };
@@ -168,15 +168,15 @@ static double page_share(double plane_bytes)
     return fmin(1, plane_bytes / page_bytes);
 }
 
-/* What of pages used in turn the TLB does not hold. */
+/* Returns the share of pages used in turn that the TLB does not hold. */
 static double tlb_misses(double pages)
 {
     return fmin(1, fmax(0, (pages - tlb_pages / 2) / tlb_pages));
 }
 
 /*
- * What of a stationary tile L1 loses while a streaming tile and the outputs pass by. The two panels are all that is used,
- * and each is one piece of memory: they hit up to the whole capacity.
+ * Returns the share of a stationary tile that L1 loses while a streaming tile and the outputs pass by. The two panels
+ * are all that is used, and each is one piece of memory: they hit up to the whole capacity.
  */
 static double lost_share(const struct layer *l, double stationary_bytes)
 {
@@ -208,7 +208,7 @@ static void count_filters(struct layer *l)
     }
 }
 
-/* What packing reads of a channel's plane at a time. */
+/* Holds what packing reads of a channel's plane at a time. */
 struct region {
     double bytes, runs; /* runs: pieces that do not follow one another */
     double extra_lines; /* of a run that starts anywhere */

@@ -14,8 +14,8 @@
  *   - packed panels: weight stationary writes whole sets of them, beyond L1;
  *   - state: whether the layer finds its tensors in a cache or in memory.
  *
- * Where data of a size lie is not all or nothing: they hit a level entirely up to half its capacity, and not at all from
- * one and a half times that on.
+ * Where data of a size lie is not all or nothing: they hit a level entirely up to half its capacity, and not at all
+ * from one and a half times that on.
  */
 #ifndef KERNELS_CSA2_H
 #define KERNELS_CSA2_H
@@ -43,7 +43,7 @@ struct csa2_term_record {
 
 const struct csa2_term_record *csa2_term_at(size_t term); /* term < CSA2_N_TERMS */
 
-/* What a layer finds in the caches when it starts. */
+/* Says what a layer finds in the caches when it starts. */
 enum csa2_state {
     CSA2_COLD, /* nothing: its tensors come from memory */
     CSA2_WARM, /* what the same layer left behind in a run before */

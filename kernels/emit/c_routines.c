@@ -4,7 +4,7 @@
 
 #include "kernels/emit/c_ukr.h"
 
-/* Where a routine is printed to, and what it is called. */
+/* Says where a routine is printed to, and what it is called. */
 struct printer {
     FILE *out;
     const char *prefix;

@@ -7,7 +7,7 @@
 #include "kernels/emit/c_routines.h"
 #include "kernels/emit/texts.h"
 
-/* What an instruction set brings along: the text behind the common one, and flags. */
+/* Says what an instruction set brings along: the text behind the common one, and flags. */
 static const struct {
     enum cpu_isa isa;
     const char *text, *flags;

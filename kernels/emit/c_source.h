@@ -1,4 +1,7 @@
-/* Programs as C: what a local compiler needs to build a layer's function, in one file without other headers than its own. */
+/*
+ * Programs as C: what a local compiler needs to build a layer's function, in one file without other headers than its
+ * own.
+ */
 #ifndef KERNELS_EMIT_C_SOURCE_H
 #define KERNELS_EMIT_C_SOURCE_H
 
@@ -14,7 +17,7 @@ enum { CONV_C_NAME_BYTES = 64 };
  */
 void conv_c_name(char name[CONV_C_NAME_BYTES], const char *layer, size_t number);
 
-/* What the code needs of the compiler, such as "-mavx512f -mfma", by the program's micro-kernel. */
+/* Returns what the code needs of the compiler, such as "-mavx512f -mfma", by the program's micro-kernel. */
 const char *conv_c_flags(const struct conv_plan *plan);
 
 /* Prints what all functions of a file have in common. The plans' micro-kernels have the same instruction set. */

@@ -225,7 +225,7 @@ static void print_call(const struct conv_c_ukr *p, size_t code)
     fprintf(p->out, ");\n}\n\n");
 }
 
-/* Whether a routine with this one's code prefetches. */
+/* Tells whether a routine with this one's code prefetches. */
 static bool asks(const struct conv_program *program, const struct conv_routine *r)
 {
     for (size_t i = 0; i < program->n_routines; i++) {

@@ -18,7 +18,7 @@ static size_t n_sets(const struct conv_routine_ukr *u)
     return u->n_win < sizeof sets / sizeof sets[0] ? sets[u->n_win] : 1;
 }
 
-/* Whether a single window takes several steps at a time: then six filters are whole vectors. */
+/* Tells whether a single window takes several steps at a time: then six filters are whole vectors. */
 static bool has_blocks(const struct conv_routine_ukr *u)
 {
     return u->n_win == 1 && u->n_f == PANEL;

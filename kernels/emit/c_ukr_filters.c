@@ -130,7 +130,10 @@ static void print_walk(const struct conv_c_ukr *p)
 
 /* ---- a single tap ---- */
 
-/* Steps that run into accumulators of their own, if there are registers: those of few windows would wait for each other. */
+/*
+ * Steps that run into accumulators of their own, if there are registers: those of few windows would wait for each
+ * other.
+ */
 static size_t n_sets(const struct conv_c_ukr *p)
 {
     static const size_t sets[] = { 1, 4, 3, 2, 2 };

@@ -1,4 +1,4 @@
-/* What the printers of micro-kernels in C have in common. Internal to kernels/emit. */
+/* Declares what the printers of micro-kernels in C have in common. Internal to kernels/emit. */
 #ifndef KERNELS_EMIT_C_UKR_PRINT_H
 #define KERNELS_EMIT_C_UKR_PRINT_H
 
@@ -7,8 +7,8 @@
 #include "kernels/emit/program.h"
 
 /*
- * What is printed, and where to: the code of one routine, or of several that differ by their tables only; of a register
- * tile of it, the windows from `first` on, n_win of them.
+ * Says what is printed, and where to: the code of one routine, or of several that differ by their tables only; of a
+ * register tile of it, the windows from `first` on, n_win of them.
  */
 struct conv_c_ukr {
     FILE *out;

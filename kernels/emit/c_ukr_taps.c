@@ -1,6 +1,6 @@
 /*
- * Panels of AVX2's 16x24_taps: windows side by side that are loaded where they are, masked where a tap meets padding; few
- * of them take a broadcast each, and the panel's filters lie side by side.
+ * Panels of AVX2's 16x24_taps: windows side by side that are loaded where they are, masked where a tap meets padding;
+ * few of them take a broadcast each, and the panel's filters lie side by side.
  */
 #include <inttypes.h>
 

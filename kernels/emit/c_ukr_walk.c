@@ -24,7 +24,7 @@ uint32_t conv_c_all_windows(const struct conv_c_ukr *p)
     return bits(p->n_win);
 }
 
-/* Whether no tap leaves out any of n windows from `first` on. */
+/* Tells whether no tap leaves out any of n windows from `first` on. */
 static bool is_whole(const struct conv_routine *r, size_t first, size_t n)
 {
     size_t t = 0;
@@ -81,7 +81,7 @@ void conv_c_print_tap(const struct conv_c_ukr *p, size_t g, void (*products)(con
     fprintf(p->out, "        filter += %zu;\n        }\n", p->u->n_f);
 }
 
-/* What the steps of a group ask for. */
+/* Prints what the steps of a group ask for. */
 static void print_asking_group(const struct conv_c_ukr *p)
 {
     if (p->asks && p->u->group > 1)

@@ -27,7 +27,7 @@ void conv_fold_release(struct conv_fold *f)
 
 /* ---- what goes on evenly ---- */
 
-/* Whether two calls differ by nothing but where they are, and how they move on in loops from `depth` on. */
+/* Tells whether two calls differ by nothing but where they are, and how they move on in loops from `depth` on. */
 static bool is_alike(const struct conv_item *a, const struct conv_item *b, unsigned depth)
 {
     return !a->times && !b->times && a->routine == b->routine && !memcmp(a->step, b->step, depth * sizeof a->step[0]);
@@ -38,7 +38,7 @@ static bool same_frame(const struct conv_item *a, const struct conv_item *b)
     return a->times == b->times && a->n_body == b->n_body;
 }
 
-/* Whether c is as far from b as b is from a, in every call. */
+/* Tells whether c is as far from b as b is from a, in every call. */
 static bool is_even(const struct conv_item *a, const struct conv_item *b, const struct conv_item *c)
 {
     if (!a->times) {
@@ -59,7 +59,7 @@ static bool is_even(const struct conv_item *a, const struct conv_item *b, const 
     return true;
 }
 
-/* Whether the item is what a loop's body, of which `body` is a part, does in iteration number n. */
+/* Tells whether the item is what a loop's body, of which `body` is a part, does in iteration number n. */
 static bool continues(const struct conv_item *body, const struct conv_item *item, size_t n)
 {
     if (!body->times) {
@@ -132,7 +132,7 @@ static bool extend(struct conv_fold *f)
     return false;
 }
 
-/* Whether the last items are PARTS times k, which move on evenly. */
+/* Tells whether the last items are PARTS times k, which move on evenly. */
 static bool repeats(const struct conv_fold *f, size_t k)
 {
     const struct conv_item *first = f->item + f->n - PARTS * k;

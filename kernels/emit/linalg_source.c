@@ -164,7 +164,7 @@ static void print_function(const struct conv_problem *p, const char *name, const
 
 /* ---- the script ---- */
 
-/* Of the packed product: images, filter tiles, input tiles, taps of channels. */
+/* Names the dimensions of the packed product: images, filter tiles, input tiles, taps of channels. */
 enum { IMAGES, FILTER_TILES, INPUT_TILES, TAPS, N_DIMENSIONS };
 
 /* A loop: one dimension, cut into pieces of a size. */
@@ -245,7 +245,7 @@ static void print_fusion(const char *what, const char *from, const struct level 
             what, l->name, l->name, made, what, from, l->name, loop);
 }
 
-/* Where the script has got to: suffixes of values' names. */
+/* Says where the script has got to: suffixes of values' names. */
 struct script {
     FILE *out;
     char tiles[32], packed[32];

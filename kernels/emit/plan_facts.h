@@ -1,4 +1,7 @@
-/* What a plan says to others than this program, as one flat record (plan_keys.def); and a plan made of such a record. */
+/*
+ * Tells others than this program what is in a plan, as one flat record (plan_keys.def); and makes a plan of such a
+ * record.
+ */
 #ifndef KERNELS_EMIT_PLAN_FACTS_H
 #define KERNELS_EMIT_PLAN_FACTS_H
 
@@ -27,7 +30,7 @@ struct conv_plan_key {
     size_t offset; /* of the member of struct conv_plan_facts */
 };
 
-/* Where the value of a key is in a record. */
+/* Says where the value of a key is in a record. */
 union conv_fact_place {
     const char **text;
     size_t *size;

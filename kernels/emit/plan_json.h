@@ -17,9 +17,9 @@ int conv_plans_to_json(const struct conv_noted_plan *plan, size_t n, char **text
 
 /*
  * Reads a file. What follows from others is derived anew where the file differs, and
- * plans->derived_anew names those keys, of the first plan that has some. other is as in conv_plan_of_facts. Returns 0; -errno of
- * opening it; -EINVAL with one line in why that names the file, the key and its value; -EOVERFLOW; -ENOMEM. On failure
- * *plans is empty.
+ * plans->derived_anew names those keys, of the first plan that has some. other is as in conv_plan_of_facts. Returns 0;
+ * -errno of opening it; -EINVAL with one line in why that names the file, the key and its value; -EOVERFLOW; -ENOMEM.
+ * On failure *plans is empty.
  */
 int conv_plans_read(struct conv_noted_plans *plans, const char *path, const struct conv_ukr *other, char *why,
                     size_t why_bytes);

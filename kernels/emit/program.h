@@ -25,8 +25,8 @@ struct conv_routine_ahead {
 };
 
 /*
- * What a routine is specialised for. All sizes are in floats. Vectors are windows, and each filter is broadcast; or
- * filters, and each window is. Of filters, and of windows by taps, the table has, tap by tap of a channel: where its
+ * Says what a routine is specialised for. All sizes are in floats. Vectors are windows, and each filter is broadcast;
+ * or filters, and each window is. Of filters, and of windows by taps, the table has, tap by tap of a channel: where its
  * input is, and which windows it is live for.
  */
 struct conv_routine_ukr {
@@ -74,7 +74,7 @@ struct conv_routine_finish {
 /* An operand's tensor beside those of plans: a number for each filter. */
 #define CONV_OPERAND_BIAS CONV_N_TENSORS
 
-/* What follows the convolution, fused. */
+/* Says what follows the convolution, fused. */
 struct conv_fusion {
     bool adds_bias;
     enum conv_activation activation;
@@ -110,18 +110,18 @@ struct conv_program {
 const char *conv_program_why_not(const struct conv_plan *plan);
 
 /*
- * Writes down a plan that can be: its nest, alone or with what follows it, or the packing of all of its filters. The plan must stay. Returns 0 or
- * -ENOMEM; then the program is empty.
+ * Writes down a plan that can be: its nest, alone or with what follows it, or the packing of all of its filters. The
+ * plan must stay. Returns 0 or -ENOMEM; then the program is empty.
  */
 int conv_program_of_nest(struct conv_program *p, const struct conv_plan *plan);
 int conv_program_of_fused(struct conv_program *p, const struct conv_plan *plan, const struct conv_fusion *after);
 int conv_program_of_filters(struct conv_program *p, const struct conv_plan *plan);
 void conv_program_release(struct conv_program *p);
 
-/* Whether a plan asks for no more than what the paper has: vectors of windows, and nothing is prefetched. */
+/* Tells whether a plan asks for no more than what the paper has: vectors of windows, and nothing is prefetched. */
 bool conv_program_is_plain(const struct conv_plan *plan);
 
-/* How many floats a micro-kernel's vectors have; 0: it is not emitted. */
+/* Returns how many floats a micro-kernel's vectors have; 0: it is not emitted. */
 size_t conv_emitted_lanes(const struct conv_ukr *ukr);
 
 #endif

@@ -1,4 +1,7 @@
-/* Calls of AVX2's 16x24, also by taps, as what they are made of: panels of filters, one after the other. Internal to kernels/emit. */
+/*
+ * Calls of AVX2's 16x24, also by taps, as what they are made of: panels of filters, one after the other. Internal to
+ * kernels/emit.
+ */
 #ifndef KERNELS_EMIT_PROGRAM_PANELS_H
 #define KERNELS_EMIT_PROGRAM_PANELS_H
 

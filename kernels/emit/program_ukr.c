@@ -11,7 +11,7 @@
 
 static const struct conv_binding at_zero = { { 0 } };
 
-/* What lies side by side in vectors. */
+/* Says what lies side by side in vectors. */
 enum side { WINDOWS, BLOCKS, FILTERS, FEW, PANELS, PARTS };
 
 struct emitted {

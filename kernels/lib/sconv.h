@@ -54,7 +54,9 @@ enum sconv_activation {
     SCONV_RELU6, /* min(max(x, 0), 6) */
 };
 
-/* What follows the convolution, done while an output tile is in the nearest cache: activation(sum + bias + residual).
+/*
+ * Says what follows the convolution, done while an output tile is in the nearest cache: activation(sum +
+ * bias + residual).
  */
 struct sconv_options {
     const float *bias; /* [out_c], copied; NULL = none */
@@ -79,25 +81,26 @@ struct sconv_team; /* threads that stay between runs */
  * Describes the caches: of this computer (path NULL), or from a machine file (sconv(3)). Asking the computer takes
  * milliseconds, so share one among plans. Returns 0; -ENOMEM; -errno of opening the file; -EINVAL for its content, with
  * one line in why (may be NULL if why_bytes is 0). Of a computer with AVX-512 it times for a fifth of a millisecond how
- * many vector instructions a cycle starts. What SCONV_TUNE and SCONV_WISDOM say (below) is read here. Where the computer does not tell its caches, typical sizes are assumed, and
- * sconv_plan_describe says so. libhwloc, which is asked, may crash when memory runs out: a program that must survive
- * that gives a path, and the machine to every plan. Nothing else of the library calls libhwloc.
+ * many vector instructions a cycle starts. What SCONV_TUNE and SCONV_WISDOM say (below) is read here. Where the
+ * computer does not tell its caches, typical sizes are assumed, and sconv_plan_describe says so. libhwloc, which is
+ * asked, may crash when memory runs out: a program that must survive that gives a path, and the machine to every plan.
+ * Nothing else of the library calls libhwloc.
  */
 SCONV_API int sconv_machine_create(struct sconv_machine **machine, const char *path, char *why, size_t why_bytes);
 SCONV_API void sconv_machine_free(struct sconv_machine *machine); /* NULL is fine; plans do not need it any more */
 
 /*
  * Wisdom: plans that were found by timing. With SCONV_TUNE=measure in the environment, sconv_plan_create times every
- * plan that may be good (some 0.1 to 2 seconds), once for each shape of a machine, and takes the fastest; with model, or
- * nothing, it asks a model, which takes microseconds. What was measured is remembered by the machine, and in the file that
- * SCONV_WISDOM names, which is read when a machine is created and kept up to date: several processes may share it. What
- * is remembered is used whatever SCONV_TUNE says. Lines are text, and belong to a CPU, a version of the library, caches
- * and a shape; those of others are kept and not used.
+ * plan that may be good (some 0.1 to 2 seconds), once for each shape of a machine, and takes the fastest; with model,
+ * or nothing, it asks a model, which takes microseconds. What was measured is remembered by the machine, and in the
+ * file that SCONV_WISDOM names, which is read when a machine is created and kept up to date: several processes may
+ * share it. What is remembered is used whatever SCONV_TUNE says. Lines are text, and belong to a CPU, a version of the
+ * library, caches and a shape; those of others are kept and not used.
  *
  * import adds a file's plans; export writes all that the machine knows, and keeps what the file has of other shapes; it
- * renames a finished file into place. Both return 0; -EINVAL for a NULL, or a file that is no wisdom or damaged; -ENOMEM;
- * -errno of opening, reading or writing; with one line in why that names file and line (may be NULL if why_bytes is 0).
- * forget forgets. Any number of threads may use one machine.
+ * renames a finished file into place. Both return 0; -EINVAL for a NULL, or a file that is no wisdom or damaged;
+ * -ENOMEM; -errno of opening, reading or writing; with one line in why that names file and line (may be NULL if
+ * why_bytes is 0). forget forgets. Any number of threads may use one machine.
  */
 SCONV_API int sconv_wisdom_import(struct sconv_machine *machine, const char *path, char *why, size_t why_bytes);
 SCONV_API int sconv_wisdom_export(const struct sconv_machine *machine, const char *path, char *why, size_t why_bytes);
@@ -136,11 +139,11 @@ SCONV_API int sconv_output_size(const struct sconv_plan *plan, size_t *out_h, si
 SCONV_API size_t sconv_plan_describe(const struct sconv_plan *plan, char *text, size_t text_bytes);
 
 /*
- * CSA as a call, for compilers: tells how a convolution is cut for a machine's caches, as JSON, and computes nothing. The
- * keys are those of sconv(3): shape, machine, micro-kernel, tiling, options, layouts of packed tensors, costs. machine
- * NULL: this computer. text is terminated, and *length (may be NULL) its length; what does not fit is -ENOBUFS, an empty
- * text, and the *length that would: text may be NULL if text_bytes is 0. Also returns what sconv_plan_create does, but
- * -ENOTSUP for SCONV_TUNED where that takes a direct kernel, which has no tiles.
+ * CSA as a call, for compilers: tells how a convolution is cut for a machine's caches, as JSON, and computes nothing.
+ * The keys are those of sconv(3): shape, machine, micro-kernel, tiling, options, layouts of packed tensors, costs.
+ * machine NULL: this computer. text is terminated, and *length (may be NULL) its length; what does not fit is -ENOBUFS,
+ * an empty text, and the *length that would: text may be NULL if text_bytes is 0. Also returns what sconv_plan_create
+ * does, but -ENOTSUP for SCONV_TUNED where that takes a direct kernel, which has no tiles.
  */
 enum sconv_planner {
     SCONV_PAPER, /* the paper's micro-kernel, of the widest vectors of this CPU, and its equations */
@@ -165,14 +168,14 @@ SCONV_API int sconv_run_check(const struct sconv_plan *plan, const float *src, c
                               const void *workspace, size_t workspace_bytes, char *why, size_t why_bytes);
 
 /*
- * Teams: threads that stay between runs, so that a run need not start and join its own. One team serves any plans, one run
- * after the other. Between runs its threads wait for the next for a tenth of a millisecond at most, and then sleep.
+ * Teams: threads that stay between runs, so that a run need not start and join its own. One team serves any plans, one
+ * run after the other. Between runs its threads wait for the next for a tenth of a millisecond at most, and then sleep.
  *
- * create starts threads - 1 threads, as the caller of a run is the first one; 0 means 1. Threads that cannot be started are
- * missing: that costs time, not the result. Threads run where create's caller may, but leave the core of a run's caller
- * to it if there is one for each; they take no signals. Returns 0; -EINVAL for NULL or more than SCONV_MAX_THREADS;
- * -ENOMEM. sconv_team_threads says how many there are, the caller among them. free waits for the threads to end; no run
- * may use the team then.
+ * create starts threads - 1 threads, as the caller of a run is the first one; 0 means 1. Threads that cannot be started
+ * are missing: that costs time, not the result. Threads run where create's caller may, but leave the core of a run's
+ * caller to it if there is one for each; they take no signals. Returns 0; -EINVAL for NULL or more than
+ * SCONV_MAX_THREADS; -ENOMEM. sconv_team_threads says how many there are, the caller among them. free waits for the
+ * threads to end; no run may use the team then.
  */
 SCONV_API int sconv_team_create(struct sconv_team **team, unsigned threads);
 SCONV_API unsigned sconv_team_threads(const struct sconv_team *team); /* 0 for NULL */
@@ -180,9 +183,9 @@ SCONV_API void sconv_team_free(struct sconv_team *team);              /* NULL is
 
 /*
  * Does what sconv_run does, on the threads of a team: takes the same arguments, checked by sconv_run_check, and returns
- * the same. A run has as many parts as its plan has threads; the team may have more or fewer. While another run uses the
- * team, and in a child process after fork, whose copy of the team has no threads, the caller does all parts alone. team
- * NULL: as sconv_run, which starts and joins threads of its own. Results are always the same, bit for bit.
+ * the same. A run has as many parts as its plan has threads; the team may have more or fewer. While another run uses
+ * the team, and in a child process after fork, whose copy of the team has no threads, the caller does all parts alone.
+ * team NULL: as sconv_run, which starts and joins threads of its own. Results are always the same, bit for bit.
  */
 SCONV_API int sconv_team_run(struct sconv_team *team, const struct sconv_plan *plan, const float *src, float *dst,
                              const float *residual, void *workspace, size_t workspace_bytes);

@@ -13,8 +13,8 @@ static bool is_float_aligned(const void *p)
 }
 
 /*
- * CONV_CPU limits the choice of kernels, so it is checked as well: a value that means nothing here would silently choose
- * the slowest.
+ * CONV_CPU limits the choice of kernels, so it is checked as well: a value that means nothing here would silently
+ * choose the slowest.
  */
 int conv_read_shape(struct conv_problem *p, const struct sconv_shape *s, struct conv_reason why)
 {

@@ -1,4 +1,4 @@
-/* What libsconv says of errors: a text for each, and the reason for the one at hand. */
+/* Says what errors are: a text for each, and the reason for the one at hand. */
 #include "kernels/lib/sconv_inside.h"
 
 #include <errno.h>

@@ -1,4 +1,6 @@
-/* A padded 3x3 convolution with ReLU, on a team of two threads: cc sconv_example.c $(pkg-config --cflags --libs sconv) */
+/*
+ * A padded 3x3 convolution with ReLU, on a team of two threads: cc sconv_example.c $(pkg-config --cflags --libs sconv)
+ */
 #include <sconv.h>
 #include <stdio.h>
 #include <stdlib.h>

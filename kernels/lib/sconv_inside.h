@@ -1,4 +1,4 @@
-/* What the library's files share: machines and plans as they are inside, checks of arguments, and reasons. */
+/* Declares what the library's files share: machines and plans as they are inside, checks of arguments, and reasons. */
 #ifndef KERNELS_SCONV_INSIDE_H
 #define KERNELS_SCONV_INSIDE_H
 

@@ -7,7 +7,7 @@
 #include "kernels/ukr/ports.h"
 #include "kernels/wisdom/wisdom.h"
 
-/* What most cores of the last years have at least: for computers that hide their caches. */
+/* Describes the caches that most cores of the last years have at least, for computers that hide theirs. */
 static const struct sim_machine typical = {
     .name = "typical",
     .n_levels = 3,

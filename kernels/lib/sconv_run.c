@@ -7,7 +7,7 @@
 #include "kernels/lib/team.h"
 #include "kernels/shape/sizes.h"
 
-/* What a run's parts have in common, and what became of each. */
+/* Holds what a run's parts have in common, and what became of each. */
 struct run {
     const struct sconv_plan *plan;
     struct conv_binding bind;

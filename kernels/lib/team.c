@@ -14,12 +14,16 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Looking for so long costs about as much as falling asleep and being woken, so it at most doubles what waiting costs. */
+/*
+ * Looking for so long costs about as much as falling asleep and being woken, so it at most doubles what waiting costs.
+ */
 enum { SPIN_NS = 100000, LOOKS = 32 };
 
 enum { TEAM_LINE = 64 }; /* bytes: what threads write lies on lines of its own */
 
-/* Whether a share of the current round has been taken: twice the round's number; one more once somebody has it. */
+/*
+ * Tells whether a share of the current round has been taken: twice the round's number; one more once somebody has it.
+ */
 struct ticket {
     _Alignas(TEAM_LINE) atomic_uint_least64_t taken;
 };
@@ -71,7 +75,7 @@ static uint64_t now_ns(void)
     return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-/* What somebody waits for. */
+/* Tells whether that for which somebody waits has come. */
 typedef bool (*is_over_fn)(struct sconv_team *t, uint64_t what);
 
 /* Looks for a bounded time. Returns whether it is over. */
@@ -138,8 +142,8 @@ static void wake(struct sconv_team *t, pthread_cond_t *who)
 /* ---- rounds ---- */
 
 /*
- * Takes shares of a round that nobody has, `first` before others. Somebody late, whose round is over, finds no ticket of
- * it; who has one keeps the round from ending, so that the job is the round's.
+ * Takes shares of a round that nobody has, `first` before others. Somebody late, whose round is over, finds no ticket
+ * of it; who has one keeps the round from ending, so that the job is the round's.
  */
 static void take_shares(struct sconv_team *t, uint64_t round, unsigned first)
 {
@@ -172,8 +176,8 @@ static void *serve(void *ctx)
 }
 
 /*
- * Has the members leave the core of the caller. A scheduler may wake a thread on the core that wakes it, and leave it there
- * behind the caller for milliseconds while another core is idle.
+ * Has the members leave the core of the caller. A scheduler may wake a thread on the core that wakes it, and leave it
+ * there behind the caller for milliseconds while another core is idle.
  */
 static void leave_core(struct sconv_team *t)
 {

@@ -70,7 +70,7 @@ static struct conv_step box(const struct sconv *s, enum conv_step_kind kind)
     };
 }
 
-/* Whether a tile's windows may all have a row of taps on padding. */
+/* Tells whether a tile's windows may all have a row of taps on padding. */
 static bool meets_padding(const struct sconv *s, const struct conv_step *step)
 {
     return step->win0 + step->n_win <= s->live.first || step->win0 >= s->live.end;
@@ -130,7 +130,7 @@ static int pack_filter_tiles(const struct sconv *s, struct range tiles)
     return err;
 }
 
-/* Where layers 3 to 5 go next: first tiles of A and B, and the channel set; n_c 0 at the end. */
+/* Says where layers 3 to 5 go next: first tiles of A and B, and the channel set; n_c 0 at the end. */
 struct place {
     size_t a, b;
     size_t c0, n_c;
@@ -203,7 +203,7 @@ static void prefetch_input(const struct sconv *s, struct conv_step *step, size_t
     step->ahead.is_top = !p->b && !s->plan->sconv.walks;
 }
 
-/* Whether the tiles of B come from afar: the first of A meets them before the others do. */
+/* Tells whether the tiles of B come from afar: the first of A meets them before the others do. */
 static bool is_first_pass(const struct pass *m)
 {
     return m->i == m->a.first;
@@ -232,9 +232,9 @@ static void prefetch_filters_soon(const struct sconv *s, struct conv_step *step,
 }
 
 /*
- * What the call of tile j of B prefetches. Input stationary: a share of the input tile that follows i, and in the first
- * pass the filter tiles ahead. Weight stationary: a share of the filter tile that follows i, and of the input tile that
- * takes j's place in the next set.
+ * Sets what the call of tile j of B prefetches. Input stationary: a share of the input tile that follows i, and in the
+ * first pass the filter tiles ahead. Weight stationary: a share of the filter tile that follows i, and of the input
+ * tile that takes j's place in the next set.
  */
 static void set_ahead(const struct sconv *s, struct conv_step *step, const struct pass *m, size_t j)
 {
@@ -257,21 +257,21 @@ static void set_ahead(const struct sconv *s, struct conv_step *step, const struc
     }
 }
 
-/* How many of n tiles of a size fit between first and end; at least 1, as the last one may be smaller. */
+/* Returns how many of n tiles of a size fit between first and end; at least 1, as the last one may be smaller. */
 static size_t whole_tiles(size_t first, size_t end, size_t size, size_t n)
 {
     return first < end ? max_size(1, min_size(n, (end - first) / size)) : 1;
 }
 
-/* How many shares are as long as number j of share(). */
+/* Returns how many shares are as long as number j of share(). */
 static size_t equal_shares(size_t total, size_t each, size_t j, size_t n)
 {
     return each * j < total ? whole_tiles(each * j, total, each, n) : n;
 }
 
 /*
- * Of n tiles of windows from j on, how many make a run. What is read ahead must move on as evenly as the tiles do; the
- * last whole tile of a plane prefetches other outputs than those before it.
+ * Returns how many of n tiles of windows from j on make a run. What is read ahead must move on as evenly as the tiles
+ * do; the last whole tile of a plane prefetches other outputs than those before it.
  */
 static size_t run_of_windows(const struct sconv *s, const struct conv_step *step, const struct pass *m, size_t j,
                              size_t n)
@@ -364,7 +364,7 @@ static int macro_tile(const struct sconv *s, struct range a, struct range b)
     return 0;
 }
 
-/* What layer 3 prepares before its tiles are used; a filter is packed once, for the first image. */
+/* Prepares what the tiles of layer 3 need; a filter is packed once, for the first image. */
 static int prepare_set(const struct sconv *s, struct range a, struct range b)
 {
     bool packs_filters = s->plan->sconv.options.packs_filters && s->image == 0;

@@ -18,13 +18,13 @@ static size_t groups_of_step(const struct conv_plan *plan)
     return plan->algorithm == CONV_DIRECT ? plan->direct.groups : 1;
 }
 
-/* Of an image. */
+/* Returns how many planes an image has. */
 static size_t n_planes(const struct conv_plan *plan)
 {
     return ceil_div(plan->problem.groups, groups_of_step(plan));
 }
 
-/* What an axis is shared out in. A direct step has all filters of its groups. */
+/* Returns how many units an axis is shared out in. A direct step has all filters of its groups. */
 static size_t n_units(const struct conv_plan *plan, enum conv_share_axis axis)
 {
     bool is_direct = plan->algorithm == CONV_DIRECT;
@@ -110,7 +110,7 @@ enum conv_share_axis conv_share_choose(const struct conv_plan *plan, size_t n_th
 
 /* ---- what a share is ---- */
 
-/* What a unit between two threads is shared out by. */
+/* Names the axis by which a unit between two threads is shared out. */
 static const enum conv_share_axis second_axis[CONV_N_SHARE_AXES] = {
     [CONV_SHARE_PLANES] = CONV_SHARE_WINDOWS,
     [CONV_SHARE_WINDOWS] = CONV_SHARE_FILTERS,
@@ -141,7 +141,9 @@ static size_t nearest_start(const struct conv_plan *plan, enum conv_share_axis a
     return place - start >= next - place ? next : start;
 }
 
-/* Returns where a thread's share begins: where all before it has as many outputs as the shares of the threads before. */
+/*
+ * Returns where a thread's share begins: where all before it has as many outputs as the shares of the threads before.
+ */
 static struct conv_share_place share_first(const struct conv_plan *plan, enum conv_share_axis axis, size_t thread,
                                            size_t n_threads)
 {
@@ -181,7 +183,7 @@ static struct conv_share_place place_of(const struct conv_share *s, const struct
     }
 }
 
-/* Whether windows are packed that the share reads. */
+/* Tells whether windows are packed that the share reads. */
 static bool packs_mine(const struct conv_share *s, const struct conv_step *step)
 {
     const size_t last = step->win0 + step->n_win - 1;
@@ -232,7 +234,7 @@ static int step(struct conv_backend *self, const struct conv_step *step)
     return s->inner->step(s->inner, step);
 }
 
-/* Of n tiles of a size from `from` on, how many begin before `at`. */
+/* Returns how many of n tiles of a size, from `from` on, begin before `at`. */
 static size_t tiles_before(size_t from, size_t size, size_t n, size_t at)
 {
     return at > from ? min_size(n, (at - from - 1) / size + 1) : 0;

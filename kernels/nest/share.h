@@ -1,7 +1,7 @@
 /*
  * Threads: each runs the whole nest through a back-end that passes on only the steps of its share, so that order and
- * blocking stay the nest's. Shares are ranges of one axis. Where its units cannot be shared out evenly, two threads share the
- * one between them, along a second axis. Everything a thread packs is used by that thread.
+ * blocking stay the nest's. Shares are ranges of one axis. Where its units cannot be shared out evenly, two threads
+ * share the one between them, along a second axis. Everything a thread packs is used by that thread.
  */
 #ifndef KERNELS_SHARE_H
 #define KERNELS_SHARE_H
@@ -9,7 +9,7 @@
 #include "kernels/nest/nest.h"
 
 enum conv_share_axis {
-    CONV_SHARE_PLANES, /* images and groups; direct: as many groups as a step has; one between two threads: by windows */
+    CONV_SHARE_PLANES,  /* images and groups; direct: a step's groups; one between two threads: by windows */
     CONV_SHARE_WINDOWS, /* tiles of windows; one between two threads: by filters */
     CONV_SHARE_FILTERS, /* tiles of filters; one between two threads: by windows; every thread packs all windows */
     CONV_N_SHARE_AXES,

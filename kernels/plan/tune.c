@@ -72,8 +72,8 @@ static bool windows_overlap(const struct conv_problem *p)
 
 /*
  * A wider tile, where loads bind the chosen one: it loads less often for as many multiply-adds, within a sixteenth. It
- * has fewer filters than windows, so that CSA keeps its windows in L1 and reads each of their lines once. In place, these
- * lie in as many pages as there are channels, where no prefetcher follows. NULL: none.
+ * has fewer filters than windows, so that CSA keeps its windows in L1 and reads each of their lines once. In place,
+ * these lie in as many pages as there are channels, where no prefetcher follows. NULL: none.
  */
 static const struct conv_ukr *choose_wider(const struct conv_problem *p, const struct conv_ukr *chosen,
                                            const struct csa_caches *caches)
@@ -196,10 +196,10 @@ static bool reads_in_place(const struct conv_problem *p, const struct conv_ukr *
 }
 
 /*
- * What a call of a micro-kernel costs beside its steps: 230 to 300 cycles, by least squares over the times of two CPUs,
- * with two ports, before calls came in runs (struct conv_run). In a run whose tensors are in L1 it is 65 to 80 slots of
- * AVX-512's tiles and 20 to 120 of AVX2's, outputs included, by the times of 8 to 32 steps. It decides between direct
- * kernels and SConv only, whose groups are too small for runs.
+ * A call of a micro-kernel costs, beside its steps, 230 to 300 cycles, by least squares over the times of two
+ * CPUs, with two ports, before calls came in runs (struct conv_run). In a run whose tensors are in L1 it is 65 to 80
+ * slots of AVX-512's tiles and 20 to 120 of AVX2's, outputs included, by the times of 8 to 32 steps. It decides between
+ * direct kernels and SConv only, whose groups are too small for runs.
  */
 enum { CALL_SLOTS = 500 };
 
@@ -248,8 +248,8 @@ static bool is_direct_better(const struct conv_problem *p, const struct conv_dir
 }
 
 /*
- * How deep tiles may be. Windows that are read again have to stay in L1: those read for each panel of the tile's filters,
- * and in place those of wide tiles, which are several panels, read for each tile of filters.
+ * Decides how deep tiles may be. Windows that are read again have to stay in L1: those read for each panel of the
+ * tile's filters, and in place those of wide tiles, which are several panels, read for each tile of filters.
  */
 static struct csa_tiling analyse(const struct conv_problem *p, const struct conv_ukr *u,
                                  const struct csa_caches *caches, bool in_place, enum csa_schedule schedule)
@@ -279,10 +279,10 @@ static bool lies_in_many_pages(const struct conv_problem *p, const struct csa_ca
 }
 
 /*
- * Tells whether windows stay in L1 while all filters pass by, against Eq. 6, which does not know what is prefetched: few
- * filters are in L2, one after the other. Overlapping windows are packed out of elements that the tile before brought;
- * others wait for theirs, and there have to be more of them. Also if what is worked out of a tile's taps then serves
- * all filters.
+ * Tells whether windows stay in L1 while all filters pass by, against Eq. 6, which does not know what is prefetched:
+ * few filters are in L2, one after the other. Overlapping windows are packed out of elements that the tile before
+ * brought; others wait for theirs, and there have to be more of them. Also if what is worked out of a tile's taps then
+ * serves all filters.
  */
 static bool keeps_windows(const struct conv_problem *p, const struct conv_ukr *u, const struct csa_caches *caches,
                           const struct csa_tiling *t, bool in_place)
@@ -299,8 +299,8 @@ static bool keeps_windows(const struct conv_problem *p, const struct conv_ukr *u
 
 /*
  * The micro-kernel of one panel, for windows that stay: calls come in runs along the filters, so that larger tiles save
- * nothing; smaller ones spread evenly what is prefetched, and write to fewer pages at a time. NULL: none, or it takes over
- * a sixteenth longer, at edges.
+ * nothing; smaller ones spread evenly what is prefetched, and write to fewer pages at a time. NULL: none, or it takes
+ * over a sixteenth longer, at edges.
  */
 static const struct conv_ukr *one_panel(const struct conv_problem *p, const struct conv_ukr *u)
 {

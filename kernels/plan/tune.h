@@ -14,22 +14,24 @@
  *                  Windows that overlap are not packed at all, but read where they are by a micro-kernel that takes a
  *                  window's elements one by one (conv_ukr.walk), and skips taps on padding; nor are windows that do not
  *                  overlap, of strided 1x1 convolutions, if at most eight tiles of filters read them. Unless that takes
- *                  over a sixteenth longer: many filters short of a whole vector, sums too short to pay for transposing.
- *                  With AVX2 walking takes longer than packed windows would: more loads, or finding out for each panel of
- *                  filters what meets padding. There it is for windows that less than eight panels of filters read: of
- *                  the packed kernel's panels, or where windows stride, so that packing picks elements, of the walker's
+ *                  over a sixteenth longer: many filters short of a whole vector, sums too short to pay for
+ *                  transposing. With AVX2 walking takes longer than packed windows would: more loads, or finding out
+ *                  for each panel of filters what meets padding. There it is for windows that less than eight panels of
+ *                  filters read: of the packed kernel's panels, or where windows stride, so that packing picks
+ *                  elements, of the walker's
  *
- *   algorithm      a direct kernel (kernels/ukr/direct.h), not SConv, where that takes over a sixteenth fewer issue slots:
- *                  depthwise, and grouped with few channels. Counted are multiply-adds or loads, calls of micro-kernels
- *                  (about as many slots as 500 of them), packing or transposing; all edges included. If there are
- *                  several filters to a group, the rows that they read again must fit into half of L1
+ *   algorithm      a direct kernel (kernels/ukr/direct.h), not SConv, where that takes over a sixteenth fewer issue
+ *                  slots: depthwise, and grouped with few channels. Counted are multiply-adds or loads, calls of
+ *                  micro-kernels (about as many slots as 500 of them), packing or transposing; all edges included. If
+ *                  there are several filters to a group, the rows that they read again must fit into half of L1
  *
- *   tiles          deep channels (csa_analyse_deep, csa_analyse_in_place, csa_analyse_in_l1), then K2, K3 and the schedule by the paper's
- *                  equations. In L1: where windows in place are read again, for each panel of a tile's filters
- *                  (AVX2; also packed windows of several taps, csa_analyse_panels), or by a wide tile for each tile of
- *                  filters. Input stationary, whatever the equations say: AVX2's windows, if there are many of them and
- *                  few filters, and in place only if they lie in more pages than the first TLB holds; they meet one panel
- *                  of filters a call (f_panel). And those whose taps are worked out once for all filters
+ *   tiles          deep channels (csa_analyse_deep, csa_analyse_in_place, csa_analyse_in_l1), then K2, K3 and the
+ *                  schedule by the paper's equations. In L1: where windows in place are read again, for each panel of a
+ *                  tile's filters (AVX2; also packed windows of several taps, csa_analyse_panels), or by a wide tile
+ *                  for each tile of filters. Input stationary, whatever the equations say: AVX2's windows, if there are
+ *                  many of them and few filters, and in place only if they lie in more pages than the first TLB holds;
+ *                  they meet one panel of filters a call (f_panel). And those whose taps are worked out once for all
+ *                  filters
  *
  *   windows        a pointwise convolution's are read in place, unless the planes' distance makes them fight for the
  *                  same sets of the first caches, or a tile's row is shorter than a line (POWER10's 128 bytes)

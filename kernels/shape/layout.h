@@ -1,4 +1,4 @@
-/* Where the tensors of a convolution lie. */
+/* Describes tensors in memory. */
 #ifndef KERNELS_LAYOUT_H
 #define KERNELS_LAYOUT_H
 
@@ -8,8 +8,8 @@
 #include "kernels/shape/tensor.h"
 
 /*
- * Where the tensors lie: one arena, each tensor on a page of its own, in the order of enum conv_tensor. Tensors that an
- * algorithm does not use have no bytes. The executing back-end allocates the arena on a 2 MiB boundary and the
+ * Says where the tensors lie: in one arena, each tensor on a page of its own, in the order of enum conv_tensor. Tensors
+ * that an algorithm does not use have no bytes. The executing back-end allocates the arena on a 2 MiB boundary and the
  * replaying one puts it at CONV_REPLAY_BASE, so both see the same cache sets.
  */
 struct conv_layout {

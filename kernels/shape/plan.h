@@ -1,6 +1,6 @@
 /*
- * A plan: everything that is decided before a convolution runs. Executing and replaying take the same plan. It is made by
- * plan/plan.h.
+ * A plan: everything that is decided before a convolution runs. Executing and replaying take the same plan. It is made
+ * by plan/plan.h.
  */
 #ifndef KERNELS_SHAPE_PLAN_H
 #define KERNELS_SHAPE_PLAN_H
@@ -20,7 +20,7 @@ struct conv_backend;
 struct conv_plan;
 typedef int (*conv_nest_fn)(const struct conv_plan *plan, struct conv_backend *backend);
 
-/* How SConv runs, beside its tiles; all false is the paper. */
+/* Says how SConv runs, beside its tiles; all false is the paper. */
 struct conv_sconv_options {
     bool packs_filters;  /* at run time, as training needs it (SConv section 3); otherwise they were packed ahead */
     bool reads_in_place; /* windows are not packed: rows of a pointwise convolution's input, others tap by tap */
@@ -30,7 +30,7 @@ struct conv_sconv_options {
 };
 
 /*
- * How the output is cut into input tiles: n_win of the flattened plane; or, of micro-kernels that walk any windows
+ * Says how the output is cut into input tiles: n_win of the flattened plane; or, of micro-kernels that walk any windows
  * (CONV_WALK_ANY), whole rows, or equal parts of one, of at most n_win windows.
  */
 struct conv_cut {
@@ -43,7 +43,7 @@ enum conv_algorithm {
     CONV_DIRECT, /* nothing is packed or lowered */
 };
 
-/* What only SConv has. */
+/* Holds what only SConv has. */
 struct conv_plan_sconv {
     struct csa_tiling tiling;
     struct conv_sconv_options options; /* of those asked for, the ones that the shape and the micro-kernel allow */
@@ -53,14 +53,14 @@ struct conv_plan_sconv {
     struct conv_problem padding; /* if it pads first: the 1x1 convolution whose im2col matrix is the padded image */
 };
 
-/* What only im2col + GEMM has. */
+/* Holds what only im2col + GEMM has. */
 struct conv_plan_gemm {
     const struct conv_gemm_core *core; /* blocking and copy routines */
     size_t first_pass_f;               /* filters packed at a time while the first block of windows is in cache */
     bool needs_im2col;                 /* false for pointwise convolutions, which are GEMM already */
 };
 
-/* What only a direct convolution has: its kernel, and how it is cut into steps. */
+/* Holds what only a direct convolution has: its kernel, and how it is cut into steps. */
 struct conv_plan_direct {
     const struct conv_direct *kernel;
     size_t rows, groups; /* output rows of a step; groups of a step: more than one if the rows are all */

@@ -26,7 +26,7 @@ struct conv_problem {
     size_t p, q;   /* output height, width; set by conv_problem_finish() */
 };
 
-/* What a user writes: all members but p and q, in their order, as problem_fields.def describes them. */
+/* Describes what a user writes: all members but p and q, in their order, as problem_fields.def describes them. */
 struct conv_field {
     const char *name, *what; /* in tables and messages; for people */
     size_t low;              /* smallest value allowed */

@@ -1,4 +1,4 @@
-/* What a loop nest hands to a back-end: steps, runs of them, and the interface that takes them. */
+/* Describes what a loop nest hands to a back-end: steps, runs of them, and the interface that takes them. */
 #ifndef KERNELS_STEP_H
 #define KERNELS_STEP_H
 
@@ -18,7 +18,7 @@ enum conv_step_kind {
     CONV_N_STEP_KINDS,
 };
 
-/* What a micro-kernel step prefetches for later steps. */
+/* Says what a micro-kernel step prefetches for later steps. */
 struct conv_step_ahead {
     bool is_on;          /* it also prefetches outputs; counts of 0: nothing else */
     size_t panel, elems; /* part of the next filter panel: elements into CONV_PACKED_FILTER, how many */
@@ -42,13 +42,16 @@ struct conv_step {
     struct conv_step_ahead ahead;
 };
 
-/* Of n_k, how many steps of the reduction a micro-kernel step takes: filters of r rows, without those left out. */
+/*
+ * Returns how many of its n_k steps of the reduction a micro-kernel step takes: filters of r rows, without those left
+ * out.
+ */
 static inline size_t conv_step_live_k(const struct conv_step *s, size_t r)
 {
     return s->n_k - (s->dead.above + s->dead.below) * (s->n_k / r);
 }
 
-/* Whether the step computes outputs. */
+/* Tells whether the step computes outputs. */
 static inline bool conv_step_computes(const struct conv_step *s)
 {
     return s->kind == CONV_STEP_UKR || s->kind == CONV_STEP_DIRECT;

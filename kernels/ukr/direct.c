@@ -39,7 +39,7 @@ const struct conv_direct *conv_direct_for(const struct conv_problem *p, enum cpu
 /* Starting and ending a tile: masks, addresses, stores. Some 50 cycles, measured, with two ports. */
 enum { TILE_SLOTS = 100 };
 
-/* What one step of a tile issues. */
+/* Holds what one step of a tile issues. */
 struct issued {
     double fmas, slots;
 };

@@ -1,6 +1,6 @@
 /*
- * What the direct kernels are and touch. Their vector code is in direct_avx2.c and so on; this file has none, so that
- * every CPU can replay all of them.
+ * Lists the direct kernels and what they touch. Their vector code is in direct_avx2.c and so on; this file has none, so
+ * that every CPU can replay all of them.
  */
 #include "kernels/ukr/ukr.h"
 #include "kernels/ukr/direct_tile.h"

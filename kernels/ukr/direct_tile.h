@@ -1,6 +1,6 @@
 /*
- * How a direct kernel's call is cut into tiles, and a tile into steps: one description for what executes, what emits
- * and what counts. Internal to kernels/.
+ * Describes how a direct kernel's call is cut into tiles, and a tile into steps: one description for what executes,
+ * what emits and what counts. Internal to kernels/.
  *
  * A step is one column of a filter's taps, or one tap, on one channel:
  *
@@ -62,7 +62,7 @@ static inline size_t conv_direct_in_rows(struct conv_direct_step s, size_t n_row
     return (n_rows - 1) * s.rows_apart + s.n_taps;
 }
 
-/* What all tiles of a call share. */
+/* Holds what all tiles of a call share. */
 struct conv_direct_call {
     const struct conv_problem *p;
     size_t step;             /* number in conv_direct_steps */

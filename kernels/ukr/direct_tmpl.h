@@ -7,7 +7,7 @@
  *   broadcast, load, store       one element to all lanes; all lanes
  *   load_part, store_first       of a conv_direct_part that is not empty, and its mask; of the first n lanes
  *   even, ordered                every second element of two vectors, in some order; and that order undone
- *   KEEPS_WINDOWS                whether registers hold all of a step's windows, so that multiply-adds can go tap by tap
+ *   KEEPS_WINDOWS                whether registers hold all windows of a step, so that multiply-adds can go tap by tap
  *   IN_REGISTER                  keeps a loaded vector from being loaded again (x86_mask.h)
  *
  * See direct_tile.h for the order of everything. All counts of a step are constants of an instance. Internal to
@@ -64,7 +64,7 @@ static inline __attribute__((always_inline)) VECTOR load_windows(uint64_t at, co
     return x;
 }
 
-/* What an input row adds to the output rows that need it. */
+/* Adds an input row to the output rows that need it. */
 static inline __attribute__((always_inline)) void add_row(VECTOR windows, const VECTOR *weight, const size_t i,
                                                           const struct conv_direct_step s, const size_t n_rows,
                                                           VECTOR *acc)

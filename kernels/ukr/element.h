@@ -1,6 +1,6 @@
 /*
- * What the portable, element-by-element routines share: runs of single floats, and the clipping of a row of windows
- * against the padding. Internal to kernels/ukr.
+ * Declares what the portable, element-by-element routines share: runs of single floats, and the clipping of a row of
+ * windows against the padding. Internal to kernels/ukr.
  */
 #ifndef KERNELS_UKR_ELEMENT_H
 #define KERNELS_UKR_ELEMENT_H

@@ -1,4 +1,4 @@
-/* What the emit functions of micro-kernels have in common. Internal to kernels/. */
+/* Declares what the emit functions of micro-kernels have in common. Internal to kernels/. */
 #ifndef KERNELS_UKR_EMIT_COMMON_H
 #define KERNELS_UKR_EMIT_COMMON_H
 

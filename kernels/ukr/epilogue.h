@@ -1,6 +1,6 @@
 /*
- * What is done to outputs after a convolution, tile by tile: scale and bias (batch normalisation), residual add,
- * activation. Element-wise, so it may work on a tensor of its own, too, in place or not.
+ * Describes what is done to outputs after a convolution, tile by tile: scale and bias (batch normalisation), residual
+ * add, activation. Element-wise, so it may work on a tensor of its own, too, in place or not.
  */
 #ifndef KERNELS_UKR_EPILOGUE_H
 #define KERNELS_UKR_EPILOGUE_H

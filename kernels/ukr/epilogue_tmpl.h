@@ -20,7 +20,7 @@
 typedef float vector __attribute__((vector_size(N_LANES * sizeof(float)), aligned(4), may_alias));
 typedef int lanes __attribute__((vector_size(N_LANES * sizeof(int))));
 
-/* What one filter's windows become. */
+/* Says what one filter's windows become. */
 struct row {
     float *out;
     const float *in, *residual; /* residual may be NULL */

@@ -23,8 +23,8 @@ struct conv_blas_ukr {
 };
 
 /*
- * Makes one of a core's micro-kernel (conv_gemm_core.ukr) and its routine (conv_blas_parts_find); NULL leaves a descriptor
- * for replay only. Plans point to u->ukr: u stays where it is as long as they live.
+ * Makes one of a core's micro-kernel (conv_gemm_core.ukr) and its routine (conv_blas_parts_find); NULL leaves a
+ * descriptor for replay only. Plans point to u->ukr: u stays where it is as long as they live.
  */
 void conv_blas_ukr_init(struct conv_blas_ukr *u, const struct conv_ukr *core, conv_blas_kernel_fn kernel);
 

@@ -48,9 +48,9 @@ static inline size_t conv_panel_row(const struct conv_pack_windows_args *a, size
 enum { CONV_PACK_TILES = 16 };
 
 /*
- * What a call of a vector routine does in which path of its code: tiles (one for each group of filter columns) and
- * their segments looked at beforehand; then, channel by channel, tiles copied, and tiles and rows put together of one,
- * two, three, or more segments, with a stride of 1 or 2.
+ * Counts what a call of a vector routine does in which path of its code: tiles (one for each group of filter columns)
+ * and their segments looked at beforehand; then, channel by channel, tiles copied, and tiles and rows put together of
+ * one, two, three, or more segments, with a stride of 1 or 2.
  */
 enum { CONV_PACK_SEGMENTS = 4, CONV_PACK_PATHS = 2 * CONV_PACK_SEGMENTS };
 

@@ -8,7 +8,8 @@
  * to another segment) is a mask, so borders cost no tests inside. Stride 2 works the same way, with spans that reach
  * one shift.
  *
- * Everything but the vectors is here: an instruction set brings one function, which packs a group. Internal to kernels/.
+ * Everything but the vectors is here: an instruction set brings one function, which packs a group. Internal to
+ * kernels/.
  */
 #ifndef KERNELS_UKR_PACK_VBP_H
 #define KERNELS_UKR_PACK_VBP_H

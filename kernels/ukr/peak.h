@@ -1,6 +1,6 @@
 /*
- * What the core can do at most, to quote speeds as shares of it: loops of nothing but fused multiply-adds on registers,
- * and of nothing but loads. Clocks wander, so sample them beside what is compared with them.
+ * Measures what the core can do at most, to quote speeds as shares of it: loops of nothing but fused multiply-adds on
+ * registers, and of nothing but loads. Clocks wander, so sample them beside what is compared with them.
  */
 #ifndef KERNELS_PEAK_H
 #define KERNELS_PEAK_H

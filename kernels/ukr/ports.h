@@ -1,5 +1,5 @@
 /*
- * What the core issues, found by timing, for programs that have no machine file: nothing that a CPU tells about itself
+ * Finds by timing what the core issues, for programs that have no machine file: nothing that a CPU tells about itself
  * says how many 512-bit multiply-adds it starts in a cycle.
  */
 #ifndef KERNELS_UKR_PORTS_H

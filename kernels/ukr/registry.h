@@ -1,6 +1,6 @@
 /*
- * Which kernels there are: a line for each, in this file only. Declarations, tables (dispatch.c, direct_emit.c,
- * peak.c), names, instrumented twins and tests follow from the lists. Internal to kernels/.
+ * Lists the kernels that there are: a line for each, in this file only. Declarations, tables (dispatch.c,
+ * direct_emit.c, peak.c), names, instrumented twins and tests follow from the lists. Internal to kernels/.
  *
  * Code that needs an instruction set is alone in the files called *_<isa>.c, the only ones compiled for it: they
  * define functions whose names end in __<isa>, which descriptors hold and nothing else calls. Descriptors, what calls
@@ -53,8 +53,8 @@
     X(avx512, 16, 2)
 
 /*
- * Epilogues, from narrow to wide vectors, the portable one first: isa, floats of a vector, whether windows past the last
- * whole one are a masked vector. Functions conv_epilogue__<isa>.
+ * Epilogues, from narrow to wide vectors, the portable one first: isa, floats of a vector, whether windows past the
+ * last whole one are a masked vector. Functions conv_epilogue__<isa>.
  */
 #define CONV_EPILOGUES(X)   \
     X(ref, 4, false)        \
@@ -79,8 +79,8 @@
 /* clang-format on */
 
 /*
- * What stands behind an isa of the lists: what a CPU must have, and how to name a function that needs it, which is NULL
- * where this build has none. BUILT_MMA is the Makefile's: its compiler knows MMA.
+ * Says what stands behind an isa of the lists: what a CPU must have, and how to name a function that needs it, which is
+ * NULL where this build has none. BUILT_MMA is the Makefile's: its compiler knows MMA.
  */
 #if defined(__x86_64__)
 #define CONV_X86_FN(fn) fn

@@ -1,6 +1,6 @@
 /*
- * Micro-kernels on blocks: products of small matrices in place, as libraries of small GEMMs (LIBXSMM) have them. Nothing is
- * packed: a blocked layout has its channels and filters side by side.
+ * Micro-kernels on blocks: products of small matrices in place, as libraries of small GEMMs (LIBXSMM) have them.
+ * Nothing is packed: a blocked layout has its channels and filters side by side.
  *
  *     c[i][j] += sum over t < k of b[i][t] * a[t][j]          i < n, j < m
  *
@@ -60,7 +60,7 @@ bool conv_small_runs(const struct conv_small *s);
 const struct conv_small *conv_small_of(enum cpu_isa isa);
 const struct conv_small *conv_small_best(void);
 
-/* What m must be a multiple of. */
+/* Returns what m must be a multiple of. */
 size_t conv_small_granule(const struct conv_small *s);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * What the micro-kernels on blocks are and touch. Their vector code is in small_avx2.c and so on; this file has none, so
- * that every CPU can replay all of them.
+ * Lists the micro-kernels on blocks and what they touch. Their vector code is in small_avx2.c and so on; this file has
+ * none, so that every CPU can replay all of them.
  */
 #include "kernels/ukr/small_tile.h"
 

@@ -1,6 +1,6 @@
 /*
- * How a call of a micro-kernel on blocks is cut into tiles: one description for what executes and what emits. Internal to
- * kernels/.
+ * Describes how a call of a micro-kernel on blocks is cut into tiles: one description for what executes and what emits.
+ * Internal to kernels/.
  *
  *     columns of c, as wide as the widest tile that fits
  *       tiles of rows, equally high, or one row less

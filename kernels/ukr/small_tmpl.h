@@ -1,5 +1,6 @@
 /*
- * The body of the micro-kernels on blocks, which differ in their vectors only. A file that includes this defines before:
+ * The body of the micro-kernels on blocks, which differ in their vectors only. A file that includes this defines
+ * before:
  *
  *   ISA                     the end of the names in small_tile.h
  *   VECTOR, LANES           its type, its floats
@@ -7,8 +8,8 @@
  *   load, store, broadcast  all lanes; one element to all lanes
  *   IN_REGISTER             keeps a loaded vector from being loaded again (x86_mask.h)
  *
- * A step is the vectors of a row of a, then an element of b for each row of c. Both counts are constants of an instance.
- * Internal to kernels/ukr.
+ * A step is the vectors of a row of a, then an element of b for each row of c. Both counts are constants of an
+ * instance. Internal to kernels/ukr.
  */
 #ifndef KERNELS_UKR_SMALL_TMPL_H
 #define KERNELS_UKR_SMALL_TMPL_H

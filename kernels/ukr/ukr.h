@@ -68,8 +68,8 @@ struct conv_taps {
 };
 
 /*
- * One call. Addresses are real pointers when executed and synthetic ones when replayed. A micro-kernel that chains takes
- * several tiles in a call, which are alike but for where they are.
+ * One call. Addresses are real pointers when executed and synthetic ones when replayed. A micro-kernel that chains
+ * takes several tiles in a call, which are alike but for where they are.
  */
 struct conv_ukr_args {
     uint64_t in;                    /* bytes; aligned to 4 */
@@ -89,9 +89,9 @@ struct conv_ukr_args {
 };
 
 /*
- * Which windows a micro-kernel reads where they are. SAME: of convolutions without strides whose output rows are as wide
- * as the input's, so that an element and its neighbour in memory belong to neighbouring windows, also from one row to
- * the next; tiles need not heed rows.
+ * Says which windows a micro-kernel reads where they are. SAME: of convolutions without strides whose output rows are
+ * as wide as the input's, so that an element and its neighbour in memory belong to neighbouring windows, also from one
+ * row to the next; tiles need not heed rows.
  */
 enum conv_walk { CONV_WALK_NONE, CONV_WALK_ANY, CONV_WALK_SAME };
 

@@ -1,6 +1,6 @@
 /*
- * What micro-kernels that walk any windows tap by tap (CONV_WALK_ANY) have in common: filters lie side by side in
- * vectors, and one element of each window is broadcast. Internal to kernels/ukr.
+ * Declares what micro-kernels that walk any windows tap by tap (CONV_WALK_ANY) have in common: filters lie side by side
+ * in vectors, and one element of each window is broadcast. Internal to kernels/ukr.
  */
 #ifndef KERNELS_UKR_WALK_H
 #define KERNELS_UKR_WALK_H

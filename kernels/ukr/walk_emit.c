@@ -61,7 +61,7 @@ static size_t window_runs(const struct conv_ukr_args *a, const struct conv_taps 
     return n;
 }
 
-/* What tap number t loads; nothing if no window is live. */
+/* Lists what tap number t loads; nothing if no window is live. */
 static size_t tap_runs(const struct conv_ukr_args *a, const struct conv_taps *taps, const struct walk_tile *tile,
                        size_t t, struct sim_run *run)
 {

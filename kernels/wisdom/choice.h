@@ -1,5 +1,6 @@
 /*
- * What a plan of SConv decides, in few enough numbers to be written down, and the choices worth timing for a shape.
+ * Holds what a plan of SConv decides, in few enough numbers to be written down, and the choices worth timing for a
+ * shape.
  */
 #ifndef KERNELS_WISDOM_CHOICE_H
 #define KERNELS_WISDOM_CHOICE_H
@@ -25,9 +26,9 @@ int conv_choice_plan(const struct conv_choice *c, const struct conv_problem *p, 
                      struct conv_plan *plan);
 
 /*
- * Puts the choices of an instruction set into choice[CONV_MAX_CHOICES], each once: every micro-kernel that runs here and
- * issues at most one and a half times as many slots as the best, windows in place and packed, all depths of tuned SConv,
- * both schedules. Returns how many.
+ * Puts the choices of an instruction set into choice[CONV_MAX_CHOICES], each once: every micro-kernel that runs here
+ * and issues at most one and a half times as many slots as the best, windows in place and packed, all depths of tuned
+ * SConv, both schedules. Returns how many.
  */
 size_t conv_choices(const struct conv_problem *p, const struct csa_caches *caches, enum cpu_isa isa,
                     struct conv_choice *choice);

@@ -2,7 +2,7 @@
  * Plans that were found by timing, remembered, as FFTW does it. A file of them is text, one line each:
  *
  *     sconv-wisdom 1
- *     <CPU> <version of the kernels> <instruction set> <caches> <shape> <micro-kernel> <windows> <schedule> <Nc> <K2> <K3>
+ *     <CPU> <version> <instruction set> <caches> <shape> <micro-kernel> <windows> <schedule> <Nc> <K2> <K3>
  *
  * Lines of other CPUs, versions, instruction sets or caches are kept and not used. A file is written beside its place
  * and renamed; what another process put there meanwhile stays, and of two lines of one shape the own one.
@@ -29,8 +29,8 @@ void conv_wisdom_forget(struct conv_wisdom *w);
 size_t conv_wisdom_count(struct conv_wisdom *w);
 
 /*
- * Adds a file's lines. Returns 0; -errno of opening or reading it; -EINVAL with one line in why that names file, line and
- * what is wrong, after which nothing was added; -ENOMEM.
+ * Adds a file's lines. Returns 0; -errno of opening or reading it; -EINVAL with one line in why that names file, line
+ * and what is wrong, after which nothing was added; -ENOMEM.
  */
 int conv_wisdom_import(struct conv_wisdom *w, const char *path, char *why, size_t why_bytes);
 
@@ -45,8 +45,8 @@ int conv_wisdom_start(struct conv_wisdom **w, const char *tune, const char *path
                       size_t why_bytes);
 
 /*
- * Plans as remembered; else, if measures, times all choices, remembers the fastest and writes the file of start; else as
- * conv_plan_tuned does, as also where this CPU cannot run the micro-kernels, where one is given, or where a direct
+ * Plans as remembered; else, if measures, times all choices, remembers the fastest and writes the file of start; else
+ * as conv_plan_tuned does, as also where this CPU cannot run the micro-kernels, where one is given, or where a direct
  * convolution is better. Returns what conv_plan_tuned does.
  */
 int conv_plan_measured(struct conv_plan *plan, const struct conv_problem *p, const struct csa_caches *caches,

@@ -1,4 +1,4 @@
-/* What a plan that was timed depends on, as words. Internal to kernels/wisdom. */
+/* Names what a plan that was timed depends on, as words. Internal to kernels/wisdom. */
 #ifndef KERNELS_WISDOM_KEY_H
 #define KERNELS_WISDOM_KEY_H
 

@@ -1,6 +1,6 @@
 /*
- * What counts would cost in cycles, by the latencies and bandwidths of the machine file. An estimate for comparing
- * algorithms, not a prediction of time: nothing overlaps within a term, and terms know nothing of each other.
+ * Estimates what counts would cost in cycles, by the latencies and bandwidths of the machine file. An estimate for
+ * comparing algorithms, not a prediction of time: nothing overlaps within a term, and terms know nothing of each other.
  *
  * Sources are what serves a load: the levels, from the core outwards, then memory.
  *

@@ -1,6 +1,6 @@
 /*
- * Where a stream of accesses would hit in caches of every size, and how much memory it works on: two sinks that need no
- * machine.
+ * Finds where a stream of accesses would hit in caches of every size, and how much memory it works on: two sinks that
+ * need no machine.
  *
  * Both count uses of lines. An access uses every line that it touches, in address order; prefetches are left out;
  * addresses count modulo 2^SIM_ADDRESS_BITS. Lines are numbered by address / line_bytes, a power of two. A sink cannot
@@ -36,7 +36,10 @@ void sim_reuse_free(struct sim_reuse *r); /* NULL is fine */
 struct sim_sink *sim_reuse_sink(struct sim_reuse *r);
 int sim_reuse_error(const struct sim_reuse *r); /* 0 or -ENOMEM: the counts are incomplete */
 
-/* Uses in all; first uses; uses at a distance. tag is below SIM_MAX_TAGS, or SIM_ALL_TAGS; those it is not for have none. */
+/*
+ * Uses in all; first uses; uses at a distance. tag is below SIM_MAX_TAGS, or SIM_ALL_TAGS; those it is not for have
+ * none.
+ */
 uint64_t sim_reuse_uses(const struct sim_reuse *r, unsigned tag);
 uint64_t sim_reuse_cold(const struct sim_reuse *r, unsigned tag);
 uint64_t sim_reuse_at(const struct sim_reuse *r, unsigned tag, uint64_t distance);

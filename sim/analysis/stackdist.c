@@ -1,9 +1,9 @@
 /*
  * Every use of a run (a line is a run of one) takes the next slot of a time line, and gives up the slot of the run's
- * previous use. A Fenwick tree counts the lines of the taken slots, so those of the slots taken after a run's previous use
- * are the other runs' lines used since. A hash table finds a run's slot. When the slots run out, the runs are packed to the
- * front in their order, which takes O(m) after at least m further uses, because packing leaves at least as many slots free
- * as there are runs.
+ * previous use. A Fenwick tree counts the lines of the taken slots, so those of the slots taken after a run's previous
+ * use are the other runs' lines used since. A hash table finds a run's slot. When the slots run out, the runs are
+ * packed to the front in their order, which takes O(m) after at least m further uses, because packing leaves at least
+ * as many slots free as there are runs.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -34,7 +34,7 @@ static uint64_t hash(const struct sim_stackdist *s, uint64_t line)
     return (x ^ x >> 32) & (2 * s->n_slots - 1);
 }
 
-/* Where in slot_of a line is, or would go. */
+/* Returns where in slot_of a line is, or would go. */
 static uint64_t *entry_of(const struct sim_stackdist *s, uint64_t line)
 {
     uint64_t i = hash(s, line);

@@ -25,8 +25,8 @@ void sim_stackdist_free(struct sim_stackdist *s); /* NULL is fine */
 int sim_stackdist_use(struct sim_stackdist *s, uint64_t line, uint64_t *distance);
 
 /*
- * Uses all lines of a run, at least one, in their order; *distance is that of each of them. A run is called by one of its
- * lines, of which none may be used in another way, neither alone nor in another run.
+ * Uses all lines of a run, at least one, in their order; *distance is that of each of them. A run is called by one of
+ * its lines, of which none may be used in another way, neither alone nor in another run.
  */
 int sim_stackdist_use_run(struct sim_stackdist *s, uint64_t line, uint64_t n_lines, uint64_t *distance);
 

@@ -26,7 +26,7 @@
 #include <stdint.h>
 
 /*
- * What an access does. The last two mean something only to machines that say so (machine.h):
+ * Says what an access does. The last two mean something only to machines that say so (machine.h):
  *
  *   SIM_PREFETCH   a prefetch instruction: asks for the lines it covers without waiting for them. A machine without
  *                  software_prefetch ignores it, whatever it covers

@@ -34,7 +34,7 @@ enum sim_inclusion { SIM_NONINCLUSIVE, SIM_INCLUSIVE, SIM_EXCLUSIVE };
 #define SIM_PREFETCH_ENUM(upper, lower) SIM_PREFETCH_##upper,
 enum sim_prefetch_kind { SIM_PREFETCH_NONE, SIM_PREFETCH_KINDS(SIM_PREFETCH_ENUM) SIM_PREFETCH_KINDS_END };
 
-/* What a prefetcher's words mean: prefetch.h. A 0 is what its kind usually has. */
+/* Holds a prefetcher's words; prefetch.h says what they mean. A 0 is what its kind usually has. */
 struct sim_prefetch {
     uint8_t kind;     /* enum sim_prefetch_kind; SIM_PREFETCH_NONE ends a level's list */
     uint8_t degree;   /* lines asked for at once */
@@ -80,7 +80,7 @@ struct sim_tlb {
 };
 
 /*
- * What the core can issue, for estimates by the layers above; the simulator does not look at it. A multiply-add
+ * Says what the core can issue, for estimates by the layers above; the simulator does not look at it. A multiply-add
  * instruction updates an outer product of rows * columns: 4 * 4 for POWER10's xvf32gerpp, 1 * 16 for an AVX-512 FMA.
  */
 struct sim_issue {

@@ -30,7 +30,7 @@ enum {
 
 _Static_assert(SIM_N_KINDS <= 4 && SIM_USUAL_TAGS <= 8 && SIM_MAX_PHASES <= 8, "the fields must hold their values");
 
-/* Whether an access can be a record. Those that can't go through bursts. */
+/* Tells whether an access can be a record. Those that can't go through bursts. */
 static inline bool sim_record_fits(uint64_t addr, uint32_t bytes)
 {
     return addr >> SIM_RECORD_ADDRESS_BITS == 0 && bytes - 1 < SIM_RECORD_MAX_BYTES;

@@ -1,5 +1,5 @@
 /*
- * What a simulation counted. All counts are exact integers.
+ * Holds what a simulation counted. All counts are exact integers.
  *
  * Terms
  *   load, store      one load or store instruction's access as it reached the first level, whatever its width
@@ -13,10 +13,10 @@
  *   prefetch fill    a line that a prefetcher of this level, or a software prefetch at the first level, brought in; the
  *                    requests it makes further out are ordinary reads there. Never a read, write or load miss here
  *   useful, useless  a prefetched line met by its first read or write here; one that left before that
- *   late             of the useful ones, those met before they had come, by anything but a prefetch: fewer requests of the
- *                    core (lines that its loads and stores touch) after they were asked for than the prefetcher's `late`.
- *                    There is no other notion of time. Hardware counts such a line among those in by demand, but not
- *                    what page walks bring in: see sim_cell_demand_fills
+ *   late             of the useful ones, those met before they had come, by anything but a prefetch: fewer requests of
+ *                    the core (lines that its loads and stores touch) after they were asked for than the prefetcher's
+ *                    `late`. There is no other notion of time. Hardware counts such a line among those in by demand,
+ *                    but not what page walks bring in: see sim_cell_demand_fills
  *   lines in         lines put into this level: by reads and writes that missed, by prefetches, by evictions of the
  *                    level inside
  *   software fills   of the prefetch fills, those by prefetch instructions
@@ -88,7 +88,7 @@ struct sim_stats {
     struct sim_cell cell[SIM_USUAL_TAGS][SIM_MAX_PHASES];
 };
 
-/* How many of them hold so many tags. */
+/* Returns how many of them hold so many tags. */
 static inline size_t sim_stats_rows(unsigned n_tags)
 {
     return (n_tags + SIM_USUAL_TAGS - 1) / SIM_USUAL_TAGS;

@@ -1,6 +1,6 @@
 /*
- * What bursts_tmpl.h, the way of bursts into the engines, keeps in an engine: the first level's shape, reciprocals, and
- * how often it took its short cuts. Internal to sim/.
+ * Holds what bursts_tmpl.h, the way of bursts into the engines, keeps in an engine: the first level's shape,
+ * reciprocals, and how often it took its short cuts. Internal to sim/.
  */
 #ifndef SIM_BURSTS_H
 #define SIM_BURSTS_H
@@ -15,8 +15,8 @@
 enum { SIM_N_RECIPROCALS = 257 };
 
 /*
- * How often each short cut was taken: for tests, which must exercise all of them. Kept by clear_stats, too. The full
- * engine knows bursts only.
+ * Counts how often each short cut was taken: for tests, which must exercise all of them. Kept by clear_stats, too. The
+ * full engine knows bursts only.
  */
 struct sim_paths {
     uint64_t settled_times;      /* repetitions multiplied instead of walked */

@@ -61,7 +61,9 @@ static inline bool has_lines(const struct walk *w)
     return w->shape == BY_LINE || w->shape == ONE_ACCESS;
 }
 
-/* Whether all lines of the run are in front of their sets in the state in which it leaves them; notes the sets. */
+/*
+ * Tells whether all lines of the run are in front of their sets in the state in which it leaves them; notes the sets.
+ */
 static inline bool is_settled(const ENGINE *h, struct walk *w, uint64_t *sets)
 {
     const struct sim_bursts *c = &h->bursts;
@@ -128,7 +130,7 @@ static uint64_t walk_quietly(ENGINE *h, const struct quiet *q, uint64_t t, uint6
 
 /* ---- the repetitions of a burst ---- */
 
-/* What walking a repetition found. */
+/* Holds what walking a repetition found. */
 struct walked {
     uint64_t until;     /* the first repetition in which a line changes */
     uint64_t n_touches; /* the lines touched are no more than that */
@@ -179,19 +181,21 @@ static void walk_times(ENGINE *h, struct walk *walk, size_t n, uint64_t n_times,
 
 /* ---- bursts with a run that moves on by lines ---- */
 
-/* Whether the run's lines are found as fast as kept: they are in a row, and each takes one touch. */
+/* Tells whether the run's lines are found as fast as kept: they are in a row, and each takes one touch. */
 static inline bool is_short(const struct walk *w)
 {
     return has_lines(w) && (MERGES_LINES || w->shape == ONE_ACCESS);
 }
 
-/* Whether no repetition finds the run in a line of the one before, at least not in all of them. */
+/* Tells whether no repetition finds the run in a line of the one before, at least not in all of them. */
 static inline bool is_moving(const struct walk *w, uint64_t n_times)
 {
     return n_times == 1 || (w->step_bytes && !w->step_reciprocal);
 }
 
-/* Where a run moves on in every repetition there is nothing to multiply, and little to keep from one to the next. */
+/*
+ * Walks runs that move on in every repetition: there is nothing to multiply, and little to keep from one to the next.
+ */
 static void walk_moving(ENGINE *h, struct walk *walk, size_t n, uint64_t n_times)
 {
     const unsigned shift = h->bursts.line_shift;
@@ -236,7 +240,7 @@ static inline uint64_t reciprocal_of(const ENGINE *h, int64_t distance)
     return d < SIM_N_RECIPROCALS ? h->bursts.reciprocal[d] : sim_reciprocal(d);
 }
 
-/* Whether no access of the run ever straddles, because all of it is a multiple of a width that divides lines. */
+/* Tells whether no access of the run ever straddles, because all of it is a multiple of a width that divides lines. */
 static bool is_aligned(const struct sim_run *r, uint64_t n_times, uint32_t line_bytes)
 {
     uint64_t places =

@@ -4,7 +4,7 @@
  */
 #include "sim/engine/bursts.h"
 
-/* How a run's accesses are walked. */
+/* Says how a run's accesses are walked. */
 enum shape {
     BY_LINE,   /* all lines from the first to the last access's, in order, each touched by one access or more */
     BY_STRIDE, /* a line per access */
@@ -37,7 +37,7 @@ struct walk {
     uint64_t n_lines_done; /* line touches in the placements before */
 };
 
-/* How many accesses, the one at this offset of its line first, lie within the line; at most `left`. */
+/* Returns how many accesses, the one at this offset of its line first, lie within the line; at most `left`. */
 static inline uint32_t group_size(const struct walk *w, uint32_t line_bytes, uint32_t offset, uint32_t left)
 {
     uint32_t room = w->stride_bytes < 0 ? offset : line_bytes - w->access_bytes - offset;
@@ -83,7 +83,7 @@ static void touch_straddling(ENGINE *h, struct walk *w, uint64_t addr, uint32_t 
                            (uint32_t)((offset + (uint64_t)w->access_bytes - 1) & (c->line_bytes - 1))));
 }
 
-/* How many repetitions after this one a slack lasts. */
+/* Returns how many repetitions after this one a slack lasts. */
 static inline uint64_t times_within(const struct walk *w, uint32_t slack_bytes)
 {
     return w->step_bytes ? slack_bytes * w->step_reciprocal >> SIM_RECIPROCAL_SHIFT : UINT32_MAX;

@@ -1,7 +1,7 @@
 /*
- * What stands behind the facade (hierarchy.h): an engine is one way to simulate. All engines agree in every count on
- * every machine that they can run; they differ in what they can and in how fast they do it. Internal: users of the
- * simulator include hierarchy.h; tests include this to force an engine.
+ * Describes what stands behind the facade (hierarchy.h): an engine is one way to simulate. All engines agree in every
+ * count on every machine that they can run; they differ in what they can and in how fast they do it. Internal: users of
+ * the simulator include hierarchy.h; tests include this to force an engine.
  *
  * An engine's object begins with a struct sim_hierarchy, so that a pointer to it is the facade's handle and accept()
  * reaches it without a detour.
@@ -31,7 +31,9 @@ struct sim_engine {
     /* As sim_hierarchy_follow(), of two objects of this engine. NULL: it cannot. */
     int (*follow)(struct sim_hierarchy *follower, struct sim_hierarchy *leader, size_t n_levels);
 
-    /* Exchanges the last levels, with what they hold, of two objects for the same machine (cores.h). NULL: it cannot. */
+    /*
+     * Exchanges the last levels, with what they hold, of two objects for the same machine (cores.h). NULL: it cannot.
+     */
     void (*swap_last)(struct sim_hierarchy *a, struct sim_hierarchy *b);
 
     /* See record.h. NULL: each record becomes a burst. */
@@ -57,7 +59,7 @@ int sim_hierarchy_init_stats(struct sim_hierarchy *h, size_t n_levels, unsigned 
 void sim_hierarchy_release_stats(struct sim_hierarchy *h);
 void sim_hierarchy_zero_stats(struct sim_hierarchy *h);
 
-/* What an engine counts in. */
+/* Returns what an engine counts in. */
 static inline struct sim_cell *sim_hierarchy_cell(struct sim_hierarchy *h, unsigned tag, unsigned phase)
 {
     return &h->stats[tag / SIM_USUAL_TAGS].cell[tag % SIM_USUAL_TAGS][phase];

@@ -38,8 +38,8 @@ static void release(struct sim_hierarchy *h)
 }
 
 /*
- * Whether bursts_tmpl.h can take loads: a second hit on a line says nothing new to the policy, and no line is in several
- * pages.
+ * Tells whether bursts_tmpl.h can take loads: a second hit on a line says nothing new to the policy, and no line is in
+ * several pages.
  */
 static bool walks(const struct sim_machine *m)
 {
@@ -49,7 +49,7 @@ static bool walks(const struct sim_machine *m)
            (!m->n_tlbs || first->line_bytes <= sim_machine_page_bytes(m));
 }
 
-/* Whether stores leave the line there and go no further, whatever part of it they cover. */
+/* Tells whether stores leave the line there and go no further, whatever part of it they cover. */
 static bool is_write_back(const struct sim_level *l)
 {
     return !l->is_write_through && !l->no_write_allocate && !l->no_full_store_fetch;
@@ -101,7 +101,7 @@ static int create_variant(struct sim_hierarchy **h, const struct sim_machine *m,
 /* The fastest first. */
 static const struct sim_full_variant *const variants[] = { &sim_full_avx512, &sim_full_avx2, &sim_full_portable };
 
-/* Whether it was compiled for this CPU family, and this CPU executes it. */
+/* Tells whether it was compiled for this CPU family, and this CPU executes it. */
 static bool is_usable(const struct sim_full_variant *v)
 {
     return v->accept && sim_cpu_has(v->isa);

@@ -144,7 +144,7 @@ static void translate(struct sim_full *e, uint64_t page, const struct sim_full_r
     look_up(e, page, r);
 }
 
-/* What comes before the lines: pages, and buffered units. */
+/* Does what comes before the lines: pages, and buffered units. */
 static void prepare_access(struct sim_full *e, unsigned kind, uint64_t addr, uint32_t bytes,
                            const struct sim_full_request *r)
 {

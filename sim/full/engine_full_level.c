@@ -113,7 +113,7 @@ void sim_full_level_clear(struct sim_full_level *l)
     l->leaving = SIM_FULL_NO_LINE;
 }
 
-/* Whether a prefetcher wants to see such requests. */
+/* Tells whether a prefetcher wants to see such requests. */
 static bool sees(uint8_t on, unsigned sight)
 {
     return on == SIM_PREFETCH_ON_ALL ||
@@ -168,7 +168,7 @@ static void *rows_new(uint64_t n, size_t row_words)
     return bytes > SIZE_MAX ? NULL : aligned_alloc(align, (size_t)bytes);
 }
 
-/* What is where in a set. */
+/* Lays out what is where in a set. */
 static void lay_out(struct sim_full_level *l)
 {
     l->n_words = (l->n_ways + SIM_FULL_GROUP - 1) / SIM_FULL_GROUP * SIM_FULL_GROUP;

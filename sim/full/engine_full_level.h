@@ -1,6 +1,7 @@
 /*
- * What one level of the full engine holds: lines, what is known about each, the replacement policy's memory, and the
- * victim that is on its way out. It counts nothing and knows no other level (engine_full_path_tmpl.h does). Internal.
+ * Describes what one level of the full engine holds: lines, what is known about each, the replacement policy's memory,
+ * and the victim that is on its way out. It counts nothing and knows no other level (engine_full_path_tmpl.h does).
+ * Internal.
  */
 #ifndef SIM_ENGINE_FULL_LEVEL_H
 #define SIM_ENGINE_FULL_LEVEL_H
@@ -17,7 +18,7 @@
 #include "sim/prefetch/prefetch.h"
 #include "sim/replacement/replacement.h"
 
-/* What is known about a line: 16 bits beside its number. */
+/* Holds what is known about a line: 16 bits beside its number. */
 enum {
     SIM_FULL_OWNER = SIM_MAX_TAGS - 1, /* tag of the store that dirtied it last */
     SIM_FULL_DIRTY = SIM_MAX_TAGS,
@@ -30,7 +31,7 @@ _Static_assert(SIM_FULL_OWNER < SIM_FULL_DIRTY && SIM_FULL_PREFETCHED < 1 << SIM
                    SIM_FULL_OWNER << SIM_FULL_ASKER_SHIFT <= UINT16_MAX,
                "a line's flags must fit into 16 bits");
 
-/* How a request finds its line, as far as prefetchers see a difference (enum sim_prefetch_on). */
+/* Says how a request finds its line, as far as prefetchers see a difference (enum sim_prefetch_on). */
 enum sim_full_sight {
     SIM_FULL_SEEN_HIT,
     SIM_FULL_SEEN_FIRST_USE, /* of a prefetched line */
@@ -56,7 +57,7 @@ struct sim_full_frame {
     uint64_t slice; /* of that line */
 };
 
-/* How a level finds the set of a line. */
+/* Says how a level finds the set of a line. */
 struct sim_full_index {
     uint64_t n_sets; /* of a slice */
     uint64_t mask;   /* n_sets - 1, if has_power */
@@ -72,8 +73,8 @@ struct sim_full_index {
 /*
  * A set is two rows of words:
  *
- *     lines       a word per way, and up to a whole number of groups; then, if a prefetcher's lines come late, likewise,
- *                 when a prefetched line comes
+ *     lines       a word per way, and up to a whole number of groups; then, if a prefetcher's lines come late,
+ *                 likewise, when a prefetched line comes
  *     memory      the policy's words; then the flags, 4 ways to a word
  */
 struct sim_full_level {
@@ -105,7 +106,7 @@ struct sim_full_level {
     struct sim_full_index index;
 };
 
-/* Where a line is, or would be: small enough for a register. */
+/* Says where a line is, or would be: small enough for a register. */
 struct sim_full_place {
     uint32_t set;
     int32_t way; /* -1: it is not there */
@@ -198,7 +199,7 @@ static inline void sim_full_level_touch(struct sim_full_level *l, struct sim_ful
     }
 }
 
-/* Whether a use of a line that is there would tell the policy nothing; no where only the policy knows. */
+/* Tells whether a use of a line that is there would tell the policy nothing; no where only the policy knows. */
 static inline bool sim_full_level_is_settled(const struct sim_full_level *l, struct sim_full_place p)
 {
     uint64_t memory = *sim_full_level_memory(l, p);
@@ -246,7 +247,7 @@ static inline int32_t sim_full_level_insert(struct sim_full_level *l, uint64_t l
     return p.way;
 }
 
-/* Whether p's set has a dirty line; p is then the one that is to be written back next. */
+/* Tells whether p's set has a dirty line; p is then the one that is to be written back next. */
 bool sim_full_level_next_dirty(const struct sim_full_level *l, struct sim_full_place *p);
 
 #endif

@@ -10,7 +10,7 @@
  */
 #include <assert.h>
 
-/* Of functions of which there is a copy for the first level wherever its number is known, and one for all others. */
+/* Marks functions of which there is a copy for the first level wherever its number is known, and one for all others. */
 #define EACH_LEVEL __attribute__((always_inline))
 
 /* A write on its way out. */

@@ -1,6 +1,6 @@
 /*
- * What the full engine's prefetchers (prefetch.h) ask for: lines that wait in a queue until the access that made them
- * ask is through. A full queue and requests that leave the block of 4 KiB drop what is asked for. Part of
+ * Brings in what the full engine's prefetchers (prefetch.h) ask for: lines that wait in a queue until the access that
+ * made them ask is through. A full queue and requests that leave the block of 4 KiB drop what is asked for. Part of
  * engine_full_tmpl.h.
  */
 #include "sim/prefetch/prefetch_kinds.h"

@@ -1,6 +1,6 @@
 /*
- * Where a word is among the words of a set: eight at a time in one comparison where the file that includes this is
- * compiled for AVX-512, four for AVX2. Internal.
+ * Finds where a word is among the words of a set: eight at a time in one comparison where the file that includes this
+ * is compiled for AVX-512, four for AVX2. Internal.
  */
 #ifndef SIM_ENGINE_FULL_SEARCH_H
 #define SIM_ENGINE_FULL_SEARCH_H

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is not a way is never the oldest. */
+/* Clears all entries. Words that are no way are never the oldest. */
 void sim_full_tlb_clear(struct sim_full_tlb *t)
 {
     for (uint64_t i = 0; i < t->n_sets * t->n_words; i++) {

@@ -11,7 +11,7 @@
 #include "sim/full/engine_full_combine_tmpl.h"
 #include "sim/full/engine_full_access_tmpl.h"
 
-/* What the machine makes of a kind. */
+/* Returns what the machine makes of a kind. */
 static inline unsigned kind_of(const struct sim_full *e, unsigned kind)
 {
     return kind == SIM_STORE_NT && !e->machine.combining_buffers ? SIM_STORE : kind;
@@ -78,14 +78,14 @@ static __attribute__((noinline)) void touch_other(struct sim_full *e, struct tou
     access_found(e, who->kind, line << e->bursts.line_shift, 1, p, &who->request);
 }
 
-/* Whether an access finds its line like one that is neither a miss nor the first use of a prefetched line. */
+/* Tells whether an access finds its line like one that is neither a miss nor the first use of a prefetched line. */
 static inline bool is_usual(struct sim_full *e, const struct toucher *who, struct sim_full_place p)
 {
     return sim_full_is_hit(p) &&
            (who->kind == SIM_PREFETCH || !(*sim_full_level_flags(&e->level[0], p) & SIM_FULL_PREFETCHED));
 }
 
-/* Whether the same access once more would change nothing at all, although this one did. */
+/* Tells whether the same access once more would change nothing at all, although this one did. */
 static inline bool is_as_left(struct sim_full *e, const struct toucher *who, uint64_t line)
 {
     struct sim_full_place p = sim_full_level_find(&e->level[0], line);
@@ -105,7 +105,7 @@ static inline bool touch(struct sim_full *e, struct toucher *who, uint64_t line)
     return false;
 }
 
-/* What comes before an access's lines: their pages, and buffered units. Returns how many pages. */
+/* Does what comes before an access's lines: their pages, and buffered units. Returns how many pages. */
 static inline uint64_t prepare(struct sim_full *e, const struct toucher *who, uint64_t first, uint64_t n)
 {
     const uint64_t mask = ADDRESS_MASK >> e->bursts.line_shift;
@@ -198,7 +198,7 @@ static inline bool is_in_front(const struct sim_full *e, const struct toucher *w
 
 /* ---- bursts ---- */
 
-/* Whether bursts_tmpl.h knows what accesses of a run do. */
+/* Tells whether bursts_tmpl.h knows what accesses of a run do. */
 static bool can_walk(const struct sim_full *e, const struct sim_run *r)
 {
     unsigned kind = kind_of(e, r->kind);

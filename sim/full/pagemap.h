@@ -1,6 +1,6 @@
 /*
- * Which frame a page of virtual memory is in: a bijection of page numbers that looks random, so that no two pages share
- * a frame and no table is needed. Four rounds of a Feistel network over the bits of the page number:
+ * Tells which frame a page of virtual memory is in: a bijection of page numbers that looks random, so that no two pages
+ * share a frame and no table is needed. Four rounds of a Feistel network over the bits of the page number:
  *
  *     n     bits of a page number, SIM_ADDRESS_BITS - log2(page size); low = n / 2 bits, high = the others
  *     round i = 0..3:  i even: high ^= mix(low, i), i odd: low ^= mix(high, i), cut to the bits there are
@@ -19,7 +19,7 @@
 /* The physical address of a virtual one, below 2^SIM_ADDRESS_BITS both. */
 uint64_t sim_pagemap_translate(uint64_t addr, unsigned page_shift, uint64_t seed);
 
-/* Where the 8-byte entry of a page is in table number `table`. */
+/* Returns where the 8-byte entry of a page is in table number `table`. */
 uint64_t sim_page_table_entry(unsigned table, uint64_t page);
 
 /*

@@ -1,6 +1,7 @@
 /*
- * What a fully associative LRU cache of n lines would have held, and every line it was ever asked for: the measure for
- * compulsory, capacity and conflict misses (Hill, Smith, IEEE Transactions on Computers 38, 1989). Each use costs O(1).
+ * Knows what a fully associative LRU cache of n lines would have held, and every line it was ever asked for: the
+ * measure for compulsory, capacity and conflict misses (Hill, Smith, IEEE Transactions on Computers 38, 1989). Each use
+ * costs O(1).
  */
 #ifndef SIM_SHADOW_H
 #define SIM_SHADOW_H

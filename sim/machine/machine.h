@@ -28,9 +28,10 @@
  *
  * What these do to a simulation is in hierarchy.h.
  *
- * NAME is up to 15 letters, digits, '_' or '-', and none of core, memory, estimate, tag, phase, which reports use. Names may repeat only between caches and TLBs. The machine's name is
- * that of a folder of results too: up to 63 letters, digits, '_', '-', '.' and '+', a letter or digit first. A key or
- * section may come once; a value may not be empty.
+ * NAME is up to 15 letters, digits, '_' or '-', and none of core, memory, estimate, tag, phase, which reports use.
+ * Names may repeat only between caches and TLBs. The machine's name is that of a folder of results too: up to 63
+ * letters, digits, '_', '-', '.' and '+', a letter or digit first. A key or section may come once; a value may not be
+ * empty.
  */
 #ifndef SIM_MACHINE_H
 #define SIM_MACHINE_H
@@ -42,8 +43,8 @@
 #include "sim/base/levels.h"
 
 /*
- * Whether all of m is the default that the plain engine simulates: LRU, non-inclusive, write-back, write-allocate,
- * virtual indexing, and no prefetch, slices, classes, TLBs or combining buffers.
+ * Tells whether all of m is the default that the plain engine simulates: LRU, non-inclusive, write-back,
+ * write-allocate, virtual indexing, and no prefetch, slices, classes, TLBs or combining buffers.
  */
 bool sim_machine_is_plain(const struct sim_machine *m);
 

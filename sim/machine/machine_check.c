@@ -1,4 +1,4 @@
-/* What a machine cannot be, whether it comes from a file or from a caller. */
+/* Finds what a machine cannot be, whether it comes from a file or from a caller. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #define FAULT(what, key) ((struct sim_fault){ what, key })
 #define NO_FAULT ((struct sim_fault){ NULL, NULL })
 
-/* What the numbers that every level has cannot be. */
+/* Finds what the numbers that every level has cannot be. */
 static struct sim_fault geometry_fault(const struct sim_machine *m, size_t k)
 {
     const struct sim_level *l = &m->level[k];
@@ -57,7 +57,7 @@ static struct sim_fault prefetch_fault(const struct sim_machine *m, size_t k)
     return NO_FAULT;
 }
 
-/* What level k cannot be because of itself and the page size. */
+/* Finds what level k cannot be because of itself and the page size. */
 static struct sim_fault own_fault(const struct sim_machine *m, size_t k)
 {
     const struct sim_level *l = &m->level[k];
@@ -79,7 +79,7 @@ static struct sim_fault own_fault(const struct sim_machine *m, size_t k)
     return NO_FAULT;
 }
 
-/* What level k cannot be because of the levels inside it. */
+/* Finds what level k cannot be because of the levels inside it. */
 static struct sim_fault inclusion_fault(const struct sim_machine *m, size_t k)
 {
     const struct sim_level *l = &m->level[k];
@@ -140,7 +140,7 @@ static bool issue_is_possible(const struct sim_issue *i)
     return i->mac_rows <= SIM_MAX_MAC_EXTENT && i->mac_columns <= SIM_MAX_MAC_EXTENT;
 }
 
-/* What is wrong beside the levels, or NULL. */
+/* Returns what is wrong beside the levels, or NULL. */
 static const char *machine_fault(const struct sim_machine *m)
 {
     uint64_t page = sim_machine_page_bytes(m);

@@ -12,10 +12,10 @@ struct sim_fault {
     const char *key;  /* the one to blame in a [cache NAME] section; "sets" also where size stands for it */
 };
 
-/* What m->level[k] cannot be: because of itself, the page size and the levels inside it, which have no fault. */
+/* Finds what m->level[k] cannot be: because of itself, the page size and the levels inside it, which have no fault. */
 struct sim_fault sim_level_fault(const struct sim_machine *m, size_t k);
 
-/* Whether the entries of t are a multiple of its ways, and not too many. */
+/* Tells whether the entries of t are a multiple of its ways, and not too many. */
 bool sim_tlb_is_possible(const struct sim_tlb *t);
 
 #endif

@@ -13,9 +13,9 @@ struct sim_host_cpu {
 void sim_host_cpu_look(struct sim_host_cpu *c);
 
 /*
- * Tells whether a CPU is in a list: a vendor, a family and models, as the kernel has them; "AuthenticAMD 25 16-31 96-175".
- * Steppings may follow a model after a colon: "GenuineIntel 6 85:0-4". A list of one word is how the vendor begins:
- * "POWER10".
+ * Tells whether a CPU is in a list: a vendor, a family and models, as the kernel has them:
+ * "AuthenticAMD 25 16-31 96-175". Steppings may follow a model after a colon: "GenuineIntel 6 85:0-4". A list of one
+ * word is how the vendor begins: "POWER10".
  */
 bool sim_host_cpu_is(const struct sim_host_cpu *c, const char *list);
 

@@ -28,7 +28,7 @@ struct parser {
     bool has_machine;
 };
 
-/* Of a line that need not be the one being read. */
+/* Reports about a line that need not be the one being read. */
 static int report(const struct parser *p, unsigned long line, const char *what, const char *value)
 {
     struct sim_place at = p->at;

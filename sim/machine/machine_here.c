@@ -148,7 +148,7 @@ static void drop_misfit(struct sim_here *h)
     *h->origin = '\0';
 }
 
-/* Where only caches speak for files, and for several, none is taken. */
+/* Finds the file that serves. Where only caches speak for files, and for several, it takes none. */
 static int find_file(struct sim_here *h, const char *folder, char *why, size_t why_bytes)
 {
     struct search s = { .h = h };
@@ -225,7 +225,7 @@ static void take_latencies(struct sim_machine *m, const struct sim_machine *file
     memcpy(m->calibrated, file->calibrated, sizeof m->calibrated);
 }
 
-/* What is printed and recorded of it: one line, short enough for figures, with the sources. */
+/* Writes what is printed and recorded of it: one line, short enough for figures, with the sources. */
 static void describe(struct sim_machine *m, const struct sim_here *h)
 {
     const char *slash = strrchr(h->origin, '/');

@@ -6,8 +6,9 @@
  *   policies, inclusion,           the same file; else the one in sim/machines that serves the CPU; else LRU, and
  *   prefetchers, issue             nothing is prefetched
  *
- * A machine file serves the CPUs that its key `cpus` lists (machine_cpu.h). Hypervisors hide or change the CPU's name, so that the sizes and ways of L1 and L2 decide as well: a file
- * that both name and caches speak for, else the only one that the caches speak for, else the one of the name.
+ * A machine file serves the CPUs that its key `cpus` lists (machine_cpu.h). Hypervisors hide or change the CPU's name,
+ * so that the sizes and ways of L1 and L2 decide as well: a file that both name and caches speak for, else the only one
+ * that the caches speak for, else the one of the name.
  */
 #ifndef EXPERIMENTS_SIM_HERE_H
 #define EXPERIMENTS_SIM_HERE_H
@@ -28,23 +29,23 @@ struct sim_here {
     char source[1024]; /* where latencies, policies and prefetchers come from, in words */
 };
 
-/* How a machine file serves a computer, the best last. */
+/* Says how a machine file serves a computer, the best last. */
 enum sim_here_match { SIM_HERE_NO_MATCH, SIM_HERE_BY_NAME, SIM_HERE_BY_CACHES, SIM_HERE_BY_BOTH };
 
 /* Looks at this computer, and no file. Returns 0, or as sim_machine_host. */
 int sim_here_look(struct sim_here *h, char *why, size_t why_bytes);
 
 /*
- * Finds what else is known of it: the calibration below a folder of results (NULL: not that), else the file in `machines` that serves it.
- * Returns 0, or -errno with one line in why if a file is broken.
+ * Finds what else is known of it: the calibration below a folder of results (NULL: not that), else the file in
+ * `machines` that serves it. Returns 0, or -errno with one line in why if a file is broken.
  */
 int sim_here_find(struct sim_here *h, const char *results, const char *machines, char *why, size_t why_bytes);
 
 enum sim_here_match sim_here_match(const struct sim_here *h, const struct sim_machine *file);
 
 /*
- * The machine as it is, as far as that is known: sizes are hwloc's. Returns 0, or -EINVAL with one line in why if what a
- * file says does not go with these sizes.
+ * The machine as it is, as far as that is known: sizes are hwloc's. Returns 0, or -EINVAL with one line in why if what
+ * a file says does not go with these sizes.
  */
 int sim_here_machine(const struct sim_here *h, struct sim_machine *m, char *why, size_t why_bytes);
 

@@ -47,7 +47,7 @@ struct sim_key {
     const char *const *choice; /* of a choice: what it may be, the default first, NULL last */
 };
 
-/* What a [cache NAME] section fills. */
+/* Holds what a [cache NAME] section fills. */
 struct sim_level_draft {
     struct sim_level level;
     uint64_t size_bytes; /* 0: sets were given */
@@ -67,13 +67,13 @@ extern const struct sim_key sim_tlb_keys[];
 bool sim_is_control(char c);
 
 /*
- * Whether name can be that of a machine. Results are kept in a folder of that name, figures and CSV files show it, so
- * that it is made of what needs no quoting anywhere: see SIM_MACHINE_NAME_RULE.
+ * Tells whether name can be that of a machine. Results are kept in a folder of that name, figures and CSV files show
+ * it, so that it is made of what needs no quoting anywhere: see SIM_MACHINE_NAME_RULE.
  */
 bool sim_is_machine_name(const char *name);
 #define SIM_MACHINE_NAME_RULE "letters, digits, '_', '-', '.' and '+', a letter or digit first"
 
-/* Whether name can be that of a cache or a TLB. */
+/* Tells whether name can be that of a cache or a TLB. */
 bool sim_is_section_name(const char *name);
 
 #endif

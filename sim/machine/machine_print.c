@@ -158,7 +158,7 @@ static void print_issue(FILE *out, const struct sim_issue *i)
         print_cycles(out, "stores_per_cycle", i->stores_per_cycle);
 }
 
-/* What [machine] has beyond texts and the latency. */
+/* Prints what [machine] has beyond texts and the latency. */
 static void print_options(FILE *out, const struct sim_machine *m)
 {
     if (m->memory_bandwidth_bytes_per_cycle > 0)

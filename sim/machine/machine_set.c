@@ -12,7 +12,7 @@
 
 static const char cache_section[] = "cache", tlb_section[] = "tlb";
 
-/* Where a setting belongs. */
+/* Says where a setting belongs. */
 struct place {
     const char *kind; /* cache_section, tlb_section; NULL: [machine] */
     char name[16];    /* of the cache or TLB */
@@ -164,8 +164,8 @@ static void edit(const struct editor *e, char *text, FILE *out)
 }
 
 /*
- * A text in memory of a fixed size, which is larger than any machine's: a stream that has to grow loses what it has no memory for,
- * and does not always say so.
+ * A text in memory of a fixed size, which is larger than any machine's: a stream that has to grow loses what it has no
+ * memory for, and does not always say so.
  */
 enum { TEXT_BYTES = 1 << 17 };
 

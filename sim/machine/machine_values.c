@@ -1,4 +1,4 @@
-/* What a key's text may be, and storing it. */
+/* Checks what a key's text may be, and stores it. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -148,7 +148,7 @@ static const struct sim_prefetch_param *find_param(const struct sim_prefetch *of
     return NULL;
 }
 
-/* What stands behind the '=': one of the parameter's words, by its place from 1, or a number. */
+/* Reads what stands behind the '=': one of the parameter's words, by its place from 1, or a number. */
 static int parse_prefetch_value(const struct sim_place *at, const struct sim_prefetch_param *p, const char *text,
                                 uint64_t *value)
 {

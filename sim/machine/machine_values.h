@@ -6,7 +6,7 @@
 
 #include "sim/machine/machine_keys.h"
 
-/* Where the text stands, and where messages about it go; the caller owns both strings. */
+/* Says where the text stands, and where messages about it go; the caller owns both strings. */
 struct sim_place {
     const char *path;
     unsigned long line;

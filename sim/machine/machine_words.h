@@ -12,8 +12,8 @@
 const char *sim_nearest_word(const char *word, const char *const *known, size_t n);
 
 /*
- * Returns how many bytes the unit of a size stands for: none, or k, m and g, alone or with B or iB, capitals or not, all
- * of them powers of 1024. Returns 0 if it is none of these.
+ * Returns how many bytes the unit of a size stands for: none, or k, m and g, alone or with B or iB, capitals or not,
+ * all of them powers of 1024. Returns 0 if it is none of these.
  */
 uint64_t sim_size_unit(const char *unit);
 #define SIM_SIZE_RULE "sizes take k, m and g, or KiB, MiB and GiB"

@@ -1,6 +1,6 @@
 /*
- * What the plain engine knows of one line, in 32 bits: half of word.h, so that a set of 16 ways is one cache line of
- * the host and one vector register. Internal to sim/.
+ * Holds what the plain engine knows of one line, in 32 bits: half of word.h, so that a set of 16 ways is one cache line
+ * of the host and one vector register. Internal to sim/.
  *
  *     bits 31..4   number of the line, see below
  *     bit  3       dirty
@@ -94,7 +94,7 @@ static inline uint32_t sim_compact_id(uint32_t word)
     return word >> SIM_COMPACT_LINE_SHIFT;
 }
 
-/* What a hit on the line of `old` leaves: a store its own word, a load what was there. */
+/* Returns what a hit on the line of `old` leaves: a store its own word, a load what was there. */
 static inline uint32_t sim_compact_used(uint32_t old, uint32_t word)
 {
     return word & SIM_COMPACT_DIRTY ? word : old;

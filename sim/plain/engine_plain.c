@@ -182,7 +182,7 @@ static const struct sim_plain_variant *const list_variants[] = {
     &sim_plain_lists_portable,
 };
 
-/* Whether it was compiled for this CPU family, and this CPU executes it. */
+/* Tells whether it was compiled for this CPU family, and this CPU executes it. */
 static bool is_usable(const struct sim_plain_variant *v)
 {
     return v->accept && sim_cpu_has(v->isa);

@@ -5,9 +5,10 @@
  * and answer touches of first-level lines, two front-ends turn what users feed into such touches:
  *
  *   engine_plain_compact_tmpl.h   words of 32 bits; misses wait in queues. The usual back-end
- *   engine_plain_wide_tmpl.h      words of 64 bits, each miss at once: lines that differ in size from level to level, and
- *                            accesses that spread over more memory than compact words can tell apart
- *   engine_plain_bursts_tmpl.h (which is sim/engine/bursts_tmpl.h and a little), engine_plain_records_tmpl.h   the front-ends
+ *   engine_plain_wide_tmpl.h      words of 64 bits, each miss at once: lines that differ in size from level to level,
+ *                                 and accesses that spread over more memory than compact words can tell apart
+ *   engine_plain_bursts_tmpl.h    a front-end: sim/engine/bursts_tmpl.h and a little
+ *   engine_plain_records_tmpl.h   the other front-end
  */
 #ifndef SIM_ENGINE_PLAIN_H
 #define SIM_ENGINE_PLAIN_H
@@ -33,14 +34,14 @@ enum {
     SIM_PLAIN_KINDS = 64,       /* bytes that are counted together */
 };
 
-/* How a set of compact words is padded. */
+/* Says how a set of compact words is padded. */
 enum sim_plain_set_size {
     SIM_PLAIN_SMALL, /* to 8 words */
     SIM_PLAIN_GROUP, /* to 16 */
     SIM_PLAIN_MANY,  /* to a multiple of that */
 };
 
-/* What looking up in a level of compact words needs, close together. */
+/* Holds what looking up in a level of compact words needs, close together. */
 struct sim_plain_sets {
     uint32_t *words;   /* n_sets * set_words, owned; NULL if the machine can't have any */
     uint32_t mask;     /* has_mask: the set number's bits of a word */
@@ -77,7 +78,9 @@ struct sim_plain_queue {
     uint64_t n_seen[SIM_PLAIN_N_REQUESTS]; /* that have left the queue and are not in the statistics yet */
 };
 
-/* What using a line did to its set. A hit: the word found; a fill: the word pushed out, an empty one from a free way.
+/*
+ * Says what using a line did to its set. A hit: the word found; a fill: the word pushed out, an empty one from a free
+ * way.
  */
 struct sim_plain_use {
     uint64_t word;
@@ -152,7 +155,7 @@ void sim_plain_pack_complete(struct sim_plain *follower);
 void sim_plain_pack_part(struct sim_plain *leader);
 int sim_plain_pack_follow(struct sim_hierarchy *follower, struct sim_hierarchy *leader, size_t n_levels);
 
-/* Where a leader's accesses go. */
+/* Takes a leader's accesses. */
 void sim_plain_pack_accept(struct sim_sink *self, const struct sim_run *run, size_t n_runs, uint64_t n_times);
 
 /*

@@ -1,5 +1,6 @@
 /*
- * Bursts, as the plain engine takes them: what sim/engine/bursts_tmpl.h needs to know of both back-ends, which bring besides
+ * Bursts, as the plain engine takes them: what sim/engine/bursts_tmpl.h needs to know of both back-ends, which bring
+ * besides
  *
  *   can_access(h, addr, bytes), can_run(h, run, n_times)   whether such addresses can be touched; if not, the engine
  *                                           has to change over to wide words before

@@ -1,5 +1,6 @@
 /*
- * Where compact words are, and what a line's word is: sets, and names of regions. Part of engine_plain_compact_tmpl.h.
+ * Finds where compact words are, and what a line's word is: sets, and names of regions. Part of
+ * engine_plain_compact_tmpl.h.
  */
 #include <string.h>
 
@@ -82,13 +83,13 @@ static inline const struct sim_region_name *admit_region(struct sim_plain *h, ui
     return recent->region_1 == region + 1 || admit_other_region(h, region) ? recent : NULL;
 }
 
-/* What a line is named, clean, by its region's name. */
+/* Returns what a line is named, clean, by its region's name. */
 static inline uint32_t line_word(const struct sim_region_name *name, uint64_t line)
 {
     return (uint32_t)(line & (REGION_LINES - 1)) << SIM_COMPACT_LINE_SHIFT | name->first_word;
 }
 
-/* Whether lines between these two, around the end of the address space if need be, can be touched. */
+/* Tells whether lines between these two, around the end of the address space if need be, can be touched. */
 static inline bool admit_lines(struct sim_plain *h, uint64_t first, uint64_t last)
 {
     const uint64_t mask = ADDRESS_MASK >> h->level[0].line_shift >> SIM_REGION_SHIFT;

@@ -6,9 +6,9 @@
  * hundreds at a time, if it takes them in order: then its state is in the host's nearest caches and no lookup waits
  * for another. What is counted can be read off the queues: a miss of a level is a read of the next.
  *
- * One thing can't: a load that covers several lines misses a level once, however many of them do. Requests of such a load
- * say whether they are the first or a later one that missed, which each level renews for the next; it takes off what
- * the later ones count too many.
+ * One thing can't: a load that covers several lines misses a level once, however many of them do. Requests of such a
+ * load say whether they are the first or a later one that missed, which each level renews for the next; it takes off
+ * what the later ones count too many.
  */
 #include <string.h>
 
@@ -116,8 +116,8 @@ static inline void note_depth(struct sim_plain *h, uint64_t split, size_t depth)
 }
 
 /*
- * Level k has looked up a line of a load of several. Returns the request as it goes on if the line was missing. Of those
- * that miss here, too, the first one goes on as the first, and each later one has been counted one time too many.
+ * Level k has looked up a line of a load of several. Returns the request as it goes on if the line was missing. Of
+ * those that miss here, too, the first one goes on as the first, and each later one has been counted one time too many.
  */
 static __attribute__((noinline)) uint64_t pass_on_part(struct sim_plain *h, size_t k, uint64_t request, bool is_miss)
 {

@@ -6,8 +6,8 @@
  *                                          word; after a hit, if the word is not dirty, what was there
  *   use_group(set, last_way, word)         the same in a set padded to 16 words
  *   find_word(set, n_words, word)          the place of the line's word in any other; n_words if it is not there
- *   find_kind(kinds, kind)                 a bit for each of SIM_PLAIN_KINDS bytes, whether it is that one; the bytes are
- *                                          those of whole words, the lowest first
+ *   find_kind(kinds, kind)                 a bit for each of SIM_PLAIN_KINDS bytes, whether it is that one; the bytes
+ *                                          are those of whole words, the lowest first
  *
  * It needs lines of one size at all levels.
  *
@@ -25,7 +25,7 @@
 #include "sim/plain/engine_plain_compact_lines_tmpl.h"
 #include "sim/plain/engine_plain_compact_queues_tmpl.h"
 
-/* Who touches the first level. */
+/* Says who touches the first level. */
 struct toucher {
     uint64_t region_line; /* of the region touched last, its first line ... */
     uint32_t region_word; /* ... and what a word for it would be, with the dirty bit and owner of a store */
@@ -50,7 +50,7 @@ static inline void init_toucher(struct toucher *who, struct sim_plain *h, unsign
     who->is_store = is_store;
 }
 
-/* What a line that was admitted is after a touch, should a load's not find it dirty. */
+/* Returns what a line that was admitted is after a touch, should a load's not find it dirty. */
 static inline uint32_t word_of(const struct sim_plain *h, struct toucher *who, uint64_t line)
 {
     if (line - who->region_line >= REGION_LINES) {
@@ -132,7 +132,7 @@ static inline void touch_lines(struct sim_plain *h, struct toucher *who, uint64_
         touch_line(h, who, (first + i) & mask);
 }
 
-/* Whether the line is in front of its set in the state in which this toucher leaves lines. */
+/* Tells whether the line is in front of its set in the state in which this toucher leaves lines. */
 static inline bool is_in_front(const struct sim_plain *h, struct toucher *who, uint64_t line)
 {
     const struct sim_plain_sets *s = &h->level[0].compact;
@@ -228,7 +228,7 @@ static inline void touch_range(struct sim_plain *h, struct toucher *who, uint64_
     }
 }
 
-/* Whether the access can be made; if not, with_wide_words() has to make it. */
+/* Tells whether the access can be made; if not, with_wide_words() has to make it. */
 static inline bool can_access(struct sim_plain *h, uint64_t addr, uint32_t bytes)
 {
     const unsigned shift = h->level[0].line_shift;
@@ -297,7 +297,7 @@ static void touch_listed(struct sim_plain *h, const struct sim_listed *touch, si
     }
 }
 
-/* Whether all of a run can; for what spreads that far it does not matter that parts may never be touched. */
+/* Tells whether all of a run can; for what spreads that far it does not matter that parts may never be touched. */
 static bool can_run(struct sim_plain *h, const struct sim_run *r, uint64_t n_times)
 {
     const unsigned shift = h->level[0].line_shift;

@@ -1,6 +1,6 @@
 /*
- * The front-ends without caches behind them: what they would touch goes into lists (lists.h). Nothing here depends on what
- * is in the caches, so several threads can do it for different parts of a stream. A template, included after the
+ * The front-ends without caches behind them: what they would touch goes into lists (lists.h). Nothing here depends on
+ * what is in the caches, so several threads can do it for different parts of a stream. A template, included after the
  * variant's parts (records.h).
  */
 #include <errno.h>
@@ -146,7 +146,7 @@ static inline bool can_run(const struct sim_plain *h, const struct sim_run *r, u
 #include "sim/plain/engine_plain_bursts_tmpl.h"
 #include "sim/plain/engine_plain_records_tmpl.h"
 
-/* Whether all lines that a run touches in one repetition are in a row and at different places of the ring. */
+/* Tells whether all lines that a run touches in one repetition are in a row and at different places of the ring. */
 static bool is_window(const struct sim_plain *h, const struct sim_run *r)
 {
     uint64_t bytes;

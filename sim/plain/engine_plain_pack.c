@@ -31,7 +31,7 @@ void sim_plain_pack_accept(struct sim_sink *self, const struct sim_run *run, siz
         f->variant->accept(&f->base.sink, run, n_runs, n_times);
 }
 
-/* What the core did and the shared levels counted, the leader knows; its own counts of them are written over. */
+/* Takes what the core did and the shared levels counted from the leader; its own counts of them are written over. */
 void sim_plain_pack_complete(struct sim_plain *f)
 {
     const struct sim_plain *l = f->pack.leader;

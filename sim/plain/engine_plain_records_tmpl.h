@@ -98,8 +98,8 @@ static inline void expect_block(const uint64_t *record)
 }
 
 /*
- * Appends the records of a block that a bit is set for, eight at a time: how many there are is hard to predict, how many
- * eights is not.
+ * Appends the records of a block that a bit is set for, eight at a time: how many there are is hard to predict, how
+ * many eights is not.
  */
 static inline void add_heads(struct batch *batch, const uint64_t *record, uint64_t chosen)
 {

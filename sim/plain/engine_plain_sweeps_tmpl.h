@@ -1,6 +1,6 @@
 /*
- * Sweeps: most of the repetitions of most bursts at a few cycles a line. A template, included after sim/engine/bursts_tmpl.h;
- * the back-end brings besides
+ * Sweeps: most of the repetitions of most bursts at a few cycles a line. A template, included after
+ * sim/engine/bursts_tmpl.h; the back-end brings besides
  *
  *   touch_range(h, who, first, n)   touches n lines in a row, once each
  *
@@ -8,8 +8,8 @@
  * modulo the ring: the lines that have a set of the first level to themselves and whose like no other line of the ring
  * meets at any level. So touches of different places of the ring commute, and what counts is in which order each
  * place is touched. A run touches a place from the repetition in which its window enters it to the one in which the
- * window leaves it. While it is there, the line stays in the first level, as long as the lines that are being touched at
- * a place are no more than its ways; more than one for each run they cannot be.
+ * window leaves it. While it is there, the line stays in the first level, as long as the lines that are being touched
+ * at a place are no more than its ways; more than one for each run they cannot be.
  *
  * Therefore some repetitions may be walked run by run, each line of each run touched once, if at each place the runs
  * enter in the order in which they are taken, and leave in that order, too: the same lines miss, push out the same
@@ -68,7 +68,7 @@ static inline uint64_t times_in(int64_t bytes, uint64_t bytes_per_time, uint64_t
     return bytes_per_time * (n_times - 1) <= (uint64_t)bytes ? n_times : (uint64_t)bytes / bytes_per_time + 1;
 }
 
-/* What the plan knows of two runs that are next to each other around the ring. */
+/* Holds what the plan knows of two runs that are next to each other around the ring. */
 struct neighbours {
     const struct sweep *behind, *ahead;
     uint64_t distance; /* from the first byte of the one to that of the other */
@@ -172,7 +172,9 @@ static uint64_t sweep_times(struct sim_plain *h, struct sweeps *b, uint64_t n_ti
     return t;
 }
 
-/* Whether the run touches a window of lines without gaps that slides forwards without gaps, and is not too wide. */
+/*
+ * Tells whether the run touches a window of lines without gaps that slides forwards without gaps, and is not too wide.
+ */
 static inline bool can_sweep(const struct sim_plain *h, const struct sim_run *r, uint64_t more, uint64_t n_times)
 {
     const uint64_t line_bytes = h->bursts.line_bytes, longest = more < line_bytes ? line_bytes : more + 1;

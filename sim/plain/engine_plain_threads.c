@@ -1,7 +1,7 @@
 /*
- * One stream on several threads, exactly. Bursts wait in a batch. Each thread then turns its part of the batch into lists
- * of touches, one list for each shard (lists.h), and, when all have, makes the touches of its own shard, from all parts in
- * order. What any set sees is what it would see from one thread.
+ * One stream on several threads, exactly. Bursts wait in a batch. Each thread then turns its part of the batch into
+ * lists of touches, one list for each shard (lists.h), and, when all have, makes the touches of its own shard, from all
+ * parts in order. What any set sees is what it would see from one thread.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -375,7 +375,7 @@ static int start_threads(struct sim_threads *t)
     return err;
 }
 
-/* How many shards of at least MIN_BLOCK lines, a power of two, the ring has, at most that many. */
+/* Returns how many shards of at least MIN_BLOCK lines, a power of two, the ring has, at most that many. */
 static unsigned shards_of(const struct sim_plain *front, unsigned n_threads)
 {
     unsigned n = 1;

@@ -98,7 +98,7 @@ static void write_lines(struct sim_plain *h, size_t k, uint64_t addr, uint32_t b
     }
 }
 
-/* Who touches the first level. */
+/* Says who touches the first level. */
 struct toucher {
     uint64_t keep, put; /* what to make of a touched line's word, see use_line */
     struct sim_cell *cell;

@@ -1,6 +1,6 @@
 /*
- * Lists of touches: what a front-end has made of accesses, to be made elsewhere, in several shards of the caches at once
- * (engine_plain_threads.c). Internal to sim/.
+ * Lists of touches: what a front-end has made of accesses, to be made elsewhere, in several shards of the caches at
+ * once (engine_plain_threads.c). Internal to sim/.
  *
  * A shard has every n-th block of the ring's places (engine_plain_sweeps_tmpl.h): no line of one shard meets a line of
  * another in a set of any level. What shards have in common is only a load that covers lines of several of them: it
@@ -43,7 +43,7 @@ struct sim_lists {
     int err;                     /* -ENOMEM: some touches are missing */
 };
 
-/* What a shard keeps of loads that it shares. */
+/* Holds what a shard keeps of loads that it shares. */
 struct sim_splits {
     uint8_t *depth;  /* by number in the batch: the levels that its part missed */
     uint32_t before; /* numbers of the lists before */

@@ -22,7 +22,7 @@ enum {
 
 _Static_assert(SHAPE_MASK <= UINT16_MAX, "vectors compare shapes of 16 bits");
 
-/* What the records of a block are to the ones before them: a bit per record, the first in bit 0. */
+/* Says what the records of a block are to the ones before them: a bit per record, the first in bit 0. */
 struct block {
     uint64_t repeats;   /* same line, kind, tag, phase and width as the record before */
     uint64_t returns;   /* the same as the record before that one */

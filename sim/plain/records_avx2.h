@@ -1,4 +1,4 @@
-/* What records.h asks of a variant, with AVX2. */
+/* Has what records.h asks of a variant, with AVX2. */
 #ifndef SIM_RECORDS_AVX2_H
 #define SIM_RECORDS_AVX2_H
 

@@ -1,4 +1,4 @@
-/* What records.h asks of a variant, with AVX-512. */
+/* Has what records.h asks of a variant, with AVX-512. */
 #ifndef SIM_RECORDS_AVX512_H
 #define SIM_RECORDS_AVX512_H
 

@@ -1,4 +1,4 @@
-/* What records.h asks of a variant, in portable C. */
+/* Has what records.h asks of a variant, in portable C. */
 #ifndef SIM_RECORDS_PORTABLE_H
 #define SIM_RECORDS_PORTABLE_H
 

@@ -1,5 +1,5 @@
 /*
- * What the plain engine knows of one line, in 64 bits. Internal to sim/.
+ * Holds what the plain engine knows of one line, in 64 bits. Internal to sim/.
  *
  *     bits 63..7   line number (address / line size; addresses have SIM_ADDRESS_BITS bits)
  *     bit  6       dirty

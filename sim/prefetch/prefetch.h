@@ -3,10 +3,10 @@
  * into it. One file each (prefetch_<name>.h), one line each in SIM_PREFETCH_KINDS (levels.h) and prefetch_kinds.h.
  *
  * What they see: at the first level, every line of a load or store; further out, every line read, also what prefetchers
- * of the levels inside ask for. Not write-backs, not stores passing through, not software prefetches, not what their own
- * level prefetches. A request for the same line as the one just before, from the same instruction, changes nothing in
- * any of them, and asks for nothing, if it hits and is not the first use of a prefetched line. hierarchy.h says when the
- * lines come.
+ * of the levels inside ask for. Not write-backs, not stores passing through, not software prefetches, not what their
+ * own level prefetches. A request for the same line as the one just before, from the same instruction, changes nothing
+ * in any of them, and asks for nothing, if it hits and is not the first use of a prefetched line. hierarchy.h says when
+ * the lines come.
  *
  * Words that most of them take:
  *
@@ -14,11 +14,12 @@
  *            that was prefetched; demand: those that miss and come from a load or store, not from a prefetcher
  *   pages    stay | cross: stay drops lines outside of the 4 KiB of the address space that the request is in, since
  *            hardware that sees physical addresses knows nothing about what is next in memory
- *   late     until this many requests have arrived at the first level (lines of loads and stores) after a line was asked
- *            for, it has not come: see late prefetches in stats.h. 0, in time, if not given. Nothing else is delayed
+ *   late     until this many requests have arrived at the first level (lines of loads and stores) after a line was
+ *            asked for, it has not come: see late prefetches in stats.h. 0, in time, if not given. Nothing else is
+ *            delayed
  *   entries  how many pages, or instructions, are watched; the one unused for longest gives way
- *   key      tag | run: what stands for an instruction's address, which is not in our traces: the tag, or tag, phase and
- *            place of the run in its burst
+ *   key      tag | run: what stands for an instruction's address, which is not in our traces: the tag, or tag, phase
+ *            and place of the run in its burst
  *
  *   next_line  degree   A request asks for the next degree lines (Smith, Computing Surveys 14, 1982: tagged prefetch).
  *              on (miss), pages (stay), late
@@ -63,7 +64,7 @@ enum {
     SIM_PREFETCH_BLOCK_SHIFT = 12,
 };
 
-/* What a prefetcher knows of one page or one instruction. */
+/* Holds what a prefetcher knows of one page or one instruction. */
 struct sim_prefetch_entry {
     bool is_valid;
     int64_t last; /* line; of a region the one that opened it */
@@ -86,8 +87,8 @@ struct sim_prefetch_entry {
 };
 
 /*
- * What one prefetcher remembers; zeroed at the start. Entries are taken in order, and never given up but for another
- * key, so the first n are valid.
+ * Holds what one prefetcher remembers; zeroed at the start. Entries are taken in order, and never given up but for
+ * another key, so the first n are valid.
  */
 struct sim_prefetch_state {
     uint64_t key[SIM_MAX_PREFETCH_ENTRIES];
@@ -150,7 +151,7 @@ static inline const uint8_t *sim_prefetch_value(const struct sim_prefetch_param 
     return (const uint8_t *)f + p->offset;
 }
 
-/* Whether f's value of p is one that f's kind, which is valid, can have. */
+/* Tells whether f's value of p is one that f's kind, which is valid, can have. */
 bool sim_prefetch_param_fits(const struct sim_prefetch_param *p, const struct sim_prefetch *f);
 
 /* f with what is usual in place of every 0. */

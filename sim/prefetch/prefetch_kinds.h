@@ -30,7 +30,7 @@ static inline size_t sim_prefetch_ask(struct sim_prefetch_state *s, const struct
 }
 
 /*
- * Whether a request asks for nothing and teaches nothing: the same requests in the same order, made again, would
+ * Tells whether a request asks for nothing and teaches nothing: the same requests in the same order, made again, would
  * change nothing. If so, it is noted (its entry is the one used last); else it has to be asked. May say no where an
  * answer takes long.
  */

@@ -18,7 +18,7 @@ static inline size_t region_lines(uint64_t footprint, size_t max, int64_t first,
     return n;
 }
 
-/* What stands in a footprint for a line so far from the one that opened the region, which has no bit. */
+/* Returns the bit of a footprint for a line at this offset from the one that opened the region, which has none. */
 static inline uint64_t region_bit(int64_t offset)
 {
     return offset ? (uint64_t)1 << (offset + REGION_MIDDLE) : 0;

@@ -2,7 +2,8 @@
  * Another simulator's core beside ours in `make bench-sim`: a shared object that its user builds around it, given by
  * path, PEERS=./peer.so. It needs nothing but this header and exports one symbol,
  *
- *     const struct sim_bench_peer sim_bench_peer = { SIM_BENCH_PEER_VERSION, "name", create, feed, l1_misses, release };
+ *     const struct sim_bench_peer sim_bench_peer = { SIM_BENCH_PEER_VERSION, "name", create, feed, l1_misses,
+ *                                                    release };
  *
  * It gets the records of a stream as an array, and simulates hierarchies of write-back caches, least recently used.
  * What it leaves out belongs into its name: "cachegrind (no write-backs)". tests/sim/peer_lru.c is one.

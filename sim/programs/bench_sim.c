@@ -134,7 +134,7 @@ struct bench {
 
 /* ---- what is chosen ---- */
 
-/* Whether a list of names with commas between holds the name; NULL holds every one. */
+/* Tells whether a list of names with commas between holds the name; NULL holds every one. */
 static bool holds(const char *list, const char *name)
 {
     size_t n = strlen(name);

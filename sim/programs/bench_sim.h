@@ -1,7 +1,7 @@
 /*
- * How fast the simulator is, by stream (bench_streams.h), interface and engine. Three streams have been measured on
- * other simulators too: a GEMM micro-kernel's, an im2col's, and uniformly random loads and stores over 64 MiB. Three
- * more are their like with data beyond all caches.
+ * Measures how fast the simulator is, by stream (bench_streams.h), interface and engine. Three streams have been
+ * measured on other simulators too: a GEMM micro-kernel's, an im2col's, and uniformly random loads and stores over 64
+ * MiB. Three more are their like with data beyond all caches.
  */
 #ifndef SIM_BENCH_SIM_H
 #define SIM_BENCH_SIM_H
@@ -23,7 +23,7 @@ struct sim_bench_reference {
     void (*clear)(void *ctx);
 };
 
-/* What is measured: lists of names with commas between; NULL means all there are. */
+/* Says what is measured: lists of names with commas between; NULL means all there are. */
 struct sim_bench_choice {
     const char
         *engines; /* plain, full: as a user gets them here; avx512, avx2, portable, wide, full-avx512, ...: forced */

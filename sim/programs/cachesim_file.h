@@ -16,7 +16,7 @@ struct cachesim_file {
     char *temporary; /* NULL: likewise */
 };
 
-/* Whether path ("-": standard output) is that very file, by device and inode. Only regular files count. */
+/* Tells whether path ("-": standard output) is that very file, by device and inode. Only regular files count. */
 bool cachesim_file_is(const char *path, const struct stat *that);
 
 /* Opens path ("-": standard output) for writing. Returns 0 or -errno, with nothing to release. */

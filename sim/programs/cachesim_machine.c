@@ -14,7 +14,7 @@
 
 enum { MAX_PATH = 2048 };
 
-/* Where machines are, and results that may have a calibration of this computer. */
+/* Says where machines are, and results that may have a calibration of this computer. */
 struct places {
     char machines[MAX_PATH], results[MAX_PATH];
 };
@@ -39,7 +39,7 @@ static void find_places(struct places *p)
     snprintf(p->results, sizeof p->results, "results");
 }
 
-/* What hwloc tells, and where that is all there is, nothing more. */
+/* Takes what hwloc tells, and where that is all there is, nothing more. */
 static int read_host(struct sim_machine *m, char source[static CACHESIM_SOURCE_BYTES], char *why, size_t why_bytes)
 {
     struct places p;

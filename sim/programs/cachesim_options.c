@@ -63,7 +63,7 @@ const char cachesim_help[] =
     "Exit status: 0; 1 if the output could not be written; 2 for bad options, machines or traces.\n";
 
 /*
- * How one option stores its value: returns NULL or what is wrong. which is what the option's row says: the place of a
+ * Stores the value of one option: returns NULL or what is wrong. which is what the option's row says: the place of a
  * flag in struct cachesim_options, a mode, or a level.
  */
 typedef const char *(*option_fn)(struct cachesim_options *o, const char *value, size_t which);
@@ -300,7 +300,7 @@ static int take_option(struct parser *p, const struct row *row)
     return 0;
 }
 
-/* What getopt_long() could not make anything of. */
+/* Reports what getopt_long() could not make anything of. */
 static int report_option(struct parser *p)
 {
     char letter[] = { '-', (char)optopt, '\0' };
@@ -378,7 +378,7 @@ static int guess_format(struct cachesim_options *o, char *why, size_t why_bytes)
     return cachesim_complain(why, why_bytes, "--format", "is missing, and the trace's name does not tell it", o->trace);
 }
 
-/* What single options cannot know. */
+/* Checks what single options cannot know. */
 static int check(struct cachesim_options *o, char *why, size_t why_bytes)
 {
     bool is_stdin = o->trace && !strcmp(o->trace, "-");

@@ -1,4 +1,4 @@
-/* Where this program and others are. */
+/* Finds where this program and others are. */
 #ifndef SIM_CACHESIM_PLACE_H
 #define SIM_CACHESIM_PLACE_H
 

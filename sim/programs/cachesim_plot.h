@@ -1,6 +1,6 @@
 /*
- * A figure of what was counted, drawn by gnuplot as PNG or SVG: the misses of each level, by tag if tags are told apart;
- * or the miss-ratio curve. The file is whole or is not there.
+ * A figure of what was counted, drawn by gnuplot as PNG or SVG: the misses of each level, by tag if tags are told
+ * apart; or the miss-ratio curve. The file is whole or is not there.
  */
 #ifndef SIM_CACHESIM_PLOT_H
 #define SIM_CACHESIM_PLOT_H
@@ -11,7 +11,9 @@
 /* Tells whether a figure can be written under that name: it ends in .png or .svg. */
 bool cachesim_plot_is_name(const char *path);
 
-/* Says, before a long trace is read, if gnuplot is missing. Returns as cachesim_run_passes; 0 if no figure is wanted. */
+/*
+ * Says, before a long trace is read, if gnuplot is missing. Returns as cachesim_run_passes; 0 if no figure is wanted.
+ */
 int cachesim_plot_check(struct cachesim_session *s);
 
 /* Each draws the figure that the options ask for, or nothing. Returns as cachesim_run_passes. */

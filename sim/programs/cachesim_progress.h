@@ -1,11 +1,11 @@
 /*
- * How far a trace is and how long it will take, on standard error: in one line that is written over every second where
- * that is a terminal; else one line after the first second, if more than a minute is to go, and then one every minute. Where
- * nobody knows how much is to go, the first line comes after ten seconds.
+ * Says how far a trace is and how long it will take, on standard error: in one line that is written over every second
+ * where that is a terminal; else one line after the first second, if more than a minute is to go, and then one every
+ * minute. Where nobody knows how much is to go, the first line comes after ten seconds.
  *
- * What a pass asks for is known from the file: the accesses that a binary trace announces at its end (a few bytes may be
- * thousands of millions), the bytes of the others. Of a pipe, a compressed file and a traced program only what is done is
- * known.
+ * What a pass asks for is known from the file: the accesses that a binary trace announces at its end (a few bytes may
+ * be thousands of millions), the bytes of the others. Of a pipe, a compressed file and a traced program only what is
+ * done is known.
  */
 #ifndef SIM_CACHESIM_PROGRESS_H
 #define SIM_CACHESIM_PROGRESS_H

@@ -46,7 +46,7 @@ void cachesim_rows_end(struct cachesim_rows *r, bool is_partial)
         fputs("# interrupted: these counts are partial\n", r->out);
 }
 
-/* What stands before a value, and after the last one of its row. */
+/* Prints what stands before a value, and after the last one of its row. */
 static void start_value(const struct cachesim_rows *r)
 {
     if (!r->is_json)

@@ -1,8 +1,8 @@
 /*
  * Rows of numbers under named columns, as CSV or as JSON: what the analyses print.
  *
- *   CSV    a '#' line with the trace and what the rows are, the names, then a line for each row; last, a '#' line if the
- *          trace was not read to its end
+ *   CSV    a '#' line with the trace and what the rows are, the names, then a line for each row; last, a '#' line if
+ *          the trace was not read to its end
  *   JSON   one object: what was analysed, and "rows", an array of objects with the columns as members; last, "partial":
  *          true if the trace was not read to its end
  */

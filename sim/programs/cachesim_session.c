@@ -157,8 +157,8 @@ int cachesim_tell_apart(struct cachesim_session *s)
 }
 
 /*
- * What there is when a signal has asked for the end: counts of the first accesses; or nothing, if these were to warm the
- * caches up. Returns as cachesim_run_passes.
+ * Takes what there is when a signal has asked for the end: counts of the first accesses; or nothing, if these were to
+ * warm the caches up. Returns as cachesim_run_passes.
  */
 static int settle_for_less(struct cachesim_session *s, bool counts_now)
 {

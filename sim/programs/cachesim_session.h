@@ -2,8 +2,8 @@
  * One run of cachesim: the trace goes pass by pass to whatever takes its accesses. A trace that will take more than a
  * minute is announced on standard error, with an estimate, one second after its start.
  *
- * A signal may ask for the end (cachesim_signal.h): then the counts are those of what came before, and every report says
- * that they are partial.
+ * A signal may ask for the end (cachesim_signal.h): then the counts are those of what came before, and every report
+ * says that they are partial.
  */
 #ifndef SIM_CACHESIM_SESSION_H
 #define SIM_CACHESIM_SESSION_H

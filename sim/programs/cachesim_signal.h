@@ -4,8 +4,8 @@
  * the signal too. Signals that were ignored when the program started (nohup) stay ignored. A file that grows beyond the
  * limit (SIGXFSZ) is an error of writing.
  *
- * Where counts so far are of use, the first SIGINT only asks for the end: whoever reads the trace stops, what was counted
- * is printed, and then the signal ends cachesim. A second one ends it at once.
+ * Where counts so far are of use, the first SIGINT only asks for the end: whoever reads the trace stops, what was
+ * counted is printed, and then the signal ends cachesim. A second one ends it at once.
  *
  * What a handler has to know is the one piece of global state: there is no other way to tell it.
  */

@@ -1,9 +1,9 @@
 /*
- * Where a trace comes from: standard input; a file, compressed or not; or a program that is traced while it runs.
+ * Finds where a trace comes from: standard input; a file, compressed or not; or a program that is traced while it runs.
  *
- * A compressed file is told by its first bytes and goes through gzip, zstd or xz. A program is traced by QEMU's user-mode
- * emulator with the plugin tracer.so, or by Valgrind's lackey; what it prints to standard output goes to standard error,
- * because standard output is the report's.
+ * A compressed file is told by its first bytes and goes through gzip, zstd or xz. A program is traced by QEMU's
+ * user-mode emulator with the plugin tracer.so, or by Valgrind's lackey; what it prints to standard output goes to
+ * standard error, because standard output is the report's.
  */
 #ifndef SIM_CACHESIM_SOURCE_H
 #define SIM_CACHESIM_SOURCE_H

@@ -14,8 +14,8 @@
 #include "sim/programs/cachesim_signal.h"
 
 /*
- * Runs, and accesses in them, that wait until all configurations take them: enough to be worth a thread's start, and few
- * enough that progress is seen.
+ * Runs, and accesses in them, that wait until all configurations take them: enough to be worth a thread's start, and
+ * few enough that progress is seen.
  */
 enum { MAX_POINTS = 1000, MAX_WAITING = 1 << 14, MAX_ACCESSES = 1 << 20, MAX_THREADS = 64 };
 
@@ -111,8 +111,8 @@ static void clear_all(void *counter)
 /* ---- making ---- */
 
 /*
- * Finds a configuration with the same first levels, which are then simulated once: the one that shares most. Each thread
- * has leaders of its own.
+ * Finds a configuration with the same first levels, which are then simulated once: the one that shares most. Each
+ * thread has leaders of its own.
  */
 static void follow(struct configurations *c, size_t point)
 {

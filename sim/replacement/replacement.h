@@ -39,7 +39,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What a policy needs to know of its level, and remembers of it as a whole. */
+/* Holds what a policy needs to know of its level, and remembers of it as a whole. */
 struct sim_replacement_level {
     uint32_t n_ways;
     uint64_t n_sets;
@@ -91,7 +91,7 @@ const struct sim_replacement *sim_replacement_find(const char *name);
 void sim_replacement_level_init(struct sim_replacement_level *l, const char *name, uint32_t n_ways, uint64_t n_sets,
                                 uint64_t seed);
 
-/* Whether the highest invalid way is filled first. */
+/* Tells whether the highest invalid way is filled first. */
 static inline bool sim_replacement_fills_last(const struct sim_replacement_level *l)
 {
     return l->param[3] == 2;
@@ -114,7 +114,7 @@ void sim_replacement_age_fill(struct sim_replacement_level *l, uint64_t *set, ui
 uint32_t sim_replacement_age_victim(struct sim_replacement_level *l, uint64_t *set);
 bool sim_replacement_age_is_older(const struct sim_replacement_level *l, const uint64_t *set, uint32_t a, uint32_t b);
 
-/* Where in an order a way is, times four: of the nibbles, which one is zero without the way in it. */
+/* Returns where in an order a way is, times four: of the nibbles, which one is zero without the way in it. */
 static inline unsigned sim_replacement_order_place(uint64_t order, uint32_t way)
 {
     uint64_t others = order ^ way * SIM_REPLACEMENT_NIBBLES;
@@ -142,8 +142,8 @@ static inline uint32_t sim_replacement_order_oldest(uint64_t order, uint32_t n_w
 }
 
 /*
- * tree-plru of few ways, the tree in one word: a use makes the nodes on the way's path point away, whatever they pointed
- * to before, so that it is the same two masks each time.
+ * tree-plru of few ways, the tree in one word: a use makes the nodes on the way's path point away, whatever they
+ * pointed to before, so that it is the same two masks each time.
  */
 enum { SIM_REPLACEMENT_MAX_TREE = 16 };
 

@@ -1,4 +1,4 @@
-/* What JSON needs beyond printf(). */
+/* Writes what JSON needs beyond printf(). */
 #ifndef SIM_JSON_H
 #define SIM_JSON_H
 

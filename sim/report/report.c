@@ -76,7 +76,7 @@ static const struct counter counters[] = {
 
 enum { N_COUNTERS = sizeof counters / sizeof counters[0] };
 
-/* How many of how many, in a level. Tables call it <name>_%, CSV and JSON <name>_percent. */
+/* Names a rate of a level: how many of how many. Tables call it <name>_%, CSV and JSON <name>_percent. */
 struct rate {
     const char *name;
     void (*parts)(const struct sim_cell *c, size_t k, uint64_t *part, uint64_t *whole);
@@ -183,7 +183,7 @@ static bool has_feature(const struct sim_machine *m, size_t k, enum feature feat
     return true;
 }
 
-/* Where a counter of a place is. */
+/* Returns where a counter of a place is. */
 static uint64_t *member_of(const struct counter *c, const struct place *p, struct sim_cell *cell)
 {
     char *base = (char *)cell;

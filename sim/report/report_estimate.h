@@ -12,7 +12,7 @@
 
 #include "sim/analysis/estimate.h"
 
-/* Whether every source has a latency. */
+/* Tells whether every source has a latency. */
 bool sim_report_has_estimate(const struct sim_machine *m);
 
 /* A block of a table; nothing without an estimate. */

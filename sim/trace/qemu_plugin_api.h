@@ -1,6 +1,7 @@
 /*
- * What QEMU's user-mode emulators tell a plugin: the part of their interface that is used here, declared by hand,
- * because no package ships its header (include/qemu/qemu-plugin.h in QEMU's sources, where the rest is documented).
+ * Declares what QEMU's user-mode emulators tell a plugin: the part of their interface that is used here, declared by
+ * hand, because no package ships its header (include/qemu/qemu-plugin.h in QEMU's sources, where the rest is
+ * documented).
  *
  * Version 1 of the interface, QEMU 4.2 to 8.x; made for and tried with 7.2. A plugin exports qemu_plugin_version, and
  * QEMU refuses by itself, naming both numbers, to load one whose number it does not support: QEMU 9 no longer knows

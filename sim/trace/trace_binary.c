@@ -47,7 +47,7 @@ size_t sim_binary_put_header(uint8_t out[SIM_BINARY_HEADER_BYTES])
     return sizeof header;
 }
 
-/* What the decoder knows after a record, and the encoder with it. */
+/* Notes what the decoder knows after a record, and the encoder with it. */
 static void remember(struct sim_binary *b, const struct sim_run *r)
 {
     b->tag = r->tag;

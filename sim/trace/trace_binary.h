@@ -41,7 +41,7 @@ enum {
     SIM_BINARY_MAX_RECORD_BYTES = 32,
 };
 
-/* What encoder and decoder remember of the records so far. All zeros at the start of a trace. */
+/* Holds what encoder and decoder remember of the records so far. All zeros at the start of a trace. */
 struct sim_binary {
     uint64_t addr[SIM_USUAL_TAGS]; /* last address of the tag's last record */
     uint32_t bytes[SIM_USUAL_TAGS];
@@ -55,7 +55,7 @@ size_t sim_binary_put_header(uint8_t out[SIM_BINARY_HEADER_BYTES]);
 size_t sim_binary_put(struct sim_binary *b, const struct sim_run *r, uint8_t out[SIM_BINARY_MAX_RECORD_BYTES]);
 size_t sim_binary_put_end(const struct sim_binary *b, uint8_t out[SIM_BINARY_MAX_RECORD_BYTES]);
 
-/* What is wrong with a trace: a constant text and the value that it is about. */
+/* Says what is wrong with a trace: a constant text and the value that it is about. */
 struct sim_binary_error {
     const char *what;
     uint64_t value;

@@ -157,7 +157,7 @@ static int scan_attributes(struct sim_line *l, struct sim_run *r)
 _Static_assert(SIM_USUAL_TAGS == 8 && SIM_MAX_PHASES == 8 && SIM_TRACE_MAX_BYTES == 1048576,
                "messages name the limits");
 
-/* What a label of the text format means; SIM_N_KINDS: nothing. */
+/* Returns what a label of the text format means; SIM_N_KINDS: nothing. */
 static enum sim_kind text_kind(char c)
 {
     switch (c) {
@@ -266,7 +266,7 @@ static bool is_end(const struct sim_line *l)
     return !strncmp(c, words, sizeof words - 1); /* which has no newline, and the line ends with one */
 }
 
-/* Whether what is after a label of two letters and a blank looks like "address,bytes". */
+/* Tells whether what is after a label of two letters and a blank looks like "address,bytes". */
 static bool looks_like_access(const struct sim_line *l)
 {
     const char *c = l->at + 3;

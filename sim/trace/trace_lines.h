@@ -21,10 +21,10 @@ struct sim_line {
 /* Scans a line of the format, not binary. Returns 0 or -EINVAL with what and at set. */
 int sim_line_scan(struct sim_line *l);
 
-/* Whether a line, or the start of a long one, is meant as an access; only lackey traces have other lines. */
+/* Tells whether a line, or the start of a long one, is meant as an access; only lackey traces have other lines. */
 bool sim_line_is_access(const struct sim_line *l);
 
-/* Whether a run stays within one half of the address space; see trace_reader.h. */
+/* Tells whether a run stays within one half of the address space; see trace_reader.h. */
 bool sim_run_fits(const struct sim_run *r);
 
 #endif

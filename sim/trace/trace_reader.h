@@ -64,7 +64,7 @@ int sim_trace_reader_next(struct sim_trace_reader *r, struct sim_run *run, size_
 
 struct sim_trace_counts sim_trace_reader_counts(const struct sim_trace_reader *r);
 
-/* How much of the file was taken so far. */
+/* Returns how much of the file was taken so far. */
 uint64_t sim_trace_reader_bytes(const struct sim_trace_reader *r);
 
 #endif

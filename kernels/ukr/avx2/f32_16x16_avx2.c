@@ -1,10 +1,10 @@
 /*
  * 16 windows by 16 filters with the filters side by side: two ymm of filters, one broadcast per window, in register
  * tiles of up to six windows (twelve accumulators). A window is one element per step, so windows need not be next to
- * each other: of any convolution they are read where they are (struct conv_taps), nothing is packed, and the windows for
- * which a tap meets padding are left out of it. A step of n windows is n broadcasts and two filter loads for 2 n FMAs.
- * Accumulators hold filters, rows of the output hold windows: sums are gathered on the stack until all windows of the
- * call are done, and transposed on the way out, eight by eight.
+ * each other: of any convolution they are read where they are (struct conv_taps), nothing is packed, and the windows
+ * for which a tap meets padding are left out of it. A step of n windows is n broadcasts and two filter loads for 2 n
+ * FMAs. Accumulators hold filters, rows of the output hold windows: sums are gathered on the stack until all windows of
+ * the call are done, and transposed on the way out, eight by eight.
  */
 #include "kernels/ukr/avx2/f32_16x16_avx2.h"
 
@@ -74,7 +74,7 @@ static inline __attribute__((always_inline)) __m256 load_filters(const float *fi
     return weights;
 }
 
-/* What an instance is made for. */
+/* Says what an instance is made for. */
 struct part {
     size_t n_win, n_v; /* windows, vectors of filters */
     size_t group;      /* taps that are taken together */

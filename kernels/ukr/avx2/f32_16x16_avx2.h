@@ -1,4 +1,4 @@
-/* What 16x16 with AVX2 decides, the same when it runs and when it is described. Internal to kernels/ukr. */
+/* Holds what 16x16 with AVX2 decides, the same when it runs and when it is described. Internal to kernels/ukr. */
 #ifndef KERNELS_UKR_F32_16X16_AVX2_H
 #define KERNELS_UKR_F32_16X16_AVX2_H
 
@@ -13,7 +13,7 @@ static inline size_t vectors(size_t n_f)
 }
 
 /*
- * How many of the windows that are left of a row make the next register tile: equal parts of at most twelve
+ * Returns how many of the windows that are left of a row make the next register tile: equal parts of at most twelve
  * accumulators, or eight with one vector of filters.
  */
 static inline size_t part_windows(size_t left, size_t n_v)

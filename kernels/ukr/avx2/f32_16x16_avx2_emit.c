@@ -1,4 +1,4 @@
-/* What 16x16 with AVX2 touches (f32_16x16_avx2.c), and its descriptor. */
+/* Lists what 16x16 with AVX2 touches (f32_16x16_avx2.c), and its descriptor. */
 #include "kernels/ukr/avx2/f32_16x16_avx2.h"
 
 static size_t step_fmas(size_t n_win, size_t n_f)

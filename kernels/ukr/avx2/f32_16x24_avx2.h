@@ -1,4 +1,4 @@
-/* What 16x24 with AVX2 decides, the same when it runs and when it is described. Internal to kernels/ukr. */
+/* Holds what 16x24 with AVX2 decides, the same when it runs and when it is described. Internal to kernels/ukr. */
 #ifndef KERNELS_UKR_F32_16X24_AVX2_H
 #define KERNELS_UKR_F32_16X24_AVX2_H
 
@@ -13,7 +13,10 @@ static inline size_t few_loads(size_t n_win, size_t n_f)
     return n_win + (n_f > 4 && n_win > 1 ? 2 : 1);
 }
 
-/* Whether this way takes fewer issue slots for one panel. Of partial panels, only four filters are whole accesses. */
+/*
+ * Tells whether this way takes fewer issue slots for one panel. Of partial panels, only four filters are whole
+ * accesses.
+ */
 static inline bool is_few(size_t n_win, size_t n_f)
 {
     return (n_f == 4 || n_f == 6) && few_loads(n_win, n_f) < max_size(conv_ukr_16x6__avx2.step_fmas(n_win, n_f),
@@ -32,7 +35,7 @@ static inline struct conv_ukr_args panel(const struct conv_ukr_args *a, size_t f
     return part;
 }
 
-/* How many taps of a row are taken together, neighbours in the input; what they prefetch follows them. */
+/* Returns how many taps of a row are taken together, neighbours in the input; what they prefetch follows them. */
 static inline size_t tap_group(const struct conv_taps *t)
 {
     return t->column_bytes == sizeof(float) && (t->s == 3 || t->s == 5) ? t->s : 1;

@@ -1,4 +1,4 @@
-/* What 16x24 with AVX2 touches (f32_16x24_avx2.c), and its descriptor. */
+/* Lists what 16x24 with AVX2 touches (f32_16x24_avx2.c), and its descriptor. */
 #include "kernels/ukr/avx2/f32_16x24_avx2.h"
 #include "kernels/ukr/emit_common.h"
 

@@ -1,11 +1,11 @@
 /*
  * 16x24 that reads windows where they are, tap by tap, on the same packed filters: of convolutions that leave rows as
  * wide as they are (CONV_WALK_SAME), where a tap's elements of neighbouring windows are neighbours too, from the end of
- * one row to the start of the next. A vector of them is one load. At the ends of rows some lanes meet padding: there the
- * load is masked. Taps that only meet padding are left out. Few windows take a broadcast each, as in 16x24.
+ * one row to the start of the next. A vector of them is one load. At the ends of rows some lanes meet padding: there
+ * the load is masked. Taps that only meet padding are left out. Few windows take a broadcast each, as in 16x24.
  *
- * What a tap of the tile is, place, live windows and masks, is worked out once per call: it is the same for all channels
- * and filters.
+ * What a tap of the tile is, place, live windows and masks, is worked out once per call: it is the same for all
+ * channels and filters.
  */
 #include "kernels/ukr/avx2/f32_16x24_avx2.h"
 
@@ -118,7 +118,7 @@ static inline __attribute__((always_inline)) void few_live_step(const struct tap
     }
 }
 
-/* Where one panel of filters is. */
+/* Says where one panel of filters is. */
 struct place {
     uint64_t in;
     const float *filter;

@@ -1,4 +1,4 @@
-/* What 16x24 that walks taps with AVX2 touches (f32_16x24_taps_avx2.c), and its descriptor. */
+/* Lists what 16x24 that walks taps with AVX2 touches (f32_16x24_taps_avx2.c), and its descriptor. */
 #include "kernels/ukr/avx2/f32_16x24_avx2.h"
 #include "kernels/ukr/emit_common.h"
 
@@ -25,7 +25,7 @@ static struct sim_run load(uint64_t addr, size_t bytes, size_t count, enum conv_
                              .phase = CONV_PHASE_UKR };
 }
 
-/* Of each vector of windows what lies between its first and its last live one; then a broadcast per filter. */
+/* Lists what lies between the first and the last live one of each vector of windows; then a broadcast per filter. */
 static size_t wide_runs(const struct conv_ukr_args *a, uint64_t in, uint32_t live, uint64_t filter, struct sim_run *run)
 {
     size_t n = 0;
@@ -56,7 +56,7 @@ static size_t few_runs(const struct conv_ukr_args *a, uint64_t in, uint32_t live
     return n;
 }
 
-/* What the taps t .. t + group - 1 of a panel load, which are of one row; nothing if none has a live window. */
+/* Lists what the taps t .. t + group - 1 of a panel load, which are of one row; nothing if none has a live window. */
 static size_t row_runs(const struct conv_ukr_args *a, size_t t, size_t group, struct sim_run *run)
 {
     const struct conv_taps *taps = a->taps;

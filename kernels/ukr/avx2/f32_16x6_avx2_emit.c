@@ -1,4 +1,4 @@
-/* What 16x6 with AVX2 touches (f32_16x6_avx2.c), and its descriptor. */
+/* Lists what 16x6 with AVX2 touches (f32_16x6_avx2.c), and its descriptor. */
 #include "kernels/ukr/emit_common.h"
 #include "kernels/ukr/registry.h"
 

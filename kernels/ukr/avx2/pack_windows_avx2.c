@@ -31,14 +31,14 @@ VBP_INLINE void store(float *panel, __m256 x)
     IN_ORDER();
 }
 
-/* What the tiles of a group have in common. */
+/* Holds what the tiles of a group have in common. */
 struct common {
     size_t n_c, n_rows;
     uint64_t plane_bytes, channel_bytes;
     __m256i index, dilation;
 };
 
-/* What all channels of a tile have in common, of each of its spans. */
+/* Holds what all channels of a tile have in common, of each of its spans. */
 struct spans {
     struct {
         uint64_t base;

@@ -1,7 +1,7 @@
 /*
- * The other register tile of the AVX2 micro-kernels, for few windows: the four or six filters of a panel side by side in
- * one ymm, one broadcast and one accumulator per window. Rows of the output hold windows, so sums are transposed on the
- * way out, four windows at a time. Internal to kernels/ukr.
+ * The other register tile of the AVX2 micro-kernels, for few windows: the four or six filters of a panel side by side
+ * in one ymm, one broadcast and one accumulator per window. Rows of the output hold windows, so sums are transposed on
+ * the way out, four windows at a time. Internal to kernels/ukr.
  */
 #ifndef KERNELS_UKR_X86_FEW_AVX2_H
 #define KERNELS_UKR_X86_FEW_AVX2_H

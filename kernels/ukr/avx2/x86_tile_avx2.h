@@ -116,7 +116,7 @@ static inline __attribute__((always_inline)) void tile_add_sets(__m256 *acc, con
         acc[i % n_acc] = _mm256_add_ps(acc[i % n_acc], acc[i]);
 }
 
-/* What the tiles of a call have in common. */
+/* Holds what the tiles of a call have in common. */
 struct tile_call {
     size_t k, n_steps, ld_in, ld_out;
     struct tile_tail tail;

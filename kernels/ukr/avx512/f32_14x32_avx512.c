@@ -24,7 +24,7 @@ static inline __attribute__((always_inline)) __m512 load_filters(const float *fi
 }
 
 /*
- * Where the windows are: anywhere, by a table, which costs a load each; or in places that instructions can name by
+ * Says where the windows are: anywhere, by a table, which costs a load each; or in places that instructions can name by
  * themselves. In two rows, the second half of the windows starts `second` after the first.
  */
 enum spacing { ANYWHERE, NEIGHBOURS, EVERY_SECOND, TWO_ROWS, N_SPACINGS };

@@ -1,5 +1,5 @@
 /*
- * What 16x24 with few windows decides, the same when it runs and when it is described. Internal to kernels/ukr.
+ * Holds what 16x24 with few windows decides, the same when it runs and when it is described. Internal to kernels/ukr.
  */
 #ifndef KERNELS_UKR_F32_16X24_FEW_AVX512_H
 #define KERNELS_UKR_F32_16X24_FEW_AVX512_H
@@ -14,7 +14,7 @@ static inline size_t vectors(size_t n_f)
     return n_f > 16 ? 2 : 1;
 }
 
-/* Whether this way takes no more FMAs. */
+/* Tells whether this way takes no more FMAs. */
 static inline bool is_few(size_t n_win, size_t n_f)
 {
     return n_win <= FEW_WIN && n_win * vectors(n_f) <= n_f;

@@ -15,14 +15,14 @@ VBP_INLINE __m512 load(uint64_t address, __mmask16 mask)
     return _mm512_maskz_loadu_ps(mask, conv_in_ptr(address));
 }
 
-/* What the tiles of a group have in common. */
+/* Holds what the tiles of a group have in common. */
 struct common {
     size_t n_c, n_rows;
     uint64_t plane_bytes, channel_bytes;
     __m512i index, dilation;
 };
 
-/* What all channels of a tile have in common, of each of its spans. */
+/* Holds what all channels of a tile have in common, of each of its spans. */
 struct spans {
     uint64_t base[VBP_WIN];
     __mmask16 low[VBP_WIN], high[VBP_WIN], positions[VBP_WIN];

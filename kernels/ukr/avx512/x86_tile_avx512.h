@@ -61,7 +61,7 @@ static inline __attribute__((always_inline)) void store_tile(float *out, size_t 
     }
 }
 
-/* What the tiles of a call have in common, and what is kept in registers of where they are. */
+/* Holds what the tiles of a call have in common, and what is kept in registers of where they are. */
 struct tile_call {
     size_t last, k, n_steps;
     size_t ld_in, in_step, ld_out; /* elements */

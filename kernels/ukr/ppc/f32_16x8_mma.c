@@ -20,7 +20,7 @@ struct accumulators {
 #define INLINE static inline __attribute__((always_inline))
 
 /*
- * What happens to each of a filter vector's accumulators, without a loop: clang 14 does not unroll loops that hold
+ * Says what happens to each of a filter vector's accumulators, without a loop: clang 14 does not unroll loops that hold
  * operations of the matrix engine, and an accumulator that is indexed lives in memory. n_w is a constant.
  */
 #define EACH_WINDOW_VECTOR(what)                                                                                       \
@@ -54,7 +54,10 @@ INLINE void take_apart(struct accumulators *acc, const size_t f, const size_t n_
     EACH_WINDOW_VECTOR(TAKE_APART);
 }
 
-/* What the tiles of a call have in common, in registers: every vector that is stored may have changed what memory says. */
+/*
+ * Holds what the tiles of a call have in common, in registers: every vector that is stored may have changed what memory
+ * says.
+ */
 struct tile_call {
     size_t k, ld_in, ld_out; /* elements */
     size_t n_f, last_bytes;  /* of the last vector of windows */

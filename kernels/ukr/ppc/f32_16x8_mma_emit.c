@@ -1,4 +1,4 @@
-/* What 16x8 with MMA touches (f32_16x8_mma.c), and its descriptor. */
+/* Lists what 16x8 with MMA touches (f32_16x8_mma.c), and its descriptor. */
 #include "kernels/ukr/ppc/f32_16x8_mma.h"
 #include "kernels/ukr/emit_common.h"
 

@@ -58,7 +58,7 @@ VBP_INLINE ppc_vector load(const struct constants *k, uint64_t address, uint32_t
                     index_of(k, 1, PPC_BYTES - first * sizeof(float)));
 }
 
-/* What all channels of a tile have in common, of each of its spans. */
+/* Holds what all channels of a tile have in common, of each of its spans. */
 struct spans {
     uint64_t base[VBP_WIN];
     uint32_t valid[VBP_WIN], positions[VBP_WIN];
@@ -73,7 +73,9 @@ VBP_INLINE void set_spans(struct spans *s, const struct vbp_tile *t, const size_
     }
 }
 
-/* The panel rows of one channel: shifts of n spans, put together. Masks of all channels would not fit into registers. */
+/*
+ * The panel rows of one channel: shifts of n spans, put together. Masks of all channels would not fit into registers.
+ */
 VBP_INLINE void pack_channel(const struct spans *s, const struct constants *k, uint64_t plane, float *panel,
                              size_t n_rows, const size_t n, const size_t stride)
 {
@@ -117,7 +119,7 @@ VBP_INLINE void copy(uint64_t address, float *panel)
         ppc_store(panel + q * LANES, x[q]);
 }
 
-/* What the tiles of a group have in common. */
+/* Holds what the tiles of a group have in common. */
 struct common {
     size_t n_c, n_rows, stride;
     uint64_t plane_bytes, channel_bytes;
@@ -145,8 +147,8 @@ VBP_INLINE void copy_channels(const struct common *c, const struct vbp_tile *t, 
 }
 
 /*
- * Many spans, of planes narrower than a tile: apart, so that the few have the registers for themselves. By value: what is
- * pointed to lies in memory.
+ * Many spans, of planes narrower than a tile: apart, so that the few have the registers for themselves. By value: what
+ * is pointed to lies in memory.
  */
 static __attribute__((noinline)) void pack_many_spans(const struct common c, const struct vbp_tile *t, size_t first,
                                                       size_t end)

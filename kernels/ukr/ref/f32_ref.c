@@ -43,7 +43,7 @@ static inline __attribute__((always_inline)) void store_vectors(float *out, size
     }
 }
 
-/* What is left of each row, element by element. */
+/* Stores what is left of each row, element by element. */
 static inline __attribute__((always_inline)) void store_rest(float *out, size_t ld_out, const vector *acc, size_t rest,
                                                              const size_t n_v, const size_t n_f, bool accumulate)
 {

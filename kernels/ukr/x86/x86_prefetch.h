@@ -1,5 +1,5 @@
 /*
- * What a micro-kernel's step prefetches for later calls (struct conv_ahead), into L2: it would not stay in L1 until it
+ * Prefetches in a micro-kernel's step for later calls (struct conv_ahead), into L2: it would not stay in L1 until it
  * is used. Internal to kernels/ukr.
  */
 #ifndef KERNELS_UKR_X86_PREFETCH_H
