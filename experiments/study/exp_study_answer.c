@@ -207,11 +207,10 @@ static void say_tilings(const struct exp_study_work *w, FILE *out)
             " %s, by %s: CSA's are at %.0f %% of the speed of the best ones found, and the rank correlation of Eq. 6 "
             "over the tilings of a layer is %.2f",
             t->name, timed ? "the clock" : "Eq. 6 with simulated counts",
-            100 * exp_study_method_speed(t, EXP_STUDY_HALVING, EXP_STUDY_ALL).geomean,
-            exp_study_csa_rank(t, EXP_STUDY_ALL));
+            exp_study_method_speed(t, EXP_STUDY_HALVING, EXP_STUDY_ALL).percent, exp_study_csa_rank(t, EXP_STUDY_ALL));
         if (timed)
             fprintf(out, "; csa2's are at %.0f %%, with %.2f, on layers that it was not fitted to",
-                    100 * exp_study_csa2_speed(t, EXP_STUDY_OTHERS).geomean, exp_study_csa2_rank(t, EXP_STUDY_OTHERS));
+                    exp_study_csa2_speed(t, EXP_STUDY_OTHERS).percent, exp_study_csa2_rank(t, EXP_STUDY_OTHERS));
         fprintf(out, ".");
     }
     fprintf(out, "\n");
@@ -221,17 +220,17 @@ static void say_tilings(const struct exp_study_work *w, FILE *out)
 
 static void say_micro_kernels(const struct exp_study_work *w, FILE *out)
 {
-    const struct exp_study_micro_cycles *slow = &w->micro[0].cycles[EXP_STUDY_HIT];
-    const struct exp_study_micro_cycles *fast = &w->micro[EXP_STUDY_N_RATES - 1].cycles[EXP_STUDY_HIT];
+    const struct exp_study_both *slow = &w->micro[0].cycles[EXP_STUDY_HIT];
+    const struct exp_study_both *fast = &w->micro[EXP_STUDY_N_RATES - 1].cycles[EXP_STUDY_HIT];
 
     fprintf(
         out,
         "Does packing decide when the micro-kernel gets faster? From %s to %s, replayed with all loads hitting: "
         "packing is %.0f to %.0f %% of Base and %.0f to %.0f %% of SConv, and Base takes %.2f to %.2f times SConv's "
         "cycles.\n",
-        exp_study_rates[0].what, exp_study_rates[EXP_STUDY_N_RATES - 1].what, 100 * slow->base_packing / slow->base,
-        100 * fast->base_packing / fast->base, 100 * slow->sconv_packing / slow->sconv,
-        100 * fast->sconv_packing / fast->sconv, slow->base / slow->sconv, fast->base / fast->sconv);
+        exp_study_rates[0].what, exp_study_rates[EXP_STUDY_N_RATES - 1].what, slow->base_packing_percent,
+        fast->base_packing_percent, slow->sconv_packing_percent, fast->sconv_packing_percent, slow->speedup,
+        fast->speedup);
 }
 
 void exp_study_answer_print(const struct exp_study_work *w, FILE *out)

@@ -91,9 +91,9 @@ static void print_tiling_targets(const struct exp_study_tilings *t, FILE *out)
     print_target(out, "csa2's order of a layer's tilings: rank correlation", t->name,
                  exp_study_csa2_rank(t, EXP_STUDY_OTHERS), "", 0.7, true, why);
     exp_say(why, sizeof why, "missed: the tilings that are best by their median rounds are at %.2f %%",
-            100 * exp_study_other_speed(t, EXP_STUDY_OTHERS).geomean);
+            exp_study_other_speed(t, EXP_STUDY_OTHERS).percent);
     print_target(out, "csa2's tiling, speed of the best found", t->name,
-                 100 * exp_study_csa2_speed(t, EXP_STUDY_OTHERS).geomean, " %", 97, true, why);
+                 exp_study_csa2_speed(t, EXP_STUDY_OTHERS).percent, " %", 97, true, why);
 }
 
 static bool has_timed(const struct exp_study_page *p)

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiments/base/exp_error.h"
 #include "experiments/base/exp_stats.h"
 #include "experiments/study/exp_study_fit.h"
 
@@ -190,8 +189,8 @@ static struct exp_study_speed speed_of(const struct exp_study_tilings *t, enum e
             speed[s.n++] = cost_of(t)(&t->runs.run[best]) / cost_of(t)(&t->runs.run[own]);
     }
     if (s.n) {
-        s.geomean = exp_stats_geomean(speed, s.n);
-        s.p10 = exp_spread_of(speed, s.n).p10;
+        s.percent = 100 * exp_stats_geomean(speed, s.n);
+        s.p10_percent = 100 * exp_spread_of(speed, s.n).p10;
     }
     free(speed);
     return s;
@@ -302,4 +301,200 @@ struct exp_spread exp_study_tilings_spread(const struct exp_study_tilings *t, en
         s = exp_spread_of(ratio, n);
     free(ratio);
     return s;
+}
+
+/* ---- files ---- */
+
+struct tiling_row {
+    const char *machine, *model, *layer, *ukr, *schedule;
+    uint32_t index;
+    bool is_training;
+    struct exp_study_run run;
+    char methods[512];
+};
+
+#define AT(member) REC_AT(struct tiling_row, member)
+#define IF_DONE(member, why_not) REC_NAN_AS(struct tiling_row, run.member, why_not)
+
+static const struct rec_field tiling_fields[] = {
+    { { "machine", "", "whose caches CSA planned for, and where runs were replayed; here: this computer", "" },
+      AT(machine) },
+    { { "model", "", "layer table", "" }, AT(model) },
+    { { "layer_index", "", "number in the model, from 1", "" }, AT(index) },
+    { { "layer", "", "its name", "" }, AT(layer) },
+    { { "training", "", "1: csa2 was fitted to layers of this shape", "" }, AT(is_training) },
+    { { "ukr", "", "micro-kernel", "" }, AT(ukr) },
+    { { "schedule", "", "is or ws", "" }, AT(schedule) },
+    { { "n_c", "", CSA_NC_TEXT, "" }, AT(run.tiling.n_c) },
+    { { "k2", "", CSA_K2_TEXT, "" }, AT(run.tiling.k2) },
+    { { "k3", "", CSA_K3_TEXT, "" }, AT(run.tiling.k3) },
+    { { "methods", "", "whose tiling it is: experiments/study/methods.def, csa2; - of none: only searched", "" },
+      AT(methods) },
+    { { "csa_cycles", "cycles", "Eq. 6 with the lines that CSA predicts", "predicted" }, AT(run.csa_cycles) },
+    { { "csa2_cycles", "cycles", "csa2, caches cold", "predicted" }, AT(run.csa2_cycles) },
+    { { "simulated_cycles", "cycles", "Eq. 6 with simulated counts, caches alone", "replay" },
+      IF_DONE(sim_cycles, "not replayed") },
+    { { "time_ns", "ns", "fastest round, caches cold", "clock" }, IF_DONE(ns, "not timed") },
+    { { "median_ns", "ns", "median round", "clock" }, IF_DONE(other_ns, "not timed") },
+};
+
+#undef AT
+#define AT(member) REC_AT(struct method_row, member)
+
+struct method_row {
+    const char *machine, *measure, *part, *method;
+    struct exp_study_speed speed;
+};
+
+static const struct rec_field method_fields[] = {
+    { { "machine", "", "as in tilings.csv", "" }, AT(machine) },
+    { { "measure", "", "clock, or replay: Eq. 6 with simulated counts", "" }, AT(measure) },
+    { { "part", "", "layers: all; training, which csa2 was fitted to; others", "" }, AT(part) },
+    { { "method", "", "experiments/study/methods.def, or csa2", "" }, AT(method) },
+    { { "layers", "", "of the sample", "" }, AT(speed.n) },
+    { { "speed_percent", "%", "of the best tiling found, geometric mean over the layers", "" }, AT(speed.percent) },
+    { { "worst_tenth_percent", "%", "the same, exceeded in nine layers of ten", "" }, AT(speed.p10_percent) },
+};
+
+const struct rec_table exp_study_tilings_table = REC_TABLE("tilings.csv", tiling_fields, struct tiling_row);
+const struct rec_table exp_study_methods_table = REC_TABLE("methods.csv", method_fields, struct method_row);
+
+static void name_methods(const struct exp_study_tilings *t, size_t layer, size_t run, char *text, size_t bytes)
+{
+    const struct exp_study_runs_layer *l = &t->runs.layer[layer];
+
+    text[0] = '\0';
+    for (size_t i = 0; i < EXP_STUDY_N_METHODS; i++) {
+        if (l->of_method[i] == run)
+            exp_say_more(text, bytes, "%s%s", *text ? " " : "", exp_study_method_name(i));
+    }
+    if (exp_study_runs_csa2(&t->runs, layer) == run)
+        exp_say_more(text, bytes, "%scsa2", *text ? " " : "");
+    if (!*text)
+        exp_say(text, bytes, "-");
+}
+
+static void put_run(struct exp_csv *csv, const struct exp_study_tilings *t, size_t layer, size_t i)
+{
+    const struct exp_study_runs_layer *l = &t->runs.layer[layer];
+    const struct exp_study_run *run = &t->runs.run[i];
+    struct tiling_row row = { t->name,
+                              l->model->name,
+                              l->layer->name,
+                              run->ukr->name,
+                              csa_schedule_name(run->tiling.schedule),
+                              l->layer->index,
+                              l->is_training,
+                              *run,
+                              "" };
+
+    name_methods(t, layer, i, row.methods, sizeof row.methods);
+    rec_put(csv, &exp_study_tilings_table, &row);
+}
+
+static void put_runs(struct exp_csv *csv, const struct exp_study_tilings *t)
+{
+    for (size_t l = 0; l < t->runs.n_layers; l++) {
+        for (size_t i = 0; i < t->runs.layer[l].n; i++)
+            put_run(csv, t, l, t->runs.layer[l].first + i);
+    }
+}
+
+static const char *measure_name(const struct exp_study_tilings *t)
+{
+    return t->measure == EXP_STUDY_BY_CLOCK ? "clock" : "replay";
+}
+
+/* Returns the speed of a method's tilings; of csa2's choice past the last of methods.def. */
+static struct exp_study_speed speed_of_method(const struct exp_study_tilings *t, size_t method,
+                                              enum exp_study_part part)
+{
+    return method < EXP_STUDY_N_METHODS ? exp_study_method_speed(t, method, part) : exp_study_csa2_speed(t, part);
+}
+
+static void put_methods(struct exp_csv *csv, const struct exp_study_tilings *t)
+{
+    for (size_t i = 0; i < EXP_STUDY_N_PARTS * (EXP_STUDY_N_METHODS + 1); i++) {
+        const size_t method = i % (EXP_STUDY_N_METHODS + 1);
+        const enum exp_study_part part = (enum exp_study_part)(i / (EXP_STUDY_N_METHODS + 1));
+        const struct method_row row = { t->name, measure_name(t), exp_study_part_name(part),
+                                        method < EXP_STUDY_N_METHODS ? exp_study_method_name(method) : "csa2",
+                                        speed_of_method(t, method, part) };
+
+        if (row.speed.n)
+            rec_put(csv, &exp_study_methods_table, &row);
+    }
+}
+
+int exp_study_tilings_write(const struct exp_study_tilings *t, size_t n, const struct exp_outdir *dir, const char *what,
+                            struct exp_why *why)
+{
+    struct exp_csv *csv;
+    int err = exp_csv_create(&csv, dir, &exp_study_tilings_table.file, what, why);
+
+    for (size_t k = 0; k < n && !err; k++)
+        put_runs(csv, &t[k]);
+    err = err ? err : exp_csv_close(csv, why);
+    err = err ? err : exp_csv_create(&csv, dir, &exp_study_methods_table.file, what, why);
+    for (size_t k = 0; k < n && !err; k++)
+        put_methods(csv, &t[k]);
+    return err ? err : exp_csv_close(csv, why);
+}
+
+void exp_study_tilings_document(FILE *out)
+{
+    exp_csv_document(&exp_study_tilings_table.file, out);
+    exp_csv_document(&exp_study_methods_table.file, out);
+}
+
+/* ---- the page ---- */
+
+static void print_speed(const struct exp_study_tilings *t, size_t n, size_t method, FILE *out)
+{
+    fprintf(out, "| %s |", method < EXP_STUDY_N_METHODS ? exp_study_method_title(method) : "csa2");
+    for (size_t k = 0; k < n; k++) {
+        enum exp_study_part part = t[k].measure == EXP_STUDY_BY_CLOCK ? EXP_STUDY_OTHERS : EXP_STUDY_ALL;
+        struct exp_study_speed s = speed_of_method(&t[k], method, part);
+
+        fprintf(out, " %.1f %% (%.1f %%) |", s.percent, s.p10_percent);
+    }
+    fprintf(out, "\n");
+}
+
+static void print_orders(const struct exp_study_tilings *t, FILE *out)
+{
+    for (unsigned p = EXP_STUDY_TRAINING; p <= EXP_STUDY_OTHERS; p++) {
+        enum exp_study_part part = (enum exp_study_part)p;
+        struct exp_spread s = exp_study_tilings_spread(t, part);
+
+        fprintf(out, "| %s, by %s | %s | %.2f | %.2f |", t->name, measure_name(t), exp_study_part_name(part),
+                exp_study_csa_rank(t, part), exp_study_csa2_rank(t, part));
+        if (t->measure == EXP_STUDY_BY_CLOCK)
+            fprintf(out, " %.2f | %.2f, %.2f, %.2f |\n", exp_study_replay_rank(t, part), s.p10, s.median, s.p90);
+        else
+            fprintf(out, " | |\n");
+    }
+}
+
+void exp_study_tilings_print(const struct exp_study_tilings *t, size_t n, FILE *out)
+{
+    fprintf(out,
+            "Speed of each method's tiling, best found = 100 %%: geometric mean over the layers (in brackets: what "
+            "nine layers of ten exceed).\n\n| tilings by |");
+    for (size_t k = 0; k < n; k++)
+        fprintf(out, " %s, by %s |", t[k].name, measure_name(&t[k]));
+    fprintf(out, "\n|---|");
+    for (size_t k = 0; k < n; k++)
+        fprintf(out, "---:|");
+    fprintf(out, "\n");
+    for (size_t i = 0; i <= EXP_STUDY_N_METHODS; i++)
+        print_speed(t, n, i, out);
+    fprintf(out, "\nBy replay is by Eq. 6 with simulated counts, CSA's own yardstick. csa2 predicts time: only the "
+                 "clock can judge it.\n\n"
+                 "Median over the layers of the rank "
+                 "correlation over the tilings of one layer:\n\n| machine | layers | "
+                 "Eq. 6 as CSA predicts it | csa2 | Eq. 6, simulated | csa2 / clock: p10, median, p90 |\n"
+                 "|---|---|---:|---:|---:|---:|\n");
+    for (size_t k = 0; k < n; k++)
+        print_orders(&t[k], out);
 }

@@ -40,10 +40,10 @@ int exp_study_tilings_fit(struct exp_study_tilings *t, struct exp_why *why);
 int exp_study_tilings_source(const struct exp_study_tilings *t, const struct conv_ukr *other,
                              struct exp_study_source *s, struct exp_why *why);
 
-/* Sums up, over the layers of a part, the speed of a method's tilings; best found = 1. */
+/* Sums up, over the layers of a part, the speed of a method's tilings, of that of the best ones found. */
 struct exp_study_speed {
     size_t n;
-    double geomean, p10;
+    double percent, p10_percent; /* geometric mean; what nine layers of ten exceed */
 };
 
 struct exp_study_speed exp_study_method_speed(const struct exp_study_tilings *t, size_t method,
@@ -66,6 +66,8 @@ struct exp_study_speed exp_study_other_speed(const struct exp_study_tilings *t, 
 
 /* Returns csa2's predicted / measured over all timed runs. */
 struct exp_spread exp_study_tilings_spread(const struct exp_study_tilings *t, enum exp_study_part part);
+
+extern const struct rec_table exp_study_tilings_table, exp_study_methods_table;
 
 /* Writes tilings.csv and methods.csv. Returns 0, or -errno with one line in why. */
 int exp_study_tilings_write(const struct exp_study_tilings *t, size_t n, const struct exp_outdir *dir, const char *what,

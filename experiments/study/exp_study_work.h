@@ -3,8 +3,7 @@
 #define EXPERIMENTS_EXP_STUDY_WORK_H
 
 #include "experiments/base/exp_error.h"
-#include "experiments/study/exp_study_hybrid.h"
-#include "experiments/study/exp_study_micro.h"
+#include "experiments/study/exp_study_base.h"
 #include "experiments/study/exp_study_terms.h"
 #include "experiments/study/exp_study_tilings.h"
 
