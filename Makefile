@@ -126,7 +126,7 @@ engine_flags = $(if $(filter sim/plain/% sim/full/%,$1),-O3) $(if $(filter sim/%
 
 # What decides the results that the store keeps: the sources that plan, replay and simulate. They are hashed when one of them
 # is newer than the object that knows the hash.
-deciding_sources := $(sort $(wildcard experiments/polydl/exp_walk.[ch] experiments/polydl/exp_space.[ch]) $(shell find sim kernels experiments/setup experiments/replay -not -path "sim/programs/*" \( -name "*.[ch]" -o -name "*.def" \)))
+deciding_sources := $(sort $(wildcard experiments/polydl/analysis/exp_walk.[ch] experiments/polydl/exp_space.[ch]) $(shell find sim kernels experiments/setup experiments/replay -not -path "sim/programs/*" \( -name "*.[ch]" -o -name "*.def" \)))
 sources_hash = $(shell cat $(deciding_sources) | sha256sum | cut -c1-16)
 $(BUILD)/obj/experiments/store/exp_store_program.o: $(deciding_sources)
 
@@ -136,7 +136,7 @@ $(BUILD)/obj/kernels/emit/texts.o: $(emitted_texts)
 
 version_flags = $(if $(filter kernels/wisdom/version.c,$1),-DKERNELS_VERSION='"$(VERSION)"') $(if $(filter experiments/store/exp_store_program.c,$1),-DEXP_SOURCES_HASH='"$(sources_hash)"') $(if $(filter sim/programs/main_cachesim.c,$1),-DSIM_VERSION='"$(VERSION)"')
 # PolyDL's plain loops are what the compiler makes of them at its best.
-polydl_flags = $(if $(filter experiments/polydl/exp_loops.c,$1),-O3) $(if $(xsmm_header),$(if $(filter experiments/polydl/exp_xsmm.c,$1),-DBUILT_XSMM))
+polydl_flags = $(if $(filter experiments/polydl/time/exp_baselines.c,$1),-O3 $(if $(xsmm_header),-DBUILT_XSMM))
 # What libraries and the emulator's plugins are made of, too; of the kernels nothing is called from outside by its name.
 pic_flags = $(if $(filter sim/% kernels/% counters/%,$1),-fPIC $(if $(filter sim/%,$1),-fno-semantic-interposition,-fvisibility=hidden))
 file_flags = $(pic_flags) $(version_flags) $(call polydl_flags,$1) $(if $(filter kernels/%,$1),$(kernel_flags)) $(call ukr_flags,$1) $(call engine_flags,$1)
@@ -160,7 +160,7 @@ $(eval $(call note,flags,$(flags)))
 # Headers of other libraries decide what is built.
 dnnl_header := $(firstword $(wildcard /usr/include/oneapi/dnnl/dnnl.h /usr/local/include/oneapi/dnnl/dnnl.h))
 $(eval $(call note,headers,dnnl $(dnnl_header) xsmm $(xsmm_header)))
-$(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard experiments/measure/exp_dnnl*.c) experiments/polydl/exp_xsmm.c): $(BUILD)/headers
+$(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard experiments/measure/exp_dnnl*.c) experiments/polydl/time/exp_baselines.c): $(BUILD)/headers
 
 # compile FOLDER, WORD, COMMAND: objects in BUILD/FOLDER
 define compile

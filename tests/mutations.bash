@@ -55,20 +55,20 @@ mutant "Holm's method forgets how many tests are left" experiments/compare/exp_r
 mutant "a task of a living process is taken" experiments/store/exp_store.c 's/return EXP_CLAIM_ELSEWHERE;/return EXP_CLAIM_TAKEN;/' store
 mutant "a second result of a task is added" experiments/store/exp_store_sql.h "s/ AND state <> 'done'//" store
 mutant "a line that was written stays dirty after it was fetched again" sim/analysis/ways.c 's/used\.dirty_from = place;/;/' sim_reuse
-mutant "a ranking of the net counts layers that trained it" experiments/polydl/exp_rank_totals.c \
+mutant "a ranking of the net counts layers that trained it" experiments/polydl/exp_rank.c \
     's/net\.weight \? EXP_RANK_HELD_OUT : EXP_RANK_ALL/net.weight ? EXP_RANK_ALL : EXP_RANK_ALL/' polydl_verdict
-mutant "a verdict whatever the clock says" experiments/polydl/exp_rank_totals.c 's/l\.mean > 2 \* l\.error/l.mean > -1/' polydl_verdict
-mutant "layers where no pick can fail are counted with the others" experiments/polydl/exp_rank_totals.c \
+mutant "a verdict whatever the clock says" experiments/polydl/exp_rank.c 's/l\.mean > 2 \* l\.error/l.mean > -1/' polydl_verdict
+mutant "layers where no pick can fail are counted with the others" experiments/polydl/exp_rank.c \
     's/EXP_RANK_NEAR_BEST \* l->worst_ns/l->worst_ns/' polydl_verdict
-mutant "a best variant without its equals" experiments/polydl/exp_best.c 's/faster_half\(t\) <= slower_half/faster_half(t) < 0 * slower_half/' polydl_verdict
-mutant "leaders run on when the clock repeats itself" experiments/polydl/exp_turns.c 's/ns \? \(double\)fastest\(k, best/false ? (double)fastest(k, best/' polydl_turns
-mutant "everybody is a leader" experiments/polydl/exp_turns.c 's/best >= EXP_TURNS_LEAD \*/best >= 0.1 */' polydl_turns
+mutant "a best variant without its equals" experiments/polydl/exp_polydl_tables.c 's/faster_half\(t\) <= slower_half/faster_half(t) < 0 * slower_half/' polydl_verdict
+mutant "leaders run on when the clock repeats itself" experiments/polydl/time/exp_turns.c 's/ns \? \(double\)fastest\(k, best/false ? (double)fastest(k, best/' polydl_turns
+mutant "everybody is a leader" experiments/polydl/time/exp_turns.c 's/best >= EXP_TURNS_LEAD \*/best >= 0.1 */' polydl_turns
 mutant "the micro-kernel's share of a GEMM is the largest" experiments/polydl/exp_variants.c 's/gemm_units\[\] = \{ 64, 32, 16 \}/gemm_units[] = { 64, 64, 64 }/' polydl_walk
 mutant "a parallel loop that is one tile vanishes" experiments/polydl/exp_variants.c 's/moved = d;/moved = l->space->n_dims;/' polydl_walk
-mutant "a long nest's misses are those of its first calls" experiments/polydl/exp_haystack.c 's/\(double\)count \/ share/(double)count * (share > 0)/' polydl_rank
-mutant "printed numbers of held-out layers are of all" experiments/polydl/exp_rank_printed.c \
+mutant "a long nest's misses are those of its first calls" experiments/polydl/analysis/exp_haystack.c 's/\(double\)count \/ share/(double)count * (share > 0)/' polydl_rank
+mutant "printed numbers of held-out layers are of all" experiments/polydl/exp_printed.c \
     's/!\(held_out && r->layer\[i\]\.is_training\)/!(held_out \&\& false)/' polydl_judge
-mutant "fused operators have one image" experiments/polydl/exp_fused.c 's/l->shape\.n = n_images/l->shape.n = 1/' tests/experiments/polydl.sh
+mutant "fused operators have one image" experiments/polydl/fused/exp_fused.c 's/l->shape\.n = n_images/l->shape.n = 1/' tests/experiments/polydl.sh
 mutant "judge: a layer's chosen schedule counts as the best one" experiments/judge/exp_judge.c \
     's/s->chosen \+= v->value\[y\]\[v->chosen\]/s->chosen += best_value(v, (enum exp_yardstick)y)/' judge
 mutant "judge: regret is a share of what was chosen" experiments/judge/exp_judge.c \

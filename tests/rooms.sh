@@ -49,6 +49,11 @@ emit'
 # Above them are the questions, and the program that asks them all.
 floors[experiments]+=$'\n'$(.ci/questions --files | cut -d/ -f2 | grep -vxF "${floors[experiments]}" | sort -u | paste -sd ' ')' bench'
 
+# The rooms of polydl; what lies beside them is variants, rankings and tables, which all know.
+floors[polydl]='analysis
+learn time
+fused'
+
 # Told apart: the benchmark of the simulator also measures the tests' naive model.
 includes() { # includes FOLDER...: "file header" of every include of a header of the project
     grep -rE '^ *# *include "[a-z]+/' "$@" --include='*.[ch]' --include='*.def' |
@@ -87,6 +92,11 @@ for house in houses sim counters kernels experiments; do
     done
 done
 
+grep -E '^experiments/polydl/[a-z]+/[^ ]* experiments/polydl/[a-z]+/' "$work/includes" | sed 's|experiments/||g' | arrows polydl >"$work/arrows"
+found=$(wrong polydl <"$work/arrows")
+check "polydl: includes that go the wrong way, or rooms that have no floor: $found" [ -z "$found" ]
+check "polydl: there are includes to look at" [ "$(wc -l <"$work/arrows")" -gt 3 ]
+
 goes_down() { # goes_down HOUSE FILE HEADER
     [ -z "$(echo "$2 $3" | arrows "$1" | wrong "$1")" ]
 }
@@ -102,6 +112,7 @@ check "... and one from such a file" goes_wrong sim sim/hierarchy.c sim/full/y.h
 check "... and one from a folder in a room" goes_wrong kernels kernels/ukr/avx2/x.c kernels/nest/y.h
 check "... and one to a room that has no floor" goes_wrong counters counters/proof/x.c counters/new/y.h
 check "... and one to the house above" goes_wrong houses sim/base/x.h kernels/ukr/y.h
+check "... and one between rooms of polydl" goes_wrong polydl polydl/learn/x.c polydl/time/y.h
 check "an include downwards is none of these" goes_down sim sim/full/x.c sim/base/y.h
 check "... nor is one in a room" goes_down kernels kernels/ukr/avx2/x.c kernels/ukr/y.h
 

@@ -11,10 +11,11 @@
 
 #include <stdbool.h>
 
+#include "experiments/base/exp_error.h"
 #include "experiments/polydl/exp_variants.h"
 #include "experiments/setup/exp_models.h"
-#include "sim/machine/machine.h"
 #include "sim/base/stats.h"
+#include "sim/machine/machine.h"
 
 /*
  * Says how a variant is simulated: through the machine's caches alone, or with prefetchers and TLBs, as its file says.
@@ -38,7 +39,7 @@ struct exp_polydl_simulated {
     struct sim_cell total; /* of all tensors */
     double cycles;         /* issue and waiting for loads, as exp_estimate_phases; NaN if the machine does not say */
     double traffic_cycles; /* issue, and every line that moves between levels, either way, by the outer one's bandwidth
-                              (exp_sources.h); NaN likewise */
+                              (exp_sources_of); NaN likewise */
     double seconds;        /* that the simulation took, of one thread; 0 if nobody looked */
 };
 
@@ -81,5 +82,32 @@ struct exp_polydl {
 };
 
 size_t exp_polydl_n_variants(const struct exp_polydl *p); /* of all layers */
+
+/* ---- layers and their variants, before anything is known of them ---- */
+
+/*
+ * Reads the models that a comma-separated list names: those of PolyDL's evaluation, "all" for its ten, "gemm" for its
+ * Table 1, or what exp_model_find takes. Of each, keeps the layers that match patterns. Returns as exp_models_read.
+ */
+int exp_polydl_models(struct exp_models *m, const char *list, const char *patterns, struct exp_why *why);
+
+/*
+ * Generates the variants of all layers (exp_variants_make). A layer that has none says why. Models and machine must
+ * outlive p. Returns 0; -EINVAL with one line in why for variants that cannot be, or if no layer has any; -ENOMEM.
+ */
+int exp_polydl_plan(struct exp_polydl *p, const struct exp_models *m, const struct sim_machine *machine,
+                    const char *variants, struct exp_why *why);
+void exp_polydl_release(struct exp_polydl *p); /* a half-planned one is fine */
+
+/* ---- layers and their variants in words: what decides a task's result ---- */
+
+/* Tells whether two layers have the same variants of the same shape. */
+bool exp_polydl_are_same(const struct exp_polydl_layer *a, const struct exp_polydl_layer *b);
+
+/* Returns the first layer that is the same as one, which may be itself. */
+size_t exp_polydl_first_same(const struct exp_polydl *p, size_t layer);
+
+/* Writes shape, block and micro-kernel, and the variant or all of them (NULL); from malloc, NULL when out of memory. */
+char *exp_polydl_text(const struct exp_polydl_layer *l, const struct exp_variant *v, const char *micro_kernel);
 
 #endif

@@ -1,10 +1,53 @@
-/* variants.csv and baselines.csv: what was measured and simulated of layers' variants. */
+/*
+ * The result files:
+ *
+ *   variants.csv, baselines.csv   what was measured and simulated of layers' variants
+ *   best.csv       the best order and tiles of each layer
+ *   rankings.csv   what each ranking is worth on each layer
+ *   totals.csv     the same over many layers: the answer
+ *   picks.csv      what was picked, and what it is held against, in GFLOP/s
+ *   analyses.csv   what the analyses say of each variant
+ *   learning.csv   the net's loss, epoch by epoch
+ *   net_1.txt, net_2.txt   the nets for one and two threads (exp_rank_net.h)
+ *   printed.csv    the numbers that PolyDL prints, and ours, on one thread of another computer
+ */
 #ifndef EXPERIMENTS_EXP_POLYDL_REPORT_H
 #define EXPERIMENTS_EXP_POLYDL_REPORT_H
+
+#include <stdio.h>
 
 #include "experiments/base/exp_csv.h"
 #include "experiments/base/exp_error.h"
 #include "experiments/polydl/exp_polydl.h"
+#include "experiments/polydl/exp_rank.h"
+#include "experiments/polydl/fused/exp_fused.h"
+#include "experiments/record/record.h"
+
+/* Holds what is written. */
+struct exp_rank_results {
+    const struct exp_rank *rank;
+    const struct exp_fused *fused; /* printed.csv has numbers of these, too */
+    const char *run;               /* what was run, with its commit: every table says it */
+    const char *experiments_dir;
+};
+
+/* Writes the files into an open folder. Returns 0, or -errno with one line in why. */
+int exp_rank_write(const struct exp_rank_results *x, const struct exp_outdir *dir, struct exp_why *why);
+
+/* Says what their columns are. */
+void exp_rank_document(FILE *out);
+
+/* Prints tables: what each ranking is worth, on layers that the net has not seen before all of them. */
+void exp_rank_print(const struct exp_rank *r, FILE *out);
+
+/*
+ * Prints which analysis picks best, a line for convolutions and GEMMs and each number of threads. There is no verdict
+ * where the clock's own repeat is not clearly above the best analysis (exp_rank_lead_of): the times are too noisy for
+ * one.
+ */
+void exp_rank_print_verdict(const struct exp_rank *r, FILE *out);
+
+/* ---- variants.csv and baselines.csv ---- */
 
 extern const struct exp_csv_file exp_polydl_variants_file, exp_polydl_baselines_file;
 
@@ -13,5 +56,46 @@ extern const struct exp_csv_file exp_polydl_variants_file, exp_polydl_baselines_
  */
 int exp_polydl_report_write(const struct exp_polydl *p, const struct exp_outdir *dir, const char *what,
                             const char *why_no_times, struct exp_why *why);
+
+/*
+ * ---- best.csv: the order and the tiles of a layer's fastest variant, and of those that the clock cannot tell from
+ * it. The file has them of all numbers of threads; the terminal has one thread's ----
+ */
+
+/* The fastest variant of a layer. */
+struct exp_best {
+    bool is_timed;  /* else all else is 0 */
+    size_t variant; /* its number */
+    size_t n_timed; /* variants */
+    size_t
+        n_equals; /* other variants that the clock cannot tell from it: a half of their rounds was not slower than the
+                        slower half of the best one's */
+};
+
+struct exp_best exp_best_of(const struct exp_polydl_layer *l, enum exp_polydl_threads threads);
+
+extern const struct rec_table exp_best_table;
+
+/* Writes a row for each layer that has variants, and each number of threads. */
+void exp_best_write(struct exp_csv *csv, const struct exp_rank *r);
+
+/* Prints a line for each layer. Without times it has what PolyDL's analysis puts first. */
+void exp_best_print(const struct exp_rank *r, FILE *out);
+
+/* ---- the files of exp_rank_write(), one function each ---- */
+
+extern const struct rec_table exp_rank_layers_table, exp_rank_totals_table, exp_rank_learning_table;
+extern const struct exp_csv_file exp_rank_picks_file, exp_rank_analyses_file;
+
+void exp_rank_layers_write(struct exp_csv *csv, const struct exp_rank *r);
+void exp_rank_totals_write(struct exp_csv *csv, const struct exp_rank *r);
+void exp_rank_picks_write(struct exp_csv *csv, const struct exp_rank *r);
+void exp_rank_analyses_write(struct exp_csv *csv, const struct exp_rank *r);
+void exp_rank_learning_write(struct exp_csv *csv, const struct exp_rank *r);
+
+extern const struct exp_csv_file exp_rank_printed_file;
+
+/* Writes printed.csv from <experiments_dir>/published/others.csv. Returns 0, or -errno with one line in why. */
+int exp_rank_printed_write(const struct exp_rank_results *x, const struct exp_outdir *dir, struct exp_why *why);
 
 #endif

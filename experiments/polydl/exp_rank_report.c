@@ -1,14 +1,11 @@
-#include "experiments/polydl/exp_rank_report.h"
+#include "experiments/polydl/exp_polydl_report.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
 #include "experiments/base/exp_error.h"
-#include "experiments/polydl/exp_best.h"
-#include "experiments/polydl/exp_rank_file.h"
-#include "experiments/polydl/exp_rank_files.h"
-#include "experiments/polydl/exp_rank_printed.h"
+#include "experiments/polydl/learn/exp_rank_net.h"
 
 static const struct {
     const struct exp_csv_file *file;

@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "experiments/base/exp_error.h"
+
 typedef double (*value_fn)(const struct exp_ranking_case *c, size_t variant);
 
 static double or_nan(double x)
@@ -159,4 +161,19 @@ double exp_ranking_time(enum exp_ranking r, const struct exp_ranking_case *c, si
 double exp_ranking_seconds(enum exp_ranking r, const struct exp_ranking_case *c, size_t variant)
 {
     return functions[r].seconds(c, variant);
+}
+
+/* ---- for figures ---- */
+
+void exp_rank_plot_init(struct exp_rank_plot *p)
+{
+    *p = (struct exp_rank_plot){ .names = "" };
+    for (size_t r = 0; r < EXP_N_RANKINGS; r++) {
+        const char *blank = r ? " " : "";
+
+        exp_say_more(p->names, sizeof p->names, "%s%s", blank, exp_ranking_name((enum exp_ranking)r));
+        exp_say_more(p->titles, sizeof p->titles, "%s\"%s\"", blank, exp_ranking_title((enum exp_ranking)r));
+    }
+    p->variable[0] = (struct exp_plot_variable){ "ranking_names", p->names };
+    p->variable[1] = (struct exp_plot_variable){ "ranking_titles", p->titles };
 }

@@ -8,7 +8,10 @@
 #ifndef EXPERIMENTS_EXP_RANKING_H
 #define EXPERIMENTS_EXP_RANKING_H
 
-#include "experiments/polydl/exp_analysis.h"
+#include <stddef.h>
+
+#include "experiments/base/exp_plot.h"
+#include "experiments/polydl/analysis/exp_analysis.h"
 #include "experiments/polydl/exp_polydl.h"
 
 #define EXP_EACH_RANKING(X)                                                                                            \
@@ -46,5 +49,23 @@ double exp_ranking_time(enum exp_ranking r, const struct exp_ranking_case *c, si
 
 /* Returns the CPU seconds that the ranking took for a variant; NaN if nobody looked. */
 double exp_ranking_seconds(enum exp_ranking r, const struct exp_ranking_case *c, size_t variant);
+
+/*
+ * ---- figures ----
+ *
+ * The figures of `make polydl`, and what their scripts know beside `figures` and `what`, as variables:
+ *
+ *   ranking_names, ranking_titles   in the order of EXP_EACH_RANKING; titles in quotes
+ */
+
+enum { EXP_N_RANK_VARIABLES = 2 };
+
+/* The variables point into the texts: must stay where it is. */
+struct exp_rank_plot {
+    char names[256], titles[256];
+    struct exp_plot_variable variable[EXP_N_RANK_VARIABLES];
+};
+
+void exp_rank_plot_init(struct exp_rank_plot *p);
 
 #endif

@@ -1,6 +1,10 @@
 #include "experiments/polydl/exp_space.h"
 
+#include <ctype.h>
+#include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "experiments/base/exp_error.h"
@@ -118,4 +122,211 @@ void exp_space_fill(const struct exp_space *s, const struct exp_space_loop *loop
     if (!n_loops)
         exp_say(v->name, sizeof v->name, EXP_NO_LOOPS);
     add_micro_loops(&v->nest, s, left);
+}
+
+/* ---- reading a variant ---- */
+
+/* One variant: its text, and whether it computes the same. */
+enum { LEAST_BLOCK = 16, MOST_BLOCK = 64 };
+
+uint64_t exp_variant_block(const struct conv_problem *p, struct exp_why *why)
+{
+    uint64_t block = MOST_BLOCK;
+
+    if (p->groups > 1 || p->dilation_h > 1 || p->dilation_w > 1) {
+        exp_fail(why, 0, "PolyDL's loops have no groups (here %zu) and no dilation (here %zux%zu)", p->groups,
+                 p->dilation_h, p->dilation_w);
+        return 0;
+    }
+    while (block >= LEAST_BLOCK && (p->c % block || p->k % block))
+        block /= 2;
+    if (block >= LEAST_BLOCK)
+        return block;
+    exp_fail(why, 0, "%zu channels and %zu filters: blocks of 16, 32 or 64 that divide both need padding", p->c, p->k);
+    return 0;
+}
+
+/* ---- the text ---- */
+
+/* A variant while it is read. */
+struct reading {
+    const char *text; /* all of it, for messages */
+    const struct exp_space *space;
+    uint64_t left[EXP_MAX_SPACE_DIMS];
+    struct exp_space_loop loop[EXP_MAX_OUTER_LOOPS];
+    size_t n_loops;
+    struct exp_why *why;
+};
+
+static int refuse(struct reading *r, const char *word, const char *what)
+{
+    return exp_fail(r->why, -EINVAL, "variant '%s': '%s' %s", r->text, word, what);
+}
+
+/* Lists the dimensions that loops may have. */
+static int refuse_name(struct reading *r, const char *word)
+{
+    char names[128] = "is not dim, dim.tile or dim* with dim one of";
+
+    for (size_t d = 0; d < r->space->n_dims; d++) {
+        if (*r->space->dim[d].name)
+            exp_say_more(names, sizeof names, " %s", r->space->dim[d].name);
+    }
+    return refuse(r, word, names);
+}
+
+/* Reads `oj`, `oj.8` or `oj*` into a loop without extent. */
+static int read_word(struct reading *r, const char *word, struct exp_space_loop *l)
+{
+    size_t length = strcspn(word, ".*");
+    char *end = (char *)word + length;
+
+    *l = (struct exp_space_loop){ .step = 1, .dim = 0 };
+    while (l->dim < r->space->n_dims &&
+           (strncmp(r->space->dim[l->dim].name, word, length) != 0 || r->space->dim[l->dim].name[length] || !length))
+        l->dim++;
+    if (l->dim == r->space->n_dims)
+        return refuse_name(r, word);
+    if (*end == '.' && isdigit((unsigned char)end[1]))
+        l->step = strtoull(end + 1, &end, 10);
+    l->is_parallel = *end == '*';
+    end += l->is_parallel;
+    return *end || !l->step ? refuse_name(r, word) : 0;
+}
+
+/* Adds a loop that was read; one that has one iteration is none, and one behind its own tiles is the same as both. */
+static int add(struct reading *r, const char *word, struct exp_space_loop l)
+{
+    struct exp_space_loop *last = r->n_loops ? &r->loop[r->n_loops - 1] : NULL;
+    char what[96];
+
+    if (r->left[l.dim] % l.step) {
+        exp_say(what, sizeof what, "does not divide %s, %" PRIu64 " here", r->space->dim[l.dim].name, r->left[l.dim]);
+        return refuse(r, word, what);
+    }
+    l.extent = r->left[l.dim] / l.step;
+    r->left[l.dim] = l.step;
+    if (l.extent == 1)
+        return 0;
+    if (last && last->dim == l.dim && last->is_parallel == l.is_parallel) {
+        last->step = l.step;
+        last->extent *= l.extent;
+        return 0;
+    }
+    for (size_t i = 0; i < r->n_loops && l.is_parallel; i++) {
+        if (r->loop[i].is_parallel)
+            return refuse(r, word, "is a second parallel loop; there may be one");
+    }
+    if (r->n_loops == EXP_MAX_OUTER_LOOPS)
+        return refuse(r, word, "is one loop too many");
+    r->loop[r->n_loops++] = l;
+    return 0;
+}
+
+/* The micro-kernel takes whole vectors of m, and whatever there is of n and k. */
+static int check_rest(struct reading *r)
+{
+    char what[96];
+
+    for (size_t d = 0; d < r->space->n_dims; d++) {
+        const struct exp_space_dim *dim = &r->space->dim[d];
+
+        if (dim->micro == EXP_NO_MICRO_LOOP && r->left[d] > 1)
+            exp_say(what, sizeof what, "is not walked to its end: loops leave %" PRIu64 " of it", r->left[d]);
+        else if (dim->micro == EXP_MICRO_M && r->left[d] % LEAST_BLOCK)
+            exp_say(what, sizeof what, "leaves %" PRIu64 " to the micro-kernel, no multiple of %d", r->left[d],
+                    LEAST_BLOCK);
+        else
+            continue;
+        return refuse(r, dim->name, what);
+    }
+    return 0;
+}
+
+static int read_words(struct reading *r)
+{
+    char *text = strdup(r->text), *rest = text, *word;
+    int err = text ? 0 : -ENOMEM;
+
+    while (!err && (word = strtok_r(rest, " \t", &rest))) {
+        struct exp_space_loop l;
+
+        if (!strcmp(word, EXP_NO_LOOPS))
+            continue;
+        err = read_word(r, word, &l);
+        if (!err)
+            err = add(r, word, l);
+    }
+    free(text);
+    return err ? err : check_rest(r);
+}
+
+/* ---- what is forbidden ---- */
+
+/* Says which dependence a parallel loop breaks, such as "output, read after write, from ifm=0 to ifm=1". */
+static int refuse_dependence(struct reading *r, const struct exp_variant *v, const struct exp_dependence *d)
+{
+    static const struct {
+        unsigned kind;
+        const char *name;
+    } kinds[] = { { EXP_READ_AFTER_WRITE, "read after write" },
+                  { EXP_WRITE_AFTER_READ, "write after read" },
+                  { EXP_WRITE_AFTER_WRITE, "write after write" } };
+    char what[256] = "";
+    size_t parallel = 0, kind = 0;
+
+    while (!v->nest.loop[parallel].is_parallel)
+        parallel++;
+    while (!(d->kinds & kinds[kind].kind))
+        kind++;
+    exp_say(what, sizeof what,
+            "must not be parallel: a dependence on %s forbids it (%s, carried by %s, %" PRIu64 " -> %" PRIu64 ")",
+            d->array, kinds[kind].name, v->nest.loop[d->carrier].name, d->source.at[d->carrier],
+            d->first_target.at[d->carrier]);
+    return refuse(r, v->nest.loop[parallel].name, what);
+}
+
+static int check_parallel(struct reading *r, const struct exp_variant *v)
+{
+    struct exp_dependence *d = calloc(EXP_MAX_DEPENDENCES, sizeof *d);
+    int err = d ? 0 : -ENOMEM;
+    size_t n = d ? exp_affine_dependences(&v->nest, d, &err) : 0;
+
+    for (size_t i = 0; i < n && !err; i++) {
+        if (d[i].spans_parallel && d[i].kinds & EXP_ORDERED)
+            err = refuse_dependence(r, v, &d[i]);
+    }
+    free(d);
+    return err;
+}
+
+int exp_space_parse(struct exp_variant *v, const struct exp_space *s, const char *text, struct exp_why *why)
+{
+    struct reading r = { .text = text, .space = s, .why = why };
+    int err;
+
+    for (size_t d = 0; d < s->n_dims; d++)
+        r.left[d] = s->dim[d].extent;
+    err = read_words(&r);
+    if (!err)
+        exp_space_fill(s, r.loop, r.n_loops, v);
+    return err;
+}
+
+int exp_variant_check(const struct exp_variant *v, struct exp_why *why)
+{
+    struct reading r = { .text = v->name, .why = why };
+    bool any = false;
+
+    for (size_t l = 0; l < v->n_outer; l++)
+        any = any || v->nest.loop[l].is_parallel;
+    return any ? check_parallel(&r, v) : 0;
+}
+
+int exp_variant_read(struct exp_variant *v, const struct exp_variant_source *s, const char *text, struct exp_why *why)
+{
+    const struct exp_space space = exp_space_of(s);
+    int err = exp_space_parse(v, &space, text, why);
+
+    return err ? err : exp_variant_check(v, why);
 }

@@ -1,7 +1,7 @@
 /*
  * A space is what the variants of a layer have in common: its dimensions, how each moves through the three tensors, and
  * which of them the micro-kernel has. A variant only says in which order and steps the dimensions are walked. Internal
- * to exp_variants.h.
+ * to variants.
  */
 #ifndef EXPERIMENTS_EXP_SPACE_H
 #define EXPERIMENTS_EXP_SPACE_H

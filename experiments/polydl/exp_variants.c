@@ -1,3 +1,5 @@
+#include "experiments/polydl/exp_variants.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,5 +1,22 @@
 /*
- * Lists the variants of a layer: orders of its loops, tile sizes, a parallel loop. A variant is written as its loops,
+ * A program variant: a nest of loops around a GEMM micro-kernel, all of it data. What is analysed (exp_affine.h),
+ * executed and replayed is one and the same record.
+ *
+ * The nest's outermost n_outer loops are the variant's own: their order, their tile sizes, and which of them is
+ * parallel. The last three are the micro-kernel's, in the paper's order (Figure 8): n, m, k, and C[n][m] += B[n][k] *
+ * A[k][m]:
+ *
+ *             convolution (Figure 8)                           GEMM (Figure 17)
+ *   m         ofm, filters of a block: contiguous in A and C   columns of C
+ *   n         oi, windows of an output row                     rows of C
+ *   k         ifm, channels of a block: contiguous in B        reduction
+ *   A         filter [ofm_tile][ifm_tile][kj][ki][ifm][ofm]    [k][n]
+ *   B         input [img][ifm_tile][ij + kj][ii + ki][ifm]     [m][k]
+ *   C         output [img][ofm_tile][oj][oi][ofm]              [m][n]
+ *
+ * The input holds its padding: a blocked layout has room for it. Every tile divides its extent, so a nest is a box.
+ *
+ * The variants of a layer are orders of its loops, tile sizes, a parallel loop. A variant is written as its loops,
  * outermost first: `img* ofm oj.8 ifm oj kj ki` has img in parallel, and oj tiled by 8. A dimension may stand there
  * several times, each time with a smaller step; what is left of it at the end is the micro-kernel's, if it has that
  * dimension (oi of a convolution; i, j and k of a GEMM), and else must be 1. A variant of a single call is `-`.
@@ -8,8 +25,29 @@
 #define EXPERIMENTS_EXP_VARIANTS_H
 
 #include "experiments/base/exp_error.h"
-#include "experiments/polydl/exp_variant.h"
+#include "experiments/polydl/analysis/exp_affine.h"
 #include "kernels/shape/problem.h"
+
+/* The micro-kernel's operands, by their names in BLAS, and in the order of exp_variant's tensors. */
+enum exp_operand { EXP_OPERAND_A, EXP_OPERAND_B, EXP_OPERAND_C, EXP_N_OPERANDS };
+
+/* A dense array of floats, row-major: the last extent is contiguous. Its name is that of the nest's accesses to it. */
+struct exp_tensor {
+    char name[16];
+    size_t n_dims;
+    uint64_t extent[EXP_AFFINE_MAX_DIMS];
+};
+
+struct exp_variant {
+    /* Its loops, outermost first, tiles after a dot, a star after the parallel one: "img* ofm oj.8 ifm oj kj ki". */
+    char name[96];
+    struct exp_affine_nest nest;
+    size_t n_outer; /* the nest has n_outer + 3 loops */
+    uint64_t block; /* GEMM_BLOCK: channels of a block; 0 for GEMM */
+    struct exp_tensor tensor[EXP_N_OPERANDS];
+};
+
+/* ---- the variants of a layer ---- */
 
 /* A matrix multiplication, in the words of PolyDL's Figure 16: C[m][n] += A[m][k] * B[k][n]. */
 struct exp_gemm {

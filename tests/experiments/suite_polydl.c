@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiments/polydl/exp_affine.h"
-#include "experiments/polydl/exp_footprint.h"
+#include "experiments/polydl/analysis/exp_affine.h"
+#include "experiments/polydl/analysis/exp_working_sets.h"
 #include "tests/experiments/polydl_nests.h"
 #include "tests/rng.h"
 #include "tests/suites.h"

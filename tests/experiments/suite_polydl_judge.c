@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "experiments/base/exp_table.h"
-#include "experiments/polydl/exp_rank_report.h"
+#include "experiments/polydl/exp_polydl_report.h"
 #include "experiments/setup/exp_machine.h"
 #include "tests/rng.h"
 #include "tests/scratch.h"

@@ -8,8 +8,7 @@
 #include <string.h>
 
 #include "experiments/base/exp_file.h"
-#include "experiments/polydl/exp_rank_file.h"
-#include "experiments/polydl/exp_rank_net.h"
+#include "experiments/polydl/learn/exp_rank_net.h"
 #include "tests/rng.h"
 #include "tests/scratch.h"
 #include "tests/suites.h"

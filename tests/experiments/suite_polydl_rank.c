@@ -5,10 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiments/polydl/exp_haystack.h"
-#include "experiments/polydl/exp_footprint.h"
+#include "experiments/polydl/analysis/exp_haystack.h"
+#include "experiments/polydl/analysis/exp_working_sets.h"
 #include "experiments/polydl/exp_variants.h"
-#include "experiments/polydl/exp_working_sets.h"
 #include "sim/hierarchy.h"
 #include "tests/experiments/polydl_nests.h"
 #include "tests/rng.h"

@@ -6,11 +6,9 @@
 #include <string.h>
 
 #include "experiments/base/exp_error.h"
-#include "experiments/polydl/exp_blocked.h"
-#include "experiments/polydl/exp_loops.h"
+#include "experiments/polydl/analysis/exp_walk.h"
 #include "experiments/polydl/exp_variants.h"
-#include "experiments/polydl/exp_walk.h"
-#include "experiments/polydl/exp_xsmm.h"
+#include "experiments/polydl/time/exp_baselines.h"
 #include "kernels/conv_naive.h"
 #include "tests/kernels/emission.h"
 #include "tests/kernels/kcheck.h"

@@ -1,0 +1,245 @@
+#include "experiments/polydl/exp_polydl.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "experiments/base/exp_error.h"
+#include "experiments/base/exp_text.h"
+#include "experiments/setup/exp_descriptor.h"
+#include "experiments/setup/exp_main.h"
+
+/* PolyDL's, and its matrix multiplications. */
+static const char *const known[] = { "alexnet",  "fastrcnn", "googlenetv1", "googlenetv3", "maskrcnn", "mobilenet",
+                                     "overfeat", "resnet",   "xception",    "yolov2",      "gemm" };
+
+enum { N_KNOWN = sizeof known / sizeof known[0], NAME_BYTES = 64 };
+
+#define GEMM_TABLE EXP_EXPERIMENTS_DIR "/polydl/gemm.csv"
+
+const char *exp_polydl_baseline_name(enum exp_polydl_baseline b)
+{
+#define NAME(number, name, meaning) name,
+    static const char *const names[EXP_N_POLYDL_BASELINES] = { EXP_EACH_POLYDL_BASELINE(NAME) };
+
+    return names[b];
+}
+
+size_t exp_polydl_n_variants(const struct exp_polydl *p)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < p->n_layers; i++)
+        n += p->layer[i].variants.n;
+    return n;
+}
+
+/* ---- models ---- */
+
+/* Returns the table of a model: PolyDL's, if it has one of that name, or the name itself. From malloc. */
+static char *table_of(const char *name, size_t length)
+{
+    char *path = exp_format(EXP_EXPERIMENTS_DIR "/models/polydl/%.*s.csv", (int)length, name);
+
+    if (path && length && !memchr(name, '/', length) && !access(path, R_OK))
+        return path;
+    free(path);
+    if (length == strlen("gemm") && !strncmp(name, "gemm", length))
+        return strdup(GEMM_TABLE);
+    return strndup(name, length);
+}
+
+static bool is_table_of_experiment(const char *name)
+{
+    char *path = exp_format(EXP_EXPERIMENTS_DIR "/models/%s.csv", name);
+    const bool is_there = path && !access(path, R_OK);
+
+    free(path);
+    return is_there;
+}
+
+/* Refuses a name that is neither a file nor known here. */
+static int check_name(const char *table, struct exp_why *why)
+{
+    const char *nearest;
+
+    if (strpbrk(table, "/.") || exp_descriptor_begins(table) || is_table_of_experiment(table))
+        return 0;
+    exp_say(why->text, sizeof why->text, "MODEL: unknown model '%.*s'", NAME_BYTES, table);
+    nearest = exp_names_nearest(table, known, N_KNOWN);
+    if (nearest)
+        exp_say_more(why->text, sizeof why->text, ": did you mean %s?", nearest);
+    exp_say_more(why->text, sizeof why->text, "%s PolyDL's are", nearest ? "" : ";");
+    for (size_t i = 0; i < N_KNOWN; i++)
+        exp_say_more(why->text, sizeof why->text, "%s %s", i ? "," : "", known[i]);
+    exp_say_more(why->text, sizeof why->text, "; layer tables of experiment may be named, too");
+    return -ENOENT;
+}
+
+/* Adds a model's table to a comma-separated list from malloc, which is NULL when out of memory. */
+static int add_table(char **tables, const char *name, size_t length, struct exp_why *why)
+{
+    char *table = table_of(name, length);
+    char *more = table && *tables ? exp_format("%s%s%s", *tables, **tables ? "," : "", table) : NULL;
+    int err = more ? check_name(table, why) : exp_fail(why, -ENOMEM, "out of memory");
+
+    free(table);
+    free(*tables);
+    *tables = more;
+    return err;
+}
+
+int exp_polydl_models(struct exp_models *m, const char *list, const char *patterns, struct exp_why *why)
+{
+    const bool is_all = !*list || !strcmp(list, "all");
+    char *tables = strdup("");
+    int err = 0;
+
+    for (size_t i = 0; i < N_KNOWN && is_all && !err; i++)
+        err = add_table(&tables, known[i], strlen(known[i]), why);
+    while (*list && !is_all && !err) {
+        const size_t length = strcspn(list, ",");
+
+        err = add_table(&tables, list, length, why);
+        list += length + (list[length] == ',');
+    }
+    if (!err)
+        err = exp_models_read(m, EXP_EXPERIMENTS_DIR, tables, patterns, why);
+    free(tables);
+    return err;
+}
+
+/* ---- layers ---- */
+
+/* A GEMM is in its table the 1x1 convolution that it is: of K channels, N filters and M windows. */
+static struct exp_variant_source gemm_of(const struct exp_layer *layer)
+{
+    const struct conv_problem *p = &layer->problem;
+    struct exp_variant_source s = { .gemm = { .m = p->h, .n = p->k, .k = p->c }, .n_images = 1 };
+
+    exp_say(s.gemm.name, sizeof s.gemm.name, "%s", layer->name);
+    return s;
+}
+
+static int plan_layer(struct exp_polydl_layer *l, const struct exp_model *model, const struct exp_layer *layer,
+                      const char *variants, struct exp_why *why)
+{
+    struct exp_why what = { "" };
+    int err;
+
+    *l = (struct exp_polydl_layer){
+        .model = model->name, .name = layer->name, .shape = &layer->problem, .flops = 2 * conv_macs(&layer->problem)
+    };
+    l->flops /= (double)layer->problem.n;
+    if (!strcmp(model->path, GEMM_TABLE))
+        l->source = gemm_of(layer);
+    else
+        l->source = (struct exp_variant_source){
+            .problem = &layer->problem,
+            .block = exp_variant_block(&layer->problem, &what),
+            .n_images = 1,
+        };
+    exp_say(l->why_not, sizeof l->why_not, "%s", what.text);
+    if (*l->why_not)
+        return 0;
+    err = exp_variants_make(&l->variants, &l->source, variants, &what);
+    if (!err) {
+        l->of = calloc(l->variants.n, sizeof *l->of);
+        err = l->of ? 0 : -ENOMEM;
+    }
+    for (size_t i = 0; i < l->variants.n && !err; i++)
+        l->of[i].variant = &l->variants.variant[i];
+    return err ? exp_fail(why, err, "%s: %s", layer->name, *what.text ? what.text : "out of memory") : 0;
+}
+
+int exp_polydl_plan(struct exp_polydl *p, const struct exp_models *m, const struct sim_machine *machine,
+                    const char *variants, struct exp_why *why)
+{
+    size_t n = 0;
+    int err = 0;
+
+    for (size_t i = 0; i < m->n; i++)
+        n += m->model[i].n_layers;
+    *p = (struct exp_polydl){ .machine = machine, .layer = calloc(n, sizeof *p->layer) };
+    if (!p->layer)
+        return exp_fail(why, -ENOMEM, "out of memory");
+    for (size_t i = 0; i < m->n && !err; i++) {
+        for (size_t k = 0; k < m->model[i].n_layers && !err; k++)
+            err = plan_layer(&p->layer[p->n_layers++], &m->model[i], &m->model[i].layer[k], variants, why);
+    }
+    if (err || exp_polydl_n_variants(p))
+        return err;
+    return exp_fail(why, -EINVAL, "no layer has variants; %s: %s", p->layer[0].name, p->layer[0].why_not);
+}
+
+void exp_polydl_release(struct exp_polydl *p)
+{
+    for (size_t i = 0; i < p->n_layers; i++) {
+        exp_variants_release(&p->layer[i].variants);
+        free(p->layer[i].of);
+    }
+    free(p->layer);
+    *p = (struct exp_polydl){ .machine = NULL };
+}
+
+/* ---- layers in words ---- */
+
+static bool is_same_source(const struct exp_variant_source *a, const struct exp_variant_source *b)
+{
+    if (!a->problem != !b->problem)
+        return false;
+    if (a->problem)
+        return a->block == b->block && conv_problem_equal(a->problem, b->problem);
+    return a->gemm.m == b->gemm.m && a->gemm.n == b->gemm.n && a->gemm.k == b->gemm.k;
+}
+
+bool exp_polydl_are_same(const struct exp_polydl_layer *a, const struct exp_polydl_layer *b)
+{
+    bool is_same = is_same_source(&a->source, &b->source) && a->variants.n == b->variants.n;
+
+    for (size_t i = 0; i < a->variants.n && is_same; i++)
+        is_same = !strcmp(a->variants.variant[i].name, b->variants.variant[i].name);
+    return is_same;
+}
+
+size_t exp_polydl_first_same(const struct exp_polydl *p, size_t layer)
+{
+    size_t i = 0;
+
+    while (!exp_polydl_are_same(&p->layer[i], &p->layer[layer]))
+        i++;
+    return i;
+}
+
+static void print_shape(const struct conv_problem *p, FILE *out)
+{
+#define FIELD(member, sconv_member, name, ...) fprintf(out, "%s=%zu ", name, p->member);
+#include "kernels/shape/problem_fields.def"
+}
+
+char *exp_polydl_text(const struct exp_polydl_layer *l, const struct exp_variant *v, const char *micro_kernel)
+{
+    const struct exp_gemm *g = &l->source.gemm;
+    char *text = NULL;
+    size_t bytes;
+    FILE *out = exp_memory_open(&text, &bytes);
+
+    if (!out)
+        return NULL;
+    if (l->source.problem)
+        print_shape(l->source.problem, out);
+    else
+        fprintf(out, "gemm m=%" PRIu64 " n=%" PRIu64 " k=%" PRIu64 " ", g->m, g->n, g->k);
+    fprintf(out, "block=%" PRIu64 "; %s", l->source.block, micro_kernel);
+    for (size_t i = 0; i < l->variants.n && !v; i++)
+        fprintf(out, "; %s", l->variants.variant[i].name);
+    if (v)
+        fprintf(out, "; %s", v->name);
+    if (!fclose(out))
+        return text;
+    free(text);
+    return NULL;
+}

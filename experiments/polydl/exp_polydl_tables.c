@@ -1,0 +1,369 @@
+#include "experiments/polydl/exp_polydl_report.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "experiments/base/exp_error.h"
+#include "experiments/polydl/exp_rank.h"
+#include "experiments/polydl/time/exp_polydl_tasks.h"
+#include "experiments/replay/exp_totals.h"
+#include "experiments/report/exp_cells.h"
+
+/* ---- columns ---- */
+
+/* clang-format off */
+#define COLUMN_BLOCK { "block", "", "channels of a block of the layouts; 0 for a GEMM", "" }
+#define COLUMNS_SIMULATED(prefix, how)                                                                                 \
+    { prefix "_share", "", "of the calls of the micro-kernel that are simulated: of large layers the first ones, and counts are scaled", "replay" }, \
+    { prefix "_loads", "", "load instructions, " how, "replay" },                                                      \
+    { prefix "_l1_load_misses", "", "loads that the first level did not serve", "replay" },                            \
+    { prefix "_l2_load_misses", "", "... nor the second", "replay" },                                                  \
+    { prefix "_l3_load_misses", "", "... nor the last", "replay" },                                                    \
+    { prefix "_memory_read_lines", "lines", "fetched from memory", "replay" },                                         \
+    { prefix "_memory_written_lines", "lines", "written back to memory", "replay" },                                   \
+    { prefix "_cycles", "cycles", "estimate: instructions issued without waiting, and what loads then wait by latencies", "replay" },                                                                                              \
+    { prefix "_traffic_cycles", "cycles", "estimate: the same instructions, and every line that moves between levels, either way, by the bandwidth of the outer one", "replay" }
+
+static const struct exp_csv_column variant_columns[] = {
+    EXP_COLUMN_MODEL,
+    EXP_COLUMN_LAYER,
+    COLUMN_BLOCK,
+    { "variant", "", "its loops, outermost first: tiles after a dot, a star after the parallel one", "" },
+    EXP_COLUMN_MACS,
+    EXP_COLUMN_TIME_MIN,
+    EXP_COLUMN_TIME_MEDIAN,
+    { "measured_spread_percent", "%", "how far the median lies above the fastest round", "clock" },
+    EXP_COLUMN_REPS,
+    { "measured_gflops", "GFLOP/s", "2 * macs / measured_time_min_ns", "clock" },
+    { "two_threads_time_min_ns", "ns", "fastest round of two threads: with an image each, of a GEMM sharing the parallel loop", "clock" },
+    { "two_threads_time_median_ns", "ns", "median of these", "clock" },
+    { "two_threads_gflops", "GFLOP/s", "of both threads, of the fastest round", "clock" },
+    COLUMNS_SIMULATED("alone", "one image, cold caches, the machine's caches alone"),
+    COLUMNS_SIMULATED("whole", "the same with prefetchers and TLBs, as the machine's file has them"),
+};
+
+static const struct exp_csv_column baseline_columns[] = {
+    EXP_COLUMN_MODEL,
+    EXP_COLUMN_LAYER,
+    COLUMN_BLOCK,
+    { "baseline", "", "loops: Figure 8 or 16 as the compiler makes it; microkernel: Figure 8's order around our micro-kernel, of a GEMM tiles of 16; libxsmm: the same with LIBXSMM's; onednn: its own layouts; sconv_tuned; base: im2col and OpenBLAS, of a GEMM OpenBLAS", "" },
+    EXP_COLUMN_MACS,
+    EXP_COLUMN_TIME_MIN,
+    EXP_COLUMN_TIME_MEDIAN,
+    { "measured_spread_percent", "%", "how far the median lies above the fastest round", "clock" },
+    EXP_COLUMN_REPS,
+    { "measured_gflops", "GFLOP/s", "2 * macs / measured_time_min_ns", "clock" },
+    { "measured_share", "", "of the outermost loop's iterations that ran: of loops that are slow the first ones do, and their times are scaled", "" },
+};
+/* clang-format on */
+
+const struct exp_csv_file exp_polydl_variants_file = EXP_CSV_FILE("variants.csv", variant_columns);
+const struct exp_csv_file exp_polydl_baselines_file = EXP_CSV_FILE("baselines.csv", baseline_columns);
+
+/* ---- cells ---- */
+
+static void put_layer(struct exp_csv *csv, const struct exp_polydl_layer *l)
+{
+    exp_csv_string(csv, "model", l->model);
+    exp_csv_string(csv, "layer", l->name);
+    exp_csv_u64(csv, "block", l->source.block);
+}
+
+static double or_nan(bool is_known, double value)
+{
+    return is_known ? value : (double)NAN;
+}
+
+static double gflops(const struct exp_polydl_time *t, double flops)
+{
+    return or_nan(t->n_rounds != 0, flops / t->fastest_ns);
+}
+
+/* Puts the share that was timed, of a baseline alone: that of variants is 1. */
+static void put_share(struct exp_csv *csv, const struct exp_polydl_layer *l, enum exp_polydl_baseline b,
+                      const char *why_not)
+{
+    exp_csv_number(csv, "measured_share", or_nan(l->baseline[b].n_rounds != 0, exp_polydl_timed_share(l, b)), why_not);
+}
+
+static void put_time(struct exp_csv *csv, const struct exp_polydl_time *t, double flops, const char *why_not)
+{
+    const bool is_known = t->n_rounds != 0;
+
+    exp_csv_double(csv, "macs", flops / 2);
+    exp_csv_number(csv, "measured_time_min_ns", or_nan(is_known, t->fastest_ns), why_not);
+    exp_csv_number(csv, "measured_time_median_ns", or_nan(is_known, t->median_ns), why_not);
+    exp_csv_number(csv, "measured_spread_percent", or_nan(is_known, 100 * (t->median_ns / t->fastest_ns - 1)), why_not);
+    exp_csv_u64(csv, "measured_reps", t->n_rounds);
+    exp_csv_number(csv, "measured_gflops", gflops(t, flops), why_not);
+}
+
+static void put_two_threads(struct exp_csv *csv, const struct exp_polydl_layer *l, const struct exp_polydl_time *t,
+                            const char *why_not)
+{
+    const bool is_known = t->n_rounds != 0;
+
+    exp_csv_number(csv, "two_threads_time_min_ns", or_nan(is_known, t->fastest_ns), why_not);
+    exp_csv_number(csv, "two_threads_time_median_ns", or_nan(is_known, t->median_ns), why_not);
+    exp_csv_number(csv, "two_threads_gflops", gflops(t, l->source.problem ? 2 * l->flops : l->flops), why_not);
+}
+
+static void put_number(struct exp_csv *csv, const char *prefix, const char *name, double value, const char *why_not)
+{
+    char column[64];
+
+    exp_say(column, sizeof column, "%s_%s", prefix, name);
+    exp_csv_number(csv, column, value, why_not);
+}
+
+static void put_simulated(struct exp_csv *csv, const char *prefix, const struct exp_polydl_simulated *s,
+                          size_t n_levels)
+{
+    static const char *const misses[EXP_N_NAMED_LEVELS] = { "l1_load_misses", "l2_load_misses", "l3_load_misses" };
+    const struct sim_stats levels = { .n_levels = n_levels };
+    const char *why_not = s->is_known ? "the machine's file does not state what it issues" : "not simulated";
+
+    put_number(csv, prefix, "share", or_nan(s->is_known, s->share), why_not);
+    put_number(csv, prefix, "loads", or_nan(s->is_known, (double)s->total.loads), why_not);
+    for (size_t i = 0; i < EXP_N_NAMED_LEVELS; i++)
+        put_number(csv, prefix, misses[i],
+                   or_nan(s->is_known, (double)s->total.level[exp_named_level(&levels, i)].load_misses), why_not);
+    put_number(csv, prefix, "memory_read_lines", or_nan(s->is_known, (double)s->total.memory_read_lines), why_not);
+    put_number(csv, prefix, "memory_written_lines", or_nan(s->is_known, (double)s->total.memory_written_lines),
+               why_not);
+    put_number(csv, prefix, "cycles", or_nan(s->is_known, s->cycles), why_not);
+    put_number(csv, prefix, "traffic_cycles", or_nan(s->is_known, s->traffic_cycles), why_not);
+}
+
+/* ---- files ---- */
+
+static void put_variants(struct exp_csv *csv, const struct exp_polydl *p, const char *why_no_times)
+{
+    for (size_t i = 0; i < p->n_layers; i++) {
+        const struct exp_polydl_layer *l = &p->layer[i];
+
+        for (size_t v = 0; v < l->variants.n; v++) {
+            const struct exp_polydl_variant *x = &l->of[v];
+
+            put_layer(csv, l);
+            exp_csv_string(csv, "variant", x->variant->name);
+            put_time(csv, &x->time[EXP_POLYDL_ONE], l->flops, why_no_times);
+            put_two_threads(csv, l, &x->time[EXP_POLYDL_TWO], why_no_times);
+            put_simulated(csv, "alone", &x->simulated[EXP_POLYDL_ALONE], p->machine->n_levels);
+            put_simulated(csv, "whole", &x->simulated[EXP_POLYDL_WHOLE], p->machine->n_levels);
+            exp_csv_end_row(csv);
+        }
+    }
+}
+
+static void put_baselines(struct exp_csv *csv, const struct exp_polydl *p, const char *why_no_times)
+{
+    for (size_t i = 0; i < p->n_layers; i++) {
+        const struct exp_polydl_layer *l = &p->layer[i];
+
+        for (enum exp_polydl_baseline b = 0; b < EXP_N_POLYDL_BASELINES && l->variants.n; b++) {
+            put_layer(csv, l);
+            exp_csv_string(csv, "baseline", exp_polydl_baseline_name(b));
+            put_time(csv, &l->baseline[b], l->flops, why_no_times);
+            put_share(csv, l, b, why_no_times);
+            exp_csv_end_row(csv);
+        }
+    }
+}
+
+static int write_file(const struct exp_polydl *p, const struct exp_outdir *dir, const struct exp_csv_file *file,
+                      void (*put)(struct exp_csv *csv, const struct exp_polydl *p, const char *why_no_times),
+                      const char *what, const char *why_no_times, struct exp_why *why)
+{
+    struct exp_csv *csv;
+    int err = exp_csv_create(&csv, dir, file, what, why);
+
+    if (err)
+        return err;
+    put(csv, p, why_no_times);
+    return exp_csv_close(csv, why);
+}
+
+int exp_polydl_report_write(const struct exp_polydl *p, const struct exp_outdir *dir, const char *what,
+                            const char *why_no_times, struct exp_why *why)
+{
+    int err = write_file(p, dir, &exp_polydl_variants_file, put_variants, what, why_no_times, why);
+
+    return err ? err : write_file(p, dir, &exp_polydl_baselines_file, put_baselines, what, why_no_times, why);
+}
+
+/* ---- the fastest ---- */
+
+static double slower_half(const struct exp_polydl_time *t)
+{
+    return fmax(t->half_ns[0], t->half_ns[1]);
+}
+
+/* Returns the faster half of the rounds; of a single round there is one half. */
+static double faster_half(const struct exp_polydl_time *t)
+{
+    return t->half_ns[1] > 0 ? fmin(t->half_ns[0], t->half_ns[1]) : t->half_ns[0];
+}
+
+struct exp_best exp_best_of(const struct exp_polydl_layer *l, enum exp_polydl_threads threads)
+{
+    struct exp_best b = { .is_timed = false };
+    const struct exp_polydl_time *best = NULL;
+
+    for (size_t i = 0; i < l->variants.n; i++) {
+        const struct exp_polydl_time *t = &l->of[i].time[threads];
+
+        b.n_timed += t->n_rounds > 0;
+        if (!t->n_rounds || (best && best->fastest_ns <= t->fastest_ns))
+            continue;
+        best = t;
+        b.variant = i;
+    }
+    b.is_timed = best != NULL;
+    for (size_t i = 0; i < l->variants.n && best; i++) {
+        const struct exp_polydl_time *t = &l->of[i].time[threads];
+
+        b.n_equals += t->n_rounds && t != best && faster_half(t) <= slower_half(best);
+    }
+    return b;
+}
+
+/* ---- best.csv ---- */
+
+struct best_row {
+    const char *model, *layer, *best_variant, *polydl_variant, *first_variant;
+    uint64_t threads, variants, equal_variants;
+    double best_time_min_ns, best_gflops, worst_share, clock_share, polydl_share, first_share;
+};
+
+#define BEST struct best_row
+
+static const struct rec_field columns[] = {
+    { { "model", "", "layer table, or gemm", "" }, REC_AT(BEST, model) },
+    { { "layer", "", "its name", "" }, REC_AT(BEST, layer) },
+    { { "threads", "", "that run the variants; each has an image of its own, but GEMMs share the work", "" },
+      REC_AT(BEST, threads) },
+    { { "variants", "", "that were timed", "" }, REC_AT(BEST, variants) },
+    { { "best_variant", "",
+        "the fastest one: its loops, outermost first, tiles after a dot, a star after the parallel one", "clock" },
+      REC_AT(BEST, best_variant) },
+    { { "best_time_min_ns", "ns", "its fastest round", "clock" },
+      REC_NAN_AS(BEST, best_time_min_ns, "not timed in this run") },
+    { { "best_gflops", "GFLOP/s", "its speed; of two threads that of both", "clock" },
+      REC_NAN_AS(BEST, best_gflops, "not timed in this run") },
+    { { "equal_variants", "",
+        "others that the clock cannot tell from it: one half of their rounds was as fast as the slower half of "
+        "the best one's",
+        "clock" },
+      REC_AT(BEST, equal_variants) },
+    { { "worst_share", "", "time of the fastest variant / time of the slowest", "clock" },
+      REC_NAN_AS(BEST, worst_share, "not timed in this run") },
+    { { "clock_share", "", "what the clock itself repeats: half of the rounds picks, the other half judges", "clock" },
+      REC_NAN_AS(BEST, clock_share, "a single round") },
+    { { "polydl_variant", "", "the one that PolyDL's analysis puts first", "" }, REC_AT(BEST, polydl_variant) },
+    { { "polydl_share", "", "time of the fastest variant / time of that one", "clock" },
+      REC_NAN_AS(BEST, polydl_share, "not timed in this run") },
+    { { "first_variant", "",
+        "the one that is taken without an analysis: Figure 8's order or the first variant of a GEMM", "" },
+      REC_AT(BEST, first_variant) },
+    { { "first_share", "", "time of the fastest variant / time of that one", "clock" },
+      REC_NAN_AS(BEST, first_share, "not timed in this run") },
+};
+
+const struct rec_table exp_best_table = REC_TABLE("best.csv", columns, BEST);
+
+static double flops_of(const struct exp_polydl_layer *l, size_t threads)
+{
+    return l->flops * (l->source.problem ? exp_polydl_n_threads((enum exp_polydl_threads)threads) : 1);
+}
+
+static const char *name_of(const struct exp_polydl_layer *l, size_t variant)
+{
+    return l->variants.variant[variant].name;
+}
+
+static double share_of(const struct exp_rank_verdict *v)
+{
+    return v->n ? v->share : (double)NAN;
+}
+
+static void put_row(struct exp_csv *csv, const struct exp_rank *r, size_t layer, size_t threads)
+{
+    const struct exp_polydl_layer *l = &r->polydl->layer[layer];
+    const struct exp_rank_layer *judged = &r->layer[layer];
+    const struct exp_rank_verdict *v = judged->verdict[threads];
+    const struct exp_best b = exp_best_of(l, (enum exp_polydl_threads)threads);
+    const double ns = b.is_timed ? judged->best_ns[threads] : (double)NAN;
+    const struct best_row row = {
+        .model = l->model,
+        .layer = l->name,
+        .threads = exp_polydl_n_threads((enum exp_polydl_threads)threads),
+        .variants = b.n_timed,
+        .best_variant = b.is_timed ? name_of(l, b.variant) : "not available: not timed in this run",
+        .best_time_min_ns = ns,
+        .best_gflops = flops_of(l, threads) / ns,
+        .equal_variants = b.n_equals,
+        .worst_share = ns / judged->worst_ns[threads],
+        .clock_share = share_of(&v[EXP_RANKING_CLOCK]),
+        .polydl_variant = name_of(l, exp_rank_first(r, layer, (enum exp_polydl_threads)threads)),
+        .polydl_share = share_of(&v[EXP_RANKING_POLYDL]),
+        .first_variant = name_of(l, 0),
+        .first_share = share_of(&v[EXP_RANKING_DEFAULT]),
+    };
+
+    rec_put(csv, &exp_best_table, &row);
+}
+
+void exp_best_write(struct exp_csv *csv, const struct exp_rank *r)
+{
+    for (size_t i = 0; i < r->polydl->n_layers; i++) {
+        for (size_t t = 0; t < EXP_N_POLYDL_THREADS; t++) {
+            if (r->polydl->layer[i].variants.n)
+                put_row(csv, r, i, t);
+        }
+    }
+}
+
+/* ---- the terminal ---- */
+
+static void print_timed(const struct exp_rank *r, size_t layer, const struct exp_best *b, FILE *out)
+{
+    const struct exp_polydl_layer *l = &r->polydl->layer[layer];
+    const struct exp_rank_layer *judged = &r->layer[layer];
+    const struct exp_rank_verdict *v = judged->verdict[EXP_POLYDL_ONE];
+
+    fprintf(out, "| %s | %s | `%s` | %.1f | %zu of %zu | %.2f | `%s` | %.2f | %.2f |\n", l->model, l->name,
+            name_of(l, b->variant), l->flops / judged->best_ns[EXP_POLYDL_ONE], b->n_equals, b->n_timed - 1,
+            judged->best_ns[EXP_POLYDL_ONE] / judged->worst_ns[EXP_POLYDL_ONE],
+            name_of(l, exp_rank_first(r, layer, EXP_POLYDL_ONE)), share_of(&v[EXP_RANKING_POLYDL]),
+            share_of(&v[EXP_RANKING_DEFAULT]));
+}
+
+static void print_untimed(const struct exp_rank *r, size_t layer, FILE *out)
+{
+    const struct exp_polydl_layer *l = &r->polydl->layer[layer];
+
+    fprintf(out, "| %s | %s | not timed | | | | `%s` | | |\n", l->model, l->name,
+            name_of(l, exp_rank_first(r, layer, EXP_POLYDL_ONE)));
+}
+
+void exp_best_print(const struct exp_rank *r, FILE *out)
+{
+    fprintf(
+        out,
+        "Which loop order and tiles are best? One thread; loops outermost first, a tile after a dot, `*`: parallel\n\n"
+        "| model | layer | best variant | GFLOP/s | as fast, by the clock | slowest | PolyDL picks | its share | "
+        "first variant's |\n|---|---|---|---|---|---|---|---|---|\n");
+    for (size_t i = 0; i < r->polydl->n_layers; i++) {
+        const struct exp_polydl_layer *l = &r->polydl->layer[i];
+        const struct exp_best b = exp_best_of(l, EXP_POLYDL_ONE);
+
+        if (b.is_timed)
+            print_timed(r, i, &b, out);
+        else if (l->variants.n)
+            print_untimed(r, i, out);
+    }
+    fprintf(out, "\nShares are of the best variant's speed. \"As fast\": the clock cannot tell these other variants "
+                 "from the best "
+                 "one.\nbest.csv has this of two threads, too.\n");
+}

@@ -1,0 +1,423 @@
+#include "experiments/polydl/fused/exp_fused.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "experiments/base/exp_error.h"
+#include "experiments/base/exp_table.h"
+#include "experiments/polydl/analysis/exp_affine.h"
+#include "kernels/backend/backend.h"
+#include "kernels/backend/fused.h"
+
+#define NAME(number, name, meaning) [number] = (name),
+static const char *const pair_names[EXP_N_FUSED_PAIRS] = { EXP_EACH_FUSED_PAIR(NAME) };
+static const char *const way_names[EXP_N_FUSED_WAYS] = { EXP_EACH_FUSED_WAY(NAME) };
+
+const char *exp_fused_pair_name(enum exp_fused_pair p)
+{
+    return pair_names[p];
+}
+
+const char *exp_fused_way_name(enum exp_fused_way w)
+{
+    return way_names[w];
+}
+
+/* ---- running ---- */
+
+static struct conv_bnorm shape_of(const struct conv_problem *p)
+{
+    return (struct conv_bnorm){ .n = p->n, .c = p->k, .elems = conv_windows(p) };
+}
+
+/* Runs a pass of the activation alone over a tensor. */
+static void activate(const struct conv_bnorm *shape, uint64_t tensor, enum conv_activation activation,
+                     const struct conv_epilogue_kernel *kernel, struct sim_sink *sink)
+{
+    struct conv_bnorm pass = *shape;
+
+    pass.in = pass.out = tensor;
+    pass.scale = pass.shift = 0;
+    pass.activation = activation;
+    conv_bnorm_run(&pass, kernel, sink);
+}
+
+static void normalise(const struct exp_fused_site *s, enum exp_fused_way way, struct sim_sink *sink)
+{
+    const struct conv_epilogue_kernel *kernel = conv_epilogue_of(conv_plan_isa(s->plan));
+    struct conv_bnorm b = s->bnorm;
+
+    b.activation = way == EXP_FUSED_TOGETHER ? CONV_ACTIVATION_RELU : CONV_ACTIVATION_NONE;
+    conv_bnorm_run(&b, kernel, sink);
+    if (way == EXP_FUSED_APART)
+        activate(&b, b.out, CONV_ACTIVATION_RELU, kernel, sink);
+}
+
+static int convolve(const struct exp_fused_site *s, enum exp_fused_way way, struct sim_sink *sink)
+{
+    const struct conv_bnorm shape = shape_of(&s->plan->problem);
+    const struct conv_after after = { .out = s->bind.addr[CONV_OUTPUT], .activation = CONV_ACTIVATION_RELU6 };
+    struct conv_replay replay;
+    struct conv_fused fused;
+    struct conv_exec exec;
+    struct conv_backend *inner = sink ? &replay.base : &exec.base;
+    int err;
+
+    if (sink)
+        conv_replay_init(&replay, s->plan, sink);
+    else
+        conv_exec_init(&exec, s->plan, &s->bind);
+    conv_fused_init(&fused, inner, s->plan, &after, sink);
+    err = conv_nest_run(s->plan, way == EXP_FUSED_TOGETHER ? &fused.base : inner);
+    if (!err && way == EXP_FUSED_APART)
+        activate(&shape, after.out, after.activation, fused.kernel, sink);
+    return err;
+}
+
+int exp_fused_run(const struct exp_fused_site *s, enum exp_fused_pair pair, enum exp_fused_way way,
+                  struct sim_sink *sink)
+{
+    if (pair == EXP_FUSED_CONV)
+        return convolve(s, way, sink);
+    normalise(s, way, sink);
+    return 0;
+}
+
+/* Returns the address of the first page behind so many bytes. */
+static uint64_t behind(uint64_t address, uint64_t bytes)
+{
+    return (address + bytes + CONV_PAGE_BYTES - 1) / CONV_PAGE_BYTES * CONV_PAGE_BYTES;
+}
+
+struct exp_fused_site exp_fused_synthetic(const struct conv_plan *plan)
+{
+    struct exp_fused_site s = { .plan = plan,
+                                .bind = conv_bind(&plan->layout, CONV_REPLAY_BASE),
+                                .bnorm = shape_of(&plan->problem) };
+    const uint64_t bytes = (uint64_t)s.bnorm.n * s.bnorm.c * s.bnorm.elems * sizeof(float);
+
+    s.bnorm.in = behind(CONV_REPLAY_BASE, plan->layout.arena_bytes);
+    s.bnorm.out = behind(s.bnorm.in, bytes);
+    s.bnorm.scale = behind(s.bnorm.out, bytes);
+    s.bnorm.shift = behind(s.bnorm.scale, s.bnorm.c * sizeof(float));
+    return s;
+}
+
+/* ---- the nests that Algorithm 3 is asked about ---- */
+
+/* Makes an access to a tensor's element whose subscripts are the nest's loops. */
+static struct exp_affine_access at_own_element(const struct exp_tensor *t, bool is_write)
+{
+    struct exp_affine_access a = { .is_write = is_write, .n_dims = t->n_dims };
+
+    snprintf(a.array, sizeof a.array, "%s", t->name);
+    for (size_t d = 0; d < t->n_dims; d++)
+        a.dim[d].step[d] = 1;
+    return a;
+}
+
+/* Makes a nest over a tensor that updates each element. */
+static struct exp_affine_nest element_wise(const struct exp_tensor *t)
+{
+    struct exp_affine_nest n = { .n_loops = t->n_dims, .n_accesses = 2 };
+
+    for (size_t d = 0; d < t->n_dims; d++) {
+        snprintf(n.loop[d].name, sizeof n.loop[d].name, "d%hhu", (unsigned char)d);
+        n.loop[d].extent = t->extent[d];
+    }
+    n.access[0] = at_own_element(t, false);
+    n.access[1] = at_own_element(t, true);
+    return n;
+}
+
+/*
+ * Decides for both pairs. What writes the tensor first is the convolution's nest, or one that normalises: which reads
+ * another tensor of the same shape, and the scale and shift of a channel, which nothing here writes.
+ */
+static int decide(struct exp_fused_layer *l)
+{
+    const struct exp_variant *figure8 = &l->of->variants.variant[0];
+    const struct exp_affine_nest after = element_wise(&figure8->tensor[EXP_OPERAND_C]);
+    struct exp_affine_nest normalise = after;
+    enum exp_fusion_verdict verdict = EXP_FUSION_LEGAL;
+    const struct exp_affine_nest *const heavy[EXP_N_FUSED_PAIRS] = {
+        [EXP_FUSED_BNORM] = &normalise, [EXP_FUSED_CONV] = &figure8->nest
+    };
+    int err = 0;
+
+    strcpy(normalise.access[0].array, "before");
+    for (int pair = 0; pair < EXP_N_FUSED_PAIRS && !err && verdict == EXP_FUSION_LEGAL; pair++) {
+        struct exp_fusion f;
+
+        err = exp_fuse(heavy[pair], NULL, 0, &after, &f);
+        verdict = f.verdict;
+    }
+    l->verdict = exp_fusion_reason(verdict);
+    return err;
+}
+
+uint64_t exp_fused_bytes(const struct exp_fused_layer *l)
+{
+    enum { N_OUTPUTS = 5 }; /* of the convolution, its reordered copy, normalised from and to, and compared */
+    const struct conv_problem *p = &l->shape;
+    const uint64_t input = (uint64_t)p->n * p->c * p->h * p->w * sizeof(float);
+
+    return 2 * input + N_OUTPUTS * l->output_bytes;
+}
+
+static void make_layer(struct exp_fused_layer *l, const struct exp_polydl_layer *of, size_t n_images,
+                       uint64_t most_bytes)
+{
+    *l = (struct exp_fused_layer){ .of = of, .shape = *of->source.problem, .flops = of->flops * (double)n_images };
+    l->shape.n = n_images;
+    l->output_bytes = (uint64_t)n_images * l->shape.k * conv_windows(&l->shape) * sizeof(float);
+    if (exp_fused_bytes(l) > most_bytes)
+        exp_say(l->why_not, sizeof l->why_not, "%zu images take %.1f GiB of memory and %.1f may be used", n_images,
+                (double)exp_fused_bytes(l) / (1 << 30), (double)most_bytes / (1 << 30));
+}
+
+int exp_fused_plan(struct exp_fused *f, const struct exp_polydl *p, size_t n_images, uint64_t most_bytes)
+{
+    int err = 0;
+
+    *f = (struct exp_fused){ .machine = p->machine,
+                             .layer = calloc(p->n_layers + 1, sizeof *f->layer),
+                             .n_images = n_images };
+    if (!f->layer)
+        return -ENOMEM;
+    for (size_t i = 0; i < p->n_layers && !err; i++) {
+        const struct exp_polydl_layer *l = &p->layer[i];
+
+        if (!l->source.problem || !l->variants.n)
+            continue;
+        make_layer(&f->layer[f->n_layers], l, n_images, most_bytes);
+        err = decide(&f->layer[f->n_layers++]);
+    }
+    return err;
+}
+
+void exp_fused_release(struct exp_fused *f)
+{
+    free(f->layer);
+    *f = (struct exp_fused){ .machine = NULL };
+}
+
+/* ---- fusion.csv ---- */
+
+/* clang-format off */
+#define COLUMNS_LINES(way, how)                                                                                        \
+    { way "_l1_lines", "lines", "brought into the first level, " how, "replay" },                                      \
+    { way "_l2_lines", "lines", "brought into the second", "replay" },                                                 \
+    { way "_memory_lines", "lines", "read from memory and written to it", "replay" }
+
+static const struct exp_csv_column columns[] = {
+    { "model", "", "layer table", "" },
+    { "layer", "", "its name", "" },
+    { "operators", "", "bnorm_relu: batch normalisation and ReLU on the layer's output; conv_relu6: the convolution and ReLU6", "" },
+    { "images", "", "that the operators have", "" },
+    { "output_bytes", "bytes", "of the tensor that both operators write", "" },
+    { "verdict", "", "of Algorithm 3", "" },
+    { "apart_time_min_ns", "ns", "fastest round of two passes", "clock" },
+    { "fused_time_min_ns", "ns", "... of one", "clock" },
+    { "onednn_time_min_ns", "ns", "... of oneDNN, which fuses them, too", "clock" },
+    { "measured_reps", "", "rounds", "" },
+    { "speedup_over_apart", "", "fused: how many times as fast as two passes", "clock" },
+    { "speedup_over_onednn", "", "... as oneDNN", "clock" },
+    COLUMNS_LINES("apart", "two passes, cold caches, the machine's caches alone"),
+    COLUMNS_LINES("fused", "one pass, the same"),
+};
+/* clang-format on */
+
+const struct exp_csv_file exp_fused_file = EXP_CSV_FILE("fusion.csv", columns);
+
+static double time_of(const struct exp_fused_layer *l, enum exp_fused_pair pair, enum exp_fused_way way)
+{
+    const struct exp_polydl_time *t = &l->time[pair][way];
+
+    return t->n_rounds ? t->fastest_ns : (double)NAN;
+}
+
+/* Returns how many times as fast as another way fusing is; NaN if either was not timed. */
+static double speedup(const struct exp_fused_layer *l, enum exp_fused_pair pair, enum exp_fused_way over)
+{
+    return time_of(l, pair, over) / time_of(l, pair, EXP_FUSED_TOGETHER);
+}
+
+static uint64_t memory_lines(const struct sim_cell *c)
+{
+    return c->memory_read_lines + c->memory_written_lines;
+}
+
+static void put_lines(struct exp_csv *csv, const char *way, const struct sim_cell *c, size_t n_levels)
+{
+    const struct {
+        const char *name;
+        double lines;
+    } of[] = { { "l1", (double)c->level[0].lines_in },
+               { "l2", n_levels > 1 ? (double)c->level[1].lines_in : (double)NAN },
+               { "memory", (double)memory_lines(c) } };
+    char column[64];
+
+    for (size_t i = 0; i < sizeof of / sizeof of[0]; i++) {
+        exp_say(column, sizeof column, "%s_%s_lines", way, of[i].name);
+        exp_csv_number(csv, column, of[i].lines, "the machine has one level");
+    }
+}
+
+static void put_row(struct exp_csv *csv, const struct exp_fused *f, const struct exp_fused_layer *l,
+                    enum exp_fused_pair pair, const char *why_no_times)
+{
+    const char *why_not = *why_no_times ? why_no_times : l->why_not;
+    const char *no_peer = *why_not ? why_not : "oneDNN is not there, or has no implementation";
+
+    exp_csv_string(csv, "model", l->of->model);
+    exp_csv_string(csv, "layer", l->of->name);
+    exp_csv_string(csv, "operators", exp_fused_pair_name(pair));
+    exp_csv_u64(csv, "images", l->shape.n);
+    exp_csv_u64(csv, "output_bytes", l->output_bytes);
+    exp_csv_string(csv, "verdict", l->verdict);
+    exp_csv_number(csv, "apart_time_min_ns", time_of(l, pair, EXP_FUSED_APART), why_not);
+    exp_csv_number(csv, "fused_time_min_ns", time_of(l, pair, EXP_FUSED_TOGETHER), why_not);
+    exp_csv_number(csv, "onednn_time_min_ns", time_of(l, pair, EXP_FUSED_ONEDNN), no_peer);
+    exp_csv_u64(csv, "measured_reps", l->time[pair][EXP_FUSED_TOGETHER].n_rounds);
+    exp_csv_number(csv, "speedup_over_apart", speedup(l, pair, EXP_FUSED_APART), why_not);
+    exp_csv_number(csv, "speedup_over_onednn", speedup(l, pair, EXP_FUSED_ONEDNN), no_peer);
+    put_lines(csv, "apart", &l->simulated[pair][EXP_FUSED_APART], f->machine->n_levels);
+    put_lines(csv, "fused", &l->simulated[pair][EXP_FUSED_TOGETHER], f->machine->n_levels);
+    exp_csv_end_row(csv);
+}
+
+int exp_fused_write(const struct exp_fused *f, const struct exp_outdir *dir, const char *run, const char *why_no_times,
+                    struct exp_why *why)
+{
+    struct exp_csv *csv;
+    int err = exp_csv_create(&csv, dir, &exp_fused_file, "operators fused and apart, timed and simulated", why);
+
+    if (err)
+        return err;
+    exp_csv_header(csv, "run", "%s", run);
+    exp_csv_header(csv, "machine", "%s: %s", f->machine->name, f->machine->description);
+    for (size_t i = 0; i < f->n_layers; i++) {
+        for (enum exp_fused_pair pair = 0; pair < EXP_N_FUSED_PAIRS; pair++)
+            put_row(csv, f, &f->layer[i], pair, why_no_times);
+    }
+    return exp_csv_close(csv, why);
+}
+
+/* ---- the answer ---- */
+
+/* PolyDL prints these numbers of a pair, in these figures. */
+static const struct {
+    const char *title, *figure;
+} printed[EXP_N_FUSED_PAIRS] = {
+    [EXP_FUSED_BNORM] = { "batch normalisation + ReLU", "Figure 20" },
+    [EXP_FUSED_CONV] = { "convolution + ReLU6", "Figure 21" },
+};
+
+/* Finds a printed number, as text that the table owns; "-" if there is none. */
+static const char *find_printed(const struct exp_table *t, const char *figure, const char *metric)
+{
+    static const char *const wanted[] = { "paper", "figure_or_table", "metric", "value" };
+    size_t column[4];
+    struct exp_why why;
+
+    for (size_t i = 0; i < 4; i++) {
+        if (exp_table_column(t, wanted[i], &column[i], &why))
+            return "-";
+    }
+    for (size_t row = 0; row < t->n_rows; row++) {
+        if (!strcmp(exp_table_string(t, row, column[0]), "PolyDL") &&
+            !strcmp(exp_table_string(t, row, column[1]), figure) &&
+            !strcmp(exp_table_string(t, row, column[2]), metric))
+            return exp_table_string(t, row, column[3]);
+    }
+    return "-";
+}
+
+double exp_fused_speedup(const struct exp_fused *f, enum exp_fused_pair pair, enum exp_fused_way over)
+{
+    double logs = 0;
+    size_t n = 0;
+
+    for (size_t i = 0; i < f->n_layers; i++) {
+        const double x = log(speedup(&f->layer[i], pair, over));
+
+        logs += isfinite(x) ? x : 0;
+        n += isfinite(x);
+    }
+    return n ? exp(logs / (double)n) : (double)NAN;
+}
+
+static size_t count_timed(const struct exp_fused *f, enum exp_fused_pair pair)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < f->n_layers; i++)
+        n += f->layer[i].time[pair][EXP_FUSED_TOGETHER].n_rounds > 0;
+    return n;
+}
+
+static void say_speedup(double x, char *text, size_t bytes)
+{
+    if (isfinite(x))
+        exp_say(text, bytes, "%.2f", x);
+    else
+        exp_say(text, bytes, "not timed");
+}
+
+/* Lines that move, from the innermost level outwards. */
+enum border { INTO_L1, INTO_L2, TO_MEMORY, N_BORDERS };
+
+static double lines_at(const struct sim_cell *c, enum border b)
+{
+    return b == TO_MEMORY ? (double)memory_lines(c) : (double)c->level[b].lines_in;
+}
+
+/* Returns what part of the lines at a border fusing saves, in percent of those of all layers. */
+static double saved_percent(const struct exp_fused *f, enum exp_fused_pair pair, enum border b)
+{
+    double lines[EXP_FUSED_ONEDNN] = { 0 };
+
+    for (size_t i = 0; i < f->n_layers; i++) {
+        for (size_t way = 0; way < EXP_FUSED_ONEDNN; way++)
+            lines[way] += lines_at(&f->layer[i].simulated[pair][way], b);
+    }
+    return lines[EXP_FUSED_APART] > 0 ? 100 * (1 - lines[EXP_FUSED_TOGETHER] / lines[EXP_FUSED_APART]) : 0;
+}
+
+static void print_pair(const struct exp_fused *f, enum exp_fused_pair pair, const struct exp_table *t, FILE *out)
+{
+    char over_apart[32], over_peer[32];
+
+    say_speedup(exp_fused_speedup(f, pair, EXP_FUSED_APART), over_apart, sizeof over_apart);
+    say_speedup(exp_fused_speedup(f, pair, EXP_FUSED_ONEDNN), over_peer, sizeof over_peer);
+    fprintf(out, "| %s | %zu of %zu | %s | %s | %s | %s | %.1f; %.1f; %.1f %% |\n", printed[pair].title,
+            count_timed(f, pair), f->n_layers, over_apart, find_printed(t, printed[pair].figure, "fused_over_unfused"),
+            over_peer, find_printed(t, printed[pair].figure, "fused_over_onednn"), saved_percent(f, pair, INTO_L1),
+            saved_percent(f, pair, INTO_L2), saved_percent(f, pair, TO_MEMORY));
+}
+
+int exp_fused_print(const struct exp_fused *f, const char *experiments_dir, FILE *out, struct exp_why *why)
+{
+    char *path = exp_format("%s/published/others.csv", experiments_dir);
+    struct exp_table t = { 0 };
+    int err = path ? exp_table_read(&t, path, why) : exp_fail(why, -ENOMEM, "out of memory");
+
+    if (!err && f->n_layers) {
+        fprintf(out,
+                "\nWhat does fusing bring? %zu image%s of each layer, on one thread; geometric means over layers. "
+                "Printed: 28 "
+                "images on 28 cores (BATCH=28 has as many)\n\n"
+                "| operators | layers timed | over two passes | printed | over oneDNN, fused | printed | "
+                "lines saved: into L1; into L2; to and from memory |\n|---|---|---|---|---|---|---|\n",
+                f->n_images, f->n_images > 1 ? "s" : "");
+        for (enum exp_fused_pair pair = 0; pair < EXP_N_FUSED_PAIRS; pair++)
+            print_pair(f, pair, &t, out);
+    }
+    exp_table_release(&t);
+    free(path);
+    return err;
+}
