@@ -11,6 +11,9 @@ struct exp_study_page {
     const struct exp_study_work *work;
 };
 
+/* Prints the answer: whether the cost model deserves the credit, question by question, with numbers. */
+void exp_study_answer_print(const struct exp_study_work *w, FILE *out);
+
 /* Prints the page in Markdown. */
 void exp_study_page_print(const struct exp_study_page *p, FILE *out);
 

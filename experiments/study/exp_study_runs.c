@@ -10,7 +10,7 @@
 #include "experiments/setup/exp_main.h"
 #include "experiments/replay/exp_replay.h"
 #include "experiments/replay/exp_totals.h"
-#include "experiments/study/exp_study_times.h"
+#include "experiments/study/exp_study_source.h"
 #include "kernels/shape/sizes.h"
 #include "kernels/ukr/dispatch.h"
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "experiments/base/exp_stats.h"
-#include "experiments/study/exp_study_fit.h"
+#include "experiments/study/exp_study_source.h"
 
 /* ---- csa2 on this computer ---- */
 

@@ -1,19 +1,159 @@
 #include "experiments/study/exp_study_timing.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 
+#include "counters/ctr_hostinfo.h"
 #include "counters/host/ctr_pin.h"
 #include "counters/host/ctr_timer.h"
-#include "experiments/base/exp_error.h"
 #include "experiments/base/exp_program.h"
 #include "experiments/base/exp_stats.h"
+#include "experiments/base/exp_text.h"
 #include "experiments/measure/exp_cold.h"
-#include "experiments/measure/exp_ruler.h"
 #include "experiments/setup/exp_main.h"
+#include "experiments/setup/exp_part.h"
+#include "experiments/setup/exp_plan_text.h"
 #include "experiments/setup/exp_tensors.h"
 #include "kernels/backend/backend.h"
 #include "kernels/ukr/dispatch.h"
+
+/* ---- times of layers that were timed before: each layer is a part, named by all that its times depend on ---- */
+
+struct kept_row {
+    size_t run;
+    double ns, other_ns;
+};
+
+static const struct rec_field fields[] = {
+    { { "run", "", "of the layer, from 0, in the order of tilings.csv", "" }, REC_AT(struct kept_row, run) },
+    { { "time_ns", "ns", "fastest round, caches cold", "clock" }, REC_AT(struct kept_row, ns) },
+    { { "median_ns", "ns", "median round", "clock" }, REC_AT(struct kept_row, other_ns) },
+};
+
+const struct rec_table exp_study_kept_table = REC_TABLE("times.csv", fields, struct kept_row);
+
+/* A layer's part. */
+struct kept {
+    char *folder, *key; /* from malloc */
+    const char *commit;
+};
+
+void exp_study_kept_document(FILE *out)
+{
+    exp_csv_document(&exp_study_kept_table.file, out);
+}
+
+static int print_run(const struct exp_study_run *run, FILE *out)
+{
+    char text[EXP_PLAN_TEXT_BYTES];
+    struct conv_plan plan;
+    int err = conv_plan_sconv(&plan, &run->layer->problem, run->ukr, &run->tiling, false);
+
+    if (err)
+        return err;
+    exp_plan_text(&plan, text);
+    fprintf(out, "%s\n", text);
+    return 0;
+}
+
+static int print_key(const struct exp_study_keeping *keeping, const struct exp_study_runs *r, size_t layer, FILE *out)
+{
+    const struct exp_study_runs_layer *l = &r->layer[layer];
+    const struct exp_rounds *rounds = &keeping->rounds;
+    char cpu[256];
+    int err;
+
+    ctr_hostinfo_cpu(cpu, sizeof cpu);
+    fprintf(out, "commit: %s\ncpu: %s\nrounds: %zu to %zu, %.3f s\nlayer:", keeping->commit, cpu, rounds->least,
+            rounds->most, (double)rounds->limit_ns * 1e-9);
+    for (size_t f = 0; f < CONV_N_FIELDS; f++)
+        fprintf(out, " %zu", conv_field(&l->layer->problem, f));
+    fprintf(out, "\n");
+    err = sim_machine_print(keeping->machine, out);
+    for (size_t i = l->first; i < l->first + l->n && !err; i++)
+        err = print_run(&r->run[i], out);
+    return err;
+}
+
+/* Names a layer's part. Returns 0 or -errno with one line in why; release whatever comes. */
+static int kept_name(struct kept *k, const struct exp_study_keeping *keeping, const struct exp_study_runs *r,
+                     size_t layer, struct exp_why *why)
+{
+    const struct exp_study_runs_layer *l = &r->layer[layer];
+    size_t bytes = 0;
+    FILE *out;
+    int err;
+
+    *k = (struct kept){ .commit = keeping->commit };
+    out = exp_memory_open(&k->key, &bytes);
+    err = out ? print_key(keeping, r, layer, out) : -ENOMEM;
+    if (out && fclose(out))
+        err = -ENOMEM;
+    k->folder = exp_format("%s/host/study/parts/%s-%u", keeping->results, l->model->name, l->layer->index);
+    return err || !k->folder
+               ? exp_fail(why, err ? err : -ENOMEM, "layer '%s': out of memory for its key", l->layer->name)
+               : 0;
+}
+
+static void kept_release(struct kept *k)
+{
+    free(k->folder);
+    free(k->key);
+}
+
+/* Takes a layer's times over, if they are there. Returns whether they are. */
+static bool kept_read(const struct kept *k, struct exp_study_runs *r, size_t layer)
+{
+    const struct exp_study_runs_layer *l = &r->layer[layer];
+    char *path = exp_format("%s/%s", k->folder, exp_study_kept_table.file.name);
+    struct exp_why ignored;
+    struct rec_rows rows = { 0 };
+    bool is_there = path && exp_part_is_kept(k->folder, k->commit, k->key) &&
+                    !rec_read(&rows, &exp_study_kept_table, path, &ignored);
+
+    for (size_t i = 0; i < rows.n && is_there; i++) {
+        const struct kept_row *row = (const struct kept_row *)rows.row + i;
+
+        is_there = row->run < l->n;
+        if (is_there) {
+            r->run[l->first + row->run].ns = row->ns;
+            r->run[l->first + row->run].other_ns = row->other_ns;
+        }
+    }
+    rec_release(&rows);
+    free(path);
+    return is_there;
+}
+
+struct times {
+    const struct exp_study_run *run;
+    size_t n;
+};
+
+static int write_times(const void *ctx, const struct exp_outdir *dir, struct exp_why *why)
+{
+    const struct times *times = ctx;
+    struct exp_csv *csv;
+    int err = exp_csv_create(&csv, dir, &exp_study_kept_table.file, "times of a layer's runs", why);
+
+    for (size_t i = 0; i < times->n && !err; i++) {
+        const struct kept_row row = { i, times->run[i].ns, times->run[i].other_ns };
+
+        if (!isnan(row.ns)) /* else this computer cannot run it */
+            rec_put(csv, &exp_study_kept_table, &row);
+    }
+    return err ? err : exp_csv_close(csv, why);
+}
+
+static int kept_write(const struct kept *k, const struct exp_study_runs *r, size_t layer, struct exp_why *why)
+{
+    const struct times times = { &r->run[r->layer[layer].first], r->layer[layer].n };
+
+    return exp_part_write(k->folder, exp_study_kept_table.file.name, k->key, write_times, &times, why);
+}
+
+/* ---- timing ---- */
 
 /* Holds what all layers are timed with. */
 struct timer {
@@ -114,19 +254,19 @@ static int time_or_take(struct exp_study_runs *r, size_t layer, struct timer *ti
                         const struct exp_study_keeping *keeping, struct exp_study_timed *timed, struct exp_why *why)
 {
     struct exp_ruler_report report = { 0 };
-    struct exp_study_kept kept;
-    int err = exp_study_kept_name(&kept, keeping, r, layer, why);
+    struct kept kept;
+    int err = kept_name(&kept, keeping, r, layer, why);
 
-    if (!err && exp_study_kept_read(&kept, r, layer)) {
+    if (!err && kept_read(&kept, r, layer)) {
         timed->n_kept++;
     } else if (!err) {
         err = open_and_time(r, layer, timer, &report);
         if (err)
             exp_fail(why, err, err == -EINTR ? "interrupted while timing" : "out of memory while timing");
         else if (exp_ruler_is_measured(&report))
-            err = exp_study_kept_write(&kept, r, layer, why);
+            err = kept_write(&kept, r, layer, why);
     }
-    exp_study_kept_release(&kept);
+    kept_release(&kept);
     exp_ruler_report_sum(&timed->ruled, &report);
     return err;
 }

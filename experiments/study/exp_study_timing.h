@@ -1,10 +1,28 @@
-/* Times the runs of a sample on this computer. */
+/*
+ * Times the runs of a sample on this computer. Each layer's times are kept as a part (exp_part.h), so that an
+ * interruption costs no more than the layer that was being timed.
+ */
 #ifndef EXPERIMENTS_EXP_STUDY_TIMING_H
 #define EXPERIMENTS_EXP_STUDY_TIMING_H
 
+#include <stdio.h>
+
+#include "experiments/base/exp_bench.h"
 #include "experiments/base/exp_error.h"
 #include "experiments/measure/exp_ruler.h"
-#include "experiments/study/exp_study_kept.h"
+#include "experiments/record/record.h"
+#include "experiments/study/exp_study_runs.h"
+
+/* Says what the times of all layers depend on, and where they are kept. */
+struct exp_study_keeping {
+    const char *results, *commit; /* RESULTS, COMMIT */
+    const struct sim_machine *machine;
+    struct exp_rounds rounds;   /* of a layer */
+    uint64_t ruler_ns;          /* how long, for all layers, a ruler has timings taken again; 0: there is none */
+    exp_ruler_maker *new_ruler; /* NULL: exp_ruler_new */
+};
+
+extern const struct rec_table exp_study_kept_table;
 
 /* Says how timing went. */
 struct exp_study_timed {
@@ -21,5 +39,6 @@ struct exp_study_timed {
  */
 int exp_study_time_runs(struct exp_study_runs *r, const struct exp_setup *setup,
                         const struct exp_study_keeping *keeping, struct exp_study_timed *timed, struct exp_why *why);
+void exp_study_kept_document(FILE *out);
 
 #endif

@@ -14,7 +14,7 @@
 #include "experiments/setup/exp_models.h"
 #include "experiments/setup/exp_results.h"
 #include "experiments/study/exp_study_page.h"
-#include "experiments/study/exp_study_kept.h"
+#include "experiments/study/exp_study_timing.h"
 
 extern const struct exp_question question_study;
 
