@@ -239,9 +239,9 @@ static void say_mean(char *text, size_t bytes, double *x, size_t n)
 /* A printed number, and what of ours stands beside it: a fact, or method's speed over that of another. */
 struct claim {
     const char *figure, *workload, *metric;
-    fact_fn *fact; /* NULL: all that follows */
-    const char *model;      /* NULL: of all convolutions; GEMMS */
-    const char *numbers;    /* places of layers; "": all of the model */
+    fact_fn *fact;       /* NULL: all that follows */
+    const char *model;   /* NULL: of all convolutions; GEMMS */
+    const char *numbers; /* places of layers; "": all of the model */
     int method, over;
     say_fn say;
 };

@@ -29,8 +29,9 @@ static double lanes(const struct exp_study_source *s)
     return s->machine.issue.mac_columns > 0 ? (double)s->machine.issue.mac_columns : 1;
 }
 
-void exp_study_base_count(const struct exp_study_source *s, const struct csa2_machine *m, const struct conv_problem *p,
-                          enum csa2_state state, double *amount)
+/* Counts Base's work on a layer of a source, for a micro-kernel of m's speed; amount[EXP_STUDY_N_BASE_TERMS]. */
+static void base_count(const struct exp_study_source *s, const struct csa2_machine *m, const struct conv_problem *p,
+                       enum csa2_state state, double *amount)
 {
     const double element = sizeof(float), line = m->line_bytes, times = (double)(p->n * p->groups);
     double windows = (double)conv_windows(p), reduction = (double)conv_reduction(p);
@@ -55,7 +56,7 @@ void exp_study_base_count(const struct exp_study_source *s, const struct csa2_ma
     amount[EXP_STUDY_BASE_GROUPS] = times;
 }
 
-double exp_study_base_cycles(const struct exp_study_base *b, const double *amount)
+static double base_cycles(const struct exp_study_base *b, const double *amount)
 {
     double sum = 0;
 
@@ -76,7 +77,7 @@ int exp_study_base_fit(struct exp_study_base *b, const struct exp_study_source *
 
         if (!p->is_training || isnan(p->time[base].cycles))
             continue;
-        exp_study_base_count(s, &s->model, &p->layer->problem, p->state, sample[n].amount);
+        base_count(s, &s->model, &p->layer->problem, p->state, sample[n].amount);
         sample[n].cycles = p->time[base].cycles;
         sample[n++].weight = p->weight;
     }
@@ -100,8 +101,8 @@ static double predict_base(const struct exp_study_source *s, const struct exp_st
 {
     double amount[EXP_STUDY_N_BASE_TERMS];
 
-    exp_study_base_count(s, &s->model, &p->layer->problem, p->state, amount);
-    return exp_study_base_cycles(b, amount);
+    base_count(s, &s->model, &p->layer->problem, p->state, amount);
+    return base_cycles(b, amount);
 }
 
 static bool has_both(const struct exp_study_point *p)
@@ -261,7 +262,7 @@ static void add_sconv(struct exp_study_both *r, const struct csa2_machine *m, co
 
 static void add_base(struct exp_study_both *r, const struct exp_study_base *b, const double *amount)
 {
-    r->base += exp_study_base_cycles(b, amount);
+    r->base += base_cycles(b, amount);
     r->base_packing += amount[EXP_STUDY_BASE_LOWERED] * b->cost[EXP_STUDY_BASE_LOWERED] +
                        amount[EXP_STUDY_BASE_PACKED] * b->cost[EXP_STUDY_BASE_PACKED] +
                        amount[EXP_STUDY_BASE_L3_LINES] * b->cost[EXP_STUDY_BASE_L3_LINES];
@@ -280,7 +281,7 @@ struct exp_study_both exp_study_rate_of(const struct exp_study_source *s, const 
 
         if (!belongs(p, CSA2_COLD, EXP_STUDY_ALL))
             continue;
-        exp_study_base_count(s, &m, &p->layer->problem, p->state, amount);
+        base_count(s, &m, &p->layer->problem, p->state, amount);
         add_base(&r, b, amount);
         add_sconv(&r, &m, p, schedule_of(s, i));
     }

@@ -11,48 +11,12 @@ struct choice {
     size_t point;
 };
 
-static const struct exp_study_view *view_of(const struct choice *c, enum csa_schedule schedule)
-{
-    return &c->s->view[c->point][schedule];
-}
-
-static double csa_cost(const struct choice *c, enum csa_schedule schedule)
-{
-    return view_of(c, schedule)->csa_cycles;
-}
-
-static double is_cost(const struct choice *c, enum csa_schedule schedule)
-{
-    (void)c;
-    return schedule != CSA_IS;
-}
-
-static double ws_cost(const struct choice *c, enum csa_schedule schedule)
-{
-    (void)c;
-    return schedule != CSA_WS;
-}
-
-static double lines_cost(const struct choice *c, enum csa_schedule schedule)
-{
-    return view_of(c, schedule)->lines;
-}
-
-static double eq6_cost(const struct choice *c, enum csa_schedule schedule)
-{
-    return view_of(c, schedule)->sim_cycles;
-}
-
 static double csa2_cost(const struct choice *c, enum csa_schedule schedule)
 {
-    const double cycles[CSA_N_SCHEDULES] = { view_of(c, CSA_IS)->csa2_cycles, view_of(c, CSA_WS)->csa2_cycles };
+    const struct exp_study_view *view = c->s->view[c->point];
+    const double cycles[CSA_N_SCHEDULES] = { view[CSA_IS].csa2_cycles, view[CSA_WS].csa2_cycles };
 
     return schedule != csa2_choose_schedule(cycles, &c->s->model, c->s->times.point[c->point].state);
-}
-
-static double other_cost(const struct choice *c, enum csa_schedule schedule)
-{
-    return exp_study_schedule_time(&c->s->times.point[c->point], schedule)->other_cycles;
 }
 
 static double log_ratio(const struct exp_study_point *p)
@@ -87,11 +51,26 @@ static double shape_cost(const struct choice *c, enum csa_schedule schedule)
     return schedule == CSA_IS ? median : 0;
 }
 
+static double cost_of(enum exp_study_rule rule, const struct choice *c, enum csa_schedule schedule)
+{
+    const struct exp_study_view *view = &c->s->view[c->point][schedule];
+    const struct exp_study_point *p = &c->s->times.point[c->point];
+
+    switch (rule) {
+#define RULE(upper, name, title, what, cost)                                                                           \
+    case EXP_STUDY_##upper:                                                                                            \
+        return cost;
+#include "experiments/study/rules.def"
+#undef RULE
+    default:
+        return (double)NAN;
+    }
+}
+
 static const struct rule {
-    const char *name, *title, *what;
-    double (*cost)(const struct choice *c, enum csa_schedule schedule);
+    const char *name, *title;
 } rules[EXP_STUDY_N_RULES] = {
-#define RULE(upper, ...) [EXP_STUDY_##upper] = { __VA_ARGS__ },
+#define RULE(upper, name, title, ...) [EXP_STUDY_##upper] = { name, title },
 #include "experiments/study/rules.def"
 #undef RULE
 };
@@ -129,8 +108,8 @@ struct exp_study_tally exp_study_tally_of(const struct exp_study_source *s, enum
 
         if (!belongs(p, state, part))
             continue;
-        is = rules[rule].cost(&c, CSA_IS);
-        ws = rules[rule].cost(&c, CSA_WS);
+        is = cost_of(rule, &c, CSA_IS);
+        ws = cost_of(rule, &c, CSA_WS);
         if (isnan(is) || isnan(ws))
             continue;
         chosen = ws < is ? CSA_WS : CSA_IS;

@@ -207,10 +207,12 @@ static void say_tilings(const struct exp_study_work *w, FILE *out)
             " %s, by %s: CSA's are at %.0f %% of the speed of the best ones found, and the rank correlation of Eq. 6 "
             "over the tilings of a layer is %.2f",
             t->name, timed ? "the clock" : "Eq. 6 with simulated counts",
-            exp_study_method_speed(t, EXP_STUDY_HALVING, EXP_STUDY_ALL).percent, exp_study_csa_rank(t, EXP_STUDY_ALL));
+            exp_study_method_speed(t, EXP_STUDY_HALVING, EXP_STUDY_ALL).percent,
+            exp_study_rank(t, offsetof(struct exp_study_run, csa_cycles), EXP_STUDY_ALL));
         if (timed)
             fprintf(out, "; csa2's are at %.0f %%, with %.2f, on layers that it was not fitted to",
-                    exp_study_csa2_speed(t, EXP_STUDY_OTHERS).percent, exp_study_csa2_rank(t, EXP_STUDY_OTHERS));
+                    exp_study_csa2_speed(t, EXP_STUDY_OTHERS).percent,
+                    exp_study_rank(t, offsetof(struct exp_study_run, csa2_cycles), EXP_STUDY_OTHERS));
         fprintf(out, ".");
     }
     fprintf(out, "\n");
@@ -327,9 +329,9 @@ static void print_tiling_targets(const struct exp_study_tilings *t, FILE *out)
     if (t->measure != EXP_STUDY_BY_CLOCK)
         return;
     exp_say(why, sizeof why, "missed: the fastest and the median rounds have a rank correlation of %.2f themselves",
-            exp_study_other_rank(t, EXP_STUDY_OTHERS));
+            exp_study_rank(t, offsetof(struct exp_study_run, other_ns), EXP_STUDY_OTHERS));
     print_target(out, "csa2's order of a layer's tilings: rank correlation", t->name,
-                 exp_study_csa2_rank(t, EXP_STUDY_OTHERS), "", 0.7, true, why);
+                 exp_study_rank(t, offsetof(struct exp_study_run, csa2_cycles), EXP_STUDY_OTHERS), "", 0.7, true, why);
     exp_say(why, sizeof why, "missed: the tilings that are best by their median rounds are at %.2f %%",
             exp_study_other_speed(t, EXP_STUDY_OTHERS).percent);
     print_target(out, "csa2's tiling, speed of the best found", t->name,

@@ -310,14 +310,20 @@ void exp_study_runs_release(struct exp_study_runs *r)
     *r = (struct exp_study_runs){ 0 };
 }
 
-size_t exp_study_runs_best(const struct exp_study_runs *r, size_t layer,
-                           double (*cost)(const struct exp_study_run *run))
+double exp_study_run_cost(const struct exp_study_run *run, size_t member)
+{
+    return *(const double *)((const char *)run + member);
+}
+
+size_t exp_study_runs_best(const struct exp_study_runs *r, size_t layer, size_t member)
 {
     const struct exp_study_runs_layer *l = &r->layer[layer];
     size_t best = SIZE_MAX;
 
     for (size_t i = l->first; i < l->first + l->n; i++) {
-        if (!isnan(cost(&r->run[i])) && (best == SIZE_MAX || cost(&r->run[i]) < cost(&r->run[best])))
+        const double cost = exp_study_run_cost(&r->run[i], member);
+
+        if (!isnan(cost) && (best == SIZE_MAX || cost < exp_study_run_cost(&r->run[best], member)))
             best = i;
     }
     return best;
@@ -352,14 +358,9 @@ const struct conv_ukr *exp_study_runs_ukr(const struct exp_study_runs *r, size_t
     return ukr;
 }
 
-static double csa2_cost(const struct exp_study_run *run)
-{
-    return run->csa2_cycles;
-}
-
 size_t exp_study_runs_csa2(const struct exp_study_runs *r, size_t layer)
 {
-    return exp_study_runs_best(r, layer, csa2_cost);
+    return exp_study_runs_best(r, layer, offsetof(struct exp_study_run, csa2_cycles));
 }
 
 /* ---- replaying ---- */

@@ -89,9 +89,11 @@ int exp_study_runs_make(struct exp_study_runs *r, const struct exp_models *model
                         const struct conv_ukr *ukr, struct exp_why *why);
 void exp_study_runs_release(struct exp_study_runs *r);
 
-/* Returns the run of a layer with the lowest cost; runs whose cost is NaN are left out. Returns SIZE_MAX if all are. */
-size_t exp_study_runs_best(const struct exp_study_runs *r, size_t layer,
-                           double (*cost)(const struct exp_study_run *run));
+/* Returns a cost of a run: the double at this offset. */
+double exp_study_run_cost(const struct exp_study_run *run, size_t member);
+
+/* Returns the run of a layer with the lowest of these; runs where it is NaN are left out. Returns SIZE_MAX if all are. */
+size_t exp_study_runs_best(const struct exp_study_runs *r, size_t layer, size_t member);
 
 /* Returns the run of a layer of this shape in a schedule that CSA planned; NULL if there is none. */
 const struct exp_study_run *exp_study_runs_find(const struct exp_study_runs *r, const struct conv_problem *p,

@@ -6,91 +6,42 @@
 
 /* ---- the equations ---- */
 
-struct term {
-    const struct csa_caches *caches;
-    const struct exp_study_run *run;
-    struct csa_lines lines;
-    enum exp_study_without without;
-};
-
-static double eq8_predicted(const struct term *t)
-{
-    return t->lines.cold;
-}
-
-static double eq11_predicted(const struct term *t)
-{
-    return t->lines.reloads;
-}
-
-static double eq11_most_predicted(const struct term *t)
-{
-    return t->lines.most_reloads;
-}
-
-static double eq7_predicted(const struct term *t)
-{
-    return t->lines.cold + t->lines.reloads;
-}
-
-static double eq13_predicted(const struct term *t)
-{
-    return t->lines.l3;
-}
-
-static double eq14_predicted(const struct term *t)
-{
-    return t->lines.l2;
-}
-
-static double eq6_predicted(const struct term *t)
-{
-    return csa_cycles_of(&t->lines, t->caches);
-}
-
-static double l2_simulated(const struct term *t)
-{
-    return t->run->counts.served[t->without][0];
-}
-
-static double l3_simulated(const struct term *t)
-{
-    return t->run->counts.served[t->without][1];
-}
-
-static double memory_simulated(const struct term *t)
-{
-    return t->run->counts.served[t->without][2];
-}
-
-/* Counts what there is: every line of the input and of the filters once. */
-static double eq8_simulated(const struct term *t)
-{
-    const struct conv_problem *p = &t->run->layer->problem;
-    double elements = (double)(p->n * p->c * p->h * p->w) + (double)(p->k * conv_reduction(p));
-
-    return elements * (double)sizeof(float) / t->caches->line_bytes;
-}
-
-static double eq11_simulated(const struct term *t)
-{
-    return fmax(0, memory_simulated(t) - eq8_simulated(t));
-}
-
-static double eq6_simulated(const struct term *t)
-{
-    return l2_simulated(t) * t->caches->l2_cycles + l3_simulated(t) * t->caches->l3_cycles +
-           memory_simulated(t) * t->caches->dram_cycles;
-}
-
 static const struct equation {
-    const char *name, *title, *what;
-    double (*predicted)(const struct term *t), (*simulated)(const struct term *t);
+    const char *name, *title;
 } equations[EXP_STUDY_N_EQUATIONS] = {
-#define EQUATION(upper, ...) [EXP_STUDY_##upper] = { __VA_ARGS__ },
+#define EQUATION(upper, name, title, ...) [EXP_STUDY_##upper] = { name, title },
 #include "experiments/study/equations.def"
 #undef EQUATION
 };
+
+/* What an equation says of a run, and the replay. */
+struct pair {
+    double predicted, simulated;
+};
+
+/* Counts what there is: every line of the input and of the filters once. */
+static double different_lines(const struct conv_problem *p, const struct csa_caches *c)
+{
+    double elements = (double)(p->n * p->c * p->h * p->w) + (double)(p->k * conv_reduction(p));
+
+    return elements * (double)sizeof(float) / c->line_bytes;
+}
+
+static struct pair pair_of(const struct csa_caches *c, const struct exp_study_run *run,
+                           enum exp_study_equation equation, enum exp_study_without without)
+{
+    const struct csa_lines lines = csa_lines_of(&run->layer->problem, c, &run->tiling);
+    const double *served = run->counts.served[without];
+    const double l2 = served[0], l3 = served[1], memory = served[2];
+    const double different = different_lines(&run->layer->problem, c);
+    const struct pair pair[] = {
+#define EQUATION(upper, name, title, what, predicted, simulated) [EXP_STUDY_##upper] = { predicted, simulated },
+#include "experiments/study/equations.def"
+#undef EQUATION
+    };
+
+    return pair[equation];
+}
 
 static const char *const withouts[EXP_STUDY_N_WITHOUT] = {
     [EXP_STUDY_WITHOUT_NOTHING] = "nothing",
@@ -101,27 +52,21 @@ static const char *const withouts[EXP_STUDY_N_WITHOUT] = {
 
 /* ---- comparing ---- */
 
-static struct term term_of(const struct exp_study_terms *t, const struct exp_study_run *run,
-                           enum exp_study_without without)
-{
-    return (struct term){ &t->caches, run, csa_lines_of(&run->layer->problem, &t->caches, &run->tiling), without };
-}
-
 /* All layers, those of equal shape one by one. */
 struct pairs {
     double *predicted, *simulated, *ratio;
     size_t n;
 };
 
-static void add_pair(struct pairs *p, struct exp_study_agreement *a, double predicted, double simulated)
+static void add_pair(struct pairs *p, struct exp_study_agreement *a, struct pair x)
 {
-    p->predicted[p->n] = predicted;
-    p->simulated[p->n] = simulated;
-    p->ratio[p->n++] = simulated > 0 ? predicted / simulated : (double)NAN;
-    a->predicted += predicted;
-    a->simulated += simulated;
-    a->n_neither += predicted <= 0 && simulated <= 0;
-    a->n_one += (predicted <= 0) != (simulated <= 0);
+    p->predicted[p->n] = x.predicted;
+    p->simulated[p->n] = x.simulated;
+    p->ratio[p->n++] = x.simulated > 0 ? x.predicted / x.simulated : (double)NAN;
+    a->predicted += x.predicted;
+    a->simulated += x.simulated;
+    a->n_neither += x.predicted <= 0 && x.simulated <= 0;
+    a->n_one += (x.predicted <= 0) != (x.simulated <= 0);
 }
 
 static size_t count_layers(const struct exp_study_terms *t)
@@ -143,10 +88,10 @@ struct exp_study_agreement exp_study_agreement_of(const struct exp_study_terms *
 
     for (size_t l = 0; l < t->runs.n_layers && memory; l++) {
         const struct exp_study_runs_layer *layer = &t->runs.layer[l];
-        struct term term = term_of(t, exp_study_runs_find(&t->runs, &layer->layer->problem, schedule), without);
+        const struct exp_study_run *run = exp_study_runs_find(&t->runs, &layer->layer->problem, schedule);
 
         for (size_t i = 0; i < layer->n_same; i++)
-            add_pair(&pairs, &a, equations[equation].predicted(&term), equations[equation].simulated(&term));
+            add_pair(&pairs, &a, pair_of(&t->caches, run, equation, without));
     }
     if (memory) {
         a.spread = exp_spread_of(pairs.ratio, pairs.n);

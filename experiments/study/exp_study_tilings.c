@@ -142,31 +142,16 @@ int exp_study_tilings_source(const struct exp_study_tilings *t, const struct con
 
 /* ---- comparing ---- */
 
-static double ns_of(const struct exp_study_run *run)
+/* Returns what runs are compared by: the offset of a double. */
+static size_t cost_of(const struct exp_study_tilings *t)
 {
-    return run->ns;
+    return t->measure == EXP_STUDY_BY_CLOCK ? offsetof(struct exp_study_run, ns)
+                                            : offsetof(struct exp_study_run, sim_cycles);
 }
 
-static double sim_of(const struct exp_study_run *run)
+static double cost(const struct exp_study_tilings *t, size_t run)
 {
-    return run->sim_cycles;
-}
-
-static double csa_of(const struct exp_study_run *run)
-{
-    return run->csa_cycles;
-}
-
-static double csa2_of(const struct exp_study_run *run)
-{
-    return run->csa2_cycles;
-}
-
-typedef double (*cost_fn)(const struct exp_study_run *run);
-
-static cost_fn cost_of(const struct exp_study_tilings *t)
-{
-    return t->measure == EXP_STUDY_BY_CLOCK ? ns_of : sim_of;
+    return exp_study_run_cost(&t->runs.run[run], cost_of(t));
 }
 
 static bool belongs(const struct exp_study_runs_layer *l, enum exp_study_part part)
@@ -185,8 +170,8 @@ static struct exp_study_speed speed_of(const struct exp_study_tilings *t, enum e
     for (size_t l = 0; l < t->runs.n_layers && speed; l++) {
         size_t best = exp_study_runs_best(&t->runs, l, cost_of(t)), own = pick(&t->runs, l, method);
 
-        if (belongs(&t->runs.layer[l], part) && best != SIZE_MAX && !isnan(cost_of(t)(&t->runs.run[own])))
-            speed[s.n++] = cost_of(t)(&t->runs.run[best]) / cost_of(t)(&t->runs.run[own]);
+        if (belongs(&t->runs.layer[l], part) && best != SIZE_MAX && !isnan(cost(t, own)))
+            speed[s.n++] = cost(t, best) / cost(t, own);
     }
     if (s.n) {
         s.percent = 100 * exp_stats_geomean(speed, s.n);
@@ -218,14 +203,14 @@ struct exp_study_speed exp_study_csa2_speed(const struct exp_study_tilings *t, e
     return speed_of(t, part, pick_csa2, 0);
 }
 
-static double layer_rank(const struct exp_study_tilings *t, size_t layer, cost_fn predicted)
+static double layer_rank(const struct exp_study_tilings *t, size_t layer, size_t predicted)
 {
     const struct exp_study_runs_layer *l = &t->runs.layer[layer];
     double *x = malloc(2 * (l->n + 1) * sizeof *x), rank = (double)NAN;
 
     for (size_t i = 0; i < l->n && x; i++) {
-        x[i] = predicted(&t->runs.run[l->first + i]);
-        x[l->n + i] = cost_of(t)(&t->runs.run[l->first + i]);
+        x[i] = exp_study_run_cost(&t->runs.run[l->first + i], predicted);
+        x[l->n + i] = cost(t, l->first + i);
     }
     if (x)
         rank = exp_stats_spearman(x, x + l->n, l->n);
@@ -233,7 +218,7 @@ static double layer_rank(const struct exp_study_tilings *t, size_t layer, cost_f
     return rank;
 }
 
-static double median_rank(const struct exp_study_tilings *t, enum exp_study_part part, cost_fn predicted)
+double exp_study_rank(const struct exp_study_tilings *t, size_t predicted, enum exp_study_part part)
 {
     double *rank = malloc((t->runs.n_layers + 1) * sizeof *rank), median = (double)NAN;
     size_t n = 0;
@@ -248,29 +233,9 @@ static double median_rank(const struct exp_study_tilings *t, enum exp_study_part
     return median;
 }
 
-double exp_study_csa_rank(const struct exp_study_tilings *t, enum exp_study_part part)
-{
-    return median_rank(t, part, csa_of);
-}
-
-double exp_study_csa2_rank(const struct exp_study_tilings *t, enum exp_study_part part)
-{
-    return median_rank(t, part, csa2_of);
-}
-
-static double other_of(const struct exp_study_run *run)
-{
-    return run->other_ns;
-}
-
-double exp_study_other_rank(const struct exp_study_tilings *t, enum exp_study_part part)
-{
-    return median_rank(t, part, other_of);
-}
-
 static size_t pick_other(const struct exp_study_runs *r, size_t layer, size_t method)
 {
-    size_t best = exp_study_runs_best(r, layer, other_of);
+    size_t best = exp_study_runs_best(r, layer, offsetof(struct exp_study_run, other_ns));
 
     return best == SIZE_MAX ? pick_method(r, layer, method) : best;
 }
@@ -278,11 +243,6 @@ static size_t pick_other(const struct exp_study_runs *r, size_t layer, size_t me
 struct exp_study_speed exp_study_other_speed(const struct exp_study_tilings *t, enum exp_study_part part)
 {
     return speed_of(t, part, pick_other, EXP_STUDY_HALVING);
-}
-
-double exp_study_replay_rank(const struct exp_study_tilings *t, enum exp_study_part part)
-{
-    return median_rank(t, part, sim_of);
 }
 
 struct exp_spread exp_study_tilings_spread(const struct exp_study_tilings *t, enum exp_study_part part)
@@ -468,9 +428,11 @@ static void print_orders(const struct exp_study_tilings *t, FILE *out)
         struct exp_spread s = exp_study_tilings_spread(t, part);
 
         fprintf(out, "| %s, by %s | %s | %.2f | %.2f |", t->name, measure_name(t), exp_study_part_name(part),
-                exp_study_csa_rank(t, part), exp_study_csa2_rank(t, part));
+                exp_study_rank(t, offsetof(struct exp_study_run, csa_cycles), part),
+                exp_study_rank(t, offsetof(struct exp_study_run, csa2_cycles), part));
         if (t->measure == EXP_STUDY_BY_CLOCK)
-            fprintf(out, " %.2f | %.2f, %.2f, %.2f |\n", exp_study_replay_rank(t, part), s.p10, s.median, s.p90);
+            fprintf(out, " %.2f | %.2f, %.2f, %.2f |\n",
+                    exp_study_rank(t, offsetof(struct exp_study_run, sim_cycles), part), s.p10, s.median, s.p90);
         else
             fprintf(out, " | |\n");
     }

@@ -52,16 +52,10 @@ struct exp_study_speed exp_study_method_speed(const struct exp_study_tilings *t,
 /* The same of csa2's choice; with_ukrs: among other micro-kernels, too, or only the paper's. */
 struct exp_study_speed exp_study_csa2_speed(const struct exp_study_tilings *t, enum exp_study_part part);
 
-/* Rank correlations over the tilings of one layer, and the median of the layers. */
-double exp_study_csa_rank(const struct exp_study_tilings *t, enum exp_study_part part);
-double exp_study_csa2_rank(const struct exp_study_tilings *t, enum exp_study_part part);
-double exp_study_replay_rank(const struct exp_study_tilings *t, enum exp_study_part part);
+/* Returns the rank correlation over the tilings of one layer with the double at an offset in a run, median of layers. */
+double exp_study_rank(const struct exp_study_tilings *t, size_t predicted, enum exp_study_part part);
 
-/*
- * Return what the clock allows: the rank correlation of its own second measure, the median round, and the speed of the
- * tilings that are the best ones by that.
- */
-double exp_study_other_rank(const struct exp_study_tilings *t, enum exp_study_part part);
+/* Returns what the clock allows: the speed of the tilings that are the best ones by their median rounds. */
 struct exp_study_speed exp_study_other_speed(const struct exp_study_tilings *t, enum exp_study_part part);
 
 /* Returns csa2's predicted / measured over all timed runs. */

@@ -235,7 +235,7 @@ static void release_call_lines(struct call_lines *c)
  * subscripts must use different inner loops, as they do in a GEMM.
  */
 static int find_call_lines(struct call_lines *c, const struct exp_variant *v, const struct exp_affine_access *a,
-                        const struct exp_tensor *t, uint64_t elements_per_line)
+                           const struct exp_tensor *t, uint64_t elements_per_line)
 {
     struct search s = { .found = c, .rows = rows_of(v, a, t), .per_line = elements_per_line };
 
@@ -306,7 +306,7 @@ static int find_operands(struct count *c, uint64_t line_bytes)
         if (!is_first_access(n, i))
             continue;
         err = find_call_lines(&o->lines, c->variant, &n->access[i], tensor_of(c->variant, n->access[i].array),
-                                  line_bytes / sizeof(float));
+                              line_bytes / sizeof(float));
         o->first_line = first_line;
         first_line += o->lines.n_lines;
         c->n_operands++;

@@ -160,7 +160,7 @@ void exp_unblock_output(const struct conv_problem *p, size_t block, const float 
 /* ---- plans in this project's algorithms ---- */
 
 int exp_layer_plans_init(struct exp_layer_plans *p, const struct exp_setup *setup, const struct exp_polydl_layer *l,
-                     const struct conv_problem *shape, const char *algos, struct exp_why *why)
+                         const struct conv_problem *shape, const char *algos, struct exp_why *why)
 {
     unsigned selected;
     int err;
@@ -213,7 +213,7 @@ const float *exp_baselines_tensor(const struct exp_baselines *r, enum conv_tenso
 }
 
 int exp_baselines_init(struct exp_baselines *r, const struct exp_polydl_layer *l, const struct exp_polydl_timing *t,
-                    struct exp_why *why)
+                       struct exp_why *why)
 {
     const struct conv_binding *b = &r->tensors[EXP_POLYDL_SCONV].bind;
     struct exp_dnnl_layer layer;

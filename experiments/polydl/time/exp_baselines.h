@@ -28,7 +28,7 @@ struct exp_layer_plans {
  * it is. Returns 0; -ENOMEM, -EOVERFLOW or -EINVAL with one line in why.
  */
 int exp_layer_plans_init(struct exp_layer_plans *p, const struct exp_setup *setup, const struct exp_polydl_layer *l,
-                     const struct conv_problem *shape, const char *algos, struct exp_why *why);
+                         const struct conv_problem *shape, const char *algos, struct exp_why *why);
 void exp_layer_plans_release(struct exp_layer_plans *p); /* one that is all zeros is fine */
 
 /* Returns the case of an algorithm; NULL if it was not asked for. */
@@ -49,7 +49,7 @@ struct exp_baselines {
  * where it is. Returns 0, or -errno with one line in why.
  */
 int exp_baselines_init(struct exp_baselines *r, const struct exp_polydl_layer *l, const struct exp_polydl_timing *t,
-                    struct exp_why *why);
+                       struct exp_why *why);
 void exp_baselines_release(struct exp_baselines *r);
 
 /* Runs one. Returns 0, -ENOENT if it is not there, or -errno. */
