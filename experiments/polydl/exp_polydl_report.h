@@ -84,8 +84,8 @@ void exp_best_print(const struct exp_rank *r, FILE *out);
 
 /* ---- the files of exp_rank_write(), one function each ---- */
 
-extern const struct rec_table exp_rank_layers_table, exp_rank_totals_table, exp_rank_learning_table;
-extern const struct exp_csv_file exp_rank_picks_file, exp_rank_analyses_file;
+extern const struct rec_table exp_rank_layers_table, exp_rank_totals_table, exp_rank_picks_table,
+    exp_rank_analyses_table, exp_rank_learning_table;
 
 void exp_rank_layers_write(struct exp_csv *csv, const struct exp_rank *r);
 void exp_rank_totals_write(struct exp_csv *csv, const struct exp_rank *r);

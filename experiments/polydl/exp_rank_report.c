@@ -15,8 +15,8 @@ static const struct {
     { &exp_best_table.file, "which order and tiles are best, layer by layer", exp_best_write },
     { &exp_rank_layers_table.file, "how fast is what each ranking puts first, layer by layer", exp_rank_layers_write },
     { &exp_rank_totals_table.file, "which analysis picks best, at what cost", exp_rank_totals_write },
-    { &exp_rank_picks_file, "speeds of what was picked, and of what that is held against", exp_rank_picks_write },
-    { &exp_rank_analyses_file, "what the analyses say of each variant", exp_rank_analyses_write },
+    { &exp_rank_picks_table.file, "speeds of what was picked, and of what that is held against", exp_rank_picks_write },
+    { &exp_rank_analyses_table.file, "what the analyses say of each variant", exp_rank_analyses_write },
     { &exp_rank_learning_table.file, "the loss of PolyDL's net while it learns", exp_rank_learning_write },
 };
 

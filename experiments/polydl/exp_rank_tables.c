@@ -6,48 +6,54 @@
 #include "experiments/base/exp_error.h"
 #include "experiments/record/record.h"
 
-/* Rows are told apart by these columns. */
-#define LAYER_COLUMNS                                                                                                  \
-    { "model", "", "layer table, or gemm", "" }, { "layer", "", "its name", "" },                                      \
+/* Says which layer, and how many threads, a row is about. */
+struct about {
+    const char *model, *layer, *part;
+    uint64_t threads;
+};
+
+#define LAYER_FIELDS(row)                                                                                              \
+    { { "model", "", "layer table, or gemm", "" }, REC_AT(row, about.model) },                                         \
+        { { "layer", "", "its name", "" }, REC_AT(row, about.layer) },                                                 \
     {                                                                                                                  \
-        "part", "", "training or held_out: whether the nets have seen the layer's times", ""                           \
+        { "part", "", "training or held_out: whether the nets have seen the layer's times", "" },                      \
+            REC_AT(row, about.part)                                                                                    \
     }
 
-static const char *part_of(const struct exp_rank *r, size_t layer)
+static uint64_t count_threads(size_t threads)
 {
-    return exp_rank_part_name(r->layer[layer].is_training ? EXP_RANK_SEEN : EXP_RANK_HELD_OUT);
+    return exp_polydl_n_threads((enum exp_polydl_threads)threads);
 }
 
-static void put_layer(struct exp_csv *csv, const struct exp_rank *r, size_t layer)
+static struct about about(const struct exp_rank *r, size_t layer, size_t threads)
 {
-    const struct exp_polydl_layer *l = &r->polydl->layer[layer];
-
-    exp_csv_string(csv, "model", l->model);
-    exp_csv_string(csv, "layer", l->name);
-    exp_csv_string(csv, "part", part_of(r, layer));
+    return (struct about){
+        .model = r->polydl->layer[layer].model,
+        .layer = r->polydl->layer[layer].name,
+        .part = exp_rank_part_name(r->layer[layer].is_training ? EXP_RANK_SEEN : EXP_RANK_HELD_OUT),
+        .threads = count_threads(threads),
+    };
 }
 
-static void put_threads(struct exp_csv *csv, size_t threads)
+static const char *name_of(const struct exp_rank *r, size_t layer, size_t variant)
 {
-    exp_csv_u64(csv, "threads", exp_polydl_n_threads((enum exp_polydl_threads)threads));
+    return r->polydl->layer[layer].variants.variant[variant].name;
 }
 
 /* ---- rankings.csv ---- */
 
 struct ranking_row {
-    const char *model, *layer, *part, *ranking, *picked_variant;
-    uint64_t threads;
+    struct about about;
+    const char *ranking, *picked_variant;
     struct exp_rank_verdict v;
 };
 
 #define RANKING struct ranking_row
 
 static const struct rec_field ranking_columns[] = {
-    { { "model", "", "layer table, or gemm", "" }, REC_AT(RANKING, model) },
-    { { "layer", "", "its name", "" }, REC_AT(RANKING, layer) },
-    { { "part", "", "training or held_out: whether the nets have seen the layer's times", "" }, REC_AT(RANKING, part) },
+    LAYER_FIELDS(RANKING),
     { { "threads", "", "that run the variants; each has an image of its own, but GEMMs share the work", "" },
-      REC_AT(RANKING, threads) },
+      REC_AT(RANKING, about.threads) },
     { { "ranking", "", "which: totals.csv says what it is", "" }, REC_AT(RANKING, ranking) },
     { { "variants", "", "that it ranks and that were timed", "" }, REC_AT(RANKING, v.n) },
     { { "picked", "", "number of the variant that it puts first, from 0, in analyses.csv", "" },
@@ -67,32 +73,17 @@ static const struct rec_field ranking_columns[] = {
 
 const struct rec_table exp_rank_layers_table = REC_TABLE("rankings.csv", ranking_columns, RANKING);
 
-static void put_ranking(struct exp_csv *csv, const struct exp_rank *r, size_t layer, size_t threads, size_t ranking)
-{
-    const struct exp_rank_verdict *v = &r->layer[layer].verdict[threads][ranking];
-    const struct exp_polydl_layer *l = &r->polydl->layer[layer];
-    const struct ranking_row row = {
-        .model = l->model,
-        .layer = l->name,
-        .part = part_of(r, layer),
-        .threads = exp_polydl_n_threads((enum exp_polydl_threads)threads),
-        .ranking = exp_ranking_name((enum exp_ranking)ranking),
-        .v = *v,
-        .picked_variant = l->variants.variant[v->picked].name,
-    };
-
-    rec_put(csv, &exp_rank_layers_table, &row);
-}
-
 void exp_rank_layers_write(struct exp_csv *csv, const struct exp_rank *r)
 {
-    for (size_t i = 0; i < r->polydl->n_layers; i++) {
-        for (size_t t = 0; t < EXP_N_POLYDL_THREADS; t++) {
-            for (size_t k = 0; k < EXP_N_RANKINGS; k++) {
-                if (r->layer[i].verdict[t][k].n)
-                    put_ranking(csv, r, i, t, k);
-            }
-        }
+    for (size_t i = 0; i < r->polydl->n_layers * EXP_N_POLYDL_THREADS * EXP_N_RANKINGS; i++) {
+        const size_t k = i % EXP_N_RANKINGS, threads = i / EXP_N_RANKINGS % EXP_N_POLYDL_THREADS;
+        const size_t layer = i / EXP_N_RANKINGS / EXP_N_POLYDL_THREADS;
+        const struct exp_rank_verdict *v = &r->layer[layer].verdict[threads][k];
+
+        if (v->n)
+            rec_put(csv, &exp_rank_layers_table,
+                    &(RANKING){ about(r, layer, threads), exp_ranking_name((enum exp_ranking)k),
+                                name_of(r, layer, v->picked), *v });
     }
 }
 
@@ -144,22 +135,19 @@ const struct rec_table exp_rank_totals_table = REC_TABLE("totals.csv", total_col
 static void put_total(struct exp_csv *csv, const struct exp_rank *r, size_t part, const char *model, size_t threads,
                       size_t ranking)
 {
-    const struct exp_rank_total t = exp_rank_total_of(r, (enum exp_polydl_threads)threads, (enum exp_ranking)ranking,
-                                                      (enum exp_rank_part)part, model);
-
-    if (!t.n)
-        return;
-    const struct total_row row = {
+    const TOTAL row = {
         .part = exp_rank_part_name((enum exp_rank_part)part),
         .model = model ? model : "all",
-        .threads = exp_polydl_n_threads((enum exp_polydl_threads)threads),
         .ranking = exp_ranking_name((enum exp_ranking)ranking),
         .title = exp_ranking_title((enum exp_ranking)ranking),
         .meaning = exp_ranking_meaning((enum exp_ranking)ranking),
-        .t = t,
+        .threads = count_threads(threads),
+        .t = exp_rank_total_of(r, (enum exp_polydl_threads)threads, (enum exp_ranking)ranking, (enum exp_rank_part)part,
+                               model),
     };
 
-    rec_put(csv, &exp_rank_totals_table, &row);
+    if (row.t.n)
+        rec_put(csv, &exp_rank_totals_table, &row);
 }
 
 static void put_totals(struct exp_csv *csv, const struct exp_rank *r, size_t part, const char *model)
@@ -184,72 +172,67 @@ void exp_rank_totals_write(struct exp_csv *csv, const struct exp_rank *r)
 
 /* ---- picks.csv ---- */
 
-static const struct exp_csv_column speed_columns[] = {
-    LAYER_COLUMNS,
-    { "place", "", "of the layer in its table, from 1, as the paper's figures number them", "" },
-    { "threads", "", "that run the variants", "" },
-    { "variants", "", "that were timed", "" },
-    { "best", "GFLOP/s", "the fastest variant", "clock" },
-    { "worst", "GFLOP/s", "the slowest variant", "clock" },
-#define PICK_COLUMN(number, name, title, meaning)                                                                      \
-    { "pick_" name, "GFLOP/s", "the variant that is first by " meaning, "clock" },
-    EXP_EACH_RANKING(PICK_COLUMN)
-#undef PICK_COLUMN
-#define TOP_COLUMN(number, name, title, meaning)                                                                       \
-    { "top5_" name, "GFLOP/s", "the fastest of the first 5 %, at least one, by " meaning, "clock" },
-        EXP_EACH_RANKING(TOP_COLUMN)
-#undef TOP_COLUMN
-#define BASELINE_COLUMN(number, name, meaning) { name, "GFLOP/s", meaning ", on one thread", "clock" },
-            EXP_EACH_POLYDL_BASELINE(BASELINE_COLUMN)
-#undef BASELINE_COLUMN
+struct pick_row {
+    struct about about;
+    uint64_t place, variants;
+    double best, worst, pick[EXP_N_RANKINGS], top5[EXP_N_RANKINGS], baseline[EXP_N_POLYDL_BASELINES]; /* GFLOP/s */
 };
 
-const struct exp_csv_file exp_rank_picks_file = EXP_CSV_FILE("picks.csv", speed_columns);
+#define PICK struct pick_row
+#define SPEED(name, meaning, member)                                                                                   \
+    {                                                                                                                  \
+        { name, "GFLOP/s", meaning, "clock" }, REC_NAN_AS(PICK, member, "not timed")                                   \
+    }
+#define PICK_FIELD(number, name, title, meaning)                                                                       \
+    SPEED("pick_" name, "the variant that is first by " meaning, pick[number]),
+#define TOP_FIELD(number, name, title, meaning)                                                                        \
+    SPEED("top5_" name, "the fastest of the first 5 %, at least one, by " meaning, top5[number]),
+#define BASELINE_FIELD(number, name, meaning) SPEED(name, meaning ", on one thread", baseline[number]),
 
-/* Column names without a second list of them. */
-static const char *const pick_names[EXP_N_RANKINGS] = {
-#define PICK_NAME(number, name, title, meaning) [number] = "pick_" name,
-    EXP_EACH_RANKING(PICK_NAME)
-#undef PICK_NAME
+static const struct rec_field pick_columns[] = {
+    LAYER_FIELDS(PICK),
+    { { "place", "", "of the layer in its table, from 1, as the paper's figures number them", "" },
+      REC_AT(PICK, place) },
+    { { "threads", "", "that run the variants", "" }, REC_AT(PICK, about.threads) },
+    { { "variants", "", "that were timed", "" }, REC_AT(PICK, variants) },
+    SPEED("best", "the fastest variant", best),
+    SPEED("worst", "the slowest variant", worst),
+    /* clang-format off */
+    EXP_EACH_RANKING(PICK_FIELD)
+    EXP_EACH_RANKING(TOP_FIELD)
+    EXP_EACH_POLYDL_BASELINE(BASELINE_FIELD)
+    /* clang-format on */
 };
 
-static const char *const top_names[EXP_N_RANKINGS] = {
-#define TOP_NAME(number, name, title, meaning) [number] = "top5_" name,
-    EXP_EACH_RANKING(TOP_NAME)
-#undef TOP_NAME
-};
+const struct rec_table exp_rank_picks_table = REC_TABLE("picks.csv", pick_columns, PICK);
 
-static const char *const baseline_names[EXP_N_POLYDL_BASELINES] = {
-#define BASELINE_NAME(number, name, meaning) [number] = name,
-    EXP_EACH_POLYDL_BASELINE(BASELINE_NAME)
-#undef BASELINE_NAME
-};
-
-static void put_speed(struct exp_csv *csv, const char *column, double flops, double ns)
+static double speed(double flops, double ns)
 {
-    exp_csv_number(csv, column, ns > 0 ? flops / ns : (double)NAN, "not timed");
+    return ns > 0 ? flops / ns : (double)NAN;
 }
 
 static void put_speeds(struct exp_csv *csv, const struct exp_rank *r, size_t layer, size_t threads)
 {
     const struct exp_polydl_layer *l = &r->polydl->layer[layer];
-    const unsigned n_images = l->source.problem ? exp_polydl_n_threads((enum exp_polydl_threads)threads) : 1;
-    const double flops = l->flops * n_images;
+    const struct exp_rank_layer *judged = &r->layer[layer];
+    const double flops = l->flops * (l->source.problem ? (double)count_threads(threads) : 1);
+    PICK row = {
+        .about = about(r, layer, threads),
+        .place = exp_rank_place(r->polydl, layer),
+        .variants = l->variants.n,
+        .best = speed(flops, judged->best_ns[threads]),
+        .worst = speed(flops, judged->worst_ns[threads]),
+    };
 
-    put_layer(csv, r, layer);
-    exp_csv_u64(csv, "place", exp_rank_place(r->polydl, layer));
-    put_threads(csv, threads);
-    exp_csv_u64(csv, "variants", l->variants.n);
-    put_speed(csv, "best", flops, r->layer[layer].best_ns[threads]);
-    put_speed(csv, "worst", flops, r->layer[layer].worst_ns[threads]);
-    for (size_t k = 0; k < EXP_N_RANKINGS; k++)
-        put_speed(csv, pick_names[k], flops, r->layer[layer].verdict[threads][k].time_ns);
-    for (size_t k = 0; k < EXP_N_RANKINGS; k++)
-        put_speed(csv, top_names[k], flops,
-                  r->layer[layer].best_ns[threads] / r->layer[layer].verdict[threads][k].top_share);
+    for (size_t k = 0; k < EXP_N_RANKINGS; k++) {
+        const struct exp_rank_verdict *v = &judged->verdict[threads][k];
+
+        row.pick[k] = speed(flops, v->time_ns);
+        row.top5[k] = speed(flops, judged->best_ns[threads] / v->top_share);
+    }
     for (size_t b = 0; b < EXP_N_POLYDL_BASELINES; b++)
-        put_speed(csv, baseline_names[b], l->flops, l->baseline[b].fastest_ns);
-    exp_csv_end_row(csv);
+        row.baseline[b] = speed(l->flops, l->baseline[b].fastest_ns);
+    rec_put(csv, &exp_rank_picks_table, &row);
 }
 
 void exp_rank_picks_write(struct exp_csv *csv, const struct exp_rank *r)
@@ -264,51 +247,62 @@ void exp_rank_picks_write(struct exp_csv *csv, const struct exp_rank *r)
 
 /* ---- analyses.csv ---- */
 
-static const struct exp_csv_column analysis_columns[] = {
-    LAYER_COLUMNS,
-    { "variant_index", "", "number of the variant, from 0", "" },
-    { "variant", "", "its loops, outermost first", "" },
-    { "threads", "", "for which it is analysed", "" },
-    { "reused_bytes", "bytes", "of the working sets that each cache holds, from the core outwards, and memory",
-      "Algorithm 2" },
-    { "polydl_cost", "", "latency / bandwidth times these, summed", "Eq. 1" },
-    { "polydl_seconds", "s", "CPU time of both", "clock" },
-    { "haystack_share", "",
-      "of the calls of the micro-kernel that are counted: of long nests the first ones, and misses are scaled", "" },
-    { "haystack_misses", "lines", "of a fully associative cache of each cache's size; of one thread",
-      "stack distances" },
-    { "haystack_cycles", "cycles", "these times the latencies of what is behind", "" },
-    { "haystack_seconds", "s", "CPU time of both", "clock" },
+struct analysis_row {
+    struct about about;
+    uint64_t variant_index;
+    const char *variant;
+    char reused_bytes[24 * EXP_MAX_SOURCES], misses[24 * EXP_MAX_SOURCES]; /* numbers with blanks between them */
+    double polydl_cost, polydl_seconds;
+    struct exp_analysis a;
 };
 
-const struct exp_csv_file exp_rank_analyses_file = EXP_CSV_FILE("analyses.csv", analysis_columns);
+#define ANALYSIS struct analysis_row
 
-static void put_numbers(struct exp_csv *csv, const char *column, const uint64_t *x, size_t n)
+static const struct rec_field analysis_columns[] = {
+    LAYER_FIELDS(ANALYSIS),
+    { { "variant_index", "", "number of the variant, from 0", "" }, REC_AT(ANALYSIS, variant_index) },
+    { { "variant", "", "its loops, outermost first", "" }, REC_AT(ANALYSIS, variant) },
+    { { "threads", "", "for which it is analysed", "" }, REC_AT(ANALYSIS, about.threads) },
+    { { "reused_bytes", "bytes", "of the working sets that each cache holds, from the core outwards, and memory",
+        "Algorithm 2" },
+      REC_AT(ANALYSIS, reused_bytes) },
+    { { "polydl_cost", "", "latency / bandwidth times these, summed", "Eq. 1" }, REC_AT(ANALYSIS, polydl_cost) },
+    { { "polydl_seconds", "s", "CPU time of both", "clock" }, REC_AT(ANALYSIS, polydl_seconds) },
+    { { "haystack_share", "",
+        "of the calls of the micro-kernel that are counted: of long nests the first ones, and misses are scaled", "" },
+      REC_AT(ANALYSIS, a.haystack.share) },
+    { { "haystack_misses", "lines", "of a fully associative cache of each cache's size; of one thread",
+        "stack distances" },
+      REC_AT(ANALYSIS, misses) },
+    { { "haystack_cycles", "cycles", "these times the latencies of what is behind", "" },
+      REC_AT(ANALYSIS, a.haystack_cycles) },
+    { { "haystack_seconds", "s", "CPU time of both", "clock" }, REC_AT(ANALYSIS, a.haystack_seconds) },
+};
+
+const struct rec_table exp_rank_analyses_table = REC_TABLE("analyses.csv", analysis_columns, ANALYSIS);
+
+static void say_numbers(char *text, size_t bytes, const uint64_t *x, size_t n)
 {
-    char text[24 * EXP_MAX_SOURCES] = "";
-
     for (size_t i = 0; i < n; i++)
-        exp_say_more(text, sizeof text, "%s%ju", i ? " " : "", (uintmax_t)x[i]);
-    exp_csv_string(csv, column, text);
+        exp_say_more(text, bytes, "%s%ju", i ? " " : "", (uintmax_t)x[i]);
 }
 
 static void put_analysis(struct exp_csv *csv, const struct exp_rank *r, size_t layer, size_t variant, size_t threads)
 {
     const struct exp_analysis *a = &r->analyses.of[layer][variant];
     const size_t n_caches = r->analyses.sources[threads].n_caches;
+    ANALYSIS row = {
+        .about = about(r, layer, threads),
+        .variant_index = variant,
+        .variant = name_of(r, layer, variant),
+        .polydl_cost = a->polydl[threads].cost,
+        .polydl_seconds = a->polydl[threads].seconds,
+        .a = *a,
+    };
 
-    put_layer(csv, r, layer);
-    exp_csv_u64(csv, "variant_index", variant);
-    exp_csv_string(csv, "variant", r->polydl->layer[layer].variants.variant[variant].name);
-    put_threads(csv, threads);
-    put_numbers(csv, "reused_bytes", a->polydl[threads].resident.bytes, n_caches + 1);
-    exp_csv_double(csv, "polydl_cost", a->polydl[threads].cost);
-    exp_csv_double(csv, "polydl_seconds", a->polydl[threads].seconds);
-    exp_csv_double(csv, "haystack_share", a->haystack.share);
-    put_numbers(csv, "haystack_misses", a->haystack.misses, n_caches);
-    exp_csv_double(csv, "haystack_cycles", a->haystack_cycles);
-    exp_csv_double(csv, "haystack_seconds", a->haystack_seconds);
-    exp_csv_end_row(csv);
+    say_numbers(row.reused_bytes, sizeof row.reused_bytes, a->polydl[threads].resident.bytes, n_caches + 1);
+    say_numbers(row.misses, sizeof row.misses, a->haystack.misses, n_caches);
+    rec_put(csv, &exp_rank_analyses_table, &row);
 }
 
 void exp_rank_analyses_write(struct exp_csv *csv, const struct exp_rank *r)
@@ -348,7 +342,7 @@ void exp_rank_learning_write(struct exp_csv *csv, const struct exp_rank *r)
 
         for (size_t e = 0; e < EXP_RANK_EPOCHS && l->net.weight; e++) {
             const struct learning_row row = {
-                .threads = exp_polydl_n_threads((enum exp_polydl_threads)t),
+                .threads = count_threads(t),
                 .epoch = e + 1,
                 .pairs = l->n_pairs,
                 .loss = l->loss[e],
