@@ -7,22 +7,31 @@
 #include "experiments/base/exp_stats.h"
 #include "experiments/peers/exp_peers_files.h"
 
-/* clang-format off */
-#define COLUMN(number, kind, name, ...) COLUMN_OF_##kind(name)
-#define COLUMN_OF_BASE(name) /* what all are compared with */
-#define COLUMN_OF_BASE_BY(name) { name, "", "speed-up over base, sweep", "clock" },
-#define COLUMN_OF_SCONV COLUMN_OF_BASE_BY
-#define COLUMN_OF_CODE COLUMN_OF_BASE_BY
-#define COLUMN_OF_ONEDNN COLUMN_OF_BASE_BY
+struct curve_row {
+    double rank_percent, speedup[EXP_N_PEERS];
+    const char *why_none[EXP_N_PEERS];
+};
 
-static const struct exp_csv_column sorted_columns[] = {
-    { "rank_percent", "%", "position among the method's speed-ups, sorted in descending order", "" },
-    EXP_EACH_PEER(COLUMN)
+#define ROW struct curve_row
+
+/* clang-format off */
+#define FIELD(m, kind, name, ...) FIELD_OF_##kind(m, name)
+#define FIELD_OF_BASE(m, name) /* what all are compared with */
+#define FIELD_OF_BASE_BY(m, name)                                                                                      \
+    { { name, "", "speed-up over base, sweep", "clock" }, REC_NAN_OR(ROW, speedup[m], why_none[m]) },
+#define FIELD_OF_SCONV FIELD_OF_BASE_BY
+#define FIELD_OF_CODE FIELD_OF_BASE_BY
+#define FIELD_OF_ONEDNN FIELD_OF_BASE_BY
+
+static const struct rec_field fields[] = {
+    { { "rank_percent", "%", "position among the method's speed-ups, sorted in descending order", "" },
+      REC_AT(ROW, rank_percent) },
+    EXP_EACH_PEER(FIELD)
 };
 /* clang-format on */
 
-const struct exp_csv_file exp_peers_speedups_file = EXP_CSV_FILE("speedups.csv", sorted_columns);
-const struct exp_csv_file exp_peers_pointwise_file = EXP_CSV_FILE("speedups_pointwise.csv", sorted_columns);
+const struct rec_table exp_peers_speedups_table = REC_TABLE("speedups.csv", fields, ROW);
+const struct rec_table exp_peers_pointwise_table = REC_TABLE("speedups_pointwise.csv", fields, ROW);
 
 /* Fills x with a method's speed-ups, sorted; returns how many there are. */
 static size_t sorted_speedups(const struct exp_peers_report *r, enum exp_peer m, bool only_pointwise, double *x)
@@ -42,24 +51,24 @@ static size_t sorted_speedups(const struct exp_peers_report *r, enum exp_peer m,
 
 int exp_peers_write_curves(struct exp_peers_report *r, bool only_pointwise, const char *what, struct exp_why *why)
 {
-    double *x = calloc(r->n_rows * EXP_N_PEERS + 1, sizeof *x);
-    size_t n[EXP_N_PEERS];
-    struct exp_csv *csv;
-    int err;
+    const struct rec_table *t = only_pointwise ? &exp_peers_pointwise_table : &exp_peers_speedups_table;
+    double *x = calloc(r->n_rows + 1, sizeof *x);
+    ROW *row = calloc(r->n_rows + 1, sizeof *row);
+    size_t n_base = 0;
+    int err = x && row ? 0 : exp_fail(why, -ENOMEM, "out of memory");
 
-    if (!x)
-        return exp_fail(why, -ENOMEM, "out of memory");
-    for (int m = 0; m < EXP_N_PEERS; m++)
-        n[m] = sorted_speedups(r, (enum exp_peer)m, only_pointwise, x + (size_t)m * r->n_rows);
-    err =
-        exp_csv_create(&csv, r->dir, only_pointwise ? &exp_peers_pointwise_file : &exp_peers_speedups_file, what, why);
-    for (size_t i = 0; i < n[EXP_PEER_BASE] && !err; i++) {
-        exp_csv_double(csv, "rank_percent", 100 * ((double)i + 0.5) / (double)n[EXP_PEER_BASE]);
-        for (size_t m = 1; m < EXP_N_PEERS; m++)
-            exp_csv_number(csv, exp_peer_name((enum exp_peer)m), i < n[m] ? x[m * r->n_rows + i] : (double)NAN,
-                           *r->model[0].why_not[m] ? r->model[0].why_not[m] : "has fewer layers");
-        exp_csv_end_row(csv);
+    for (size_t m = 0; m < EXP_N_PEERS && !err; m++) {
+        size_t n = sorted_speedups(r, (enum exp_peer)m, only_pointwise, x);
+
+        n_base = m == EXP_PEER_BASE ? n : n_base;
+        for (size_t i = 0; i < n_base; i++) {
+            row[i].rank_percent = 100 * ((double)i + 0.5) / (double)n_base;
+            row[i].speedup[m] = i < n ? x[i] : (double)NAN;
+            row[i].why_none[m] = *r->model->why_not[m] ? r->model->why_not[m] : "has fewer layers";
+        }
     }
+    err = err ? err : rec_write(t, row, n_base, r->dir, what, why);
+    free(row);
     free(x);
-    return err ? err : exp_csv_close(csv, why);
+    return err;
 }

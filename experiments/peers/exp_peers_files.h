@@ -4,9 +4,10 @@
 
 #include "experiments/base/exp_error.h"
 #include "experiments/peers/exp_peers_report.h"
+#include "experiments/record/record.h"
 
-extern const struct exp_csv_file exp_peers_layers_file, exp_peers_samples_file, exp_peers_model_file,
-    exp_peers_phases_file, exp_peers_speedups_file, exp_peers_pointwise_file;
+extern const struct rec_table exp_peers_layers_table, exp_peers_samples_table, exp_peers_model_table,
+    exp_peers_phases_table, exp_peers_speedups_table, exp_peers_pointwise_table;
 
 /* Writes the rows of one layer, method and state of the caches to layers.csv and samples.csv, which are open. */
 void exp_peers_put_layer(struct exp_peers_report *r, const struct exp_peers *p, const struct exp_peers_layer *l,

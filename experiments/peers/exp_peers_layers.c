@@ -13,46 +13,70 @@
 #define COMMA_BEFORE_CODE ", "
 #define COMMA_BEFORE_ONEDNN ", "
 
+struct layer_row {
+    const char *model, *method, *cache, *layer;
+    size_t layer_index, n_reps;
+    bool is_pointwise;
+    double macs, intensity, gflops, peak_percent, speedup;
+    struct exp_times times;
+    char plan[160];
+    const char *why, *why_no_peak;
+};
+
+struct sample_row {
+    const char *model, *method, *cache;
+    size_t layer_index, repetition;
+    uint64_t time_ns;
+    struct exp_mark mark;
+    const char *why_no_mark;
+};
+
+#define LAYER struct layer_row
+#define SAMPLE struct sample_row
+
+/* clang-format off */
 /* Names come last: gnuplot cuts a quoted field at its first comma. */
-static const struct exp_csv_column layer_columns[] = {
-    EXP_COLUMN_MODEL,
-    EXP_COLUMN_LAYER_INDEX,
-    { "method", "", EXP_EACH_PEER(NAME_AND_NOTE), "" },
-    { "cache", "", "sweep: the network layer by layer, weights cold; hot: the layer again and again", "" },
-    EXP_COLUMN_POINTWISE,
-    EXP_COLUMN_MACS,
-    { "flop_per_byte", "flop/byte", "2 * macs / bytes of input, filter and output", "" },
-    EXP_COLUMN_TIME,
-    EXP_COLUMN_TIME_MEDIAN,
-    EXP_COLUMN_TIME_MIN,
-    EXP_COLUMN_REPS,
-    EXP_COLUMN_GFLOPS,
-    { "measured_peak_percent", "%",
-      "of the FMA peak sampled between the model's sweeps; over 100 where skipped padding counts", "clock" },
-    EXP_COLUMN_SPEEDUP(", same cache state"),
-    { "plan", "",
-      "SConv: schedule, micro-kernel, " CSA_NC_TEXT ", " CSA_K2_TEXT ", " CSA_K3_TEXT
-      ", in place or packed windows; oneDNN: its implementation",
-      "" },
-    EXP_COLUMN_LAYER,
+static const struct rec_field layer_fields[] = {
+    { EXP_COLUMN_MODEL, REC_AT(LAYER, model) },
+    { EXP_COLUMN_LAYER_INDEX, REC_AT(LAYER, layer_index) },
+    { { "method", "", EXP_EACH_PEER(NAME_AND_NOTE), "" }, REC_AT(LAYER, method) },
+    { { "cache", "", "sweep: the network layer by layer, weights cold; hot: the layer again and again", "" },
+      REC_AT(LAYER, cache) },
+    { EXP_COLUMN_POINTWISE, REC_AT(LAYER, is_pointwise) },
+    { EXP_COLUMN_MACS, REC_AT(LAYER, macs) },
+    { { "flop_per_byte", "flop/byte", "2 * macs / bytes of input, filter and output", "" }, REC_AT(LAYER, intensity) },
+    { EXP_COLUMN_TIME, REC_NAN_OR(LAYER, times.low_mean, why) },
+    { EXP_COLUMN_TIME_MEDIAN, REC_NAN_OR(LAYER, times.median, why) },
+    { EXP_COLUMN_TIME_MIN, REC_NAN_OR(LAYER, times.fastest, why) },
+    { EXP_COLUMN_REPS, REC_AT(LAYER, n_reps) },
+    { EXP_COLUMN_GFLOPS, REC_NAN_OR(LAYER, gflops, why) },
+    { { "measured_peak_percent", "%",
+        "of the FMA peak sampled between the model's sweeps; over 100 where skipped padding counts", "clock" },
+      REC_NAN_OR(LAYER, peak_percent, why_no_peak) },
+    { EXP_COLUMN_SPEEDUP(", same cache state"), REC_NAN_OR(LAYER, speedup, why) },
+    { { "plan", "",
+        "SConv: schedule, micro-kernel, " CSA_NC_TEXT ", " CSA_K2_TEXT ", " CSA_K3_TEXT
+        ", in place or packed windows; oneDNN: its implementation", "" },
+      REC_AT(LAYER, plan) },
+    { EXP_COLUMN_LAYER, REC_AT(LAYER, layer) },
 };
 
-static const struct exp_csv_column sample_columns[] = {
-    EXP_COLUMN_MODEL,
-    EXP_COLUMN_LAYER_INDEX,
-    { "method", "", "as in layers.csv", "" },
-    { "cache", "", "as in layers.csv", "" },
-    EXP_COLUMN_REPETITION,
-    EXP_COLUMN_SAMPLE,
-    EXP_COLUMNS_MARK,
+static const struct rec_field sample_fields[] = {
+    { EXP_COLUMN_MODEL, REC_AT(SAMPLE, model) },
+    { EXP_COLUMN_LAYER_INDEX, REC_AT(SAMPLE, layer_index) },
+    { { "method", "", "as in layers.csv", "" }, REC_AT(SAMPLE, method) },
+    { { "cache", "", "as in layers.csv", "" }, REC_AT(SAMPLE, cache) },
+    { EXP_COLUMN_REPETITION, REC_AT(SAMPLE, repetition) },
+    { EXP_COLUMN_SAMPLE, REC_AT(SAMPLE, time_ns) },
+    EXP_FIELDS_MARK(SAMPLE, mark, why_no_mark),
 };
+/* clang-format on */
 
-const struct exp_csv_file exp_peers_layers_file = EXP_CSV_FILE("layers.csv", layer_columns);
-const struct exp_csv_file exp_peers_samples_file = EXP_CSV_FILE("samples.csv", sample_columns);
+const struct rec_table exp_peers_layers_table = REC_TABLE("layers.csv", layer_fields, LAYER);
+const struct rec_table exp_peers_samples_table = REC_TABLE("samples.csv", sample_fields, SAMPLE);
 
-static const char *plan_text(const struct exp_peers_layer *l, enum exp_peer m, char *text, size_t bytes)
+static void say_plan(const struct exp_peers_layer *l, enum exp_peer m, char *text, size_t bytes)
 {
-    *text = '\0';
     if (exp_peer_is_planned(m)) {
         const struct conv_plan *plan = &l->sconv[m - EXP_PEER_SCONV].c->plan;
         const struct csa_tiling *t = &plan->sconv.tiling;
@@ -66,7 +90,6 @@ static const char *plan_text(const struct exp_peers_layer *l, enum exp_peer m, c
     } else if (exp_peer_is_onednn(m) && l->conv[m - EXP_PEER_NCHW]) {
         exp_say(text, bytes, "%s", exp_dnnl_impl(l->conv[m - EXP_PEER_NCHW]));
     }
-    return text;
 }
 
 static const char *reason(const struct exp_peers_model *model, const struct exp_peers_layer *l, enum exp_peers_cache c,
@@ -78,32 +101,31 @@ static const char *reason(const struct exp_peers_model *model, const struct exp_
 }
 
 void exp_peers_put_layer(struct exp_peers_report *r, const struct exp_peers *p, const struct exp_peers_layer *l,
-                         const struct exp_peers_row *row, enum exp_peers_cache c, enum exp_peer m)
+                         const struct exp_peers_row *of, enum exp_peers_cache c, enum exp_peer m)
 {
-    const struct exp_peer_times *t = &l->times[c][m];
     const char *why = reason(&r->model[r->n_models], l, c, m);
-    const struct exp_times *times = &row->times[c][m];
+    const struct exp_times *times = &of->times[c][m];
     double ns = times->low_mean;
-    char plan[160];
+    LAYER row = {
+        .model = p->experiment.model->name,
+        .method = exp_peer_name(m),
+        .cache = exp_peers_cache_name(c),
+        .layer = l->base->layer->name,
+        .layer_index = l->base->layer->index,
+        .n_reps = l->times[c][m].n,
+        .is_pointwise = of->is_pointwise,
+        .macs = of->flop / 2,
+        .intensity = of->intensity,
+        .gflops = of->flop / ns,
+        .peak_percent = p->peak ? 100 * of->flop / ns / p->peak_gflops : (double)NAN,
+        .speedup = of->times[c][EXP_PEER_BASE].low_mean / ns,
+        .times = *times,
+        .why = why,
+        .why_no_peak = p->peak ? why : "no FMA loop for this CPU",
+    };
 
-    exp_csv_string(r->layers, "model", p->experiment.model->name);
-    exp_csv_u64(r->layers, "layer_index", l->base->layer->index);
-    exp_csv_string(r->layers, "method", exp_peer_name(m));
-    exp_csv_string(r->layers, "cache", exp_peers_cache_name(c));
-    exp_csv_u64(r->layers, "pointwise", row->is_pointwise);
-    exp_csv_double(r->layers, "macs", row->flop / 2);
-    exp_csv_double(r->layers, "flop_per_byte", row->intensity);
-    exp_csv_number(r->layers, "measured_time_ns", ns, why);
-    exp_csv_number(r->layers, "measured_time_median_ns", times->median, why);
-    exp_csv_number(r->layers, "measured_time_min_ns", times->fastest, why);
-    exp_csv_u64(r->layers, "measured_reps", t->n);
-    exp_csv_number(r->layers, "measured_gflops", row->flop / ns, why);
-    exp_csv_number(r->layers, "measured_peak_percent", p->peak ? 100 * row->flop / ns / p->peak_gflops : (double)NAN,
-                   p->peak ? why : "no FMA loop for this CPU");
-    exp_csv_number(r->layers, "measured_speedup_vs_base", row->times[c][EXP_PEER_BASE].low_mean / ns, why);
-    exp_csv_string(r->layers, "plan", plan_text(l, m, plan, sizeof plan));
-    exp_csv_string(r->layers, "layer", l->base->layer->name);
-    exp_csv_end_row(r->layers);
+    say_plan(l, m, row.plan, sizeof row.plan);
+    rec_put(r->layers, &exp_peers_layers_table, &row);
 }
 
 void exp_peers_put_samples(struct exp_peers_report *r, const struct exp_peers *p, const struct exp_peers_layer *l,
@@ -112,13 +134,17 @@ void exp_peers_put_samples(struct exp_peers_report *r, const struct exp_peers *p
     const struct exp_peer_times *t = &l->times[c][m];
 
     for (size_t i = 0; i < t->n; i++) {
-        exp_csv_string(r->samples, "model", p->experiment.model->name);
-        exp_csv_u64(r->samples, "layer_index", l->base->layer->index);
-        exp_csv_string(r->samples, "method", exp_peer_name(m));
-        exp_csv_string(r->samples, "cache", exp_peers_cache_name(c));
-        exp_csv_u64(r->samples, "repetition", i + 1);
-        exp_csv_u64(r->samples, "time_ns", t->sample_ns[i]);
-        exp_cells_mark(r->samples, &t->mark[i]);
-        exp_csv_end_row(r->samples);
+        const SAMPLE row = {
+            .model = p->experiment.model->name,
+            .method = exp_peer_name(m),
+            .cache = exp_peers_cache_name(c),
+            .layer_index = l->base->layer->index,
+            .repetition = i + 1,
+            .time_ns = t->sample_ns[i],
+            .mark = t->mark[i],
+            .why_no_mark = t->mark[i].clock_ns ? NULL : EXP_NO_MARK,
+        };
+
+        rec_put(r->samples, &exp_peers_samples_table, &row);
     }
 }

@@ -6,6 +6,7 @@
 
 #include "experiments/base/exp_error.h"
 #include "experiments/peers/exp_peers_files.h"
+#include "experiments/peers/exp_peers_targets.h"
 
 #define N_OF(table) (sizeof(table) / sizeof((table)[0]))
 
@@ -15,9 +16,9 @@ int exp_peers_report_open(struct exp_peers_report *r, const struct exp_outdir *d
     int err;
 
     *r = (struct exp_peers_report){ .dir = dir };
-    err = exp_csv_create(&r->layers, dir, &exp_peers_layers_file, what, why);
+    err = exp_csv_create(&r->layers, dir, &exp_peers_layers_table.file, what, why);
     if (!err)
-        err = exp_csv_create(&r->samples, dir, &exp_peers_samples_file, what, why);
+        err = exp_csv_create(&r->samples, dir, &exp_peers_samples_table.file, what, why);
     return err;
 }
 
@@ -151,10 +152,11 @@ void exp_peers_report_release(struct exp_peers_report *r)
 
 void exp_peers_report_document(FILE *out)
 {
-    const struct exp_csv_file *const files[] = { &exp_peers_layers_file,   &exp_peers_samples_file,
-                                                 &exp_peers_model_file,    &exp_peers_phases_file,
-                                                 &exp_peers_speedups_file, &exp_peers_pointwise_file };
+    static const struct rec_table *const tables[] = { &exp_peers_layers_table,   &exp_peers_samples_table,
+                                                      &exp_peers_model_table,    &exp_peers_phases_table,
+                                                      &exp_peers_speedups_table, &exp_peers_pointwise_table,
+                                                      &exp_peers_targets_table };
 
-    for (size_t i = 0; i < N_OF(files); i++)
-        exp_csv_document(files[i], out);
+    for (size_t i = 0; i < N_OF(tables); i++)
+        exp_csv_document(&tables[i]->file, out);
 }

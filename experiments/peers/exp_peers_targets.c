@@ -208,6 +208,7 @@ void exp_peers_targets(const struct exp_peers_report *r, struct exp_peers_target
         target[i] = (struct exp_peers_target){
             .name = rows[i].name,
             .unit = rows[i].unit,
+            .core = exp_peers_core_name(r->core),
             .sconv = rows[i].of(r, EXP_PEER_SCONV),
             .tuned = rows[i].of(r, EXP_PEER_TUNED),
             .at_least = number_or_none(rows[i].goal[r->core].at_least),
@@ -262,44 +263,31 @@ void exp_peers_targets_print(const struct exp_peers_report *r, FILE *out)
     }
 }
 
-static const struct exp_csv_column columns[] = {
-    { "sconv", "", "SConv as in the paper", "clock" },
-    { "sconv_tuned", "", "SConv tuned for speed", "clock" },
-    { "at_least", "",
-      "what was to be reached on such a core by tuned SConv, or by SConv as in the paper where the row says so", "" },
-    { "aim", "", "what was aimed at", "" },
-    { "paper", "", "the paper's number, on its x86 machine", "SConv section 7" },
-    { "core", "", "instruction set of the micro-kernels, and its multiply-add ports, as they were timed", "" },
-    { "unit", "", "of all numbers in the row; none: a ratio", "" },
-    { "target", "", "what is counted", "" },
-};
+#define TARGET struct exp_peers_target
 
-static const struct exp_csv_file file = EXP_CSV_FILE("targets.csv", columns);
+/* clang-format off */
+static const struct rec_field fields[] = {
+    { { "sconv", "", "SConv as in the paper", "clock" }, REC_NAN_AS(TARGET, sconv, "not measured here") },
+    { { "sconv_tuned", "", "SConv tuned for speed", "clock" }, REC_NAN_AS(TARGET, tuned, "not measured here") },
+    { { "at_least", "",
+        "what was to be reached on such a core by tuned SConv, or by SConv as in the paper where the row says so", "" },
+      REC_NAN_AS(TARGET, at_least, "none set") },
+    { { "aim", "", "what was aimed at", "" }, REC_NAN_AS(TARGET, aim, "none set") },
+    { { "paper", "", "the paper's number, on its x86 machine", "SConv section 7" },
+      REC_NAN_AS(TARGET, paper, "the paper has none") },
+    { { "core", "", "instruction set of the micro-kernels, and its multiply-add ports, as they were timed", "" },
+      REC_AT(TARGET, core) },
+    { { "unit", "", "of all numbers in the row; none: a ratio", "" }, REC_AT(TARGET, unit) },
+    { { "target", "", "what is counted", "" }, REC_AT(TARGET, name) },
+};
+/* clang-format on */
+
+const struct rec_table exp_peers_targets_table = REC_TABLE("targets.csv", fields, TARGET);
 
 int exp_peers_targets_write(const struct exp_peers_report *r, const char *what, struct exp_why *why)
 {
     struct exp_peers_target target[EXP_N_PEERS_TARGETS];
-    struct exp_csv *csv;
-    int err = exp_csv_create(&csv, r->dir, &file, what, why);
 
-    if (err)
-        return err;
     exp_peers_targets(r, target);
-    for (int i = 0; i < EXP_N_PEERS_TARGETS; i++) {
-        exp_csv_number(csv, "sconv", target[i].sconv, "not measured here");
-        exp_csv_number(csv, "sconv_tuned", target[i].tuned, "not measured here");
-        exp_csv_number(csv, "at_least", target[i].at_least, "none set");
-        exp_csv_number(csv, "aim", target[i].aim, "none set");
-        exp_csv_number(csv, "paper", target[i].paper, "the paper has none");
-        exp_csv_string(csv, "core", exp_peers_core_name(r->core));
-        exp_csv_string(csv, "unit", target[i].unit);
-        exp_csv_string(csv, "target", target[i].name);
-        exp_csv_end_row(csv);
-    }
-    return exp_csv_close(csv, why);
-}
-
-void exp_peers_targets_document(FILE *out)
-{
-    exp_csv_document(&file, out);
+    return rec_write(&exp_peers_targets_table, target, EXP_N_PEERS_TARGETS, r->dir, what, why);
 }

@@ -9,9 +9,10 @@
 
 #include "experiments/base/exp_error.h"
 #include "experiments/peers/exp_peers_report.h"
+#include "experiments/record/record.h"
 
 struct exp_peers_target {
-    const char *name, *unit;
+    const char *name, *unit, *core;
     double sconv, tuned;         /* NaN: not available */
     double at_least, aim, paper; /* NaN: no such number */
     bool less_is_better;
@@ -32,7 +33,6 @@ void exp_peers_targets_print(const struct exp_peers_report *r, FILE *out);
 /* Writes targets.csv into the report's folder. Returns 0 or -errno with one line in why. */
 int exp_peers_targets_write(const struct exp_peers_report *r, const char *what, struct exp_why *why);
 
-/* Prints what its columns mean, in Markdown. */
-void exp_peers_targets_document(FILE *out);
+extern const struct rec_table exp_peers_targets_table;
 
 #endif

@@ -66,26 +66,48 @@ struct exp_peers_total exp_peers_total(const struct exp_peers_report *r, size_t 
 
 /* ---- model.csv ---- */
 
-static const struct exp_csv_column total_columns[] = {
-    { "model", "", "name of the layer table; all: geometric means over the models, shares of all layers", "" },
-    { "method", "", "as in layers.csv", "" },
-    { "cache", "", "as in layers.csv", "" },
-    { "layers", "", "convolutions that were timed", "" },
-    { "pointwise_layers", "", "of those, pointwise ones", "" },
-    EXP_COLUMNS_SUMS,
-    { "measured_network_speedup", "", "base's measured_time_ns / this one", "clock" },
-    EXP_COLUMNS_INTERVAL,
-    EXP_COLUMNS_ROUNDS("", " sweeps"),
-    { "measured_layers_speedup", "", "geometric mean over the layers of base's measured_time_ns / this one", "clock" },
-    { "measured_won_percent", "%", "layers faster than base", "clock" },
-    { "measured_pointwise_won_percent", "%", "pointwise layers faster than base, which is BLAS's GEMM alone there",
-      "clock" },
-    { "measured_peak_percent", "%", "of the FMA peak sampled in the same run", "clock" },
-    { "peak_gflops", "GFLOP/s", "that peak: the highest sample", "clock" },
-    { "read_gbytes", "GB/s", "reading 128 MiB with vector loads, same run", "clock" },
+struct total_row {
+    const char *model, *method, *cache;
+    struct exp_peers_total total;
+    struct exp_ratio speedup;
+    size_t n_rounds;
+    const char *end;
+    double peak_gflops, read_gbytes;
+    const char *why, *why_no_interval, *why_no_rounds, *why_not_won, *why_no_peak;
 };
 
-const struct exp_csv_file exp_peers_model_file = EXP_CSV_FILE("model.csv", total_columns);
+#define ROW struct total_row
+
+/* clang-format off */
+static const struct rec_field fields[] = {
+    { { "model", "", "name of the layer table; all: geometric means over the models, shares of all layers", "" },
+      REC_AT(ROW, model) },
+    { { "method", "", "as in layers.csv", "" }, REC_AT(ROW, method) },
+    { { "cache", "", "as in layers.csv", "" }, REC_AT(ROW, cache) },
+    { { "layers", "", "convolutions that were timed", "" }, REC_AT(ROW, total.n_layers) },
+    { { "pointwise_layers", "", "of those, pointwise ones", "" }, REC_AT(ROW, total.n_pointwise) },
+    EXP_FIELDS_SUMS(ROW, total.times, why),
+    { { "measured_network_speedup", "", "base's measured_time_ns / this one", "clock" },
+      REC_NAN_OR(ROW, total.network_ratio, why) },
+    EXP_FIELDS_INTERVAL(ROW, speedup, why_no_interval),
+    EXP_FIELDS_ROUNDS(ROW, n_rounds, end, why_no_rounds, "", " sweeps"),
+    { { "measured_layers_speedup", "", "geometric mean over the layers of base's measured_time_ns / this one", "clock" },
+      REC_NAN_OR(ROW, total.geomean_ratio, why) },
+    { { "measured_won_percent", "%", "layers faster than base", "clock" },
+      REC_NAN_OR(ROW, total.won_percent, why_not_won) },
+    { { "measured_pointwise_won_percent", "%", "pointwise layers faster than base, which is BLAS's GEMM alone there",
+        "clock" },
+      REC_NAN_OR(ROW, total.pointwise_won_percent, why_not_won) },
+    { { "measured_peak_percent", "%", "of the FMA peak sampled in the same run", "clock" },
+      REC_NAN_OR(ROW, total.peak_percent, why) },
+    { { "peak_gflops", "GFLOP/s", "that peak: the highest sample", "clock" },
+      REC_NAN_OR(ROW, peak_gflops, why_no_peak) },
+    { { "read_gbytes", "GB/s", "reading 128 MiB with vector loads, same run", "clock" },
+      REC_NAN_OR(ROW, read_gbytes, why_no_peak) },
+};
+/* clang-format on */
+
+const struct rec_table exp_peers_model_table = REC_TABLE("model.csv", fields, ROW);
 
 static const char *why_no_total(const struct exp_peers_report *r, size_t model, enum exp_peers_cache c, enum exp_peer m)
 {
@@ -100,45 +122,32 @@ static const char *why_no_total(const struct exp_peers_report *r, size_t model, 
     return c == EXP_PEERS_HOT ? "not asked for (HOT=0), or no such layers" : "no such layers";
 }
 
-/* Writes how sure the speed-up over a network is, and what ended its rounds. */
-static void put_certainty(const struct exp_peers_report *r, struct exp_csv *csv, size_t model, enum exp_peers_cache c,
-                          enum exp_peer m, const char *why)
-{
-    const bool is_one = model < r->n_models;
-    const struct exp_ratio none = exp_ratio_none(), *ratio = is_one ? &r->model[model].speedup[c][m] : &none;
-
-    why = why ? why : is_one ? EXP_RATIO_NO_INTERVAL : "of each model";
-    exp_cells_interval(csv, ratio, why);
-    exp_cells_rounds(csv, is_one ? r->model[model].n_rounds[c] : 0,
-                     is_one && c == EXP_PEERS_SWEEP ? r->model[model].end : EXP_END_FIXED, is_one ? NULL : why);
-}
-
 static void put_total(const struct exp_peers_report *r, struct exp_csv *csv, size_t model, enum exp_peers_cache c,
                       enum exp_peer m)
 {
-    struct exp_peers_total t = exp_peers_total(r, model, c, m);
+    const struct exp_peers_model *one = model < r->n_models ? &r->model[model] : NULL;
+    const bool has_peak = one && one->peak_gflops > 0;
     const char *why = why_no_total(r, model, c, m);
-    bool is_one = model < r->n_models, has_peak = is_one && r->model[model].peak_gflops > 0;
+    ROW row = {
+        .model = one ? one->name : "all",
+        .method = exp_peer_name(m),
+        .cache = exp_peers_cache_name(c),
+        .total = exp_peers_total(r, model, c, m),
+        .speedup = one ? one->speedup[c][m] : exp_ratio_none(),
+        .n_rounds = one ? one->n_rounds[c] : 0,
+        .end = exp_end_text(one && c == EXP_PEERS_SWEEP ? one->end : EXP_END_FIXED),
+        .peak_gflops = has_peak ? one->peak_gflops : (double)NAN,
+        .read_gbytes = has_peak ? one->read_gbytes : (double)NAN,
+        .why = why,
+        .why_not_won = m == EXP_PEER_BASE ? "this is base" : why,
+        .why_no_peak = one ? "no FMA loop for this CPU" : "sampled per model",
+    };
 
-    exp_csv_string(csv, "model", is_one ? r->model[model].name : "all");
-    exp_csv_string(csv, "method", exp_peer_name(m));
-    exp_csv_string(csv, "cache", exp_peers_cache_name(c));
-    exp_csv_u64(csv, "layers", t.n_layers);
-    exp_csv_u64(csv, "pointwise_layers", t.n_pointwise);
-    exp_cells_sums(csv, &t.times, why);
-    exp_csv_number(csv, "measured_network_speedup", t.network_ratio, why);
-    put_certainty(r, csv, model, c, m, t.n_layers ? NULL : why);
-    exp_csv_number(csv, "measured_layers_speedup", t.geomean_ratio, why);
-    exp_csv_number(csv, "measured_won_percent", m == EXP_PEER_BASE ? (double)NAN : t.won_percent,
-                   m == EXP_PEER_BASE ? "this is base" : why);
-    exp_csv_number(csv, "measured_pointwise_won_percent", m == EXP_PEER_BASE ? (double)NAN : t.pointwise_won_percent,
-                   m == EXP_PEER_BASE ? "this is base" : why);
-    exp_csv_number(csv, "measured_peak_percent", t.peak_percent, why);
-    exp_csv_number(csv, "peak_gflops", has_peak ? r->model[model].peak_gflops : (double)NAN,
-                   is_one ? "no FMA loop for this CPU" : "sampled per model");
-    exp_csv_number(csv, "read_gbytes", has_peak ? r->model[model].read_gbytes : (double)NAN,
-                   is_one ? "no FMA loop for this CPU" : "sampled per model");
-    exp_csv_end_row(csv);
+    row.why_no_interval = !row.total.n_layers ? why : one ? EXP_RATIO_NO_INTERVAL : "of each model";
+    row.why_no_rounds = one ? NULL : row.why_no_interval;
+    if (m == EXP_PEER_BASE)
+        row.total.won_percent = row.total.pointwise_won_percent = (double)NAN;
+    rec_put(csv, &exp_peers_model_table, &row);
 }
 
 /* Describes the sweeps: "63 sweeps: the ratios stand; quiet: ..." */
@@ -157,7 +166,7 @@ int exp_peers_write_totals(struct exp_peers_report *r, const char *what, struct 
 {
     struct exp_csv *csv;
     char text[640];
-    int err = exp_csv_create(&csv, r->dir, &exp_peers_model_file, what, why);
+    int err = exp_csv_create(&csv, r->dir, &exp_peers_model_table.file, what, why);
 
     if (err)
         return err;

@@ -313,7 +313,6 @@ static int finish(struct session *s)
 static void document(FILE *out)
 {
     exp_peers_report_document(out);
-    exp_peers_targets_document(out);
 }
 
 static int run(void *session)

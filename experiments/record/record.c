@@ -111,6 +111,17 @@ void rec_put(struct exp_csv *csv, const struct rec_table *t, const void *row)
     exp_csv_end_row(csv);
 }
 
+int rec_write(const struct rec_table *t, const void *rows, size_t n, const struct exp_outdir *dir, const char *what,
+              struct exp_why *why)
+{
+    struct exp_csv *csv;
+    int err = exp_csv_create(&csv, dir, &t->file, what, why);
+
+    for (size_t i = 0; i < n && !err; i++)
+        rec_put(csv, t, (const char *)rows + i * t->row_bytes);
+    return err ? err : exp_csv_close(csv, why);
+}
+
 /* ---- reading ---- */
 
 struct reading {

@@ -109,6 +109,10 @@ double rec_number(const struct rec_field *f, const void *row);
 /* Writes a row. A double that is neither finite nor missing is a slip, which exp_csv_close() reports. */
 void rec_put(struct exp_csv *csv, const struct rec_table *t, const void *row);
 
+/* Writes a whole file into a folder, `what` being its first line. Returns 0 or -errno with one line in why. */
+int rec_write(const struct rec_table *t, const void *rows, size_t n, const struct exp_outdir *dir, const char *what,
+              struct exp_why *why);
+
 /* ---- reading ---- */
 
 struct rec_rows {

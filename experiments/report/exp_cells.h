@@ -1,6 +1,6 @@
 /*
- * Columns that files of several programs have: what they mean, and how they are filled. A file's table of columns takes
- * the lines from here, and its rows the functions.
+ * Columns that files of several programs have: what they mean, and where they stand in a row. A file's table of fields
+ * takes the lines from here.
  */
 #ifndef EXPERIMENTS_EXP_CELLS_H
 #define EXPERIMENTS_EXP_CELLS_H
@@ -47,9 +47,6 @@
 #define EXP_COLUMN_RULER_LOADS { "ruler_loads_ns", "ns", "reading 128 KiB again and again", "clock" }
 #define EXP_COLUMN_TAKEN_AGAIN                                                                                         \
     { "taken_again", "", "how often this timing was disturbed and taken again", "" }
-#define EXP_COLUMNS_MARK                                                                                               \
-    EXP_COLUMN_RULER_CLOCK, EXP_COLUMN_RULER_FMA, EXP_COLUMN_RULER_LOADS_CLOCK, EXP_COLUMN_RULER_LOADS,                \
-        EXP_COLUMN_TAKEN_AGAIN
 #define EXP_FIELDS_MARK(row, mark, why)                                                                                \
     { EXP_COLUMN_RULER_CLOCK, REC_OR(row, mark.clock_ns, why) }, { EXP_COLUMN_RULER_FMA, REC_OR(row, mark.fma_ns, why) }, \
     { EXP_COLUMN_RULER_LOADS_CLOCK, REC_OR(row, mark.loads_clock_ns, why) },                                           \
@@ -62,7 +59,6 @@
     { "measured_time_ns", "ns", "sum over the layers of the means of the fastest quarters of the rounds", "clock" }
 #define EXP_COLUMN_SUM_MIN { "measured_time_min_ns", "ns", "sum over the layers of the fastest rounds", "clock" }
 #define EXP_COLUMN_SUM_MEDIAN { "measured_time_median_ns", "ns", "sum over the layers of the medians", "clock" }
-#define EXP_COLUMNS_SUMS EXP_COLUMN_SUM, EXP_COLUMN_SUM_MIN, EXP_COLUMN_SUM_MEDIAN
 #define EXP_FIELDS_SUMS(row, times, why)                                                                               \
     { EXP_COLUMN_SUM, REC_NAN_OR(row, times.low_mean, why) }, { EXP_COLUMN_SUM_MIN, REC_NAN_OR(row, times.fastest, why) }, \
     { EXP_COLUMN_SUM_MEDIAN, REC_NAN_OR(row, times.median, why) }
@@ -73,7 +69,6 @@
 #define EXP_COLUMN_SPEEDUP_HIGH { "measured_speedup_high", "", "likewise: 97.5th percentile", "clock" }
 #define EXP_COLUMN_SPEEDUP_BY_MEDIAN                                                                                   \
     { "measured_speedup_by_median", "", "base's sum of the medians / this sum, to compare", "clock" }
-#define EXP_COLUMNS_INTERVAL EXP_COLUMN_SPEEDUP_LOW, EXP_COLUMN_SPEEDUP_HIGH, EXP_COLUMN_SPEEDUP_BY_MEDIAN
 #define EXP_FIELDS_INTERVAL(row, ratio, why)                                                                           \
     { EXP_COLUMN_SPEEDUP_LOW, REC_NAN_OR(row, ratio.low, why) },                                                       \
     { EXP_COLUMN_SPEEDUP_HIGH, REC_NAN_OR(row, ratio.high, why) },                                                     \
@@ -87,20 +82,9 @@
 #define EXP_COLUMN_END(what)                                                                                           \
     { "measured_end", "",                                                                                              \
       "why there were no more" what ": the ratios stand, REPS, the time limit or the most there may be", "" }
-#define EXP_COLUMNS_ROUNDS(of, what) EXP_COLUMN_ROUNDS(of), EXP_COLUMN_END(what)
 #define EXP_FIELDS_ROUNDS(row, n_rounds, end, why, of, what)                                                           \
     { EXP_COLUMN_ROUNDS(of), REC_OR(row, n_rounds, why) }, { EXP_COLUMN_END(what), REC_OR(row, end, why) }
 
 /* clang-format on */
-
-/* Fill such columns; numbers that are NaN are missing for the reason why. */
-void exp_cells_sums(struct exp_csv *csv, const struct exp_times *sums, const char *why);
-void exp_cells_interval(struct exp_csv *csv, const struct exp_ratio *speedup, const char *why);
-
-/* Fills these columns; m may be NULL or all 0: there was no ruler. */
-void exp_cells_mark(struct exp_csv *csv, const struct exp_mark *m);
-
-/* Fills these columns. why NULL: there were rounds; otherwise they are missing for that reason. */
-void exp_cells_rounds(struct exp_csv *csv, size_t n_rounds, enum exp_end end, const char *why);
 
 #endif

@@ -10,7 +10,6 @@
 
 #include "experiments/base/exp_csv.h"
 #include "experiments/base/exp_table.h"
-#include "experiments/report/exp_cells.h"
 #include "tests/rng.h"
 #include "tests/scratch.h"
 #include "tests/suites.h"
@@ -308,55 +307,6 @@ static void test_stride(void)
     exp_table_release(&t);
 }
 
-static void check_number(const struct exp_table *t, const char *name, double wanted)
-{
-    size_t column;
-    double value = 0;
-    struct exp_why why = { "" };
-    int err = exp_table_column(t, name, &column, &why);
-
-    if (!err)
-        err = exp_table_double(t, 0, column, &value, &why);
-    test_check(!err && value == wanted, "%s: %g, must be %g %s", name, value, wanted, why.text);
-}
-
-/* Columns that several programs write are filled with the numbers that their names promise. */
-static void test_shared_columns(void)
-{
-    static const struct exp_csv_column shared[] = { EXP_COLUMNS_SUMS, EXP_COLUMNS_INTERVAL,
-                                                    EXP_COLUMNS_ROUNDS("", "") };
-    static const struct exp_csv_file file = EXP_CSV_FILE("t.csv", shared);
-    const char *path = temp_path();
-    struct exp_csv *csv;
-    struct exp_table t;
-    size_t end;
-    struct exp_why why = { "" };
-
-    CU_ASSERT_EQUAL_FATAL(exp_csv_open(&csv, path, &file, &why), 0);
-    exp_cells_sums(csv, &(struct exp_times){ .low_mean = 2, .fastest = 1, .median = 3 }, "no");
-    exp_cells_interval(csv, &(struct exp_ratio){ .value = 6, .low = 5, .high = 7, .by_median = 8 }, "no");
-    exp_cells_rounds(csv, 9, EXP_END_FIXED, NULL);
-    exp_csv_end_row(csv);
-    exp_cells_sums(csv, &(struct exp_times){ (double)NAN, (double)NAN, (double)NAN }, "no times");
-    exp_cells_interval(csv, &(struct exp_ratio){ 0 }, "no");
-    exp_cells_rounds(csv, 9, EXP_END_FIXED, "no rounds");
-    exp_csv_end_row(csv);
-    CU_ASSERT_EQUAL(exp_csv_close(csv, &why), 0);
-    CU_ASSERT_EQUAL_FATAL(exp_table_read(&t, path, &why), 0);
-    check_number(&t, "measured_time_ns", 2);
-    check_number(&t, "measured_time_min_ns", 1);
-    check_number(&t, "measured_time_median_ns", 3);
-    check_number(&t, "measured_speedup_low", 5);
-    check_number(&t, "measured_speedup_high", 7);
-    check_number(&t, "measured_speedup_by_median", 8);
-    check_number(&t, "measured_rounds", 9);
-    CU_ASSERT_EQUAL_FATAL(exp_table_column(&t, "measured_end", &end, &why), 0);
-    CU_ASSERT_STRING_EQUAL(exp_table_string(&t, 0, end), exp_end_text(EXP_END_FIXED));
-    CU_ASSERT_STRING_EQUAL(exp_table_string(&t, 1, 0), "not available: no times");
-    CU_ASSERT_STRING_EQUAL(exp_table_string(&t, 1, end), "not available: no rounds");
-    exp_table_release(&t);
-}
-
 static void test_open_errors(void)
 {
     struct exp_csv *csv;
@@ -377,7 +327,6 @@ static const struct test_case cases[] = {
     { "a file that ends inside a row is reported", test_ends_inside },
     { "a full disk is reported", test_full_disk },
     { "columns may stand apart", test_stride },
-    { "columns that several programs write hold what they say", test_shared_columns },
     { "a file that cannot be created is reported", test_open_errors },
     { NULL, NULL },
 };
