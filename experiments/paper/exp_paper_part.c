@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "experiments/base/exp_csv.h"
 #include "experiments/base/exp_error.h"
 #include "experiments/replay/exp_estimate.h"
 #include "experiments/replay/exp_totals.h"
@@ -219,81 +220,33 @@ static double n_f_of(const struct exp_paper_source *s, const struct exp_case *c,
 
 enum { TIMED = 1 << EXP_PAPER_TIMED, REPLAYED = 1 << EXP_PAPER_REPLAYED, OBSERVED = 1 << EXP_PAPER_OBSERVED };
 
-/* A column's number, the kinds of settings that have it, and what it is. The recorded kind fills rows by itself. */
+/* The kinds of settings that have a value, and what makes it of a case; NULL: nothing does. */
 static const struct {
     number_fn of;
     unsigned kinds;
 } values[EXP_PAPER_N_VALUES] = {
-    [EXP_PAPER_TIME] = { time_of, TIMED },
-    [EXP_PAPER_SPREAD] = { spread_of, TIMED },
-    [EXP_PAPER_ROUNDS] = { rounds_of, TIMED },
-    [EXP_PAPER_PACKING] = { packing_of, TIMED },
-    [EXP_PAPER_KERNEL] = { kernel_of, TIMED },
-    [EXP_PAPER_STEPS] = { steps_of, TIMED },
-    [EXP_PAPER_LOADS] = { loads_of, REPLAYED | OBSERVED },
-    [EXP_PAPER_MISSES_1] = { stream_misses_1, REPLAYED | OBSERVED },
-    [EXP_PAPER_MISSES_2] = { stream_misses_2, REPLAYED | OBSERVED },
-    [EXP_PAPER_MISSES_3] = { stream_misses_3, REPLAYED | OBSERVED },
-    [EXP_PAPER_ALONE_LOADS] = { alone_loads_of, REPLAYED },
-    [EXP_PAPER_ALONE_MISSES_1] = { alone_stream_misses_1, REPLAYED },
-    [EXP_PAPER_ALONE_MISSES_2] = { alone_stream_misses_2, REPLAYED },
-    [EXP_PAPER_ALONE_MISSES_3] = { alone_stream_misses_3, REPLAYED },
-    [EXP_PAPER_ISSUE_CYCLES] = { issue_of, REPLAYED },
-    [EXP_PAPER_WAITING_CYCLES] = { waiting_of, REPLAYED },
-    [EXP_PAPER_PACKING_CYCLES] = { packing_cycles_of, REPLAYED },
-    [EXP_PAPER_PEAK] = { peak_of, TIMED | REPLAYED },
-    [EXP_PAPER_CHOSEN] = { chosen_of, TIMED | REPLAYED | OBSERVED },
-    [EXP_PAPER_IS_WS] = { is_ws_of, TIMED | REPLAYED | OBSERVED },
-    [EXP_PAPER_N_WIN] = { n_win_of, TIMED | REPLAYED | OBSERVED },
-    [EXP_PAPER_N_F] = { n_f_of, TIMED | REPLAYED | OBSERVED },
+#define VALUE(name, of, kinds, ...) [EXP_PAPER_##name] = { of, kinds },
+#include "experiments/paper/values.def"
 };
 
-struct row {
-    const char *model;
-    uint64_t layer_index;
-    const char *layer, *algo;
+struct case_row {
+    const char *model, *layer, *algo;
+    size_t layer_index;
     double value[EXP_PAPER_N_VALUES];
-    const char *why_not[EXP_PAPER_N_VALUES]; /* of what is NaN */
+    const char *why[EXP_PAPER_N_VALUES]; /* of a value that is NaN */
 };
 
-#define ROW struct row
-#define VALUE(v) REC_NAN_OR(ROW, value[EXP_PAPER_##v], why_not[EXP_PAPER_##v])
+#define ROW struct case_row
 
-/* clang-format off */
 static const struct rec_field fields[] = {
     { EXP_COLUMN_MODEL, REC_AT(ROW, model) },
     { EXP_COLUMN_LAYER_INDEX, REC_AT(ROW, layer_index) },
     { EXP_COLUMN_LAYER, REC_AT(ROW, layer) },
     { EXP_COLUMN_ALGO, REC_AT(ROW, algo) },
-    { { "time_ns", "ns", "mean of the fastest quarter of the rounds", "clock" }, VALUE(TIME) },
-    { { "spread_percent", "%", "standard deviation of the rounds, of their mean", "clock" }, VALUE(SPREAD) },
-    { { "rounds", "", "timed rounds", "" }, VALUE(ROUNDS) },
-    { { "packing_ns", "ns", "of a run step by step: im2col and packing", "clock" }, VALUE(PACKING) },
-    { { "kernel_ns", "ns", "of that run: micro-kernels", "clock" }, VALUE(KERNEL) },
-    { { "steps_ns", "ns", "all of that run", "clock" }, VALUE(STEPS) },
-    { { "cycles", "cycles", "recorded by a real computer's counters", "perf_event" }, VALUE(CYCLES) },
-    { { "loads", "loads", "load instructions; of a layer observed in part, scaled up", "replay or observation" },
-      VALUE(LOADS) },
-    { { "l1_load_misses", "loads", "not served by L1, on the machine as its file has it", "replay or observation" },
-      VALUE(MISSES_1) },
-    { { "l2_load_misses", "loads", "nor by L2", "replay or observation" }, VALUE(MISSES_2) },
-    { { "l3_load_misses", "loads", "served by memory", "replay or observation" }, VALUE(MISSES_3) },
-    { { "alone_loads", "loads", "load instructions, the machine's caches alone", "replay" }, VALUE(ALONE_LOADS) },
-    { { "alone_l1_load_misses", "loads", "not served by L1, caches alone: no prefetcher, no TLB", "replay" },
-      VALUE(ALONE_MISSES_1) },
-    { { "alone_l2_load_misses", "loads", "nor by L2, likewise", "replay" }, VALUE(ALONE_MISSES_2) },
-    { { "alone_l3_load_misses", "loads", "served by memory, likewise", "replay" }, VALUE(ALONE_MISSES_3) },
-    { { "issue_cycles", "cycles", "estimate: all loads hit L1", "replay" }, VALUE(ISSUE_CYCLES) },
-    { { "waiting_cycles", "cycles", "estimate: every miss waits", "replay" }, VALUE(WAITING_CYCLES) },
-    { { "packing_cycles", "cycles", "of those: im2col and packing", "replay" }, VALUE(PACKING_CYCLES) },
-    { { "peak", "", "multiply-adds per ns (timed) or per cycle (replayed) that the core does at most", "" },
-      VALUE(PEAK) },
-    { { "chosen", "", "1 for a schedule of SConv's that CSA chose", "predicted" }, VALUE(CHOSEN) },
-    { { "is_ws", "", "1: weight stationary, 0: input stationary", "predicted" }, VALUE(IS_WS) },
-    { { "n_win", "windows", "Nwin of the micro-kernel", "" }, VALUE(N_WIN) },
-    { { "n_f", "filters", "Nf of the micro-kernel", "" }, VALUE(N_F) },
+#define VALUE(name, of, kinds, ...)                                                                                    \
+    { { __VA_ARGS__ }, REC_NAN_OR(ROW, value[EXP_PAPER_##name], why[EXP_PAPER_##name]) },
+#include "experiments/paper/values.def"
 };
-/* clang-format on */
 
 const struct rec_table exp_paper_cases_table = REC_TABLE("cases.csv", fields, ROW);
 
@@ -328,37 +281,29 @@ void exp_paper_part_lacks(struct exp_paper_part *p, enum exp_paper_value value, 
 
 /* ---- writing ---- */
 
-static void fill_value(ROW *row, const struct exp_paper_source *s, const struct exp_case *c, enum exp_paper_value v)
+static void put_case(struct exp_csv *csv, const struct exp_paper_source *s, const struct exp_case *c)
 {
-    const char *why = NULL;
-    double x;
+    ROW row = { s->e->model->name, c->layer->name, c->algo->name, c->layer->index, { 0 }, { NULL } };
 
-    row->value[v] = (double)NAN;
-    row->why_not[v] = REC_DOES_NOT_APPLY;
-    if (!values[v].of || !(values[v].kinds >> s->kind & 1))
-        return;
-    x = values[v].of(s, c, &why);
-    row->value[v] = why ? (double)NAN : x;
-    row->why_not[v] = why ? why : "it is no number";
+    for (int v = 1; v < EXP_PAPER_N_VALUES; v++) {
+        const bool has = values[v].of && values[v].kinds >> s->kind & 1;
+        const char *why = REC_DOES_NOT_APPLY;
+        const double x = has ? values[v].of(s, c, &why) : 0;
+
+        row.value[v] = why ? (double)NAN : x;
+        row.why[v] = why ? why : "it is no number";
+    }
+    rec_put(csv, &exp_paper_cases_table, &row);
 }
 
 int exp_paper_cases_write(const struct exp_paper_source *s, const struct exp_outdir *dir, const char *about,
                           struct exp_why *why)
 {
-    const struct exp_experiment *e = s->e;
     struct exp_csv *csv;
     int err = exp_csv_create(&csv, dir, &exp_paper_cases_table.file, about, why);
 
-    for (size_t i = 0; i < e->n_cases && !err; i++) {
-        const struct exp_case *c = &e->cases[i];
-        ROW row = {
-            .model = e->model->name, .layer_index = c->layer->index, .layer = c->layer->name, .algo = c->algo->name
-        };
-
-        for (int v = 1; v < EXP_PAPER_N_VALUES; v++)
-            fill_value(&row, s, c, (enum exp_paper_value)v);
-        rec_put(csv, &exp_paper_cases_table, &row);
-    }
+    for (size_t i = 0; i < s->e->n_cases && !err; i++)
+        put_case(csv, s, &s->e->cases[i]);
     return err ? err : exp_csv_close(csv, why);
 }
 
@@ -373,7 +318,7 @@ static const struct exp_layer *layer_of(const struct exp_model *m, uint64_t inde
     return NULL;
 }
 
-static int take_row(struct exp_paper_part *p, const struct rec_rows *rows, size_t r, const struct exp_model *model,
+static int read_row(struct exp_paper_part *p, const struct rec_rows *rows, size_t r, const struct exp_model *model,
                     size_t index, struct exp_why *why)
 {
     const ROW *from = (const ROW *)rows->row + r;
@@ -389,8 +334,8 @@ static int take_row(struct exp_paper_part *p, const struct rec_rows *rows, size_
         return exp_fail(why, -ENOMEM, "out of memory");
     for (int v = 1; v < EXP_PAPER_N_VALUES; v++) {
         row->value[v] = from->value[v];
-        if (from->why_not[v] && strcmp(from->why_not[v], REC_DOES_NOT_APPLY) != 0)
-            exp_paper_part_lacks(p, (enum exp_paper_value)v, from->why_not[v]);
+        if (from->why[v] && strcmp(from->why[v], REC_DOES_NOT_APPLY) != 0)
+            exp_paper_part_lacks(p, (enum exp_paper_value)v, from->why[v]);
     }
     return 0;
 }
@@ -403,7 +348,7 @@ int exp_paper_cases_read(struct exp_paper_part *p, const char *folder, const str
     int err = path ? rec_read(&rows, &exp_paper_cases_table, path, why) : exp_fail(why, -ENOMEM, "out of memory");
 
     for (size_t r = 0; r < rows.n && !err; r++)
-        err = take_row(p, &rows, r, model, index, why);
+        err = read_row(p, &rows, r, model, index, why);
     rec_release(&rows);
     free(path);
     return err;

@@ -35,29 +35,8 @@ extern const struct exp_paper_setting exp_paper_settings[EXP_PAPER_N_SETTINGS];
 /* The columns of numbers. */
 enum exp_paper_value {
     EXP_PAPER_NONE, /* no column: NaN */
-    EXP_PAPER_TIME,
-    EXP_PAPER_SPREAD,
-    EXP_PAPER_ROUNDS,
-    EXP_PAPER_PACKING,
-    EXP_PAPER_KERNEL,
-    EXP_PAPER_STEPS,
-    EXP_PAPER_CYCLES,
-    EXP_PAPER_LOADS,
-    EXP_PAPER_MISSES_1,
-    EXP_PAPER_MISSES_2,
-    EXP_PAPER_MISSES_3,
-    EXP_PAPER_ALONE_LOADS,
-    EXP_PAPER_ALONE_MISSES_1,
-    EXP_PAPER_ALONE_MISSES_2,
-    EXP_PAPER_ALONE_MISSES_3,
-    EXP_PAPER_ISSUE_CYCLES,
-    EXP_PAPER_WAITING_CYCLES,
-    EXP_PAPER_PACKING_CYCLES,
-    EXP_PAPER_PEAK,
-    EXP_PAPER_CHOSEN,
-    EXP_PAPER_IS_WS,
-    EXP_PAPER_N_WIN,
-    EXP_PAPER_N_F,
+#define VALUE(name, ...) EXP_PAPER_##name,
+#include "experiments/paper/values.def"
     EXP_PAPER_N_VALUES,
 };
 
@@ -87,7 +66,7 @@ struct exp_paper_row *exp_paper_part_add(struct exp_paper_part *p, size_t model,
 /* Says why a column lacks numbers; the first reason stays. */
 void exp_paper_part_lacks(struct exp_paper_part *p, enum exp_paper_value value, const char *why);
 
-/* Columns of a folder's file. */
+/* A folder's file. */
 extern const struct rec_table exp_paper_cases_table;
 
 /* Says where a number of an experiment comes from: NaN with a reason in *why, or the number. */

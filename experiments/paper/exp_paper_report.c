@@ -9,7 +9,6 @@
 #include "experiments/base/exp_stats.h"
 #include "experiments/paper/exp_paper_formulas.h"
 #include "experiments/paper/exp_paper_oddities.h"
-#include "experiments/record/record.h"
 #include "experiments/report/exp_cells.h"
 
 #define N_OF(table) (sizeof(table) / sizeof((table)[0]))
@@ -95,53 +94,19 @@ const char *exp_paper_field(const struct exp_paper_findings *f, size_t row, size
 
 /* ---- files ---- */
 
-#define COLUMN_VIEW                                                                                                    \
-    {                                                                                                                  \
-        "view", "", "where our number is from: an id of experiments/paper/views.def", ""                               \
-    }
-#define COLUMN_HEADING                                                                                                 \
-    {                                                                                                                  \
-        "heading", "", "the same, as figures and tables are headed", ""                                                \
-    }
-#define COLUMN_ARCH                                                                                                    \
-    {                                                                                                                  \
-        "arch", "", "the paper's machine that it stands beside: x86 or P10", ""                                        \
-    }
+/* clang-format off */
 
+#define COLUMN_VIEW { "view", "", "where our number is from: an id of experiments/paper/views.def", "" }
+#define COLUMN_HEADING { "heading", "", "the same, as figures and tables are headed", "" }
+#define COLUMN_ARCH { "arch", "", "the paper's machine that it stands beside: x86 or P10", "" }
+
+#define NUMBER struct number_row
 struct number_row {
     const char *figure, *model, *arch, *metric, *published, *use, *view;
-    double ours, ours_to_paper; /* NaN: there is none */
+    double ours, ours_to_paper;
     const char *verdict, *remark;
 };
 
-/* Where a row is from. */
-struct place {
-    const char *view, *heading, *arch;
-};
-
-enum { N_MODEL_NUMBERS = 18 };
-
-struct model_row {
-    struct place place;
-    size_t model_index;
-    const char *model;
-    size_t n_models;
-    const char *algo;
-    double number[N_MODEL_NUMBERS]; /* as in model_numbers; NaN: there is none */
-};
-
-struct speedup_row {
-    struct place place;
-    const char *algo, *layers;
-    size_t rank;
-    double speedup;
-};
-
-#define NUMBER struct number_row
-#define MODEL struct model_row
-#define SPEEDUP struct speedup_row
-
-/* clang-format off */
 static const struct rec_field number_fields[] = {
     { { "figure", "", "where the paper prints the number", "" }, REC_AT(NUMBER, figure) },
     { { "model", "", "of which model; all, Geo Mean", "" }, REC_AT(NUMBER, model) },
@@ -159,46 +124,65 @@ static const struct rec_field number_fields[] = {
       REC_AT(NUMBER, remark) },
 };
 
+/* Numbers of a model, one line each: what makes one of a set, and its argument. NULL: Table 2 of the paper prints it. */
+#define EACH_MODEL_NUMBER(N)                                                                                           \
+    N(conv_speedup, exp_paper_speedup, 0, "", "time of Base over that of the algorithm, all convolutions", "")         \
+    N(model_speedup, exp_paper_model_speedup, 0, "",                                                                   \
+      "whole model, by Amdahl's law with the paper's share", "SConv Table 2")                                          \
+    N(paper_conv_speedup, NULL, 0, "", "what the paper prints; Geo Mean: of the same models", "SConv Table 2")         \
+    N(paper_model_speedup, NULL, 0, "", "the same", "SConv Table 2")                                                   \
+    N(base_packing_percent, exp_paper_base_packing_percent, 0, "%",                                                    \
+      "im2col and packing, of Base's time step by step", "")                                                           \
+    N(base_kernel_percent, exp_paper_base_kernel_percent, 0, "%", "micro-kernel, likewise", "")                        \
+    N(packing_percent, exp_paper_own_packing_percent, 0, "%", "packing, of the algorithm's", "")                       \
+    N(kernel_percent, exp_paper_own_kernel_percent, 0, "%", "micro-kernel, likewise", "")                              \
+    N(packing_reduction, exp_paper_packing_reduction, 0, "", "packing time of Base over that of the algorithm", "")    \
+    N(base_l1_miss_percent, exp_paper_base_miss_percent, 0, "%", "load misses of all loads: Base", "")                 \
+    N(l1_miss_percent, exp_paper_own_miss_percent, 0, "%", "the algorithm", "")                                        \
+    N(base_l2_miss_percent, exp_paper_base_miss_percent, 1, "%", "likewise, L2", "")                                   \
+    N(l2_miss_percent, exp_paper_own_miss_percent, 1, "%", "likewise", "")                                             \
+    N(base_l3_miss_percent, exp_paper_base_miss_percent, 2, "%", "likewise, L3", "")                                   \
+    N(l3_miss_percent, exp_paper_own_miss_percent, 2, "%", "likewise", "")                                             \
+    N(l1_miss_ratio, exp_paper_miss_ratio, 0, "", "Base's misses over the algorithm's", "")                            \
+    N(l2_miss_ratio, exp_paper_miss_ratio, 1, "", "likewise", "")                                                      \
+    N(l3_miss_ratio, exp_paper_miss_ratio, 2, "", "likewise", "")
+
+#define NUMBER_OF(name, ...) NUMBER_##name,
+enum { EACH_MODEL_NUMBER(NUMBER_OF) N_MODEL_NUMBERS };
+
+#define MODEL struct model_row
+struct model_row {
+    const char *view, *heading, *arch, *model, *algo;
+    size_t model_index, n_models;
+    double number[N_MODEL_NUMBERS];
+};
+
+#define MODEL_FIELD(name, of, arg, ...)                                                                                \
+    { { #name, __VA_ARGS__ }, REC_NAN_AS(MODEL, number[NUMBER_##name], REC_DOES_NOT_APPLY) },
+
 static const struct rec_field model_fields[] = {
-    { COLUMN_VIEW, REC_AT(MODEL, place.view) },
-    { COLUMN_HEADING, REC_AT(MODEL, place.heading) },
-    { COLUMN_ARCH, REC_AT(MODEL, place.arch) },
+    { COLUMN_VIEW, REC_AT(MODEL, view) },
+    { COLUMN_HEADING, REC_AT(MODEL, heading) },
+    { COLUMN_ARCH, REC_AT(MODEL, arch) },
     { { "model_index", "", "position of the model, from 1; the last stands for all", "" }, REC_AT(MODEL, model_index) },
     { { "model", "", "name of the layer table; Geo Mean: over the models that have a number", "" },
       REC_AT(MODEL, model) },
     { { "models", "", "how many the row is of", "" }, REC_AT(MODEL, n_models) },
     { EXP_COLUMN_ALGO, REC_AT(MODEL, algo) },
-    { { "conv_speedup", "", "time of Base over that of the algorithm, all convolutions", "" },
-      REC_NAN_AS(MODEL, number[0], REC_DOES_NOT_APPLY) },
-    { { "model_speedup", "", "whole model, by Amdahl's law with the paper's share", "SConv Table 2" },
-      REC_NAN_AS(MODEL, number[1], REC_DOES_NOT_APPLY) },
-    { { "paper_conv_speedup", "", "what the paper prints; Geo Mean: of the same models", "SConv Table 2" },
-      REC_NAN_AS(MODEL, number[2], REC_DOES_NOT_APPLY) },
-    { { "paper_model_speedup", "", "the same", "SConv Table 2" }, REC_NAN_AS(MODEL, number[3], REC_DOES_NOT_APPLY) },
-    { { "base_packing_percent", "%", "im2col and packing, of Base's time step by step", "" },
-      REC_NAN_AS(MODEL, number[4], REC_DOES_NOT_APPLY) },
-    { { "base_kernel_percent", "%", "micro-kernel, likewise", "" }, REC_NAN_AS(MODEL, number[5], REC_DOES_NOT_APPLY) },
-    { { "packing_percent", "%", "packing, of the algorithm's", "" }, REC_NAN_AS(MODEL, number[6], REC_DOES_NOT_APPLY) },
-    { { "kernel_percent", "%", "micro-kernel, likewise", "" }, REC_NAN_AS(MODEL, number[7], REC_DOES_NOT_APPLY) },
-    { { "packing_reduction", "", "packing time of Base over that of the algorithm", "" },
-      REC_NAN_AS(MODEL, number[8], REC_DOES_NOT_APPLY) },
-    { { "base_l1_miss_percent", "%", "load misses of all loads: Base", "" },
-      REC_NAN_AS(MODEL, number[9], REC_DOES_NOT_APPLY) },
-    { { "l1_miss_percent", "%", "the algorithm", "" }, REC_NAN_AS(MODEL, number[10], REC_DOES_NOT_APPLY) },
-    { { "base_l2_miss_percent", "%", "likewise, L2", "" }, REC_NAN_AS(MODEL, number[11], REC_DOES_NOT_APPLY) },
-    { { "l2_miss_percent", "%", "likewise", "" }, REC_NAN_AS(MODEL, number[12], REC_DOES_NOT_APPLY) },
-    { { "base_l3_miss_percent", "%", "likewise, L3", "" }, REC_NAN_AS(MODEL, number[13], REC_DOES_NOT_APPLY) },
-    { { "l3_miss_percent", "%", "likewise", "" }, REC_NAN_AS(MODEL, number[14], REC_DOES_NOT_APPLY) },
-    { { "l1_miss_ratio", "", "Base's misses over the algorithm's", "" },
-      REC_NAN_AS(MODEL, number[15], REC_DOES_NOT_APPLY) },
-    { { "l2_miss_ratio", "", "likewise", "" }, REC_NAN_AS(MODEL, number[16], REC_DOES_NOT_APPLY) },
-    { { "l3_miss_ratio", "", "likewise", "" }, REC_NAN_AS(MODEL, number[17], REC_DOES_NOT_APPLY) },
+    EACH_MODEL_NUMBER(MODEL_FIELD)
+};
+
+#define SPEEDUP struct speedup_row
+struct speedup_row {
+    const char *view, *heading, *arch, *algo, *layers;
+    size_t rank;
+    double speedup;
 };
 
 static const struct rec_field speedup_fields[] = {
-    { COLUMN_VIEW, REC_AT(SPEEDUP, place.view) },
-    { COLUMN_HEADING, REC_AT(SPEEDUP, place.heading) },
-    { COLUMN_ARCH, REC_AT(SPEEDUP, place.arch) },
+    { COLUMN_VIEW, REC_AT(SPEEDUP, view) },
+    { COLUMN_HEADING, REC_AT(SPEEDUP, heading) },
+    { COLUMN_ARCH, REC_AT(SPEEDUP, arch) },
     { EXP_COLUMN_ALGO, REC_AT(SPEEDUP, algo) },
     { { "layers", "", "all, or pointwise", "" }, REC_AT(SPEEDUP, layers) },
     { { "rank", "", "position, from the smallest speed-up", "" }, REC_AT(SPEEDUP, rank) },
@@ -210,13 +194,13 @@ const struct rec_table exp_paper_numbers_table = REC_TABLE("numbers.csv", number
 const struct rec_table exp_paper_models_table = REC_TABLE("models.csv", model_fields, MODEL);
 const struct rec_table exp_paper_speedups_table = REC_TABLE("speedups.csv", speedup_fields, SPEEDUP);
 
-static const struct exp_csv_file *const files[] = { &exp_paper_numbers_table.file, &exp_paper_models_table.file,
-                                                    &exp_paper_speedups_table.file, &exp_paper_cases_table.file };
-
 void exp_paper_report_document(FILE *out)
 {
-    for (size_t i = 0; i < N_OF(files); i++)
-        exp_csv_document(files[i], out);
+    static const struct rec_table *const tables[] = { &exp_paper_numbers_table, &exp_paper_models_table,
+                                                      &exp_paper_speedups_table, &exp_paper_cases_table };
+
+    for (size_t i = 0; i < N_OF(tables); i++)
+        exp_csv_document(&tables[i]->file, out);
 }
 
 /* ---- numbers.csv ---- */
@@ -257,32 +241,6 @@ static int write_numbers(const struct exp_paper_findings *f, const struct exp_ou
 
 /* ---- models.csv ---- */
 
-/* The numbers of a row, in the order of the columns: a function each, but what the paper prints is looked up. */
-static const struct {
-    exp_paper_model_fn of;
-    int arg;
-    const char *printed; /* metric of Table 2 */
-} model_numbers[N_MODEL_NUMBERS] = {
-    { exp_paper_speedup, 0, NULL },
-    { exp_paper_model_speedup, 0, NULL },
-    { NULL, 0, "conv_speedup" },
-    { NULL, 0, "model_speedup" },
-    { exp_paper_base_packing_percent, 0, NULL },
-    { exp_paper_base_kernel_percent, 0, NULL },
-    { exp_paper_own_packing_percent, 0, NULL },
-    { exp_paper_own_kernel_percent, 0, NULL },
-    { exp_paper_packing_reduction, 0, NULL },
-    { exp_paper_base_miss_percent, 0, NULL },
-    { exp_paper_own_miss_percent, 0, NULL },
-    { exp_paper_base_miss_percent, 1, NULL },
-    { exp_paper_own_miss_percent, 1, NULL },
-    { exp_paper_base_miss_percent, 2, NULL },
-    { exp_paper_own_miss_percent, 2, NULL },
-    { exp_paper_miss_ratio, 0, NULL },
-    { exp_paper_miss_ratio, 1, NULL },
-    { exp_paper_miss_ratio, 2, NULL },
-};
-
 static double paper_of_model(const struct exp_paper_findings *f, const char *metric, size_t model, const char *arch)
 {
     return exp_paper_published(&f->published, "Table 2", paper_name(&f->published, f->models->model[model].name), arch,
@@ -290,10 +248,10 @@ static double paper_of_model(const struct exp_paper_findings *f, const char *met
 }
 
 /* Returns what Table 2 prints for a model; for all: its mean, or that of the models that the set has. */
-static double paper_of(const struct exp_paper_findings *f, const struct exp_paper_set *s, const char *metric,
+static double paper_of(const struct exp_paper_findings *f, const struct exp_paper_set *s, const char *column,
                        size_t model)
 {
-    const char *arch = exp_paper_view_arch(s->view);
+    const char *metric = column + strlen("paper_"), *arch = exp_paper_view_arch(s->view);
     double x[EXP_MAX_MODELS];
     size_t n = 0;
 
@@ -308,28 +266,34 @@ static double paper_of(const struct exp_paper_findings *f, const struct exp_pape
     return exp_stats_geomean(x, n);
 }
 
-static struct place place_of(const struct exp_paper_set *s)
-{
-    return (struct place){ s->view->id, s->view->heading, exp_paper_view_arch(s->view) };
-}
+#define MAKER(name, of, arg, ...) { #name, of, arg },
+
+static const struct {
+    const char *name;
+    exp_paper_model_fn of;
+    int arg;
+} makers[] = { EACH_MODEL_NUMBER(MAKER) };
 
 static void write_model(const struct exp_paper_findings *f, struct exp_csv *csv, const struct exp_paper_set *s,
                         const char *algo, size_t model)
 {
-    bool is_all = model == s->n_models;
-    MODEL row = { .place = place_of(s),
-                  .model_index = model + 1,
-                  .model = is_all ? "Geo Mean" : f->models->model[model].name,
-                  .n_models = is_all ? exp_paper_set_models(s) : 1,
-                  .algo = algo };
+    const bool is_all = model == s->n_models;
+    MODEL row = {
+        .view = s->view->id,
+        .heading = s->view->heading,
+        .arch = exp_paper_view_arch(s->view),
+        .model_index = model + 1,
+        .model = is_all ? "Geo Mean" : f->models->model[model].name,
+        .n_models = is_all ? exp_paper_set_models(s) : 1,
+        .algo = algo,
+    };
 
-    for (size_t i = 0; i < N_MODEL_NUMBERS; i++) {
-        exp_paper_model_fn of = model_numbers[i].of;
-        int arg = model_numbers[i].arg;
+    for (size_t i = 0; i < N_OF(makers); i++) {
+        exp_paper_model_fn of = makers[i].of;
 
-        row.number[i] = !of      ? paper_of(f, s, model_numbers[i].printed, model)
-                        : is_all ? exp_paper_over(s, of, EXP_PAPER_GEOMEAN, arg)
-                                 : of(s, model, arg);
+        row.number[i] = !of      ? paper_of(f, s, makers[i].name, model)
+                        : is_all ? exp_paper_over(s, of, EXP_PAPER_GEOMEAN, makers[i].arg)
+                                 : of(s, model, makers[i].arg);
     }
     rec_put(csv, &exp_paper_models_table, &row);
 }
@@ -381,7 +345,13 @@ static int write_curve(struct exp_csv *csv, const struct exp_paper_set *s, const
     }
     exp_stats_sort_up(x, n);
     for (size_t i = 0; i < n; i++) {
-        const SPEEDUP row = { place_of(s), algo, only_pointwise ? "pointwise" : "all", i + 1, x[i] };
+        const SPEEDUP row = { s->view->id,
+                              s->view->heading,
+                              exp_paper_view_arch(s->view),
+                              algo,
+                              only_pointwise ? "pointwise" : "all",
+                              i + 1,
+                              x[i] };
 
         rec_put(csv, &exp_paper_speedups_table, &row);
     }
@@ -398,13 +368,13 @@ static int write_curves(const struct exp_paper_findings *f, struct exp_csv *csv,
     return err ? err : write_curve(csv, s, algo, true);
 }
 
-static int write_sets(const struct exp_paper_findings *f, const struct exp_outdir *dir, const struct exp_csv_file *file,
+static int write_sets(const struct exp_paper_findings *f, const struct exp_outdir *dir, const struct rec_table *t,
                       int (*do_set)(const struct exp_paper_findings *f, struct exp_csv *csv,
                                     const struct exp_paper_set *s, const char *algo),
                       struct exp_why *why)
 {
     struct exp_csv *csv;
-    int err = exp_csv_create(&csv, dir, file, f->what, why);
+    int err = exp_csv_create(&csv, dir, &t->file, f->what, why);
 
     if (err)
         return err;
@@ -420,6 +390,6 @@ int exp_paper_report_write(const struct exp_paper_findings *f, const struct exp_
 {
     int err = write_numbers(f, dir, why);
 
-    err = err ? err : write_sets(f, dir, &exp_paper_models_table.file, write_set, why);
-    return err ? err : write_sets(f, dir, &exp_paper_speedups_table.file, write_curves, why);
+    err = err ? err : write_sets(f, dir, &exp_paper_models_table, write_set, why);
+    return err ? err : write_sets(f, dir, &exp_paper_speedups_table, write_curves, why);
 }

@@ -39,6 +39,8 @@ int exp_paper_findings_set(const struct exp_paper_findings *f, const struct exp_
 /* A published row's fields. */
 const char *exp_paper_field(const struct exp_paper_findings *f, size_t row, size_t column);
 
+extern const struct rec_table exp_paper_numbers_table, exp_paper_models_table, exp_paper_speedups_table;
+
 /* Writes the tables. Returns 0 or -errno with one line in why. */
 int exp_paper_report_write(const struct exp_paper_findings *f, const struct exp_outdir *dir, struct exp_why *why);
 
