@@ -49,7 +49,7 @@ void exp_rank_print_verdict(const struct exp_rank *r, FILE *out);
 
 /* ---- variants.csv and baselines.csv ---- */
 
-extern const struct exp_csv_file exp_polydl_variants_file, exp_polydl_baselines_file;
+extern const struct rec_table exp_polydl_variants_table, exp_polydl_baselines_table;
 
 /*
  * Writes both files; what is not known says why_no_times. Returns 0, or -errno with one line in why.

@@ -9,133 +9,115 @@
 #include "experiments/replay/exp_totals.h"
 #include "experiments/report/exp_cells.h"
 
-/* ---- columns ---- */
+/* ---- variants.csv and baselines.csv ---- */
 
-/* clang-format off */
-#define COLUMN_BLOCK { "block", "", "channels of a block of the layouts; 0 for a GEMM", "" }
-#define COLUMNS_SIMULATED(prefix, how)                                                                                 \
-    { prefix "_share", "", "of the calls of the micro-kernel that are simulated: of large layers the first ones, and counts are scaled", "replay" }, \
-    { prefix "_loads", "", "load instructions, " how, "replay" },                                                      \
-    { prefix "_l1_load_misses", "", "loads that the first level did not serve", "replay" },                            \
-    { prefix "_l2_load_misses", "", "... nor the second", "replay" },                                                  \
-    { prefix "_l3_load_misses", "", "... nor the last", "replay" },                                                    \
-    { prefix "_memory_read_lines", "lines", "fetched from memory", "replay" },                                         \
-    { prefix "_memory_written_lines", "lines", "written back to memory", "replay" },                                   \
-    { prefix "_cycles", "cycles", "estimate: instructions issued without waiting, and what loads then wait by latencies", "replay" },                                                                                              \
-    { prefix "_traffic_cycles", "cycles", "estimate: the same instructions, and every line that moves between levels, either way, by the bandwidth of the outer one", "replay" }
-
-static const struct exp_csv_column variant_columns[] = {
-    EXP_COLUMN_MODEL,
-    EXP_COLUMN_LAYER,
-    COLUMN_BLOCK,
-    { "variant", "", "its loops, outermost first: tiles after a dot, a star after the parallel one", "" },
-    EXP_COLUMN_MACS,
-    EXP_COLUMN_TIME_MIN,
-    EXP_COLUMN_TIME_MEDIAN,
-    { "measured_spread_percent", "%", "how far the median lies above the fastest round", "clock" },
-    EXP_COLUMN_REPS,
-    { "measured_gflops", "GFLOP/s", "2 * macs / measured_time_min_ns", "clock" },
-    { "two_threads_time_min_ns", "ns", "fastest round of two threads: with an image each, of a GEMM sharing the parallel loop", "clock" },
-    { "two_threads_time_median_ns", "ns", "median of these", "clock" },
-    { "two_threads_gflops", "GFLOP/s", "of both threads, of the fastest round", "clock" },
-    COLUMNS_SIMULATED("alone", "one image, cold caches, the machine's caches alone"),
-    COLUMNS_SIMULATED("whole", "the same with prefetchers and TLBs, as the machine's file has them"),
+/* Says what rows of both have: a layer, and rounds of what it was timed with. */
+struct timed {
+    const char *model, *layer;
+    uint64_t block;
+    double macs, spread_percent, gflops;
+    struct exp_polydl_time time;
+    const char *why_not; /* NULL: it was timed */
 };
 
-static const struct exp_csv_column baseline_columns[] = {
-    EXP_COLUMN_MODEL,
-    EXP_COLUMN_LAYER,
-    COLUMN_BLOCK,
-    { "baseline", "", "loops: Figure 8 or 16 as the compiler makes it; microkernel: Figure 8's order around our micro-kernel, of a GEMM tiles of 16; libxsmm: the same with LIBXSMM's; onednn: its own layouts; sconv_tuned; base: im2col and OpenBLAS, of a GEMM OpenBLAS", "" },
-    EXP_COLUMN_MACS,
-    EXP_COLUMN_TIME_MIN,
-    EXP_COLUMN_TIME_MEDIAN,
-    { "measured_spread_percent", "%", "how far the median lies above the fastest round", "clock" },
-    EXP_COLUMN_REPS,
-    { "measured_gflops", "GFLOP/s", "2 * macs / measured_time_min_ns", "clock" },
-    { "measured_share", "", "of the outermost loop's iterations that ran: of loops that are slow the first ones do, and their times are scaled", "" },
+struct simulated {
+    struct exp_polydl_simulated of;
+    uint64_t misses[EXP_N_NAMED_LEVELS];
+    const char *why_not, *why_no_cycles; /* the first is NULL if it was simulated */
+};
+
+struct variant_row {
+    struct timed one;
+    const char *variant;
+    struct exp_polydl_time two;
+    double two_gflops;
+    const char *why_not_two;
+    struct simulated alone, whole;
+};
+
+struct baseline_row {
+    struct timed one;
+    const char *baseline;
+    double share;
+};
+
+#define VARIANT struct variant_row
+#define BASELINE struct baseline_row
+
+/* clang-format off */
+#define LAYER_FIELDS(row)                                                                                              \
+    { EXP_COLUMN_MODEL, REC_AT(row, one.model) },                                                                      \
+    { EXP_COLUMN_LAYER, REC_AT(row, one.layer) },                                                                      \
+    { { "block", "", "channels of a block of the layouts; 0 for a GEMM", "" }, REC_AT(row, one.block) }
+#define TIME_FIELDS(row)                                                                                               \
+    { EXP_COLUMN_MACS, REC_AT(row, one.macs) },                                                                        \
+    { EXP_COLUMN_TIME_MIN, REC_OR(row, one.time.fastest_ns, one.why_not) },                                            \
+    { EXP_COLUMN_TIME_MEDIAN, REC_OR(row, one.time.median_ns, one.why_not) },                                          \
+    { { "measured_spread_percent", "%", "how far the median lies above the fastest round", "clock" }, REC_OR(row, one.spread_percent, one.why_not) }, \
+    { EXP_COLUMN_REPS, REC_AT(row, one.time.n_rounds) },                                                               \
+    { { "measured_gflops", "GFLOP/s", "2 * macs / measured_time_min_ns", "clock" }, REC_OR(row, one.gflops, one.why_not) }
+#define COUNT(name, unit, meaning, by, member) { { #by "_" name, unit, meaning, "replay" }, REC_OR(VARIANT, by.member, by.why_not) }
+#define CYCLES(name, meaning, by, member) { { #by "_" name, "cycles", "estimate: " meaning, "replay" }, REC_NAN_OR(VARIANT, by.of.member, by.why_no_cycles) }
+#define SIMULATED_FIELDS(by, how)                                                                                      \
+    COUNT("share", "", "of the calls of the micro-kernel that are simulated: of large layers the first ones, and counts are scaled", by, of.share), \
+    COUNT("loads", "", "load instructions, " how, by, of.total.loads),                                                 \
+    COUNT("l1_load_misses", "", "loads that the first level did not serve", by, misses[0]),                            \
+    COUNT("l2_load_misses", "", "... nor the second", by, misses[1]),                                                  \
+    COUNT("l3_load_misses", "", "... nor the last", by, misses[2]),                                                    \
+    COUNT("memory_read_lines", "lines", "fetched from memory", by, of.total.memory_read_lines),                        \
+    COUNT("memory_written_lines", "lines", "written back to memory", by, of.total.memory_written_lines),               \
+    CYCLES("cycles", "instructions issued without waiting, and what loads then wait by latencies", by, cycles),        \
+    CYCLES("traffic_cycles", "the same instructions, and every line that moves between levels, either way, by the bandwidth of the outer one", by, traffic_cycles)
+
+static const struct rec_field variant_columns[] = {
+    LAYER_FIELDS(VARIANT),
+    { { "variant", "", "its loops, outermost first: tiles after a dot, a star after the parallel one", "" }, REC_AT(VARIANT, variant) },
+    TIME_FIELDS(VARIANT),
+    { { "two_threads_time_min_ns", "ns", "fastest round of two threads: with an image each, of a GEMM sharing the parallel loop", "clock" }, REC_OR(VARIANT, two.fastest_ns, why_not_two) },
+    { { "two_threads_time_median_ns", "ns", "median of these", "clock" }, REC_OR(VARIANT, two.median_ns, why_not_two) },
+    { { "two_threads_gflops", "GFLOP/s", "of both threads, of the fastest round", "clock" }, REC_OR(VARIANT, two_gflops, why_not_two) },
+    SIMULATED_FIELDS(alone, "one image, cold caches, the machine's caches alone"),
+    SIMULATED_FIELDS(whole, "the same with prefetchers and TLBs, as the machine's file has them"),
+};
+
+static const struct rec_field baseline_columns[] = {
+    LAYER_FIELDS(BASELINE),
+    { { "baseline", "", "loops: Figure 8 or 16 as the compiler makes it; microkernel: Figure 8's order around our micro-kernel, of a GEMM tiles of 16; libxsmm: the same with LIBXSMM's; onednn: its own layouts; sconv_tuned; base: im2col and OpenBLAS, of a GEMM OpenBLAS", "" }, REC_AT(BASELINE, baseline) },
+    TIME_FIELDS(BASELINE),
+    { { "measured_share", "", "of the outermost loop's iterations that ran: of loops that are slow the first ones do, and their times are scaled", "" }, REC_OR(BASELINE, share, one.why_not) },
 };
 /* clang-format on */
 
-const struct exp_csv_file exp_polydl_variants_file = EXP_CSV_FILE("variants.csv", variant_columns);
-const struct exp_csv_file exp_polydl_baselines_file = EXP_CSV_FILE("baselines.csv", baseline_columns);
+const struct rec_table exp_polydl_variants_table = REC_TABLE("variants.csv", variant_columns, VARIANT);
+const struct rec_table exp_polydl_baselines_table = REC_TABLE("baselines.csv", baseline_columns, BASELINE);
 
-/* ---- cells ---- */
-
-static void put_layer(struct exp_csv *csv, const struct exp_polydl_layer *l)
+static struct timed timed(const struct exp_polydl_layer *l, const struct exp_polydl_time *t, const char *why_no_times)
 {
-    exp_csv_string(csv, "model", l->model);
-    exp_csv_string(csv, "layer", l->name);
-    exp_csv_u64(csv, "block", l->source.block);
+    return (struct timed){
+        .model = l->model,
+        .layer = l->name,
+        .block = l->source.block,
+        .macs = l->flops / 2,
+        .time = *t,
+        .spread_percent = 100 * (t->median_ns / t->fastest_ns - 1),
+        .gflops = l->flops / t->fastest_ns,
+        .why_not = t->n_rounds ? NULL : why_no_times,
+    };
 }
 
-static double or_nan(bool is_known, double value)
+static struct simulated simulated(const struct exp_polydl_simulated *s, size_t n_levels)
 {
-    return is_known ? value : (double)NAN;
-}
-
-static double gflops(const struct exp_polydl_time *t, double flops)
-{
-    return or_nan(t->n_rounds != 0, flops / t->fastest_ns);
-}
-
-/* Puts the share that was timed, of a baseline alone: that of variants is 1. */
-static void put_share(struct exp_csv *csv, const struct exp_polydl_layer *l, enum exp_polydl_baseline b,
-                      const char *why_not)
-{
-    exp_csv_number(csv, "measured_share", or_nan(l->baseline[b].n_rounds != 0, exp_polydl_timed_share(l, b)), why_not);
-}
-
-static void put_time(struct exp_csv *csv, const struct exp_polydl_time *t, double flops, const char *why_not)
-{
-    const bool is_known = t->n_rounds != 0;
-
-    exp_csv_double(csv, "macs", flops / 2);
-    exp_csv_number(csv, "measured_time_min_ns", or_nan(is_known, t->fastest_ns), why_not);
-    exp_csv_number(csv, "measured_time_median_ns", or_nan(is_known, t->median_ns), why_not);
-    exp_csv_number(csv, "measured_spread_percent", or_nan(is_known, 100 * (t->median_ns / t->fastest_ns - 1)), why_not);
-    exp_csv_u64(csv, "measured_reps", t->n_rounds);
-    exp_csv_number(csv, "measured_gflops", gflops(t, flops), why_not);
-}
-
-static void put_two_threads(struct exp_csv *csv, const struct exp_polydl_layer *l, const struct exp_polydl_time *t,
-                            const char *why_not)
-{
-    const bool is_known = t->n_rounds != 0;
-
-    exp_csv_number(csv, "two_threads_time_min_ns", or_nan(is_known, t->fastest_ns), why_not);
-    exp_csv_number(csv, "two_threads_time_median_ns", or_nan(is_known, t->median_ns), why_not);
-    exp_csv_number(csv, "two_threads_gflops", gflops(t, l->source.problem ? 2 * l->flops : l->flops), why_not);
-}
-
-static void put_number(struct exp_csv *csv, const char *prefix, const char *name, double value, const char *why_not)
-{
-    char column[64];
-
-    exp_say(column, sizeof column, "%s_%s", prefix, name);
-    exp_csv_number(csv, column, value, why_not);
-}
-
-static void put_simulated(struct exp_csv *csv, const char *prefix, const struct exp_polydl_simulated *s,
-                          size_t n_levels)
-{
-    static const char *const misses[EXP_N_NAMED_LEVELS] = { "l1_load_misses", "l2_load_misses", "l3_load_misses" };
     const struct sim_stats levels = { .n_levels = n_levels };
-    const char *why_not = s->is_known ? "the machine's file does not state what it issues" : "not simulated";
+    struct simulated x = { .of = *s, .why_no_cycles = "the machine's file does not state what it issues" };
 
-    put_number(csv, prefix, "share", or_nan(s->is_known, s->share), why_not);
-    put_number(csv, prefix, "loads", or_nan(s->is_known, (double)s->total.loads), why_not);
+    if (!s->is_known) {
+        x.why_not = x.why_no_cycles = "not simulated";
+        x.of.cycles = x.of.traffic_cycles = (double)NAN;
+    }
     for (size_t i = 0; i < EXP_N_NAMED_LEVELS; i++)
-        put_number(csv, prefix, misses[i],
-                   or_nan(s->is_known, (double)s->total.level[exp_named_level(&levels, i)].load_misses), why_not);
-    put_number(csv, prefix, "memory_read_lines", or_nan(s->is_known, (double)s->total.memory_read_lines), why_not);
-    put_number(csv, prefix, "memory_written_lines", or_nan(s->is_known, (double)s->total.memory_written_lines),
-               why_not);
-    put_number(csv, prefix, "cycles", or_nan(s->is_known, s->cycles), why_not);
-    put_number(csv, prefix, "traffic_cycles", or_nan(s->is_known, s->traffic_cycles), why_not);
+        x.misses[i] = s->total.level[exp_named_level(&levels, i)].load_misses;
+    return x;
 }
-
-/* ---- files ---- */
 
 static void put_variants(struct exp_csv *csv, const struct exp_polydl *p, const char *why_no_times)
 {
@@ -144,14 +126,18 @@ static void put_variants(struct exp_csv *csv, const struct exp_polydl *p, const 
 
         for (size_t v = 0; v < l->variants.n; v++) {
             const struct exp_polydl_variant *x = &l->of[v];
+            const struct exp_polydl_time *two = &x->time[EXP_POLYDL_TWO];
+            const VARIANT row = {
+                .one = timed(l, &x->time[EXP_POLYDL_ONE], why_no_times),
+                .variant = x->variant->name,
+                .two = *two,
+                .two_gflops = (l->source.problem ? 2 * l->flops : l->flops) / two->fastest_ns,
+                .why_not_two = two->n_rounds ? NULL : why_no_times,
+                .alone = simulated(&x->simulated[EXP_POLYDL_ALONE], p->machine->n_levels),
+                .whole = simulated(&x->simulated[EXP_POLYDL_WHOLE], p->machine->n_levels),
+            };
 
-            put_layer(csv, l);
-            exp_csv_string(csv, "variant", x->variant->name);
-            put_time(csv, &x->time[EXP_POLYDL_ONE], l->flops, why_no_times);
-            put_two_threads(csv, l, &x->time[EXP_POLYDL_TWO], why_no_times);
-            put_simulated(csv, "alone", &x->simulated[EXP_POLYDL_ALONE], p->machine->n_levels);
-            put_simulated(csv, "whole", &x->simulated[EXP_POLYDL_WHOLE], p->machine->n_levels);
-            exp_csv_end_row(csv);
+            rec_put(csv, &exp_polydl_variants_table, &row);
         }
     }
 }
@@ -161,13 +147,10 @@ static void put_baselines(struct exp_csv *csv, const struct exp_polydl *p, const
     for (size_t i = 0; i < p->n_layers; i++) {
         const struct exp_polydl_layer *l = &p->layer[i];
 
-        for (enum exp_polydl_baseline b = 0; b < EXP_N_POLYDL_BASELINES && l->variants.n; b++) {
-            put_layer(csv, l);
-            exp_csv_string(csv, "baseline", exp_polydl_baseline_name(b));
-            put_time(csv, &l->baseline[b], l->flops, why_no_times);
-            put_share(csv, l, b, why_no_times);
-            exp_csv_end_row(csv);
-        }
+        for (enum exp_polydl_baseline b = 0; b < EXP_N_POLYDL_BASELINES && l->variants.n; b++)
+            rec_put(csv, &exp_polydl_baselines_table,
+                    &(BASELINE){ timed(l, &l->baseline[b], why_no_times), exp_polydl_baseline_name(b),
+                                 exp_polydl_timed_share(l, b) });
     }
 }
 
@@ -187,9 +170,9 @@ static int write_file(const struct exp_polydl *p, const struct exp_outdir *dir, 
 int exp_polydl_report_write(const struct exp_polydl *p, const struct exp_outdir *dir, const char *what,
                             const char *why_no_times, struct exp_why *why)
 {
-    int err = write_file(p, dir, &exp_polydl_variants_file, put_variants, what, why_no_times, why);
+    int err = write_file(p, dir, &exp_polydl_variants_table.file, put_variants, what, why_no_times, why);
 
-    return err ? err : write_file(p, dir, &exp_polydl_baselines_file, put_baselines, what, why_no_times, why);
+    return err ? err : write_file(p, dir, &exp_polydl_baselines_table.file, put_baselines, what, why_no_times, why);
 }
 
 /* ---- the fastest ---- */

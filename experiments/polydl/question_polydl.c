@@ -408,8 +408,8 @@ static void release(void *session)
 
 static void document(FILE *out)
 {
-    exp_csv_document(&exp_polydl_variants_file, out);
-    exp_csv_document(&exp_polydl_baselines_file, out);
+    exp_csv_document(&exp_polydl_variants_table.file, out);
+    exp_csv_document(&exp_polydl_baselines_table.file, out);
     exp_rank_document(out);
     exp_csv_document(&exp_fused_file, out);
 }
