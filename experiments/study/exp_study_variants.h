@@ -18,10 +18,13 @@
 
 struct exp_study_variant {
     const char *name, *title;
-    void (*change)(struct sim_level *l, const struct sim_level *own, double factor); /* own: as the file has it */
-    size_t level;                                                                    /* SIM_MAX_LEVELS: all */
-    double factor;
-    bool needs_prefetchers; /* there is none of it where the machine's file has none */
+    size_t level;           /* 0: L1, 1: L2, 2: L3; SIM_MAX_LEVELS: all */
+    double sets, ways;      /* so many times as many; 0: as they are */
+    uint32_t least_ways;    /* sets are put together until there are: with hundreds, sets are rarely full first */
+    const char *policy;     /* NULL: as it is */
+    bool adds_prefetchers;  /* a stride one in L1, a stream one in L2 */
+    bool keeps_prefetchers; /* those of the file: there is none of it where the file has none */
+    bool passes_stores;     /* that miss: only what is loaded brings lines */
 };
 
 enum {

@@ -45,17 +45,41 @@ static void say_part(const char *what, const char *where)
     fprintf(stderr, "%s: %s\n", where, what);
 }
 
-/* Finds a machine and sets up what is replayed on its caches alone. */
-static int open_machine(struct exp_study_work *w, const char *which, struct sim_machine *machine,
-                        struct exp_setup *setup)
+static int find_machine(const struct exp_study_work *w, const char *which, struct sim_machine *machine)
 {
-    int err = exp_machine_find(machine, which, w->options->results, w->why);
+    return exp_machine_find(machine, which, w->options->results, w->why);
+}
 
-    if (err)
-        return err;
-    setup->machine = sim_machine_caches_alone(machine);
+/* Has a machine's caches alone replayed through. */
+static void set_caches(struct exp_setup *setup, const struct sim_machine *m)
+{
+    setup->machine = sim_machine_caches_alone(m);
     setup->machine.has_stack = false;
-    return exp_setup_init(setup, "", "", w->why);
+}
+
+/*
+ * Makes the runs of both schedules as CSA plans them for a machine, and replays them through the caches of w->spare, which
+ * is released. err: of what came before.
+ */
+static int replay_schedules(struct exp_study_work *w, const struct exp_study_sampling *sampling,
+                            const struct sim_machine *planned_for, struct exp_study_runs *r, int err)
+{
+    struct exp_setup *setup = &w->spare;
+
+    if (!err)
+        err = exp_setup_init(setup, "", "", w->why);
+    if (!err)
+        err = exp_study_runs_make(r, w->models, sampling, planned_for, setup->ukr, w->why);
+    if (!err)
+        err = exp_study_runs_replay(r, setup, w->options->jobs, w->why);
+    exp_setup_release(setup);
+    *setup = (struct exp_setup){ 0 };
+    return err;
+}
+
+static struct exp_study_terms terms_of(const char *name, const struct sim_machine *m)
+{
+    return (struct exp_study_terms){ .name = name, .machine = *m, .caches = csa_caches_of(m, csa_default_share) };
 }
 
 /* ---- terms ---- */
@@ -63,19 +87,15 @@ static int open_machine(struct exp_study_work *w, const char *which, struct sim_
 static int replay_plans(struct exp_study_work *w, const char *which, struct exp_study_terms *t)
 {
     const struct exp_study_sampling sampling = { 0, (double)INFINITY, EXP_STUDY_SCHEDULES };
-    struct exp_setup *setup = &w->spare;
-    int err = open_machine(w, which, &t->machine, setup);
+    struct sim_machine machine;
+    int err = find_machine(w, which, &machine);
 
     say_part("CSA's plans of all layers", which);
-    t->name = which;
-    t->caches = csa_caches_of(&t->machine, csa_default_share);
-    if (!err)
-        err = exp_study_runs_make(&t->runs, w->models, &sampling, &t->machine, setup->ukr, w->why);
-    if (!err)
-        err = exp_study_runs_replay(&t->runs, setup, w->options->jobs, w->why);
-    exp_setup_release(setup);
-    *setup = (struct exp_setup){ 0 };
-    return err;
+    if (err)
+        return err;
+    *t = terms_of(which, &machine);
+    set_caches(&w->spare, &machine);
+    return replay_schedules(w, &sampling, &t->machine, &t->runs, 0);
 }
 
 static int compare_terms(struct exp_study_work *w)
@@ -97,37 +117,19 @@ static int compare_terms(struct exp_study_work *w)
 /* ---- what is left out ---- */
 
 /* Replays plans for a machine's caches through other ones. */
-static int replay_left_out(struct exp_study_work *w, const struct sim_machine *own, size_t left_out,
-                           struct exp_study_terms *t)
-{
-    const struct exp_study_sampling sampling = sampling_of(w, EXP_STUDY_SCHEDULES);
-    struct exp_setup *setup = &w->spare;
-    int err = exp_study_variant_make(&exp_study_left_out[left_out], own, &setup->machine, w->why);
-
-    t->machine = *own;
-    t->caches = csa_caches_of(own, csa_default_share);
-    if (!err)
-        err = exp_setup_init(setup, "", "", w->why);
-    if (!err)
-        err = exp_study_runs_make(&t->runs, w->models, &sampling, own, setup->ukr, w->why);
-    if (!err)
-        err = exp_study_runs_replay(&t->runs, setup, w->options->jobs, w->why);
-    exp_setup_release(setup);
-    *setup = (struct exp_setup){ 0 };
-    return err;
-}
-
 static int leave_out(struct exp_study_work *w, const char *which, struct exp_study_ablation *a)
 {
+    const struct exp_study_sampling sampling = sampling_of(w, EXP_STUDY_SCHEDULES);
     struct sim_machine own;
-    int err = exp_machine_find(&own, which, w->options->results, w->why);
+    int err = find_machine(w, which, &own);
 
     say_part("what CSA leaves out, one by one", which);
     for (size_t i = 0; i < EXP_STUDY_N_LEFT_OUT && !err; i++) {
-        if (exp_study_left_out[i].needs_prefetchers && !exp_study_has_prefetchers(&own))
+        if (exp_study_left_out[i].keeps_prefetchers && !exp_study_has_prefetchers(&own))
             continue;
-        err = replay_left_out(w, &own, i, &a->terms[i]);
-        a->terms[i].name = which;
+        a->terms[i] = terms_of(which, &own);
+        err = exp_study_variant_make(&exp_study_left_out[i], &own, &w->spare.machine, w->why);
+        err = replay_schedules(w, &sampling, &own, &a->terms[i].runs, err);
     }
     return err;
 }
@@ -143,37 +145,24 @@ static int leave_out_all(struct exp_study_work *w)
 
 /* ---- variants ---- */
 
-static int replay_variant(struct exp_study_work *w, size_t variant)
-{
-    const struct exp_study_sampling sampling = sampling_of(w, EXP_STUDY_SCHEDULES);
-    struct exp_setup *setup = &w->spare;
-    struct exp_study_runs runs = { 0 };
-    struct sim_machine own;
-    int err = exp_machine_find(&own, exp_study_varied, w->options->results, w->why);
-
-    if (!err)
-        err = exp_study_variant_make(&exp_study_variants[variant], &own, &setup->machine, w->why);
-    if (!err)
-        err = exp_setup_init(setup, "", "", w->why);
-    if (!err)
-        err = exp_study_runs_make(&runs, w->models, &sampling, &setup->machine, setup->ukr, w->why);
-    if (!err)
-        err = exp_study_runs_replay(&runs, setup, w->options->jobs, w->why);
-    if (!err)
-        w->sensitivity[variant] = exp_study_sensitivity_of(&runs);
-    exp_study_runs_release(&runs);
-    exp_setup_release(setup);
-    *setup = (struct exp_setup){ 0 };
-    return err;
-}
-
 static int replay_variants(struct exp_study_work *w)
 {
-    int err = 0;
+    const struct exp_study_sampling sampling = sampling_of(w, EXP_STUDY_SCHEDULES);
+    struct sim_machine own, *varied = &w->spare.machine;
+    int err = find_machine(w, exp_study_varied, &own);
 
     say_part("both schedules on variants of the caches", exp_study_varied);
-    for (size_t i = 0; i < EXP_STUDY_N_VARIANTS && !err; i++)
-        err = replay_variant(w, i);
+    for (size_t i = 0; i < EXP_STUDY_N_VARIANTS && !err; i++) {
+        struct exp_study_runs runs = { 0 };
+        struct sim_machine planned_for;
+
+        err = exp_study_variant_make(&exp_study_variants[i], &own, varied, w->why);
+        planned_for = *varied;
+        err = replay_schedules(w, &sampling, &planned_for, &runs, err);
+        if (!err)
+            w->sensitivity[i] = exp_study_sensitivity_of(&runs);
+        exp_study_runs_release(&runs);
+    }
     return err;
 }
 
@@ -184,7 +173,7 @@ static int replay_micro_kernels(struct exp_study_work *w)
     const struct exp_study_sampling sampling = sampling_of(w, EXP_STUDY_SCHEDULES);
     struct exp_study_runs sample = { 0 };
     struct sim_machine machine;
-    int err = exp_machine_find(&machine, exp_study_varied, w->options->results, w->why);
+    int err = find_machine(w, exp_study_varied, &machine);
 
     say_part("Base and SConv with micro-kernels of all speeds", exp_study_varied);
     if (!err)
@@ -221,7 +210,9 @@ static struct exp_study_tilings *open_tilings(struct exp_study_work *w, const ch
     say_part("tilings of the sample", name);
     t->name = name;
     t->measure = measure;
-    *err = open_machine(w, which, &t->machine, setup);
+    *err = find_machine(w, which, &t->machine);
+    set_caches(setup, &t->machine);
+    *err = *err ? *err : exp_setup_init(setup, "", "", w->why);
     if (*err)
         return t;
     shrink_last_level(&setup->alone);
