@@ -73,7 +73,7 @@ static void print_table(const struct exp_study_work *w, FILE *out)
     }
 }
 
-/* csa2 beside the constant where it was not fitted: how often it is right, what it costs, how often it is no constant. */
+/* Prints csa2 beside the constant where it was not fitted: how often it is right, its cost, how often it chooses IS. */
 static void print_others(const struct exp_study_work *w, FILE *out)
 {
     fprintf(out, "| times | layers | always WS | csa2 | csa2 chooses IS in |\n|---|---:|---:|---:|---:|\n");
@@ -88,7 +88,7 @@ static void print_others(const struct exp_study_work *w, FILE *out)
     }
 }
 
-/* Says in how many recordings csa2 costs less time than the constant by a tenth of a percent, on layers not fitted to. */
+/* Says in how many recordings csa2 saves a tenth of a percent of the constant's time, on layers not fitted to. */
 static void say_others(const struct exp_study_work *w, FILE *out)
 {
     static const double gain_percent = 0.1;
@@ -211,7 +211,7 @@ static void say_tilings(const struct exp_study_work *w, FILE *out)
             exp_study_rank(t, offsetof(struct exp_study_run, csa_cycles), EXP_STUDY_ALL));
         if (timed)
             fprintf(out, "; csa2's are at %.0f %%, with %.2f, on layers that it was not fitted to",
-                    exp_study_csa2_speed(t, EXP_STUDY_OTHERS).percent,
+                    exp_study_method_speed(t, EXP_STUDY_CSA2S, EXP_STUDY_OTHERS).percent,
                     exp_study_rank(t, offsetof(struct exp_study_run, csa2_cycles), EXP_STUDY_OTHERS));
         fprintf(out, ".");
     }
@@ -335,7 +335,7 @@ static void print_tiling_targets(const struct exp_study_tilings *t, FILE *out)
     exp_say(why, sizeof why, "missed: the tilings that are best by their median rounds are at %.2f %%",
             exp_study_other_speed(t, EXP_STUDY_OTHERS).percent);
     print_target(out, "csa2's tiling, speed of the best found", t->name,
-                 exp_study_csa2_speed(t, EXP_STUDY_OTHERS).percent, " %", 97, true, why);
+                 exp_study_method_speed(t, EXP_STUDY_CSA2S, EXP_STUDY_OTHERS).percent, " %", 97, true, why);
 }
 
 static bool has_timed(const struct exp_study_page *p)

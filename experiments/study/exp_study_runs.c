@@ -64,10 +64,11 @@ static const struct method {
     const char *name, *title;
     plan_fn plan;
     double share[3];
-} methods[EXP_STUDY_N_METHODS] = {
+} methods[] = {
 #define METHOD(upper, name, title, plan, alpha, beta, gamma) { name, title, plan, { alpha, beta, gamma } },
 #include "experiments/study/methods.def"
 #undef METHOD
+    [EXP_STUDY_CSA2S] = { "csa2", "csa2", NULL, { 0 } },
 };
 
 const char *exp_study_method_name(size_t method)
@@ -172,8 +173,8 @@ static void add_other_ukrs(struct making *m, const struct conv_ukr *u)
 }
 
 /*
- * Makes a square micro-kernel, for which neither kind of tile is the larger one: full tiles are another one's edge tiles
- * with as many filters as windows, which its function computes, too.
+ * Makes a square micro-kernel, for which neither kind of tile is the larger one: full tiles are another one's edge
+ * tiles with as many filters as windows, which its function computes, too.
  */
 static void make_square(struct exp_study_runs *r, const struct conv_ukr *u)
 {
@@ -353,14 +354,13 @@ const struct exp_study_run *exp_study_runs_planned(const struct exp_study_runs *
 
 const struct conv_ukr *exp_study_runs_ukr(const struct exp_study_runs *r, size_t i)
 {
-    const struct conv_ukr *ukr = i < conv_ukr_count() ? conv_ukr_at(i) : i == conv_ukr_count() ? &r->square : NULL;
-
-    return ukr;
+    return i < conv_ukr_count() ? conv_ukr_at(i) : i == conv_ukr_count() ? &r->square : NULL;
 }
 
-size_t exp_study_runs_csa2(const struct exp_study_runs *r, size_t layer)
+size_t exp_study_runs_of(const struct exp_study_runs *r, size_t layer, size_t method)
 {
-    return exp_study_runs_best(r, layer, offsetof(struct exp_study_run, csa2_cycles));
+    return method == EXP_STUDY_CSA2S ? exp_study_runs_best(r, layer, offsetof(struct exp_study_run, csa2_cycles))
+                                     : r->layer[layer].of_method[method];
 }
 
 /* ---- replaying ---- */

@@ -17,9 +17,11 @@ enum exp_study_method {
 #define METHOD(upper, ...) EXP_STUDY_##upper,
 #include "experiments/study/methods.def"
 #undef METHOD
-    EXP_STUDY_N_METHODS
+    EXP_STUDY_N_METHODS,
+    EXP_STUDY_CSA2S = EXP_STUDY_N_METHODS /* beside them: the tiling with the fewest cycles that csa2 predicts */
 };
 
+/* Return how a method is called, or csa2. */
 const char *exp_study_method_name(size_t method);
 const char *exp_study_method_title(size_t method);
 
@@ -92,7 +94,7 @@ void exp_study_runs_release(struct exp_study_runs *r);
 /* Returns a cost of a run: the double at this offset. */
 double exp_study_run_cost(const struct exp_study_run *run, size_t member);
 
-/* Returns the run of a layer with the lowest of these; runs where it is NaN are left out. Returns SIZE_MAX if all are. */
+/* Returns the run of a layer where it is lowest; runs where it is NaN are left out. Returns SIZE_MAX if all are. */
 size_t exp_study_runs_best(const struct exp_study_runs *r, size_t layer, size_t member);
 
 /* Returns the run of a layer of this shape in a schedule that CSA planned; NULL if there is none. */
@@ -109,8 +111,8 @@ const struct exp_study_run *exp_study_runs_planned(const struct exp_study_runs *
 /* Returns the micro-kernels of the runs, by number; NULL past the last. */
 const struct conv_ukr *exp_study_runs_ukr(const struct exp_study_runs *r, size_t i);
 
-/* Returns the run that csa2 chooses: the one with the fewest predicted cycles. */
-size_t exp_study_runs_csa2(const struct exp_study_runs *r, size_t layer);
+/* Returns the run of a layer that a method plans, or that csa2 chooses. */
+size_t exp_study_runs_of(const struct exp_study_runs *r, size_t layer, size_t method);
 
 /*
  * Replays all runs through a machine's caches alone: counts, sim_cycles. Returns 0, or -EINTR, -ENOMEM with one line in

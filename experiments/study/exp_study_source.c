@@ -329,8 +329,8 @@ static void fill_view(const struct exp_study_source *s, const struct exp_study_p
 }
 
 /*
- * Makes the sample of a point's schedule. One micro-kernel ran: its loads are as many per multiply-add in all layers, and
- * their cost cannot be told from that of the multiply-adds, which is what it is counted as.
+ * Makes the sample of a point's schedule. One micro-kernel ran: its loads are as many per multiply-add in all layers,
+ * and their cost cannot be told from that of the multiply-adds, which is what it is counted as.
  */
 static struct exp_study_sample sample_of(const struct exp_study_source *s, const struct exp_study_point *p,
                                          enum csa_schedule schedule)

@@ -1,8 +1,8 @@
 /*
- * Sources of times: computers that were recorded, as results/reference/<machine>/times/times.csv has them (the format is
- * described there), or this one. Beside each recorded layer stands what the cost models say of it. Costs are fitted to
- * times: sums of amounts of work times costs, none of them negative, that come closest to the times by ratio. An outlier
- * counts less: beyond 4 % its weight falls with the error.
+ * Sources of times: computers that were recorded, as results/reference/<machine>/times/times.csv has them (the format
+ * is described there), or this one. Beside each recorded layer stands what the cost models say of it. Costs are fitted
+ * to times: sums of amounts of work times costs, none of them negative, that come closest to the times by ratio. An
+ * outlier counts less: beyond 4 % its weight falls with the error.
  */
 #ifndef EXPERIMENTS_EXP_STUDY_SOURCE_H
 #define EXPERIMENTS_EXP_STUDY_SOURCE_H

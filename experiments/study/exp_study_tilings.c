@@ -181,26 +181,10 @@ static struct exp_study_speed speed_of(const struct exp_study_tilings *t, enum e
     return s;
 }
 
-static size_t pick_method(const struct exp_study_runs *r, size_t layer, size_t method)
-{
-    return r->layer[layer].of_method[method];
-}
-
-static size_t pick_csa2(const struct exp_study_runs *r, size_t layer, size_t method)
-{
-    (void)method;
-    return exp_study_runs_csa2(r, layer);
-}
-
 struct exp_study_speed exp_study_method_speed(const struct exp_study_tilings *t, size_t method,
                                               enum exp_study_part part)
 {
-    return speed_of(t, part, pick_method, method);
-}
-
-struct exp_study_speed exp_study_csa2_speed(const struct exp_study_tilings *t, enum exp_study_part part)
-{
-    return speed_of(t, part, pick_csa2, 0);
+    return speed_of(t, part, exp_study_runs_of, method);
 }
 
 static double layer_rank(const struct exp_study_tilings *t, size_t layer, size_t predicted)
@@ -237,7 +221,7 @@ static size_t pick_other(const struct exp_study_runs *r, size_t layer, size_t me
 {
     size_t best = exp_study_runs_best(r, layer, offsetof(struct exp_study_run, other_ns));
 
-    return best == SIZE_MAX ? pick_method(r, layer, method) : best;
+    return best == SIZE_MAX ? exp_study_runs_of(r, layer, method) : best;
 }
 
 struct exp_study_speed exp_study_other_speed(const struct exp_study_tilings *t, enum exp_study_part part)
@@ -321,15 +305,11 @@ const struct rec_table exp_study_methods_table = REC_TABLE("methods.csv", method
 
 static void name_methods(const struct exp_study_tilings *t, size_t layer, size_t run, char *text, size_t bytes)
 {
-    const struct exp_study_runs_layer *l = &t->runs.layer[layer];
-
     text[0] = '\0';
-    for (size_t i = 0; i < EXP_STUDY_N_METHODS; i++) {
-        if (l->of_method[i] == run)
+    for (size_t i = 0; i <= EXP_STUDY_N_METHODS; i++) {
+        if (exp_study_runs_of(&t->runs, layer, i) == run)
             exp_say_more(text, bytes, "%s%s", *text ? " " : "", exp_study_method_name(i));
     }
-    if (exp_study_runs_csa2(&t->runs, layer) == run)
-        exp_say_more(text, bytes, "%scsa2", *text ? " " : "");
     if (!*text)
         exp_say(text, bytes, "-");
 }
@@ -365,21 +345,13 @@ static const char *measure_name(const struct exp_study_tilings *t)
     return t->measure == EXP_STUDY_BY_CLOCK ? "clock" : "replay";
 }
 
-/* Returns the speed of a method's tilings; of csa2's choice past the last of methods.def. */
-static struct exp_study_speed speed_of_method(const struct exp_study_tilings *t, size_t method,
-                                              enum exp_study_part part)
-{
-    return method < EXP_STUDY_N_METHODS ? exp_study_method_speed(t, method, part) : exp_study_csa2_speed(t, part);
-}
-
 static void put_methods(struct exp_csv *csv, const struct exp_study_tilings *t)
 {
     for (size_t i = 0; i < EXP_STUDY_N_PARTS * (EXP_STUDY_N_METHODS + 1); i++) {
         const size_t method = i % (EXP_STUDY_N_METHODS + 1);
         const enum exp_study_part part = (enum exp_study_part)(i / (EXP_STUDY_N_METHODS + 1));
         const struct method_row row = { t->name, measure_name(t), exp_study_part_name(part),
-                                        method < EXP_STUDY_N_METHODS ? exp_study_method_name(method) : "csa2",
-                                        speed_of_method(t, method, part) };
+                                        exp_study_method_name(method), exp_study_method_speed(t, method, part) };
 
         if (row.speed.n)
             rec_put(csv, &exp_study_methods_table, &row);
@@ -411,10 +383,10 @@ void exp_study_tilings_document(FILE *out)
 
 static void print_speed(const struct exp_study_tilings *t, size_t n, size_t method, FILE *out)
 {
-    fprintf(out, "| %s |", method < EXP_STUDY_N_METHODS ? exp_study_method_title(method) : "csa2");
+    fprintf(out, "| %s |", exp_study_method_title(method));
     for (size_t k = 0; k < n; k++) {
         enum exp_study_part part = t[k].measure == EXP_STUDY_BY_CLOCK ? EXP_STUDY_OTHERS : EXP_STUDY_ALL;
-        struct exp_study_speed s = speed_of_method(&t[k], method, part);
+        struct exp_study_speed s = exp_study_method_speed(&t[k], method, part);
 
         fprintf(out, " %.1f %% (%.1f %%) |", s.percent, s.p10_percent);
     }

@@ -49,10 +49,7 @@ struct exp_study_speed {
 struct exp_study_speed exp_study_method_speed(const struct exp_study_tilings *t, size_t method,
                                               enum exp_study_part part);
 
-/* The same of csa2's choice; with_ukrs: among other micro-kernels, too, or only the paper's. */
-struct exp_study_speed exp_study_csa2_speed(const struct exp_study_tilings *t, enum exp_study_part part);
-
-/* Returns the rank correlation over the tilings of one layer with the double at an offset in a run, median of layers. */
+/* Returns the rank correlation over the tilings of one layer with a cost of runs (by offset): median of the layers. */
 double exp_study_rank(const struct exp_study_tilings *t, size_t predicted, enum exp_study_part part);
 
 /* Returns what the clock allows: the speed of the tilings that are the best ones by their median rounds. */

@@ -58,8 +58,8 @@ static void set_caches(struct exp_setup *setup, const struct sim_machine *m)
 }
 
 /*
- * Makes the runs of both schedules as CSA plans them for a machine, and replays them through the caches of w->spare, which
- * is released. err: of what came before.
+ * Makes the runs of both schedules as CSA plans them for a machine, and replays them through the caches of w->spare,
+ * which is released. err: of what came before.
  */
 static int replay_schedules(struct exp_study_work *w, const struct exp_study_sampling *sampling,
                             const struct sim_machine *planned_for, struct exp_study_runs *r, int err)
