@@ -93,7 +93,7 @@ void exp_rank_picks_write(struct exp_csv *csv, const struct exp_rank *r);
 void exp_rank_analyses_write(struct exp_csv *csv, const struct exp_rank *r);
 void exp_rank_learning_write(struct exp_csv *csv, const struct exp_rank *r);
 
-extern const struct exp_csv_file exp_rank_printed_file;
+extern const struct rec_table exp_rank_printed_table;
 
 /* Writes printed.csv from <experiments_dir>/published/others.csv. Returns 0, or -errno with one line in why. */
 int exp_rank_printed_write(const struct exp_rank_results *x, const struct exp_outdir *dir, struct exp_why *why);

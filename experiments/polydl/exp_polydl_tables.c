@@ -215,42 +215,44 @@ struct exp_best exp_best_of(const struct exp_polydl_layer *l, enum exp_polydl_th
 
 struct best_row {
     const char *model, *layer, *best_variant, *polydl_variant, *first_variant;
-    uint64_t threads, variants, equal_variants;
+    uint64_t threads;
+    struct exp_best best;
     double best_time_min_ns, best_gflops, worst_share, clock_share, polydl_share, first_share;
 };
 
 #define BEST struct best_row
+#define NOT_TIMED "not timed in this run"
+#define SHARE(name, meaning, why)                                                                                      \
+    {                                                                                                                  \
+        { #name, "", meaning, "clock" }, REC_NAN_AS(BEST, name, why)                                                   \
+    }
 
 static const struct rec_field columns[] = {
     { { "model", "", "layer table, or gemm", "" }, REC_AT(BEST, model) },
     { { "layer", "", "its name", "" }, REC_AT(BEST, layer) },
     { { "threads", "", "that run the variants; each has an image of its own, but GEMMs share the work", "" },
       REC_AT(BEST, threads) },
-    { { "variants", "", "that were timed", "" }, REC_AT(BEST, variants) },
+    { { "variants", "", "that were timed", "" }, REC_AT(BEST, best.n_timed) },
     { { "best_variant", "",
         "the fastest one: its loops, outermost first, tiles after a dot, a star after the parallel one", "clock" },
       REC_AT(BEST, best_variant) },
-    { { "best_time_min_ns", "ns", "its fastest round", "clock" },
-      REC_NAN_AS(BEST, best_time_min_ns, "not timed in this run") },
+    { { "best_time_min_ns", "ns", "its fastest round", "clock" }, REC_NAN_AS(BEST, best_time_min_ns, NOT_TIMED) },
     { { "best_gflops", "GFLOP/s", "its speed; of two threads that of both", "clock" },
-      REC_NAN_AS(BEST, best_gflops, "not timed in this run") },
+      REC_NAN_AS(BEST, best_gflops, NOT_TIMED) },
     { { "equal_variants", "",
         "others that the clock cannot tell from it: one half of their rounds was as fast as the slower half of "
         "the best one's",
         "clock" },
-      REC_AT(BEST, equal_variants) },
-    { { "worst_share", "", "time of the fastest variant / time of the slowest", "clock" },
-      REC_NAN_AS(BEST, worst_share, "not timed in this run") },
-    { { "clock_share", "", "what the clock itself repeats: half of the rounds picks, the other half judges", "clock" },
-      REC_NAN_AS(BEST, clock_share, "a single round") },
+      REC_AT(BEST, best.n_equals) },
+    SHARE(worst_share, "time of the fastest variant / time of the slowest", NOT_TIMED),
+    SHARE(clock_share, "what the clock itself repeats: half of the rounds picks, the other half judges",
+          "a single round"),
     { { "polydl_variant", "", "the one that PolyDL's analysis puts first", "" }, REC_AT(BEST, polydl_variant) },
-    { { "polydl_share", "", "time of the fastest variant / time of that one", "clock" },
-      REC_NAN_AS(BEST, polydl_share, "not timed in this run") },
+    SHARE(polydl_share, "time of the fastest variant / time of that one", NOT_TIMED),
     { { "first_variant", "",
         "the one that is taken without an analysis: Figure 8's order or the first variant of a GEMM", "" },
       REC_AT(BEST, first_variant) },
-    { { "first_share", "", "time of the fastest variant / time of that one", "clock" },
-      REC_NAN_AS(BEST, first_share, "not timed in this run") },
+    SHARE(first_share, "time of the fastest variant / time of that one", NOT_TIMED),
 };
 
 const struct rec_table exp_best_table = REC_TABLE("best.csv", columns, BEST);
@@ -277,15 +279,14 @@ static void put_row(struct exp_csv *csv, const struct exp_rank *r, size_t layer,
     const struct exp_rank_verdict *v = judged->verdict[threads];
     const struct exp_best b = exp_best_of(l, (enum exp_polydl_threads)threads);
     const double ns = b.is_timed ? judged->best_ns[threads] : (double)NAN;
-    const struct best_row row = {
+    const BEST row = {
         .model = l->model,
         .layer = l->name,
         .threads = exp_polydl_n_threads((enum exp_polydl_threads)threads),
-        .variants = b.n_timed,
-        .best_variant = b.is_timed ? name_of(l, b.variant) : "not available: not timed in this run",
+        .best = b,
+        .best_variant = b.is_timed ? name_of(l, b.variant) : "not available: " NOT_TIMED,
         .best_time_min_ns = ns,
         .best_gflops = flops_of(l, threads) / ns,
-        .equal_variants = b.n_equals,
         .worst_share = ns / judged->worst_ns[threads],
         .clock_share = share_of(&v[EXP_RANKING_CLOCK]),
         .polydl_variant = name_of(l, exp_rank_first(r, layer, (enum exp_polydl_threads)threads)),

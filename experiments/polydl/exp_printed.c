@@ -323,6 +323,7 @@ static void say_ratio(const struct exp_rank *r, const struct claim *c, bool held
 static void say_ours(const struct exp_rank_results *from, const struct claim *c, double *x, char *ours, char *held_out,
                      size_t bytes)
 {
+    *ours = '\0';
     if (!c->fact)
         say_ratio(from->rank, c, false, x, ours, bytes);
     else
@@ -335,22 +336,32 @@ static void say_ours(const struct exp_rank_results *from, const struct claim *c,
 
 /* ---- the file ---- */
 
-static const struct exp_csv_column columns[] = {
-    { "figure", "", "of PolyDL's paper", "" },
-    { "workload", "", "what it is about", "" },
-    { "metric", "", "what is compared", "" },
-    { "printed", "", "the paper's number: 28 cores of a Xeon Platinum 8280, of a GEMM 32", "published/others.csv" },
-    { "ours_held_out", "",
-      "ours, where PolyDL's net is in it, of the layers that did not train it; - : the net is not in it, or was not "
-      "trained",
-      "clock" },
-    { "ours", "",
-      "ours, on one thread, of all layers; of several layers the geometric mean, of Figure 15 the mean; - : not made "
-      "here",
-      "clock" },
+struct printed_row {
+    const char *figure, *workload, *metric, *printed;
+    char ours[80], held_out[80];
 };
 
-const struct exp_csv_file exp_rank_printed_file = EXP_CSV_FILE("printed.csv", columns);
+#define PRINTED struct printed_row
+
+static const struct rec_field columns[] = {
+    { { "figure", "", "of PolyDL's paper", "" }, REC_AT(PRINTED, figure) },
+    { { "workload", "", "what it is about", "" }, REC_AT(PRINTED, workload) },
+    { { "metric", "", "what is compared", "" }, REC_AT(PRINTED, metric) },
+    { { "printed", "", "the paper's number: 28 cores of a Xeon Platinum 8280, of a GEMM 32", "published/others.csv" },
+      REC_AT(PRINTED, printed) },
+    { { "ours_held_out", "",
+        "ours, where PolyDL's net is in it, of the layers that did not train it; - : the net is not in it, or was not "
+        "trained",
+        "clock" },
+      REC_AT(PRINTED, held_out) },
+    { { "ours", "",
+        "ours, on one thread, of all layers; of several layers the geometric mean, of Figure 15 the mean; - : not made "
+        "here",
+        "clock" },
+      REC_AT(PRINTED, ours) },
+};
+
+const struct rec_table exp_rank_printed_table = REC_TABLE("printed.csv", columns, PRINTED);
 
 /* The columns of others.csv that are looked at. */
 enum { PAPER, FIGURE, WORKLOAD, METRIC, VALUE, N_WANTED };
@@ -372,17 +383,18 @@ static void put_row(struct exp_csv *csv, const struct exp_rank_results *x, const
                     const size_t column[N_WANTED], double *room)
 {
     const struct claim *c = find_claim(t, row, column);
-    char ours[80] = "", held_out[sizeof ours] = "-";
+    PRINTED line = {
+        .figure = exp_table_string(t, row, column[FIGURE]),
+        .workload = exp_table_string(t, row, column[WORKLOAD]),
+        .metric = exp_table_string(t, row, column[METRIC]),
+        .printed = exp_table_string(t, row, column[VALUE]),
+        .ours = "-",
+        .held_out = "-",
+    };
 
     if (c)
-        say_ours(x, c, room, ours, held_out, sizeof ours);
-    exp_csv_string(csv, "figure", exp_table_string(t, row, column[FIGURE]));
-    exp_csv_string(csv, "workload", exp_table_string(t, row, column[WORKLOAD]));
-    exp_csv_string(csv, "metric", exp_table_string(t, row, column[METRIC]));
-    exp_csv_string(csv, "printed", exp_table_string(t, row, column[VALUE]));
-    exp_csv_string(csv, "ours_held_out", held_out);
-    exp_csv_string(csv, "ours", c ? ours : "-");
-    exp_csv_end_row(csv);
+        say_ours(x, c, room, line.ours, line.held_out, sizeof line.ours);
+    rec_put(csv, &exp_rank_printed_table, &line);
 }
 
 /* Reads the table of what papers print. */
@@ -406,7 +418,7 @@ int exp_rank_printed_write(const struct exp_rank_results *x, const struct exp_ou
     int err = room ? read_printed(&t, column, x->experiments_dir, why) : exp_fail(why, -ENOMEM, "out of memory");
 
     if (!err)
-        err = exp_csv_create(&csv, dir, &exp_rank_printed_file, "what PolyDL prints, and ours", why);
+        err = exp_csv_create(&csv, dir, &exp_rank_printed_table.file, "what PolyDL prints, and ours", why);
     if (!err)
         exp_csv_header(csv, "run", "%s", x->run);
     for (size_t row = 0; row < t.n_rows && !err; row++) {

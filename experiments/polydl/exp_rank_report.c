@@ -71,7 +71,7 @@ void exp_rank_document(FILE *out)
 {
     for (size_t i = 0; i < N_FILES; i++)
         exp_csv_document(files[i].file, out);
-    exp_csv_document(&exp_rank_printed_file, out);
+    exp_csv_document(&exp_rank_printed_table.file, out);
 }
 
 /* ---- the answer: tables ---- */

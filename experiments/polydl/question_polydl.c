@@ -411,7 +411,7 @@ static void document(FILE *out)
     exp_csv_document(&exp_polydl_variants_table.file, out);
     exp_csv_document(&exp_polydl_baselines_table.file, out);
     exp_rank_document(out);
-    exp_csv_document(&exp_fused_file, out);
+    exp_csv_document(&exp_fused_table.file, out);
 }
 
 #define OPTIONS struct options

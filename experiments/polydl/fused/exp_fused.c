@@ -207,31 +207,44 @@ void exp_fused_release(struct exp_fused *f)
 
 /* ---- fusion.csv ---- */
 
-/* clang-format off */
-#define COLUMNS_LINES(way, how)                                                                                        \
-    { way "_l1_lines", "lines", "brought into the first level, " how, "replay" },                                      \
-    { way "_l2_lines", "lines", "brought into the second", "replay" },                                                 \
-    { way "_memory_lines", "lines", "read from memory and written to it", "replay" }
+/* Lines that move, from the innermost level outwards. */
+enum border { INTO_L1, INTO_L2, TO_MEMORY, N_BORDERS };
 
-static const struct exp_csv_column columns[] = {
-    { "model", "", "layer table", "" },
-    { "layer", "", "its name", "" },
-    { "operators", "", "bnorm_relu: batch normalisation and ReLU on the layer's output; conv_relu6: the convolution and ReLU6", "" },
-    { "images", "", "that the operators have", "" },
-    { "output_bytes", "bytes", "of the tensor that both operators write", "" },
-    { "verdict", "", "of Algorithm 3", "" },
-    { "apart_time_min_ns", "ns", "fastest round of two passes", "clock" },
-    { "fused_time_min_ns", "ns", "... of one", "clock" },
-    { "onednn_time_min_ns", "ns", "... of oneDNN, which fuses them, too", "clock" },
-    { "measured_reps", "", "rounds", "" },
-    { "speedup_over_apart", "", "fused: how many times as fast as two passes", "clock" },
-    { "speedup_over_onednn", "", "... as oneDNN", "clock" },
-    COLUMNS_LINES("apart", "two passes, cold caches, the machine's caches alone"),
-    COLUMNS_LINES("fused", "one pass, the same"),
+struct fusion_row {
+    const char *model, *layer, *operators, *verdict;
+    uint64_t images, output_bytes, rounds;
+    double time_ns[EXP_N_FUSED_WAYS], fused_over[EXP_N_FUSED_WAYS];
+    const char *why_not, *no_peer;             /* of times; of oneDNN's */
+    double apart[N_BORDERS], fused[N_BORDERS]; /* lines */
+};
+
+#define FUSION struct fusion_row
+
+/* clang-format off */
+#define LINES_FIELDS(way, how)                                                                                         \
+    { { #way "_l1_lines", "lines", "brought into the first level, " how, "replay" }, REC_AT(FUSION, way[INTO_L1]) },         \
+    { { #way "_l2_lines", "lines", "brought into the second", "replay" }, REC_NAN_AS(FUSION, way[INTO_L2], "the machine has one level") }, \
+    { { #way "_memory_lines", "lines", "read from memory and written to it", "replay" }, REC_AT(FUSION, way[TO_MEMORY]) }
+
+static const struct rec_field columns[] = {
+    { { "model", "", "layer table", "" }, REC_AT(FUSION, model) },
+    { { "layer", "", "its name", "" }, REC_AT(FUSION, layer) },
+    { { "operators", "", "bnorm_relu: batch normalisation and ReLU on the layer's output; conv_relu6: the convolution and ReLU6", "" }, REC_AT(FUSION, operators) },
+    { { "images", "", "that the operators have", "" }, REC_AT(FUSION, images) },
+    { { "output_bytes", "bytes", "of the tensor that both operators write", "" }, REC_AT(FUSION, output_bytes) },
+    { { "verdict", "", "of Algorithm 3", "" }, REC_AT(FUSION, verdict) },
+    { { "apart_time_min_ns", "ns", "fastest round of two passes", "clock" }, REC_NAN_OR(FUSION, time_ns[EXP_FUSED_APART], why_not) },
+    { { "fused_time_min_ns", "ns", "... of one", "clock" }, REC_NAN_OR(FUSION, time_ns[EXP_FUSED_TOGETHER], why_not) },
+    { { "onednn_time_min_ns", "ns", "... of oneDNN, which fuses them, too", "clock" }, REC_NAN_OR(FUSION, time_ns[EXP_FUSED_ONEDNN], no_peer) },
+    { { "measured_reps", "", "rounds", "" }, REC_AT(FUSION, rounds) },
+    { { "speedup_over_apart", "", "fused: how many times as fast as two passes", "clock" }, REC_NAN_OR(FUSION, fused_over[EXP_FUSED_APART], why_not) },
+    { { "speedup_over_onednn", "", "... as oneDNN", "clock" }, REC_NAN_OR(FUSION, fused_over[EXP_FUSED_ONEDNN], no_peer) },
+    LINES_FIELDS(apart, "two passes, cold caches, the machine's caches alone"),
+    LINES_FIELDS(fused, "one pass, the same"),
 };
 /* clang-format on */
 
-const struct exp_csv_file exp_fused_file = EXP_CSV_FILE("fusion.csv", columns);
+const struct rec_table exp_fused_table = REC_TABLE("fusion.csv", columns, FUSION);
 
 static double time_of(const struct exp_fused_layer *l, enum exp_fused_pair pair, enum exp_fused_way way)
 {
@@ -246,55 +259,45 @@ static double speedup(const struct exp_fused_layer *l, enum exp_fused_pair pair,
     return time_of(l, pair, over) / time_of(l, pair, EXP_FUSED_TOGETHER);
 }
 
-static uint64_t memory_lines(const struct sim_cell *c)
+static double lines_at(const struct sim_cell *c, enum border b)
 {
-    return c->memory_read_lines + c->memory_written_lines;
-}
-
-static void put_lines(struct exp_csv *csv, const char *way, const struct sim_cell *c, size_t n_levels)
-{
-    const struct {
-        const char *name;
-        double lines;
-    } of[] = { { "l1", (double)c->level[0].lines_in },
-               { "l2", n_levels > 1 ? (double)c->level[1].lines_in : (double)NAN },
-               { "memory", (double)memory_lines(c) } };
-    char column[64];
-
-    for (size_t i = 0; i < sizeof of / sizeof of[0]; i++) {
-        exp_say(column, sizeof column, "%s_%s_lines", way, of[i].name);
-        exp_csv_number(csv, column, of[i].lines, "the machine has one level");
-    }
+    return (double)(b == TO_MEMORY ? c->memory_read_lines + c->memory_written_lines : c->level[b].lines_in);
 }
 
 static void put_row(struct exp_csv *csv, const struct exp_fused *f, const struct exp_fused_layer *l,
                     enum exp_fused_pair pair, const char *why_no_times)
 {
     const char *why_not = *why_no_times ? why_no_times : l->why_not;
-    const char *no_peer = *why_not ? why_not : "oneDNN is not there, or has no implementation";
+    FUSION row = {
+        .model = l->of->model,
+        .layer = l->of->name,
+        .operators = exp_fused_pair_name(pair),
+        .verdict = l->verdict,
+        .images = l->shape.n,
+        .output_bytes = l->output_bytes,
+        .rounds = l->time[pair][EXP_FUSED_TOGETHER].n_rounds,
+        .why_not = *why_not ? why_not : "not measured",
+        .no_peer = *why_not ? why_not : "oneDNN is not there, or has no implementation",
+    };
 
-    exp_csv_string(csv, "model", l->of->model);
-    exp_csv_string(csv, "layer", l->of->name);
-    exp_csv_string(csv, "operators", exp_fused_pair_name(pair));
-    exp_csv_u64(csv, "images", l->shape.n);
-    exp_csv_u64(csv, "output_bytes", l->output_bytes);
-    exp_csv_string(csv, "verdict", l->verdict);
-    exp_csv_number(csv, "apart_time_min_ns", time_of(l, pair, EXP_FUSED_APART), why_not);
-    exp_csv_number(csv, "fused_time_min_ns", time_of(l, pair, EXP_FUSED_TOGETHER), why_not);
-    exp_csv_number(csv, "onednn_time_min_ns", time_of(l, pair, EXP_FUSED_ONEDNN), no_peer);
-    exp_csv_u64(csv, "measured_reps", l->time[pair][EXP_FUSED_TOGETHER].n_rounds);
-    exp_csv_number(csv, "speedup_over_apart", speedup(l, pair, EXP_FUSED_APART), why_not);
-    exp_csv_number(csv, "speedup_over_onednn", speedup(l, pair, EXP_FUSED_ONEDNN), no_peer);
-    put_lines(csv, "apart", &l->simulated[pair][EXP_FUSED_APART], f->machine->n_levels);
-    put_lines(csv, "fused", &l->simulated[pair][EXP_FUSED_TOGETHER], f->machine->n_levels);
-    exp_csv_end_row(csv);
+    for (enum exp_fused_way way = 0; way < EXP_N_FUSED_WAYS; way++) {
+        row.time_ns[way] = time_of(l, pair, way);
+        row.fused_over[way] = speedup(l, pair, way);
+    }
+    for (enum border b = 0; b < N_BORDERS; b++) {
+        const bool is_there = b != INTO_L2 || f->machine->n_levels > 1;
+
+        row.apart[b] = is_there ? lines_at(&l->simulated[pair][EXP_FUSED_APART], b) : (double)NAN;
+        row.fused[b] = is_there ? lines_at(&l->simulated[pair][EXP_FUSED_TOGETHER], b) : (double)NAN;
+    }
+    rec_put(csv, &exp_fused_table, &row);
 }
 
 int exp_fused_write(const struct exp_fused *f, const struct exp_outdir *dir, const char *run, const char *why_no_times,
                     struct exp_why *why)
 {
     struct exp_csv *csv;
-    int err = exp_csv_create(&csv, dir, &exp_fused_file, "operators fused and apart, timed and simulated", why);
+    int err = exp_csv_create(&csv, dir, &exp_fused_table.file, "operators fused and apart, timed and simulated", why);
 
     if (err)
         return err;
@@ -366,14 +369,6 @@ static void say_speedup(double x, char *text, size_t bytes)
         exp_say(text, bytes, "%.2f", x);
     else
         exp_say(text, bytes, "not timed");
-}
-
-/* Lines that move, from the innermost level outwards. */
-enum border { INTO_L1, INTO_L2, TO_MEMORY, N_BORDERS };
-
-static double lines_at(const struct sim_cell *c, enum border b)
-{
-    return b == TO_MEMORY ? (double)memory_lines(c) : (double)c->level[b].lines_in;
 }
 
 /* Returns what part of the lines at a border fusing saves, in percent of those of all layers. */

@@ -16,6 +16,7 @@
 #include "experiments/base/exp_error.h"
 #include "experiments/measure/exp_dnnl.h"
 #include "experiments/polydl/exp_polydl.h"
+#include "experiments/record/record.h"
 #include "experiments/setup/exp_algo.h"
 #include "experiments/store/exp_tasks.h"
 #include "kernels/bnorm.h"
@@ -114,7 +115,7 @@ double exp_fused_simulate_seconds(const struct exp_fused *f);
 
 /* ---- results: fusion.csv, its figure and the answer ---- */
 
-extern const struct exp_csv_file exp_fused_file;
+extern const struct rec_table exp_fused_table;
 
 /* Returns how many times as fast as another way fusing is, geometric mean over the layers; NaN if none was timed. */
 double exp_fused_speedup(const struct exp_fused *f, enum exp_fused_pair pair, enum exp_fused_way over);
