@@ -268,8 +268,9 @@ static void add_base(struct exp_study_both *r, const struct exp_study_base *b, c
                        amount[EXP_STUDY_BASE_L3_LINES] * b->cost[EXP_STUDY_BASE_L3_LINES];
 }
 
-struct exp_study_both exp_study_rate_of(const struct exp_study_source *s, const struct exp_study_base *b,
-                                        double macs_per_cycle)
+/* Predicts the cycles of all layers, cold, with a micro-kernel that does so many multiply-adds per cycle. */
+static struct exp_study_both rate_of(const struct exp_study_source *s, const struct exp_study_base *b,
+                                     double macs_per_cycle)
 {
     struct exp_study_both r = { 0 };
     struct csa2_machine m = s->model;
@@ -495,7 +496,7 @@ static void put_rates(struct exp_csv *csv, const struct exp_study_source *s, con
 {
     for (size_t i = 0; i < EXP_STUDY_N_RATES; i++) {
         const double macs = rate_macs(&exp_study_rates[i]);
-        const struct rate_row row = { s->name, "", exp_study_rates[i], macs, 0, exp_study_rate_of(s, b, macs) };
+        const struct rate_row row = { s->name, "", exp_study_rates[i], macs, 0, rate_of(s, b, macs) };
 
         if (row.both.base > 0 && row.both.sconv > 0)
             rec_put(csv, &exp_study_rates_table, &row);
@@ -564,7 +565,7 @@ static void print_rates(const struct exp_study_source *s, const struct exp_study
 {
     for (size_t i = 0; i < EXP_STUDY_N_RATES; i++) {
         const double macs = rate_macs(&exp_study_rates[i]);
-        const struct exp_study_both r = exp_study_rate_of(s, b, macs);
+        const struct exp_study_both r = rate_of(s, b, macs);
 
         if (r.base > 0)
             fprintf(out, "| %s | %.0f | %s | %.0f %% | %.0f %% | %.2f |\n", s->name, macs, exp_study_rates[i].what,

@@ -73,10 +73,6 @@ struct exp_study_both {
     double base_packing_percent, sconv_packing_percent, speedup;
 };
 
-/* Predicts the cycles of all layers, cold, with a micro-kernel that does so many multiply-adds per cycle. */
-struct exp_study_both exp_study_rate_of(const struct exp_study_source *s, const struct exp_study_base *b,
-                                        double macs_per_cycle);
-
 /* Cycles of a sample at one speed, SConv as CSA schedules it. */
 struct exp_study_micro {
     size_t n; /* layers */

@@ -387,7 +387,6 @@ static void count_cell(struct exp_study_counts *c, const struct sim_stats *s, un
         for (size_t source = 0; source < 3 && !is_left_out((enum exp_study_without)w, tensor, phase); source++)
             c->served[w][source] += served(s, tensor, phase, source);
     }
-    c->stores_missed += (double)l1->write_misses;
     c->lines_in += (double)(l1->read_misses + l1->write_misses);
 }
 

@@ -37,7 +37,6 @@ enum exp_study_without {
 /* A replay's counts, caches alone, cold. */
 struct exp_study_counts {
     double served[EXP_STUDY_N_WITHOUT][3]; /* loads that L2, L3 and memory served */
-    double stores_missed;                  /* lines that stores brought into L1 */
     double lines_in;                       /* lines that loads and stores brought into L1 */
 };
 

@@ -183,8 +183,8 @@ void exp_study_times_release(struct exp_study_times *t)
 
 bool exp_study_has_schedules(const struct exp_study_point *point)
 {
-    const struct exp_study_time *is = &point->time[exp_study_algo("sconv_is")];
-    const struct exp_study_time *ws = &point->time[exp_study_algo("sconv_ws")];
+    const struct exp_study_time *is = exp_study_schedule_time(point, CSA_IS);
+    const struct exp_study_time *ws = exp_study_schedule_time(point, CSA_WS);
 
     return is->ukr && ws->ukr && !isnan(is->cycles) && !isnan(ws->cycles);
 }

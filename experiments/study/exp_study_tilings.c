@@ -229,7 +229,8 @@ struct exp_study_speed exp_study_other_speed(const struct exp_study_tilings *t, 
     return speed_of(t, part, pick_other, EXP_STUDY_HALVING);
 }
 
-struct exp_spread exp_study_tilings_spread(const struct exp_study_tilings *t, enum exp_study_part part)
+/* Returns csa2's predicted / measured over all timed runs. */
+static struct exp_spread tilings_spread(const struct exp_study_tilings *t, enum exp_study_part part)
 {
     struct exp_spread s = { 0, (double)NAN, (double)NAN, (double)NAN };
     double *ratio = malloc((t->runs.n + 1) * sizeof *ratio);
@@ -397,7 +398,7 @@ static void print_orders(const struct exp_study_tilings *t, FILE *out)
 {
     for (unsigned p = EXP_STUDY_TRAINING; p <= EXP_STUDY_OTHERS; p++) {
         enum exp_study_part part = (enum exp_study_part)p;
-        struct exp_spread s = exp_study_tilings_spread(t, part);
+        struct exp_spread s = tilings_spread(t, part);
 
         fprintf(out, "| %s, by %s | %s | %.2f | %.2f |", t->name, measure_name(t), exp_study_part_name(part),
                 exp_study_rank(t, offsetof(struct exp_study_run, csa_cycles), part),

@@ -55,9 +55,6 @@ double exp_study_rank(const struct exp_study_tilings *t, size_t predicted, enum 
 /* Returns what the clock allows: the speed of the tilings that are the best ones by their median rounds. */
 struct exp_study_speed exp_study_other_speed(const struct exp_study_tilings *t, enum exp_study_part part);
 
-/* Returns csa2's predicted / measured over all timed runs. */
-struct exp_spread exp_study_tilings_spread(const struct exp_study_tilings *t, enum exp_study_part part);
-
 extern const struct rec_table exp_study_tilings_table, exp_study_methods_table;
 
 /* Writes tilings.csv and methods.csv. Returns 0, or -errno with one line in why. */
