@@ -304,11 +304,13 @@ cachesim: deps ## Build cachesim: the simulator under any program or trace
 	$(Q)echo "$(BUILD)/cachesim is built; $(BUILD)/cachesim --help lists its options, and sim/README.md has examples"
 
 #: make install PREFIX=$HOME/.local
-#: libconvsim (static and shared) with headers and pkg-config file, cachesim, and all that install-sconv installs.
-install: deps ## Install the simulator, libsconv, manuals and tab completion
-	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/cachesim $(BUILD)/libconvsim.so.$(ABI) $(TRACER)
-	$(Q)install -d $(addprefix $(destination)/,bin lib/convsim lib/pkgconfig share/convsim/machines share/bash-completion/completions) $(DESTDIR)$(MANDIR)/man1
-	$(Q)install $(BUILD)/cachesim $(destination)/bin/
+#: libconvsim (static and shared) with headers and pkg-config file, cachesim, all that install-sconv installs, and bench,
+#: sconv-plan and sconv-gen with their data: `bench experiment MODEL=vgg16` runs in any folder and leaves results there.
+#: Nothing is observed then: make builds what that needs.
+install: deps ## Install bench, the simulator, libsconv, manuals and tab completion
+	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(addprefix $(BUILD)/,$(installed_programs)) $(BUILD)/libconvsim.so.$(ABI) $(TRACER)
+	$(Q)install -d $(addprefix $(destination)/,bin lib/convsim lib/pkgconfig share/convsim/machines share/convsim/sim share/bash-completion/completions) $(DESTDIR)$(MANDIR)/man1
+	$(Q)install $(addprefix $(BUILD)/,$(installed_programs)) $(destination)/bin/
 	$(Q)for h in $(public_headers); do install -D -m 644 $$h $(destination)/include/convsim/$$h || exit 1; done
 	$(Q)install $(TRACER) $(destination)/lib/convsim/
 	$(Q)install -m 644 $(call archive,sim) $(destination)/lib/libconvsim.a
@@ -316,6 +318,9 @@ install: deps ## Install the simulator, libsconv, manuals and tab completion
 	$(Q)ln -sf libconvsim.so.$(ABI) $(destination)/lib/libconvsim.so
 	$(Q)sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' sim/programs/convsim.pc.in >$(destination)/lib/pkgconfig/convsim.pc
 	$(Q)install -m 644 sim/machines/*.cfg $(destination)/share/convsim/machines/
+	$(Q)ln -sfn ../machines $(destination)/share/convsim/sim/machines
+	$(Q)for f in $(installed_data); do install -D -m 644 $$f $(destination)/share/convsim/$$f || exit 1; done
+	$(Q).ci/facts | install -m 644 /dev/stdin $(destination)/share/convsim/facts
 	$(Q)install -m 644 sim/programs/cachesim.1 $(DESTDIR)$(MANDIR)/man1/
 	$(Q)for m in $(manuals); do .ci/manual $$m $(VERSION) >$(DESTDIR)$(MANDIR)/man1/$$(basename $$m .in) || exit 1; done
 	$(Q)install -m 644 .ci/completion.bash $(destination)/share/bash-completion/completions/cachesim
@@ -323,9 +328,12 @@ install: deps ## Install the simulator, libsconv, manuals and tab completion
 	$(Q)$(call say_installed,$(installed_files) $(addsuffix /,$(installed_folders)))
 
 # What 'install' puts there, and 'uninstall' takes away.
-manuals := experiments/run/experiment.1.in experiments/emit/sconv-plan.1.in experiments/emit/sconv-gen.1.in
-completed := experiment sconv-plan sconv-gen
-installed_files = $(addprefix $(destination)/,bin/cachesim lib/libconvsim.a lib/libconvsim.so lib/libconvsim.so.$(ABI) lib/pkgconfig/convsim.pc) \
+manuals := experiments/bench/bench.1.in experiments/emit/sconv-plan.1.in experiments/emit/sconv-gen.1.in
+completed := bench sconv-plan sconv-gen
+installed_programs := cachesim $(completed)
+# What bench reads: it finds below share/convsim what is in the project's folder (experiments/setup/exp_elsewhere.h).
+installed_data = $(shell find experiments counters/groups results/reference -type f -regex '.*[.]\(csv\|gp\|txt\|cfg\|css\|js\)')
+installed_files = $(addprefix $(destination)/,$(addprefix bin/,$(installed_programs)) lib/libconvsim.a lib/libconvsim.so lib/libconvsim.so.$(ABI) lib/pkgconfig/convsim.pc) \
                   $(addprefix $(DESTDIR)$(MANDIR)/man1/,cachesim.1 $(notdir $(manuals:.in=))) \
                   $(addprefix $(destination)/share/bash-completion/completions/,cachesim $(completed))
 installed_folders = $(addprefix $(destination)/,include/convsim lib/convsim share/convsim)

@@ -6,18 +6,20 @@
 # other folder by what completed it before.
 # shellcheck shell=bash
 
-# Prints the project's folder that holds a folder or is it; fails outside.
+# Prints the project's folder that holds a folder or is it, or the one with its installed data; fails outside.
 _convolution_root() {
     local folder
     folder=$(cd "${1:-.}" 2>/dev/null && pwd) || return
     while [ -n "$folder" ]; do
         [ -x "$folder/.ci/facts" ] && [ -d "$folder/sim/machines" ] && { printf '%s\n' "$folder"; return; }
+        [ -e "$folder/share/convsim/facts" ] && { printf '%s\n' "$folder/share/convsim"; return; }
         folder=${folder%/*}
     done
     return 1
 }
 
-_convolution_facts() { (cd "$1" && .ci/facts 2>/dev/null); }
+# What .ci/facts says, which `make install` keeps in a file.
+_convolution_facts() { (cd "$1" && { cat facts || .ci/facts; } 2>/dev/null); }
 
 # The layers of a model, or of an own layer table, as LAYER names them.
 _convolution_layers() { # _convolution_layers ROOT MODEL

@@ -231,7 +231,7 @@ static int observe_code(void *ctx, const char *code, struct exp_why *why)
 const char *exp_emit_why_not_observed(const struct exp_emit_watch *w, const struct conv_plan *plan)
 {
     if (access(w->observer, R_OK) || access(w->guest, X_OK))
-        return "the observer and its guest were not built: make observe-code builds them";
+        return "the observer and its guest were not built: make streams does that, in the project's folder";
     if (exp_emulator_for(plan->ukr)->isa != plan->ukr->isa)
         return "the emulator runs code for AVX2 only: UKR=avx2";
     return plan->sconv.options.packs_filters ? "filters are packed before: FILTERS=ahead" : NULL;

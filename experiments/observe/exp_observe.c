@@ -307,7 +307,9 @@ static void share_results(struct exp_observed *o)
 static void find_programs(struct observing *ob, size_t way, const char *const programs[], size_t n)
 {
     struct exp_observed *o = ob->o;
-    const char *why = *ob->options->why_missing ? ob->options->why_missing : "the guest program was not built";
+    const char *why = *ob->options->why_missing
+                          ? ob->options->why_missing
+                          : "the guest program was not built: make does that, in the project's folder";
     bool is_missing = false, is_said = false;
 
     for (size_t i = 0; i < n; i++)

@@ -28,7 +28,19 @@ static bool is_project(const char *folder)
     return true;
 }
 
-/* Stores the nearest folder around this program that is the project's. Returns whether there is one. */
+/* Appends what `make install` puts the project's data into, below PREFIX. Returns whether it fits. */
+static bool append_data(char folder[static PATH_MAX])
+{
+    size_t length = strlen(folder);
+    int n = snprintf(folder + length, PATH_MAX - length, "/share/convsim");
+
+    return n > 0 && (size_t)n < PATH_MAX - length;
+}
+
+/*
+ * Stores the nearest folder around this program that is the project's, or has its installed data. Returns whether there
+ * is one.
+ */
 static bool find_project(char folder[static PATH_MAX])
 {
     ssize_t length = readlink("/proc/self/exe", folder, PATH_MAX - 1);
@@ -37,8 +49,9 @@ static bool find_project(char folder[static PATH_MAX])
     folder[length > 0 ? length : 0] = '\0';
     while ((slash = strrchr(folder, '/')) && slash > folder) {
         *slash = '\0';
-        if (is_project(folder))
+        if (is_project(folder) || (append_data(folder) && is_project(folder)))
             return true;
+        *slash = '\0';
     }
     return false;
 }
@@ -150,7 +163,7 @@ int exp_elsewhere_enter(struct exp_elsewhere *e, const struct exp_option *table,
     if (!find_project(project))
         return exp_fail(why, -ENOENT,
                         "the project's files (experiments/models, sim/machines, ...) are neither in this folder nor "
-                        "around the program; start it in the project's folder");
+                        "around the program; start it in the project's folder, or install it: make install");
     if (!getcwd(here, sizeof here))
         return exp_fail(why, -errno, "this folder has no name: %s", strerror(errno));
     if (take_over(e, table, options, argc, argv, strcmp(here, "/") ? here : ""))

@@ -1,6 +1,7 @@
 /*
  * Programs that are started outside of the project's folder. Layer tables, machines, figures' scripts and recorded
- * numbers are in that folder, so the program goes there; the paths that the user gave stay what they are.
+ * numbers are in that folder, or in PREFIX/share/convsim of an installed program, so the program goes there; the paths
+ * that the user gave stay what they are.
  */
 #ifndef EXPERIMENTS_EXP_ELSEWHERE_H
 #define EXPERIMENTS_EXP_ELSEWHERE_H

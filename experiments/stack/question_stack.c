@@ -81,7 +81,8 @@ static int run(void *session)
         return 0;
     }
     if (!err && (!*s->options.guest || !*s->options.observer))
-        err = exp_fail(&s->why, -EINVAL, "GUEST and OBSERVER are wanted; make stack knows them");
+        err = exp_fail(&s->why, -EINVAL,
+                       "GUEST and OBSERVER are wanted; make stack builds them, in the project's folder");
     if (!err)
         err = exp_model_read(&study->model, s->options.shapes, &s->why);
     study->observer = s->options.observer;

@@ -881,6 +881,38 @@ installed_but_unsaid() { # installed_but_unsaid FOLDER SAID
         END { for (s in said) if (!(s in named)) print "not there: " s }' "$2" -
 }
 
+# Tries the installed bench in a folder of a user: it finds its data and the user's files, and writes nothing beside itself.
+installed_bench() { # installed_bench PREFIX
+    local prefix=$1 there dir
+    there=$(mktemp -d "$work/a user XXX")
+    dir=$there/results/toy/own
+    cp tests/data/three.csv "$there/own.csv"
+    ask() { (cd "$there" && env -u OBSERVER -u GUEST "$prefix/bin/bench" "$@") >"$work/out" 2>"$work/err"; }
+    touch "$work/before"
+    check "installed: bench experiment" ask experiment MODEL=own.csv MACHINE=toy TIMING=0 OBSERVE=sample
+    check "installed: it does not say why nothing was observed" \
+        grep -q '^not observed: the guest program was not built: make does that' "$work/err"
+    check "installed: there is no page" [ -s "$dir/report.html" ]
+    ! command -v gnuplot >/dev/null || check "installed: there is no figure" [ -s "$dir/miss_rates_model.png" ]
+    env -u OBSERVER -u GUEST "$BUILD/bench" experiment MODEL=tests/data/three.csv MACHINE=toy TIMING=0 OBSERVE=sample \
+        "RESULTS=$work/project" >/dev/null 2>&1
+    check "installed: other results than in the project's folder" cmp -s <(grep -v '^#' "$dir/layers.csv" | cut -d, -f2-) \
+        <(grep -v '^#' "$work/project/toy/three/layers.csv" | cut -d, -f2-)
+    check "installed: bench judge" ask judge MODEL=own.csv MACHINE=toy
+    check "installed: there is no judgement: $(tail -n 1 "$work/err")" \
+        [ -n "$(find "$there/results" -path '*judge*' -name verdict.txt)" ]
+    check "installed: a model that comes with it" ask plan LAYER=vgg16:conv3_1 MACHINE=zen3
+    check "installed: recorded numbers of calibrate" ask calibrate MACHINE=zen3
+    check "installed: written beside the program: $(find "$prefix" -newer "$work/before" -type f | head -n 1)" \
+        [ -z "$(find "$prefix" -newer "$work/before" -type f)" ]
+    # shellcheck disable=SC2016  # bash expands it
+    check "installed: tab completion: $(bash --norc -c "$complete_installed" completion "$prefix" 2>&1)" \
+        [ "$(cd / && bash --norc -c "$complete_installed" completion "$prefix" 2>/dev/null)" = vgg16 ]
+}
+# shellcheck disable=SC2016  # bash expands it
+complete_installed='source "$1/share/bash-completion/completions/bench"; COMP_LINE="bench judge MODEL=vg" COMP_WORDBREAKS=" =:"
+    COMP_POINT=${#COMP_LINE} PATH=$1/bin:$PATH; _convolution_program bench MODEL=vg judge; echo "${COMPREPLY[*]}"'
+
 installation() {
     local root=$work/root header
     if [ -n "${SAN:-}${EMULATED:-}" ]; then
@@ -889,9 +921,13 @@ installation() {
     fi
     check "make install" sh -c "make -s BUILD='$BUILD' DESTDIR='$root' PREFIX=/opt/x install >'$work/said'"
     check "what make install put there is not what it says: $(installed_but_unsaid "$root/opt/x" "$work/said")" [ -z "$(installed_but_unsaid "$root/opt/x" "$work/said")" ]
-    check "the manual of experiment is not installed" [ -s "$root/opt/x/share/man/man1/experiment.1" ]
-    check "tab completion is not installed" bash -c "source '$root/opt/x/share/bash-completion/completions/experiment' && complete -p cachesim experiment >'$work/out'"
+    check "the manual of bench is not installed" [ -s "$root/opt/x/share/man/man1/bench.1" ]
+    check "tab completion is not installed" bash -c "source '$root/opt/x/share/bash-completion/completions/bench' && complete -p cachesim bench >'$work/out'"
     check "the installed cachesim finds its machines" sh -c "cd / && '$root/opt/x/bin/cachesim' --machine toy '$PWD/tests/golden/mix.din' >/dev/null"
+    installed_bench "$root/opt/x"
+    mv "$root/opt/x" "$root/opt/moved"
+    installed_bench "$root/opt/moved"
+    mv "$root/opt/moved" "$root/opt/x"
     for header in $(find "$root/opt/x/include/convsim" -name "*.h"); do
         check "$(basename "$header") needs only what is installed" "${CC:-cc}" -std=c17 -fsyntax-only -x c -I"$root/opt/x/include/convsim" "$header"
     done
