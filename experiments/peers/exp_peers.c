@@ -1,5 +1,6 @@
 #include "experiments/peers/exp_peers.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,9 +8,83 @@
 
 #include "experiments/base/exp_error.h"
 #include "experiments/base/exp_program.h"
+#include "experiments/peers/exp_peers_methods.h"
 #include "experiments/peers/exp_peers_run.h"
+#include "experiments/setup/exp_algo.h"
 #include "experiments/setup/exp_tensors.h"
 #include "kernels/shape/sizes.h"
+
+/* ---- the methods ---- */
+
+#define METHOD(number, kind_, name_, head_, note, title_, colour_)                                                     \
+    [number] = { .kind = EXP_PEER_KIND_##kind_, .name = name_, .head = head_, .title = title_, .colour = colour_ },
+
+static const struct {
+    enum exp_peer_kind kind;
+    const char *name, *head;
+    const char *title, *colour; /* NULL: the algorithm's */
+} methods[EXP_N_PEERS] = { EXP_EACH_PEER(METHOD) };
+
+const char *exp_peer_name(enum exp_peer m)
+{
+    assert(m < EXP_N_PEERS);
+    return methods[m].name;
+}
+
+const char *exp_peer_head(enum exp_peer m)
+{
+    assert(m < EXP_N_PEERS);
+    return methods[m].head;
+}
+
+const char *exp_peer_title(enum exp_peer m)
+{
+    assert(m < EXP_N_PEERS);
+    return exp_peer_is_algo(m) ? exp_algo_find(methods[m].name)->title : methods[m].title;
+}
+
+const char *exp_peer_colour(enum exp_peer m)
+{
+    assert(m < EXP_N_PEERS);
+    return exp_peer_is_algo(m) ? exp_algo_find(methods[m].name)->colour : methods[m].colour;
+}
+
+enum exp_peer_kind exp_peer_kind(enum exp_peer m)
+{
+    assert(m < EXP_N_PEERS);
+    return methods[m].kind;
+}
+
+bool exp_peer_is_algo(enum exp_peer m)
+{
+    assert(m < EXP_N_PEERS);
+    return !methods[m].title;
+}
+
+bool exp_peer_is_sconv(enum exp_peer m)
+{
+    return methods[m].kind == EXP_PEER_KIND_SCONV;
+}
+
+bool exp_peer_is_planned(enum exp_peer m)
+{
+    return exp_peer_is_sconv(m) || methods[m].kind == EXP_PEER_KIND_CODE;
+}
+
+bool exp_peer_is_onednn(enum exp_peer m)
+{
+    return methods[m].kind == EXP_PEER_KIND_ONEDNN;
+}
+
+const char *exp_peers_cache_name(enum exp_peers_cache c)
+{
+    static const char *const names[EXP_N_PEERS_CACHES] = { "sweep", "hot" };
+
+    assert(c < EXP_N_PEERS_CACHES);
+    return names[c];
+}
+
+/* ---- a network ---- */
 
 /* ---- memory ---- */
 

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "experiments/base/exp_error.h"
-#include "experiments/peers/exp_peers_files.h"
 #include "experiments/peers/exp_peers_targets.h"
 
 #define N_OF(table) (sizeof(table) / sizeof((table)[0]))

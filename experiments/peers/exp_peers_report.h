@@ -10,7 +10,9 @@
 #include "experiments/base/exp_csv.h"
 #include "experiments/base/exp_error.h"
 #include "experiments/base/exp_outdir.h"
+#include "experiments/base/exp_plot.h"
 #include "experiments/peers/exp_peers.h"
+#include "experiments/record/record.h"
 
 /* One layer, when its tensors are gone. */
 struct exp_peers_row {
@@ -79,5 +81,59 @@ struct exp_peers_total {
 
 struct exp_peers_total exp_peers_total(const struct exp_peers_report *r, size_t model, enum exp_peers_cache c,
                                        enum exp_peer m);
+
+/* ---- figures ---- */
+
+enum { EXP_N_PEERS_VARIABLES = 7 };
+
+/*
+ * Gives the figures of a comparison what they know, as variables of their scripts:
+ *
+ *   peer_names, peer_titles, peer_colours   of all methods, in their order; titles in quotes
+ *   sconv_peers, other_peers                names: of the SConvs, and of what else is compared with Base
+ *   peak_gflops, read_gbytes                the roof: means over the models
+ *
+ * The variables point into text: must stay where it is.
+ */
+struct exp_peers_plot {
+    char text[EXP_N_PEERS_VARIABLES][EXP_N_PEERS * 64];
+    struct exp_plot_variable variable[EXP_N_PEERS_VARIABLES];
+};
+
+void exp_peers_plot_init(struct exp_peers_plot *p, const struct exp_peers_report *r);
+
+/* ---- the files, and what their modules share ---- */
+
+extern const struct rec_table exp_peers_layers_table, exp_peers_samples_table, exp_peers_model_table,
+    exp_peers_phases_table, exp_peers_speedups_table, exp_peers_pointwise_table;
+
+/* Writes the rows of one layer, method and state of the caches to layers.csv and samples.csv, which are open. */
+void exp_peers_put_layer(struct exp_peers_report *r, const struct exp_peers *p, const struct exp_peers_layer *l,
+                         const struct exp_peers_row *row, enum exp_peers_cache c, enum exp_peer m);
+void exp_peers_put_samples(struct exp_peers_report *r, const struct exp_peers *p, const struct exp_peers_layer *l,
+                           enum exp_peers_cache c, enum exp_peer m);
+
+/* Write a whole file about all models. Return 0 or -errno with one line in why. */
+int exp_peers_write_totals(struct exp_peers_report *r, const char *what, struct exp_why *why);
+int exp_peers_write_phases(struct exp_peers_report *r, const char *what, struct exp_why *why);
+int exp_peers_write_curves(struct exp_peers_report *r, bool only_pointwise, const char *what, struct exp_why *why);
+
+/* Describes the sweeps of a model: "63 sweeps: the ratios stand; quiet: ...". */
+void exp_peers_describe_sweeps(const struct exp_peers_model *m, char *text, size_t bytes);
+
+/* Makes a layer's row. Times of a model that was disturbed are no times. */
+struct exp_peers_row exp_peers_make_row(const struct exp_peers_layer *l, size_t model,
+                                        const struct exp_peers_model *of);
+
+/* Decides by the ruler whether a model's times are the core's own: fills ruled and why_disturbed. */
+void exp_peers_model_judge(struct exp_peers_model *model, const struct exp_peers *p);
+
+double exp_peers_percent(uint64_t part, uint64_t whole);
+
+/*
+ * Returns how long Base's calls took in as many sweeps as phases were summed over, in ns. The time of Base's steps is
+ * compared with that. These are medians, as phases have no rounds to choose from.
+ */
+double exp_peers_base_calls_ns(const struct exp_peers_report *r, size_t model);
 
 #endif

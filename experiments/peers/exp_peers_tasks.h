@@ -8,10 +8,23 @@
 #define EXPERIMENTS_EXP_PEERS_TASKS_H
 
 #include "experiments/base/exp_error.h"
-#include "experiments/peers/exp_peers_kept.h"
+#include "experiments/peers/exp_peers.h"
 #include "experiments/peers/exp_peers_report.h"
 #include "experiments/setup/exp_models.h"
+#include "experiments/store/exp_result.h"
 #include "experiments/store/exp_tasks.h"
+
+/* Says where and when a network was timed. */
+struct exp_peers_origin {
+    char on[192];      /* host and CPU model */
+    uint64_t core, at; /* seconds since 1970 */
+};
+
+/* Puts all that exp_peers_measure found, and why methods did not run. Errors are the result's own. */
+void exp_peers_keep(struct exp_result *to, const struct exp_peers *p, const struct exp_peers_origin *o);
+
+/* Reads it back into a network that is planned. Returns 0, -ENOMEM, or -EINVAL if it is of another one. */
+int exp_peers_recall(const struct exp_result *from, struct exp_peers *p, struct exp_peers_origin *o);
 
 struct exp_peers_tasks {
     const struct exp_models *models;

@@ -1,10 +1,10 @@
-/* Sums over the layers of models, and model.csv: exp_peers_report.h, exp_peers_files.h. */
+/* Sums over the layers of models, and model.csv: exp_peers_report.h, exp_peers_report.h. */
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
 #include "experiments/base/exp_error.h"
-#include "experiments/peers/exp_peers_files.h"
+#include "experiments/peers/exp_peers_report.h"
 #include "experiments/report/exp_cells.h"
 
 static struct exp_peers_total total_of_one(const struct exp_peers_report *r, size_t model, enum exp_peers_cache c,

@@ -13,7 +13,6 @@
 #include "experiments/base/exp_error.h"
 #include "experiments/base/exp_program.h"
 #include "experiments/emit/exp_emit_coder.h"
-#include "experiments/peers/exp_peers_plot.h"
 #include "experiments/peers/exp_peers_report.h"
 #include "experiments/peers/exp_peers_targets.h"
 #include "experiments/peers/exp_peers_tasks.h"

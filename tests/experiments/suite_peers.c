@@ -5,9 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiments/peers/exp_peers_files.h"
-#include "experiments/peers/exp_peers_kept.h"
 #include "experiments/peers/exp_peers_report.h"
+#include "experiments/peers/exp_peers_tasks.h"
 #include "experiments/peers/exp_peers_targets.h"
 #include "experiments/setup/exp_phases.h"
 #include "experiments/setup/exp_tensors.h"
