@@ -7,8 +7,87 @@
 
 #include "experiments/base/exp_error.h"
 #include "experiments/base/exp_stats.h"
-#include "experiments/paper/exp_paper_facts.h"
 #include "experiments/paper/exp_paper_formulas.h"
+#include "kernels/csa/csa.h"
+
+/* ---- facts of the bench beside what the paper says of its own, and numbers of a machine file ---- */
+
+static double level_bytes(const struct sim_machine *m, int level)
+{
+    return (double)(m->level[level].n_sets * m->level[level].n_ways * m->level[level].line_bytes);
+}
+
+static double clock_ghz(const struct sim_machine *m, int arg)
+{
+    (void)arg;
+    return m->issue.clock_ghz;
+}
+
+static double peak_gflops(const struct sim_machine *m, int arg)
+{
+    (void)arg;
+    return 2 * m->issue.mac_rows * m->issue.mac_columns * m->issue.mac_instructions_per_cycle * m->issue.clock_ghz;
+}
+
+static void machine_text(const struct sim_machine *m, char *text, size_t bytes)
+{
+    exp_say(text, bytes, "simulated as `%s`: %s", m->name, m->description);
+}
+
+static void kernel_text(const struct sim_machine *m, char *text, size_t bytes)
+{
+    exp_say(text, bytes, "replayed with OpenBLAS's core %s; our own micro-kernel is %s", m->gemm_core, m->ukr);
+}
+
+static void units_text(const struct sim_machine *m, char *text, size_t bytes)
+{
+    exp_say(text, bytes, "%.3g multiply-add instructions of %u x %u per cycle", m->issue.mac_instructions_per_cycle,
+            (unsigned)m->issue.mac_rows, (unsigned)m->issue.mac_columns);
+}
+
+static void cache_share_text(const struct sim_machine *m, char *text, size_t bytes)
+{
+    (void)m;
+    exp_say(text, bytes, "%.2g, all three", csa_default_share);
+}
+
+static void threads_text(const struct sim_machine *m, char *text, size_t bytes)
+{
+    (void)m;
+    exp_say(text, bytes, "1, pinned to a core");
+}
+
+static void dtype_text(const struct sim_machine *m, char *text, size_t bytes)
+{
+    (void)m;
+    exp_say(text, bytes, "float32 (C's float)");
+}
+
+static void compiler_text(const struct sim_machine *m, char *text, size_t bytes)
+{
+    (void)m;
+    exp_say(text, bytes, "%s; OpenBLAS as the distribution compiled it", __VERSION__);
+}
+
+static void counter_text(const struct sim_machine *m, char *text, size_t bytes)
+{
+    (void)m;
+    exp_say(text, bytes, "Linux perf events, where there are counters; recorded on a Zen 3; else none");
+}
+
+static void baseline_text(const struct sim_machine *m, char *text, size_t bytes)
+{
+    (void)m;
+    exp_say(text, bytes, "Caffe's im2col and OpenBLAS's sgemm; `sconv_openblas` runs OpenBLAS's micro-kernel");
+}
+
+static void definition_text(const struct sim_machine *m, char *text, size_t bytes)
+{
+    (void)m;
+    exp_say(text, bytes, "load misses of each level, of all loads");
+}
+
+/* ---- claims ---- */
 
 #define COMPARED EXP_PAPER_COMPARED
 #define TAKEN EXP_PAPER_TAKEN

@@ -6,6 +6,9 @@
 #define EXPERIMENTS_EXP_PAPER_FORMULAS_H
 
 #include <stddef.h>
+#include <stdio.h>
+
+#include "experiments/setup/exp_published.h"
 
 /*
  * Amdahl: how many times as fast the whole is when a part, whose share of the time is `share` (0 to 1), becomes
@@ -23,5 +26,14 @@ double exp_paper_miss_improvement(double base_hit_percent, double own_hit_percen
 struct conv_problem;
 double exp_paper_im2col_bytes(const struct conv_problem *p);
 double exp_paper_input_bytes(const struct conv_problem *p);
+
+/* ---- the paper's numbers against each other: what its other numbers make of a printed one (oddities.def) ---- */
+
+/* Prints them as a Markdown list, the arithmetic shown; then Table 2's whole models against Amdahl's law. */
+void exp_paper_oddities_print(const struct exp_published *p, FILE *out);
+
+/* A published number; NaN if there is none. */
+double exp_paper_published(const struct exp_published *p, const char *figure, const char *model, const char *arch,
+                           const char *metric);
 
 #endif

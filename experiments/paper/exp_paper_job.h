@@ -5,7 +5,7 @@
 #include "experiments/base/exp_error.h"
 #include "experiments/measure/exp_measure.h"
 #include "experiments/observe/exp_observe.h"
-#include "experiments/paper/exp_paper_part.h"
+#include "experiments/paper/exp_paper_cases.h"
 #include "experiments/paper/exp_paper_work.h"
 
 #define EXP_PAPER_ABOUT_FILE "about.txt" /* how a part was made, one line */

@@ -1,11 +1,10 @@
 /*
- * The numbers that the paper makes of such pairs: of a model (exp_paper_models.c), and of all layers
- * (exp_paper_layers.c). A number is NaN where a view has no such column, or no layer with it.
+ * The numbers that the paper makes of such pairs: of a model, and of all layers. A number is NaN where a view has no such column, or no layer with it.
  */
 #ifndef EXPERIMENTS_EXP_PAPER_NUMBERS_H
 #define EXPERIMENTS_EXP_PAPER_NUMBERS_H
 
-#include "experiments/paper/exp_paper_view.h"
+#include "experiments/paper/exp_paper_cases.h"
 
 /* ---- of one model ---- */
 

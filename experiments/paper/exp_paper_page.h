@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "experiments/paper/exp_paper_others.h"
+#include "experiments/paper/exp_paper_other_papers.h"
 #include "experiments/paper/exp_paper_report.h"
 
 struct exp_paper_page {
@@ -18,5 +18,15 @@ int exp_paper_page_print(const void *page, FILE *out);
 
 /* Prints how many of the paper's numbers stand beside which of ours. */
 void exp_paper_page_numbers(const struct exp_paper_findings *f, FILE *out);
+
+/*
+ * Prints the answer: whether the paper's claim holds, that SConv is faster than Base because it misses the caches less.
+ * Only what was timed, counted or replayed through the paper's own caches has a say; estimates have none. It is one
+ * sentence, and a line for each number that it follows from.
+ */
+void exp_paper_answer_print(const struct exp_paper_findings *f, FILE *out);
+
+/* The same with lines that are no longer than a terminal's, of a struct exp_paper_findings. Returns 0 or -ENOMEM. */
+int exp_paper_verdict_print(const void *findings, FILE *out);
 
 #endif

@@ -8,7 +8,6 @@
 #include "experiments/base/exp_error.h"
 #include "experiments/base/exp_stats.h"
 #include "experiments/paper/exp_paper_formulas.h"
-#include "experiments/paper/exp_paper_oddities.h"
 #include "experiments/report/exp_cells.h"
 
 #define N_OF(table) (sizeof(table) / sizeof((table)[0]))

@@ -8,7 +8,6 @@
 #include "experiments/base/exp_error.h"
 #include "experiments/base/exp_program.h"
 #include "experiments/paper/exp_paper_job.h"
-#include "experiments/paper/exp_paper_observed.h"
 #include "experiments/paper/exp_paper_recorded.h"
 #include "experiments/replay/exp_replay.h"
 #include "experiments/setup/exp_machine.h"

@@ -6,7 +6,7 @@
 
 #include "experiments/base/exp_error.h"
 #include "experiments/base/exp_progress.h"
-#include "experiments/paper/exp_paper_part.h"
+#include "experiments/paper/exp_paper_cases.h"
 #include "experiments/setup/exp_models.h"
 #include "experiments/setup/exp_options_shared.h"
 

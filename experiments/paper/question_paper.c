@@ -11,7 +11,6 @@
 #include "experiments/base/exp_error.h"
 #include "experiments/base/exp_program.h"
 #include "experiments/page/exp_page.h"
-#include "experiments/paper/exp_paper_answer.h"
 #include "experiments/paper/exp_paper_page.h"
 #include "experiments/paper/exp_paper_work.h"
 #include "experiments/setup/exp_machine.h"

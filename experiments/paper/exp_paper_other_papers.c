@@ -1,4 +1,4 @@
-#include "experiments/paper/exp_paper_others.h"
+#include "experiments/paper/exp_paper_other_papers.h"
 
 #include <errno.h>
 #include <math.h>
@@ -84,7 +84,7 @@ static const struct other {
     const char *why;
 } others[] = {
 #define OTHER(...) { __VA_ARGS__ },
-#include "experiments/paper/others.def"
+#include "experiments/paper/other_papers.def"
 };
 
 enum { N_OTHERS = sizeof others / sizeof others[0] };

@@ -1,8 +1,8 @@
 /*
  * The numbers of the other papers (experiments/published/others.csv): checked where that can be, else with the reason.
  */
-#ifndef EXPERIMENTS_EXP_PAPER_OTHERS_H
-#define EXPERIMENTS_EXP_PAPER_OTHERS_H
+#ifndef EXPERIMENTS_EXP_PAPER_OTHER_PAPERS_H
+#define EXPERIMENTS_EXP_PAPER_OTHER_PAPERS_H
 
 #include <stdio.h>
 
@@ -12,7 +12,7 @@
 struct exp_paper_others {
     struct exp_table table;
     size_t paper, figure, workload, metric, value; /* columns */
-    size_t n_checked, n_agree, n_unused;           /* unused: no line of others.def fits */
+    size_t n_checked, n_agree, n_unused;           /* unused: no line of other_papers.def fits */
 };
 
 /* Reads the table. Returns 0 or -errno with one line in why. */
