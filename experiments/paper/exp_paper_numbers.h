@@ -1,5 +1,6 @@
 /*
- * The numbers that the paper makes of such pairs: of a model, and of all layers. A number is NaN where a view has no such column, or no layer with it.
+ * The numbers that the paper makes of such pairs: of a model, and of all layers. A number is NaN where a view has no such
+ * column, or no layer with it.
  */
 #ifndef EXPERIMENTS_EXP_PAPER_NUMBERS_H
 #define EXPERIMENTS_EXP_PAPER_NUMBERS_H

@@ -6,7 +6,6 @@
 
 #include "experiments/base/exp_text.h"
 #include "experiments/paper/exp_paper_formulas.h"
-#include "experiments/paper/exp_paper_tables.h"
 
 /* ---- the answer ---- */
 

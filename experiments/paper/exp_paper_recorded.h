@@ -1,6 +1,6 @@
 /*
- * Parts out of what was recorded: what a real computer's counters counted once (exp_counts.h), and what `make experiment`
- * observed of the real binaries under emulation (observed.csv).
+ * Parts out of what was recorded: what a real computer's counters counted once (exp_counts.h), and what
+ * `make experiment` observed of the real binaries under emulation (observed.csv).
  */
 #ifndef EXPERIMENTS_EXP_PAPER_RECORDED_H
 #define EXPERIMENTS_EXP_PAPER_RECORDED_H

@@ -123,7 +123,7 @@ static const struct rec_field number_fields[] = {
       REC_AT(NUMBER, remark) },
 };
 
-/* Numbers of a model, one line each: what makes one of a set, and its argument. NULL: Table 2 of the paper prints it. */
+/* Numbers of a model, one line each: what makes one of a set, its argument. NULL: Table 2 of the paper prints it. */
 #define EACH_MODEL_NUMBER(N)                                                                                           \
     N(conv_speedup, exp_paper_speedup, 0, "", "time of Base over that of the algorithm, all convolutions", "")         \
     N(model_speedup, exp_paper_model_speedup, 0, "",                                                                   \

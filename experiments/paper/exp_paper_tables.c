@@ -1,4 +1,4 @@
-#include "experiments/paper/exp_paper_tables.h"
+#include "experiments/paper/exp_paper_page.h"
 
 #include <math.h>
 #include <stdio.h>

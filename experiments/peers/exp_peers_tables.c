@@ -175,7 +175,7 @@ struct phases_row {
 
 /* clang-format off */
 #define PHASE_FIELDS(m, kind, name, ...) PHASE_FIELDS_OF_##kind(m, name)
-#define PHASE_FIELDS_OF_BASE(m, name)                                                                                        \
+#define PHASE_FIELDS_OF_BASE(m, name)                                                                                  \
     { { "base_im2col_percent", "%", "of base's time, run step by step with OpenBLAS's own routines", "clock" },        \
       PART(m, im2col) },                                                                                               \
     { { "base_packing_percent", "%", "OpenBLAS's copy routines", "clock" }, PART(m, packing) },                        \
@@ -187,7 +187,7 @@ struct phases_row {
 #define PHASE_FIELDS_OF_BASE_BY(m, name)
 #define PHASE_FIELDS_OF_CODE(m, name)
 #define PHASE_FIELDS_OF_ONEDNN(m, name)
-#define PHASE_FIELDS_OF_SCONV(m, name)                                                                                       \
+#define PHASE_FIELDS_OF_SCONV(m, name)                                                                                 \
     { { name "_packing_percent", "%", "of the time of " name ": packing windows", "clock" }, PART(m, packing) },       \
     { { name "_ukr_percent", "%", "micro-kernels", "clock" }, PART(m, ukr) },                                          \
     { { name "_other_percent", "%", "the rest", "clock" }, PART(m, other) },                                           \
@@ -257,7 +257,7 @@ struct curve_row {
 /* clang-format off */
 #define SPEEDUP(m, kind, name, ...) SPEEDUP_OF_##kind(m, name)
 #define SPEEDUP_OF_BASE(m, name) /* what all are compared with */
-#define SPEEDUP_OF_BASE_BY(m, name)                                                                                      \
+#define SPEEDUP_OF_BASE_BY(m, name)                                                                                    \
     { { name, "", "speed-up over base, sweep", "clock" }, REC_NAN_OR(CURVE, speedup[m], why_none[m]) },
 #define SPEEDUP_OF_SCONV SPEEDUP_OF_BASE_BY
 #define SPEEDUP_OF_CODE SPEEDUP_OF_BASE_BY

@@ -309,11 +309,6 @@ static int finish(struct session *s)
     return exp_program_drawn(drawn, &s->why);
 }
 
-static void document(FILE *out)
-{
-    exp_peers_report_document(out);
-}
-
 static int run(void *session)
 {
     struct session *s = session;
@@ -383,7 +378,7 @@ const struct exp_question question_peers = {
     .place = &layout,
     .chapter = { "phases.csv", "beside peers", NULL },
     EXP_SESSION_WITH_ARGV(struct session),
-    .document = document,
+    .document = exp_peers_report_document,
     .run = run,
     .release = release,
 };
