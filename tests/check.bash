@@ -57,9 +57,3 @@ comes_after() { # comes_after FILE LATER EARLIER: lines that match both are in t
 unwrapped() { # unwrapped FILE: its words in one line: what the terminal's width broke is together again
     tr -s ' \n' ' ' <"$1"
 }
-
-documented() { # the program's part of results/columns.md is what it prints; PROGRAM --columns makes it
-    local name=$1
-    check "results/columns.md is not what '$name --columns' prints" \
-        cmp -s <(sed "1,/^<!-- $name -->\$/d; /^<!-- end -->\$/,\$d" results/columns.md) <("$program" --columns)
-}

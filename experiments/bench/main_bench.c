@@ -1,6 +1,6 @@
 /*
- * Every question, by its name: `bench judge MODEL=vgg16`. `bench` alone lists them. A link to this program that has a
- * question's name asks that question.
+ * Every question, by its name: `bench judge MODEL=vgg16`. `bench` alone lists them, and `bench --columns` explains the
+ * files of all. A link to this program that has a question's name asks that question.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,9 +29,21 @@ static const char *base_name(const char *path)
 
 static void list(FILE *out)
 {
-    fprintf(out, "usage: bench QUESTION NAME=VALUE ...   (bench QUESTION --help lists its options)\n\n");
+    fprintf(out, "usage: bench QUESTION NAME=VALUE ...   (bench QUESTION --help lists its options,\n"
+                 "bench --columns prints what the columns of all result files mean)\n\n");
     for (const struct exp_question *const *q = exp_questions; *q; q++)
         fprintf(out, "  %-12s %s\n", (*q)->name, (*q)->asks);
+}
+
+/* Prints what the columns of all questions' files mean: results/columns.md ends with it. */
+static void document(FILE *out)
+{
+    for (const struct exp_question *const *q = exp_questions; *q; q++) {
+        if (!(*q)->document)
+            continue;
+        fprintf(out, "\n## make %s\n", (*q)->target ? (*q)->target : (*q)->name);
+        (*q)->document(out);
+    }
 }
 
 static int refuse(const char *name)
@@ -73,6 +85,10 @@ int main(int argc, char **argv)
         return ask(q, argc, argv);
     if (argc < 2 || !strcmp(argv[1], "--help")) {
         list(stdout);
+        return EXIT_SUCCESS;
+    }
+    if (!strcmp(argv[1], "--columns")) {
+        document(stdout);
         return EXIT_SUCCESS;
     }
     q = find(argv[1]);

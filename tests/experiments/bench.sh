@@ -22,13 +22,13 @@ check "bench lists other questions, or says something else of them" cmp -s <(sed
 "$bench" jugde >"$work/out" 2>"$work/err"
 check "bench jugde does not end with status 2" [ $? -eq 2 ]
 check "bench jugde: $(cat "$work/err")" grep -qx "bench: there is no question 'jugde', did you mean judge? bench lists them" "$work/err"
-for name in "${questions[@]}"; do
-    "$bench" "$name" --help >"$work/help" 2>"$work/err"
-    check "bench $name --help: exit status $?" [ $? -eq 0 ]
-    check "make help and bench $name --help differ: $(diff <(sed -n 's/^  \([A-Z-][^ ]*\) */\1 /p' "$work/help" | sort) \
-        <(facts '$1 ~ /^(variable|handed|flag)$/ && $2 == "'"$name"'" { print $3 " " $4 }' | sort) | head -n 2)" \
+for question in "${questions[@]}"; do
+    "$bench" "$question" --help >"$work/help" 2>"$work/err"
+    check "bench $question --help: exit status $?" [ $? -eq 0 ]
+    check "make help and bench $question --help differ: $(diff <(sed -n 's/^  \([A-Z-][^ ]*\) */\1 /p' "$work/help" | sort) \
+        <(facts '$1 ~ /^(variable|handed|flag)$/ && $2 == "'"$question"'" { print $3 " " $4 }' | sort) | head -n 2)" \
         cmp -s <(sed -n 's/^  \([A-Z-][^ ]*\) */\1 /p' "$work/help" | sort) \
-        <(facts '$1 ~ /^(variable|handed|flag)$/ && $2 == "'"$name"'" { print $3 " " $4 }' | sort)
+        <(facts '$1 ~ /^(variable|handed|flag)$/ && $2 == "'"$question"'" { print $3 " " $4 }' | sort)
 done
 ln -s "$(realpath "$bench")" "$work/judge"
 check "a link that is called judge asks another question" cmp -s <("$work/judge" --help) <("$bench" judge --help)
@@ -37,6 +37,15 @@ check "... nor the second" grep -q '^sweep: VARY is missing: for example VARY=' 
 check "... one of several" grep -q '^sconv-gen: LAYER is missing: for example LAYER=vgg16:conv3_1' <("$bench" gen 2>&1)
 
 # ---- the texts ----
+
+# bench --columns >>results/columns.md, behind its words, makes the page.
+"$bench" --columns >"$work/columns"
+check "results/columns.md is not what bench --columns prints: $(diff <(sed '1,/^<!-- bench --columns -->$/d' results/columns.md) "$work/columns" |
+    sed -n 2p)" cmp -s <(sed '1,/^<!-- bench --columns -->$/d' results/columns.md) "$work/columns"
+while read -r target; do
+    check "bench --columns does not explain the files of make $target" grep -qx "## make $target" "$work/columns"
+    check "results/columns.md does not list make $target" grep -q "](#make-$target)" results/columns.md
+done < <(facts '$1 == "question" { target = $2 } $1 == "flag" && $3 == "--columns" { print target }')
 
 while read -r target; do
     check "experiments/README.md has no row for make $target" grep -q "^|.*\`make $target\`" experiments/README.md

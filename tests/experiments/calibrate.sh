@@ -36,7 +36,6 @@ refuses_less 'limit: 1\nfit: 3\n' LIMIT=1 # two sweeps
 refuses_less 'rounds: 41\n' LIMIT=59
 refuses_less 'rounds: 41\n' FIT=0
 refuses "cannot write '$work/no/my.cfg'" MACHINE=spr ROWS=no "OUT=$work/no/my.cfg"
-documented calibrate
 
 run() { # run ARGUMENTS...: succeeds
     "$calibrate" "RESULTS=$work/results" "$@" >"$work/out" 2>"$work/err" </dev/null

@@ -631,7 +631,6 @@ several() {
 }
 
 documentation() {
-    documented experiment
     check "experiment --help" sh -c "'$experiment' --help | grep -q MODEL"
 }
 

@@ -97,6 +97,5 @@ check "a broken table: not one line that names it: $(cat "$work/err")" [ "$(wc -
 check "the comparison before it is still there" test -s "$dir/compare.html"
 check "each pair has a folder of its own" [ "$(find "$work/results/host/compare" -name compare.csv | wc -l)" -ge 3 ]
 
-documented compare
 echo "compare: $passed passed, $failed failed"
 [ "$failed" -eq 0 ]

@@ -41,7 +41,6 @@ check "the schema has the keys that are written, and no others" \
 # ---- sconv-streams ----
 
 program=${STREAMS:-$(dirname "$plan")/sconv-streams}
-documented sconv-streams
 refuses "were not built" OBSERVER=no/such/observer.so GUEST=no/such/guest "RESULTS=$work/results"
 refuses "UKR=avx2" OBSERVER=/dev/null "GUEST=$plan" UKR=avx512 "RESULTS=$work/results"
 check "nothing is half-written" [ ! -e "$work/results" ]
@@ -101,7 +100,6 @@ rm -rf "$work/results"
 # ---- sconv-gen ----
 
 program=$gen
-documented sconv-gen
 toy="MODEL=tests/data/three.csv MACHINE=toy UKR=ref"
 refuses "LAYER is missing"
 refuses "must be c, mlir, mlir_external or mlir_linalg, not 'rust'" --layer vgg16:conv1_1 --emit rust

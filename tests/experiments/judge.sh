@@ -133,6 +133,5 @@ cp tests/data/three.csv "$work/other.csv"
 check "the verdict does not name two models: $(grep VERDICT "$work/out")" grep -q '^VERDICT for toy, three and other: ' "$work/out"
 
 check "judge --help" bash -c "'$judge' --help | grep -q MODEL"
-documented judge
 echo "judge: $passed passed, $failed failed"
 [ "$failed" -eq 0 ]

@@ -109,6 +109,5 @@ check "times are not replaced by none: exit status $?, not 2" [ $? -eq 2 ]
 check "... in one line: $(cat "$work/err")" grep -q "^paper: '$dir' holds times, .*TIMING=0.*: set another RESULTS, or remove the folder" "$work/err"
 "$paper" "$three" TIMING=0 "RESULTS=$work/results" >/dev/full 2>"$work/err"
 check "a page that nobody reads: exit status $?, not 2" [ $? -eq 2 ]
-documented paper
 echo "paper: $passed passed, $failed failed"
 [ "$failed" -eq 0 ]

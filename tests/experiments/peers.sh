@@ -67,7 +67,6 @@ check "how many timings were taken again is said" grep -qE '^three: (not measure
 check "the portable kernels" "$peers" "RESULTS=$work/ref" MODEL=tests/data/three.csv REPS=1 HOT=0 RULER=0 UKR=ref >/dev/null 2>"$work/err"
 check "are in every plan" [ "$(grep -c '__ref' "$work/ref/host/peers/three/layers.csv")" -ge 6 ]
 
-documented peers
 check "every column is documented" [ "$(cat "$dir"/{layers,samples,model,phases,speedups,speedups_pointwise,targets}.csv | grep -c '^# column')" \
     -eq "$("$peers" --columns | grep -c '^| `')" ]
 

@@ -97,6 +97,5 @@ fi
 "$polydl" "RESULTS=$work/results" MODEL=gemm LAYERS='*_128_*' VARIANTS='i.64 j.64 k.64' TIMING=0 MACHINE=toy >"$work/out" 2>"$work/err"
 check "a GEMM is simulated: $(tail -1 "$work/err")" [ "$(rows "$work/results/toy/polydl/gemm,~_128_~" variants.csv)" -eq 1 ]
 
-documented polydl
 echo "$name: $passed passed, $failed failed"
 [ "$failed" -eq 0 ]

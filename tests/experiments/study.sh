@@ -72,7 +72,6 @@ check "... in one line: $(cat "$work/err")" grep -q "^study: '.*/host/study/thre
 status=$?
 check "layers without times: exit status $status: $(tail -1 "$work/err")" [ "$status" -eq 0 ]
 check "... are said to have none" grep -q "^No times of these layers are recorded" "$work/out"
-documented study
 
 echo "study: $passed passed, $failed failed"
 [ "$failed" -eq 0 ]

@@ -167,8 +167,6 @@ for run in cold:12 network:4; do
     done
 done
 
-documented sweep
-
 # Cores that have the last level in common: one is the machine as it is, several divide the work, and Base has no shares.
 column() { csv_rows "$dir/configs.csv" | awk -F, -v name="$1" -v row="sconv_tuned,$2," 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) c = i; next }
     index($0, row) { print $c }'; }

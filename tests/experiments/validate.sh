@@ -128,6 +128,5 @@ check "a missing count stays missing" grep -q '^squeezenet,2,fire2/squeeze1x1,ba
 rm -rf "$work/results"
 refuses "has no counts with warm caches" "COUNTS=$work/few" CACHE=warm
 
-documented validate
 echo "validate: $passed passed, $failed failed"
 [ "$failed" -eq 0 ]
