@@ -331,7 +331,7 @@ install: deps ## Install bench, the simulator, libsconv, manuals and tab complet
 manuals := experiments/bench/bench.1.in experiments/emit/sconv-plan.1.in experiments/emit/sconv-gen.1.in
 completed := bench sconv-plan sconv-gen
 installed_programs := cachesim $(completed)
-# What bench reads: it finds below share/convsim what is in the project's folder (experiments/setup/exp_elsewhere.h).
+# What bench reads: it finds below share/convsim what is in the project's folder (experiments/setup/exp_main.c).
 installed_data = $(shell find experiments counters/groups results/reference -type f -regex '.*[.]\(csv\|gp\|txt\|cfg\|css\|js\)')
 installed_files = $(addprefix $(destination)/,$(addprefix bin/,$(installed_programs)) lib/libconvsim.a lib/libconvsim.so lib/libconvsim.so.$(ABI) lib/pkgconfig/convsim.pc) \
                   $(addprefix $(DESTDIR)$(MANDIR)/man1/,cachesim.1 $(notdir $(manuals:.in=))) \

@@ -12,12 +12,12 @@
 #include "counters/host/ctr_tick.h"
 #include "counters/host/ctr_timer.h"
 #include "experiments/base/exp_error.h"
-#include "experiments/setup/exp_options_shared.h"
 #include "experiments/base/exp_file.h"
 #include "experiments/base/exp_program.h"
 #include "experiments/base/exp_text.h"
 #include "experiments/calibrate/exp_timing.h"
-#include "experiments/setup/exp_machines.h"
+#include "experiments/setup/exp_machine.h"
+#include "experiments/setup/exp_options_shared.h"
 
 enum {
     LEAST_SPEED_ROUNDS = 3,

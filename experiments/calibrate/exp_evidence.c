@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "experiments/base/exp_error.h"
-#include "experiments/setup/exp_machines.h"
+#include "experiments/setup/exp_machine.h"
 #include "sim/prefetch/prefetch.h"
 
 /* ---- a hill climb ---- */

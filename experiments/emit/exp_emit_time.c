@@ -10,7 +10,7 @@
 #include "experiments/base/exp_error.h"
 #include "experiments/base/exp_program.h"
 #include "experiments/base/exp_stats.h"
-#include "experiments/setup/exp_plan_text.h"
+#include "experiments/setup/exp_case.h"
 #include "experiments/setup/exp_tensors.h"
 #include "kernels/backend/backend.h"
 #include "kernels/nest/nest.h"

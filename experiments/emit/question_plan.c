@@ -8,8 +8,8 @@
 #include "experiments/base/exp_error.h"
 #include "experiments/base/exp_file.h"
 #include "experiments/emit/exp_emit_plans.h"
+#include "experiments/setup/exp_case.h"
 #include "experiments/setup/exp_main.h"
-#include "experiments/setup/exp_plan_text.h"
 #include "kernels/emit/plan_json.h"
 
 struct session {

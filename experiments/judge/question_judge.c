@@ -16,8 +16,8 @@
 #include "experiments/replay/exp_replay.h"
 #include "experiments/setup/exp_machine.h"
 #include "experiments/setup/exp_main.h"
+#include "experiments/setup/exp_model.h"
 #include "experiments/setup/exp_options_shared.h"
-#include "experiments/setup/exp_models.h"
 
 extern const struct exp_question question_judge;
 

@@ -3,7 +3,7 @@
 #define EXPERIMENTS_EXP_OBSERVED_RESULT_H
 
 #include "counters/observe/obs_result.h"
-#include "experiments/store/exp_result.h"
+#include "experiments/store/exp_store.h"
 #include "sim/machine/machine.h"
 
 /*

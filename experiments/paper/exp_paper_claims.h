@@ -6,7 +6,7 @@
 #define EXPERIMENTS_EXP_PAPER_CLAIMS_H
 
 #include "experiments/paper/exp_paper_numbers.h"
-#include "experiments/setup/exp_models.h"
+#include "experiments/setup/exp_model.h"
 #include "experiments/setup/exp_published.h"
 
 enum exp_paper_section {

@@ -11,8 +11,7 @@
 #include "experiments/base/exp_outdir.h"
 #include "experiments/base/exp_text.h"
 #include "experiments/observe/exp_observe_report.h"
-#include "experiments/setup/exp_part.h"
-#include "experiments/setup/exp_plan_text.h"
+#include "experiments/setup/exp_case.h"
 #include "experiments/setup/exp_results.h"
 
 enum exp_cache_state exp_paper_job_caches(const struct exp_paper_job *j)

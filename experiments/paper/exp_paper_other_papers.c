@@ -8,7 +8,7 @@
 
 #include "experiments/base/exp_error.h"
 #include "experiments/paper/exp_paper_formulas.h"
-#include "experiments/setup/exp_models.h"
+#include "experiments/setup/exp_model.h"
 
 int exp_paper_others_read(struct exp_paper_others *o, const char *experiments_dir, struct exp_why *why)
 {

@@ -7,7 +7,7 @@
 
 #include "experiments/base/exp_error.h"
 #include "experiments/paper/exp_paper_cases.h"
-#include "experiments/setup/exp_models.h"
+#include "experiments/setup/exp_model.h"
 
 /*
  * Adds rows for the layers that have counts: cycles, loads, and lines that demand brought into L1 as its misses. Models

@@ -12,7 +12,7 @@
 #include "experiments/replay/exp_replay.h"
 #include "experiments/setup/exp_machine.h"
 #include "experiments/setup/exp_main.h"
-#include "experiments/setup/exp_part.h"
+#include "experiments/setup/exp_results.h"
 
 struct exp_rounds exp_paper_rounds_asked(const struct exp_paper_options *o)
 {

@@ -7,7 +7,7 @@
 #include "experiments/base/exp_error.h"
 #include "experiments/base/exp_progress.h"
 #include "experiments/paper/exp_paper_cases.h"
-#include "experiments/setup/exp_models.h"
+#include "experiments/setup/exp_model.h"
 #include "experiments/setup/exp_options_shared.h"
 
 /* Holds what the user asked for. */

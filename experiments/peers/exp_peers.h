@@ -12,14 +12,13 @@
 
 #include "experiments/base/exp_bench.h"
 #include "experiments/base/exp_error.h"
-#include "experiments/setup/exp_case.h"
+#include "experiments/base/exp_progress.h"
+#include "experiments/base/exp_stats.h"
 #include "experiments/measure/exp_disturbance.h"
 #include "experiments/measure/exp_dnnl.h"
 #include "experiments/measure/exp_ruler.h"
 #include "experiments/peers/exp_peers_methods.h"
-#include "experiments/setup/exp_phases.h"
-#include "experiments/base/exp_progress.h"
-#include "experiments/base/exp_stats.h"
+#include "experiments/setup/exp_case.h"
 #include "kernels/ukr/peak.h"
 
 /* The times of one layer by one method. */

@@ -10,8 +10,8 @@
 #include "experiments/base/exp_error.h"
 #include "experiments/peers/exp_peers.h"
 #include "experiments/peers/exp_peers_report.h"
-#include "experiments/setup/exp_models.h"
-#include "experiments/store/exp_result.h"
+#include "experiments/setup/exp_model.h"
+#include "experiments/store/exp_store.h"
 #include "experiments/store/exp_tasks.h"
 
 /* Says where and when a network was timed. */

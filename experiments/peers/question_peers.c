@@ -18,9 +18,9 @@
 #include "experiments/peers/exp_peers_tasks.h"
 #include "experiments/setup/exp_machine.h"
 #include "experiments/setup/exp_main.h"
+#include "experiments/setup/exp_model.h"
 #include "experiments/setup/exp_options_shared.h"
-#include "experiments/setup/exp_models.h"
-#include "experiments/store/exp_lease.h"
+#include "experiments/store/exp_store.h"
 #include "experiments/store/exp_slurm.h"
 #include "kernels/ukr/dispatch.h"
 

@@ -9,8 +9,8 @@
 
 #include "experiments/base/exp_error.h"
 #include "experiments/base/exp_text.h"
-#include "experiments/setup/exp_descriptor.h"
 #include "experiments/setup/exp_main.h"
+#include "experiments/setup/exp_model_build.h"
 
 /* PolyDL's, and its matrix multiplications. */
 static const char *const known[] = { "alexnet",  "fastrcnn", "googlenetv1", "googlenetv3", "maskrcnn", "mobilenet",

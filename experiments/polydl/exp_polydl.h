@@ -13,7 +13,7 @@
 
 #include "experiments/base/exp_error.h"
 #include "experiments/polydl/exp_variants.h"
-#include "experiments/setup/exp_models.h"
+#include "experiments/setup/exp_model.h"
 #include "sim/base/stats.h"
 #include "sim/machine/machine.h"
 

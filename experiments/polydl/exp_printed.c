@@ -10,7 +10,7 @@
 #include "experiments/base/exp_stats.h"
 #include "experiments/base/exp_table.h"
 #include "experiments/polydl/fused/exp_fused.h"
-#include "experiments/setup/exp_models.h"
+#include "experiments/setup/exp_model.h"
 
 /*
  * Facts are what printed.csv has of ours that is no speed of a pick: what was run, what analyses took, what fusing

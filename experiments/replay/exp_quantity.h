@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-#include "experiments/store/exp_result.h"
+#include "experiments/store/exp_store.h"
 #include "sim/machine/machine.h"
 #include "sim/base/stats.h"
 

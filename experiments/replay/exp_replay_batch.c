@@ -10,8 +10,8 @@
 #include "experiments/base/exp_program.h"
 #include "experiments/base/exp_text.h"
 #include "experiments/replay/exp_quantity.h"
-#include "experiments/setup/exp_plan_text.h"
-#include "experiments/store/exp_task_list.h"
+#include "experiments/setup/exp_case.h"
+#include "experiments/store/exp_tasks.h"
 
 struct stream {
     size_t experiment, index;

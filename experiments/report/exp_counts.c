@@ -10,7 +10,7 @@
 #include "experiments/base/exp_error.h"
 #include "experiments/base/exp_text.h"
 #include "experiments/report/exp_counts_files.h"
-#include "experiments/setup/exp_plan_text.h"
+#include "experiments/setup/exp_case.h"
 
 static int compare_keys(const void *a, const void *b)
 {

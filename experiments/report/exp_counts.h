@@ -9,7 +9,7 @@
  *                    replay with: MACHINE=zen3 UKR=avx2 CORE=Haswell FILTERS=ahead
  *                The last is what the command line needs so that the plans of today are those that ran. MACHINE is a
  *                name in sim/machines, or a .cfg file of the folder.
- *   plans.csv    model, layer_index, layer, macs, algo, plan (exp_plan_text.h): what ran; a row per layer and algorithm
+ *   plans.csv    model, layer_index, layer, macs, algo, plan (exp_case.h): what ran; a row per layer and algorithm
  *   stack.csv    may be missing: what the compiled code that was counted does on its stack (exp_stack.h)
  *   counts.csv   model, caches, layer_index, algo, quantity, count: what was counted in one run; a row for each.
  *                Quantities are those of counters/group/ctr_quantity.h; a count is a whole number, or "not available:

@@ -2,7 +2,7 @@
 #include "counters/group/ctr_quantity.h"
 #include "experiments/report/exp_cells.h"
 #include "experiments/report/exp_counts_files.h"
-#include "experiments/setup/exp_plan_text.h"
+#include "experiments/setup/exp_case.h"
 
 #define PLAN struct exp_plans_row
 

@@ -7,7 +7,121 @@
 
 #include "counters/group/ctr_quantity.h"
 #include "experiments/base/exp_error.h"
+#include "kernels/csa/csa2.h"
 #include "kernels/emit/program.h"
+#include "kernels/ukr/dispatch.h"
+
+uint64_t exp_phases_packing_ns(const struct exp_phases *x)
+{
+    return x->step_ns[CONV_STEP_PACK_WINDOWS] + x->step_ns[CONV_STEP_PACK_FILTERS] + x->step_ns[CONV_STEP_PACK_MATRIX];
+}
+
+uint64_t exp_phases_kernel_ns(const struct exp_phases *x)
+{
+    return x->step_ns[CONV_STEP_UKR] + x->step_ns[CONV_STEP_DIRECT];
+}
+
+uint64_t exp_phases_other_ns(const struct exp_phases *x)
+{
+    return x->total_ns - exp_phases_packing_ns(x) - x->step_ns[CONV_STEP_IM2COL] - exp_phases_kernel_ns(x);
+}
+
+void exp_phases_add(struct exp_phases *sum, const struct exp_phases *x)
+{
+    for (int k = 0; k < CONV_N_STEP_KINDS; k++)
+        sum->step_ns[k] += x->step_ns[k];
+    sum->total_ns += x->total_ns;
+}
+
+int exp_phases_find_parts(struct conv_blas_parts *parts, const struct exp_setup *s, struct exp_why *why)
+{
+    if (!s->core || !conv_gemm_core_find(s->blas.core))
+        return exp_fail(why, -ENOENT, "the blocking of OpenBLAS core %s is not on record", s->blas.core);
+    if (strcmp(s->core->name, s->blas.core))
+        return exp_fail(why, -ENOENT, "OpenBLAS runs core %s and the plan is of core %s; CORE=%s plans for it",
+                        s->blas.core, s->core->name, s->blas.core);
+    return conv_blas_parts_find(parts, &s->blas, s->blas.core, why->text, sizeof why->text);
+}
+
+struct timed {
+    struct conv_backend base;
+    struct conv_backend *inner;
+    struct conv_blas_exec *gathers; /* NULL, or inner, whose gathered micro-kernels run before the kind changes */
+    uint64_t (*now_ns)(void);
+    struct exp_phases *phases;
+    enum conv_step_kind kind; /* CONV_N_STEP_KINDS: none yet */
+    uint64_t since_ns;
+};
+
+static void change_kind(struct timed *t, enum conv_step_kind kind)
+{
+    uint64_t now;
+
+    if (t->gathers)
+        conv_blas_exec_flush(t->gathers);
+    now = t->now_ns();
+    if (t->kind < CONV_N_STEP_KINDS)
+        t->phases->step_ns[t->kind] += now - t->since_ns;
+    t->kind = kind;
+    t->since_ns = now;
+}
+
+static int step(struct conv_backend *self, const struct conv_step *s)
+{
+    struct timed *t = (struct timed *)self;
+
+    if (s->kind != t->kind)
+        change_kind(t, s->kind);
+    return t->inner->step(t->inner, s);
+}
+
+static int step_run(struct conv_backend *self, const struct conv_run *r)
+{
+    struct timed *t = (struct timed *)self;
+
+    if (r->step.kind != t->kind)
+        change_kind(t, r->step.kind);
+    return conv_backend_run(t->inner, r);
+}
+
+static int run(const struct conv_plan *plan, struct timed *t)
+{
+    uint64_t start = t->now_ns();
+    int err;
+
+    *t->phases = (struct exp_phases){ 0 };
+    err = conv_nest_run(plan, &t->base);
+    change_kind(t, CONV_N_STEP_KINDS);
+    t->phases->total_ns = t->since_ns - start;
+    return err;
+}
+
+int exp_phases_run(const struct conv_plan *plan, const struct conv_binding *bind, uint64_t (*now_ns)(void),
+                   struct exp_phases *phases)
+{
+    struct conv_exec exec;
+    struct timed t = {
+        .base = { step, step_run }, .inner = &exec.base, .now_ns = now_ns, .phases = phases, .kind = CONV_N_STEP_KINDS
+    };
+
+    conv_exec_init(&exec, plan, bind);
+    return run(plan, &t);
+}
+
+int exp_phases_run_base(const struct conv_plan *plan, const struct conv_binding *bind,
+                        const struct conv_blas_parts *parts, uint64_t (*now_ns)(void), struct exp_phases *phases)
+{
+    struct conv_blas_exec exec;
+    struct timed t = { .base = { step, step_run },
+                       .inner = &exec.base,
+                       .gathers = &exec,
+                       .now_ns = now_ns,
+                       .phases = phases,
+                       .kind = CONV_N_STEP_KINDS };
+
+    conv_blas_exec_init(&exec, plan, bind, parts);
+    return run(plan, &t);
+}
 
 const char *exp_count_name(enum exp_count c)
 {
@@ -183,4 +297,70 @@ void exp_experiment_say_unwritten(const struct exp_experiment *e, const struct e
         snprintf(text, bytes,
                  "%s: the paper's plan, not libsconv's, on %zu of %zu layers, of which the first is '%s' with %s: %s",
                  gen->name, n, n_all, first, kernel, why);
+}
+
+static void write_sconv(const struct conv_plan *plan, char *text)
+{
+    const struct csa_tiling *t = &plan->sconv.tiling;
+    const struct conv_pack_windows *usual = conv_pack_windows_for(&plan->view, plan->ukr);
+
+    snprintf(text, EXP_PLAN_TEXT_BYTES, "%s %s nc=%zu k2=%zu k3=%zu %s%s%s%s", conv_plan_kernel_name(plan),
+             t->schedule == CSA_IS ? "is" : "ws", t->n_c, t->k2, t->k3, conv_plan_windows_name(plan),
+             plan->sconv.options.packs_filters ? ", filters too" : "",
+             plan->sconv.options.prefetches ? ", prefetching" : "",
+             plan->sconv.pack_windows == usual ? "" : ", one by one");
+}
+
+static void write_gemm(const struct conv_plan *plan, char *text)
+{
+    snprintf(text, EXP_PLAN_TEXT_BYTES, "%s gemm p=%zu q=%zu r=%zu %s", conv_plan_kernel_name(plan), plan->gemm.core->p,
+             plan->gemm.core->q, plan->gemm.core->r, plan->gemm.needs_im2col ? "lowered" : "in place");
+}
+
+static void write_direct(const struct conv_plan *plan, char *text)
+{
+    snprintf(text, EXP_PLAN_TEXT_BYTES, "%s direct rows=%zu groups=%zu", conv_plan_kernel_name(plan), plan->direct.rows,
+             plan->direct.groups);
+}
+
+void exp_plan_text(const struct conv_plan *plan, char text[EXP_PLAN_TEXT_BYTES])
+{
+    static void (*const writers[])(const struct conv_plan *, char *) = {
+        [CONV_SCONV] = write_sconv,
+        [CONV_GEMM] = write_gemm,
+        [CONV_DIRECT] = write_direct,
+    };
+
+    writers[plan->algorithm](plan, text);
+}
+
+static const struct conv_ukr *find_ukr(const struct conv_plan *other, const char *name)
+{
+    return !strcmp(conv_plan_kernel_name(other), name) ? other->ukr : conv_ukr_find(name);
+}
+
+int exp_plan_of_text(struct conv_plan *plan, const struct conv_plan *other, const char *text)
+{
+    char name[64], schedule[4], made[EXP_PLAN_TEXT_BYTES];
+    size_t n_c, k2, k3;
+    const struct conv_ukr *ukr;
+    struct conv_sconv_options options;
+    struct csa_tiling tiling;
+
+    if (sscanf(text, "%63s %3s nc=%zu k2=%zu k3=%zu", name, schedule, &n_c, &k2, &k3) != 5)
+        return -EINVAL;
+    ukr = find_ukr(other, name);
+    if (!ukr)
+        return -EINVAL;
+    tiling = csa2_tiling(&other->problem, ukr, strcmp(schedule, "is") ? CSA_WS : CSA_IS, n_c, k2, k3);
+    options = (struct conv_sconv_options){
+        .packs_filters = strstr(text, ", filters too") != NULL,
+        .reads_in_place = strstr(text, " in place") != NULL,
+        .prefetches = strstr(text, ", prefetching") != NULL,
+        .skips_padding = strstr(text, " without rows of padding") != NULL,
+    };
+    if (conv_plan_sconv_with(plan, &other->problem, ukr, &tiling, &options))
+        return -EINVAL;
+    exp_plan_text(plan, made);
+    return strcmp(made, text) ? -EINVAL : 0;
 }

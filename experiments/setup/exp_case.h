@@ -13,9 +13,41 @@
 #include "experiments/base/exp_stats.h"
 #include "experiments/setup/exp_algo.h"
 #include "experiments/setup/exp_model.h"
-#include "experiments/setup/exp_phases.h"
+#include "kernels/backend/backend.h"
+#include "kernels/backend/backend_blas.h"
 #include "kernels/plan/plan.h"
 #include "sim/base/stats.h"
+
+/*
+ * Finds where the time of one convolution goes: a back-end that executes and adds up the time per kind of step. The
+ * clock is read only where the kind changes, so that a row of micro-kernels costs two readings; the nest's own time
+ * counts as its step's.
+ */
+
+struct exp_phases {
+    uint64_t step_ns[CONV_N_STEP_KINDS];
+    uint64_t total_ns; /* what no kind claims is the start and the end */
+};
+
+uint64_t exp_phases_packing_ns(const struct exp_phases *x); /* windows, filters, OpenBLAS's copies of the matrix */
+uint64_t exp_phases_kernel_ns(const struct exp_phases *x);  /* micro-kernels and direct kernels */
+uint64_t exp_phases_other_ns(const struct exp_phases *x);   /* neither im2col nor packing nor kernels */
+
+void exp_phases_add(struct exp_phases *sum, const struct exp_phases *x);
+
+/* Runs a plan's nest. Returns what the nest returned. */
+int exp_phases_run(const struct conv_plan *plan, const struct conv_binding *bind, uint64_t (*now_ns)(void),
+                   struct exp_phases *phases);
+
+/*
+ * Finds the routines that the baseline's steps need. They are known only where the blocking of the very core that runs
+ * is on record. Returns 0, or -ENOENT with one line in why.
+ */
+int exp_phases_find_parts(struct conv_blas_parts *parts, const struct exp_setup *s, struct exp_why *why);
+
+/* Runs the baseline step by step with OpenBLAS's own routines; plan as conv_blas_exec wants it. */
+int exp_phases_run_base(const struct conv_plan *plan, const struct conv_binding *bind,
+                        const struct conv_blas_parts *parts, uint64_t (*now_ns)(void), struct exp_phases *phases);
 
 /*
  * The counts that are kept, by their metric names: those of the CACHE and SOFTWARE event groups, which are reported;
@@ -128,5 +160,22 @@ struct exp_ratio exp_case_speedup(const struct exp_experiment *e, const struct e
  * none.
  */
 void exp_experiment_say_unwritten(const struct exp_experiment *e, const struct exp_setup *s, char *text, size_t bytes);
+
+/* A plan in one line, which a later reader can plan again when the same layer would be planned another way. */
+
+enum { EXP_PLAN_TEXT_BYTES = 160 };
+
+/*
+ * Writes what is replayed: "f32_16x6__avx2 is nc=3 k2=11 k3=3136 packed", "openblas_Haswell gemm p=320 q=320 r=104512
+ * lowered", "<direct kernel> direct rows=7 groups=4". Plans of one layer
+ * that differ have different texts.
+ */
+void exp_plan_text(const struct conv_plan *plan, char text[EXP_PLAN_TEXT_BYTES]);
+
+/*
+ * Plans the layer of another plan as a text says, if the text is that of an SConv plan. Returns 0; -EINVAL if it is
+ * not, or if this program would not make such a plan of this layer: plans of the result have that very text.
+ */
+int exp_plan_of_text(struct conv_plan *plan, const struct conv_plan *other, const char *text);
 
 #endif

@@ -7,7 +7,7 @@
 #include "counters/host/ctr_emulated.h"
 #include "experiments/base/exp_error.h"
 #include "experiments/base/exp_text.h"
-#include "experiments/setup/exp_machines.h"
+#include "sim/machine/machine_folder.h"
 #include "sim/machine/machine_here.h"
 
 static bool is_host(const char *which)
@@ -104,4 +104,12 @@ int exp_machine_why_not_here(const struct sim_machine *m, struct exp_why *why)
             err = compare_level(m, &here, i, why);
     }
     return err;
+}
+
+/* ---- all machine files of a folder ---- */
+
+int exp_machines_each(const char *folder, int (*visit)(void *ctx, const char *path, const struct sim_machine *m),
+                      void *ctx, struct exp_why *why)
+{
+    return sim_machines_each(folder, visit, ctx, why->text, sizeof why->text);
 }

@@ -1,4 +1,4 @@
-/* The machine that MACHINE= names. */
+/* The machine that MACHINE= names, and all machine files of a folder. */
 #ifndef EXPERIMENTS_EXP_MACHINE_H
 #define EXPERIMENTS_EXP_MACHINE_H
 
@@ -24,5 +24,17 @@ char *exp_machine_origin(const char *which);
  * difference in why.
  */
 int exp_machine_why_not_here(const struct sim_machine *m, struct exp_why *why);
+
+/* ---- all machine files of a folder ---- */
+
+#define EXP_MACHINES_DIR "sim/machines"
+#define EXP_MACHINES_SUFFIX ".cfg"
+
+/*
+ * Shows each, in the order of their names, to visit, until that returns other than 0. Returns what it returned; -errno
+ * with one line in why if the folder or a file cannot be read.
+ */
+int exp_machines_each(const char *folder, int (*visit)(void *ctx, const char *path, const struct sim_machine *m),
+                      void *ctx, struct exp_why *why);
 
 #endif

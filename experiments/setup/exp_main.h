@@ -5,7 +5,7 @@
 #include "experiments/base/exp_error.h"
 #include "experiments/base/exp_plot.h"
 #include "experiments/base/exp_progress.h"
-#include "experiments/setup/exp_models.h"
+#include "experiments/setup/exp_model.h"
 #include "experiments/setup/exp_question.h"
 #include "experiments/setup/exp_results.h"
 #include "experiments/store/exp_store.h"

@@ -1,6 +1,6 @@
 /*
  * A model: the convolutions of a network in network order, read from a CSV table (experiments/models/README.md), from a
- * batch file of oneDNN's benchdnn (exp_benchdnn.h), or from a log of ONEDNN_VERBOSE=1 (exp_onednn_log.h).
+ * batch file of oneDNN's benchdnn or from a log of ONEDNN_VERBOSE=1 (exp_model_onednn.h).
  *
  * A table's required columns: name, and the fields of kernels/shape/problem_fields.def that have no fallback. Other columns
  * are ignored. Every error is one line; for what a file says, "path:line: column, value".
@@ -49,7 +49,7 @@ int exp_model_read(struct exp_model *m, const char *path, struct exp_why *why);
 
 /*
  * Reads a model by name: "vgg16" is <experiments_dir>/models/vgg16.csv; anything with a '/' or that ends in ".csv",
- * ".txt" or ".log" is a path; what begins as a descriptor does (exp_descriptor.h) is one. Returns as exp_model_read;
+ * ".txt" or ".log" is a path; what begins as a descriptor does (exp_model_build.h) is one. Returns as exp_model_read;
  * -ENOENT for an unknown name, with the known ones in why.
  */
 int exp_model_find(struct exp_model *m, const char *experiments_dir, const char *which, struct exp_why *why);
@@ -62,5 +62,27 @@ int exp_model_find(struct exp_model *m, const char *experiments_dir, const char 
 int exp_model_filter(struct exp_model *m, const char *patterns, struct exp_why *why);
 
 void exp_model_release(struct exp_model *m); /* an empty or half-built model is fine */
+
+/* ---- several models at once, as a command line names them ---- */
+
+enum { EXP_MAX_MODELS = 64 };
+
+struct exp_models {
+    struct exp_model model[EXP_MAX_MODELS];
+    size_t n; /* >= 1 once read */
+};
+
+/*
+ * Reads comma-separated models (exp_model_find), without the blanks around their names; "all" or "": the paper's seven.
+ * Of each, keeps the layers that match patterns (exp_model_filter), or all if that is "". Returns 0, or as those two
+ * with one line in why; -EINVAL for too many, or for two of the same name. On failure *m is empty.
+ */
+int exp_models_read(struct exp_models *m, const char *experiments_dir, const char *list, const char *patterns,
+                    struct exp_why *why);
+
+void exp_models_release(struct exp_models *m);
+
+/* Counts the layers of all tables in experiments_dir/models that match a pattern; NaN if there is none. */
+double exp_models_rows(const char *experiments_dir, const char *pattern);
 
 #endif

@@ -7,19 +7,64 @@
  * <models> is the name of a single model, "all" for the whole set (MODEL=all), and the names of any other list of
  * models, joined by "+". Layers that LAYERS= chose have folders of their own: a comma and the patterns follow the name,
  * "vgg16,conv5_1"; characters that mean something to a shell become "~". Likewise <model>. In such a folder,
- * machine.cfg is the machine that was simulated, and models.txt names the layer tables (exp_results_owner.h).
+ * machine.cfg is the machine that was simulated, and models.txt names the layer tables.
  */
 #ifndef EXPERIMENTS_EXP_RESULTS_H
 #define EXPERIMENTS_EXP_RESULTS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "experiments/base/exp_error.h"
+#include "experiments/base/exp_outdir.h"
 #include "experiments/setup/exp_model.h"
 #include "experiments/setup/exp_question.h"
-#include "experiments/setup/exp_results_owner.h"
-#include "experiments/base/exp_outdir.h"
 #include "sim/machine/machine.h"
+
+/*
+ * Whose results a folder holds. machine.cfg is the simulated machine and names the file that it is from; models.txt
+ * names the layer tables, a line "name: path" each, what LAYERS= chose of them, and says whether anything was timed.
+ * Results of another file of the same name are not replaced, nor times by results without any.
+ */
+
+/*
+ * Checks whether results of machine m, which MACHINE=`which` named, may stand in a folder: it is not there, or is of
+ * the same file, whatever that held then, or of an equal machine. Returns 0, or -EEXIST with one line in why if another
+ * machine of the same name was there first; -ENOMEM.
+ */
+int exp_results_check_machine(const char *path, const struct sim_machine *m, const char *which, struct exp_why *why);
+
+/*
+ * Checks the same for a layer table: the folder is not there, has no models.txt, or is of the same file or of one with
+ * the same content. Returns likewise.
+ */
+int exp_results_check_model(const char *path, const struct exp_model *model, struct exp_why *why);
+
+/* Checks the same for the patterns of LAYERS=: two of them may make one name. Returns likewise. */
+int exp_results_check_layers(const char *path, const char *layers, struct exp_why *why);
+
+/*
+ * Checks whether a run without times, for the reason untimed, may replace what a folder holds: it is not there, or has
+ * no times either. Returns 0, or -EEXIST with one line in why; -ENOMEM.
+ */
+int exp_results_check_times(const char *path, const char *untimed, struct exp_why *why);
+
+/* Checks whether results of so many layers (0: all) would replace those of more. Returns likewise. */
+int exp_results_check_sample(const char *path, unsigned sample, struct exp_why *why);
+
+/* Holds what models.txt says. */
+struct exp_results_models {
+    const struct exp_model *model;
+    size_t n;
+    const char *layers;
+    bool is_timed;
+    const unsigned *sample; /* layers of the parts that take long, 0: all; NULL: there are no such parts */
+};
+
+/* Write machine.cfg and models.txt. Return as exp_outdir_write. */
+int exp_results_write_machine(const struct exp_outdir *dir, const struct sim_machine *m, const char *which,
+                              struct exp_why *why);
+int exp_results_write_models(const struct exp_outdir *dir, const struct exp_results_models *m, struct exp_why *why);
 
 /* An experiment's results, which lie in the models' own folders. */
 extern const struct exp_results_layout exp_results_of_models;
@@ -50,7 +95,7 @@ struct exp_results {
 /*
  * Finds the place for what a program makes of models [n] (several: judge, peers; none: calibrate). m is the simulated
  * machine, whose results may stand there; NULL: none is simulated. The models must outlive r.
- * Returns 0, or as exp_results_path and the checks of exp_results_owner.h.
+ * Returns 0, or as exp_results_path and the checks.
  */
 int exp_results_find(struct exp_results *r, struct exp_results_place place, const struct sim_machine *m,
                      const struct exp_model *model, size_t n, struct exp_why *why);
@@ -93,5 +138,30 @@ int exp_results_path(char **path, const struct exp_results_place *place, const c
  */
 void exp_results_print_path(const char *path, FILE *out);
 void exp_results_print_models(const char *model, const char *layers, FILE *out);
+
+/*
+ * Parts of long work: folders that are made once. A part is kept as long as its key is the same: a text of everything
+ * that its numbers depend on. A folder appears complete or not at all (exp_outdir.h), so that an interruption costs no
+ * more than the part that was being made.
+ */
+
+#define EXP_PART_KEY_FILE "key.txt"
+
+/* Returns the text of a file in a folder, "" if there is none; from malloc, NULL when out of memory. */
+char *exp_part_text(const char *folder, const char *file);
+
+/*
+ * Tells whether the folder holds what has this key. Numbers of sources that have no name, a commit with changes or
+ * none, are never kept.
+ */
+bool exp_part_is_kept(const char *folder, const char *commit, const char *key);
+
+/*
+ * Makes the folder: its key, and what write() puts beside it, of which the file `marker` is one. Returns 0 or -errno
+ * with one line in why; write() likewise.
+ */
+int exp_part_write(const char *folder, const char *marker, const char *key,
+                   int (*write)(const void *ctx, const struct exp_outdir *dir, struct exp_why *why), const void *ctx,
+                   struct exp_why *why);
 
 #endif

@@ -12,7 +12,7 @@
 #include "experiments/base/exp_bench.h"
 #include "experiments/base/exp_error.h"
 #include "experiments/base/exp_program.h"
-#include "experiments/setup/exp_models.h"
+#include "experiments/setup/exp_model.h"
 #include "kernels/lib/sconv_shape.h"
 
 enum { MAX_THREADS = 8, ROUNDS = 5, PASSES = 3, MAX_IMAGES = 2, MAX_CONTENDERS = 2 * MAX_THREADS };

@@ -27,8 +27,38 @@
 #include <stdint.h>
 
 #include "experiments/base/exp_error.h"
-#include "experiments/store/exp_lease.h"
-#include "experiments/store/exp_result.h"
+
+/* The result of a task: named counts, in the order in which they were put. */
+struct exp_result {
+    char **name;
+    uint64_t *value; /* below 2^63, as the database's whole numbers are */
+    size_t n, room;
+    int err; /* the first error of putting: -ENOMEM; -ERANGE for a value that is too large. It sticks */
+};
+
+/* Adds a count. The name is copied. Starts from { 0 }. */
+void exp_result_put(struct exp_result *r, const char *name, uint64_t value);
+
+/* Finds a count by its name. Returns 0, or -ENOENT with *value 0. */
+int exp_result_get(const struct exp_result *r, const char *name, uint64_t *value);
+
+void exp_result_release(struct exp_result *r); /* leaves { 0 } */
+
+/* A lease names who works on something: a process, told from a later one of the same number by when it started. */
+struct exp_lease {
+    char host[64];
+    int64_t pid;
+    int64_t started; /* clock ticks since the computer's start; 0: not known */
+};
+
+/* Returns that of this process. */
+struct exp_lease exp_lease_own(void);
+
+/* Tells whether the process still runs. One of another host is taken to, unless no process can have such a lease. */
+bool exp_lease_is_alive(const struct exp_lease *l);
+
+bool exp_lease_is_here(const struct exp_lease *l); /* of this host */
+bool exp_lease_equal(const struct exp_lease *a, const struct exp_lease *b);
 
 enum {
     EXP_STORE_VERSION = 2,

@@ -6,7 +6,6 @@
 #include <sqlite3.h>
 
 #include "experiments/base/exp_error.h"
-#include "experiments/store/exp_lease.h"
 #include "experiments/store/exp_store.h"
 
 /* Whose leases are renewed; since version 2. */

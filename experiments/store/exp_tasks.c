@@ -500,3 +500,62 @@ int exp_tasks_run(const struct exp_tasks *t, const struct exp_tasks_options *o, 
     release(&r);
     return err ? err : committed;
 }
+
+/* ---- a list of tasks, each a job of its own ---- */
+
+int exp_task_list_init(struct exp_task_list *l, size_t most)
+{
+    l->n = 0;
+    l->task = calloc(most + 1, sizeof *l->task);
+    l->first = calloc(most + 1, sizeof *l->first);
+    return l->task && l->first ? 0 : -ENOMEM;
+}
+
+int exp_task_list_add(struct exp_task_list *l, const struct exp_task *t)
+{
+    l->task[l->n++] = *t;
+    l->first[l->n] = l->n;
+    return t->name && t->what ? 0 : -ENOMEM;
+}
+
+void exp_task_list_release(struct exp_task_list *l)
+{
+    for (size_t i = 0; i < l->n; i++) {
+        free((char *)l->task[i].name);
+        free((char *)l->task[i].what);
+    }
+    free(l->task);
+    free(l->first);
+    *l = (struct exp_task_list){ 0 };
+}
+
+/* ---- one task, asked for by itself ---- */
+
+int exp_tasks_find(struct exp_store *s, const struct exp_task *task, struct exp_result *r, struct exp_why *why)
+{
+    int64_t id;
+    int err = s ? exp_store_find(s, task, &id, why) : -ENOENT;
+
+    *r = (struct exp_result){ 0 };
+    if (!err)
+        err = exp_store_read(s, id, task, r, why);
+    if (err != -EBADMSG)
+        return err;
+    fprintf(stderr, "%s; it is made again\n", why->text);
+    err = exp_store_discard(s, id, why);
+    return err ? err : -ENOENT;
+}
+
+int exp_tasks_keep(struct exp_store *s, const struct exp_task *task, const struct exp_result *r, double seconds,
+                   struct exp_why *why)
+{
+    struct exp_outcome o = { .task = task, .result = *r, .seconds = seconds, .cpu = sched_getcpu() };
+    int err = r->err;
+
+    if (!s)
+        return 0;
+    if (err)
+        return exp_fail(why, err, "%s: its result cannot be kept: %s", task->name, strerror(-err));
+    err = exp_store_add(s, task, 1, &o.id, why);
+    return err ? err : exp_store_finish(s, &o, 1, why);
+}

@@ -10,6 +10,8 @@
 #ifndef EXPERIMENTS_EXP_TASKS_H
 #define EXPERIMENTS_EXP_TASKS_H
 
+#include <stddef.h>
+
 #include "experiments/base/exp_error.h"
 #include "experiments/base/exp_pool.h"
 #include "experiments/base/exp_progress.h"
@@ -62,5 +64,21 @@ int exp_tasks_keep(struct exp_store *s, const struct exp_task *task, const struc
  */
 int exp_tasks_run(const struct exp_tasks *t, const struct exp_tasks_options *o, struct exp_tasks_counts *counts,
                   struct exp_why *why);
+
+/* ---- a list of tasks, each a job of its own ---- */
+
+struct exp_task_list {
+    struct exp_task *task; /* [n] */
+    size_t *first;         /* [n + 1], of struct exp_tasks */
+    size_t n;
+};
+
+/* Makes an empty list with room for so many. Returns 0 or -ENOMEM. */
+int exp_task_list_init(struct exp_task_list *l, size_t most);
+
+/* Adds a task; name and what, from malloc, are the list's then. Returns 0, or -ENOMEM if one of them is NULL. */
+int exp_task_list_add(struct exp_task_list *l, const struct exp_task *t);
+
+void exp_task_list_release(struct exp_task_list *l); /* a half-made one is fine */
 
 #endif

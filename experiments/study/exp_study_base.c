@@ -7,7 +7,7 @@
 
 #include "experiments/replay/exp_replay.h"
 #include "experiments/setup/exp_main.h"
-#include "experiments/setup/exp_models.h"
+#include "experiments/setup/exp_model.h"
 #include "kernels/blas/gemm_core.h"
 #include "sim/analysis/estimate.h"
 

@@ -10,7 +10,7 @@
 
 #include "experiments/base/exp_error.h"
 #include "experiments/setup/exp_algo.h"
-#include "experiments/setup/exp_models.h"
+#include "experiments/setup/exp_model.h"
 #include "kernels/csa/csa2.h"
 
 enum exp_study_method {

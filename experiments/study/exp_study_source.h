@@ -13,7 +13,7 @@
 #include "experiments/base/exp_error.h"
 #include "experiments/record/record.h"
 #include "experiments/setup/exp_case.h"
-#include "experiments/setup/exp_models.h"
+#include "experiments/setup/exp_model.h"
 #include "kernels/csa/csa2.h"
 #include "sim/machine/machine.h"
 

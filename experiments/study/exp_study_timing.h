@@ -1,5 +1,5 @@
 /*
- * Times the runs of a sample on this computer. Each layer's times are kept as a part (exp_part.h), so that an
+ * Times the runs of a sample on this computer. Each layer's times are kept as a part (exp_results.h), so that an
  * interruption costs no more than the layer that was being timed.
  */
 #ifndef EXPERIMENTS_EXP_STUDY_TIMING_H

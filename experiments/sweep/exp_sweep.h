@@ -12,7 +12,7 @@
 
 #include "experiments/base/exp_error.h"
 #include "experiments/replay/exp_estimate.h"
-#include "experiments/setup/exp_models.h"
+#include "experiments/setup/exp_model.h"
 #include "experiments/store/exp_tasks.h"
 #include "sim/machine/machine_grid.h"
 

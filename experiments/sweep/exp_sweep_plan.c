@@ -7,7 +7,7 @@
 #include "experiments/base/exp_program.h"
 #include "experiments/replay/exp_quantity.h"
 #include "experiments/replay/exp_replay_plan.h"
-#include "experiments/setup/exp_plan_text.h"
+#include "experiments/setup/exp_case.h"
 #include "experiments/sweep/exp_sweep.h"
 #include "kernels/csa/csa2.h"
 

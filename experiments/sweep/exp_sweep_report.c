@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "experiments/base/exp_error.h"
-#include "experiments/report/exp_cells.h"
 #include "experiments/replay/exp_totals.h"
-#include "experiments/setup/exp_plan_text.h"
+#include "experiments/report/exp_cells.h"
+#include "experiments/setup/exp_case.h"
 
 /* ---- columns ---- */
 

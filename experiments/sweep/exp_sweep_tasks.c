@@ -9,7 +9,7 @@
 
 #include "experiments/base/exp_error.h"
 #include "experiments/base/exp_text.h"
-#include "experiments/setup/exp_plan_text.h"
+#include "experiments/setup/exp_case.h"
 #include "experiments/sweep/exp_sweep.h"
 #include "experiments/sweep/exp_sweep_jobs.h"
 

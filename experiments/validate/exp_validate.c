@@ -6,7 +6,7 @@
 #include "counters/group/ctr_quantity.h"
 #include "experiments/base/exp_error.h"
 #include "experiments/replay/exp_replay.h"
-#include "experiments/setup/exp_plan_text.h"
+#include "experiments/setup/exp_case.h"
 
 int exp_validate_check(const struct exp_validation *v, const struct exp_model *model, double *seconds,
                        struct exp_why *why)

@@ -14,8 +14,8 @@
 #include "experiments/report/exp_agreement_report.h"
 #include "experiments/setup/exp_machine.h"
 #include "experiments/setup/exp_main.h"
+#include "experiments/setup/exp_model.h"
 #include "experiments/setup/exp_options_shared.h"
-#include "experiments/setup/exp_models.h"
 #include "experiments/validate/exp_validate.h"
 #include "experiments/validate/exp_validate_targets.h"
 

@@ -7,9 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "experiments/setup/exp_models.h"
-#include "experiments/setup/exp_published.h"
 #include "experiments/emit/exp_options_emit.h"
+#include "experiments/setup/exp_model.h"
+#include "experiments/setup/exp_published.h"
 #include "experiments/setup/exp_results.h"
 #include "tests/scratch.h"
 #include "tests/suites.h"

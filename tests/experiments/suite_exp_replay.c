@@ -8,7 +8,7 @@
 #include "counters/host/ctr_timer.h"
 #include "experiments/replay/exp_replay.h"
 #include "experiments/replay/exp_replay_plan.h"
-#include "experiments/setup/exp_plan_text.h"
+#include "experiments/setup/exp_case.h"
 #include "kernels/ukr/ref/f32_ref.h"
 #include "sim/analysis/stackdist.h"
 #include "sim/full/shadow.h"

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiments/setup/exp_descriptor.h"
 #include "experiments/setup/exp_model.h"
 #include "experiments/setup/exp_model_build.h"
 #include "tests/rng.h"

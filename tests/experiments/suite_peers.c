@@ -8,7 +8,7 @@
 #include "experiments/peers/exp_peers_report.h"
 #include "experiments/peers/exp_peers_tasks.h"
 #include "experiments/peers/exp_peers_targets.h"
-#include "experiments/setup/exp_phases.h"
+#include "experiments/setup/exp_case.h"
 #include "experiments/setup/exp_tensors.h"
 #include "kernels/backend/base.h"
 #include "kernels/ukr/im2col_rows.h"

@@ -13,7 +13,6 @@
 #include "experiments/calibrate/exp_speeds.h"
 #include "experiments/calibrate/exp_timing.h"
 #include "experiments/setup/exp_machine.h"
-#include "experiments/setup/exp_machines.h"
 #include "sim/machine/machine_folder.h"
 #include "sim/machine/machine_here.h"
 #include "tests/counters/fake_counters.h"

@@ -5,7 +5,7 @@
 
 #include "counters/group/ctr_quantity.h"
 #include "experiments/report/exp_agreement.h"
-#include "experiments/setup/exp_plan_text.h"
+#include "experiments/setup/exp_case.h"
 #include "experiments/validate/exp_validate.h"
 #include "tests/suites.h"
 

@@ -11,8 +11,8 @@
 #include "experiments/base/exp_program.h"
 #include "experiments/polydl/time/exp_baselines.h"
 #include "experiments/replay/exp_quantity.h"
-#include "experiments/setup/exp_plan_text.h"
-#include "experiments/store/exp_task_list.h"
+#include "experiments/setup/exp_case.h"
+#include "experiments/store/exp_tasks.h"
 #include "sim/hierarchy.h"
 #include "sim/machine/machine_here.h"
 

@@ -10,7 +10,7 @@
 
 #include "experiments/base/exp_error.h"
 #include "experiments/polydl/exp_polydl.h"
-#include "experiments/store/exp_task_list.h"
+#include "experiments/store/exp_tasks.h"
 #include "sim/machine/machine_here.h"
 
 struct measuring {

@@ -15,7 +15,7 @@
 #include "experiments/polydl/exp_polydl.h"
 #include "experiments/replay/exp_estimate.h"
 #include "experiments/replay/exp_quantity.h"
-#include "experiments/store/exp_task_list.h"
+#include "experiments/store/exp_tasks.h"
 #include "sim/hierarchy.h"
 
 #define DURATION "simulated_ns"
