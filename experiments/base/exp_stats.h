@@ -75,7 +75,7 @@ double exp_stats_kendall(const double *x, const double *y, size_t n);
  * always starts alike: equal samples have equal intervals. Below EXP_RATIO_LEAST_ROUNDS there is no interval: NaN.
  *
  * A ratio stands when its interval is no wider than EXP_RATIO_PERCENT of its value. It tells what other rounds of the
- * same run would have made of it; what disturbed the whole run alike, exp_disturbance.h tells.
+ * same run would have made of it; what disturbed the whole run alike, exp_ruler.h tells.
  */
 
 enum { EXP_RATIO_DRAWS = 400, EXP_RATIO_LEAST_ROUNDS = 4, EXP_RATIO_PERCENT = 1 };

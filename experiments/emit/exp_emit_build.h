@@ -53,4 +53,15 @@ exp_emit_pack_fn exp_emit_code_packer(const struct exp_emit_code *code, const ch
 /* Says why there is no compiler for it here, or returns NULL. */
 const char *exp_emit_why_no_compiler(enum exp_emit_what what);
 
+/* ---- plans compiled for those who run them: each once, when it is asked for first ---- */
+
+struct exp_emit_coder {
+    struct exp_coder base;
+    struct exp_emit_coder_part *part;
+};
+
+/* Returns 0 or -ENOMEM. Its code lives as long as it does. */
+int exp_emit_coder_new(struct exp_emit_coder **coder);
+void exp_emit_coder_free(struct exp_emit_coder *coder); /* NULL is fine */
+
 #endif

@@ -5,11 +5,119 @@
 #include <string.h>
 
 #include "experiments/base/exp_error.h"
-#include "experiments/emit/exp_emit_set.h"
+#include "experiments/base/exp_text.h"
 #include "experiments/setup/exp_case.h"
 #include "experiments/setup/exp_machine.h"
 #include "experiments/setup/exp_main.h"
+#include "kernels/emit/noted_plans.h"
+#include "kernels/emit/plan_facts.h"
 #include "kernels/emit/plan_json.h"
+
+/* ---- plans with decisions of the user's own: "n_c=32,k2=5,schedule=is" ---- */
+
+enum { MOST_KEYS = 32 };
+
+/* Tells whether SET may name a key: what is decided of the tiles and of how they are run. */
+static bool is_settable(const struct conv_plan_key *k)
+{
+    return k->is_decided && (!strcmp(k->section, "tiling") || !strcmp(k->section, "options"));
+}
+
+static const struct conv_plan_key *find(const char *name)
+{
+    for (size_t i = 0; i < conv_plan_key_count(); i++) {
+        if (is_settable(conv_plan_key_at(i)) && !strcmp(conv_plan_key_at(i)->key, name))
+            return conv_plan_key_at(i);
+    }
+    return NULL;
+}
+
+static int refuse_name(const char *name, struct exp_why *why)
+{
+    const char *known[MOST_KEYS], *nearest;
+    char list[256] = "";
+    size_t n = 0;
+
+    for (size_t i = 0; i < conv_plan_key_count() && n < MOST_KEYS; i++) {
+        if (!is_settable(conv_plan_key_at(i)))
+            continue;
+        known[n++] = conv_plan_key_at(i)->key;
+        exp_say_more(list, sizeof list, "%s%s", n > 1 ? ", " : "", known[n - 1]);
+    }
+    nearest = exp_names_nearest(name, known, n);
+    if (nearest)
+        return exp_fail(why, -EINVAL, "SET: unknown key '%s'; did you mean %s?", name, nearest);
+    return exp_fail(why, -EINVAL, "SET: unknown key '%s'; there are %s", name, list);
+}
+
+static int read_size(size_t *to, const char *key, const char *value, struct exp_why *why)
+{
+    char *end;
+
+    errno = 0;
+    *to = strtoull(value, &end, 10);
+    if (errno || *value < '0' || *value > '9' || *end)
+        return exp_fail(why, -EINVAL, "SET: %s must be a whole number, not '%s'", key, value);
+    return 0;
+}
+
+static int read_flag(bool *to, const char *key, const char *value, struct exp_why *why)
+{
+    *to = !strcmp(value, "true");
+    if (!*to && strcmp(value, "false") != 0)
+        return exp_fail(why, -EINVAL, "SET: %s must be true or false, not '%s'", key, value);
+    return 0;
+}
+
+/* Takes one "key=value"; value stays where it is. */
+static int take(struct conv_plan_facts *f, char *word, struct exp_why *why)
+{
+    char *equals = strchr(word, '=');
+    const struct conv_plan_key *k;
+    union conv_fact_place at;
+
+    if (!equals)
+        return exp_fail(why, -EINVAL, "SET: '%s' is no key=value, such as n_c=32", word);
+    *equals = '\0';
+    k = find(word);
+    if (!k)
+        return refuse_name(word, why);
+    at = conv_fact_place(f, k);
+    if (k->type == CONV_FACT_IS_SIZE)
+        return read_size(at.size, word, equals + 1, why);
+    if (k->type == CONV_FACT_IS_FLAG)
+        return read_flag(at.flag, word, equals + 1, why);
+    *at.text = equals + 1;
+    return 0;
+}
+
+/*
+ * Plans n again with these decisions of its tiling and options (kernels/emit/plan_keys.def) and everything else derived
+ * from them. other is as in conv_plan_of_facts. Returns 0; -EINVAL with one line in why, for an unknown key or a value
+ * out of range; -EOVERFLOW; -ENOMEM.
+ */
+static int exp_emit_set(struct conv_noted_plan *n, const char *set, const struct conv_ukr *other, struct exp_why *why)
+{
+    struct conv_plan_facts f = conv_plan_facts_of(&n->plan, &n->caches, n->layer, n->machine);
+    char *words = exp_format("%s", set), *rest = words, reason[300];
+    int err = words ? 0 : exp_fail(why, -ENOMEM, "out of memory");
+
+    while (!err && rest) {
+        char *word = rest;
+
+        rest = strchr(word, ',');
+        if (rest)
+            *rest++ = '\0';
+        err = take(&f, word, why);
+    }
+    if (!err) {
+        err = conv_plan_of_facts(&n->plan, &f, other, reason, sizeof reason);
+        if (err)
+            exp_fail(why, err, "SET: layer '%s': %s", n->layer, reason);
+    }
+    free(words);
+    return err;
+}
 
 /* ---- the layers ---- */
 

@@ -1,4 +1,4 @@
-#include "experiments/emit/exp_emit_stream.h"
+#include "experiments/emit/exp_emit_observe.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
  * replayed. The algorithms take turns, round by round, after an untimed one. All layers get a few rounds in one pass
  * over the model, so that those of a layer lie seconds apart; passes follow until every algorithm's speed-up over the
  * model stands (exp_stats.h), there are as many rounds as there may be, or the time limit is over. Cold (the default):
- * before each run the caches are emptied of all that it uses (exp_cold.h), as in the replay. Network: the same, and
+ * before each run the caches are emptied of all that it uses (struct exp_cold), as in the replay. Network: the same, and
  * then the input is written, as the layer before would do. Warm: one untimed run of the same algorithm directly before
  * each timed one. Counters, where the machine has them, count runs of their own, so that reading them costs no time in
  * the samples. So do the clocks that tell packing from micro-kernels: one run step by step, repeated at most twice
@@ -22,9 +22,33 @@
 #include "experiments/base/exp_bench.h"
 #include "experiments/base/exp_error.h"
 #include "experiments/base/exp_progress.h"
-#include "experiments/measure/exp_disturbance.h"
 #include "experiments/measure/exp_ruler.h"
+#include "experiments/setup/exp_algo.h"
 #include "experiments/setup/exp_case.h"
+#include "experiments/setup/exp_tensors.h"
+
+/*
+ * Empty caches for a timed run: what it will use is flushed, line by line, its tensors and the buffer in which OpenBLAS
+ * packs. Where the CPU family has no instruction for that, or OpenBLAS's buffer cannot be found, a buffer of twice the
+ * last-level cache is written instead, which takes a hundred times as long on a server.
+ */
+
+struct exp_cold {
+    const struct conv_gemm_core *core; /* that OpenBLAS runs on, if its blocking is on record */
+    unsigned char *blas_buffer;        /* NULL: OpenBLAS does not run here */
+    unsigned char *sweep;              /* NULL: lines are flushed */
+    size_t sweep_bytes;
+};
+
+/* Returns 0 or -ENOMEM. */
+int exp_cold_init(struct exp_cold *c, const struct exp_setup *setup);
+void exp_cold_release(struct exp_cold *c); /* one that is all zeros is fine */
+
+/* Empties the caches of everything that a run of this plan on these tensors uses. */
+void exp_cold_empty(struct exp_cold *c, const struct conv_plan *plan, const struct exp_tensors *t);
+
+/* Says in words what is done, for host.txt. */
+void exp_cold_describe(const struct exp_cold *c, char *text, size_t bytes);
 
 struct exp_measure_options {
     struct exp_rounds rounds; /* of every layer */

@@ -11,7 +11,6 @@
 #include "experiments/base/exp_file.h"
 #include "experiments/base/exp_pool.h"
 #include "experiments/base/exp_program.h"
-#include "experiments/observe/exp_budget.h"
 #include "experiments/observe/exp_observe_task.h"
 #include "kernels/backend/backend.h"
 #include "kernels/ukr/dispatch.h"

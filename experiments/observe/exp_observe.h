@@ -22,13 +22,55 @@
 #ifndef EXPERIMENTS_EXP_OBSERVE_H
 #define EXPERIMENTS_EXP_OBSERVE_H
 
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
 #include "counters/observe/obs_result.h"
+#include "experiments/base/exp_csv.h"
 #include "experiments/base/exp_error.h"
+#include "experiments/base/exp_outdir.h"
 #include "experiments/base/exp_progress.h"
 #include "experiments/observe/exp_guest.h"
+#include "experiments/report/exp_report.h"
 #include "experiments/setup/exp_case.h"
 #include "experiments/setup/exp_options_shared.h"
 #include "experiments/store/exp_store.h"
+
+/*
+ * A budget of time for jobs whose length is only guessed beforehand. How long a guessed second really takes is learned
+ * from the jobs that have ended; a job that would not end within the budget is not to be begun. Thread-safe.
+ */
+
+struct exp_budget {
+    pthread_mutex_t lock;
+    uint64_t (*now_ns)(void);
+    uint64_t start_ns;
+    unsigned limit_s; /* 0: none */
+    double guessed, spent;
+};
+
+/* Starts the clock. */
+void exp_budget_init(struct exp_budget *b, unsigned limit_s, uint64_t (*now_ns)(void));
+void exp_budget_release(struct exp_budget *b);
+
+double exp_budget_spent(const struct exp_budget *b); /* seconds since the start */
+double exp_budget_left(const struct exp_budget *b);  /* infinity without a limit; never negative */
+
+/* Tells whether a job of so many guessed seconds, begun now, would end in time. */
+bool exp_budget_allows(struct exp_budget *b, double guessed);
+
+/*
+ * The guessed seconds that a job may take, of n_left that have not begun, itself among them, on n_threads threads: an
+ * equal share of what is left, less a reserve for wrong guesses. Who asks shortest jobs first leaves what these do not
+ * need to the longer ones. Infinity without a limit.
+ */
+double exp_budget_quota(struct exp_budget *b, size_t n_left, size_t n_threads);
+
+/* A job of so many guessed seconds has ended, and really took so many. */
+void exp_budget_learn(struct exp_budget *b, double guessed, double spent);
 
 /*
  * Tells whether to observe kernels of a micro-kernel's family. By itself (EXP_OBSERVE_AUTO) an experiment observes
@@ -111,5 +153,46 @@ const char *exp_observe_source(const struct exp_observed *o, size_t index);
 void exp_observe_share(const struct exp_observed *o, struct exp_experiment *e);
 
 void exp_observe_release(struct exp_observed *o); /* one that is all zeros is fine */
+
+/*
+ * Writes what was observed, beside the replay: CSV files and a table.
+ *
+ *   observed.csv               one row per layer, algorithm, level, tensor and phase, and sums over tensors and phases
+ *   observed_instructions.csv  instructions executed, by class
+ *   observed_outside.csv       accesses outside the tensors, by the function that made them; none of them is simulated
+ */
+
+/* Writes the three files; none if nothing was to be observed. Returns 0, or -errno with one line in why. */
+int exp_observe_write(const struct exp_observed *o, const struct exp_report *r, const struct exp_outdir *dir,
+                      struct exp_why *why);
+
+/*
+ * The tables on the terminal: layer by layer, without what was left out, and algorithm by algorithm beside what e
+ * simulated; nothing if nothing was to be observed.
+ */
+void exp_observe_print(const struct exp_observed *o, const struct exp_experiment *e, FILE *out);
+
+/*
+ * Says in a sentence or two how much was observed, and how far from the replay it is at most. "" if nothing was to be
+ * observed.
+ */
+void exp_observe_sum_up(const struct exp_observed *o, char *text, size_t bytes);
+
+/* One line: by what, and which kernels, it was observed. */
+void exp_observe_describe(const struct exp_observed *o, char *text, size_t bytes);
+
+/* Says why observed and replayed streams must differ, or NULL. */
+const char *exp_observe_known_difference(const struct exp_observation *x);
+
+/* The files, until row is NULL. */
+struct exp_observe_file {
+    struct exp_csv_file file;
+    const char *row; /* what one row is */
+};
+
+const struct exp_observe_file *exp_observe_files(void);
+
+/* The same as Markdown tables. */
+void exp_observe_document(FILE *out);
 
 #endif

@@ -1,9 +1,9 @@
-/* Prints what was observed, for the terminal and in sentences: the other half of exp_observe_report.h. */
+/* Prints what was observed, for the terminal and in sentences: the other half of exp_observe.h. */
 #include <math.h>
 #include <string.h>
 
 #include "experiments/base/exp_error.h"
-#include "experiments/observe/exp_observe_report.h"
+#include "experiments/observe/exp_observe.h"
 #include "experiments/replay/exp_totals.h"
 
 const char *exp_observe_known_difference(const struct exp_observation *x)

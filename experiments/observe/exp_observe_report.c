@@ -1,4 +1,4 @@
-#include "experiments/observe/exp_observe_report.h"
+#include "experiments/observe/exp_observe.h"
 
 #include <errno.h>
 #include <math.h>
@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "experiments/base/exp_error.h"
-#include "experiments/report/exp_report_file.h"
 #include "experiments/replay/exp_totals.h"
 #include "experiments/report/exp_cells.h"
+#include "experiments/report/exp_report_file.h"
 
 #define N(array) (sizeof(array) / sizeof(array)[0])
 #define LAYER_COLUMNS EXP_COLUMN_LAYER_INDEX, EXP_COLUMN_LAYER, EXP_COLUMN_ALGO

@@ -13,8 +13,10 @@
 #include "experiments/base/exp_error.h"
 #include "experiments/base/exp_program.h"
 #include "experiments/observe/exp_guest.h"
+#include "experiments/store/exp_store.h"
 #include "experiments/store/exp_tasks.h"
 #include "kernels/plan/plan.h"
+#include "sim/machine/machine.h"
 
 struct exp_observe_tasks {
     struct exp_store *store; /* NULL: nothing is kept */
@@ -48,5 +50,16 @@ int exp_observe_task_find(const struct exp_observe_tasks *k, const struct exp_ta
  */
 int exp_observe_task_run(const struct exp_observe_tasks *k, const struct exp_task *t, const struct exp_guest_run *run,
                          const struct conv_plan *plan, struct obs_result *seen, struct exp_why *why);
+
+/* ---- Keeps what an observer found (counters/observe/obs_result.h) as the result of a task, in the results store ---- */
+
+/*
+ * Puts all of it: "input/ukr/L1.reads" of a cell, "ukr/instructions/fma", "buffer/0/address" of tag 0's,
+ * "outside/2/memcpy/stack/loads" of phase 2, "ukr/footprint". Errors are the result's own.
+ */
+void exp_observed_result_put(struct exp_result *to, const struct sim_machine *m, const struct obs_result *seen);
+
+/* Reads it back. Returns 0, or -EINVAL if it holds anything else. */
+int exp_observed_result_get(const struct exp_result *from, const struct sim_machine *m, struct obs_result *seen);
 
 #endif

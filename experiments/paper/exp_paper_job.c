@@ -10,7 +10,7 @@
 #include "experiments/base/exp_error.h"
 #include "experiments/base/exp_outdir.h"
 #include "experiments/base/exp_text.h"
-#include "experiments/observe/exp_observe_report.h"
+#include "experiments/observe/exp_observe.h"
 #include "experiments/setup/exp_case.h"
 #include "experiments/setup/exp_results.h"
 

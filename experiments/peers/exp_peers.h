@@ -14,7 +14,6 @@
 #include "experiments/base/exp_error.h"
 #include "experiments/base/exp_progress.h"
 #include "experiments/base/exp_stats.h"
-#include "experiments/measure/exp_disturbance.h"
 #include "experiments/measure/exp_dnnl.h"
 #include "experiments/measure/exp_ruler.h"
 #include "experiments/peers/exp_peers_methods.h"

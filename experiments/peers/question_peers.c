@@ -12,7 +12,7 @@
 #include "counters/host/ctr_pin.h"
 #include "experiments/base/exp_error.h"
 #include "experiments/base/exp_program.h"
-#include "experiments/emit/exp_emit_coder.h"
+#include "experiments/emit/exp_emit_build.h"
 #include "experiments/peers/exp_peers_report.h"
 #include "experiments/peers/exp_peers_targets.h"
 #include "experiments/peers/exp_peers_tasks.h"
@@ -20,8 +20,8 @@
 #include "experiments/setup/exp_main.h"
 #include "experiments/setup/exp_model.h"
 #include "experiments/setup/exp_options_shared.h"
-#include "experiments/store/exp_store.h"
 #include "experiments/store/exp_slurm.h"
+#include "experiments/store/exp_store.h"
 #include "kernels/ukr/dispatch.h"
 
 extern const struct exp_question question_peers;

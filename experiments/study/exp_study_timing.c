@@ -10,7 +10,7 @@
 #include "experiments/base/exp_program.h"
 #include "experiments/base/exp_stats.h"
 #include "experiments/base/exp_text.h"
-#include "experiments/measure/exp_cold.h"
+#include "experiments/measure/exp_measure.h"
 #include "experiments/setup/exp_case.h"
 #include "experiments/setup/exp_main.h"
 #include "experiments/setup/exp_results.h"

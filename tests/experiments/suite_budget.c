@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "experiments/base/exp_process.h"
-#include "experiments/observe/exp_budget.h"
 #include "experiments/observe/exp_observe.h"
 #include "kernels/ukr/dispatch.h"
 #include "tests/suites.h"

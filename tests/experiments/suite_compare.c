@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "experiments/compare/exp_compare_condition.h"
+#include "experiments/compare/exp_compare_report.h"
 #include "experiments/compare/exp_rank_test.h"
 #include "tests/rng.h"
 #include "tests/suites.h"

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 
 #include "experiments/base/exp_bench.h"
-#include "experiments/measure/exp_disturbance.h"
+#include "experiments/measure/exp_ruler.h"
 #include "tests/suites.h"
 
 /* ---- turns ---- */

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "counters/host/ctr_timer.h"
-#include "experiments/observe/exp_observed_result.h"
+#include "experiments/observe/exp_observe_task.h"
 #include "experiments/store/exp_tasks.h"
 #include "kernels/ukr/ukr.h"
 #include "tests/rng.h"
