@@ -52,7 +52,7 @@ mutant "the host's file: caches of other ways are the same" sim/machine/machine_
 mutant "a figure's quotes end the page's attribute" experiments/page/exp_page_writer.c 's/strchr\("\\"#%&"/strchr("#%\&"/' page tests/experiments/report.sh
 mutant "a p value without its correction for continuity" experiments/compare/exp_rank_test.c 's/fmax\(far - 0\.5, 0\)/far/' compare
 mutant "Holm's method forgets how many tests are left" experiments/compare/exp_rank_test.c 's/p\[next\] \* \(double\)left/p[next]/' compare
-mutant "a task of a living process is taken" experiments/store/exp_store.c 's/return EXP_CLAIM_ELSEWHERE;/return EXP_CLAIM_TAKEN;/' store
+mutant "a task of a living process is taken" experiments/store/exp_store_claims.c 's/ EXP_CLAIM_ELSEWHERE : / EXP_CLAIM_TAKEN : /' store
 mutant "a second result of a task is added" experiments/store/exp_store_sql.h "s/ AND state <> 'done'//" store
 mutant "a line that was written stays dirty after it was fetched again" sim/analysis/ways.c 's/used\.dirty_from = place;/;/' sim_reuse
 mutant "a ranking of the net counts layers that trained it" experiments/polydl/exp_rank.c \
