@@ -66,6 +66,8 @@ sysroot_ldflags := -L$(sysroot_lib) -Wl,-rpath-link,$(sysroot_lib) -Wl,-rpath-li
 
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wvla -Wconversion -Wstrict-prototypes -Wmissing-prototypes \
             -Wwrite-strings $(if $(findstring clang,$(CC)),$(if $(filter ppc64le,$(ARCH)),-Wno-deprecated-altivec-src-compat)) $(if $(filter 1,$(DEVELOPER)),-Werror)
+# Sanitizers hide from gcc what values can be: what it then believes of lengths is wrong.
+WARNINGS += $(if $(SAN),$(if $(findstring clang,$(CC)),,-Wno-format-truncation -Wno-restrict))
 # Assertions are on in every build, also where speed is measured: those in hot code cost less than can be seen.
 # CPPFLAGS=-DNDEBUG leaves them out.
 CFLAGS ?= $(if $(SAN),-O1 -g1,-O2 -g)

@@ -224,7 +224,7 @@ static int run_job(struct observing *ob, struct job *j, size_t n_left)
     if (err == -EINTR || err == -ENOMEM)
         return err;
     if (err)
-        snprintf(x->why_not, sizeof x->why_not, "%s", why.text);
+        exp_say(x->why_not, sizeof x->why_not, "%s", why.text);
     if (err && !x->is_left_out)
         say(ob, why.text);
     return 0;
