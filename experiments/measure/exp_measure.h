@@ -5,8 +5,8 @@
  * replayed. The algorithms take turns, round by round, after an untimed one. All layers get a few rounds in one pass
  * over the model, so that those of a layer lie seconds apart; passes follow until every algorithm's speed-up over the
  * model stands (exp_stats.h), there are as many rounds as there may be, or the time limit is over. Cold (the default):
- * before each run the caches are emptied of all that it uses (struct exp_cold), as in the replay. Network: the same, and
- * then the input is written, as the layer before would do. Warm: one untimed run of the same algorithm directly before
+ * before each run the caches are emptied of all that it uses (exp_cold), as in the replay. Network: the same, and then
+ * the input is written, as the layer before would do. Warm: one untimed run of the same algorithm directly before
  * each timed one. Counters, where the machine has them, count runs of their own, so that reading them costs no time in
  * the samples. So do the clocks that tell packing from micro-kernels: one run step by step, repeated at most twice
  * while it takes much longer than the samples did. A ruler (exp_ruler.h) stands beside each timing: what it finds

@@ -51,7 +51,7 @@ int exp_observe_task_find(const struct exp_observe_tasks *k, const struct exp_ta
 int exp_observe_task_run(const struct exp_observe_tasks *k, const struct exp_task *t, const struct exp_guest_run *run,
                          const struct conv_plan *plan, struct obs_result *seen, struct exp_why *why);
 
-/* ---- Keeps what an observer found (counters/observe/obs_result.h) as the result of a task, in the results store ---- */
+/* ---- what an observer found (counters/observe/obs_result.h), as the result of a task in the results store ---- */
 
 /*
  * Puts all of it: "input/ukr/L1.reads" of a cell, "ukr/instructions/fma", "buffer/0/address" of tag 0's,
