@@ -129,9 +129,14 @@ static struct {
     bool is_skipped;    /* the running test, or a part of it */
 } run = { .seed = 1, .repeat = 1, .part = 1, .limit = LIMIT };
 
+unsigned test_rounds_all(unsigned usual)
+{
+    return usual * run.repeat;
+}
+
 unsigned test_rounds(unsigned usual)
 {
-    unsigned rounds = usual * run.repeat / run.part;
+    unsigned rounds = test_rounds_all(usual) / run.part;
 
     return rounds ? rounds : 1;
 }

@@ -20,6 +20,9 @@ struct test_suite {
 /* Tells how many random cases to try: `usual` in `make test`, more with --repeat, fewer (at least one) with --part. */
 unsigned test_rounds(unsigned usual);
 
+/* Does the same for a test that fails if its cases are too few to show everything: --part leaves it all of them. */
+unsigned test_rounds_all(unsigned usual);
+
 /* Prints "skipped: <why>" for the running test; the test then returns. */
 void test_skip(const char *why, ...) __attribute__((format(printf, 1, 2)));
 

@@ -127,7 +127,7 @@ static void splitting_a_burst_into_single_accesses_changes_nothing(void)
     struct sim_expander x;
 
     sim_expander_init(&x, feed_one, sim_hierarchy_sink(split));
-    for (unsigned i = 0; i < test_rounds(300); i++) {
+    for (unsigned i = 0; i < test_rounds_all(300); i++) {
         struct sim_run run[3] = { random_run(8), random_run(8), random_run(8) };
         uint64_t n_times = rng_below(20);
 
@@ -147,7 +147,7 @@ static void renaming_tags_only_permutes_the_counts(void)
     struct sim_hierarchy *h = BUILD({ 4, 2, 32 }, { 3, 4, LINE });
     struct sim_hierarchy *g = BUILD({ 4, 2, 32 }, { 3, 4, LINE });
 
-    for (unsigned i = 0; i < test_rounds(300); i++) {
+    for (unsigned i = 0; i < test_rounds_all(300); i++) {
         struct sim_run run = random_run(SIM_USUAL_TAGS);
 
         sim_emit(sim_hierarchy_sink(h), &run, 1, 9);
@@ -189,7 +189,7 @@ static void what_leaves_a_level_arrives_at_the_next(void)
     struct sim_hierarchy *h = BUILD({ 2, 2, 32 }, { 3, 4, 32 }, { 16, 3, 32 });
     struct sim_cell sum;
 
-    for (unsigned i = 0; i < test_rounds(300); i++) {
+    for (unsigned i = 0; i < test_rounds_all(300); i++) {
         struct sim_run run = random_run(SIM_USUAL_TAGS);
 
         sim_emit(sim_hierarchy_sink(h), &run, 1, 9);
@@ -212,7 +212,7 @@ static void lru_misses_never_rise_with_ways(void)
 
     for (uint32_t w = 0; w < MAX_WAYS; w++)
         h[w] = BUILD({ 5, w + 1, 32 });
-    for (unsigned i = 0; i < test_rounds(300); i++) {
+    for (unsigned i = 0; i < test_rounds_all(300); i++) {
         struct sim_run run = random_run(SIM_USUAL_TAGS);
 
         for (uint32_t w = 0; w < MAX_WAYS; w++)
