@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Breaks the sources on purpose, one thing at a time, in a copy, and looks whether a test turns red: `make mutate`.
-# Arguments: words of the mutants to try (default: all). mutations.md says what they are for.
+# Arguments: words of the mutants to try (default: all). With --stale it only looks whether each expression still changes
+# its file, and builds nothing.
 set -u
 
 work=$(mktemp -d)
@@ -25,14 +26,8 @@ run_test() {
     esac
 }
 
-build() { # the programs that the tests named need
-    local programs=build/tests
-    case "$*" in *cli.sh*) programs="$programs build/experiment" ;; esac
-    case "$*" in *cachesim.sh*) programs="$programs build/cachesim" ;; esac
-    case "$*" in *polydl.sh*) programs="$programs build/polydl" ;; esac
-    case "$*" in *sweep.sh*) programs="$programs build/sweep build/experiment" ;; esac
-    # shellcheck disable=SC2086  # names are words
-    make --no-print-directory "-j$(nproc)" $programs >"$work/log" 2>&1
+build() {
+    make --no-print-directory "-j$(nproc)" all >"$work/log" 2>&1
 }
 
 red() { # red TEST...: prints the first of them that fails
@@ -54,7 +49,7 @@ mutant() {
     if cmp -s "$file" "$work/original"; then
         by=
         echo "STALE     $what: the expression changes nothing in $file"
-    elif ! build "$@"; then
+    elif ! build; then
         by=
         echo "NOT BUILT $what: $(grep -m 1 'error' "$work/log")"
     elif by=$(red "$@"); then
@@ -67,10 +62,24 @@ mutant() {
     cp "$work/original" "$file"
 }
 
+# shellcheck source=tests/mutations.bash
+if [ "${1-}" = --stale ]; then
+    mutant() {
+        tried=$((tried + 1))
+        [ -e "$2" ] && ! sed -E "$3" "$2" | cmp -s - "$2" && return 0
+        survived=$((survived + 1))
+        echo "STALE     $1: the expression changes nothing in $2"
+    }
+    . tests/mutations.bash
+    echo "mutate: $tried mutants, $survived stale"
+    [ "$survived" -eq 0 ] && [ "$tried" -gt 30 ]
+    exit
+fi
+
 mkdir "$work/tree" # with what is built already
 tar -c --exclude=./.git --exclude=./results/host . | tar -x -C "$work/tree"
 cd "$work/tree" || exit 2
-if ! build cli.sh cachesim.sh; then
+if ! build; then
     tail -n 3 "$work/log" >&2
     exit 2
 fi

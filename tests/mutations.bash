@@ -17,12 +17,12 @@ mutant "a policy's bits: tree-PLRU points to what was used" sim/replacement/repl
     's/if \(node % 2\)/if (!(node % 2))/' sim_policy
 mutant "a prefetcher's degree: next_line asks for one line" sim/prefetch/prefetch_next_line.h \
     's/return p->degree;/return 1;/' sim_full sim_random
-mutant "a column's order" experiments/report/exp_columns.c \
-    '/^    \{ EXP_COLUMN_TIME_MIN,/{h;d};/"measured_time_max_ns"/G' "tests/experiments/cli.sh documentation"
-mutant "a column's value: the fastest round is the slowest" experiments/report/exp_columns.c \
-    's/EXP_COLUMN_TIME_MIN, put_time, MIN/EXP_COLUMN_TIME_MIN, put_time, MAX/' exp_replay "tests/experiments/cli.sh results"
-mutant "a unit in a report" experiments/report/exp_columns.c \
-    's/"measured_time_max_ns", "ns"/"measured_time_max_ns", "us"/' "tests/experiments/cli.sh documentation"
+mutant "a column's order" experiments/report/exp_layers.c \
+    '/^    \{ EXP_COLUMN_TIME_MIN,/{h;d};/"measured_time_max_ns"/G' tests/experiments/bench.sh
+mutant "a column's value: the fastest round is the slowest" experiments/report/exp_layers.c \
+    's/EXP_COLUMN_TIME_MIN, REC_OR\(ROW, times\.fastest,/EXP_COLUMN_TIME_MIN, REC_OR(ROW, slowest_ns,/' record exp_replay
+mutant "a unit in a report" experiments/report/exp_layers.c \
+    's/"measured_time_max_ns", "ns"/"measured_time_max_ns", "us"/' tests/experiments/bench.sh
 mutant "a bound in problem.c: least values" kernels/shape/problem.c \
     's/conv_field\(p, i\) < conv_fields\[i\]\.low/conv_field(p, i) + 1 < conv_fields[i].low/' shapes sconv_errors
 mutant "an overflow in problem.c: sums" kernels/shape/problem.c \

@@ -36,7 +36,7 @@ scripts = \
     $(call script_job,experiments/sweep.sh,sweep experiment) \
     $(call script_job,experiments/bench.sh,bench) \
     $(call script_job,suites.sh,tests) \
-    $(foreach s,deps rooms readmes,$(call script_job,$s.sh)) \
+    $(foreach s,deps rooms readmes,$(call script_job,$s.sh)) 'mutants tests/mutate.sh --stale' \
     $(if $(SAN),,$(unsanitized_scripts))
 unsanitized_scripts = \
     $(call script_job,kernels/library.sh,,CC="$(CC)" MAKE_ARGS="BUILD=$(BUILD)") \
