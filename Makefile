@@ -26,31 +26,15 @@ VERSION := 1.1.0
 
 # What to build with. SAN=address,undefined builds with sanitizers, in a build folder of its own.
 # CROSS=powerpc64le-linux-gnu- builds with that cross compiler, SYSROOT=folder with the libraries in that root.
-CROSS ?=
-SYSROOT ?=
-CC ?= cc
-ifeq ($(origin CC),default)
-CC := $(CROSS)gcc
-endif
-ifeq ($(origin AR),default)
-AR := $(CROSS)ar
-endif
-ifeq ($(origin LD),default)
-LD := $(CROSS)ld
-endif
+$(foreach t,CC=gcc AR=ar LD=ld,$(if $(filter default,$(origin $(firstword $(subst =, ,$t)))),$(eval $(subst =, := $(CROSS),$t))))
 NM := $(CROSS)nm
 OBJCOPY := $(CROSS)objcopy
 OBJDUMP := $(CROSS)objdump
-SAN ?=
-V ?= 0
-DEVELOPER ?= 0
 
 # The leak checker does not follow thread-local storage. gcc 12's takes a block of it that by chance begins 16 bytes into a page
 # for one with a header of glibc 2.19, and ends the program with what it then reads as an address. What only such storage points to
 # is named in tests/leaks.txt.
-ifneq ($(findstring address,$(SAN)),)
 export LSAN_OPTIONS ?= use_tls=0:print_suppressions=0:suppressions=$(CURDIR)/tests/leaks.txt
-endif
 
 # What is built for, such as powerpc64le-linux-gnu, and its CPU family, such as ppc64le.
 TARGET := $(shell $(CC) -dumpmachine 2>/dev/null)
@@ -58,7 +42,7 @@ ARCH := $(patsubst powerpc64%,ppc64%,$(firstword $(subst -, ,$(TARGET)) $(shell 
 
 comma := ,
 BUILD := build$(if $(SAN),-$(subst $(comma),-,$(SAN)))$(if $(filter gcc,$(CC)),,-$(notdir $(CC)))
-Q := $(if $(filter 1,$(V)),,@)
+Q := $(if $(filter 1,$V),,@)
 
 sysroot_triplet := $(firstword $(subst -, ,$(TARGET)))-linux-gnu
 sysroot_lib := $(SYSROOT)/usr/lib/$(sysroot_triplet)
@@ -96,7 +80,7 @@ xsmm_libs := $(if $(xsmm_header),-l:libxsmm.a -l:libxsmmnoblas.a)
 libraries = $(if $(filter $1,$(SIM_PROGRAMS)),sim,$(LIBRARIES))
 ldlibs = $(if $(filter $1,$(SIM_PROGRAMS)),-lhwloc -lm,$(xsmm_libs) $(LDLIBS))
 
-apart := $(wildcard sim/programs/cachesim_*.c) %_example.c %_plugin.c %_watcher.c %_linked.c %/fuzz_main.c %/sconv_threads.c
+apart := $(wildcard sim/programs/cachesim_*.c) %_example.c %_plugin.c %_watcher.c %_linked.c %/fuzz_main.c %/sconv_threads.c %/annotated.c
 sources = $(filter-out $(mains) %/main_guest.c $(apart),$(sort $(shell find $1 -name '*.c')))
 objects = $(patsubst %.c,$(BUILD)/obj/%.o,$1)
 archive = $(BUILD)/lib$1.a
@@ -128,17 +112,19 @@ engine_flags = $(if $(filter sim/plain/% sim/full/%,$1),-O3) $(if $(filter sim/%
 
 # What decides the results that the store keeps: the sources that plan, replay and simulate. They are hashed when one of them
 # is newer than the object that knows the hash.
-deciding_sources := $(sort $(wildcard experiments/polydl/analysis/exp_walk.[ch] experiments/polydl/exp_space.[ch]) $(shell find sim kernels experiments/setup experiments/replay -not -path "sim/programs/*" \( -name "*.[ch]" -o -name "*.def" \)))
+undeciding := dnnl% measure% ruler% variables% course% options% results% published% question% main_%
+deciding_sources := $(sort $(wildcard experiments/polydl/analysis/walk.[ch] experiments/polydl/space.[ch]) \
+                    $(filter-out $(addprefix experiments/bench/,$(undeciding)),$(shell find sim kernels experiments/bench -not -path "sim/programs/*" \( -name "*.[ch]" -o -name "*.def" \))))
 sources_hash = $(shell cat $(deciding_sources) | sha256sum | cut -c1-16)
-$(BUILD)/obj/experiments/store/exp_store_program.o: $(deciding_sources)
+$(BUILD)/obj/experiments/base/store_program.o: $(deciding_sources)
 
 # Generated code begins with these.
 emitted_texts := $(wildcard kernels/emit/text/*.inc)
 $(BUILD)/obj/kernels/emit/texts.o: $(emitted_texts)
 
-version_flags = $(if $(filter kernels/wisdom/version.c,$1),-DKERNELS_VERSION='"$(VERSION)"') $(if $(filter experiments/store/exp_store_program.c,$1),-DEXP_SOURCES_HASH='"$(sources_hash)"') $(if $(filter sim/programs/main_cachesim.c,$1),-DSIM_VERSION='"$(VERSION)"')
+version_flags = $(if $(filter kernels/wisdom/version.c,$1),-DKERNELS_VERSION='"$(VERSION)"') $(if $(filter experiments/base/store_program.c,$1),-DEXP_SOURCES_HASH='"$(sources_hash)"') $(if $(filter sim/programs/main_cachesim.c,$1),-DSIM_VERSION='"$(VERSION)"')
 # PolyDL's plain loops are what the compiler makes of them at its best.
-polydl_flags = $(if $(filter experiments/polydl/time/exp_baselines.c,$1),-O3 $(if $(xsmm_header),-DBUILT_XSMM))
+polydl_flags = $(if $(filter experiments/polydl/time/baselines.c,$1),-O3 $(if $(xsmm_header),-DBUILT_XSMM))
 # What libraries and the emulator's plugins are made of, too; of the kernels nothing is called from outside by its name.
 pic_flags = $(if $(filter sim/% kernels/% counters/%,$1),-fPIC $(if $(filter sim/%,$1),-fno-semantic-interposition,-fvisibility=hidden))
 file_flags = $(pic_flags) $(version_flags) $(call polydl_flags,$1) $(if $(filter kernels/%,$1),$(kernel_flags)) $(call ukr_flags,$1) $(call engine_flags,$1)
@@ -162,7 +148,7 @@ $(eval $(call note,flags,$(flags)))
 # Headers of other libraries decide what is built.
 dnnl_header := $(firstword $(wildcard /usr/include/oneapi/dnnl/dnnl.h /usr/local/include/oneapi/dnnl/dnnl.h))
 $(eval $(call note,headers,dnnl $(dnnl_header) xsmm $(xsmm_header)))
-$(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard experiments/measure/exp_dnnl*.c) experiments/polydl/time/exp_baselines.c): $(BUILD)/headers
+$(patsubst %.c,$(BUILD)/obj/%.o,experiments/bench/dnnl.c experiments/polydl/time/baselines.c): $(BUILD)/headers
 
 # compile FOLDER, WORD, COMMAND: objects in BUILD/FOLDER
 define compile
@@ -181,7 +167,7 @@ $(call archive,$1): $(call objects,$(call sources,$1))
 endef
 $(foreach l,$(LIBRARIES),$(eval $(call library_rule,$l)))
 
-# The list of the questions (experiments/setup/exp_question.h): every question_<name>.c has one.
+# The list of the questions (experiments/bench/question.h): every question_<name>.c has one.
 question_list := $(BUILD)/obj/questions
 $(question_list).c: FORCE
 	@mkdir -p $(@D)
@@ -229,12 +215,7 @@ $(links): $(BUILD)/bench
 # ---- the simulator as a library for others ----
 
 PREFIX ?= /usr/local
-DESTDIR ?=
 ABI := 0
-public_headers := $(addprefix sim/,hierarchy.h $(addprefix base/,access.h levels.h record.h stats.h) machine/machine.h machine/machine_cpu.h machine/machine_grid.h full/pagemap.h prefetch/prefetch.h \
-                  replacement/replacement.h report/report.h $(addprefix analysis/,estimate.h reuse.h stackdist.h ways.h) \
-                  $(addprefix trace/,trace.h trace_binary.h trace_reader.h))
-destination = $(DESTDIR)$(PREFIX)
 
 $(BUILD)/libconvsim.so.$(ABI): $(call objects,$(call sources,sim))
 	@echo "  LINK    $@"
@@ -247,8 +228,6 @@ include tests/foreign.mk
 
 -include $(shell find $(BUILD) -type f -name '*.d' 2>/dev/null)
 
-# ---- what users call ----
-
 include .ci/variables.mk
 
 # All cores, unless the user said how many.
@@ -260,7 +239,7 @@ COMMIT := $(shell git describe --always --dirty 2>/dev/null)
 # What a user gave gets into a recipe by the environment: no shell reads it as a part of its line.
 pass = $(foreach v,$(call passed_variables,$1),"$v=$$$v")
 
-# ---- the questions: their records say all that is done for them (experiments/setup/exp_question.h) ----
+# ---- the questions: their records say all that is done for them (experiments/bench/question.h) ----
 
 # `make judge` is `build/bench judge`; a question may have a program of its own.
 own_program = $(filter $(PROGRAMS),$(call does,$1,program))
@@ -276,7 +255,6 @@ $1: deps
 	$$(Q)$$(call watch,first,$2) $$(call ask,$2) $$(call pass,$1) $$(call keep_in_store,$2) $$(call name_commit,$2) $$(call watch,handed,$2)
 endef
 $(foreach t,$(question_targets),$(eval $(call question_rule,$t,$(call question_of,$t))))
-.PHONY: $(question_targets)
 
 # ---- other targets ----
 
@@ -290,14 +268,7 @@ counters: deps ## Can this computer's performance counters be believed?
 #: On the seven models: 4 minutes.
 steps: deps ## What do tiling, packing and the micro-kernel bring? As the paper's Table 2
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/bench
-	$(Q)set -f; IFS=,; folder=$${RESULTS:-results}/steps; tables=(); \
-	for m in $${MODEL:-googlenet,inceptionv2,resnet18,resnet50,resnet152,squeezenet,vgg16}; do \
-	    $(BUILD)/bench experiment "MODEL=$$m" "MACHINE=$${MACHINE:-clx4208}" OBSERVE=0 CACHE=warm "REPS=$${REPS:-5}" \
-	        ALGO=base,goto,sconv,sconv_openblas,sconv_no_vbp,sconv_run_time "RESULTS=$$folder" "COMMIT=$(COMMIT)" >$(BUILD)/steps.log || \
-	        { tail -n 5 $(BUILD)/steps.log >&2; exit 1; }; \
-	    name=$${m##*/}; tables+=("$$folder/$${MACHINE:-clx4208}/$${name%.csv}/model.csv"); \
-	done; \
-	awk -f experiments/emit/steps.awk experiments/published/sconv.csv "$${tables[@]}"
+	$(Q)BUILD=$(BUILD) COMMIT=$(COMMIT) experiments/emit/steps.sh
 
 #: make cachesim
 #: build/cachesim --machine host run -- ./prog
@@ -310,41 +281,13 @@ cachesim: deps ## Build cachesim: the simulator under any program or trace
 #: sconv-plan and sconv-gen with their data: `bench experiment MODEL=vgg16` runs in any folder and leaves results there.
 #: Nothing is observed then: make builds what that needs.
 install: deps ## Install bench, the simulator, libsconv, manuals and tab completion
-	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(addprefix $(BUILD)/,$(installed_programs)) $(BUILD)/libconvsim.so.$(ABI) $(TRACER)
-	$(Q)install -d $(addprefix $(destination)/,bin lib/convsim lib/pkgconfig share/convsim/machines share/convsim/sim share/bash-completion/completions) $(DESTDIR)$(MANDIR)/man1
-	$(Q)install $(addprefix $(BUILD)/,$(installed_programs)) $(destination)/bin/
-	$(Q)for h in $(public_headers); do install -D -m 644 $$h $(destination)/include/convsim/$$h || exit 1; done
-	$(Q)install $(TRACER) $(destination)/lib/convsim/
-	$(Q)install -m 644 $(call archive,sim) $(destination)/lib/libconvsim.a
-	$(Q)install -m 644 $(BUILD)/libconvsim.so.$(ABI) $(destination)/lib/
-	$(Q)ln -sf libconvsim.so.$(ABI) $(destination)/lib/libconvsim.so
-	$(Q)sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' sim/programs/convsim.pc.in >$(destination)/lib/pkgconfig/convsim.pc
-	$(Q)install -m 644 sim/machines/*.cfg $(destination)/share/convsim/machines/
-	$(Q)ln -sfn ../machines $(destination)/share/convsim/sim/machines
-	$(Q)for f in $(installed_data); do install -D -m 644 $$f $(destination)/share/convsim/$$f || exit 1; done
-	$(Q).ci/facts | install -m 644 /dev/stdin $(destination)/share/convsim/facts
-	$(Q)install -m 644 sim/programs/cachesim.1 $(DESTDIR)$(MANDIR)/man1/
-	$(Q)for m in $(manuals); do .ci/manual $$m $(VERSION) >$(DESTDIR)$(MANDIR)/man1/$$(basename $$m .in) || exit 1; done
-	$(Q)install -m 644 .ci/completion.bash $(destination)/share/bash-completion/completions/cachesim
-	$(Q)for p in $(completed); do ln -sf cachesim $(destination)/share/bash-completion/completions/$$p || exit 1; done
-	$(Q)$(call say_installed,$(installed_files) $(addsuffix /,$(installed_folders)))
-
-# What 'install' puts there, and 'uninstall' takes away.
-manuals := experiments/bench/bench.1.in experiments/emit/sconv-plan.1.in experiments/emit/sconv-gen.1.in
-completed := bench sconv-plan sconv-gen
-installed_programs := cachesim $(completed)
-# What bench reads: it finds below share/convsim what is in the project's folder (experiments/setup/exp_main.c).
-installed_data = $(shell find experiments counters/groups results/reference -type f -regex '.*[.]\(csv\|gp\|txt\|cfg\|css\|js\)')
-installed_files = $(addprefix $(destination)/,$(addprefix bin/,$(installed_programs)) lib/libconvsim.a lib/libconvsim.so lib/libconvsim.so.$(ABI) lib/pkgconfig/convsim.pc) \
-                  $(addprefix $(DESTDIR)$(MANDIR)/man1/,cachesim.1 $(notdir $(manuals:.in=))) \
-                  $(addprefix $(destination)/share/bash-completion/completions/,cachesim $(completed))
-installed_folders = $(addprefix $(destination)/,include/convsim lib/convsim share/convsim)
+	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(addprefix $(BUILD)/,cachesim bench sconv-plan sconv-gen) $(BUILD)/libconvsim.so.$(ABI) $(TRACER)
+	$(Q)$(install) all
 
 #: make uninstall PREFIX=$HOME/.local
 #: With the same PREFIX and DESTDIR.
 uninstall: ## Remove what 'install' put there
-	$(Q)rm -f $(installed_files)
-	$(Q)rm -rf $(installed_folders)
+	$(Q)$(install) -u all
 
 FORCE:
 
@@ -370,13 +313,15 @@ format: ### Reformat the sources with clang-format
 	$(Q).ci/deps format
 	$(Q)git ls-files '*.c' '*.h' | xargs clang-format -i
 
+readmes: deps ### Write what READMEs say of the questions, from their records
+	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/bench
+	$(Q).ci/readmes $(BUILD)/bench
+
 format-check: ### Name the sources that clang-format would change
 	$(Q).ci/deps format
 	$(Q)git ls-files '*.c' '*.h' | xargs clang-format --dry-run -Werror
 
 clean: ## Remove everything that was built; results stay
 	$(Q)rm -rf build build-*
-
-.PHONY: all counters steps cachesim bench bench-sim install uninstall FORCE deps format format-check clean
 
 endif

@@ -1,8 +1,14 @@
 #include "tests/failing_alloc.h"
 
+#include <CUnit/CUnit.h>
 #include <errno.h>
-#include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "experiments/base/program.h"
+#include "tests/suites.h"
 
 void *__real_calloc(size_t n, size_t bytes);
 int __real_posix_memalign(void **memory, size_t alignment, size_t bytes);
@@ -50,4 +56,33 @@ void *__wrap_calloc(size_t n, size_t bytes)
 int __wrap_posix_memalign(void **memory, size_t alignment, size_t bytes)
 {
     return refuses() ? ENOMEM : __real_posix_memalign(memory, alignment, bytes);
+}
+
+enum { RETURNED = 77 };
+
+bool failing_alloc_ends(size_t n, void (*f)(void *ctx), void *ctx)
+{
+    char said[256] = "";
+    int ends[2], status;
+    ssize_t length;
+    pid_t pid;
+
+    CU_ASSERT_EQUAL_FATAL(pipe(ends), 0);
+    pid = fork();
+    if (!pid) {
+        dup2(ends[1], STDERR_FILENO);
+        exp_program_named("suite");
+        failing_alloc_after(n);
+        f(ctx);
+        _exit(RETURNED);
+    }
+    close(ends[1]);
+    length = read(ends[0], said, sizeof said - 1);
+    close(ends[0]);
+    CU_ASSERT_EQUAL(waitpid(pid, &status, 0), pid);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == RETURNED && !length)
+        return false;
+    test_check(WIFEXITED(status) && WEXITSTATUS(status) == EXP_EXIT_BAD_INPUT && strstr(said, "suite: out of memory\n"),
+               "status %d, '%s'", status, said);
+    return true;
 }

@@ -5,6 +5,7 @@
 #ifndef TESTS_FAILING_ALLOC_H
 #define TESTS_FAILING_ALLOC_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* The next n allocations succeed, all after them fail, until failing_alloc_stop. For tests of one thread. */
@@ -12,5 +13,11 @@ void failing_alloc_after(size_t n);
 
 /* Back to normal. Returns how many allocations were refused. */
 size_t failing_alloc_stop(void);
+
+/*
+ * Calls f(ctx) in a child process, where all allocations after the next n fail. Returns whether the child ended for
+ * want of memory: with one line that says so, and the exit status for it. Otherwise f has returned, and the child ended.
+ */
+bool failing_alloc_ends(size_t n, void (*f)(void *ctx), void *ctx);
 
 #endif

@@ -48,7 +48,7 @@ $1: $1-root
 
 # Said of each job, and of its programs.
 $1_told := EMULATED="$(subst -, ,$(call column,$2,6))"
-$1_jobs = '$1-cli EXPERIMENT=$$($1_build)/emulated/experiment $$($1_told) tests/experiments/cli.sh $$($1_parts)' \
+$1_jobs = '$1-cli BUILD=$$($1_build)/emulated $$($1_told) tests/experiments/cli.sh $$($1_parts)' \
     '$1-cachesim CACHESIM=$$($1_build)/emulated/cachesim $$($1_told) tests/sim/cachesim.sh' \
     '$1-library CC=$$($1_triplet)-gcc NM=$$($1_triplet)-nm LINK_FLAGS="-L$$($1_lib) -Wl,-rpath-link,$$($1_lib)" \
         RUN="$$($1_emulator)" UKR=$$($1_ukr) MAKE_ARGS="$$($1_arguments)" tests/kernels/library.sh' \
@@ -59,8 +59,6 @@ test-$1: $1
 	$$(if $$($1_needs),$$(Q)$$(MAKE) --no-print-directory $$(PARALLEL) $$($1_needs))
 	$$(Q)$$(if $$(SUITE),$$($1_build)/emulated/tests --suite "$$$$SUITE"$$(suite_arguments),$$(call run_jobs,$$($1_jobs)))
 endif
-
-.PHONY: $1 $1-root test-$1
 endef
 
 # What libsconv has to choose there.
@@ -81,20 +79,7 @@ power10_more = $(call suite_jobs,power9-,$(power9_suites),qemu-ppc64le -cpu powe
 
 $(foreach f,$(foreign),$(eval $(call foreign_rules,$(call column,$f,1),$f)))
 
-# For `make help`.
-#: Installs a cross compiler and QEMU, fetches libraries into build-ppc64le.
-power10: ### Cross-build everything for POWER10 (minutes)
-#: make test-power10 SUITE=nest
-#: Some run on an emulated POWER9 as well.
-test-power10: ### Run the tests on an emulated POWER10 (minutes)
-#: Installs a cross compiler and QEMU, fetches libraries into build-aarch64.
-aarch64: ### Cross-build everything for 64-bit Arm (minutes)
-#: make test-aarch64 SUITE=nest
-test-aarch64: ### Run the tests on an emulated 64-bit Arm CPU (minutes)
-
 #: The jobs of all of them side by side.
 test-foreign: $(foreign_names) ### Run the tests on all emulated CPU families (minutes)
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(power10_needs)
 	$(Q)$(call run_jobs,$(foreach f,$(foreign_names),$($f_jobs)))
-
-.PHONY: test-foreign

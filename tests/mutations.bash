@@ -17,86 +17,94 @@ mutant "a policy's bits: tree-PLRU points to what was used" sim/replacement/repl
     's/if \(node % 2\)/if (!(node % 2))/' sim_policy
 mutant "a prefetcher's degree: next_line asks for one line" sim/prefetch/prefetch_next_line.h \
     's/return p->degree;/return 1;/' sim_full sim_random
-mutant "a column's order" experiments/report/exp_layers.c \
+mutant "a column's order" experiments/show/layers.c \
     '/^    \{ EXP_COLUMN_TIME_MIN,/{h;d};/"measured_time_max_ns"/G' tests/experiments/bench.sh
-mutant "a column's value: the fastest round is the slowest" experiments/report/exp_layers.c \
+mutant "a column's value: the fastest round is the slowest" experiments/show/layers.c \
     's/EXP_COLUMN_TIME_MIN, REC_OR\(ROW, times\.fastest,/EXP_COLUMN_TIME_MIN, REC_OR(ROW, slowest_ns,/' record exp_replay
-mutant "a unit in a report" experiments/report/exp_layers.c \
+mutant "a unit in a report" experiments/show/layers.c \
     's/"measured_time_max_ns", "ns"/"measured_time_max_ns", "us"/' tests/experiments/bench.sh
 mutant "a bound in problem.c: least values" kernels/shape/problem.c \
     's/conv_field\(p, i\) < conv_fields\[i\]\.low/conv_field(p, i) + 1 < conv_fields[i].low/' shapes sconv_errors
 mutant "an overflow in problem.c: sums" kernels/shape/problem.c \
     's/sum, term, sum\) && \*sum <= max_bytes\(\)/sum, term, sum)/' shapes sconv_errors exp_model
-mutant "an escape in CSV: quotes are not doubled" experiments/base/exp_csv.c \
+mutant "an escape in CSV: quotes are not doubled" experiments/base/csv.c \
     "s/\\*text == '\"' \\? \"[^:]*: \"\"/\"\"/" exp_csv
 mutant "a share of threads: the unit between two is one's own" kernels/nest/share.c \
     's/place\.minor = nearest_start\([^;]*;/place.minor = 0;/' share
 mutant "a team that does not sleep" kernels/lib/team.c 's/SPIN_NS = 100000/SPIN_NS = 1000000000/' team
 mutant "a team's run that a cancellation ends" kernels/lib/team.c 's/pthread_setcancelstate\(PTHREAD_CANCEL_DISABLE, &state\)/state = 0/' team
-mutant "the fastest quarter: one of 4 n rounds too many" experiments/base/exp_stats.c \
+mutant "the fastest quarter: one of 4 n rounds too many" experiments/base/stats.c \
     's/\(n \+ 3\) \/ 4/n \/ 4 + 1/' exp_stats
-mutant "a median of an even number" experiments/base/exp_stats.c 's/n \/ 2 - 1\)/n \/ 2)/' exp_stats
-mutant "an interval's quantile: 10 % of the draws on each side" experiments/base/exp_stats.c \
+mutant "a median of an even number" experiments/base/stats.c 's/n \/ 2 - 1\)/n \/ 2)/' exp_stats
+mutant "an interval's quantile: 10 % of the draws on each side" experiments/base/stats.c \
     's/EXP_RATIO_DRAWS \/ 40/EXP_RATIO_DRAWS \/ 10/' exp_stats
-mutant "a stop rule: the time limit in the wrong unit" experiments/base/exp_bench.c \
+mutant "a stop rule: the time limit in the wrong unit" experiments/base/stats.c \
     's/elapsed_ns >= r->limit_ns/elapsed_ns \/ 1000 >= r->limit_ns/' exp_bench
-mutant "a stop rule: one round too many" experiments/base/exp_bench.c 's/n >= r->most/n > r->most/' exp_bench
+mutant "a stop rule: one round too many" experiments/base/stats.c 's/n >= r->most/n > r->most/' exp_bench
 mutant "a count: write-backs, in the simulator of all features" sim/full/engine_full_path_tmpl.h \
     's/level\[k\]\.write_backs\+\+/level[k].write_backs += 2/' sim_full sim_random
-mutant "a calibration: what is near in half of the rounds only is far" experiments/calibrate/exp_timing.c \
+mutant "a calibration: what is near in half of the rounds only is far" experiments/calibrate/timing.c \
     's/row->near_share >= 0\.5/row->near_share >= 0.95/' timing
-mutant "a calibration: the line beside is looked for" experiments/calibrate/exp_timing.c \
-    's/l\.probed = from \+/l.probed = from + 64 +/' timing
+mutant "a calibration: the line beside is looked for" experiments/calibrate/timing.c \
+    's/probed\(&row\[i\], from\)/probed(\&row[i], from + 64)/' timing
 mutant "the host's file: caches of other ways are the same" sim/machine/machine_here.c \
     's/a->n_ways == b->n_ways && //' timing
-mutant "a figure's quotes end the page's attribute" experiments/page/exp_page_writer.c 's/strchr\("\\"#%&"/strchr("#%\&"/' page tests/experiments/report.sh
-mutant "a p value without its correction for continuity" experiments/compare/exp_rank_test.c 's/fmax\(far - 0\.5, 0\)/far/' compare
-mutant "Holm's method forgets how many tests are left" experiments/compare/exp_rank_test.c 's/p\[next\] \* \(double\)left/p[next]/' compare
-mutant "a task of a living process is taken" experiments/store/exp_store_claims.c 's/ EXP_CLAIM_ELSEWHERE : / EXP_CLAIM_TAKEN : /' store
-mutant "a second result of a task is added" experiments/store/exp_store_sql.h "s/ AND state <> 'done'//" store
+mutant "a figure's quotes end the page's attribute" experiments/show/page_writer.c 's/strchr\("\\"#%&"/strchr("#%\&"/' page tests/experiments/report.sh
+mutant "a p value without its correction for continuity" experiments/compare/rank_test.c 's/fmax\(far - 0\.5, 0\)/far/' compare
+mutant "Holm's method forgets how many tests are left" experiments/compare/rank_test.c 's/p\[next\] \* \(double\)left/p[next]/' compare
+mutant "a task of a living process is taken" experiments/base/store_tasks.c 's/ EXP_CLAIM_ELSEWHERE : / EXP_CLAIM_TAKEN : /' store
+mutant "a second result of a task is added" experiments/base/store_sql.h "s/ AND state <> 'done'//" store
 mutant "a line that was written stays dirty after it was fetched again" sim/analysis/ways.c 's/used\.dirty_from = place;/;/' sim_reuse
-mutant "a ranking of the net counts layers that trained it" experiments/polydl/exp_rank.c \
+mutant "a ranking of the net counts layers that trained it" experiments/polydl/rank.c \
     's/net\.weight \? EXP_RANK_HELD_OUT : EXP_RANK_ALL/net.weight ? EXP_RANK_ALL : EXP_RANK_ALL/' polydl_verdict
-mutant "a verdict whatever the clock says" experiments/polydl/exp_rank.c 's/l\.mean > 2 \* l\.error/l.mean > -1/' polydl_verdict
-mutant "layers where no pick can fail are counted with the others" experiments/polydl/exp_rank.c \
+mutant "a verdict whatever the clock says" experiments/polydl/rank.c 's/l\.mean > 2 \* l\.error/l.mean > -1/' polydl_verdict
+mutant "layers where no pick can fail are counted with the others" experiments/polydl/rank.c \
     's/EXP_RANK_NEAR_BEST \* l->worst_ns/l->worst_ns/' polydl_verdict
-mutant "a best variant without its equals" experiments/polydl/exp_polydl_tables.c 's/faster_half\(t\) <= slower_half/faster_half(t) < 0 * slower_half/' polydl_verdict
-mutant "leaders run on when the clock repeats itself" experiments/polydl/time/exp_turns.c 's/ns \? \(double\)fastest\(k, best/false ? (double)fastest(k, best/' polydl_turns
-mutant "everybody is a leader" experiments/polydl/time/exp_turns.c 's/best >= EXP_TURNS_LEAD \*/best >= 0.1 */' polydl_turns
-mutant "the micro-kernel's share of a GEMM is the largest" experiments/polydl/exp_variants.c 's/gemm_units\[\] = \{ 64, 32, 16 \}/gemm_units[] = { 64, 64, 64 }/' polydl_walk
-mutant "a parallel loop that is one tile vanishes" experiments/polydl/exp_variants.c 's/moved = d;/moved = l->space->n_dims;/' polydl_walk
-mutant "a long nest's misses are those of its first calls" experiments/polydl/analysis/exp_haystack.c 's/\(double\)count \/ share/(double)count * (share > 0)/' polydl_rank
-mutant "printed numbers of held-out layers are of all" experiments/polydl/exp_printed.c \
+mutant "a best variant without its equals" experiments/polydl/tables.c 's/faster_half\(t\) <= slower_half/faster_half(t) < 0 * slower_half/' polydl_verdict
+mutant "leaders run on when the clock repeats itself" experiments/polydl/time/turns.c 's/ns \? \(double\)fastest\(k, best/false ? (double)fastest(k, best/' polydl_turns
+mutant "everybody is a leader" experiments/polydl/time/turns.c 's/best >= EXP_TURNS_LEAD \*/best >= 0.1 */' polydl_turns
+mutant "the micro-kernel's share of a GEMM is the largest" experiments/polydl/variants.c 's/gemm_units\[\] = \{ 64, 32, 16 \}/gemm_units[] = { 64, 64, 64 }/' polydl_walk
+mutant "a parallel loop that is one tile vanishes" experiments/polydl/variants.c 's/moved = d;/moved = l->space->n_dims;/' polydl_walk
+mutant "a long nest's misses are those of its first calls" experiments/polydl/analysis/haystack.c 's/\(double\)count \/ share/(double)count * (share > 0)/' polydl_rank
+mutant "printed numbers of held-out layers are of all" experiments/polydl/printed.c \
     's/!\(held_out && r->layer\[i\]\.is_training\)/!(held_out \&\& false)/' polydl_judge
-mutant "fused operators have one image" experiments/polydl/fused/exp_fused.c 's/l->shape\.n = n_images/l->shape.n = 1/' tests/experiments/polydl.sh
-mutant "judge: a layer's chosen schedule counts as the best one" experiments/judge/exp_judge.c \
+mutant "fused operators have one image" experiments/polydl/fused/fused.c 's/l->shape\.n = n_images/l->shape.n = 1/' tests/experiments/polydl.sh
+mutant "judge: a layer's chosen schedule counts as the best one" experiments/judge/judge.c \
     's/s->chosen \+= v->value\[y\]\[v->chosen\]/s->chosen += best_value(v, (enum exp_yardstick)y)/' judge
-mutant "judge: regret is a share of what was chosen" experiments/judge/exp_judge.c \
+mutant "judge: regret is a share of what was chosen" experiments/judge/judge.c \
     's/\(s->chosen - s->best\) \/ s->best/(s->chosen - s->best) \/ s->chosen/' judge
-mutant "judge: layers that lose against Base count as won" experiments/judge/exp_judge.c \
+mutant "judge: layers that lose against Base count as won" experiments/judge/judge.c \
     's/c->n_pays \+= exp_ratio_side\(&t->speedup\) > 0/c->n_pays += exp_ratio_side(\&t->speedup) < 0/' judge
-mutant "peers: layers that are slower count as won" experiments/peers/exp_peers_totals.c 's/n_won \+= ratio > 1/n_won += ratio < 1/' peers
-mutant "peers: a network's speed-up is turned round" experiments/peers/exp_peers_totals.c \
+mutant "peers: layers that are slower count as won" experiments/peers/totals.c 's/n_won \+= ratio > 1/n_won += ratio < 1/' peers
+mutant "peers: a network's speed-up is turned round" experiments/peers/totals.c \
     's/base_ns \/ t\.times\.low_mean/t.times.low_mean \/ base_ns/' peers
-mutant "peers: the mean over models is their product" experiments/peers/exp_peers_totals.c 's/exp\(network \/ n\)/exp(network)/' peers
-mutant "emit: loads and stores of one place are equal" experiments/emit/exp_emit_stream.c \
+mutant "peers: the mean over models is their product" experiments/peers/totals.c 's/exp\(network \/ n\)/exp(network)/' peers
+mutant "emit: loads and stores of one place are equal" experiments/emit/stream.c \
     's/<< 1 \| \(l->at\[i\]->kind == SIM_STORE\)/<< 1/' emit_streams
-mutant "emit: accesses seen beside the replay's are not counted" experiments/emit/exp_emit_stream.c \
+mutant "emit: accesses seen beside the replay's are not counted" experiments/emit/stream.c \
     's/return more \+ seen->n - s;/return 0;/' emit_streams
-mutant "emit: generated code packs no filters before it runs" experiments/emit/exp_emit_build.c \
+mutant "emit: generated code packs no filters before it runs" experiments/emit/build.c \
     's/"_pack_filters"/""/' emit_c
-mutant "paper: Amdahl without the part that stays" experiments/paper/exp_paper_formulas.c 's/1 \/ \(1 - share \+/1 \/ (share +/' paper
-mutant "paper: an improvement of hits, not of misses" experiments/paper/exp_paper_formulas.c \
+mutant "paper: Amdahl without the part that stays" experiments/paper/numbers.c 's/1 \/ \(1 - share \+/1 \/ (share +/' paper
+mutant "paper: an improvement of hits, not of misses" experiments/paper/numbers.c \
     's/\(100 - base_hit_percent\) \/ \(100 - own_hit_percent\)/own_hit_percent \/ base_hit_percent/' paper
-mutant "paper: the im2col matrix has the input's size" experiments/paper/exp_paper_formulas.c \
+mutant "paper: the im2col matrix has the input's size" experiments/paper/numbers.c \
     's/\(double\)p->r \* \(double\)p->s \* \(double\)p->p/(double)p->p/' paper
-mutant "quantiles: the 10th percentile is the 1st" experiments/base/exp_stats.c 's/s\.n, 0\.1\)/s.n, 0.01)/' exp_stats
-mutant "quantiles: numbers that are not finite count as well" experiments/base/exp_stats.c 's/if \(isfinite\(x\[i\]\)\)/if (1)/' exp_stats
-mutant "study: csa2 chooses the other schedule" experiments/study/exp_study_choices.c \
-    's/return schedule != csa2_choose_schedule/return schedule == csa2_choose_schedule/' study
-mutant "sweep: the worst configuration is the best" experiments/sweep/exp_sweep_report.c \
+mutant "quantiles: the 10th percentile is the 1st" experiments/base/stats.c 's/s\.n, 0\.1\)/s.n, 0.01)/' exp_stats
+mutant "quantiles: numbers that are not finite count as well" experiments/base/stats.c 's/if \(isfinite\(x\[i\]\)\)/if (1)/' exp_stats
+mutant "study: csa2 chooses the other schedule" experiments/study/choices.c \
+    's/return schedule != exp_study_csa2_choice/return schedule == exp_study_csa2_choice/' study
+mutant "sweep: the worst configuration is the best" experiments/sweep/report.c \
     's/is_better\(&sum\[i\], &sum\[best\]\)/is_better(\&sum[best], \&sum[i])/' tests/experiments/sweep.sh
-mutant "sweep: configurations in percent of themselves" experiments/sweep/exp_sweep_report.c \
-    's/sum\[i\]\.value\.cost \/ sum\[best\]\.value\.cost/sum[i].value.cost \/ sum[i].value.cost/' tests/experiments/sweep.sh
-mutant "sweep: tasks of two caches are one" experiments/sweep/exp_sweep_tasks.c \
+mutant "sweep: configurations in percent of themselves" experiments/sweep/report.c \
+    's/sum\[i\]\.value\[EXP_SWEEP_COST\] \/ sum\[best\]/sum[i].value[EXP_SWEEP_COST] \/ sum[i]/' tests/experiments/sweep.sh
+mutant "sweep: tasks of two caches are one" experiments/sweep/jobs.c \
     's/return order \? order : strcmp\(x->setting, y->setting\);/return order;/' tests/experiments/sweep.sh
+mutant "a trace's clock: a cycle is a nanosecond" experiments/show/trace.c \
+    's/t->r->e->setup->machine\.issue\.clock_ghz \* 1e3;/1e3;/' tests/experiments/trace.sh
+mutant "a trace's rows: events do not follow one another" experiments/show/trace.c \
+    's/\*at_us \+= us;/*at_us += us \/ 2;/' tests/experiments/trace.sh
+mutant "a profile: what memory wrote is what it read" experiments/show/callgrind.c \
+    's/cell->memory_written_lines/cell->memory_read_lines/' tests/experiments/trace.sh
+mutant "a profile: a call's cost is the callee's own" experiments/show/callgrind.c \
+    '/^    fprintf\(f->out, "cob=/s/calls=1 %u\\n%u/calls=1 %u\\n%u 0/' tests/experiments/trace.sh

@@ -37,17 +37,12 @@ emit wisdom
 lib'
 
 floors[experiments]='base
-record
-store
-setup
-replay
-measure
-report
+bench
+show
 observe
-page
 emit'
-# Above them are the questions, and the program that asks them all.
-floors[experiments]+=$'\n'$(.ci/questions --files | cut -d/ -f2 | grep -vxF "${floors[experiments]}" | sort -u | paste -sd ' ')' bench'
+# Above them are the questions.
+floors[experiments]+=$'\n'$(.ci/questions --files | cut -d/ -f2 | grep -vxF "${floors[experiments]}" | sort -u | paste -sd ' ')
 
 # The rooms of polydl; what lies beside them is variants, rankings and tables, which all know.
 floors[polydl]='analysis
@@ -105,7 +100,7 @@ goes_wrong() {
     ! goes_down "$@"
 }
 
-check "an include upwards is found" goes_wrong experiments experiments/setup/x.c experiments/observe/y.h
+check "an include upwards is found" goes_wrong experiments experiments/bench/x.c experiments/observe/y.h
 check "... and one to the side" goes_wrong experiments experiments/judge/x.c experiments/peers/y.h
 check "... and one from a room to a file above it" goes_wrong sim sim/base/x.h sim/hierarchy.h
 check "... and one from such a file" goes_wrong sim sim/hierarchy.c sim/full/y.h

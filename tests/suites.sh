@@ -2,7 +2,7 @@
 # Holds that a suite which hangs or crashes, and a job that fails, fail and are named. TESTS: the program (default build/tests).
 set -u
 
-program=${TESTS:-build/tests}
+program=${BUILD:-build}/tests
 # shellcheck source=tests/check.bash
 . tests/check.bash
 ulimit -c 0

@@ -10,39 +10,26 @@ suites = $(shell sed -n 's/^    X(\(.*\)).*/\1/p' tests/main_tests.c)
 suite_arguments = $(if $(SEED), --seed "$$SEED")$(if $(REPEAT), --repeat "$$REPEAT")
 suite_jobs = $(foreach s,$2,'$1$s $3 --suite $s$(suite_arguments)$(if $(and $1,$(filter sim_random,$s)), --part 10)')
 
-# A job for each script that is about programs, which it is told the places of.
-programs_of = $(foreach p,$1,$(shell echo $p | tr a-z A-Z)=$(BUILD)/$p)
-script_job = '$(basename $(notdir $1)) $(call programs_of,$2) $3 tests/$1'
+# A job for each script, those that take long first. What is installed, and what compilers make of it, is not looked at in
+# builds with sanitizers.
+script_names := $(filter-out fuzz jobs mutate,$(patsubst tests/%.sh,%,$(wildcard tests/*.sh tests/*/*.sh)))
+long_scripts := $(addprefix experiments/,cli) sim/cachesim $(addprefix experiments/,emit polydl study paper figures slurm peers)
+unsanitized := kernels/library make sim/simbench isa
+environment_of_isa = ARCH=$(ARCH) OBJDUMP=$(OBJDUMP) NM=$(NM) CFLAGS="$(CFLAGS)"
+environment_of_library = CC="$(CC)" MAKE_ARGS="BUILD=$(BUILD)"
+environment_of_simbench = CC="$(CC)"
+environment_of_cachesim = SAN=$(SAN)
+environment_of_annotate = SAN=$(SAN)
+environment_of_emit = EMIT=$(EMIT)
+environment_of_cli = $(observable)
+script_job = '$(notdir $1) BUILD=$(BUILD) $(environment_of_$(notdir $1)) tests/$1.sh'
 
 test_programs = $(addprefix $(BUILD)/,tests bench sconv-plan sconv-gen cachesim simbench) $(links)
 # What the tests of installed libraries would build, and the tracer, which builds with sanitizers do without.
 test_libraries = $(if $(SAN),,$(if $(CROSS),,$(TRACER)) lib $(BUILD)/libconvsim.so.$(ABI))
 
-scripts = \
-    $(call script_job,experiments/cli.sh,experiment,$(observable)) \
-    $(call script_job,sim/cachesim.sh,cachesim,BUILD=$(BUILD) SAN=$(SAN)) \
-    $(call script_job,experiments/emit.sh,experiment,PLAN=$(BUILD)/sconv-plan GEN=$(BUILD)/sconv-gen EMIT=$(EMIT)) \
-    $(call script_job,experiments/polydl.sh,polydl) \
-    $(call script_job,experiments/study.sh,study) \
-    $(call script_job,experiments/paper.sh,paper) \
-    $(call script_job,experiments/figures.sh,redraw experiment sweep) \
-    $(call script_job,experiments/slurm.sh,sweep peers experiment) \
-    $(call script_job,experiments/peers.sh,peers) \
-    $(call script_job,experiments/judge.sh,judge) \
-    $(call script_job,experiments/validate.sh,validate) \
-    $(call script_job,experiments/calibrate.sh,calibrate experiment) \
-    $(call script_job,experiments/report.sh,report) \
-    $(call script_job,experiments/compare.sh,compare) \
-    $(call script_job,experiments/sweep.sh,sweep experiment) \
-    $(call script_job,experiments/bench.sh,bench) \
-    $(call script_job,suites.sh,tests) \
-    $(foreach s,deps rooms readmes,$(call script_job,$s.sh)) 'mutants tests/mutate.sh --stale' \
-    $(if $(SAN),,$(unsanitized_scripts))
-unsanitized_scripts = \
-    $(call script_job,kernels/library.sh,,CC="$(CC)" MAKE_ARGS="BUILD=$(BUILD)") \
-    $(call script_job,make.sh,,BUILD=$(BUILD)) \
-    $(call script_job,sim/simbench.sh,simbench,CC="$(CC)") \
-    $(call script_job,isa.sh,,ARCH=$(ARCH) BUILD=$(BUILD) OBJDUMP=$(OBJDUMP) NM=$(NM) CFLAGS="$(CFLAGS)")
+scripts = $(foreach s,$(long_scripts) $(filter-out $(long_scripts) $(if $(SAN),$(unsanitized)),$(script_names)),$(call script_job,$s)) \
+    'mutants tests/mutate.sh --stale'
 
 # With sanitizers a quarter of the random cases: what they look for is found in any.
 tests_command = $(observable) $(TEST_WRAPPER) $(BUILD)/tests$(if $(SAN), --part 4)
@@ -50,7 +37,7 @@ tests_command = $(observable) $(TEST_WRAPPER) $(BUILD)/tests$(if $(SAN), --part 
 #: make test SUITE=nest SEED=7
 #: 'make check' is the same.
 test: deps ### Build and run all tests (3 minutes)
-	$(if $(SAN),$(Q).ci/deps sanitizers)
+	$(if $(SAN),$(Q).ci/deps tests)
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(test_programs) $(test_libraries)
 	$(if $(call suite_needs_guest,$(SUITE)),$(Q)$(MAKE) --no-print-directory $(guest_of_tests) || echo "tests of observed streams are skipped: there is no guest to observe" >&2)
 	$(Q)$(if $(SUITE),$(tests_command) --suite "$$SUITE"$(suite_arguments),$(call run_jobs,$(scripts) $(call suite_jobs,,$(suites),$(tests_command))))
@@ -62,13 +49,10 @@ check-long: deps ### The same tests on 100 times as many random cases (about an 
 	$(Q)$(BUILD)/tests --seed $(or $(SEED),$(shell date +%s)) --repeat $(or $(REPEAT),100)
 
 asan: ### The tests with AddressSanitizer (minutes)
-	$(Q)$(MAKE) --no-print-directory SAN=address test
-
 ubsan: ### The tests with UndefinedBehaviorSanitizer (minutes)
-	$(Q)$(MAKE) --no-print-directory SAN=undefined test
-
 sanitize: ### The tests with both sanitizers (minutes)
-	$(Q)$(MAKE) --no-print-directory SAN=address,undefined test
+asan ubsan sanitize:
+	$(Q)$(MAKE) --no-print-directory SAN=$(patsubst ubsan,undefined,$(patsubst asan,address,$(@:sanitize=address,undefined))) test
 
 tsan: deps ### libsconv's threads and the simulator's, with ThreadSanitizer (minutes)
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) SAN=thread $(BUILD)-thread/sconv_threads $(BUILD)-thread/simbench
@@ -92,14 +76,10 @@ fuzz_build := $(BUILD)-fuzz
 #: make fuzz FUZZ_SECONDS=60
 #: Needs clang with libFuzzer.
 fuzz: deps ### Fuzz the parsers of machine files and traces, and shapes
-	$(Q)echo 'int LLVMFuzzerTestOneInput(void); int LLVMFuzzerTestOneInput(void) { return 0; }' | \
-	    $(FUZZ_CC) -x c - -fsanitize=fuzzer,address,undefined -o /dev/null 2>/dev/null || \
-	    { echo "fuzz: $(FUZZ_CC) cannot link libFuzzer; on Debian 12: apt-get install clang libclang-rt-14-dev" >&2; exit 1; }
+	$(Q)tests/fuzz.sh check $(FUZZ_CC)
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) CC=$(FUZZ_CC) BUILD=$(fuzz_build) SAN=fuzzer-no-link,address,undefined \
 	    $(foreach p,$(FUZZ_TARGETS),$(fuzz_build)/fuzz_$p)
-	$(Q)cd $(fuzz_build) && for p in $(FUZZ_TARGETS); do echo "  FUZZ    $$p, $(FUZZ_SECONDS) s" && mkdir -p found_$$p && \
-	    ./fuzz_$$p -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -print_final_stats=1 found_$$p $(abspath tests/corpus)/$$p >$$p.log 2>&1 || \
-	    { tail -n 30 $$p.log >&2; exit 1; }; grep -h 'Done\|number_of_executed_units' $$p.log; done
+	$(Q)tests/fuzz.sh run $(fuzz_build) $(FUZZ_SECONDS) $(FUZZ_TARGETS)
 
 $(BUILD)/fuzz_%: tests/fuzz_main.c $(call objects,$(addprefix tests/,fuzz_targets.c kernels/shape_check.c kernels/kcheck.c rng.c)) $(call archive,kernels) $(call archive,sim)
 	@echo "  LINK    $@"
@@ -122,21 +102,15 @@ older_Haswell := cpu nest nest_totals nest_prefetch tune sim_plain judge
 # As CONV_CPU=$1: an experiment, peers and the simulator's counts, too. What programs say to bad input, and what is installed,
 # is the same everywhere; so is what is observed, by an emulator whose CPU is always the same.
 masked_jobs = $(call suite_jobs,$1-,$(cpu_suites),CONV_CPU=$1 $(observable) $(BUILD)/tests) \
-    '$1-cli CONV_CPU=$1 $(call programs_of,experiment) tests/experiments/cli.sh results' \
-    '$1-peers CONV_CPU=$1 $(call programs_of,peers) tests/experiments/peers.sh' \
-    '$1-cachesim CONV_CPU=$1 $(call programs_of,cachesim) tests/sim/cachesim.sh goldens metamorphic dinero estimate stores ranges vary'
+    '$1-cli CONV_CPU=$1 BUILD=$(BUILD) tests/experiments/cli.sh results' \
+    '$1-peers CONV_CPU=$1 BUILD=$(BUILD) tests/experiments/peers.sh' \
+    '$1-cachesim CONV_CPU=$1 BUILD=$(BUILD) tests/sim/cachesim.sh goldens metamorphic dinero estimate stores ranges vary'
 older_jobs = $(foreach c,avx2 baseline,$(call masked_jobs,$c)) \
     $(foreach c,Nehalem Haswell,$(call suite_jobs,$c-,$(older_$c),qemu-x86_64 -cpu $c $(BUILD)/tests))
 
 #: Some suites run on emulated CPUs; what depends on the CPU runs on this one with CONV_CPU.
 test-older: deps ### Run the tests as CPUs without AVX-512 and AVX2 do (minutes)
-ifeq ($(ARCH),x86_64)
 	$(Q).ci/deps emulation
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(test_programs)
 	$(Q)$(MAKE) --no-print-directory $(guest_of_tests)
-	$(Q)$(call run_jobs,$(older_jobs))
-else
-	@echo "test-older: masks what x86 CPUs differ in: nothing to do for $(ARCH)"
-endif
-
-.PHONY: test check check-long asan ubsan sanitize tsan mutate fuzz test-older
+	$(Q)$(if $(filter x86_64,$(ARCH)),$(call run_jobs,$(older_jobs)),echo "test-older: masks what x86 CPUs differ in: nothing to do for $(ARCH)")

@@ -37,21 +37,12 @@ $(BUILD)/twin/guest: $(patsubst %.c,$(BUILD)/twin/%.o,$(twin_sources)) $(logged_
 
 # OpenBLAS's routines for AVX-512 once more, with code that records their accesses: made from the linked program. Those
 # for AVX2, which emulators run, too: they tell of no prefetches.
-rewrite = awk -v MAGIC=$(rewritten_magic) -v WORK=0x60000000 -v MAP=0x62000000 -v WHOLE=$1 -f counters/observe/rewrite.awk
-define assemble_rewritten
-$(Q)$(CC) -c -o $@.o $@.s
-$(Q)$(LD) -static -nostdlib -T counters/observe/rewritten.ld -o $@ $@.o
-$(Q)rm $@.s $@.o
-endef
+rewrite = $(Q)MAGIC=$(rewritten_magic) CC="$(CC)" LD=$(LD) NM=$(NM) OBJDUMP=$(OBJDUMP) counters/observe/rewrite.sh $1 $< $@
+rewriters := $(addprefix counters/observe/,rewrite.sh rewrite.awk functions.awk rewritten.ld)
 
-rewritten_names := sgemm_(kernel|itcopy|oncopy|beta|direct|small_kernel(_b0)?_[nt][nt])_(SKYLAKEX|COOPERLAKE|HASWELL|ZEN)
-disassemble = $(NM) -S $1 | grep -E ' T ($2)$$' | while read address size type name; do echo "FUNCTION $$name"; \
-    $(OBJDUMP) -d -w --insn-width=16 --start-address=0x$$address --stop-address=$$((0x$$address + 0x$$size)) $1; done
-
-$(BUILD)/twin/guest.rewritten: $(BUILD)/twin/guest counters/observe/rewrite.awk counters/observe/rewritten.ld
+$(BUILD)/twin/guest.rewritten: $(BUILD)/twin/guest $(rewriters)
 	@echo "  REWRITE $@"
-	$(Q)$(call disassemble,$<,$(rewritten_names)) | $(call rewrite,0) >$@.s
-	$(assemble_rewritten)
+	$(call rewrite,routines)
 
 # What has no emulator, with its stack: the program with the library's own kernels, and copies of all their machine code and
 # of OpenBLAS's above it.
@@ -60,15 +51,9 @@ $(BUILD)/copied/guest: $(patsubst %.c,$(BUILD)/twin/%.o,$(twin_sources)) $(call 
 	@echo "  LINK    $@"
 	$(link_guest) -Wl,--wrap=memset
 
-copied_names := $(rewritten_names)|sgemm_nn|cblas_sgemm
-behind_kernels = 0x$$($(NM) -n $1 | awk 'is_last { behind = $$1 } { is_last = / T conv_/ } END { print behind }')
-describe = $(NM) $(call archive,kernels); echo PROGRAM; $(OBJDUMP) -t $1; \
-    $(OBJDUMP) -d -w --insn-width=16 --stop-address=$(call behind_kernels,$1) $1; $(call disassemble,$1,$(copied_names))
-
-$(BUILD)/copied/guest.rewritten: $(BUILD)/copied/guest counters/observe/rewrite.awk counters/observe/functions.awk counters/observe/rewritten.ld
+$(BUILD)/copied/guest.rewritten: $(BUILD)/copied/guest $(rewriters) $(call archive,kernels)
 	@echo "  REWRITE $@"
-	$(Q){ $(call describe,$<); } | awk -v NAMES='^($(copied_names))$$' -f counters/observe/functions.awk | $(call rewrite,1) >$@.s
-	$(assemble_rewritten)
+	$(call rewrite,$(call archive,kernels))
 
 # The program that runs generated code under the emulator: it loads shared objects, so it is not static.
 code_guest = $(plain_build)/code-guest
@@ -127,5 +112,3 @@ handed_for_code = "OBSERVER=$(OBSERVER)" "GUEST=$(code_guest)"
 observable = OBSERVER=$(OBSERVER) GUEST_$(ARCH)=$(native_guest) $(if $(filter x86_64,$(ARCH)),TWIN=$(native_twin) COPIED=$(native_copied) CODE_GUEST=$(code_guest))
 guest_of_tests = guest-$(ARCH)$(if $(filter x86_64,$(ARCH)),-copied)
 suite_needs_guest = $(if $1,$(filter observe observe_twins observe_stack emit_streams,$1),all)
-
-.PHONY: native-guest guest-x86_64 guest-x86_64-copied guest-ppc64le

@@ -6,10 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiments/base/exp_error.h"
-#include "experiments/base/exp_text.h"
-#include "experiments/base/exp_program.h"
-#include "experiments/setup/exp_main.h"
+#include "experiments/base/error.h"
+#include "experiments/base/text.h"
+#include "experiments/base/program.h"
+#include "experiments/bench/course.h"
+#include "sim/machine/machine_words.h"
 
 static const struct exp_question *find(const char *name)
 {
@@ -39,10 +40,10 @@ static void list(FILE *out)
 static void document(FILE *out)
 {
     for (const struct exp_question *const *q = exp_questions; *q; q++) {
-        if (!(*q)->document)
+        if (!exp_question_has_tables(*q))
             continue;
         fprintf(out, "\n## make %s\n", (*q)->target ? (*q)->target : (*q)->name);
-        (*q)->document(out);
+        exp_question_document(*q, out);
     }
 }
 
@@ -53,25 +54,21 @@ static int refuse(const char *name)
 
     for (const struct exp_question *const *q = exp_questions; *q && n < sizeof known / sizeof known[0]; q++)
         known[n++] = (*q)->name;
-    nearest = exp_names_nearest(name, known, n);
+    nearest = sim_nearest_word(name, known, n);
     fprintf(stderr, "bench: there is no question '%s'%s%s%s bench lists them\n", name,
             nearest ? ", did you mean " : ";", nearest ? nearest : "", nearest ? "?" : "");
     return EXP_EXIT_BAD_INPUT;
 }
 
-/* Asks a question. Its options follow words[0], which becomes its name: exp_slurm_job.h starts the same again. */
+/* Asks a question. Its options follow words[0], which becomes its name: base/slurm.h starts the same again. */
 static int ask(const struct exp_question *q, int n, char **words)
 {
-    char **argv = calloc((size_t)n + 1, sizeof *argv), *name = exp_format("%s", q->name);
-    int status = EXP_EXIT_BAD_INPUT;
+    char **argv = exp_new((size_t)n + 1, sizeof *argv), *name = exp_copy_text(q->name);
+    int status;
 
-    if (argv && name) {
-        memcpy(argv, words, (size_t)n * sizeof *argv);
-        argv[0] = name;
-        status = exp_main(q, n, argv);
-    } else {
-        fprintf(stderr, "bench: out of memory\n");
-    }
+    memcpy(argv, words, (size_t)n * sizeof *argv);
+    argv[0] = name;
+    status = exp_main(q, n, argv);
     free(name);
     free(argv);
     return status;

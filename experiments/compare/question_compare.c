@@ -4,14 +4,11 @@
  */
 #include <errno.h>
 
-#include "experiments/base/exp_error.h"
-#include "experiments/base/exp_program.h"
-#include "experiments/compare/exp_compare.h"
-#include "experiments/compare/exp_compare_report.h"
-#include "experiments/setup/exp_main.h"
-#include "experiments/setup/exp_options_shared.h"
-
-extern const struct exp_question question_compare;
+#include "experiments/base/error.h"
+#include "experiments/base/program.h"
+#include "experiments/compare/compare.h"
+#include "experiments/bench/course.h"
+#include "experiments/bench/options_shared.h"
 
 struct options {
     const char *run_a, *run_b, *fail_if, *results, *commit;
@@ -27,73 +24,56 @@ static void print_pair(const void *options, FILE *out)
     exp_results_print_path(o->run_b, out);
 }
 
-static const struct exp_results_layout layout = { "/compare", false, "compare.csv", print_pair };
-
-static struct exp_results_place place_of(const struct options *o)
-{
-    return (struct exp_results_place){ .layout = &layout, .options = o, .results = o->results };
-}
-
 struct session {
     struct options options;
     struct exp_compare_conditions conditions;
     struct exp_two_runs comparison;
     struct exp_results results;
     size_t n_met;
+    char what[512];
     struct exp_why why;
 };
 
 enum { EXIT_CONDITION_MET = 1 };
 
-static int prepare(struct session *s)
+static int prepare(void *session)
 {
+    struct session *s = session;
     const struct options *o = &s->options;
     int err = exp_compare_conditions_read(&s->conditions, o->fail_if, &s->why);
 
+    exp_say(s->what, sizeof s->what, "A: %s; B: %s", o->run_a, o->run_b);
     if (!err)
         err = exp_two_runs_compare(&s->comparison, o->run_a, o->run_b, &s->why);
-    if (!err)
-        err = exp_compare_conditions_check(&s->conditions, &s->comparison, &s->why);
-    if (!err)
-        err = exp_results_find(&s->results, place_of(o), NULL, NULL, 0, &s->why);
-    return err ? err : exp_results_open(&s->results, &s->why);
+    return err ? err : exp_compare_conditions_check(&s->conditions, &s->comparison, &s->why);
 }
 
-static int draw(struct session *s)
-{
-    char what[512];
-    const struct exp_main_figures f = { .results = &s->results, .what = what };
-
-    exp_say(what, sizeof what, "A: %s; B: %s", s->options.run_a, s->options.run_b);
-    return exp_main_draw(&question_compare, &f, &s->why);
-}
-
-static int run(void *session)
+static int write_table(void *session)
 {
     struct session *s = session;
-    int err = prepare(s), drawn;
 
-    if (!err)
-        err = exp_compare_write_table(&s->comparison, &s->results.dir, s->options.commit, &s->why);
-    if (err)
-        return err;
-    drawn = draw(s);
-    err = exp_compare_write_page(&s->comparison, &s->conditions, &s->results.dir, &s->why);
-    if (!err)
-        err = exp_results_commit(&s->results, &s->why);
-    if (err)
-        return err;
+    return exp_compare_write_table(&s->comparison, &s->results.dir, s->options.commit, &s->why);
+}
+
+static int write_page(void *session)
+{
+    struct session *s = session;
+
+    return exp_compare_write_page(&s->comparison, &s->conditions, &s->results.dir, &s->why);
+}
+
+static int answer(void *session)
+{
+    struct session *s = session;
+
     printf("tables\n  %s/" EXP_COMPARE_FILE "\n  %s/compare.html\n", s->results.path, s->results.path);
     s->n_met = exp_compare_print(&s->comparison, &s->conditions, stdout);
-    return exp_program_drawn(drawn, &s->why);
+    return 0;
 }
 
 static void release(void *session)
 {
-    struct session *s = session;
-
-    exp_results_release(&s->results);
-    exp_two_runs_release(&s->comparison);
+    exp_two_runs_release(&((struct session *)session)->comparison);
 }
 
 static int status(const void *session)
@@ -120,16 +100,21 @@ static const struct exp_option options[] = {
 const struct exp_question question_compare = {
     .name = "compare",
     .asks = "In what do two runs differ? Metric by metric, with tests",
+    .wants = { "know in what two runs differ|make compare A=before/host/vgg16 B=results/host/vgg16" },
     .takes = "Two seconds. The exit status is 1 if a condition of FAIL_IF holds.",
     .examples = { "make compare A=before/host/vgg16 B=results/host/vgg16 FAIL_IF='speedup<-3%'" },
     .needs = { "A=results/host/vgg16", "B=before/host/vgg16" },
     .figures = { "compare_layers" },
     .options = options,
-    .place = &layout,
+    .place = &(const struct exp_results_layout){ "/compare", false, "compare.csv", print_pair },
     .chapter = { "compare.csv", "two runs compared", NULL },
     EXP_SESSION(struct session),
-    .document = exp_compare_document,
-    .run = run,
+    EXP_RESULTS(struct session),
+    .tables = { &exp_compare_table },
+    .prepare = prepare,
+    .write = write_table,
+    .page = write_page,
+    .answer = answer,
     .release = release,
     .status = status,
 };

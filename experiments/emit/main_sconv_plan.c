@@ -1,5 +1,5 @@
 /* The question plan as a program of its own. `sconv-plan --help` lists the options. */
-#include "experiments/setup/exp_main.h"
+#include "experiments/bench/course.h"
 
 extern const struct exp_question question_plan;
 

@@ -1,28 +1,47 @@
 /*
- * The code of layers as text, as SConv plans them: one function per layer, in one file. `sconv-gen --help` lists the
- * options.
+ * The code of layers as text, as SConv plans them: one function per layer, in one file; or compiled and checked against
+ * plain loops, or timed. `sconv-gen --help` lists the options.
  */
 #include <errno.h>
 #include <math.h>
-#include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "counters/ctr_hostinfo.h"
 #include "counters/host/ctr_pin.h"
-#include "experiments/base/exp_error.h"
-#include "experiments/base/exp_file.h"
-#include "experiments/base/exp_program.h"
-#include "experiments/emit/exp_emit_build.h"
-#include "experiments/emit/exp_emit_plans.h"
-#include "experiments/emit/exp_emit_text.h"
-#include "experiments/emit/exp_emit_try.h"
-#include "experiments/setup/exp_main.h"
+#include "counters/host/ctr_timer.h"
+#include "experiments/base/record.h"
+#include "experiments/base/stats.h"
+#include "experiments/bench/case.h"
+#include "experiments/bench/course.h"
+#include "experiments/emit/build.h"
+#include "experiments/emit/options_emit.h"
 #include "kernels/backend/backend.h"
+#include "kernels/conv_naive.h"
 #include "kernels/nest/nest.h"
 
-/* A layer's filters from a file: they become constants of its code. */
+struct time_row;
+
+struct session {
+    struct exp_emit_options options;
+    struct exp_emit_plans plans;
+    float *filters; /* that become constants; NULL: none */
+    struct time_row *row;
+    size_t n_rows;
+    struct exp_results results;
+    char what[64];
+    struct exp_why why;
+};
+
+/* Returns what FUSE says: its words are the activations, without a bias and with one. */
+static struct conv_fusion fusion(const struct session *s)
+{
+    return (struct conv_fusion){ s->options.fuse >= CONV_N_ACTIVATIONS,
+                                 (enum conv_activation)(s->options.fuse % CONV_N_ACTIVATIONS) };
+}
+
+/* ---- a layer's filters from a file: they become constants of its code ---- */
 
 /* A compiler takes minutes for more. */
 enum { MOST_WEIGHTS = 1 << 18 };
@@ -66,15 +85,13 @@ static int read_floats(float *x, size_t n, const char *path, struct exp_why *why
 }
 
 /* Packs filters as the plan wants them, in their place. */
-static int pack(float **filters, const struct conv_plan *plan, struct exp_why *why)
+static int pack(float **filters, const struct conv_plan *plan)
 {
-    float *packed = calloc(plan->layout.bytes[CONV_FILTER] / sizeof(float), sizeof *packed);
+    float *packed = exp_new(plan->layout.bytes[CONV_FILTER] / sizeof(float), sizeof *packed);
     struct conv_binding bind = { { 0 } };
     struct conv_exec exec;
     int err;
 
-    if (!packed)
-        return exp_fail(why, -ENOMEM, "out of memory");
     bind.addr[CONV_FILTER] = (uintptr_t)*filters;
     bind.addr[CONV_PACKED_FILTER] = (uintptr_t)packed;
     conv_exec_init(&exec, plan, &bind);
@@ -84,58 +101,349 @@ static int pack(float **filters, const struct conv_plan *plan, struct exp_why *w
     return err;
 }
 
-/*
- * Reads the [k][c / groups][r][s] floats of the only plan into *filters, from malloc, and packs them if the form's
- * constants are packed. Returns 0; -EINVAL for a form without constants, several plans, a file of another size, or too
- * many floats; -errno of reading; -ENOMEM; with one line in why and *filters NULL.
- */
-static int exp_emit_weights_read(float **filters, enum exp_emit_what what, const char *path,
-                                 const struct conv_noted_plans *plans, struct exp_why *why)
+/* Reads the [k][c / groups][r][s] floats of the only plan, and packs them if the form's constants are packed. */
+static int read_filters(struct session *s)
 {
-    enum exp_emit_constants constants = exp_emit_constants(what);
-    const struct conv_plan *plan = &plans->plan[0].plan;
+    enum exp_emit_constants constants = exp_emit_constants((enum exp_emit_what)s->options.emit);
+    const struct conv_plan *plan = &s->plans.noted.plan[0].plan;
     size_t n = plan->layout.bytes[CONV_FILTER] / sizeof(float);
-    int err = check_constants(constants, plans, n, why);
+    int err = check_constants(constants, &s->plans.noted, n, &s->why);
 
-    *filters = NULL;
     if (err)
         return err;
-    *filters = calloc(n, sizeof **filters);
-    err = *filters ? read_floats(*filters, n, path, why) : exp_fail(why, -ENOMEM, "out of memory");
-    if (!err && constants == EXP_EMIT_PACKED_FILTERS)
-        err = pack(filters, plan, why);
-    if (!err)
-        return 0;
-    free(*filters);
-    *filters = NULL;
+    s->filters = exp_new(n, sizeof *s->filters);
+    err = read_floats(s->filters, n, s->options.weights, &s->why);
+    return !err && constants == EXP_EMIT_PACKED_FILTERS ? pack(&s->filters, plan) : err;
+}
+
+/* ---- code that is run and compared with plain loops ---- */
+
+static int refuse_to_run(const struct conv_noted_plan *plan, struct exp_why *why)
+{
+    return exp_fail(why, -ENOTSUP, "layer '%s': this computer cannot execute %s", plan->layer, plan->plan.ukr->name);
+}
+
+/* Returns the bias that a filter's outputs get. */
+static float bias_of(size_t filter)
+{
+    return (float)(filter % 7) - 3;
+}
+
+/* By definition. */
+static double finished(double x, const struct conv_fusion *after, size_t filter)
+{
+    if (after->adds_bias)
+        x += (double)bias_of(filter);
+    if (after->activation != CONV_ACTIVATION_NONE && x < 0)
+        x = 0;
+    return after->activation == CONV_ACTIVATION_RELU6 && x > 6 ? 6 : x;
+}
+
+static int compare_plane(const struct conv_noted_plan *n, const struct conv_fusion *after, const float *out,
+                         size_t plane, const double *want, const double *magnitude, struct exp_why *why)
+{
+    const struct conv_problem *p = &n->plan.problem;
+
+    for (size_t w = 0; w < conv_windows(p); w++) {
+        double bound = exp_tensors_exact(p) ? 0 : conv_error_bound(conv_reduction(p), magnitude[w]);
+        double is = (double)out[plane * conv_windows(p) + w], must = finished(want[w], after, plane % p->k);
+
+        if (!(fabs(is - must) <= bound))
+            return exp_fail(why, -EILSEQ,
+                            "layer '%s': its code computes a wrong result: output element %zu is %.9g, must be %.9g",
+                            n->layer, plane * conv_windows(p) + w, is, must);
+    }
+    return 0;
+}
+
+static int compare(const struct conv_noted_plan *n, const struct conv_fusion *after, const struct exp_tensors *t,
+                   struct exp_why *why)
+{
+    const struct conv_problem *p = &n->plan.problem;
+    double *want = exp_new(2 * conv_windows(p), sizeof *want), *magnitude = want + conv_windows(p);
+    int err = 0;
+
+    for (size_t i = 0; i < p->n * p->k && !err; i++) {
+        conv_naive_plane(p, conv_in_ptr(t->bind.addr[CONV_INPUT]), conv_in_ptr(t->bind.addr[CONV_FILTER]), i / p->k,
+                         i % p->k, want, magnitude);
+        err = compare_plane(n, after, conv_in_ptr(t->bind.addr[CONV_OUTPUT]), i, want, magnitude, why);
+    }
+    free(want);
     return err;
 }
 
-static const struct exp_results_layout layout = { "/emit", false, "code.csv", exp_emit_print_code };
-
-static struct exp_results_place place_of(const struct exp_emit_options *o)
+/* Packs the filters by the code's own function, if it has one, then convolves. */
+static void run(const struct exp_emit_code *code, const struct conv_noted_plan *n, const struct conv_fusion *after,
+                const struct exp_tensors *t)
 {
-    return (struct exp_results_place){ .layout = &layout,
-                                       .options = o,
-                                       .results = o->results,
-                                       .model = o->model,
-                                       .layers = o->layers,
-                                       .machine = o->machine };
+    float *packed = conv_out_ptr(t->bind.addr[CONV_PACKED_FILTER]);
+    const float *filter = conv_in_ptr(t->bind.addr[CONV_FILTER]), *in = conv_in_ptr(t->bind.addr[CONV_INPUT]);
+    float *panels = conv_out_ptr(t->bind.addr[CONV_PACKED_INPUT]), *out = conv_out_ptr(t->bind.addr[CONV_OUTPUT]);
+    float *bias = exp_new(n->plan.problem.k, sizeof *bias);
+    exp_emit_pack_fn pack_filters = exp_emit_code_packer(code, n->layer, 0);
+
+    for (size_t i = 0; i < n->plan.problem.k; i++)
+        bias[i] = bias_of(i);
+    memset(packed, 0xff, n->plan.layout.bytes[CONV_PACKED_FILTER]); /* NaN: exp_tensors_init has packed them already */
+    if (pack_filters)
+        pack_filters(filter, packed);
+    if (after->adds_bias)
+        exp_emit_code_fused(code, n->layer, 0)(in, filter, packed, panels, out, bias);
+    else
+        exp_emit_code_function(code, n->layer, 0)(in, filter, packed, panels, out);
+    free(bias);
 }
 
-struct session {
-    struct exp_emit_options options;
-    struct exp_emit_plans plans;
-    float *filters; /* that become constants; NULL: none */
-    struct exp_results results;
-    struct exp_why why;
+/* Compiles a plan's code, runs it and compares every output. *seconds is what printing and compiling took. */
+static int check(struct session *s, const struct conv_noted_plan *plan, double *seconds)
+{
+    const struct conv_fusion after = fusion(s);
+    struct exp_emit_code code;
+    struct exp_tensors t = { 0 };
+    uint64_t start = ctr_now_ns();
+    int err = exp_emit_build(&code, (enum exp_emit_what)s->options.emit, plan, 1, &after, false, &s->why);
+
+    *seconds = (double)(ctr_now_ns() - start) * 1e-9;
+    if (err)
+        return err;
+    if (!conv_plan_runs(&plan->plan))
+        err = refuse_to_run(plan, &s->why);
+    else if (exp_tensors_init(&t, &plan->plan))
+        err = exp_fail(&s->why, -ENOMEM, "out of memory for the tensors of layer '%s'", plan->layer);
+    if (!err) {
+        run(&code, plan, &after, &t);
+        err = compare(plan, &after, &t, &s->why);
+    }
+    exp_tensors_release(&t);
+    exp_emit_code_release(&code);
+    return err;
+}
+
+static int check_all(struct session *s)
+{
+    const char *why_not = exp_emit_why_no_compiler((enum exp_emit_what)s->options.emit);
+    size_t n_layers = s->plans.noted.n, n = 0;
+    double longest = 0, sum = 0;
+    int err = 0;
+
+    if (why_not)
+        return exp_fail(&s->why, -EINVAL, "%s", why_not);
+    for (size_t i = 0; i < n_layers && !err; i++) {
+        double seconds = 0;
+
+        if (exp_interrupted())
+            return exp_fail(&s->why, -EINTR, "interrupted");
+        if (exp_emit_is_repeated(&s->plans, i))
+            continue;
+        err = check(s, &s->plans.noted.plan[i], &seconds);
+        n++;
+        sum += seconds;
+        longest = fmax(longest, seconds);
+    }
+    if (!err)
+        printf(
+            "%zu layer%s, %zu shape%s: generated, compiled and right; %.2f s a shape to compile, %.2f s the longest\n",
+            n_layers, n_layers == 1 ? "" : "s", n, n == 1 ? "" : "s", sum / (double)n, longest);
+    return err;
+}
+
+/* ---- all forms of a plan, timed in turns beside the library that executes the same plan ---- */
+
+struct time_row {
+    const char *layer, *code;
+    char plan[EXP_PLAN_TEXT_BYTES], why_not[256]; /* "": nothing is against it */
+    double macs, compile_s;                       /* NaN: nothing was compiled */
+    double time_ns, median_ns, gflops, speedup;
 };
 
-/* Returns what FUSE says: its words are the activations, without a bias and with one. */
-static struct conv_fusion fusion(const struct session *s)
+#define ROW struct time_row
+static const struct rec_field fields[] = {
+    { { "layer", "", "name of the layer", "" }, REC_AT(ROW, layer) },
+    { { "code", "", "library: the nest, executed; else the form of generated code, as EMIT names it", "" },
+      REC_AT(ROW, code) },
+    { { "plan", "", "micro-kernel, schedule, tiles and windows", "" }, REC_AT(ROW, plan) },
+    { { "macs", "", "nominal multiply-adds, padding taps included", "" }, REC_AT(ROW, macs) },
+    { { "compile_s", "s", "CPU time of printing, lowering and compiling; empty for the library", "clock" },
+      REC_NAN_AS(ROW, compile_s, REC_DOES_NOT_APPLY) },
+    { { "time_ns", "ns", "the fastest round, caches warm", "clock" }, REC_OR(ROW, time_ns, why_not) },
+    { { "median_ns", "ns", "the median round", "clock" }, REC_OR(ROW, median_ns, why_not) },
+    { { "gflops", "GFLOP/s", "2 macs / time_ns", "clock" }, REC_OR(ROW, gflops, why_not) },
+    { { "speedup", "", "the library's time_ns divided by this one", "clock" }, REC_OR(ROW, speedup, why_not) },
+};
+
+const struct rec_table exp_emit_times_table = REC_TABLE("code.csv", fields, ROW);
+
+/* A contender: the library, or a form. */
+struct timed {
+    struct time_row *row;
+    const struct conv_noted_plan *plan;
+    const struct exp_tensors *tensors;
+    struct exp_emit_code code;
+    exp_code_fn fn; /* NULL: the library */
+};
+
+enum { N_TIMED = 1 + EXP_EMIT_N_FORMS, WARMUPS = 2 };
+
+static int run_form(void *timed)
 {
-    return (struct conv_fusion){ s->options.fuse >= CONV_N_ACTIVATIONS,
-                                 (enum conv_activation)(s->options.fuse % CONV_N_ACTIVATIONS) };
+    const struct timed *t = timed;
+    const struct conv_binding *b = &t->tensors->bind;
+    struct conv_exec exec;
+
+    if (t->fn) {
+        t->fn(conv_in_ptr(b->addr[CONV_INPUT]), conv_in_ptr(b->addr[CONV_FILTER]),
+              conv_out_ptr(b->addr[CONV_PACKED_FILTER]), conv_out_ptr(b->addr[CONV_PACKED_INPUT]),
+              conv_out_ptr(b->addr[CONV_OUTPUT]));
+        return 0;
+    }
+    conv_exec_init(&exec, &t->plan->plan, b);
+    return conv_nest_run(&t->plan->plan, &exec.base);
+}
+
+/* The time on CPUs of this thread and of compilers that have ended. */
+static double cpu_s(void)
+{
+    struct rusage tools;
+
+    getrusage(RUSAGE_CHILDREN, &tools);
+    return (double)ctr_thread_ns() * 1e-9 + (double)(tools.ru_utime.tv_sec + tools.ru_stime.tv_sec) +
+           (double)(tools.ru_utime.tv_usec + tools.ru_stime.tv_usec) * 1e-6;
+}
+
+/* Builds a form. What is against it is no failure, unless it is an interruption. */
+static int build(struct timed *t, enum exp_emit_what what)
+{
+    const char *why_no_compiler = exp_emit_why_no_compiler(what);
+    struct exp_why why = { "" };
+    double start = cpu_s();
+    int err = why_no_compiler ? exp_fail(&why, -ENOENT, "%s", why_no_compiler)
+                              : exp_emit_build(&t->code, what, t->plan, 1, NULL, false, &why);
+
+    t->row->code = exp_emit_name(what);
+    if (err) {
+        exp_say(t->row->why_not, sizeof t->row->why_not, "%s", why.text);
+        return err == -EINTR || err == -ENOMEM ? err : 0;
+    }
+    t->row->compile_s = cpu_s() - start;
+    t->fn = exp_emit_code_function(&t->code, t->plan->layer, 0);
+    return 0;
+}
+
+/* Measures those that can run; the library is the first. */
+static int measure(struct timed timed[N_TIMED], size_t n_rounds, uint64_t *sample)
+{
+    const struct exp_bench protocol = { .n_warmups = WARMUPS,
+                                        .rounds = { n_rounds, n_rounds, 0 },
+                                        .now_ns = ctr_thread_ns,
+                                        .interrupted = exp_interrupted };
+    struct exp_contender contender[N_TIMED];
+    struct exp_bench_result result;
+    size_t n = 0;
+
+    for (size_t i = 0; i < N_TIMED; i++) {
+        if (!*timed[i].row->why_not)
+            contender[n++] = (struct exp_contender){ timed[i].row->code, run_form, NULL, &timed[i] };
+    }
+    return exp_bench_run(&protocol, contender, n, sample, &result);
+}
+
+/* Fills in the times of those that could run, and prints them. */
+static void take_times(struct time_row row[N_TIMED], const uint64_t *sample, size_t n_rounds)
+{
+    const double library_ns = (double)exp_stats_min(sample, n_rounds);
+
+    printf("%-28s", row->layer);
+    for (struct time_row *r = row; r < row + N_TIMED; r++) {
+        if (*r->why_not)
+            continue;
+        r->time_ns = (double)exp_stats_min(sample, n_rounds);
+        r->median_ns = exp_stats_median(sample, n_rounds);
+        r->gflops = 2 * r->macs / r->time_ns;
+        r->speedup = library_ns / r->time_ns;
+        printf("  %s %.2f", r->code, r->speedup);
+        sample += n_rounds;
+    }
+    printf("\n");
+}
+
+static int time_forms(struct session *s, const struct conv_noted_plan *plan, struct time_row row[N_TIMED])
+{
+    uint64_t *sample = exp_new((size_t)N_TIMED * s->options.time, sizeof *sample);
+    struct timed timed[N_TIMED] = { 0 };
+    struct exp_tensors tensors = { 0 };
+    int err = 0;
+
+    for (size_t i = 0; i < N_TIMED; i++) {
+        timed[i] = (struct timed){ .row = &row[i], .plan = plan, .tensors = &tensors };
+        row[i] = (struct time_row){
+            .layer = plan->layer, .code = "library", .macs = conv_macs(&plan->plan.problem), .compile_s = (double)NAN
+        };
+        exp_plan_text(&plan->plan, row[i].plan);
+    }
+    for (size_t i = 1; i < N_TIMED && !err; i++)
+        err = build(&timed[i], (enum exp_emit_what)(i - 1));
+    if (!err)
+        err = exp_tensors_init(&tensors, &plan->plan);
+    if (!err)
+        err = measure(timed, s->options.time, sample);
+    if (!err)
+        take_times(row, sample, s->options.time);
+    for (size_t i = 1; i < N_TIMED; i++)
+        exp_emit_code_release(&timed[i].code);
+    exp_tensors_release(&tensors);
+    free(sample);
+    return err ? exp_fail(&s->why, err, "layer '%s': cannot be timed: %s", plan->layer, strerror(-err)) : 0;
+}
+
+static int time_all(struct session *s)
+{
+    int err = 0;
+
+    if (ctr_pin(-1, NULL, s->why.text, sizeof s->why.text))
+        fprintf(stderr, "sconv-gen: not pinned: %s\n", s->why.text);
+    for (size_t i = 0; i < s->plans.noted.n && !err; i++) {
+        const struct conv_noted_plan *plan = &s->plans.noted.plan[i];
+
+        if (exp_emit_is_repeated(&s->plans, i))
+            continue;
+        if (!conv_plan_runs(&plan->plan))
+            return refuse_to_run(plan, &s->why);
+        s->row = exp_resize(s->row, s->n_rows + N_TIMED, sizeof *s->row);
+        err = time_forms(s, plan, s->row + s->n_rows);
+        s->n_rows += N_TIMED;
+    }
+    return err;
+}
+
+static int write_times(void *session)
+{
+    struct session *s = session;
+    char cpu[256];
+    struct exp_csv *csv;
+    int err = exp_csv_create(&csv, &s->results.dir, &exp_emit_times_table.file, s->what, &s->why);
+
+    if (err)
+        return err;
+    ctr_hostinfo_cpu(cpu, sizeof cpu);
+    exp_csv_header(csv, "computer", "%s; one thread, its own time; %u rounds", cpu, s->options.time);
+    exp_csv_header(csv, "planned for", "%s", s->plans.setup.machine.name);
+    for (size_t i = 0; i < s->n_rows; i++)
+        rec_put(csv, &exp_emit_times_table, &s->row[i]);
+    return exp_csv_close(csv, &s->why);
+}
+
+/* ---- the course ---- */
+
+static const struct exp_results_layout layout = { "/emit", false, "code.csv", exp_emit_print_code };
+
+static int prepare(void *session)
+{
+    struct session *s = session;
+    int err = exp_emit_plans_make(&s->plans, &s->options, &s->why);
+
+    s->results.leaves_none = !s->options.time;
+    exp_say(s->what, sizeof s->what, "generated code beside the library");
+    return !err && *s->options.weights ? read_filters(s) : err;
 }
 
 static int print(void *session, FILE *out)
@@ -147,96 +455,13 @@ static int print(void *session, FILE *out)
                           &s->why);
 }
 
-/* Layers of one shape have the same code. */
-static bool is_repeated(const struct session *s, size_t i)
-{
-    return conv_plans_find(&s->plans.noted, &s->plans.noted.plan[i].plan.problem) != &s->plans.noted.plan[i];
-}
-
-static int check(struct session *s)
-{
-    const char *why_not = exp_emit_why_no_compiler((enum exp_emit_what)s->options.emit);
-    const struct conv_fusion after = fusion(s);
-    size_t n = 0;
-    double longest = 0, sum = 0;
-
-    if (why_not)
-        return exp_fail(&s->why, -EINVAL, "%s", why_not);
-    for (size_t i = 0; i < s->plans.noted.n; i++) {
-        double seconds = 0;
-        int err = exp_interrupted() ? exp_fail(&s->why, -EINTR, "interrupted") : 0;
-
-        if (!err && !is_repeated(s, i)) {
-            err =
-                exp_emit_check((enum exp_emit_what)s->options.emit, &s->plans.noted.plan[i], &after, &seconds, &s->why);
-            n++;
-        }
-        if (err)
-            return err;
-        sum += seconds;
-        longest = seconds > longest ? seconds : longest;
-    }
-    printf("%zu layer%s, %zu shape%s: generated, compiled and right; %.2f s a shape to compile, %.2f s the longest\n",
-           s->plans.noted.n, s->plans.noted.n == 1 ? "" : "s", n, n == 1 ? "" : "s", sum / (double)n, longest);
-    return 0;
-}
-
-/* ---- timing ---- */
-
-static int time_all(struct session *s, struct exp_csv *csv)
-{
-    int err = 0;
-
-    for (size_t i = 0; i < s->plans.noted.n && !err; i++) {
-        if (!is_repeated(s, i))
-            err = exp_emit_time(&s->plans.noted.plan[i], s->options.time, csv, &s->why);
-    }
-    return err;
-}
-
-static int time_into_results(struct session *s)
-{
-    char cpu[256];
-    struct exp_csv *csv = NULL;
-    int err = exp_results_find(&s->results, place_of(&s->options), &s->plans.setup.machine, NULL, 0, &s->why);
-
-    if (!err && ctr_pin(-1, NULL, s->why.text, sizeof s->why.text))
-        fprintf(stderr, "sconv-gen: not pinned: %s\n", s->why.text);
-    ctr_hostinfo_cpu(cpu, sizeof cpu);
-    if (!err)
-        err = exp_results_open(&s->results, &s->why);
-    if (!err)
-        err = exp_csv_create(&csv, &s->results.dir, &exp_emit_time_file, "generated code beside the library", &s->why);
-    if (err)
-        return err;
-    exp_csv_header(csv, "computer", "%s; one thread, its own time; %u rounds", cpu, s->options.time);
-    exp_csv_header(csv, "planned for", "%s", s->plans.setup.machine.name);
-    err = time_all(s, csv);
-    if (err)
-        exp_csv_close(csv, NULL);
-    else
-        err = exp_csv_close(csv, &s->why);
-    return err ? err : exp_results_commit(&s->results, &s->why);
-}
-
-static void document(FILE *out)
-{
-    exp_csv_document(&exp_emit_time_file, out);
-}
-
-static int run(void *session)
+static int work(void *session)
 {
     struct session *s = session;
-    int err = exp_emit_plans_make(&s->plans, &s->options, &s->why);
 
-    if (!err && *s->options.weights)
-        err = exp_emit_weights_read(&s->filters, (enum exp_emit_what)s->options.emit, s->options.weights,
-                                    &s->plans.noted, &s->why);
-    if (err)
-        return err;
     if (s->options.time)
-        return time_into_results(s);
-    return s->options.check ? check(s) : exp_file_write(s->options.out, print, s, &s->why);
+        return time_all(s);
+    return s->options.check ? check_all(s) : exp_file_write(s->options.out, print, s, &s->why);
 }
 
 static void release(void *session)
@@ -244,7 +469,7 @@ static void release(void *session)
     struct session *s = session;
 
     free(s->filters);
-    exp_results_release(&s->results);
+    free(s->row);
     exp_emit_plans_release(&s->plans);
 }
 
@@ -286,6 +511,7 @@ const struct exp_question question_gen = {
     .name = "gen",
     .program = "sconv-gen",
     .asks = "The code of plans, as C or MLIR",
+    .wants = { "get the code of plans as C or MLIR|make gen MACHINE=clx4208 LAYER=vgg16:conv3_1" },
     .takes = "Less than a second for a layer, once build/sconv-gen is built.",
     .examples = { "make gen LAYER=vgg16:conv5_1 MACHINE=clx4208 OUT=conv5_1.c",
                   "make gen PLAN=plans.json EMIT=mlir OUT=plans.mlir" },
@@ -293,7 +519,11 @@ const struct exp_question question_gen = {
     .options = options,
     .place = &layout,
     EXP_SESSION(struct session),
-    .document = document,
-    .run = run,
+    EXP_RESULTS(struct session),
+    .machine_at = offsetof(struct session, plans.setup.machine),
+    .tables = { &exp_emit_times_table },
+    .prepare = prepare,
+    .work = work,
+    .write = write_times,
     .release = release,
 };

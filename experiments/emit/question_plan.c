@@ -4,13 +4,265 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "experiments/base/exp_error.h"
-#include "experiments/base/exp_file.h"
-#include "experiments/emit/exp_emit_plans.h"
-#include "experiments/setup/exp_case.h"
-#include "experiments/setup/exp_main.h"
+#include "experiments/base/outdir.h"
+#include "experiments/base/text.h"
+#include "experiments/bench/case.h"
+#include "experiments/bench/course.h"
+#include "experiments/bench/machine.h"
+#include "experiments/emit/options_emit.h"
+#include "kernels/emit/plan_facts.h"
 #include "kernels/emit/plan_json.h"
+#include "sim/machine/machine_words.h"
+
+/* ---- plans with decisions of the user's own: "n_c=32,k2=5,schedule=is" ---- */
+
+enum { MOST_KEYS = 32 };
+
+/* Tells whether SET may name a key: what is decided of the tiles and of how they are run. */
+static bool is_settable(const struct conv_plan_key *k)
+{
+    return k->is_decided && (!strcmp(k->section, "tiling") || !strcmp(k->section, "options"));
+}
+
+static const struct conv_plan_key *find(const char *name)
+{
+    for (size_t i = 0; i < conv_plan_key_count(); i++) {
+        if (is_settable(conv_plan_key_at(i)) && !strcmp(conv_plan_key_at(i)->key, name))
+            return conv_plan_key_at(i);
+    }
+    return NULL;
+}
+
+static int refuse_name(const char *name, struct exp_why *why)
+{
+    const char *known[MOST_KEYS], *nearest;
+    char list[256] = "";
+    size_t n = 0;
+
+    for (size_t i = 0; i < conv_plan_key_count() && n < MOST_KEYS; i++) {
+        if (!is_settable(conv_plan_key_at(i)))
+            continue;
+        known[n++] = conv_plan_key_at(i)->key;
+        exp_say_more(list, sizeof list, "%s%s", n > 1 ? ", " : "", known[n - 1]);
+    }
+    nearest = sim_nearest_word(name, known, n);
+    if (nearest)
+        return exp_fail(why, -EINVAL, "SET: unknown key '%s'; did you mean %s?", name, nearest);
+    return exp_fail(why, -EINVAL, "SET: unknown key '%s'; there are %s", name, list);
+}
+
+static int read_size(size_t *to, const char *key, const char *value, struct exp_why *why)
+{
+    char *end;
+
+    errno = 0;
+    *to = strtoull(value, &end, 10);
+    if (errno || *value < '0' || *value > '9' || *end)
+        return exp_fail(why, -EINVAL, "SET: %s must be a whole number, not '%s'", key, value);
+    return 0;
+}
+
+static int read_flag(bool *to, const char *key, const char *value, struct exp_why *why)
+{
+    *to = !strcmp(value, "true");
+    if (!*to && strcmp(value, "false") != 0)
+        return exp_fail(why, -EINVAL, "SET: %s must be true or false, not '%s'", key, value);
+    return 0;
+}
+
+/* Takes one "key=value"; value stays where it is. */
+static int take(struct conv_plan_facts *f, char *word, struct exp_why *why)
+{
+    char *equals = strchr(word, '=');
+    const struct conv_plan_key *k;
+    union conv_fact_place at;
+
+    if (!equals)
+        return exp_fail(why, -EINVAL, "SET: '%s' is no key=value, such as n_c=32", word);
+    *equals = '\0';
+    k = find(word);
+    if (!k)
+        return refuse_name(word, why);
+    at = conv_fact_place(f, k);
+    if (k->type == CONV_FACT_IS_SIZE)
+        return read_size(at.size, word, equals + 1, why);
+    if (k->type == CONV_FACT_IS_FLAG)
+        return read_flag(at.flag, word, equals + 1, why);
+    *at.text = equals + 1;
+    return 0;
+}
+
+/*
+ * Plans n again with these decisions of its tiling and options (kernels/emit/plan_keys.def) and everything else derived
+ * from them. other is as in conv_plan_of_facts.
+ */
+static int set_decisions(struct conv_noted_plan *n, const char *set, const struct conv_ukr *other, struct exp_why *why)
+{
+    struct conv_plan_facts f = conv_plan_facts_of(&n->plan, &n->caches, n->layer, n->machine);
+    char *words = exp_copy_text(set), *rest = words, reason[300];
+    int err = 0;
+
+    while (!err && rest) {
+        char *word = rest;
+
+        rest = strchr(word, ',');
+        if (rest)
+            *rest++ = '\0';
+        err = take(&f, word, why);
+    }
+    if (!err) {
+        err = conv_plan_of_facts(&n->plan, &f, other, reason, sizeof reason);
+        if (err)
+            exp_fail(why, err, "SET: layer '%s': %s", n->layer, reason);
+    }
+    free(words);
+    return err;
+}
+
+/* ---- the layers ---- */
+
+static bool is_given(const char *text)
+{
+    return text && *text;
+}
+
+/* Reads the models. "vgg16:conv3_1" of LAYER means the same as MODEL=vgg16 LAYERS=conv3_1. */
+static int read_models(struct exp_models *m, const struct exp_emit_options *o, struct exp_why *why)
+{
+    char *model, *colon;
+    int err;
+
+    if (!*o->layer)
+        return exp_main_models(m, o->model, o->layers, why);
+    model = exp_copy_text(o->layer);
+    colon = strrchr(model, ':');
+    if (colon)
+        *colon = '\0';
+    err = colon && !colon[1] ? exp_fail(why, -EINVAL, "LAYER: no name behind ':' in '%s'", o->layer)
+                             : exp_main_models(m, model, colon ? colon + 1 : "", why);
+    free(model);
+    return err;
+}
+
+/* ---- the algorithm ---- */
+
+/* Only SConvs have the tiles of CSA. */
+static int choose_algo(const struct exp_emit_options *o, unsigned *bits, const struct exp_algo **algo,
+                       struct exp_why *why)
+{
+    const char *name = *o->algos ? o->algos : exp_algo_chosen()->name;
+
+    *algo = exp_algo_find(name);
+    if (*algo && ((*algo)->is_sconv || (*algo)->members) && (*algo)->plan != exp_algo_find("sconv_plan")->plan)
+        return exp_algo_select(name, bits, why);
+    return exp_fail(why, -EINVAL, "ALGO: must be one SConv, such as sconv, sconv_ws or sconv_tuned, not '%s'", name);
+}
+
+/* Notes the plan of a case, with what `set` decides otherwise. */
+static int note(struct conv_noted_plans *noted, const struct exp_case *c, const struct exp_setup *setup,
+                const char *set, struct exp_why *why)
+{
+    struct conv_noted_plan n = {
+        .layer = c->layer->name,
+        .machine = setup->machine.name,
+        .caches = setup->caches,
+        .plan = c->plan,
+    };
+    int err = 0;
+
+    if (c->plan.algorithm != CONV_SCONV)
+        return exp_fail(why, -EINVAL, "layer '%s' with %s: %s is no SConv and has no tiles; ALGO=sconv has",
+                        c->layer->name, c->algo->name, conv_plan_kernel_name(&c->plan));
+    if (*set)
+        err = set_decisions(&n, set, &setup->openblas_ukr.ukr, why);
+    if (err)
+        return err;
+    return conv_plans_add(noted, &n) ? exp_fail(why, -ENOMEM, "out of memory") : 0;
+}
+
+/* Notes, of a group of algorithms, what CSA chose. */
+static int note_model(struct exp_emit_plans *p, const struct exp_model *model, unsigned bits,
+                      const struct exp_algo *algo, const char *set, struct exp_why *why)
+{
+    struct exp_experiment e;
+    int err = exp_experiment_plan(&e, &p->setup, model, bits, why);
+
+    if (err)
+        return err;
+    for (size_t i = 0; i < e.n_cases && !err; i++) {
+        if (e.cases[i].is_chosen || !algo->members)
+            err = note(&p->noted, &e.cases[i], &p->setup, set, why);
+    }
+    exp_experiment_release(&e);
+    return err;
+}
+
+static int plan_models(struct exp_emit_plans *p, const struct exp_emit_options *o, struct exp_why *why)
+{
+    struct exp_models models = { 0 };
+    const struct exp_algo *algo = NULL;
+    unsigned bits;
+    int err = choose_algo(o, &bits, &algo, why);
+
+    if (!err)
+        err = read_models(&models, o, why);
+    for (size_t i = 0; !err && i < models.n; i++)
+        err = note_model(p, &models.model[i], bits, algo, is_given(o->set) ? o->set : "", why);
+    exp_models_release(&models);
+    return err;
+}
+
+static int read_file(struct exp_emit_plans *p, const char *path, struct exp_why *why)
+{
+    int err = conv_plans_read(&p->noted, path, &p->setup.openblas_ukr.ukr, why->text, sizeof why->text);
+
+    if (!err && *p->noted.derived_anew)
+        fprintf(stderr, "%s\n", p->noted.derived_anew);
+    return err;
+}
+
+int exp_emit_plans_make(struct exp_emit_plans *p, const struct exp_emit_options *o, struct exp_why *why)
+{
+    int err = exp_machine_find(&p->setup.machine, o->machine, o->results, why);
+
+    p->setup.packs_filters = o->packs_filters != 0;
+    if (!err)
+        err = exp_setup_init(&p->setup, o->ukr, o->core, why);
+    if (err)
+        return err;
+    if (is_given(o->plan) && is_given(o->set))
+        return exp_fail(why, -EINVAL, "SET decides in place of CSA: with PLAN=file, edit the file");
+    if (is_given(o->plan))
+        return read_file(p, o->plan, why);
+    return plan_models(p, o, why);
+}
+
+void exp_emit_plans_release(struct exp_emit_plans *p)
+{
+    conv_plans_release(&p->noted);
+    exp_setup_release(&p->setup);
+}
+
+bool exp_emit_is_repeated(const struct exp_emit_plans *p, size_t i)
+{
+    return conv_plans_find(&p->noted, &p->noted.plan[i].plan.problem) != &p->noted.plan[i];
+}
+
+void exp_emit_print_code(const void *options, FILE *out)
+{
+    const struct exp_emit_options *o = options;
+
+    if (*o->layer)
+        exp_results_print_path(o->layer, out);
+    else if (is_given(o->plan))
+        exp_results_print_path(o->plan, out);
+    else
+        exp_results_print_models(o->model, o->layers, out);
+}
+
+/* ---- the question ---- */
 
 struct session {
     struct exp_emit_options options;
@@ -51,22 +303,24 @@ static int print_schema(void *session)
     return 0;
 }
 
-static int run(void *session)
+static int make_plans(void *session)
 {
     struct session *s = session;
-    int err;
 
-    err = exp_emit_plans_make(&s->plans, &s->options, &s->why);
-    return err ? err
-               : exp_file_write(s->options.out, s->options.is_json || s->options.format ? print_json : print_lines, s,
-                                &s->why);
+    return exp_emit_plans_make(&s->plans, &s->options, &s->why);
+}
+
+static int print(void *session)
+{
+    struct session *s = session;
+
+    return exp_file_write(s->options.out, s->options.is_json || s->options.format ? print_json : print_lines, s,
+                          &s->why);
 }
 
 static void release(void *session)
 {
-    struct session *s = session;
-
-    exp_emit_plans_release(&s->plans);
+    exp_emit_plans_release(&((struct session *)session)->plans);
 }
 
 #define OPTIONS struct exp_emit_options
@@ -89,6 +343,8 @@ const struct exp_question question_plan = {
     .name = "plan",
     .program = "sconv-plan",
     .asks = "CSA's plans of layers: tiles, schedule, predicted lines",
+    .wants = { "get CSA's plans as JSON|make plan MACHINE=clx4208 LAYER=vgg16:conv3_1 FORMAT=json",
+               "try your own tiling|make plan MACHINE=clx4208 LAYER=vgg16:conv3_1 SET=n_c=32,k2=5" },
     .takes = "Milliseconds for a layer, once build/sconv-plan is built.",
     .examples = { "make plan LAYER=vgg16:conv3_1 MACHINE=clx4208",
                   "make plan MODEL=vgg16 MACHINE=clx4208 FORMAT=json OUT=plans.json" },
@@ -96,6 +352,7 @@ const struct exp_question question_plan = {
     .options = options,
     EXP_SESSION(struct session),
     .query = print_schema,
-    .run = run,
+    .prepare = make_plans,
+    .work = print,
     .release = release,
 };

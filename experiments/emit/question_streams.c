@@ -4,78 +4,299 @@
  */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
-#include "experiments/base/exp_error.h"
-#include "experiments/base/exp_program.h"
-#include "experiments/emit/exp_emit_observe.h"
-#include "experiments/emit/exp_emit_plans.h"
-#include "experiments/observe/exp_guest.h"
-#include "experiments/setup/exp_main.h"
+#include "experiments/base/record.h"
+#include "experiments/bench/course.h"
+#include "experiments/emit/observe.h"
+#include "experiments/emit/options_emit.h"
+#include "kernels/backend/backend.h"
+#include "kernels/nest/nest.h"
+#include "sim/hierarchy.h"
 
-static const struct exp_results_layout layout = { "/streams", false, "streams.csv", exp_emit_print_code };
+enum { LIMIT_S = 300, N_TABLE_LEVELS = 3 };
 
-static struct exp_results_place place_of(const struct exp_emit_options *o)
+/* ---- one run ---- */
+
+struct run {
+    const struct exp_emit_watch *watch;
+    const struct conv_noted_plan *plan;
+    const char *form;
+    struct exp_workdir folder;
+    struct obs_result *seen;
+    struct exp_emit_seen *seen_of; /* [CONV_N_TENSORS] */
+};
+
+static char *layout_text(const struct conv_layout *l)
 {
-    return (struct exp_results_place){ .layout = &layout,
-                                       .options = o,
-                                       .results = o->results,
-                                       .model = o->model,
-                                       .layers = o->layers,
-                                       .machine = o->machine };
+    char *text;
+    size_t bytes;
+    FILE *out = exp_memory_open(&text, &bytes);
+
+    for (size_t t = 0; t < CONV_N_TENSORS; t++)
+        fprintf(out, "%s%zu:%zu", t ? "," : "LAYOUT=", l->offset[t], l->bytes[t]);
+    fclose(out);
+    return text;
 }
+
+static char *path_of(const struct run *r, const char *file)
+{
+    return exp_format("%s/%s", r->folder.path, file);
+}
+
+static int run_guest(const struct run *r, const char *trace, struct exp_why *why)
+{
+    char *machine = path_of(r, "machine.cfg"), *result = path_of(r, "seen"),
+         *layout = layout_text(&r->plan->plan.layout);
+    char *code = exp_format("CODE=%s/" EXP_EMIT_OBJECT, r->folder.path), function[CONV_C_NAME_BYTES + 16] = "FUNCTION=";
+    const char *const arguments[] = { code, function, layout, NULL };
+    const struct exp_guest_run run = {
+        .emulator = exp_emulator_for(r->plan->plan.ukr),
+        .observer = r->watch->observer,
+        .guest = r->watch->guest,
+        .machine_path = machine,
+        .out = result,
+        .trace = trace,
+        .masked_phase = EXP_EMIT_MASKED_PHASE,
+        .arguments = arguments,
+        .problem = &r->plan->plan.problem,
+        .algo = r->form,
+        .limit_s = LIMIT_S,
+    };
+    int err = exp_workdir_write_machine(machine, r->watch->machine, why);
+
+    conv_c_name(function + strlen(function), r->plan->layer, 0);
+    if (!err)
+        err = exp_guest_run(&run, r->seen, why);
+    free(machine);
+    free(result);
+    free(layout);
+    free(code);
+    return err;
+}
+
+static int replay_into(struct sim_sink *sink, const struct run *r)
+{
+    struct conv_replay replay;
+
+    conv_replay_init(&replay, &r->plan->plan, sink);
+    for (size_t i = 0; i < r->seen->n_buffers; i++) {
+        if (r->seen->buffer[i].tag != CONV_IM2COL)
+            replay.bind.addr[r->seen->buffer[i].tag] = r->seen->buffer[i].address;
+    }
+    return conv_nest_run(&r->plan->plan, &replay.base);
+}
+
+/* Sends a stream through the caches, and takes the counts of each tensor. The emulator tells of no prefetches. */
+static int simulate(const struct run *r, const struct exp_emit_stream *s, bool is_replay)
+{
+    struct sim_machine machine = *r->watch->machine;
+    struct sim_hierarchy *h;
+    int err;
+
+    machine.has_software_prefetch = false;
+    err = sim_hierarchy_new(&h, &machine);
+    if (err)
+        return err;
+    exp_emit_stream_emit(s, sim_hierarchy_sink(h));
+    err = sim_hierarchy_error(h);
+    for (unsigned t = 0; t < CONV_N_TENSORS; t++)
+        *(is_replay ? &r->seen_of[t].replayed : &r->seen_of[t].observed) = sim_stats_tag(sim_hierarchy_stats(h), t);
+    sim_hierarchy_free(h);
+    return err;
+}
+
+static int judge(const struct run *r, struct exp_emit_stream *seen, struct exp_emit_stream *replayed)
+{
+    int err = replay_into(&replayed->expander.sink, r);
+
+    for (unsigned t = 0; t < CONV_N_TENSORS && !err; t++)
+        r->seen_of[t].likeness = exp_emit_stream_compare(seen, replayed, (enum conv_tensor)t);
+    if (!err)
+        err = simulate(r, seen, false);
+    return err ? err : simulate(r, replayed, true);
+}
+
+static int compare(const struct run *r, const char *trace, struct exp_why *why)
+{
+    struct exp_emit_stream seen, replayed;
+    int err, judged = 0;
+
+    exp_emit_stream_init(&seen);
+    exp_emit_stream_init(&replayed);
+    err = exp_emit_stream_read(&seen, trace, why);
+    if (!err)
+        judged = judge(r, &seen, &replayed);
+    exp_emit_stream_release(&seen);
+    exp_emit_stream_release(&replayed);
+    return judged ? exp_fail(why, judged, "streams cannot be compared: %s", strerror(-judged)) : err;
+}
+
+const char *exp_emit_why_not_observed(const struct exp_emit_watch *w, const struct conv_plan *plan)
+{
+    if (access(w->observer, R_OK) || access(w->guest, X_OK))
+        return "the observer and its guest were not built: make streams does that, in the project's folder";
+    if (exp_emulator_for(plan->ukr)->isa != plan->ukr->isa)
+        return "the emulator runs code for AVX2 only: UKR=avx2";
+    return plan->sconv.options.packs_filters ? "filters are packed before: FILTERS=ahead" : NULL;
+}
+
+int exp_emit_observe(enum exp_emit_what what, const struct conv_noted_plan *plan, const struct exp_emit_watch *w,
+                     struct exp_emit_seen of[CONV_N_TENSORS], struct exp_why *why)
+{
+    struct run r = { .watch = w, .plan = plan, .form = exp_emit_name(what), .seen_of = of };
+    const char *why_not = exp_emit_why_not_observed(w, &plan->plan);
+    char *trace;
+    int err;
+
+    if (why_not)
+        return exp_fail(why, -ENOTSUP, "%s", why_not);
+    err = exp_workdir_open(&r.folder, exp_workdir_temporary(), why);
+    if (err)
+        return err;
+    r.seen = exp_new(1, sizeof *r.seen);
+    trace = path_of(&r, "trace");
+    err = exp_emit_compile(&r.folder, what, plan, 1, NULL, false, why);
+    if (!err)
+        err = run_guest(&r, trace, why);
+    if (!err)
+        err = compare(&r, trace, why);
+    exp_workdir_close(&r.folder);
+    free(trace);
+    free(r.seen);
+    return err;
+}
+
+/* ---- the table ---- */
+
+struct row {
+    const char *layer, *code, *tensor, *likeness;
+    struct exp_emit_seen of;
+    char why_not[256];                        /* "": it was observed */
+    const char *why_no_level[N_TABLE_LEVELS]; /* NULL: the machine has it, and it was */
+};
+
+#define ROW struct row
+#define FIELDS_LEVEL(l, of_seen, of_replayed)                                                                          \
+    { { "observed_l" #l "_load_misses", "lines", of_seen, "emulation" },                                               \
+      REC_OR(ROW, of.observed.level[l - 1].load_misses, why_no_level[l - 1]) },                                        \
+    {                                                                                                                  \
+        { "replayed_l" #l "_load_misses", "lines", of_replayed, "replay" },                                            \
+            REC_OR(ROW, of.replayed.level[l - 1].load_misses, why_no_level[l - 1])                                     \
+    }
+
+static const struct rec_field fields[] = {
+    { { "layer", "", "name of the layer", "" }, REC_AT(ROW, layer) },
+    { { "code", "", "the form of generated code, as EMIT names it", "" }, REC_AT(ROW, code) },
+    { { "tensor", "", "whose accesses; im2col: what the code allocates for itself", "" }, REC_AT(ROW, tensor) },
+    { { "streams", "",
+        "in order: address, width and kind of every access are the replay's, one after the other; reordered: as a set; "
+        "more: all of the replay's, and others; bytes: each byte is loaded and stored as often, in other widths; "
+        "other: not even that",
+        "emulation" },
+      REC_OR(ROW, likeness, why_not) },
+    { { "observed_loads", "", "load instructions of the code", "emulation" }, REC_OR(ROW, of.observed.loads, why_not) },
+    { { "replayed_loads", "", "of its plan's replay", "replay" }, REC_OR(ROW, of.replayed.loads, why_not) },
+    { { "observed_stores", "", "store instructions of the code", "emulation" },
+      REC_OR(ROW, of.observed.stores, why_not) },
+    { { "replayed_stores", "", "of its plan's replay", "replay" }, REC_OR(ROW, of.replayed.stores, why_not) },
+    FIELDS_LEVEL(1, "of the code's stream in the simulated caches, the first level", "of the replay"),
+    FIELDS_LEVEL(2, "the second level", "of the replay"),
+    FIELDS_LEVEL(3, "the third level", "of the replay"),
+};
+
+const struct rec_table exp_emit_streams_table = REC_TABLE("streams.csv", fields, ROW);
 
 struct session {
     struct exp_emit_options options;
     struct exp_emit_plans plans;
+    struct row *row;
+    size_t n_rows;
     struct exp_results results;
+    char what[96];
     struct exp_why why;
 };
 
-static int observe_all(struct session *s, const struct exp_emit_watch *watch, struct exp_csv *csv)
+static struct row *add_row(struct session *s, const struct conv_noted_plan *plan, enum exp_emit_what what,
+                           enum conv_tensor t)
 {
-    const struct conv_noted_plans *noted = &s->plans.noted;
-    int err = 0;
+    struct row *row = exp_append(&s->row, &s->n_rows, sizeof *row);
 
-    for (size_t i = 0; i < noted->n && !err; i++) {
-        if (conv_plans_find(noted, &noted->plan[i].plan.problem) == &noted->plan[i])
-            err = exp_emit_observe_forms(&noted->plan[i], watch, csv, &s->why);
-        if (exp_interrupted())
-            err = exp_fail(&s->why, -EINTR, "interrupted");
+    row->layer = plan->layer;
+    row->code = exp_emit_name(what);
+    row->tensor = conv_tensor_name(t);
+    return row;
+}
+
+static bool is_touched(const struct exp_emit_seen *s)
+{
+    return s->observed.loads || s->observed.stores || s->replayed.loads || s->replayed.stores;
+}
+
+/* Notes a form's tensors. */
+static void note_form(struct session *s, const struct conv_noted_plan *plan, enum exp_emit_what what,
+                      const struct exp_emit_seen of[CONV_N_TENSORS])
+{
+    for (unsigned t = 0; t < CONV_N_TENSORS; t++) {
+        struct row *row;
+
+        if (!is_touched(&of[t]))
+            continue;
+        row = add_row(s, plan, what, (enum conv_tensor)t);
+        row->of = of[t];
+        row->likeness = exp_emit_likeness_name(of[t].likeness);
+        for (size_t l = s->plans.setup.machine.n_levels; l < N_TABLE_LEVELS; l++)
+            row->why_no_level[l] = REC_DOES_NOT_APPLY;
+        printf(" %s %s;", row->tensor, row->likeness);
     }
-    return err;
 }
 
-static int write_results(struct session *s, const struct exp_emit_watch *watch)
+/* Says of the first tensor why there is nothing of any. */
+static void note_missing(struct session *s, const struct conv_noted_plan *plan, enum exp_emit_what what,
+                         const char *why)
 {
-    struct exp_csv *csv = NULL;
-    int err = exp_results_find(&s->results, place_of(&s->options), watch->machine, NULL, 0, &s->why);
+    struct row *row = add_row(s, plan, what, CONV_INPUT);
 
-    if (!err)
-        err = exp_results_open(&s->results, &s->why);
-    if (!err)
-        err = exp_csv_create(&csv, &s->results.dir, &exp_emit_observe_file,
-                             "what generated code does to the tensors, beside the replay of its plan", &s->why);
-    if (err)
-        return err;
-    exp_csv_header(csv, "planned for, and simulated", "%s", watch->machine->name);
-    exp_csv_header(csv, "observed", "%s", exp_emulator_for(s->plans.noted.plan[0].plan.ukr)->source);
-    err = observe_all(s, watch, csv);
-    if (err)
-        exp_csv_close(csv, NULL);
-    else
-        err = exp_csv_close(csv, &s->why);
-    return err ? err : exp_results_commit(&s->results, &s->why);
+    exp_say(row->why_not, sizeof row->why_not, "%s", why);
+    printf(" not observed: %s", why);
 }
 
-static void document(FILE *out)
+/* Observes a layer's code in all forms. */
+static int observe_forms(struct session *s, const struct conv_noted_plan *plan, const struct exp_emit_watch *w)
 {
-    exp_csv_document(&exp_emit_observe_file, out);
+    for (int i = 0; i < EXP_EMIT_N_FORMS; i++) {
+        enum exp_emit_what what = (enum exp_emit_what)i;
+        struct exp_emit_seen of[CONV_N_TENSORS];
+        const char *missing = exp_emit_why_no_compiler(what);
+        int err = missing ? exp_fail(&s->why, -ENOENT, "%s", missing) : exp_emit_observe(what, plan, w, of, &s->why);
+
+        if (err == -EINTR || err == -ENOMEM)
+            return err;
+        printf("%-28s %-14s", plan->layer, exp_emit_name(what));
+        if (err)
+            note_missing(s, plan, what, s->why.text);
+        else
+            note_form(s, plan, what, of);
+        printf("\n");
+    }
+    return 0;
 }
 
-static int run(void *session)
+/* ---- the course ---- */
+
+static const struct exp_results_layout layout = { "/streams", false, "streams.csv", exp_emit_print_code };
+
+static struct exp_emit_watch watch_of(const struct session *s)
+{
+    return (struct exp_emit_watch){ s->options.observer, s->options.guest, &s->plans.setup.machine };
+}
+
+static int prepare(void *session)
 {
     struct session *s = session;
-    const struct exp_emit_watch watch = { s->options.observer, s->options.guest, &s->plans.setup.machine };
+    const struct exp_emit_watch watch = watch_of(s);
     const char *why_not = NULL;
     int err;
 
@@ -86,14 +307,48 @@ static int run(void *session)
         return err;
     for (size_t i = 0; i < s->plans.noted.n && !why_not; i++)
         why_not = exp_emit_why_not_observed(&watch, &s->plans.noted.plan[i].plan);
-    return why_not ? exp_fail(&s->why, -ENOTSUP, "%s", why_not) : write_results(s, &watch);
+    exp_say(s->what, sizeof s->what, "what generated code does to the tensors, beside the replay of its plan");
+    return why_not ? exp_fail(&s->why, -ENOTSUP, "%s", why_not) : 0;
+}
+
+static int work(void *session)
+{
+    struct session *s = session;
+    const struct exp_emit_watch watch = watch_of(s);
+    int err = 0;
+
+    for (size_t i = 0; i < s->plans.noted.n && !err; i++) {
+        if (!exp_emit_is_repeated(&s->plans, i))
+            err = observe_forms(s, &s->plans.noted.plan[i], &watch);
+        if (exp_interrupted())
+            err = exp_fail(&s->why, -EINTR, "interrupted");
+    }
+    return err;
+}
+
+static int write_streams(void *session)
+{
+    struct session *s = session;
+    struct exp_csv *csv;
+    int err = exp_csv_create(&csv, &s->results.dir, &exp_emit_streams_table.file, s->what, &s->why);
+
+    if (err)
+        return err;
+    exp_csv_header(csv, "planned for, and simulated", "%s", s->plans.setup.machine.name);
+    exp_csv_header(csv, "observed", "%s", exp_emulator_for(s->plans.noted.plan[0].plan.ukr)->source);
+    for (struct row *row = s->row; row < s->row + s->n_rows; row++) {
+        for (size_t l = 0; l < N_TABLE_LEVELS && *row->why_not; l++)
+            row->why_no_level[l] = row->why_not;
+        rec_put(csv, &exp_emit_streams_table, row);
+    }
+    return exp_csv_close(csv, &s->why);
 }
 
 static void release(void *session)
 {
     struct session *s = session;
 
-    exp_results_release(&s->results);
+    free(s->row);
     exp_emit_plans_release(&s->plans);
 }
 
@@ -133,7 +388,11 @@ const struct exp_question question_streams = {
     .options = options,
     .place = &layout,
     EXP_SESSION(struct session),
-    .document = document,
-    .run = run,
+    EXP_RESULTS(struct session),
+    .machine_at = offsetof(struct session, plans.setup.machine),
+    .tables = { &exp_emit_streams_table },
+    .prepare = prepare,
+    .work = work,
+    .write = write_streams,
     .release = release,
 };

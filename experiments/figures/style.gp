@@ -1,5 +1,5 @@
-# What the figures of all programs share: input format, colours, text, the head, extremes. exp_plot.c starts the scripts; the comments at the
-# head of each name its tables (exp_plot_data.h), which arrive as variables: layers_csv is a copy of layers.csv, "" if there is none.
+# What the figures of all programs share: input format, colours, text, the head, extremes. base/plot.c starts the scripts; the comments at the
+# head of each name its tables (base/plot.h), which arrive as variables: layers_csv is a copy of layers.csv, "" if there is none.
 #
 # Variables set by every program:
 #   format   png or svg          output   file to write          figures   this folder
@@ -19,7 +19,7 @@ set grid ytics lt 1 lc rgb "#e0e0e0" lw 1
 orange = "#e69f00"; sky = "#56b4e9"; green = "#009e73"; blue = "#0072b2"; vermilion = "#d55e00"; grey = "#c0c0c0"
 colour_paper = vermilion
 
-# The algorithms of an experiment: how they are called, and their colours (exp_algo_plot.h).
+# The algorithms of an experiment: how they are called, and their colours (bench/variables.h).
 index_in(list, w) = int(sum [i = 1:words(list)] (word(list, i) eq w ? i : 0))
 title_of(a) = word(algo_titles, index_in(algo_names, a))
 colour_of(a) = word(algo_colours, index_in(algo_names, a))

@@ -9,34 +9,17 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "experiments/base/exp_error.h"
-#include "experiments/base/exp_program.h"
-#include "experiments/judge/exp_judge_plot.h"
-#include "experiments/judge/exp_judge_report.h"
-#include "experiments/replay/exp_replay.h"
-#include "experiments/setup/exp_machine.h"
-#include "experiments/setup/exp_main.h"
-#include "experiments/setup/exp_model.h"
-#include "experiments/setup/exp_options_shared.h"
-
-extern const struct exp_question question_judge;
+#include "experiments/base/program.h"
+#include "experiments/judge/judge.h"
+#include "experiments/bench/replay.h"
+#include "experiments/bench/machine.h"
+#include "experiments/bench/course.h"
+#include "experiments/bench/options_shared.h"
 
 struct options {
     const char *model, *layers, *machine, *ukr, *core, *store, *results, *commit;
     unsigned cache, packs_filters, jobs;
 };
-
-static const struct exp_results_layout layout = { "/judgement", true, "layers.csv", NULL };
-
-static struct exp_results_place place_of(const struct options *o)
-{
-    return (struct exp_results_place){ .layout = &layout,
-                                       .options = o,
-                                       .results = o->results,
-                                       .model = o->model,
-                                       .layers = o->layers,
-                                       .machine = o->machine };
-}
 
 struct session {
     struct options options;
@@ -49,14 +32,6 @@ struct session {
     char what[512];
     struct exp_why why;
 };
-
-static int open_results(struct session *s)
-{
-    int err =
-        exp_results_find(&s->results, place_of(&s->options), &s->setup.machine, s->models.model, s->models.n, &s->why);
-
-    return err ? err : exp_results_open(&s->results, &s->why);
-}
 
 static int prepare(void *session)
 {
@@ -73,16 +48,16 @@ static int prepare(void *session)
         return err;
     snprintf(s->what, sizeof s->what, "%s; replayed with %s caches, SConv %s, Base OpenBLAS %s; commit %s",
              s->setup.machine.description[0] ? s->setup.machine.description : s->setup.machine.name,
-             exp_cache_state_name((enum exp_cache_state)o->cache), s->setup.ukr->name,
-             s->setup.core ? s->setup.core->name : "unknown core", *o->commit ? o->commit : "unknown");
-    err = open_results(s);
+             exp_cache_state_name(o->cache), s->setup.ukr->name, s->setup.core ? s->setup.core->name : "unknown core",
+             *o->commit ? o->commit : "unknown");
     s->report.machine = &s->setup.machine;
+    s->report.caches = o->cache;
     s->report.arch = exp_published_arch_of_machine(s->setup.machine.name, o->cache == EXP_WARM);
     s->report.has_whole_models = !*o->layers;
     s->report.has_whole_set = !*o->layers && !strcmp(o->model, "all");
     s->report.why_no_estimate = exp_estimate_why_not(&s->setup.machine);
     s->report.why_no_base = exp_algo_base()->why_not_replay(&s->setup);
-    return err ? err : exp_judge_report_open(&s->report, &s->results.dir, EXP_EXPERIMENTS_DIR, s->what, &s->why);
+    return 0;
 }
 
 /* ---- the work ---- */
@@ -104,15 +79,19 @@ static int with_plan(struct session *s, size_t model, struct exp_progress *progr
     return err;
 }
 
-/* Returns the path of the table that an experiment with these options left; NULL, with a line in why. From malloc. */
-static char *table_of_experiment(const struct session *s, const struct options *o, const struct exp_model *model,
+/* Returns the path of the table that an experiment with these layers left; NULL, with a line in why. From malloc. */
+static char *table_of_experiment(const struct session *s, const char *layers, const struct exp_model *model,
                                  struct exp_why *why)
 {
-    struct exp_results_place place = place_of(o);
+    const struct options *o = &s->options;
+    const struct exp_results_place place = { .layout = &exp_results_of_models,
+                                             .results = o->results,
+                                             .model = o->model,
+                                             .layers = layers,
+                                             .machine = o->machine };
     struct exp_results experiment = { 0 };
     char *path = NULL;
 
-    place.layout = &exp_results_of_models;
     if (!exp_results_find(&experiment, place, &s->setup.machine, model, 1, why))
         path = exp_format("%s/layers.csv", experiment.path);
     exp_results_release(&experiment);
@@ -122,26 +101,12 @@ static char *table_of_experiment(const struct session *s, const struct options *
 /* Finds the times of the layers that were asked for: an experiment's with the same LAYERS, else the whole model's. */
 static char *find_times(const struct session *s, const struct exp_model *model, struct exp_why *why)
 {
-    struct options whole = s->options;
-    char *path = table_of_experiment(s, &s->options, model, why);
+    char *path = table_of_experiment(s, s->options.layers, model, why);
 
     if (!*s->options.layers || (path && !access(path, F_OK)))
         return path;
     free(path);
-    whole.layers = "";
-    return table_of_experiment(s, &whole, model, why);
-}
-
-/* Reports the model's layers, beside the times that an experiment left of them on this very machine. */
-static int report_model(struct session *s, const struct exp_experiment *e)
-{
-    struct exp_why no_times = { "out of memory" };
-    char *times = find_times(s, e->model, &no_times);
-    int err =
-        exp_judge_report_model(&s->report, e, (enum exp_cache_state)s->options.cache, times, no_times.text, &s->why);
-
-    free(times);
-    return err;
+    return table_of_experiment(s, "", model, why);
 }
 
 static int announce(struct session *s, struct exp_experiment *e, struct exp_progress *progress)
@@ -150,7 +115,7 @@ static int announce(struct session *s, struct exp_experiment *e, struct exp_prog
     for (size_t l = 0; l < e->model->n_layers; l++) {
         double seconds[EXP_N_WORKS] = { 0 };
 
-        seconds[EXP_WORK_REPLAY] = exp_replay_seconds(e, (enum exp_cache_state)s->options.cache, s->options.jobs, l);
+        seconds[EXP_WORK_REPLAY] = exp_replay_seconds(e, s->options.cache, s->options.jobs, l);
         exp_forecast_add(&s->forecast, e->model->layer[l].name, seconds);
     }
     return exp_interrupted() ? exp_fail(&s->why, -EINTR, "interrupted while planning") : 0;
@@ -160,11 +125,18 @@ static int replay(struct session *s, struct exp_experiment *e, struct exp_progre
 {
     const struct options *o = &s->options;
     const struct exp_replay_asked asked = {
-        .cache = (enum exp_cache_state)o->cache, .n_threads = o->jobs, .store = o->store, .results = o->results
+        .cache = o->cache, .n_threads = o->jobs, .store = o->store, .results = o->results
     };
     int err = exp_replay_as_asked(e, &asked, progress, &s->replayed, &s->why);
+    struct exp_why no_times;
+    char *times;
 
-    return err ? err : report_model(s, e);
+    if (err)
+        return err;
+    times = find_times(s, e->model, &no_times);
+    exp_judge_report_model(&s->report, e, times, no_times.text);
+    free(times);
+    return 0;
 }
 
 static int work(void *session)
@@ -172,7 +144,7 @@ static int work(void *session)
     struct session *s = session;
     double seconds[EXP_N_WORKS] = { 0 };
     struct exp_progress *progress;
-    int err = 0;
+    int err = exp_published_read(&s->report.published, EXP_EXPERIMENTS_DIR, &s->why);
 
     for (size_t i = 0; i < s->models.n && !err; i++)
         err = with_plan(s, i, NULL, announce);
@@ -184,51 +156,59 @@ static int work(void *session)
     for (size_t i = 0; i < s->models.n && !err; i++)
         err = with_plan(s, i, progress, replay);
     exp_progress_free(progress);
-    return err ? err : exp_judge_report_finish(&s->report, s->what, &s->why);
-}
-
-static int print_answer(const void *session, FILE *out)
-{
-    return exp_judge_report_answer(&((const struct session *)session)->report, out);
-}
-
-static int draw(void *session)
-{
-    struct session *s = session;
-    struct exp_judge_plot plot;
-    const struct exp_main_figures figures = {
-        .results = &s->results,
-        .what = s->what,
-        .variable = plot.variable,
-        .n_variables = EXP_N_JUDGE_VARIABLES,
-    };
-
-    exp_judge_plot_init(&plot, &s->setup.machine, s->report.arch);
-    return exp_main_draw(&question_judge, &figures, &s->why);
+    if (!err)
+        exp_judge_report_finish(&s->report);
+    return err;
 }
 
 static int write_tables(void *session)
 {
     struct session *s = session;
-    int err = exp_results_write_machine(&s->results.dir, &s->setup.machine, s->options.machine, &s->why);
+    int err = exp_judge_tables_write(&s->report, &s->results.dir, s->what, &s->why);
 
-    if (!err)
-        err = exp_outdir_write(&s->results.dir, "verdict.txt", print_answer, s, &s->why);
     if (!err)
         exp_judge_report_print(&s->report, stdout);
     return err;
 }
 
-static int answer(void *session)
+static int print_verdict(const void *session, FILE *out)
 {
-    struct session *s = session;
-    int err;
+    return exp_judge_report_answer(&((const struct session *)session)->report, out);
+}
 
-    printf("\n%s\ntables: %s/\n", s->what, s->results.path);
-    exp_replay_say_kept(s->options.store, &s->replayed, stdout);
-    printf("\n");
-    err = exp_judge_report_answer(&s->report, stdout);
-    return err ? exp_fail(&s->why, err, "out of memory for the verdict") : 0;
+/* Tells figures of the simulated machine, of the paper's figures about it, of variants and yardsticks. */
+static bool set_variables(const void *session, struct exp_variables *v)
+{
+    const struct session *s = session;
+    const struct sim_machine *m = &s->setup.machine;
+
+    exp_variables_set(v, "machine", m->name);
+    exp_variables_set(v, "first_level", exp_level_name(m, 0));
+    exp_variables_set(v, "figure_letter", strcmp(s->report.arch, "P10") ? "a" : "b");
+    for (size_t i = 0; i < EXP_N_VARIANTS; i++)
+        exp_variables_add(v, "variant_names", "", exp_variants[i].name);
+    for (size_t i = 0; i < EXP_N_VARIANTS; i++)
+        exp_variables_add(v, "variant_titles", "", exp_variants[i].title);
+    for (size_t i = 0; i < EXP_N_VARIANTS; i++)
+        exp_variables_add(v, "variant_labels", "\"", exp_variants[i].what);
+    for (enum exp_yardstick y = 0; y < EXP_N_YARDSTICKS; y++)
+        exp_variables_add(v, "yardstick_names", "", exp_yardsticks[y].name);
+    for (enum exp_yardstick y = 0; y < EXP_N_YARDSTICKS; y++) {
+        char label[64];
+
+        exp_yardstick_label(y, m, label, sizeof label);
+        exp_variables_add(v, "yardstick_labels", "\"", label);
+    }
+    for (enum exp_yardstick y = 0; y < EXP_N_YARDSTICKS; y++)
+        exp_variables_add(v, "yardstick_colours", "", exp_yardsticks[y].colour);
+    return true;
+}
+
+static void say_kept(const void *session, FILE *out)
+{
+    const struct session *s = session;
+
+    exp_replay_say_kept(s->options.store, &s->replayed, out);
 }
 
 static void release(void *session)
@@ -236,8 +216,6 @@ static void release(void *session)
     struct session *s = session;
 
     exp_judge_report_release(&s->report);
-    exp_results_release(&s->results);
-    exp_models_release(&s->models);
     exp_setup_release(&s->setup);
 }
 
@@ -261,20 +239,24 @@ static const struct exp_option options[] = {
 const struct exp_question question_judge = {
     .name = "judge",
     .asks = "Was CSA's choice of schedule right? All schedules of all layers",
+    .wants = { "know whether CSA chose right|make judge MACHINE=power10" },
     .takes = "10 seconds; minutes on machines with prefetchers.",
     .examples = { "make judge MACHINE=power10 MODEL=vgg16,resnet18" },
     .keeps = true,
     .figures = { "judge_schedules", "judge_speedups" },
     .options = options,
-    .place = &layout,
+    .place = &(const struct exp_results_layout){ "/judgement", true, "layers.csv", NULL },
     .chapter = { "ratios.csv", "CSA's choices judged", NULL },
     EXP_SESSION(struct session),
-    .document = exp_judge_report_document,
-    .results_at = offsetof(struct session, results),
+    EXP_RESULTS(struct session),
+    .models_at = offsetof(struct session, models),
+    .machine_at = offsetof(struct session, setup.machine),
+    .tables = { &exp_judge_layers_table, &exp_judge_models_table, &exp_judge_ratios_table, &exp_judge_speedups_table },
     .prepare = prepare,
     .work = work,
     .write = write_tables,
-    .draw = draw,
-    .answer = answer,
+    .verdict = print_verdict,
+    .variables = set_variables,
+    .say_kept = say_kept,
     .release = release,
 };

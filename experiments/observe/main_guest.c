@@ -21,9 +21,8 @@
 
 #include "counters/observe/obs_marker.h"
 #include "counters/observe/obs_watcher.h"
-#include "experiments/setup/exp_case.h"
-#include "experiments/base/exp_error.h"
-#include "experiments/setup/exp_tensors.h"
+#include "experiments/bench/case.h"
+#include "experiments/base/error.h"
 #include "kernels/backend/backend.h"
 #include "kernels/backend/base.h"
 #include "kernels/conv_naive.h"

@@ -4,39 +4,20 @@
  */
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "counters/ctr_hostinfo.h"
-#include "experiments/base/exp_error.h"
-#include "experiments/base/exp_program.h"
-#include "experiments/page/exp_page.h"
-#include "experiments/paper/exp_paper_page.h"
-#include "experiments/paper/exp_paper_work.h"
-#include "experiments/setup/exp_machine.h"
-#include "experiments/setup/exp_main.h"
-#include "experiments/setup/exp_options_shared.h"
-#include "experiments/setup/exp_results.h"
-
-extern const struct exp_question question_paper;
-
-#define PAGE "paper.md"
-
-static const struct exp_results_layout layout = { "/paper", true, "numbers.csv", NULL };
-
-static struct exp_results_place place_of(const struct exp_paper_options *o)
-{
-    return (struct exp_results_place){
-        .layout = &layout, .options = o, .results = o->results, .model = o->model, .layers = o->layers
-    };
-}
+#include "experiments/bench/course.h"
+#include "experiments/bench/machine.h"
+#include "experiments/bench/options_shared.h"
+#include "experiments/paper/paper.h"
+#include "experiments/show/page.h"
 
 struct session {
     struct exp_paper_options options;
     struct exp_models models;
     struct exp_paper_work work;
     struct exp_paper_findings findings;
-    struct exp_paper_others others;
     struct sim_machine x86, p10; /* of the paper's Table 1 */
     struct exp_results results;
     char what[768];
@@ -67,11 +48,9 @@ static int prepare(void *session)
     if (!err)
         err = exp_machine_find(&s->p10, "power10", o->results, &s->why);
     if (!err)
-        err = exp_paper_others_read(&s->others, EXP_EXPERIMENTS_DIR, &s->why);
+        err = exp_paper_findings_read(&s->findings, EXP_EXPERIMENTS_DIR, &s->why);
     exp_results_time(&s->results, o->timing ? NULL : EXP_UNTIMED);
-    if (!err)
-        err = exp_results_find(&s->results, place_of(o), NULL, s->models.model, s->models.n, &s->why);
-    return err ? err : exp_results_open(&s->results, &s->why);
+    return err;
 }
 
 static int print_host(const void *session, FILE *out)
@@ -83,44 +62,39 @@ static int print_host(const void *session, FILE *out)
 static int write_tables(void *session)
 {
     struct session *s = session;
-    const struct exp_paper_page page = { &s->findings, &s->others, EXP_EXPERIMENTS_DIR };
     const struct exp_outdir *dir = &s->results.dir;
     int err = exp_paper_report_write(&s->findings, dir, &s->why);
 
     if (!err)
-        err = exp_outdir_write(dir, PAGE, exp_paper_page_print, &page, &s->why);
-    if (!err)
-        err = exp_outdir_write(dir, "verdict.txt", exp_paper_verdict_print, &s->findings, &s->why);
+        err = exp_outdir_write(dir, "paper.md", exp_paper_page_print, &s->findings, &s->why);
     return err ? err : exp_outdir_write(dir, "host.txt", print_host, s, &s->why);
 }
 
-/* Draws the figures, and makes the page that shows them. */
-static int draw(void *session)
+static int print_verdict(const void *session, FILE *out)
 {
-    struct session *s = session;
-    static const struct exp_plot_variable variable[] = { { "paper_algo", EXP_PAPER_ALGO } };
-    const struct exp_main_figures figures = {
-        .results = &s->results,
-        .what = s->what,
-        .variable = variable,
-        .n_variables = sizeof variable / sizeof variable[0],
-    };
+    return exp_paper_verdict_print(&((const struct session *)session)->findings, out);
+}
 
-    int drawn = exp_main_draw(&question_paper, &figures, &s->why), paged = exp_page_add(&s->results, "paper");
+static bool set_variables(const void *session, struct exp_variables *v)
+{
+    (void)session;
+    exp_variables_set(v, "paper_algo", EXP_PAPER_ALGO);
+    return true;
+}
 
-    return drawn ? drawn : paged;
+static int add_page(void *session)
+{
+    return exp_page_add(&((struct session *)session)->results, "paper");
 }
 
 static int answer(void *session)
 {
     struct session *s = session;
-    int err;
 
     printf("\n");
     exp_paper_page_numbers(&s->findings, stdout);
-    printf("page: %s/" PAGE "\n\n", s->results.path);
-    err = exp_paper_verdict_print(&s->findings, stdout);
-    return err ? exp_fail(&s->why, err, "out of memory") : 0;
+    printf("page: %s/paper.md\n\n", s->results.path);
+    return exp_paper_verdict_print(&s->findings, stdout);
 }
 
 static int work(void *session)
@@ -139,8 +113,12 @@ static int work(void *session)
     s->findings.models = &s->models;
     s->findings.part = s->work.part;
     s->findings.what = s->what;
-    return exp_paper_findings_of(&s->findings, EXP_EXPERIMENTS_DIR, !*o->layers,
-                                 !*o->layers && !strcmp(o->model, "all"), &s->x86, &s->p10, &s->why);
+    s->findings.x86 = &s->x86;
+    s->findings.p10 = &s->p10;
+    s->findings.has_whole_models = !*o->layers;
+    s->findings.has_whole_set = !*o->layers && !strcmp(o->model, "all");
+    exp_paper_findings_of(&s->findings);
+    return 0;
 }
 
 static int print_guests(void *session)
@@ -155,10 +133,7 @@ static void release(void *session)
     struct session *s = session;
 
     exp_paper_findings_release(&s->findings);
-    exp_paper_others_release(&s->others);
     exp_paper_work_release(&s->work);
-    exp_results_release(&s->results);
-    exp_models_release(&s->models);
 }
 
 #define OPTIONS struct exp_paper_options
@@ -200,21 +175,25 @@ static const struct exp_option options[] = {
 const struct exp_question question_paper = {
     .name = "paper",
     .asks = "The SConv paper's tables and figures, each number beside the printed one",
+    .wants = { "see every table and figure of the paper beside ours|make paper" },
     .takes = "20 minutes, 3 with TIMING=0 OBSERVE=0; installs and fetches what builds POWER10's programs.",
     .examples = { "make paper TIMING=0 OBSERVE=0" },
     .libraries = "blas",
     .watches = "guest",
     .figures = { "paper_figure8", "paper_figure9", "paper_figure10", "paper_figure11" },
     .options = options,
-    .place = &layout,
+    .place = &(const struct exp_results_layout){ "/paper", true, "numbers.csv", NULL },
     .chapter = { "paper.md", "the paper's numbers beside ours", NULL },
     EXP_SESSION(struct session),
-    .document = exp_paper_report_document,
-    .results_at = offsetof(struct session, results),
+    EXP_RESULTS(struct session),
+    .models_at = offsetof(struct session, models),
+    .tables = { &exp_paper_numbers_table, &exp_paper_models_table, &exp_paper_speedups_table, &exp_paper_cases_table },
     .prepare = prepare,
     .work = work,
     .write = write_tables,
-    .draw = draw,
+    .verdict = print_verdict,
+    .variables = set_variables,
+    .page = add_page,
     .answer = answer,
     .query = print_guests,
     .release = release,

@@ -10,21 +10,17 @@
 
 #include "counters/ctr_hostinfo.h"
 #include "counters/host/ctr_pin.h"
-#include "experiments/base/exp_error.h"
-#include "experiments/base/exp_program.h"
-#include "experiments/emit/exp_emit_build.h"
-#include "experiments/peers/exp_peers_report.h"
-#include "experiments/peers/exp_peers_targets.h"
-#include "experiments/peers/exp_peers_tasks.h"
-#include "experiments/setup/exp_machine.h"
-#include "experiments/setup/exp_main.h"
-#include "experiments/setup/exp_model.h"
-#include "experiments/setup/exp_options_shared.h"
-#include "experiments/store/exp_slurm.h"
-#include "experiments/store/exp_store.h"
+#include "experiments/base/error.h"
+#include "experiments/base/program.h"
+#include "experiments/emit/build.h"
+#include "experiments/peers/peers.h"
+#include "experiments/bench/machine.h"
+#include "experiments/bench/course.h"
+#include "experiments/bench/model.h"
+#include "experiments/bench/options_shared.h"
+#include "experiments/base/slurm.h"
+#include "experiments/base/store.h"
 #include "kernels/ukr/dispatch.h"
-
-extern const struct exp_question question_peers;
 
 struct options {
     const char *model, *layers, *ukr, *wisdom, *store, *known, *slurm, *share, *results, *commit;
@@ -32,13 +28,6 @@ struct options {
 };
 
 static const struct exp_results_layout layout = { "/peers", true, "layers.csv", NULL };
-
-static struct exp_results_place place_of(const struct options *o)
-{
-    return (struct exp_results_place){
-        .layout = &layout, .options = o, .results = o->results, .model = o->model, .layers = o->layers
-    };
-}
 
 struct session {
     struct options options;
@@ -63,14 +52,6 @@ struct session {
 
 /* ---- preparation ---- */
 
-static int open_results(struct session *s)
-{
-    int err = exp_results_find(&s->results, place_of(&s->options), NULL, s->models.model, s->models.n, &s->why);
-
-    exp_results_time(&s->results, NULL);
-    return err || s->n_shares ? err : exp_results_open(&s->results, &s->why);
-}
-
 static void describe(struct session *s)
 {
     const struct conv_peak *peak = conv_peak_of(s->setup.ukr->isa);
@@ -91,15 +72,15 @@ static long long run_after(const struct session *s)
 {
     char *path = exp_format("%s/host.txt", s->results.path);
     struct stat last;
-    long long after = path && !stat(path, &last) ? last.st_mtim.tv_sec * 1000000000LL + last.st_mtim.tv_nsec : 0;
+    long long after = !stat(path, &last) ? last.st_mtim.tv_sec * 1000000000LL + last.st_mtim.tv_nsec : 0;
 
     free(path);
     return after;
 }
 
 /*
- * Says how is timed, from malloc; NULL when out of memory. On a cluster, whose computers are not known here, that is what
- * was asked for; else all that this computer made of it.
+ * Says how is timed, from malloc. On a cluster, whose computers are not known here, that is what was asked for; else all
+ * that this computer made of it.
  */
 static char *setting_of(const struct session *s)
 {
@@ -110,9 +91,8 @@ static char *setting_of(const struct session *s)
                              s->options.clock, s->options.ruler, s->options.ukr, (unsigned)s->options.measures,
                              s->options.wisdom, run_after(s));
     const bool is_cluster = s->n_shares || s->options.launcher == EXP_LAUNCH_SLURM;
-    char *setting = !asked       ? NULL
-                    : is_cluster ? exp_format("a cluster; commit %s; %s", s->options.commit, asked)
-                                 : exp_format("%s; %s; %s", s->tasks.here.on, s->what, asked);
+    char *setting = is_cluster ? exp_format("a cluster; commit %s; %s", s->options.commit, asked)
+                               : exp_format("%s; %s; %s", s->tasks.here.on, s->what, asked);
 
     free(asked);
     return setting;
@@ -132,55 +112,53 @@ static int list(struct session *s)
     ctr_hostinfo_cpu(s->tasks.here.on, sizeof s->tasks.here.on);
     exp_say_more(s->tasks.here.on, sizeof s->tasks.here.on, " (%s)", own.host);
     setting = setting_of(s);
-    err = setting ? exp_peers_tasks_list(&s->tasks, setting, &s->why) : exp_fail(&s->why, -ENOMEM, "out of memory");
+    err = exp_peers_tasks_list(&s->tasks, setting, &s->why);
     free(setting);
     return err;
 }
 
-static int prepare_coder(struct session *s)
+static int prepare_setup(struct session *s)
 {
-    int err = exp_emit_coder_new(&s->coder);
+    int err = exp_machine_find(&s->setup.machine, "host", s->options.results, &s->why);
 
-    if (err)
-        return exp_fail(&s->why, err, "out of memory");
-    s->setup.coder = &s->coder->base;
-    return 0;
-}
-
-static int prepare(struct session *s)
-{
-    struct exp_why no_dnnl = { "" };
-    int err = exp_main_models(&s->models, s->options.model, s->options.layers, &s->why);
-
-    s->times = (struct exp_peers_options){ .rounds = exp_rounds_of(s->options.reps, 5, 100, s->options.limit),
-                                           .n_hot_reps = s->options.hot_reps,
-                                           .ruler_ns = exp_ruler_limit_ns(s->options.ruler, s->options.limit),
-                                           .now_ns = exp_clock_of(s->options.clock) };
-    if (!err)
-        err = exp_machine_find(&s->setup.machine, "host", s->options.results, &s->why);
     if (!err)
         err = exp_setup_init(&s->setup, s->options.ukr, "", &s->why);
     if (!err)
         err = exp_setup_wisdom(&s->setup, s->options.measures, s->options.wisdom, &s->why);
-    if (!err)
-        err = prepare_coder(s);
+    s->coder = exp_emit_coder_new();
+    s->setup.coder = &s->coder->base;
     if (!err && !conv_ukr_runs(s->setup.ukr))
         err = exp_fail(&s->why, -EINVAL, "UKR: this computer cannot execute %s", s->setup.ukr->name);
+    return err;
+}
+
+static int prepare(void *session)
+{
+    struct session *s = session;
+    const struct options *o = &s->options;
+    const struct exp_results_place place = {
+        .layout = &layout, .options = o, .results = o->results, .model = o->model, .layers = o->layers
+    };
+    struct exp_why no_dnnl = { "" };
+    int err = exp_main_models(&s->models, o->model, o->layers, &s->why);
+
+    s->times = (struct exp_peers_options){ .rounds = exp_rounds_of(o->reps, 5, 100, o->limit),
+                                           .n_hot_reps = o->hot_reps,
+                                           .ruler_ns = exp_ruler_limit_ns(o->ruler, o->limit),
+                                           .now_ns = exp_clock_of(o->clock) };
+    if (!err)
+        err = prepare_setup(s);
     if (!err && exp_dnnl_load(&s->dnnl, &no_dnnl)) {
         s->dnnl = NULL;
         exp_say(s->why_no_dnnl, sizeof s->why_no_dnnl, "%s", no_dnnl.text);
     }
     if (!err)
-        err = exp_main_share(&s->share, &s->n_shares, s->options.share, s->options.store, &s->why);
+        err = exp_main_share(&s->share, &s->n_shares, o->share, o->store, &s->why);
     if (!err)
-        err = open_results(s);
-    if (!err)
-        describe(s);
-    if (!err && ctr_pin(-1, &s->core, s->not_pinned, sizeof s->not_pinned))
-        s->core = -1;
-    if (!err)
-        err = list(s);
-    return err ? err : exp_main_store(&s->store, s->options.store, s->options.results, s->options.known, &s->why);
+        err = exp_results_find(&s->results, place, NULL, s->models.model, s->models.n, &s->why);
+    exp_results_time(&s->results, NULL);
+    s->results.leaves_none = s->n_shares > 0;
+    return err;
 }
 
 /* ---- work ---- */
@@ -235,11 +213,26 @@ static int time_all(struct session *s)
     return err;
 }
 
-static int work(struct session *s)
+/* Pins the program, and lists what is to be timed. */
+static int begin(struct session *s)
 {
-    double seconds[EXP_N_WORKS] = { 0 };
     int err;
 
+    describe(s);
+    if (ctr_pin(-1, &s->core, s->not_pinned, sizeof s->not_pinned))
+        s->core = -1;
+    err = list(s);
+    return err ? err : exp_main_store(&s->store, s->options.store, s->options.results, s->options.known, &s->why);
+}
+
+static int work(void *session)
+{
+    struct session *s = session;
+    double seconds[EXP_N_WORKS] = { 0 };
+    int err = begin(s);
+
+    if (err)
+        return err;
     announce(s, seconds);
     err = exp_main_progress(&s->tasks.progress, seconds, &s->why);
     if (!err && s->options.launcher == EXP_LAUNCH_SLURM && !s->n_shares)
@@ -248,6 +241,9 @@ static int work(struct session *s)
         err = time_all(s);
     exp_progress_free(s->tasks.progress);
     s->tasks.progress = NULL;
+    if (!err && s->n_shares)
+        printf("%zu of %zu networks timed, on core %d of %s\n", s->counts.n_run, s->counts.n_tasks, s->core,
+               s->tasks.here.on);
     return err;
 }
 
@@ -268,60 +264,35 @@ static int print_host(const void *session, FILE *out)
     return err;
 }
 
-static int draw(struct session *s)
+static int write_tables(void *session)
 {
-    struct exp_peers_plot plot;
-    const struct exp_main_figures figures = {
-        .results = &s->results,
-        .what = s->what,
-        .variable = plot.variable,
-        .n_variables = EXP_N_PEERS_VARIABLES,
-    };
-
-    exp_peers_plot_init(&plot, &s->report);
-    return exp_main_draw(&question_peers, &figures, &s->why);
-}
-
-static int finish(struct session *s)
-{
-    int err = exp_peers_report_open(&s->report, &s->results.dir, s->what, &s->why), drawn;
+    struct session *s = session;
+    int err = exp_peers_report_open(&s->report, &s->results.dir, s->what, &s->why);
 
     s->report.core = exp_peers_core_of(s->setup.ukr->isa);
     if (!err)
         err = exp_peers_tasks_report(&s->tasks, &s->report, &s->why);
     if (!err)
         err = exp_peers_report_finish(&s->report, s->what, &s->why);
-
     if (!err)
         err = exp_peers_targets_write(&s->report, s->what, &s->why);
-    if (!err)
-        err = exp_outdir_write(&s->results.dir, "host.txt", print_host, s, &s->why);
-    if (err)
-        return err;
-    drawn = draw(s);
-    err = exp_results_commit(&s->results, &s->why);
-    if (err)
-        return err;
+    return err ? err : exp_outdir_write(&s->results.dir, "host.txt", print_host, s, &s->why);
+}
+
+static bool set_variables(const void *session, struct exp_variables *v)
+{
+    exp_peers_set_variables(&((const struct session *)session)->report, v);
+    return true;
+}
+
+static int answer(void *session)
+{
+    const struct session *s = session;
+
     printf("\n%s\ntables: %s/\n", s->what, s->results.path);
     exp_peers_tasks_say_kept(&s->tasks, stdout);
     exp_peers_report_print(&s->report, stdout);
     exp_peers_targets_print(&s->report, stdout);
-    return exp_program_drawn(drawn, &s->why);
-}
-
-static int run(void *session)
-{
-    struct session *s = session;
-    int err;
-
-    s->core = -1;
-    err = prepare(s);
-    if (!err)
-        err = work(s);
-    if (err || !s->n_shares)
-        return err ? err : finish(s);
-    printf("%zu of %zu networks timed, on core %d of %s\n", s->counts.n_run, s->counts.n_tasks, s->core,
-           s->tasks.here.on);
     return 0;
 }
 
@@ -333,8 +304,6 @@ static void release(void *session)
     s->tasks.models = &s->models;
     exp_peers_tasks_release(&s->tasks);
     exp_peers_report_release(&s->report);
-    exp_results_release(&s->results);
-    exp_models_release(&s->models);
     exp_dnnl_unload(s->dnnl);
     exp_emit_coder_free(s->coder);
     exp_setup_release(&s->setup);
@@ -369,6 +338,7 @@ const struct exp_question question_peers = {
     .name = "peers",
     .target = "bench-peers",
     .asks = "Compare with oneDNN over whole networks",
+    .wants = { "compare with oneDNN|make bench-peers MODEL=vgg16" },
     .takes = "2 minutes a model.",
     .examples = { "make bench-peers MODEL=vgg16 REPS=10 CLOCK=wall" },
     .libraries = "blas dnnl",
@@ -378,7 +348,14 @@ const struct exp_question question_peers = {
     .place = &layout,
     .chapter = { "phases.csv", "beside peers", NULL },
     EXP_SESSION_WITH_ARGV(struct session),
-    .document = exp_peers_report_document,
-    .run = run,
+    EXP_RESULTS(struct session),
+    .models_at = offsetof(struct session, models),
+    .tables = { &exp_peers_layers_table, &exp_peers_samples_table, &exp_peers_model_table, &exp_peers_phases_table,
+                &exp_peers_speedups_table, &exp_peers_pointwise_table, &exp_peers_targets_table },
+    .prepare = prepare,
+    .work = work,
+    .write = write_tables,
+    .variables = set_variables,
+    .answer = answer,
     .release = release,
 };

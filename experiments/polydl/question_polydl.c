@@ -3,27 +3,18 @@
  * `polydl --help` lists the options; the Makefile passes them on.
  */
 #include <errno.h>
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "experiments/base/exp_error.h"
-#include "experiments/base/exp_program.h"
-#include "experiments/base/exp_stats.h"
-#include "experiments/polydl/exp_polydl.h"
-#include "experiments/polydl/exp_polydl_report.h"
-#include "experiments/polydl/exp_ranking.h"
-#include "experiments/polydl/fused/exp_fused.h"
-#include "experiments/polydl/time/exp_baselines.h"
-#include "experiments/polydl/time/exp_polydl_tasks.h"
-#include "experiments/setup/exp_machine.h"
-#include "experiments/setup/exp_main.h"
-#include "experiments/setup/exp_options_shared.h"
+#include "experiments/base/stats.h"
+#include "experiments/bench/course.h"
+#include "experiments/bench/machine.h"
+#include "experiments/bench/options_shared.h"
+#include "experiments/polydl/fused/fused.h"
+#include "experiments/polydl/report.h"
+#include "experiments/polydl/time/time.h"
 #include "kernels/ukr/dispatch.h"
-
-extern const struct exp_question question_polydl;
 
 #define XSMM "libxsmm"
 
@@ -31,18 +22,6 @@ struct options {
     const char *model, *layers, *variants, *machine, *ukr, *store, *results, *commit;
     unsigned timing, threads, budget, refine, batch, ruler, jobs;
 };
-
-static const struct exp_results_layout layout = { "/polydl", true, "variants.csv", NULL };
-
-static struct exp_results_place place_of(const struct options *o)
-{
-    return (struct exp_results_place){ .layout = &layout,
-                                       .options = o,
-                                       .results = o->results,
-                                       .model = o->model,
-                                       .layers = o->layers,
-                                       .machine = o->machine };
-}
 
 struct session {
     struct options options;
@@ -115,8 +94,8 @@ static int prepare_timing(struct session *s)
                                             .budget_ns = s->options.budget * (uint64_t)1000000,
                                             .refine_ns = s->options.refine * (uint64_t)1000000,
                                             .n_threads = s->options.threads };
-    if (!err && s->options.ruler && exp_ruler_new(&s->timing.ruler, conv_peak_best()))
-        err = exp_fail(&s->why, -ENOMEM, "out of memory");
+    if (!err && s->options.ruler)
+        err = exp_ruler_new(&s->timing.ruler, conv_peak_best());
     return err;
 }
 
@@ -154,23 +133,6 @@ static uint64_t usable_bytes(void)
     return pages > 0 && page_bytes > 0 ? (uint64_t)pages * (uint64_t)page_bytes / 2 : UINT64_MAX;
 }
 
-static int plan_fused(struct session *s)
-{
-    int err = exp_fused_plan(&s->fused, &s->polydl, s->options.batch, usable_bytes());
-
-    if (err)
-        return exp_fail(&s->why, err, "out of memory for fused operators");
-    s->replayed.machine = s->machine;
-    return exp_setup_init(&s->replayed, "", "", &s->why);
-}
-
-static struct exp_fused_timing fused_timing(const struct session *s)
-{
-    return (struct exp_fused_timing){
-        .setup = &s->here, .dnnl = s->dnnl, .budget_ns = s->timing.budget_ns / 2, .ruler = s->timing.ruler
-    };
-}
-
 static int prepare(void *session)
 {
     struct session *s = session;
@@ -187,18 +149,13 @@ static int prepare(void *session)
         err = prepare_timing(s);
     if (!err)
         err = exp_polydl_plan(&s->polydl, &s->models, &s->machine, o->variants, &s->why);
-    if (!err)
-        err = plan_fused(s);
-    exp_results_time(&s->results, *s->why_no_times ? s->why_no_times : NULL);
-    if (!err)
-        err = exp_results_find(&s->results, place_of(o), &s->machine, s->models.model, s->models.n, &s->why);
-    if (!err)
-        err = exp_results_open(&s->results, &s->why);
     if (err)
         return err;
-    say_left_out(s);
+    exp_fused_plan(&s->fused, &s->polydl, o->batch, usable_bytes());
+    s->replayed.machine = s->machine;
+    exp_results_time(&s->results, *s->why_no_times ? s->why_no_times : NULL);
     describe(s);
-    return exp_main_store(&s->store, o->store, o->results, NULL, &s->why);
+    return exp_setup_init(&s->replayed, "", "", &s->why);
 }
 
 /* ---- the work ---- */
@@ -214,20 +171,33 @@ static int look_for_failures(struct session *s)
     return 0;
 }
 
+/* Returns how fused operators are timed: as variants, with half of their budget. */
+static struct exp_polydl_timing fused_timing(const struct session *s)
+{
+    struct exp_polydl_timing t = s->timing;
+
+    t.budget_ns /= 2;
+    return t;
+}
+
 static int work(void *session)
 {
     struct session *s = session;
-    const struct exp_fused_timing fused = fused_timing(s);
-    struct exp_tasks_options o = { .store = s->store, .n_threads = s->options.jobs, .rules.retries_failed = true };
+    const struct exp_polydl_timing fused = fused_timing(s);
+    struct exp_tasks_options o = { .n_threads = s->options.jobs, .rules.retries_failed = true };
     const double seconds[EXP_N_WORKS] = {
-        [EXP_WORK_ROUNDS] = *s->why_no_times ? 0
-                                             : exp_polydl_measure_seconds(&s->polydl, &s->timing) +
-                                                   exp_fused_measure_seconds(&s->fused, &fused),
-        [EXP_WORK_REPLAY] = exp_polydl_simulate_seconds(&s->polydl) + exp_fused_simulate_seconds(&s->fused),
+        [EXP_WORK_ROUNDS] =
+            *s->why_no_times ? 0 : exp_polydl_seconds(&s->polydl, &s->timing) + exp_fused_seconds(&s->fused, &fused),
+        [EXP_WORK_REPLAY] = exp_polydl_seconds(&s->polydl, NULL) + exp_fused_seconds(&s->fused, NULL),
         [EXP_WORK_ANALYSE] = exp_analyses_seconds(&s->polydl, s->options.jobs),
     };
-    int err = exp_main_progress(&o.progress, seconds, &s->why);
+    int err;
 
+    say_left_out(s);
+    err = exp_main_store(&s->store, s->options.store, s->options.results, NULL, &s->why);
+    o.store = s->store;
+    if (!err)
+        err = exp_main_progress(&o.progress, seconds, &s->why);
     if (!err && !*s->why_no_times)
         err = exp_polydl_measure(&s->polydl, &s->timing, &o, &s->timed, &s->why);
     if (!err && !*s->why_no_times)
@@ -246,25 +216,12 @@ static int work(void *session)
 
 /* ---- the results ---- */
 
-static const struct exp_polydl_time *fastest(const struct exp_polydl_layer *l)
-{
-    const struct exp_polydl_time *best = &l->of[0].time[EXP_POLYDL_ONE];
-
-    for (size_t i = 1; i < l->variants.n; i++) {
-        if (l->of[i].time[EXP_POLYDL_ONE].fastest_ns < best->fastest_ns)
-            best = &l->of[i].time[EXP_POLYDL_ONE];
-    }
-    return best;
-}
-
 /* Prints how many times as fast as each baseline the best variant is, over the layers that have both. */
-static int print_baselines(const struct session *s, FILE *out)
+static void print_baselines(const struct session *s, FILE *out)
 {
     const struct exp_polydl *p = &s->polydl;
-    double *ratio = calloc(p->n_layers, sizeof *ratio);
+    double *ratio = exp_new(p->n_layers, sizeof *ratio);
 
-    if (!ratio)
-        return -ENOMEM;
     fprintf(out, "\n%zu variants of %zu layers\n", exp_polydl_n_variants(p), p->n_layers);
     for (enum exp_polydl_baseline b = 0; b < EXP_N_POLYDL_BASELINES; b++) {
         size_t n = 0;
@@ -273,25 +230,23 @@ static int print_baselines(const struct session *s, FILE *out)
             const struct exp_polydl_layer *l = &p->layer[i];
 
             if (l->variants.n && l->baseline[b].n_rounds && l->of[0].time[EXP_POLYDL_ONE].n_rounds)
-                ratio[n++] = l->baseline[b].fastest_ns / fastest(l)->fastest_ns;
+                ratio[n++] = l->baseline[b].fastest_ns / s->rank.layer[i].best_ns[EXP_POLYDL_ONE];
         }
         if (n)
             fprintf(out, "the best variant is %.2f times as fast as %s (geometric mean of %zu layers, one thread)\n",
-                    exp_stats_geomean(ratio, n), exp_polydl_baseline_name(b), n);
+                    exp_stats_geomean(ratio, n), exp_polydl_baseline_names[b], n);
     }
     free(ratio);
-    return 0;
 }
 
 /* Prints what answers are made of. */
 static int print_tables(const struct session *s, FILE *out)
 {
     struct exp_why why;
-    int err;
 
     exp_rank_print(&s->rank, out);
-    err = print_baselines(s, out);
-    return err ? err : exp_fused_print(&s->fused, EXP_EXPERIMENTS_DIR, out, &why);
+    print_baselines(s, out);
+    return exp_fused_print(&s->fused, EXP_EXPERIMENTS_DIR, out, &why);
 }
 
 /*
@@ -324,7 +279,7 @@ static void print_answers(const struct session *s, FILE *out)
 }
 
 /* Fills verdict.txt. The terminal has the tables first, as what comes last there is read first. */
-static int print_verdict_file(const void *session, FILE *out)
+static int print_all(const void *session, FILE *out)
 {
     const struct session *s = session;
 
@@ -334,22 +289,14 @@ static int print_verdict_file(const void *session, FILE *out)
     return print_tables(s, out);
 }
 
-/* Draws the figures, which need times. */
-static int draw(void *session)
+/* Tells figures, which need times, of the rankings; titles are in quotes. */
+static bool set_variables(const void *session, struct exp_variables *v)
 {
-    struct session *s = session;
-    struct exp_rank_plot plot;
-    const struct exp_main_figures figures = {
-        .results = &s->results,
-        .what = s->what,
-        .variable = plot.variable,
-        .n_variables = EXP_N_RANK_VARIABLES,
-    };
-
-    if (*s->why_no_times)
-        return 0;
-    exp_rank_plot_init(&plot);
-    return exp_main_draw(&question_polydl, &figures, &s->why);
+    for (size_t r = 0; r < EXP_N_RANKINGS; r++)
+        exp_variables_add(v, "ranking_names", "", exp_rankings[r].name);
+    for (size_t r = 0; r < EXP_N_RANKINGS; r++)
+        exp_variables_add(v, "ranking_titles", "\"", exp_rankings[r].title);
+    return !*((const struct session *)session)->why_no_times;
 }
 
 static void say_counts(const char *what, const struct exp_tasks_counts *c)
@@ -360,19 +307,16 @@ static void say_counts(const char *what, const struct exp_tasks_counts *c)
 static int write_tables(void *session)
 {
     struct session *s = session;
-    const struct exp_rank_results ranked = { &s->rank, &s->fused, s->what, EXP_EXPERIMENTS_DIR };
-    int err = exp_polydl_report_write(&s->polydl, &s->results.dir, s->what,
-                                      *s->why_no_times ? s->why_no_times : "not measured", &s->why);
+    const struct exp_rank_results ranked = {
+        .rank = &s->rank,
+        .fused = &s->fused,
+        .run = s->what,
+        .experiments_dir = EXP_EXPERIMENTS_DIR,
+        .why_no_times = *s->why_no_times ? s->why_no_times : "not measured",
+    };
+    int err = exp_rank_write(&ranked, &s->results.dir, &s->why);
 
-    if (!err)
-        err = exp_rank_write(&ranked, &s->results.dir, &s->why);
-    if (!err)
-        err = exp_fused_write(&s->fused, &s->results.dir, s->what, s->why_no_times, &s->why);
-    if (!err)
-        err = exp_results_write_machine(&s->results.dir, &s->machine, s->options.machine, &s->why);
-    if (!err)
-        err = exp_outdir_write(&s->results.dir, "verdict.txt", print_verdict_file, s, &s->why);
-    return err;
+    return err ? err : exp_fused_write(&s->fused, &s->results.dir, s->what, s->why_no_times, &s->why);
 }
 
 static int answer(void *session)
@@ -395,7 +339,6 @@ static void release(void *session)
     struct session *s = session;
 
     exp_store_close(s->store);
-    exp_results_release(&s->results);
     exp_rank_release(&s->rank);
     exp_fused_release(&s->fused);
     exp_polydl_release(&s->polydl);
@@ -403,15 +346,6 @@ static void release(void *session)
     exp_dnnl_unload(s->dnnl);
     exp_setup_release(&s->here);
     exp_setup_release(&s->replayed);
-    exp_models_release(&s->models);
-}
-
-static void document(FILE *out)
-{
-    exp_csv_document(&exp_polydl_variants_table.file, out);
-    exp_csv_document(&exp_polydl_baselines_table.file, out);
-    exp_rank_document(out);
-    exp_csv_document(&exp_fused_table.file, out);
 }
 
 #define OPTIONS struct options
@@ -466,6 +400,7 @@ const struct exp_question question_polydl = {
     .asks = "Which loop order and tiles are best? PolyDL's question",
     .takes =
         "All variants of its 201 layers are timed and simulated: an hour. A run that was stopped goes on where it was.",
+    .wants = { "know which loop order and tiles are best, without running all|make polydl MODEL=alexnet" },
     .examples = { "make polydl MODEL=alexnet" },
     .libraries = "blas dnnl",
     .installs = "peers",
@@ -473,15 +408,20 @@ const struct exp_question question_polydl = {
     .figures = { "polydl_rankings", "polydl_speeds", "polydl_spread", "polydl_haystack", "polydl_gemm_speeds",
                  "polydl_gemm_spread", "polydl_learning", "polydl_fusion" },
     .options = options,
-    .place = &layout,
+    .place = &(const struct exp_results_layout){ "/polydl", true, "variants.csv", NULL },
     .chapter = { "picks.csv", "loop orders and tilings ranked", NULL },
     EXP_SESSION(struct session),
-    .document = document,
-    .results_at = offsetof(struct session, results),
+    EXP_RESULTS(struct session),
+    .models_at = offsetof(struct session, models),
+    .machine_at = offsetof(struct session, machine),
+    .tables = { &exp_polydl_variants_table, &exp_polydl_baselines_table, &exp_best_table, &exp_rank_layers_table,
+                &exp_rank_totals_table, &exp_rank_picks_table, &exp_rank_analyses_table, &exp_rank_learning_table,
+                &exp_rank_printed_table, &exp_fused_table },
     .prepare = prepare,
     .work = work,
     .write = write_tables,
-    .draw = draw,
+    .verdict = print_all,
+    .variables = set_variables,
     .answer = answer,
     .release = release,
 };

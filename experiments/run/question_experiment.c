@@ -12,28 +12,29 @@
 #include "counters/group/ctr_cpu.h"
 #include "counters/host/ctr_emulated.h"
 #include "counters/host/ctr_timer.h"
-#include "experiments/base/exp_error.h"
-#include "experiments/base/exp_program.h"
-#include "experiments/emit/exp_emit_build.h"
-#include "experiments/measure/exp_measure.h"
-#include "experiments/observe/exp_observe.h"
-#include "experiments/page/exp_page.h"
-#include "experiments/page/exp_page_run.h"
-#include "experiments/replay/exp_replay.h"
-#include "experiments/replay/exp_totals.h"
-#include "experiments/report/exp_report.h"
-#include "experiments/run/exp_answer.h"
-#include "experiments/run/exp_counted.h"
-#include "experiments/run/exp_figures.h"
-#include "experiments/setup/exp_case.h"
-#include "experiments/setup/exp_machine.h"
-#include "experiments/setup/exp_main.h"
-#include "experiments/setup/exp_options_shared.h"
-#include "experiments/setup/exp_published.h"
-#include "experiments/store/exp_slurm.h"
+#include "experiments/base/error.h"
+#include "experiments/base/program.h"
+#include "experiments/emit/build.h"
+#include "experiments/bench/measure.h"
+#include "experiments/observe/observe.h"
+#include "experiments/show/page.h"
+#include "experiments/bench/replay.h"
+#include "experiments/bench/estimate.h"
+#include "experiments/show/layers.h"
+#include "experiments/show/report.h"
+#include "experiments/show/ways_out.h"
+#include "experiments/run/run.h"
+#include "experiments/bench/case.h"
+#include "experiments/bench/machine.h"
+#include "experiments/bench/course.h"
+#include "experiments/bench/options_shared.h"
+#include "experiments/bench/published.h"
+#include "experiments/base/slurm.h"
 #include "kernels/emit/plan_json.h"
 #include "kernels/ukr/dispatch.h"
 #include "sim/cpu.h"
+
+extern const struct exp_question question_experiment;
 
 struct options {
     const char *model, *layers, *plan, *machine, *algos, *ukr, *core, *wisdom, *store, *known, *slurm, *results,
@@ -42,16 +43,6 @@ struct options {
         launcher;
     bool asks_guest;
 };
-
-static struct exp_results_place place_of(const struct options *o)
-{
-    return (struct exp_results_place){ .layout = &exp_results_of_models,
-                                       .options = o,
-                                       .results = o->results,
-                                       .model = o->model,
-                                       .layers = o->layers,
-                                       .machine = o->machine };
-}
 
 static struct exp_rounds rounds_of(const struct options *o)
 {
@@ -87,11 +78,10 @@ static const char *why_not_timed(const struct session *s)
                                                   : "the machine's micro-kernel is another CPU family's";
 }
 
-/* Finds the folder of the results. If it is there already, it is this machine's. */
-static int find_place(struct session *s)
+/* Says whether the results will hold times. */
+static void say_timed(struct session *s)
 {
     exp_results_time(&s->results, s->why_not_timed ? s->why_not_timed : s->options.timing ? NULL : EXP_UNTIMED);
-    return exp_results_find(&s->results, place_of(&s->options), &s->setup.machine, &s->model, 1, &s->why);
 }
 
 /*
@@ -107,17 +97,12 @@ static enum exp_observe_mode observe_mode(const struct options *o)
 }
 
 /* Has layers compiled if that was asked for. */
-static int prepare_coder(struct session *s)
+static void prepare_coder(struct session *s)
 {
-    int err;
-
     if (!exp_algos_need_coder(s->algos))
-        return 0;
-    err = exp_emit_coder_new(&s->coder);
-    if (err)
-        return exp_fail(&s->why, err, "out of memory");
+        return;
+    s->coder = exp_emit_coder_new();
     s->setup.coder = &s->coder->base;
-    return 0;
 }
 
 /* Reads the plans that PLAN names: they are run, too. */
@@ -147,12 +132,38 @@ static void say_unwritten(const struct session *s)
         fprintf(stderr, "experiment: %s\n", text);
 }
 
-/* Prepares everything. What can be wrong with the input is found here, before any work. */
-static int prepare(struct session *s)
+/*
+ * Prepares what a node of a cluster will run: what is wrong with the input wherever it runs is found here, before a job
+ * waits for its turn.
+ */
+static int prepare_job(struct session *s)
 {
     const struct options *o = &s->options;
+    struct exp_models models;
     int err = exp_algo_select(o->algos, &s->algos, &s->why);
 
+    if (!err)
+        err = exp_main_models(&models, o->model, o->layers, &s->why);
+    if (err)
+        return err;
+    s->model = models.model[0]; /* of several, the first names the folder */
+    models.model[0] = (struct exp_model){ 0 };
+    exp_models_release(&models);
+    say_timed(s);
+    return exp_machine_find(&s->setup.machine, o->machine, o->results, &s->why);
+}
+
+/* Prepares everything. What can be wrong with the input is found here, before any work. */
+static int prepare(void *session)
+{
+    struct session *s = session;
+    const struct options *o = &s->options;
+    int err;
+
+    s->info.core = -1;
+    if (o->launcher == EXP_LAUNCH_SLURM)
+        return prepare_job(s);
+    err = exp_algo_select(o->algos, &s->algos, &s->why);
     if (!err)
         err = exp_main_model(&s->model, o->model, o->layers, &s->why);
     if (!err)
@@ -166,7 +177,7 @@ static int prepare(struct session *s)
     if (!err)
         err = read_plans(s);
     if (!err)
-        err = prepare_coder(s);
+        prepare_coder(s);
     if (!err)
         err = exp_experiment_plan(&s->experiment, &s->setup, &s->model, s->algos, &s->why);
     if (!err)
@@ -177,8 +188,8 @@ static int prepare(struct session *s)
     s->why_not_timed = why_not_timed(s);
     if (!s->why_not_timed)
         exp_machine_why_not_here(&s->setup.machine, &s->why_elsewhere);
-    err = find_place(s);
-    return err ? err : exp_results_open(&s->results, &s->why);
+    say_timed(s);
+    return 0;
 }
 
 /* Adds up what a layer asks for, by kind of work. */
@@ -262,7 +273,7 @@ static int observe(struct session *s, struct exp_progress *progress)
     return err;
 }
 
-static int work(struct session *s)
+static int run_all(struct session *s)
 {
     const struct options *o = &s->options;
     const struct exp_replay_asked asked = { .cache = (enum exp_cache_state)o->cache,
@@ -367,13 +378,20 @@ static void say_figures(const struct session *s, struct exp_figures *f)
 }
 
 /* Draws all figures from the tables that were just written. */
-static int draw(struct session *s)
+static int draw(void *session)
 {
+    struct session *s = session;
     struct exp_program_figures list = { .program = "experiment", .dir = s->results.path };
     struct exp_figures f = { .experiments_dir = EXP_EXPERIMENTS_DIR, .dir = s->results.dir.path };
 
     say_figures(s, &f);
+    printf("\nfigures\n");
     return exp_figures_draw(&f, exp_program_report_figure, &list, &s->why);
+}
+
+static int add_page(void *session)
+{
+    return exp_page_add(&((const struct session *)session)->results, "experiment");
 }
 
 /* ---- the whole ---- */
@@ -402,38 +420,43 @@ static int write_counted(struct session *s)
     return exp_counted_write(&source, cpu, &s->results.dir, stdout, &s->why);
 }
 
-static int write_tables(struct session *s, const struct exp_report *report)
+static int write_tables(void *session)
 {
-    int err = exp_report_write(report, &s->results.dir, &s->why);
+    struct session *s = session;
+    const struct exp_report report = report_of(s);
+    int err = exp_report_write(&report, &s->results.dir, &s->why);
 
     if (!err)
-        err = exp_answer_write(report, &s->results.dir, &s->why);
+        err = exp_trace_write(&report, &s->results.dir, &s->why);
     if (!err)
-        err = exp_observe_write(&s->observed, report, &s->results.dir, &s->why);
+        err = exp_callgrind_write(&report, &s->results.dir, &s->why);
+    if (!err)
+        err = exp_observe_write(&s->observed, &report, &s->results.dir, &s->why);
     if (!err)
         err = exp_outdir_write(&s->results.dir, "host.txt", print_host, s, &s->why);
-    if (!err)
-        err = exp_results_write_machine(&s->results.dir, &s->setup.machine, s->options.machine, &s->why);
-    if (!err) {
-        exp_report_print(report, stdout);
-        exp_observe_print(&s->observed, &s->experiment, stdout);
-        err = write_counted(s);
-    }
-    return err;
+    if (err)
+        return err;
+    exp_report_print(&report, stdout);
+    exp_observe_print(&s->observed, &s->experiment, stdout);
+    return write_counted(s);
 }
 
 static void print_tables(const struct session *s)
 {
     static const char *const files[] = { "verdict.txt", "layers.csv",  "model.csv",   "levels.csv", "traffic.csv",
-                                         "classes.csv", "samples.csv", "machine.cfg", "host.txt" };
+                                         "classes.csv", "samples.csv", "machine.cfg", "host.txt",   EXP_TRACE_FILE };
 
     printf("tables\n");
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
         printf("  %s/%s\n", s->results.path, files[i]);
+    for (size_t i = 0; i < s->experiment.n_algos; i++) {
+        if (exp_callgrind_has(&s->experiment, i))
+            printf("  %s/%s%s\n", s->results.path, EXP_CALLGRIND_FILE, s->experiment.cases[i].algo->name);
+    }
     for (const char *const *f = exp_counted_files(); exp_counts_exist(&s->experiment) && *f; f++)
         printf("  %s/%s\n", s->results.path, *f);
-    for (const struct exp_observe_file *f = exp_observe_files(); s->observed.observation && f->row; f++)
-        printf("  %s/%s\n", s->results.path, f->file.name);
+    for (const struct exp_observe_file *f = exp_observe_files(); s->observed.observation && f->table; f++)
+        printf("  %s/%s\n", s->results.path, f->table->file.name);
 }
 
 /* Tells whether this computer's counters will count the machine that is simulated. */
@@ -467,99 +490,62 @@ static void describe_setup(const struct session *s)
     printf("machine %s: %s\n", s->setup.machine.name, source);
 }
 
-/*
- * Runs the experiment. A figure that fails does not cost the tables: they are kept, and the exit status says that
- * something is missing.
- */
-static int run(struct session *s)
-{
-    struct exp_report report;
-    int err = prepare(s), drawn, paged;
-
-    if (!err)
-        describe_setup(s);
-    if (!err)
-        err = work(s);
-    report = report_of(s);
-    if (!err)
-        err = write_tables(s, &report);
-    if (err)
-        return err;
-    printf("\nfigures\n");
-    drawn = draw(s);
-    paged = exp_page_add(&s->results, "experiment");
-    err = exp_results_commit(&s->results, &s->why);
-    if (err)
-        return err;
-    print_tables(s);
-    exp_replay_say_kept(s->options.store, &s->replayed, stdout);
-    printf("\n");
-    err = exp_answer_print(&report, stdout, &s->why);
-    if (err)
-        return err;
-    return exp_program_drawn(drawn ? drawn : paged, &s->why);
-}
-
-static void document(FILE *out)
-{
-    exp_report_document(out);
-    exp_observe_document(out);
-}
-
-/* Reads all models and keeps the first. */
-static int read_first_model(struct session *s)
-{
-    struct exp_models models;
-    int err = exp_main_models(&models, s->options.model, s->options.layers, &s->why);
-
-    if (err)
-        return err;
-    s->model = models.model[0];
-    models.model[0] = (struct exp_model){ 0 };
-    exp_models_release(&models);
-    return 0;
-}
-
-/*
- * Has a node of a cluster run it all: times of one table are of one computer, which has nothing else to do then. What
- * is wrong with the input wherever it runs is found here, before a job waits for its turn.
- */
+/* Has a node of a cluster run it all: times of one table are of one computer, which has nothing else to do then. */
 static int launch(struct session *s)
 {
     const struct options *o = &s->options;
     const struct exp_slurm_request request = {
         .argv = s->argv, .name = "experiment", .has_threads = true, .needs = "--exclusive", .words = o->slurm
     };
-    struct exp_store *store = NULL;
-    int err = exp_algo_select(o->algos, &s->algos, &s->why);
+    struct exp_store *store;
+    int err = exp_main_store(&store, o->store, o->results, o->known, &s->why);
 
-    if (!err)
-        err = read_first_model(s);
-    if (!err)
-        err = exp_machine_find(&s->setup.machine, o->machine, o->results, &s->why);
-    if (!err)
-        err = find_place(s);
-    if (!err)
-        err = exp_results_open(&s->results, &s->why);
-    if (!err)
-        err = exp_main_store(&store, o->store, o->results, o->known, &s->why);
     exp_results_release(&s->results); /* the job makes them */
+    s->results.leaves_none = true;
     if (!err)
         err = store ? exp_slurm_run_whole(&request, store, &s->why) : exp_main_needs_store(&s->why);
     exp_store_close(store);
     return err;
 }
 
+static int work(void *session)
+{
+    struct session *s = session;
+
+    if (s->options.launcher == EXP_LAUNCH_SLURM)
+        return launch(s);
+    describe_setup(s);
+    return run_all(s);
+}
+
+static int print_verdict(const void *session, FILE *out)
+{
+    const struct exp_report report = report_of(session);
+
+    exp_answer_print(&report, out);
+    return 0;
+}
+
+static int answer(void *session)
+{
+    struct session *s = session;
+    const struct exp_report report = report_of(s);
+
+    print_tables(s);
+    exp_replay_say_kept(s->options.store, &s->replayed, stdout);
+    printf("\n");
+    exp_answer_print_last(&report, stdout);
+    return 0;
+}
+
 static void release(void *session)
 {
     struct session *s = session;
 
-    exp_results_release(&s->results);
     exp_observe_release(&s->observed);
     exp_experiment_release(&s->experiment);
     exp_emit_coder_free(s->coder);
     exp_setup_release(&s->setup);
-    exp_model_release(&s->model);
 }
 
 /* ---- several models, one after the other ---- */
@@ -572,18 +558,15 @@ static bool are_several(const char *models)
 /* Runs the experiment on one of them, in a session of its own. */
 static int run_one_of(struct session *all, const char *model)
 {
-    struct session *s = calloc(1, sizeof *s);
+    struct session *s = exp_new(1, sizeof *s);
     int err;
 
-    if (!s)
-        return exp_fail(&all->why, -ENOMEM, "out of memory");
     s->options = all->options;
     s->options.model = model;
-    s->info.core = -1;
-    err = run(s);
+    err = exp_main_follow(&question_experiment, s);
     if (err)
         exp_fail(&all->why, err, "%s", *s->why.text ? s->why.text : strerror(-err));
-    release(s);
+    exp_main_release(&question_experiment, s);
     free(s);
     return err;
 }
@@ -624,14 +607,13 @@ static int run_several(struct session *s)
     return err;
 }
 
-static int obey(void *session)
+static int run(void *session)
 {
     struct session *s = session;
 
-    s->info.core = -1;
-    if (s->options.launcher == EXP_LAUNCH_SLURM)
-        return launch(s);
-    return are_several(s->options.model) ? run_several(s) : run(s);
+    if (are_several(s->options.model) && s->options.launcher != EXP_LAUNCH_SLURM)
+        return run_several(s);
+    return exp_main_follow(&question_experiment, s);
 }
 
 #define OPTIONS struct options
@@ -682,6 +664,11 @@ static const struct exp_option options[] = {
 const struct exp_question question_experiment = {
     .name = "experiment",
     .asks = "SConv and Base on a model: run, counted, replayed, with a verdict",
+    .wants = { "replay on another machine|make experiment MODEL=resnet50 MACHINE=clx4208",
+               "try your own layers|make experiment MODEL=path/to/own.csv LAYERS='conv3*'|models",
+               "simulate only|make experiment MODEL=vgg16 TIMING=0",
+               "watch real POWER10 binaries|make experiment MODEL=resnet18 "
+               "MACHINE=power10|observe" },
     .takes = "One to three minutes; seconds with TIMING=0 OBSERVE=0. Results go to RESULTS/<machine>/<model>; "
              "report.html there is the page to open first.",
     .examples = { "make experiment MODEL=vgg16", "make experiment MODEL=resnet50 MACHINE=clx4208 TIMING=0" },
@@ -695,8 +682,20 @@ const struct exp_question question_experiment = {
     .place = &exp_results_of_models,
     .chapter = { "traffic.csv", "experiment", exp_page_run_write },
     EXP_SESSION_WITH_ARGV(struct session),
-    .document = document,
+    .results_at = offsetof(struct session, results),
+    .model_at = offsetof(struct session, model),
+    .machine_at = offsetof(struct session, setup.machine),
+    .tables = { &exp_layers_table, &exp_model_table, &exp_levels_table, &exp_traffic_table, &exp_classes_table,
+                &exp_samples_table, &exp_observed_table, &exp_observed_instructions_table,
+                &exp_observed_outside_table },
+    .prepare = prepare,
+    .work = work,
+    .write = write_tables,
+    .verdict = print_verdict,
+    .draw = draw,
+    .page = add_page,
+    .answer = answer,
     .query = print_guest,
-    .run = obey,
+    .run = run,
     .release = release,
 };

@@ -12,20 +12,18 @@
 #include "counters/group/ctr_cpu.h"
 #include "counters/host/ctr_pin.h"
 #include "counters/host/ctr_timer.h"
-#include "experiments/base/exp_bench.h"
-#include "experiments/base/exp_error.h"
-#include "experiments/base/exp_pool.h"
-#include "experiments/base/exp_program.h"
-#include "experiments/base/exp_stats.h"
-#include "experiments/measure/exp_measure.h"
-#include "experiments/replay/exp_replay.h"
-#include "experiments/replay/exp_totals.h"
-#include "experiments/setup/exp_algo.h"
-#include "experiments/setup/exp_case.h"
-#include "experiments/setup/exp_main.h"
-#include "experiments/setup/exp_model.h"
-#include "experiments/speed/exp_bench_threads.h"
-#include "experiments/speed/exp_bench_tiles.h"
+#include "experiments/base/stats.h"
+#include "experiments/base/error.h"
+#include "experiments/base/tasks.h"
+#include "experiments/base/program.h"
+#include "experiments/bench/measure.h"
+#include "experiments/bench/replay.h"
+#include "experiments/bench/estimate.h"
+#include "experiments/bench/algo.h"
+#include "experiments/bench/case.h"
+#include "experiments/bench/course.h"
+#include "experiments/bench/model.h"
+#include "experiments/speed/speed.h"
 #include "kernels/backend/backend.h"
 #include "kernels/ukr/dispatch.h"
 #include "sim/cpu.h"
@@ -165,14 +163,11 @@ static int bench_vgg(struct vgg *v)
         .rounds = { REPS, REPS, 0 }, .now_ns = ctr_now_ns, .n_threads = 1, .groups_dir = CTR_GROUPS_DIR
     };
     struct exp_measure_info info;
-    struct exp_progress *progress;
+    struct exp_progress *progress = exp_progress_new(stderr, exp_progress_is_terminal(stderr), NULL, ctr_now_ns);
     struct exp_total total[EXP_N_ALGO_RECORDS];
     size_t n;
-    int err = exp_progress_new(&progress, stderr, exp_progress_is_terminal(stderr), NULL, ctr_now_ns);
+    int err = exp_measure_all(&v->experiment, &o, &info, progress, &v->why);
 
-    if (err)
-        return err;
-    err = exp_measure_all(&v->experiment, &o, &info, progress, &v->why);
     exp_progress_free(progress);
     if (err)
         return err;
@@ -327,7 +322,7 @@ struct session {
 };
 
 /* The day comes before pinning: its threads would inherit the one core. */
-static int run(void *session)
+static int work(void *session)
 {
     struct session *s = session;
     int err = bench_day(&s->why);
@@ -363,6 +358,6 @@ const struct exp_question question_speed = {
     .options = options,
     .session_bytes = sizeof(struct session),
     .why_at = offsetof(struct session, why),
-    .run = run,
+    .work = work,
     .release = release,
 };

@@ -2,32 +2,14 @@
  * The study of the cost models: does CSA choose what the clock says is faster, and can a model do that? `study --help`
  * lists the options; the Makefile passes them on.
  */
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "counters/ctr_hostinfo.h"
-#include "experiments/base/exp_error.h"
-#include "experiments/base/exp_program.h"
-#include "experiments/setup/exp_main.h"
-#include "experiments/setup/exp_model.h"
-#include "experiments/setup/exp_options_shared.h"
-#include "experiments/setup/exp_results.h"
-#include "experiments/study/exp_study_page.h"
-#include "experiments/study/exp_study_timing.h"
-
-extern const struct exp_question question_study;
+#include "experiments/bench/course.h"
+#include "experiments/bench/options_shared.h"
+#include "experiments/study/study.h"
 
 #define PAGE "study.md"
-
-static const struct exp_results_layout layout = { "/study", true, "choices.csv", NULL };
-
-static struct exp_results_place place_of(const struct exp_study_options *o)
-{
-    return (struct exp_results_place){
-        .layout = &layout, .options = o, .results = o->results, .model = o->model, .layers = o->layers
-    };
-}
 
 struct session {
     struct exp_study_options options;
@@ -63,69 +45,7 @@ static int prepare(void *session)
     exp_results_time(&s->results, o->timing ? NULL : "without TIMING=1");
     if (!err)
         describe(s);
-    if (!err)
-        err = exp_results_find(&s->results, place_of(o), NULL, s->models.model, s->models.n, &s->why);
-    return err ? err : exp_results_open(&s->results, &s->why);
-}
-
-/* ---- results ---- */
-
-static struct exp_study_page page_of(const struct session *s)
-{
-    return (struct exp_study_page){ s->what, &s->work };
-}
-
-static int print_page(const void *session, FILE *out)
-{
-    const struct exp_study_page page = page_of(session);
-
-    exp_study_page_print(&page, out);
-    return 0;
-}
-
-static int draw(void *session)
-{
-    struct session *s = session;
-    const struct exp_main_figures figures = {
-        .results = &s->results,
-        .what = s->what,
-    };
-
-    return exp_main_draw(&question_study, &figures, &s->why);
-}
-
-static int write_tables(void *session)
-{
-    struct session *s = session;
-    const struct exp_outdir *dir = &s->results.dir;
-    const struct exp_study_work *w = &s->work;
-    int err = exp_study_choices_write(w->source, w->n_sources, dir, s->what, &s->why);
-
-    if (!err)
-        err = exp_study_terms_write(w->terms, w->n_terms, dir, s->what, &s->why);
-    if (!err)
-        err = exp_study_ablation_write(w->ablation, EXP_STUDY_N_PLANNED, dir, s->what, &s->why);
-    if (!err)
-        err = exp_study_tilings_write(w->tilings, w->n_tilings, dir, s->what, &s->why);
-    if (!err)
-        err = exp_study_sensitivity_write(w->sensitivity, exp_study_varied, dir, s->what, &s->why);
-    if (!err)
-        err = exp_study_micro_write(w->micro, exp_study_varied, dir, s->what, &s->why);
-    if (!err)
-        err = exp_study_hybrid_write(w->source, w->base, w->n_sources, dir, s->what, &s->why);
-    if (!err)
-        err = exp_outdir_write(dir, PAGE, print_page, s, &s->why);
     return err;
-}
-
-static int answer(void *session)
-{
-    const struct session *s = session;
-    const struct exp_study_page page = page_of(s);
-
-    printf("\npage: %s/" PAGE "\n\n", s->results.path);
-    exp_study_page_summary(&page, stdout);
-    return 0;
 }
 
 static int work(void *session)
@@ -134,29 +54,39 @@ static int work(void *session)
 
     s->work.options = &s->options;
     s->work.models = &s->models;
-    s->work.why = &s->why;
-    return exp_study_work(&s->work);
+    return exp_study_work(&s->work, &s->why);
+}
+
+static int print_page(const void *session, FILE *out)
+{
+    const struct session *s = session;
+
+    exp_study_page_print(&s->work, s->what, out);
+    return 0;
+}
+
+static int write_tables(void *session)
+{
+    struct session *s = session;
+    int err = exp_study_tables_write(&s->work, &s->results.dir, s->what, &s->why);
+
+    return err ? err : exp_outdir_write(&s->results.dir, PAGE, print_page, s, &s->why);
+}
+
+static int answer(void *session)
+{
+    const struct session *s = session;
+
+    printf("\npage: %s/" PAGE "\n\n", s->results.path);
+    exp_study_answer_print(&s->work, stdout);
+    printf("\n");
+    exp_study_targets_print(&s->work, stdout);
+    return 0;
 }
 
 static void release(void *session)
 {
-    struct session *s = session;
-
-    exp_study_work_release(&s->work);
-    exp_results_release(&s->results);
-    exp_models_release(&s->models);
-}
-
-static void document(FILE *out)
-{
-    exp_study_choices_document(out);
-    exp_study_terms_document(out);
-    exp_study_ablation_document(out);
-    exp_study_tilings_document(out);
-    exp_study_sensitivity_document(out);
-    exp_study_hybrid_document(out);
-    exp_study_micro_document(out);
-    exp_study_kept_document(out);
+    exp_study_work_release(&((struct session *)session)->work);
 }
 
 #define OPTIONS struct exp_study_options
@@ -186,20 +116,25 @@ static const struct exp_option options[] = {
 const struct exp_question question_study = {
     .name = "study",
     .asks = "Does the cost model deserve the credit? CSA, csa2 and the clock",
+    .wants = { "know whether the cost model deserves the credit|make "
+               "study" },
     .takes = "csa2 is a model that predicts cycles. 1 to 2 minutes; 6 with TIMING=1.",
     .examples = { "make study TIMING=1 SAMPLE=0" },
     .libraries = "blas",
     .figures = { "study_choices", "study_tilings", "study_micro_kernels", "study_rates" },
     .options = options,
-    .place = &layout,
+    .place = &(const struct exp_results_layout){ "/study", true, "choices.csv", NULL },
     .chapter = { "study.md", "cost models studied", NULL },
+    .tables = { &exp_study_choices_table, &exp_study_predictions_table, &exp_study_costs_table, &exp_study_terms_table,
+                &exp_study_ablation_table, &exp_study_tilings_table, &exp_study_methods_table,
+                &exp_study_sensitivity_table, &exp_study_hybrid_table, &exp_study_rates_table, &exp_study_micro_table,
+                &exp_study_kept_table },
     EXP_SESSION(struct session),
-    .document = document,
-    .results_at = offsetof(struct session, results),
+    EXP_RESULTS(struct session),
+    .models_at = offsetof(struct session, models),
     .prepare = prepare,
     .work = work,
     .write = write_tables,
-    .draw = draw,
     .answer = answer,
     .release = release,
 };

@@ -5,30 +5,12 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "experiments/base/exp_error.h"
-#include "experiments/base/exp_program.h"
-#include "experiments/setup/exp_machine.h"
-#include "experiments/setup/exp_main.h"
-#include "experiments/setup/exp_options_shared.h"
-#include "experiments/store/exp_slurm.h"
-#include "experiments/sweep/exp_sweep_plot.h"
-#include "experiments/sweep/exp_sweep_report.h"
-
-extern const struct exp_question question_sweep;
-
-static const struct exp_results_layout layout = { "/sweep", true, "sweep.csv", NULL };
-
-static struct exp_results_place place_of(const struct exp_sweep_options *o)
-{
-    return (struct exp_results_place){ .layout = &layout,
-                                       .options = o,
-                                       .results = o->results,
-                                       .model = o->model,
-                                       .layers = o->layers,
-                                       .machine = o->machine };
-}
+#include "experiments/base/slurm.h"
+#include "experiments/bench/course.h"
+#include "experiments/bench/machine.h"
+#include "experiments/bench/options_shared.h"
+#include "experiments/sweep/sweep.h"
 
 struct session {
     struct exp_sweep_options options;
@@ -45,8 +27,9 @@ struct session {
     struct exp_why why;
 };
 
-static int prepare(struct session *s)
+static int prepare(void *session)
 {
+    struct session *s = session;
     const struct exp_sweep_options *o = &s->options;
     int err = exp_main_share(&s->share, &s->n_shares, o->share, o->store, &s->why);
 
@@ -58,20 +41,13 @@ static int prepare(struct session *s)
         err = exp_sweep_plan(&s->sweep, o, &s->models, &s->machine, &s->why);
     if (!err)
         exp_sweep_say_cut(&s->sweep, stderr);
-    if (!err)
-        err = exp_sweep_list_tasks(&s->sweep, &s->why);
     if (err)
         return err;
+    exp_sweep_list_tasks(&s->sweep);
+    s->results.leaves_none = s->n_shares != 0;
     exp_say(s->what, sizeof s->what, "%s; replayed with cold caches; commit %s",
             *s->machine.description ? s->machine.description : s->machine.name, *o->commit ? o->commit : "unknown");
     return 0;
-}
-
-static int open_results(struct session *s)
-{
-    int err = exp_results_find(&s->results, place_of(&s->options), &s->machine, s->models.model, s->models.n, &s->why);
-
-    return err ? err : exp_results_open(&s->results, &s->why);
 }
 
 /* ---- the work ---- */
@@ -97,17 +73,19 @@ static int simulate(struct session *s)
     return err;
 }
 
-static void say_counts(const struct session *s)
+static void say_counts(const void *session, FILE *out)
 {
+    const struct session *s = session;
+
     if (s->store)
-        printf("%zu of %zu simulations from the store %s", s->counts.n_stored, s->counts.n_tasks,
-               exp_store_path(s->store));
+        fprintf(out, "%zu of %zu simulations from the store %s", s->counts.n_stored, s->counts.n_tasks,
+                exp_store_path(s->store));
     else
-        printf("%zu simulations, none from a store", s->counts.n_tasks);
+        fprintf(out, "%zu simulations, none from a store", s->counts.n_tasks);
     if (s->n_shares)
-        printf("\n");
+        fprintf(out, "\n");
     else
-        printf("; %zu passes over plans' accesses serve all\n", s->sweep.n_jobs);
+        fprintf(out, "; %zu passes over plans' accesses serve all\n", s->sweep.n_jobs);
 }
 
 /* Has a cluster simulate what is not in the store. */
@@ -137,67 +115,40 @@ static int launch(struct session *s)
     return err;
 }
 
-/* ---- the results ---- */
-
-static int print_answer(const void *session, FILE *out)
-{
-    return exp_sweep_report_answer(&((const struct session *)session)->report, out);
-}
-
-static int draw(struct session *s)
-{
-    struct exp_sweep_plot plot;
-    const struct exp_main_figures f = {
-        .results = &s->results,
-        .what = s->what,
-        .variable = plot.variable,
-        .n_variables = EXP_N_SWEEP_VARIABLES,
-    };
-
-    exp_sweep_plot_init(&plot, &s->report);
-    return exp_main_draw(&question_sweep, &f, &s->why);
-}
-
-static int finish(struct session *s)
-{
-    int err = exp_sweep_report_write(&s->report, &s->sweep, &s->results.dir, s->what, &s->why), drawn;
-
-    if (!err)
-        err = exp_results_write_machine(&s->results.dir, &s->machine, s->options.machine, &s->why);
-    if (!err)
-        err = exp_outdir_write(&s->results.dir, "verdict.txt", print_answer, s, &s->why);
-    if (err)
-        return err;
-    drawn = draw(s);
-    err = exp_results_commit(&s->results, &s->why);
-    if (err)
-        return err;
-    printf("\n%s\ntables: %s/\n", s->what, s->results.path);
-    say_counts(s);
-    fputc('\n', stdout);
-    exp_sweep_report_answer(&s->report, stdout);
-    return exp_program_drawn(drawn, &s->why);
-}
-
-static int run(void *session)
+static int work(void *session)
 {
     struct session *s = session;
-    bool is_share;
-    int err = prepare(s);
+    const bool is_share = s->n_shares != 0;
+    int err = exp_main_store(&s->store, s->options.store, s->options.results, s->options.known, &s->why);
 
-    is_share = s->n_shares != 0;
-    if (!err && !is_share)
-        err = open_results(s);
-    if (!err)
-        err = exp_main_store(&s->store, s->options.store, s->options.results, s->options.known, &s->why);
     if (!err && s->options.launcher == EXP_LAUNCH_SLURM && !is_share)
         err = launch(s);
     if (!err)
         err = simulate(s);
-    if (err || !is_share)
-        return err ? err : finish(s);
-    say_counts(s);
+    if (!err && is_share)
+        say_counts(s, stdout);
+    return err;
+}
+
+/* ---- the results ---- */
+
+static int write_tables(void *session)
+{
+    struct session *s = session;
+
+    return exp_sweep_report_write(&s->report, &s->sweep, &s->results.dir, s->what, &s->why);
+}
+
+static int print_answer(const void *session, FILE *out)
+{
+    exp_sweep_report_answer(&((const struct session *)session)->report, out);
     return 0;
+}
+
+static bool set_variables(const void *session, struct exp_variables *v)
+{
+    exp_sweep_set_variables(&((const struct session *)session)->report, v);
+    return true;
 }
 
 static void release(void *session)
@@ -205,10 +156,8 @@ static void release(void *session)
     struct session *s = session;
 
     exp_store_close(s->store);
-    exp_sweep_report_release(&s->report);
-    exp_results_release(&s->results);
+    free(s->report.sum);
     exp_sweep_release(&s->sweep);
-    exp_models_release(&s->models);
 }
 
 #define OPTIONS struct exp_sweep_options
@@ -242,16 +191,26 @@ static const struct exp_option options[] = {
 const struct exp_question question_sweep = {
     .name = "sweep",
     .asks = "What if caches or tiles were others? Every combination",
+    .wants = { "try larger caches or more cores|make sweep MODEL=resnet18 MACHINE=clx4208 "
+               "VARY='L2.size=256K..4M*2'" },
     .takes = "Half a minute for 100 configurations of plain caches, ten times as long with prefetchers. A sweep that "
              "was stopped goes on where it was.",
     .examples = { "make sweep MODEL=resnet18 MACHINE=clx4208 VARY='L1.size=16K,32K L2.ways=4,8,16'" },
     .needs = { "MODEL=vgg16", "VARY='L2.size=256K..4M*2'" },
     .figures = { "sweep_heat", "sweep_pareto" },
     .options = options,
-    .place = &layout,
+    .place = &(const struct exp_results_layout){ "/sweep", true, "sweep.csv", NULL },
     .chapter = { "sweep.csv", "machines and tilings varied", NULL },
     EXP_SESSION_WITH_ARGV(struct session),
-    .document = exp_sweep_report_document,
-    .run = run,
+    EXP_RESULTS(struct session),
+    .models_at = offsetof(struct session, models),
+    .machine_at = offsetof(struct session, machine),
+    .tables = { &exp_sweep_cases_table, &exp_sweep_sums_table, &exp_sweep_best_table },
+    .prepare = prepare,
+    .work = work,
+    .write = write_tables,
+    .verdict = print_answer,
+    .variables = set_variables,
+    .say_kept = say_counts,
     .release = release,
 };

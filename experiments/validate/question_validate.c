@@ -1,42 +1,27 @@
 /*
  * Validation: how far what the simulator counts is from what the counters of a real machine counted, layer by layer,
- * for counts that were recorded once, on this computer or another. `validate --help` lists the options; the Makefile
- * passes them on.
+ * for counts that were recorded once, on this computer or another. Each layer has the plan that ran, be it today's or
+ * not, what cannot be planned any more is left out with the reason, and the rest is replayed twice, through the
+ * machine's caches alone and through the machine. `validate --help` lists the options; the Makefile passes them on.
  */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiments/base/exp_error.h"
-#include "experiments/base/exp_program.h"
-#include "experiments/base/exp_text.h"
-#include "experiments/report/exp_agreement_report.h"
-#include "experiments/setup/exp_machine.h"
-#include "experiments/setup/exp_main.h"
-#include "experiments/setup/exp_model.h"
-#include "experiments/setup/exp_options_shared.h"
-#include "experiments/validate/exp_validate.h"
-#include "experiments/validate/exp_validate_targets.h"
-
-extern const struct exp_question question_validate;
+#include "counters/group/ctr_quantity.h"
+#include "experiments/base/text.h"
+#include "experiments/show/counts.h"
+#include "experiments/bench/machine.h"
+#include "experiments/bench/course.h"
+#include "experiments/bench/replay.h"
+#include "experiments/bench/options_shared.h"
+#include "experiments/validate/validate.h"
 
 struct options {
     const char *counts, *model, *layers, *machine, *algos, *results, *commit;
     unsigned cache, jobs;
 };
-
-static const struct exp_results_layout layout = { "/validation", true, "simulated_vs_measured.csv", NULL };
-
-static struct exp_results_place place_of(const struct options *o)
-{
-    return (struct exp_results_place){ .layout = &layout,
-                                       .options = o,
-                                       .results = o->results,
-                                       .model = o->model,
-                                       .layers = o->layers,
-                                       .machine = o->machine };
-}
 
 struct session {
     struct options options;
@@ -44,7 +29,10 @@ struct session {
     struct exp_setup setup;
     struct exp_models models;
     const char *model_name[EXP_MAX_MODELS];
-    struct exp_validation validation;
+    unsigned algos;
+    struct exp_points points;
+    size_t n_differ; /* points whose plan cannot be made any more */
+    size_t n_older;  /* points with the plan that was counted, which is another one today */
     struct exp_agreement_report report;
     struct exp_results results;
     char what[512];
@@ -57,14 +45,12 @@ struct session {
 static int select_algos(struct session *s)
 {
     const struct exp_counts *c = &s->counts;
-    char *list = strdup(s->options.algos);
+    char *list = exp_copy_text(s->options.algos);
     int err;
 
-    for (size_t i = 0; i < c->plans.n && list && !*s->options.algos; i++) {
-        if (!exp_names_add(&list, c->plan[i].key.algo))
-            break;
-    }
-    err = list ? exp_algo_select(list, &s->validation.algos, &s->why) : exp_fail(&s->why, -ENOMEM, "out of memory");
+    for (size_t i = 0; i < c->plans.n && !*s->options.algos; i++)
+        exp_names_add(&list, c->plan[i].key.algo);
+    err = exp_algo_select(list, &s->algos, &s->why);
     free(list);
     return err;
 }
@@ -72,21 +58,18 @@ static int select_algos(struct session *s)
 static int read_models(struct session *s)
 {
     const struct options *o = &s->options;
-    char *list = exp_counts_models(&s->counts, s->validation.cache);
-    int err;
+    const enum exp_cache_state cache = (enum exp_cache_state)o->cache;
+    const char *path = s->counts.counts.table.path, *state = exp_cache_state_name(cache);
+    char *list = exp_counts_models(&s->counts, cache);
+    int err = *list ? exp_models_read(&s->models, EXP_EXPERIMENTS_DIR, strcmp(o->model, "all") ? o->model : list,
+                                      o->layers, &s->why)
+                    : exp_fail(&s->why, -ENOENT, "%s has no counts with %s caches", path, state);
 
-    if (!list)
-        return exp_fail(&s->why, -ENOMEM, "out of memory");
-    err = *list ? exp_models_read(&s->models, EXP_EXPERIMENTS_DIR, strcmp(o->model, "all") ? o->model : list, o->layers,
-                                  &s->why)
-                : exp_fail(&s->why, -ENOENT, "%s has no counts with %s caches", s->counts.counts.table.path,
-                           exp_cache_state_name(s->validation.cache));
     for (size_t i = 0; i < s->models.n && !err; i++) {
         s->model_name[i] = s->models.model[i].name;
-        if (!exp_counts_has(&s->counts, s->model_name[i], s->validation.cache))
-            err = exp_fail(&s->why, -ENOENT, "%s has no counts of '%s' with %s caches; it has: %s",
-                           s->counts.counts.table.path, s->model_name[i], exp_cache_state_name(s->validation.cache),
-                           list);
+        if (!exp_counts_has(&s->counts, s->model_name[i], cache))
+            err = exp_fail(&s->why, -ENOENT, "%s has no counts of '%s' with %s caches; it has: %s", path,
+                           s->model_name[i], state, list);
     }
     free(list);
     return err;
@@ -125,19 +108,10 @@ static int set_up(struct session *s)
 
     s->setup.packs_filters = s->counts.packs_filters;
     s->setup.stack_path = s->counts.stack;
-    s->validation.setup = &s->setup;
     if (err)
         return err;
     err = exp_setup_init(&s->setup, s->counts.ukr, s->counts.core, &s->why);
     return err ? blame_host(s, err) : 0;
-}
-
-static int open_results(struct session *s)
-{
-    int err =
-        exp_results_find(&s->results, place_of(&s->options), &s->setup.machine, s->models.model, s->models.n, &s->why);
-
-    return err ? err : exp_results_open(&s->results, &s->why);
 }
 
 static int prepare(void *session)
@@ -146,27 +120,93 @@ static int prepare(void *session)
     const struct options *o = &s->options;
     int err = exp_counts_read(&s->counts, o->counts, &s->why);
 
-    s->validation.counts = &s->counts;
-    s->validation.cache = (enum exp_cache_state)o->cache;
-    s->validation.n_threads = o->jobs;
     if (!err)
         err = select_algos(s);
     if (!err)
         err = read_models(s);
     if (!err)
         err = set_up(s);
-    if (!err)
-        err = open_results(s);
     if (err)
         return err;
     exp_say(s->what, sizeof s->what, "counted on %s (commit %s, %s caches); replayed on machine %s at commit %s",
             *s->counts.cpu ? s->counts.cpu : "an unnamed CPU", s->counts.commit,
-            exp_cache_state_name(s->validation.cache), s->setup.machine.name, *o->commit ? o->commit : "unknown");
-    s->report = (struct exp_agreement_report){ &s->validation.points, s->model_name, s->models.n, s->what };
+            exp_cache_state_name((enum exp_cache_state)o->cache), s->setup.machine.name,
+            *o->commit ? o->commit : "unknown");
+    s->report = (struct exp_agreement_report){ &s->points, s->model_name, s->models.n, s->what };
     return 0;
 }
 
 /* ---- the work ---- */
+
+/* Checks that the counts are of the model's layers, before any work; adds what the model takes to the forecast. */
+static int check(struct session *s, const struct exp_model *model, struct exp_forecast *forecast)
+{
+    const enum exp_cache_state cache = (enum exp_cache_state)s->options.cache;
+    double seconds[EXP_N_WORKS] = { 0 };
+    struct exp_experiment e = { 0 };
+    bool is_older;
+    int err = exp_experiment_plan(&e, &s->setup, model, s->algos, &s->why);
+
+    for (size_t i = 0; !err && i < e.n_cases; i++)
+        err = exp_counts_take_plan(&s->counts, model, &e.cases[i], &is_older, &s->why);
+    for (size_t l = 0; l < model->n_layers && !err; l++)
+        seconds[EXP_WORK_REPLAY] += exp_replay_seconds(&e, cache, s->options.jobs, l);
+    exp_forecast_add(forecast, model->name, seconds);
+    exp_experiment_release(&e);
+    return err;
+}
+
+/* Adds what was counted of a case, which then has the plan that ran; or says why that does not compare. */
+static int add_point(struct session *s, struct exp_experiment *e, struct exp_case *c)
+{
+    struct exp_point *point = exp_points_add(&s->points, e, c);
+    struct exp_counts_key key = { point->model, point->algo->name, point->layer->index, 0,
+                                  (enum exp_cache_state)s->options.cache };
+    struct exp_why why_not;
+    bool is_older;
+    int err = exp_counts_take_plan(&s->counts, e->model, c, &is_older, &why_not);
+
+    if (err)
+        return exp_fail(&s->why, err, "%s", why_not.text);
+    exp_say(point->why_not, sizeof point->why_not, "%s", why_not.text);
+    s->n_differ += *point->why_not != '\0';
+    s->n_older += is_older && !*point->why_not;
+    for (; key.quantity < ctr_n_quantities() && !*point->why_not; key.quantity++)
+        point->measured[key.quantity] = exp_counts_find(&s->counts, &key, &point->why_not_counted[key.quantity]);
+    return 0;
+}
+
+/* Lets a layer that ran with another plan than its twin be replayed by itself. */
+static void part_twins(struct exp_experiment *e)
+{
+    char own[EXP_PLAN_TEXT_BYTES], twins[EXP_PLAN_TEXT_BYTES];
+
+    for (size_t i = 0; i < e->n_cases; i++) {
+        exp_plan_text(&e->cases[i].plan, own);
+        exp_plan_text(&e->cases[e->cases[i].same_as].plan, twins);
+        if (strcmp(own, twins) != 0)
+            e->cases[i].same_as = i;
+    }
+}
+
+/* Adds the points of a model. */
+static int add_model(struct session *s, const struct exp_model *model, struct exp_progress *progress)
+{
+    struct exp_experiment e = { 0 };
+    const size_t first = s->points.n;
+    int err = exp_experiment_plan(&e, &s->setup, model, s->algos, &s->why);
+
+    for (size_t i = 0; i < e.n_cases && !err; i++)
+        err = add_point(s, &e, &e.cases[i]);
+    if (!err) {
+        part_twins(&e);
+        err = exp_replay_all(&e, (enum exp_cache_state)s->options.cache, s->options.jobs, progress, &s->why);
+    }
+    for (size_t i = 0; i < e.n_cases && !err; i++)
+        exp_point_simulate(&s->points.point[first + i], &s->setup, &e.cases[i]);
+    exp_experiment_release(&e);
+    return err;
+}
 
 static int work(void *session)
 {
@@ -176,37 +216,35 @@ static int work(void *session)
     struct exp_progress *progress;
     int err = 0;
 
-    for (size_t i = 0; i < s->models.n && !err; i++) {
-        double some[EXP_N_WORKS] = { 0 };
-
-        err = exp_validate_check(&s->validation, &s->models.model[i], &some[EXP_WORK_REPLAY], &s->why);
-        exp_forecast_add(&forecast, s->models.model[i].name, some);
-    }
+    for (size_t i = 0; i < s->models.n && !err; i++)
+        err = check(s, &s->models.model[i], &forecast);
     if (err)
         return err;
     exp_forecast_print(&forecast, stderr);
     seconds[EXP_WORK_REPLAY] = forecast.seconds;
     err = exp_main_progress(&progress, seconds, &s->why);
     for (size_t i = 0; i < s->models.n && !err; i++)
-        err = exp_validate_model(&s->validation, &s->models.model[i], progress, &s->why);
+        err = add_model(s, &s->models.model[i], progress);
     exp_progress_free(progress);
     return err;
 }
 
 /* ---- results ---- */
 
-/* Prints how many plans are not today's, and one example of what does not compare; simulated_vs_measured.csv has all reasons. */
+/*
+ * Prints how many plans are not today's, and one example of what does not compare: simulated_vs_measured.csv has all
+ * reasons.
+ */
 static void print_plans(const struct session *s, FILE *out)
 {
-    const struct exp_points *p = &s->validation.points;
+    const struct exp_points *p = &s->points;
 
-    if (s->validation.n_older)
-        fprintf(out, "plans: %zu of %zu would be other ones today; replayed is what was counted\n",
-                s->validation.n_older, p->n);
+    if (s->n_older)
+        fprintf(out, "plans: %zu of %zu would be other ones today; replayed is what was counted\n", s->n_older, p->n);
     for (size_t i = 0; i < p->n; i++) {
         if (!*p->point[i].why_not)
             continue;
-        fprintf(out, "not comparable: %zu of %zu; such as layer '%s' of %s with %s: %s\n", s->validation.n_differ, p->n,
+        fprintf(out, "not comparable: %zu of %zu; such as layer '%s' of %s with %s: %s\n", s->n_differ, p->n,
                 p->point[i].layer->name, p->point[i].model, p->point[i].algo->name, p->point[i].why_not);
         return;
     }
@@ -219,18 +257,8 @@ static int print_verdict(const void *session, FILE *out)
     fprintf(out, "%s\n", s->what);
     print_plans(s, out);
     fprintf(out, "\n");
-    return exp_validate_targets_print(&s->report, out);
-}
-
-static int draw(void *session)
-{
-    struct session *s = session;
-    const struct exp_main_figures figures = {
-        .results = &s->results,
-        .what = s->what,
-    };
-
-    return exp_main_draw(&question_validate, &figures, &s->why);
+    exp_validate_targets_print(&s->report, out);
+    return 0;
 }
 
 static int write_tables(void *session)
@@ -241,11 +269,7 @@ static int write_tables(void *session)
     if (!err)
         err = exp_validate_targets_write(&s->report, &s->results.dir, &s->why);
     if (!err)
-        err = exp_outdir_write(&s->results.dir, "verdict.txt", print_verdict, s, &s->why);
-    if (!err)
-        err = exp_results_write_machine(&s->results.dir, &s->setup.machine, s->options.machine, &s->why);
-    if (!err && exp_agreement_print(&s->report, stdout))
-        err = exp_fail(&s->why, -ENOMEM, "out of memory");
+        exp_agreement_print(&s->report, stdout);
     return err;
 }
 
@@ -254,25 +278,16 @@ static int answer(void *session)
     struct session *s = session;
 
     printf("\ntables: %s/\n\n", s->results.path);
-    return print_verdict(s, stdout) ? exp_fail(&s->why, -ENOMEM, "out of memory") : 0;
-}
-
-static void document(FILE *out)
-{
-    exp_counts_document(out);
-    exp_agreement_document(out);
-    exp_validate_targets_document(out);
+    return print_verdict(s, stdout);
 }
 
 static void release(void *session)
 {
     struct session *s = session;
 
-    exp_points_release(&s->validation.points);
-    exp_models_release(&s->models);
+    exp_points_release(&s->points);
     exp_setup_release(&s->setup);
     exp_counts_release(&s->counts);
-    exp_results_release(&s->results);
 }
 
 #define OPTIONS struct options
@@ -304,19 +319,23 @@ static const struct exp_option options[] = {
 const struct exp_question question_validate = {
     .name = "validate",
     .asks = "How far are simulated counts from those of real counters?",
+    .wants = { "know how far the simulation is from a real machine|make validate" },
     .takes = "1.5 minutes.",
     .examples = { "make validate COUNTS=results/host/vgg16", "make validate MACHINE=zen3 MODEL=vgg16,resnet18" },
     .figures = { "simulated_vs_measured" },
     .options = options,
-    .place = &layout,
+    .place = &(const struct exp_results_layout){ "/validation", true, "simulated_vs_measured.csv", NULL },
     .chapter = { "agreement.csv", "simulated beside counted", NULL },
     EXP_SESSION(struct session),
-    .document = document,
-    .results_at = offsetof(struct session, results),
+    EXP_RESULTS(struct session),
+    .models_at = offsetof(struct session, models),
+    .machine_at = offsetof(struct session, setup.machine),
+    .tables = { &exp_plans_table, &exp_counts_table, &exp_points_table, &exp_agreement_table,
+                &exp_validate_targets_table },
     .prepare = prepare,
     .work = work,
     .write = write_tables,
-    .draw = draw,
+    .verdict = print_verdict,
     .answer = answer,
     .release = release,
 };

@@ -40,6 +40,11 @@ const char cachesim_help[] =
     "  --ranges FILE       by named ranges of addresses in place of the trace's tags: lines of NAME BEGIN END, or "
     "+BYTES\n"
     "  --plot FILE         draw the misses by level, or --mrc's curve, with gnuplot as FILE.png or FILE.svg\n"
+    "  --annotate FILE     also by source line, for cg_annotate and KCachegrind; of a traced program's own and its\n"
+    "                      libraries' lines, or of those of --symbols\n"
+    "  --symbols FILE[@BASE]\n"
+    "                      the program of a trace with instruction fetches, or one of its libraries; BASE: where in\n"
+    "                      memory its address 0 was\n"
     "Instead of simulating a machine (CSV, or with --output json JSON)\n"
     "  --reuse             histogram of reuse distances\n"
     "  --mrc               misses of fully associative LRU caches of every size\n"
@@ -57,6 +62,7 @@ const char cachesim_help[] =
     "  cachesim --l1 32k,8,64 --l2 1m,16,64 --output json gcc.din\n"
     "  cachesim --machine host --tags big.binary.zst\n"
     "  cachesim --passes 2 --warmup pass --machine toy loop.text\n"
+    "  cachesim --machine zen3 --annotate lines.out run -- ./prog && cg_annotate lines.out\n"
     "  cachesim --mrc gcc.din > gcc.csv\n"
     "  cachesim --convert binary gcc.binary gcc.din\n"
     "\n"
@@ -154,6 +160,22 @@ static const char *set_ranges(struct cachesim_options *o, const char *value, siz
     return NULL;
 }
 
+static const char *set_annotate(struct cachesim_options *o, const char *value, size_t which)
+{
+    (void)which;
+    o->annotate = value;
+    return strcmp(value, "-") ? NULL : "standard output is the report's";
+}
+
+static const char *set_symbols(struct cachesim_options *o, const char *value, size_t which)
+{
+    (void)which;
+    if (o->n_symbols == CACHESIM_MAX_SYMBOLS)
+        return "more than 16 files";
+    o->symbols[o->n_symbols++] = value;
+    return NULL;
+}
+
 static const char *set_plot(struct cachesim_options *o, const char *value, size_t which)
 {
     (void)which;
@@ -242,6 +264,8 @@ static const struct row {
     { "tags", FLAG(by_tag) },
     { "ranges", true, set_ranges, 0 },
     { "plot", true, set_plot, 0 },
+    { "annotate", true, set_annotate, 0 },
+    { "symbols", true, set_symbols, 0 },
     { "reuse", false, set_mode, CACHESIM_REUSE },
     { "mrc", false, set_mode, CACHESIM_MRC },
     { "wss", true, set_window, CACHESIM_WSS },
@@ -406,6 +430,12 @@ static int check(struct cachesim_options *o, char *why, size_t why_bytes)
         return cachesim_complain(why, why_bytes, "--vary", "counts all tags together, and draws nothing", o->vary);
     if (o->plot && !simulates && o->mode != CACHESIM_MRC)
         return cachesim_complain(why, why_bytes, "--plot", "there are figures of simulations and of --mrc", o->plot);
+    if (o->annotate && (o->mode != CACHESIM_SIMULATE || o->by_tag || o->warmup || o->warms_up_passes))
+        return cachesim_complain(why, why_bytes, "--annotate", "counts by line all accesses of all tags of one machine",
+                                 o->annotate);
+    if (o->n_symbols && !o->annotate)
+        return cachesim_complain(why, why_bytes, "--symbols", "names lines of --annotate, which is missing",
+                                 o->symbols[0]);
     if (o->warms_up_passes && o->passes < 2)
         return cachesim_complain(why, why_bytes, "--warmup", "needs --passes of at least 2", "pass");
     if (!o->program && (unsigned)o->reader.format == SIM_N_TRACE_FORMATS)
@@ -426,5 +456,7 @@ int cachesim_options_parse(struct cachesim_options *o, int argc, char **argv, ch
     err = take_all(&p);
     if (err || is_question(o))
         return err;
+    o->simulates_fetches = o->reader.has_fetches;
+    o->reader.has_fetches |= o->annotate != NULL;
     return check(o, why, why_bytes);
 }

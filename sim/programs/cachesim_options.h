@@ -20,6 +20,8 @@ enum cachesim_mode {
     CACHESIM_VERSION,
 };
 
+enum { CACHESIM_MAX_SYMBOLS = 16 };
+
 /* Texts point into argv. */
 struct cachesim_options {
     enum cachesim_mode mode;
@@ -37,9 +39,13 @@ struct cachesim_options {
     bool is_classified; /* 3C on every level */
     bool flushes;
     bool by_tag;
-    const char *vary;       /* what varies (sim/machine/machine_grid.h) */
-    const char *plot;       /* path of a figure, .png or .svg; NULL: none */
-    const char *ranges;     /* path of named ranges (cachesim_ranges.h); NULL: none */
+    const char *vary;                          /* what varies (sim/machine/machine_grid.h) */
+    const char *plot;                          /* path of a figure, .png or .svg; NULL: none */
+    const char *ranges;                        /* path of named ranges (cachesim_ranges.h); NULL: none */
+    const char *annotate;                      /* path of the counts by source line (cachesim_annotate.h); NULL: none */
+    const char *symbols[CACHESIM_MAX_SYMBOLS]; /* [n_symbols] files whose lines these are, "FILE@BASE" */
+    size_t n_symbols;
+    bool simulates_fetches; /* as --fetches says; --annotate alone reads them too */
     uint32_t line_bytes;    /* of the analyses */
     uint64_t window;        /* --wss: accesses */
     const char *convert_to; /* path of the converted trace; "-": standard output */

@@ -137,7 +137,9 @@ static int run_pass(struct cachesim_session *s)
     else
         err = read_all(s, r);
     sim_trace_reader_free(r);
-    return cachesim_source_close(&source, err, s->why, sizeof s->why);
+    err = cachesim_source_close(&source, err, s->why, sizeof s->why);
+    s->maps = source.maps;
+    return err;
 }
 
 int cachesim_tell_apart(struct cachesim_session *s)

@@ -26,6 +26,7 @@ struct cachesim_session {
     uint64_t warmup_left;
     uint64_t n_simulated;           /* accesses, of all passes */
     struct sim_trace_counts counts; /* of one pass */
+    FILE *maps;                     /* what the source of the last pass left; the caller closes it. NULL: nothing */
     struct cachesim_progress progress;
     int exit_status; /* if it fails */
     char why[1024];

@@ -35,10 +35,14 @@ static void end(int number)
     errno = saved;
 }
 
-/* The signal has its usual effect from now on (SA_RESETHAND). A system call that waits returns (no SA_RESTART). */
+/*
+ * Asks for the end. The signal has its usual effect from now on (SA_RESETHAND). A system call that waits returns (no
+ * SA_RESTART); one that is only about to wait would not, so what would be waited for is ended too: its pipe closes.
+ */
 static void ask(int number)
 {
     asked = number;
+    cachesim_signal_pass(SIGKILL);
 }
 
 static void list_ending(sigset_t *set)

@@ -165,7 +165,8 @@ static void put(struct command *c, const char *argument)
 }
 
 /* Puts the emulator's part of the command. Returns NULL, or why the program cannot be emulated. */
-static const char *put_emulator(struct command *c, const struct cachesim_options *o, const char *program, int out)
+static const char *put_emulator(struct command *c, const struct cachesim_source *s, const struct cachesim_options *o,
+                                const char *program)
 {
     const struct emulator *e = find_emulator(program);
     char plugin[MAX_PATH], where[MAX_PATH];
@@ -177,9 +178,12 @@ static const char *put_emulator(struct command *c, const struct cachesim_options
         return "QEMU's emulator is not installed (package qemu-user)";
     if (!find_plugin(plugin, sizeof plugin))
         return "the tracer is missing, tracer.so beside this program or in ../lib/convsim";
-    n = snprintf(c->text, sizeof c->text, "%s,fd=%d", plugin, out);
+    n = snprintf(c->text, sizeof c->text, "%s,fd=%d", plugin, s->child.out);
     if (o->reader.has_fetches)
-        snprintf(c->text + n, sizeof c->text - (size_t)n, ",fetches=%u", o->reader.fetch_tag);
+        n += snprintf(c->text + n, sizeof c->text - (size_t)n, ",%s=%u", o->simulates_fetches ? "fetches" : "accessors",
+                      o->reader.fetch_tag);
+    if (s->maps)
+        snprintf(c->text + n, sizeof c->text - (size_t)n, ",maps=%d", fileno(s->maps));
     put(c, e->name);
     put(c, "-cpu");
     put(c, e->cpu);
@@ -189,14 +193,15 @@ static const char *put_emulator(struct command *c, const struct cachesim_options
     return NULL;
 }
 
-static const char *put_valgrind(struct command *c, const struct cachesim_options *o, const char *program, int out)
+static const char *put_valgrind(struct command *c, const struct cachesim_source *s, const struct cachesim_options *o,
+                                const char *program)
 {
     char where[MAX_PATH];
 
     (void)o;
     if (!cachesim_place_program("valgrind", where, sizeof where))
         return "Valgrind is not installed (package valgrind)";
-    snprintf(c->text, sizeof c->text, "--log-fd=%d", out);
+    snprintf(c->text, sizeof c->text, "--log-fd=%d", s->child.out);
     put(c, "valgrind");
     put(c, "--tool=lackey");
     put(c, "--trace-mem=yes");
@@ -209,7 +214,8 @@ static const char *put_valgrind(struct command *c, const struct cachesim_options
 static const struct tracer {
     const char *name;
     enum sim_trace_format format;
-    const char *(*put)(struct command *c, const struct cachesim_options *o, const char *program, int out);
+    const char *(*put)(struct command *c, const struct cachesim_source *s, const struct cachesim_options *o,
+                       const char *program);
 } tracers[] = {
     { "qemu", SIM_TRACE_BINARY, put_emulator },
     { "valgrind", SIM_TRACE_LACKEY, put_valgrind },
@@ -228,7 +234,7 @@ static int make_command(struct cachesim_source *s, struct command *c, const stru
 
         if (o->tracer && strcmp(o->tracer, tracers[i].name) != 0)
             continue;
-        what = tracers[i].put(c, o, program, s->child.out);
+        what = tracers[i].put(c, s, o, program);
         if (!what) {
             s->reader.format = tracers[i].format;
             return 0;
@@ -252,7 +258,9 @@ static int run(struct cachesim_source *s, const struct cachesim_options *o, char
     err = cachesim_child_open(&s->child);
     if (err)
         return fail(why, why_bytes, err, program);
-    err = make_command(s, &c, o, program, why, why_bytes);
+    s->maps = o->annotate ? tmpfile() : NULL;
+    err = o->annotate && !s->maps ? fail(why, why_bytes, -errno, program)
+                                  : make_command(s, &c, o, program, why, why_bytes);
     for (char *const *a = o->program + 1; !err && *a; a++) {
         if (c.n + 1 == MAX_ARGUMENTS) {
             snprintf(why, why_bytes, "run, '%.200s', more than 1000 arguments", program);
@@ -264,6 +272,7 @@ static int run(struct cachesim_source *s, const struct cachesim_options *o, char
     if (err) {
         close(s->child.out);
         fclose(s->child.in);
+        cachesim_source_forget(s);
         return err;
     }
     s->is_program = true;
@@ -283,6 +292,13 @@ int cachesim_source_open(struct cachesim_source *s, const struct cachesim_option
     s->in = stdin;
     s->name = "stdin";
     return 0;
+}
+
+void cachesim_source_forget(struct cachesim_source *s)
+{
+    if (s->maps)
+        fclose(s->maps);
+    s->maps = NULL;
 }
 
 /* Says how a traced program ended, if that was no ordinary end. */

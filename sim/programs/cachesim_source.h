@@ -16,6 +16,7 @@
 
 struct cachesim_source {
     FILE *in;
+    FILE *maps; /* where the traced program's files were in memory (cachesim_symbols.h); NULL: nobody asked, or knows */
     const char *name; /* for messages */
     struct sim_trace_options reader;
     struct cachesim_child child;
@@ -35,5 +36,8 @@ int cachesim_source_open(struct cachesim_source *s, const struct cachesim_option
  * where only the child went wrong.
  */
 int cachesim_source_close(struct cachesim_source *s, int err, char *why, size_t why_bytes);
+
+/* Gives up the file that says where things were in memory, which may be read once the source is closed. */
+void cachesim_source_forget(struct cachesim_source *s);
 
 #endif

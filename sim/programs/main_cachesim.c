@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "sim/programs/cachesim_analyse.h"
+#include "sim/programs/cachesim_annotate.h"
 #include "sim/programs/cachesim_file.h"
 #include "sim/programs/cachesim_machine.h"
 #include "sim/programs/cachesim_plot.h"
@@ -20,16 +21,22 @@ static void clear_stats(void *counter)
     sim_hierarchy_clear_stats(counter);
 }
 
+/* Simulates; with counts by source line, annotate is what the accesses go through. NULL: without. */
 static int simulate_on(struct cachesim_session *s, const struct sim_machine *m, const char *source,
-                       struct sim_hierarchy *hierarchy)
+                       struct sim_hierarchy *hierarchy, struct cachesim_annotate *annotate)
 {
     const struct cachesim_options *o = &s->options;
     int err;
 
-    s->sink = sim_hierarchy_sink(hierarchy);
+    s->sink = annotate ? cachesim_annotate_sink(annotate) : sim_hierarchy_sink(hierarchy);
+    s->sink_error = annotate ? cachesim_annotate_error(annotate) : NULL;
     s->clear_stats = clear_stats;
     s->counter = hierarchy;
     err = cachesim_run_passes(s);
+    if (annotate)
+        s->counts.accesses -= cachesim_annotate_n_fetches(annotate) / o->passes;
+    if (!err && s->sink_error && *s->sink_error)
+        err = cachesim_fail(s, CACHESIM_BAD_OUTPUT, o->annotate, strerror(-*s->sink_error));
     if (!err && o->flushes)
         sim_hierarchy_flush(hierarchy, 0);
     if (!err && sim_hierarchy_error(hierarchy))
@@ -54,6 +61,27 @@ static int simulate_on(struct cachesim_session *s, const struct sim_machine *m, 
     return err;
 }
 
+/* Simulates with counts by line beside the report. */
+static int annotate(struct cachesim_session *s, const struct sim_machine *m, const char *source)
+{
+    struct cachesim_annotate *a;
+    int err = cachesim_annotate_new(&a, m, &s->options);
+
+    if (err)
+        return cachesim_fail(s, CACHESIM_BAD_INPUT, "cannot simulate the machine", strerror(-err));
+    err = simulate_on(s, m, source, cachesim_annotate_hierarchy(a), a);
+    if (!err && s->maps)
+        rewind(s->maps);
+    if (!err && cachesim_annotate_write(a, s->maps, s->why, sizeof s->why)) {
+        s->exit_status = CACHESIM_BAD_OUTPUT;
+        err = -EINVAL;
+    }
+    if (s->maps)
+        fclose(s->maps);
+    cachesim_annotate_free(a);
+    return err;
+}
+
 static int simulate(struct cachesim_session *s)
 {
     struct sim_hierarchy *hierarchy;
@@ -63,10 +91,12 @@ static int simulate(struct cachesim_session *s)
 
     if (err)
         return err;
+    if (s->options.annotate)
+        return annotate(s, &m, source);
     err = cachesim_hierarchy(s, &hierarchy, &m);
     if (err)
         return err;
-    err = simulate_on(s, &m, source, hierarchy);
+    err = simulate_on(s, &m, source, hierarchy, NULL);
     sim_hierarchy_free(hierarchy);
     return err;
 }

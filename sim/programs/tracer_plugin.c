@@ -1,10 +1,12 @@
 /*
  * The tracer of `cachesim run` as a plugin of QEMU's user-mode emulators:
  *
- *     qemu-x86_64 -cpu max -plugin tracer.so,fd=NUMBER[,fetches=TAG] PROGRAM
+ *     qemu-x86_64 -cpu max -plugin tracer.so,fd=NUMBER[,fetches=TAG|,accessors=TAG][,maps=NUMBER] PROGRAM
  *
  * Writes, to the descriptor of that number, every load and store of the program, in their order, as a binary trace
- * (trace_binary.h); with fetches, each instruction before them, as a load with that tag. QEMU tells of accesses in
+ * (trace_binary.h); with fetches, each instruction before them, as a load with that tag; with accessors, only those that
+ * access something. With maps, the descriptor of that number gets at the end what was where in the program's memory, as
+ * /proc/<pid>/maps has it. QEMU tells of accesses in
  * pieces of at most 8 bytes: pieces of one execution of an instruction are put together again. Accesses of several
  * threads come in the order in which they take a lock. Prefetch instructions access nothing here: QEMU gives none away.
  *
@@ -60,11 +62,14 @@ struct tracer {
     struct sim_run run[SIM_MAX_BURST_RUNS]; /* not written yet; pieces may be added to the last one */
     size_t n_runs;
     uint64_t executed, last_executed; /* instructions that may access memory; when the last run was begun */
-    bool has_fetches;
+    bool has_fetches, has_accessors;
     uint8_t fetch_tag;
+    int maps_fd;        /* -1: nobody asked */
+    uint64_t host_base; /* where the program's address 0 is in the emulator's memory */
+    bool knows_base;
 };
 
-static struct tracer tracer = { .lock = PTHREAD_MUTEX_INITIALIZER };
+static struct tracer tracer = { .lock = PTHREAD_MUTEX_INITIALIZER, .maps_fd = -1 };
 
 enum {
     BLOCK_BYTES = 1 << 16,
@@ -80,7 +85,7 @@ static void complain(const char *what, const char *value)
 
 /*
  * Returns a duplicate that exec closes, or -errno. Its number is one that the emulated program cannot have, which takes
- * a higher limit for a moment; where there is none, the last one that the program can have.
+ * a higher limit for a moment; where there is none, one of the last two that the program can have.
  */
 static int move_up(int fd)
 {
@@ -93,7 +98,7 @@ static int move_up(int fd)
     at = now.rlim_cur < HIGHEST_FD ? (int)now.rlim_cur : HIGHEST_FD;
     if (setrlimit(RLIMIT_NOFILE, &wide))
         wide = now;
-    moved = fcntl(fd, F_DUPFD_CLOEXEC, (rlim_t)at < wide.rlim_cur ? at : at - 1);
+    moved = fcntl(fd, F_DUPFD_CLOEXEC, (rlim_t)at + 1 < wide.rlim_cur ? at : at - 2);
     moved = moved < 0 ? -errno : moved;
     setrlimit(RLIMIT_NOFILE, &now);
     return moved;
@@ -176,15 +181,24 @@ static bool joins(uint64_t address, uint32_t bytes, uint8_t kind)
     return true;
 }
 
+/* Adds an instruction. */
+static void add_fetch(const struct fetch *f)
+{
+    add(&(struct sim_run){
+        .addr = f->address, .count = 1, .access_bytes = f->bytes, .kind = SIM_LOAD, .tag = tracer.fetch_tag });
+}
+
 static void on_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *userdata)
 {
     const uint32_t bytes = 1u << qemu_plugin_mem_size_shift(info);
     const uint8_t kind = qemu_plugin_mem_is_store(info) ? SIM_STORE : SIM_LOAD;
 
-    (void)vcpu, (void)userdata;
+    (void)vcpu;
     if (tracer.is_silent)
         return;
     pthread_mutex_lock(&tracer.lock);
+    if (userdata && tracer.executed != tracer.last_executed)
+        add_fetch(userdata);
     if (!joins(address, bytes, kind))
         add(&(struct sim_run){ .addr = address, .count = 1, .access_bytes = bytes, .kind = kind });
     tracer.last_executed = tracer.executed;
@@ -199,13 +213,12 @@ static void on_fetch(unsigned vcpu, void *userdata)
     if (tracer.is_silent)
         return;
     pthread_mutex_lock(&tracer.lock);
-    add(&(struct sim_run){
-        .addr = f->address, .count = 1, .access_bytes = f->bytes, .kind = SIM_LOAD, .tag = tracer.fetch_tag });
+    add_fetch(f);
     pthread_mutex_unlock(&tracer.lock);
 }
 
 /* QEMU keeps a translated block as long as it likes, and what the callback gets as well: it is never freed. */
-static void watch_fetches(struct qemu_plugin_insn *insn)
+static struct fetch *new_fetch(const struct qemu_plugin_insn *insn)
 {
     struct fetch *f = malloc(sizeof *f);
 
@@ -214,7 +227,14 @@ static void watch_fetches(struct qemu_plugin_insn *insn)
         _Exit(EXIT_FAILURE);
     }
     *f = (struct fetch){ qemu_plugin_insn_vaddr(insn), (uint32_t)qemu_plugin_insn_size(insn) };
-    qemu_plugin_register_vcpu_insn_exec_cb(insn, on_fetch, QEMU_PLUGIN_CB_NO_REGS, f);
+    return f;
+}
+
+static void find_base(const struct qemu_plugin_insn *insn)
+{
+    if (!tracer.knows_base)
+        tracer.host_base = (uint64_t)(uintptr_t)qemu_plugin_insn_haddr(insn) - qemu_plugin_insn_vaddr(insn);
+    tracer.knows_base = true;
 }
 
 static void on_block(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
@@ -223,11 +243,31 @@ static void on_block(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
     for (size_t i = 0; i < qemu_plugin_tb_n_insns(tb); i++) {
         struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
 
+        find_base(insn);
         if (tracer.has_fetches)
-            watch_fetches(insn);
+            qemu_plugin_register_vcpu_insn_exec_cb(insn, on_fetch, QEMU_PLUGIN_CB_NO_REGS, new_fetch(insn));
         qemu_plugin_register_vcpu_insn_exec_inline(insn, QEMU_PLUGIN_INLINE_ADD_U64, &tracer.executed, 1);
-        qemu_plugin_register_vcpu_mem_cb(insn, on_access, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW, NULL);
+        qemu_plugin_register_vcpu_mem_cb(insn, on_access, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW,
+                                         tracer.has_accessors ? new_fetch(insn) : NULL);
     }
+}
+
+/* Writes the emulator's own map, with the program's addresses: what is not the program's has no address of it there. */
+static void write_maps(void)
+{
+    FILE *in = fopen("/proc/self/maps", "r"), *out = fdopen(tracer.maps_fd, "w");
+    unsigned long long begin, end;
+    char line[1 << 13];
+    int rest = 0;
+
+    while (in && out && fgets(line, sizeof line, in)) {
+        if (sscanf(line, "%llx-%llx%n", &begin, &end, &rest) == 2)
+            fprintf(out, "%llx-%llx%s", begin - tracer.host_base, end - tracer.host_base, line + rest);
+    }
+    if (in)
+        fclose(in);
+    if (out)
+        fclose(out);
 }
 
 /* Ends the trace. A reader that went away is none of the program's business. */
@@ -240,6 +280,8 @@ static void on_exit_of_program(qemu_plugin_id_t id, void *userdata)
         return;
     pthread_mutex_lock(&tracer.lock);
     write_runs();
+    if (tracer.maps_fd >= 0)
+        write_maps();
     err = sim_trace_close(&tracer.trace);
     if (tracer.outlet.err)
         err = tracer.outlet.err;
@@ -267,15 +309,20 @@ static bool read_arguments(unsigned *fd, int argc, char **argv)
 
     for (int i = 0; i < argc; i++) {
         const char *value = strchr(argv[i], '=') ? strchr(argv[i], '=') + 1 : "";
-        unsigned tag = 0;
+        unsigned tag = 0, maps = 0;
 
         if (!strncmp(argv[i], "fd=", strlen("fd=")) && read_number(value, 1000, fd)) {
             has_fd = true;
         } else if (!strncmp(argv[i], "fetches=", strlen("fetches=")) && read_number(value, SIM_USUAL_TAGS, &tag)) {
             tracer.has_fetches = true;
             tracer.fetch_tag = (uint8_t)tag;
+        } else if (!strncmp(argv[i], "accessors=", strlen("accessors=")) && read_number(value, SIM_USUAL_TAGS, &tag)) {
+            tracer.has_accessors = true;
+            tracer.fetch_tag = (uint8_t)tag;
+        } else if (!strncmp(argv[i], "maps=", strlen("maps=")) && read_number(value, 1000, &maps)) {
+            tracer.maps_fd = move_up((int)maps);
         } else {
-            complain("fd=NUMBER or fetches=TAG is wanted, not", argv[i]);
+            complain("fd=NUMBER, fetches=TAG, accessors=TAG or maps=NUMBER is wanted, not", argv[i]);
             return false;
         }
     }

@@ -15,7 +15,7 @@
 #include "counters/group/ctr_quantity.h"
 #include "counters/host/ctr_timer.h"
 #include "counters/perf/ctr_watch.h"
-#include "experiments/base/exp_table.h"
+#include "experiments/base/csv.h"
 #include "tests/counters/fake_counters.h"
 #include "tests/suites.h"
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Every question by its name, and the texts that name them: bench lists what .ci/questions reads from the same records, and READMEs
-# have a row for each. Run from the project's folder; BENCH is the program (default build/bench).
+# have a row for each. Run from the project's folder; BUILD has the programs (default build).
 set -u
 
-bench=${BENCH:-build/bench}
+bench=${BUILD:-build}/bench
 program=$bench
 # shellcheck source=tests/check.bash
 . tests/check.bash
@@ -38,7 +38,7 @@ check "... one of several" grep -q '^sconv-gen: LAYER is missing: for example LA
 
 # ---- the texts ----
 
-# bench --columns >>results/columns.md, behind its words, makes the page.
+# make readmes writes it.
 "$bench" --columns >"$work/columns"
 check "results/columns.md is not what bench --columns prints: $(diff <(sed '1,/^<!-- bench --columns -->$/d' results/columns.md) "$work/columns" |
     sed -n 2p)" cmp -s <(sed '1,/^<!-- bench --columns -->$/d' results/columns.md) "$work/columns"
@@ -55,9 +55,9 @@ while read -r folder; do
 done < <(sed -n 's|^static const struct exp_results_layout layout = { "/\([a-z]*\)".*|\1|p' experiments/*/question_*.c)
 
 check "records name other figures than there are scripts: $(diff <(facts '$1 == "figure" { print $3 }' | sort -u) \
-    <(find experiments/figures -name '*.gp' | sed 's|.*/||; s|\.gp$||' | grep -vxE 'style|common|.*_common|.*_curves' | sort))" \
+    <(find experiments -name '*.gp' | sed 's|.*/||; s|\.gp$||' | grep -vxE 'style|common|.*_common|.*_curves' | sort))" \
     cmp -s <(facts '$1 == "figure" { print $3 }' | sort -u) \
-    <(find experiments/figures -name '*.gp' | sed 's|.*/||; s|\.gp$||' | grep -vxE 'style|common|.*_common|.*_curves' | sort)
+    <(find experiments -name '*.gp' | sed 's|.*/||; s|\.gp$||' | grep -vxE 'style|common|.*_common|.*_curves' | sort)
 
 echo "bench: $passed passed, $failed failed"
 [ "$failed" -eq 0 ]

@@ -3,8 +3,8 @@
 # the program (default build/calibrate), EXPERIMENT the one that uses what it leaves (default build/experiment).
 set -u
 
-calibrate=${CALIBRATE:-build/calibrate}
-experiment=${EXPERIMENT:-build/experiment}
+calibrate=${BUILD:-build}/calibrate
+experiment=${BUILD:-build}/experiment
 program=$calibrate
 # shellcheck source=tests/check.bash
 . tests/check.bash

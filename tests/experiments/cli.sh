@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # The experiment as a user meets it: what it leaves behind, and what it says to bad input.
-# Run from the project's folder; EXPERIMENT is the program (default build/experiment). EMULATED says that it is one for
+# Run from the project's folder; BUILD has the programs (default build). EMULATED says that it is one for
 # another CPU. Arguments: the parts to run, in the order below (default: all).
 set -u
 
-experiment=${EXPERIMENT:-build/experiment}
+experiment=${BUILD:-build}/experiment
 program=$experiment
 here=$PWD
 # shellcheck source=tests/check.bash

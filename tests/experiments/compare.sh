@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Two runs compared, as a user meets it. Run from the project's folder; COMPARE is the program (default build/compare).
+# Two runs compared, as a user meets it. Run from the project's folder; BUILD has the programs (default build).
 set -u
 
-compare=${COMPARE:-build/compare}
+compare=${BUILD:-build}/compare
 program=$compare
 # shellcheck source=tests/check.bash
 . tests/check.bash

@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-#include "experiments/calibrate/exp_computer.h"
+#include "experiments/calibrate/calibrate.h"
 #include "sim/hierarchy.h"
 
 struct fake_computer {

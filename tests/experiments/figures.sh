@@ -2,17 +2,19 @@
 # No figure hides a datum: nothing that is drawn lies outside of its axes. All figures are drawn again, by scripts that
 # also write down what they draw (axes_script.awk); axes_judge.awk compares that with the axes. Drawn are the committed
 # references, runs on a machine with prefetchers, and tables whose numbers lie far apart. Run from the project's folder;
-# REDRAW, EXPERIMENT and SWEEP are the programs (default in build/).
+# BUILD has the programs (default build).
 set -u
 
-redraw=$(realpath -s "${REDRAW:-build/redraw}")
-experiment=${EXPERIMENT:-build/experiment}
-sweep=${SWEEP:-build/sweep}
+redraw=$(realpath -s "${BUILD:-build}/redraw")
+experiment=${BUILD:-build}/experiment
+sweep=${BUILD:-build}/sweep
 program=$redraw
 # shellcheck source=tests/check.bash
 . tests/check.bash
 
-scripts=experiments/figures
+scripts=$work/scripts
+mkdir "$scripts"
+cp experiments/*/*.gp "$scripts/"
 axes=tests/experiments
 results=$work/results
 mkdir -p "$results"
@@ -195,6 +197,11 @@ mkdir "$results/timed"
 cp results/reference/clx4208/vgg16/{layers.csv,model.csv,figures.txt} "$results/timed/"
 awk -F, -v OFS=, '/^#/ { print; next } !at { for (i = 1; i <= NF; i++) if ($i == "measured_speedup_vs_base") at = i; print; next }
     $at ~ /^[0-9]/ && NR % 3 == 0 { $at *= 9 } { print }' results/reference/clx4208/vgg16/layers.csv >"$results/timed/layers.csv"
+
+# A question may bring tables that its figures are drawn from here: experiments/<room>/sample/.
+for sample in experiments/*/sample; do
+    [ ! -d "$sample" ] || cp -r "$sample" "$results/sample-$(basename "${sample%/sample}")"
+done
 
 # ---- what lies outside ----
 

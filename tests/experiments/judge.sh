@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# The judgement of CSA as a user meets it. Run from the project's folder; JUDGE is the program (default build/judge).
+# The judgement of CSA as a user meets it. Run from the project's folder; BUILD has the programs (default build).
 set -u
 
-judge=${JUDGE:-build/judge}
+judge=${BUILD:-build}/judge
 program=$judge
 # shellcheck source=tests/check.bash
 . tests/check.bash

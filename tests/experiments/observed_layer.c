@@ -2,7 +2,7 @@
 
 #include <CUnit/CUnit.h>
 
-#include "experiments/observe/exp_guest.h"
+#include "experiments/observe/guest.h"
 #include "tests/kernels/shapes.h"
 #include "tests/scratch.h"
 
@@ -70,9 +70,8 @@ int observed_run(const struct observed_layer *l, const struct observed_place *p,
         .verifies = true,
         .limit_s = 120,
     };
-    int err = exp_guest_run(&run, why);
 
-    return err ? err : obs_result_read(r, run.out, why->text, sizeof why->text);
+    return exp_guest_run(&run, r, why);
 }
 
 struct conv_binding observed_binding(const struct conv_plan *plan, const struct obs_result *r)

@@ -3,8 +3,8 @@
 #define TESTS_EXPERIMENTS_OBSERVED_LAYER_H
 
 #include "counters/observe/obs_result.h"
-#include "experiments/base/exp_error.h"
-#include "experiments/setup/exp_case.h"
+#include "experiments/base/error.h"
+#include "experiments/bench/case.h"
 #include "tests/experiments/observed_place.h"
 
 /* Small layers with and without padding, strides, dilations and groups. */

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "experiments/base/exp_error.h"
+#include "experiments/base/error.h"
 #include "kernels/ukr/dispatch.h"
 #include "tests/suites.h"
 

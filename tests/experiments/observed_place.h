@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "experiments/observe/exp_guest.h"
+#include "experiments/observe/guest.h"
 
 /* A guest to test with. */
 struct observed_place {

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# The paper's page as a user meets it. Run from the project's folder; PAPER is the program (default build/paper).
+# The paper's page as a user meets it. Run from the project's folder; BUILD has the programs (default build).
 set -u
 
-paper=${PAPER:-build/paper}
+paper=${BUILD:-build}/paper
 program=$paper
 # shellcheck source=tests/check.bash
 . tests/check.bash

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# The comparison with peers as a user meets it. Run from the project's folder; PEERS is the program (default build/peers).
+# The comparison with peers as a user meets it. Run from the project's folder; BUILD has the programs (default build).
 set -u
 
-peers=${PEERS:-build/peers}
+peers=${BUILD:-build}/peers
 program=$peers
 # shellcheck source=tests/check.bash
 . tests/check.bash

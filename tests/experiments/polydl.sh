@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# PolyDL's variants as a user meets them. Run from the project's folder; POLYDL is the program (default build/polydl).
+# PolyDL's variants as a user meets them. Run from the project's folder; BUILD has the programs (default build).
 set -u
 
-polydl=${POLYDL:-build/polydl}
+polydl=${BUILD:-build}/polydl
 program=$polydl
 # shellcheck source=tests/check.bash
 . tests/check.bash

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# The report as a reader meets it. Run from the project's folder; REPORT is the program (default build/report). Where there
+# The report as a reader meets it. Run from the project's folder; BUILD has the programs (default build). Where there
 # is a Chromium, the pages are opened in it.
 set -u
 
-report=${REPORT:-build/report}
+report=${BUILD:-build}/report
 program=$report
 # shellcheck source=tests/check.bash
 . tests/check.bash

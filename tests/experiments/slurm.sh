@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # Work on a cluster: first with commands that act as Slurm's do, then with a Slurm of one node, which this test starts and stops.
-# The second part is skipped where Slurm is not installed, or without root. Run from the project's folder; SWEEP, PEERS and EXPERIMENT are the programs (default build/sweep, ...).
+# The second part is skipped where Slurm is not installed, or without root. Run from the project's folder; BUILD has the programs (default build).
 set -u
 
-sweep=$(realpath -s "${SWEEP:-build/sweep}")
-peers=$(realpath -s "${PEERS:-build/peers}")
-experiment=$(realpath -s "${EXPERIMENT:-build/experiment}")
+sweep=$(realpath -s "${BUILD:-build}/sweep")
+peers=$(realpath -s "${BUILD:-build}/peers")
+experiment=$(realpath -s "${BUILD:-build}/experiment")
 program=$sweep
 # shellcheck source=tests/check.bash
 . tests/check.bash

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# The study of the cost models as a user meets it. Run from the project's folder; STUDY is the program (default build/study).
+# The study of the cost models as a user meets it. Run from the project's folder; BUILD has the programs (default build).
 set -u
 
-study=${STUDY:-build/study}
+study=${BUILD:-build}/study
 program=$study
 # shellcheck source=tests/check.bash
 . tests/check.bash

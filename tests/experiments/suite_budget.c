@@ -7,8 +7,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "experiments/base/exp_process.h"
-#include "experiments/observe/exp_observe.h"
+#include "experiments/base/program.h"
+#include "experiments/observe/observe.h"
 #include "kernels/ukr/dispatch.h"
 #include "tests/suites.h"
 

@@ -6,10 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiments/base/exp_table.h"
-#include "experiments/calibrate/exp_recorded.h"
-#include "experiments/calibrate/exp_timed.h"
-#include "experiments/setup/exp_machine.h"
+#include "experiments/base/csv.h"
+#include "experiments/calibrate/calibrate.h"
+#include "experiments/bench/machine.h"
 #include "tests/suites.h"
 
 #define COUNTS "results/reference/zen3/patterns/patterns.csv"
@@ -23,7 +22,7 @@ static void expect(const char *name, int64_t p1, int64_t p2, const int64_t *line
     size_t n_made;
 
     CU_ASSERT_FATAL(!exp_pattern_find(&p, name, p1, p2, 1 << 20));
-    CU_ASSERT_FATAL(!exp_pattern_offsets(&p, n, &offset, &n_made));
+    offset = exp_pattern_offsets(&p, n, &n_made);
     CU_ASSERT_EQUAL_FATAL(n_made, n);
     for (size_t i = 0; i < n; i++)
         test_check(offset[i] == (uint64_t)line[i] * EXP_PATTERN_LINE, "%s: access %zu is at %llu", name, i,
@@ -65,7 +64,7 @@ static void stores_are_marked(void)
         size_t n;
 
         CU_ASSERT_FATAL(!exp_pattern_find(&p, name[i], 2, 0, 1 << 20));
-        CU_ASSERT_FATAL(!exp_pattern_offsets(&p, 4, &offset, &n));
+        offset = exp_pattern_offsets(&p, 4, &n);
         for (size_t k = 0; k < n; k++)
             test_check((offset[k] & EXP_PATTERN_STORE) == is_store[i][k], "%s: access %zu", name[i], k);
         free(offset);
@@ -94,7 +93,7 @@ static void shuffled_groups_come_once_each(void)
     size_t n, n_twice = 0;
 
     CU_ASSERT_FATAL(!exp_pattern_find(&p, "run_from_line", 2, 3, 1 << 20));
-    CU_ASSERT_FATAL(!exp_pattern_offsets(&p, 2 * N, &offset, &n));
+    offset = exp_pattern_offsets(&p, 2 * N, &n);
     CU_ASSERT_EQUAL(n, N);
     for (size_t i = 0; i < n; i++) {
         n_twice += seen[offset[i] / EXP_PATTERN_LINE];

@@ -4,8 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "experiments/compare/exp_compare_report.h"
-#include "experiments/compare/exp_rank_test.h"
+#include "experiments/compare/compare.h"
 #include "tests/rng.h"
 #include "tests/suites.h"
 
@@ -153,9 +152,9 @@ static void test_bad_conditions(void)
 
 static const struct exp_compare_metric *metric_of(const char *name)
 {
-    for (size_t i = 0; i < exp_compare_n_metrics(); i++) {
-        if (!strcmp(exp_compare_metric_at(i)->name, name))
-            return exp_compare_metric_at(i);
+    for (size_t i = 0; i < EXP_COMPARE_N_METRICS; i++) {
+        if (!strcmp(exp_compare_metrics[i].name, name))
+            return &exp_compare_metrics[i];
     }
     return NULL;
 }

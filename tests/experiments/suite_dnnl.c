@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "experiments/measure/exp_dnnl.h"
+#include "experiments/bench/dnnl.h"
 #include "kernels/bnorm.h"
 #include "tests/kernels/kcheck.h"
 #include "tests/rng.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiments/emit/exp_emit_build.h"
+#include "experiments/emit/build.h"
 #include "kernels/backend/backend.h"
 #include "kernels/backend/fused.h"
 #include "kernels/conv_naive.h"
@@ -203,7 +203,7 @@ static bool build(enum cpu_isa isa, struct conv_noted_plan plan[N_PLANS], const 
         return false;
     }
     random_plans(isa, plan);
-    return test_check(exp_emit_build_fused(code, EXP_EMIT_C, plan, N_PLANS, after, records, &why) == 0, "%s", why.text);
+    return test_check(exp_emit_build(code, EXP_EMIT_C, plan, N_PLANS, after, records, &why) == 0, "%s", why.text);
 }
 
 static const struct exp_emit_code *running;

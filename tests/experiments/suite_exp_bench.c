@@ -7,8 +7,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "experiments/base/exp_bench.h"
-#include "experiments/measure/exp_ruler.h"
+#include "experiments/base/stats.h"
+#include "experiments/bench/ruler.h"
 #include "tests/suites.h"
 
 /* ---- turns ---- */

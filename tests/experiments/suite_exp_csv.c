@@ -8,8 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "experiments/base/exp_csv.h"
-#include "experiments/base/exp_table.h"
+#include "experiments/base/csv.h"
 #include "tests/rng.h"
 #include "tests/scratch.h"
 #include "tests/suites.h"
@@ -75,8 +74,8 @@ static void test_exact_text(void)
     exp_csv_missing(csv, "time_ns", "no PMU, none");
     exp_csv_end_row(csv);
     exp_csv_string(csv, "layer", "#1");
-    exp_csv_number(csv, "loads", (double)NAN, "refused");
-    exp_csv_number(csv, "time_ns", 1e300, "not used");
+    exp_csv_missing(csv, "loads", "refused");
+    exp_csv_double(csv, "time_ns", 1e300);
     exp_csv_end_row(csv);
     test_check(!exp_csv_close(csv, &why), "%s", why.text);
     in = fopen(path, "r");

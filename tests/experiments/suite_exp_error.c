@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "experiments/base/exp_error.h"
+#include "experiments/base/error.h"
 #include "tests/suites.h"
 
 static void test_fail(void)

@@ -13,14 +13,13 @@
 #include "counters/host/ctr_emulated.h"
 #include "counters/host/ctr_timer.h"
 #include "counters/group/ctr_quantity.h"
-#include "experiments/base/exp_error.h"
-#include "experiments/base/exp_table.h"
-#include "experiments/measure/exp_measure.h"
-#include "experiments/replay/exp_replay.h"
-#include "experiments/replay/exp_totals.h"
-#include "experiments/run/exp_counted.h"
-#include "experiments/run/exp_figures.h"
-#include "experiments/report/exp_report.h"
+#include "experiments/base/error.h"
+#include "experiments/base/csv.h"
+#include "experiments/bench/measure.h"
+#include "experiments/bench/replay.h"
+#include "experiments/bench/estimate.h"
+#include "experiments/run/run.h"
+#include "experiments/show/report.h"
 #include "tests/counters/fake_counters.h"
 #include "tests/experiments/fake_ruler.h"
 #include "tests/suites.h"
@@ -50,7 +49,7 @@ static bool plan(struct fixture *f)
     err = err ? err : exp_model_find(&f->model, "experiments", "tests/data/three.csv", &why);
     err = err ? err : exp_algo_select("", &algos, &why);
     err = err ? err : exp_experiment_plan(&f->experiment, &f->setup, &f->model, algos, &why);
-    err = err ? err : exp_progress_new(&f->progress, f->log, false, NULL, ctr_now_ns);
+    f->progress = exp_progress_new(f->log, false, NULL, ctr_now_ns);
     return test_check(!err, "%s", why.text);
 }
 

@@ -1,11 +1,13 @@
-/* Texts in memory: whole, or known not to be. */
-#include "experiments/base/exp_file.h"
-#include "experiments/base/exp_text.h"
+/* Memory: there is enough of it, or the program ends. */
+#include "experiments/base/error.h"
+#include "experiments/base/text.h"
+#include "experiments/base/program.h"
 
 #include <CUnit/CUnit.h>
-#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tests/failing_alloc.h"
 #include "tests/suites.h"
@@ -38,45 +40,98 @@ static void put(FILE *out, char piece)
     fflush(out);
 }
 
-/* Memory that was short for a while lost a piece, though what follows it could be written. */
-static void test_memory(void)
+/* Makes one of everything: in a child, where memory ends. */
+static void use_memory(void *nothing)
 {
-    size_t n_refused = 1;
+    char *text, *made = exp_format("%d", 3), *copy = exp_copy_text(made);
+    size_t bytes;
+    FILE *out = exp_memory_open(&text, &bytes);
 
-    for (size_t after = 0; n_refused; after++) {
-        char *text;
-        size_t bytes;
-        bool is_told;
-        FILE *out;
-
-        failing_alloc_after(after);
-        out = exp_memory_open(&text, &bytes);
-        if (out) {
-            put(out, 'a');
-            put(out, 'b');
-        }
-        n_refused = failing_alloc_stop();
-        if (out)
-            put(out, 'c');
-        is_told = !out || ferror(out);
-        CU_ASSERT_EQUAL(is_told, n_refused > 0);
-        CU_ASSERT(!out || (fclose(out) != 0) == (n_refused > 0));
-        CU_ASSERT(n_refused || bytes == 1500);
-        free(text);
-    }
+    (void)nothing;
+    put(out, 'a');
+    fclose(out);
+    free(text);
+    free(copy);
+    free(made);
+    free(exp_new(3, 5));
 }
 
-/* A file that is not there is an empty text; one that memory has no room for is none. */
+/* However much of it there is, the program has all that it asked for, or ends. */
+static void test_memory(void)
+{
+    size_t after = 0;
+
+    while (failing_alloc_ends(after, use_memory, NULL))
+        after++;
+    CU_ASSERT(after >= 4);
+}
+
+static void too_much(void *nothing)
+{
+    (void)nothing;
+    exp_resize(NULL, SIZE_MAX / 4, 8);
+}
+
+static void test_overflow(void)
+{
+    CU_ASSERT(failing_alloc_ends(0, too_much, NULL));
+}
+
+static void say_undone(void *fd)
+{
+    CU_ASSERT_EQUAL(write(*(int *)fd, "u", 1), 1);
+}
+
+static int run_out(void *nothing)
+{
+    (void)nothing;
+    exp_new(1, 1);
+    return 0;
+}
+
+static void within_guards(void *fd)
+{
+    struct exp_guard whole = { .undo = say_undone, .ctx = fd }, begun = { .undo = say_undone, .ctx = fd };
+
+    exp_guard_begin(&whole, NULL, NULL);
+    exp_guard_begin(&begun, run_out, NULL);
+}
+
+/* What is guarded is cleared away, also while another guard begins. */
+static void test_guards(void)
+{
+    char undone[8];
+    int ends[2];
+
+    CU_ASSERT_EQUAL_FATAL(pipe(ends), 0);
+    CU_ASSERT(failing_alloc_ends(0, within_guards, &ends[1]));
+    close(ends[1]);
+    CU_ASSERT_EQUAL(read(ends[0], undone, sizeof undone), 1);
+    close(ends[0]);
+}
+
+static void test_append(void)
+{
+    size_t *number = NULL, n = 0;
+
+    for (size_t i = 0; i < 1000; i++) {
+        size_t *next = exp_append(&number, &n, sizeof *number);
+
+        CU_ASSERT(n == i + 1 && next == &number[i] && !*next);
+        *next = i;
+    }
+    for (size_t i = 0; i < n; i++)
+        CU_ASSERT_EQUAL(number[i], i);
+    free(number);
+}
+
+/* A file that is not there is an empty text. */
 static void test_file(void)
 {
     char *text = exp_text_of("/nowhere", "at-all");
 
-    CU_ASSERT_PTR_NOT_NULL_FATAL(text);
     CU_ASSERT_STRING_EQUAL(text, "");
     free(text);
-    failing_alloc_after(0);
-    text = exp_text_of("/nowhere", "at-all");
-    CU_ASSERT(failing_alloc_stop() && !text);
 }
 
 static void test_line(void)
@@ -90,11 +145,10 @@ static void test_line(void)
 }
 
 static const struct test_case cases[] = {
-    { "a text grows, and ends where it does", test_text },
-    { "a text that lost a piece says so", test_memory },
-    { "a file that is not there is no text", test_file },
-    { "a line is found by how it begins", test_line },
-    { NULL, NULL },
+    { "a text grows, and ends where it does", test_text }, { "memory that ends ends the program", test_memory },
+    { "so does more of it than can be", test_overflow },   { "what is half made goes then", test_guards },
+    { "an array grows by what is appended", test_append }, { "a file that is not there is no text", test_file },
+    { "a line is found by how it begins", test_line },     { NULL, NULL },
 };
 
 const struct test_suite suite_exp_memory = { "exp_memory", cases };

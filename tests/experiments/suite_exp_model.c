@@ -7,10 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "experiments/emit/exp_options_emit.h"
-#include "experiments/setup/exp_model.h"
-#include "experiments/setup/exp_published.h"
-#include "experiments/setup/exp_results.h"
+#include "experiments/emit/options_emit.h"
+#include "experiments/bench/model.h"
+#include "experiments/bench/published.h"
+#include "experiments/bench/results.h"
 #include "tests/scratch.h"
 #include "tests/suites.h"
 

@@ -8,9 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "experiments/base/exp_plot.h"
-#include "experiments/base/exp_plot_data.h"
-#include "experiments/run/exp_figures.h"
+#include "experiments/base/plot.h"
+#include "experiments/run/run.h"
 #include "tests/suites.h"
 
 /* A folder with a script, and perhaps with a program that calls itself gnuplot; PATH as it was before. */

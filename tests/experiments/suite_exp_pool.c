@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <time.h>
 
-#include "experiments/base/exp_pool.h"
+#include "experiments/base/tasks.h"
 #include "tests/suites.h"
 
 enum { MAX_JOBS = 500, MAX_THREADS = 8 };

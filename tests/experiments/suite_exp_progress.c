@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiments/base/exp_pool.h"
-#include "experiments/base/exp_progress.h"
+#include "experiments/base/tasks.h"
+#include "experiments/base/progress.h"
 #include "tests/suites.h"
 
 static const uint64_t second_ns = 1000000000;
@@ -38,7 +38,7 @@ static void test_progress_plain(void)
 
     CU_ASSERT_PTR_NOT_NULL_FATAL(out);
     fake_ns = 7;
-    CU_ASSERT_EQUAL_FATAL(exp_progress_new(&p, out, false, seconds, fake_now), 0);
+    p = exp_progress_new(out, false, seconds, fake_now);
     exp_progress_step(p, EXP_WORK_VERIFY, 0); /* nothing has begun */
     exp_progress_begin(p, EXP_WORK_VERIFY, "conv1_1", "verifying");
     fake_ns += 9 * second_ns;
@@ -70,7 +70,7 @@ static void test_progress_terminal(void)
 
     CU_ASSERT_PTR_NOT_NULL_FATAL(out);
     fake_ns = second_ns;
-    CU_ASSERT_EQUAL_FATAL(exp_progress_new(&p, out, true, seconds, fake_now), 0);
+    p = exp_progress_new(out, true, seconds, fake_now);
     exp_progress_begin(p, EXP_WORK_ROUNDS, "a", "x");
     exp_progress_begin(p, EXP_WORK_ROUNDS, "a", "y"); /* too soon after the one before */
     fake_ns += second_ns;
@@ -105,7 +105,7 @@ static void test_progress_end(void)
 
     CU_ASSERT_PTR_NOT_NULL_FATAL(out);
     fake_ns = second_ns;
-    CU_ASSERT_EQUAL_FATAL(exp_progress_new(&p, out, false, seconds, fake_now), 0);
+    p = exp_progress_new(out, false, seconds, fake_now);
     exp_progress_begin(p, EXP_WORK_ROUNDS, "a", "x");
     fake_ns += 10 * second_ns;
     exp_progress_step(p, EXP_WORK_ROUNDS, 10);
@@ -126,7 +126,7 @@ static void test_progress_learns(void)
 
     CU_ASSERT_PTR_NOT_NULL_FATAL(out);
     fake_ns = 0;
-    CU_ASSERT_EQUAL_FATAL(exp_progress_new(&p, out, false, seconds, fake_now), 0);
+    p = exp_progress_new(out, false, seconds, fake_now);
     CU_ASSERT(exp_progress_left(p) < 0);
     exp_progress_begin(p, EXP_WORK_VERIFY, "a", "verifying");
     fake_ns += 20 * second_ns;
@@ -160,7 +160,7 @@ static void test_progress_ends_early(void)
 
     CU_ASSERT_PTR_NOT_NULL_FATAL(out);
     fake_ns = 0;
-    CU_ASSERT_EQUAL_FATAL(exp_progress_new(&p, out, false, seconds, fake_now), 0);
+    p = exp_progress_new(out, false, seconds, fake_now);
     exp_progress_begin(p, EXP_WORK_ROUNDS, "a", "timing");
     exp_progress_limit(p, EXP_WORK_ROUNDS, 30);
     fake_ns += 10 * second_ns;
@@ -228,7 +228,7 @@ static void test_progress_threads(void)
     CU_ASSERT_PTR_NOT_NULL_FATAL(out);
     CU_ASSERT_FALSE(exp_progress_is_terminal(out));
     fake_ns = 0;
-    CU_ASSERT_EQUAL_FATAL(exp_progress_new(&p, out, false, seconds, fake_now), 0);
+    p = exp_progress_new(out, false, seconds, fake_now);
     CU_ASSERT_EQUAL_FATAL(exp_progress_live(p), 0);
     CU_ASSERT_EQUAL(exp_pool_run(50, 4, progress_job, p, NULL, NULL), 0);
     CU_ASSERT_EQUAL(exp_progress_left(p), 0);

@@ -6,9 +6,8 @@
 #include <unistd.h>
 
 #include "counters/host/ctr_timer.h"
-#include "experiments/replay/exp_replay.h"
-#include "experiments/replay/exp_replay_plan.h"
-#include "experiments/setup/exp_case.h"
+#include "experiments/bench/replay.h"
+#include "experiments/bench/case.h"
 #include "kernels/ukr/ref/f32_ref.h"
 #include "sim/analysis/stackdist.h"
 #include "sim/full/shadow.h"
@@ -41,7 +40,7 @@ static bool set_up(struct fixture *f, bool classifies)
     err = err ? err : exp_model_find(&f->model, "experiments", "tests/data/three.csv", &why);
     err = err ? err : exp_algo_select("", &algos, &why);
     err = err ? err : exp_experiment_plan(&f->experiment, &f->setup, &f->model, algos, &why);
-    err = err ? err : exp_progress_new(&f->progress, f->log, false, NULL, ctr_now_ns);
+    f->progress = exp_progress_new(f->log, false, NULL, ctr_now_ns);
     test_check(!err, "%s", why.text);
     return !err;
 }

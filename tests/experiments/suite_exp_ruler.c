@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiments/base/exp_bench.h"
-#include "experiments/measure/exp_ruler.h"
+#include "experiments/base/stats.h"
+#include "experiments/bench/ruler.h"
 #include "tests/suites.h"
 
 enum { N_THINGS = 20, N_ROUNDS = 8 };

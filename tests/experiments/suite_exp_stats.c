@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiments/base/exp_stats.h"
+#include "experiments/base/stats.h"
 #include "tests/rng.h"
 #include "tests/suites.h"
 

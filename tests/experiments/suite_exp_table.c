@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiments/base/exp_table.h"
+#include "experiments/base/csv.h"
 #include "tests/rng.h"
 #include "tests/suites.h"
 

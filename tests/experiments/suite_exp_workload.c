@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiments/setup/exp_model.h"
-#include "experiments/setup/exp_model_build.h"
+#include "experiments/bench/model.h"
+#include "experiments/bench/model_onednn.h"
 #include "tests/rng.h"
 #include "tests/scratch.h"
 #include "tests/suites.h"
@@ -368,13 +368,12 @@ static void test_notes(void)
 {
     struct exp_model m = { 0 };
     char text[512] = "";
-    struct exp_why why = { "" };
     FILE *out = fmemopen(text, sizeof text, "w");
 
     CU_ASSERT_PTR_NOT_NULL_FATAL(out);
     for (unsigned i = 1; i <= EXP_SKIPPED_LINES + 1; i++)
-        CU_ASSERT_EQUAL(exp_model_skip(&m, (struct exp_model_place){ "a", i }, "one", &why), 0);
-    CU_ASSERT_EQUAL(exp_model_skip(&m, (struct exp_model_place){ "b", 7 }, "one", &why), 0);
+        CU_ASSERT_EQUAL(exp_model_skip(&m, (struct exp_model_place){ "a", i }, "one"), 0);
+    CU_ASSERT_EQUAL(exp_model_skip(&m, (struct exp_model_place){ "b", 7 }, "one"), 0);
     exp_model_print_notes(&m, out);
     fclose(out);
     CU_ASSERT_STRING_EQUAL(text, "a: skipped 9, one: lines 1, 2, 3, 4, 5, 6, 7, 8, ...\nb: skipped 1, one: line 7\n");

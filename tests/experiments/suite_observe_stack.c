@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiments/stack/exp_stack_observe.h"
+#include "experiments/observe/stack_study.h"
 #include "kernels/backend/backend.h"
 #include "tests/experiments/observed_layer.h"
 #include "tests/kernels/shapes.h"

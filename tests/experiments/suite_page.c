@@ -6,10 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiments/page/exp_page_answer.h"
-#include "experiments/page/exp_page_data.h"
-#include "experiments/page/exp_page_folder.h"
-#include "experiments/page/exp_page_writer.h"
+#include "experiments/show/page.h"
 #include "tests/failing_alloc.h"
 #include "tests/scratch.h"
 #include "tests/suites.h"
@@ -24,7 +21,7 @@ static FILE *begin_page(struct exp_page_writer *w, char text[TEXT_BYTES])
     memset(text, 0, TEXT_BYTES);
     out = fmemopen(text, TEXT_BYTES, "w");
     CU_ASSERT_PTR_NOT_NULL_FATAL(out);
-    CU_ASSERT_EQUAL_FATAL(exp_page_begin(w, "a title", "experiments/page"), 0);
+    exp_page_begin(w, "a title");
     return out;
 }
 
@@ -70,26 +67,27 @@ static void test_figures(void)
     }
 }
 
-/* A page is whole, or there is none: whatever part of it could not be made. */
+static void say_words(void *w)
+{
+    exp_page_say(w, EXP_PAGE_PARAGRAPH, "of %d words", 3);
+}
+
+/* A page is whole, or the program ends. */
 static void test_page_memory(void)
 {
-    size_t n_refused = 1;
+    struct exp_page_writer w;
+    char text[TEXT_BYTES];
+    FILE *out = begin_page(&w, text);
+    size_t after = 0;
 
-    for (size_t after = 0; n_refused; after++) {
-        struct exp_page_writer w;
-        char text[TEXT_BYTES];
-        FILE *out = begin_page(&w, text);
-        int err;
-
-        failing_alloc_after(after);
-        exp_page_say(&w, EXP_PAGE_PARAGRAPH, "of %d words", 3);
-        n_refused = failing_alloc_stop();
-        err = exp_page_finish(&w, out);
-        exp_page_release(&w);
-        fclose(out);
-        CU_ASSERT_EQUAL(err, n_refused ? -ENOMEM : 0);
-        CU_ASSERT(n_refused || strstr(text, "<main>\n<p>of 3 words</p>\n</main>"));
-    }
+    while (failing_alloc_ends(after, say_words, &w))
+        after++;
+    CU_ASSERT(after > 0);
+    say_words(&w);
+    CU_ASSERT_EQUAL(exp_page_finish(&w, out), 0);
+    exp_page_release(&w);
+    fclose(out);
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, "<main>\n<p>of 3 words</p>\n</main>"));
 }
 
 static const struct {
@@ -130,7 +128,8 @@ static void test_clean_page(void)
     size_t bytes, n = 0;
     FILE *out = open_memstream(&text, &bytes);
 
-    CU_ASSERT_FATAL(out && !exp_page_begin(&w, name, "experiments/page"));
+    CU_ASSERT_PTR_NOT_NULL_FATAL(out);
+    exp_page_begin(&w, name);
     exp_page_open(&w, &(struct exp_page_section){ .level = EXP_PAGE_CHAPTER, .id = "x", .title = name });
     exp_page_text(&w, EXP_PAGE_PARAGRAPH, name);
     exp_page_close(&w);
@@ -243,22 +242,21 @@ static void test_captions(void)
                                            "peers_roofline",   "paper_figure8",        "paper_figure9",
                                            "study_tilings",    "compare_layers",       "speedup_layers",
                                            "peers_speedups",   "simulated_vs_measured" };
-    struct exp_page_captions c;
+    struct exp_page_caption c;
     struct exp_why why = { "" };
 
-    CU_ASSERT_EQUAL_FATAL(exp_page_captions_read(&c, "experiments/figures", &why), 0);
     for (size_t i = 0; i < sizeof figures / sizeof figures[0]; i++) {
-        const struct exp_page_caption *caption = exp_page_captions_find(&c, figures[i]);
-
-        test_check(caption && *caption->question && *caption->reading, "%s has no caption", figures[i]);
+        CU_ASSERT_EQUAL_FATAL(exp_page_caption_read(&c, "experiments/figures", figures[i], &why), 0);
+        test_check(c.question && *c.question && *c.reading, "%s has no caption", figures[i]);
+        exp_page_caption_release(&c);
     }
-    test_check(
-        strstr(exp_page_captions_find(&c, "miss_rates_model")->reading, "by caches alone, where the machine has more."),
-        "lines of a caption are joined");
-    CU_ASSERT_PTR_NULL(exp_page_captions_find(&c, "common"));
-    exp_page_captions_release(&c);
-    CU_ASSERT_EQUAL(exp_page_captions_read(&c, "nowhere", &why), -ENOENT);
-    CU_ASSERT_PTR_NOT_NULL(strstr(why.text, "'nowhere'"));
+    CU_ASSERT_EQUAL_FATAL(exp_page_caption_read(&c, "experiments/figures", "miss_rates_model", &why), 0);
+    test_check(strstr(c.reading, "by caches alone, where the machine has more."), "lines of a caption are joined");
+    exp_page_caption_release(&c);
+    CU_ASSERT_EQUAL(exp_page_caption_read(&c, "experiments/figures", "common", &why), 0);
+    CU_ASSERT_PTR_NULL(c.question);
+    CU_ASSERT_EQUAL(exp_page_caption_read(&c, "nowhere", "common", &why), -ENOENT);
+    CU_ASSERT_PTR_NOT_NULL(strstr(why.text, "nowhere/common.gp"));
 }
 
 static const struct test_case cases[] = {

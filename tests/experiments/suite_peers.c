@@ -5,11 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiments/peers/exp_peers_report.h"
-#include "experiments/peers/exp_peers_tasks.h"
-#include "experiments/peers/exp_peers_targets.h"
-#include "experiments/setup/exp_case.h"
-#include "experiments/setup/exp_tensors.h"
+#include "experiments/peers/peers.h"
+#include "experiments/bench/case.h"
 #include "kernels/backend/base.h"
 #include "kernels/ukr/im2col_rows.h"
 #include "kernels/ukr/peak.h"

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "experiments/polydl/analysis/exp_affine.h"
+#include "experiments/polydl/analysis/affine.h"
 #include "tests/experiments/polydl_nests.h"
 #include "tests/rng.h"
 #include "tests/suites.h"
@@ -202,7 +202,7 @@ static void fused_programs_compute_the_same(void)
         test_check(!memcmp(&apart, &fused, sizeof apart), "round %u: fused, it computes something else", r);
     }
     for (int v = 0; v < EXP_N_FUSION_VERDICTS; v++)
-        test_check(n_of[v], "no program met '%s'", exp_fusion_reason((enum exp_fusion_verdict)v));
+        test_check(n_of[v], "no program met '%s'", exp_fusion_reasons[v]);
 }
 
 /* ---- the paper's operators ---- */

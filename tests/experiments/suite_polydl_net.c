@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiments/base/exp_file.h"
-#include "experiments/polydl/learn/exp_rank_net.h"
+#include "experiments/base/text.h"
+#include "experiments/polydl/learn/rank_net.h"
 #include "tests/rng.h"
 #include "tests/scratch.h"
 #include "tests/suites.h"
@@ -60,7 +60,7 @@ static void test_gradient(void)
     double *gradient;
     unsigned n_wrong = 0;
 
-    CU_ASSERT_EQUAL_FATAL(exp_rank_net_new(&net, N_STATISTICS, rng_u64()), 0);
+    exp_rank_net_new(&net, N_STATISTICS, rng_u64());
     gradient = malloc(net.n_weights * sizeof *gradient);
     CU_ASSERT_PTR_NOT_NULL_FATAL(gradient);
     for (size_t i = 0; i < N; i++) {
@@ -121,9 +121,9 @@ static void test_training(void)
 
     for (size_t i = 0; i < N_PAIRS; i++)
         random_pair(&pair[i]);
-    CU_ASSERT_EQUAL_FATAL(exp_rank_net_new(&one, N_STATISTICS, 1), 0);
-    CU_ASSERT_EQUAL_FATAL(exp_rank_net_new(&again, N_STATISTICS, 1), 0);
-    CU_ASSERT_EQUAL_FATAL(exp_rank_net_new(&other, N_STATISTICS, 2), 0);
+    exp_rank_net_new(&one, N_STATISTICS, 1);
+    exp_rank_net_new(&again, N_STATISTICS, 1);
+    exp_rank_net_new(&other, N_STATISTICS, 2);
     CU_ASSERT_TRUE(memcmp(one.weight, other.weight, one.n_weights * sizeof *one.weight) != 0);
     CU_ASSERT_EQUAL(exp_rank_net_train(&one, pair, N_PAIRS, &how, note_loss, losses), 0);
     CU_ASSERT_EQUAL(exp_rank_net_train(&again, pair, N_PAIRS, &how, NULL, NULL), 0);
@@ -144,7 +144,7 @@ static void test_tournament(void)
     unsigned wins[3];
     struct exp_rank_net net;
 
-    CU_ASSERT_EQUAL_FATAL(exp_rank_net_new(&net, N_STATISTICS, 1), 0);
+    exp_rank_net_new(&net, N_STATISTICS, 1);
     memset(net.weight, 0, net.n_weights * sizeof *net.weight);
     exp_rank_net_tournament(&net, statistics, 3, wins);
     CU_ASSERT_TRUE(!wins[0] && !wins[1] && !wins[2]); /* 0.5 and 0.5: draws */
@@ -199,7 +199,7 @@ static void test_file(void)
 
     scratch_open();
     path = scratch_path("net.txt");
-    CU_ASSERT_EQUAL_FATAL(exp_rank_net_new(&net, N_STATISTICS, 1), 0);
+    exp_rank_net_new(&net, N_STATISTICS, 1);
     CU_ASSERT_EQUAL_FATAL(exp_rank_file_write(&net, path, "what it was trained on", &why), 0);
     CU_ASSERT_EQUAL_FATAL(exp_text_read(&text, &bytes, path, &why), 0);
     check_text(text, &net);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiments/polydl/exp_polydl_report.h"
+#include "experiments/polydl/report.h"
 #include "tests/suites.h"
 
 enum { N = 12 };

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiments/base/exp_error.h"
-#include "experiments/polydl/analysis/exp_walk.h"
-#include "experiments/polydl/exp_variants.h"
-#include "experiments/polydl/time/exp_baselines.h"
+#include "experiments/base/error.h"
+#include "experiments/polydl/analysis/walk.h"
+#include "experiments/polydl/variants.h"
+#include "experiments/polydl/time/time.h"
 #include "kernels/conv_naive.h"
 #include "tests/kernels/emission.h"
 #include "tests/kernels/kcheck.h"

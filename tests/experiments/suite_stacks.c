@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiments/setup/exp_stack.h"
-#include "experiments/stack/exp_stack_fit.h"
+#include "experiments/bench/stack.h"
+#include "experiments/observe/stack_study.h"
 #include "kernels/ukr/dispatch.h"
 #include "tests/rng.h"
 #include "tests/scratch.h"

@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #include "counters/host/ctr_timer.h"
-#include "experiments/observe/exp_observe_task.h"
-#include "experiments/store/exp_tasks.h"
+#include "experiments/observe/observe.h"
+#include "experiments/base/tasks.h"
 #include "kernels/ukr/ukr.h"
 #include "tests/rng.h"
 #include "tests/scratch.h"
@@ -106,7 +106,7 @@ static int run_one(void *ctx, size_t job, const struct exp_pool *pool, struct ex
     return 0;
 }
 
-static int take_one(void *ctx, size_t task, const struct exp_result *r)
+static void take_one(void *ctx, size_t task, const struct exp_result *r)
 {
     struct work *w = ctx;
     uint64_t value;
@@ -115,7 +115,6 @@ static int take_one(void *ctx, size_t task, const struct exp_result *r)
     w->taken[task] = value + 1;
     if (!task && w->at_first_take)
         ask("s.sqlite", w->at_first_take);
-    return 0;
 }
 
 static double no_seconds(void *ctx, size_t job)
@@ -540,8 +539,8 @@ static int run_and_hear(struct work *w, struct exp_store *s, struct exp_tasks_co
     struct exp_progress *p;
     int err;
 
-    CU_ASSERT_FATAL(out && !exp_progress_new(&p, out, false, NULL, ctr_now_ns));
-    w->progress = p;
+    CU_ASSERT_PTR_NOT_NULL_FATAL(out);
+    w->progress = p = exp_progress_new(out, false, NULL, ctr_now_ns);
     w->silence_s = silence_s;
     err = run_tasks(w, s, counts);
     w->progress = NULL;

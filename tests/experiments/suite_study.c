@@ -9,13 +9,10 @@
 #include <unistd.h>
 
 #include "counters/host/ctr_emulated.h"
-#include "experiments/base/exp_table.h"
-#include "experiments/setup/exp_machine.h"
-#include "experiments/setup/exp_model.h"
-#include "experiments/study/exp_study_choices.h"
-#include "experiments/study/exp_study_page.h"
-#include "experiments/study/exp_study_source.h"
-#include "experiments/study/exp_study_timing.h"
+#include "experiments/base/csv.h"
+#include "experiments/bench/machine.h"
+#include "experiments/bench/model.h"
+#include "experiments/study/study.h"
 #include "kernels/csa/csa2.h"
 #include "kernels/ukr/dispatch.h"
 #include "tests/experiments/fake_ruler.h"
@@ -324,7 +321,9 @@ static int plan_runs(struct timing *t, const struct exp_models *models)
     int err = sim_machine_read(&t->setup.machine, "sim/machines/toy.cfg", t->why.text, sizeof t->why.text);
 
     err = err ? err : exp_setup_init(&t->setup, "f32_16x24__ref", "Haswell", &t->why);
-    return err ? err : exp_study_runs_make(&t->runs, models, &sampling, &t->setup.machine, t->setup.ukr, &t->why);
+    if (!err)
+        exp_study_runs_make(&t->runs, models, &sampling, &t->setup.machine, t->setup.ukr);
+    return err;
 }
 
 /* Times that are not the core's own end the study, and are kept for no later one. */

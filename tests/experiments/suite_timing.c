@@ -7,12 +7,8 @@
 
 #include "counters/ctr_hostinfo.h"
 #include "counters/group/ctr_cpu.h"
-#include "experiments/calibrate/exp_calibration.h"
-#include "experiments/calibrate/exp_counting.h"
-#include "experiments/calibrate/exp_evidence.h"
-#include "experiments/calibrate/exp_speeds.h"
-#include "experiments/calibrate/exp_timing.h"
-#include "experiments/setup/exp_machine.h"
+#include "experiments/calibrate/calibrate.h"
+#include "experiments/bench/machine.h"
 #include "sim/machine/machine_folder.h"
 #include "sim/machine/machine_here.h"
 #include "tests/counters/fake_counters.h"
@@ -43,7 +39,8 @@ static void probes_are_those_that_were_recorded(void)
     struct exp_why why;
     size_t n_unknown = 0, n_other = 0;
 
-    CU_ASSERT_FATAL(!exp_probes_list(&here) && !exp_timed_read(&there, TIMES, &why));
+    exp_probes_list(&here);
+    CU_ASSERT_FATAL(!exp_timed_read(&there, TIMES, &why));
     for (size_t i = 0; i < here.n; i++) {
         const struct exp_timed_row *row = find_row(&there, &here.row[i]);
 
@@ -132,7 +129,7 @@ static double share_found(struct fake_computer *f, size_t rounds, struct exp_tim
     struct exp_why why;
     double wrong;
 
-    CU_ASSERT_FATAL(!exp_probes_list(&t));
+    exp_probes_list(&t);
     keep_some(&t);
     CU_ASSERT_FATAL(!exp_timing_run(&how, &t, result, &why));
     CU_ASSERT_FATAL(!exp_timed_score(&t, &f->machine, &wrong));
@@ -175,7 +172,8 @@ static void clocks_that_tell_nothing_are_refused(void)
     struct exp_timed t;
     struct exp_why why = { "" };
 
-    CU_ASSERT_FATAL(!fake_computer_init(&f, &m) && !exp_probes_list(&t));
+    exp_probes_list(&t);
+    CU_ASSERT_FATAL(!fake_computer_init(&f, &m));
     keep_some(&t);
     f.is_dead = true;
     how = timing_of(&f, 1);
@@ -202,7 +200,8 @@ static void interrupted_rounds_end_at_once(void)
     struct exp_timed t;
     struct exp_why why = { "" };
 
-    CU_ASSERT_FATAL(!fake_computer_init(&f, &m) && !exp_probes_list(&t));
+    exp_probes_list(&t);
+    CU_ASSERT_FATAL(!fake_computer_init(&f, &m));
     how = timing_of(&f, 1);
     how.interrupted = yes;
     CU_ASSERT_EQUAL(exp_timing_run(&how, &t, &r, &why), -EINTR);
@@ -228,7 +227,8 @@ static void rounds_end_with_their_time(void)
     struct exp_timed t;
     struct exp_why why = { "" };
 
-    CU_ASSERT_FATAL(!fake_computer_init(&f, &m) && !exp_probes_list(&t));
+    exp_probes_list(&t);
+    CU_ASSERT_FATAL(!fake_computer_init(&f, &m));
     t.n = 3;
     how = timing_of(&f, 40);
     how.least = 2;
@@ -255,7 +255,8 @@ static void fits_find_the_prefetchers(void)
     double wrong;
     FILE *log = tmpfile();
 
-    CU_ASSERT_FATAL(log && !fake_computer_init(&f, &m) && !exp_probes_list(&e.times));
+    exp_probes_list(&e.times);
+    CU_ASSERT_FATAL(log && !fake_computer_init(&f, &m));
     keep_some(&e.times);
     how = timing_of(&f, 1);
     CU_ASSERT_FATAL(!exp_timing_run(&how, &e.times, &r, &why));
@@ -306,7 +307,8 @@ static void times_are_read_back(void)
     struct exp_why why = { "" };
     size_t n_other = 0;
 
-    CU_ASSERT_FATAL(!fake_computer_init(&f, &m) && !exp_probes_list(&t));
+    exp_probes_list(&t);
+    CU_ASSERT_FATAL(!fake_computer_init(&f, &m));
     t.n = 200;
     how = timing_of(&f, 3);
     CU_ASSERT_FATAL(!exp_timing_run(&how, &t, &r, &why));
@@ -314,8 +316,9 @@ static void times_are_read_back(void)
     t.row[7].ticks = 1; /* the share counts, not the median */
     t.row[7].was_near = false;
     scratch_open();
-    CU_ASSERT_FATAL(!exp_csv_open(&csv, scratch_path("times.csv"), &exp_timing_file, &why));
-    exp_timing_write(&t, csv);
+    CU_ASSERT_FATAL(!exp_csv_open(&csv, scratch_path("times.csv"), &exp_timing_table.file, &why));
+    for (size_t i = 0; i < t.n; i++)
+        rec_put(csv, &exp_timing_table, &t.row[i]);
     CU_ASSERT(!exp_csv_close(csv, &why));
     CU_ASSERT_FATAL(!exp_timed_read(&back, scratch_path("times.csv"), &why));
     CU_ASSERT_EQUAL_FATAL(back.n, t.n);
@@ -361,8 +364,8 @@ static size_t n_wrong_rows(struct ctr_counters *c, double l1, double demand, dou
 
     scratch_open();
     CU_ASSERT_FATAL(!exp_counting_run(&how, &r, &why));
-    CU_ASSERT_FATAL(!exp_csv_open(&csv, scratch_path("counts.csv"), &exp_counting_file, &why));
-    exp_counting_write(&r, csv);
+    CU_ASSERT_FATAL(!exp_csv_open(&csv, scratch_path("counts.csv"), &exp_counting_table.file, &why));
+    exp_counting_put(&r, csv);
     CU_ASSERT(!exp_csv_close(csv, &why));
     test_check(!exp_recorded_read(&back, scratch_path("counts.csv"), &why), "%s", why.text);
     scratch_close();

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Sweeps as a user meets them. Run from the project's folder; SWEEP is the program (default build/sweep).
+# Sweeps as a user meets them. Run from the project's folder; BUILD has the programs (default build).
 set -u
 
-sweep=${SWEEP:-build/sweep}
+sweep=${BUILD:-build}/sweep
 program=$sweep
 # shellcheck source=tests/check.bash
 . tests/check.bash
@@ -151,7 +151,7 @@ done
 check "configurations differ" [ "$(cut -d' ' -f6- "$work/all" | sort -u | wc -l)" -gt 15 ]
 
 # make experiment keeps its replays likewise: by tensor and phase, of machines and of whole networks.
-experiment=${EXPERIMENT:-build/experiment}
+experiment=${BUILD:-build}/experiment
 replays() { # replays ARGUMENTS...: what the tables say
     "$experiment" "RESULTS=$work/results" "$three" MACHINE=toy TIMING=0 OBSERVE=0 "$@" >"$work/out" 2>"$work/err" </dev/null || return
     cat "$work"/results/toy/three/{layers,traffic,classes,model}.csv | grep -v '^#'

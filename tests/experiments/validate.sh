@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
-# Validation against recorded counts as a user meets it. Run from the project's folder; VALIDATE is the program (default
-# build/validate).
+# Validation against recorded counts as a user meets it. Run from the project's folder; BUILD has the programs (default build).
 set -u
 
-validate=${VALIDATE:-build/validate}
+validate=${BUILD:-build}/validate
 program=$validate
 # shellcheck source=tests/check.bash
 . tests/check.bash

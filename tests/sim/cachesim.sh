@@ -857,7 +857,7 @@ manual_recipes() {
         status=$?
         check "the manual's '$recipe': exit status $status: $(tail -3 "$work/err")" [ "$status" -eq 0 ]
     done < <(recipes sim/programs/cachesim.1)
-    check "the manual has $n recipes, not 11" [ $n -eq 11 ]
+    check "the manual has $n recipes, not 13" [ $n -eq 13 ]
     check "prog.ranges names prog's data: $(cat "$dir/prog.ranges")" grep -q '^a 0x0*40' "$dir/prog.ranges"
     "$cachesim" --machine toy --output csv --ranges "$dir/prog.ranges" run -- "$dir/prog" >"$work/out" 2>"$work/err"
     check "a has its loads" [ "$(place "$work/out" "$(sed -n 's/^# tag \([0-9]*\): a$/\1/p' "$work/out")" loads)" -gt 998 ]

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # The simulator's benchmark beside another simulator's core, given by path, and what it says to bad input. Run from the
-# project's folder; SIMBENCH is the program (default build/simbench), CC compiles for the CPU that it runs on.
+# project's folder; BUILD has the programs (default build), CC compiles for the CPU that it runs on.
 set -u
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-simbench=${SIMBENCH:-build/simbench}
+simbench=${BUILD:-build}/simbench
 passed=0
 failed=0
 

@@ -1,0 +1,620 @@
+#include "experiments/base/csv.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "experiments/base/error.h"
+#include "experiments/base/text.h"
+
+struct exp_csv {
+    FILE *out;
+    char *path;
+    struct exp_csv_file file;
+    size_t next; /* the column that the next cell must name */
+    uint64_t n_rows;
+    bool has_names; /* the line of column names is out */
+    int err;
+    struct exp_why why;
+};
+
+static const struct exp_csv_column *column_at(const struct exp_csv_file *file, size_t i)
+{
+    return (const void *)((const char *)file->column + i * file->stride_bytes);
+}
+
+/* Opens a file; why it cannot be is the writer's first error. */
+static struct exp_csv *begin(const char *path, const struct exp_csv_file *file)
+{
+    struct exp_csv *c = exp_new(1, sizeof *c);
+
+    c->path = exp_copy_text(path);
+    c->file = *file;
+    errno = 0;
+    c->out = file->n_columns ? fopen(path, "w") : NULL;
+    if (!file->n_columns)
+        c->err = exp_fail(&c->why, -EINVAL, "cannot write '%s': no columns", path);
+    else if (!c->out)
+        c->err =
+            exp_fail(&c->why, errno ? -errno : -EIO, "cannot create '%s': %s", path, strerror(errno ? errno : EIO));
+    return c;
+}
+
+int exp_csv_open(struct exp_csv **csv, const char *path, const struct exp_csv_file *file, struct exp_why *why)
+{
+    struct exp_csv *c = begin(path, file);
+    const int err = c->err ? exp_csv_close(c, why) : 0;
+
+    *csv = err ? NULL : c;
+    return err;
+}
+
+struct exp_csv *exp_csv_begin(const struct exp_outdir *dir, const struct exp_csv_file *file, const char *what)
+{
+    char *path = exp_outdir_file(dir, file->name);
+    struct exp_csv *c = begin(path, file);
+
+    free(path);
+    if (what)
+        exp_csv_header(c, "what", "%s", what);
+    return c;
+}
+
+int exp_csv_create(struct exp_csv **csv, const struct exp_outdir *dir, const struct exp_csv_file *file,
+                   const char *what, struct exp_why *why)
+{
+    struct exp_csv *c = exp_csv_begin(dir, file, what);
+    const int err = c->err ? exp_csv_close(c, why) : 0;
+
+    *csv = err ? NULL : c;
+    return err;
+}
+
+static void slip(struct exp_csv *c, const char *what, const char *value)
+{
+    c->err = exp_fail(&c->why, -EINVAL, "%s: row %" PRIu64 ": %s, '%.60s'", c->path, c->n_rows + 1, what, value);
+}
+
+static void failed_write(struct exp_csv *c)
+{
+    int err = errno ? -errno : -EIO;
+
+    c->err = exp_fail(&c->why, err, "cannot write '%s': %s", c->path, strerror(-err));
+}
+
+/* Prints to the file. Every byte goes out through here. */
+static void put(struct exp_csv *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void put(struct exp_csv *c, const char *format, ...)
+{
+    va_list args;
+
+    if (c->err)
+        return;
+    errno = 0;
+    va_start(args, format);
+    if (vfprintf(c->out, format, args) < 0)
+        failed_write(c);
+    va_end(args);
+}
+
+static void put_one_line(struct exp_csv *c, const char *text)
+{
+    for (; *text; text++)
+        put(c, "%c", *text == '\n' || *text == '\r' ? ' ' : *text);
+}
+
+/* Quotes what the reader would otherwise take for something else: see csv.h. */
+static bool needs_quotes(const char *text)
+{
+    size_t length = strlen(text);
+
+    return strpbrk(text, ",\"\r\n") || *text == '#' || *text == ' ' || *text == '\t' ||
+           (length && (text[length - 1] == ' ' || text[length - 1] == '\t'));
+}
+
+static void put_field(struct exp_csv *c, const char *text)
+{
+    if (!needs_quotes(text)) {
+        put(c, "%s", text);
+        return;
+    }
+    put(c, "\"");
+    for (; *text; text++)
+        put(c, "%s%c", *text == '"' ? "\"" : "", *text);
+    put(c, "\"");
+}
+
+static void put_names(struct exp_csv *c)
+{
+    for (size_t i = 0; i < c->file.n_columns; i++) {
+        const struct exp_csv_column *k = column_at(&c->file, i);
+
+        put(c, "# column %s%s%s%s: ", k->name, *k->unit ? " [" : "", k->unit, *k->unit ? "]" : "");
+        put_one_line(c, k->description);
+        put(c, *k->source ? " (" : "");
+        put_one_line(c, k->source);
+        put(c, *k->source ? ")\n" : "\n");
+    }
+    for (size_t i = 0; i < c->file.n_columns; i++) {
+        put(c, i ? "," : "");
+        put_field(c, column_at(&c->file, i)->name);
+    }
+    put(c, "\n");
+    c->has_names = true;
+}
+
+void exp_csv_header(struct exp_csv *csv, const char *key, const char *value, ...)
+{
+    va_list args;
+    char text[1024];
+
+    if (csv->has_names && !csv->err)
+        slip(csv, "a header line after the first row", key);
+    va_start(args, value);
+    vsnprintf(text, sizeof text, value, args);
+    va_end(args);
+    put(csv, "# %s: ", key);
+    put_one_line(csv, text);
+    put(csv, "\n");
+}
+
+/* Checks that `column` is next and writes what stands between two cells. Returns whether to write the cell. */
+static bool begin_cell(struct exp_csv *c, const char *column)
+{
+    if (!c->has_names)
+        put_names(c);
+    if (c->err)
+        return false;
+    if (c->next == c->file.n_columns) {
+        slip(c, "a cell after the last column", column);
+        return false;
+    }
+    if (strcmp(column_at(&c->file, c->next)->name, column) != 0) {
+        char what[128];
+
+        snprintf(what, sizeof what, "cell out of order: '%.60s' is next", column_at(&c->file, c->next)->name);
+        slip(c, what, column);
+        return false;
+    }
+    put(c, c->next ? "," : "");
+    c->next++;
+    return !c->err;
+}
+
+void exp_csv_string(struct exp_csv *csv, const char *column, const char *value)
+{
+    if (!begin_cell(csv, column))
+        return;
+    if (csv->file.n_columns == 1 && !*value)
+        put(csv, "\"\""); /* a lone empty field would read as an empty line */
+    else
+        put_field(csv, value);
+}
+
+void exp_csv_u64(struct exp_csv *csv, const char *column, uint64_t value)
+{
+    if (begin_cell(csv, column))
+        put(csv, "%" PRIu64, value);
+}
+
+void exp_csv_double(struct exp_csv *csv, const char *column, double value)
+{
+    char text[40];
+
+    if (!begin_cell(csv, column))
+        return;
+    if (!isfinite(value)) {
+        slip(csv, "not a finite number", column);
+        return;
+    }
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, value);
+        if (strtod(text, NULL) == value)
+            break;
+    }
+    put(csv, "%s", text);
+}
+
+void exp_csv_empty(struct exp_csv *csv, const char *column)
+{
+    exp_csv_string(csv, column, "");
+}
+
+char exp_csv_plain(char c)
+{
+    static const char marks[] = ",\"\n\r\t", plain[] = ";'   ";
+    const char *mark = c ? strchr(marks, c) : NULL;
+
+    return mark ? plain[mark - marks] : c;
+}
+
+void exp_csv_missing(struct exp_csv *csv, const char *column, const char *reason)
+{
+    char *text = exp_format("not available: %s", *reason ? reason : "no reason given");
+
+    for (char *c = text; *c; c++)
+        *c = exp_csv_plain(*c);
+    exp_csv_string(csv, column, text);
+    free(text);
+}
+
+void exp_csv_end_row(struct exp_csv *csv)
+{
+    if (csv->err)
+        return;
+    if (csv->next < csv->file.n_columns) {
+        slip(csv, "the row ends before column", column_at(&csv->file, csv->next)->name);
+        return;
+    }
+    put(csv, "\n");
+    csv->next = 0;
+    csv->n_rows++;
+}
+
+int exp_csv_error(const struct exp_csv *csv)
+{
+    return csv->err;
+}
+
+static void flush(struct exp_csv *c)
+{
+    errno = 0;
+    if (!c->err && fflush(c->out))
+        failed_write(c);
+    /* Some file systems find out about a full disk only here. Pipes and devices cannot be synchronised: EINVAL. */
+    if (!c->err && fsync(fileno(c->out)) && errno != EINVAL && errno != ENOTSUP)
+        failed_write(c);
+}
+
+int exp_csv_close(struct exp_csv *csv, struct exp_why *why)
+{
+    int err;
+
+    if (!csv)
+        return 0;
+    if (!csv->err && csv->next)
+        slip(csv, "the file ends inside a row, before column",
+             csv->next < csv->file.n_columns ? column_at(&csv->file, csv->next)->name : "end of row");
+    if (!csv->has_names)
+        put_names(csv);
+    flush(csv);
+    errno = 0;
+    if (csv->out && fclose(csv->out) && !csv->err)
+        failed_write(csv);
+    err = csv->err ? exp_fail(why, csv->err, "%s", csv->why.text) : 0;
+    free(csv->path);
+    free(csv);
+    return err;
+}
+
+void exp_csv_document(const struct exp_csv_file *file, FILE *out)
+{
+    fprintf(out, "\n#### %s\n\n| column | unit | meaning | source |\n|---|---|---|---|\n", file->name);
+    for (size_t i = 0; i < file->n_columns; i++) {
+        const struct exp_csv_column *c = column_at(file, i);
+
+        fprintf(out, "| `%s` | %s | %s | %s |\n", c->name, c->unit, c->description, c->source);
+    }
+}
+
+/* ---- reading ---- */
+
+/* Fields are unquoted in place: `out` never overtakes `in`. */
+struct parser {
+    struct exp_table *t;
+    char *in, *end;
+    unsigned line;
+    char **field; /* fields of all records so far, header included */
+    size_t n_fields;
+    struct exp_why *why;
+};
+
+static int fail(const struct parser *p, unsigned line, const char *what, const char *value)
+{
+    return exp_fail(p->why, -EINVAL, "%s:%u: %s, '%.60s'", p->t->path, line, what, value);
+}
+
+static bool at_line_end(const struct parser *p)
+{
+    return p->in == p->end || *p->in == '\n' || (*p->in == '\r' && (p->in + 1 == p->end || p->in[1] == '\n'));
+}
+
+static void skip_blanks(struct parser *p)
+{
+    while (p->in < p->end && (*p->in == ' ' || *p->in == '\t'))
+        p->in++;
+}
+
+static void next_line(struct parser *p)
+{
+    while (p->in < p->end && *p->in != '\n')
+        p->in++;
+    if (p->in < p->end)
+        p->in++;
+    p->line++;
+}
+
+/* Skips comments and empty lines. Returns whether a record follows. */
+static bool find_record(struct parser *p)
+{
+    while (p->in < p->end) {
+        char *start = p->in;
+
+        skip_blanks(p);
+        if (!at_line_end(p) && *p->in != '#') {
+            p->in = start;
+            return true;
+        }
+        next_line(p);
+    }
+    return false;
+}
+
+/* Unquotes the field at p->in, which stands on its opening quote. *text_end: where the unquoted text ends. */
+static int read_quoted(struct parser *p, char **text_end)
+{
+    unsigned opened = p->line;
+    char *out = ++p->in, *start = out;
+
+    for (; p->in < p->end; p->in++) {
+        if (*p->in == '"') {
+            if (p->in + 1 == p->end || p->in[1] != '"')
+                break;
+            p->in++;
+        }
+        p->line += *p->in == '\n';
+        *out++ = *p->in;
+    }
+    *text_end = out;
+    if (p->in == p->end) {
+        *out = '\0';
+        return fail(p, opened, "a quote is not closed", start);
+    }
+    p->in++;
+    skip_blanks(p);
+    if (!at_line_end(p) && *p->in != ',') {
+        char text[2] = { *p->in, '\0' };
+
+        return fail(p, p->line, "text after a closing quote", text);
+    }
+    return 0;
+}
+
+static int read_unquoted(struct parser *p, char **text_end)
+{
+    char *start = p->in;
+
+    for (; !at_line_end(p) && *p->in != ','; p->in++) {
+        if (*p->in == '"' || *p->in == '\r') {
+            *p->in = '\0';
+            return fail(p, p->line, "a quote or carriage return inside an unquoted field, after", start);
+        }
+    }
+    *text_end = p->in;
+    while (*text_end > start && ((*text_end)[-1] == ' ' || (*text_end)[-1] == '\t'))
+        --*text_end;
+    return 0;
+}
+
+/* Reads one record's fields and the end of its line. */
+static int read_record(struct parser *p)
+{
+    for (;;) {
+        char *start, *text_end = NULL;
+        bool is_last;
+        int err;
+
+        skip_blanks(p);
+        start = p->in;
+        if (p->in < p->end && *p->in == '"') {
+            err = read_quoted(p, &text_end);
+            start++;
+        } else {
+            err = read_unquoted(p, &text_end);
+        }
+        if (err)
+            return err;
+        *(char **)exp_append(&p->field, &p->n_fields, sizeof *p->field) = start;
+        is_last = at_line_end(p);
+        if (is_last)
+            next_line(p); /* before the terminator goes in: it may overwrite the line break */
+        else
+            p->in++;
+        *text_end = '\0';
+        if (is_last)
+            return 0;
+    }
+}
+
+static int check_header(const struct parser *p, unsigned line)
+{
+    for (size_t i = 0; i < p->n_fields; i++) {
+        if (!*p->field[i])
+            return exp_fail(p->why, -EINVAL, "%s:%u: column %zu has no name, ''", p->t->path, line, i + 1);
+        for (size_t j = 0; j < i; j++) {
+            if (!strcmp(p->field[i], p->field[j]))
+                return fail(p, line, "column named twice", p->field[i]);
+        }
+    }
+    return 0;
+}
+
+static int read_header(struct parser *p)
+{
+    unsigned line;
+    int err;
+
+    if (!find_record(p))
+        return exp_fail(p->why, -EINVAL, "%s:%u: no header line, the file has no content", p->t->path, p->line);
+    line = p->line;
+    err = read_record(p);
+    if (!err)
+        err = check_header(p, line);
+    if (err)
+        return err;
+    p->t->column = p->field;
+    p->t->n_columns = p->n_fields;
+    p->t->header_line = line;
+    p->field = NULL;
+    p->n_fields = 0;
+    return 0;
+}
+
+static int check_row(const struct parser *p, unsigned line, size_t n)
+{
+    const struct exp_table *t = p->t;
+
+    if (n < t->n_columns)
+        return exp_fail(p->why, -EINVAL, "%s:%u: %s, missing (the row has %zu fields, the header %zu)", t->path, line,
+                        t->column[n], n, t->n_columns);
+    if (n > t->n_columns)
+        return exp_fail(p->why, -EINVAL, "%s:%u: a field too many, '%.60s' (the row has %zu, the header %zu)", t->path,
+                        line, p->field[p->n_fields - n + t->n_columns], n, t->n_columns);
+    return 0;
+}
+
+static int read_rows(struct parser *p)
+{
+    while (find_record(p)) {
+        unsigned line = p->line;
+        size_t before = p->n_fields;
+        int err = read_record(p);
+
+        if (!err)
+            err = check_row(p, line, p->n_fields - before);
+        if (err)
+            return err;
+        *(unsigned *)exp_append(&p->t->line, &p->t->n_rows, sizeof line) = line;
+    }
+    return 0;
+}
+
+static int check_nul(const struct parser *p)
+{
+    unsigned line = 1;
+    const char *nul = memchr(p->in, '\0', (size_t)(p->end - p->in));
+
+    if (!nul)
+        return 0;
+    for (const char *c = p->in; c < nul; c++)
+        line += *c == '\n';
+    return exp_fail(p->why, -EINVAL, "%s:%u: a NUL byte, this is no text file", p->t->path, line);
+}
+
+/* Takes over t->path and t->text, which holds text_bytes and a terminating NUL. */
+static int parse(struct exp_table *t, size_t text_bytes, struct exp_why *why)
+{
+    struct parser p = { .t = t, .in = t->text, .end = t->text + text_bytes, .line = 1, .why = why };
+    int err = check_nul(&p);
+
+    if (text_bytes >= 3 && !memcmp(t->text, "\xef\xbb\xbf", 3))
+        p.in += 3;
+    if (!err)
+        err = read_header(&p);
+    if (!err)
+        err = read_rows(&p);
+    if (err)
+        free(p.field);
+    else
+        t->field = p.field;
+    return err;
+}
+
+int exp_table_read(struct exp_table *t, const char *path, struct exp_why *why)
+{
+    size_t bytes;
+    int err;
+
+    *t = (struct exp_table){ .path = exp_copy_text(path) };
+    err = exp_text_read(&t->text, &bytes, path, why);
+    if (!err)
+        err = parse(t, bytes, why);
+    if (err)
+        exp_table_release(t);
+    return err;
+}
+
+int exp_table_parse(struct exp_table *t, const char *path, const char *text, size_t text_bytes, struct exp_why *why)
+{
+    int err;
+
+    *t = (struct exp_table){ .path = exp_copy_text(path), .text = exp_new(text_bytes + 1, 1) };
+    memcpy(t->text, text, text_bytes);
+    err = parse(t, text_bytes, why);
+    if (err)
+        exp_table_release(t);
+    return err;
+}
+
+void exp_table_release(struct exp_table *t)
+{
+    free(t->path);
+    free(t->text);
+    free(t->column);
+    free(t->field);
+    free(t->line);
+    *t = (struct exp_table){ 0 };
+}
+
+int exp_table_column(const struct exp_table *t, const char *name, size_t *column, struct exp_why *why)
+{
+    for (size_t i = 0; i < t->n_columns; i++) {
+        if (!strcmp(t->column[i], name)) {
+            *column = i;
+            return 0;
+        }
+    }
+    return exp_fail(why, -ENOENT, "%s:%u: column missing, '%s'", t->path, t->header_line, name);
+}
+
+const char *exp_table_string(const struct exp_table *t, size_t row, size_t column)
+{
+    return t->field[row * t->n_columns + column];
+}
+
+static int bad_field(const struct exp_table *t, size_t row, size_t column, int err, const char *what,
+                     struct exp_why *why)
+{
+    return exp_fail(why, err, "%s:%u: %s, '%.60s' %s", t->path, t->line[row], t->column[column],
+                    exp_table_string(t, row, column), what);
+}
+
+int exp_table_u64(const struct exp_table *t, size_t row, size_t column, uint64_t *value, struct exp_why *why)
+{
+    const char *text = exp_table_string(t, row, column);
+    unsigned long long number;
+
+    if (!*text || text[strspn(text, "0123456789")])
+        return bad_field(t, row, column, -EINVAL, *text ? "is not a whole number >= 0" : "is empty", why);
+    errno = 0;
+    number = strtoull(text, NULL, 10);
+    if (errno)
+        return bad_field(t, row, column, -ERANGE, "is too large", why);
+    *value = number;
+    return 0;
+}
+
+int exp_table_double(const struct exp_table *t, size_t row, size_t column, double *value, struct exp_why *why)
+{
+    const char *text = exp_table_string(t, row, column);
+    char *end;
+    double number;
+
+    /* strtod alone would take leading blanks, hexadecimal, infinities and NaN. */
+    if (!*text || text[strspn(text, "+-.0123456789eE")])
+        return bad_field(t, row, column, -EINVAL, *text ? "is not a number" : "is empty", why);
+    number = strtod(text, &end);
+    if (end == text || *end)
+        return bad_field(t, row, column, -EINVAL, "is not a number", why);
+    if (!isfinite(number))
+        return bad_field(t, row, column, -ERANGE, "is too large", why);
+    *value = number;
+    return 0;
+}

@@ -1,0 +1,136 @@
+/*
+ * CSV files as results: comment lines that say what the file is, then named columns, then rows.
+ *
+ *     # experiment: vgg16 on clx4208          exp_csv_header(), any number, before the first row
+ *     # column time_ns [ns]: median ...       one per column, from the table of columns
+ *     model,layer,time_ns
+ *     vgg16,conv1_1,123456                    exp_csv_string(), exp_csv_string(), exp_csv_u64(), exp_csv_end_row()
+ *
+ * Each cell is written by name, in the order of the columns; the first slip (wrong order, unknown name, a row too
+ * short, a NaN) or failed write sticks, makes everything after it do nothing, and is what exp_csv_close() reports. The
+ * file is written in place: write it inside an exp_outdir, so that no half-written file is ever taken for a result.
+ */
+#ifndef EXPERIMENTS_BASE_CSV_H
+#define EXPERIMENTS_BASE_CSV_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "experiments/base/error.h"
+#include "experiments/base/outdir.h"
+
+struct exp_csv_column {
+    const char *name;
+    const char *unit;        /* "ns", "lines", "%"; "" if it has none */
+    const char *description; /* one line */
+    const char *source;      /* where the numbers come from; "" if that goes without saying */
+};
+
+/* Names a file of a result directory and its columns: it is written and documented from this one record. */
+struct exp_csv_file {
+    const char *name;
+    const struct exp_csv_column *column; /* the first */
+    size_t n_columns;
+    size_t stride_bytes; /* from one column to the next: they may be parts of something larger */
+};
+
+/* The record of a file whose columns are an array. */
+#define EXP_CSV_FILE(name, columns)                                                                                    \
+    {                                                                                                                  \
+        name, columns, sizeof(columns) / sizeof(columns)[0], sizeof(columns)[0]                                        \
+    }
+
+struct exp_csv;
+
+/*
+ * Creates a file of such columns. path is copied; the columns are not and must outlive the writer. Returns 0, -errno of
+ * opening, or -EINVAL for no columns; why gets one line. On failure *csv is NULL.
+ */
+int exp_csv_open(struct exp_csv **csv, const char *path, const struct exp_csv_file *file, struct exp_why *why);
+
+/*
+ * Opens a file of a result directory, with a first header line "what", unless that is NULL. Never returns NULL: why it
+ * cannot be opened is what exp_csv_close() returns.
+ */
+struct exp_csv *exp_csv_begin(const struct exp_outdir *dir, const struct exp_csv_file *file, const char *what);
+
+/* Does the same, but returns at once why it cannot be opened; *csv is NULL then. */
+int exp_csv_create(struct exp_csv **csv, const struct exp_outdir *dir, const struct exp_csv_file *file,
+                   const char *what, struct exp_why *why);
+
+/* Writes one "# key: value" line. Line breaks in the value become blanks. */
+void exp_csv_header(struct exp_csv *csv, const char *key, const char *value, ...) __attribute__((format(printf, 3, 4)));
+
+void exp_csv_string(struct exp_csv *csv, const char *column, const char *value);
+void exp_csv_u64(struct exp_csv *csv, const char *column, uint64_t value);
+void exp_csv_double(struct exp_csv *csv, const char *column, double value); /* finite; reads back as the same double */
+void exp_csv_empty(struct exp_csv *csv, const char *column);                /* a cell that does not apply */
+/*
+ * Writes that a number could not be had: "not available: <reason>". Commas become semicolons, double quotes single ones
+ * and line breaks blanks, so that the cell needs no quotes and every comma of its line ends a field.
+ */
+char exp_csv_plain(char c); /* what becomes of a character */
+void exp_csv_missing(struct exp_csv *csv, const char *column, const char *reason);
+
+void exp_csv_end_row(struct exp_csv *csv);
+
+/* Returns the first error so far (0 or -errno), so that a long run stops early on a full disk. */
+int exp_csv_error(const struct exp_csv *csv);
+
+/*
+ * Writes what is buffered through to the disk, closes and frees. Returns 0; -ENOSPC, -EIO, ... of the first failed
+ * write; -EINVAL for the first slip of the caller. why gets one line. csv may be NULL.
+ */
+int exp_csv_close(struct exp_csv *csv, struct exp_why *why);
+
+/* Prints a Markdown section that says what the columns of a file mean. */
+void exp_csv_document(const struct exp_csv_file *file, FILE *out);
+
+/*
+ * Tables in CSV files: a header of named columns, then rows of as many fields.
+ *
+ * The dialect is RFC 4180 with these additions: lines whose first non-blank is `#` are comments, empty lines are
+ * skipped, lines end in LF or CRLF, a UTF-8 byte order mark is skipped, blanks around an unquoted field are dropped. A
+ * quoted field may contain commas, doubled quotes and line breaks. Refused: a column without a name or named twice, a
+ * row with more or fewer fields than the header, text after a closing quote, a quote inside an unquoted field, a quote
+ * left open, NUL bytes.
+ *
+ * Every error is one line "path:line: what, value". Rows and columns are numbered from 0, lines from 1.
+ */
+
+struct exp_table {
+    char *path; /* as given, for messages */
+    char *text; /* the file; fields point into it */
+    size_t n_columns, n_rows;
+    char **column;  /* [n_columns] names */
+    char **field;   /* [n_rows][n_columns], never NULL */
+    unsigned *line; /* [n_rows] where each row starts */
+    unsigned header_line;
+};
+
+/*
+ * Reads a file of at most 64 MiB. Returns 0; -errno of opening or reading; -EFBIG; -EINVAL if it is malformed or has no
+ * header. On failure *t is empty and why holds the line.
+ */
+int exp_table_read(struct exp_table *t, const char *path, struct exp_why *why);
+
+/* Does the same from memory; text is copied, path only serves the messages. */
+int exp_table_parse(struct exp_table *t, const char *path, const char *text, size_t text_bytes, struct exp_why *why);
+
+void exp_table_release(struct exp_table *t); /* an empty or half-built table is fine */
+
+/* Finds a column by name. Returns 0, or -ENOENT with a line that names the file and the column. */
+int exp_table_column(const struct exp_table *t, const char *name, size_t *column, struct exp_why *why);
+
+/* Returns one field as text, owned by t. */
+const char *exp_table_string(const struct exp_table *t, size_t row, size_t column);
+
+/*
+ * Reads one field as a whole number >= 0 in decimal, or as a finite real number. Returns 0; -EINVAL if it is empty or
+ * not such a number; -ERANGE if it does not fit. *value is set only on success.
+ */
+int exp_table_u64(const struct exp_table *t, size_t row, size_t column, uint64_t *value, struct exp_why *why);
+int exp_table_double(const struct exp_table *t, size_t row, size_t column, double *value, struct exp_why *why);
+
+#endif

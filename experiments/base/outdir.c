@@ -1,0 +1,642 @@
+#include "experiments/base/outdir.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "experiments/base/error.h"
+
+static const char lock_name[] = ".lock";
+
+/* ---- directory trees ---- */
+
+typedef int (*visit_fn)(int dir_fd, const char *name, bool is_dir);
+
+static bool is_dot(const char *name)
+{
+    return !strcmp(name, ".") || !strcmp(name, "..");
+}
+
+/* Visits everything below the directory `name`, children first, and then the directory itself. Links are not followed.
+ */
+static int visit_tree(int parent_fd, const char *name, visit_fn visit)
+{
+    int fd = openat(parent_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+    struct dirent *entry;
+    int err = 0;
+
+    if (!dir) {
+        err = -errno;
+        if (fd >= 0)
+            close(fd);
+        return err == -ENOTDIR || err == -ELOOP ? visit(parent_fd, name, false) : err;
+    }
+    while (!err && (errno = 0, entry = readdir(dir))) {
+        struct stat s;
+
+        if (is_dot(entry->d_name))
+            continue;
+        if (fstatat(fd, entry->d_name, &s, AT_SYMLINK_NOFOLLOW))
+            err = -errno;
+        else
+            err = S_ISDIR(s.st_mode) ? visit_tree(fd, entry->d_name, visit) : visit(fd, entry->d_name, false);
+    }
+    if (!err)
+        err = -errno;
+    closedir(dir);
+    return err ? err : visit(parent_fd, name, true);
+}
+
+static int remove_entry(int dir_fd, const char *name, bool is_dir)
+{
+    return unlinkat(dir_fd, name, is_dir ? AT_REMOVEDIR : 0) && errno != ENOENT ? -errno : 0;
+}
+
+/* Brings one file or directory to the disk: delayed writes report a full disk or a broken one only now. */
+static int sync_entry(int dir_fd, const char *name, bool is_dir)
+{
+    int fd = openat(dir_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | (is_dir ? O_DIRECTORY : 0));
+    int err = 0;
+
+    if (fd < 0)
+        return errno == ELOOP || errno == ENXIO ? 0 : -errno; /* links and sockets hold no data */
+    if (fsync(fd) && errno != EINVAL && errno != ENOTSUP)
+        err = -errno;
+    close(fd);
+    return err;
+}
+
+static int remove_tree(int parent_fd, const char *name)
+{
+    return visit_tree(parent_fd, name, remove_entry);
+}
+
+static bool exists(int dir_fd, const char *name)
+{
+    struct stat s;
+
+    return !fstatat(dir_fd, name, &s, AT_SYMLINK_NOFOLLOW);
+}
+
+/* ---- the path and its parent ---- */
+
+/* Splits path into parent and name; trailing slashes do not count. */
+static int split_path(struct exp_outdir *d, const char *path, struct exp_why *why)
+{
+    size_t length = strlen(path), start;
+
+    while (length > 1 && path[length - 1] == '/')
+        length--;
+    for (start = length; start > 0 && path[start - 1] != '/'; start--)
+        ;
+    d->name = exp_format("%.*s", (int)(length - start), path + start);
+    while (start > 1 && path[start - 1] == '/')
+        start--;
+    d->parent = exp_format("%.*s", start ? (int)start : 1, start ? path : ".");
+    if (!*d->name || is_dot(d->name))
+        return exp_fail(why, -EINVAL, "not the name of a result directory: '%s'", path);
+    return 0;
+}
+
+static bool is_directory(const char *path)
+{
+    struct stat s;
+
+    return !stat(path, &s) && S_ISDIR(s.st_mode);
+}
+
+static int make_directory(const char *path)
+{
+    if (!mkdir(path, 0777))
+        return 0;
+    if (errno != EEXIST)
+        return -errno;
+    return is_directory(path) ? 0 : -ENOTDIR; /* somebody else may have been faster */
+}
+
+/* Creates the parent and its parents; existing_length tells what was there before. */
+static int make_parents(struct exp_outdir *d)
+{
+    char *p = d->parent;
+    size_t length = strlen(p);
+    bool has_made = false;
+    int err = 0;
+
+    d->existing_length = 0;
+    for (size_t i = 1; i <= length && !err; i++) {
+        if (p[i] != '/' && p[i] != '\0')
+            continue;
+        p[i] = '\0';
+        if (!is_directory(p)) {
+            err = make_directory(p);
+            has_made = true;
+        } else if (!has_made) {
+            d->existing_length = i;
+        }
+        if (i < length)
+            p[i] = '/';
+    }
+    return err;
+}
+
+/* Removes the parents that make_parents created, as far as nobody else has put anything there. */
+static void remove_made_parents(const struct exp_outdir *d)
+{
+    char *p = strdup(d->parent);
+
+    while (p && strlen(p) > d->existing_length) {
+        char *slash = strrchr(p, '/');
+
+        if (rmdir(p) && errno != ENOENT && errno != ENAMETOOLONG) /* these two were not made */
+            break;
+        if (!slash)
+            break;
+        *slash = '\0';
+    }
+    free(p);
+}
+
+/* ---- what other processes left behind ---- */
+
+static int set_lock(int fd)
+{
+    struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+
+    return fcntl(fd, F_SETLK, &lock);
+}
+
+/*
+ * Tells whether the process that made a hidden directory is gone. Neither sign alone is enough. After a restart (of a
+ * container, say) the number may belong to somebody else. And there may be a moment before the lock is taken.
+ */
+static bool is_abandoned(int parent_fd, const char *hidden, long pid)
+{
+    char path[sizeof((struct dirent *)0)->d_name + sizeof lock_name + 1];
+    int fd;
+    bool is_locked, is_alive;
+
+    snprintf(path, sizeof path, "%s/%s", hidden, lock_name);
+    fd = openat(parent_fd, path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    is_locked = fd >= 0 && set_lock(fd);
+    is_alive = pid != (long)getpid() && (!kill((pid_t)pid, 0) || errno != ESRCH);
+
+    if (fd >= 0)
+        close(fd);
+    return !is_locked && !is_alive;
+}
+
+/* Returns the process number at the end of ".<name><infix><pid>"; 0 if entry is something else. */
+static long hidden_pid(const char *entry, const char *name, const char *infix)
+{
+    size_t name_length = strlen(name), infix_length = strlen(infix);
+    const char *digits;
+
+    if (entry[0] != '.' || strncmp(entry + 1, name, name_length) != 0 ||
+        strncmp(entry + 1 + name_length, infix, infix_length) != 0)
+        return 0;
+    digits = entry + 1 + name_length + infix_length;
+    if (!*digits || digits[strspn(digits, "0123456789")] || strlen(digits) > 9)
+        return 0;
+    return strtol(digits, NULL, 10);
+}
+
+static void clear_leftover(const struct exp_outdir *d, const char *entry)
+{
+    long pid = hidden_pid(entry, d->name, ".partial.");
+
+    if (pid > 0 && is_abandoned(d->parent_fd, entry, pid)) {
+        remove_tree(d->parent_fd, entry);
+        return;
+    }
+    pid = hidden_pid(entry, d->name, ".old.");
+    if (pid <= 0 || !is_abandoned(d->parent_fd, entry, pid))
+        return;
+    if (exists(d->parent_fd, d->name) || renameat(d->parent_fd, entry, d->parent_fd, d->name))
+        remove_tree(d->parent_fd, entry);
+}
+
+/* Leftovers that cannot be removed are harmless: their names are never used again while they exist. */
+static void clear_leftovers(const struct exp_outdir *d)
+{
+    int fd = openat(d->parent_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+    struct dirent *entry;
+
+    if (!dir) {
+        if (fd >= 0)
+            close(fd);
+        return;
+    }
+    while ((entry = readdir(dir)))
+        clear_leftover(d, entry->d_name);
+    closedir(dir);
+}
+
+/* ---- opening ---- */
+
+static bool is_empty(int parent_fd, const char *name)
+{
+    int fd = openat(parent_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+    struct dirent *entry;
+    bool empty = true;
+
+    if (!dir) {
+        if (fd >= 0)
+            close(fd);
+        return false;
+    }
+    while (empty && (entry = readdir(dir)))
+        empty = is_dot(entry->d_name);
+    closedir(dir);
+    return empty;
+}
+
+static bool has_marker(const struct exp_outdir *d, const char *directory)
+{
+    char *path = exp_format("%s/%s", directory, d->marker);
+    struct stat s;
+    const bool holds = !fstatat(d->parent_fd, path, &s, 0) && S_ISREG(s.st_mode);
+
+    free(path);
+    return holds;
+}
+
+static int check_old(const struct exp_outdir *d, struct exp_why *why)
+{
+    if (!exists(d->parent_fd, d->name) || is_empty(d->parent_fd, d->name) || has_marker(d, d->name))
+        return 0;
+    return exp_fail(why, -EEXIST, "'%s/%s' exists and is no earlier result (it has no %s): not replaced", d->parent,
+                    d->name, d->marker);
+}
+
+static int make_partial(struct exp_outdir *d)
+{
+    char *lock = exp_format(".%s.partial.%ld/%s", d->name, (long)getpid(), lock_name);
+
+    d->partial = exp_format(".%s.partial.%ld", d->name, (long)getpid());
+    d->path = exp_format("%s/%s", d->parent, d->partial);
+    if (mkdirat(d->parent_fd, d->partial, 0777)) {
+        int err = -errno;
+
+        free(lock);
+        free(d->partial);
+        d->partial = NULL; /* not ours: leave it alone when giving up */
+        return err;
+    }
+    d->lock_fd = openat(d->parent_fd, lock, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    free(lock);
+    if (d->lock_fd < 0)
+        return -errno;
+    /* File systems without locks: the process number alone tells then. */
+    return set_lock(d->lock_fd) && errno != ENOLCK && errno != EINVAL && errno != ENOTSUP ? -errno : 0;
+}
+
+static int open_parent(struct exp_outdir *d)
+{
+    int err = make_parents(d);
+
+    if (err)
+        return err;
+    d->parent_fd = open(d->parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return d->parent_fd < 0 ? -errno : 0;
+}
+
+/* Removes what was written, and parents that were made for it. */
+static int remove_written(void *outdir)
+{
+    const struct exp_outdir *d = outdir;
+
+    if (d->parent_fd >= 0 && d->partial)
+        remove_tree(d->parent_fd, d->partial);
+    if (d->parent)
+        remove_made_parents(d);
+    return 0;
+}
+
+/* Removes the directory though another thread may still be writing: what that adds meanwhile takes another try. */
+static void undo(void *outdir)
+{
+    const struct exp_outdir *d = outdir;
+
+    for (int i = 0; i < 10 && exists(d->parent_fd, d->partial); i++)
+        remove_written(outdir);
+}
+
+struct opening {
+    struct exp_outdir *d;
+    const char *path;
+    struct exp_why *why;
+};
+
+static int begin(void *arg)
+{
+    const struct opening *o = arg;
+    int err = open_parent(o->d);
+
+    if (!err) {
+        clear_leftovers(o->d);
+        err = check_old(o->d, o->why);
+        if (err)
+            return err;
+        err = make_partial(o->d);
+    }
+    return err ? exp_fail(o->why, err, "cannot write results to '%s': %s", o->path, strerror(-err)) : 0;
+}
+
+int exp_outdir_open(struct exp_outdir *d, const char *path, const char *marker, struct exp_why *why)
+{
+    struct opening o = { d, path, why };
+    int err;
+
+    *d = (struct exp_outdir){ .parent_fd = -1,
+                              .lock_fd = -1,
+                              .marker = exp_copy_text(marker),
+                              .existing_length = SIZE_MAX,
+                              .guard = { .undo = undo, .ctx = d } };
+    err = split_path(d, path, why);
+    if (!err)
+        err = exp_guard_begin(&d->guard, begin, &o);
+    if (err)
+        exp_outdir_abort(d);
+    return err;
+}
+
+char *exp_outdir_file(const struct exp_outdir *d, const char *file)
+{
+    return exp_format("%s/%s", d->path, file);
+}
+
+int exp_outdir_write(const struct exp_outdir *d, const char *file, int (*print)(const void *ctx, FILE *out),
+                     const void *ctx, struct exp_why *why)
+{
+    char *path = exp_outdir_file(d, file);
+    FILE *out = fopen(path, "w");
+    int err = out ? print(ctx, out) : -errno;
+
+    if (out && ferror(out) && !err)
+        err = -EIO;
+    if (out && fclose(out) && (!err || err == -EIO))
+        err = -errno;
+    if (err)
+        exp_fail(why, err, "cannot write '%s': %s", path, strerror(-err));
+    free(path);
+    return err;
+}
+
+/* ---- closing ---- */
+
+static void release(struct exp_outdir *d)
+{
+    if (d->lock_fd >= 0)
+        close(d->lock_fd);
+    if (d->parent_fd >= 0)
+        close(d->parent_fd);
+    free(d->parent);
+    free(d->name);
+    free(d->partial);
+    free(d->path);
+    free(d->marker);
+    *d = (struct exp_outdir){ .parent_fd = -1, .lock_fd = -1 };
+}
+
+static int remove_lock(const struct exp_outdir *d)
+{
+    char *lock = exp_format("%s/%s", d->partial, lock_name);
+    int err = remove_entry(d->parent_fd, lock, false);
+
+    free(lock);
+    return err;
+}
+
+struct swap {
+    const struct exp_outdir *d;
+    const char *old;
+};
+
+/* Renames the old directory away, if there is one, and the new one in; puts the old one back if that fails. */
+static int swap(void *arg)
+{
+    const struct exp_outdir *d = ((const struct swap *)arg)->d;
+    const char *old = ((const struct swap *)arg)->old;
+    bool had_old = !renameat(d->parent_fd, d->name, d->parent_fd, old);
+    int err;
+
+    if (!had_old && errno != ENOENT)
+        return -errno;
+    if (!renameat(d->parent_fd, d->partial, d->parent_fd, d->name)) {
+        if (had_old)
+            remove_tree(d->parent_fd, old); /* the next open removes what this cannot */
+        return 0;
+    }
+    err = -errno;
+    if (had_old)
+        renameat(d->parent_fd, old, d->parent_fd, d->name);
+    return err;
+}
+
+static int put_in_place(struct exp_outdir *d)
+{
+    char *old = exp_format(".%s.old.%ld", d->name, (long)getpid());
+    int err = remove_lock(d);
+
+    if (!err)
+        err = visit_tree(d->parent_fd, d->partial, sync_entry);
+    if (!err)
+        err = exp_guard_end(&d->guard, swap, &(struct swap){ d, old });
+    if (!err)
+        err = sync_entry(d->parent_fd, ".", true);
+    free(old);
+    return err;
+}
+
+int exp_outdir_commit(struct exp_outdir *d, struct exp_why *why)
+{
+    int err;
+
+    if (!has_marker(d, d->partial))
+        return exp_fail(why, -EINVAL, "the results in '%s' are incomplete: no %s", d->path, d->marker);
+    err = check_old(d, why); /* it may have appeared in the meantime */
+    if (err)
+        return err;
+    err = put_in_place(d);
+    if (err)
+        return exp_fail(why, err, "cannot put the results in '%s/%s': %s", d->parent, d->name, strerror(-err));
+    release(d);
+    return 0;
+}
+
+void exp_outdir_abort(struct exp_outdir *d)
+{
+    exp_guard_end(&d->guard, remove_written, d);
+    release(d);
+}
+
+/* ---- files ---- */
+
+static void remove_file(void *path)
+{
+    unlink(path);
+}
+
+/* Begins the file at *arg, a path. */
+static int create(void *arg)
+{
+    FILE *out = fopen(arg, "w");
+
+    return !out || fclose(out) ? -errno : 0;
+}
+
+struct renaming {
+    const char *from, *to;
+};
+
+static int rename_whole(void *arg)
+{
+    const struct renaming *r = arg;
+
+    return rename(r->from, r->to) ? -errno : 0;
+}
+
+/* Brings what was written to the disk, where it is a file: only now a full disk is noticed. */
+static int end(FILE *out)
+{
+    int err = 0;
+
+    errno = 0;
+    if (fflush(out) || ferror(out) || (fsync(fileno(out)) && errno != EINVAL && errno != ENOTSUP))
+        err = errno ? -errno : -EIO;
+    if (fclose(out) && !err)
+        err = -errno;
+    return err;
+}
+
+/* Says why there is no file, unless its print has said so. */
+static int fail(const char *path, int err, struct exp_why *why)
+{
+    return *why->text ? err : exp_fail(why, err, "cannot write '%s': %s", path, strerror(-err));
+}
+
+static int fill(const char *path, int (*print)(void *ctx, FILE *out), void *ctx)
+{
+    FILE *out = fopen(path, "w");
+    int err = out ? print(ctx, out) : -errno;
+    int failed = out ? end(out) : 0;
+
+    return err ? err : failed;
+}
+
+static int write_partial(char *partial, const char *path, int (*print)(void *ctx, FILE *out), void *ctx,
+                         struct exp_why *why)
+{
+    struct exp_guard guard = { .undo = remove_file, .ctx = partial };
+    struct renaming renaming = { partial, path };
+    int err = exp_guard_begin(&guard, create, partial);
+
+    if (err)
+        return fail(path, err, why);
+    err = fill(partial, print, ctx);
+    if (!err)
+        err = exp_guard_end(&guard, rename_whole, &renaming);
+    if (!err)
+        return 0;
+    exp_guard_end(&guard, NULL, NULL);
+    unlink(partial);
+    return fail(path, err, why);
+}
+
+/* Tells whether there is something at a path that no file can take the place of: a device, a pipe. */
+static bool is_no_file(const char *path)
+{
+    struct stat s;
+
+    return !stat(path, &s) && !S_ISREG(s.st_mode);
+}
+
+int exp_file_write(const char *path, int (*print)(void *ctx, FILE *out), void *ctx, struct exp_why *why)
+{
+    char *partial;
+    int err;
+
+    *why->text = '\0';
+    if (!*path)
+        return print(ctx, stdout);
+    if (is_no_file(path)) {
+        err = fill(path, print, ctx);
+        return err ? fail(path, err, why) : 0;
+    }
+    partial = exp_format("%s.partial.%ld", path, (long)getpid());
+    err = write_partial(partial, path, print, ctx, why);
+    free(partial);
+    return err;
+}
+
+/* ---- folders ---- */
+
+struct search {
+    struct exp_folders *f;
+    bool (*is_wanted)(const char *file);
+    struct exp_why *why;
+};
+
+/* Hidden folders are results that are not complete yet. Links are not followed: they could lead round in circles. */
+static bool is_folder(const char *path)
+{
+    struct stat st;
+
+    return !lstat(path, &st) && S_ISDIR(st.st_mode);
+}
+
+static int is_visible(const struct dirent *entry)
+{
+    return *entry->d_name != '.';
+}
+
+/* Files come before folders, so that a folder stands before those below it. */
+static int find_below(const struct search *s, const char *folder)
+{
+    struct dirent **entry;
+    int n = scandir(folder, &entry, is_visible, alphasort), err = 0;
+    bool is_wanted = false;
+
+    if (n < 0)
+        return exp_fail(s->why, -errno, "cannot read the folder '%s': %s", folder, strerror(errno));
+    for (int i = 0; i < n; i++)
+        is_wanted |= s->is_wanted(entry[i]->d_name);
+    if (is_wanted)
+        *(char **)exp_append(&s->f->path, &s->f->n, sizeof *s->f->path) = exp_copy_text(folder);
+    for (int i = 0; i < n; i++) {
+        char *path = exp_format("%s/%s", folder, entry[i]->d_name);
+
+        if (!err && is_folder(path))
+            err = find_below(s, path);
+        free(path);
+        free(entry[i]);
+    }
+    free(entry);
+    return err;
+}
+
+int exp_folders_find(struct exp_folders *f, const char *root, bool (*is_wanted)(const char *file), struct exp_why *why)
+{
+    const struct search s = { f, is_wanted, why };
+
+    return find_below(&s, root);
+}
+
+void exp_folders_release(struct exp_folders *f)
+{
+    for (size_t i = 0; i < f->n; i++)
+        free(f->path[i]);
+    free(f->path);
+    *f = (struct exp_folders){ 0 };
+}

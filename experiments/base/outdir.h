@@ -1,0 +1,92 @@
+/*
+ * A result directory that appears complete or not at all.
+ *
+ * Everything is written into a hidden sibling, `.<name>.partial.<pid>`. Committing renames the old directory away,
+ * renames the new one in and removes the old one; aborting removes the hidden one. Whatever a killed process left
+ * behind is cleared or put right by the next exp_outdir_open of the same name: partial directories of dead processes
+ * are removed, an old directory that was renamed away without a successor is renamed back.
+ *
+ * An existing directory is only ever replaced if it is empty or holds the marker, a file that every result has: a slip
+ * such as OUT=$HOME must not cost anybody their files.
+ *
+ * A program that is ended while a directory is open (program.h) leaves what exp_outdir_abort leaves; it is not
+ * ended between the two renamings.
+ *
+ * Not for two threads at once, nor for the same path twice in one process at a time.
+ */
+#ifndef EXPERIMENTS_BASE_OUTDIR_H
+#define EXPERIMENTS_BASE_OUTDIR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "experiments/base/error.h"
+#include "experiments/base/program.h"
+
+struct exp_outdir {
+    int parent_fd; /* -1 when released */
+    int lock_fd;   /* the partial directory's lock: held as long as the process lives */
+    char *parent;  /* path of the parent directory */
+    char *name;    /* last component of the final path */
+    char *partial; /* name of the hidden sibling */
+    char *path;    /* parent/partial: where to write */
+    char *marker;
+    size_t existing_length; /* how much of `parent` existed before */
+    struct exp_guard guard; /* an open directory must stay where it is in memory */
+};
+
+/*
+ * Prepares to write the directory `path`; missing parents are created. marker is the name of a file that the finished
+ * directory will hold. Returns 0, or -errno with one line in why: -EINVAL for a path without a name ("/", "..");
+ * -EEXIST if path exists and may not be replaced; -EACCES, -EROFS, -ENOSPC, ... if the parent cannot be written.
+ */
+int exp_outdir_open(struct exp_outdir *d, const char *path, const char *marker, struct exp_why *why);
+
+/* Returns the path of a file inside the directory while it is being written, from malloc. */
+char *exp_outdir_file(const struct exp_outdir *d, const char *file);
+
+/*
+ * Writes one file through print(ctx, out), which returns 0 or -errno and need not look after write errors. Returns
+ * that, or -errno of writing, with one line in why.
+ */
+int exp_outdir_write(const struct exp_outdir *d, const char *file, int (*print)(const void *ctx, FILE *out),
+                     const void *ctx, struct exp_why *why);
+
+/*
+ * Puts the directory in its final place and releases d. Returns 0, or -errno with one line in why: -EINVAL if the
+ * marker is missing, -EIO, -ENOSPC, ... if the files cannot be brought to the disk or renamed. On failure d stays open,
+ * and the old directory, if there was one, is in place.
+ */
+int exp_outdir_commit(struct exp_outdir *d, struct exp_why *why);
+
+/* Removes what was written, and parents that were made for it, and releases d. A released d is fine. */
+void exp_outdir_abort(struct exp_outdir *d);
+
+/* Files that appear whole or not at all; or standard output, or what is no file, such as a pipe. */
+
+/*
+ * Has print(ctx, out) write the file; "": standard output. print returns 0 or -errno, may write one line into the same
+ * why, which is emptied before, and need not look after write errors. Returns what print returned, or -errno of
+ * writing, with one line in why; the file is then as it was.
+ */
+int exp_file_write(const char *path, int (*print)(void *ctx, FILE *out), void *ctx, struct exp_why *why);
+
+/* Finds the folders below one that hold something: results, for instance. */
+
+/* Paths in the order of their names. Starts as { 0 }. */
+struct exp_folders {
+    char **path;
+    size_t n;
+};
+
+/*
+ * Finds the folders that hold a file which is_wanted names: `root`, and those below it. Hidden ones are left out, as
+ * they are results that are not complete yet, and links are not followed. Returns 0; -errno of reading a folder, with
+ * one line in why.
+ */
+int exp_folders_find(struct exp_folders *f, const char *root, bool (*is_wanted)(const char *file), struct exp_why *why);
+
+void exp_folders_release(struct exp_folders *f);
+
+#endif

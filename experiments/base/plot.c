@@ -1,0 +1,734 @@
+#include "experiments/base/plot.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <glob.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "experiments/base/error.h"
+#include "experiments/base/outdir.h"
+#include "experiments/base/program.h"
+#include "experiments/base/csv.h"
+#include "experiments/base/text.h"
+
+/* ---- what a script draws ---- */
+
+#define BLANKS " \t\n"
+
+/* ---- copies ---- */
+
+static void put_plain(FILE *out, const char *text, bool is_last)
+{
+    for (; *text; text++)
+        fputc(iscntrl((unsigned char)*text) ? ' ' : *text == '"' ? '\'' : *text, out);
+    fputc(is_last ? '\n' : '\t', out);
+}
+
+static int write_plain(const struct exp_table *t, const char *path)
+{
+    FILE *out = fopen(path, "w");
+    bool failed;
+
+    if (!out)
+        return -errno;
+    errno = 0;
+    for (size_t c = 0; c < t->n_columns; c++)
+        put_plain(out, t->column[c], c + 1 == t->n_columns);
+    for (size_t i = 0; i < t->n_rows * t->n_columns; i++)
+        put_plain(out, t->field[i], (i + 1) % t->n_columns == 0);
+    failed = ferror(out) != 0;
+    if (fclose(out) || failed)
+        return errno ? -errno : -EIO;
+    return 0;
+}
+
+/* Names a table's variable: layers_csv for "layers.csv". */
+static void name_variable(char *name, size_t bytes, const char *table)
+{
+    snprintf(name, bytes, "%s", table);
+    for (; *name; name++) {
+        if (!isalnum((unsigned char)*name))
+            *name = '_';
+    }
+}
+
+static bool is_known(const struct exp_plot_data *d, const char *table)
+{
+    char name[sizeof d->name[0]];
+
+    name_variable(name, sizeof name, table);
+    for (size_t i = 0; i < d->n_tables; i++) {
+        if (!strcmp(d->name[i], name))
+            return true;
+    }
+    return false;
+}
+
+/* Adds a table; t is NULL where there is none. A table without rows has nothing that gnuplot could read. */
+static int add_table(struct exp_plot_data *d, const char *table, const struct exp_table *t, const char *out_dir,
+                     struct exp_why *why)
+{
+    size_t i = d->n_tables;
+    bool is_empty = !t || !t->n_rows;
+    int err;
+
+    if (is_known(d, table))
+        return 0;
+    if (i == EXP_PLOT_MAX_TABLES)
+        return exp_fail(why, -EINVAL, "a figure reads at most %d tables", EXP_PLOT_MAX_TABLES);
+    d->path[i] = is_empty ? exp_format("%s", "") : exp_format("%s/.%s.plain.%ld", out_dir, table, (long)getpid());
+    name_variable(d->name[i], sizeof d->name[i], table);
+    d->variable[i] = (struct exp_plot_variable){ d->name[i], d->path[i] };
+    d->n_tables++;
+    err = is_empty ? 0 : write_plain(t, d->path[i]);
+    return err ? exp_fail(why, err, "cannot write to '%s': %s", out_dir, strerror(-err)) : 0;
+}
+
+void exp_plot_data_close(struct exp_plot_data *d)
+{
+    for (size_t i = 0; i < d->n_tables; i++) {
+        if (*d->path[i])
+            unlink(d->path[i]);
+        free(d->path[i]);
+    }
+    d->n_tables = 0;
+}
+
+/* ---- is there anything? ---- */
+
+/* Tells whether a text that consists of words has this one. */
+static bool has_word(const char *text, const char *word)
+{
+    size_t length = strlen(word), n;
+
+    for (; *(text += strspn(text, BLANKS)); text += n) {
+        n = strcspn(text, BLANKS);
+        if (n == length && !strncmp(text, word, n))
+            return true;
+    }
+    return false;
+}
+
+/* Tells whether a word of a list is the text, or names a variable that has it. */
+static bool stands_for(const struct exp_plot_script *s, const char *word, const char *text)
+{
+    if (*word != '$')
+        return !strcmp(word, text);
+    for (size_t i = 0; i < s->n_variables; i++) {
+        if (!strcmp(s->variable[i].name, word + 1) && has_word(s->variable[i].value, text))
+            return true;
+    }
+    return false;
+}
+
+/* Tells whether the text is one of the words of a list that ends with NULL; an empty list has them all. */
+static bool is_among(const struct exp_plot_script *s, char *const *word, const char *text)
+{
+    if (!*word)
+        return true;
+    for (; *word; word++) {
+        if (stands_for(s, *word, text))
+            return true;
+    }
+    return false;
+}
+
+struct demand {
+    const char *table;
+    char *column[32]; /* both lists end with NULL */
+    const char *key;  /* NULL: all rows */
+    char *value[16];
+};
+
+/* Says why no row will do: what its cells say, if they say something. */
+static int explain(const struct demand *d, size_t n_rows, const char *said, struct exp_why *why)
+{
+    static const char missing[] = "not available: ";
+
+    if (!n_rows)
+        return exp_fail(why, -ENODATA, "%s has no rows for it", d->table);
+    if (!strncmp(said, missing, sizeof missing - 1))
+        return exp_fail(why, -ENODATA, "%s", said + sizeof missing - 1);
+    return exp_fail(why, -ENODATA, "%s has no number in %s%s", d->table, d->column[0] + (*d->column[0] == '$'),
+                    d->column[1] ? " and the like" : "");
+}
+
+static bool is_number(const struct exp_table *t, size_t row, size_t column)
+{
+    struct exp_why ignored;
+    double value;
+
+    return !exp_table_double(t, row, column, &value, &ignored);
+}
+
+/* Checks that some row has a number. A column that the table lacks holds none. */
+static int check_demand(const struct demand *d, const struct exp_plot_script *s, const struct exp_table *t,
+                        struct exp_why *why)
+{
+    const char *said = "";
+    size_t key = 0, n_rows = 0;
+
+    if (d->key && exp_table_column(t, d->key, &key, why))
+        return -ENODATA;
+    for (size_t row = 0; row < t->n_rows; row++) {
+        if (d->key && !is_among(s, d->value, exp_table_string(t, row, key)))
+            continue;
+        n_rows++;
+        for (size_t column = 0; column < t->n_columns; column++) {
+            if (!is_among(s, d->column, t->column[column]))
+                continue;
+            if (is_number(t, row, column))
+                return 0;
+            said = *said ? said : exp_table_string(t, row, column);
+        }
+    }
+    return explain(d, n_rows, said, why);
+}
+
+/* ---- a script's head ---- */
+
+/* Splits the words up to `end`, or all, into a list that ends with NULL. Returns false if they do not fit. */
+static bool take_words(char **rest, const char *end, char **word, size_t room)
+{
+    char *w;
+    size_t n = 0;
+
+    while ((w = strtok_r(NULL, BLANKS, rest)) && (!end || strcmp(w, end))) {
+        if (n + 1 == room)
+            return false;
+        word[n++] = w;
+    }
+    word[n] = NULL;
+    return true;
+}
+
+/* Takes "layers.csv: columns [of key: values]" apart. The text is cut into pieces. */
+static bool parse_demand(struct demand *d, char *text)
+{
+    char *rest, *key;
+
+    *d = (struct demand){ .table = strtok_r(text, ":" BLANKS, &rest) };
+    if (!d->table || !take_words(&rest, "of", d->column, sizeof d->column / sizeof d->column[0]) || !d->column[0])
+        return false;
+    key = strtok_r(NULL, ":" BLANKS, &rest);
+    d->key = key;
+    return !key || (take_words(&rest, NULL, d->value, sizeof d->value / sizeof d->value[0]) && d->value[0]);
+}
+
+struct head {
+    struct exp_plot_data *d;
+    const struct exp_plot_script *script;
+    const char *data_dir, *out_dir;
+    bool lacks_data; /* the reason is in why; a hint may follow */
+};
+
+static int use_table(struct head *h, const char *table, const struct demand *demand, struct exp_why *why)
+{
+    char *path = exp_format("%s/%s", h->data_dir, table);
+    struct exp_table t = { 0 };
+    int err = exp_table_read(&t, path, why);
+    bool is_there = !err;
+
+    if (err == -ENOENT) {
+        err = demand ? exp_fail(why, -ENODATA, "there is no %s", table) : 0;
+        why->text[0] = demand ? why->text[0] : '\0';
+    } else if (!err && demand) {
+        err = check_demand(demand, h->script, &t, why);
+    }
+    if (!err)
+        err = add_table(h->d, table, is_there ? &t : NULL, h->out_dir, why);
+    exp_table_release(&t);
+    free(path);
+    return err;
+}
+
+static int use_draws(struct head *h, char *text, struct exp_why *why)
+{
+    struct demand demand;
+    int err;
+
+    if (!parse_demand(&demand, text))
+        return exp_fail(why, -EINVAL, "%s: a '# draws' line that names no columns", h->script->path);
+    err = use_table(h, demand.table, &demand, why);
+    h->lacks_data = err == -ENODATA;
+    return h->lacks_data ? 0 : err;
+}
+
+static int use_reads(struct head *h, char *text, struct exp_why *why)
+{
+    char *rest;
+
+    for (char *table = strtok_r(text, BLANKS, &rest); table; table = strtok_r(NULL, BLANKS, &rest)) {
+        int err = use_table(h, table, NULL, why);
+
+        if (err)
+            return err;
+    }
+    return 0;
+}
+
+static void use_hint(char *text, struct exp_why *why)
+{
+    text[strcspn(text, "\n")] = '\0';
+    exp_say_more(why->text, sizeof why->text, " (%s)", text);
+}
+
+/* Returns 1 where the head ends. */
+static int use_line(struct head *h, char *line, struct exp_why *why)
+{
+    static const char draws[] = "# draws ", reads[] = "# reads ", hint[] = "# hint ";
+
+    if (h->lacks_data) {
+        if (!strncmp(line, hint, sizeof hint - 1))
+            use_hint(line + sizeof hint - 1, why);
+        return -ENODATA;
+    }
+    if (!strncmp(line, draws, sizeof draws - 1))
+        return use_draws(h, line + sizeof draws - 1, why);
+    if (!strncmp(line, reads, sizeof reads - 1))
+        return use_reads(h, line + sizeof reads - 1, why);
+    return *line != '#';
+}
+
+int exp_plot_data_open(struct exp_plot_data *d, const struct exp_plot_script *script, const char *data_dir,
+                       const char *out_dir, struct exp_why *why)
+{
+    struct head h = { .d = d, .script = script, .data_dir = data_dir, .out_dir = out_dir };
+    FILE *in = fopen(script->path, "r");
+    char line[1024];
+    int err = 0;
+
+    *d = (struct exp_plot_data){ 0 };
+    if (!in)
+        return exp_fail(why, -errno, "cannot open '%s': %s", script->path, strerror(errno));
+    while (!err && fgets(line, sizeof line, in))
+        err = use_line(&h, line, why);
+    fclose(in);
+    return err > 0 ? 0 : !err && h.lacks_data ? -ENODATA : err;
+}
+
+enum { NOTHING_TO_DRAW = 77 };
+
+struct file_kind {
+    const char *format, *suffix;
+    const char *last; /* bytes that every complete file ends with */
+    size_t last_bytes;
+};
+
+static const struct file_kind file_kinds[] = {
+    { "png", ".png", "IEND\xae\x42\x60\x82", 8 },
+    { "svg", ".svg", "</svg>", 6 },
+};
+
+static const struct file_kind *find_kind(const char *path)
+{
+    size_t length = strlen(path);
+
+    for (size_t i = 0; i < sizeof file_kinds / sizeof file_kinds[0]; i++) {
+        size_t suffix = strlen(file_kinds[i].suffix);
+
+        if (length > suffix && !strcmp(path + length - suffix, file_kinds[i].suffix))
+            return &file_kinds[i];
+    }
+    return NULL;
+}
+
+/*
+ * Appends name="value"; in gnuplot's double quotes, with an octal code for whatever means something there or in a
+ * shell, and for digits behind such a code, which gnuplot would take for a part of it. (Single quotes will not do:
+ * gnuplot takes two of them at the beginning of a string for an empty one.)
+ */
+static void put_variable(FILE *out, const char *name, const char *value)
+{
+    bool after_code = false;
+
+    fprintf(out, "%s=\"", name);
+    for (; *value; value++) {
+        unsigned char c = (unsigned char)*value;
+
+        after_code = strchr("\"'\\`@$", c) || (after_code && isdigit(c));
+        if (after_code)
+            fprintf(out, "\\%03o", c);
+        else
+            fputc(iscntrl(c) ? ' ' : c, out);
+    }
+    fputs("\";", out);
+}
+
+/* Returns the commands that define all variables, from malloc. */
+static char *make_definitions(const char *format, const char *output, const struct exp_plot_variable *variable,
+                              size_t n)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *out = exp_memory_open(&text, &bytes);
+
+    put_variable(out, "format", format);
+    put_variable(out, "output", output);
+    for (size_t i = 0; i < n; i++)
+        put_variable(out, variable[i].name, variable[i].value);
+    fclose(out);
+    return text;
+}
+
+static bool is_complete(const char *path, const struct file_kind *kind)
+{
+    char tail[16];
+    FILE *in = fopen(path, "rb");
+    size_t n = 0;
+
+    if (!in)
+        return false;
+    if (!fseek(in, -(long)sizeof tail, SEEK_END))
+        n = fread(tail, 1, sizeof tail, in);
+    fclose(in);
+    for (size_t i = 0; i + kind->last_bytes <= n; i++) {
+        if (!memcmp(tail + i, kind->last, kind->last_bytes))
+            return true;
+    }
+    return false;
+}
+
+static int judge(const char *script, const char *partial, const struct file_kind *kind, int status, const char *last,
+                 struct exp_why *why)
+{
+    if (WIFSIGNALED(status))
+        return exp_fail(why, -EINTR, "gnuplot was ended by signal %d", WTERMSIG(status));
+    if (WEXITSTATUS(status) == NOTHING_TO_DRAW)
+        return exp_fail(why, -ENODATA, "%s", *last ? last : "nothing to draw");
+    if (WEXITSTATUS(status))
+        return exp_fail(why, -EIO, "gnuplot failed: %s", *last ? last : script);
+    if (!is_complete(partial, kind))
+        return exp_fail(why, -EIO, "gnuplot wrote no complete %s file%s%s", kind->format, *last ? ": " : "", last);
+    return 0;
+}
+
+static int draw(const char *script, const char *output, const char *partial, const struct file_kind *kind,
+                const char *definitions, unsigned limit_s, struct exp_why *why)
+{
+    const char *const argv[] = { "gnuplot", "--default-settings", "-e", definitions, script, NULL };
+    char last[512];
+    int status = 0;
+    int err = exp_process_run(argv, limit_s, exp_interrupted, &status, last, sizeof last);
+
+    if (err == -ENOENT)
+        return exp_fail(why, err, "gnuplot is not installed (package gnuplot-nox)");
+    if (err == -EINTR)
+        return exp_fail(why, err, "interrupted while drawing");
+    if (err == -ETIMEDOUT)
+        return exp_fail(why, err, "gnuplot was not done after %u s and was killed", limit_s);
+    if (err)
+        return exp_fail(why, err, "cannot run gnuplot: %s", strerror(-err));
+    err = judge(script, partial, kind, status, last, why);
+    if (!err && rename(partial, output))
+        err = exp_fail(why, -errno, "cannot create '%s': %s", output, strerror(errno));
+    return err;
+}
+
+int exp_plot_draw(const char *script, const char *output, const struct exp_plot_variable *variable, size_t n_variables,
+                  unsigned limit_s, struct exp_why *why)
+{
+    const struct file_kind *kind = find_kind(output);
+    char *partial, *definitions;
+    int err;
+
+    if (!kind)
+        return exp_fail(why, -EINVAL, "neither a .png nor a .svg file: '%s'", output);
+    partial = exp_format("%s.partial", output);
+    definitions = make_definitions(kind->format, partial, variable, n_variables);
+    err = draw(script, output, partial, kind, definitions, limit_s, why);
+    if (err)
+        unlink(partial);
+    free(definitions);
+    free(partial);
+    return err;
+}
+
+/* ---- figures of a result folder ---- */
+
+char *exp_plot_script_path(const char *scripts_dir, const char *figure)
+{
+    char *path = exp_format("%s/%s.gp", scripts_dir, figure);
+    char *beside = exp_format("%s/../*/%s.gp", scripts_dir, figure);
+    glob_t found;
+
+    if (access(path, F_OK) && !glob(beside, 0, NULL, &found)) {
+        free(path);
+        path = exp_format("%s", found.gl_pathv[0]);
+        globfree(&found);
+    }
+    free(beside);
+    return path;
+}
+
+enum { N_FORMATS = sizeof file_kinds / sizeof file_kinds[0] };
+
+struct drawing {
+    const struct exp_plot_figures *f;
+    const char *figure;
+    char *script;
+    struct exp_plot_variable *variable; /* f's, and the script's tables */
+    size_t n_variables;
+    exp_plot_report_fn report;
+    void *ctx;
+};
+
+static void tell(const struct drawing *d, const char *suffix, int err, const char *why)
+{
+    char *file = exp_format("%s/%s%s", d->f->out_dir, d->figure, suffix);
+
+    if (d->report)
+        d->report(d->ctx, file, err, why);
+    free(file);
+}
+
+/* Tells whether an error would happen to the next figure, too. */
+static bool ends_drawing(int err)
+{
+    return err == -ENOENT || err == -EINTR || err == -ETIMEDOUT || exp_interrupted();
+}
+
+static int draw_formats(const struct drawing *d, struct exp_why *why)
+{
+    int first = 0;
+
+    for (size_t i = 0; i < N_FORMATS; i++) {
+        struct exp_why line = { "" };
+        char *output = exp_format("%s/%s%s", d->f->out_dir, d->figure, file_kinds[i].suffix);
+        int err = exp_plot_draw(d->script, output, d->variable, d->n_variables, EXP_PLOT_LIMIT_S, &line);
+
+        free(output);
+        if (err == -ENODATA)
+            return exp_fail(why, err, "%s", line.text); /* the other format would say the same */
+        tell(d, file_kinds[i].suffix, err, line.text);
+        if (err && !first)
+            first = exp_fail(why, err, "%s", line.text);
+        if (ends_drawing(err))
+            break;
+    }
+    return first;
+}
+
+static int draw_with_data(struct drawing *d, const struct exp_plot_data *data, struct exp_why *why)
+{
+    size_t n = d->f->n_variables;
+    int err;
+
+    d->n_variables = n + data->n_tables;
+    d->variable = exp_new(d->n_variables, sizeof *d->variable);
+    if (n)
+        memcpy(d->variable, d->f->variable, n * sizeof *d->variable);
+    memcpy(d->variable + n, data->variable, data->n_tables * sizeof *d->variable);
+    err = draw_formats(d, why);
+    free(d->variable);
+    return err;
+}
+
+static int draw_figure(struct drawing *d, struct exp_why *why)
+{
+    const struct exp_plot_script script = { d->script, d->f->variable, d->f->n_variables };
+    struct exp_plot_data data;
+    int err = exp_plot_data_open(&data, &script, d->f->data_dir, d->f->out_dir, why);
+    bool has_data = !err;
+
+    if (has_data)
+        err = draw_with_data(d, &data, why);
+    exp_plot_data_close(&data);
+    if (err == -ENODATA || !has_data)
+        tell(d, "", err, why->text);
+    return err == -ENODATA ? 0 : err;
+}
+
+static int draw_all(const struct exp_plot_figures *f, exp_plot_report_fn report, void *ctx, struct exp_why *why)
+{
+    int first = 0;
+
+    for (size_t i = 0; i < f->n_figures; i++) {
+        struct drawing d = { .f = f, .figure = f->figure[i], .report = report, .ctx = ctx };
+        struct exp_why line = { "" };
+        int err;
+
+        d.script = exp_plot_script_path(f->scripts_dir, d.figure);
+        err = draw_figure(&d, &line);
+        free(d.script);
+        if (err && !first)
+            first = exp_fail(why, err, "%s: %s", d.figure, line.text);
+        if (ends_drawing(err))
+            break;
+    }
+    return first;
+}
+
+/* Returns a path that gnuplot takes for nothing else: it would run what follows '|' or '<'. From malloc. */
+static char *plain_path(const char *path)
+{
+    return exp_format("%s%s", *path == '/' || *path == '.' ? "" : "./", path);
+}
+
+int exp_plot_figures(const struct exp_plot_figures *f, exp_plot_report_fn report, void *ctx, struct exp_why *why)
+{
+    struct exp_plot_figures plain = *f;
+    char *data_dir = plain_path(f->data_dir), *out_dir = plain_path(f->out_dir);
+    int err;
+
+    plain.data_dir = data_dir;
+    plain.out_dir = out_dir;
+    err = draw_all(&plain, report, ctx, why);
+    free(out_dir);
+    free(data_dir);
+    return err;
+}
+
+/* ---- drawn again from a folder ---- */
+
+enum { MOST_BYTES = 1 << 20 };
+
+static const char figure_key[] = "figure", separator[] = ": ";
+
+/* ---- writing ---- */
+
+static void put_line(FILE *out, const char *name, const char *value)
+{
+    fprintf(out, "%s%s", name, separator);
+    for (; *value; value++)
+        fputc(iscntrl((unsigned char)*value) ? ' ' : *value, out);
+    fputc('\n', out);
+}
+
+static int put_all(void *figures, FILE *out)
+{
+    const struct exp_plot_figures *f = figures;
+
+    fputs("# The figures of this folder, and what their scripts are told. 'make redraw' draws them again from the "
+          "tables\n"
+          "# beside this file; titles and colours may be edited here.\n",
+          out);
+    for (size_t i = 0; i < f->n_figures; i++)
+        put_line(out, figure_key, f->figure[i]);
+    for (size_t i = 0; i < f->n_variables; i++) {
+        if (strcmp(f->variable[i].name, EXP_PLOT_SCRIPTS_VARIABLE) != 0)
+            put_line(out, f->variable[i].name, f->variable[i].value);
+    }
+    return 0;
+}
+
+int exp_plot_recipe_write(const struct exp_plot_figures *f, struct exp_why *why)
+{
+    char *path = exp_format("%s/" EXP_PLOT_RECIPE_FILE, f->out_dir);
+    const int err = exp_file_write(path, put_all, (void *)(uintptr_t)f, why);
+
+    free(path);
+    return err;
+}
+
+/* ---- reading ---- */
+
+static int read_text(char **text, const char *path, struct exp_why *why)
+{
+    struct exp_why line;
+    size_t bytes;
+    const int err = exp_text_read(text, &bytes, path, &line);
+
+    if (err)
+        return exp_fail(why, err, "no figures to draw again: %s", line.text);
+    if (bytes > MOST_BYTES)
+        return exp_fail(why, -EFBIG, "%s: larger than %d bytes", path, MOST_BYTES);
+    return strlen(*text) < bytes ? exp_fail(why, -EINVAL, "%s: not a text file", path) : 0;
+}
+
+/* Tells whether a text can name a variable or a script: letters, digits and underscores, no digit first. */
+static bool is_name(const char *text)
+{
+    if (!isalpha((unsigned char)*text))
+        return false;
+    while (isalnum((unsigned char)*text) || *text == '_')
+        text++;
+    return !*text;
+}
+
+static void add_variable(struct exp_plot_recipe *r, const char *name, const char *value)
+{
+    struct exp_plot_variable *v = exp_append(&r->variable, &r->figures.n_variables, sizeof *v);
+
+    *v = (struct exp_plot_variable){ name, value };
+}
+
+/* Takes over a line, which is cut in two. Returns false if it is malformed. */
+static bool take_line(struct exp_plot_recipe *r, char *line)
+{
+    char *value = strstr(line, separator);
+
+    if (*line == '#' || !*line)
+        return true;
+    if (!value)
+        return false;
+    *value = '\0';
+    value += strlen(separator);
+    if (!is_name(line) || !strcmp(line, EXP_PLOT_SCRIPTS_VARIABLE))
+        return false;
+    if (strcmp(line, figure_key) != 0)
+        add_variable(r, line, value);
+    else if (is_name(value))
+        *(const char **)exp_append(&r->figure, &r->figures.n_figures, sizeof value) = value;
+    else
+        return false;
+    return true;
+}
+
+static int take_lines(struct exp_plot_recipe *r, const char *path, struct exp_why *why)
+{
+    unsigned number = 1;
+
+    for (char *line = r->text, *next; line; line = next, number++) {
+        char *end = strchr(line, '\n');
+
+        next = end ? end + 1 : NULL;
+        if (end)
+            *end = '\0';
+        if (!take_line(r, line))
+            return exp_fail(why, -EINVAL, "%s:%u: neither 'figure: name' nor 'variable: text': '%s'", path, number,
+                            line);
+    }
+    return 0;
+}
+
+int exp_plot_recipe_read(struct exp_plot_recipe *r, const char *folder, const char *scripts_dir, struct exp_why *why)
+{
+    char *path = exp_format("%s/" EXP_PLOT_RECIPE_FILE, folder);
+    int err;
+
+    *r = (struct exp_plot_recipe){ 0 };
+    r->figures.scripts_dir = scripts_dir;
+    r->figures.data_dir = r->figures.out_dir = folder;
+    add_variable(r, EXP_PLOT_SCRIPTS_VARIABLE, scripts_dir);
+    err = read_text(&r->text, path, why);
+    if (!err)
+        err = take_lines(r, path, why);
+    r->figures.figure = r->figure;
+    r->figures.variable = r->variable;
+    if (err)
+        exp_plot_recipe_release(r);
+    free(path);
+    return err;
+}
+
+void exp_plot_recipe_release(struct exp_plot_recipe *r)
+{
+    free(r->text);
+    free(r->figure);
+    free(r->variable);
+    *r = (struct exp_plot_recipe){ 0 };
+}
+
+int exp_plot_recipe_draw(const struct exp_plot_figures *f, exp_plot_report_fn report, void *ctx, struct exp_why *why)
+{
+    int err = exp_plot_recipe_write(f, why);
+
+    return err ? err : exp_plot_figures(f, report, ctx, why);
+}

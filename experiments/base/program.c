@@ -1,0 +1,524 @@
+#include "experiments/base/program.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "experiments/base/error.h"
+
+/* ---- what must not stay behind ---- */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static _Thread_local bool has_lock;
+static struct exp_guard *youngest;
+
+static void take_lock(void)
+{
+    pthread_mutex_lock(&lock);
+    has_lock = true;
+}
+
+static void drop_lock(void)
+{
+    has_lock = false;
+    pthread_mutex_unlock(&lock);
+}
+
+int exp_guard_begin(struct exp_guard *g, int (*begin)(void *arg), void *arg)
+{
+    int err;
+
+    take_lock();
+    err = begin ? begin(arg) : 0;
+    if (!err) {
+        g->next = youngest;
+        youngest = g;
+    }
+    drop_lock();
+    return err;
+}
+
+static void take_off(const struct exp_guard *g)
+{
+    for (struct exp_guard **at = &youngest; *at; at = &(*at)->next) {
+        if (*at == g) {
+            *at = g->next;
+            return;
+        }
+    }
+}
+
+int exp_guard_end(struct exp_guard *g, int (*end)(void *arg), void *arg)
+{
+    int err;
+
+    take_lock();
+    err = end ? end(arg) : 0;
+    if (!err)
+        take_off(g);
+    drop_lock();
+    return err;
+}
+
+/* Undoes everything, the youngest first. Afterwards, who begins or ends a guard waits for ever: the program ends. */
+static void undo_all(void)
+{
+    if (!has_lock)
+        take_lock();
+    for (struct exp_guard *g = youngest; g; g = g->next)
+        g->undo(g->ctx);
+}
+
+/* ---- signals ---- */
+
+/* A program that polls its flag gets this long to come to its end. */
+static const struct timespec grace = { .tv_nsec = 500 * 1000000 };
+
+static atomic_int received;
+static sigset_t watched;
+
+static const char *name = "bench";
+
+void exp_program_named(const char *program)
+{
+    name = program;
+}
+
+/* Says why the program ends, on a line of its own: a terminal may show half a line of progress. */
+static void say_end(const char *why)
+{
+    fprintf(stderr, "%s%s: %s\n", isatty(STDERR_FILENO) ? "\n" : "", name, why);
+}
+
+/* Ends the process by a signal. */
+static void die_by(int number)
+{
+    struct sigaction usual = { .sa_handler = SIG_DFL };
+    sigset_t only;
+
+    sigemptyset(&usual.sa_mask);
+    sigaction(number, &usual, NULL);
+    sigemptyset(&only);
+    sigaddset(&only, number);
+    pthread_sigmask(SIG_UNBLOCK, &only, NULL);
+    raise(number);
+}
+
+static void *watch(void *nothing)
+{
+    int number;
+
+    sigwait(&watched, &number);
+    atomic_store(&received, number);
+    sigtimedwait(&watched, NULL, &grace);
+    pthread_sigmask(SIG_UNBLOCK, &watched, NULL); /* a file system that hangs must not keep the third one waiting */
+    undo_all();
+    say_end("interrupted");
+    die_by(number);
+    return nothing;
+}
+
+static int choose_signals(void)
+{
+    static const int numbers[] = { SIGINT, SIGTERM, SIGHUP };
+
+    sigemptyset(&watched);
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        struct sigaction now;
+
+        if (sigaction(numbers[i], NULL, &now))
+            return -errno;
+        if (now.sa_handler != SIG_IGN)
+            sigaddset(&watched, numbers[i]);
+    }
+    return 0;
+}
+
+static int ignore(int number)
+{
+    struct sigaction ignored = { .sa_handler = SIG_IGN };
+
+    sigemptyset(&ignored.sa_mask);
+    return sigaction(number, &ignored, NULL) ? -errno : 0;
+}
+
+int exp_signal_install(const char *program)
+{
+    pthread_t watcher;
+    int err = choose_signals();
+
+    exp_program_named(program);
+    if (!err)
+        err = ignore(SIGXFSZ);
+    if (!err)
+        err = ignore(SIGPIPE);
+    if (!err)
+        err = -pthread_sigmask(SIG_BLOCK, &watched, NULL);
+    if (!err)
+        err = pthread_create(&watcher, NULL, watch, NULL) ? -ENOMEM : 0;
+    return err ? err : -pthread_detach(watcher);
+}
+
+bool exp_interrupted(void)
+{
+    return atomic_load(&received) != 0;
+}
+
+void exp_signal_end(void)
+{
+    if (exp_interrupted())
+        die_by(atomic_load(&received));
+}
+
+/* ---- the end of a program ---- */
+
+void exp_program_out_of_memory(void)
+{
+    static _Thread_local bool is_ending;
+
+    if (!is_ending) { /* for clearing away there may be none, either */
+        is_ending = true;
+        undo_all();
+        fflush(stdout);
+        say_end("out of memory");
+        exp_signal_end();
+    }
+    _exit(EXP_EXIT_BAD_INPUT);
+}
+
+void exp_program_report_figure(void *figures, const char *file, int err, const char *why)
+{
+    const struct exp_program_figures *f = figures;
+    const char *slash = strrchr(file, '/');
+
+    file = slash ? slash + 1 : file;
+    if (!err) {
+        printf("  %s/%s\n", f->dir, file);
+        return;
+    }
+    printf("  %-36s not drawn: %s\n", file, why);
+    if (err != -ENODATA)
+        fprintf(stderr, "%s: %s is not drawn: %s\n", f->program, file, why);
+}
+
+int exp_program_drawn(int drawn, struct exp_why *why)
+{
+    return drawn ? exp_fail(why, drawn, "the tables are complete, not all figures and pages are") : 0;
+}
+
+/*
+ * Finds out whether all of standard output arrived. Lines go out one by one, and a line that could not be written is
+ * lost with its reason. One more byte is tried to learn that reason.
+ */
+static int finish_output(void)
+{
+    bool has_lost = ferror(stdout);
+
+    errno = 0;
+    if (fflush(stdout) || (has_lost && putchar('\n') == EOF))
+        return errno ? -errno : -EIO;
+    return has_lost ? -EIO : 0;
+}
+
+int exp_program_end(const char *program, int err, struct exp_why *why)
+{
+    int lost = finish_output();
+
+    if (!err && lost && lost != -EPIPE)
+        err = exp_fail(why, lost, "cannot write to standard output: %s", strerror(-lost));
+    if (err)
+        fprintf(stderr, "%s: %s\n", program, *why->text ? why->text : strerror(-err));
+    exp_signal_end();
+    if (!err && lost)
+        die_by(SIGPIPE); /* the reader has seen enough: nothing to complain of */
+    return err ? EXP_EXIT_BAD_INPUT : EXIT_SUCCESS;
+}
+
+/* ---- other programs ---- */
+
+extern char **environ;
+
+enum { POLL_MS = 100, REAP_MS = 2 };
+
+static int make_pipe(int fd[2])
+{
+    if (pipe(fd))
+        return -errno;
+    fcntl(fd[0], F_SETFD, FD_CLOEXEC);
+    fcntl(fd[1], F_SETFD, FD_CLOEXEC);
+    return 0;
+}
+
+/* Gives the program the signals that this one keeps for its watcher, or ignores, and a process group of its own. */
+static int set_attributes(posix_spawnattr_t *attributes)
+{
+    sigset_t none, usual;
+    int err;
+
+    sigemptyset(&none);
+    sigemptyset(&usual);
+    sigaddset(&usual, SIGPIPE);
+    err = posix_spawnattr_setsigmask(attributes, &none);
+    if (!err)
+        err = posix_spawnattr_setsigdefault(attributes, &usual);
+    if (!err)
+        err = posix_spawnattr_setpgroup(attributes, 0);
+    return err ? err
+               : posix_spawnattr_setflags(attributes,
+                                          POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
+}
+
+/* Sends what a program writes to out_fd, or to nowhere if that is negative, and what it says to err_fd. */
+static int redirect(posix_spawn_file_actions_t *actions, int out_fd, int err_fd)
+{
+    int err = posix_spawn_file_actions_addopen(actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+
+    if (!err)
+        err = out_fd < 0 ? posix_spawn_file_actions_addopen(actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0)
+                         : posix_spawn_file_actions_adddup2(actions, out_fd, STDOUT_FILENO);
+    return err ? err : posix_spawn_file_actions_adddup2(actions, err_fd, STDERR_FILENO);
+}
+
+/* A program that runs: its group is killed when this one is ended. */
+struct child {
+    const char *const *argv;
+    int out_fd, err_fd;
+    pid_t pid;
+    int status;
+    struct exp_guard guard;
+};
+
+static int spawn(void *arg)
+{
+    struct child *c = arg;
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    int err = posix_spawn_file_actions_init(&actions);
+
+    if (err)
+        return -err;
+    err = posix_spawnattr_init(&attributes);
+    if (!err) {
+        err = set_attributes(&attributes);
+        if (!err)
+            err = redirect(&actions, c->out_fd, c->err_fd);
+        if (!err)
+            err =
+                posix_spawnp(&c->pid, c->argv[0], &actions, &attributes, (char *const *)(const void *)c->argv, environ);
+        posix_spawnattr_destroy(&attributes);
+    }
+    posix_spawn_file_actions_destroy(&actions);
+    return -err;
+}
+
+static void kill_child(void *ctx)
+{
+    kill(-((const struct child *)ctx)->pid, SIGKILL);
+}
+
+/* Takes the exit status of a child that has ended; -EAGAIN if it has not. */
+static int reap(void *arg)
+{
+    struct child *c = arg;
+    pid_t pid = waitpid(c->pid, &c->status, WNOHANG);
+
+    return pid == c->pid ? 0 : pid ? -errno : -EAGAIN;
+}
+
+/* A stream of bytes, read line by line. Blanks and what gnuplot points with say nothing. */
+struct lines {
+    int fd; /* negative: closed */
+    void (*take)(void *ctx, const char *line);
+    void *ctx;
+    char current[512];
+    size_t length;
+};
+
+static void end_line(struct lines *l)
+{
+    while (l->length && isspace((unsigned char)l->current[l->length - 1]))
+        l->length--;
+    l->current[l->length] = '\0';
+    l->length = 0;
+    if (l->current[strspn(l->current, " \t^")])
+        l->take(l->ctx, l->current + strspn(l->current, " \t"));
+}
+
+static void add_text(struct lines *l, const char *text, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (text[i] == '\n')
+            end_line(l);
+        else if (l->length + 1 < sizeof l->current)
+            l->current[l->length++] = text[i];
+    }
+}
+
+/* Reads what is there. At the end, the stream is closed. */
+static void read_some(struct lines *l)
+{
+    char text[512];
+    ssize_t n = read(l->fd, text, sizeof text);
+
+    if (n > 0) {
+        add_text(l, text, (size_t)n);
+        return;
+    }
+    end_line(l);
+    l->fd = -1;
+}
+
+/* Keeps the last line. */
+struct last_line {
+    char *text;
+    size_t bytes;
+};
+
+static void keep_last(void *ctx, const char *line)
+{
+    const struct last_line *l = ctx;
+
+    exp_say(l->text, l->bytes, "%s", line);
+}
+
+static void keep_first(void *ctx, const char *line)
+{
+    struct exp_process_output *o = ctx;
+
+    if (!o->n_lines++)
+        exp_say(o->first, sizeof o->first, "%s", line);
+}
+
+static uint64_t now_ms(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+/* A child is waited for as long as it has time and nobody wants the program to end. */
+struct patience {
+    uint64_t end_ms;
+    bool (*interrupted)(void);
+};
+
+static int lose_patience(const struct patience *p)
+{
+    if (p->interrupted && p->interrupted())
+        return -EINTR;
+    return now_ms() >= p->end_ms ? -ETIMEDOUT : 0;
+}
+
+enum { OUTPUT, ERRORS, N_STREAMS };
+
+/* Reads until the program has closed its ends, or patience is lost, which is returned. */
+static int listen(struct lines stream[N_STREAMS], const struct patience *patience)
+{
+    int err = 0;
+
+    while ((stream[OUTPUT].fd >= 0 || stream[ERRORS].fd >= 0) && !(err = lose_patience(patience))) {
+        struct pollfd p[N_STREAMS];
+
+        for (int i = 0; i < N_STREAMS; i++)
+            p[i] = (struct pollfd){ .fd = stream[i].fd, .events = POLLIN }; /* a negative one is left out */
+        if (poll(p, N_STREAMS, POLL_MS) <= 0)
+            continue;
+        for (int i = 0; i < N_STREAMS; i++) {
+            if (p[i].revents)
+                read_some(&stream[i]);
+        }
+    }
+    for (int i = 0; i < N_STREAMS; i++)
+        end_line(&stream[i]);
+    return err;
+}
+
+/* Waits for the child's end, which is near or will be made to come. err: why patience is lost already. */
+static int wait_for(struct child *c, const struct patience *patience, int err)
+{
+    const struct timespec nap = { .tv_nsec = REAP_MS * 1000000 };
+    int reaped;
+
+    if (err)
+        kill_child(c);
+    while ((reaped = exp_guard_end(&c->guard, reap, c)) == -EAGAIN) {
+        nanosleep(&nap, NULL);
+        if (!err && (err = lose_patience(patience)))
+            kill_child(c);
+    }
+    return err ? err : reaped;
+}
+
+/* A pipe's two ends; -1: closed, or none. */
+struct ends {
+    int fd[2];
+};
+
+static void close_end(struct ends *e, int i)
+{
+    if (e->fd[i] >= 0)
+        close(e->fd[i]);
+    e->fd[i] = -1;
+}
+
+/* Runs a child whose standard streams go where they should. */
+static int run_child(struct child *child, struct lines stream[N_STREAMS], struct ends pipes[N_STREAMS],
+                     const struct patience *patience)
+{
+    int err = exp_guard_begin(&child->guard, spawn, child);
+
+    for (int i = 0; i < N_STREAMS; i++)
+        close_end(&pipes[i], 1);
+    return err ? err : wait_for(child, patience, listen(stream, patience));
+}
+
+int exp_process_ask(const char *const argv[], unsigned limit_s, bool (*interrupted)(void), int *status,
+                    struct exp_process_output *output, char *last, size_t last_bytes)
+{
+    struct last_line line = { last, last_bytes };
+    const struct patience patience = { now_ms() + (uint64_t)limit_s * 1000, interrupted };
+    struct ends pipes[N_STREAMS] = { { { -1, -1 } }, { { -1, -1 } } };
+    struct child child = { .argv = argv, .guard = { .undo = kill_child, .ctx = &child } };
+    int err = make_pipe(pipes[ERRORS].fd);
+
+    *last = '\0';
+    if (output)
+        *output = (struct exp_process_output){ 0 };
+    if (!err && output)
+        err = make_pipe(pipes[OUTPUT].fd);
+    child.out_fd = pipes[OUTPUT].fd[1];
+    child.err_fd = pipes[ERRORS].fd[1];
+    if (!err) {
+        struct lines stream[N_STREAMS] = { { .fd = pipes[OUTPUT].fd[0], .take = keep_first, .ctx = output },
+                                           { .fd = pipes[ERRORS].fd[0], .take = keep_last, .ctx = &line } };
+
+        err = run_child(&child, stream, pipes, &patience);
+        *status = child.status;
+        if (!err && !*last && WIFEXITED(*status) && WEXITSTATUS(*status) == 127)
+            err = -ENOENT; /* where posix_spawn learns too late that exec failed */
+    }
+    for (int i = 0; i < 2 * N_STREAMS; i++)
+        close_end(&pipes[i / 2], i % 2);
+    return err;
+}
+
+int exp_process_run(const char *const argv[], unsigned limit_s, bool (*interrupted)(void), int *status, char *last,
+                    size_t last_bytes)
+{
+    return exp_process_ask(argv, limit_s, interrupted, status, NULL, last, last_bytes);
+}

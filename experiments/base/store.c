@@ -1,0 +1,518 @@
+#include "experiments/base/store.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "experiments/base/error.h"
+#include "experiments/base/store_sql.h"
+
+/* ---- tables of every version ---- */
+
+/*
+ * From version 1 of the tables to version 2: tasks get a hash, processes a table.
+ *
+ * What is there is taken for right, as version 1 took it. A task whose counts are missing or impossible is to be done again.
+ */
+
+static const char additions[] = "ALTER TABLE task ADD COLUMN hash INTEGER;" EXP_STORE_PROCESS_TABLE;
+
+static const char version[] = "PRAGMA user_version = 2;";
+
+/* Statements of the migration alone. */
+enum { DONE_TASKS, COUNTS, SET_HASH, TO_DO, N_STATEMENTS };
+
+static const char *const migration[N_STATEMENTS] = {
+    [DONE_TASKS] = "SELECT task.id, kind, w.text, s.text, p.text FROM task JOIN text w ON w.id = what "
+                   "JOIN text s ON s.id = setting JOIN text p ON p.id = program WHERE state = 'done'",
+    [COUNTS] = "SELECT name, value FROM count WHERE task = ?1 ORDER BY place",
+    [SET_HASH] = "UPDATE task SET hash = ?2 WHERE id = ?1",
+    [TO_DO] = "UPDATE task SET state = 'todo' WHERE state = 'done' AND hash IS NULL",
+};
+
+/* Hashes the task of a row of DONE_TASKS. Returns SQLite's code. */
+static int hash_row(sqlite3_stmt *const statement[N_STATEMENTS])
+{
+    sqlite3_stmt *row = statement[DONE_TASKS], *counts = statement[COUNTS], *set = statement[SET_HASH];
+    const char *text[4];
+    struct exp_result r = { 0 };
+    int code;
+
+    for (int i = 0; i < 4; i++)
+        text[i] = (const char *)sqlite3_column_text(row, i + 1);
+    if (!text[0] || !text[1] || !text[2] || !text[3])
+        return SQLITE_NOMEM;
+    sqlite3_bind_int64(counts, 1, sqlite3_column_int64(row, 0));
+    code = exp_store_read_counts(counts, &r);
+    sqlite3_reset(counts);
+    if (code == SQLITE_DONE && r.n && !r.err) {
+        const struct exp_task task = { .kind = text[0], .what = text[1], .setting = text[2], .program = text[3] };
+
+        sqlite3_bind_int64(set, 1, sqlite3_column_int64(row, 0));
+        sqlite3_bind_int64(set, 2, exp_store_hash(&task, &r));
+        code = sqlite3_step(set);
+        sqlite3_reset(set);
+    }
+    exp_result_release(&r);
+    return code;
+}
+
+static int hash_all(sqlite3_stmt *const statement[N_STATEMENTS])
+{
+    int code;
+
+    while ((code = sqlite3_step(statement[DONE_TASKS])) == SQLITE_ROW) {
+        code = hash_row(statement);
+        if (code != SQLITE_DONE)
+            return code;
+    }
+    sqlite3_reset(statement[DONE_TASKS]);
+    return code == SQLITE_DONE ? sqlite3_step(statement[TO_DO]) : code;
+}
+
+int exp_store_migrate(struct exp_store *s)
+{
+    sqlite3_stmt *statement[N_STATEMENTS] = { NULL };
+    int code = sqlite3_exec(s->db, additions, NULL, NULL, NULL);
+
+    for (int i = 0; i < N_STATEMENTS && code == SQLITE_OK; i++)
+        code = sqlite3_prepare_v2(s->db, migration[i], -1, &statement[i], NULL);
+    if (code == SQLITE_OK)
+        code = hash_all(statement);
+    for (int i = 0; i < N_STATEMENTS; i++)
+        sqlite3_finalize(statement[i]);
+    if (code == SQLITE_DONE)
+        code = sqlite3_exec(s->db, version, NULL, NULL, NULL) == SQLITE_OK ? SQLITE_DONE : sqlite3_errcode(s->db);
+    return code;
+}
+
+enum { APPLICATION_ID = 0x436e7653 };
+
+/* The tables. README.md of this folder says what they mean. */
+static const char tables[] =
+    "CREATE TABLE text (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE);"
+    "CREATE TABLE task ("
+    "  id INTEGER PRIMARY KEY,"
+    "  kind TEXT NOT NULL,"
+    "  name TEXT NOT NULL,"
+    "  what INTEGER NOT NULL REFERENCES text (id),"
+    "  setting INTEGER NOT NULL REFERENCES text (id),"
+    "  program INTEGER NOT NULL REFERENCES text (id),"
+    "  state TEXT NOT NULL CHECK (state IN ('todo', 'running', 'done', 'failed')),"
+    "  tries INTEGER NOT NULL DEFAULT 0,"
+    "  host TEXT, pid INTEGER, started INTEGER,"
+    "  why TEXT, seconds REAL, cpu INTEGER, finished TEXT, hash INTEGER,"
+    "  UNIQUE (kind, what, setting, program));"
+    "CREATE INDEX task_state ON task (state) WHERE state <> 'done';"
+    "CREATE TABLE count ("
+    "  task INTEGER NOT NULL REFERENCES task (id),"
+    "  place INTEGER NOT NULL,"
+    "  name TEXT NOT NULL,"
+    "  value INTEGER NOT NULL,"
+    "  PRIMARY KEY (task, place)) WITHOUT ROWID;" EXP_STORE_PROCESS_TABLE "CREATE VIEW result AS"
+    "  SELECT task.id, kind, task.name AS task, count.name AS count, value FROM task"
+    "  JOIN count ON count.task = task.id WHERE state = 'done';";
+
+static int number_of(struct exp_store *s, const char *pragma, int *value)
+{
+    sqlite3_stmt *statement = NULL;
+    int code = sqlite3_prepare_v2(s->db, pragma, -1, &statement, NULL);
+
+    if (code == SQLITE_OK)
+        code = sqlite3_step(statement);
+    *value = code == SQLITE_ROW ? sqlite3_column_int(statement, 0) : 0;
+    sqlite3_finalize(statement);
+    return code == SQLITE_ROW ? SQLITE_DONE : code;
+}
+
+struct versions {
+    int application, version, n_tables;
+};
+
+static int look(struct exp_store *s, struct versions *v)
+{
+    int code = number_of(s, "PRAGMA application_id", &v->application);
+
+    if (code == SQLITE_DONE)
+        code = number_of(s, "PRAGMA user_version", &v->version);
+    if (code == SQLITE_DONE)
+        code = number_of(s, "SELECT count(*) FROM sqlite_master", &v->n_tables);
+    return code;
+}
+
+static bool is_empty(const struct versions *v)
+{
+    return !v->application && !v->version && !v->n_tables;
+}
+
+static bool is_older(const struct versions *v)
+{
+    return v->application == APPLICATION_ID && v->version == EXP_STORE_VERSION - 1;
+}
+
+/* Makes the tables, unless another process was first. */
+static int make_tables(struct exp_store *s, void *arg)
+{
+    struct versions v;
+    int code = look(s, &v);
+    char marks[96];
+
+    (void)arg;
+    if (code != SQLITE_DONE || !is_empty(&v))
+        return code;
+    snprintf(marks, sizeof marks, "PRAGMA application_id = %d; PRAGMA user_version = %d;", APPLICATION_ID,
+             EXP_STORE_VERSION);
+    code = sqlite3_exec(s->db, tables, NULL, NULL, NULL);
+    if (code == SQLITE_OK)
+        code = sqlite3_exec(s->db, marks, NULL, NULL, NULL);
+    return code == SQLITE_OK ? SQLITE_DONE : code;
+}
+
+static int check(const struct exp_store *s, const struct versions *v, struct exp_why *why)
+{
+    if (v->application != APPLICATION_ID)
+        return exp_fail(why, -EINVAL,
+                        "%s: a database of another program, not a results store; STORE= names another file", s->path);
+    if (v->version != EXP_STORE_VERSION)
+        return exp_fail(
+            why, -EINVAL,
+            "%s: a results store of version %d, and this program knows version %d; STORE= names another file", s->path,
+            v->version, EXP_STORE_VERSION);
+    return 0;
+}
+
+/* Brings the tables of an older version up to date, unless another process was first. */
+static int update_tables(struct exp_store *s, void *arg)
+{
+    struct versions v;
+    int code = look(s, &v);
+
+    (void)arg;
+    return code == SQLITE_DONE && is_older(&v) ? exp_store_migrate(s) : code;
+}
+
+int exp_store_settle_schema(struct exp_store *s, struct exp_why *why)
+{
+    struct versions v;
+    int code = look(s, &v), err = 0;
+
+    if (code != SQLITE_DONE)
+        return exp_store_report(s, code, why);
+    if (is_empty(&v))
+        err = exp_store_transact(s, make_tables, NULL, why);
+    else if (is_older(&v))
+        err = exp_store_transact(s, update_tables, NULL, why);
+    if (err)
+        return err;
+    code = look(s, &v);
+    return code == SQLITE_DONE ? check(s, &v, why) : exp_store_report(s, code, why);
+}
+
+/* ---- statements ---- */
+
+/* SQLite's codes are these errors here; others are -EIO. */
+static const struct {
+    int code, err;
+    const char *remedy;
+} reports[] = {
+    { SQLITE_NOTADB, -EINVAL, "not a results store, or damaged; move it away, or name another file with STORE=" },
+    { SQLITE_CORRUPT, -EINVAL, "the results store is damaged; move it away, or name another file with STORE=" },
+    { SQLITE_FULL, -ENOSPC, "the disk is full; what is in the results store is safe, and goes on when there is room" },
+    { SQLITE_BUSY, -EBUSY, "other processes hold the results store for more than a minute; try again" },
+    { SQLITE_CANTOPEN, -EACCES, "cannot open the results store; its folder must be there, and may be written to" },
+    { SQLITE_READONLY, -EACCES,
+      "the results store may not be written to; STORE= names another file, STORE=no uses none" },
+    { SQLITE_NOMEM, -ENOMEM, "out of memory for the results store" },
+};
+
+int exp_store_report(const struct exp_store *s, int code, struct exp_why *why)
+{
+    for (size_t i = 0; i < sizeof reports / sizeof reports[0]; i++) {
+        if ((code & 0xff) == reports[i].code)
+            return exp_fail(why, reports[i].err, "%s: %s", s->path, reports[i].remedy);
+    }
+    return exp_fail(why, -EIO, "%s: the results store cannot be read or written: %s", s->path,
+                    s->db ? sqlite3_errmsg(s->db) : sqlite3_errstr(code));
+}
+
+int exp_store_step(struct exp_store *s, enum exp_sql sql)
+{
+    return sqlite3_step(s->statement[sql]);
+}
+
+int exp_store_run(struct exp_store *s, enum exp_sql sql)
+{
+    int code = exp_store_step(s, sql);
+
+    exp_store_reset(s, sql);
+    return code;
+}
+
+void exp_store_bind_own(struct exp_store *s, enum exp_sql sql)
+{
+    exp_store_bind_text(s, sql, 2, s->own.host);
+    sqlite3_bind_int64(s->statement[sql], 3, s->own.pid);
+    sqlite3_bind_int64(s->statement[sql], 4, s->own.started);
+}
+
+void exp_store_reset(struct exp_store *s, enum exp_sql sql)
+{
+    sqlite3_reset(s->statement[sql]);
+    sqlite3_clear_bindings(s->statement[sql]);
+}
+
+void exp_store_bind_text(struct exp_store *s, enum exp_sql sql, int place, const char *text)
+{
+    if (text)
+        sqlite3_bind_text(s->statement[sql], place, text, -1, SQLITE_STATIC);
+    else
+        sqlite3_bind_null(s->statement[sql], place);
+}
+
+static int execute(struct exp_store *s, const char *sql)
+{
+    return sqlite3_exec(s->db, sql, NULL, NULL, NULL);
+}
+
+int exp_store_transact(struct exp_store *s, int (*within)(struct exp_store *s, void *arg), void *arg,
+                       struct exp_why *why)
+{
+    int code, err = 0;
+
+    pthread_mutex_lock(&s->lock);
+    code = execute(s, "BEGIN IMMEDIATE");
+    if (code == SQLITE_OK)
+        code = within(s, arg);
+    if (code == SQLITE_DONE)
+        code = execute(s, "COMMIT");
+    if (code != SQLITE_OK) {
+        err = exp_store_report(s, code, why);
+        for (int i = 0; i < EXP_N_SQL; i++) {
+            if (s->statement[i])
+                exp_store_reset(s, (enum exp_sql)i);
+        }
+        if (!sqlite3_get_autocommit(s->db))
+            execute(s, "ROLLBACK");
+    }
+    pthread_mutex_unlock(&s->lock);
+    return err;
+}
+
+enum { BUSY_MS = 60000 };
+
+/* ---- opening and closing ---- */
+
+/* A rollback journal and not a write-ahead log: one file that may be copied, also on file systems that hosts share. */
+static const char settings[] = "PRAGMA journal_mode = DELETE; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;";
+
+static int prepare(struct exp_store *s)
+{
+#define TEXT_OF(name, sql) [EXP_SQL_##name] = sql,
+    static const char *const texts[EXP_N_SQL] = { EXP_STORE_STATEMENTS(TEXT_OF) };
+    int code = SQLITE_OK;
+
+    for (int i = 0; i < EXP_N_SQL && code == SQLITE_OK; i++)
+        code = sqlite3_prepare_v3(s->db, texts[i], -1, SQLITE_PREPARE_PERSISTENT, &s->statement[i], NULL);
+    return code;
+}
+
+static int open_file(struct exp_store *s, struct exp_why *why)
+{
+    const bool is_new = access(s->path, F_OK) != 0;
+    int code = sqlite3_open_v2(s->path, &s->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL);
+    int err;
+
+    s->is_new = is_new;
+    if (code == SQLITE_OK)
+        code = sqlite3_busy_timeout(s->db, BUSY_MS);
+    if (code == SQLITE_OK)
+        code = sqlite3_exec(s->db, settings, NULL, NULL, NULL);
+    if (code != SQLITE_OK)
+        return exp_store_report(s, code, why);
+    err = exp_store_settle_schema(s, why);
+    if (err)
+        return err;
+    code = prepare(s);
+    return code == SQLITE_OK ? 0 : exp_store_report(s, code, why);
+}
+
+static void release(struct exp_store *s)
+{
+    for (int i = 0; i < EXP_N_SQL; i++)
+        sqlite3_finalize(s->statement[i]);
+    sqlite3_close(s->db);
+    pthread_mutex_destroy(&s->lock);
+    free(s->watched);
+    free(s->path);
+    free(s);
+}
+
+int exp_store_open(struct exp_store **s, const char *path, struct exp_why *why)
+{
+    struct exp_store *made = exp_new(1, sizeof *made);
+    int err;
+
+    *s = NULL;
+    pthread_mutex_init(&made->lock, NULL);
+    made->own = exp_lease_own();
+    made->path = exp_copy_text(path);
+    err = open_file(made, why);
+    if (err)
+        release(made);
+    else
+        *s = made;
+    return err;
+}
+
+const char *exp_store_path(const struct exp_store *s)
+{
+    return s->path;
+}
+
+static int give_back(struct exp_store *s, void *arg)
+{
+    int code;
+
+    (void)arg;
+    exp_store_bind_own(s, EXP_SQL_GIVE_BACK);
+    code = exp_store_run(s, EXP_SQL_GIVE_BACK);
+    return code == SQLITE_DONE ? exp_store_run(s, EXP_SQL_LEAVE) : code;
+}
+
+void exp_store_close(struct exp_store *s)
+{
+    struct exp_why why;
+
+    if (!s)
+        return;
+    exp_store_heart_end(s);
+    exp_store_transact(s, give_back, NULL, &why); /* if it fails: this process will soon be dead */
+    release(s);
+}
+
+static int remove_unused(struct exp_store *s, void *arg)
+{
+    int code = exp_store_run(s, EXP_SQL_USED);
+
+    (void)arg;
+    if (code != SQLITE_DONE)
+        return code;
+    unlink(s->path);
+    return code;
+}
+
+void exp_store_withdraw(struct exp_store *s)
+{
+    struct exp_why why;
+
+    if (s->is_new)
+        exp_store_transact(s, remove_unused, NULL, &why); /* if it fails: an empty store stays */
+}
+
+/* ---- tasks ---- */
+
+/* Runs a statement that finds a number. Returns SQLITE_ROW with *id, SQLITE_DONE if there is none. */
+static int find_id(struct exp_store *s, enum exp_sql sql, int64_t *id)
+{
+    int code = exp_store_step(s, sql);
+
+    if (code == SQLITE_ROW)
+        *id = sqlite3_column_int64(s->statement[sql], 0);
+    exp_store_reset(s, sql);
+    return code;
+}
+
+static int add_row(struct exp_store *s, enum exp_sql sql, int64_t *id)
+{
+    int code = exp_store_run(s, sql);
+
+    *id = sqlite3_last_insert_rowid(s->db);
+    return code == SQLITE_DONE ? SQLITE_ROW : code;
+}
+
+static int known_text(struct exp_store *s, const char *text, int64_t *id)
+{
+    exp_store_bind_text(s, EXP_SQL_FIND_TEXT, 1, text);
+    return find_id(s, EXP_SQL_FIND_TEXT, id);
+}
+
+static int text_id(struct exp_store *s, const char *text, int64_t *id)
+{
+    int code = known_text(s, text, id);
+
+    if (code != SQLITE_DONE)
+        return code;
+    exp_store_bind_text(s, EXP_SQL_ADD_TEXT, 1, text);
+    return add_row(s, EXP_SQL_ADD_TEXT, id);
+}
+
+static void bind_task(struct exp_store *s, enum exp_sql sql, const struct exp_task *t, const int64_t text[3])
+{
+    exp_store_bind_text(s, sql, 1, t->kind);
+    for (int i = 0; i < 3; i++)
+        sqlite3_bind_int64(s->statement[sql], 2 + i, text[i]);
+}
+
+/* Finds a task whose texts get their numbers from text_of. Returns SQLITE_ROW, or SQLITE_DONE if it is not there. */
+static int find_task(struct exp_store *s, const struct exp_task *t, int64_t text[3], int64_t *id,
+                     int (*text_of)(struct exp_store *s, const char *text, int64_t *id))
+{
+    const char *const texts[3] = { t->what, t->setting, t->program };
+    int code = SQLITE_ROW;
+
+    for (int i = 0; i < 3 && code == SQLITE_ROW; i++)
+        code = text_of(s, texts[i], &text[i]);
+    if (code != SQLITE_ROW)
+        return code;
+    bind_task(s, EXP_SQL_FIND_TASK, t, text);
+    return find_id(s, EXP_SQL_FIND_TASK, id);
+}
+
+static int add_task(struct exp_store *s, const struct exp_task *t, int64_t *id)
+{
+    int64_t text[3];
+    int code = find_task(s, t, text, id, text_id);
+
+    if (code != SQLITE_DONE)
+        return code;
+    bind_task(s, EXP_SQL_ADD_TASK, t, text);
+    exp_store_bind_text(s, EXP_SQL_ADD_TASK, 5, t->name);
+    return add_row(s, EXP_SQL_ADD_TASK, id);
+}
+
+struct adding {
+    const struct exp_task *task;
+    size_t n;
+    int64_t *id;
+};
+
+static int add_tasks(struct exp_store *s, void *arg)
+{
+    const struct adding *a = arg;
+    int code = SQLITE_ROW;
+
+    for (size_t i = 0; i < a->n && code == SQLITE_ROW; i++)
+        code = add_task(s, &a->task[i], &a->id[i]);
+    return code == SQLITE_ROW ? SQLITE_DONE : code;
+}
+
+int exp_store_add(struct exp_store *s, const struct exp_task *task, size_t n, int64_t *id, struct exp_why *why)
+{
+    return exp_store_transact(s, add_tasks, &(struct adding){ task, n, id }, why);
+}
+
+int exp_store_find(struct exp_store *s, const struct exp_task *task, int64_t *id, struct exp_why *why)
+{
+    int64_t text[3];
+    int code, err = 0;
+
+    pthread_mutex_lock(&s->lock);
+    code = find_task(s, task, text, id, known_text);
+    if (code != SQLITE_ROW && code != SQLITE_DONE)
+        err = exp_store_report(s, code, why);
+    pthread_mutex_unlock(&s->lock);
+    return err ? err : code == SQLITE_ROW ? 0 : -ENOENT;
+}

@@ -1,0 +1,261 @@
+#include "experiments/base/text.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "experiments/base/error.h"
+
+void exp_words_add(struct exp_words *w, const char *format, ...)
+{
+    va_list args;
+
+    w->word = exp_resize(w->word, w->n + 2, sizeof *w->word);
+    va_start(args, format);
+    w->word[w->n++] = exp_format_list(format, args);
+    va_end(args);
+    w->word[w->n] = NULL;
+}
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
+/* Copies one word to out, and ends it. Returns what is behind it; NULL if a quote is not closed. */
+static const char *copy_word(const char *at, char *out)
+{
+    char quote = '\0';
+
+    for (; *at && (quote || !is_blank(*at)); at++) {
+        if (*at == quote)
+            quote = '\0';
+        else if (!quote && (*at == '\'' || *at == '"'))
+            quote = *at;
+        else if (*at == '\\' && quote != '\'' && at[1])
+            *out++ = *++at;
+        else
+            *out++ = *at;
+    }
+    *out = '\0';
+    return quote ? NULL : at;
+}
+
+int exp_words_split(struct exp_words *w, const char *text)
+{
+    char *word = exp_new(strlen(text) + 1, 1);
+
+    while (text) {
+        while (is_blank(*text))
+            text++;
+        if (!*text)
+            break;
+        text = copy_word(text, word);
+        if (text)
+            exp_words_add(w, "%s", word);
+    }
+    free(word);
+    return text ? 0 : -EINVAL;
+}
+
+void exp_words_release(struct exp_words *w)
+{
+    for (size_t i = 0; i < w->n; i++)
+        free(w->word[i]);
+    free(w->word);
+    *w = (struct exp_words){ 0 };
+}
+
+/* ---- lines for a terminal ---- */
+
+enum { COLUMNS = 112, LABEL_WIDTH = 15, INDENT = 4 };
+
+static void put_line(const char *line, size_t length, FILE *out)
+{
+    int indent = length && line[0] == ' ' ? LABEL_WIDTH : INDENT;
+    size_t room = COLUMNS;
+
+    while (length > room) {
+        size_t n = room;
+
+        while (n && line[n] != ' ')
+            n--;
+        if (!n)
+            break;
+        fprintf(out, "%.*s\n%*s", (int)n, line, indent, "");
+        line += n + 1;
+        length -= n + 1;
+        room = COLUMNS - (size_t)indent;
+    }
+    fprintf(out, "%.*s\n", (int)length, line);
+}
+
+int exp_wrap_print(int (*say)(const void *ctx, FILE *text), const void *ctx, FILE *out)
+{
+    size_t bytes;
+    char *text = NULL;
+    FILE *in = exp_memory_open(&text, &bytes);
+    int err = say(ctx, in);
+
+    fclose(in);
+    for (const char *line = text; !err && *line;) {
+        size_t length = strcspn(line, "\n");
+
+        put_line(line, length, out);
+        line += length + (line[length] == '\n');
+    }
+    free(text);
+    return err;
+}
+
+/* ---- names of files, and slips ---- */
+
+bool exp_name_ends_in(const char *name, const char *suffix)
+{
+    size_t length = strlen(name), end = strlen(suffix);
+
+    return length > end && !strcmp(name + length - end, suffix);
+}
+
+int exp_names_unknown(const struct exp_names *n, const char *name, struct exp_why *why)
+{
+    struct dirent **entry = NULL;
+    int n_entries = scandir(n->folder, &entry, NULL, alphasort);
+
+    if (n_entries < 0)
+        return exp_fail(why, -ENOENT, "unknown %s '%s': cannot list '%s': %s", n->what, name, n->folder,
+                        strerror(errno));
+    exp_say(why->text, sizeof why->text, "unknown %s '%.60s'; known:%s", n->what, name, n->also);
+    for (int i = 0; i < n_entries; i++) {
+        const char *file = entry[i]->d_name;
+
+        if (*file != '.' && exp_name_ends_in(file, n->suffix))
+            exp_say_more(why->text, sizeof why->text, " %.*s", (int)(strlen(file) - strlen(n->suffix)), file);
+        free(entry[i]);
+    }
+    free(entry);
+    exp_say_more(why->text, sizeof why->text, " (or %s)", n->else_taken);
+    return -ENOENT;
+}
+
+static bool lists(const char *list, const char *name)
+{
+    const size_t length = strlen(name);
+
+    for (const char *at = list; *at; at += strcspn(at, ",") + (at[strcspn(at, ",")] != '\0')) {
+        if (strcspn(at, ",") == length && !strncmp(at, name, length))
+            return true;
+    }
+    return false;
+}
+
+void exp_names_add(char **list, const char *name)
+{
+    char *longer;
+
+    if (lists(*list, name))
+        return;
+    longer = exp_format("%s%s%s", *list, **list ? "," : "", name);
+    free(*list);
+    *list = longer;
+}
+
+/* ---- whole texts ---- */
+
+enum { MAX_FILE_BYTES = 64 << 20 };
+
+static int read_all(char **text, size_t *bytes, FILE *in, const char *path, struct exp_why *why)
+{
+    for (size_t max = 1 << 16;; max *= 2) {
+        *text = exp_resize(*text, max + 1, 1);
+        errno = 0;
+        *bytes += fread(*text + *bytes, 1, max - *bytes, in);
+        if (ferror(in)) {
+            int err = errno ? -errno : -EIO;
+
+            return exp_fail(why, err, "cannot read '%s': %s", path, strerror(-err));
+        }
+        if (*bytes < max)
+            break;
+        if (max >= MAX_FILE_BYTES)
+            return exp_fail(why, -EFBIG, "%s: larger than %d MiB", path, MAX_FILE_BYTES >> 20);
+    }
+    (*text)[*bytes] = '\0';
+    return 0;
+}
+
+int exp_text_read(char **text, size_t *bytes, const char *path, struct exp_why *why)
+{
+    FILE *in = fopen(path, "rb");
+    int err;
+
+    *text = NULL;
+    *bytes = 0;
+    if (!in) {
+        err = -errno;
+        return exp_fail(why, err, "cannot open '%s': %s", path, strerror(-err));
+    }
+    err = read_all(text, bytes, in, path, why);
+    fclose(in);
+    if (err) {
+        free(*text);
+        *text = NULL;
+    }
+    return err;
+}
+
+char *exp_text_of(const char *folder, const char *file)
+{
+    char *path = exp_format("%s/%s", folder, file), *text = NULL;
+    size_t bytes;
+    int err = exp_text_read(&text, &bytes, path, NULL);
+
+    free(path);
+    return err ? exp_copy_text("") : text;
+}
+
+const char *exp_text_after(const char *text, const char *key)
+{
+    const size_t length = strlen(key);
+
+    for (const char *line = text; line; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        if (!strncmp(line, key, length))
+            return line + length;
+    }
+    return NULL;
+}
+
+/* ---- hashes ---- */
+
+/* FNV-1a, 64 bits: tells apart, and protects against nobody. */
+uint64_t exp_hash_bytes(uint64_t hash, const void *bytes, size_t n)
+{
+    const unsigned char *b = bytes;
+
+    hash = hash ? hash : 0xcbf29ce484222325u;
+    for (size_t i = 0; i < n; i++)
+        hash = (hash ^ b[i]) * 0x100000001b3u;
+    return hash;
+}
+
+int exp_hash_file(uint64_t *hash, const char *path)
+{
+    char block[1 << 16];
+    FILE *in = fopen(path, "rb");
+    size_t n;
+    int err;
+
+    if (!in)
+        return -errno;
+    *hash = exp_hash_bytes(*hash, "", 0);
+    while ((n = fread(block, 1, sizeof block, in)))
+        *hash = exp_hash_bytes(*hash, block, n);
+    err = ferror(in) ? -EIO : 0;
+    fclose(in);
+    return err;
+}

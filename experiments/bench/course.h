@@ -1,0 +1,61 @@
+/* The course of every question, and what questions do alike on it. */
+#ifndef EXPERIMENTS_BENCH_COURSE_H
+#define EXPERIMENTS_BENCH_COURSE_H
+
+#include "experiments/base/error.h"
+#include "experiments/base/plot.h"
+#include "experiments/base/progress.h"
+#include "experiments/bench/model.h"
+#include "experiments/bench/question.h"
+#include "experiments/bench/results.h"
+#include "experiments/bench/variables.h"
+#include "experiments/base/store.h"
+
+/*
+ * Programs find layer tables, published numbers and the figures' scripts here, in the project's folder, where they go.
+ */
+#define EXP_EXPERIMENTS_DIR "experiments"
+#define EXP_FIGURES_DIR EXP_EXPERIMENTS_DIR "/figures"
+
+/*
+ * Runs the program of a question: reads its options, goes to the project's folder, does what they ask for, and ends.
+ * The first of argv is not read. Returns the exit status.
+ */
+int exp_main(const struct exp_question *q, int argc, char **argv);
+
+/*
+ * Follows the course of a question with a session whose options have been set: for those with a `run`. Returns 0, or
+ * -errno with one line in the session's why.
+ */
+int exp_main_follow(const struct exp_question *q, void *session);
+
+/* Releases what a session of its own has; that which the program began with is released at its end. */
+void exp_main_release(const struct exp_question *q, void *session);
+
+/*
+ * Reads the models, or the one model, that MODEL and LAYERS name, and prints on standard error what a
+ * reader should know of their files. Returns as exp_models_read.
+ */
+int exp_main_models(struct exp_models *m, const char *model, const char *layers, struct exp_why *why);
+int exp_main_model(struct exp_model *m, const char *model, const char *layers, struct exp_why *why);
+
+/*
+ * Starts the progress of work that was announced (exp_progress_new), on standard error. Returns 0, or -ENOMEM with one
+ * line in why and *p NULL.
+ */
+int exp_main_progress(struct exp_progress **p, const double seconds[EXP_N_WORKS], struct exp_why *why);
+
+/*
+ * Opens the results store that STORE names, by default in the folder of results, which must be there, and takes over
+ * what the store KNOWN has; NULL and "": no other store. *s stays NULL if STORE=no. Returns 0, or as exp_store_open.
+ */
+int exp_main_store(struct exp_store **s, const char *store, const char *results, const char *known,
+                   struct exp_why *why);
+
+/* Says that LAUNCHER=slurm needs a store: returns -EINVAL with one line in why. */
+int exp_main_needs_store(struct exp_why *why);
+
+/* Reads SHARE, "2/8"; *n_shares is 0 without one. Returns 0, or -EINVAL with one line in why. */
+int exp_main_share(size_t *share, size_t *n_shares, const char *text, const char *store, struct exp_why *why);
+
+#endif

@@ -1,0 +1,111 @@
+#include "experiments/bench/machine.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "counters/host/ctr_emulated.h"
+#include "experiments/base/error.h"
+#include "experiments/base/text.h"
+#include "sim/machine/machine_folder.h"
+#include "sim/machine/machine_here.h"
+
+static bool is_host(const char *which)
+{
+    return !strcmp(which, "host");
+}
+
+static bool is_path(const char *which)
+{
+    return strchr(which, '/') || exp_name_ends_in(which, EXP_MACHINES_SUFFIX);
+}
+
+char *exp_machine_origin(const char *which)
+{
+    return is_host(which) || is_path(which) ? exp_format("%s", which)
+                                            : exp_format("%s/%s%s", EXP_MACHINES_DIR, which, EXP_MACHINES_SUFFIX);
+}
+
+static int look_at_host(struct sim_here *h, const char *results, struct exp_why *why)
+{
+    int err = sim_here_look(h, why->text, sizeof why->text);
+
+    return err ? err : sim_here_find(h, results, EXP_MACHINES_DIR, why->text, sizeof why->text);
+}
+
+static int find_host(struct sim_machine *m, const char *results, struct exp_why *why)
+{
+    struct sim_here h;
+    int err = look_at_host(&h, results, why);
+
+    return err ? err : sim_here_machine(&h, m, why->text, sizeof why->text);
+}
+
+static int find_file(struct sim_machine *m, const char *which, struct exp_why *why)
+{
+    char *path = exp_machine_origin(which);
+    int err = sim_machine_read(m, path, why->text, sizeof why->text);
+    if (err == -ENOENT && !is_path(which))
+        exp_names_unknown(
+            &(struct exp_names){ "machine", EXP_MACHINES_DIR, EXP_MACHINES_SUFFIX, " host", "the path of a .cfg file" },
+            which, why);
+    free(path);
+    return err;
+}
+
+int exp_machine_find(struct sim_machine *m, const char *which, const char *results, struct exp_why *why)
+{
+    return is_host(which) ? find_host(m, results, why) : find_file(m, which, why);
+}
+
+void exp_machine_say_source(const char *which, const char *results, char *text, size_t bytes)
+{
+    char *origin = exp_machine_origin(which);
+    struct exp_why why;
+    struct sim_here h;
+
+    if (!is_host(which))
+        exp_say(text, bytes, "all values of %s", origin);
+    else if (look_at_host(&h, results, &why))
+        exp_say(text, bytes, "%s", why.text);
+    else
+        exp_say(text, bytes, "caches from hwloc; %s", h.source);
+    free(origin);
+}
+
+static int compare_level(const struct sim_machine *m, const struct sim_machine *here, size_t i, struct exp_why *why)
+{
+    const struct sim_level *a = &here->level[i], *b = &m->level[i];
+
+    if (a->n_ways == b->n_ways && a->line_bytes == b->line_bytes && sim_level_bytes(a) == sim_level_bytes(b))
+        return 0;
+    return exp_fail(why, -ENODEV, "this computer's %s is %.0f KiB in %zu ways, %s's is %.0f KiB in %zu", a->name,
+                    (double)sim_level_bytes(a) / 1024, (size_t)a->n_ways, m->name, (double)sim_level_bytes(b) / 1024,
+                    (size_t)b->n_ways);
+}
+
+int exp_machine_why_not_here(const struct sim_machine *m, struct exp_why *why)
+{
+    enum { N_COMPARED = 2 };
+    struct sim_machine here;
+    char reason[200];
+    int err = sim_machine_host(&here, reason, sizeof reason);
+
+    if (ctr_is_emulated())
+        return exp_fail(why, -ENODEV, "times are an emulator's");
+    if (err)
+        return exp_fail(why, -ENODEV, "this computer's caches are not known: %s", reason);
+    for (size_t i = 0; i < N_COMPARED && !err; i++) {
+        if (i < m->n_levels && i < here.n_levels)
+            err = compare_level(m, &here, i, why);
+    }
+    return err;
+}
+
+/* ---- all machine files of a folder ---- */
+
+int exp_machines_each(const char *folder, int (*visit)(void *ctx, const char *path, const struct sim_machine *m),
+                      void *ctx, struct exp_why *why)
+{
+    return sim_machines_each(folder, visit, ctx, why->text, sizeof why->text);
+}

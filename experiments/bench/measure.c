@@ -1,0 +1,675 @@
+#include "experiments/bench/measure.h"
+
+#include <errno.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "counters/group/ctr_quantity.h"
+#include "counters/host/ctr_flush.h"
+#include "counters/host/ctr_pin.h"
+#include "counters/host/ctr_timer.h"
+#include "counters/proof/ctr_counters.h"
+#include "experiments/base/stats.h"
+#include "experiments/base/error.h"
+#include "experiments/base/program.h"
+#include "experiments/base/tasks.h"
+#include "experiments/bench/estimate.h"
+#include "kernels/conv_naive.h"
+#include "kernels/shape/sizes.h"
+
+enum { PAGE_BYTES = 4096, BUFFER_SLACK = 1 << 20 }; /* OpenBLAS aligns its panels within the buffer */
+
+/*
+ * Returns twice the size of the last level: of the computer this runs on, or of the simulated machine if the former
+ * cannot be read.
+ */
+static size_t sweep_size(const struct exp_setup *s)
+{
+    struct sim_machine host;
+    char why[200];
+    const struct sim_machine *m = sim_machine_host(&host, why, sizeof why) ? &s->machine : &host;
+
+    return 2 * (size_t)sim_level_bytes(&m->level[m->n_levels - 1]);
+}
+
+/* Tells whether everything can be found: the core's blocking says how much of the buffer is in use. */
+static bool can_flush(const struct exp_cold *c, const struct conv_blas *blas)
+{
+    return ctr_flush_name() && (!blas->handle || (c->blas_buffer && c->core));
+}
+
+void exp_cold_init(struct exp_cold *c, const struct exp_setup *setup)
+{
+    *c = (struct exp_cold){ .core = conv_gemm_core_find(setup->blas.core),
+                            .blas_buffer = conv_blas_buffer(&setup->blas) };
+    if (can_flush(c, &setup->blas))
+        return;
+    c->sweep_bytes = sweep_size(setup);
+    c->sweep = exp_new(c->sweep_bytes, 1);
+    memset(c->sweep, 1, c->sweep_bytes);
+}
+
+void exp_cold_release(struct exp_cold *c)
+{
+    free(c->sweep);
+    *c = (struct exp_cold){ 0 };
+}
+
+/* Panels of P windows and of all filters, or the other way round, Q deep: no more of the buffer is in use. */
+static size_t buffer_in_use(const struct exp_cold *c, const struct conv_problem *p)
+{
+    size_t longer = conv_windows(p) > p->k ? conv_windows(p) : p->k;
+
+    return c->core->q * (c->core->p + longer) * sizeof(float) + BUFFER_SLACK;
+}
+
+/*
+ * Returns how much of the buffer is mapped. The library does not say how large its buffer is; where less is mapped,
+ * the rest is no buffer.
+ */
+static size_t mapped(unsigned char *start, size_t bytes)
+{
+    bytes = round_up(bytes, PAGE_BYTES);
+    while (bytes > PAGE_BYTES && msync(start, bytes, MS_ASYNC))
+        bytes = bytes / 2 / PAGE_BYTES * PAGE_BYTES;
+    return bytes;
+}
+
+void exp_cold_empty(struct exp_cold *c, const struct conv_plan *plan, const struct exp_tensors *t)
+{
+    if (c->sweep) {
+        memset(c->sweep, ++c->sweep[0], c->sweep_bytes);
+        return;
+    }
+    ctr_flush(t->arena, plan->layout.arena_bytes);
+    if (c->blas_buffer)
+        ctr_flush(c->blas_buffer, mapped(c->blas_buffer, buffer_in_use(c, &plan->problem)));
+}
+
+void exp_cold_describe(const struct exp_cold *c, char *text, size_t bytes)
+{
+    if (c->sweep)
+        exp_say(text, bytes, "a buffer of %zu bytes written", c->sweep_bytes);
+    else
+        exp_say(text, bytes, "tensors%s flushed by %s", c->blas_buffer ? " and OpenBLAS's buffer" : "",
+                ctr_flush_name());
+}
+
+enum { MAX_PHASE_RUNS = 3, ROUNDS_PER_PASS = 5 };
+
+/* A run step by step that takes longer than this, in medians of the samples, was disturbed, and is repeated. */
+static const double phase_tolerance = 1.2;
+
+static const char counts_group[] = "CACHE"; /* of events: in the folder of the CPU's kind */
+
+/* One event group, and the counts that it is asked for. */
+struct counting {
+    enum exp_count first, end;
+    struct ctr_counters counters;
+    const char *why_not; /* NULL: open */
+};
+
+struct measure {
+    struct exp_experiment *e;
+    const struct exp_measure_options *o;
+    struct exp_progress *progress;
+    struct counting hardware, common, software;
+    struct conv_blas_parts parts; /* base's steps, unless info->why_no_base_steps */
+    struct exp_cold cold;         /* unless warm */
+    struct exp_ruler *ruler;      /* NULL: none */
+    struct exp_measure_info *info;
+    int err;
+};
+
+/* A contender: one case on its tensors. */
+struct runner {
+    struct measure *m;
+    struct exp_case *c;
+    struct exp_tensors tensors;
+};
+
+static int run(void *ctx)
+{
+    struct runner *r = ctx;
+
+    return r->c->algo->run(r->m->e->setup, &r->c->plan, &r->tensors.bind);
+}
+
+/* Writes the input tensor over with itself. */
+static void touch_input(const struct runner *r)
+{
+    volatile float *in = conv_out_ptr(r->tensors.bind.addr[CONV_INPUT]);
+
+    for (size_t i = 0; i < r->c->plan.layout.bytes[CONV_INPUT] / sizeof(float); i++)
+        in[i] = in[i];
+}
+
+/* Makes the caches what exp_cache_state asks for. */
+static int prepare(void *ctx)
+{
+    struct runner *r = ctx;
+
+    if (r->m->o->cache == EXP_WARM)
+        return run(ctx);
+    exp_cold_empty(&r->m->cold, &r->c->plan, &r->tensors);
+    if (r->m->o->cache == EXP_NETWORK)
+        touch_input(r);
+    return 0;
+}
+
+/* Describes a group of events, and how it is opened. */
+struct events {
+    int (*open)(struct ctr_counters *c, const struct ctr_source *source, const char *groups_dir, const char *uarch,
+                const char *group, char *why, size_t why_bytes);
+    const struct ctr_source *source;
+    const char *groups_dir, *uarch, *group;
+};
+
+static void open_counting(struct counting *k, const struct events *e, struct exp_measure_source *s)
+{
+    if (e->open(&k->counters, e->source, e->groups_dir, e->uarch, e->group, s->why_not, sizeof s->why_not)) {
+        k->why_not = s->why_not;
+        return;
+    }
+    snprintf(s->name, sizeof s->name, "%s %s/%s", e->source->name, k->counters.group->uarch, k->counters.group->name);
+    s->why_not[0] = '\0';
+}
+
+/* The reason of the first case that lacks a count is everybody's. */
+static const char *why_missing(struct exp_measure_info *info, const struct ctr_reading *reading, enum exp_count c)
+{
+    char *why = info->why_no_count[c];
+
+    if (!*why)
+        ctr_reading_explain(reading, exp_count_name(c), why, sizeof info->why_no_count[c]);
+    return why;
+}
+
+static void keep_count(struct counting *k, struct runner *r, const struct ctr_reading *reading, enum exp_count c)
+{
+    struct exp_measured *m = &r->c->measured;
+
+    m->has_count[c] = !k->why_not && !ctr_reading_metric(reading, exp_count_name(c), &m->count[c]);
+    if (!m->has_count[c])
+        m->why_no_count[c] = k->why_not ? k->why_not : why_missing(r->m->info, reading, c);
+}
+
+/* Counts one run per event set, so that no set is scaled. */
+static int count_sets(struct counting *k, struct runner *r, struct ctr_reading *reading)
+{
+    struct ctr_counters *c = &k->counters;
+    int err = 0;
+
+    for (size_t set = 0; set < c->group->n_sets && !err; set++) {
+        err = prepare(r);
+        err = err ? err : ctr_session_start_set(c->session, set);
+        err = err ? err : run(r);
+        err = err ? err : ctr_session_stop(c->session);
+    }
+    return err ? err : ctr_counters_read(c, reading);
+}
+
+static int count(struct counting *k, struct runner *r)
+{
+    struct ctr_reading reading;
+    int err = k->why_not ? 0 : count_sets(k, r, &reading);
+
+    for (enum exp_count c = k->first; c < k->end && !err; c++)
+        keep_count(k, r, &reading, c);
+    return err;
+}
+
+static void keep_samples(struct exp_measured *k, const uint64_t *sample, const struct exp_mark *mark, size_t n)
+{
+    k->sample_ns = exp_resize(k->sample_ns, k->n_samples + n, sizeof *sample);
+    k->mark = exp_resize(k->mark, k->n_samples + n, sizeof *mark);
+    memcpy(k->sample_ns + k->n_samples, sample, n * sizeof *sample);
+    memcpy(k->mark + k->n_samples, mark, n * sizeof *mark);
+    k->n_samples += n;
+    k->why_no_time = NULL;
+}
+
+static int run_steps(struct runner *r, struct exp_phases *x)
+{
+    const struct conv_plan *plan = &r->c->plan;
+
+    if (r->c->algo == exp_algo_base())
+        return exp_phases_run_base(plan, &r->tensors.bind, &r->m->parts, r->m->o->now_ns, x);
+    return exp_phases_run(plan, &r->tensors.bind, r->m->o->now_ns, x);
+}
+
+/*
+ * Finds out where the time goes: the fastest of a few runs under the phases' clocks; one run, if it takes about as
+ * long as without.
+ */
+static int measure_phases(struct runner *r)
+{
+    struct exp_measured *k = &r->c->measured;
+    double enough_ns = phase_tolerance * exp_case_times(r->c).median;
+    int err = 0;
+
+    k->why_no_phases = r->c->algo->why_no_phases;
+    if (r->c->algo == exp_algo_base() && *r->m->info->why_no_base_steps.text)
+        k->why_no_phases = r->m->info->why_no_base_steps.text;
+    for (int i = 0; i < MAX_PHASE_RUNS && !err && !k->why_no_phases; i++) {
+        struct exp_phases x;
+
+        err = exp_interrupted() ? -EINTR : prepare(r);
+        err = err ? err : run_steps(r, &x);
+        if (!err && (!i || x.total_ns < k->phases.total_ns))
+            k->phases = x;
+        if (!err && (double)x.total_ns <= enough_ns)
+            break;
+    }
+    return err;
+}
+
+/* Asks a runner once for what there is besides its time. */
+static int count_runner(struct measure *m, struct runner *r)
+{
+    int err = count(&m->hardware, r);
+
+    err = err ? err : count(&m->common, r);
+    err = err ? err : count(&m->software, r);
+    return err ? err : measure_phases(r);
+}
+
+/* Times the runners of one layer, of which there is one at least, in turns; the first time, counts them one by one. */
+static int measure_runners(struct measure *m, struct runner *runner, size_t n, size_t n_rounds)
+{
+    struct exp_contender contender[EXP_N_ALGOS];
+    const size_t n_before = runner[0].c->measured.n_samples;
+    const struct exp_watch watch = exp_ruler_watch(m->ruler);
+    uint64_t *sample = exp_new(n * n_rounds, sizeof *sample);
+    struct exp_mark *mark = exp_new(n * n_rounds, sizeof *mark);
+    const struct exp_bench bench = {
+        .n_warmups = 1,
+        .first = n_before,
+        .rounds = { n_rounds, n_rounds, 0 },
+        .now_ns = m->o->now_ns,
+        .interrupted = exp_interrupted,
+        .watch = m->ruler ? &watch : NULL,
+        .mark = mark,
+    };
+    struct exp_bench_result result;
+    int err;
+
+    for (size_t i = 0; i < n; i++)
+        contender[i] = (struct exp_contender){ runner[i].c->algo->name, run, prepare, &runner[i] };
+    err = exp_bench_run(&bench, contender, n, sample, &result);
+    for (size_t i = 0; i < n && !err; i++) {
+        keep_samples(&runner[i].c->measured, sample + i * n_rounds, mark + i * n_rounds, result.n_rounds);
+        if (!n_before)
+            err = count_runner(m, &runner[i]);
+    }
+    free(sample);
+    free(mark);
+    return err;
+}
+
+static int measure_layer(struct measure *m, struct exp_case *first, size_t n_rounds)
+{
+    struct runner runner[EXP_N_ALGOS];
+    size_t n = 0;
+    int err = 0;
+
+    for (size_t a = 0; a < m->e->n_algos && !err; a++) {
+        first[a].measured.why_no_time = first[a].algo->why_not_run(m->e->setup);
+        if (first[a].measured.why_no_time)
+            continue;
+        runner[n] = (struct runner){ .m = m, .c = &first[a] };
+        err = exp_tensors_init(&runner[n++].tensors, &first[a].plan);
+    }
+    if (!err && n)
+        err = measure_runners(m, runner, n, n_rounds);
+    while (n)
+        exp_tensors_release(&runner[--n].tensors);
+    return err;
+}
+
+/*
+ * Estimates the timing of a layer. Every run is prepared, by flushing or sweeping; a pass has an untimed round before
+ * the timed ones.
+ */
+double exp_measure_seconds(const struct exp_case *first, size_t n_algos, size_t n_rounds)
+{
+    double run = 0;
+
+    for (size_t a = 0; a < n_algos; a++)
+        run += 2e-11 * conv_macs(&first[a].layer->problem) + 1e-10 * (double)first[a].plan.layout.arena_bytes;
+    return run * (double)n_rounds * (1 + 1.0 / ROUNDS_PER_PASS);
+}
+
+static const struct ctr_source *source_of(const struct exp_measure_options *o)
+{
+    return o->source ? o->source : &ctr_source_perf;
+}
+
+bool exp_measure_counts(const struct exp_measure_options *o)
+{
+    struct ctr_counters *c = exp_new(1, sizeof *c);
+    char why[400];
+    bool counts = !ctr_counters_open(c, source_of(o), o->groups_dir, o->uarch, counts_group, why, sizeof why);
+
+    if (counts)
+        ctr_counters_close(c);
+    free(c);
+    return counts;
+}
+
+static void open_all(struct measure *m, struct exp_measure_info *info)
+{
+    const struct exp_measure_options *o = m->o;
+    const struct events hardware = { ctr_counters_open, source_of(o), o->groups_dir, o->uarch, counts_group };
+    const struct events common = { ctr_counters_open, source_of(o), o->groups_dir, o->uarch, "COMMON" };
+    const struct events software = { ctr_counters_open_plain, &ctr_source_perf, CTR_GROUPS_DIR, "software",
+                                     "SOFTWARE" };
+
+    if (m->o->cache != EXP_WARM) {
+        exp_cold_init(&m->cold, m->e->setup);
+        exp_cold_describe(&m->cold, info->emptied, sizeof info->emptied);
+    }
+    exp_phases_find_parts(&m->parts, m->e->setup, &info->why_no_base_steps);
+    open_counting(&m->hardware, &hardware, &info->hardware);
+    open_counting(&m->common, &common, &info->common);
+    open_counting(&m->software, &software, &info->software);
+    snprintf(info->counter_note, sizeof info->counter_note, "%s", m->hardware.counters.census.note);
+}
+
+/* Returns how many rounds every layer has, of what can be timed; 0 if nothing can. */
+static size_t fewest_rounds(const struct exp_experiment *e)
+{
+    size_t fewest = SIZE_MAX;
+
+    for (size_t i = 0; i < e->n_cases; i++) {
+        const struct exp_measured *k = &e->cases[i].measured;
+
+        if (!e->cases[i].algo->why_not_run(e->setup) && k->n_samples < fewest)
+            fewest = k->n_samples;
+    }
+    return fewest < SIZE_MAX ? fewest : 0;
+}
+
+static bool stands(void *experiment)
+{
+    return exp_totals_stand(experiment);
+}
+
+/* Announces that there will be no more rounds. */
+static void drop_rounds(struct measure *m)
+{
+    for (size_t l = 0; l < m->e->model->n_layers; l++) {
+        const struct exp_case *first = &m->e->cases[l * m->e->n_algos];
+        size_t left = m->o->rounds.most - first->measured.n_samples;
+
+        exp_progress_drop(m->progress, EXP_WORK_ROUNDS, exp_measure_seconds(first, m->e->n_algos, left));
+    }
+}
+
+/* Gives each layer some rounds more, unless the time is over. */
+static int measure_pass(struct measure *m, size_t n_rounds, uint64_t start_ns)
+{
+    const size_t n_before = fewest_rounds(m->e);
+    char step[64];
+    int err = 0;
+
+    exp_say(step, sizeof step, "timing rounds %zu to %zu", n_before + 1, n_before + n_rounds);
+
+    for (size_t l = 0; l < m->e->model->n_layers && !err; l++) {
+        struct exp_case *first = &m->e->cases[l * m->e->n_algos];
+
+        if (exp_rounds_end(&m->o->rounds, n_before, ctr_now_ns() - start_ns, NULL, NULL) != EXP_GOES_ON)
+            break;
+        exp_progress_begin(m->progress, EXP_WORK_ROUNDS, first->layer->name, step);
+        err = measure_layer(m, first, n_rounds);
+        exp_progress_step(m->progress, EXP_WORK_ROUNDS, exp_measure_seconds(first, m->e->n_algos, n_rounds));
+    }
+    return err;
+}
+
+static int measure_layers(struct measure *m)
+{
+    const struct exp_rounds *rounds = &m->o->rounds;
+    const uint64_t start_ns = ctr_now_ns();
+    int err = 0;
+
+    exp_ruler_limit(m->ruler, m->o->ruler_ns);
+    while (!err && m->info->end == EXP_GOES_ON) {
+        size_t left = rounds->most - m->info->n_rounds;
+
+        err = measure_pass(m, left < ROUNDS_PER_PASS ? left : ROUNDS_PER_PASS, start_ns);
+        m->info->n_rounds = fewest_rounds(m->e);
+        if (!err && !m->info->n_rounds) /* nothing runs here */
+            break;
+        if (!err)
+            m->info->end = exp_rounds_end(rounds, m->info->n_rounds, ctr_now_ns() - start_ns, stands, m->e);
+    }
+    drop_rounds(m);
+    return err;
+}
+
+/* Returns how far the medians of all cases lie above the fastest rounds; NaN if nothing was timed. */
+static double median_percent(const struct exp_experiment *e)
+{
+    struct exp_times sum = { 0 };
+
+    for (size_t i = 0; i < e->n_cases; i++) {
+        const struct exp_times x = exp_case_times(&e->cases[i]);
+
+        if (e->cases[i].measured.n_samples)
+            exp_times_add(&sum, &x);
+    }
+    return exp_times_median_percent(&sum);
+}
+
+/* Judges all timings by the best readings of the whole run. */
+static struct exp_ruler_report report_ruler(const struct measure *m)
+{
+    struct exp_ruler_report report = { .limit_ended = m->ruler && m->ruler->kept.limit_ended };
+
+    for (size_t i = 0; i < m->e->n_cases && m->ruler; i++) {
+        const struct exp_measured *k = &m->e->cases[i].measured;
+
+        if (k->n_samples)
+            exp_ruler_report_add(&report, &m->ruler->best, k->mark, k->n_samples);
+    }
+    return report;
+}
+
+/* Takes back all times if too many were disturbed. Their samples stay, with their marks. */
+static void refuse_disturbed(struct measure *m)
+{
+    char said[128];
+
+    if (exp_ruler_is_measured(&m->info->ruler))
+        return;
+    exp_ruler_say(&m->info->ruler, said, sizeof said);
+    exp_say(m->info->why_disturbed, sizeof m->info->why_disturbed, "disturbed: %s", said);
+    for (size_t i = 0; i < m->e->n_cases; i++) {
+        struct exp_measured *k = &m->e->cases[i].measured;
+
+        if (k->n_samples)
+            k->why_no_time = m->info->why_disturbed;
+    }
+}
+
+/* Runs on a thread of its own: pinning it must not pin the threads that are started afterwards. */
+static void *measure_thread(void *ctx)
+{
+    struct measure *m = ctx;
+    const struct conv_peak *peak = conv_peak_of(m->e->setup->ukr->isa);
+
+    if (ctr_pin(-1, &m->info->core, m->info->why_not_pinned, sizeof m->info->why_not_pinned))
+        m->info->core = -1;
+    open_all(m, m->info);
+    if (m->o->ruler_ns)
+        m->err = (m->o->new_ruler ? m->o->new_ruler : exp_ruler_new)(&m->ruler, peak);
+    exp_disturbance_begin(&m->info->disturbance, "/proc", peak);
+    if (!m->err)
+        m->err = measure_layers(m);
+    exp_disturbance_end(&m->info->disturbance, "/proc", peak);
+    m->info->disturbance.median_percent = median_percent(m->e);
+    m->info->ruler = report_ruler(m);
+    refuse_disturbed(m);
+    exp_ruler_free(m->ruler);
+    ctr_counters_close(&m->hardware.counters);
+    ctr_counters_close(&m->common.counters);
+    ctr_counters_close(&m->software.counters);
+    exp_cold_release(&m->cold);
+    return NULL;
+}
+
+int exp_measure_all(struct exp_experiment *e, const struct exp_measure_options *o, struct exp_measure_info *info,
+                    struct exp_progress *progress, struct exp_why *why)
+{
+    struct measure m = {
+        .e = e,
+        .o = o,
+        .hardware = { .first = EXP_LOADS, .end = EXP_PAGE_FAULTS },
+        .common = { .first = EXP_COMMON, .end = EXP_COMMON + (enum exp_count)ctr_n_quantities() },
+        .software = { .first = EXP_PAGE_FAULTS, .end = EXP_COMMON },
+        .progress = progress,
+        .info = info,
+    };
+    pthread_t thread;
+    int err;
+
+    *info = (struct exp_measure_info){ .core = -1 };
+    err = -pthread_create(&thread, NULL, measure_thread, &m);
+    if (!err) {
+        pthread_join(thread, NULL);
+        err = m.err;
+    }
+    if (err == -ENOMEM)
+        return exp_fail(why, err, "out of memory for the tensors of a layer; LAYERS= narrows, TIMING=0 needs none");
+    if (err == -EINTR)
+        return exp_fail(why, err, "interrupted while timing");
+    return err ? exp_fail(why, err, "timing failed: %s", strerror(-err)) : 0;
+}
+
+/* ---- verification ---- */
+
+struct verify_all {
+    struct exp_experiment *e;
+    struct exp_progress *progress;
+    unsigned n_threads;
+    struct exp_why *why;
+};
+
+static const float *tensor(const struct exp_tensors *t, enum conv_tensor which)
+{
+    return conv_in_ptr(t->bind.addr[which]);
+}
+
+/* Compares one output plane of a case with the oracle's. */
+static int compare_plane(const struct exp_case *c, const float *out, size_t first, const double *plane,
+                         const double *magnitude, const struct verify_all *all)
+{
+    const struct conv_problem *p = &c->layer->problem;
+
+    for (size_t w = 0; w < conv_windows(p); w++) {
+        double bound = exp_tensors_exact(p) ? 0 : conv_error_bound(conv_reduction(p), magnitude[w]);
+
+        if (!(fabs((double)out[first + w] - plane[w]) <= bound))
+            return exp_fail(all->why, -EILSEQ,
+                            "layer '%s': %s (%s) computes a wrong result: output element %zu is %.9g, must be %.9g",
+                            c->layer->name, c->algo->name, conv_plan_kernel_name(&c->plan), first + w,
+                            (double)out[first + w], plane[w]);
+    }
+    return 0;
+}
+
+/* Runs every algorithm of a layer that runs here; tensors of the others stay empty. */
+static int run_layer(const struct exp_experiment *e, struct exp_case *first, struct exp_tensors *tensors)
+{
+    int err = 0;
+
+    for (size_t a = 0; a < e->n_algos && !err; a++) {
+        if (first[a].algo->why_not_run(e->setup))
+            continue;
+        err = exp_tensors_init(&tensors[a], &first[a].plan);
+        if (!err)
+            err = first[a].algo->run(e->setup, &first[a].plan, &tensors[a].bind);
+    }
+    return err;
+}
+
+static int compare_layer(const struct verify_all *all, struct exp_case *first, const struct exp_tensors *tensors,
+                         const struct exp_tensors *any, const struct exp_pool *pool)
+{
+    const struct conv_problem *p = &first->layer->problem;
+    double *plane = exp_new(conv_windows(p), sizeof *plane);
+    const double plane_seconds = exp_verify_seconds(first, all->n_threads) / (double)(p->n * p->k);
+    double *magnitude = exp_tensors_exact(p) ? NULL : exp_new(conv_windows(p), sizeof *magnitude);
+    int err = 0;
+
+    for (size_t i = 0; i < p->n * p->k && !err; i++) {
+        conv_naive_plane(p, tensor(any, CONV_INPUT), tensor(any, CONV_FILTER), i / p->k, i % p->k, plane, magnitude);
+        for (size_t a = 0; a < all->e->n_algos && !err; a++) {
+            if (tensors[a].arena)
+                err = compare_plane(&first[a], tensor(&tensors[a], CONV_OUTPUT), i * conv_windows(p), plane, magnitude,
+                                    all);
+        }
+        exp_progress_step(all->progress, EXP_WORK_VERIFY, plane_seconds);
+        if (!err && exp_pool_stopped(pool))
+            err = exp_interrupted() ? -EINTR : -ECANCELED;
+    }
+    free(magnitude);
+    free(plane);
+    return err;
+}
+
+static const struct exp_tensors *any_of(const struct exp_tensors *tensors, size_t n)
+{
+    for (size_t a = 0; a < n; a++) {
+        if (tensors[a].arena)
+            return &tensors[a];
+    }
+    return NULL;
+}
+
+static int verify_layer(void *ctx, size_t index, size_t thread, const struct exp_pool *pool)
+{
+    struct verify_all *all = ctx;
+    struct exp_case *first = &all->e->cases[index * all->e->n_algos];
+    struct exp_tensors tensors[EXP_N_ALGOS] = { { 0 } };
+    const struct exp_tensors *any;
+    int err;
+
+    (void)thread;
+    if (first->same_as != index * all->e->n_algos)
+        return 0; /* the same shape was verified with another layer */
+    exp_progress_begin(all->progress, EXP_WORK_VERIFY, first->layer->name, "verifying");
+    err = run_layer(all->e, first, tensors);
+    any = any_of(tensors, all->e->n_algos);
+    if (!err && any)
+        err = compare_layer(all, first, tensors, any, pool);
+    for (size_t a = 0; a < all->e->n_algos; a++)
+        exp_tensors_release(&tensors[a]);
+    if (!err && !any) /* nothing runs here */
+        exp_progress_drop(all->progress, EXP_WORK_VERIFY, exp_verify_seconds(first, all->n_threads));
+    return err;
+}
+
+double exp_verify_seconds(const struct exp_case *c, unsigned n_threads)
+{
+    return 1e-9 * conv_macs(&c->layer->problem) / n_threads;
+}
+
+int exp_verify_all(struct exp_experiment *e, const struct exp_measure_options *o, struct exp_progress *progress,
+                   struct exp_why *why)
+{
+    struct verify_all all = { e, progress, o->n_threads, why };
+    int err = exp_pool_run(e->model->n_layers, o->n_threads, verify_layer, &all, exp_interrupted, NULL);
+
+    if (err == -EILSEQ)
+        return err; /* the job said what is wrong */
+    if (err == -ENOMEM)
+        return exp_fail(why, err, "out of memory for the tensors of a layer; LAYERS= narrows, TIMING=0 needs none");
+    return err ? exp_fail(why, err, err == -EINTR ? "interrupted while verifying" : "verification failed") : 0;
+}

@@ -1,0 +1,95 @@
+/*
+ * A model: the convolutions of a network in network order, read from a CSV table (experiments/models/README.md), from a
+ * batch file of oneDNN's benchdnn or from a log of ONEDNN_VERBOSE=1 (model_onednn.h).
+ *
+ * A table's required columns: name, and the fields of kernels/shape/problem_fields.def that have no fallback. Other columns
+ * are ignored. Every error is one line; for what a file says, "path:line: column, value".
+ */
+#ifndef EXPERIMENTS_BENCH_MODEL_H
+#define EXPERIMENTS_BENCH_MODEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "experiments/base/error.h"
+#include "kernels/shape/problem.h"
+
+struct exp_layer {
+    char *name;                  /* printable, not empty; two layers may share one */
+    struct conv_problem problem; /* finished: p and q are set */
+    unsigned line;               /* of the table */
+    unsigned index;              /* in the whole model, from 1; kept by exp_model_filter */
+};
+
+enum { EXP_SKIPPED_LINES = 8 };
+
+/* Says what was left out of a file, for one reason. */
+struct exp_skipped {
+    char *path, *reason;
+    size_t times;
+    unsigned line[EXP_SKIPPED_LINES]; /* of the first */
+};
+
+struct exp_model {
+    char *name;      /* the file's name without folder and ".csv", ".txt" or ".log" */
+    char *path;      /* of the file; of a descriptor: itself */
+    size_t n_layers; /* >= 1 */
+    struct exp_layer *layer;
+    bool is_table;  /* not a log, a batch file or a descriptor */
+    size_t repeats; /* how often a log has them all; else 0 */
+    size_t n_skipped;
+    struct exp_skipped *skipped; /* exp_model_print_notes() prints them */
+};
+
+/*
+ * Reads a file: one that is called .csv is a table; of others, what they say tells which they are. Returns 0; -errno of
+ * reading it; -EINVAL for what is malformed or impossible; -EOVERFLOW.
+ */
+int exp_model_read(struct exp_model *m, const char *path, struct exp_why *why);
+
+/*
+ * Reads a model by name: "vgg16" is <experiments_dir>/models/vgg16.csv; anything with a '/' or that ends in ".csv",
+ * ".txt" or ".log" is a path; what begins as a descriptor does (model_onednn.h) is one. Returns as exp_model_read;
+ * -ENOENT for an unknown name, with the known ones in why.
+ */
+int exp_model_find(struct exp_model *m, const char *experiments_dir, const char *which, struct exp_why *why);
+
+/*
+ * Keeps the layers whose name matches at least one of the comma-separated shell patterns ("conv1_*,conv5_?"; '*' also
+ * matches '/', blanks around a pattern are dropped). Returns 0; -ENOENT if a pattern matches no layer, with some names
+ * in why; -EINVAL if there is no pattern. On failure the model is unchanged.
+ */
+int exp_model_filter(struct exp_model *m, const char *patterns, struct exp_why *why);
+
+/*
+ * Prints what a reader should know of how the model was read: what was left out, a line for each reason, with the first
+ * few lines of the file; how often a log repeats the model; which layers of a table share a name.
+ */
+void exp_model_print_notes(const struct exp_model *m, FILE *out);
+
+void exp_model_release(struct exp_model *m); /* an empty or half-built model is fine */
+
+/* ---- several models at once, as a command line names them ---- */
+
+enum { EXP_MAX_MODELS = 64 };
+
+struct exp_models {
+    struct exp_model model[EXP_MAX_MODELS];
+    size_t n; /* >= 1 once read */
+};
+
+/*
+ * Reads comma-separated models (exp_model_find), without the blanks around their names; "all" or "": the paper's seven.
+ * Of each, keeps the layers that match patterns (exp_model_filter), or all if that is "". Returns 0, or as those two
+ * with one line in why; -EINVAL for too many, or for two of the same name. On failure *m is empty.
+ */
+int exp_models_read(struct exp_models *m, const char *experiments_dir, const char *list, const char *patterns,
+                    struct exp_why *why);
+
+void exp_models_release(struct exp_models *m);
+
+/* Counts the layers of all tables in experiments_dir/models that match a pattern; NaN if there is none. */
+double exp_models_rows(const char *experiments_dir, const char *pattern);
+
+#endif

@@ -1,0 +1,164 @@
+/*
+ * Two experiments side by side: layer by layer, algorithm by algorithm, metric by metric.
+ *
+ * Layers are paired by name (the second of a name with the second), and must have the same shape. Simulated numbers
+ * are compared exactly. Times are tested on the recorded rounds of both runs: each layer by Mann and Whitney's test,
+ * the model by a permutation test of what its speed-up is made of, each family of tests (a metric, an algorithm) by
+ * Holm's method. A small p says that two runs differ, not why: on a computer that others use, the same program differs
+ * from itself. That is what `gain` is for.
+ */
+#ifndef EXPERIMENTS_COMPARE_COMPARE_H
+#define EXPERIMENTS_COMPARE_COMPARE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "experiments/base/error.h"
+#include "experiments/base/outdir.h"
+#include "experiments/base/record.h"
+#include "experiments/show/page.h"
+
+/* ---- Two runs, and the metrics that are compared of them ---- */
+
+#define EXP_COMPARE_MODEL "all" /* the layer of sums */
+
+enum exp_compare_kind { EXP_COMPARE_TIME, EXP_COMPARE_RATIO, EXP_COMPARE_EXACT };
+
+struct exp_compare_metric {
+    const char *name;
+    size_t member; /* of struct exp_layers_row; model.csv has it under the same name */
+    enum exp_compare_kind kind;
+    bool is_more_better;
+    const char *what;
+};
+
+enum {
+#define METRIC(...) +1
+    EXP_COMPARE_N_METRICS = 0
+#include "experiments/compare/metrics.def"
+};
+
+extern const struct exp_compare_metric exp_compare_metrics[EXP_COMPARE_N_METRICS];
+const struct rec_field *exp_compare_field(const struct exp_compare_metric *m);
+
+/* A run. */
+struct exp_compare_side {
+    const char *path;
+    struct exp_page_csv layers, model, samples; /* with rows (show/layers.h, show/report.h) */
+};
+
+/* One metric of one layer and algorithm in both: a row of compare.csv. */
+struct exp_compare_cell {
+    uint64_t index; /* A's layer_index, 0 for the model */
+    const char *layer, *algo;
+    const struct exp_compare_metric *metric;
+    double a, b;
+    double change_percent; /* of TIME: of the speed, above 0 is faster; else of the number. NaN if A has 0 */
+    double p, p_adjusted;  /* of TIME; NaN without rounds */
+    bool is_certain;       /* EXACT: always; TIME: p_adjusted below 0.05; RATIO: the intervals do not meet */
+    const char *metric_name, *b_is, *why_no_p;
+};
+
+struct exp_two_runs {
+    struct exp_compare_side a, b;
+    struct exp_compare_cell *cell; /* the model's first, then layers; [n] */
+    size_t n;
+    char **note; /* [n_notes] what is not compared, and what differs beside the numbers: a line each */
+    size_t n_notes;
+    size_t n_pairs; /* rows of layers.csv that have a partner */
+};
+
+/* Says what a difference means for B: 1 it is better, -1 worse, 0 equal or not certain. */
+int exp_compare_side_of(const struct exp_compare_cell *c);
+
+/*
+ * Compares the results in two folders. Returns 0; -errno with one line in why: a folder without an experiment's
+ * results, a table that cannot be read, no layer in common.
+ */
+int exp_two_runs_compare(struct exp_two_runs *c, const char *a, const char *b, struct exp_why *why);
+void exp_two_runs_release(struct exp_two_runs *c);
+
+/* ---- tests (rank_test.c): pure functions; random draws always start alike, so that equal samples have equal answers ---- */
+
+/*
+ * The two-sided p value of Mann and Whitney's U: how probable ranks at least so unequal are if both samples are of one
+ * distribution. Exact if there are at most 16 samples, all different; else by the normal approximation, corrected for
+ * ties and for continuity. NaN if either sample is empty; 1 if all values are equal.
+ */
+double exp_rank_test(const uint64_t *a, size_t n_a, const uint64_t *b, size_t n_b);
+
+/* The rounds of one layer in both runs. */
+struct exp_rank_pair {
+    const uint64_t *a, *b;
+    size_t n_a, n_b;
+};
+
+enum { EXP_RANK_DRAWS = 2000 };
+
+/*
+ * The two-sided p value of a permutation test over layers together: rounds change sides at random within their layer,
+ * EXP_RANK_DRAWS times, and the sums over the layers of the means of each side's fastest quarter are compared by their
+ * quotient. At least 1 / (EXP_RANK_DRAWS + 1). NaN if a layer has no rounds on one side.
+ */
+double exp_rank_test_sum(const struct exp_rank_pair *layer, size_t n_layers);
+
+/* Adjusts n p values for being n by Holm's method, in place. Those that are NaN do not count. */
+void exp_rank_adjust(double *p, size_t n);
+
+/* ---- what is said of it (report.c) ---- */
+
+/*
+ * Conditions on a comparison, for automatic checks: FAIL_IF='speedup<-3%,layer.l1_misses>0%'.
+ *
+ *     condition   [scope.]metric, < or >, number, maybe %       several, comma-separated: any of them
+ *     scope       model (default): sums over the layers; layer: every single one; or the name of an algorithm
+ *     number      of %: the change from A to B; else the difference, in the metric's unit
+ *
+ * A change of times counts only if it is certain (compare.h). Base is compared only where it is named: it is there
+ * to be compared with.
+ */
+
+enum { EXP_COMPARE_CONDITIONS = 16 };
+
+struct exp_compare_condition {
+    const struct exp_compare_metric *metric;
+    const char *algo; /* NULL: all but Base */
+    bool is_about_layers, is_above, is_percent;
+    double limit;
+    char text[80]; /* as it was given */
+};
+
+struct exp_compare_conditions {
+    struct exp_compare_condition condition[EXP_COMPARE_CONDITIONS];
+    size_t n;
+};
+
+/* Reads a list; "" has none. Returns 0, or -EINVAL with one line in why. */
+int exp_compare_conditions_read(struct exp_compare_conditions *c, const char *list, struct exp_why *why);
+
+/*
+ * Checks that every condition is about something that both runs have: a check of nothing must not pass. Returns 0, or
+ * -ENODATA with one line in why.
+ */
+int exp_compare_conditions_check(const struct exp_compare_conditions *c, const struct exp_two_runs *runs,
+                                 struct exp_why *why);
+
+/* Tells whether a cell meets a condition. */
+bool exp_compare_meets(const struct exp_compare_condition *c, const struct exp_compare_cell *x);
+
+extern const struct rec_table exp_compare_table;
+
+#define EXP_COMPARE_FILE "compare.csv"
+
+/* Writes the table. Returns 0 or -errno with one line in why. */
+int exp_compare_write_table(const struct exp_two_runs *c, const struct exp_outdir *dir, const char *commit,
+                            struct exp_why *why);
+
+/* Writes the page, after the table and the figure. Returns likewise. */
+int exp_compare_write_page(const struct exp_two_runs *c, const struct exp_compare_conditions *q,
+                           const struct exp_outdir *dir, struct exp_why *why);
+
+/* Prints the answer: a line for each algorithm, the notes, and the conditions that are met. Returns how many are. */
+size_t exp_compare_print(const struct exp_two_runs *c, const struct exp_compare_conditions *q, FILE *out);
+
+#endif

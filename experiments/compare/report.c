@@ -1,0 +1,450 @@
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "experiments/base/text.h"
+#include "experiments/bench/algo.h"
+#include "experiments/bench/course.h"
+#include "experiments/compare/compare.h"
+#include "experiments/show/page.h"
+#include "sim/machine/machine_words.h"
+
+static int bad(const struct exp_compare_condition *c, struct exp_why *why, const char *what, const char *value)
+{
+    return exp_fail(why, -EINVAL, "FAIL_IF: '%s': %s '%s'", c->text, what, value);
+}
+
+/* Finds which of the known names it is. Returns 0, or -EINVAL with one line in why. */
+static int find_name(const struct exp_compare_condition *c, const char *what, const char *name,
+                     const char *const *known, size_t n, size_t *found, struct exp_why *why)
+{
+    const char *nearest;
+    char list[400] = "";
+
+    for (*found = 0; *found < n; (*found)++) {
+        if (!strcmp(known[*found], name))
+            return 0;
+        exp_say_more(list, sizeof list, "%s%s", *found ? ", " : "", known[*found]);
+    }
+    nearest = sim_nearest_word(name, known, n);
+    return exp_fail(why, -EINVAL, "FAIL_IF: '%s': unknown %s '%s'%s%s%s known are %s", c->text, what, name,
+                    nearest ? ", did you mean " : ";", nearest ? nearest : "", nearest ? "?" : "", list);
+}
+
+static int read_metric(struct exp_compare_condition *c, const char *name, struct exp_why *why)
+{
+    const char *known[EXP_COMPARE_N_METRICS];
+    size_t found;
+    int err;
+
+    for (size_t i = 0; i < EXP_COMPARE_N_METRICS; i++)
+        known[i] = exp_compare_metrics[i].name;
+    err = find_name(c, "metric", name, known, EXP_COMPARE_N_METRICS, &found, why);
+    c->metric = err ? NULL : &exp_compare_metrics[found];
+    return err;
+}
+
+static int read_scope(struct exp_compare_condition *c, const char *name, struct exp_why *why)
+{
+    enum { N_SCOPES = 2 };
+    const char *known[N_SCOPES + EXP_N_ALGOS] = { "model", "layer" };
+    size_t found;
+    int err;
+
+    for (size_t i = 0; i < EXP_N_ALGOS; i++)
+        known[N_SCOPES + i] = exp_algo_at(i)->name;
+    err = find_name(c, "scope", name, known, N_SCOPES + EXP_N_ALGOS, &found, why);
+    c->is_about_layers = found == 1;
+    c->algo = err || found < N_SCOPES ? NULL : known[found];
+    return err;
+}
+
+static int read_limit(struct exp_compare_condition *c, const char *number, struct exp_why *why)
+{
+    char *end;
+
+    errno = 0;
+    c->limit = strtod(number, &end);
+    if (end == number || errno || !isfinite(c->limit))
+        return bad(c, why, "a number must follow < or >, not", number);
+    c->is_percent = *end == '%';
+    end += c->is_percent;
+    return *end ? bad(c, why, "there is something behind the number:", end) : 0;
+}
+
+/* Reads one condition, which is cut up; c->text has it already. */
+static int read_condition(struct exp_compare_condition *c, char *text, struct exp_why *why)
+{
+    char *sign = strpbrk(text, "<>"), *dot;
+    int err;
+
+    if (!sign)
+        return bad(c, why, "there must be < or > in a condition such as speedup<-3%, not", text);
+    c->is_above = *sign == '>';
+    *sign = '\0';
+    err = read_limit(c, sign + 1, why);
+    dot = strchr(text, '.');
+    if (!err && dot) {
+        *dot = '\0';
+        err = read_scope(c, text, why);
+        text = dot + 1;
+    }
+    return err ? err : read_metric(c, text, why);
+}
+
+static int add(struct exp_compare_conditions *c, char *text, struct exp_why *why)
+{
+    struct exp_compare_condition *next = &c->condition[c->n];
+
+    if (c->n == EXP_COMPARE_CONDITIONS)
+        return exp_fail(why, -EINVAL, "FAIL_IF: more than %d conditions", EXP_COMPARE_CONDITIONS);
+    c->n++;
+    exp_say(next->text, sizeof next->text, "%s", text);
+    return read_condition(next, text, why);
+}
+
+int exp_compare_conditions_read(struct exp_compare_conditions *c, const char *list, struct exp_why *why)
+{
+    char *copy = exp_copy_text(list), *to = copy;
+    int err = 0;
+
+    for (; *list; list++) {
+        if (!isspace((unsigned char)*list))
+            *to++ = *list;
+    }
+    *to = '\0';
+    *c = (struct exp_compare_conditions){ .n = 0 };
+    for (char *text = copy, *next; !err && text && *copy; text = next) {
+        next = strchr(text, ',');
+        if (next)
+            *next++ = '\0';
+        err = add(c, text, why);
+    }
+    free(copy);
+    return err;
+}
+
+static bool is_about(const struct exp_compare_condition *c, const struct exp_compare_cell *x)
+{
+    const bool is_layer = x->index != 0;
+
+    if (c->metric != x->metric || c->is_about_layers != is_layer)
+        return false;
+    return c->algo ? !strcmp(c->algo, x->algo) : strcmp(exp_algo_base()->name, x->algo) != 0;
+}
+
+int exp_compare_conditions_check(const struct exp_compare_conditions *c, const struct exp_two_runs *runs,
+                                 struct exp_why *why)
+{
+    for (size_t i = 0; i < c->n; i++) {
+        const struct exp_compare_condition *x = &c->condition[i];
+        size_t k = 0;
+
+        while (k < runs->n && !is_about(x, &runs->cell[k]))
+            k++;
+        if (k == runs->n)
+            return exp_fail(why, -ENODATA,
+                            "FAIL_IF: '%s': both runs must have %s (%s of layers.csv) of what it names, and do not",
+                            x->text, x->metric->name, exp_compare_field(x->metric)->column.name);
+    }
+    return 0;
+}
+
+bool exp_compare_meets(const struct exp_compare_condition *c, const struct exp_compare_cell *x)
+{
+    const double change = c->is_percent ? x->change_percent : x->b - x->a;
+
+    if (!is_about(c, x) || !x->is_certain || isnan(change))
+        return false;
+    return c->is_above ? change > c->limit : change < c->limit;
+}
+
+/* ---- compare.csv ---- */
+
+#define ROW struct exp_compare_cell
+
+/* clang-format off */
+static const struct rec_field columns[] = {
+    { { "layer_index", "", "position in A's table, from 1; 0: the whole model", "" }, REC_AT(ROW, index) },
+    { { "layer", "", "name of the layer; " EXP_COMPARE_MODEL ": the sum over the layers that both runs have", "" },
+      REC_AT(ROW, layer) },
+    { { "algo", "", "algorithm", "" }, REC_AT(ROW, algo) },
+    { { "metric", "", "what is compared: metrics.def lists them", "" }, REC_AT(ROW, metric_name) },
+    { { "a", "", "A's value, in the unit of the metric's column: of times ns", "" }, REC_AT(ROW, a) },
+    { { "b", "", "B's", "" }, REC_AT(ROW, b) },
+    { { "change_percent", "%", "of the speed for speedup, else of the number, from A to B", "" },
+      REC_NAN_AS(ROW, change_percent, "A's is 0") },
+    { { "p", "",
+        "of times: how probable a difference like this is without one: Mann and Whitney's test of a layer's rounds, "
+        "a permutation test for the model",
+        "clock" },
+      REC_NAN_OR(ROW, p, why_no_p) },
+    { { "p_adjusted", "",
+        "the same for all layers of an algorithm, or all algorithms of the model, together: Holm's method", "clock" },
+      REC_NAN_OR(ROW, p_adjusted, why_no_p) },
+    { { "b_is", "", "better, worse or equal; open: the difference is not certain", "" }, REC_AT(ROW, b_is) },
+};
+/* clang-format on */
+
+const struct rec_table exp_compare_table = REC_TABLE(EXP_COMPARE_FILE, columns, ROW);
+
+int exp_compare_write_table(const struct exp_two_runs *c, const struct exp_outdir *dir, const char *commit,
+                            struct exp_why *why)
+{
+    struct exp_csv *csv;
+    int err = exp_csv_create(&csv, dir, &exp_compare_table.file, "two runs, metric by metric", why);
+
+    if (err)
+        return err;
+    exp_csv_header(csv, "A", "%s", c->a.path);
+    exp_csv_header(csv, "B", "%s", c->b.path);
+    exp_csv_header(csv, "commit", "%s", commit);
+    for (size_t i = 0; i < c->n_notes; i++)
+        exp_csv_header(csv, "note", "%s", c->note[i]);
+    for (size_t i = 0; i < c->n; i++)
+        rec_put(csv, &exp_compare_table, &c->cell[i]);
+    return exp_csv_close(csv, why);
+}
+
+/* ---- in words ---- */
+
+static bool is_model(const struct exp_compare_cell *x)
+{
+    return !x->index;
+}
+
+static bool is_time(const struct exp_compare_cell *x)
+{
+    return x->metric->kind == EXP_COMPARE_TIME;
+}
+
+/* Counts the layers of a model's cell by verdict. */
+struct tally {
+    size_t better, worse, n;
+};
+
+static struct tally tally_of(const struct exp_two_runs *c, const struct exp_compare_cell *model)
+{
+    struct tally t = { 0, 0, 0 };
+
+    for (size_t i = 0; i < c->n; i++) {
+        const struct exp_compare_cell *x = &c->cell[i];
+        const int side = exp_compare_side_of(x);
+
+        if (is_model(x) || x->metric != model->metric || strcmp(x->algo, model->algo) != 0)
+            continue;
+        t.n++;
+        t.better += side > 0;
+        t.worse += side < 0;
+    }
+    return t;
+}
+
+/* Says what became of one metric of one algorithm, in one line. */
+static void say_cell(const struct exp_two_runs *c, const struct exp_compare_cell *x, FILE *out)
+{
+    const struct tally t = tally_of(c, x);
+
+    fprintf(out, "%-16s %-16s ", x->algo, x->metric->name);
+    if (isnan(x->change_percent))
+        fprintf(out, "%10s", "-");
+    else
+        fprintf(out, "%+8.2f %%", x->change_percent);
+    fprintf(out, "  %-6s", x->b_is);
+    if (is_time(x) && !isnan(x->p_adjusted))
+        fprintf(out, " p %-7.2g", x->p_adjusted);
+    else
+        fprintf(out, "%10s", "");
+    fprintf(out, " layers: %zu better, %zu worse, %zu in all\n", t.better, t.worse, t.n);
+}
+
+/* Base first; exact metrics that did not change are told about in one line. */
+static size_t say_cells(const struct exp_two_runs *c, FILE *out)
+{
+    size_t n_equal = 0;
+
+    for (size_t i = 0; i < c->n; i++) {
+        const struct exp_compare_cell *x = &c->cell[i];
+        const struct tally t = is_model(x) ? tally_of(c, x) : (struct tally){ 0 };
+
+        if (!is_model(x))
+            continue;
+        if (x->metric->kind == EXP_COMPARE_EXACT && x->a == x->b && !t.better && !t.worse)
+            n_equal++;
+        else
+            say_cell(c, x, out);
+    }
+    return n_equal;
+}
+
+enum { MOST_SAID = 8 };
+
+/* Names the cells that meet a condition, the first of them at least. Returns how many do. */
+static size_t say_condition(const struct exp_two_runs *c, const struct exp_compare_condition *q, FILE *out)
+{
+    size_t met = 0;
+
+    for (size_t i = 0; i < c->n; i++) {
+        const struct exp_compare_cell *x = &c->cell[i];
+
+        if (exp_compare_meets(q, x) && met++ < MOST_SAID)
+            fprintf(out, "FAIL_IF %s: %s of %s, %s, went from %g to %g, %+.2f %%\n", q->text, x->metric->name, x->algo,
+                    is_model(x) ? "the model" : x->layer, x->a, x->b, x->change_percent);
+    }
+    if (met > MOST_SAID)
+        fprintf(out, "FAIL_IF %s: and %zu more\n", q->text, met - MOST_SAID);
+    return met;
+}
+
+static size_t say_conditions(const struct exp_two_runs *c, const struct exp_compare_conditions *q, FILE *out)
+{
+    size_t met = 0;
+
+    for (size_t k = 0; k < q->n; k++)
+        met += say_condition(c, &q->condition[k], out);
+    if (q->n && !met)
+        fprintf(out, "none of the conditions of FAIL_IF is met\n");
+    return met;
+}
+
+size_t exp_compare_print(const struct exp_two_runs *c, const struct exp_compare_conditions *q, FILE *out)
+{
+    size_t n_equal;
+
+    fprintf(out, "A  %s\nB  %s\n\n", c->a.path, c->b.path);
+    n_equal = say_cells(c, out);
+    if (n_equal)
+        fprintf(out, "%zu sum%s of simulated or predicted numbers %s equal, in every layer, too\n", n_equal,
+                n_equal == 1 ? "" : "s", n_equal == 1 ? "is" : "are");
+    for (size_t i = 0; i < c->n_notes; i++)
+        fprintf(out, "note: %s\n", c->note[i]);
+    return say_conditions(c, q, out);
+}
+
+/* ---- pages ---- */
+
+static const struct exp_page_field fields[] = {
+    { .column = "layer" },
+    { .column = "algo", .title = "algorithm", .say = exp_page_algo_title },
+    { .column = "metric" },
+    { .column = "b_is", .title = "B is" },
+    { .column = "a", .title = "A", .format = EXP_PAGE_DECIMAL },
+    { .column = "b", .title = "B", .format = EXP_PAGE_DECIMAL },
+    { .column = "change_percent", .title = "change", .format = EXP_PAGE_DECIMAL },
+    { .column = "p", .format = EXP_PAGE_DECIMAL },
+    { .column = "p_adjusted", .title = "p, adjusted", .format = EXP_PAGE_DECIMAL },
+};
+
+struct page {
+    const struct exp_two_runs *c;
+    const struct exp_compare_conditions *q;
+    const struct exp_outdir *dir;
+    struct exp_page_csv table;
+};
+
+/* Writes the rows of compare.csv, which stand as the cells do, that are of the model, or of layers. */
+static void write_rows(struct exp_page_writer *w, const struct page *p, bool of_model, const char *caption)
+{
+    size_t *row = exp_new(p->c->n, sizeof *row), n = 0;
+
+    for (size_t i = 0; i < p->c->n && i < p->table.table.n_rows; i++) {
+        if (is_model(&p->c->cell[i]) == of_model)
+            row[n++] = i;
+    }
+    exp_page_extract_write(w, &(struct exp_page_extract){ .csv = &p->table,
+                                                          .caption = caption,
+                                                          .field = fields,
+                                                          .n_fields = sizeof fields / sizeof fields[0],
+                                                          .row = row,
+                                                          .n_rows = n,
+                                                          .is_long = true });
+    free(row);
+}
+
+static void say_answer(struct exp_page_writer *w, const struct page *p)
+{
+    char *text;
+    size_t bytes;
+    FILE *out = exp_memory_open(&text, &bytes);
+
+    exp_compare_print(p->c, p->q, out);
+    fclose(out);
+    exp_page_text(w, EXP_PAGE_CODE, text);
+    free(text);
+}
+
+/* Finds the certain change of a model's time that is largest, of all but Base; *any: there are times. */
+static const struct exp_compare_cell *find_largest(const struct exp_two_runs *c, bool *any)
+{
+    const struct exp_compare_cell *most = NULL;
+
+    *any = false;
+    for (size_t i = 0; i < c->n; i++) {
+        const struct exp_compare_cell *x = &c->cell[i];
+
+        if (!is_model(x) || !is_time(x) || !strcmp(x->algo, exp_algo_base()->name))
+            continue;
+        *any = true;
+        if (x->is_certain && (!most || fabs(x->change_percent) > fabs(most->change_percent)))
+            most = x;
+    }
+    return most;
+}
+
+/* Says in one sentence whether a model's time differs for certain. */
+static void say_sentence(struct exp_page_writer *w, const struct page *p)
+{
+    bool any;
+    const struct exp_compare_cell *most = find_largest(p->c, &any);
+
+    if (most)
+        exp_page_say(w, EXP_PAGE_ANSWER, "B is %.1f %% %s than A with %s; p %.2g.", fabs(most->change_percent),
+                     most->change_percent > 0 ? "faster" : "slower", exp_page_algo_title(most->algo), most->p_adjusted);
+    else
+        exp_page_text(w, EXP_PAGE_ANSWER,
+                      any ? "No time of the whole model differs for certain." : "Not both runs were timed.");
+}
+
+static void write_chapter(struct exp_page_writer *w, const struct page *p)
+{
+    const struct exp_page_folder folder = { .path = p->dir->path };
+
+    exp_page_open(w, &(struct exp_page_section){ EXP_PAGE_CHAPTER, "compare", "Two runs", NULL });
+    exp_page_say(w, EXP_PAGE_PARAGRAPH, "A is %s, B is %s.", p->c->a.path, p->c->b.path);
+    say_sentence(w, p);
+    say_answer(w, p);
+    exp_page_folder_figure(w, &folder, "compare_layers");
+    exp_page_open(w, &(struct exp_page_section){ EXP_PAGE_PART, "model", "The whole model", NULL });
+    write_rows(w, p, true, "Sums over the layers that both runs have");
+    exp_page_close(w);
+    exp_page_open(w, &(struct exp_page_section){ EXP_PAGE_PART, "compared-layers", "Layer by layer", NULL });
+    write_rows(w, p, false, "Each layer, algorithm and metric");
+    exp_page_close(w);
+    exp_page_close(w);
+}
+
+static int print_page(const void *page, FILE *out)
+{
+    struct exp_page_writer w;
+    int err;
+
+    exp_page_begin(&w, "Two runs compared");
+    write_chapter(&w, page);
+    err = exp_page_finish(&w, out);
+    exp_page_release(&w);
+    return err;
+}
+
+int exp_compare_write_page(const struct exp_two_runs *c, const struct exp_compare_conditions *q,
+                           const struct exp_outdir *dir, struct exp_why *why)
+{
+    struct page p = { .c = c, .q = q, .dir = dir };
+    int err = exp_page_csv_read(&p.table, dir->path, EXP_COMPARE_FILE, why);
+
+    if (!err)
+        err = exp_outdir_write(dir, "compare.html", print_page, &p, why);
+    exp_page_csv_release(&p.table);
+    return err;
+}

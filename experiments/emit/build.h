@@ -1,0 +1,92 @@
+/* The code of plans in each of its forms: as text, compiled by this computer's compilers, and loaded. */
+#ifndef EXPERIMENTS_EMIT_BUILD_H
+#define EXPERIMENTS_EMIT_BUILD_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "experiments/bench/algo.h"
+#include "experiments/observe/guest.h"
+#include "kernels/emit/c_source.h"
+#include "kernels/emit/noted_plans.h"
+
+/* Lists the forms of generated code, in the order of EXP_EMIT_NAMES. */
+enum exp_emit_what {
+    EXP_EMIT_C,
+    EXP_EMIT_MLIR,          /* its micro-kernel: vector.outerproduct */
+    EXP_EMIT_MLIR_EXTERNAL, /* its micro-kernel: C beside it */
+    EXP_EMIT_MLIR_LINALG,   /* linalg, and a script that tiles it */
+    EXP_EMIT_N_FORMS,
+};
+
+/* Says what a form makes constants of. */
+enum exp_emit_constants { EXP_EMIT_NO_CONSTANTS, EXP_EMIT_PACKED_FILTERS, EXP_EMIT_FILTERS };
+
+const char *exp_emit_name(enum exp_emit_what what); /* as EMIT names it */
+enum exp_emit_constants exp_emit_constants(enum exp_emit_what what);
+
+/*
+ * Prints the code of plans of one instruction set; function number i is called as conv_c_name says for its layer and i.
+ * options are C's; what is `packed` there are the only plan's filters, as exp_emit_constants says. Returns 0; -EINVAL
+ * for a plan or options that cannot be written, or -ENOMEM, with one line in why.
+ */
+int exp_emit_print(enum exp_emit_what what, const struct conv_noted_plan *plan, size_t n,
+                   const struct conv_c_options *options, FILE *out, struct exp_why *why);
+
+/*
+ * These variables of the environment name the compilers; else they are cc, and those of LLVM 19 as Debian calls them.
+ */
+#define EXP_EMIT_CC_VARIABLE "SCONV_CC"
+#define EXP_EMIT_MLIR_OPT_VARIABLE "SCONV_MLIR_OPT"
+#define EXP_EMIT_MLIR_TRANSLATE_VARIABLE "SCONV_MLIR_TRANSLATE"
+#define EXP_EMIT_CLANG_VARIABLE "SCONV_CLANG"
+
+/* Says why there is no compiler for it here, or returns NULL. */
+const char *exp_emit_why_no_compiler(enum exp_emit_what what);
+
+/*
+ * Prints and compiles, with what follows the convolutions (C only; NULL: nothing), into an open folder, where the shared
+ * object is then called EXP_EMIT_OBJECT. If it records (C only), every access to a tensor calls what its variable
+ * sconv_access points to. Returns 0, or as exp_emit_print; -ENOENT without a compiler; -EIO if that fails, with its last
+ * line in why; -EINTR; -errno of writing.
+ */
+int exp_emit_compile(const struct exp_workdir *folder, enum exp_emit_what what, const struct conv_noted_plan *plan,
+                     size_t n, const struct conv_fusion *after, bool records, struct exp_why *why);
+
+#define EXP_EMIT_OBJECT "code.so"
+
+typedef void (*exp_emit_pack_fn)(const float *filter, float *packed_filter);
+typedef void (*exp_fused_fn)(const float *input, const float *filter, float *packed_filter, float *packed_input,
+                             float *output, const float *bias);
+
+struct exp_emit_code {
+    void *library; /* NULL: none */
+};
+
+/* Does the same in a folder of its own, and loads it. On failure *code is empty. */
+int exp_emit_build(struct exp_emit_code *code, enum exp_emit_what what, const struct conv_noted_plan *plan, size_t n,
+                   const struct conv_fusion *after, bool records, struct exp_why *why);
+void exp_emit_code_release(struct exp_emit_code *code);
+
+/*
+ * Return the function of plan number i, whose layer is called so, and the one that packs its filters; NULL: none does.
+ */
+exp_code_fn exp_emit_code_function(const struct exp_emit_code *code, const char *layer, size_t i);
+exp_fused_fn exp_emit_code_fused(const struct exp_emit_code *code, const char *layer, size_t i); /* with a bias */
+exp_emit_pack_fn exp_emit_code_packer(const struct exp_emit_code *code, const char *layer, size_t i);
+
+/* ---- plans compiled for those who run them: each once, when it is asked for first ---- */
+
+struct exp_emit_coder {
+    struct exp_coder base;
+    pthread_mutex_t lock;
+    struct exp_emit_coded *first; /* compiled so far */
+};
+
+/* Its code lives as long as it does. */
+struct exp_emit_coder *exp_emit_coder_new(void);
+void exp_emit_coder_free(struct exp_emit_coder *coder); /* NULL is fine */
+
+#endif

@@ -1,0 +1,91 @@
+/* Generated code under the emulator: what it does to the tensors, beside the replay of its plan. */
+#ifndef EXPERIMENTS_EMIT_OBSERVE_H
+#define EXPERIMENTS_EMIT_OBSERVE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "experiments/emit/build.h"
+#include "kernels/plan/plan.h"
+#include "sim/base/stats.h"
+#include "sim/machine/machine.h"
+#include "sim/trace/trace.h"
+
+/* ---- two streams of accesses, what code was seen to do and what its plan's replay says, tensor by tensor ---- */
+
+/* Says how much of a tensor's accesses is alike. */
+enum exp_emit_likeness {
+    EXP_EMIT_IN_ORDER,  /* address, width and kind of each, one after the other */
+    EXP_EMIT_REORDERED, /* address, width and kind of each */
+    EXP_EMIT_MORE,      /* all of the replay's are there, and others */
+    EXP_EMIT_BYTES,     /* the bytes that are loaded and stored, each as often, in other widths */
+    EXP_EMIT_OTHER,
+    EXP_EMIT_N_LIKENESSES,
+};
+
+const char *exp_emit_likeness_name(enum exp_emit_likeness l); /* as tables have it */
+
+/* What an emulator says of a masked load is that it loads some of these bytes, or none (obs_plugin.c). */
+enum { EXP_EMIT_MASKED_PHASE = SIM_MAX_PHASES - 1 };
+
+struct exp_emit_access {
+    uint64_t addr;
+    uint32_t bytes; /* 0: of a masked load, that it touches nothing */
+    uint8_t kind;   /* enum sim_kind */
+    uint8_t tensor; /* enum conv_tensor */
+    bool is_masked; /* its address and bytes are not settled */
+};
+
+struct exp_emit_stream {
+    struct sim_expander expander; /* its sink takes accesses, but for prefetches, which emulators do not tell of */
+    struct exp_emit_access *access;
+    size_t n;
+};
+
+void exp_emit_stream_init(struct exp_emit_stream *s);
+void exp_emit_stream_release(struct exp_emit_stream *s); /* all zeros is fine */
+
+/* Appends a binary trace's accesses. Returns 0, or -errno with one line in why. */
+int exp_emit_stream_read(struct exp_emit_stream *s, const char *path, struct exp_why *why);
+
+/*
+ * Compares one tensor's accesses. Masked loads are settled as loads of the replay that they cover, each as one, the
+ * others as nothing, if that makes streams alike; else they stay as wide as they are.
+ */
+enum exp_emit_likeness exp_emit_stream_compare(struct exp_emit_stream *seen, const struct exp_emit_stream *replayed,
+                                               enum conv_tensor t);
+
+/* Emits all accesses, in phase 0. */
+void exp_emit_stream_emit(const struct exp_emit_stream *s, struct sim_sink *sink);
+
+/* ---- the code under the emulator ---- */
+
+/*
+ * Names who watches: the emulator's plugin, the program that runs the code (main_guest.c), and the simulated machine.
+ */
+struct exp_emit_watch {
+    const char *observer, *guest;
+    const struct sim_machine *machine;
+};
+
+/*
+ * One tensor: counts of all phases, and how much of the two streams is alike. What the code allocates for itself is
+ * CONV_IM2COL.
+ */
+struct exp_emit_seen {
+    struct sim_cell observed, replayed;
+    enum exp_emit_likeness likeness;
+};
+
+/* Says why nothing can be observed here, or returns NULL. */
+const char *exp_emit_why_not_observed(const struct exp_emit_watch *w, const struct conv_plan *plan);
+
+/*
+ * Prints and compiles a plan's code, and runs it once under the emulator, with filters that were packed before. Returns
+ * 0, or as exp_emit_compile or exp_guest_run, with one line in why.
+ */
+int exp_emit_observe(enum exp_emit_what what, const struct conv_noted_plan *plan, const struct exp_emit_watch *w,
+                     struct exp_emit_seen of[CONV_N_TENSORS], struct exp_why *why);
+
+#endif

@@ -1,0 +1,286 @@
+#include "experiments/emit/observe.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/trace/trace_reader.h"
+
+const char *exp_emit_likeness_name(enum exp_emit_likeness l)
+{
+    static const char *const names[EXP_EMIT_N_LIKENESSES] = { "in order", "reordered", "more", "bytes", "other" };
+
+    return names[l];
+}
+
+/* ---- streams ---- */
+
+static void append(void *stream, const struct sim_access *a)
+{
+    struct exp_emit_stream *s = stream;
+
+    if (a->kind == SIM_PREFETCH || a->tag >= CONV_N_TENSORS)
+        return;
+    *(struct exp_emit_access *)exp_append(&s->access, &s->n, sizeof *s->access) =
+        (struct exp_emit_access){ a->addr, a->bytes, (uint8_t)a->kind, (uint8_t)a->tag,
+                                  a->phase == EXP_EMIT_MASKED_PHASE };
+}
+
+void exp_emit_stream_init(struct exp_emit_stream *s)
+{
+    memset(s, 0, sizeof *s);
+    sim_expander_init(&s->expander, append, s);
+}
+
+void exp_emit_stream_release(struct exp_emit_stream *s)
+{
+    free(s->access);
+    memset(s, 0, sizeof *s);
+}
+
+static int read_all(struct exp_emit_stream *s, struct sim_trace_reader *reader, struct exp_why *why)
+{
+    struct sim_run run[SIM_MAX_BURST_RUNS];
+    size_t n = 0;
+    int err;
+
+    do {
+        err = sim_trace_reader_next(reader, run, SIM_MAX_BURST_RUNS, &n, why->text, sizeof why->text);
+        if (!err && n)
+            sim_emit(&s->expander.sink, run, n, 1);
+    } while (!err && n);
+    return err;
+}
+
+int exp_emit_stream_read(struct exp_emit_stream *s, const char *path, struct exp_why *why)
+{
+    const struct sim_trace_options options = { .format = SIM_TRACE_BINARY };
+    struct sim_trace_reader *reader = NULL;
+    FILE *in = fopen(path, "rb");
+    int err;
+
+    if (!in)
+        return exp_fail(why, -errno, "cannot open '%s': %s", path, strerror(errno));
+    err = sim_trace_reader_new(&reader, in, path, &options);
+    if (!err)
+        err = read_all(s, reader, why);
+    else
+        exp_fail(why, err, "out of memory");
+    sim_trace_reader_free(reader);
+    fclose(in);
+    return err;
+}
+
+void exp_emit_stream_emit(const struct exp_emit_stream *s, struct sim_sink *sink)
+{
+    for (size_t i = 0; i < s->n; i++) {
+        const struct exp_emit_access *a = &s->access[i];
+        const struct sim_run run = {
+            .addr = a->addr, .count = 1, .access_bytes = a->bytes, .kind = a->kind, .tag = a->tensor
+        };
+
+        if (a->bytes)
+            sim_emit(sink, &run, 1, 1);
+    }
+}
+
+/* ---- one tensor's accesses ---- */
+
+/* Accesses of one tensor, in order until they are sorted; those of a stream stay where they are. */
+struct list {
+    struct exp_emit_access **at;
+    size_t n;
+};
+
+/* Takes those that are masked, or those that are not, or both. */
+static struct list take(const struct exp_emit_stream *s, enum conv_tensor t, bool masked, bool others)
+{
+    struct list l = { .at = exp_new(s->n + 1, sizeof *l.at) };
+
+    for (size_t i = 0; i < s->n; i++) {
+        if (s->access[i].tensor == t && (s->access[i].is_masked ? masked : others))
+            l.at[l.n++] = &s->access[i];
+    }
+    return l;
+}
+
+static bool is_equal(const struct exp_emit_access *a, const struct exp_emit_access *b)
+{
+    return a->addr == b->addr && a->bytes == b->bytes && a->kind == b->kind;
+}
+
+static bool covers(const struct exp_emit_access *masked, const struct exp_emit_access *load)
+{
+    return masked->is_masked && load->kind == SIM_LOAD && masked->addr <= load->addr &&
+           load->addr + load->bytes <= masked->addr + masked->bytes;
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const struct exp_emit_access *x = *(struct exp_emit_access *const *)a, *y = *(struct exp_emit_access *const *)b;
+
+    if (x->kind != y->kind)
+        return x->kind < y->kind ? -1 : 1;
+    if (x->addr != y->addr)
+        return x->addr < y->addr ? -1 : 1;
+    return x->bytes < y->bytes ? -1 : x->bytes > y->bytes;
+}
+
+static void sort(struct list *l)
+{
+    qsort(l->at, l->n, sizeof *l->at, by_place);
+}
+
+static bool are_in_step(const struct list *seen, const struct list *replayed)
+{
+    size_t i = 0;
+
+    while (seen->n == replayed->n && i < seen->n &&
+           (is_equal(seen->at[i], replayed->at[i]) || covers(seen->at[i], replayed->at[i])))
+        i++;
+    return seen->n == replayed->n && i == seen->n;
+}
+
+static void settle(struct exp_emit_access *masked, const struct exp_emit_access *load)
+{
+    masked->addr = load->addr;
+    masked->bytes = load->bytes;
+}
+
+/* Takes out of the replay's sorted accesses those that are seen, sorted, too. Returns how many are seen beside them. */
+static size_t take_out(const struct list *seen, struct list *replayed)
+{
+    size_t n = 0, s = 0, more = 0;
+
+    for (size_t r = 0; r < replayed->n; r++) {
+        for (; s < seen->n && by_place(&seen->at[s], &replayed->at[r]) < 0; s++)
+            more++;
+        if (s < seen->n && is_equal(seen->at[s], replayed->at[r]))
+            s++;
+        else
+            replayed->at[n++] = replayed->at[r];
+    }
+    replayed->n = n;
+    return more + seen->n - s;
+}
+
+/*
+ * Finds a masked load for each load that is left: the first free one that covers it, which is the best one, as loads come by
+ * address, and masked ones are equally wide. Those that are not needed touch nothing.
+ */
+static bool find_masked(const struct list *masked, const struct list *left, struct exp_emit_access *settled)
+{
+    bool *is_taken = exp_new(masked->n + 1, sizeof *is_taken);
+    size_t first = 0, i = 0;
+
+    for (; i < left->n; i++) {
+        const struct exp_emit_access *load = left->at[i];
+        size_t m;
+
+        while (first < masked->n &&
+               (is_taken[first] || masked->at[first]->addr + masked->at[first]->bytes <= load->addr))
+            first++;
+        for (m = first; m < masked->n && (is_taken[m] || !covers(masked->at[m], load)); m++) {
+            if (masked->at[m]->addr > load->addr)
+                m = masked->n - 1;
+        }
+        if (m == masked->n)
+            break;
+        is_taken[m] = true;
+        settle(&settled[m], load);
+    }
+    for (size_t m = 0; m < masked->n; m++)
+        settled[m].bytes = is_taken[m] ? settled[m].bytes : 0;
+    free(is_taken);
+    return i == left->n;
+}
+
+/* Compares sets; if one holds the other, masked loads are settled. */
+static enum exp_emit_likeness compare_sets(struct list *plain, struct list *masked, struct list *left)
+{
+    struct exp_emit_access *settled = exp_new(masked->n + 1, sizeof *settled);
+    enum exp_emit_likeness likeness;
+    size_t more;
+
+    sort(plain);
+    sort(masked);
+    sort(left);
+    for (size_t i = 0; i < masked->n; i++)
+        settled[i] = *masked->at[i];
+    more = take_out(plain, left);
+    likeness = !find_masked(masked, left, settled) ? EXP_EMIT_OTHER : more ? EXP_EMIT_MORE : EXP_EMIT_REORDERED;
+    for (size_t i = 0; i < masked->n && likeness != EXP_EMIT_OTHER; i++)
+        *masked->at[i] = settled[i];
+    free(settled);
+    return likeness;
+}
+
+/* ---- bytes ---- */
+
+static int by_float(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+/* Cuts accesses into floats, loads and stores apart, sorted. */
+static uint64_t *cut(const struct list *l, size_t *n)
+{
+    uint64_t *floats;
+
+    *n = 0;
+    for (size_t i = 0; i < l->n; i++)
+        *n += l->at[i]->bytes / sizeof(float);
+    floats = exp_new(*n + 1, sizeof *floats);
+    *n = 0;
+    for (size_t i = 0; i < l->n; i++) {
+        for (size_t b = 0; b + sizeof(float) <= l->at[i]->bytes; b += sizeof(float))
+            floats[(*n)++] = (l->at[i]->addr + b) << 1 | (l->at[i]->kind == SIM_STORE);
+    }
+    qsort(floats, *n, sizeof *floats, by_float);
+    return floats;
+}
+
+static bool are_equal_bytes(const struct list *seen, const struct list *replayed)
+{
+    size_t n, m;
+    uint64_t *a = cut(seen, &n), *b = cut(replayed, &m);
+    bool are_equal = n == m && !memcmp(a, b, n * sizeof *a);
+
+    free(a);
+    free(b);
+    return are_equal;
+}
+
+/* ---- comparison ---- */
+
+static enum exp_emit_likeness compare_unordered(struct exp_emit_stream *seen, const struct exp_emit_stream *replayed,
+                                                enum conv_tensor t)
+{
+    struct list plain = take(seen, t, false, true), masked = take(seen, t, true, false);
+    struct list left = take(replayed, t, true, true);
+    enum exp_emit_likeness likeness = compare_sets(&plain, &masked, &left);
+
+    free(plain.at);
+    free(masked.at);
+    free(left.at);
+    return likeness;
+}
+
+enum exp_emit_likeness exp_emit_stream_compare(struct exp_emit_stream *seen, const struct exp_emit_stream *replayed,
+                                               enum conv_tensor t)
+{
+    struct list a = take(seen, t, true, true), b = take(replayed, t, true, true);
+    bool are_alike = are_in_step(&a, &b);
+    enum exp_emit_likeness likeness = are_alike ? EXP_EMIT_IN_ORDER : compare_unordered(seen, replayed, t);
+
+    for (size_t i = 0; i < a.n && are_alike; i++)
+        settle(a.at[i], b.at[i]);
+    if (likeness == EXP_EMIT_OTHER && are_equal_bytes(&a, &b))
+        likeness = EXP_EMIT_BYTES;
+    free(a.at);
+    free(b.at);
+    return likeness;
+}

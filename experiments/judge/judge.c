@@ -1,0 +1,352 @@
+#include "experiments/judge/judge.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "experiments/bench/estimate.h"
+#include "experiments/show/layers.h"
+#include "sim/analysis/estimate.h"
+
+/* ---- variants and yardsticks ---- */
+
+/* Returns the cycles of Eq. 6 as CSA's equations have them. */
+static double exp_csa_cycles(const struct exp_case *c)
+{
+    return c->tiling[c->algo->schedule].total_cycles;
+}
+
+#define VARIANT(number, name_, title_, what_, algo_, predict_, ...)                                                    \
+    { .name = name_, .title = title_, .what = what_, .algo = algo_, .predict = predict_ },
+
+const struct exp_variant exp_variants[EXP_N_VARIANTS] = { EXP_EACH_VARIANT(VARIANT, ) };
+
+int exp_variants_select(unsigned *algos, struct exp_why *why)
+{
+    char list[EXP_N_ALGO_RECORDS * 32];
+
+    exp_say(list, sizeof list, "%s", exp_algo_base()->name);
+    for (size_t i = 0; i < EXP_N_VARIANTS; i++)
+        exp_say_more(list, sizeof list, ",%s", exp_variants[i].algo);
+    return exp_algo_select(list, algos, why);
+}
+
+#define YARDSTICK(number, name_, label_, colour_, ...) [number] = { name_, label_, colour_ },
+
+const struct exp_yardstick_record exp_yardsticks[EXP_N_YARDSTICKS] = { EXP_EACH_YARDSTICK(YARDSTICK) };
+
+void exp_yardstick_label(enum exp_yardstick y, const struct sim_machine *m, char *text, size_t bytes)
+{
+    char border[40];
+
+    if (exp_yardsticks[y].label) {
+        exp_say(text, bytes, "%s", exp_yardsticks[y].label);
+        return;
+    }
+    exp_border_name(m, (size_t)y - EXP_L1_L2_LINES, border, sizeof border);
+    exp_say(text, bytes, "lines %s", border);
+}
+
+/* ---- times ---- */
+
+#define AT(member) offsetof(struct exp_layers_row, member)
+
+static const size_t needed[] = { AT(layer_index),   AT(layer),       AT(macs),        AT(algo),
+                                 AT(ukr),           AT(caches),      AT(is_machine),  AT(times.low_mean),
+                                 AT(speedup.value), AT(speedup.low), AT(speedup.high) };
+
+/* Reads what `make experiment` left; without the file, a line in why says how to make it. */
+static void read_times(struct rec_rows *layers, const char *path, struct exp_why *why)
+{
+    if (rec_read_some(layers, &exp_layers_table, path, needed, sizeof needed / sizeof needed[0], why) == -ENOENT)
+        exp_fail(why, -ENOENT, "there is no '%s'; make experiment writes one", path);
+}
+
+/* Tells whether a row is of the same layer, micro-kernel and caches, timed on a computer that is the machine. */
+static bool is_of(const struct exp_layers_row *row, const struct exp_case *c, enum exp_cache_state caches)
+{
+    return row->layer_index == c->layer->index && !strcmp(row->layer, c->layer->name) &&
+           row->macs == conv_macs(&c->layer->problem) && !strcmp(row->algo, c->algo->name) &&
+           !strcmp(row->ukr, c->plan.ukr->name) && !strcmp(row->caches, exp_cache_state_name(caches)) &&
+           row->is_machine;
+}
+
+static struct exp_judge_time time_of(const struct rec_rows *layers, const struct exp_case *c,
+                                     enum exp_cache_state caches)
+{
+    const struct exp_layers_row *row = layers->row;
+
+    for (size_t i = 0; i < layers->n; i++) {
+        if (is_of(&row[i], c, caches))
+            return (struct exp_judge_time){ row[i].times.low_mean, row[i].speedup };
+    }
+    return (struct exp_judge_time){ (double)NAN, exp_ratio_none() };
+}
+
+/* ---- a layer ---- */
+
+/* Counts the lines that cross the border beyond a level, both ways. */
+static double lines_beyond(const struct sim_stats *s, const struct sim_cell *sum, size_t level)
+{
+    const struct sim_level_counts *next = &sum->level[level + 1];
+
+    if (level + 1 == s->n_levels)
+        return (double)(sum->memory_read_lines + sum->memory_written_lines);
+    return (double)(next->reads + next->writes + next->clean_fills);
+}
+
+static const struct exp_estimate no_estimate = {
+    .issue_cycles = NAN, .memory_cycles = NAN, .total_cycles = NAN, .packing_cycles = NAN
+};
+
+static void judge_variant(struct exp_judgement *v, size_t i, const struct sim_machine *m, const struct exp_case *c)
+{
+    const struct sim_stats *s = &c->simulated.stats;
+    struct sim_cell sum = sim_stats_total(s);
+    struct sim_estimate memory;
+
+    sim_estimate(&memory, m, &sum);
+    v->variant[i] = exp_estimate_why_not(m) ? no_estimate : exp_estimate(m, c);
+    for (size_t name = 0; name < EXP_N_NAMED_LEVELS; name++)
+        v->value[EXP_L1_L2_LINES + name][i] = lines_beyond(s, &sum, exp_named_level(s, name));
+    v->value[EXP_EQ6_CYCLES][i] = memory.sconv_eq6_cycles;
+    v->value[EXP_ESTIMATED_CYCLES][i] = v->variant[i].total_cycles;
+    v->predicted_cycles[i] = exp_variants[i].predict ? exp_variants[i].predict(c) : (double)NAN;
+    if (c->is_chosen)
+        v->chosen = i;
+}
+
+/* Judges one layer. All variants have been replayed, Base if it can be. */
+static void judge(struct exp_judgement *v, const struct exp_experiment *e, size_t layer, const struct rec_rows *times,
+                  enum exp_cache_state caches)
+{
+    const struct sim_machine *m = &e->setup->machine;
+    const struct exp_case *first = &e->cases[layer * e->n_algos];
+    const struct exp_case *base = exp_case_base(e, first);
+
+    v->layer = first->layer;
+    v->is_pointwise = conv_is_pointwise(&first->layer->problem);
+    v->chosen = EXP_N_VARIANTS;
+    for (size_t i = 0; i < EXP_N_VARIANTS; i++) {
+        const struct exp_case *c = exp_case_of(e, first, exp_variants[i].algo);
+
+        judge_variant(v, i, m, c);
+        v->time[i] = time_of(times, c, caches);
+    }
+    assert(v->chosen < EXP_N_VARIANTS); /* what CSA chooses from are variants */
+    v->base = !base || exp_estimate_why_not_case(m, base) ? no_estimate : exp_estimate(m, base);
+    v->speedup = v->base.total_cycles / v->variant[v->chosen].total_cycles;
+    v->issue_speedup = v->base.issue_cycles / v->variant[v->chosen].issue_cycles;
+}
+
+static bool is_timed(const struct exp_judgement *v)
+{
+    for (size_t i = 0; i < EXP_N_VARIANTS; i++) {
+        if (isnan(v->time[i].ns))
+            return false;
+    }
+    return !isnan(v->time[v->chosen].speedup.value);
+}
+
+static double best_ns(const struct exp_judgement *v)
+{
+    double best = v->time[0].ns;
+
+    for (size_t i = 1; i < EXP_N_VARIANTS; i++)
+        best = fmin(best, v->time[i].ns);
+    return best;
+}
+
+static struct exp_accuracy accuracy_of(const struct exp_judgement *v, size_t n, bool is_waiting,
+                                       struct exp_accuracy_pair *pair)
+{
+    for (size_t i = 0; i < n; i++)
+        pair[i] = (struct exp_accuracy_pair){ is_waiting ? v[i].speedup : v[i].issue_speedup,
+                                              v[i].time[v[i].chosen].speedup };
+    return exp_accuracy_of(pair, n);
+}
+
+void exp_judge_clock_of(struct exp_judge_clock *c, const struct exp_judgement *v, size_t n)
+{
+    struct exp_accuracy_pair *pair = exp_new(n, sizeof *pair);
+    struct exp_estimate base = { 0 }, chosen = { 0 };
+    double base_ns = 0;
+
+    *c = (struct exp_judge_clock){ .speedup = exp_ratio_none() };
+    for (size_t i = 0; i < n; i++) {
+        const struct exp_judge_time *t = &v[i].time[v[i].chosen];
+
+        if (!is_timed(&v[i]))
+            continue;
+        c->n_timed++;
+        c->n_pays += exp_ratio_side(&t->speedup) > 0;
+        c->n_loses += exp_ratio_side(&t->speedup) < 0;
+        c->n_right += t->ns <= best_ns(&v[i]);
+        c->chosen_ns += t->ns;
+        c->best_ns += best_ns(&v[i]);
+        base_ns += t->ns * t->speedup.value;
+        exp_estimate_add(&base, &v[i].base);
+        exp_estimate_add(&chosen, &v[i].variant[v[i].chosen]);
+    }
+    if (c->n_timed)
+        c->speedup.value = base_ns / c->chosen_ns;
+    c->estimated_speedup = base.total_cycles / chosen.total_cycles;
+    c->estimated_issue_speedup = base.issue_cycles / chosen.issue_cycles;
+    c->accuracy = accuracy_of(v, n, true, pair);
+    c->issue_accuracy = accuracy_of(v, n, false, pair);
+    free(pair);
+}
+
+size_t exp_judgement_best(const struct exp_judgement *v, enum exp_yardstick y)
+{
+    size_t best = 0;
+
+    for (size_t i = 1; i < EXP_N_VARIANTS; i++)
+        best = v->value[y][i] < v->value[y][best] ? i : best;
+    return best;
+}
+
+static double best_value(const struct exp_judgement *v, enum exp_yardstick y)
+{
+    return v->value[y][exp_judgement_best(v, y)];
+}
+
+bool exp_judgement_is_tie(const struct exp_judgement *v, enum exp_yardstick y)
+{
+    for (size_t i = 1; i < EXP_N_VARIANTS; i++) {
+        if (!(v->value[y][i] == v->value[y][0]))
+            return false;
+    }
+    return true;
+}
+
+bool exp_judgement_is_right(const struct exp_judgement *v, enum exp_yardstick y)
+{
+    return v->value[y][v->chosen] <= best_value(v, y);
+}
+
+double exp_judgement_regret(const struct exp_judgement *v, enum exp_yardstick y)
+{
+    return v->value[y][v->chosen] - best_value(v, y);
+}
+
+void exp_judge_add(struct exp_judge_total *t, const struct exp_judgement *v)
+{
+    assert(v->chosen < EXP_N_VARIANTS);
+    t->n_layers++;
+    t->n_chosen[v->chosen]++;
+    for (enum exp_yardstick y = 0; y < EXP_N_YARDSTICKS; y++) {
+        struct exp_judge_sum *s = &t->sum[y];
+
+        s->n_right += exp_judgement_is_right(v, y);
+        s->n_equal += exp_judgement_is_tie(v, y);
+        for (size_t i = 0; i < EXP_N_VARIANTS; i++)
+            s->variant[i] += v->value[y][i];
+        s->chosen += v->value[y][v->chosen];
+        s->best += best_value(v, y);
+    }
+    exp_estimate_add(&t->base, &v->base);
+    exp_estimate_add(&t->chosen, &v->variant[v->chosen]);
+    t->n_won += v->speedup > 1;
+    t->n_pointwise += v->is_pointwise;
+    t->n_pointwise_won += v->is_pointwise && v->speedup > 1;
+    t->max_speedup = fmax(t->max_speedup, v->speedup);
+    if (v->is_pointwise)
+        t->max_pointwise_speedup = fmax(t->max_pointwise_speedup, v->speedup);
+}
+
+double exp_judge_regret_percent(const struct exp_judge_sum *s)
+{
+    if (s->best == 0)
+        return s->chosen > 0 ? (double)INFINITY : 0;
+    return 100 * (s->chosen - s->best) / s->best;
+}
+
+/* ---- models ---- */
+
+static double percent(size_t part, size_t whole)
+{
+    return 100.0 * (double)part / (double)whole;
+}
+
+static void quote(struct exp_judge_model *model)
+{
+    const struct exp_judge_total *t = &model->total;
+    const bool has_base = !isnan(t->base.total_cycles), has_pointwise = has_base && t->n_pointwise;
+    const double none = (double)NAN;
+    const double own[EXP_N_QUOTES] = {
+        [EXP_QUOTE_WON_PERCENT] = has_base ? percent(t->n_won, t->n_layers) : none,
+        [EXP_QUOTE_MAX_SPEEDUP] = has_base ? t->max_speedup : none,
+        [EXP_QUOTE_POINTWISE_WON_PERCENT] = has_pointwise ? percent(t->n_pointwise_won, t->n_pointwise) : none,
+        [EXP_QUOTE_MAX_POINTWISE_SPEEDUP] = has_pointwise ? t->max_pointwise_speedup : none,
+        [EXP_QUOTE_BASE_PACKING_PERCENT] = 100 * t->base.packing_cycles / t->base.total_cycles,
+        [EXP_QUOTE_CHOSEN_PACKING_PERCENT] = 100 * t->chosen.packing_cycles / t->chosen.total_cycles,
+    };
+
+    memcpy(model->quote, own, sizeof own);
+}
+
+/* Sums up the layers that a model has, from first_verdict on. */
+static void sum_up(const struct exp_judge_report *r, struct exp_judge_model *model)
+{
+    const struct exp_judgement *v = &r->verdict[model->first_verdict];
+
+    model->n_verdicts = r->n_verdicts - model->first_verdict;
+    for (size_t i = 0; i < model->n_verdicts; i++)
+        exp_judge_add(&model->total, &v[i]);
+    quote(model);
+    exp_judge_clock_of(&model->clock, v, model->n_verdicts);
+    if (model->clock.n_timed < model->n_verdicts && !*model->why_not_timed)
+        exp_say(model->why_not_timed, sizeof model->why_not_timed,
+                "make experiment left no times for %zu of %zu layers with this machine's caches and micro-kernel",
+                model->n_verdicts - model->clock.n_timed, model->n_verdicts);
+}
+
+void exp_judge_report_model(struct exp_judge_report *r, const struct exp_experiment *e, const char *times_path,
+                            const char *why_no_times)
+{
+    struct exp_judge_model *model = exp_append(&r->model, &r->n_models, sizeof *model);
+    struct rec_rows times = { 0 };
+    struct exp_why unread = { "" };
+
+    model->name = e->model->name;
+    model->first_verdict = r->n_verdicts;
+    if (times_path)
+        read_times(&times, times_path, &unread);
+    exp_say(model->why_not_timed, sizeof model->why_not_timed, "%s", times_path ? unread.text : why_no_times);
+    for (size_t l = 0; l < e->model->n_layers; l++)
+        judge(exp_append(&r->verdict, &r->n_verdicts, sizeof *r->verdict), e, l, &times, r->caches);
+    rec_release(&times);
+    sum_up(r, model);
+    model->speedup = model->total.base.total_cycles / model->total.chosen.total_cycles;
+    model->issue_speedup = model->total.base.issue_cycles / model->total.chosen.issue_cycles;
+}
+
+/* Has geometric means of the models' speed-ups, as the paper's Table 2 has them. */
+void exp_judge_report_finish(struct exp_judge_report *r)
+{
+    const size_t n = r->n_models;
+    struct exp_judge_model *all = exp_append(&r->model, &r->n_models, sizeof *all);
+    double logs = 0, issue_logs = 0;
+
+    all->name = "all";
+    if (!r->model[0].clock.n_timed)
+        memcpy(all->why_not_timed, r->model[0].why_not_timed, sizeof all->why_not_timed);
+    sum_up(r, all);
+    for (size_t i = 0; i < n; i++) {
+        logs += log(r->model[i].speedup);
+        issue_logs += log(r->model[i].issue_speedup);
+    }
+    all->speedup = exp(logs / (double)n);
+    all->issue_speedup = exp(issue_logs / (double)n);
+}
+
+void exp_judge_report_release(struct exp_judge_report *r)
+{
+    exp_published_release(&r->published);
+    free(r->model);
+    free(r->verdict);
+    *r = (struct exp_judge_report){ 0 };
+}

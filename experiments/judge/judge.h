@@ -1,0 +1,235 @@
+/*
+ * Was CSA's choice of schedule the best one? For each layer, all variants, plans that are made by different rules, are
+ * replayed and compared by several yardsticks. What the choice costs over the best variant is its regret. Internal to
+ * the folder, and for its tests.
+ */
+#ifndef EXPERIMENTS_JUDGE_JUDGE_H
+#define EXPERIMENTS_JUDGE_JUDGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "experiments/base/error.h"
+#include "experiments/base/outdir.h"
+#include "experiments/base/record.h"
+#include "experiments/bench/case.h"
+#include "experiments/bench/estimate.h"
+#include "experiments/bench/published.h"
+
+/* ---- variants and yardsticks ---- */
+
+/*
+ * The variants, each once: columns, tables and figures are made of these lines, in their order. One record each:
+ *
+ *     VARIANT(number, name in columns, title in tables, what it is, algorithm that plans it (bench/algos.def),
+ *             what predicts its cycles, where that is from, ...)
+ *
+ * Ratios are a later variant's value over the first one's. What follows in EXP_EACH_VARIANT is handed to each record.
+ */
+/* clang-format off */
+#define EXP_EACH_VARIANT(VARIANT, ...)                                                                                 \
+    VARIANT(EXP_VARIANT_IS, "is", "IS", "input stationary",  "sconv_is", exp_csa_cycles, "SConv Eq. 6", __VA_ARGS__)   \
+    VARIANT(EXP_VARIANT_WS, "ws", "WS", "weight stationary", "sconv_ws", exp_csa_cycles, "SConv Eq. 6", __VA_ARGS__)
+/* clang-format on */
+
+#define EXP_VARIANT_NUMBER(number, ...) number,
+enum { EXP_EACH_VARIANT(EXP_VARIANT_NUMBER, ) EXP_N_VARIANTS };
+#undef EXP_VARIANT_NUMBER
+
+struct exp_variant {
+    const char *name, *title, *what;
+    const char *algo;
+    double (*predict)(const struct exp_case *c); /* in cycles; NULL: nothing predicts it */
+};
+
+extern const struct exp_variant exp_variants[EXP_N_VARIANTS];
+
+/*
+ * Selects the algorithms that a judgement needs: Base and those of the variants. Returns 0, or -EINVAL with one line in
+ * why.
+ */
+int exp_variants_select(unsigned *algos, struct exp_why *why);
+
+/*
+ * The yardsticks, each once: columns, tables and figures are made of these lines. One record each:
+ *
+ *     YARDSTICK(number, name in columns, label for people, colour in figures, unit, what it counts)
+ *
+ * The first three count lines that cross a border, both ways: fetched, written back. Their levels are the machine's
+ * first, second and last, as CSA takes them; they have no label, as the machine's file names the levels.
+ */
+/* clang-format off */
+#define EXP_EACH_YARDSTICK(YARDSTICK)                                                                                  \
+    YARDSTICK(EXP_L1_L2_LINES, "l1_l2_lines", NULL, "#e69f00",                                                         \
+              "lines", "lines that cross between L1 and L2, both ways")                                                \
+    YARDSTICK(EXP_L2_L3_LINES, "l2_l3_lines", NULL, "#56b4e9",                                                         \
+              "lines", "lines that cross between L2 and L3, both ways")                                                \
+    YARDSTICK(EXP_L3_MEMORY_LINES, "l3_memory_lines", NULL, "#0072b2",                                                 \
+              "lines", "lines that cross between L3 and memory, both ways")                                            \
+    YARDSTICK(EXP_EQ6_CYCLES, "eq6_cycles", "Eq. 6, simulated", "#009e73",                                             \
+              "cycles", "SConv Eq. 6 with simulated loads")                                                            \
+    YARDSTICK(EXP_ESTIMATED_CYCLES, "estimated_cycles", "estimated cycles", "#d55e00",                                 \
+              "cycles", "estimate: cycles to issue all instructions, plus Eq. 6")
+/* clang-format on */
+
+#define EXP_YARDSTICK_NUMBER(number, ...) number,
+enum exp_yardstick { EXP_EACH_YARDSTICK(EXP_YARDSTICK_NUMBER) EXP_N_YARDSTICKS };
+#undef EXP_YARDSTICK_NUMBER
+
+struct exp_yardstick_record {
+    const char *name, *label, *colour;
+};
+
+extern const struct exp_yardstick_record exp_yardsticks[EXP_N_YARDSTICKS];
+
+/* Writes the label, with the names of the machine's levels: "lines L2-SLC". */
+void exp_yardstick_label(enum exp_yardstick y, const struct sim_machine *m, char *text, size_t bytes);
+
+/* ---- a layer ---- */
+
+/* Times that `make experiment` measured on the machine that is judged. */
+struct exp_judge_time {
+    double ns;                /* measured_time_ns; NaN: not measured */
+    struct exp_ratio speedup; /* over Base */
+};
+
+/* Values are NaN where they cannot be had. */
+struct exp_judgement {
+    const struct exp_layer *layer;
+    bool is_pointwise;
+    size_t chosen;                           /* by CSA: a variant's number */
+    double predicted_cycles[EXP_N_VARIANTS]; /* as the variant's model has them */
+    double value[EXP_N_YARDSTICKS][EXP_N_VARIANTS];
+    struct exp_estimate base, variant[EXP_N_VARIANTS];
+    double speedup, issue_speedup; /* estimated, base over the choice: with loads waiting, or not */
+    struct exp_judge_time time[EXP_N_VARIANTS];
+};
+
+/* Finds the best variant by a yardstick; the first of equal ones. */
+size_t exp_judgement_best(const struct exp_judgement *v, enum exp_yardstick y);
+
+/* Tells whether all variants are the same by a yardstick. */
+bool exp_judgement_is_tie(const struct exp_judgement *v, enum exp_yardstick y);
+
+/* Tells by a yardstick whether no variant is better than the choice, and by how much it is worse than the best. */
+bool exp_judgement_is_right(const struct exp_judgement *v, enum exp_yardstick y);
+double exp_judgement_regret(const struct exp_judgement *v, enum exp_yardstick y);
+
+/* ---- sums over layers ---- */
+
+struct exp_judge_total {
+    size_t n_layers, n_chosen[EXP_N_VARIANTS];
+    struct exp_judge_sum {
+        size_t n_right, n_equal; /* layers where no variant is better; of those, where all are the same */
+        double variant[EXP_N_VARIANTS], chosen, best;
+    } sum[EXP_N_YARDSTICKS];
+    struct exp_estimate base, chosen;
+    size_t n_won, n_pointwise, n_pointwise_won; /* estimated speed-ups above 1 */
+    double max_speedup, max_pointwise_speedup;
+};
+
+void exp_judge_add(struct exp_judge_total *t, const struct exp_judgement *v);
+
+/* Returns what the choices cost over the best variants, in percent of those. */
+double exp_judge_regret_percent(const struct exp_judge_sum *s);
+
+/*
+ * Holds what the clock says of the layers whose variants were all timed, beside Base, and what was estimated of them.
+ */
+struct exp_judge_clock {
+    size_t n_timed, n_pays, n_loses; /* CSA's choice: faster or slower than Base, with its whole interval */
+    size_t n_right;                  /* no variant is faster than the choice */
+    double chosen_ns, best_ns;
+    struct exp_ratio speedup; /* of the choices over Base, summed */
+    double estimated_speedup, estimated_issue_speedup;
+    struct exp_accuracy accuracy, issue_accuracy; /* of the estimates, with loads waiting or not */
+};
+
+void exp_judge_clock_of(struct exp_judge_clock *c, const struct exp_judgement *v, size_t n);
+
+/* What stands beside a number that the paper prints of all layers (quotes in print.c). */
+enum exp_judge_quote {
+    EXP_QUOTE_WON_PERCENT,
+    EXP_QUOTE_MAX_SPEEDUP,
+    EXP_QUOTE_POINTWISE_WON_PERCENT,
+    EXP_QUOTE_MAX_POINTWISE_SPEEDUP,
+    EXP_QUOTE_BASE_PACKING_PERCENT,
+    EXP_QUOTE_CHOSEN_PACKING_PERCENT,
+    EXP_N_QUOTES
+};
+
+struct exp_judge_model {
+    const char *name; /* of the layer table; "all" */
+    struct exp_judge_total total;
+    double speedup, issue_speedup; /* estimated: sums of cycles, Base over CSA's choices; "all": geometric means */
+    double quote[EXP_N_QUOTES];    /* estimated */
+    size_t first_verdict, n_verdicts;
+    struct exp_judge_clock clock;
+    char why_not_timed[256]; /* why some or all layers lack times; "" */
+};
+
+/* ---- all models ---- */
+
+/* Machine and reasons must outlive it. */
+struct exp_judge_report {
+    const struct sim_machine *machine;
+    enum exp_cache_state caches;
+    const char *arch;            /* "x86", "P10" or "": whose published numbers to show */
+    bool has_whole_models;       /* no layers were left out: the paper's numbers about models compare */
+    bool has_whole_set;          /* nor models: those about all of them, too */
+    const char *why_no_estimate; /* NULL: there is one */
+    const char *why_no_base;     /* NULL: Base was replayed */
+    struct exp_published published;
+    struct exp_judge_model *model; /* [n_models], the last one "all" once finished */
+    size_t n_models;
+    struct exp_judgement *verdict; /* [n_verdicts]; their layers live as long as the models do */
+    size_t n_verdicts;
+};
+
+/*
+ * Judges all layers of a replayed experiment, which was made with exp_variants_select, with the times that `make
+ * experiment` left in times_path, its layers.csv, if they are the machine's; times_path NULL: there are none, for a
+ * reason.
+ */
+void exp_judge_report_model(struct exp_judge_report *r, const struct exp_experiment *e, const char *times_path,
+                            const char *why_no_times);
+
+/* Adds the model "all". */
+void exp_judge_report_finish(struct exp_judge_report *r);
+void exp_judge_report_release(struct exp_judge_report *r); /* a half-built report is fine */
+
+/* Say why a yardstick has no numbers, and why the comparison of Base with SConv has none; NULL if they have. */
+static inline const char *exp_judge_why_not(const struct exp_judge_report *r, enum exp_yardstick y)
+{
+    return y == EXP_ESTIMATED_CYCLES ? r->why_no_estimate : NULL;
+}
+
+static inline const char *exp_judge_why_no_comparison(const struct exp_judge_report *r)
+{
+    return r->why_no_estimate ? r->why_no_estimate : r->why_no_base;
+}
+
+/* ---- tables.c, print.c ---- */
+
+extern const struct rec_table exp_judge_layers_table, exp_judge_models_table, exp_judge_ratios_table,
+    exp_judge_speedups_table;
+
+/* Writes all tables. Returns 0, or -errno with one line in why. */
+int exp_judge_tables_write(const struct exp_judge_report *r, const struct exp_outdir *dir, const char *what,
+                           struct exp_why *why);
+
+/*
+ * Return what the paper prints: of all layers; and a model's convolution speed-up in its Table 2, of "all" the
+ * geometric mean. NaN if there is nothing that compares.
+ */
+double exp_judge_quoted(const struct exp_judge_report *r, enum exp_judge_quote quote);
+double exp_judge_paper_speedup(const struct exp_judge_report *r, const struct exp_judge_model *model);
+
+/* Prints the closing tables. */
+void exp_judge_report_print(const struct exp_judge_report *r, FILE *out);
+
+/* Prints the answer, in sentences. Returns 0, or -errno. */
+int exp_judge_report_answer(const struct exp_judge_report *r, FILE *out);
+
+#endif

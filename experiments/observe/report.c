@@ -1,0 +1,619 @@
+/* Reports what was observed, beside the replay: in files, on the terminal and in sentences. */
+#include <math.h>
+#include <string.h>
+
+#include "experiments/base/cells.h"
+#include "experiments/base/record.h"
+#include "experiments/bench/estimate.h"
+#include "experiments/observe/observe.h"
+
+const char *exp_observe_known_difference(const struct exp_observation *x)
+{
+    return exp_guest_used_small_kernels(x->seen)
+               ? "OpenBLAS used its small-matrix kernel, which packs nothing and is not replayed"
+               : NULL;
+}
+
+static const struct sim_machine *machine_of(const struct exp_observed *o)
+{
+    return &o->way[EXP_WAY_EMULATED].setup.machine;
+}
+
+/* ---- the tables ---- */
+
+/* Names a layer and an algorithm. */
+struct names {
+    uint32_t layer_index;
+    const char *layer, *algo;
+};
+
+#define FIELDS_NAMES(row)                                                                                              \
+    { EXP_COLUMN_LAYER_INDEX, REC_AT(row, of.layer_index) }, { EXP_COLUMN_LAYER, REC_AT(row, of.layer) },              \
+    {                                                                                                                  \
+        EXP_COLUMN_ALGO, REC_AT(row, of.algo)                                                                          \
+    }
+
+/* Counts what one level saw: at the core, instructions; at memory, lines that came and went. */
+struct counts {
+    uint64_t reads, writes, misses, load_misses;
+};
+
+struct stream {
+    struct names of;
+    const char *observed_layer, *ukr, *observed_by;
+    double share_percent; /* NaN if nothing was observed */
+    const char *level, *tensor, *phase;
+    size_t level_index;
+    struct counts seen, replayed;
+    double accesses_difference, misses_difference; /* NaN where there is nothing to compare with */
+    double seen_percent, replayed_percent;
+    const char *why_no_reads, *why_no_writes, *why_no_replay, *why_no_misses; /* NULL: there are */
+    const char *note;                                                         /* NULL: none */
+};
+
+static double points(const void *row)
+{
+    const struct stream *s = row;
+
+    return s->seen_percent - s->replayed_percent;
+}
+
+#define ROW struct stream
+static const struct rec_field stream_fields[] = {
+    FIELDS_NAMES(ROW),
+    { { "observed_layer", "", "the layer that was run: itself, or but for OBSERVE=all the first of the same shape",
+        "" },
+      REC_AT(ROW, observed_layer) },
+    { { "ukr", "", "SConv's micro-kernel; base: the OpenBLAS core", "" }, REC_AT(ROW, ukr) },
+    { { "observed_by", "", "an emulator of the CPU, or the instrumented twin of the kernel", "" },
+      REC_AT(ROW, observed_by) },
+    { { "observed_share_percent", "%", "of the layer's multiply-adds that were observed and are replayed", "" },
+      REC_NAN_AS(ROW, share_percent, REC_DOES_NOT_APPLY) },
+    { { "level", "", "core (instructions), a cache level, or memory; why: the reason why nothing was observed", "" },
+      REC_AT(ROW, level) },
+    { { "level_index", "", "0 for the core, then from the core outwards", "" }, REC_AT(ROW, level_index) },
+    { { "tensor", "", "whose memory it is, or all; stack and elsewhere: outside all tensors, counted at the core only",
+        "" },
+      REC_AT(ROW, tensor) },
+    { { "phase", "", "what the algorithm was doing, or all", "" }, REC_AT(ROW, phase) },
+    { { "observed_reads", "", "core: load instructions' accesses; levels: line reads arriving; memory: lines fetched",
+        "emulation" },
+      REC_OR(ROW, seen.reads, why_no_reads) },
+    { { "replayed_reads", "", "the same", "replay" }, REC_OR(ROW, replayed.reads, why_no_replay) },
+    { { "observed_writes", "", "core: stores; levels: line writes arriving; memory: lines written", "emulation" },
+      REC_OR(ROW, seen.writes, why_no_writes) },
+    { { "replayed_writes", "", "the same", "replay" }, REC_OR(ROW, replayed.writes, why_no_replay) },
+    { { "accesses_difference_percent", "%", "observed reads and writes against replayed ones", "" },
+      REC_NAN_AS(ROW, accesses_difference, REC_DOES_NOT_APPLY) },
+    { { "observed_misses", "lines", "reads and writes that did not find their line", "emulation" },
+      REC_OR(ROW, seen.misses, why_no_misses) },
+    { { "replayed_misses", "lines", "the same", "replay" }, REC_OR(ROW, replayed.misses, why_no_misses) },
+    { { "misses_difference_percent", "%", "observed against replayed", "" },
+      REC_NAN_AS(ROW, misses_difference, REC_DOES_NOT_APPLY) },
+    { { "observed_load_misses", "loads", "loads not served by this level or further in", "emulation" },
+      REC_OR(ROW, seen.load_misses, why_no_misses) },
+    { { "replayed_load_misses", "loads", "the same", "replay" }, REC_OR(ROW, replayed.load_misses, why_no_misses) },
+    { { "observed_load_miss_percent", "%", "of all loads of the layer", "emulation" },
+      REC_OR(ROW, seen_percent, why_no_misses) },
+    { { "replayed_load_miss_percent", "%", "the same", "replay" }, REC_OR(ROW, replayed_percent, why_no_misses) },
+    { { "load_miss_difference_points", "points", "observed less replayed", "" },
+      REC_DERIVED_OR(ROW, points, why_no_misses) },
+    { { "note", "", "why the two must differ, where that is known", "" }, REC_AT(ROW, note) },
+};
+
+const struct rec_table exp_observed_table = REC_TABLE("observed.csv", stream_fields, ROW);
+#undef ROW
+
+struct instructions {
+    struct names of;
+    const char *phase, *class;
+    uint64_t n;
+};
+
+#define ROW struct instructions
+static const struct rec_field instruction_fields[] = {
+    FIELDS_NAMES(ROW),
+    { { "phase", "", "what the algorithm was doing", "" }, REC_AT(ROW, phase) },
+    { { "class", "", "of the instruction; counters/observe/obs_insn.h says what belongs to it", "" },
+      REC_AT(ROW, class) },
+    { { "instructions", "instructions", "executed", "emulation" }, REC_AT(ROW, n) },
+};
+
+const struct rec_table exp_observed_instructions_table =
+    REC_TABLE("observed_instructions.csv", instruction_fields, ROW);
+#undef ROW
+
+struct outside {
+    struct names of;
+    const char *function, *phase, *where;
+    uint64_t loads, stores;
+};
+
+#define ROW struct outside
+static const struct rec_field outside_fields[] = {
+    FIELDS_NAMES(ROW),
+    { { "function", "", "that made the accesses", "" }, REC_AT(ROW, function) },
+    { { "phase", "", "in which it made them", "" }, REC_AT(ROW, phase) },
+    { { "where", "", "stack, or elsewhere: constants, other data", "" }, REC_AT(ROW, where) },
+    { { "loads", "loads", "accesses that were not simulated", "emulation" }, REC_AT(ROW, loads) },
+    { { "stores", "stores", "accesses that were not simulated", "emulation" }, REC_AT(ROW, stores) },
+};
+
+const struct rec_table exp_observed_outside_table = REC_TABLE("observed_outside.csv", outside_fields, ROW);
+#undef ROW
+
+static const struct exp_observe_file files[] = {
+    { &exp_observed_table,
+      "one layer, algorithm, level, tensor and phase, observed and replayed at the same addresses; rows of zeros left "
+      "out" },
+    { &exp_observed_instructions_table, "one layer, algorithm, phase and class of instructions" },
+    { &exp_observed_outside_table, "one function's accesses outside the tensors, in one layer and algorithm" },
+    { NULL, NULL },
+};
+
+const struct exp_observe_file *exp_observe_files(void)
+{
+    return files;
+}
+
+/* ---- rows of observed.csv ---- */
+
+static struct names names_of(const struct exp_case *c)
+{
+    return (struct names){ c->layer->index, c->layer->name, c->algo->name };
+}
+
+static struct counts level_counts(const struct sim_cell *c, size_t level, size_t n_levels)
+{
+    const struct sim_level_counts *k = &c->level[level ? level - 1 : 0];
+
+    if (level == 0)
+        return (struct counts){ c->loads, c->stores, 0, 0 };
+    if (level > n_levels)
+        return (struct counts){ c->memory_read_lines, c->memory_written_lines + c->memory_stores, 0, 0 };
+    return (struct counts){ k->reads, k->writes, k->read_misses + k->write_misses, k->load_misses };
+}
+
+/* Returns by how many % a count differs from the replayed one. */
+static double difference(uint64_t observed, uint64_t replayed)
+{
+    if (!replayed)
+        return observed ? (double)NAN : 0;
+    return 100 * ((double)observed - (double)replayed) / (double)replayed;
+}
+
+static double percent(uint64_t part, uint64_t whole)
+{
+    return whole ? 100 * (double)part / (double)whole : 0;
+}
+
+/* Makes a row with its names alone. */
+static struct stream stream_of(const struct exp_observed *o, size_t i)
+{
+    const struct exp_observation *x = &o->observation[i];
+    const struct exp_case *c = &o->experiment.cases[i];
+
+    return (struct stream){
+        .of = names_of(c),
+        .observed_layer = o->experiment.cases[x->same_as].layer->name,
+        .ukr = conv_plan_kernel_name(&c->plan),
+        .observed_by = exp_observe_source(o, i),
+        .share_percent = *x->why_not ? (double)NAN : 100 * x->share,
+        .accesses_difference = (double)NAN,
+        .misses_difference = (double)NAN,
+        .why_no_misses = REC_DOES_NOT_APPLY,
+    };
+}
+
+/* Writes all levels of one cell, from the core to memory. Percentages are of the layer's loads, of both. */
+static void put_cell(struct exp_csv *csv, const struct exp_observed *o, struct stream row, const struct sim_cell *seen,
+                     const struct sim_cell *replayed, const uint64_t n_loads[2])
+{
+    const struct sim_machine *m = machine_of(o);
+
+    for (size_t level = 0; level <= m->n_levels + 1; level++) {
+        const struct counts a = level_counts(seen, level, m->n_levels), b = level_counts(replayed, level, m->n_levels);
+        bool is_cache = level > 0 && level <= m->n_levels;
+
+        if (!a.reads && !a.writes && !b.reads && !b.writes)
+            continue;
+        row.level_index = level;
+        row.level = is_cache ? m->level[level - 1].name : level ? "memory" : "core";
+        row.seen = a;
+        row.replayed = b;
+        row.accesses_difference = difference(a.reads + a.writes, b.reads + b.writes);
+        row.misses_difference = is_cache ? difference(a.misses, b.misses) : (double)NAN;
+        row.seen_percent = percent(a.load_misses, n_loads[0]);
+        row.replayed_percent = percent(b.load_misses, n_loads[1]);
+        row.why_no_misses = is_cache ? NULL : REC_DOES_NOT_APPLY;
+        rec_put(csv, &exp_observed_table, &row);
+    }
+}
+
+static void put_outside_sum(struct exp_csv *csv, struct stream row, const struct obs_result *r, bool is_stack)
+{
+    row.level = "core";
+    row.tensor = is_stack ? "stack" : "elsewhere";
+    row.phase = "all";
+    row.why_no_replay = REC_DOES_NOT_APPLY;
+    for (size_t i = 0; i < r->n_outside; i++) {
+        row.seen.reads += r->outside[i].is_stack == is_stack ? r->outside[i].loads : 0;
+        row.seen.writes += r->outside[i].is_stack == is_stack ? r->outside[i].stores : 0;
+    }
+    if (r->n_outside) /* a twin sees nothing of that */
+        rec_put(csv, &exp_observed_table, &row);
+}
+
+static void put_missing(struct exp_csv *csv, struct stream row, const char *why)
+{
+    row.level = "why";
+    row.why_no_reads = why;
+    row.why_no_writes = row.why_no_replay = REC_DOES_NOT_APPLY;
+    rec_put(csv, &exp_observed_table, &row);
+}
+
+static void put_streams(struct exp_csv *csv, const struct exp_observed *o, size_t i)
+{
+    const struct exp_observation *x = &o->observation[i];
+    const struct stream names = stream_of(o, i);
+    struct stream row = names;
+    struct sim_cell seen, replayed;
+    uint64_t n_loads[2];
+
+    if (*x->why_not) {
+        put_missing(csv, row, x->why_not);
+        return;
+    }
+    seen = sim_stats_total(&x->seen->stats);
+    replayed = sim_stats_total(x->replayed);
+    n_loads[0] = seen.loads;
+    n_loads[1] = replayed.loads;
+    row.note = exp_observe_known_difference(x);
+    row.tensor = row.phase = "all";
+    put_cell(csv, o, row, &seen, &replayed, n_loads);
+    for (unsigned t = 0; t < CONV_N_TENSORS; t++) {
+        for (unsigned p = 0; p < CONV_N_PHASES; p++) {
+            row.tensor = conv_tensor_name((enum conv_tensor)t);
+            row.phase = conv_phase_name((enum conv_phase)p);
+            put_cell(csv, o, row, &x->seen->stats.cell[t][p], &x->replayed->cell[t][p], n_loads);
+        }
+    }
+    put_outside_sum(csv, names, x->seen, true);
+    put_outside_sum(csv, names, x->seen, false);
+}
+
+/* ---- the other files ---- */
+
+static void put_instructions(struct exp_csv *csv, const struct exp_observed *o, size_t i)
+{
+    const struct exp_observation *x = &o->observation[i];
+
+    for (unsigned p = 0; p < CONV_N_PHASES && !*x->why_not; p++) {
+        for (unsigned k = 0; k < OBS_N_CLASSES; k++) {
+            const struct instructions row = { names_of(&o->experiment.cases[i]), conv_phase_name((enum conv_phase)p),
+                                              obs_class_name((enum obs_class)k), x->seen->instructions[p][k] };
+
+            if (row.n)
+                rec_put(csv, &exp_observed_instructions_table, &row);
+        }
+    }
+}
+
+static void put_outside(struct exp_csv *csv, const struct exp_observed *o, size_t i)
+{
+    const struct exp_observation *x = &o->observation[i];
+
+    for (size_t k = 0; !*x->why_not && k < x->seen->n_outside; k++) {
+        const struct obs_outside *f = &x->seen->outside[k];
+        const struct outside row = {
+            names_of(&o->experiment.cases[i]),   f->function, conv_phase_name((enum conv_phase)f->phase),
+            f->is_stack ? "stack" : "elsewhere", f->loads,    f->stores
+        };
+
+        rec_put(csv, &exp_observed_outside_table, &row);
+    }
+}
+
+int exp_observe_write(const struct exp_observed *o, const struct exp_report *r, const struct exp_outdir *dir,
+                      struct exp_why *why)
+{
+    static void (*const put[])(struct exp_csv *, const struct exp_observed *, size_t) = { put_streams, put_instructions,
+                                                                                          put_outside };
+    int err = 0;
+
+    for (size_t f = 0; files[f].table && o->observation && !err; f++) {
+        struct exp_csv *csv;
+        char how[256];
+
+        err = exp_report_open(&csv, r, dir, &files[f].table->file, files[f].row, why);
+        if (err)
+            return err;
+        exp_observe_describe(o, how, sizeof how);
+        exp_csv_header(csv, "observed by", "%s", how);
+        for (size_t i = 0; i < o->experiment.n_cases; i++)
+            put[f](csv, o, i);
+        err = exp_csv_close(csv, why);
+    }
+    return err;
+}
+
+/* ---- in short ---- */
+
+/* Counts distinct shapes (with EXP_OBSERVE_ALL: layers), and how many were observed by all algorithms that are meant to. */
+struct summary {
+    size_t n, n_observed, n_parts, n_left_out; /* n_parts: in part, by some algorithm at least */
+    double least_share;                        /* of a layer, of those of which all algorithms saw something */
+    const char *why_not; /* why something is missing, though there was time for it; NULL: nothing is */
+    bool is_anything_observed;
+};
+
+static void add_layer(struct summary *s, const struct exp_observed *o, size_t first)
+{
+    bool is_observed = true, is_left_out = false;
+    double share = 1;
+
+    for (size_t i = first; i < first + o->experiment.n_algos; i++) {
+        const struct exp_observation *x = &o->observation[i];
+        const bool is_meant = exp_observe_is_meant(o, i), is_missing = is_meant && *x->why_not;
+
+        is_observed &= !is_missing;
+        is_left_out |= x->is_left_out;
+        share = is_meant ? fmin(share, is_missing ? 0 : x->share) : share;
+        s->is_anything_observed |= !*x->why_not;
+        if (is_missing && !x->is_left_out && !s->why_not)
+            s->why_not = x->why_not;
+    }
+    s->n++;
+    s->n_observed += is_observed;
+    s->n_left_out += is_left_out;
+    s->n_parts += share > 0 && share < 1;
+    s->least_share = share > 0 ? fmin(s->least_share, share) : s->least_share;
+}
+
+static struct summary summary_of(const struct exp_observed *o)
+{
+    struct summary s = { .least_share = 1 };
+
+    for (size_t i = 0; i < o->experiment.n_cases && o->observation; i += o->experiment.n_algos) {
+        if (o->observation[i].same_as == i)
+            add_layer(&s, o, i);
+    }
+    return s;
+}
+
+void exp_observe_describe(const struct exp_observed *o, char *text, size_t bytes)
+{
+    const struct exp_way *emulated = &o->way[EXP_WAY_EMULATED], *twin = &o->way[EXP_WAY_TWIN];
+    const struct conv_ukr *own = o->unobserved_ukr;
+    const struct summary s = summary_of(o);
+
+    exp_say(text, bytes, "%s", o->observation ? "SConv " : "nothing");
+    if (!o->observation)
+        return;
+    if (o->rewritten_core)
+        exp_say_more(text, bytes, "%s and OpenBLAS %s as %ss", own->name, o->rewritten_core, twin->emulator->source);
+    else if (twin->emulator)
+        exp_say_more(text, bytes, "%s as %s, OpenBLAS %s %s", own->name, twin->emulator->source,
+                     emulated->setup.core->name, emulated->emulator->source);
+    else
+        exp_say_more(text, bytes, "%s%s%s%s and OpenBLAS %s %s", emulated->setup.ukr->name, own ? " (for " : "",
+                     own ? own->name : "", own ? ", which is not emulated)" : "", emulated->setup.core->name,
+                     emulated->emulator->source);
+    if (s.n_observed < s.n)
+        exp_say_more(text, bytes, "; %zu of %zu shapes", s.n_observed, s.n);
+    else if (o->mode != EXP_OBSERVE_ALL)
+        exp_say_more(text, bytes, "; one of each shape");
+    if (s.n_parts)
+        exp_say_more(text, bytes, ", of large ones a part");
+}
+
+/* ---- load misses ---- */
+
+struct loads {
+    double n_accesses, n, misses[EXP_N_NAMED_LEVELS];
+};
+
+/* Adds loads and, at each level, those that missed it. */
+static void add_loads(struct loads *to, const struct sim_stats *s)
+{
+    const struct sim_cell sum = sim_stats_total(s);
+
+    to->n_accesses += (double)(sum.loads + sum.stores);
+    to->n += (double)sum.loads;
+    for (size_t l = 0; l < EXP_N_NAMED_LEVELS; l++)
+        to->misses[l] += exp_load_misses(s, &sum, l);
+}
+
+static struct loads loads_of(const struct sim_stats *s)
+{
+    struct loads l = { 0 };
+
+    add_loads(&l, s);
+    return l;
+}
+
+/* ---- the table ---- */
+
+static void print_case(const struct exp_case *c, const struct exp_observation *x, size_t n_levels, FILE *out)
+{
+    struct loads a, b;
+
+    fprintf(out, "%-24.24s %-14s", c->layer->name, c->algo->name);
+    if (*x->why_not) {
+        fprintf(out, " not available: %s\n", x->why_not);
+        return;
+    }
+    a = loads_of(&x->seen->stats);
+    b = loads_of(x->replayed);
+    fprintf(out, " %6.1f %11.4g %+7.2f", 100 * x->share, a.n_accesses,
+            100 * (a.n_accesses - b.n_accesses) / b.n_accesses);
+    for (size_t l = 0; l < n_levels; l++) {
+        fprintf(out, " %8.3f", a.n > 0 ? 100 * a.misses[l] / a.n : 0);
+        if (b.misses[l] > 0)
+            fprintf(out, " %+7.2f", 100 * (a.misses[l] - b.misses[l]) / b.misses[l]);
+        else
+            fprintf(out, " %7s", a.misses[l] > 0 ? "-" : "+0.00");
+    }
+    if (exp_observe_known_difference(x))
+        fprintf(out, "  (%s)", exp_observe_known_difference(x));
+    fprintf(out, "\n");
+}
+
+/* ---- algorithm by algorithm ---- */
+
+/* Sums up the observed layers of an algorithm. */
+struct sums {
+    double macs, observed_macs;
+    struct loads seen, replayed;
+    struct loads whole; /* the whole layers, simulated; of the algorithm's own kernel, or nothing */
+};
+
+static struct sums sum_algo(const struct exp_observed *o, const struct exp_experiment *e, size_t algo)
+{
+    struct sums s = { 0 };
+
+    for (size_t i = algo; i < o->experiment.n_cases; i += o->experiment.n_algos) {
+        const struct exp_observation *x = &o->observation[i];
+        double macs = conv_macs(&e->cases[i].layer->problem);
+
+        s.macs += macs;
+        if (*x->why_not)
+            continue;
+        s.observed_macs += x->share * macs;
+        add_loads(&s.seen, &x->seen->stats);
+        add_loads(&s.replayed, x->replayed);
+        if (!e->cases[i].observed.why_not && !e->cases[i].simulated.why_not)
+            add_loads(&s.whole, &e->cases[i].simulated.stats);
+    }
+    return s;
+}
+
+static void print_rate(const struct loads *l, size_t level, FILE *out)
+{
+    if (l->n > 0)
+        fprintf(out, " %8.3f", 100 * l->misses[level] / l->n);
+    else
+        fprintf(out, " %8s", "-");
+}
+
+static void print_algo(const struct exp_observed *o, const struct exp_experiment *e, size_t algo, FILE *out)
+{
+    const struct exp_case *c = &o->experiment.cases[algo];
+    const struct sums s = sum_algo(o, e, algo);
+
+    fprintf(out, "%-15s %-34.34s %6.1f", c->algo->name,
+            conv_plan_is_base(&c->plan) ? conv_plan_core(&c->plan)->name : conv_plan_kernel_name(&c->plan),
+            100 * s.observed_macs / s.macs);
+    for (size_t l = 0; l < exp_n_level_names(machine_of(o)); l++) {
+        print_rate(&s.seen, l, out);
+        print_rate(&s.replayed, l, out);
+        print_rate(&s.whole, l, out);
+    }
+    fprintf(out, "\n");
+}
+
+static void print_algos(const struct exp_observed *o, const struct exp_experiment *e, FILE *out)
+{
+    const struct sim_machine *m = machine_of(o);
+
+    fprintf(
+        out,
+        "\nthe observed layers together: load misses as %% of loads, observed (obs), in the replay of just what was\n"
+        "observed (repl), and simulated of the whole of those layers (all; -: with another kernel)\n");
+    fprintf(out, "%-15s %-34s %6s", "", "", "");
+    for (size_t l = 0; l < exp_n_level_names(m); l++)
+        fprintf(out, " %8.8s %8s %8s", exp_level_name(m, l), "", "");
+    fprintf(out, "\n%-15s %-34s %6s", "algo", "kernel", "part %");
+    for (size_t l = 0; l < exp_n_level_names(m); l++)
+        fprintf(out, " %8s %8s %8s", "obs", "repl", "all");
+    fprintf(out, "\n");
+    for (size_t a = 0; a < o->experiment.n_algos; a++)
+        print_algo(o, e, a, out);
+}
+
+/* The largest difference of a level's load misses, in % of the replayed ones, where the two should be equal. */
+static double largest_difference(const struct exp_observed *o, size_t named)
+{
+    double largest = 0;
+
+    for (size_t i = 0; i < o->experiment.n_cases; i++) {
+        const struct exp_observation *x = &o->observation[i];
+        double a, b;
+
+        if (*x->why_not || x->same_as != i || exp_observe_known_difference(x))
+            continue;
+        a = loads_of(&x->seen->stats).misses[named];
+        b = loads_of(x->replayed).misses[named];
+        if (a > b || a < b)
+            largest = fmax(largest, b > 0 ? 100 * fabs(a - b) / b : (double)INFINITY);
+    }
+    return largest;
+}
+
+static void say_differences(const struct exp_observed *o, char *text, size_t bytes)
+{
+    exp_say_more(text, bytes, ". Load misses observed differ from those replayed by at most");
+    for (size_t l = 0; l < exp_n_level_names(machine_of(o)); l++)
+        exp_say_more(text, bytes, "%s %.2f %% in %s", l ? "," : "", largest_difference(o, l),
+                     exp_level_name(machine_of(o), l));
+    exp_say_more(text, bytes, ".");
+}
+
+void exp_observe_sum_up(const struct exp_observed *o, char *text, size_t bytes)
+{
+    const struct summary s = summary_of(o);
+
+    *text = '\0';
+    if (!o->observation)
+        return;
+    exp_say_more(text, bytes, "observed %zu of %zu %s in %.0f s", s.n_observed, s.n,
+                 o->mode == EXP_OBSERVE_ALL ? "layers" : "shapes", o->spent_s);
+    if (s.n_parts)
+        exp_say_more(text, bytes, ", %zu of them in part, %.1f %% or more of each", s.n_parts, 100 * s.least_share);
+    if (s.n_left_out)
+        exp_say_more(
+            text, bytes,
+            "; %zu left out, the time for observing was over (OBSERVE_LIMIT=%u; another run goes on from here, "
+            "OBSERVE=sample observes all of every shape)",
+            s.n_left_out, o->limit_s);
+    if (s.why_not)
+        exp_say_more(text, bytes, "; not available: %s", s.why_not);
+    if (s.is_anything_observed)
+        say_differences(o, text, bytes);
+}
+
+static void print_heading(const struct exp_observed *o, FILE *out)
+{
+    const struct sim_machine *m = machine_of(o);
+    char how[320];
+
+    exp_observe_describe(o, how, sizeof how);
+    fprintf(out, "\nobserved (%s), simulated on %s\n", how, m->name);
+    fprintf(out,
+            "%% of the layer that was observed; accesses to tensors; load misses as %% of loads; each beside what it\n"
+            "differs by from the replay of the same, in %%\n");
+    fprintf(out, "%-24s %-14s %6s %11s %7s", "layer", "algo", "part %", "accesses", "diff");
+    for (size_t l = 0; l < exp_n_level_names(m); l++)
+        fprintf(out, " %8.8s %7s", exp_level_name(m, l), "diff");
+    fprintf(out, "\n");
+}
+
+void exp_observe_print(const struct exp_observed *o, const struct exp_experiment *e, FILE *out)
+{
+    char sum[768];
+
+    if (!o->observation)
+        return;
+    exp_observe_sum_up(o, sum, sizeof sum);
+    if (summary_of(o).is_anything_observed) {
+        print_heading(o, out);
+        for (size_t i = 0; i < o->experiment.n_cases; i++) {
+            if (o->observation[i].same_as == i && !o->observation[i].is_left_out)
+                print_case(&o->experiment.cases[i], &o->observation[i], exp_n_level_names(machine_of(o)), out);
+        }
+        print_algos(o, e, out);
+    } else {
+        fprintf(out, "\n");
+    }
+    fprintf(out, "%s\n", sum);
+}

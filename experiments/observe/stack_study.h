@@ -1,0 +1,40 @@
+/*
+ * A study of what compiled code does on its stack: layers are observed by every algorithm, and what a unit of each kind
+ * of work costs is fitted.
+ */
+#ifndef EXPERIMENTS_OBSERVE_STACK_STUDY_H
+#define EXPERIMENTS_OBSERVE_STACK_STUDY_H
+
+#include "counters/observe/obs_result.h"
+#include "experiments/bench/case.h"
+#include "kernels/backend/stack.h"
+
+/* One layer by one algorithm: work and stack accesses per phase; lines of 64 bytes that these touched. */
+struct exp_stack_sample {
+    const char *algo, *ukr, *layer;
+    double work[CONV_N_PHASES][CONV_N_WORKS];
+    double loads[CONV_N_PHASES], stores[CONV_N_PHASES];
+    double lines[CONV_N_PHASES];
+    bool is_other_work; /* what ran is not what is replayed: of no use to a fit */
+};
+
+/*
+ * Adds up what a case's steps do: s->work. Of stacks, s holds what the guest did in one run of it (exp_guest_run);
+ * accesses of the guest's own functions are left out.
+ */
+void exp_stack_measure_work(struct exp_stack_sample *s, const struct exp_case *c);
+void exp_stack_take_seen(struct exp_stack_sample *s, const struct obs_result *seen);
+
+/*
+ * Fits all phases to n samples of one algorithm and micro-kernel, by non-negative least squares of errors as shares of
+ * a sample's accesses to tensors and stack in all phases. Lines are the samples' mean.
+ */
+void exp_stack_fit(struct conv_stack *stack, const struct exp_stack_sample *const sample[], size_t n);
+
+/* All loads and stores of a sample as observed, those to tensors included; and how many too many the stack says. */
+struct exp_stack_error {
+    double all_loads, all_stores, loads, stores;
+};
+struct exp_stack_error exp_stack_compare(const struct conv_stack *stack, const struct exp_stack_sample *s);
+
+#endif

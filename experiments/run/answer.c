@@ -1,0 +1,357 @@
+#include "experiments/run/run.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "counters/ctr_hostinfo.h"
+#include "counters/group/ctr_quantity.h"
+#include "counters/host/ctr_emulated.h"
+#include "experiments/base/error.h"
+#include "experiments/base/plot.h"
+#include "experiments/base/text.h"
+#include "experiments/bench/estimate.h"
+#include "experiments/bench/published.h"
+#include "experiments/bench/question.h"
+#include "experiments/bench/variables.h"
+#include "experiments/show/agreement.h"
+#include "kernels/shape/problem.h"
+
+/* Takes a point per case: what was counted, and what the experiment's own replay counted. */
+static void take_points(struct exp_points *points, const struct exp_experiment *e)
+{
+    for (size_t i = 0; i < e->n_cases; i++) {
+        const struct exp_case *c = &e->cases[i];
+        struct exp_point *point = exp_points_add(points, e, c);
+
+        for (size_t q = 0; q < ctr_n_quantities(); q++) {
+            const enum exp_count count = EXP_COMMON + (enum exp_count)q;
+
+            point->why_not_counted[q] = exp_case_why_no_count(c, count);
+            if (!point->why_not_counted[q])
+                point->measured[q] = c->measured.count[count];
+        }
+        exp_point_simulate(point, e->setup, c);
+    }
+}
+
+int exp_counted_write(const struct exp_counts_source *s, const char *host, const struct exp_outdir *dir, FILE *out,
+                      struct exp_why *why)
+{
+    struct exp_points points = { 0 };
+    char what[512];
+    const struct exp_agreement_report report = { &points, (const char *const[]){ s->e->model->name }, 1, what };
+    int err;
+
+    if (!exp_counts_exist(s->e))
+        return 0;
+    exp_say(what, sizeof what, "counted on %s; replayed on machine %s, %s caches", host, s->e->setup->machine.name,
+            exp_cache_state_name(s->cache));
+    err = exp_counts_write(s, dir, why);
+    take_points(&points, s->e);
+    if (!err)
+        err = exp_agreement_write(&report, dir, why);
+    if (!err)
+        exp_agreement_print(&report, out);
+    exp_points_release(&points);
+    return err;
+}
+
+const char *const *exp_counted_files(void)
+{
+    static const char *const files[] = { "simulated_vs_measured.csv", "agreement.csv", "plans.csv", "counts.csv",
+                                         NULL };
+
+    return files;
+}
+
+extern const struct exp_question question_experiment;
+
+/* Published numbers that figures show: the variable's name, and value = scale * printed + offset. */
+struct paper_number {
+    const char *variable, *figure, *metric;
+    double offset, scale;
+};
+
+static const struct paper_number paper_numbers[] = {
+    { "paper_l1_base", "Figure 11a", "base_l1_hit_percent_of_loads", 100.0, -1.0 },
+    { "paper_l1_sconv", "Figure 11a", "sconv_l1_hit_percent_of_loads", 100.0, -1.0 },
+    { "paper_l2_ratio", "Figure 11b", "l2_miss_improvement_avg", 0.0, 1.0 },
+    { "paper_l3_ratio", "Figure 11c", "l3_miss_improvement_avg", 0.0, 1.0 },
+};
+
+enum { N_PAPER_NUMBERS = sizeof paper_numbers / sizeof paper_numbers[0] };
+
+struct drawing {
+    const struct exp_figures *f;
+    char *folder; /* of the scripts */
+    struct exp_variables variables;
+};
+
+/* Sets the variables of published numbers, "" where there is none. */
+static int read_paper(struct drawing *d, struct exp_why *why)
+{
+    struct exp_published p;
+    struct exp_why ignored;
+    int err = exp_published_read(&p, d->f->experiments_dir, why);
+
+    if (err)
+        return err;
+    for (size_t i = 0; i < N_PAPER_NUMBERS; i++) {
+        const struct paper_number *n = &paper_numbers[i];
+        char text[32] = "";
+        double value;
+
+        if (!exp_published_double(&p, n->figure, "all", d->f->arch, n->metric, &value, &ignored))
+            snprintf(text, sizeof text, "%g", n->offset + n->scale * value);
+        exp_variables_set(&d->variables, n->variable, text);
+    }
+    exp_published_release(&p);
+    return 0;
+}
+
+/* Sets what is known of this run. */
+static void set_variables(struct drawing *d)
+{
+    const struct exp_plot_variable fixed[] = {
+        { EXP_PLOT_SCRIPTS_VARIABLE, d->folder },
+        { "machine", d->f->machine },
+        { "simulator", d->f->simulator },
+        { "host", d->f->host },
+        { "what", d->f->host },
+        { "observed_by", d->f->observed },
+        { "levels", d->f->levels },
+    };
+
+    for (size_t i = 0; i < sizeof fixed / sizeof fixed[0]; i++)
+        exp_variables_set(&d->variables, fixed[i].name, fixed[i].value);
+    for (size_t i = 0; i < CONV_N_FIELDS; i++)
+        exp_variables_add(&d->variables, "shape_columns", "", conv_fields[i].name);
+}
+
+int exp_figures_draw(const struct exp_figures *f, exp_plot_report_fn report, void *ctx, struct exp_why *why)
+{
+    struct drawing d = { .f = f, .folder = exp_format("%s/figures", f->experiments_dir) };
+    int err;
+
+    set_variables(&d);
+    err = read_paper(&d, why);
+    exp_variables_of_algos(&d.variables);
+    if (!err) {
+        const struct exp_plot_figures figures = {
+            .scripts_dir = d.folder,
+            .data_dir = f->dir,
+            .out_dir = f->dir,
+            .figure = question_experiment.figures,
+            .n_figures = exp_question_n_figures(&question_experiment),
+            .variable = d.variables.variable,
+            .n_variables = d.variables.n,
+        };
+
+        err = exp_plot_recipe_draw(&figures, report, ctx, why);
+    }
+    exp_variables_release(&d.variables);
+    free(d.folder);
+    return err;
+}
+
+enum { MOST_ROWS = 60, MOST_VARIANTS = EXP_N_ALGO_RECORDS };
+
+/* A verdict and what it points to. */
+struct answer {
+    struct exp_verdict v;
+    struct exp_verdict_variant variant[MOST_VARIANTS];
+    const char **layer;
+    char where[128], how[512], disturbance[400], planned_levels[200];
+    char *elsewhere;
+};
+
+/* ---- one layer ---- */
+
+static double phase_ns(const struct exp_case *c, uint64_t ns)
+{
+    return exp_case_why_no_phases(c) ? (double)NAN : (double)ns;
+}
+
+/* Puts the loads of a simulation and the misses of each of its levels; those that it does not have are not known. */
+static void put_misses(const struct exp_simulated *s, double *loads, double *misses)
+{
+    const struct sim_cell sum = s->why_not ? (struct sim_cell){ 0 } : sim_stats_total(&s->stats);
+
+    *loads = s->why_not ? (double)NAN : (double)sum.loads;
+    for (size_t i = 0; i < SIM_MAX_LEVELS; i++)
+        misses[i] = s->why_not || i >= s->stats.n_levels ? (double)NAN : (double)sum.level[i].load_misses;
+}
+
+static void put_estimate(const struct sim_machine *m, const struct exp_case *c, double *quantity)
+{
+    bool is_known = !exp_estimate_why_not_case(m, c);
+    struct exp_estimate e = is_known ? exp_estimate(m, c) : (struct exp_estimate){ 0 };
+
+    quantity[EXP_ISSUE_CYCLES] = is_known ? e.issue_cycles : (double)NAN;
+    quantity[EXP_WAITING_CYCLES] = is_known ? e.total_cycles : (double)NAN;
+}
+
+static struct exp_verdict_layer layer_of(const struct exp_report *r, const struct exp_case *c)
+{
+    const struct exp_phases *x = &c->measured.phases;
+    struct exp_verdict_layer l = {
+        .quantity = { [EXP_TIME_NS] = exp_case_times(c).low_mean,
+                      [EXP_STEPS_NS] = phase_ns(c, x->total_ns),
+                      [EXP_PACKING_NS] = phase_ns(c, exp_phases_packing_ns(x) + x->step_ns[CONV_STEP_IM2COL]),
+                      [EXP_KERNEL_NS] = phase_ns(c, exp_phases_kernel_ns(x)) },
+        .speedup = exp_case_speedup(r->e, c),
+    };
+
+    put_misses(&c->simulated, &l.quantity[EXP_SIMULATED_LOADS], &l.quantity[EXP_MISSES]);
+    put_misses(c->simulated.why_not ? &c->simulated : &c->alone, &l.quantity[EXP_ALONE_LOADS],
+               &l.quantity[EXP_ALONE_MISSES]);
+    put_estimate(&r->e->setup->machine, c, l.quantity);
+    return l;
+}
+
+static struct exp_verdict_layer nothing(void)
+{
+    struct exp_verdict_layer l = { .speedup = exp_ratio_none() };
+
+    for (int q = 0; q < EXP_N_QUANTITIES; q++)
+        l.quantity[q] = (double)NAN;
+    return l;
+}
+
+/* ---- one variant ---- */
+
+/* Fills a variant of the verdict. A total has one case in every layer, or none at all. */
+static void fill_variant(const struct exp_report *r, const struct exp_total *t, struct exp_verdict_variant *x)
+{
+    size_t n = 0;
+
+    *x = (struct exp_verdict_variant){ .name = t->algo,
+                                       .label = exp_algo_find(t->algo)->label,
+                                       .why_not_timed = t->why_no_time,
+                                       .speedup = t->speedup,
+                                       .layer = exp_new(r->e->model->n_layers, sizeof *x->layer) };
+    for (size_t i = 0; i < r->e->n_cases; i++) {
+        if (exp_total_covers(t, &r->e->cases[i]))
+            x->layer[n++] = layer_of(r, &r->e->cases[i]);
+    }
+    while (n < r->e->model->n_layers)
+        x->layer[n++] = nothing();
+}
+
+/* ---- the whole ---- */
+
+static void name_levels(struct answer *a, const struct sim_machine *m)
+{
+    a->v.n_levels = m->n_levels;
+    for (size_t i = 0; i < m->n_levels; i++)
+        a->v.level[i] = m->level[i].name;
+    exp_say_planned_levels(m, a->planned_levels, sizeof a->planned_levels);
+    a->v.planned_levels = a->planned_levels;
+    a->v.has_two_views = !sim_machine_is_plain(m);
+}
+
+/* Says what a measured speed-up holds for: this computer's clock, but maybe another machine's plans. */
+static void say_where(struct answer *a, const struct sim_machine *m)
+{
+    const bool is_host = !strcmp(m->name, "host");
+
+    exp_say(a->where, sizeof a->where, "%s%s%s", ctr_is_emulated() ? "by an emulator's clock" : "on this computer",
+            is_host ? "" : ", with plans for ", is_host ? "" : m->name);
+    a->v.where = a->where;
+}
+
+static void describe(struct answer *a, const struct exp_report *r)
+{
+    char cpu[96], ruled[160] = "";
+
+    ctr_hostinfo_cpu(cpu, sizeof cpu);
+    exp_say(a->how, sizeof a->how, "Measured on %s%s: one thread, %s caches, the fastest quarter of %zu rounds; %s.",
+            ctr_is_emulated() ? "an emulator, whose times say nothing about the CPU that it imitates, " : "", cpu,
+            exp_cache_state_name(r->cache), r->info->n_rounds, exp_end_text(r->info->end));
+    if (r->info->ruler.n_timings)
+        exp_ruler_say(&r->info->ruler, ruled, sizeof ruled);
+    if (*ruled)
+        exp_say_more(a->how, sizeof a->how, " %s.", ruled);
+    a->v.how = a->how;
+    exp_disturbance_describe(&r->info->disturbance, a->disturbance, sizeof a->disturbance);
+    a->v.disturbance = r->is_timed ? a->disturbance : NULL;
+    a->v.observed = r->observed;
+    a->v.why_no_check = r->why_elsewhere;
+}
+
+/* Keeps what is known of the estimates' error, as a string. */
+static void find_errors(struct answer *a, const struct exp_report *r)
+{
+    size_t bytes;
+    FILE *text = exp_memory_open(&a->elsewhere, &bytes);
+
+    exp_known_errors_say(r->experiments_dir, text);
+    fclose(text);
+    a->v.estimates_elsewhere = a->elsewhere;
+}
+
+static void fill(struct answer *a, const struct exp_report *r)
+{
+    struct exp_total total[EXP_N_ALGO_RECORDS];
+    size_t n = exp_totals(r->e, total);
+    const struct exp_total *base = exp_total_find(total, n, exp_algo_base());
+    const bool has_group = exp_total_find(total, n, exp_algo_chosen()) != NULL;
+    const struct exp_total no_base = { .algo = exp_algo_base()->name,
+                                       .why_no_time = "base was not selected",
+                                       .speedup = exp_ratio_none() };
+
+    *a = (struct answer){ .v = { .model = r->e->model->name,
+                                 .machine = r->e->setup->machine.name,
+                                 .n_layers = r->e->model->n_layers,
+                                 .variant = a->variant },
+                          .layer = exp_new(r->e->model->n_layers, sizeof *a->layer) };
+    a->v.layer = a->layer;
+    for (size_t l = 0; l < a->v.n_layers; l++)
+        a->layer[l] = r->e->model->layer[l].name;
+    if (!r->is_timed)
+        a->v.why_not_timed = r->e->cases[0].measured.why_no_time;
+    else if (*r->info->why_disturbed)
+        a->v.why_not_timed = r->info->why_disturbed;
+    if (*r->info->why_no_base_steps.text)
+        a->v.why_no_parts = r->info->why_no_base_steps.text;
+    name_levels(a, &r->e->setup->machine);
+    say_where(a, &r->e->setup->machine);
+    describe(a, r);
+    find_errors(a, r);
+    fill_variant(r, base ? base : &no_base, &a->v.reference);
+    for (size_t i = 0; i < n; i++) {
+        if (&total[i] != base && !(has_group && exp_algo_find(total[i].algo)->when == EXP_ALGO_MEMBER))
+            fill_variant(r, &total[i], &a->variant[a->v.n_variants++]);
+    }
+}
+
+static void release(struct answer *a)
+{
+    for (size_t i = 0; i < a->v.n_variants; i++)
+        free(a->variant[i].layer);
+    free(a->v.reference.layer);
+    free(a->layer);
+    free(a->elsewhere);
+}
+
+void exp_answer_print(const struct exp_report *r, FILE *out)
+{
+    struct answer a;
+
+    fill(&a, r);
+    exp_verdict_print(&a.v, SIZE_MAX, out);
+    release(&a);
+}
+
+void exp_answer_print_last(const struct exp_report *r, FILE *out)
+{
+    struct answer a;
+
+    fill(&a, r);
+    exp_verdict_print_last(&a.v, MOST_ROWS, out);
+    release(&a);
+}

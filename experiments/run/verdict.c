@@ -1,0 +1,548 @@
+#include "experiments/run/run.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "experiments/base/text.h"
+#include "experiments/bench/estimate.h"
+
+/* ---- numbers ---- */
+
+static double sum_of(const struct exp_verdict *v, const struct exp_verdict_variant *x, enum exp_quantity q)
+{
+    double sum = 0;
+
+    for (size_t l = 0; l < v->n_layers; l++)
+        sum += x->layer[l].quantity[q];
+    return sum;
+}
+
+static double share_percent(const struct exp_verdict_layer *x, enum exp_quantity part)
+{
+    return 100 * x->quantity[part] / x->quantity[EXP_STEPS_NS];
+}
+
+static double sum_percent(const struct exp_verdict *v, const struct exp_verdict_variant *x, enum exp_quantity part)
+{
+    return 100 * sum_of(v, x, part) / sum_of(v, x, EXP_STEPS_NS);
+}
+
+static double to_reference(const struct exp_verdict *v, const struct exp_verdict_variant *x, enum exp_quantity q)
+{
+    return sum_of(v, x, q) / sum_of(v, &v->reference, q);
+}
+
+static double layer_to_reference(const struct exp_verdict *v, const struct exp_verdict_variant *x, size_t layer,
+                                 enum exp_quantity q)
+{
+    return x->layer[layer].quantity[q] / v->reference.layer[layer].quantity[q];
+}
+
+static bool is_compared(const struct exp_verdict_variant *x)
+{
+    return !isnan(x->speedup.value);
+}
+
+/* Returns the layer with the least (sign -1) or greatest (1) speed-up; n_layers if none has one. */
+static size_t extreme_layer(const struct exp_verdict *v, const struct exp_verdict_variant *x, int sign)
+{
+    size_t found = v->n_layers;
+
+    for (size_t l = 0; l < v->n_layers; l++) {
+        double value = x->layer[l].speedup.value;
+
+        if (!isnan(value) && (found == v->n_layers || sign * value > sign * x->layer[found].speedup.value))
+            found = l;
+    }
+    return found;
+}
+
+/* Counts the layers that take a side (1, 0, -1); those without a number take none. */
+static size_t count_side(const struct exp_verdict *v, const struct exp_verdict_variant *x, int side)
+{
+    size_t n = 0;
+
+    for (size_t l = 0; l < v->n_layers; l++)
+        n += !isnan(x->layer[l].speedup.value) && exp_ratio_side(&x->layer[l].speedup) == side;
+    return n;
+}
+
+static size_t count_compared(const struct exp_verdict *v, const struct exp_verdict_variant *x)
+{
+    return count_side(v, x, 1) + count_side(v, x, 0) + count_side(v, x, -1);
+}
+
+/* ---- words ---- */
+
+static void put_ratio(const struct exp_ratio *s, FILE *out)
+{
+    fprintf(out, "%.2fx", s->value);
+    if (!isnan(s->low) && !isnan(s->high))
+        fprintf(out, " [%.2f, %.2f]", s->low, s->high);
+}
+
+static const char *side_words(int side)
+{
+    return side > 0 ? "faster than" : side < 0 ? "slower than" : "neither faster nor slower, within the spread, than";
+}
+
+static const char *why_not_timed(const struct exp_verdict *v, const struct exp_verdict_variant *x)
+{
+    const char *why[] = { v->why_not_timed, v->reference.why_not_timed, x ? x->why_not_timed : NULL };
+
+    for (size_t i = 0; i < sizeof why / sizeof why[0]; i++) {
+        if (why[i])
+            return why[i];
+    }
+    return "no variant was timed beside it";
+}
+
+static const char *layers_word(size_t n)
+{
+    return n == 1 ? "layer" : "layers";
+}
+
+/* ---- the answer for one variant ---- */
+
+static void say_extreme(const struct exp_verdict *v, const struct exp_verdict_variant *x, int sign, FILE *out)
+{
+    size_t l = extreme_layer(v, x, sign);
+    double packing = share_percent(&x->layer[l], EXP_PACKING_NS);
+
+    fprintf(out, "%s %.2f", v->layer[l], x->layer[l].speedup.value);
+    if (!isnan(packing))
+        fprintf(out, ", packing %.0f %% of it", packing);
+}
+
+static void say_layers(const struct exp_verdict *v, const struct exp_verdict_variant *x, FILE *out)
+{
+    size_t n = count_compared(v, x), lost = count_side(v, x, -1), open = count_side(v, x, 0);
+
+    fprintf(out, "pays in %zu of %zu %s", count_side(v, x, 1), n, layers_word(n));
+    if (lost)
+        fprintf(out, ", loses in %zu", lost);
+    if (open)
+        fprintf(out, ", in %zu the spread leaves it open", open);
+}
+
+static void say_extremes(const struct exp_verdict *v, const struct exp_verdict_variant *x, FILE *out)
+{
+    if (count_compared(v, x) < 2)
+        return;
+    fprintf(out, EXP_LABEL, "layers");
+    fprintf(out, "slowest against %s: ", v->reference.name);
+    say_extreme(v, x, -1, out);
+    fprintf(out, "; fastest: ");
+    say_extreme(v, x, 1, out);
+    fprintf(out, "\n");
+}
+
+/* Says why: where the time goes, beside the reference's. */
+static void say_parts(const struct exp_verdict *v, const struct exp_verdict_variant *x, FILE *out)
+{
+    double packing = sum_percent(v, x, EXP_PACKING_NS), kernel = sum_percent(v, x, EXP_KERNEL_NS);
+    double its_packing = sum_percent(v, &v->reference, EXP_PACKING_NS);
+    double its_kernel = sum_percent(v, &v->reference, EXP_KERNEL_NS), kernels = to_reference(v, x, EXP_KERNEL_NS);
+
+    if (isnan(packing) || isnan(kernel))
+        return;
+    fprintf(out, EXP_LABEL "packing %.0f %%, micro-kernels %.0f %%", "time", packing, kernel);
+    if (!isnan(its_packing) && !isnan(its_kernel))
+        fprintf(
+            out,
+            " (%s: im2col and packing %.0f %%, micro-kernels %.0f %%); its micro-kernels take %.2f of the time of %s's",
+            v->reference.name, its_packing, its_kernel, kernels, v->reference.name);
+    fprintf(out, "\n");
+}
+
+/* ---- misses ---- */
+
+/* A simulation: its loads, and the misses of its first level. */
+struct view {
+    enum exp_quantity loads, misses;
+    const char *words; /* before and after the machine's name */
+    const char *more;
+};
+
+static const struct view as_it_is = { EXP_SIMULATED_LOADS, EXP_MISSES, "simulated on", "" },
+                         alone = { EXP_ALONE_LOADS, EXP_ALONE_MISSES, "simulated, caches of", " alone" },
+                         with_all = { EXP_SIMULATED_LOADS, EXP_MISSES, "simulated,", " as it is" };
+
+static enum exp_quantity misses_of(const struct view *view, size_t level)
+{
+    return (enum exp_quantity)(view->misses + level);
+}
+
+static double percent_of_loads(const struct exp_verdict *v, const struct exp_verdict_variant *x,
+                               const struct view *view, size_t level)
+{
+    return 100 * sum_of(v, x, misses_of(view, level)) / sum_of(v, x, view->loads);
+}
+
+/* Prints a rate with two digits at least. */
+static void put_percent(double percent, FILE *out)
+{
+    fprintf(out, percent >= 10 ? "%.1f %%" : percent >= 1 ? "%.2f %%" : "%.2g %%", percent);
+}
+
+/* Says both rates, and how many misses there are beside the reference's, unless there are too few to compare. */
+static void say_level(const struct exp_verdict *v, const struct exp_verdict_variant *x, const struct view *view,
+                      size_t level, FILE *out)
+{
+    const double own = percent_of_loads(v, x, view, level), its = percent_of_loads(v, &v->reference, view, level);
+
+    fprintf(out, "%s ", v->level[level]);
+    put_percent(own, out);
+    fprintf(out, " of its loads, %s ", v->reference.name);
+    put_percent(its, out);
+    if (exp_misses_are_few(own, its))
+        fprintf(out, ": both below %g %%, not compared", EXP_FEW_PERCENT);
+    else
+        fprintf(out, ": %.2f times %s's misses", to_reference(v, x, misses_of(view, level)), v->reference.name);
+}
+
+static void say_view(const struct exp_verdict *v, const struct exp_verdict_variant *x, const struct view *view,
+                     FILE *out)
+{
+    fprintf(out, EXP_LABEL "%s %s%s: ", "misses", view->words, v->machine, view->more);
+    for (size_t i = 0; i < v->n_levels; i++) {
+        fputs(i ? "; " : "", out);
+        say_level(v, x, view, i, out);
+    }
+    fputc('\n', out);
+}
+
+static bool is_simulated(const struct exp_verdict *v, const struct exp_verdict_variant *x)
+{
+    return v->n_levels && !isnan(to_reference(v, x, EXP_MISSES));
+}
+
+static void say_misses(const struct exp_verdict *v, const struct exp_verdict_variant *x, FILE *out)
+{
+    if (!is_simulated(v, x))
+        return;
+    if (v->has_two_views)
+        say_view(v, x, &alone, out);
+    say_view(v, x, v->has_two_views ? &with_all : &as_it_is, out);
+}
+
+/* ---- estimates ---- */
+
+static double estimate_of(const struct exp_verdict *v, const struct exp_verdict_variant *x, enum exp_quantity cycles)
+{
+    return 1 / to_reference(v, x, cycles);
+}
+
+static bool has_estimates(const struct exp_verdict *v)
+{
+    return !isnan(sum_of(v, &v->reference, EXP_WAITING_CYCLES));
+}
+
+static bool is_checked(const struct exp_verdict *v, const struct exp_verdict_variant *x)
+{
+    return is_compared(x) && !v->why_no_check;
+}
+
+static const char *estimate_words(enum exp_quantity cycles)
+{
+    return cycles == EXP_ISSUE_CYCLES ? EXP_IF_ALL_HIT : EXP_IF_ALL_WAIT;
+}
+
+static struct exp_accuracy accuracy(const struct exp_verdict *v, const struct exp_verdict_variant *x,
+                                    enum exp_quantity cycles)
+{
+    struct exp_accuracy_pair *pair = exp_new(v->n_layers, sizeof *pair);
+    struct exp_accuracy a;
+
+    for (size_t l = 0; l < v->n_layers; l++)
+        pair[l] = (struct exp_accuracy_pair){ 1 / layer_to_reference(v, x, l, cycles), x->layer[l].speedup };
+    a = exp_accuracy_of(pair, v->n_layers);
+    free(pair);
+    return a;
+}
+
+static void say_checked(const struct exp_verdict *v, const struct exp_verdict_variant *x, enum exp_quantity cycles,
+                        FILE *out)
+{
+    const struct exp_accuracy a = accuracy(v, x, cycles);
+
+    fprintf(out, EXP_LABEL, "estimated");
+    exp_accuracy_say(&a, estimate_of(v, x, cycles), estimate_words(cycles), x->speedup, out);
+    fprintf(out, "\n");
+}
+
+static void say_estimates(const struct exp_verdict *v, const struct exp_verdict_variant *x, FILE *out)
+{
+    if (!has_estimates(v) || isnan(estimate_of(v, x, EXP_WAITING_CYCLES)))
+        return;
+    if (!is_checked(v, x)) {
+        fprintf(out, EXP_LABEL "%.2f %s, %.2f %s; unproven, see below\n", "estimated",
+                estimate_of(v, x, EXP_ISSUE_CYCLES), estimate_words(EXP_ISSUE_CYCLES),
+                estimate_of(v, x, EXP_WAITING_CYCLES), estimate_words(EXP_WAITING_CYCLES));
+        return;
+    }
+    say_checked(v, x, EXP_ISSUE_CYCLES, out);
+    say_checked(v, x, EXP_WAITING_CYCLES, out);
+}
+
+/* Says what estimates are worth, where one of them could not be checked. */
+static void say_unproven(const struct exp_verdict *v, FILE *out)
+{
+    bool is_any = false;
+
+    for (size_t i = 0; i < v->n_variants; i++)
+        is_any = is_any || !is_checked(v, &v->variant[i]);
+    if (!is_any || !has_estimates(v))
+        return;
+    fprintf(out, "\nEstimates come from a model that no time has confirmed on %s%s%s. %s\n", v->machine,
+            v->why_no_check ? ": " : "", v->why_no_check ? v->why_no_check : "", v->estimates_elsewhere);
+}
+
+/* ---- the whole ---- */
+
+static void say_variant(const struct exp_verdict *v, const struct exp_verdict_variant *x, FILE *out)
+{
+    fprintf(out, "\n%s (%s) ", x->label, x->name);
+    if (is_compared(x)) {
+        say_layers(v, x, out);
+        fprintf(out, ", ");
+        put_ratio(&x->speedup, out);
+        fprintf(out, " for the model: %s %s\n", side_words(exp_ratio_side(&x->speedup)), v->reference.name);
+        say_extremes(v, x, out);
+        say_parts(v, x, out);
+    } else {
+        fprintf(out, "was not timed against %s: %s\n", v->reference.name, why_not_timed(v, x));
+    }
+    say_misses(v, x, out);
+    say_estimates(v, x, out);
+}
+
+static const struct exp_verdict_variant *fastest(const struct exp_verdict *v)
+{
+    const struct exp_verdict_variant *best = NULL;
+
+    for (size_t i = 0; i < v->n_variants; i++) {
+        if (is_compared(&v->variant[i]) && (!best || v->variant[i].speedup.value > best->speedup.value))
+            best = &v->variant[i];
+    }
+    return best;
+}
+
+/* The variant with the fewest misses in the first level, by caches alone. */
+static const struct exp_verdict_variant *fewest_misses(const struct exp_verdict *v)
+{
+    const struct exp_verdict_variant *best = NULL;
+
+    for (size_t i = 0; i < v->n_variants; i++) {
+        double misses = sum_of(v, &v->variant[i], EXP_ALONE_MISSES);
+
+        if (!isnan(misses) && (!best || misses < sum_of(v, best, EXP_ALONE_MISSES)))
+            best = &v->variant[i];
+    }
+    return best;
+}
+
+static void say_timed_answer(const struct exp_verdict *v, const struct exp_verdict_variant *best, FILE *out)
+{
+    int side = exp_ratio_side(&best->speedup);
+
+    fprintf(out, "%s: ", v->where);
+    if (side > 0)
+        fprintf(out, "%s is faster than %s: ", best->label, v->reference.label);
+    else
+        fprintf(out, "nothing %s %s; the best is %s: ", side ? "comes up to" : "is certainly faster than",
+                v->reference.label, best->label);
+    put_ratio(&best->speedup, out);
+    if (v->disturbance)
+        fprintf(out, "; the computer was %.*s", (int)strcspn(v->disturbance, ":"), v->disturbance);
+    fprintf(out, "\n%s\n", v->how);
+    if (v->disturbance)
+        fprintf(out, "While it was timed, the computer was %s.\n", v->disturbance);
+}
+
+/* Says who misses least, where there are no times. */
+static void say_untimed_answer(const struct exp_verdict *v, FILE *out)
+{
+    const struct exp_verdict_variant *few = fewest_misses(v);
+
+    fprintf(out, "whether anything is faster than %s was not measured: %s\n", v->reference.label,
+            why_not_timed(v, NULL));
+    if (few && is_simulated(v, few)) {
+        fprintf(out, "By simulated misses alone, on %s%s: %s misses ", v->machine,
+                v->has_two_views ? " (its caches alone, nothing prefetched)" : "", few->label);
+        say_level(v, few, &alone, 0, out);
+        fputs(". Fewer misses need not be less time.\n", out);
+    }
+}
+
+static void say_answer(const struct exp_verdict *v, FILE *out)
+{
+    const struct exp_verdict_variant *best = fastest(v);
+
+    fprintf(out, "VERDICT for %s (%zu %s): ", v->model, v->n_layers, v->n_layers == 1 ? "convolution" : "convolutions");
+    if (best)
+        say_timed_answer(v, best, out);
+    else
+        say_untimed_answer(v, out);
+}
+
+static void say_no_parts(const struct exp_verdict *v, FILE *out)
+{
+    if (v->why_no_parts && !v->why_not_timed)
+        fprintf(out, "\nHow %s's time divides into packing and micro-kernels is not known: %s.\n", v->reference.name,
+                v->why_no_parts);
+}
+
+static void say_observed(const struct exp_verdict *v, FILE *out)
+{
+    if (v->observed && *v->observed)
+        fprintf(out, "\nAccess by access: %s\n", v->observed);
+}
+
+static void say_planned_levels(const struct exp_verdict *v, FILE *out)
+{
+    if (*v->planned_levels)
+        fprintf(out, "\n%s\n", v->planned_levels);
+}
+
+static int say_all(const void *verdict, FILE *out)
+{
+    const struct exp_verdict *v = verdict;
+
+    say_answer(v, out);
+    for (size_t i = 0; i < v->n_variants; i++)
+        say_variant(v, &v->variant[i], out);
+    say_planned_levels(v, out);
+    say_no_parts(v, out);
+    say_observed(v, out);
+    say_unproven(v, out);
+    return 0;
+}
+
+/* ---- rows ---- */
+
+static const char *side_word(const struct exp_ratio *s)
+{
+    int side = exp_ratio_side(s);
+
+    return isnan(s->value) ? "-" : side > 0 ? "pays" : side < 0 ? "loses" : "open";
+}
+
+static void put_number(const char *format, int width, double x, FILE *out)
+{
+    if (isnan(x))
+        fprintf(out, " %*s", width, "-");
+    else
+        fprintf(out, format, width, x);
+}
+
+static double layer_percent(const struct exp_verdict_layer *l, size_t level)
+{
+    return 100 * l->quantity[EXP_MISSES + level] / l->quantity[EXP_SIMULATED_LOADS];
+}
+
+/* Puts a layer's misses beside the reference's, if there are enough of them. */
+static void put_quotient(const struct exp_verdict *v, const struct exp_verdict_variant *x, size_t l, size_t level,
+                         FILE *out)
+{
+    if (exp_misses_are_few(layer_percent(&x->layer[l], level), layer_percent(&v->reference.layer[l], level)))
+        fprintf(out, " %6s", "few");
+    else
+        put_number(" %*.2f", 6, layer_to_reference(v, x, l, misses_of(&as_it_is, level)), out);
+}
+
+static void put_row(const struct exp_verdict *v, const struct exp_verdict_variant *x, size_t l, FILE *out)
+{
+    const struct exp_verdict_layer *at = &x->layer[l];
+    char span[32] = "";
+
+    if (!isnan(at->speedup.low) && !isnan(at->speedup.high))
+        snprintf(span, sizeof span, "[%.2f, %.2f]", at->speedup.low, at->speedup.high);
+    fprintf(out, "%-24.24s", x == v->variant ? v->layer[l] : "");
+    if (x == v->variant)
+        put_number(" %*.3f", 9, v->reference.layer[l].quantity[EXP_TIME_NS] / 1e6, out);
+    else
+        fprintf(out, " %9s", "");
+    fprintf(out, " %-14.14s", x->name);
+    put_number(" %*.2f", 6, at->speedup.value, out);
+    fprintf(out, " %-14s %-6s", span, side_word(&at->speedup));
+    put_number(" %*.0f", 8, share_percent(at, EXP_PACKING_NS), out);
+    put_number(" %*.0f", 8, share_percent(at, EXP_KERNEL_NS), out);
+    put_number(" %*.2f", 9, layer_to_reference(v, x, l, EXP_KERNEL_NS), out);
+    for (size_t i = 0; i < v->n_levels; i++)
+        put_quotient(v, x, l, i, out);
+    for (int q = EXP_ISSUE_CYCLES; q <= EXP_WAITING_CYCLES && has_estimates(v); q++)
+        put_number(" %*.2f", 8, 1 / layer_to_reference(v, x, l, (enum exp_quantity)q), out);
+    fprintf(out, "\n");
+}
+
+static void put_heading(const struct exp_verdict *v, FILE *out)
+{
+    char compared[48];
+
+    snprintf(compared, sizeof compared, "kernels%s / %.8s's", v->n_levels ? ", misses" : "", v->reference.name);
+    fprintf(out, "\n%-24s %9.9s %-14s %6s %-14s %-6s %17s %*s", "", v->reference.name, "", "", "", "", "% of its time",
+            (int)(9 + 7 * v->n_levels), compared);
+    fprintf(out, has_estimates(v) ? " %17s\n" : "\n", "estimated x if");
+    fprintf(out, "%-24s %9s %-14s %6s %-14s %-6s %8s %8s %9s", "layer", "ms", "variant", "x", "[low, high]", "",
+            "packing", "kernels", "kernels");
+    for (size_t i = 0; i < v->n_levels; i++)
+        fprintf(out, " %6.6s", v->level[i]);
+    if (has_estimates(v))
+        fprintf(out, " %8s %8s", "all hit", "all wait");
+    fprintf(out, "\n");
+}
+
+static void put_rows(const struct exp_verdict *v, FILE *out)
+{
+    put_heading(v, out);
+    for (size_t l = 0; l < v->n_layers; l++) {
+        for (size_t i = 0; i < v->n_variants; i++)
+            put_row(v, &v->variant[i], l, out);
+    }
+    fprintf(
+        out,
+        "x: time of %s / its time, over 1 is faster; [low, high]: 95 %% of the values that random halves of the rounds "
+        "give;\npays, loses: all of it is on that side of 1, open: it holds 1; -: not known; few: both miss in less "
+        "than "
+        "%g %% of their loads.\n",
+        v->reference.name, EXP_FEW_PERCENT);
+}
+
+/* Tells whether any row would have a number: a time or misses beside the reference's. */
+static bool is_anything_known(const struct exp_verdict *v)
+{
+    for (size_t i = 0; i < v->n_variants; i++) {
+        if (count_compared(v, &v->variant[i]) || !isnan(to_reference(v, &v->variant[i], EXP_MISSES)))
+            return true;
+    }
+    return false;
+}
+
+static void put_some_rows(const struct exp_verdict *v, size_t most_rows, FILE *out)
+{
+    size_t n_rows = v->n_layers * v->n_variants;
+
+    if (!is_anything_known(v))
+        return;
+    if (n_rows <= most_rows)
+        put_rows(v, out);
+    else
+        fprintf(out, "\nLayer by layer: %zu rows, in verdict.txt\n", n_rows);
+}
+
+void exp_verdict_print(const struct exp_verdict *v, size_t most_rows, FILE *out)
+{
+    exp_wrap_print(say_all, v, out);
+    put_some_rows(v, most_rows, out);
+}
+
+void exp_verdict_print_last(const struct exp_verdict *v, size_t most_rows, FILE *out)
+{
+    put_some_rows(v, most_rows, out);
+    fputc('\n', out);
+    exp_wrap_print(say_all, v, out);
+}

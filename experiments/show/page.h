@@ -1,0 +1,193 @@
+/* The report of a folder of results: report.html. */
+#ifndef EXPERIMENTS_SHOW_PAGE_H
+#define EXPERIMENTS_SHOW_PAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "experiments/base/error.h"
+#include "experiments/base/record.h"
+#include "experiments/base/text.h"
+#include "experiments/bench/results.h"
+#include "experiments/show/page_writer.h"
+
+#define EXP_PAGE_FILE "report.html"
+
+/*
+ * Writes the page about the results of a folder and those below it, into that folder, whole or not at all. name is the
+ * path that the folder will have; NULL: the one that it has. Of other folders than those of the model nothing is said;
+ * "all": of all. *n is how many folders it is about. A folder that cannot be read is told about in the report. Returns
+ * 0, or with one line in why: -ENOENT if there are no results; -errno of reading folders or writing.
+ */
+int exp_page_write(const char *results, const char *name, const char *model, size_t *n, struct exp_why *why);
+
+/*
+ * Adds the report of results that a program has written, to the folder in which they are still open, and lists it on
+ * standard output. Says on standard error what went wrong, if anything: no table depends on it. Returns as
+ * exp_page_write.
+ */
+int exp_page_add(const struct exp_results *r, const char *program);
+
+/*
+ * A table of a result folder with what its head says: "# key: value" lines, and a "# column name [unit]: meaning" line
+ * for each column (base/csv.h writes them).
+ */
+struct exp_page_csv {
+    struct exp_table table; /* without rows if there is no file */
+    void *row;              /* [table.n_rows] structs of the record that it was read with; NULL */
+    char *head;             /* its lines, each ended by a line feed; "" */
+};
+
+/* Reads <folder>/<file>. Returns 0, also if there is no such file; -errno with one line in why. */
+int exp_page_csv_read(struct exp_page_csv *csv, const char *folder, const char *file, struct exp_why *why);
+
+/* Does the same with a file that is a record, of any version. */
+int exp_page_csv_read_rows(struct exp_page_csv *csv, const char *folder, const struct rec_table *t,
+                           struct exp_why *why);
+void exp_page_csv_release(struct exp_page_csv *csv);
+
+/* Returns a cell; "" if there is no such row or column. */
+const char *exp_page_csv_cell(const struct exp_page_csv *csv, size_t row, const char *column);
+
+/* Returns a cell's number; NaN if it has none. */
+double exp_page_csv_number(const struct exp_page_csv *csv, size_t row, const char *column);
+
+/* Finds the first row that has a value in a column; the number of rows if there is none. */
+size_t exp_page_csv_find(const struct exp_page_csv *csv, const char *column, const char *value);
+
+/* Copies what the head says of a key, such as "commit"; "" if nothing. */
+void exp_page_csv_said(const struct exp_page_csv *csv, const char *key, char *text, size_t bytes);
+
+/* ---- parts of such tables on a page ---- */
+
+enum exp_page_format {
+    EXP_PAGE_TEXT,
+    EXP_PAGE_WHOLE,   /* 1 234 567 */
+    EXP_PAGE_DECIMAL, /* three digits that matter at least */
+};
+
+/* A column of a page's table, made of one of the CSV file's. */
+struct exp_page_field {
+    const char *column;
+    const char *title; /* "@1" to "@3" stand for the names of levels; NULL: the column's name */
+    const char *unit;  /* NULL: the column's */
+    enum exp_page_format format;
+    double scale;                         /* of numbers; 0 is 1 */
+    const char *(*say)(const char *text); /* what people call a value; NULL */
+    bool is_link;                         /* to what target says of the row */
+};
+
+/* Fields of numbers: one; one times a factor; those of L1, L2 and L3; a measured speed-up, and how sure it is. */
+#define EXP_PAGE_NUMBER(name, its_title)                                                                               \
+    {                                                                                                                  \
+        .column = (name), .title = (its_title), .format = EXP_PAGE_DECIMAL                                             \
+    }
+#define EXP_PAGE_SCALED(name, its_title, its_unit, by)                                                                 \
+    {                                                                                                                  \
+        .column = (name), .title = (its_title), .unit = (its_unit), .format = EXP_PAGE_DECIMAL, .scale = (by)          \
+    }
+#define EXP_PAGE_MISSES(name, its_title, more)                                                                         \
+    EXP_PAGE_NUMBER(name "_l1_miss_percent", its_title " @1" more),                                                    \
+        EXP_PAGE_NUMBER(name "_l2_miss_percent", its_title " @2" more),                                                \
+        EXP_PAGE_NUMBER(name "_l3_miss_percent", its_title " @3" more)
+#define EXP_PAGE_SPEEDUP                                                                                               \
+    EXP_PAGE_NUMBER("measured_speedup_vs_base", "times Base's speed"),                                                 \
+        EXP_PAGE_NUMBER("measured_speedup_low", "at least"), EXP_PAGE_NUMBER("measured_speedup_high", "at most")
+
+enum { EXP_PAGE_FIELDS = 32, EXP_PAGE_LEVELS = 3 };
+
+struct exp_page_extract {
+    const struct exp_page_csv *csv;
+    const char *caption;
+    const struct exp_page_field *field; /* first texts, then numbers */
+    size_t n_fields;
+    const size_t *row; /* [n_rows]; NULL: the first ones */
+    size_t n_rows;
+    const char *const *level;                           /* [EXP_PAGE_LEVELS] names; NULL where no title has one */
+    const char *(*target)(const void *ctx, size_t row); /* id of a section, or NULL */
+    const void *ctx;
+    bool is_long;
+    bool is_brief; /* what columns mean, and why some are not there, is said elsewhere */
+};
+
+/*
+ * Writes such a table. Columns without a single value are left out; of those that could not be had a line below says
+ * why. Writes nothing if no column is left.
+ */
+void exp_page_extract_write(struct exp_page_writer *w, const struct exp_page_extract *x);
+
+/* Writes a number with enough digits for a reader, thousands apart by narrow blanks; "" for NaN. */
+void exp_page_print_number(char *text, size_t bytes, double value, enum exp_page_format format);
+
+/* Writes bytes as "4.5 KiB". */
+void exp_page_print_bytes(char *text, size_t bytes, double value);
+
+/* ---- a result folder as a chapter of a page ---- */
+
+struct exp_page_folder {
+    const char *path;
+    const char *name; /* for people: its place below the folder of all results */
+    char id[24];      /* of its chapter: unique within a page */
+};
+
+bool exp_page_folder_has(const struct exp_page_folder *f, const char *file);
+
+/* Lists the files of a folder that end in suffix, by name. Returns 0 or -errno. */
+int exp_page_files(struct exp_words *names, const char *folder, const char *suffix);
+
+/* Opens a part of the chapter, with the id "<id>-<part>". */
+void exp_page_part(struct exp_page_writer *w, const struct exp_page_folder *f, const char *part, const char *title);
+
+/*
+ * Writes the figures that the folder has, each with its caption, in the order of figures.txt, else of their names. Of
+ * those in first[], which ends with NULL, only the first one that is there, if only_first; else all others.
+ */
+void exp_page_folder_figures(struct exp_page_writer *w, const struct exp_page_folder *f, const char *const *first,
+                             bool only_first);
+
+/* Writes who made the folder's results: host.txt and the head of a table; NULL: of none. */
+void exp_page_folder_origin(struct exp_page_writer *w, const struct exp_page_folder *f, const struct exp_page_csv *csv);
+
+/*
+ * The heads of the scripts in experiments/figures say in words what figures show,
+ *
+ *     # question How many loads miss in each level?
+ *     # caption In % of all loads.
+ *     # caption Solid bars are simulated, hatched ones measured.
+ *
+ * and nothing else does. Lines of one kind are joined by blanks.
+ */
+
+struct exp_page_caption {
+    char *question, *reading; /* NULL if the script has not both */
+};
+
+/* Reads the head of a figure's script (exp_plot_script_path). Returns 0, or -errno with one line in why, and nothing to release. */
+int exp_page_caption_read(struct exp_page_caption *c, const char *scripts, const char *name, struct exp_why *why);
+void exp_page_caption_release(struct exp_page_caption *c);
+
+/* Writes one of the folder's figures, with its caption. */
+void exp_page_folder_figure(struct exp_page_writer *w, const struct exp_page_folder *f, const char *name);
+
+/* ---- chapters ---- */
+
+/* Write an experiment's, and any other folder's. Return 0, or -errno with one line in why. */
+int exp_page_run_write(struct exp_page_writer *w, const struct exp_page_folder *f, struct exp_why *why);
+int exp_page_other_write(struct exp_page_writer *w, const struct exp_page_folder *f, struct exp_why *why);
+
+/*
+ * Copies what a folder of results found, in a sentence or two: for the overview of many folders, and for its own
+ * chapter; "" if its files say nothing of the kind.
+ */
+void exp_page_found(const struct exp_page_folder *f, char *text, size_t bytes);
+
+/*
+ * Copies a sentence of a verdict's first paragraph, the one after `before` others, without whose it is; "" of none.
+ * Questions do not count.
+ */
+void exp_page_answer_of(const char *verdict, size_t before, char *text, size_t bytes);
+
+/* Returns what people call an algorithm of tables. */
+const char *exp_page_algo_title(const char *name);
+
+#endif

@@ -1,0 +1,458 @@
+/* A page for each shape: what a layer is, how it was planned, and everything that is known of it. */
+#include "experiments/show/page_run.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "experiments/bench/algo.h"
+#include "experiments/show/layers.h"
+#include "kernels/ukr/dispatch.h"
+#include "kernels/ukr/f32_openblas.h"
+
+#define N(array) (sizeof(array) / sizeof(array)[0])
+
+/* ---- what a layer's lines do ---- */
+
+#define AT(count) offsetof(struct sim_level_counts, count)
+
+enum { MOST_LEVELS = SIM_MAX_LEVELS + 1, KEYS = 3, COLUMN_BYTES = 48 };
+
+/* Each of these is said of each level: the sum of one or two counts. */
+static const struct quantity {
+    const char *title;
+    size_t count, plus; /* of struct sim_level_counts; equal: there is one */
+    bool first_only;    /* of the innermost level */
+    bool memory_only;   /* of what is behind all levels */
+} quantities[] = {
+    { "loads and stores", AT(reads), AT(writes), true, false },
+    { "missed", AT(read_misses), AT(write_misses), false, false },
+    { "compulsory", AT(compulsory_misses), AT(compulsory_misses), false, false },
+    { "capacity", AT(capacity_misses), AT(capacity_misses), false, false },
+    { "conflict", AT(conflict_misses), AT(conflict_misses), false, false },
+    { "fetched", AT(reads), AT(reads), false, true },
+    { "written", AT(writes), AT(writes), false, true },
+};
+
+enum { MOST_COLUMNS = KEYS + MOST_LEVELS * N(quantities) };
+
+struct pivot {
+    const struct exp_traffic_row *row; /* [n] of the layer */
+    size_t n;
+    const char *level[MOST_LEVELS];
+    size_t n_levels;
+    struct exp_page_column column[MOST_COLUMNS];
+    const struct quantity *quantity[MOST_COLUMNS]; /* NULL: a key */
+    size_t level_of[MOST_COLUMNS];
+    char title[MOST_COLUMNS][COLUMN_BYTES];
+    char value[MOST_COLUMNS][COLUMN_BYTES];
+    size_t n_columns;
+};
+
+static const char *key_of(const struct exp_traffic_row *row, size_t key)
+{
+    const char *const keys[KEYS] = { row->algo, row->phase, row->tensor };
+
+    return keys[key];
+}
+
+static void find_levels(struct pivot *p)
+{
+    for (size_t i = 0; i < p->n; i++) {
+        const char *level = p->row[i].level;
+        size_t k = 0;
+
+        while (k < p->n_levels && strcmp(p->level[k], level) != 0)
+            k++;
+        if (k == p->n_levels && k < MOST_LEVELS)
+            p->level[p->n_levels++] = level;
+    }
+}
+
+/* Adds a column: a key, whose title this is, or a quantity of a level. */
+static void add_column(struct pivot *p, const char *title, size_t level, const struct quantity *q)
+{
+    const size_t c = p->n_columns++;
+
+    exp_say(p->title[c], COLUMN_BYTES, "%s%s%s", q ? p->level[level] : "", q ? " " : "", title);
+    p->column[c] = (struct exp_page_column){ p->title[c], "", NULL, q != NULL };
+    p->quantity[c] = q;
+    p->level_of[c] = level;
+}
+
+static void make_columns(struct pivot *p)
+{
+    static const char *const titles[KEYS] = { "algorithm", "phase", "tensor" };
+
+    for (size_t k = 0; k < KEYS; k++)
+        add_column(p, titles[k], 0, NULL);
+    for (size_t l = 0; l < p->n_levels; l++) {
+        const bool is_memory = !strcmp(p->level[l], "memory");
+
+        for (size_t i = 0; i < N(quantities); i++) {
+            const struct quantity *q = &quantities[i];
+
+            if (q->memory_only == is_memory && (!q->first_only || !l))
+                add_column(p, q->title, l, q);
+        }
+    }
+}
+
+static bool is_like(const struct exp_traffic_row *a, const struct exp_traffic_row *b)
+{
+    return !strcmp(a->algo, b->algo) && !strcmp(a->phase, b->phase) && !strcmp(a->tensor, b->tensor);
+}
+
+static double count_at(const struct exp_traffic_row *row, size_t offset)
+{
+    return (double)*(const uint64_t *)(const void *)((const char *)&row->count + offset);
+}
+
+/* Puts a quantity of a level, which may not be among n rows. Zeros stay empty: what is there is to be seen. */
+static void put_sum(const struct exp_traffic_row *row, size_t n, const char *level, const struct quantity *q,
+                    char *text)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        if (!strcmp(row[i].level, level))
+            sum = count_at(&row[i], q->count) + (q->plus != q->count ? count_at(&row[i], q->plus) : 0);
+    }
+    *text = '\0';
+    if (sum > 0)
+        exp_page_print_number(text, COLUMN_BYTES, sum, EXP_PAGE_WHOLE);
+}
+
+/* Writes n rows of the same keys as one. */
+static void write_row(struct exp_page_writer *w, struct pivot *p, const struct exp_traffic_row *row, size_t n)
+{
+    struct exp_page_cell cells[MOST_COLUMNS];
+
+    for (size_t c = 0; c < p->n_columns; c++) {
+        const char *key = c < KEYS ? key_of(row, c) : NULL;
+
+        if (!key)
+            put_sum(row, n, p->level[p->level_of[c]], p->quantity[c], p->value[c]);
+        cells[c] = (struct exp_page_cell){ !key ? p->value[c] : c ? key : exp_page_algo_title(key), NULL };
+    }
+    exp_page_row(w, cells, p->n_columns);
+}
+
+/* Writes what a layer's lines do, as one table: a row per algorithm, phase and tensor, the levels side by side. */
+static void write_traffic(struct exp_page_writer *w, const struct exp_page_run *r, size_t layer)
+{
+    struct pivot p = { .n = 0 };
+    size_t first;
+
+    p.n = exp_page_rows_of_layer(&r->traffic, &exp_traffic_table, r->layer[layer].index, &first);
+    p.row = (const struct exp_traffic_row *)r->traffic.row + first;
+    find_levels(&p);
+    make_columns(&p);
+    if (p.n) {
+        exp_page_table_begin(
+            w, &(struct exp_page_table){ "Lines of each tensor at each level, simulated, and why they missed", p.column,
+                                         p.n_columns, true });
+        for (size_t i = 0, n; i < p.n; i += n) {
+            for (n = 1; i + n < p.n && is_like(&p.row[i], &p.row[i + n]);)
+                n++;
+            write_row(w, &p, &p.row[i], n);
+        }
+        exp_page_table_end(w);
+    }
+}
+
+/* ---- shape and plan ---- */
+
+/* Finds a micro-kernel's tile: one of ours, or an OpenBLAS core's. */
+static bool find_tile(const char *name, struct csa_tiling *t)
+{
+    static const char prefix[] = "openblas_";
+    const bool is_openblas = !strncmp(name, prefix, strlen(prefix));
+    const struct conv_gemm_core *core = is_openblas ? conv_gemm_core_find(name + strlen(prefix)) : NULL;
+    const struct conv_ukr *u = conv_ukr_find(name);
+    struct conv_blas_ukr blas;
+
+    if (core) {
+        conv_blas_ukr_init(&blas, &core->ukr, NULL);
+        u = &blas.ukr;
+    }
+    if (!u)
+        return false;
+    t->n_win = u->n_win;
+    t->n_f = u->n_f;
+    return true;
+}
+
+static bool read_tiling(struct exp_page_plan *plan, const struct exp_layers_row *row)
+{
+    const struct exp_algo *a = exp_algo_find(row->algo);
+    struct csa_tiling t = row->tiling;
+
+    if (!a || a->when != EXP_ALGO_MEMBER || strcmp(row->windows, "packed") != 0 || !find_tile(row->ukr, &t) || !t.n_c ||
+        !t.k2 || !t.k3)
+        return false;
+    t.schedule = a->schedule;
+    plan->algo = a->title;
+    plan->ukr = row->ukr;
+    plan->tiling = t;
+    return true;
+}
+
+/* Reads the shape and the plan of a layer. Returns false if its shape is not in the table, or is none. */
+static bool read_plan(struct exp_page_plan *plan, const struct exp_page_run *r, size_t layer)
+{
+    const struct exp_page_layer *l = &r->layer[layer];
+    const struct exp_layers_row *row = r->layers.row;
+    bool is_chosen = false;
+    char ignored[256];
+
+    *plan = (struct exp_page_plan){ .problem = row[l->first].problem };
+    if (conv_problem_finish(&plan->problem, ignored, sizeof ignored))
+        return false;
+    for (size_t i = l->first; i < l->first + l->n; i++) {
+        if (!is_chosen)
+            plan->has_tiling = read_tiling(plan, &row[i]) || plan->has_tiling;
+        is_chosen = is_chosen || row[i].is_chosen;
+        if (!plan->core && row[i].core.p && row[i].core.q && row[i].core.r)
+            plan->core = &row[i].core;
+    }
+    return true;
+}
+
+/* Says a shape in a few words. */
+static void summarise_shape(const struct conv_problem *p, char *text, size_t bytes)
+{
+    exp_say(text, bytes, "%zu to %zu channels, %zu\xc3\x97%zu, filters %zu\xc3\x97%zu", p->c, p->k, p->h, p->w, p->r,
+            p->s);
+    if (p->stride_h != 1 || p->stride_w != 1)
+        exp_say_more(text, bytes, ", stride %zu", p->stride_h);
+    if (p->groups > 1)
+        exp_say_more(text, bytes, ", %zu groups", p->groups);
+}
+
+/* ---- finding ---- */
+
+/* Tells whether a column is of the shape. Layers of one shape differ in their names, and in what was measured. */
+static bool is_of_shape(const char *column)
+{
+    static const char *const others[] = { "layer", "measured_", "observed_", "replayed_part" };
+
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        if (!strncmp(others[i], column, strlen(others[i])))
+            return false;
+    }
+    return true;
+}
+
+static bool is_same(const struct exp_table *t, const struct exp_page_layer *a, const struct exp_page_layer *b)
+{
+    for (size_t c = 0; c < t->n_columns && a->n == b->n; c++) {
+        for (size_t i = 0; i < a->n && is_of_shape(t->column[c]); i++) {
+            if (strcmp(exp_table_string(t, a->first + i, c), exp_table_string(t, b->first + i, c)) != 0)
+                return false;
+        }
+    }
+    return a->n == b->n;
+}
+
+static void find_same(struct exp_page_run *r, size_t i)
+{
+    size_t k = 0;
+
+    while (k < i && (r->layer[k].same_as != k || !is_same(&r->layers.table, &r->layer[k], &r->layer[i])))
+        k++;
+    r->layer[i].same_as = k;
+    exp_say(r->layer[i].id, sizeof r->layer[i].id, "%s-l%zu", r->f->id, k + 1);
+}
+
+void exp_page_layers_find(struct exp_page_run *r)
+{
+    const struct exp_layers_row *row = r->layers.row;
+    const size_t n_rows = r->layers.table.n_rows;
+
+    r->layer = exp_new(n_rows, sizeof *r->layer);
+    for (size_t i = 0; i < n_rows;) {
+        struct exp_page_layer *l = &r->layer[r->n_layers++];
+
+        *l = (struct exp_page_layer){ .index = row[i].layer_index, .name = row[i].layer, .first = i };
+        while (i < n_rows && row[i].layer_index == l->index)
+            i++;
+        l->n = i - l->first;
+    }
+    for (size_t i = 0; i < r->n_layers; i++)
+        find_same(r, i);
+}
+
+/* ---- tables ---- */
+
+static const struct exp_page_field plan_fields[] = {
+    { .column = "algo", .title = "algorithm", .say = exp_page_algo_title },
+    { .column = "ukr", .title = "micro-kernel" },
+    { .column = "plan_windows", .title = "windows" },
+    { .column = "plan_fits", .title = "fits" },
+    { .column = "plan_n_c", .title = "Nc", .format = EXP_PAGE_WHOLE },
+    { .column = "plan_channel_sets", .title = "channel sets", .format = EXP_PAGE_WHOLE },
+    { .column = "plan_in_tiles", .title = "input tiles", .unit = "", .format = EXP_PAGE_WHOLE },
+    { .column = "plan_f_tiles", .title = "filter tiles", .unit = "", .format = EXP_PAGE_WHOLE },
+    { .column = "plan_k2", .title = "K2", .format = EXP_PAGE_WHOLE },
+    { .column = "plan_k3", .title = "K3", .format = EXP_PAGE_WHOLE },
+    { .column = "plan_p", .title = "P", .format = EXP_PAGE_WHOLE },
+    { .column = "plan_q", .title = "Q", .format = EXP_PAGE_WHOLE },
+    { .column = "plan_r", .title = "R", .format = EXP_PAGE_WHOLE },
+};
+
+static const struct exp_page_field time_fields[] = {
+    { .column = "layer" },
+    { .column = "algo", .title = "algorithm", .say = exp_page_algo_title },
+    EXP_PAGE_SCALED("measured_time_ns", "fastest quarter", "ms", 1e-6),
+    EXP_PAGE_SCALED("measured_time_min_ns", "fastest", "ms", 1e-6),
+    EXP_PAGE_SCALED("measured_time_median_ns", "median", "ms", 1e-6),
+    EXP_PAGE_SCALED("measured_time_max_ns", "slowest", "ms", 1e-6),
+    EXP_PAGE_SPEEDUP,
+    EXP_PAGE_NUMBER("measured_gflops", "speed"),
+};
+
+static const struct exp_page_field miss_fields[] = {
+    { .column = "algo", .title = "algorithm", .say = exp_page_algo_title },
+    EXP_PAGE_SCALED("simulated_loads", "loads", "thousand", 1e-3),
+    EXP_PAGE_MISSES("simulated", "miss", ""),
+    EXP_PAGE_MISSES("observed", "observed", ""),
+    { .column = "measured_l1_load_misses", .title = "measured, not in @1", .format = EXP_PAGE_WHOLE },
+    { .column = "measured_l2_load_misses", .title = "measured, not in @2", .format = EXP_PAGE_WHOLE },
+    { .column = "predicted_l2_lines", .title = "from @2, predicted", .format = EXP_PAGE_WHOLE },
+    { .column = "simulated_tile_l2_lines", .title = "simulated", .format = EXP_PAGE_WHOLE },
+    { .column = "predicted_l3_lines", .title = "from @3, predicted", .format = EXP_PAGE_WHOLE },
+    { .column = "simulated_tile_l3_lines", .title = "simulated", .format = EXP_PAGE_WHOLE },
+    { .column = "predicted_dram_lines", .title = "from memory, predicted", .format = EXP_PAGE_WHOLE },
+    { .column = "simulated_tile_dram_lines", .title = "simulated", .format = EXP_PAGE_WHOLE },
+    EXP_PAGE_SCALED("predicted_cycles", "waiting, predicted", "thousand cycles", 1e-3),
+    EXP_PAGE_SCALED("simulated_cycles", "simulated", "thousand cycles", 1e-3),
+};
+
+/* Writes an extract of layers.csv. */
+static void write_rows(struct exp_page_writer *w, const struct exp_page_run *r, const char *caption,
+                       const struct exp_page_field *field, size_t n_fields, const size_t *row, size_t n)
+{
+    struct exp_page_extract x = { .csv = &r->layers,
+                                  .caption = caption,
+                                  .field = field,
+                                  .n_fields = n_fields,
+                                  .row = row,
+                                  .n_rows = n,
+                                  .level = r->level,
+                                  .is_brief = true };
+
+    exp_page_extract_write(w, &x);
+}
+
+enum { MOST_ROWS = 256 };
+
+static size_t put_rows(size_t *row, size_t n_rows, const struct exp_page_layer *l)
+{
+    for (size_t i = 0; i < l->n && n_rows < MOST_ROWS; i++)
+        row[n_rows++] = l->first + i;
+    return n_rows;
+}
+
+/* ---- a page ---- */
+
+static void put_title(char *text, size_t bytes, const struct exp_page_run *r, size_t page)
+{
+    size_t n = 0;
+
+    *text = '\0';
+    for (size_t i = page; i < r->n_layers; i++) {
+        if (r->layer[i].same_as != page)
+            continue;
+        if (n < 3)
+            exp_say_more(text, bytes, "%s%s", n ? ", " : "", r->layer[i].name);
+        n++;
+    }
+    if (n > 3)
+        exp_say_more(text, bytes, " and %zu more", n - 3);
+}
+
+static void write_times(struct exp_page_writer *w, const struct exp_page_run *r, size_t page)
+{
+    size_t row[MOST_ROWS], n = 0;
+
+    for (size_t i = page; i < r->n_layers; i++) {
+        if (r->layer[i].same_as == page)
+            n = put_rows(row, n, &r->layer[i]);
+    }
+    write_rows(w, r, "Times, measured", time_fields, N(time_fields), row, n);
+    exp_page_drawing_of_samples(w, r, page);
+}
+
+static void add_fact(struct exp_page_writer *w, const char *name, const char *note, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+static void add_fact(struct exp_page_writer *w, const char *name, const char *note, const char *format, ...)
+{
+    char value[96];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(value, sizeof value, format, args);
+    va_end(args);
+    exp_page_fact(w, EXP_PAGE_LIST, &(struct exp_page_fact){ name, value, note, false });
+}
+
+#define TIMES " \xc3\x97 "
+
+static void write_shape(struct exp_page_writer *w, const struct conv_problem *s)
+{
+    char macs[48];
+
+    exp_page_print_number(macs, sizeof macs, conv_macs(s) * 1e-6, EXP_PAGE_DECIMAL);
+    add_fact(w, "input", "images" TIMES "channels" TIMES "height" TIMES "width",
+             "%zu" TIMES "%zu" TIMES "%zu" TIMES "%zu", s->n, s->c, s->h, s->w);
+    add_fact(w, "filters", "number" TIMES "channels" TIMES "height" TIMES "width",
+             "%zu" TIMES "%zu" TIMES "%zu" TIMES "%zu", s->k, conv_group_channels(s), s->r, s->s);
+    add_fact(w, "output", "", "%zu" TIMES "%zu" TIMES "%zu" TIMES "%zu", s->n, s->k, s->p, s->q);
+    add_fact(w, "stride", "down, across", "%zu, %zu", s->stride_h, s->stride_w);
+    add_fact(w, "padding", "top, left, bottom, right", "%zu, %zu, %zu, %zu", s->pad_top, s->pad_left, s->pad_bottom,
+             s->pad_right);
+    add_fact(w, "dilation; groups", "", "%zu, %zu; %zu", s->dilation_h, s->dilation_w, s->groups);
+    add_fact(w, "work", "million multiply-adds", "%s", macs);
+    exp_page_facts_end(w);
+}
+
+/* Writes the page of a layer; plan: NULL if it is not known. */
+static void write_page(struct exp_page_writer *w, const struct exp_page_run *r, size_t page,
+                       const struct exp_page_plan *plan)
+{
+    size_t row[MOST_ROWS], n = put_rows(row, 0, &r->layer[page]);
+
+    if (plan)
+        write_shape(w, &plan->problem);
+    write_rows(w, r, "Plans", plan_fields, N(plan_fields), row, n);
+    if (plan) {
+        exp_page_drawing_of_tiles(w, plan, r);
+        exp_page_nest_write(w, plan);
+    }
+    write_times(w, r, page);
+    write_rows(w, r, "Load misses of all loads, and the lines that loads bring, without those of the output",
+               miss_fields, N(miss_fields), row, n);
+    write_traffic(w, r, page);
+}
+
+void exp_page_layers_write(struct exp_page_writer *w, const struct exp_page_run *r)
+{
+    for (size_t i = 0; i < r->n_layers; i++) {
+        char title[320], summary[160] = "";
+        struct exp_page_plan plan;
+        bool is_known;
+
+        if (r->layer[i].same_as != i)
+            continue;
+        is_known = read_plan(&plan, r, i);
+        put_title(title, sizeof title, r, i);
+        if (is_known)
+            summarise_shape(&plan.problem, summary, sizeof summary);
+        exp_page_open(w, &(struct exp_page_section){ EXP_PAGE_DETAIL, r->layer[i].id, title, summary });
+        write_page(w, r, i, is_known ? &plan : NULL);
+        exp_page_close(w);
+    }
+}

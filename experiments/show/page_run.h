@@ -1,0 +1,69 @@
+/* An experiment's chapter: internal to page_run.c, page_layers.c and page_drawing.c. */
+#ifndef EXPERIMENTS_SHOW_PAGE_RUN_H
+#define EXPERIMENTS_SHOW_PAGE_RUN_H
+
+#include "experiments/show/page.h"
+#include "kernels/csa/csa.h"
+#include "kernels/shape/problem.h"
+#include "sim/machine/machine.h"
+
+/* An experiment's folder, read. */
+struct exp_page_run {
+    const struct exp_page_folder *f;
+    struct exp_page_csv layers, model, levels, traffic, samples;
+    struct sim_machine machine; /* the simulated one; n_levels 0 if it could not be read */
+    const char *level[EXP_PAGE_LEVELS];
+    struct exp_page_layer *layer; /* [n_layers], in the order of layers.csv */
+    size_t n_layers;
+};
+
+/* One layer: its rows, and whose page it is on. */
+struct exp_page_layer {
+    size_t index;
+    const char *name; /* of layers.csv */
+    size_t first, n;  /* rows of layers.csv */
+    size_t same_as;   /* the first layer that has everything but its times from the same shape and plan */
+    char id[40];      /* of the page that it is on */
+};
+
+/*
+ * Finds the rows of a table, sorted by layer, that are of one layer; their structs begin with its index. Returns how
+ * many; the first is *first.
+ */
+size_t exp_page_rows_of_layer(const struct exp_page_csv *csv, const struct rec_table *t, size_t index, size_t *first);
+
+/* Writes the first paragraph of a folder's verdict; the sentence with the answer stands out. */
+void exp_page_verdict_begins(struct exp_page_writer *w, const struct exp_page_folder *f,
+                             const struct exp_page_csv *model);
+
+/* Finds the layers. */
+void exp_page_layers_find(struct exp_page_run *r);
+
+/* Writes a page for each shape. */
+void exp_page_layers_write(struct exp_page_writer *w, const struct exp_page_run *r);
+
+/* A layer's shape and SConv plan, read back from the columns of layers.csv. */
+
+struct exp_page_plan {
+    struct conv_problem problem;
+    bool has_tiling;          /* of the row that CSA chose, else of the first SConv; panels are packed */
+    struct csa_tiling tiling; /* schedule, n_win, n_f, n_c, k2, k3 and the numbers of tiles */
+    const char *algo, *ukr;
+    const struct conv_gemm_core *core; /* with the blocks of the baseline's GEMM; NULL: they are not known */
+};
+
+/* ---- drawings of a layer's page, which gnuplot does not make: SVG of our own ---- */
+
+/*
+ * Draws what SConv Eq. 2, 4 and 5 put into L1, L2 and L3: each bar is the level, tiles take their share of its length.
+ */
+void exp_page_drawing_of_tiles(struct exp_page_writer *w, const struct exp_page_plan *plan,
+                               const struct exp_page_run *r);
+
+/* Draws every timed round of a page's layers, a line for each layer and algorithm. */
+void exp_page_drawing_of_samples(struct exp_page_writer *w, const struct exp_page_run *r, size_t page);
+
+/* Writes the loop nests of a layer as pseudo-code, with its numbers. */
+void exp_page_nest_write(struct exp_page_writer *w, const struct exp_page_plan *plan);
+
+#endif

@@ -1,0 +1,187 @@
+/* The closing table: the terminal half of report.h. */
+#include <string.h>
+
+#include "counters/host/ctr_emulated.h"
+#include "experiments/show/report.h"
+#include "experiments/bench/estimate.h"
+
+enum { MOST_LAYERS = 40 };
+
+static void print_percent(FILE *out, const char *why_not, double misses, double loads)
+{
+    if (why_not)
+        fprintf(out, "%8s", "-");
+    else
+        fprintf(out, "%8.3f", 100 * misses / loads);
+}
+
+static void print_layer(const struct exp_report *r, const struct exp_case *first, FILE *out)
+{
+    const struct exp_case *chosen = NULL, *base = exp_case_base(r->e, first);
+    const struct exp_case *both[2];
+
+    for (size_t a = 0; a < r->e->n_algos; a++)
+        chosen = first[a].is_chosen ? &first[a] : chosen;
+    both[0] = base;
+    both[1] = chosen;
+    fprintf(out, "%-28.28s %8.1f  %-2s %5zu %5zu %5zu", first->layer->name, conv_macs(&first->layer->problem) / 1e6,
+            csa_schedule_name(csa_choose(first->tiling)), first->tiling[csa_choose(first->tiling)].n_c,
+            first->tiling[csa_choose(first->tiling)].k2, first->tiling[csa_choose(first->tiling)].k3);
+    for (size_t l = 0; l < r->e->setup->machine.n_levels; l++) {
+        for (int i = 0; i < 2; i++) {
+            const struct exp_simulated *s = both[i] ? &both[i]->simulated : NULL;
+            struct sim_cell sum = s && !s->why_not ? sim_stats_total(&s->stats) : (struct sim_cell){ 0 };
+
+            print_percent(out, s ? s->why_not : "not selected", (double)sum.level[l].load_misses, (double)sum.loads);
+        }
+    }
+    fprintf(out, "\n");
+}
+
+static void print_layers(const struct exp_report *r, FILE *out)
+{
+    const struct sim_machine *m = &r->e->setup->machine;
+
+    fprintf(out, "\n%-28s %8s  %-20s  %s\n%-59s", "", "", "CSA's plan",
+            "simulated load misses, % of loads: Base's, and SConv's as CSA chose", "");
+    for (size_t l = 0; l < m->n_levels; l++)
+        fprintf(out, "%8.7s%8s", m->level[l].name, "");
+    fprintf(out, "\n%-28s %8s  %-2s %5s %5s %5s", "layer", "Mmacs", "", "Nc", "K2", "K3");
+    for (size_t l = 0; l < m->n_levels; l++)
+        fprintf(out, "%8s%8s", exp_algo_base()->name, exp_algo_chosen()->name);
+    fprintf(out, "\n");
+    for (size_t l = 0; l < r->e->model->n_layers; l++)
+        print_layer(r, &r->e->cases[l * r->e->n_algos], out);
+    fprintf(out,
+            "CSA's plan, from the cache sizes alone: is, ws: the input or the weights (filters) stay while the others "
+            "stream past;\nNc: channels in a tile, so that a tile of each fits %s (SConv Eq. 2); K2: streaming tiles "
+            "kept in %s (Eq. 4);\nK3: stationary tiles kept in %s (Eq. 5).\n",
+            exp_level_name(m, 0), exp_level_name(m, 1), exp_level_name(m, 2));
+}
+
+static void print_per_work(FILE *out, const struct exp_total *t, size_t level)
+{
+    if (t->why_not_simulated)
+        fprintf(out, "%9s", "-");
+    else
+        fprintf(out, "%9.3f", exp_per_1000_macs(t->simulated_at[level], t->macs));
+}
+
+/* Tells whether the machine is more than its caches alone. */
+static bool has_two_views(const struct exp_report *r)
+{
+    return !sim_machine_is_plain(&r->e->setup->machine);
+}
+
+/* Prints what counters counted of a level: they know three. */
+static void print_measured(const struct exp_report *r, const struct exp_total *t, size_t level, FILE *out)
+{
+    const size_t name = exp_name_of_level(&r->e->setup->machine, level);
+
+    print_percent(out, name < EXP_N_NAMED_LEVELS ? t->why_no_counts : "CSA has three levels",
+                  name < EXP_N_NAMED_LEVELS ? t->measured_misses[name] : 0, t->measured_loads);
+}
+
+static void print_total(const struct exp_report *r, const struct exp_total *t, const struct exp_total *base, FILE *out)
+{
+    const char *chosen = strcmp(t->algo, exp_algo_chosen()->name) ? "" : " (CSA's choice)";
+    size_t n_levels = r->e->setup->machine.n_levels;
+
+    fprintf(out, "%s%-*s", t->algo, (int)(28 - strlen(t->algo)), chosen);
+    if (t->why_no_time)
+        fprintf(out, " %12s %9s", "-", "-");
+    else if (base && !base->why_no_time)
+        fprintf(out, " %12.3f %9.3f", t->times.low_mean / 1e6, t->speedup.value);
+    else
+        fprintf(out, " %12.3f %9s", t->times.low_mean / 1e6, "-");
+    for (size_t l = 0; l < n_levels; l++) {
+        if (has_two_views(r))
+            print_percent(out, t->why_not_simulated, t->alone_at[l], t->alone_loads);
+        print_percent(out, t->why_not_simulated, t->simulated_at[l], t->simulated_loads);
+        print_measured(r, t, l, out);
+    }
+    for (size_t l = 0; l < n_levels; l++)
+        print_per_work(out, t, l);
+    if (t->why_not_simulated)
+        fprintf(out, "%14s", "-");
+    else
+        fprintf(out, "%14.4g", t->simulated_loads);
+    fprintf(out, "\n");
+}
+
+static bool is_any_timed(const struct exp_total *total, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (!total[i].why_no_time)
+            return true;
+    }
+    return false;
+}
+
+/* Prints each distinct reason once. */
+static void print_reasons(const struct exp_total *total, size_t n, FILE *out)
+{
+    const char *said = "";
+
+    for (size_t i = 0; i < n; i++) {
+        const char *reason[] = { total[i].why_no_time, total[i].why_not_simulated, total[i].why_no_counts };
+        static const char *const what[] = { "measured time", "simulation", "measured misses" };
+
+        for (size_t k = 0; k < 3; k++) {
+            if (reason[k] && strcmp(reason[k], said)) {
+                fprintf(out, "%s not available: %s\n", what[k], reason[k]);
+                said = reason[k];
+            }
+        }
+    }
+}
+
+/* Rates divide by the algorithm's own loads; misses per multiply-add compare algorithms that load more or less. */
+static void print_totals_head(const struct exp_report *r, FILE *out)
+{
+    const struct sim_machine *m = &r->e->setup->machine;
+    size_t n_levels = m->n_levels;
+
+    fprintf(out,
+            "\n%s, %zu convolutions, simulated on %s; load misses as %% of loads, simulated%s and measured,\n"
+            "then simulated per 1000 multiply-adds, which compares algorithms that make different numbers of loads\n",
+            r->e->model->name, r->e->model->n_layers, m->name,
+            has_two_views(r) ? " (by caches alone, then as the machine's file has it)" : "");
+    fprintf(out, "%-28s %12s %9s", "", "measured ms", "speed-up");
+    for (size_t l = 0; l < n_levels; l++)
+        fprintf(out, "%s%8.7s%8s", has_two_views(r) ? "   alone" : "", m->level[l].name, "meas");
+    for (size_t l = 0; l < n_levels; l++)
+        fprintf(out, "%9.8s", m->level[l].name);
+    fprintf(out, "%14s\n", "sim loads");
+}
+
+static void print_rounds(const struct exp_measure_info *info, FILE *out)
+{
+    char text[320], ruled[160];
+
+    exp_disturbance_describe(&info->disturbance, text, sizeof text);
+    exp_ruler_say(&info->ruler, ruled, sizeof ruled);
+    fprintf(out, "Timed in %zu rounds: %s; %s; %s.\n", info->n_rounds, exp_end_text(info->end), ruled, text);
+}
+
+void exp_report_print(const struct exp_report *r, FILE *out)
+{
+    struct exp_total total[EXP_N_ALGO_RECORDS];
+    size_t n = exp_totals(r->e, total);
+    const struct exp_total *base = exp_total_find(total, n, exp_algo_base());
+    size_t n_ws = 0;
+
+    for (size_t l = 0; l < r->e->model->n_layers; l++)
+        n_ws += csa_choose(r->e->cases[l * r->e->n_algos].tiling) == CSA_WS;
+    if (r->e->model->n_layers <= MOST_LAYERS)
+        print_layers(r, out);
+    print_totals_head(r, out);
+    for (size_t i = 0; i < n; i++)
+        print_total(r, &total[i], base, out);
+    fprintf(out, "CSA chose weight stationary for %zu of %zu layers.\n", n_ws, r->e->model->n_layers);
+    print_reasons(total, n, out);
+    if (is_any_timed(total, n))
+        print_rounds(r->info, out);
+    if (is_any_timed(total, n) && ctr_is_emulated())
+        fprintf(out, "The measured times are an emulator's: they say nothing about the CPU that it imitates.\n");
+}

@@ -1,0 +1,513 @@
+#include "experiments/show/report.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "counters/ctr_hostinfo.h"
+#include "experiments/base/cells.h"
+#include "experiments/bench/published.h"
+#include "experiments/show/layers.h"
+
+#define N(array) (sizeof(array) / sizeof(array)[0])
+
+/* ---- the head of each file ---- */
+
+static void write_header(struct exp_csv *csv, const struct exp_report *r, const char *row)
+{
+    const struct exp_setup *s = r->e->setup;
+    time_t now = time(NULL);
+    struct tm utc;
+    char date[32] = "unknown", disturbance[400], planned[200], ruled[160];
+
+    if (gmtime_r(&now, &utc))
+        strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", &utc);
+    exp_csv_header(csv, "experiment", "%s on %s", r->e->model->name, s->machine.name);
+    exp_csv_header(csv, "one row", "%s", row);
+    exp_csv_header(csv, "date", "%s", date);
+    exp_csv_header(csv, "commit", "%s", *r->commit ? r->commit : "unknown");
+    exp_csv_header(csv, "compiler", "%s", __VERSION__);
+    exp_csv_header(csv, "simulated machine", "%s (machine.cfg beside this file)", s->machine.description);
+    exp_say_planned_levels(&s->machine, planned, sizeof planned);
+    exp_csv_header(csv, "levels", "l1 is its %s, l2 its %s, l3 its %s%s%s", exp_level_name(&s->machine, 0),
+                   exp_level_name(&s->machine, 1), exp_level_name(&s->machine, 2), *planned ? ". " : "", planned);
+    exp_csv_header(csv, "OpenBLAS that ran", "%s", s->blas.handle ? s->blas.core : s->why_no_blas);
+    exp_csv_header(csv, "caches at the start of a layer", "%s", exp_cache_state_name(r->cache));
+    exp_csv_header(csv, "filters", "%s", s->packs_filters ? "packed at run time" : "packed ahead of time, not counted");
+    if (r->is_timed) {
+        exp_disturbance_describe(&r->info->disturbance, disturbance, sizeof disturbance);
+        exp_csv_header(csv, "disturbance", "%s", disturbance);
+        exp_ruler_say(&r->info->ruler, ruled, sizeof ruled);
+        exp_csv_header(csv, "ruler", "%s", ruled);
+        exp_csv_header(csv, "timed rounds", "%zu: %s", r->info->n_rounds, exp_end_text(r->info->end));
+    } else {
+        exp_csv_header(csv, "timed rounds", "0");
+    }
+    exp_csv_header(csv, "host", "host.txt beside this file");
+}
+
+int exp_report_open(struct exp_csv **csv, const struct exp_report *r, const struct exp_outdir *dir,
+                    const struct exp_csv_file *file, const char *row, struct exp_why *why)
+{
+    int err = exp_csv_create(csv, dir, file, NULL, why);
+
+    if (!err)
+        write_header(*csv, r, row);
+    return err;
+}
+
+/* ---- layers.csv ---- */
+
+static void put_layers(struct exp_csv *csv, const struct exp_report *r)
+{
+    for (size_t i = 0; i < r->e->n_cases; i++) {
+        struct exp_layers_row row;
+
+        exp_layers_fill(&row, r, &r->e->cases[i]);
+        rec_put(csv, &exp_layers_table, &row);
+    }
+}
+
+/* ---- model.csv ---- */
+
+#define MODEL struct exp_model_row
+
+/* clang-format off */
+static const struct rec_field model_fields[] = {
+    { EXP_COLUMN_MODEL, REC_AT(MODEL, model) },
+    { { "algo", "", "an algorithm, or sconv: per layer, the schedule that CSA chose", "" }, REC_AT(MODEL, total.algo) },
+    EXP_FIELDS_SUMS(MODEL, total.times, total.why_no_time),
+    { EXP_COLUMN_SPEEDUP(""), REC_NAN_OR(MODEL, total.speedup.value, why_no_speedup) },
+    EXP_FIELDS_INTERVAL(MODEL, total.speedup, why_no_speedup),
+    EXP_FIELDS_ROUNDS(MODEL, n_rounds, end, total.why_no_time, ", of the layer with the fewest", ""),
+    EXP_FIELDS_LEVELS(REC_NAN_OR, MODEL, "measured", "miss_percent", "%",
+                      "L1 load misses of all loads, summed over the layers",
+                      "L3, which is the last level", "perf_event", measured_percent, why_no_measured_percent),
+    { { "measured_loads", "loads", "load instructions, summed over the layers", "perf_event" },
+      REC_OR(MODEL, total.measured_loads, total.why_no_counts) },
+    EXP_FIELDS_LEVELS(REC_NAN_OR, MODEL, "simulated", "miss_percent", "%",
+                      "L1 load misses of all loads, summed over the layers",
+                      "CSA's L3, the machine's last level: its L4, if it has four. levels.csv has all levels", "replay",
+                      simulated_percent, why_no_simulated_percent),
+    { { "simulated_loads", "loads", "load instructions, summed over the layers", "replay" },
+      REC_OR(MODEL, total.simulated_loads, total.why_not_simulated) },
+    { { "macs", "multiply-adds", "nominal, taps on padding included, summed over the layers", "" },
+      REC_AT(MODEL, total.macs) },
+    EXP_FIELDS_LEVELS(REC_OR, MODEL, "simulated", "misses_per_1000_macs", "loads",
+                      "L1 load misses per 1000 multiply-adds", EXP_LAST_LEVEL, "replay", misses_per_1000_macs, total.why_not_simulated),
+    { { "estimated_issue_speedup", "", "estimate, if all loads hit L1: base's cycles / these cycles", "replay" },
+      REC_OR(MODEL, estimated_issue_speedup, why_no_estimated_speedup) },
+    { { "estimated_speedup", "", "estimate, if all loads wait for their level", "replay" },
+      REC_OR(MODEL, estimated_speedup, why_no_estimated_speedup) },
+    { { "paper_conv_speedup", "",
+        "SConv's convolution speed-up in the paper, same model; only on the paper's own computers", "SConv Table 2" },
+      REC_NAN_AS(MODEL, paper_speedup, REC_DOES_NOT_APPLY) },
+    EXP_FIELDS_LEVELS(REC_NAN_OR, MODEL, "simulated_alone", "miss_percent", "%", EXP_ALONE,
+                      EXP_LAST_LEVEL, "replay", alone_percent, why_no_simulated_percent),
+    { { "simulated_alone_loads", "loads", "load instructions of that simulation", "replay" },
+      REC_OR(MODEL, total.alone_loads, total.why_not_simulated) },
+};
+/* clang-format on */
+
+const struct rec_table exp_model_table = REC_TABLE("model.csv", model_fields, MODEL);
+
+/* Says why an algorithm has no speed-up, or it no interval. */
+static const char *why_no_speedup(const struct exp_total *t, const struct exp_total *base)
+{
+    return t->why_no_time                ? t->why_no_time
+           : !base                       ? "base was not selected"
+           : base->why_no_time           ? base->why_no_time
+           : !isfinite(t->speedup.value) ? "out of memory"
+                                         : EXP_RATIO_NO_INTERVAL;
+}
+
+static const char *why_no_estimated_speedup(const struct exp_total *t, const struct exp_total *base)
+{
+    return t->why_no_estimate ? t->why_no_estimate : base ? base->why_no_estimate : "base was not selected";
+}
+
+static double percent_of(double misses, double loads, const char *why_not)
+{
+    return why_not ? (double)NAN : 100 * misses / loads;
+}
+
+static void fill_levels(MODEL *row)
+{
+    const struct exp_total *t = &row->total;
+
+    row->why_no_measured_percent = t->why_no_counts ? t->why_no_counts : "no loads";
+    row->why_no_simulated_percent = t->why_not_simulated ? t->why_not_simulated : "no loads";
+    for (size_t l = 0; l < EXP_N_NAMED_LEVELS; l++) {
+        row->measured_percent[l] = percent_of(t->measured_misses[l], t->measured_loads, t->why_no_counts);
+        row->simulated_percent[l] = percent_of(t->simulated_misses[l], t->simulated_loads, t->why_not_simulated);
+        row->alone_percent[l] = percent_of(t->alone_misses[l], t->alone_loads, t->why_not_simulated);
+        row->misses_per_1000_macs[l] = exp_per_1000_macs(t->simulated_misses[l], t->macs);
+    }
+}
+
+static void fill_model(MODEL *row, const struct exp_report *r, const struct exp_total *t, const struct exp_total *base)
+{
+    *row = (MODEL){
+        .model = r->e->model->name,
+        .total = *t,
+        .why_no_speedup = why_no_speedup(t, base),
+        .n_rounds = r->info->n_rounds,
+        .end = exp_end_text(r->info->end),
+        .why_no_estimated_speedup = why_no_estimated_speedup(t, base),
+        .paper_speedup = (double)NAN,
+    };
+    fill_levels(row);
+    if (row->why_no_estimated_speedup)
+        return;
+    row->estimated_issue_speedup = base->estimate.issue_cycles / t->estimate.issue_cycles;
+    row->estimated_speedup = base->estimate.total_cycles / t->estimate.total_cycles;
+}
+
+/* Finds Table 2's number. It belongs beside measured times, so the computer that ran must be the paper's. */
+static bool paper_speedup(const struct exp_report *r, double *value)
+{
+    struct exp_published published;
+    char cpu[256];
+    struct exp_why why;
+    bool found;
+
+    ctr_hostinfo_cpu(cpu, sizeof cpu);
+    if (exp_published_read(&published, r->experiments_dir, &why))
+        return false;
+    found = !exp_published_double(&published, "Table 2", r->e->model->name, exp_published_arch_of_cpu(cpu),
+                                  "conv_speedup", value, &why);
+    exp_published_release(&published);
+    return found;
+}
+
+static void put_models(struct exp_csv *csv, const struct exp_report *r)
+{
+    struct exp_total total[EXP_N_ALGO_RECORDS];
+    size_t n = exp_totals(r->e, total);
+    const struct exp_total *base = exp_total_find(total, n, exp_algo_base());
+    const struct exp_total *chosen = exp_total_find(total, n, exp_algo_chosen());
+    double paper = 0;
+    bool has_paper = paper_speedup(r, &paper);
+
+    for (size_t i = 0; i < n; i++) {
+        MODEL row;
+
+        fill_model(&row, r, &total[i], base);
+        if (has_paper && &total[i] == chosen)
+            row.paper_speedup = paper;
+        rec_put(csv, &exp_model_table, &row);
+    }
+}
+
+/* ---- levels.csv ---- */
+
+#define LEVEL struct exp_levels_row
+
+/* clang-format off */
+static const struct rec_field level_fields[] = {
+    { EXP_COLUMN_MODEL, REC_AT(LEVEL, model) },
+    { { "algo", "", "an algorithm, or sconv: per layer, the schedule that CSA chose", "" }, REC_AT(LEVEL, algo) },
+    { { "level", "", "of the machine's file, the innermost first", "" }, REC_AT(LEVEL, level) },
+    { { "stands_for", "",
+        "which level of CSA's this is: l1, l2 or l3, as in the columns of other tables; empty: none of them", "" },
+      REC_AT(LEVEL, stands_for) },
+    { { "simulated_load_misses", "loads", "load misses of the level, summed over the layers", "replay" },
+      REC_NAN_OR(LEVEL, as_it_is.misses, why_not) },
+    { { "simulated_miss_percent", "%", "of all loads", "replay" }, REC_NAN_OR(LEVEL, as_it_is.percent, why_not) },
+    { { "simulated_misses_per_1000_macs", "loads", "per 1000 multiply-adds", "replay" },
+      REC_NAN_OR(LEVEL, as_it_is.per_1000_macs, why_not) },
+    { { "simulated_alone_load_misses", "loads",
+        EXP_ALONE,
+        "replay" },
+      REC_NAN_OR(LEVEL, alone.misses, why_not) },
+    { { "simulated_alone_miss_percent", "%", "of all loads", "replay" }, REC_NAN_OR(LEVEL, alone.percent, why_not) },
+    { { "simulated_alone_misses_per_1000_macs", "loads", "per 1000 multiply-adds", "replay" },
+      REC_NAN_OR(LEVEL, alone.per_1000_macs, why_not) },
+};
+/* clang-format on */
+
+const struct rec_table exp_levels_table = REC_TABLE("levels.csv", level_fields, LEVEL);
+
+static struct exp_levels_view view_of(const struct exp_total *t, double misses, double loads)
+{
+    if (t->why_not_simulated)
+        return (struct exp_levels_view){ (double)NAN, (double)NAN, (double)NAN };
+    return (struct exp_levels_view){ misses, 100 * misses / loads, exp_per_1000_macs(misses, t->macs) };
+}
+
+static void put_level(struct exp_csv *csv, const struct exp_report *r, const struct exp_total *t, size_t level)
+{
+    static const char *const names[EXP_N_NAMED_LEVELS + 1] = { "l1", "l2", "l3", "" };
+    const struct sim_machine *m = &r->e->setup->machine;
+    const LEVEL row = {
+        .model = r->e->model->name,
+        .algo = t->algo,
+        .level = m->level[level].name,
+        .stands_for = names[exp_name_of_level(m, level)],
+        .as_it_is = view_of(t, t->simulated_at[level], t->simulated_loads),
+        .alone = view_of(t, t->alone_at[level], t->alone_loads),
+        .why_not = t->why_not_simulated ? t->why_not_simulated : "no loads",
+    };
+
+    rec_put(csv, &exp_levels_table, &row);
+}
+
+static void put_levels(struct exp_csv *csv, const struct exp_report *r)
+{
+    struct exp_total total[EXP_N_ALGO_RECORDS];
+    size_t n = exp_totals(r->e, total);
+
+    for (size_t i = 0; i < n; i++) {
+        for (size_t l = 0; l < r->e->setup->machine.n_levels; l++)
+            put_level(csv, r, &total[i], l);
+    }
+}
+
+/* ---- traffic.csv ---- */
+
+#define TRAFFIC struct exp_traffic_row
+
+/* clang-format off */
+static const struct rec_field traffic_fields[] = {
+    { EXP_COLUMN_LAYER_INDEX, REC_AT(TRAFFIC, layer_index) },
+    { EXP_COLUMN_LAYER, REC_AT(TRAFFIC, layer) },
+    { EXP_COLUMN_ALGO, REC_AT(TRAFFIC, algo) },
+    { { "level", "", "cache level of the machine file, or memory", "" }, REC_AT(TRAFFIC, level) },
+    { { "tensor", "", "what the line belongs to", "" }, REC_AT(TRAFFIC, tensor) },
+    { { "phase", "", "what the algorithm was doing", "" }, REC_AT(TRAFFIC, phase) },
+    { { "reads", "lines", "line reads arriving (memory: lines fetched)", "replay" }, REC_AT(TRAFFIC, count.reads) },
+    { { "read_misses", "lines", "of those, not present", "replay" }, REC_AT(TRAFFIC, count.read_misses) },
+    { { "writes", "lines", "line writes arriving: stores, write-backs (memory: lines written)", "replay" },
+      REC_AT(TRAFFIC, count.writes) },
+    { { "write_misses", "lines", "of those, not present", "replay" }, REC_AT(TRAFFIC, count.write_misses) },
+    { { "load_misses", "loads", "load instructions not served here or further in", "replay" },
+      REC_AT(TRAFFIC, count.load_misses) },
+    { { "write_backs", "lines", "dirty lines sent outwards", "replay" }, REC_AT(TRAFFIC, count.write_backs) },
+    { { "compulsory_misses", "lines",
+        "of all misses, first touches; empty with CLASSES=machine, unless its file says classify = 3c", "replay" },
+      REC_OR(TRAFFIC, count.compulsory_misses, why_no_classes) },
+    { { "capacity_misses", "lines", "misses of a fully associative LRU cache of the same size as well", "replay" },
+      REC_OR(TRAFFIC, count.capacity_misses, why_no_classes) },
+    { { "conflict_misses", "lines", "misses that such a cache would not have", "replay" },
+      REC_OR(TRAFFIC, count.conflict_misses, why_no_classes) },
+    { { "prefetch_fills", "lines", "lines that prefetchers brought in; empty without prefetchers", "replay" },
+      REC_OR(TRAFFIC, count.prefetch_fills, why_no_prefetches) },
+    { { "useful_prefetches", "lines", "of those, used before they were evicted", "replay" },
+      REC_OR(TRAFFIC, count.useful_prefetches, why_no_prefetches) },
+    { { "useless_prefetches", "lines", "evicted without having been used", "replay" },
+      REC_OR(TRAFFIC, count.useless_prefetches, why_no_prefetches) },
+};
+/* clang-format on */
+
+const struct rec_table exp_traffic_table = REC_TABLE("traffic.csv", traffic_fields, TRAFFIC);
+
+/* Writes what reached each level, and memory: nothing where nothing did. */
+static void put_cell(struct exp_csv *csv, const struct exp_case *c, const struct sim_machine *m, size_t tensor,
+                     size_t phase)
+{
+    const struct sim_cell *cell = &c->simulated.stats.cell[tensor][phase];
+    const struct sim_level_counts memory = { .reads = cell->memory_read_lines, .writes = cell->memory_written_lines };
+
+    for (size_t l = 0; l <= m->n_levels; l++) {
+        const struct sim_level *level = l < m->n_levels ? &m->level[l] : NULL;
+        const TRAFFIC row = {
+            .layer_index = c->layer->index,
+            .layer = c->layer->name,
+            .algo = c->algo->name,
+            .level = level ? level->name : "memory",
+            .tensor = conv_tensor_name((enum conv_tensor)tensor),
+            .phase = conv_phase_name((enum conv_phase)phase),
+            .count = level ? cell->level[l] : memory,
+            .why_no_classes = level && level->is_classified ? NULL : REC_DOES_NOT_APPLY,
+            .why_no_prefetches = level && level->prefetch[0].kind ? NULL : REC_DOES_NOT_APPLY,
+        };
+
+        if (row.count.reads || row.count.writes || row.count.write_backs)
+            rec_put(csv, &exp_traffic_table, &row);
+    }
+}
+
+static void put_traffic(struct exp_csv *csv, const struct exp_report *r)
+{
+    for (size_t i = 0; i < r->e->n_cases; i++) {
+        for (size_t t = 0; t < CONV_N_TENSORS && !r->e->cases[i].simulated.why_not; t++)
+            for (size_t p = 0; p < CONV_N_PHASES; p++)
+                put_cell(csv, &r->e->cases[i], &r->e->setup->classified, t, p);
+    }
+}
+
+/* ---- classes.csv ---- */
+
+/* A row is about a group: some cases, summed. */
+struct group {
+    const char *layer, *algo;
+    size_t layer_index;
+    double macs;
+    struct sim_cell tensor[CONV_N_TENSORS];
+};
+
+static void add_case(struct group *g, const struct exp_case *c)
+{
+    g->macs += conv_macs(&c->layer->problem);
+    for (unsigned t = 0; t < CONV_N_TENSORS; t++) {
+        struct sim_cell cell = sim_stats_tag(&c->simulated.stats, t);
+
+        sim_cell_add(&g->tensor[t], &cell);
+    }
+}
+
+struct classes_row {
+    struct group group;
+    const char *level, *tensor;
+    uint64_t misses;
+    struct sim_level_counts of; /* them */
+};
+
+#define CLASS struct classes_row
+
+/* clang-format off */
+static const struct rec_field class_fields[] = {
+    { { "layer_index", "", "position in the table, from 1; 0: the whole model", "" },
+      REC_AT(CLASS, group.layer_index) },
+    { { "layer", "", "name of the layer; all: the whole model", "" }, REC_AT(CLASS, group.layer) },
+    { { "algo", "", "an algorithm; for the whole model also sconv: per layer, the schedule that CSA chose", "" },
+      REC_AT(CLASS, group.algo) },
+    { EXP_COLUMN_MACS, REC_AT(CLASS, group.macs) },
+    { { "level", "", "cache level of the machine file", "" }, REC_AT(CLASS, level) },
+    { { "tensor", "", "what the line belongs to; tensors without misses are left out", "" }, REC_AT(CLASS, tensor) },
+    { { "misses", "lines", "line reads and writes that the level did not have: the sum of the next three", "replay" },
+      REC_AT(CLASS, misses) },
+    { { "compulsory_misses", "lines", "the level was never asked for the line before", "replay" },
+      REC_AT(CLASS, of.compulsory_misses) },
+    { { "capacity_misses", "lines", "a fully associative LRU cache of the same size misses it as well", "replay" },
+      REC_AT(CLASS, of.capacity_misses) },
+    { { "conflict_misses", "lines", "such a cache would not miss it", "replay" }, REC_AT(CLASS, of.conflict_misses) },
+};
+/* clang-format on */
+
+const struct rec_table exp_classes_table = REC_TABLE("classes.csv", class_fields, CLASS);
+
+static void put_group(struct exp_csv *csv, const struct group *g, const struct sim_machine *m)
+{
+    for (size_t l = 0; l < m->n_levels; l++) {
+        for (unsigned t = 0; t < CONV_N_TENSORS; t++) {
+            const struct sim_level_counts *k = &g->tensor[t].level[l];
+            const CLASS row = { .group = *g,
+                                .level = m->level[l].name,
+                                .tensor = conv_tensor_name((enum conv_tensor)t),
+                                .misses = k->read_misses + k->write_misses,
+                                .of = *k };
+
+            if (m->level[l].is_classified && row.misses)
+                rec_put(csv, &exp_classes_table, &row);
+        }
+    }
+}
+
+/* Algorithms of which a layer was not replayed have no total, so no row. */
+static void put_totals(struct exp_csv *csv, const struct exp_report *r)
+{
+    struct exp_total total[EXP_N_ALGO_RECORDS];
+    size_t n = exp_totals(r->e, total);
+
+    for (size_t i = 0; i < n; i++) {
+        struct group g = { .layer = "all", .algo = total[i].algo };
+
+        if (total[i].why_not_simulated)
+            continue;
+        for (size_t c = 0; c < r->e->n_cases; c++) {
+            if (exp_total_covers(&total[i], &r->e->cases[c]))
+                add_case(&g, &r->e->cases[c]);
+        }
+        put_group(csv, &g, &r->e->setup->classified);
+    }
+}
+
+static void put_classes(struct exp_csv *csv, const struct exp_report *r)
+{
+    put_totals(csv, r);
+    for (size_t i = 0; i < r->e->n_cases; i++) {
+        const struct exp_case *c = &r->e->cases[i];
+        struct group g = { .layer = c->layer->name, .algo = c->algo->name, .layer_index = c->layer->index };
+
+        if (c->simulated.why_not)
+            continue;
+        add_case(&g, c);
+        put_group(csv, &g, &r->e->setup->classified);
+    }
+}
+
+/* ---- samples.csv ---- */
+
+#define SAMPLE struct exp_sample_row
+
+static const struct rec_field sample_fields[] = {
+    { EXP_COLUMN_LAYER_INDEX, REC_AT(SAMPLE, layer_index) },
+    { EXP_COLUMN_LAYER, REC_AT(SAMPLE, layer) },
+    { EXP_COLUMN_ALGO, REC_AT(SAMPLE, algo) },
+    { EXP_COLUMN_REPETITION, REC_AT(SAMPLE, repetition) },
+    { EXP_COLUMN_SAMPLE, REC_AT(SAMPLE, time_ns) },
+    EXP_FIELDS_MARK(SAMPLE, mark, why_no_mark),
+};
+
+const struct rec_table exp_samples_table = REC_TABLE("samples.csv", sample_fields, SAMPLE);
+
+static void put_sample(struct exp_csv *csv, const struct exp_case *c, size_t k)
+{
+    const struct exp_mark none = { 0 }, *mark = c->measured.mark ? &c->measured.mark[k] : &none;
+    const SAMPLE row = {
+        .layer_index = c->layer->index,
+        .layer = c->layer->name,
+        .algo = c->algo->name,
+        .repetition = k + 1,
+        .time_ns = c->measured.sample_ns[k],
+        .mark = *mark,
+        .why_no_mark = mark->clock_ns ? NULL : EXP_NO_MARK,
+    };
+
+    rec_put(csv, &exp_samples_table, &row);
+}
+
+static void put_samples(struct exp_csv *csv, const struct exp_report *r)
+{
+    for (size_t i = 0; i < r->e->n_cases; i++) {
+        const struct exp_case *c = &r->e->cases[i];
+
+        for (size_t k = 0; k < c->measured.n_samples; k++)
+            put_sample(csv, c, k);
+    }
+}
+
+/* ---- all ---- */
+
+static const struct {
+    const struct rec_table *table;
+    const char *row; /* what one is */
+    void (*put)(struct exp_csv *csv, const struct exp_report *r);
+} files[] = {
+    { &exp_layers_table, "one layer and algorithm", put_layers },
+    { &exp_model_table, "one algorithm, all layers", put_models },
+    { &exp_levels_table, "one level and algorithm, all layers", put_levels },
+    { &exp_traffic_table,
+      "traffic of one layer and algorithm at one level, by tensor and phase; rows of zeros left out", put_traffic },
+    { &exp_classes_table, "misses of one tensor at one level, in one layer or the whole model, with one algorithm",
+      put_classes },
+    { &exp_samples_table, "one timed repetition", put_samples },
+};
+
+int exp_report_write(const struct exp_report *r, const struct exp_outdir *dir, struct exp_why *why)
+{
+    int err = 0;
+
+    for (size_t i = 0; i < N(files) && !err; i++) {
+        struct exp_csv *csv;
+
+        err = exp_report_open(&csv, r, dir, &files[i].table->file, files[i].row, why);
+        if (err)
+            return err;
+        files[i].put(csv, r);
+        err = exp_csv_close(csv, why);
+    }
+    return err;
+}

@@ -1,0 +1,355 @@
+/* The answer, and what was to be reached. */
+#include "experiments/study/study.h"
+
+#include <math.h>
+
+/* ---- schedules ---- */
+
+/* The table has these rules in this order: what may be known comes last. */
+static const enum exp_study_rule told[] = { EXP_STUDY_BY_CSA, EXP_STUDY_ALWAYS_WS, EXP_STUDY_BY_CSA2,
+                                            EXP_STUDY_BY_SHAPE, EXP_STUDY_BY_OTHER };
+
+enum { N_TOLD = sizeof told / sizeof told[0] };
+
+struct range {
+    double low, high;
+};
+
+static const struct range nothing = { INFINITY, -INFINITY };
+
+static void widen(struct range *r, double x)
+{
+    r->low = fmin(r->low, x);
+    r->high = fmax(r->high, x);
+}
+
+/* Counts over all recordings how often rules are right. */
+struct record {
+    size_t n, n_better; /* recordings; in which CSA is right more often than each of the constants */
+    struct range csa, ws;
+};
+
+/* Returns what a rule does in a source and state, by number: those of other tiles are in it, too. */
+static struct exp_study_tally tally(const struct exp_study_work *w, size_t i, enum exp_study_rule rule,
+                                    enum exp_study_part part)
+{
+    return exp_study_tally_of(&w->source[i / CSA2_N_STATES], rule, i % CSA2_N_STATES, part);
+}
+
+static struct record record_of(const struct exp_study_work *w)
+{
+    struct record r = { .csa = nothing, .ws = nothing };
+
+    for (size_t i = 0; i < w->n_sources * CSA2_N_STATES; i++) {
+        struct exp_study_tally csa = tally(w, i, EXP_STUDY_BY_CSA, EXP_STUDY_ALL);
+        struct exp_study_tally ws = tally(w, i, EXP_STUDY_ALWAYS_WS, EXP_STUDY_ALL);
+        struct exp_study_tally is = tally(w, i, EXP_STUDY_ALWAYS_IS, EXP_STUDY_ALL);
+
+        if (!csa.n)
+            continue;
+        r.n++;
+        r.n_better += csa.n_right > ws.n_right && csa.n_right > is.n_right;
+        widen(&r.csa, csa.right_percent);
+        widen(&r.ws, ws.right_percent);
+    }
+    return r;
+}
+
+static void print_table(const struct exp_study_work *w, FILE *out)
+{
+    fprintf(out, "| times |");
+    for (size_t k = 0; k < N_TOLD; k++)
+        fprintf(out, " %s |", exp_study_rules[told[k]].title);
+    fprintf(out, "\n|---|---:|---:|---:|---:|---:|\n");
+    for (size_t i = 0; i < w->n_sources * CSA2_N_STATES; i++) {
+        if (!tally(w, i, EXP_STUDY_BY_CSA, EXP_STUDY_ALL).n)
+            continue;
+        fprintf(out, "| %s, %s |", w->source[i / CSA2_N_STATES].name, exp_study_state_names[i % CSA2_N_STATES]);
+        for (size_t k = 0; k < N_TOLD; k++) {
+            struct exp_study_tally t = tally(w, i, told[k], EXP_STUDY_ALL);
+
+            fprintf(out, " %.0f %% (%.1f %%) |", t.right_percent, t.regret_percent);
+        }
+        fprintf(out, "\n");
+    }
+}
+
+/* Prints csa2 beside the constant where it was not fitted: how often it is right, its cost, how often it chooses IS. */
+static void print_others(const struct exp_study_work *w, FILE *out)
+{
+    fprintf(out, "| times | layers | always WS | csa2 | csa2 chooses IS in |\n|---|---:|---:|---:|---:|\n");
+    for (size_t i = 0; i < w->n_sources * CSA2_N_STATES; i++) {
+        struct exp_study_tally ws = tally(w, i, EXP_STUDY_ALWAYS_WS, EXP_STUDY_OTHERS);
+        struct exp_study_tally csa2 = tally(w, i, EXP_STUDY_BY_CSA2, EXP_STUDY_OTHERS);
+
+        if (csa2.n)
+            fprintf(out, "| %s, %s | %zu | %.0f %% (%.2f %%) | %.0f %% (%.2f %%) | %zu |\n",
+                    w->source[i / CSA2_N_STATES].name, exp_study_state_names[i % CSA2_N_STATES], csa2.n,
+                    ws.right_percent, ws.regret_percent, csa2.right_percent, csa2.regret_percent, csa2.n_is);
+    }
+}
+
+/* Says in how many recordings csa2 saves a tenth of a percent of the constant's time, on layers not fitted to. */
+static void say_others(const struct exp_study_work *w, FILE *out)
+{
+    static const double gain_percent = 0.1;
+    size_t n = 0, n_better = 0, n_worse = 0;
+
+    for (size_t i = 0; i < w->n_sources * CSA2_N_STATES; i++) {
+        struct exp_study_tally ws = tally(w, i, EXP_STUDY_ALWAYS_WS, EXP_STUDY_OTHERS);
+        struct exp_study_tally csa2 = tally(w, i, EXP_STUDY_BY_CSA2, EXP_STUDY_OTHERS);
+        double gain = ws.regret_percent - csa2.regret_percent;
+
+        n += csa2.n > 0;
+        n_better += csa2.n && gain > gain_percent;
+        n_worse += csa2.n && gain < -gain_percent;
+    }
+    fprintf(
+        out,
+        "\nDoes csa2? On layers that it was not fitted to, its schedules are faster than always weight stationary by "
+        "more than %.1f %% in %zu of %zu recordings, and slower by more than that in %zu. In brackets the regret.\n\n",
+        gain_percent, n_better, n, n_worse);
+    print_others(w, out);
+}
+
+static void say_schedules(const struct exp_study_work *w, FILE *out)
+{
+    struct record r = record_of(w);
+
+    if (!r.n) {
+        fprintf(out, "No times of these layers are recorded, nor were any taken: nothing is known of the schedules.\n");
+        return;
+    }
+    fprintf(out, "Does it choose the faster schedule? ");
+    if (r.n_better)
+        fprintf(out, "In %zu of %zu recordings it is right more often than a constant", r.n_better, r.n);
+    else
+        fprintf(out, "Not better than a constant");
+    fprintf(
+        out,
+        ": CSA is right in %.0f to %.0f %% of the layers, and \"always weight stationary\" in %.0f to %.0f %%.\n\n"
+        "Right in so many layers by the clock; in brackets the regret, the time that wrong choices cost. The last two "
+        "columns are what the recordings allow: the choice of somebody who knows what most layers of the same shape "
+        "did, and of somebody who looks at the recording's second measure. Where every shape occurs once, the first of "
+        "these "
+        "is right by definition.\n\n",
+        r.csa.low, r.csa.high, r.ws.low, r.ws.high);
+    print_table(w, out);
+    say_others(w, out);
+}
+
+/* ---- lines ---- */
+
+/* Says what the replay makes of an equation, from the lowest to the highest of machines and schedules. */
+static void say_equation(const struct exp_study_work *w, enum exp_study_equation equation, FILE *out)
+{
+    struct range ratio = nothing, rank = nothing;
+
+    for (size_t i = 0; i < w->n_terms * CSA_N_SCHEDULES; i++) {
+        struct exp_study_agreement a = exp_study_agreement_of(&w->terms[i / CSA_N_SCHEDULES], equation,
+                                                              i % CSA_N_SCHEDULES, EXP_STUDY_WITHOUT_NOTHING);
+
+        if (!(a.simulated > 0))
+            continue;
+        widen(&ratio, a.predicted / a.simulated);
+        widen(&rank, a.rank);
+    }
+    if (ratio.low > ratio.high)
+        fprintf(out, "lines where the replay counts none");
+    else
+        fprintf(out, "%.2f to %.2f times as many (rank correlation over the layers at least %.2f)", ratio.low,
+                ratio.high, rank.low);
+}
+
+static void say_lines(const struct exp_study_work *w, FILE *out)
+{
+    fprintf(out, "Does it count the right lines? Beside the lines that the replay counts, Eq. 14 (those from L2) has ");
+    say_equation(w, EXP_STUDY_EQ14, out);
+    fprintf(out, ", Eq. 13 (from L3) ");
+    say_equation(w, EXP_STUDY_EQ13, out);
+    fprintf(out, ", and Eq. 7 (from memory) ");
+    say_equation(w, EXP_STUDY_EQ7, out);
+    fprintf(out, ", because it takes each packed copy of an element for a line from memory.\n");
+}
+
+/* ---- what is left out ---- */
+
+static void say_left_out(const struct exp_study_work *w, FILE *out)
+{
+    const char *before = "";
+
+    fprintf(out,
+            "What does it leave out? Its plans through caches that differ in one thing, cycles by Eq. 6 with simulated "
+            "counts over those of the caches as they are");
+    for (size_t i = 1; i < EXP_STUDY_N_LEFT_OUT; i++) {
+        struct range r = nothing;
+
+        for (size_t k = 0; k < EXP_STUDY_N_PLANNED * CSA_N_SCHEDULES; k++)
+            widen(&r, exp_study_left_out_cycles(w->left_out[k / CSA_N_SCHEDULES], i, k % CSA_N_SCHEDULES));
+        fprintf(out, "%s \"%s\" %.2f to %.2f", *before ? before : ":", exp_study_left_out[i].title, r.low, r.high);
+        before = ",";
+    }
+    fprintf(out, ".\n");
+}
+
+/* ---- tiles ---- */
+
+static void say_tilings(const struct exp_study_work *w, FILE *out)
+{
+    fprintf(out, "Does it choose good tiles?");
+    for (size_t k = 0; k < w->n_tilings; k++) {
+        const struct exp_study_tilings *t = &w->tilings[k];
+        bool timed = t->measure == EXP_STUDY_BY_CLOCK;
+
+        fprintf(
+            out,
+            " %s, by %s: CSA's are at %.0f %% of the speed of the best ones found, and the rank correlation of Eq. 6 "
+            "over the tilings of a layer is %.2f",
+            t->name, timed ? "the clock" : "Eq. 6 with simulated counts",
+            exp_study_speed_of(t, EXP_STUDY_HALVING, EXP_STUDY_ALL).percent,
+            exp_study_rank(t, offsetof(struct exp_study_run, csa_cycles), EXP_STUDY_ALL));
+        if (timed)
+            fprintf(out, "; csa2's are at %.0f %%, with %.2f, on layers that it was not fitted to",
+                    exp_study_speed_of(t, EXP_STUDY_CSA2S, EXP_STUDY_OTHERS).percent,
+                    exp_study_rank(t, offsetof(struct exp_study_run, csa2_cycles), EXP_STUDY_OTHERS));
+        fprintf(out, ".");
+    }
+    fprintf(out, "\n");
+}
+
+/* ---- micro-kernels ---- */
+
+static void say_micro_kernels(const struct exp_study_work *w, FILE *out)
+{
+    const struct exp_study_both *slow = &w->micro[0].cycles[EXP_STUDY_HIT];
+    const struct exp_study_both *fast = &w->micro[EXP_STUDY_N_RATES - 1].cycles[EXP_STUDY_HIT];
+
+    fprintf(
+        out,
+        "Does packing decide when the micro-kernel gets faster? From %s to %s, replayed with all loads hitting: "
+        "packing is %.0f to %.0f %% of Base and %.0f to %.0f %% of SConv, and Base takes %.2f to %.2f times SConv's "
+        "cycles.\n",
+        exp_study_rates[0].what, exp_study_rates[EXP_STUDY_N_RATES - 1].what, slow->base_packing_percent,
+        fast->base_packing_percent, slow->sconv_packing_percent, fast->sconv_packing_percent, slow->speedup,
+        fast->speedup);
+}
+
+void exp_study_answer_print(const struct exp_study_work *w, FILE *out)
+{
+    void (*const say[])(const struct exp_study_work *, FILE *) = { say_schedules, say_lines, say_left_out, say_tilings,
+                                                                   say_micro_kernels };
+
+    for (size_t i = 0; i < sizeof say / sizeof say[0]; i++) {
+        if (i)
+            fprintf(out, "\n");
+        say[i](w, out);
+    }
+}
+
+/* ---- targets ---- */
+
+static void print_target(FILE *out, const char *what, const char *where, double value, const char *unit, double bound,
+                         bool is_least, const char *why)
+{
+    bool reached = is_least ? value >= bound : value <= bound;
+
+    fprintf(out, "| %s | %s | %.2f%s | %s %.2f%s | %s |\n", what, where, value, unit, is_least ? "at least" : "at most",
+            bound, unit, reached ? "reached" : why);
+}
+
+static void print_schedule_targets(const struct exp_study_source *s, enum csa2_state state, const char *where,
+                                   FILE *out)
+{
+    struct exp_study_tally t = exp_study_tally_of(s, EXP_STUDY_BY_CSA2, state, EXP_STUDY_ALL);
+    struct exp_study_tally shape = exp_study_tally_of(s, EXP_STUDY_BY_SHAPE, state, EXP_STUDY_ALL);
+    struct exp_study_tally other = exp_study_tally_of(s, EXP_STUDY_BY_OTHER, state, EXP_STUDY_ALL);
+    char why[256];
+
+    if (!t.n)
+        return;
+    exp_say(why, sizeof why,
+            "missed: the recording's own second measure agrees in %.1f %% only; the median layer of the same shape is "
+            "right "
+            "in %.1f %%",
+            other.right_percent, shape.right_percent);
+    print_target(out, "csa2's schedule is the faster one", where, t.right_percent, " %", 90, true, why);
+    exp_say(why, sizeof why,
+            "missed: choosing by the second measure costs %.2f %%, by the median layer of the same shape %.2f %%",
+            other.regret_percent, shape.regret_percent);
+    print_target(out, "its regret", where, t.regret_percent, " %", 0.5, false, why);
+}
+
+static void print_spread_targets(const struct exp_study_source *s, enum csa2_state state, const char *where, FILE *out)
+{
+    struct exp_spread spread = exp_study_accuracy_of(s, state, EXP_STUDY_OTHERS).spread;
+    struct exp_spread same = exp_study_repeats_of(s, state);
+    char why[160] = "missed: no shape is there three times, which would say how far its layers are apart";
+
+    if (!spread.n)
+        return;
+    if (same.n)
+        exp_say(why, sizeof why, "missed: layers of one shape are at %.2f to %.2f of their own median (p10 to p90)",
+                same.p10, same.p90);
+    print_target(out, "predicted / measured, layers not fitted to: p10", where, spread.p10, "", 0.88, true, why);
+    print_target(out, "the same: p90", where, spread.p90, "", 1.12, false, why);
+}
+
+static void print_hybrid_target(const struct exp_study_hybrid *h, const char *where, FILE *out)
+{
+    char why[384];
+
+    exp_say(why, sizeof why,
+            "missed: choosing by the same shape's median layer would reach %.1f %%, by a second measure %.1f %%",
+            100 * h->best / h->by_shape, 100 * h->best / h->by_other);
+    if (h->worst)
+        exp_say_more(why, sizeof why, "; %.0f %% of what is lost is one shape's, that of %s (%zu layers)",
+                     100 * h->worst_share, h->worst->name, h->n_worst);
+    print_target(out, "SConv or Base by prediction, speed of the better one", where, 100 * h->best / h->chosen, " %",
+                 99, true, why);
+}
+
+static void print_source_targets(const struct exp_study_source *s, enum csa2_state state, FILE *out)
+{
+    struct exp_study_hybrid h = exp_study_hybrid_of(s, state, EXP_STUDY_OTHERS);
+    char where[64];
+
+    exp_say(where, sizeof where, "%s, %s", s->name, exp_study_state_names[state]);
+    print_schedule_targets(s, state, where, out);
+    print_spread_targets(s, state, where, out);
+    if (h.n)
+        print_hybrid_target(&h, where, out);
+}
+
+static void print_tiling_targets(const struct exp_study_tilings *t, FILE *out)
+{
+    char why[160];
+
+    if (t->measure != EXP_STUDY_BY_CLOCK)
+        return;
+    exp_say(why, sizeof why, "missed: the fastest and the median rounds have a rank correlation of %.2f themselves",
+            exp_study_rank(t, offsetof(struct exp_study_run, other_ns), EXP_STUDY_OTHERS));
+    print_target(out, "csa2's order of a layer's tilings: rank correlation", t->name,
+                 exp_study_rank(t, offsetof(struct exp_study_run, csa2_cycles), EXP_STUDY_OTHERS), "", 0.7, true, why);
+    exp_say(why, sizeof why, "missed: the tilings that are best by their median rounds are at %.2f %%",
+            exp_study_speed_of(t, EXP_STUDY_BY_MEDIAN, EXP_STUDY_OTHERS).percent);
+    print_target(out, "csa2's tiling, speed of the best found", t->name,
+                 exp_study_speed_of(t, EXP_STUDY_CSA2S, EXP_STUDY_OTHERS).percent, " %", 97, true, why);
+}
+
+void exp_study_targets_print(const struct exp_study_work *w, FILE *out)
+{
+    bool is_timed = false;
+
+    fprintf(out, "| target | where | value | wanted | |\n|---|---|---:|---:|---|\n");
+    for (size_t i = 0; i < w->n_sources * CSA2_N_STATES; i++) {
+        if (!w->source[i / CSA2_N_STATES].is_other_tile)
+            print_source_targets(&w->source[i / CSA2_N_STATES], i % CSA2_N_STATES, out);
+    }
+    for (size_t i = 0; i < w->n_tilings; i++) {
+        print_tiling_targets(&w->tilings[i], out);
+        is_timed |= w->tilings[i].measure == EXP_STUDY_BY_CLOCK;
+    }
+    if (!is_timed)
+        fprintf(out,
+                "\nThe order of tilings and the speed of csa2's are known by the clock only: `make study TIMING=1`.\n");
+}

@@ -1,0 +1,289 @@
+/* Choices of a schedule, and of Base or SConv, held against the clock. */
+#include "experiments/study/study.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* ---- the rules ---- */
+
+struct choice {
+    const struct exp_study_source *s;
+    size_t point;
+};
+
+static double csa2_cost(const struct choice *c, enum csa_schedule schedule)
+{
+    return schedule != exp_study_csa2_choice(c->s, c->point);
+}
+
+static double cycles_of(const struct exp_study_point *p, enum csa_schedule schedule)
+{
+    return exp_study_schedule_time(p, schedule)->cycles;
+}
+
+static bool is_same_shape(const struct exp_study_point *a, const struct exp_study_point *b)
+{
+    return conv_problem_equal(&a->layer->problem, &b->layer->problem);
+}
+
+/* Says what is looked at of a point: the cycles of a schedule, or log(IS / WS). */
+enum look { AT_IS = CSA_IS, AT_WS = CSA_WS, AT_RATIO };
+
+static double look_at(const struct exp_study_point *p, enum look look)
+{
+    return look == AT_RATIO ? log(cycles_of(p, CSA_IS) / cycles_of(p, CSA_WS)) : cycles_of(p, (enum csa_schedule)look);
+}
+
+/* Returns the quantiles over the first 512 layers of a point's shape and state. */
+static struct exp_spread same_shape(const struct exp_study_source *s, const struct exp_study_point *own, enum look look)
+{
+    double value[512];
+    size_t n = 0;
+
+    for (size_t i = 0; i < s->times.n && n < sizeof value / sizeof value[0]; i++) {
+        const struct exp_study_point *p = &s->times.point[i];
+
+        if (p->state == own->state && exp_study_has_schedules(p) && is_same_shape(p, own))
+            value[n++] = look_at(p, look);
+    }
+    return exp_spread_of(value, n);
+}
+
+static double shape_cost(const struct choice *c, enum csa_schedule schedule)
+{
+    return schedule == CSA_IS ? same_shape(c->s, &c->s->times.point[c->point], AT_RATIO).median : 0;
+}
+
+static double cost_of(enum exp_study_rule rule, const struct choice *c, enum csa_schedule schedule)
+{
+    const struct exp_study_view *view = &c->s->view[c->point][schedule];
+    const struct exp_study_point *p = &c->s->times.point[c->point];
+
+    switch (rule) {
+#define RULE(upper, name, title, what, cost)                                                                           \
+    case EXP_STUDY_##upper:                                                                                            \
+        return cost;
+#include "experiments/study/rules.def"
+#undef RULE
+    default:
+        return (double)NAN;
+    }
+}
+
+const struct exp_study_names exp_study_rules[EXP_STUDY_N_RULES] = {
+#define RULE(upper, name, title, ...) [EXP_STUDY_##upper] = { name, title },
+#include "experiments/study/rules.def"
+#undef RULE
+};
+
+/* ---- sums ---- */
+
+const char *const exp_study_state_names[] = { [CSA2_COLD] = "cold", [CSA2_WARM] = "warm" };
+const char *const exp_study_part_names[] = { "all", "training", "others" };
+
+static bool belongs(const struct exp_study_point *p, enum csa2_state state, enum exp_study_part part)
+{
+    return p->state == state && exp_study_has_schedules(p) && exp_study_is_in(p->is_training, part);
+}
+
+static void add_choice(struct exp_study_tally *t, const struct exp_study_point *p, enum csa_schedule chosen)
+{
+    const double time[CSA_N_SCHEDULES] = { cycles_of(p, CSA_IS), cycles_of(p, CSA_WS) };
+    const enum csa_schedule best = time[CSA_WS] < time[CSA_IS] ? CSA_WS : CSA_IS;
+    const bool decides = exp_study_decides(p);
+
+    t->n++;
+    t->n_is += chosen == CSA_IS;
+    t->n_right += chosen == best;
+    t->n_decided += decides;
+    t->n_decided_right += decides && chosen == best;
+    t->chosen += time[chosen];
+    t->best += time[best];
+}
+
+struct exp_study_tally exp_study_tally_of(const struct exp_study_source *s, enum exp_study_rule rule,
+                                          enum csa2_state state, enum exp_study_part part)
+{
+    struct exp_study_tally t = { 0 };
+
+    for (size_t i = 0; i < s->times.n; i++) {
+        const struct choice c = { s, i };
+        double is, ws;
+
+        if (!belongs(&s->times.point[i], state, part))
+            continue;
+        is = cost_of(rule, &c, CSA_IS);
+        ws = cost_of(rule, &c, CSA_WS);
+        if (!isnan(is) && !isnan(ws))
+            add_choice(&t, &s->times.point[i], ws < is ? CSA_WS : CSA_IS);
+    }
+    t.right_percent = 100.0 * (double)t.n_right / (double)t.n;
+    t.decided_right_percent = 100.0 * (double)t.n_decided_right / (double)t.n_decided;
+    t.regret_percent = 100 * (t.chosen / t.best - 1);
+    return t;
+}
+
+double exp_study_tie_of(const struct exp_study_source *s, enum csa2_state state)
+{
+    struct exp_study_source tried = *s; /* looks at what s has */
+    double best = 0, least = (double)INFINITY;
+
+    for (int percent = 0; percent <= 20; percent++) {
+        double chosen;
+
+        tried.model.tie_share[state] = percent / 100.0;
+        chosen = exp_study_tally_of(&tried, EXP_STUDY_BY_CSA2, state, EXP_STUDY_TRAINING).chosen;
+        if (chosen <= least) {
+            least = chosen;
+            best = tried.model.tie_share[state];
+        }
+    }
+    return least > 0 ? best : (double)NAN;
+}
+
+struct exp_study_accuracy exp_study_accuracy_of(const struct exp_study_source *s, enum csa2_state state,
+                                                enum exp_study_part part)
+{
+    double *ratio = exp_new(4 * s->times.n, sizeof *ratio);
+    double *predicted = ratio + 2 * s->times.n, *measured = predicted + s->times.n;
+    struct exp_study_accuracy a;
+    size_t n = 0;
+
+    for (size_t i = 0; i < s->times.n; i++) {
+        const struct exp_study_point *p = &s->times.point[i];
+
+        if (!belongs(p, state, part))
+            continue;
+        for (enum csa_schedule k = 0; k < CSA_N_SCHEDULES; k++)
+            ratio[2 * n + k] = s->view[i][k].csa2_cycles / cycles_of(p, k);
+        predicted[n] = log(s->view[i][CSA_IS].csa2_cycles / s->view[i][CSA_WS].csa2_cycles);
+        measured[n++] = look_at(p, AT_RATIO);
+    }
+    a = (struct exp_study_accuracy){ exp_spread_of(ratio, 2 * n), exp_stats_spearman(predicted, measured, n) };
+    free(ratio);
+    return a;
+}
+
+struct exp_spread exp_study_repeats_of(const struct exp_study_source *s, enum csa2_state state)
+{
+    double *ratio = exp_new(CSA_N_SCHEDULES * s->times.n, sizeof *ratio);
+    struct exp_spread spread;
+    size_t n = 0;
+
+    for (size_t i = 0; i < CSA_N_SCHEDULES * s->times.n; i++) {
+        const struct exp_study_point *p = &s->times.point[i / CSA_N_SCHEDULES];
+        const enum look look = i % CSA_N_SCHEDULES;
+
+        if (!belongs(p, state, EXP_STUDY_ALL))
+            continue;
+        spread = same_shape(s, p, look);
+        if (spread.n >= 3)
+            ratio[n++] = look_at(p, look) / spread.median;
+    }
+    spread = exp_spread_of(ratio, n);
+    free(ratio);
+    return spread;
+}
+
+/* ---- the better of Base and SConv ---- */
+
+/* A layer, timed and predicted: Base and SConv as csa2 schedules it. */
+struct match {
+    const struct exp_study_point *point;
+    const struct exp_study_time *base, *sconv;
+    double predicted_base;
+    bool takes_sconv; /* by prediction */
+};
+
+static struct match match_of(const struct exp_study_source *s, size_t i)
+{
+    const struct exp_study_point *p = &s->times.point[i];
+    const struct exp_study_sample work = exp_study_base_work(s, &s->model, p);
+    const enum csa_schedule schedule = exp_study_csa2_choice(s, i);
+    const double base = exp_study_sum(&work, EXP_STUDY_N_BASE_TERMS, s->base_cost);
+
+    return (struct match){ p, exp_study_base_time(p), exp_study_schedule_time(p, schedule), base,
+                           s->view[i][schedule].csa2_cycles < base };
+}
+
+static double chosen(const struct match *m, bool takes_sconv)
+{
+    return takes_sconv ? m->sconv->cycles : m->base->cycles;
+}
+
+static double best(const struct match *m)
+{
+    return fmin(m->sconv->cycles, m->base->cycles);
+}
+
+/* Tells whether SConv is the faster one in the median layer of this shape. */
+static bool wins_by_shape(const struct match *all, size_t n, const struct match *m, double *scratch)
+{
+    size_t n_same = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        if (is_same_shape(all[i].point, m->point))
+            scratch[n_same++] = all[i].sconv->cycles / all[i].base->cycles;
+    }
+    return exp_spread_of(scratch, n_same).median < 1;
+}
+
+static void find_worst(struct exp_study_hybrid *h, const struct match *all)
+{
+    double most = 0;
+
+    for (size_t k = 0; k < h->n; k++) {
+        double sum = 0;
+        size_t n = 0;
+
+        for (size_t i = 0; i < h->n; i++) {
+            if (!is_same_shape(all[i].point, all[k].point))
+                continue;
+            sum += chosen(&all[i], all[i].takes_sconv) - best(&all[i]);
+            n++;
+        }
+        if (sum > most) {
+            most = sum;
+            h->worst = all[k].point->layer;
+            h->n_worst = n;
+            h->worst_share = sum / (h->chosen - h->best);
+        }
+    }
+}
+
+static void sum_up(struct exp_study_hybrid *h, const struct match *all, double *scratch)
+{
+    for (size_t i = 0; i < h->n; i++) {
+        const struct match *m = &all[i];
+
+        h->n_sconv += m->takes_sconv;
+        h->n_right += m->takes_sconv == (m->sconv->cycles < m->base->cycles);
+        h->base += m->base->cycles;
+        h->sconv += m->sconv->cycles;
+        h->chosen += chosen(m, m->takes_sconv);
+        h->best += best(m);
+        h->by_shape += chosen(m, wins_by_shape(all, h->n, m, scratch));
+        h->by_other += chosen(m, m->sconv->other_cycles < m->base->other_cycles);
+    }
+    for (size_t i = 0; i < h->n; i++)
+        scratch[i] = all[i].predicted_base / all[i].base->cycles;
+    h->base_spread = exp_spread_of(scratch, h->n);
+    find_worst(h, all);
+}
+
+struct exp_study_hybrid exp_study_hybrid_of(const struct exp_study_source *s, enum csa2_state state,
+                                            enum exp_study_part part)
+{
+    struct match *match = exp_new(s->times.n, sizeof *match);
+    double *scratch = exp_new(s->times.n, sizeof *scratch);
+    struct exp_study_hybrid h = { 0 };
+
+    for (size_t i = 0; i < s->times.n; i++) {
+        if (belongs(&s->times.point[i], state, part) && !isnan(exp_study_base_time(&s->times.point[i])->cycles))
+            match[h.n++] = match_of(s, i);
+    }
+    sum_up(&h, match, scratch);
+    free(match);
+    free(scratch);
+    return h;
+}

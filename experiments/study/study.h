@@ -1,0 +1,583 @@
+/*
+ * The study of the cost models. Times of layers are from sources: computers that were recorded, as
+ * results/reference/<machine>/times/times.csv has them (the format is described there), or this one. Plans are replayed
+ * as runs of samples of layers. Internal to the folder, and for its tests.
+ */
+#ifndef EXPERIMENTS_STUDY_STUDY_H
+#define EXPERIMENTS_STUDY_STUDY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "experiments/base/error.h"
+#include "experiments/base/outdir.h"
+#include "experiments/base/record.h"
+#include "experiments/base/stats.h"
+#include "experiments/bench/algo.h"
+#include "experiments/bench/case.h"
+#include "experiments/bench/model.h"
+#include "experiments/bench/ruler.h"
+#include "kernels/csa/csa2.h"
+#include "sim/machine/machine.h"
+
+/* ---- source.c: times, costs that are fitted to them, and what the models say ---- */
+
+/* One algorithm's run of a layer. */
+struct exp_study_time {
+    double cycles;              /* NaN: not recorded */
+    double other_cycles;        /* the same by the recording's second measure; NaN: there is none */
+    const struct conv_ukr *ukr; /* SConv's; NULL: not SConv, or not in this build's table */
+    size_t n_c, k2, k3;         /* of an SConv plan */
+};
+
+/* A layer in a state of the caches. */
+struct exp_study_point {
+    const struct exp_model *model;
+    const struct exp_layer *layer;
+    enum csa2_state state;
+    bool is_training;                        /* models may be fitted to it */
+    double weight;                           /* all points of the same shape and state weigh as much as one */
+    struct exp_study_time time[EXP_N_ALGOS]; /* by number in algos.def */
+};
+
+struct exp_study_times {
+    const char *path;
+    struct exp_study_point *point;
+    size_t n;
+};
+
+extern const struct rec_table exp_study_times_table;
+
+/* Tells whether models may be fitted to layers of this shape: a hash of its fields is even. */
+bool exp_study_is_training(const struct conv_problem *p);
+
+/*
+ * Reads a table of times for those layers of the models that it has; path must outlive t. clock_ghz turns nanoseconds
+ * into cycles where a row has no counted cycles. Returns 0, or -errno with one line in why.
+ */
+int exp_study_times_read(struct exp_study_times *t, const char *path, const struct exp_models *models, double clock_ghz,
+                         struct exp_why *why);
+
+/* Appends a point without times, which weighs 1; there must be room. */
+struct exp_study_point *exp_study_times_add(struct exp_study_times *t, const struct exp_model *model,
+                                            const struct exp_layer *layer, enum csa2_state state);
+
+/* Returns the number of an algorithm of algos.def; it must be there. */
+size_t exp_study_algo(const char *name);
+
+/* Return a point's time of Base, and of a schedule of the paper's SConv. */
+const struct exp_study_time *exp_study_base_time(const struct exp_study_point *p);
+const struct exp_study_time *exp_study_schedule_time(const struct exp_study_point *p, enum csa_schedule schedule);
+
+/* Tells whether both schedules were timed. */
+bool exp_study_has_schedules(const struct exp_study_point *point);
+
+/* Tells whether both measures of the recording say that the same schedule is faster. */
+bool exp_study_decides(const struct exp_study_point *p);
+
+/*
+ * Costs are fitted to times: sums of amounts of work times costs, none of them negative, that come closest to the times
+ * by ratio. An outlier counts less: beyond 4 % its weight falls with the error.
+ */
+
+enum { EXP_STUDY_MAX_TERMS = 16 };
+
+struct exp_study_sample {
+    double amount[EXP_STUDY_MAX_TERMS];
+    double cycles; /* > 0 */
+    double weight;
+};
+
+/* Fits cost[n_terms], n_terms <= EXP_STUDY_MAX_TERMS. */
+void exp_study_fit(const struct exp_study_sample *sample, size_t n, size_t n_terms, double *cost);
+
+/* Returns the sum of amounts times costs. */
+double exp_study_sum(const struct exp_study_sample *sample, size_t n_terms, const double *cost);
+
+/* A model of Base, as csa2 is one of SConv: few terms, costs fitted to a source's training layers. */
+enum exp_study_base_term {
+#define BASE_TERM(upper, ...) EXP_STUDY_BASE_##upper,
+#include "experiments/study/base_terms.def"
+#undef BASE_TERM
+    EXP_STUDY_N_BASE_TERMS
+};
+
+/* Holds what is known of a point's schedule beside its time. */
+struct exp_study_view {
+    double csa_cycles;  /* Eq. 6, predicted */
+    double csa2_cycles; /* with the committed costs */
+    double lines;       /* simulated: lines that its loads and stores bring into L1; NaN: not replayed */
+    double sim_cycles;  /* Eq. 6 with simulated counts; NaN: not replayed */
+};
+
+/* Must stay where it is. */
+struct exp_study_source {
+    const char *name; /* "zen3", "spr", "here"; of other tiles "here 16x16": windows x filters */
+    char tile_name[64];
+    bool is_other_tile; /* of the same computer's source: another micro-kernel than it would use */
+    const char *other;  /* what the second measure is */
+    struct sim_machine machine;
+    struct csa_caches caches; /* as CSA sees them */
+    struct csa2_machine model;
+    struct exp_study_times times;
+    struct exp_study_view (*view)[CSA_N_SCHEDULES]; /* [times.n] */
+    double fitted[CSA2_N_TERMS];                    /* csa2's costs, fitted anew to the training points */
+    double base_cost[EXP_STUDY_N_BASE_TERMS];
+};
+
+/* The recorded computers, by number; NULL past the last. */
+const char *exp_study_recorded(size_t i);
+
+/* Reads a recorded source. Returns 0, or -errno with one line in why. */
+int exp_study_source_read(struct exp_study_source *s, const char *name, const struct exp_models *models,
+                          struct exp_why *why);
+
+/* Fills the views of points that are there, and fits; machine and model are set. */
+void exp_study_source_finish(struct exp_study_source *s);
+void exp_study_source_release(struct exp_study_source *s);
+
+/* Counts csa2's work of a point's schedule on a machine: both schedules must have been timed. */
+struct csa2_work exp_study_csa2_work(const struct csa2_machine *m, const struct exp_study_point *p,
+                                     enum csa_schedule schedule);
+
+/* Returns the schedule of a point that csa2 chooses. */
+enum csa_schedule exp_study_csa2_choice(const struct exp_study_source *s, size_t point);
+
+/*
+ * Counts Base's work on a point, for a micro-kernel of m's speed. With that of s->model, its sum by s->base_cost is
+ * what the model of Base predicts.
+ */
+struct exp_study_sample exp_study_base_work(const struct exp_study_source *s, const struct csa2_machine *m,
+                                            const struct exp_study_point *p);
+
+/* Returns the floats of a machine's vectors. */
+double exp_study_lanes(const struct exp_study_source *s);
+
+/* ---- choices.c: choices by rules, held against the clock ---- */
+
+enum exp_study_rule {
+#define RULE(upper, ...) EXP_STUDY_##upper,
+#include "experiments/study/rules.def"
+#undef RULE
+    EXP_STUDY_N_RULES
+};
+
+/* A name in columns, and a title. */
+struct exp_study_names {
+    const char *name, *title;
+};
+
+extern const struct exp_study_names exp_study_rules[EXP_STUDY_N_RULES];
+
+/* Says which points are summed up. */
+enum exp_study_part { EXP_STUDY_ALL, EXP_STUDY_TRAINING, EXP_STUDY_OTHERS, EXP_STUDY_N_PARTS };
+
+extern const char *const exp_study_part_names[EXP_STUDY_N_PARTS], *const exp_study_state_names[CSA2_N_STATES];
+
+/* Tells whether what is for training or not belongs to a part. */
+static inline bool exp_study_is_in(bool is_training, enum exp_study_part part)
+{
+    return part == EXP_STUDY_ALL || is_training == (part == EXP_STUDY_TRAINING);
+}
+
+struct exp_study_tally {
+    size_t n;                          /* layers where the rule chooses and both schedules were timed */
+    size_t n_right;                    /* the faster one was chosen */
+    size_t n_decided, n_decided_right; /* of those where the recording's two measures agree */
+    size_t n_is;                       /* input stationary was chosen */
+    double chosen, best;               /* cycles */
+    double right_percent, decided_right_percent, regret_percent; /* of the best */
+};
+
+/* Sums up what a rule chooses. */
+struct exp_study_tally exp_study_tally_of(const struct exp_study_source *s, enum exp_study_rule rule,
+                                          enum csa2_state state, enum exp_study_part part);
+
+/*
+ * Fits csa2's tie (csa2_costs.def) to the training layers: of 0, 1, ... 20 percent, the one whose choices cost least
+ * time, the largest of equals. NaN: there are no such layers.
+ */
+double exp_study_tie_of(const struct exp_study_source *s, enum csa2_state state);
+
+/* Says how far csa2's cycles are from the clock, both schedules; and the rank correlation of log(IS / WS). */
+struct exp_study_accuracy {
+    struct exp_spread spread;
+    double rank;
+};
+
+struct exp_study_accuracy exp_study_accuracy_of(const struct exp_study_source *s, enum csa2_state state,
+                                                enum exp_study_part part);
+
+/*
+ * Returns how far the recording is from itself: times of layers, both schedules, over the median of the layers of the
+ * same shape, where there are three of them at least.
+ */
+struct exp_spread exp_study_repeats_of(const struct exp_study_source *s, enum csa2_state state);
+
+/* SConv as csa2 schedules it, and Base: sums over layers where both were timed. */
+struct exp_study_hybrid {
+    size_t n, n_sconv, n_right; /* layers; SConv is predicted to be faster; the faster one was chosen */
+    double base, sconv, chosen, best;
+    struct exp_spread base_spread; /* of Base's predicted cycles over the measured ones */
+    double by_shape, by_other;     /* chosen by the median of the same shape's layers, and by the second measure */
+    const struct exp_layer *worst; /* a layer of the shape that costs most by wrong choices; NULL: none does */
+    size_t n_worst;                /* layers of that shape */
+    double worst_share;            /* of all that wrong choices cost */
+};
+
+struct exp_study_hybrid exp_study_hybrid_of(const struct exp_study_source *s, enum csa2_state state,
+                                            enum exp_study_part part);
+
+/* ---- runs.c: runs of SConv: the tilings of all methods and of an exhaustive search, each once ---- */
+
+enum exp_study_method {
+#define METHOD(upper, ...) EXP_STUDY_##upper,
+#include "experiments/study/methods.def"
+#undef METHOD
+    EXP_STUDY_CSA2S, /* beside them: the tiling with the fewest cycles that csa2 predicts */
+    EXP_STUDY_N_METHODS
+};
+
+extern const struct exp_study_names exp_study_methods[EXP_STUDY_N_METHODS];
+
+/* Says what is left out of a replay's counts: what CSA's equations do not know. */
+enum exp_study_without {
+    EXP_STUDY_WITHOUT_NOTHING,
+    EXP_STUDY_WITHOUT_PACKING, /* what packing reads */
+    EXP_STUDY_WITHOUT_OUTPUT,  /* what is read of the output to add to it */
+    EXP_STUDY_WITHOUT_BOTH,
+    EXP_STUDY_N_WITHOUT,
+};
+
+/* A replay's counts, caches alone, cold. */
+struct exp_study_counts {
+    double served[EXP_STUDY_N_WITHOUT][3]; /* loads that L2, L3 and memory served */
+    double lines_in;                       /* lines that loads and stores brought into L1 */
+};
+
+struct exp_study_run {
+    const struct exp_layer *layer;
+    struct csa_tiling tiling;
+    const struct conv_ukr *ukr;
+    double csa2_cycles;             /* predicted, cold */
+    double csa_cycles;              /* Eq. 6 with the lines that CSA predicts for this tiling */
+    struct exp_study_counts counts; /* if replayed */
+    double sim_cycles;              /* Eq. 6 with simulated counts; NaN: not replayed */
+    double ns, other_ns;            /* timed: fastest run; second fastest. NaN: not timed */
+};
+
+struct exp_study_runs_layer {
+    const struct exp_model *model;
+    const struct exp_layer *layer;
+    bool is_training;
+    size_t n_same;                     /* layers of this shape in all models */
+    size_t first, n;                   /* runs */
+    size_t of_method[EXP_STUDY_CSA2S]; /* which run is what the method plans */
+};
+
+/* Must stay where they are: runs may point to the square micro-kernel. */
+struct exp_study_runs {
+    struct exp_study_runs_layer *layer;
+    size_t n_layers;
+    struct exp_study_run *run;
+    size_t n;
+    struct conv_ukr square; /* without a name where there is none */
+    char square_name[64];
+};
+
+/* Says which runs there are of a layer. */
+enum exp_study_scope {
+    EXP_STUDY_SCHEDULES, /* CSA's plans of both schedules */
+    EXP_STUDY_SEARCH,    /* those of all methods, and an exhaustive search */
+    /* and CSA's plans for all micro-kernels of the instruction set that pack windows, and a square one */
+    EXP_STUDY_SEARCH_UKRS,
+};
+
+struct exp_study_sampling {
+    size_t n;         /* different shapes, spread evenly over those of the models by multiply-adds; 0: all */
+    double most_macs; /* larger shapes are left out */
+    enum exp_study_scope scope;
+};
+
+/* Samples layers and plans their runs for a machine. */
+void exp_study_runs_make(struct exp_study_runs *r, const struct exp_models *models,
+                         const struct exp_study_sampling *sampling, const struct sim_machine *m,
+                         const struct conv_ukr *ukr);
+void exp_study_runs_release(struct exp_study_runs *r);
+
+/* Returns a cost of a run: the double at this offset. */
+double exp_study_run_cost(const struct exp_study_run *run, size_t member);
+
+/* Returns the run of a layer where it is lowest; runs where it is NaN are left out. Returns SIZE_MAX if all are. */
+size_t exp_study_runs_best(const struct exp_study_runs *r, size_t layer, size_t member);
+
+/* Returns the run of a layer in a schedule as CSA planned it for the runs' own micro-kernel. */
+const struct exp_study_run *exp_study_runs_own(const struct exp_study_runs *r, const struct exp_study_runs_layer *l,
+                                               enum csa_schedule schedule);
+
+/* Returns that of a layer of this shape; NULL if there is none. */
+const struct exp_study_run *exp_study_runs_find(const struct exp_study_runs *r, const struct conv_problem *p,
+                                                enum csa_schedule schedule);
+
+/*
+ * Returns a layer's run with CSA's plan of a schedule for a micro-kernel, its own or another one; NULL if there is
+ * none.
+ */
+const struct exp_study_run *exp_study_runs_planned(const struct exp_study_runs *r, size_t layer,
+                                                   const struct conv_ukr *ukr, enum csa_schedule schedule);
+
+/* Returns the run of a layer that a method plans, or that csa2 chooses. */
+size_t exp_study_runs_of(const struct exp_study_runs *r, size_t layer, size_t method);
+
+/* Replays cases, cold, under a progress of their own. Returns as exp_replay_all. */
+int exp_study_replay(struct exp_experiment *e, unsigned n_threads, struct exp_why *why);
+
+/*
+ * Replays all runs through a machine's caches alone: counts, sim_cycles. Returns 0, or -errno with one line in why.
+ * setup must be of that machine and plain.
+ */
+int exp_study_runs_replay(struct exp_study_runs *r, const struct exp_setup *setup, unsigned n_threads,
+                          struct exp_why *why);
+
+/* ---- timing.c: the runs of a sample, timed on this computer ---- */
+
+/* Says what the times of all layers depend on, and where they are kept. */
+struct exp_study_keeping {
+    const char *results, *commit; /* RESULTS, COMMIT */
+    const struct sim_machine *machine;
+    struct exp_rounds rounds;   /* of a layer */
+    uint64_t ruler_ns;          /* how long, for all layers, a ruler has timings taken again; 0: there is none */
+    exp_ruler_maker *new_ruler; /* NULL: exp_ruler_new */
+};
+
+extern const struct rec_table exp_study_kept_table;
+
+/* Says how timing went. */
+struct exp_study_timed {
+    size_t n_kept;                 /* layers whose times were there from an earlier run */
+    struct exp_ruler_report ruled; /* how many timings were taken again, of the other layers */
+};
+
+/*
+ * Times all runs that this computer can execute, with cold caches: the runs of a layer take turns, round by round, each
+ * on tensors of its own; a time is the fastest of its rounds, by the thread's own clock, and a second one the median.
+ * Layers share the rounds' time limit evenly. Each layer's times are kept as a part (bench/results.h), unless they were
+ * disturbed: an interruption costs no more than the layer that was being timed. Pins the calling thread. Returns 0, or
+ * -EINTR, -errno of keeping, or -EAGAIN if too much was disturbed (bench/ruler.h), with one line in why.
+ */
+int exp_study_time_runs(struct exp_study_runs *r, const struct exp_setup *setup,
+                        const struct exp_study_keeping *keeping, struct exp_study_timed *timed, struct exp_why *why);
+
+/* ---- tilings.c: CSA's equations and tilings, held against the replay and the clock ---- */
+
+/* CSA's plans of both schedules on a machine, replayed; without layers: they were not. */
+struct exp_study_terms {
+    const char *name;
+    struct csa_caches caches;
+    struct exp_study_runs runs; /* EXP_STUDY_SCHEDULES */
+};
+
+/* An equation over the layers. */
+struct exp_study_agreement {
+    size_t n;                    /* layers */
+    double predicted, simulated; /* sums */
+    struct exp_spread spread;    /* predicted / simulated, where the latter is not 0 */
+    double rank;                 /* correlation over the layers */
+    size_t n_neither, n_one;     /* layers where both are 0; where one is */
+};
+
+enum exp_study_equation {
+#define EQUATION(upper, ...) EXP_STUDY_##upper,
+#include "experiments/study/equations.def"
+#undef EQUATION
+    EXP_STUDY_N_EQUATIONS
+};
+
+extern const struct exp_study_names exp_study_equations[EXP_STUDY_N_EQUATIONS];
+
+/* Compares an equation with the replay over all layers, in one schedule. */
+struct exp_study_agreement exp_study_agreement_of(const struct exp_study_terms *t, enum exp_study_equation equation,
+                                                  enum csa_schedule schedule, enum exp_study_without without);
+
+/* Gives a source's cold points what the replay of the same machine says of them. */
+void exp_study_terms_tell(const struct exp_study_terms *t, struct exp_study_source *s);
+
+/* Says what runs are compared by. */
+enum exp_study_measure { EXP_STUDY_BY_CLOCK, EXP_STUDY_BY_REPLAY };
+
+/* The runs of a sample on a machine. */
+struct exp_study_tilings {
+    const char *name; /* of the machine, or "here" */
+    enum exp_study_measure measure;
+    struct sim_machine machine;
+    struct csa2_machine model;
+    struct exp_setup setup; /* its kernels, whose micro-kernel all methods plan for, and its caches alone */
+    struct exp_study_runs runs;
+};
+
+/* Fits csa2's costs to the timed runs of the training layers, all tilings and micro-kernels; predicts all runs. */
+void exp_study_tilings_fit(struct exp_study_tilings *t);
+
+/*
+ * Makes a source of the timed schedules of CSA's plans, as if they had been recorded, with what their replay says
+ * beside them: those of the micro-kernel that all methods plan for (NULL), or of another one, of which there may be
+ * none.
+ */
+void exp_study_tilings_source(const struct exp_study_tilings *t, const struct conv_ukr *other,
+                              struct exp_study_source *s);
+
+/* Sums up, over the layers of a part, the speed of a method's tilings, of that of the best ones found. */
+struct exp_study_speed {
+    size_t n;
+    double percent, p10_percent; /* geometric mean; what nine layers of ten exceed */
+};
+
+/* Beside the methods: the tilings that are best by their median rounds, which is what the clock allows. */
+enum { EXP_STUDY_BY_MEDIAN = EXP_STUDY_N_METHODS };
+
+struct exp_study_speed exp_study_speed_of(const struct exp_study_tilings *t, size_t method, enum exp_study_part part);
+
+/* Returns the rank correlation over the tilings of one layer with a cost of runs (by offset): median of the layers. */
+double exp_study_rank(const struct exp_study_tilings *t, size_t predicted, enum exp_study_part part);
+
+/* Returns csa2's predicted / measured over all timed runs. */
+struct exp_spread exp_study_tilings_spread(const struct exp_study_tilings *t, enum exp_study_part part);
+
+/* ---- work.c: recorded times are read, plans replayed, a sample timed, and the models fitted ---- */
+
+/* A machine whose caches differ from those of a file. */
+struct exp_study_variant {
+    const char *name, *title;
+    size_t level;           /* 0: L1, 1: L2, 2: L3; SIM_MAX_LEVELS: all */
+    double sets, ways;      /* so many times as many; 0: as they are */
+    uint32_t least_ways;    /* sets are put together until there are: with hundreds, sets are rarely full first */
+    const char *policy;     /* NULL: as it is */
+    bool adds_prefetchers;  /* a stride one in L1, a stream one in L2 */
+    bool keeps_prefetchers; /* those of the file: there is none of it where the file has none */
+    bool passes_stores;     /* that miss: only what is loaded brings lines */
+};
+
+enum {
+#define VARIANT(...) +1
+    EXP_STUDY_N_VARIANTS = 0
+#include "experiments/study/variants.def"
+    ,
+    EXP_STUDY_N_LEFT_OUT = 0
+#include "experiments/study/left_out.def"
+#undef VARIANT
+};
+
+extern const struct exp_study_variant exp_study_variants[EXP_STUDY_N_VARIANTS]; /* CSA plans for each */
+extern const struct exp_study_variant exp_study_left_out[EXP_STUDY_N_LEFT_OUT]; /* the same plans are replayed */
+
+/* Sums over the layers of a sample on a variant, in cycles of Eq. 6 with simulated counts. */
+struct exp_study_sensitivity {
+    size_t n, n_chosen_is, n_right; /* CSA chose IS; its choice has the fewer cycles */
+    double is, ws, chosen, best, regret_percent;
+};
+
+enum {
+#define RATE(...) +1
+    EXP_STUDY_N_RATES = 0
+#include "experiments/study/rates.def"
+#undef RATE
+};
+
+struct exp_study_rate {
+    const char *what;
+    struct sim_issue issue; /* the three keys that decide the speed; the rest is the machine's */
+    const char *ukr, *core;
+};
+
+extern const struct exp_study_rate exp_study_rates[EXP_STUDY_N_RATES];
+
+/* Returns its multiply-adds per cycle. */
+double exp_study_macs(const struct exp_study_rate *r);
+
+/* Cycles of both algorithms. */
+struct exp_study_both {
+    double base, sconv;
+    double base_packing, sconv_packing; /* of those: im2col and packing */
+    double base_packing_percent, sconv_packing_percent, speedup;
+};
+
+/* Predicts the cycles of all layers of a source, cold, at such a speed, SConv as csa2 schedules it. */
+struct exp_study_both exp_study_rate_of(const struct exp_study_source *s, double macs_per_cycle);
+
+/* Says what misses cost. */
+enum exp_study_misses { EXP_STUDY_HIT, EXP_STUDY_WAIT, EXP_STUDY_N_MISSES };
+
+/*
+ * Cycles of a sample at one speed, SConv as CSA schedules it. A micro-kernel takes its multiply-add instructions, and
+ * waits for no load port; im2col and packing take their loads or stores, whichever is slower to issue. Misses cost
+ * nothing (all hit), or their latency (all wait).
+ */
+struct exp_study_micro {
+    size_t n; /* layers */
+    struct exp_study_both cycles[EXP_STUDY_N_MISSES];
+};
+
+enum { EXP_STUDY_MAX_SOURCES = 16, EXP_STUDY_MAX_TILINGS = 3, EXP_STUDY_N_PLANNED = 4 };
+
+/* The machine whose caches are varied. */
+extern const char exp_study_varied[];
+
+/* Holds what the user asked for. */
+struct exp_study_options {
+    const char *model, *layers, *results, *commit;
+    unsigned sample, timing, limit, ruler, jobs;
+};
+
+/* Starts as { 0 } but for the first two. Must stay where it is. */
+struct exp_study_work {
+    const struct exp_study_options *options;
+    const struct exp_models *models;
+    struct exp_study_source source[EXP_STUDY_MAX_SOURCES];
+    size_t n_sources;
+    struct exp_study_tilings tilings[EXP_STUDY_MAX_TILINGS];
+    size_t n_tilings;
+    struct exp_study_terms terms[EXP_STUDY_N_PLANNED];
+    size_t n_terms;
+    struct exp_study_terms left_out[EXP_STUDY_N_PLANNED][EXP_STUDY_N_LEFT_OUT]; /* of a sample, through each */
+    struct exp_study_micro micro[EXP_STUDY_N_RATES];
+    struct exp_study_sensitivity sensitivity[EXP_STUDY_N_VARIANTS];
+};
+
+/* Does it all. Returns 0, or -errno with one line in why. */
+int exp_study_work(struct exp_study_work *w, struct exp_why *why);
+void exp_study_work_release(struct exp_study_work *w);
+
+/* ---- tables.c, page.c ---- */
+
+/* A row of costs.csv: what one of a term of csa2 costs. */
+struct exp_study_cost {
+    const char *machine;
+    struct csa2_term_record term;
+    double cycles, fitted;
+};
+
+extern const struct rec_table exp_study_choices_table, exp_study_predictions_table, exp_study_costs_table,
+    exp_study_terms_table, exp_study_ablation_table, exp_study_tilings_table, exp_study_methods_table,
+    exp_study_sensitivity_table, exp_study_hybrid_table, exp_study_rates_table, exp_study_micro_table;
+
+/* Writes all tables. Returns 0, or -errno with one line in why. */
+int exp_study_tables_write(const struct exp_study_work *w, const struct exp_outdir *dir, const char *what,
+                           struct exp_why *why);
+
+/* Prints the answer: whether the cost model deserves the credit, question by question, with numbers. */
+void exp_study_answer_print(const struct exp_study_work *w, FILE *out);
+
+/* Prints what was to be reached, and whether it is. */
+void exp_study_targets_print(const struct exp_study_work *w, FILE *out);
+
+/* Prints the page in Markdown; what is one line of provenance. */
+void exp_study_page_print(const struct exp_study_work *w, const char *what, FILE *out);
+
+/*
+ * Returns what Eq. 6 makes of the counts through such caches, of those through the caches as they are; NaN where there
+ * are none. t[EXP_STUDY_N_LEFT_OUT] are of one machine.
+ */
+double exp_study_left_out_cycles(const struct exp_study_terms *t, size_t left_out, enum csa_schedule schedule);
+
+#endif

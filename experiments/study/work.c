@@ -1,0 +1,482 @@
+/* The work of the study: recorded times are read, plans replayed, a sample timed, and the models fitted. */
+#include "experiments/study/study.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "experiments/bench/machine.h"
+#include "experiments/bench/options_shared.h"
+#include "kernels/ukr/dispatch.h"
+#include "sim/analysis/estimate.h"
+
+/* Shapes of more multiply-adds are left out of a sample: many tilings of each are tried. */
+static const double most_macs = 250e6;
+static const uint64_t enough_bytes = 64 << 20;
+
+/* The paper's two machines: tilings are replayed there. */
+static const char *const replayed[] = { "clx4208", "power10" };
+
+/* CSA's plans of all layers are replayed on these machines: the paper's, and the recorded computers. */
+static const char *const planned[EXP_STUDY_N_PLANNED] = { "clx4208", "power10", "zen3", "spr" };
+
+const char exp_study_varied[] = "clx4208";
+
+enum { N_REPLAYED = sizeof replayed / sizeof replayed[0] };
+
+static int read_sources(struct exp_study_work *w, struct exp_why *why)
+{
+    int err = 0;
+
+    for (size_t i = 0; exp_study_recorded(i) && !err; i++)
+        err = exp_study_source_read(&w->source[w->n_sources++], exp_study_recorded(i), w->models, why);
+    return err;
+}
+
+/* A sample leaves large shapes out; who asks for all shapes gets them, too. */
+static struct exp_study_sampling sampling_of(const struct exp_study_work *w, enum exp_study_scope scope)
+{
+    return (struct exp_study_sampling){ w->options->sample, w->options->sample ? most_macs : (double)INFINITY, scope };
+}
+
+/* Begins a part, which is said above its progress: finds the machine that it is about. */
+static int begin(const struct exp_study_work *w, const char *what, const char *name, const char *which,
+                 struct sim_machine *m, struct exp_why *why)
+{
+    fprintf(stderr, "%s: %s\n", name, what);
+    return exp_machine_find(m, which, w->options->results, why);
+}
+
+/* Returns a machine's caches alone, as they are replayed through. */
+static struct sim_machine caches_of(const struct sim_machine *m)
+{
+    struct sim_machine alone = sim_machine_caches_alone(m);
+
+    alone.has_stack = false;
+    return alone;
+}
+
+/* ---- variants of the caches ---- */
+
+enum { ALL = SIM_MAX_LEVELS }; /* levels */
+
+#define VARIANT(name, title, level, ...) { name, title, level, __VA_ARGS__ },
+const struct exp_study_variant exp_study_variants[EXP_STUDY_N_VARIANTS] = {
+#include "experiments/study/variants.def"
+};
+
+const struct exp_study_variant exp_study_left_out[EXP_STUDY_N_LEFT_OUT] = {
+#include "experiments/study/left_out.def"
+};
+#undef VARIANT
+
+static void scale(struct sim_level *l, double ways, double sets)
+{
+    l->n_ways = (uint32_t)((double)l->n_ways * ways);
+    l->n_sets = (uint64_t)((double)l->n_sets * sets);
+}
+
+/* Changes a level; own: as the file has it. L1 gets what follows one instruction, L2 what follows lines. */
+static void change(const struct exp_study_variant *v, struct sim_level *l, const struct sim_level *own)
+{
+    scale(l, v->ways > 0 ? v->ways : 1, v->sets > 0 ? v->sets : 1);
+    while (l->n_ways < v->least_ways && l->n_sets % 2 == 0)
+        scale(l, 2, 0.5);
+    if (v->policy)
+        exp_say(l->policy, sizeof l->policy, "%s", v->policy);
+    if (v->adds_prefetchers && !strcmp(l->name, "L1"))
+        l->prefetch[0] = (struct sim_prefetch){ .kind = SIM_PREFETCH_STRIDE, .degree = 1 };
+    if (v->adds_prefetchers && !strcmp(l->name, "L2"))
+        l->prefetch[0] = (struct sim_prefetch){ .kind = SIM_PREFETCH_STREAM, .degree = 2, .distance = 20 };
+    if (v->keeps_prefetchers)
+        memcpy(l->prefetch, own->prefetch, sizeof l->prefetch);
+    l->no_write_allocate |= v->passes_stores;
+}
+
+/* Makes *m the variant of a machine's caches alone. Returns -EINVAL if it cannot be simulated. */
+static int make_variant(const struct exp_study_variant *v, const struct sim_machine *own, struct sim_machine *m,
+                        struct exp_why *why)
+{
+    char reason[256];
+
+    *m = caches_of(own);
+    for (size_t i = 0; i < m->n_levels; i++) {
+        if (v->level == ALL || v->level == i)
+            change(v, &m->level[i], &own->level[i]);
+    }
+    if (sim_machine_validate(m, reason, sizeof reason))
+        return exp_fail(why, -EINVAL, "%s with %s: %s", m->name, v->title, reason);
+    return 0;
+}
+
+static bool has_prefetchers(const struct sim_machine *m)
+{
+    for (size_t i = 0; i < m->n_levels; i++) {
+        if (m->level[i].prefetch[0].kind != SIM_PREFETCH_NONE)
+            return true;
+    }
+    return false;
+}
+
+/* ---- CSA's schedules, replayed ---- */
+
+/* Makes the runs of both schedules as CSA plans them for a machine, and replays them through caches. */
+static int replay_schedules(const struct exp_study_work *w, const struct exp_study_sampling *sampling,
+                            const struct sim_machine *planned_for, const struct sim_machine *caches,
+                            struct exp_study_runs *r, struct exp_why *why)
+{
+    struct exp_setup setup = { .machine = *caches };
+    int err = exp_setup_init(&setup, "", "", why);
+
+    if (!err) {
+        exp_study_runs_make(r, w->models, sampling, planned_for, setup.ukr);
+        err = exp_study_runs_replay(r, &setup, w->options->jobs, why);
+    }
+    exp_setup_release(&setup);
+    return err;
+}
+
+static int compare_terms(struct exp_study_work *w, struct exp_why *why)
+{
+    const struct exp_study_sampling all = { 0, (double)INFINITY, EXP_STUDY_SCHEDULES };
+    int err = 0;
+
+    for (size_t i = 0; i < EXP_STUDY_N_PLANNED && !err; i++) {
+        struct exp_study_terms *t = &w->terms[w->n_terms++];
+        struct sim_machine own, caches;
+
+        err = begin(w, "CSA's plans of all layers", planned[i], planned[i], &own, why);
+        if (err)
+            break;
+        *t = (struct exp_study_terms){ .name = planned[i], .caches = csa_caches_of(&own, csa_default_share) };
+        caches = caches_of(&own);
+        err = replay_schedules(w, &all, &own, &caches, &t->runs, why);
+        for (size_t k = 0; k < w->n_sources && !err; k++) {
+            if (!strcmp(t->name, w->source[k].name))
+                exp_study_terms_tell(t, &w->source[k]);
+        }
+    }
+    return err;
+}
+
+/* Replays plans for a machine's caches through other ones. */
+static int leave_out(struct exp_study_work *w, struct exp_why *why)
+{
+    const struct exp_study_sampling sampling = sampling_of(w, EXP_STUDY_SCHEDULES);
+    struct sim_machine own, caches;
+    int err = 0;
+
+    for (size_t i = 0; i < EXP_STUDY_N_PLANNED * EXP_STUDY_N_LEFT_OUT && !err; i++) {
+        const char *which = planned[i / EXP_STUDY_N_LEFT_OUT];
+        const struct exp_study_variant *v = &exp_study_left_out[i % EXP_STUDY_N_LEFT_OUT];
+        struct exp_study_terms *t = &w->left_out[i / EXP_STUDY_N_LEFT_OUT][i % EXP_STUDY_N_LEFT_OUT];
+
+        if (i % EXP_STUDY_N_LEFT_OUT == 0)
+            err = begin(w, "what CSA leaves out, one by one", which, which, &own, why);
+        if (err || (v->keeps_prefetchers && !has_prefetchers(&own)))
+            continue;
+        *t = (struct exp_study_terms){ .name = which, .caches = csa_caches_of(&own, csa_default_share) };
+        err = make_variant(v, &own, &caches, why);
+        err = err ? err : replay_schedules(w, &sampling, &own, &caches, &t->runs, why);
+    }
+    return err;
+}
+
+static struct exp_study_sensitivity sensitivity_of(const struct exp_study_runs *r)
+{
+    struct exp_study_sensitivity s = { .n = r->n_layers };
+
+    for (size_t l = 0; l < r->n_layers; l++) {
+        const struct exp_study_run *is = exp_study_runs_own(r, &r->layer[l], CSA_IS);
+        const struct exp_study_run *ws = exp_study_runs_own(r, &r->layer[l], CSA_WS);
+        const struct exp_study_run *chosen = ws->csa_cycles < is->csa_cycles ? ws : is;
+        double best = fmin(is->sim_cycles, ws->sim_cycles);
+
+        s.n_chosen_is += chosen == is;
+        s.n_right += chosen->sim_cycles <= best;
+        s.is += is->sim_cycles;
+        s.ws += ws->sim_cycles;
+        s.chosen += chosen->sim_cycles;
+        s.best += best;
+    }
+    s.regret_percent = 100 * (s.chosen / s.best - 1);
+    return s;
+}
+
+static int replay_variants(struct exp_study_work *w, struct exp_why *why)
+{
+    const struct exp_study_sampling sampling = sampling_of(w, EXP_STUDY_SCHEDULES);
+    struct sim_machine own, varied;
+    int err = begin(w, "both schedules on variants of the caches", exp_study_varied, exp_study_varied, &own, why);
+
+    for (size_t i = 0; i < EXP_STUDY_N_VARIANTS && !err; i++) {
+        struct exp_study_runs runs = { 0 };
+
+        err = make_variant(&exp_study_variants[i], &own, &varied, why);
+        err = err ? err : replay_schedules(w, &sampling, &varied, &varied, &runs, why);
+        w->sensitivity[i] = sensitivity_of(&runs);
+        exp_study_runs_release(&runs);
+    }
+    return err;
+}
+
+/* ---- faster micro-kernels ---- */
+
+const struct exp_study_rate exp_study_rates[EXP_STUDY_N_RATES] = {
+#define RATE(what_, rows, columns, per_cycle, ukr_, core_)                                                             \
+    { what_, { .mac_rows = rows, .mac_columns = columns, .mac_instructions_per_cycle = per_cycle }, ukr_, core_ },
+#include "experiments/study/rates.def"
+#undef RATE
+};
+
+double exp_study_macs(const struct exp_study_rate *r)
+{
+    return r->issue.mac_rows * r->issue.mac_columns * r->issue.mac_instructions_per_cycle;
+}
+
+static void finish(struct exp_study_both *c)
+{
+    c->base_packing_percent = 100 * c->base_packing / c->base;
+    c->sconv_packing_percent = 100 * c->sconv_packing / c->sconv;
+    c->speedup = c->base / c->sconv;
+}
+
+struct exp_study_both exp_study_rate_of(const struct exp_study_source *s, double macs_per_cycle)
+{
+    static const size_t sconv_packs[] = { CSA2_PIECES, CSA2_STRIDED, CSA2_PANEL_LINES };
+    static const size_t base_packs[] = { EXP_STUDY_BASE_LOWERED, EXP_STUDY_BASE_PACKED, EXP_STUDY_BASE_L3_LINES };
+    struct exp_study_both r = { 0 };
+    struct csa2_machine m = s->model;
+
+    m.slots_per_cycle = macs_per_cycle / exp_study_lanes(s);
+    for (size_t i = 0; i < s->times.n; i++) {
+        const struct exp_study_point *p = &s->times.point[i];
+        double base_packing = 0, sconv_packing = 0;
+        struct exp_study_sample base;
+        struct csa2_work sconv;
+
+        if (p->state != CSA2_COLD || !exp_study_has_schedules(p) || isnan(exp_study_base_time(p)->cycles))
+            continue;
+        base = exp_study_base_work(s, &m, p);
+        sconv = exp_study_csa2_work(&m, p, exp_study_csa2_choice(s, i));
+        r.base += exp_study_sum(&base, EXP_STUDY_N_BASE_TERMS, s->base_cost);
+        r.sconv += csa2_cycles(&sconv, &m);
+        for (size_t k = 0; k < 3; k++) {
+            base_packing += base.amount[base_packs[k]] * s->base_cost[base_packs[k]];
+            sconv_packing += sconv.amount[sconv_packs[k]] * m.cycles_of[sconv_packs[k]];
+        }
+        r.base_packing += base_packing;
+        r.sconv_packing += sconv_packing;
+    }
+    finish(&r);
+    return r;
+}
+
+static double issue_cycles(const struct sim_issue *i, const struct sim_cell *phase, bool is_ukr, uint64_t instructions)
+{
+    if (is_ukr)
+        return (double)instructions / i->mac_instructions_per_cycle;
+    return fmax((double)phase->loads / i->loads_per_cycle, (double)phase->stores / i->stores_per_cycle);
+}
+
+static void add_case(struct exp_study_micro *micro, const struct sim_machine *m, const struct exp_case *c)
+{
+    bool is_base = c->algo == exp_algo_base();
+
+    for (unsigned p = 0; p < CONV_N_PHASES; p++) {
+        struct sim_cell phase = sim_stats_phase(&c->simulated.stats, p);
+        bool packs = p == CONV_PHASE_IM2COL || p == CONV_PHASE_PACK;
+        struct sim_estimate memory;
+
+        sim_estimate(&memory, m, &phase);
+        for (unsigned i = 0; i < EXP_STUDY_N_MISSES; i++) {
+            struct exp_study_both *to = &micro->cycles[i];
+            double cycles = issue_cycles(&m->issue, &phase, p == CONV_PHASE_UKR, c->simulated.mac_instructions) +
+                            (i == EXP_STUDY_WAIT ? memory.sconv_eq6_cycles : 0);
+
+            *(is_base ? &to->base : &to->sconv) += cycles;
+            *(is_base ? &to->base_packing : &to->sconv_packing) += packs ? cycles : 0;
+        }
+    }
+}
+
+static void sum_up_rate(struct exp_study_micro *micro, const struct exp_experiment *e, const struct sim_issue *speed)
+{
+    struct sim_machine m = e->setup->machine;
+
+    *micro = (struct exp_study_micro){ .n = e->model->n_layers };
+    m.issue.mac_instructions_per_cycle = speed->mac_instructions_per_cycle;
+    for (size_t i = 0; i < e->n_cases; i++) {
+        if (e->cases[i].algo == exp_algo_base() || e->cases[i].is_chosen)
+            add_case(micro, &m, &e->cases[i]);
+    }
+    for (unsigned i = 0; i < EXP_STUDY_N_MISSES; i++)
+        finish(&micro->cycles[i]);
+}
+
+static bool is_replayed_alike(const struct exp_study_rate *a, const struct exp_study_rate *b)
+{
+    return a->issue.mac_rows == b->issue.mac_rows && a->issue.mac_columns == b->issue.mac_columns &&
+           !strcmp(a->ukr, b->ukr) && !strcmp(a->core, b->core);
+}
+
+/* Replays record *n, and sums up those that are replayed alike: *n is the next one then. */
+static int replay_rate(struct exp_study_work *w, size_t *n, const struct sim_machine *m, const struct exp_model *sample,
+                       struct exp_why *why)
+{
+    const struct exp_study_rate *first = &exp_study_rates[*n];
+    struct exp_setup setup = { .machine = caches_of(m) };
+    struct exp_experiment e = { 0 };
+    unsigned algos;
+    int err = exp_algo_select("base,sconv", &algos, why);
+
+    setup.machine.issue.mac_rows = first->issue.mac_rows;
+    setup.machine.issue.mac_columns = first->issue.mac_columns;
+    err = err ? err : exp_setup_init(&setup, first->ukr, first->core, why);
+    err = err ? err : exp_experiment_plan(&e, &setup, sample, algos, why);
+    err = err ? err : exp_study_replay(&e, w->options->jobs, why);
+    for (; !err && *n < EXP_STUDY_N_RATES && is_replayed_alike(first, &exp_study_rates[*n]); ++*n)
+        sum_up_rate(&w->micro[*n], &e, &exp_study_rates[*n].issue);
+    exp_experiment_release(&e);
+    exp_setup_release(&setup);
+    return err;
+}
+
+static int replay_micro_kernels(struct exp_study_work *w, struct exp_why *why)
+{
+    const struct exp_study_sampling sampling = sampling_of(w, EXP_STUDY_SCHEDULES);
+    struct exp_study_runs runs;
+    struct sim_machine machine;
+    char name[] = "sample";
+    struct exp_model sample = { .name = name, .path = name };
+    int err =
+        begin(w, "Base and SConv with micro-kernels of all speeds", exp_study_varied, exp_study_varied, &machine, why);
+
+    if (err)
+        return err;
+    exp_study_runs_make(&runs, w->models, &sampling, &machine, conv_ukr_at(0));
+    sample.layer = exp_new(runs.n_layers, sizeof *sample.layer);
+    for (size_t i = 0; i < runs.n_layers; i++)
+        sample.layer[sample.n_layers++] = *runs.layer[i].layer;
+    for (size_t n = 0; n < EXP_STUDY_N_RATES && !err;)
+        err = replay_rate(w, &n, &machine, &sample, why);
+    free(sample.layer);
+    exp_study_runs_release(&runs);
+    return err;
+}
+
+/* ---- tilings ---- */
+
+/*
+ * Takes sets off a last level that is larger than anything the sampled shapes use: a simulation of many short runs
+ * would spend its time on emptying it.
+ */
+static void shrink_last_level(struct sim_machine *m)
+{
+    struct sim_level *last = &m->level[m->n_levels - 1];
+
+    while (sim_level_bytes(last) > enough_bytes && last->n_sets % 2 == 0)
+        last->n_sets /= 2;
+}
+
+/* Makes the runs of a sample on a machine, planned for its caches, and replays them. */
+static int replay_tiling(struct exp_study_work *w, const char *name, const char *which, enum exp_study_measure measure,
+                         struct exp_why *why)
+{
+    const struct exp_study_sampling sampling =
+        sampling_of(w, measure == EXP_STUDY_BY_CLOCK ? EXP_STUDY_SEARCH_UKRS : EXP_STUDY_SEARCH);
+    struct exp_study_tilings *t = &w->tilings[w->n_tilings++];
+    int err = begin(w, "tilings of the sample", name, which, &t->machine, why);
+
+    t->name = name;
+    t->measure = measure;
+    t->setup.machine = caches_of(&t->machine);
+    err = err ? err : exp_setup_init(&t->setup, "", "", why);
+    if (err)
+        return err;
+    shrink_last_level(&t->setup.alone);
+    shrink_last_level(&t->setup.machine);
+    t->setup.classified = t->setup.machine;
+    t->model = csa2_machine_of(&t->machine);
+    exp_study_runs_make(&t->runs, w->models, &sampling, &t->machine, t->setup.ukr);
+    return exp_study_runs_replay(&t->runs, &t->setup, w->options->jobs, why);
+}
+
+static int replay_tilings(struct exp_study_work *w, struct exp_why *why)
+{
+    int err = 0;
+
+    for (size_t i = 0; i < N_REPLAYED && !err; i++)
+        err = replay_tiling(w, replayed[i], replayed[i], EXP_STUDY_BY_REPLAY, why);
+    return err;
+}
+
+/* Takes CSA's plans as sources of their own, one for each micro-kernel that was timed: the square one comes last. */
+static void take_sources(struct exp_study_work *w, const struct exp_study_tilings *t)
+{
+    const struct conv_ukr *own = t->setup.ukr;
+
+    exp_study_tilings_source(t, NULL, &w->source[w->n_sources++]);
+    for (size_t i = 0; i <= conv_ukr_count() && w->n_sources < EXP_STUDY_MAX_SOURCES; i++) {
+        const struct conv_ukr *ukr = i < conv_ukr_count() ? conv_ukr_at(i) : &t->runs.square;
+        bool is_own_tile = ukr->n_win == own->n_win && ukr->n_f == own->n_f;
+
+        if (!is_own_tile && exp_study_runs_planned(&t->runs, 0, ukr, CSA_IS))
+            exp_study_tilings_source(t, ukr, &w->source[w->n_sources++]);
+    }
+}
+
+/* Times tilings here, and fits csa2 to them. */
+static int time_tilings(struct exp_study_work *w, struct exp_why *why)
+{
+    struct exp_study_tilings *t = &w->tilings[w->n_tilings];
+    const struct exp_study_keeping keeping = {
+        .results = w->options->results,
+        .commit = w->options->commit,
+        .machine = &t->machine,
+        .rounds = exp_rounds_of(0, 3, 9, w->options->limit),
+        .ruler_ns = exp_ruler_limit_ns(w->options->ruler, w->options->limit),
+    };
+    struct exp_study_timed timed;
+    char ruled[160];
+    int err;
+
+    if (!w->options->timing)
+        return 0;
+    err = replay_tiling(w, "here", "host", EXP_STUDY_BY_CLOCK, why);
+    err = err ? err : exp_study_time_runs(&t->runs, &t->setup, &keeping, &timed, why);
+    if (err)
+        return err;
+    exp_ruler_say(&timed.ruled, ruled, sizeof ruled);
+    printf("%zu layers timed, %zu kept from earlier runs; %s\n", t->runs.n_layers - timed.n_kept, timed.n_kept, ruled);
+    exp_study_tilings_fit(t);
+    take_sources(w, t);
+    return 0;
+}
+
+int exp_study_work(struct exp_study_work *w, struct exp_why *why)
+{
+    int (*const steps[])(struct exp_study_work *,
+                         struct exp_why *) = { read_sources,         compare_terms,  leave_out,   replay_variants,
+                                               replay_micro_kernels, replay_tilings, time_tilings };
+    int err = 0;
+
+    for (size_t i = 0; i < sizeof steps / sizeof steps[0] && !err; i++)
+        err = steps[i](w, why);
+    return err;
+}
+
+void exp_study_work_release(struct exp_study_work *w)
+{
+    for (size_t i = 0; i < w->n_sources; i++)
+        exp_study_source_release(&w->source[i]);
+    for (size_t i = 0; i < w->n_terms; i++)
+        exp_study_runs_release(&w->terms[i].runs);
+    for (size_t i = 0; i < EXP_STUDY_N_PLANNED * EXP_STUDY_N_LEFT_OUT; i++)
+        exp_study_runs_release(&w->left_out[i / EXP_STUDY_N_LEFT_OUT][i % EXP_STUDY_N_LEFT_OUT].runs);
+    for (size_t i = 0; i < w->n_tilings; i++) {
+        exp_study_runs_release(&w->tilings[i].runs);
+        exp_setup_release(&w->tilings[i].setup);
+    }
+}

@@ -1,0 +1,438 @@
+/* The cases as tasks of the results store, and jobs: tasks that one pass over one stream of accesses answers. */
+#define _GNU_SOURCE /* tdestroy */
+#include <errno.h>
+#include <inttypes.h>
+#include <search.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "experiments/base/program.h"
+#include "experiments/bench/quantity.h"
+#include "experiments/bench/replay.h"
+#include "experiments/sweep/sweep.h"
+#include "sim/analysis/ways.h"
+
+/* ---- texts ---- */
+
+/* Writes a shape: the fields that a layer table has, in its order. */
+static void print_shape(const struct conv_problem *p, FILE *out)
+{
+#define FIELD(member, sconv_member, name, ...) fprintf(out, "%s=%zu ", name, p->member);
+#include "kernels/shape/problem_fields.def"
+}
+
+/* Returns everything but the machine that decides the counts of a case, from malloc. */
+static char *what_of(const struct exp_sweep_case *x)
+{
+    char plan[EXP_PLAN_TEXT_BYTES], *text = NULL;
+    const struct exp_stacks *stacks = &x->config->setup.stacks;
+    size_t bytes;
+    FILE *out = exp_memory_open(&text, &bytes);
+
+    exp_plan_text(&x->plan, plan);
+    fprintf(out, "cold caches; ");
+    print_shape(&x->layer->problem, out);
+    fprintf(out, "; %s", plan);
+    if (exp_sweep_has_cores(x->config))
+        fprintf(out, "; on %zu cores", x->config->n_cores);
+    for (size_t i = 0; i < stacks->n; i++) {
+        if (!strcmp(stacks->record[i].algo, x->algo->name))
+            exp_stack_print(&stacks->record[i], out);
+    }
+    fclose(out);
+    return text;
+}
+
+/* Names a case for people: "resnet18 conv0 sconv_is L1.size=16K". */
+static char *name_of(const struct exp_sweep *s, const struct exp_sweep_case *x)
+{
+    const size_t config = (size_t)(x - s->cases) / s->n_algos % s->grids.n_points;
+    char text[512] = "";
+
+    exp_say(text, sizeof text, "%s %s %s", x->model->name, x->layer->name, x->algo->name);
+    for (size_t k = 0; k < s->grids.n_keys; k++) {
+        const char *value = sim_grids_value(&s->grids, config, k);
+
+        if (value)
+            exp_say_more(text, sizeof text, " %s=%s", s->grids.key[k], value);
+    }
+    return exp_copy_text(text);
+}
+
+/* ---- tasks, each once ---- */
+
+static int compare(const void *a, const void *b)
+{
+    const struct exp_task *x = a, *y = b;
+    int order = strcmp(x->what, y->what);
+
+    return order ? order : strcmp(x->setting, y->setting);
+}
+
+/* Finds the task of a case, or adds it. The tree holds the sweep's own tasks. */
+static void list_case(struct exp_sweep *s, void **tree, size_t index)
+{
+    struct exp_sweep_case *x = &s->cases[index];
+    struct exp_task *task = &s->task[s->n_tasks];
+    struct exp_task *const *found;
+
+    *task = (struct exp_task){
+        .kind = "replay", .what = what_of(x), .setting = x->config->setting, .program = exp_store_program()
+    };
+    found = tsearch(task, tree, compare);
+    if (!found)
+        exp_program_out_of_memory();
+    x->task = (size_t)(*found - s->task);
+    s->case_of[x->task] = index;
+    if (*found != task) {
+        free((char *)task->what);
+        return;
+    }
+    task->name = name_of(s, x);
+    s->n_tasks++;
+}
+
+/* Leaves a task of the tree where it is. */
+static void keep(void *task)
+{
+    (void)task;
+}
+
+/* ---- grouping ---- */
+
+/*
+ * What one pass over the accesses of a plan can serve is a job: plain caches of one level that differ in their ways alone
+ * (sim/analysis/ways.h), and plain machines whose first levels are the same (sim_hierarchy_follow). One pass for all
+ * ways takes as long as about four simulations: fewer are simulated. Machines that share levels are all in memory at once.
+ */
+enum { LEAST_WAYS = 5, MOST_SHARING = 8 };
+
+/* Returns a case of a task, and its machine. */
+static const struct exp_sweep_case *case_at(const struct exp_sweep *s, size_t task)
+{
+    return &s->cases[s->case_of[task]];
+}
+
+static const struct sim_machine *machine_at(const struct exp_sweep *s, size_t task)
+{
+    return &case_at(s, task)->config->setup.machine;
+}
+
+static int order(uint64_t a, uint64_t b)
+{
+    return a < b ? -1 : a > b;
+}
+
+/* Orders tasks by their accesses; 0: they are the same. */
+static int by_accesses(const struct exp_sweep *s, size_t a, size_t b)
+{
+    const struct sim_issue *x = &machine_at(s, a)->issue, *y = &machine_at(s, b)->issue;
+    int found = strcmp(s->task[a].what, s->task[b].what);
+
+    if (!found)
+        found = order(x->mac_rows, y->mac_rows);
+    return found ? found : order(x->mac_columns, y->mac_columns);
+}
+
+static int by_level(const struct sim_level *x, const struct sim_level *y)
+{
+    const uint64_t pair[][2] = { { x->n_sets, y->n_sets }, { x->line_bytes, y->line_bytes }, { x->n_ways, y->n_ways } };
+    int found = 0;
+
+    for (size_t i = 0; i < sizeof pair / sizeof pair[0] && !found; i++)
+        found = order(pair[i][0], pair[i][1]);
+    return found;
+}
+
+/* Orders tasks so that those that one pass can serve are together. */
+static int by_place(const void *a, const void *b, void *sweep)
+{
+    const size_t p = *(const size_t *)a, q = *(const size_t *)b;
+    const struct sim_machine *x = machine_at(sweep, p), *y = machine_at(sweep, q);
+    int found = by_accesses(sweep, p, q);
+
+    if (!found)
+        found = order(!sim_machine_is_plain(x), !sim_machine_is_plain(y));
+    if (!found)
+        found = order(x->n_levels, y->n_levels);
+    for (size_t i = 0; i < x->n_levels && !found; i++)
+        found = by_level(&x->level[i], &y->level[i]);
+    return found ? found : order(p, q);
+}
+
+static bool counts_ways(const struct sim_machine *x, const struct sim_machine *y)
+{
+    return sim_ways_counts_for(x) && sim_ways_counts_for(y) && x->level[0].n_sets == y->level[0].n_sets &&
+           x->level[0].line_bytes == y->level[0].line_bytes;
+}
+
+/* Returns how many of the first n tasks one pass serves. */
+static size_t family(const struct exp_sweep *s, const size_t *task, size_t n)
+{
+    const struct sim_machine *m = machine_at(s, task[0]);
+    bool is_ways = n > 1 && counts_ways(m, machine_at(s, task[1]));
+    size_t k = 1;
+
+    if (exp_sweep_has_cores(case_at(s, task[0])->config))
+        return 1;
+    while (
+        k < n && (is_ways || k < MOST_SHARING) && !by_accesses(s, task[0], task[k]) &&
+        (is_ways ? counts_ways(m, machine_at(s, task[k])) : sim_machine_shared_levels(m, machine_at(s, task[k])) > 0))
+        k++;
+    return is_ways && k < LEAST_WAYS ? 1 : k;
+}
+
+/* Puts the tasks in the order of jobs, and makes these. */
+static void group_tasks(struct exp_sweep *s)
+{
+    struct exp_task *task = exp_copy_bytes(s->task, s->n_tasks, sizeof *task);
+    size_t *place = exp_new(s->n_tasks, sizeof *place), *number = exp_new(s->n_tasks, sizeof *number);
+
+    for (size_t i = 0; i < s->n_tasks; i++)
+        place[i] = i;
+    qsort_r(place, s->n_tasks, sizeof *place, by_place, s);
+    for (size_t i = 0; i < s->n_tasks; i += family(s, &place[i], s->n_tasks - i))
+        s->first[s->n_jobs++] = i;
+    s->first[s->n_jobs] = s->n_tasks;
+    for (size_t i = 0; i < s->n_tasks; i++) {
+        s->task[i] = task[place[i]];
+        number[place[i]] = i;
+    }
+    for (size_t i = 0; i < s->n_cases; i++) {
+        if (s->cases[i].why_not)
+            continue;
+        s->cases[i].task = number[s->cases[i].task];
+        s->case_of[s->cases[i].task] = i;
+    }
+    free(task);
+    free(place);
+    free(number);
+}
+
+void exp_sweep_list_tasks(struct exp_sweep *s)
+{
+    void *tree = NULL;
+
+    s->task = exp_new(s->n_cases + 1, sizeof *s->task);
+    s->first = exp_new(s->n_cases + 1, sizeof *s->first);
+    s->case_of = exp_new(s->n_cases + 1, sizeof *s->case_of);
+    for (size_t i = 0; i < s->n_cases; i++) {
+        if (!s->cases[i].why_not)
+            list_case(s, &tree, i);
+    }
+    tdestroy(tree, keep);
+    s->counts = exp_new(s->n_tasks + 1, sizeof *s->counts);
+    group_tasks(s);
+}
+
+/* ---- work ---- */
+
+#define LONGEST "longest_mac_instructions" /* of several cores, the one's that has most */
+
+static void say_prefix(unsigned phase, char *text, size_t bytes)
+{
+    exp_say(text, bytes, "%s/", conv_phase_name((enum conv_phase)phase));
+}
+
+static void put(struct exp_result *result, const struct sim_machine *m, const struct sim_stats *stats,
+                uint64_t mac_instructions)
+{
+    exp_result_put(result, EXP_MAC_INSTRUCTIONS, mac_instructions);
+    for (unsigned p = 0; p < CONV_N_PHASES; p++) {
+        struct sim_cell cell = sim_stats_phase(stats, p);
+        char prefix[64];
+
+        say_prefix(p, prefix, sizeof prefix);
+        exp_kept_counts_put(result, m, prefix, &cell);
+    }
+}
+
+static struct exp_replay_plan replay_of(const struct exp_sweep_case *x, const struct exp_pool *pool)
+{
+    return (struct exp_replay_plan){ .plan = &x->plan,
+                                     .issue = &x->config->setup.machine.issue,
+                                     .stack = exp_stacks_find(&x->config->setup.stacks, x->algo->name, &x->plan),
+                                     .pool = pool };
+}
+
+static int hand_out(const struct exp_sweep_case *x, const struct exp_pool *pool, struct sim_sink *sink,
+                    uint64_t *mac_instructions)
+{
+    const struct exp_replay_plan r = replay_of(x, pool);
+
+    return exp_replay_plan(&r, sink, mac_instructions);
+}
+
+/* Takes what all cores counted, summed up. */
+static void put_cores(struct exp_result *result, const struct sim_machine *m, const struct sim_cores *cores,
+                      size_t n_cores, const uint64_t *mac_instructions)
+{
+    struct sim_stats sum = *sim_cores_stats(cores, 0);
+    uint64_t all = mac_instructions[0], longest = all;
+
+    for (unsigned i = 1; i < n_cores; i++) {
+        const struct sim_stats *s = sim_cores_stats(cores, i);
+
+        for (size_t k = 0; k < SIM_USUAL_TAGS * SIM_MAX_PHASES; k++)
+            sim_cell_add(&sum.cell[k / SIM_MAX_PHASES][k % SIM_MAX_PHASES],
+                         &s->cell[k / SIM_MAX_PHASES][k % SIM_MAX_PHASES]);
+        all += mac_instructions[i];
+        longest = mac_instructions[i] > longest ? mac_instructions[i] : longest;
+    }
+    put(result, m, &sum, all);
+    exp_result_put(result, LONGEST, longest);
+}
+
+/* Replays a case on several cores at once. */
+static int replay_on_cores(const struct exp_sweep_case *x, const struct exp_pool *pool, struct exp_result *result)
+{
+    const struct sim_machine *m = &x->config->setup.machine;
+    const struct exp_replay_plan r = replay_of(x, pool);
+    const size_t n = x->config->n_cores;
+    uint64_t *mac_instructions = exp_new(n, sizeof *mac_instructions);
+    struct sim_cores *cores = NULL;
+    int err = sim_cores_new(&cores, m, (unsigned)n);
+
+    if (!err)
+        err = exp_replay_cores(&r, cores, (unsigned)n, mac_instructions);
+    if (!err)
+        err = sim_cores_error(cores);
+    if (!err)
+        put_cores(result, m, cores, n, mac_instructions);
+    sim_cores_free(cores);
+    free(mac_instructions);
+    return err;
+}
+
+/* Replays n tasks whose machines differ in their ways. */
+static int replay_ways(const struct exp_sweep *s, size_t first, size_t n, const struct exp_pool *pool,
+                       struct exp_result *result)
+{
+    const struct sim_level *l = &machine_at(s, first)->level[0];
+    struct sim_ways *w = NULL;
+    uint64_t mac_instructions;
+    uint32_t most_ways = 0;
+    int err;
+
+    for (size_t i = 0; i < n; i++) {
+        uint32_t n_ways = machine_at(s, first + i)->level[0].n_ways;
+
+        most_ways = n_ways > most_ways ? n_ways : most_ways;
+    }
+    err = sim_ways_new(&w, l->n_sets, l->line_bytes, most_ways);
+    if (!err)
+        err = hand_out(case_at(s, first), pool, sim_ways_sink(w), &mac_instructions);
+    for (size_t i = 0; i < n && !err; i++) {
+        const struct sim_machine *m = machine_at(s, first + i);
+        struct sim_stats stats;
+
+        sim_ways_stats(w, m->level[0].n_ways, &stats);
+        put(&result[i], m, &stats, mac_instructions);
+    }
+    sim_ways_free(w);
+    return err;
+}
+
+/*
+ * Replays n tasks whose machines share their first levels: what leaves these goes on to each. A machine that cannot
+ * follow the first is fed by itself.
+ */
+static int replay_followers(const struct exp_sweep *s, size_t first, size_t n, const struct exp_pool *pool,
+                            struct exp_result *result)
+{
+    struct sim_hierarchy **h = exp_new(n, sizeof(struct sim_hierarchy *));
+    uint64_t mac_instructions;
+    int err = 0;
+
+    for (size_t i = 0; i < n && !err; i++) {
+        const struct sim_machine *m = machine_at(s, first + i);
+
+        err = sim_hierarchy_new(&h[i], m);
+        if (err || !i || !sim_hierarchy_follow(h[i], h[0], sim_machine_shared_levels(machine_at(s, first), m)))
+            continue;
+        sim_hierarchy_free(h[i]);
+        h[i] = NULL;
+    }
+    if (!err)
+        err = hand_out(case_at(s, first), pool, sim_hierarchy_sink(h[0]), &mac_instructions);
+    for (size_t i = 0; i < n && !err; i++) {
+        if (!h[i]) {
+            err = replay_followers(s, first + i, 1, pool, &result[i]);
+            continue;
+        }
+        err = sim_hierarchy_error(h[i]);
+        if (!err)
+            put(&result[i], machine_at(s, first + i), sim_hierarchy_stats(h[i]), mac_instructions);
+    }
+    for (size_t i = n; i > 0; i--) /* the leader last */
+        sim_hierarchy_free(h[i - 1]);
+    free(h);
+    return err;
+}
+
+static int replay(void *ctx, size_t job, const struct exp_pool *pool, struct exp_result *result, struct exp_why *why)
+{
+    const struct exp_sweep *s = ctx;
+    const size_t first = s->first[job], n = s->first[job + 1] - first;
+    const struct exp_sweep_case *x = case_at(s, first);
+    int err = exp_sweep_has_cores(x->config)                       ? replay_on_cores(x, pool, result)
+              : n > 1 && sim_ways_counts_for(machine_at(s, first)) ? replay_ways(s, first, n, pool, result)
+                                                                   : replay_followers(s, first, n, pool, result);
+
+    return err == -EINVAL ? exp_fail(why, err, "the simulator refuses this machine") : err;
+}
+
+static void take(void *ctx, size_t task, const struct exp_result *r)
+{
+    const struct exp_sweep *s = ctx;
+    const struct sim_machine *m = machine_at(s, task);
+    struct exp_sweep_counts *c = &s->counts[task];
+    size_t at = 1; /* behind the instructions */
+
+    exp_result_get(r, EXP_MAC_INSTRUCTIONS, &c->mac_instructions);
+    if (exp_result_get(r, LONGEST, &c->longest_mac_instructions))
+        c->longest_mac_instructions = c->mac_instructions;
+    for (unsigned p = 0; p < CONV_N_PHASES; p++) {
+        char prefix[64];
+
+        say_prefix(p, prefix, sizeof prefix);
+        exp_kept_counts_get(r, m, prefix, &c->phase[p], &at);
+    }
+}
+
+/*
+ * Estimates a job: a pass for all ways takes as long as about four machines, and what follows first levels a fifth of one.
+ * Cores with a level in common take about three times as long as one whose machine is plain.
+ */
+static double seconds(void *ctx, size_t job)
+{
+    const struct exp_sweep *s = ctx;
+    const struct exp_sweep_case *x = case_at(s, s->first[job]);
+    const bool is_slowed = exp_sweep_has_cores(x->config) && sim_machine_is_plain(&x->config->setup.machine);
+    double n = (double)(s->first[job + 1] - s->first[job]);
+    double machines = n > 1 && sim_ways_counts_for(&x->config->setup.machine) ? 4 : is_slowed ? 3 : 1 + (n - 1) / 5;
+
+    return machines * exp_replay_mac_seconds(&x->config->setup) * conv_macs(&x->layer->problem);
+}
+
+double exp_sweep_seconds(const struct exp_sweep *s)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < s->n_jobs; i++)
+        sum += seconds((void *)s, i);
+    return sum;
+}
+
+struct exp_tasks exp_sweep_tasks(struct exp_sweep *s)
+{
+    return (struct exp_tasks){ .task = s->task,
+                               .first = s->first,
+                               .n_jobs = s->n_jobs,
+                               .work = EXP_WORK_REPLAY,
+                               .doing = "simulating",
+                               .run = replay,
+                               .take = take,
+                               .seconds = seconds,
+                               .ctx = s };
+}

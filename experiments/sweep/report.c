@@ -1,0 +1,453 @@
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "experiments/base/cells.h"
+#include "experiments/sweep/sweep.h"
+
+/* ---- files ---- */
+
+#define ROW struct exp_sweep_row
+
+/* clang-format off */
+#define COLUMN_CONFIG { "config", "", "number of the configuration, from 1", "" }
+#define FIELD_KEYS { { "(a key of VARY)", "", "one column for each key, called like it: its value; empty: as in the machine's file", "" }, REC_AT(ROW, key) }
+#define FIELDS_OF_LAYER                                                                                                \
+    { EXP_COLUMN_MODEL, REC_AT(ROW, model) },                                                                          \
+    { EXP_COLUMN_LAYER_INDEX, REC_AT(ROW, layer_index) },                                                              \
+    { EXP_COLUMN_LAYER, REC_AT(ROW, layer) },                                                                          \
+    { EXP_COLUMN_ALGO, REC_AT(ROW, algo) },                                                                            \
+    { COLUMN_CONFIG, REC_AT(ROW, config) },                                                                            \
+    FIELD_KEYS
+#define FIELDS_OF_VALUES                                                                                               \
+    { EXP_COLUMN_MACS, REC_AT(ROW, value[EXP_SWEEP_MACS]) },                                                           \
+    { { "loads", "", "load instructions", "replay" }, REC_OR(ROW, value[EXP_SWEEP_LOADS], why_not) },                  \
+    { { "l1_load_misses", "", "loads that the first level did not serve", "replay" }, REC_OR(ROW, value[EXP_SWEEP_MISSES], why_not) }, \
+    { { "l2_load_misses", "", "... nor the second", "replay" }, REC_OR(ROW, value[EXP_SWEEP_MISSES + 1], why_not) },   \
+    { { "l3_load_misses", "", "... nor the last", "replay" }, REC_OR(ROW, value[EXP_SWEEP_MISSES + 2], why_not) },     \
+    { { "memory_read_lines", "lines", "fetched from memory", "replay" }, REC_OR(ROW, value[EXP_SWEEP_LINES_READ], why_not) }, \
+    { { "memory_written_lines", "lines", "written back to memory", "replay" }, REC_OR(ROW, value[EXP_SWEEP_LINES_WRITTEN], why_not) }, \
+    { { "issue_cycles", "cycles", "estimate: instructions issued without waiting", "replay" }, REC_OR(ROW, value[EXP_SWEEP_ISSUE_CYCLES], why_no_estimate) }, \
+    { { "memory_cycles", "cycles", "estimate: Eq. 6 with simulated loads", "replay" }, REC_OR(ROW, value[EXP_SWEEP_MEMORY_CYCLES], why_no_estimate) }, \
+    { { "cost", "", "issue_cycles + memory_cycles; without an estimate, memory_read_lines + memory_written_lines", "replay" }, REC_OR(ROW, value[EXP_SWEEP_COST], why_not) }
+
+static const struct rec_field case_fields[] = {
+    FIELDS_OF_LAYER,
+    { { "chosen", "", "1 for SConv in the schedule that CSA chose for this layer and configuration", "predicted" }, REC_AT(ROW, is_chosen) },
+    { { "csa", "", "1 if the tiles are CSA's own for this layer and configuration", "predicted" }, REC_AT(ROW, is_own) },
+    { { "plan", "", "what was replayed: micro-kernel, schedule, tiles", "" }, REC_AT(ROW, plan) },
+    FIELDS_OF_VALUES,
+};
+
+static const struct rec_field sum_fields[] = {
+    { EXP_COLUMN_MODEL, REC_AT(ROW, model) },
+    { EXP_COLUMN_ALGO, REC_AT(ROW, algo) },
+    { COLUMN_CONFIG, REC_AT(ROW, config) },
+    FIELD_KEYS,
+    { { "cache_bytes", "bytes", "all levels together, of all cores", "" }, REC_AT(ROW, cache_bytes) },
+    FIELDS_OF_VALUES,
+    { { "cost_percent", "%", "of the cost of the best configuration, for this model and algorithm", "replay" }, REC_OR(ROW, percent, why_not) },
+    { { "best", "", "1 for the configuration of least cost; of equal ones, of least cache_bytes", "replay" }, REC_AT(ROW, is_best) },
+    { { "pareto", "", "1 if no configuration of as little cache_bytes costs less, nor a smaller one as little", "replay" }, REC_AT(ROW, is_pareto) },
+    { { "csa", "", "1 if the tiles are CSA's own for this configuration in every layer", "predicted" }, REC_AT(ROW, is_own) },
+};
+
+static const struct rec_field best_fields[] = {
+    FIELDS_OF_LAYER,
+    { { "csa", "", "1 if its tiles are CSA's own", "predicted" }, REC_AT(ROW, is_own) },
+    { { "plan", "", "what was replayed", "" }, REC_AT(ROW, plan) },
+    { { "cost", "", "of this configuration, the least of all", "replay" }, REC_AT(ROW, value[EXP_SWEEP_COST]) },
+    { { "worst_cost", "", "of the worst configuration", "replay" }, REC_AT(ROW, worst_cost) },
+};
+/* clang-format on */
+
+const struct rec_table exp_sweep_cases_table = REC_TABLE("sweep.csv", case_fields, ROW);
+const struct rec_table exp_sweep_sums_table = REC_TABLE("configs.csv", sum_fields, ROW);
+const struct rec_table exp_sweep_best_table = REC_TABLE("best.csv", best_fields, ROW);
+
+/* A file that is being written, whose table has a column for each key. */
+struct file {
+    struct rec_table table;
+    struct exp_csv *csv;
+    ROW *row; /* with the keys' values behind it */
+};
+
+static int open_file(struct file *f, const struct exp_sweep_report *r, const struct rec_table *t,
+                     const struct exp_outdir *dir, const char *what, struct exp_why *why)
+{
+    const struct sim_grids *g = &r->sweep->grids;
+    char text[4096];
+
+    rec_table_with_texts(&f->table, t, offsetof(ROW, key), g->key, g->n_keys, "what VARY gives this key");
+    f->row = exp_new(1, f->table.row_bytes);
+    exp_say(text, sizeof text, "%s; VARY=%s", what, r->sweep->options->vary);
+    return exp_csv_create(&f->csv, dir, &f->table.file, text, why);
+}
+
+static void put_row(struct file *f, const struct exp_sweep_report *r, const ROW *row)
+{
+    const char **value = (const char **)(void *)(f->row + 1);
+
+    *f->row = *row;
+    for (size_t k = 0; k < r->sweep->grids.n_keys; k++)
+        value[k] = sim_grids_value(&r->sweep->grids, row->config - 1, k);
+    rec_put(f->csv, &f->table, f->row);
+}
+
+static int close_file(struct file *f, int err, struct exp_why *why)
+{
+    const int closed = exp_csv_close(f->csv, err ? NULL : why);
+
+    rec_table_release(&f->table);
+    free(f->row);
+    return err ? err : closed;
+}
+
+/* ---- values ---- */
+
+/* Writes the keys of a configuration: "L1.size=16K L2.ways=4". */
+static void say_config(const struct exp_sweep *s, size_t config, char *text, size_t bytes)
+{
+    text[0] = '\0';
+    for (size_t k = 0; k < s->grids.n_keys; k++) {
+        const char *value = sim_grids_value(&s->grids, config, k);
+
+        if (value)
+            exp_say_more(text, bytes, "%s%s=%s", *text ? " " : "", s->grids.key[k], value);
+    }
+}
+
+/* Returns the share of all cores' work that the longest core has, which the others wait for; 1 of one core. */
+static double longest_share(const struct exp_sweep_config *c, const struct exp_sweep_counts *counts)
+{
+    if (!exp_sweep_has_cores(c))
+        return 1;
+    return counts->mac_instructions ? (double)counts->longest_mac_instructions / (double)counts->mac_instructions
+                                    : 1 / (double)c->n_cores;
+}
+
+/* Returns the bytes of all levels, of all cores. */
+static double cache_bytes(const struct exp_sweep_config *c)
+{
+    const struct sim_machine *m = &c->setup.machine;
+    double own = 0;
+
+    for (size_t k = 0; k + 1 < m->n_levels; k++)
+        own += (double)sim_level_bytes(&m->level[k]);
+    return own * (exp_sweep_has_cores(c) ? (double)c->n_cores : 1) +
+           (double)sim_level_bytes(&m->level[m->n_levels - 1]);
+}
+
+/* Fills in what a case that was replayed comes to. */
+static void fill_values(const struct exp_sweep_report *r, const struct exp_sweep_case *x, double *value)
+{
+    const struct sim_machine *m = &x->config->setup.machine;
+    const struct exp_sweep_counts *c = &r->sweep->counts[x->task];
+    const struct exp_estimate e = exp_estimate_phases(m, c->phase, c->mac_instructions);
+    const double share = r->why_no_estimate ? (double)NAN : longest_share(x->config, c);
+    const struct sim_stats levels = { .n_levels = m->n_levels };
+    struct sim_cell sum = { 0 };
+
+    for (unsigned p = 0; p < CONV_N_PHASES; p++)
+        sim_cell_add(&sum, &c->phase[p]);
+    value[EXP_SWEEP_LOADS] = (double)sum.loads;
+    for (size_t i = 0; i < EXP_N_NAMED_LEVELS; i++)
+        value[EXP_SWEEP_MISSES + i] = (double)sum.level[exp_named_level(&levels, i)].load_misses;
+    value[EXP_SWEEP_LINES_READ] = (double)sum.memory_read_lines;
+    value[EXP_SWEEP_LINES_WRITTEN] = (double)sum.memory_written_lines;
+    value[EXP_SWEEP_ISSUE_CYCLES] = e.issue_cycles * share;
+    value[EXP_SWEEP_MEMORY_CYCLES] = e.memory_cycles * share;
+    value[EXP_SWEEP_COST] = r->why_no_estimate ? value[EXP_SWEEP_LINES_READ] + value[EXP_SWEEP_LINES_WRITTEN]
+                                               : value[EXP_SWEEP_ISSUE_CYCLES] + value[EXP_SWEEP_MEMORY_CYCLES];
+}
+
+static ROW row_of(const struct exp_sweep_report *r, const struct exp_sweep_case *x, size_t config)
+{
+    ROW row = {
+        .model = x->model->name,
+        .layer = x->layer->name,
+        .algo = x->algo->name,
+        .layer_index = x->layer->index,
+        .config = config + 1,
+        .is_chosen = x->is_chosen,
+        .is_own = x->is_own,
+        .value[EXP_SWEEP_MACS] = conv_macs(&x->layer->problem),
+        .why_not = x->why_not,
+        .why_no_estimate = x->why_not ? x->why_not : r->why_no_estimate,
+        .cache_bytes = cache_bytes(x->config),
+    };
+
+    exp_plan_text(&x->plan, row.plan);
+    if (!x->why_not)
+        fill_values(r, x, row.value);
+    return row;
+}
+
+/* ---- sums ---- */
+
+/* Returns the sum over the layers of a model, the first of which has that index among all. */
+static ROW sum_of(const struct exp_sweep_report *r, const struct exp_model *m, size_t first_layer, size_t config,
+                  size_t algo)
+{
+    ROW sum = row_of(r, exp_sweep_case_at(r->sweep, first_layer, config, algo), config);
+
+    memset(sum.value, 0, sizeof sum.value);
+    for (size_t l = 0; l < m->n_layers; l++) {
+        const ROW row = row_of(r, exp_sweep_case_at(r->sweep, first_layer + l, config, algo), config);
+
+        sum.is_own = sum.is_own && row.is_own;
+        if (row.why_not)
+            sum.why_not = sum.why_no_estimate = row.why_not;
+        for (size_t v = 0; v < EXP_SWEEP_N_VALUES && !sum.why_not; v++)
+            sum.value[v] += row.value[v];
+    }
+    return sum;
+}
+
+static bool is_better(const ROW *a, const ROW *b)
+{
+    return a->value[EXP_SWEEP_COST] < b->value[EXP_SWEEP_COST] ||
+           (!(a->value[EXP_SWEEP_COST] > b->value[EXP_SWEEP_COST]) && a->cache_bytes < b->cache_bytes);
+}
+
+static bool is_beaten_by(const ROW *a, const ROW *b)
+{
+    return b->value[EXP_SWEEP_COST] <= a->value[EXP_SWEEP_COST] && b->cache_bytes <= a->cache_bytes &&
+           (b->value[EXP_SWEEP_COST] < a->value[EXP_SWEEP_COST] || b->cache_bytes < a->cache_bytes);
+}
+
+/* Compares the configurations of a model and algorithm, sum[n]. */
+static void rank(ROW *sum, size_t n)
+{
+    size_t best = n;
+
+    for (size_t i = 0; i < n; i++) {
+        if (!sum[i].why_not && (best == n || is_better(&sum[i], &sum[best])))
+            best = i;
+        sum[i].is_pareto = !sum[i].why_not;
+        for (size_t j = 0; j < n && sum[i].is_pareto; j++)
+            sum[i].is_pareto = sum[j].why_not || !is_beaten_by(&sum[i], &sum[j]);
+    }
+    if (best == n)
+        return;
+    sum[best].is_best = true;
+    for (size_t i = 0; i < n; i++)
+        sum[i].percent = 100 * sum[i].value[EXP_SWEEP_COST] / sum[best].value[EXP_SWEEP_COST];
+}
+
+static void add_sums(struct exp_sweep_report *r)
+{
+    const struct exp_sweep *s = r->sweep;
+    size_t first_layer = 0;
+
+    r->sum = exp_new(s->models->n * s->n_algos * s->grids.n_points, sizeof *r->sum);
+    for (size_t i = 0; i < s->models->n; i++) {
+        const struct exp_model *m = &s->models->model[i];
+
+        for (size_t a = 0; a < s->n_algos; a++) {
+            for (size_t c = 0; c < s->grids.n_points; c++)
+                r->sum[r->n_sums++] = sum_of(r, m, first_layer, c, a);
+            rank(&r->sum[r->n_sums - s->grids.n_points], s->grids.n_points);
+        }
+        first_layer += m->n_layers;
+    }
+}
+
+/* ---- writing ---- */
+
+static void put_cases(struct file *f, const struct exp_sweep_report *r)
+{
+    const struct exp_sweep *s = r->sweep;
+
+    for (size_t i = 0; i < s->n_cases; i++) {
+        const ROW row = row_of(r, &s->cases[i], i / s->n_algos % s->grids.n_points);
+
+        put_row(f, r, &row);
+    }
+}
+
+static void put_sums(struct file *f, const struct exp_sweep_report *r)
+{
+    for (size_t i = 0; i < r->n_sums; i++)
+        put_row(f, r, &r->sum[i]);
+}
+
+/* Writes the best configuration of each layer and algorithm that was replayed. */
+static void put_bests(struct file *f, const struct exp_sweep_report *r)
+{
+    const struct exp_sweep *s = r->sweep;
+
+    for (size_t i = 0; i < s->n_layers * s->n_algos; i++) {
+        ROW best = { .why_not = "" };
+        double worst = 0;
+
+        for (size_t c = 0; c < s->grids.n_points; c++) {
+            const ROW now = row_of(r, exp_sweep_case_at(s, i / s->n_algos, c, i % s->n_algos), c);
+
+            if (now.why_not)
+                continue;
+            worst = fmax(worst, now.value[EXP_SWEEP_COST]);
+            best = best.why_not || is_better(&now, &best) ? now : best;
+        }
+        best.worst_cost = worst;
+        if (!best.why_not)
+            put_row(f, r, &best);
+    }
+}
+
+int exp_sweep_report_write(struct exp_sweep_report *r, const struct exp_sweep *s, const struct exp_outdir *dir,
+                           const char *what, struct exp_why *why)
+{
+    static const struct {
+        const struct rec_table *table;
+        void (*put)(struct file *f, const struct exp_sweep_report *r);
+    } files[] = {
+        { &exp_sweep_cases_table, put_cases },
+        { &exp_sweep_sums_table, put_sums },
+        { &exp_sweep_best_table, put_bests },
+    };
+    int err = 0;
+
+    r->sweep = s;
+    r->why_no_estimate = exp_estimate_why_not(&s->base);
+    add_sums(r);
+    for (size_t i = 0; i < sizeof files / sizeof files[0] && !err; i++) {
+        struct file f = { .csv = NULL };
+
+        err = open_file(&f, r, files[i].table, dir, what, why);
+        if (!err)
+            files[i].put(&f, r);
+        err = close_file(&f, err, why);
+    }
+    return err;
+}
+
+/* ---- the answer ---- */
+
+/* Finds the smallest configuration within a percent of the best one. */
+static const ROW *smallest_good(const ROW *sum, size_t n)
+{
+    const ROW *found = NULL;
+
+    for (size_t i = 0; i < n; i++) {
+        if (!sum[i].why_not && sum[i].percent <= 101 && (!found || sum[i].cache_bytes < found->cache_bytes))
+            found = &sum[i];
+    }
+    return found;
+}
+
+/* Says which configuration has CSA's own tiles, where tiles were varied. */
+static void say_own(const struct exp_sweep_report *r, const ROW *sum, FILE *out)
+{
+    const struct exp_sweep *s = r->sweep;
+    const ROW *own = NULL;
+    const bool is_sconv = exp_algo_find(sum->algo)->is_sconv;
+    bool is_varied = false;
+    char text[512];
+
+    for (size_t i = 0; i < s->grids.n_points; i++) {
+        const struct exp_sweep_config *c = s->config[i];
+
+        for (size_t k = 0; k < EXP_SWEEP_N_TILES; k++)
+            is_varied = is_varied || (is_sconv && c->tile[k]);
+        own = sum[i].is_own && !sum[i].why_not && (!own || sum[i].percent < own->percent) ? &sum[i] : own;
+    }
+    if (!is_varied)
+        return;
+    if (!own) {
+        fprintf(out, " None of them has CSA's own tiles in every layer.");
+        return;
+    }
+    say_config(s, own->config - 1, text, sizeof text);
+    fprintf(out, " CSA's own tiles are those of %s, which costs %.1f %% more than the best.", text, own->percent - 100);
+}
+
+static void say_answer(const struct exp_sweep_report *r, const ROW *sum, FILE *out)
+{
+    const char *label = exp_algo_find(sum->algo)->label;
+    size_t n = r->sweep->grids.n_points;
+    const ROW *best = NULL, *small = smallest_good(sum, n);
+    char text[512];
+    double worst = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        best = sum[i].is_best ? &sum[i] : best;
+        worst = fmax(worst, sum[i].percent);
+    }
+    if (!best) {
+        fprintf(out, "%s, %s: not simulated: %s\n", sum->model, label, sum->why_not);
+        return;
+    }
+    say_config(r->sweep, best->config - 1, text, sizeof text);
+    fprintf(out, "%s, %s: best of %zu is %s, %.4g %s; the worst costs %.1f %% more.", sum->model, label, n, text,
+            best->value[EXP_SWEEP_COST], r->why_no_estimate ? "lines from and to memory" : "ESTIMATED cycles",
+            worst - 100);
+    if (small && small->cache_bytes < best->cache_bytes) {
+        say_config(r->sweep, small->config - 1, text, sizeof text);
+        fprintf(out, " The smallest within 1 %% of it is %s, with %.0f KiB of caches and not %.0f.", text,
+                small->cache_bytes / 1024, best->cache_bytes / 1024);
+    }
+    say_own(r, sum, out);
+    fputc('\n', out);
+}
+
+void exp_sweep_report_answer(const struct exp_sweep_report *r, FILE *out)
+{
+    for (size_t i = 0; i < r->n_sums; i += r->sweep->grids.n_points)
+        say_answer(r, &r->sum[i], out);
+}
+
+/* ---- figures ---- */
+
+/* Tells whether a value came before, at an earlier point. */
+static bool is_known(const struct sim_grids *g, size_t point, size_t key)
+{
+    const char *value = sim_grids_value(g, point, key);
+
+    for (size_t p = 0; p < point; p++) {
+        const char *other = sim_grids_value(g, p, key);
+
+        if (!value || (other && !strcmp(other, value)))
+            return true;
+    }
+    return !value;
+}
+
+static size_t count_values(const struct sim_grids *g, size_t key)
+{
+    size_t n = 0;
+
+    for (size_t p = 0; p < g->n_points; p++)
+        n += !is_known(g, p, key);
+    return n;
+}
+
+void exp_sweep_set_variables(const struct exp_sweep_report *r, struct exp_variables *v)
+{
+    enum { N_AXES = 2 };
+    static const char *const axes[] = { "x_key", "y_key", "x_values", "y_values" };
+    const struct exp_sweep *s = r->sweep;
+    size_t axis = 0;
+
+    exp_variables_set(v, "machine", s->base.name);
+    exp_variables_set(v, "cost_label", r->why_no_estimate ? "lines from and to memory" : "estimated cycles");
+    for (size_t i = 0; i < sizeof axes / sizeof axes[0]; i++)
+        exp_variables_set(v, axes[i], "");
+    for (size_t k = 0; k < s->grids.n_keys && axis < N_AXES; k++) {
+        if (count_values(&s->grids, k) < 2)
+            continue;
+        exp_variables_set(v, axes[axis], s->grids.key[k]);
+        for (size_t p = 0; p < s->grids.n_points; p++) {
+            if (!is_known(&s->grids, p, k))
+                exp_variables_add(v, axes[N_AXES + axis], "\"", sim_grids_value(&s->grids, p, k));
+        }
+        axis++;
+    }
+    exp_variables_set(v, "shown_algos", "");
+    for (size_t a = 0; a < s->n_algos; a++) {
+        const struct exp_sweep_case *x = exp_sweep_case_at(s, 0, 0, a);
+
+        if (!x->why_not)
+            exp_variables_add(v, "shown_algos", "", x->algo->name);
+    }
+}

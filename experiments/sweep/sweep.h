@@ -1,0 +1,173 @@
+/*
+ * A sweep: the layers of models, planned and replayed on many configurations.
+ *
+ * A configuration is a machine with some keys of its file changed, a micro-kernel and tiles' numbers. Every layer is
+ * planned anew for each. What is simulated are cases: a layer, an algorithm, a configuration. Cases whose plan and
+ * caches are the same are one task of the results store: a latency changes estimates and no counts.
+ */
+#ifndef EXPERIMENTS_SWEEP_SWEEP_H
+#define EXPERIMENTS_SWEEP_SWEEP_H
+
+#include <stdio.h>
+
+#include "experiments/base/record.h"
+#include "experiments/base/tasks.h"
+#include "experiments/bench/estimate.h"
+#include "experiments/bench/model.h"
+#include "experiments/bench/variables.h"
+#include "sim/machine/machine_grid.h"
+
+enum { EXP_SWEEP_MOST_CONFIGS = 10000, EXP_SWEEP_MOST_CASES = 1000000, EXP_SWEEP_MOST_CORES = 256 };
+enum { EXP_SWEEP_N_TILES = 3 }; /* numbers of tiles that VARY may give: nc, k2, k3 */
+
+#define EXP_SWEEP_ALGOS "base,sconv" /* by default */
+
+/* Holds what the user asked for. */
+struct exp_sweep_options {
+    const char *model, *layers, *vary, *machine, *algos, *ukr, *core, *store, *known, *slurm, *share, *results, *commit;
+    unsigned packs_filters, jobs, launcher, shares;
+};
+
+struct exp_sweep_config {
+    struct exp_setup setup;
+    size_t tile[EXP_SWEEP_N_TILES]; /* instead of CSA's; 0: CSA's */
+    struct exp_sweep_cut {
+        size_t n, n_cut, most; /* cases with a number of their own; those that had to be given less; the most of them */
+    } cut[EXP_SWEEP_N_TILES];
+    size_t n_cores; /* that run each layer together, with one last level; 0 and 1: one */
+    char *setting;  /* what decides counts: exp_kept_counts_setting */
+};
+
+struct exp_sweep_case {
+    const struct exp_model *model;
+    const struct exp_layer *layer;
+    const struct exp_algo *algo;
+    struct exp_sweep_config *config;
+    const char *why_not; /* NULL: it can be replayed */
+    bool is_chosen;      /* a schedule that CSA chose */
+    bool is_own;         /* SConv with CSA's own tiles for this configuration */
+    struct conv_plan plan;
+    size_t task; /* unless it cannot be replayed */
+};
+
+/* Holds what a task came to. */
+struct exp_sweep_counts {
+    struct sim_cell phase[CONV_N_PHASES];
+    uint64_t mac_instructions;
+    uint64_t longest_mac_instructions; /* of the core that has most */
+};
+
+struct exp_sweep {
+    const struct exp_sweep_options *options;
+    const struct exp_models *models;
+    struct sim_grids grids;
+    struct sim_machine base;          /* the machine that is varied */
+    struct exp_sweep_config **config; /* [grids.n_points] */
+    unsigned algos;
+    size_t n_algos, n_layers;     /* layers: of all models */
+    struct exp_sweep_case *cases; /* model by model, layer by layer, configuration by configuration */
+    size_t n_cases;
+
+    struct exp_task *task; /* [n_tasks] */
+    size_t *first;         /* [n_jobs + 1] tasks of a job are answered by one pass over one stream */
+    size_t n_jobs;
+    size_t *case_of; /* [n_tasks] one that is the task's */
+    struct exp_sweep_counts *counts;
+    size_t n_tasks;
+};
+
+/*
+ * Plans everything. machine is what MACHINE names. Returns 0, or -errno with one line in why: for what the options have
+ * wrong, a configuration that is no machine, too many of them; -EINTR.
+ */
+int exp_sweep_plan(struct exp_sweep *s, const struct exp_sweep_options *o, const struct exp_models *models,
+                   const struct sim_machine *machine, struct exp_why *why);
+
+/*
+ * Says which of VARY's tile numbers are more than some layers have, and were cut to what they have. A line each, or
+ * none.
+ */
+void exp_sweep_say_cut(const struct exp_sweep *s, FILE *out);
+
+/*
+ * Lists the tasks of the planned cases, each once, in the order of jobs: what one pass over the accesses of a plan can
+ * serve is one (jobs.c).
+ */
+void exp_sweep_list_tasks(struct exp_sweep *s);
+
+/* Returns the tasks for exp_tasks_run. */
+struct exp_tasks exp_sweep_tasks(struct exp_sweep *s);
+
+double exp_sweep_seconds(const struct exp_sweep *s); /* of all tasks, on a usual computer, one thread */
+
+/* Tells whether a configuration has several cores. */
+static inline bool exp_sweep_has_cores(const struct exp_sweep_config *c)
+{
+    return c->n_cores > 1;
+}
+
+/* Returns the case of a layer (index over all models), a configuration and the a-th selected algorithm. */
+const struct exp_sweep_case *exp_sweep_case_at(const struct exp_sweep *s, size_t layer, size_t config, size_t algo);
+
+void exp_sweep_release(struct exp_sweep *s); /* a half-planned one is fine */
+
+/* ---- what it leaves (report.c) ---- */
+
+/* What a case, or a sum of cases, comes to. */
+enum exp_sweep_value {
+    EXP_SWEEP_MACS,
+    EXP_SWEEP_LOADS,
+    EXP_SWEEP_MISSES,
+    EXP_SWEEP_LINES_READ = EXP_SWEEP_MISSES + EXP_N_NAMED_LEVELS,
+    EXP_SWEEP_LINES_WRITTEN,
+    EXP_SWEEP_ISSUE_CYCLES, /* NaN, as the next: not estimated */
+    EXP_SWEEP_MEMORY_CYCLES,
+    EXP_SWEEP_COST, /* estimated cycles; where the machine's file lacks what those need, lines from and to memory */
+    EXP_SWEEP_N_VALUES,
+};
+
+/* A row of all three files. */
+struct exp_sweep_row {
+    const char *model, *layer, *algo;
+    size_t layer_index, config; /* from 1 */
+    const char *key;            /* stands for the values of VARY's keys */
+    bool is_chosen;
+    bool is_own; /* CSA's own tiles; of sums: in every layer */
+    char plan[EXP_PLAN_TEXT_BYTES];
+    double value[EXP_SWEEP_N_VALUES];
+    const char *why_not; /* NULL: every layer was replayed */
+    const char *why_no_estimate;
+    double cache_bytes, worst_cost;
+    double percent; /* of the best configuration's cost, of this model and algorithm */
+    bool is_best, is_pareto;
+};
+
+/*
+ *   sweep.csv    a row for each layer, algorithm and configuration
+ *   configs.csv  the same summed over the layers of a model, with what is best and the Pareto front of cost against
+ *                size
+ *   best.csv     the best configuration of each layer and algorithm
+ */
+extern const struct rec_table exp_sweep_cases_table, exp_sweep_sums_table, exp_sweep_best_table;
+
+struct exp_sweep_report {
+    const struct exp_sweep *sweep;
+    const char *why_no_estimate;
+    struct exp_sweep_row *sum; /* [n_sums] by model, algorithm, configuration */
+    size_t n_sums;
+};
+
+/* Writes the files, from counts that are complete. Returns 0 or -errno with one line in why. */
+int exp_sweep_report_write(struct exp_sweep_report *r, const struct exp_sweep *s, const struct exp_outdir *dir,
+                           const char *what, struct exp_why *why);
+
+/* Prints the answer: for the terminal's last lines, and for verdict.txt. */
+void exp_sweep_report_answer(const struct exp_sweep_report *r, FILE *out);
+
+/*
+ * Sets what the figures' scripts need to know: machine, cost_label; x_key, y_key: the first two keys with more than one
+ * value, or ""; x_values, y_values: these, each in quotes; shown_algos.
+ */
+void exp_sweep_set_variables(const struct exp_sweep_report *r, struct exp_variables *v);
+
+#endif

@@ -1,0 +1,20 @@
+/* Says what the simulation is to reach on recorded counts, and whether it does. Internal to the folder. */
+#ifndef EXPERIMENTS_VALIDATE_VALIDATE_H
+#define EXPERIMENTS_VALIDATE_VALIDATE_H
+
+#include <stdio.h>
+
+#include "experiments/base/error.h"
+#include "experiments/show/agreement.h"
+
+/*
+ * Print the table, both simulations beside each other, and write targets.csv. Errors of sums are judged by the worst
+ * algorithm: over all algorithms together, one's excess would pay for another's lack. Writing returns 0, or -errno with
+ * one line in why.
+ */
+void exp_validate_targets_print(const struct exp_agreement_report *r, FILE *out);
+int exp_validate_targets_write(const struct exp_agreement_report *r, const struct exp_outdir *dir, struct exp_why *why);
+
+extern const struct rec_table exp_validate_targets_table;
+
+#endif

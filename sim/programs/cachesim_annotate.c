@@ -1,0 +1,344 @@
+#include "sim/programs/cachesim_annotate.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/engine/engine.h"
+#include "sim/programs/cachesim_file.h"
+#include "sim/programs/cachesim_place.h"
+#include "sim/programs/cachesim_symbols.h"
+
+/*
+ * What is counted of every instruction: a count of the simulation. Stores that miss have none of their own: of theirs
+ * a store counts as one, however many lines it touches.
+ */
+struct event {
+    char name[48];
+    size_t at;        /* where struct sim_cell has it */
+    bool is_of_store; /* counts stores that made it grow */
+};
+
+enum { MAX_EVENTS = 4 + SIM_MAX_LEVELS * 5 + SIM_MAX_TLBS, FIRST_SLOTS = 1 << 12 };
+
+struct instruction {
+    uint64_t address, n_accesses; /* 0: the slot is free */
+    uint64_t count[MAX_EVENTS];
+};
+
+struct cachesim_annotate {
+    struct sim_sink sink; /* first */
+    const struct cachesim_options *o;
+    const struct sim_machine *machine;
+    struct sim_hierarchy *h;
+    struct event event[MAX_EVENTS];
+    size_t n_events;
+    uint64_t before[MAX_EVENTS]; /* the counts so far */
+    struct instruction *slot;    /* [n_slots], found by their addresses */
+    size_t n_slots, n_used;
+    uint64_t at; /* the address of the instruction that accesses now */
+    uint64_t n_fetches;
+    int err;
+};
+
+/* ---- events ---- */
+
+static void add_event(struct cachesim_annotate *a, const char *of, const char *what, size_t at, bool is_of_store)
+{
+    struct event *e = &a->event[a->n_events++];
+
+    snprintf(e->name, sizeof e->name, "%.20s%s%s", of, *of ? "_" : "", what);
+    e->at = at;
+    e->is_of_store = is_of_store;
+    for (char *c = e->name; *c; c++)
+        *c = *c == ' ' ? '_' : *c;
+}
+
+#define LEVEL(k, member)                                                                                               \
+    (offsetof(struct sim_cell, level) + (k) * sizeof(struct sim_level_counts) +                                        \
+     offsetof(struct sim_level_counts, member))
+
+static void choose_events(struct cachesim_annotate *a)
+{
+    const struct sim_machine *m = a->machine;
+
+    add_event(a, "", "Loads", offsetof(struct sim_cell, loads), false);
+    add_event(a, "", "Stores", offsetof(struct sim_cell, stores), false);
+    for (size_t k = 0; k < m->n_levels; k++) {
+        add_event(a, m->level[k].name, "load_misses", LEVEL(k, load_misses), false);
+        add_event(a, m->level[k].name, "store_misses", k ? LEVEL(k, read_misses) : LEVEL(k, write_misses), true);
+    }
+    for (size_t k = 0; k < m->n_levels; k++)
+        add_event(a, m->level[k].name, "write_backs", LEVEL(k, write_backs), false);
+    add_event(a, "memory", "read_lines", offsetof(struct sim_cell, memory_read_lines), false);
+    add_event(a, "memory", "written_lines", offsetof(struct sim_cell, memory_written_lines), false);
+    for (size_t k = 0; k < m->n_levels; k++) {
+        if (!m->level[k].prefetch[0].kind)
+            continue;
+        add_event(a, m->level[k].name, "late_prefetches", LEVEL(k, late_prefetches), false);
+        add_event(a, m->level[k].name, "useless_prefetches", LEVEL(k, useless_prefetches), false);
+    }
+    for (size_t i = 0; i < m->n_tlbs; i++)
+        add_event(a, m->tlb[i].name, "TLB_misses",
+                  offsetof(struct sim_cell, tlb) + i * sizeof(struct sim_tlb_counts) +
+                      offsetof(struct sim_tlb_counts, misses),
+                  false);
+}
+
+/* ---- counting ---- */
+
+static struct instruction *find(struct instruction *slot, size_t n_slots, uint64_t address)
+{
+    size_t i = (size_t)(address * 0x9e3779b97f4a7c15u >> 20) & (n_slots - 1);
+
+    while (slot[i].n_accesses && slot[i].address != address)
+        i = (i + 1) & (n_slots - 1);
+    slot[i].address = address;
+    return &slot[i];
+}
+
+/* Makes room, so that half of the slots stay free. */
+static int grow(struct cachesim_annotate *a)
+{
+    size_t n = a->n_slots ? 2 * a->n_slots : FIRST_SLOTS;
+    struct instruction *slot = calloc(n, sizeof *slot);
+
+    if (!slot)
+        return -ENOMEM;
+    for (size_t i = 0; i < a->n_slots; i++) {
+        if (a->slot[i].n_accesses)
+            *find(slot, n, a->slot[i].address) = a->slot[i];
+    }
+    free(a->slot);
+    a->slot = slot;
+    a->n_slots = n;
+    return 0;
+}
+
+/* Simulates one access, and counts what it changed where it is. */
+static void make_access(struct cachesim_annotate *a, const struct sim_run *access)
+{
+    const struct sim_cell *cell = &sim_hierarchy_stats(a->h)->cell[0][0];
+    struct instruction *at;
+
+    if (2 * (a->n_used + 1) > a->n_slots && !a->err)
+        a->err = grow(a);
+    if (a->err)
+        return;
+    sim_emit(sim_hierarchy_sink(a->h), access, 1, 1);
+    at = find(a->slot, a->n_slots, a->at);
+    a->n_used += !at->n_accesses++;
+    for (size_t i = 0; i < a->n_events; i++) {
+        const struct event *e = &a->event[i];
+        uint64_t now = *(const uint64_t *)((const char *)cell + e->at), more = now - a->before[i];
+
+        a->before[i] = now;
+        if (!e->is_of_store)
+            at->count[i] += more;
+        else if (access->kind == SIM_STORE || access->kind == SIM_STORE_NT)
+            at->count[i] += more > 0;
+    }
+}
+
+static void take_run(struct cachesim_annotate *a, struct sim_run run)
+{
+    const bool is_fetch = run.tag == a->o->reader.fetch_tag;
+    uint32_t n = run.count;
+
+    run.count = 1;
+    run.tag = run.phase = 0;
+    for (; n; n--, run.addr += (uint64_t)run.stride_bytes) {
+        a->at = is_fetch ? run.addr : a->at;
+        a->n_fetches += is_fetch;
+        if (!is_fetch || a->o->simulates_fetches)
+            make_access(a, &run);
+    }
+}
+
+static void accept(struct sim_sink *self, const struct sim_run *run, size_t n_runs, uint64_t n_times)
+{
+    struct cachesim_annotate *a = (struct cachesim_annotate *)self;
+
+    for (uint64_t t = 0; t < n_times; t++) {
+        for (size_t i = 0; i < n_runs; i++) {
+            struct sim_run one = run[i];
+
+            one.addr += t * (uint64_t)one.step_bytes;
+            take_run(a, one);
+        }
+    }
+}
+
+int cachesim_annotate_new(struct cachesim_annotate **a, const struct sim_machine *m, const struct cachesim_options *o)
+{
+    int err;
+
+    *a = calloc(1, sizeof **a);
+    if (!*a)
+        return -ENOMEM;
+    (*a)->sink.accept = accept;
+    (*a)->o = o;
+    (*a)->machine = m;
+    choose_events(*a);
+    /* Of all engines this one has its counts at hand after every access. */
+    err = sim_engine_new(&(*a)->h, &sim_engine_full, m);
+    if (err) {
+        free(*a);
+        *a = NULL;
+    }
+    return err;
+}
+
+void cachesim_annotate_free(struct cachesim_annotate *a)
+{
+    if (!a)
+        return;
+    sim_hierarchy_free(a->h);
+    free(a->slot);
+    free(a);
+}
+
+struct sim_sink *cachesim_annotate_sink(struct cachesim_annotate *a)
+{
+    return &a->sink;
+}
+
+struct sim_hierarchy *cachesim_annotate_hierarchy(struct cachesim_annotate *a)
+{
+    return a->h;
+}
+
+const int *cachesim_annotate_error(const struct cachesim_annotate *a)
+{
+    return &a->err;
+}
+
+uint64_t cachesim_annotate_n_fetches(const struct cachesim_annotate *a)
+{
+    return a->o->simulates_fetches ? 0 : a->n_fetches;
+}
+
+/* ---- the file ---- */
+
+static int by_place(const void *x, const void *y)
+{
+    const struct cachesim_place *a = x, *b = y;
+    int order = strcmp(a->file, b->file);
+
+    order = order ? order : strcmp(a->function, b->function);
+    return order ? order : a->line < b->line ? -1 : a->line > b->line;
+}
+
+static bool is_same_line(const struct cachesim_place *a, const struct cachesim_place *b)
+{
+    return a->line == b->line && !strcmp(a->file, b->file) && !strcmp(a->function, b->function);
+}
+
+static void print_counts(const struct cachesim_annotate *a, const uint64_t *count, FILE *out)
+{
+    for (size_t i = 0; i < a->n_events; i++)
+        fprintf(out, " %" PRIu64, count[i]);
+    fprintf(out, "\n");
+}
+
+static void print_head(const struct cachesim_annotate *a, FILE *out)
+{
+    fprintf(out, "desc: caches of %s, simulated by cachesim\n", a->machine->name);
+    fprintf(out, "cmd:");
+    if (!a->o->program)
+        fprintf(out, " %s", a->o->trace);
+    for (char *const *word = a->o->program; word && *word; word++)
+        fprintf(out, " %s", *word);
+    fprintf(out, "\nevents:");
+    for (size_t i = 0; i < a->n_events; i++)
+        fprintf(out, " %s", a->event[i].name);
+    fprintf(out, "\n");
+}
+
+/* Prints the lines, of which some instructions are neighbours now. */
+static void print_lines(struct cachesim_annotate *a, const struct cachesim_place *place, FILE *out)
+{
+    uint64_t total[MAX_EVENTS] = { 0 };
+    size_t next;
+
+    for (size_t i = 0; i < a->n_used; i = next) {
+        const bool is_file = !i || strcmp(place[i].file, place[i - 1].file) != 0;
+        uint64_t sum[MAX_EVENTS] = { 0 };
+
+        for (next = i; next < a->n_used && is_same_line(&place[i], &place[next]); next++) {
+            const struct instruction *at = find(a->slot, a->n_slots, place[next].address);
+
+            for (size_t e = 0; e < a->n_events; e++) {
+                sum[e] += at->count[e];
+                total[e] += at->count[e];
+            }
+        }
+        if (is_file)
+            fprintf(out, "fl=%s\n", place[i].file);
+        if (is_file || strcmp(place[i].function, place[i - 1].function) != 0)
+            fprintf(out, "fn=%s\n", place[i].function);
+        fprintf(out, "%u", place[i].line);
+        print_counts(a, sum, out);
+    }
+    fprintf(out, "summary:");
+    print_counts(a, total, out);
+}
+
+static int write_file(struct cachesim_annotate *a, const struct cachesim_place *place, char *why, size_t why_bytes)
+{
+    struct cachesim_file file;
+    int err = cachesim_file_open(&file, a->o->annotate);
+
+    if (!err) {
+        print_head(a, file.out);
+        print_lines(a, place, file.out);
+        err = cachesim_file_commit(&file);
+    }
+    if (err)
+        snprintf(why, why_bytes, "%.400s, %s", a->o->annotate, strerror(-err));
+    return err;
+}
+
+/* Finds where the program's files were: as they were while it ran, or as the user says. */
+static int find_mappings(struct cachesim_mappings *m, const struct cachesim_options *o, FILE *maps, char *why,
+                         size_t why_bytes)
+{
+    char program[4096];
+    int err = maps ? cachesim_mappings_read(m, maps) : 0;
+
+    if (!err && !m->n && o->program && cachesim_place_program(o->program[0], program, sizeof program))
+        err = cachesim_mappings_add_program(m, program);
+    if (err)
+        snprintf(why, why_bytes, "--annotate: out of memory");
+    for (size_t i = 0; i < o->n_symbols && !err; i++)
+        err = cachesim_mappings_add(m, o->symbols[i], why, why_bytes);
+    return err;
+}
+
+int cachesim_annotate_write(struct cachesim_annotate *a, FILE *maps, char *why, size_t why_bytes)
+{
+    struct cachesim_place *place = calloc(a->n_used + 1, sizeof *place);
+    struct cachesim_mappings mappings = { 0 };
+    struct cachesim_names *names = NULL;
+    size_t n = 0;
+    int err = find_mappings(&mappings, a->o, maps, why, why_bytes);
+
+    for (size_t i = 0; i < a->n_slots && place && !err; i++) {
+        if (a->slot[i].n_accesses)
+            place[n++].address = a->slot[i].address;
+    }
+    if (!err) {
+        err = place ? cachesim_symbols_find(&mappings, place, n, &names) : -ENOMEM;
+        if (err)
+            snprintf(why, why_bytes, "--annotate: %s", strerror(-err));
+    }
+    if (!err) {
+        qsort(place, n, sizeof *place, by_place);
+        err = write_file(a, place, why, why_bytes);
+    }
+    cachesim_names_free(names);
+    cachesim_mappings_release(&mappings);
+    free(place);
+    return err;
+}

@@ -1,0 +1,109 @@
+#!/usr/bin/env bash
+# cachesim --annotate: misses by source line. They are cachegrind's on its own geometry, those of a traced program are where
+# they belong, and other tools read the file. Run from the project's folder; BUILD has cachesim, CC compiles.
+set -u
+
+program=${BUILD:-build}/cachesim
+# shellcheck source=tests/check.bash
+. tests/check.bash
+
+source=tests/sim/annotated.c
+skip() { echo "annotate: skipped: $*"; }
+build() { "${CC:-cc}" -g -O1 -w "-DPROGRAM=$1" "${@:3}" -o "$work/$2" $source; }
+cachesim() { "$program" "$@" >"$work/out" 2>"$work/err"; }
+
+# Prints "line: misses of loads, of stores" of the programs' own lines, of our file or of cachegrind's.
+by_line() { # by_line FILE LOADS STORES
+    awk -v loads="$2" -v stores="$3" '
+        /^events:/ { for (i = 2; i <= NF; i++) col[$i] = i; next }
+        /^fl=/ { own = /annotated[.]c$/; next }
+        /^fn=/ { is_main = /^fn=main/; next } # whose stack is elsewhere in each run
+        own && !is_main && /^[0-9]/ { r[$1] += $col[loads]; w[$1] += $col[stores] }
+        END { for (line in r) if (r[line] + w[line]) print line ": " r[line] ", " w[line] }' "$1" | sort -n
+}
+
+# ---- bad input ----
+
+refuses() { # refuses WORDS ARGUMENTS...: in one line, with exit status 1 or 2
+    local words=$1 status
+    shift
+    cachesim "$@"
+    status=$?
+    check "$*: exit status $status" [ "$status" -eq 1 -o "$status" -eq 2 ]
+    check "$*: '$words' is not in: $(cat "$work/err")" grep -qF -- "$words" "$work/err"
+}
+
+build 0 fixed -no-pie
+refuses "--annotate: counts by line all accesses of all tags of one machine" --machine toy --tags --annotate "$work/x" run -- "$work/fixed"
+refuses "--symbols: names lines of --annotate, which is missing" --machine toy --symbols "$work/fixed" run -- "$work/fixed"
+refuses "--annotate: standard output is the report's" --machine toy --annotate - run -- "$work/fixed"
+if ! command -v valgrind >/dev/null; then
+    skip "there is no Valgrind"
+    echo "annotate: $passed passed, $failed failed"
+    exit $((failed > 0))
+fi
+refuses "no/such/folder/x, No such file or directory" --machine toy --tracer valgrind --annotate no/such/folder/x run -- "$work/fixed"
+refuses "--symbols: not a program or library of 64 bits, '$source'" --machine toy --tracer valgrind --annotate "$work/x" --symbols $source run -- "$work/fixed"
+check "a file is left behind" [ ! -e "$work/x" ]
+
+# ---- cachegrind's own counts ----
+
+programs='0 1 2 3 4 5 6 7 8 9'
+[ -z "${SAN-}" ] || programs='0 7'
+for n in $programs; do
+    build $n "p$n" -no-pie
+    check "program $n is not annotated: $(cat "$work/err")" cachesim --l1 4k,2,64 --tracer valgrind --annotate "$work/ours" run -- "$work/p$n"
+    valgrind --tool=cachegrind --cache-sim=yes --D1=4096,2,64 --I1=4096,2,64 --LL=1048576,16,64 "--cachegrind-out-file=$work/theirs" "$work/p$n" >"$work/out" 2>&1
+    by_line "$work/ours" L1_load_misses L1_store_misses >"$work/lines"
+    check "program $n misses on few lines: $(wc -l <"$work/lines")" [ "$(wc -l <"$work/lines")" -ge 2 ]
+    check "program $n: $(diff "$work/lines" <(by_line "$work/theirs" D1mr D1mw) | head -n 3)" cmp -s "$work/lines" <(by_line "$work/theirs" D1mr D1mw)
+done
+build 0 anywhere -fPIE -pie
+cachesim --l1 4k,2,64 --tracer valgrind --annotate "$work/ours" run -- "$work/p0"
+cachesim --l1 4k,2,64 --tracer valgrind --annotate "$work/moved" run -- "$work/anywhere"
+check "a program that may be anywhere misses elsewhere" cmp -s <(by_line "$work/ours" L1_load_misses L1_store_misses | cut -d: -f1) \
+    <(by_line "$work/moved" L1_load_misses L1_store_misses | cut -d: -f1)
+
+# ---- a trace in a file ----
+
+valgrind --tool=lackey --trace-mem=yes "--log-file=$work/p0.lackey" "$work/p0"
+check "a trace is annotated: $(cat "$work/err")" cachesim --l1 4k,2,64 --annotate "$work/traced" --symbols "$work/p0" "$work/p0.lackey"
+check "a trace's lines miss as the program's" cmp -s <(by_line "$work/ours" L1_load_misses L1_store_misses) <(by_line "$work/traced" L1_load_misses L1_store_misses)
+accesses=$(sed -n 's/^trace .*: \([0-9]*\) accesses.*/\1/p' "$work/out")
+cachesim --l1 4k,2,64 "$work/p0.lackey"
+check "the report counts $accesses accesses: $(grep '^trace' "$work/out")" grep -q ": $accesses accesses" "$work/out"
+cachesim --l1 4k,2,64 --annotate "$work/unnamed" "$work/p0.lackey"
+check "without symbols a line is known" [ -z "$(by_line "$work/unnamed" L1_load_misses L1_store_misses)" ]
+check "sums differ without names" cmp -s <(grep '^summary' "$work/traced") <(grep '^summary' "$work/unnamed")
+
+# ---- a program, emulated ----
+
+if ! command -v qemu-x86_64 >/dev/null || [ ! -e "${program%/*}/tracer.so" ] || [ "$(uname -m)" != x86_64 ]; then
+    skip "no emulator, or no tracer"
+else
+    build 1 multiply -fPIE -pie
+    check "an emulated program is annotated: $(cat "$work/err")" cachesim --machine toy --annotate "$work/emulated" run -- "$work/multiply"
+    line=$(grep -n 'b\[k\]\[j\];' $source | cut -d: -f1)
+    check "the line that misses most is not $line: $(by_line "$work/emulated" L1_load_misses L1_store_misses | sort -t' ' -k2,2nr | head -n 1)" \
+        [ "$(by_line "$work/emulated" L1_load_misses L1_store_misses | sort -t' ' -k2,2nr | sed -n '1s/:.*//p')" = "$line" ]
+    check "the function is not named" grep -qx 'fn=multiply' "$work/emulated"
+    check "libraries have no names" grep -q '^fn=_dl_' "$work/emulated"
+    total=$(awk '/^[0-9]/ { n += $2 } /^summary:/ { print n == $2 }' "$work/emulated")
+    check "the lines' loads do not add up to the sum" [ "$total" = 1 ]
+    loads=$(awk '/^summary:/ { print $2 }' "$work/emulated")
+    check "the report has other loads than $loads: $(grep -m 1 '^accesses\|loads' "$work/out")" grep -qw "$loads" "$work/out"
+    cachesim --machine toy --fetches --annotate "$work/fetched" run -- "$work/multiply"
+    check "fetches are not simulated" [ "$(awk '/^summary:/ { print $2 }' "$work/fetched")" -gt "$((2 * loads))" ]
+    cachesim --machine zen3 --annotate "$work/prefetched" run -- "$work/multiply"
+    check "late prefetches and TLBs are no events: $(grep '^events' "$work/prefetched")" grep -q '^events:.*L1_late_prefetches.*TLB' "$work/prefetched"
+fi
+
+# ---- other tools ----
+
+if command -v cg_annotate >/dev/null; then
+    check "cg_annotate cannot read it: $(cg_annotate "$work/ours" 2>&1 | head -n 1)" sh -c "cg_annotate --auto=yes '$work/ours' >'$work/out' 2>'$work/err'"
+    check "cg_annotate does not show the source" grep -q 'b\[j\]\[i\] =' "$work/out"
+fi
+
+echo "annotate: $passed passed, $failed failed"
+[ "$failed" -eq 0 ]
