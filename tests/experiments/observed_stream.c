@@ -88,6 +88,12 @@ static void read_trace(const char *path, struct list *l)
     fclose(in);
 }
 
+/* Says whether OpenBLAS refused to be told its core: 0.3.21 takes Cooperlake only where it finds bfloat16 itself. */
+static bool is_unknown_core(const struct observed_place *p, const struct exp_why *why)
+{
+    return p->core && !strcmp(p->core, "Cooperlake") && strstr(why->text, "OpenBLAS runs its SkylakeX kernels here");
+}
+
 void observed_check_stream(const struct observed_place *p, struct conv_problem problem, const char *algo,
                            bool packs_filters, bool is_part)
 {
@@ -97,6 +103,7 @@ void observed_check_stream(const struct observed_place *p, struct conv_problem p
     struct conv_replay replay;
     struct observed_layer l;
     struct exp_why why = { "" };
+    int err;
 
     CU_ASSERT_FATAL(r != NULL);
     sim_expander_init(&seen.expander, append, &seen);
@@ -104,7 +111,10 @@ void observed_check_stream(const struct observed_place *p, struct conv_problem p
     observed_plan(&l, p, problem, algo, packs_filters);
     if (is_part)
         observed_take_part(&l);
-    if (test_check(observed_run(&l, p, true, r, &why) == 0, "%s", why.text)) {
+    err = observed_run(&l, p, true, r, &why);
+    if (err && is_unknown_core(p, &why)) {
+        test_skip("%s", why.text);
+    } else if (test_check(err == 0, "%s", why.text)) {
         read_trace(scratch_path("t"), &seen);
         conv_replay_init(&replay, &l.plan, &replayed.expander.sink);
         replay.bind = observed_binding(&l.plan, r);
