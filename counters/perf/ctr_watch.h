@@ -40,13 +40,16 @@ int ctr_watch_open(struct ctr_watch **w, const struct ctr_watch_point *point, si
                    size_t why_bytes);
 void ctr_watch_close(struct ctr_watch *w); /* NULL is fine */
 
-/* Count from zero; stop. Return 0 or -errno. */
+/*
+ * Count from zero; stop. Return 0 or -errno. In between, SIGTRAP is caught: some virtual machines have traps that the
+ * kernel does not know for its own. They also lose some without a signal, so a count that matters is taken twice.
+ */
 int ctr_watch_start(struct ctr_watch *w);
 int ctr_watch_stop(struct ctr_watch *w);
 
 /*
  * Reads count[n_points]: the accesses between the last start and stop. Returns 0, -errno, or -ENODATA if they are not
- * complete.
+ * complete: try again.
  */
 int ctr_watch_read(const struct ctr_watch *w, uint64_t *count);
 

@@ -3,6 +3,7 @@
  * element; the replay has to touch it as often. No performance counters are needed.
  */
 #include <CUnit/CUnit.h>
+#include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -79,11 +80,11 @@ static int do_work(const struct work *x)
 }
 
 /* Counts accesses to bytes, 4 or 8 of them, at an aligned address: all, and the writes. Returns 0 or why it cannot. */
-static int watched(const struct work *x, uint64_t addr, unsigned bytes, uint64_t count[2], char *why, size_t why_bytes)
+static int watched_once(const struct work *x, const struct touches *at, uint64_t count[2], char *why, size_t why_bytes)
 {
     const struct ctr_watch_point point[2] = {
-        { conv_in_ptr(addr), bytes, CTR_WATCH_READS_AND_WRITES },
-        { conv_in_ptr(addr), bytes, CTR_WATCH_WRITES },
+        { conv_in_ptr(at->addr), at->bytes, CTR_WATCH_READS_AND_WRITES },
+        { conv_in_ptr(at->addr), at->bytes, CTR_WATCH_WRITES },
     };
     struct ctr_watch *w;
     int err = ctr_watch_open(&w, point, 2, why, why_bytes);
@@ -110,6 +111,24 @@ static bool agree(const struct touches *want, uint64_t loads, uint64_t stores)
            (stores == want->stores + want->clears || stores == want->stores + want->clears * sizeof(float));
 }
 
+/*
+ * Counts until the counts agree with what is wanted: some virtual machines lose one access in thousands. What is really
+ * wrong is so each time. Returns 0 or why it cannot be watched.
+ */
+static int watched(const struct work *x, const struct touches *want, uint64_t count[2], char *why, size_t why_bytes)
+{
+    int err = -ENODATA;
+
+    for (unsigned i = 0; i < 8; i++) {
+        err = watched_once(x, want, count, why, why_bytes);
+        if (err && err != -ENODATA)
+            return err;
+        if (!err && agree(want, count[0] - count[1], count[1]))
+            return 0;
+    }
+    return err;
+}
+
 /* Checks one random element of each tensor. Returns false if data breakpoints are refused here. */
 static bool check_elements(run_fn run, const struct conv_plan *plan, const struct conv_blas *blas,
                            const enum conv_tensor *tensor, size_t n_tensors)
@@ -129,7 +148,8 @@ static bool check_elements(run_fn run, const struct conv_plan *plan, const struc
         if (!n)
             continue;
         want = replayed(plan, tensor[i], index);
-        err = watched(&work, t.bind.addr[tensor[i]] + index * sizeof(float), sizeof(float), got, why, sizeof why);
+        want.addr = t.bind.addr[tensor[i]] + index * sizeof(float);
+        err = watched(&work, &want, got, why, sizeof why);
         if (err)
             test_skip("%s", why);
         else
@@ -238,12 +258,12 @@ static bool check_call(const struct conv_ukr *u, const struct conv_ukr_args *a, 
     uint64_t got[2];
     char why[256];
 
-    if (watched(&work, addr, bytes, got, why, sizeof why)) {
+    sim_expander_init(&expander, count_touch, &want);
+    u->emit(u, a, &expander.sink);
+    if (watched(&work, &want, got, why, sizeof why)) {
         test_skip("%s", why);
         return false;
     }
-    sim_expander_init(&expander, count_touch, &want);
-    u->emit(u, a, &expander.sink);
     test_check(got[0] - got[1] == want.loads && got[1] == want.stores,
                "%s %zux%zu k %zu%s: %u bytes: %llu loads, %llu stores; emitted %llu, %llu", u->name, a->n_win, a->n_f,
                a->k, a->accumulate ? " accumulating" : "", bytes, (unsigned long long)(got[0] - got[1]),
