@@ -9,6 +9,7 @@
 #include "experiments/base/error.h"
 #include "kernels/backend/backend.h"
 #include "kernels/backend/base.h"
+#include "kernels/emit/plan_json.h"
 #include "kernels/emit/program.h"
 #include "kernels/ukr/dispatch.h"
 #include "kernels/plan/tune.h"
@@ -501,6 +502,24 @@ void exp_setup_describe(const struct exp_setup *s, unsigned selected, FILE *out)
     else
         fprintf(out, "not replayed: Base; %s (%s); CORE=Haswell replays another\n", s->why_no_core, s->core_from);
     describe_stacks(s, selected, out);
+}
+
+const struct exp_algo *exp_algo_noted(void)
+{
+    return exp_algo_find("sconv_plan");
+}
+
+int exp_setup_plans(struct exp_setup *s, const char *path, unsigned *algos, struct exp_why *why)
+{
+    unsigned noted;
+    int err = exp_algo_select(exp_algo_noted()->name, &noted, why);
+
+    if (err)
+        return err;
+    if (!*path)
+        return *algos & noted ? exp_fail(why, -EINVAL, "ALGO=%s needs PLAN=file", exp_algo_noted()->name) : 0;
+    *algos |= noted;
+    return conv_plans_read(&s->plans, path, &s->openblas_ukr.ukr, why->text, sizeof why->text);
 }
 
 void exp_setup_release(struct exp_setup *s)

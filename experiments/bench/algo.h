@@ -125,6 +125,13 @@ int exp_setup_init(struct exp_setup *s, const char *ukr_name, const char *core_n
  * "", and times those that are missing if measures is set. Returns 0, or what conv_wisdom_start does.
  */
 int exp_setup_wisdom(struct exp_setup *s, bool measures, const char *path, struct exp_why *why);
+
+/*
+ * Reads the plans of the file that PLAN names, "" for none; algorithm sconv_plan, which does what they say, joins
+ * *algos. Returns 0, -EINVAL if *algos has that without a file, or what conv_plans_read does.
+ */
+int exp_setup_plans(struct exp_setup *s, const char *path, unsigned *algos, struct exp_why *why);
+const struct exp_algo *exp_algo_noted(void); /* sconv_plan */
 void exp_setup_release(struct exp_setup *s);
 
 /*

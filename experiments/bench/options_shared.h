@@ -12,6 +12,9 @@
 
 /* ---- what is asked about ---- */
 
+#define EXP_PLAN_OPTION                                                                                                \
+    EXP_PATH("PLAN", "a file of plans as JSON (sconv-plan --json writes one): algorithm sconv_plan does what it says", \
+             plan, "")
 #define EXP_LAYERS_OPTION                                                                                              \
     EXP_TEXT("LAYERS", "only layers whose name matches one of the comma-separated patterns: LAYERS='conv1_*,conv5_3'", \
              layers, "")

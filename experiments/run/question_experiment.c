@@ -105,19 +105,10 @@ static void prepare_coder(struct session *s)
     s->setup.coder = &s->coder->base;
 }
 
-/* Reads the plans that PLAN names: they are run, too. */
 static int read_plans(struct session *s)
 {
-    const char *plan = s->options.plan, *algo = "sconv_plan";
-    unsigned noted;
-    int err = exp_algo_select(algo, &noted, &s->why);
+    int err = exp_setup_plans(&s->setup, s->options.plan, &s->algos, &s->why);
 
-    if (err)
-        return err;
-    if (!*plan)
-        return s->algos & noted ? exp_fail(&s->why, -EINVAL, "ALGO=%s needs PLAN=file", algo) : 0;
-    s->algos |= noted;
-    err = conv_plans_read(&s->setup.plans, plan, &s->setup.openblas_ukr.ukr, s->why.text, sizeof s->why.text);
     if (!err && *s->setup.plans.derived_anew)
         fprintf(stderr, "experiment: %s\n", s->setup.plans.derived_anew);
     return err;
@@ -625,8 +616,7 @@ static const struct exp_option options[] = {
               "ONEDNN_VERBOSE=1, or a descriptor such as mb1ic64ih56oc64kh3ph1 (experiments/models/README.md)",
               model, ""),
     EXP_LAYERS_OPTION,
-    EXP_PATH("PLAN", "a file of plans as JSON (sconv-plan --json writes one): algorithm sconv_plan does what it says",
-             plan, ""),
+    EXP_PLAN_OPTION,
     EXP_MACHINE_OPTION,
     EXP_TEXT("ALGO", "of @algos@; comma-separated (default @default_algos@)", algos, ""),
     EXP_NUMBER("REPS", "timed rounds of each layer (default: 10 to 200, until all speed-ups stand)", reps, 0, 1,

@@ -107,6 +107,8 @@ static int make_config(struct exp_sweep *s, size_t point, struct exp_why *why)
     if (!err)
         err = exp_setup_init(&c->setup, ukr, s->options->core, why);
     if (!err)
+        err = exp_setup_plans(&c->setup, s->options->plan, &s->algos, why);
+    if (!err)
         c->setting = exp_kept_counts_setting(&c->setup.machine);
     return err;
 }
@@ -148,7 +150,10 @@ static int plan_case(struct exp_sweep_case *x, struct exp_why *why)
     err = x->algo->plan(s, p, tiling, x->algo, &x->plan);
     if (!err && !x->why_not && exp_sweep_has_cores(c))
         x->why_not = exp_replay_cores_why_not(&x->plan);
-    x->is_own = !err && x->plan.algorithm == CONV_SCONV;
+    if (err == -ENOENT)
+        return exp_fail(why, err, "%s:%u: layer '%s': PLAN has no plan of its shape; LAYERS= chooses others",
+                        x->model->path, x->layer->line, x->layer->name);
+    x->is_own = !err && x->plan.algorithm == CONV_SCONV && x->algo != exp_algo_noted();
     if (x->is_own && (c->tile[0] || c->tile[1] || c->tile[2]))
         err = retile(c, &x->plan, &x->is_own);
     if (err)
@@ -242,16 +247,16 @@ int exp_sweep_plan(struct exp_sweep *s, const struct exp_sweep_options *o, const
     for (size_t i = 0; i < models->n; i++)
         s->n_layers += models->model[i].n_layers;
     err = exp_algo_select(*o->algos ? o->algos : EXP_SWEEP_ALGOS, &s->algos, why);
+    s->config = exp_new(s->grids.n_points, sizeof(struct exp_sweep_config *));
+    for (size_t i = 0; i < s->grids.n_points && !err; i++)
+        err = make_config(s, i, why);
     for (unsigned bits = s->algos; bits; bits &= bits - 1)
         s->n_algos++;
     if (!err)
         err = check_size(s, why);
     if (err)
         return err;
-    s->config = exp_new(s->grids.n_points, sizeof(struct exp_sweep_config *));
     s->cases = exp_new(s->n_layers * s->grids.n_points * s->n_algos, sizeof *s->cases);
-    for (size_t i = 0; i < s->grids.n_points && !err; i++)
-        err = make_config(s, i, why);
     for (size_t i = 0; i < models->n && !err; i++) {
         for (size_t l = 0; l < models->model[i].n_layers && !err; l++)
             err = plan_layer(s, &models->model[i], &models->model[i].layer[l], why);

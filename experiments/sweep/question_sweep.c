@@ -170,6 +170,7 @@ static const struct exp_option options[] = {
              "every combination; ';' begins another grid; 1..16, 8..512*2 and 4..64+4 are ranges; values with commas "
              "or blanks stand in braces",
              vary, ""),
+    EXP_PLAN_OPTION,
     EXP_MACHINE_OPTION,
     EXP_TEXT("ALGO", "of @algos@; comma-separated (default base,sconv)", algos, ""),
     EXP_KERNEL_OPTIONS,

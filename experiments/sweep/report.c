@@ -341,7 +341,8 @@ static void say_own(const struct exp_sweep_report *r, const ROW *sum, FILE *out)
 {
     const struct exp_sweep *s = r->sweep;
     const ROW *own = NULL;
-    const bool is_sconv = exp_algo_find(sum->algo)->is_sconv;
+    const struct exp_algo *algo = exp_algo_find(sum->algo);
+    const bool is_sconv = algo->is_sconv && algo != exp_algo_noted();
     bool is_varied = false;
     char text[512];
 
@@ -365,6 +366,7 @@ static void say_own(const struct exp_sweep_report *r, const ROW *sum, FILE *out)
 static void say_answer(const struct exp_sweep_report *r, const ROW *sum, FILE *out)
 {
     const char *label = exp_algo_find(sum->algo)->label;
+    const char *unit = r->why_no_estimate ? "lines from and to memory" : "ESTIMATED cycles";
     size_t n = r->sweep->grids.n_points;
     const ROW *best = NULL, *small = smallest_good(sum, n);
     char text[512];
@@ -378,10 +380,13 @@ static void say_answer(const struct exp_sweep_report *r, const ROW *sum, FILE *o
         fprintf(out, "%s, %s: not simulated: %s\n", sum->model, label, sum->why_not);
         return;
     }
+    if (n > 1 && worst <= 100) {
+        fprintf(out, "%s, %s: %.4g %s in all %zu.\n", sum->model, label, best->value[EXP_SWEEP_COST], unit, n);
+        return;
+    }
     say_config(r->sweep, best->config - 1, text, sizeof text);
     fprintf(out, "%s, %s: best of %zu is %s, %.4g %s; the worst costs %.1f %% more.", sum->model, label, n, text,
-            best->value[EXP_SWEEP_COST], r->why_no_estimate ? "lines from and to memory" : "ESTIMATED cycles",
-            worst - 100);
+            best->value[EXP_SWEEP_COST], unit, worst - 100);
     if (small && small->cache_bytes < best->cache_bytes) {
         say_config(r->sweep, small->config - 1, text, sizeof text);
         fprintf(out, " The smallest within 1 %% of it is %s, with %.0f KiB of caches and not %.0f.", text,
@@ -391,10 +396,41 @@ static void say_answer(const struct exp_sweep_report *r, const ROW *sum, FILE *o
     fputc('\n', out);
 }
 
+/* Returns the best sum of a model: of PLAN's plans, or of any other way of SConv; NULL: none was simulated. */
+static const ROW *best_sum(const struct exp_sweep_report *r, const char *model, bool is_noted)
+{
+    const ROW *best = NULL;
+
+    for (size_t i = 0; i < r->n_sums; i++) {
+        const ROW *sum = &r->sum[i];
+        const struct exp_algo *algo = exp_algo_find(sum->algo);
+
+        if (!strcmp(sum->model, model) && algo->is_sconv && (algo == exp_algo_noted()) == is_noted && !sum->why_not &&
+            (!best || is_better(sum, best)))
+            best = sum;
+    }
+    return best;
+}
+
+/* Says how far the plans of PLAN are from the best of the sweep. */
+static void say_noted(const struct exp_sweep_report *r, const char *model, FILE *out)
+{
+    const ROW *noted = best_sum(r, model, true), *best = best_sum(r, model, false);
+    char text[512];
+
+    if (!noted || !best)
+        return;
+    say_config(r->sweep, best->config - 1, text, sizeof text);
+    fprintf(out, "%s: what PLAN says costs %.2f times what the best of SConv costs: %s, %s.\n", model,
+            noted->value[EXP_SWEEP_COST] / best->value[EXP_SWEEP_COST], exp_algo_find(best->algo)->label, text);
+}
+
 void exp_sweep_report_answer(const struct exp_sweep_report *r, FILE *out)
 {
     for (size_t i = 0; i < r->n_sums; i += r->sweep->grids.n_points)
         say_answer(r, &r->sum[i], out);
+    for (size_t i = 0; i < r->sweep->models->n; i++)
+        say_noted(r, r->sweep->models->model[i].name, out);
 }
 
 /* ---- figures ---- */

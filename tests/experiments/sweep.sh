@@ -51,6 +51,17 @@ check "... of each layer" [ "$(csv sweep.csv csa)" = "0 1 0 " ]
 check "... and beside the best" [ "$(csv best.csv csa)" = "$(csv best.csv nc | sed 's/30/1/; t; s/../0/')" ]
 own=$("$sweep" "RESULTS=$work/none" "$three" LAYERS=pointwise MACHINE=clx4208 UKR=f32_16x24__avx512 ALGO=sconv_ws STORE=no VARY=nc=10,15 2>"$work/err")
 check "... or are none of them" grep -q " None of them has CSA's own tiles in every layer" <<<"$own"
+# Plans of the user's own stand beside the grid, and are simulated once.
+refuses "ALGO=sconv_plan needs PLAN=file" "$three" MACHINE=toy "$grid" ALGO=sconv_plan
+refuses "cannot open" "$three" MACHINE=toy "$grid" PLAN=no/such.json
+"${BUILD:-build}/sconv-plan" MODEL=tests/data/three.csv LAYERS=pointwise MACHINE=clx4208 UKR=f32_16x24__avx512 SET=n_c=10,schedule=ws FORMAT=json OUT="$work/plan.json"
+refuses "layer 'stem/7x7_s2': PLAN has no plan of its shape; LAYERS= chooses others" "$three" MACHINE=clx4208 UKR=f32_16x24__avx512 PLAN="$work/plan.json" VARY=nc=10
+planned() { "$sweep" "RESULTS=$work/planned" "$three" LAYERS=pointwise MACHINE=clx4208 UKR=f32_16x24__avx512 PLAN="$work/plan.json" ALGO=sconv_ws STORE=no "$@" 2>"$work/err"; }
+own=$(planned VARY=nc=10)
+check "a plan is as far from the best as its tiles are: $own" grep -q '^three: what PLAN says costs 1.00 times what the best of SConv costs: SConv, weight stationary, nc=10.$' <<<"$own"
+own=$(planned VARY=nc=10,30)
+check "... and costs the same in all configurations: $own" grep -q 'SConv as the file of PLAN decides: .* in all 2.$' <<<"$own"
+check "... and is simulated with its equal: $own" grep -q '^2 simulations' <<<"$own"
 framed() { grep -oE "path stroke='rgb\(213, *94, *0\)' *d='[^']*Z" "$1/sweep_heat.svg" | wc -l; }
 "$sweep" "RESULTS=$work/framed" "$three" LAYERS=pointwise MACHINE=clx4208 UKR=f32_16x24__avx512 ALGO=sconv_ws STORE=no VARY='L1.size=32K,48K nc=10,30,15' >"$work/out" 2>&1
 check "CSA's own tiles are framed in the figure" [ "$(framed "$work/framed/clx4208/sweep/three,pointwise")" -eq 2 ]
