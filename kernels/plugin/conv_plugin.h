@@ -1,0 +1,107 @@
+/*
+ * A convolution of anybody's, for the bench: one C file or one shared object, named in ALGO=.
+ *
+ *     make experiment MODEL=vgg16 ALGO=base,sconv,mine.c
+ *
+ * The smallest plug-in is one function, which the bench calls for every layer:
+ *
+ *     #include "conv_plugin.h"
+ *
+ *     void conv(const struct conv_plugin_shape *s, const float *in, const float *filters, float *out)
+ *     {
+ *         ...
+ *     }
+ *
+ * A plug-in that packs filters ahead, needs memory of its own, or cannot do every shape defines the record `conv_plugin`
+ * instead. This header needs nothing but the C library's types. It may be included in C11 and in C++.
+ *
+ * Tensors are dense arrays of float: in[batch][in_channels][in_h][in_w]; filters[out_channels][in_channels / groups]
+ * [kernel_h][kernel_w]; out[batch][out_channels][out_h][out_w]. Group g reads the g-th part of the input channels and
+ * writes the g-th part of the output channels. Windows are correlated, not mirrored, as in all frameworks:
+ *
+ *     out[n][k][y][x] = sum over c, r, t of filters[k][c][r][t] *
+ *         in[n][first channel of the group + c][y * stride_h + r * dilation_h - pad_top][x * stride_w + t * dilation_w - pad_left]
+ *
+ * where elements outside the image are zero. `out` holds anything before; the sum replaces it. Tensors are aligned to 64
+ * bytes at least; up to 64 bytes behind a tensor may be read. The input and the filters must not be written.
+ *
+ * A plug-in runs in a process of its own, on one pinned core, with the user's rights.
+ */
+#ifndef CONV_PLUGIN_H
+#define CONV_PLUGIN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Is the version of what follows. A plug-in of another version is refused. */
+#define CONV_PLUGIN_ABI 1
+
+/* Holds a convolution; all sizes are numbers of elements. */
+struct conv_plugin_shape {
+    uint32_t bytes; /* sizeof this struct, as the bench knows it: later versions may have more behind */
+    int32_t batch, groups;
+    int32_t in_channels, in_h, in_w;
+    int32_t out_channels, out_h, out_w;
+    int32_t kernel_h, kernel_w, stride_h, stride_w;
+    int32_t pad_top, pad_left, pad_bottom, pad_right;
+    int32_t dilation_h, dilation_w; /* 1: none */
+};
+
+/* Holds what the bench asks for besides. */
+struct conv_plugin_ask {
+    uint32_t bytes;
+    int32_t threads;  /* that run may use, its caller's included */
+    const char *plan; /* of the user's, for the plug-in alone; "" */
+};
+
+/* Gives memory a name, so that accesses to it are told apart. */
+struct conv_plugin_region {
+    const char *name; /* such as "packed filters" */
+    const void *at;
+    size_t bytes;
+};
+
+struct conv_plugin {
+    uint32_t abi;      /* CONV_PLUGIN_ABI */
+    const char *name;  /* in tables: letters, digits and '_'; NULL: the file's */
+    const char *title; /* in figures; NULL: the name */
+
+    /* Says why it cannot do a shape; NULL: it can. May be NULL: it does all. */
+    const char *(*why_not)(const struct conv_plugin_shape *s);
+
+    /*
+     * Gets ready for many runs of one shape with these filters, which stay where they are: packs them, allocates. *state
+     * is handed to run. Returns 0 or a negative errno value. May be NULL.
+     */
+    int (*prepare)(const struct conv_plugin_shape *s, const struct conv_plugin_ask *ask, const float *filters,
+                   void **state);
+
+    /* Convolves; what is timed. */
+    void (*run)(const struct conv_plugin_shape *s, void *state, const float *in, const float *filters, float *out);
+
+    /* Gives back what prepare took. May be NULL. */
+    void (*release)(void *state);
+
+    /* Names memory of the state: fills at most `room` regions, returns how many. May be NULL. */
+    size_t (*regions)(void *state, struct conv_plugin_region *region, size_t room);
+};
+
+#ifdef __GNUC__
+#define CONV_PLUGIN_EXPORT __attribute__((visibility("default")))
+#else
+#define CONV_PLUGIN_EXPORT
+#endif
+
+/* A plug-in defines one of the two. `mine.c:other` names another function of conv's type, or another record. */
+extern CONV_PLUGIN_EXPORT const struct conv_plugin conv_plugin;
+CONV_PLUGIN_EXPORT void conv(const struct conv_plugin_shape *s, const float *in, const float *filters, float *out);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
