@@ -23,6 +23,7 @@
 #include "counters/group/ctr_session.h"
 #include "counters/host/ctr_timer.h"
 #include "counters/perf/ctr_watch.h"
+#include "tests/counters/watching.h"
 #include "tests/rng.h"
 #include "tests/scratch.h"
 #include "tests/suites.h"
@@ -364,83 +365,125 @@ static bool open_watch(struct ctr_watch **watch, const struct ctr_watch_point *p
     return false;
 }
 
+struct touching {
+    struct watched w;
+    unsigned n_loads, n_stores;
+};
+
+static void touch_some(void *touching)
+{
+    struct touching *t = touching;
+
+    touch(&t->w, t->n_loads, t->n_stores);
+}
+
+static bool are_equal(const void *want, const uint64_t *n)
+{
+    return !memcmp(want, n, 4 * sizeof *n);
+}
+
 static void test_watch(void)
 {
-    struct watched w = { 0 };
+    static const uint64_t want[] = { 1007, 7, 1, 1 }, second[] = { 2, 0, 1, 1 };
+    struct touching t = { .n_loads = 1000, .n_stores = 7 };
     const struct ctr_watch_point points[] = {
-        { &w.a, 8, CTR_WATCH_READS_AND_WRITES },
-        { &w.a, 8, CTR_WATCH_WRITES },
-        { &w.b, 8, CTR_WATCH_WRITES },
-        { &w.c[1], 4, CTR_WATCH_READS_AND_WRITES },
+        { &t.w.a, 8, CTR_WATCH_READS_AND_WRITES },
+        { &t.w.a, 8, CTR_WATCH_WRITES },
+        { &t.w.b, 8, CTR_WATCH_WRITES },
+        { &t.w.c[1], 4, CTR_WATCH_READS_AND_WRITES },
     };
     struct ctr_watch *watch;
-    uint64_t n[COUNT(points)];
+    uint64_t n[COUNT(points)] = { 0 };
 
     if (!open_watch(&watch, points, COUNT(points)))
         return;
-    touch(&w, 3, 3); /* not started: does not count */
-    CU_ASSERT_EQUAL(ctr_watch_start(watch), 0);
-    touch(&w, 1000, 7);
-    CU_ASSERT_EQUAL(ctr_watch_stop(watch), 0);
-    touch(&w, 5, 5); /* stopped: does not count */
+    touch(&t.w, 3, 3); /* not started: does not count */
+    CU_ASSERT_EQUAL(watch_until(watch, touch_some, &t, are_equal, want, n), 0);
+    touch(&t.w, 5, 5); /* stopped: does not count */
     CU_ASSERT_EQUAL(ctr_watch_read(watch, n), 0);
-    test_check(n[0] == 1007 && n[1] == 7 && n[2] == 1 && n[3] == 1,
+    test_check(are_equal(want, n),
                "1000 loads and 7 stores, 1 store, 1 load counted as %" PRIu64 ", %" PRIu64 ", %" PRIu64 ", %" PRIu64,
                n[0], n[1], n[2], n[3]);
-    CU_ASSERT_EQUAL(ctr_watch_start(watch), 0); /* from zero */
-    touch(&w, 2, 0);
-    CU_ASSERT(!ctr_watch_stop(watch) && !ctr_watch_read(watch, n));
-    CU_ASSERT(n[0] == 2 && n[1] == 0 && n[2] == 1);
+    t.n_loads = 2; /* from zero */
+    t.n_stores = 0;
+    CU_ASSERT_EQUAL(watch_until(watch, touch_some, &t, are_equal, second, n), 0);
+    CU_ASSERT(are_equal(second, n));
     ctr_watch_close(watch);
+}
+
+/* Elements, of which each is written some times. */
+struct written {
+    _Alignas(8) volatile uint32_t element[16];
+    unsigned char turn[2000]; /* whose turn it is */
+};
+
+static void write_elements(void *written)
+{
+    struct written *w = written;
+
+    for (unsigned i = 0; i < COUNT(w->turn); i++)
+        w->element[w->turn[i]] = i;
+}
+
+static bool is_equal(const void *want, const uint64_t *n)
+{
+    return *(const uint64_t *)want == *n;
 }
 
 /* Random numbers of accesses to a random one of several elements: the count is that element's, exactly. */
 static void test_watch_random(void)
 {
-    _Alignas(8) volatile uint32_t element[16] = { 0 };
-    unsigned n_touches[16] = { 0 };
-    unsigned watched = (unsigned)rng_below(16);
-    const struct ctr_watch_point point = { &element[watched], 4, CTR_WATCH_WRITES };
+    struct written w = { .turn = { 0 } };
+    const size_t watched = rng_below(16);
+    const struct ctr_watch_point point = { &w.element[watched], 4, CTR_WATCH_WRITES };
     struct ctr_watch *watch;
-    uint64_t n = 0;
+    uint64_t n = 0, want = 0;
 
+    for (size_t i = 0; i < COUNT(w.turn); i++) {
+        w.turn[i] = (unsigned char)rng_below(16);
+        want += w.turn[i] == watched;
+    }
     if (!open_watch(&watch, &point, 1))
         return;
-    CU_ASSERT_EQUAL(ctr_watch_start(watch), 0);
-    for (unsigned i = 0; i < 2000; i++) {
-        size_t e = rng_below(16);
-
-        n_touches[e]++;
-        element[e] = i;
-    }
-    CU_ASSERT(!ctr_watch_stop(watch) && !ctr_watch_read(watch, &n));
-    test_check(n == n_touches[watched], "element %u: %" PRIu64 " counted, %u made", watched, n, n_touches[watched]);
+    CU_ASSERT_EQUAL(watch_until(watch, write_elements, &w, is_equal, &want, &n), 0);
+    test_check(n == want, "element %zu: %" PRIu64 " counted, %" PRIu64 " made", watched, n, want);
     ctr_watch_close(watch);
 }
 
 #if defined(__x86_64__)
-/* One count per instruction, whatever its width, and for a read-modify-write. */
-static void test_watch_instructions(void)
+static void run_instructions(void *elements)
 {
-    _Alignas(64) volatile uint32_t line[16] = { 0 };
-    const struct ctr_watch_point points[] = {
-        { &line[2], 4, CTR_WATCH_READS_AND_WRITES },
-        { &line[2], 4, CTR_WATCH_WRITES },
-    };
-    struct ctr_watch *watch;
-    uint64_t n[2];
+    volatile uint32_t *line = elements;
 
-    if (!open_watch(&watch, points, 2))
-        return;
-    CU_ASSERT_EQUAL(ctr_watch_start(watch), 0);
     for (int i = 0; i < 10; i++) {
         __asm__ volatile("movups %0, %%xmm0" ::"m"(line[0]) : "xmm0"); /* 16 bytes over the watched 4 */
         __asm__ volatile("addl $1, %0" : "+m"(line[2]));
         __asm__ volatile("prefetcht0 %0" ::"m"(line[2]));
         __asm__ volatile("movups %0, %%xmm0" ::"m"(line[4]) : "xmm0"); /* beside it */
     }
-    CU_ASSERT(!ctr_watch_stop(watch) && !ctr_watch_read(watch, n));
-    test_check(n[0] == 20 && n[1] == 10, "%" PRIu64 " and %" PRIu64 " counted, expected 20 and 10", n[0], n[1]);
+}
+
+static bool are_two_equal(const void *want, const uint64_t *n)
+{
+    return !memcmp(want, n, 2 * sizeof *n);
+}
+
+/* One count per instruction, whatever its width, and for a read-modify-write. */
+static void test_watch_instructions(void)
+{
+    static const uint64_t want[] = { 20, 10 };
+    _Alignas(64) uint32_t line[16] = { 0 };
+    const struct ctr_watch_point points[] = {
+        { &line[2], 4, CTR_WATCH_READS_AND_WRITES },
+        { &line[2], 4, CTR_WATCH_WRITES },
+    };
+    struct ctr_watch *watch;
+    uint64_t n[2] = { 0 };
+
+    if (!open_watch(&watch, points, 2))
+        return;
+    CU_ASSERT_EQUAL(watch_until(watch, run_instructions, line, are_two_equal, want, n), 0);
+    test_check(are_two_equal(want, n), "%" PRIu64 " and %" PRIu64 " counted, expected 20 and 10", n[0], n[1]);
     ctr_watch_close(watch);
 }
 #else
