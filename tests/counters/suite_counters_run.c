@@ -666,12 +666,22 @@ static void test_thread_clock(void)
     test_check(own < wall / 2, "%" PRIu64 " ns of its own in %" PRIu64 " ns asleep", own, wall);
 }
 
-enum { N_LINES = 4096, LINE_INTS = 16, N_WALKS = 20 };
+enum { N_LINES = 4096, LINE_INTS = 16, N_WALKS = 21 };
 
-/* Returns the fastest of some walks from line to line, each waiting for the one before; flushed before each, or not. */
+static int compare_times(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+/*
+ * Returns the median of some walks from line to line, each waiting for the one before; flushed before each, or not. A
+ * virtual machine that stands still within a walk has a clock of its own, so the fastest one says nothing.
+ */
 static uint64_t walk(uint32_t (*line)[LINE_INTS], bool is_flushed)
 {
-    uint64_t fastest = UINT64_MAX;
+    uint64_t took[N_WALKS];
 
     for (int i = 0; i < N_WALKS; i++) {
         uint32_t at = 0;
@@ -682,11 +692,11 @@ static uint64_t walk(uint32_t (*line)[LINE_INTS], bool is_flushed)
         start = ctr_thread_ns();
         for (int k = 0; k < N_LINES; k++)
             at = *(volatile uint32_t *)&line[at][0];
-        start = ctr_thread_ns() - start;
-        fastest = start < fastest ? start : fastest;
+        took[i] = ctr_thread_ns() - start;
         CU_ASSERT_EQUAL(at, 0);
     }
-    return fastest;
+    qsort(took, N_WALKS, sizeof *took, compare_times);
+    return took[N_WALKS / 2];
 }
 
 static void test_flush(void)
