@@ -390,6 +390,7 @@ static int run_one(const struct exp_bench *b, const struct exp_contender *c, str
     start = b->now_ns();
     err = c->run(c->ctx);
     t->ns = b->now_ns() - start;
+    t->ns = b->took_ns ? b->took_ns(c->ctx, t->ns) : t->ns;
     t->off = w ? w->end(w->ctx, &t->mark) : 0;
     return err;
 }

@@ -185,11 +185,12 @@ struct exp_bench {
     struct exp_rounds rounds;
     bool (*stands)(void *ctx); /* as in exp_rounds_end */
     void *ctx;
-    uint64_t (*now_ns)(void);      /* the clock of the samples: monotonic, or the thread's own */
-    uint64_t (*wall_ns)(void);     /* that of the limit; NULL: the same */
-    bool (*interrupted)(void);     /* asked between runs; may be NULL */
-    const struct exp_watch *watch; /* NULL: none */
-    struct exp_mark *mark;         /* laid out as the samples; receives the marks of what is kept; may be NULL */
+    uint64_t (*now_ns)(void);                          /* the clock of the samples: monotonic, or the thread's own */
+    uint64_t (*wall_ns)(void);                         /* that of the limit; NULL: the same */
+    uint64_t (*took_ns)(void *contender, uint64_t ns); /* of ns, what the run itself took; NULL: all */
+    bool (*interrupted)(void);                         /* asked between runs; may be NULL */
+    const struct exp_watch *watch;                     /* NULL: none */
+    struct exp_mark *mark; /* laid out as the samples; receives the marks of what is kept; may be NULL */
 };
 
 /* Says how the rounds went. */

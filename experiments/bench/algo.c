@@ -1,5 +1,6 @@
 #include "experiments/bench/algo.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +10,6 @@
 #include "experiments/base/error.h"
 #include "kernels/backend/backend.h"
 #include "kernels/backend/base.h"
-#include "kernels/emit/plan_json.h"
 #include "kernels/emit/program.h"
 #include "kernels/ukr/dispatch.h"
 #include "kernels/plan/tune.h"
@@ -173,7 +173,9 @@ static const char not_stepped[] = "generated code is not run step by step";
 static const char not_in_the_guest[] =
     "generated code is compiled outside the guest; tests hold its accesses against the replay's";
 
-static const struct exp_algo records[EXP_N_ALGO_RECORDS] = {
+enum { N_RECORDS = EXP_N_ALGOS + 1 };
+
+static const struct exp_algo records[N_RECORDS] = {
 #define RECORD(name_, when_, title_, label_, colour_, ...)                                                             \
     { .name = name_, .when = EXP_ALGO_##when_, .title = title_, .label = label_, .colour = colour_, __VA_ARGS__ },
 #define ALGO(...) RECORD(__VA_ARGS__)
@@ -182,23 +184,53 @@ static const struct exp_algo records[EXP_N_ALGO_RECORDS] = {
 #include "experiments/bench/algos.def"
 };
 
+/* The plug-ins of this process: options name them before its work begins. */
+static struct exp_algo added[EXP_MAX_PLUGINS];
+static size_t n_added;
+
+size_t exp_algo_count(void)
+{
+    return EXP_N_ALGOS + n_added;
+}
+
+size_t exp_algo_record_count(void)
+{
+    return N_RECORDS + n_added;
+}
+
 const struct exp_algo *exp_algo_record(size_t i)
 {
-    return &records[i];
+    assert(i < exp_algo_record_count());
+    return i < N_RECORDS ? &records[i] : &added[i - N_RECORDS];
 }
 
 const struct exp_algo *exp_algo_at(size_t i)
 {
     const struct exp_algo *a = records;
 
+    if (i >= EXP_N_ALGOS)
+        return exp_algo_record(i + 1);
     while (a->members || i--)
         a++;
     return a;
 }
 
+struct exp_algo *exp_algo_add(const struct exp_algo *a)
+{
+    if (n_added == EXP_MAX_PLUGINS)
+        return NULL;
+    added[n_added] = *a;
+    return &added[n_added++];
+}
+
+const char *exp_algo_why_not_run(const struct exp_algo *a, const struct exp_setup *s)
+{
+    return a->why_dead && *a->why_dead ? *a->why_dead : a->why_not_run(s);
+}
+
 bool exp_algos_need_coder(unsigned algos)
 {
-    for (unsigned i = 0; i < EXP_N_ALGOS; i++) {
+    for (unsigned i = 0; i < exp_algo_count(); i++) {
         if ((algos >> i & 1) && exp_algo_at(i)->is_generated)
             return true;
     }
@@ -221,9 +253,11 @@ const struct exp_algo *exp_algo_chosen(void)
 
 static const struct exp_algo *find(const char *name, size_t length)
 {
-    for (size_t i = 0; i < EXP_N_ALGO_RECORDS; i++) {
-        if (strlen(records[i].name) == length && !strncmp(name, records[i].name, length))
-            return &records[i];
+    for (size_t i = 0; i < exp_algo_record_count(); i++) {
+        const struct exp_algo *a = exp_algo_record(i);
+
+        if (strlen(a->name) == length && !strncmp(name, a->name, length))
+            return a;
     }
     return NULL;
 }
@@ -235,7 +269,7 @@ const struct exp_algo *exp_algo_find(const char *name)
 
 void exp_algo_say_known(char *text, size_t bytes)
 {
-    for (size_t i = 0; i < EXP_N_ALGO_RECORDS; i++) {
+    for (size_t i = 0; i < N_RECORDS; i++) {
         exp_say_more(text, bytes, "%s%s", i ? ", " : "", records[i].name);
         if (records[i].members)
             exp_say_more(text, bytes, " (%s)", records[i].members);
@@ -244,7 +278,7 @@ void exp_algo_say_known(char *text, size_t bytes)
 
 void exp_algo_say_default(char *text, size_t bytes)
 {
-    for (size_t i = 0; i < EXP_N_ALGO_RECORDS; i++) {
+    for (size_t i = 0; i < N_RECORDS; i++) {
         if (records[i].when == EXP_ALGO_DEFAULT)
             exp_say_more(text, bytes, "%s%s", i ? "," : "", records[i].name);
     }
@@ -255,18 +289,23 @@ static unsigned bits_of(const struct exp_algo *a)
 {
     unsigned bits = 0;
 
-    for (unsigned i = 0; i < EXP_N_ALGOS; i++) {
+    for (unsigned i = 0; i < exp_algo_count(); i++) {
         if (exp_algo_at(i) == a || (a->members && exp_algo_at(i)->when == EXP_ALGO_MEMBER))
             bits |= 1u << i;
     }
     return bits;
 }
 
+unsigned exp_algo_bit(const struct exp_algo *a)
+{
+    return a->members ? 0 : bits_of(a);
+}
+
 static unsigned default_bits(void)
 {
     unsigned bits = 0;
 
-    for (size_t i = 0; i < EXP_N_ALGO_RECORDS; i++)
+    for (size_t i = 0; i < N_RECORDS; i++)
         bits |= records[i].when == EXP_ALGO_DEFAULT ? bits_of(&records[i]) : 0;
     return bits;
 }
@@ -474,7 +513,7 @@ static void describe_stacks(const struct exp_setup *s, unsigned selected, FILE *
 {
     if (*s->why_no_stacks)
         fprintf(out, "not replayed: what compiled code does on its stack; %s\n", s->why_no_stacks);
-    for (unsigned i = 0; i < EXP_N_ALGOS && s->stacks.n; i++) {
+    for (unsigned i = 0; i < exp_algo_count() && s->stacks.n; i++) {
         if ((selected >> i & 1) && !exp_stacks_have(&s->stacks, exp_algo_at(i)->name))
             fprintf(out, "not replayed: %s's stack; %s has none of it\n", exp_algo_at(i)->name,
                     s->stacks.table[0].path);
@@ -490,7 +529,7 @@ void exp_setup_describe(const struct exp_setup *s, unsigned selected, FILE *out)
 {
     bool is_foreign = !exp_setup_uses_openblas_ukr(s) && !conv_ukr_runs(s->ukr), has_tuned = false;
 
-    for (unsigned i = 0; i < EXP_N_ALGOS; i++)
+    for (unsigned i = 0; i < exp_algo_count(); i++)
         has_tuned |= (selected >> i & 1) && has_tuned_plans(exp_algo_at(i));
     fprintf(out, "replayed: SConv's micro-kernel %s (%s%s)", s->ukr->name, s->ukr_from,
             is_foreign ? "; this CPU cannot run it" : "");
@@ -507,19 +546,6 @@ void exp_setup_describe(const struct exp_setup *s, unsigned selected, FILE *out)
 const struct exp_algo *exp_algo_noted(void)
 {
     return exp_algo_find("sconv_plan");
-}
-
-int exp_setup_plans(struct exp_setup *s, const char *path, unsigned *algos, struct exp_why *why)
-{
-    unsigned noted;
-    int err = exp_algo_select(exp_algo_noted()->name, &noted, why);
-
-    if (err)
-        return err;
-    if (!*path)
-        return *algos & noted ? exp_fail(why, -EINVAL, "ALGO=%s needs PLAN=file", exp_algo_noted()->name) : 0;
-    *algos |= noted;
-    return conv_plans_read(&s->plans, path, &s->openblas_ukr.ukr, why->text, sizeof why->text);
 }
 
 void exp_setup_release(struct exp_setup *s)

@@ -64,7 +64,9 @@ enum {
     EXP_N_ALGOS = 0
 #include "experiments/bench/algos.def"
     ,
-    EXP_N_ALGO_RECORDS = EXP_N_ALGOS + 1, /* and the group's */
+    EXP_MAX_PLUGINS = 8,
+    EXP_MAX_ALGOS = EXP_N_ALGOS + EXP_MAX_PLUGINS,
+    EXP_MAX_ALGO_RECORDS = EXP_MAX_ALGOS + 1, /* and the group's */
 };
 
 struct exp_algo {
@@ -91,10 +93,26 @@ struct exp_algo {
     bool is_generated;            /* setup.coder compiles its plans */
     const char *why_no_phases;    /* why it cannot be run step by step; NULL: it can */
     const char *why_not_observed; /* why its accesses are not observed, wherever it runs; NULL: they are */
+    struct exp_plugin *plugin;    /* NULL: it is the bench's own (plugin.h) */
+    const char *const *why_dead;  /* a plug-in's: points to why it runs no more, or to NULL */
 };
 
-const struct exp_algo *exp_algo_at(size_t i);           /* i < EXP_N_ALGOS */
-const struct exp_algo *exp_algo_record(size_t i);       /* i < EXP_N_ALGO_RECORDS: groups are among them */
+/* EXP_N_ALGOS algorithms stand in algos.def; plug-ins come after them while the program runs. */
+size_t exp_algo_count(void);
+size_t exp_algo_record_count(void);
+const struct exp_algo *exp_algo_at(size_t i);     /* i < exp_algo_count() */
+const struct exp_algo *exp_algo_record(size_t i); /* i < exp_algo_record_count(): groups are among them */
+
+/*
+ * Adds an algorithm to the program's list, which keeps a copy: before other threads start. Returns the copy; NULL if
+ * there are EXP_MAX_PLUGINS of them.
+ */
+struct exp_algo *exp_algo_add(const struct exp_algo *a);
+unsigned exp_algo_bit(const struct exp_algo *a); /* that exp_algo_select has for it; 0: it is a group */
+
+/* Says why it does not run here, or NULL. */
+const char *exp_algo_why_not_run(const struct exp_algo *a, const struct exp_setup *s);
+
 bool exp_algos_need_coder(unsigned algos);              /* bits: some are generated */
 const struct exp_algo *exp_algo_base(void);             /* what others are compared with: the first */
 const struct exp_algo *exp_algo_chosen(void);           /* the group: of its members, what CSA chose */
@@ -125,12 +143,6 @@ int exp_setup_init(struct exp_setup *s, const char *ukr_name, const char *core_n
  * "", and times those that are missing if measures is set. Returns 0, or what conv_wisdom_start does.
  */
 int exp_setup_wisdom(struct exp_setup *s, bool measures, const char *path, struct exp_why *why);
-
-/*
- * Reads the plans of the file that PLAN names, "" for none; algorithm sconv_plan, which does what they say, joins
- * *algos. Returns 0, -EINVAL if *algos has that without a file, or what conv_plans_read does.
- */
-int exp_setup_plans(struct exp_setup *s, const char *path, unsigned *algos, struct exp_why *why);
 const struct exp_algo *exp_algo_noted(void); /* sconv_plan */
 void exp_setup_release(struct exp_setup *s);
 

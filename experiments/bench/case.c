@@ -232,7 +232,7 @@ int exp_experiment_plan(struct exp_experiment *e, const struct exp_setup *setup,
     e->n_cases = e->n_algos * model->n_layers;
     e->cases = exp_new(e->n_cases, sizeof *e->cases);
     for (size_t l = 0; l < model->n_layers && !err; l++) {
-        for (size_t a = 0; a < EXP_N_ALGOS && !err; a++) {
+        for (size_t a = 0; a < exp_algo_count() && !err; a++) {
             if (!(algos >> a & 1))
                 continue;
             e->cases[n].layer = &model->layer[l];
@@ -277,6 +277,13 @@ const char *exp_case_why_no_count(const struct exp_case *c, enum exp_count count
     if (m->why_no_time)
         return m->why_no_time;
     return m->why_no_count[count] ? m->why_no_count[count] : "not counted";
+}
+
+const char *exp_case_why_not_run(const struct exp_experiment *e, const struct exp_case *c)
+{
+    const char *refused = e->cases[c->same_as].why_refused;
+
+    return refused ? refused : exp_algo_why_not_run(c->algo, e->setup);
 }
 
 const struct exp_case *exp_case_base(const struct exp_experiment *e, const struct exp_case *c)
@@ -368,12 +375,18 @@ static void write_direct(const struct conv_plan *plan, char *text)
              plan->direct.groups);
 }
 
+static void write_outside(const struct conv_plan *plan, char *text)
+{
+    snprintf(text, EXP_PLAN_TEXT_BYTES, "plug-in %s", plan->outside.name);
+}
+
 void exp_plan_text(const struct conv_plan *plan, char text[EXP_PLAN_TEXT_BYTES])
 {
     static void (*const writers[])(const struct conv_plan *, char *) = {
         [CONV_SCONV] = write_sconv,
         [CONV_GEMM] = write_gemm,
         [CONV_DIRECT] = write_direct,
+        [CONV_OUTSIDE] = write_outside,
     };
 
     writers[plan->algorithm](plan, text);

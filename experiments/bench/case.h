@@ -138,6 +138,7 @@ struct exp_case {
     bool is_chosen;                            /* SConv in the schedule that CSA chose */
     size_t same_as;                            /* index of the first case of the same shape and algorithm */
     struct conv_plan plan;
+    const char *why_refused; /* a plug-in's, in this layer; NULL: it is run; lives as long as the plug-in */
     struct exp_measured measured;
     struct exp_simulated simulated; /* through the machine as its file has it */
     struct exp_simulated alone;     /* through its caches alone (sim_machine_caches_alone) */
@@ -162,6 +163,9 @@ void exp_experiment_release(struct exp_experiment *e);
 
 /* Returns the case of the same layer with the named algorithm, or NULL if it was not selected. */
 const struct exp_case *exp_case_of(const struct exp_experiment *e, const struct exp_case *c, const char *algo);
+
+/* Says why a case is not run here, or NULL. */
+const char *exp_case_why_not_run(const struct exp_experiment *e, const struct exp_case *c);
 
 /* Returns the case that this one is compared with, likewise. */
 const struct exp_case *exp_case_base(const struct exp_experiment *e, const struct exp_case *c);

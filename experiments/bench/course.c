@@ -17,6 +17,7 @@
 #include "experiments/bench/model_onednn.h"
 #include "experiments/bench/options.h"
 #include "experiments/bench/variables.h"
+#include "kernels/emit/plan_json.h"
 
 /* ---- the project's folder ---- */
 
@@ -79,7 +80,7 @@ static bool find_project(char folder[static PATH_MAX])
 /* Tells whether a name, up to its length, is a path: as exp_model_find and exp_machine_find do. */
 static bool is_path(const char *name, size_t length)
 {
-    static const char *const endings[] = { ".csv", ".txt", ".log", ".cfg" };
+    static const char *const endings[] = { ".csv", ".txt", ".log", ".cfg", ".c", ".so" };
 
     if (exp_descriptor_begins(name))
         return false;
@@ -553,4 +554,17 @@ int exp_main_share(size_t *share, size_t *n_shares, const char *text, const char
     if (!*store || !strcmp(store, EXP_NO_FILE))
         return exp_fail(why, -EINVAL, "SHARE=%s: STORE must name the file that keeps the share", text);
     return 0;
+}
+
+int exp_main_plans(struct exp_setup *s, const char *path, unsigned *algos, struct exp_why *why)
+{
+    unsigned noted;
+    int err = exp_algo_select(exp_algo_noted()->name, &noted, why);
+
+    if (err)
+        return err;
+    if (!*path)
+        return *algos & noted ? exp_fail(why, -EINVAL, "ALGO=%s needs PLAN=file", exp_algo_noted()->name) : 0;
+    *algos |= noted;
+    return conv_plans_read(&s->plans, path, &s->openblas_ukr.ukr, why->text, sizeof why->text);
 }

@@ -5,6 +5,7 @@
 #include "experiments/base/error.h"
 #include "experiments/base/plot.h"
 #include "experiments/base/progress.h"
+#include "experiments/bench/algo.h"
 #include "experiments/bench/model.h"
 #include "experiments/bench/question.h"
 #include "experiments/bench/results.h"
@@ -57,5 +58,11 @@ int exp_main_needs_store(struct exp_why *why);
 
 /* Reads SHARE, "2/8"; *n_shares is 0 without one. Returns 0, or -EINVAL with one line in why. */
 int exp_main_share(size_t *share, size_t *n_shares, const char *text, const char *store, struct exp_why *why);
+
+/*
+ * Reads the plans of the file that PLAN names, "" for none; algorithm sconv_plan, which does what they say, joins
+ * *algos. Returns 0, -EINVAL if *algos has that without a file, or what conv_plans_read does.
+ */
+int exp_main_plans(struct exp_setup *s, const char *path, unsigned *algos, struct exp_why *why);
 
 #endif

@@ -389,7 +389,7 @@ size_t exp_totals(const struct exp_experiment *e, struct exp_total *total)
 {
     size_t n = 0;
 
-    for (size_t i = 0; i < EXP_N_ALGO_RECORDS; i++)
+    for (size_t i = 0; i < exp_algo_record_count(); i++)
         n += sum_up(e, exp_algo_record(i)->name, &total[n]) == e->model->n_layers;
     return n;
 }

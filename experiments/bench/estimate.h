@@ -137,7 +137,7 @@ double exp_per_1000_macs(double misses, double macs);
 
 /*
  * Sums up the experiment, in the order of the records; a group is summed up if all its members were selected. Returns
- * how many totals there are; total[] has room for EXP_N_ALGO_RECORDS. A number that one layer lacks is missing in the
+ * how many totals there are; total[] has room for EXP_MAX_ALGO_RECORDS. A number that one layer lacks is missing in the
  * total.
  */
 size_t exp_totals(const struct exp_experiment *e, struct exp_total *total);

@@ -19,6 +19,7 @@
 #include "experiments/base/program.h"
 #include "experiments/base/tasks.h"
 #include "experiments/bench/estimate.h"
+#include "experiments/bench/plugin.h"
 #include "kernels/conv_naive.h"
 #include "kernels/shape/sizes.h"
 
@@ -130,14 +131,27 @@ struct measure {
 struct runner {
     struct measure *m;
     struct exp_case *c;
-    struct exp_tensors tensors;
+    struct exp_tensors tensors; /* a plug-in's are in its process */
+    struct exp_plugin *plugin;  /* NULL: none */
+    uint64_t took_ns;           /* by the plug-in's clock */
 };
 
 static int run(void *ctx)
 {
     struct runner *r = ctx;
 
+    if (r->plugin) { /* what goes wrong costs its own columns: they say why */
+        exp_plugin_run(r->plugin, &r->took_ns);
+        return 0;
+    }
     return r->c->algo->run(r->m->e->setup, &r->c->plan, &r->tensors.bind);
+}
+
+static uint64_t own_time(void *ctx, uint64_t ns)
+{
+    const struct runner *r = ctx;
+
+    return r->plugin ? r->took_ns : ns;
 }
 
 /* Writes the input tensor over with itself. */
@@ -154,6 +168,10 @@ static int prepare(void *ctx)
 {
     struct runner *r = ctx;
 
+    if (r->plugin) {
+        exp_plugin_prepare(r->plugin, r->m->o->cache);
+        return 0;
+    }
     if (r->m->o->cache == EXP_WARM)
         return run(ctx);
     exp_cold_empty(&r->m->cold, &r->c->plan, &r->tensors);
@@ -214,10 +232,17 @@ static int count_sets(struct counting *k, struct runner *r, struct ctr_reading *
     return err ? err : ctr_counters_read(c, reading);
 }
 
+static const char not_counted[] = "a plug-in's process is not counted";
+
 static int count(struct counting *k, struct runner *r)
 {
     struct ctr_reading reading;
-    int err = k->why_not ? 0 : count_sets(k, r, &reading);
+    int err = k->why_not || r->plugin ? 0 : count_sets(k, r, &reading);
+
+    for (enum exp_count c = k->first; c < k->end && r->plugin; c++)
+        r->c->measured.why_no_count[c] = not_counted;
+    if (r->plugin)
+        return 0;
 
     for (enum exp_count c = k->first; c < k->end && !err; c++)
         keep_count(k, r, &reading, c);
@@ -282,7 +307,7 @@ static int count_runner(struct measure *m, struct runner *r)
 /* Times the runners of one layer, of which there is one at least, in turns; the first time, counts them one by one. */
 static int measure_runners(struct measure *m, struct runner *runner, size_t n, size_t n_rounds)
 {
-    struct exp_contender contender[EXP_N_ALGOS];
+    struct exp_contender contender[EXP_MAX_ALGOS];
     const size_t n_before = runner[0].c->measured.n_samples;
     const struct exp_watch watch = exp_ruler_watch(m->ruler);
     uint64_t *sample = exp_new(n * n_rounds, sizeof *sample);
@@ -292,6 +317,7 @@ static int measure_runners(struct measure *m, struct runner *runner, size_t n, s
         .first = n_before,
         .rounds = { n_rounds, n_rounds, 0 },
         .now_ns = m->o->now_ns,
+        .took_ns = own_time,
         .interrupted = exp_interrupted,
         .watch = m->ruler ? &watch : NULL,
         .mark = mark,
@@ -312,23 +338,41 @@ static int measure_runners(struct measure *m, struct runner *runner, size_t n, s
     return err;
 }
 
+/* Gives a case its tensors. Returns 0, or -errno; a plug-in that cannot says why in its columns. */
+static int begin_runner(struct runner *r)
+{
+    if (!r->plugin)
+        return exp_tensors_init(&r->tensors, &r->c->plan);
+    r->c->measured.why_no_time = exp_plugin_open(r->plugin, &r->c->plan, r->m->o->now_ns);
+    return 0;
+}
+
+static void end_runner(struct runner *r)
+{
+    if (r->plugin)
+        exp_plugin_close(r->plugin);
+    else
+        exp_tensors_release(&r->tensors);
+}
+
 static int measure_layer(struct measure *m, struct exp_case *first, size_t n_rounds)
 {
-    struct runner runner[EXP_N_ALGOS];
+    struct runner runner[EXP_MAX_ALGOS];
     size_t n = 0;
     int err = 0;
 
     for (size_t a = 0; a < m->e->n_algos && !err; a++) {
-        first[a].measured.why_no_time = first[a].algo->why_not_run(m->e->setup);
+        first[a].measured.why_no_time = exp_case_why_not_run(m->e, &first[a]);
         if (first[a].measured.why_no_time)
             continue;
-        runner[n] = (struct runner){ .m = m, .c = &first[a] };
-        err = exp_tensors_init(&runner[n++].tensors, &first[a].plan);
+        runner[n] = (struct runner){ .m = m, .c = &first[a], .plugin = first[a].algo->plugin };
+        err = begin_runner(&runner[n]);
+        n += !first[a].measured.why_no_time;
     }
     if (!err && n)
         err = measure_runners(m, runner, n, n_rounds);
     while (n)
-        exp_tensors_release(&runner[--n].tensors);
+        end_runner(&runner[--n]);
     return err;
 }
 
@@ -389,7 +433,7 @@ static size_t fewest_rounds(const struct exp_experiment *e)
     for (size_t i = 0; i < e->n_cases; i++) {
         const struct exp_measured *k = &e->cases[i].measured;
 
-        if (!e->cases[i].algo->why_not_run(e->setup) && k->n_samples < fewest)
+        if (!exp_case_why_not_run(e, &e->cases[i]) && k->n_samples < fewest)
             fewest = k->n_samples;
     }
     return fewest < SIZE_MAX ? fewest : 0;
@@ -498,6 +542,17 @@ static void refuse_disturbed(struct measure *m)
     }
 }
 
+/* Takes back the times of plug-ins that did not last. */
+static void refuse_dead(struct measure *m)
+{
+    for (size_t i = 0; i < m->e->n_cases; i++) {
+        struct exp_case *c = &m->e->cases[i];
+
+        if (c->algo->plugin && exp_case_why_not_run(m->e, c))
+            c->measured.why_no_time = exp_case_why_not_run(m->e, c);
+    }
+}
+
 /* Runs on a thread of its own: pinning it must not pin the threads that are started afterwards. */
 static void *measure_thread(void *ctx)
 {
@@ -516,6 +571,7 @@ static void *measure_thread(void *ctx)
     m->info->disturbance.median_percent = median_percent(m->e);
     m->info->ruler = report_ruler(m);
     refuse_disturbed(m);
+    refuse_dead(m);
     exp_ruler_free(m->ruler);
     ctr_counters_close(&m->hardware.counters);
     ctr_counters_close(&m->common.counters);
@@ -568,7 +624,7 @@ static const float *tensor(const struct exp_tensors *t, enum conv_tensor which)
 
 /* Compares one output plane of a case with the oracle's. */
 static int compare_plane(const struct exp_case *c, const float *out, size_t first, const double *plane,
-                         const double *magnitude, const struct verify_all *all)
+                         const double *magnitude, struct exp_why *why)
 {
     const struct conv_problem *p = &c->layer->problem;
 
@@ -576,11 +632,39 @@ static int compare_plane(const struct exp_case *c, const float *out, size_t firs
         double bound = exp_tensors_exact(p) ? 0 : conv_error_bound(conv_reduction(p), magnitude[w]);
 
         if (!(fabs((double)out[first + w] - plane[w]) <= bound))
-            return exp_fail(all->why, -EILSEQ,
+            return exp_fail(why, -EILSEQ,
                             "layer '%s': %s (%s) computes a wrong result: output element %zu is %.9g, must be %.9g",
                             c->layer->name, c->algo->name, conv_plan_kernel_name(&c->plan), first + w,
                             (double)out[first + w], plane[w]);
     }
+    return 0;
+}
+
+/* The same; a plug-in that is wrong is not run, and no reason to end. */
+static int compare_case(struct exp_case *c, const float *out, size_t first, const double *plane,
+                        const double *magnitude, const struct verify_all *all)
+{
+    struct exp_why why;
+    int err;
+
+    if (!c->algo->plugin)
+        return compare_plane(c, out, first, plane, magnitude, all->why);
+    err = c->why_refused ? 0 : compare_plane(c, out, first, plane, magnitude, &why);
+    if (err)
+        c->why_refused = exp_plugin_keep(c->algo->plugin, why.text);
+    return 0;
+}
+
+/* Runs a case. A plug-in that cannot do the layer is not compared. */
+static int run_case(const struct exp_experiment *e, struct exp_case *c, struct exp_tensors *tensors)
+{
+    int err = exp_tensors_init(tensors, &c->plan);
+
+    if (err || !c->algo->plugin)
+        return err ? err : c->algo->run(e->setup, &c->plan, &tensors->bind);
+    c->why_refused = exp_plugin_check(c->algo->plugin, &c->plan, &tensors->bind);
+    if (c->why_refused)
+        exp_tensors_release(tensors);
     return 0;
 }
 
@@ -590,11 +674,9 @@ static int run_layer(const struct exp_experiment *e, struct exp_case *first, str
     int err = 0;
 
     for (size_t a = 0; a < e->n_algos && !err; a++) {
-        if (first[a].algo->why_not_run(e->setup))
+        if (exp_algo_why_not_run(first[a].algo, e->setup))
             continue;
-        err = exp_tensors_init(&tensors[a], &first[a].plan);
-        if (!err)
-            err = first[a].algo->run(e->setup, &first[a].plan, &tensors[a].bind);
+        err = run_case(e, &first[a], &tensors[a]);
     }
     return err;
 }
@@ -612,8 +694,8 @@ static int compare_layer(const struct verify_all *all, struct exp_case *first, c
         conv_naive_plane(p, tensor(any, CONV_INPUT), tensor(any, CONV_FILTER), i / p->k, i % p->k, plane, magnitude);
         for (size_t a = 0; a < all->e->n_algos && !err; a++) {
             if (tensors[a].arena)
-                err = compare_plane(&first[a], tensor(&tensors[a], CONV_OUTPUT), i * conv_windows(p), plane, magnitude,
-                                    all);
+                err = compare_case(&first[a], tensor(&tensors[a], CONV_OUTPUT), i * conv_windows(p), plane, magnitude,
+                                   all);
         }
         exp_progress_step(all->progress, EXP_WORK_VERIFY, plane_seconds);
         if (!err && exp_pool_stopped(pool))
@@ -637,7 +719,7 @@ static int verify_layer(void *ctx, size_t index, size_t thread, const struct exp
 {
     struct verify_all *all = ctx;
     struct exp_case *first = &all->e->cases[index * all->e->n_algos];
-    struct exp_tensors tensors[EXP_N_ALGOS] = { { 0 } };
+    struct exp_tensors tensors[EXP_MAX_ALGOS] = { { 0 } };
     const struct exp_tensors *any;
     int err;
 

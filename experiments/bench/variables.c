@@ -83,7 +83,7 @@ static bool is_in(enum list list, const struct exp_algo *a)
 void exp_variables_of_algos(struct exp_variables *v)
 {
     for (enum list l = 0; l < N_LISTS; l++) {
-        for (size_t i = 0; i < EXP_N_ALGO_RECORDS; i++) {
+        for (size_t i = 0; i < exp_algo_record_count(); i++) {
             const char *text;
 
             memcpy(&text, (const char *)exp_algo_record(i) + lists[l].text, sizeof text);

@@ -278,7 +278,7 @@ static bool has_algo(const struct exp_two_runs *c, const struct pair *pairs, con
 
 static void add_model(struct exp_two_runs *c, const struct pair *pairs, const struct exp_compare_metric *m)
 {
-    for (size_t k = 0; k < EXP_N_ALGOS; k++) {
+    for (size_t k = 0; k < exp_algo_count(); k++) {
         struct exp_compare_cell x = { .layer = EXP_COMPARE_MODEL,
                                       .algo = exp_algo_at(k)->name,
                                       .metric = m,

@@ -49,13 +49,13 @@ static int read_metric(struct exp_compare_condition *c, const char *name, struct
 static int read_scope(struct exp_compare_condition *c, const char *name, struct exp_why *why)
 {
     enum { N_SCOPES = 2 };
-    const char *known[N_SCOPES + EXP_N_ALGOS] = { "model", "layer" };
+    const char *known[N_SCOPES + EXP_MAX_ALGOS] = { "model", "layer" };
     size_t found;
     int err;
 
-    for (size_t i = 0; i < EXP_N_ALGOS; i++)
+    for (size_t i = 0; i < exp_algo_count(); i++)
         known[N_SCOPES + i] = exp_algo_at(i)->name;
-    err = find_name(c, "scope", name, known, N_SCOPES + EXP_N_ALGOS, &found, why);
+    err = find_name(c, "scope", name, known, N_SCOPES + exp_algo_count(), &found, why);
     c->is_about_layers = found == 1;
     c->algo = err || found < N_SCOPES ? NULL : known[found];
     return err;

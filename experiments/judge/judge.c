@@ -25,7 +25,7 @@ const struct exp_variant exp_variants[EXP_N_VARIANTS] = { EXP_EACH_VARIANT(VARIA
 
 int exp_variants_select(unsigned *algos, struct exp_why *why)
 {
-    char list[EXP_N_ALGO_RECORDS * 32];
+    char list[EXP_MAX_ALGO_RECORDS * 32];
 
     exp_say(list, sizeof list, "%s", exp_algo_base()->name);
     for (size_t i = 0; i < EXP_N_VARIANTS; i++)

@@ -150,8 +150,8 @@ static int plan(struct session *s)
     s->model.layer = &s->layer;
     if (!err)
         err = exp_experiment_plan(&s->experiment, &s->setup, &s->model, algos, &s->why);
-    if (!err && s->experiment.cases[0].algo->why_not_run(&s->setup))
-        err = FAIL(s, -ENOTSUP, "%s", s->experiment.cases[0].algo->why_not_run(&s->setup));
+    if (!err && exp_algo_why_not_run(s->experiment.cases[0].algo, &s->setup))
+        err = FAIL(s, -ENOTSUP, "%s", exp_algo_why_not_run(s->experiment.cases[0].algo, &s->setup));
     if (!err && s->options.core[0] && !s->experiment.cases[0].algo->is_sconv &&
         strcmp(s->setup.blas.core, s->options.core) != 0)
         err = FAIL(s, -ENOTSUP, "OpenBLAS runs its %s kernels here, not %s", s->setup.blas.core, s->options.core);

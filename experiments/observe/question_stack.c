@@ -265,7 +265,7 @@ static unsigned algos_of(const struct exp_setup *s, bool is_other_core)
 {
     unsigned algos = 0;
 
-    for (unsigned i = 0; i < EXP_N_ALGOS; i++) {
+    for (unsigned i = 0; i < exp_algo_count(); i++) {
         const struct exp_algo *a = exp_algo_at(i);
         bool runs_core = a == exp_algo_base() || !strcmp(a->name, "sconv_openblas");
 

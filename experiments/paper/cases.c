@@ -229,8 +229,8 @@ static int read_model(struct exp_paper_part *p, const struct exp_model *m, size_
     unsigned algos;
     int err = exp_algo_select(p->setting->algos, &algos, why);
 
-    for (size_t i = 0; i < m->n_layers * EXP_N_ALGOS && !err; i++) {
-        const size_t l = i / EXP_N_ALGOS, a = i % EXP_N_ALGOS;
+    for (size_t i = 0; i < m->n_layers * exp_algo_count() && !err; i++) {
+        const size_t l = i / exp_algo_count(), a = i % exp_algo_count();
 
         if (algos >> a & 1 && !read(p, from, m->name, exp_paper_part_add(p, index, &m->layer[l], exp_algo_at(a))))
             p->n_rows--;

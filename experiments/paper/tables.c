@@ -161,13 +161,13 @@ int exp_paper_report_write(const struct exp_paper_findings *f, const struct exp_
     struct rows rows = { NULL, NULL, 0, 0 };
     int err = rec_write(&exp_paper_numbers_table, f->result, f->n, dir, f->what, why);
 
-    for (size_t i = 0; i < EXP_PAPER_N_VIEWS * EXP_N_ALGO_RECORDS; i++) {
-        const struct exp_algo *algo = exp_algo_record(i % EXP_N_ALGO_RECORDS);
+    for (size_t i = 0; i < EXP_PAPER_N_VIEWS * exp_algo_record_count(); i++) {
+        const struct exp_algo *algo = exp_algo_record(i % exp_algo_record_count());
         struct exp_paper_set s;
 
         if (algo == exp_algo_base())
             continue;
-        exp_paper_findings_set(f, &exp_paper_views[i / EXP_N_ALGO_RECORDS], algo->name, &s);
+        exp_paper_findings_set(f, &exp_paper_views[i / exp_algo_record_count()], algo->name, &s);
         for (size_t m = 0; m <= s.n_models && s.n; m++)
             add_model(f, &rows, &s, algo->name, m);
         add_curve(&rows, &s, algo->name, false);

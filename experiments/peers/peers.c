@@ -147,7 +147,7 @@ static void open_dnnl(struct exp_peers *p, struct exp_peers_layer *l)
 static int open_sconv(const struct exp_peers *p, struct exp_peers_layer *l, enum exp_peer m)
 {
     struct exp_peers_sconv *x = &l->sconv[m - EXP_PEER_SCONV];
-    const char *why = x->c->algo->why_not_run(p->setup);
+    const char *why = exp_algo_why_not_run(x->c->algo, p->setup);
     struct conv_binding b;
     struct conv_exec exec;
 
@@ -234,7 +234,8 @@ int exp_peers_plan(struct exp_peers *p, const struct exp_model *model, struct ex
 static int check_runs(const struct exp_peers *p, struct exp_why *why)
 {
     const struct exp_peers_layer *l = &p->layer[0];
-    const char *base = l->base->algo->why_not_run(p->setup), *sconv = l->sconv[0].c->algo->why_not_run(p->setup);
+    const char *base = exp_algo_why_not_run(l->base->algo, p->setup),
+               *sconv = exp_algo_why_not_run(l->sconv[0].c->algo, p->setup);
 
     return base || sconv ? exp_fail(why, -ENOTSUP, "%s", base ? base : sconv) : 0;
 }

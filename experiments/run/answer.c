@@ -158,7 +158,7 @@ int exp_figures_draw(const struct exp_figures *f, exp_plot_report_fn report, voi
     return err;
 }
 
-enum { MOST_ROWS = 60, MOST_VARIANTS = EXP_N_ALGO_RECORDS };
+enum { MOST_ROWS = 60, MOST_VARIANTS = EXP_MAX_ALGO_RECORDS };
 
 /* A verdict and what it points to. */
 struct answer {
@@ -296,7 +296,7 @@ static void find_errors(struct answer *a, const struct exp_report *r)
 
 static void fill(struct answer *a, const struct exp_report *r)
 {
-    struct exp_total total[EXP_N_ALGO_RECORDS];
+    struct exp_total total[EXP_MAX_ALGO_RECORDS];
     size_t n = exp_totals(r->e, total);
     const struct exp_total *base = exp_total_find(total, n, exp_algo_base());
     const bool has_group = exp_total_find(total, n, exp_algo_chosen()) != NULL;

@@ -28,6 +28,7 @@
 #include "experiments/bench/machine.h"
 #include "experiments/bench/course.h"
 #include "experiments/bench/options_shared.h"
+#include "experiments/bench/plugin.h"
 #include "experiments/bench/published.h"
 #include "experiments/base/slurm.h"
 #include "kernels/emit/plan_json.h"
@@ -38,9 +39,9 @@ extern const struct exp_question question_experiment;
 
 struct options {
     const char *model, *layers, *plan, *machine, *algos, *ukr, *core, *wisdom, *store, *known, *slurm, *results,
-        *observer, *guest, *twin, *why_no_guest, *commit;
+        *observer, *guest, *twin, *why_no_guest, *commit, *plugin_flags;
     unsigned reps, limit, clock, ruler, jobs, timing, cache, packs_filters, classes, measures, observe, observe_limit,
-        launcher;
+        launcher, plugin_limit;
     bool asks_guest;
 };
 
@@ -105,9 +106,17 @@ static void prepare_coder(struct session *s)
     s->setup.coder = &s->coder->base;
 }
 
+static int select_algos(struct session *s)
+{
+    const struct options *o = &s->options;
+    const struct exp_plugin_options plugins = { o->plugin_flags, o->plugin_limit };
+
+    return exp_plugins_select(o->algos, &plugins, &s->algos, &s->why);
+}
+
 static int read_plans(struct session *s)
 {
-    int err = exp_setup_plans(&s->setup, s->options.plan, &s->algos, &s->why);
+    int err = exp_main_plans(&s->setup, s->options.plan, &s->algos, &s->why);
 
     if (!err && *s->setup.plans.derived_anew)
         fprintf(stderr, "experiment: %s\n", s->setup.plans.derived_anew);
@@ -131,7 +140,7 @@ static int prepare_job(struct session *s)
 {
     const struct options *o = &s->options;
     struct exp_models models;
-    int err = exp_algo_select(o->algos, &s->algos, &s->why);
+    int err = select_algos(s);
 
     if (!err)
         err = exp_main_models(&models, o->model, o->layers, &s->why);
@@ -154,7 +163,7 @@ static int prepare(void *session)
     s->info.core = -1;
     if (o->launcher == EXP_LAUNCH_SLURM)
         return prepare_job(s);
-    err = exp_algo_select(o->algos, &s->algos, &s->why);
+    err = select_algos(s);
     if (!err)
         err = exp_main_model(&s->model, o->model, o->layers, &s->why);
     if (!err)
@@ -537,6 +546,7 @@ static void release(void *session)
     exp_experiment_release(&s->experiment);
     exp_emit_coder_free(s->coder);
     exp_setup_release(&s->setup);
+    exp_plugins_release();
 }
 
 /* ---- several models, one after the other ---- */
@@ -618,7 +628,17 @@ static const struct exp_option options[] = {
     EXP_LAYERS_OPTION,
     EXP_PLAN_OPTION,
     EXP_MACHINE_OPTION,
-    EXP_TEXT("ALGO", "of @algos@; comma-separated (default @default_algos@)", algos, ""),
+    EXP_NAMES("ALGO",
+              "of @algos@; and plug-ins of your own, as a C file (mine.c), a shared object (./mine.so) or something in "
+              "them (mine.c:other), which run with your rights (kernels/plugin/conv_plugin.h); comma-separated "
+              "(default @default_algos@)",
+              algos, ""),
+    EXP_TEXT("PLUGIN_CFLAGS",
+             "flags for plug-ins' compiler, behind those of their first comment (/* plugin: -ldnnl */)", plugin_flags,
+             ""),
+    EXP_NUMBER("PLUGIN_LIMIT",
+               "seconds that a plug-in may take for anything, and 20 ns more for each multiply-add (default 10)",
+               plugin_limit, 10, 1, 100000),
     EXP_NUMBER("REPS", "timed rounds of each layer (default: 10 to 200, until all speed-ups stand)", reps, 0, 1,
                1000000),
     EXP_NUMBER("LIMIT", "seconds of timing after which rounds end though a speed-up does not stand (default 30)", limit,

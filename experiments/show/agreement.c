@@ -294,8 +294,8 @@ static void put_agreement(const struct exp_agreement_report *r, struct exp_csv *
 /* Writes one model, or all: every algorithm by itself, then all algorithms. */
 static void put_model(const struct exp_agreement_report *r, struct exp_csv *csv, const char *model)
 {
-    for (size_t a = 0; a <= EXP_N_ALGOS; a++) {
-        const struct exp_selection of = { model, a < EXP_N_ALGOS ? exp_algo_at(a)->name : NULL };
+    for (size_t a = 0; a <= exp_algo_count(); a++) {
+        const struct exp_selection of = { model, a < exp_algo_count() ? exp_algo_at(a)->name : NULL };
 
         for (size_t q = 0; q < ctr_n_quantities(); q++) {
             for (unsigned v = 0; v < EXP_N_VIEWS; v++)
@@ -367,7 +367,7 @@ void exp_agreement_print(const struct exp_agreement_report *r, FILE *out)
         fprintf(out, " | %9s %6s %8s %8s", "sum %", "median", "p10", "p90");
     fprintf(out, " |\n");
     for (size_t q = 0; q < ctr_n_quantities(); q++) {
-        for (size_t a = 0; a < EXP_N_ALGOS; a++)
+        for (size_t a = 0; a < exp_algo_count(); a++)
             print_row(r, exp_algo_at(a), q, out);
     }
     fprintf(out,

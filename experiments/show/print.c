@@ -166,7 +166,7 @@ static void print_rounds(const struct exp_measure_info *info, FILE *out)
 
 void exp_report_print(const struct exp_report *r, FILE *out)
 {
-    struct exp_total total[EXP_N_ALGO_RECORDS];
+    struct exp_total total[EXP_MAX_ALGO_RECORDS];
     size_t n = exp_totals(r->e, total);
     const struct exp_total *base = exp_total_find(total, n, exp_algo_base());
     size_t n_ws = 0;

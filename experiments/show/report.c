@@ -183,7 +183,7 @@ static bool paper_speedup(const struct exp_report *r, double *value)
 
 static void put_models(struct exp_csv *csv, const struct exp_report *r)
 {
-    struct exp_total total[EXP_N_ALGO_RECORDS];
+    struct exp_total total[EXP_MAX_ALGO_RECORDS];
     size_t n = exp_totals(r->e, total);
     const struct exp_total *base = exp_total_find(total, n, exp_algo_base());
     const struct exp_total *chosen = exp_total_find(total, n, exp_algo_chosen());
@@ -255,7 +255,7 @@ static void put_level(struct exp_csv *csv, const struct exp_report *r, const str
 
 static void put_levels(struct exp_csv *csv, const struct exp_report *r)
 {
-    struct exp_total total[EXP_N_ALGO_RECORDS];
+    struct exp_total total[EXP_MAX_ALGO_RECORDS];
     size_t n = exp_totals(r->e, total);
 
     for (size_t i = 0; i < n; i++) {
@@ -408,7 +408,7 @@ static void put_group(struct exp_csv *csv, const struct group *g, const struct s
 /* Algorithms of which a layer was not replayed have no total, so no row. */
 static void put_totals(struct exp_csv *csv, const struct exp_report *r)
 {
-    struct exp_total total[EXP_N_ALGO_RECORDS];
+    struct exp_total total[EXP_MAX_ALGO_RECORDS];
     size_t n = exp_totals(r->e, total);
 
     for (size_t i = 0; i < n; i++) {

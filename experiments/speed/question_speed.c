@@ -164,7 +164,7 @@ static int bench_vgg(struct vgg *v)
     };
     struct exp_measure_info info;
     struct exp_progress *progress = exp_progress_new(stderr, exp_progress_is_terminal(stderr), NULL, ctr_now_ns);
-    struct exp_total total[EXP_N_ALGO_RECORDS];
+    struct exp_total total[EXP_MAX_ALGO_RECORDS];
     size_t n;
     int err = exp_measure_all(&v->experiment, &o, &info, progress, &v->why);
 

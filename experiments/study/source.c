@@ -56,9 +56,9 @@ size_t exp_study_algo(const char *name)
 {
     size_t i = 0;
 
-    while (i < EXP_N_ALGOS && strcmp(exp_algo_at(i)->name, name) != 0)
+    while (i < exp_algo_count() && strcmp(exp_algo_at(i)->name, name) != 0)
         i++;
-    assert(i < EXP_N_ALGOS);
+    assert(i < exp_algo_count());
     return i;
 }
 
@@ -103,7 +103,7 @@ struct exp_study_point *exp_study_times_add(struct exp_study_times *t, const str
         .is_training = exp_study_is_training(&layer->problem),
         .weight = 1,
     };
-    for (size_t i = 0; i < EXP_N_ALGOS; i++)
+    for (size_t i = 0; i < exp_algo_count(); i++)
         p->time[i].cycles = p->time[i].other_cycles = (double)NAN;
     return p;
 }

@@ -38,7 +38,7 @@ struct exp_study_point {
     enum csa2_state state;
     bool is_training;                        /* models may be fitted to it */
     double weight;                           /* all points of the same shape and state weigh as much as one */
-    struct exp_study_time time[EXP_N_ALGOS]; /* by number in algos.def */
+    struct exp_study_time time[EXP_MAX_ALGOS]; /* by number in algos.def */
 };
 
 struct exp_study_times {

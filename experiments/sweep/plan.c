@@ -5,6 +5,7 @@
 
 #include "experiments/base/error.h"
 #include "experiments/base/program.h"
+#include "experiments/bench/course.h"
 #include "experiments/bench/quantity.h"
 #include "experiments/bench/replay.h"
 #include "experiments/bench/case.h"
@@ -107,7 +108,7 @@ static int make_config(struct exp_sweep *s, size_t point, struct exp_why *why)
     if (!err)
         err = exp_setup_init(&c->setup, ukr, s->options->core, why);
     if (!err)
-        err = exp_setup_plans(&c->setup, s->options->plan, &s->algos, why);
+        err = exp_main_plans(&c->setup, s->options->plan, &s->algos, why);
     if (!err)
         c->setting = exp_kept_counts_setting(&c->setup.machine);
     return err;
@@ -167,7 +168,7 @@ static int plan_layer(struct exp_sweep *s, const struct exp_model *m, const stru
     int err = 0;
 
     for (size_t c = 0; c < s->grids.n_points && !err; c++) {
-        for (size_t a = 0; a < EXP_N_ALGOS && !err; a++) {
+        for (size_t a = 0; a < exp_algo_count() && !err; a++) {
             struct exp_sweep_case *x = &s->cases[s->n_cases];
 
             if (!(s->algos >> a & 1))

@@ -68,7 +68,7 @@ static void find_errors(struct result *x, const struct exp_agreement_report *r, 
     struct exp_agreement a = exp_agreement_of(r->points, &(struct exp_selection){ NULL, NULL }, q, v);
 
     x->together = error_of(&a, x->target.kind);
-    for (size_t i = 0; i < EXP_N_ALGOS; i++) {
+    for (size_t i = 0; i < exp_algo_count(); i++) {
         const struct exp_selection of = { NULL, exp_algo_at(i)->name };
 
         a = exp_agreement_of(r->points, &of, q, v);
@@ -91,7 +91,7 @@ static void find_ratio(struct result *x, const struct exp_selection *of, size_t 
 static void find_ratios(struct result *x, const struct exp_agreement_report *r, enum exp_view v)
 {
     for (size_t m = 0; m < r->n_models; m++) {
-        for (size_t a = 1; a < EXP_N_ALGOS; a++) {
+        for (size_t a = 1; a < exp_algo_count(); a++) {
             const struct exp_selection of = { r->model[m], exp_algo_at(a)->name };
 
             find_ratio(x, &of, ctr_quantity_index(x->target.quantity), r->points, v);

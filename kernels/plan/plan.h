@@ -70,4 +70,10 @@ int conv_plan_direct(struct conv_plan *plan, const struct conv_problem *p, const
 int conv_plan_gemm(struct conv_plan *plan, const struct conv_problem *p, const struct conv_gemm_core *core,
                    const struct conv_ukr *ukr);
 
+/*
+ * Plans what somebody else's code does: tensors in memory, and no more. Name and code must outlive the plan. Returns 0
+ * or -EOVERFLOW.
+ */
+int conv_plan_outside(struct conv_plan *plan, const struct conv_problem *p, const char *name, void *code);
+
 #endif

@@ -41,6 +41,7 @@ enum conv_algorithm {
     CONV_SCONV,
     CONV_GEMM,   /* im2col + GEMM */
     CONV_DIRECT, /* nothing is packed or lowered */
+    CONV_OUTSIDE /* somebody else's code: a layout, and no nest that is known */
 };
 
 /* Holds what only SConv has. */
@@ -66,18 +67,25 @@ struct conv_plan_direct {
     size_t rows, groups; /* output rows of a step; groups of a step: more than one if the rows are all */
 };
 
+/* Holds what only somebody else's code has. */
+struct conv_plan_outside {
+    const char *name;
+    void *code; /* known to who runs it */
+};
+
 struct conv_plan {
     enum conv_algorithm algorithm; /* says which part of the union there is */
     struct conv_problem problem;
     struct conv_problem view;   /* the same convolution with a pointwise image flattened to one row */
-    const struct conv_ukr *ukr; /* NULL: direct */
-    conv_nest_fn nest;
+    const struct conv_ukr *ukr; /* NULL: direct, or outside */
+    conv_nest_fn nest;          /* NULL: outside */
     size_t group_channels, group_filters; /* of the problem; kept because dividing costs as much as a short call */
     struct conv_layout layout;
     union {
         struct conv_plan_sconv sconv;
         struct conv_plan_gemm gemm;
         struct conv_plan_direct direct;
+        struct conv_plan_outside outside;
     };
 };
 

@@ -250,7 +250,7 @@ static void check_recorded(struct fixture *f)
 
 static void check_good_counts(struct fixture *f)
 {
-    struct exp_total total[EXP_N_ALGOS + 1];
+    struct exp_total total[EXP_MAX_ALGOS + 1];
     size_t n = exp_totals(&f->experiment, total);
 
     check_counts(f, EXP_LOADS, 100000);

@@ -141,7 +141,7 @@ static int make_tensors(struct baselines *r, enum exp_polydl_baseline b)
 {
     const struct exp_case *c = case_of(r, b);
 
-    return !c || c->algo->why_not_run(r->setup) ? 0 : exp_tensors_init(&r->tensors[b], &c->plan);
+    return !c || exp_algo_why_not_run(c->algo, r->setup) ? 0 : exp_tensors_init(&r->tensors[b], &c->plan);
 }
 
 /* Returns SConv's tensors, of which input and filter are filled; NULL if it is not there. */

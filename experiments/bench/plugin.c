@@ -1,0 +1,355 @@
+#define _GNU_SOURCE
+#include "experiments/bench/plugin.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "counters/host/ctr_timer.h"
+#include "experiments/base/program.h"
+#include "experiments/bench/plugin_process.h"
+
+struct exp_plugin {
+    struct exp_plugin *next;
+    char *name, *title, *object;
+    const char *why_dead; /* NULL: it runs */
+    pthread_mutex_t lock;
+    struct plugin_channel channel;
+    pid_t pid; /* 0: there is no process */
+    unsigned limit_s;
+    char **kept; /* [n_kept] reasons */
+    size_t n_kept;
+};
+
+const char *exp_plugin_keep(struct exp_plugin *p, const char *reason)
+{
+    char **text = exp_append(&p->kept, &p->n_kept, sizeof *p->kept);
+
+    *text = exp_copy_text(reason);
+    return *text;
+}
+
+/* ---- what is asked of its process ---- */
+
+static void reap(struct exp_plugin *p)
+{
+    if (!p->pid)
+        return;
+    kill(p->pid, SIGKILL);
+    while (waitpid(p->pid, NULL, 0) < 0 && errno == EINTR)
+        ;
+    p->pid = 0;
+}
+
+/* Ends a plug-in for good, and says so. */
+static const char *bury(struct exp_plugin *p, const char *reason)
+{
+    reap(p);
+    if (!p->why_dead)
+        p->why_dead = exp_plugin_keep(p, reason);
+    return p->why_dead;
+}
+
+/* Says how its process ended by itself. */
+static const char *explain_end(struct exp_plugin *p, int status, const char *doing)
+{
+    char text[512];
+
+    p->pid = 0;
+    if (*p->channel.control->text)
+        exp_say(text, sizeof text, "the plug-in %s %s", p->channel.control->text, doing);
+    else if (WIFSIGNALED(status))
+        exp_say(text, sizeof text, "the plug-in crashed %s: %s", doing, strsignal(WTERMSIG(status)));
+    else
+        exp_say(text, sizeof text, "the plug-in called exit(%d) %s", WEXITSTATUS(status), doing);
+    return bury(p, text);
+}
+
+/* Has its process do something, and waits for it. Returns NULL or why the plug-in runs no more. */
+static const char *ask(struct exp_plugin *p, enum plugin_task task, double seconds, const char *doing)
+{
+    const uint64_t until_ns = ctr_now_ns() + (uint64_t)(1e9 * (p->limit_s + seconds));
+    char text[256];
+    int status;
+
+    if (p->why_dead)
+        return p->why_dead;
+    plugin_channel_ask(&p->channel, task);
+    while (!plugin_channel_wait(&p->channel)) {
+        if (waitpid(p->pid, &status, WNOHANG) == p->pid)
+            return explain_end(p, status, doing);
+        if (exp_interrupted())
+            return bury(p, "interrupted");
+        if (ctr_now_ns() > until_ns) {
+            exp_say(text, sizeof text, "the plug-in did not come back %s: it was ended after %.0f s", doing,
+                    p->limit_s + seconds);
+            return bury(p, text);
+        }
+    }
+    return NULL;
+}
+
+static double run_seconds(const struct conv_plan *plan)
+{
+    return 20e-9 * conv_macs(&plan->problem);
+}
+
+/* Keeps what the process says against the layer, if it does. */
+static const char *said(struct exp_plugin *p)
+{
+    return *p->channel.control->text ? exp_plugin_keep(p, p->channel.control->text) : NULL;
+}
+
+static const char *check(struct exp_plugin *p, const struct conv_plan *plan, const struct conv_binding *bind)
+{
+    const char *why = p->why_dead;
+    char text[256];
+
+    if (!why && plugin_channel_lend(&p->channel, plan, bind))
+        return exp_plugin_keep(p, "there is no shared memory for its tensors");
+    if (!why)
+        why = ask(p, PLUGIN_CHECK, 6 * run_seconds(plan), "in a run that was checked");
+    if (!why)
+        why = said(p);
+    if (!why && plugin_channel_find_stray(&p->channel, plan, text, sizeof text))
+        why = exp_plugin_keep(p, text);
+    if (!why)
+        plugin_channel_take(&p->channel, plan, bind);
+    plugin_channel_return(&p->channel);
+    return why;
+}
+
+const char *exp_plugin_check(struct exp_plugin *p, const struct conv_plan *plan, const struct conv_binding *bind)
+{
+    const char *why;
+
+    pthread_mutex_lock(&p->lock);
+    p->channel.control->plan = *plan;
+    why = check(p, plan, bind);
+    pthread_mutex_unlock(&p->lock);
+    return why;
+}
+
+const char *exp_plugin_open(struct exp_plugin *p, const struct conv_plan *plan, uint64_t (*now_ns)(void))
+{
+    cpu_set_t cores;
+    const char *why = p->why_dead;
+
+    if (why)
+        return why;
+    if (!sched_getaffinity(0, sizeof cores, &cores))
+        sched_setaffinity(p->pid, sizeof cores, &cores);
+    p->channel.control->plan = *plan;
+    p->channel.control->now_ns = now_ns;
+    why = ask(p, PLUGIN_OPEN, run_seconds(plan), "while it got ready");
+    return why ? why : said(p);
+}
+
+const char *exp_plugin_prepare(struct exp_plugin *p, enum exp_cache_state cache)
+{
+    p->channel.control->cache = cache;
+    return ask(p, PLUGIN_PREPARE, run_seconds(&p->channel.control->plan), "in a timed run");
+}
+
+const char *exp_plugin_run(struct exp_plugin *p, uint64_t *took_ns)
+{
+    const char *why = ask(p, PLUGIN_RUN, run_seconds(&p->channel.control->plan), "in a timed run");
+
+    *took_ns = p->channel.control->took_ns;
+    return why;
+}
+
+void exp_plugin_close(struct exp_plugin *p)
+{
+    ask(p, PLUGIN_CLOSE, 0, "while it gave back what it had");
+}
+
+/* ---- as algorithms ---- */
+
+static int plan_outside(const struct exp_setup *s, const struct conv_problem *p,
+                        const struct csa_tiling tiling[CSA_N_SCHEDULES], const struct exp_algo *self,
+                        struct conv_plan *plan)
+{
+    (void)s, (void)tiling;
+    return conv_plan_outside(plan, p, self->name, self->plugin);
+}
+
+static const char *runs(const struct exp_setup *s)
+{
+    (void)s;
+    return NULL;
+}
+
+static const char *why_not_replay(const struct exp_setup *s)
+{
+    (void)s;
+    return "a plug-in's accesses are observed, not replayed";
+}
+
+/* Runs a layer where its time does not matter. */
+static int run_outside(const struct exp_setup *s, const struct conv_plan *plan, const struct conv_binding *bind)
+{
+    (void)s;
+    return exp_plugin_check(plan->outside.code, plan, bind) ? -EIO : 0;
+}
+
+/* Finds the end of the path in "dir/mine.c:other": the last ':' behind which there is no more folder. */
+static size_t path_length(const char *item, size_t length)
+{
+    for (size_t i = length; i > 0 && item[i - 1] != '/'; i--) {
+        if (item[i - 1] == ':')
+            return i - 1;
+    }
+    return length;
+}
+
+/* Returns what a plug-in is called that does not say so: "mine" of dir/mine.c, "mine_other" of dir/mine.c:other. */
+static char *name_of_file(const char *path, const char *symbol)
+{
+    const char *slash = strrchr(path, '/'), *file = slash ? slash + 1 : path, *dot = strrchr(file, '.');
+    char *name = exp_format("%.*s%s%s", (int)(dot && dot > file ? dot - file : (ptrdiff_t)strlen(file)), file,
+                            *symbol ? "_" : "", symbol);
+
+    for (char *c = name; *c; c++)
+        *c = isalnum((unsigned char)*c) ? *c : '_';
+    if (strlen(name) >= PLUGIN_NAME_BYTES)
+        name[PLUGIN_NAME_BYTES - 1] = '\0';
+    return name;
+}
+
+/* Starts its process, and has it load the object. */
+static void start(struct exp_plugin *p, const char *symbol)
+{
+    char text[PLUGIN_TEXT_BYTES];
+    int err = plugin_channel_open(&p->channel);
+
+    if (!err) {
+        p->pid = plugin_process_start(&p->channel, p->object, symbol);
+        err = p->pid < 0 ? -errno : 0;
+    }
+    if (err) {
+        p->pid = 0;
+        exp_say(text, sizeof text, "its process cannot be started: %s", strerror(-err));
+        bury(p, text);
+    } else if (!ask(p, PLUGIN_LOAD, 0, "while it was loaded") && *p->channel.control->text) {
+        bury(p, exp_plugin_keep(p, p->channel.control->text));
+    }
+}
+
+/* The plug-ins of this process, as its algorithms (algo.c). */
+static struct exp_plugin *first_plugin;
+
+/* Gives it the name that it says, if that is one, and makes it an algorithm. */
+static int add(struct exp_plugin *p, const char *item, unsigned *selected, struct exp_why *why)
+{
+    static const char *const colours[EXP_MAX_PLUGINS] = { "#d55e00", "#332288", "#a0522d", "#4b6fff",
+                                                          "#b8860b", "#008080", "#c71585", "#556b2f" };
+    struct exp_algo algo = { .name = p->name,
+                             .when = EXP_ALGO_ON_REQUEST,
+                             .title = p->title,
+                             .label = p->title,
+                             .plan = plan_outside,
+                             .run = run_outside,
+                             .why_not_run = runs,
+                             .why_not_replay = why_not_replay,
+                             .why_no_phases = "a plug-in is not run step by step",
+                             .why_not_observed = "a plug-in is not observed yet",
+                             .plugin = p,
+                             .why_dead = &p->why_dead };
+    const size_t n = exp_algo_count() - EXP_N_ALGOS;
+
+    if (exp_algo_find(p->name))
+        return exp_fail(why, -EINVAL, "ALGO: %s: there is another algorithm called '%s'", item, p->name);
+    if (n == EXP_MAX_PLUGINS)
+        return exp_fail(why, -EINVAL, "ALGO: %s: more than %d plug-ins", item, EXP_MAX_PLUGINS);
+    algo.colour = colours[n];
+    *selected |= exp_algo_bit(exp_algo_add(&algo));
+    return 0;
+}
+
+static bool is_name(const char *name)
+{
+    return *name && strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == strlen(name);
+}
+
+static void take_names(struct exp_plugin *p)
+{
+    const struct plugin_control *said = p->channel.control;
+
+    if (said && is_name(said->name)) {
+        free(p->name);
+        p->name = exp_copy_text(said->name);
+    }
+    p->title = exp_copy_text(said && *said->title ? said->title : p->name);
+}
+
+/* Loads what an item of ALGO= names: "dir/mine.c", "./mine.so", "mine.c:other". */
+static int load_item(const char *item, const struct exp_plugin_options *o, unsigned *selected, struct exp_why *why)
+{
+    struct exp_plugin *p = exp_new(1, sizeof *p);
+    const size_t length = path_length(item, strlen(item));
+    char *path = exp_format("%.*s", (int)length, item);
+    const char *symbol = item[length] ? item + length + 1 : "";
+    struct exp_why reason;
+
+    *p = (struct exp_plugin){ .next = first_plugin, .limit_s = o->limit_s, .channel.fd = -1 };
+    first_plugin = p;
+    pthread_mutex_init(&p->lock, NULL);
+    p->name = name_of_file(path, symbol);
+    if (exp_plugin_compile(path, o->flags, &p->object, &reason))
+        bury(p, reason.text);
+    else
+        start(p, symbol);
+    take_names(p);
+    if (p->why_dead)
+        fprintf(stderr, "plug-in %s does not run: %s\n", item, p->why_dead);
+    free(path);
+    return add(p, item, selected, why);
+}
+
+static bool is_plugin(const char *item)
+{
+    return strpbrk(item, "./") != NULL;
+}
+
+int exp_plugins_select(const char *list, const struct exp_plugin_options *o, unsigned *selected, struct exp_why *why)
+{
+    char *items = exp_copy_text(list), *rest = items, *own = exp_new(strlen(list) + 1, 1), *item;
+    unsigned plugins = 0;
+    int err = 0;
+
+    while (!err && (item = strsep(&rest, ","))) {
+        if (is_plugin(item))
+            err = load_item(item, o, &plugins, why);
+        else
+            strcat(strcat(own, *own ? "," : ""), item);
+    }
+    *selected = 0;
+    if (!err && (*own || !plugins))
+        err = exp_algo_select(own, selected, why);
+    *selected |= plugins;
+    free(own);
+    free(items);
+    return err;
+}
+
+void exp_plugins_release(void)
+{
+    for (struct exp_plugin *p = first_plugin, *next; p; p = next) {
+        next = p->next;
+        reap(p);
+        plugin_channel_close(&p->channel);
+        p->why_dead = "its process has been ended";
+        for (size_t i = 0; i < p->n_kept; i++)
+            free(p->kept[i]);
+        free(p->kept);
+        p->kept = NULL;
+        p->n_kept = 0;
+    }
+}

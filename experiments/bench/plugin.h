@@ -1,0 +1,63 @@
+/*
+ * Plug-ins: somebody's convolution (kernels/plugin/conv_plugin.h) beside the bench's own algorithms.
+ *
+ * The code of a plug-in is loaded and run in a process of its own, a fork of this one, which is told what to do and
+ * answers through shared memory. Whatever the code does - it crashes, hangs, calls exit, writes where it must not,
+ * returns wrong values - costs its own columns, with the reason in them.
+ *
+ * A layer is checked first: the tensors lie in shared memory between pages that nobody may touch, input and filters are
+ * read-only, and what the output's neighbourhood holds is compared afterwards. Timed runs have tensors of the process's
+ * own, made by the same function as those of the other algorithms, and are timed there by the same clock.
+ */
+#ifndef EXPERIMENTS_BENCH_PLUGIN_H
+#define EXPERIMENTS_BENCH_PLUGIN_H
+
+#include <stdint.h>
+
+#include "experiments/bench/algo.h"
+#include "experiments/bench/case.h"
+
+struct exp_plugin;
+
+struct exp_plugin_options {
+    const char *flags; /* for the compiler, behind those of the file's first comment */
+    unsigned limit_s;  /* for each thing that is asked of it, besides 20 ns for each multiply-add */
+};
+
+/*
+ * Reads ALGO= where plug-ins may stand in it: an item with a '.' or a '/' is one, as a C file (mine.c), a shared object
+ * (./mine.so), or something in it (mine.c:other). They become algorithms of this program, called by their own names. A
+ * C file is compiled for this computer. What is wrong with a plug-in is the reason why it does not run. Returns 0, or
+ * -EINVAL with one line in why: for an unknown algorithm, a name that is taken, too many plug-ins.
+ */
+int exp_plugins_select(const char *list, const struct exp_plugin_options *o, unsigned *selected, struct exp_why *why);
+
+/* Ends all processes and gives back what there is; the algorithms stay, and run no more. */
+void exp_plugins_release(void);
+
+/*
+ * Runs a layer once on tensors like those of bind, and leaves the output there. Returns NULL, or why not: it cannot do
+ * such a layer, or did what it must not. Thread-safe; the reason lives as long as the plug-in.
+ */
+const char *exp_plugin_check(struct exp_plugin *p, const struct conv_plan *plan, const struct conv_binding *bind);
+
+/* Keeps a reason as long as the plug-in. Thread-safe. */
+const char *exp_plugin_keep(struct exp_plugin *p, const char *reason);
+
+/*
+ * Timed runs of one layer, on the core of the calling thread: opens, empties caches or fills them as `cache` says,
+ * runs, closes. These return NULL, or why the plug-in runs no more; took_ns is by now_ns, in its process.
+ */
+const char *exp_plugin_open(struct exp_plugin *p, const struct conv_plan *plan, uint64_t (*now_ns)(void));
+const char *exp_plugin_prepare(struct exp_plugin *p, enum exp_cache_state cache);
+const char *exp_plugin_run(struct exp_plugin *p, uint64_t *took_ns);
+void exp_plugin_close(struct exp_plugin *p);
+
+/*
+ * Compiles a C file into a shared object, which is kept by its content: text, flags, compiler. A path of another kind
+ * is its own object. What the compiler says goes to standard error. Returns 0 and the object's path, to be freed, or
+ * -errno with one line in why.
+ */
+int exp_plugin_compile(const char *path, const char *flags, char **object, struct exp_why *why);
+
+#endif

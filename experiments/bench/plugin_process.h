@@ -1,0 +1,60 @@
+/*
+ * The process of a plug-in, and the memory that it shares with the program (plugin.c is this side, plugin_process.c the
+ * other). One task at a time: the program says what is to be done and waits.
+ */
+#ifndef EXPERIMENTS_BENCH_PLUGIN_PROCESS_H
+#define EXPERIMENTS_BENCH_PLUGIN_PROCESS_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "experiments/bench/case.h"
+
+enum { PLUGIN_NAME_BYTES = 40, PLUGIN_TEXT_BYTES = 512 };
+
+enum plugin_task { PLUGIN_LOAD, PLUGIN_CHECK, PLUGIN_OPEN, PLUGIN_PREPARE, PLUGIN_RUN, PLUGIN_CLOSE };
+
+/* Lies in shared memory. Pointers in it are to what both processes had before they parted. */
+struct plugin_control {
+    _Atomic uint32_t turn; /* PLUGIN_IDLE or PLUGIN_BUSY */
+    enum plugin_task task;
+    struct conv_plan plan;
+    enum exp_cache_state cache;
+    uint64_t (*now_ns)(void);
+    uint64_t took_ns;
+    char name[PLUGIN_NAME_BYTES], title[96]; /* of PLUGIN_LOAD; "": the file's */
+    char text[PLUGIN_TEXT_BYTES];            /* why it is not done; "": it is */
+};
+
+/* Says where a tensor lies in the memory that is lent: its pages, and where in these it begins. */
+struct plugin_place {
+    size_t offset, bytes, mapped, before;
+};
+
+struct plugin_channel {
+    struct plugin_control *control;
+    int fd;              /* of the tensors' memory; -1: none */
+    unsigned char *lent; /* NULL: nothing is */
+    size_t lent_bytes;
+};
+
+int plugin_channel_open(struct plugin_channel *c); /* 0 or -errno */
+void plugin_channel_close(struct plugin_channel *c);
+
+/* Returns where tensors lie, and how many bytes they need together. */
+size_t plugin_places(const struct conv_layout *l, struct plugin_place place[3]);
+
+void plugin_channel_ask(struct plugin_channel *c, enum plugin_task task);
+bool plugin_channel_wait(struct plugin_channel *c); /* some milliseconds at most; true: it is done */
+
+/* Lends the process copies of the tensors; looks what it wrote beside the output; takes the output; takes all back. */
+int plugin_channel_lend(struct plugin_channel *c, const struct conv_plan *plan, const struct conv_binding *bind);
+bool plugin_channel_find_stray(const struct plugin_channel *c, const struct conv_plan *plan, char *text, size_t bytes);
+void plugin_channel_take(const struct plugin_channel *c, const struct conv_plan *plan, const struct conv_binding *bind);
+void plugin_channel_return(struct plugin_channel *c);
+
+/* Starts the process. It loads the object, and runs the symbol in it ("": what conv_plugin.h says). Returns its id, or -1. */
+pid_t plugin_process_start(struct plugin_channel *c, const char *object, const char *symbol);
+
+#endif
