@@ -76,9 +76,9 @@ struct conv_plan_outside {
 struct conv_plan {
     enum conv_algorithm algorithm; /* says which part of the union there is */
     struct conv_problem problem;
-    struct conv_problem view;   /* the same convolution with a pointwise image flattened to one row */
-    const struct conv_ukr *ukr; /* NULL: direct, or outside */
-    conv_nest_fn nest;          /* NULL: outside */
+    struct conv_problem view;             /* the same convolution with a pointwise image flattened to one row */
+    const struct conv_ukr *ukr;           /* NULL: direct, or outside */
+    conv_nest_fn nest;                    /* NULL: outside */
     size_t group_channels, group_filters; /* of the problem; kept because dividing costs as much as a short call */
     struct conv_layout layout;
     union {
