@@ -215,12 +215,45 @@ const struct exp_algo *exp_algo_at(size_t i)
     return a;
 }
 
-struct exp_algo *exp_algo_add(const struct exp_algo *a)
+const struct exp_algo *exp_algo_add(const struct exp_algo *a)
 {
+    static const char *const colours[EXP_MAX_PLUGINS] = { "#d55e00", "#332288", "#a0522d", "#4b6fff",
+                                                          "#b8860b", "#008080", "#c71585", "#556b2f" };
+
     if (n_added == EXP_MAX_PLUGINS)
         return NULL;
     added[n_added] = *a;
+    if (!a->colour)
+        added[n_added].colour = colours[n_added];
     return &added[n_added++];
+}
+
+static const char *is_unknown(const struct exp_setup *s)
+{
+    (void)s;
+    return "this program knows no such algorithm";
+}
+
+static int plan_unknown(const struct exp_setup *s, const struct conv_problem *p, const struct csa_tiling *tiling,
+                        const struct exp_algo *self, struct conv_plan *plan)
+{
+    (void)s, (void)tiling;
+    return conv_plan_outside(plan, p, self->name, NULL);
+}
+
+void exp_algo_meet(const char *name)
+{
+    const char *kept = exp_algo_find(name) ? NULL : exp_copy_text(name);
+    const struct exp_algo unknown = { .name = kept,
+                                      .when = EXP_ALGO_ON_REQUEST,
+                                      .title = kept,
+                                      .label = kept,
+                                      .plan = plan_unknown,
+                                      .why_not_run = is_unknown,
+                                      .why_not_replay = is_unknown };
+
+    if (kept)
+        exp_algo_add(&unknown);
 }
 
 const char *exp_algo_why_not_run(const struct exp_algo *a, const struct exp_setup *s)

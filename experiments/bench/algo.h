@@ -104,10 +104,12 @@ const struct exp_algo *exp_algo_at(size_t i);     /* i < exp_algo_count() */
 const struct exp_algo *exp_algo_record(size_t i); /* i < exp_algo_record_count(): groups are among them */
 
 /*
- * Adds an algorithm to the program's list, which keeps a copy: before other threads start. Returns the copy; NULL if
- * there are EXP_MAX_PLUGINS of them.
+ * Adds an algorithm to the program's list, which keeps a copy: before other threads start. Without a colour it gets one. Returns
+ * the copy; NULL if there are EXP_MAX_PLUGINS of them.
  */
-struct exp_algo *exp_algo_add(const struct exp_algo *a);
+const struct exp_algo *exp_algo_add(const struct exp_algo *a);
+/* Adds what a table of results names and this program does not know, to be shown; unless there are too many. */
+void exp_algo_meet(const char *name);
 unsigned exp_algo_bit(const struct exp_algo *a); /* that exp_algo_select has for it; 0: it is a group */
 
 /* Says why it does not run here, or NULL. */

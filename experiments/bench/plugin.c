@@ -248,28 +248,26 @@ static struct exp_plugin *first_plugin;
 /* Gives it the name that it says, if that is one, and makes it an algorithm. */
 static int add(struct exp_plugin *p, const char *item, unsigned *selected, struct exp_why *why)
 {
-    static const char *const colours[EXP_MAX_PLUGINS] = { "#d55e00", "#332288", "#a0522d", "#4b6fff",
-                                                          "#b8860b", "#008080", "#c71585", "#556b2f" };
-    struct exp_algo algo = { .name = p->name,
-                             .when = EXP_ALGO_ON_REQUEST,
-                             .title = p->title,
-                             .label = p->title,
-                             .plan = plan_outside,
-                             .run = run_outside,
-                             .why_not_run = runs,
-                             .why_not_replay = why_not_replay,
-                             .why_no_phases = "a plug-in is not run step by step",
-                             .why_not_observed = "a plug-in is not observed yet",
-                             .plugin = p,
-                             .why_dead = &p->why_dead };
-    const size_t n = exp_algo_count() - EXP_N_ALGOS;
+    const struct exp_algo algo = { .name = p->name,
+                                   .when = EXP_ALGO_ON_REQUEST,
+                                   .title = p->title,
+                                   .label = p->title,
+                                   .plan = plan_outside,
+                                   .run = run_outside,
+                                   .why_not_run = runs,
+                                   .why_not_replay = why_not_replay,
+                                   .why_no_phases = "a plug-in is not run step by step",
+                                   .why_not_observed = "a plug-in is not observed yet",
+                                   .plugin = p,
+                                   .why_dead = &p->why_dead };
+    const struct exp_algo *added;
 
     if (exp_algo_find(p->name))
         return exp_fail(why, -EINVAL, "ALGO: %s: there is another algorithm called '%s'", item, p->name);
-    if (n == EXP_MAX_PLUGINS)
+    added = exp_algo_add(&algo);
+    if (!added)
         return exp_fail(why, -EINVAL, "ALGO: %s: more than %d plug-ins", item, EXP_MAX_PLUGINS);
-    algo.colour = colours[n];
-    *selected |= exp_algo_bit(exp_algo_add(&algo));
+    *selected |= exp_algo_bit(added);
     return 0;
 }
 

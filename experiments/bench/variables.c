@@ -73,7 +73,7 @@ static bool is_in(enum list list, const struct exp_algo *a)
     const bool is[N_LISTS] = {
         [NAMES] = true,        [TITLES] = true,
         [COLOURS] = true,      [DEFAULTS] = !a->members && a->when != EXP_ALGO_ON_REQUEST,
-        [TOTALS] = !is_member, [SCONVS] = a->is_sconv,
+        [TOTALS] = !is_member, [SCONVS] = a->is_sconv || a->plugin,
         [MEMBERS] = is_member, [PLAIN] = !a->members && (!a->is_sconv || is_member),
     };
 

@@ -153,6 +153,7 @@ static struct pair *find_pairs(struct exp_two_runs *c)
         p.rounds.a = rounds_of(&c->a, p.a, &p.rounds.n_a);
         p.rounds.b = rounds_of(&c->b, p.b, &p.rounds.n_b);
         pairs[c->n_pairs++] = p;
+        exp_algo_meet(p.a->algo);
     }
     if (n_others)
         note(c, exp_format("%zu row%s of other shapes in A and B and not compared: the first is %s", n_others,
