@@ -108,8 +108,17 @@ static const double phase_tolerance = 1.2;
 
 static const char counts_group[] = "CACHE"; /* of events: in the folder of the CPU's kind */
 
+/* Describes a group of events, and how it is opened. */
+struct events {
+    int (*open)(struct ctr_counters *c, const struct ctr_source *source, const char *groups_dir, const char *uarch,
+                const char *group, char *why, size_t why_bytes);
+    const struct ctr_source *source;
+    const char *groups_dir, *uarch, *group;
+};
+
 /* One event group, and the counts that it is asked for. */
 struct counting {
+    struct events events;
     enum exp_count first, end;
     struct ctr_counters counters;
     const char *why_not; /* NULL: open */
@@ -180,16 +189,9 @@ static int prepare(void *ctx)
     return 0;
 }
 
-/* Describes a group of events, and how it is opened. */
-struct events {
-    int (*open)(struct ctr_counters *c, const struct ctr_source *source, const char *groups_dir, const char *uarch,
-                const char *group, char *why, size_t why_bytes);
-    const struct ctr_source *source;
-    const char *groups_dir, *uarch, *group;
-};
-
 static void open_counting(struct counting *k, const struct events *e, struct exp_measure_source *s)
 {
+    k->events = *e;
     if (e->open(&k->counters, e->source, e->groups_dir, e->uarch, e->group, s->why_not, sizeof s->why_not)) {
         k->why_not = s->why_not;
         return;
@@ -218,32 +220,77 @@ static void keep_count(struct counting *k, struct runner *r, const struct ctr_re
 }
 
 /* Counts one run per event set, so that no set is scaled. */
-static int count_sets(struct counting *k, struct runner *r, struct ctr_reading *reading)
+static int count_sets(struct ctr_counters *c, const struct exp_runs *runs, struct ctr_reading *reading)
 {
-    struct ctr_counters *c = &k->counters;
     int err = 0;
 
     for (size_t set = 0; set < c->group->n_sets && !err; set++) {
-        err = prepare(r);
+        err = runs->prepare(runs->ctx);
         err = err ? err : ctr_session_start_set(c->session, set);
-        err = err ? err : run(r);
+        err = err ? err : runs->run(runs->ctx);
         err = err ? err : ctr_session_stop(c->session);
     }
     return err ? err : ctr_counters_read(c, reading);
 }
 
-static const char not_counted[] = "a plug-in's process is not counted";
+/* What is counted in a plug-in's process. */
+struct outside_count {
+    struct events events;
+    enum exp_count first, end;
+    bool has[EXP_N_COUNTS];
+    double value[EXP_N_COUNTS];
+    char why_not[400]; /* of what is missing */
+};
+
+/* Counts in that process, with counters of its own. */
+static void count_there(void *data, const struct exp_runs *runs)
+{
+    struct outside_count *x = data;
+    const struct events *e = &x->events;
+    struct ctr_counters *c = exp_new(1, sizeof *c);
+    struct ctr_reading reading;
+
+    if (!e->open(c, e->source, e->groups_dir, e->uarch, e->group, x->why_not, sizeof x->why_not)) {
+        int err = count_sets(c, runs, &reading);
+
+        if (err)
+            exp_say(x->why_not, sizeof x->why_not, "counting failed: %s", strerror(-err));
+        for (enum exp_count i = x->first; i < x->end && !err; i++) {
+            x->has[i] = !ctr_reading_metric(&reading, exp_count_name(i), &x->value[i]);
+            if (!x->has[i])
+                ctr_reading_explain(&reading, exp_count_name(i), x->why_not, sizeof x->why_not);
+        }
+        ctr_counters_close(c);
+    }
+    free(c);
+}
+
+static void count_outside(const struct counting *k, struct runner *r)
+{
+    struct exp_measured *m = &r->c->measured;
+    struct outside_count x = { .events = k->events, .first = k->first, .end = k->end };
+    const char *why = k->why_not ? k->why_not : exp_plugin_do(r->plugin, count_there, &x, sizeof x);
+
+    if (!why && *x.why_not)
+        why = exp_plugin_keep(r->plugin, x.why_not);
+    for (enum exp_count c = k->first; c < k->end; c++) {
+        m->has_count[c] = x.has[c];
+        m->count[c] = x.value[c];
+        m->why_no_count[c] = x.has[c] ? NULL : why;
+    }
+}
 
 static int count(struct counting *k, struct runner *r)
 {
+    const struct exp_runs runs = { prepare, run, r };
     struct ctr_reading reading;
-    int err = k->why_not || r->plugin ? 0 : count_sets(k, r, &reading);
+    int err;
 
-    for (enum exp_count c = k->first; c < k->end && r->plugin; c++)
-        r->c->measured.why_no_count[c] = not_counted;
-    if (r->plugin)
+    if (r->plugin) {
+        count_outside(k, r);
         return 0;
-
+    }
+    err = k->why_not ? 0 : count_sets(&k->counters, &runs, &reading);
     for (enum exp_count c = k->first; c < k->end && !err; c++)
         keep_count(k, r, &reading, c);
     return err;

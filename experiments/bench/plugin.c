@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "experiments/bench/plugin.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <errno.h>
 #include <pthread.h>
@@ -162,6 +163,19 @@ const char *exp_plugin_run(struct exp_plugin *p, uint64_t *took_ns)
     const char *why = ask(p, PLUGIN_RUN, run_seconds(&p->channel.control->plan), "in a timed run");
 
     *took_ns = p->channel.control->took_ns;
+    return why;
+}
+
+const char *exp_plugin_do(struct exp_plugin *p, void (*fn)(void *data, const struct exp_runs *runs), void *data,
+                          size_t bytes)
+{
+    const char *why;
+
+    assert(bytes <= sizeof p->channel.control->data);
+    p->channel.control->fn = fn;
+    memcpy(p->channel.control->data, data, bytes);
+    why = ask(p, PLUGIN_DO, 16 * run_seconds(&p->channel.control->plan), "while it was counted");
+    memcpy(data, p->channel.control->data, bytes);
     return why;
 }
 

@@ -51,6 +51,17 @@ const char *exp_plugin_keep(struct exp_plugin *p, const char *reason);
 const char *exp_plugin_open(struct exp_plugin *p, const struct conv_plan *plan, uint64_t (*now_ns)(void));
 const char *exp_plugin_prepare(struct exp_plugin *p, enum exp_cache_state cache);
 const char *exp_plugin_run(struct exp_plugin *p, uint64_t *took_ns);
+
+/* Runs of the open layer, as who does something with them sees them. They return 0 or -errno. */
+struct exp_runs {
+    int (*prepare)(void *ctx); /* the caches, as the last exp_plugin_prepare did */
+    int (*run)(void *ctx);
+    void *ctx;
+};
+
+/* Has fn(copy of data, runs) done in the plug-in's process, where counters see its runs; data gets back what the copy is then. */
+const char *exp_plugin_do(struct exp_plugin *p, void (*fn)(void *data, const struct exp_runs *runs), void *data,
+                          size_t bytes);
 void exp_plugin_close(struct exp_plugin *p);
 
 /*

@@ -10,10 +10,11 @@
 #include <sys/types.h>
 
 #include "experiments/bench/case.h"
+#include "experiments/bench/plugin.h"
 
 enum { PLUGIN_NAME_BYTES = 40, PLUGIN_TEXT_BYTES = 512 };
 
-enum plugin_task { PLUGIN_LOAD, PLUGIN_CHECK, PLUGIN_OPEN, PLUGIN_PREPARE, PLUGIN_RUN, PLUGIN_CLOSE };
+enum plugin_task { PLUGIN_LOAD, PLUGIN_CHECK, PLUGIN_OPEN, PLUGIN_PREPARE, PLUGIN_RUN, PLUGIN_DO, PLUGIN_CLOSE };
 
 /* Lies in shared memory. Pointers in it are to what both processes had before they parted. */
 struct plugin_control {
@@ -23,6 +24,8 @@ struct plugin_control {
     enum exp_cache_state cache;
     uint64_t (*now_ns)(void);
     uint64_t took_ns;
+    void (*fn)(void *data, const struct exp_runs *runs);
+    _Alignas(16) unsigned char data[4096];   /* fn's */
     char name[PLUGIN_NAME_BYTES], title[96]; /* of PLUGIN_LOAD; "": the file's */
     char text[PLUGIN_TEXT_BYTES];            /* why it is not done; "": it is */
 };
