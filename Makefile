@@ -276,6 +276,11 @@ cachesim: deps ## Build cachesim: the simulator under any program or trace
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/cachesim $(TRACER)
 	$(Q)echo "$(BUILD)/cachesim is built; $(BUILD)/cachesim --help lists its options, and sim/README.md has examples"
 
+#: make plugin NAME=mine
+#: Then: make experiment MODEL=tests/data/three.csv ALGO=base,sconv,mine.c
+plugin: ## Write NAME.c: a convolution of your own, to start from
+	$(Q).ci/plugin "$$NAME"
+
 #: make install PREFIX=$HOME/.local
 #: libconvsim (static and shared) with headers and pkg-config file, cachesim, all that install-sconv installs, and bench,
 #: sconv-plan and sconv-gen with their data: `bench experiment MODEL=vgg16` runs in any folder and leaves results there.

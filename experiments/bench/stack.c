@@ -34,7 +34,7 @@ char *exp_stacks_path(enum cpu_isa isa)
 
 const char *exp_stack_kernel(const struct conv_plan *plan)
 {
-    return plan->algorithm == CONV_DIRECT ? plan->direct.kernel->name : plan->ukr->name;
+    return conv_plan_kernel_name(plan);
 }
 
 static struct exp_stack_record *find(const struct exp_stacks *s, const char *algo, const char *ukr)

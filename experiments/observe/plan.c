@@ -196,7 +196,7 @@ void exp_observe_release(struct exp_observed *o)
 const char *exp_observe_source(const struct exp_observed *o, size_t index)
 {
     const struct conv_plan *plan = &o->experiment.cases[index].plan;
-    bool is_openblas = plan->algorithm != CONV_DIRECT && strstr(plan->ukr->name, "openblas");
+    bool is_openblas = plan->ukr && strstr(plan->ukr->name, "openblas");
 
     if (o->observation[index].way == EXP_WAY_TWIN && is_openblas)
         return "instrumented twin, with a copy of OpenBLAS's machine code that records its accesses";
