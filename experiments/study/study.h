@@ -36,8 +36,8 @@ struct exp_study_point {
     const struct exp_model *model;
     const struct exp_layer *layer;
     enum csa2_state state;
-    bool is_training;                        /* models may be fitted to it */
-    double weight;                           /* all points of the same shape and state weigh as much as one */
+    bool is_training;                          /* models may be fitted to it */
+    double weight;                             /* all points of the same shape and state weigh as much as one */
     struct exp_study_time time[EXP_MAX_ALGOS]; /* by number in algos.def */
 };
 
