@@ -34,6 +34,8 @@ struct exp_chapter {
     const char *title;
     /* Writes it; NULL: as verdict, tables and figures say. Returns 0, or -errno with one line in why. */
     int (*write)(struct exp_page_writer *w, const struct exp_page_folder *f, struct exp_why *why);
+    /* Says what such results found, in a sentence or two, "" if nothing; NULL: verdict.txt says it. */
+    void (*found)(const char *folder, char *text, size_t bytes);
 };
 
 enum { EXP_QUESTION_N_TEXTS = 4, EXP_QUESTION_N_FIGURES = 8, EXP_QUESTION_N_TABLES = 16 };

@@ -260,6 +260,9 @@ int exp_peers_targets_write(const struct exp_peers_report *r, const char *what, 
 
 extern const struct rec_table exp_peers_targets_table;
 
+/* Says in a sentence what a folder of such results found. */
+void exp_peers_found(const char *folder, char *text, size_t bytes);
+
 /* ---- tasks ---- */
 
 /*

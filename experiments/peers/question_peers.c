@@ -346,7 +346,7 @@ const struct exp_question question_peers = {
     .figures = { "peers_speedups", "peers_speedups_pointwise", "peers_phases", "peers_roofline" },
     .options = options,
     .place = &layout,
-    .chapter = { "phases.csv", "beside peers", NULL },
+    .chapter = { "phases.csv", "beside peers", .found = exp_peers_found },
     EXP_SESSION_WITH_ARGV(struct session),
     EXP_RESULTS(struct session),
     .models_at = offsetof(struct session, models),

@@ -9,6 +9,7 @@
 #include "experiments/base/cells.h"
 #include "experiments/base/error.h"
 #include "experiments/base/stats.h"
+#include "experiments/show/page.h"
 #include "kernels/ukr/ports.h"
 
 static struct exp_peers_total total_of_one(const struct exp_peers_report *r, size_t model, enum exp_peers_cache c,
@@ -467,4 +468,62 @@ int exp_peers_targets_write(const struct exp_peers_report *r, const char *what, 
 
     exp_peers_targets(r, target);
     return rec_write(&exp_peers_targets_table, target, EXP_N_PEERS_TARGETS, r->dir, what, why);
+}
+
+/* ---- read again ---- */
+
+/* Peers are held against these targets: a target's name, and what stands before, between and behind SConv's numbers. */
+static const struct said_target {
+    const char *target, *before, *between, *behind;
+} said_targets[] = {
+    { "speed-up over base, geometric mean over the models", "SConv is ", " as fast as Base, tuned SConv ",
+      " (geometric means over the models)" },
+    { "layers faster than base", ". They are faster than Base in ", " and ", " of the layers" },
+    { "models faster than with oneDNN, plain NCHW", ", faster than oneDNN with the same layout in ", " and ",
+      " of the models" },
+};
+
+/* Says a target's number with its unit: times where it has none. */
+static void say_value(const struct exp_peers_target *t, double value, char *text, size_t bytes)
+{
+    if (isnan(value))
+        exp_say(text, bytes, "not timed");
+    else if (*t->unit)
+        exp_say(text, bytes, "%.3g %s", value, t->unit);
+    else
+        exp_say(text, bytes, "%.2f times", value);
+}
+
+/* Finds a target of the table by its name; NULL if it has none such. */
+static const struct exp_peers_target *find_target(const struct exp_page_csv *t, const char *name)
+{
+    const struct exp_peers_target *row = t->row;
+
+    for (size_t i = 0; i < t->table.n_rows; i++) {
+        if (!strcmp(row[i].name, name))
+            return &row[i];
+    }
+    return NULL;
+}
+
+void exp_peers_found(const char *folder, char *text, size_t bytes)
+{
+    struct exp_page_csv t;
+
+    if (exp_page_csv_read_rows(&t, folder, &exp_peers_targets_table, NULL))
+        return;
+    for (size_t i = 0; i < sizeof said_targets / sizeof said_targets[0]; i++) {
+        const struct said_target *x = &said_targets[i];
+        const struct exp_peers_target *row = find_target(&t, x->target);
+        char sconv[48], tuned[48];
+
+        if (!row)
+            continue;
+        say_value(row, row->sconv, sconv, sizeof sconv);
+        say_value(row, row->tuned, tuned, sizeof tuned);
+        exp_say_more(text, bytes, "%s%s%s%s%s", x->before, sconv, x->between, tuned, x->behind);
+    }
+    if (*text)
+        exp_say_more(text, bytes, ".");
+    exp_page_csv_release(&t);
 }

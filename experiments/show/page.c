@@ -279,8 +279,7 @@ static void write_overview(struct exp_page_writer *w, const struct job *j)
     exp_page_close(w);
 }
 
-/* Returns the chapter about a folder: the first whose file is there. */
-static const struct exp_chapter *chapter_of(const struct exp_page_folder *f)
+const struct exp_chapter *exp_page_chapter_of(const struct exp_page_folder *f)
 {
     const struct exp_chapter *c = NULL;
 
@@ -296,7 +295,7 @@ static const struct exp_chapter *chapter_of(const struct exp_page_folder *f)
 
 static void write_chapter(struct exp_page_writer *w, const struct exp_page_folder *f)
 {
-    const struct exp_chapter *c = chapter_of(f);
+    const struct exp_chapter *c = exp_page_chapter_of(f);
     struct exp_why why = { "" };
     char title[512];
     int err;

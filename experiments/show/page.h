@@ -52,9 +52,6 @@ const char *exp_page_csv_cell(const struct exp_page_csv *csv, size_t row, const 
 /* Returns a cell's number; NaN if it has none. */
 double exp_page_csv_number(const struct exp_page_csv *csv, size_t row, const char *column);
 
-/* Finds the first row that has a value in a column; the number of rows if there is none. */
-size_t exp_page_csv_find(const struct exp_page_csv *csv, const char *column, const char *value);
-
 /* Copies what the head says of a key, such as "commit"; "" if nothing. */
 void exp_page_csv_said(const struct exp_page_csv *csv, const char *key, char *text, size_t bytes);
 
@@ -170,6 +167,9 @@ void exp_page_caption_release(struct exp_page_caption *c);
 void exp_page_folder_figure(struct exp_page_writer *w, const struct exp_page_folder *f, const char *name);
 
 /* ---- chapters ---- */
+
+/* Returns the chapter about a folder: the first whose file is there; else the last. */
+const struct exp_chapter *exp_page_chapter_of(const struct exp_page_folder *f);
 
 /* Write an experiment's, and any other folder's. Return 0, or -errno with one line in why. */
 int exp_page_run_write(struct exp_page_writer *w, const struct exp_page_folder *f, struct exp_why *why);

@@ -77,15 +77,6 @@ double exp_page_csv_number(const struct exp_page_csv *csv, size_t row, const cha
     return number_of(exp_page_csv_cell(csv, row, column));
 }
 
-size_t exp_page_csv_find(const struct exp_page_csv *csv, const char *column, const char *value)
-{
-    size_t row = 0;
-
-    while (row < csv->table.n_rows && strcmp(exp_page_csv_cell(csv, row, column), value) != 0)
-        row++;
-    return row;
-}
-
 void exp_page_csv_said(const struct exp_page_csv *csv, const char *key, char *text, size_t bytes)
 {
     char *line = exp_format("# %s: ", key);

@@ -114,117 +114,15 @@ void exp_page_verdict_begins(struct exp_page_writer *w, const struct exp_page_fo
 
 /* ---- what a folder found ---- */
 
-/* Copies the first paragraph of the study's page. */
-static void find_in_study(const struct exp_page_folder *f, char *text, size_t bytes)
-{
-    char *page = exp_text_of(f->path, "study.md");
-    const char *line = page;
-
-    while (*line == '#' || *line == '\n') {
-        line += strcspn(line, "\n");
-        line += *line == '\n';
-    }
-    exp_say(text, bytes, "%.*s", (int)strcspn(line, "\n"), line);
-    free(page);
-}
-
-/* Peers are held against these targets: a target's name, and what stands before, between and behind SConv's numbers. */
-static const struct peers_target {
-    const char *target, *before, *between, *behind;
-} peers_targets[] = {
-    { "speed-up over base, geometric mean over the models", "SConv is ", " as fast as Base, tuned SConv ",
-      " (geometric means over the models)" },
-    { "layers faster than base", ". They are faster than Base in ", " and ", " of the layers" },
-    { "models faster than with oneDNN, plain NCHW", ", faster than oneDNN with the same layout in ", " and ",
-      " of the models" },
-};
-
-/* Says a target's number with its unit: times where it has none. */
-static void say_value(const struct exp_page_csv *t, size_t row, const char *column, char *text, size_t bytes)
-{
-    const char *unit = exp_page_csv_cell(t, row, "unit");
-    double value = exp_page_csv_number(t, row, column);
-
-    if (isnan(value))
-        exp_say(text, bytes, "not timed");
-    else if (*unit)
-        exp_say(text, bytes, "%.3g %s", value, unit);
-    else
-        exp_say(text, bytes, "%.2f times", value);
-}
-
-static void find_in_peers(const struct exp_page_folder *f, char *text, size_t bytes)
-{
-    struct exp_page_csv t;
-
-    exp_page_csv_read(&t, f->path, "targets.csv", NULL);
-    for (size_t i = 0; i < sizeof peers_targets / sizeof peers_targets[0]; i++) {
-        const struct peers_target *x = &peers_targets[i];
-        const size_t row = exp_page_csv_find(&t, "target", x->target);
-        char sconv[48], tuned[48];
-
-        if (row == t.table.n_rows)
-            continue;
-        say_value(&t, row, "sconv", sconv, sizeof sconv);
-        say_value(&t, row, "sconv_tuned", tuned, sizeof tuned);
-        exp_say_more(text, bytes, "%s%s%s%s%s", x->before, sconv, x->between, tuned, x->behind);
-    }
-    if (*text)
-        exp_say_more(text, bytes, ".");
-    exp_page_csv_release(&t);
-}
-
-/* Counts the targets that a simulation reaches, and all of it. */
-static size_t count_reached(const struct exp_page_csv *t, const char *simulation, size_t *n)
-{
-    size_t reached = 0;
-
-    *n = 0;
-    for (size_t r = 0; r < t->table.n_rows; r++) {
-        if (strcmp(exp_page_csv_cell(t, r, "simulation"), simulation) != 0)
-            continue;
-        (*n)++;
-        reached += strcmp(exp_page_csv_cell(t, r, "reached"), "no") != 0;
-    }
-    return reached;
-}
-
-static void find_in_validation(const struct exp_page_folder *f, char *text, size_t bytes)
-{
-    struct exp_page_csv t;
-    size_t n_alone, n_whole, alone, whole;
-
-    exp_page_csv_read(&t, f->path, "targets.csv", NULL);
-    alone = count_reached(&t, "caches_alone", &n_alone);
-    whole = count_reached(&t, "as_machine", &n_whole);
-    if (n_alone && n_whole)
-        exp_say(
-            text, bytes,
-            "Simulated as the machine is, with prefetchers, counts are near the measured ones in %zu of %zu respects; "
-            "caches alone are in %zu of %zu.",
-            whole, n_whole, alone, n_alone);
-    exp_page_csv_release(&t);
-}
-
-/* Where verdicts are: all but the last are of folders with that file, whose verdict.txt has no sentence. */
-static const struct {
-    const char *marker;
-    void (*find)(const struct exp_page_folder *f, char *text, size_t bytes);
-} places[] = {
-    { "study.md", find_in_study },
-    { "agreement.csv", find_in_validation },
-    { "phases.csv", find_in_peers },
-    { "", find_in_verdict },
-};
-
 void exp_page_found(const struct exp_page_folder *f, char *text, size_t bytes)
 {
-    size_t i = 0;
+    const struct exp_chapter *c = exp_page_chapter_of(f);
 
     *text = '\0';
-    while (i + 1 < sizeof places / sizeof places[0] && !exp_page_folder_has(f, places[i].marker))
-        i++;
-    places[i].find(f, text, bytes);
+    if (c && c->found)
+        c->found(f->path, text, bytes);
+    else
+        find_in_verdict(f, text, bytes);
 }
 
 /* ---- what a program said in words ---- */

@@ -3,8 +3,11 @@
  * lists the options; the Makefile passes them on.
  */
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "counters/ctr_hostinfo.h"
+#include "experiments/base/text.h"
 #include "experiments/bench/course.h"
 #include "experiments/bench/options_shared.h"
 #include "experiments/study/study.h"
@@ -89,6 +92,20 @@ static void release(void *session)
     exp_study_work_release(&((struct session *)session)->work);
 }
 
+/* Copies the first paragraph of study.md. */
+static void find(const char *folder, char *text, size_t bytes)
+{
+    char *page = exp_text_of(folder, "study.md");
+    const char *line = page;
+
+    while (*line == '#' || *line == '\n') {
+        line += strcspn(line, "\n");
+        line += *line == '\n';
+    }
+    exp_say(text, bytes, "%.*s", (int)strcspn(line, "\n"), line);
+    free(page);
+}
+
 #define OPTIONS struct exp_study_options
 
 static const struct exp_option options[] = {
@@ -124,7 +141,7 @@ const struct exp_question question_study = {
     .figures = { "study_choices", "study_tilings", "study_micro_kernels", "study_rates" },
     .options = options,
     .place = &(const struct exp_results_layout){ "/study", true, "choices.csv", NULL },
-    .chapter = { "study.md", "cost models studied", NULL },
+    .chapter = { "study.md", "cost models studied", .found = find },
     .tables = { &exp_study_choices_table, &exp_study_predictions_table, &exp_study_costs_table, &exp_study_terms_table,
                 &exp_study_ablation_table, &exp_study_tilings_table, &exp_study_methods_table,
                 &exp_study_sensitivity_table, &exp_study_hybrid_table, &exp_study_rates_table, &exp_study_micro_table,

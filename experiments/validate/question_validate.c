@@ -325,7 +325,7 @@ const struct exp_question question_validate = {
     .figures = { "simulated_vs_measured" },
     .options = options,
     .place = &(const struct exp_results_layout){ "/validation", true, "simulated_vs_measured.csv", NULL },
-    .chapter = { "agreement.csv", "simulated beside counted", NULL },
+    .chapter = { "agreement.csv", "simulated beside counted", .found = exp_validate_found },
     EXP_SESSION(struct session),
     EXP_RESULTS(struct session),
     .models_at = offsetof(struct session, models),

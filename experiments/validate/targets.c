@@ -2,8 +2,10 @@
 #include "experiments/validate/validate.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "counters/group/ctr_quantity.h"
+#include "experiments/show/page.h"
 
 /*
  * Says what a target is about: the error of the sums, that of the median layer, or the ratio of Base's sum to SConv's.
@@ -201,4 +203,39 @@ int exp_validate_targets_write(const struct exp_agreement_report *r, const struc
     for (size_t i = 0; i < N_TARGETS * EXP_N_VIEWS; i++)
         rows[i] = result_of(i, r);
     return rec_write(&exp_validate_targets_table, rows, N_TARGETS * EXP_N_VIEWS, dir, r->what, why);
+}
+
+/* ---- read again ---- */
+
+/* Counts the targets that a simulation reaches, and all of it. */
+static size_t count_reached(const struct exp_page_csv *t, enum exp_view v, size_t *n)
+{
+    const struct result *row = t->row;
+    size_t reached = 0;
+
+    *n = 0;
+    for (size_t r = 0; r < t->table.n_rows; r++) {
+        if (strcmp(row[r].simulation, exp_view_name(v)) != 0)
+            continue;
+        (*n)++;
+        reached += strcmp(row[r].reached, "no") != 0;
+    }
+    return reached;
+}
+
+void exp_validate_found(const char *folder, char *text, size_t bytes)
+{
+    struct exp_page_csv t;
+    size_t n_alone, n_whole, alone, whole;
+
+    if (exp_page_csv_read_rows(&t, folder, &exp_validate_targets_table, NULL))
+        return;
+    alone = count_reached(&t, EXP_CACHES_ALONE, &n_alone);
+    whole = count_reached(&t, EXP_AS_MACHINE, &n_whole);
+    if (n_alone && n_whole)
+        exp_say(text, bytes,
+                "Simulated as the machine is, with prefetchers, counts are near the measured ones in %zu of %zu "
+                "respects; caches alone are in %zu of %zu.",
+                whole, n_whole, alone, n_alone);
+    exp_page_csv_release(&t);
 }

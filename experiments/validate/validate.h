@@ -17,4 +17,7 @@ int exp_validate_targets_write(const struct exp_agreement_report *r, const struc
 
 extern const struct rec_table exp_validate_targets_table;
 
+/* Says in a sentence how many targets a folder of such results reached. */
+void exp_validate_found(const char *folder, char *text, size_t bytes);
+
 #endif
