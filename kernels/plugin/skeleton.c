@@ -20,7 +20,7 @@ static int ceil_div(int a, int b)
 }
 
 /* Adds what one tap of the filters meets in one row of the input to a block of sums. */
-static void add_tap(const struct conv_plugin_shape *s, const float *row, const float *filter, size_t filter_step,
+static void add_tap(const struct conv_plugin_shape *s, const float *row, const float *filter, ptrdiff_t filter_step,
                     int tap, int n_filters, int x0, int n_columns, float sum[FILTERS][COLUMNS])
 {
     const int first_in = tap * s->dilation_w - s->pad_left; /* the column that output column 0 meets */
@@ -29,7 +29,7 @@ static void add_tap(const struct conv_plugin_shape *s, const float *row, const f
     begin = begin > 0 ? begin : 0;
     end = min(end, n_columns);
     for (int k = 0; k < n_filters; k++) {
-        const float weight = filter[(size_t)k * filter_step];
+        const float weight = filter[(ptrdiff_t)k * filter_step];
 
         if (s->stride_w == 1) { /* neighbours in the input, too */
             for (int x = begin; x < end; x++)
@@ -46,16 +46,16 @@ static void sum_block(const struct conv_plugin_shape *s, const float *image, con
                       int y, int x0, int n_columns, float sum[FILTERS][COLUMNS])
 {
     const int channels = s->in_channels / s->groups, taps = s->kernel_h * s->kernel_w;
-    const size_t filter_step = (size_t)channels * taps;
+    const ptrdiff_t filter_step = (ptrdiff_t)channels * taps;
 
     for (int c = 0; c < channels; c++) {
         for (int r = 0; r < s->kernel_h; r++) {
             const int h = y * s->stride_h + r * s->dilation_h - s->pad_top;
 
             for (int t = 0; t < s->kernel_w && h >= 0 && h < s->in_h; t++)
-                add_tap(s, image + ((size_t)c * s->in_h + h) * s->in_w,
-                        filters + k * filter_step + (size_t)c * taps + r * s->kernel_w + t, filter_step, t, n_filters,
-                        x0, n_columns, sum);
+                add_tap(s, image + ((ptrdiff_t)c * s->in_h + h) * s->in_w,
+                        filters + k * filter_step + (ptrdiff_t)c * taps + r * s->kernel_w + t, filter_step, t,
+                        n_filters, x0, n_columns, sum);
         }
     }
 }
@@ -63,10 +63,10 @@ static void sum_block(const struct conv_plugin_shape *s, const float *image, con
 static void convolve(const struct conv_plugin_shape *s, const float *in, const float *filters, float *out)
 {
     const int channels = s->in_channels / s->groups, per_group = s->out_channels / s->groups;
-    const size_t plane = (size_t)s->out_h * s->out_w;
+    const ptrdiff_t plane = (ptrdiff_t)s->out_h * s->out_w;
 
     for (int block = 0; block < s->batch * s->groups; block++) { /* an image, and a group of its channels */
-        const float *image = in + (size_t)block * channels * s->in_h * s->in_w;
+        const float *image = in + (ptrdiff_t)block * channels * s->in_h * s->in_w;
         const int first = block % s->groups * per_group; /* filter of the group */
 
         for (int k = 0; k < per_group; k += FILTERS) {
@@ -77,9 +77,12 @@ static void convolve(const struct conv_plugin_shape *s, const float *in, const f
                 float sum[FILTERS][COLUMNS] = { { 0 } };
 
                 sum_block(s, image, filters, first + k, n_filters, y, x0, n_columns, sum);
-                for (int i = 0; i < n_filters * n_columns; i++)
-                    out[((size_t)block * per_group + k + i / n_columns) * plane + (size_t)y * s->out_w + x0 +
-                        i % n_columns] = sum[i / n_columns][i % n_columns];
+                for (int i = 0; i < n_filters; i++) {
+                    float *row = out + (ptrdiff_t)(block * per_group + k + i) * plane + (ptrdiff_t)y * s->out_w + x0;
+
+                    for (int x = 0; x < n_columns; x++)
+                        row[x] = sum[i][x];
+                }
             }
         }
     }
