@@ -14,6 +14,7 @@
 
 #include "counters/host/ctr_timer.h"
 #include "experiments/base/program.h"
+#include "experiments/base/text.h"
 #include "experiments/bench/plugin_process.h"
 
 struct exp_plugin {
@@ -333,9 +334,13 @@ static bool is_plugin(const char *item)
 int exp_plugins_select(const char *list, const struct exp_plugin_options *o, unsigned *selected, struct exp_why *why)
 {
     char *items = exp_copy_text(list), *rest = items, *own = exp_new(strlen(list) + 1, 1), *item;
+    struct exp_words words = { 0 };
     unsigned plugins = 0;
-    int err = 0;
+    int err = exp_words_split(&words, o->flags);
 
+    if (err)
+        exp_fail(why, err, "PLUGIN_CFLAGS has a quote that is not closed: %s", o->flags);
+    exp_words_release(&words);
     while (!err && (item = strsep(&rest, ","))) {
         if (is_plugin(item))
             err = load_item(item, o, &plugins, why);

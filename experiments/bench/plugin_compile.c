@@ -91,9 +91,7 @@ static int make_command(struct exp_words *command, const char *path, const char 
     exp_words_add(command, "-I%s/" HEADER_DIR, here);
     exp_words_add(command, "%s", path);
     err = add_own_flags(command, path, why);
-    if (!err && exp_words_split(command, flags))
-        err = exp_fail(why, -EINVAL, "PLUGIN_CFLAGS has a quote that is not closed: %s", flags);
-    return err;
+    return err ? err : exp_words_split(command, flags);
 }
 
 /* Runs the compiler; what it says is the user's to read. Returns 0 or -errno. */

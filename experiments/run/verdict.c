@@ -91,7 +91,7 @@ static const char *side_words(int side)
 
 static const char *why_not_timed(const struct exp_verdict *v, const struct exp_verdict_variant *x)
 {
-    const char *why[] = { v->why_not_timed, v->reference.why_not_timed, x ? x->why_not_timed : NULL };
+    const char *why[] = { x ? x->why_not_timed : NULL, v->why_not_timed, v->reference.why_not_timed };
 
     for (size_t i = 0; i < sizeof why / sizeof why[0]; i++) {
         if (why[i])

@@ -1,0 +1,162 @@
+/*
+ * Convolutions that do what a plug-in must not: each function is one mistake. tests/experiments/plugin.sh says what the
+ * bench answers.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "conv_plugin.h"
+
+typedef const struct conv_plugin_shape shape;
+
+static size_t out_elements(shape *s)
+{
+    return (size_t)s->batch * (size_t)s->out_channels * (size_t)s->out_h * (size_t)s->out_w;
+}
+
+/* Convolves rightly, by plain loops. */
+void right(shape *s, const float *in, const float *filters, float *out)
+{
+    const int channels = s->in_channels / s->groups, per_group = s->out_channels / s->groups;
+    const ptrdiff_t taps = (ptrdiff_t)s->kernel_h * s->kernel_w, pixels = (ptrdiff_t)s->out_h * s->out_w;
+
+    for (ptrdiff_t at = 0; at < (ptrdiff_t)out_elements(s); at++) {
+        const ptrdiff_t k = at / pixels % s->out_channels, n = at / pixels / s->out_channels;
+        const int y = (int)(at % pixels / s->out_w), x = (int)(at % s->out_w);
+        float sum = 0;
+
+        for (ptrdiff_t i = 0; i < channels * taps; i++) {
+            const ptrdiff_t c = k / per_group * channels + i / taps;
+            const ptrdiff_t h = (ptrdiff_t)y * s->stride_h + i % taps / s->kernel_w * s->dilation_h - s->pad_top;
+            const ptrdiff_t w = (ptrdiff_t)x * s->stride_w + i % s->kernel_w * s->dilation_w - s->pad_left;
+
+            if (h >= 0 && h < s->in_h && w >= 0 && w < s->in_w)
+                sum += filters[k * channels * taps + i] * in[((n * s->in_channels + c) * s->in_h + h) * s->in_w + w];
+        }
+        out[at] = sum;
+    }
+}
+
+void crashes(shape *s, const float *in, const float *filters, float *out)
+{
+    static volatile uintptr_t address = 16;
+
+    (void)s, (void)in, (void)filters, (void)out;
+    *(volatile int *)address = 1;
+}
+
+void aborts(shape *s, const float *in, const float *filters, float *out)
+{
+    (void)s, (void)in, (void)filters, (void)out;
+    abort();
+}
+
+void exits(shape *s, const float *in, const float *filters, float *out)
+{
+    (void)s, (void)in, (void)filters, (void)out;
+    exit(3);
+}
+
+void hangs(shape *s, const float *in, const float *filters, float *out)
+{
+    (void)s, (void)in, (void)filters, (void)out;
+    for (;;)
+        pause();
+}
+
+void writes_behind(shape *s, const float *in, const float *filters, float *out)
+{
+    right(s, in, filters, out);
+    out[out_elements(s)] = 1;
+}
+
+void writes_before(shape *s, const float *in, const float *filters, float *out)
+{
+    right(s, in, filters, out);
+    out[-1] = 1;
+}
+
+void writes_far(shape *s, const float *in, const float *filters, float *out)
+{
+    right(s, in, filters, out);
+    out[out_elements(s) + 16] = 1;
+}
+
+void writes_input(shape *s, const float *in, const float *filters, float *out)
+{
+    right(s, in, filters, out);
+    ((float *)(uintptr_t)in)[7] = 1;
+}
+
+void is_wrong(shape *s, const float *in, const float *filters, float *out)
+{
+    right(s, in, filters, out);
+    out[out_elements(s) / 2] += 1;
+}
+
+void leaves_out(shape *s, const float *in, const float *filters, float *out)
+{
+    float kept = out[5];
+
+    right(s, in, filters, out);
+    out[5] = kept;
+}
+
+void leaks(shape *s, const float *in, const float *filters, float *out)
+{
+    static volatile uintptr_t last;
+
+    last = last ^ (uintptr_t)malloc(1000);
+    right(s, in, filters, out);
+}
+
+static void *idle(void *nothing)
+{
+    pause();
+    return nothing;
+}
+
+void starts_threads(shape *s, const float *in, const float *filters, float *out)
+{
+    pthread_t thread;
+
+    pthread_create(&thread, NULL, idle, NULL);
+    right(s, in, filters, out);
+}
+
+/* Fails after it was checked, in a run that is timed. */
+void fails_later(shape *s, const float *in, const float *filters, float *out)
+{
+    static int runs;
+
+    if (++runs > 30)
+        raise(SIGILL);
+    right(s, in, filters, out);
+}
+
+/* ---- records ---- */
+
+static void run(shape *s, void *state, const float *in, const float *filters, float *out)
+{
+    (void)state;
+    right(s, in, filters, out);
+}
+
+static const char *only_pointwise(shape *s)
+{
+    return s->kernel_h * s->kernel_w > 1 ? "only 1x1 filters" : NULL;
+}
+
+static int no_memory(shape *s, const struct conv_plugin_ask *ask, const float *filters, void **state)
+{
+    (void)s, (void)ask, (void)filters, (void)state;
+    return -ENOMEM;
+}
+
+const struct conv_plugin pointwise = { .abi = CONV_PLUGIN_ABI, .name = "points", .why_not = only_pointwise, .run = run };
+const struct conv_plugin of_tomorrow = { .abi = CONV_PLUGIN_ABI + 1, .run = run };
+const struct conv_plugin has_no_run = { .abi = CONV_PLUGIN_ABI };
+const struct conv_plugin unprepared = { .abi = CONV_PLUGIN_ABI, .prepare = no_memory, .run = run };

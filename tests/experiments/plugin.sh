@@ -1,0 +1,138 @@
+#!/usr/bin/env bash
+# Somebody's convolutions on the bench, as a user meets them. Run from the project's folder; BUILD has the programs
+# (default build), SAN names the sanitizers that they have.
+set -u
+
+experiment=${BUILD:-build}/experiment
+program=$experiment
+# shellcheck source=tests/check.bash
+. tests/check.bash
+
+if ! command -v cc >/dev/null; then
+    echo "plug-ins are not tested: there is no compiler cc"
+    exit 0
+fi
+
+failing=tests/data/plugins/failing.c
+export XDG_CACHE_HOME=$work # where objects are kept
+model=tests/data/three.csv
+dir=$work/results/host/three # its results
+quick=(MACHINE=host OBSERVE=0 REPS=1 PLUGIN_LIMIT=2)
+
+run() { # run ALGO ARGUMENTS...: succeeds
+    local status
+    "$experiment" "${quick[@]}" "MODEL=$model" "RESULTS=$work/results" "ALGO=$1" "${@:2}" >"$work/out" 2>"$work/err" </dev/null
+    status=$?
+    check "$*: exit status $status: $(tail -1 "$work/err")" [ "$status" -eq 0 ]
+}
+
+list() { # list FUNCTION...: ALGO for these functions of failing.c
+    printf base
+    printf ",$failing:%s" "$@"
+}
+
+time_of() { # time_of ALGO: what layers.csv has for its time in the first layer, with blanks as '_'
+    columns "$dir/layers.csv" algo measured_time_ns | awk -v a="$1" '$1 == a { print $2; exit }'
+}
+
+says() { # says ALGO WORDS: its times are missing, and WORDS are in the reason, in layers.csv and in the verdict
+    local time
+    time=$(time_of "$1")
+    check "$1: '$2' is not in: $time" grep -qF -- "$(tr ' ,' '_;' <<<"$2")" <<<"$time"
+    check "$1: '$2' is not in the verdict" grep -qF -- "$2" <(unwrapped "$dir/verdict.txt")
+}
+
+was_timed() { # was_timed ALGO: it has a time, or a neighbour on this computer took all
+    check "$1: $(time_of "$1")" grep -qE '^([0-9]|not_available:_disturbed)' <<<"$(time_of "$1")"
+}
+
+# ---- the header ----
+
+check "version 1 of the header, in C11" cc -std=c11 -pedantic -Wall -Wextra -Werror -fsyntax-only -Ikernels/plugin tests/data/plugins/abi.c
+! command -v c++ >/dev/null || check "... and in C++" c++ -std=c++11 -pedantic -Wall -Wextra -Werror -fsyntax-only -Ikernels/plugin -x c++ tests/data/plugins/abi.c
+
+# ---- what cannot be begun ----
+
+refuses "there is another algorithm called 'failing_right'" "ALGO=$failing:right,$failing:right" "MODEL=$model" "${quick[@]}"
+cp kernels/plugin/skeleton.c "$work/base.c"
+refuses "there is another algorithm called 'base'" "ALGO=$work/base.c" "MODEL=$model" "${quick[@]}"
+refuses "more than 8 plug-ins" "ALGO=$(list right crashes aborts exits hangs writes_behind writes_before writes_far leaks)" "MODEL=$model" "${quick[@]}"
+refuses "PLUGIN_CFLAGS has a quote that is not closed" "ALGO=$failing:right" "PLUGIN_CFLAGS='" "MODEL=$model" "${quick[@]}"
+
+# ---- what a plug-in must not do costs its own columns, and one line ----
+
+run "$(list right crashes aborts exits hangs writes_behind writes_before writes_far)"
+was_timed base
+was_timed failing_right
+says failing_crashes "the plug-in crashed at address 0x10 in a run that was checked"
+says failing_aborts "the plug-in crashed in a run that was checked: Aborted"
+says failing_exits "the plug-in called exit(3) in a run that was checked"
+says failing_hangs "the plug-in did not come back in a run that was checked: it was ended after 2 s"
+says failing_writes_behind "the plug-in wrote outside its output: 1 bytes behind it"
+says failing_writes_before "the plug-in wrote outside its output: 4 bytes before it"
+says failing_writes_far "the plug-in touched memory 65 bytes behind its output, in a run that was checked"
+
+run "$(list writes_input is_wrong leaves_out leaks starts_threads fails_later pointwise)"
+was_timed base
+says failing_writes_input "the plug-in wrote to its input, element 7, in a run that was checked"
+says failing_is_wrong "computes a wrong result: output element"
+says failing_leaves_out "computes a wrong result: output element 5 is"
+case ${SAN:-} in
+*address*) ;; # the sanitizer's own malloc does not tell what is in use
+*) says failing_leaks "the plug-in leaks memory: 1008 bytes with each run" ;;
+esac
+says failing_starts_threads "the plug-in started threads, and was asked for one"
+check "a shape that it cannot do is that layer's reason" [ "$(columns "$dir/layers.csv" algo measured_time_ns |
+    grep -c '^points .*only_1x1_filters')" -eq 2 ]
+
+run "$(list of_tomorrow has_no_run unprepared nothing),tests/data/plugins/no_c.c,tests/data/three.csv,tests/data/no.so"
+was_timed base
+says failing_of_tomorrow "was made for version 2 of conv_plugin.h, this is 1"
+says failing_has_no_run "its record has no run"
+says failing_unprepared "the plug-in's prepare failed: Cannot allocate memory"
+says failing_nothing "has no nothing"
+says no_c "it does not compile: what cc says stands above"
+says three "cannot be loaded"
+says no "tests/data/no.so: No such file or directory"
+check "the compiler's words are shown" grep -q "no_c.c:.*error" "$work/err"
+
+run "$(list fails_later)" REPS=40
+case $(time_of base) in
+not*) ;; # disturbed
+*) says failing_fails_later "Illegal instruction" ;;
+esac
+
+# ---- the skeleton, and what is kept ----
+
+cp kernels/plugin/skeleton.c "$work/mine.c"
+cat >"$work/odd.csv" <<'EOF'
+name,in_c,in_h,in_w,out_c,k_h,k_w,stride_h,stride_w,pad_top,pad_left,pad_bottom,pad_right,group,dilation_h,dilation_w
+wide,3,5,300,9,3,3,1,1,1,1,1,1,1,1,1
+strided,7,23,19,11,5,3,3,2,2,0,1,4,1,1,1
+dilated,4,17,17,8,3,3,1,1,2,2,2,2,1,2,2
+grouped,12,9,9,20,3,1,1,1,0,3,0,0,4,1,1
+padded,2,3,3,1,3,3,1,2,6,7,5,6,1,1,1
+pointwise,17,6,50,33,1,1,1,1,0,0,0,0,1,1,1
+EOF
+model=$work/odd.csv
+dir=$work/results/host/odd
+run "base,$work/mine.c"
+check "the skeleton is right for every shape: $(grep -m1 mine "$dir/verdict.txt")" [ "$(columns "$dir/layers.csv" algo measured_time_ns |
+    grep -cE '^mine ([0-9]|not_available:_disturbed)')" -eq 6 ]
+compiled=$(find "$work/convsim" -name '*.so' | wc -l)
+mv "$work/results" "$work/first"
+run "base,$work/mine.c"
+check "what did not change is not compiled again" [ "$(find "$work/convsim" -name '*.so' | wc -l)" -eq "$compiled" ]
+sed -i 's/FILTERS = 8/FILTERS = 4/' "$work/mine.c"
+run "base,$work/mine.c" PLUGIN_CFLAGS=-DNOTHING
+check "what did is" [ "$(find "$work/convsim" -name '*.so' | wc -l)" -eq $((compiled + 1)) ]
+
+# ---- what is read later does not run it ----
+
+rm -r "$work/mine.c" "$work/convsim"
+check "its code may be gone when results are compared" "${BUILD:-build}/compare" "A=$work/first/host/odd" "B=$work/results/host/odd" "RESULTS=$work/compared" >"$work/out" 2>"$work/err"
+[[ $(time_of mine) == [0-9]* ]] && grep -q '^mine [0-9]' <(columns "$work/first/host/odd/layers.csv" algo measured_time_ns) &&
+    check "... and they have its rows" grep -rq ',mine,' "$work/compared" --include=compare.csv
+
+echo "plugin: $passed passed, $failed failed"
+[ "$failed" -eq 0 ]
