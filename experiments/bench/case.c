@@ -1,6 +1,7 @@
 #include "experiments/bench/case.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -377,7 +378,7 @@ static void write_direct(const struct conv_plan *plan, char *text)
 
 static void write_outside(const struct conv_plan *plan, char *text)
 {
-    snprintf(text, EXP_PLAN_TEXT_BYTES, "plug-in %s", plan->outside.name);
+    snprintf(text, EXP_PLAN_TEXT_BYTES, "plug-in %s %016" PRIx64, plan->outside.name, plan->outside.hash);
 }
 
 void exp_plan_text(const struct conv_plan *plan, char text[EXP_PLAN_TEXT_BYTES])

@@ -16,10 +16,22 @@
 #include "experiments/base/program.h"
 #include "experiments/base/text.h"
 #include "experiments/bench/plugin_process.h"
+#include "kernels/plugin/conv_plugin.h"
+
+/* The program that records its accesses: made when it is first needed. */
+struct recorder {
+    const struct exp_recorder_kind *kind; /* NULL: nobody asked for it */
+    char *program;                        /* NULL: there is none */
+    struct exp_why why;
+};
+
+enum { MAX_KINDS = 3 };
 
 struct exp_plugin {
     struct exp_plugin *next;
-    char *name, *title, *object;
+    char *name, *title, *path, *symbol, *flags, *object;
+    uint64_t hash; /* of the object */
+    struct recorder recorder[MAX_KINDS];
     const char *why_dead; /* NULL: it runs */
     pthread_mutex_t lock;
     struct plugin_channel channel;
@@ -35,6 +47,31 @@ const char *exp_plugin_keep(struct exp_plugin *p, const char *reason)
 
     *text = exp_copy_text(reason);
     return *text;
+}
+
+struct conv_plugin_shape exp_plugin_shape(const struct conv_problem *p)
+{
+    return (struct conv_plugin_shape){
+        .bytes = sizeof(struct conv_plugin_shape),
+        .batch = (int32_t)p->n,
+        .groups = (int32_t)p->groups,
+        .in_channels = (int32_t)p->c,
+        .in_h = (int32_t)p->h,
+        .in_w = (int32_t)p->w,
+        .out_channels = (int32_t)p->k,
+        .out_h = (int32_t)p->p,
+        .out_w = (int32_t)p->q,
+        .kernel_h = (int32_t)p->r,
+        .kernel_w = (int32_t)p->s,
+        .stride_h = (int32_t)p->stride_h,
+        .stride_w = (int32_t)p->stride_w,
+        .pad_top = (int32_t)p->pad_top,
+        .pad_left = (int32_t)p->pad_left,
+        .pad_bottom = (int32_t)p->pad_bottom,
+        .pad_right = (int32_t)p->pad_right,
+        .dilation_h = (int32_t)p->dilation_h,
+        .dilation_w = (int32_t)p->dilation_w,
+    };
 }
 
 /* ---- what is asked of its process ---- */
@@ -187,12 +224,40 @@ void exp_plugin_close(struct exp_plugin *p)
 
 /* ---- as algorithms ---- */
 
+/* Finds what records its accesses for machines of an instruction set, and makes it the first time. Thread-safe. */
+static const struct recorder *recorder_of(struct exp_plugin *p, enum cpu_isa isa)
+{
+    const struct exp_recorder_kind *kind = exp_recorder_kind(isa);
+    struct recorder *r = p->recorder;
+
+    pthread_mutex_lock(&p->lock);
+    while (r->kind && r->kind != kind)
+        r++;
+    assert(r < p->recorder + MAX_KINDS);
+    if (!r->kind) {
+        const char *symbol = *p->symbol                          ? p->symbol
+                             : p->channel.control->is_function ? "conv"
+                                                               : "conv_plugin";
+
+        r->kind = kind;
+        exp_plugin_compile_recorder(p->path, p->flags, symbol, p->channel.control->is_function, kind, &r->program,
+                                    &r->why);
+    }
+    pthread_mutex_unlock(&p->lock);
+    return r;
+}
+
 static int plan_outside(const struct exp_setup *s, const struct conv_problem *p,
                         const struct csa_tiling tiling[CSA_N_SCHEDULES], const struct exp_algo *self,
                         struct conv_plan *plan)
 {
-    (void)s, (void)tiling;
-    return conv_plan_outside(plan, p, self->name, self->plugin);
+    const int err = conv_plan_outside(plan, p, self->name, self->plugin);
+
+    (void)tiling;
+    plan->outside.hash = self->plugin->hash;
+    if (!self->plugin->why_dead)
+        plan->outside.recorder = recorder_of(self->plugin, s->ukr->isa);
+    return err;
 }
 
 static const char *runs(const struct exp_setup *s)
@@ -201,10 +266,45 @@ static const char *runs(const struct exp_setup *s)
     return NULL;
 }
 
-static const char *why_not_replay(const struct exp_setup *s)
+static const char *is_replayed(const struct exp_setup *s)
 {
     (void)s;
-    return "a plug-in's accesses are observed, not replayed";
+    return NULL;
+}
+
+static const char *why_not_recorded(const struct exp_plugin *p, const struct recorder *r)
+{
+    if (p->why_dead)
+        return p->why_dead;
+    return r && !r->program ? r->why.text : NULL;
+}
+
+int exp_plugin_replay(const struct conv_plan *plan, const struct conv_binding *bind, bool (*is_stopped)(const void *),
+                      const void *ctx, struct sim_sink *sink, const char **why)
+{
+    struct exp_plugin *p = plan->outside.code;
+    const struct recorder *r = plan->outside.recorder;
+    const struct conv_binding usual = conv_bind(&plan->layout, CONV_REPLAY_BASE);
+    struct exp_why reason;
+    int err;
+
+    *why = why_not_recorded(p, r);
+    if (*why)
+        return -ENOTSUP;
+    err = exp_plugin_record(&(struct exp_recording){ .kind = r->kind,
+                                                     .program = r->program,
+                                                     .plan = plan,
+                                                     .bind = bind ? bind : &usual,
+                                                     .limit_s = p->limit_s + (unsigned)(10 * run_seconds(plan)),
+                                                     .is_stopped = is_stopped,
+                                                     .ctx = ctx },
+                            sink, &reason);
+    if (err == -ENOTSUP) {
+        pthread_mutex_lock(&p->lock);
+        *why = exp_plugin_keep(p, reason.text);
+        pthread_mutex_unlock(&p->lock);
+    }
+    return err;
 }
 
 /* Runs a layer where its time does not matter. */
@@ -270,9 +370,9 @@ static int add(struct exp_plugin *p, const char *item, unsigned *selected, struc
                                    .plan = plan_outside,
                                    .run = run_outside,
                                    .why_not_run = runs,
-                                   .why_not_replay = why_not_replay,
+                                   .why_not_replay = is_replayed,
                                    .why_no_phases = "a plug-in is not run step by step",
-                                   .why_not_observed = "a plug-in is not observed yet",
+                                   .why_not_observed = "a plug-in's accesses are what is simulated",
                                    .plugin = p,
                                    .why_dead = &p->why_dead };
     const struct exp_algo *added;
@@ -311,7 +411,12 @@ static int load_item(const char *item, const struct exp_plugin_options *o, unsig
     const char *symbol = item[length] ? item + length + 1 : "";
     struct exp_why reason;
 
-    *p = (struct exp_plugin){ .next = first_plugin, .limit_s = o->limit_s, .channel.fd = -1 };
+    *p = (struct exp_plugin){ .next = first_plugin,
+                              .limit_s = o->limit_s,
+                              .channel.fd = -1,
+                              .path = path,
+                              .symbol = exp_copy_text(symbol),
+                              .flags = exp_copy_text(o->flags) };
     first_plugin = p;
     pthread_mutex_init(&p->lock, NULL);
     p->name = name_of_file(path, symbol);
@@ -319,10 +424,11 @@ static int load_item(const char *item, const struct exp_plugin_options *o, unsig
         bury(p, reason.text);
     else
         start(p, symbol);
+    if (p->object)
+        exp_hash_file(&p->hash, p->object);
     take_names(p);
     if (p->why_dead)
         fprintf(stderr, "plug-in %s does not run: %s\n", item, p->why_dead);
-    free(path);
     return add(p, item, selected, why);
 }
 

@@ -16,8 +16,13 @@
 
 #include "experiments/bench/algo.h"
 #include "experiments/bench/case.h"
+#include "sim/base/access.h"
 
 struct exp_plugin;
+struct conv_plugin_shape;
+
+/* Returns a shape as plug-ins know it (kernels/plugin/conv_plugin.h). */
+struct conv_plugin_shape exp_plugin_shape(const struct conv_problem *p);
 
 struct exp_plugin_options {
     const char *flags; /* for the compiler, behind those of the file's first comment */
@@ -70,5 +75,45 @@ void exp_plugin_close(struct exp_plugin *p);
  * -errno with one line in why.
  */
 int exp_plugin_compile(const char *path, const char *flags, char **object, struct exp_why *why);
+
+/* ---- what it accesses ---- */
+
+/* A way to compile and run the program that records a plug-in's accesses (kernels/plugin/recorder.c). */
+struct exp_recorder_kind {
+    enum cpu_isa isa; /* of the simulated machine's kernels; CPU_ISA_NONE: of any */
+    const char *compiler, *flags;
+    const char *emulator; /* command before the program's; "": none */
+    const char *what;     /* " for POWER10" in a reason */
+};
+
+const struct exp_recorder_kind *exp_recorder_kind(enum cpu_isa isa);
+
+/* Compiles such a program, kept as objects are. Returns as exp_plugin_compile; -ENOTSUP where there is no C file. */
+int exp_plugin_compile_recorder(const char *path, const char *flags, const char *symbol, bool is_function,
+                                const struct exp_recorder_kind *kind, char **program, struct exp_why *why);
+
+struct exp_recording {
+    const struct exp_recorder_kind *kind;
+    const char *program;
+    const struct conv_plan *plan;
+    const struct conv_binding *bind; /* where tensors are */
+    unsigned limit_s;
+    bool (*is_stopped)(const void *ctx); /* asked now and then; true: -ECANCELED or -EINTR */
+    const void *ctx;
+};
+
+/*
+ * Runs a layer once and hands all its accesses, in their order, to a sink: those to tensors as their tags, at their
+ * addresses; memory that the plug-in calls "packed input" or "packed filters" as that; all else as CONV_IM2COL, the
+ * workspace: allocated memory and local arrays. Pages of this lie in the order in which they are first touched. All is
+ * of the phase CONV_PHASE_UKR. The same plan gives the same accesses each time, if the plug-in is the same each time.
+ * Returns 0, or with one line in why: -ENOTSUP if the plug-in does not do such a layer, does not end, or does more than
+ * is seen; -EINTR; -ECANCELED; -ENOMEM.
+ */
+int exp_plugin_record(const struct exp_recording *r, struct sim_sink *sink, struct exp_why *why);
+
+/* Does that for a plan of a plug-in's. -ENOTSUP comes with *why, which lives as long as the plug-in. Thread-safe. */
+int exp_plugin_replay(const struct conv_plan *plan, const struct conv_binding *bind,
+                      bool (*is_stopped)(const void *ctx), const void *ctx, struct sim_sink *sink, const char **why);
 
 #endif

@@ -76,22 +76,25 @@ static int add_own_flags(struct exp_words *command, const char *path, struct exp
     return err;
 }
 
-static int make_command(struct exp_words *command, const char *path, const char *flags, struct exp_why *why)
+/* Begins a command: the compiler, flags that everything has, and where the header is. */
+static int begin_command(struct exp_words *command, const char *compiler, const char *usual, struct exp_why *why)
 {
-    static const char *const usual[] = { "-std=gnu17", "-O3", "-march=native", "-g", "-fPIC", "-shared", "-Wall" };
-    const char *compiler = getenv(COMPILER_VARIABLE);
     char here[PATH_MAX];
-    int err;
 
     if (!getcwd(here, sizeof here))
         return exp_fail(why, -errno, "this folder cannot be read: %s", strerror(errno));
-    exp_words_add(command, "%s", compiler && *compiler ? compiler : "cc");
-    for (size_t i = 0; i < sizeof usual / sizeof usual[0]; i++)
-        exp_words_add(command, "%s", usual[i]);
+    exp_words_add(command, "%s", compiler);
+    exp_words_split(command, "-std=gnu17 -O3 -g -Wall");
+    exp_words_split(command, usual);
     exp_words_add(command, "-I%s/" HEADER_DIR, here);
-    exp_words_add(command, "%s", path);
-    err = add_own_flags(command, path, why);
-    return err ? err : exp_words_split(command, flags);
+    return 0;
+}
+
+static const char *host_compiler(void)
+{
+    const char *compiler = getenv(COMPILER_VARIABLE);
+
+    return compiler && *compiler ? compiler : "cc";
 }
 
 /* Runs the compiler; what it says is the user's to read. Returns 0 or -errno. */
@@ -109,8 +112,8 @@ static int run_compiler(char *const *argv, struct exp_why *why)
     err = -posix_spawnp(&pid, argv[0], NULL, &attributes, argv, environ);
     posix_spawnattr_destroy(&attributes);
     if (err)
-        return exp_fail(why, err, "there is no compiler '%s': %s; " COMPILER_VARIABLE " names another", argv[0],
-                        strerror(-err));
+        return exp_fail(why, err, "there is no compiler '%s': %s%s", argv[0], strerror(-err),
+                        strcmp(argv[0], host_compiler()) ? "" : "; " COMPILER_VARIABLE " names another");
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
         ;
     return status ? exp_fail(why, -EIO, "it does not compile: what %s says stands above", argv[0]) : 0;
@@ -118,50 +121,84 @@ static int run_compiler(char *const *argv, struct exp_why *why)
 
 /* ---- objects ---- */
 
-/* Returns a hash of all that makes the object: the command, the file, the header. The compiler counts by its name. */
+/* Returns a hash of all that makes the object: the command, the file, headers. The compiler counts by its name. */
 static int hash_of(const struct exp_words *command, const char *path, uint64_t *hash)
 {
+    static const char *const sources[] = { "conv_plugin.h", "recorder.h", "recorder.c" };
+
     *hash = 0;
     for (size_t i = 0; i < command->n; i++)
         *hash = exp_hash_bytes(*hash, command->word[i], strlen(command->word[i]) + 1);
-    exp_hash_file(hash, HEADER_DIR "/conv_plugin.h");
+    for (size_t i = 0; i < sizeof sources / sizeof sources[0]; i++) {
+        char *source = exp_format(HEADER_DIR "/%s", sources[i]);
+
+        exp_hash_file(hash, source);
+        free(source);
+    }
     return exp_hash_file(hash, path);
 }
 
-/* Compiles into another name first: another program may look for the same object. */
-static int compile(struct exp_words *command, const char *object, struct exp_why *why)
+/* Finds the object that a command for that file makes, or has `make` make it: into another name first. */
+static int find_or_make(const struct exp_words *command, const char *path, const char *suffix,
+                        int (*make)(const struct exp_words *command, const char *path, const char *to,
+                                    struct exp_why *why),
+                        char **object, struct exp_why *why)
 {
-    char *half = exp_format("%s.%ld", object, (long)getpid());
+    char *folder = cache_folder(), *half = NULL;
+    uint64_t hash = 0;
+    int err = make_cache(folder, why);
+
+    if (!err && (err = hash_of(command, path, &hash)))
+        exp_fail(why, err, "%s: %s", path, strerror(-err));
+    if (!err) {
+        *object = exp_format("%s/%016lx.%s", folder, (unsigned long)hash, suffix);
+        half = exp_format("%s.%ld", *object, (long)getpid());
+        err = access(*object, R_OK) ? make(command, path, half, why) : 0;
+        if (!err && !access(half, R_OK) && rename(half, *object))
+            err = exp_fail(why, -errno, "%s: %s", *object, strerror(errno));
+        if (err)
+            unlink(half);
+    }
+    free(half);
+    free(folder);
+    return err;
+}
+
+/* Runs a command with more words behind it. */
+static int run_with(const struct exp_words *command, const char *const *more, struct exp_why *why)
+{
+    struct exp_words whole = { 0 };
     int err;
 
-    exp_words_add(command, "-o");
-    exp_words_add(command, "%s", half);
-    err = run_compiler(command->word, why);
-    if (!err && rename(half, object))
-        err = exp_fail(why, -errno, "%s: %s", object, strerror(errno));
-    if (err)
-        unlink(half);
-    free(half);
+    for (size_t i = 0; i < command->n; i++)
+        exp_words_add(&whole, "%s", command->word[i]);
+    for (; *more; more++)
+        exp_words_add(&whole, "%s", *more);
+    err = run_compiler(whole.word, why);
+    exp_words_release(&whole);
     return err;
+}
+
+static int make_object(const struct exp_words *command, const char *path, const char *to, struct exp_why *why)
+{
+    (void)path;
+    return run_with(command, (const char *const[]){ "-o", to, NULL }, why);
 }
 
 static int compile_source(const char *path, const char *flags, char **object, struct exp_why *why)
 {
     struct exp_words command = { 0 };
-    char *folder = cache_folder();
-    uint64_t hash = 0;
-    int err = make_cache(folder, why);
+    int err = begin_command(&command, host_compiler(), "-march=native -fPIC -shared", why);
 
-    if (!err)
-        err = make_command(&command, path, flags, why);
-    if (!err && (err = hash_of(&command, path, &hash)))
-        exp_fail(why, err, "%s: %s", path, strerror(-err));
     if (!err) {
-        *object = exp_format("%s/%016lx.so", folder, (unsigned long)hash);
-        err = access(*object, R_OK) ? compile(&command, *object, why) : 0;
+        exp_words_add(&command, "%s", path);
+        err = add_own_flags(&command, path, why);
     }
+    if (!err)
+        err = exp_words_split(&command, flags);
+    if (!err)
+        err = find_or_make(&command, path, "so", make_object, object, why);
     exp_words_release(&command);
-    free(folder);
     return err;
 }
 
@@ -180,5 +217,75 @@ int exp_plugin_compile(const char *path, const char *flags, char **object, struc
         free(*object);
         *object = NULL;
     }
+    return err;
+}
+
+/* ---- programs that record accesses ---- */
+
+/* Machines with kernels of an instruction set have plug-ins compiled for it, where this computer can run that. */
+static const struct exp_recorder_kind kinds[] = {
+#ifndef __powerpc64__
+    { CPU_ISA_MMA, "powerpc64le-linux-gnu-gcc", "-mcpu=power10 -static", "qemu-ppc64le -cpu power10", " for POWER10" },
+#endif
+#ifdef __x86_64__
+    { CPU_ISA_AVX2, "gcc", "-march=native -mno-avx512f", "", " without AVX-512" },
+#endif
+    { CPU_ISA_NONE, "gcc", "-march=native", "", "" },
+};
+
+const struct exp_recorder_kind *exp_recorder_kind(enum cpu_isa isa)
+{
+    const struct exp_recorder_kind *k = kinds;
+
+    while (k->isa != isa && k->isa != CPU_ISA_NONE)
+        k++;
+    return k;
+}
+
+/* Compiles the plug-in with instrumentation, then links it with recorder.c, which has none. */
+static int make_recorder(const struct exp_words *command, const char *path, const char *to, struct exp_why *why)
+{
+    char *object = exp_format("%s.o", to);
+    int err = run_with(command,
+                       (const char *const[]){ "-fsanitize=thread", "--param=tsan-instrument-func-entry-exit=0", "-c",
+                                              path, "-o", object, NULL },
+                       why);
+
+    if (!err)
+        err = run_with(command,
+                       (const char *const[]){ object, HEADER_DIR "/recorder.c", "-o", to,
+                                              "-Wl,--wrap=memcpy,--wrap=memmove,--wrap=memset", "-lm", NULL },
+                       why);
+    unlink(object);
+    free(object);
+    return err;
+}
+
+int exp_plugin_compile_recorder(const char *path, const char *flags, const char *symbol, bool is_function,
+                                const struct exp_recorder_kind *kind, char **program, struct exp_why *why)
+{
+    struct exp_words command = { 0 };
+    int err;
+
+    *program = NULL;
+    if (!exp_name_ends_in(path, ".c"))
+        return exp_fail(why, -ENOTSUP, "what a shared object accesses is not seen: the bench needs its C file");
+    err = begin_command(&command, kind->compiler, kind->flags, why);
+    if (!err) {
+        exp_words_add(&command, "-DCONV_RECORDED=%s", symbol);
+        if (is_function)
+            exp_words_add(&command, "-DCONV_RECORDED_IS_FUNCTION");
+        err = add_own_flags(&command, path, why);
+    }
+    if (!err)
+        err = exp_words_split(&command, flags);
+    if (!err)
+        err = find_or_make(&command, path, "rec", make_recorder, program, why);
+    exp_words_release(&command);
+    if (!err)
+        return 0;
+    free(*program);
+    *program = NULL;
+    exp_say_more(why->text, sizeof why->text, " (compiled%s to record its accesses)", kind->what);
     return err;
 }

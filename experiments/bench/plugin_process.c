@@ -182,31 +182,6 @@ static void say(struct process *p, const char *text)
     snprintf(p->control->text, sizeof p->control->text, "%s", text);
 }
 
-static struct conv_plugin_shape shape_of(const struct conv_problem *p)
-{
-    return (struct conv_plugin_shape){
-        .bytes = sizeof(struct conv_plugin_shape),
-        .batch = (int32_t)p->n,
-        .groups = (int32_t)p->groups,
-        .in_channels = (int32_t)p->c,
-        .in_h = (int32_t)p->h,
-        .in_w = (int32_t)p->w,
-        .out_channels = (int32_t)p->k,
-        .out_h = (int32_t)p->p,
-        .out_w = (int32_t)p->q,
-        .kernel_h = (int32_t)p->r,
-        .kernel_w = (int32_t)p->s,
-        .stride_h = (int32_t)p->stride_h,
-        .stride_w = (int32_t)p->stride_w,
-        .pad_top = (int32_t)p->pad_top,
-        .pad_left = (int32_t)p->pad_left,
-        .pad_bottom = (int32_t)p->pad_bottom,
-        .pad_right = (int32_t)p->pad_right,
-        .dilation_h = (int32_t)p->dilation_h,
-        .dilation_w = (int32_t)p->dilation_w,
-    };
-}
-
 /* ---- loading ---- */
 
 static void run_function(const struct conv_plugin_shape *s, void *state, const float *in, const float *filters,
@@ -246,8 +221,7 @@ static void load(struct process *p)
 
     if (!library) {
         exp_say(text, sizeof text, "cannot be loaded: %s", dlerror());
-    } else if (*p->symbol ? !find(p, library, p->symbol)
-                          : !find(p, library, "conv_plugin") && !find(p, library, "conv")) {
+    } else if (!find(p, library, *p->symbol ? p->symbol : "conv_plugin") && (*p->symbol || !find(p, library, "conv"))) {
         exp_say(text, sizeof text, "has no %s", *p->symbol ? p->symbol : "conv_plugin, and no function conv");
     } else if (p->record.abi != CONV_PLUGIN_ABI) {
         exp_say(text, sizeof text, "was made for version %u of conv_plugin.h, this is %d", p->record.abi,
@@ -255,6 +229,7 @@ static void load(struct process *p)
     } else if (!p->record.run) {
         exp_say(text, sizeof text, "its record has no run");
     } else {
+        p->control->is_function = p->function != NULL;
         copy_name(p->control->name, sizeof p->control->name, p->record.name);
         copy_name(p->control->title, sizeof p->control->title, p->record.title);
         return;
@@ -269,7 +244,7 @@ static bool does_shape(struct process *p)
 {
     const char *why;
 
-    p->shape = shape_of(&p->control->plan.problem);
+    p->shape = exp_plugin_shape(&p->control->plan.problem);
     why = p->record.why_not ? p->record.why_not(&p->shape) : NULL;
     if (why)
         say(p, why);

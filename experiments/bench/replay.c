@@ -9,6 +9,7 @@
 #include "experiments/base/tasks.h"
 #include "experiments/base/program.h"
 #include "experiments/bench/course.h"
+#include "experiments/bench/plugin.h"
 #include "kernels/nest/share.h"
 #include "kernels/shape/sizes.h"
 
@@ -44,12 +45,27 @@ static int step_unless_stopped(struct conv_backend *self, const struct conv_step
     return b->replay.base.step(&b->replay.base, s);
 }
 
+static bool has_stopped(const void *pool)
+{
+    return pool && exp_pool_stopped(pool);
+}
+
+static int replay_outside(const struct exp_replay_plan *r, struct sim_sink *sink)
+{
+    const char *why;
+
+    return exp_plugin_replay(r->plan, r->bind, has_stopped, r->pool, sink, r->why ? r->why : &why);
+}
+
 int exp_replay_plan(const struct exp_replay_plan *r, struct sim_sink *sink, uint64_t *mac_instructions)
 {
     struct stoppable b = { .base.step = step_unless_stopped, .r = r };
     struct conv_share share;
     int err;
 
+    *mac_instructions = 0;
+    if (r->plan->algorithm == CONV_OUTSIDE)
+        return replay_outside(r, sink);
     conv_replay_init(&b.replay, r->plan, sink);
     if (r->bind)
         b.replay.bind = *r->bind;
@@ -146,6 +162,8 @@ const char *exp_replay_cores_why_not(const struct conv_plan *plan)
 {
     if (plan->algorithm == CONV_GEMM)
         return "the threads of OpenBLAS are not modelled";
+    if (plan->algorithm == CONV_OUTSIDE)
+        return "the threads of a plug-in are not modelled";
     if (conv_plan_packs_filters(plan))
         return "threads have no shares of filters that are packed at run time";
     if (plan->algorithm == CONV_SCONV && plan->sconv.options.pads_first)
@@ -335,6 +353,7 @@ static int replay_once(struct exp_case *c, struct simulations *s, struct sim_hie
         .pool = pool,
         .report = report_some,
         .ctx = &s->reporter,
+        .why = &c->simulated.why_not,
     };
     int err;
 
@@ -389,6 +408,10 @@ static int replay_through(struct exp_case *c, struct simulations *s, const struc
         err = replay_once(c, s, s->alone, bind, pool);
     if (!err && s->alone && s->must_agree && !agree(sim_hierarchy_stats(s->h), sim_hierarchy_stats(s->alone)))
         err = -EBADMSG;
+    if (err == -ENOTSUP) {
+        c->alone.why_not = c->simulated.why_not;
+        return 0;
+    }
     if (err)
         return err;
     take(&c->simulated, &c->simulated, s->h);
@@ -437,7 +460,7 @@ static int replay_alone(const struct replaying *r, struct exp_experiment *e, siz
     begin(r, c, &s.reporter);
     if (!err && r->batch->cache == EXP_WARM)
         err = replay_through(c, &s, NULL, pool);
-    if (!err)
+    if (!err && !c->simulated.why_not)
         err = replay_through(c, &s, NULL, pool);
     simulations_free(&s);
     report_rest(&s.reporter);

@@ -23,12 +23,13 @@ struct exp_replay_plan {
     const struct exp_pool *pool;            /* the replay ends when this one stops; may be NULL */
     void (*report)(void *ctx, double macs); /* is told what was replayed, step by step; may be NULL */
     void *ctx;
+    const char **why; /* gets a plug-in's reason for -ENOTSUP; may be NULL */
 };
 
 /*
- * Hands the plan's accesses to a sink. Returns 0 with *mac_instructions, the multiply-adds of the machine's shape that
- * the micro-kernels issue (0: not stated); -EINTR if the program is interrupted, -ECANCELED if the pool stopped for
- * another reason; or what the nest returns.
+ * Hands the plan's accesses to a sink; of a plug-in, those of a run. Returns 0 with *mac_instructions, the multiply-adds
+ * of the machine's shape that the micro-kernels issue (0: not stated); -EINTR if the program is interrupted, -ECANCELED
+ * if the pool stopped for another reason; -ENOTSUP if a plug-in's accesses cannot be had; or what the nest returns.
  */
 int exp_replay_plan(const struct exp_replay_plan *r, struct sim_sink *sink, uint64_t *mac_instructions);
 

@@ -70,7 +70,9 @@ struct conv_plan_direct {
 /* Holds what only somebody else's code has. */
 struct conv_plan_outside {
     const char *name;
-    void *code; /* known to who runs it */
+    uint64_t hash;        /* of the code: another one may do something else */
+    void *code;           /* known to who runs it */
+    const void *recorder; /* known to who replays it; NULL: nobody can */
 };
 
 struct conv_plan {

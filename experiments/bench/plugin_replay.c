@@ -1,0 +1,431 @@
+/* Recorded accesses of a plug-in, handed to a sink while its program runs: part of plugin.h. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "experiments/base/program.h"
+#include "experiments/base/text.h"
+#include "experiments/bench/plugin.h"
+#include "kernels/plugin/recorder.h"
+#include "kernels/shape/sizes.h"
+
+enum { WAIT_MS = 20, MAX_PERIOD = 32, LEAST_TIMES = 3, PAGE_SHIFT = 12, KEPT_PAGES = 64 };
+
+_Static_assert(1 << PAGE_SHIFT == CONV_PAGE_BYTES, "pages are the project's");
+
+/* What is no tensor lies behind all that is bound. */
+#define WORKSPACE_BASE ((uint64_t)1 << 54)
+#define REGION_ROOM ((uint64_t)1 << 40)
+
+/* ---- pages of memory that has no fixed place ---- */
+
+/* An open-addressed table: a page's number plus one (0: free), and its place. */
+struct pages {
+    uint64_t *page, *place;
+    size_t n, room; /* room: a power of two */
+    uint64_t kept_page[KEPT_PAGES], kept_place[KEPT_PAGES];
+};
+
+static size_t slot_of(const struct pages *p, uint64_t page)
+{
+    size_t i = (size_t)(page * 0x9e3779b97f4a7c15u >> 20) & (p->room - 1);
+
+    while (p->page[i] && p->page[i] != page + 1)
+        i = (i + 1) & (p->room - 1);
+    return i;
+}
+
+static void grow(struct pages *p)
+{
+    const struct pages old = *p;
+
+    p->room = old.room ? 2 * old.room : 1024;
+    p->page = exp_new(p->room, sizeof *p->page);
+    p->place = exp_new(p->room, sizeof *p->place);
+    for (size_t i = 0; i < old.room; i++) {
+        const size_t to = old.page[i] ? slot_of(p, old.page[i] - 1) : 0;
+
+        if (old.page[i]) {
+            p->page[to] = old.page[i];
+            p->place[to] = old.place[i];
+        }
+    }
+    free(old.page);
+    free(old.place);
+}
+
+/* Finds a page's place: the next one if it is touched for the first time. */
+static uint64_t find_page(struct pages *p, uint64_t page)
+{
+    const size_t kept = page % KEPT_PAGES;
+    size_t i;
+
+    if (p->kept_page[kept] == page + 1)
+        return p->kept_place[kept];
+    if (2 * p->n >= p->room)
+        grow(p);
+    i = slot_of(p, page);
+    if (!p->page[i]) {
+        p->page[i] = page + 1;
+        p->place[i] = (WORKSPACE_BASE >> PAGE_SHIFT) + p->n++;
+    }
+    p->kept_page[kept] = page + 1;
+    p->kept_place[kept] = p->place[i];
+    return p->place[i];
+}
+
+/* ---- from records to the simulator's accesses ---- */
+
+/* An access as it is simulated. Those alike but for their address may be one run. */
+struct access {
+    uint64_t address;
+    uint32_t bytes;
+    uint8_t kind, tag;
+};
+
+/* Memory that has a place. */
+struct area {
+    uint64_t at, bytes, to;
+    uint8_t tag;
+};
+
+struct stream {
+    struct sim_sink *sink;
+    struct pages pages;
+    struct area area[CONV_RECORDER_TENSORS + CONV_RECORDER_REGIONS];
+    size_t n_areas, last;
+    uint64_t stored_bytes[CONV_N_TENSORS]; /* to see that it did its work where it was seen */
+    struct access access[2 * CONV_RECORDER_RECORDS];
+    size_t n, period; /* period: of the loop that was seen last */
+    struct sim_run run[SIM_MAX_BURST_RUNS];
+    size_t n_runs;
+};
+
+static uint8_t tag_of_region(const char *name)
+{
+    static const struct {
+        const char *name;
+        uint8_t tag;
+    } known[] = { { "packed input", CONV_PACKED_INPUT }, { "packed filters", CONV_PACKED_FILTER } };
+
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        if (!strcmp(name, known[i].name))
+            return known[i].tag;
+    }
+    return CONV_IM2COL;
+}
+
+static const struct area *area_of(struct stream *s, uint64_t address)
+{
+    if (address - s->area[s->last].at < s->area[s->last].bytes)
+        return &s->area[s->last];
+    for (size_t i = 0; i < s->n_areas; i++) {
+        if (address - s->area[i].at < s->area[i].bytes) {
+            s->last = i;
+            return &s->area[i];
+        }
+    }
+    return NULL;
+}
+
+static void add(struct stream *s, uint64_t address, uint32_t bytes, uint8_t kind, uint8_t tag)
+{
+    s->access[s->n++] = (struct access){ address, bytes, kind, tag };
+}
+
+/* Adds what a record says; an access that goes over the end of a page of the workspace is two. */
+static void add_record(struct stream *s, uint64_t record)
+{
+    const uint64_t address = conv_record_address(record);
+    const uint32_t bytes = conv_record_bytes(record);
+    const uint8_t kind = conv_record_is_store(record) ? SIM_STORE : SIM_LOAD;
+    const struct area *area = area_of(s, address);
+    const uint32_t offset = (uint32_t)(address & (CONV_PAGE_BYTES - 1));
+    uint32_t first = bytes;
+
+    if (area) {
+        s->stored_bytes[area->tag] += kind == SIM_STORE ? bytes : 0;
+        add(s, area->to + (address - area->at), bytes, kind, area->tag);
+        return;
+    }
+    if (offset + bytes > CONV_PAGE_BYTES) {
+        first = CONV_PAGE_BYTES - offset;
+        add(s, find_page(&s->pages, address >> PAGE_SHIFT) << PAGE_SHIFT | offset, first, kind, CONV_IM2COL);
+        if (bytes - first <= CONV_PAGE_BYTES)
+            add(s, find_page(&s->pages, (address + first) >> PAGE_SHIFT) << PAGE_SHIFT, bytes - first, kind,
+                CONV_IM2COL);
+        return;
+    }
+    add(s, find_page(&s->pages, address >> PAGE_SHIFT) << PAGE_SHIFT | offset, bytes, kind, CONV_IM2COL);
+}
+
+/* ---- from accesses to bursts: what loops do is simulated faster than what is told access by access ---- */
+
+static bool is_alike(const struct access *a, const struct access *b)
+{
+    return a->bytes == b->bytes && a->kind == b->kind && a->tag == b->tag;
+}
+
+static void flush_singles(struct stream *s)
+{
+    if (s->n_runs)
+        sim_emit(s->sink, s->run, s->n_runs, 1);
+    s->n_runs = 0;
+}
+
+static struct sim_run run_of(const struct access *a, int64_t step)
+{
+    return (struct sim_run){ .addr = a->address,
+                             .step_bytes = step,
+                             .count = 1,
+                             .access_bytes = a->bytes,
+                             .kind = a->kind,
+                             .tag = a->tag,
+                             .phase = CONV_PHASE_UKR };
+}
+
+/* Counts how often a period repeats from i on, each access moving by a step of its own. */
+static size_t count_times(const struct stream *s, size_t i, size_t period)
+{
+    const struct access *a = s->access + i;
+    const size_t left = s->n - i;
+    size_t n = period;
+
+    while (n < left && is_alike(&a[n], &a[n - period]) &&
+           (n < 2 * period || a[n].address - a[n - period].address == a[n - period].address - a[n - 2 * period].address))
+        n++;
+    return n / period;
+}
+
+static void emit_loop(struct stream *s, size_t i, size_t period, size_t n_times)
+{
+    struct sim_run run[MAX_PERIOD];
+
+    flush_singles(s);
+    for (size_t k = 0; k < period; k++)
+        run[k] = run_of(&s->access[i + k], (int64_t)(s->access[i + k + period].address - s->access[i + k].address));
+    if (period == 1) {
+        run[0].stride_bytes = run[0].step_bytes;
+        run[0].step_bytes = 0;
+        run[0].count = (uint32_t)n_times;
+        n_times = 1;
+    }
+    sim_emit(s->sink, run, period, n_times);
+}
+
+/* Returns how many accesses from i on are a loop, which is emitted; 0: they are none. */
+static size_t take_loop(struct stream *s, size_t i)
+{
+    for (size_t k = 0; k <= MAX_PERIOD; k++) {
+        const size_t period = k ? k : s->period; /* the last one first */
+        size_t n_times;
+
+        if (!period || i + LEAST_TIMES * period > s->n || !is_alike(&s->access[i], &s->access[i + period]))
+            continue;
+        n_times = count_times(s, i, period);
+        if (n_times < LEAST_TIMES)
+            continue;
+        emit_loop(s, i, period, n_times);
+        s->period = period;
+        return period * n_times;
+    }
+    return 0;
+}
+
+static void emit_block(struct stream *s)
+{
+    for (size_t i = 0, n; i < s->n; i += n) {
+        n = take_loop(s, i);
+        if (n)
+            continue;
+        n = 1;
+        s->run[s->n_runs++] = run_of(&s->access[i], 0);
+        if (s->n_runs == SIM_MAX_BURST_RUNS)
+            flush_singles(s);
+    }
+    flush_singles(s);
+    s->n = 0;
+}
+
+/* ---- the program ---- */
+
+struct program {
+    const struct exp_recording *r;
+    struct conv_recorder *shared;
+    char path[64]; /* of the shared memory */
+    pthread_t thread;
+    atomic_bool has_ended;
+    int err, status;
+    char last[256];
+};
+
+static void *run_program(void *arg)
+{
+    struct program *p = arg;
+    struct exp_words command = { 0 };
+
+    exp_words_split(&command, p->r->kind->emulator);
+    exp_words_add(&command, "%s", p->r->program);
+    exp_words_add(&command, "%s", p->path);
+    p->err = exp_process_run((const char *const *)command.word, p->r->limit_s, exp_interrupted, &p->status, p->last,
+                             sizeof p->last);
+    exp_words_release(&command);
+    atomic_store(&p->has_ended, true);
+    return NULL;
+}
+
+/* Waits for the next block. Returns NULL if the program ended without it, or nobody wants more. */
+static struct conv_recorder_block *next_block(const struct program *p, unsigned number)
+{
+    const struct timespec most = { 0, WAIT_MS * 1000000L };
+    struct conv_recorder_block *b = &p->shared->block[number % CONV_RECORDER_BLOCKS];
+
+    while (!atomic_load(&b->is_full)) {
+        if (atomic_load(&p->has_ended) && !atomic_load(&b->is_full))
+            return NULL;
+        syscall(SYS_futex, &b->is_full, FUTEX_WAIT, 0, &most, NULL, 0);
+    }
+    return b;
+}
+
+static void give_back(struct conv_recorder_block *b)
+{
+    atomic_store(&b->is_full, 0);
+    syscall(SYS_futex, &b->is_full, FUTEX_WAKE, 1, NULL, NULL, 0);
+}
+
+static void place_areas(struct stream *s, const struct conv_recorder *shared)
+{
+    static const uint8_t tags[] = { CONV_INPUT, CONV_FILTER, CONV_OUTPUT };
+
+    for (size_t t = 0; t < CONV_RECORDER_TENSORS; t++)
+        s->area[s->n_areas++] =
+            (struct area){ shared->tensor[t].at, shared->tensor[t].bytes, shared->tensor[t].at, tags[t] };
+    for (size_t i = 0; i < shared->n_regions && i < CONV_RECORDER_REGIONS; i++) {
+        const struct conv_recorder_region *g = &shared->region[i];
+
+        s->area[s->n_areas++] = (struct area){ g->memory.at, g->memory.bytes,
+                                               WORKSPACE_BASE + (i + 1) * REGION_ROOM + g->memory.at % CONV_PAGE_BYTES,
+                                               tag_of_region(g->name) };
+    }
+}
+
+static bool is_stopped(const struct exp_recording *r)
+{
+    return exp_interrupted() || (r->is_stopped && r->is_stopped(r->ctx));
+}
+
+/* Hands on all blocks. Returns whether the last one came. */
+static bool read_blocks(struct stream *s, const struct program *p)
+{
+    struct conv_recorder_block *b;
+
+    for (unsigned number = 0; (b = next_block(p, number)); number++) {
+        const size_t n = b->n < CONV_RECORDER_RECORDS ? b->n : CONV_RECORDER_RECORDS;
+
+        if (!number)
+            place_areas(s, p->shared);
+        for (size_t i = 0; i < n; i++)
+            add_record(s, b->record[i]);
+        if (is_stopped(p->r)) {
+            atomic_store(&p->shared->is_stopped, 1);
+            give_back(b);
+            return false;
+        }
+        give_back(b);
+        emit_block(s);
+        if (!n)
+            return true;
+    }
+    return false;
+}
+
+/* Says why the accesses are not whole, or returns 0. */
+static int judge(const struct program *p, const struct stream *s, bool is_whole, struct exp_why *why)
+{
+    const struct exp_recording *r = p->r;
+
+    if (is_stopped(r))
+        return exp_interrupted() ? -EINTR : -ECANCELED;
+    if (p->err == -EINTR)
+        return -EINTR;
+    if (p->err == -ETIMEDOUT)
+        return exp_fail(why, -ENOTSUP, "the plug-in's accesses are too many: its run was ended after %u s", r->limit_s);
+    if (p->err)
+        return exp_fail(why, -ENOTSUP, "the program that records accesses cannot be run: %s%s%s",
+                        *r->kind->emulator ? r->kind->emulator : r->program, ": ", strerror(-p->err));
+    if (*p->shared->why)
+        return exp_fail(why, -ENOTSUP, "%s", p->shared->why);
+    if (!is_whole && WIFSIGNALED(p->status))
+        return exp_fail(why, -ENOTSUP, "the plug-in crashed while its accesses were recorded: %s",
+                        strsignal(WTERMSIG(p->status)));
+    if (!is_whole)
+        return exp_fail(why, -ENOTSUP, "the plug-in ended while its accesses were recorded%s%s",
+                        *p->last ? ": " : "", p->last);
+    if (s->stored_bytes[CONV_OUTPUT] < r->plan->layout.bytes[CONV_OUTPUT])
+        return exp_fail(why, -ENOTSUP,
+                        "a part of the plug-in's code runs unseen: it stored %llu bytes of %zu to its output",
+                        (unsigned long long)s->stored_bytes[CONV_OUTPUT], r->plan->layout.bytes[CONV_OUTPUT]);
+    return 0;
+}
+
+static void prepare(struct conv_recorder *shared, const struct exp_recording *r)
+{
+    static const enum conv_tensor tensors[] = { CONV_INPUT, CONV_FILTER, CONV_OUTPUT };
+
+    shared->version = CONV_RECORDER_VERSION;
+    shared->shape = exp_plugin_shape(&r->plan->problem);
+    for (size_t t = 0; t < CONV_RECORDER_TENSORS; t++)
+        shared->tensor[t] =
+            (struct conv_recorder_memory){ r->bind->addr[tensors[t]], r->plan->layout.bytes[tensors[t]] };
+}
+
+static int record(struct program *p, struct sim_sink *sink, struct exp_why *why)
+{
+    struct stream *s = exp_new(1, sizeof *s);
+    bool is_whole;
+    int err;
+
+    s->sink = sink;
+    prepare(p->shared, p->r);
+    err = -pthread_create(&p->thread, NULL, run_program, p);
+    if (!err) {
+        is_whole = read_blocks(s, p);
+        pthread_join(p->thread, NULL);
+        err = judge(p, s, is_whole, why);
+    }
+    free(s->pages.page);
+    free(s->pages.place);
+    free(s);
+    return err;
+}
+
+int exp_plugin_record(const struct exp_recording *r, struct sim_sink *sink, struct exp_why *why)
+{
+    struct program p = { .r = r };
+    const int fd = memfd_create("recorder", MFD_CLOEXEC);
+    void *shared = MAP_FAILED;
+    int err;
+
+    if (fd >= 0 && !ftruncate(fd, sizeof *p.shared))
+        shared = mmap(NULL, sizeof *p.shared, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (shared != MAP_FAILED) {
+        p.shared = shared;
+        exp_say(p.path, sizeof p.path, "/proc/%ld/fd/%d", (long)getpid(), fd);
+        err = record(&p, sink, why);
+        munmap(shared, sizeof *p.shared);
+    } else {
+        err = -ENOMEM;
+    }
+    if (fd >= 0)
+        close(fd);
+    return err;
+}

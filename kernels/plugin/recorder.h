@@ -1,0 +1,70 @@
+/*
+ * Memory that the bench shares with a program in which a plug-in records its accesses (recorder.c). The program writes
+ * records into one of two blocks while the bench reads the other.
+ */
+#ifndef KERNELS_PLUGIN_RECORDER_H
+#define KERNELS_PLUGIN_RECORDER_H
+
+#include <stdatomic.h>
+
+#include "conv_plugin.h"
+
+enum {
+    CONV_RECORDER_VERSION = 1,
+    CONV_RECORDER_BLOCKS = 2,
+    CONV_RECORDER_RECORDS = 1 << 14, /* of a block: both fit a second level */
+    CONV_RECORDER_REGIONS = 16,
+    CONV_RECORDER_NAME_BYTES = 40,
+    CONV_RECORDER_MAX_BYTES = 1 << 14 /* of an access */
+};
+
+enum conv_recorder_tensor { CONV_RECORDER_INPUT, CONV_RECORDER_FILTERS, CONV_RECORDER_OUTPUT, CONV_RECORDER_TENSORS };
+
+struct conv_recorder_memory {
+    uint64_t at, bytes;
+};
+
+struct conv_recorder_region {
+    struct conv_recorder_memory memory;
+    char name[CONV_RECORDER_NAME_BYTES];
+};
+
+struct conv_recorder_block {
+    _Atomic uint32_t is_full; /* a futex: the program waits while it is 1, the bench while it is 0 */
+    uint32_t n;               /* 0: there are no more */
+    uint64_t record[CONV_RECORDER_RECORDS];
+};
+
+struct conv_recorder {
+    uint32_t version;
+    _Atomic uint32_t is_stopped; /* by the bench, which wants no more */
+    struct conv_plugin_shape shape;
+    struct conv_recorder_memory tensor[CONV_RECORDER_TENSORS]; /* where the program is to put them */
+    uint32_t n_regions;
+    struct conv_recorder_region region[CONV_RECORDER_REGIONS]; /* what the plug-in gave names */
+    char why[256]; /* why the program gave up; "": it did not */
+    struct conv_recorder_block block[CONV_RECORDER_BLOCKS];
+};
+
+/* A record holds an access: its address, below 2^48, its width less 1, and 1 if it is a store. */
+static inline uint64_t conv_record(uint64_t address, uint64_t bytes, uint64_t is_store)
+{
+    return address << 16 | (bytes - 1) << 1 | is_store;
+}
+
+static inline uint64_t conv_record_address(uint64_t record)
+{
+    return record >> 16;
+}
+
+static inline uint32_t conv_record_bytes(uint64_t record)
+{
+    return (uint32_t)(record >> 1 & (CONV_RECORDER_MAX_BYTES - 1)) + 1;
+}
+
+static inline int conv_record_is_store(uint64_t record)
+{
+    return (int)(record & 1);
+}
+
+#endif
