@@ -38,7 +38,7 @@ $(BUILD)/twin/guest: $(patsubst %.c,$(BUILD)/twin/%.o,$(twin_sources)) $(logged_
 # OpenBLAS's routines for AVX-512 once more, with code that records their accesses: made from the linked program. Those
 # for AVX2, which emulators run, too: they tell of no prefetches.
 rewrite = $(Q)MAGIC=$(rewritten_magic) CC="$(CC)" LD=$(LD) NM=$(NM) OBJDUMP=$(OBJDUMP) counters/observe/rewrite.sh $1 $< $@
-rewriters := $(addprefix counters/observe/,rewrite.sh rewrite.awk functions.awk rewritten.ld)
+rewriters := $(addprefix counters/observe/,rewrite.sh x86.awk rewrite.awk functions.awk rewritten.ld)
 
 $(BUILD)/twin/guest.rewritten: $(BUILD)/twin/guest $(rewriters)
 	@echo "  REWRITE $@"

@@ -18,6 +18,8 @@
 #define HEADER_DIR "kernels/plugin"
 #define FLAGS_MARK "plugin:"
 
+enum { WATCH_LIMIT_S = 60 };
+
 extern char **environ;
 
 /* ---- where objects are kept ---- */
@@ -124,7 +126,7 @@ static int run_compiler(char *const *argv, struct exp_why *why)
 /* Returns a hash of all that makes the object: the command, the file, headers. The compiler counts by its name. */
 static int hash_of(const struct exp_words *command, const char *path, uint64_t *hash)
 {
-    static const char *const sources[] = { "conv_plugin.h", "recorder.h", "recorder.c" };
+    static const char *const sources[] = { "conv_plugin.h", "recorder.h", "recorder.c", "record.awk" };
 
     *hash = 0;
     for (size_t i = 0; i < command->n; i++)
@@ -242,22 +244,42 @@ const struct exp_recorder_kind *exp_recorder_kind(enum cpu_isa isa)
     return k;
 }
 
-/* Compiles the plug-in with instrumentation, then links it with recorder.c, which has none. */
+/* Has awk put recording code into assembly. */
+static int watch(const char *assembly, const char *watched, struct exp_why *why)
+{
+    struct exp_words command = { 0 };
+    char last[256];
+    int err, status;
+
+    exp_words_split(&command, "sh -c 'awk -f counters/observe/x86.awk -f " HEADER_DIR "/record.awk \"$0\" >\"$1\"'");
+    exp_words_add(&command, "%s", assembly);
+    exp_words_add(&command, "%s", watched);
+    err = exp_process_run((const char *const *)command.word, WATCH_LIMIT_S, exp_interrupted, &status, last, sizeof last);
+    exp_words_release(&command);
+    if (err || status)
+        return exp_fail(why, err ? err : -EIO, "%s", err ? strerror(-err) : last);
+    return 0;
+}
+
+/* Makes the plug-in's assembly, puts recording code into it, and links it with recorder.c, which has none. */
 static int make_recorder(const struct exp_words *command, const char *path, const char *to, struct exp_why *why)
 {
-    char *object = exp_format("%s.o", to);
+    char *assembly = exp_format("%s.s", to), *watched = exp_format("%s.watched.s", to);
     int err = run_with(command,
-                       (const char *const[]){ "-fsanitize=thread", "--param=tsan-instrument-func-entry-exit=0", "-c",
-                                              path, "-o", object, NULL },
+                       (const char *const[]){ "-S", "-g0", "-mstringop-strategy=libcall", path, "-o", assembly, NULL },
                        why);
 
     if (!err)
+        err = watch(assembly, watched, why);
+    if (!err)
         err = run_with(command,
-                       (const char *const[]){ object, HEADER_DIR "/recorder.c", "-o", to,
+                       (const char *const[]){ watched, HEADER_DIR "/recorder.c", "-o", to,
                                               "-Wl,--wrap=memcpy,--wrap=memmove,--wrap=memset", "-lm", NULL },
                        why);
-    unlink(object);
-    free(object);
+    unlink(assembly);
+    unlink(watched);
+    free(assembly);
+    free(watched);
     return err;
 }
 

@@ -17,7 +17,7 @@
 #include "kernels/plugin/recorder.h"
 #include "kernels/shape/sizes.h"
 
-enum { WAIT_MS = 20, MAX_PERIOD = 32, LEAST_TIMES = 3, PAGE_SHIFT = 12, KEPT_PAGES = 64 };
+enum { WAIT_MS = 20, MAX_PERIOD = SIM_MAX_BURST_RUNS, LEAST_TIMES = 3, PAGE_SHIFT = 12, KEPT_PAGES = 64 };
 
 _Static_assert(1 << PAGE_SHIFT == CONV_PAGE_BYTES, "pages are the project's");
 
@@ -84,12 +84,18 @@ static uint64_t find_page(struct pages *p, uint64_t page)
 
 /* ---- from records to the simulator's accesses ---- */
 
-/* An access as it is simulated. Those alike but for their address may be one run. */
+enum { MAX_ACCESSES = 2 * CONV_RECORDER_RECORDS };
+
+/* An access as it is simulated. What repeats in a loop has the same `what`: site, tag, kind and width. */
 struct access {
     uint64_t address;
-    uint32_t bytes;
-    uint8_t kind, tag;
+    uint32_t what;
 };
+
+enum { WHAT_KIND = 8, WHAT_TAG = 12, WHAT_SITE = 16, WHAT_BYTES = (1 << WHAT_KIND) - 1, WHAT_SMALL = 15 };
+
+_Static_assert((int)CONV_RECORD_MAX_BYTES <= (int)WHAT_BYTES && (int)CONV_N_TENSORS <= (int)WHAT_SMALL,
+               "the fields must hold their values");
 
 /* Memory that has a place. */
 struct area {
@@ -103,8 +109,10 @@ struct stream {
     struct area area[CONV_RECORDER_TENSORS + CONV_RECORDER_REGIONS];
     size_t n_areas, last;
     uint64_t stored_bytes[CONV_N_TENSORS]; /* to see that it did its work where it was seen */
-    struct access access[2 * CONV_RECORDER_RECORDS];
-    size_t n, period; /* period: of the loop that was seen last */
+    struct access access[MAX_ACCESSES];
+    size_t n;
+    uint32_t next[MAX_ACCESSES];                                     /* where the same site comes again */
+    size_t other_at[MAX_PERIOD + 1], other_step_at[MAX_PERIOD + 1]; /* where a period is known to end */
     struct sim_run run[SIM_MAX_BURST_RUNS];
     size_t n_runs;
 };
@@ -136,43 +144,35 @@ static const struct area *area_of(struct stream *s, uint64_t address)
     return NULL;
 }
 
-static void add(struct stream *s, uint64_t address, uint32_t bytes, uint8_t kind, uint8_t tag)
+static void add(struct stream *s, uint64_t address, uint32_t bytes, uint32_t rest)
 {
-    s->access[s->n++] = (struct access){ address, bytes, kind, tag };
+    s->access[s->n++] = (struct access){ address, rest | bytes };
 }
 
 /* Adds what a record says; an access that goes over the end of a page of the workspace is two. */
 static void add_record(struct stream *s, uint64_t record)
 {
-    const uint64_t address = conv_record_address(record);
-    const uint32_t bytes = conv_record_bytes(record);
-    const uint8_t kind = conv_record_is_store(record) ? SIM_STORE : SIM_LOAD;
+    const uint64_t address = conv_record_address(record), page = address >> PAGE_SHIFT;
+    const uint32_t bytes = conv_record_bytes(record), left = CONV_PAGE_BYTES - (address & (CONV_PAGE_BYTES - 1));
+    const bool is_store = conv_record_is_store(record);
+    const uint32_t rest = conv_record_site(record) << WHAT_SITE | (uint32_t)(is_store ? SIM_STORE : SIM_LOAD) << WHAT_KIND;
     const struct area *area = area_of(s, address);
-    const uint32_t offset = (uint32_t)(address & (CONV_PAGE_BYTES - 1));
-    uint32_t first = bytes;
 
-    if (area) {
-        s->stored_bytes[area->tag] += kind == SIM_STORE ? bytes : 0;
-        add(s, area->to + (address - area->at), bytes, kind, area->tag);
+    if (area) { /* masked vectors may reach over its end, and touch nothing there */
+        const uint64_t inside = area->at + area->bytes - address;
+
+        s->stored_bytes[area->tag] += is_store ? bytes : 0;
+        add(s, area->to + (address - area->at), inside < bytes ? (uint32_t)inside : bytes,
+            rest | (uint32_t)area->tag << WHAT_TAG);
         return;
     }
-    if (offset + bytes > CONV_PAGE_BYTES) {
-        first = CONV_PAGE_BYTES - offset;
-        add(s, find_page(&s->pages, address >> PAGE_SHIFT) << PAGE_SHIFT | offset, first, kind, CONV_IM2COL);
-        if (bytes - first <= CONV_PAGE_BYTES)
-            add(s, find_page(&s->pages, (address + first) >> PAGE_SHIFT) << PAGE_SHIFT, bytes - first, kind,
-                CONV_IM2COL);
-        return;
-    }
-    add(s, find_page(&s->pages, address >> PAGE_SHIFT) << PAGE_SHIFT | offset, bytes, kind, CONV_IM2COL);
+    add(s, (find_page(&s->pages, page) + 1) * CONV_PAGE_BYTES - left, bytes < left ? bytes : left,
+        rest | (uint32_t)CONV_IM2COL << WHAT_TAG);
+    if (bytes > left)
+        add(s, find_page(&s->pages, page + 1) * CONV_PAGE_BYTES, bytes - left, rest | (uint32_t)CONV_IM2COL << WHAT_TAG);
 }
 
 /* ---- from accesses to bursts: what loops do is simulated faster than what is told access by access ---- */
-
-static bool is_alike(const struct access *a, const struct access *b)
-{
-    return a->bytes == b->bytes && a->kind == b->kind && a->tag == b->tag;
-}
 
 static void flush_singles(struct stream *s)
 {
@@ -181,28 +181,42 @@ static void flush_singles(struct stream *s)
     s->n_runs = 0;
 }
 
-static struct sim_run run_of(const struct access *a, int64_t step)
+static void fill_run(struct sim_run *run, const struct access *a, int64_t step)
 {
-    return (struct sim_run){ .addr = a->address,
-                             .step_bytes = step,
-                             .count = 1,
-                             .access_bytes = a->bytes,
-                             .kind = a->kind,
-                             .tag = a->tag,
-                             .phase = CONV_PHASE_UKR };
+    run->addr = a->address;
+    run->stride_bytes = 0;
+    run->step_bytes = step;
+    run->count = 1;
+    run->access_bytes = a->what & WHAT_BYTES;
+    run->kind = (uint8_t)(a->what >> WHAT_KIND & WHAT_SMALL);
+    run->tag = (uint8_t)(a->what >> WHAT_TAG & WHAT_SMALL);
+    run->phase = CONV_PHASE_UKR;
 }
 
-/* Counts how often a period repeats from i on, each access moving by a step of its own. */
-static size_t count_times(const struct stream *s, size_t i, size_t period)
+/*
+ * Counts how often a period repeats from i on, each access moving by a step of its own. Where it ends is remembered:
+ * what begins a little later ends there, too.
+ */
+static size_t count_times(struct stream *s, size_t i, size_t period)
 {
-    const struct access *a = s->access + i;
-    const size_t left = s->n - i;
-    size_t n = period;
+    const struct access *a = s->access;
+    const size_t enough = i + LEAST_TIMES * period;
+    size_t *other = &s->other_at[period], *other_step = &s->other_step_at[period], n = i + period;
 
-    while (n < left && is_alike(&a[n], &a[n - period]) &&
-           (n < 2 * period || a[n].address - a[n - period].address == a[n - period].address - a[n - 2 * period].address))
-        n++;
-    return n / period;
+    if (enough > s->n || (*other >= n && *other < enough) || (*other_step >= n + period && *other_step < enough))
+        return 0;
+    for (; n < s->n; n++) {
+        if (a[n].what != a[n - period].what) {
+            *other = n;
+            break;
+        }
+        if (n >= i + 2 * period &&
+            a[n].address - a[n - period].address != a[n - period].address - a[n - 2 * period].address) {
+            *other_step = n;
+            break;
+        }
+    }
+    return (n - i) / period;
 }
 
 static void emit_loop(struct stream *s, size_t i, size_t period, size_t n_times)
@@ -211,7 +225,8 @@ static void emit_loop(struct stream *s, size_t i, size_t period, size_t n_times)
 
     flush_singles(s);
     for (size_t k = 0; k < period; k++)
-        run[k] = run_of(&s->access[i + k], (int64_t)(s->access[i + k + period].address - s->access[i + k].address));
+        fill_run(&run[k], &s->access[i + k],
+                 (int64_t)(s->access[i + k + period].address - s->access[i + k].address));
     if (period == 1) {
         run[0].stride_bytes = run[0].step_bytes;
         run[0].step_bytes = 0;
@@ -224,30 +239,43 @@ static void emit_loop(struct stream *s, size_t i, size_t period, size_t n_times)
 /* Returns how many accesses from i on are a loop, which is emitted; 0: they are none. */
 static size_t take_loop(struct stream *s, size_t i)
 {
-    for (size_t k = 0; k <= MAX_PERIOD; k++) {
-        const size_t period = k ? k : s->period; /* the last one first */
-        size_t n_times;
+    const size_t period = s->next[i] - i;
+    size_t n_times;
 
-        if (!period || i + LEAST_TIMES * period > s->n || !is_alike(&s->access[i], &s->access[i + period]))
-            continue;
-        n_times = count_times(s, i, period);
-        if (n_times < LEAST_TIMES)
-            continue;
-        emit_loop(s, i, period, n_times);
-        s->period = period;
-        return period * n_times;
+    if (period > MAX_PERIOD)
+        return 0;
+    n_times = count_times(s, i, period);
+    if (n_times < LEAST_TIMES)
+        return 0;
+    emit_loop(s, i, period, n_times);
+    return period * n_times;
+}
+
+/* Finds where each site comes again. */
+static void find_next(struct stream *s)
+{
+    uint32_t last[CONV_RECORD_SITES];
+
+    memset(last, 0xff, sizeof last);
+    for (size_t i = s->n; i-- > 0;) {
+        const unsigned site = s->access[i].what >> WHAT_SITE;
+
+        s->next[i] = last[site];
+        last[site] = (uint32_t)i;
     }
-    return 0;
+    memset(s->other_at, 0, sizeof s->other_at);
+    memset(s->other_step_at, 0, sizeof s->other_step_at);
 }
 
 static void emit_block(struct stream *s)
 {
+    find_next(s);
     for (size_t i = 0, n; i < s->n; i += n) {
         n = take_loop(s, i);
         if (n)
             continue;
         n = 1;
-        s->run[s->n_runs++] = run_of(&s->access[i], 0);
+        fill_run(&s->run[s->n_runs++], &s->access[i], 0);
         if (s->n_runs == SIM_MAX_BURST_RUNS)
             flush_singles(s);
     }

@@ -353,7 +353,6 @@ static int replay_once(struct exp_case *c, struct simulations *s, struct sim_hie
         .pool = pool,
         .report = report_some,
         .ctx = &s->reporter,
-        .why = &c->simulated.why_not,
     };
     int err;
 

@@ -1,18 +1,19 @@
 /*
- * The program in which a plug-in's C file records every access that its code makes: compiled by gcc together with the
- * file, which has gcc's access instrumentation (-fsanitize=thread); the functions that the sanitizer's runtime has
- * otherwise are these. It runs one layer once, natively or under an emulator of another CPU, and hands the accesses of
- * `run` to the bench.
+ * The program in which a plug-in's C file records every access that its machine code makes. It is linked with what the
+ * compiler makes of the file, after record.awk has put code that records before each instruction that touches memory.
+ * It runs one layer once, and hands the accesses of `run` to the bench.
  *
  *     recorder FILE      the memory that it shares with the bench (recorder.h)
  *
- * CONV_RECORDED is the name of the plug-in's record, or with CONV_RECORDED_IS_FUNCTION of its function. What the compiler keeps in registers
- * or spills is not seen, and nothing of libraries that the plug-in calls but memcpy, memmove and memset.
+ * CONV_RECORDED is the name of the plug-in's record, or with CONV_RECORDED_IS_FUNCTION of its function. Of libraries
+ * that the plug-in calls, nothing is seen but memcpy, memmove and memset.
  */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
+#include <signal.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -22,24 +23,28 @@
 
 #include "recorder.h"
 
-#ifdef __clang__
-#error "clang's instrumentation leaves out accesses of more than 16 bytes: accesses are recorded with gcc"
-#endif
-
 #define PAGE ((uint64_t)4096)
 #define STACK_BYTES ((size_t)64 << 20)
 
-enum { EXIT_UNABLE = 3, COPIED_BYTES = 64 /* of an access of memcpy's: a vector */ };
+enum { EXIT_UNABLE = 3, SIGNAL_STACK_BYTES = 1 << 16, COPIED_BYTES = 64 /* of an access of memcpy's: a vector */ };
 
-/* The hooks have no argument for it. One thread. */
+/* The recording code has no argument for it. One thread. */
 static struct {
     struct conv_recorder *shared;
-    struct conv_recorder_block *block;
-    uint64_t *next, *end; /* NULL, NULL: accesses are not recorded */
-    unsigned number;
+    unsigned number; /* of the next block */
+    bool is_on;
+    uint64_t *ring; /* of as many records as a block has; a page follows that nobody may touch */
     struct conv_plugin plugin;
     void *state;
 } recorder;
+
+/* What the recording code uses. */
+uint64_t *conv_recorder_next __attribute__((visibility("hidden"))); /* where in the ring the next record goes */
+uint64_t conv_recorder_saved[2] __attribute__((visibility("hidden")));
+uint64_t conv_recorder_origin __attribute__((visibility("hidden")));
+uint32_t conv_recorder_what __attribute__((visibility("hidden")));
+uint8_t conv_recorder_index[64] __attribute__((visibility("hidden")));
+uint8_t conv_recorder_mask[64] __attribute__((visibility("hidden")));
 
 /* ---- handing over ---- */
 
@@ -49,104 +54,93 @@ static void wait_while(_Atomic uint32_t *word, uint32_t value)
         syscall(SYS_futex, word, FUTEX_WAIT, value, NULL, NULL, 0);
 }
 
-/* Begins a block as soon as the bench has read what was in it. */
-static void begin_block(void)
+void *__real_memcpy(void *to, const void *from, size_t bytes);
+
+/* Hands over what is in the ring, as soon as the bench has read the block that was there before; empties the ring. */
+static void hand_over(uint64_t *end)
 {
     struct conv_recorder_block *b = &recorder.shared->block[recorder.number % CONV_RECORDER_BLOCKS];
 
+    conv_recorder_next = recorder.ring;
+    if (!recorder.is_on)
+        return;
     wait_while(&b->is_full, 1);
     if (atomic_load(&recorder.shared->is_stopped))
         _exit(EXIT_UNABLE);
+    b->n = (uint32_t)(end - recorder.ring);
+    __real_memcpy(b->record, recorder.ring, b->n * sizeof *b->record);
+    atomic_store(&b->is_full, 1);
+    syscall(SYS_futex, &b->is_full, FUTEX_WAKE, 1, NULL, NULL, 0);
     recorder.number++;
-    recorder.block = b;
-    recorder.next = b->record;
-    recorder.end = b->record + CONV_RECORDER_RECORDS;
 }
 
-static void hand_over(void)
+static uint64_t *ring_end(void)
 {
-    recorder.block->n = (uint32_t)(recorder.next - recorder.block->record);
-    atomic_store(&recorder.block->is_full, 1);
-    syscall(SYS_futex, &recorder.block->is_full, FUTEX_WAKE, 1, NULL, NULL, 0);
+    return recorder.ring + CONV_RECORDER_RECORDS;
 }
 
-static void __attribute__((noinline)) turn_over(void)
+/* The ring is full: the instruction that found out, whose address is in rcx, writes the first record of the next one. */
+static void on_fault(int number, siginfo_t *info, void *context)
 {
-    hand_over();
-    begin_block();
-}
+    ucontext_t *c = context;
 
-static inline __attribute__((always_inline)) void record(const void *p, uint64_t bytes, uint64_t is_store)
-{
-    if (!recorder.end)
+    if ((uintptr_t)info->si_addr - (uintptr_t)ring_end() >= PAGE) {
+        signal(number, SIG_DFL); /* the plug-in's own mistake: made once more, it ends the program */
         return;
-    *recorder.next++ = conv_record((uintptr_t)p, bytes, is_store);
-    if (recorder.next == recorder.end)
-        turn_over();
-}
-
-static void record_range(const void *p, uint64_t bytes, uint64_t is_store)
-{
-    const char *at = p;
-
-    for (uint64_t n; bytes; at += n, bytes -= n) {
-        n = bytes < CONV_RECORDER_MAX_BYTES ? bytes : CONV_RECORDER_MAX_BYTES;
-        record(at, n, is_store);
     }
+    hand_over(ring_end());
+    c->uc_mcontext.gregs[REG_RCX] = (greg_t)(uintptr_t)recorder.ring;
 }
 
-/* ---- what instrumented code calls ---- */
+static void make_ring(void)
+{
+    const struct sigaction action = { .sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK };
+    const size_t bytes = CONV_RECORDER_RECORDS * sizeof(uint64_t);
+    const stack_t stack = { .ss_sp = malloc(SIGNAL_STACK_BYTES), .ss_size = SIGNAL_STACK_BYTES };
+    char *ring = mmap(NULL, bytes + PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-#define HOOK(size)                                                                                                     \
-    void __tsan_read##size(void *p);                                                                                   \
-    void __tsan_write##size(void *p);                                                                                  \
-    void __tsan_read##size(void *p)                                                                                    \
-    {                                                                                                                  \
-        record(p, size, 0);                                                                                            \
-    }                                                                                                                  \
-    void __tsan_write##size(void *p)                                                                                   \
-    {                                                                                                                  \
-        record(p, size, 1);                                                                                            \
+    if (ring == MAP_FAILED || !stack.ss_sp || mprotect(ring + bytes, PAGE, PROT_NONE) || sigaltstack(&stack, NULL) ||
+        sigaction(SIGSEGV, &action, NULL))
+        _exit(EXIT_FAILURE);
+    recorder.ring = conv_recorder_next = (uint64_t *)(void *)ring;
+}
+
+/* ---- what is no instruction with one address ---- */
+
+/* Records as the recording code does: a fault of the first store is on_fault's. */
+static inline __attribute__((always_inline, target("general-regs-only"))) void record(uint64_t address, uint64_t bytes,
+                                                                                     uint64_t is_store)
+{
+    uint64_t *next = conv_recorder_next;
+
+    __asm__ volatile("movq %1, (%0)\n\tmovw %w2, 6(%0)\n\tleaq 8(%0), %0"
+                     : "+c"(next)
+                     : "r"(address), "r"((bytes - 1) * 2 + is_store)
+                     : "memory");
+    conv_recorder_next = next;
+}
+
+/* A gather or scatter, as record.awk describes it in conv_recorder_what. Code that calls it keeps all its registers. */
+__attribute__((visibility("hidden"), no_caller_saved_registers, target("general-regs-only"))) void
+conv_recorder_elements(void);
+
+void conv_recorder_elements(void)
+{
+    const uint32_t what = conv_recorder_what;
+    const unsigned index_bytes = what & 15, element = what >> 4 & 15, scale = what >> 8 & 15, n = what >> 12 & 31;
+
+    for (unsigned i = 0; i < n; i++) {
+        const int64_t index = index_bytes == 4 ? ((const int32_t *)(const void *)conv_recorder_index)[i]
+                                               : ((const int64_t *)(const void *)conv_recorder_index)[i];
+        const bool is_taken = what >> 17 & 1 ? conv_recorder_mask[i / 8] >> i % 8 & 1
+                                             : conv_recorder_mask[(i + 1) * element - 1] >> 7;
+
+        if (is_taken)
+            record(conv_recorder_origin + (uint64_t)(index * scale), element, what >> 18 & 1);
     }
-
-HOOK(1)
-HOOK(2)
-HOOK(4)
-HOOK(8)
-HOOK(16)
-#undef HOOK
-
-void __tsan_read_range(void *p, unsigned long bytes);
-void __tsan_write_range(void *p, unsigned long bytes);
-void __tsan_init(void);
-void __tsan_func_entry(void *caller);
-void __tsan_func_exit(void);
-
-void __tsan_read_range(void *p, unsigned long bytes)
-{
-    record_range(p, bytes, 0);
-}
-
-void __tsan_write_range(void *p, unsigned long bytes)
-{
-    record_range(p, bytes, 1);
-}
-
-void __tsan_init(void)
-{
-}
-
-void __tsan_func_entry(void *caller)
-{
-    (void)caller;
-}
-
-void __tsan_func_exit(void)
-{
 }
 
 /* The linker sends calls of the C library's here. They count as vectors. */
-void *__real_memcpy(void *to, const void *from, size_t bytes);
 void *__real_memmove(void *to, const void *from, size_t bytes);
 void *__real_memset(void *to, int byte, size_t bytes);
 void *__wrap_memcpy(void *to, const void *from, size_t bytes);
@@ -155,11 +149,11 @@ void *__wrap_memset(void *to, int byte, size_t bytes);
 
 static void record_copy(const char *to, const char *from, size_t bytes)
 {
-    for (size_t i = 0, n; i < bytes && recorder.end; i += n) {
+    for (size_t i = 0, n; i < bytes; i += n) {
         n = bytes - i < COPIED_BYTES ? bytes - i : COPIED_BYTES;
         if (from)
-            record(from + i, n, 0);
-        record(to + i, n, 1);
+            record((uintptr_t)from + i, n, 0);
+        record((uintptr_t)to + i, n, 1);
     }
 }
 
@@ -269,13 +263,14 @@ static void run(void)
     if (recorder.plugin.prepare && recorder.plugin.prepare(shape, &ask, tensor(CONV_RECORDER_FILTERS), &recorder.state))
         give_up("the plug-in's prepare failed");
     name_regions();
-    begin_block();
+    conv_recorder_next = recorder.ring;
+    recorder.is_on = true;
     recorder.plugin.run(shape, recorder.state, tensor(CONV_RECORDER_INPUT), tensor(CONV_RECORDER_FILTERS),
                         tensor(CONV_RECORDER_OUTPUT));
-    if (recorder.next > recorder.block->record)
-        turn_over();
-    recorder.end = NULL;
-    hand_over(); /* an empty block */
+    if (conv_recorder_next > recorder.ring)
+        hand_over(conv_recorder_next);
+    hand_over(recorder.ring); /* no more */
+    recorder.is_on = false;
     if (recorder.plugin.release)
         recorder.plugin.release(recorder.state);
 }
@@ -304,6 +299,7 @@ int main(int argc, char **argv)
     if (shared == MAP_FAILED || shared->version != CONV_RECORDER_VERSION)
         return 2;
     recorder.shared = shared;
+    make_ring();
     map_tensors();
     run_on_stack();
     return 0;

@@ -14,8 +14,7 @@ enum {
     CONV_RECORDER_BLOCKS = 2,
     CONV_RECORDER_RECORDS = 1 << 14, /* of a block: both fit a second level */
     CONV_RECORDER_REGIONS = 16,
-    CONV_RECORDER_NAME_BYTES = 40,
-    CONV_RECORDER_MAX_BYTES = 1 << 14 /* of an access */
+    CONV_RECORDER_NAME_BYTES = 40
 };
 
 enum conv_recorder_tensor { CONV_RECORDER_INPUT, CONV_RECORDER_FILTERS, CONV_RECORDER_OUTPUT, CONV_RECORDER_TENSORS };
@@ -46,25 +45,30 @@ struct conv_recorder {
     struct conv_recorder_block block[CONV_RECORDER_BLOCKS];
 };
 
-/* A record holds an access: its address, below 2^48, its width less 1, and 1 if it is a store. */
-static inline uint64_t conv_record(uint64_t address, uint64_t bytes, uint64_t is_store)
-{
-    return address << 16 | (bytes - 1) << 1 | is_store;
-}
+/*
+ * A record holds an access: its address, below 2^48, then 1 if it is a store, its width less 1, and a number of the
+ * instruction, of which many have the same: records of a loop have the same ones again and again (record.awk).
+ */
+enum { CONV_RECORD_ADDRESS_BITS = 48, CONV_RECORD_MAX_BYTES = 64, CONV_RECORD_SITES = 512 };
 
 static inline uint64_t conv_record_address(uint64_t record)
 {
-    return record >> 16;
-}
-
-static inline uint32_t conv_record_bytes(uint64_t record)
-{
-    return (uint32_t)(record >> 1 & (CONV_RECORDER_MAX_BYTES - 1)) + 1;
+    return record & (((uint64_t)1 << CONV_RECORD_ADDRESS_BITS) - 1);
 }
 
 static inline int conv_record_is_store(uint64_t record)
 {
-    return (int)(record & 1);
+    return (int)(record >> 48 & 1);
+}
+
+static inline uint32_t conv_record_bytes(uint64_t record)
+{
+    return (uint32_t)(record >> 49 & 63) + 1;
+}
+
+static inline uint32_t conv_record_site(uint64_t record)
+{
+    return (uint32_t)(record >> 55);
 }
 
 #endif
