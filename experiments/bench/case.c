@@ -287,6 +287,11 @@ const char *exp_case_why_not_run(const struct exp_experiment *e, const struct ex
     return refused ? refused : exp_algo_why_not_run(c->algo, e->setup);
 }
 
+const char *exp_algo_tensor_name(const struct exp_algo *a, enum conv_tensor t)
+{
+    return a->plugin && t == CONV_IM2COL ? "workspace" : conv_tensor_name(t);
+}
+
 const struct exp_case *exp_case_base(const struct exp_experiment *e, const struct exp_case *c)
 {
     return exp_case_of(e, c, exp_algo_base()->name);

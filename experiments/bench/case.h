@@ -167,6 +167,9 @@ const struct exp_case *exp_case_of(const struct exp_experiment *e, const struct 
 /* Says why a case is not run here, or NULL. */
 const char *exp_case_why_not_run(const struct exp_experiment *e, const struct exp_case *c);
 
+/* Names what a tag stands for: tensors, and of a plug-in the memory that is none of them. */
+const char *exp_algo_tensor_name(const struct exp_algo *a, enum conv_tensor t);
+
 /* Returns the case that this one is compared with, likewise. */
 const struct exp_case *exp_case_base(const struct exp_experiment *e, const struct exp_case *c);
 

@@ -235,9 +235,7 @@ static const struct recorder *recorder_of(struct exp_plugin *p, enum cpu_isa isa
         r++;
     assert(r < p->recorder + MAX_KINDS);
     if (!r->kind) {
-        const char *symbol = *p->symbol                          ? p->symbol
-                             : p->channel.control->is_function ? "conv"
-                                                               : "conv_plugin";
+        const char *symbol = *p->symbol ? p->symbol : p->channel.control->is_function ? "conv" : "conv_plugin";
 
         r->kind = kind;
         exp_plugin_compile_recorder(p->path, p->flags, symbol, p->channel.control->is_function, kind, &r->program,

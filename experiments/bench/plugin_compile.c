@@ -254,7 +254,8 @@ static int watch(const char *assembly, const char *watched, struct exp_why *why)
     exp_words_split(&command, "sh -c 'awk -f counters/observe/x86.awk -f " HEADER_DIR "/record.awk \"$0\" >\"$1\"'");
     exp_words_add(&command, "%s", assembly);
     exp_words_add(&command, "%s", watched);
-    err = exp_process_run((const char *const *)command.word, WATCH_LIMIT_S, exp_interrupted, &status, last, sizeof last);
+    err =
+        exp_process_run((const char *const *)command.word, WATCH_LIMIT_S, exp_interrupted, &status, last, sizeof last);
     exp_words_release(&command);
     if (err || status)
         return exp_fail(why, err ? err : -EIO, "%s", err ? strerror(-err) : last);
@@ -265,9 +266,8 @@ static int watch(const char *assembly, const char *watched, struct exp_why *why)
 static int make_recorder(const struct exp_words *command, const char *path, const char *to, struct exp_why *why)
 {
     char *assembly = exp_format("%s.s", to), *watched = exp_format("%s.watched.s", to);
-    int err = run_with(command,
-                       (const char *const[]){ "-S", "-g0", "-mstringop-strategy=libcall", path, "-o", assembly, NULL },
-                       why);
+    int err = run_with(
+        command, (const char *const[]){ "-S", "-g0", "-mstringop-strategy=libcall", path, "-o", assembly, NULL }, why);
 
     if (!err)
         err = watch(assembly, watched, why);

@@ -111,7 +111,7 @@ struct stream {
     uint64_t stored_bytes[CONV_N_TENSORS]; /* to see that it did its work where it was seen */
     struct access access[MAX_ACCESSES];
     size_t n;
-    uint32_t next[MAX_ACCESSES];                                     /* where the same site comes again */
+    uint32_t next[MAX_ACCESSES];                                    /* where the same site comes again */
     size_t other_at[MAX_PERIOD + 1], other_step_at[MAX_PERIOD + 1]; /* where a period is known to end */
     struct sim_run run[SIM_MAX_BURST_RUNS];
     size_t n_runs;
@@ -155,7 +155,8 @@ static void add_record(struct stream *s, uint64_t record)
     const uint64_t address = conv_record_address(record), page = address >> PAGE_SHIFT;
     const uint32_t bytes = conv_record_bytes(record), left = CONV_PAGE_BYTES - (address & (CONV_PAGE_BYTES - 1));
     const bool is_store = conv_record_is_store(record);
-    const uint32_t rest = conv_record_site(record) << WHAT_SITE | (uint32_t)(is_store ? SIM_STORE : SIM_LOAD) << WHAT_KIND;
+    const uint32_t rest = conv_record_site(record) << WHAT_SITE | (uint32_t)(is_store ? SIM_STORE : SIM_LOAD)
+                                                                      << WHAT_KIND;
     const struct area *area = area_of(s, address);
 
     if (area) { /* masked vectors may reach over its end, and touch nothing there */
@@ -169,7 +170,8 @@ static void add_record(struct stream *s, uint64_t record)
     add(s, (find_page(&s->pages, page) + 1) * CONV_PAGE_BYTES - left, bytes < left ? bytes : left,
         rest | (uint32_t)CONV_IM2COL << WHAT_TAG);
     if (bytes > left)
-        add(s, find_page(&s->pages, page + 1) * CONV_PAGE_BYTES, bytes - left, rest | (uint32_t)CONV_IM2COL << WHAT_TAG);
+        add(s, find_page(&s->pages, page + 1) * CONV_PAGE_BYTES, bytes - left,
+            rest | (uint32_t)CONV_IM2COL << WHAT_TAG);
 }
 
 /* ---- from accesses to bursts: what loops do is simulated faster than what is told access by access ---- */
@@ -225,8 +227,7 @@ static void emit_loop(struct stream *s, size_t i, size_t period, size_t n_times)
 
     flush_singles(s);
     for (size_t k = 0; k < period; k++)
-        fill_run(&run[k], &s->access[i + k],
-                 (int64_t)(s->access[i + k + period].address - s->access[i + k].address));
+        fill_run(&run[k], &s->access[i + k], (int64_t)(s->access[i + k + period].address - s->access[i + k].address));
     if (period == 1) {
         run[0].stride_bytes = run[0].step_bytes;
         run[0].step_bytes = 0;
@@ -396,8 +397,8 @@ static int judge(const struct program *p, const struct stream *s, bool is_whole,
         return exp_fail(why, -ENOTSUP, "the plug-in crashed while its accesses were recorded: %s",
                         strsignal(WTERMSIG(p->status)));
     if (!is_whole)
-        return exp_fail(why, -ENOTSUP, "the plug-in ended while its accesses were recorded%s%s",
-                        *p->last ? ": " : "", p->last);
+        return exp_fail(why, -ENOTSUP, "the plug-in ended while its accesses were recorded%s%s", *p->last ? ": " : "",
+                        p->last);
     if (s->stored_bytes[CONV_OUTPUT] < r->plan->layout.bytes[CONV_OUTPUT])
         return exp_fail(why, -ENOTSUP,
                         "a part of the plug-in's code runs unseen: it stored %llu bytes of %zu to its output",

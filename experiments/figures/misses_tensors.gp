@@ -10,24 +10,25 @@ classes = classes_csv
 
 algos = plain_algos
 n_algos = words(algos)
-tensors = "input im2col packed_input filter packed_filter output"
+tensors = "input im2col packed_input filter packed_filter output workspace" # the last one of plug-ins
+n_tensors = words(tensors)
 is_model(dummy) = column("layer_index") == 0 && index_in(algos, stringcolumn("algo"))
 
 # A bar per algorithm and tensor that occurs, in the order of the lists; a gap between algorithms.
-n_all = 6 * n_algos
+n_all = n_tensors * n_algos
 array Seen[n_all]; array X[n_all]; array N_chosen[n_algos]
 do for [i = 1:n_all] { Seen[i] = 0 }
 do for [i = 1:n_algos] { N_chosen[i] = 0 }
 levels = ""
-bar_of(dummy) = (index_in(algos, stringcolumn("algo")) - 1) * 6 + index_in(tensors, stringcolumn("tensor"))
+bar_of(dummy) = (index_in(algos, stringcolumn("algo")) - 1) * n_tensors + index_in(tensors, stringcolumn("tensor"))
 stats classes using (is_model(0) ? (Seen[bar_of(0)] = 1, \
     levels = index_in(levels, stringcolumn("level")) ? levels : levels." ".stringcolumn("level"), 0) : 0) nooutput
 stats layers using (column("chosen") == 1 ? (N_chosen[index_in(algos, stringcolumn("algo"))] = \
     N_chosen[index_in(algos, stringcolumn("algo"))] + 1, 0) : 0) nooutput
 x = 0; tics = ""
 do for [i = 1:n_all] {
-    if (i % 6 == 1 && x > 0) { x = x + 1.2 }
-    if (Seen[i]) { x = x + 1; X[i] = x; tics = tics.(x > 1 ? ", " : "").sprintf("'%s' %g", word(tensors, (i - 1) % 6 + 1), x) }
+    if (i % n_tensors == 1 && x > 0) { x = x + 1.2 }
+    if (Seen[i]) { x = x + 1; X[i] = x; tics = tics.(x > 1 ? ", " : "").sprintf("'%s' %g", word(tensors, (i - 1) % n_tensors + 1), x) }
 }
 n_levels = words(levels)
 
@@ -78,7 +79,7 @@ do for [l = 1:n_levels] {
     if (l == n_levels) { set label 1 wrapped at screen 12.0 / W, screen (n_lines * line_height) / (1.0 * H) left front }
     do for [a = 1:n_algos] {
         middle = 0; n = 0
-        do for [i = (a - 1) * 6 + 1:a * 6] { if (Seen[i]) { middle = middle + X[i]; n = n + 1 } }
+        do for [i = (a - 1) * n_tensors + 1:a * n_tensors] { if (Seen[i]) { middle = middle + X[i]; n = n + 1 } }
         if (n) { set label 10 + a title_of(word(algos, a)) at first middle / n, graph 0.985 center front font ",10" }
     }
     set yrange [*:*] # stats leaves out what is beyond a range

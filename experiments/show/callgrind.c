@@ -161,12 +161,12 @@ static void print_cell(const struct profile *f, size_t layer, unsigned tensor, u
     const struct exp_case *c = case_of(f->r->e, f->algo, layer);
     const struct sim_cell *cell = &c->simulated.stats.cell[tensor][phase];
     const struct cost cost = cost_of(f, cell);
+    const char *name = exp_algo_tensor_name(c->algo, (enum conv_tensor)tensor);
 
     if (is_nothing(f, &cost))
         return;
-    fprintf(f->out, "ob=(%u) %s\nfl=(1)\nfn=(%zu) %s, %s: ", OBJECT_TENSOR + tensor,
-            conv_tensor_name((enum conv_tensor)tensor), cell_function(layer, tensor, phase),
-            conv_phase_name((enum conv_phase)phase), conv_tensor_name((enum conv_tensor)tensor));
+    fprintf(f->out, "ob=(%u) %s\nfl=(1)\nfn=(%zu) %s, %s: ", OBJECT_TENSOR + tensor, name,
+            cell_function(layer, tensor, phase), conv_phase_name((enum conv_phase)phase), name);
     print_layer_name(f, layer);
     fprintf(f->out, "%u", c->layer->line);
     print_cost(f, cell);

@@ -316,7 +316,7 @@ static void put_cell(struct exp_csv *csv, const struct exp_case *c, const struct
             .layer = c->layer->name,
             .algo = c->algo->name,
             .level = level ? level->name : "memory",
-            .tensor = conv_tensor_name((enum conv_tensor)tensor),
+            .tensor = exp_algo_tensor_name(c->algo, (enum conv_tensor)tensor),
             .phase = conv_phase_name((enum conv_phase)phase),
             .count = level ? cell->level[l] : memory,
             .why_no_classes = level && level->is_classified ? NULL : REC_DOES_NOT_APPLY,
@@ -344,12 +344,14 @@ struct group {
     const char *layer, *algo;
     size_t layer_index;
     double macs;
+    const struct exp_algo *of; /* the case's that was added last: a group is of like ones */
     struct sim_cell tensor[CONV_N_TENSORS];
 };
 
 static void add_case(struct group *g, const struct exp_case *c)
 {
     g->macs += conv_macs(&c->layer->problem);
+    g->of = c->algo;
     for (unsigned t = 0; t < CONV_N_TENSORS; t++) {
         struct sim_cell cell = sim_stats_tag(&c->simulated.stats, t);
 
@@ -395,7 +397,7 @@ static void put_group(struct exp_csv *csv, const struct group *g, const struct s
             const struct sim_level_counts *k = &g->tensor[t].level[l];
             const CLASS row = { .group = *g,
                                 .level = m->level[l].name,
-                                .tensor = conv_tensor_name((enum conv_tensor)t),
+                                .tensor = g->of ? exp_algo_tensor_name(g->of, (enum conv_tensor)t) : "",
                                 .misses = k->read_misses + k->write_misses,
                                 .of = *k };
 

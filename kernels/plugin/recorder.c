@@ -109,7 +109,7 @@ static void make_ring(void)
 
 /* Records as the recording code does: a fault of the first store is on_fault's. */
 static inline __attribute__((always_inline, target("general-regs-only"))) void record(uint64_t address, uint64_t bytes,
-                                                                                     uint64_t is_store)
+                                                                                      uint64_t is_store)
 {
     uint64_t *next = conv_recorder_next;
 
@@ -132,8 +132,8 @@ void conv_recorder_elements(void)
     for (unsigned i = 0; i < n; i++) {
         const int64_t index = index_bytes == 4 ? ((const int32_t *)(const void *)conv_recorder_index)[i]
                                                : ((const int64_t *)(const void *)conv_recorder_index)[i];
-        const bool is_taken = what >> 17 & 1 ? conv_recorder_mask[i / 8] >> i % 8 & 1
-                                             : conv_recorder_mask[(i + 1) * element - 1] >> 7;
+        const bool is_taken =
+            what >> 17 & 1 ? conv_recorder_mask[i / 8] >> i % 8 & 1 : conv_recorder_mask[(i + 1) * element - 1] >> 7;
 
         if (is_taken)
             record(conv_recorder_origin + (uint64_t)(index * scale), element, what >> 18 & 1);
@@ -293,8 +293,7 @@ static void run_on_stack(void)
 int main(int argc, char **argv)
 {
     const int fd = argc == 2 ? open(argv[1], O_RDWR) : -1;
-    struct conv_recorder *shared =
-        mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    struct conv_recorder *shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
     if (shared == MAP_FAILED || shared->version != CONV_RECORDER_VERSION)
         return 2;

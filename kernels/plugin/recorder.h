@@ -41,7 +41,7 @@ struct conv_recorder {
     struct conv_recorder_memory tensor[CONV_RECORDER_TENSORS]; /* where the program is to put them */
     uint32_t n_regions;
     struct conv_recorder_region region[CONV_RECORDER_REGIONS]; /* what the plug-in gave names */
-    char why[256]; /* why the program gave up; "": it did not */
+    char why[256];                                             /* why the program gave up; "": it did not */
     struct conv_recorder_block block[CONV_RECORDER_BLOCKS];
 };
 

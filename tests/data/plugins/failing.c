@@ -156,7 +156,9 @@ static int no_memory(shape *s, const struct conv_plugin_ask *ask, const float *f
     return -ENOMEM;
 }
 
-const struct conv_plugin pointwise = { .abi = CONV_PLUGIN_ABI, .name = "points", .why_not = only_pointwise, .run = run };
+const struct conv_plugin pointwise = {
+    .abi = CONV_PLUGIN_ABI, .name = "points", .why_not = only_pointwise, .run = run
+};
 const struct conv_plugin of_tomorrow = { .abi = CONV_PLUGIN_ABI + 1, .run = run };
 const struct conv_plugin has_no_run = { .abi = CONV_PLUGIN_ABI };
 const struct conv_plugin unprepared = { .abi = CONV_PLUGIN_ABI, .prepare = no_memory, .run = run };
