@@ -397,13 +397,46 @@ static void take(struct exp_simulated *to, const struct exp_simulated *run, cons
     to->why_not = NULL;
 }
 
+/* Hands all to two simulations. */
+struct both {
+    struct sim_sink sink; /* first: accept_both() finds the object around it */
+    struct sim_sink *to[2];
+};
+
+static void accept_both(struct sim_sink *self, const struct sim_run *run, size_t n_runs, uint64_t n_times)
+{
+    const struct both *b = (const struct both *)self;
+
+    sim_emit(b->to[0], run, n_runs, n_times);
+    sim_emit(b->to[1], run, n_runs, n_times);
+}
+
+/* Runs a plug-in once for all its simulations. */
+static int record_once(struct exp_case *c, struct simulations *s, const struct conv_binding *bind,
+                       const struct exp_pool *pool)
+{
+    struct sim_hierarchy *alone = s->alone ? s->alone : s->h;
+    struct both both = { { accept_both }, { sim_hierarchy_sink(s->h), sim_hierarchy_sink(alone) } };
+    int err;
+
+    sim_hierarchy_clear_stats(s->h);
+    sim_hierarchy_clear_stats(alone);
+    c->simulated.mac_instructions = 0;
+    err = exp_plugin_replay(&c->plan, bind, has_stopped, pool, s->alone ? &both.sink : both.to[0],
+                            &c->simulated.why_not);
+    if (!err)
+        err = sim_hierarchy_error(s->h);
+    return err ? err : sim_hierarchy_error(alone);
+}
+
 /* Replays one case; its counts become the case's. */
 static int replay_through(struct exp_case *c, struct simulations *s, const struct conv_binding *bind,
                           const struct exp_pool *pool)
 {
-    int err = replay_once(c, s, s->h, bind, pool);
+    const bool is_outside = c->plan.algorithm == CONV_OUTSIDE;
+    int err = is_outside ? record_once(c, s, bind, pool) : replay_once(c, s, s->h, bind, pool);
 
-    if (!err && s->alone)
+    if (!err && s->alone && !is_outside)
         err = replay_once(c, s, s->alone, bind, pool);
     if (!err && s->alone && s->must_agree && !agree(sim_hierarchy_stats(s->h), sim_hierarchy_stats(s->alone)))
         err = -EBADMSG;
