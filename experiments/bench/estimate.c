@@ -23,7 +23,9 @@ const char *exp_estimate_why_not(const struct sim_machine *m)
 
 const char *exp_estimate_why_not_case(const struct sim_machine *m, const struct exp_case *c)
 {
-    return c->simulated.why_not ? c->simulated.why_not : exp_estimate_why_not(m);
+    if (c->simulated.why_not)
+        return c->simulated.why_not;
+    return c->algo->plugin ? "a plug-in's multiply-add instructions are not counted" : exp_estimate_why_not(m);
 }
 
 static double slowest(double a, double b, double c)
