@@ -422,8 +422,8 @@ static int record_once(struct exp_case *c, struct simulations *s, const struct c
     sim_hierarchy_clear_stats(s->h);
     sim_hierarchy_clear_stats(alone);
     c->simulated.mac_instructions = 0;
-    err = exp_plugin_replay(&c->plan, bind, has_stopped, pool, s->alone ? &both.sink : both.to[0],
-                            &c->simulated.why_not);
+    err =
+        exp_plugin_replay(&c->plan, bind, has_stopped, pool, s->alone ? &both.sink : both.to[0], &c->simulated.why_not);
     if (!err)
         err = sim_hierarchy_error(s->h);
     return err ? err : sim_hierarchy_error(alone);

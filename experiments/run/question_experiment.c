@@ -676,6 +676,8 @@ const struct exp_question question_experiment = {
     .asks = "SConv and Base on a model: run, counted, replayed, with a verdict",
     .wants = { "replay on another machine|make experiment MODEL=resnet50 MACHINE=clx4208",
                "try your own layers|make experiment MODEL=path/to/own.csv LAYERS='conv3*'|models",
+               "put a convolution of your own there|make plugin NAME=mine && make experiment MODEL=vgg16 "
+               "ALGO=base,sconv,mine.c|kernels/plugin",
                "simulate only|make experiment MODEL=vgg16 TIMING=0",
                "watch real POWER10 binaries|make experiment MODEL=resnet18 "
                "MACHINE=power10|observe" },

@@ -29,7 +29,37 @@ function record(address, bytes, is_store) {
     print "\tmovq\tconv_recorder_saved(%rip), %rax"
 }
 
-# A gather or scatter: its elements one by one, by a function of recorder.c that gets index, mask and origin in memory.
+# Puts where an access begins into memory, and has a function of recorder.c record it, which changes no register.
+function record_by(function_, origin, what) {
+    print "\tmovq\t%rax, conv_recorder_saved(%rip)"
+    print "\tleaq\t" origin ", %rax"
+    print "\tmovq\t%rax, conv_recorder_origin(%rip)"
+    print "\tmovq\tconv_recorder_saved(%rip), %rax"
+    print "\tmovl\t$" what ", conv_recorder_what(%rip)"
+    print "\tleaq\t-128(%rsp), %rsp\n\tpushfq\n\tcall\t" function_ "\n\tpopfq\n\tleaq\t128(%rsp), %rsp"
+}
+
+# Puts the mask of an instruction into memory. Returns 1 if it is a mask register's bits, 0 if signs of a vector's elements.
+function keep_mask(n, n_lanes, vector,   i) {
+    for (i = 1; i <= n; i++) {
+        if (match(operand[i], /\{%k[1-7]\}/)) {
+            print "\tkmov" (n_lanes > 16 ? "q" : "w") "\t" substr(operand[i], RSTART + 1, RLENGTH - 2) ", conv_recorder_mask(%rip)"
+            return 1
+        }
+    }
+    print "\tvmovdqu\t" vector ", conv_recorder_mask(%rip)"
+    return 0
+}
+
+# A vector of which a mask chooses elements: what they span.
+function record_masked(name, text, at, n, kind,   element, bytes) {
+    bytes = vector_bytes(text)
+    element = name ~ /(pd|sd|q|64)$/ ? 8 : name ~ /(u8|b)$/ ? 1 : name ~ /(u16|w)$/ ? 2 : 4
+    record_by("conv_recorder_masked", at, element + bytes / element * 16 + \
+              keep_mask(n, bytes / element, operand[2]) * 131072 + (int(kind / 2) % 2) * 262144)
+}
+
+# A gather or scatter: its elements one by one.
 function record_elements(name, at, n,   is_store, index_bytes, element, origin, vector, scale, i) {
     is_store = name ~ /scatter/
     sub(/^vp?(gather|scatter)/, "", name)
@@ -52,22 +82,8 @@ function record_elements(name, at, n,   is_store, index_bytes, element, origin, 
     if (vector_bytes(vector) / index_bytes < n_lanes || !n_lanes)
         n_lanes = vector_bytes(vector) / index_bytes
     print "\tvmovdqu" (vector ~ /zmm|mm(1[6-9]|2|3)/ ? "64" : "") "\t" vector ", conv_recorder_index(%rip)"
-    mask = ""
-    for (i = 1; i <= n; i++) {
-        if (match(operand[i], /\{%k[0-7]\}/))
-            mask = substr(operand[i], RSTART + 1, RLENGTH - 2)
-    }
-    if (mask != "")
-        print "\tkmovw\t" mask ", conv_recorder_mask(%rip)"
-    else # AVX2: the sign of each element of the first operand
-        print "\tvmovdqu\t" operand[1] ", conv_recorder_mask(%rip)"
-    print "\tmovq\t%rax, conv_recorder_saved(%rip)"
-    print "\tleaq\t" origin ", %rax"
-    print "\tmovq\t%rax, conv_recorder_origin(%rip)"
-    print "\tmovq\tconv_recorder_saved(%rip), %rax"
-    i = index_bytes + element * 16 + (scale == "" ? 1 : scale) * 256 + n_lanes * 4096 + (mask != "") * 131072 + is_store * 262144
-    print "\tmovl\t$" i ", conv_recorder_what(%rip)"
-    print "\tleaq\t-128(%rsp), %rsp\n\tpushfq\n\tcall\tconv_recorder_elements\n\tpopfq\n\tleaq\t128(%rsp), %rsp"
+    record_by("conv_recorder_elements", origin, index_bytes + element * 16 + (scale == "" ? 1 : scale) * 256 + \
+              n_lanes * 4096 + keep_mask(n, n_lanes, operand[1]) * 131072 + is_store * 262144)
 }
 
 # Records the access of an instruction that has one.
@@ -91,8 +107,13 @@ function watch(name, text,   n, i, at, bytes, kind) {
     bytes = name ~ /^(jmp|call)/ ? 8 : width_of(name, text, n)
     if (!bytes)
         stop(name " " text)
-    gsub(/\{[^}]*\}/, "", at)
     kind = kind_of(name, n)
+    if (text !~ /\{1to/ && vector_bytes(text) && (name ~ /maskmov/ || text ~ /\{%k[1-7]\}/)) {
+        gsub(/\{[^}]*\}/, "", at)
+        record_masked(name, text, at, n, kind)
+        return
+    }
+    gsub(/\{[^}]*\}/, "", at)
     if (kind % 2)
         record(at, bytes, 0)
     if (int(kind / 2) % 2)

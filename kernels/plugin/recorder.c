@@ -140,6 +140,27 @@ void conv_recorder_elements(void)
     }
 }
 
+/* A masked vector, described likewise: one access, from the first element that is taken to the last. */
+__attribute__((visibility("hidden"), no_caller_saved_registers, target("general-regs-only"))) void
+conv_recorder_masked(void);
+
+void conv_recorder_masked(void)
+{
+    const uint32_t what = conv_recorder_what;
+    const unsigned element = what & 15, n = what >> 4 & 127;
+    unsigned first = n, end = 0;
+
+    for (unsigned i = 0; i < n; i++) {
+        const bool is_taken =
+            what >> 17 & 1 ? conv_recorder_mask[i / 8] >> i % 8 & 1 : conv_recorder_mask[(i + 1) * element - 1] >> 7;
+
+        first = is_taken && first == n ? i : first;
+        end = is_taken ? i + 1 : end;
+    }
+    if (end)
+        record(conv_recorder_origin + (uint64_t)first * element, (uint64_t)(end - first) * element, what >> 18 & 1);
+}
+
 /* The linker sends calls of the C library's here. They count as vectors. */
 void *__real_memmove(void *to, const void *from, size_t bytes);
 void *__real_memset(void *to, int byte, size_t bytes);

@@ -127,7 +127,56 @@ sed -i 's/FILTERS = 8/FILTERS = 4/' "$work/mine.c"
 run "base,$work/mine.c" PLUGIN_CFLAGS=-DNOTHING
 check "what did is" [ "$(find "$work/convsim" -name '*.so' | wc -l)" -eq $((compiled + 1)) ]
 
+# ---- what is simulated ----
+
+counts() { # counts ALGO: loads, stores, and all that went through the levels
+    columns "$dir/layers.csv" layer algo simulated_loads simulated_stores simulated_l1_load_misses simulated_l3_load_misses |
+        awk -v a="$1" '$2 == a { $2 = ""; print }'
+}
+
+touched() { # touched ALGO: what a tensor's lines were asked for at L1, by all phases together
+    columns "$dir/traffic.csv" algo level tensor reads writes |
+        awk -v a="$1" '$1 == a && $2 == "L1" && $3 != "workspace" { r[$3] += $4; w[$3] += $5 } END { for (t in r) print t, r[t], w[t] }' | sort
+}
+
+if [ "$(uname -m)" = x86_64 ] && grep -q ' avx2 ' /proc/cpuinfo && command -v gcc >/dev/null; then
+    quick=(MACHINE=toy UKR=avx2 OBSERVE=0 TIMING=0)
+    dir=$work/results/toy/odd
+    run "base,$work/mine.c"
+    check "every layer is simulated: $(counts mine | paste -sd ';')" [ "$(counts mine | awk '$2 > 0 && $3 > 0 && $4 > 0' | wc -l)" -eq 6 ]
+    counts mine >"$work/once"
+    run "base,$work/mine.c"
+    check "the same code gives the same counts" cmp -s "$work/once" <(counts mine)
+    run "base,$work/mine.c" CACHE=warm
+    check "warm caches have what the run before left" [ "$(counts mine | awk '{ n += $5 } END { print n }')" -lt "$(awk '{ n += $5 } END { print n }' "$work/once")" ]
+    run "base,$failing:right,$failing:pointwise,$failing:hangs,$failing:writes_far" PLUGIN_LIMIT=2
+    check "what plain loops load and store: $(counts failing_right | head -1)" [ "$(counts failing_right |
+        awk '$1 == "dilated" { print ($2 >= 2 * 4 * 9 * 8 * 15 * 15 && $3 >= 8 * 15 * 15) }')" = 1 ]
+    check "a shape that it cannot do is not simulated" [ "$(columns "$dir/layers.csv" layer algo simulated_loads |
+        grep -c '^[a-z]* points .*only_1x1_filters')" -eq 5 ]
+    check "nor what does not end" grep -q 'failing_hangs not_available:_the_plug-in.s_accesses_are_too_many:_its_run_was_ended_after_2_s' \
+        <(columns "$dir/layers.csv" algo simulated_loads)
+
+    # Generated code, as a plug-in and as its plan is replayed.
+    model=tests/data/three.csv
+    dir=$work/results/toy/three
+    isas=avx2
+    ! grep -q ' avx512vl ' /proc/cpuinfo || isas="avx2 avx512"
+    for isa in $isas; do for layer in stem/7x7_s2 pointwise depthwise; do
+        "${BUILD:-build}/sconv-gen" MODEL=$model "LAYERS=$layer" MACHINE=toy "UKR=$isa" >"$work/code.c" 2>"$work/err"
+        function=$(sed -n 's/^void \(sconv_[a-z0-9_]*\)_pack_filters(.*/\1/p' "$work/code.c")
+        sed "s/@function@/$function/" tests/data/plugins/generated.c.in >"$work/generated.c"
+        run "sconv_gen,$work/generated.c" "LAYERS=$layer" "UKR=$isa" "RESULTS=$work/forms"
+        dir=$(dirname "$(find "$work/forms/toy" -name traffic.csv)")
+        check "$isa, $layer: two forms of the same code make the same accesses: $(touched sconv_gen | diff - <(touched generated))" \
+            [ -n "$(touched sconv_gen)" ] && check "... to every tensor" [ "$(touched sconv_gen)" = "$(touched generated)" ]
+        rm -rf "$work/forms"
+    done; done
+fi
+
 # ---- what is read later does not run it ----
+
+dir=$work/results/host/odd
 
 rm -r "$work/mine.c" "$work/convsim"
 check "its code may be gone when results are compared" "${BUILD:-build}/compare" "A=$work/first/host/odd" "B=$work/results/host/odd" "RESULTS=$work/compared" >"$work/out" 2>"$work/err"
