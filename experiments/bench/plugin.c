@@ -25,11 +25,13 @@ struct recorder {
     struct exp_why why;
 };
 
-enum { MAX_KINDS = 3 };
+enum { MAX_KINDS = 4 };
 
 struct exp_plugin {
     struct exp_plugin *next;
     char *name, *title, *path, *symbol, *flags, *object;
+    const char *observer;
+    bool calls_libraries; /* or is one: the code that it has as a C file is not all */
     uint64_t hash; /* of the object */
     struct recorder recorder[MAX_KINDS];
     const char *why_dead; /* NULL: it runs */
@@ -225,9 +227,8 @@ void exp_plugin_close(struct exp_plugin *p)
 /* ---- as algorithms ---- */
 
 /* Finds what records its accesses for machines of an instruction set, and makes it the first time. Thread-safe. */
-static const struct recorder *recorder_of(struct exp_plugin *p, enum cpu_isa isa)
+static const struct recorder *recorder_of(struct exp_plugin *p, const struct exp_recorder_kind *kind)
 {
-    const struct exp_recorder_kind *kind = exp_recorder_kind(isa);
     struct recorder *r = p->recorder;
 
     pthread_mutex_lock(&p->lock);
@@ -245,6 +246,14 @@ static const struct recorder *recorder_of(struct exp_plugin *p, enum cpu_isa isa
     return r;
 }
 
+/* An emulator of this CPU family sees what libraries do; of another one, it sees all anyhow. */
+static const struct exp_recorder_kind *kind_of(const struct exp_plugin *p, enum cpu_isa isa)
+{
+    const struct exp_recorder_kind *kind = exp_recorder_kind(isa), *other = exp_recorder_kind_of_libraries();
+
+    return p->calls_libraries && other && (!*kind->emulator || !exp_name_ends_in(p->path, ".c")) ? other : kind;
+}
+
 static int plan_outside(const struct exp_setup *s, const struct conv_problem *p,
                         const struct csa_tiling tiling[CSA_N_SCHEDULES], const struct exp_algo *self,
                         struct conv_plan *plan)
@@ -254,7 +263,7 @@ static int plan_outside(const struct exp_setup *s, const struct conv_problem *p,
     (void)tiling;
     plan->outside.hash = self->plugin->hash;
     if (!self->plugin->why_dead)
-        plan->outside.recorder = recorder_of(self->plugin, s->ukr->isa);
+        plan->outside.recorder = recorder_of(self->plugin, kind_of(self->plugin, s->ukr->isa));
     return err;
 }
 
@@ -283,21 +292,23 @@ int exp_plugin_replay(const struct conv_plan *plan, const struct conv_binding *b
     struct exp_plugin *p = plan->outside.code;
     const struct recorder *r = plan->outside.recorder;
     const struct conv_binding usual = conv_bind(&plan->layout, CONV_REPLAY_BASE);
-    struct exp_why reason;
+    struct exp_recording recording = { .observer = p->observer,
+                                       .plan = plan,
+                                       .bind = bind ? bind : &usual,
+                                       .limit_s = p->limit_s + (unsigned)(10 * run_seconds(plan)),
+                                       .is_stopped = is_stopped,
+                                       .ctx = ctx };
+    struct exp_why reason = { "" };
     int err;
 
     *why = why_not_recorded(p, r);
     if (*why)
         return -ENOTSUP;
-    err = exp_plugin_record(&(struct exp_recording){ .kind = r->kind,
-                                                     .program = r->program,
-                                                     .plan = plan,
-                                                     .bind = bind ? bind : &usual,
-                                                     .limit_s = p->limit_s + (unsigned)(10 * run_seconds(plan)),
-                                                     .is_stopped = is_stopped,
-                                                     .ctx = ctx },
-                            sink, &reason);
-    if (err == -ENOTSUP) {
+    recording.kind = r->kind;
+    recording.program = r->program;
+    err = exp_plugin_record(&recording, sink, &reason);
+    if (err == -ENOTSUP || err == -ENODATA) {
+        err = -ENOTSUP;
         pthread_mutex_lock(&p->lock);
         *why = exp_plugin_keep(p, reason.text);
         pthread_mutex_unlock(&p->lock);
@@ -414,6 +425,8 @@ static int load_item(const char *item, const struct exp_plugin_options *o, unsig
                               .channel.fd = -1,
                               .path = path,
                               .symbol = exp_copy_text(symbol),
+                              .observer = o->observer,
+                              .calls_libraries = !exp_name_ends_in(path, ".c"),
                               .flags = exp_copy_text(o->flags) };
     first_plugin = p;
     pthread_mutex_init(&p->lock, NULL);
@@ -424,6 +437,7 @@ static int load_item(const char *item, const struct exp_plugin_options *o, unsig
         start(p, symbol);
     if (p->object)
         exp_hash_file(&p->hash, p->object);
+    p->calls_libraries |= p->channel.control && p->channel.control->calls_libraries;
     take_names(p);
     if (p->why_dead)
         fprintf(stderr, "plug-in %s does not run: %s\n", item, p->why_dead);

@@ -27,6 +27,7 @@ struct conv_plugin_shape exp_plugin_shape(const struct conv_problem *p);
 struct exp_plugin_options {
     const char *flags; /* for the compiler, behind those of the file's first comment */
     unsigned limit_s;  /* for each thing that is asked of it, besides 20 ns for each multiply-add */
+    const char *observer; /* QEMU's plugin (counters/observe/obs_plugin.c); "": there is none. Lives as long as plug-ins */
 };
 
 /*
@@ -82,19 +83,25 @@ int exp_plugin_compile(const char *path, const char *flags, char **object, struc
 struct exp_recorder_kind {
     enum cpu_isa isa; /* of the simulated machine's kernels; CPU_ISA_NONE: of any */
     const char *compiler, *flags;
-    const char *emulator; /* command before the program's; "": none */
+    const char *emulator; /* command before the program's, which sees all that it does; "": the program records itself */
     const char *what;     /* " for POWER10" in a reason */
 };
 
 const struct exp_recorder_kind *exp_recorder_kind(enum cpu_isa isa);
 
-/* Compiles such a program, kept as objects are. Returns as exp_plugin_compile; -ENOTSUP where there is no C file. */
+/* Returns the kind for code that calls libraries, or is one: emulated. NULL: there is none on this computer. */
+const struct exp_recorder_kind *exp_recorder_kind_of_libraries(void);
+
+/*
+ * Makes such a program of a C file or a shared object, kept as objects are. Returns as exp_plugin_compile; -ENOTSUP for
+ * a shared object where no emulator sees what it does.
+ */
 int exp_plugin_compile_recorder(const char *path, const char *flags, const char *symbol, bool is_function,
                                 const struct exp_recorder_kind *kind, char **program, struct exp_why *why);
 
 struct exp_recording {
     const struct exp_recorder_kind *kind;
-    const char *program;
+    const char *program, *observer;
     const struct conv_plan *plan;
     const struct conv_binding *bind; /* where tensors are */
     unsigned limit_s;
@@ -107,12 +114,15 @@ struct exp_recording {
  * addresses; memory that the plug-in calls "packed input" or "packed filters" as that; all else as CONV_IM2COL, the
  * workspace: allocated memory and local arrays. Pages of this lie in the order in which they are first touched. All is
  * of the phase CONV_PHASE_UKR. The same plan gives the same accesses each time, if the plug-in is the same each time.
- * Returns 0, or with one line in why: -ENOTSUP if the plug-in does not do such a layer, does not end, or does more than
- * is seen; -EINTR; -ECANCELED; -ENOMEM.
+ * Returns 0, or with one line in why: -ENOTSUP if the plug-in does not do such a layer, or does not end; -ENODATA if it
+ * does something that is not seen; -EINTR; -ECANCELED; -ENOMEM.
  */
 int exp_plugin_record(const struct exp_recording *r, struct sim_sink *sink, struct exp_why *why);
 
-/* Does that for a plan of a plug-in's. -ENOTSUP comes with *why, which lives as long as the plug-in. Thread-safe. */
+/*
+ * Does that for a plan of a plug-in's. Returns the same, but -ENOTSUP for -ENODATA, with *why, which lives as long as the
+ * plug-in. Thread-safe.
+ */
 int exp_plugin_replay(const struct conv_plan *plan, const struct conv_binding *bind,
                       bool (*is_stopped)(const void *ctx), const void *ctx, struct sim_sink *sink, const char **why);
 

@@ -235,6 +235,20 @@ static const struct exp_recorder_kind kinds[] = {
     { CPU_ISA_NONE, "gcc", "-march=native", "", "" },
 };
 
+#ifdef __x86_64__
+static const struct exp_recorder_kind of_libraries = { CPU_ISA_NONE, "gcc", "-march=native -mno-avx512f",
+                                                       "qemu-x86_64 -cpu max", " for the emulator" };
+#endif
+
+const struct exp_recorder_kind *exp_recorder_kind_of_libraries(void)
+{
+#ifdef __x86_64__
+    return &of_libraries;
+#else
+    return NULL;
+#endif
+}
+
 const struct exp_recorder_kind *exp_recorder_kind(enum cpu_isa isa)
 {
     const struct exp_recorder_kind *k = kinds;
@@ -283,26 +297,49 @@ static int make_recorder(const struct exp_words *command, const char *path, cons
     return err;
 }
 
+/* Links the plug-in as it is with recorder.c: the emulator sees what it does. */
+static int make_emulated(const struct exp_words *command, const char *path, const char *to, struct exp_why *why)
+{
+    return run_with(command, (const char *const[]){ HEADER_DIR "/recorder.c", path, "-o", to, "-lm", NULL }, why);
+}
+
+/* Flags behind which a shared object is found when the program is loaded. */
+static void add_run_path(struct exp_words *command, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char here[PATH_MAX] = "";
+
+    if (*path != '/' && !getcwd(here, sizeof here))
+        here[0] = '\0';
+    exp_words_add(command, "-Wl,-rpath,%s/%.*s", here, slash ? (int)(slash - path) : 0, path);
+}
+
 int exp_plugin_compile_recorder(const char *path, const char *flags, const char *symbol, bool is_function,
                                 const struct exp_recorder_kind *kind, char **program, struct exp_why *why)
 {
+    const bool is_emulated = *kind->emulator, is_source = exp_name_ends_in(path, ".c");
     struct exp_words command = { 0 };
     int err;
 
     *program = NULL;
-    if (!exp_name_ends_in(path, ".c"))
-        return exp_fail(why, -ENOTSUP, "what a shared object accesses is not seen: the bench needs its C file");
+    if (!is_emulated && !is_source)
+        return exp_fail(why, -ENOTSUP, "what a shared object accesses is not seen here: the bench needs its C file");
     err = begin_command(&command, kind->compiler, kind->flags, why);
     if (!err) {
         exp_words_add(&command, "-DCONV_RECORDED=%s", symbol);
         if (is_function)
             exp_words_add(&command, "-DCONV_RECORDED_IS_FUNCTION");
-        err = add_own_flags(&command, path, why);
+        if (is_emulated)
+            exp_words_split(&command, "-DCONV_RECORDED_EMULATED -I.");
+        if (is_source)
+            err = add_own_flags(&command, path, why);
+        else
+            add_run_path(&command, path);
     }
     if (!err)
         err = exp_words_split(&command, flags);
     if (!err)
-        err = find_or_make(&command, path, "rec", make_recorder, program, why);
+        err = find_or_make(&command, path, "rec", is_emulated ? make_emulated : make_recorder, program, why);
     exp_words_release(&command);
     if (!err)
         return 0;

@@ -209,6 +209,28 @@ static bool find(struct process *p, void *library, const char *symbol)
     return true;
 }
 
+/* Tells whether an object needs more than the C library, whose functions for memory are known. */
+static bool calls_libraries(void *library)
+{
+    static const char *const known[] = { "libc.so", "libm.so", "ld-linux", "ld64.so" };
+    const struct link_map *map;
+    const char *names = NULL;
+    size_t n_others = 0;
+
+    if (dlinfo(library, RTLD_DI_LINKMAP, &map))
+        return false;
+    for (const ElfW(Dyn) *d = map->l_ld; d->d_tag != DT_NULL; d++)
+        names = d->d_tag == DT_STRTAB ? (const char *)(uintptr_t)d->d_un.d_ptr : names;
+    for (const ElfW(Dyn) *d = map->l_ld; d->d_tag != DT_NULL && names; d++) {
+        bool is_known = d->d_tag != DT_NEEDED;
+
+        for (size_t i = 0; i < sizeof known / sizeof known[0] && !is_known; i++)
+            is_known = !strncmp(names + d->d_un.d_val, known[i], strlen(known[i]));
+        n_others += !is_known;
+    }
+    return n_others > 0;
+}
+
 static void copy_name(char *to, size_t bytes, const char *from)
 {
     snprintf(to, bytes, "%s", from ? from : "");
@@ -216,8 +238,12 @@ static void copy_name(char *to, size_t bytes, const char *from)
 
 static void load(struct process *p)
 {
-    void *library = dlopen(p->object, RTLD_NOW | RTLD_LOCAL);
+    void *library;
     char text[PLUGIN_TEXT_BYTES];
+
+    setenv("OMP_NUM_THREADS", "1", 1); /* of libraries that it calls, too */
+    setenv("OPENBLAS_NUM_THREADS", "1", 1);
+    library = dlopen(p->object, RTLD_NOW | RTLD_LOCAL);
 
     if (!library) {
         exp_say(text, sizeof text, "cannot be loaded: %s", dlerror());
@@ -230,6 +256,7 @@ static void load(struct process *p)
         exp_say(text, sizeof text, "its record has no run");
     } else {
         p->control->is_function = p->function != NULL;
+        p->control->calls_libraries = calls_libraries(library);
         copy_name(p->control->name, sizeof p->control->name, p->record.name);
         copy_name(p->control->title, sizeof p->control->title, p->record.title);
         return;

@@ -28,6 +28,7 @@ struct plugin_control {
     _Alignas(16) unsigned char data[4096];   /* fn's */
     char name[PLUGIN_NAME_BYTES], title[96]; /* of PLUGIN_LOAD; "": the file's */
     bool is_function;                        /* what was loaded is no record */
+    bool calls_libraries;                    /* others than the C library */
     char text[PLUGIN_TEXT_BYTES];            /* why it is not done; "": it is */
 };
 

@@ -1,12 +1,15 @@
 /* Recorded accesses of a plug-in, handed to a sink while its program runs: part of plugin.h. */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/futex.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -16,6 +19,7 @@
 #include "experiments/bench/plugin.h"
 #include "kernels/plugin/recorder.h"
 #include "kernels/shape/sizes.h"
+#include "sim/trace/trace_reader.h"
 
 enum { WAIT_MS = 20, MAX_PERIOD = SIM_MAX_BURST_RUNS, LEAST_TIMES = 3, PAGE_SHIFT = 12, KEPT_PAGES = 64 };
 
@@ -149,14 +153,12 @@ static void add(struct stream *s, uint64_t address, uint32_t bytes, uint32_t res
     s->access[s->n++] = (struct access){ address, rest | bytes };
 }
 
-/* Adds what a record says; an access that goes over the end of a page of the workspace is two. */
-static void add_record(struct stream *s, uint64_t record)
+/* Adds an access; one that goes over the end of a page of the workspace is two. */
+static void add_access(struct stream *s, uint64_t address, uint32_t bytes, bool is_store, uint32_t site)
 {
-    const uint64_t address = conv_record_address(record), page = address >> PAGE_SHIFT;
-    const uint32_t bytes = conv_record_bytes(record), left = CONV_PAGE_BYTES - (address & (CONV_PAGE_BYTES - 1));
-    const bool is_store = conv_record_is_store(record);
-    const uint32_t rest = conv_record_site(record) << WHAT_SITE | (uint32_t)(is_store ? SIM_STORE : SIM_LOAD)
-                                                                      << WHAT_KIND;
+    const uint64_t page = address >> PAGE_SHIFT;
+    const uint32_t left = CONV_PAGE_BYTES - (address & (CONV_PAGE_BYTES - 1));
+    const uint32_t rest = site << WHAT_SITE | (uint32_t)(is_store ? SIM_STORE : SIM_LOAD) << WHAT_KIND;
     const struct area *area = area_of(s, address);
 
     if (area) { /* masked vectors may reach over its end, and touch nothing there */
@@ -170,8 +172,13 @@ static void add_record(struct stream *s, uint64_t record)
     add(s, (find_page(&s->pages, page) + 1) * CONV_PAGE_BYTES - left, bytes < left ? bytes : left,
         rest | (uint32_t)CONV_IM2COL << WHAT_TAG);
     if (bytes > left)
-        add(s, find_page(&s->pages, page + 1) * CONV_PAGE_BYTES, bytes - left,
-            rest | (uint32_t)CONV_IM2COL << WHAT_TAG);
+        add(s, find_page(&s->pages, page + 1) * CONV_PAGE_BYTES, bytes - left, rest | (uint32_t)CONV_IM2COL << WHAT_TAG);
+}
+
+static void add_record(struct stream *s, uint64_t record)
+{
+    add_access(s, conv_record_address(record), conv_record_bytes(record), conv_record_is_store(record),
+               conv_record_site(record));
 }
 
 /* ---- from accesses to bursts: what loops do is simulated faster than what is told access by access ---- */
@@ -290,18 +297,33 @@ struct program {
     const struct exp_recording *r;
     struct conv_recorder *shared;
     char path[64]; /* of the shared memory */
+    char folder[64], trace[80], out[80]; /* of an emulator's plugin: what it sees, through a pipe that has a name */
     pthread_t thread;
     atomic_bool has_ended;
     int err, status;
     char last[256];
 };
 
+/*
+ * Adds the emulator and its plugin, which wants to simulate a machine: a small one. Libraries have one thread, and the C
+ * library clears and copies memory by vectors, not byte by byte.
+ */
+static void add_emulator(struct exp_words *command, const struct program *p)
+{
+    exp_words_split(command, p->r->kind->emulator);
+    exp_words_split(command, "-E OMP_NUM_THREADS=1 -E OPENBLAS_NUM_THREADS=1 -E "
+                             "GLIBC_TUNABLES=glibc.cpu.x86_rep_stosb_threshold=1000000000:"
+                             "glibc.cpu.x86_rep_movsb_threshold=1000000000 -plugin");
+    exp_words_add(command, "%s,out=%s,trace=%s,machine=sim/machines/toy.cfg", p->r->observer, p->out, p->trace);
+}
+
 static void *run_program(void *arg)
 {
     struct program *p = arg;
     struct exp_words command = { 0 };
 
-    exp_words_split(&command, p->r->kind->emulator);
+    if (*p->trace)
+        add_emulator(&command, p);
     exp_words_add(&command, "%s", p->r->program);
     exp_words_add(&command, "%s", p->path);
     p->err = exp_process_run((const char *const *)command.word, p->r->limit_s, exp_interrupted, &p->status, p->last,
@@ -377,6 +399,102 @@ static bool read_blocks(struct stream *s, const struct program *p)
     return false;
 }
 
+/* Waits until there is something in the pipe. Returns whether there is. */
+static bool wait_for_trace(const struct program *p, int fd)
+{
+    struct pollfd pipe = { .fd = fd, .events = POLLIN };
+
+    while (poll(&pipe, 1, WAIT_MS) <= 0 || !(pipe.revents & POLLIN)) {
+        if (atomic_load(&p->has_ended) || is_stopped(p->r))
+            return false;
+        if (pipe.revents & POLLHUP)
+            usleep(1000 * WAIT_MS);
+    }
+    return true;
+}
+
+/* Adds what a run of a trace says; accesses of more than a vector are several. */
+static void add_run(struct stream *s, const struct sim_run *run)
+{
+    for (uint32_t k = 0; k < run->count; k++) {
+        const uint64_t address = run->addr + (uint64_t)(k * run->stride_bytes);
+
+        for (uint32_t at = 0; at < run->access_bytes; at += CONV_RECORD_MAX_BYTES) {
+            const uint32_t left = run->access_bytes - at;
+
+            add_access(s, address + at, left < CONV_RECORD_MAX_BYTES ? left : CONV_RECORD_MAX_BYTES,
+                       run->kind == SIM_STORE, 0);
+            if (s->n + 2 > MAX_ACCESSES)
+                emit_block(s);
+        }
+    }
+}
+
+/* Hands on what an emulator's plugin writes. Returns whether its end came. */
+static bool read_trace(struct stream *s, const struct program *p, FILE *in)
+{
+    const struct sim_trace_options options = { .format = SIM_TRACE_BINARY };
+    struct sim_trace_reader *reader;
+    struct sim_run run[SIM_MAX_BURST_RUNS];
+    char why[256];
+    size_t n;
+    int err = sim_trace_reader_new(&reader, in, p->trace, &options);
+
+    if (err)
+        return false;
+    place_areas(s, p->shared); /* the program has named its memory before it began */
+    while (!(err = sim_trace_reader_next(reader, run, SIM_MAX_BURST_RUNS, &n, why, sizeof why)) && n &&
+           !is_stopped(p->r)) {
+        for (size_t i = 0; i < n; i++)
+            add_run(s, &run[i]);
+    }
+    emit_block(s);
+    sim_trace_reader_free(reader);
+    return !err && !is_stopped(p->r);
+}
+
+static bool read_emulated(struct stream *s, const struct program *p)
+{
+    const int fd = open(p->trace, O_RDONLY | O_NONBLOCK);
+    FILE *in = NULL;
+    bool is_whole = false;
+
+    if (fd >= 0 && wait_for_trace(p, fd) && !fcntl(fd, F_SETFL, 0))
+        in = fdopen(fd, "rb");
+    if (in) {
+        is_whole = read_trace(s, p, in);
+        fclose(in);
+    } else if (fd >= 0) {
+        close(fd);
+    }
+    return is_whole;
+}
+
+/* Makes the pipe, in a folder of its own. */
+static int make_pipe(struct program *p, struct exp_why *why)
+{
+    if (!*p->r->observer)
+        return exp_fail(why, -ENOTSUP, "nobody sees what libraries access: make builds QEMU's plugin for that (OBSERVE=0 does not)");
+    exp_say(p->folder, sizeof p->folder, "/tmp/convsim-XXXXXX");
+    if (!mkdtemp(p->folder))
+        return exp_fail(why, -ENOTSUP, "there is no folder %s: %s", p->folder, strerror(errno));
+    exp_say(p->trace, sizeof p->trace, "%s/trace", p->folder);
+    exp_say(p->out, sizeof p->out, "%s/seen", p->folder);
+    return mkfifo(p->trace, 0600) ? exp_fail(why, -ENOTSUP, "%s: %s", p->trace, strerror(errno)) : 0;
+}
+
+static void remove_pipe(const struct program *p)
+{
+    char watched[96];
+
+    exp_say(watched, sizeof watched, "%s.watched", p->out);
+    unlink(watched);
+    unlink(p->trace);
+    unlink(p->out);
+    if (*p->folder)
+        rmdir(p->folder);
+}
+
 /* Says why the accesses are not whole, or returns 0. */
 static int judge(const struct program *p, const struct stream *s, bool is_whole, struct exp_why *why)
 {
@@ -400,7 +518,7 @@ static int judge(const struct program *p, const struct stream *s, bool is_whole,
         return exp_fail(why, -ENOTSUP, "the plug-in ended while its accesses were recorded%s%s", *p->last ? ": " : "",
                         p->last);
     if (s->stored_bytes[CONV_OUTPUT] < r->plan->layout.bytes[CONV_OUTPUT])
-        return exp_fail(why, -ENOTSUP,
+        return exp_fail(why, -ENODATA,
                         "a part of the plug-in's code runs unseen: it stored %llu bytes of %zu to its output",
                         (unsigned long long)s->stored_bytes[CONV_OUTPUT], r->plan->layout.bytes[CONV_OUTPUT]);
     return 0;
@@ -425,12 +543,15 @@ static int record(struct program *p, struct sim_sink *sink, struct exp_why *why)
 
     s->sink = sink;
     prepare(p->shared, p->r);
-    err = -pthread_create(&p->thread, NULL, run_program, p);
+    err = *p->r->kind->emulator ? make_pipe(p, why) : 0;
+    if (!err)
+        err = -pthread_create(&p->thread, NULL, run_program, p);
     if (!err) {
-        is_whole = read_blocks(s, p);
+        is_whole = *p->trace ? read_emulated(s, p) : read_blocks(s, p);
         pthread_join(p->thread, NULL);
         err = judge(p, s, is_whole, why);
     }
+    remove_pipe(p);
     free(s->pages.page);
     free(s->pages.place);
     free(s);

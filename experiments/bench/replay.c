@@ -419,9 +419,9 @@ static int record_once(struct exp_case *c, struct simulations *s, const struct c
     struct both both = { { accept_both }, { sim_hierarchy_sink(s->h), sim_hierarchy_sink(alone) } };
     int err;
 
+    c->simulated.mac_instructions = 0;
     sim_hierarchy_clear_stats(s->h);
     sim_hierarchy_clear_stats(alone);
-    c->simulated.mac_instructions = 0;
     err =
         exp_plugin_replay(&c->plan, bind, has_stopped, pool, s->alone ? &both.sink : both.to[0], &c->simulated.why_not);
     if (!err)

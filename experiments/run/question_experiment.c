@@ -109,7 +109,7 @@ static void prepare_coder(struct session *s)
 static int select_algos(struct session *s)
 {
     const struct options *o = &s->options;
-    const struct exp_plugin_options plugins = { o->plugin_flags, o->plugin_limit };
+    const struct exp_plugin_options plugins = { o->plugin_flags, o->plugin_limit, o->observer };
 
     return exp_plugins_select(o->algos, &plugins, &s->algos, &s->why);
 }

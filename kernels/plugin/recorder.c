@@ -5,8 +5,11 @@
  *
  *     recorder FILE      the memory that it shares with the bench (recorder.h)
  *
- * CONV_RECORDED is the name of the plug-in's record, or with CONV_RECORDED_IS_FUNCTION of its function. Of libraries
- * that the plug-in calls, nothing is seen but memcpy, memmove and memset.
+ * With CONV_RECORDED_EMULATED it runs under an emulator whose plugin (counters/observe/obs_plugin.c) sees all accesses,
+ * those of libraries too, and hands them to the bench by itself.
+ *
+ * CONV_RECORDED is the name of the plug-in's record, or with CONV_RECORDED_IS_FUNCTION of its function. By itself, it sees
+ * nothing of libraries that the plug-in calls but memcpy, memmove and memset.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -22,21 +25,52 @@
 #include <unistd.h>
 
 #include "recorder.h"
+#ifdef CONV_RECORDED_EMULATED
+#include "counters/observe/obs_marker.h"
+#endif
 
+#define ADDRESSES ((uint64_t)1 << 47)
 #define PAGE ((uint64_t)4096)
 #define STACK_BYTES ((size_t)64 << 20)
 
 enum { EXIT_UNABLE = 3, SIGNAL_STACK_BYTES = 1 << 16, COPIED_BYTES = 64 /* of an access of memcpy's: a vector */ };
 
-/* The recording code has no argument for it. One thread. */
 static struct {
     struct conv_recorder *shared;
-    unsigned number; /* of the next block */
-    bool is_on;
-    uint64_t *ring; /* of as many records as a block has; a page follows that nobody may touch */
     struct conv_plugin plugin;
     void *state;
 } recorder;
+
+static void __attribute__((noreturn)) give_up(const char *why)
+{
+    strncpy(recorder.shared->why, why, sizeof recorder.shared->why - 1);
+    _exit(EXIT_UNABLE);
+}
+
+/* Returns where all tensors are, in whole pages. */
+static struct conv_recorder_memory whole(void)
+{
+    uint64_t first = UINT64_MAX, last = 0;
+
+    for (int t = 0; t < CONV_RECORDER_TENSORS; t++) {
+        const struct conv_recorder_memory *m = &recorder.shared->tensor[t];
+
+        first = m->at < first ? m->at : first;
+        last = m->at + m->bytes > last ? m->at + m->bytes : last;
+    }
+    first -= first % PAGE;
+    last += 2 * PAGE - last % PAGE; /* so much behind a tensor may be read, and more */
+    return (struct conv_recorder_memory){ first, last - first };
+}
+
+#ifndef CONV_RECORDED_EMULATED
+
+/* The recording code has no argument for it. One thread. */
+static struct {
+    unsigned number; /* of the next block */
+    bool is_on;
+    uint64_t *start; /* of as many records as a block has; a page follows that nobody may touch */
+} ring;
 
 /* What the recording code uses. */
 uint64_t *conv_recorder_next __attribute__((visibility("hidden"))); /* where in the ring the next record goes */
@@ -59,24 +93,24 @@ void *__real_memcpy(void *to, const void *from, size_t bytes);
 /* Hands over what is in the ring, as soon as the bench has read the block that was there before; empties the ring. */
 static void hand_over(uint64_t *end)
 {
-    struct conv_recorder_block *b = &recorder.shared->block[recorder.number % CONV_RECORDER_BLOCKS];
+    struct conv_recorder_block *b = &recorder.shared->block[ring.number % CONV_RECORDER_BLOCKS];
 
-    conv_recorder_next = recorder.ring;
-    if (!recorder.is_on)
+    conv_recorder_next = ring.start;
+    if (!ring.is_on)
         return;
     wait_while(&b->is_full, 1);
     if (atomic_load(&recorder.shared->is_stopped))
         _exit(EXIT_UNABLE);
-    b->n = (uint32_t)(end - recorder.ring);
-    __real_memcpy(b->record, recorder.ring, b->n * sizeof *b->record);
+    b->n = (uint32_t)(end - ring.start);
+    __real_memcpy(b->record, ring.start, b->n * sizeof *b->record);
     atomic_store(&b->is_full, 1);
     syscall(SYS_futex, &b->is_full, FUTEX_WAKE, 1, NULL, NULL, 0);
-    recorder.number++;
+    ring.number++;
 }
 
 static uint64_t *ring_end(void)
 {
-    return recorder.ring + CONV_RECORDER_RECORDS;
+    return ring.start + CONV_RECORDER_RECORDS;
 }
 
 /* The ring is full: the instruction that found out, whose address is in rcx, writes the first record of the next one. */
@@ -89,20 +123,20 @@ static void on_fault(int number, siginfo_t *info, void *context)
         return;
     }
     hand_over(ring_end());
-    c->uc_mcontext.gregs[REG_RCX] = (greg_t)(uintptr_t)recorder.ring;
+    c->uc_mcontext.gregs[REG_RCX] = (greg_t)(uintptr_t)ring.start;
 }
 
-static void make_ring(void)
+static void get_ready(void)
 {
     const struct sigaction action = { .sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK };
     const size_t bytes = CONV_RECORDER_RECORDS * sizeof(uint64_t);
     const stack_t stack = { .ss_sp = malloc(SIGNAL_STACK_BYTES), .ss_size = SIGNAL_STACK_BYTES };
-    char *ring = mmap(NULL, bytes + PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char *start = mmap(NULL, bytes + PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-    if (ring == MAP_FAILED || !stack.ss_sp || mprotect(ring + bytes, PAGE, PROT_NONE) || sigaltstack(&stack, NULL) ||
+    if (start == MAP_FAILED || !stack.ss_sp || mprotect(start + bytes, PAGE, PROT_NONE) || sigaltstack(&stack, NULL) ||
         sigaction(SIGSEGV, &action, NULL))
-        _exit(EXIT_FAILURE);
-    recorder.ring = conv_recorder_next = (uint64_t *)(void *)ring;
+        give_up("there is no memory for what it records");
+    ring.start = conv_recorder_next = (uint64_t *)(void *)start;
 }
 
 /* ---- what is no instruction with one address ---- */
@@ -196,6 +230,46 @@ void *__wrap_memset(void *to, int byte, size_t bytes)
     return __real_memset(to, byte, bytes);
 }
 
+static void begin(void)
+{
+    conv_recorder_next = ring.start;
+    ring.is_on = true;
+}
+
+static void end(void)
+{
+    if (conv_recorder_next > ring.start)
+        hand_over(conv_recorder_next);
+    hand_over(ring.start); /* no more */
+    ring.is_on = false;
+}
+
+#else
+
+/* ---- an emulator sees what the code does: between marks, and in memory that has a name ---- */
+
+/* Gives all memory names, that of the tensors one, and what is before and behind it. */
+static void get_ready(void)
+{
+    const struct conv_recorder_memory all = whole();
+
+    obs_mark_buffer(0, all.at, all.bytes);
+    obs_mark_buffer(1, PAGE, all.at - PAGE);
+    obs_mark_buffer(1, all.at + all.bytes, ADDRESSES - all.at - all.bytes);
+}
+
+static void begin(void)
+{
+    obs_mark_begin(0);
+}
+
+static void end(void)
+{
+    obs_mark_end();
+}
+
+#endif
+
 /* ---- the plug-in ---- */
 
 #ifdef CONV_RECORDED_IS_FUNCTION
@@ -216,12 +290,6 @@ extern const struct conv_plugin CONV_RECORDED;
 #define RECORD CONV_RECORDED
 #endif
 
-static void __attribute__((noreturn)) give_up(const char *why)
-{
-    strncpy(recorder.shared->why, why, sizeof recorder.shared->why - 1);
-    _exit(EXIT_UNABLE);
-}
-
 static float *tensor(enum conv_recorder_tensor t)
 {
     return (float *)(uintptr_t)recorder.shared->tensor[t].at;
@@ -241,17 +309,9 @@ static void fill(enum conv_recorder_tensor t)
 /* Puts the tensors where the bench wants them. */
 static void map_tensors(void)
 {
-    uint64_t first = UINT64_MAX, end = 0;
+    const struct conv_recorder_memory all = whole();
 
-    for (int t = 0; t < CONV_RECORDER_TENSORS; t++) {
-        const struct conv_recorder_memory *m = &recorder.shared->tensor[t];
-
-        first = m->at < first ? m->at : first;
-        end = m->at + m->bytes > end ? m->at + m->bytes : end;
-    }
-    first -= first % PAGE;
-    end += 2 * PAGE - end % PAGE; /* so much behind a tensor may be read, and more */
-    if (mmap((void *)(uintptr_t)first, end - first, PROT_READ | PROT_WRITE,
+    if (mmap((void *)(uintptr_t)all.at, all.bytes, PROT_READ | PROT_WRITE,
              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == MAP_FAILED)
         give_up("there is no memory for its tensors");
     fill(CONV_RECORDER_INPUT);
@@ -284,14 +344,10 @@ static void run(void)
     if (recorder.plugin.prepare && recorder.plugin.prepare(shape, &ask, tensor(CONV_RECORDER_FILTERS), &recorder.state))
         give_up("the plug-in's prepare failed");
     name_regions();
-    conv_recorder_next = recorder.ring;
-    recorder.is_on = true;
+    begin();
     recorder.plugin.run(shape, recorder.state, tensor(CONV_RECORDER_INPUT), tensor(CONV_RECORDER_FILTERS),
                         tensor(CONV_RECORDER_OUTPUT));
-    if (conv_recorder_next > recorder.ring)
-        hand_over(conv_recorder_next);
-    hand_over(recorder.ring); /* no more */
-    recorder.is_on = false;
+    end();
     if (recorder.plugin.release)
         recorder.plugin.release(recorder.state);
 }
@@ -319,8 +375,8 @@ int main(int argc, char **argv)
     if (shared == MAP_FAILED || shared->version != CONV_RECORDER_VERSION)
         return 2;
     recorder.shared = shared;
-    make_ring();
     map_tensors();
+    get_ready();
     run_on_stack();
     return 0;
 }

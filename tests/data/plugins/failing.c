@@ -57,7 +57,7 @@ void aborts(shape *s, const float *in, const float *filters, float *out)
 void exits(shape *s, const float *in, const float *filters, float *out)
 {
     (void)s, (void)in, (void)filters, (void)out;
-    exit(3);
+    _exit(3); /* exit would have a sanitizer look for leaks first */
 }
 
 void hangs(shape *s, const float *in, const float *filters, float *out)
