@@ -80,7 +80,7 @@ xsmm_libs := $(if $(xsmm_header),-l:libxsmm.a -l:libxsmmnoblas.a)
 libraries = $(if $(filter $1,$(SIM_PROGRAMS)),sim,$(LIBRARIES))
 ldlibs = $(if $(filter $1,$(SIM_PROGRAMS)),-lhwloc -lm,$(xsmm_libs) $(LDLIBS))
 
-apart := $(wildcard sim/programs/cachesim_*.c) %_example.c %_plugin.c %_watcher.c %_linked.c %/fuzz_main.c %/sconv_threads.c %/annotated.c tests/data/% %/recorder.c
+apart := $(wildcard sim/programs/cachesim_*.c) %_example.c %_plugin.c %_watcher.c %_linked.c %/fuzz_main.c %/sconv_threads.c %/annotated.c tests/data/% kernels/plugin/%
 sources = $(filter-out $(mains) %/main_guest.c $(apart),$(sort $(shell find $1 -name '*.c')))
 objects = $(patsubst %.c,$(BUILD)/obj/%.o,$1)
 archive = $(BUILD)/lib$1.a

@@ -166,16 +166,17 @@ static int find_or_make(const struct exp_words *command, const char *path, const
     return err;
 }
 
-/* Runs a command with more words behind it. */
+/* Runs a command with more words behind the compiler's name: files stand before the libraries that they need. */
 static int run_with(const struct exp_words *command, const char *const *more, struct exp_why *why)
 {
     struct exp_words whole = { 0 };
     int err;
 
-    for (size_t i = 0; i < command->n; i++)
-        exp_words_add(&whole, "%s", command->word[i]);
+    exp_words_add(&whole, "%s", command->word[0]);
     for (; *more; more++)
         exp_words_add(&whole, "%s", *more);
+    for (size_t i = 1; i < command->n; i++)
+        exp_words_add(&whole, "%s", command->word[i]);
     err = run_compiler(whole.word, why);
     exp_words_release(&whole);
     return err;
@@ -183,8 +184,7 @@ static int run_with(const struct exp_words *command, const char *const *more, st
 
 static int make_object(const struct exp_words *command, const char *path, const char *to, struct exp_why *why)
 {
-    (void)path;
-    return run_with(command, (const char *const[]){ "-o", to, NULL }, why);
+    return run_with(command, (const char *const[]){ path, "-o", to, NULL }, why);
 }
 
 static int compile_source(const char *path, const char *flags, char **object, struct exp_why *why)
@@ -192,10 +192,8 @@ static int compile_source(const char *path, const char *flags, char **object, st
     struct exp_words command = { 0 };
     int err = begin_command(&command, host_compiler(), "-march=native -fPIC -shared", why);
 
-    if (!err) {
-        exp_words_add(&command, "%s", path);
+    if (!err)
         err = add_own_flags(&command, path, why);
-    }
     if (!err)
         err = exp_words_split(&command, flags);
     if (!err)

@@ -311,7 +311,8 @@ struct program {
 static void add_emulator(struct exp_words *command, const struct program *p)
 {
     exp_words_split(command, p->r->kind->emulator);
-    exp_words_split(command, "-E OMP_NUM_THREADS=1 -E OPENBLAS_NUM_THREADS=1 -E "
+    exp_words_split(command, "-E OMP_NUM_THREADS=1 -E OPENBLAS_NUM_THREADS=1 "
+                             "-E OPENBLAS_CORETYPE=Haswell -E DNNL_MAX_CPU_ISA=AVX2 -E "
                              "GLIBC_TUNABLES=glibc.cpu.x86_rep_stosb_threshold=1000000000:"
                              "glibc.cpu.x86_rep_movsb_threshold=1000000000 -plugin");
     exp_words_add(command, "%s,out=%s,trace=%s,machine=sim/machines/toy.cfg", p->r->observer, p->out, p->trace);
@@ -512,8 +513,8 @@ static int judge(const struct program *p, const struct stream *s, bool is_whole,
     if (*p->shared->why)
         return exp_fail(why, -ENOTSUP, "%s", p->shared->why);
     if (!is_whole && WIFSIGNALED(p->status))
-        return exp_fail(why, -ENOTSUP, "the plug-in crashed while its accesses were recorded: %s",
-                        strsignal(WTERMSIG(p->status)));
+        return exp_fail(why, -ENOTSUP, "the plug-in crashed while its accesses were recorded%s%s: %s",
+                        *r->kind->emulator ? " by " : "", r->kind->emulator, strsignal(WTERMSIG(p->status)));
     if (!is_whole)
         return exp_fail(why, -ENOTSUP, "the plug-in ended while its accesses were recorded%s%s", *p->last ? ": " : "",
                         p->last);

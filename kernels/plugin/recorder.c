@@ -344,6 +344,11 @@ static void run(void)
     if (recorder.plugin.prepare && recorder.plugin.prepare(shape, &ask, tensor(CONV_RECORDER_FILTERS), &recorder.state))
         give_up("the plug-in's prepare failed");
     name_regions();
+#ifdef CONV_RECORDED_EMULATED
+    /* Libraries generate and choose code when they are first called. */
+    recorder.plugin.run(shape, recorder.state, tensor(CONV_RECORDER_INPUT), tensor(CONV_RECORDER_FILTERS),
+                        tensor(CONV_RECORDER_OUTPUT));
+#endif
     begin();
     recorder.plugin.run(shape, recorder.state, tensor(CONV_RECORDER_INPUT), tensor(CONV_RECORDER_FILTERS),
                         tensor(CONV_RECORDER_OUTPUT));

@@ -1,0 +1,229 @@
+/* plugin: -ldnnl
+ *
+ * oneDNN's convolution (package libdnnl-dev, version 2), in two forms: on images as they are (NCHW), and
+ * ALGO=kernels/plugin/onednn.c:blocked in the layout that oneDNN likes best, with conversions before and behind it
+ * within what is timed. Filters are converted ahead.
+ */
+#include <errno.h>
+#include <oneapi/dnnl/dnnl.h>
+#include <stdlib.h>
+
+#include "conv_plugin.h"
+
+enum { IN, FILTERS, OUT, N_MEMORIES, MAX_STAGES = 3, MAX_ARGS = 3 };
+
+/* One primitive on its arguments. */
+struct stage {
+    dnnl_primitive_t primitive;
+    dnnl_exec_arg_t arg[MAX_ARGS];
+    int n_args;
+};
+
+struct state {
+    dnnl_engine_t engine;
+    dnnl_stream_t stream;
+    dnnl_primitive_desc_t pd;
+    dnnl_memory_desc_t plain_md[N_MEMORIES];
+    dnnl_memory_t plain[N_MEMORIES], own[N_MEMORIES]; /* equal where no conversion is needed */
+    struct stage stage[MAX_STAGES];
+    int n_stages;
+};
+
+static void release(void *state)
+{
+    struct state *x = state;
+
+    for (int i = 0; i < x->n_stages; i++)
+        dnnl_primitive_destroy(x->stage[i].primitive);
+    for (int i = 0; i < N_MEMORIES; i++) {
+        if (x->own[i] && x->own[i] != x->plain[i])
+            dnnl_memory_destroy(x->own[i]);
+        if (x->plain[i])
+            dnnl_memory_destroy(x->plain[i]);
+    }
+    if (x->pd)
+        dnnl_primitive_desc_destroy(x->pd);
+    if (x->stream)
+        dnnl_stream_destroy(x->stream);
+    if (x->engine)
+        dnnl_engine_destroy(x->engine);
+    free(x);
+}
+
+/* Chooses an implementation. */
+static int describe(struct state *x, const struct conv_plugin_shape *s, int is_blocked)
+{
+    const int g = s->groups, is_grouped = g > 1;
+    const dnnl_dims_t in = { s->batch, s->in_channels, s->in_h, s->in_w };
+    const dnnl_dims_t out = { s->batch, s->out_channels, s->out_h, s->out_w };
+    const dnnl_dims_t filters = { s->out_channels, s->in_channels, s->kernel_h, s->kernel_w };
+    const dnnl_dims_t grouped = { g, s->out_channels / g, s->in_channels / g, s->kernel_h, s->kernel_w };
+    const dnnl_dims_t stride = { s->stride_h, s->stride_w }, low = { s->pad_top, s->pad_left };
+    const dnnl_dims_t dilation = { s->dilation_h - 1, s->dilation_w - 1 };
+    /* What the last window reaches, not what the shape offers: oneDNN wants both to agree. */
+    const dnnl_dims_t high = {
+        (s->out_h - 1) * s->stride_h + (s->kernel_h - 1) * s->dilation_h + 1 - s->in_h - s->pad_top,
+        (s->out_w - 1) * s->stride_w + (s->kernel_w - 1) * s->dilation_w + 1 - s->in_w - s->pad_left
+    };
+    const dnnl_dim_t *dims[N_MEMORIES] = { in, is_grouped ? grouped : filters, out };
+    const dnnl_format_tag_t tag[N_MEMORIES] = { dnnl_nchw, is_grouped ? dnnl_goihw : dnnl_oihw, dnnl_nchw };
+    dnnl_memory_desc_t any[N_MEMORIES];
+    dnnl_convolution_desc_t desc;
+
+    for (int i = 0; i < N_MEMORIES; i++) {
+        const int n = i == FILTERS && is_grouped ? 5 : 4;
+
+        if (dnnl_memory_desc_init_by_tag(&x->plain_md[i], n, dims[i], dnnl_f32, tag[i]) ||
+            dnnl_memory_desc_init_by_tag(&any[i], n, dims[i], dnnl_f32, dnnl_format_tag_any))
+            return -EINVAL;
+    }
+    if (dnnl_dilated_convolution_forward_desc_init(&desc, dnnl_forward_inference, dnnl_convolution_direct,
+                                                   is_blocked ? &any[IN] : &x->plain_md[IN], &any[FILTERS], NULL,
+                                                   is_blocked ? &any[OUT] : &x->plain_md[OUT], stride, dilation, low,
+                                                   high) ||
+        dnnl_primitive_desc_create(&x->pd, &desc, NULL, x->engine, NULL))
+        return -ENOTSUP;
+    return 0;
+}
+
+/* Finds how the implementation wants its tensors. */
+static const dnnl_memory_desc_t *own_md(const struct state *x, int i)
+{
+    static const dnnl_query_t query[N_MEMORIES] = { dnnl_query_src_md, dnnl_query_weights_md, dnnl_query_dst_md };
+
+    return dnnl_primitive_desc_query_md(x->pd, query[i], 0);
+}
+
+static int make_memories(struct state *x, const float *filters)
+{
+    for (int i = 0; i < N_MEMORIES; i++) {
+        if (dnnl_memory_create(&x->plain[i], &x->plain_md[i], x->engine,
+                               i == FILTERS ? (void *)(uintptr_t)filters : DNNL_MEMORY_NONE))
+            return -ENOMEM;
+        x->own[i] = x->plain[i];
+        if (!dnnl_memory_desc_equal(own_md(x, i), &x->plain_md[i])) {
+            x->own[i] = NULL;
+            if (dnnl_memory_create(&x->own[i], own_md(x, i), x->engine, DNNL_MEMORY_ALLOCATE))
+                return -ENOMEM;
+        }
+    }
+    return 0;
+}
+
+static int add_reorder(struct state *x, struct stage *s, int i, int is_back)
+{
+    const dnnl_memory_desc_t *plain = &x->plain_md[i], *own = own_md(x, i);
+    dnnl_primitive_desc_t pd;
+    int err;
+
+    if (dnnl_reorder_primitive_desc_create(&pd, is_back ? own : plain, x->engine, is_back ? plain : own, x->engine, NULL))
+        return -EINVAL;
+    err = dnnl_primitive_create(&s->primitive, pd) ? -EINVAL : 0;
+    dnnl_primitive_desc_destroy(pd);
+    s->arg[0] = (dnnl_exec_arg_t){ DNNL_ARG_FROM, is_back ? x->own[i] : x->plain[i] };
+    s->arg[1] = (dnnl_exec_arg_t){ DNNL_ARG_TO, is_back ? x->plain[i] : x->own[i] };
+    s->n_args = 2;
+    return err;
+}
+
+/* Starts the stages, and waits for them. */
+static int execute(struct state *x, const struct stage *stage, int n)
+{
+    for (int i = 0; i < n; i++) {
+        if (dnnl_primitive_execute(stage[i].primitive, x->stream, stage[i].n_args, stage[i].arg))
+            return -EIO;
+    }
+    return dnnl_stream_wait(x->stream) ? -EIO : 0;
+}
+
+static int convert_filters(struct state *x)
+{
+    struct stage s = { 0 };
+    int err;
+
+    if (x->own[FILTERS] == x->plain[FILTERS])
+        return 0;
+    err = add_reorder(x, &s, FILTERS, 0);
+    if (!err)
+        err = execute(x, &s, 1);
+    if (s.primitive)
+        dnnl_primitive_destroy(s.primitive);
+    return err;
+}
+
+static int make_stages(struct state *x)
+{
+    struct stage *conv;
+    int err = x->own[IN] == x->plain[IN] ? 0 : add_reorder(x, &x->stage[x->n_stages++], IN, 0);
+
+    if (err)
+        return err;
+    conv = &x->stage[x->n_stages];
+    if (dnnl_primitive_create(&conv->primitive, x->pd))
+        return -EINVAL;
+    x->n_stages++;
+    conv->arg[0] = (dnnl_exec_arg_t){ DNNL_ARG_SRC, x->own[IN] };
+    conv->arg[1] = (dnnl_exec_arg_t){ DNNL_ARG_WEIGHTS, x->own[FILTERS] };
+    conv->arg[2] = (dnnl_exec_arg_t){ DNNL_ARG_DST, x->own[OUT] };
+    conv->n_args = 3;
+    return x->own[OUT] == x->plain[OUT] ? 0 : add_reorder(x, &x->stage[x->n_stages++], OUT, 1);
+}
+
+static int prepare_as(const struct conv_plugin_shape *s, const float *filters, int is_blocked, void **state)
+{
+    struct state *x = calloc(1, sizeof *x);
+    int err = x ? 0 : -ENOMEM;
+
+    if (!err && (dnnl_engine_create(&x->engine, dnnl_cpu, 0) ||
+                 dnnl_stream_create(&x->stream, x->engine, dnnl_stream_default_flags)))
+        err = -ENODEV;
+    if (!err)
+        err = describe(x, s, is_blocked);
+    if (!err)
+        err = make_memories(x, filters);
+    if (!err)
+        err = convert_filters(x);
+    if (!err)
+        err = make_stages(x);
+    if (err && x)
+        release(x);
+    *state = err ? NULL : x;
+    return err;
+}
+
+static int prepare(const struct conv_plugin_shape *s, const struct conv_plugin_ask *ask, const float *filters,
+                   void **state)
+{
+    (void)ask;
+    return prepare_as(s, filters, 0, state);
+}
+
+static int prepare_blocked(const struct conv_plugin_shape *s, const struct conv_plugin_ask *ask, const float *filters,
+                           void **state)
+{
+    (void)ask;
+    return prepare_as(s, filters, 1, state);
+}
+
+static void run(const struct conv_plugin_shape *s, void *state, const float *in, const float *filters, float *out)
+{
+    struct state *x = state;
+
+    (void)s, (void)filters;
+    dnnl_memory_set_data_handle(x->plain[IN], (void *)(uintptr_t)in);
+    dnnl_memory_set_data_handle(x->plain[OUT], out);
+    execute(x, x->stage, x->n_stages);
+}
+
+const struct conv_plugin conv_plugin = { .abi = CONV_PLUGIN_ABI,
+                                         .name = "onednn",
+                                         .title = "oneDNN",
+                                         .prepare = prepare,
+                                         .run = run,
+                                         .release = release };
+const struct conv_plugin blocked = { .abi = CONV_PLUGIN_ABI,
+                                     .name = "onednn_blocked",
+                                     .title = "oneDNN, with conversions",
+                                     .prepare = prepare_blocked,
+                                     .run = run,
+                                     .release = release };
