@@ -22,7 +22,7 @@ environment_of_cachesim = SAN=$(SAN)
 environment_of_annotate = SAN=$(SAN)
 environment_of_emit = EMIT=$(EMIT)
 environment_of_cli = $(observable)
-environment_of_plugin = SAN=$(SAN)
+environment_of_plugin = SAN=$(SAN) $(observable)
 script_job = '$(notdir $1) BUILD=$(BUILD) $(environment_of_$(notdir $1)) tests/$1.sh'
 
 test_programs = $(addprefix $(BUILD)/,tests bench sconv-plan sconv-gen cachesim simbench) $(links)

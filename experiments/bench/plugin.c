@@ -32,7 +32,7 @@ struct exp_plugin {
     char *name, *title, *path, *symbol, *flags, *object;
     const char *observer;
     bool calls_libraries; /* or is one: the code that it has as a C file is not all */
-    uint64_t hash; /* of the object */
+    uint64_t hash;        /* of the object */
     struct recorder recorder[MAX_KINDS];
     const char *why_dead; /* NULL: it runs */
     pthread_mutex_t lock;

@@ -27,7 +27,8 @@ struct conv_plugin_shape exp_plugin_shape(const struct conv_problem *p);
 struct exp_plugin_options {
     const char *flags; /* for the compiler, behind those of the file's first comment */
     unsigned limit_s;  /* for each thing that is asked of it, besides 20 ns for each multiply-add */
-    const char *observer; /* QEMU's plugin (counters/observe/obs_plugin.c); "": there is none. Lives as long as plug-ins */
+    const char
+        *observer; /* QEMU's plugin (counters/observe/obs_plugin.c); "": there is none. Lives as long as plug-ins */
 };
 
 /*
@@ -83,8 +84,9 @@ int exp_plugin_compile(const char *path, const char *flags, char **object, struc
 struct exp_recorder_kind {
     enum cpu_isa isa; /* of the simulated machine's kernels; CPU_ISA_NONE: of any */
     const char *compiler, *flags;
-    const char *emulator; /* command before the program's, which sees all that it does; "": the program records itself */
-    const char *what;     /* " for POWER10" in a reason */
+    const char
+        *emulator;    /* command before the program's, which sees all that it does; "": the program records itself */
+    const char *what; /* " for POWER10" in a reason */
 };
 
 const struct exp_recorder_kind *exp_recorder_kind(enum cpu_isa isa);

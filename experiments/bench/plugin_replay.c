@@ -172,7 +172,8 @@ static void add_access(struct stream *s, uint64_t address, uint32_t bytes, bool 
     add(s, (find_page(&s->pages, page) + 1) * CONV_PAGE_BYTES - left, bytes < left ? bytes : left,
         rest | (uint32_t)CONV_IM2COL << WHAT_TAG);
     if (bytes > left)
-        add(s, find_page(&s->pages, page + 1) * CONV_PAGE_BYTES, bytes - left, rest | (uint32_t)CONV_IM2COL << WHAT_TAG);
+        add(s, find_page(&s->pages, page + 1) * CONV_PAGE_BYTES, bytes - left,
+            rest | (uint32_t)CONV_IM2COL << WHAT_TAG);
 }
 
 static void add_record(struct stream *s, uint64_t record)
@@ -296,7 +297,7 @@ static void emit_block(struct stream *s)
 struct program {
     const struct exp_recording *r;
     struct conv_recorder *shared;
-    char path[64]; /* of the shared memory */
+    char path[64];                       /* of the shared memory */
     char folder[64], trace[80], out[80]; /* of an emulator's plugin: what it sees, through a pipe that has a name */
     pthread_t thread;
     atomic_bool has_ended;
@@ -475,7 +476,8 @@ static bool read_emulated(struct stream *s, const struct program *p)
 static int make_pipe(struct program *p, struct exp_why *why)
 {
     if (!*p->r->observer)
-        return exp_fail(why, -ENOTSUP, "nobody sees what libraries access: make builds QEMU's plugin for that (OBSERVE=0 does not)");
+        return exp_fail(why, -ENOTSUP,
+                        "nobody sees what libraries access: make builds QEMU's plugin for that (OBSERVE=0 does not)");
     exp_say(p->folder, sizeof p->folder, "/tmp/convsim-XXXXXX");
     if (!mkdtemp(p->folder))
         return exp_fail(why, -ENOTSUP, "there is no folder %s: %s", p->folder, strerror(errno));

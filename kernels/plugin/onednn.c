@@ -77,10 +77,9 @@ static int describe(struct state *x, const struct conv_plugin_shape *s, int is_b
             dnnl_memory_desc_init_by_tag(&any[i], n, dims[i], dnnl_f32, dnnl_format_tag_any))
             return -EINVAL;
     }
-    if (dnnl_dilated_convolution_forward_desc_init(&desc, dnnl_forward_inference, dnnl_convolution_direct,
-                                                   is_blocked ? &any[IN] : &x->plain_md[IN], &any[FILTERS], NULL,
-                                                   is_blocked ? &any[OUT] : &x->plain_md[OUT], stride, dilation, low,
-                                                   high) ||
+    if (dnnl_dilated_convolution_forward_desc_init(
+            &desc, dnnl_forward_inference, dnnl_convolution_direct, is_blocked ? &any[IN] : &x->plain_md[IN],
+            &any[FILTERS], NULL, is_blocked ? &any[OUT] : &x->plain_md[OUT], stride, dilation, low, high) ||
         dnnl_primitive_desc_create(&x->pd, &desc, NULL, x->engine, NULL))
         return -ENOTSUP;
     return 0;
@@ -116,7 +115,8 @@ static int add_reorder(struct state *x, struct stage *s, int i, int is_back)
     dnnl_primitive_desc_t pd;
     int err;
 
-    if (dnnl_reorder_primitive_desc_create(&pd, is_back ? own : plain, x->engine, is_back ? plain : own, x->engine, NULL))
+    if (dnnl_reorder_primitive_desc_create(&pd, is_back ? own : plain, x->engine, is_back ? plain : own, x->engine,
+                                           NULL))
         return -EINVAL;
     err = dnnl_primitive_create(&s->primitive, pd) ? -EINVAL : 0;
     dnnl_primitive_desc_destroy(pd);
@@ -215,12 +215,9 @@ static void run(const struct conv_plugin_shape *s, void *state, const float *in,
     execute(x, x->stage, x->n_stages);
 }
 
-const struct conv_plugin conv_plugin = { .abi = CONV_PLUGIN_ABI,
-                                         .name = "onednn",
-                                         .title = "oneDNN",
-                                         .prepare = prepare,
-                                         .run = run,
-                                         .release = release };
+const struct conv_plugin conv_plugin = {
+    .abi = CONV_PLUGIN_ABI, .name = "onednn", .title = "oneDNN", .prepare = prepare, .run = run, .release = release
+};
 const struct conv_plugin blocked = { .abi = CONV_PLUGIN_ABI,
                                      .name = "onednn_blocked",
                                      .title = "oneDNN, with conversions",

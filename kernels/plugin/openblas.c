@@ -84,6 +84,9 @@ static void run(const struct conv_plugin_shape *s, void *state, const float *in,
     }
 }
 
-const struct conv_plugin conv_plugin = {
-    .abi = CONV_PLUGIN_ABI, .name = "openblas_rows", .title = "OpenBLAS, by rows", .prepare = prepare, .run = run, .release = free
-};
+const struct conv_plugin conv_plugin = { .abi = CONV_PLUGIN_ABI,
+                                         .name = "openblas_rows",
+                                         .title = "OpenBLAS, by rows",
+                                         .prepare = prepare,
+                                         .run = run,
+                                         .release = free };

@@ -30,6 +30,7 @@
 #endif
 
 #define ADDRESSES ((uint64_t)1 << 47)
+#define AROUND ((uint64_t)16 << 20) /* memory before and behind the tensors: emulators read masked vectors whole */
 #define PAGE ((uint64_t)4096)
 #define STACK_BYTES ((size_t)64 << 20)
 
@@ -311,7 +312,7 @@ static void map_tensors(void)
 {
     const struct conv_recorder_memory all = whole();
 
-    if (mmap((void *)(uintptr_t)all.at, all.bytes, PROT_READ | PROT_WRITE,
+    if (mmap((void *)(uintptr_t)(all.at - AROUND), all.bytes + 2 * AROUND, PROT_READ | PROT_WRITE,
              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == MAP_FAILED)
         give_up("there is no memory for its tensors");
     fill(CONV_RECORDER_INPUT);

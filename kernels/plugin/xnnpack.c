@@ -83,8 +83,8 @@ static int prepare(const struct conv_plugin_shape *s, const struct conv_plugin_a
     x->out = malloc(elements(s, 1) * sizeof *x->out);
     if (!err)
         err = x->in && x->out ? make_operator(x, s, filters) : -ENOMEM;
-    if (!err && xnn_setup_convolution2d_nhwc_f32(x->op, (size_t)s->batch, (size_t)s->in_h, (size_t)s->in_w, x->in, x->out,
-                                                 NULL))
+    if (!err && xnn_setup_convolution2d_nhwc_f32(x->op, (size_t)s->batch, (size_t)s->in_h, (size_t)s->in_w, x->in,
+                                                 x->out, NULL))
         err = -ENOTSUP;
     if (err)
         release(x);

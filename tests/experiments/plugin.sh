@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Somebody's convolutions on the bench, as a user meets them. Run from the project's folder; BUILD has the programs
-# (default build), SAN names the sanitizers that they have.
+# (default build), SAN names the sanitizers that they have, OBSERVER is the plugin of QEMU.
 set -u
 
 experiment=${BUILD:-build}/experiment
@@ -173,6 +173,38 @@ if [ "$(uname -m)" = x86_64 ] && grep -q ' avx2 ' /proc/cpuinfo && command -v gc
             [ -n "$(touched sconv_gen)" ] && check "... to every tensor" [ "$(touched sconv_gen)" = "$(touched generated)" ]
         rm -rf "$work/forms"
     done; done
+fi
+
+# ---- those that ship: right for every shape, or the library says no ----
+
+ship=kernels/plugin
+shipped=base,$ship/naive.c,$ship/openblas.c
+[ ! -e /usr/include/oneapi/dnnl/dnnl.h ] || shipped=$shipped,$ship/onednn.c,$ship/onednn.c:blocked
+{ [ ! -e /usr/include/xnnpack.h ] || [ ! -e /usr/include/pthreadpool.h ]; } || shipped=$shipped,$ship/xnnpack.c
+quick=(MACHINE=host OBSERVE=0 REPS=1 PLUGIN_LIMIT=20)
+model=$work/odd.csv
+dir=$work/results/host/odd
+run "$shipped"
+check "nobody computes wrong values: $(columns "$dir/layers.csv" algo measured_time_ns | grep -m1 'not_av' | grep -v disturbed)" [ -z "$(columns \
+    "$dir/layers.csv" algo measured_time_ns | grep 'not_av' | grep -vE 'disturbed|^(onednn|xnnpack).*(Invalid|not_supported)')" ]
+check "nor does the compiler warn: $(grep -m1 warning "$work/err")" [ "$(grep -c warning "$work/err")" -eq 0 ]
+
+# What an emulator sees of a shared object is what code that records itself tells of the same file.
+if [ -n "${OBSERVER:-}" ] && [ -e "$OBSERVER" ] && [ "$(uname -m)" = x86_64 ] && grep -q ' avx2 ' /proc/cpuinfo && command -v qemu-x86_64 >/dev/null; then
+    quick=(MACHINE=toy UKR=avx2 OBSERVE=0 TIMING=0 "OBSERVER=$OBSERVER")
+    model=tests/data/three.csv
+    dir=$work/results/toy/three
+    gcc -O3 -march=native -mno-avx512f -mno-fma -fno-tree-vectorize -mstringop-strategy=libcall -fPIC -shared -I$ship $ship/naive.c -o "$work/shared.so"
+    run "base,$ship/naive.c,$work/shared.so" "PLUGIN_CFLAGS=-fPIC -mno-fma -fno-tree-vectorize" # an emulator reads masked vectors and operands of FMAs whole
+    for algo in naive shared; do touched $algo >"$work/$algo"; done
+    check "the emulator sees what the code records: $(paste "$work/naive" "$work/shared" | paste -sd ';')" cmp -s "$work/naive" "$work/shared"
+    check "... of every tensor" [ "$(wc -l <"$work/naive")" -eq 3 ]
+    run "base,$ship/openblas.c"
+    check "and libraries: $(columns "$dir/layers.csv" algo simulated_loads | grep -m1 openblas)" [ "$(columns "$dir/layers.csv" algo simulated_loads |
+        grep -c '^openblas_rows [0-9]')" -eq 3 ]
+    quick=(MACHINE=toy UKR=avx2 OBSERVE=0 TIMING=0)
+    run "base,$ship/openblas.c"
+    check "without the emulator's plugin, that is the reason" grep -q '^openblas_rows .*nobody_sees_what_libraries_access' <(columns "$dir/layers.csv" algo simulated_loads)
 fi
 
 # ---- what is read later does not run it ----
