@@ -166,6 +166,22 @@ static const char *check(struct exp_plugin *p, const struct conv_plan *plan, con
     return why;
 }
 
+const char *exp_plugin_why_not(struct exp_plugin *p, const struct conv_plan *plan)
+{
+    const char *why;
+
+    pthread_mutex_lock(&p->lock);
+    why = p->why_dead;
+    if (!why) {
+        p->channel.control->plan = *plan;
+        why = ask(p, PLUGIN_CAN, 0, "when it was asked about a shape");
+    }
+    if (!why)
+        why = said(p);
+    pthread_mutex_unlock(&p->lock);
+    return why;
+}
+
 const char *exp_plugin_check(struct exp_plugin *p, const struct conv_plan *plan, const struct conv_binding *bind)
 {
     const char *why;

@@ -48,6 +48,9 @@ void exp_plugins_release(void);
  */
 const char *exp_plugin_check(struct exp_plugin *p, const struct conv_plan *plan, const struct conv_binding *bind);
 
+/* Says why a plug-in does not do a planned layer; NULL: it says that it does. Thread-safe. */
+const char *exp_plugin_why_not(struct exp_plugin *p, const struct conv_plan *plan);
+
 /* Keeps a reason as long as the plug-in. Thread-safe. */
 const char *exp_plugin_keep(struct exp_plugin *p, const char *reason);
 

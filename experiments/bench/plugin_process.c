@@ -278,6 +278,11 @@ static bool does_shape(struct process *p)
     return !why;
 }
 
+static void say_whether_it_can(struct process *p)
+{
+    does_shape(p);
+}
+
 static bool get_ready(struct process *p, const float *filters)
 {
     const struct conv_plugin_ask ask = { .bytes = sizeof ask, .threads = 1, .plan = "" };
@@ -461,6 +466,9 @@ static void flush_mapping(unsigned char *start, size_t bytes)
     }
 }
 
+/* More is no memory, but a sanitizer's shadow of it. */
+#define SHADOW_BYTES ((unsigned long)1 << 40)
+
 /* Flushes all memory that is this process's own: the tensors, and whatever the plug-in has allocated. */
 static void flush_own(void)
 {
@@ -470,7 +478,7 @@ static void flush_own(void)
 
     while (maps && fgets(line, sizeof line, maps)) {
         if (sscanf(line, "%lx-%lx %7s %*x %*s %lu", &start, &end, may, &inode) == 4 && !inode && !strcmp(may, "rw-p") &&
-            !strstr(line, "[stack"))
+            !strstr(line, "[stack") && end - start < SHADOW_BYTES)
             flush_mapping((unsigned char *)start, end - start);
     }
     if (maps)
@@ -591,10 +599,9 @@ static void part_from_output(void)
 static void serve(struct process *p)
 {
     static void (*const tasks[])(struct process *) = {
-        [PLUGIN_LOAD] = load,         [PLUGIN_CHECK] = check,
-        [PLUGIN_OPEN] = open_layer,   [PLUGIN_PREPARE] = prepare_caches,
-        [PLUGIN_RUN] = run_timed,     [PLUGIN_DO] = do_something,
-        [PLUGIN_CLOSE] = close_layer,
+        [PLUGIN_LOAD] = load,       [PLUGIN_CAN] = say_whether_it_can, [PLUGIN_CHECK] = check,
+        [PLUGIN_OPEN] = open_layer, [PLUGIN_PREPARE] = prepare_caches, [PLUGIN_RUN] = run_timed,
+        [PLUGIN_DO] = do_something, [PLUGIN_CLOSE] = close_layer,
     };
 
     for (;;) {

@@ -14,7 +14,16 @@
 
 enum { PLUGIN_NAME_BYTES = 40, PLUGIN_TEXT_BYTES = 512 };
 
-enum plugin_task { PLUGIN_LOAD, PLUGIN_CHECK, PLUGIN_OPEN, PLUGIN_PREPARE, PLUGIN_RUN, PLUGIN_DO, PLUGIN_CLOSE };
+enum plugin_task {
+    PLUGIN_LOAD,
+    PLUGIN_CAN,
+    PLUGIN_CHECK,
+    PLUGIN_OPEN,
+    PLUGIN_PREPARE,
+    PLUGIN_RUN,
+    PLUGIN_DO,
+    PLUGIN_CLOSE
+};
 
 /* Lies in shared memory. Pointers in it are to what both processes had before they parted. */
 struct plugin_control {

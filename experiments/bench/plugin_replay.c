@@ -476,8 +476,9 @@ static bool read_emulated(struct stream *s, const struct program *p)
 static int make_pipe(struct program *p, struct exp_why *why)
 {
     if (!*p->r->observer)
-        return exp_fail(why, -ENOTSUP,
-                        "nobody sees what libraries access: make builds QEMU's plugin for that (OBSERVE=0 does not)");
+        return exp_fail(
+            why, -ENOTSUP,
+            "nobody sees what libraries access: make experiment has QEMU's plugin for that, unless OBSERVE=0");
     exp_say(p->folder, sizeof p->folder, "/tmp/convsim-XXXXXX");
     if (!mkdtemp(p->folder))
         return exp_fail(why, -ENOTSUP, "there is no folder %s: %s", p->folder, strerror(errno));

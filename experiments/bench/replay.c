@@ -50,10 +50,13 @@ static bool has_stopped(const void *pool)
     return pool && exp_pool_stopped(pool);
 }
 
-static int replay_outside(const struct exp_replay_plan *r, struct sim_sink *sink)
+static int replay_outside(const struct exp_replay_plan *r, struct sim_sink *sink, uint64_t *mac_instructions)
 {
     const char *why;
+    const struct sim_issue *i = r->issue;
 
+    if (i->mac_rows && i->mac_columns) /* at least so many: full ones */
+        *mac_instructions = (uint64_t)(conv_macs(&r->plan->problem) / (i->mac_rows * i->mac_columns));
     return exp_plugin_replay(r->plan, r->bind, has_stopped, r->pool, sink, r->why ? r->why : &why);
 }
 
@@ -65,7 +68,7 @@ int exp_replay_plan(const struct exp_replay_plan *r, struct sim_sink *sink, uint
 
     *mac_instructions = 0;
     if (r->plan->algorithm == CONV_OUTSIDE)
-        return replay_outside(r, sink);
+        return replay_outside(r, sink, mac_instructions);
     conv_replay_init(&b.replay, r->plan, sink);
     if (r->bind)
         b.replay.bind = *r->bind;

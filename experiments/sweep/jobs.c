@@ -256,11 +256,15 @@ static struct exp_replay_plan replay_of(const struct exp_sweep_case *x, const st
 }
 
 static int hand_out(const struct exp_sweep_case *x, const struct exp_pool *pool, struct sim_sink *sink,
-                    uint64_t *mac_instructions)
+                    uint64_t *mac_instructions, struct exp_why *why)
 {
-    const struct exp_replay_plan r = replay_of(x, pool);
+    struct exp_replay_plan r = replay_of(x, pool);
+    const char *reason = "";
+    int err;
 
-    return exp_replay_plan(&r, sink, mac_instructions);
+    r.why = &reason;
+    err = exp_replay_plan(&r, sink, mac_instructions);
+    return err == -ENOTSUP ? exp_fail(why, err, "%s", reason) : err;
 }
 
 /* Takes what all cores counted, summed up. */
@@ -306,7 +310,7 @@ static int replay_on_cores(const struct exp_sweep_case *x, const struct exp_pool
 
 /* Replays n tasks whose machines differ in their ways. */
 static int replay_ways(const struct exp_sweep *s, size_t first, size_t n, const struct exp_pool *pool,
-                       struct exp_result *result)
+                       struct exp_result *result, struct exp_why *why)
 {
     const struct sim_level *l = &machine_at(s, first)->level[0];
     struct sim_ways *w = NULL;
@@ -321,7 +325,7 @@ static int replay_ways(const struct exp_sweep *s, size_t first, size_t n, const 
     }
     err = sim_ways_new(&w, l->n_sets, l->line_bytes, most_ways);
     if (!err)
-        err = hand_out(case_at(s, first), pool, sim_ways_sink(w), &mac_instructions);
+        err = hand_out(case_at(s, first), pool, sim_ways_sink(w), &mac_instructions, why);
     for (size_t i = 0; i < n && !err; i++) {
         const struct sim_machine *m = machine_at(s, first + i);
         struct sim_stats stats;
@@ -338,7 +342,7 @@ static int replay_ways(const struct exp_sweep *s, size_t first, size_t n, const 
  * follow the first is fed by itself.
  */
 static int replay_followers(const struct exp_sweep *s, size_t first, size_t n, const struct exp_pool *pool,
-                            struct exp_result *result)
+                            struct exp_result *result, struct exp_why *why)
 {
     struct sim_hierarchy **h = exp_new(n, sizeof(struct sim_hierarchy *));
     uint64_t mac_instructions;
@@ -354,10 +358,10 @@ static int replay_followers(const struct exp_sweep *s, size_t first, size_t n, c
         h[i] = NULL;
     }
     if (!err)
-        err = hand_out(case_at(s, first), pool, sim_hierarchy_sink(h[0]), &mac_instructions);
+        err = hand_out(case_at(s, first), pool, sim_hierarchy_sink(h[0]), &mac_instructions, why);
     for (size_t i = 0; i < n && !err; i++) {
         if (!h[i]) {
-            err = replay_followers(s, first + i, 1, pool, &result[i]);
+            err = replay_followers(s, first + i, 1, pool, &result[i], why);
             continue;
         }
         err = sim_hierarchy_error(h[i]);
@@ -376,8 +380,8 @@ static int replay(void *ctx, size_t job, const struct exp_pool *pool, struct exp
     const size_t first = s->first[job], n = s->first[job + 1] - first;
     const struct exp_sweep_case *x = case_at(s, first);
     int err = exp_sweep_has_cores(x->config)                       ? replay_on_cores(x, pool, result)
-              : n > 1 && sim_ways_counts_for(machine_at(s, first)) ? replay_ways(s, first, n, pool, result)
-                                                                   : replay_followers(s, first, n, pool, result);
+              : n > 1 && sim_ways_counts_for(machine_at(s, first)) ? replay_ways(s, first, n, pool, result, why)
+                                                                   : replay_followers(s, first, n, pool, result, why);
 
     return err == -EINVAL ? exp_fail(why, err, "the simulator refuses this machine") : err;
 }

@@ -6,6 +6,7 @@
 #include "experiments/base/error.h"
 #include "experiments/base/program.h"
 #include "experiments/bench/course.h"
+#include "experiments/bench/plugin.h"
 #include "experiments/bench/quantity.h"
 #include "experiments/bench/replay.h"
 #include "experiments/bench/case.h"
@@ -151,6 +152,8 @@ static int plan_case(struct exp_sweep_case *x, struct exp_why *why)
     err = x->algo->plan(s, p, tiling, x->algo, &x->plan);
     if (!err && !x->why_not && exp_sweep_has_cores(c))
         x->why_not = exp_replay_cores_why_not(&x->plan);
+    if (!err && !x->why_not && x->algo->plugin)
+        x->why_not = exp_plugin_why_not(x->algo->plugin, &x->plan);
     if (err == -ENOENT)
         return exp_fail(why, err, "%s:%u: layer '%s': PLAN has no plan of its shape; LAYERS= chooses others",
                         x->model->path, x->layer->line, x->layer->name);
@@ -247,7 +250,8 @@ int exp_sweep_plan(struct exp_sweep *s, const struct exp_sweep_options *o, const
     s->base = *machine;
     for (size_t i = 0; i < models->n; i++)
         s->n_layers += models->model[i].n_layers;
-    err = exp_algo_select(*o->algos ? o->algos : EXP_SWEEP_ALGOS, &s->algos, why);
+    err = exp_plugins_select(*o->algos ? o->algos : EXP_SWEEP_ALGOS,
+                             &(struct exp_plugin_options){ o->plugin_flags, o->plugin_limit, "" }, &s->algos, why);
     s->config = exp_new(s->grids.n_points, sizeof(struct exp_sweep_config *));
     for (size_t i = 0; i < s->grids.n_points && !err; i++)
         err = make_config(s, i, why);

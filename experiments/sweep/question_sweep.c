@@ -10,6 +10,7 @@
 #include "experiments/bench/course.h"
 #include "experiments/bench/machine.h"
 #include "experiments/bench/options_shared.h"
+#include "experiments/bench/plugin.h"
 #include "experiments/sweep/sweep.h"
 
 struct session {
@@ -156,6 +157,7 @@ static void release(void *session)
     struct session *s = session;
 
     exp_store_close(s->store);
+    exp_plugins_release();
     free(s->report.sum);
     exp_sweep_release(&s->sweep);
 }
@@ -172,7 +174,8 @@ static const struct exp_option options[] = {
              vary, ""),
     EXP_PLAN_OPTION,
     EXP_MACHINE_OPTION,
-    EXP_TEXT("ALGO", "of @algos@; comma-separated (default base,sconv)", algos, ""),
+    EXP_NAMES("ALGO", "of @algos@; " EXP_PLUGINS_TOO "; comma-separated (default base,sconv)", algos, ""),
+    EXP_PLUGIN_OPTIONS,
     EXP_KERNEL_OPTIONS,
     EXP_REPLAY_JOBS_OPTION,
     EXP_PATH("STORE",

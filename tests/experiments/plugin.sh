@@ -175,6 +175,12 @@ if [ "$(uname -m)" = x86_64 ] && grep -q ' avx2 ' /proc/cpuinfo && command -v gc
     done; done
 fi
 
+if [ "$(uname -m)" = x86_64 ] && grep -q ' avx2 ' /proc/cpuinfo && command -v gcc >/dev/null; then
+    "${BUILD:-build}/sweep" MODEL=tests/data/three.csv MACHINE=toy UKR=avx2 "VARY=L1.size=1K..4K*2" "ALGO=base,$work/mine.c,$failing:pointwise" \
+        STORE=no "RESULTS=$work/swept" >"$work/out" 2>"$work/err"
+    check "somebody's kernel on other machines: $(tail -1 "$work/err")" [ "$(grep -c '^three,.*,mine,' "$work/swept/toy/sweep/three/sweep.csv")" -ge 3 ]
+fi
+
 # ---- those that ship: right for every shape, or the library says no ----
 
 ship=kernels/plugin
