@@ -328,7 +328,7 @@ int exp_plugin_compile_recorder(const char *path, const char *flags, const char 
         if (is_function)
             exp_words_add(&command, "-DCONV_RECORDED_IS_FUNCTION");
         if (is_emulated)
-            exp_words_split(&command, "-DCONV_RECORDED_EMULATED -I.");
+            exp_words_split(&command, "-D_GNU_SOURCE= -DCONV_RECORDED_EMULATED -include counters/observe/obs_marker.h");
         if (is_source)
             err = add_own_flags(&command, path, why);
         else

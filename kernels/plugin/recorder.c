@@ -6,7 +6,7 @@
  *     recorder FILE      the memory that it shares with the bench (recorder.h)
  *
  * With CONV_RECORDED_EMULATED it runs under an emulator whose plugin (counters/observe/obs_plugin.c) sees all accesses,
- * those of libraries too, and hands them to the bench by itself.
+ * those of libraries too, and hands them to the bench by itself; obs_marker.h is included from the command line then.
  *
  * CONV_RECORDED is the name of the plug-in's record, or with CONV_RECORDED_IS_FUNCTION of its function. By itself, it sees
  * nothing of libraries that the plug-in calls but memcpy, memmove and memset.
@@ -25,9 +25,6 @@
 #include <unistd.h>
 
 #include "recorder.h"
-#ifdef CONV_RECORDED_EMULATED
-#include "counters/observe/obs_marker.h"
-#endif
 
 #define ADDRESSES ((uint64_t)1 << 47)
 #define AROUND ((uint64_t)16 << 20) /* memory before and behind the tensors: emulators read masked vectors whole */
