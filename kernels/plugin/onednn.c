@@ -220,7 +220,7 @@ const struct conv_plugin conv_plugin = {
 };
 const struct conv_plugin blocked = { .abi = CONV_PLUGIN_ABI,
                                      .name = "onednn_blocked",
-                                     .title = "oneDNN, with conversions",
+                                     .title = "oneDNN blocked",
                                      .prepare = prepare_blocked,
                                      .run = run,
                                      .release = release };

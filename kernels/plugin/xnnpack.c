@@ -104,7 +104,7 @@ static void run(const struct conv_plugin_shape *s, void *state, const float *in,
 
 const struct conv_plugin conv_plugin = { .abi = CONV_PLUGIN_ABI,
                                          .name = "xnnpack",
-                                         .title = "XNNPACK, with transposes",
+                                         .title = "XNNPACK",
                                          .prepare = prepare,
                                          .run = run,
                                          .release = release };
