@@ -279,7 +279,8 @@ static int make_recorder(const struct exp_words *command, const char *path, cons
 {
     char *assembly = exp_format("%s.s", to), *watched = exp_format("%s.watched.s", to);
     int err = run_with(
-        command, (const char *const[]){ "-S", "-g0", "-mstringop-strategy=libcall", path, "-o", assembly, NULL }, why);
+        command, (const char *const[]){ "-S", "-g0", "-w", "-mstringop-strategy=libcall", path, "-o", assembly, NULL },
+        why);
 
     if (!err)
         err = watch(assembly, watched, why);
@@ -298,7 +299,7 @@ static int make_recorder(const struct exp_words *command, const char *path, cons
 /* Links the plug-in as it is with recorder.c: the emulator sees what it does. */
 static int make_emulated(const struct exp_words *command, const char *path, const char *to, struct exp_why *why)
 {
-    return run_with(command, (const char *const[]){ HEADER_DIR "/recorder.c", path, "-o", to, "-lm", NULL }, why);
+    return run_with(command, (const char *const[]){ HEADER_DIR "/recorder.c", path, "-w", "-o", to, "-lm", NULL }, why);
 }
 
 /* Flags behind which a shared object is found when the program is loaded. */

@@ -299,6 +299,7 @@ struct program {
     struct conv_recorder *shared;
     char path[64];                       /* of the shared memory */
     char folder[64], trace[80], out[80]; /* of an emulator's plugin: what it sees, through a pipe that has a name */
+    int pipe;
     pthread_t thread;
     atomic_bool has_ended;
     int err, status;
@@ -457,17 +458,14 @@ static bool read_trace(struct stream *s, const struct program *p, FILE *in)
 
 static bool read_emulated(struct stream *s, const struct program *p)
 {
-    const int fd = open(p->trace, O_RDONLY | O_NONBLOCK);
-    FILE *in = NULL;
+    FILE *in = wait_for_trace(p, p->pipe) && !fcntl(p->pipe, F_SETFL, 0) ? fdopen(p->pipe, "rb") : NULL;
     bool is_whole = false;
 
-    if (fd >= 0 && wait_for_trace(p, fd) && !fcntl(fd, F_SETFL, 0))
-        in = fdopen(fd, "rb");
     if (in) {
         is_whole = read_trace(s, p, in);
         fclose(in);
-    } else if (fd >= 0) {
-        close(fd);
+    } else {
+        close(p->pipe);
     }
     return is_whole;
 }
@@ -484,7 +482,10 @@ static int make_pipe(struct program *p, struct exp_why *why)
         return exp_fail(why, -ENOTSUP, "there is no folder %s: %s", p->folder, strerror(errno));
     exp_say(p->trace, sizeof p->trace, "%s/trace", p->folder);
     exp_say(p->out, sizeof p->out, "%s/seen", p->folder);
-    return mkfifo(p->trace, 0600) ? exp_fail(why, -ENOTSUP, "%s: %s", p->trace, strerror(errno)) : 0;
+    /* It is open before there is a writer, who would wait for ever for a reader that has gone. */
+    if (mkfifo(p->trace, 0600) || (p->pipe = open(p->trace, O_RDONLY | O_NONBLOCK | O_CLOEXEC)) < 0)
+        return exp_fail(why, -ENOTSUP, "%s: %s", p->trace, strerror(errno));
+    return 0;
 }
 
 static void remove_pipe(const struct program *p)

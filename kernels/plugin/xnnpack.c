@@ -102,9 +102,6 @@ static void run(const struct conv_plugin_shape *s, void *state, const float *in,
     transpose(out, x->out, (size_t)s->batch, (size_t)s->out_h * (size_t)s->out_w, (size_t)s->out_channels);
 }
 
-const struct conv_plugin conv_plugin = { .abi = CONV_PLUGIN_ABI,
-                                         .name = "xnnpack",
-                                         .title = "XNNPACK",
-                                         .prepare = prepare,
-                                         .run = run,
-                                         .release = release };
+const struct conv_plugin conv_plugin = {
+    .abi = CONV_PLUGIN_ABI, .name = "xnnpack", .title = "XNNPACK", .prepare = prepare, .run = run, .release = release
+};
