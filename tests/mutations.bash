@@ -108,3 +108,13 @@ mutant "a profile: what memory wrote is what it read" experiments/show/callgrind
     's/cell->memory_written_lines/cell->memory_read_lines/' tests/experiments/trace.sh
 mutant "a profile: a call's cost is the callee's own" experiments/show/callgrind.c \
     '/^    fprintf\(f->out, "cob=/s/calls=1 %u\\n%u/calls=1 %u\\n%u 0/' tests/experiments/trace.sh
+mutant "plug-ins: what is written behind the output goes unseen" experiments/bench/plugin_process.c \
+    's/i >= end\) && out\[i\] != STRAY/i > place[2].mapped) \&\& out[i] != STRAY/' tests/experiments/plugin.sh
+mutant "plug-ins: every access of a loop is its first" experiments/bench/plugin_replay.c \
+    's/run->step_bytes = step;/run->step_bytes = 0;/' tests/experiments/plugin.sh
+mutant "plug-ins: a loop that changes its step goes on" experiments/bench/plugin_replay.c \
+    's/if \(n >= i \+ 2 \* period &&/if (0 \&\& n >= i + 2 * period \&\&/' tests/experiments/plugin.sh
+mutant "plug-ins: stores are recorded as loads" kernels/plugin/record.awk \
+    's/\(bytes - 1\) \* 2 \+ is_store/(bytes - 1) * 2/' tests/experiments/plugin.sh
+mutant "plug-ins: masked vectors are whole" kernels/plugin/recorder.c \
+    's/first = is_taken && first == n \? i : first;/first = 0;/' tests/experiments/plugin.sh
