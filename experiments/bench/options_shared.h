@@ -51,15 +51,12 @@
 
 #define EXP_KERNEL_OPTIONS EXP_FILTERS_OPTION, EXP_UKR_OPTION, EXP_CORE_OPTION
 
-/* Says what ALGO may name besides; and its other variables. */
-#define EXP_PLUGINS_TOO                                                                                                \
-    "and plug-ins of your own, as a C file (mine.c), a shared object (./mine.so) or something in them "                \
-    "(mine.c:other), which run with your rights (kernels/plugin/README.md)"
-
 #define EXP_PLUGIN_OPTIONS                                                                                             \
     EXP_TEXT("PLUGIN_CFLAGS",                                                                                          \
-             "flags for plug-ins' compiler, behind those of their first comment (/* plugin: -ldnnl */)", plugin_flags, \
-             ""),                                                                                                      \
+             "flags for the compiler of plug-ins in ALGO: C files (mine.c), shared objects (./mine.so) or something "  \
+             "in them (mine.c:other), which run with your rights (kernels/plugin/README.md); behind those of their "   \
+             "first comment (/* plugin: -ldnnl */)",                                                                   \
+             plugin_flags, ""),                                                                                        \
         EXP_NUMBER("PLUGIN_LIMIT",                                                                                     \
                    "seconds that a plug-in may take for anything, and 20 ns more for each multiply-add (default 10)",  \
                    plugin_limit, 10, 1, 100000)
