@@ -187,6 +187,7 @@ ship=kernels/plugin
 shipped=base,$ship/naive.c,$ship/openblas.c
 [ ! -e /usr/include/oneapi/dnnl/dnnl.h ] || shipped=$shipped,$ship/onednn.c,$ship/onednn.c:blocked
 { [ ! -e /usr/include/xnnpack.h ] || [ ! -e /usr/include/pthreadpool.h ]; } || shipped=$shipped,$ship/xnnpack.c
+[ ! -e build/libsconv.a ] || [ -n "${SAN:-}" ] || shipped=$shipped,$ship/libsconv.c
 quick=(MACHINE=host OBSERVE=0 REPS=1 PLUGIN_LIMIT=20)
 model=$work/odd.csv
 dir=$work/results/host/odd
