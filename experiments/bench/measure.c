@@ -661,6 +661,7 @@ struct verify_all {
     struct exp_experiment *e;
     struct exp_progress *progress;
     unsigned n_threads;
+    bool plugins_only;
     struct exp_why *why;
 };
 
@@ -716,12 +717,13 @@ static int run_case(const struct exp_experiment *e, struct exp_case *c, struct e
 }
 
 /* Runs every algorithm of a layer that runs here; tensors of the others stay empty. */
-static int run_layer(const struct exp_experiment *e, struct exp_case *first, struct exp_tensors *tensors)
+static int run_layer(const struct verify_all *all, struct exp_case *first, struct exp_tensors *tensors)
 {
+    const struct exp_experiment *e = all->e;
     int err = 0;
 
     for (size_t a = 0; a < e->n_algos && !err; a++) {
-        if (exp_algo_why_not_run(first[a].algo, e->setup))
+        if (exp_algo_why_not_run(first[a].algo, e->setup) || (all->plugins_only && !first[a].algo->plugin))
             continue;
         err = run_case(e, &first[a], &tensors[a]);
     }
@@ -774,7 +776,7 @@ static int verify_layer(void *ctx, size_t index, size_t thread, const struct exp
     if (first->same_as != index * all->e->n_algos)
         return 0; /* the same shape was verified with another layer */
     exp_progress_begin(all->progress, EXP_WORK_VERIFY, first->layer->name, "verifying");
-    err = run_layer(all->e, first, tensors);
+    err = run_layer(all, first, tensors);
     any = any_of(tensors, all->e->n_algos);
     if (!err && any)
         err = compare_layer(all, first, tensors, any, pool);
@@ -793,7 +795,7 @@ double exp_verify_seconds(const struct exp_case *c, unsigned n_threads)
 int exp_verify_all(struct exp_experiment *e, const struct exp_measure_options *o, struct exp_progress *progress,
                    struct exp_why *why)
 {
-    struct verify_all all = { e, progress, o->n_threads, why };
+    struct verify_all all = { e, progress, o->n_threads, o->plugins_only, why };
     int err = exp_pool_run(e->model->n_layers, o->n_threads, verify_layer, &all, exp_interrupted, NULL);
 
     if (err == -EILSEQ)

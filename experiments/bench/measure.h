@@ -51,6 +51,7 @@ void exp_cold_describe(const struct exp_cold *c, char *text, size_t bytes);
 struct exp_measure_options {
     struct exp_rounds rounds; /* of every layer */
     unsigned n_threads;       /* for the verification */
+    bool plugins_only;        /* are verified */
     enum exp_cache_state cache;
     uint64_t ruler_ns;               /* how long a ruler (ruler.h) has timings taken again; 0: there is none */
     exp_ruler_maker *new_ruler;      /* NULL: exp_ruler_new */

@@ -422,6 +422,10 @@ static int record_once(struct exp_case *c, struct simulations *s, const struct c
     struct both both = { { accept_both }, { sim_hierarchy_sink(s->h), sim_hierarchy_sink(alone) } };
     int err;
 
+    if (c->why_refused) {
+        c->simulated.why_not = c->why_refused;
+        return -ENOTSUP;
+    }
     c->simulated.mac_instructions = 0;
     sim_hierarchy_clear_stats(s->h);
     sim_hierarchy_clear_stats(alone);

@@ -192,6 +192,16 @@ static int prepare(void *session)
     return 0;
 }
 
+/* Tells whether anything is verified: what is timed, and plug-ins always. */
+static bool verifies(const struct session *s)
+{
+    bool has_plugins = false;
+
+    for (size_t a = 0; a < s->experiment.n_algos; a++)
+        has_plugins |= s->experiment.cases[a].algo->plugin != NULL;
+    return has_plugins || !s->why_not_timed;
+}
+
 /* Adds up what a layer asks for, by kind of work. */
 static void announce_layer(const struct session *s, size_t layer, double seconds[EXP_N_WORKS])
 {
@@ -200,10 +210,9 @@ static void announce_layer(const struct session *s, size_t layer, double seconds
     const size_t most = rounds_of(&s->options).most;
 
     seconds[EXP_WORK_REPLAY] += exp_replay_seconds(e, (enum exp_cache_state)s->options.cache, s->options.jobs, layer);
-    if (s->why_not_timed)
-        return;
-    seconds[EXP_WORK_ROUNDS] += exp_measure_seconds(first, e->n_algos, most);
-    if (first->same_as == layer * e->n_algos)
+    if (!s->why_not_timed)
+        seconds[EXP_WORK_ROUNDS] += exp_measure_seconds(first, e->n_algos, most);
+    if (verifies(s) && first->same_as == layer * e->n_algos)
         seconds[EXP_WORK_VERIFY] += exp_verify_seconds(first, s->options.jobs);
 }
 
@@ -239,16 +248,16 @@ static struct exp_measure_options measure_options(const struct session *s)
 
 static int measure(struct session *s, struct exp_progress *progress)
 {
-    const struct exp_measure_options m = measure_options(s);
+    struct exp_measure_options m = measure_options(s);
     int err;
 
-    if (s->why_not_timed) {
-        for (size_t i = 0; i < s->experiment.n_cases; i++)
-            s->experiment.cases[i].measured.why_no_time = s->why_not_timed;
-        return 0;
-    }
-    err = exp_verify_all(&s->experiment, &m, progress, &s->why);
-    return err ? err : exp_measure_all(&s->experiment, &m, &s->info, progress, &s->why);
+    m.plugins_only = s->why_not_timed != NULL; /* what is simulated of them must compute the right thing, too */
+    err = verifies(s) ? exp_verify_all(&s->experiment, &m, progress, &s->why) : 0;
+    for (size_t i = 0; i < s->experiment.n_cases && s->why_not_timed; i++)
+        s->experiment.cases[i].measured.why_no_time = s->why_not_timed;
+    if (err || s->why_not_timed)
+        return err;
+    return exp_measure_all(&s->experiment, &m, &s->info, progress, &s->why);
 }
 
 static int observe(struct session *s, struct exp_progress *progress)

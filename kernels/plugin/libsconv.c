@@ -84,9 +84,6 @@ static size_t regions(void *state, struct conv_plugin_region *region, size_t roo
     return 1;
 }
 
-const struct conv_plugin conv_plugin = { .abi = CONV_PLUGIN_ABI,
-                                         .name = "libsconv",
-                                         .prepare = prepare,
-                                         .run = run,
-                                         .release = release,
-                                         .regions = regions };
+const struct conv_plugin conv_plugin = {
+    .abi = CONV_PLUGIN_ABI, .name = "libsconv", .prepare = prepare, .run = run, .release = release, .regions = regions
+};
