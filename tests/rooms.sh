@@ -40,7 +40,8 @@ floors[experiments]='base
 bench
 show
 observe
-emit'
+emit
+network'
 # Above them are the questions.
 floors[experiments]+=$'\n'$(.ci/questions --files | cut -d/ -f2 | grep -vxF "${floors[experiments]}" | sort -u | paste -sd ' ')
 
