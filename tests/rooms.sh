@@ -37,6 +37,7 @@ emit wisdom
 lib'
 
 floors[experiments]='base
+onnx
 bench
 show
 observe

@@ -1,0 +1,219 @@
+/*
+ * A network as an .onnx file has it (opset 1 to 18), ready to be run: every value has a type and a static shape, nodes
+ * stand in topological order, and what can be known before a run is a constant.
+ *
+ *     struct onnx_graph *g;
+ *     if (!onnx_read(&g, "net.onnx", &(struct onnx_ask){ .batch = 1 }, &why)) {
+ *         for (size_t i = 0; i < g->n_nodes; i++)
+ *             if (onnx_is(&g->node[i], "Conv")) ...
+ *         onnx_free(g);
+ *     }
+ *
+ * Values are named by index into g->value, nodes by index into g->node. A node that is not inferred (an operator that
+ * is not known, a shape that depends on data) is no error: it says why in `why_no_shape`, and its outputs have no
+ * shape, nor has what follows from them. What contradicts itself (weights of the wrong size, shapes that do not fit, a
+ * cycle) is an error of the file.
+ */
+#ifndef EXPERIMENTS_ONNX_GRAPH_H
+#define EXPERIMENTS_ONNX_GRAPH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "experiments/base/error.h"
+#include "kernels/shape/problem.h"
+
+enum { ONNX_MAX_DIMS = 8, ONNX_NEWEST_OPSET = 18 };
+
+/* The index of an input or output that is left out, and the producer of what no node makes. */
+#define ONNX_NONE SIZE_MAX
+
+/* Types of elements, numbered as in the file format. */
+enum onnx_type {
+    ONNX_UNKNOWN_TYPE,
+    ONNX_FLOAT,
+    ONNX_UINT8,
+    ONNX_INT8,
+    ONNX_UINT16,
+    ONNX_INT16,
+    ONNX_INT32,
+    ONNX_INT64,
+    ONNX_STRING,
+    ONNX_BOOL, /* one byte, 0 or 1 */
+    ONNX_FLOAT16,
+    ONNX_DOUBLE,
+    ONNX_UINT32,
+    ONNX_UINT64,
+    ONNX_COMPLEX64,
+    ONNX_COMPLEX128,
+    ONNX_BFLOAT16,
+    ONNX_N_TYPES
+};
+
+/* A value: an input of the network, a constant, or what a node makes. */
+struct onnx_value {
+    const char *name;
+    /*
+     * FLOAT16, BFLOAT16 and DOUBLE are run in floats: `type` is ONNX_FLOAT then, data are floats, and `stored` is what
+     * the file says. Otherwise they are the same.
+     */
+    enum onnx_type type, stored;
+    bool has_shape;
+    size_t n_dims; /* 0: a scalar */
+    int64_t dim[ONNX_MAX_DIMS];
+    size_t elements; /* product of the dimensions; it fits, and so do its bytes */
+
+    /*
+     * A constant has data (an initializer, Constant, or folded): dense, row-major, aligned to 16 bytes. Floats that
+     * the file describes by one number (ConstantOfShape) have no data: is_filled, and all are `fill`. Each is one or
+     * none of the two.
+     */
+    const void *data;
+    size_t bytes; /* of data */
+    bool is_filled;
+    float fill;
+
+    size_t producer;          /* the node; ONNX_NONE: an input or an initializer */
+    bool is_input, is_output; /* of the network; an initializer is no input */
+};
+
+enum onnx_kind {
+    ONNX_KIND_NONE,
+    ONNX_KIND_INT,
+    ONNX_KIND_FLOAT,
+    ONNX_KIND_TEXT,
+    ONNX_KIND_INTS,
+    ONNX_KIND_FLOATS,
+    ONNX_KIND_TENSOR,
+    ONNX_KIND_OTHER /* texts, graphs, ... */
+};
+
+struct onnx_attribute {
+    const char *name;
+    enum onnx_kind kind;
+    int64_t i;
+    float f;
+    const char *s; /* of TEXT */
+    size_t n;      /* of INTS and FLOATS */
+    const int64_t *ints;
+    const float *floats;
+};
+
+struct onnx_node {
+    const char *name;   /* never empty: where the file has none, operator and number */
+    const char *op;     /* "Conv" */
+    const char *domain; /* "": the standard operators */
+    size_t n_in, n_out;
+    const size_t *in, *out; /* values; ONNX_NONE where one is left out */
+    size_t n_attributes;
+    const struct onnx_attribute *attribute;
+    size_t number;            /* in the file, from 1 */
+    bool is_folded;           /* all its outputs are constants: there is nothing to run */
+    const char *why_no_shape; /* one line; NULL: all its outputs have shapes */
+};
+
+struct onnx_graph {
+    const char *path;
+    const char *name; /* of the file, without folder and .onnx */
+    int64_t opset, ir_version;
+    struct onnx_value *value;
+    size_t n_values;
+    struct onnx_node *node; /* in topological order: that of the file wherever it is one */
+    size_t n_nodes;
+    const size_t *input, *output; /* values of the network */
+    size_t n_inputs, n_outputs;
+};
+
+/* Says what a file leaves open. */
+struct onnx_ask {
+    size_t batch; /* the first dimension of every input of at least 2; 0: the file's, else 1 */
+    const char
+        *input; /* "3x224x224": dimensions of the first input behind the batch, or "x=3x224x224,y=10"; "" or NULL: the
+                          file's */
+};
+
+/*
+ * Reads a file, infers all shapes, and folds what is constant. Returns 0; -errno of reading; -EINVAL or -EOVERFLOW
+ * for what is malformed, contradicts itself or is too large; with one line in why that names file and node. *g is
+ * NULL on failure. Data of raw tensors are not copied a second time.
+ */
+int onnx_read(struct onnx_graph **g, const char *path, const struct onnx_ask *ask, struct exp_why *why);
+
+void onnx_free(struct onnx_graph *g); /* NULL is fine */
+
+/* ---- nodes ---- */
+
+/* Tells whether a node is this standard operator. */
+bool onnx_is(const struct onnx_node *n, const char *op);
+
+/* Return a node's input or output; NULL: it is left out or beyond the last. */
+const struct onnx_value *onnx_in(const struct onnx_graph *g, const struct onnx_node *n, size_t i);
+const struct onnx_value *onnx_out(const struct onnx_graph *g, const struct onnx_node *n, size_t i);
+
+/* Return an attribute of this kind, or what stands for it where there is none. */
+const struct onnx_attribute *onnx_attribute(const struct onnx_node *n, const char *name);
+int64_t onnx_int(const struct onnx_node *n, const char *name, int64_t otherwise);
+float onnx_float(const struct onnx_node *n, const char *name, float otherwise);
+const char *onnx_text(const struct onnx_node *n, const char *name, const char *otherwise);
+
+/* Return a list, of *count elements; NULL and 0: there is none. */
+const int64_t *onnx_ints(const struct onnx_node *n, const char *name, size_t *count);
+const float *onnx_floats(const struct onnx_node *n, const char *name, size_t *count);
+
+/* ---- constants ---- */
+
+/* Tells whether the value is known before a run. */
+bool onnx_is_constant(const struct onnx_value *v);
+
+/* Return an element of a constant, of any number type. */
+int64_t onnx_element_int(const struct onnx_value *v, size_t i);
+double onnx_element(const struct onnx_value *v, size_t i);
+
+/* Returns how large an element is; 0: no number. */
+size_t onnx_type_bytes(enum onnx_type type);
+const char *onnx_type_name(enum onnx_type type); /* "float" */
+
+/* ---- what opsets say in different ways ---- */
+
+enum { ONNX_MAX_LIST = 64 };
+
+struct onnx_list {
+    bool is_given;
+    size_t n;
+    int64_t at[ONNX_MAX_LIST];
+};
+
+/*
+ * Reads a list that is an attribute in old opsets and an input in new ones ("axes" of Squeeze, "pads" of Pad, "starts"
+ * of Slice); `in` is the number of that input. Returns 0; -EINVAL: the input is no constant, or the list is too long.
+ */
+int onnx_list(const struct onnx_graph *g, const struct onnx_node *n, const char *name, size_t in,
+              struct onnx_list *list);
+
+/* Does the same for a number ("min" of Clip, "value" of Pad): otherwise, if there is neither. -EINVAL: no constant. */
+int onnx_number(const struct onnx_graph *g, const struct onnx_node *n, const char *name, size_t in, double otherwise,
+                double *number);
+
+/* The window of a convolution or pooling: auto_pad is resolved to pads. Only the first n of each are set. */
+struct onnx_window {
+    size_t n; /* axes behind batch and channels */
+    int64_t kernel[ONNX_MAX_DIMS], stride[ONNX_MAX_DIMS], dilation[ONNX_MAX_DIMS];
+    int64_t begin[ONNX_MAX_DIMS], end[ONNX_MAX_DIMS]; /* padding */
+    int64_t out[ONNX_MAX_DIMS];                       /* output dimensions */
+};
+
+/*
+ * Reads the window of a Conv, MaxPool, AveragePool, LpPool (pools: with ceil_mode) or ConvTranspose whose input has a
+ * shape. Returns 0, or -EINVAL or -EOVERFLOW with one line in why.
+ */
+int onnx_window(const struct onnx_graph *g, const struct onnx_node *n, struct onnx_window *w, struct exp_why *why);
+
+/*
+ * Makes a convolution's shape of a Conv; of a 1-D one, as one of height 1. Returns 0, or -EINVAL or as
+ * conv_problem_finish with the reason in why: no Conv, no planes, no shape.
+ */
+int onnx_conv_problem(const struct onnx_graph *g, const struct onnx_node *n, struct conv_problem *p,
+                      struct exp_why *why);
+
+#endif
