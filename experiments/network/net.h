@@ -1,0 +1,142 @@
+/*
+ * A network, compiled: a graph becomes steps, its tensors get places in memory, and both can be run and replayed.
+ *
+ *     err = net_plan(&net, graph, &options, why);      decides everything; touches no weight
+ *     err = net_load(net, why);                        memory, weights, packed filters
+ *     net_fill_inputs(net, seed);
+ *     err = net_run(net, step_ns, why);                as often as wanted
+ *     net_output(net, 0)
+ *     net_free(net);
+ *
+ * What a compiler does is done where `fuses` is set: batch normalisation, and multiplication and addition by constants
+ * of a channel, go into the filters and the bias of the convolution before them; padding goes into the one behind it;
+ * activations and additions are done while a tile of outputs is in the nearest cache; what only says how a tensor is
+ * looked at (Identity, Dropout, Flatten, Reshape, ...) is a view; a concatenation along the first dimension that is not
+ * 1 is no step where its inputs can be written in place. Without it every node is a step, as the paper has it, but for
+ * views, which move nothing. Nodes that nobody needs are left out either way.
+ *
+ * Weights that a file describes by one number are filled with seeded random numbers of a size that keeps values finite;
+ * n_filled says how many.
+ */
+#ifndef EXPERIMENTS_NETWORK_NET_H
+#define EXPERIMENTS_NETWORK_NET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "experiments/base/error.h"
+#include "experiments/bench/algo.h"
+#include "experiments/network/operator.h"
+#include "experiments/onnx/graph.h"
+#include "kernels/backend/fused.h"
+#include "kernels/nest/share.h"
+
+/* Where a tensor lies. Offsets count from the beginning of its place; each place begins on a page. */
+enum net_place {
+    NET_NOWHERE,   /* nobody needs it */
+    NET_ARENA,     /* what steps make, and their workspaces: planned, reused */
+    NET_INPUTS,    /* inputs of the network: never overwritten */
+    NET_CONSTANTS, /* weights, as the steps read them: packed filters where a plan wants them packed */
+    NET_N_PLACES
+};
+
+/*
+ * A tensor. Tensor i is value i of the graph; behind those stand what the graph does not have: filters as a step reads
+ * them, folded biases, workspaces.
+ */
+struct net_tensor {
+    const char *name;
+    size_t value; /* of the graph; ONNX_NONE: it has none */
+    enum net_place place;
+    size_t bytes;
+    size_t root, at;    /* the tensor in whose memory it lies, itself if in no other's; bytes from that one's begin */
+    size_t offset;      /* of its first byte in its place: what root and at come to */
+    size_t first, last; /* steps that need its memory, from the first to the last; a root's: of all that lie in it */
+    bool is_workspace;
+};
+
+/* What only a convolution's step has. */
+struct net_conv {
+    const struct exp_algo *algo;
+    struct conv_plan plan;
+    size_t filter, bias, residual, workspace; /* tensors; ONNX_NONE: without that */
+    enum conv_activation activation;
+    unsigned n_threads;
+    enum conv_share_axis axis; /* how they share it */
+};
+
+struct net_step {
+    const char *name, *op; /* of the node that gives it its kind */
+    const size_t *node;    /* nodes that it does, in their order */
+    size_t n_nodes;
+    const size_t *in,
+        *out; /* tensors, ONNX_NONE where one is left out: those of `call`; a convolution's: in[0], out[0] */
+    size_t n_in, n_out;
+    struct net_conv *conv; /* NULL: an operator: */
+    struct op_call call;
+    bool is_in_place; /* out[0] lies where one of its inputs lies */
+};
+
+struct net_options {
+    const struct exp_setup *setup; /* outlives the network */
+    const struct exp_algo *algo;   /* of convolutions: a record of algos.def; the group is what CSA chooses */
+    bool fuses;
+    bool keeps_all;     /* no memory is reused, nothing is written in place: every tensor is there after a run */
+    unsigned n_threads; /* 0 is 1 */
+    uint64_t seed;      /* of weights that the file does not have */
+};
+
+struct net {
+    const struct onnx_graph *graph;
+    struct net_options options;
+    struct net_tensor *tensor;
+    size_t n_tensors;
+    struct net_step *step;
+    size_t n_steps;
+    size_t place_bytes[NET_N_PLACES];   /* [NET_ARENA]: what the planner needs */
+    size_t alive_bytes;                 /* the largest set of tensors of the arena that are needed at once */
+    size_t workspace_bytes;             /* the largest workspace: part of both */
+    const char *heuristic;              /* which one found the arena */
+    size_t n_filled;                    /* weights that are random numbers */
+    unsigned char *place[NET_N_PLACES]; /* memory, from net_load on; NULL before */
+    struct sconv_team *team;
+    void *own; /* what only the room knows */
+};
+
+/*
+ * Compiles and plans. Returns 0; -ENOTSUP for a node that nobody can run, -EOVERFLOW; with one line in why that names
+ * file and node. *net is NULL on failure. graph must outlive it.
+ */
+int net_plan(struct net **net, const struct onnx_graph *graph, const struct net_options *o, struct exp_why *why);
+void net_free(struct net *net); /* NULL is fine */
+
+/* Allocates memory, touches it, packs weights. Returns 0 or -errno with one line in why. */
+int net_load(struct net *net, struct exp_why *why);
+
+/* Fill the inputs with random numbers in [-1, 1); what is not float gets zeros. */
+void net_fill_inputs(struct net *net, uint64_t seed);
+
+/* Return where input or output i of the graph lies, dense; of a network that is loaded. */
+void *net_input(const struct net *net, size_t i);
+const void *net_output(const struct net *net, size_t i);
+
+/* Returns a tensor's address in memory; NULL: it is nowhere. */
+void *net_at(const struct net *net, size_t tensor);
+
+/* Runs once. step_ns[n_steps] gets the time of each step; NULL: nobody asks. Returns 0 or -errno with one line in why. */
+int net_run(const struct net *net, uint64_t *step_ns, struct exp_why *why);
+
+/* ---- for who replays it ---- */
+
+/* Returns a tensor's address if places begin at base[]; 0: it is nowhere, or ONNX_NONE. */
+uint64_t net_address(const struct net *net, const uint64_t base[NET_N_PLACES], size_t tensor);
+
+/* Binds a convolution's plan to the places, and says what is fused behind it. */
+struct conv_binding net_conv_bind(const struct net *net, const uint64_t base[NET_N_PLACES], const struct net_step *s);
+struct conv_after net_conv_after(const struct net *net, const uint64_t base[NET_N_PLACES], const struct net_step *s);
+
+/* Writes what a step does, such as "Conv + BatchNormalization + Relu". */
+void net_step_describe(const struct net *net, const struct net_step *s, char *text, size_t bytes);
+
+#endif
