@@ -70,7 +70,7 @@ $(foreach m,$(mains),$(eval main_$(call name_of_main,$m) := $m))
 # The questions are in one program, bench, and a link to it asks the question whose name it has.
 links := $(addprefix $(BUILD)/,$(shell .ci/questions --links))
 SIM_PROGRAMS := $(call name_of_main,$(filter sim/%,$(mains)))
-LDLIBS := -lgsl -lgslcblas -lhwloc -lisl -ljansson -lpfm -lsqlite3 -ldl -lm
+LDLIBS := -lgsl -lgslcblas -lhwloc -lisl -ljansson -lpfm -lprotobuf-c -lsqlite3 -ldl -lm
 
 # LIBXSMM, a static library, where its header is installed; not for other CPUs.
 xsmm_header := $(if $(CROSS),,$(firstword $(wildcard /usr/include/libxsmm.h /usr/local/include/libxsmm.h)))
@@ -127,7 +127,9 @@ version_flags = $(if $(filter kernels/wisdom/version.c,$1),-DKERNELS_VERSION='"$
 polydl_flags = $(if $(filter experiments/polydl/time/baselines.c,$1),-O3 $(if $(xsmm_header),-DBUILT_XSMM))
 # What libraries and the emulator's plugins are made of, too; of the kernels nothing is called from outside by its name.
 pic_flags = $(if $(filter sim/% kernels/% counters/%,$1),-fPIC $(if $(filter sim/%,$1),-fno-semantic-interposition,-fvisibility=hidden))
-file_flags = $(pic_flags) $(version_flags) $(call polydl_flags,$1) $(if $(filter kernels/%,$1),$(kernel_flags)) $(call ukr_flags,$1) $(call engine_flags,$1)
+# What reads networks includes what protoc-c makes of the format's description.
+onnx_flags = $(if $(filter experiments/onnx/% tests/experiments/onnx%,$1),-I$(onnx_made))
+file_flags = $(pic_flags) $(version_flags) $(call polydl_flags,$1) $(call onnx_flags,$1) $(if $(filter kernels/%,$1),$(kernel_flags)) $(call ukr_flags,$1) $(call engine_flags,$1)
 
 #: No packages are installed: see 'make help deps'.
 all: $(foreach p,$(PROGRAMS),$(BUILD)/$p) $(links) ### Build everything (minutes)
@@ -141,7 +143,7 @@ endef
 
 # Objects depend on their flags, not on this file; warnings change none. What a flag of some files is made of stands there
 # as it is written here.
-flag_makers := file_flags pic_flags polydl_flags ukr_flags ukr_flags_$(ARCH) engine_flags engine_flags_$(ARCH)
+flag_makers := file_flags pic_flags polydl_flags onnx_flags ukr_flags ukr_flags_$(ARCH) engine_flags engine_flags_$(ARCH)
 flags := $(filter-out -W%,$(CC) $(BASE_CFLAGS) $(CPPFLAGS) $(CFLAGS)) $(in_order) $(no_idioms) $(as_written) $(ukr_g) $(ukr_san_flags) \
          $(kernel_flags) $(xsmm_header) $(VERSION) $(subst $$,,$(foreach f,$(flag_makers),$(value $f)))
 $(eval $(call note,flags,$(flags)))
@@ -177,6 +179,22 @@ $(question_list).o: $(question_list).c $(BUILD)/flags
 	$(Q)$(cc) -MMD -MP -c -o $@ $<
 
 $(call archive,experiments): $(question_list).o
+
+# The format of networks, as Debian's ONNX describes it, in C.
+onnx_made := $(BUILD)/obj/onnx
+onnx_proto := $(firstword $(wildcard /usr/include/onnx/onnx.proto /usr/local/include/onnx/onnx.proto) /usr/include/onnx/onnx.proto)
+onnx_users := $(call objects,$(wildcard experiments/onnx/*.c tests/experiments/onnx*.c))
+
+$(onnx_made)/onnx.pb-c.c: $(onnx_proto)
+	@mkdir -p $(@D)
+	@echo "  PROTOC  $<"
+	$(Q)protoc-c -I$(dir $<) --c_out=$(@D) $<
+
+$(onnx_made)/onnx.pb-c.o: $(onnx_made)/onnx.pb-c.c $(BUILD)/flags
+	$(Q)$(cc) -MMD -MP -c -o $@ $<
+
+$(onnx_users): | $(onnx_made)/onnx.pb-c.c
+$(call archive,experiments): $(onnx_made)/onnx.pb-c.o
 
 # The kernels once more, with the compiler's access instrumentation and every symbol prefixed (tests/kernels/logged_hooks.h).
 # No other sanitizer goes with it: builds with sanitizers, and clang's, take what gcc's plain build has.

@@ -1,0 +1,736 @@
+/* From a file to a graph: values by their names, nodes in their order, inputs of the size that was asked for. */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "experiments/onnx/reading.h"
+
+/* ---- memory ---- */
+
+static void own(struct onnx_reading *r, void *memory)
+{
+    *(void **)exp_append(&r->owned, &r->n_owned, sizeof memory) = memory;
+}
+
+void *onnx_own(struct onnx_reading *r, size_t n, size_t bytes)
+{
+    void *memory = exp_new(n, bytes);
+
+    own(r, memory);
+    return memory;
+}
+
+char *onnx_own_text(struct onnx_reading *r, const char *format, ...)
+{
+    va_list args;
+    char *text;
+
+    va_start(args, format);
+    text = exp_format_list(format, args);
+    va_end(args);
+    own(r, text);
+    return text;
+}
+
+void onnx_free(struct onnx_graph *g)
+{
+    struct onnx_reading *r = (struct onnx_reading *)g; /* its first member */
+
+    if (!g)
+        return;
+    for (size_t i = 0; i < r->n_owned; i++)
+        free(r->owned[i]);
+    for (size_t i = 0; i < r->n_mappings; i++)
+        onnx_unmap(&r->mapping[i]);
+    onnx_parsed_free((ProtobufCMessage *)r->model);
+    free(r->owned);
+    free(r->mapping);
+    free(r->folder);
+    free(g->value);
+    free(r);
+}
+
+/* ---- names ---- */
+
+/* Says which value has a name. */
+struct name {
+    const char *name;
+    size_t value;
+};
+
+struct names {
+    struct name *name;
+    size_t n;
+};
+
+static int compare_names(const void *a, const void *b)
+{
+    const struct name *x = a, *y = b;
+    const int order = strcmp(x->name, y->name);
+
+    return order ? order : (x->value > y->value) - (x->value < y->value);
+}
+
+static int compare_name(const void *name, const void *entry)
+{
+    return strcmp(name, ((const struct name *)entry)->name);
+}
+
+static void sort_names(struct names *names, const struct onnx_graph *g)
+{
+    free(names->name);
+    *names = (struct names){ exp_new(g->n_values, sizeof *names->name), g->n_values };
+    for (size_t i = 0; i < g->n_values; i++)
+        names->name[i] = (struct name){ g->value[i].name, i };
+    qsort(names->name, names->n, sizeof *names->name, compare_names);
+}
+
+static size_t find_value(const struct names *names, const char *name)
+{
+    const struct name *found = bsearch(name, names->name, names->n, sizeof *names->name, compare_name);
+
+    return found ? found->value : ONNX_NONE;
+}
+
+static struct onnx_value *add_value(struct onnx_graph *g, const char *name)
+{
+    struct onnx_value *v = exp_append(&g->value, &g->n_values, sizeof *v);
+
+    v->name = name;
+    v->producer = ONNX_NONE;
+    return v;
+}
+
+/* Says who makes a value, for messages. */
+static const char *maker(const struct onnx_graph *g, size_t value)
+{
+    const struct onnx_value *v = &g->value[value];
+
+    return v->producer != ONNX_NONE ? g->node[v->producer].name : v->is_input ? "an input" : "an initializer";
+}
+
+static int check_names(const struct names *names, const struct onnx_graph *g, struct exp_why *why)
+{
+    for (size_t i = 1; i < names->n; i++) {
+        const struct name *a = &names->name[i - 1], *b = &names->name[i];
+
+        if (!strcmp(a->name, b->name))
+            return exp_fail(why, -EINVAL, "%s: node '%.60s': its output '%.100s' is made by %.60s, too", g->path,
+                            maker(g, b->value), b->name, maker(g, a->value));
+    }
+    return 0;
+}
+
+/* ---- types that the file states ---- */
+
+static const Onnx__TypeProto__Tensor *tensor_type(const Onnx__ValueInfoProto *info)
+{
+    return info->type && info->type->value_case == ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE ? info->type->tensor_type : NULL;
+}
+
+static void set_type(struct onnx_value *v, int32_t type)
+{
+    v->stored = type > 0 && type < ONNX_N_TYPES ? (enum onnx_type)type : ONNX_UNKNOWN_TYPE;
+    v->type = onnx_run_type(v->stored);
+}
+
+/* Takes over the shape that a file states of a value, if it does so, and it is no dimension's name only. */
+static void take_stated(struct onnx_value *v, const Onnx__ValueInfoProto *info)
+{
+    const Onnx__TypeProto__Tensor *t = tensor_type(info);
+    struct onnx_value stated = { 0 };
+
+    if (v->has_shape || !t || !t->shape || t->shape->n_dim > ONNX_MAX_DIMS)
+        return;
+    stated.n_dims = t->shape->n_dim;
+    for (size_t i = 0; i < stated.n_dims; i++) {
+        const Onnx__TensorShapeProto__Dimension *d = t->shape->dim[i];
+
+        if (d->value_case != ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE)
+            return;
+        stated.dim[i] = d->dim_value;
+    }
+    if (onnx_count_elements(&stated))
+        return;
+    set_type(v, t->elem_type);
+    v->has_shape = true;
+    v->n_dims = stated.n_dims;
+    v->elements = stated.elements;
+    memcpy(v->dim, stated.dim, sizeof v->dim);
+}
+
+/* ---- inputs, as they are asked for ---- */
+
+/* Finds what is asked of an input: the dimensions behind "name=", or those of the first input. Returns NULL: nothing. */
+static const char *find_ask(const struct onnx_ask *ask, const char *name, bool is_first)
+{
+    const char *at = ask->input ? ask->input : "";
+    const size_t n = strlen(name);
+
+    for (; *at; at += strcspn(at, ",")) {
+        const size_t length = strcspn(at += *at == ',', ","), equals = strcspn(at, "=");
+
+        if (equals < length && equals == n && !strncmp(at, name, n))
+            return at + equals + 1;
+        if (equals >= length && length && is_first)
+            return at;
+    }
+    return NULL;
+}
+
+/* Reads dimensions such as 3x224x224. Returns their number; 0: there are none. */
+static size_t read_dims(const char *text, int64_t *dim)
+{
+    for (size_t n = 0; n < ONNX_MAX_DIMS; text++) {
+        char *end;
+        long long value;
+
+        errno = 0;
+        value = strtoll(text, &end, 10);
+        if (*text < '0' || *text > '9' || errno || value < 1)
+            return 0;
+        dim[n++] = value;
+        text = end;
+        if (!*text || *text == ',')
+            return n;
+        if (*text != 'x')
+            return 0;
+    }
+    return 0;
+}
+
+/* What is known of the dimensions that files give names: of the first ones. */
+enum { MOST_SYMBOLS = 256 };
+
+struct symbols {
+    const char *name[MOST_SYMBOLS];
+    int64_t value[MOST_SYMBOLS];
+    size_t n;
+};
+
+static const int64_t *find_symbol(const struct symbols *s, const char *name)
+{
+    for (size_t i = 0; i < s->n; i++) {
+        if (*name && !strcmp(s->name[i], name))
+            return &s->value[i];
+    }
+    return NULL;
+}
+
+enum { OPEN = -1 };
+
+/* Takes over type and dimensions that the file states of an input; those that it leaves open are OPEN. */
+static int take_input(struct onnx_value *v, const Onnx__TypeProto__Tensor *t, const char *path, struct exp_why *why)
+{
+    const size_t n = t->shape ? t->shape->n_dim : 0;
+
+    set_type(v, t->elem_type);
+    if (n > ONNX_MAX_DIMS)
+        return exp_fail(why, -EINVAL, "%s: input '%.60s': %zu dimensions, and at most %d are read", path, v->name, n,
+                        ONNX_MAX_DIMS);
+    v->has_shape = t->shape;
+    v->n_dims = n;
+    for (size_t i = 0; i < n; i++) {
+        const Onnx__TensorShapeProto__Dimension *d = t->shape->dim[i];
+
+        v->dim[i] = d->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE && d->dim_value >= 0
+                        ? d->dim_value
+                        : OPEN;
+    }
+    return 0;
+}
+
+static int set_asked(struct onnx_value *v, const char *asked, const char *path, struct exp_why *why)
+{
+    int64_t dim[ONNX_MAX_DIMS];
+    const size_t n = read_dims(asked, dim);
+
+    if (n && n < ONNX_MAX_DIMS && !v->has_shape) {
+        v->has_shape = true;
+        v->n_dims = n + 1;
+        v->dim[0] = OPEN;
+    }
+    if (!n || n > v->n_dims || n + 1 < v->n_dims)
+        return exp_fail(
+            why, -EINVAL,
+            "%s: INPUT: '%.*s' is no size of input '%.60s', which has %zu dimensions: say as 3x224x224 those "
+            "behind the batch, or all",
+            path, (int)strcspn(asked, ","), asked, v->name, v->n_dims);
+    memcpy(v->dim + (v->n_dims - n), dim, n * sizeof *dim);
+    return 0;
+}
+
+/* Gives an open dimension a size: that of its name, else 1 to the batch. */
+static int close_dim(struct onnx_value *v, size_t i, const char *symbol, struct symbols *s, const char *path,
+                     struct exp_why *why)
+{
+    const int64_t *known = find_symbol(s, symbol);
+
+    if (v->dim[i] == OPEN && known)
+        v->dim[i] = *known;
+    if (v->dim[i] == OPEN && !i && v->n_dims > 1)
+        v->dim[i] = 1;
+    if (v->dim[i] == OPEN)
+        return exp_fail(
+            why, -EINVAL,
+            "%s: input '%.60s': its dimension %zu of %zu%s%.40s is open: say it by INPUT, such as 3x224x224 (those "
+            "behind the batch)",
+            path, v->name, i + 1, v->n_dims, *symbol ? ", " : "", symbol);
+    if (*symbol && !known && s->n < MOST_SYMBOLS) {
+        s->name[s->n] = symbol;
+        s->value[s->n++] = v->dim[i];
+    }
+    return 0;
+}
+
+static int close_dims(struct onnx_value *v, const Onnx__TensorShapeProto *shape, struct symbols *s, const char *path,
+                      struct exp_why *why)
+{
+    int err = 0;
+
+    for (size_t i = 0; i < v->n_dims && !err; i++) {
+        const Onnx__TensorShapeProto__Dimension *d = shape ? shape->dim[i] : NULL;
+        const bool is_named = d && d->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM;
+
+        err = close_dim(v, i, is_named ? onnx_text_or_empty(d->dim_param) : "", s, path, why);
+    }
+    if (err || !v->has_shape)
+        return err;
+    err = onnx_count_elements(v);
+    return err ? exp_fail(why, err, "%s: input '%.60s' is too large", path, v->name) : 0;
+}
+
+static int set_input(struct onnx_value *v, const Onnx__ValueInfoProto *info, const struct onnx_ask *ask, bool is_first,
+                     struct symbols *s, const char *path, struct exp_why *why)
+{
+    const Onnx__TypeProto__Tensor *t = tensor_type(info);
+    const char *asked = find_ask(ask, v->name, is_first);
+    int err;
+
+    v->is_input = true;
+    if (!t)
+        return 0; /* what it is used for says that it has no shape */
+    err = take_input(v, t, path, why);
+    if (!err && asked)
+        err = set_asked(v, asked, path, why);
+    if (err)
+        return err;
+    if (ask->batch > INT32_MAX)
+        return exp_fail(why, -EINVAL, "%s: BATCH: %zu is too large", path, ask->batch);
+    if (ask->batch && v->n_dims > 1)
+        v->dim[0] = (int64_t)ask->batch;
+    return close_dims(v, t->shape, s, path, why);
+}
+
+/* Checks that INPUT names inputs. */
+static int check_asked(const struct onnx_graph *g, const struct onnx_ask *ask, struct exp_why *why)
+{
+    const char *at = ask->input ? ask->input : "";
+
+    for (; *at; at += strcspn(at, ",")) {
+        const size_t length = strcspn(at += *at == ',', ","), equals = strcspn(at, "=");
+        bool is_there = equals >= length && g->n_inputs && length;
+
+        for (size_t i = 0; i < g->n_inputs && !is_there && equals < length; i++) {
+            const char *name = g->value[g->input[i]].name;
+
+            is_there = strlen(name) == equals && !strncmp(at, name, equals);
+        }
+        if (!is_there)
+            return exp_fail(why, -EINVAL, "%s: INPUT: '%.*s' is no size of an input of this network%s%.60s", g->path,
+                            (int)length, at, g->n_inputs ? "; the first is " : ": it has none",
+                            g->n_inputs ? g->value[g->input[0]].name : "");
+    }
+    return 0;
+}
+
+static int add_inputs(struct onnx_reading *r, const struct names *constants, const struct onnx_ask *ask,
+                      struct exp_why *why)
+{
+    const Onnx__GraphProto *proto = r->model->graph;
+    struct onnx_graph *g = &r->graph;
+    size_t *input = onnx_own(r, proto->n_input, sizeof *input);
+    struct symbols s = { .n = 0 };
+    int err = 0;
+
+    g->input = input;
+    for (size_t i = 0; i < proto->n_input && !err; i++) {
+        const char *name = onnx_text_or_empty(proto->input[i]->name);
+
+        if (find_value(constants, name) != ONNX_NONE)
+            continue;
+        input[g->n_inputs++] = g->n_values;
+        err = set_input(add_value(g, name), proto->input[i], ask, g->n_inputs == 1, &s, g->path, why);
+    }
+    return err ? err : check_asked(g, ask, why);
+}
+
+static int add_initializers(struct onnx_reading *r, struct exp_why *why)
+{
+    const Onnx__GraphProto *proto = r->model->graph;
+    struct exp_why what;
+    int err = 0;
+
+    if (proto->n_sparse_initializer)
+        return exp_fail(why, -EINVAL, "%s: sparse initializers are not read", r->graph.path);
+    for (size_t i = 0; i < proto->n_initializer && !err; i++) {
+        const Onnx__TensorProto *t = proto->initializer[i];
+        const char *name = onnx_text_or_empty(t->name);
+
+        exp_say(what.text, sizeof what.text, "%s: initializer '%.100s'", r->graph.path, name);
+        err = onnx_read_tensor(r, t, what.text, add_value(&r->graph, name), why);
+    }
+    return err;
+}
+
+/* ---- nodes ---- */
+
+static enum onnx_kind kind_of(const Onnx__AttributeProto *a)
+{
+    static const enum onnx_kind kinds[] = {
+        [ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOAT] = ONNX_KIND_FLOAT,
+        [ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INT] = ONNX_KIND_INT,
+        [ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__STRING] = ONNX_KIND_TEXT,
+        [ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__TENSOR] = ONNX_KIND_TENSOR,
+        [ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOATS] = ONNX_KIND_FLOATS,
+        [ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INTS] = ONNX_KIND_INTS,
+    };
+
+    if (a->has_type && a->type) {
+        const size_t type = (size_t)a->type;
+
+        return type < sizeof kinds / sizeof kinds[0] && kinds[type] ? kinds[type] : ONNX_KIND_OTHER;
+    }
+    /* Files of the format's first versions do not say it. */
+    return a->has_f      ? ONNX_KIND_FLOAT
+           : a->has_i    ? ONNX_KIND_INT
+           : a->has_s    ? ONNX_KIND_TEXT
+           : a->t        ? ONNX_KIND_TENSOR
+           : a->n_floats ? ONNX_KIND_FLOATS
+           : a->n_ints   ? ONNX_KIND_INTS
+                         : ONNX_KIND_OTHER;
+}
+
+static struct onnx_attribute read_attribute(struct onnx_reading *r, const Onnx__AttributeProto *a)
+{
+    struct onnx_attribute to = { .name = onnx_text_or_empty(a->name), .kind = kind_of(a), .i = a->i, .f = a->f };
+
+    if (to.kind == ONNX_KIND_TEXT)
+        to.s = onnx_own_text(r, "%.*s", (int)a->s.len, a->s.data ? (const char *)a->s.data : "");
+    to.n = to.kind == ONNX_KIND_INTS ? a->n_ints : to.kind == ONNX_KIND_FLOATS ? a->n_floats : 0;
+    to.ints = a->ints;
+    to.floats = a->floats;
+    return to;
+}
+
+/* Adds a value for each output of a node. */
+static void add_outputs(struct onnx_reading *r, const Onnx__NodeProto *proto, struct onnx_node *n, size_t number)
+{
+    size_t *out = onnx_own(r, proto->n_output, sizeof *out);
+
+    for (size_t i = 0; i < proto->n_output; i++) {
+        out[i] = ONNX_NONE;
+        if (!*onnx_text_or_empty(proto->output[i]))
+            continue;
+        out[i] = r->graph.n_values;
+        add_value(&r->graph, proto->output[i])->producer = number;
+    }
+    n->n_out = proto->n_output;
+    n->out = out;
+}
+
+static int add_node(struct onnx_reading *r, size_t i, struct exp_why *why)
+{
+    const Onnx__NodeProto *proto = r->model->graph->node[i];
+    struct onnx_node *n = &r->graph.node[i];
+    struct onnx_attribute *attribute = onnx_own(r, proto->n_attribute, sizeof *attribute);
+
+    n->number = i + 1;
+    n->op = onnx_text_or_empty(proto->op_type);
+    n->domain = onnx_text_or_empty(proto->domain);
+    if (!strcmp(n->domain, "ai.onnx"))
+        n->domain = "";
+    n->name = *onnx_text_or_empty(proto->name) ? proto->name : onnx_own_text(r, "%s_%zu", n->op, n->number);
+    if (!*n->op)
+        return exp_fail(why, -EINVAL, "%s: node %zu ('%.60s') has no operator", r->graph.path, n->number, n->name);
+    for (size_t a = 0; a < proto->n_attribute; a++)
+        attribute[a] = read_attribute(r, proto->attribute[a]);
+    n->attribute = attribute;
+    n->n_attributes = proto->n_attribute;
+    add_outputs(r, proto, n, i);
+    return 0;
+}
+
+static int find_inputs(struct onnx_reading *r, size_t i, const struct names *names, struct exp_why *why)
+{
+    const Onnx__NodeProto *proto = r->model->graph->node[i];
+    struct onnx_node *n = &r->graph.node[i];
+    size_t *in = onnx_own(r, proto->n_input, sizeof *in);
+
+    n->n_in = proto->n_input;
+    n->in = in;
+    for (size_t k = 0; k < proto->n_input; k++) {
+        const char *name = onnx_text_or_empty(proto->input[k]);
+
+        in[k] = *name ? find_value(names, name) : ONNX_NONE;
+        if (*name && in[k] == ONNX_NONE)
+            return exp_fail(why, -EINVAL, "%s: node '%.60s' (%.40s): nothing makes its input '%.100s'", r->graph.path,
+                            n->name, n->op, name);
+    }
+    return 0;
+}
+
+static int find_outputs(struct onnx_reading *r, const struct names *names, struct exp_why *why)
+{
+    const Onnx__GraphProto *proto = r->model->graph;
+    struct onnx_graph *g = &r->graph;
+    size_t *output = onnx_own(r, proto->n_output, sizeof *output);
+
+    g->output = output;
+    for (g->n_outputs = 0; g->n_outputs < proto->n_output; g->n_outputs++) {
+        const char *name = onnx_text_or_empty(proto->output[g->n_outputs]->name);
+        const size_t value = find_value(names, name);
+
+        if (value == ONNX_NONE)
+            return exp_fail(why, -EINVAL, "%s: nothing makes its output '%.100s'", g->path, name);
+        output[g->n_outputs] = value;
+        g->value[value].is_output = true;
+    }
+    return 0;
+}
+
+/* ---- order ---- */
+
+/* A walk from each node to what must be before it. */
+struct walk {
+    struct onnx_graph *g;
+    enum { NEW, OPENED, PLACED } * state;
+    size_t *path, *next; /* nodes that wait for their producers, and the input at which each is */
+    size_t *order, n_placed;
+};
+
+/* Takes one step from the last node of a path of n. Returns the new length; 0 too if there is a cycle, with *cycle set. */
+static size_t walk_on(struct walk *w, size_t n, size_t *cycle)
+{
+    const size_t node = w->path[n - 1];
+    const struct onnx_node *at = &w->g->node[node];
+
+    while (w->next[n - 1] < at->n_in) {
+        const size_t in = at->in[w->next[n - 1]++];
+        const size_t producer = in == ONNX_NONE ? ONNX_NONE : w->g->value[in].producer;
+
+        if (producer == ONNX_NONE || w->state[producer] == PLACED)
+            continue;
+        if (w->state[producer] == OPENED) {
+            *cycle = producer;
+            return 0;
+        }
+        w->state[producer] = OPENED;
+        w->path[n] = producer;
+        w->next[n] = 0;
+        return n + 1;
+    }
+    w->state[node] = PLACED;
+    w->order[w->n_placed++] = node;
+    return n - 1;
+}
+
+/* Finds an order in which each node stands behind its producers. Returns a node of a cycle, if there is one. */
+static size_t find_order(struct walk *w)
+{
+    size_t cycle = ONNX_NONE;
+
+    for (size_t i = 0; i < w->g->n_nodes && cycle == ONNX_NONE; i++) {
+        size_t n = 1;
+
+        if (w->state[i] == PLACED)
+            continue;
+        w->state[i] = OPENED;
+        w->path[0] = i;
+        w->next[0] = 0;
+        while (n)
+            n = walk_on(w, n, &cycle);
+    }
+    return cycle;
+}
+
+/* Puts nodes into that order. */
+static void put_in_order(struct onnx_reading *r, const size_t *order)
+{
+    struct onnx_graph *g = &r->graph;
+    struct onnx_node *node = onnx_own(r, g->n_nodes, sizeof *node);
+
+    for (size_t i = 0; i < g->n_nodes; i++) {
+        node[i] = g->node[order[i]];
+        for (size_t o = 0; o < node[i].n_out; o++) {
+            if (node[i].out[o] != ONNX_NONE)
+                g->value[node[i].out[o]].producer = i;
+        }
+    }
+    g->node = node;
+}
+
+static int sort_nodes(struct onnx_reading *r, struct exp_why *why)
+{
+    struct onnx_graph *g = &r->graph;
+    struct walk w = { .g = g };
+    size_t cycle;
+
+    w.state = exp_new(g->n_nodes, sizeof *w.state);
+    w.path = exp_new(3 * g->n_nodes, sizeof *w.path);
+    w.next = w.path + g->n_nodes;
+    w.order = w.next + g->n_nodes;
+    cycle = find_order(&w);
+    if (cycle == ONNX_NONE)
+        put_in_order(r, w.order);
+    free(w.state);
+    free(w.path);
+    return cycle == ONNX_NONE ? 0
+                              : exp_fail(why, -EINVAL, "%s: node '%.60s' (%.40s) needs its own output: a cycle",
+                                         g->path, g->node[cycle].name, g->node[cycle].op);
+}
+
+/* ---- all together ---- */
+
+static int add_nodes(struct onnx_reading *r, struct names *names, struct exp_why *why)
+{
+    struct onnx_graph *g = &r->graph;
+    int err = 0;
+
+    g->n_nodes = r->model->graph->n_node;
+    g->node = onnx_own(r, g->n_nodes, sizeof *g->node);
+    for (size_t i = 0; i < g->n_nodes && !err; i++)
+        err = add_node(r, i, why);
+    if (err)
+        return err;
+    sort_names(names, g);
+    err = check_names(names, g, why);
+    for (size_t i = 0; i < g->n_nodes && !err; i++)
+        err = find_inputs(r, i, names, why);
+    err = err ? err : find_outputs(r, names, why);
+    return err ? err : sort_nodes(r, why);
+}
+
+/* Finds what the file states of each value. From malloc; NULL where it says nothing. */
+static const Onnx__ValueInfoProto **find_stated(const struct onnx_reading *r, const struct names *names)
+{
+    const Onnx__GraphProto *proto = r->model->graph;
+    const Onnx__ValueInfoProto **stated = exp_new(r->graph.n_values, sizeof *stated);
+
+    for (size_t i = 0; i < proto->n_value_info + proto->n_output; i++) {
+        const Onnx__ValueInfoProto *info =
+            i < proto->n_value_info ? proto->value_info[i] : proto->output[i - proto->n_value_info];
+        const size_t value = find_value(names, onnx_text_or_empty(info->name));
+
+        if (value != ONNX_NONE)
+            stated[value] = info;
+    }
+    return stated;
+}
+
+/* Takes over what the file states of a node's outputs. */
+static void take_outputs(struct onnx_graph *g, struct onnx_node *n, const Onnx__ValueInfoProto *const *stated)
+{
+    bool all = true;
+
+    for (size_t o = 0; o < n->n_out; o++) {
+        if (n->out[o] == ONNX_NONE)
+            continue;
+        if (stated[n->out[o]])
+            take_stated(&g->value[n->out[o]], stated[n->out[o]]);
+        all = all && g->value[n->out[o]].has_shape;
+    }
+    if (all)
+        n->why_no_shape = NULL;
+}
+
+/* Infers all nodes; what they do not tell, the file may state, unless other sizes were asked for. */
+static int infer_all(struct onnx_reading *r, const struct names *names, bool takes_stated, struct exp_why *why)
+{
+    const Onnx__ValueInfoProto **stated = find_stated(r, names);
+    int err = 0;
+
+    for (size_t i = 0; i < r->graph.n_nodes && !err; i++) {
+        struct onnx_node *n = &r->graph.node[i];
+
+        err = onnx_infer(r, i, r->model->graph->node[n->number - 1], why);
+        if (!err && n->why_no_shape && takes_stated)
+            take_outputs(&r->graph, n, stated);
+    }
+    free(stated);
+    return err;
+}
+
+static int read_opset(struct onnx_reading *r, struct exp_why *why)
+{
+    const Onnx__ModelProto *m = r->model;
+
+    r->graph.ir_version = m->ir_version;
+    r->graph.opset = 1; /* of files that are older than this field */
+    for (size_t i = 0; i < m->n_opset_import; i++) {
+        const char *domain = onnx_text_or_empty(m->opset_import[i]->domain);
+
+        if (!*domain || !strcmp(domain, "ai.onnx"))
+            r->graph.opset = m->opset_import[i]->version;
+    }
+    if (r->graph.opset < 1 || r->graph.opset > ONNX_NEWEST_OPSET)
+        return exp_fail(why, -EINVAL, "%s: opset %lld, and 1 to %d are read; onnx.version_converter converts",
+                        r->graph.path, (long long)r->graph.opset, ONNX_NEWEST_OPSET);
+    return m->graph ? 0 : exp_fail(why, -EINVAL, "%s: there is no network in it", r->graph.path);
+}
+
+enum { MAY_FOLD = 64 << 20 };
+
+static int read_all(struct onnx_reading *r, const struct onnx_ask *ask, struct exp_why *why)
+{
+    struct names names = { 0 };
+    int err = read_opset(r, why);
+
+    err = err ? err : add_initializers(r, why);
+    if (!err) {
+        sort_names(&names, &r->graph);
+        err = add_inputs(r, &names, ask, why);
+    }
+    err = err ? err : add_nodes(r, &names, why);
+    err = err ? err : infer_all(r, &names, !ask->batch && !*onnx_text_or_empty(ask->input), why);
+    free(names.name);
+    return err;
+}
+
+static struct onnx_reading *begin(const char *path, size_t bytes)
+{
+    struct onnx_reading *r = exp_new(1, sizeof *r);
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    const size_t n = strlen(name);
+    const bool ends = n > 5 && !strcmp(name + n - 5, ".onnx");
+
+    r->folder = slash ? exp_format("%.*s", (int)(slash - path) + (slash == path), path) : exp_copy_text(".");
+    r->graph.path = onnx_own_text(r, "%s", path);
+    r->graph.name = onnx_own_text(r, "%.*s", (int)(ends ? n - 5 : n), name);
+    r->may_fold = MAY_FOLD + bytes;
+    return r;
+}
+
+int onnx_read(struct onnx_graph **g, const char *path, const struct onnx_ask *ask, struct exp_why *why)
+{
+    static const struct onnx_ask nothing = { 0 };
+    struct onnx_mapping m;
+    struct onnx_reading *r;
+    ProtobufCMessage *model = NULL;
+    int err = onnx_map(&m, path, why);
+
+    *g = NULL;
+    if (err)
+        return err;
+    r = begin(path, m.bytes);
+    err = onnx_parse(&model, &onnx__model_proto__descriptor, &m, why);
+    onnx_unmap(&m);
+    r->model = (Onnx__ModelProto *)model;
+    err = err ? err : read_all(r, ask ? ask : &nothing, why);
+    if (err)
+        onnx_free(&r->graph);
+    else
+        *g = &r->graph;
+    return err;
+}

@@ -1,0 +1,74 @@
+/* What the reader keeps of a graph beside what others see of it. */
+#ifndef EXPERIMENTS_ONNX_READING_H
+#define EXPERIMENTS_ONNX_READING_H
+
+#include "experiments/onnx/graph.h"
+
+#include "onnx.pb-c.h" /* made of Debian's onnx.proto when it is built */
+
+/* A file in memory. */
+struct onnx_mapping {
+    char *path;
+    const uint8_t *at;
+    size_t bytes;
+};
+
+struct onnx_reading {
+    struct onnx_graph graph; /* first: onnx_free gets this */
+    Onnx__ModelProto *model; /* names and raw data lie in it */
+    char *folder;            /* of the file: external data lie there */
+    void **owned;
+    size_t n_owned;
+    struct onnx_mapping *mapping; /* of external data */
+    size_t n_mappings;
+    size_t may_fold; /* how many bytes may still be made of constants */
+};
+
+/* Return memory that lives as long as the graph: n elements of so many bytes, all zero; a text like printf's. */
+void *onnx_own(struct onnx_reading *r, size_t n, size_t bytes);
+char *onnx_own_text(struct onnx_reading *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Returns a text of the file, "" where there is none. */
+static inline const char *onnx_text_or_empty(const char *text)
+{
+    return text ? text : "";
+}
+
+/* Returns the type that elements are run in. */
+enum onnx_type onnx_run_type(enum onnx_type stored);
+
+/* ---- wire.c ---- */
+
+/*
+ * Maps a file that holds no more than 2 GiB; an empty one is an error. Returns 0 or -errno with one line in why that
+ * begins with the path.
+ */
+int onnx_map(struct onnx_mapping *m, const char *path, struct exp_why *why);
+void onnx_unmap(struct onnx_mapping *m);
+
+/* Reads a message. Returns 0, or -EINVAL with one line in why; *message is NULL then. */
+int onnx_parse(ProtobufCMessage **message, const ProtobufCMessageDescriptor *kind, const struct onnx_mapping *m,
+               struct exp_why *why);
+void onnx_parsed_free(ProtobufCMessage *message); /* NULL is fine */
+
+/* ---- tensor.c ---- */
+
+/*
+ * Makes a constant of a tensor: type, shape and data of v. `what` says in messages where it stands. Returns 0, or -errno
+ * with one line in why.
+ */
+int onnx_read_tensor(struct onnx_reading *r, const Onnx__TensorProto *t, const char *what, struct onnx_value *v,
+                     struct exp_why *why);
+
+/* Sets elements to the product of the dimensions. Returns 0; -EINVAL: one is negative; -EOVERFLOW: too many. */
+int onnx_count_elements(struct onnx_value *v);
+
+/* Writes the dimensions as 1x3x224. */
+void onnx_say_shape(char *text, size_t bytes, const struct onnx_value *v);
+
+/* ---- infer.c ---- */
+
+/* Infers and folds node i, whose producers were. Returns 0, or -errno with one line in why. */
+int onnx_infer(struct onnx_reading *r, size_t i, const Onnx__NodeProto *proto, struct exp_why *why);
+
+#endif

@@ -1,0 +1,232 @@
+/* Windows of convolutions and poolings: pads that auto_pad stands for, and how many outputs there are. */
+#include <errno.h>
+#include <string.h>
+
+#include "experiments/onnx/graph.h"
+
+enum { MOST = INT32_MAX }; /* of any number here: what is computed of them does not overflow */
+
+/* Reads a list of n numbers from low on, each `otherwise` where there is none. */
+static int read_list(const struct onnx_node *node, const char *name, size_t n, int64_t low, int64_t otherwise,
+                     int64_t *to, struct exp_why *why)
+{
+    size_t count;
+    const int64_t *list = onnx_ints(node, name, &count);
+
+    if (list && count && count != n)
+        return exp_fail(why, -EINVAL, "%s has %zu numbers, and needs %zu", name, count, n);
+    for (size_t i = 0; i < n; i++) {
+        to[i] = list && count ? list[i] : otherwise;
+        if (to[i] < low || to[i] > MOST)
+            return exp_fail(why, -EINVAL, "%s of %lld, not from %lld to %d", name, (long long)to[i], (long long)low,
+                            MOST);
+    }
+    return 0;
+}
+
+/* The kernel is that of the filters, or of an attribute. */
+static int read_kernel(const struct onnx_node *node, const struct onnx_value *filters, struct onnx_window *w,
+                       struct exp_why *why)
+{
+    const int err = read_list(node, "kernel_shape", w->n, 1, 0, w->kernel, why);
+    size_t count;
+
+    if (!filters)
+        return err;
+    if (filters->n_dims != w->n + 2)
+        return exp_fail(why, -EINVAL, "its input has %zu dimensions, its filters have %zu", w->n + 2, filters->n_dims);
+    for (size_t i = 0; i < w->n; i++) {
+        if (onnx_ints(node, "kernel_shape", &count) && count && w->kernel[i] != filters->dim[i + 2])
+            return exp_fail(why, -EINVAL, "kernel_shape says %lld, its filters say %lld", (long long)w->kernel[i],
+                            (long long)filters->dim[i + 2]);
+        w->kernel[i] = filters->dim[i + 2];
+        if (w->kernel[i] < 1 || w->kernel[i] > MOST)
+            return exp_fail(why, -EINVAL, "its filters have a dimension of %lld", (long long)w->kernel[i]);
+    }
+    return 0;
+}
+
+static int read_numbers(const struct onnx_node *node, const struct onnx_value *in, const struct onnx_value *filters,
+                        struct onnx_window *w, struct exp_why *why)
+{
+    int64_t pads[2 * ONNX_MAX_DIMS];
+    int err;
+
+    if (in->n_dims < 3)
+        return exp_fail(why, -EINVAL, "its input has %zu dimensions, and needs 3 or more", in->n_dims);
+    w->n = in->n_dims - 2;
+    err = read_kernel(node, filters, w, why);
+    err = err ? err : read_list(node, "strides", w->n, 1, 1, w->stride, why);
+    err = err ? err : read_list(node, "dilations", w->n, 1, 1, w->dilation, why);
+    err = err ? err : read_list(node, "pads", 2 * w->n, 0, 0, pads, why);
+    for (size_t i = 0; i < w->n && !err; i++) {
+        w->begin[i] = pads[i];
+        w->end[i] = pads[i + w->n];
+        if (in->dim[i + 2] > MOST)
+            err = exp_fail(why, -EOVERFLOW, "its input has a dimension of %lld", (long long)in->dim[i + 2]);
+    }
+    return err;
+}
+
+/* How many elements the kernel spans on an axis. */
+static int64_t span(const struct onnx_window *w, size_t axis)
+{
+    return (w->kernel[axis] - 1) * w->dilation[axis] + 1;
+}
+
+/* Splits so much padding: the odd element stands behind, or before where the file says SAME_LOWER. */
+static void split_pads(struct onnx_window *w, size_t axis, int64_t pads, const char *auto_pad)
+{
+    const bool is_lower = !strcmp(auto_pad, "SAME_LOWER");
+
+    pads = pads > 0 ? pads : 0;
+    w->begin[axis] = is_lower ? pads - pads / 2 : pads / 2;
+    w->end[axis] = pads - w->begin[axis];
+}
+
+static bool is_same(const char *auto_pad)
+{
+    return !strcmp(auto_pad, "SAME_UPPER") || !strcmp(auto_pad, "SAME_LOWER");
+}
+
+static int check_auto_pad(const char *auto_pad, struct exp_why *why)
+{
+    if (is_same(auto_pad) || !strcmp(auto_pad, "NOTSET") || !strcmp(auto_pad, "VALID") || !*auto_pad)
+        return 0;
+    return exp_fail(why, -EINVAL, "auto_pad '%.40s' is not known", auto_pad);
+}
+
+/* Counts outputs of an axis. Rounding up, the last window still begins in the input or in the padding before it. */
+static int count_forward(struct onnx_window *w, size_t axis, int64_t in, bool rounds_up, struct exp_why *why)
+{
+    const int64_t room = in + w->begin[axis] + w->end[axis] - span(w, axis), stride = w->stride[axis];
+
+    if (room < 0)
+        return exp_fail(why, -EINVAL, "its kernel spans %lld, and input with padding has %lld",
+                        (long long)span(w, axis), (long long)(in + w->begin[axis] + w->end[axis]));
+    w->out[axis] = room / stride + 1;
+    if (rounds_up && room % stride && w->out[axis] * stride < in + w->begin[axis])
+        w->out[axis]++;
+    return 0;
+}
+
+static int set_forward(const struct onnx_node *node, const struct onnx_value *in, struct onnx_window *w,
+                       struct exp_why *why)
+{
+    const char *auto_pad = onnx_text(node, "auto_pad", "NOTSET");
+    const bool rounds_up = onnx_int(node, "ceil_mode", 0) && !onnx_is(node, "Conv");
+    int err = check_auto_pad(auto_pad, why);
+
+    for (size_t i = 0; i < w->n && !err; i++) {
+        const int64_t size = in->dim[i + 2], outputs = (size + w->stride[i] - 1) / w->stride[i];
+
+        if (is_same(auto_pad))
+            split_pads(w, i, (outputs - 1) * w->stride[i] + span(w, i) - size, auto_pad);
+        else if (!strcmp(auto_pad, "VALID"))
+            w->begin[i] = w->end[i] = 0;
+        err = count_forward(w, i, size, rounds_up, why);
+    }
+    return err;
+}
+
+/* ---- transposed convolutions ---- */
+
+/* Sets padding and outputs of an axis: `wanted` outputs where the file says so, else 0. */
+static int set_backward(struct onnx_window *w, size_t axis, int64_t in, int64_t more, int64_t wanted,
+                        const char *auto_pad, struct exp_why *why)
+{
+    const int64_t whole = (in - 1) * w->stride[axis] + more + span(w, axis);
+
+    if (!wanted && is_same(auto_pad))
+        wanted = in * w->stride[axis];
+    if (wanted)
+        split_pads(w, axis, whole - wanted, auto_pad);
+    else if (!strcmp(auto_pad, "VALID"))
+        w->begin[axis] = w->end[axis] = 0;
+    w->out[axis] = wanted ? wanted : whole - w->begin[axis] - w->end[axis];
+    if (w->out[axis] < 0 || in < 1)
+        return exp_fail(why, -EINVAL, "it would have %lld outputs on an axis", (long long)w->out[axis]);
+    return 0;
+}
+
+static int set_transposed(const struct onnx_node *node, const struct onnx_value *in, struct onnx_window *w,
+                          struct exp_why *why)
+{
+    const char *auto_pad = onnx_text(node, "auto_pad", "NOTSET");
+    int64_t more[ONNX_MAX_DIMS], wanted[ONNX_MAX_DIMS];
+    int err = check_auto_pad(auto_pad, why);
+
+    err = err ? err : read_list(node, "output_padding", w->n, 0, 0, more, why);
+    err = err ? err : read_list(node, "output_shape", w->n, 0, 0, wanted, why);
+    for (size_t i = 0; i < w->n && !err; i++)
+        err = set_backward(w, i, in->dim[i + 2], more[i], wanted[i], auto_pad, why);
+    return err;
+}
+
+int onnx_window(const struct onnx_graph *g, const struct onnx_node *n, struct onnx_window *w, struct exp_why *why)
+{
+    const struct onnx_value *in = onnx_in(g, n, 0), *filters = NULL;
+    const bool is_transposed = onnx_is(n, "ConvTranspose");
+    int err;
+
+    *w = (struct onnx_window){ 0 };
+    if (is_transposed || onnx_is(n, "Conv"))
+        filters = onnx_in(g, n, 1);
+    if (!in || !in->has_shape || (filters && !filters->has_shape))
+        return exp_fail(why, -EINVAL, "the shape of an input is not known");
+    err = read_numbers(n, in, filters, w, why);
+    if (err)
+        return err;
+    return is_transposed ? set_transposed(n, in, w, why) : set_forward(n, in, w, why);
+}
+
+/* ---- convolutions of planes ---- */
+
+static int check_conv(const struct onnx_graph *g, const struct onnx_node *n, struct exp_why *why)
+{
+    const struct onnx_value *in = onnx_in(g, n, 0), *filters = onnx_in(g, n, 1), *out = onnx_out(g, n, 0);
+
+    if (!onnx_is(n, "Conv"))
+        return exp_fail(why, -EINVAL, "%.60s is no forward convolution", n->op);
+    if (!in || !filters || !out || !in->has_shape || !filters->has_shape || !out->has_shape)
+        return exp_fail(why, -EINVAL, "%s", n->why_no_shape ? n->why_no_shape : "its shape is not known");
+    if (in->n_dims != 3 && in->n_dims != 4)
+        return exp_fail(why, -EINVAL, "it has %zu spatial dimensions; 1 and 2 are run here", in->n_dims - 2);
+    if (in->type != ONNX_FLOAT || filters->type != ONNX_FLOAT)
+        return exp_fail(why, -EINVAL, "its elements are %s, no floats", onnx_type_name(in->type));
+    return 0;
+}
+
+int onnx_conv_problem(const struct onnx_graph *g, const struct onnx_node *n, struct conv_problem *p,
+                      struct exp_why *why)
+{
+    const struct onnx_value *in = onnx_in(g, n, 0), *filters = onnx_in(g, n, 1);
+    struct onnx_window w;
+    size_t x; /* the axis of the width */
+    int err = check_conv(g, n, why);
+
+    *p = (struct conv_problem){ 0 };
+    err = err ? err : onnx_window(g, n, &w, why);
+    if (err)
+        return err;
+    x = w.n - 1;
+    *p = (struct conv_problem){
+        .n = (size_t)in->dim[0],
+        .c = (size_t)in->dim[1],
+        .h = w.n == 2 ? (size_t)in->dim[2] : 1,
+        .w = (size_t)in->dim[x + 2],
+        .k = (size_t)filters->dim[0],
+        .r = w.n == 2 ? (size_t)w.kernel[0] : 1,
+        .s = (size_t)w.kernel[x],
+        .stride_h = w.n == 2 ? (size_t)w.stride[0] : 1,
+        .stride_w = (size_t)w.stride[x],
+        .pad_top = w.n == 2 ? (size_t)w.begin[0] : 0,
+        .pad_left = (size_t)w.begin[x],
+        .pad_bottom = w.n == 2 ? (size_t)w.end[0] : 0,
+        .pad_right = (size_t)w.end[x],
+        .dilation_h = w.n == 2 ? (size_t)w.dilation[0] : 1,
+        .dilation_w = (size_t)w.dilation[x],
+        .groups = (size_t)onnx_int(n, "group", 1),
+    };
+    return conv_problem_finish(p, why->text, sizeof why->text);
+}
