@@ -110,6 +110,11 @@ ukr_san_flags := $(if $(findstring address,$(SAN)),$(if $(findstring clang,$(CC)
 engine_flags_x86_64 = $(if $(findstring _avx2.c,$1),-O3 -mavx2 -mbmi -mbmi2 -mpopcnt)$(if $(findstring _avx512.c,$1),-O3 -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512cd -mbmi -mbmi2 -mlzcnt -mpopcnt)
 engine_flags = $(if $(filter sim/plain/% sim/full/%,$1),-O3) $(if $(filter sim/%,$1),$(engine_flags_$(ARCH))) $(if $(filter sim/full/%,$1),$(as_written))
 
+# The inner loops of a network's operators: vectors wherever they may be, products added without rounding between.
+loops := experiments/network/operators/loops_
+loops_flags_x86_64 = $(if $(findstring _avx512.c,$1),-mprefer-vector-width=512) $(ukr_flags_x86_64)
+loops_flags = $(if $(findstring $(loops),$1),-O3 -ffp-contract=fast $(call loops_flags_$(ARCH),$1))
+
 # What decides the results that the store keeps: the sources that plan, replay and simulate. They are hashed when one of them
 # is newer than the object that knows the hash.
 undeciding := dnnl% measure% ruler% variables% course% options% results% published% question% main_%
@@ -129,7 +134,7 @@ polydl_flags = $(if $(filter experiments/polydl/time/baselines.c,$1),-O3 $(if $(
 pic_flags = $(if $(filter sim/% kernels/% counters/%,$1),-fPIC $(if $(filter sim/%,$1),-fno-semantic-interposition,-fvisibility=hidden))
 # What reads networks includes what protoc-c makes of the format's description.
 onnx_flags = $(if $(filter experiments/onnx/% tests/experiments/onnx%,$1),-I$(onnx_made))
-file_flags = $(pic_flags) $(version_flags) $(call polydl_flags,$1) $(call onnx_flags,$1) $(if $(filter kernels/%,$1),$(kernel_flags)) $(call ukr_flags,$1) $(call engine_flags,$1)
+file_flags = $(pic_flags) $(version_flags) $(call polydl_flags,$1) $(call onnx_flags,$1) $(call loops_flags,$1) $(if $(filter kernels/%,$1),$(kernel_flags)) $(call ukr_flags,$1) $(call engine_flags,$1)
 
 #: No packages are installed: see 'make help deps'.
 all: $(foreach p,$(PROGRAMS),$(BUILD)/$p) $(links) ### Build everything (minutes)
@@ -143,7 +148,7 @@ endef
 
 # Objects depend on their flags, not on this file; warnings change none. What a flag of some files is made of stands there
 # as it is written here.
-flag_makers := file_flags pic_flags polydl_flags onnx_flags ukr_flags ukr_flags_$(ARCH) engine_flags engine_flags_$(ARCH)
+flag_makers := file_flags pic_flags polydl_flags onnx_flags loops_flags loops_flags_$(ARCH) ukr_flags ukr_flags_$(ARCH) engine_flags engine_flags_$(ARCH)
 flags := $(filter-out -W%,$(CC) $(BASE_CFLAGS) $(CPPFLAGS) $(CFLAGS)) $(in_order) $(no_idioms) $(as_written) $(ukr_g) $(ukr_san_flags) \
          $(kernel_flags) $(xsmm_header) $(VERSION) $(subst $$,,$(foreach f,$(flag_makers),$(value $f)))
 $(eval $(call note,flags,$(flags)))

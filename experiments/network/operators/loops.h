@@ -1,0 +1,107 @@
+/*
+ * The inner loops of operators, once for each instruction set: loops.inc is compiled into loops_ref.c, loops_avx2.c and
+ * loops_avx512.c. None needs aligned data; n may be 0. Output and input may be the same array where an element of one
+ * follows from that element of the other.
+ */
+#ifndef EXPERIMENTS_NETWORK_OPERATORS_LOOPS_H
+#define EXPERIMENTS_NETWORK_OPERATORS_LOOPS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* out[i] = f(in[i], p), of the parameters p that an operator has. */
+enum op_map {
+    OP_MAP_COPY,
+    OP_MAP_SCALE, /* x * p0 + p1 */
+    OP_MAP_CLIP,  /* no less than p0, no more than p1 */
+    OP_MAP_RELU,
+    OP_MAP_LEAKY_RELU,
+    OP_MAP_THRESHOLD, /* 0 up to p0 */
+    OP_MAP_ABS,
+    OP_MAP_NEG,
+    OP_MAP_SQRT,
+    OP_MAP_RECIPROCAL,
+    OP_MAP_HARD_SIGMOID,
+    OP_MAP_HARD_SWISH,
+    OP_MAP_SOFTSIGN,
+    OP_MAP_EXP,
+    OP_MAP_SIGMOID,
+    OP_N_MAPS
+};
+
+enum op_pair {
+    OP_PAIR_ADD,
+    OP_PAIR_SUB,
+    OP_PAIR_MUL,
+    OP_PAIR_DIV,
+    OP_PAIR_MIN,
+    OP_PAIR_MAX,
+    OP_PAIR_PRELU, /* a < 0 ? a * b : a */
+    OP_N_PAIRS
+};
+
+/* Which of the two is one number for all elements. */
+enum op_ends { OP_BOTH_ARRAYS, OP_LEFT_IS_ONE, OP_RIGHT_IS_ONE, OP_N_ENDS };
+
+/* What is made of many numbers. */
+enum op_fold { OP_FOLD_SUM, OP_FOLD_ABS, OP_FOLD_SQUARE, OP_FOLD_PROD, OP_FOLD_MIN, OP_FOLD_MAX, OP_N_FOLDS };
+
+/* A window that slides over a row. */
+struct op_row_window {
+    size_t taps, stride, dilation;
+};
+
+/* Local response normalisation: bias + alpha * (sum of the squares of `size` channels), to the power of -beta. */
+struct op_lrn {
+    size_t channels, plane; /* elements from one channel to the next */
+    size_t size;
+    float alpha, beta, bias; /* alpha: already divided by size */
+};
+
+/*
+ * A tile of a product: out[i][j] += a[i][k] * panel[k][j] for m rows and OP_LOOPS' tile_columns. Rows of a and of out are
+ * so far apart; elements of a row of a are step_a apart; the panel is dense.
+ */
+struct op_tile {
+    size_t m, k;
+    const float *a, *panel;
+    size_t row_a, step_a;
+    float *out;
+    size_t row_out;
+};
+
+enum { OP_MAX_TILE_ROWS = 8, OP_MAX_TILE_COLUMNS = 32 };
+
+/* Rows times numbers: out[i] += x[j * step_x] * b[j][i]. */
+struct op_rows {
+    const float *x, *b;
+    size_t n_rows, step_x, row_b;
+};
+
+struct op_loops {
+    void (*map[OP_N_MAPS])(float *out, const float *in, size_t n, const float *p);
+    void (*pair[OP_N_PAIRS][OP_N_ENDS])(float *out, const float *a, const float *b, size_t n);
+    float (*fold[OP_N_FOLDS])(const float *in, size_t n);                 /* n >= 1 */
+    void (*fold_rows[OP_N_FOLDS])(float *out, const float *in, size_t n); /* out[i] = fold of out[i] and in[i] */
+    bool (*has_nan)(const float *in, size_t n);
+    /* Of n_rows rows, which hold no NaN, the maximum of each column; and the sum. */
+    void (*max_rows)(float *out, const float *const *row, size_t n_rows, size_t n);
+    void (*sum_rows)(float *out, const float *const *row, size_t n_rows, size_t n);
+    void (*max_across)(float *out, const float *in, size_t n, const struct op_row_window *w);
+    void (*sum_across)(float *out, const float *in, size_t n, const struct op_row_window *w);
+    void (*lrn)(float *out, const float *in, size_t n, const struct op_lrn *l); /* n neighbours of all channels */
+    /* in[i] becomes exp(in[i] - less); returns the sum of them. */
+    float (*exp_sum)(float *out, const float *in, size_t n, float less);
+    float (*dot)(const float *a, const float *b, size_t n);
+    void (*add_rows)(float *out, size_t n, const struct op_rows *r);
+    void (*tile)(const struct op_tile *t); /* m <= tile_rows */
+    size_t tile_rows, tile_columns;
+};
+
+/* Returns those for this CPU and CONV_CPU. */
+const struct op_loops *op_loops(void);
+
+/* The tables behind it: what this CPU does not have must not be run. */
+extern const struct op_loops op_loops__ref, op_loops__avx2, op_loops__avx512;
+
+#endif
