@@ -1,0 +1,58 @@
+#include "experiments/network/operator.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "experiments/network/operators/inside.h"
+#include "experiments/network/operators/records.h"
+
+#define ADDRESS(name) &op_##name,
+static const struct op *const records[] = { OP_RECORDS(ADDRESS) };
+
+const struct op *op_at(size_t i)
+{
+    return i < sizeof records / sizeof *records ? records[i] : NULL;
+}
+
+const struct op *op_of(const struct onnx_node *node)
+{
+    for (size_t i = 0; op_at(i); i++) {
+        if (onnx_is(node, op_at(i)->name))
+            return op_at(i);
+    }
+    return NULL;
+}
+
+int op_prepare(struct op_call *call, const struct op_ask *ask, struct exp_why *why)
+{
+    int err;
+
+    *call = (struct op_call){ .op = op_of(ask->node), .ask = *ask };
+    if (!call->ask.n_threads)
+        call->ask.n_threads = 1;
+    if (!call->op)
+        return op_refuse(call, why, "no such operator is known here%s%s", *ask->node->domain ? ", of domain " : "",
+                         ask->node->domain);
+    if (ask->activation != SCONV_NO_ACTIVATION && !(call->op->traits & OP_ACTIVATES))
+        return op_refuse(call, why, "no activation can be fused with it");
+    err = call->op->prepare(call, why);
+    if (err)
+        op_release(call);
+    return err;
+}
+
+void op_release(struct op_call *call)
+{
+    free(call->own);
+    *call = (struct op_call){ 0 };
+}
+
+void op_run(const struct op_call *call, const struct op_tensors *t, struct sconv_team *team)
+{
+    call->op->run(call, t, team);
+}
+
+void op_reference(const struct op_call *call, const struct op_tensors *t)
+{
+    call->op->reference(call, t);
+}

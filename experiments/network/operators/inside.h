@@ -1,0 +1,100 @@
+/* What the files of operators share. */
+#ifndef EXPERIMENTS_NETWORK_OPERATORS_INSIDE_H
+#define EXPERIMENTS_NETWORK_OPERATORS_INSIDE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "experiments/network/operator.h"
+#include "experiments/network/operators/loops.h"
+#include "experiments/onnx/graph.h"
+
+/* Says what is refused, after the node's name and operator. Returns -ENOTSUP. */
+int op_refuse(const struct op_call *call, struct exp_why *why, const char *line, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Return a value of the node; NULL: left out. */
+const struct onnx_value *op_in(const struct op_call *call, size_t i);
+const struct onnx_value *op_out(const struct op_call *call, size_t i);
+
+/*
+ * Checks that inputs first..last and all outputs are floats (the check of others is the operator's), that first..needed
+ * are there, and that all have shapes. Returns 0 or -ENOTSUP.
+ */
+int op_check_floats(const struct op_call *call, size_t needed, struct exp_why *why);
+
+/* The same of the shapes alone, for operators of any type. */
+int op_check_shapes(const struct op_call *call, size_t needed, struct exp_why *why);
+
+/* Checks that the graph gives an output this shape. Returns 0 or -ENOTSUP. */
+int op_check_out(const struct op_call *call, size_t i, size_t n_dims, const int64_t *dim, struct exp_why *why);
+
+/* Reads an axis of a tensor of n_dims, negative ones from the end. Returns 0 or -ENOTSUP. */
+int op_axis(const struct op_call *call, int64_t axis, size_t n_dims, size_t *out, struct exp_why *why);
+
+/* Returns the product of dimensions from..to - 1. */
+size_t op_elements(const struct onnx_value *v, size_t from, size_t to);
+
+/* Makes *own a block for prepare to leave; it is free()d with the call. */
+void *op_own(struct op_call *call, size_t bytes);
+
+/*
+ * Shares items 0..n - 1 out: work(ctx, from, to, share) once for each share that has any. Few bytes (all that the work
+ * touches) are worth one share only. bytes_of_item 0: unknown, but many.
+ */
+typedef void op_work_fn(void *ctx, size_t from, size_t to, unsigned share);
+void op_share(const struct op_call *call, struct sconv_team *team, size_t n, size_t bytes_of_item, op_work_fn *work,
+              void *ctx);
+
+/* Does the activation that was asked for to elements of an output. */
+void op_activate(const struct op_call *call, float *out, size_t n);
+
+/* ---- broadcasting ---- */
+
+enum { OP_MAX_OPERANDS = 4 };
+
+/* Loops over an index space, with a place in each operand: steps in elements, 0 where an operand is broadcast. */
+struct op_walk {
+    size_t n_operands, n_dims, elements;
+    size_t dim[ONNX_MAX_DIMS]; /* neighbours that can be one dimension are one; at least one */
+    size_t step[OP_MAX_OPERANDS][ONNX_MAX_DIMS];
+};
+
+/* Walks over the shape of `over`; operands are broadcast to it as ONNX says. False: one cannot be. */
+bool op_walk_init(struct op_walk *w, const struct onnx_value *over, size_t n_operands,
+                  const struct onnx_value *const *operand);
+
+/* Calls row(ctx, at, n) for elements from..to - 1, a piece of a last dimension each: at[] is where each operand begins. */
+typedef void op_row_fn(void *ctx, const size_t *at, size_t n);
+void op_walk_run(const struct op_walk *w, size_t from, size_t to, op_row_fn *row, void *ctx);
+
+/* ---- what moves ---- */
+
+/*
+ * Copies with an index for each axis: out[i0][i1]... = in[at[0][i0] + at[1][i1] + ...], or `fill` where one of them is
+ * negative. After op_moves_finish, elements are blocks of neighbours.
+ */
+struct op_moves {
+    size_t n_dims, dim[ONNX_MAX_DIMS];
+    ptrdiff_t *at[ONNX_MAX_DIMS];
+    size_t element_bytes, block; /* elements that are copied as one */
+    bool changes;                /* indexes are set again before each run */
+    unsigned char fill[8];
+    bool has_run; /* of the last axis: `lead` are fills, then `run` neighbours, then fills to the end */
+    size_t lead, run;
+};
+
+/* Makes room for the indexes of an output shape, as the call's own; all are 0. The caller sets them, and finishes. */
+struct op_moves *op_moves_new(struct op_call *call, size_t n_dims, const size_t *dim, size_t element_bytes);
+void op_moves_finish(struct op_moves *m);
+void op_moves_run(const struct op_call *call, const struct op_tensors *t, struct sconv_team *team);
+void op_moves_reference(const struct op_call *call, const struct op_tensors *t);
+
+/* Sets the indexes of axis d to 0, step, 2 * step, ... */
+void op_moves_step(struct op_moves *m, size_t d, size_t step);
+
+/* Checks shapes, and that elements of the first input have a size. Returns 0 or -ENOTSUP. */
+int op_check_moved(const struct op_call *call, size_t needed, struct exp_why *why);
+
+#endif

@@ -1,0 +1,374 @@
+/* What brings planes, rows or neighbouring channels to a scale. */
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "experiments/network/operators/inside.h"
+#include "experiments/network/operators/records.h"
+
+struct work {
+    const struct op_call *call;
+    const struct op_tensors *t;
+};
+
+/* ---- planes: BatchNormalization and InstanceNormalization ---- */
+
+struct planes {
+    size_t n, channels, elements;
+    double epsilon;
+};
+
+static int prepare_planes(struct op_call *call, size_t n_in, struct exp_why *why)
+{
+    const struct onnx_value *in = op_in(call, 0);
+    struct planes *p;
+    int err = op_check_floats(call, n_in, why);
+
+    if (!err && in->n_dims < 2)
+        err = op_refuse(call, why, "an input of %zu dimensions", in->n_dims);
+    if (!err)
+        err = op_check_out(call, 0, in->n_dims, in->dim, why);
+    for (size_t i = 1; !err && i < n_in; i++) {
+        if (op_in(call, i)->elements != (size_t)in->dim[1])
+            err = op_refuse(call, why, "'%s' has %zu elements for %lld channels", op_in(call, i)->name,
+                            op_in(call, i)->elements, (long long)in->dim[1]);
+    }
+    if (err)
+        return err;
+    p = op_own(call, sizeof *p);
+    *p = (struct planes){ op_elements(in, 0, 2), (size_t)in->dim[1], op_elements(in, 2, in->n_dims),
+                          (double)onnx_float(call->ask.node, "epsilon", 1e-5F) };
+    return 0;
+}
+
+/* In old opsets only what is wanted beside the output tells that a node trains. */
+static int prepare_batch(struct op_call *call, struct exp_why *why)
+{
+    const struct onnx_node *node = call->ask.node;
+
+    if (onnx_int(node, "training_mode", 0))
+        return op_refuse(call, why, "training_mode is %lld", (long long)onnx_int(node, "training_mode", 0));
+    if (!onnx_int(node, "spatial", 1))
+        return op_refuse(call, why, "spatial is 0");
+    for (size_t i = 1; i < node->n_out; i++) {
+        if (op_out(call, i))
+            return op_refuse(call, why, "'%s' is for training", op_out(call, i)->name);
+    }
+    return prepare_planes(call, 5, why);
+}
+
+static int prepare_instance(struct op_call *call, struct exp_why *why)
+{
+    return prepare_planes(call, 3, why);
+}
+
+/* The statistics of plane i of a batch normalisation: out = in * by[0] + by[1]. */
+static void batch_scale(const struct planes *p, const struct op_tensors *t, size_t i, double by[2])
+{
+    const size_t c = i % p->channels;
+    const double scale = (double)((const float *)t->in[1])[c], bias = (double)((const float *)t->in[2])[c];
+    const double mean = (double)((const float *)t->in[3])[c], variance = (double)((const float *)t->in[4])[c];
+
+    by[0] = scale / sqrt(variance + p->epsilon);
+    by[1] = bias - mean * by[0];
+}
+
+/* Scales n elements, a piece at a time so that the activation finds it near. */
+static void scale(const struct op_call *call, float *out, const float *in, size_t n, const double by[2])
+{
+    enum { PIECE = 4096 };
+    const float p[2] = { (float)by[0], (float)by[1] };
+
+    for (size_t i = 0; i < n; i += PIECE) {
+        const size_t m = n - i < PIECE ? n - i : PIECE;
+
+        op_loops()->map[OP_MAP_SCALE](out + i, in + i, m, p);
+        op_activate(call, out + i, m);
+    }
+}
+
+static void batch_planes(void *ctx, size_t from, size_t to, unsigned share)
+{
+    const struct work *w = ctx;
+    const struct planes *p = w->call->own;
+
+    (void)share;
+    for (size_t i = from; i < to; i++) {
+        double by[2];
+
+        batch_scale(p, w->t, i, by);
+        scale(w->call, (float *)w->t->out[0] + i * p->elements, (const float *)w->t->in[0] + i * p->elements,
+              p->elements, by);
+    }
+}
+
+static void run_batch(const struct op_call *call, const struct op_tensors *t, struct sconv_team *team)
+{
+    const struct planes *p = call->own;
+    struct work w = { call, t };
+
+    op_share(call, team, p->n, 8 * p->elements, batch_planes, &w);
+}
+
+static void reference_batch(const struct op_call *call, const struct op_tensors *t)
+{
+    const struct planes *p = call->own;
+
+    for (size_t i = 0; i < p->n * p->elements; i++) {
+        const size_t c = i / p->elements % p->channels;
+        const double x = (double)((const float *)t->in[0])[i] - (double)((const float *)t->in[3])[c];
+        const double y =
+            x / sqrt((double)((const float *)t->in[4])[c] + p->epsilon) * (double)((const float *)t->in[1])[c] +
+            (double)((const float *)t->in[2])[c];
+
+        ((float *)t->out[0])[i] = (float)y;
+    }
+    op_activate(call, t->out[0], p->n * p->elements);
+}
+
+const struct op op_BatchNormalization = { .name = "BatchNormalization",
+                                          .traits = OP_IN_PLACE | OP_ACTIVATES,
+                                          .prepare = prepare_batch,
+                                          .run = run_batch,
+                                          .reference = reference_batch };
+
+/* Writes elements less their mean to out, and returns one over their standard deviation. */
+static double center(float *out, const float *in, size_t n, double epsilon, double *mean)
+{
+    const struct op_loops *l = op_loops();
+    float by[2] = { 1, 0 };
+
+    *mean = n ? (double)l->fold[OP_FOLD_SUM](in, n) / (double)n : 0;
+    by[1] = -(float)*mean;
+    l->map[OP_MAP_SCALE](out, in, n, by);
+    return n ? 1 / sqrt((double)l->fold[OP_FOLD_SQUARE](out, n) / (double)n + epsilon) : 0;
+}
+
+static double center_plainly(const float *in, size_t n, double epsilon, double *mean)
+{
+    double sum = 0, squares = 0;
+
+    for (size_t i = 0; i < n; i++)
+        sum += (double)in[i];
+    *mean = sum / (double)n;
+    for (size_t i = 0; i < n; i++)
+        squares += ((double)in[i] - *mean) * ((double)in[i] - *mean);
+    return 1 / sqrt(squares / (double)n + epsilon);
+}
+
+static void instance_planes(void *ctx, size_t from, size_t to, unsigned share)
+{
+    const struct work *w = ctx;
+    const struct planes *p = w->call->own;
+
+    (void)share;
+    for (size_t i = from; i < to; i++) {
+        const float *in = (const float *)w->t->in[0] + i * p->elements;
+        float *out = (float *)w->t->out[0] + i * p->elements;
+        const size_t c = i % p->channels;
+        double mean;
+        const double by = (double)((const float *)w->t->in[1])[c] * center(out, in, p->elements, p->epsilon, &mean);
+
+        scale(w->call, out, out, p->elements, (const double[]){ by, (double)((const float *)w->t->in[2])[c] });
+    }
+}
+
+static void run_instance(const struct op_call *call, const struct op_tensors *t, struct sconv_team *team)
+{
+    const struct planes *p = call->own;
+    struct work w = { call, t };
+
+    op_share(call, team, p->n, 8 * p->elements, instance_planes, &w);
+}
+
+static void reference_instance(const struct op_call *call, const struct op_tensors *t)
+{
+    const struct planes *p = call->own;
+
+    for (size_t i = 0; i < p->n; i++) {
+        const float *in = (const float *)t->in[0] + i * p->elements;
+        double mean;
+        const double by = center_plainly(in, p->elements, p->epsilon, &mean);
+
+        for (size_t j = 0; j < p->elements; j++)
+            ((float *)t->out[0])[i * p->elements + j] =
+                (float)(((double)in[j] - mean) * by * (double)((const float *)t->in[1])[i % p->channels] +
+                        (double)((const float *)t->in[2])[i % p->channels]);
+    }
+    op_activate(call, t->out[0], p->n * p->elements);
+}
+
+const struct op op_InstanceNormalization = { .name = "InstanceNormalization",
+                                             .traits = OP_IN_PLACE | OP_ACTIVATES,
+                                             .prepare = prepare_instance,
+                                             .run = run_instance,
+                                             .reference = reference_instance };
+
+/* ---- LayerNormalization: rows ---- */
+
+static int prepare_layer(struct op_call *call, struct exp_why *why)
+{
+    const struct onnx_value *in = op_in(call, 0);
+    struct planes *p;
+    size_t axis;
+    int err = op_check_floats(call, 2, why);
+
+    if (!err)
+        err = op_axis(call, onnx_int(call->ask.node, "axis", -1), in->n_dims, &axis, why);
+    if (!err)
+        err = op_check_out(call, 0, in->n_dims, in->dim, why);
+    if (err)
+        return err;
+    p = op_own(call, sizeof *p);
+    *p = (struct planes){ op_elements(in, 0, axis), 1, op_elements(in, axis, in->n_dims),
+                          (double)onnx_float(call->ask.node, "epsilon", 1e-5F) };
+    for (size_t i = 1; i < 3; i++) {
+        if (op_in(call, i) && op_in(call, i)->elements != p->elements)
+            return op_refuse(call, why, "'%s' has %zu elements for rows of %zu", op_in(call, i)->name,
+                             op_in(call, i)->elements, p->elements);
+    }
+    return 0;
+}
+
+/* The second and third output are of rows: their mean, and one over their deviation. */
+static void keep_statistics(const struct work *w, size_t row, double mean, double by)
+{
+    if (op_out(w->call, 1) && w->t->out[1])
+        ((float *)w->t->out[1])[row] = (float)mean;
+    if (op_out(w->call, 2) && w->t->out[2])
+        ((float *)w->t->out[2])[row] = (float)by;
+}
+
+static void layer_rows(void *ctx, size_t from, size_t to, unsigned share)
+{
+    const struct work *w = ctx;
+    const struct planes *p = w->call->own;
+    const struct op_loops *l = op_loops();
+
+    (void)share;
+    for (size_t i = from; i < to; i++) {
+        float *out = (float *)w->t->out[0] + i * p->elements;
+        double mean;
+        const double by = center(out, (const float *)w->t->in[0] + i * p->elements, p->elements, p->epsilon, &mean);
+
+        l->map[OP_MAP_SCALE](out, out, p->elements, (const float[]){ (float)by, 0 });
+        l->pair[OP_PAIR_MUL][OP_BOTH_ARRAYS](out, out, w->t->in[1], p->elements);
+        if (op_in(w->call, 2))
+            l->pair[OP_PAIR_ADD][OP_BOTH_ARRAYS](out, out, w->t->in[2], p->elements);
+        keep_statistics(w, i, mean, by);
+    }
+}
+
+static void run_layer(const struct op_call *call, const struct op_tensors *t, struct sconv_team *team)
+{
+    const struct planes *p = call->own;
+    struct work w = { call, t };
+
+    if (p->elements)
+        op_share(call, team, p->n, 8 * p->elements, layer_rows, &w);
+}
+
+static void reference_layer(const struct op_call *call, const struct op_tensors *t)
+{
+    const struct planes *p = call->own;
+    const struct work w = { call, t };
+
+    for (size_t i = 0; i < p->n && p->elements; i++) {
+        const float *in = (const float *)t->in[0] + i * p->elements;
+        double mean;
+        const double by = center_plainly(in, p->elements, p->epsilon, &mean);
+
+        for (size_t j = 0; j < p->elements; j++)
+            ((float *)t->out[0])[i * p->elements + j] =
+                (float)(((double)in[j] - mean) * by * (double)((const float *)t->in[1])[j] +
+                        (op_in(call, 2) ? (double)((const float *)t->in[2])[j] : 0));
+        keep_statistics(&w, i, mean, by);
+    }
+}
+
+const struct op op_LayerNormalization = {
+    .name = "LayerNormalization", .prepare = prepare_layer, .run = run_layer, .reference = reference_layer
+};
+
+/* ---- LRN: neighbouring channels ---- */
+
+struct lrn {
+    size_t images, strips; /* of an image */
+    struct op_lrn of;
+};
+
+enum { STRIP = 256 }; /* neighbours that are shared out as one */
+
+static int prepare_lrn(struct op_call *call, struct exp_why *why)
+{
+    const struct onnx_node *node = call->ask.node;
+    const struct onnx_value *in = op_in(call, 0);
+    const int64_t size = onnx_int(node, "size", 0);
+    struct lrn *l;
+    int err = op_check_floats(call, 1, why);
+
+    if (!err && in->n_dims < 2)
+        err = op_refuse(call, why, "an input of %zu dimensions", in->n_dims);
+    if (!err && (size < 1 || size > INT32_MAX))
+        err = op_refuse(call, why, "a size of %lld", (long long)size);
+    if (!err)
+        err = op_check_out(call, 0, in->n_dims, in->dim, why);
+    if (err)
+        return err;
+    l = op_own(call, sizeof *l);
+    l->images = (size_t)in->dim[0];
+    l->of = (struct op_lrn){ .channels = (size_t)in->dim[1],
+                             .plane = op_elements(in, 2, in->n_dims),
+                             .size = (size_t)size,
+                             .alpha = onnx_float(node, "alpha", 1e-4F) / (float)size,
+                             .beta = onnx_float(node, "beta", 0.75F),
+                             .bias = onnx_float(node, "bias", 1) };
+    l->strips = (l->of.plane + STRIP - 1) / STRIP;
+    return 0;
+}
+
+static void lrn_strips(void *ctx, size_t from, size_t to, unsigned share)
+{
+    const struct work *w = ctx;
+    const struct lrn *l = w->call->own;
+
+    (void)share;
+    for (size_t i = from; i < to; i++) {
+        const size_t strip = i % l->strips * STRIP, left = l->of.plane - strip;
+        const size_t at = i / l->strips * l->of.channels * l->of.plane + strip;
+
+        op_loops()->lrn((float *)w->t->out[0] + at, (const float *)w->t->in[0] + at, left < STRIP ? left : STRIP,
+                        &l->of);
+    }
+}
+
+static void run_lrn(const struct op_call *call, const struct op_tensors *t, struct sconv_team *team)
+{
+    const struct lrn *l = call->own;
+    struct work w = { call, t };
+
+    if (l->of.channels)
+        op_share(call, team, l->images * l->strips, 8 * STRIP * l->of.channels, lrn_strips, &w);
+}
+
+static double lrn_of(const struct op_lrn *l, const float *image, size_t c, size_t i)
+{
+    const size_t before = (l->size - 1) / 2, after = l->size - 1 - before;
+    double sum = 0;
+
+    for (size_t k = c < before ? 0 : c - before; k < l->channels && k <= c + after; k++)
+        sum += (double)image[k * l->plane + i] * (double)image[k * l->plane + i];
+    return (double)image[c * l->plane + i] / pow((double)l->bias + (double)l->alpha * sum, (double)l->beta);
+}
+
+static void reference_lrn(const struct op_call *call, const struct op_tensors *t)
+{
+    const struct lrn *l = call->own;
+    const size_t image = l->of.channels * l->of.plane;
+
+    for (size_t i = 0; i < l->images * image; i++)
+        ((float *)t->out[0])[i] = (float)lrn_of(&l->of, (const float *)t->in[0] + i / image * image,
+                                                i % image / l->of.plane, i % l->of.plane);
+}
+
+const struct op op_LRN = { .name = "LRN", .prepare = prepare_lrn, .run = run_lrn, .reference = reference_lrn };

@@ -1,0 +1,418 @@
+/*
+ * MaxPool, AveragePool, LpPool, and those of whole planes. What networks are full of, windows on planes of floats, goes down
+ * the columns of a window's rows into one row, and then along that: each element is looked at once per row of windows and
+ * once per tap of a row, and both loops are vectors. Volumes, LpPool, and indices are plain loops.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "experiments/network/operators/inside.h"
+#include "experiments/network/operators/records.h"
+
+enum { DEPTH, ROW, COLUMN, N_AXES };
+
+enum kind { MAX, AVERAGE, LP };
+
+/* One axis of the windows; those that a tensor lacks are of length 1, before the others. */
+struct axis {
+    ptrdiff_t in, out, taps, stride, dilation, before;
+    ptrdiff_t with_padding; /* how far windows may reach and count: the input's end, or that of its padding */
+};
+
+struct pool {
+    enum kind kind;
+    size_t planes, in_plane, out_plane;
+    struct axis axis[N_AXES];
+    bool counts_padding, column_major;
+    double p;
+    /* Of the vector loops: a row of windows' columns for each share, and what sums are multiplied by. */
+    bool is_fast, is_uniform;
+    size_t row_elements;
+    float *row, *by_column;
+};
+
+/* ---- preparing ---- */
+
+static size_t windows_of(const struct pool *p)
+{
+    return (size_t)(p->axis[DEPTH].out * p->axis[ROW].out * p->axis[COLUMN].out);
+}
+
+static int set_axes(const struct op_call *call, struct pool *p, const struct onnx_window *w, struct exp_why *why)
+{
+    const struct onnx_value *in = op_in(call, 0), *out = op_out(call, 0);
+
+    for (size_t d = 0; d < N_AXES; d++)
+        p->axis[d] = (struct axis){ 1, 1, 1, 1, 1, 0, 1 };
+    for (size_t i = 0; i < w->n; i++) {
+        const ptrdiff_t n = in->dim[2 + i];
+
+        p->axis[N_AXES - w->n + i] =
+            (struct axis){ n, w->out[i], w->kernel[i], w->stride[i], w->dilation[i], w->begin[i], n + w->end[i] };
+        if (out->dim[2 + i] != w->out[i])
+            return op_refuse(call, why, "%lld windows where %lld follow", (long long)out->dim[2 + i],
+                             (long long)w->out[i]);
+        if (w->begin[i] < 0 || w->end[i] < 0)
+            return op_refuse(call, why, "padding of %lld", (long long)(w->begin[i] < 0 ? w->begin[i] : w->end[i]));
+    }
+    p->planes = op_elements(in, 0, 2);
+    p->in_plane = op_elements(in, 2, in->n_dims);
+    p->out_plane = windows_of(p);
+    return 0;
+}
+
+/* How many elements of the input window i of an axis reaches; with_padding: and of what counts as such. */
+static ptrdiff_t reach(const struct axis *a, ptrdiff_t i, bool with_padding)
+{
+    ptrdiff_t n = 0;
+
+    for (ptrdiff_t t = 0; t < a->taps; t++) {
+        const ptrdiff_t at = i * a->stride - a->before + t * a->dilation;
+
+        n += with_padding ? at < a->with_padding : at >= 0 && at < a->in;
+    }
+    return n;
+}
+
+/* Prepares the vector loops, of which the row is kept behind the structure. */
+static void prepare_fast(struct op_call *call, const struct pool *plain)
+{
+    const struct axis *c = &plain->axis[COLUMN];
+    const size_t reached = (size_t)((c->out - 1) * c->stride + (c->taps - 1) * c->dilation + 1);
+    const size_t width = reached > (size_t)(c->before + c->in) ? reached : (size_t)(c->before + c->in);
+    const size_t row = (width + 31) / 16 * 16;
+    struct pool *p = op_own(call, sizeof *p + (row * call->ask.n_threads + (size_t)c->out) * sizeof *p->row);
+
+    *p = *plain;
+    p->is_fast = p->is_uniform = true;
+    p->row_elements = row;
+    p->row = (float *)(p + 1);
+    p->by_column = p->row + row * call->ask.n_threads;
+    for (size_t i = 0; i < row * call->ask.n_threads; i++)
+        p->row[i] = p->kind == MAX ? -INFINITY : 0;
+    for (ptrdiff_t i = 0; i < c->out; i++) {
+        p->by_column[i] = 1 / (float)reach(c, i, p->counts_padding);
+        p->is_uniform &= reach(c, i, p->counts_padding) == c->taps;
+    }
+}
+
+static int prepare(struct op_call *call, struct pool *p, struct exp_why *why)
+{
+    const struct onnx_value *in = op_in(call, 0);
+    struct onnx_window w;
+    int err = op_check_shapes(call, 1, why);
+
+    if (!err && (in->type != ONNX_FLOAT || op_out(call, 0)->type != ONNX_FLOAT))
+        err = op_refuse(call, why, "elements of type %s", onnx_type_name(in->type));
+    if (!err && (in->n_dims < 3 || in->n_dims > 2 + N_AXES))
+        err = op_refuse(call, why, "an input of %zu dimensions", in->n_dims);
+    if (!err && onnx_window(call->ask.graph, call->ask.node, &w, why))
+        err = -ENOTSUP;
+    if (!err)
+        err = set_axes(call, p, &w, why);
+    if (err)
+        return err;
+    if (p->kind != LP && p->axis[DEPTH].in == 1 && p->axis[DEPTH].taps == 1 && !op_out(call, 1) && p->out_plane)
+        prepare_fast(call, p);
+    else
+        memcpy(op_own(call, sizeof *p), p, sizeof *p);
+    return 0;
+}
+
+static int prepare_max(struct op_call *call, struct exp_why *why)
+{
+    struct pool p = { .kind = MAX, .column_major = onnx_int(call->ask.node, "storage_order", 0) };
+
+    return prepare(call, &p, why);
+}
+
+static int prepare_average(struct op_call *call, struct exp_why *why)
+{
+    struct pool p = { .kind = AVERAGE, .counts_padding = onnx_int(call->ask.node, "count_include_pad", 0) };
+
+    return prepare(call, &p, why);
+}
+
+/* The power of LpPool was a float in opset 1. */
+static double power_of(const struct onnx_node *node)
+{
+    return (double)onnx_float(node, "p", (float)onnx_int(node, "p", 2));
+}
+
+static int prepare_lp(struct op_call *call, struct exp_why *why)
+{
+    struct pool p = { .kind = LP, .p = power_of(call->ask.node) };
+
+    return prepare(call, &p, why);
+}
+
+/* ---- plain loops ---- */
+
+struct window {
+    double value;
+    ptrdiff_t n, best; /* elements that count; the one that is the largest */
+};
+
+static void take(const struct pool *p, struct window *w, double x, ptrdiff_t at)
+{
+    if (p->kind == AVERAGE)
+        w->value += x;
+    else if (p->kind == LP)
+        w->value += pow(fabs(x), p->p);
+    else if (w->best < 0 || x > w->value || (x != x && w->value == w->value)) {
+        w->value = x;
+        w->best = at;
+    }
+}
+
+/* Takes what a window reaches; at: its first tap in each axis. */
+static struct window look(const struct pool *p, const float *in, const ptrdiff_t at[N_AXES])
+{
+    const struct axis *a = p->axis;
+    struct window w = { p->kind == MAX ? -HUGE_VAL : 0, 0, -1 };
+
+    for (ptrdiff_t t = 0; t < a[DEPTH].taps * a[ROW].taps * a[COLUMN].taps; t++) {
+        const ptrdiff_t d = at[DEPTH] + t / (a[ROW].taps * a[COLUMN].taps) * a[DEPTH].dilation;
+        const ptrdiff_t h = at[ROW] + t / a[COLUMN].taps % a[ROW].taps * a[ROW].dilation;
+        const ptrdiff_t c = at[COLUMN] + t % a[COLUMN].taps * a[COLUMN].dilation;
+        const ptrdiff_t i = (d * a[ROW].in + h) * a[COLUMN].in + c;
+        const bool is_inside = d >= 0 && d < a[DEPTH].in && h >= 0 && h < a[ROW].in && c >= 0 && c < a[COLUMN].in;
+
+        w.n += is_inside || (p->counts_padding && d < a[DEPTH].with_padding && h < a[ROW].with_padding &&
+                             c < a[COLUMN].with_padding);
+        if (is_inside)
+            take(p, &w, (double)in[i], i);
+    }
+    return w;
+}
+
+static double result_of(const struct pool *p, const struct window *w)
+{
+    return p->kind == AVERAGE ? w->value / (double)w->n : p->kind == LP ? pow(w->value, 1 / p->p) : w->value;
+}
+
+/* Returns where the largest element is, as the second output says it. */
+static int64_t index_of(const struct pool *p, ptrdiff_t best)
+{
+    const ptrdiff_t rows = p->axis[ROW].in, columns = p->axis[COLUMN].in;
+    const ptrdiff_t d = best / (rows * columns), h = best / columns % rows, c = best % columns;
+
+    if (best < 0)
+        return -1;
+    return p->column_major ? (c * rows + h) * p->axis[DEPTH].in + d : best;
+}
+
+static void pool_plane(const struct pool *p, const struct op_tensors *t, size_t plane, int64_t *indices)
+{
+    const struct axis *a = p->axis;
+    const float *in = (const float *)t->in[0] + plane * p->in_plane;
+    float *out = (float *)t->out[0] + plane * p->out_plane;
+
+    for (size_t i = 0; i < p->out_plane; i++) {
+        const ptrdiff_t o = (ptrdiff_t)i, c = o % a[COLUMN].out, h = o / a[COLUMN].out % a[ROW].out;
+        const ptrdiff_t d = o / a[COLUMN].out / a[ROW].out;
+        const struct window w =
+            look(p, in,
+                 (const ptrdiff_t[]){ d * a[DEPTH].stride - a[DEPTH].before, h * a[ROW].stride - a[ROW].before,
+                                      c * a[COLUMN].stride - a[COLUMN].before });
+
+        out[i] = (float)result_of(p, &w);
+        if (indices)
+            indices[plane * p->out_plane + i] = index_of(p, w.best) + (int64_t)(plane * p->in_plane);
+    }
+}
+
+struct work {
+    const struct op_call *call;
+    const struct pool *p;
+    const struct op_tensors *t;
+};
+
+static void plainly(void *ctx, size_t from, size_t to, unsigned share)
+{
+    const struct work *w = ctx;
+
+    (void)share;
+    for (size_t i = from; i < to; i++)
+        pool_plane(w->p, w->t, i, op_out(w->call, 1) ? w->t->out[1] : NULL);
+}
+
+static void reference(const struct op_call *call, const struct op_tensors *t)
+{
+    const struct pool *p = call->own;
+    struct work w = { call, p, t };
+
+    plainly(&w, 0, p->planes, 0);
+}
+
+/* ---- vectors ---- */
+
+enum { MAX_ROWS = 16 }; /* rows of a window that are put together at once */
+
+/* Puts the rows of one row of windows together, into `row` from the first column on. Returns how many they are. */
+static ptrdiff_t join_rows(const struct pool *p, const float *in, ptrdiff_t i, float *row)
+{
+    const struct axis *a = &p->axis[ROW];
+    const size_t columns = (size_t)p->axis[COLUMN].in;
+    const float *from[MAX_ROWS];
+    ptrdiff_t all = 0;
+    size_t n = 0;
+
+    for (ptrdiff_t t = 0; t < a->taps; t++) {
+        const ptrdiff_t h = i * a->stride - a->before + t * a->dilation;
+
+        if (h < 0 || h >= a->in)
+            continue;
+        if (n == MAX_ROWS) { /* what is there already is a row, too */
+            (p->kind == MAX ? op_loops()->max_rows : op_loops()->sum_rows)(row, from, n, columns);
+            from[0] = row;
+            n = 1;
+        }
+        from[n++] = in + h * p->axis[COLUMN].in;
+        all++;
+    }
+    if (n)
+        (p->kind == MAX ? op_loops()->max_rows : op_loops()->sum_rows)(row, from, n, columns);
+    for (size_t c = 0; !n && c < columns; c++)
+        row[c] = p->kind == MAX ? -INFINITY : 0;
+    return all;
+}
+
+/* Divides sums by how many they are of; is: those of its rows. */
+static void divide(const struct pool *p, float *out, ptrdiff_t rows)
+{
+    const size_t n = (size_t)p->axis[COLUMN].out;
+    const float by[2] = { 1 / (float)(rows * (p->is_uniform ? p->axis[COLUMN].taps : 1)), 0 };
+
+    op_loops()->map[OP_MAP_SCALE](out, out, n, by);
+    if (!p->is_uniform)
+        op_loops()->pair[OP_PAIR_MUL][OP_BOTH_ARRAYS](out, out, p->by_column, n);
+}
+
+static void pool_fast(const struct pool *p, const float *in, float *out, float *row)
+{
+    const struct axis *a = &p->axis[ROW], *c = &p->axis[COLUMN];
+    const struct op_row_window w = { (size_t)c->taps, (size_t)c->stride, (size_t)c->dilation };
+    const struct op_loops *l = op_loops();
+
+    for (ptrdiff_t i = 0; i < a->out; i++, out += c->out) {
+        const ptrdiff_t rows = join_rows(p, in, i, row + c->before);
+
+        (p->kind == MAX ? l->max_across : l->sum_across)(out, row, (size_t)c->out, &w);
+        if (p->kind == AVERAGE)
+            divide(p, out, p->counts_padding ? reach(a, i, true) : rows);
+    }
+}
+
+/* A plane with a NaN is left to plain loops: a maximum that looks for them costs twice as much. */
+static void quickly(void *ctx, size_t from, size_t to, unsigned share)
+{
+    const struct work *w = ctx;
+    const struct pool *p = w->p;
+
+    for (size_t i = from; i < to; i++) {
+        const float *in = (const float *)w->t->in[0] + i * p->in_plane;
+
+        if (p->kind == MAX && op_loops()->has_nan(in, p->in_plane))
+            pool_plane(p, w->t, i, NULL);
+        else
+            pool_fast(p, in, (float *)w->t->out[0] + i * p->out_plane, p->row + share * p->row_elements);
+    }
+}
+
+static void run(const struct op_call *call, const struct op_tensors *t, struct sconv_team *team)
+{
+    const struct pool *p = call->own;
+    struct work w = { call, p, t };
+
+    op_share(call, team, p->planes, 4 * (p->in_plane + p->out_plane), p->is_fast ? quickly : plainly, &w);
+}
+
+/* ---- whole planes ---- */
+
+static int prepare_global(struct op_call *call, const struct pool *kind, struct exp_why *why)
+{
+    const struct onnx_value *in = op_in(call, 0);
+    int64_t dim[ONNX_MAX_DIMS];
+    struct pool *p;
+    int err = op_check_floats(call, 1, why);
+
+    if (!err && in->n_dims < 3)
+        err = op_refuse(call, why, "an input of %zu dimensions", in->n_dims);
+    for (size_t d = 0; !err && d < in->n_dims; d++)
+        dim[d] = d < 2 ? in->dim[d] : 1;
+    if (!err)
+        err = op_check_out(call, 0, in->n_dims, dim, why);
+    if (err)
+        return err;
+    p = op_own(call, sizeof *p);
+    *p = *kind;
+    p->planes = op_elements(in, 0, 2);
+    p->in_plane = op_elements(in, 2, in->n_dims);
+    return 0;
+}
+
+static int prepare_global_max(struct op_call *call, struct exp_why *why)
+{
+    return prepare_global(call, &(struct pool){ .kind = MAX }, why);
+}
+
+static int prepare_global_average(struct op_call *call, struct exp_why *why)
+{
+    return prepare_global(call, &(struct pool){ .kind = AVERAGE }, why);
+}
+
+static int prepare_global_lp(struct op_call *call, struct exp_why *why)
+{
+    return prepare_global(call, &(struct pool){ .kind = LP, .p = power_of(call->ask.node) }, why);
+}
+
+static void reference_global(const struct op_call *call, const struct op_tensors *t)
+{
+    const struct pool *p = call->own;
+
+    for (size_t i = 0; i < p->planes; i++) {
+        struct window w = { p->kind == MAX ? -HUGE_VAL : 0, (ptrdiff_t)p->in_plane, -1 };
+
+        for (size_t j = 0; j < p->in_plane; j++)
+            take(p, &w, (double)((const float *)t->in[0])[i * p->in_plane + j], (ptrdiff_t)j);
+        ((float *)t->out[0])[i] = (float)result_of(p, &w);
+    }
+}
+
+static void global_planes(void *ctx, size_t from, size_t to, unsigned share)
+{
+    const struct work *w = ctx;
+    const struct pool *p = w->p;
+
+    (void)share;
+    for (size_t i = from; i < to; i++) {
+        const float *in = (const float *)w->t->in[0] + i * p->in_plane;
+        const float all = op_loops()->fold[p->kind == MAX ? OP_FOLD_MAX : OP_FOLD_SUM](in, p->in_plane);
+
+        ((float *)w->t->out[0])[i] = p->kind == MAX ? all : all / (float)p->in_plane;
+    }
+}
+
+static void run_global(const struct op_call *call, const struct op_tensors *t, struct sconv_team *team)
+{
+    const struct pool *p = call->own;
+    struct work w = { call, p, t };
+
+    if (p->kind == LP || !p->in_plane)
+        reference_global(call, t);
+    else
+        op_share(call, team, p->planes, 4 * p->in_plane, global_planes, &w);
+}
+
+#define RECORD(name_, prepare_, run_, reference_)                                                                      \
+    const struct op op_##name_ = { .name = #name_, .prepare = prepare_, .run = run_, .reference = reference_ };
+
+RECORD(MaxPool, prepare_max, run, reference)
+RECORD(AveragePool, prepare_average, run, reference)
+RECORD(LpPool, prepare_lp, run, reference)
+RECORD(GlobalMaxPool, prepare_global_max, run_global, reference_global)
+RECORD(GlobalAveragePool, prepare_global_average, run_global, reference_global)
+RECORD(GlobalLpPool, prepare_global_lp, run_global, reference_global)

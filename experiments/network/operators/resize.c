@@ -1,0 +1,325 @@
+/* Resize and Upsample: an axis at a time has its places in the input, and their weights; an output element is the sum over all
+ * combinations. The nearest place alone is a move. */
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "experiments/network/operators/inside.h"
+#include "experiments/network/operators/records.h"
+
+enum method { NEAREST, LINEAR, CUBIC };
+
+enum { MAX_TAPS = 4 };
+
+/* Of one output index: where in the input, and how much. */
+struct taps {
+    size_t at[MAX_TAPS];
+    double weight[MAX_TAPS];
+    bool is_outside; /* of the region of interest: filled */
+};
+
+struct resize {
+    enum method method;
+    const char *place, *nearest; /* coordinate_transformation_mode, nearest_mode */
+    double cubic_a, fill;
+    bool excludes_outside;
+    size_t n_dims, dim[ONNX_MAX_DIMS], stride[ONNX_MAX_DIMS];
+    double scale[ONNX_MAX_DIMS], begin[ONNX_MAX_DIMS], end[ONNX_MAX_DIMS];
+    size_t n_taps[ONNX_MAX_DIMS]; /* 1 where an axis stays as it is */
+    struct taps *taps[ONNX_MAX_DIMS];
+};
+
+/* ---- what the node says ---- */
+
+static int read_method(const struct op_call *call, struct resize *r, struct exp_why *why)
+{
+    const struct onnx_node *node = call->ask.node;
+    const bool is_old = call->ask.graph->opset < 11;
+    const char *mode = onnx_text(node, "mode", "nearest");
+
+    r->method = !strcmp(mode, "nearest") ? NEAREST : !strcmp(mode, "cubic") ? CUBIC : LINEAR;
+    if (r->method == LINEAR && strcmp(mode, "linear") && strcmp(mode, "bilinear"))
+        return op_refuse(call, why, "mode '%s'", mode);
+    if (onnx_int(node, "antialias", 0))
+        return op_refuse(call, why, "antialias is 1");
+    r->place = onnx_text(node, "coordinate_transformation_mode", is_old ? "asymmetric" : "half_pixel");
+    r->nearest = onnx_text(node, "nearest_mode", is_old ? "floor" : "round_prefer_floor");
+    r->cubic_a = (double)onnx_float(node, "cubic_coeff_a", -0.75F);
+    r->excludes_outside = onnx_int(node, "exclude_outside", 0);
+    r->fill = (double)onnx_float(node, "extrapolation_value", 0);
+    return 0;
+}
+
+/* The number of the input that has scales; those of Resize moved in opset 11. */
+static size_t scales_at(const struct op_call *call)
+{
+    return onnx_is(call->ask.node, "Upsample") || call->ask.graph->opset < 11 ? 1 : 2;
+}
+
+/* Reads scales as given, which may be others than those of the sizes. */
+static int read_scales(const struct op_call *call, struct resize *r, struct exp_why *why)
+{
+    const struct onnx_value *in = op_in(call, 0), *out = op_out(call, 0), *scales = op_in(call, scales_at(call));
+    size_t n;
+    const float *old = onnx_floats(call->ask.node, "scales", &n);
+    const bool are_all = scales && scales->elements == in->n_dims;
+
+    if (in->n_dims != out->n_dims)
+        return op_refuse(call, why, "%zu dimensions become %zu", in->n_dims, out->n_dims);
+    if (are_all && !scales->data)
+        return op_refuse(call, why, "scales are not known before the run");
+    r->n_dims = in->n_dims;
+    for (size_t d = 0; d < in->n_dims; d++) {
+        r->scale[d] = are_all        ? onnx_element(scales, d)
+                      : old && n > d ? (double)old[d]
+                      : in->dim[d]   ? (double)out->dim[d] / (double)in->dim[d]
+                                     : 1;
+        if (!(r->scale[d] > 0) && out->dim[d])
+            return op_refuse(call, why, "a scale of %g", r->scale[d]);
+        if (out->dim[d] && !in->dim[d])
+            return op_refuse(call, why, "nothing becomes %lld elements", (long long)out->dim[d]);
+        r->dim[d] = (size_t)out->dim[d];
+        r->stride[d] = op_elements(in, d + 1, in->n_dims);
+    }
+    return 0;
+}
+
+static int read_region(const struct op_call *call, struct resize *r, struct exp_why *why)
+{
+    const struct onnx_value *roi = op_in(call, 1);
+
+    if (strcmp(r->place, "tf_crop_and_resize"))
+        return 0;
+    if (!roi || !roi->data || roi->elements != 2 * r->n_dims)
+        return op_refuse(call, why, "the region of interest is not known before the run");
+    for (size_t d = 0; d < r->n_dims; d++) {
+        r->begin[d] = onnx_element(roi, d);
+        r->end[d] = onnx_element(roi, r->n_dims + d);
+    }
+    return 0;
+}
+
+/* ---- places ---- */
+
+/* Returns where output index i of axis d lies in the input; NAN: no such way to say it. */
+static double place(const struct resize *r, size_t d, size_t i, double n)
+{
+    const double x = (double)i, out = (double)r->dim[d], scale = r->scale[d];
+
+    if (!strcmp(r->place, "half_pixel"))
+        return (x + 0.5) / scale - 0.5;
+    if (!strcmp(r->place, "pytorch_half_pixel"))
+        return out > 1 ? (x + 0.5) / scale - 0.5 : 0;
+    if (!strcmp(r->place, "asymmetric"))
+        return x / scale;
+    if (!strcmp(r->place, "tf_half_pixel_for_nn"))
+        return (x + 0.5) / scale;
+    if (!strcmp(r->place, "align_corners"))
+        return out > 1 ? x * (n - 1) / (out - 1) : 0;
+    if (!strcmp(r->place, "tf_crop_and_resize"))
+        return out > 1 ? r->begin[d] * (n - 1) + x * (r->end[d] - r->begin[d]) * (n - 1) / (out - 1)
+                       : 0.5 * (r->begin[d] + r->end[d]) * (n - 1);
+    return (double)NAN;
+}
+
+static size_t within(double x, double n)
+{
+    return x <= 0 ? 0 : x >= n - 1 ? (size_t)(n - 1) : (size_t)x;
+}
+
+/* Returns the nearest index; n: none, as no such way to round is known. */
+static size_t nearest(const struct resize *r, double x, double n)
+{
+    const double at = !strcmp(r->nearest, "round_prefer_floor")  ? ceil(x - 0.5)
+                      : !strcmp(r->nearest, "round_prefer_ceil") ? floor(x + 0.5)
+                      : !strcmp(r->nearest, "floor")             ? floor(x)
+                      : !strcmp(r->nearest, "ceil")              ? ceil(x)
+                                                                 : (double)NAN;
+
+    return at != at ? (size_t)n : within(at, n);
+}
+
+/* The weight of what is so far from the place: linear, or Keys' cubic convolution. */
+static double weight(const struct resize *r, double far)
+{
+    const double x = fabs(far), a = r->cubic_a;
+
+    if (r->method == LINEAR)
+        return 1 - x;
+    if (x <= 1)
+        return ((a + 2) * x - (a + 3)) * x * x + 1;
+    return x < 2 ? ((a * x - 5 * a) * x + 8 * a) * x - 4 * a : 0;
+}
+
+static void set_taps(const struct resize *r, size_t d, double x, double n, struct taps *t)
+{
+    const double first = floor(x) - (r->method == CUBIC ? 1 : 0);
+    double sum = 0;
+
+    for (size_t i = 0; i < r->n_taps[d]; i++) {
+        const double at = first + (double)i;
+        const bool is_left_out = r->excludes_outside && (at < 0 || at > n - 1);
+
+        t->at[i] = within(at, n);
+        t->weight[i] = is_left_out ? 0 : weight(r, x - at);
+        sum += t->weight[i];
+    }
+    for (size_t i = 0; i < r->n_taps[d] && r->excludes_outside; i++)
+        t->weight[i] /= sum;
+    t->is_outside = !strcmp(r->place, "tf_crop_and_resize") && (x < 0 || x > n - 1);
+}
+
+/* ---- preparing ---- */
+
+/* The nearest: a move with an index for each axis. */
+static int prepare_nearest(struct op_call *call, const struct resize *r, struct exp_why *why)
+{
+    const struct onnx_value *in = op_in(call, 0);
+    struct op_moves *m = op_moves_new(call, r->n_dims, r->dim, onnx_type_bytes(in->type));
+    const float fill = (float)r->fill;
+
+    for (size_t d = 0; d < r->n_dims; d++) {
+        for (size_t i = 0; i < r->dim[d]; i++) {
+            const double n = (double)in->dim[d], x = place(r, d, i, n);
+            const bool is_outside = !strcmp(r->place, "tf_crop_and_resize") && (x < 0 || x > n - 1);
+            const size_t at = nearest(r, x, n);
+
+            if (x != x)
+                return op_refuse(call, why, "coordinate_transformation_mode '%s'", r->place);
+            if (at == (size_t)n)
+                return op_refuse(call, why, "nearest_mode '%s'", r->nearest);
+            m->at[d][i] = is_outside ? -1 : (ptrdiff_t)(at * r->stride[d]);
+        }
+    }
+    memcpy(m->fill, &fill, sizeof fill);
+    op_moves_finish(m);
+    return 0;
+}
+
+static int prepare_weighted(struct op_call *call, struct resize *plain, struct exp_why *why)
+{
+    const struct onnx_value *in = op_in(call, 0);
+    struct resize *r;
+    struct taps *next;
+    size_t n = 0;
+
+    for (size_t d = 0; d < plain->n_dims; d++)
+        n += plain->dim[d];
+    r = op_own(call, sizeof *r + n * sizeof *next);
+    *r = *plain;
+    next = (struct taps *)(r + 1);
+    for (size_t d = 0; d < r->n_dims; d++) {
+        const double size = (double)in->dim[d];
+        const bool stays =
+            r->scale[d] == 1 && in->dim[d] == (int64_t)r->dim[d] && strcmp(r->place, "tf_crop_and_resize");
+
+        r->n_taps[d] = stays ? 1 : r->method == CUBIC ? 4 : 2;
+        r->taps[d] = next;
+        for (size_t i = 0; i < r->dim[d]; i++, next++) {
+            const double x = place(r, d, i, size);
+
+            if (x != x)
+                return op_refuse(call, why, "coordinate_transformation_mode '%s'", r->place);
+            if (stays)
+                *next = (struct taps){ { i }, { 1 }, false };
+            else
+                set_taps(r, d, x, size, next);
+        }
+    }
+    return 0;
+}
+
+static int prepare(struct op_call *call, struct exp_why *why)
+{
+    struct resize r = { 0 };
+    int err = op_check_moved(call, 1, why);
+
+    if (!err)
+        err = read_method(call, &r, why);
+    if (!err && r.method != NEAREST && op_in(call, 0)->type != ONNX_FLOAT)
+        err = op_refuse(call, why, "elements of type %s", onnx_type_name(op_in(call, 0)->type));
+    if (!err)
+        err = read_scales(call, &r, why);
+    if (!err)
+        err = read_region(call, &r, why);
+    if (err)
+        return err;
+    return r.method == NEAREST ? prepare_nearest(call, &r, why) : prepare_weighted(call, &r, why);
+}
+
+/* ---- running ---- */
+
+static double element(const struct resize *r, const float *in, const size_t index[ONNX_MAX_DIMS])
+{
+    size_t combinations = 1;
+    double sum = 0;
+
+    for (size_t d = 0; d < r->n_dims; d++) {
+        combinations *= r->n_taps[d];
+        if (r->taps[d][index[d]].is_outside)
+            return r->fill;
+    }
+    for (size_t c = 0; c < combinations; c++) {
+        size_t left = c, at = 0;
+        double by = 1;
+
+        for (size_t d = 0; d < r->n_dims; left /= r->n_taps[d++]) {
+            const struct taps *t = &r->taps[d][index[d]];
+
+            at += t->at[left % r->n_taps[d]] * r->stride[d];
+            by *= t->weight[left % r->n_taps[d]];
+        }
+        sum += by * (double)in[at];
+    }
+    return sum;
+}
+
+struct work {
+    const struct resize *r;
+    const struct op_tensors *t;
+};
+
+static void elements(void *ctx, size_t from, size_t to, unsigned share)
+{
+    const struct work *w = ctx;
+
+    (void)share;
+    for (size_t i = from; i < to; i++) {
+        size_t index[ONNX_MAX_DIMS], left = i;
+
+        for (size_t d = w->r->n_dims; d-- > 0; left /= w->r->dim[d])
+            index[d] = left % w->r->dim[d];
+        ((float *)w->t->out[0])[i] = (float)element(w->r, w->t->in[0], index);
+    }
+}
+
+static bool is_nearest(const struct op_call *call)
+{
+    return !strcmp(onnx_text(call->ask.node, "mode", "nearest"), "nearest");
+}
+
+static void run(const struct op_call *call, const struct op_tensors *t, struct sconv_team *team)
+{
+    struct work w = { call->own, t };
+
+    if (is_nearest(call))
+        op_moves_run(call, t, team);
+    else
+        op_share(call, team, op_out(call, 0)->elements, 128, elements, &w);
+}
+
+static void reference(const struct op_call *call, const struct op_tensors *t)
+{
+    struct work w = { call->own, t };
+
+    if (is_nearest(call))
+        op_moves_reference(call, t);
+    else
+        elements(&w, 0, op_out(call, 0)->elements, 0);
+}
+
+#define RECORD(name_)                                                                                                  \
+    const struct op op_##name_ = { .name = #name_, .prepare = prepare, .run = run, .reference = reference };
+
+RECORD(Resize)
+RECORD(Upsample)
