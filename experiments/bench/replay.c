@@ -63,6 +63,8 @@ static int replay_outside(const struct exp_replay_plan *r, struct sim_sink *sink
 int exp_replay_plan(const struct exp_replay_plan *r, struct sim_sink *sink, uint64_t *mac_instructions)
 {
     struct stoppable b = { .base.step = step_unless_stopped, .r = r };
+    struct conv_backend *to = &b.base;
+    struct conv_fused fused;
     struct conv_share share;
     int err;
 
@@ -73,9 +75,15 @@ int exp_replay_plan(const struct exp_replay_plan *r, struct sim_sink *sink, uint
     if (r->bind)
         b.replay.bind = *r->bind;
     conv_replay_set_stack(&b.replay, r->stack);
-    if (r->n_threads > 1)
-        conv_share_init(&share, &b.base, r->plan, conv_share_choose(r->plan, r->n_threads), r->thread, r->n_threads);
-    err = conv_nest_run(r->plan, r->n_threads > 1 ? &share.base : &b.base);
+    if (r->after) {
+        conv_fused_init(&fused, &b.base, r->plan, r->after, r->after_sink);
+        to = &fused.base;
+    }
+    if (r->n_threads > 1) {
+        conv_share_init(&share, to, r->plan, conv_share_choose(r->plan, r->n_threads), r->thread, r->n_threads);
+        to = &share.base;
+    }
+    err = conv_nest_run(r->plan, to);
     *mac_instructions = b.mac_instructions;
     return err;
 }

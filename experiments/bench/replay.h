@@ -9,6 +9,7 @@
 #include "experiments/bench/case.h"
 #include "experiments/base/tasks.h"
 #include "kernels/backend/backend.h"
+#include "kernels/backend/fused.h"
 #include "sim/cores.h"
 #include "sim/hierarchy.h"
 
@@ -19,6 +20,8 @@ struct exp_replay_plan {
     const struct sim_issue *issue;          /* of the machine: the shape of its multiply-adds */
     const struct conv_stack *stack;         /* what compiled code does on its stack; NULL: not replayed */
     const struct conv_binding *bind;        /* where tensors are; NULL: at CONV_REPLAY_BASE */
+    const struct conv_after *after;         /* what is fused behind it; NULL: nothing */
+    struct sim_sink *after_sink;            /* gets the accesses of that, in their place among the others */
     unsigned thread, n_threads;             /* whose share is replayed (kernels/nest/share.h), if there are several */
     const struct exp_pool *pool;            /* the replay ends when this one stops; may be NULL */
     void (*report)(void *ctx, double macs); /* is told what was replayed, step by step; may be NULL */
