@@ -1,114 +1,43 @@
 /*
- * Chrome's trace event format: "Trace Event Format" of the Chromium project. An event's `args` have the keys that ONNX
- * Runtime's profiler gives the events of its nodes (onnxruntime/core/framework/sequential_executor.cc: op_name, provider,
- * node_index, activation_size, parameter_size, output_size, input_type_shape, output_type_shape; numbers are texts
- * there, and so here), then the attributes of ONNX's Conv, then our own.
+ * An experiment as a trace (trace_events.h). An event's `args` have the keys that ONNX Runtime's profiler gives the
+ * events of its nodes (onnxruntime/core/framework/sequential_executor.cc: op_name, provider, node_index,
+ * activation_size, parameter_size, output_size, input_type_shape, output_type_shape; numbers are texts there, and so
+ * here), then the attributes of ONNX's Conv, then our own.
  */
-#include <errno.h>
-#include <inttypes.h>
-#include <jansson.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "experiments/base/program.h"
+#include "experiments/show/trace_events.h"
 #include "experiments/show/ways_out.h"
 
 /* Numbers of processes; those of rows are unique as well. 0 is the idle thread of an operating system, to viewers. */
 enum process { ESTIMATED = 1, MEASURED, ROWS = 100 };
 
 struct trace {
+    struct exp_trace events;
     const struct exp_report *r;
-    FILE *out;
-    size_t n; /* events so far */
-    bool failed;
     json_t *missing; /* what has no event, and why */
 };
 
-/* ---- values ---- */
-
-static json_t *made(json_t *value)
-{
-    if (!value)
-        exp_program_out_of_memory();
-    return value;
-}
-
-static void set(json_t *object, const char *key, json_t *value)
-{
-    if (json_object_set_new(object, key, made(value)))
-        exp_program_out_of_memory();
-}
-
-static void append(json_t *array, json_t *value)
-{
-    if (json_array_append_new(array, made(value)))
-        exp_program_out_of_memory();
-}
-
-/* Makes a text, in which '?' stands for what is no ASCII if it is not UTF-8. */
-static json_t *text(const char *s)
-{
-    json_t *value = json_string(s);
-    char *copy;
-
-    if (value)
-        return value;
-    copy = exp_copy_text(s);
-    for (char *c = copy; *c; c++)
-        *c = (unsigned char)*c < 0x80 ? *c : '?';
-    value = made(json_string(copy));
-    free(copy);
-    return value;
-}
-
-static json_t *number(uint64_t n)
-{
-    return json_integer((json_int_t)n);
-}
-
-/* Makes a number as ONNX Runtime writes them. */
-static json_t *digits(uint64_t n)
-{
-    char s[24];
-
-    snprintf(s, sizeof s, "%" PRIu64, n);
-    return json_string(s);
-}
-
-static json_t *numbers(const size_t *n, size_t count)
-{
-    json_t *list = made(json_array());
-
-    for (size_t i = 0; i < count; i++)
-        append(list, number(n[i]));
-    return list;
-}
-
 static json_t *shape(size_t a, size_t b, size_t c, size_t d)
 {
-    json_t *type = made(json_object());
+    json_t *type = exp_trace_made(json_object());
 
-    set(type, "float", numbers((size_t[]){ a, b, c, d }, 4));
+    exp_trace_set(type, "float", exp_trace_numbers((size_t[]){ a, b, c, d }, 4));
     return type;
-}
-
-static void put(struct trace *t, json_t *event)
-{
-    fputs(t->n++ ? ",\n" : "\n", t->out);
-    t->failed |= json_dumpf(event, t->out, JSON_COMPACT) != 0;
-    json_decref(event);
 }
 
 /* ---- what all events of a case say ---- */
 
 static void set_attributes(json_t *args, const struct conv_problem *p)
 {
-    set(args, "kernel_shape", numbers((size_t[]){ p->r, p->s }, 2));
-    set(args, "strides", numbers((size_t[]){ p->stride_h, p->stride_w }, 2));
-    set(args, "pads", numbers((size_t[]){ p->pad_top, p->pad_left, p->pad_bottom, p->pad_right }, 4));
-    set(args, "dilations", numbers((size_t[]){ p->dilation_h, p->dilation_w }, 2));
-    set(args, "group", number(p->groups));
+    exp_trace_set(args, "kernel_shape", exp_trace_numbers((size_t[]){ p->r, p->s }, 2));
+    exp_trace_set(args, "strides", exp_trace_numbers((size_t[]){ p->stride_h, p->stride_w }, 2));
+    exp_trace_set(args, "pads",
+                  exp_trace_numbers((size_t[]){ p->pad_top, p->pad_left, p->pad_bottom, p->pad_right }, 4));
+    exp_trace_set(args, "dilations", exp_trace_numbers((size_t[]){ p->dilation_h, p->dilation_w }, 2));
+    exp_trace_set(args, "group", exp_trace_number(p->groups));
 }
 
 /* Sets the tiles, by the names of layers.csv. */
@@ -116,101 +45,67 @@ static void set_plan(json_t *args, const struct exp_case *c)
 {
     const struct conv_gemm_core *core = conv_plan_core(&c->plan);
 
-    set(args, "ukr", text(conv_plan_kernel_name(&c->plan)));
+    exp_trace_set(args, "ukr", exp_trace_text(conv_plan_kernel_name(&c->plan)));
     if (core) {
-        set(args, "plan_p", number(core->p));
-        set(args, "plan_q", number(core->q));
-        set(args, "plan_r", number(core->r));
+        exp_trace_set(args, "plan_p", exp_trace_number(core->p));
+        exp_trace_set(args, "plan_q", exp_trace_number(core->q));
+        exp_trace_set(args, "plan_r", exp_trace_number(core->r));
     }
     if (c->plan.algorithm != CONV_SCONV)
         return;
-    set(args, "plan_n_c", number(c->plan.sconv.tiling.n_c));
-    set(args, "plan_k2", number(c->plan.sconv.tiling.k2));
-    set(args, "plan_k3", number(c->plan.sconv.tiling.k3));
-    set(args, "plan_windows", text(conv_plan_windows_name(&c->plan)));
+    exp_trace_set(args, "plan_n_c", exp_trace_number(c->plan.sconv.tiling.n_c));
+    exp_trace_set(args, "plan_k2", exp_trace_number(c->plan.sconv.tiling.k2));
+    exp_trace_set(args, "plan_k3", exp_trace_number(c->plan.sconv.tiling.k3));
+    exp_trace_set(args, "plan_windows", exp_trace_text(conv_plan_windows_name(&c->plan)));
 }
 
 static json_t *args_of(const struct exp_case *c, const char *phase)
 {
     const struct conv_problem *p = &c->layer->problem;
     const size_t c_of_group = conv_group_channels(p);
-    json_t *args = made(json_object()), *in = made(json_array()), *out = made(json_array());
+    json_t *args = exp_trace_made(json_object()), *in = exp_trace_made(json_array()),
+           *out = exp_trace_made(json_array());
 
-    append(in, shape(p->n, p->c, p->h, p->w));
-    append(in, shape(p->k, c_of_group, p->r, p->s));
-    append(out, shape(p->n, p->k, p->p, p->q));
-    set(args, "op_name", text("Conv"));
-    set(args, "provider", text(c->algo->name));
-    set(args, "node_index", digits(c->layer->index));
-    set(args, "activation_size", digits(p->n * p->c * p->h * p->w * sizeof(float)));
-    set(args, "parameter_size", digits(p->k * c_of_group * p->r * p->s * sizeof(float)));
-    set(args, "output_size", digits(p->n * p->k * p->p * p->q * sizeof(float)));
-    set(args, "input_type_shape", in);
-    set(args, "output_type_shape", out);
+    exp_trace_append(in, shape(p->n, p->c, p->h, p->w));
+    exp_trace_append(in, shape(p->k, c_of_group, p->r, p->s));
+    exp_trace_append(out, shape(p->n, p->k, p->p, p->q));
+    exp_trace_set(args, "op_name", exp_trace_text("Conv"));
+    exp_trace_set(args, "provider", exp_trace_text(c->algo->name));
+    exp_trace_set(args, "node_index", exp_trace_digits(c->layer->index));
+    exp_trace_set(args, "activation_size", exp_trace_digits(p->n * p->c * p->h * p->w * sizeof(float)));
+    exp_trace_set(args, "parameter_size", exp_trace_digits(p->k * c_of_group * p->r * p->s * sizeof(float)));
+    exp_trace_set(args, "output_size", exp_trace_digits(p->n * p->k * p->p * p->q * sizeof(float)));
+    exp_trace_set(args, "input_type_shape", in);
+    exp_trace_set(args, "output_type_shape", out);
     set_attributes(args, p);
-    set(args, "layer", text(c->layer->name));
-    set(args, "phase", text(phase));
+    exp_trace_set(args, "layer", exp_trace_text(c->layer->name));
+    exp_trace_set(args, "phase", exp_trace_text(phase));
     set_plan(args, c);
     return args;
 }
 
 /* ---- events ---- */
 
-static json_t *event_of(const char *ph, json_t *name, enum process process, size_t row, json_t *args)
-{
-    json_t *event = made(json_object());
-
-    set(event, "ph", text(ph));
-    set(event, "name", name);
-    set(event, "pid", number(process));
-    set(event, "tid", number(row));
-    set(event, "args", args);
-    return event;
-}
-
-static void put_name(struct trace *t, const char *kind, const char *name, enum process process, size_t row)
-{
-    json_t *args = made(json_object());
-
-    set(args, "name", text(name));
-    put(t, event_of("M", text(kind), process, row, args));
-}
-
-/* Puts an event, and moves the time behind it. The name is the layer's and the phase's. */
+/* Puts an event, whose name is the layer's and the phase's. */
 static void put_time(struct trace *t, enum process process, size_t row, double *at_us, double us, json_t *args)
 {
     char *name = exp_format("%s %s", json_string_value(json_object_get(args, "layer")),
                             json_string_value(json_object_get(args, "phase")));
-    json_t *event = event_of("X", text(name), process, row, args);
 
-    set(event, "cat", text("Node"));
-    set(event, "ts", json_real(*at_us));
-    set(event, "dur", json_real(us));
-    *at_us += us;
-    put(t, event);
-    free(name);
-}
-
-static void put_counter(struct trace *t, size_t row, const char *algo, const char *what, double at_us, json_t *args)
-{
-    char *name = exp_format("%s: %s", algo, what);
-    json_t *event = event_of("C", text(name), ESTIMATED, row, args);
-
-    set(event, "ts", json_real(at_us));
-    put(t, event);
+    exp_trace_put_time(&t->events, name, (struct exp_trace_row){ process, row }, at_us, us, args);
     free(name);
 }
 
 static void put_missing(struct trace *t, const char *process, const struct exp_case *c, const char *why)
 {
-    json_t *row = made(json_object());
+    json_t *row = exp_trace_made(json_object());
 
-    set(row, "process", text(process));
-    set(row, "provider", text(c->algo->name));
-    set(row, "layer", text(c->layer->name));
-    set(row, "node_index", digits(c->layer->index));
-    set(row, "why", text(why));
-    append(t->missing, row);
+    exp_trace_set(row, "process", exp_trace_text(process));
+    exp_trace_set(row, "provider", exp_trace_text(c->algo->name));
+    exp_trace_set(row, "layer", exp_trace_text(c->layer->name));
+    exp_trace_set(row, "node_index", exp_trace_digits(c->layer->index));
+    exp_trace_set(row, "why", exp_trace_text(why));
+    exp_trace_append(t->missing, row);
 }
 
 /* ---- what is estimated ---- */
@@ -227,14 +122,15 @@ static const char *why_not_estimated(const struct exp_report *r)
 static void put_counts(struct trace *t, size_t row, const char *algo, double at_us, const struct sim_cell *sum)
 {
     const struct sim_machine *m = &t->r->e->setup->machine;
-    json_t *misses = made(json_object()), *lines = made(json_object());
+    const struct exp_trace_row at = { ESTIMATED, row };
+    json_t *misses = exp_trace_made(json_object()), *lines = exp_trace_made(json_object());
 
     for (size_t l = 0; l < m->n_levels; l++)
-        set(misses, m->level[l].name, number(sum->level[l].load_misses));
-    set(lines, "read", number(sum->memory_read_lines));
-    set(lines, "written", number(sum->memory_written_lines));
-    put_counter(t, row, algo, "load misses", at_us, misses);
-    put_counter(t, row, algo, "memory lines", at_us, lines);
+        exp_trace_set(misses, m->level[l].name, exp_trace_number(sum->level[l].load_misses));
+    exp_trace_set(lines, "read", exp_trace_number(sum->memory_read_lines));
+    exp_trace_set(lines, "written", exp_trace_number(sum->memory_written_lines));
+    exp_trace_put_counter(&t->events, at, algo, "load misses", at_us, misses);
+    exp_trace_put_counter(&t->events, at, algo, "memory lines", at_us, lines);
 }
 
 /* Estimates one phase of a case; those of all phases add up to the case's. */
@@ -260,8 +156,8 @@ static void put_estimated(struct trace *t, size_t row, double *at_us, const stru
         if (!(e.total_cycles > 0))
             continue;
         args = args_of(c, conv_phase_name((enum conv_phase)p));
-        set(args, "estimated_cycles", json_real(e.total_cycles));
-        set(args, "estimated_issue_cycles", json_real(e.issue_cycles));
+        exp_trace_set(args, "estimated_cycles", json_real(e.total_cycles));
+        exp_trace_set(args, "estimated_issue_cycles", json_real(e.issue_cycles));
         put_time(t, ESTIMATED, row, at_us, e.total_cycles / cycles_per_us, args);
     }
 }
@@ -294,7 +190,7 @@ static void put_parts(struct trace *t, size_t row, double *at_us, const struct e
         if (!part[i].ns)
             continue;
         args = args_of(c, part[i].name);
-        set(args, "measured_step_by_step_ns", number(part[i].ns));
+        exp_trace_set(args, "measured_step_by_step_ns", exp_trace_number(part[i].ns));
         put_time(t, MEASURED, row, at_us, time_ns * (double)part[i].ns / sum_ns * 1e-3, args);
     }
 }
@@ -311,7 +207,7 @@ static void put_measured(struct trace *t, size_t row, double *at_us, const struc
     }
     args = args_of(c, "all");
     if (why_no_phases)
-        set(args, "why_no_phases", text(why_no_phases));
+        exp_trace_set(args, "why_no_phases", exp_trace_text(why_no_phases));
     put_time(t, MEASURED, row, at_us, time_ns * 1e-3, args);
 }
 
@@ -339,7 +235,7 @@ static void put_row(struct trace *t, enum process process, size_t algo)
             continue;
         }
         if (at_us == 0)
-            put_name(t, "thread_name", name, process, row);
+            exp_trace_put_name(&t->events, "thread_name", name, (struct exp_trace_row){ process, row });
         (process == ESTIMATED ? put_estimated : put_measured)(t, row, &at_us, c);
     }
     if (process == ESTIMATED && at_us > 0)
@@ -348,7 +244,7 @@ static void put_row(struct trace *t, enum process process, size_t algo)
 
 static void put_process(struct trace *t, enum process process, const char *name)
 {
-    put_name(t, "process_name", name, process, process * ROWS);
+    exp_trace_put_name(&t->events, "process_name", name, (struct exp_trace_row){ process, process * ROWS });
     for (size_t a = 0; a < t->r->e->n_algos; a++)
         put_row(t, process, a);
 }
@@ -357,19 +253,19 @@ static json_t *other_of(const struct trace *t, const char *why_not_estimated, co
 {
     const struct exp_report *r = t->r;
     const struct sim_machine *m = &r->e->setup->machine;
-    json_t *other = made(json_object());
+    json_t *other = exp_trace_made(json_object());
 
-    set(other, "model", text(r->e->model->name));
-    set(other, "machine", text(m->description));
+    exp_trace_set(other, "model", exp_trace_text(r->e->model->name));
+    exp_trace_set(other, "machine", exp_trace_text(m->description));
     if (m->issue.clock_ghz > 0)
-        set(other, "clock_ghz", json_real(m->issue.clock_ghz));
-    set(other, "caches", text(exp_cache_state_name(r->cache)));
-    set(other, "commit", text(*r->commit ? r->commit : "unknown"));
+        exp_trace_set(other, "clock_ghz", json_real(m->issue.clock_ghz));
+    exp_trace_set(other, "caches", exp_trace_text(exp_cache_state_name(r->cache)));
+    exp_trace_set(other, "commit", exp_trace_text(*r->commit ? r->commit : "unknown"));
     if (why_not_estimated)
-        set(other, "why_not_estimated", text(why_not_estimated));
+        exp_trace_set(other, "why_not_estimated", exp_trace_text(why_not_estimated));
     if (why_not_measured)
-        set(other, "why_not_measured", text(why_not_measured));
-    set(other, "missing", json_incref(t->missing));
+        exp_trace_set(other, "why_not_measured", exp_trace_text(why_not_measured));
+    exp_trace_set(other, "missing", json_incref(t->missing));
     return other;
 }
 
@@ -378,11 +274,11 @@ static int print_trace(const void *ctx, FILE *out)
     const struct exp_report *r = ctx;
     const struct sim_machine *m = &r->e->setup->machine;
     const char *why_not = why_not_estimated(r);
-    struct trace t = { .r = r, .out = out, .missing = made(json_array()) };
+    struct trace t = { .r = r, .missing = exp_trace_made(json_array()) };
     char *name = exp_format("estimated on %s at %g GHz, all loads wait", m->name, m->issue.clock_ghz);
-    json_t *other;
+    int err;
 
-    fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[", out);
+    exp_trace_begin(&t.events, out);
     if (!why_not)
         put_process(&t, ESTIMATED, name);
     free(name);
@@ -390,13 +286,9 @@ static int print_trace(const void *ctx, FILE *out)
     if (r->is_timed)
         put_process(&t, MEASURED, name);
     free(name);
-    fputs("\n],\n\"otherData\":", out);
-    other = other_of(&t, why_not, r->is_timed ? NULL : r->e->cases[0].measured.why_no_time);
-    t.failed |= json_dumpf(other, out, JSON_COMPACT) != 0;
-    fputs("}\n", out);
-    json_decref(other);
+    err = exp_trace_end(&t.events, other_of(&t, why_not, r->is_timed ? NULL : r->e->cases[0].measured.why_no_time));
     json_decref(t.missing);
-    return t.failed ? -EIO : 0;
+    return err;
 }
 
 int exp_trace_write(const struct exp_report *r, const struct exp_outdir *dir, struct exp_why *why)
