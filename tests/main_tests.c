@@ -90,6 +90,7 @@
     X(timing) \
     X(verdict) \
     X(validate) \
+    X(sequence) \
     X(paper) \
     X(study) \
     X(polydl) \
