@@ -170,6 +170,9 @@ bool onnx_is_constant(const struct onnx_value *v);
 int64_t onnx_element_int(const struct onnx_value *v, size_t i);
 double onnx_element(const struct onnx_value *v, size_t i);
 
+/* Gives a constant that is filled data of its own, which live as long as the graph and may be changed. Returns them. */
+float *onnx_make_data(struct onnx_graph *g, size_t value);
+
 /* Returns how large an element is; 0: no number. */
 size_t onnx_type_bytes(enum onnx_type type);
 const char *onnx_type_name(enum onnx_type type); /* "float" */
