@@ -1,6 +1,7 @@
 /*
  * A network, compiled: a graph becomes steps, its tensors get places in memory, and both can be run and replayed.
  *
+ *     net_fill_weights(graph, seed);                   where the file has none
  *     err = net_plan(&net, graph, &options, why);      decides everything; touches no weight
  *     err = net_load(net, why);                        memory, weights, packed filters
  *     net_fill_inputs(net, seed);
@@ -15,8 +16,7 @@
  * 1 is no step where its inputs can be written in place. Without it every node is a step, as the paper has it, but for
  * views, which move nothing. Nodes that nobody needs are left out either way.
  *
- * Weights that a file describes by one number are filled with seeded random numbers of a size that keeps values finite;
- * n_filled says how many.
+ * Weights that a file describes by one number can be filled with seeded random numbers before (net_fill_weights).
  */
 #ifndef EXPERIMENTS_NETWORK_NET_H
 #define EXPERIMENTS_NETWORK_NET_H
@@ -84,7 +84,6 @@ struct net_options {
     bool fuses;
     bool keeps_all;     /* no memory is reused, nothing is written in place: every tensor is there after a run */
     unsigned n_threads; /* 0 is 1 */
-    uint64_t seed;      /* of weights that the file does not have */
 };
 
 struct net {
@@ -98,11 +97,19 @@ struct net {
     size_t alive_bytes;                 /* the largest set of tensors of the arena that are needed at once */
     size_t workspace_bytes;             /* the largest workspace: part of both */
     const char *heuristic;              /* which one found the arena */
-    size_t n_filled;                    /* weights that are random numbers */
+    size_t *step_of;                    /* of each node of the graph: the step that does it; ONNX_NONE: none, as */
+    const char **why_no_step;           /* this says; NULL: there is one */
     unsigned char *place[NET_N_PLACES]; /* memory, from net_load on; NULL before */
     struct sconv_team *team;
     void *own; /* what only the room knows */
 };
+
+/*
+ * Gives constants that are one number (ConstantOfShape), and that are weights of a convolution, a matrix product or a
+ * normalisation, or scale and shift channels, seeded random numbers instead, of a size that keeps the values of a deep
+ * network finite. Returns how many constants.
+ */
+size_t net_fill_weights(struct onnx_graph *graph, uint64_t seed);
 
 /*
  * Compiles and plans. Returns 0; -ENOTSUP for a node that nobody can run, -EOVERFLOW; with one line in why that names
@@ -126,6 +133,7 @@ void *net_at(const struct net *net, size_t tensor);
 
 /* Runs once. step_ns[n_steps] gets the time of each step; NULL: nobody asks. Returns 0 or -errno with one line in why. */
 int net_run(const struct net *net, uint64_t *step_ns, struct exp_why *why);
+int net_run_step(const struct net *net, size_t step, struct exp_why *why); /* one of them, after those before it */
 
 /* ---- for who replays it ---- */
 
@@ -135,6 +143,8 @@ uint64_t net_address(const struct net *net, const uint64_t base[NET_N_PLACES], s
 /* Binds a convolution's plan to the places, and says what is fused behind it. */
 struct conv_binding net_conv_bind(const struct net *net, const uint64_t base[NET_N_PLACES], const struct net_step *s);
 struct conv_after net_conv_after(const struct net *net, const uint64_t base[NET_N_PLACES], const struct net_step *s);
+
+bool net_conv_has_after(const struct net_conv *conv); /* whether anything is */
 
 /* Writes what a step does, such as "Conv + BatchNormalization + Relu". */
 void net_step_describe(const struct net *net, const struct net_step *s, char *text, size_t bytes);

@@ -1,0 +1,260 @@
+/* Convolutions of a network: what they need in memory, their filters, their runs. */
+#include "experiments/network/inside.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/backend/backend.h"
+#include "kernels/nest/nest.h"
+#include "kernels/shape/sizes.h"
+
+enum conv_tensor net_filter_tensor(const struct conv_plan *plan)
+{
+    return plan->algorithm == CONV_SCONV && !conv_plan_packs_filters(plan) ? CONV_PACKED_FILTER : CONV_FILTER;
+}
+
+/* The parts of a workspace; each begins on a page. OpenBLAS packs into buffers of its own. */
+struct workspace {
+    size_t thread_bytes; /* packed windows of a thread */
+    size_t matrix, filters, bytes;
+};
+
+static struct workspace lay_out(const struct net_conv *conv)
+{
+    const struct conv_plan *plan = &conv->plan;
+    const struct conv_layout *l = &plan->layout;
+    const bool packs = !conv_plan_is_base(plan), packs_filters = packs && conv_plan_packs_filters(plan);
+    struct workspace w = { .thread_bytes = packs ? round_up(l->bytes[CONV_PACKED_INPUT], NET_PAGE) : 0 };
+
+    w.matrix = w.thread_bytes * conv->n_threads;
+    w.filters = w.matrix + round_up(l->bytes[CONV_IM2COL], NET_PAGE);
+    w.bytes = w.filters + (packs_filters ? l->bytes[CONV_PACKED_FILTER] : 0);
+    return w;
+}
+
+size_t net_conv_workspace(const struct net_conv *conv)
+{
+    return lay_out(conv).bytes;
+}
+
+struct conv_binding net_conv_bind(const struct net *net, const uint64_t base[NET_N_PLACES], const struct net_step *s)
+{
+    const struct net_conv *conv = s->conv;
+    const struct workspace w = lay_out(conv);
+    const struct conv_plan *plan = &conv->plan;
+    const uint64_t memory = net_address(net, base, conv->workspace);
+    struct conv_binding b = { { 0 } };
+
+    b.addr[CONV_INPUT] = net_address(net, base, s->in[0]);
+    b.addr[CONV_OUTPUT] = net_address(net, base, s->out[0]);
+    b.addr[CONV_PACKED_INPUT] = memory;
+    b.addr[CONV_IM2COL] = memory + w.matrix;
+    b.addr[CONV_PACKED_FILTER] = memory + w.filters;
+    if (conv_plan_is_base(plan)) {
+        b.addr[CONV_PACKED_INPUT] = base[NET_NOWHERE];
+        b.addr[CONV_PACKED_FILTER] = base[NET_NOWHERE] + round_up(plan->layout.bytes[CONV_PACKED_INPUT], NET_PAGE);
+    }
+    b.addr[net_filter_tensor(plan)] = net_address(net, base, conv->filter);
+    return b;
+}
+
+struct conv_after net_conv_after(const struct net *net, const uint64_t base[NET_N_PLACES], const struct net_step *s)
+{
+    return (struct conv_after){
+        .out = net_address(net, base, s->out[0]),
+        .bias = net_address(net, base, s->conv->bias),
+        .residual = net_address(net, base, s->conv->residual),
+        .activation = s->conv->activation,
+    };
+}
+
+bool net_conv_has_after(const struct net_conv *conv)
+{
+    return conv->bias != ONNX_NONE || conv->residual != ONNX_NONE || conv->activation != CONV_ACTIVATION_NONE;
+}
+
+/* ---- filters ---- */
+
+/* Finds what a step's nodes make of each filter's sums: scale and shift. */
+static void find_scale(const struct net *net, const struct net_step *s, double *scale, double *shift)
+{
+    const struct onnx_graph *g = net->graph;
+    const size_t k = s->conv->plan.problem.k;
+    const struct onnx_value *bias = NULL;
+    bool is_behind = false; /* the convolution */
+    size_t value = ONNX_NONE;
+
+    for (size_t i = 0; i < k; i++)
+        scale[i] = 1;
+    for (size_t i = 0; i < s->n_nodes; i++) {
+        const struct onnx_node *n = &g->node[s->node[i]];
+
+        if (is_behind && net_is_by_channel(g, n, value, k))
+            net_add_by_channel(g, n, value, scale, shift, k);
+        if (!is_behind && onnx_is(n, "Conv")) {
+            bias = onnx_in(g, n, 2);
+            for (size_t f = 0; f < k && bias; f++)
+                shift[f] = onnx_element(bias, f);
+            is_behind = true;
+        }
+        value = n->out[0];
+    }
+}
+
+static const struct onnx_value *weights(const struct net *net, const struct net_step *s)
+{
+    for (size_t i = 0;; i++) {
+        assert(i < s->n_nodes);
+        if (onnx_is(&net->graph->node[s->node[i]], "Conv"))
+            return onnx_in(net->graph, &net->graph->node[s->node[i]], 1);
+    }
+}
+
+/* Returns the filters, each multiplied by its scale; to be freed. */
+static float *scaled(const struct onnx_value *v, const double *scale, size_t n_filters)
+{
+    const size_t each = v->elements / n_filters;
+    const float *from = v->data;
+    float *to = exp_new(v->elements, sizeof *to);
+
+    for (size_t f = 0; f < n_filters; f++)
+        for (size_t i = f * each; i < (f + 1) * each; i++)
+            to[i] = (float)(scale[f] * (double)(from ? from[i] : v->fill));
+    return to;
+}
+
+static int pack(const struct net_conv *conv, const float *filter, void *to)
+{
+    const struct conv_plan *plan = &conv->plan;
+    struct conv_binding bind = { { 0 } };
+    struct conv_exec exec;
+
+    if (net_filter_tensor(plan) == CONV_FILTER) {
+        memcpy(to, filter, plan->layout.bytes[CONV_FILTER]);
+        return 0;
+    }
+    bind.addr[CONV_FILTER] = (uintptr_t)filter;
+    bind.addr[CONV_PACKED_FILTER] = (uintptr_t)to;
+    conv_exec_init(&exec, plan, &bind);
+    return conv_nest_pack_filters(plan, &exec.base);
+}
+
+static bool changes(const double *scale, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (scale[i] != 1)
+            return true;
+    return false;
+}
+
+int net_conv_load(const struct net *net, const struct net_step *s)
+{
+    const struct net_conv *conv = s->conv;
+    const size_t k = conv->plan.problem.k;
+    const struct onnx_value *v = weights(net, s);
+    double *scale = exp_new(k, sizeof *scale), *shift = exp_new(k, sizeof *shift);
+    float *bias = conv->bias == ONNX_NONE ? NULL : net_at(net, conv->bias), *own;
+    int err;
+
+    find_scale(net, s, scale, shift);
+    own = v->data && !changes(scale, k) ? NULL : scaled(v, scale, k);
+    err = pack(conv, own ? own : v->data, net_at(net, conv->filter));
+    for (size_t i = 0; i < k && bias; i++)
+        bias[i] = (float)shift[i];
+    free(own);
+    free(scale);
+    free(shift);
+    return err;
+}
+
+/* ---- runs ---- */
+
+/* What a run's parts have in common, and what became of each. */
+struct run {
+    const struct net_conv *conv;
+    struct conv_binding bind;
+    struct conv_after after;
+    size_t thread_bytes;
+    int err[SCONV_MAX_THREADS];
+};
+
+/* A thread's part of the nest: as libsconv runs its plans. */
+static void run_part(void *ctx, unsigned number)
+{
+    struct run *r = ctx;
+    const struct conv_plan *plan = &r->conv->plan;
+    struct conv_binding bind = r->bind;
+    struct conv_exec exec;
+    struct conv_fused fused;
+    struct conv_share share;
+    struct conv_backend *backend = &exec.base;
+
+    bind.addr[CONV_PACKED_INPUT] += number * r->thread_bytes;
+    conv_exec_init(&exec, plan, &bind);
+    if (net_conv_has_after(r->conv)) {
+        conv_fused_init(&fused, backend, plan, &r->after, NULL);
+        backend = &fused.base;
+    }
+    if (r->conv->n_threads > 1) {
+        conv_share_init(&share, backend, plan, r->conv->axis, number, r->conv->n_threads);
+        backend = &share.base;
+    }
+    r->err[number] = conv_nest_run(plan, backend);
+}
+
+/* Does what follows, behind the whole convolution. */
+static void finish(const struct run *r)
+{
+    const struct conv_problem *p = &r->conv->plan.problem;
+    const struct conv_epilogue_kernel *kernel = conv_epilogue_best();
+    const size_t bytes = p->k * conv_windows(p) * NET_FLOAT;
+
+    for (size_t i = 0; i < p->n; i++) {
+        const struct conv_epilogue_args a = {
+            .out = r->after.out + i * bytes,
+            .bias = r->after.bias,
+            .residual = r->after.residual ? r->after.residual + i * bytes : 0,
+            .ld_out = conv_windows(p),
+            .n_f = p->k,
+            .n_win = conv_windows(p),
+            .activation = r->after.activation,
+        };
+
+        kernel->fn(&a);
+    }
+}
+
+/* Runs what has no nest of ours: OpenBLAS, generated code. */
+static int run_whole(const struct net *net, const struct run *r)
+{
+    int err = r->conv->algo->run(net->options.setup, &r->conv->plan, &r->bind);
+
+    if (!err && net_conv_has_after(r->conv))
+        finish(r);
+    return err;
+}
+
+int net_conv_run(const struct net *net, const struct net_step *s)
+{
+    const struct net_conv *conv = s->conv;
+    const uint64_t base[NET_N_PLACES] = {
+        [NET_ARENA] = (uintptr_t)net->place[NET_ARENA],
+        [NET_INPUTS] = (uintptr_t)net->place[NET_INPUTS],
+        [NET_CONSTANTS] = (uintptr_t)net->place[NET_CONSTANTS],
+    };
+    struct run r = {
+        .conv = conv,
+        .bind = net_conv_bind(net, base, s),
+        .after = net_conv_after(net, base, s),
+        .thread_bytes = lay_out(conv).thread_bytes,
+    };
+    int err = 0;
+
+    if (conv->plan.algorithm == CONV_GEMM || conv->algo->is_generated)
+        return run_whole(net, &r);
+    conv_team_run(net->team, conv->n_threads, &(struct conv_team_job){ run_part, &r });
+    for (unsigned i = 0; i < conv->n_threads && !err; i++)
+        err = r.err[i];
+    return err;
+}

@@ -1,0 +1,224 @@
+#define _DEFAULT_SOURCE /* madvise */
+#include "experiments/network/inside.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#include "kernels/shape/sizes.h"
+
+/* ---- what belongs to a network ---- */
+
+void *net_own(struct net *net, size_t n, size_t bytes)
+{
+    struct net_own *own = net->own;
+    void **piece = exp_append(&own->piece, &own->n_pieces, sizeof *piece);
+
+    *piece = exp_new(n ? n : 1, bytes);
+    return *piece;
+}
+
+size_t net_add_tensor(struct net *net, const char *name, size_t bytes, enum net_place place)
+{
+    struct net_tensor *t = exp_append(&net->tensor, &net->n_tensors, sizeof *t);
+
+    *t = (struct net_tensor){
+        .name = name, .value = ONNX_NONE, .place = place, .bytes = bytes, .root = net->n_tensors - 1
+    };
+    t->is_workspace = place == NET_ARENA;
+    return t->root;
+}
+
+size_t net_root(const struct net *net, size_t tensor, size_t *at)
+{
+    for (*at = 0; net->tensor[tensor].root != tensor; tensor = net->tensor[tensor].root)
+        *at += net->tensor[tensor].at;
+    return tensor;
+}
+
+int net_plan(struct net **net, const struct onnx_graph *graph, const struct net_options *o, struct exp_why *why)
+{
+    struct net *n = exp_new(1, sizeof *n);
+    int err;
+
+    *net = NULL;
+    n->graph = graph;
+    n->options = *o;
+    n->options.n_threads = o->n_threads ? o->n_threads : 1;
+    n->own = exp_new(1, sizeof(struct net_own));
+    err = net_compile(n, why);
+    if (!err)
+        err = net_place_tensors(n, why);
+    if (err)
+        net_free(n);
+    else
+        *net = n;
+    return err;
+}
+
+void net_free(struct net *net)
+{
+    struct net_own *own;
+
+    if (!net)
+        return;
+    for (size_t i = 0; i < net->n_steps; i++)
+        op_release(&net->step[i].call);
+    for (size_t i = 0; i < NET_N_PLACES; i++)
+        free(net->place[i]);
+    own = net->own;
+    for (size_t i = 0; i < own->n_pieces; i++)
+        free(own->piece[i]);
+    free(own->piece);
+    free(own);
+    sconv_team_free(net->team);
+    free(net->step);
+    free(net->tensor);
+    free(net);
+}
+
+/* ---- memory ---- */
+
+/* Allocates a place on a large page, and touches it once, so that no run meets a page for the first time. */
+static int allocate(unsigned char **place, size_t bytes)
+{
+    void *memory;
+    int err = posix_memalign(&memory, CONV_ARENA_ALIGN, round_up(bytes, NET_PAGE) + NET_PAGE);
+
+    if (err)
+        return -err;
+    madvise(memory, bytes, MADV_HUGEPAGE); /* a wish: without it there are small pages */
+    memset(memory, 0, bytes);
+    *place = memory;
+    return 0;
+}
+
+/* Copies a constant of the graph to its place. */
+static void copy_constant(const struct net *net, size_t tensor)
+{
+    const struct net_tensor *t = &net->tensor[tensor];
+    const struct onnx_value *v = t->value == ONNX_NONE ? NULL : &net->graph->value[t->value];
+    float *to = net_at(net, tensor);
+
+    if (!v || t->place != NET_CONSTANTS || !onnx_is_constant(v))
+        return;
+    if (v->data)
+        memcpy(to, v->data, t->bytes);
+    for (size_t i = 0; i < v->elements && v->is_filled; i++)
+        to[i] = v->fill;
+}
+
+int net_load(struct net *net, struct exp_why *why)
+{
+    int err = 0;
+
+    for (int i = NET_ARENA; i < NET_N_PLACES && !err; i++)
+        err = allocate(&net->place[i], net->place_bytes[i]);
+    if (!err)
+        err = sconv_team_create(&net->team, net->options.n_threads);
+    if (err)
+        return exp_fail(why, err, "%s: no memory for %zu bytes of tensors and %zu of weights", net->graph->path,
+                        net->place_bytes[NET_ARENA], net->place_bytes[NET_CONSTANTS]);
+    for (size_t i = 0; i < net->n_tensors; i++)
+        copy_constant(net, i);
+    for (size_t i = 0; i < net->n_steps && !err; i++)
+        err = net->step[i].conv ? net_conv_load(net, &net->step[i]) : 0;
+    return err ? exp_fail(why, err, "%s: filters cannot be packed: %s", net->graph->path, strerror(-err)) : 0;
+}
+
+/* ---- addresses ---- */
+
+uint64_t net_address(const struct net *net, const uint64_t base[NET_N_PLACES], size_t tensor)
+{
+    const struct net_tensor *t = tensor == ONNX_NONE ? NULL : &net->tensor[tensor];
+
+    return !t || t->place == NET_NOWHERE ? 0 : base[t->place] + t->offset;
+}
+
+void *net_at(const struct net *net, size_t tensor)
+{
+    const struct net_tensor *t = tensor == ONNX_NONE ? NULL : &net->tensor[tensor];
+
+    return !t || t->place == NET_NOWHERE ? NULL : net->place[t->place] + t->offset;
+}
+
+void *net_input(const struct net *net, size_t i)
+{
+    return net_at(net, net->graph->input[i]);
+}
+
+const void *net_output(const struct net *net, size_t i)
+{
+    return net_at(net, net->graph->output[i]);
+}
+
+/* ---- runs ---- */
+
+enum { MAX_ENDS = 64 }; /* inputs, and outputs, of an operator that are kept on the stack */
+
+static void run_operator(const struct net *net, const struct net_step *s)
+{
+    const void *in_few[MAX_ENDS];
+    void *out_few[MAX_ENDS];
+    const void **in = s->n_in > MAX_ENDS ? exp_new(s->n_in, sizeof *in) : in_few;
+    void **out = s->n_out > MAX_ENDS ? exp_new(s->n_out, sizeof *out) : out_few;
+
+    for (size_t i = 0; i < s->n_in; i++)
+        in[i] = net_at(net, s->in[i]);
+    for (size_t i = 0; i < s->n_out; i++)
+        out[i] = net_at(net, s->out[i]);
+    op_run(&s->call, &(struct op_tensors){ in, out }, net->team);
+    if (in != in_few)
+        free(in);
+    if (out != out_few)
+        free(out);
+}
+
+int net_run_step(const struct net *net, size_t step, struct exp_why *why)
+{
+    const struct net_step *s = &net->step[step];
+    int err = 0;
+
+    if (s->conv)
+        err = net_conv_run(net, s);
+    else
+        run_operator(net, s);
+    return err ? exp_fail(why, err, "%s: node '%s': %s", net->graph->path, s->name, strerror(-err)) : 0;
+}
+
+static uint64_t now_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+int net_run(const struct net *net, uint64_t *step_ns, struct exp_why *why)
+{
+    uint64_t before = step_ns ? now_ns() : 0;
+    int err = 0;
+
+    for (size_t i = 0; i < net->n_steps && !err; i++) {
+        uint64_t after;
+
+        err = net_run_step(net, i, why);
+        if (!step_ns)
+            continue;
+        after = now_ns();
+        step_ns[i] = after - before;
+        before = after;
+    }
+    return err;
+}
+
+/* ---- texts ---- */
+
+void net_step_describe(const struct net *net, const struct net_step *s, char *text, size_t bytes)
+{
+    *text = '\0';
+    for (size_t i = 0; i < s->n_nodes; i++)
+        exp_say_more(text, bytes, "%s%s", i ? " + " : "", net->graph->node[s->node[i]].op);
+}

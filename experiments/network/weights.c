@@ -1,0 +1,83 @@
+/* Random numbers where a file has none: weights, inputs. */
+#include "experiments/network/net.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Returns a number in [0, 1), and goes on (splitmix64). */
+static double next(uint64_t *state)
+{
+    uint64_t x = *state += 0x9e3779b97f4a7c15u;
+
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+    return (double)((x ^ x >> 31) >> 40) * 0x1p-24;
+}
+
+static void fill(float *x, size_t n, double low, double high, uint64_t seed)
+{
+    for (size_t i = 0; i < n; i++)
+        x[i] = (float)(low + (high - low) * next(&seed));
+}
+
+struct range {
+    double low, high;
+};
+
+/* Returns a range that keeps the size of what a sum of so many products makes, before rectification or without. */
+static struct range around_zero(double most)
+{
+    return (struct range){ -most, most };
+}
+
+/* Says of which numbers an input of a node is made; 0, 0: it keeps what it has. */
+static struct range range_of(const struct onnx_graph *g, const struct onnx_node *n, size_t in)
+{
+    const struct onnx_value *v = onnx_in(g, n, in);
+    const struct range near_one = { 0.5, 1.5 }, near_zero = { -0.1, 0.1 };
+
+    if (onnx_is(n, "Conv") && v->n_dims > 1)
+        return in == 1 ? around_zero(sqrt(6 / ((double)v->elements / (double)v->dim[0]))) : near_zero;
+    if (onnx_is(n, "Conv") || (onnx_is(n, "Gemm") && in == 2) || onnx_is(n, "Add") || onnx_is(n, "Sub"))
+        return near_zero;
+    if ((onnx_is(n, "Gemm") || onnx_is(n, "MatMul")) && v->n_dims == 2)
+        return around_zero(sqrt(3 / (double)v->dim[in == 1 && onnx_int(n, "transB", 0) ? 1 : 0]));
+    if (onnx_is(n, "BatchNormalization"))
+        return in == 1 || in == 4 ? near_one : near_zero;
+    return onnx_is(n, "Mul") ? near_one : (struct range){ 0, 0 };
+}
+
+size_t net_fill_weights(struct onnx_graph *graph, uint64_t seed)
+{
+    size_t n_filled = 0;
+
+    for (size_t i = 0; i < graph->n_nodes; i++) {
+        const struct onnx_node *n = &graph->node[i];
+
+        for (size_t k = 0; k < n->n_in; k++) {
+            const struct onnx_value *v = onnx_in(graph, n, k);
+            struct range r;
+
+            if (!v || !v->is_filled || v->type != ONNX_FLOAT || v->elements < 2 || n->is_folded)
+                continue;
+            r = range_of(graph, n, k);
+            if (r.low < r.high) {
+                fill(onnx_make_data(graph, n->in[k]), v->elements, r.low, r.high, seed + n->in[k]);
+                n_filled++;
+            }
+        }
+    }
+    return n_filled;
+}
+
+void net_fill_inputs(struct net *net, uint64_t seed)
+{
+    for (size_t i = 0; i < net->graph->n_inputs; i++) {
+        const struct onnx_value *v = &net->graph->value[net->graph->input[i]];
+
+        if (v->type == ONNX_FLOAT)
+            fill(net_input(net, i), v->elements, -1, 1, seed + i);
+        else
+            memset(net_input(net, i), 0, net->tensor[net->graph->input[i]].bytes);
+    }
+}
