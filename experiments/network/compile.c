@@ -2,6 +2,7 @@
 #include "experiments/network/inside.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -221,6 +222,11 @@ static const struct exp_algo *member(enum csa_schedule schedule)
     }
 }
 
+static bool fits_blas(const struct conv_problem *p)
+{
+    return conv_windows(p) <= INT_MAX && p->k <= INT_MAX && conv_reduction(p) <= INT_MAX;
+}
+
 static int plan_convolution(const struct net *net, struct net_conv *conv, const struct conv_problem *p)
 {
     const struct exp_setup *s = net->options.setup;
@@ -233,8 +239,11 @@ static int plan_convolution(const struct net *net, struct net_conv *conv, const 
     err = conv->algo->plan(s, p, tiling, conv->algo, &conv->plan);
     if (err)
         return err;
-    conv->n_threads = conv->plan.algorithm == CONV_GEMM ? 1 : net->options.n_threads;
-    conv->axis = conv_share_choose(&conv->plan, conv->n_threads);
+    conv->n_threads = net->options.n_threads;
+    if (conv->plan.algorithm != CONV_GEMM && !conv_plan_packs_filters(&conv->plan) && !conv->algo->is_generated)
+        conv->axis = conv_share_choose(&conv->plan, conv->n_threads);
+    else if (!fits_blas(p) || !conv_plan_is_base(&conv->plan))
+        conv->n_threads = 1;
     return 0;
 }
 

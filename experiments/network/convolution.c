@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "kernels/backend/backend.h"
+#include "kernels/backend/resolve.h"
 #include "kernels/nest/nest.h"
 #include "kernels/shape/sizes.h"
 
@@ -225,11 +226,91 @@ static void finish(const struct run *r)
     }
 }
 
-/* Runs what has no nest of ours: OpenBLAS, generated code. */
+/* ---- im2col + OpenBLAS, shared out ---- */
+
+/* One group of one image, in parts of its matrix, or of its product along the longer side. */
+struct product {
+    const struct conv_plan *plan;
+    const struct conv_binding *bind;
+    const struct conv_blas *blas;
+    struct conv_step step; /* all windows and filters */
+    unsigned n_parts;
+    bool by_filters;
+};
+
+static size_t part_begin(size_t n, unsigned part, unsigned n_parts)
+{
+    return n * part / n_parts;
+}
+
+/* Lowers a part of the channels: a convolution of so many has the rows of the matrix that are theirs. */
+static void lower_part(void *ctx, unsigned part)
+{
+    const struct product *t = ctx;
+    const struct conv_problem *p = &t->plan->problem;
+    const size_t channels = conv_group_channels(p), begin = part_begin(channels, part, t->n_parts);
+    struct conv_problem some = *p;
+    struct conv_im2col_args a = conv_resolve_im2col(t->plan, t->bind, &t->step);
+
+    some.groups = 1;
+    some.c = part_begin(channels, part + 1, t->n_parts) - begin;
+    a.p = &some;
+    a.in += begin * p->h * p->w * NET_FLOAT;
+    a.col += begin * p->r * p->s * conv_windows(p) * NET_FLOAT;
+    if (some.c)
+        conv_im2col(&a);
+}
+
+static void multiply_part(void *ctx, unsigned part)
+{
+    enum { ROW_MAJOR = 101, NO_TRANS = 111 }; /* cblas.h */
+    const struct product *t = ctx;
+    struct conv_step s = t->step;
+    size_t *first = t->by_filters ? &s.f0 : &s.win0, *n = t->by_filters ? &s.n_f : &s.n_win, all = *n;
+    struct conv_pack_matrix_args in;
+    struct conv_pack_filters_args f;
+    struct conv_zero_args out;
+
+    *first = part_begin(all, part, t->n_parts);
+    *n = part_begin(all, part + 1, t->n_parts) - *first;
+    if (!*n)
+        return;
+    in = conv_resolve_pack_matrix(t->plan, t->bind, &s);
+    f = conv_resolve_pack_filters(t->plan, t->bind, &s);
+    out = conv_resolve_zero(t->plan, t->bind, &s);
+    t->blas->sgemm(ROW_MAJOR, NO_TRANS, NO_TRANS, (int)s.n_f, (int)s.n_win, (int)s.n_k, 1, conv_in_ptr(f.filter),
+                   (int)f.ld, conv_in_ptr(in.matrix), (int)in.ld, 0, conv_out_ptr(out.out), (int)out.ld_out);
+}
+
+/* Does what conv_base_run does, on several threads; that one has found that dimensions fit BLAS's int. */
+static void run_base(const struct net *net, const struct run *r)
+{
+    const struct conv_plan *plan = &r->conv->plan;
+    const struct conv_problem *p = &plan->problem;
+    struct product t = { plan, &r->bind, &net->options.setup->blas, { 0 }, r->conv->n_threads, false };
+
+    t.step.n_win = conv_windows(p);
+    t.step.n_f = conv_group_filters(p);
+    t.step.n_k = conv_reduction(p);
+    t.by_filters = t.step.n_f > t.step.n_win;
+    for (t.step.image = 0; t.step.image < p->n; t.step.image++) {
+        for (t.step.group = 0; t.step.group < p->groups; t.step.group++) {
+            if (plan->gemm.needs_im2col)
+                conv_team_run(net->team, t.n_parts, &(struct conv_team_job){ lower_part, &t });
+            conv_team_run(net->team, t.n_parts, &(struct conv_team_job){ multiply_part, &t });
+        }
+    }
+}
+
+/* Runs what has no nest that threads share: OpenBLAS, a GEMM of ours, generated code. */
 static int run_whole(const struct net *net, const struct run *r)
 {
-    int err = r->conv->algo->run(net->options.setup, &r->conv->plan, &r->bind);
+    int err = 0;
 
+    if (conv_plan_is_base(&r->conv->plan) && r->conv->n_threads > 1)
+        run_base(net, r);
+    else
+        err = r->conv->algo->run(net->options.setup, &r->conv->plan, &r->bind);
     if (!err && net_conv_has_after(r->conv))
         finish(r);
     return err;
