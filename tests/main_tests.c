@@ -83,6 +83,7 @@
     X(observe) \
     X(observe_twins) \
     X(observe_stack) \
+    X(onnx_nodes) \
     X(dnnl) \
     X(peers) \
     X(judge) \

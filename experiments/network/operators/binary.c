@@ -19,7 +19,9 @@ struct kind {
 struct broadcast {
     struct kind kind;
     size_t elements, n_operands;
-    struct op_walk walk[]; /* of each operand; of exactly two, [0] is of both */
+    float *exponents;      /* of Pow, where they are integers */
+    bool are_two;          /* ... that are joined at once */
+    struct op_walk walk[]; /* of each operand; of two that are joined at once, [0] is of both */
 };
 
 /* ---- preparing ---- */
@@ -48,7 +50,7 @@ static struct onnx_value as_today(const struct op_call *call, size_t i)
 /* Sets the walks, one of each operand, or one of both. */
 static int set_walks(struct op_call *call, struct broadcast *b, struct exp_why *why)
 {
-    const bool are_two = b->n_operands == 2;
+    const bool are_two = b->are_two = b->n_operands == 2 && !b->kind.is_mean;
     const struct onnx_value *out = op_out(call, 0);
 
     for (size_t i = 0; i < (are_two ? 1 : b->n_operands); i++) {
@@ -83,6 +85,40 @@ static int prepare_two(struct op_call *call, const struct kind *kind, struct exp
     if (call->ask.node->n_in != 2)
         return op_refuse(call, why, "it has %zu inputs, not 2", call->ask.node->n_in);
     return prepare(call, kind, why);
+}
+
+/* Exponents may be integers; their floats are kept behind the walk. */
+static int prepare_power(struct op_call *call, const struct kind *kind, struct exp_why *why)
+{
+    const struct onnx_value *exponent = op_in(call, 1);
+    struct broadcast *b;
+
+    if (call->ask.node->n_in != 2 || !exponent || exponent->type == ONNX_FLOAT)
+        return prepare_two(call, kind, why);
+    if (op_check_shapes(call, 2, why))
+        return -ENOTSUP;
+    if (op_in(call, 0)->type != ONNX_FLOAT || op_out(call, 0)->type != ONNX_FLOAT || !op_is_number(exponent->type))
+        return op_refuse(call, why, "%s to the power of %s", onnx_type_name(op_in(call, 0)->type),
+                         onnx_type_name(exponent->type));
+    b = op_own(call, sizeof *b + sizeof *b->walk + exponent->elements * sizeof *b->exponents);
+    *b = (struct broadcast){ .kind = *kind, .n_operands = 2, .elements = op_out(call, 0)->elements };
+    b->exponents = (float *)&b->walk[1];
+    return set_walks(call, b, why);
+}
+
+/* Returns the operands as floats: integers are converted into in[1]. */
+static struct op_tensors as_floats(const struct op_call *call, const struct op_tensors *t, const void *in[2])
+{
+    const struct broadcast *b = call->own;
+    const struct onnx_value *v = op_in(call, 1);
+
+    if (!b->exponents)
+        return *t;
+    for (size_t i = 0; i < v->elements; i++)
+        b->exponents[i] = (float)op_number(v->type, t->in[1], i);
+    in[0] = t->in[0];
+    in[1] = b->exponents;
+    return (struct op_tensors){ in, t->out };
 }
 
 /* ---- two operands ---- */
@@ -182,10 +218,12 @@ static void do_many(void *ctx, size_t from, size_t to, unsigned share)
 static void run(const struct op_call *call, const struct op_tensors *t, struct sconv_team *team)
 {
     const struct broadcast *b = call->own;
-    struct work w = { call, b, t, t->out[0] };
+    const void *in[2];
+    const struct op_tensors floats = as_floats(call, t, in);
+    struct work w = { call, b, &floats, t->out[0] };
 
     op_share(call, team, b->elements, b->kind.pair == SLOW ? 128 : 4 * (b->n_operands + 1),
-             b->n_operands == 2 ? do_two : do_many, &w);
+             b->are_two ? do_two : do_many, &w);
 }
 
 /* ---- the reference ---- */
@@ -219,13 +257,15 @@ static void reference(const struct op_call *call, const struct op_tensors *t)
 {
     const struct broadcast *b = call->own;
     const struct onnx_value *out = op_out(call, 0);
+    const void *in[2];
+    const struct op_tensors floats = as_floats(call, t, in);
 
     for (size_t i = 0; i < b->elements; i++) {
         double value = 0;
 
         for (size_t o = 0; o < b->n_operands; o++) {
             const struct onnx_value v = as_today(call, o);
-            const double x = (double)((const float *)t->in[o])[place_of(out, &v, i)];
+            const double x = (double)((const float *)floats.in[o])[place_of(out, &v, i)];
 
             value = o ? b->kind.slow(value, x) : x;
         }
@@ -254,7 +294,7 @@ RECORD(Add, prepare_two, OP_PAIR_ADD, false, a + b)
 RECORD(Sub, prepare_two, OP_PAIR_SUB, false, a - b)
 RECORD(Mul, prepare_two, OP_PAIR_MUL, false, a *b)
 RECORD(Div, prepare_two, OP_PAIR_DIV, false, a / b)
-RECORD(Pow, prepare_two, SLOW, false, b == 2 ? a * a : pow(a, b))
+RECORD(Pow, prepare_power, SLOW, false, b == 2 ? a * a : pow(a, b))
 RECORD(Mod, prepare_two, SLOW, false, fmod(a, b))
 RECORD(PRelu, prepare_two, OP_PAIR_PRELU, false, a < 0 ? a * b : a)
 RECORD(Sum, prepare, OP_PAIR_ADD, false, a + b)

@@ -33,6 +33,10 @@ int op_check_out(const struct op_call *call, size_t i, size_t n_dims, const int6
 /* Reads an axis of a tensor of n_dims, negative ones from the end. Returns 0 or -ENOTSUP. */
 int op_axis(const struct op_call *call, int64_t axis, size_t n_dims, size_t *out, struct exp_why *why);
 
+/* Tells whether elements are numbers of at most 8 bytes, and returns one of them. */
+bool op_is_number(enum onnx_type type);
+double op_number(enum onnx_type type, const void *data, size_t i);
+
 /* Returns the product of dimensions from..to - 1. */
 size_t op_elements(const struct onnx_value *v, size_t from, size_t to);
 

@@ -9,7 +9,7 @@
 
 /* ---- numbers of any type ---- */
 
-static double number(enum onnx_type type, const void *data, size_t i)
+double op_number(enum onnx_type type, const void *data, size_t i)
 {
     switch (type) {
     case ONNX_FLOAT:
@@ -33,7 +33,7 @@ static double number(enum onnx_type type, const void *data, size_t i)
     }
 }
 
-static bool is_number(enum onnx_type type)
+bool op_is_number(enum onnx_type type)
 {
     return (type >= ONNX_FLOAT && type <= ONNX_INT64) || type == ONNX_BOOL || type == ONNX_UINT32 ||
            type == ONNX_UINT64;
@@ -55,7 +55,7 @@ static int prepare(struct op_call *call, size_t n, struct exp_why *why)
 
     for (size_t i = 0; !err && i < n; i++) {
         of[i] = op_in(call, i);
-        if (!is_number(of[i]->type))
+        if (!op_is_number(of[i]->type))
             err = op_refuse(call, why, "'%s' is of type %s", of[i]->name, onnx_type_name(of[i]->type));
     }
     if (!err && !op_walk_init(op_own(call, sizeof(struct op_walk)), op_out(call, 0), n, of))
@@ -138,8 +138,9 @@ static void walk(const struct op_call *call, const struct op_tensors *t, op_row_
         struct work *w = ctx;                                                                                          \
         const size_t right = w->walk->n_operands - 1;                                                                  \
         for (size_t i = 0; i < n; i++) {                                                                               \
-            const double a = number(op_in(w->call, 0)->type, w->t->in[0], at[0] + i * step_of(w, 0));                  \
-            const double b = number(op_in(w->call, right)->type, w->t->in[right], at[right] + i * step_of(w, right));  \
+            const double a = op_number(op_in(w->call, 0)->type, w->t->in[0], at[0] + i * step_of(w, 0));               \
+            const double b =                                                                                           \
+                op_number(op_in(w->call, right)->type, w->t->in[right], at[right] + i * step_of(w, right));            \
             ((unsigned char *)w->t->out[0])[w->next++] = (value);                                                      \
             (void)b;                                                                                                   \
         }                                                                                                              \
@@ -168,9 +169,25 @@ static int prepare_cast(struct op_call *call, struct exp_why *why)
     const struct onnx_value *in = op_in(call, 0), *out = op_out(call, 0);
     int err = op_check_shapes(call, 1, why);
 
-    if (!err && (!is_number(in->type) || !is_number(out->type)))
+    if (!err && (!op_is_number(in->type) || !op_is_number(out->type)))
         err = op_refuse(call, why, "%s to %s", onnx_type_name(in->type), onnx_type_name(out->type));
     return err ? err : op_check_out(call, 0, in->n_dims, in->dim, why);
+}
+
+/* Rounds to so many bits of fraction, of powers of 2 from `least` on; what reaches `most` is infinite. */
+static double narrow(double x, int bits, int least, double most)
+{
+    const int power = x != 0 && isfinite(x) && ilogb(x) > least ? ilogb(x) : least;
+    const double unit = ldexp(1, power - bits), rounded = isfinite(x) ? rint(x / unit) * unit : x;
+
+    return fabs(rounded) >= most ? copysign(HUGE_VAL, x) : rounded;
+}
+
+static double as_stored(enum onnx_type stored, double x)
+{
+    if (stored == ONNX_FLOAT16)
+        return narrow(x, 10, -14, 0x1p16);
+    return stored == ONNX_BFLOAT16 ? narrow(x, 7, -126, 0x1p128) : x;
 }
 
 /* Numbers that a type does not hold become its nearest; NaN becomes 0. */
@@ -208,13 +225,13 @@ static void set_number(enum onnx_type type, void *data, size_t i, double x)
 
 static void reference_cast(const struct op_call *call, const struct op_tensors *t)
 {
-    const struct onnx_value *in = op_in(call, 0);
-    const enum onnx_type to = op_out(call, 0)->type;
+    const struct onnx_value *in = op_in(call, 0), *out = op_out(call, 0);
 
-    if (in->type == to && in->elements)
-        memmove(t->out[0], t->in[0], in->elements * onnx_type_bytes(to));
-    for (size_t i = 0; in->type != to && i < in->elements; i++)
-        set_number(to, t->out[0], i, number(in->type, t->in[0], i));
+    if (in->type == out->type && in->stored == out->stored && in->elements)
+        memmove(t->out[0], t->in[0], in->elements * onnx_type_bytes(out->type));
+    else
+        for (size_t i = 0; i < in->elements; i++)
+            set_number(out->type, t->out[0], i, as_stored(out->stored, op_number(in->type, t->in[0], i)));
 }
 
 static void run_cast(const struct op_call *call, const struct op_tensors *t, struct sconv_team *team)

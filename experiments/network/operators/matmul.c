@@ -150,6 +150,17 @@ static void clear(const struct operands *o, size_t from, size_t to)
         memset(o->out + i * o->p->n + from, 0, (to - from) * sizeof *o->out);
 }
 
+/* Tells whether numbers of both matrices that are multiplied are neighbours. */
+static bool has_dots(const struct product *p)
+{
+    return p->a.column == 1 && p->b.row == 1;
+}
+
+static bool has_few_rows(const struct product *p)
+{
+    return (p->m < FEW_ROWS || p->n == 1) && (has_dots(p) || p->b.column == 1);
+}
+
 /* Rows of the left matrix one by one: dots where the right one lies turned, else its rows added up. */
 static void few_rows(const struct operands *o, size_t from, size_t to)
 {
@@ -160,9 +171,9 @@ static void few_rows(const struct operands *o, size_t from, size_t to)
         const struct op_rows r = { o->a + i * p->a.row, o->b + from, p->k, p->a.column, p->b.row };
         float *out = o->out + i * p->n;
 
-        if (p->b.row != 1 || p->a.column != 1)
+        if (!has_dots(p))
             l->add_rows(out + from, to - from, &r);
-        for (size_t j = from; p->b.row == 1 && p->a.column == 1 && j < to; j++)
+        for (size_t j = from; has_dots(p) && j < to; j++)
             out[j] = l->dot(r.x, o->b + j * p->b.column, p->k);
     }
 }
@@ -302,7 +313,7 @@ static void multiply(void *ctx, size_t from, size_t to, unsigned share)
                                     (float *)w->t->out[0] + batch * p->m * p->n };
 
         clear(&o, first, last);
-        (p->m < FEW_ROWS || p->n == 1 ? few_rows : many_rows)(&o, first, last);
+        (has_few_rows(p) ? few_rows : many_rows)(&o, first, last);
         finish(w, o.out, first, last);
     }
 }

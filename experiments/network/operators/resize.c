@@ -104,7 +104,7 @@ static int read_region(const struct op_call *call, struct resize *r, struct exp_
 /* Returns where output index i of axis d lies in the input; NAN: no such way to say it. */
 static double place(const struct resize *r, size_t d, size_t i, double n)
 {
-    const double x = (double)i, out = (double)r->dim[d], scale = r->scale[d];
+    const double x = (double)i, out = (double)r->dim[d], scale = r->scale[d], whole = scale * n; /* before it is cut */
 
     if (!strcmp(r->place, "half_pixel"))
         return (x + 0.5) / scale - 0.5;
@@ -115,7 +115,7 @@ static double place(const struct resize *r, size_t d, size_t i, double n)
     if (!strcmp(r->place, "tf_half_pixel_for_nn"))
         return (x + 0.5) / scale;
     if (!strcmp(r->place, "align_corners"))
-        return out > 1 ? x * (n - 1) / (out - 1) : 0;
+        return out > 1 && whole > 1 ? x * (n - 1) / (whole - 1) : 0;
     if (!strcmp(r->place, "tf_crop_and_resize"))
         return out > 1 ? r->begin[d] * (n - 1) + x * (r->end[d] - r->begin[d]) * (n - 1) / (out - 1)
                        : 0.5 * (r->begin[d] + r->end[d]) * (n - 1);

@@ -1,0 +1,150 @@
+#include "tests/experiments/onnx_case.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "experiments/onnx/reading.h"
+#include "tests/scratch.h"
+
+/* ---- tensors of files ---- */
+
+/* Reads a tensor, which r owns from then on. */
+static int read_tensor(struct onnx_reading *r, const char *path, struct onnx_value *v, struct exp_why *why)
+{
+    struct onnx_mapping *m = exp_append(&r->mapping, &r->n_mappings, sizeof *m);
+    Onnx__TensorProto *t;
+    int err = onnx_map(m, path, why);
+
+    if (!err)
+        err = onnx_parse((ProtobufCMessage **)&t, &onnx__tensor_proto__descriptor, m, why);
+    if (err)
+        return err;
+    err = onnx_read_tensor(r, t, path, v, why);
+    if (!err && v->data)
+        v->data = memcpy(onnx_own(r, v->bytes + 1, 1), v->data, v->bytes);
+    onnx_parsed_free((ProtobufCMessage *)t);
+    return err;
+}
+
+static int read_tensors(struct onnx_reading *r, const char *folder, const char *kind, struct onnx_value *v, size_t *n,
+                        struct exp_why *why)
+{
+    int err = 0;
+
+    for (*n = 0; !err && *n < CASE_MAX_TENSORS; ++*n) {
+        char *path = exp_format("%s/test_data_set_0/%s_%zu.pb", folder, kind, *n);
+        const bool is_there = !access(path, R_OK);
+
+        if (is_there)
+            err = read_tensor(r, path, &v[*n], why);
+        free(path);
+        if (!is_there)
+            break;
+    }
+    return err;
+}
+
+/* ---- models with more constants ---- */
+
+static bool becomes_constant(const struct onnx_case *c, size_t i, enum case_constants constants)
+{
+    return constants == CASE_ALL_BUT_FIRST ? i > 0 : constants == CASE_INTS && c->input[i].type != ONNX_FLOAT;
+}
+
+/* Reads a message of a file, which m keeps. NULL: it is none. */
+static ProtobufCMessage *parse(struct onnx_mapping *m, const char *path, const ProtobufCMessageDescriptor *kind)
+{
+    ProtobufCMessage *message = NULL;
+
+    if (!onnx_map(m, path, NULL))
+        onnx_parse(&message, kind, m, NULL);
+    onnx_unmap(m);
+    return message;
+}
+
+/* Adds an input to the constants of a graph: its tensor gets its name. */
+static void add_constant(Onnx__GraphProto *g, const char *path, const char *name)
+{
+    struct onnx_mapping m;
+    Onnx__TensorProto *t = (Onnx__TensorProto *)parse(&m, path, &onnx__tensor_proto__descriptor);
+
+    if (!t)
+        return;
+    free(t->name);
+    t->name = exp_copy_text(name);
+    g->initializer = exp_resize(g->initializer, g->n_initializer + 1, sizeof *g->initializer);
+    g->initializer[g->n_initializer++] = t;
+}
+
+/* Writes the model with more constants. */
+static const char *write_model(const struct onnx_case *c, const char *folder, Onnx__ModelProto *model,
+                               enum case_constants constants)
+{
+    uint8_t *bytes;
+    const char *path;
+
+    for (size_t i = 0; i < c->n_inputs; i++) {
+        char *input = exp_format("%s/test_data_set_0/input_%zu.pb", folder, i);
+
+        if (becomes_constant(c, i, constants))
+            add_constant(model->graph, input, c->name_of_input[i]);
+        free(input);
+    }
+    bytes = exp_new(onnx__model_proto__get_packed_size(model) + 1, 1);
+    path = scratch_write("model.onnx", bytes, onnx__model_proto__pack(model, bytes));
+    free(bytes);
+    return path;
+}
+
+static int read_with_constants(struct onnx_case *c, const char *folder, const char *path, enum case_constants constants,
+                               struct exp_why *why)
+{
+    struct onnx_mapping m;
+    Onnx__ModelProto *model = (Onnx__ModelProto *)parse(&m, path, &onnx__model_proto__descriptor);
+    const char *changed;
+
+    if (!model)
+        return exp_fail(why, -EINVAL, "%s cannot be read again", path);
+    changed = write_model(c, folder, model, constants);
+    onnx_parsed_free((ProtobufCMessage *)model);
+    return onnx_read(&c->graph, changed, NULL, why);
+}
+
+int onnx_case_read(struct onnx_case *c, const char *folder, enum case_constants constants, struct exp_why *why)
+{
+    struct onnx_reading *r = exp_new(1, sizeof *r);
+    char *path = exp_format("%s/model.onnx", folder);
+    struct onnx_graph *plain;
+    int err;
+
+    *c = (struct onnx_case){ .owner = { &r->graph } };
+    err = read_tensors(r, folder, "input", c->input, &c->n_inputs, why);
+    if (!err)
+        err = read_tensors(r, folder, "output", c->output, &c->n_outputs, why);
+    if (!err)
+        err = onnx_read(&plain, path, NULL, why);
+    if (!err) {
+        c->owner[1] = plain;
+        for (size_t i = 0; i < c->n_inputs; i++)
+            c->name_of_input[i] = i < plain->n_inputs ? plain->value[plain->input[i]].name : "";
+        if (constants == CASE_NONE)
+            c->graph = plain;
+        else
+            err = read_with_constants(c, folder, path, constants, why);
+    }
+    if (!err && constants != CASE_NONE)
+        c->owner[2] = c->graph;
+    free(path);
+    if (err)
+        onnx_case_free(c);
+    return err;
+}
+
+void onnx_case_free(struct onnx_case *c)
+{
+    for (size_t i = 0; i < 3; i++)
+        onnx_free(c->owner[i]);
+    *c = (struct onnx_case){ 0 };
+}
