@@ -201,15 +201,15 @@ $(onnx_made)/onnx.pb-c.o: $(onnx_made)/onnx.pb-c.c $(BUILD)/flags
 $(onnx_users): | $(onnx_made)/onnx.pb-c.c
 $(call archive,experiments): $(onnx_made)/onnx.pb-c.o
 
-# The kernels once more, with the compiler's access instrumentation and every symbol prefixed (tests/kernels/logged_hooks.h).
+# The kernels and the loops of operators once more, with the compiler's access instrumentation and every symbol prefixed (tests/kernels/logged_hooks.h).
 # No other sanitizer goes with it: builds with sanitizers, and clang's, take what gcc's plain build has.
 LOG_CC := $(CROSS)gcc
 plain_build := $(if $(SAN)$(findstring clang,$(CC)),$(if $(filter command line,$(origin BUILD)),$(BUILD)/plain,build),$(BUILD))
 plain_make = $(MAKE) --no-print-directory $(PARALLEL) SAN= CC=$(LOG_CC) BUILD=$(plain_build)
-logged_objects := $(patsubst %.c,$(plain_build)/logged/%.o,$(call sources,kernels/ukr))
+logged_objects := $(patsubst %.c,$(plain_build)/logged/%.o,$(call sources,kernels/ukr) $(wildcard $(loops)*.c))
 
 ifeq ($(plain_build),$(BUILD))
-$(eval $(call compile,logged,LOGCC  ,$$(cc) $$(kernel_flags) $$(call ukr_flags,$$<) -fsanitize=thread -DLOGGED_PREFETCHES))
+$(eval $(call compile,logged,LOGCC  ,$$(cc) $$(kernel_flags) $$(call ukr_flags,$$<) $$(call loops_flags,$$<) -fsanitize=thread -DLOGGED_PREFETCHES))
 
 $(BUILD)/logged.o: $(logged_objects)
 	$(Q)$(LD) -r -o $@ $^

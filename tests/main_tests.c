@@ -92,6 +92,7 @@
     X(verdict) \
     X(validate) \
     X(sequence) \
+    X(op_streams) \
     X(paper) \
     X(study) \
     X(polydl) \

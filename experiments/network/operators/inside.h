@@ -54,6 +54,14 @@ void op_share(const struct op_call *call, struct sconv_team *team, size_t n, siz
 /* Does the activation that was asked for to elements of an output. */
 void op_activate(const struct op_call *call, float *out, size_t n);
 
+/*
+ * What an operator does to its tensors beside its loops is said here, so that op_emit (emitting.h) sees it: a copy of
+ * bytes; n floats that are read or written, so many elements apart. Where nobody emits, the second does nothing.
+ */
+void op_copy(void *to, const void *from, size_t bytes);
+void op_note(const float *at, size_t n, size_t stride, enum sim_kind kind);
+bool op_is_emitted(void);
+
 /* ---- broadcasting ---- */
 
 enum { OP_MAX_OPERANDS = 4 };

@@ -88,9 +88,9 @@ static void copy_piece(const struct work *w, size_t row, size_t i, size_t from, 
     const size_t whole = row * w->p->row_bytes + from;
 
     if (w->joins)
-        memcpy((char *)w->t->out[0] + whole, (const char *)w->t->in[i] + at, to - from);
+        op_copy((char *)w->t->out[0] + whole, (const char *)w->t->in[i] + at, to - from);
     else if (w->t->out[i])
-        memcpy((char *)w->t->out[i] + at, (const char *)w->t->in[0] + whole, to - from);
+        op_copy((char *)w->t->out[i] + at, (const char *)w->t->in[0] + whole, to - from);
 }
 
 enum { UNIT = 4096 }; /* bytes that are shared out as one */
@@ -174,7 +174,7 @@ static void reference_view(const struct op_call *call, const struct op_tensors *
     const struct onnx_value *in = op_in(call, 0);
 
     if (in->elements && t->out[0] != t->in[0])
-        memcpy(t->out[0], t->in[0], in->elements * onnx_type_bytes(in->type));
+        op_copy(t->out[0], t->in[0], in->elements * onnx_type_bytes(in->type));
 }
 
 static void run_view(const struct op_call *call, const struct op_tensors *t, struct sconv_team *team)

@@ -148,6 +148,8 @@ static void clear(const struct operands *o, size_t from, size_t to)
 {
     for (size_t i = 0; i < o->p->m && from < to; i++)
         memset(o->out + i * o->p->n + from, 0, (to - from) * sizeof *o->out);
+    for (size_t i = 0; i < o->p->m && from < to; i++)
+        op_note(o->out + i * o->p->n + from, to - from, 1, SIM_STORE);
 }
 
 /* Tells whether numbers of both matrices that are multiplied are neighbours. */
@@ -173,8 +175,10 @@ static void few_rows(const struct operands *o, size_t from, size_t to)
 
         if (!has_dots(p))
             l->add_rows(out + from, to - from, &r);
-        for (size_t j = from; has_dots(p) && j < to; j++)
+        for (size_t j = from; has_dots(p) && j < to; j++) {
             out[j] = l->dot(r.x, o->b + j * p->b.column, p->k);
+            op_note(out + j, 1, 1, SIM_STORE);
+        }
     }
 }
 
@@ -191,6 +195,8 @@ static size_t pack(const struct operands *o, size_t j, size_t k, float *panel)
         for (size_t c = 0; c < n; c++)
             panel[c] = from[c * p->b.column];
         memset(panel + n, 0, (width - n) * sizeof *panel);
+        op_note(from, n, p->b.column, SIM_LOAD);
+        op_note(panel, width, 1, SIM_STORE);
     }
     return depth;
 }
@@ -207,6 +213,8 @@ static void narrow_tile(const struct op_tile *t, size_t n)
     for (size_t i = 0; i < t->m; i++) {
         for (size_t j = 0; j < n; j++)
             t->out[i * t->row_out + j] += aside[i * OP_MAX_TILE_COLUMNS + j];
+        op_note(t->out + i * t->row_out, n, 1, SIM_LOAD);
+        op_note(t->out + i * t->row_out, n, 1, SIM_STORE);
     }
 }
 
@@ -265,6 +273,9 @@ static void add_c(void *ctx, const size_t *at, size_t n)
 
     for (size_t i = 0; i < n; i++)
         f->out[i] = f->scale * f->out[i] + f->p->beta * f->c[at[0] + i * step];
+    op_note(f->out, n, 1, SIM_LOAD);
+    op_note(f->c + at[0], n, step, SIM_LOAD);
+    op_note(f->out, n, 1, SIM_STORE);
     f->out += n;
 }
 

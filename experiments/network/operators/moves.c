@@ -92,6 +92,7 @@ struct work {
 
 static void fill(const struct op_moves *m, unsigned char *out, size_t n)
 {
+    op_note((const void *)out, n * m->element_bytes / sizeof(float), 1, SIM_STORE);
     for (size_t i = 0; i < n; i++)
         memcpy(out + i * m->element_bytes, m->fill, m->element_bytes);
 }
@@ -102,6 +103,11 @@ static void move_floats(const struct op_moves *m, const ptrdiff_t *at, uint32_t 
     uint32_t filled;
 
     memcpy(&filled, m->fill, sizeof filled);
+    for (size_t i = 0; op_is_emitted() && i < m->dim[m->n_dims - 1]; i++) {
+        if (at[i] >= 0)
+            op_note((const float *)(const void *)in + at[i], 1, 1, SIM_LOAD);
+        op_note((const float *)(const void *)out + i, 1, 1, SIM_STORE);
+    }
     for (size_t i = 0; i < m->dim[m->n_dims - 1]; i++)
         out[i] = at[i] < 0 ? filled : in[at[i]];
 }
@@ -114,7 +120,7 @@ static void move_blocks(const struct work *w, const ptrdiff_t *at, unsigned char
         if (at[i] < 0)
             fill(m, out, m->block);
         else
-            memcpy(out, in + (size_t)at[i] * m->element_bytes, w->block_bytes);
+            op_copy(out, in + (size_t)at[i] * m->element_bytes, w->block_bytes);
     }
 }
 
@@ -126,7 +132,7 @@ static void move_run(const struct work *w, const ptrdiff_t *at, unsigned char *o
     fill(m, out, m->lead * m->block);
     out += m->lead * w->block_bytes;
     if (m->run)
-        memcpy(out, in + (size_t)at[m->lead] * m->element_bytes, m->run * w->block_bytes);
+        op_copy(out, in + (size_t)at[m->lead] * m->element_bytes, m->run * w->block_bytes);
     fill(m, out + m->run * w->block_bytes, tail * m->block);
 }
 
@@ -182,7 +188,7 @@ void op_moves_run(const struct op_call *call, const struct op_tensors *t, struct
     if (!op_out(call, 0)->elements)
         return;
     if (!m->n_dims) {
-        memcpy(w.out, w.in, w.block_bytes);
+        op_copy(w.out, w.in, w.block_bytes);
         return;
     }
     for (size_t d = 0; d + 1 < m->n_dims; d++)

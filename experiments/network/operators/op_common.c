@@ -4,11 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "experiments/network/operators/emitting.h"
 #include "experiments/network/operators/inside.h"
 #include "sim/cpu.h"
 
 const struct op_loops *op_loops(void)
 {
+    const struct op_loops *emitting = op_emitting_loops();
+
+    if (emitting)
+        return emitting;
 #ifdef __x86_64__
     if (sim_cpu_has(CPU_ISA_AVX512))
         return &op_loops__avx512;

@@ -393,6 +393,7 @@ static void global_planes(void *ctx, size_t from, size_t to, unsigned share)
         const float all = op_loops()->fold[p->kind == MAX ? OP_FOLD_MAX : OP_FOLD_SUM](in, p->in_plane);
 
         ((float *)w->t->out[0])[i] = p->kind == MAX ? all : all / (float)p->in_plane;
+        op_note((float *)w->t->out[0] + i, 1, 1, SIM_STORE);
     }
 }
 

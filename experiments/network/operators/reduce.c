@@ -222,6 +222,7 @@ static void fold_runs(void *ctx, size_t from, size_t to, unsigned share)
             all = joined(again(r->kind.fold), all,
                          (double)l->fold[r->kind.fold](first + number_of(r, i * r->n_last), r->n_last));
         w->out[o] = (float)finished(r, all);
+        op_note(&w->out[o], 1, 1, SIM_STORE);
     }
 }
 
@@ -238,6 +239,7 @@ static void fold_rows(void *ctx, size_t from, size_t to, unsigned share)
 
         for (size_t i = 0; i < r->n_last; i++)
             out[i] = (float)neutral(r->kind.fold);
+        op_note(out, r->n_last, 1, SIM_STORE);
         for (size_t i = 0; i < r->n_each; i++)
             op_loops()->fold_rows[r->kind.fold](out, first + number_of(r, i), r->n_last);
         for (size_t i = 0; r->kind.finish != AS_IS && i < r->n_last; i++)
