@@ -306,10 +306,10 @@ plugin: ## Write NAME.c: a convolution of your own, to start from
 
 #: make install PREFIX=$HOME/.local
 #: libconvsim (static and shared) with headers and pkg-config file, cachesim, all that install-sconv installs, and bench,
-#: sconv-plan and sconv-gen with their data: `bench experiment MODEL=vgg16` runs in any folder and leaves results there.
+#: sconv-plan, sconv-gen and onnx2layers with their data: `bench experiment MODEL=vgg16` runs in any folder and leaves results there.
 #: Nothing is observed then: make builds what that needs.
 install: deps ## Install bench, the simulator, libsconv, manuals and tab completion
-	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(addprefix $(BUILD)/,cachesim bench sconv-plan sconv-gen) $(BUILD)/libconvsim.so.$(ABI) $(TRACER)
+	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(addprefix $(BUILD)/,cachesim bench sconv-plan sconv-gen onnx2layers) $(BUILD)/libconvsim.so.$(ABI) $(TRACER)
 	$(Q)$(install) all
 
 #: make uninstall PREFIX=$HOME/.local

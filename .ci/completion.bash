@@ -175,7 +175,7 @@ _convolution_cachesim() {
 }
 
 complete -o filenames -F _convolution_cachesim cachesim
-complete -F _convolution_program bench experiment sconv-plan sconv-gen
+complete -F _convolution_program bench experiment sconv-plan sconv-gen onnx2layers
 if [ -e "$(dirname "${BASH_SOURCE[0]}")/variables" ]; then
     _convolution_before=$(complete -p make 2>/dev/null | sed -n 's/.* -F \([^ ]*\) .*/\1/p')
     complete -F _convolution_make make

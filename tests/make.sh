@@ -48,8 +48,9 @@ make_says "MODEL: unknown model 'vgg16 resnet18'" judge 'MODEL=vgg16 resnet18'
 make_says "LAYER: unknown model 'vgg', did you mean vgg16?" plan LAYER=vgg:conv3_1
 make_says "MODEL: there is no file 'no such/own.csv'" experiment 'MODEL=no such/own.csv'
 make_says "MODEL: unknown model 'README.md'; known: googlenet" experiment MODEL=README.md
-make_says "(or the path of a layer table, .csv," experiment MODEL=README.md
-make_says "ONEDNN_VERBOSE=1" experiment MODEL=net.onnx
+make_says "(or the path of a network, .onnx, of a layer table, .csv," experiment MODEL=README.md
+make_says "MODEL: there is no file 'net.onnx'" experiment MODEL=net.onnx
+make_says "export the network as .onnx" experiment MODEL=net.pt
 make_says "JSON files are no models" judge MODEL=vgg16,net.json
 make_says "MACHINE: unknown machine 'zen5', did you mean zen3? known: host" judge MACHINE=zen5
 make_says "MACHINE: there is no file 'own.cfg'" experiment MODEL=vgg16 MACHINE=own.cfg
@@ -63,6 +64,7 @@ would "build/bench judge" judge 'MODEL=vgg16, resnet18' MACHINE=power10
 would "build/bench paper" paper
 would "build/bench polydl" polydl MODEL=gemm,alexnet,vgg16
 would build/sconv-plan plan LAYER=mb1ic64ih56oc64kh3ph1
+would build/onnx2layers layers MODEL=tests/data/three.csv
 would build/sconv-gen gen PLAN=any.json
 would build/cachesim cachesim
 would build/simbench bench-sim MACHINE=3c
@@ -127,7 +129,7 @@ check "make help swep: $(cat "$work/err")" grep -q "make help: there is no targe
 
 # ---- manuals ----
 
-for template in experiments/bench/bench.1.in experiments/emit/sconv-plan.1.in experiments/emit/sconv-gen.1.in; do
+for template in experiments/bench/bench.1.in experiments/emit/sconv-plan.1.in experiments/emit/sconv-gen.1.in experiments/layers/onnx2layers.1.in; do
     .ci/manual "$template" 9.8.7 >"$work/page.1"
     check "$template: not filled in: $(grep -m 1 '^@\|@VERSION' "$work/page.1")" [ "$(grep -c '^@\|@VERSION' "$work/page.1")" -eq 0 ]
     check "$template: the version is missing" grep -q '^\.TH.*9\.8\.7' "$work/page.1"

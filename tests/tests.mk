@@ -25,7 +25,7 @@ environment_of_cli = $(observable)
 environment_of_plugin = SAN=$(SAN) $(observable)
 script_job = '$(notdir $1) BUILD=$(BUILD) $(environment_of_$(notdir $1)) tests/$1.sh'
 
-test_programs = $(addprefix $(BUILD)/,tests bench sconv-plan sconv-gen cachesim simbench) $(links)
+test_programs = $(addprefix $(BUILD)/,tests bench sconv-plan sconv-gen onnx2layers cachesim simbench) $(links)
 # What the tests of installed libraries would build, and the tracer, which builds with sanitizers do without.
 test_libraries = $(if $(SAN),,$(if $(CROSS),,$(TRACER)) lib $(BUILD)/libconvsim.so.$(ABI))
 

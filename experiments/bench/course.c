@@ -80,7 +80,7 @@ static bool find_project(char folder[static PATH_MAX])
 /* Tells whether a name, up to its length, is a path: as exp_model_find and exp_machine_find do. */
 static bool is_path(const char *name, size_t length)
 {
-    static const char *const endings[] = { ".csv", ".txt", ".log", ".cfg", ".c", ".so" };
+    static const char *const endings[] = { ".csv", ".txt", ".log", ".onnx", ".cfg", ".c", ".so" };
 
     if (exp_descriptor_begins(name))
         return false;
@@ -474,21 +474,19 @@ int exp_main(const struct exp_question *q, int argc, char **argv)
     return status;
 }
 
-int exp_main_models(struct exp_models *m, const char *model, const char *layers, struct exp_why *why)
+int exp_main_models(struct exp_models *m, const char *model, const struct exp_model_ask *ask, struct exp_why *why)
 {
-    int err = exp_models_read(m, EXP_EXPERIMENTS_DIR, model, layers, why);
+    int err = exp_models_read_as(m, EXP_EXPERIMENTS_DIR, model, ask, why);
 
     for (size_t i = 0; i < m->n && !err; i++)
         exp_model_print_notes(&m->model[i], stderr);
     return err;
 }
 
-int exp_main_model(struct exp_model *m, const char *model, const char *layers, struct exp_why *why)
+int exp_main_model(struct exp_model *m, const char *model, const struct exp_model_ask *ask, struct exp_why *why)
 {
-    int err = exp_model_find(m, EXP_EXPERIMENTS_DIR, model, why);
+    int err = exp_model_find_as(m, EXP_EXPERIMENTS_DIR, model, ask, why);
 
-    if (!err && *layers)
-        err = exp_model_filter(m, layers, why);
     if (!err)
         exp_model_print_notes(m, stderr);
     return err;

@@ -34,11 +34,11 @@ int exp_main_follow(const struct exp_question *q, void *session);
 void exp_main_release(const struct exp_question *q, void *session);
 
 /*
- * Reads the models, or the one model, that MODEL and LAYERS name, and prints on standard error what a
+ * Reads the models, or the one model, that MODEL names, as LAYERS, BATCH and INPUT ask, and prints on standard error what a
  * reader should know of their files. Returns as exp_models_read.
  */
-int exp_main_models(struct exp_models *m, const char *model, const char *layers, struct exp_why *why);
-int exp_main_model(struct exp_model *m, const char *model, const char *layers, struct exp_why *why);
+int exp_main_models(struct exp_models *m, const char *model, const struct exp_model_ask *ask, struct exp_why *why);
+int exp_main_model(struct exp_model *m, const char *model, const struct exp_model_ask *ask, struct exp_why *why);
 
 /*
  * Starts the progress of work that was announced (exp_progress_new), on standard error. Returns 0, or -ENOMEM with one

@@ -15,9 +15,11 @@
 #include "experiments/base/text.h"
 #include "experiments/base/csv.h"
 #include "experiments/bench/model_onednn.h"
+#include "experiments/bench/model_onnx.h"
 #include "sim/machine/machine_words.h"
 
 #define SUFFIX ".csv"
+#define NETWORK ".onnx"
 
 static const size_t no_column = SIZE_MAX;
 
@@ -126,7 +128,7 @@ static int read_layer(struct exp_layer *l, const struct exp_table *t, const stru
     return 0;
 }
 
-static const char *const suffixes[] = { SUFFIX, ".txt", ".log" };
+static const char *const suffixes[] = { SUFFIX, ".txt", ".log", NETWORK };
 
 /* Finds the ending that says that a name is that of a file. Returns NULL if it has none. */
 static const char *find_suffix(const char *name)
@@ -209,22 +211,43 @@ static int read_text(struct exp_model *m, char *text, size_t bytes, struct exp_w
     return err ? err : check_any(m, why);
 }
 
-int exp_model_read(struct exp_model *m, const char *path, struct exp_why *why)
+static int read_text_file(struct exp_model *m, const char *path, struct exp_why *why)
 {
     char *text;
     size_t bytes;
-    int err;
+    int err = exp_text_read(&text, &bytes, path, why);
 
-    *m = (struct exp_model){ 0 };
-    err = exp_text_read(&text, &bytes, path, why);
-    m->name = model_name(path);
-    m->path = exp_copy_text(path);
     if (!err)
         err = read_text(m, text, bytes, why);
     free(text);
+    return err;
+}
+
+static int read_network(struct exp_model *m, const struct exp_model_ask *ask, struct exp_why *why)
+{
+    const int err = exp_onnx_read(m, ask, why);
+
+    return err ? err : check_any(m, why);
+}
+
+static int read_file(struct exp_model *m, const char *path, const struct exp_model_ask *ask, struct exp_why *why)
+{
+    int err;
+
+    *m = (struct exp_model){ 0 };
+    m->name = model_name(path);
+    m->path = exp_copy_text(path);
+    err = exp_name_ends_in(path, NETWORK) ? read_network(m, ask, why) : read_text_file(m, path, why);
     if (err)
         exp_model_release(m);
     return err;
+}
+
+static const struct exp_model_ask nothing;
+
+int exp_model_read(struct exp_model *m, const char *path, struct exp_why *why)
+{
+    return read_file(m, path, &nothing, why);
 }
 
 /* Reads a model that is a single descriptor. */
@@ -260,11 +283,23 @@ static int check_kind(const char *which, struct exp_why *why)
     return 0;
 }
 
-int exp_model_find(struct exp_model *m, const char *experiments_dir, const char *which, struct exp_why *why)
+static int read_named(struct exp_model *m, const char *experiments_dir, const char *which, struct exp_why *why)
 {
-    static const char paths[] =
-        "the path of a layer table, .csv, of a batch file, .txt, or of a log, .log; or a descriptor";
-    char *folder, *path;
+    static const char paths[] = "the path of a network, .onnx, of a layer table, .csv, of a batch file, .txt, or of a "
+                                "log, .log; or a descriptor";
+    char *folder = exp_format("%s/models", experiments_dir), *path = exp_format("%s/%s%s", folder, which, SUFFIX);
+    int err = exp_model_read(m, path, why);
+
+    if (err == -ENOENT)
+        exp_names_unknown(&(struct exp_names){ "model", folder, SUFFIX, "", paths }, which, why);
+    free(path);
+    free(folder);
+    return err;
+}
+
+static int find_model(struct exp_model *m, const char *experiments_dir, const char *which,
+                      const struct exp_model_ask *ask, struct exp_why *why)
+{
     int err = check_kind(which, why);
 
     *m = (struct exp_model){ 0 };
@@ -279,15 +314,46 @@ int exp_model_find(struct exp_model *m, const char *experiments_dir, const char 
         return err;
     }
     if (strchr(which, '/') || find_suffix(which))
-        return exp_model_read(m, which, why);
-    folder = exp_format("%s/models", experiments_dir);
-    path = exp_format("%s/%s%s", folder, which, SUFFIX);
-    err = exp_model_read(m, path, why);
-    if (err == -ENOENT)
-        exp_names_unknown(&(struct exp_names){ "model", folder, SUFFIX, "", paths }, which, why);
-    free(path);
-    free(folder);
+        return read_file(m, which, ask, why);
+    return read_named(m, experiments_dir, which, why);
+}
+
+/* Gives every layer so many images. */
+static int set_batch(struct exp_model *m, unsigned batch, struct exp_why *why)
+{
+    struct exp_why reason;
+    int err = 0;
+
+    for (size_t i = 0; i < m->n_layers && !err; i++) {
+        m->layer[i].problem.n = batch;
+        err = conv_problem_finish(&m->layer[i].problem, reason.text, sizeof reason.text);
+        if (err)
+            exp_fail(why, err, "BATCH: layer '%.60s', %s", m->layer[i].name, reason.text);
+    }
     return err;
+}
+
+int exp_model_find_as(struct exp_model *m, const char *experiments_dir, const char *which,
+                      const struct exp_model_ask *ask, struct exp_why *why)
+{
+    int err = find_model(m, experiments_dir, which, ask, why);
+
+    if (err)
+        return err;
+    if (ask->input && *ask->input && !exp_name_ends_in(which, NETWORK))
+        err = exp_fail(why, -EINVAL, "INPUT: '%.60s' is no network (.onnx), and its sizes are fixed", which);
+    if (!err && ask->batch && !exp_name_ends_in(which, NETWORK))
+        err = set_batch(m, ask->batch, why);
+    if (!err && ask->layers && *ask->layers)
+        err = exp_model_filter(m, ask->layers, why);
+    if (err)
+        exp_model_release(m);
+    return err;
+}
+
+int exp_model_find(struct exp_model *m, const char *experiments_dir, const char *which, struct exp_why *why)
+{
+    return exp_model_find_as(m, experiments_dir, which, &nothing, why);
 }
 
 static int no_match(const struct exp_model *m, const char *pattern, struct exp_why *why)
@@ -369,6 +435,7 @@ void exp_model_release(struct exp_model *m)
         free(s->reason);
     }
     free(m->skipped);
+    free(m->others);
     free(m->layer);
     free(m->path);
     free(m->name);
@@ -507,11 +574,13 @@ void exp_model_print_notes(const struct exp_model *m, FILE *out)
     for (const struct exp_skipped *s = m->skipped; s < m->skipped + m->n_skipped; s++) {
         size_t shown = s->times < SHOWN_LINES ? s->times : SHOWN_LINES;
 
-        fprintf(out, "%s: skipped %zu, %s: line%s", s->path, s->times, s->reason, s->times > 1 ? "s" : "");
-        for (size_t i = 0; i < shown; i++)
-            fprintf(out, "%s %u", i ? "," : "", s->line[i]);
-        fprintf(out, "%s\n", s->times > shown ? ", ..." : "");
+        fprintf(out, "%s: skipped %zu, %s", s->path, s->times, s->reason);
+        for (size_t i = 0; i < shown && s->line[0]; i++)
+            fprintf(out, "%s %u", i ? "," : s->times > 1 ? ": lines" : ": line", s->line[i]);
+        fprintf(out, "%s\n", s->times > shown && s->line[0] ? ", ..." : "");
     }
+    if (m->others)
+        fprintf(out, "%s: %zu convolutions; beside them %s\n", m->path, m->n_layers, m->others);
 }
 
 /* ---- several models at once ---- */
@@ -531,22 +600,19 @@ static int check_names(const struct exp_models *m, struct exp_why *why)
     return 0;
 }
 
-static int read_one(struct exp_models *m, const char *experiments_dir, const char *name, const char *patterns,
-                    struct exp_why *why)
+static int read_one(struct exp_models *m, const char *experiments_dir, const char *name,
+                    const struct exp_model_ask *ask, struct exp_why *why)
 {
     struct exp_model *model = &m->model[m->n];
     int err;
 
     if (m->n == EXP_MAX_MODELS)
         return exp_fail(why, -EINVAL, "MODEL: more than %d models", EXP_MAX_MODELS);
-    err = exp_model_find(model, experiments_dir, name, why);
+    err = exp_model_find_as(model, experiments_dir, name, ask, why);
     if (err)
         return err;
     m->n++;
-    err = check_names(m, why);
-    if (err)
-        return err;
-    return *patterns ? exp_model_filter(model, patterns, why) : 0;
+    return check_names(m, why);
 }
 
 /* Returns how much of a text is left without the blanks at its end. */
@@ -557,8 +623,8 @@ static size_t length_of_name(const char *text, size_t length)
     return length;
 }
 
-int exp_models_read(struct exp_models *m, const char *experiments_dir, const char *list, const char *patterns,
-                    struct exp_why *why)
+int exp_models_read_as(struct exp_models *m, const char *experiments_dir, const char *list,
+                       const struct exp_model_ask *ask, struct exp_why *why)
 {
     int err = 0;
 
@@ -568,13 +634,19 @@ int exp_models_read(struct exp_models *m, const char *experiments_dir, const cha
         size_t blanks = strspn(list, " \t"), length = strcspn(list, ",");
         char *name = exp_format("%.*s", (int)length_of_name(list + blanks, length - blanks), list + blanks);
 
-        err = read_one(m, experiments_dir, name, patterns, why);
+        err = read_one(m, experiments_dir, name, ask, why);
         free(name);
         list += length + (list[length] == ',');
     }
     if (err)
         exp_models_release(m);
     return err;
+}
+
+int exp_models_read(struct exp_models *m, const char *experiments_dir, const char *list, const char *patterns,
+                    struct exp_why *why)
+{
+    return exp_models_read_as(m, experiments_dir, list, &(struct exp_model_ask){ .layers = patterns }, why);
 }
 
 void exp_models_release(struct exp_models *m)

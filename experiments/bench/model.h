@@ -1,6 +1,7 @@
 /*
- * A model: the convolutions of a network in network order, read from a CSV table (experiments/models/README.md), from a
- * batch file of oneDNN's benchdnn or from a log of ONEDNN_VERBOSE=1 (model_onednn.h).
+ * A model: the convolutions of a network in network order, read from an ONNX network (experiments/onnx), from a CSV table
+ * (experiments/models/README.md), from a batch file of oneDNN's benchdnn or from a log of ONEDNN_VERBOSE=1
+ * (model_onednn.h).
  *
  * A table's required columns: name, and the fields of kernels/shape/problem_fields.def that have no fallback. Other columns
  * are ignored. Every error is one line; for what a file says, "path:line: column, value".
@@ -18,7 +19,7 @@
 struct exp_layer {
     char *name;                  /* printable, not empty; two layers may share one */
     struct conv_problem problem; /* finished: p and q are set */
-    unsigned line;               /* of the table */
+    unsigned line;               /* of the table; the node's number in a network */
     unsigned index;              /* in the whole model, from 1; kept by exp_model_filter */
 };
 
@@ -28,32 +29,47 @@ enum { EXP_SKIPPED_LINES = 8 };
 struct exp_skipped {
     char *path, *reason;
     size_t times;
-    unsigned line[EXP_SKIPPED_LINES]; /* of the first */
+    unsigned line[EXP_SKIPPED_LINES]; /* of the first; 0: the reason says where */
 };
 
 struct exp_model {
-    char *name;      /* the file's name without folder and ".csv", ".txt" or ".log" */
+    char *name;      /* the file's name without folder and ".csv", ".txt", ".log" or ".onnx" */
     char *path;      /* of the file; of a descriptor: itself */
     size_t n_layers; /* >= 1 */
     struct exp_layer *layer;
     bool is_table;  /* not a log, a batch file or a descriptor */
     size_t repeats; /* how often a log has them all; else 0 */
+    char *others;   /* which nodes a network has beside its convolutions; NULL */
     size_t n_skipped;
     struct exp_skipped *skipped; /* exp_model_print_notes() prints them */
 };
 
+/* Says which part of a model is meant, and what its file leaves open. */
+struct exp_model_ask {
+    const char *layers; /* as patterns of exp_model_filter; "" or NULL: all */
+    unsigned batch;     /* images at once, of every layer; 0: as the file says */
+    const char *input;  /* of a network: struct onnx_ask; "" or NULL: as the file says */
+};
+
+/* Makes it of options that have such fields. */
+#define EXP_MODEL_ASK(o) (&(struct exp_model_ask){ .layers = (o)->layers, .batch = (o)->batch, .input = (o)->input })
+
 /*
- * Reads a file: one that is called .csv is a table; of others, what they say tells which they are. Returns 0; -errno of
- * reading it; -EINVAL for what is malformed or impossible; -EOVERFLOW.
+ * Reads a file: one that is called .csv is a table, one that is called .onnx a network; of others, what they say tells
+ * which they are. Returns 0; -errno of reading it; -EINVAL for what is malformed or impossible; -EOVERFLOW.
  */
 int exp_model_read(struct exp_model *m, const char *path, struct exp_why *why);
 
 /*
  * Reads a model by name: "vgg16" is <experiments_dir>/models/vgg16.csv; anything with a '/' or that ends in ".csv",
- * ".txt" or ".log" is a path; what begins as a descriptor does (model_onednn.h) is one. Returns as exp_model_read;
+ * ".txt", ".log" or ".onnx" is a path; what begins as a descriptor does (model_onednn.h) is one. Returns as exp_model_read;
  * -ENOENT for an unknown name, with the known ones in why.
  */
 int exp_model_find(struct exp_model *m, const char *experiments_dir, const char *which, struct exp_why *why);
+
+/* Does the same as asked. Returns as exp_model_find, and as exp_model_filter. */
+int exp_model_find_as(struct exp_model *m, const char *experiments_dir, const char *which,
+                      const struct exp_model_ask *ask, struct exp_why *why);
 
 /*
  * Keeps the layers whose name matches at least one of the comma-separated shell patterns ("conv1_*,conv5_?"; '*' also
@@ -86,6 +102,10 @@ struct exp_models {
  */
 int exp_models_read(struct exp_models *m, const char *experiments_dir, const char *list, const char *patterns,
                     struct exp_why *why);
+
+/* Does the same as asked. */
+int exp_models_read_as(struct exp_models *m, const char *experiments_dir, const char *list,
+                       const struct exp_model_ask *ask, struct exp_why *why);
 
 void exp_models_release(struct exp_models *m);
 

@@ -19,12 +19,22 @@
     EXP_TEXT("LAYERS", "only layers whose name matches one of the comma-separated patterns: LAYERS='conv1_*,conv5_3'", \
              layers, "")
 
+/* Fields: layers, batch and input (EXP_MODEL_ASK). */
+#define EXP_ASK_OPTIONS                                                                                                \
+    EXP_LAYERS_OPTION,                                                                                                 \
+        EXP_NUMBER("BATCH", "images at once (default: what the network or the table says, else 1)", batch, 0, 1,       \
+                   1000000),                                                                                           \
+        EXP_TEXT("INPUT",                                                                                              \
+                 "of a network (.onnx) that leaves it open: size of the input behind the batch, such as 3x224x224; "   \
+                 "of several inputs x=3x224x224,y=10",                                                                 \
+                 input, "")
+
 #define EXP_MODELS_OPTIONS                                                                                             \
     EXP_NAMES("MODEL",                                                                                                 \
-              "names, layer tables, or what else experiment takes (experiments/models/README.md), comma-separated; "   \
-              "all (default): the paper's seven",                                                                      \
+              "names, networks (.onnx), layer tables, or what else experiment takes (experiments/models/README.md), "  \
+              "comma-separated; all (default): the paper's seven",                                                     \
               model, "all"),                                                                                           \
-        EXP_LAYERS_OPTION
+        EXP_ASK_OPTIONS
 
 #define EXP_MACHINE_OPTION                                                                                             \
     EXP_NAMES("MACHINE", "simulated machine: host (default), a name in sim/machines, or the path of a .cfg file",      \

@@ -22,7 +22,7 @@
                   "in place of LAYER: names, layer tables, or what else experiment takes "                             \
                   "(experiments/models/README.md), comma-separated; all: the paper's seven",                           \
                   model, "none"),                                                                                      \
-        EXP_LAYERS_OPTION
+        EXP_ASK_OPTIONS
 
 #define EXP_EMIT_ALGO_OPTION EXP_TEXT("ALGO", "one SConv of @algos@ (default sconv)", algos, "")
 
@@ -44,14 +44,14 @@
 /* Holds what the user asked for. Those that a program does not know are NULL, or 0. */
 struct exp_emit_options {
     const char *layer; /* one layer, by a descriptor or as model:layer; "": as model and layers say */
-    const char *model, *layers;
+    const char *model, *layers, *input;
     const char *plan; /* file of plans */
     const char *set;  /* decisions in place of CSA's; "": none */
     const char *machine, *algos, *ukr, *core, *results;
     const char *out;     /* where what is made is written to; "": standard output */
     const char *weights; /* file of a layer's filters; "": none */
     const char *observer, *guest;
-    unsigned packs_filters;
+    unsigned packs_filters, batch;
     unsigned emit;   /* enum exp_emit_what */
     unsigned fuse;   /* activation, and 3 more with a bias: enum conv_activation */
     unsigned check;  /* 0 or 1: generated code is compiled and run */

@@ -131,17 +131,19 @@ static bool is_given(const char *text)
 /* Reads the models. "vgg16:conv3_1" of LAYER means the same as MODEL=vgg16 LAYERS=conv3_1. */
 static int read_models(struct exp_models *m, const struct exp_emit_options *o, struct exp_why *why)
 {
+    struct exp_model_ask ask = *EXP_MODEL_ASK(o);
     char *model, *colon;
     int err;
 
     if (!*o->layer)
-        return exp_main_models(m, o->model, o->layers, why);
+        return exp_main_models(m, o->model, EXP_MODEL_ASK(o), why);
     model = exp_copy_text(o->layer);
     colon = strrchr(model, ':');
     if (colon)
         *colon = '\0';
+    ask.layers = colon ? colon + 1 : "";
     err = colon && !colon[1] ? exp_fail(why, -EINVAL, "LAYER: no name behind ':' in '%s'", o->layer)
-                             : exp_main_models(m, model, colon ? colon + 1 : "", why);
+                             : exp_main_models(m, model, &ask, why);
     free(model);
     return err;
 }

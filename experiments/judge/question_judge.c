@@ -17,8 +17,8 @@
 #include "experiments/bench/options_shared.h"
 
 struct options {
-    const char *model, *layers, *machine, *ukr, *core, *store, *results, *commit;
-    unsigned cache, packs_filters, jobs;
+    const char *model, *layers, *input, *machine, *ukr, *core, *store, *results, *commit;
+    unsigned batch, cache, packs_filters, jobs;
 };
 
 struct session {
@@ -37,7 +37,7 @@ static int prepare(void *session)
 {
     struct session *s = session;
     const struct options *o = &s->options;
-    int err = exp_main_models(&s->models, o->model, o->layers, &s->why);
+    int err = exp_main_models(&s->models, o->model, EXP_MODEL_ASK(o), &s->why);
 
     if (!err)
         err = exp_machine_find(&s->setup.machine, o->machine, o->results, &s->why);

@@ -93,8 +93,8 @@ int exp_paper_recorded_read(struct exp_paper_part *p, const char *folder, const 
 
 /* Holds what the user asked for. */
 struct exp_paper_options {
-    const char *model, *layers, *counts, *results, *observer, *guest, *twin, *why_no_guest, *commit;
-    unsigned timing, cache, reps, limit, clock, ruler, observe, observe_limit, jobs;
+    const char *model, *layers, *input, *counts, *results, *observer, *guest, *twin, *why_no_guest, *commit;
+    unsigned batch, timing, cache, reps, limit, clock, ruler, observe, observe_limit, jobs;
     bool asks_guest;
 };
 

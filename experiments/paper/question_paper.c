@@ -41,7 +41,7 @@ static int prepare(void *session)
 {
     struct session *s = session;
     const struct exp_paper_options *o = &s->options;
-    int err = exp_main_models(&s->models, o->model, o->layers, &s->why);
+    int err = exp_main_models(&s->models, o->model, EXP_MODEL_ASK(o), &s->why);
 
     if (!err)
         err = exp_machine_find(&s->x86, "clx4208", o->results, &s->why);

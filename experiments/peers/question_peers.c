@@ -23,8 +23,8 @@
 #include "kernels/ukr/dispatch.h"
 
 struct options {
-    const char *model, *layers, *ukr, *wisdom, *store, *known, *slurm, *share, *results, *commit;
-    unsigned reps, limit, hot_reps, clock, ruler, measures, launcher, shares;
+    const char *model, *layers, *input, *ukr, *wisdom, *store, *known, *slurm, *share, *results, *commit;
+    unsigned batch, reps, limit, hot_reps, clock, ruler, measures, launcher, shares;
 };
 
 static const struct exp_results_layout layout = { "/peers", true, "layers.csv", NULL };
@@ -140,7 +140,7 @@ static int prepare(void *session)
         .layout = &layout, .options = o, .results = o->results, .model = o->model, .layers = o->layers
     };
     struct exp_why no_dnnl = { "" };
-    int err = exp_main_models(&s->models, o->model, o->layers, &s->why);
+    int err = exp_main_models(&s->models, o->model, EXP_MODEL_ASK(o), &s->why);
 
     s->times = (struct exp_peers_options){ .rounds = exp_rounds_of(o->reps, 5, 100, o->limit),
                                            .n_hot_reps = o->hot_reps,

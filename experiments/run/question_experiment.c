@@ -38,10 +38,10 @@
 extern const struct exp_question question_experiment;
 
 struct options {
-    const char *model, *layers, *plan, *machine, *algos, *ukr, *core, *wisdom, *store, *known, *slurm, *results,
+    const char *model, *layers, *input, *plan, *machine, *algos, *ukr, *core, *wisdom, *store, *known, *slurm, *results,
         *observer, *guest, *twin, *why_no_guest, *commit, *plugin_flags;
-    unsigned reps, limit, clock, ruler, jobs, timing, cache, packs_filters, classes, measures, observe, observe_limit,
-        launcher, plugin_limit;
+    unsigned batch, reps, limit, clock, ruler, jobs, timing, cache, packs_filters, classes, measures, observe,
+        observe_limit, launcher, plugin_limit;
     bool asks_guest;
 };
 
@@ -143,7 +143,7 @@ static int prepare_job(struct session *s)
     int err = select_algos(s);
 
     if (!err)
-        err = exp_main_models(&models, o->model, o->layers, &s->why);
+        err = exp_main_models(&models, o->model, EXP_MODEL_ASK(o), &s->why);
     if (err)
         return err;
     s->model = models.model[0]; /* of several, the first names the folder */
@@ -165,7 +165,7 @@ static int prepare(void *session)
         return prepare_job(s);
     err = select_algos(s);
     if (!err)
-        err = exp_main_model(&s->model, o->model, o->layers, &s->why);
+        err = exp_main_model(&s->model, o->model, EXP_MODEL_ASK(o), &s->why);
     if (!err)
         err = exp_machine_find(&s->setup.machine, o->machine, o->results, &s->why);
     s->setup.packs_filters = o->packs_filters != 0;
@@ -609,7 +609,7 @@ static int run_several(struct session *s)
 {
     const struct options *o = &s->options;
     struct exp_models models;
-    int err = exp_models_read(&models, EXP_EXPERIMENTS_DIR, o->model, o->layers, &s->why);
+    int err = exp_models_read_as(&models, EXP_EXPERIMENTS_DIR, o->model, EXP_MODEL_ASK(o), &s->why);
 
     if (!err)
         err = run_each(s, &models);
@@ -631,10 +631,11 @@ static int run(void *session)
 static const struct exp_option options[] = {
     EXP_NAMES("MODEL",
               "names in experiments/models, comma-separated (all: the paper's seven), which run one after the other; "
-              "or the path of a layer table (.csv), of a batch file of oneDNN's benchdnn or of a log of "
+              "or the path of a network (.onnx), of a layer table (.csv), of a batch file of oneDNN's benchdnn or of a "
+              "log of "
               "ONEDNN_VERBOSE=1, or a descriptor such as mb1ic64ih56oc64kh3ph1 (experiments/models/README.md)",
               model, ""),
-    EXP_LAYERS_OPTION,
+    EXP_ASK_OPTIONS,
     EXP_PLAN_OPTION,
     EXP_MACHINE_OPTION,
     EXP_NAMES("ALGO", "of @algos@; and plug-ins of your own (PLUGIN_CFLAGS); comma-separated (default @default_algos@)",

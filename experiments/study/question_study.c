@@ -42,7 +42,7 @@ static int prepare(void *session)
 {
     struct session *s = session;
     const struct exp_study_options *o = &s->options;
-    int err = exp_main_models(&s->models, o->model, o->layers, &s->why);
+    int err = exp_main_models(&s->models, o->model, EXP_MODEL_ASK(o), &s->why);
 
     s->results.sample = &s->options.sample;
     exp_results_time(&s->results, o->timing ? NULL : "without TIMING=1");

@@ -525,8 +525,8 @@ extern const char exp_study_varied[];
 
 /* Holds what the user asked for. */
 struct exp_study_options {
-    const char *model, *layers, *results, *commit;
-    unsigned sample, timing, limit, ruler, jobs;
+    const char *model, *layers, *input, *results, *commit;
+    unsigned batch, sample, timing, limit, ruler, jobs;
 };
 
 /* Starts as { 0 } but for the first two. Must stay where it is. */

@@ -35,7 +35,7 @@ static int prepare(void *session)
     int err = exp_main_share(&s->share, &s->n_shares, o->share, o->store, &s->why);
 
     if (!err)
-        err = exp_models_read(&s->models, EXP_EXPERIMENTS_DIR, o->model, o->layers, &s->why);
+        err = exp_models_read_as(&s->models, EXP_EXPERIMENTS_DIR, o->model, EXP_MODEL_ASK(o), &s->why);
     if (!err)
         err = exp_machine_find(&s->machine, o->machine, o->results, &s->why);
     if (!err)
@@ -165,8 +165,8 @@ static void release(void *session)
 #define OPTIONS struct exp_sweep_options
 
 static const struct exp_option options[] = {
-    EXP_NAMES("MODEL", "names or layer tables, comma-separated; all: the paper's seven", model, ""),
-    EXP_LAYERS_OPTION,
+    EXP_NAMES("MODEL", "names, networks or layer tables, comma-separated; all: the paper's seven", model, ""),
+    EXP_ASK_OPTIONS,
     EXP_TEXT("VARY",
              "keys of the machine's file, ukr, nc, k2, k3, and their values: VARY='L1.size=16K,32K L2.ways=4,8,16' is "
              "every combination; ';' begins another grid; 1..16, 8..512*2 and 4..64+4 are ranges; values with commas "

@@ -123,12 +123,14 @@ static void test_unknown_model(void)
 
     CU_ASSERT_EQUAL(exp_model_find(&m, experiments_dir(), "vgg61", &why), -ENOENT);
     CU_ASSERT_STRING_EQUAL(
-        why.text, "unknown model 'vgg61'; known: googlenet inceptionv2 resnet152 resnet18 resnet50 squeezenet vgg16 "
-                  "(or the path of a layer table, .csv, of a batch file, .txt, or of a log, .log; or a descriptor)");
+        why.text,
+        "unknown model 'vgg61'; known: googlenet inceptionv2 resnet152 resnet18 resnet50 squeezenet vgg16 "
+        "(or the path of a network, .onnx, of a layer table, .csv, of a batch file, .txt, or of a log, .log; or a "
+        "descriptor)");
     CU_ASSERT_EQUAL(exp_model_find(&m, experiments_dir(), "", &why), -ENOENT);
-    CU_ASSERT_EQUAL(exp_model_find(&m, experiments_dir(), "nets/own.onnx", &why), -EINVAL);
+    CU_ASSERT_EQUAL(exp_model_find(&m, experiments_dir(), "nets/own.pt", &why), -EINVAL);
     CU_ASSERT_PTR_NOT_NULL(
-        strstr(why.text, "MODEL: 'nets/own.onnx': ONNX files are not read; run the network by oneDNN"));
+        strstr(why.text, "MODEL: 'nets/own.pt': PyTorch's files are not read; export the network as .onnx"));
     CU_ASSERT_EQUAL(exp_model_find(&m, experiments_dir(), "own.json", &why), -EINVAL);
     CU_ASSERT_PTR_NOT_NULL(strstr(why.text, "JSON files are no models; give a table"));
     CU_ASSERT_EQUAL(exp_model_find(&m, "no/such", "vgg16", &why), -ENOENT);
