@@ -93,6 +93,7 @@
     X(validate) \
     X(sequence) \
     X(op_streams) \
+    X(network) \
     X(paper) \
     X(study) \
     X(polydl) \

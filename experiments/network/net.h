@@ -50,9 +50,10 @@ struct net_tensor {
     size_t value; /* of the graph; ONNX_NONE: it has none */
     enum net_place place;
     size_t bytes;
-    size_t root, at;    /* the tensor in whose memory it lies, itself if in no other's; bytes from that one's begin */
-    size_t offset;      /* of its first byte in its place: what root and at come to */
-    size_t first, last; /* steps that need its memory, from the first to the last; a root's: of all that lie in it */
+    size_t root, at; /* the tensor in whose memory it lies, itself if in no other's; bytes from that one's begin */
+    size_t offset;   /* of its first byte in its place: what root and at come to */
+    /* Steps that need its memory, from the first to the last; n_steps: the user. A root's: of all that lie in it. */
+    size_t first, last;
     bool is_workspace;
 };
 

@@ -41,7 +41,7 @@ static void find_lives(struct net *net)
             live(net, (const size_t[]){ s->conv->filter, s->conv->bias, s->conv->workspace }[k], i);
     }
     for (size_t i = 0; i < net->graph->n_outputs; i++)
-        live(net, net->graph->output[i], net->n_steps ? net->n_steps - 1 : 0);
+        live(net, net->graph->output[i], net->n_steps); /* behind the last one the user reads it */
 }
 
 /* ---- places ---- */
@@ -149,7 +149,7 @@ static int plan_arena(struct net *net)
         if (t->place == NET_ARENA && is_root(net, i))
             block[n++] = (struct net_block){ .bytes = t->bytes,
                                              .first = net->options.keeps_all ? 0 : t->first,
-                                             .last = net->options.keeps_all ? max_size(net->n_steps, 1) - 1 : t->last };
+                                             .last = net->options.keeps_all ? net->n_steps : t->last };
     }
     err = net_arena_plan(&a, block, n);
     for (size_t i = net->n_tensors; i-- && !err;)

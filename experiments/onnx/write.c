@@ -100,6 +100,8 @@ static Onnx__ValueInfoProto *write_value(struct writer *w, size_t value)
     info->type->tensor_type = tensor;
     tensor->has_elem_type = 1;
     tensor->elem_type = (int32_t)v->type;
+    if (!v->has_shape)
+        return info;
     tensor->shape = own(w, 1, sizeof *tensor->shape);
     onnx__tensor_shape_proto__init(tensor->shape);
     tensor->shape->dim = own(w, v->n_dims, sizeof *tensor->shape->dim);
