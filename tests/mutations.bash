@@ -118,3 +118,9 @@ mutant "plug-ins: stores are recorded as loads" kernels/plugin/record.awk \
     's/\(bytes - 1\) \* 2 \+ is_store/(bytes - 1) * 2/' tests/experiments/plugin.sh
 mutant "plug-ins: masked vectors are whole" kernels/plugin/recorder.c \
     's/first = is_taken && first == n \? i : first;/first = 0;/' tests/experiments/plugin.sh
+mutant "plug-ins: the output holds numbers before its first run" experiments/bench/plugin_check.c \
+    's/NO_NUMBER = 0xff/NO_NUMBER = 0x11/' tests/experiments/plugin.sh
+mutant "plug-ins: the second run has the first one's input" experiments/bench/plugin_check.c \
+    's/-0x1\.00effp0F/1/' tests/experiments/plugin.sh
+mutant "plug-ins: what it forked runs on" experiments/bench/plugin_check.c \
+    's/return !child;/return 0;/' tests/experiments/plugin.sh

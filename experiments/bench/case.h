@@ -139,6 +139,7 @@ struct exp_case {
     size_t same_as;                            /* index of the first case of the same shape and algorithm */
     struct conv_plan plan;
     const char *why_refused; /* a plug-in's, in this layer; NULL: it is run; lives as long as the plug-in */
+    const char *why_doubted; /* likewise: it is refused if nothing else is wrong with it */
     struct exp_measured measured;
     struct exp_simulated simulated; /* through the machine as its file has it */
     struct exp_simulated alone;     /* through its caches alone (sim_machine_caches_alone) */

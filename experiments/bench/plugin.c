@@ -20,8 +20,10 @@
 
 /* The program that records its accesses: made when it is first needed. */
 struct recorder {
-    const struct exp_recorder_kind *kind; /* NULL: nobody asked for it */
-    char *program;                        /* NULL: there is none */
+    const struct exp_recorder_kind *asked; /* NULL: nobody asked for it */
+    const struct exp_recorder_kind
+        *kind;     /* what there is: an emulator, where code that records itself cannot be made */
+    char *program; /* NULL: there is none */
     struct exp_why why;
 };
 
@@ -82,6 +84,7 @@ static void reap(struct exp_plugin *p)
 {
     if (!p->pid)
         return;
+    kill(-p->pid, SIGKILL); /* what it started, too */
     kill(p->pid, SIGKILL);
     while (waitpid(p->pid, NULL, 0) < 0 && errno == EINTR)
         ;
@@ -100,8 +103,9 @@ static const char *bury(struct exp_plugin *p, const char *reason)
 /* Says how its process ended by itself. */
 static const char *explain_end(struct exp_plugin *p, int status, const char *doing)
 {
-    char text[512];
+    char text[PLUGIN_TEXT_BYTES + 64];
 
+    kill(-p->pid, SIGKILL); /* what it started */
     p->pid = 0;
     if (*p->channel.control->text)
         exp_say(text, sizeof text, "the plug-in %s %s", p->channel.control->text, doing);
@@ -123,8 +127,10 @@ static const char *ask(struct exp_plugin *p, enum plugin_task task, double secon
         return p->why_dead;
     plugin_channel_ask(&p->channel, task);
     while (!plugin_channel_wait(&p->channel)) {
-        if (waitpid(p->pid, &status, WNOHANG) == p->pid)
+        if (waitpid(p->pid, &status, WNOHANG) == p->pid) {
+            plugin_channel_show(&p->channel);
             return explain_end(p, status, doing);
+        }
         if (exp_interrupted())
             return bury(p, "interrupted");
         if (ctr_now_ns() > until_ns) {
@@ -133,6 +139,7 @@ static const char *ask(struct exp_plugin *p, enum plugin_task task, double secon
             return bury(p, text);
         }
     }
+    plugin_channel_show(&p->channel);
     return NULL;
 }
 
@@ -147,7 +154,8 @@ static const char *said(struct exp_plugin *p)
     return *p->channel.control->text ? exp_plugin_keep(p, p->channel.control->text) : NULL;
 }
 
-static const char *check(struct exp_plugin *p, const struct conv_plan *plan, const struct conv_binding *bind)
+static const char *check(struct exp_plugin *p, const struct conv_plan *plan, const struct conv_binding *bind,
+                         const char **doubt)
 {
     const char *why = p->why_dead;
     char text[256];
@@ -158,6 +166,8 @@ static const char *check(struct exp_plugin *p, const struct conv_plan *plan, con
         why = ask(p, PLUGIN_CHECK, 6 * run_seconds(plan), "in a run that was checked");
     if (!why)
         why = said(p);
+    if (!why && *p->channel.control->doubt)
+        *doubt = exp_plugin_keep(p, p->channel.control->doubt);
     if (!why && plugin_channel_find_stray(&p->channel, plan, text, sizeof text))
         why = exp_plugin_keep(p, text);
     if (!why)
@@ -182,13 +192,16 @@ const char *exp_plugin_why_not(struct exp_plugin *p, const struct conv_plan *pla
     return why;
 }
 
-const char *exp_plugin_check(struct exp_plugin *p, const struct conv_plan *plan, const struct conv_binding *bind)
+const char *exp_plugin_check(struct exp_plugin *p, const struct conv_plan *plan, const struct conv_binding *bind,
+                             const char **doubt)
 {
     const char *why;
 
+    *doubt = NULL;
+
     pthread_mutex_lock(&p->lock);
     p->channel.control->plan = *plan;
-    why = check(p, plan, bind);
+    why = check(p, plan, bind, doubt);
     pthread_mutex_unlock(&p->lock);
     return why;
 }
@@ -235,12 +248,39 @@ const char *exp_plugin_do(struct exp_plugin *p, void (*fn)(void *data, const str
     return why;
 }
 
-void exp_plugin_close(struct exp_plugin *p)
+const char *exp_plugin_close(struct exp_plugin *p)
 {
-    ask(p, PLUGIN_CLOSE, 0, "while it gave back what it had");
+    const char *why = ask(p, PLUGIN_CLOSE, 0, "while it gave back what it had");
+
+    return why ? why : said(p);
 }
 
 /* ---- as algorithms ---- */
+
+static int compile_recorder(const struct exp_plugin *p, struct recorder *r, const struct exp_recorder_kind *kind,
+                            struct exp_why *why)
+{
+    const bool is_function = p->channel.control->is_function;
+    const char *symbol = *p->symbol ? p->symbol : is_function ? "conv" : "conv_plugin";
+
+    r->kind = kind;
+    return exp_plugin_compile_recorder(p->path, p->flags, symbol, is_function, kind, &r->program, why);
+}
+
+/* Makes what records its accesses. Code with instructions that cannot be watched is emulated, if that can be seen. */
+static void make_recorder(const struct exp_plugin *p, struct recorder *r, const struct exp_recorder_kind *kind)
+{
+    const struct exp_recorder_kind *other = exp_recorder_kind_of_libraries();
+    struct exp_why why;
+    int err;
+
+    r->asked = kind;
+    err = compile_recorder(p, r, kind, &r->why);
+    if (err != -ENOTSUP || *kind->emulator || !other || !*p->observer)
+        return;
+    if (compile_recorder(p, r, other, &why))
+        r->kind = kind; /* the first reason tells more */
+}
 
 /* Finds what records its accesses for machines of an instruction set, and makes it the first time. Thread-safe. */
 static const struct recorder *recorder_of(struct exp_plugin *p, const struct exp_recorder_kind *kind)
@@ -248,16 +288,11 @@ static const struct recorder *recorder_of(struct exp_plugin *p, const struct exp
     struct recorder *r = p->recorder;
 
     pthread_mutex_lock(&p->lock);
-    while (r->kind && r->kind != kind)
+    while (r->asked && r->asked != kind)
         r++;
     assert(r < p->recorder + MAX_KINDS);
-    if (!r->kind) {
-        const char *symbol = *p->symbol ? p->symbol : p->channel.control->is_function ? "conv" : "conv_plugin";
-
-        r->kind = kind;
-        exp_plugin_compile_recorder(p->path, p->flags, symbol, p->channel.control->is_function, kind, &r->program,
-                                    &r->why);
-    }
+    if (!r->asked)
+        make_recorder(p, r, kind);
     pthread_mutex_unlock(&p->lock);
     return r;
 }
@@ -335,8 +370,10 @@ int exp_plugin_replay(const struct conv_plan *plan, const struct conv_binding *b
 /* Runs a layer where its time does not matter. */
 static int run_outside(const struct exp_setup *s, const struct conv_plan *plan, const struct conv_binding *bind)
 {
+    const char *doubt;
+
     (void)s;
-    return exp_plugin_check(plan->outside.code, plan, bind) ? -EIO : 0;
+    return exp_plugin_check(plan->outside.code, plan, bind, &doubt) || doubt ? -EIO : 0;
 }
 
 /* Finds the end of the path in "dir/mine.c:other": the last ':' behind which there is no more folder. */
@@ -416,6 +453,16 @@ static bool is_name(const char *name)
     return *name && strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == strlen(name);
 }
 
+/* Copies a title, which stands in figures and tables: without what their languages know. */
+static char *clean_title(const char *title)
+{
+    char *copy = exp_copy_text(title);
+
+    for (char *c = copy; *c; c++)
+        *c = iscntrl((unsigned char)*c) || strchr("\"'`\\$@{}<>;|", *c) ? ' ' : *c;
+    return copy;
+}
+
 static void take_names(struct exp_plugin *p)
 {
     const struct plugin_control *said = p->channel.control;
@@ -424,7 +471,7 @@ static void take_names(struct exp_plugin *p)
         free(p->name);
         p->name = exp_copy_text(said->name);
     }
-    p->title = exp_copy_text(said && *said->title ? said->title : p->name);
+    p->title = clean_title(said && *said->title ? said->title : p->name);
 }
 
 /* Loads what an item of ALGO= names: "dir/mine.c", "./mine.so", "mine.c:other". */

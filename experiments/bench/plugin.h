@@ -43,10 +43,12 @@ int exp_plugins_select(const char *list, const struct exp_plugin_options *o, uns
 void exp_plugins_release(void);
 
 /*
- * Runs a layer once on tensors like those of bind, and leaves the output there. Returns NULL, or why not: it cannot do
- * such a layer, or did what it must not. Thread-safe; the reason lives as long as the plug-in.
+ * Runs a layer on tensors like those of bind, and leaves the first run's output there. Returns NULL, or why not: it
+ * cannot do such a layer, or did what it must not. *doubt is NULL, or what is wrong with later runs if the first one's
+ * output is right. Thread-safe; reasons live as long as the plug-in.
  */
-const char *exp_plugin_check(struct exp_plugin *p, const struct conv_plan *plan, const struct conv_binding *bind);
+const char *exp_plugin_check(struct exp_plugin *p, const struct conv_plan *plan, const struct conv_binding *bind,
+                             const char **doubt);
 
 /* Says why a plug-in does not do a planned layer; NULL: it says that it does. Thread-safe. */
 const char *exp_plugin_why_not(struct exp_plugin *p, const struct conv_plan *plan);
@@ -72,7 +74,9 @@ struct exp_runs {
 /* Has fn(copy of data, runs) done in the plug-in's process, where counters see its runs; data gets back what the copy is then. */
 const char *exp_plugin_do(struct exp_plugin *p, void (*fn)(void *data, const struct exp_runs *runs), void *data,
                           size_t bytes);
-void exp_plugin_close(struct exp_plugin *p);
+
+/* Closes the layer. Returns NULL, or why its times are worth nothing: the last run's output is not that of the check. */
+const char *exp_plugin_close(struct exp_plugin *p);
 
 /*
  * Compiles a C file into a shared object, which is kept by its content: text, flags, compiler. A path of another kind

@@ -270,7 +270,7 @@ static int watch(const char *assembly, const char *watched, struct exp_why *why)
         exp_process_run((const char *const *)command.word, WATCH_LIMIT_S, exp_interrupted, &status, last, sizeof last);
     exp_words_release(&command);
     if (err || status)
-        return exp_fail(why, err ? err : -EIO, "%s", err ? strerror(-err) : last);
+        return exp_fail(why, err ? err : -ENOTSUP, "%s", err ? strerror(-err) : last);
     return 0;
 }
 

@@ -1,13 +1,11 @@
 #define _GNU_SOURCE
 #include "experiments/bench/plugin_process.h"
 
-#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
 #include <linux/futex.h>
-#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,12 +18,13 @@
 
 #include "counters/host/ctr_flush.h"
 #include "counters/host/ctr_timer.h"
-#include "kernels/plugin/conv_plugin.h"
+#include "experiments/base/program.h"
+#include "experiments/bench/plugin_inside.h"
 #include "kernels/shape/sizes.h"
 #include "sim/machine/machine.h"
 
 enum { PLUGIN_IDLE, PLUGIN_BUSY };
-enum { READABLE_BYTES = 64, STRAY = 0xc5, WAIT_MS = 20 };
+enum { READABLE_BYTES = 64, STRAY = 0xc5, WAIT_MS = 20, OWN_FILES = 900 /* from this number on */ };
 
 static const enum conv_tensor tensors[3] = { CONV_INPUT, CONV_FILTER, CONV_OUTPUT };
 
@@ -64,11 +63,15 @@ int plugin_channel_open(struct plugin_channel *c)
 {
     void *control = mmap(NULL, sizeof *c->control, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
-    *c = (struct plugin_channel){ .fd = memfd_create("plugin", MFD_CLOEXEC) };
-    if (control == MAP_FAILED || c->fd < 0)
+    int pipe[2] = { -1, -1 };
+
+    *c = (struct plugin_channel){ .fd = memfd_create("plugin", MFD_CLOEXEC), .printed = -1, .printing = -1 };
+    if (control == MAP_FAILED || c->fd < 0 || pipe2(pipe, O_CLOEXEC))
         return -errno;
     c->control = control;
-    return 0;
+    c->printed = pipe[0];
+    c->printing = pipe[1];
+    return fcntl(c->printed, F_SETFL, O_NONBLOCK) ? -errno : 0;
 }
 
 void plugin_channel_close(struct plugin_channel *c)
@@ -78,20 +81,44 @@ void plugin_channel_close(struct plugin_channel *c)
         munmap(c->control, sizeof *c->control);
     if (c->fd >= 0)
         close(c->fd);
-    *c = (struct plugin_channel){ .fd = -1 };
+    if (c->printed >= 0)
+        close(c->printed);
+    if (c->printing >= 0)
+        close(c->printing);
+    *c = (struct plugin_channel){ .fd = -1, .printed = -1, .printing = -1 };
 }
 
 void plugin_channel_ask(struct plugin_channel *c, enum plugin_task task)
 {
     c->control->task = task;
-    c->control->text[0] = '\0';
+    c->control->text[0] = c->control->doubt[0] = '\0';
     hand_over(c->control, PLUGIN_BUSY);
+}
+
+bool plugin_channel_show(struct plugin_channel *c)
+{
+    char text[4096];
+    bool has_printed = false;
+    ssize_t n;
+
+    while (c->printed >= 0 && (n = read(c->printed, text, sizeof text)) > 0) {
+        const size_t shown = min_size((size_t)n, PLUGIN_SHOWN_BYTES - c->n_shown);
+
+        fwrite(text, 1, shown, stderr);
+        c->n_shown += shown;
+        if (shown && c->n_shown == PLUGIN_SHOWN_BYTES)
+            fputs("\n(what else the plug-in prints is not shown)\n", stderr);
+        has_printed = true;
+    }
+    return has_printed;
 }
 
 bool plugin_channel_wait(struct plugin_channel *c)
 {
+    const long ms = plugin_channel_show(c) ? 0 : WAIT_MS; /* who prints much waits for the pipe */
+
     if (atomic_load(&c->control->turn) == PLUGIN_BUSY)
-        wait_while(&c->control->turn, PLUGIN_BUSY, WAIT_MS);
+        wait_while(&c->control->turn, PLUGIN_BUSY, ms);
     return atomic_load(&c->control->turn) == PLUGIN_IDLE;
 }
 
@@ -154,30 +181,10 @@ void plugin_channel_return(struct plugin_channel *c)
 
 /* ---- the process's side ---- */
 
-struct process {
-    struct plugin_control *control;
-    int fd;
-    const char *object, *symbol;
-    struct conv_plugin record; /* the plug-in's; of a function: what calls it */
-    void (*function)(const struct conv_plugin_shape *s, const float *in, const float *filters, float *out);
-    /* lent tensors, for a moment */
-    unsigned char *guarded; /* NULL: none are */
-    size_t guarded_bytes;
-    const float *at[3];
-    struct plugin_place place[3];
-    /* an open layer */
-    bool is_open;
-    struct conv_plugin_shape shape;
-    struct exp_tensors tensors;
-    void *state;
-    unsigned char *sweep; /* where memory cannot be flushed: twice the last level */
-    size_t sweep_bytes;
-};
-
 /* The signal handler has no other way to it. */
-static struct process *this_process;
+static struct plugin_inside *this_process;
 
-static void say(struct process *p, const char *text)
+void plugin_say(struct plugin_inside *p, const char *text)
 {
     snprintf(p->control->text, sizeof p->control->text, "%s", text);
 }
@@ -192,7 +199,7 @@ static void run_function(const struct conv_plugin_shape *s, void *state, const f
 }
 
 /* Finds what the symbol is: a record, or a function. */
-static bool find(struct process *p, void *library, const char *symbol)
+static bool find(struct plugin_inside *p, void *library, const char *symbol)
 {
     void *at = dlsym(library, symbol);
     const ElfW(Sym) *entry = NULL;
@@ -236,7 +243,7 @@ static void copy_name(char *to, size_t bytes, const char *from)
     snprintf(to, bytes, "%s", from ? from : "");
 }
 
-static void load(struct process *p)
+static void load(struct plugin_inside *p)
 {
     void *library;
     char text[PLUGIN_TEXT_BYTES];
@@ -261,29 +268,35 @@ static void load(struct process *p)
         copy_name(p->control->title, sizeof p->control->title, p->record.title);
         return;
     }
-    say(p, text);
+    plugin_say(p, text);
 }
 
 /* ---- one layer ---- */
 
 /* Tells whether the plug-in does the shape; says why not. */
-static bool does_shape(struct process *p)
+static bool does_shape(struct plugin_inside *p)
 {
     const char *why;
 
     p->shape = exp_plugin_shape(&p->control->plan.problem);
     why = p->record.why_not ? p->record.why_not(&p->shape) : NULL;
     if (why)
-        say(p, why);
+        plugin_say(p, why);
     return !why;
 }
 
-static void say_whether_it_can(struct process *p)
+static void say_whether_it_can(struct plugin_inside *p)
 {
     does_shape(p);
 }
 
-static bool get_ready(struct process *p, const float *filters)
+static void check(struct plugin_inside *p)
+{
+    if (does_shape(p))
+        plugin_check(p);
+}
+
+bool plugin_get_ready(struct plugin_inside *p, const float *filters)
 {
     const struct conv_plugin_ask ask = { .bytes = sizeof ask, .threads = 1, .plan = "" };
     char text[128];
@@ -292,160 +305,69 @@ static bool get_ready(struct process *p, const float *filters)
     if (!err)
         return true;
     exp_say(text, sizeof text, "the plug-in's prepare failed: %s", strerror(err < 0 ? -err : err));
-    say(p, text);
+    plugin_say(p, text);
     return false;
 }
 
-static void give_back(struct process *p)
+void plugin_give_back(struct plugin_inside *p)
 {
     if (p->record.release)
         p->record.release(p->state);
     p->state = NULL;
 }
 
-static uint64_t run(struct process *p, const float *in, const float *filters, float *out)
+uint64_t plugin_run(struct plugin_inside *p, const float *in, const float *filters, float *out)
 {
     uint64_t (*const now_ns)(void) = p->control->now_ns ? p->control->now_ns : ctr_now_ns;
     const uint64_t start = now_ns();
 
-    p->record.run(&p->shape, p->state, in, filters, out);
-    return now_ns() - start;
-}
-
-/* ---- a layer that is checked ---- */
-
-/* Maps the lent tensors between pages that nobody may touch; input and filters may be read only. */
-static bool map_lent(struct process *p)
-{
-    const size_t bytes = plugin_places(&p->control->plan.layout, p->place);
-    size_t at = CONV_PAGE_BYTES;
-
-    p->guarded_bytes = bytes + 6 * CONV_PAGE_BYTES;
-    p->guarded = mmap(NULL, p->guarded_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (p->guarded == MAP_FAILED) {
-        p->guarded = NULL;
-        return false;
-    }
-    for (int t = 0; t < 3; t++) {
-        const struct plugin_place *x = &p->place[t];
-
-        if (mmap(p->guarded + at, x->mapped, t == 2 ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED | MAP_FIXED, p->fd,
-                 (off_t)x->offset) == MAP_FAILED)
-            return false;
-        p->at[t] = (const float *)(const void *)(p->guarded + at + x->before);
-        at += x->mapped + 2 * CONV_PAGE_BYTES;
-    }
-    return true;
-}
-
-static void unmap_lent(struct process *p)
-{
-    if (p->guarded)
-        munmap(p->guarded, p->guarded_bytes);
-    p->guarded = NULL;
-}
-
-static size_t count_threads(void)
-{
-    DIR *tasks = opendir("/proc/self/task");
-    struct dirent *entry;
-    size_t n = 0;
-
-    while (tasks && (entry = readdir(tasks)))
-        n += entry->d_name[0] != '.';
-    if (tasks)
-        closedir(tasks);
-    return n;
-}
-
-static size_t bytes_in_use(void)
-{
-    const struct mallinfo2 m = mallinfo2();
-
-    return m.uordblks + m.hblkhd;
-}
-
-enum { LEAK_RUNS = 4, LEAK_NS = 100 * 1000 * 1000 }; /* runs that are watched, if they are this short */
-
-/* Says whether each of some runs leaves memory behind. */
-static void find_leak(struct process *p, float *out)
-{
-    size_t least = SIZE_MAX, before = bytes_in_use();
-    char text[128];
-
-    for (int i = 0; i < LEAK_RUNS; i++) {
-        const size_t now = (run(p, p->at[0], p->at[1], out), bytes_in_use());
-        const size_t grown = now > before ? now - before : 0;
-
-        least = i && grown < least ? grown : least; /* the first may fill what later ones find */
-        before = now;
-    }
-    if (!least || least == SIZE_MAX)
-        return;
-    exp_say(text, sizeof text, "the plug-in leaks memory: %zu bytes with each run", least);
-    say(p, text);
-}
-
-static void run_checked(struct process *p)
-{
-    float *out = (float *)(uintptr_t)p->at[2];
     uint64_t took_ns;
 
-    if (!get_ready(p, p->at[1]))
-        return;
-    took_ns = run(p, p->at[0], p->at[1], out);
-    if (took_ns < LEAK_NS)
-        find_leak(p, out);
-    if (count_threads() > 1)
-        say(p, "the plug-in started threads, and was asked for one");
-    give_back(p);
-}
-
-static void check(struct process *p)
-{
-    if (!does_shape(p))
-        return;
-    if (map_lent(p))
-        run_checked(p);
-    else
-        say(p, "there is no memory for its tensors");
-    unmap_lent(p);
+    p->record.run(&p->shape, p->state, in, filters, out);
+    took_ns = now_ns() - start;
+    if (getpid() != p->pid)
+        _exit(0); /* it forked, and both came back */
+    return took_ns;
 }
 
 /* ---- timed runs ---- */
 
-static void close_layer(struct process *p)
+static void close_layer(struct plugin_inside *p)
 {
     if (!p->is_open)
         return;
-    give_back(p);
+    if (p->has_run)
+        plugin_compare_known(p, conv_in_ptr(p->tensors.bind.addr[CONV_OUTPUT]));
+    plugin_give_back(p);
     exp_tensors_release(&p->tensors);
     p->is_open = false;
 }
 
-static const float *tensor(const struct process *p, enum conv_tensor t)
+static const float *tensor(const struct plugin_inside *p, enum conv_tensor t)
 {
     return conv_in_ptr(p->tensors.bind.addr[t]);
 }
 
-static void open_layer(struct process *p)
+static void open_layer(struct plugin_inside *p)
 {
     close_layer(p);
     if (!does_shape(p))
         return;
     if (exp_tensors_init(&p->tensors, &p->control->plan)) {
-        say(p, "there is no memory for its tensors");
+        plugin_say(p, "there is no memory for its tensors");
         return;
     }
-    p->is_open = get_ready(p, tensor(p, CONV_FILTER));
+    p->has_run = false;
+    p->is_open = plugin_get_ready(p, tensor(p, CONV_FILTER));
     if (!p->is_open)
         exp_tensors_release(&p->tensors);
 }
 
-static void run_timed(struct process *p)
+static void run_timed(struct plugin_inside *p)
 {
     p->control->took_ns =
-        run(p, tensor(p, CONV_INPUT), tensor(p, CONV_FILTER), conv_out_ptr(p->tensors.bind.addr[CONV_OUTPUT]));
+        plugin_run(p, tensor(p, CONV_INPUT), tensor(p, CONV_FILTER), conv_out_ptr(p->tensors.bind.addr[CONV_OUTPUT]));
+    p->has_run = true;
 }
 
 /* Flushes the pages of a mapping that are there. */
@@ -486,7 +408,7 @@ static void flush_own(void)
 }
 
 /* Writes twice as much as the last level holds. */
-static void sweep(struct process *p)
+static void sweep(struct plugin_inside *p)
 {
     struct sim_machine host;
     char why[200];
@@ -500,7 +422,7 @@ static void sweep(struct process *p)
     memset(p->sweep, ++p->sweep[0], p->sweep_bytes);
 }
 
-static void touch_input(const struct process *p)
+static void touch_input(const struct plugin_inside *p)
 {
     volatile float *in = conv_out_ptr(p->tensors.bind.addr[CONV_INPUT]);
 
@@ -509,7 +431,7 @@ static void touch_input(const struct process *p)
 }
 
 /* Makes the caches what exp_cache_state asks for. */
-static void prepare_caches(struct process *p)
+static void prepare_caches(struct plugin_inside *p)
 {
     if (p->control->cache == EXP_WARM) {
         run_timed(p);
@@ -535,7 +457,7 @@ static int run_again(void *process)
     return 0;
 }
 
-static void do_something(struct process *p)
+static void do_something(struct plugin_inside *p)
 {
     const struct exp_runs runs = { prepare_again, run_again, p };
 
@@ -544,34 +466,10 @@ static void do_something(struct process *p)
 
 /* ---- what ends it ---- */
 
-/* Says where an address lies that must not be touched. */
-static void say_where(const struct process *p, uintptr_t addr)
-{
-    static const char *const names[3] = { "input", "filters", "output" };
-    char *text = p->control->text;
-    const size_t bytes = sizeof p->control->text;
-
-    for (int t = 0; t < 3 && p->guarded; t++) {
-        const uintptr_t begin = (uintptr_t)p->at[t], end = begin + p->place[t].bytes;
-        const uintptr_t first = begin - p->place[t].before, last = first + p->place[t].mapped;
-
-        if (addr < first - CONV_PAGE_BYTES || addr >= last + CONV_PAGE_BYTES)
-            continue;
-        if (addr >= begin && addr < end)
-            snprintf(text, bytes, "wrote to its %s, element %zu,", names[t], (size_t)(addr - begin) / sizeof(float));
-        else
-            snprintf(text, bytes, "touched memory %zu bytes %s its %s,",
-                     addr < begin ? (size_t)(begin - addr) : (size_t)(addr - end + 1),
-                     addr < begin ? "before" : "behind", names[t]);
-        return;
-    }
-    snprintf(text, bytes, "crashed at address %#lx", (unsigned long)addr);
-}
-
 static void crash(int signal, siginfo_t *info, void *context)
 {
     (void)context;
-    say_where(this_process, (uintptr_t)info->si_addr);
+    plugin_say_where(this_process, (uintptr_t)info->si_addr);
     _exit(128 + signal);
 }
 
@@ -586,19 +484,30 @@ static void catch_crashes(void)
         sigaction(signals[i], &caught, NULL);
 }
 
-/* Keeps what the plug-in prints out of the program's own output. */
-static void part_from_output(void)
+/*
+ * Parts from the program: no file of its is open here but those for what the plug-in prints, and the tensors' memory, at a
+ * number that nobody guesses.
+ */
+static void part(struct plugin_inside *p, int printed)
 {
     const int nothing = open("/dev/null", O_RDONLY);
 
-    dup2(STDERR_FILENO, STDOUT_FILENO);
+    setpgid(0, 0); /* what it starts can be ended with it */
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    dup2(printed, STDOUT_FILENO);
+    dup2(printed, STDERR_FILENO);
     if (nothing >= 0)
         dup2(nothing, STDIN_FILENO);
+    p->fd = fcntl(p->fd, F_DUPFD_CLOEXEC, OWN_FILES);
+    if (p->fd < 0)
+        _exit(1);
+    close_range(STDERR_FILENO + 1, (unsigned)p->fd - 1, 0);
+    close_range((unsigned)p->fd + 1, ~0U, 0);
 }
 
-static void serve(struct process *p)
+static void serve(struct plugin_inside *p)
 {
-    static void (*const tasks[])(struct process *) = {
+    static void (*const tasks[])(struct plugin_inside *) = {
         [PLUGIN_LOAD] = load,       [PLUGIN_CAN] = say_whether_it_can, [PLUGIN_CHECK] = check,
         [PLUGIN_OPEN] = open_layer, [PLUGIN_PREPARE] = prepare_caches, [PLUGIN_RUN] = run_timed,
         [PLUGIN_DO] = do_something, [PLUGIN_CLOSE] = close_layer,
@@ -614,17 +523,22 @@ static void serve(struct process *p)
 
 pid_t plugin_process_start(struct plugin_channel *c, const char *object, const char *symbol)
 {
-    struct process p = { .control = c->control, .fd = c->fd, .object = object, .symbol = symbol };
+    struct plugin_inside p = { .control = c->control, .fd = c->fd, .object = object, .symbol = symbol };
     const pid_t parent = getpid(), pid = fork();
 
-    if (pid)
+    if (pid) {
+        close(c->printing);
+        c->printing = -1;
         return pid;
+    }
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
         _exit(0);
     this_process = &p;
-    part_from_output();
+    p.pid = getpid();
+    part(&p, c->printing);
     catch_crashes();
+    plugin_look(&p.had);
     serve(&p);
     _exit(0);
 }

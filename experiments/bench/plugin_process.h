@@ -12,7 +12,7 @@
 #include "experiments/bench/case.h"
 #include "experiments/bench/plugin.h"
 
-enum { PLUGIN_NAME_BYTES = 40, PLUGIN_TEXT_BYTES = 512 };
+enum { PLUGIN_NAME_BYTES = 40, PLUGIN_TEXT_BYTES = 512, PLUGIN_SHOWN_BYTES = 16 << 10 /* of what it prints */ };
 
 enum plugin_task {
     PLUGIN_LOAD,
@@ -39,6 +39,7 @@ struct plugin_control {
     bool is_function;                        /* what was loaded is no record */
     bool calls_libraries;                    /* others than the C library */
     char text[PLUGIN_TEXT_BYTES];            /* why it is not done; "": it is */
+    char doubt[PLUGIN_TEXT_BYTES]; /* PLUGIN_CHECK is done, and this is wrong if the output is right; "": nothing */
 };
 
 /* Says where a tensor lies in the memory that is lent: its pages, and where in these it begins. */
@@ -48,7 +49,9 @@ struct plugin_place {
 
 struct plugin_channel {
     struct plugin_control *control;
-    int fd;              /* of the tensors' memory; -1: none */
+    int fd;                /* of the tensors' memory; -1: none */
+    int printed, printing; /* ends of the pipe for what it prints; -1: there is none */
+    size_t n_shown;
     unsigned char *lent; /* NULL: nothing is */
     size_t lent_bytes;
 };
@@ -61,6 +64,9 @@ size_t plugin_places(const struct conv_layout *l, struct plugin_place place[3]);
 
 void plugin_channel_ask(struct plugin_channel *c, enum plugin_task task);
 bool plugin_channel_wait(struct plugin_channel *c); /* some milliseconds at most; true: it is done */
+
+/* Shows on standard error what the process has printed; not all of what prints much. Tells whether there was anything. */
+bool plugin_channel_show(struct plugin_channel *c);
 
 /* Lends the process copies of the tensors; looks what it wrote beside the output; takes the output; takes all back. */
 int plugin_channel_lend(struct plugin_channel *c, const struct conv_plan *plan, const struct conv_binding *bind);

@@ -56,7 +56,8 @@ function record_masked(name, text, at, n, kind,   element, bytes) {
     bytes = vector_bytes(text)
     element = name ~ /(pd|sd|q|64)$/ ? 8 : name ~ /(u8|b)$/ ? 1 : name ~ /(u16|w)$/ ? 2 : 4
     record_by("conv_recorder_masked", at, element + bytes / element * 16 + \
-              keep_mask(n, bytes / element, operand[2]) * 131072 + (int(kind / 2) % 2) * 262144)
+              keep_mask(n, bytes / element, operand[2]) * 131072 + (int(kind / 2) % 2) * 262144 + \
+              (name ~ /compress|expand/) * 524288)
 }
 
 # A gather or scatter: its elements one by one.
@@ -102,13 +103,11 @@ function watch(name, text,   n, i, at, bytes, kind) {
         record_elements(name, at, n)
         return
     }
-    if (name ~ /compress|expand/)
-        stop(name " " text)
     bytes = name ~ /^(jmp|call)/ ? 8 : width_of(name, text, n)
     if (!bytes)
         stop(name " " text)
     kind = kind_of(name, n)
-    if (text !~ /\{1to/ && vector_bytes(text) && (name ~ /maskmov/ || text ~ /\{%k[1-7]\}/)) {
+    if (text !~ /\{1to/ && !is_converting(name) && vector_bytes(text) && (name ~ /maskmov/ || text ~ /\{%k[1-7]\}/)) {
         gsub(/\{[^}]*\}/, "", at)
         record_masked(name, text, at, n, kind)
         return

@@ -37,6 +37,7 @@ static struct {
     struct conv_recorder *shared;
     struct conv_plugin plugin;
     void *state;
+    pid_t pid; /* its own: what the plug-in forks has another one, and is not recorded */
 } recorder;
 
 static void __attribute__((noreturn)) give_up(const char *why)
@@ -94,7 +95,7 @@ static void hand_over(uint64_t *end)
     struct conv_recorder_block *b = &recorder.shared->block[ring.number % CONV_RECORDER_BLOCKS];
 
     conv_recorder_next = ring.start;
-    if (!ring.is_on)
+    if (!ring.is_on || getpid() != recorder.pid)
         return;
     wait_while(&b->is_full, 1);
     if (atomic_load(&recorder.shared->is_stopped))
@@ -172,7 +173,7 @@ void conv_recorder_elements(void)
     }
 }
 
-/* A masked vector, described likewise: one access, from the first element that is taken to the last. */
+/* A masked vector, described likewise: one access, from the first element that is taken to the last; or as many as there are. */
 __attribute__((visibility("hidden"), no_caller_saved_registers, target("general-regs-only"))) void
 conv_recorder_masked(void);
 
@@ -180,14 +181,19 @@ void conv_recorder_masked(void)
 {
     const uint32_t what = conv_recorder_what;
     const unsigned element = what & 15, n = what >> 4 & 127;
-    unsigned first = n, end = 0;
+    unsigned first = n, end = 0, n_taken = 0;
 
     for (unsigned i = 0; i < n; i++) {
         const bool is_taken =
             what >> 17 & 1 ? conv_recorder_mask[i / 8] >> i % 8 & 1 : conv_recorder_mask[(i + 1) * element - 1] >> 7;
 
+        n_taken += is_taken;
         first = is_taken && first == n ? i : first;
         end = is_taken ? i + 1 : end;
+    }
+    if (what >> 19 & 1) { /* elements lie one behind the other */
+        first = 0;
+        end = n_taken;
     }
     if (end)
         record(conv_recorder_origin + (uint64_t)first * element, (uint64_t)(end - first) * element, what >> 18 & 1);
@@ -350,6 +356,8 @@ static void run(void)
     begin();
     recorder.plugin.run(shape, recorder.state, tensor(CONV_RECORDER_INPUT), tensor(CONV_RECORDER_FILTERS),
                         tensor(CONV_RECORDER_OUTPUT));
+    if (getpid() != recorder.pid)
+        _exit(0);
     end();
     if (recorder.plugin.release)
         recorder.plugin.release(recorder.state);
@@ -378,6 +386,7 @@ int main(int argc, char **argv)
     if (shared == MAP_FAILED || shared->version != CONV_RECORDER_VERSION)
         return 2;
     recorder.shared = shared;
+    recorder.pid = getpid();
     map_tensors();
     get_ready();
     run_on_stack();

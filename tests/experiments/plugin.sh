@@ -73,6 +73,12 @@ says failing_writes_behind "the plug-in wrote outside its output: 1 bytes behind
 says failing_writes_before "the plug-in wrote outside its output: 4 bytes before it"
 says failing_writes_far "the plug-in touched memory 65 bytes behind its output, in a run that was checked"
 
+# Figures would take most of the time.
+mkdir "$work/fake"
+printf '#!/bin/sh\nexit 77\n' >"$work/fake/gnuplot"
+chmod +x "$work/fake/gnuplot"
+PATH=$work/fake:$PATH
+
 run "$(list writes_input is_wrong leaves_out leaks starts_threads fails_later pointwise)"
 was_timed base
 says failing_writes_input "the plug-in wrote to its input, element 7, in a run that was checked"
@@ -102,6 +108,45 @@ case $(time_of base) in
 not*) ;; # disturbed
 *) says failing_fails_later "Illegal instruction" ;;
 esac
+
+# ---- what the first run does not show, and what is not the plug-in's own ----
+
+quick=(MACHINE=toy OBSERVE=0 TIMING=0 "PLUGIN_LIMIT=$limit")
+dir=$work/results/toy/three
+doubts() { # doubts ALGO WORDS: it is not simulated, and WORDS are in the reason of a layer
+    check "$1: '$2' is not in: $(columns "$dir/layers.csv" algo simulated_loads | grep -m1 "^$1 ")" grep -qF -- "$(tr ' ,' '_;' <<<"$2")" \
+        <(columns "$dir/layers.csv" algo simulated_loads | grep "^$1 ")
+}
+run "$(list is_wrong_again adds_nothing remembers rounds forks comes_back_twice closes_files leaks_files)"
+doubts failing_is_wrong_again "a wrong result in its second run, on the input times -1.00366: output element 3 is"
+doubts failing_adds_nothing "computes a wrong result: output element 7679 is"
+doubts failing_remembers "a wrong result in its second run"
+doubts failing_rounds "a wrong result in its second run"
+doubts failing_forks "the plug-in started a process, which runs on"
+check "... which is ended" [ -z "$(ps -eo args | grep '[b]uild/experiment.*failing.c:forks')" ]
+check "who forks and waits is right" [ "$(columns "$dir/layers.csv" algo simulated_loads | grep -c '^failing_comes_back_twice [0-9]')" -eq 3 ]
+doubts failing_closes_files "the plug-in closed files that it had not opened"
+doubts failing_leaks_files "the plug-in leaks open files: 1 with each run"
+run "$(list changes_signals prints right)"
+doubts failing_changes_signals "the plug-in changed which signals are handled"
+check "it prints as much as it likes" [ "$(columns "$dir/layers.csv" algo simulated_loads | grep -c '^failing_prints [0-9]')" -eq 3 ]
+check "... of which the first 16 KB are shown: $(wc -c <"$work/err")" [ "$(wc -c <"$work/err")" -lt 20000 -a "$(wc -c <"$work/err")" -gt 16384 ]
+check "and that it is not all" grep -q "what else the plug-in prints is not shown" "$work/err"
+
+others=tests/data/plugins/right.c
+run "base,$others:x87,$others:aligns,$others:allocas,$others:tells,$others:compresses,tests/data/plugins/winograd.c" PLUGIN_LIMIT=20
+check "what is right is not refused: $(columns "$dir/layers.csv" algo simulated_loads | grep -m1 '^right.*not')" \
+    [ "$(columns "$dir/layers.csv" algo simulated_loads | grep -c '^right_[a-z0-9]* [0-9]')" -eq 15 ]
+check "Winograd's results are not exact, and right: $(columns "$dir/layers.csv" algo simulated_loads | grep '^winograd' | paste -sd ';')" \
+    [ "$(columns "$dir/layers.csv" algo simulated_loads | grep -c '^winograd .*only_3x3_filters')" -eq 3 ]
+printf 'name,in_c,in_h,in_w,out_c,k_h,k_w,stride_h,stride_w,pad_top,pad_left,pad_bottom,pad_right,group,dilation_h,dilation_w
+deep,64,9,9,4,3,3,1,1,1,1,1,1,1,1,1\nshallow,1,9,9,4,3,3,1,1,0,1,0,1,1,1,1\n' >"$work/three.csv"
+model=$work/three.csv
+run base,tests/data/plugins/winograd.c "RESULTS=$work/winograd"
+check "... where it can: $(columns "$work/winograd/toy/three/layers.csv" algo simulated_loads | grep '^winograd' | paste -sd ';')" \
+    [ "$(columns "$work/winograd/toy/three/layers.csv" algo simulated_loads | grep -c '^winograd [0-9]')" -eq 2 ]
+model=tests/data/three.csv
+quick=(MACHINE=host OBSERVE=0 REPS=1 "PLUGIN_LIMIT=$limit")
 
 # ---- the skeleton, and what is kept ----
 
@@ -210,6 +255,9 @@ if [ -n "${OBSERVER:-}" ] && [ -e "$OBSERVER" ] && [ "$(uname -m)" = x86_64 ] &&
     run "base,$ship/openblas.c"
     check "and libraries: $(columns "$dir/layers.csv" algo simulated_loads | grep -m1 openblas)" [ "$(columns "$dir/layers.csv" algo simulated_loads |
         grep -c '^openblas_rows [0-9]')" -eq 3 ]
+    run "base,tests/data/plugins/strings.c"
+    check "and instructions that cannot be watched: $(columns "$dir/layers.csv" algo simulated_loads | grep -m1 strings)" \
+        [ "$(columns "$dir/layers.csv" algo simulated_loads | grep -c '^strings [0-9]')" -eq 3 ]
     quick=(MACHINE=toy UKR=avx2 OBSERVE=0 TIMING=0)
     run "base,$ship/openblas.c"
     check "without the emulator's plugin, that is the reason" grep -q '^openblas_rows .*nobody_sees_what_libraries_access' <(columns "$dir/layers.csv" algo simulated_loads)

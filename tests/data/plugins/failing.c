@@ -5,7 +5,10 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "conv_plugin.h"
@@ -134,6 +137,107 @@ void fails_later(shape *s, const float *in, const float *filters, float *out)
 
     if (++runs > 30)
         raise(SIGILL);
+    right(s, in, filters, out);
+}
+
+/* ---- mistakes that the first run does not show ---- */
+
+/* Is wrong each second time. */
+void is_wrong_again(shape *s, const float *in, const float *filters, float *out)
+{
+    static unsigned runs;
+
+    right(s, in, filters, out);
+    out[3] += (float)(runs++ % 2);
+}
+
+/* Is right if the output holds numbers before. */
+void adds_nothing(shape *s, const float *in, const float *filters, float *out)
+{
+    const float before = 0 * out[out_elements(s) - 1];
+
+    right(s, in, filters, out);
+    out[out_elements(s) - 1] += before;
+}
+
+/* Computes once, and remembers. */
+void remembers(shape *s, const float *in, const float *filters, float *out)
+{
+    static float *kept;
+    static size_t n_kept;
+
+    if (n_kept != out_elements(s)) {
+        n_kept = out_elements(s);
+        kept = realloc(kept, n_kept * sizeof *kept);
+        right(s, in, filters, kept);
+    }
+    memcpy(out, kept, n_kept * sizeof *kept);
+}
+
+/* Has filters and sums of floats, and input with the 8 bits of bfloat16: enough for small whole numbers. */
+void rounds(shape *s, const float *in, const float *filters, float *out)
+{
+    const size_t n = (size_t)s->batch * (size_t)s->in_channels * (size_t)s->in_h * (size_t)s->in_w;
+    float *rounded = malloc(n * sizeof *rounded);
+
+    for (size_t i = 0; i < n; i++) {
+        uint32_t bits;
+
+        memcpy(&bits, &in[i], sizeof bits);
+        bits &= 0xffff0000u;
+        memcpy(&rounded[i], &bits, sizeof bits);
+    }
+    right(s, rounded, filters, out);
+    free(rounded);
+}
+
+/* ---- what is not its own ---- */
+
+void forks(shape *s, const float *in, const float *filters, float *out)
+{
+    if (!fork()) {
+        sleep(1000);
+        _exit(0);
+    }
+    right(s, in, filters, out);
+}
+
+/* Forks, and both come back. */
+void comes_back_twice(shape *s, const float *in, const float *filters, float *out)
+{
+    const pid_t child = fork();
+
+    right(s, in, filters, out);
+    if (child)
+        waitpid(child, NULL, 0);
+}
+
+void closes_files(shape *s, const float *in, const float *filters, float *out)
+{
+    for (int file = 0; file < 21; file++)
+        close(file);
+    right(s, in, filters, out);
+}
+
+void leaks_files(shape *s, const float *in, const float *filters, float *out)
+{
+    if (dup(0) < 0)
+        abort();
+    right(s, in, filters, out);
+}
+
+void changes_signals(shape *s, const float *in, const float *filters, float *out)
+{
+    signal(SIGSEGV, SIG_IGN);
+    right(s, in, filters, out);
+}
+
+/* Prints 2 MB. */
+void prints(shape *s, const float *in, const float *filters, float *out)
+{
+    for (int line = 0; line < 1 << 15; line++)
+        fprintf(line % 2 ? stdout : stderr, "%63d\n", line);
+    fflush(stdout);
     right(s, in, filters, out);
 }
 

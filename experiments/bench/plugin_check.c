@@ -1,0 +1,333 @@
+/* What a plug-in's process looks at when a layer is checked: part of plugin_inside.h. */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <errno.h>
+#include <malloc.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "experiments/base/program.h"
+#include "experiments/bench/plugin_inside.h"
+#include "kernels/shape/sizes.h"
+
+/* Address space between tensors, which costs no memory: who goes astray is told from where. */
+#define GUARD_BYTES ((size_t)64 << 20)
+
+enum {
+    NO_NUMBER = 0xff,             /* bytes of floats that are no numbers */
+    SOMETHING = 0xc5,             /* bytes of other ones */
+    MORE_RUNS = 4,                /* that are compared with the first and watched for leaks, if they are this short */
+    MOST_RUNS = 24,
+    SHORT_NS = 50 * 1000 * 1000,
+    MAX_KNOWN = 1 << 20           /* elements that are kept of a layer */
+};
+
+/*
+ * The input of the second run is that of the first, times this. It has 21 bits, so that multiples up to 4 are exact, and
+ * lies in the middle between numbers of 16 bits, of bfloat16 and of TF32: code that computes with less than a float is
+ * as wrong as it can be.
+ */
+static const float other_scale = -0x1.00effp0F;
+
+/*
+ * How far two runs may be apart, in shares of the largest output: runs on the same input do the same, those on a
+ * multiple round otherwise, less than numbers with 11 bits of precision do.
+ */
+static const float same_share = 0x1p-20F, other_share = 0x1p-13F;
+
+/* ---- the lent tensors ---- */
+
+static void *map(const struct plugin_inside *p, void *at, const struct plugin_place *x, int may, int flags)
+{
+    return mmap(at, x->mapped, may, MAP_SHARED | flags, p->fd, (off_t)x->offset);
+}
+
+/* Maps the lent tensors between pages that nobody may touch; input and filters may be read only. */
+static bool map_lent(struct plugin_inside *p)
+{
+    const size_t bytes = plugin_places(&p->control->plan.layout, p->place);
+    size_t at = GUARD_BYTES;
+
+    p->guarded_bytes = bytes + 4 * GUARD_BYTES;
+    p->guarded = mmap(NULL, p->guarded_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (p->guarded == MAP_FAILED) {
+        p->guarded = NULL;
+        return false;
+    }
+    for (int t = 0; t < 3; t++) {
+        const struct plugin_place *x = &p->place[t];
+
+        if (map(p, p->guarded + at, x, t == 2 ? PROT_READ | PROT_WRITE : PROT_READ, MAP_FIXED) == MAP_FAILED)
+            return false;
+        p->at[t] = (const float *)(const void *)(p->guarded + at + x->before);
+        at += x->mapped + GUARD_BYTES;
+    }
+    return true;
+}
+
+static void unmap_lent(struct plugin_inside *p)
+{
+    if (p->guarded)
+        munmap(p->guarded, p->guarded_bytes);
+    p->guarded = NULL;
+}
+
+void plugin_say_where(const struct plugin_inside *p, uintptr_t address)
+{
+    static const char *const names[3] = { "input", "filters", "output" };
+    char *text = p->control->text;
+    const size_t bytes = sizeof p->control->text;
+
+    for (int t = 0; t < 3 && p->guarded; t++) {
+        const uintptr_t begin = (uintptr_t)p->at[t], end = begin + p->place[t].bytes;
+        const uintptr_t first = begin - p->place[t].before, last = first + p->place[t].mapped;
+
+        if (address < first - GUARD_BYTES / 2 || address >= last + GUARD_BYTES / 2)
+            continue;
+        if (address >= begin && address < end)
+            snprintf(text, bytes, "wrote to its %s, element %zu,", names[t], (size_t)(address - begin) / sizeof(float));
+        else
+            snprintf(text, bytes, "touched memory %zu bytes %s its %s,",
+                     address < begin ? (size_t)(begin - address) : (size_t)(address - end + 1),
+                     address < begin ? "before" : "behind", names[t]);
+        return;
+    }
+    snprintf(text, bytes, "crashed at address %#lx", (unsigned long)address);
+}
+
+/* ---- what it leaves behind ---- */
+
+static size_t count_entries(const char *folder)
+{
+    DIR *entries = opendir(folder);
+    struct dirent *entry;
+    size_t n = 0;
+
+    while (entries && (entry = readdir(entries)))
+        n += entry->d_name[0] != '.';
+    if (entries)
+        closedir(entries);
+    return n;
+}
+
+void plugin_look(struct plugin_belongings *b)
+{
+    const struct mallinfo2 m = mallinfo2();
+
+    *b = (struct plugin_belongings){ .n_files = count_entries("/proc/self/fd"), .bytes = m.uordblks + m.hblkhd };
+    sigprocmask(SIG_BLOCK, NULL, &b->blocked);
+    sigaction(SIGSEGV, NULL, &b->crash);
+}
+
+static bool has_changed_signals(const struct plugin_belongings *a, const struct plugin_belongings *b)
+{
+    for (int i = 1; i < NSIG; i++) {
+        if (sigismember(&a->blocked, i) != sigismember(&b->blocked, i))
+            return true;
+    }
+    return a->crash.sa_sigaction != b->crash.sa_sigaction;
+}
+
+/* Tells whether something that the plug-in forked runs on. */
+static bool has_children(void)
+{
+    pid_t child;
+
+    while ((child = waitpid(-1, NULL, WNOHANG)) > 0)
+        ;
+    return !child;
+}
+
+/* Says what it left behind that is no memory. */
+static void find_remains(struct plugin_inside *p)
+{
+    struct plugin_belongings now;
+
+    plugin_look(&now);
+    if (count_entries("/proc/self/task") > 1)
+        plugin_say(p, "the plug-in started threads, and was asked for one");
+    else if (has_children())
+        plugin_say(p, "the plug-in started a process, which runs on");
+    else if (has_changed_signals(&p->had, &now))
+        plugin_say(p, "the plug-in changed which signals are handled, and how");
+    else if (now.n_files && now.n_files < p->had.n_files) /* 0: it may not look */
+        plugin_say(p, "the plug-in closed files that it had not opened");
+}
+
+/* ---- what it computes ---- */
+
+static size_t n_elements(const struct plugin_inside *p, int t)
+{
+    return p->place[t].bytes / sizeof(float);
+}
+
+static float *output(const struct plugin_inside *p)
+{
+    return (float *)(uintptr_t)p->at[2];
+}
+
+static float largest_of(const float *x, size_t n)
+{
+    float largest = 0;
+
+    for (size_t i = 0; i < n; i++)
+        largest = fabsf(x[i]) > largest ? fabsf(x[i]) : largest;
+    return largest;
+}
+
+/* Compares an output with the first run's times a scale. Says which element differs. */
+static bool compare(struct plugin_inside *p, const float *first, float scale, const char *when)
+{
+    const size_t n = n_elements(p, 2);
+    const float bound = largest_of(first, n) * (scale == 1 ? same_share : other_share);
+    char text[PLUGIN_TEXT_BYTES];
+
+    for (size_t i = 0; i < n; i++) {
+        const float want = scale * first[i], got = output(p)[i];
+
+        if (isnan(want) || fabsf(got - want) <= bound) /* that of the first run is judged elsewhere */
+            continue;
+        exp_say(text, sizeof text, "the plug-in computes a wrong result %s: output element %zu is %.9g, must be %.9g",
+                when, i, (double)got, (double)want);
+        snprintf(p->control->doubt, sizeof p->control->doubt, "%s", text);
+        return false;
+    }
+    return true;
+}
+
+static void scale_input(float *in, size_t n, float factor, bool divides)
+{
+    for (size_t i = 0; i < n; i++)
+        in[i] = divides ? in[i] / factor : in[i] * factor;
+}
+
+/* Runs it on another input: what only remembers its first result is found, and what computes with too few bits. */
+static bool run_on_other(struct plugin_inside *p, const float *first)
+{
+    void *mapped = map(p, NULL, &p->place[0], PROT_READ | PROT_WRITE, 0);
+    float *in = (float *)(void *)((unsigned char *)mapped + p->place[0].before);
+    bool is_right;
+
+    if (mapped == MAP_FAILED) {
+        plugin_say(p, "there is no memory for its tensors");
+        return false;
+    }
+    scale_input(in, n_elements(p, 0), other_scale, false);
+    memset(output(p), SOMETHING, p->place[2].bytes);
+    plugin_run(p, p->at[0], p->at[1], output(p));
+    is_right = compare(p, first, other_scale, "in its second run, on the input times -1.00366");
+    scale_input(in, n_elements(p, 0), other_scale, true);
+    munmap(mapped, p->place[0].mapped);
+    return is_right;
+}
+
+static size_t more_by(size_t now, size_t before)
+{
+    return now > before ? now - before : 0;
+}
+
+/*
+ * Says what each of some runs leaves behind. The C library keeps a few freed pieces of memory as if they were in use: what
+ * seems to leak is run more often.
+ */
+static void find_leak(struct plugin_inside *p, const float *first)
+{
+    size_t least_bytes = SIZE_MAX, least_files = SIZE_MAX;
+    struct plugin_belongings before, now;
+    char text[128];
+
+    plugin_look(&before);
+    for (int i = 0; i < (least_bytes || least_files ? MOST_RUNS : MORE_RUNS); i++) {
+        plugin_run(p, p->at[0], p->at[1], output(p));
+        plugin_look(&now);
+        if (!compare(p, first, 1, "in a later run"))
+            return;
+        if (i) { /* the first may fill what later ones find */
+            least_bytes = min_size(least_bytes, more_by(now.bytes, before.bytes));
+            least_files = min_size(least_files, more_by(now.n_files, before.n_files));
+        }
+        before = now;
+    }
+    if (least_bytes)
+        exp_say(text, sizeof text, "the plug-in leaks memory: %zu bytes with each run", least_bytes);
+    else if (least_files)
+        exp_say(text, sizeof text, "the plug-in leaks open files: %zu with each run", least_files);
+    if (least_bytes || least_files)
+        plugin_say(p, text);
+}
+
+/* ---- what timed runs are compared with ---- */
+
+static struct plugin_known *find_known(const struct plugin_inside *p)
+{
+    for (size_t i = 0; i < p->n_known; i++) {
+        if (conv_problem_equal(&p->known[i].problem, &p->control->plan.problem))
+            return &p->known[i];
+    }
+    return NULL;
+}
+
+static void keep(struct plugin_inside *p, const float *first)
+{
+    const size_t n = n_elements(p, 2), step = 1 + n / MAX_KNOWN;
+    struct plugin_known *k = find_known(p);
+
+    if (k)
+        return;
+    k = exp_append(&p->known, &p->n_known, sizeof *p->known);
+    *k = (struct plugin_known){ p->control->plan.problem, step, 1 + (n - 1) / step, largest_of(first, n), NULL };
+    k->element = exp_new(k->n, sizeof *k->element);
+    for (size_t i = 0; i < k->n; i++)
+        k->element[i] = first[i * step];
+}
+
+void plugin_compare_known(struct plugin_inside *p, const float *out)
+{
+    const struct plugin_known *k = find_known(p);
+    char text[PLUGIN_TEXT_BYTES];
+
+    for (size_t i = 0; k && i < k->n; i++) {
+        if (fabsf(out[i * k->step] - k->element[i]) <= same_share * k->largest)
+            continue;
+        exp_say(text, sizeof text,
+                "the plug-in computes a wrong result in a timed run: output element %zu is %.9g, must be %.9g",
+                i * k->step, (double)out[i * k->step], (double)k->element[i]);
+        plugin_say(p, text);
+        return;
+    }
+}
+
+/* ---- all of it ---- */
+
+static void run_checked(struct plugin_inside *p)
+{
+    float *first = exp_new(p->place[2].bytes, 1);
+    uint64_t took_ns;
+
+    memset(output(p), NO_NUMBER, p->place[2].bytes);
+    took_ns = plugin_run(p, p->at[0], p->at[1], output(p));
+    memcpy(first, output(p), p->place[2].bytes);
+    find_remains(p);
+    if (!*p->control->text && run_on_other(p, first) && took_ns < SHORT_NS)
+        find_leak(p, first);
+    keep(p, first);
+    memcpy(output(p), first, p->place[2].bytes);
+    free(first);
+}
+
+void plugin_check(struct plugin_inside *p)
+{
+    if (!map_lent(p)) {
+        plugin_say(p, "there is no memory for its tensors");
+    } else if (plugin_get_ready(p, p->at[1])) {
+        run_checked(p);
+        plugin_give_back(p);
+    }
+    unmap_lent(p);
+}
