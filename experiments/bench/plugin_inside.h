@@ -30,7 +30,7 @@ struct plugin_inside {
     pid_t pid; /* its own: what the plug-in forks has another one */
     const char *object, *symbol;
     struct plugin_belongings had; /* before it loaded anything */
-    struct conv_plugin record; /* the plug-in's; of a function: what calls it */
+    struct conv_plugin record;    /* the plug-in's; of a function: what calls it */
     void (*function)(const struct conv_plugin_shape *s, const float *in, const float *filters, float *out);
     /* lent tensors, for a moment */
     unsigned char *guarded; /* NULL: none are */
