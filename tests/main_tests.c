@@ -41,6 +41,7 @@
     X(sim_plain) \
     X(sim_trace) \
     X(sim_reuse) \
+    X(aie) \
     X(kernels) \
     X(shapes) \
     X(csa) \

@@ -124,3 +124,6 @@ mutant "plug-ins: the second run has the first one's input" experiments/bench/pl
     's/-0x1\.00effp0F/1/' tests/experiments/plugin.sh
 mutant "plug-ins: what it forked runs on" experiments/bench/plugin_check.c \
     's/return !child;/return 0;/' tests/experiments/plugin.sh
+mutant "the AI Engine: the odd row's word is not one further on" sim/aie/aie_permute.c 's/even \+ odd \+ 1;/even + odd;/' aie
+mutant "the AI Engine: a load arrives a cycle early" sim/aie/aie_core.c 's/c->now \+ c->params\.load_latency\) % RING/c->now + c->params.load_latency - 1) % RING/' aie
+mutant "the AI Engine: banks are not told apart by odd words" sim/aie/aie_core.c 's/1U << \(address >> 4 & 1\)/1U/' aie

@@ -13,7 +13,7 @@ floors[houses]='sim
 counters kernels
 experiments'
 
-floors[sim]='base cpu replacement
+floors[sim]='aie base cpu replacement
 prefetch trace
 machine
 analysis engine
