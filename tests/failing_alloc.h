@@ -16,7 +16,7 @@ size_t failing_alloc_stop(void);
 
 /*
  * Calls f(ctx) in a child process, where all allocations after the next n fail. Returns whether the child ended for
- * want of memory: with one line that says so, and the exit status for it. Otherwise f has returned, and the child ended.
+ * want of memory: with one line that says so, and the exit status for it. Otherwise f returned, and the child ended.
  */
 bool failing_alloc_ends(size_t n, void (*f)(void *ctx), void *ctx);
 

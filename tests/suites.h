@@ -1,6 +1,6 @@
 /*
- * The test suites: one per unit, one file each, listed in tests/main_tests.c. A test is a function without arguments that
- * uses CUnit's CU_ASSERT macros; its random numbers (tests/rng.h) start from the printed seed every time.
+ * The test suites: one per unit, one file each, listed in tests/main_tests.c. A test is a function without arguments
+ * that uses CUnit's CU_ASSERT macros; its random numbers (tests/rng.h) start from the printed seed every time.
  */
 #ifndef TESTS_SUITES_H
 #define TESTS_SUITES_H

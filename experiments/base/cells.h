@@ -37,8 +37,8 @@
 /* These columns say what the ruler read beside a timing: of a struct exp_mark of the row. */
 #define EXP_COLUMN_RULER_CLOCK                                                                                         \
     { "ruler_clock_ns", "ns",                                                                                          \
-      "the slower of the ruler's readings before and after: divisions that wait for each other, which tell the core's " \
-      "frequency",                                                                                                     \
+      "the slower of the ruler's readings before and after: divisions that wait for each other, which tell the "       \
+      "core's frequency",                                                                                              \
       "clock" }
 #define EXP_COLUMN_RULER_FMA                                                                                           \
     { "ruler_fma_ns", "ns", "multiply-adds, which a neighbour on the core's other thread slows down", "clock" }
@@ -47,7 +47,8 @@
 #define EXP_COLUMN_TAKEN_AGAIN                                                                                         \
     { "taken_again", "", "how often this timing was disturbed and taken again", "" }
 #define EXP_FIELDS_MARK(row, mark, why)                                                                                \
-    { EXP_COLUMN_RULER_CLOCK, REC_OR(row, mark.clock_ns, why) }, { EXP_COLUMN_RULER_FMA, REC_OR(row, mark.fma_ns, why) }, \
+    { EXP_COLUMN_RULER_CLOCK, REC_OR(row, mark.clock_ns, why) },                                                       \
+    { EXP_COLUMN_RULER_FMA, REC_OR(row, mark.fma_ns, why) },                                                           \
     { EXP_COLUMN_RULER_LOADS_CLOCK, REC_OR(row, mark.loads_clock_ns, why) },                                           \
     { EXP_COLUMN_RULER_LOADS, REC_OR(row, mark.loads_ns, why) },                                                       \
     { EXP_COLUMN_TAKEN_AGAIN, REC_OR(row, mark.n_again, why) }
@@ -59,7 +60,8 @@
 #define EXP_COLUMN_SUM_MIN { "measured_time_min_ns", "ns", "sum over the layers of the fastest rounds", "clock" }
 #define EXP_COLUMN_SUM_MEDIAN { "measured_time_median_ns", "ns", "sum over the layers of the medians", "clock" }
 #define EXP_FIELDS_SUMS(row, times, why)                                                                               \
-    { EXP_COLUMN_SUM, REC_NAN_OR(row, times.low_mean, why) }, { EXP_COLUMN_SUM_MIN, REC_NAN_OR(row, times.fastest, why) }, \
+    { EXP_COLUMN_SUM, REC_NAN_OR(row, times.low_mean, why) },                                                          \
+    { EXP_COLUMN_SUM_MIN, REC_NAN_OR(row, times.fastest, why) },                                                       \
     { EXP_COLUMN_SUM_MEDIAN, REC_NAN_OR(row, times.median, why) }
 
 /* These columns say how sure a speed-up is: of a struct exp_ratio of the row, likewise. */

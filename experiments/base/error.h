@@ -1,6 +1,6 @@
 /*
- * The modules of this folder report errors so: by a code to act on, and one line for the reader. That memory has ended is
- * no error that anybody acts on: it ends the program.
+ * The modules of this folder report errors so: by a code to act on, and one line for the reader. That memory has ended
+ * is no error that anybody acts on: it ends the program.
  */
 #ifndef EXPERIMENTS_BASE_ERROR_H
 #define EXPERIMENTS_BASE_ERROR_H

@@ -38,8 +38,8 @@ int exp_plot_draw(const char *script, const char *output, const struct exp_plot_
 char *exp_plot_script_path(const char *scripts_dir, const char *figure);
 
 /*
- * Figures drawn with the same variables: <figure>.gp (exp_plot_script_path) draws <out_dir>/<figure>.png and .svg from the
- * tables in data_dir that its head names.
+ * Figures drawn with the same variables: <figure>.gp (exp_plot_script_path) draws <out_dir>/<figure>.png and .svg from
+ * the tables in data_dir that its head names.
  */
 struct exp_plot_figures {
     const char *scripts_dir, *data_dir, *out_dir;

@@ -38,9 +38,9 @@ int exp_program_end(const char *program, int err, struct exp_why *why);
 void exp_program_named(const char *program);
 
 /*
- * Ends the program for want of memory, wherever it is: undoes what is guarded, says so on standard error, and exits with
- * EXP_EXIT_BAD_INPUT; or by the signal that interrupted the program, if one did. Thread-safe, also within the beginning
- * or end of a guard, whose own undo is not called then.
+ * Ends the program for want of memory, wherever it is: undoes what is guarded, says so on standard error, and exits
+ * with EXP_EXIT_BAD_INPUT; or by the signal that interrupted the program, if one did. Thread-safe, also within the
+ * beginning or end of a guard, whose own undo is not called then.
  */
 void exp_program_out_of_memory(void) __attribute__((noreturn));
 

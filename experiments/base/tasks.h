@@ -82,8 +82,8 @@ int exp_tasks_keep(struct exp_store *s, const struct exp_task *task, const struc
 size_t exp_tasks_first(const struct exp_tasks *t, size_t job);
 
 /*
- * Does the work. Returns 0, also if tasks have failed, which counts says; -EINTR if interrupted; -ENOMEM if a job says so; or as the
- * functions of store.h; with one line in why. What was finished by then is in the store.
+ * Does the work. Returns 0, also if tasks have failed, which counts says; -EINTR if interrupted; -ENOMEM if a job says
+ * so; or as the functions of store.h; with one line in why. What was finished by then is in the store.
  */
 int exp_tasks_run(const struct exp_tasks *t, const struct exp_tasks_options *o, struct exp_tasks_counts *counts,
                   struct exp_why *why);

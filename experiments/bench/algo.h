@@ -104,8 +104,8 @@ const struct exp_algo *exp_algo_at(size_t i);     /* i < exp_algo_count() */
 const struct exp_algo *exp_algo_record(size_t i); /* i < exp_algo_record_count(): groups are among them */
 
 /*
- * Adds an algorithm to the program's list, which keeps a copy: before other threads start. Without a colour it gets one. Returns
- * the copy; NULL if there are EXP_MAX_PLUGINS of them.
+ * Adds an algorithm to the program's list, which keeps a copy: before other threads start. Without a colour it gets
+ * one. Returns the copy; NULL if there are EXP_MAX_PLUGINS of them.
  */
 const struct exp_algo *exp_algo_add(const struct exp_algo *a);
 /* Adds what a table of results names and this program does not know, to be shown; unless there are too many. */

@@ -215,7 +215,7 @@ static int describe_conv(struct exp_dnnl_conv *c, const struct exp_dnnl_layer *l
     const struct conv_problem *p = l->problem;
     const dnnl_dims_t stride = { (dnnl_dim_t)p->stride_h, (dnnl_dim_t)p->stride_w };
     const dnnl_dims_t dilation = { (dnnl_dim_t)p->dilation_h - 1, (dnnl_dim_t)p->dilation_w - 1 };
-    /* What the last window reaches, not what the shape offers: oneDNN wants both to agree. */
+    /* oneDNN wants the padding that the last window reaches, which may be less than the shape's. */
     const ptrdiff_t high_h =
         (ptrdiff_t)((p->p - 1) * p->stride_h + (p->r - 1) * p->dilation_h + 1) - (ptrdiff_t)(p->h + p->pad_top);
     const ptrdiff_t high_w =

@@ -233,7 +233,7 @@ static int count_sets(struct ctr_counters *c, const struct exp_runs *runs, struc
     return err ? err : ctr_counters_read(c, reading);
 }
 
-/* What is counted in a plug-in's process. */
+/* The counts of a plug-in's process. */
 struct outside_count {
     struct events events;
     enum exp_count first, end;

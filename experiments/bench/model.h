@@ -3,8 +3,8 @@
  * (experiments/models/README.md), from a batch file of oneDNN's benchdnn or from a log of ONEDNN_VERBOSE=1
  * (model_onednn.h).
  *
- * A table's required columns: name, and the fields of kernels/shape/problem_fields.def that have no fallback. Other columns
- * are ignored. Every error is one line; for what a file says, "path:line: column, value".
+ * A table's required columns: name, and the fields of kernels/shape/problem_fields.def that have no fallback. Other
+ * columns are ignored. Every error is one line; for what a file says, "path:line: column, value".
  */
 #ifndef EXPERIMENTS_BENCH_MODEL_H
 #define EXPERIMENTS_BENCH_MODEL_H

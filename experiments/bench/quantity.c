@@ -9,7 +9,7 @@
 #include "experiments/base/text.h"
 #include "sim/report/report.h"
 
-/* What a machine must have so that the replay counts a quantity. */
+/* Names what a machine must have so that the replay counts a quantity. */
 enum need { L1, L2, PREFETCHERS, PREFETCHES_OF_SOFTWARE, TLB };
 
 static bool has(const struct sim_machine *m, enum need need)

@@ -30,9 +30,10 @@ struct exp_replay_plan {
 };
 
 /*
- * Hands the plan's accesses to a sink; of a plug-in, those of a run. Returns 0 with *mac_instructions, the multiply-adds
- * of the machine's shape that the micro-kernels issue (0: not stated); -EINTR if the program is interrupted, -ECANCELED
- * if the pool stopped for another reason; -ENOTSUP if a plug-in's accesses cannot be had; or what the nest returns.
+ * Hands the plan's accesses to a sink; of a plug-in, those of a run. Returns 0 with *mac_instructions, the
+ * multiply-adds of the machine's shape that the micro-kernels issue (0: not stated); -EINTR if the program is
+ * interrupted, -ECANCELED if the pool stopped for another reason; -ENOTSUP if a plug-in's accesses cannot be had; or
+ * what the nest returns.
  */
 int exp_replay_plan(const struct exp_replay_plan *r, struct sim_sink *sink, uint64_t *mac_instructions);
 

@@ -59,7 +59,7 @@ static float portable_read(const float *x, size_t n)
     return sum;
 }
 
-/* What comes out of a loop goes into sink, which is volatile, and what goes into it comes from there: it must be run. */
+/* Loops take their inputs from sink, which is volatile, and leave their results there: so they must be run. */
 static void run_clock(struct exp_ruler *r)
 {
     const double one = 1 + (double)r->sink * 0;

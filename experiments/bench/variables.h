@@ -1,4 +1,4 @@
-/* What figures are drawn with beside tables: variables of their scripts (base/plot.h). */
+/* Variables of the figures' scripts, which they are drawn with beside tables (base/plot.h). */
 #ifndef EXPERIMENTS_BENCH_VARIABLES_H
 #define EXPERIMENTS_BENCH_VARIABLES_H
 

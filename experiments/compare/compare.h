@@ -78,7 +78,7 @@ int exp_compare_side_of(const struct exp_compare_cell *c);
 int exp_two_runs_compare(struct exp_two_runs *c, const char *a, const char *b, struct exp_why *why);
 void exp_two_runs_release(struct exp_two_runs *c);
 
-/* ---- tests (rank_test.c): pure functions; random draws always start alike, so that equal samples have equal answers ---- */
+/* ---- tests (rank_test.c): pure functions, whose random draws always start alike: equal samples, equal answers ---- */
 
 /*
  * The two-sided p value of Mann and Whitney's U: how probable ranks at least so unequal are if both samples are of one

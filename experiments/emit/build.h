@@ -47,10 +47,10 @@ int exp_emit_print(enum exp_emit_what what, const struct conv_noted_plan *plan, 
 const char *exp_emit_why_no_compiler(enum exp_emit_what what);
 
 /*
- * Prints and compiles, with what follows the convolutions (C only; NULL: nothing), into an open folder, where the shared
- * object is then called EXP_EMIT_OBJECT. If it records (C only), every access to a tensor calls what its variable
- * sconv_access points to. Returns 0, or as exp_emit_print; -ENOENT without a compiler; -EIO if that fails, with its last
- * line in why; -EINTR; -errno of writing.
+ * Prints and compiles, with what follows the convolutions (C only; NULL: nothing), into an open folder, where the
+ * shared object is then called EXP_EMIT_OBJECT. If it records (C only), every access to a tensor calls what its
+ * variable sconv_access points to. Returns 0, or as exp_emit_print; -ENOENT without a compiler; -EIO if that fails,
+ * with its last line in why; -EINTR; -errno of writing.
  */
 int exp_emit_compile(const struct exp_workdir *folder, enum exp_emit_what what, const struct conv_noted_plan *plan,
                      size_t n, const struct conv_fusion *after, bool records, struct exp_why *why);

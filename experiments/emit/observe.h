@@ -26,7 +26,7 @@ enum exp_emit_likeness {
 
 const char *exp_emit_likeness_name(enum exp_emit_likeness l); /* as tables have it */
 
-/* What an emulator says of a masked load is that it loads some of these bytes, or none (obs_plugin.c). */
+/* An emulator says of a masked load that it loads some of these bytes, or none (obs_plugin.c). */
 enum { EXP_EMIT_MASKED_PHASE = SIM_MAX_PHASES - 1 };
 
 struct exp_emit_access {

@@ -1,4 +1,4 @@
-/* What sconv-plan, sconv-gen and sconv-streams have alike: options, of which a table names a group, and plans. */
+/* The questions plan, gen and streams share these: groups of options, which their tables name, and plans. */
 #ifndef EXPERIMENTS_EMIT_OPTIONS_EMIT_H
 #define EXPERIMENTS_EMIT_OPTIONS_EMIT_H
 

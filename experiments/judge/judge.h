@@ -148,7 +148,7 @@ struct exp_judge_clock {
 
 void exp_judge_clock_of(struct exp_judge_clock *c, const struct exp_judgement *v, size_t n);
 
-/* What stands beside a number that the paper prints of all layers (quotes in print.c). */
+/* Numbers that the paper prints of all layers, and that ours stand beside (quotes in print.c). */
 enum exp_judge_quote {
     EXP_QUOTE_WON_PERCENT,
     EXP_QUOTE_MAX_SPEEDUP,

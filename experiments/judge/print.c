@@ -1,4 +1,4 @@
-/* What a judgement says on the terminal: the closing tables, and the answer in sentences. */
+/* The judgement on the terminal: the closing tables, and the answer in sentences. */
 #include "experiments/judge/judge.h"
 
 #include <math.h>

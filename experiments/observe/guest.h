@@ -22,8 +22,8 @@ struct exp_workdir {
 };
 
 /*
- * Makes a folder of that path, from malloc, which is taken over; one that ends in XXXXXX gets a name of its own. It must
- * stay where it is in memory. Returns 0, or -errno with one line in why; to be closed in any case.
+ * Makes a folder of that path, from malloc, which is taken over; one that ends in XXXXXX gets a name of its own. It
+ * must stay where it is in memory. Returns 0, or -errno with one line in why; to be closed in any case.
  */
 int exp_workdir_open(struct exp_workdir *w, char *path, struct exp_why *why);
 void exp_workdir_close(struct exp_workdir *w); /* one that is all zeros is fine */

@@ -205,7 +205,7 @@ static void lower_marked(const struct conv_im2col_args *a)
     obs_mark_phase(CONV_PHASE_UKR);
 }
 
-/* What sgemm does is told apart by its functions' names, which the observer has as rules. */
+/* The observer tells what sgemm does apart by the names of its functions, which it has as rules. */
 static int run_base(struct session *s, const struct conv_plan *p)
 {
     return conv_base_run_with(p, &s->tensors.bind, &s->setup.blas, lower_marked);

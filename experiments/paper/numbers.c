@@ -200,7 +200,7 @@ static double number_of(const struct exp_paper_set *s, const struct exp_paper_pa
     }
 }
 
-/* What is made of the numbers of all layers. */
+/* Says how one number is made of those of all layers. */
 enum way { MOST, LEAST, SAME, PART_ABOVE, PART_BELOW, PERCENT_ABOVE, PERCENT_BELOW };
 
 static double gather(const struct exp_paper_set *s, enum exp_paper_layers_number of, int arg, enum way way,

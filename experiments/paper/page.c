@@ -154,7 +154,7 @@ static size_t end_of(const struct exp_paper_findings *f, size_t first)
     return end;
 }
 
-/* What the results of one published number, or a result, are. */
+/* Counts the results of one published number, or is one result. */
 struct kinds {
     bool is_compared, is_stated, is_taken, is_estimate, is_measured;
 };

@@ -83,8 +83,9 @@ int exp_paper_cases_read(struct exp_paper_part *p, const char *folder, const str
                          struct exp_why *why);
 
 /*
- * Adds rows for the layers that a real computer's counters counted (show/counts.h): cycles, loads, and lines that demand
- * brought into L1 as its misses. Models without counts are named in why_not. Returns 0 or -errno with one line in why.
+ * Adds rows for the layers that a real computer's counters counted (show/counts.h): cycles, loads, and lines that
+ * demand brought into L1 as its misses. Models without counts are named in why_not. Returns 0 or -errno with one line
+ * in why.
  */
 int exp_paper_recorded_read(struct exp_paper_part *p, const char *folder, const struct exp_models *models,
                             struct exp_why *why);
@@ -332,7 +333,7 @@ double exp_paper_number(const char *text);
 /* Tells whether a published number is of one model, and not of all. */
 bool exp_paper_is_of_one_model(const struct exp_paper_published *p);
 
-/* What Table 2 prints for a model (n_models: its mean); NaN: nothing. */
+/* Returns what Table 2 prints for a model (n_models: its mean); NaN: nothing. */
 double exp_paper_table2(const struct exp_paper_findings *f, const char *metric, size_t model, const char *arch);
 
 /* The same where a set stands beside it: the mean is over the models that the set has. */
@@ -345,14 +346,14 @@ double exp_paper_table2_like(const struct exp_paper_findings *f, const char *met
  */
 void exp_paper_oddities_print(const struct exp_paper_findings *f, FILE *out);
 
-/* What became of the numbers of the other papers. */
+/* Counts what became of the numbers of the other papers. */
 struct exp_paper_others {
     size_t n_checked, n_agree, n_unused; /* unused: no line of other_papers.def fits */
 };
 
 /*
- * Prints the numbers of the other papers (experiments/published/others.csv) in Markdown: what was checked, then per paper
- * what was not and why.
+ * Prints the numbers of the other papers (experiments/published/others.csv) in Markdown: what was checked, then per
+ * paper what was not and why.
  */
 struct exp_paper_others exp_paper_others_print(const struct exp_paper_findings *f, FILE *out);
 

@@ -275,7 +275,7 @@ static int for_all(struct exp_paper_work *w, int (*then)(struct job *j), struct 
     return err;
 }
 
-/* What earlier experiments observed is looked up where this run is not to observe, and where nothing could be built. */
+/* Looks up what earlier experiments observed, where this run is not to observe and where nothing could be built. */
 static bool is_looked_up(const struct exp_paper_work *w, const struct exp_paper_setting *setting)
 {
     return setting->kind == EXP_PAPER_OBSERVED && (w->options->observe == EXP_OBSERVE_NONE || !*w->options->guest);

@@ -1,4 +1,4 @@
-/* What an experiment leaves beside the tables that several questions write: counts, figures, and its answer. */
+/* An experiment's own results, beside the tables that several questions write: counts, figures, and its answer. */
 #ifndef EXPERIMENTS_RUN_RUN_H
 #define EXPERIMENTS_RUN_RUN_H
 

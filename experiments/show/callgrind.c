@@ -11,7 +11,7 @@
 
 enum { MAX_COSTS = 4 + 3 * SIM_MAX_LEVELS };
 
-/* What one line costs: the events in the order of their names. */
+/* Prints the costs of one line: the events in the order of their names. */
 struct cost {
     uint64_t n[MAX_COSTS];
 };

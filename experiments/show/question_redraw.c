@@ -15,7 +15,7 @@
 #include "experiments/base/program.h"
 #include "experiments/bench/course.h"
 
-/* What became of a folder's figures. */
+/* Says what became of a folder's figures. */
 struct place {
     int err;
     struct exp_why why;

@@ -17,8 +17,8 @@
 /*
  * Writes trace.json, in Chrome's trace event format, which chrome://tracing and Perfetto open. Each process is a source
  * of times, each thread an algorithm, each event a phase of a layer:
- *   estimated   the cycles that layers.csv estimates if all loads wait, at the machine's clock; load misses and memory's
- *               lines of each layer are counters beside them
+ *   estimated   the cycles that layers.csv estimates if all loads wait, at the machine's clock; load misses and
+ *               memory's lines of each layer are counters beside them
  *   measured    a layer's time, divided as the phases of its run step by step were; whole where that is not known
  * "otherData" says why a process is missing, and what of it is. Returns 0, or -errno with one line in why.
  */

@@ -1,4 +1,4 @@
-/* What `make bench-speed` measures beside the micro-kernels, SConv and the replays. */
+/* Measurements of `make bench-speed` beside those of micro-kernels, SConv and replays. */
 #ifndef EXPERIMENTS_SPEED_SPEED_H
 #define EXPERIMENTS_SPEED_SPEED_H
 

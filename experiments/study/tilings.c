@@ -13,7 +13,7 @@ const struct exp_study_names exp_study_equations[EXP_STUDY_N_EQUATIONS] = {
 #undef EQUATION
 };
 
-/* What an equation says of a run, and the replay. */
+/* The number of an equation for a run, and that of the replay. */
 struct pair {
     double predicted, simulated;
 };

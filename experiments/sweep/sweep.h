@@ -114,7 +114,7 @@ void exp_sweep_release(struct exp_sweep *s); /* a half-planned one is fine */
 
 /* ---- what it leaves (report.c) ---- */
 
-/* What a case, or a sum of cases, comes to. */
+/* The values of a case, or of a sum of cases. */
 enum exp_sweep_value {
     EXP_SWEEP_MACS,
     EXP_SWEEP_LOADS,

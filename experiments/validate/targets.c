@@ -1,4 +1,4 @@
-/* What the simulation is to reach on recorded counts, and whether it does. */
+/* The targets of the simulation on recorded counts, and whether it reaches them. */
 #include "experiments/validate/validate.h"
 
 #include <math.h>

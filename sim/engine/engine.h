@@ -21,7 +21,7 @@ struct sim_hierarchy;
 struct sim_engine {
     const char *name;
 
-    /* Whether the machine, which validates, asks for nothing that this engine lacks. */
+    /* Tells whether this engine has all that the machine, which validates, asks for. */
     bool (*can_run)(const struct sim_machine *m);
 
     /* Builds an empty object with sink.accept set; the facade sets the rest. Returns 0 or -errno with *h NULL. */

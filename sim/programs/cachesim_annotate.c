@@ -181,7 +181,7 @@ int cachesim_annotate_new(struct cachesim_annotate **a, const struct sim_machine
     (*a)->o = o;
     (*a)->machine = m;
     choose_events(*a);
-    /* Of all engines this one has its counts at hand after every access. */
+    /* This engine alone has its counts at hand after every access. */
     err = sim_engine_new(&(*a)->h, &sim_engine_full, m);
     if (err) {
         free(*a);

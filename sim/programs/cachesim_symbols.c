@@ -53,7 +53,7 @@ int cachesim_mappings_read(struct cachesim_mappings *m, FILE *maps)
     return err;
 }
 
-/* What of an ELF file is loaded. */
+/* A part of an ELF file that is loaded. */
 struct segments {
     Elf64_Phdr segment[MAX_SEGMENTS];
     size_t n;         /* 0: it is no such file */

@@ -307,7 +307,7 @@ static void test_overflow(void)
     close_fake(&c, &f);
 }
 
-/* What cannot be counted while it is proven is not believed afterwards either. */
+/* An event that cannot be counted during the proof is not believed afterwards either. */
 static void test_uncountable(void)
 {
     struct fake_counters f;

@@ -1,5 +1,5 @@
 /*
- * A computer made up for calibrations: a simulated machine whose lines take known times, with faults that the test sets.
+ * A computer made up for calibrations: a simulated machine whose lines take known times, with faults set by the test.
  */
 #ifndef TESTS_EXPERIMENTS_FAKE_COMPUTER_H
 #define TESTS_EXPERIMENTS_FAKE_COMPUTER_H

@@ -23,7 +23,7 @@ size_t observed_find_places(struct observed_place place[2]);
 /* Finds the instrumented twin, of any micro-kernel; the test is skipped if there is none. */
 bool observed_find_twin(struct observed_place *p);
 
-/* Finds the program whose machine code is copied, with a micro-kernel that this computer must run, or skips the test. */
+/* Finds the program whose machine code is copied, with a micro-kernel that must run here, or skips the test. */
 bool observed_find_copied(struct observed_place *p, const char *ukr, const char *machine);
 
 #endif

@@ -51,7 +51,7 @@ static void what_programs_write_is_read(void)
     CU_ASSERT_STRING_EQUAL(last, "e");
 }
 
-/* What a program has started is killed with it, before it can write. */
+/* A program's children are killed with it, before they can write. */
 static void programs_are_killed_with_what_they_started(void)
 {
     const char *const starts[] = { "sh", "-c", "(sleep 20; echo late >&9) & wait", NULL };

@@ -71,7 +71,7 @@ static void stores_are_marked(void)
     }
 }
 
-/* Of ten lines of which one was counted by demand, and two simulated, a tenth is wrong, not all. */
+/* Ten lines, of which one was counted by demand and two are simulated, are wrong by a tenth, not by all. */
 static void demand_is_scored_as_a_share_of_all_lines(void)
 {
     const struct exp_comparison c = { .error = { 0.5, 1, (double)NAN } };
@@ -129,7 +129,7 @@ static void spr_has_near_what_was_near(void)
     exp_timed_release(&t);
 }
 
-/* What is not fitted to a computer holds there, too: the core of the next generation, timed by this project. */
+/* Parameters that were not fitted to a computer hold there, too: the next generation's core, timed by this project. */
 static void spr_holds_on_another_computer(void)
 {
     struct sim_machine m;

@@ -52,7 +52,7 @@ static void draw(uint64_t *ns, size_t n, uint64_t later)
         ns[i] = 1000 + rng_below(200) + later;
 }
 
-/* Of runs that do not differ, about one in twenty has a p below 0.05; of those that do, nearly all. */
+/* Runs that do not differ have a p below 0.05 about once in twenty; those that do, nearly always. */
 static void test_rates(void)
 {
     enum { RUNS = 400, ROUNDS = 15 };

@@ -97,7 +97,7 @@ static void within_guards(void *fd)
     exp_guard_begin(&begun, run_out, NULL);
 }
 
-/* What is guarded is cleared away, also while another guard begins. */
+/* Guarded files are cleared away, also while another guard begins. */
 static void test_guards(void)
 {
     char undone[8];

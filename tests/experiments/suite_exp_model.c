@@ -196,7 +196,7 @@ static void test_bad_tables(void)
         int err = read_text(&m, b->text, &why);
         size_t length = strlen(b->why);
 
-        /* What follows "layer 'x', " is the shape check's own wording. */
+        /* The shape check's own wording follows "layer 'x', ". */
         test_check(err == b->err && !strncmp(why.text, b->why, length) &&
                        (why.text[length] != '\0') == (b->why[length - 1] == ' '),
                    "case %zu: %d, '%s'", i, err, why.text);

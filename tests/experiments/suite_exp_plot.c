@@ -161,7 +161,7 @@ static void test_hanging_gnuplot(void)
     tear_down(&f);
 }
 
-/* What gnuplot makes of a value is the value: it prints it into the "figure". */
+/* gnuplot takes every value as it is: it prints it into the "figure". */
 static void test_quoting(void)
 {
     static const char script[] = "set print output\nprint text\nprint \"<svg>          </svg>\"\n";
@@ -628,7 +628,7 @@ static void test_recipe_is_kept(void)
     tear_down(&fixture);
 }
 
-/* What stands in a folder that somebody sent is no path and no command. */
+/* A text in a folder that somebody sent is no path and no command. */
 static const struct {
     const char *text;
     int err;

@@ -30,7 +30,7 @@ static void test_known_aggregates(void)
     CU_ASSERT(fabs(exp_stats_geomean(one, 1) - 1.3) < 1e-15);
 }
 
-/* What was not timed makes a sum unknown, rather than smaller. */
+/* A layer that was not timed makes a sum unknown, rather than smaller. */
 static void test_times(void)
 {
     static const uint64_t first[] = { 3, 9, 7, 2, 8, 5, 6, 3 }, second[] = { 10 };

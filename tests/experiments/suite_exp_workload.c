@@ -307,7 +307,7 @@ static void test_logs(void)
     scratch_close();
 }
 
-/* What ran more often than a model has layers is folded first. */
+/* A layer that ran more often than the model has layers is folded first. */
 static void test_long_logs(void)
 {
     enum { N = 100002 };

@@ -75,7 +75,7 @@ static void openblas_micro_kernels_have_the_replays_totals(void)
     scratch_close();
 }
 
-/* What is wrong with a run is said in one line, and nothing is left. */
+/* A run that goes wrong says so in one line, and leaves nothing. */
 static void failed_runs_say_why(void)
 {
     struct observed_place place[2], wrong;

@@ -189,7 +189,7 @@ static void twins_watch_openblas(void)
     free(r);
 }
 
-/* What no emulator runs is seen whole: the copies of AVX-512 code touch the tensors as often as the replay. */
+/* AVX-512 code, which no emulator runs, is seen whole: its copies touch the tensors as often as the replay. */
 static void copies_touch_what_is_replayed(void)
 {
     static const char *const algos[] = { "base", "sconv_is", "sconv_ws", "sconv_openblas", "sconv_tuned" };

@@ -105,7 +105,7 @@ static const struct {
       "fdp" },
 };
 
-/* What is no UTF-8 makes no page that is none. */
+/* Texts that are no UTF-8 make a page that is. */
 static void test_clean(void)
 {
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {

@@ -444,7 +444,7 @@ static void test_same_models(void)
     exp_models_release(&models);
 }
 
-/* What README.md says of Figure 11 is what the committed page has. */
+/* README.md says of Figure 11 what the committed page has. */
 static void test_readme(void)
 {
     static const char *const column[] = { "base_l1_miss_percent", "l1_miss_percent", "l2_miss_ratio", "l3_miss_ratio" };

@@ -297,7 +297,7 @@ static void targets_are_as_defined(void)
     CU_ASSERT_DOUBLE_EQUAL(t[10].tuned, 100, 1e-9); /* 100 flop in 0.5 ns of 200 a ns */
 }
 
-/* What was disturbed has no numbers, and the reason stands in their place; also once it was kept and read back. */
+/* A disturbed timing has no numbers, and the reason stands in their place; also once it was kept and read back. */
 static void disturbed_models_have_no_numbers(void)
 {
     struct exp_peers_row row[3];

@@ -232,7 +232,7 @@ static void test_haystack(void)
     }
 }
 
-/* Of a nest that is too long, the first calls stand for all: here every call uses lines of its own, and misses them. */
+/* The first calls stand for all of a nest that is too long: here every call uses lines of its own, and misses them. */
 static void test_long_haystack(void)
 {
     const struct exp_variant_source source = { .gemm = { "long", 1 << 20, 16, 1 }, .n_images = 1 };

@@ -295,7 +295,7 @@ static void counts_of_large_pages_are_fitted(void)
     exp_evidence_release(&e);
 }
 
-/* What was written is read back: the same lines, as near. */
+/* The written file is read back: the same lines, as near. */
 static void times_are_read_back(void)
 {
     const struct sim_machine m = small_machine();

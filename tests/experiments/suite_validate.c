@@ -84,7 +84,7 @@ static double simulated(const char *name, const struct sim_machine *m, const str
     return exp_quantity_simulated(ctr_quantity_index(name), m, sum);
 }
 
-/* Of 100 lines into L1, 60 were prefetched, 10 of these by instructions; 5 of the prefetched came late. */
+/* There are 100 lines into L1: 60 were prefetched, 10 of these by instructions; 5 of the prefetched came late. */
 static void test_quantities(void)
 {
     struct sim_machine m = { .n_levels = 2, .has_software_prefetch = true };

@@ -32,7 +32,7 @@ static void test_sides(void)
         test_check(exp_ratio_side(&cases[i].ratio) == cases[i].side, "case %zu", i);
 }
 
-/* Of eleven layers estimated at 1.0, 1.1, ... 2.0 times the time, the clock leaves one open and contradicts two. */
+/* Eleven layers are estimated at 1.0, 1.1, ... 2.0 times the time: the clock leaves one open and contradicts two. */
 static void test_accuracy(void)
 {
     struct exp_accuracy_pair pair[13];

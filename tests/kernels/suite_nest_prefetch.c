@@ -43,7 +43,7 @@ static void count_output_tile(void *ctx, const struct sim_access *a)
         t->n[(a->addr - t->out) % t->row_bytes / 64]++;
 }
 
-/* Of every row, a call asks for the next tile's outputs, the last call for its own. */
+/* A call asks for the next tile's outputs of every row, the last call for its own. */
 static void check_output_tiles(const struct conv_plan *plan, size_t n_tiles)
 {
     struct output_tiles t = { .row_bytes = n_tiles * 64 };

@@ -118,7 +118,7 @@ static float *random_floats(size_t n)
     return x;
 }
 
-/* What a part of GEMM computes are the first rows of the layer. */
+/* A part of GEMM computes the first rows of the layer. */
 static void gemm_parts_compute_the_first_rows(void)
 {
     const struct conv_gemm_core *core = conv_gemm_core_find("Haswell");

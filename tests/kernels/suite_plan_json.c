@@ -179,7 +179,7 @@ static const json_t *value_in(const json_t *root, const struct conv_plan_key *k)
     return json_object_get(json_object_get(plan, k->section), k->key);
 }
 
-/* What follows from other keys is derived anew, which a line says; of no key may the type be another. */
+/* Values that follow from other keys are derived anew, which a line says; no key may have another type. */
 static void contradictions_are_named(void)
 {
     const struct conv_noted_plan n = random_plan();

@@ -77,7 +77,7 @@ static void depthwise_plans_describe_themselves(void)
     sconv_machine_free(m);
 }
 
-/* What the call writes is read again, and is the plan that sconv_plan_create takes, or the paper's. */
+/* The text of the call is read again, and is the plan that sconv_plan_create takes, or the paper's. */
 static void plans_are_told_to_compilers(void)
 {
     static const char toy[] = "sim/machines/toy.cfg";

@@ -120,7 +120,7 @@ static void work_is_counted_step_by_step(void)
     CU_ASSERT(work_of(&plan, CONV_PHASE_PACK, CONV_WORK_PLAIN_STEP, &c) == 0);
 }
 
-/* What the vector packer counts of its paths is what its emission shows: a tile's loads and stores. */
+/* The vector packer counts on its paths what its emission shows: a tile's loads and stores. */
 static void pointwise_tiles_are_copies(void)
 {
     struct conv_problem p = { .n = 1, .c = 8, .h = 8, .w = 10, .k = 6, .r = 1, .s = 1 };

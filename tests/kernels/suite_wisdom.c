@@ -209,7 +209,7 @@ static void writers_merge(void)
     scratch_close();
 }
 
-/* What is damaged or foreign is refused in one line that names the place; nothing of it is taken. */
+/* Files that are damaged or foreign are refused in one line that names the place; nothing of them is taken. */
 static void bad_files_are_refused(void)
 {
     static const struct {

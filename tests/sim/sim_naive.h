@@ -1,6 +1,7 @@
 /*
- * The semantics of sim/hierarchy.h, sim/replacement/replacement.h, sim/prefetch/prefetch.h, sim/full/pagemap.h and sim/base/stats.h, word for word and
- * slowly: the oracle for the engines. It shares no code with them. Same functions, same meaning; see sim/hierarchy.h.
+ * The semantics of sim/hierarchy.h, sim/replacement/replacement.h, sim/prefetch/prefetch.h, sim/full/pagemap.h and
+ * sim/base/stats.h, word for word and slowly: the oracle for the engines. It shares no code with them. Same functions,
+ * same meaning; see sim/hierarchy.h.
  */
 #ifndef TESTS_SIM_NAIVE_H
 #define TESTS_SIM_NAIVE_H

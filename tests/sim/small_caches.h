@@ -36,7 +36,7 @@ void store(struct sim_hierarchy *h, uint64_t addr);
 /* Returns the sum over all tags and phases. */
 struct sim_cell total(const struct sim_hierarchy *h);
 
-/* Tells whether a load of addr hits the first level. It is asked of the counts, so the line becomes most recently used. */
+/* Tells whether a load of addr hits the first level: the counts say so, and the line becomes most recently used. */
 bool hits_l1(struct sim_hierarchy *h, uint64_t addr);
 
 #define EXPECT(actual, expected)                                                                                       \
