@@ -23,10 +23,15 @@
 
 /* ---- copies ---- */
 
-static void put_plain(FILE *out, const char *text, bool is_last)
+static void put_plain(FILE *out, const char *text)
 {
     for (; *text; text++)
         fputc(iscntrl((unsigned char)*text) ? ' ' : *text == '"' ? '\'' : *text, out);
+}
+
+static void put_cell(FILE *out, const char *text, bool is_last)
+{
+    put_plain(out, text);
     fputc(is_last ? '\n' : '\t', out);
 }
 
@@ -39,9 +44,9 @@ static int write_plain(const struct exp_table *t, const char *path)
         return -errno;
     errno = 0;
     for (size_t c = 0; c < t->n_columns; c++)
-        put_plain(out, t->column[c], c + 1 == t->n_columns);
+        put_cell(out, t->column[c], c + 1 == t->n_columns);
     for (size_t i = 0; i < t->n_rows * t->n_columns; i++)
-        put_plain(out, t->field[i], (i + 1) % t->n_columns == 0);
+        put_cell(out, t->field[i], (i + 1) % t->n_columns == 0);
     failed = ferror(out) != 0;
     if (fclose(out) || failed)
         return errno ? -errno : -EIO;
@@ -84,7 +89,7 @@ static int add_table(struct exp_plot_data *d, const char *table, const struct ex
         return exp_fail(why, -EINVAL, "a figure reads at most %d tables", EXP_PLOT_MAX_TABLES);
     d->path[i] = is_empty ? exp_format("%s", "") : exp_format("%s/.%s.plain.%ld", out_dir, table, (long)getpid());
     name_variable(d->name[i], sizeof d->name[i], table);
-    d->variable[i] = (struct exp_plot_variable){ d->name[i], d->path[i] };
+    d->variable[d->n_variables++] = (struct exp_plot_variable){ d->name[i], d->path[i] };
     d->n_tables++;
     err = is_empty ? 0 : write_plain(t, d->path[i]);
     return err ? exp_fail(why, err, "cannot write to '%s': %s", out_dir, strerror(-err)) : 0;
@@ -97,7 +102,9 @@ void exp_plot_data_close(struct exp_plot_data *d)
             unlink(d->path[i]);
         free(d->path[i]);
     }
-    d->n_tables = 0;
+    for (size_t i = 0; i < EXP_PLOT_N_LISTS; i++)
+        free(d->list[i]);
+    *d = (struct exp_plot_data){ 0 };
 }
 
 /* ---- is there anything? ---- */
@@ -191,6 +198,109 @@ static int check_demand(const struct demand *d, const struct exp_plot_script *s,
     return explain(d, n_rows, said, why);
 }
 
+/* ---- slots ---- */
+
+enum { MOST_THINGS = 100000 };
+
+struct slots {
+    const struct exp_plot_script *script;
+    const struct exp_table *t;
+    size_t number, name; /* columns */
+    char *const *alike;  /* names of columns; ends with NULL */
+    size_t *of;          /* [last + 1] slot of a number, from 1 on; 0: none yet */
+    size_t last;
+    size_t *row;      /* [n] the first of each slot */
+    size_t *n_things; /* [n] */
+    size_t n;
+    bool are_shared; /* things that are alike share one */
+};
+
+/* Returns a row's number; 0 if it has none, or a larger one than any table needs. */
+static size_t number_in(const struct slots *s, size_t row)
+{
+    struct exp_why ignored;
+    uint64_t value;
+
+    return exp_table_u64(s->t, row, s->number, &value, &ignored) || value > MOST_THINGS ? 0 : (size_t)value;
+}
+
+static bool are_alike(const struct slots *s, size_t a, size_t b)
+{
+    bool are = s->alike[0] != NULL;
+
+    for (size_t c = 0; c < s->t->n_columns && are; c++)
+        are = !is_among(s->script, s->alike, s->t->column[c]) ||
+              !strcmp(exp_table_string(s->t, a, c), exp_table_string(s->t, b, c));
+    return are;
+}
+
+static void take_row(struct slots *s, size_t row)
+{
+    const size_t number = number_in(s, row);
+    size_t slot = 0;
+
+    if (!number || s->of[number])
+        return;
+    while (slot < s->n && !(s->are_shared && are_alike(s, s->row[slot], row)))
+        slot++;
+    if (slot == s->n)
+        s->row[s->n++] = row;
+    s->n_things[slot]++;
+    s->of[number] = slot + 1;
+}
+
+static void take_rows(struct slots *s)
+{
+    s->n = 0;
+    memset(s->of, 0, (s->last + 1) * sizeof *s->of);
+    memset(s->n_things, 0, (s->t->n_rows + 1) * sizeof *s->n_things);
+    for (size_t row = 0; row < s->t->n_rows; row++)
+        take_row(s, row);
+}
+
+static void print_lists(const struct slots *s, FILE *const out[EXP_PLOT_N_LISTS])
+{
+    for (size_t i = 1; i <= s->last; i++)
+        fprintf(out[0], "%zu ", s->of[i]);
+    for (size_t slot = 0; slot < s->n; slot++) {
+        fprintf(out[1], "%zu ", s->n_things[slot]);
+        fputc('"', out[2]);
+        put_plain(out[2], exp_table_string(s->t, s->row[slot], s->name));
+        if (s->n_things[slot] > 1)
+            fprintf(out[2], " ×%zu", s->n_things[slot]);
+        fputs("\" ", out[2]);
+    }
+}
+
+/* Adds the variables about slots. */
+static void add_slots(struct exp_plot_data *d, struct slots *s)
+{
+    static const char *const names[EXP_PLOT_N_LISTS] = { "slot_of", "slot_things", "slot_names" };
+    const size_t room = s->t->n_rows + 1;
+    FILE *out[EXP_PLOT_N_LISTS];
+    size_t bytes[EXP_PLOT_N_LISTS];
+
+    for (size_t row = 0; row < s->t->n_rows; row++)
+        s->last = number_in(s, row) > s->last ? number_in(s, row) : s->last;
+    s->of = exp_new(s->last + 1, sizeof *s->of);
+    s->row = exp_new(room, sizeof *s->row);
+    s->n_things = exp_new(room, sizeof *s->n_things);
+    take_rows(s);
+    s->are_shared = s->n > EXP_PLOT_MOST_SLOTS;
+    if (s->are_shared)
+        take_rows(s);
+    for (size_t i = 0; i < EXP_PLOT_N_LISTS; i++)
+        out[i] = exp_memory_open(&d->list[i], &bytes[i]);
+    print_lists(s, out);
+    for (size_t i = 0; i < EXP_PLOT_N_LISTS; i++) {
+        fclose(out[i]);
+        d->variable[d->n_variables++] = (struct exp_plot_variable){ names[i], d->list[i] };
+    }
+    free(s->of);
+    free(s->row);
+    free(s->n_things);
+}
+
 /* ---- a script's head ---- */
 
 /* Splits the words up to `end`, or all, into a list that ends with NULL. Returns false if they do not fit. */
@@ -228,7 +338,18 @@ struct head {
     bool lacks_data; /* the reason is in why; a hint may follow */
 };
 
-static int use_table(struct head *h, const char *table, const struct demand *demand, struct exp_why *why)
+/* Finds the slots of a table: of those columns. Without the table, or the first two columns, there are none. */
+static void use_slots_of(struct head *h, const struct exp_table *t, char *const *column)
+{
+    struct slots s = { .script = h->script, .t = t, .alike = column + 2 };
+
+    if (!exp_table_column(t, column[0], &s.number, NULL) && !exp_table_column(t, column[1], &s.name, NULL))
+        add_slots(h->d, &s);
+}
+
+/* Uses a table; demand and slots, columns of it, may be NULL. */
+static int use_table(struct head *h, const char *table, const struct demand *demand, char *const *slots,
+                     struct exp_why *why)
 {
     char *path = exp_format("%s/%s", h->data_dir, table);
     struct exp_table t = { 0 };
@@ -243,6 +364,8 @@ static int use_table(struct head *h, const char *table, const struct demand *dem
     }
     if (!err)
         err = add_table(h->d, table, is_there ? &t : NULL, h->out_dir, why);
+    if (!err && is_there && slots)
+        use_slots_of(h, &t, slots);
     exp_table_release(&t);
     free(path);
     return err;
@@ -255,7 +378,7 @@ static int use_draws(struct head *h, char *text, struct exp_why *why)
 
     if (!parse_demand(&demand, text))
         return exp_fail(why, -EINVAL, "%s: a '# draws' line that names no columns", h->script->path);
-    err = use_table(h, demand.table, &demand, why);
+    err = use_table(h, demand.table, &demand, NULL, why);
     h->lacks_data = err == -ENODATA;
     return h->lacks_data ? 0 : err;
 }
@@ -265,12 +388,21 @@ static int use_reads(struct head *h, char *text, struct exp_why *why)
     char *rest;
 
     for (char *table = strtok_r(text, BLANKS, &rest); table; table = strtok_r(NULL, BLANKS, &rest)) {
-        int err = use_table(h, table, NULL, why);
+        int err = use_table(h, table, NULL, NULL, why);
 
         if (err)
             return err;
     }
     return 0;
+}
+
+static int use_slots(struct head *h, char *text, struct exp_why *why)
+{
+    struct demand slots;
+
+    if (!parse_demand(&slots, text) || !slots.column[1])
+        return exp_fail(why, -EINVAL, "%s: a '# slots' line that names no two columns", h->script->path);
+    return use_table(h, slots.table, NULL, slots.column, why);
 }
 
 static void use_hint(char *text, struct exp_why *why)
@@ -282,7 +414,7 @@ static void use_hint(char *text, struct exp_why *why)
 /* Returns 1 where the head ends. */
 static int use_line(struct head *h, char *line, struct exp_why *why)
 {
-    static const char draws[] = "# draws ", reads[] = "# reads ", hint[] = "# hint ";
+    static const char draws[] = "# draws ", reads[] = "# reads ", slots[] = "# slots ", hint[] = "# hint ";
 
     if (h->lacks_data) {
         if (!strncmp(line, hint, sizeof hint - 1))
@@ -293,6 +425,8 @@ static int use_line(struct head *h, char *line, struct exp_why *why)
         return use_draws(h, line + sizeof draws - 1, why);
     if (!strncmp(line, reads, sizeof reads - 1))
         return use_reads(h, line + sizeof reads - 1, why);
+    if (!strncmp(line, slots, sizeof slots - 1))
+        return use_slots(h, line + sizeof slots - 1, why);
     return *line != '#';
 }
 
@@ -520,11 +654,11 @@ static int draw_with_data(struct drawing *d, const struct exp_plot_data *data, s
     size_t n = d->f->n_variables;
     int err;
 
-    d->n_variables = n + data->n_tables;
+    d->n_variables = n + data->n_variables;
     d->variable = exp_new(d->n_variables, sizeof *d->variable);
     if (n)
         memcpy(d->variable, d->f->variable, n * sizeof *d->variable);
-    memcpy(d->variable + n, data->variable, data->n_tables * sizeof *d->variable);
+    memcpy(d->variable + n, data->variable, data->n_variables * sizeof *d->variable);
     err = draw_formats(d, why);
     free(d->variable);
     return err;

@@ -112,15 +112,23 @@ int exp_plot_recipe_draw(const struct exp_plot_figures *f, exp_plot_report_fn re
  * added in parentheses to the reason of the `draws` line before it. `reads` names a table that is used if it is there.
  * Each table reaches the script as a variable named after it, such as layers_csv: the path of a copy with tabs and
  * without quotes, because gnuplot 5.4 cuts a quoted field at its first comma; "" if there is no such table.
+ *
+ *     # slots layers.csv: layer_index layer $shape_columns
+ *
+ * reads a table whose rows are of things that a column numbers from 1 on and another one names, and gives each thing a
+ * slot along an axis, in the order of the rows. If there are more than EXP_PLOT_MOST_SLOTS things, those share one that
+ * agree in all of the other columns. The script gets lists of words: slot_of has each number's slot (0: no such thing),
+ * slot_things how many share each slot, slot_names what each is called, "conv1 ×3" if three do, after the first.
  */
 
-enum { EXP_PLOT_MAX_TABLES = 8 };
+enum { EXP_PLOT_MAX_TABLES = 8, EXP_PLOT_N_LISTS = 3, EXP_PLOT_MOST_SLOTS = 60 };
 
 struct exp_plot_data {
     char *path[EXP_PLOT_MAX_TABLES]; /* of the copies; "" where there is no table */
     char name[EXP_PLOT_MAX_TABLES][48];
-    struct exp_plot_variable variable[EXP_PLOT_MAX_TABLES];
-    size_t n_tables;
+    char *list[EXP_PLOT_N_LISTS]; /* of the slots; NULL: none are asked for */
+    struct exp_plot_variable variable[EXP_PLOT_MAX_TABLES + EXP_PLOT_N_LISTS];
+    size_t n_tables, n_variables;
 };
 
 /* Names the script that is run, and its variables. */

@@ -17,38 +17,18 @@ name_end = strstrt(machine, ": ")
 machine_name = name_end ? machine[1:name_end - 1] : machine
 subtitle_text = "simulated machine: ".machine_name
 
-# What the rows say about themselves.
-model = ""; last_index = 0; n_layers = 0
-seen = 0
-stats layers using (model = stringcolumn("model"), last_index = max2(last_index, int(column("layer_index"))), \
-    column("layer_index") != seen ? (seen = column("layer_index"), n_layers = n_layers + 1) : 0, 0) nooutput
-layer_text = sprintf("%d convolution%s", n_layers, n_layers == 1 ? "" : "s")
+stats layers using (model = stringcolumn("model"), 0) nooutput
 
-# Slots along x, numbered 1, 2, ...: a filter may have left gaps in layer_index. More layers than can be read share slots where their shapes are
-# the same, which is what deep networks repeat: the bars of such a slot are means.
-most_slots = 60
-is_grouped = n_layers > most_slots
-array Slot[last_index]; array Slot_name[n_layers]; array Slot_layers[n_layers]; array Slot_shape[n_layers]
-n_shown = 0; seen = 0
-shape = ""
-join_shape(i) = (shape = shape." ".stringcolumn(word(shape_columns, i)), 0)
-read_shape(dummy) = (shape = is_grouped ? "" : sprintf("%d", n_shown), \
-    is_grouped ? (sum [i = 1:words(shape_columns)] join_shape(i)) : 0)
-slot_of_shape(dummy) = int(sum [i = 1:n_shown] (Slot_shape[i] eq shape ? i : 0))
-open_slot(dummy) = (n_shown = n_shown + 1, Slot_shape[n_shown] = shape, Slot_name[n_shown] = stringcolumn("layer"), \
-    Slot_layers[n_shown] = 0, n_shown)
-enter(s) = (Slot[int(column("layer_index"))] = s, Slot_layers[s] = Slot_layers[s] + 1, 0)
-stats layers using (column("layer_index") != seen ? (seen = column("layer_index"), read_shape(0), slot = slot_of_shape(0), \
-    enter(slot ? slot : open_slot(0))) : 0, 0) nooutput
+# Slots along x, numbered 1, 2, ... (base/plot.h); the bars of those that layers share are means.
+n_shown = words(slot_names)
+n_layers = n_shown ? int(sum [i = 1:n_shown] int(word(slot_things, i))) : 0
+layer_text = sprintf("%d convolution%s", n_layers, n_layers == 1 ? "" : "s")
+position(i) = int(word(slot_of, int(i)))
+slot_name(dummy) = word(slot_names, position(column("layer_index")))
 longest_name = 0
-do for [i = 1:n_shown] {
-    if (Slot_layers[i] > 1) { Slot_name[i] = sprintf("%s ×%d", Slot_name[i], Slot_layers[i]) }
-    longest_name = max2(longest_name, strlen(Slot_name[i]))
-}
-position(i) = Slot[int(i)]
-slot_name(dummy) = Slot_name[position(column("layer_index"))]
-slot_text = is_grouped ? " Layers of the same shape share a slot, named after the first of them: ×n says how many, their bars are means." : ""
-put_layer_names = 'set xtics rotate by 90 right scale 0 font ",9"; set xtics ("" 0); do for [i = 1:n_shown] { set xtics add (tic_text(Slot_name[i]) i) }'
+do for [i = 1:n_shown] { longest_name = max2(longest_name, strlen(word(slot_names, i))) }
+slot_text = n_layers == n_shown ? "" : " Layers of the same shape share a slot, named after the first of them: ×n says how many, their bars are means."
+put_layer_names = 'set xtics rotate by 90 right scale 0 font ",9"; set xtics ("" 0); do for [i = 1:n_shown] { set xtics add (tic_text(word(slot_names, i)) i) }'
 
 # Bars of some algorithms around each slot's number: Base and the schedules, where a figure does not say otherwise.
 base = word(algo_names, 1)

@@ -3,6 +3,7 @@
 # caption Bars are simulated; a dot stands on the schedule that CSA chose. Where this computer has counters, circles are
 # caption measured
 # draws layers.csv: simulated_l1_miss_percent measured_l1_load_misses of algo: $plain_algos
+# slots layers.csv: layer_index layer $shape_columns
 load figures."/common.gp"
 
 reason = ""; n_measured = 0

@@ -7,7 +7,7 @@
 # caption machine has more. Numbers below the bars are Base's misses / the other's; grey: both miss in less than 0.1 %
 # caption of their loads. Diamonds are the paper's average of its seven models
 # draws model.csv: simulated_l1_miss_percent measured_l1_miss_percent of algo: $total_algos
-# reads layers.csv
+# slots layers.csv: layer_index layer $shape_columns
 load figures."/common.gp"
 totals = model_csv
 

@@ -3,7 +3,7 @@
 # caption Lines per 1000 multiply-adds, so that layers compare; a dot on the schedule that CSA chose
 # draws classes.csv: misses of algo: $plain_algos
 # hint CLASSES=3c makes some
-# reads layers.csv
+# slots layers.csv: layer_index layer $shape_columns
 load figures."/common.gp"
 classes = classes_csv
 
@@ -38,7 +38,7 @@ n_algos = words(bars)
 n_bars = n_algos * n_shown
 array Up_to_1[n_bars]; array Up_to_2[n_bars]; array Up_to_3[n_bars]
 bar_of(dummy) = (position(column("layer_index")) - 1) * n_algos + index_in(bars, stringcolumn("algo"))
-per_mac(v) = column(v) / column("macs") * 1000 / Slot_layers[position(column("layer_index"))]
+per_mac(v) = column(v) / column("macs") * 1000 / word(slot_things, position(column("layer_index")))
 add_row(b) = (Up_to_1[b] = Up_to_1[b] + per_mac("compulsory_misses"), \
     Up_to_2[b] = Up_to_2[b] + per_mac("compulsory_misses") + per_mac("capacity_misses"), Up_to_3[b] = Up_to_3[b] + per_mac("misses"), 0)
 

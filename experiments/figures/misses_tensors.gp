@@ -4,7 +4,7 @@
 # caption conflict misses (red) for another layout
 # draws classes.csv: misses of algo: $plain_algos
 # hint CLASSES=3c makes some
-# reads layers.csv
+# slots layers.csv: layer_index layer $shape_columns
 load figures."/common.gp"
 classes = classes_csv
 

@@ -5,7 +5,7 @@
 # caption panel names the largest difference, the last one how much of each layer was observed
 # draws observed.csv: observed_load_misses of algo: $default_algos
 # hint OBSERVE=sample makes some of Base, SConv, and SConv with OpenBLAS's micro-kernel
-# reads layers.csv
+# slots layers.csv: layer_index layer $shape_columns
 load figures."/common.gp"
 observed = observed_csv
 

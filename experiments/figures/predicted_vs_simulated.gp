@@ -6,6 +6,7 @@
 # caption predictions are numbered and named
 # draws layers.csv: predicted_l2_lines predicted_l3_lines predicted_dram_lines of algo: $member_algos
 # draws layers.csv: simulated_l2_lines simulated_l3_lines simulated_dram_lines of algo: $member_algos
+# slots layers.csv: layer_index layer $shape_columns
 load figures."/common.gp"
 
 # What serves the lines: the levels outwards of the first, and memory.
@@ -23,7 +24,7 @@ gap_y = 76 + list_height
 W = n_sources == 3 ? 1290 : n_sources == 2 ? 950 : 620
 columns = W / char_width
 text = "Simulated: ".machine.", ".simulator.". Above: without loads of the output, which the equations leave out; below: all loads. ".\
-    "Zero, which a logarithmic axis cannot show, stands at the edge marked 0. Numbered: the worst predictions, more than 1.25 times off, each layer once.".(is_grouped ? " ×n: so many layers of the same shape." : "")
+    "Zero, which a logarithmic axis cannot show, stands at the edge marked 0. Numbered: the worst predictions, more than 1.25 times off, each layer once.".(n_layers > n_shown ? " ×n: so many layers of the same shape." : "")
 eval wrap_text
 bottom = 62 + list_height + n_lines * line_height
 H = top + 2 * panel + gap_y + bottom

@@ -4,6 +4,7 @@
 # caption machine, a dashed line is its Table 2
 # draws layers.csv: measured_speedup_vs_base of algo: $sconv_algos
 # reads model.csv
+# slots layers.csv: layer_index layer $shape_columns
 load figures."/common.gp"
 totals = model_csv
 

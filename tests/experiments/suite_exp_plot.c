@@ -594,6 +594,64 @@ static void test_data(void)
     }
 }
 
+/* ---- slots ---- */
+
+/* Opens a table, of which a script wants slots, and compares the three lists. */
+static void check_slots(const char *table, const char *slot_of, const char *things, const char *names)
+{
+    static const struct exp_plot_variable shape = { "shape", "w z" };
+    const char *const wanted[EXP_PLOT_N_LISTS] = { slot_of, things, names };
+    struct exp_plot_script script = { .variable = &shape, .n_variables = 1 };
+    struct exp_plot_data data;
+    struct exp_why why = { "" };
+    struct fixture f;
+
+    set_up(&f, "# slots t.csv: i name $shape\n", NULL);
+    put_file(f.top, "t.csv", table, 0644);
+    script.path = f.script;
+    CU_ASSERT_EQUAL(exp_plot_data_open(&data, &script, f.top, f.top, &why), 0);
+    for (size_t i = 0; i < EXP_PLOT_N_LISTS && names; i++)
+        test_check(data.list[i] && !strcmp(data.list[i], wanted[i]), "list %zu: '%s'", i, data.list[i]);
+    CU_ASSERT_EQUAL(data.n_variables, names ? data.n_tables + EXP_PLOT_N_LISTS : data.n_tables);
+    exp_plot_data_close(&data);
+    tear_down(&f);
+}
+
+static void test_slots(void)
+{
+    check_slots("i,name\n2,b\n2,b\n4,\"a \"\"x\"\"\"\n", "0 1 0 2 ", "1 1 ", "\"b\" \"a 'x'\" ");
+    check_slots("i,name\n0,sum\n,x\n1,a\n100001,b\n1,c\n", "1 ", "1 ", "\"a\" ");
+    check_slots("i,other\n1,a\n", NULL, NULL, NULL);
+}
+
+/* Of more things than there is room for, those that are alike share a slot. */
+static void test_shared_slots(void)
+{
+    char text[4096], slot_of[512];
+    size_t at = (size_t)sprintf(text, "i,name,w,z\n"), of_at = 0;
+
+    for (int i = 1; i <= EXP_PLOT_MOST_SLOTS + 1; i++) {
+        at += (size_t)sprintf(text + at, "%d,layer%d,5,%d\n", i, i, i % 3);
+        of_at += (size_t)sprintf(slot_of + of_at, "%d ", (i - 1) % 3 + 1);
+    }
+    check_slots(text, slot_of, "21 20 20 ", "\"layer1 ×21\" \"layer2 ×20\" \"layer3 ×20\" ");
+}
+
+static void test_slots_need_columns(void)
+{
+    struct exp_plot_data data;
+    struct exp_why why = { "" };
+    struct fixture f;
+
+    set_up(&f, "# slots t.csv: i\n", NULL);
+    put_file(f.top, "t.csv", "i\n1\n", 0644);
+    CU_ASSERT_EQUAL(exp_plot_data_open(&data, &(struct exp_plot_script){ f.script, NULL, 0 }, f.top, f.top, &why),
+                    -EINVAL);
+    test_check(strstr(why.text, "a '# slots' line that names no two columns") != NULL, "'%s'", why.text);
+    exp_plot_data_close(&data);
+    tear_down(&f);
+}
+
 /* ---- what figures are drawn with ---- */
 
 static void check_variable(const struct exp_plot_recipe *r, size_t i, const char *name, const char *value)
@@ -685,6 +743,9 @@ static const struct test_case cases[] = {
     { "only PNG and SVG are drawn", test_other_kinds },
     { "gnuplot draws, and its complaints arrive", test_real_drawing },
     { "a figure's head says what it draws; without a number there is a reason", test_data },
+    { "things have slots along an axis, in the order of the rows", test_slots },
+    { "... and share them where they are alike and many", test_shared_slots },
+    { "... by columns that must be named", test_slots_need_columns },
     { "figures are drawn with counters or without, and not without data", test_figures },
     { "so are those of peers, judge and validate", test_other_programs },
     { "what figures are drawn with is kept beside them", test_recipe_is_kept },
