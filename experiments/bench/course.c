@@ -13,9 +13,10 @@
 #include "experiments/base/error.h"
 #include "experiments/base/plot.h"
 #include "experiments/base/program.h"
+#include "experiments/base/slurm.h"
 #include "experiments/base/text.h"
 #include "experiments/bench/model_onednn.h"
-#include "experiments/bench/options.h"
+#include "experiments/bench/options_shared.h"
 #include "experiments/bench/variables.h"
 #include "kernels/emit/plan_json.h"
 
@@ -376,14 +377,143 @@ static int finish(const struct course *c)
     return err ? err : exp_program_drawn(drawn ? drawn : paged, why_of(c));
 }
 
+/* ---- tasks, and jobs of a cluster ---- */
+
+static unsigned number(const struct course *c, const char *name)
+{
+    return exp_options_number(c->question->options, options_of(c), name);
+}
+
+static struct exp_crew *crew_of(const struct course *c)
+{
+    return (struct exp_crew *)(void *)(c->session + c->question->crew_at);
+}
+
+/* Tells whether jobs of a cluster do the work of this process. */
+static bool is_launched(const struct course *c)
+{
+    return c->question->jobs && number(c, "LAUNCHER") == EXP_LAUNCH_SLURM && !crew_of(c)->n_shares;
+}
+
+static struct exp_slurm_request request_of(const struct course *c)
+{
+    const struct exp_question *q = c->question;
+    char *const *argv;
+
+    memcpy(&argv, c->session + q->argv_at, sizeof argv);
+    return (struct exp_slurm_request){ .argv = argv,
+                                       .name = exp_question_program(q),
+                                       .has_threads = q->jobs->has_threads,
+                                       .needs = q->jobs->needs,
+                                       .words = option(c, "SLURM"),
+                                       .n_shares = number(c, "SHARES") };
+}
+
+static int open_store(const struct course *c)
+{
+    struct exp_crew *crew = crew_of(c);
+    int err = exp_main_store(&crew->store, option(c, "STORE"), option(c, "RESULTS"), option(c, "KNOWN"), why_of(c));
+
+    return err || crew->store || !is_launched(c) ? err : exp_main_needs_store(why_of(c));
+}
+
+/* Has a job do all of the run, which makes the results. */
+static int launch_run(const struct course *c)
+{
+    const struct exp_slurm_request request = request_of(c);
+    int err = open_store(c);
+
+    exp_results_release(results_of(c));
+    results_of(c)->leaves_none = true;
+    return err ? err : exp_slurm_run_whole(&request, crew_of(c)->store, why_of(c));
+}
+
+/* Has jobs do the tasks that have no result. */
+static int launch_tasks(const struct course *c, const struct exp_tasks *tasks, double seconds)
+{
+    const struct exp_crew *crew = crew_of(c);
+    const struct exp_question_jobs *jobs = c->question->jobs;
+    const struct exp_slurm slurm = { request_of(c), crew->store,    tasks,  jobs->doing,
+                                     jobs->results, crew->progress, seconds };
+
+    return exp_slurm_run(&slurm, why_of(c));
+}
+
+static int run_tasks(const struct course *c, const struct exp_tasks *tasks)
+{
+    struct exp_crew *crew = crew_of(c);
+    const struct exp_question_jobs *jobs = c->question->jobs;
+    const struct exp_tasks_options o = { .store = crew->store,
+                                         .n_threads = jobs->has_threads ? number(c, "JOBS") : 1,
+                                         .rules.retries_failed = true,
+                                         .share = crew->share,
+                                         .n_shares = crew->n_shares,
+                                         .progress = crew->progress };
+    int err = exp_tasks_run(tasks, &o, &crew->counts, why_of(c));
+
+    if (err || !crew->counts.n_failed)
+        return err;
+    return exp_fail(why_of(c), -EIO, "%zu of %zu %s failed, such as %s; run it again to try these again",
+                    crew->counts.n_failed, crew->counts.n_tasks, jobs->results, crew->counts.failure);
+}
+
+static int do_tasks(const struct course *c)
+{
+    struct exp_crew *crew = crew_of(c);
+    double seconds[EXP_N_WORKS] = { 0 };
+    struct exp_tasks tasks;
+    int err = open_store(c);
+
+    if (err)
+        return err;
+    c->question->jobs->announce(c->session, seconds);
+    err = exp_main_progress(&crew->progress, seconds, why_of(c));
+    tasks = c->question->jobs->tasks(c->session);
+    if (!err && is_launched(c))
+        err = launch_tasks(c, &tasks, seconds[tasks.work]);
+    if (!err)
+        err = run_tasks(c, &tasks);
+    exp_progress_free(crew->progress);
+    crew->progress = NULL;
+    if (!err && crew->n_shares)
+        c->question->say_kept(c->session, stdout);
+    return err;
+}
+
+/* Says whether this is a share, which leaves no results. */
+static int take_share(const struct course *c)
+{
+    struct exp_crew *crew = crew_of(c);
+    int err;
+
+    if (!c->question->jobs)
+        return 0;
+    err = exp_main_share(&crew->share, &crew->n_shares, option(c, "SHARE"), option(c, "STORE"), why_of(c));
+    results_of(c)->leaves_none = crew->n_shares > 0;
+    return err;
+}
+
+static int work(const struct course *c)
+{
+    const struct exp_question_jobs *jobs = c->question->jobs;
+    int err;
+
+    if (is_launched(c) && !jobs->tasks)
+        return launch_run(c);
+    err = do_part(c, c->question->work);
+    return err || !jobs || !jobs->tasks ? err : do_tasks(c);
+}
+
 static int follow(const struct course *c)
 {
-    int err = do_part(c, c->question->prepare);
+    int err = take_share(c);
 
+    if (!err)
+        err = do_part(c, c->question->prepare);
     if (!err)
         err = open_results(c);
     if (!err)
-        err = do_part(c, c->question->work);
+        err = work(c);
     return err || !has_results(c) ? err : finish(c);
 }
 
@@ -391,6 +521,8 @@ static void release(const struct course *c)
 {
     const struct exp_question *q = c->question;
 
+    if (q->jobs)
+        exp_store_close(crew_of(c)->store);
     if (q->release)
         q->release(c->session);
     if (q->results_at)

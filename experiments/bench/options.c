@@ -289,6 +289,16 @@ const char *exp_options_text(const struct exp_option *table, const void *options
     return value;
 }
 
+unsigned exp_options_number(const struct exp_option *table, const void *options, const char *name)
+{
+    const struct exp_option *o = find_option(table, name, strlen(name), false);
+    unsigned value = 0;
+
+    if (o && (o->kind == EXP_OPTION_NUMBER || o->kind == EXP_OPTION_WORD))
+        memcpy(&value, (const char *)options + o->offset, sizeof value);
+    return value;
+}
+
 /* Tells whether an option's value names files in the folder where the program was started. */
 static bool is_here(const struct exp_option *o, const void *options, const char **value)
 {

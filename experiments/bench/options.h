@@ -121,6 +121,9 @@ int exp_options_parse(const struct exp_options_of *of, void *options, struct exp
 /* Returns the value of a text, path or list of names; "" if the table has none of that name. */
 const char *exp_options_text(const struct exp_option *table, const void *options, const char *name);
 
+/* Returns the value of a number or word; 0 if the table has none of that name. */
+unsigned exp_options_number(const struct exp_option *table, const void *options, const char *name);
+
 /* A file or folder that the user named, or a list of names some of which may be paths. */
 struct exp_options_path {
     const char *name, *value;

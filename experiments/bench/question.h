@@ -12,8 +12,10 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "experiments/base/record.h"
 #include "experiments/base/error.h"
+#include "experiments/base/progress.h"
+#include "experiments/base/record.h"
+#include "experiments/base/tasks.h"
 #include "experiments/bench/options.h"
 
 struct exp_page_folder;
@@ -36,6 +38,28 @@ struct exp_chapter {
     int (*write)(struct exp_page_writer *w, const struct exp_page_folder *f, struct exp_why *why);
     /* Says what such results found, in a sentence or two, "" if nothing; NULL: verdict.txt says it. */
     void (*found)(const char *folder, char *text, size_t bytes);
+};
+
+/*
+ * Jobs of a cluster (LAUNCHER=slurm), which do the tasks of a run that have no result in the store yet, a share each
+ * (SHARE, SHARES); or all of a run, which then has no results of its own.
+ */
+struct exp_question_jobs {
+    const char *needs; /* each asks the cluster for it: "--exclusive"; "" */
+    bool has_threads;  /* JOBS says how many; else the work has one */
+
+    /* The course does the tasks, here or there, behind `work`. All four are NULL where a job does all of a run. */
+    const char *doing, *results;                                        /* "simulating", "simulations" */
+    void (*announce)(const void *session, double seconds[EXP_N_WORKS]); /* of the share */
+    struct exp_tasks (*tasks)(void *session);
+};
+
+/* What a session knows of who does its work: SHARE, STORE and KNOWN are read by the course, which ends it all. */
+struct exp_crew {
+    size_t share, n_shares;        /* n_shares is 0 without SHARE; with one the run leaves no results */
+    struct exp_store *store;       /* of a run that has tasks; NULL: STORE=no */
+    struct exp_progress *progress; /* while it does them */
+    struct exp_tasks_counts counts;
 };
 
 enum { EXP_QUESTION_N_TEXTS = 4, EXP_QUESTION_N_FIGURES = 8, EXP_QUESTION_N_TABLES = 16 };
@@ -71,6 +95,8 @@ struct exp_question {
     size_t results_at, what_at;                        /* EXP_RESULTS */
     size_t models_at, model_at;                        /* struct exp_models, or a single exp_model: results are of it */
     size_t machine_at;                                 /* struct sim_machine: the simulated one */
+    const struct exp_question_jobs *jobs;              /* NULL: it has no LAUNCHER */
+    size_t crew_at;                                    /* struct exp_crew, with jobs */
 
     /*
      * The course. Each part returns 0, or -errno with one line in the session's why; NULL: there is nothing to do. It
@@ -86,7 +112,8 @@ struct exp_question {
     int (*draw)(void *session); /* draws them in another way; NULL: as `figures` and `what` of the session say */
     int (*page)(void *session); /* makes the page that shows them */
     /* The results are put in their place, even if figures or the page failed: that costs no tables. */
-    void (*say_kept)(const void *session, FILE *out); /* says what the store had, behind the results' folder */
+    /* Says what the store had, behind the results' folder; of a share, that is all that the run says. */
+    void (*say_kept)(const void *session, FILE *out);
     int (*answer)(void *session); /* says where the results are, and the answer; NULL: `what`, folder and verdict */
 
     int (*query)(void *session);    /* does what an option of kind EXP_OPTION_QUERY asks for, in place of the course */

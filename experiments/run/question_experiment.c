@@ -30,7 +30,6 @@
 #include "experiments/bench/options_shared.h"
 #include "experiments/bench/plugin.h"
 #include "experiments/bench/published.h"
-#include "experiments/base/slurm.h"
 #include "kernels/emit/plan_json.h"
 #include "kernels/ukr/dispatch.h"
 #include "sim/cpu.h"
@@ -64,6 +63,7 @@ struct session {
     struct exp_observed observed;
     char observed_in_short[768];
     struct exp_results results;
+    struct exp_crew crew;
     char *const *argv;
     struct exp_why why; /* the one line that explains a failure */
 };
@@ -499,30 +499,13 @@ static void describe_setup(const struct session *s)
     printf("machine %s: %s\n", s->setup.machine.name, source);
 }
 
-/* Has a node of a cluster run it all: times of one table are of one computer, which has nothing else to do then. */
-static int launch(struct session *s)
-{
-    const struct options *o = &s->options;
-    const struct exp_slurm_request request = {
-        .argv = s->argv, .name = "experiment", .has_threads = true, .needs = "--exclusive", .words = o->slurm
-    };
-    struct exp_store *store;
-    int err = exp_main_store(&store, o->store, o->results, o->known, &s->why);
-
-    exp_results_release(&s->results); /* the job makes them */
-    s->results.leaves_none = true;
-    if (!err)
-        err = store ? exp_slurm_run_whole(&request, store, &s->why) : exp_main_needs_store(&s->why);
-    exp_store_close(store);
-    return err;
-}
+/* A node of a cluster runs it all: times of one table are of one computer, which has nothing else to do then. */
+static const struct exp_question_jobs jobs = { .needs = "--exclusive", .has_threads = true };
 
 static int work(void *session)
 {
     struct session *s = session;
 
-    if (s->options.launcher == EXP_LAUNCH_SLURM)
-        return launch(s);
     describe_setup(s);
     return run_all(s);
 }
@@ -699,6 +682,8 @@ const struct exp_question question_experiment = {
     .results_at = offsetof(struct session, results),
     .model_at = offsetof(struct session, model),
     .machine_at = offsetof(struct session, setup.machine),
+    .jobs = &jobs,
+    .crew_at = offsetof(struct session, crew),
     .tables = { &exp_layers_table, &exp_model_table, &exp_levels_table, &exp_traffic_table, &exp_classes_table,
                 &exp_samples_table, &exp_observed_table, &exp_observed_instructions_table,
                 &exp_observed_outside_table },

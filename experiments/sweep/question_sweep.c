@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "experiments/base/slurm.h"
 #include "experiments/bench/course.h"
 #include "experiments/bench/machine.h"
 #include "experiments/bench/options_shared.h"
@@ -19,10 +18,8 @@ struct session {
     struct sim_machine machine;
     struct exp_sweep sweep;
     struct exp_sweep_report report;
-    struct exp_store *store;
     struct exp_results results;
-    struct exp_tasks_counts counts;
-    size_t share, n_shares;
+    struct exp_crew crew;
     char *const *argv;
     char what[512];
     struct exp_why why;
@@ -32,10 +29,8 @@ static int prepare(void *session)
 {
     struct session *s = session;
     const struct exp_sweep_options *o = &s->options;
-    int err = exp_main_share(&s->share, &s->n_shares, o->share, o->store, &s->why);
+    int err = exp_models_read_as(&s->models, EXP_EXPERIMENTS_DIR, o->model, EXP_MODEL_ASK(o), &s->why);
 
-    if (!err)
-        err = exp_models_read_as(&s->models, EXP_EXPERIMENTS_DIR, o->model, EXP_MODEL_ASK(o), &s->why);
     if (!err)
         err = exp_machine_find(&s->machine, o->machine, o->results, &s->why);
     if (!err)
@@ -45,7 +40,6 @@ static int prepare(void *session)
     if (err)
         return err;
     exp_sweep_list_tasks(&s->sweep);
-    s->results.leaves_none = s->n_shares != 0;
     exp_say(s->what, sizeof s->what, "%s; replayed with cold caches; commit %s",
             *s->machine.description ? s->machine.description : s->machine.name, *o->commit ? o->commit : "unknown");
     return 0;
@@ -53,82 +47,38 @@ static int prepare(void *session)
 
 /* ---- the work ---- */
 
-static int simulate(struct session *s)
+static void announce(const void *session, double seconds[EXP_N_WORKS])
 {
-    const struct exp_tasks tasks = exp_sweep_tasks(&s->sweep);
-    struct exp_tasks_options o = { .store = s->store,
-                                   .n_threads = s->options.jobs,
-                                   .rules.retries_failed = true,
-                                   .share = s->share,
-                                   .n_shares = s->n_shares };
-    const double share = s->n_shares ? 1.0 / (double)s->n_shares : 1;
-    double seconds[EXP_N_WORKS] = { [EXP_WORK_REPLAY] = share * exp_sweep_seconds(&s->sweep) };
-    int err = exp_main_progress(&o.progress, seconds, &s->why);
+    const struct session *s = session;
 
-    if (!err)
-        err = exp_tasks_run(&tasks, &o, &s->counts, &s->why);
-    exp_progress_free(o.progress);
-    if (!err && s->counts.n_failed)
-        return exp_fail(&s->why, -EIO, "%zu of %zu simulations failed, such as %s; run it again to try these again",
-                        s->counts.n_failed, s->counts.n_tasks, s->counts.failure);
-    return err;
+    seconds[EXP_WORK_REPLAY] = exp_sweep_seconds(&s->sweep) / (s->crew.n_shares ? (double)s->crew.n_shares : 1);
 }
+
+static struct exp_tasks list(void *session)
+{
+    return exp_sweep_tasks(&((struct session *)session)->sweep);
+}
+
+static const struct exp_question_jobs jobs = { .needs = "",
+                                               .has_threads = true,
+                                               .doing = "simulating",
+                                               .results = "simulations",
+                                               .announce = announce,
+                                               .tasks = list };
 
 static void say_counts(const void *session, FILE *out)
 {
     const struct session *s = session;
 
-    if (s->store)
-        fprintf(out, "%zu of %zu simulations from the store %s", s->counts.n_stored, s->counts.n_tasks,
-                exp_store_path(s->store));
+    if (s->crew.store)
+        fprintf(out, "%zu of %zu simulations from the store %s", s->crew.counts.n_stored, s->crew.counts.n_tasks,
+                exp_store_path(s->crew.store));
     else
-        fprintf(out, "%zu simulations, none from a store", s->counts.n_tasks);
-    if (s->n_shares)
+        fprintf(out, "%zu simulations, none from a store", s->crew.counts.n_tasks);
+    if (s->crew.n_shares)
         fprintf(out, "\n");
     else
         fprintf(out, "; %zu passes over plans' accesses serve all\n", s->sweep.n_jobs);
-}
-
-/* Has a cluster simulate what is not in the store. */
-static int launch(struct session *s)
-{
-    const struct exp_tasks tasks = exp_sweep_tasks(&s->sweep);
-    struct exp_slurm slurm = { .request = { .argv = s->argv,
-                                            .name = "sweep",
-                                            .has_threads = true,
-                                            .needs = "",
-                                            .words = s->options.slurm,
-                                            .n_shares = s->options.shares },
-                               .store = s->store,
-                               .tasks = &tasks,
-                               .doing = "simulating",
-                               .results = "simulations",
-                               .seconds = exp_sweep_seconds(&s->sweep) };
-    double seconds[EXP_N_WORKS] = { [EXP_WORK_REPLAY] = slurm.seconds };
-    int err;
-
-    if (!s->store)
-        return exp_main_needs_store(&s->why);
-    err = exp_main_progress(&slurm.progress, seconds, &s->why);
-    if (!err)
-        err = exp_slurm_run(&slurm, &s->why);
-    exp_progress_free(slurm.progress);
-    return err;
-}
-
-static int work(void *session)
-{
-    struct session *s = session;
-    const bool is_share = s->n_shares != 0;
-    int err = exp_main_store(&s->store, s->options.store, s->options.results, s->options.known, &s->why);
-
-    if (!err && s->options.launcher == EXP_LAUNCH_SLURM && !is_share)
-        err = launch(s);
-    if (!err)
-        err = simulate(s);
-    if (!err && is_share)
-        say_counts(s, stdout);
-    return err;
 }
 
 /* ---- the results ---- */
@@ -156,7 +106,6 @@ static void release(void *session)
 {
     struct session *s = session;
 
-    exp_store_close(s->store);
     exp_plugins_release();
     free(s->report.sum);
     exp_sweep_release(&s->sweep);
@@ -210,9 +159,10 @@ const struct exp_question question_sweep = {
     EXP_RESULTS(struct session),
     .models_at = offsetof(struct session, models),
     .machine_at = offsetof(struct session, machine),
+    .jobs = &jobs,
+    .crew_at = offsetof(struct session, crew),
     .tables = { &exp_sweep_cases_table, &exp_sweep_sums_table, &exp_sweep_best_table },
     .prepare = prepare,
-    .work = work,
     .write = write_tables,
     .verdict = print_answer,
     .variables = set_variables,
