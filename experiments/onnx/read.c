@@ -10,7 +10,7 @@
 
 static void own(struct onnx_reading *r, void *memory)
 {
-    *(void **)exp_append(&r->owned, &r->n_owned, sizeof memory) = memory;
+    memcpy(exp_append(&r->owned, &r->n_owned, sizeof memory), &memory, sizeof memory);
 }
 
 void *onnx_own(struct onnx_reading *r, size_t n, size_t bytes)
@@ -43,7 +43,7 @@ void onnx_free(struct onnx_graph *g)
         free(r->owned[i]);
     for (size_t i = 0; i < r->n_mappings; i++)
         onnx_unmap(&r->mapping[i]);
-    onnx_parsed_free((ProtobufCMessage *)r->model);
+    onnx_parsed_free((ProtobufCMessage *)r->model, &r->block);
     free(r->owned);
     free(r->mapping);
     free(r->folder);
@@ -724,7 +724,7 @@ int onnx_read(struct onnx_graph **g, const char *path, const struct onnx_ask *as
     if (err)
         return err;
     r = begin(path, m.bytes);
-    err = onnx_parse(&model, &onnx__model_proto__descriptor, &m, why);
+    err = onnx_parse(&model, &r->block, &onnx__model_proto__descriptor, &m, why);
     onnx_unmap(&m);
     r->model = (Onnx__ModelProto *)model;
     err = err ? err : read_all(r, ask ? ask : &nothing, why);

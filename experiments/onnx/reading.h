@@ -13,10 +13,17 @@ struct onnx_mapping {
     size_t bytes;
 };
 
+/* Memory for the large fields of a message. */
+struct onnx_block {
+    uint8_t *at;
+    size_t bytes, used;
+};
+
 struct onnx_reading {
     struct onnx_graph graph; /* first: onnx_free gets this */
     Onnx__ModelProto *model; /* names and raw data lie in it */
-    char *folder;            /* of the file: external data lie there */
+    struct onnx_block block;
+    char *folder; /* of the file: external data lie there */
     void **owned;
     size_t n_owned;
     struct onnx_mapping *mapping; /* of external data */
@@ -46,10 +53,10 @@ enum onnx_type onnx_run_type(enum onnx_type stored);
 int onnx_map(struct onnx_mapping *m, const char *path, struct exp_why *why);
 void onnx_unmap(struct onnx_mapping *m);
 
-/* Reads a message. Returns 0, or -EINVAL with one line in why; *message is NULL then. */
-int onnx_parse(ProtobufCMessage **message, const ProtobufCMessageDescriptor *kind, const struct onnx_mapping *m,
-               struct exp_why *why);
-void onnx_parsed_free(ProtobufCMessage *message); /* NULL is fine */
+/* Reads a message, whose large fields lie in b. Returns 0, or -EINVAL with one line in why; *message is NULL then. */
+int onnx_parse(ProtobufCMessage **message, struct onnx_block *b, const ProtobufCMessageDescriptor *kind,
+               const struct onnx_mapping *m, struct exp_why *why);
+void onnx_parsed_free(ProtobufCMessage *message, struct onnx_block *b); /* NULL is fine */
 
 /* ---- tensor.c ---- */
 
