@@ -1,5 +1,6 @@
 #include "experiments/base/csv.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -17,7 +18,7 @@ struct exp_csv {
     FILE *out;
     char *path;
     struct exp_csv_file file;
-    size_t next; /* the column that the next cell must name */
+    size_t next; /* the column of the next cell */
     uint64_t n_rows;
     bool has_names; /* the line of column names is out */
     int err;
@@ -165,32 +166,19 @@ void exp_csv_header(struct exp_csv *csv, const char *key, const char *value, ...
     put(csv, "\n");
 }
 
-/* Checks that `column` is next and writes what stands between two cells. Returns whether to write the cell. */
-static bool begin_cell(struct exp_csv *c, const char *column)
+/* Writes what stands between two cells. Returns whether to write the cell. */
+static bool begin_cell(struct exp_csv *c)
 {
+    assert(c->next < c->file.n_columns);
     if (!c->has_names)
         put_names(c);
-    if (c->err)
-        return false;
-    if (c->next == c->file.n_columns) {
-        slip(c, "a cell after the last column", column);
-        return false;
-    }
-    if (strcmp(column_at(&c->file, c->next)->name, column) != 0) {
-        char what[128];
-
-        snprintf(what, sizeof what, "cell out of order: '%.60s' is next", column_at(&c->file, c->next)->name);
-        slip(c, what, column);
-        return false;
-    }
-    put(c, c->next ? "," : "");
-    c->next++;
+    put(c, c->next++ ? "," : "");
     return !c->err;
 }
 
-void exp_csv_string(struct exp_csv *csv, const char *column, const char *value)
+void exp_csv_string(struct exp_csv *csv, const char *value)
 {
-    if (!begin_cell(csv, column))
+    if (!begin_cell(csv))
         return;
     if (csv->file.n_columns == 1 && !*value)
         put(csv, "\"\""); /* a lone empty field would read as an empty line */
@@ -198,20 +186,20 @@ void exp_csv_string(struct exp_csv *csv, const char *column, const char *value)
         put_field(csv, value);
 }
 
-void exp_csv_u64(struct exp_csv *csv, const char *column, uint64_t value)
+void exp_csv_u64(struct exp_csv *csv, uint64_t value)
 {
-    if (begin_cell(csv, column))
+    if (begin_cell(csv))
         put(csv, "%" PRIu64, value);
 }
 
-void exp_csv_double(struct exp_csv *csv, const char *column, double value)
+void exp_csv_double(struct exp_csv *csv, double value)
 {
     char text[40];
 
-    if (!begin_cell(csv, column))
+    if (!begin_cell(csv))
         return;
     if (!isfinite(value)) {
-        slip(csv, "not a finite number", column);
+        slip(csv, "not a finite number", column_at(&csv->file, csv->next - 1)->name);
         return;
     }
     for (int digits = 15; digits <= 17; digits++) {
@@ -222,11 +210,6 @@ void exp_csv_double(struct exp_csv *csv, const char *column, double value)
     put(csv, "%s", text);
 }
 
-void exp_csv_empty(struct exp_csv *csv, const char *column)
-{
-    exp_csv_string(csv, column, "");
-}
-
 char exp_csv_plain(char c)
 {
     static const char marks[] = ",\"\n\r\t", plain[] = ";'   ";
@@ -235,27 +218,22 @@ char exp_csv_plain(char c)
     return mark ? plain[mark - marks] : c;
 }
 
-void exp_csv_missing(struct exp_csv *csv, const char *column, const char *reason)
+void exp_csv_missing(struct exp_csv *csv, const char *reason)
 {
     char *text = exp_format("not available: %s", *reason ? reason : "no reason given");
 
     for (char *c = text; *c; c++)
         *c = exp_csv_plain(*c);
-    exp_csv_string(csv, column, text);
+    exp_csv_string(csv, text);
     free(text);
 }
 
 void exp_csv_end_row(struct exp_csv *csv)
 {
-    if (csv->err)
-        return;
-    if (csv->next < csv->file.n_columns) {
-        slip(csv, "the row ends before column", column_at(&csv->file, csv->next)->name);
-        return;
-    }
+    assert(csv->next == csv->file.n_columns);
     put(csv, "\n");
     csv->next = 0;
-    csv->n_rows++;
+    csv->n_rows += !csv->err;
 }
 
 int exp_csv_error(const struct exp_csv *csv)
@@ -279,9 +257,7 @@ int exp_csv_close(struct exp_csv *csv, struct exp_why *why)
 
     if (!csv)
         return 0;
-    if (!csv->err && csv->next)
-        slip(csv, "the file ends inside a row, before column",
-             csv->next < csv->file.n_columns ? column_at(&csv->file, csv->next)->name : "end of row");
+    assert(!csv->next);
     if (!csv->has_names)
         put_names(csv);
     flush(csv);

@@ -4,11 +4,11 @@
  *     # experiment: vgg16 on clx4208          exp_csv_header(), any number, before the first row
  *     # column time_ns [ns]: median ...       one per column, from the table of columns
  *     model,layer,time_ns
- *     vgg16,conv1_1,123456                    exp_csv_string(), exp_csv_string(), exp_csv_u64(), exp_csv_end_row()
+ *     vgg16,conv1_1,123456                    rec_put() of record.h, which writes a cell for each column
  *
- * Each cell is written by name, in the order of the columns; the first slip (wrong order, unknown name, a row too
- * short, a NaN) or failed write sticks, makes everything after it do nothing, and is what exp_csv_close() reports. The
- * file is written in place: write it inside an exp_outdir, so that no half-written file is ever taken for a result.
+ * The first failed write or slip (a NaN, a header behind a row) sticks, makes everything after it do nothing, and is
+ * what exp_csv_close() reports. The file is written in place: write it inside an exp_outdir, so that no half-written
+ * file is ever taken for a result.
  */
 #ifndef EXPERIMENTS_BASE_CSV_H
 #define EXPERIMENTS_BASE_CSV_H
@@ -62,17 +62,16 @@ int exp_csv_create(struct exp_csv **csv, const struct exp_outdir *dir, const str
 /* Writes one "# key: value" line. Line breaks in the value become blanks. */
 void exp_csv_header(struct exp_csv *csv, const char *key, const char *value, ...) __attribute__((format(printf, 3, 4)));
 
-void exp_csv_string(struct exp_csv *csv, const char *column, const char *value);
-void exp_csv_u64(struct exp_csv *csv, const char *column, uint64_t value);
-void exp_csv_double(struct exp_csv *csv, const char *column, double value); /* finite; reads back as the same double */
-void exp_csv_empty(struct exp_csv *csv, const char *column);                /* a cell that does not apply */
+/* The cells of a row, one for each column, in their order; and its end. */
+void exp_csv_string(struct exp_csv *csv, const char *value);
+void exp_csv_u64(struct exp_csv *csv, uint64_t value);
+void exp_csv_double(struct exp_csv *csv, double value); /* finite; reads back as the same double */
 /*
  * Writes that a number could not be had: "not available: <reason>". Commas become semicolons, double quotes single ones
  * and line breaks blanks, so that the cell needs no quotes and every comma of its line ends a field.
  */
 char exp_csv_plain(char c); /* what becomes of a character */
-void exp_csv_missing(struct exp_csv *csv, const char *column, const char *reason);
-
+void exp_csv_missing(struct exp_csv *csv, const char *reason);
 void exp_csv_end_row(struct exp_csv *csv);
 
 /* Returns the first error so far (0 or -errno), so that a long run stops early on a full disk. */

@@ -97,29 +97,28 @@ double rec_number(const struct rec_field *f, const void *row)
 
 static void put_value(struct exp_csv *csv, const struct rec_field *f, const void *row)
 {
-    const char *name = f->column.name;
     const void *at = value_at(f, row);
     const char *text;
 
     switch (f->type) {
     case REC_DOUBLE:
-        exp_csv_double(csv, name, double_of(f, row));
+        exp_csv_double(csv, double_of(f, row));
         break;
     case REC_U64:
-        exp_csv_u64(csv, name, *(const uint64_t *)at);
+        exp_csv_u64(csv, *(const uint64_t *)at);
         break;
     case REC_U32:
-        exp_csv_u64(csv, name, *(const uint32_t *)at);
+        exp_csv_u64(csv, *(const uint32_t *)at);
         break;
     case REC_BOOL:
-        exp_csv_u64(csv, name, *(const bool *)at);
+        exp_csv_u64(csv, *(const bool *)at);
         break;
     case REC_TEXT:
         text = *(const char *const *)at;
-        exp_csv_string(csv, name, text ? text : "");
+        exp_csv_string(csv, text ? text : "");
         break;
     case REC_CHARS:
-        exp_csv_string(csv, name, at);
+        exp_csv_string(csv, at);
         break;
     }
 }
@@ -133,9 +132,9 @@ void rec_put(struct exp_csv *csv, const struct rec_table *t, const void *row)
         if (!is_missing(f, row, reason))
             put_value(csv, f, row);
         else if (!strcmp(reason, REC_DOES_NOT_APPLY))
-            exp_csv_empty(csv, f->column.name);
+            exp_csv_string(csv, "");
         else
-            exp_csv_missing(csv, f->column.name, reason);
+            exp_csv_missing(csv, reason);
     }
     exp_csv_end_row(csv);
 }
@@ -148,6 +147,20 @@ int rec_write(const struct rec_table *t, const void *rows, size_t n, const struc
     for (size_t i = 0; i < n; i++)
         rec_put(csv, t, (const char *)rows + i * t->row_bytes);
     return exp_csv_close(csv, why);
+}
+
+int rec_write_files(const struct rec_file *file, size_t n, const void *of, const struct exp_outdir *dir,
+                    const char *what, struct exp_why *why)
+{
+    int err = 0;
+
+    for (size_t i = 0; i < n && !err; i++) {
+        struct exp_csv *csv = exp_csv_begin(dir, &file[i].table->file, file[i].what ? file[i].what : what);
+
+        file[i].put(csv, of);
+        err = exp_csv_close(csv, why);
+    }
+    return err;
 }
 
 /* ---- reading ---- */

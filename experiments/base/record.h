@@ -112,7 +112,7 @@ void rec_table_with_texts(struct rec_table *to, const struct rec_table *t, size_
                           const char *meaning);
 void rec_table_release(struct rec_table *t);
 
-/* ---- writing: exp_csv_create(..., &table.file, ...), rec_put() for each row, exp_csv_close() ---- */
+/* ---- writing: exp_csv_begin(..., &table.file, ...), rec_put() for each row, exp_csv_close() ---- */
 
 /* Writes a row. A double that is neither finite nor missing is a slip, which exp_csv_close() reports. */
 void rec_put(struct exp_csv *csv, const struct rec_table *t, const void *row);
@@ -120,6 +120,17 @@ void rec_put(struct exp_csv *csv, const struct rec_table *t, const void *row);
 /* Writes a whole file into a folder, `what` being its first line. Returns 0 or -errno with one line in why. */
 int rec_write(const struct rec_table *t, const void *rows, size_t n, const struct exp_outdir *dir, const char *what,
               struct exp_why *why);
+
+/* One file of several about the same thing, of which put() writes lines of the head, if there are more, and all rows. */
+struct rec_file {
+    const struct rec_table *table;
+    void (*put)(struct exp_csv *csv, const void *of);
+    const char *what; /* NULL: that of all files */
+};
+
+/* Writes such files [n] into a folder. Returns as rec_write. */
+int rec_write_files(const struct rec_file *file, size_t n, const void *of, const struct exp_outdir *dir,
+                    const char *what, struct exp_why *why);
 
 /* ---- reading ---- */
 

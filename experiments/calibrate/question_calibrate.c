@@ -367,13 +367,10 @@ static int write_patterns(struct session *s)
 {
     const struct exp_timed *times = &s->evidence.times;
     const bool is_timed = s->evidence.is_timed;
-    struct exp_csv *csv;
-    int err = exp_csv_create(
-        &csv, &s->results.dir, is_timed ? &exp_timing_table.file : &exp_counting_table.file,
-        is_timed ? "which lines were near after patterns, by time" : "lines that patterns brought in", &s->why);
+    struct exp_csv *csv =
+        exp_csv_begin(&s->results.dir, is_timed ? &exp_timing_table.file : &exp_counting_table.file,
+                      is_timed ? "which lines were near after patterns, by time" : "lines that patterns brought in");
 
-    if (err)
-        return err;
     exp_csv_header(csv, "computer", "%s", s->host.cpu.name);
     for (size_t i = 0; i < times->n; i++)
         rec_put(csv, &exp_timing_table, &times->row[i]);
@@ -383,12 +380,9 @@ static int write_patterns(struct session *s)
 
 static int write_speeds(struct session *s)
 {
-    struct exp_csv *csv;
-    int err =
-        exp_csv_create(&csv, &s->results.dir, &exp_speeds_table.file, "latency and bandwidth of every level", &s->why);
+    struct exp_csv *csv =
+        exp_csv_begin(&s->results.dir, &exp_speeds_table.file, "latency and bandwidth of every level");
 
-    if (err)
-        return err;
     exp_csv_header(csv, "computer", "%s", s->host.cpu.name);
     exp_csv_header(csv, "core clock", "%.2f GHz", s->speeds.clock_ghz);
     exp_speeds_put(&s->speeds, csv);

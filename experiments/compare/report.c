@@ -193,11 +193,8 @@ const struct rec_table exp_compare_table = REC_TABLE(EXP_COMPARE_FILE, columns, 
 int exp_compare_write_table(const struct exp_two_runs *c, const struct exp_outdir *dir, const char *commit,
                             struct exp_why *why)
 {
-    struct exp_csv *csv;
-    int err = exp_csv_create(&csv, dir, &exp_compare_table.file, "two runs, metric by metric", why);
+    struct exp_csv *csv = exp_csv_begin(dir, &exp_compare_table.file, "two runs, metric by metric");
 
-    if (err)
-        return err;
     exp_csv_header(csv, "A", "%s", c->a.path);
     exp_csv_header(csv, "B", "%s", c->b.path);
     exp_csv_header(csv, "commit", "%s", commit);

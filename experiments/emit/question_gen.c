@@ -418,12 +418,9 @@ static int time_all(struct session *s)
 static int write_times(void *session)
 {
     struct session *s = session;
+    struct exp_csv *csv = exp_csv_begin(&s->results.dir, &exp_emit_times_table.file, s->what);
     char cpu[256];
-    struct exp_csv *csv;
-    int err = exp_csv_create(&csv, &s->results.dir, &exp_emit_times_table.file, s->what, &s->why);
 
-    if (err)
-        return err;
     ctr_hostinfo_cpu(cpu, sizeof cpu);
     exp_csv_header(csv, "computer", "%s; one thread, its own time; %u rounds", cpu, s->options.time);
     exp_csv_header(csv, "planned for", "%s", s->plans.setup.machine.name);

@@ -329,11 +329,8 @@ static int work(void *session)
 static int write_streams(void *session)
 {
     struct session *s = session;
-    struct exp_csv *csv;
-    int err = exp_csv_create(&csv, &s->results.dir, &exp_emit_streams_table.file, s->what, &s->why);
+    struct exp_csv *csv = exp_csv_begin(&s->results.dir, &exp_emit_streams_table.file, s->what);
 
-    if (err)
-        return err;
     exp_csv_header(csv, "planned for, and simulated", "%s", s->plans.setup.machine.name);
     exp_csv_header(csv, "observed", "%s", exp_emulator_for(s->plans.noted.plan[0].plan.ukr)->source);
     for (struct row *row = s->row; row < s->row + s->n_rows; row++) {

@@ -130,8 +130,10 @@ static void put_layer(const struct exp_judge_report *r, struct exp_csv *csv, con
     rec_put(csv, &exp_judge_layers_table, &row);
 }
 
-static void put_layers(const struct exp_judge_report *r, struct exp_csv *csv)
+static void put_layers(struct exp_csv *csv, const void *of)
 {
+    const struct exp_judge_report *r = of;
+
     for (size_t m = 0; m + 1 < r->n_models; m++) {
         for (size_t i = 0; i < r->model[m].n_verdicts; i++)
             put_layer(r, csv, &r->model[m], &r->verdict[r->model[m].first_verdict + i]);
@@ -274,8 +276,10 @@ static void put_model(const struct exp_judge_report *r, struct exp_csv *csv, con
     rec_put(csv, &exp_judge_models_table, &row);
 }
 
-static void put_models(const struct exp_judge_report *r, struct exp_csv *csv)
+static void put_models(struct exp_csv *csv, const void *of)
 {
+    const struct exp_judge_report *r = of;
+
     for (size_t i = 0; i < r->n_models; i++)
         put_model(r, csv, &r->model[i]);
 }
@@ -335,8 +339,9 @@ static double rank_percent(size_t i, size_t n)
     return n > 1 ? 100 * (double)i / (double)(n - 1) : 50;
 }
 
-static void put_ratios(const struct exp_judge_report *r, struct exp_csv *csv)
+static void put_ratios(struct exp_csv *csv, const void *of)
 {
+    const struct exp_judge_report *r = of;
     const size_t n = r->n_verdicts;
     double *value = exp_new((1 + EXP_N_YARDSTICKS) * n, sizeof *value);
 
@@ -359,8 +364,9 @@ static void put_ratios(const struct exp_judge_report *r, struct exp_csv *csv)
     free(value);
 }
 
-static void put_speedups(const struct exp_judge_report *r, struct exp_csv *csv)
+static void put_speedups(struct exp_csv *csv, const void *of)
 {
+    const struct exp_judge_report *r = of;
     double *waiting = exp_new(2 * r->n_verdicts, sizeof *waiting), *issued = waiting + r->n_verdicts;
 
     for (int only_pointwise = 0; only_pointwise < 2 && !exp_judge_why_no_comparison(r); only_pointwise++) {
@@ -384,25 +390,12 @@ static void put_speedups(const struct exp_judge_report *r, struct exp_csv *csv)
 int exp_judge_tables_write(const struct exp_judge_report *r, const struct exp_outdir *dir, const char *what,
                            struct exp_why *why)
 {
-    static const struct {
-        const struct rec_table *table;
-        void (*put)(const struct exp_judge_report *r, struct exp_csv *csv);
-    } files[] = {
-        { &exp_judge_layers_table, put_layers },
-        { &exp_judge_models_table, put_models },
-        { &exp_judge_ratios_table, put_ratios },
-        { &exp_judge_speedups_table, put_speedups },
+    static const struct rec_file files[] = {
+        { &exp_judge_layers_table, put_layers, NULL },
+        { &exp_judge_models_table, put_models, NULL },
+        { &exp_judge_ratios_table, put_ratios, NULL },
+        { &exp_judge_speedups_table, put_speedups, NULL },
     };
-    int err = 0;
 
-    for (size_t i = 0; i < sizeof files / sizeof files[0] && !err; i++) {
-        struct exp_csv *csv;
-
-        err = exp_csv_create(&csv, dir, &files[i].table->file, what, why);
-        if (err)
-            break;
-        files[i].put(r, csv);
-        err = exp_csv_close(csv, why);
-    }
-    return err;
+    return rec_write_files(files, sizeof files / sizeof files[0], r, dir, what, why);
 }

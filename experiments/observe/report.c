@@ -322,12 +322,9 @@ int exp_observe_write(const struct exp_observed *o, const struct exp_report *r, 
     int err = 0;
 
     for (size_t f = 0; files[f].table && o->observation && !err; f++) {
-        struct exp_csv *csv;
+        struct exp_csv *csv = exp_report_open(r, dir, &files[f].table->file, files[f].row);
         char how[256];
 
-        err = exp_report_open(&csv, r, dir, &files[f].table->file, files[f].row, why);
-        if (err)
-            return err;
         exp_observe_describe(o, how, sizeof how);
         exp_csv_header(csv, "observed by", "%s", how);
         for (size_t i = 0; i < o->experiment.n_cases; i++)

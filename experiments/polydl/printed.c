@@ -369,17 +369,14 @@ static const struct claim *find_claim(const struct exp_polydl_printed *p)
 int exp_rank_printed_write(const struct exp_rank_results *x, const struct exp_outdir *dir, struct exp_why *why)
 {
     double *room = exp_new(x->rank->polydl->n_layers, sizeof *room);
+    struct exp_csv *csv = exp_csv_begin(dir, &exp_rank_printed_table.file, "what PolyDL prints, and ours");
     const struct exp_polydl_printed *printed;
-    struct exp_csv *csv = NULL;
     struct rec_rows rows;
-    int err = exp_polydl_printed_read(&rows, x->experiments_dir, why);
+    int err = exp_polydl_printed_read(&rows, x->experiments_dir, why), closed;
 
-    if (!err)
-        err = exp_csv_create(&csv, dir, &exp_rank_printed_table.file, "what PolyDL prints, and ours", why);
-    if (!err)
-        exp_csv_header(csv, "run", "%s", x->run);
+    exp_csv_header(csv, "run", "%s", x->run);
     printed = rows.row;
-    for (size_t i = 0; i < rows.n && !err; i++) {
+    for (size_t i = 0; i < rows.n; i++) {
         const struct claim *c = find_claim(&printed[i]);
         PRINTED row = { .paper = printed[i], .ours = "-", .held_out = "-" };
 
@@ -387,9 +384,8 @@ int exp_rank_printed_write(const struct exp_rank_results *x, const struct exp_ou
             say_ours(x, c, room, row.ours, row.held_out, sizeof row.ours);
         rec_put(csv, &exp_rank_printed_table, &row);
     }
-    if (!err)
-        err = exp_csv_close(csv, why);
+    closed = exp_csv_close(csv, err ? NULL : why);
     rec_release(&rows);
     free(room);
-    return err;
+    return err ? err : closed;
 }

@@ -614,11 +614,8 @@ enum { N_FILES = sizeof files / sizeof files[0] };
 static int write_file(const struct exp_rank_results *x, size_t i, const struct exp_outdir *dir, struct exp_why *why)
 {
     const struct exp_polydl *p = x->rank->polydl;
-    struct exp_csv *csv;
-    int err = exp_csv_create(&csv, dir, &files[i].table->file, files[i].what ? files[i].what : x->run, why);
+    struct exp_csv *csv = exp_csv_begin(dir, &files[i].table->file, files[i].what ? files[i].what : x->run);
 
-    if (err)
-        return err;
     if (files[i].what) {
         exp_csv_header(csv, "run", "%s", x->run);
         exp_csv_header(csv, "machine", "%s: %s", p->machine->name, p->machine->description);

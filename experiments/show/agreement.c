@@ -304,26 +304,31 @@ static void put_model(const struct exp_agreement_report *r, struct exp_csv *csv,
     }
 }
 
-int exp_agreement_write(const struct exp_agreement_report *r, const struct exp_outdir *dir, struct exp_why *why)
+static void put_points(struct exp_csv *csv, const void *report)
 {
-    struct exp_csv *csv;
-    int err = exp_csv_create(&csv, dir, &exp_points_table.file, r->what, why);
+    const struct exp_points *points = ((const struct exp_agreement_report *)report)->points;
 
-    if (err)
-        return err;
-    for (size_t i = 0; i < r->points->n; i++) {
+    for (size_t i = 0; i < points->n; i++) {
         for (size_t q = 0; q < ctr_n_quantities(); q++)
-            put_point(csv, &r->points->point[i], q);
+            put_point(csv, &points->point[i], q);
     }
-    err = exp_csv_close(csv, why);
-    if (!err)
-        err = exp_csv_create(&csv, dir, &exp_agreement_table.file, r->what, why);
-    if (err)
-        return err;
+}
+
+static void put_agreements(struct exp_csv *csv, const void *report)
+{
+    const struct exp_agreement_report *r = report;
+
     for (size_t m = 0; m < r->n_models; m++)
         put_model(r, csv, r->model[m]);
     put_model(r, csv, NULL);
-    return exp_csv_close(csv, why);
+}
+
+int exp_agreement_write(const struct exp_agreement_report *r, const struct exp_outdir *dir, struct exp_why *why)
+{
+    static const struct rec_file files[] = { { &exp_points_table, put_points, NULL },
+                                             { &exp_agreement_table, put_agreements, NULL } };
+
+    return rec_write_files(files, 2, r, dir, r->what, why);
 }
 
 /* ---- for people ---- */

@@ -69,8 +69,10 @@ bool exp_counts_exist(const struct exp_experiment *e)
     return false;
 }
 
-static void put_plans(const struct exp_counts_source *s, struct exp_csv *csv)
+static void put_plans(struct exp_csv *csv, const void *source)
 {
+    const struct exp_counts_source *s = source;
+
     for (size_t i = 0; i < s->e->n_cases; i++) {
         const struct exp_case *c = &s->e->cases[i];
         const struct exp_layer *layer = c->layer;
@@ -84,8 +86,10 @@ static void put_plans(const struct exp_counts_source *s, struct exp_csv *csv)
     }
 }
 
-static void put_counts(const struct exp_counts_source *s, struct exp_csv *csv)
+static void put_counts(struct exp_csv *csv, const void *source)
 {
+    const struct exp_counts_source *s = source;
+
     for (size_t i = 0; i < s->e->n_cases * ctr_n_quantities(); i++) {
         const struct exp_case *c = &s->e->cases[i / ctr_n_quantities()];
         const size_t q = i % ctr_n_quantities();
@@ -105,19 +109,10 @@ static void put_counts(const struct exp_counts_source *s, struct exp_csv *csv)
 
 int exp_counts_write(const struct exp_counts_source *s, const struct exp_outdir *dir, struct exp_why *why)
 {
-    struct exp_csv *csv;
-    int err = exp_csv_create(&csv, dir, &exp_plans_table.file, "what was counted (counts.csv)", why);
+    static const struct rec_file files[] = { { &exp_plans_table, put_plans, "what was counted (counts.csv)" },
+                                             { &exp_counts_table, put_counts, "counts of what plans.csv says" } };
 
-    if (err)
-        return err;
-    put_plans(s, csv);
-    err = exp_csv_close(csv, why);
-    if (!err)
-        err = exp_csv_create(&csv, dir, &exp_counts_table.file, "counts of what plans.csv says", why);
-    if (err)
-        return err;
-    put_counts(s, csv);
-    return exp_csv_close(csv, why);
+    return rec_write_files(files, 2, s, dir, NULL, why);
 }
 
 /* ---- host.txt ---- */

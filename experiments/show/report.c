@@ -47,14 +47,13 @@ static void write_header(struct exp_csv *csv, const struct exp_report *r, const 
     exp_csv_header(csv, "host", "host.txt beside this file");
 }
 
-int exp_report_open(struct exp_csv **csv, const struct exp_report *r, const struct exp_outdir *dir,
-                    const struct exp_csv_file *file, const char *row, struct exp_why *why)
+struct exp_csv *exp_report_open(const struct exp_report *r, const struct exp_outdir *dir,
+                                const struct exp_csv_file *file, const char *row)
 {
-    int err = exp_csv_create(csv, dir, file, NULL, why);
+    struct exp_csv *csv = exp_csv_begin(dir, file, NULL);
 
-    if (!err)
-        write_header(*csv, r, row);
-    return err;
+    write_header(csv, r, row);
+    return csv;
 }
 
 /* ---- layers.csv ---- */
@@ -503,11 +502,8 @@ int exp_report_write(const struct exp_report *r, const struct exp_outdir *dir, s
     int err = 0;
 
     for (size_t i = 0; i < N(files) && !err; i++) {
-        struct exp_csv *csv;
+        struct exp_csv *csv = exp_report_open(r, dir, &files[i].table->file, files[i].row);
 
-        err = exp_report_open(&csv, r, dir, &files[i].table->file, files[i].row, why);
-        if (err)
-            return err;
         files[i].put(csv, r);
         err = exp_csv_close(csv, why);
     }

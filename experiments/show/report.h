@@ -35,12 +35,9 @@ struct exp_report {
  */
 int exp_report_write(const struct exp_report *r, const struct exp_outdir *dir, struct exp_why *why);
 
-/*
- * Creates a file of a report with the header that all of them have; row says what one row is. Returns 0, or -errno with
- * one line in why and nothing to close. To be closed by exp_csv_close.
- */
-int exp_report_open(struct exp_csv **csv, const struct exp_report *r, const struct exp_outdir *dir,
-                    const struct exp_csv_file *file, const char *row, struct exp_why *why);
+/* Begins a file of a report with the header that all of them have (exp_csv_begin); row says what one row is. */
+struct exp_csv *exp_report_open(const struct exp_report *r, const struct exp_outdir *dir,
+                                const struct exp_csv_file *file, const char *row);
 
 /* A row of model.csv. A why is NULL where there is a number; of a percentage, it is said where that is NaN. */
 struct exp_model_row {

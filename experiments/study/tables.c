@@ -32,8 +32,10 @@ static const struct rec_field choice_fields[] = {
 
 const struct rec_table exp_study_choices_table = REC_TABLE("choices.csv", choice_fields, struct choice_row);
 
-static void put_choices(struct exp_csv *csv, const struct exp_study_work *w)
+static void put_choices(struct exp_csv *csv, const void *of)
 {
+    const struct exp_study_work *w = of;
+
     enum { N = EXP_STUDY_N_PARTS * EXP_STUDY_N_RULES };
 
     for (size_t i = 0; i < w->n_sources * CSA2_N_STATES * N; i++) {
@@ -129,8 +131,10 @@ static struct prediction prediction_of(const struct exp_study_source *s, size_t 
     return x;
 }
 
-static void put_predictions(struct exp_csv *csv, const struct exp_study_work *w)
+static void put_predictions(struct exp_csv *csv, const void *of)
 {
+    const struct exp_study_work *w = of;
+
     for (const struct exp_study_source *s = w->source; s < w->source + w->n_sources; s++) {
         for (size_t i = 0; i < s->times.n; i++) {
             const struct prediction row = prediction_of(s, i);
@@ -141,8 +145,10 @@ static void put_predictions(struct exp_csv *csv, const struct exp_study_work *w)
     }
 }
 
-static void put_costs(struct exp_csv *csv, const struct exp_study_work *w)
+static void put_costs(struct exp_csv *csv, const void *of)
 {
+    const struct exp_study_work *w = of;
+
     for (const struct exp_study_source *s = w->source; s < w->source + w->n_sources; s++) {
         for (size_t i = 0; i < CSA2_N_TERMS && !s->is_other_tile; i++)
             rec_put(csv, &exp_study_costs_table,
@@ -207,8 +213,10 @@ static void put_equations(struct exp_csv *csv, const struct rec_table *table, co
     rec_put(csv, table, &row);
 }
 
-static void put_terms(struct exp_csv *csv, const struct exp_study_work *w)
+static void put_terms(struct exp_csv *csv, const void *of)
 {
+    const struct exp_study_work *w = of;
+
     static const char *const withouts[EXP_STUDY_N_WITHOUT] = { "nothing", "packing", "output", "packing_and_output" };
     enum { N = EXP_STUDY_N_EQUATIONS * EXP_STUDY_N_WITHOUT };
 
@@ -218,8 +226,10 @@ static void put_terms(struct exp_csv *csv, const struct exp_study_work *w)
                       (unsigned)(i / EXP_STUDY_N_WITHOUT % EXP_STUDY_N_EQUATIONS));
 }
 
-static void put_left_out(struct exp_csv *csv, const struct exp_study_work *w)
+static void put_left_out(struct exp_csv *csv, const void *of)
 {
+    const struct exp_study_work *w = of;
+
     enum { N = CSA_N_SCHEDULES * EXP_STUDY_N_EQUATIONS, N_CACHES = EXP_STUDY_N_LEFT_OUT };
 
     for (size_t i = 0; i < EXP_STUDY_N_PLANNED * N_CACHES * N; i++) {
@@ -319,8 +329,10 @@ static void put_run(struct exp_csv *csv, const struct exp_study_tilings *t, size
     rec_put(csv, &exp_study_tilings_table, &row);
 }
 
-static void put_tilings(struct exp_csv *csv, const struct exp_study_work *w)
+static void put_tilings(struct exp_csv *csv, const void *of)
 {
+    const struct exp_study_work *w = of;
+
     for (const struct exp_study_tilings *t = w->tilings; t < w->tilings + w->n_tilings; t++) {
         for (size_t l = 0, i = 0; l < t->runs.n_layers; l++) {
             for (; i < t->runs.layer[l].first + t->runs.layer[l].n; i++)
@@ -329,8 +341,10 @@ static void put_tilings(struct exp_csv *csv, const struct exp_study_work *w)
     }
 }
 
-static void put_methods(struct exp_csv *csv, const struct exp_study_work *w)
+static void put_methods(struct exp_csv *csv, const void *of)
 {
+    const struct exp_study_work *w = of;
+
     enum { N = EXP_STUDY_N_PARTS * EXP_STUDY_N_METHODS };
 
     for (size_t i = 0; i < w->n_tilings * N; i++) {
@@ -371,8 +385,10 @@ static const struct rec_field variant_fields[] = {
 
 const struct rec_table exp_study_sensitivity_table = REC_TABLE("sensitivity.csv", variant_fields, struct variant_row);
 
-static void put_variants(struct exp_csv *csv, const struct exp_study_work *w)
+static void put_variants(struct exp_csv *csv, const void *of)
 {
+    const struct exp_study_work *w = of;
+
     for (size_t i = 0; i < EXP_STUDY_N_VARIANTS; i++)
         rec_put(csv, &exp_study_sensitivity_table,
                 &(struct variant_row){ exp_study_varied, exp_study_variants[i].name, w->sensitivity[i] });
@@ -457,8 +473,10 @@ const struct rec_table exp_study_hybrid_table = REC_TABLE("hybrid.csv", hybrid_f
 const struct rec_table exp_study_rates_table = REC_TABLE("rates.csv", rate_fields, struct rate_row);
 const struct rec_table exp_study_micro_table = REC_TABLE("micro_kernels.csv", micro_fields, struct rate_row);
 
-static void put_hybrids(struct exp_csv *csv, const struct exp_study_work *w)
+static void put_hybrids(struct exp_csv *csv, const void *of)
 {
+    const struct exp_study_work *w = of;
+
     for (size_t i = 0; i < w->n_sources * CSA2_N_STATES * EXP_STUDY_N_PARTS; i++) {
         const struct exp_study_source *s = &w->source[i / EXP_STUDY_N_PARTS / CSA2_N_STATES];
         const enum csa2_state state = i / EXP_STUDY_N_PARTS % CSA2_N_STATES;
@@ -471,8 +489,10 @@ static void put_hybrids(struct exp_csv *csv, const struct exp_study_work *w)
     }
 }
 
-static void put_rates(struct exp_csv *csv, const struct exp_study_work *w)
+static void put_rates(struct exp_csv *csv, const void *of)
 {
+    const struct exp_study_work *w = of;
+
     for (size_t i = 0; i < w->n_sources * EXP_STUDY_N_RATES; i++) {
         const struct exp_study_source *s = &w->source[i / EXP_STUDY_N_RATES];
         const struct exp_study_rate *r = &exp_study_rates[i % EXP_STUDY_N_RATES];
@@ -484,8 +504,10 @@ static void put_rates(struct exp_csv *csv, const struct exp_study_work *w)
     }
 }
 
-static void put_micro(struct exp_csv *csv, const struct exp_study_work *w)
+static void put_micro(struct exp_csv *csv, const void *of)
 {
+    const struct exp_study_work *w = of;
+
     static const char *const misses[EXP_STUDY_N_MISSES] = { "hit", "wait" };
 
     for (size_t i = 0; i < EXP_STUDY_N_RATES * EXP_STUDY_N_MISSES; i++) {
@@ -501,27 +523,14 @@ static void put_micro(struct exp_csv *csv, const struct exp_study_work *w)
 int exp_study_tables_write(const struct exp_study_work *w, const struct exp_outdir *dir, const char *what,
                            struct exp_why *why)
 {
-    static const struct {
-        const struct rec_table *table;
-        void (*put)(struct exp_csv *csv, const struct exp_study_work *w);
-    } files[] = {
-        { &exp_study_choices_table, put_choices },   { &exp_study_predictions_table, put_predictions },
-        { &exp_study_costs_table, put_costs },       { &exp_study_terms_table, put_terms },
-        { &exp_study_ablation_table, put_left_out }, { &exp_study_tilings_table, put_tilings },
-        { &exp_study_methods_table, put_methods },   { &exp_study_sensitivity_table, put_variants },
-        { &exp_study_hybrid_table, put_hybrids },    { &exp_study_rates_table, put_rates },
-        { &exp_study_micro_table, put_micro },
+    static const struct rec_file files[] = {
+        { &exp_study_choices_table, put_choices, NULL },   { &exp_study_predictions_table, put_predictions, NULL },
+        { &exp_study_costs_table, put_costs, NULL },       { &exp_study_terms_table, put_terms, NULL },
+        { &exp_study_ablation_table, put_left_out, NULL }, { &exp_study_tilings_table, put_tilings, NULL },
+        { &exp_study_methods_table, put_methods, NULL },   { &exp_study_sensitivity_table, put_variants, NULL },
+        { &exp_study_hybrid_table, put_hybrids, NULL },    { &exp_study_rates_table, put_rates, NULL },
+        { &exp_study_micro_table, put_micro, NULL },
     };
-    int err = 0;
 
-    for (size_t i = 0; i < sizeof files / sizeof files[0] && !err; i++) {
-        struct exp_csv *csv;
-
-        err = exp_csv_create(&csv, dir, &files[i].table->file, what, why);
-        if (err)
-            break;
-        files[i].put(csv, w);
-        err = exp_csv_close(csv, why);
-    }
-    return err;
+    return rec_write_files(files, sizeof files / sizeof files[0], w, dir, what, why);
 }

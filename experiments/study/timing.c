@@ -112,14 +112,13 @@ static bool kept_read(const struct kept *k)
 static int write_times(const void *kept, const struct exp_outdir *dir, struct exp_why *why)
 {
     const struct kept *k = kept;
-    struct exp_csv *csv;
-    int err = exp_csv_create(&csv, dir, &exp_study_kept_table.file, "times of a layer's runs", why);
+    struct exp_csv *csv = exp_csv_begin(dir, &exp_study_kept_table.file, "times of a layer's runs");
 
-    for (size_t i = 0; i < k->n && !err; i++) {
+    for (size_t i = 0; i < k->n; i++) {
         if (!isnan(k->run[i].ns)) /* else this computer cannot run it */
             rec_put(csv, &exp_study_kept_table, &(struct kept_row){ i, k->run[i].ns, k->run[i].other_ns });
     }
-    return err ? err : exp_csv_close(csv, why);
+    return exp_csv_close(csv, why);
 }
 
 /* ---- timing ---- */

@@ -72,8 +72,8 @@ struct file {
     ROW *row; /* with the keys' values behind it */
 };
 
-static int open_file(struct file *f, const struct exp_sweep_report *r, const struct rec_table *t,
-                     const struct exp_outdir *dir, const char *what, struct exp_why *why)
+static void open_file(struct file *f, const struct exp_sweep_report *r, const struct rec_table *t,
+                      const struct exp_outdir *dir, const char *what)
 {
     const struct sim_grids *g = &r->sweep->grids;
     char text[4096];
@@ -81,7 +81,7 @@ static int open_file(struct file *f, const struct exp_sweep_report *r, const str
     rec_table_with_texts(&f->table, t, offsetof(ROW, key), g->key, g->n_keys, "what VARY gives this key");
     f->row = exp_new(1, f->table.row_bytes);
     exp_say(text, sizeof text, "%s; VARY=%s", what, r->sweep->options->vary);
-    return exp_csv_create(&f->csv, dir, &f->table.file, text, why);
+    f->csv = exp_csv_begin(dir, &f->table.file, text);
 }
 
 static void put_row(struct file *f, const struct exp_sweep_report *r, const ROW *row)
@@ -94,13 +94,13 @@ static void put_row(struct file *f, const struct exp_sweep_report *r, const ROW 
     rec_put(f->csv, &f->table, f->row);
 }
 
-static int close_file(struct file *f, int err, struct exp_why *why)
+static int close_file(struct file *f, struct exp_why *why)
 {
-    const int closed = exp_csv_close(f->csv, err ? NULL : why);
+    const int err = exp_csv_close(f->csv, why);
 
     rec_table_release(&f->table);
     free(f->row);
-    return err ? err : closed;
+    return err;
 }
 
 /* ---- values ---- */
@@ -312,12 +312,11 @@ int exp_sweep_report_write(struct exp_sweep_report *r, const struct exp_sweep *s
     r->why_no_estimate = exp_estimate_why_not(&s->base);
     add_sums(r);
     for (size_t i = 0; i < sizeof files / sizeof files[0] && !err; i++) {
-        struct file f = { .csv = NULL };
+        struct file f;
 
-        err = open_file(&f, r, files[i].table, dir, what, why);
-        if (!err)
-            files[i].put(&f, r);
-        err = close_file(&f, err, why);
+        open_file(&f, r, files[i].table, dir, what);
+        files[i].put(&f, r);
+        err = close_file(&f, why);
     }
     return err;
 }

@@ -184,11 +184,8 @@ static void put_row(struct exp_csv *csv, const struct exp_fused *f, const struct
 int exp_fused_write(const struct exp_fused *f, const struct exp_outdir *dir, const char *run, const char *why_no_times,
                     struct exp_why *why)
 {
-    struct exp_csv *csv;
-    int err = exp_csv_create(&csv, dir, &exp_fused_table.file, "operators fused and apart, timed and simulated", why);
+    struct exp_csv *csv = exp_csv_begin(dir, &exp_fused_table.file, "operators fused and apart, timed and simulated");
 
-    if (err)
-        return err;
     exp_csv_header(csv, "run", "%s", run);
     exp_csv_header(csv, "machine", "%s: %s", f->machine->name, f->machine->description);
     for (size_t i = 0; i < f->n_layers; i++) {
