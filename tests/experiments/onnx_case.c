@@ -14,17 +14,18 @@
 static int read_tensor(struct onnx_reading *r, const char *path, struct onnx_value *v, struct exp_why *why)
 {
     struct onnx_mapping *m = exp_append(&r->mapping, &r->n_mappings, sizeof *m);
+    struct onnx_block block;
     Onnx__TensorProto *t;
     int err = onnx_map(m, path, why);
 
     if (!err)
-        err = onnx_parse((ProtobufCMessage **)&t, &onnx__tensor_proto__descriptor, m, why);
+        err = onnx_parse((ProtobufCMessage **)&t, &block, &onnx__tensor_proto__descriptor, m, why);
     if (err)
         return err;
     err = onnx_read_tensor(r, t, path, v, why);
     if (!err && v->data)
         v->data = memcpy(onnx_own(r, v->bytes + 1, 1), v->data, v->bytes);
-    onnx_parsed_free((ProtobufCMessage *)t);
+    onnx_parsed_free((ProtobufCMessage *)t, &block);
     return err;
 }
 
@@ -59,7 +60,7 @@ static ProtobufCMessage *parse(struct onnx_mapping *m, const char *path, const P
     ProtobufCMessage *message = NULL;
 
     if (!onnx_map(m, path, NULL))
-        onnx_parse(&message, kind, m, NULL);
+        message = protobuf_c_message_unpack(kind, NULL, m->bytes, m->at);
     onnx_unmap(m);
     return message;
 }
@@ -108,7 +109,7 @@ static int read_with_constants(struct onnx_case *c, const char *folder, const ch
     if (!model)
         return exp_fail(why, -EINVAL, "%s cannot be read again", path);
     changed = write_model(c, folder, model, constants);
-    onnx_parsed_free((ProtobufCMessage *)model);
+    protobuf_c_message_free_unpacked((ProtobufCMessage *)model, NULL);
     return onnx_read(&c->graph, changed, NULL, why);
 }
 
