@@ -77,6 +77,7 @@ int exp_replay_plan(const struct exp_replay_plan *r, struct sim_sink *sink, uint
     conv_replay_set_stack(&b.replay, r->stack);
     if (r->after) {
         conv_fused_init(&fused, &b.base, r->plan, r->after, r->after_sink);
+        conv_fused_gather(&fused);
         to = &fused.base;
     }
     if (r->n_threads > 1) {
@@ -84,6 +85,8 @@ int exp_replay_plan(const struct exp_replay_plan *r, struct sim_sink *sink, uint
         to = &share.base;
     }
     err = conv_nest_run(r->plan, to);
+    if (r->after)
+        conv_fused_end(&fused);
     *mac_instructions = b.mac_instructions;
     return err;
 }

@@ -193,15 +193,16 @@ static void run_part(void *ctx, unsigned number)
 
     bind.addr[CONV_PACKED_INPUT] += number * r->thread_bytes;
     conv_exec_init(&exec, plan, &bind);
-    if (net_conv_has_after(r->conv)) {
-        conv_fused_init(&fused, backend, plan, &r->after, NULL);
+    conv_fused_init(&fused, backend, plan, &r->after, NULL);
+    conv_fused_gather(&fused);
+    if (net_conv_has_after(r->conv))
         backend = &fused.base;
-    }
     if (r->conv->n_threads > 1) {
         conv_share_init(&share, backend, plan, r->conv->axis, number, r->conv->n_threads);
         backend = &share.base;
     }
     r->err[number] = conv_nest_run(plan, backend);
+    conv_fused_end(&fused);
 }
 
 /* Does what follows, behind the whole convolution. */

@@ -7,6 +7,8 @@
  */
 enum { FUSED_TILES = 16 };
 
+enum { GATHERED_BYTES = 32 << 10 };
+
 /* Moves an address on, if there is one. */
 static uint64_t at(uint64_t address, size_t elements)
 {
@@ -33,11 +35,70 @@ static struct conv_epilogue_args resolve(const struct conv_fused *f, const struc
     };
 }
 
+/* ---- gathering ---- */
+
+static void remove_pending(struct conv_fused *f, size_t i)
+{
+    f->n_pending--;
+    for (; i < f->n_pending; i++)
+        f->pending[i] = f->pending[i + 1];
+}
+
+static void finish_pending(struct conv_fused *f, size_t i)
+{
+    f->finish(f, &f->pending[i].box);
+    remove_pending(f, i);
+}
+
+static bool continues(const struct conv_fused_pending *p, const struct conv_fused_pending *next)
+{
+    return p->row == next->row && p->box.n_f == next->box.n_f && p->win_end + next->box.n_win == next->win_end;
+}
+
+/* Has a box wait, as a part of one that it continues or by itself. What has grown large is finished. */
+static void gather(struct conv_fused *f, const struct conv_fused_pending *next)
+{
+    size_t i = 0;
+
+    while (i < f->n_pending && !continues(&f->pending[i], next))
+        i++;
+    if (i < f->n_pending) {
+        f->pending[i].box.n_win += next->box.n_win;
+        f->pending[i].win_end = next->win_end;
+    } else {
+        if (f->n_pending == CONV_FUSED_MOST)
+            finish_pending(f, 0);
+        i = f->n_pending++;
+        f->pending[i] = *next;
+    }
+    if (f->pending[i].box.n_f * f->pending[i].box.n_win * sizeof(float) >= GATHERED_BYTES)
+        finish_pending(f, i);
+}
+
+void conv_fused_gather(struct conv_fused *f)
+{
+    f->gathers = true;
+}
+
+void conv_fused_end(struct conv_fused *f)
+{
+    while (f->n_pending)
+        finish_pending(f, 0);
+}
+
 static void finish(struct conv_fused *f, const struct conv_run *r)
 {
-    const struct conv_epilogue_args a = resolve(f, r);
+    const struct conv_step *s = &r->step;
+    const struct conv_fused_pending p = {
+        .box = resolve(f, r),
+        .row = s->image * f->plan->problem.k + s->group * f->plan->group_filters + s->f0,
+        .win_end = s->win0 + s->n_win * (r->along_filters ? 1 : r->n),
+    };
 
-    f->finish(f, &a);
+    if (f->gathers)
+        gather(f, &p);
+    else
+        f->finish(f, &p.box);
 }
 
 static void execute(struct conv_fused *self, const struct conv_epilogue_args *a)

@@ -9,6 +9,8 @@
 #ifndef KERNELS_FUSED_H
 #define KERNELS_FUSED_H
 
+#include <stdbool.h>
+
 #include "kernels/nest/nest.h"
 #include "kernels/plan/plan.h"
 #include "kernels/ukr/epilogue.h"
@@ -17,6 +19,14 @@
 struct conv_after {
     uint64_t out, scale, bias, residual; /* [n][k][p][q], [k], [k], [n][k][p][q] */
     enum conv_activation activation;
+};
+
+enum { CONV_FUSED_MOST = 16 };
+
+/* Outputs whose finish waits for their neighbours. */
+struct conv_fused_pending {
+    struct conv_epilogue_args box;
+    size_t row, win_end; /* the first filter, counted through all images; the window behind the last */
 };
 
 struct conv_fused {
@@ -29,10 +39,21 @@ struct conv_fused {
     size_t reduction;                          /* of the plan's problem */
     struct conv_after after;
     struct sim_sink *sink; /* NULL: execute */
+    bool gathers;
+    struct conv_fused_pending pending[CONV_FUSED_MOST];
+    size_t n_pending;
 };
 
 /* Without a sink it executes. Whoever does neither sets finish afterwards. */
 void conv_fused_init(struct conv_fused *f, struct conv_backend *inner, const struct conv_plan *plan,
                      const struct conv_after *after, struct sim_sink *sink);
+
+/*
+ * Has tiles wait until their neighbours along the windows are there, up to 32 KiB of outputs for each of a few ranges of
+ * filters: rows of a tile may be shorter than a vector, and lie across two lines. conv_fused_end finishes what still
+ * waits, behind the nest; without conv_fused_gather it does nothing.
+ */
+void conv_fused_gather(struct conv_fused *f);
+void conv_fused_end(struct conv_fused *f);
 
 #endif

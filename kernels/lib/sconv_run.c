@@ -34,10 +34,12 @@ static void run_part(void *ctx, unsigned number)
     bind.addr[CONV_PACKED_INPUT] += number * plan->thread_bytes;
     conv_exec_init(&exec, &plan->plan, &bind);
     conv_fused_init(&fused, &exec.base, &plan->plan, &after, NULL);
+    conv_fused_gather(&fused);
     conv_share_init(&share, is_fused ? &fused.base : &exec.base, &plan->plan, plan->axis, number, plan->n_threads);
     r->err[number] = conv_nest_run(&plan->plan, plan->n_threads > 1 ? &share.base
                                                 : is_fused          ? &fused.base
                                                                     : &exec.base);
+    conv_fused_end(&fused);
 }
 
 int sconv_team_run(struct sconv_team *team, const struct sconv_plan *plan, const float *src, float *dst,
