@@ -1,0 +1,298 @@
+/*
+ * A whole network: read from an .onnx file, run and timed by several algorithms for its convolutions, and simulated in
+ * sequence at the addresses of its memory planner, beside each step by itself.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "counters/ctr_hostinfo.h"
+#include "experiments/base/program.h"
+#include "experiments/bench/course.h"
+#include "experiments/bench/machine.h"
+#include "experiments/bench/options_shared.h"
+#include "experiments/bench/plugin.h"
+#include "experiments/network/study.h"
+#include "experiments/show/page.h"
+
+struct options {
+    const char *model, *input, *machine, *algos, *ukr, *core, *plugin_flags, *peer, *results, *commit;
+    unsigned batch, packs_filters, fuses, threads, timing, checks, reps, limit, clock, seed, jobs, plugin_limit;
+};
+
+struct session {
+    struct options options;
+    struct onnx_graph *graph;
+    struct exp_setup setup;
+    struct exp_model model; /* its name and file; it has no layers */
+    struct net_study study;
+    struct exp_why why_elsewhere;
+    const char *why_not_timed; /* NULL: it is timed */
+    struct exp_results results;
+    char what[768];
+    struct exp_why why;
+};
+
+#define USUAL_ALGOS "base,sconv_openblas,sconv_tuned"
+
+static struct exp_rounds rounds_of(const struct options *o)
+{
+    return exp_rounds_of(o->reps, 5, 100, o->limit);
+}
+
+/* ---- preparing ---- */
+
+static int read_graph(struct session *s)
+{
+    const struct options *o = &s->options;
+    const struct onnx_ask ask = { .batch = o->batch, .input = o->input };
+    int err = onnx_read(&s->graph, o->model, &ask, &s->why);
+
+    if (err)
+        return err;
+    net_fill_weights(s->graph, o->seed);
+    s->model.name = exp_copy_text(s->graph->name);
+    s->model.path = exp_copy_text(o->model);
+    return 0;
+}
+
+static const char *why_not_timed(const struct session *s)
+{
+    if (!s->options.timing)
+        return EXP_UNTIMED;
+    return s->setup.ukr->fn ? NULL : "the machine's micro-kernel is another CPU family's";
+}
+
+static int plan(struct session *s)
+{
+    const struct options *o = &s->options;
+    const struct exp_plugin_options plugins = { o->plugin_flags, o->plugin_limit, "" };
+    unsigned algos;
+    int err = exp_plugins_select(*o->algos ? o->algos : USUAL_ALGOS, &plugins, &algos, &s->why);
+
+    s->study = (struct net_study){
+        .graph = s->graph,
+        .setup = &s->setup,
+        .name = s->graph->name,
+        .fuses = o->fuses == 0,
+        .n_threads = o->threads,
+        .clock = exp_clock_name(o->clock),
+    };
+    return err ? err : net_study_plan(&s->study, algos, &s->why);
+}
+
+static void describe(struct session *s)
+{
+    const struct options *o = &s->options;
+    char cpu[256];
+
+    ctr_hostinfo_cpu(cpu, sizeof cpu);
+    exp_say(s->what, sizeof s->what, "%s (opset %lld), %s, simulated on %s; %s%s with %u thread%s; commit %s",
+            s->graph->path, (long long)s->graph->opset, s->study.fuses ? "fused" : "not fused",
+            *s->setup.machine.description ? s->setup.machine.description : s->setup.machine.name,
+            s->why_not_timed ? "not timed" : "timed on ", s->why_not_timed ? "" : cpu, o->threads,
+            o->threads == 1 ? "" : "s", *o->commit ? o->commit : "unknown");
+}
+
+static int prepare(void *session)
+{
+    struct session *s = session;
+    const struct options *o = &s->options;
+    int err = read_graph(s);
+
+    if (!err)
+        err = exp_machine_find(&s->setup.machine, o->machine, o->results, &s->why);
+    s->setup.packs_filters = o->packs_filters != 0;
+    if (!err)
+        err = exp_setup_init(&s->setup, o->ukr, o->core, &s->why);
+    if (!err)
+        err = plan(s);
+    if (err)
+        return err;
+    s->why_not_timed = why_not_timed(s);
+    if (!s->why_not_timed && exp_machine_why_not_here(&s->setup.machine, &s->why_elsewhere))
+        s->study.why_elsewhere = s->why_elsewhere.text;
+    exp_results_time(&s->results, s->why_not_timed);
+    describe(s);
+    return 0;
+}
+
+/* ---- the work ---- */
+
+static double macs_of(const struct session *s)
+{
+    const struct net *net = s->study.by[0].variant[NET_AS_ASKED].net;
+    double sum = 0;
+
+    for (size_t i = 0; i < net->n_steps; i++)
+        sum += net_step_macs(net, &net->step[i]);
+    return sum;
+}
+
+static int time_all(struct session *s, struct exp_progress *progress)
+{
+    const struct options *o = &s->options;
+    const struct net_timing timing = { .rounds = rounds_of(o),
+                                       .now_ns = exp_clock_of(o->threads > 1 ? EXP_CLOCK_WALL : o->clock),
+                                       .seed = o->seed,
+                                       .checks = o->checks != 0,
+                                       .peer = o->peer };
+
+    for (size_t a = 0; a < s->study.n_algos && s->why_not_timed; a++)
+        exp_say(s->study.by[a].timed.why_not, sizeof s->study.by[a].timed.why_not, "%s", s->why_not_timed);
+    return s->why_not_timed ? 0 : net_study_time(&s->study, &timing, progress, &s->why);
+}
+
+static int work(void *session)
+{
+    struct session *s = session;
+    const struct options *o = &s->options;
+    const struct exp_rounds rounds = rounds_of(o);
+    double seconds[EXP_N_WORKS] = { 0 };
+    struct exp_forecast forecast = { 0 };
+    struct exp_progress *progress;
+    int err;
+
+    seconds[EXP_WORK_REPLAY] = net_study_seconds(&s->study) / o->jobs;
+    exp_forecast_add(&forecast, s->graph->name, seconds);
+    exp_forecast_print(&forecast, stderr);
+    if (!s->why_not_timed)
+        seconds[EXP_WORK_ROUNDS] = macs_of(s) * 1e-10 * (double)(rounds.most * s->study.n_algos);
+    err = exp_main_progress(&progress, seconds, &s->why);
+    if (!err && rounds.limit_ns)
+        exp_progress_limit(progress, EXP_WORK_ROUNDS, (double)rounds.limit_ns * 1e-9);
+    if (!err)
+        err = time_all(s, progress);
+    if (!err)
+        err = net_study_simulate(&s->study, o->jobs, progress, &s->why);
+    exp_progress_free(progress);
+    return err;
+}
+
+/* ---- results ---- */
+
+static int print_host(const void *session, FILE *out)
+{
+    const struct session *s = session;
+    int err = ctr_hostinfo_print(out);
+
+    if (!s->why_not_timed)
+        fprintf(out, "timed in %zu rounds by %s: %s\n", s->study.n_rounds, s->study.clock, exp_end_text(s->study.end));
+    fprintf(out, "OpenBLAS: %s\n", s->setup.blas.handle ? s->setup.blas.config : s->setup.why_no_blas);
+    fprintf(out, "SConv micro-kernel: %s\n", s->setup.ukr->name);
+    return err;
+}
+
+static int write_tables(void *session)
+{
+    struct session *s = session;
+    const struct exp_outdir *dir = &s->results.dir;
+    int err = net_tables_write(&s->study, dir, s->what, &s->why);
+
+    if (!err)
+        err = net_trace_write(&s->study, dir, s->options.commit, &s->why);
+    return err ? err : exp_outdir_write(dir, "host.txt", print_host, s, &s->why);
+}
+
+static int print_verdict(const void *session, FILE *out)
+{
+    return net_verdict_print(&((const struct session *)session)->study, out);
+}
+
+static bool set_variables(const void *session, struct exp_variables *v)
+{
+    const struct session *s = session;
+    const struct sim_machine *m = &s->setup.machine;
+
+    exp_variables_set(v, "machine", m->name);
+    exp_variables_set(v, "shown_algo", s->study.by[s->study.n_algos - 1].algo->name);
+    exp_variables_set(v, "shown_title", s->study.by[s->study.n_algos - 1].algo->title);
+    exp_variables_set(v, "shown_caches",
+                      net_view_name(net_study_view(&s->study, &s->study.by[s->study.n_algos - 1].variant[0])));
+    for (size_t l = 0; l <= m->n_levels; l++)
+        exp_variables_add(v, "levels", "", net_level_name(&s->study, l));
+    return true;
+}
+
+static int add_page(void *session)
+{
+    return exp_page_add(&((struct session *)session)->results, "network");
+}
+
+static void release(void *session)
+{
+    struct session *s = session;
+
+    net_study_release(&s->study);
+    onnx_free(s->graph);
+    exp_setup_release(&s->setup);
+}
+
+#define OPTIONS struct options
+
+static const struct exp_option options[] = {
+    EXP_PATH("MODEL", "the network: an .onnx file", model, ""),
+    EXP_NUMBER("BATCH", "images (default: the file's, else 1)", batch, 0, 1, 4096),
+    EXP_TEXT("INPUT",
+             "dimensions of the input behind the batch, 3x224x224, where the file leaves them open; of several inputs "
+             "x=3x224x224,y=10",
+             input, ""),
+    EXP_MACHINE_OPTION,
+    EXP_TEXT("ALGO",
+             "algorithms of the convolutions, comma-separated: @algos@, or plug-ins; default "
+             "base,sconv_openblas,sconv_tuned, "
+             "the second of which is the paper's",
+             algos, ""),
+    EXP_KERNEL_OPTIONS,
+    EXP_PLUGIN_OPTIONS,
+    EXP_WORD("FUSE",
+             "yes (default): batch normalisation is folded, activations and additions are fused, as compilers do; no: "
+             "every node is a step, as in the paper",
+             fuses, 0, "yes", "no"),
+    EXP_NUMBER("THREADS", "threads of a run (default 1)", threads, 1, 1, 64),
+    EXP_TIMING_OPTION,
+    EXP_WORD("CHECK", "1 (default): what is timed is checked first, step by step, against plain loops; 0: it is not",
+             checks, 1, "0", "1"),
+    EXP_NUMBER("REPS", "timed rounds (default: 5 to 100, until all speed-ups stand)", reps, 0, 1, 1000000),
+    EXP_NUMBER("LIMIT", "seconds after which no round begins, unless REPS says how many (default 60)", limit, 60, 1,
+               1000000),
+    EXP_CLOCK_OPTION,
+    EXP_PATH("PEER",
+             "libonnxruntime.so, or a folder below which it is: ONNX Runtime is timed in turns (default: where "
+             "onnxruntime-node is installed; no: not)",
+             peer, ""),
+    EXP_NUMBER("SEED", "of weights that the file does not have, and of inputs (default 1)", seed, 1, 1, 1000000),
+    EXP_REPLAY_JOBS_OPTION,
+    EXP_FOLDER("RESULTS", "folder for results (default results); this goes to RESULTS/<machine>/network/<model>/",
+               results, "results"),
+    EXP_COMMIT_OPTION,
+    EXP_OPTIONS_END,
+};
+
+const struct exp_question question_network = {
+    .name = "network",
+    .asks = "A whole network from an .onnx file: run, timed, and simulated in sequence",
+    .wants = { "run your own network, in sequence|make network MODEL=path/to/net.onnx" },
+    .takes = "A minute for each 10^9 multiply-adds; with TIMING=0, and caches alone, five seconds.",
+    .examples = { "make network MODEL=net.onnx", "make network MODEL=net.onnx MACHINE=clx4208 TIMING=0 FUSE=no" },
+    .needs = { "MODEL=path/to/net.onnx" },
+    .libraries = "blas",
+    .figures = { "network_sequence" },
+    .options = options,
+    .place = &(const struct exp_results_layout){ "/network", false, "network.csv", NULL },
+    .chapter = { "sequence.csv", "a whole network", NULL },
+    EXP_SESSION(struct session),
+    EXP_RESULTS(struct session),
+    .model_at = offsetof(struct session, model),
+    .machine_at = offsetof(struct session, setup.machine),
+    .tables = { &net_network_table, &net_nodes_table, &net_sequence_table, &net_variants_table, &net_kinds_table,
+                &net_skipped_table, &net_memory_table },
+    .prepare = prepare,
+    .work = work,
+    .write = write_tables,
+    .verdict = print_verdict,
+    .variables = set_variables,
+    .page = add_page,
+    .release = release,
+};

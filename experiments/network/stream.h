@@ -1,0 +1,48 @@
+/*
+ * What the steps of a network access, at the addresses of its planner: for simulations (sequence.h).
+ *
+ * A convolution is the replay of its plan with what is fused behind it (bench/replay.h); an operator is what its own
+ * code does (operator.h). Tensors lie where net_plan put them; the places follow each other in memory, each on a
+ * boundary of CONV_ARENA_ALIGN.
+ */
+#ifndef EXPERIMENTS_NETWORK_STREAM_H
+#define EXPERIMENTS_NETWORK_STREAM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "experiments/base/error.h"
+#include "experiments/network/net.h"
+#include "experiments/network/sequence.h"
+
+struct net_stream;
+
+/* Of a stream, with what compiled code does on its stack or without. */
+struct net_stream_view {
+    const struct net_stream *stream;
+    bool has_stack;
+};
+
+struct net_stream {
+    const struct net *net;
+    struct net_stream_view view[2];
+    uint64_t base[NET_N_PLACES];
+    unsigned char *memory; /* stands for the lowest of the addresses: operators run on it, and compute nothing */
+    size_t bytes;
+    struct net_emitters *emitters; /* of the operators' steps */
+};
+
+/* Prepares the streams of a network that outlives them. Returns 0 or -errno with one line in why. */
+int net_stream_init(struct net_stream *s, const struct net *net, struct exp_why *why);
+void net_stream_release(struct net_stream *s); /* of all zeros is fine */
+
+/* Returns its steps, with the recorded stack of convolutions or without; s stays where it is. */
+struct exp_steps net_stream_steps(const struct net_stream *s, bool has_stack);
+
+/* Returns a step's multiply-adds: of a convolution or a matrix product; 0: it has none. */
+double net_step_macs(const struct net *net, const struct net_step *s);
+
+/* Says what the step's accesses are: the replay of a plan, what the operator's code does, or a model. */
+const char *net_stream_source(const struct net_stream *s, size_t step);
+
+#endif

@@ -1,0 +1,390 @@
+#include "experiments/network/study.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "experiments/bench/replay.h"
+#include "sim/analysis/estimate.h"
+
+const char *net_view_name(enum net_view v)
+{
+    return v == NET_CACHES_ALONE ? "caches alone" : "as it is";
+}
+
+const struct sim_machine *net_study_machine(const struct net_study *s, enum net_view v)
+{
+    return v == NET_CACHES_ALONE ? &s->setup->alone : &s->setup->machine;
+}
+
+enum net_view net_study_view(const struct net_study *s, const struct net_simulated *x)
+{
+    return s->n_views > 1 && x->in_sequence[NET_AS_IT_IS].counts ? NET_AS_IT_IS : NET_CACHES_ALONE;
+}
+
+/* ---- planning ---- */
+
+static enum net_order order_of(enum net_variant v)
+{
+    return v == NET_DEPTH_FIRST ? NET_ORDER_DEPTH : v == NET_WIDTH_FIRST ? NET_ORDER_WIDTH : NET_ORDER_OF_FILE;
+}
+
+/* Orders the nodes of a variant. Returns false if they stand so in the file. */
+static bool reorder(struct net_simulated *x, const struct net_study *s, enum net_variant v)
+{
+    if (order_of(v) == NET_ORDER_OF_FILE)
+        return true;
+    x->is_reordered = net_order_make(&x->reordered, s->graph, order_of(v));
+    if (!x->is_reordered)
+        net_order_release(&x->reordered);
+    return x->is_reordered;
+}
+
+/* What cannot be planned as it was asked for is an error, of a variant a reason. */
+static int plan_variant(struct net_study *s, struct net_by_algo *by, enum net_variant v, struct exp_why *why)
+{
+    struct net_simulated *x = &by->variant[v];
+    const struct net_options o = { .setup = s->setup,
+                                   .algo = by->algo,
+                                   .fuses = (v == NET_OTHER_FUSION) != s->fuses,
+                                   .keeps_all = v == NET_NO_REUSE,
+                                   .n_threads = 1 };
+    const char *why_not = by->algo->why_not_replay ? by->algo->why_not_replay(s->setup) : NULL;
+    int err;
+
+    x->is_fused = o.fuses;
+    if (!reorder(x, s, v)) {
+        exp_say(x->why_not, sizeof x->why_not, "the nodes stand in that order already");
+        return 0;
+    }
+    err = net_plan(&x->net, x->is_reordered ? &x->reordered : s->graph, &o, why);
+    if (!err && why_not)
+        exp_say(x->why_not, sizeof x->why_not, "%s", why_not);
+    else if (!err)
+        err = net_stream_init(&x->stream, x->net, why);
+    for (size_t i = 0; !err && !why_not && i < NET_N_VIEWS; i++)
+        x->steps[i] = net_stream_steps(&x->stream, i == NET_AS_IT_IS);
+    if (err && v != NET_AS_ASKED) {
+        exp_say(x->why_not, sizeof x->why_not, "%s", why->text);
+        return 0;
+    }
+    return err;
+}
+
+/* The network that is timed: with one thread the simulated one. */
+static int plan_timed(struct net_study *s, struct net_by_algo *by, struct exp_why *why)
+{
+    const struct net_options o = { .setup = s->setup, .algo = by->algo, .fuses = s->fuses, .n_threads = s->n_threads };
+
+    by->timed.net = by->variant[NET_AS_ASKED].net;
+    return s->n_threads > 1 ? net_plan(&by->timed.net, s->graph, &o, why) : 0;
+}
+
+static int plan_algo(struct net_study *s, const struct exp_algo *algo, struct exp_why *why)
+{
+    struct net_by_algo *by = &s->by[s->n_algos++];
+    int err = 0;
+
+    by->algo = algo;
+    for (int v = 0; v < NET_N_VARIANTS && !err; v++)
+        err = plan_variant(s, by, (enum net_variant)v, why);
+    return err ? err : plan_timed(s, by, why);
+}
+
+/* Of the group's members, all of which were asked for, the group. */
+static bool is_whole_group(unsigned algos, const struct exp_algo *a)
+{
+    unsigned members = 0;
+
+    for (size_t i = 0; i < exp_algo_count(); i++)
+        members |= exp_algo_at(i)->when == EXP_ALGO_MEMBER ? exp_algo_bit(exp_algo_at(i)) : 0;
+    return a->when == EXP_ALGO_MEMBER && (algos & members) == members;
+}
+
+int net_study_plan(struct net_study *s, unsigned algos, struct exp_why *why)
+{
+    bool has_group = false;
+    int err = 0;
+
+    s->n_views = exp_replay_alone_differs(s->setup) ? 2 : 1;
+    s->by = exp_new(exp_algo_count(), sizeof *s->by);
+    for (size_t i = 0; i < exp_algo_count() && !err; i++) {
+        const struct exp_algo *a = exp_algo_at(i);
+        const bool is_group = is_whole_group(algos, a);
+
+        if (!(algos & exp_algo_bit(a)) || (is_group && has_group))
+            continue;
+        has_group |= is_group;
+        err = plan_algo(s, is_group ? exp_algo_chosen() : a, why);
+    }
+    return err;
+}
+
+static void release_variant(struct net_simulated *x)
+{
+    for (int v = 0; v < NET_N_VIEWS; v++) {
+        exp_sequence_release(&x->in_sequence[v]);
+        exp_sequence_release(&x->alone[v]);
+    }
+    net_stream_release(&x->stream);
+    net_free(x->net);
+    net_order_release(&x->reordered);
+}
+
+void net_study_release(struct net_study *s)
+{
+    for (size_t a = 0; a < s->n_algos; a++) {
+        struct net_by_algo *by = &s->by[a];
+
+        if (by->timed.net != by->variant[NET_AS_ASKED].net)
+            net_free(by->timed.net);
+        free(by->timed.whole_ns);
+        free(by->timed.step_ns);
+        for (int v = 0; v < NET_N_VARIANTS; v++)
+            release_variant(&by->variant[v]);
+    }
+    free(s->by);
+    free(s->peer.whole_ns);
+    s->by = NULL;
+    s->n_algos = 0;
+}
+
+/* ---- simulating ---- */
+
+/* The machine as it is takes ten times as long as its caches alone, which tell variants apart. */
+static bool is_simulated(const struct net_study *s, const struct net_simulated *x, enum net_variant v,
+                         enum net_view view)
+{
+    return x->net && !*x->why_not && (view == NET_CACHES_ALONE || (s->n_views > 1 && v == NET_AS_ASKED));
+}
+
+static struct exp_sequence sequence_of(const struct net_study *s, const struct net_simulated *x, enum net_view view,
+                                       bool is_alone)
+{
+    return (
+        struct exp_sequence){ .steps = &x->steps[view], .machine = net_study_machine(s, view), .is_alone = is_alone };
+}
+
+/* Lists all simulations. Returns how many; run[] has room for two of each variant and view. */
+static size_t list(const struct net_study *s, struct exp_sequence *run, struct exp_sequence **of)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < s->n_algos * NET_N_VARIANTS * NET_N_VIEWS; i++) {
+        const enum net_view view = i % NET_N_VIEWS;
+        const enum net_variant v = i / NET_N_VIEWS % NET_N_VARIANTS;
+        struct net_simulated *x = &s->by[i / NET_N_VIEWS / NET_N_VARIANTS].variant[v];
+
+        if (!is_simulated(s, x, v, view))
+            continue;
+        run[n] = sequence_of(s, x, view, false);
+        of[n++] = &x->in_sequence[view];
+        if (v != NET_AS_ASKED)
+            continue;
+        run[n] = sequence_of(s, x, view, true);
+        of[n++] = &x->alone[view];
+    }
+    return n;
+}
+
+static size_t most_runs(const struct net_study *s)
+{
+    return 2 * s->n_algos * NET_N_VARIANTS * NET_N_VIEWS;
+}
+
+double net_study_seconds(const struct net_study *s)
+{
+    struct exp_sequence *run = exp_new(most_runs(s), sizeof *run), **of = exp_new(most_runs(s), sizeof(void *));
+    const size_t n = list(s, run, of);
+    double sum = 0;
+
+    for (size_t i = 0; i < n; i++)
+        sum += exp_sequence_seconds(&run[i]);
+    free(run);
+    free(of);
+    return sum;
+}
+
+int net_study_simulate(struct net_study *s, unsigned n_threads, struct exp_progress *progress, struct exp_why *why)
+{
+    struct exp_sequence *run = exp_new(most_runs(s), sizeof *run), **of = exp_new(most_runs(s), sizeof(void *));
+    const size_t n = list(s, run, of);
+    int err;
+
+    if (progress)
+        exp_progress_begin(progress, EXP_WORK_REPLAY, s->name, "simulating");
+    err = exp_sequence_run(run, n, n_threads, progress, why);
+    for (size_t i = 0; i < n; i++)
+        *of[i] = run[i];
+    free(run);
+    free(of);
+    return err;
+}
+
+/* ---- numbers ---- */
+
+bool net_is_asked(const struct net_step *s, const struct net_which *w)
+{
+    return !w || ((!w->only_convolutions || s->conv) && (!w->op || !strcmp(w->op, s->op)));
+}
+
+const char *net_why_no_estimate(const struct net_study *s, const struct net_simulated *x)
+{
+    if (*x->why_not)
+        return x->why_not;
+    if (!x->in_sequence[NET_CACHES_ALONE].counts)
+        return "it was not simulated";
+    return exp_estimate_why_not(&s->setup->machine);
+}
+
+static struct net_estimate estimate_step(const struct net_study *s, const struct net_simulated *x, enum net_view v,
+                                         size_t step)
+{
+    const struct exp_step_counts *c = &x->in_sequence[v].counts[step];
+    const struct sim_machine *m = net_study_machine(s, v);
+    const struct exp_estimate e = exp_estimate_phases(m, c->phase, c->mac_instructions);
+    const struct sim_cell sum = exp_step_total(c);
+    struct net_estimate to = { .issue_cycles = e.issue_cycles, .total_cycles = e.total_cycles };
+    struct sim_estimate memory;
+
+    sim_estimate(&memory, m, &sum);
+    for (size_t l = 1; l < memory.n_sources; l++)
+        to.wait_cycles[l - 1] = memory.source[l].latency_cycles;
+    return to;
+}
+
+struct net_estimate net_estimate_step(const struct net_study *s, const struct net_simulated *x, size_t step)
+{
+    return estimate_step(s, x, net_study_view(s, x), step);
+}
+
+struct net_estimate net_estimate_of(const struct net_study *s, const struct net_simulated *x, const struct net_which *w)
+{
+    return net_estimate_in(s, x, net_study_view(s, x), w);
+}
+
+struct net_estimate net_estimate_in(const struct net_study *s, const struct net_simulated *x, enum net_view v,
+                                    const struct net_which *w)
+{
+    struct net_estimate sum = { 0 };
+
+    for (size_t i = 0; i < x->net->n_steps; i++) {
+        const struct net_estimate e = estimate_step(s, x, v, i);
+
+        if (!net_is_asked(&x->net->step[i], w))
+            continue;
+        sum.issue_cycles += e.issue_cycles;
+        sum.total_cycles += e.total_cycles;
+        for (size_t l = 0; l < SIM_MAX_LEVELS; l++)
+            sum.wait_cycles[l] += e.wait_cycles[l];
+    }
+    return sum;
+}
+
+const char *net_level_name(const struct net_study *s, size_t level)
+{
+    const struct sim_machine *m = &s->setup->machine;
+
+    return level < m->n_levels ? m->level[level].name : "memory";
+}
+
+const char *net_waits_for(const struct net_study *s, const struct net_estimate *e)
+{
+    const char *name = "issue";
+    double most = e->issue_cycles;
+
+    for (size_t l = 0; l < s->setup->machine.n_levels; l++) {
+        if (e->wait_cycles[l] > most) {
+            most = e->wait_cycles[l];
+            name = net_level_name(s, l + 1);
+        }
+    }
+    return name;
+}
+
+static double lines_of(const struct net_study *s, const struct net_simulated *x, const struct exp_step_counts *c,
+                       enum net_view v, size_t level, const struct net_which *w)
+{
+    double sum = 0;
+
+    if (!c)
+        return (double)NAN;
+    for (size_t i = 0; i < x->net->n_steps; i++) {
+        const struct sim_cell cell = exp_step_total(&c[i]);
+
+        sum += net_is_asked(&x->net->step[i], w) ? (double)exp_lines_into(&cell, net_study_machine(s, v), level) : 0;
+    }
+    return sum;
+}
+
+struct net_lines net_lines_of(const struct net_study *s, const struct net_simulated *x, enum net_view v, size_t level,
+                              const struct net_which *w)
+{
+    return (struct net_lines){ lines_of(s, x, x->in_sequence[v].counts, v, level, w),
+                               lines_of(s, x, x->alone[v].counts, v, level, w),
+                               lines_of(s, x, x->alone[v].warm, v, level, w) };
+}
+
+/* ---- times ---- */
+
+/* Adds up the rounds' times of the steps asked about; from malloc, NULL if there are none. */
+static uint64_t *rounds_of(const struct net_timed *t, const struct net_which *w)
+{
+    uint64_t *sum;
+
+    if (!t->n_rounds)
+        return NULL;
+    if (!w)
+        return exp_copy_bytes(t->whole_ns, t->n_rounds, sizeof *sum);
+    sum = exp_new(t->n_rounds, sizeof *sum);
+    for (size_t i = 0; i < t->n_rounds * t->net->n_steps; i++) {
+        const size_t step = i % t->net->n_steps;
+
+        sum[i / t->net->n_steps] += net_is_asked(&t->net->step[step], w) ? t->step_ns[i] : 0;
+    }
+    return sum;
+}
+
+struct exp_times net_times_of(const struct net_timed *t, const struct net_which *w)
+{
+    uint64_t *ns = rounds_of(t, w);
+    const struct exp_times x = exp_times_of(ns, ns ? t->n_rounds : 0);
+
+    free(ns);
+    return x;
+}
+
+struct exp_times net_step_times(const struct net_timed *t, size_t step)
+{
+    uint64_t *ns = exp_new(t->n_rounds + 1, sizeof *ns);
+    struct exp_times x;
+
+    for (size_t r = 0; r < t->n_rounds; r++)
+        ns[r] = t->step_ns[r * t->net->n_steps + step];
+    x = exp_times_of(ns, t->n_rounds);
+    free(ns);
+    return x;
+}
+
+static const struct net_by_algo *base_of(const struct net_study *s)
+{
+    for (size_t a = 0; a < s->n_algos; a++) {
+        if (s->by[a].algo == exp_algo_base())
+            return &s->by[a];
+    }
+    return NULL;
+}
+
+struct exp_ratio net_speedup(const struct net_study *s, const struct net_by_algo *by, const struct net_which *w)
+{
+    const struct net_by_algo *base = base_of(s);
+    uint64_t *own = rounds_of(&by->timed, w), *of_base = base ? rounds_of(&base->timed, w) : NULL;
+    struct exp_ratio r = exp_ratio_none();
+
+    if (own && of_base && base->timed.n_rounds == by->timed.n_rounds)
+        r = exp_ratio_of(&(struct exp_pair){ of_base, own, by->timed.n_rounds }, 1);
+    free(own);
+    free(of_base);
+    return r;
+}

@@ -1,0 +1,177 @@
+/*
+ * A network, studied: planned by several algorithms and in several ways, timed, and simulated in sequence. What is found
+ * is read by tables.c, page.c and verdict.c.
+ */
+#ifndef EXPERIMENTS_NETWORK_STUDY_H
+#define EXPERIMENTS_NETWORK_STUDY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "experiments/base/error.h"
+#include "experiments/base/outdir.h"
+#include "experiments/base/progress.h"
+#include "experiments/base/record.h"
+#include "experiments/base/stats.h"
+#include "experiments/bench/algo.h"
+#include "experiments/bench/estimate.h"
+#include "experiments/network/net.h"
+#include "experiments/network/order.h"
+#include "experiments/network/sequence.h"
+#include "experiments/network/stream.h"
+
+/* The ways in which a network is planned. */
+enum net_variant {
+    NET_AS_ASKED,
+    NET_OTHER_FUSION, /* unfused, or fused if it was asked unfused */
+    NET_NO_REUSE,     /* every tensor has memory of its own */
+    NET_DEPTH_FIRST,
+    NET_WIDTH_FIRST,
+    NET_N_VARIANTS
+};
+
+/* What a machine is simulated as. */
+enum net_view { NET_CACHES_ALONE, NET_AS_IT_IS, NET_N_VIEWS };
+
+const char *net_view_name(enum net_view v);
+
+/* A network by an algorithm, planned in one way. */
+struct net_simulated {
+    char why_not[256]; /* "": it is simulated */
+    struct onnx_graph reordered;
+    bool is_reordered, is_fused;
+    struct net *net; /* NULL: it cannot be planned */
+    struct net_stream stream;
+    struct exp_steps steps[NET_N_VIEWS];
+    struct exp_sequence in_sequence[NET_N_VIEWS]; /* counts NULL: not simulated so */
+    struct exp_sequence alone[NET_N_VIEWS];
+};
+
+/* The rounds of a network by an algorithm. */
+struct net_timed {
+    char why_not[256];            /* "": it was timed */
+    struct net *net;              /* of the threads that were asked for; maybe that which is simulated */
+    uint64_t *whole_ns, *step_ns; /* [n_rounds]; [n_rounds][n_steps] */
+    size_t n_rounds;
+};
+
+struct net_by_algo {
+    const struct exp_algo *algo;
+    struct net_simulated variant[NET_N_VARIANTS];
+    struct net_timed timed;
+};
+
+/* Another runtime, timed in turns with ours. */
+struct net_peer_timed {
+    char name[64], why_not[512]; /* "": it was timed */
+    uint64_t *whole_ns;
+    size_t n_rounds;
+    double conv_share; /* of its own profile; NaN: not known */
+};
+
+struct net_study {
+    const struct onnx_graph *graph;
+    const struct exp_setup *setup;
+    const char *name;
+    bool fuses;
+    unsigned n_threads;
+    size_t n_algos;
+    struct net_by_algo *by; /* Base first, if it was asked for */
+    size_t n_views;         /* 1: the machine is its caches alone */
+    struct net_peer_timed peer;
+    const char *clock;
+    enum exp_end end;
+    size_t n_rounds;
+    const char *why_elsewhere; /* why the times are not the simulated machine's; NULL: they are */
+    char checked[512];         /* what was checked, in a sentence */
+};
+
+/* Plans all variants of all algorithms. Returns 0 or -errno with one line in why. To be released in any case. */
+int net_study_plan(struct net_study *s, unsigned algos, struct exp_why *why);
+void net_study_release(struct net_study *s);
+
+/* Simulates all variants, side by side. Returns as exp_sequence_run. */
+int net_study_simulate(struct net_study *s, unsigned n_threads, struct exp_progress *progress, struct exp_why *why);
+double net_study_seconds(const struct net_study *s); /* announced to exp_progress */
+
+/* The machine of a view. */
+const struct sim_machine *net_study_machine(const struct net_study *s, enum net_view v);
+
+/* The view whose counts stand for the machine: as it is, where that is more than its caches and was simulated. */
+enum net_view net_study_view(const struct net_study *s, const struct net_simulated *x);
+
+/* ---- numbers ---- */
+
+/* Says which steps are asked about: all, convolutions, or those of an operator. */
+struct net_which {
+    bool only_convolutions;
+    const char *op; /* NULL: any */
+};
+
+bool net_is_asked(const struct net_step *s, const struct net_which *w);
+
+/* What steps need to issue and wait, by the counts in sequence (bench/estimate.h). */
+struct net_estimate {
+    double issue_cycles;
+    double wait_cycles[SIM_MAX_LEVELS]; /* for loads served by level 1, ..., memory being n_levels */
+    double total_cycles;
+};
+
+/* Says why a study's machine has no estimates; NULL: it has. */
+const char *net_why_no_estimate(const struct net_study *s, const struct net_simulated *x);
+
+/* Estimate one step, or the sum of those asked about, by a view, or by that which stands for the machine. */
+struct net_estimate net_estimate_step(const struct net_study *s, const struct net_simulated *x, size_t step);
+struct net_estimate net_estimate_in(const struct net_study *s, const struct net_simulated *x, enum net_view v,
+                                    const struct net_which *w);
+struct net_estimate net_estimate_of(const struct net_study *s, const struct net_simulated *x,
+                                    const struct net_which *w);
+
+/* Names what a step waits for most: "issue", a level or "memory". */
+const char *net_waits_for(const struct net_study *s, const struct net_estimate *e);
+
+/* Lines into a level of the machine, n_levels being what is read from memory: of those asked about. */
+struct net_lines {
+    double in_sequence, alone, warm; /* NaN: not simulated so */
+};
+
+struct net_lines net_lines_of(const struct net_study *s, const struct net_simulated *x, enum net_view v, size_t level,
+                              const struct net_which *w);
+const char *net_level_name(const struct net_study *s, size_t level);
+
+/* Times: sums over the steps asked about, of the rounds; all NaN if it was not timed. */
+struct exp_times net_times_of(const struct net_timed *t, const struct net_which *w);
+struct exp_times net_step_times(const struct net_timed *t, size_t step);
+
+/* How many times as fast as Base: of the steps asked about; NULL: the whole. */
+struct exp_ratio net_speedup(const struct net_study *s, const struct net_by_algo *by, const struct net_which *w);
+
+/* ---- timing (timing.c) ---- */
+
+struct net_timing {
+    struct exp_rounds rounds;
+    uint64_t (*now_ns)(void);
+    uint64_t seed;
+    bool checks;
+    const char *peer; /* where ONNX Runtime is; "": where it is looked for; EXP_NO_FILE: not */
+};
+
+/* Loads and checks every network that runs here, and times them in turns. Returns 0, -EINTR, -EILSEQ, -errno. */
+int net_study_time(struct net_study *s, const struct net_timing *o, struct exp_progress *progress, struct exp_why *why);
+
+/* ---- tables, verdict, page, trace ---- */
+
+extern const struct rec_table net_network_table, net_nodes_table, net_sequence_table, net_variants_table,
+    net_kinds_table, net_skipped_table, net_memory_table;
+
+/* Writes all tables. Returns 0 or -errno with one line in why. */
+int net_tables_write(const struct net_study *s, const struct exp_outdir *dir, const char *what, struct exp_why *why);
+
+int net_verdict_print(const struct net_study *s, FILE *out);
+
+/* Writes trace.json (show/ways_out.h says what such a file is). Returns 0 or -errno with one line in why. */
+int net_trace_write(const struct net_study *s, const struct exp_outdir *dir, const char *commit, struct exp_why *why);
+
+#endif

@@ -1,0 +1,247 @@
+/* What a study of a network says in words. */
+#include <math.h>
+#include <string.h>
+
+#include "experiments/base/text.h"
+#include "experiments/bench/published.h"
+#include "experiments/network/study.h"
+
+enum { LINE_BYTES = 64 };
+
+static const struct net_which convolutions = { .only_convolutions = true };
+
+/* The algorithm that is spoken of where one is enough: the last, which is the most of ours. */
+static const struct net_by_algo *main_of(const struct net_study *s)
+{
+    return &s->by[s->n_algos - 1];
+}
+
+static const struct net_by_algo *base_of(const struct net_study *s)
+{
+    return s->by[0].algo == exp_algo_base() ? &s->by[0] : NULL;
+}
+
+/* ---- how fast ---- */
+
+static void say_times(const struct net_study *s, const struct net_by_algo *by, FILE *out)
+{
+    const struct exp_times whole = net_times_of(&by->timed, NULL), conv = net_times_of(&by->timed, &convolutions);
+    const struct exp_ratio model = net_speedup(s, by, NULL), own = net_speedup(s, by, &convolutions);
+
+    fprintf(out, "with %s it takes %.4g ms, of which convolutions are %.0f %%", by->algo->name, whole.low_mean * 1e-6,
+            100 * conv.low_mean / whole.low_mean);
+    if (by != base_of(s) && !isnan(model.value))
+        fprintf(out, ": %.2f times as fast as with Base, its convolutions %.2f times", model.value, own.value);
+}
+
+static void say_estimates(const struct net_study *s, const struct net_by_algo *by, FILE *out)
+{
+    const struct net_simulated *x = &by->variant[NET_AS_ASKED];
+    const struct net_by_algo *base = base_of(s);
+    const struct net_estimate e = net_estimate_of(s, x, NULL), conv = net_estimate_of(s, x, &convolutions);
+
+    fprintf(out, "with %s an estimate of %.4g million cycles if all loads wait, of which convolutions are %.0f %%",
+            by->algo->name, e.total_cycles * 1e-6, 100 * conv.total_cycles / e.total_cycles);
+    if (base && by != base && !net_why_no_estimate(s, &base->variant[NET_AS_ASKED]))
+        fprintf(out, ": %.2f times as fast as with Base, its convolutions %.2f times",
+                net_estimate_of(s, &base->variant[NET_AS_ASKED], NULL).total_cycles / e.total_cycles,
+                net_estimate_of(s, &base->variant[NET_AS_ASKED], &convolutions).total_cycles / conv.total_cycles);
+}
+
+/* Says what is known of an algorithm, behind `before`. Returns whether that is anything. */
+static bool say_speed(const struct net_study *s, const struct net_by_algo *by, const char *before, FILE *out)
+{
+    const bool is_timed = !*by->timed.why_not, is_estimated = !net_why_no_estimate(s, &by->variant[NET_AS_ASKED]);
+
+    if (is_timed || is_estimated)
+        fputs(before, out);
+    if (is_timed)
+        say_times(s, by, out);
+    else if (is_estimated)
+        say_estimates(s, by, out);
+    return is_timed || is_estimated;
+}
+
+/* The paper's Table 2 beside it, if that has the network, on the machine that the paper had. */
+static void say_paper(const struct net_study *s, FILE *out)
+{
+    static const char *const metric[] = { "model_speedup", "conv_speedup", "conv_time_share" };
+    const char *arch = exp_published_arch_of_machine(s->setup->machine.name, false);
+    struct exp_published p;
+    double x[3] = { (double)NAN, (double)NAN, (double)NAN };
+    struct exp_why why;
+
+    if (exp_published_read(&p, "experiments", &why))
+        return;
+    for (size_t i = 0; i < 3; i++)
+        exp_published_double(&p, "Table 2", s->name, *arch ? arch : "x86", metric[i], &x[i], &why);
+    exp_published_release(&p);
+    if (!isnan(x[0]))
+        fprintf(out,
+                " The paper's Table 2 has, on its %s: %.2f times as fast, its convolutions %.2f times, which are %.0f "
+                "%% of the time.",
+                *arch && strcmp(arch, "x86") ? "POWER10" : "Xeon", x[0], x[1], 100 * x[2]);
+}
+
+static void print_speed(const struct net_study *s, FILE *out)
+{
+    const char *before = "";
+
+    fprintf(out, "%s, %s, %u thread%s: ", s->name, s->fuses ? "fused" : "not fused", s->n_threads,
+            s->n_threads == 1 ? "" : "s");
+    for (size_t a = 0; a < s->n_algos; a++) {
+        if (say_speed(s, &s->by[a], before, out))
+            before = "; ";
+    }
+    if (!*before)
+        fprintf(out, "nothing was timed (%s), and there is no estimate (%s)", s->by[0].timed.why_not,
+                net_why_no_estimate(s, &s->by[0].variant[NET_AS_ASKED]));
+    fprintf(out, ".");
+    if (*s->peer.name && !*s->peer.why_not) {
+        const struct exp_times t = exp_times_of(s->peer.whole_ns, s->peer.n_rounds);
+
+        fprintf(out, " %s takes %.4g ms", s->peer.name, t.low_mean * 1e-6);
+        if (!isnan(s->peer.conv_share))
+            fprintf(out, ", of which convolutions are %.0f %%", 100 * s->peer.conv_share);
+        fprintf(out, ".");
+    }
+    if (base_of(s))
+        say_paper(s, out);
+    if (s->why_elsewhere)
+        fprintf(out, " Times are this computer's, not the simulated machine's: %s.", s->why_elsewhere);
+    fprintf(out, "\n");
+}
+
+/* ---- in sequence ---- */
+
+static double mib(double lines)
+{
+    return lines * LINE_BYTES / (1 << 20);
+}
+
+static void say_level(const struct net_study *s, const struct net_simulated *x, enum net_view v, size_t level,
+                      FILE *out)
+{
+    const struct net_lines l = net_lines_of(s, x, v, level, NULL);
+
+    fprintf(out, "%s %s %.3g MiB, %.3g one by one with empty caches, %.3g one by one with warm ones",
+            level < s->setup->machine.n_levels ? "into" : "from", net_level_name(s, level), mib(l.in_sequence),
+            mib(l.alone), mib(l.warm));
+}
+
+static void print_sequence(const struct net_study *s, FILE *out)
+{
+    const struct net_simulated *x = &main_of(s)->variant[NET_AS_ASKED];
+    const size_t n = s->setup->machine.n_levels;
+    const enum net_view v = net_study_view(s, x);
+
+    if (!x->in_sequence[v].counts || !x->alone[v].counts)
+        return;
+    fprintf(out, "In sequence, at the planner's addresses, its %zu steps with %s move ", x->net->n_steps,
+            main_of(s)->algo->name);
+    for (size_t l = 1; l <= n; l++) {
+        if (l > 1)
+            fprintf(out, "; ");
+        say_level(s, x, v, l, out);
+    }
+    fprintf(out, " (%s).\n", v == NET_CACHES_ALONE ? "caches alone" : "the machine as it is");
+}
+
+/* ---- what costs and what saves ---- */
+
+/* Says what kinds of steps other than convolutions bring from memory, of the network that is not fused. */
+static void print_kinds(const struct net_study *s, FILE *out)
+{
+    const struct net_by_algo *by = main_of(s);
+    const struct net_simulated *x = &by->variant[s->fuses ? NET_OTHER_FUSION : NET_AS_ASKED];
+    const size_t n = s->setup->machine.n_levels;
+    const char *before = "Not fused, of what comes from memory ";
+    double all;
+
+    if (!x->net || !x->in_sequence[NET_CACHES_ALONE].counts)
+        return;
+    all = net_lines_of(s, x, NET_CACHES_ALONE, n, NULL).in_sequence;
+    for (size_t i = 0; i < x->net->n_steps; i++) {
+        const struct net_which w = { .op = x->net->step[i].op };
+        bool is_first = true;
+        double share;
+
+        for (size_t k = 0; k < i; k++)
+            is_first &= strcmp(x->net->step[k].op, w.op) != 0;
+        if (!is_first)
+            continue;
+        share = 100 * net_lines_of(s, x, NET_CACHES_ALONE, n, &w).in_sequence / all;
+        if (share < 1)
+            continue;
+        fprintf(out, "%s%s is %.0f %%", before, w.op, share);
+        before = ", ";
+    }
+    fprintf(out, ".\n");
+}
+
+static void say_change(const struct net_study *s, const struct net_simulated *x, size_t level, FILE *out)
+{
+    const struct net_simulated *asked = &main_of(s)->variant[NET_AS_ASKED];
+    const double from = net_lines_of(s, asked, NET_CACHES_ALONE, level, NULL).in_sequence;
+    const double to = net_lines_of(s, x, NET_CACHES_ALONE, level, NULL).in_sequence;
+
+    fprintf(out, "%s%+.1f %% %s %s",
+            level == 1                            ? ""
+            : level == s->setup->machine.n_levels ? " and "
+                                                  : ", ",
+            100 * (to / from - 1), level < s->setup->machine.n_levels ? "into" : "from", net_level_name(s, level));
+}
+
+static void print_variants(const struct net_study *s, FILE *out)
+{
+    static const char *const what[NET_N_VARIANTS] = { [NET_NO_REUSE] = "if no memory were reused",
+                                                      [NET_DEPTH_FIRST] = "if each branch were run to its end",
+                                                      [NET_WIDTH_FIRST] = "if branches were run side by side" };
+    const char *before = "Lines would change, by caches alone: ";
+
+    for (int v = NET_OTHER_FUSION; v < NET_N_VARIANTS; v++) {
+        const struct net_simulated *x = &main_of(s)->variant[v];
+
+        if (*x->why_not || !x->in_sequence[NET_CACHES_ALONE].counts)
+            continue;
+        fprintf(out, "%s%s ", before,
+                v != NET_OTHER_FUSION ? what[v]
+                : x->is_fused         ? "if nodes were fused"
+                                      : "if nothing were fused");
+        before = "; ";
+        for (size_t l = 1; l <= s->setup->machine.n_levels; l++)
+            say_change(s, x, l, out);
+    }
+    fprintf(out, ".\n");
+}
+
+static void print_memory(const struct net_study *s, FILE *out)
+{
+    const struct net *net = main_of(s)->variant[NET_AS_ASKED].net;
+
+    fprintf(out,
+            "The planner needs %.4g MiB for tensors and workspaces, %.3f times the largest set of them that is needed "
+            "at once (%s).",
+            (double)net->place_bytes[NET_ARENA] / (1 << 20),
+            net->alive_bytes ? (double)net->place_bytes[NET_ARENA] / (double)net->alive_bytes : 1, net->heuristic);
+    if (*s->checked)
+        fprintf(out, " Checked against plain loops: %s.", s->checked);
+    fprintf(out, "\n");
+}
+
+static int say(const void *study, FILE *out)
+{
+    const struct net_study *s = study;
+
+    print_speed(s, out);
+    print_sequence(s, out);
+    print_kinds(s, out);
+    print_variants(s, out);
+    print_memory(s, out);
+    return 0;
+}
+
+int net_verdict_print(const struct net_study *s, FILE *out)
+{
+    return exp_wrap_print(say, s, out);
+}
