@@ -370,6 +370,104 @@ int exp_paper_observed_read(struct exp_paper_part *p, const struct exp_paper_opt
     return err;
 }
 
+/* ---- whole networks ---- */
+
+#define NETWORK struct network_row
+struct network_row {
+    const char *algo;
+    double is_fused, value[6];
+    const char *why_not_fused, *why[6];
+};
+
+static const enum exp_paper_value network_values[] = { EXP_PAPER_TIME,           EXP_PAPER_WHOLE,
+                                                       EXP_PAPER_ISSUE_CYCLES,   EXP_PAPER_WHOLE_ISSUE,
+                                                       EXP_PAPER_WAITING_CYCLES, EXP_PAPER_WHOLE_WAITING };
+
+#define NETWORK_NUMBER(i, name)                                                                                        \
+    {                                                                                                                  \
+        { name, "", "", "" }, REC_NAN_OR(NETWORK, value[i], why[i])                                                    \
+    }
+
+static const struct rec_field network_fields[] = {
+    { { "algo", "", "", "" }, REC_AT(NETWORK, algo) },
+    { { "fused", "", "", "" }, REC_NAN_OR(NETWORK, is_fused, why_not_fused) },
+    NETWORK_NUMBER(0, "measured_conv_time_ns"),
+    NETWORK_NUMBER(1, "measured_time_ns"),
+    NETWORK_NUMBER(2, "estimated_conv_issue_cycles"),
+    NETWORK_NUMBER(3, "estimated_issue_cycles"),
+    NETWORK_NUMBER(4, "estimated_conv_cycles"),
+    NETWORK_NUMBER(5, "estimated_cycles"),
+};
+
+static const struct rec_table network_table = REC_TABLE("network.csv", network_fields, NETWORK);
+
+/* Takes over what was not fused, as in the paper, by an algorithm that is known. */
+static void take_network(struct exp_paper_part *p, const NETWORK *from, const struct exp_model *model, size_t index)
+{
+    const struct exp_algo *algo = exp_algo_find(from->algo);
+    struct exp_paper_row *row;
+
+    if (from->is_fused != 0 || !algo)
+        return;
+    row = exp_paper_part_add(p, index, model->layer, algo);
+    for (size_t i = 0; i < sizeof network_values / sizeof network_values[0]; i++) {
+        row->value[network_values[i]] = from->value[i];
+        if (isnan(from->value[i]) && from->why[i])
+            lacks(p, network_values[i], from->why[i]);
+    }
+}
+
+/* Returns the path of a network's results, from malloc; NULL if there are none. */
+static char *find_network(const struct exp_paper_part *p, const char *results, const char *model)
+{
+    const char *const folders[] = { results, "results/reference" };
+
+    for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++) {
+        char *path = exp_format("%s/%s/network/%s/%s", folders[i], p->setting->machine, model, network_table.file.name);
+
+        if (!access(path, R_OK))
+            return path;
+        free(path);
+    }
+    return NULL;
+}
+
+static void say_missing_networks(struct exp_paper_part *p, const char *models)
+{
+    const bool is_here = !strcmp(p->setting->machine, "host");
+
+    if (*models)
+        exp_say(p->why_not, sizeof p->why_not,
+                "no results of %s: make models; then for each make network MODEL=models/<model>.onnx FUSE=no%s%s%s",
+                models, is_here ? "" : " MACHINE=", is_here ? "" : p->setting->machine, is_here ? "" : " TIMING=0");
+}
+
+int exp_paper_networks_read(struct exp_paper_part *p, const struct exp_paper_options *options,
+                            const struct exp_models *models, struct exp_why *why)
+{
+    char missing[128] = "";
+    int err = 0;
+
+    for (size_t m = 0; m < models->n && !err; m++) {
+        const struct exp_model *model = &models->model[m];
+        char *path = find_network(p, options->results, model->name);
+        struct rec_rows rows = { 0 };
+
+        if (path)
+            err = rec_read_some(&rows, &network_table, path, NULL, REC_ALL, why);
+        else
+            exp_say_more(missing, sizeof missing, "%s%s", *missing ? " and " : "", model->name);
+        for (size_t r = 0; r < rows.n && !err; r++)
+            take_network(p, (const NETWORK *)rows.row + r, model, m);
+        if (path && !err)
+            exp_say_more(p->about, sizeof p->about, "%s%s", *p->about ? ", " : "", path);
+        rec_release(&rows);
+        free(path);
+    }
+    say_missing_networks(p, missing);
+    return err;
+}
+
 /* ---- views ---- */
 
 /* Settings by their ids, for views.def. */

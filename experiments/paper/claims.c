@@ -52,7 +52,6 @@ static void cache_share_text(const struct sim_machine *m, char *text, size_t byt
 /* ---- claims ---- */
 
 #define COMPARED EXP_PAPER_COMPARED
-#define TAKEN EXP_PAPER_TAKEN
 #define STATED EXP_PAPER_STATED
 #define AT_MOST EXP_PAPER_AT_MOST
 #define AT_LEAST EXP_PAPER_AT_LEAST
@@ -270,7 +269,7 @@ static struct exp_paper_result *add(struct exp_paper_findings *f, size_t index, 
     return r;
 }
 
-/* A claim without views: a fact of the machine file, of the bench, or what the paper's number is taken for. */
+/* A claim without views: a fact of the machine file or of the bench. */
 static void add_fact(struct exp_paper_findings *f, size_t index, const struct exp_paper_claim *c)
 {
     struct exp_paper_result *r = add(f, index, c);
@@ -318,7 +317,7 @@ static void add_row(struct exp_paper_findings *f, size_t index)
 static void name_parts(struct exp_paper_result *r)
 {
     static const char *const verdicts[] = { "agrees", "points the same way", "differs", "" };
-    static const char *const uses[] = { "compared", "taken over", "stated" };
+    static const char *const uses[] = { "compared", "stated" };
 
     r->use_name = r->claim ? uses[r->claim->use] : "unused";
     r->view_id = r->view ? r->view->id : "";
@@ -327,18 +326,12 @@ static void name_parts(struct exp_paper_result *r)
 
 /* ---- findings ---- */
 
-static const char *const archs[] = { "x86", "P10" };
-
 #define N_OF(table) (sizeof(table) / sizeof((table)[0]))
 
 void exp_paper_findings_set(const struct exp_paper_findings *f, const struct exp_paper_view *v, const char *algo,
                             struct exp_paper_set *s)
 {
     exp_paper_set_of(s, v, &f->part[v->setting], algo, f->models->n);
-    for (size_t a = 0; a < N_OF(archs); a++) {
-        if (!strcmp(exp_paper_view_arch(v), archs[a]))
-            s->share = f->share[a];
-    }
 }
 
 #define PUBLISHED struct exp_paper_published
@@ -388,9 +381,6 @@ int exp_paper_findings_read(struct exp_paper_findings *f, const char *experiment
 
 void exp_paper_findings_of(struct exp_paper_findings *f)
 {
-    for (size_t i = 0; i < N_OF(archs) * f->models->n; i++)
-        f->share[i / f->models->n][i % f->models->n] =
-            exp_paper_table2(f, "conv_time_share", i % f->models->n, archs[i / f->models->n]);
     for (size_t v = 0; v < EXP_PAPER_N_VIEWS; v++)
         exp_paper_findings_set(f, &exp_paper_views[v], EXP_PAPER_ALGO, &f->set[v]);
     for (size_t i = 0; i < f->rows.n; i++)

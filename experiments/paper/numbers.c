@@ -83,11 +83,8 @@ static double sum_of(const struct exp_paper_set *s, size_t model, struct column 
 double exp_paper_of_model(const struct exp_paper_set *s, enum exp_paper_model_number of, size_t model, int arg)
 {
     const struct quotient *q = &quotients[of];
-    const double x = q->factor * sum_of(s, model, q->above, arg) / sum_of(s, model, q->below, arg);
 
-    if (of != EXP_PAPER_OF_MODEL_SPEEDUP)
-        return x;
-    return s->share ? exp_paper_amdahl(s->share[model], x) : (double)NAN;
+    return q->factor * sum_of(s, model, q->above, arg) / sum_of(s, model, q->below, arg);
 }
 
 /* ---- over the models ---- */

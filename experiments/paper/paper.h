@@ -19,7 +19,7 @@
 
 /* ---- parts: rows of numbers (cases.c) ---- */
 
-enum exp_paper_kind { EXP_PAPER_TIMED, EXP_PAPER_REPLAYED, EXP_PAPER_RECORDED, EXP_PAPER_OBSERVED };
+enum exp_paper_kind { EXP_PAPER_TIMED, EXP_PAPER_REPLAYED, EXP_PAPER_RECORDED, EXP_PAPER_OBSERVED, EXP_PAPER_NETWORKS };
 
 struct exp_paper_setting {
     const char *id;
@@ -45,10 +45,10 @@ enum exp_paper_value {
     EXP_PAPER_N_VALUES,
 };
 
-/* One layer with one algorithm. */
+/* One layer with one algorithm; of the kind NETWORKS a whole network. */
 struct exp_paper_row {
-    size_t model; /* position among the page's models */
-    const struct exp_layer *layer;
+    size_t model;                  /* position among the page's models */
+    const struct exp_layer *layer; /* of a whole network: the first */
     const struct exp_algo *algo;
     double value[EXP_PAPER_N_VALUES]; /* NaN: not known */
 };
@@ -108,6 +108,14 @@ struct exp_paper_options {
 int exp_paper_observed_read(struct exp_paper_part *p, const struct exp_paper_options *options,
                             const struct exp_models *models, struct exp_why *why);
 
+/*
+ * Adds rows for the networks that `make network` ran or simulated (network.csv): what their convolutions take, and the
+ * whole. Looks into <results>/<machine>/network/<model>/, and then into results/reference/. Models that are in neither
+ * are named in why_not, with what to type. Returns 0 or -errno with one line in why.
+ */
+int exp_paper_networks_read(struct exp_paper_part *p, const struct exp_paper_options *options,
+                            const struct exp_models *models, struct exp_why *why);
+
 /* Starts as { 0 } but for the first two. Must stay where it is: setups point into themselves. */
 struct exp_paper_work {
     const struct exp_paper_options *options;
@@ -142,7 +150,8 @@ struct exp_paper_view {
     size_t setting;
     const char *arch; /* "" = of the CPU that this runs on */
     const char *heading, *what;
-    enum exp_paper_value time, packing, kernel, steps, peak, spread, loads, misses; /* misses: the first of three */
+    enum exp_paper_value time, whole, packing, kernel, steps, peak, spread, loads,
+        misses; /* misses: the first of three */
 };
 
 enum {
@@ -166,8 +175,7 @@ struct exp_paper_set {
     const struct exp_paper_view *view;
     struct exp_paper_pair *pair; /* of the layers that have both */
     size_t n, n_models;
-    uint64_t models;     /* those of which it has a layer, a bit each */
-    const double *share; /* [n_models]: the convolutions' share of a model's time; NULL: not known */
+    uint64_t models; /* those of which it has a layer, a bit each */
 };
 
 /* Pairs an algorithm (a group: the schedules that CSA chose) of a part with Base. */
@@ -240,7 +248,7 @@ enum exp_paper_section {
     EXP_PAPER_N_SECTIONS,
 };
 
-enum exp_paper_use { EXP_PAPER_COMPARED, EXP_PAPER_TAKEN, EXP_PAPER_STATED };
+enum exp_paper_use { EXP_PAPER_COMPARED, EXP_PAPER_STATED };
 enum exp_paper_bound { EXP_PAPER_NO_BOUND, EXP_PAPER_AT_MOST, EXP_PAPER_AT_LEAST };
 
 struct exp_paper_claim {
@@ -258,7 +266,7 @@ struct exp_paper_claim {
     enum exp_paper_bound bound;
     const char *word_for_100, *word_for_0; /* the paper's number is one of these words */
     void (*says)(const struct sim_machine *m, char *text, size_t bytes);
-    const char *why; /* why it is taken over, or a fact that is the same on all machines */
+    const char *why; /* a fact that is the same on all machines */
 };
 
 enum {
@@ -273,7 +281,7 @@ enum exp_paper_verdict {
     EXP_PAPER_AGREES,
     EXP_PAPER_SAME_WAY, /* not as much, or more */
     EXP_PAPER_DIFFERS,
-    EXP_PAPER_NOT_JUDGED, /* there is nothing to compare: taken over, stated, or missing */
+    EXP_PAPER_NOT_JUDGED, /* there is nothing to compare: stated, or missing */
 };
 
 /* A row of experiments/published/sconv.csv. */
@@ -308,7 +316,6 @@ struct exp_paper_findings {
     const struct exp_paper_published *published; /* [rows.n] */
     struct rec_rows others;                      /* of others.csv */
     struct exp_paper_set set[EXP_PAPER_N_VIEWS]; /* of EXP_PAPER_ALGO */
-    double share[2][EXP_MAX_MODELS];             /* the convolutions' by the paper's Table 2: x86, P10 */
     struct exp_paper_result *result;             /* [n] in the order of the published rows */
     size_t n;
 };

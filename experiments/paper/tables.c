@@ -30,7 +30,7 @@ static const struct rec_field number_fields[] = {
     { { "arch", "", "x86, P10, both", "" }, REC_AT(NUMBER, published.arch) },
     { { "metric", "", "as in experiments/published/sconv.csv", "" }, REC_AT(NUMBER, published.metric) },
     { { "published", "", "the paper's number or word, as printed", "SConv" }, REC_AT(NUMBER, published.value) },
-    { { "use", "", "compared, taken over, stated, or unused: no line of claims.def takes it", "" },
+    { { "use", "", "compared, stated, or unused: no line of claims.def takes it", "" },
       REC_AT(NUMBER, use_name) },
     { COLUMN_VIEW, REC_AT(NUMBER, view_id) },
     { { "ours", "", "our number", "" }, REC_NAN_AS(NUMBER, ours, REC_DOES_NOT_APPLY) },
@@ -142,7 +142,7 @@ static void add_curve(struct rows *rows, const struct exp_paper_set *s, const ch
     double *x = exp_new(s->n, sizeof *x);
     size_t n = 0;
 
-    for (size_t i = 0; i < s->n; i++) {
+    for (size_t i = 0; i < s->n && !s->view->whole; i++) { /* networks are no layers */
         const double speedup = exp_paper_pair_speedup(s, &s->pair[i]);
 
         if (!isnan(speedup) && (!only_pointwise || conv_is_pointwise(&s->pair[i].base->layer->problem)))

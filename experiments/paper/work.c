@@ -291,7 +291,8 @@ static int set_up(struct exp_paper_work *w, struct exp_why *why)
         w->part[s].setting = setting;
         if (setting->kind == EXP_PAPER_TIMED && !w->options->timing)
             exp_say(w->part[s].why_not, sizeof w->part[s].why_not, "%s", EXP_UNTIMED);
-        if (setting->kind == EXP_PAPER_RECORDED || *w->part[s].why_not || is_looked_up(w, setting))
+        if (setting->kind == EXP_PAPER_RECORDED || setting->kind == EXP_PAPER_NETWORKS || *w->part[s].why_not ||
+            is_looked_up(w, setting))
             continue;
         err = exp_machine_find(&w->setup[s].machine, setting->machine, w->options->results, why);
         if (!err)
@@ -462,7 +463,9 @@ static int look_up(struct exp_paper_work *w, struct exp_why *why)
     for (size_t s = 0; s < EXP_PAPER_N_SETTINGS && !err; s++) {
         if (exp_paper_settings[s].kind == EXP_PAPER_RECORDED)
             err = exp_paper_recorded_read(&w->part[s], w->options->counts, w->models, why);
-        if (is_looked_up(w, &exp_paper_settings[s]))
+        if (exp_paper_settings[s].kind == EXP_PAPER_NETWORKS)
+            err = exp_paper_networks_read(&w->part[s], w->options, w->models, why);
+        if (!err && is_looked_up(w, &exp_paper_settings[s]))
             err = exp_paper_observed_read(&w->part[s], w->options, w->models, why);
         if (exp_paper_settings[s].kind == EXP_PAPER_OBSERVED)
             say_why_no_guest(w, &w->part[s]);

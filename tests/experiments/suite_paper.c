@@ -105,6 +105,7 @@ static struct exp_layer layers[N_LAYERS] = {
 
 static const struct exp_paper_view view = {
     .time = EXP_PAPER_TIME,
+    .whole = EXP_PAPER_WHOLE,
     .packing = EXP_PAPER_PACKING,
     .steps = EXP_PAPER_STEPS,
     .loads = EXP_PAPER_LOADS,
@@ -140,17 +141,18 @@ static void test_models(void)
 {
     struct exp_paper_part part = { .n_rows = 0 };
     struct exp_paper_set s;
-    const double share[] = { 0.5, 0.75 };
 
     make_set(&part, &s);
-    s.share = share;
+    part.row[4].value[EXP_PAPER_WHOLE] = 120;
+    part.row[5].value[EXP_PAPER_WHOLE] = 60;
     CU_ASSERT_DOUBLE_EQUAL(exp_paper_of_model(&s, EXP_PAPER_OF_SPEEDUP, 0, 0), 400.0 / 300, 1e-12);
     CU_ASSERT_DOUBLE_EQUAL(exp_paper_of_model(&s, EXP_PAPER_OF_SPEEDUP, 1, 0), 3, 1e-12);
     CU_ASSERT_DOUBLE_EQUAL(exp_paper_over(&s, EXP_PAPER_OF_SPEEDUP, EXP_PAPER_GEOMEAN, 0), 2, 1e-12);
     CU_ASSERT_DOUBLE_EQUAL(exp_paper_over(&s, EXP_PAPER_OF_SPEEDUP, EXP_PAPER_LEAST, 0), 4.0 / 3, 1e-12);
     CU_ASSERT_DOUBLE_EQUAL(exp_paper_over(&s, EXP_PAPER_OF_SPEEDUP, EXP_PAPER_MOST, 0), 3, 1e-12);
-    CU_ASSERT_DOUBLE_EQUAL(exp_paper_of_model(&s, EXP_PAPER_OF_MODEL_SPEEDUP, 1, 0), 2,
-                           1e-12); /* 1 / (0.25 + 0.75 / 3) */
+    CU_ASSERT_DOUBLE_EQUAL(exp_paper_of_model(&s, EXP_PAPER_OF_MODEL_SPEEDUP, 1, 0), 2, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(exp_paper_of_model(&s, EXP_PAPER_OF_CONV_SHARE, 1, 0), 0.75, 1e-12);
+    CU_ASSERT(isnan(exp_paper_of_model(&s, EXP_PAPER_OF_MODEL_SPEEDUP, 0, 0))); /* no whole network */
     CU_ASSERT_DOUBLE_EQUAL(exp_paper_of_model(&s, EXP_PAPER_OF_BASE_PACKING_PERCENT, 0, 0), 25, 1e-12);
     CU_ASSERT_DOUBLE_EQUAL(exp_paper_of_model(&s, EXP_PAPER_OF_OWN_PACKING_PERCENT, 1, 0), 10, 1e-12);
     CU_ASSERT_DOUBLE_EQUAL(exp_paper_of_model(&s, EXP_PAPER_OF_PACKING_REDUCTION, 0, 0), 4,
@@ -324,6 +326,7 @@ static void test_headings(void)
         const struct exp_paper_view *v = &exp_paper_views[i];
         const char *kind = v->time == EXP_PAPER_ISSUE_CYCLES || v->time == EXP_PAPER_WAITING_CYCLES ? "(estimated"
                            : exp_paper_settings[v->setting].kind == EXP_PAPER_TIMED                 ? "(timed"
+                           : exp_paper_settings[v->setting].kind == EXP_PAPER_NETWORKS              ? "(timed"
                            : exp_paper_settings[v->setting].kind == EXP_PAPER_RECORDED              ? "(counted"
                            : exp_paper_settings[v->setting].kind == EXP_PAPER_OBSERVED              ? "(observed"
                                                                                                     : "(simulated";
