@@ -310,6 +310,10 @@ static int run_steps(struct runner *r, struct exp_phases *x)
 {
     const struct conv_plan *plan = &r->c->plan;
 
+    if (r->plugin) {
+        r->c->measured.why_no_phases = exp_plugin_steps(r->plugin, x);
+        return 0;
+    }
     if (r->c->algo == exp_algo_base())
         return exp_phases_run_base(plan, &r->tensors.bind, &r->m->parts, r->m->o->now_ns, x);
     return exp_phases_run(plan, &r->tensors.bind, r->m->o->now_ns, x);

@@ -67,6 +67,8 @@
              "in them (mine.c:other), which run with your rights (kernels/plugin/README.md); behind those of their "   \
              "first comment (/* plugin: -ldnnl */)",                                                                   \
              plugin_flags, ""),                                                                                        \
+        EXP_TEXT("PLUGIN_PLAN", "text that plug-ins get when they prepare, such as tiles: what it means is theirs",    \
+                 plugin_plan, ""),                                                                                     \
         EXP_NUMBER("PLUGIN_LIMIT",                                                                                     \
                    "seconds that a plug-in may take for anything, and 20 ns more for each multiply-add (default 10)",  \
                    plugin_limit, 10, 1, 100000)

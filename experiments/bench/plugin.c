@@ -31,7 +31,7 @@ enum { MAX_KINDS = 4 };
 
 struct exp_plugin {
     struct exp_plugin *next;
-    char *name, *title, *path, *symbol, *flags, *object;
+    char *name, *title, *path, *symbol, *flags, *user_plan, *object;
     const char *observer;
     bool calls_libraries; /* or is one: the code that it has as a C file is not all */
     uint64_t hash;        /* of the object */
@@ -235,6 +235,14 @@ const char *exp_plugin_run(struct exp_plugin *p, uint64_t *took_ns)
     return why;
 }
 
+const char *exp_plugin_steps(struct exp_plugin *p, struct exp_phases *phases)
+{
+    const char *why = ask(p, PLUGIN_STEPS, run_seconds(&p->channel.control->plan), "in a timed run");
+
+    *phases = p->channel.control->phases;
+    return why || p->channel.control->has_marks ? why : "the plug-in marks no phases";
+}
+
 const char *exp_plugin_do(struct exp_plugin *p, void (*fn)(void *data, const struct exp_runs *runs), void *data,
                           size_t bytes)
 {
@@ -357,6 +365,7 @@ int exp_plugin_replay(const struct conv_plan *plan, const struct conv_binding *b
         return -ENOTSUP;
     recording.kind = r->kind;
     recording.program = r->program;
+    recording.user_plan = p->user_plan;
     err = exp_plugin_record(&recording, sink, &reason);
     if (err == -ENOTSUP || err == -ENODATA) {
         err = -ENOTSUP;
@@ -407,6 +416,7 @@ static void start(struct exp_plugin *p, const char *symbol)
     int err = plugin_channel_open(&p->channel);
 
     if (!err) {
+        exp_say(p->channel.control->user_plan, PLUGIN_PLAN_BYTES, "%s", p->user_plan);
         p->pid = plugin_process_start(&p->channel, p->object, symbol);
         err = p->pid < 0 ? -errno : 0;
     }
@@ -433,7 +443,6 @@ static int add(struct exp_plugin *p, const char *item, unsigned *selected, struc
                                    .run = run_outside,
                                    .why_not_run = runs,
                                    .why_not_replay = is_replayed,
-                                   .why_no_phases = "a plug-in is not run step by step",
                                    .why_not_observed = "a plug-in's accesses are what is simulated",
                                    .plugin = p,
                                    .why_dead = &p->why_dead };
@@ -490,7 +499,8 @@ static int load_item(const char *item, const struct exp_plugin_options *o, unsig
                               .symbol = exp_copy_text(symbol),
                               .observer = o->observer,
                               .calls_libraries = !exp_name_ends_in(path, ".c"),
-                              .flags = exp_copy_text(o->flags) };
+                              .flags = exp_copy_text(o->flags),
+                              .user_plan = exp_copy_text(o->plan) };
     first_plugin = p;
     pthread_mutex_init(&p->lock, NULL);
     p->name = name_of_file(path, symbol);
@@ -500,6 +510,7 @@ static int load_item(const char *item, const struct exp_plugin_options *o, unsig
         start(p, symbol);
     if (p->object)
         exp_hash_file(&p->hash, p->object);
+    p->hash = exp_hash_bytes(p->hash, o->plan, strlen(o->plan));
     p->calls_libraries |= p->channel.control && p->channel.control->calls_libraries;
     take_names(p);
     if (p->why_dead)
@@ -519,7 +530,9 @@ int exp_plugins_select(const char *list, const struct exp_plugin_options *o, uns
     unsigned plugins = 0;
     int err = exp_words_split(&words, o->flags);
 
-    if (err)
+    if (strlen(o->plan) >= PLUGIN_PLAN_BYTES)
+        err = exp_fail(why, -EINVAL, "PLUGIN_PLAN has more than %d bytes", PLUGIN_PLAN_BYTES - 1);
+    else if (err)
         exp_fail(why, err, "PLUGIN_CFLAGS has a quote that is not closed: %s", o->flags);
     exp_words_release(&words);
     while (!err && (item = strsep(&rest, ","))) {

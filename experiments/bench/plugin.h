@@ -26,6 +26,7 @@ struct conv_plugin_shape exp_plugin_shape(const struct conv_problem *p);
 
 struct exp_plugin_options {
     const char *flags; /* for the compiler, behind those of the file's first comment */
+    const char *plan;  /* the user's, for plug-ins alone */
     unsigned limit_s;  /* for each thing that is asked of it, besides 20 ns for each multiply-add */
     const char
         *observer; /* QEMU's plugin (counters/observe/obs_plugin.c); "": there is none. Lives as long as plug-ins */
@@ -63,6 +64,9 @@ const char *exp_plugin_keep(struct exp_plugin *p, const char *reason);
 const char *exp_plugin_open(struct exp_plugin *p, const struct conv_plan *plan, uint64_t (*now_ns)(void));
 const char *exp_plugin_prepare(struct exp_plugin *p, enum exp_cache_state cache);
 const char *exp_plugin_run(struct exp_plugin *p, uint64_t *took_ns);
+
+/* Runs it once under the clock that its marks read. Returns NULL, or why there are no phases. */
+const char *exp_plugin_steps(struct exp_plugin *p, struct exp_phases *phases);
 
 /* Runs of the open layer, as who does something with them sees them. They return 0 or -errno. */
 struct exp_runs {
@@ -110,7 +114,7 @@ int exp_plugin_compile_recorder(const char *path, const char *flags, const char 
 
 struct exp_recording {
     const struct exp_recorder_kind *kind;
-    const char *program, *observer;
+    const char *program, *observer, *user_plan;
     const struct conv_plan *plan;
     const struct conv_binding *bind; /* where tensors are */
     unsigned limit_s;
@@ -121,8 +125,8 @@ struct exp_recording {
 /*
  * Runs a layer once and hands all its accesses, in their order, to a sink: those to tensors as their tags, at their
  * addresses; memory that the plug-in calls "packed input" or "packed filters" as that; all else as CONV_IM2COL, the
- * workspace: allocated memory and local arrays. Pages of this lie in the order in which they are first touched. All is
- * of the phase CONV_PHASE_UKR. The same plan gives the same accesses each time, if the plug-in is the same each time.
+ * workspace: allocated memory and local arrays. Pages of this lie in the order in which they are first touched. What
+ * the plug-in does not mark is of the phase CONV_PHASE_UKR. The same plan gives the same accesses each time, if the plug-in is the same each time.
  * Returns 0, or with one line in why: -ENOTSUP if the plug-in does not do such a layer, or does not end; -ENODATA if it
  * does something that is not seen; -EINTR; -ECANCELED; -ENOMEM.
  */

@@ -40,10 +40,12 @@ struct plugin_inside {
     struct plugin_known *known; /* [n_known] layers that were checked */
     size_t n_known;
     /* an open layer */
-    bool is_open, has_run;
+    bool is_open, has_run, is_stepping;
     struct conv_plugin_shape shape;
     struct exp_tensors tensors;
     void *state;
+    enum conv_plugin_phase phase; /* of a run step by step, since when */
+    uint64_t since_ns;
     unsigned char *sweep; /* where memory cannot be flushed: twice the last level */
     size_t sweep_bytes;
 };

@@ -296,9 +296,36 @@ static void check(struct plugin_inside *p)
         plugin_check(p);
 }
 
+/* Ends a phase of a run step by step, and begins another one. */
+static void change_phase(struct plugin_inside *p, int phase)
+{
+    static const enum conv_step_kind kinds[] = { [CONV_PLUGIN_COMPUTES] = CONV_STEP_UKR,
+                                                 [CONV_PLUGIN_PACKS] = CONV_STEP_PACK_WINDOWS,
+                                                 [CONV_PLUGIN_LOWERS] = CONV_STEP_IM2COL,
+                                                 [CONV_PLUGIN_CLEARS] = CONV_STEP_ZERO };
+    const uint64_t now = p->control->now_ns();
+
+    p->control->phases.step_ns[kinds[p->phase]] += now - p->since_ns;
+    p->phase = phase >= 0 && phase <= CONV_PLUGIN_CLEARS ? (enum conv_plugin_phase)phase : CONV_PLUGIN_COMPUTES;
+    p->since_ns = now;
+}
+
+/* Is called by the plug-in in all runs. */
+static void mark(void *process, int phase)
+{
+    struct plugin_inside *p = process;
+
+    if (!p->is_stepping)
+        return;
+    p->control->has_marks = true;
+    change_phase(p, phase);
+}
+
 bool plugin_get_ready(struct plugin_inside *p, const float *filters)
 {
-    const struct conv_plugin_ask ask = { .bytes = sizeof ask, .threads = 1, .plan = "" };
+    const struct conv_plugin_ask ask = {
+        .bytes = sizeof ask, .threads = 1, .plan = p->control->user_plan, .marks = { mark, p }
+    };
     char text[128];
     int err = p->record.prepare ? p->record.prepare(&p->shape, &ask, filters, &p->state) : 0;
 
@@ -368,6 +395,22 @@ static void run_timed(struct plugin_inside *p)
     p->control->took_ns =
         plugin_run(p, tensor(p, CONV_INPUT), tensor(p, CONV_FILTER), conv_out_ptr(p->tensors.bind.addr[CONV_OUTPUT]));
     p->has_run = true;
+}
+
+/* Runs it once, under a clock that its marks read. */
+static void run_steps(struct plugin_inside *p)
+{
+    const uint64_t start = p->control->now_ns();
+
+    p->control->phases = (struct exp_phases){ 0 };
+    p->control->has_marks = false;
+    p->phase = CONV_PLUGIN_COMPUTES;
+    p->since_ns = start;
+    p->is_stepping = true;
+    run_timed(p);
+    p->is_stepping = false;
+    change_phase(p, CONV_PLUGIN_COMPUTES);
+    p->control->phases.total_ns = p->since_ns - start;
 }
 
 /* Flushes the pages of a mapping that are there. */
@@ -510,7 +553,7 @@ static void serve(struct plugin_inside *p)
     static void (*const tasks[])(struct plugin_inside *) = {
         [PLUGIN_LOAD] = load,       [PLUGIN_CAN] = say_whether_it_can, [PLUGIN_CHECK] = check,
         [PLUGIN_OPEN] = open_layer, [PLUGIN_PREPARE] = prepare_caches, [PLUGIN_RUN] = run_timed,
-        [PLUGIN_DO] = do_something, [PLUGIN_CLOSE] = close_layer,
+        [PLUGIN_STEPS] = run_steps, [PLUGIN_DO] = do_something,        [PLUGIN_CLOSE] = close_layer,
     };
 
     for (;;) {

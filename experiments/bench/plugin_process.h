@@ -11,8 +11,14 @@
 
 #include "experiments/bench/case.h"
 #include "experiments/bench/plugin.h"
+#include "kernels/plugin/recorder.h"
 
-enum { PLUGIN_NAME_BYTES = 40, PLUGIN_TEXT_BYTES = 512, PLUGIN_SHOWN_BYTES = 16 << 10 /* of what it prints */ };
+enum {
+    PLUGIN_NAME_BYTES = 40,
+    PLUGIN_TEXT_BYTES = 512,
+    PLUGIN_PLAN_BYTES = CONV_RECORDER_PLAN_BYTES,
+    PLUGIN_SHOWN_BYTES = 16 << 10 /* of what it prints */
+};
 
 enum plugin_task {
     PLUGIN_LOAD,
@@ -21,6 +27,7 @@ enum plugin_task {
     PLUGIN_OPEN,
     PLUGIN_PREPARE,
     PLUGIN_RUN,
+    PLUGIN_STEPS,
     PLUGIN_DO,
     PLUGIN_CLOSE
 };
@@ -33,8 +40,11 @@ struct plugin_control {
     enum exp_cache_state cache;
     uint64_t (*now_ns)(void);
     uint64_t took_ns;
+    struct exp_phases phases; /* of PLUGIN_STEPS */
+    bool has_marks;           /* it told what it did */
     void (*fn)(void *data, const struct exp_runs *runs);
     _Alignas(16) unsigned char data[4096];   /* fn's */
+    char user_plan[PLUGIN_PLAN_BYTES];       /* PLUGIN_PLAN */
     char name[PLUGIN_NAME_BYTES], title[96]; /* of PLUGIN_LOAD; "": the file's */
     bool is_function;                        /* what was loaded is no record */
     bool calls_libraries;                    /* others than the C library */

@@ -96,9 +96,17 @@ struct access {
     uint32_t what;
 };
 
-enum { WHAT_KIND = 8, WHAT_TAG = 12, WHAT_SITE = 16, WHAT_BYTES = (1 << WHAT_KIND) - 1, WHAT_SMALL = 15 };
+enum {
+    WHAT_KIND = 8,
+    WHAT_TAG = 12,
+    WHAT_SITE = 16,
+    WHAT_PHASE = 28,
+    WHAT_BYTES = (1 << WHAT_KIND) - 1,
+    WHAT_SMALL = 15
+};
 
-_Static_assert((int)CONV_RECORD_MAX_BYTES <= (int)WHAT_BYTES && (int)CONV_N_TENSORS <= (int)WHAT_SMALL,
+_Static_assert((int)CONV_RECORD_SITES <= 1 << (WHAT_PHASE - WHAT_SITE) &&
+                   (int)CONV_RECORD_MAX_BYTES <= (int)WHAT_BYTES && (int)CONV_N_TENSORS <= (int)WHAT_SMALL,
                "the fields must hold their values");
 
 /* Memory that has a place. */
@@ -112,6 +120,7 @@ struct stream {
     struct pages pages;
     struct area area[CONV_RECORDER_TENSORS + CONV_RECORDER_REGIONS];
     size_t n_areas, last;
+    uint32_t phase;                        /* that a mark began */
     uint64_t stored_bytes[CONV_N_TENSORS]; /* to see that it did its work where it was seen */
     struct access access[MAX_ACCESSES];
     size_t n;
@@ -158,7 +167,8 @@ static void add_access(struct stream *s, uint64_t address, uint32_t bytes, bool 
 {
     const uint64_t page = address >> PAGE_SHIFT;
     const uint32_t left = CONV_PAGE_BYTES - (address & (CONV_PAGE_BYTES - 1));
-    const uint32_t rest = site << WHAT_SITE | (uint32_t)(is_store ? SIM_STORE : SIM_LOAD) << WHAT_KIND;
+    const uint32_t rest =
+        s->phase << WHAT_PHASE | site << WHAT_SITE | (uint32_t)(is_store ? SIM_STORE : SIM_LOAD) << WHAT_KIND;
     const struct area *area = area_of(s, address);
 
     if (area) { /* masked vectors may reach over its end, and touch nothing there */
@@ -176,8 +186,23 @@ static void add_access(struct stream *s, uint64_t address, uint32_t bytes, bool 
             rest | (uint32_t)CONV_IM2COL << WHAT_TAG);
 }
 
+/* Begins a phase, as the plug-in's header numbers them. */
+static void begin_phase(struct stream *s, unsigned phase)
+{
+    static const uint8_t phases[] = { [CONV_PLUGIN_COMPUTES] = CONV_PHASE_UKR,
+                                      [CONV_PLUGIN_PACKS] = CONV_PHASE_PACK,
+                                      [CONV_PLUGIN_LOWERS] = CONV_PHASE_IM2COL,
+                                      [CONV_PLUGIN_CLEARS] = CONV_PHASE_ZERO };
+
+    s->phase = phases[phase % (sizeof phases / sizeof phases[0])];
+}
+
 static void add_record(struct stream *s, uint64_t record)
 {
+    if (conv_record_address(record) >= CONV_RECORD_PHASE) {
+        begin_phase(s, (unsigned)record % 4);
+        return;
+    }
     add_access(s, conv_record_address(record), conv_record_bytes(record), conv_record_is_store(record),
                conv_record_site(record));
 }
@@ -200,7 +225,7 @@ static void fill_run(struct sim_run *run, const struct access *a, int64_t step)
     run->access_bytes = a->what & WHAT_BYTES;
     run->kind = (uint8_t)(a->what >> WHAT_KIND & WHAT_SMALL);
     run->tag = (uint8_t)(a->what >> WHAT_TAG & WHAT_SMALL);
-    run->phase = CONV_PHASE_UKR;
+    run->phase = (uint8_t)(a->what >> WHAT_PHASE);
 }
 
 /*
@@ -267,7 +292,7 @@ static void find_next(struct stream *s)
 
     memset(last, 0xff, sizeof last);
     for (size_t i = s->n; i-- > 0;) {
-        const unsigned site = s->access[i].what >> WHAT_SITE;
+        const unsigned site = s->access[i].what >> WHAT_SITE & (CONV_RECORD_SITES - 1);
 
         s->next[i] = last[site];
         last[site] = (uint32_t)i;
@@ -419,6 +444,7 @@ static bool wait_for_trace(const struct program *p, int fd)
 /* Adds what a run of a trace says; accesses of more than a vector are several. */
 static void add_run(struct stream *s, const struct sim_run *run)
 {
+    begin_phase(s, run->phase);
     for (uint32_t k = 0; k < run->count; k++) {
         const uint64_t address = run->addr + (uint64_t)(k * run->stride_bytes);
 
@@ -534,6 +560,7 @@ static void prepare(struct conv_recorder *shared, const struct exp_recording *r)
     static const enum conv_tensor tensors[] = { CONV_INPUT, CONV_FILTER, CONV_OUTPUT };
 
     shared->version = CONV_RECORDER_VERSION;
+    exp_say(shared->plan, sizeof shared->plan, "%s", r->user_plan);
     shared->shape = exp_plugin_shape(&r->plan->problem);
     for (size_t t = 0; t < CONV_RECORDER_TENSORS; t++)
         shared->tensor[t] =
@@ -547,6 +574,7 @@ static int record(struct program *p, struct sim_sink *sink, struct exp_why *why)
     int err;
 
     s->sink = sink;
+    begin_phase(s, CONV_PLUGIN_COMPUTES);
     prepare(p->shared, p->r);
     err = *p->r->kind->emulator ? make_pipe(p, why) : 0;
     if (!err)

@@ -38,7 +38,7 @@ extern const struct exp_question question_experiment;
 
 struct options {
     const char *model, *layers, *input, *plan, *machine, *algos, *ukr, *core, *wisdom, *store, *known, *slurm, *results,
-        *observer, *guest, *twin, *why_no_guest, *commit, *plugin_flags;
+        *observer, *guest, *twin, *why_no_guest, *commit, *plugin_flags, *plugin_plan;
     unsigned batch, reps, limit, clock, ruler, jobs, timing, cache, packs_filters, classes, measures, observe,
         observe_limit, launcher, plugin_limit;
     bool asks_guest;
@@ -109,7 +109,7 @@ static void prepare_coder(struct session *s)
 static int select_algos(struct session *s)
 {
     const struct options *o = &s->options;
-    const struct exp_plugin_options plugins = { o->plugin_flags, o->plugin_limit, o->observer };
+    const struct exp_plugin_options plugins = { o->plugin_flags, o->plugin_plan, o->plugin_limit, o->observer };
 
     return exp_plugins_select(o->algos, &plugins, &s->algos, &s->why);
 }

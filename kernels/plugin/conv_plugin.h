@@ -51,12 +51,42 @@ struct conv_plugin_shape {
     int32_t dilation_h, dilation_w; /* 1: none */
 };
 
+/* What a run does. Counts and times are told apart by that, under the names that the bench has for its own phases. */
+enum conv_plugin_phase {
+    CONV_PLUGIN_COMPUTES, /* "micro_kernel": also all that has no mark */
+    CONV_PLUGIN_PACKS,    /* "packing" */
+    CONV_PLUGIN_LOWERS,   /* "im2col" */
+    CONV_PLUGIN_CLEARS    /* "zero_output" */
+};
+
+/* Whom a run may tell what it does: prepare keeps a copy (conv_plugin_marks_of), run calls conv_plugin_mark. */
+struct conv_plugin_marks {
+    void (*mark)(void *of, int phase); /* NULL: nobody listens */
+    void *of;
+};
+
 /* Holds what the bench asks for besides. */
 struct conv_plugin_ask {
-    uint32_t bytes;
+    uint32_t bytes;   /* sizeof this struct, as the bench knows it: later versions may have more behind */
     int32_t threads;  /* that run may use, its caller's included */
-    const char *plan; /* of the user's, for the plug-in alone; "" */
+    const char *plan; /* of the user's, for the plug-in alone: PLUGIN_PLAN; "" */
+    struct conv_plugin_marks marks;
 };
+
+/* Returns whom to tell; nobody, of a bench that is older than this header. */
+static inline struct conv_plugin_marks conv_plugin_marks_of(const struct conv_plugin_ask *ask)
+{
+    struct conv_plugin_marks none = { NULL, NULL };
+
+    return ask->bytes >= offsetof(struct conv_plugin_ask, marks) + sizeof none ? ask->marks : none;
+}
+
+/* Says what follows. It costs a branch where nobody listens; mark loops, not iterations. */
+static inline void conv_plugin_mark(const struct conv_plugin_marks *m, enum conv_plugin_phase phase)
+{
+    if (m->mark)
+        m->mark(m->of, (int)phase);
+}
 
 /* Gives memory a name, so that accesses to it are told apart. */
 struct conv_plugin_region {

@@ -234,6 +234,12 @@ void *__wrap_memset(void *to, int byte, size_t bytes)
     return __real_memset(to, byte, bytes);
 }
 
+static void mark(void *of, int phase)
+{
+    (void)of;
+    record(CONV_RECORD_PHASE | ((unsigned)phase & 3), 1, 0);
+}
+
 static void begin(void)
 {
     conv_recorder_next = ring.start;
@@ -262,9 +268,15 @@ static void get_ready(void)
     obs_mark_buffer(1, all.at + all.bytes, ADDRESSES - all.at - all.bytes);
 }
 
+static void mark(void *of, int phase)
+{
+    (void)of;
+    obs_mark_phase((unsigned)phase & 3);
+}
+
 static void begin(void)
 {
-    obs_mark_begin(0);
+    obs_mark_begin(CONV_PLUGIN_COMPUTES);
 }
 
 static void end(void)
@@ -331,13 +343,15 @@ static void name_regions(void)
         struct conv_recorder_region *to = &recorder.shared->region[recorder.shared->n_regions++];
 
         to->memory = (struct conv_recorder_memory){ (uintptr_t)region[i].at, region[i].bytes };
-        strncpy(to->name, region[i].name, sizeof to->name - 1);
+        strncpy(to->name, region[i].name ? region[i].name : "", sizeof to->name - 1);
     }
 }
 
 static void run(void)
 {
-    const struct conv_plugin_ask ask = { .bytes = sizeof ask, .threads = 1, .plan = "" };
+    const struct conv_plugin_ask ask = {
+        .bytes = sizeof ask, .threads = 1, .plan = recorder.shared->plan, .marks = { mark, NULL }
+    };
     const struct conv_plugin_shape *shape = &recorder.shared->shape;
     const char *why;
 

@@ -10,11 +10,12 @@
 #include "conv_plugin.h"
 
 enum {
-    CONV_RECORDER_VERSION = 1,
+    CONV_RECORDER_VERSION = 2,
     CONV_RECORDER_BLOCKS = 2,
     CONV_RECORDER_RECORDS = 1 << 14, /* of a block: both fit a second level */
     CONV_RECORDER_REGIONS = 16,
-    CONV_RECORDER_NAME_BYTES = 40
+    CONV_RECORDER_NAME_BYTES = 40,
+    CONV_RECORDER_PLAN_BYTES = 512
 };
 
 enum conv_recorder_tensor { CONV_RECORDER_INPUT, CONV_RECORDER_FILTERS, CONV_RECORDER_OUTPUT, CONV_RECORDER_TENSORS };
@@ -39,6 +40,7 @@ struct conv_recorder {
     _Atomic uint32_t is_stopped; /* by the bench, which wants no more */
     struct conv_plugin_shape shape;
     struct conv_recorder_memory tensor[CONV_RECORDER_TENSORS]; /* where the program is to put them */
+    char plan[CONV_RECORDER_PLAN_BYTES];                       /* the user's */
     uint32_t n_regions;
     struct conv_recorder_region region[CONV_RECORDER_REGIONS]; /* what the plug-in gave names */
     char why[256];                                             /* why the program gave up; "": it did not */
@@ -47,8 +49,11 @@ struct conv_recorder {
 
 /*
  * A record holds an access: its address, below 2^48, then 1 if it is a store, its width less 1, and a number of the
- * instruction, of which many have the same: records of a loop have the same ones again and again (record.awk).
+ * instruction, of which many have the same: records of a loop have the same ones again and again (record.awk). An
+ * address that no program has says that a phase begins: its lowest bits.
  */
+#define CONV_RECORD_PHASE ((uint64_t)1 << 47)
+
 enum { CONV_RECORD_ADDRESS_BITS = 48, CONV_RECORD_MAX_BYTES = 64, CONV_RECORD_SITES = 512 };
 
 static inline uint64_t conv_record_address(uint64_t record)

@@ -60,6 +60,8 @@ refuses "there is another algorithm called 'base'" "ALGO=$work/base.c" "MODEL=$m
 refuses "more than 8 plug-ins" "ALGO=$(list right crashes aborts exits hangs writes_behind writes_before writes_far leaks)" "MODEL=$model" "${quick[@]}"
 refuses "PLUGIN_CFLAGS has a quote that is not closed" "ALGO=$failing:right" "PLUGIN_CFLAGS='" "MODEL=$model" "${quick[@]}"
 
+refuses "PLUGIN_PLAN has more than 511 bytes" "ALGO=$failing:right" "PLUGIN_PLAN=$(printf %512d 0)" "MODEL=$model" "${quick[@]}"
+
 # ---- what a plug-in must not do costs its own columns, and one line ----
 
 run "$(list right crashes aborts exits hangs writes_behind writes_before writes_far)"
@@ -103,6 +105,10 @@ says three "cannot be loaded"
 says no "tests/data/no.so: No such file or directory"
 check "the compiler's words are shown" grep -q "no_c.c:.*error" "$work/err"
 
+run "base,tests/data/plugins/marks.c" RULER=0 PLUGIN_LIMIT=20
+for phase in packing micro_kernel other; do
+    check "$phase is no event of its own" grep -q '^{"ph":"X".*"pid":2,.*"provider":"marks".*"phase":"'$phase'"' "$dir/trace.json"
+done
 run "$(list fails_later)" REPS=40
 case $(time_of base) in
 not*) ;; # disturbed
@@ -127,7 +133,7 @@ check "... which is ended" [ -z "$(ps -eo args | grep '[b]uild/experiment.*faili
 check "who forks and waits is right" [ "$(columns "$dir/layers.csv" algo simulated_loads | grep -c '^failing_comes_back_twice [0-9]')" -eq 3 ]
 doubts failing_closes_files "the plug-in closed files that it had not opened"
 doubts failing_leaks_files "the plug-in leaks open files: 1 with each run"
-run "$(list changes_signals prints right)"
+run "$(list changes_signals prints right)" PLUGIN_LIMIT=20
 doubts failing_changes_signals "the plug-in changed which signals are handled"
 check "it prints as much as it likes" [ "$(columns "$dir/layers.csv" algo simulated_loads | grep -c '^failing_prints [0-9]')" -eq 3 ]
 check "... of which the first 16 KB are shown: $(wc -c <"$work/err")" [ "$(wc -c <"$work/err")" -lt 20000 -a "$(wc -c <"$work/err")" -gt 16384 ]
@@ -203,6 +209,18 @@ if [ "$(uname -m)" = x86_64 ] && grep -q ' avx2 ' /proc/cpuinfo && command -v gc
     check "nor what computes wrong values" [ "$(columns "$dir/layers.csv" algo simulated_loads | grep -c '^failing_is_wrong .*wrong_result')" -eq 6 ]
     check "nor what does not end" grep -q 'failing_hangs not_available:_the_plug-in_did_not_come_back_in_a_run_that_was_checked' \
         <(columns "$dir/layers.csv" algo simulated_loads)
+
+    # Phases that a plug-in marks, and the text that it gets.
+    run "base,tests/data/plugins/marks.c" PLUGIN_LIMIT=20
+    phase() { columns "$dir/traffic.csv" algo level phase tensor reads writes | awk -v p="$1" -v t="$2" '$1 == "marks" && $2 == "L1" && $3 == p && $4 == t { r += $5; w += $6 } END { print r + 0, w + 0 }'; }
+    columns "$dir/layers.csv" in_c in_h in_w out_c out_h out_w | sort -u | awk '{ i += int(($1 * $2 * $3 + 15) / 16); o += int(($4 * $5 * $6 + 15) / 16) } END { print i, o }' >"$work/lines"
+    read -r lines_in lines_out <"$work/lines"
+    check "it packs its input once: $(phase packing input), $lines_in vectors" [ "$(phase packing input)" = "$lines_in 0" ]
+    check "... into what it calls so" [ "$(phase packing packed_input)" = "0 $lines_in" ]
+    check "it clears its output: $(phase zero_output output), $lines_out vectors" [ "$(phase zero_output output)" = "0 $lines_out" ]
+    check "it reads its input nowhere else" [ "$(phase micro_kernel input)" = "0 0" ]
+    run "base,tests/data/plugins/marks.c" PLUGIN_LIMIT=20 PLUGIN_PLAN=3
+    check "the user's plan is its own: $(phase packing input)" [ "$(phase packing input)" = "$((3 * lines_in)) 0" ]
 
     # Generated code, as a plug-in and as its plan is replayed.
     model=tests/data/three.csv

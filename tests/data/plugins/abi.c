@@ -28,6 +28,11 @@ HOLDS(conv_plugin_shape, dilation_w, 72);
 HOLDS(conv_plugin_ask, bytes, 0);
 HOLDS(conv_plugin_ask, threads, 4);
 HOLDS(conv_plugin_ask, plan, 8);
+HOLDS(conv_plugin_ask, marks, 16);
+HOLDS(conv_plugin_marks, mark, 0);
+HOLDS(conv_plugin_marks, of, 8);
+static_assert(CONV_PLUGIN_COMPUTES == 0 && CONV_PLUGIN_PACKS == 1 && CONV_PLUGIN_LOWERS == 2 && CONV_PLUGIN_CLEARS == 3,
+              "phases");
 HOLDS(conv_plugin_region, name, 0);
 HOLDS(conv_plugin_region, at, 8);
 HOLDS(conv_plugin_region, bytes, 16);
