@@ -44,6 +44,19 @@ int exp_result_get(const struct exp_result *r, const char *name, uint64_t *value
 
 void exp_result_release(struct exp_result *r); /* leaves { 0 } */
 
+/* A result on its way, in one of two directions: the same calls in the same order put its counts and read them back. */
+struct exp_result_moving {
+    struct exp_result *to;         /* NULL: it is read */
+    const struct exp_result *from; /* NULL: it is put */
+    size_t at;                     /* of the count that is read next */
+};
+
+/* Moves a count that is there unless it is 0. */
+void exp_result_move(struct exp_result_moving *x, const char *name, uint64_t *value);
+
+/* Tells whether the count that is read next has a name that begins so. */
+bool exp_result_comes(const struct exp_result_moving *x, const char *prefix);
+
 /* A lease names who works on something: a process, told from a later one of the same number by when it started. */
 struct exp_lease {
     char host[64];

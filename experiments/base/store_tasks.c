@@ -367,6 +367,19 @@ void exp_result_release(struct exp_result *r)
     *r = (struct exp_result){ 0 };
 }
 
+bool exp_result_comes(const struct exp_result_moving *x, const char *prefix)
+{
+    return x->from && x->at < x->from->n && !strncmp(x->from->name[x->at], prefix, strlen(prefix));
+}
+
+void exp_result_move(struct exp_result_moving *x, const char *name, uint64_t *value)
+{
+    if (x->to && *value)
+        exp_result_put(x->to, name, *value);
+    if (x->from)
+        *value = exp_result_comes(x, name) && !strcmp(x->from->name[x->at], name) ? x->from->value[x->at++] : 0;
+}
+
 /* ---- hashes ---- */
 
 static uint64_t add_text(uint64_t hash, const char *text)

@@ -82,54 +82,29 @@ double exp_quantity_simulated(size_t q, const struct sim_machine *m, const struc
 
 enum { NAME_BYTES = 128 };
 
-struct putting {
-    struct exp_result *r;
+struct moving {
+    struct exp_result_moving *result;
     const char *prefix;
 };
 
-static void put(void *ctx, const char *name, uint64_t *value)
+static void move(void *ctx, const char *name, uint64_t *value)
 {
-    const struct putting *p = ctx;
+    const struct moving *x = ctx;
     char whole[NAME_BYTES];
 
-    if (!*value)
+    if (x->result->to && !*value)
         return;
-    snprintf(whole, sizeof whole, "%s%s", p->prefix, name);
-    exp_result_put(p->r, whole, *value);
+    snprintf(whole, sizeof whole, "%s%s", x->prefix, name);
+    exp_result_move(x->result, whole, value);
 }
 
-void exp_kept_counts_put(struct exp_result *r, const struct sim_machine *m, const char *prefix,
-                         const struct sim_cell *cell)
+void exp_kept_counts_move(struct exp_result_moving *x, const struct sim_machine *m, const char *prefix,
+                          struct sim_cell *cell)
 {
-    struct sim_cell copy = *cell;
-
-    sim_counts_each(m, &copy, put, &(struct putting){ r, prefix });
-}
-
-struct getting {
-    const struct exp_result *r;
-    const char *prefix;
-    size_t at;
-};
-
-/* They are read in the order in which they were put. */
-static void get(void *ctx, const char *name, uint64_t *value)
-{
-    struct getting *g = ctx;
-    char whole[NAME_BYTES];
-
-    snprintf(whole, sizeof whole, "%s%s", g->prefix, name);
-    *value = g->at < g->r->n && !strcmp(g->r->name[g->at], whole) ? g->r->value[g->at++] : 0;
-}
-
-void exp_kept_counts_get(const struct exp_result *r, const struct sim_machine *m, const char *prefix,
-                         struct sim_cell *cell, size_t *at)
-{
-    struct getting g = { r, prefix, *at };
-
-    *cell = (struct sim_cell){ 0 };
-    sim_counts_each(m, cell, get, &g);
-    *at = g.at;
+    if (x->from)
+        *cell = (struct sim_cell){ 0 };
+    if (x->to || exp_result_comes(x, prefix))
+        sim_counts_each(m, cell, move, &(struct moving){ x, prefix });
 }
 
 /* The machine with its names and all that only estimates look at made equal. */

@@ -23,15 +23,11 @@ double exp_quantity_simulated(size_t q, const struct sim_machine *m, const struc
 #define EXP_MAC_INSTRUCTIONS "mac_instructions"
 
 /*
- * Puts the counts of a cell that are not 0, each under the name of sim_counts_each after a prefix such as "ukr/".
- * Two cells of one result have different prefixes.
+ * Moves the counts of a cell that are not 0, each under the name of sim_counts_each after a prefix such as "ukr/". Two
+ * cells of one result have different prefixes.
  */
-void exp_kept_counts_put(struct exp_result *r, const struct sim_machine *m, const char *prefix,
-                         const struct sim_cell *cell);
-
-/* Reads them back; a count that is not there is 0. *at is where the search begins and ends: 0 for the first cell. */
-void exp_kept_counts_get(const struct exp_result *r, const struct sim_machine *m, const char *prefix,
-                         struct sim_cell *cell, size_t *at);
+void exp_kept_counts_move(struct exp_result_moving *x, const struct sim_machine *m, const char *prefix,
+                          struct sim_cell *cell);
 
 /*
  * Writes what of a machine decides counts, from malloc: its file without names, latencies and

@@ -259,54 +259,27 @@ static void say_prefix(size_t number, const char *through, size_t tag, size_t ph
     exp_say(text, PREFIX_BYTES, "%zu/%s/%s/%s/", number, through, tensor, conv_phase_name((enum conv_phase)phase));
 }
 
-static const struct sim_cell no_counts;
-
 struct moving {
     const struct exp_experiment *e;
     const struct sim_machine *m;
     bool has_alone; /* caches alone have counts of their own */
-    struct exp_result *to;
-    const struct exp_result *from;
-    size_t at;
+    struct exp_result_moving result;
 };
 
 static struct moving moving(const struct kept *k)
 {
-    return (struct moving){ k->e, &k->e->setup->machine, exp_replay_alone_differs(k->e->setup), NULL, NULL, 0 };
+    return (struct moving){ k->e, &k->e->setup->machine, exp_replay_alone_differs(k->e->setup), { NULL, NULL, 0 } };
 }
 
-static void put_stats(struct moving *x, const struct sim_stats *s, size_t number, const char *through)
+static void move_stats(struct moving *x, struct sim_stats *s, size_t number, const char *through)
 {
-    for (size_t i = 0; i < (size_t)SIM_USUAL_TAGS * CONV_N_PHASES; i++) {
-        const struct sim_cell *cell = &s->cell[i / CONV_N_PHASES][i % CONV_N_PHASES];
-        char prefix[PREFIX_BYTES];
-
-        if (!memcmp(cell, &no_counts, sizeof no_counts))
-            continue;
-        say_prefix(number, through, i / CONV_N_PHASES, i % CONV_N_PHASES, prefix);
-        exp_kept_counts_put(x->to, x->m, prefix, cell);
-    }
-}
-
-static void put_case(void *ctx, struct exp_case *c, size_t number)
-{
-    struct moving *x = ctx;
-
-    exp_result_put(x->to, EXP_MAC_INSTRUCTIONS, c->simulated.mac_instructions);
-    put_stats(x, &c->simulated.stats, number, "machine");
-    if (x->has_alone)
-        put_stats(x, &c->alone.stats, number, "caches");
-}
-
-static void get_stats(struct moving *x, struct sim_stats *s, size_t number, const char *through)
-{
-    *s = (struct sim_stats){ .n_levels = x->m->n_levels };
+    if (x->result.from)
+        *s = (struct sim_stats){ .n_levels = x->m->n_levels };
     for (size_t i = 0; i < (size_t)SIM_USUAL_TAGS * CONV_N_PHASES; i++) {
         char prefix[PREFIX_BYTES];
 
         say_prefix(number, through, i / CONV_N_PHASES, i % CONV_N_PHASES, prefix);
-        if (x->at < x->from->n && !strncmp(x->from->name[x->at], prefix, strlen(prefix)))
-            exp_kept_counts_get(x->from, x->m, prefix, &s->cell[i / CONV_N_PHASES][i % CONV_N_PHASES], &x->at);
+        exp_kept_counts_move(&x->result, x->m, prefix, &s->cell[i / CONV_N_PHASES][i % CONV_N_PHASES]);
     }
 }
 
@@ -317,16 +290,18 @@ static void copy_without_classes(struct sim_stats *to, const struct sim_stats *f
         exp_replay_forget_classes(&to->cell[i / SIM_MAX_PHASES][i % SIM_MAX_PHASES]);
 }
 
-static void get_case(void *ctx, struct exp_case *c, size_t number)
+static void move_case(void *ctx, struct exp_case *c, size_t number)
 {
     struct moving *x = ctx;
 
-    if (x->at < x->from->n)
-        c->simulated.mac_instructions = c->alone.mac_instructions = x->from->value[x->at++];
-    get_stats(x, &c->simulated.stats, number, "machine");
+    exp_result_move(&x->result, EXP_MAC_INSTRUCTIONS, &c->simulated.mac_instructions);
+    move_stats(x, &c->simulated.stats, number, "machine");
     if (x->has_alone)
-        get_stats(x, &c->alone.stats, number, "caches");
-    else
+        move_stats(x, &c->alone.stats, number, "caches");
+    if (!x->result.from)
+        return;
+    c->alone.mac_instructions = c->simulated.mac_instructions;
+    if (!x->has_alone)
         copy_without_classes(&c->alone.stats, &c->simulated.stats, x->e->setup->classifies_misses);
     c->simulated.why_not = c->alone.why_not = NULL;
 }
@@ -356,9 +331,9 @@ static int run(void *ctx, size_t job, const struct exp_pool *pool, struct exp_re
         atomic_fetch_add(&k->n_unseen, 1);
         return exp_fail(why, -ENOTSUP, "%s", reason);
     }
-    x.to = result;
+    x.result.to = result;
     if (!err)
-        each_case(k, k->stream[job], put_case, &x);
+        each_case(k, k->stream[job], move_case, &x);
     return err;
 }
 
@@ -367,8 +342,8 @@ static void take(void *ctx, size_t task, const struct exp_result *r)
     const struct kept *k = ctx;
     struct moving x = moving(k);
 
-    x.from = r;
-    each_case(k, k->stream[task], get_case, &x);
+    x.result.from = r;
+    each_case(k, k->stream[task], move_case, &x);
 }
 
 static double seconds(void *ctx, size_t job)

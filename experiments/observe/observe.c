@@ -26,34 +26,6 @@ enum { START_S = 60 };
 
 enum { NAME_BYTES = 2 * OBS_NAME_BYTES };
 
-/* A result on its way, in one of two directions. Both call the same functions, in the same order. */
-struct moving {
-    const struct sim_machine *m;
-    struct exp_result *to;         /* NULL: it is read */
-    const struct exp_result *from; /* NULL: it is written */
-    size_t at;
-};
-
-/* Moves a count that is there unless it is 0. */
-static void move(struct moving *x, uint64_t *value, const char *phase, const char *what, const char *which)
-{
-    char name[NAME_BYTES];
-
-    snprintf(name, sizeof name, "%s/%s%s", phase, what, which);
-    if (x->to && *value)
-        exp_result_put(x->to, name, *value);
-    else if (x->from)
-        *value = x->at < x->from->n && !strcmp(x->from->name[x->at], name) ? x->from->value[x->at++] : 0;
-}
-
-static void move_cell(struct moving *x, struct sim_cell *cell, const char *prefix)
-{
-    if (x->to)
-        exp_kept_counts_put(x->to, x->m, prefix, cell);
-    else if (x->at < x->from->n && !strncmp(x->from->name[x->at], prefix, strlen(prefix)))
-        exp_kept_counts_get(x->from, x->m, prefix, cell, &x->at);
-}
-
 /* Tags that are no tensors have no name. */
 static void say_prefix(unsigned tag, unsigned phase, char text[NAME_BYTES])
 {
@@ -65,22 +37,25 @@ static void say_prefix(unsigned tag, unsigned phase, char text[NAME_BYTES])
         snprintf(text, NAME_BYTES, "tag%u/%s/", tag, phase_name);
 }
 
-static void move_numbers(struct moving *x, struct obs_result *seen)
+static void move_numbers(struct exp_result_moving *x, const struct sim_machine *m, struct obs_result *seen)
 {
     char name[NAME_BYTES];
 
     for (unsigned tag = 0; tag < SIM_USUAL_TAGS; tag++) {
         for (unsigned phase = 0; phase < CONV_N_PHASES; phase++) {
             say_prefix(tag, phase, name);
-            move_cell(x, &seen->stats.cell[tag][phase], name);
+            exp_kept_counts_move(x, m, name, &seen->stats.cell[tag][phase]);
         }
     }
     for (unsigned phase = 0; phase < CONV_N_PHASES; phase++) {
         const char *phase_name = conv_phase_name((enum conv_phase)phase);
 
-        for (unsigned c = 0; c < OBS_N_CLASSES; c++)
-            move(x, &seen->instructions[phase][c], phase_name, "instructions/", obs_class_name((enum obs_class)c));
-        move(x, &seen->outside_lines[phase], phase_name, "footprint", "");
+        for (unsigned c = 0; c < OBS_N_CLASSES; c++) {
+            snprintf(name, sizeof name, "%s/instructions/%s", phase_name, obs_class_name((enum obs_class)c));
+            exp_result_move(x, name, &seen->instructions[phase][c]);
+        }
+        snprintf(name, sizeof name, "%s/footprint", phase_name);
+        exp_result_move(x, name, &seen->outside_lines[phase]);
     }
 }
 
@@ -107,7 +82,7 @@ static void put_lists(struct exp_result *to, const struct obs_result *seen)
 }
 
 /* Reads a buffer from two counts, or nothing. */
-static bool get_buffer(struct moving *x, struct obs_result *seen)
+static bool get_buffer(struct exp_result_moving *x, struct obs_result *seen)
 {
     struct obs_buffer *b = &seen->buffer[seen->n_buffers];
     const char *const *name = (const char *const *)x->from->name + x->at;
@@ -126,7 +101,7 @@ static bool get_buffer(struct moving *x, struct obs_result *seen)
 }
 
 /* The same of what a function did to no buffer. */
-static bool get_outside(struct moving *x, struct obs_result *seen)
+static bool get_outside(struct exp_result_moving *x, struct obs_result *seen)
 {
     struct obs_outside *o = &seen->outside[seen->n_outside];
     unsigned phase;
@@ -147,18 +122,18 @@ static bool get_outside(struct moving *x, struct obs_result *seen)
 
 void exp_observed_result_put(struct exp_result *to, const struct sim_machine *m, const struct obs_result *seen)
 {
-    struct moving x = { .m = m, .to = to };
+    struct exp_result_moving x = { .to = to };
 
-    move_numbers(&x, (struct obs_result *)(uintptr_t)seen); /* which are only read in this direction */
+    move_numbers(&x, m, (struct obs_result *)(uintptr_t)seen); /* which are only read in this direction */
     put_lists(to, seen);
 }
 
 int exp_observed_result_get(const struct exp_result *from, const struct sim_machine *m, struct obs_result *seen)
 {
-    struct moving x = { .m = m, .from = from };
+    struct exp_result_moving x = { .from = from };
 
     *seen = (struct obs_result){ .stats.n_levels = m->n_levels };
-    move_numbers(&x, seen);
+    move_numbers(&x, m, seen);
     while (get_buffer(&x, seen))
         ;
     while (get_outside(&x, seen))

@@ -237,13 +237,15 @@ static void say_prefix(unsigned phase, char *text, size_t bytes)
 static void put(struct exp_result *result, const struct sim_machine *m, const struct sim_stats *stats,
                 uint64_t mac_instructions)
 {
+    struct exp_result_moving x = { .to = result };
+
     exp_result_put(result, EXP_MAC_INSTRUCTIONS, mac_instructions);
     for (unsigned p = 0; p < CONV_N_PHASES; p++) {
         struct sim_cell cell = sim_stats_phase(stats, p);
         char prefix[64];
 
         say_prefix(p, prefix, sizeof prefix);
-        exp_kept_counts_put(result, m, prefix, &cell);
+        exp_kept_counts_move(&x, m, prefix, &cell);
     }
 }
 
@@ -391,7 +393,7 @@ static void take(void *ctx, size_t task, const struct exp_result *r)
     const struct exp_sweep *s = ctx;
     const struct sim_machine *m = machine_at(s, task);
     struct exp_sweep_counts *c = &s->counts[task];
-    size_t at = 1; /* behind the instructions */
+    struct exp_result_moving x = { .from = r, .at = 1 }; /* behind the instructions */
 
     exp_result_get(r, EXP_MAC_INSTRUCTIONS, &c->mac_instructions);
     if (exp_result_get(r, LONGEST, &c->longest_mac_instructions))
@@ -400,7 +402,7 @@ static void take(void *ctx, size_t task, const struct exp_result *r)
         char prefix[64];
 
         say_prefix(p, prefix, sizeof prefix);
-        exp_kept_counts_get(r, m, prefix, &c->phase[p], &at);
+        exp_kept_counts_move(&x, m, prefix, &c->phase[p]);
     }
 }
 

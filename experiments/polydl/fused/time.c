@@ -297,14 +297,14 @@ static const char *prefix_of(char name[NAME_BYTES], enum exp_fused_pair pair, en
     return name;
 }
 
-/* Puts or reads all times of a layer. */
-static void keep_layer(struct exp_fused_layer *l, struct exp_result *put, const struct exp_result *get)
+/* Moves all times of a layer. */
+static void move_layer(struct exp_fused_layer *l, struct exp_result_moving x)
 {
     char name[NAME_BYTES];
 
     for (enum exp_fused_pair pair = 0; pair < EXP_N_FUSED_PAIRS; pair++) {
         for (enum exp_fused_way way = 0; way < EXP_N_FUSED_WAYS; way++)
-            exp_polydl_time_keep(put, get, prefix_of(name, pair, way), &l->time[pair][way]);
+            exp_polydl_time_move(&x, prefix_of(name, pair, way), &l->time[pair][way]);
     }
 }
 
@@ -316,7 +316,7 @@ static int measure(void *ctx, size_t job, const struct exp_pool *pool, struct ex
 
     (void)pool;
     if (!err)
-        keep_layer(l, result, NULL);
+        move_layer(l, (struct exp_result_moving){ .to = result });
     return err ? err : result->err;
 }
 
@@ -324,7 +324,7 @@ static void take_times(void *ctx, size_t task, const struct exp_result *r)
 {
     const struct work *w = ctx;
 
-    keep_layer(&w->of->layer[w->jobs.job[task].layer], NULL, r);
+    move_layer(&w->of->layer[w->jobs.job[task].layer], (struct exp_result_moving){ .from = r });
 }
 
 /* Simulates a pair in a way, and puts what of it is counted. */
@@ -338,9 +338,10 @@ static int simulate_way(const struct work *w, const struct site *site, enum exp_
     if (!err)
         err = run_way(site, pair, way, sim_hierarchy_sink(h));
     if (!err) {
-        const struct sim_cell total = sim_stats_total(sim_hierarchy_stats(h));
+        struct sim_cell total = sim_stats_total(sim_hierarchy_stats(h));
 
-        exp_kept_counts_put(result, &w->alone, prefix_of(name, pair, way), &total);
+        exp_kept_counts_move(&(struct exp_result_moving){ .to = result }, &w->alone, prefix_of(name, pair, way),
+                             &total);
     }
     sim_hierarchy_free(h);
     return err;
@@ -370,12 +371,12 @@ static void take_cells(void *ctx, size_t task, const struct exp_result *r)
 {
     const struct work *w = ctx;
     struct exp_fused_layer *l = &w->of->layer[w->jobs.job[task].layer];
+    struct exp_result_moving x = { .from = r };
     char name[NAME_BYTES];
-    size_t at = 0;
 
     for (enum exp_fused_pair pair = 0; pair < EXP_N_FUSED_PAIRS; pair++) {
         for (enum exp_fused_way way = 0; way < EXP_FUSED_ONEDNN; way++)
-            exp_kept_counts_get(r, &w->alone, prefix_of(name, pair, way), &l->simulated[pair][way], &at);
+            exp_kept_counts_move(&x, &w->alone, prefix_of(name, pair, way), &l->simulated[pair][way]);
     }
 }
 

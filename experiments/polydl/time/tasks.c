@@ -105,36 +105,21 @@ int exp_polydl_jobs_run(struct exp_polydl_jobs *l, struct exp_tasks tasks, const
 
 enum { NAME_BYTES = 64 };
 
-/* Puts or reads a count. */
-static void keep(struct exp_result *put, const struct exp_result *get, const char *prefix, const char *of,
-                 uint64_t *count)
+void exp_polydl_time_move(struct exp_result_moving *x, const char *prefix, struct exp_polydl_time *t)
 {
+    static const char *const names[] = { "rounds", "fastest_ns", "median_ns", "half1_ns", "half2_ns" };
+    double rounds = (double)t->n_rounds;
+    double *const value[] = { &rounds, &t->fastest_ns, &t->median_ns, &t->half_ns[0], &t->half_ns[1] };
     char name[NAME_BYTES];
 
-    exp_say(name, sizeof name, "%s%s", prefix, of);
-    if (put)
-        exp_result_put(put, name, *count);
-    else
-        exp_result_get(get, name, count);
-}
+    for (size_t i = 0; i < sizeof names / sizeof names[0] && (x->from || t->n_rounds); i++) {
+        uint64_t count = (uint64_t)*value[i];
 
-void exp_polydl_time_keep(struct exp_result *put, const struct exp_result *get, const char *prefix,
-                          struct exp_polydl_time *t)
-{
-    static const char *const names[] = { "fastest_ns", "median_ns", "half1_ns", "half2_ns" };
-    double *const value[] = { &t->fastest_ns, &t->median_ns, &t->half_ns[0], &t->half_ns[1] };
-    uint64_t rounds = t->n_rounds;
-
-    if (put && !rounds)
-        return;
-    keep(put, get, prefix, "rounds", &rounds);
-    t->n_rounds = rounds;
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        uint64_t ns = (uint64_t)*value[i];
-
-        keep(put, get, prefix, names[i], &ns);
-        *value[i] = (double)ns;
+        exp_say(name, sizeof name, "%s%s", prefix, names[i]);
+        exp_result_move(x, name, &count);
+        *value[i] = (double)count;
     }
+    t->n_rounds = (size_t)rounds;
 }
 
 int exp_polydl_computer(char **text, struct exp_why *why)
@@ -157,8 +142,8 @@ struct work {
     struct exp_polydl_jobs jobs;
 };
 
-/* Puts or reads all times of a layer. */
-static void keep_layer(struct exp_polydl_layer *l, struct exp_result *put, const struct exp_result *get)
+/* Moves all times of a layer. */
+static void move_layer(struct exp_polydl_layer *l, struct exp_result_moving x)
 {
     static const char *const threads_names[EXP_N_POLYDL_THREADS] = { "one", "two" };
     char prefix[NAME_BYTES];
@@ -167,11 +152,11 @@ static void keep_layer(struct exp_polydl_layer *l, struct exp_result *put, const
         const size_t variant = i / EXP_N_POLYDL_THREADS, threads = i % EXP_N_POLYDL_THREADS;
 
         exp_say(prefix, sizeof prefix, "%s%zu.", threads_names[threads], variant);
-        exp_polydl_time_keep(put, get, prefix, &l->of[variant].time[threads]);
+        exp_polydl_time_move(&x, prefix, &l->of[variant].time[threads]);
     }
     for (size_t b = 0; b < EXP_N_POLYDL_BASELINES; b++) {
         exp_say(prefix, sizeof prefix, "baseline%zu.", b);
-        exp_polydl_time_keep(put, get, prefix, &l->baseline[b]);
+        exp_polydl_time_move(&x, prefix, &l->baseline[b]);
     }
 }
 
@@ -183,7 +168,7 @@ static int measure(void *ctx, size_t job, const struct exp_pool *pool, struct ex
 
     (void)pool;
     if (!err)
-        keep_layer(l, result, NULL);
+        move_layer(l, (struct exp_result_moving){ .to = result });
     return err ? err : result->err;
 }
 
@@ -191,7 +176,7 @@ static void take_times(void *ctx, size_t task, const struct exp_result *r)
 {
     const struct work *m = ctx;
 
-    keep_layer(&m->of->layer[m->jobs.job[task].layer], NULL, r);
+    move_layer(&m->of->layer[m->jobs.job[task].layer], (struct exp_result_moving){ .from = r });
 }
 
 static double measure_seconds(void *ctx, size_t job)
@@ -308,9 +293,9 @@ static int simulate(void *ctx, size_t job, const struct exp_pool *pool, struct e
     if (!err)
         err = sim_hierarchy_error(h);
     if (!err) {
-        const struct sim_cell total = sim_stats_total(sim_hierarchy_stats(h));
+        struct sim_cell total = sim_stats_total(sim_hierarchy_stats(h));
 
-        exp_kept_counts_put(result, &s->machine[x->replay], "", &total);
+        exp_kept_counts_move(&(struct exp_result_moving){ .to = result }, &s->machine[x->replay], "", &total);
         exp_result_put(result, CALLS, calls);
         exp_result_put(result, DURATION, ctr_thread_ns() - begin);
     }
@@ -368,9 +353,8 @@ static void take_counts(void *ctx, size_t task, const struct exp_result *r)
     struct exp_polydl_simulated *to = &l->of[x->variant].simulated[x->replay];
     struct exp_walk w;
     uint64_t ns, calls;
-    size_t at = 0;
 
-    exp_kept_counts_get(r, &s->machine[x->replay], "", &to->total, &at);
+    exp_kept_counts_move(&(struct exp_result_moving){ .from = r }, &s->machine[x->replay], "", &to->total);
     exp_result_get(r, CALLS, &calls);
     exp_result_get(r, DURATION, &ns);
     prepare(s, x, &w);

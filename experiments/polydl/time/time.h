@@ -74,9 +74,8 @@ void exp_polydl_jobs_add(struct exp_polydl_jobs *l, struct exp_polydl_job job, s
 int exp_polydl_jobs_run(struct exp_polydl_jobs *l, struct exp_tasks tasks, const struct exp_tasks_options *o,
                         struct exp_tasks_counts *counts, struct exp_why *why);
 
-/* Puts times into a result, under names that begin with a prefix; or reads them back if put is NULL. */
-void exp_polydl_time_keep(struct exp_result *put, const struct exp_result *get, const char *prefix,
-                          struct exp_polydl_time *t);
+/* Moves times, under names that begin with a prefix. */
+void exp_polydl_time_move(struct exp_result_moving *x, const char *prefix, struct exp_polydl_time *t);
 
 /* Returns pages of memory for tensors, from malloc; nothing is set. The program ends where there is none. */
 void *exp_polydl_pages(size_t bytes);
