@@ -208,20 +208,41 @@ static void has_nan(struct call *c, const struct op_loops *l)
 }
 
 /* One row is copied, likewise. */
-static void join_rows(struct call *c, const struct op_loops *l)
+static void pool_row(struct call *c, const struct op_loops *l)
 {
     const float *row[8];
+    const struct op_pool_row r = { .row = row,
+                                   .n_rows = 2 + c->rows % 6,
+                                   .columns = c->n,
+                                   .before = c->which % 3,
+                                   .n = c->n / (1 + c->stride),
+                                   .across = { 1 + c->taps, 1 + c->stride, 1 + c->which / 2 % 2 },
+                                   .aside = c->x[2],
+                                   .scale = c->which % 5 ? 0.5F : 1,
+                                   .by_column = c->which % 7 ? c->x[2] + 8000 : NULL };
 
-    for (size_t r = 0; r < 8; r++)
-        row[r] = c->x[1] + r * 1000;
-    (c->which % 2 ? l->max_rows : l->sum_rows)(c->x[0], row, 2 + c->rows % 6, c->n);
+    for (size_t i = 0; i < 8; i++)
+        row[i] = c->x[1] + i * 1000;
+    (c->which % 2 ? l->max_row : l->sum_row)(c->x[0], &r);
 }
 
-static void join_across(struct call *c, const struct op_loops *l)
+static void pool_plane(struct call *c, const struct op_loops *l)
 {
-    const struct op_row_window w = { 1 + c->taps, 1 + c->stride, 1 + c->which / 2 % 2 };
+    const size_t rows = 1 + c->rows % 20, columns = 1 + c->n % 50, taps = 1 + c->taps % 3;
+    const struct op_pool_plane p = { .rows = rows,
+                                     .columns = columns,
+                                     .out_rows = 1 + rows / (1 + c->stride),
+                                     .out_columns = 1 + columns / (1 + c->which % 2),
+                                     .row_taps = 1 + c->which / 2 % 3,
+                                     .row_stride = 1 + c->stride,
+                                     .rows_before = c->which % 3,
+                                     .across = { taps, 1 + c->which % 2, 1 },
+                                     .before = c->which % 2,
+                                     .by_row = c->which % 5 ? c->x[2] : NULL,
+                                     .by_column = c->which % 7 ? c->x[2] + 8000 : NULL };
 
-    (c->which % 2 ? l->max_across : l->sum_across)(c->x[0], c->x[1], c->n, &w);
+    if (l->max_plane)
+        (c->which % 2 ? l->max_plane : l->sum_plane)(c->x[0], c->x[1], &p);
 }
 
 static void lrn(struct call *c, const struct op_loops *l)
@@ -278,8 +299,8 @@ static const struct {
     { fold, "fold", SAME_ORDER },
     { fold_rows, "fold_rows", SAME_ORDER },
     { has_nan, "has_nan", SAME_ORDER },
-    { join_rows, "join_rows", SAME_COUNTS },
-    { join_across, "join_across", SAME_ELEMENTS },
+    { pool_row, "pool_row", SAME_ELEMENTS },
+    { pool_plane, "pool_plane", SAME_ORDER },
     { lrn, "lrn", SAME_ORDER },
     { exp_sum, "exp_sum", SAME_ORDER },
     { dot, "dot", SAME_ORDER },

@@ -232,6 +232,58 @@ static void join_across(float *out, const float *in, size_t n, const struct op_r
         TOUCH(n, LOAD(out), { in + t * w->dilation, SIM_LOAD, w->stride }, STORE(out));
 }
 
+/* As many of columns c.. of a row as a vector has and lie in the plane. */
+static void load_columns(const float *row, ptrdiff_t columns, ptrdiff_t c)
+{
+    const ptrdiff_t from = c < 0 ? 0 : c, lanes = (ptrdiff_t)now->lanes, to = c + lanes < columns ? c + lanes : columns;
+
+    if (from < to)
+        TOUCH((size_t)(to - from), LOAD(row + from));
+}
+
+/* A row of the plane, for windows i.. */
+static void load_along(const float *row, const struct op_pool_plane *p, size_t i)
+{
+    const size_t stride = p->across.stride, taps = p->across.taps;
+    const size_t n_loads = stride == 2 && taps < 3 ? 2 : taps, apart = stride == 1 ? 1 : now->lanes;
+
+    for (size_t l = 0; l < n_loads; l++)
+        load_columns(row, (ptrdiff_t)p->columns, (ptrdiff_t)(i * stride + l * apart) - (ptrdiff_t)p->before);
+}
+
+/* With masks, a vector of windows from the top to the bottom: masks.inc. */
+static void pool_plane(float *out, const float *in, const struct op_pool_plane *p)
+{
+    for (size_t i = 0; i < p->out_columns; i += now->lanes) {
+        const size_t n = min_size(now->lanes, p->out_columns - i);
+        size_t done = 0;
+
+        if (p->by_column)
+            TOUCH(n, LOAD(p->by_column + i));
+        for (size_t row = 0; row < p->out_rows; row++) {
+            const size_t bottom = row * p->row_stride + p->row_taps, top = row * p->row_stride;
+            const size_t to = min_size(p->rows, bottom < p->rows_before ? 0 : bottom - p->rows_before);
+
+            done = max_size(done, top < p->rows_before ? 0 : top - p->rows_before);
+            for (; done < to; done++)
+                load_along(in + done * p->columns, p, i);
+            if (p->by_row)
+                load_one(p->by_row + row);
+            TOUCH(n, STORE(out + row * p->out_columns + i));
+        }
+    }
+}
+
+static void pool_row(float *out, const struct op_pool_row *r)
+{
+    join_rows(r->aside + r->before, r->row, r->n_rows, r->columns);
+    join_across(out, r->aside, r->n, &r->across);
+    if (r->scale != 1)
+        TOUCH(r->n, LOAD(out), STORE(out));
+    if (r->by_column)
+        TOUCH(r->n, LOAD(out), LOAD(r->by_column), STORE(out));
+}
+
 enum { LRN_VECTORS = 8 };
 
 /* The sums of squares stay on the stack, which is not simulated. */
@@ -328,8 +380,8 @@ static void tile(const struct op_tile *t)
         .pair = { PAIR, PAIR, PAIR, PAIR, PAIR, PAIR, PAIR },                                                          \
         .fold = { fold, fold, fold, fold, fold, fold },                                                                \
         .fold_rows = { fold_rows, fold_rows, fold_rows, fold_rows, fold_rows, fold_rows },                             \
-        .has_nan = has_nan, .max_rows = join_rows, .sum_rows = join_rows, .max_across = join_across,                   \
-        .sum_across = join_across, .lrn = lrn, .exp_sum = exp_sum, .dot = dot, .add_rows = add_rows, .tile = tile,     \
+        .has_nan = has_nan, .max_plane = (lanes_) == 16 ? pool_plane : NULL, .sum_plane = (lanes_) == 16 ? pool_plane : NULL, .max_row = pool_row, .sum_row = pool_row, .lrn = lrn,                                      \
+        .exp_sum = exp_sum, .dot = dot, .add_rows = add_rows, .tile = tile,     \
         .tile_rows = (rows), .tile_columns = 2 * (lanes_),                                                             \
     }
 /* clang-format on */

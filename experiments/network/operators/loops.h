@@ -46,9 +46,29 @@ enum op_ends { OP_BOTH_ARRAYS, OP_LEFT_IS_ONE, OP_RIGHT_IS_ONE, OP_N_ENDS };
 /* What is made of many numbers. */
 enum op_fold { OP_FOLD_SUM, OP_FOLD_ABS, OP_FOLD_SQUARE, OP_FOLD_PROD, OP_FOLD_MIN, OP_FOLD_MAX, OP_N_FOLDS };
 
-/* A window that slides over a row. */
+/* Windows that slide over a row. */
 struct op_row_window {
     size_t taps, stride, dilation;
+};
+
+/* A plane and windows on it. */
+struct op_pool_plane {
+    size_t rows, columns, out_rows, out_columns;
+    size_t row_taps, row_stride, rows_before; /* down; before: padding */
+    struct op_row_window across;
+    size_t before;
+    const float *by_row, *by_column; /* what results are multiplied by, for each row and column; NULL: 1 */
+};
+
+/* A row of n windows on rows of a plane. */
+struct op_pool_row {
+    const float *const *row; /* those that the windows reach; at least one */
+    size_t n_rows, columns;  /* of the plane */
+    size_t n, before;        /* before: padding on the left */
+    struct op_row_window across;
+    float *aside;           /* a row with padding; what lies beside its columns is 0, or, for maxima, -infinity */
+    float scale;            /* results are multiplied by this, */
+    const float *by_column; /* and, unless NULL, by this for each window */
 };
 
 /* Local response normalisation: bias + alpha * (sum of the squares of `size` channels), to the power of -beta. */
@@ -84,11 +104,15 @@ struct op_loops {
     float (*fold[OP_N_FOLDS])(const float *in, size_t n);                 /* n >= 1 */
     void (*fold_rows[OP_N_FOLDS])(float *out, const float *in, size_t n); /* out[i] = fold of out[i] and in[i] */
     bool (*has_nan)(const float *in, size_t n);
-    /* Of n_rows rows, which hold no NaN, the maximum of each column; and the sum. */
-    void (*max_rows)(float *out, const float *const *row, size_t n_rows, size_t n);
-    void (*sum_rows)(float *out, const float *const *row, size_t n_rows, size_t n);
-    void (*max_across)(float *out, const float *in, size_t n, const struct op_row_window *w);
-    void (*sum_across)(float *out, const float *in, size_t n, const struct op_row_window *w);
+    /*
+     * Windows of up to three rows and columns, columns next to each other, one or two between windows: of elements without
+     * NaN the largest, and of any the sum. NULL: they go row by row.
+     */
+    void (*max_plane)(float *out, const float *in, const struct op_pool_plane *p);
+    void (*sum_plane)(float *out, const float *in, const struct op_pool_plane *p);
+    /* The same for a row of any windows. */
+    void (*max_row)(float *out, const struct op_pool_row *r);
+    void (*sum_row)(float *out, const struct op_pool_row *r);
     void (*lrn)(float *out, const float *in, size_t n, const struct op_lrn *l); /* n neighbours of all channels */
     /* in[i] becomes exp(in[i] - less); returns the sum of them. */
     float (*exp_sum)(float *out, const float *in, size_t n, float less);

@@ -2,6 +2,7 @@
 #define LANES 16
 #define TILE_ROWS 8
 #define LOOPS op_loops__avx512
+#define HAS_MASKS
 #include "experiments/network/operators/loops.inc"
 #endif
 

@@ -192,7 +192,9 @@ static size_t pack(const struct operands *o, size_t j, size_t k, float *panel)
     for (size_t i = 0; i < depth; i++, panel += width) {
         const float *from = o->b + (k + i) * p->b.row + j * p->b.column;
 
-        for (size_t c = 0; c < n; c++)
+        if (p->b.column == 1)
+            memcpy(panel, from, n * sizeof *panel);
+        for (size_t c = 0; p->b.column != 1 && c < n; c++)
             panel[c] = from[c * p->b.column];
         memset(panel + n, 0, (width - n) * sizeof *panel);
         op_note(from, n, p->b.column, SIM_LOAD);

@@ -8,12 +8,8 @@
 #include "experiments/network/operators/inside.h"
 #include "sim/cpu.h"
 
-const struct op_loops *op_loops(void)
+static const struct op_loops *for_this_cpu(void)
 {
-    const struct op_loops *emitting = op_emitting_loops();
-
-    if (emitting)
-        return emitting;
 #ifdef __x86_64__
     if (sim_cpu_has(CPU_ISA_AVX512))
         return &op_loops__avx512;
@@ -21,6 +17,17 @@ const struct op_loops *op_loops(void)
         return &op_loops__avx2;
 #endif
     return &op_loops__ref;
+}
+
+/* Each thread asks once: the answer costs as much as a short row of windows. */
+const struct op_loops *op_loops(void)
+{
+    static _Thread_local const struct op_loops *found;
+    const struct op_loops *emitting = op_emitting_loops();
+
+    if (!found)
+        found = for_this_cpu();
+    return emitting ? emitting : found;
 }
 
 /* ---- nodes ---- */

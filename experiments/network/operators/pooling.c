@@ -13,6 +13,8 @@
 
 enum { DEPTH, ROW, COLUMN, N_AXES };
 
+enum { MAX_ROWS = 64 }; /* rows of a window that vector loops take */
+
 enum kind { MAX, AVERAGE, LP };
 
 /* One axis of the windows; those that a tensor lacks are of length 1, before the others. */
@@ -27,10 +29,11 @@ struct pool {
     struct axis axis[N_AXES];
     bool counts_padding, column_major;
     double p;
-    /* Of the vector loops: a row of windows' columns for each share, and what sums are multiplied by. */
-    bool is_fast, is_uniform;
-    size_t row_elements;
-    float *row, *by_column;
+    bool is_fast, is_close,
+        is_whole; /* vectors; windows that op_loops.max_plane takes; one window, which is the plane */
+    struct op_pool_plane plane;
+    size_t aside_elements;
+    float *aside, *by_row, *by_column; /* aside: a row for each share */
 };
 
 /* ---- preparing ---- */
@@ -76,26 +79,67 @@ static ptrdiff_t reach(const struct axis *a, ptrdiff_t i, bool with_padding)
     return n;
 }
 
-/* Prepares the vector loops, of which the row is kept behind the structure. */
+static void set_plane(struct pool *p)
+{
+    const struct axis *r = &p->axis[ROW], *c = &p->axis[COLUMN];
+
+    p->plane = (struct op_pool_plane){ .rows = (size_t)r->in,
+                                       .columns = (size_t)c->in,
+                                       .out_rows = (size_t)r->out,
+                                       .out_columns = (size_t)c->out,
+                                       .row_taps = (size_t)r->taps,
+                                       .row_stride = (size_t)r->stride,
+                                       .rows_before = (size_t)r->before,
+                                       .across = { (size_t)c->taps, (size_t)c->stride, (size_t)c->dilation },
+                                       .before = (size_t)c->before,
+                                       .by_row = p->kind == MAX ? NULL : p->by_row,
+                                       .by_column = p->kind == MAX ? NULL : p->by_column };
+    p->is_close = r->taps <= 3 && c->taps <= 3 && c->stride <= 2 && (r->dilation == 1 || r->taps == 1) &&
+                  (c->dilation == 1 || c->taps == 1);
+}
+
+/* Sets what sums are multiplied by: one over the elements that a window reaches in each axis. */
+static void set_scales(struct pool *p)
+{
+    for (size_t d = ROW; d <= COLUMN; d++) {
+        float *by = d == ROW ? p->by_row : p->by_column;
+
+        for (ptrdiff_t i = 0; i < p->axis[d].out; i++)
+            by[i] = 1 / (float)reach(&p->axis[d], i, p->counts_padding);
+    }
+}
+
+/* Prepares the vector loops; a row for each share, and scales, are kept behind the structure. */
 static void prepare_fast(struct op_call *call, const struct pool *plain)
 {
     const struct axis *c = &plain->axis[COLUMN];
     const size_t reached = (size_t)((c->out - 1) * c->stride + (c->taps - 1) * c->dilation + 1);
     const size_t width = reached > (size_t)(c->before + c->in) ? reached : (size_t)(c->before + c->in);
-    const size_t row = (width + 31) / 16 * 16;
-    struct pool *p = op_own(call, sizeof *p + (row * call->ask.n_threads + (size_t)c->out) * sizeof *p->row);
+    const size_t row = (width + 31) / 16 * 16, n_aside = row * call->ask.n_threads;
+    struct pool *p = op_own(call, sizeof *p + (n_aside + (size_t)(c->out + plain->axis[ROW].out)) * sizeof *p->aside);
 
     *p = *plain;
-    p->is_fast = p->is_uniform = true;
-    p->row_elements = row;
-    p->row = (float *)(p + 1);
-    p->by_column = p->row + row * call->ask.n_threads;
-    for (size_t i = 0; i < row * call->ask.n_threads; i++)
-        p->row[i] = p->kind == MAX ? -INFINITY : 0;
-    for (ptrdiff_t i = 0; i < c->out; i++) {
-        p->by_column[i] = 1 / (float)reach(c, i, p->counts_padding);
-        p->is_uniform &= reach(c, i, p->counts_padding) == c->taps;
+    p->is_fast = true;
+    p->aside_elements = row;
+    p->aside = (float *)(p + 1);
+    p->by_row = p->aside + n_aside;
+    p->by_column = p->by_row + p->axis[ROW].out;
+    for (size_t i = 0; i < n_aside; i++)
+        p->aside[i] = p->kind == MAX ? -INFINITY : 0;
+    set_scales(p);
+    set_plane(p);
+}
+
+/* Tells whether there is one window, of the whole plane. */
+static bool is_whole(const struct pool *p)
+{
+    for (size_t d = 0; d < N_AXES; d++) {
+        const struct axis *a = &p->axis[d];
+
+        if (a->out != 1 || a->before || a->taps != a->in || (a->dilation != 1 && a->taps > 1))
+            return false;
     }
+    return true;
 }
 
 static int prepare(struct op_call *call, struct pool *p, struct exp_why *why)
@@ -114,7 +158,9 @@ static int prepare(struct op_call *call, struct pool *p, struct exp_why *why)
         err = set_axes(call, p, &w, why);
     if (err)
         return err;
-    if (p->kind != LP && p->axis[DEPTH].in == 1 && p->axis[DEPTH].taps == 1 && !op_out(call, 1) && p->out_plane)
+    p->is_whole = p->kind != LP && !op_out(call, 1) && p->in_plane && is_whole(p);
+    if (!p->is_whole && p->kind != LP && p->axis[DEPTH].in == 1 && p->axis[DEPTH].taps == 1 &&
+        p->axis[ROW].taps <= MAX_ROWS && !op_out(call, 1) && p->out_plane)
         prepare_fast(call, p);
     else
         memcpy(op_own(call, sizeof *p), p, sizeof *p);
@@ -249,85 +295,75 @@ static void reference(const struct op_call *call, const struct op_tensors *t)
 
 /* ---- vectors ---- */
 
-enum { MAX_ROWS = 16 }; /* rows of a window that are put together at once */
-
-/* Puts the rows of one row of windows together, into `row` from the first column on. Returns how many they are. */
-static ptrdiff_t join_rows(const struct pool *p, const float *in, ptrdiff_t i, float *row)
+/* Finds the rows of one row of windows. Returns how many they are. */
+static size_t find_rows(const struct pool *p, const float *in, ptrdiff_t i, const float *row[MAX_ROWS])
 {
     const struct axis *a = &p->axis[ROW];
-    const size_t columns = (size_t)p->axis[COLUMN].in;
-    const float *from[MAX_ROWS];
-    ptrdiff_t all = 0;
     size_t n = 0;
 
     for (ptrdiff_t t = 0; t < a->taps; t++) {
         const ptrdiff_t h = i * a->stride - a->before + t * a->dilation;
 
-        if (h < 0 || h >= a->in)
-            continue;
-        if (n == MAX_ROWS) { /* what is there already is a row, too */
-            (p->kind == MAX ? op_loops()->max_rows : op_loops()->sum_rows)(row, from, n, columns);
-            from[0] = row;
-            n = 1;
-        }
-        from[n++] = in + h * p->axis[COLUMN].in;
-        all++;
+        if (h >= 0 && h < a->in)
+            row[n++] = in + h * p->axis[COLUMN].in;
     }
-    if (n)
-        (p->kind == MAX ? op_loops()->max_rows : op_loops()->sum_rows)(row, from, n, columns);
-    for (size_t c = 0; !n && c < columns; c++)
-        row[c] = p->kind == MAX ? -INFINITY : 0;
-    return all;
+    return n;
 }
 
-/* Divides sums by how many they are of; is: those of its rows. */
-static void divide(const struct pool *p, float *out, ptrdiff_t rows)
+static void pool_rows(const struct pool *p, const float *in, float *out, float *aside)
 {
-    const size_t n = (size_t)p->axis[COLUMN].out;
-    const float by[2] = { 1 / (float)(rows * (p->is_uniform ? p->axis[COLUMN].taps : 1)), 0 };
+    const struct axis *c = &p->axis[COLUMN];
+    const float *row[MAX_ROWS];
+    struct op_pool_row r = { .row = row,
+                             .columns = (size_t)c->in,
+                             .n = (size_t)c->out,
+                             .before = (size_t)c->before,
+                             .across = p->plane.across,
+                             .aside = aside,
+                             .by_column = p->plane.by_column };
 
-    op_loops()->map[OP_MAP_SCALE](out, out, n, by);
-    if (!p->is_uniform)
-        op_loops()->pair[OP_PAIR_MUL][OP_BOTH_ARRAYS](out, out, p->by_column, n);
+    for (ptrdiff_t i = 0; i < p->axis[ROW].out; i++, out += c->out) {
+        r.n_rows = find_rows(p, in, i, row);
+        r.scale = p->kind == MAX ? 1 : p->by_row[i];
+        if (r.n_rows)
+            (p->kind == MAX ? op_loops()->max_row : op_loops()->sum_row)(out, &r);
+        for (ptrdiff_t j = 0; !r.n_rows && j < c->out; j++)
+            out[j] = p->kind == MAX ? -INFINITY : 0 * r.scale;
+    }
 }
 
-static void pool_fast(const struct pool *p, const float *in, float *out, float *row)
+static void pool_fast(const struct pool *p, const float *in, float *out, float *aside)
 {
-    const struct axis *a = &p->axis[ROW], *c = &p->axis[COLUMN];
-    const struct op_row_window w = { (size_t)c->taps, (size_t)c->stride, (size_t)c->dilation };
     const struct op_loops *l = op_loops();
 
-    for (ptrdiff_t i = 0; i < a->out; i++, out += c->out) {
-        const ptrdiff_t rows = join_rows(p, in, i, row + c->before);
-
-        (p->kind == MAX ? l->max_across : l->sum_across)(out, row, (size_t)c->out, &w);
-        if (p->kind == AVERAGE)
-            divide(p, out, p->counts_padding ? reach(a, i, true) : rows);
-    }
+    if (p->is_close && l->max_plane)
+        (p->kind == MAX ? l->max_plane : l->sum_plane)(out, in, &p->plane);
+    else
+        pool_rows(p, in, out, aside);
 }
 
-/* A plane with a NaN is left to plain loops: a maximum that looks for them costs twice as much. */
+/*
+ * Planes with a NaN are left to plain loops: a maximum that looks for them costs twice as much. They are looked for in as
+ * many planes at once as stay near.
+ */
 static void quickly(void *ctx, size_t from, size_t to, unsigned share)
 {
     const struct work *w = ctx;
     const struct pool *p = w->p;
+    const size_t near_elements = 4096, each = p->in_plane < near_elements ? near_elements / (p->in_plane + 1) + 1 : 1;
 
-    for (size_t i = from; i < to; i++) {
+    for (size_t i = from; i < to; i += each) {
+        const size_t end = to - i < each ? to : i + each;
         const float *in = (const float *)w->t->in[0] + i * p->in_plane;
+        const bool is_plain = p->kind == MAX && op_loops()->has_nan(in, (end - i) * p->in_plane);
 
-        if (p->kind == MAX && op_loops()->has_nan(in, p->in_plane))
-            pool_plane(p, w->t, i, NULL);
-        else
-            pool_fast(p, in, (float *)w->t->out[0] + i * p->out_plane, p->row + share * p->row_elements);
+        for (size_t j = i; j < end; j++, in += p->in_plane) {
+            if (is_plain)
+                pool_plane(p, w->t, j, NULL);
+            else
+                pool_fast(p, in, (float *)w->t->out[0] + j * p->out_plane, p->aside + share * p->aside_elements);
+        }
     }
-}
-
-static void run(const struct op_call *call, const struct op_tensors *t, struct sconv_team *team)
-{
-    const struct pool *p = call->own;
-    struct work w = { call, p, t };
-
-    op_share(call, team, p->planes, 4 * (p->in_plane + p->out_plane), p->is_fast ? quickly : plainly, &w);
 }
 
 /* ---- whole planes ---- */
@@ -395,6 +431,18 @@ static void global_planes(void *ctx, size_t from, size_t to, unsigned share)
         ((float *)w->t->out[0])[i] = p->kind == MAX ? all : all / (float)p->in_plane;
         op_note((float *)w->t->out[0] + i, 1, 1, SIM_STORE);
     }
+}
+
+static void run(const struct op_call *call, const struct op_tensors *t, struct sconv_team *team)
+{
+    const struct pool *p = call->own;
+    struct work w = { call, p, t };
+
+    op_share(call, team, p->planes, 4 * (p->in_plane + p->out_plane),
+             p->is_whole  ? global_planes
+             : p->is_fast ? quickly
+                          : plainly,
+             &w);
 }
 
 static void run_global(const struct op_call *call, const struct op_tensors *t, struct sconv_team *team)
