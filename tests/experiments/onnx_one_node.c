@@ -38,7 +38,7 @@ struct one_node *one_node_new(const char *op, int64_t opset)
 
 void one_node_free(struct one_node *o)
 {
-    onnx_parsed_free((ProtobufCMessage *)o->model);
+    onnx__model_proto__free_unpacked(o->model, NULL);
     free(o);
 }
 
