@@ -17,7 +17,7 @@
 #include "experiments/show/page.h"
 
 struct options {
-    const char *model, *input, *machine, *algos, *ukr, *core, *plugin_flags, *peer, *results, *commit;
+    const char *model, *input, *machine, *algos, *ukr, *core, *plugin_flags, *plugin_plan, *peer, *results, *commit;
     unsigned batch, packs_filters, fuses, threads, timing, checks, reps, limit, clock, seed, jobs, plugin_limit;
 };
 
@@ -67,7 +67,7 @@ static const char *why_not_timed(const struct session *s)
 static int plan(struct session *s)
 {
     const struct options *o = &s->options;
-    const struct exp_plugin_options plugins = { o->plugin_flags, o->plugin_limit, "" };
+    const struct exp_plugin_options plugins = { o->plugin_flags, o->plugin_plan, o->plugin_limit, "" };
     unsigned algos;
     int err = exp_plugins_select(*o->algos ? o->algos : USUAL_ALGOS, &plugins, &algos, &s->why);
 
