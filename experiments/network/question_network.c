@@ -172,6 +172,21 @@ static int work(void *session)
 
 /* ---- results ---- */
 
+/* What simulating in sequence costs beside the steps by themselves: the same accesses. */
+static void print_cost(const struct net_study *s, FILE *out)
+{
+    double in_sequence = 0, alone = 0;
+
+    for (size_t i = 0; i < s->n_algos * NET_N_VIEWS; i++) {
+        const struct net_simulated *x = &s->by[i / NET_N_VIEWS].variant[NET_AS_ASKED];
+
+        in_sequence += x->in_sequence[i % NET_N_VIEWS].seconds;
+        alone += x->alone[i % NET_N_VIEWS].seconds;
+    }
+    fprintf(out, "simulated in sequence: %.3f s of a processor; the same steps by themselves: %.3f s\n", in_sequence,
+            alone);
+}
+
 static int print_host(const void *session, FILE *out)
 {
     const struct session *s = session;
@@ -181,6 +196,7 @@ static int print_host(const void *session, FILE *out)
         fprintf(out, "timed in %zu rounds by %s: %s\n", s->study.n_rounds, s->study.clock, exp_end_text(s->study.end));
     fprintf(out, "OpenBLAS: %s\n", s->setup.blas.handle ? s->setup.blas.config : s->setup.why_no_blas);
     fprintf(out, "SConv micro-kernel: %s\n", s->setup.ukr->name);
+    print_cost(&s->study, out);
     return err;
 }
 

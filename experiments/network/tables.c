@@ -154,7 +154,8 @@ static void take_times(NETWORK *row, const struct net_study *s, const struct net
     row->speedup = net_speedup(s, by, NULL);
     row->conv_speedup = net_speedup(s, by, &convolutions);
     row->why_no_time = *by->timed.why_not ? by->timed.why_not : NULL;
-    row->why_no_speedup = either(row->why_no_time, "Base was not timed, or of too few rounds");
+    row->why_no_speedup =
+        either(row->why_no_time, isnan(row->speedup.value) ? "Base was not timed" : EXP_RATIO_NO_INTERVAL);
 }
 
 static void take_no_times(NETWORK *row)

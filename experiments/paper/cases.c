@@ -438,7 +438,7 @@ static void say_missing_networks(struct exp_paper_part *p, const char *models)
 
     if (*models)
         exp_say(p->why_not, sizeof p->why_not,
-                "no results of %s: make models; then for each make network MODEL=models/<model>.onnx FUSE=no%s%s%s",
+                "no results of %s: make models; then for each make network MODEL=results/onnx/<model>.onnx FUSE=no%s%s%s",
                 models, is_here ? "" : " MACHINE=", is_here ? "" : p->setting->machine, is_here ? "" : " TIMING=0");
 }
 

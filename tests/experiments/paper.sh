@@ -44,7 +44,7 @@ check "no number is none" bash -c "! grep -E ',-?(nan|inf)' '$dir'/*.csv"
 check "numbers of other models are not judged" bash -c "! grep -q '^Table 2,.*,\(agrees\|differs\|points the same way\),' '$dir/numbers.csv'"
 check "nothing is taken over" grep -q '; none is taken over; ' "$dir/paper.md"
 check "networks that were not run say what to type" grep -q '^| Table 2 | VGG-16 | x86 | conv_time_share | 0.70 | ' "$dir/paper.md"
-check "... in the list of sources" grep -q 'whole networks in sequence on the POWER10 of Table 1: no results of three: make models; then for each make network MODEL=models/<model>.onnx FUSE=no MACHINE=power10 TIMING=0$' "$dir/paper.md"
+check "... in the list of sources" grep -q 'whole networks in sequence on the POWER10 of Table 1: no results of three: make models; then for each make network MODEL=results/onnx/<model>.onnx FUSE=no MACHINE=power10 TIMING=0$' "$dir/paper.md"
 check "the papers' oddities are worked out" grep -q 'a = 246 and b = 393 is 62.6' "$dir/paper.md"
 
 claim="^The paper's claim is that SConv is faster than Base because it misses the caches less. It \\(holds\\|does not hold\\)"

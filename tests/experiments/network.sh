@@ -1,0 +1,98 @@
+#!/usr/bin/env bash
+# A whole network as a user meets it. Run from the project's folder; BUILD has the programs (default build).
+# tests/data/small.onnx: six kinds of convolutions' surroundings in 19 nodes, weights at random, its input's height and width left open.
+set -u
+
+network=${BUILD:-build}/network
+program=$network
+# shellcheck source=tests/check.bash
+. tests/check.bash
+
+small=tests/data/small.onnx
+size=INPUT=3x32x32
+
+refuses "MODEL" MACHINE=toy
+refuses "no/such.onnx" MODEL=no/such.onnx
+refuses "three.csv" MODEL=tests/data/three.csv
+refuses "small.onnx: " MODEL=$small
+refuses "3x32" MODEL=$small INPUT=3x32
+refuses "'c1_conv'" MODEL=$small INPUT=4x32x32
+refuses "vgg" MODEL=$small $size ALGO=base,vgg
+refuses "pdp11" MODEL=$small $size MACHINE=pdp11
+refuses "FUSE" MODEL=$small $size FUSE=maybe
+refuses "BATCH" MODEL=$small $size BATCH=0
+refuses "THREADS" MODEL=$small $size THREADS=65
+refuses "results" MODEL=$small $size MACHINE=toy TIMING=0 RESULTS=/dev/null/results
+head -c 9000 $small >"$work/cut.onnx"
+refuses "cut.onnx" MODEL="$work/cut.onnx" $size
+
+run() { # run MACHINE ARGUMENTS...: succeeds; $dir is where the results are
+    local machine=$1
+    shift
+    "$network" "RESULTS=$work/results" "MACHINE=$machine" MODEL=$small $size PEER=no "$@" >"$work/out" 2>"$work/err" </dev/null
+    status=$?
+    check "$machine $*: exit status $status: $(tail -1 "$work/err")" [ "$status" -eq 0 ]
+}
+
+dir=$work/results/toy/network/small
+run toy TIMING=0 COMMIT=abc
+for file in network.csv nodes.csv sequence.csv variants.csv kinds.csv skipped.csv memory.csv verdict.txt host.txt machine.cfg trace.json \
+    report.html network_sequence.png network_sequence.svg; do
+    check "$file is missing" test -s "$dir/$file"
+done
+check "the terminal ends with the verdict" cmp -s "$dir/verdict.txt" <(tail -n "$(wc -l <"$dir/verdict.txt")" "$work/out")
+check "no number is none" bash -c "! grep -E ',-?(nan|inf)' '$dir'/*.csv"
+check "three algorithms, fused and not" [ "$(columns "$dir/network.csv" algo fused | tail -n +1 | sort -u | wc -l)" -eq 6 ]
+check "a fused network has 11 steps" [ "$(columns "$dir/nodes.csv" algo step | awk '$1 == "base"' | wc -l)" -eq 11 ]
+check "one that is not has 17" [ "$(columns "$dir/network.csv" algo fused steps | awk '$1 == "base" && $2 == 0 { print $3 }')" -eq 17 ]
+check "batch normalisation is done by its convolution" grep -q ',n1_batchnormalization,BatchNormalization,a part of another step,c1_conv$' "$dir/skipped.csv"
+check "a concatenation in place is no step" grep -q ',j_concat,Concat,' "$dir/skipped.csv"
+check "without a clock, estimates say why" grep -q 'not available: the machine.s file does not state mac_rows' "$dir/network.csv"
+check "... and TIMING=0, times" grep -q 'not available: TIMING=0 was asked for' "$dir/network.csv"
+check "convolutions are replays, the others their own code" [ "$(columns "$dir/nodes.csv" op accesses | sort -u | awk '{ print $1 == "Conv", $2 }' | sort -u | paste -sd ' ')" = "0 its_own_code 1 replay_of_its_plan" ]
+
+# Sums: tensors make steps, and steps the network.
+check "tensors make a step" [ -z "$(columns "$dir/sequence.csv" algo step level tensor sequence_lines | awk '
+    $4 == "all" { all[$1, $2, $3] = $5; next } { sum[$1, $2, $3] += $5 } END { for (i in all) if (all[i] != sum[i] + 0) print i }')" ]
+check "steps make the network" [ -z "$({
+    columns "$dir/sequence.csv" algo level tensor sequence_lines alone_lines | awk '$3 == "all" { s[$1 " " $2] += $4; a[$1 " " $2] += $5 } END { for (i in s) print i, s[i], a[i] }'
+    columns "$dir/variants.csv" algo level sequence_lines alone_lines variant | awk '$5 ~ /^as/ { print $1, $2, $3, $4 }'
+} | sort | uniq -u)" ]
+check "kinds make the network" [ -z "$({
+    columns "$dir/kinds.csv" algo level fused sequence_lines | awk '$3 == 1 { s[$1 " " $2] += $4 } END { for (i in s) print i, s[i] }'
+    columns "$dir/variants.csv" algo level sequence_lines variant | awk '$4 ~ /^as/ { print $1, $2, $3 }'
+} | sort | uniq -u)" ]
+check "the first step finds nothing" [ -z "$(columns "$dir/sequence.csv" step sequence_lines alone_lines | awk '$1 == 1 && $2 != $3')" ]
+
+mv "$dir" "$work/first"
+run toy TIMING=0 COMMIT=abc JOBS=1
+rm "$work/first/"{host.txt,report.html} "$dir/"{host.txt,report.html} # which say how long it took
+check "threads change nothing: $(diff -rq "$work/first" "$dir")" [ -z "$(diff -rq "$work/first" "$dir")" ]
+run toy TIMING=0 ALGO=sconv FUSE=no
+check "not fused, every node is a step but views" [ "$(columns "$dir/nodes.csv" algo step | awk '$1 == "sconv"' | wc -l)" -eq 17 ]
+check "without Base there is no speed-up, and a reason" grep -q 'Base was not timed\|TIMING=0' "$dir/network.csv"
+
+# ---- a machine with prefetchers, and times ----
+
+sed '/^\[cache L2\]/a prefetch = next_line degree=4' sim/machines/toy.cfg | sed 's/^name = toy/name = fetching/' >"$work/fetching.cfg"
+dir=$work/results/fetching/network/small
+run "$work/fetching.cfg" REPS=4 ALGO=base,sconv_tuned
+check "caches alone, and the machine as it is" [ "$(columns "$dir/sequence.csv" caches | sort -u | paste -sd ' ')" = "as_it_is caches_alone" ]
+check "both are timed" [ "$(columns "$dir/network.csv" fused measured_time_ns measured_conv_time_ns | awk '$1 == 1 && $2 > 0 && $3 > 0 && $2 > $3' | wc -l)" -eq 2 ]
+check "steps have times" [ "$(columns "$dir/nodes.csv" measured_time_ns | awk '$1 > 0' | wc -l)" -eq 22 ]
+check "what was checked is said" bash -c "tr -s ' \n' ' ' <'$dir/verdict.txt' | grep -q 'Checked against plain loops: base: 11 steps, .* values, the worst at .* of its bound; sconv_tuned: 11 steps'"
+"$network" "RESULTS=$work/results" "MACHINE=$work/fetching.cfg" MODEL=$small $size TIMING=0 >"$work/out" 2>"$work/err"
+check "times are not replaced by none: exit status $?, not 2" [ $? -eq 2 ]
+check "... in one line: $(cat "$work/err")" grep -q "^network: '$dir' holds times, .*TIMING=0" "$work/err"
+run "$work/fetching.cfg" REPS=1 ALGO=base THREADS=2 CHECK=0 PEER=no/such/library
+check "two threads run" [ "$(columns "$dir/network.csv" algo fused measured_time_ns | awk '$1 == "base" && $2 == 1 && $3 > 0' | wc -l)" -eq 1 ]
+check "a library that is not there is said" grep -q 'not available: .*no/such/library' "$dir/network.csv"
+
+rm "$dir/network_sequence.png"
+"${network%network}redraw" "RESULTS=$dir" >"$work/out" 2>&1
+check "the figure is drawn again from the tables" test -s "$dir/network_sequence.png"
+"$network" "RESULTS=$work/results" MACHINE=toy MODEL=$small $size TIMING=0 >/dev/full 2>"$work/err"
+check "a verdict that nobody reads: exit status $?, not 2" [ $? -eq 2 ]
+
+echo "network: $passed passed, $failed failed"
+[ "$failed" -eq 0 ]
