@@ -17,6 +17,9 @@ bool fuzz_din(const uint8_t *data, size_t size);
 bool fuzz_lackey(const uint8_t *data, size_t size);
 bool fuzz_binary(const uint8_t *data, size_t size);
 
+/* A network: what was read holds together, too: sizes, data, order, convolutions. */
+bool fuzz_onnx(const uint8_t *data, size_t size);
+
 /*
  * Returns a convolution's fields, eight bytes each, lowest first, then what varies beside them; what is missing is 1.
  */

@@ -84,6 +84,8 @@
     X(observe) \
     X(observe_twins) \
     X(observe_stack) \
+    X(onnx) \
+    X(onnx_infer) \
     X(onnx_nodes) \
     X(dnnl) \
     X(peers) \

@@ -71,18 +71,18 @@ mutate: deps ### Break the sources on purpose, in a copy, and see the tests turn
 
 FUZZ_SECONDS ?= 60
 FUZZ_CC := clang
-FUZZ_TARGETS := machine din lackey text binary shape
+FUZZ_TARGETS := machine din lackey text binary shape onnx
 fuzz_build := $(BUILD)-fuzz
 
 #: make fuzz FUZZ_SECONDS=60
 #: Needs clang with libFuzzer.
-fuzz: deps ### Fuzz the parsers of machine files and traces, and shapes
+fuzz: deps ### Fuzz the parsers of machine files, traces and networks, and shapes
 	$(Q)tests/fuzz.sh check $(FUZZ_CC)
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) CC=$(FUZZ_CC) BUILD=$(fuzz_build) SAN=fuzzer-no-link,address,undefined \
 	    $(foreach p,$(FUZZ_TARGETS),$(fuzz_build)/fuzz_$p)
 	$(Q)tests/fuzz.sh run $(fuzz_build) $(FUZZ_SECONDS) $(FUZZ_TARGETS)
 
-$(BUILD)/fuzz_%: tests/fuzz_main.c $(call objects,$(addprefix tests/,fuzz_targets.c kernels/shape_check.c kernels/kcheck.c rng.c)) $(call archive,kernels) $(call archive,sim)
+$(BUILD)/fuzz_%: tests/fuzz_main.c $(call objects,$(addprefix tests/,fuzz_targets.c kernels/shape_check.c kernels/kcheck.c rng.c)) $(call archive,experiments) $(call archive,kernels) $(call archive,counters) $(call archive,sim)
 	@echo "  LINK    $@"
 	$(Q)$(CC) $(BASE_CFLAGS) $(CFLAGS) -fsanitize=fuzzer -DFUZZ_TARGET=fuzz_$* -o $@ $^ $(LDLIBS)
 

@@ -53,6 +53,11 @@ void onnx_writer_free(struct onnx_writer *w)
     free(w);
 }
 
+struct Onnx__ModelProto *onnx_writer_model(struct onnx_writer *w)
+{
+    return w->model;
+}
+
 /* ---- values ---- */
 
 static Onnx__TensorShapeProto *new_shape(size_t n_dims, const int64_t *dim)

@@ -43,4 +43,7 @@ void onnx_write_float(struct onnx_writer *w, const char *name, float value);
 void onnx_write_text(struct onnx_writer *w, const char *name, const char *value);
 void onnx_write_ints(struct onnx_writer *w, const char *name, size_t n, const int64_t *values);
 
+/* Returns the message that is written, as protoc-c declares it: everything in it is from malloc. */
+struct Onnx__ModelProto *onnx_writer_model(struct onnx_writer *w);
+
 #endif

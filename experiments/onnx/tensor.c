@@ -94,16 +94,16 @@ static bool leads_out(const char *location)
 /* Finds where a file really lies. Returns its path from malloc; NULL: it is not there, or links lead out of the folder. */
 static char *find_inside(const char *folder, const char *location, int *err)
 {
-    char *path = exp_format("%s/%s", folder, location), *really = realpath(path, NULL);
-    char *inside = realpath(folder, NULL);
+    char *path = exp_format("%s/%s", folder, location), *inside = realpath(folder, NULL),
+         *really = realpath(path, NULL);
     const size_t n = inside ? strlen(inside) : 0;
 
     *err = really ? -EINVAL : -errno;
+    free(path);
     if (really && (!inside || strncmp(really, inside, n) || (really[n] != '/' && n > 1))) {
         free(really);
         really = NULL;
     }
-    free(path);
     free(inside);
     return really;
 }
