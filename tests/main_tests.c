@@ -86,6 +86,7 @@
     X(observe_stack) \
     X(onnx) \
     X(onnx_infer) \
+    X(operators) \
     X(onnx_nodes) \
     X(dnnl) \
     X(peers) \

@@ -372,21 +372,21 @@ static int64_t clamp(int64_t x, int64_t low, int64_t high)
     return x < low ? low : x > high ? high : x;
 }
 
-/* Sets one axis, as Python slices. */
+/* Sets one axis: ends may lie before the first element of a step backwards, starts may not. */
 static void set_slice(struct slices *s, size_t d, int64_t n, const int64_t start_end_step[3])
 {
-    const int64_t step = start_end_step[2], low = step < 0 ? -1 : 0, high = step < 0 ? n - 1 : n;
+    const int64_t step = start_end_step[2], low[2] = { 0, step < 0 ? -1 : 0 }, high = step < 0 ? n - 1 : n;
     int64_t bound[2], elements;
 
     for (size_t i = 0; i < 2; i++) {
         const int64_t at = start_end_step[i];
 
-        bound[i] = clamp(at < 0 ? (at < -n ? low : at + n) : at, low, high);
+        bound[i] = clamp(at < 0 ? (at < -n ? -1 : at + n) : at, low[i], high);
     }
     elements = step < 0 ? bound[0] - bound[1] : bound[1] - bound[0];
     s->start[d] = bound[0];
     s->step[d] = step;
-    s->n[d] = elements <= 0 ? 0 : 1 + (elements - 1) / (step == INT64_MIN ? INT64_MAX : step < 0 ? -step : step);
+    s->n[d] = !n || elements <= 0 ? 0 : 1 + (elements - 1) / (step == INT64_MIN ? INT64_MAX : step < 0 ? -step : step);
 }
 
 static int read_slices(const struct op_call *call, struct slices *s, struct exp_why *why)
