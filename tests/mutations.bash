@@ -75,10 +75,15 @@ mutant "judge: regret is a share of what was chosen" experiments/judge/judge.c \
     's/\(s->chosen - s->best\) \/ s->best/(s->chosen - s->best) \/ s->chosen/' judge
 mutant "judge: layers that lose against Base count as won" experiments/judge/judge.c \
     's/c->n_pays \+= exp_ratio_side\(&t->speedup\) > 0/c->n_pays += exp_ratio_side(\&t->speedup) < 0/' judge
-mutant "peers: layers that are slower count as won" experiments/peers/totals.c 's/n_won \+= ratio > 1/n_won += ratio < 1/' peers
-mutant "peers: a network's speed-up is turned round" experiments/peers/totals.c \
+mutant "peers: layers that are slower count as won" experiments/peers/report.c 's/t->won_percent \+= ratio > 1/t->won_percent += ratio < 1/' peers
+mutant "peers: a network's speed-up is turned round" experiments/peers/report.c \
     's/base_ns \/ t\.times\.low_mean/t.times.low_mean \/ base_ns/' peers
-mutant "peers: the mean over models is their product" experiments/peers/totals.c 's/exp\(network \/ n\)/exp(network)/' peers
+mutant "peers: the mean over models is their product" experiments/peers/report.c 's/exp\(networks \/ n\)/exp(networks)/' peers
+mutant "peers: a wrong plug-in is timed" experiments/peers/peers.c 's/"%s", refused \? refused : ""/"%s", ""/' tests/experiments/peers.sh
+mutant "peers: a plug-in that has ended stays" experiments/peers/measure.c 's/drop\(p, m, why\);/;/' tests/experiments/peers.sh
+mutant "peers: what is kept loses its last bytes" experiments/peers/tasks.c 's/bytes - i < WORD_BYTES \? bytes - i/bytes - i < WORD_BYTES ? 0/' peers
+mutant "plug-ins: this program's functions come before their libraries'" experiments/bench/plugin_process.c \
+    's/ \| RTLD_DEEPBIND\)/)/' tests/experiments/plugin.sh
 mutant "emit: loads and stores of one place are equal" experiments/emit/stream.c \
     's/<< 1 \| \(l->at\[i\]->kind == SIM_STORE\)/<< 1/' emit_streams
 mutant "emit: accesses seen beside the replay's are not counted" experiments/emit/stream.c \

@@ -394,7 +394,7 @@ static int begin_runner(struct runner *r)
 {
     if (!r->plugin)
         return exp_tensors_init(&r->tensors, &r->c->plan);
-    r->c->measured.why_no_time = exp_plugin_open(r->plugin, &r->c->plan, r->m->o->now_ns);
+    r->c->measured.why_no_time = exp_plugin_open(r->plugin, 0, &r->c->plan, r->m->o->now_ns);
     return 0;
 }
 

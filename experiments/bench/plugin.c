@@ -41,7 +41,8 @@ struct exp_plugin {
     struct plugin_channel channel;
     pid_t pid; /* 0: there is no process */
     unsigned limit_s;
-    char **kept; /* [n_kept] reasons */
+    double run_s; /* what a run of the chosen layer may take besides */
+    char **kept;  /* [n_kept] reasons */
     size_t n_kept;
 };
 
@@ -206,7 +207,14 @@ const char *exp_plugin_check(struct exp_plugin *p, const struct conv_plan *plan,
     return why;
 }
 
-const char *exp_plugin_open(struct exp_plugin *p, const struct conv_plan *plan, uint64_t (*now_ns)(void))
+void exp_plugin_choose(struct exp_plugin *p, size_t layer, const struct conv_plan *plan)
+{
+    if (!p->why_dead)
+        p->channel.control->layer = layer;
+    p->run_s = run_seconds(plan);
+}
+
+const char *exp_plugin_open(struct exp_plugin *p, size_t layer, const struct conv_plan *plan, uint64_t (*now_ns)(void))
 {
     cpu_set_t cores;
     const char *why = p->why_dead;
@@ -217,19 +225,20 @@ const char *exp_plugin_open(struct exp_plugin *p, const struct conv_plan *plan, 
         sched_setaffinity(p->pid, sizeof cores, &cores);
     p->channel.control->plan = *plan;
     p->channel.control->now_ns = now_ns;
-    why = ask(p, PLUGIN_OPEN, run_seconds(plan), "while it got ready");
+    exp_plugin_choose(p, layer, plan);
+    why = ask(p, PLUGIN_OPEN, p->run_s, "while it got ready");
     return why ? why : said(p);
 }
 
 const char *exp_plugin_prepare(struct exp_plugin *p, enum exp_cache_state cache)
 {
     p->channel.control->cache = cache;
-    return ask(p, PLUGIN_PREPARE, run_seconds(&p->channel.control->plan), "in a timed run");
+    return ask(p, PLUGIN_PREPARE, p->run_s, "in a timed run");
 }
 
 const char *exp_plugin_run(struct exp_plugin *p, uint64_t *took_ns)
 {
-    const char *why = ask(p, PLUGIN_RUN, run_seconds(&p->channel.control->plan), "in a timed run");
+    const char *why = ask(p, PLUGIN_RUN, p->run_s, "in a timed run");
 
     *took_ns = p->channel.control->took_ns;
     return why;
@@ -237,7 +246,7 @@ const char *exp_plugin_run(struct exp_plugin *p, uint64_t *took_ns)
 
 const char *exp_plugin_steps(struct exp_plugin *p, struct exp_phases *phases)
 {
-    const char *why = ask(p, PLUGIN_STEPS, run_seconds(&p->channel.control->plan), "in a timed run");
+    const char *why = ask(p, PLUGIN_STEPS, p->run_s, "in a timed run");
 
     *phases = p->channel.control->phases;
     return why || p->channel.control->has_marks ? why : "the plug-in marks no phases";
@@ -251,7 +260,7 @@ const char *exp_plugin_do(struct exp_plugin *p, void (*fn)(void *data, const str
     assert(bytes <= sizeof p->channel.control->data);
     p->channel.control->fn = fn;
     memcpy(p->channel.control->data, data, bytes);
-    why = ask(p, PLUGIN_DO, 16 * run_seconds(&p->channel.control->plan), "while it was counted");
+    why = ask(p, PLUGIN_DO, 16 * p->run_s, "while it was counted");
     memcpy(data, p->channel.control->data, bytes);
     return why;
 }

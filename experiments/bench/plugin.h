@@ -58,17 +58,19 @@ const char *exp_plugin_why_not(struct exp_plugin *p, const struct conv_plan *pla
 const char *exp_plugin_keep(struct exp_plugin *p, const char *reason);
 
 /*
- * Timed runs of one layer, on the core of the calling thread: opens, empties caches or fills them as `cache` says,
- * runs, closes. These return NULL, or why the plug-in runs no more; took_ns is by now_ns, in its process.
+ * Timed runs of layers that are open together (0, 1, ...), on the core of the calling thread: opens one and chooses
+ * it, or chooses an open one; empties caches or fills them as `cache` says, runs; closes all. These return NULL, or why
+ * the plug-in runs no more; took_ns is by now_ns, in its process. A layer has the values that exp_tensors_init gives it.
  */
-const char *exp_plugin_open(struct exp_plugin *p, const struct conv_plan *plan, uint64_t (*now_ns)(void));
+const char *exp_plugin_open(struct exp_plugin *p, size_t layer, const struct conv_plan *plan, uint64_t (*now_ns)(void));
+void exp_plugin_choose(struct exp_plugin *p, size_t layer, const struct conv_plan *plan);
 const char *exp_plugin_prepare(struct exp_plugin *p, enum exp_cache_state cache);
 const char *exp_plugin_run(struct exp_plugin *p, uint64_t *took_ns);
 
 /* Runs it once under the clock that its marks read. Returns NULL, or why there are no phases. */
 const char *exp_plugin_steps(struct exp_plugin *p, struct exp_phases *phases);
 
-/* Runs of the open layer, as who does something with them sees them. They return 0 or -errno. */
+/* Runs of the chosen layer, as who does something with them sees them. They return 0 or -errno. */
 struct exp_runs {
     int (*prepare)(void *ctx); /* the caches, as the last exp_plugin_prepare did */
     int (*run)(void *ctx);

@@ -268,7 +268,7 @@ static void find_leak(struct plugin_inside *p, const float *first)
 static struct plugin_known *find_known(const struct plugin_inside *p)
 {
     for (size_t i = 0; i < p->n_known; i++) {
-        if (conv_problem_equal(&p->known[i].problem, &p->control->plan.problem))
+        if (conv_problem_equal(&p->known[i].problem, &p->layer->problem))
             return &p->known[i];
     }
     return NULL;
@@ -282,7 +282,7 @@ static void keep(struct plugin_inside *p, const float *first)
     if (k)
         return;
     k = exp_append(&p->known, &p->n_known, sizeof *p->known);
-    *k = (struct plugin_known){ p->control->plan.problem, step, 1 + (n - 1) / step, largest_of(first, n), NULL };
+    *k = (struct plugin_known){ p->layer->problem, step, 1 + (n - 1) / step, largest_of(first, n), NULL };
     k->element = exp_new(k->n, sizeof *k->element);
     for (size_t i = 0; i < k->n; i++)
         k->element[i] = first[i * step];

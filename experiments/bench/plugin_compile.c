@@ -13,6 +13,7 @@
 #include "experiments/base/program.h"
 #include "experiments/base/text.h"
 #include "experiments/bench/plugin.h"
+#include "sim/cpu.h"
 
 #define COMPILER_VARIABLE "SCONV_CC" /* of the environment; else cc: as for generated code */
 #define HEADER_DIR "kernels/plugin"
@@ -191,6 +192,11 @@ static int compile_source(const char *path, const char *flags, char **object, st
 {
     struct exp_words command = { 0 };
     int err = begin_command(&command, host_compiler(), "-march=native -fPIC -shared", why);
+
+#ifdef __x86_64__
+    if (sim_cpu_is_limited() && !sim_cpu_has(CPU_ISA_AVX512))
+        exp_words_add(&command, sim_cpu_has(CPU_ISA_AVX2) ? "-mno-avx512f" : "-mno-avx");
+#endif
 
     if (!err)
         err = add_own_flags(&command, path, why);

@@ -24,13 +24,23 @@ struct plugin_belongings {
     struct sigaction crash;
 };
 
+/* One convolution, and what the plug-in has made of it. */
+struct plugin_layer {
+    struct conv_problem problem;
+    struct conv_plugin_shape shape;
+    void *state;
+    bool is_open, has_run;
+    struct exp_tensors tensors; /* while it is open */
+};
+
 struct plugin_inside {
     struct plugin_control *control;
     int fd;    /* of the lent tensors */
     pid_t pid; /* its own: what the plug-in forks has another one */
     const char *object, *symbol;
-    struct plugin_belongings had; /* before it loaded anything */
-    struct conv_plugin record;    /* the plug-in's; of a function: what calls it */
+    struct plugin_belongings had;     /* before it loaded anything */
+    struct conv_plugin record;        /* the plug-in's; of a function: what calls it */
+    struct conv_plugin_layout layout; /* all NULL: it has none of its own */
     void (*function)(const struct conv_plugin_shape *s, const float *in, const float *filters, float *out);
     /* lent tensors, for a moment */
     unsigned char *guarded; /* NULL: none are */
@@ -39,11 +49,10 @@ struct plugin_inside {
     struct plugin_place place[3];
     struct plugin_known *known; /* [n_known] layers that were checked */
     size_t n_known;
-    /* an open layer */
-    bool is_open, has_run, is_stepping;
-    struct conv_plugin_shape shape;
-    struct exp_tensors tensors;
-    void *state;
+    struct plugin_layer checked, *open; /* [n_open] of timed runs */
+    size_t n_open;
+    struct plugin_layer *layer; /* one of those: that of plugin_get_ready, plugin_run and plugin_give_back */
+    bool is_stepping;
     enum conv_plugin_phase phase; /* of a run step by step, since when */
     uint64_t since_ns;
     unsigned char *sweep; /* where memory cannot be flushed: twice the last level */
@@ -53,7 +62,10 @@ struct plugin_inside {
 /* Says to the program why something is not done. */
 void plugin_say(struct plugin_inside *p, const char *text);
 
-/* Has the plug-in get ready for the layer; says why it did not. Then runs it; gives back what it took. */
+/*
+ * Has the plug-in get ready for the layer; says why it did not. Then runs it, images converted before and behind it
+ * where it has a layout of its own; gives back what it took.
+ */
 bool plugin_get_ready(struct plugin_inside *p, const float *filters);
 uint64_t plugin_run(struct plugin_inside *p, const float *in, const float *filters, float *out); /* in ns */
 void plugin_give_back(struct plugin_inside *p);
@@ -70,7 +82,7 @@ void plugin_look(struct plugin_belongings *b);
 /* Says where in the lent tensors an address lies that must not be touched. */
 void plugin_say_where(const struct plugin_inside *p, uintptr_t address);
 
-/* Compares a later output with what the layer's check left known; says what differs. */
+/* Compares the layer's later output with what its check left known; says what differs. */
 void plugin_compare_known(struct plugin_inside *p, const float *out);
 
 #endif

@@ -20,7 +20,9 @@
 #include "counters/host/ctr_timer.h"
 #include "experiments/base/program.h"
 #include "experiments/bench/plugin_inside.h"
+#include "kernels/blas/blas.h"
 #include "kernels/shape/sizes.h"
+#include "sim/cpu.h"
 #include "sim/machine/machine.h"
 
 enum { PLUGIN_IDLE, PLUGIN_BUSY };
@@ -243,15 +245,51 @@ static void copy_name(char *to, size_t bytes, const char *from)
     snprintf(to, bytes, "%s", from ? from : "");
 }
 
+/* Asks libraries that it calls for one thread, and for no wider vectors than this program may use. */
+static void set_environment(void)
+{
+    const bool is_avx2 = sim_cpu_has(CPU_ISA_AVX2);
+
+    conv_blas_set_environment();
+    setenv("OMP_NUM_THREADS", "1", 1);
+    if (!sim_cpu_is_limited() || sim_cpu_has(CPU_ISA_AVX512))
+        return;
+    setenv("DNNL_MAX_CPU_ISA", is_avx2 ? "AVX2" : "SSE41", 0);
+    setenv("LIBXSMM_TARGET", is_avx2 ? "hsw" : "wsm", 0);
+}
+
+/*
+ * Opens the object so that its libraries' functions come before this program's of the same name, such as GSL's
+ * cblas_sgemm. A sanitizer's must come first.
+ */
+static void *open_object(const char *path)
+{
+#if defined(__SANITIZE_ADDRESS__) || !defined(RTLD_DEEPBIND)
+    return dlopen(path, RTLD_NOW | RTLD_LOCAL);
+#else
+    return dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
+#endif
+}
+
+/* Finds the layout of its own that goes with the record, if it has one. */
+static void find_layout(struct plugin_inside *p, void *library)
+{
+    char name[PLUGIN_TEXT_BYTES];
+    const struct conv_plugin_layout *layout;
+
+    exp_say(name, sizeof name, "%s_layout", *p->symbol ? p->symbol : "conv_plugin");
+    layout = dlsym(library, name);
+    if (layout && layout->convert_in && layout->convert_out)
+        p->layout = *layout;
+}
+
 static void load(struct plugin_inside *p)
 {
     void *library;
     char text[PLUGIN_TEXT_BYTES];
 
-    setenv("OMP_NUM_THREADS", "1", 1); /* of libraries that it calls, too */
-    setenv("OPENBLAS_NUM_THREADS", "1", 1);
-    library = dlopen(p->object, RTLD_NOW | RTLD_LOCAL);
-
+    set_environment();
+    library = open_object(p->object);
     if (!library) {
         exp_say(text, sizeof text, "cannot be loaded: %s", dlerror());
     } else if (!find(p, library, *p->symbol ? p->symbol : "conv_plugin") && (*p->symbol || !find(p, library, "conv"))) {
@@ -262,6 +300,7 @@ static void load(struct plugin_inside *p)
     } else if (!p->record.run) {
         exp_say(text, sizeof text, "its record has no run");
     } else {
+        find_layout(p, library);
         p->control->is_function = p->function != NULL;
         p->control->calls_libraries = calls_libraries(library);
         copy_name(p->control->name, sizeof p->control->name, p->record.name);
@@ -273,13 +312,14 @@ static void load(struct plugin_inside *p)
 
 /* ---- one layer ---- */
 
-/* Tells whether the plug-in does the shape; says why not. */
+/* Tells whether the plug-in does the shape that is asked about; says why not. */
 static bool does_shape(struct plugin_inside *p)
 {
     const char *why;
 
-    p->shape = exp_plugin_shape(&p->control->plan.problem);
-    why = p->record.why_not ? p->record.why_not(&p->shape) : NULL;
+    p->layer->problem = p->control->plan.problem;
+    p->layer->shape = exp_plugin_shape(&p->layer->problem);
+    why = p->record.why_not ? p->record.why_not(&p->layer->shape) : NULL;
     if (why)
         plugin_say(p, why);
     return !why;
@@ -287,11 +327,13 @@ static bool does_shape(struct plugin_inside *p)
 
 static void say_whether_it_can(struct plugin_inside *p)
 {
+    p->layer = &p->checked;
     does_shape(p);
 }
 
 static void check(struct plugin_inside *p)
 {
+    p->layer = &p->checked;
     if (does_shape(p))
         plugin_check(p);
 }
@@ -327,7 +369,7 @@ bool plugin_get_ready(struct plugin_inside *p, const float *filters)
         .bytes = sizeof ask, .threads = 1, .plan = p->control->user_plan, .marks = { mark, p }
     };
     char text[128];
-    int err = p->record.prepare ? p->record.prepare(&p->shape, &ask, filters, &p->state) : 0;
+    int err = p->record.prepare ? p->record.prepare(&p->layer->shape, &ask, filters, &p->layer->state) : 0;
 
     if (!err)
         return true;
@@ -339,62 +381,103 @@ bool plugin_get_ready(struct plugin_inside *p, const float *filters)
 void plugin_give_back(struct plugin_inside *p)
 {
     if (p->record.release)
-        p->record.release(p->state);
-    p->state = NULL;
+        p->record.release(p->layer->state);
+    p->layer->state = NULL;
 }
 
-uint64_t plugin_run(struct plugin_inside *p, const float *in, const float *filters, float *out)
+static void convert_in(const struct plugin_inside *p, const float *in)
+{
+    if (p->layout.convert_in)
+        p->layout.convert_in(&p->layer->shape, p->layer->state, in);
+}
+
+static void convert_out(const struct plugin_inside *p, float *out)
+{
+    if (p->layout.convert_out)
+        p->layout.convert_out(&p->layer->shape, p->layer->state, out);
+}
+
+static uint64_t run(const struct plugin_inside *p, const float *in, const float *filters, float *out)
 {
     uint64_t (*const now_ns)(void) = p->control->now_ns ? p->control->now_ns : ctr_now_ns;
     const uint64_t start = now_ns();
-
     uint64_t took_ns;
 
-    p->record.run(&p->shape, p->state, in, filters, out);
+    p->record.run(&p->layer->shape, p->layer->state, in, filters, out);
     took_ns = now_ns() - start;
     if (getpid() != p->pid)
         _exit(0); /* it forked, and both came back */
     return took_ns;
 }
 
+uint64_t plugin_run(struct plugin_inside *p, const float *in, const float *filters, float *out)
+{
+    uint64_t took_ns;
+
+    convert_in(p, in);
+    took_ns = run(p, in, filters, out);
+    convert_out(p, out);
+    return took_ns;
+}
+
 /* ---- timed runs ---- */
+
+static float *tensor(const struct plugin_inside *p, enum conv_tensor t)
+{
+    return conv_out_ptr(p->layer->tensors.bind.addr[t]);
+}
 
 static void close_layer(struct plugin_inside *p)
 {
-    if (!p->is_open)
+    if (!p->layer->is_open)
         return;
-    if (p->has_run)
-        plugin_compare_known(p, conv_in_ptr(p->tensors.bind.addr[CONV_OUTPUT]));
+    if (p->layer->has_run) {
+        convert_out(p, tensor(p, CONV_OUTPUT));
+        plugin_compare_known(p, tensor(p, CONV_OUTPUT));
+    }
     plugin_give_back(p);
-    exp_tensors_release(&p->tensors);
-    p->is_open = false;
+    exp_tensors_release(&p->layer->tensors);
+    p->layer->is_open = false;
 }
 
-static const float *tensor(const struct plugin_inside *p, enum conv_tensor t)
+static void close_layers(struct plugin_inside *p)
 {
-    return conv_in_ptr(p->tensors.bind.addr[t]);
+    for (size_t i = 0; i < p->n_open; i++) {
+        p->layer = &p->open[i];
+        close_layer(p);
+    }
+}
+
+static void choose(struct plugin_inside *p)
+{
+    p->layer = &p->open[p->control->layer];
 }
 
 static void open_layer(struct plugin_inside *p)
 {
+    while (p->n_open <= p->control->layer)
+        exp_append(&p->open, &p->n_open, sizeof *p->open);
+    choose(p);
     close_layer(p);
     if (!does_shape(p))
         return;
-    if (exp_tensors_init(&p->tensors, &p->control->plan)) {
+    if (exp_tensors_init(&p->layer->tensors, &p->control->plan)) {
         plugin_say(p, "there is no memory for its tensors");
         return;
     }
-    p->has_run = false;
-    p->is_open = plugin_get_ready(p, tensor(p, CONV_FILTER));
-    if (!p->is_open)
-        exp_tensors_release(&p->tensors);
+    p->layer->has_run = false;
+    p->layer->is_open = plugin_get_ready(p, tensor(p, CONV_FILTER));
+    if (p->layer->is_open)
+        convert_in(p, tensor(p, CONV_INPUT));
+    else
+        exp_tensors_release(&p->layer->tensors);
 }
 
 static void run_timed(struct plugin_inside *p)
 {
-    p->control->took_ns =
-        plugin_run(p, tensor(p, CONV_INPUT), tensor(p, CONV_FILTER), conv_out_ptr(p->tensors.bind.addr[CONV_OUTPUT]));
-    p->has_run = true;
+    choose(p);
+    p->control->took_ns = run(p, tensor(p, CONV_INPUT), tensor(p, CONV_FILTER), tensor(p, CONV_OUTPUT));
+    p->layer->has_run = true;
 }
 
 /* Runs it once, under a clock that its marks read. */
@@ -467,15 +550,17 @@ static void sweep(struct plugin_inside *p)
 
 static void touch_input(const struct plugin_inside *p)
 {
-    volatile float *in = conv_out_ptr(p->tensors.bind.addr[CONV_INPUT]);
+    const struct conv_problem *problem = &p->layer->problem;
+    volatile float *in = tensor(p, CONV_INPUT);
 
-    for (size_t i = 0; i < p->control->plan.layout.bytes[CONV_INPUT] / sizeof(float); i++)
+    for (size_t i = 0; i < problem->n * problem->c * problem->h * problem->w; i++)
         in[i] = in[i];
 }
 
 /* Makes the caches what exp_cache_state asks for. */
 static void prepare_caches(struct plugin_inside *p)
 {
+    choose(p);
     if (p->control->cache == EXP_WARM) {
         run_timed(p);
         return;
@@ -553,7 +638,7 @@ static void serve(struct plugin_inside *p)
     static void (*const tasks[])(struct plugin_inside *) = {
         [PLUGIN_LOAD] = load,       [PLUGIN_CAN] = say_whether_it_can, [PLUGIN_CHECK] = check,
         [PLUGIN_OPEN] = open_layer, [PLUGIN_PREPARE] = prepare_caches, [PLUGIN_RUN] = run_timed,
-        [PLUGIN_STEPS] = run_steps, [PLUGIN_DO] = do_something,        [PLUGIN_CLOSE] = close_layer,
+        [PLUGIN_STEPS] = run_steps, [PLUGIN_DO] = do_something,        [PLUGIN_CLOSE] = close_layers,
     };
 
     for (;;) {

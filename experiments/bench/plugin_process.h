@@ -37,6 +37,7 @@ struct plugin_control {
     _Atomic uint32_t turn; /* PLUGIN_IDLE or PLUGIN_BUSY */
     enum plugin_task task;
     struct conv_plan plan;
+    size_t layer; /* of PLUGIN_OPEN, PLUGIN_PREPARE, PLUGIN_RUN, PLUGIN_DO: which of those that are open together */
     enum exp_cache_state cache;
     uint64_t (*now_ns)(void);
     uint64_t took_ns;

@@ -3,7 +3,7 @@ load figures."/style.gp"
 
 # The methods: how they are called, and their colours (peers/report.h).
 title_of_peer(m) = word(peer_titles, index_in(peer_names, m))
-colour_of_peer(m) = word(peer_colours, index_in(peer_names, m))
+colour_of_peer(m) = index_in(peer_names, m) ? word(peer_colours, index_in(peer_names, m)) : grey
 
 set key outside top center horizontal samplen 2
 W = 1000; H = 560

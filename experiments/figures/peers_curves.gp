@@ -1,16 +1,31 @@
-# Every layer's speed-up over Base, each method's sorted: what peers_speedups.gp and peers_speedups_pointwise.gp share. They set sorted_csv (a
-# table of peers' that is sorted), is_shown(0) (which rows of its layers.csv those are) and title_text.
-n = 0
-stats sorted_csv using (n = n + 1, 0) nooutput
-
+# Every layer's speed-up over Base, each method's sorted: what peers_speedups.gp and peers_speedups_pointwise.gp share. They set is_shown(0) (which
+# rows of layers.csv) and title_text.
 # The SConvs are drawn last, above the others, and the last of them thickest.
 methods = other_peers." ".sconv_peers
 n_others = words(other_peers); n_methods = words(methods)
+is_of(m) = stringcolumn("method") eq m && stringcolumn("cache") eq "sweep" && is_shown(0)
+speedup_of(m) = is_of(m) ? number("measured_speedup_vs_base") : NaN
+n = 0
+stats layers_csv using (is_of(word(peer_names, 1)) ? (n = n + 1, 0) : 0, 0) nooutput
+
+# A line of $curves for each layer and method, the methods by their places: the slowest first, with the share of the layers that are no faster.
+array Has[n_methods + 1]; shown = "" # one more: gnuplot looks at what it would draw first, also if it draws none
+do for [i = 1:n_methods] {
+    Has[i] = 0
+    stats layers_csv using (speedup_of(word(methods, i)) > 0 ? (Has[i] = Has[i] + 1, 0) : 0, 0) nooutput
+    eval sprintf("set table $curve%d", i)
+    if (Has[i]) { plot layers_csv using (speedup_of(word(methods, i))):(1.0 / Has[i]) smooth cumulative }
+    unset table
+    if (Has[i]) { shown = shown." ".i }
+}
+eval sprintf("set print $curve%d", n_methods + 1)
+print ""
+unset print
+curve(i) = sprintf("$curve%d", i)
 
 # Of SConv's methods, the layers at both ends of their curves: extremes of both directions, the slowest first.
 extremes_of = layers_csv
 n_wanted = 3
-is_of(m) = stringcolumn("method") eq m && stringcolumn("cache") eq "sweep" && is_shown(0)
 name_of(dummy) = stringcolumn("model")." ".stringcolumn("layer")
 x_of_row(dummy) = 0
 y_of_row(dummy) = number("measured_speedup_vs_base")
@@ -52,6 +67,8 @@ set xlabel "share of the layers, each method's sorted on its own [%]"
 set ylabel "time of Base / time"
 set xrange [0:100]
 set yrange [0:*]
-set arrow from 0, 1 to 100, 1 nohead lc rgb "black"
-plot for [i = 1:n_methods] sorted_csv using (column("rank_percent")):(number(word(methods, i))) \
-    with lines lw (i == n_methods ? 3 : 2) dt dash_of(i) lc rgb colour_of_peer(word(methods, i)) title title_of_peer(word(methods, i))
+set datafile separator whitespace # those of $curves
+unset datafile columnheaders
+at(k) = k > words(shown) ? n_methods + 1 : int(word(shown, k))
+plot 1 with lines lc rgb "black" notitle, for [k = 1:words(shown)] curve(at(k)) using (100 * (1 - $2) * Has[at(k)] / n + 50.0 / n):1 \
+    with lines lw (at(k) == n_methods ? 3 : 2) dt dash_of(at(k)) lc rgb colour_of_peer(word(methods, at(k))) title title_of_peer(word(methods, at(k)))

@@ -1,14 +1,13 @@
-# The paper's Figure 10: where the time of Base and SConv goes. 100 % is the time of Base's call in the sweeps. Base's own shares come from a run in
-# steps, which takes base_steps_to_call times as long as the call: its bar is that high, and what is beyond 100 % is what measuring in steps
-# costs. SConv's times are relative to Base in steps, the same kind of measurement, so they are scaled alike.
+# The paper's Figure 10: where the time of Base and SConv goes. 100 % is the time of Base's call in the sweeps. The shares come from runs in steps,
+# which take steps_to_call times as long as the call: the bars are that high. What of Base's is beyond 100 % is what measuring in steps costs.
 # question Where does the time go? (Figure 10)
 # caption Four bars per model: Base, SConv, SConv with OpenBLAS's micro-kernel, tuned SConv. 100 % is the time of Base's
 # caption call. Base's shares come from a run in steps, whose bar is as much higher or lower as that run took longer or
 # caption shorter than the call
-# draws phases.csv: base_ukr_percent sconv_ukr_percent sconv_openblas_ukr_percent sconv_tuned_ukr_percent
+# draws phases.csv: ukr_percent packing_percent steps_to_call
 load figures."/peers_common.gp"
 n = 0; n_unscaled = 0
-stats phases_csv using (n = n + 1, n_unscaled = n_unscaled + !(number("base_steps_to_call") > 0), 0) nooutput
+stats phases_csv using (n = max2(n, column("number")), n_unscaled = n_unscaled + !(number("steps_to_call") > 0), 0) nooutput
 
 base = word(peer_names, 1)
 bars = base." ".sconv_peers
@@ -19,7 +18,7 @@ W = 260 + n * 150
 if (W < 1000) { W = 1000 }
 columns = W / 7.0
 text = "Bars from left: ".titles.". 100 % is the time of Base's call in the sweeps; Base in \
-steps takes as much longer or shorter as its bar differs from it.".(n_unscaled ? " Bars without Base to their left show shares of their own time." : "")
+steps takes as much longer or shorter as its bar differs from it.".(n_unscaled ? " Bars whose times are not known show shares of their own." : "")
 eval wrap_text
 foot = wrapped; foot_lines = n_lines
 text = what
@@ -46,10 +45,9 @@ parts = "im2col packing ukr other"
 array Label[4] = ["im2col", "packing", "micro-kernels", "other"]
 array Colour[4] = [vermilion, orange, green, grey]
 # A column with a reason instead of a number makes all of an expression undefined that reads it as a number.
-or_one(c) = strstrt(stringcolumn(c), "not available") ? 1 : number(c)
-scale(b) = or_one("base_steps_to_call") * (b == 1 ? 1 : or_one(word(bars, b)."_to_base"))
-share(b, p) = b > 1 && p == 1 ? 0 : number(word(bars, b)."_".word(parts, p)."_percent") # only Base has im2col
-up_to(b, p) = scale(b) * (sum [i = 1:p] share(b, i))
-plot for [p = 4:1:-1] for [b = 1:n_bars] phases_csv using (column("number") + (b - 0.5 * (n_bars + 1)) * 0.84 / n_bars):(up_to(b, p)) with boxes lc rgb Colour[p] notitle, \
+scale(dummy) = strstrt(stringcolumn("steps_to_call"), "not available") ? 1 : number("steps_to_call")
+up_to(p) = scale(0) * (sum [i = 1:p] number(word(parts, i)."_percent"))
+is_of(b) = stringcolumn("method") eq word(bars, b)
+plot for [p = 4:1:-1] for [b = 1:n_bars] phases_csv using (column("number") + (b - 0.5 * (n_bars + 1)) * 0.84 / n_bars):(is_of(b) ? up_to(p) : NaN) with boxes lc rgb Colour[p] notitle, \
      for [p = 1:4] NaN with boxes lc rgb Colour[p] title Label[p], \
      phases_csv using (column("number")):(NaN):xticlabel(tic_text(stringcolumn("model"))) notitle

@@ -2,10 +2,8 @@
 # question How much faster than Base is each method, on how many layers? (Figures 8 and 9)
 # caption Each method's speed-ups sorted on their own; where a curve crosses 1, that share of the layers is won. The
 # caption layers at both ends of SConv's curves are named
-# draws speedups_pointwise.csv: $sconv_peers $other_peers
-# reads layers.csv
+# draws layers.csv: measured_speedup_vs_base of pointwise: 1
 load figures."/peers_common.gp"
-sorted_csv = speedups_pointwise_csv
 is_shown(dummy) = column("pointwise") == 1
 title_text = "Speed-up over BLAS's GEMM, pointwise convolutions, network sweep"
 load figures."/peers_curves.gp"

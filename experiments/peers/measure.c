@@ -6,85 +6,136 @@
 #include <string.h>
 
 #include "counters/host/ctr_timer.h"
-#include "experiments/base/error.h"
 #include "experiments/base/program.h"
-#include "experiments/base/stats.h"
 
-/* ---- how long it takes ---- */
-
-static const double naive_seconds = 1e-9, fast_seconds = 2e-11; /* of a multiply-add on a usual computer */
-
-static double network_macs(const struct exp_peers *p)
+/* Estimates one run of the network by all methods on a usual computer. */
+static double seconds_of_all(double macs, const struct exp_peers_methods *methods)
 {
-    double sum = 0;
-
-    for (size_t i = 0; i < p->n_layers; i++)
-        sum += conv_macs(exp_peers_problem(&p->layer[i]));
-    return sum;
+    return 2e-11 * macs * (double)methods->n;
 }
 
-static double hot_seconds(double macs, const struct exp_peers_options *o)
+double exp_peers_seconds(double macs, const struct exp_peers_methods *methods, const struct exp_peers_options *o)
 {
-    return 2 * fast_seconds * macs * o->n_hot_reps * EXP_N_PEERS;
-}
+    const size_t n = 2 * (o->rounds.most + o->n_hot_reps) + EXP_PEERS_PHASE_ROUNDS;
 
-static double phases_seconds(double macs)
-{
-    return fast_seconds * macs * (EXP_N_PEERS_SCONVS + 1) * EXP_PEERS_PHASE_ROUNDS;
-}
-
-double exp_peers_seconds(enum exp_work work, double macs, const struct exp_peers_options *o)
-{
-    switch (work) {
-    case EXP_WORK_VERIFY:
-        return (naive_seconds + EXP_N_PEERS * fast_seconds) * macs;
-    case EXP_WORK_ROUNDS:
-        return 2 * fast_seconds * macs * (double)(o->rounds.most * EXP_N_PEERS);
-    case EXP_WORK_PHASES:
-        return hot_seconds(macs, o) + phases_seconds(macs);
-    default:
-        return 0;
-    }
+    return seconds_of_all(macs, methods) * (double)n;
 }
 
 /* ---- times ---- */
 
-struct exp_times exp_peers_times(const struct exp_peers_layer *l, enum exp_peers_cache c, enum exp_peer m)
-{
-    return exp_times_of(l->times[c][m].sample_ns, l->times[c][m].n);
-}
-
-struct exp_ratio exp_peers_speedup(const struct exp_peers *p, enum exp_peers_cache c, enum exp_peer m)
+static struct exp_ratio speedup(const struct exp_peers *p, enum exp_peers_cache c, size_t m)
 {
     struct exp_pair *pair = exp_new(p->n_layers, sizeof *pair);
     struct exp_ratio ratio;
     size_t n = 0;
 
     for (size_t i = 0; i < p->n_layers; i++) {
-        const struct exp_peer_times *base = &p->layer[i].times[c][EXP_PEER_BASE], *t = &p->layer[i].times[c][m];
+        const struct exp_peers_samples *base = &p->layer[i].of[0].in[c], *s = &p->layer[i].of[m].in[c];
 
-        if (base->n && base->n == t->n)
-            pair[n++] = (struct exp_pair){ base->sample_ns, t->sample_ns, t->n };
+        if (base->n && base->n == s->n)
+            pair[n++] = (struct exp_pair){ base->ns, s->ns, s->n };
     }
     ratio = exp_ratio_of(pair, n);
     free(pair);
     return ratio;
 }
 
-/* Makes room for n samples of each layer and method. */
-static void make_samples(struct exp_peers *p, enum exp_peers_cache c, size_t n)
+void exp_peers_judge(struct exp_peers *p)
 {
-    for (size_t i = 0; i < p->n_layers; i++) {
-        for (int m = 0; m < EXP_N_PEERS; m++) {
-            struct exp_peer_times *t = &p->layer[i].times[c][m];
+    char said[128];
 
-            t->sample_ns = exp_new(n, sizeof *t->sample_ns);
-            t->mark = exp_new(n, sizeof *t->mark);
+    for (int c = 0; c < EXP_N_PEERS_CACHES; c++) {
+        const struct exp_ruler_report *ruled = &p->found.ruled[c];
+        const bool is_measured = exp_ruler_is_measured(ruled);
+
+        exp_ruler_say(ruled, said, sizeof said);
+        exp_say(p->why_disturbed[c], sizeof p->why_disturbed[c], "%s%s",
+                is_measured ? "" : "not measured: disturbed: ", is_measured ? "" : said);
+        for (size_t m = 0; m < p->methods->n; m++) {
+            p->speedup[c][m] = is_measured ? speedup(p, (enum exp_peers_cache)c, m) : exp_ratio_none();
+            for (size_t i = 0; i < p->n_layers; i++) {
+                struct exp_peers_samples *s = &p->layer[i].of[m].in[c];
+
+                s->times = exp_times_of(s->ns, is_measured ? s->n : 0);
+            }
         }
     }
 }
 
-/* ---- sweeps over the network, method after method ---- */
+/* Makes room for n samples of each layer and method. */
+static void make_samples(struct exp_peers *p, enum exp_peers_cache c, size_t n)
+{
+    for (size_t i = 0; i < p->n_layers; i++) {
+        for (size_t m = 0; m < p->methods->n; m++) {
+            struct exp_peers_samples *s = &p->layer[i].of[m].in[c];
+
+            s->ns = exp_new(n, sizeof *s->ns);
+            s->mark = exp_new(n, sizeof *s->mark);
+        }
+    }
+}
+
+/* ---- one run ---- */
+
+/* Leaves a method out from now on: its plug-in runs no more. */
+static void drop(struct exp_peers *p, size_t m, const char *why)
+{
+    for (size_t i = 0; i < p->n_layers; i++) {
+        struct exp_peers_cell *x = &p->layer[i].of[m];
+
+        x->in[EXP_PEERS_SWEEP].n = x->in[EXP_PEERS_HOT].n = 0;
+        if (!*x->why_not)
+            exp_say(x->why_not, sizeof x->why_not, "%s", why);
+    }
+}
+
+static struct exp_plugin *plugin_of(const struct exp_peers *p, size_t m)
+{
+    return p->methods->algo[m]->plugin;
+}
+
+/* Runs a layer; *ns gets what that took, by the clock of a plug-in's own process. */
+static int run(struct exp_peers *p, size_t layer, size_t m, uint64_t (*now_ns)(void), uint64_t *ns)
+{
+    const uint64_t start = now_ns();
+    const char *why;
+    int err;
+
+    if (!plugin_of(p, m)) {
+        err = exp_peers_run(p, &p->layer[layer], m);
+        *ns = now_ns() - start;
+        return err;
+    }
+    exp_plugin_choose(plugin_of(p, m), layer, &p->layer[layer].of[m].c->plan);
+    why = exp_plugin_run(plugin_of(p, m), ns);
+    if (why)
+        drop(p, m, why);
+    return 0;
+}
+
+/* Opens all layers of all plug-ins in their processes, on the core that times. */
+static void open_plugins(struct exp_peers *p, uint64_t (*now_ns)(void))
+{
+    for (size_t m = 0; m < p->methods->n; m++) {
+        for (size_t i = 0; i < p->n_layers && plugin_of(p, m); i++) {
+            struct exp_peers_cell *x = &p->layer[i].of[m];
+            const char *why = *x->why_not ? NULL : exp_plugin_open(plugin_of(p, m), i, &x->c->plan, now_ns);
+
+            if (why)
+                exp_say(x->why_not, sizeof x->why_not, "%s", why);
+        }
+    }
+}
+
+static void close_plugins(const struct exp_peers *p)
+{
+    for (size_t m = 0; m < p->methods->n; m++) {
+        if (plugin_of(p, m))
+            exp_plugin_close(plugin_of(p, m));
+    }
+}
+
+/* ---- sweeps over layers, method after method ---- */
 
 enum {
     PEAK_STEPS = 1 << 14,  /* some 100 us */
@@ -98,26 +149,48 @@ struct timing {
     struct exp_mark mark;
 };
 
-/* Runs the network once by one method. timing is NULL, or receives each layer's time and what the ruler read beside it. */
-static int sweep(struct exp_peers *p, enum exp_peer m, uint64_t (*now_ns)(void), struct timing *timing)
+/* Holds what measuring sweeps needs: over the network, or again and again over one layer. */
+struct sweeps {
+    struct exp_peers *p;
+    const struct exp_peers_options *o;
+    enum exp_peers_cache cache;
+    size_t first, end; /* layers */
+    struct exp_progress *progress;
+    struct timing *timing; /* of each layer */
+    struct exp_mark loads; /* what the ruler last read of them */
+    uint64_t peak_ns;      /* the least that was sampled; 0: none */
+    volatile float sink;   /* keeps the compiler from leaving the loops out */
+};
+
+struct sweeper {
+    struct sweeps *s;
+    size_t m;
+};
+
+/* Returns where the samples of a layer go; NULL: it does not run. */
+static struct exp_peers_samples *samples_of(const struct sweeper *w, size_t layer)
 {
-    struct exp_ruler *ruler = timing ? p->ruler : NULL;
+    struct exp_peers_cell *x = &w->s->p->layer[layer].of[w->m];
+
+    return *x->why_not ? NULL : &x->in[w->s->cache];
+}
+
+/* Runs the layers once. timing is NULL, or receives each layer's time and what the ruler read beside it. */
+static int sweep(const struct sweeper *w, struct timing *timing)
+{
+    const struct sweeps *s = w->s;
+    struct exp_ruler *ruler = timing ? s->p->ruler : NULL;
     struct exp_mark before = { 0 };
 
     exp_ruler_read_core(ruler, &before);
-    for (size_t i = 0; i < p->n_layers; i++) {
-        struct exp_peers_layer *l = &p->layer[i];
+    for (size_t i = s->first; i < s->end; i++) {
         struct exp_mark after = { 0 };
         uint64_t ns;
         int err;
 
-        if (*l->why_not[m])
+        if (!samples_of(w, i))
             continue;
-        if (exp_interrupted())
-            return -EINTR;
-        ns = now_ns();
-        err = exp_peers_run(p, l, m);
-        ns = now_ns() - ns;
+        err = exp_interrupted() ? -EINTR : run(s->p, i, w->m, s->o->now_ns, &ns);
         if (err)
             return err;
         exp_ruler_read_core(ruler, &after);
@@ -128,102 +201,51 @@ static int sweep(struct exp_peers *p, enum exp_peer m, uint64_t (*now_ns)(void),
     return 0;
 }
 
-/* Times a peak loop, in ns. *sink keeps the compiler from leaving the loop out. */
-static uint64_t sample_peak(const struct conv_peak *peak, uint64_t (*now_ns)(void), volatile float *sink)
-{
-    uint64_t start = now_ns();
-
-    *sink = peak->fma(PEAK_STEPS);
-    return now_ns() - start;
-}
-
-static void sample_read(struct exp_peers *p, uint64_t (*now_ns)(void), volatile float *sink)
-{
-    uint64_t sample[READ_ROUNDS];
-    float *x = exp_peers_allocate(READ_FLOATS * sizeof *x);
-
-    for (int i = 0; i < READ_ROUNDS; i++) {
-        uint64_t start = now_ns();
-
-        *sink = p->peak->read(x, READ_FLOATS);
-        sample[i] = now_ns() - start;
-    }
-    free(x);
-    p->read_gbytes = READ_FLOATS * sizeof(float) / exp_stats_median(sample, READ_ROUNDS);
-}
-
-/* Holds what measuring sweeps needs beside the network. */
-struct sweeps {
-    struct exp_peers *p;
-    const struct exp_peers_options *o;
-    struct exp_progress *progress;
-    struct timing *timing; /* of each layer */
-    struct exp_mark loads; /* what the ruler last read of them */
-    uint64_t *peak_ns;
-    size_t n_peaks;
-    volatile float sink;
-};
-
-struct sweeper {
-    struct sweeps *s;
-    enum exp_peer m;
-};
-
 static double off(const struct exp_peers *p, const struct exp_mark *mark)
 {
     return p->ruler ? exp_ruler_off(&p->ruler->best, mark) : 0;
 }
 
-/* Counts the layers whose timing in this sweep is disturbed. */
-static size_t count_disturbed(const struct sweeper *w)
-{
-    const struct exp_peers *p = w->s->p;
-    size_t n = 0;
-
-    for (size_t i = 0; i < p->n_layers; i++) {
-        const struct exp_peer_times *t = &p->layer[i].times[EXP_PEERS_SWEEP][w->m];
-
-        n += !*p->layer[i].why_not[w->m] && off(p, &t->mark[t->n]) > 0;
-    }
-    return n;
-}
-
 /* Keeps a layer's timing, if it is the first of this sweep or less disturbed than those before it. */
-static void keep(const struct exp_peers *p, struct exp_peer_times *t, const struct timing *x, unsigned n_again)
+static void keep(const struct exp_peers *p, struct exp_peers_samples *s, const struct timing *x, unsigned n_again)
 {
-    const double was_off = off(p, &t->mark[t->n]);
+    const double was_off = off(p, &s->mark[s->n]);
 
     if (n_again && !(was_off > 0))
         return;
     if (!n_again || off(p, &x->mark) < was_off) {
-        t->sample_ns[t->n] = x->ns;
-        t->mark[t->n] = x->mark;
+        s->ns[s->n] = x->ns;
+        s->mark[s->n] = x->mark;
     }
-    t->mark[t->n].n_again = n_again;
+    s->mark[s->n].n_again = n_again;
 }
 
 /*
- * Sweeps once, for the n_again-th time. The sweep before by the same method, timed or not, left in the caches what an
- * inference would have left.
+ * Sweeps once, for the n_again-th time, and counts the layers whose timings are disturbed. The sweep before by the same
+ * method, timed or not, left in the caches what an inference would have left.
  */
-static int try_sweep(const struct sweeper *w, unsigned n_again)
+static int try_sweep(const struct sweeper *w, unsigned n_again, size_t *n_disturbed)
 {
     struct sweeps *s = w->s;
     struct exp_peers *p = s->p;
     const struct exp_mark before = s->loads;
     struct exp_mark worse;
-    int err = sweep(p, w->m, s->o->now_ns, s->timing);
+    int err = sweep(w, s->timing);
 
     exp_ruler_read_loads(p->ruler, &s->loads);
     worse = exp_ruler_worse(before, s->loads);
-    for (size_t i = 0; i < p->n_layers && !err; i++) {
+    for (size_t i = s->first; i < s->end && !err; i++) {
         s->timing[i].mark = exp_ruler_worse(s->timing[i].mark, worse);
-        if (p->ruler && !*p->layer[i].why_not[w->m])
+        if (p->ruler && samples_of(w, i))
             exp_ruler_best_add(&p->ruler->best, &s->timing[i].mark);
     }
-    for (size_t i = 0; i < p->n_layers && !err; i++) {
-        if (!*p->layer[i].why_not[w->m])
-            keep(p, &p->layer[i].times[EXP_PEERS_SWEEP][w->m], &s->timing[i], n_again);
+    *n_disturbed = 0;
+    for (size_t i = s->first; i < s->end && !err; i++) {
+        struct exp_peers_samples *to = samples_of(w, i);
+
+        if (to)
+            keep(p, to, &s->timing[i], n_again);
+        *n_disturbed += to && off(p, &to->mark[to->n]) > 0;
     }
     return err;
 }
@@ -232,13 +254,42 @@ static int run_sweep(void *ctx)
 {
     const struct sweeper *w = ctx;
     unsigned n_again = 0;
-    int err = try_sweep(w, n_again);
+    size_t n_disturbed;
+    int err = try_sweep(w, n_again, &n_disturbed);
 
-    while (!err && count_disturbed(w) && exp_ruler_goes_on(w->s->p->ruler, n_again))
-        err = try_sweep(w, ++n_again);
-    for (size_t i = 0; i < w->s->p->n_layers && !err; i++)
-        w->s->p->layer[i].times[EXP_PEERS_SWEEP][w->m].n += !*w->s->p->layer[i].why_not[w->m];
+    while (!err && n_disturbed && exp_ruler_goes_on(w->s->p->ruler, n_again))
+        err = try_sweep(w, ++n_again, &n_disturbed);
+    for (size_t i = w->s->first; i < w->s->end && !err; i++) {
+        if (samples_of(w, i))
+            samples_of(w, i)->n++;
+    }
     return err;
+}
+
+static void sample_peak(struct sweeps *s)
+{
+    uint64_t ns = s->o->now_ns();
+
+    s->sink = s->p->peak->fma(PEAK_STEPS);
+    ns = s->o->now_ns() - ns;
+    if (!s->peak_ns || ns < s->peak_ns)
+        s->peak_ns = ns;
+}
+
+static void sample_read(struct sweeps *s)
+{
+    uint64_t sample[READ_ROUNDS];
+    float *x = exp_new(READ_FLOATS, sizeof *x);
+
+    memset(x, 1, READ_FLOATS * sizeof *x);
+    for (int i = 0; i < READ_ROUNDS; i++) {
+        uint64_t start = s->o->now_ns();
+
+        s->sink = s->p->peak->read(x, READ_FLOATS);
+        sample[i] = s->o->now_ns() - start;
+    }
+    free(x);
+    s->p->found.read_gbytes = READ_FLOATS * sizeof(float) / exp_stats_median(sample, READ_ROUNDS);
 }
 
 /* Samples the peak, then runs an untimed sweep, which leaves in the caches what an inference before would have left. */
@@ -246,27 +297,23 @@ static int prepare_sweep(void *ctx)
 {
     const struct sweeper *w = ctx;
     struct sweeps *s = w->s;
-    char step[64];
-    int err;
+    double macs = 0;
 
-    exp_say(step, sizeof step, "sweep %zu", s->p->layer[0].times[EXP_PEERS_SWEEP][w->m].n + 1);
-    exp_progress_begin(s->progress, EXP_WORK_ROUNDS, s->p->experiment.model->name, step);
-    if (s->p->peak && s->n_peaks < s->o->rounds.most * EXP_N_PEERS)
-        s->peak_ns[s->n_peaks++] = sample_peak(s->p->peak, s->o->now_ns, &s->sink);
+    for (size_t i = s->first; i < s->end; i++)
+        macs += conv_macs(exp_peers_problem(&s->p->layer[i]));
+    exp_progress_step(s->progress, EXP_WORK_ROUNDS, 2 * seconds_of_all(macs, s->p->methods) / (double)s->p->methods->n);
+    if (s->p->peak && s->cache == EXP_PEERS_SWEEP)
+        sample_peak(s);
     exp_ruler_read_loads(s->p->ruler, &s->loads);
-    err = sweep(s->p, w->m, s->o->now_ns, NULL);
-    exp_progress_step(s->progress, EXP_WORK_ROUNDS,
-                      exp_peers_seconds(EXP_WORK_ROUNDS, network_macs(s->p), s->o) /
-                          (double)(s->o->rounds.most * EXP_N_PEERS));
-    return err;
+    return sweep(w, NULL);
 }
 
 static bool speedups_stand(void *sweeps)
 {
     const struct exp_peers *p = ((const struct sweeps *)sweeps)->p;
 
-    for (int m = EXP_PEER_BASE + 1; m < EXP_N_PEERS; m++) {
-        struct exp_ratio ratio = exp_peers_speedup(p, EXP_PEERS_SWEEP, (enum exp_peer)m);
+    for (size_t m = 1; m < p->methods->n; m++) {
+        struct exp_ratio ratio = speedup(p, EXP_PEERS_SWEEP, m);
 
         if (isfinite(ratio.value) && !exp_ratio_stands(&ratio))
             return false;
@@ -275,149 +322,116 @@ static bool speedups_stand(void *sweeps)
 }
 
 /*
- * Times sweeps until the speed-ups stand, and samples the FMA peak and the read bandwidth between them. Methods take
- * turns, each round beginning with another. A timed sweep follows an untimed one by the same method, as one inference
- * follows another: what is left in the outer caches is the method's own doing, not its predecessor's.
+ * Times sweeps. Methods take turns, each round beginning with another. A timed sweep follows an untimed one by the same
+ * method, as one inference follows another: what is left in the outer caches is the method's own doing, not its
+ * predecessor's.
  */
-static int measure_sweeps(struct exp_peers *p, const struct exp_peers_options *o, struct exp_progress *progress)
+static int measure_range(struct sweeps *s, const struct exp_rounds *rounds, struct exp_bench_result *result)
 {
-    const size_t most = o->rounds.most * EXP_N_PEERS;
-    struct sweeps s = { .p = p,
-                        .o = o,
-                        .progress = progress,
-                        .timing = exp_new(p->n_layers, sizeof *s.timing),
-                        .peak_ns = exp_new(most, sizeof *s.peak_ns) };
-    struct sweeper sweeper[EXP_N_PEERS];
-    struct exp_contender contender[EXP_N_PEERS];
+    const struct exp_peers_methods *methods = s->p->methods;
+    struct sweeper sweeper[EXP_MAX_PEERS];
+    struct exp_contender contender[EXP_MAX_PEERS];
     const struct exp_bench bench = {
-        .rounds = o->rounds,
+        .rounds = *rounds,
         .stands = speedups_stand,
-        .ctx = &s,
-        .now_ns = o->now_ns,
+        .ctx = s,
+        .now_ns = s->o->now_ns,
         .wall_ns = ctr_now_ns,
         .interrupted = exp_interrupted,
     };
-    uint64_t *whole_ns = exp_new(most, sizeof *whole_ns); /* each layer keeps its own samples */
+    uint64_t *whole_ns = exp_new(rounds->most * methods->n, sizeof *whole_ns); /* each layer keeps its own samples */
     int err;
 
-    exp_ruler_limit(p->ruler, o->ruler_ns);
-    make_samples(p, EXP_PEERS_SWEEP, o->rounds.most);
-    for (int m = 0; m < EXP_N_PEERS; m++) {
-        sweeper[m] = (struct sweeper){ &s, (enum exp_peer)m };
-        contender[m] = (struct exp_contender){ exp_peer_name((enum exp_peer)m), run_sweep, prepare_sweep, &sweeper[m] };
+    for (size_t m = 0; m < methods->n; m++) {
+        sweeper[m] = (struct sweeper){ s, m };
+        contender[m] = (struct exp_contender){ methods->algo[m]->name, run_sweep, prepare_sweep, &sweeper[m] };
     }
-    err = exp_bench_run(&bench, contender, EXP_N_PEERS, whole_ns, &p->sweeps);
-    if (!err && p->peak) {
-        p->peak_gflops = p->peak->flop_per_step * PEAK_STEPS / (double)exp_stats_min(s.peak_ns, s.n_peaks);
-        sample_read(p, o->now_ns, &s.sink);
-    }
-    exp_progress_drop(progress, EXP_WORK_ROUNDS,
-                      exp_peers_seconds(EXP_WORK_ROUNDS, network_macs(p), o) *
-                          (1 - (double)p->sweeps.n_rounds / (double)o->rounds.most));
-    free(s.timing);
-    free(s.peak_ns);
+    err = exp_bench_run(&bench, contender, methods->n, whole_ns, result);
     free(whole_ns);
     return err;
 }
 
-/* ---- each layer again and again by each method ---- */
-
-struct hot_runner {
-    const struct exp_peers *p;
-    const struct exp_peers_layer *l;
-    enum exp_peer m;
-};
-
-static int run_hot(void *ctx)
+/* Times the network until the speed-ups stand, and samples the FMA peak and the read bandwidth beside it. */
+static int measure_network(struct sweeps *s)
 {
-    const struct hot_runner *r = ctx;
-
-    return exp_peers_run(r->p, r->l, r->m);
-}
-
-static int measure_hot_layer(struct exp_peers *p, struct exp_peers_layer *l, const struct exp_peers_options *o,
-                             uint64_t *sample, struct exp_mark *mark)
-{
-    const unsigned n_reps = o->n_hot_reps;
-    const struct exp_watch watch = exp_ruler_watch(p->ruler);
-    const struct exp_bench protocol = { .rounds = { n_reps, n_reps, 0 },
-                                        .now_ns = o->now_ns,
-                                        .interrupted = exp_interrupted,
-                                        .watch = p->ruler ? &watch : NULL,
-                                        .mark = mark };
-    struct hot_runner runner[EXP_N_PEERS];
-    struct exp_contender contender[EXP_N_PEERS];
-    struct exp_bench_result result;
-    size_t n = 0;
+    struct exp_peers_found *found = &s->p->found;
     int err;
 
-    for (int m = 0; m < EXP_N_PEERS; m++) {
-        if (*l->why_not[m])
-            continue;
-        runner[n] = (struct hot_runner){ p, l, (enum exp_peer)m };
-        contender[n] = (struct exp_contender){ exp_peer_name((enum exp_peer)m), run_hot, run_hot, &runner[n] };
-        n++;
+    exp_progress_begin(s->progress, EXP_WORK_ROUNDS, s->p->experiment.model->name, "sweeps");
+    err = measure_range(s, &s->o->rounds, &found->sweeps);
+    if (!err && s->p->peak) {
+        found->peak_gflops = s->p->peak->flop_per_step * PEAK_STEPS / (double)s->peak_ns;
+        sample_read(s);
     }
-    err = exp_bench_run(&protocol, contender, n, sample, &result);
-    for (size_t i = 0; i < n && !err; i++) {
-        struct exp_peer_times *t = &l->times[EXP_PEERS_HOT][runner[i].m];
+    exp_progress_drop(s->progress, EXP_WORK_ROUNDS,
+                      2 * seconds_of_all(exp_peers_macs(s->p), s->p->methods) *
+                          (double)(s->o->rounds.most - found->sweeps.n_rounds));
+    return err;
+}
 
-        memcpy(t->sample_ns, sample + i * n_reps, result.n_rounds * sizeof *sample);
-        memcpy(t->mark, mark + i * n_reps, result.n_rounds * sizeof *mark);
-        t->n = result.n_rounds;
+/* Times each layer by itself: caches hold what the same method leaves in them. */
+static int measure_hot(struct sweeps *s)
+{
+    const struct exp_rounds rounds = { s->o->n_hot_reps, s->o->n_hot_reps, 0 };
+    struct exp_bench_result result;
+    int err = 0;
+
+    s->cache = EXP_PEERS_HOT;
+    exp_progress_begin(s->progress, EXP_WORK_ROUNDS, s->p->experiment.model->name, "hot runs");
+    for (size_t i = 0; i < s->p->n_layers && rounds.most && !err; i++) {
+        s->first = i;
+        s->end = i + 1;
+        err = measure_range(s, &rounds, &result);
     }
     return err;
 }
 
-/* Times each layer by itself; each timed run follows one of the same method: caches hold what it leaves in them. */
-static int measure_hot(struct exp_peers *p, const struct exp_peers_options *o, struct exp_progress *progress)
+static int measure_sweeps(struct exp_peers *p, const struct exp_peers_options *o, struct exp_progress *progress)
 {
-    const unsigned n_reps = o->n_hot_reps;
-    uint64_t *sample = exp_new((size_t)n_reps * EXP_N_PEERS, sizeof *sample);
-    struct exp_mark *mark = exp_new((size_t)n_reps * EXP_N_PEERS, sizeof *mark);
-    int err = 0;
+    struct sweeps s = { .p = p,
+                        .o = o,
+                        .cache = EXP_PEERS_SWEEP,
+                        .end = p->n_layers,
+                        .progress = progress,
+                        .timing = exp_new(p->n_layers, sizeof *s.timing) };
+    int err;
 
-    make_samples(p, EXP_PEERS_HOT, n_reps);
+    make_samples(p, EXP_PEERS_SWEEP, o->rounds.most);
+    make_samples(p, EXP_PEERS_HOT, o->n_hot_reps);
+    open_plugins(p, o->now_ns);
     exp_ruler_limit(p->ruler, o->ruler_ns);
-    exp_progress_begin(progress, EXP_WORK_PHASES, p->experiment.model->name, "hot runs");
-    for (size_t i = 0; i < p->n_layers && !err; i++) {
-        err = measure_hot_layer(p, &p->layer[i], o, sample, mark);
-        exp_progress_step(progress, EXP_WORK_PHASES, hot_seconds(conv_macs(exp_peers_problem(&p->layer[i])), o));
-    }
-    free(sample);
-    free(mark);
+    exp_disturbance_begin(&p->found.disturbance, "/proc", p->peak);
+    err = measure_network(&s);
+    exp_disturbance_end(&p->found.disturbance, "/proc", p->peak);
+    exp_ruler_limit(p->ruler, o->ruler_ns);
+    err = err ? err : measure_hot(&s);
+    close_plugins(p);
+    free(s.timing);
     return err;
 }
 
 /* ---- sweeps step by step: where the time of Base and SConv goes ---- */
 
-/* Runs the network once by one of the SConvs, or by Base step by step. */
-static int phase_sweep(struct exp_peers *p, enum exp_peer m, uint64_t (*now_ns)(void))
+/* Runs the network once step by step. */
+static int phase_sweep(struct exp_peers *p, size_t m, uint64_t (*now_ns)(void))
 {
     for (size_t i = 0; i < p->n_layers; i++) {
-        struct exp_peers_layer *l = &p->layer[i];
-        struct exp_peers_sconv *sconv = exp_peer_is_sconv(m) ? &l->sconv[m - EXP_PEER_SCONV] : NULL;
-        struct conv_binding b = exp_peers_bind(p, l, sconv ? sconv->packed : p->scratch[CONV_PACKED_FILTER]);
+        struct exp_peers_cell *cell = &p->layer[i].of[m];
+        const struct conv_binding b = exp_peers_bind(p, &p->layer[i], m);
         struct exp_phases x;
         int err;
 
         if (exp_interrupted())
             return -EINTR;
-        if (sconv)
-            err = exp_phases_run(&sconv->c->plan, &b, now_ns, &x);
-        else
-            err = exp_phases_run_base(&l->base->plan, &b, &p->parts, now_ns, &x);
+        if (*cell->why_not)
+            continue;
+        err = m ? exp_phases_run(&cell->c->plan, &b, now_ns, &x)
+                : exp_phases_run_base(&cell->c->plan, &b, &p->parts, now_ns, &x);
         if (err)
             return err;
-        exp_phases_add(sconv ? &sconv->phases : &l->base_phases, &x);
+        exp_phases_add(&cell->phases, &x);
     }
     return 0;
-}
-
-/* Tells whether a method can be run step by step: on any layer, so on the first. */
-static bool has_phases(const struct exp_peers *p, enum exp_peer m)
-{
-    return exp_peer_is_sconv(m) ? !*p->layer[0].why_not[m] : m == EXP_PEER_BASE && !*p->why_no_parts;
 }
 
 /* Sweeps step by step, by the methods that have steps: EXP_PEERS_PHASE_ROUNDS each. */
@@ -425,49 +439,40 @@ static int measure_phases(struct exp_peers *p, uint64_t (*now_ns)(void), struct 
 {
     int err = 0;
 
-    exp_progress_begin(progress, EXP_WORK_PHASES, p->experiment.model->name, "phases");
-    for (int r = 0; r < EXP_PEERS_PHASE_ROUNDS && !err; r++) {
-        for (int m = 0; m < EXP_PEER_NCHW && !err; m++) {
-            if (has_phases(p, (enum exp_peer)m))
-                err = phase_sweep(p, (enum exp_peer)m, now_ns);
-        }
-        exp_progress_step(progress, EXP_WORK_PHASES, phases_seconds(network_macs(p)) / EXP_PEERS_PHASE_ROUNDS);
+    exp_progress_begin(progress, EXP_WORK_ROUNDS, p->experiment.model->name, "phases");
+    for (size_t i = 0; i < EXP_PEERS_PHASE_ROUNDS * p->methods->n && !err; i++) {
+        const size_t m = i % p->methods->n;
+
+        if (exp_peers_has_phases(p->methods, m) && (m || !*p->found.why_no_parts))
+            err = phase_sweep(p, m, now_ns);
     }
     return err;
 }
 
 /* ---- all of them ---- */
 
-/* Tells how far the medians of the sweeps lie above the fastest; NaN if there are none. */
-static double median_percent(const struct exp_peers *p)
+/* Judges all timings by the best readings of the whole measurement, and tells how far the sweeps' medians lie above the
+ * fastest. */
+static void report_samples(struct exp_peers *p)
 {
     struct exp_times sum = { 0 };
 
-    for (size_t i = 0; i < p->n_layers; i++) {
-        for (int m = 0; m < EXP_N_PEERS; m++) {
-            const struct exp_times x = exp_peers_times(&p->layer[i], EXP_PEERS_SWEEP, (enum exp_peer)m);
+    for (int c = 0; c < EXP_N_PEERS_CACHES; c++) {
+        struct exp_ruler_report *report = &p->found.ruled[c];
 
-            if (p->layer[i].times[EXP_PEERS_SWEEP][m].n)
+        for (size_t i = 0; i < p->n_layers * p->methods->n; i++) {
+            const struct exp_peers_samples *s = &p->layer[i / p->methods->n].of[i % p->methods->n].in[c];
+            const struct exp_times x = exp_times_of(s->ns, s->n);
+
+            if (s->n && p->ruler)
+                exp_ruler_report_add(report, &p->ruler->best, s->mark, s->n);
+            if (s->n && c == EXP_PEERS_SWEEP)
                 exp_times_add(&sum, &x);
         }
+        if (p->ruler)
+            report->limit_ended = p->ruler->kept.limit_ended;
     }
-    return exp_times_median_percent(&sum);
-}
-
-/* Judges all timings by the best readings of the whole measurement. */
-static struct exp_ruler_report report_ruler(const struct exp_peers *p, enum exp_peers_cache c)
-{
-    struct exp_ruler_report report = { .limit_ended = p->ruler->kept.limit_ended };
-
-    for (size_t i = 0; i < p->n_layers; i++) {
-        for (int m = 0; m < EXP_N_PEERS; m++) {
-            const struct exp_peer_times *t = &p->layer[i].times[c][m];
-
-            if (t->n)
-                exp_ruler_report_add(&report, &p->ruler->best, t->mark, t->n);
-        }
-    }
-    return report;
+    p->found.disturbance.median_percent = exp_times_median_percent(&sum);
 }
 
 int exp_peers_measure(struct exp_peers *p, const struct exp_peers_options *o, struct exp_progress *progress,
@@ -475,16 +480,9 @@ int exp_peers_measure(struct exp_peers *p, const struct exp_peers_options *o, st
 {
     int err = o->ruler_ns ? exp_ruler_new(&p->ruler, p->peak) : 0;
 
-    exp_disturbance_begin(&p->disturbance, "/proc", p->peak);
     err = err ? err : measure_sweeps(p, o, progress);
-    exp_disturbance_end(&p->disturbance, "/proc", p->peak);
-    p->disturbance.median_percent = median_percent(p);
-    if (!err && o->n_hot_reps)
-        err = measure_hot(p, o, progress);
-    if (!err)
-        err = measure_phases(p, o->now_ns, progress);
-    for (int c = 0; c < EXP_N_PEERS_CACHES && p->ruler; c++)
-        p->ruled[c] = report_ruler(p, (enum exp_peers_cache)c);
+    err = err ? err : measure_phases(p, o->now_ns, progress);
+    report_samples(p);
     exp_ruler_free(p->ruler);
     p->ruler = NULL;
     return err ? exp_fail(why, err, "%s: %s", p->experiment.model->name,

@@ -23,8 +23,9 @@
 #include "kernels/ukr/dispatch.h"
 
 struct options {
-    const char *model, *layers, *input, *ukr, *wisdom, *store, *known, *slurm, *share, *results, *commit;
-    unsigned batch, reps, limit, hot_reps, clock, ruler, measures, launcher, shares;
+    const char *model, *layers, *input, *algos, *plugin_flags, *plugin_plan, *ukr, *wisdom, *store, *known, *slurm,
+        *share, *results, *commit;
+    unsigned batch, reps, limit, hot_reps, clock, ruler, measures, launcher, shares, plugin_limit;
 };
 
 static const struct exp_results_layout layout = { "/peers", true, "layers.csv", NULL };
@@ -34,8 +35,7 @@ struct session {
     struct exp_peers_options times;
     struct exp_setup setup;
     struct exp_emit_coder *coder;
-    struct exp_dnnl *dnnl;
-    char why_no_dnnl[96];
+    struct exp_peers_methods methods;
     struct exp_models models;
     struct exp_peers_tasks tasks;
     struct exp_tasks_counts counts;
@@ -60,11 +60,9 @@ static void describe(struct session *s)
 
     ctr_hostinfo_cpu(cpu, sizeof cpu);
     exp_say(s->what, sizeof s->what,
-            "peers, commit %s; %s; one thread, %s clock, %u hot; OpenBLAS core %s; SConv %s; oneDNN %s; peak by "
-            "%s",
+            "peers, commit %s; %s; one thread, %s clock, %u hot; OpenBLAS core %s; SConv %s; peak by %s",
             *s->options.commit ? s->options.commit : "unknown", cpu, s->options.clock == EXP_CLOCK_CPU ? "cpu" : "wall",
-            s->times.n_hot_reps, s->setup.blas.core, s->setup.ukr->name,
-            s->dnnl ? exp_dnnl_version(s->dnnl) : s->why_no_dnnl, peak ? peak->name : "no loop for this CPU");
+            s->times.n_hot_reps, s->setup.blas.core, s->setup.ukr->name, peak ? peak->name : "no loop for this CPU");
 }
 
 /* Says which run this is: the one after that whose results are there. */
@@ -86,13 +84,14 @@ static char *setting_of(const struct session *s)
 {
     const struct exp_rounds *rounds = &s->times.rounds;
     char *asked = exp_format("%zu to %zu sweeps, %llu ns, %u hot; clock %u; ruler %u; micro-kernel %s; "
-                             "tuning %u, wisdom %s; the run after %lld",
+                             "tuning %u, wisdom %s; methods %s, flags %s, plan %s, limit %u; the run after %lld",
                              rounds->least, rounds->most, (unsigned long long)rounds->limit_ns, s->times.n_hot_reps,
                              s->options.clock, s->options.ruler, s->options.ukr, (unsigned)s->options.measures,
-                             s->options.wisdom, run_after(s));
+                             s->options.wisdom, s->options.algos, s->options.plugin_flags, s->options.plugin_plan,
+                             s->options.plugin_limit, run_after(s));
     const bool is_cluster = s->n_shares || s->options.launcher == EXP_LAUNCH_SLURM;
     char *setting = is_cluster ? exp_format("a cluster; commit %s; %s", s->options.commit, asked)
-                               : exp_format("%s; %s; %s", s->tasks.here.on, s->what, asked);
+                               : exp_format("%s; %s; %s", s->tasks.of.found.on, s->what, asked);
 
     free(asked);
     return setting;
@@ -105,12 +104,12 @@ static int list(struct session *s)
     int err;
 
     s->tasks = (struct exp_peers_tasks){ .models = &s->models, .times = &s->times };
-    s->tasks.of = (struct exp_peers){
-        .setup = &s->setup, .dnnl = s->dnnl, .why_no_dnnl = s->why_no_dnnl, .peak = conv_peak_of(s->setup.ukr->isa)
-    };
-    s->tasks.here.core = s->core < 0 ? 0 : (uint64_t)s->core;
-    ctr_hostinfo_cpu(s->tasks.here.on, sizeof s->tasks.here.on);
-    exp_say_more(s->tasks.here.on, sizeof s->tasks.here.on, " (%s)", own.host);
+    s->tasks.of = (struct exp_peers){ .setup = &s->setup,
+                                      .methods = &s->methods,
+                                      .peak = conv_peak_of(s->setup.ukr->isa),
+                                      .found.core = s->core < 0 ? 0 : s->core };
+    ctr_hostinfo_cpu(s->tasks.of.found.on, sizeof s->tasks.of.found.on);
+    exp_say_more(s->tasks.of.found.on, sizeof s->tasks.of.found.on, " (%s)", own.host);
     setting = setting_of(s);
     err = exp_peers_tasks_list(&s->tasks, setting, &s->why);
     free(setting);
@@ -139,7 +138,7 @@ static int prepare(void *session)
     const struct exp_results_place place = {
         .layout = &layout, .options = o, .results = o->results, .model = o->model, .layers = o->layers
     };
-    struct exp_why no_dnnl = { "" };
+    const struct exp_plugin_options plugins = { o->plugin_flags, o->plugin_plan, o->plugin_limit, "" };
     int err = exp_main_models(&s->models, o->model, EXP_MODEL_ASK(o), &s->why);
 
     s->times = (struct exp_peers_options){ .rounds = exp_rounds_of(o->reps, 5, 100, o->limit),
@@ -148,10 +147,8 @@ static int prepare(void *session)
                                            .now_ns = exp_clock_of(o->clock) };
     if (!err)
         err = prepare_setup(s);
-    if (!err && exp_dnnl_load(&s->dnnl, &no_dnnl)) {
-        s->dnnl = NULL;
-        exp_say(s->why_no_dnnl, sizeof s->why_no_dnnl, "%s", no_dnnl.text);
-    }
+    if (!err)
+        err = exp_peers_methods_read(&s->methods, o->algos, &plugins, &s->why);
     if (!err)
         err = exp_main_share(&s->share, &s->n_shares, o->share, o->store, &s->why);
     if (!err)
@@ -171,9 +168,10 @@ static void announce(const struct session *s, double seconds[EXP_N_WORKS])
 {
     for (size_t i = 0; i < s->models.n; i++) {
         for (size_t l = 0; l < s->models.model[i].n_layers; l++) {
-            for (int k = 0; k < EXP_N_WORKS; k++)
-                seconds[k] +=
-                    exp_peers_seconds((enum exp_work)k, conv_macs(&s->models.model[i].layer[l].problem), &s->times);
+            const double macs = conv_macs(&s->models.model[i].layer[l].problem);
+
+            seconds[EXP_WORK_VERIFY] += 1e-9 * macs;
+            seconds[EXP_WORK_ROUNDS] += exp_peers_seconds(macs, &s->methods, &s->times);
         }
     }
 }
@@ -243,7 +241,7 @@ static int work(void *session)
     s->tasks.progress = NULL;
     if (!err && s->n_shares)
         printf("%zu of %zu networks timed, on core %d of %s\n", s->counts.n_run, s->counts.n_tasks, s->core,
-               s->tasks.here.on);
+               s->tasks.of.found.on);
     return err;
 }
 
@@ -267,15 +265,11 @@ static int print_host(const void *session, FILE *out)
 static int write_tables(void *session)
 {
     struct session *s = session;
-    int err = exp_peers_report_open(&s->report, &s->results.dir, s->what, &s->why);
+    int err = exp_peers_tasks_recall(&s->tasks, &s->why);
 
-    s->report.core = exp_peers_core_of(s->setup.ukr->isa);
-    if (!err)
-        err = exp_peers_tasks_report(&s->tasks, &s->report, &s->why);
-    if (!err)
-        err = exp_peers_report_finish(&s->report, s->what, &s->why);
-    if (!err)
-        err = exp_peers_targets_write(&s->report, s->what, &s->why);
+    s->report =
+        (struct exp_peers_report){ &s->methods, exp_peers_core_of(s->setup.ukr->isa), s->models.n, s->tasks.network };
+    err = err ? err : exp_peers_write(&s->report, &s->results.dir, s->what, &s->why);
     return err ? err : exp_outdir_write(&s->results.dir, "host.txt", print_host, s, &s->why);
 }
 
@@ -291,7 +285,7 @@ static int answer(void *session)
 
     printf("\n%s\ntables: %s/\n", s->what, s->results.path);
     exp_peers_tasks_say_kept(&s->tasks, stdout);
-    exp_peers_report_print(&s->report, stdout);
+    exp_peers_print(&s->report, stdout);
     exp_peers_targets_print(&s->report, stdout);
     return 0;
 }
@@ -303,8 +297,7 @@ static void release(void *session)
     exp_store_close(s->store);
     s->tasks.models = &s->models;
     exp_peers_tasks_release(&s->tasks);
-    exp_peers_report_release(&s->report);
-    exp_dnnl_unload(s->dnnl);
+    exp_plugins_release();
     exp_emit_coder_free(s->coder);
     exp_setup_release(&s->setup);
 }
@@ -313,6 +306,11 @@ static void release(void *session)
 
 static const struct exp_option options[] = {
     EXP_MODELS_OPTIONS,
+    EXP_NAMES("ALGO",
+              "base, and what is compared with it: of @algos@, base_rows (base, its im2col by rows), and plug-ins "
+              "(PLUGIN_CFLAGS); comma-separated (default: eight of those, and the libraries of kernels/plugin)",
+              algos, ""),
+    EXP_PLUGIN_OPTIONS,
     EXP_NUMBER("REPS", "sweeps over each network (default: 5 to 100, until all speed-ups stand)", reps, 0, 1, 1000),
     EXP_NUMBER("LIMIT", "the same for the sweeps over each network (default 60)", limit, 60, 1, 1000000),
     EXP_NUMBER("HOT", "repetitions of each layer with hot caches (default 3); 0 = none", hot_reps, 3, 0, 1000),
@@ -337,21 +335,22 @@ static const struct exp_option options[] = {
 const struct exp_question question_peers = {
     .name = "peers",
     .target = "bench-peers",
-    .asks = "Compare with oneDNN over whole networks",
-    .wants = { "compare with oneDNN|make bench-peers MODEL=vgg16" },
+    .asks = "Compare with oneDNN and other libraries over whole networks",
+    .wants = { "compare with oneDNN, XNNPACK, LIBXSMM|make bench-peers MODEL=vgg16" },
     .takes = "2 minutes a model.",
-    .examples = { "make bench-peers MODEL=vgg16 REPS=10 CLOCK=wall" },
+    .examples = { "make bench-peers MODEL=vgg16 REPS=10 CLOCK=wall",
+                  "make bench-peers MODEL=vgg16 ALGO=base,sconv_tuned,kernels/plugin/onednn.c,mine.c" },
     .libraries = "blas dnnl",
     .installs = "peers",
     .figures = { "peers_speedups", "peers_speedups_pointwise", "peers_phases", "peers_roofline" },
     .options = options,
     .place = &layout,
-    .chapter = { "phases.csv", "beside peers", .found = exp_peers_found },
+    .chapter = { "phases.csv", "beside peers", .found = exp_peers_say_found },
     EXP_SESSION_WITH_ARGV(struct session),
     EXP_RESULTS(struct session),
     .models_at = offsetof(struct session, models),
     .tables = { &exp_peers_layers_table, &exp_peers_samples_table, &exp_peers_model_table, &exp_peers_phases_table,
-                &exp_peers_speedups_table, &exp_peers_pointwise_table, &exp_peers_targets_table },
+                &exp_peers_targets_table },
     .prepare = prepare,
     .work = work,
     .write = write_tables,

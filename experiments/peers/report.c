@@ -1,24 +1,95 @@
 #include "experiments/peers/peers.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "experiments/base/cells.h"
-#include "experiments/base/error.h"
-#include "experiments/base/stats.h"
+#include "experiments/base/text.h"
+
+/* ---- totals ---- */
+
+static const char *name_of(const struct exp_peers_report *r, size_t m)
+{
+    return r->methods->algo[m]->name;
+}
+
+/* Adds a network to what a total is made of. */
+static void add_network(const struct exp_peers *p, enum exp_peers_cache c, size_t m, struct exp_peers_total *t,
+                        double *base_ns)
+{
+    for (size_t i = 0; i < p->n_layers; i++) {
+        const struct exp_peers_layer *l = &p->layer[i];
+        const double base = l->of[0].in[c].times.low_mean, ratio = base / l->of[m].in[c].times.low_mean;
+        const bool is_pointwise = conv_is_pointwise(exp_peers_problem(l));
+
+        if (!isfinite(ratio))
+            continue;
+        t->n_layers++;
+        t->n_pointwise += is_pointwise;
+        t->won_percent += ratio > 1;
+        t->pointwise_won_percent += is_pointwise && ratio > 1;
+        t->geomean_ratio += log(ratio);
+        t->peak_percent += 2 * conv_macs(exp_peers_problem(l));
+        *base_ns += base;
+        exp_times_add(&t->times, &l->of[m].in[c].times);
+    }
+}
+
+/* Totals some networks as if they were one. */
+static struct exp_peers_total total_of(const struct exp_peers *network, size_t n, enum exp_peers_cache c, size_t m)
+{
+    struct exp_peers_total t = { 0 };
+    double base_ns = 0;
+
+    for (size_t i = 0; i < n; i++)
+        add_network(&network[i], c, m, &t, &base_ns);
+    if (!t.n_layers)
+        t.times = exp_times_of(NULL, 0);
+    t.network_ratio = base_ns / t.times.low_mean;
+    t.geomean_ratio = exp(t.geomean_ratio / (double)t.n_layers);
+    t.won_percent *= 100 / (double)t.n_layers;
+    t.pointwise_won_percent *= 100 / (double)t.n_pointwise;
+    t.peak_percent *=
+        100 / t.times.low_mean / (network->found.peak_gflops > 0 ? network->found.peak_gflops : (double)NAN);
+    return t;
+}
+
+struct exp_peers_total exp_peers_total(const struct exp_peers_report *r, size_t network, enum exp_peers_cache c,
+                                       size_t m)
+{
+    struct exp_peers_total all;
+    double networks = 0, layers = 0, peak = 0, n = (double)r->n;
+
+    assert(c < EXP_N_PEERS_CACHES && m < r->methods->n && network <= r->n);
+    if (network < r->n)
+        return total_of(&r->network[network], 1, c, m);
+    all = total_of(r->network, r->n, c, m);
+    for (size_t i = 0; i < r->n; i++) {
+        struct exp_peers_total t = total_of(&r->network[i], 1, c, m);
+
+        networks += log(t.network_ratio);
+        layers += log(t.geomean_ratio);
+        peak += log(t.peak_percent);
+    }
+    all.network_ratio = exp(networks / n);
+    all.geomean_ratio = exp(layers / n);
+    all.peak_percent = exp(peak / n);
+    return all;
+}
+
+struct exp_phases exp_peers_phases(const struct exp_peers *p, size_t m)
+{
+    struct exp_phases sum = { 0 };
+
+    for (size_t i = 0; i < p->n_layers; i++)
+        exp_phases_add(&sum, &p->layer[i].of[m].phases);
+    return sum;
+}
 
 /* ---- layers.csv and samples.csv ---- */
-
-/* Names and notes, with commas between them. */
-#define NAME_AND_NOTE(number, kind, name, head, note, ...) COMMA_BEFORE_##kind name note
-#define COMMA_BEFORE_BASE
-#define COMMA_BEFORE_BASE_BY ", "
-#define COMMA_BEFORE_SCONV ", "
-#define COMMA_BEFORE_CODE ", "
-#define COMMA_BEFORE_ONEDNN ", "
 
 struct layer_row {
     const char *model, *method, *cache, *layer;
@@ -26,7 +97,7 @@ struct layer_row {
     bool is_pointwise;
     double macs, intensity, gflops, peak_percent, speedup;
     struct exp_times times;
-    char plan[160];
+    char plan[EXP_PLAN_TEXT_BYTES];
     const char *why, *why_no_peak;
 };
 
@@ -46,7 +117,8 @@ struct sample_row {
 static const struct rec_field layer_fields[] = {
     { EXP_COLUMN_MODEL, REC_AT(LAYER, model) },
     { EXP_COLUMN_LAYER_INDEX, REC_AT(LAYER, layer_index) },
-    { { "method", "", EXP_EACH_PEER(NAME_AND_NOTE), "" }, REC_AT(LAYER, method) },
+    { { "method", "", "an algorithm of ALGO=, such as base_rows (base, im2col by rows), sconv_ahead (prefetching), "
+        "sconv_gen (generated), or a plug-in", "" }, REC_AT(LAYER, method) },
     { { "cache", "", "sweep: the network layer by layer, weights cold; hot: the layer again and again", "" },
       REC_AT(LAYER, cache) },
     { EXP_COLUMN_POINTWISE, REC_AT(LAYER, is_pointwise) },
@@ -61,10 +133,8 @@ static const struct rec_field layer_fields[] = {
         "of the FMA peak sampled between the model's sweeps; over 100 where skipped padding counts", "clock" },
       REC_NAN_OR(LAYER, peak_percent, why_no_peak) },
     { EXP_COLUMN_SPEEDUP(", same cache state"), REC_NAN_OR(LAYER, speedup, why) },
-    { { "plan", "",
-        "SConv: schedule, micro-kernel, " CSA_NC_TEXT ", " CSA_K2_TEXT ", " CSA_K3_TEXT
-        ", in place or packed windows; oneDNN: its implementation", "" },
-      REC_AT(LAYER, plan) },
+    { { "plan", "", "micro-kernel, schedule and tiles of SConv; OpenBLAS's blocking; a plug-in's name and the hash of its "
+        "object", "" }, REC_AT(LAYER, plan) },
     { EXP_COLUMN_LAYER, REC_AT(LAYER, layer) },
 };
 
@@ -82,544 +152,380 @@ static const struct rec_field sample_fields[] = {
 const struct rec_table exp_peers_layers_table = REC_TABLE("layers.csv", layer_fields, LAYER);
 const struct rec_table exp_peers_samples_table = REC_TABLE("samples.csv", sample_fields, SAMPLE);
 
-static void say_plan(const struct exp_peers_layer *l, enum exp_peer m, char *text, size_t bytes)
-{
-    if (exp_peer_is_planned(m)) {
-        const struct conv_plan *plan = &l->sconv[m - EXP_PEER_SCONV].c->plan;
-        const struct csa_tiling *t = &plan->sconv.tiling;
+static const char no_peak[] = "no FMA loop for this CPU";
 
-        if (plan->algorithm == CONV_DIRECT)
-            exp_say(text, bytes, "%s rows %zu groups %zu", conv_plan_kernel_name(plan), plan->direct.rows,
-                    plan->direct.groups);
-        else
-            exp_say(text, bytes, "%s %s Nc %zu K2 %zu K3 %zu %s", csa_schedule_name(t->schedule), plan->ukr->name,
-                    t->n_c, t->k2, t->k3, conv_plan_windows_name(plan));
-    } else if (exp_peer_is_onednn(m) && l->conv[m - EXP_PEER_NCHW]) {
-        exp_say(text, bytes, "%s", exp_dnnl_impl(l->conv[m - EXP_PEER_NCHW]));
-    }
-}
-
-static const char *reason(const struct exp_peers_model *model, const struct exp_peers_layer *l, enum exp_peers_cache c,
-                          enum exp_peer m)
+static LAYER layer_row(const struct exp_peers *p, const struct exp_peers_layer *l, enum exp_peers_cache c, size_t m)
 {
-    return *l->why_not[m]             ? l->why_not[m]
-           : *model->why_disturbed[c] ? model->why_disturbed[c]
-                                      : "not asked for (HOT=0)";
-}
-
-/* Writes the row of one layer, method and state of the caches. */
-static void put_layer(struct exp_peers_report *r, const struct exp_peers *p, const struct exp_peers_layer *l,
-                      const struct exp_peers_row *of, enum exp_peers_cache c, enum exp_peer m)
-{
-    const char *why = reason(&r->model[r->n_models - 1], l, c, m);
-    const struct exp_times *times = &of->times[c][m];
-    double ns = times->low_mean;
+    const struct exp_peers_cell *x = &l->of[m];
+    const size_t *bytes = x->c->plan.layout.bytes;
+    const double flop = 2 * conv_macs(&x->c->layer->problem), ns = x->in[c].times.low_mean;
     LAYER row = {
         .model = p->experiment.model->name,
-        .method = exp_peer_name(m),
+        .method = p->methods->algo[m]->name,
         .cache = exp_peers_cache_name(c),
-        .layer = l->base->layer->name,
-        .layer_index = l->base->layer->index,
-        .n_reps = l->times[c][m].n,
-        .is_pointwise = of->is_pointwise,
-        .macs = of->flop / 2,
-        .intensity = of->intensity,
-        .gflops = of->flop / ns,
-        .peak_percent = p->peak ? 100 * of->flop / ns / p->peak_gflops : (double)NAN,
-        .speedup = of->times[c][EXP_PEER_BASE].low_mean / ns,
-        .times = *times,
-        .why = why,
-        .why_no_peak = p->peak ? why : "no FMA loop for this CPU",
+        .layer = x->c->layer->name,
+        .layer_index = x->c->layer->index,
+        .n_reps = x->in[c].n,
+        .is_pointwise = conv_is_pointwise(&x->c->layer->problem),
+        .macs = flop / 2,
+        .intensity = flop / (double)(bytes[CONV_INPUT] + bytes[CONV_FILTER] + bytes[CONV_OUTPUT]),
+        .gflops = flop / ns,
+        .peak_percent = p->peak ? 100 * flop / ns / p->found.peak_gflops : (double)NAN,
+        .speedup = l->of[0].in[c].times.low_mean / ns,
+        .times = x->in[c].times,
+        .why = *x->why_not            ? x->why_not
+               : *p->why_disturbed[c] ? p->why_disturbed[c]
+                                      : "not asked for (HOT=0)",
     };
 
-    say_plan(l, m, row.plan, sizeof row.plan);
-    rec_put(r->layers, &exp_peers_layers_table, &row);
+    row.why_no_peak = p->peak ? row.why : no_peak;
+    exp_plan_text(&x->c->plan, row.plan);
+    return row;
 }
 
-static void put_samples(struct exp_peers_report *r, const struct exp_peers *p, const struct exp_peers_layer *l,
-                        enum exp_peers_cache c, enum exp_peer m)
+static void put_samples(const struct exp_peers *p, const struct exp_peers_layer *l, enum exp_peers_cache c, size_t m,
+                        struct exp_csv *csv)
 {
-    const struct exp_peer_times *t = &l->times[c][m];
+    const struct exp_peers_samples *s = &l->of[m].in[c];
 
-    for (size_t i = 0; i < t->n; i++) {
+    for (size_t i = 0; i < s->n; i++) {
         const SAMPLE row = {
             .model = p->experiment.model->name,
-            .method = exp_peer_name(m),
+            .method = p->methods->algo[m]->name,
             .cache = exp_peers_cache_name(c),
-            .layer_index = l->base->layer->index,
+            .layer_index = l->of[m].c->layer->index,
             .repetition = i + 1,
-            .time_ns = t->sample_ns[i],
-            .mark = t->mark[i],
-            .why_no_mark = t->mark[i].clock_ns ? NULL : EXP_NO_MARK,
+            .time_ns = s->ns[i],
+            .mark = s->mark[i],
+            .why_no_mark = s->mark[i].clock_ns ? NULL : EXP_NO_MARK,
         };
 
-        rec_put(r->samples, &exp_peers_samples_table, &row);
+        rec_put(csv, &exp_peers_samples_table, &row);
     }
+}
+
+/* Puts the rows of a layer into layers.csv and samples.csv. */
+static void put_layer(const struct exp_peers *p, const struct exp_peers_layer *l, struct exp_csv *layers,
+                      struct exp_csv *samples)
+{
+    for (int c = 0; c < EXP_N_PEERS_CACHES; c++) {
+        for (size_t m = 0; m < p->methods->n; m++) {
+            const LAYER row = layer_row(p, l, (enum exp_peers_cache)c, m);
+
+            rec_put(layers, &exp_peers_layers_table, &row);
+            put_samples(p, l, (enum exp_peers_cache)c, m, samples);
+        }
+    }
+}
+
+static int write_layers(const struct exp_peers_report *r, const struct exp_outdir *dir, const char *what,
+                        struct exp_why *why)
+{
+    struct exp_csv *layers = NULL, *samples = NULL;
+    int err = exp_csv_create(&layers, dir, &exp_peers_layers_table.file, what, why), closed;
+
+    if (!err)
+        err = exp_csv_create(&samples, dir, &exp_peers_samples_table.file, what, why);
+    for (size_t i = 0; i < r->n && !err; i++) {
+        for (size_t l = 0; l < r->network[i].n_layers; l++)
+            put_layer(&r->network[i], &r->network[i].layer[l], layers, samples);
+    }
+    closed = exp_csv_close(layers, err ? NULL : why);
+    err = err ? err : closed;
+    closed = exp_csv_close(samples, err ? NULL : why);
+    return err ? err : closed;
+}
+
+/* ---- model.csv ---- */
+
+struct total_row {
+    const char *model, *method, *cache;
+    struct exp_peers_total total;
+    struct exp_ratio speedup;
+    size_t n_rounds;
+    const char *end;
+    double peak_gflops, read_gbytes;
+    const char *why, *why_no_interval, *why_no_rounds, *why_not_won, *why_no_peak;
+};
+
+#define ROW struct total_row
+
+/* clang-format off */
+static const struct rec_field total_fields[] = {
+    { { "model", "", "name of the layer table; all: geometric means over the models, shares of all layers", "" },
+      REC_AT(ROW, model) },
+    { { "method", "", "as in layers.csv", "" }, REC_AT(ROW, method) },
+    { { "cache", "", "as in layers.csv", "" }, REC_AT(ROW, cache) },
+    { { "layers", "", "convolutions that were timed", "" }, REC_AT(ROW, total.n_layers) },
+    { { "pointwise_layers", "", "of those, pointwise ones", "" }, REC_AT(ROW, total.n_pointwise) },
+    EXP_FIELDS_SUMS(ROW, total.times, why),
+    { { "measured_network_speedup", "", "base's measured_time_ns / this one", "clock" },
+      REC_NAN_OR(ROW, total.network_ratio, why) },
+    EXP_FIELDS_INTERVAL(ROW, speedup, why_no_interval),
+    EXP_FIELDS_ROUNDS(ROW, n_rounds, end, why_no_rounds, "", " sweeps"),
+    { { "measured_layers_speedup", "",
+        "geometric mean over the layers of base's measured_time_ns / this one", "clock" },
+      REC_NAN_OR(ROW, total.geomean_ratio, why) },
+    { { "measured_won_percent", "%", "layers faster than base", "clock" },
+      REC_NAN_OR(ROW, total.won_percent, why_not_won) },
+    { { "measured_pointwise_won_percent", "%", "pointwise layers faster than base, which is BLAS's GEMM alone there",
+        "clock" },
+      REC_NAN_OR(ROW, total.pointwise_won_percent, why_not_won) },
+    { { "measured_peak_percent", "%", "of the FMA peak sampled in the same run", "clock" },
+      REC_NAN_OR(ROW, total.peak_percent, why) },
+    { { "peak_gflops", "GFLOP/s", "that peak: the highest sample", "clock" },
+      REC_NAN_OR(ROW, peak_gflops, why_no_peak) },
+    { { "read_gbytes", "GB/s", "reading 128 MiB with vector loads, same run", "clock" },
+      REC_NAN_OR(ROW, read_gbytes, why_no_peak) },
+};
+/* clang-format on */
+
+const struct rec_table exp_peers_model_table = REC_TABLE("model.csv", total_fields, ROW);
+
+static const char *why_no_total(const struct exp_peers_report *r, size_t network, enum exp_peers_cache c, size_t m)
+{
+    const size_t first = network < r->n ? network : 0, end = network < r->n ? network + 1 : r->n;
+
+    for (size_t i = first; i < end; i++) {
+        if (*exp_peers_why_not(&r->network[i], m))
+            return exp_peers_why_not(&r->network[i], m);
+        if (*r->network[i].why_disturbed[c])
+            return r->network[i].why_disturbed[c];
+    }
+    return c == EXP_PEERS_HOT ? "not asked for (HOT=0), or no such layers" : "no such layers";
+}
+
+static ROW total_row(const struct exp_peers_report *r, size_t network, enum exp_peers_cache c, size_t m)
+{
+    const struct exp_peers *one = network < r->n ? &r->network[network] : NULL;
+    const bool has_peak = one && one->found.peak_gflops > 0;
+    const char *why = why_no_total(r, network, c, m);
+    ROW row = {
+        .model = one ? one->experiment.model->name : "all",
+        .method = name_of(r, m),
+        .cache = exp_peers_cache_name(c),
+        .total = exp_peers_total(r, network, c, m),
+        .speedup = one ? one->speedup[c][m] : exp_ratio_none(),
+        .n_rounds = one ? one->layer[0].of[0].in[c].n : 0,
+        .end = exp_end_text(one && c == EXP_PEERS_SWEEP ? one->found.sweeps.end : EXP_END_FIXED),
+        .peak_gflops = has_peak ? one->found.peak_gflops : (double)NAN,
+        .read_gbytes = has_peak ? one->found.read_gbytes : (double)NAN,
+        .why = why,
+        .why_not_won = m ? why : "this is base",
+        .why_no_peak = one ? no_peak : "sampled per model",
+    };
+
+    row.why_no_interval = !row.total.n_layers ? why : one ? EXP_RATIO_NO_INTERVAL : "of each model";
+    row.why_no_rounds = one ? NULL : row.why_no_interval;
+    if (!m)
+        row.total.won_percent = row.total.pointwise_won_percent = (double)NAN;
+    return row;
+}
+
+void exp_peers_describe_sweeps(const struct exp_peers *p, char *text, size_t bytes)
+{
+    char disturbance[320], ruled[160];
+
+    exp_disturbance_describe(&p->found.disturbance, disturbance, sizeof disturbance);
+    exp_ruler_say(&p->found.ruled[EXP_PEERS_SWEEP], ruled, sizeof ruled);
+    exp_say(text, bytes, "%s%zu sweeps: %s; %s; %s",
+            *p->why_disturbed[EXP_PEERS_SWEEP] ? "not measured: disturbed: " : "", p->found.sweeps.n_rounds,
+            exp_end_text(p->found.sweeps.end), ruled, disturbance);
+}
+
+static int write_totals(const struct exp_peers_report *r, const struct exp_outdir *dir, const char *what,
+                        struct exp_why *why)
+{
+    const size_t n_rows = EXP_N_PEERS_CACHES * r->methods->n;
+    struct exp_csv *csv;
+    char text[640];
+    int err = exp_csv_create(&csv, dir, &exp_peers_model_table.file, what, why);
+
+    if (err)
+        return err;
+    for (size_t i = 0; i < r->n; i++) {
+        exp_peers_describe_sweeps(&r->network[i], text, sizeof text);
+        exp_csv_header(csv, r->network[i].experiment.model->name, "%s", text);
+    }
+    for (size_t i = 0; i < (r->n + 1) * n_rows; i++) {
+        const ROW row = total_row(r, i / n_rows, (enum exp_peers_cache)(i % n_rows / r->methods->n), i % r->methods->n);
+
+        rec_put(csv, &exp_peers_model_table, &row);
+    }
+    return exp_csv_close(csv, why);
 }
 
 /* ---- phases.csv: where Base's and SConv's time goes ---- */
 
-/* Percents of a time, and that time beside another one. */
-struct shares {
-    double im2col, packing, ukr, other, ratio;
-    const char *why, *why_no_ratio;
-};
-
+/* Percents of a time, and that time beside that of Base's call. */
 struct phases_row {
     size_t number;
-    struct shares of[EXP_PEER_GEN]; /* by enum exp_peer: Base and the SConvs */
-    const char *model;
+    double im2col, packing, ukr, other, to_call;
+    const char *model, *method, *why;
 };
 
 #define PHASES struct phases_row
-#define PART(m, part) REC_NAN_OR(PHASES, of[m].part, of[m].why)
-#define RATIO(m) REC_NAN_OR(PHASES, of[m].ratio, of[m].why_no_ratio)
 
 /* clang-format off */
-#define PHASE_FIELDS(m, kind, name, ...) PHASE_FIELDS_OF_##kind(m, name)
-#define PHASE_FIELDS_OF_BASE(m, name)                                                                                  \
-    { { "base_im2col_percent", "%", "of base's time, run step by step with OpenBLAS's own routines", "clock" },        \
-      PART(m, im2col) },                                                                                               \
-    { { "base_packing_percent", "%", "OpenBLAS's copy routines", "clock" }, PART(m, packing) },                        \
-    { { "base_ukr_percent", "%", "OpenBLAS's micro-kernel", "clock" }, PART(m, ukr) },                                 \
-    { { "base_other_percent", "%", "the rest: clearing the output, loops", "clock" }, PART(m, other) },                \
-    { { "base_steps_to_call", "",                                                                                      \
-        "that time / base's time with cblas_sgemm in the sweeps: near 1, or the shares are not the call's", "clock" }, \
-      RATIO(m) },
-#define PHASE_FIELDS_OF_BASE_BY(m, name)
-#define PHASE_FIELDS_OF_CODE(m, name)
-#define PHASE_FIELDS_OF_ONEDNN(m, name)
-#define PHASE_FIELDS_OF_SCONV(m, name)                                                                                 \
-    { { name "_packing_percent", "%", "of the time of " name ": packing windows", "clock" }, PART(m, packing) },       \
-    { { name "_ukr_percent", "%", "micro-kernels", "clock" }, PART(m, ukr) },                                          \
-    { { name "_other_percent", "%", "the rest", "clock" }, PART(m, other) },                                           \
-    { { name "_to_base", "", "that time / base's time in this measurement", "clock" }, RATIO(m) },
-
 static const struct rec_field phase_fields[] = {
     { { "number", "", "of the model, from 1", "" }, REC_AT(PHASES, number) },
-    EXP_EACH_PEER(PHASE_FIELDS)
+    { { "method", "", "base, with OpenBLAS's own routines, or an SConv; each run step by step", "" },
+      REC_AT(PHASES, method) },
+    { { "im2col_percent", "%", "of that run's time", "clock" }, REC_NAN_OR(PHASES, im2col, why) },
+    { { "packing_percent", "%", "packing windows; of base: OpenBLAS's copy routines", "clock" },
+      REC_NAN_OR(PHASES, packing, why) },
+    { { "ukr_percent", "%", "micro-kernels", "clock" }, REC_NAN_OR(PHASES, ukr, why) },
+    { { "other_percent", "%", "the rest: loops; of base: clearing the output, too", "clock" },
+      REC_NAN_OR(PHASES, other, why) },
+    { { "steps_to_call", "", "that time / base's time with cblas_sgemm in the sweeps: of base near 1, or the shares are "
+        "not the call's", "clock" }, REC_NAN_OR(PHASES, to_call, why) },
     { EXP_COLUMN_MODEL, REC_AT(PHASES, model) },
 };
 /* clang-format on */
 
 const struct rec_table exp_peers_phases_table = REC_TABLE("phases.csv", phase_fields, PHASES);
 
-static double percent(uint64_t part, uint64_t whole)
+/* The time of Base's call is a median, as phases have no rounds to choose from. */
+static PHASES phases_row(const struct exp_peers_report *r, size_t network, size_t m)
 {
-    return 100 * (double)part / (double)whole;
-}
+    const struct exp_peers *p = &r->network[network];
+    const struct exp_phases x = exp_peers_phases(p, m);
+    const double all = (double)x.total_ns, percent = 100 / all;
+    const char *why = exp_peers_why_not(p, m);
 
-/*
- * Returns how long Base's calls took in as many sweeps as phases were summed over, in ns. The time of Base's steps is
- * compared with that. These are medians, as phases have no rounds to choose from.
- */
-static double base_calls_ns(const struct exp_peers_report *r, size_t model)
-{
-    return exp_peers_total(r, model, EXP_PEERS_SWEEP, EXP_PEER_BASE).times.median * EXP_PEERS_PHASE_ROUNDS;
-}
-
-static struct shares shares_of(const struct exp_phases *x, double beside_ns, const char *why, const char *why_no_ratio)
-{
-    return (struct shares){
-        .im2col = percent(x->step_ns[CONV_STEP_IM2COL], x->total_ns),
-        .packing = percent(exp_phases_packing_ns(x), x->total_ns),
-        .ukr = percent(exp_phases_kernel_ns(x), x->total_ns),
-        .other = percent(exp_phases_other_ns(x), x->total_ns),
-        .ratio = x->total_ns ? (double)x->total_ns / beside_ns : (double)NAN,
-        .why = *why ? why : "no time",
-        .why_no_ratio = *why_no_ratio ? why_no_ratio
-                        : *why        ? why
-                                      : "no time",
+    return (PHASES){
+        .number = network + 1,
+        .model = p->experiment.model->name,
+        .method = name_of(r, m),
+        .im2col = percent * (double)x.step_ns[CONV_STEP_IM2COL],
+        .packing = percent * (double)exp_phases_packing_ns(&x),
+        .ukr = percent * (double)exp_phases_kernel_ns(&x),
+        .other = percent * (double)exp_phases_other_ns(&x),
+        .to_call = (all > 0 ? all : (double)NAN) /
+                   (exp_peers_total(r, network, EXP_PEERS_SWEEP, 0).times.median * EXP_PEERS_PHASE_ROUNDS),
+        .why = *why                                 ? why
+               : !m && *p->found.why_no_parts       ? p->found.why_no_parts
+               : *p->why_disturbed[EXP_PEERS_SWEEP] ? p->why_disturbed[EXP_PEERS_SWEEP]
+                                                    : "no time",
     };
 }
 
-static PHASES phases_of(const struct exp_peers_report *r, size_t model)
+static int write_phases(const struct exp_peers_report *r, const struct exp_outdir *dir, const char *what,
+                        struct exp_why *why)
 {
-    const struct exp_peers_model *x = &r->model[model];
-    const char *no_base = x->why_no_base_phases;
-    PHASES row = { .number = model + 1, .model = x->name };
-
-    row.of[EXP_PEER_BASE] = shares_of(&x->base, base_calls_ns(r, model), no_base, no_base);
-    for (size_t m = EXP_PEER_SCONV; m < EXP_PEER_GEN; m++)
-        row.of[m] = shares_of(&x->sconv[m - EXP_PEER_SCONV], (double)x->base.total_ns, x->why_not[m], no_base);
-    return row;
-}
-
-static int write_phases(const struct exp_peers_report *r, const char *what, struct exp_why *why)
-{
-    PHASES *row = exp_new(r->n_models + 1, sizeof *row);
-    int err;
-
-    for (size_t i = 0; i < r->n_models; i++)
-        row[i] = phases_of(r, i);
-    err = rec_write(&exp_peers_phases_table, row, r->n_models, r->dir, what, why);
-    free(row);
-    return err;
-}
-
-/* ---- speedups.csv and speedups_pointwise.csv, for figures ---- */
-
-struct curve_row {
-    double rank_percent, speedup[EXP_N_PEERS];
-    const char *why_none[EXP_N_PEERS];
-};
-
-#define CURVE struct curve_row
-
-/* clang-format off */
-#define SPEEDUP(m, kind, name, ...) SPEEDUP_OF_##kind(m, name)
-#define SPEEDUP_OF_BASE(m, name) /* what all are compared with */
-#define SPEEDUP_OF_BASE_BY(m, name)                                                                                    \
-    { { name, "", "speed-up over base, sweep", "clock" }, REC_NAN_OR(CURVE, speedup[m], why_none[m]) },
-#define SPEEDUP_OF_SCONV SPEEDUP_OF_BASE_BY
-#define SPEEDUP_OF_CODE SPEEDUP_OF_BASE_BY
-#define SPEEDUP_OF_ONEDNN SPEEDUP_OF_BASE_BY
-
-static const struct rec_field curve_fields[] = {
-    { { "rank_percent", "%", "position among the method's speed-ups, sorted in descending order", "" },
-      REC_AT(CURVE, rank_percent) },
-    EXP_EACH_PEER(SPEEDUP)
-};
-/* clang-format on */
-
-const struct rec_table exp_peers_speedups_table = REC_TABLE("speedups.csv", curve_fields, CURVE);
-const struct rec_table exp_peers_pointwise_table = REC_TABLE("speedups_pointwise.csv", curve_fields, CURVE);
-
-/* Fills x with a method's speed-ups, sorted; returns how many there are. */
-static size_t sorted_speedups(const struct exp_peers_report *r, enum exp_peer m, bool only_pointwise, double *x)
-{
+    PHASES *row = NULL;
     size_t n = 0;
-
-    for (size_t i = 0; i < r->n_rows; i++) {
-        const struct exp_times *times = r->row[i].times[EXP_PEERS_SWEEP];
-        double speedup = times[EXP_PEER_BASE].low_mean / times[m].low_mean;
-
-        if ((!only_pointwise || r->row[i].is_pointwise) && isfinite(speedup))
-            x[n++] = speedup;
-    }
-    exp_stats_sort_down(x, n);
-    return n;
-}
-
-static int write_curves(const struct exp_peers_report *r, bool only_pointwise, const char *what, struct exp_why *why)
-{
-    const struct rec_table *t = only_pointwise ? &exp_peers_pointwise_table : &exp_peers_speedups_table;
-    double *x = exp_new(r->n_rows + 1, sizeof *x);
-    CURVE *row = exp_new(r->n_rows + 1, sizeof *row);
-    size_t n_base = 0;
     int err;
 
-    for (size_t m = 0; m < EXP_N_PEERS; m++) {
-        size_t n = sorted_speedups(r, (enum exp_peer)m, only_pointwise, x);
-
-        n_base = m == EXP_PEER_BASE ? n : n_base;
-        for (size_t i = 0; i < n_base; i++) {
-            row[i].rank_percent = 100 * ((double)i + 0.5) / (double)n_base;
-            row[i].speedup[m] = i < n ? x[i] : (double)NAN;
-            row[i].why_none[m] = *r->model->why_not[m] ? r->model->why_not[m] : "has fewer layers";
-        }
+    for (size_t i = 0; i < r->n * r->methods->n; i++) {
+        if (exp_peers_has_phases(r->methods, i % r->methods->n))
+            *(PHASES *)exp_append(&row, &n, sizeof *row) = phases_row(r, i / r->methods->n, i % r->methods->n);
     }
-    err = rec_write(t, row, n_base, r->dir, what, why);
+    err = rec_write(&exp_peers_phases_table, row, n, dir, what, why);
     free(row);
-    free(x);
     return err;
 }
 
-int exp_peers_report_open(struct exp_peers_report *r, const struct exp_outdir *dir, const char *what,
-                          struct exp_why *why)
+int exp_peers_write(const struct exp_peers_report *r, const struct exp_outdir *dir, const char *what,
+                    struct exp_why *why)
 {
-    int err;
+    struct exp_peers_target target[EXP_N_PEERS_TARGETS];
+    int err = write_layers(r, dir, what, why);
 
-    *r = (struct exp_peers_report){ .dir = dir };
-    err = exp_csv_create(&r->layers, dir, &exp_peers_layers_table.file, what, why);
+    exp_peers_targets(r, target);
     if (!err)
-        err = exp_csv_create(&r->samples, dir, &exp_peers_samples_table.file, what, why);
-    return err;
-}
-
-/* ---- one model ---- */
-
-struct exp_peers_row exp_peers_make_row(const struct exp_peers_layer *l, size_t model, const struct exp_peers_model *of)
-{
-    const struct conv_problem *p = &l->base->layer->problem;
-    const size_t *bytes = l->sconv[0].c->plan.layout.bytes;
-    struct exp_peers_row row = { .model = model, .is_pointwise = conv_is_pointwise(p), .flop = 2 * conv_macs(p) };
-
-    row.intensity = row.flop / (double)(bytes[CONV_INPUT] + bytes[CONV_FILTER] + bytes[CONV_OUTPUT]);
-    for (int c = 0; c < EXP_N_PEERS_CACHES; c++) {
-        for (int m = 0; m < EXP_N_PEERS; m++)
-            row.times[c][m] = *of->why_disturbed[c] ? exp_times_of(NULL, 0)
-                                                    : exp_peers_times(l, (enum exp_peers_cache)c, (enum exp_peer)m);
-    }
-    return row;
-}
-
-static void add_layer(struct exp_peers_report *r, const struct exp_peers *p, const struct exp_peers_layer *l,
-                      struct exp_peers_model *model)
-{
-    struct exp_peers_row *row = exp_append(&r->row, &r->n_rows, sizeof *row);
-
-    *row = exp_peers_make_row(l, r->n_models - 1, model);
-    for (int c = 0; c < EXP_N_PEERS_CACHES; c++) {
-        for (int m = 0; m < EXP_N_PEERS; m++) {
-            put_layer(r, p, l, row, (enum exp_peers_cache)c, (enum exp_peer)m);
-            put_samples(r, p, l, (enum exp_peers_cache)c, (enum exp_peer)m);
-        }
-    }
-    for (int m = 0; m < EXP_N_PEERS; m++) {
-        if (!*model->why_not[m])
-            memcpy(model->why_not[m], l->why_not[m], sizeof model->why_not[m]);
-    }
-    for (int m = 0; m < EXP_N_PEERS_SCONVS; m++)
-        exp_phases_add(&model->sconv[m], &l->sconv[m].phases);
-    exp_phases_add(&model->base, &l->base_phases);
-}
-
-void exp_peers_model_judge(struct exp_peers_model *model, const struct exp_peers *p)
-{
-    char said[128];
-
-    for (int c = 0; c < EXP_N_PEERS_CACHES; c++) {
-        model->ruled[c] = p->ruled[c];
-        exp_ruler_say(&p->ruled[c], said, sizeof said);
-        if (!exp_ruler_is_measured(&p->ruled[c]))
-            exp_say(model->why_disturbed[c], sizeof model->why_disturbed[c], "not measured: disturbed: %s", said);
-    }
-}
-
-static void add_certainty(const struct exp_peers *p, struct exp_peers_model *model)
-{
-    model->end = p->sweeps.end;
-    model->disturbance = p->disturbance;
-    exp_peers_model_judge(model, p);
-    for (int c = 0; c < EXP_N_PEERS_CACHES; c++) {
-        model->n_rounds[c] = p->layer[0].times[c][EXP_PEER_BASE].n;
-        for (int m = 0; m < EXP_N_PEERS; m++)
-            model->speedup[c][m] = *model->why_disturbed[c]
-                                       ? exp_ratio_none()
-                                       : exp_peers_speedup(p, (enum exp_peers_cache)c, (enum exp_peer)m);
-    }
-}
-
-int exp_peers_report_add(struct exp_peers_report *r, const struct exp_peers *p, struct exp_why *why)
-{
-    struct exp_peers_model *model = exp_append(&r->model, &r->n_models, sizeof *model);
-    int err;
-
-    model->peak_gflops = p->peak_gflops;
-    model->read_gbytes = p->read_gbytes;
-    exp_say(model->name, sizeof model->name, "%s", p->experiment.model->name);
-    memcpy(model->why_no_base_phases, p->why_no_parts, sizeof model->why_no_base_phases);
-    add_certainty(p, model);
-    for (size_t i = 0; i < p->n_layers; i++)
-        add_layer(r, p, &p->layer[i], model);
-    err = exp_csv_error(r->layers) ? exp_csv_error(r->layers) : exp_csv_error(r->samples);
-    return err ? exp_fail(why, err, "cannot write to '%s': %s", r->dir->path, strerror(-err)) : 0;
-}
-
-/* ---- all models ---- */
-
-int exp_peers_report_finish(struct exp_peers_report *r, const char *what, struct exp_why *why)
-{
-    int err = exp_csv_close(r->layers, why), closed;
-
-    r->layers = NULL;
-    closed = exp_csv_close(r->samples, err ? NULL : why);
-    r->samples = NULL;
-    err = err ? err : closed;
+        err = write_totals(r, dir, what, why);
     if (!err)
-        err = exp_peers_write_totals(r, what, why);
-    if (!err)
-        err = write_phases(r, what, why);
-    if (!err)
-        err = write_curves(r, false, what, why);
-    if (!err)
-        err = write_curves(r, true, what, why);
-    return err;
-}
-
-void exp_peers_report_release(struct exp_peers_report *r)
-{
-    exp_csv_close(r->layers, NULL);
-    exp_csv_close(r->samples, NULL);
-    free(r->row);
-    free(r->model);
-    *r = (struct exp_peers_report){ 0 };
+        err = write_phases(r, dir, what, why);
+    return err ? err : rec_write(&exp_peers_targets_table, target, EXP_N_PEERS_TARGETS, dir, what, why);
 }
 
 /* ---- the closing table ---- */
 
-static void print_cell(FILE *out, double x)
+void exp_peers_print_number(double x, FILE *out)
 {
     if (isfinite(x))
-        fprintf(out, " %8.2f", x);
+        fprintf(out, " %9.2f", x);
     else
-        fprintf(out, " %8s", "-");
+        fprintf(out, " %9s", "-");
 }
 
-static void print_heads(const char *title, FILE *out)
+/* Prints a table of the methods: speed-ups over Base, shares, and where the time goes. */
+static void print_network(const struct exp_peers_report *r, size_t network, FILE *out)
 {
-    fprintf(out, "\n%s\n%-16s", title, "");
-    for (int m = 0; m < EXP_N_PEERS; m++)
-        fprintf(out, " %8s", exp_peer_head((enum exp_peer)m));
-    fprintf(out, "\n");
-}
+    fprintf(out, "\n%-18.18s %9s %9s %9s %9s %9s %9s %9s %9s %9s %9s %9s\n",
+            network < r->n ? r->network[network].experiment.model->name : "all", "speed-up", "of layers", "hot",
+            "won %", "1x1 won %", "of peak %", "im2col %", "packing %", "kernel %", "other %", "steps/call");
+    for (size_t m = 0; m < r->methods->n; m++) {
+        const struct exp_peers_total t = exp_peers_total(r, network, EXP_PEERS_SWEEP, m),
+                                     hot = exp_peers_total(r, network, EXP_PEERS_HOT, m);
+        const bool has_phases = network < r->n && exp_peers_has_phases(r->methods, m);
+        const PHASES x = has_phases ? phases_row(r, network, m) : (PHASES){ 0 };
+        const double number[] = { t.network_ratio,
+                                  t.geomean_ratio,
+                                  hot.network_ratio,
+                                  m ? t.won_percent : (double)NAN,
+                                  m ? t.pointwise_won_percent : (double)NAN,
+                                  t.peak_percent,
+                                  x.im2col,
+                                  x.packing,
+                                  x.ukr,
+                                  x.other,
+                                  x.to_call };
 
-static void print_line(const struct exp_peers_report *r, size_t model, FILE *out,
-                       double (*of)(const struct exp_peers_report *r, size_t model, enum exp_peer m))
-{
-    fprintf(out, "%-16.16s", model < r->n_models ? r->model[model].name : r->n_models > 1 ? "all" : "");
-    for (int m = 0; m < EXP_N_PEERS; m++)
-        print_cell(out, of(r, model, (enum exp_peer)m));
-    fprintf(out, "\n");
-}
-
-static double network_of(const struct exp_peers_report *r, size_t model, enum exp_peer m)
-{
-    return exp_peers_total(r, model, EXP_PEERS_SWEEP, m).network_ratio;
-}
-
-static double layers_of(const struct exp_peers_report *r, size_t model, enum exp_peer m)
-{
-    return exp_peers_total(r, model, EXP_PEERS_SWEEP, m).geomean_ratio;
-}
-
-static double hot_of(const struct exp_peers_report *r, size_t model, enum exp_peer m)
-{
-    return exp_peers_total(r, model, EXP_PEERS_HOT, m).network_ratio;
-}
-
-static double won_of(const struct exp_peers_report *r, size_t model, enum exp_peer m)
-{
-    return m == EXP_PEER_BASE ? (double)NAN : exp_peers_total(r, model, EXP_PEERS_SWEEP, m).won_percent;
-}
-
-static double pointwise_won_of(const struct exp_peers_report *r, size_t model, enum exp_peer m)
-{
-    return m == EXP_PEER_BASE ? (double)NAN : exp_peers_total(r, model, EXP_PEERS_SWEEP, m).pointwise_won_percent;
-}
-
-static double peak_of(const struct exp_peers_report *r, size_t model, enum exp_peer m)
-{
-    return exp_peers_total(r, model, EXP_PEERS_SWEEP, m).peak_percent;
-}
-
-static void print_shares(const struct shares *x, FILE *out)
-{
-    print_cell(out, x->packing);
-    print_cell(out, x->ukr);
-    print_cell(out, x->other);
-}
-
-static void print_phase_heads(FILE *out)
-{
-    fprintf(out, "\nshares of the time, %%\n%-16s %44s", "", "base, with OpenBLAS's own routines");
-    for (int m = EXP_PEER_SCONV; m < EXP_PEER_SCONV + EXP_N_PEERS_SCONVS; m++)
-        fprintf(out, "   %26s", exp_peer_name((enum exp_peer)m));
-    fprintf(out, "\n%-16s %9s %8s %8s %8s %7s", "", "im2col", "packing", "ukr", "other", "/ call");
-    for (int k = 0; k < EXP_N_PEERS_SCONVS; k++)
-        fprintf(out, "   %8s %8s %8s", "packing", "ukr", "other");
-    fprintf(out, "\n");
-}
-
-static void print_phases(const struct exp_peers_report *r, FILE *out)
-{
-    print_phase_heads(out);
-    for (size_t i = 0; i < r->n_models; i++) {
-        const struct exp_peers_model *m = &r->model[i];
-        const PHASES row = phases_of(r, i);
-
-        fprintf(out, "%-16.16s ", m->name);
-        print_cell(out, row.of[EXP_PEER_BASE].im2col);
-        print_shares(&row.of[EXP_PEER_BASE], out);
-        fprintf(out, " %7.2f", (double)m->base.total_ns / base_calls_ns(r, i));
-        for (int k = EXP_PEER_SCONV; k < EXP_PEER_GEN; k++) {
-            fprintf(out, "  ");
-            print_shares(&row.of[k], out);
-        }
+        fprintf(out, "%-18.18s", name_of(r, m));
+        for (size_t k = 0; k < (has_phases ? sizeof number / sizeof *number : 6); k++)
+            exp_peers_print_number(number[k], out);
         fprintf(out, "\n");
-        if (*m->why_no_base_phases)
-            fprintf(out, "base's shares not available: %s\n", m->why_no_base_phases);
     }
 }
 
-static void print_sweeps(const struct exp_peers_report *r, FILE *out)
+void exp_peers_print(const struct exp_peers_report *r, FILE *out)
 {
     char text[640];
 
+    fprintf(out, "\nspeed-up over base: of the sum over the network (all: geometric mean), of the layers (geometric "
+                 "mean), of the sum with hot caches;\nlayers and pointwise layers faster than base; share of the FMA "
+                 "peak, of nominal flop; shares of the time, run step by step\n");
+    for (size_t i = 0; i < r->n + (r->n > 1); i++)
+        print_network(r, i, out);
     fprintf(out, "\n");
-    for (size_t i = 0; i < r->n_models; i++) {
-        exp_peers_describe_sweeps(&r->model[i], text, sizeof text);
-        fprintf(out, "%s: %s\n", r->model[i].name, text);
-    }
-}
+    for (size_t i = 0; i < r->n; i++) {
+        const struct exp_peers *p = &r->network[i];
 
-void exp_peers_report_print(const struct exp_peers_report *r, FILE *out)
-{
-    static const struct {
-        const char *title;
-        double (*of)(const struct exp_peers_report *r, size_t model, enum exp_peer m);
-    } parts[] = {
-        { "speed-up over base, sum over the network (all: geometric mean)", network_of },
-        { "speed-up over base, geometric mean over the layers", layers_of },
-        { "the same sums, hot", hot_of },
-        { "layers faster than base, %", won_of },
-        { "pointwise layers faster than BLAS's GEMM, %", pointwise_won_of },
-        { "share of the FMA peak, % of nominal flop", peak_of },
-    };
-
-    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
-        print_heads(parts[i].title, out);
-        for (size_t k = 0; k < r->n_models + (r->n_models > 1); k++)
-            print_line(r, k, out, parts[i].of);
-    }
-    print_phases(r, out);
-    print_sweeps(r, out);
-    for (int m = 0; m < EXP_N_PEERS; m++) {
-        for (size_t i = 0; i < r->n_models; i++) {
-            if (*r->model[i].why_not[m])
-                fprintf(out, "%s, %s: not available: %s\n", exp_peer_name((enum exp_peer)m), r->model[i].name,
-                        r->model[i].why_not[m]);
+        exp_peers_describe_sweeps(p, text, sizeof text);
+        fprintf(out, "%s: %s\n", p->experiment.model->name, text);
+        if (*p->found.why_no_parts)
+            fprintf(out, "base's shares not available: %s\n", p->found.why_no_parts);
+        for (size_t m = 0; m < r->methods->n; m++) {
+            if (*exp_peers_why_not(p, m))
+                fprintf(out, "%s, %s: not available: %s\n", name_of(r, m), p->experiment.model->name,
+                        exp_peers_why_not(p, m));
         }
     }
 }
 
 /* ---- what the figures are told ---- */
 
-static bool is_any(enum exp_peer m)
-{
-    return m < EXP_N_PEERS;
-}
-
-static bool is_other(enum exp_peer m)
-{
-    return m != EXP_PEER_BASE && !exp_peer_is_sconv(m);
-}
-
-static const struct {
-    const char *name, *quote;
-    const char *(*text_of)(enum exp_peer m);
-    bool (*is_in)(enum exp_peer m);
-} lists[] = {
-    { "peer_names", "", exp_peer_name, is_any },     { "peer_titles", "\"", exp_peer_title, is_any },
-    { "peer_colours", "", exp_peer_colour, is_any }, { "sconv_peers", "", exp_peer_name, exp_peer_is_sconv },
-    { "other_peers", "", exp_peer_name, is_other },
-};
-
 void exp_peers_set_variables(const struct exp_peers_report *r, struct exp_variables *v)
 {
     double peak = 0, read = 0;
     char text[32];
 
-    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
-        for (enum exp_peer m = 0; m < EXP_N_PEERS; m++) {
-            if (lists[i].is_in(m))
-                exp_variables_add(v, lists[i].name, lists[i].quote, lists[i].text_of(m));
-        }
+    exp_variables_set(v, "sconv_peers", "");
+    exp_variables_set(v, "other_peers", "");
+    for (size_t m = 0; m < r->methods->n; m++) {
+        const struct exp_algo *a = r->methods->algo[m];
+
+        exp_variables_add(v, "peer_names", "", a->name);
+        exp_variables_add(v, "peer_titles", "\"", a->title);
+        exp_variables_add(v, "peer_colours", "", a->colour);
+        if (m)
+            exp_variables_add(v, exp_peers_has_phases(r->methods, m) ? "sconv_peers" : "other_peers", "", a->name);
     }
-    for (size_t i = 0; i < r->n_models; i++) {
-        peak += r->model[i].peak_gflops / (double)r->n_models;
-        read += r->model[i].read_gbytes / (double)r->n_models;
+    for (size_t i = 0; i < r->n; i++) {
+        peak += r->network[i].found.peak_gflops / (double)r->n;
+        read += r->network[i].found.read_gbytes / (double)r->n;
     }
     exp_say(text, sizeof text, "%g", peak);
     exp_variables_set(v, "peak_gflops", text);

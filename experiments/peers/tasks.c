@@ -2,18 +2,13 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "experiments/base/error.h"
 #include "experiments/base/text.h"
 
 /* ---- what the store keeps of a network ---- */
-
-enum { NAME_BYTES = 256 };
 
 /* A result on its way, in one of two directions. Both call the same functions, in the same order. */
 struct moving {
@@ -23,197 +18,79 @@ struct moving {
     int err;
 };
 
-/* Returns whether a count of that name comes next. */
-static bool comes(const struct moving *x, const char *name)
+enum { WORD_BYTES = 7 }; /* a count is not negative */
+
+/* Moves bytes as counts of that name. Who reads them is the program that wrote them. */
+static void move(struct moving *x, const char *name, void *data, size_t bytes)
 {
-    return x->at < x->from->n && !strcmp(x->from->name[x->at], name);
-}
+    for (size_t i = 0; i < bytes && !x->err; i += WORD_BYTES) {
+        const size_t n = bytes - i < WORD_BYTES ? bytes - i : WORD_BYTES;
+        uint64_t word = 0;
 
-static void move_count(struct moving *x, const char *name, uint64_t *value)
-{
-    if (x->to)
-        exp_result_put(x->to, name, *value);
-    else if (comes(x, name))
-        *value = x->from->value[x->at++];
-    else
-        x->err = x->err ? x->err : -EINVAL;
-}
-
-/* A number that is missing is not there. */
-static void move_number(struct moving *x, const char *name, double *value)
-{
-    uint64_t bits = 0;
-
-    if (x->to ? !(*value >= 0) : !comes(x, name)) {
-        *value = (double)NAN;
-        return;
-    }
-    memcpy(&bits, value, sizeof bits);
-    move_count(x, name, &bits);
-    memcpy(value, &bits, sizeof bits);
-}
-
-/* A text is a part of a count's name; an empty one is not there. */
-static void move_text(struct moving *x, const char *prefix, char *text, size_t bytes)
-{
-    char name[NAME_BYTES];
-
-    exp_say(name, sizeof name, "%s%s", prefix, x->to ? text : "");
-    if (x->to && *text)
-        exp_result_put(x->to, name, 1);
-    if (x->from)
-        *text = '\0';
-    if (x->from && x->at < x->from->n && !strncmp(x->from->name[x->at], prefix, strlen(prefix)))
-        exp_say(text, bytes, "%s", x->from->name[x->at++] + strlen(prefix));
-}
-
-/* Names the parts of a struct that are kept. */
-#define PART(row, member)                                                                                              \
-    {                                                                                                                  \
-        .column.name = #member, REC_AT(row, member)                                                                    \
-    }
-#define N_OF(parts) (sizeof(parts) / sizeof(parts)[0])
-
-/* clang-format off */
-static const struct rec_field origin_parts[] = {
-    PART(struct exp_peers_origin, on), PART(struct exp_peers_origin, core), PART(struct exp_peers_origin, at),
-};
-
-static const struct rec_field network_parts[] = {
-    PART(struct exp_peers, sweeps.n_rounds), PART(struct exp_peers, why_no_parts),
-    PART(struct exp_peers, peak_gflops), PART(struct exp_peers, read_gbytes),
-    PART(struct exp_peers, disturbance.steal_percent), PART(struct exp_peers, disturbance.waited_percent),
-    PART(struct exp_peers, disturbance.switches), PART(struct exp_peers, disturbance.migrations),
-    PART(struct exp_peers, disturbance.peak_before), PART(struct exp_peers, disturbance.peak_after),
-    PART(struct exp_peers, disturbance.median_percent),
-};
-
-static const struct rec_field mark_parts[] = {
-    PART(struct exp_mark, clock_ns), PART(struct exp_mark, fma_ns), PART(struct exp_mark, loads_clock_ns),
-    PART(struct exp_mark, loads_ns), PART(struct exp_mark, n_again),
-};
-
-static const struct rec_field ruled_parts[] = {
-    PART(struct exp_ruler_report, n_timings), PART(struct exp_ruler_report, n_again),
-    PART(struct exp_ruler_report, n_disturbed), PART(struct exp_ruler_report, n_things),
-    PART(struct exp_ruler_report, n_lost), PART(struct exp_ruler_report, limit_ended),
-};
-/* clang-format on */
-
-static void move_part(struct moving *x, const char *name, const struct rec_field *part, char *at)
-{
-    uint64_t value = 0;
-
-    if (part->type == REC_CHARS) {
-        move_text(x, name, at, part->bytes);
-    } else if (part->type == REC_DOUBLE) {
-        move_number(x, name, (double *)(void *)at);
-    } else {
-        memcpy(&value, at, part->bytes);
-        move_count(x, name, &value);
-        memcpy(at, &value, part->bytes);
-    }
-}
-
-/* Moves the parts of a struct. */
-static void move_parts(struct moving *x, const char *of, const struct rec_field *part, size_t n, void *row)
-{
-    char name[NAME_BYTES];
-
-    for (size_t i = 0; i < n; i++) {
-        exp_say(name, sizeof name, "%s/%s/", of, part[i].column.name);
-        move_part(x, name, &part[i], (char *)row + part[i].offset);
-    }
-}
-
-/* A mark that is all 0 is not there: no ruler stood beside the timing. */
-static void move_mark(struct moving *x, const char *of, struct exp_mark *m)
-{
-    char first[NAME_BYTES];
-
-    exp_say(first, sizeof first, "%s/%s/", of, mark_parts[0].column.name);
-    if (x->to ? m->clock_ns > 0 : comes(x, first))
-        move_parts(x, of, mark_parts, N_OF(mark_parts), m);
-}
-
-static void move_samples(struct moving *x, const char *prefix, struct exp_peer_times *t)
-{
-    char name[NAME_BYTES];
-    uint64_t n = t->n;
-
-    exp_say(name, sizeof name, "%s/rounds", prefix);
-    move_count(x, name, &n);
-    if (x->from && !x->err) {
-        x->err = n <= x->from->n ? 0 : -EINVAL;
-        t->n = x->err ? 0 : n;
-        t->sample_ns = exp_new(t->n + 1, sizeof *t->sample_ns);
-        t->mark = exp_new(t->n + 1, sizeof *t->mark);
-    }
-    for (uint64_t i = 0; i < n && !x->err; i++) {
-        exp_say(name, sizeof name, "%s/%llu", prefix, (unsigned long long)i);
-        move_count(x, name, &t->sample_ns[i]);
-        move_mark(x, name, &t->mark[i]);
-    }
-}
-
-static void move_phases(struct moving *x, size_t layer, enum exp_peer m, struct exp_phases *phases)
-{
-    char name[NAME_BYTES];
-
-    for (int k = 0; k < CONV_N_STEP_KINDS; k++) {
-        exp_say(name, sizeof name, "%zu/%s/step %d", layer, exp_peer_name(m), k);
-        move_count(x, name, &phases->step_ns[k]);
-    }
-    exp_say(name, sizeof name, "%zu/%s/steps", layer, exp_peer_name(m));
-    move_count(x, name, &phases->total_ns);
-}
-
-static void move_layer(struct moving *x, struct exp_peers_layer *l, size_t layer)
-{
-    char prefix[NAME_BYTES];
-
-    for (int m = 0; m < EXP_N_PEERS; m++) {
-        exp_say(prefix, sizeof prefix, "%zu/%s/why not/", layer, exp_peer_name((enum exp_peer)m));
-        move_text(x, prefix, l->why_not[m], sizeof l->why_not[m]);
-        for (int c = 0; c < EXP_N_PEERS_CACHES; c++) {
-            exp_say(prefix, sizeof prefix, "%zu/%s/%s", layer, exp_peer_name((enum exp_peer)m),
-                    exp_peers_cache_name((enum exp_peers_cache)c));
-            move_samples(x, prefix, &l->times[c][m]);
+        if (x->to) {
+            memcpy(&word, (char *)data + i, n);
+            exp_result_put(x->to, name, word);
+        } else if (x->at < x->from->n && !strcmp(x->from->name[x->at], name)) {
+            word = x->from->value[x->at++];
+            memcpy((char *)data + i, &word, n);
+        } else {
+            x->err = -EINVAL;
         }
     }
-    for (int m = 0; m < EXP_N_PEERS_SCONVS; m++)
-        move_phases(x, layer, EXP_PEER_SCONV + (enum exp_peer)m, &l->sconv[m].phases);
-    move_phases(x, layer, EXP_PEER_BASE, &l->base_phases);
 }
 
-static void move_all(struct moving *x, struct exp_peers *p, struct exp_peers_origin *o)
+static void move_samples(struct moving *x, const char *name, struct exp_peers_samples *s)
 {
-    uint64_t end = p->sweeps.end;
-
-    move_parts(x, "origin", origin_parts, N_OF(origin_parts), o);
-    move_count(x, "end", &end);
-    p->sweeps.end = (enum exp_end)end;
-    move_parts(x, "network", network_parts, N_OF(network_parts), p);
-    for (int c = 0; c < EXP_N_PEERS_CACHES; c++)
-        move_parts(x, exp_peers_cache_name((enum exp_peers_cache)c), ruled_parts, N_OF(ruled_parts), &p->ruled[c]);
-    for (size_t i = 0; i < p->n_layers && !x->err; i++)
-        move_layer(x, &p->layer[i], i);
+    move(x, name, &s->n, sizeof s->n);
+    if (x->from && !x->err) {
+        s->n = s->n < x->from->n ? s->n : 0;
+        s->ns = exp_new(s->n + 1, sizeof *s->ns);
+        s->mark = exp_new(s->n + 1, sizeof *s->mark);
+    }
+    move(x, name, s->ns, s->n * sizeof *s->ns);
+    move(x, name, s->mark, s->n * sizeof *s->mark);
 }
 
-void exp_peers_keep(struct exp_result *to, const struct exp_peers *p, const struct exp_peers_origin *o)
+static void move_cell(struct moving *x, const char *name, struct exp_peers_cell *cell, bool has_phases)
+{
+    bool runs = !*cell->why_not;
+
+    move(x, name, &runs, sizeof runs);
+    if (!runs)
+        move(x, name, cell->why_not, sizeof cell->why_not);
+    for (int c = 0; c < EXP_N_PEERS_CACHES && runs; c++)
+        move_samples(x, name, &cell->in[c]);
+    if (has_phases)
+        move(x, name, &cell->phases, sizeof cell->phases);
+}
+
+static int move_all(struct moving *x, struct exp_peers *p)
+{
+    char name[128];
+
+    move(x, "found", &p->found, sizeof p->found);
+    for (size_t i = 0; i < p->n_layers; i++) {
+        for (size_t m = 0; m < p->methods->n; m++) {
+            exp_say(name, sizeof name, "%zu/%s", i, p->methods->algo[m]->name);
+            move_cell(x, name, &p->layer[i].of[m], exp_peers_has_phases(p->methods, m));
+        }
+    }
+    return x->err;
+}
+
+void exp_peers_keep(struct exp_result *to, const struct exp_peers *p)
 {
     struct moving x = { .to = to };
-    struct exp_peers_origin origin = *o;
 
-    move_all(&x, (struct exp_peers *)(uintptr_t)p, &origin); /* which are only read in this direction */
+    move_all(&x, (struct exp_peers *)(uintptr_t)p); /* which is only read in this direction */
 }
 
-int exp_peers_recall(const struct exp_result *from, struct exp_peers *p, struct exp_peers_origin *o)
+int exp_peers_recall(const struct exp_result *from, struct exp_peers *p)
 {
     struct moving x = { .from = from };
+    int err = move_all(&x, p);
 
-    move_all(&x, p, o);
-    return x.err ? x.err : x.at == from->n ? 0 : -EINVAL;
+    return err || x.at == from->n || !p->n_layers ? err : -EINVAL;
 }
 
 /* ---- what a task is ---- */
@@ -249,9 +126,11 @@ int exp_peers_tasks_list(struct exp_peers_tasks *t, const char *setting, struct 
     t->task = exp_new(n, sizeof *t->task);
     t->kept = exp_new(n, sizeof *t->kept);
     t->is_new = exp_new(n, sizeof *t->is_new);
+    t->network = exp_new(n, sizeof *t->network);
     for (size_t i = 0; i < n && !err; i++) {
         const struct exp_model *model = &t->models->model[i];
 
+        t->network[i] = t->of;
         err = exp_peers_check(&t->of, model, why);
         t->task[i] = (struct exp_task){ "time", model->name, layers_of(model), t->setting, t->program };
     }
@@ -263,7 +142,9 @@ void exp_peers_tasks_release(struct exp_peers_tasks *t)
     for (size_t i = 0; i < t->models->n && t->task; i++) {
         free((char *)t->task[i].what);
         exp_result_release(&t->kept[i]);
+        exp_peers_close(&t->network[i]);
     }
+    free(t->network);
     free(t->task);
     free(t->kept);
     free(t->is_new);
@@ -273,18 +154,14 @@ void exp_peers_tasks_release(struct exp_peers_tasks *t)
 
 /* ---- work ---- */
 
-static double seconds_of(const struct exp_peers_tasks *t, enum exp_work work, size_t i)
-{
-    double macs = 0;
-
-    for (size_t l = 0; l < t->models->model[i].n_layers; l++)
-        macs += conv_macs(&t->models->model[i].layer[l].problem);
-    return exp_peers_seconds(work, macs, t->times);
-}
-
 static double seconds(void *ctx, size_t job)
 {
-    return seconds_of(ctx, EXP_WORK_ROUNDS, job);
+    const struct exp_peers_tasks *t = ctx;
+    double macs = 0;
+
+    for (size_t l = 0; l < t->models->model[job].n_layers; l++)
+        macs += conv_macs(&t->models->model[job].layer[l].problem);
+    return exp_peers_seconds(macs, t->of.methods, t->times);
 }
 
 /* One network's tensors are in memory at a time. */
@@ -292,7 +169,6 @@ static int run(void *ctx, size_t job, const struct exp_pool *pool, struct exp_re
 {
     struct exp_peers_tasks *t = ctx;
     struct exp_peers p = t->of;
-    struct exp_peers_origin origin = t->here;
     int err = exp_peers_open(&p, &t->models->model[job], why);
 
     (void)pool;
@@ -304,9 +180,9 @@ static int run(void *ctx, size_t job, const struct exp_pool *pool, struct exp_re
     err = exp_peers_verify(&p, t->progress, why);
     if (!err)
         err = exp_peers_measure(&p, t->times, t->progress, why);
-    origin.at = (uint64_t)time(NULL);
+    p.found.at = time(NULL);
     if (!err)
-        exp_peers_keep(result, &p, &origin);
+        exp_peers_keep(result, &p);
     t->is_new[job] = !err;
     exp_peers_close(&p);
     return err;
@@ -318,10 +194,6 @@ static void take(void *ctx, size_t task, const struct exp_result *r)
 
     for (size_t i = 0; i < r->n; i++)
         exp_result_put(&t->kept[task], r->name[i], r->value[i]);
-    if (!t->is_new[task] && t->progress) {
-        exp_progress_drop(t->progress, EXP_WORK_VERIFY, seconds_of(t, EXP_WORK_VERIFY, task));
-        exp_progress_drop(t->progress, EXP_WORK_PHASES, seconds_of(t, EXP_WORK_PHASES, task));
-    }
 }
 
 struct exp_tasks exp_peers_tasks(struct exp_peers_tasks *t)
@@ -339,46 +211,32 @@ struct exp_tasks exp_peers_tasks(struct exp_peers_tasks *t)
 
 /* ---- results ---- */
 
-static int report_one(const struct exp_peers_tasks *t, size_t i, struct exp_peers_report *r, struct exp_why *why)
-{
-    struct exp_peers p = t->of;
-    struct exp_peers_origin o;
-    int err = exp_peers_plan(&p, &t->models->model[i], why);
-
-    if (!err) {
-        err = exp_peers_recall(&t->kept[i], &p, &o);
-        if (err)
-            exp_fail(why, err, "%s: its times cannot be read back: %s", t->task[i].name, strerror(-err));
-    }
-    if (!err)
-        err = exp_peers_report_add(r, &p, why);
-    exp_peers_close(&p);
-    return err;
-}
-
-int exp_peers_tasks_report(const struct exp_peers_tasks *t, struct exp_peers_report *r, struct exp_why *why)
+int exp_peers_tasks_recall(struct exp_peers_tasks *t, struct exp_why *why)
 {
     int err = 0;
 
-    for (size_t i = 0; i < t->models->n && !err; i++)
-        err = report_one(t, i, r, why);
+    for (size_t i = 0; i < t->models->n && !err; i++) {
+        err = exp_peers_plan(&t->network[i], &t->models->model[i], why);
+        if (!err && (err = exp_peers_recall(&t->kept[i], &t->network[i])))
+            exp_fail(why, err, "%s: its times cannot be read back: %s", t->task[i].name, strerror(-err));
+        if (!err)
+            exp_peers_judge(&t->network[i]);
+    }
     return err;
 }
 
 void exp_peers_tasks_say_kept(const struct exp_peers_tasks *t, FILE *out)
 {
     for (size_t i = 0; i < t->models->n; i++) {
-        struct exp_peers none = { .n_layers = 0 };
-        struct exp_peers_origin o = { .at = 0 };
+        struct exp_peers none = { .methods = t->of.methods }; /* of no layer: only where it is from */
         time_t at;
         char date[32] = "";
 
-        if (t->is_new[i])
+        if (t->is_new[i] || exp_peers_recall(&t->kept[i], &none))
             continue;
-        exp_peers_recall(&t->kept[i], &none, &o); /* of no layer: only where it is from */
-        at = (time_t)o.at;
+        at = (time_t)none.found.at;
         strftime(date, sizeof date, "%Y-%m-%d %H:%M:%S UTC", gmtime(&at));
-        fprintf(out, "%s was timed by another process, %s, on core %" PRIu64 " of %s\n", t->task[i].name, date, o.core,
-                o.on);
+        fprintf(out, "%s was timed by another process, %s, on core %d of %s\n", t->task[i].name, date, none.found.core,
+                none.found.on);
     }
 }

@@ -9,7 +9,7 @@
 
 #include "kernels/blas/gemm_core.h"
 
-static int choose_core(void)
+int conv_blas_set_environment(void)
 {
     const char *best = conv_gemm_core_for_host();
     const char *set = getenv("OPENBLAS_CORETYPE");
@@ -36,7 +36,7 @@ int conv_blas_load(struct conv_blas *blas, char *why, size_t why_bytes)
 {
     char *(*core)(void);
     char *(*config)(void);
-    int err = choose_core();
+    int err = conv_blas_set_environment();
 
     *blas = (struct conv_blas){ 0 };
     if (err) {

@@ -18,10 +18,13 @@ struct conv_blas {
 };
 
 /*
- * Loads the library single-threaded. The core type is, in this order: OPENBLAS_CORETYPE if the user set it, the best
- * one for this CPU (conv_gemm_core_for_host), the library's own choice. Changes the process's environment: call it
- * before any thread starts. Returns 0, or -ENOENT / -EINVAL with one line in why.
+ * Asks whatever loads OpenBLAS in this process for one thread and a core type, in this order: OPENBLAS_CORETYPE if the
+ * user set it, the best one for this CPU (conv_gemm_core_for_host), the library's own choice. Changes the environment:
+ * call it before any thread starts. Returns 0 or -errno.
  */
+int conv_blas_set_environment(void);
+
+/* Does that, and loads the library. Returns 0, or -ENOENT / -EINVAL with one line in why. */
 int conv_blas_load(struct conv_blas *blas, char *why, size_t why_bytes);
 void conv_blas_unload(struct conv_blas *blas);
 

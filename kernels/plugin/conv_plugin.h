@@ -120,6 +120,16 @@ struct conv_plugin {
     size_t (*regions)(void *state, struct conv_plugin_region *region, size_t room);
 };
 
+/*
+ * Goes with a record, called like it and _layout (conv_plugin_layout), where images stay in a layout of the plug-in's
+ * own from layer to layer: run then finds its input in the state, and leaves its output there. What converts them is
+ * not timed. The tables' titles should say so.
+ */
+struct conv_plugin_layout {
+    void (*convert_in)(const struct conv_plugin_shape *s, void *state, const float *in);
+    void (*convert_out)(const struct conv_plugin_shape *s, void *state, float *out);
+};
+
 #ifdef __GNUC__
 #define CONV_PLUGIN_EXPORT __attribute__((visibility("default")))
 #else

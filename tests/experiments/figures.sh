@@ -171,24 +171,25 @@ base memory_lines_in 3 0 -
 END
 recipe validation 'figure: simulated_vs_measured' 'what: counted by a test'
 
-table peers speedups.csv <<'END'
-rank_percent base_rows sconv sconv_ahead sconv_openblas sconv_tuned sconv_gen onednn_nchw onednn_reorder onednn_blocked
-50 0.1 1 1 2 3 - 1 1 1
-100 1 1 70 2 3 - 1 1 90
-END
-table peers speedups_pointwise.csv <<'END'
-rank_percent base_rows sconv sconv_ahead sconv_openblas sconv_tuned sconv_gen onednn_nchw onednn_reorder onednn_blocked
-100 1 1 70 2 3 - 1 1 90
-END
 table peers layers.csv <<'END'
 model layer method cache pointwise measured_speedup_vs_base measured_gflops flop_per_byte
 alexnet one base sweep 1 1 0.01 900
+alexnet two base sweep 0 1 0.01 900
+alexnet one base_rows sweep 1 1 1 900
+alexnet two base_rows sweep 0 0.1 1 900
 alexnet one sconv sweep 1 1 900 0.001
+alexnet two sconv sweep 0 - 900 0.001
+alexnet one sconv_ahead sweep 1 70 900 0.001
 alexnet two sconv_tuned sweep 0 90 3 10
+alexnet two onednn_blocked sweep 0 90 3 10
 END
 table peers phases.csv <<'END'
-model number base_steps_to_call base_im2col_percent base_packing_percent base_ukr_percent base_other_percent sconv_to_base sconv_packing_percent sconv_ukr_percent sconv_other_percent sconv_ahead_to_base sconv_ahead_packing_percent sconv_ahead_ukr_percent sconv_ahead_other_percent sconv_openblas_to_base sconv_openblas_packing_percent sconv_openblas_ukr_percent sconv_openblas_other_percent sconv_tuned_to_base sconv_tuned_packing_percent sconv_tuned_ukr_percent sconv_tuned_other_percent
-50% 1 9 10 10 70 10 0.5 10 80 10 3 1 98 1 - 1 98 1 0.1 1 98 1
+model number method im2col_percent packing_percent ukr_percent other_percent steps_to_call
+50% 1 base 10 10 70 10 9
+50% 1 sconv 0 10 80 10 0.5
+50% 1 sconv_ahead 0 1 98 1 3
+50% 1 sconv_openblas 0 1 98 1 -
+50% 1 sconv_tuned 0 1 98 1 0.1
 END
 cp results/reference/zen4/peers/all/figures.txt "$results/peers/"
 

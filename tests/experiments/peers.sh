@@ -20,6 +20,8 @@ refuses "pool*" MODEL=tests/data/three.csv LAYERS='pool*'
 refuses "did you mean REPS?" GREPS=3
 refuses "SHARE=0/2: STORE must name" MODEL=tests/data/three.csv SHARE=0/2
 refused_job MODEL=tests/data/three.csv REPS=2 HOT=0 SHARES=2
+refuses "base must come first" MODEL=tests/data/three.csv ALGO=sconv,base
+refuses "unknown algorithm 'moon'" MODEL=tests/data/three.csv ALGO=base,moon
 
 grep -v '^#' experiments/models/vgg16.csv | head -1 >"$work/header"
 # A layer whose input alone has 8 GiB.
@@ -31,22 +33,26 @@ refuses "GiB" MODEL="$work/huge.csv"
 
 check "three layers" "$peers" "RESULTS=$work/results" MODEL=tests/data/three.csv REPS=2 HOT=1 RULER=0 >"$work/out" 2>"$work/err"
 dir=$work/results/host/peers/three
-for file in layers.csv targets.csv model.csv samples.csv phases.csv speedups.csv host.txt peers_speedups.png peers_phases.svg peers_roofline.png; do
+for file in layers.csv targets.csv model.csv samples.csv phases.csv host.txt peers_speedups.png peers_phases.svg peers_roofline.png; do
     check "$file is missing" test -s "$dir/$file"
 done
 rows() { grep -v '^#' "$dir/$1" | tail -n +2 | wc -l; }
-check "layers.csv: a row per layer, method and cache state" [ "$(rows layers.csv)" -eq 60 ]
-check "every layer has SConv's plan" [ "$(grep -c ',sconv,sweep,.*Nc' "$dir/layers.csv")" -eq 3 ]
+check "layers.csv: a row per layer, method and cache state" [ "$(rows layers.csv)" -eq $((3 * 13 * 2)) ]
+check "every layer has SConv's plan" [ "$(grep -c ',sconv,sweep,.*nc=' "$dir/layers.csv")" -eq 3 ]
 check "and the one with OpenBLAS's micro-kernel" [ "$(grep -c ',sconv_openblas,sweep,.*openblas_' "$dir/layers.csv")" -eq 3 ]
-check "every layer has tuned SConv's plan" [ "$(grep -c ',sconv_tuned,sweep,.*\(in place\|packed\|direct.* rows\)' "$dir/layers.csv")" -eq 3 ]
+check "every layer has tuned SConv's plan" [ "$(grep -c ',sconv_tuned,sweep,.*\(in place\|packed\|direct rows\)' "$dir/layers.csv")" -eq 3 ]
 if cc -dumpmachine >/dev/null 2>&1; then
     check "generated code has the same plan" \
-        [ "$(grep -c ',sconv_gen,sweep,.*Nc' "$dir/layers.csv")" -eq 3 ]
+        [ "$(grep -c ',sconv_gen,sweep,.*nc=' "$dir/layers.csv")" -eq 3 ]
+    check "openblas_rows, a plug-in, is timed in every layer" [ "$(grep -c ',openblas_rows,sweep,[01],[0-9]*,[0-9.]*,[0-9]' "$dir/layers.csv")" -eq 3 ]
+    [ ! -e /usr/include/oneapi/dnnl/dnnl.h ] ||
+        check "so are oneDNN's three forms" [ "$(grep -c ',onednn_[a-z]*,hot,[01],[0-9]*,[0-9.]*,[0-9]' "$dir/layers.csv")" -eq 9 ]
 fi
 check "targets.csv: twelve rows" [ "$(rows targets.csv)" -eq 12 ]
 check "the targets are printed with the paper's numbers" grep -q '^layers faster than base, %.* 91.00' "$work/out"
 check "no number without a reason" bash -c "! grep -E ',(nan|inf|-nan)' '$dir'/*.csv"
-check "the table has its parts" [ "$(grep -c 'speed-up over base\|share of the FMA peak\|shares of the time' "$work/out")" -eq 7 ]
+check "the table has a line for each method" [ "$(sed -n '/^three  *speed-up/,/^$/p' "$work/out" | grep -cE '^[a-z_]+ +[0-9.-]+ ')" -eq 13 ]
+check "... and where the time goes" [ "$(grep -cE '^(base|sconv[a-z_]*) .*( +[0-9.-]+){11}$' "$work/out")" -eq 5 ]
 
 check "without a ruler nothing is taken again" [ "$(grep -c ',not available: no ruler stood beside it$' "$dir/samples.csv")" -eq "$(rows samples.csv)" ]
 check "... which is said" grep -q '^three: 2 sweeps: .*; no ruler stood beside the timings; ' "$work/out"
@@ -67,8 +73,22 @@ check "how many timings were taken again is said" grep -qE '^three: (not measure
 check "the portable kernels" "$peers" "RESULTS=$work/ref" MODEL=tests/data/three.csv REPS=1 HOT=0 RULER=0 UKR=ref >/dev/null 2>"$work/err"
 check "are in every plan" [ "$(grep -c '__ref' "$work/ref/host/peers/three/layers.csv")" -ge 6 ]
 
-check "every column is documented" [ "$(cat "$dir"/{layers,samples,model,phases,speedups,speedups_pointwise,targets}.csv | grep -c '^# column')" \
+check "every column is documented" [ "$(cat "$dir"/{layers,samples,model,phases,targets}.csv | grep -c '^# column')" \
     -eq "$("$peers" --columns | grep -c '^| `')" ]
+
+# A plug-in of somebody's, and others that do not last: their own columns say why.
+if command -v cc >/dev/null; then
+    failing=tests/data/plugins/failing.c
+    check "plug-ins that fail" "$peers" "RESULTS=$work/failing" MODEL=tests/data/three.csv REPS=30 HOT=0 RULER=0 PLUGIN_LIMIT=5 \
+        "ALGO=base,sconv_tuned,$failing:right,$failing:is_wrong,$failing:crashes,$failing:pointwise,$failing:fails_later" >"$work/out" 2>"$work/err"
+    at=$work/failing/host/peers/three/layers.csv
+    timed() { grep -c ",$1,sweep,[01],[0-9]*,[0-9.]*,[0-9]" "$at"; }
+    check "... cost nothing else: $(timed base) $(timed sconv_tuned) $(timed failing_right)" [ "$(timed base)$(timed sconv_tuned)$(timed failing_right)" = 333 ]
+    check "... but a shape" [ "$(timed points)" -eq 1 ]
+    check "... or all" [ "$(timed failing_is_wrong)$(timed failing_crashes)$(timed failing_fails_later)" = 000 ]
+    check "wrong values are the reason" grep -q ',failing_is_wrong,sweep,.*computes a wrong result: output element' "$at"
+    check "so is an end in the middle" grep -q ',failing_fails_later,sweep,.*in a timed run: Illegal instruction' "$at"
+fi
 
 # As after Ctrl-C, which a shell's background jobs ignore: the old results stay, nothing new is left.
 before=$(md5sum <"$dir/layers.csv")
@@ -84,10 +104,10 @@ check "interrupted: something is left" [ -z "$(find "$work/results/host/peers" -
 
 # Killed in the middle: what was timed is not timed again, and said to be from before; a finished run is timed anew.
 { cat "$work/header"; grep '^conv3_1,' experiments/models/vgg16.csv; } >"$work/slow.csv"
-ended() { exec "$peers" "RESULTS=$work/ended" "MODEL=tests/data/three.csv,$work/slow.csv" REPS=1 HOT=0 RULER=0; }
+ended() { exec "$peers" "RESULTS=$work/ended" "MODEL=tests/data/three.csv,$work/slow.csv" REPS=1 HOT=0 RULER=0 ALGO=base,sconv; }
 ended >/dev/null 2>&1 </dev/null &
 pid=$!
-is_kept() { grep -q 'base/sweep/rounds' "$work/ended/store.sqlite" 2>/dev/null && [ ! -e "$work/ended/store.sqlite-journal" ]; }
+is_kept() { grep -q '0/base' "$work/ended/store.sqlite" 2>/dev/null && [ ! -e "$work/ended/store.sqlite-journal" ]; }
 until is_kept || ! kill -0 $pid 2>/dev/null; do sleep 0.02; done
 kill -KILL $pid
 wait $pid 2>/dev/null

@@ -249,7 +249,8 @@ fi
 
 ship=kernels/plugin
 shipped=base,$ship/naive.c,$ship/openblas.c
-[ ! -e /usr/include/oneapi/dnnl/dnnl.h ] || shipped=$shipped,$ship/onednn.c,$ship/onednn.c:blocked
+[ ! -e /usr/include/oneapi/dnnl/dnnl.h ] || shipped=$shipped,$ship/onednn.c,$ship/onednn.c:reorder,$ship/onednn.c:blocked
+[ ! -e /usr/include/libxsmm.h ] || shipped=$shipped,$ship/libxsmm.c
 { [ ! -e /usr/include/xnnpack.h ] || [ ! -e /usr/include/pthreadpool.h ]; } || shipped=$shipped,$ship/xnnpack.c
 [ ! -e build/libsconv.a ] || [ -n "${SAN:-}" ] || shipped=$shipped,$ship/libsconv.c
 quick=(MACHINE=host OBSERVE=0 REPS=1 PLUGIN_LIMIT=20)
@@ -257,7 +258,14 @@ model=$work/odd.csv
 dir=$work/results/host/odd
 run "$shipped"
 check "nobody computes wrong values: $(columns "$dir/layers.csv" algo measured_time_ns | grep -m1 'not_av' | grep -v disturbed)" [ -z "$(columns \
-    "$dir/layers.csv" algo measured_time_ns | grep 'not_av' | grep -vE 'disturbed|^(onednn|xnnpack).*(Invalid|not_supported)')" ]
+    "$dir/layers.csv" algo measured_time_ns | grep 'not_av' | grep -vE 'disturbed|^(onednn|xnnpack|libxsmm).*(Invalid|not_supported)|LIBXSMM_(has_no|pads_both)')" ]
+case ${SAN:-} in
+*address*) ;; # the sanitizer's functions must come first
+*)
+    run "base,tests/data/plugins/own_library.c"
+    says own_library "computes a wrong result"
+    ;;
+esac
 check "nor does the compiler warn: $(grep -m1 warning "$work/err")" [ "$(grep -c warning "$work/err")" -eq 0 ]
 
 # What an emulator sees of a shared object is what code that records itself tells of the same file.

@@ -434,20 +434,11 @@ static const char *const peers_figures[] = { "peers_speedups", "peers_speedups_p
 static const char *const judge_figures[] = { "judge_schedules", "judge_speedups" };
 static const char *const validate_figures[] = { "simulated_vs_measured" };
 
-#define SORTED                                                                                                         \
-    "rank_percent,base_rows,sconv,sconv_openblas,sconv_tuned,sconv_gen,onednn_nchw,onednn_reorder,onednn_blocked\n"
-
 static const struct program_case program_cases[] = {
     { peers_figures,
       4,
-      { { "speedups.csv", SORTED, "0,%s,%s,%s,%s,1.1,%s,,\n100,1,1,1,1,1,1,,\n" },
-        { "speedups_pointwise.csv", SORTED, "50,%s,%s,%s,%s,1.1,%s,,\n" },
-        { "phases.csv",
-          "number,base_im2col_percent,base_packing_percent,base_ukr_percent,base_other_percent,base_steps_to_call,"
-          "sconv_packing_percent,sconv_ukr_percent,sconv_other_percent,sconv_to_base,sconv_openblas_packing_percent,"
-          "sconv_openblas_ukr_percent,sconv_openblas_other_percent,sconv_openblas_to_base,"
-          "sconv_tuned_packing_percent,sconv_tuned_ukr_percent,sconv_tuned_other_percent,sconv_tuned_to_base,model\n",
-          "1,%s,%s,%s,0,1.1,,%s,,,,,,,,,,,m\n" },
+      { { "phases.csv", "number,method,im2col_percent,packing_percent,ukr_percent,other_percent,steps_to_call,model\n",
+          "1,base,%s,%s,%s,0,1.1,m\n1,sconv,0,1,98,1,%s,m\n" },
         { "layers.csv",
           "model,layer_index,method,cache,pointwise,flop_per_byte,measured_gflops,measured_speedup_vs_base,layer\n",
           "m,1,base,sweep,1,8,%s,1,\"a, b\"\nm,1,sconv,sweep,1,8,%s,%s,\"a, b\"\n" } } },

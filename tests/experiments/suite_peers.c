@@ -207,44 +207,70 @@ static void exactness_is_of_what_fills(void)
 }
 
 /* ---- totals, worked by hand ----
- * model 0: base 4 + 1 ms, sconv 2 + 2 ms: network 5/4, layers sqrt(2 * 0.5) = 1, won 1 of 2, the pointwise one lost
- * model 1: base 9, sconv 1: 9 and 9; over both: network sqrt(1.25 * 9), layers sqrt(1 * 9) = 3, won 2 of 3
+ * network 0: base 4 + 1 ns, sconv 2 + 2 ns: network 5/4, layers sqrt(2 * 0.5) = 1, won 1 of 2, the pointwise one lost
+ * network 1: base 9, sconv 1: 9 and 9; over both: network sqrt(1.25 * 9), layers sqrt(1 * 9) = 3, won 2 of 3
+ * Times are ten times as long, so that they are whole; so is what a multiply-add may take.
  */
-static void make_rows(struct exp_peers_row row[3])
+enum { BASE, SCONV, TUNED, NCHW };
+
+static const struct exp_algo algos[] = { { .name = "base" },
+                                         { .name = "sconv" },
+                                         { .name = "sconv_tuned" },
+                                         { .name = "onednn_nchw", .why_no_phases = "a plug-in" } };
+static const struct exp_peers_methods methods = { 4, { &algos[0], &algos[1], &algos[2], &algos[3] }, 0 };
+
+struct known {
+    struct exp_peers network[2];
+    struct exp_peers_layer layer[3];
+    struct exp_layer shape[3];
+    struct exp_case base[3];
+    struct exp_peers_report report;
+};
+
+static void make_layer(struct known *k, size_t i)
 {
     static const struct {
-        size_t model;
-        double flop;
-        bool is_pointwise;
-        double base, sconv, tuned, nchw;
-    } known[3] = { { 0, 100, false, 4, 2, 1, 0 }, { 0, 100, true, 1, 2, 0.5, 0 }, { 1, 90, false, 9, 1, 1, 2 } };
+        size_t channels, filter; /* half the flop */
+        double ns[4];
+    } known[3] = { { 25, 2, { 40, 20, 10, 0 } }, { 50, 1, { 10, 20, 5, 0 } }, { 45, 1, { 90, 10, 10, 20 } } };
+    struct conv_problem *p = &k->shape[i].problem;
+    char why[128];
 
-    for (size_t i = 0; i < 3; i++) {
-        struct exp_times *sweep = row[i].times[EXP_PEERS_SWEEP];
+    *p = (struct conv_problem){ .n = 1, .c = known[i].channels, .h = 1, .w = known[i].filter, .k = 1 };
+    p->r = p->stride_h = p->stride_w = p->dilation_h = p->dilation_w = p->groups = 1;
+    p->s = known[i].filter;
+    CU_ASSERT_EQUAL_FATAL(conv_problem_finish(p, why, sizeof why), 0);
+    k->base[i].layer = &k->shape[i];
+    for (size_t m = 0; m < methods.n; m++) {
+        k->layer[i].of[m].c = &k->base[i];
+        for (int c = 0; c < EXP_N_PEERS_CACHES; c++)
+            k->layer[i].of[m].in[c].times = exp_times_of(NULL, 0);
+        if (known[i].ns[m] > 0)
+            k->layer[i].of[m].in[EXP_PEERS_SWEEP].times.low_mean = known[i].ns[m];
+    }
+}
 
-        row[i] = (struct exp_peers_row){ .model = known[i].model,
-                                         .flop = known[i].flop,
-                                         .is_pointwise = known[i].is_pointwise };
-        for (int m = 0; m < EXP_N_PEERS; m++)
-            sweep[m] = row[i].times[EXP_PEERS_HOT][m] = exp_times_of(NULL, 0);
-        sweep[EXP_PEER_BASE].low_mean = known[i].base;
-        sweep[EXP_PEER_SCONV].low_mean = known[i].sconv;
-        sweep[EXP_PEER_TUNED].low_mean = known[i].tuned;
-        if (known[i].nchw > 0)
-            sweep[EXP_PEER_NCHW].low_mean = known[i].nchw;
+static void make_known(struct known *k)
+{
+    static const double peak_gflops[2] = { 20, 18 };
+
+    *k = (struct known){ .report = { &methods, EXP_PEERS_CORE_AVX2, 2, k->network } };
+    for (size_t i = 0; i < 3; i++)
+        make_layer(k, i);
+    for (size_t i = 0; i < 2; i++) {
+        k->network[i] = (struct exp_peers){ .methods = &methods, .layer = &k->layer[2 * i], .n_layers = 2 - i };
+        k->network[i].found.peak_gflops = peak_gflops[i];
     }
 }
 
 static void totals_are_as_defined(void)
 {
-    struct exp_peers_row row[3];
-    struct exp_peers_model model[2] = { { .name = "a", .peak_gflops = 200 }, { .name = "b", .peak_gflops = 180 } };
-    const struct exp_peers_report r = { .n_rows = 3, .n_models = 2, .row = row, .model = model };
     struct exp_peers_total a, all;
+    struct known k;
 
-    make_rows(row);
-    a = exp_peers_total(&r, 0, EXP_PEERS_SWEEP, EXP_PEER_SCONV);
-    all = exp_peers_total(&r, 2, EXP_PEERS_SWEEP, EXP_PEER_SCONV);
+    make_known(&k);
+    a = exp_peers_total(&k.report, 0, EXP_PEERS_SWEEP, SCONV);
+    all = exp_peers_total(&k.report, 2, EXP_PEERS_SWEEP, SCONV);
     CU_ASSERT_EQUAL(a.n_layers, 2);
     CU_ASSERT_EQUAL(a.n_pointwise, 1);
     CU_ASSERT_DOUBLE_EQUAL(a.network_ratio, 1.25, 1e-12);
@@ -257,30 +283,28 @@ static void totals_are_as_defined(void)
     CU_ASSERT_DOUBLE_EQUAL(all.geomean_ratio, 3, 1e-12);
     CU_ASSERT_DOUBLE_EQUAL(all.won_percent, 200.0 / 3, 1e-9);
     CU_ASSERT_DOUBLE_EQUAL(all.peak_percent, sqrt(25 * 50), 1e-9);
-    CU_ASSERT(isnan(exp_peers_total(&r, 0, EXP_PEERS_SWEEP, EXP_PEER_NCHW).network_ratio));
-    CU_ASSERT(isnan(exp_peers_total(&r, 2, EXP_PEERS_HOT, EXP_PEER_SCONV).network_ratio));
+    CU_ASSERT(isnan(exp_peers_total(&k.report, 0, EXP_PEERS_SWEEP, NCHW).network_ratio));
+    CU_ASSERT(isnan(exp_peers_total(&k.report, 2, EXP_PEERS_HOT, SCONV).network_ratio));
 }
 
 /*
- * As above, and tuned: 1 + 0.5 ms in model 0, 1 ms in model 1, where NCHW takes 2: speed-ups 5 / 1.5 and 9; all layers
- * won. Peak: base reaches 200 flop / 5 ns of 200 = 20 %, 90 / 9 of 180 = 5.56 %: geometric mean 10.54 %. Packing 10 and
- * 30 % of tuned's time. NCHW is not there in model 0: nothing is said about it.
+ * As above, and tuned: 1 + 0.5 ns in network 0, 1 ns in network 1, where NCHW takes 2: speed-ups 5 / 1.5 and 9; all
+ * layers won. Peak: base reaches 100 flop / 5 ns of 200 = 20 %, 90 / 9 of 180 = 5.56 %: geometric mean 10.54 %. Packing
+ * 10 and 30 % of tuned's time. NCHW is not there in network 0: nothing is said about it.
  */
 static void targets_are_as_defined(void)
 {
-    struct exp_peers_row row[3];
-    struct exp_peers_model model[2] = { { .peak_gflops = 200 }, { .peak_gflops = 180 } };
-    const struct exp_peers_report r = {
-        .core = EXP_PEERS_CORE_AVX2, .n_rows = 3, .n_models = 2, .row = row, .model = model
-    };
     struct exp_peers_target t[EXP_N_PEERS_TARGETS];
+    struct known k;
 
-    make_rows(row);
-    for (int i = 0; i < 2; i++) {
-        model[i].sconv[EXP_PEER_TUNED - EXP_PEER_SCONV].total_ns = 10;
-        model[i].sconv[EXP_PEER_TUNED - EXP_PEER_SCONV].step_ns[CONV_STEP_PACK_WINDOWS] = 1 + 2 * (uint64_t)i;
+    make_known(&k);
+    for (size_t i = 0; i < 2; i++) {
+        struct exp_phases *x = &k.network[i].layer[0].of[TUNED].phases;
+
+        x->total_ns = 10;
+        x->step_ns[CONV_STEP_PACK_WINDOWS] = 1 + 2 * i;
     }
-    exp_peers_targets(&r, t);
+    exp_peers_targets(&k.report, t);
     CU_ASSERT_DOUBLE_EQUAL(t[0].tuned, sqrt(5 / 1.5 * 9), 1e-9);
     CU_ASSERT_DOUBLE_EQUAL(t[0].sconv, sqrt(1.25 * 9), 1e-9);
     CU_ASSERT(t[0].at_least == 1.22 && t[0].aim == 1.3 && !t[0].is_papers);
@@ -288,81 +312,120 @@ static void targets_are_as_defined(void)
     CU_ASSERT_DOUBLE_EQUAL(t[2].tuned, sqrt(5 * 18), 1e-9);
     CU_ASSERT_DOUBLE_EQUAL(t[3].tuned, 100 * log(sqrt(30)) / log(sqrt(90)), 1e-9);
     CU_ASSERT(isnan(t[4].tuned) && isnan(t[4].at_least) && isnan(t[4].paper));
+    CU_ASSERT(isnan(t[5].tuned)); /* nobody timed oneDNN with reorders */
     CU_ASSERT_DOUBLE_EQUAL(t[6].tuned, 100, 1e-9);
     CU_ASSERT_DOUBLE_EQUAL(t[6].sconv, 200. / 3, 1e-9);
     CU_ASSERT_DOUBLE_EQUAL(t[7].tuned, 100, 1e-9);
-    CU_ASSERT_DOUBLE_EQUAL(t[7].sconv, 0, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(t[7].sconv, 50, 1e-9);
     CU_ASSERT(t[8].at_least == 4 && t[8].less_is_better);
     CU_ASSERT_DOUBLE_EQUAL(t[8].tuned, 20, 1e-9);
     CU_ASSERT_DOUBLE_EQUAL(t[10].tuned, 100, 1e-9); /* 100 flop in 0.5 ns of 200 a ns */
 }
 
-/* A disturbed timing has no numbers, and the reason stands in their place; also once it was kept and read back. */
-static void disturbed_models_have_no_numbers(void)
+/* What was kept of a network is read back. */
+static void kept_networks_are_read_back(void)
 {
-    struct exp_peers_row row[3];
-    struct exp_peers_model model[2] = { { .name = "a", .peak_gflops = 200 }, { .name = "b", .peak_gflops = 180 } };
-    const struct exp_peers_report r = { .n_rows = 3, .n_models = 2, .row = row, .model = model };
-    struct exp_peers p = { .ruled[EXP_PEERS_SWEEP] = { 80, 70, 60, 20, 15, true } }, back = { 0 };
-    struct exp_peers_origin origin = { "here", 1, 2 }, from;
     struct exp_result kept = { 0 };
-    char text[640];
+    struct exp_peers back;
+    struct known k, other;
+    uint64_t ns[] = { 40, 1ull << 62 };
+    struct exp_mark mark[] = { { 1, 2, 3, 4, 5 }, { 6, 7, 8, 9, UINT32_MAX } };
 
-    exp_peers_keep(&kept, &p, &origin);
-    CU_ASSERT_EQUAL(exp_peers_recall(&kept, &back, &from), 0);
-    CU_ASSERT_EQUAL(memcmp(&p.ruled, &back.ruled, sizeof p.ruled), 0);
+    make_known(&k);
+    make_known(&other);
+    k.layer[1].of[TUNED].in[EXP_PEERS_HOT] = (struct exp_peers_samples){ .ns = ns, .mark = mark, .n = 2 };
+    k.layer[0].of[SCONV].phases.total_ns = 17;
+    k.network[0].found.ruled[EXP_PEERS_SWEEP] = (struct exp_ruler_report){ 80, 70, 60, 20, 15, true };
+    k.network[0].found.read_gbytes = (double)-NAN;
+    strcpy(k.layer[1].of[NCHW].why_not, "it is closed today");
+    exp_peers_keep(&kept, &k.network[0]);
+    CU_ASSERT_EQUAL(kept.err, 0);
+    back = other.network[0];
+    CU_ASSERT_EQUAL(exp_peers_recall(&kept, &back), 0);
+    CU_ASSERT(!memcmp(&back.found, &k.network[0].found, sizeof back.found));
+    CU_ASSERT_STRING_EQUAL(back.layer[1].of[NCHW].why_not, "it is closed today");
+    CU_ASSERT_EQUAL(back.layer[0].of[SCONV].phases.total_ns, 17);
+    CU_ASSERT_EQUAL_FATAL(back.layer[1].of[TUNED].in[EXP_PEERS_HOT].n, 2);
+    CU_ASSERT(!memcmp(back.layer[1].of[TUNED].in[EXP_PEERS_HOT].ns, ns, sizeof ns));
+    CU_ASSERT(!memcmp(back.layer[1].of[TUNED].in[EXP_PEERS_HOT].mark, mark, sizeof mark));
+    for (size_t i = 0; i < 2 * methods.n * EXP_N_PEERS_CACHES; i++) {
+        struct exp_peers_samples *s = &other.layer[i / methods.n / 2].of[i / 2 % methods.n].in[i % 2];
+
+        free(s->ns);
+        free(s->mark);
+        s->ns = NULL;
+        s->mark = NULL;
+    }
+    CU_ASSERT_EQUAL(exp_peers_recall(&kept, &other.network[1]), -EINVAL); /* which has one layer */
+    for (size_t i = 0; i < methods.n * EXP_N_PEERS_CACHES; i++) {
+        free(other.layer[2].of[i / 2].in[i % 2].ns);
+        free(other.layer[2].of[i / 2].in[i % 2].mark);
+    }
     exp_result_release(&kept);
-    make_rows(row);
-    exp_peers_model_judge(&model[0], &back);
-    exp_peers_describe_sweeps(&model[0], text, sizeof text);
+}
+
+/* What was disturbed has no numbers, and the reason stands in their place; a network beside it has. */
+static void disturbed_networks_have_no_numbers(void)
+{
+    uint64_t ns[] = { 40, 50 };
+    char text[640];
+    struct known k;
+
+    make_known(&k);
+    k.network[0].found.ruled[EXP_PEERS_SWEEP] = (struct exp_ruler_report){ 80, 70, 60, 20, 15, true };
+    k.network[1].found.ruled[EXP_PEERS_SWEEP] = (struct exp_ruler_report){ 80, 70, 60, 20, 2, true };
+    for (size_t i = 0; i < 3 * methods.n; i++)
+        k.layer[i / methods.n].of[i % methods.n].in[EXP_PEERS_SWEEP] = (struct exp_peers_samples){ .ns = ns, .n = 2 };
+    for (size_t i = 0; i < 2; i++)
+        exp_peers_judge(&k.network[i]);
+    exp_peers_describe_sweeps(&k.network[0], text, sizeof text);
     test_check(!strncmp(text,
                         "not measured: disturbed: 0 sweeps: they were not ended; 70 of 80 timings were taken again; ",
                         90),
                "%s", text);
-    for (size_t i = 0; i < 2; i++) /* the rows of model a, as the report makes them */
-        row[i].times[EXP_PEERS_SWEEP][EXP_PEER_SCONV] = exp_times_of(NULL, 0);
-    CU_ASSERT(isnan(exp_peers_total(&r, 0, EXP_PEERS_SWEEP, EXP_PEER_SCONV).network_ratio));
-    CU_ASSERT(isnan(exp_peers_total(&r, 2, EXP_PEERS_SWEEP, EXP_PEER_SCONV).network_ratio));
-    exp_peers_model_judge(&model[1], &(struct exp_peers){ .ruled[EXP_PEERS_SWEEP] = { 80, 70, 60, 20, 2, true } });
-    CU_ASSERT(*model[0].why_disturbed[EXP_PEERS_SWEEP] && !*model[1].why_disturbed[EXP_PEERS_SWEEP]);
-}
-
-/* Nor have the rows of their layers; those of a model beside it have. */
-static void disturbed_layers_have_no_times(void)
-{
-    static const struct exp_peers_model model[2] = { { .why_disturbed[EXP_PEERS_SWEEP] = "disturbed" },
-                                                     { .name = "" } };
-    uint64_t sample_ns[] = { 40, 50 };
-    struct exp_layer layer = { .problem = kcheck_random_problem() };
-    const struct exp_case base = { .layer = &layer, .plan.layout.bytes = { 4, 4, 4 } };
-    struct exp_peers_layer l = { .base = &base, .sconv[0].c = &base };
-
-    l.times[EXP_PEERS_SWEEP][EXP_PEER_SCONV].sample_ns = sample_ns;
-    l.times[EXP_PEERS_SWEEP][EXP_PEER_SCONV].n = 2;
-    for (size_t i = 0; i < 2; i++) {
-        const struct exp_peers_row row = exp_peers_make_row(&l, i, &model[i]);
-
-        CU_ASSERT_EQUAL(isnan(row.times[EXP_PEERS_SWEEP][EXP_PEER_SCONV].low_mean) != 0, i == 0);
-    }
+    CU_ASSERT(*k.network[0].why_disturbed[EXP_PEERS_SWEEP] && !*k.network[1].why_disturbed[EXP_PEERS_SWEEP]);
+    CU_ASSERT(isnan(exp_peers_total(&k.report, 0, EXP_PEERS_SWEEP, SCONV).network_ratio));
+    CU_ASSERT(isnan(k.network[0].speedup[EXP_PEERS_SWEEP][SCONV].value));
+    CU_ASSERT_EQUAL(exp_peers_total(&k.report, 1, EXP_PEERS_SWEEP, SCONV).network_ratio, 1);
+    CU_ASSERT(isnan(exp_peers_total(&k.report, 2, EXP_PEERS_SWEEP, SCONV).network_ratio));
 }
 
 /* Cores with one and with two multiply-add ports have other targets; a core without any is asked for nothing. */
 static void targets_are_the_cores_own(void)
 {
-    struct exp_peers_row row[3];
-    struct exp_peers_model model[2] = { { .peak_gflops = 200 }, { .peak_gflops = 180 } };
-    struct exp_peers_report r = { .n_rows = 3, .n_models = 2, .row = row, .model = model };
     struct exp_peers_target t[EXP_N_PEERS_CORES][EXP_N_PEERS_TARGETS];
+    struct known k;
 
-    make_rows(row);
+    make_known(&k);
     for (int core = 0; core < EXP_N_PEERS_CORES; core++) {
-        r.core = (enum exp_peers_core)core;
-        exp_peers_targets(&r, t[core]);
+        k.report.core = (enum exp_peers_core)core;
+        exp_peers_targets(&k.report, t[core]);
     }
     CU_ASSERT(isnan(t[EXP_PEERS_CORE_OTHER][0].at_least) && t[EXP_PEERS_CORE_AVX512_2][0].at_least == 1.66);
     CU_ASSERT(t[EXP_PEERS_CORE_AVX512_1][6].at_least == 99.5 && t[EXP_PEERS_CORE_AVX512_2][6].at_least == 97);
     CU_ASSERT(exp_peers_core_of(CPU_ISA_AVX2) == EXP_PEERS_CORE_AVX2);
     CU_ASSERT(exp_peers_core_of(CPU_ISA_NONE) == EXP_PEERS_CORE_OTHER);
+}
+
+/* ---- the list of methods ---- */
+
+static void methods_come_as_they_are_named(void)
+{
+    const struct exp_plugin_options none = { "", "", 1, "" };
+    struct exp_peers_methods m;
+    struct exp_why why = { "" };
+
+    CU_ASSERT_EQUAL_FATAL(exp_peers_methods_read(&m, "base,sconv_tuned,base_rows,sconv,sconv_tuned", &none, &why), 0);
+    CU_ASSERT_EQUAL_FATAL(m.n, 4);
+    CU_ASSERT_STRING_EQUAL(m.algo[1]->name, "sconv_tuned");
+    CU_ASSERT_STRING_EQUAL(m.algo[2]->name, "base_rows");
+    CU_ASSERT(m.algo[3]->members != NULL);
+    CU_ASSERT_EQUAL(exp_peers_method(&m, "base_rows"), 2);
+    CU_ASSERT_EQUAL(exp_peers_method(&m, "goto"), m.n);
+    CU_ASSERT(exp_peers_has_phases(&m, 0) && exp_peers_has_phases(&m, 3) && !exp_peers_has_phases(&m, 2));
+    CU_ASSERT_EQUAL(exp_peers_methods_read(&m, "sconv,base", &none, &why), -EINVAL);
+    CU_ASSERT_STRING_EQUAL(why.text, "ALGO: base must come first: all are compared with it");
+    CU_ASSERT_EQUAL(exp_peers_methods_read(&m, "base,moon", &none, &why), -EINVAL);
 }
 
 static const struct test_case cases[] = {
@@ -373,9 +436,10 @@ static const struct test_case cases[] = {
     { "exactness is judged of the values that tensors are filled with", exactness_is_of_what_fills },
     { "totals over layers and models are as defined", totals_are_as_defined },
     { "targets are as defined", targets_are_as_defined },
-    { "disturbed models have no numbers", disturbed_models_have_no_numbers },
-    { "disturbed layers have no times", disturbed_layers_have_no_times },
+    { "what was kept of a network is read back", kept_networks_are_read_back },
+    { "disturbed networks have no numbers", disturbed_networks_have_no_numbers },
     { "targets are the core's own", targets_are_the_cores_own },
+    { "methods come in the order in which they are named", methods_come_as_they_are_named },
     { NULL, NULL },
 };
 

@@ -44,3 +44,5 @@ HOLDS(conv_plugin, prepare, 32);
 HOLDS(conv_plugin, run, 40);
 HOLDS(conv_plugin, release, 48);
 HOLDS(conv_plugin, regions, 56);
+HOLDS(conv_plugin_layout, convert_in, 0);
+HOLDS(conv_plugin_layout, convert_out, 8);
