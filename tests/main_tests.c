@@ -108,6 +108,7 @@
     X(polydl_net) \
     X(polydl_judge) \
     X(polydl_walk) \
+    X(vyasa) \
     X(sconv) \
     X(sconv_errors) \
     X(sconv_plans)

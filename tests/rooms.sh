@@ -51,6 +51,10 @@ floors[polydl]='analysis
 learn time
 fused'
 
+# Vyasa's compiler knows neither who tunes it nor who asks.
+floors[vyasa]='compile
+tune'
+
 # Told apart: the benchmark of the simulator also measures the tests' naive model.
 includes() { # includes FOLDER...: "file header" of every include of a header of the project
     grep -rE '^ *# *include "[a-z]+/' "$@" --include='*.[ch]' --include='*.def' |
@@ -93,6 +97,11 @@ grep -E '^experiments/polydl/[a-z]+/[^ ]* experiments/polydl/[a-z]+/' "$work/inc
 found=$(wrong polydl <"$work/arrows")
 check "polydl: includes that go the wrong way, or rooms that have no floor: $found" [ -z "$found" ]
 check "polydl: there are includes to look at" [ "$(wc -l <"$work/arrows")" -gt 3 ]
+
+grep -E '^experiments/vyasa/[a-z]+/[^ ]* experiments/vyasa/' "$work/includes" | sed 's|experiments/||g' | arrows vyasa >"$work/arrows"
+found=$(wrong vyasa <"$work/arrows")
+check "vyasa: includes that go the wrong way, or rooms that have no floor: $found" [ -z "$found" ]
+check "vyasa: there are includes to look at" [ -s "$work/arrows" ]
 
 goes_down() { # goes_down HOUSE FILE HEADER
     [ -z "$(echo "$2 $3" | arrows "$1" | wrong "$1")" ]

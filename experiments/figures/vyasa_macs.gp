@@ -1,0 +1,42 @@
+# MACs per cycle of every workload, with the paper's schedules and with the tuned ones.
+# question How busy are the multipliers, with the paper's schedules and with the best ones?
+# caption Bars: the model with the paper's schedule, and tuned; lines: what the operations alone would allow; dashed: the
+# caption geomeans that the paper prints for Table VI, Table VII and CONV3D. Cycles are the model's.
+# draws vyasa.csv: printed_rate tuned_rate operations_rate
+load figures."/vyasa_common.gp"
+W = 1200; H = 760
+eval open_output
+set multiplot
+eval put_note
+set lmargin at screen 0.06
+set rmargin at screen 0.985
+set ylabel "MACs per model cycle"
+do for [b in "16 32"] {
+    top = b eq "16" ? 0.94 : 0.47
+    peak = b eq "16" ? 32 : 8
+    set tmargin at screen top - 0.02
+    set bmargin at screen top - 0.30
+    set yrange [0:peak * 1.12]
+    eval n_of(b + 0)
+    set xrange [-0.7:n - 0.3]
+    set boxwidth 0.36
+    set label 96 b." bits, peak ".sprintf("%d", peak) at graph 0, graph 1.12 left font ",12"
+    set key at graph 0.6, graph 1.17 center top horizontal samplen 1.5
+    set xtics rotate by -40 font ",9" scale 0
+    array Rate[n]; array Best[n]; array Bound[n]; array Name[n]; array Group[n]
+    k = 0
+    stats vyasa_csv using (column("bits") == b ? (k = k + 1, Rate[k] = column("printed_rate"), Best[k] = column("tuned_rate"), \
+        Bound[k] = column("operations_rate"), Name[k] = stringcolumn("workload"), Group[k] = stringcolumn("table"), 0) : 0, 0) nooutput
+    unset xtics
+    do for [k = 1:n] { set label k Name[k] at k - 1, graph -0.04 rotate by -40 left font ",9" }
+    geomean(g) = g eq "VI" ? (b eq "16" ? 25.92 : 7.67) : g eq "VII" ? (b eq "16" ? 22.53 : 7.67) : (b eq "16" ? 21.60 : 7.55)
+    plot for [k = 1:n] [0:1] '+' using (k - 1 - 0.19):(Rate[k]) every ::0::0 with boxes lc rgb sky title (k == 1 ? "the paper's schedule" : ""), \
+         for [k = 1:n] [0:1] '+' using (k - 1 + 0.19):(Best[k]) every ::0::0 with boxes lc rgb blue title (k == 1 ? "tuned" : ""), \
+         for [k = 1:n] [0:1] '+' using (k - 1 + 0.19):(Bound[k]):(0.2) every ::0::0 with xerrorbars pt 0 lw 2 lc rgb "black" \
+            title (k == 1 ? "operations alone" : ""), \
+         for [k = 1:n] [0:1] '+' using (k - 1):(geomean(Group[k])):(0.48) every ::0::0 with xerrorbars pt 0 lw 1.5 dt 2 lc rgb vermilion \
+            title (k == 1 ? "the paper's geomean" : "")
+    do for [k = 1:n] { unset label k }
+    unset label 96; unset label 97
+}
+unset multiplot
