@@ -140,3 +140,17 @@ mutant "plug-ins: what it forked runs on" experiments/bench/plugin_check.c \
 mutant "the AI Engine: the odd row's word is not one further on" sim/aie/aie_permute.c 's/even \+ odd \+ 1;/even + odd;/' aie
 mutant "the AI Engine: a load arrives a cycle early" sim/aie/aie_core.c 's/c->now \+ c->params\.load_latency\) % RING/c->now + c->params.load_latency - 1) % RING/' aie
 mutant "the AI Engine: banks are not told apart by odd words" sim/aie/aie_core.c 's/1U << \(address >> 4 & 1\)/1U/' aie
+mutant "the AI Engine: accumulators of 32 bits have 64" sim/aie/aie_core.c 's/\(wide\)\(\(bits\)x << 48\) >> 48/(wide)((bits)x << 64) >> 64/' aie
+mutant "the AI Engine: a store reads its accumulator without a look" sim/aie/aie_core.c 's/\(s->tag && a->tag != s->tag\)/(s->tag \&\& false)/' aie
+mutant "Vyasa: what is left over in a row is its last tap" experiments/vyasa/compile/body.c \
+    's/t->s->fusion == VYASA_ROWS && width % 2/t->s->fusion == VYASA_PADDED \&\& width % 2/' vyasa
+mutant "Vyasa: a load arrives while its register is read" experiments/vyasa/compile/modulo.c \
+    's/time_of\(t, l->after\) \+ 1 -/time_of(t, l->after) -/' vyasa
+mutant "Vyasa: a store comes when its accumulator has the next sum" experiments/vyasa/compile/modulo.c \
+    's/\(long\)s->next\) \+ latency - 1/(long)s->next) + latency + 9/' vyasa
+mutant "Vyasa: a row begins where the one before it did" experiments/vyasa/compile/emit.c 's/place \+= step\(e, p, e->flat\);/;/' vyasa
+mutant "Vyasa: a kernel's pointer does not move" experiments/vyasa/compile/emit.c 's/moves \? step\(e, p, e->c->schedule\.inner\) : 0/0/' vyasa
+mutant "Vyasa: a register is given away before its last reader" experiments/vyasa/compile/registers.c \
+    's/x->last_use\[h->part\] >= first\) \{/x->last_use[h->part] > first + 1) {/' vyasa
+mutant "Vyasa: the generated C adds to what it should begin" experiments/vyasa/compile/print_c.c 's/m->is_first \? "mul" : "mac"/"mac"/' vyasa
+mutant "Vyasa: the tuner keeps the first schedule" experiments/vyasa/tune/tune.c 's/code\.cycles < found->cycles/found->cycles == UINT64_MAX/' vyasa

@@ -16,8 +16,8 @@ do for [b in "16 32"] {
     peak = b eq "16" ? 32 : 8
     set title b." bits"
     set xrange [0.05:1000]
-    set yrange [peak / 8.0:peak * 1.3]
-    set ytics (peak / 8, peak / 4, peak / 2, peak)
+    set yrange [peak / 16.0:peak * 1.3]
+    set ytics (peak / 16.0, peak / 8.0, peak / 4, peak / 2, peak)
     plot [0.05:1000] (x * 64 < peak ? x * 64 : peak) with lines lw 2 lc rgb "black" title "loads, 64 B a cycle", \
          (x * 48 < peak ? x * 48 : peak) with lines lw 1.5 dt 2 lc rgb vermilion title "48 B a cycle", \
          vyasa_csv using (of_bits(b, column("intensity"))):(of_bits(b, column("printed_rate"))) with points pt 6 ps 1.2 lc rgb sky title "the paper's schedule", \

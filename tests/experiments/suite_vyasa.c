@@ -3,13 +3,15 @@
  * what the fusion finds, and what is refused.
  */
 #include <CUnit/CUnit.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "experiments/base/error.h"
-#include "experiments/vyasa/compile/code.h"
+#include "experiments/vyasa/tune/tune.h"
 #include "tests/rng.h"
+#include "tests/scratch.h"
 #include "tests/suites.h"
 
 static struct exp_why why;
@@ -140,6 +142,124 @@ static void random_convolutions_equal_plain_loops(void)
     }
     test_check(2 * n_run > rounds, "only %u of %u compiled", n_run, rounds);
     test_check(rounds < 100 || n_seamless > rounds / 50, "only %u were without seams", n_seamless);
+}
+
+/* ---- as C ---- */
+
+/* Compiles generated C and runs it in this process. Returns -ENOEXEC if that cannot be done here. */
+static int run_c(const struct vyasa_code *code, uint8_t *memory)
+{
+    char command[2048], object[512];
+    void (*convolve)(unsigned char *) = NULL;
+    void *library;
+    FILE *out;
+
+    exp_say(object, sizeof object, "%s", scratch_path("convolve.so"));
+    out = fopen(scratch_path("convolve.c"), "w");
+    vyasa_print_c(code, out);
+    fclose(out);
+    exp_say(command, sizeof command,
+            "cc -std=c17 -Wall -Wextra -Werror -O1 -shared -fPIC -I experiments/vyasa -o %s %s", object,
+            scratch_path("convolve.c"));
+    if (system(command) != 0)
+        return -EINVAL;
+    library = dlopen(object, RTLD_NOW);
+    if (!library)
+        return -ENOEXEC;
+    *(void **)&convolve = dlsym(library, "convolve");
+    convolve(memory);
+    dlclose(library);
+    return 0;
+}
+
+static void generated_c_computes_the_same(void)
+{
+    const unsigned rounds = test_rounds(8);
+
+    if (system("cc --version >/dev/null 2>&1") != 0) {
+        test_skip("there is no C compiler");
+        return;
+    }
+    scratch_open();
+    for (unsigned n = 0; n < rounds;) {
+        struct vyasa_code c;
+        struct vyasa_tensors t;
+        struct draw d;
+        uint8_t *memory;
+        int32_t *want;
+        int err;
+
+        draw(&d);
+        if (vyasa_compile(&c, &d.p, &d.s, &d.params, &why))
+            continue;
+        n++;
+        vyasa_tensors_new(&t, &d.p);
+        vyasa_tensors_fill(&t, &d.p, rng_u64());
+        vyasa_plain(&d.p, &t);
+        want = exp_copy_bytes(t.out, t.n_out, sizeof *t.out);
+        memory = exp_new(d.params.memory_bytes, 1);
+        vyasa_pack(&c, &t, memory);
+        err = run_c(&c, memory);
+        vyasa_unpack(&c, memory, &t);
+        if (err == -ENOEXEC)
+            test_skip("the compiler here is of another CPU");
+        else
+            test_check(!err && !memcmp(want, t.out, t.n_out * sizeof *want), "round %u: another output, or no program",
+                       n);
+        free(want);
+        free(memory);
+        vyasa_tensors_release(&t);
+        vyasa_code_release(&c);
+        if (err)
+            break;
+    }
+    scratch_close();
+}
+
+/* ---- what the tuner finds ---- */
+
+static void the_tuner_is_no_worse_than_any_schedule(void)
+{
+    for (unsigned round = 0; round < test_rounds(12); round++) {
+        const struct vyasa_space space = { false, 0 };
+        struct vyasa_found found;
+        struct vyasa_code c;
+        struct draw d;
+
+        draw(&d);
+        d.params = aie_default_params;
+        d.s.entry_cycles = 0;
+        d.s.is_seamless = true;
+        d.s.in_use_order = d.s.vector == VYASA_X;
+        for (unsigned l = 0; l < VYASA_N_LOOPS; l++) /* the tuner jams by powers of two */
+            d.s.jam[l] = d.s.jam[l] == 3 ? 1 : d.s.jam[l];
+        if (vyasa_compile(&c, &d.p, &d.s, &d.params, &why))
+            continue;
+        CU_ASSERT_EQUAL_FATAL(vyasa_tune(&found, &d.p, &space, &d.params, &why), 0);
+        test_check(found.n_compiled == 400 || found.cycles <= c.cycles + c.cycles / 200,
+                   "round %u: %llu cycles, not %llu", round, (unsigned long long)found.cycles,
+                   (unsigned long long)c.cycles);
+        vyasa_code_release(&c);
+        CU_ASSERT_EQUAL_FATAL(vyasa_compile(&c, &d.p, &found.schedule, &d.params, &why), 0);
+        CU_ASSERT_EQUAL(c.cycles, found.cycles);
+        CU_ASSERT(runs_right(&c, "tuned"));
+        vyasa_code_release(&c);
+    }
+}
+
+static void small_bodies_are_ordered_in_all_ways(void)
+{
+    struct vyasa_problem p = { VYASA_REGULAR, 16, 256, 16, 1, 4, 4, 1, 1, 8 };
+    const struct vyasa_schedule s = {
+        .vector = VYASA_X, .inner = VYASA_X, .outer = { VYASA_K, VYASA_Y }, .jam = { 1, 1, 1 }, .in_use_order = true
+    };
+    struct vyasa_exact e;
+
+    CU_ASSERT_EQUAL_FATAL(vyasa_exact(&e, &p, &s, &aie_default_params, &why), 0);
+    CU_ASSERT(e.bound <= e.interval && e.interval <= e.heuristic);
+    CU_ASSERT_EQUAL(e.bound, 8);
+    p.r = 6;
+    CU_ASSERT_EQUAL(vyasa_exact(&e, &p, &s, &aie_default_params, &why), -E2BIG);
 }
 
 /* ---- what fusion finds ---- */
@@ -285,6 +405,9 @@ static void what_does_not_fit_is_refused_with_the_reason(void)
 
 static const struct test_case cases[] = {
     { "random convolutions equal plain loops, bit for bit", random_convolutions_equal_plain_loops },
+    { "generated C computes the same", generated_c_computes_the_same },
+    { "the tuner is no worse than any schedule", the_tuner_is_no_worse_than_any_schedule },
+    { "small bodies are ordered in all ways", small_bodies_are_ordered_in_all_ways },
     { "rows meet where a column is left over", rows_meet_where_a_column_is_left_over },
     { "vectors that overlap are one load", vectors_that_overlap_are_one_load },
     { "no cycle is lost where nothing hinders", no_cycle_is_lost_where_nothing_hinders },
