@@ -98,6 +98,7 @@
     X(sequence) \
     X(op_streams) \
     X(network) \
+    X(network_nodes) \
     X(paper) \
     X(study) \
     X(polydl) \
