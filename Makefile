@@ -24,16 +24,12 @@ else
 # Of everything that is installed; what libraries promise to old programs is their ABI's number.
 VERSION := 1.1.0
 
-# What to build with. SAN=address,undefined builds with sanitizers, in a build folder of its own.
-# CROSS=powerpc64le-linux-gnu- builds with that cross compiler, SYSROOT=folder with the libraries in that root.
+# SAN=address,undefined builds with sanitizers, in a folder of its own; CROSS=powerpc64le-linux-gnu- and SYSROOT=folder for others.
 $(foreach t,CC=gcc AR=ar LD=ld,$(if $(filter default,$(origin $(firstword $(subst =, ,$t)))),$(eval $(subst =, := $(CROSS),$t))))
-NM := $(CROSS)nm
-OBJCOPY := $(CROSS)objcopy
-OBJDUMP := $(CROSS)objdump
+$(foreach t,NM=nm OBJCOPY=objcopy OBJDUMP=objdump,$(eval $(subst =, := $(CROSS),$t)))
 
-# The leak checker does not follow thread-local storage. gcc 12's takes a block of it that by chance begins 16 bytes into a page
-# for one with a header of glibc 2.19, and ends the program with what it then reads as an address. What only such storage points to
-# is named in tests/leaks.txt.
+# gcc 12's leak checker takes thread-local storage that begins 16 bytes into a page for one with a header of glibc 2.19, and ends the
+# program: it does not follow any. tests/leaks.txt names what only such storage points to.
 export LSAN_OPTIONS ?= use_tls=0:print_suppressions=0:suppressions=$(CURDIR)/tests/leaks.txt
 
 # What is built for, such as powerpc64le-linux-gnu, and its CPU family, such as ppc64le.
@@ -52,16 +48,15 @@ WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wvla -Wconversion -Wstrict-protot
             -Wwrite-strings $(if $(findstring clang,$(CC)),$(if $(filter ppc64le,$(ARCH)),-Wno-deprecated-altivec-src-compat)) $(if $(filter 1,$(DEVELOPER)),-Werror)
 # Sanitizers hide from gcc what values can be: what it then believes of lengths is wrong.
 WARNINGS += $(if $(SAN),$(if $(findstring clang,$(CC)),,-Wno-format-truncation -Wno-restrict))
-# Assertions are on in every build, also where speed is measured: those in hot code cost less than can be seen.
-# CPPFLAGS=-DNDEBUG leaves them out.
+# Assertions are on in every build: those in hot code cost less than can be seen. CPPFLAGS=-DNDEBUG leaves them out.
 CFLAGS ?= $(if $(SAN),-O1 -g1,-O2 -g)
 BASE_CFLAGS := -std=c17 -D_POSIX_C_SOURCE=200809L -ffp-contract=off -fno-math-errno -pthread -I. $(WARNINGS) \
                $(if $(SYSROOT),-isystem $(SYSROOT)/usr/include -isystem $(SYSROOT)/usr/include/$(sysroot_triplet)) \
                $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 BASE_LDFLAGS := -pthread $(if $(SAN),-fsanitize=$(SAN)) $(if $(SYSROOT),$(sysroot_ldflags))
 
-# Every main_<program>.c, wherever it is, is a program, linked with the libraries below it: a folder each, lowest layer last.
-# main_sconv_plan.c is sconv-plan. Other files that are no part of a library have the names in `apart`.
+# Every main_<program>.c is a program (main_sconv_plan.c: sconv-plan), linked with the libraries below it: a folder each, lowest last.
+# Other files that are no part of a library have the names in `apart`.
 LIBRARIES := experiments kernels counters sim
 mains := $(filter-out %/main_guest.c,$(shell find $(LIBRARIES) tests -name 'main_*.c'))
 name_of_main = $(subst _,-,$(patsubst main_%.c,%,$(notdir $1)))
@@ -85,28 +80,24 @@ sources = $(filter-out $(mains) %/main_guest.c $(apart),$(sort $(shell find $1 -
 objects = $(patsubst %.c,$(BUILD)/obj/%.o,$1)
 archive = $(BUILD)/lib$1.a
 
-# Vector code is the only code that gets instruction-set flags, and only on the CPU family that has them.
-# BUILT_MMA tells plain files beside it that there is any.
-# What is observed under emulation keeps the order of its source too: the tests compare it access for access.
+# Vector code alone gets instruction-set flags, on the CPU family that has them; BUILT_MMA tells plain files that there is any.
+# Observed code keeps the order of its source too: the tests compare it access for access.
 in_order := $(if $(findstring clang,$(CC)),,-fno-schedule-insns2)
 ukr_flags_x86_64 = $(if $(findstring _avx2.c,$1),-mavx2 -mfma $(in_order))$(if $(findstring _avx512.c,$1),-mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma)
 power10_flag := $(if $(filter ppc64le,$(ARCH)),$(shell $(CC) -mcpu=power10 -E -x c /dev/null >/dev/null 2>&1 && echo -mcpu=power10))
 ukr_flags_ppc64le = $(if $(findstring _mma.c,$1)$(findstring _vsx.c,$1),$(power10_flag))
 kernel_flags := $(if $(power10_flag),-DBUILT_MMA)
-# Kernels stay what their source says: no loops turned into memset or memcpy, and the portable ones without vectors that
-# their source does not have.
-# Each starts a cache line: what is linked before it must not change its speed (by a third, in Base's im2col).
+# Kernels stay what their source says: no loops become memset or memcpy, and portable ones get no vectors. Each starts a cache line:
+# its speed must not depend on what is linked before it (by a third, in Base's im2col).
 no_idioms := $(if $(findstring clang,$(CC)),-fno-builtin,-fno-tree-loop-distribute-patterns)
 as_written := $(if $(findstring clang,$(CC)),-fno-vectorize -fno-slp-vectorize,-fno-tree-vectorize)
 ukr_flags = $(if $(findstring kernels/ukr/,$1),-O3 $(ukr_g) $(ukr_san_flags) -falign-functions=64 $(no_idioms) $(if $(findstring _ref.c,$1),$(as_written),$(call ukr_flags_$(ARCH),$1)))
 
-# Of unrolled kernels the debugger knows lines only: where which variable is would be most of what is built.
-# AddressSanitizer's checks are calls there: gcc takes a fifth of the time.
+# Of unrolled kernels the debugger knows lines only, and AddressSanitizer's checks are calls: gcc takes a fifth of the time.
 ukr_g := $(if $(findstring -g,$(CFLAGS)),-g1)
 ukr_san_flags := $(if $(findstring address,$(SAN)),$(if $(findstring clang,$(CC)),,--param asan-instrumentation-with-call-threshold=0))
 
-# The simulator's engine: the same, and what its vector searches need. In the full engine no neighbours are put together
-# into vectors: what was written by itself and is read as part of one is waited for.
+# The simulator's engine: the same, and what its vector searches need. The full one gets no vectors: it would wait for their parts.
 engine_flags_x86_64 = $(if $(findstring _avx2.c,$1),-O3 -mavx2 -mbmi -mbmi2 -mpopcnt)$(if $(findstring _avx512.c,$1),-O3 -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512cd -mbmi -mbmi2 -mlzcnt -mpopcnt)
 engine_flags = $(if $(filter sim/plain/% sim/full/%,$1),-O3) $(if $(filter sim/%,$1),$(engine_flags_$(ARCH))) $(if $(filter sim/full/%,$1),$(as_written))
 
@@ -115,8 +106,7 @@ loops := experiments/network/operators/loops_
 loops_flags_x86_64 = $(if $(findstring _avx512.c,$1),-mprefer-vector-width=512) $(ukr_flags_x86_64)
 loops_flags = $(if $(findstring $(loops),$1),-O3 -ffp-contract=fast $(call loops_flags_$(ARCH),$1))
 
-# What decides the results that the store keeps: the sources that plan, replay and simulate. They are hashed when one of them
-# is newer than the object that knows the hash.
+# The sources that plan, replay and simulate decide results that the store keeps: their hash stands in an object, which depends on them.
 undeciding := dnnl% measure% ruler% variables% course% options% results% published% question% main_%
 deciding_sources := $(sort $(wildcard experiments/polydl/analysis/walk.[ch] experiments/polydl/space.[ch]) \
                     $(filter-out $(addprefix experiments/bench/,$(undeciding)),$(shell find sim kernels experiments/bench -not -path "sim/programs/*" \( -name "*.[ch]" -o -name "*.def" \))))
@@ -146,8 +136,7 @@ $(BUILD)/$1: $(if $(and $(findstring <$(strip $2)>,<$(strip $(file <$(BUILD)/$1)
 	@printf '%s\n' '$(strip $2)' >$$@
 endef
 
-# Objects depend on their flags, not on this file; warnings change none. What a flag of some files is made of stands there
-# as it is written here.
+# Objects depend on their flags, not on this file; warnings change none. What makes flags of some files is noted as it is written.
 flag_makers := file_flags pic_flags polydl_flags onnx_flags loops_flags loops_flags_$(ARCH) ukr_flags ukr_flags_$(ARCH) engine_flags engine_flags_$(ARCH)
 flags := $(filter-out -W%,$(CC) $(BASE_CFLAGS) $(CPPFLAGS) $(CFLAGS)) $(in_order) $(no_idioms) $(as_written) $(ukr_g) $(ukr_san_flags) \
          $(kernel_flags) $(xsmm_header) $(VERSION) $(subst $$,,$(foreach f,$(flag_makers),$(value $f)))
@@ -160,12 +149,21 @@ $(patsubst %.c,$(BUILD)/obj/%.o,experiments/bench/dnnl.c experiments/polydl/time
 # compile FOLDER, WORD, COMMAND: objects in BUILD/FOLDER
 define compile
 $(BUILD)/$1/%.o: %.c $(BUILD)/flags
-	@mkdir -p $$(@D)
-	@echo "  $2 $$<"
+	@mkdir -p $$(@D); echo "  $2 $$<"
 	$(Q)$3 -MMD -MP -c -o $$@ $$<
 endef
 cc = $(CC) $(BASE_CFLAGS) $(CPPFLAGS) $(CFLAGS)
 $(eval $(call compile,obj,CC     ,$$(cc) $$(call file_flags,$$<)))
+
+# What was made there is compiled there.
+$(BUILD)/obj/%.o: $(BUILD)/obj/%.c $(BUILD)/flags
+	$(Q)$(cc) -MMD -MP -c -o $@ $<
+
+# link: a command that links what is needed; words behind it are for the linker.
+define link
+	@echo "  LINK    $@"
+	$(Q)$(CC) $(BASE_LDFLAGS) $(LDFLAGS) -o $@ $^
+endef
 
 define library_rule
 $(call archive,$1): $(call objects,$(call sources,$1))
@@ -180,28 +178,19 @@ $(question_list).c: FORCE
 	@mkdir -p $(@D)
 	@.ci/questions --list | cmp -s - $@ || .ci/questions --list >$@
 
-$(question_list).o: $(question_list).c $(BUILD)/flags
-	$(Q)$(cc) -MMD -MP -c -o $@ $<
-
-$(call archive,experiments): $(question_list).o
-
 # The format of networks, as Debian's ONNX describes it, in C.
 onnx_made := $(BUILD)/obj/onnx
 onnx_proto := $(firstword $(wildcard /usr/include/onnx/onnx.proto /usr/local/include/onnx/onnx.proto) /usr/include/onnx/onnx.proto)
 onnx_users := $(call objects,$(wildcard experiments/onnx/*.c tests/experiments/onnx*.c tests/experiments/suite_onnx*.c))
 
 $(onnx_made)/onnx.pb-c.c: $(onnx_proto)
-	@mkdir -p $(@D)
-	@echo "  PROTOC  $<"
+	@mkdir -p $(@D); echo "  PROTOC  $<"
 	$(Q)protoc-c -I$(dir $<) --c_out=$(@D) $<
 
-$(onnx_made)/onnx.pb-c.o: $(onnx_made)/onnx.pb-c.c $(BUILD)/flags
-	$(Q)$(cc) -MMD -MP -c -o $@ $<
-
 $(onnx_users): | $(onnx_made)/onnx.pb-c.c
-$(call archive,experiments): $(onnx_made)/onnx.pb-c.o
+$(call archive,experiments): $(question_list).o $(onnx_made)/onnx.pb-c.o
 
-# The kernels and the loops of operators once more, with the compiler's access instrumentation and every symbol prefixed (tests/kernels/logged_hooks.h).
+# Kernels and loops of operators once more, with the compiler's access instrumentation and prefixed symbols (tests/kernels/logged_hooks.h).
 # No other sanitizer goes with it: builds with sanitizers, and clang's, take what gcc's plain build has.
 LOG_CC := $(CROSS)gcc
 plain_build := $(if $(SAN)$(findstring clang,$(CC)),$(if $(filter command line,$(origin BUILD)),$(BUILD)/plain,build),$(BUILD))
@@ -227,22 +216,19 @@ extra_objects_simbench = $(call objects,$(wildcard tests/sim/sim_naive*.c))
 
 define program_rule
 $(BUILD)/$1: $(call objects,$(main_$1)) $(extra_objects_$1) $(foreach l,$(call libraries,$1),$(call archive,$l))
-	@echo "  LINK    $$@"
-	$(Q)$(CC) $(BASE_LDFLAGS) $(LDFLAGS) -o $$@ $$^ $(extra_libraries_$1) $(call ldlibs,$1)
+	$$(link) $(extra_libraries_$1) $(call ldlibs,$1)
 endef
 $(foreach p,$(PROGRAMS),$(eval $(call program_rule,$p)))
 
 $(links): $(BUILD)/bench
 	$(Q)ln -sf bench $@
 
-# ---- the simulator as a library for others ----
-
+# The simulator as a library for others.
 PREFIX ?= /usr/local
 ABI := 0
 
 $(BUILD)/libconvsim.so.$(ABI): $(call objects,$(call sources,sim))
-	@echo "  LINK    $@"
-	$(Q)$(CC) $(BASE_LDFLAGS) $(LDFLAGS) -shared -Wl,-soname,$(@F) -Wl,--no-undefined -o $@ $^ -lhwloc -lm
+	$(link) -shared -Wl,-soname,$(@F) -Wl,--no-undefined -lhwloc -lm
 
 include kernels/lib/libsconv.mk
 include counters/observe/observe.mk
@@ -316,8 +302,6 @@ install: deps ## Install bench, the simulator, libsconv, manuals and tab complet
 #: With the same PREFIX and DESTDIR.
 uninstall: ## Remove what 'install' put there
 	$(Q)$(install) -u all
-
-FORCE:
 
 #: make bench MODEL=vgg16
 #: 20 minutes; some minutes for one model.

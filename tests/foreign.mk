@@ -1,7 +1,5 @@
-# Other CPU families on any Debian: a cross compiler builds the project against Debian's libraries for the family, and the
-# tests run under QEMU's user emulation. On a computer of the family the ordinary targets do all that. Included by the
-# Makefile.
-#
+# Other CPU families on any Debian: a cross compiler builds against Debian's libraries for the family, QEMU emulates the tests.
+# On a computer of the family the ordinary targets do all that. Included by the Makefile.
 # A family is a row: what the targets are called (NAME, test-NAME), then its CPU family as uname says it, its triplet,
 # Debian's name for it, the CPU that is emulated, and how messages call that.
 

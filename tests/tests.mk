@@ -1,5 +1,4 @@
 # Tests: on this computer, with sanitizers, and as CPUs do that this computer is not. Included by the Makefile.
-#
 # A test is a job: a name and a command. tests/jobs.sh runs jobs side by side, so those that take long come first.
 
 run_jobs = printf '%s\n' $1 | tests/jobs.sh
@@ -61,8 +60,7 @@ tsan: deps ### libsconv's threads and the simulator's, with ThreadSanitizer (min
 	$(Q)$(BUILD)-thread/simbench --threads=4 --stream=gemm,im2col --interface=records,bursts --rounds=1
 
 $(BUILD)/sconv_threads: tests/kernels/sconv_threads.c $(BUILD)/libsconv.a
-	@echo "  LINK    $@"
-	$(Q)$(CC) $(BASE_CFLAGS) $(CFLAGS) $(BASE_LDFLAGS) $(LDFLAGS) -o $@ $^ -lhwloc -lm
+	$(link) $(BASE_CFLAGS) $(CFLAGS) -lhwloc -lm
 
 mutate: deps ### Break the sources on purpose, in a copy, and see the tests turn red (minutes)
 	$(Q)tests/mutate.sh
@@ -83,8 +81,7 @@ fuzz: deps ### Fuzz the parsers of machine files, traces and networks, and shape
 	$(Q)tests/fuzz.sh run $(fuzz_build) $(FUZZ_SECONDS) $(FUZZ_TARGETS)
 
 $(BUILD)/fuzz_%: tests/fuzz_main.c $(call objects,$(addprefix tests/,fuzz_targets.c kernels/shape_check.c kernels/kcheck.c rng.c)) $(call archive,experiments) $(call archive,kernels) $(call archive,counters) $(call archive,sim)
-	@echo "  LINK    $@"
-	$(Q)$(CC) $(BASE_CFLAGS) $(CFLAGS) -fsanitize=fuzzer -DFUZZ_TARGET=fuzz_$* -o $@ $^ $(LDLIBS)
+	$(link) $(BASE_CFLAGS) $(CFLAGS) -fsanitize=fuzzer -DFUZZ_TARGET=fuzz_$* $(LDLIBS)
 
 # ---- CPUs that this computer is not ----
 

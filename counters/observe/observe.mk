@@ -1,7 +1,6 @@
 # Observed streams: the observer, a plugin of QEMU, and the guest, the program that it watches. Included by the Makefile.
 
-# The observer runs inside the host's QEMU, and so does the tracer of `cachesim run`: without sanitizers, which QEMU has not
-# loaded.
+# The observer and the tracer of `cachesim run` run inside the host's QEMU, which has loaded no sanitizers.
 define plugin
 $(BUILD)/$1: $(call objects,$2) $(call archive,counters) $(call archive,sim)
 	@echo "  LINK    $$@"
@@ -18,11 +17,10 @@ all: $(if $(CROSS)$(SAN),,$(TRACER))
 openblas_archive = $(firstword $(wildcard $(if $(SYSROOT),$(SYSROOT)/usr/lib/$(TARGET)/openblas-pthread/libopenblas.a,$(addsuffix /libopenblas.a,/usr/lib/$(TARGET) /usr/lib/$(subst -pc-,-,$(TARGET)) /usr/lib64 /usr/lib /usr/local/lib))))
 
 guest_archives = $(foreach l,$(LIBRARIES),$(call archive,$l))
-link_guest = $(Q)test -n "$(openblas_archive)" || { echo "guest: libopenblas.a, OpenBLAS's static library, is missing (package libopenblas-dev)" >&2; exit 1; }; \
+link_guest = $(Q)echo "  LINK    $@"; test -n "$(openblas_archive)" || { echo "guest: libopenblas.a, OpenBLAS's static library, is missing (package libopenblas-dev)" >&2; exit 1; }; \
     $(CC) $(BASE_LDFLAGS) $(LDFLAGS) -static -o $@ $^ $(openblas_archive) -lgsl -lgslcblas -lm
 
 $(BUILD)/guest: $(call objects,experiments/observe/main_guest.c counters/observe/obs_emulator_watcher.c kernels/blas/blas_linked.c) $(guest_archives)
-	@echo "  LINK    $@"
 	$(link_guest)
 
 # Its twin watches itself: instrumented kernels come before the library's, and markers are calls.
@@ -32,27 +30,23 @@ rewritten_magic := 314e5754534f424f
 $(eval $(call compile,twin,CC TWIN,$$(cc) -DOBS_TWIN -DOBS_REWRITTEN_MAGIC=0x$(rewritten_magic)))
 
 $(BUILD)/twin/guest: $(patsubst %.c,$(BUILD)/twin/%.o,$(twin_sources)) $(logged_objects) $(call objects,kernels/blas/blas_linked.c) $(guest_archives)
-	@echo "  LINK    $@"
 	$(link_guest) -Wl,--wrap=memset
 
 # OpenBLAS's routines for AVX-512 once more, with code that records their accesses: made from the linked program. Those
 # for AVX2, which emulators run, too: they tell of no prefetches.
-rewrite = $(Q)MAGIC=$(rewritten_magic) CC="$(CC)" LD=$(LD) NM=$(NM) OBJDUMP=$(OBJDUMP) counters/observe/rewrite.sh $1 $< $@
+rewrite = $(Q)echo "  REWRITE $@"; MAGIC=$(rewritten_magic) CC="$(CC)" LD=$(LD) NM=$(NM) OBJDUMP=$(OBJDUMP) counters/observe/rewrite.sh $1 $< $@
 rewriters := $(addprefix counters/observe/,rewrite.sh x86.awk rewrite.awk functions.awk rewritten.ld)
 
 $(BUILD)/twin/guest.rewritten: $(BUILD)/twin/guest $(rewriters)
-	@echo "  REWRITE $@"
 	$(call rewrite,routines)
 
 # What has no emulator, with its stack: the program with the library's own kernels, and copies of all their machine code and
 # of OpenBLAS's above it.
 $(BUILD)/copied/guest: $(patsubst %.c,$(BUILD)/twin/%.o,$(twin_sources)) $(call objects,kernels/blas/blas_linked.c) $(guest_archives)
 	@mkdir -p $(@D)
-	@echo "  LINK    $@"
 	$(link_guest) -Wl,--wrap=memset
 
 $(BUILD)/copied/guest.rewritten: $(BUILD)/copied/guest $(rewriters) $(call archive,kernels)
-	@echo "  REWRITE $@"
 	$(call rewrite,$(call archive,kernels))
 
 # The program that runs generated code under the emulator: it loads shared objects, so it is not static.
@@ -83,7 +77,6 @@ endif
 
 ifeq ($(ARCH),x86_64)
 guest-x86_64: native-guest
-
 guest-x86_64-copied: native-guest
 	+$(Q)$(plain_make) $(native_copied).rewritten
 else

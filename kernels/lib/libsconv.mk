@@ -16,8 +16,7 @@ $(BUILD)/libsconv.a: $(sconv_parts)
 	$(Q)rm -f $@ && $(AR) rcs $@ $(BUILD)/sconv.o && rm $(BUILD)/sconv.o
 
 $(BUILD)/$(SCONV_SONAME): $(sconv_parts)
-	@echo "  LINK    $@"
-	$(Q)$(CC) $(BASE_LDFLAGS) $(LDFLAGS) -shared -Wl,--gc-sections,--no-undefined,--exclude-libs,ALL,-soname,$(SCONV_SONAME) -o $@ $^ -lhwloc -lm
+	$(link) -shared -Wl,--gc-sections,--no-undefined,--exclude-libs,ALL,-soname,$(SCONV_SONAME) -lhwloc -lm
 
 lib: $(BUILD)/libsconv.a $(BUILD)/$(SCONV_SONAME) ## Build libsconv.a and libsconv.so (a minute)
 
