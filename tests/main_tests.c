@@ -97,6 +97,7 @@
     X(validate) \
     X(sequence) \
     X(op_streams) \
+    X(net_streams) \
     X(network) \
     X(network_nodes) \
     X(paper) \

@@ -422,6 +422,12 @@ void op_note(const float *at, size_t n, size_t stride, enum sim_kind kind)
         TOUCH(n, { at, kind, stride });
 }
 
+void op_note_map(float *out, const float *in, size_t n)
+{
+    if (now)
+        TOUCH(n, LOAD(in), STORE(out));
+}
+
 void op_copy(void *to, const void *from, size_t bytes)
 {
     if (now && bytes)

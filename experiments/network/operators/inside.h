@@ -56,10 +56,11 @@ void op_activate(const struct op_call *call, float *out, size_t n);
 
 /*
  * What an operator does to its tensors beside its loops is said here, so that op_emit (emitting.h) sees it: a copy of
- * bytes; n floats that are read or written, so many elements apart. Where nobody emits, the second does nothing.
+ * bytes; n floats that are read or written, so many elements apart. Where nobody emits, notes do nothing.
  */
 void op_copy(void *to, const void *from, size_t bytes);
 void op_note(const float *at, size_t n, size_t stride, enum sim_kind kind);
+void op_note_map(float *out, const float *in, size_t n); /* element by element */
 bool op_is_emitted(void);
 
 /* ---- broadcasting ---- */

@@ -94,6 +94,7 @@ static void slowly(void *ctx, size_t from, size_t to, unsigned share)
     (void)share;
     for (size_t i = from; i < to; i++)
         w->out[i] = (float)w->u->slow((double)w->in[i], w->p);
+    op_note_map(w->out + from, w->in + from, to - from);
 }
 
 static void fast(void *ctx, size_t from, size_t to, unsigned share)
