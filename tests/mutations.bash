@@ -115,7 +115,7 @@ mutant "sweep: tasks of two caches are one" experiments/sweep/jobs.c \
     's/return order \? order : strcmp\(x->setting, y->setting\);/return order;/' tests/experiments/sweep.sh
 mutant "a trace's clock: a cycle is a nanosecond" experiments/show/trace.c \
     's/t->r->e->setup->machine\.issue\.clock_ghz \* 1e3;/1e3;/' tests/experiments/trace.sh
-mutant "a trace's rows: events do not follow one another" experiments/show/trace.c \
+mutant "a trace's rows: events do not follow one another" experiments/show/trace_events.c \
     's/\*at_us \+= us;/*at_us += us \/ 2;/' tests/experiments/trace.sh
 mutant "a profile: what memory wrote is what it read" experiments/show/callgrind.c \
     's/cell->memory_written_lines/cell->memory_read_lines/' tests/experiments/trace.sh
@@ -154,3 +154,15 @@ mutant "Vyasa: a register is given away before its last reader" experiments/vyas
     's/x->last_use\[h->part\] >= first\) \{/x->last_use[h->part] > first + 1) {/' vyasa
 mutant "Vyasa: the generated C adds to what it should begin" experiments/vyasa/compile/print_c.c 's/m->is_first \? "mul" : "mac"/"mac"/' vyasa
 mutant "Vyasa: the tuner keeps the first schedule" experiments/vyasa/tune/tune.c 's/code\.cycles < found->cycles/found->cycles == UINT64_MAX/' vyasa
+mutant "a network in sequence: steps count what the steps before them did" experiments/network/sequence.c \
+    's/^    sim_hierarchy_clear_stats\(h\);$//' sequence
+mutant "a network in sequence: a step by itself begins once more with empty caches" experiments/network/sequence.c \
+    's/^        if \(!err && s->is_alone\)$/        sim_hierarchy_clear(h); if (!err \&\& s->is_alone)/' sequence
+mutant "a network's residual is its convolution's input" experiments/network/stream.c \
+    's/ \? EXP_TAG_OTHER : copy/ ? CONV_INPUT : copy/' tests/experiments/network.sh
+mutant "a network's order: a node before what it reads" experiments/network/order.c \
+    's/^        if \(!o->made\[n->in\[i\]\]\)$/        if (false)/' net_streams
+mutant "an operator's stream: what is left of a row" experiments/network/operators/emitting.c \
+    's/^    emit_rows\(row, n_rows, n - n % lanes, 1, n % lanes\);$//' op_streams
+mutant "the paper's share of convolutions is of SConv's time" experiments/paper/numbers.def \
+    's/CONV_SHARE, base, time, base, whole/CONV_SHARE, own, time, own, whole/' paper

@@ -52,6 +52,7 @@ check "... and TIMING=0, times" grep -q 'not available: TIMING=0 was asked for' 
 check "convolutions are replays, the others their own code" [ "$(columns "$dir/nodes.csv" op accesses | sort -u | awk '{ print $1 == "Conv", $2 }' | sort -u | paste -sd ' ')" = "0 its_own_code 1 replay_of_its_plan" ]
 
 # Sums: tensors make steps, and steps the network.
+check "what is added is another input" [ "$(columns "$dir/sequence.csv" node tensor alone_lines | awk '$2 == "other_input" && $3 > 0 { print $1 }' | sort -u)" = c3_conv ]
 check "tensors make a step" [ -z "$(columns "$dir/sequence.csv" algo step level tensor sequence_lines | awk '
     $4 == "all" { all[$1, $2, $3] = $5; next } { sum[$1, $2, $3] += $5 } END { for (i in all) if (all[i] != sum[i] + 0) print i }')" ]
 check "steps make the network" [ -z "$({
