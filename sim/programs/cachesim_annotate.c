@@ -242,8 +242,10 @@ static void print_counts(const struct cachesim_annotate *a, const uint64_t *coun
     fprintf(out, "\n");
 }
 
-static void print_head(const struct cachesim_annotate *a, FILE *out)
+static void print_head(const struct cachesim_annotate *a, bool is_callgrind, FILE *out)
 {
+    if (is_callgrind)
+        fprintf(out, "# callgrind format\nversion: 1\ncreator: cachesim\npositions: line\n");
     fprintf(out, "desc: caches of %s, simulated by cachesim\n", a->machine->name);
     fprintf(out, "cmd:");
     if (!a->o->program)
@@ -257,7 +259,7 @@ static void print_head(const struct cachesim_annotate *a, FILE *out)
 }
 
 /* Prints the lines, of which some instructions are neighbours now. */
-static void print_lines(struct cachesim_annotate *a, const struct cachesim_place *place, FILE *out)
+static void print_lines(struct cachesim_annotate *a, const struct cachesim_place *place, bool is_callgrind, FILE *out)
 {
     uint64_t total[MAX_EVENTS] = { 0 };
     size_t next;
@@ -281,22 +283,24 @@ static void print_lines(struct cachesim_annotate *a, const struct cachesim_place
         fprintf(out, "%u", place[i].line);
         print_counts(a, sum, out);
     }
-    fprintf(out, "summary:");
+    fprintf(out, is_callgrind ? "totals:" : "summary:");
     print_counts(a, total, out);
 }
 
-static int write_file(struct cachesim_annotate *a, const struct cachesim_place *place, char *why, size_t why_bytes)
+static int write_file(struct cachesim_annotate *a, const struct cachesim_place *place, const char *path, char *why,
+                      size_t why_bytes)
 {
+    const bool is_callgrind = path == a->o->callgrind;
     struct cachesim_file file;
-    int err = cachesim_file_open(&file, a->o->annotate);
+    int err = path ? cachesim_file_open(&file, path) : 0;
 
-    if (!err) {
-        print_head(a, file.out);
-        print_lines(a, place, file.out);
+    if (path && !err) {
+        print_head(a, is_callgrind, file.out);
+        print_lines(a, place, is_callgrind, file.out);
         err = cachesim_file_commit(&file);
     }
     if (err)
-        snprintf(why, why_bytes, "%.400s, %s", a->o->annotate, strerror(-err));
+        snprintf(why, why_bytes, "%.400s, %s", path, strerror(-err));
     return err;
 }
 
@@ -335,7 +339,8 @@ int cachesim_annotate_write(struct cachesim_annotate *a, FILE *maps, char *why, 
     }
     if (!err) {
         qsort(place, n, sizeof *place, by_place);
-        err = write_file(a, place, why, why_bytes);
+        err = write_file(a, place, a->o->annotate, why, why_bytes);
+        err = err ? err : write_file(a, place, a->o->callgrind, why, why_bytes);
     }
     cachesim_names_free(names);
     cachesim_mappings_release(&mappings);

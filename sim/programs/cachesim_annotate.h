@@ -1,5 +1,6 @@
 /*
- * Counts by source line (--annotate): a file in cachegrind's format, which cg_annotate and KCachegrind read. It has
+ * Counts by source line (--annotate, --callgrind): a file in cachegrind's or callgrind's format, which cg_annotate,
+ * callgrind_annotate and KCachegrind read. It has
  * what each instruction's accesses did to the caches of the machine, added up by line and function.
  *
  * The trace says before the accesses of an instruction where it is, as a fetch. All that an access causes is counted
@@ -31,7 +32,7 @@ const int *cachesim_annotate_error(const struct cachesim_annotate *a);
 uint64_t cachesim_annotate_n_fetches(const struct cachesim_annotate *a);
 
 /*
- * Writes the file of --annotate. maps: where the traced program's files were in memory, as /proc/<pid>/maps says it;
+ * Writes the files of --annotate and --callgrind. maps: where the traced program's files were in memory, as /proc/<pid>/maps says it;
  * NULL: not known. Returns 0, or -errno with one line in why.
  */
 int cachesim_annotate_write(struct cachesim_annotate *a, FILE *maps, char *why, size_t why_bytes);

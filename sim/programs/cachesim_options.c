@@ -42,6 +42,8 @@ const char cachesim_help[] =
     "  --plot FILE         draw the misses by level, or --mrc's curve, with gnuplot as FILE.png or FILE.svg\n"
     "  --annotate FILE     also by source line, for cg_annotate and KCachegrind; of a traced program's own and its\n"
     "                      libraries' lines, or of those of --symbols\n"
+    "  --callgrind FILE    the same for callgrind_annotate and KCachegrind\n"
+    "  --timeline FILE     the run over its accesses, for chrome://tracing and Perfetto (JSON)\n"
     "  --symbols FILE[@BASE]\n"
     "                      the program of a trace with instruction fetches, or one of its libraries; BASE: where in\n"
     "                      memory its address 0 was\n"
@@ -63,6 +65,8 @@ const char cachesim_help[] =
     "  cachesim --machine host --tags big.binary.zst\n"
     "  cachesim --passes 2 --warmup pass --machine toy loop.text\n"
     "  cachesim --machine zen3 --annotate lines.out run -- ./prog && cg_annotate lines.out\n"
+    "  cachesim annotate -- ./prog && cg_annotate annotate.out\n"
+    "  cachesim record -- ./prog && cachesim --machine zen3 trace.binary\n"
     "  cachesim --mrc gcc.din > gcc.csv\n"
     "  cachesim --convert binary gcc.binary gcc.din\n"
     "\n"
@@ -160,10 +164,10 @@ static const char *set_ranges(struct cachesim_options *o, const char *value, siz
     return NULL;
 }
 
-static const char *set_annotate(struct cachesim_options *o, const char *value, size_t which)
+/* Takes a file that is written beside the report; which says where it is kept. */
+static const char *set_file(struct cachesim_options *o, const char *value, size_t which)
 {
-    (void)which;
-    o->annotate = value;
+    memcpy((char *)o + which, &value, sizeof value);
     return strcmp(value, "-") ? NULL : "standard output is the report's";
 }
 
@@ -264,7 +268,9 @@ static const struct row {
     { "tags", FLAG(by_tag) },
     { "ranges", true, set_ranges, 0 },
     { "plot", true, set_plot, 0 },
-    { "annotate", true, set_annotate, 0 },
+    { "annotate", true, set_file, offsetof(struct cachesim_options, annotate) },
+    { "callgrind", true, set_file, offsetof(struct cachesim_options, callgrind) },
+    { "timeline", true, set_file, offsetof(struct cachesim_options, timeline) },
     { "symbols", true, set_symbols, 0 },
     { "reuse", false, set_mode, CACHESIM_REUSE },
     { "mrc", false, set_mode, CACHESIM_MRC },
@@ -297,10 +303,29 @@ static int complain(const struct parser *p, const char *option, const char *what
 
 static const char run[] = "run"; /* a word in the place of the trace: a program follows */
 
+/* Words that say so and what is written of it, unless an option does. */
+static const char by_line[] = "annotate", record[] = "record";
+
+static bool is_word(const char *text)
+{
+    return !strcmp(text, run) || !strcmp(text, by_line) || !strcmp(text, record);
+}
+
+static void take_word(struct cachesim_options *o)
+{
+    if (!strcmp(o->trace, by_line) && !cachesim_options_by_line(o))
+        o->annotate = "annotate.out";
+    if (strcmp(o->trace, record) || o->mode == CACHESIM_CONVERT)
+        return;
+    o->mode = CACHESIM_CONVERT;
+    o->convert_format = SIM_TRACE_BINARY;
+    o->convert_to = "trace.binary";
+}
+
 static int take_trace(struct parser *p, const char *argument)
 {
-    if (p->o->trace && !strcmp(p->o->trace, run))
-        return complain(p, run, "-- is missing before the program (run -- PROGRAM)", argument);
+    if (p->o->trace && is_word(p->o->trace))
+        return complain(p, p->o->trace, "-- is missing before the program (run -- PROGRAM)", argument);
     if (p->o->trace)
         return complain(p, NULL, "a second trace is given", argument);
     p->o->trace = argument;
@@ -355,16 +380,17 @@ static bool is_question(const struct cachesim_options *o)
     return o->mode == CACHESIM_HELP || o->mode == CACHESIM_VERSION;
 }
 
-/* Tells whether "run" stands where the trace would, and "--" behind it. */
+/* Tells whether such a word stands where the trace would, and "--" behind it. */
 static bool is_run(const struct parser *p)
 {
-    return p->o->trace && !strcmp(p->o->trace, run) && !strcmp(p->argv[optind - 1], "--");
+    return p->o->trace && is_word(p->o->trace) && !strcmp(p->argv[optind - 1], "--");
 }
 
 static int take_program(struct parser *p)
 {
     if (optind >= p->argc)
         return complain(p, NULL, "no program is given behind --", run);
+    take_word(p->o);
     p->o->program = p->argv + optind;
     p->o->trace = p->o->program[0];
     return 0;
@@ -410,9 +436,9 @@ static int check(struct cachesim_options *o, char *why, size_t why_bytes)
 
     if (!o->trace)
         return cachesim_complain(why, why_bytes, NULL, "no trace is given; cachesim --help says how", NULL);
-    if (!o->program && !strcmp(o->trace, run) && access(o->trace, F_OK))
+    if (!o->program && is_word(o->trace) && access(o->trace, F_OK))
         return cachesim_complain(why, why_bytes, NULL,
-                                 "no program is given: cachesim [options] run -- PROGRAM [ARGUMENT]...", run);
+                                 "no program is given: cachesim [options] run -- PROGRAM [ARGUMENT]...", o->trace);
     if (o->program && o->passes > 1)
         return cachesim_complain(why, why_bytes, "--passes", "a program is run once; write its trace with --convert",
                                  o->program[0]);
@@ -430,10 +456,13 @@ static int check(struct cachesim_options *o, char *why, size_t why_bytes)
         return cachesim_complain(why, why_bytes, "--vary", "counts all tags together, and draws nothing", o->vary);
     if (o->plot && !simulates && o->mode != CACHESIM_MRC)
         return cachesim_complain(why, why_bytes, "--plot", "there are figures of simulations and of --mrc", o->plot);
-    if (o->annotate && (o->mode != CACHESIM_SIMULATE || o->by_tag || o->warmup || o->warms_up_passes))
-        return cachesim_complain(why, why_bytes, "--annotate", "counts by line all accesses of all tags of one machine",
-                                 o->annotate);
-    if (o->n_symbols && !o->annotate)
+    if (cachesim_options_by_line(o) && (o->mode != CACHESIM_SIMULATE || o->by_tag || o->warmup || o->warms_up_passes))
+        return cachesim_complain(why, why_bytes, o->annotate ? "--annotate" : "--callgrind",
+                                 "counts by line all accesses of all tags of one machine",
+                                 o->annotate ? o->annotate : o->callgrind);
+    if (o->timeline && (o->mode != CACHESIM_SIMULATE || o->warmup || o->warms_up_passes))
+        return cachesim_complain(why, why_bytes, "--timeline", "shows all accesses to one machine", o->timeline);
+    if (o->n_symbols && !cachesim_options_by_line(o))
         return cachesim_complain(why, why_bytes, "--symbols", "names lines of --annotate, which is missing",
                                  o->symbols[0]);
     if (o->warms_up_passes && o->passes < 2)
@@ -457,6 +486,6 @@ int cachesim_options_parse(struct cachesim_options *o, int argc, char **argv, ch
     if (err || is_question(o))
         return err;
     o->simulates_fetches = o->reader.has_fetches;
-    o->reader.has_fetches |= o->annotate != NULL;
+    o->reader.has_fetches |= cachesim_options_by_line(o);
     return check(o, why, why_bytes);
 }

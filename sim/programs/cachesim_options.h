@@ -43,6 +43,8 @@ struct cachesim_options {
     const char *plot;                          /* path of a figure, .png or .svg; NULL: none */
     const char *ranges;                        /* path of named ranges (cachesim_ranges.h); NULL: none */
     const char *annotate;                      /* path of the counts by source line (cachesim_annotate.h); NULL: none */
+    const char *callgrind;                     /* the same in callgrind's format; NULL: none */
+    const char *timeline;                      /* path of the run over its accesses (cachesim_timeline.h); NULL: none */
     const char *symbols[CACHESIM_MAX_SYMBOLS]; /* [n_symbols] files whose lines these are, "FILE@BASE" */
     size_t n_symbols;
     bool simulates_fetches; /* as --fetches says; --annotate alone reads them too */
@@ -51,6 +53,12 @@ struct cachesim_options {
     const char *convert_to; /* path of the converted trace; "-": standard output */
     enum sim_trace_format convert_format;
 };
+
+/* Tells whether counts by source line are wanted, in either format. */
+static inline bool cachesim_options_by_line(const struct cachesim_options *o)
+{
+    return o->annotate || o->callgrind;
+}
 
 /* Returns 0, or -EINVAL with one line in why. */
 int cachesim_options_parse(struct cachesim_options *o, int argc, char **argv, char *why, size_t why_bytes);

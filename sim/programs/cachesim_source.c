@@ -258,9 +258,9 @@ static int run(struct cachesim_source *s, const struct cachesim_options *o, char
     err = cachesim_child_open(&s->child);
     if (err)
         return fail(why, why_bytes, err, program);
-    s->maps = o->annotate ? tmpfile() : NULL;
-    err = o->annotate && !s->maps ? fail(why, why_bytes, -errno, program)
-                                  : make_command(s, &c, o, program, why, why_bytes);
+    s->maps = cachesim_options_by_line(o) ? tmpfile() : NULL;
+    err = cachesim_options_by_line(o) && !s->maps ? fail(why, why_bytes, -errno, program)
+                                                  : make_command(s, &c, o, program, why, why_bytes);
     for (char *const *a = o->program + 1; !err && *a; a++) {
         if (c.n + 1 == MAX_ARGUMENTS) {
             snprintf(why, why_bytes, "run, '%.200s', more than 1000 arguments", program);

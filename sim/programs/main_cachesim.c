@@ -12,6 +12,7 @@
 #include "sim/programs/cachesim_plot.h"
 #include "sim/programs/cachesim_session.h"
 #include "sim/programs/cachesim_signal.h"
+#include "sim/programs/cachesim_timeline.h"
 #include "sim/programs/cachesim_vary.h"
 #include "sim/cpu.h"
 #include "sim/hierarchy.h"
@@ -26,9 +27,14 @@ static int simulate_on(struct cachesim_session *s, const struct sim_machine *m, 
                        struct sim_hierarchy *hierarchy, struct cachesim_annotate *annotate)
 {
     const struct cachesim_options *o = &s->options;
+    struct cachesim_timeline *timeline = NULL;
     int err;
 
     s->sink = annotate ? cachesim_annotate_sink(annotate) : sim_hierarchy_sink(hierarchy);
+    err = o->timeline ? cachesim_timeline_new(&timeline, m, hierarchy, s->sink, o) : 0;
+    if (err)
+        return cachesim_fail(s, CACHESIM_BAD_OUTPUT, o->timeline, strerror(-err));
+    s->sink = timeline ? cachesim_timeline_sink(timeline) : s->sink;
     s->sink_error = annotate ? cachesim_annotate_error(annotate) : NULL;
     s->clear_stats = clear_stats;
     s->counter = hierarchy;
@@ -36,7 +42,7 @@ static int simulate_on(struct cachesim_session *s, const struct sim_machine *m, 
     if (annotate)
         s->counts.accesses -= cachesim_annotate_n_fetches(annotate) / o->passes;
     if (!err && s->sink_error && *s->sink_error)
-        err = cachesim_fail(s, CACHESIM_BAD_OUTPUT, o->annotate, strerror(-*s->sink_error));
+        err = cachesim_fail(s, CACHESIM_BAD_OUTPUT, "--annotate", strerror(-*s->sink_error));
     if (!err && o->flushes)
         sim_hierarchy_flush(hierarchy, 0);
     if (!err && sim_hierarchy_error(hierarchy))
@@ -57,7 +63,12 @@ static int simulate_on(struct cachesim_session *s, const struct sim_machine *m, 
         err = cachesim_check_stdout(s, sim_report_print(&report, o->output, stdout));
         if (!err)
             err = cachesim_plot_misses(s, m, report.stats);
+        if (!err && timeline && cachesim_timeline_write(timeline, s->why, sizeof s->why)) {
+            s->exit_status = CACHESIM_BAD_OUTPUT;
+            err = -EINVAL;
+        }
     }
+    cachesim_timeline_free(timeline);
     return err;
 }
 
@@ -91,7 +102,7 @@ static int simulate(struct cachesim_session *s)
 
     if (err)
         return err;
-    if (s->options.annotate)
+    if (cachesim_options_by_line(&s->options))
         return annotate(s, &m, source);
     err = cachesim_hierarchy(s, &hierarchy, &m);
     if (err)

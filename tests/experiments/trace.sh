@@ -69,6 +69,33 @@ schema() { # schema FILE: every event has what its kind must have
     check "$1: an event without a time" [ -z "$(grep '^{"ph":"[XC]"' <<<"$body" | grep -vE ',"ts":[.0-9e+-]+(,"dur":[.0-9e+-]+)?\},?$')" ]
     check "$1: an event with a duration lacks a key" [ "$(grep -c '^{"ph":"X"' <<<"$body")" -eq "$(grep -c '"op_name":"Conv","provider":".*","node_index":"[0-9]*","activation_size":"[0-9]*","parameter_size":"[0-9]*","output_size":"[0-9]*","input_type_shape":\[{"float":\[[0-9,]*\]},{"float":\[[0-9,]*\]}\],"output_type_shape":\[{"float":\[[0-9,]*\]}\]' <<<"$body")" ]
     check "$1: no JSON" parses "$1"
+    check "$1: not as tests/data/trace.schema.json says: $(tail -n 1 "$work/schema")" fits "$1"
+    opens "$1"
+}
+
+# What is left out is said once.
+: >"$work/schema"
+command -v jsonschema >/dev/null || echo "trace: skipped: the JSON schema (package python3-jsonschema)"
+chromium=$(command -v chromium || command -v chromium-browser || true)
+[ -n "$chromium" ] || echo "trace: skipped: not loaded in a browser: there is no chromium (package chromium)"
+
+fits() { # fits FILE: its schema allows it
+    ! command -v jsonschema >/dev/null || jsonschema -i "$1" tests/data/trace.schema.json >"$work/schema" 2>&1
+}
+
+opens() { # opens FILE: a browser loads it, and draws its slices
+    [ -n "$chromium" ] || return
+    {
+        printf '<html><body><script type="application/json" id="trace">'
+        sed 's/</\\u003c/g' "$1"
+        printf '</script><script>'
+        cat tests/experiments/trace_browser.js
+        printf '</script></body></html>'
+    } >"$work/trace.html"
+    timeout 120 "$chromium" --headless --no-sandbox --disable-gpu --user-data-dir="$work/profile" --virtual-time-budget=5000 --dump-dom \
+        "file://$work/trace.html" 2>"$work/console" | sed -n 's/.*<html[^>]* data-found="\([^"]*\)".*/\1/p' | tr ';' '\n' >"$work/found"
+    check "$1: nothing was tried in the browser: $(tail -n 1 "$work/console")" grep -qx 'end of the trial' "$work/found"
+    check "$1: in the browser: $(grep -m 1 '^failed' "$work/found")" bash -c "! grep -q '^failed' '$work/found'"
 }
 
 counted() { # counted FILE NAME KEY: "algorithm sum" of a counter
@@ -181,6 +208,34 @@ if run timed MODEL=tests/data/three.csv MACHINE=toy REPS=2; then
     check "measured: SConv in its phases" [ "$(grep -c '^{"ph":"X".*"pid":2,.*"provider":"sconv_is".*"phase":"micro_kernel"' "$dir/trace.json")" -eq 3 ]
     profiles "$dir"
 fi
+
+# ---- what is refused ----
+
+if command -v jsonschema >/dev/null && [ -e "$work/clock/clx4208/odd/trace.json" ]; then
+    for slip in 's/"ph":"M"/"ph":"Q"/' 's/"traceEvents"/"events"/'; do
+        sed "$slip" "$work/clock/clx4208/odd/trace.json" >"$work/bad.json"
+        check "the schema allows $slip" bash -c "! jsonschema -i '$work/bad.json' tests/data/trace.schema.json 2>'$work/schema'"
+    done
+    sed 's/"activation_size":"[0-9]*",//' "$work/clock/clx4208/odd/trace.json" >"$work/bad.json"
+    check "the schema allows a node without a size" bash -c "! jsonschema -i '$work/bad.json' tests/data/trace.schema.json 2>'$work/schema'"
+fi
+
+# ---- cachesim ----
+
+timeline=$work/timeline.json
+printf 'L 1000 4 0 0\nS 2000 4 0 1\nL 100000 8 1 1\nL 1000 4 0 2\n' >"$work/phases.text"
+check "cachesim: $(tail -n 1 "$work/err")" "${BUILD:-build}/cachesim" --machine toy --timeline "$timeline" --output json "$work/phases.text" >"$work/report" 2>"$work/err"
+check "cachesim: not as the schema says: $(tail -n 1 "$work/schema")" fits "$timeline"
+opens "$timeline"
+check "cachesim: a slice for each phase" [ "$(grep -o '"ph":"X","name":"phase [0-9]"' "$timeline" | grep -o '[0-9]"' | paste -sd ' ')" = '0" 1" 2"' ]
+check "cachesim: what a phase missed: $(grep '"phase 1"' "$timeline")" grep -q '"name":"phase 1".*"loads":1,"stores":1,"L1_load_misses":1,.*"ts":0.001,"dur":0.002' "$timeline"
+awk 'BEGIN { for (i = 0; i < 3000000; i++) printf "0 %x 4\n", i * 4 }' </dev/null >"$work/long.din"
+"${BUILD:-build}/cachesim" --machine toy --timeline "$timeline" --output csv "$work/long.din" >"$work/report" 2>"$work/err"
+check "cachesim: counters do not add up to the misses" [ "$(grep '"load misses"' "$timeline" | sed 's/.*"L1":\([0-9]*\).*/\1/' | awk '{ n += $1 } END { print n }')" = 187500 ]
+check "cachesim: as many points as there is room for: $(grep -c '"load misses"' "$timeline")" [ "$(grep -c '"load misses"' "$timeline")" -le 2050 ]
+check "cachesim: a file that cannot be written" bash -c "! '${BUILD:-build}/cachesim' --machine toy --timeline no/such/folder '$work/phases.text' >'$work/report' 2>'$work/err'"
+check "cachesim: ... is named" grep -q 'no/such/folder, No such file' "$work/err"
+check "cachesim: a timeline of a grid" bash -c "! '${BUILD:-build}/cachesim' --machine toy --vary L1.size=1K,2K --timeline x '$work/phases.text' >'$work/report' 2>'$work/err'"
 
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

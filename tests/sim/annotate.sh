@@ -48,7 +48,8 @@ check "a file is left behind" [ ! -e "$work/x" ]
 
 # ---- cachegrind's own counts ----
 
-programs='0 1 2 3 4 5 6 7 8 9'
+programs='0 4 7 10 11 12 13 14 15 16 17 18 19'
+[ -z "${LONG-}" ] || programs=$(seq 0 19)
 [ -z "${SAN-}" ] || programs='0 7'
 for n in $programs; do
     build $n "p$n" -no-pie
@@ -97,6 +98,19 @@ else
     cachesim --machine zen3 --annotate "$work/prefetched" run -- "$work/multiply"
     check "late prefetches and TLBs are no events: $(grep '^events' "$work/prefetched")" grep -q '^events:.*L1_late_prefetches.*TLB' "$work/prefetched"
 fi
+
+# ---- words, and callgrind's format ----
+
+check "annotate -- : $(cat "$work/err")" sh -c "cd '$work' && '$PWD/$program' --l1 4k,2,64 --tracer valgrind --callgrind calls --annotate lines annotate -- ./p0 >out 2>err"
+check "... but not where options say where" [ ! -e "$work/annotate.out" -a -e "$work/lines" ]
+if command -v callgrind_annotate >/dev/null; then
+    totals=$(callgrind_annotate "$work/calls" 2>"$work/err" | sed -n 's/ PROGRAM TOTALS.*//; T; s/([^)]*)//g; s/,//g; s/  */ /g; s/^ //; s/ $//; p')
+    check "callgrind_annotate complains: $(cat "$work/err")" [ ! -s "$work/err" ]
+    check "callgrind_annotate's totals: $totals" [ "$totals" = "$(sed -n 's/^totals: //p' "$work/calls")" ]
+    check "the totals are those of cachegrind's format" [ "$(sed -n 's/^totals: //p' "$work/calls")" = "$(sed -n 's/^summary: //p' "$work/lines")" ]
+fi
+check "record -- writes trace.binary" sh -c "cd '$work' && '$PWD/$program' --tracer valgrind record -- ./p0 >out 2>err"
+check "... which is a trace: $(cat "$work/err")" cachesim --l1 4k,2,64 "$work/trace.binary"
 
 # ---- other tools ----
 
