@@ -166,3 +166,23 @@ mutant "an operator's stream: what is left of a row" experiments/network/operato
     's/^    emit_rows\(row, n_rows, n - n % lanes, 1, n % lanes\);$//' op_streams
 mutant "the paper's share of convolutions is of SConv's time" experiments/paper/numbers.def \
     's/CONV_SHARE, base, time, base, whole/CONV_SHARE, own, time, own, whole/' paper
+
+# ---- networks in ONNX files ----
+
+mutant "a window: rounding up, one that begins behind the input counts" experiments/onnx/window.c \
+    's/w->out\[axis\] \* stride < in \+ w->begin\[axis\]/true/' onnx_infer
+mutant "a window: SAME_LOWER is SAME_UPPER" experiments/onnx/window.c 's/is_lower \? pads - pads \/ 2 : pads \/ 2/pads \/ 2/' onnx
+mutant "a group more than filters take" experiments/onnx/infer_window.c 's/channels \* groups != in_c/channels > in_c/' onnx_infer
+mutant "a reshape to more elements" experiments/onnx/infer_layout.c 's/else if \(known\.elements != elements\)/else if (known.elements < elements)/' onnx_infer
+mutant "a slice backwards takes one less" experiments/onnx/infer_layout.c 's/\(span - 1\) \/ stride\) \+ 1/(span - 1) \/ stride)/' onnx_infer
+mutant "a product rounded away from the sign of the divisor" experiments/onnx/fold.c 's/\(rest < 0\) != \(b < 0\)/false/' onnx_infer
+mutant "constants made without bound" experiments/onnx/fold.c 's/bytes > c->r->may_fold/false/' onnx_infer
+mutant "a cycle that is walked" experiments/onnx/read.c 's/if \(w->state\[producer\] == OPENED\)/if (false)/' onnx
+mutant "external data above the folder" experiments/onnx/tensor.c 's/strncmp\(really, inside, n\)/false/' onnx
+mutant "half floats: no subnormal numbers" experiments/onnx/tensor.c 's/\(float\)fraction \* 0x1p-24F/0/' onnx
+mutant "weights of the wrong size" experiments/onnx/tensor.c 's/s->n != v->elements \* bytes/false/' onnx
+mutant "messages that nest without end" experiments/onnx/wire.c 's/\+\+l->depth > DEEPEST/false/' onnx
+mutant "a message that is merged" experiments/onnx/wire.c 's/\*once & bit/false/' onnx
+mutant "a dimension's name that is forgotten" experiments/onnx/read.c 's/v->dim\[i\] == OPEN && known/false/' onnx
+mutant "a network's pools that round down" experiments/models/networks.c 's/onnx_write_int\(n->w, "ceil_mode", 1\)/onnx_write_int(n->w, "ceil_mode", 0)/' tests/experiments/onnx.sh
+mutant "a difference between tables that is not seen" experiments/layers/question_layers.c 's/conv_problem_equal\(&a->layer\[i\]\.problem, &b->layer\[i\]\.problem\)/true/' tests/experiments/onnx.sh

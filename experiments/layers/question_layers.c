@@ -21,7 +21,6 @@ enum format { LAYERS, VALUES };
 struct session {
     struct options options;
     struct exp_model model, other; /* the other is what it is compared with */
-    struct onnx_graph *network;
     struct exp_why why;
 };
 
@@ -32,7 +31,7 @@ static int prepare(void *session)
     int err;
 
     if (o->format == VALUES)
-        return onnx_read(&s->network, o->model, &(struct onnx_ask){ o->batch, o->input }, &s->why);
+        return 0; /* networks are read one by one */
     err = exp_main_model(&s->model, o->model, EXP_MODEL_ASK(o), &s->why);
     return err || !*o->compare
                ? err
@@ -88,11 +87,35 @@ static void print_value(const struct onnx_graph *g, const struct onnx_value *v, 
     fputc('\n', out);
 }
 
-static void print_values(const struct onnx_graph *g, FILE *out)
+static int print_values(const char *path, const struct options *o, FILE *out, struct exp_why *why)
 {
-    fprintf(out, "# the values of %s\nvalue,type,shape,constant,node,operator,why_no_shape\n", g->name);
+    struct onnx_graph *g;
+    const int err = onnx_read(&g, path, &(struct onnx_ask){ o->batch, o->input }, why);
+
+    if (err)
+        return err;
+    fprintf(out, "# the values of %s\nvalue,type,shape,constant,node,operator,why_no_shape\n", g->path);
     for (size_t i = 0; i < g->n_values; i++)
         print_value(g, &g->value[i], out);
+    onnx_free(g);
+    return 0;
+}
+
+/* Prints the values of every network of a list: of one that cannot be read, a line. */
+static int print_all_values(const struct options *o, FILE *out, struct exp_why *why)
+{
+    char *list = exp_copy_text(o->model), *rest = list, *path;
+    size_t n = 0;
+    int err = 0;
+
+    while ((path = strtok_r(rest, ",", &rest))) {
+        err = print_values(path, o, out, why);
+        n += !err;
+        if (err && (n || *rest))
+            fprintf(stderr, "onnx2layers: %s\n", why->text);
+    }
+    free(list);
+    return n ? 0 : err;
 }
 
 /* ---- differences ---- */
@@ -174,11 +197,11 @@ static void print_differences(const struct exp_model *a, const struct exp_model 
 
 static int print(void *session, FILE *out)
 {
-    const struct session *s = session;
+    struct session *s = session;
 
-    if (s->network)
-        print_values(s->network, out);
-    else if (*s->options.compare)
+    if (s->options.format == VALUES)
+        return print_all_values(&s->options, out, &s->why);
+    if (*s->options.compare)
         print_differences(&s->model, &s->other, out);
     else
         print_layers(&s->model, out);
@@ -198,7 +221,6 @@ static void release(void *session)
 
     exp_model_release(&s->model);
     exp_model_release(&s->other);
-    onnx_free(s->network);
 }
 
 #define OPTIONS struct options
@@ -208,7 +230,7 @@ static const struct exp_option options[] = {
               model, ""),
     EXP_ASK_OPTIONS,
     EXP_NAMES("COMPARE", "in place of the table, in what it differs from this model, such as resnet50", compare, ""),
-    EXP_WORD("FORMAT", "layers (default): a layer table; values: of a network, type and shape of every value", format,
+    EXP_WORD("FORMAT", "layers (default): a layer table; values: of networks, type and shape of every value", format,
              LAYERS, "layers", "values"),
     EXP_PATH("OUT", "file that is written (default: standard output)", out, ""),
     EXP_OPTIONS_END,

@@ -14,7 +14,7 @@ enum { OPSET = 13, CLASSES = 1000 };
 struct net {
     struct onnx_writer *w;
     const struct exp_model *table;
-    uint64_t seed;
+    const struct networks_weights *weights;
     bool normalizes; /* batch norm behind each convolution, in place of a bias */
     char **name;     /* of the nodes */
     size_t n_names;
@@ -47,14 +47,26 @@ static uint64_t next_random(uint64_t *state)
     return z ^ z >> 31;
 }
 
+/* Adds a node that makes a constant of zeros. Returns its name. */
+static const char *add_zeros(struct net *n, const char *name, size_t n_dims, const int64_t *dim)
+{
+    const char *shape = name_of(n, "%s/shape", name);
+
+    onnx_write_int64s(n->w, shape, n_dims, dim);
+    onnx_write_node(n->w, "ConstantOfShape", name, shape, name);
+    return name;
+}
+
 /* Adds an initializer of uniform random numbers; they follow from the seed and its name. Returns its name. */
 static const char *add_weights(struct net *n, const char *name, size_t n_dims, const int64_t *dim, float low,
                                float high)
 {
-    uint64_t state = exp_hash_bytes(n->seed, name, strlen(name));
+    uint64_t state = exp_hash_bytes(n->weights->seed, name, strlen(name));
     size_t elements = 1;
     float *data;
 
+    if (n->weights->are_left_out)
+        return add_zeros(n, name, n_dims, dim);
     for (size_t i = 0; i < n_dims; i++)
         elements *= (size_t)dim[i];
     data = exp_new(elements, sizeof *data);
@@ -382,10 +394,11 @@ static void release(struct net *n)
     free(n->name);
 }
 
-int networks_make(struct onnx_writer **w, const struct exp_model *table, uint64_t seed, struct exp_why *why)
+int networks_make(struct onnx_writer **w, const struct exp_model *table, const struct networks_weights *weights,
+                  struct exp_why *why)
 {
     const struct conv_problem *first = &table->layer->problem;
-    struct net n = { .table = table, .seed = seed, .scale = 1 };
+    struct net n = { .table = table, .weights = weights, .scale = 1 };
     size_t i = 0;
 
     *w = NULL;

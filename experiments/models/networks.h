@@ -5,16 +5,23 @@
 #ifndef EXPERIMENTS_MODELS_NETWORKS_H
 #define EXPERIMENTS_MODELS_NETWORKS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "experiments/base/error.h"
 #include "experiments/bench/model.h"
 #include "experiments/onnx/builder.h"
 
+struct networks_weights {
+    uint64_t seed;     /* what random weights follow from; not 0 */
+    bool are_left_out; /* nodes make zeros (ConstantOfShape): files of some kilobytes */
+};
+
 /*
- * Makes the network of a table, with weights that follow from the seed; *w is to be released by onnx_writer_free. Returns
+ * Makes the network of a table; *w is to be released by onnx_writer_free. Returns
  * 0, or -EINVAL with one line in why if the table is none of the seven.
  */
-int networks_make(struct onnx_writer **w, const struct exp_model *table, uint64_t seed, struct exp_why *why);
+int networks_make(struct onnx_writer **w, const struct exp_model *table, const struct networks_weights *weights,
+                  struct exp_why *why);
 
 #endif

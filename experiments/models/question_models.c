@@ -12,8 +12,10 @@
 
 struct options {
     const char *model, *to;
-    unsigned batch, seed;
+    unsigned batch, seed, weights;
 };
+
+enum weights { RANDOM, LEFT_OUT };
 
 struct session {
     struct options options;
@@ -49,9 +51,10 @@ static int make_folders(const char *path, struct exp_why *why)
 
 static int write_network(const struct session *s, const struct exp_model *table, struct exp_why *why)
 {
+    const struct networks_weights weights = { s->options.seed, s->options.weights == LEFT_OUT };
     char *path = exp_format("%s/%s.onnx", s->options.to, table->name);
     struct onnx_writer *w;
-    int err = networks_make(&w, table, s->options.seed, why);
+    int err = networks_make(&w, table, &weights, why);
 
     if (!err)
         err = exp_file_write(path, onnx_writer_print, w, why);
@@ -78,6 +81,8 @@ static const struct exp_option options[] = {
     EXP_NAMES("MODEL", "names, comma-separated; all (default): the paper's seven", model, "all"),
     EXP_NUMBER("BATCH", "images at once (default 1)", batch, 0, 1, 1000000),
     EXP_NUMBER("SEED", "what the random weights follow from (default 1)", seed, 1, 1, 1000000000),
+    EXP_WORD("WEIGHTS", "random (default); or none: nodes make zeros, as in the zoo's graphs, in some kilobytes",
+             weights, RANDOM, "random", "none"),
     EXP_FOLDER("TO", "folder of the files (default results/onnx)", to, "results/onnx"),
     EXP_OPTIONS_END,
 };

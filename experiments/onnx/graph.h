@@ -127,7 +127,8 @@ struct onnx_graph {
 
 /* Says what a file leaves open. */
 struct onnx_ask {
-    size_t batch; /* the first dimension of every input of at least 2; 0: the file's, else 1 */
+    /* The first dimension of every input of at least 2, and of reshapes to a batch that it replaces; 0: the file's, else 1. */
+    size_t batch;
     const char
         *input; /* "3x224x224": dimensions of the first input behind the batch, or "x=3x224x224,y=10"; "" or NULL: the
                           file's */

@@ -94,7 +94,7 @@ int infer_list(const struct infer *c, const char *name, size_t in, struct onnx_l
 {
     if (!onnx_list(c->g, c->n, name, in, list))
         return 0;
-    return infer_unknown(c, "its %s depend on data, or are more than %d", name, ONNX_MAX_LIST);
+    return infer_unknown(c, "its '%s' depends on data, or has more than %d numbers", name, ONNX_MAX_LIST);
 }
 
 bool infer_broadcast(size_t *n, int64_t *to, const struct onnx_value *b)

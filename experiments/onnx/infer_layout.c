@@ -227,6 +227,39 @@ static int complete(const struct infer *c, const struct onnx_value *asked)
     return infer_set(c, 0, infer_in(c, 0)->stored, to.n_dims, to.dim);
 }
 
+/* Tells whether a new shape is that of the file's batch, and the input has the one that was asked for. */
+static bool says_old_batch(const struct infer *c, const struct onnx_list *list)
+{
+    const struct onnx_value *in = infer_in(c, 0);
+    struct onnx_value to = { .n_dims = list->n };
+
+    if (!c->r->batch || !list->n || list->n > ONNX_MAX_DIMS || list->at[0] != c->r->fixed_batch || !in->n_dims ||
+        in->dim[0] != c->r->batch)
+        return false;
+    for (size_t i = 0; i < list->n; i++) {
+        to.dim[i] = i ? list->at[i] : c->r->batch;
+        if (to.dim[i] <= 0)
+            return true; /* what is left is not known yet: the batch is no part of it */
+    }
+    return !onnx_count_elements(&to) && to.elements == in->elements;
+}
+
+/* Replaces the batch in the new shape, and in the constant that says it. */
+static void replace_batch(const struct infer *c, struct onnx_list *list)
+{
+    struct onnx_value *v = c->n->n_in > 1 && c->n->in[1] != ONNX_NONE ? &c->g->value[c->n->in[1]] : NULL;
+    int64_t *data;
+
+    if (!says_old_batch(c, list))
+        return;
+    list->at[0] = c->r->batch;
+    if (!v || v->type != ONNX_INT64 || !v->data)
+        return;
+    data = memcpy(onnx_own(c->r, v->elements, sizeof *data), v->data, v->bytes);
+    data[0] = c->r->batch;
+    v->data = data;
+}
+
 int rule_reshape(const struct infer *c)
 {
     const struct onnx_value *in = infer_in(c, 0);
@@ -239,6 +272,7 @@ int rule_reshape(const struct infer *c)
         return err;
     if (!list.is_given || list.n > ONNX_MAX_DIMS)
         return infer_wrong(c, "a new shape of %zu dimensions", list.n);
+    replace_batch(c, &list);
     to.n_dims = list.n;
     for (size_t i = 0; i < list.n; i++) {
         to.dim[i] = list.at[i];

@@ -301,11 +301,24 @@ static int close_dims(struct onnx_value *v, const Onnx__TensorShapeProto *shape,
     return err ? exp_fail(why, err, "%s: input '%.60s' is too large", path, v->name) : 0;
 }
 
-static int set_input(struct onnx_value *v, const Onnx__ValueInfoProto *info, const struct onnx_ask *ask, bool is_first,
-                     struct symbols *s, const char *path, struct exp_why *why)
+/* Replaces the batch of an input. What the first input's was by the file is kept: reshapes may say it, too. */
+static void set_batch(struct onnx_reading *r, struct onnx_value *v, const struct onnx_ask *ask, bool is_first)
+{
+    if (!ask->batch || v->n_dims < 2)
+        return;
+    if (is_first && v->dim[0] > 0 && v->dim[0] != (int64_t)ask->batch) {
+        r->fixed_batch = v->dim[0];
+        r->batch = (int64_t)ask->batch;
+    }
+    v->dim[0] = (int64_t)ask->batch;
+}
+
+static int set_input(struct onnx_reading *r, struct onnx_value *v, const Onnx__ValueInfoProto *info,
+                     const struct onnx_ask *ask, struct symbols *s, struct exp_why *why)
 {
     const Onnx__TypeProto__Tensor *t = tensor_type(info);
-    const char *asked = find_ask(ask, v->name, is_first);
+    const bool is_first = r->graph.n_inputs == 1;
+    const char *asked = find_ask(ask, v->name, is_first), *path = r->graph.path;
     int err;
 
     v->is_input = true;
@@ -318,8 +331,7 @@ static int set_input(struct onnx_value *v, const Onnx__ValueInfoProto *info, con
         return err;
     if (ask->batch > INT32_MAX)
         return exp_fail(why, -EINVAL, "%s: BATCH: %zu is too large", path, ask->batch);
-    if (ask->batch && v->n_dims > 1)
-        v->dim[0] = (int64_t)ask->batch;
+    set_batch(r, v, ask, is_first);
     return close_dims(v, t->shape, s, path, why);
 }
 
@@ -361,7 +373,7 @@ static int add_inputs(struct onnx_reading *r, const struct names *constants, con
         if (find_value(constants, name) != ONNX_NONE)
             continue;
         input[g->n_inputs++] = g->n_values;
-        err = set_input(add_value(g, name), proto->input[i], ask, g->n_inputs == 1, &s, g->path, why);
+        err = set_input(r, add_value(g, name), proto->input[i], ask, &s, why);
     }
     return err ? err : check_asked(g, ask, why);
 }

@@ -28,7 +28,8 @@ struct onnx_reading {
     size_t n_owned;
     struct onnx_mapping *mapping; /* of external data */
     size_t n_mappings;
-    size_t may_fold; /* how many bytes may still be made of constants */
+    size_t may_fold;            /* how many bytes may still be made of constants */
+    int64_t fixed_batch, batch; /* the file's, and what was asked for in its place; 0: nothing was replaced */
 };
 
 /* Return memory that lives as long as the graph: n elements of so many bytes, all zero; a text like printf's. */

@@ -259,6 +259,38 @@ static void what_is_left_open_is_asked_for(void)
     scratch_close();
 }
 
+/* A network that says its batch once more, in a reshape. */
+static struct onnx_writer *begin_reshape(const int64_t *to)
+{
+    struct onnx_writer *w = begin();
+
+    onnx_write_int64s(w, "to", 2, to);
+    onnx_write_node(w, "Reshape", "flat", "x,to", "y");
+    return w;
+}
+
+static void another_batch_replaces_that_of_reshapes(void)
+{
+    struct onnx_graph *g;
+
+    scratch_open();
+    g = read_as(begin_reshape((int64_t[]){ 1, 32 }), &(struct onnx_ask){ .batch = 5 });
+    CU_ASSERT_TRUE(has_shape(g, "y", DIMS(5, 32)));
+    CU_ASSERT_EQUAL(onnx_element_int(value_of(g, "to"), 0), 5);
+    CU_ASSERT_EQUAL(onnx_element_int(value_of(g, "to"), 1), 32);
+    onnx_free(g);
+    g = read_as(begin_reshape((int64_t[]){ 1, -1 }), &(struct onnx_ask){ .batch = 5 });
+    CU_ASSERT_TRUE(has_shape(g, "y", DIMS(5, 32)));
+    onnx_free(g);
+    g = read_as(begin_reshape((int64_t[]){ 1, 160 }), &(struct onnx_ask){ .batch = 5 });
+    CU_ASSERT_TRUE(has_shape(g, "y", DIMS(1, 160)));
+    onnx_free(g);
+    g = read_as(begin_reshape((int64_t[]){ 1, -1 }), NULL);
+    CU_ASSERT_TRUE(has_shape(g, "y", DIMS(1, 32)));
+    onnx_free(g);
+    scratch_close();
+}
+
 /* A node that is not known may have shapes that the file states, if nothing else was asked for. */
 static void stated_shapes_serve_where_an_operator_is_not_known(void)
 {
@@ -738,6 +770,7 @@ static const struct test_case cases[] = {
     { "what makes no network is named", what_makes_no_network_is_named },
     { "opsets are those that are read", opsets_are_those_that_are_read },
     { "what is left open is asked for", what_is_left_open_is_asked_for },
+    { "another batch replaces that of reshapes", another_batch_replaces_that_of_reshapes },
     { "stated shapes serve where an operator is not known", stated_shapes_serve_where_an_operator_is_not_known },
     { "raw constants have all types", raw_constants_have_all_types },
     { "constants may be in fields of their types", constants_may_be_in_fields_of_their_types },
