@@ -133,6 +133,12 @@ static int run(struct conv_backend *self, const struct conv_run *r)
 
     if (!is_last(f, &r->step))
         return conv_backend_run(f->inner, r);
+    if (r->n <= FUSED_TILES) { /* as below, without copies */
+        err = conv_backend_run(f->inner, r);
+        if (!err)
+            finish(f, r);
+        return err;
+    }
     for (struct conv_run left = *r, part; left.n && !err; conv_run_skip(&left, part.n)) {
         part = left;
         part.n = min_size(left.n, FUSED_TILES);

@@ -1,6 +1,7 @@
 /* Networks as they are compiled, placed in memory and run: node by node the same as plain loops, however they are fused. */
 #include <CUnit/CUnit.h>
 #include <errno.h>
+#include <glob.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -232,6 +233,42 @@ static void reused_memory_changes_no_bit(void)
     }
     if (l)
         close_lab(l);
+}
+
+/* Plans a network of the zoo: its arena may exceed what is needed at once by a fiftieth. */
+static void plan_file(struct lab *l, const char *path, bool fuses)
+{
+    const struct net_options o = { .setup = &l->setup, .algo = exp_algo_find("sconv"), .fuses = fuses };
+    struct onnx_graph *g;
+    struct net *net;
+
+    if (!test_check(!onnx_read(&g, path, &(struct onnx_ask){ 0 }, &l->why), "%s", l->why.text))
+        return;
+    if (test_check(!net_plan(&net, g, &o, &l->why), "%s", l->why.text)) {
+        check_places(net);
+        test_check((double)net->place_bytes[NET_ARENA] <= 1.02 * (double)net->alive_bytes,
+                   "%s needs %zu bytes for %zu at once", path, net->place_bytes[NET_ARENA], net->alive_bytes);
+        for (size_t i = 0; i < g->n_nodes; i++)
+            CU_ASSERT_TRUE((net->step_of[i] == ONNX_NONE) == (net->why_no_step[i] != NULL));
+        net_free(net);
+    }
+    onnx_free(g);
+}
+
+static void networks_of_the_zoo_fit(void)
+{
+    struct lab *l = open_lab();
+    glob_t found;
+
+    if (!l)
+        return;
+    if (!glob("experiments/models/onnx/*.onnx", 0, NULL, &found)) {
+        for (size_t i = 0; i < 2 * found.gl_pathc; i++)
+            plan_file(l, found.gl_pathv[i / 2], i % 2);
+        CU_ASSERT_EQUAL(found.gl_pathc, 6);
+        globfree(&found);
+    }
+    close_lab(l);
 }
 
 /* ---- what is fused, and what is not ---- */
@@ -497,6 +534,7 @@ static const struct test_case cases[] = {
     { "blocks that fit no address space are refused", too_many_bytes_are_refused },
     { "random networks, fused or not, are what plain loops make of them", networks_are_plain_loops },
     { "memory that is reused changes no bit of a result", reused_memory_changes_no_bit },
+    { "networks of the zoo need no more memory than their largest set", networks_of_the_zoo_fit },
     { "normalisation, additions and activations are fused", what_follows_is_fused },
     { "what two nodes use is not fused", what_is_used_twice_is_not_fused },
     { "outputs of the network are not fused away", outputs_are_not_fused_away },
