@@ -63,6 +63,18 @@ static int add_convolution(struct exp_model *m, const struct onnx_graph *g, cons
     return exp_model_add(m, &d, (struct exp_model_place){ m->path, (unsigned)n->number }, why);
 }
 
+/* Tells whether a node has no shape only because one before it has none. */
+static bool follows_unknown(const struct onnx_graph *g, const struct onnx_node *n)
+{
+    for (size_t i = 0; i < n->n_in; i++) {
+        const struct onnx_value *v = onnx_in(g, n, i);
+
+        if (v && !v->has_shape && v->producer != ONNX_NONE)
+            return true;
+    }
+    return false;
+}
+
 int exp_onnx_read(struct exp_model *m, const struct exp_model_ask *ask, struct exp_why *why)
 {
     const struct onnx_ask open = { ask->batch, ask->input };
@@ -77,6 +89,9 @@ int exp_onnx_read(struct exp_model *m, const struct exp_model_ask *ask, struct e
 
         if (strstr(n->op, "Conv"))
             err = add_convolution(m, g, n, why);
+        else if (n->why_no_shape && follows_unknown(g, n))
+            err =
+                exp_model_skip(m, (struct exp_model_place){ m->path, 0 }, "nodes behind one whose shape is not known");
         else if (n->why_no_shape)
             err = skip(m, n, n->why_no_shape);
         else if (!n->is_folded)

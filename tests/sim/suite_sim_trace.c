@@ -507,8 +507,8 @@ static void targets_hold_on_the_fuzzing_corpus(void)
         const char *parser;
         bool (*target)(const uint8_t *data, size_t size);
     } targets[] = {
-        { "machine", fuzz_machine }, { "text", fuzz_text },     { "din", fuzz_din },
-        { "lackey", fuzz_lackey },   { "binary", fuzz_binary }, { "shape", fuzz_shape },
+        { "machine", fuzz_machine }, { "text", fuzz_text },   { "din", fuzz_din },   { "lackey", fuzz_lackey },
+        { "binary", fuzz_binary },   { "shape", fuzz_shape }, { "onnx", fuzz_onnx },
     };
 
     for (size_t i = 0; i < sizeof targets / sizeof targets[0]; i++)
