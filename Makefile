@@ -75,7 +75,7 @@ xsmm_libs := $(if $(xsmm_header),-l:libxsmm.a -l:libxsmmnoblas.a)
 libraries = $(if $(filter $1,$(SIM_PROGRAMS)),sim,$(LIBRARIES))
 ldlibs = $(if $(filter $1,$(SIM_PROGRAMS)),-lhwloc -lm,$(xsmm_libs) $(LDLIBS))
 
-apart := $(wildcard sim/programs/cachesim_*.c) %_example.c %_plugin.c %_watcher.c %_linked.c %/fuzz_main.c %/sconv_threads.c %/annotated.c tests/data/% kernels/plugin/%
+apart := $(wildcard sim/programs/cachesim_*.c) %_example.c %_plugin.c %_watcher.c %_linked.c %/fuzz_main.c %/sconv_threads.c %/annotated.c tests/sim/heap.c tests/data/% kernels/plugin/%
 sources = $(filter-out $(mains) %/main_guest.c $(apart),$(sort $(shell find $1 -name '*.c')))
 objects = $(patsubst %.c,$(BUILD)/obj/%.o,$1)
 archive = $(BUILD)/lib$1.a
@@ -282,7 +282,7 @@ steps: deps ## What do tiling, packing and the micro-kernel bring? As the paper'
 #: make cachesim
 #: build/cachesim --machine host run -- ./prog
 cachesim: deps ## Build cachesim: the simulator under any program or trace
-	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/cachesim $(TRACER)
+	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/cachesim $(TRACER) $(HEAP)
 	$(Q)echo "$(BUILD)/cachesim is built; $(BUILD)/cachesim --help lists its options, and sim/README.md has examples"
 
 #: make plugin NAME=mine
@@ -295,7 +295,7 @@ plugin: ## Write NAME.c: a convolution of your own, to start from
 #: sconv-plan, sconv-gen and onnx2layers with their data: `bench experiment MODEL=vgg16` runs in any folder and leaves results there.
 #: Nothing is observed then: make builds what that needs.
 install: deps ## Install bench, the simulator, libsconv, manuals and tab completion
-	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(addprefix $(BUILD)/,cachesim bench sconv-plan sconv-gen onnx2layers) $(BUILD)/libconvsim.so.$(ABI) $(TRACER)
+	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(addprefix $(BUILD)/,cachesim bench sconv-plan sconv-gen onnx2layers) $(BUILD)/libconvsim.so.$(ABI) $(TRACER) $(HEAP)
 	$(Q)$(install) all
 
 #: make uninstall PREFIX=$HOME/.local

@@ -26,7 +26,7 @@ script_job = '$(notdir $1) BUILD=$(BUILD) $(environment_of_$(notdir $1)) tests/$
 
 test_programs = $(addprefix $(BUILD)/,tests bench sconv-plan sconv-gen onnx2layers cachesim simbench) $(links)
 # What the tests of installed libraries would build, and the tracer, which builds with sanitizers do without.
-test_libraries = $(if $(SAN),,$(if $(CROSS),,$(TRACER)) lib $(BUILD)/libconvsim.so.$(ABI))
+test_libraries = $(if $(SAN),,$(if $(CROSS),,$(TRACER) $(HEAP)) lib $(BUILD)/libconvsim.so.$(ABI))
 
 scripts = $(foreach s,$(long_scripts) $(filter-out $(long_scripts) $(if $(SAN),$(unsanitized)),$(script_names)),$(call script_job,$s)) \
     'mutants tests/mutate.sh --stale'

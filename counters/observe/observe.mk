@@ -11,7 +11,13 @@ TRACER = $(BUILD)/tracer.so
 $(eval $(call plugin,observer.so,counters/observe/obs_plugin.c))
 $(eval $(call plugin,tracer.so,sim/programs/tracer_plugin.c))
 
-all: $(if $(CROSS)$(SAN),,$(TRACER))
+# What `cachesim --heap` loads into the program that it traces.
+HEAP = $(BUILD)/heap.so
+$(HEAP): $(call objects,sim/programs/heap_plugin.c)
+	@echo "  LINK    $@"
+	$(Q)$(CC) $(LDFLAGS) -shared -o $@ $^
+
+all: $(if $(CROSS)$(SAN),,$(TRACER) $(HEAP))
 
 # The guest is static: its functions, OpenBLAS's too, then have names that the emulator knows, and nothing is loaded.
 openblas_archive = $(firstword $(wildcard $(if $(SYSROOT),$(SYSROOT)/usr/lib/$(TARGET)/openblas-pthread/libopenblas.a,$(addsuffix /libopenblas.a,/usr/lib/$(TARGET) /usr/lib/$(subst -pc-,-,$(TARGET)) /usr/lib64 /usr/lib /usr/local/lib))))

@@ -7,6 +7,7 @@
 
 #include "sim/engine/engine.h"
 #include "sim/programs/cachesim_file.h"
+#include "sim/programs/cachesim_heap.h"
 #include "sim/programs/cachesim_place.h"
 #include "sim/programs/cachesim_symbols.h"
 
@@ -27,6 +28,12 @@ struct instruction {
     uint64_t count[MAX_EVENTS];
 };
 
+/* Instructions that access, or that allocated. */
+struct instructions {
+    struct instruction *slot; /* [n_slots], found by their addresses */
+    size_t n_slots, n_used;
+};
+
 struct cachesim_annotate {
     struct sim_sink sink; /* first */
     const struct cachesim_options *o;
@@ -34,11 +41,11 @@ struct cachesim_annotate {
     struct sim_hierarchy *h;
     struct event event[MAX_EVENTS];
     size_t n_events;
-    uint64_t before[MAX_EVENTS]; /* the counts so far */
-    struct instruction *slot;    /* [n_slots], found by their addresses */
-    size_t n_slots, n_used;
-    uint64_t at; /* the address of the instruction that accesses now */
-    uint64_t n_fetches;
+    uint64_t before[MAX_EVENTS];    /* the counts so far */
+    struct instructions own, sites; /* who accesses; who allocated what is accessed, 0: nobody */
+    struct cachesim_heap *heap;     /* NULL: nobody asks */
+    uint64_t at;                    /* the address of the instruction that accesses now */
+    uint64_t n_fetches, n_unseen;   /* those of the library that tells of allocations */
     int err;
 };
 
@@ -99,45 +106,61 @@ static struct instruction *find(struct instruction *slot, size_t n_slots, uint64
 }
 
 /* Makes room, so that half of the slots stay free. */
-static int grow(struct cachesim_annotate *a)
+static int grow(struct instructions *x)
 {
-    size_t n = a->n_slots ? 2 * a->n_slots : FIRST_SLOTS;
-    struct instruction *slot = calloc(n, sizeof *slot);
+    const size_t n = x->n_slots ? 2 * x->n_slots : FIRST_SLOTS;
+    struct instruction *slot;
 
+    if (2 * (x->n_used + 1) <= x->n_slots)
+        return 0;
+    slot = calloc(n, sizeof *slot);
     if (!slot)
         return -ENOMEM;
-    for (size_t i = 0; i < a->n_slots; i++) {
-        if (a->slot[i].n_accesses)
-            *find(slot, n, a->slot[i].address) = a->slot[i];
+    for (size_t i = 0; i < x->n_slots; i++) {
+        if (x->slot[i].n_accesses)
+            *find(slot, n, x->slot[i].address) = x->slot[i];
     }
-    free(a->slot);
-    a->slot = slot;
-    a->n_slots = n;
+    free(x->slot);
+    x->slot = slot;
+    x->n_slots = n;
     return 0;
+}
+
+/* Returns the counts of an address, for which there is room. */
+static uint64_t *counts_of(struct instructions *x, uint64_t address)
+{
+    struct instruction *at = find(x->slot, x->n_slots, address);
+
+    x->n_used += !at->n_accesses++;
+    return at->count;
 }
 
 /* Simulates one access, and counts what it changed where it is. */
 static void make_access(struct cachesim_annotate *a, const struct sim_run *access)
 {
     const struct sim_cell *cell = &sim_hierarchy_stats(a->h)->cell[0][0];
-    struct instruction *at;
+    uint64_t site = 0, *own, *sites;
 
-    if (2 * (a->n_used + 1) > a->n_slots && !a->err)
-        a->err = grow(a);
+    if (a->heap && !cachesim_heap_take(a->heap, access->addr, &site, &a->err)) {
+        a->n_unseen++;
+        return;
+    }
+    a->err = a->err ? a->err : grow(&a->own);
+    a->err = a->err ? a->err : grow(&a->sites);
     if (a->err)
         return;
     sim_emit(sim_hierarchy_sink(a->h), access, 1, 1);
-    at = find(a->slot, a->n_slots, a->at);
-    a->n_used += !at->n_accesses++;
+    own = counts_of(&a->own, a->at);
+    sites = counts_of(&a->sites, site);
     for (size_t i = 0; i < a->n_events; i++) {
         const struct event *e = &a->event[i];
         uint64_t now = *(const uint64_t *)((const char *)cell + e->at), more = now - a->before[i];
 
         a->before[i] = now;
-        if (!e->is_of_store)
-            at->count[i] += more;
-        else if (access->kind == SIM_STORE || access->kind == SIM_STORE_NT)
-            at->count[i] += more > 0;
+        if (e->is_of_store)
+            more = more > 0 && (access->kind == SIM_STORE || access->kind == SIM_STORE_NT);
+        own[i] += more;
+        sites[i] += more;
     }
 }
 
@@ -181,9 +204,12 @@ int cachesim_annotate_new(struct cachesim_annotate **a, const struct sim_machine
     (*a)->o = o;
     (*a)->machine = m;
     choose_events(*a);
+    err = o->heap ? cachesim_heap_new(&(*a)->heap) : 0;
     /* This engine alone has its counts at hand after every access. */
-    err = sim_engine_new(&(*a)->h, &sim_engine_full, m);
+    if (!err)
+        err = sim_engine_new(&(*a)->h, &sim_engine_full, m);
     if (err) {
+        cachesim_heap_free((*a)->heap);
         free(*a);
         *a = NULL;
     }
@@ -195,7 +221,9 @@ void cachesim_annotate_free(struct cachesim_annotate *a)
     if (!a)
         return;
     sim_hierarchy_free(a->h);
-    free(a->slot);
+    cachesim_heap_free(a->heap);
+    free(a->own.slot);
+    free(a->sites.slot);
     free(a);
 }
 
@@ -216,7 +244,12 @@ const int *cachesim_annotate_error(const struct cachesim_annotate *a)
 
 uint64_t cachesim_annotate_n_fetches(const struct cachesim_annotate *a)
 {
-    return a->o->simulates_fetches ? 0 : a->n_fetches;
+    return (a->o->simulates_fetches ? 0 : a->n_fetches) + a->n_unseen;
+}
+
+const char *cachesim_annotate_heap(const struct cachesim_annotate *a)
+{
+    return a->heap ? cachesim_heap_path(a->heap) : NULL;
 }
 
 /* ---- the file ---- */
@@ -259,17 +292,18 @@ static void print_head(const struct cachesim_annotate *a, bool is_callgrind, FIL
 }
 
 /* Prints the lines, of which some instructions are neighbours now. */
-static void print_lines(struct cachesim_annotate *a, const struct cachesim_place *place, bool is_callgrind, FILE *out)
+static void print_lines(const struct cachesim_annotate *a, const struct instructions *x,
+                        const struct cachesim_place *place, bool is_callgrind, FILE *out)
 {
     uint64_t total[MAX_EVENTS] = { 0 };
     size_t next;
 
-    for (size_t i = 0; i < a->n_used; i = next) {
+    for (size_t i = 0; i < x->n_used; i = next) {
         const bool is_file = !i || strcmp(place[i].file, place[i - 1].file) != 0;
         uint64_t sum[MAX_EVENTS] = { 0 };
 
-        for (next = i; next < a->n_used && is_same_line(&place[i], &place[next]); next++) {
-            const struct instruction *at = find(a->slot, a->n_slots, place[next].address);
+        for (next = i; next < x->n_used && is_same_line(&place[i], &place[next]); next++) {
+            const struct instruction *at = find(x->slot, x->n_slots, place[next].address);
 
             for (size_t e = 0; e < a->n_events; e++) {
                 sum[e] += at->count[e];
@@ -287,8 +321,8 @@ static void print_lines(struct cachesim_annotate *a, const struct cachesim_place
     print_counts(a, total, out);
 }
 
-static int write_file(struct cachesim_annotate *a, const struct cachesim_place *place, const char *path, char *why,
-                      size_t why_bytes)
+static int write_file(const struct cachesim_annotate *a, const struct instructions *x,
+                      const struct cachesim_place *place, const char *path, char *why, size_t why_bytes)
 {
     const bool is_callgrind = path == a->o->callgrind;
     struct cachesim_file file;
@@ -296,7 +330,7 @@ static int write_file(struct cachesim_annotate *a, const struct cachesim_place *
 
     if (path && !err) {
         print_head(a, is_callgrind, file.out);
-        print_lines(a, place, is_callgrind, file.out);
+        print_lines(a, x, place, is_callgrind, file.out);
         err = cachesim_file_commit(&file);
     }
     if (err)
@@ -320,30 +354,54 @@ static int find_mappings(struct cachesim_mappings *m, const struct cachesim_opti
     return err;
 }
 
+/* Names instructions, and orders them by their names. Returns 0 or -errno, and places from malloc. */
+static int find_places(const struct cachesim_mappings *m, const struct instructions *x, struct cachesim_place **places,
+                       struct cachesim_names **names)
+{
+    struct cachesim_place *place = calloc(x->n_used + 1, sizeof *place);
+    size_t n = 0;
+    int err;
+
+    *places = place;
+    if (!place)
+        return -ENOMEM;
+    for (size_t i = 0; i < x->n_slots; i++) {
+        if (x->slot[i].n_accesses)
+            place[n++].address = x->slot[i].address;
+    }
+    err = cachesim_symbols_find(m, place, n, names);
+    if (!err)
+        qsort(place, n, sizeof *place, by_place);
+    return err;
+}
+
+/* Writes the files of some instructions: in cachegrind's format, and in callgrind's; NULL: not. */
+static int write_files(const struct cachesim_annotate *a, const struct instructions *x,
+                       const struct cachesim_mappings *m, const char *const path[2], char *why, size_t why_bytes)
+{
+    struct cachesim_place *place = NULL;
+    struct cachesim_names *names = NULL;
+    int err = find_places(m, x, &place, &names);
+
+    if (err)
+        snprintf(why, why_bytes, "--annotate: %s", strerror(-err));
+    for (int i = 0; i < 2 && !err; i++)
+        err = write_file(a, x, place, path[i], why, why_bytes);
+    cachesim_names_free(names);
+    free(place);
+    return err;
+}
+
 int cachesim_annotate_write(struct cachesim_annotate *a, FILE *maps, char *why, size_t why_bytes)
 {
-    struct cachesim_place *place = calloc(a->n_used + 1, sizeof *place);
+    const char *const by_line[] = { a->o->annotate, a->o->callgrind }, *const by_site[] = { a->o->heap, NULL };
     struct cachesim_mappings mappings = { 0 };
-    struct cachesim_names *names = NULL;
-    size_t n = 0;
     int err = find_mappings(&mappings, a->o, maps, why, why_bytes);
 
-    for (size_t i = 0; i < a->n_slots && place && !err; i++) {
-        if (a->slot[i].n_accesses)
-            place[n++].address = a->slot[i].address;
-    }
-    if (!err) {
-        err = place ? cachesim_symbols_find(&mappings, place, n, &names) : -ENOMEM;
-        if (err)
-            snprintf(why, why_bytes, "--annotate: %s", strerror(-err));
-    }
-    if (!err) {
-        qsort(place, n, sizeof *place, by_place);
-        err = write_file(a, place, a->o->annotate, why, why_bytes);
-        err = err ? err : write_file(a, place, a->o->callgrind, why, why_bytes);
-    }
-    cachesim_names_free(names);
+    if (!err && (by_line[0] || by_line[1]))
+        err = write_files(a, &a->own, &mappings, by_line, why, why_bytes);
+    if (!err && by_site[0])
+        err = write_files(a, &a->sites, &mappings, by_site, why, why_bytes);
     cachesim_mappings_release(&mappings);
-    free(place);
     return err;
 }

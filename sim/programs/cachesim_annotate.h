@@ -28,11 +28,14 @@ struct sim_hierarchy *cachesim_annotate_hierarchy(struct cachesim_annotate *a);
 /* Returns what stops reading: 0, or -ENOMEM. */
 const int *cachesim_annotate_error(const struct cachesim_annotate *a);
 
-/* Returns how many of the accesses that it was given were fetches which it did not simulate. */
+/* Returns where the program is to tell of its allocations; NULL: nowhere. */
+const char *cachesim_annotate_heap(const struct cachesim_annotate *a);
+
+/* Returns how many of the accesses that it was given it did not simulate: fetches, and what tells of allocations. */
 uint64_t cachesim_annotate_n_fetches(const struct cachesim_annotate *a);
 
 /*
- * Writes the files of --annotate and --callgrind. maps: where the traced program's files were in memory, as /proc/<pid>/maps says it;
+ * Writes the files of --annotate, --callgrind and --heap. maps: where the traced program's files were in memory, as /proc/<pid>/maps says it;
  * NULL: not known. Returns 0, or -errno with one line in why.
  */
 int cachesim_annotate_write(struct cachesim_annotate *a, FILE *maps, char *why, size_t why_bytes);

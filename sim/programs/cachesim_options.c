@@ -43,6 +43,7 @@ const char cachesim_help[] =
     "  --annotate FILE     also by source line, for cg_annotate and KCachegrind; of a traced program's own and its\n"
     "                      libraries' lines, or of those of --symbols\n"
     "  --callgrind FILE    the same for callgrind_annotate and KCachegrind\n"
+    "  --heap FILE         the same by the line that allocated what was accessed, of a program that is run\n"
     "  --timeline FILE     the run over its accesses, for chrome://tracing and Perfetto (JSON)\n"
     "  --symbols FILE[@BASE]\n"
     "                      the program of a trace with instruction fetches, or one of its libraries; BASE: where in\n"
@@ -270,6 +271,7 @@ static const struct row {
     { "plot", true, set_plot, 0 },
     { "annotate", true, set_file, offsetof(struct cachesim_options, annotate) },
     { "callgrind", true, set_file, offsetof(struct cachesim_options, callgrind) },
+    { "heap", true, set_file, offsetof(struct cachesim_options, heap) },
     { "timeline", true, set_file, offsetof(struct cachesim_options, timeline) },
     { "symbols", true, set_symbols, 0 },
     { "reuse", false, set_mode, CACHESIM_REUSE },
@@ -457,9 +459,16 @@ static int check(struct cachesim_options *o, char *why, size_t why_bytes)
     if (o->plot && !simulates && o->mode != CACHESIM_MRC)
         return cachesim_complain(why, why_bytes, "--plot", "there are figures of simulations and of --mrc", o->plot);
     if (cachesim_options_by_line(o) && (o->mode != CACHESIM_SIMULATE || o->by_tag || o->warmup || o->warms_up_passes))
-        return cachesim_complain(why, why_bytes, o->annotate ? "--annotate" : "--callgrind",
+        return cachesim_complain(why, why_bytes,
+                                 o->annotate    ? "--annotate"
+                                 : o->callgrind ? "--callgrind"
+                                                : "--heap",
                                  "counts by line all accesses of all tags of one machine",
-                                 o->annotate ? o->annotate : o->callgrind);
+                                 o->annotate    ? o->annotate
+                                 : o->callgrind ? o->callgrind
+                                                : o->heap);
+    if (o->heap && !o->program)
+        return cachesim_complain(why, why_bytes, "--heap", "there is no program to trace (run -- PROGRAM)", o->heap);
     if (o->timeline && (o->mode != CACHESIM_SIMULATE || o->warmup || o->warms_up_passes))
         return cachesim_complain(why, why_bytes, "--timeline", "shows all accesses to one machine", o->timeline);
     if (o->n_symbols && !cachesim_options_by_line(o))

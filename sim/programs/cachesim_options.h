@@ -44,6 +44,8 @@ struct cachesim_options {
     const char *ranges;                        /* path of named ranges (cachesim_ranges.h); NULL: none */
     const char *annotate;                      /* path of the counts by source line (cachesim_annotate.h); NULL: none */
     const char *callgrind;                     /* the same in callgrind's format; NULL: none */
+    const char *heap_log;                      /* where the program is to tell of its allocations; NULL: nowhere */
+    const char *heap;                          /* path of the counts by allocation (cachesim_heap.h); NULL: none */
     const char *timeline;                      /* path of the run over its accesses (cachesim_timeline.h); NULL: none */
     const char *symbols[CACHESIM_MAX_SYMBOLS]; /* [n_symbols] files whose lines these are, "FILE@BASE" */
     size_t n_symbols;
@@ -54,10 +56,10 @@ struct cachesim_options {
     enum sim_trace_format convert_format;
 };
 
-/* Tells whether counts by source line are wanted, in either format. */
+/* Tells whether counts by source line are wanted, of whichever kind. */
 static inline bool cachesim_options_by_line(const struct cachesim_options *o)
 {
-    return o->annotate || o->callgrind;
+    return o->annotate || o->callgrind || o->heap;
 }
 
 /* Returns 0, or -EINVAL with one line in why. */

@@ -1,13 +1,17 @@
+#define _GNU_SOURCE /* realpath */
 #include "sim/programs/cachesim_source.h"
 
 #include <elf.h>
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "sim/programs/cachesim_heap.h"
 #include "sim/programs/cachesim_place.h"
 #include "sim/programs/cachesim_signal.h"
 
@@ -138,15 +142,15 @@ static const struct emulator *find_emulator(const char *program)
     return NULL;
 }
 
-/* Finds the plugin where it is installed, and where it was built. */
-static bool find_plugin(char *path, size_t bytes)
+/* Finds a library where it is installed, and where it was built. */
+static bool find_library(const char *name, char *path, size_t bytes)
 {
-    static const char *const places[] = { "%s/../lib/convsim/tracer.so", "%s/tracer.so" };
+    static const char *const places[] = { "%s/../lib/convsim/%s", "%s/%s" };
     char folder[MAX_PATH / 2];
 
     cachesim_place_folder(folder, sizeof folder);
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
-        snprintf(path, bytes, places[i], folder);
+        snprintf(path, bytes, places[i], folder, name);
         if (!access(path, R_OK))
             return true;
     }
@@ -156,7 +160,8 @@ static bool find_plugin(char *path, size_t bytes)
 struct command {
     char *argument[MAX_ARGUMENTS];
     size_t n;
-    char text[MAX_PATH + 64]; /* of an argument that is made here */
+    char text[MAX_PATH + 64];                                                 /* of an argument that is made here */
+    char preload[MAX_PATH + 16], log[MAX_PATH + 16], listened[MAX_PATH + 32]; /* of the environment, with --heap */
 };
 
 static void put(struct command *c, const char *argument)
@@ -176,7 +181,7 @@ static const char *put_emulator(struct command *c, const struct cachesim_source 
         return "QEMU emulates programs of x86_64, ppc64le and aarch64, which this is not";
     if (!cachesim_place_program(e->name, where, sizeof where))
         return "QEMU's emulator is not installed (package qemu-user)";
-    if (!find_plugin(plugin, sizeof plugin))
+    if (!find_library("tracer.so", plugin, sizeof plugin))
         return "the tracer is missing, tracer.so beside this program or in ../lib/convsim";
     n = snprintf(c->text, sizeof c->text, "%s,fd=%d", plugin, s->child.out);
     if (o->reader.has_fetches)
@@ -189,6 +194,14 @@ static const char *put_emulator(struct command *c, const struct cachesim_source 
     put(c, e->cpu);
     put(c, "-plugin");
     put(c, c->text);
+    if (o->heap_log) {
+        put(c, "-E");
+        put(c, c->preload);
+        put(c, "-E");
+        put(c, c->log);
+        put(c, "-E");
+        put(c, c->listened);
+    }
     put(c, program);
     return NULL;
 }
@@ -198,10 +211,15 @@ static const char *put_valgrind(struct command *c, const struct cachesim_source 
 {
     char where[MAX_PATH];
 
-    (void)o;
     if (!cachesim_place_program("valgrind", where, sizeof where))
         return "Valgrind is not installed (package valgrind)";
     snprintf(c->text, sizeof c->text, "--log-fd=%d", s->child.out);
+    if (o->heap_log) {
+        put(c, "env");
+        put(c, c->preload);
+        put(c, c->log);
+        put(c, c->listened);
+    }
     put(c, "valgrind");
     put(c, "--tool=lackey");
     put(c, "--trace-mem=yes");
@@ -223,12 +241,32 @@ static const struct tracer {
 
 enum { N_TRACERS = sizeof tracers / sizeof tracers[0] };
 
+/* Makes the environment in which the program tells of its allocations. Returns NULL, or why it cannot. */
+static const char *make_environment(struct command *c, const struct cachesim_options *o, const char *program)
+{
+    char library[MAX_PATH], whole[PATH_MAX];
+
+    if (!o->heap_log)
+        return NULL;
+    if (!find_library("heap.so", library, sizeof library))
+        return "heap.so is missing beside this program or in ../lib/convsim";
+    snprintf(c->preload, sizeof c->preload, "LD_PRELOAD=%s", library);
+    snprintf(c->log, sizeof c->log, CACHESIM_HEAP_VARIABLE "=%s", o->heap_log);
+    snprintf(c->listened, sizeof c->listened, CACHESIM_HEAP_PROGRAM "=%s", realpath(program, whole) ? whole : program);
+    return NULL;
+}
+
 /* Makes the command of the tracer that was asked for, or of the first that can do it. */
 static int make_command(struct cachesim_source *s, struct command *c, const struct cachesim_options *o,
                         const char *program, char *why, size_t why_bytes)
 {
     size_t used = (size_t)snprintf(why, why_bytes, "run, '%.200s'", program);
+    const char *what_else = make_environment(c, o, program);
 
+    if (what_else) {
+        snprintf(why, why_bytes, "--heap, %s", what_else);
+        return -EINVAL;
+    }
     for (size_t i = 0; i < N_TRACERS; i++) {
         const char *what;
 

@@ -106,8 +106,8 @@ int cachesim_timeline_new(struct cachesim_timeline **to, const struct sim_machin
                                      .o = o,
                                      .interval = FIRST_INTERVAL,
                                      .due = FIRST_INTERVAL,
-                                     .fetch_tag = o->reader.has_fetches && !o->simulates_fetches ? o->reader.fetch_tag :
-                                                                                                   SIM_MAX_TAGS };
+                                     .fetch_tag = o->reader.has_fetches && !o->simulates_fetches ? o->reader.fetch_tag
+                                                                                                 : SIM_MAX_TAGS };
     t->point = calloc(MAX_POINTS, sizeof *t->point);
     t->slice = calloc(MAX_SLICES, sizeof *t->slice);
     if (t->point && t->slice)
@@ -139,8 +139,8 @@ static void print_counter(const struct cachesim_timeline *t, uint64_t at, const 
 {
     const double us = (double)at / 1000;
 
-    fprintf(out, ",\n{\"ph\":\"C\",\"name\":\"load misses\",\"pid\":%d,\"tid\":%d,\"ts\":%.17g,\"args\":{", PROCESS, ROW,
-            us);
+    fprintf(out, ",\n{\"ph\":\"C\",\"name\":\"load misses\",\"pid\":%d,\"tid\":%d,\"ts\":%.17g,\"args\":{", PROCESS,
+            ROW, us);
     for (size_t k = 0; k < t->machine->n_levels; k++) {
         fputs(k ? "," : "", out);
         sim_json_string(t->machine->level[k].name, out);
@@ -156,8 +156,8 @@ static void print_slice(const struct cachesim_timeline *t, const struct slice *s
 {
     const struct sim_cell *a = &s->begin.sum, *b = &end->sum;
 
-    fprintf(out, ",\n{\"ph\":\"X\",\"name\":\"phase %u\",\"pid\":%d,\"tid\":%d,\"args\":{\"phase\":%u", s->phase, PROCESS,
-            ROW, s->phase);
+    fprintf(out, ",\n{\"ph\":\"X\",\"name\":\"phase %u\",\"pid\":%d,\"tid\":%d,\"args\":{\"phase\":%u", s->phase,
+            PROCESS, ROW, s->phase);
     fprintf(out, ",\"loads\":%" PRIu64 ",\"stores\":%" PRIu64, b->loads - a->loads, b->stores - a->stores);
     for (size_t k = 0; k < t->machine->n_levels; k++) {
         char name[64];

@@ -80,6 +80,7 @@ static int annotate(struct cachesim_session *s, const struct sim_machine *m, con
 
     if (err)
         return cachesim_fail(s, CACHESIM_BAD_INPUT, "cannot simulate the machine", strerror(-err));
+    s->options.heap_log = cachesim_annotate_heap(a);
     err = simulate_on(s, m, source, cachesim_annotate_hierarchy(a), a);
     if (!err && s->maps)
         rewind(s->maps);

@@ -99,6 +99,27 @@ else
     check "late prefetches and TLBs are no events: $(grep '^events' "$work/prefetched")" grep -q '^events:.*L1_late_prefetches.*TLB' "$work/prefetched"
 fi
 
+# ---- the heap, by who allocated it ----
+
+line_of() { grep -n "/[*] $1" tests/sim/heap.c | cut -d: -f1; }
+on_heap() { # on_heap WORDS: "loads stores" of what the line with that comment allocated
+    awk -v line="$(line_of "$1")" '/^fl=/ { own = /heap[.]c$/ } own && $1 == line { print $2, $3 }' "$work/heap"
+}
+refuses "--heap: there is no program to trace" --machine toy --heap "$work/heap" "$work/p0.lackey"
+if [ -z "${SAN-}" ] && [ -e "${program%/*}/heap.so" ]; then
+    "${CC:-cc}" -g -O1 -fno-tree-vectorize -fno-builtin -w -o "$work/heaps" tests/sim/heap.c
+    for tracer in valgrind qemu; do
+        [ $tracer = valgrind ] || { command -v qemu-x86_64 >/dev/null && [ -e "${program%/*}/tracer.so" ] && [ "$(uname -m)" = x86_64 ]; } || continue
+        check "$tracer: the heap: $(cat "$work/err")" cachesim --machine toy --tracer $tracer --heap "$work/heap" --annotate "$work/lines" run -- "$work/heaps"
+        check "$tracer: first: $(on_heap 'of first')" [ "$(on_heap 'of first' | awk '$1 >= 4096 && $1 < 4104 && $2 >= 4096 && $2 < 4104')" ] # free writes there, too
+        check "$tracer: zeros, which are cleared or new: $(on_heap 'of zeros')" [ "$(on_heap 'of zeros' | cut -d' ' -f1)" = 4096 ]
+        check "$tracer: third: $(on_heap 'of third')" [ "$(on_heap 'of third' | cut -d' ' -f2)" -ge 4096 ]
+        check "$tracer: the function is not named" grep -qx 'fn=zeros' "$work/heap"
+        check "$tracer: sums by allocation are those by line" [ "$(grep '^summary' "$work/heap")" = "$(grep '^summary' "$work/lines")" ]
+    done
+    check "nothing stays in /tmp" [ -z "$(find /tmp -maxdepth 1 -name 'cachesim-heap-*' -newer "$work/heaps")" ]
+fi
+
 # ---- words, and callgrind's format ----
 
 check "annotate -- : $(cat "$work/err")" sh -c "cd '$work' && '$PWD/$program' --l1 4k,2,64 --tracer valgrind --callgrind calls --annotate lines annotate -- ./p0 >out 2>err"

@@ -1,0 +1,45 @@
+/*
+ * Names for what is on the heap of a traced program (--heap): by the line that allocated it. A library that is loaded
+ * into the program (heap_plugin.c) appends a record for each allocation to a file, and then reads a byte of its page; so
+ * the trace says when the next record is to be taken.
+ */
+#ifndef SIM_CACHESIM_HEAP_H
+#define SIM_CACHESIM_HEAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#define CACHESIM_HEAP_VARIABLE "CACHESIM_HEAP"
+#define CACHESIM_HEAP_PROGRAM "CACHESIM_HEAP_PROGRAM"
+#define CACHESIM_HEAP_PAGE ((uint64_t)0xcac4e51000)
+
+enum {
+    CACHESIM_HEAP_PAGE_BYTES = 4096,
+    CACHESIM_HEAP_QUIET = 1, /* byte of the page: what follows is the library's own */
+    CACHESIM_HEAP_READY = 0, /* there is a record more, and the program goes on */
+};
+
+/* As it stands in the file. */
+struct cachesim_heap_record {
+    uint64_t at, bytes;
+    uint64_t site; /* an address in the instruction that called the allocator */
+};
+
+struct cachesim_heap;
+
+/* Makes the file that the program appends to. Returns 0 or -errno. */
+int cachesim_heap_new(struct cachesim_heap **h);
+void cachesim_heap_free(struct cachesim_heap *h); /* NULL is fine */
+
+/* Returns the file's path, for the program's environment. */
+const char *cachesim_heap_path(const struct cachesim_heap *h);
+
+/*
+ * Looks at an access before it is simulated. Returns false if it counts nowhere. Otherwise *site is that of the
+ * allocation which holds the address, 0: there is none. *err becomes -ENOMEM without memory.
+ */
+bool cachesim_heap_take(struct cachesim_heap *h, uint64_t address, uint64_t *site, int *err);
+
+#endif
