@@ -375,7 +375,7 @@ static void raw_constants_have_all_types(void)
 
     scratch_open();
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        set_raw(begin_constant(&w, cases[i].stored, 2), cases[i].raw, 2 * onnx_type_bytes(cases[i].stored));
+        set_raw(begin_constant(&w, (int32_t)cases[i].stored, 2), cases[i].raw, 2 * onnx_type_bytes(cases[i].stored));
         check_constant(w, cases[i].type, 2, cases[i].expected);
     }
     scratch_close();
