@@ -604,14 +604,21 @@ static struct trial make_convolution(void)
     if (rng_below(2))
         one_node_input(t.node, 1, &filters);
     one_node_int(t.node, "group", groups);
-    one_node_ints(t.node, "strides", 2, (const int64_t[]){ rng_range(1, 2), rng_range(1, 2) });
+    one_node_ints(t.node, "strides", 2, (const int64_t[]){ rng_range(1, 3), rng_range(1, 3) });
+    one_node_ints(t.node, "dilations", 2, (const int64_t[]){ rng_range(1, 2), rng_range(1, 2) });
+    one_node_ints(t.node, "pads", 4,
+                  (const int64_t[]){ rng_range(0, 1), rng_range(0, 2), rng_range(0, 1), rng_range(0, 2) });
+    if (is_transposed)
+        one_node_ints(t.node, "output_padding", 2, (const int64_t[]){ 0, rng_range(0, 1) });
+    t.fill = SMALL_INTS;
+    t.activation = (enum sconv_activation)rng_below(3);
     return t;
 }
 
-/* They run by their reference, which the official tests hold: here, that threads share it out. */
+/* Conv runs by its reference, which the official tests hold: here, that threads share it out. */
 static void test_convolutions(void)
 {
-    try_all(make_convolution, 30);
+    try_all(make_convolution, 80);
 }
 
 static struct trial make_resize(void)
@@ -831,7 +838,7 @@ static const struct test_case cases[] = {
     { "reductions", test_reduce },
     { "products are exact on integers", test_products },
     { "what moves arrives where it should", test_moves },
-    { "threads share out convolutions", test_convolutions },
+    { "transposed convolutions, and threads that share out convolutions", test_convolutions },
     { "resizing", test_resize },
     { "a NaN is not lost", test_nan },
     { "infinities and denormals", test_extremes },

@@ -1,4 +1,8 @@
-/* Conv and ConvTranspose by plain loops, with sums in double: what any convolution of a network is checked against. */
+/*
+ * Conv and ConvTranspose by plain loops, with sums in double: what any convolution of a network is checked against.
+ * ConvTranspose is fast, too: for each tap of a filter the channels' planes are added up, times their weights, and the sums are
+ * spread over the output.
+ */
 #include <errno.h>
 #include <string.h>
 
@@ -12,6 +16,7 @@ struct convolution {
     size_t in_plane, out_plane, taps;
     /* Of each axis; those that a tensor lacks are of length 1, before the others. */
     ptrdiff_t in[N_AXES], out[N_AXES], kernel[N_AXES], stride[N_AXES], dilation[N_AXES], before[N_AXES];
+    float *sums; /* of ConvTranspose: a plane of the input for each share */
 };
 
 /* ---- preparing ---- */
@@ -69,6 +74,16 @@ static int check_outputs(const struct op_call *call, const struct convolution *c
     return op_check_out(call, 0, 2 + w->n, dim, why);
 }
 
+/* Keeps the planes of sums behind the structure. */
+static void keep(struct op_call *call, const struct convolution *c, bool is_transposed)
+{
+    const size_t n = is_transposed ? c->in_plane * call->ask.n_threads : 0;
+    struct convolution *kept = op_own(call, sizeof *c + n * sizeof *c->sums);
+
+    *kept = *c;
+    kept->sums = (float *)(kept + 1);
+}
+
 static int prepare(struct op_call *call, bool is_transposed, struct exp_why *why)
 {
     const struct onnx_value *in = op_in(call, 0), *filter = op_in(call, 1);
@@ -92,7 +107,7 @@ static int prepare(struct op_call *call, bool is_transposed, struct exp_why *why
     if (err)
         return err;
     set_axes(call, &c, &w);
-    memcpy(op_own(call, sizeof c), &c, sizeof c);
+    keep(call, &c, is_transposed);
     return 0;
 }
 
@@ -207,12 +222,89 @@ static void planes(void *ctx, size_t from, size_t to, unsigned share)
     }
 }
 
+/* ---- ConvTranspose in vectors ---- */
+
+/* The output elements of an axis that input i.. reach by a tap: where the first lies, and which i are inside, from..to - 1. */
+struct reached {
+    ptrdiff_t at, from, to;
+};
+
+static struct reached reach(const struct convolution *c, size_t d, ptrdiff_t tap)
+{
+    const ptrdiff_t at = tap * c->dilation[d] - c->before[d], s = c->stride[d], left = c->out[d] - at;
+    const ptrdiff_t from = at < 0 ? (-at + s - 1) / s : 0, to = left <= 0 ? 0 : (left + s - 1) / s;
+
+    return (struct reached){ at, from, to < c->in[d] ? to : c->in[d] };
+}
+
+/* Says what spreading a row accesses. */
+static void note_spread(const struct convolution *c, const float *from, const float *to, ptrdiff_t first, size_t n)
+{
+    const size_t stride = (size_t)c->stride[2];
+
+    op_note(from + first, n, 1, SIM_LOAD);
+    op_note(to + first * c->stride[2], n, stride, SIM_LOAD);
+    op_note(to + first * c->stride[2], n, stride, SIM_STORE);
+}
+
+/* Adds sums of the input's shape to where a tap brings them. */
+static void spread(const struct convolution *c, const float *sums, const ptrdiff_t tap[N_AXES], float *out)
+{
+    const struct reached r[N_AXES] = { reach(c, 0, tap[0]), reach(c, 1, tap[1]), reach(c, 2, tap[2]) };
+
+    for (ptrdiff_t d = r[0].from; d < r[0].to; d++) {
+        for (ptrdiff_t h = r[1].from; h < r[1].to; h++) {
+            const float *from = sums + (d * c->in[1] + h) * c->in[2];
+            const ptrdiff_t row = (d * c->stride[0] + r[0].at) * c->out[1] + h * c->stride[1] + r[1].at;
+            float *to = out + row * c->out[2] + r[2].at;
+
+            for (ptrdiff_t w = r[2].from; w < r[2].to; w++)
+                to[w * c->stride[2]] += from[w];
+            if (r[2].from < r[2].to)
+                note_spread(c, from, to, r[2].from, (size_t)(r[2].to - r[2].from));
+        }
+    }
+}
+
+static void transposed_plane(const struct work *w, size_t i, float *sums)
+{
+    const struct convolution *c = w->call->own;
+    const size_t image = i / c->filters, k = i % c->filters, channels = c->channels / c->groups;
+    const size_t group = k / (c->filters / c->groups);
+    const float *in = (const float *)w->t->in[0] + (image * c->channels + group * channels) * c->in_plane;
+    const struct filter f = filter_of(c, w->t->in[1], k, true);
+    float *out = (float *)w->t->out[0] + i * c->out_plane;
+
+    for (size_t j = 0; j < c->out_plane; j++)
+        out[j] = op_in(w->call, 2) ? ((const float *)w->t->in[2])[k] : 0;
+    op_note(out, c->out_plane, 1, SIM_STORE);
+    for (size_t t = 0; t < c->taps; t++) {
+        ptrdiff_t tap[N_AXES];
+
+        unravel(t, c->kernel, tap);
+        memset(sums, 0, c->in_plane * sizeof *sums);
+        op_note(sums, c->in_plane, 1, SIM_STORE);
+        op_loops()->add_rows(sums, c->in_plane, &(struct op_rows){ f.at + t, in, channels, f.step, c->in_plane });
+        spread(c, sums, tap, out);
+    }
+    op_activate(w->call, out, c->out_plane);
+}
+
+static void transposed_planes(void *ctx, size_t from, size_t to, unsigned share)
+{
+    const struct work *w = ctx;
+    const struct convolution *c = w->call->own;
+
+    for (size_t i = from; i < to; i++)
+        transposed_plane(w, i, c->sums + share * c->in_plane);
+}
+
 static void run(const struct op_call *call, const struct op_tensors *t, struct sconv_team *team)
 {
     const struct convolution *c = call->own;
     struct work w = { call, t, onnx_is(call->ask.node, "ConvTranspose") };
 
-    op_share(call, team, c->images * c->filters, 0, planes, &w);
+    op_share(call, team, c->images * c->filters, 0, w.is_transposed ? transposed_planes : planes, &w);
 }
 
 static void reference(const struct op_call *call, const struct op_tensors *t)
@@ -223,10 +315,10 @@ static void reference(const struct op_call *call, const struct op_tensors *t)
     planes(&w, 0, c->images * c->filters, 0);
 }
 
-#define RECORD(name_, prepare_)                                                                                        \
+#define RECORD(name_, prepare_, traits_)                                                                               \
     const struct op op_##name_ = {                                                                                     \
-        .name = #name_, .traits = OP_CONVOLVES | OP_ACTIVATES, .prepare = prepare_, .run = run, .reference = reference \
+        .name = #name_, .traits = OP_ACTIVATES | (traits_), .prepare = prepare_, .run = run, .reference = reference    \
     };
 
-RECORD(Conv, prepare_conv)
-RECORD(ConvTranspose, prepare_transposed)
+RECORD(Conv, prepare_conv, OP_CONVOLVES)
+RECORD(ConvTranspose, prepare_transposed, 0)
