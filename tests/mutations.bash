@@ -186,3 +186,19 @@ mutant "a message that is merged" experiments/onnx/wire.c 's/\*once & bit/false/
 mutant "a dimension's name that is forgotten" experiments/onnx/read.c 's/v->dim\[i\] == OPEN && known/false/' onnx
 mutant "a network's pools that round down" experiments/models/networks.c 's/onnx_write_int\(n->w, "ceil_mode", 1\)/onnx_write_int(n->w, "ceil_mode", 0)/' tests/experiments/onnx.sh
 mutant "a difference between tables that is not seen" experiments/layers/question_layers.c 's/conv_problem_equal\(&a->layer\[i\]\.problem, &b->layer\[i\]\.problem\)/true/' tests/experiments/onnx.sh
+
+# ---- networks that run ----
+
+mutant "a planner: blocks that touch in a step may meet" experiments/network/arena.c 's/a->first <= b->last && b->first <= a->last/a->first < b->last \&\& b->first < a->last/' network
+mutant "an output that its last step may overwrite" experiments/network/place.c 's/output\[i\], net->n_steps\)/output[i], net->n_steps - 1)/' network
+mutant "an input that is read later is overwritten" experiments/network/place.c 's/t\[root\]\.last == number/true/' network
+mutant "what two nodes use is fused" experiments/network/compile.c 's/c->n_uses\[value\] == 1 && !/!/' network
+mutant "a sum before its second operand" experiments/network/compile.c 's/ \|\| !is_there\(c, other\)//' network
+mutant "a concatenation in place of what lies elsewhere" experiments/network/compile.c 's/^        if \(net_root\(c->net, n->in\[k\], &at\) == root\)$/        if (false)/' network
+mutant "a normalisation without its mean" experiments/network/fuse.c 's/\(shift\[k\] - onnx_element\(onnx_in\(g, n, 3\), k\)\)/shift[k]/' network
+mutant "a quotient that multiplies" experiments/network/fuse.c 's/ \? x : 1 \/ x;/ ? x : x;/' network
+mutant "padding by other numbers goes into a convolution" experiments/network/fuse.c 's/ \|\| value != 0\)/)/' network
+mutant "a bias that is not scaled" experiments/network/fuse.c 's/^            shift\[k\] \*= x;$//' network
+mutant "threads that pack into the same windows" experiments/network/convolution.c 's/\+= number \* r->thread_bytes/+= 0/' network
+mutant "tiles that wait for ever" kernels/lib/sconv_run.c 's/^    conv_fused_end\(&fused\);$//' sconv
+mutant "tiles that follow others of another filter" kernels/backend/fused.c 's/p->row == next->row && //' sconv network
