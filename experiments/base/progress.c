@@ -76,7 +76,8 @@ struct exp_progress *exp_progress_new(FILE *out, bool is_terminal, const double 
     return p;
 }
 
-void exp_progress_duration(char *text, size_t bytes, double seconds)
+/* Writes a duration as people say it: "12 s", "3 min 20 s", "2 h 5 min". */
+static void progress_duration(char *text, size_t bytes, double seconds)
 {
     unsigned long long s = seconds < 1e15 ? (unsigned long long)(seconds + 0.5) : 1000000000000000u;
 
@@ -170,7 +171,7 @@ static void say_left(char *text, size_t bytes, double left)
     char duration[40], clock[16] = "";
     struct tm tm;
 
-    exp_progress_duration(duration, sizeof duration, left);
+    progress_duration(duration, sizeof duration, left);
     if (left >= 120 && localtime_r(&end, &tm))
         strftime(clock, sizeof clock, ", until %H:%M", &tm);
     snprintf(text, bytes, ", about %s left%s", duration, clock);
@@ -181,7 +182,7 @@ static void print_line(struct exp_progress *p, char *line, size_t bytes)
     double elapsed_s = (double)(p->counted_ns - p->start_ns) * 1e-9, left = estimate_left(p);
     char elapsed[40], rest[96] = "";
 
-    exp_progress_duration(elapsed, sizeof elapsed, elapsed_s);
+    progress_duration(elapsed, sizeof elapsed, elapsed_s);
     if (left >= 0.0)
         say_left(rest, sizeof rest, left);
     p->percent = percent_of(p, elapsed_s, left);
@@ -377,8 +378,8 @@ void exp_forecast_print(const struct exp_forecast *f, FILE *out)
 
     if (!(f->seconds >= long_seconds))
         return;
-    exp_progress_duration(all, sizeof all, f->seconds);
-    exp_progress_duration(most, sizeof most, f->most);
+    progress_duration(all, sizeof all, f->seconds);
+    progress_duration(most, sizeof most, f->most);
     fprintf(out,
             "This will take about %s, by a first estimate; layer '%.60s' alone %s. LAYERS= narrows, Ctrl-C ends it.\n",
             all, f->name, most);

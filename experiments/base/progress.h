@@ -69,9 +69,6 @@ double exp_progress_left(struct exp_progress *p);
 /* Prints a line of its own, above the progress line. */
 void exp_progress_note(struct exp_progress *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Writes a duration as people say it: "12 s", "3 min 20 s", "2 h 5 min". */
-void exp_progress_duration(char *text, size_t bytes, double seconds);
-
 /* Clears the progress line and frees. p may be NULL. */
 void exp_progress_free(struct exp_progress *p);
 

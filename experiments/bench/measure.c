@@ -92,7 +92,8 @@ void exp_cold_empty(struct exp_cold *c, const struct conv_plan *plan, const stru
         ctr_flush(c->blas_buffer, mapped(c->blas_buffer, buffer_in_use(c, &plan->problem)));
 }
 
-void exp_cold_describe(const struct exp_cold *c, char *text, size_t bytes)
+/* Says in words what is done, for host.txt. */
+static void cold_describe(const struct exp_cold *c, char *text, size_t bytes)
 {
     if (c->sweep)
         exp_say(text, bytes, "a buffer of %zu bytes written", c->sweep_bytes);
@@ -469,7 +470,7 @@ static void open_all(struct measure *m, struct exp_measure_info *info)
 
     if (m->o->cache != EXP_WARM) {
         exp_cold_init(&m->cold, m->e->setup);
-        exp_cold_describe(&m->cold, info->emptied, sizeof info->emptied);
+        cold_describe(&m->cold, info->emptied, sizeof info->emptied);
     }
     exp_phases_find_parts(&m->parts, m->e->setup, &info->why_no_base_steps);
     open_counting(&m->hardware, &hardware, &info->hardware);

@@ -45,9 +45,6 @@ void exp_cold_release(struct exp_cold *c); /* one that is all zeros is fine */
 /* Empties the caches of everything that a run of this plan on these tensors uses. */
 void exp_cold_empty(struct exp_cold *c, const struct conv_plan *plan, const struct exp_tensors *t);
 
-/* Says in words what is done, for host.txt. */
-void exp_cold_describe(const struct exp_cold *c, char *text, size_t bytes);
-
 struct exp_measure_options {
     struct exp_rounds rounds; /* of every layer */
     unsigned n_threads;       /* for the verification */

@@ -261,7 +261,8 @@ double exp_replay_mac_seconds(const struct exp_setup *s)
                                               : plain_seconds;
 }
 
-bool exp_replay_is_worth_keeping(const struct exp_setup *s)
+/* Tells whether a setup's replays take so long that keeping their counts costs less than 1 % of them. */
+static bool replay_is_worth_keeping(const struct exp_setup *s)
 {
     return exp_replay_mac_seconds(s) > plain_seconds;
 }
@@ -600,7 +601,7 @@ int exp_replay_as_asked(struct exp_experiment *e, const struct exp_replay_asked 
                                   .counts = &now };
     int err = 0;
 
-    if (*asked->store && exp_replay_is_worth_keeping(e->setup))
+    if (*asked->store && replay_is_worth_keeping(e->setup))
         err = exp_main_store(&b.store, asked->store, asked->results, asked->known, why);
     if (!err)
         err = exp_replay_batch(&b, why);

@@ -94,9 +94,6 @@ struct exp_replay_batch {
     struct exp_tasks_counts *counts;
 };
 
-/* Tells whether a setup's replays take so long that keeping their counts costs less than 1 % of them. */
-bool exp_replay_is_worth_keeping(const struct exp_setup *s);
-
 /* Does the same for several experiments. */
 int exp_replay_batch(const struct exp_replay_batch *b, struct exp_why *why);
 

@@ -78,9 +78,6 @@ struct exp_emit_seen {
     enum exp_emit_likeness likeness;
 };
 
-/* Says why nothing can be observed here, or returns NULL. */
-const char *exp_emit_why_not_observed(const struct exp_emit_watch *w, const struct conv_plan *plan);
-
 /*
  * Prints and compiles a plan's code, and runs it once under the emulator, with filters that were packed before. Returns
  * 0, or as exp_emit_compile or exp_guest_run, with one line in why.

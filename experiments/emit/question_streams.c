@@ -134,7 +134,8 @@ static int compare(const struct run *r, const char *trace, struct exp_why *why)
     return judged ? exp_fail(why, judged, "streams cannot be compared: %s", strerror(-judged)) : err;
 }
 
-const char *exp_emit_why_not_observed(const struct exp_emit_watch *w, const struct conv_plan *plan)
+/* Says why nothing can be observed here, or returns NULL. */
+static const char *emit_why_not_observed(const struct exp_emit_watch *w, const struct conv_plan *plan)
 {
     if (access(w->observer, R_OK) || access(w->guest, X_OK))
         return "the observer and its guest were not built: make streams does that, in the project's folder";
@@ -147,7 +148,7 @@ int exp_emit_observe(enum exp_emit_what what, const struct conv_noted_plan *plan
                      struct exp_emit_seen of[CONV_N_TENSORS], struct exp_why *why)
 {
     struct run r = { .watch = w, .plan = plan, .form = exp_emit_name(what), .seen_of = of };
-    const char *why_not = exp_emit_why_not_observed(w, &plan->plan);
+    const char *why_not = emit_why_not_observed(w, &plan->plan);
     char *trace;
     int err;
 
@@ -306,7 +307,7 @@ static int prepare(void *session)
     if (err)
         return err;
     for (size_t i = 0; i < s->plans.noted.n && !why_not; i++)
-        why_not = exp_emit_why_not_observed(&watch, &s->plans.noted.plan[i].plan);
+        why_not = emit_why_not_observed(&watch, &s->plans.noted.plan[i].plan);
     exp_say(s->what, sizeof s->what, "what generated code does to the tensors, beside the replay of its plan");
     return why_not ? exp_fail(&s->why, -ENOTSUP, "%s", why_not) : 0;
 }

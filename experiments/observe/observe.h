@@ -173,9 +173,6 @@ void exp_observe_sum_up(const struct exp_observed *o, char *text, size_t bytes);
 /* One line: by what, and which kernels, it was observed. */
 void exp_observe_describe(const struct exp_observed *o, char *text, size_t bytes);
 
-/* Says why observed and replayed streams must differ, or NULL. */
-const char *exp_observe_known_difference(const struct exp_observation *x);
-
 /* The files, until table is NULL. */
 struct exp_observe_file {
     const struct rec_table *table;

@@ -7,7 +7,8 @@
 #include "experiments/bench/estimate.h"
 #include "experiments/observe/observe.h"
 
-const char *exp_observe_known_difference(const struct exp_observation *x)
+/* Says why observed and replayed streams must differ, or NULL. */
+static const char *observe_known_difference(const struct exp_observation *x)
 {
     return exp_guest_used_small_kernels(x->seen)
                ? "OpenBLAS used its small-matrix kernel, which packs nothing and is not replayed"
@@ -268,7 +269,7 @@ static void put_streams(struct exp_csv *csv, const struct exp_observed *o, size_
     replayed = sim_stats_total(x->replayed);
     n_loads[0] = seen.loads;
     n_loads[1] = replayed.loads;
-    row.note = exp_observe_known_difference(x);
+    row.note = observe_known_difference(x);
     row.tensor = row.phase = "all";
     put_cell(csv, o, row, &seen, &replayed, n_loads);
     for (unsigned t = 0; t < CONV_N_TENSORS; t++) {
@@ -451,8 +452,8 @@ static void print_case(const struct exp_case *c, const struct exp_observation *x
         else
             fprintf(out, " %7s", a.misses[l] > 0 ? "-" : "+0.00");
     }
-    if (exp_observe_known_difference(x))
-        fprintf(out, "  (%s)", exp_observe_known_difference(x));
+    if (observe_known_difference(x))
+        fprintf(out, "  (%s)", observe_known_difference(x));
     fprintf(out, "\n");
 }
 
@@ -537,7 +538,7 @@ static double largest_difference(const struct exp_observed *o, size_t named)
         const struct exp_observation *x = &o->observation[i];
         double a, b;
 
-        if (*x->why_not || x->same_as != i || exp_observe_known_difference(x))
+        if (*x->why_not || x->same_as != i || observe_known_difference(x))
             continue;
         a = loads_of(&x->seen->stats).misses[named];
         b = loads_of(x->replayed).misses[named];

@@ -437,9 +437,10 @@ static void say_missing_networks(struct exp_paper_part *p, const char *models)
     const bool is_here = !strcmp(p->setting->machine, "host");
 
     if (*models)
-        exp_say(p->why_not, sizeof p->why_not,
-                "no results of %s: make models; then for each make network MODEL=results/onnx/<model>.onnx FUSE=no%s%s%s",
-                models, is_here ? "" : " MACHINE=", is_here ? "" : p->setting->machine, is_here ? "" : " TIMING=0");
+        exp_say(
+            p->why_not, sizeof p->why_not,
+            "no results of %s: make models; then for each make network MODEL=results/onnx/<model>.onnx FUSE=no%s%s%s",
+            models, is_here ? "" : " MACHINE=", is_here ? "" : p->setting->machine, is_here ? "" : " TIMING=0");
 }
 
 int exp_paper_networks_read(struct exp_paper_part *p, const struct exp_paper_options *options,

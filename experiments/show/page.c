@@ -14,7 +14,7 @@
 
 /* ---- a folder's files ---- */
 
-bool exp_page_folder_has(const struct exp_page_folder *f, const char *file)
+static bool page_folder_has(const struct exp_page_folder *f, const char *file)
 {
     char path[PATH_MAX];
     struct stat st;
@@ -104,7 +104,7 @@ static bool is_drawn(const struct exp_page_folder *f, const char *name)
     char file[NAME_MAX + 1];
 
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
-        if (snprintf(file, sizeof file, "%s.%s", name, kinds[i]) < (int)sizeof file && exp_page_folder_has(f, file))
+        if (snprintf(file, sizeof file, "%s.%s", name, kinds[i]) < (int)sizeof file && page_folder_has(f, file))
             return true;
     }
     return false;
@@ -287,7 +287,7 @@ const struct exp_chapter *exp_page_chapter_of(const struct exp_page_folder *f)
         if (!(*q)->chapter.marker)
             continue;
         c = &(*q)->chapter;
-        if (exp_page_folder_has(f, c->marker))
+        if (page_folder_has(f, c->marker))
             break;
     }
     return c;

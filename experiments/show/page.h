@@ -127,8 +127,6 @@ struct exp_page_folder {
     char id[24];      /* of its chapter: unique within a page */
 };
 
-bool exp_page_folder_has(const struct exp_page_folder *f, const char *file);
-
 /* Lists the files of a folder that end in suffix, by name. Returns 0 or -errno. */
 int exp_page_files(struct exp_words *names, const char *folder, const char *suffix);
 
