@@ -146,10 +146,10 @@ mutant "Vyasa: what is left over in a row is its last tap" experiments/vyasa/com
     's/t->s->fusion == VYASA_ROWS && width % 2/t->s->fusion == VYASA_PADDED \&\& width % 2/' vyasa
 mutant "Vyasa: a load arrives while its register is read" experiments/vyasa/compile/modulo.c \
     's/time_of\(t, l->after\) \+ 1 -/time_of(t, l->after) -/' vyasa
-mutant "Vyasa: a store comes when its accumulator has the next sum" experiments/vyasa/compile/modulo.c \
-    's/\(long\)s->next\) \+ latency - 1/(long)s->next) + latency + 9/' vyasa
-mutant "Vyasa: a row begins where the one before it did" experiments/vyasa/compile/emit.c 's/place \+= step\(e, p, e->flat\);/;/' vyasa
-mutant "Vyasa: a kernel's pointer does not move" experiments/vyasa/compile/emit.c 's/moves \? step\(e, p, e->c->schedule\.inner\) : 0/0/' vyasa
+mutant "Vyasa: a store comes before its sum" experiments/vyasa/compile/modulo.c \
+    's/mac\[s->last\]\.time \+ latency;/mac[s->last].time + latency - 1;/' vyasa
+mutant "Vyasa: a row begins where the one before it did" experiments/vyasa/compile/emit.c 's/place \+= step\(e, p, e->flat\);/place += 0;/' vyasa
+mutant "Vyasa: a kernel's pointer does not move" experiments/vyasa/compile/emit.c 's/moves \? step\(e, p, e->c->schedule\.inner\) : 0/moves ? 0 : 0/' vyasa
 mutant "Vyasa: a register is given away before its last reader" experiments/vyasa/compile/registers.c \
     's/x->last_use\[h->part\] >= first\) \{/x->last_use[h->part] > first + 1) {/' vyasa
 mutant "Vyasa: the generated C adds to what it should begin" experiments/vyasa/compile/print_c.c 's/m->is_first \? "mul" : "mac"/"mac"/' vyasa

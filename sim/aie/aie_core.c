@@ -11,9 +11,13 @@ enum { RING = AIE_MOST_LATENCY + 1, MOST_CHECKS = 10 };
 
 static const uint32_t UNDEFINED = UINT32_MAX; /* the tag of a register that was never written */
 
-/* What a bundle's multiply does, worked out once: which elements of the register file meet, and what is looked at. */
+/*
+ * What a bundle's multiply does, worked out once: which elements of the register file meet, and what is looked at. It is
+ * plain if lanes have neighbours of x, and all the same z: that is faster.
+ */
 struct decoded {
     uint8_t x[32], z[32]; /* [column][lane], in elements of the register file */
+    bool is_plain;
     unsigned n_checks;
     struct {
         uint8_t v;
@@ -192,6 +196,9 @@ static int decode_mac(struct aie_core *c, struct decoded *d, const struct aie_ma
         return fail(c, -EINVAL, 0, "start %u or step %u of x is not a multiple of 32 bits", m->px.start, m->px.step);
     decode_operand(d, d->x, m, true);
     decode_operand(d, d->z, m, false);
+    d->is_plain = m->kind == AIE_MAC_16;
+    for (unsigned i = 0; i < 32; i++)
+        d->is_plain &= d->x[i] == d->x[i & 16] + (i & 15) && d->z[i] == d->z[i & 16];
     return 0;
 }
 
@@ -258,9 +265,10 @@ uint8_t *aie_core_memory(struct aie_core *core)
 
 static void take_load(struct aie_core *c, struct arriving_load *l)
 {
-    memcpy(c->v.byte + l->v * AIE_V_BYTES, l->data, (size_t)l->n_v * AIE_V_BYTES);
-    for (unsigned i = 0; i < l->n_v; i++)
+    for (unsigned i = 0; i < l->n_v; i++) {
+        memcpy(c->v.byte + (l->v + i) * AIE_V_BYTES, l->data + i * AIE_V_BYTES, AIE_V_BYTES);
         c->v_tag[l->v + i] = l->tag;
+    }
     l->n_v = 0;
 }
 
@@ -277,7 +285,7 @@ static wide wrap_80(wide x)
     return (wide)((bits)x << 48) >> 48;
 }
 
-/* Adds products to an accumulator, which must hold what they are meant to be added to. */
+/* Adds products to an accumulator, which must hold what they are meant to be added to. Who reads it wraps it around. */
 static int take_product(struct aie_core *c, struct arriving_product *p)
 {
     struct accumulator *a = &c->acc[p->acc];
@@ -290,10 +298,12 @@ static int take_product(struct aie_core *c, struct arriving_product *p)
     a->tag = p->tag;
     if (a->is_wide) {
         for (unsigned l = 0; l < 8; l++)
-            a->lane.wide[l] = wrap_80((p->is_mul ? 0 : a->lane.wide[l]) + p->lane.wide[l]);
+            a->lane.wide[l] = (p->is_mul ? 0 : a->lane.wide[l]) + p->lane.wide[l];
+    } else if (p->is_mul) {
+        memcpy(a->lane.narrow, p->lane.narrow, sizeof a->lane.narrow);
     } else {
         for (unsigned l = 0; l < AIE_LANES; l++)
-            a->lane.narrow[l] = wrap_48((p->is_mul ? 0 : a->lane.narrow[l]) + p->lane.narrow[l]);
+            a->lane.narrow[l] = (int64_t)((uint64_t)a->lane.narrow[l] + (uint64_t)p->lane.narrow[l]);
     }
     return 0;
 }
@@ -365,7 +375,8 @@ static int issue_load(struct aie_core *c, const struct aie_load *l, unsigned por
     to->n_v = (uint8_t)(l->bytes / AIE_V_BYTES);
     to->v = aie_registers[l->reg].v[0];
     to->tag = l->tag;
-    memcpy(to->data, c->memory + address, l->bytes);
+    for (unsigned i = 0; i < to->n_v; i++)
+        memcpy(to->data + i * AIE_V_BYTES, c->memory + address + i * AIE_V_BYTES, AIE_V_BYTES);
     c->counts.loads++;
     c->counts.load_bytes += l->bytes;
     return 0;
@@ -405,7 +416,7 @@ static int issue_store(struct aie_core *c, const struct aie_store *s)
         return err;
     memset(to->data, 0, sizeof to->data);
     for (unsigned l = 0; l < lanes; l++) {
-        const wide sum = a->is_wide ? a->lane.wide[l] : a->lane.narrow[l];
+        const wide sum = a->is_wide ? wrap_80(a->lane.wide[l]) : wrap_48(a->lane.narrow[l]);
 
         put_lane(to->data, l, s->bits, saturate(sum >> s->shift, s->bits));
     }
@@ -437,6 +448,11 @@ static void multiply(const struct aie_core *c, const struct decoded *d, struct a
     if (p->kind == AIE_MAC_32) {
         for (unsigned l = 0; l < 8; l++)
             p->lane.wide[l] = (wide)((int64_t)c->v.word[d->x[l]] * c->v.word[d->z[l]]);
+    } else if (d->is_plain) {
+        const int16_t *first = half + d->x[0], *second = half + d->x[16], z[2] = { half[d->z[0]], half[d->z[16]] };
+
+        for (unsigned l = 0; l < 16; l++)
+            p->lane.narrow[l] = (int64_t)(first[l] * z[0]) + second[l] * z[1];
     } else if (p->kind == AIE_MAC_16) {
         for (unsigned l = 0; l < 16; l++)
             p->lane.narrow[l] = (int64_t)(half[d->x[l]] * half[d->z[l]]) + half[d->x[16 + l]] * half[d->z[16 + l]];
@@ -479,12 +495,12 @@ static int move(struct aie_core *c, const struct aie_move *m)
     const struct aie_register *to = &aie_registers[m->to], *from = &aie_registers[m->from];
     uint8_t data[4][AIE_V_BYTES];
 
-    for (unsigned i = 0; i < from->n_v; i++) {
+    for (unsigned i = 0; i < from->n_v && i < 4; i++) {
         if (c->v_tag[from->v[i]] == UNDEFINED)
             return fail(c, -EPROTO, 0, "%s is moved and was never written", aie_registers[from->v[i]].name);
         memcpy(data[i], c->v.byte + from->v[i] * AIE_V_BYTES, AIE_V_BYTES);
     }
-    for (unsigned i = 0; i < to->n_v; i++) {
+    for (unsigned i = 0; i < to->n_v && i < 4; i++) {
         memcpy(c->v.byte + to->v[i] * AIE_V_BYTES, data[i], AIE_V_BYTES);
         c->v_tag[to->v[i]] = m->tag;
     }

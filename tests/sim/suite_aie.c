@@ -234,6 +234,10 @@ static void results_are_read_not_a_cycle_too_early(void)
     CU_ASSERT(strstr(bench.stop.text, "bundle 15") && strstr(bench.stop.text, "a store reads bm0"));
     a_small_program(10, 16);
     CU_ASSERT_EQUAL(run(), 0);
+    a_small_program(10, 16);
+    bench.bundle[16].store.tag = 6; /* the sum of another multiply */
+    CU_ASSERT_EQUAL(run(), -EPROTO);
+    CU_ASSERT(strstr(bench.stop.text, "holds result 7, not 6") != NULL);
 }
 
 static void a_register_keeps_its_value_until_the_load_arrives(void)
