@@ -69,7 +69,7 @@ static int prepare(void *session)
 static int work(void *session)
 {
     struct session *s = session;
-    int err = vyasa_fit(&s->work, &s->why);
+    int err = vyasa_fit(&s->work, EXP_EXPERIMENTS_DIR, &s->why);
 
     for (size_t i = 0; i < s->work.n && !err; i++)
         err = vyasa_run(&s->work, i, &s->why);

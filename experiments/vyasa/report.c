@@ -245,9 +245,9 @@ int vyasa_vary(struct vyasa_work *w, struct exp_why *why)
     static const struct {
         const char *name;
         unsigned value;
-    } lines[] = { { "load_latency", 5 }, { "load_latency", 11 }, { "mac_latency", 4 },      { "mac_latency", 8 },
-                  { "recurrence", 2 },   { "recurrence", 3 },    { "recurrence", 4 },       { "srs_latency", 6 },
-                  { "branch_delay", 2 }, { "branch_delay", 8 },  { "program_bundles", 512 } };
+    } lines[] = { { "load_latency", 5 }, { "load_latency", 11 }, { "mac_latency", 4 },  { "mac_latency", 8 },
+                  { "load_units", 1 },   { "recurrence", 2 },    { "recurrence", 3 },   { "recurrence", 4 },
+                  { "srs_latency", 6 },  { "branch_delay", 2 },  { "branch_delay", 8 }, { "program_bundles", 512 } };
     int err = vary(w, add_line(w, "none", 0, 0), &w->params, w->entry_cycles, why);
 
     for (size_t i = 0; i < sizeof lines / sizeof lines[0] && !err; i++) {

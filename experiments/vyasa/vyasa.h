@@ -86,8 +86,8 @@ extern const struct rec_table vyasa_rows_table, vyasa_numbers_table, vyasa_sensi
 int vyasa_read(struct vyasa_work *w, const char *experiments_dir, const char *pattern, struct exp_why *why);
 void vyasa_work_release(struct vyasa_work *w);
 
-/* Finds the idle cycles before a row that fit Table VI best: least squares of the logarithms of its two geomeans. */
-int vyasa_fit(struct vyasa_work *w, struct exp_why *why);
+/* Finds the idle cycles before a row that fit Table VI best, whatever workloads were chosen: least squares of the logarithms of its two geomeans. */
+int vyasa_fit(struct vyasa_work *w, const char *experiments_dir, struct exp_why *why);
 
 /* Compiles, tunes, simulates and checks a workload. Returns 0 or -errno with one line in why. */
 int vyasa_run(struct vyasa_work *w, size_t i, struct exp_why *why);

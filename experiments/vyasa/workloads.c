@@ -209,17 +209,20 @@ int vyasa_compile_printed(struct vyasa_code *code, const struct vyasa_work *w, s
 {
     const struct vyasa_workload *l = &w->workload[i];
     struct vyasa_schedule s = l->printed;
+    struct exp_why inner;
     int err = 0;
 
+    *code = (struct vyasa_code){ 0 };
     if (!l->has_schedule) {
         const struct vyasa_space space = { true, entry_cycles };
         struct vyasa_found found;
 
-        err = vyasa_tune(&found, &l->problem, &space, params, why);
+        err = vyasa_tune(&found, &l->problem, &space, params, &inner);
         s = found.schedule;
     }
     s.entry_cycles = entry_cycles;
-    return err ? err : compile_better(code, &l->problem, s, params, why);
+    err = err ? err : compile_better(code, &l->problem, s, params, &inner);
+    return err ? exp_fail(why, err, "%s, %u bits: %s", l->name, l->problem.bits, inner.text) : 0;
 }
 
 /* Cuts a workload whose tensors do not fit into parts: halves of k. */
@@ -240,44 +243,61 @@ static int cut(struct vyasa_workload *l, const struct aie_params *params, struct
 
 /* ---- the fit ---- */
 
-int vyasa_fit(struct vyasa_work *w, struct exp_why *why)
+/* Compiles Table VI with so many idle cycles before a row. */
+static int compile_all(const struct vyasa_work *all, unsigned entry_cycles, double *cycles, struct exp_why *why)
 {
-    enum { FIRST = 1, SECOND = 33, MOST = 64 };
-    static const double printed[2] = { 7.67, 25.92 };
-    double least = (double)INFINITY, *at[2] = { exp_new(w->n, sizeof(double)), exp_new(w->n, sizeof(double)) };
     int err = 0;
 
-    for (size_t i = 0; i < w->n && !err; i++)
-        err = cut(&w->workload[i], &w->params, why);
-    for (size_t i = 0; i < 2 * w->n && !err; i++) {
+    for (size_t i = 0; i < all->n && !err; i++) {
         struct vyasa_code code;
 
-        if (w->workload[i / 2].group != VYASA_VI)
+        if (all->workload[i].group != VYASA_VI)
             continue;
-        err = vyasa_compile_printed(&code, w, i / 2, &w->params, i % 2 ? SECOND : FIRST, why);
-        at[i % 2][i / 2] = err ? 0 : (double)code.cycles;
+        err = vyasa_compile_printed(&code, all, i, &all->params, entry_cycles, why);
+        cycles[i] = err ? 0 : (double)code.cycles;
         vyasa_code_release(&code);
     }
-    for (unsigned entry = FIRST; entry <= MOST && !err; entry++) { /* each row takes so many cycles more */
-        double sum[2] = { 0 }, n[2] = { 0 }, error = 0;
+    return err;
+}
 
-        for (size_t i = 0; i < w->n; i++) {
-            const struct vyasa_problem *p = &w->workload[i].problem;
-            const double cycles = at[0][i] + (at[1][i] - at[0][i]) * (entry - FIRST) / (SECOND - FIRST);
+/* Returns how far both geomeans are from the printed ones, if cycles[0] grow to cycles[1] by so much. */
+static double error_of(const struct vyasa_work *all, double *const cycles[2], double share)
+{
+    static const double printed[2] = { 7.67, 25.92 };
+    double sum[2] = { 0 }, n[2] = { 0 };
 
-            if (w->workload[i].group != VYASA_VI)
-                continue;
-            sum[p->bits == 16] += log((double)vyasa_macs(p) / cycles);
-            n[p->bits == 16]++;
-        }
-        for (unsigned b = 0; b < 2; b++)
-            error += n[b] > 0 ? pow(sum[b] / n[b] - log(printed[b]), 2) : 0;
-        if (error < least)
-            w->entry_cycles = entry;
-        least = error < least ? error : least;
+    for (size_t i = 0; i < all->n; i++) {
+        const struct vyasa_problem *p = &all->workload[i].problem;
+
+        if (all->workload[i].group != VYASA_VI)
+            continue;
+        sum[p->bits == 16] += log((double)vyasa_macs(p) / (cycles[0][i] + share * (cycles[1][i] - cycles[0][i])));
+        n[p->bits == 16]++;
     }
-    free(at[0]);
-    free(at[1]);
+    return pow(sum[0] / n[0] - log(printed[0]), 2) + pow(sum[1] / n[1] - log(printed[1]), 2);
+}
+
+int vyasa_fit(struct vyasa_work *w, const char *experiments_dir, struct exp_why *why)
+{
+    enum { FIRST = 1, SECOND = 33, MOST = 64 };
+    struct vyasa_work all = { .params = w->params };
+    int err = vyasa_read(&all, experiments_dir, "", why);
+    double *const cycles[2] = { exp_new(all.n + 1, sizeof(double)), exp_new(all.n + 1, sizeof(double)) };
+    double least = (double)INFINITY;
+
+    err = err ? err : compile_all(&all, FIRST, cycles[0], why);
+    err = err ? err : compile_all(&all, SECOND, cycles[1], why);
+    for (unsigned entry = FIRST; entry <= MOST && !err; entry++) { /* each row takes so many cycles more */
+        const double error = error_of(&all, cycles, (double)(entry - FIRST) / (SECOND - FIRST));
+
+        w->entry_cycles = error < least ? entry : w->entry_cycles;
+        least = fmin(error, least);
+    }
+    for (size_t i = 0; i < w->n && !err; i++)
+        err = cut(&w->workload[i], &w->params, why);
+    vyasa_work_release(&all);
+    free(cycles[0]);
+    free(cycles[1]);
     return err;
 }
 

@@ -50,7 +50,7 @@ extern const struct aie_register aie_registers[AIE_N_REGISTERS];
 /* What is not certain about the core, or may be varied: aie_parameters says what is known of each. */
 struct aie_params {
     unsigned load_latency, mac_latency, recurrence, srs_latency, branch_delay;
-    unsigned memory_bytes, program_bundles;
+    unsigned load_units, memory_bytes, program_bundles;
     bool conflicts_stall; /* two accesses to a bank cost a cycle; otherwise they stop the run */
 };
 
@@ -61,7 +61,7 @@ struct aie_parameter {
     const char *meaning, *source;
 };
 
-enum { AIE_N_PARAMETERS = 7 };
+enum { AIE_N_PARAMETERS = 8 };
 extern const struct aie_parameter aie_parameters[AIE_N_PARAMETERS];
 extern const struct aie_params aie_default_params;
 

@@ -212,7 +212,9 @@ static int check_program(struct aie_core *c)
     for (c->pc = 0; c->pc < c->program->n && !err; c->pc++) {
         const struct aie_bundle *b = &c->program->bundle[c->pc];
 
-        err = check_load(c, &b->load[0]);
+        if (b->load[0].bytes && b->load[1].bytes && c->params.load_units < 2)
+            err = fail(c, -EINVAL, 0, "there is one load unit");
+        err = err ? err : check_load(c, &b->load[0]);
         err = err ? err : check_load(c, &b->load[1]);
         err = err ? err : check_store(c, &b->store);
         err = err ? err : check_scalar(c, &b->scalar);

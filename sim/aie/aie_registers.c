@@ -39,6 +39,7 @@ const struct aie_params aie_default_params = {
     .recurrence = 1,
     .srs_latency = 3,
     .branch_delay = 5,
+    .load_units = 2,
     .memory_bytes = 128 * 1024,
     .program_bundles = 1024,
 };
@@ -56,6 +57,8 @@ const struct aie_parameter aie_parameters[AIE_N_PARAMETERS] = {
       "llvm-aie AIE1Schedule.td, II_STSRS: 3" },
     { AT(branch_delay), 0, AIE_MOST_LATENCY, "bundles behind a branch that are still run",
       "llvm-aie AIE1Schedule.td, II_RET: 5" },
+    { AT(load_units), 1, 2, "vector loads in a cycle; 1 is what filters and input in the same banks would leave",
+      "AM009, Load and Store Unit: 2" },
     { AT(memory_bytes), 8192, 128 * 1024, "data memory that a core reaches", "AM009, Load and Store Unit: 128 KB" },
     { AT(program_bundles), 1, 1 << 20, "bundles that the program memory holds, each taken as 128 bits",
       "UG1079, AI Engine Memory: 16 KB, 1,024 instructions" },

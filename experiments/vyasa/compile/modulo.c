@@ -86,7 +86,7 @@ static bool put_load(struct table *t, struct vyasa_load *l)
     for (; time >= first; time--) {
         const unsigned s = slot(t, time);
 
-        if (t->loads[s] < 2 && !(t->parts[s] & bit)) {
+        if (t->loads[s] < t->b->params->load_units && !(t->parts[s] & bit)) {
             t->loads[s]++;
             t->parts[s] |= (uint8_t)bit;
             l->time = time;
@@ -197,7 +197,7 @@ static void find_bounds(struct vyasa_body *b)
     }
     b->bound_macs = (unsigned)b->n_macs;
     b->bound_stores = (unsigned)b->n_stores;
-    b->bound_loads = (unsigned)(b->n_loads + 1) / 2;
+    b->bound_loads = ((unsigned)b->n_loads + b->params->load_units - 1) / b->params->load_units;
     for (unsigned p = 0; p < N_PARTS; p++)
         b->bound_loads = per_part[p] > b->bound_loads ? per_part[p] : b->bound_loads;
 }

@@ -3,7 +3,7 @@
 
 #include "experiments/vyasa/tune/tune.h"
 
-enum { MOST_OUTPUTS = 16, MOST_CANDIDATES = 4096, MOST_COMPILED = 400 };
+enum { MOST_OUTPUTS = 16 };
 
 struct candidate {
     struct vyasa_schedule schedule;
@@ -125,7 +125,7 @@ int vyasa_tune(struct vyasa_found *found, const struct vyasa_problem *p, const s
     add_jams(&all, VYASA_K);
     if (all.n)
         qsort(all.list, all.n, sizeof *all.list, by_bound);
-    for (size_t i = 0; i < all.n && found->n_compiled < MOST_COMPILED; i++) {
+    for (size_t i = 0; i < all.n; i++) {
         const struct candidate *c = &all.list[i];
         struct vyasa_code code;
 
