@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "experiments/base/text.h"
 #include "experiments/base/stats.h"
@@ -11,6 +13,7 @@
 #include "experiments/bench/machine.h"
 #include "experiments/paper/paper.h"
 #include "kernels/shape/problem.h"
+#include "tests/scratch.h"
 #include "tests/suites.h"
 
 static void test_formulas(void)
@@ -319,6 +322,49 @@ static void test_recorded(void)
     exp_models_release(&models);
 }
 
+/* A network's results: of what was not fused, the convolutions' time and the whole. */
+static void test_networks(void)
+{
+    static const char text[] =
+        "model,algo,fused,measured_time_ns,measured_conv_time_ns,estimated_issue_cycles,estimated_cycles,"
+        "estimated_conv_issue_cycles,estimated_conv_cycles\n"
+        "vgg16,base,0,200,150,20,40,18,30\n"
+        "vgg16,base,1,1,1,1,1,1,1\n"
+        "vgg16,sconv_openblas,0,100,80,not available: no clock,20,9,18\n"
+        "vgg16,onnxruntime,0,50,40,1,1,1,1\n";
+    static const char *const folders[] = { "host", "host/network", "host/network/vgg16" };
+    struct exp_paper_part part = { .setting = setting_of(EXP_PAPER_NETWORKS) };
+    struct exp_paper_options options = { .layers = "" };
+    const struct exp_paper_view *v = exp_paper_view_find("network");
+    struct exp_models models;
+    struct exp_paper_set s;
+    struct exp_why why;
+
+    scratch_open();
+    for (size_t i = 0; i < 3; i++)
+        CU_ASSERT_FATAL(!mkdir(scratch_path(folders[i]), 0700));
+    scratch_text("host/network/vgg16/network.csv", text);
+    options.results = scratch_path(".");
+    CU_ASSERT_FATAL(!exp_models_read(&models, "experiments", "vgg16,resnet18", "", &why));
+    test_check(!exp_paper_networks_read(&part, &options, &models, &why), "%s", why.text);
+    unlink(scratch_path("host/network/vgg16/network.csv"));
+    for (size_t i = 3; i-- > 0;)
+        rmdir(scratch_path(folders[i]));
+    scratch_close();
+    CU_ASSERT_EQUAL_FATAL(part.n_rows, 2);
+    CU_ASSERT(part.row[1].value[EXP_PAPER_WHOLE] == 100 && part.row[1].value[EXP_PAPER_WAITING_CYCLES] == 18);
+    CU_ASSERT(isnan(part.row[1].value[EXP_PAPER_WHOLE_ISSUE]));
+    CU_ASSERT_STRING_EQUAL(part.why_no_value[EXP_PAPER_WHOLE_ISSUE], "no clock");
+    CU_ASSERT(strstr(part.why_not, "no results of resnet18: make models; ") == part.why_not);
+    exp_paper_set_of(&s, v, &part, EXP_PAPER_ALGO, 2);
+    CU_ASSERT_DOUBLE_EQUAL(exp_paper_of_model(&s, EXP_PAPER_OF_MODEL_SPEEDUP, 0, 0), 2, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(exp_paper_of_model(&s, EXP_PAPER_OF_CONV_SHARE, 0, 0), 0.75, 1e-12);
+    CU_ASSERT(isnan(exp_paper_of_model(&s, EXP_PAPER_OF_CONV_SHARE, 1, 0)));
+    exp_paper_set_release(&s);
+    exp_paper_part_release(&part);
+    exp_models_release(&models);
+}
+
 /* Headings say what kind of number a view has: estimates, which are not times, before all. */
 static void test_headings(void)
 {
@@ -490,6 +536,7 @@ static const struct test_case cases[] = {
     { "lines name views and one formula", test_views },
     { "the other papers", test_other_papers },
     { "recorded counts and observations", test_recorded },
+    { "whole networks are read from their results", test_networks },
     { "headings say what kind of number it is", test_headings },
     { "numbers have units", test_units },
     { "beside some models stand the paper's same ones", test_same_models },
