@@ -2,7 +2,8 @@
 # question What does a step find that the steps before it left?
 # caption A bar per step, in the order of the run. Grey: the step by itself, with empty caches; the coloured bar before it: in sequence, at the
 # caption planner's addresses. What is grey was found. A dot: by itself, with what it left itself in the caches.
-# draws sequence.csv: sequence_lines of level: $levels
+# draws sequence.csv: alone_lines of level: $levels
+# hint SIMULATE=all makes some
 #
 # Variables, beside those of style.gp: machine, shown_algo, shown_title, shown_caches, levels (memory being the last)
 load figures."/style.gp"

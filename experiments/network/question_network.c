@@ -18,7 +18,8 @@
 
 struct options {
     const char *model, *input, *machine, *algos, *ukr, *core, *plugin_flags, *plugin_plan, *peer, *results, *commit;
-    unsigned batch, packs_filters, fuses, threads, timing, checks, reps, limit, clock, seed, jobs, plugin_limit;
+    unsigned batch, packs_filters, fuses, simulate, threads, timing, checks, reps, limit, clock, seed, jobs,
+        plugin_limit;
 };
 
 struct session {
@@ -76,6 +77,7 @@ static int plan(struct session *s)
         .setup = &s->setup,
         .name = s->graph->name,
         .fuses = o->fuses == 0,
+        .scope = (enum net_scope)o->simulate,
         .n_threads = o->threads,
         .clock = exp_clock_name(o->clock),
     };
@@ -266,6 +268,10 @@ static const struct exp_option options[] = {
              "yes (default): batch normalisation is folded, activations and additions are fused, as compilers do; no: "
              "every node is a step, as in the paper",
              fuses, 0, "yes", "no"),
+    EXP_WORD("SIMULATE",
+             "all (default); sequence: only the run that was asked for, in sequence, which takes a seventh; no: it is "
+             "only timed",
+             simulate, NET_SCOPE_ALL, "all", "sequence", "no"),
     EXP_NUMBER("THREADS", "threads of a run (default 1)", threads, 1, 1, 64),
     EXP_TIMING_OPTION,
     EXP_WORD("CHECK", "1 (default): what is timed is checked first, step by step, against plain loops; 0: it is not",

@@ -50,10 +50,16 @@ static int plan_variant(struct net_study *s, struct net_by_algo *by, enum net_va
                                    .fuses = (v == NET_OTHER_FUSION) != s->fuses,
                                    .keeps_all = v == NET_NO_REUSE,
                                    .n_threads = 1 };
-    const char *why_not = by->algo->why_not_replay ? by->algo->why_not_replay(s->setup) : NULL;
+    const char *why_not = s->scope == NET_SCOPE_NONE ? "SIMULATE=no was asked for"
+                          : by->algo->why_not_replay ? by->algo->why_not_replay(s->setup)
+                                                     : NULL;
     int err;
 
     x->is_fused = o.fuses;
+    if (s->scope != NET_SCOPE_ALL && v != NET_AS_ASKED) {
+        exp_say(x->why_not, sizeof x->why_not, "SIMULATE=all was not asked for");
+        return 0;
+    }
     if (!reorder(x, s, v)) {
         exp_say(x->why_not, sizeof x->why_not, "the nodes stand in that order already");
         return 0;
@@ -180,7 +186,7 @@ static size_t list(const struct net_study *s, struct exp_sequence *run, struct e
             continue;
         run[n] = sequence_of(s, x, view, false);
         of[n++] = &x->in_sequence[view];
-        if (v != NET_AS_ASKED)
+        if (v != NET_AS_ASKED || s->scope != NET_SCOPE_ALL)
             continue;
         run[n] = sequence_of(s, x, view, true);
         of[n++] = &x->alone[view];

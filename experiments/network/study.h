@@ -32,6 +32,13 @@ enum net_variant {
     NET_N_VARIANTS
 };
 
+/* How much is simulated. */
+enum net_scope {
+    NET_SCOPE_ALL,      /* every variant in sequence, and what was asked for step by step */
+    NET_SCOPE_SEQUENCE, /* what was asked for, in sequence */
+    NET_SCOPE_NONE,
+};
+
 /* What a machine is simulated as. */
 enum net_view { NET_CACHES_ALONE, NET_AS_IT_IS, NET_N_VIEWS };
 
@@ -76,6 +83,7 @@ struct net_study {
     const struct exp_setup *setup;
     const char *name;
     bool fuses;
+    enum net_scope scope;
     unsigned n_threads;
     size_t n_algos;
     struct net_by_algo *by; /* Base first, if it was asked for */

@@ -216,10 +216,7 @@ static NETWORK network_row(const struct net_study *s, const struct net_by_algo *
     const struct net_simulated *x = fused_or_not(by, is_fused);
     NETWORK row = { .model = s->name, .algo = by->algo->name, .is_fused = is_fused };
 
-    if (x->net)
-        take_plan(&row, x->net);
-    else
-        row.why_no_plan = x->why_not;
+    take_plan(&row, x->net);
     if (is_fused == s->fuses)
         take_times(&row, s, by);
     else
@@ -252,8 +249,12 @@ static int write_network(const struct net_study *s, const struct exp_outdir *dir
     size_t n = 0;
     int err = exp_published_read(&p, "experiments", why);
 
-    for (size_t i = 0; i < 2 * s->n_algos && !err; i++)
-        rows[n++] = network_row(s, &s->by[i / 2], (i % 2 == 0) == s->fuses, &p);
+    for (size_t i = 0; i < 2 * s->n_algos && !err; i++) {
+        const bool is_fused = (i % 2 == 0) == s->fuses;
+
+        if (fused_or_not(&s->by[i / 2], is_fused)->net)
+            rows[n++] = network_row(s, &s->by[i / 2], is_fused, &p);
+    }
     if (!err && *s->peer.name)
         rows[n++] = peer_row(s, &p);
     if (!err)
@@ -386,7 +387,7 @@ static int write_nodes(const struct net_study *s, const struct exp_outdir *dir, 
 
 #define SEQUENCE struct sequence_row
 struct sequence_row {
-    const char *model, *algo, *node, *op, *caches, *level, *tensor;
+    const char *model, *algo, *node, *op, *caches, *level, *tensor, *why_not;
     size_t step;
     uint64_t in_sequence, alone, warm;
 };
@@ -402,8 +403,8 @@ static const struct rec_field sequence_fields[] = {
     { COLUMN_LEVEL, REC_AT(SEQUENCE, level) },
     { { "tensor", "", "input, other input, weights, output, workspace, stack; all: their sum", "" }, REC_AT(SEQUENCE, tensor) },
     { COLUMN_LINES, REC_AT(SEQUENCE, in_sequence) },
-    { COLUMN_ALONE, REC_AT(SEQUENCE, alone) },
-    { COLUMN_WARM, REC_AT(SEQUENCE, warm) },
+    { COLUMN_ALONE, REC_OR(SEQUENCE, alone, why_not) },
+    { COLUMN_WARM, REC_OR(SEQUENCE, warm, why_not) },
 };
 /* clang-format on */
 
@@ -421,12 +422,14 @@ static void put_tensor(struct exp_csv *csv, const struct looked_at *at, size_t s
 {
     const struct net_simulated *x = &at->by->variant[NET_AS_ASKED];
     const struct sim_machine *m = net_study_machine(at->s, at->view);
-    const struct exp_step_counts *c[3] = { &x->in_sequence[at->view].counts[step], &x->alone[at->view].counts[step],
-                                           &x->alone[at->view].warm[step] };
-    uint64_t lines[3];
+    const bool is_alone = x->alone[at->view].counts;
+    const struct exp_step_counts *c[3] = { &x->in_sequence[at->view].counts[step],
+                                           is_alone ? &x->alone[at->view].counts[step] : NULL,
+                                           is_alone ? &x->alone[at->view].warm[step] : NULL };
+    uint64_t lines[3] = { 0 };
     SEQUENCE row;
 
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < 3 && c[i]; i++) {
         const struct sim_cell sum = tensor == EXP_N_TOUCHED ? exp_step_total(c[i]) : c[i]->touched[tensor];
 
         lines[i] = exp_lines_into(&sum, m, level);
@@ -443,7 +446,8 @@ static void put_tensor(struct exp_csv *csv, const struct looked_at *at, size_t s
                       .step = step + 1,
                       .in_sequence = lines[0],
                       .alone = lines[1],
-                      .warm = lines[2] };
+                      .warm = lines[2],
+                      .why_not = is_alone ? NULL : not_alone };
     rec_put(csv, &net_sequence_table, &row);
 }
 
@@ -452,7 +456,7 @@ static void put_sequence(struct exp_csv *csv, const struct looked_at *at)
     const struct net_simulated *x = &at->by->variant[NET_AS_ASKED];
     const size_t n_levels = at->s->setup->machine.n_levels + 1;
 
-    if (!x->in_sequence[at->view].counts || !x->alone[at->view].warm)
+    if (!x->in_sequence[at->view].counts)
         return;
     for (size_t i = 0; i < x->net->n_steps * n_levels; i++) {
         for (int t = 0; t <= EXP_N_TOUCHED; t++)

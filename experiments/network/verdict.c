@@ -197,7 +197,8 @@ static void print_variants(const struct net_study *s, FILE *out)
     static const char *const what[NET_N_VARIANTS] = { [NET_NO_REUSE] = "if no memory were reused",
                                                       [NET_DEPTH_FIRST] = "if each branch were run to its end",
                                                       [NET_WIDTH_FIRST] = "if branches were run side by side" };
-    const char *before = "Lines would change, by caches alone: ";
+    static const char first[] = "Lines would change, by caches alone: ";
+    const char *before = first;
 
     for (int v = NET_OTHER_FUSION; v < NET_N_VARIANTS; v++) {
         const struct net_simulated *x = &main_of(s)->variant[v];
@@ -212,7 +213,7 @@ static void print_variants(const struct net_study *s, FILE *out)
         for (size_t l = 1; l <= s->setup->machine.n_levels; l++)
             say_change(s, x, l, out);
     }
-    fprintf(out, ".\n");
+    fputs(before == first ? "" : ".\n", out);
 }
 
 static void print_memory(const struct net_study *s, FILE *out)

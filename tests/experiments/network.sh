@@ -69,6 +69,9 @@ mv "$dir" "$work/first"
 run toy TIMING=0 COMMIT=abc JOBS=1
 rm "$work/first/"{host.txt,report.html} "$dir/"{host.txt,report.html} # which say how long it took
 check "threads change nothing: $(diff -rq "$work/first" "$dir")" [ -z "$(diff -rq "$work/first" "$dir")" ]
+run power10 TIMING=0 SIMULATE=sequence
+check "only the run in sequence is simulated" [ "$(columns "$work/results/power10/network/small/variants.csv" variant sequence_lines | awk '$2 ~ /^[0-9]/ { print $1 }' | sort -u)" = as_asked ]
+check "... and estimated" grep -q 'an estimate of .* million cycles' "$work/results/power10/network/small/verdict.txt"
 run toy TIMING=0 ALGO=sconv FUSE=no
 check "not fused, every node is a step but views" [ "$(columns "$dir/nodes.csv" algo step | awk '$1 == "sconv"' | wc -l)" -eq 17 ]
 check "without Base there is no speed-up, and a reason" grep -q 'Base was not timed\|TIMING=0' "$dir/network.csv"
@@ -85,10 +88,11 @@ check "what was checked is said" bash -c "tr -s ' \n' ' ' <'$dir/verdict.txt' | 
 "$network" "RESULTS=$work/results" "MACHINE=$work/fetching.cfg" MODEL=$small $size TIMING=0 >"$work/out" 2>"$work/err"
 check "times are not replaced by none: exit status $?, not 2" [ $? -eq 2 ]
 check "... in one line: $(cat "$work/err")" grep -q "^network: '$dir' holds times, .*TIMING=0" "$work/err"
-run "$work/fetching.cfg" REPS=1 ALGO=base THREADS=2 CHECK=0 PEER=no/such/library
+run "$work/fetching.cfg" REPS=1 ALGO=base THREADS=2 CHECK=0 SIMULATE=no PEER=no/such/library
 check "two threads run" [ "$(columns "$dir/network.csv" algo fused measured_time_ns | awk '$1 == "base" && $2 == 1 && $3 > 0' | wc -l)" -eq 1 ]
 check "a library that is not there is said" grep -q 'not available: .*no/such/library' "$dir/network.csv"
 
+dir=$work/results/toy/network/small
 rm "$dir/network_sequence.png"
 "${network%network}redraw" "RESULTS=$dir" >"$work/out" 2>&1
 check "the figure is drawn again from the tables" test -s "$dir/network_sequence.png"
