@@ -303,7 +303,7 @@ const struct exp_question question_network = {
     .figures = { "network_sequence" },
     .options = options,
     .place = &(const struct exp_results_layout){ "/network", false, "network.csv", NULL },
-    .chapter = { "sequence.csv", "a whole network", NULL },
+    .chapter = { "network.csv", "a whole network", NULL },
     EXP_SESSION(struct session),
     EXP_RESULTS(struct session),
     .model_at = offsetof(struct session, model),
