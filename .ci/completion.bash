@@ -25,7 +25,7 @@ _convolution_facts() { (cd "$1" && { cat facts || .ci/facts; } 2>/dev/null); }
 _convolution_layers() { # _convolution_layers ROOT MODEL
     local table=$1/experiments/models/$2.csv
     [ -e "$table" ] || table=$2
-    [ ! -f "$table" ] || awk -F, -v model="$2" '/^#/ || $1 == "" { next } is_layer { print model ":" $1 } { is_layer = 1 }' "$table"
+    [[ ! -f $table || $table = *.onnx ]] || awk -F, -v model="$2" '/^#/ || $1 == "" { next } is_layer { print model ":" $1 } { is_layer = 1 }' "$table"
 }
 
 # The words of a value: names of a kind where the variable has some, values that may be chosen from, and files.
