@@ -44,10 +44,15 @@ static char *list_counts(const struct counts *c)
     return c->n ? exp_copy_text(text) : NULL;
 }
 
+/* Each node that is left out is named, in a network that people can read. */
+enum { MOST_NAMED = 200 };
+
 static int skip(struct exp_model *m, const struct onnx_node *n, const char *reason)
 {
     struct exp_why text;
 
+    if (m->n_skipped >= MOST_NAMED)
+        return exp_model_skip(m, (struct exp_model_place){ m->path, 0 }, "more nodes");
     exp_say(text.text, sizeof text.text, "node '%.100s' (%.40s): %s", n->name, n->op, reason);
     return exp_model_skip(m, (struct exp_model_place){ m->path, 0 }, text.text);
 }
