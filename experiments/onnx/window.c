@@ -138,7 +138,7 @@ static int set_backward(struct onnx_window *w, size_t axis, int64_t in, int64_t 
     const int64_t whole = (in - 1) * w->stride[axis] + more + span(w, axis);
 
     if (!wanted && is_same(auto_pad))
-        wanted = in * w->stride[axis];
+        wanted = in * w->stride[axis] < whole ? in * w->stride[axis] : whole; /* padding takes away, it adds nothing */
     if (wanted)
         split_pads(w, axis, whole - wanted, auto_pad);
     else if (!strcmp(auto_pad, "VALID"))

@@ -18,6 +18,7 @@
 #include "experiments/base/outdir.h"
 #include "experiments/onnx/builder.h"
 #include "experiments/onnx/graph.h"
+#include "tests/rng.h"
 #include "tests/scratch.h"
 #include "tests/suites.h"
 
@@ -233,6 +234,7 @@ static void windows_have_the_outputs_of_the_standard(void)
         { 13, "ConvTranspose", "1x4x5x5 4x3x3x3", "strides=[2,2] output_shape=[10,9]", "1x3x10x9" },
         { 13, "ConvTranspose", "1x4x5x5 4x3x3x3", "group=2 pads=[1,1,1,1]", "1x6x5x5" },
         { 13, "ConvTranspose", "1x4x5x5 4x3x3x3", "strides=[2,2] auto_pad='SAME_UPPER'", "1x3x10x10" },
+        { 13, "ConvTranspose", "1x4x5x5 4x3x2x1", "strides=[3,3] auto_pad='SAME_UPPER'", "1x3x14x13" },
         { 13, "ConvTranspose", "1x4x5x5 3x3x3x3", "", "!its filters take 3 channels" },
         { 13, "MaxPool", "1x3x8x8", "kernel_shape=[3,3] strides=[2,2]", "1x3x3x3" },
         { 13, "MaxPool", "1x3x8x8", "kernel_shape=[3,3] strides=[2,2] ceil_mode=1", "1x3x4x4 1x3x4x4" },
@@ -461,6 +463,76 @@ static void a_small_file_cannot_ask_for_much(void)
 }
 /* clang-format on */
 
+/* ---- random ones, beside plain loops ---- */
+
+/* Places windows one by one: the last fits in, or, rounding up, begins in the input or before it. */
+static int64_t count_windows(int64_t in, int64_t begin, int64_t end, int64_t span, int64_t stride, bool rounds_up)
+{
+    int64_t n = 0, at = 0;
+
+    for (; at + span <= begin + in + end; at += stride)
+        n++;
+    return n && rounds_up && at - stride + span < begin + in + end && at < begin + in ? n + 1 : n;
+}
+
+static void random_windows_are_counted_one_by_one(void)
+{
+    scratch_open();
+    for (unsigned i = 0; i < test_rounds(200); i++) {
+        const int64_t in = rng_range(1, 20), kernel = rng_range(1, 4), stride = rng_range(1, 5);
+        const int64_t dilation = rng_range(1, 3), span = (kernel - 1) * dilation + 1, begin = rng_range(0, 3);
+        const int64_t end = rng_range(0, 3), up = rng_range(0, 1);
+        const int64_t n = count_windows(in, begin, end, span, stride, up);
+        char x[40], attributes[200], y[40];
+
+        snprintf(x, sizeof x, "1x1x%lld", (long long)in);
+        snprintf(attributes, sizeof attributes,
+                 "kernel_shape=[%lld] strides=[%lld] dilations=[%lld] pads=[%lld,%lld] ceil_mode=%lld",
+                 (long long)kernel, (long long)stride, (long long)dilation, (long long)begin, (long long)end,
+                 (long long)up);
+        snprintf(y, sizeof y, "1x1x%lld", (long long)n);
+        try_line(&(struct line){ 13, "MaxPool", x, attributes, n ? y : "!its kernel spans" });
+    }
+    scratch_close();
+}
+
+/* Takes elements as Python does, from numbers below. Returns how many. */
+static size_t take_slice(int64_t size, int64_t start, int64_t end, int64_t step, int64_t *at)
+{
+    const int64_t low = step < 0 ? -1 : 0, high = step < 0 ? size - 1 : size;
+    size_t n = 0;
+
+    start += start < 0 ? size : 0;
+    end += end < 0 ? size : 0;
+    start = start < (step < 0 ? 0 : low) ? (step < 0 ? 0 : low) : start > high ? high : start;
+    end = end < low ? low : end > high ? high : end;
+    for (int64_t i = start; step < 0 ? i > end : i < end; i += step)
+        at[n++] = i;
+    return n;
+}
+
+static void random_slices_take_what_python_takes(void)
+{
+    scratch_open();
+    for (unsigned i = 0; i < test_rounds(200); i++) {
+        const int64_t size = rng_range(1, 9), start = rng_range(-12, 12), end = rng_range(-12, 12);
+        const int64_t step = rng_range(1, 4) * (rng_below(2) ? 1 : -1);
+        char in[100] = "[", out[100] = "[";
+        int64_t at[MOST];
+        const size_t n = take_slice(size, start, end, step, at);
+
+        for (int64_t k = 0; k < size; k++)
+            snprintf(in + strlen(in), sizeof in - strlen(in), "%s%lld", k ? "," : "", (long long)k * k);
+        snprintf(in + strlen(in), sizeof in - strlen(in), "] [%lld] [%lld] [0] [%lld]", (long long)start,
+                 (long long)end, (long long)step);
+        for (size_t k = 0; k < n; k++)
+            snprintf(out + strlen(out), sizeof out - strlen(out), "%s%lld", k ? "," : "", (long long)(at[k] * at[k]));
+        snprintf(out + strlen(out), sizeof out - strlen(out), "]");
+        try_line(&(struct line){ 13, "Slice", in, "", out });
+    }
+    scratch_close();
+}
+
 static const struct test_case cases[] = {
     { "windows have the outputs of the standard", windows_have_the_outputs_of_the_standard },
     { "planes are resized by scales and sizes", planes_are_resized_by_scales_and_sizes },
@@ -470,6 +542,8 @@ static const struct test_case cases[] = {
     { "elements are selected", elements_are_selected },
     { "what is constant is folded", what_is_constant_is_folded },
     { "a small file cannot ask for much", a_small_file_cannot_ask_for_much },
+    { "random windows are counted one by one", random_windows_are_counted_one_by_one },
+    { "random slices take what Python takes", random_slices_take_what_python_takes },
     { NULL, NULL },
 };
 
