@@ -228,6 +228,22 @@ static void add_conv(struct random_net *r)
             filters, h, w);
 }
 
+/* A convolution that pads itself, with an even kernel as well. */
+static void add_same_conv(struct random_net *r)
+{
+    static const char *const ways[] = { "SAME_UPPER", "SAME_LOWER" };
+    const struct map m = any(r);
+    const int64_t kh = rng_range(1, 4), kw = rng_range(1, 4), stride = rng_range(1, 3), filters = rng_range(1, 20);
+    const double most = 1.5 / (double)(m.c * kh * kw);
+    const size_t weights = network_weights(&r->g, (const int64_t[]){ filters, m.c, kh, kw }, 4, -most, most);
+
+    add_map(r,
+            network_node(&r->g, "Conv", NETWORK_IN(m.value, weights),
+                         NETWORK_ATTRIBUTES(NETWORK_TEXT("auto_pad", ways[rng_below(2)]),
+                                            NETWORK_INTS("strides", 2, stride, stride))),
+            filters, (m.h + stride - 1) / stride, (m.w + stride - 1) / stride);
+}
+
 static void add_bnorm(struct random_net *r)
 {
     const struct map m = any(r);
@@ -297,6 +313,61 @@ static void add_pool(struct random_net *r)
             m.c, h, w);
 }
 
+/* Rounds up; a window that begins behind the input and its padding is none. */
+static int64_t ceil_size(int64_t in, int64_t kernel, int64_t stride, int64_t pad)
+{
+    const int64_t out = (in + 2 * pad - kernel + stride - 1) / stride + 1;
+
+    return in + 2 * pad < kernel ? 0 : (out - 1) * stride >= in + pad ? out - 1 : out;
+}
+
+static void add_ceil_pool(struct random_net *r)
+{
+    const struct map m = any(r);
+    const int64_t k = rng_range(2, 4), stride = rng_range(1, 3), pad = rng_range(0, 1);
+    const int64_t h = ceil_size(m.h, k, stride, pad), w = ceil_size(m.w, k, stride, pad);
+
+    if (h < 1 || w < 1 || r->g.opset < 10)
+        return;
+    add_map(r,
+            network_node(&r->g, "MaxPool", NETWORK_IN(m.value),
+                         NETWORK_ATTRIBUTES(NETWORK_INTS("kernel_shape", 2, k, k),
+                                            NETWORK_INTS("strides", 2, stride, stride),
+                                            NETWORK_INTS("pads", 4, pad, pad, pad, pad), NETWORK_INT("ceil_mode", 1))),
+            m.c, h, w);
+}
+
+static void add_transpose(struct random_net *r)
+{
+    const struct map m = any(r);
+
+    add_map(
+        r,
+        network_node(&r->g, "Transpose", NETWORK_IN(m.value), NETWORK_ATTRIBUTES(NETWORK_INTS("perm", 4, 0, 1, 3, 2))),
+        m.c, m.w, m.h);
+}
+
+static void add_reshape(struct random_net *r)
+{
+    const struct map m = any(r);
+    const int64_t shape[4] = { r->batch, m.c, m.h * m.w, 1 };
+
+    add_map(r, network_node(&r->g, "Reshape", NETWORK_IN(m.value, network_ints(&r->g, shape, 4)), NULL), m.c, m.h * m.w,
+            1);
+}
+
+/* What squeeze-and-excite does: a factor for each channel and image. */
+static void add_excite(struct random_net *r)
+{
+    const struct map m = any(r);
+    size_t x = network_node(&r->g, "GlobalAveragePool", NETWORK_IN(m.value), NULL);
+
+    x = network_node(&r->g, "Conv",
+                     NETWORK_IN(x, network_weights(&r->g, (const int64_t[]){ m.c, m.c, 1, 1 }, 4, -1, 1)), NULL);
+    x = network_node(&r->g, "Sigmoid", NETWORK_IN(x), NULL);
+    add_like(r, m, network_node(&r->g, "Mul", NETWORK_IN(m.value, x), NULL));
+}
+
 static void add_lrn(struct random_net *r)
 {
     const struct map m = any(r);
@@ -350,14 +421,15 @@ static void add_end(struct random_net *r)
 int network_random(struct onnx_graph **read, struct exp_why *why)
 {
     static void (*const add[])(struct random_net *) = {
-        add_conv, add_conv, add_conv,       add_conv, add_bnorm, add_bnorm, add_plain, add_plain,
-        add_clip, add_sum,  add_by_channel, add_sum,  add_pool,  add_lrn,   add_pad,   add_concat,
+        add_conv,  add_conv,   add_conv,      add_conv,       add_bnorm,     add_bnorm,   add_plain,
+        add_plain, add_clip,   add_sum,       add_by_channel, add_sum,       add_pool,    add_lrn,
+        add_pad,   add_concat, add_same_conv, add_ceil_pool,  add_transpose, add_reshape, add_excite,
     };
     struct random_net *r = exp_new(1, sizeof *r);
     const size_t n_nodes = (size_t)rng_range(1, 24);
     int err;
 
-    r->g.opset = rng_below(2) ? 9 : 13;
+    r->g.opset = (const int64_t[]){ 7, 9, 10, 11, 13, 15 }[rng_below(6)];
     r->batch = rng_below(3) ? 1 : 2;
     add_map(r, 0, rng_range(1, 8), rng_range(1, 14), rng_range(1, 14));
     network_input(&r->g, (const int64_t[]){ r->batch, r->map[0].c, r->map[0].h, r->map[0].w }, 4);

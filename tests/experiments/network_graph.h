@@ -4,7 +4,7 @@
 
 #include "experiments/onnx/graph.h"
 
-enum { NETWORK_MOST_NODES = 64, NETWORK_MOST_VALUES = 256, NETWORK_MOST_ENDS = 8, NETWORK_MOST_ATTRIBUTES = 6 };
+enum { NETWORK_MOST_NODES = 128, NETWORK_MOST_VALUES = 512, NETWORK_MOST_ENDS = 8, NETWORK_MOST_ATTRIBUTES = 6 };
 
 /* A network while it is built. All zeros is an empty one, but for its opset. */
 struct network_graph {
@@ -31,6 +31,10 @@ size_t network_float(struct network_graph *g, float x); /* a scalar */
 #define NETWORK_FLOAT(name_, x)                                                                                        \
     {                                                                                                                  \
         .name = (name_), .kind = ONNX_KIND_FLOAT, .f = (x)                                                             \
+    }
+#define NETWORK_TEXT(name_, text)                                                                                      \
+    {                                                                                                                  \
+        .name = (name_), .kind = ONNX_KIND_TEXT, .s = (text)                                                           \
     }
 #define NETWORK_INTS(name_, count, ...)                                                                                \
     {                                                                                                                  \
