@@ -218,7 +218,9 @@ const struct exp_algo *exp_algo_at(size_t i)
 const struct exp_algo *exp_algo_add(const struct exp_algo *a)
 {
     static const char *const colours[EXP_MAX_PLUGINS] = { "#d55e00", "#332288", "#a0522d", "#4b6fff",
-                                                          "#b8860b", "#008080", "#c71585", "#556b2f" };
+                                                          "#b8860b", "#008080", "#c71585", "#556b2f",
+                                                          "#e07b39", "#5d3fd3", "#7b3f00", "#1e90ff",
+                                                          "#daa520", "#20b2aa", "#ff69b4", "#6b8e23" };
 
     if (n_added == EXP_MAX_PLUGINS)
         return NULL;

@@ -64,7 +64,7 @@ enum {
     EXP_N_ALGOS = 0
 #include "experiments/bench/algos.def"
     ,
-    EXP_MAX_PLUGINS = 8,
+    EXP_MAX_PLUGINS = 16,
     EXP_MAX_ALGOS = EXP_N_ALGOS + EXP_MAX_PLUGINS,
     EXP_MAX_ALGO_RECORDS = EXP_MAX_ALGOS + 1, /* and the group's */
 };

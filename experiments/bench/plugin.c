@@ -413,6 +413,8 @@ static char *name_of_file(const char *path, const char *symbol)
 
     for (char *c = name; *c; c++)
         *c = isalnum((unsigned char)*c) ? *c : '_';
+    if (!*name)
+        strcpy(name = exp_resize(name, 2, 1), "_");
     if (strlen(name) >= PLUGIN_NAME_BYTES)
         name[PLUGIN_NAME_BYTES - 1] = '\0';
     return name;
@@ -457,8 +459,6 @@ static int add(struct exp_plugin *p, const char *item, unsigned *selected, struc
                                    .why_dead = &p->why_dead };
     const struct exp_algo *added;
 
-    if (exp_algo_find(p->name))
-        return exp_fail(why, -EINVAL, "ALGO: %s: there is another algorithm called '%s'", item, p->name);
     added = exp_algo_add(&algo);
     if (!added)
         return exp_fail(why, -EINVAL, "ALGO: %s: more than %d plug-ins", item, EXP_MAX_PLUGINS);
@@ -492,6 +492,25 @@ static void take_names(struct exp_plugin *p)
     p->title = clean_title(said && *said->title ? said->title : p->name);
 }
 
+/* Gives it another name if an algorithm has its own: two versions of one file may stand beside each other. */
+static void make_unique(struct exp_plugin *p, const char *item)
+{
+    char *name = exp_copy_text(p->name), *title;
+    unsigned i = 1;
+
+    while (exp_algo_find(p->name)) {
+        free(p->name);
+        p->name = exp_format("%s_%u", name, ++i);
+    }
+    if (i > 1) {
+        fprintf(stderr, "plug-in %s is called %s here: there is another %s\n", item, p->name, name);
+        title = exp_format("%s (%u)", p->title, i);
+        free(p->title);
+        p->title = title;
+    }
+    free(name);
+}
+
 /* Loads what an item of ALGO= names: "dir/mine.c", "./mine.so", "mine.c:other". */
 static int load_item(const char *item, const struct exp_plugin_options *o, unsigned *selected, struct exp_why *why)
 {
@@ -522,6 +541,7 @@ static int load_item(const char *item, const struct exp_plugin_options *o, unsig
     p->hash = exp_hash_bytes(p->hash, o->plan, strlen(o->plan));
     p->calls_libraries |= p->channel.control && p->channel.control->calls_libraries;
     take_names(p);
+    make_unique(p, item);
     if (p->why_dead)
         fprintf(stderr, "plug-in %s does not run: %s\n", item, p->why_dead);
     return add(p, item, selected, why);
@@ -530,6 +550,22 @@ static int load_item(const char *item, const struct exp_plugin_options *o, unsig
 static bool is_plugin(const char *item)
 {
     return strpbrk(item, "./") != NULL;
+}
+
+/* Counts them before any is run. */
+static int check_number(const char *list, struct exp_why *why)
+{
+    char *items = exp_copy_text(list), *rest = items, *item;
+    size_t n = 0;
+    int err = 0;
+
+    while ((item = strsep(&rest, ","))) {
+        n += is_plugin(item);
+        if (n > EXP_MAX_PLUGINS && !err)
+            err = exp_fail(why, -EINVAL, "ALGO: %s: more than %d plug-ins", item, EXP_MAX_PLUGINS);
+    }
+    free(items);
+    return err;
 }
 
 int exp_plugins_select(const char *list, const struct exp_plugin_options *o, unsigned *selected, struct exp_why *why)
@@ -544,6 +580,7 @@ int exp_plugins_select(const char *list, const struct exp_plugin_options *o, uns
     else if (err)
         exp_fail(why, err, "PLUGIN_CFLAGS has a quote that is not closed: %s", o->flags);
     exp_words_release(&words);
+    err = err ? err : check_number(list, why);
     while (!err && (item = strsep(&rest, ","))) {
         if (is_plugin(item))
             err = load_item(item, o, &plugins, why);

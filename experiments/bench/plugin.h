@@ -36,7 +36,7 @@ struct exp_plugin_options {
  * Reads ALGO= where plug-ins may stand in it: an item with a '.' or a '/' is one, as a C file (mine.c), a shared object
  * (./mine.so), or something in it (mine.c:other). They become algorithms of this program, called by their own names. A
  * C file is compiled for this computer. What is wrong with a plug-in is the reason why it does not run. Returns 0, or
- * -EINVAL with one line in why: for an unknown algorithm, a name that is taken, too many plug-ins.
+ * -EINVAL with one line in why: for an unknown algorithm, too many plug-ins. A name that is taken gets a number.
  */
 int exp_plugins_select(const char *list, const struct exp_plugin_options *o, unsigned *selected, struct exp_why *why);
 

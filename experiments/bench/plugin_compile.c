@@ -1,4 +1,5 @@
 #define _GNU_SOURCE
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -208,6 +209,29 @@ static int compile_source(const char *path, const char *flags, char **object, st
     return err;
 }
 
+/* Returns the CPU family of a program or library, as its header numbers it; 0: it is none. */
+static unsigned family_of(const char *path)
+{
+    Elf64_Ehdr head = { 0 };
+    FILE *in = fopen(path, "rb");
+    const size_t n = in ? fread(&head, 1, sizeof head, in) : 0;
+
+    if (in)
+        fclose(in);
+    return n == sizeof head && !memcmp(head.e_ident, ELFMAG, SELFMAG) ? head.e_machine : 0;
+}
+
+/* Takes a path as the object that it is; the dynamic linker would say of another CPU's that there is no such file. */
+static int take_object(const char *path, char **object, struct exp_why *why)
+{
+    const unsigned family = family_of(path);
+
+    *object = exp_format("%s%s", strchr(path, '/') ? "" : "./", path);
+    if (family && family != family_of("/proc/self/exe"))
+        return exp_fail(why, -ENOEXEC, "%s: is for another CPU family", path);
+    return 0;
+}
+
 int exp_plugin_compile(const char *path, const char *flags, char **object, struct exp_why *why)
 {
     int err = 0;
@@ -218,7 +242,7 @@ int exp_plugin_compile(const char *path, const char *flags, char **object, struc
     if (exp_name_ends_in(path, ".c"))
         err = compile_source(path, flags, object, why);
     else
-        *object = exp_format("%s%s", strchr(path, '/') ? "" : "./", path);
+        err = take_object(path, object, why);
     if (err) {
         free(*object);
         *object = NULL;

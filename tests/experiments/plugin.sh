@@ -54,10 +54,7 @@ check "version 1 of the header, in C11" cc -std=c11 -pedantic -Wall -Wextra -Wer
 
 # ---- what cannot be begun ----
 
-refuses "there is another algorithm called 'failing_right'" "ALGO=$failing:right,$failing:right" "MODEL=$model" "${quick[@]}"
-cp kernels/plugin/skeleton.c "$work/base.c"
-refuses "there is another algorithm called 'base'" "ALGO=$work/base.c" "MODEL=$model" "${quick[@]}"
-refuses "more than 8 plug-ins" "ALGO=$(list right crashes aborts exits hangs writes_behind writes_before writes_far leaks)" "MODEL=$model" "${quick[@]}"
+refuses "more than 16 plug-ins" "ALGO=$(for i in {0..16}; do printf "%s:right," "$failing"; done)base" "MODEL=$model" "${quick[@]}"
 refuses "PLUGIN_CFLAGS has a quote that is not closed" "ALGO=$failing:right" "PLUGIN_CFLAGS='" "MODEL=$model" "${quick[@]}"
 
 refuses "PLUGIN_PLAN has more than 511 bytes" "ALGO=$failing:right" "PLUGIN_PLAN=$(printf %512d 0)" "MODEL=$model" "${quick[@]}"
@@ -138,6 +135,22 @@ doubts failing_changes_signals "the plug-in changed which signals are handled"
 check "it prints as much as it likes" [ "$(columns "$dir/layers.csv" algo simulated_loads | grep -c '^failing_prints [0-9]')" -eq 3 ]
 check "... of which the first 16 KB are shown: $(wc -c <"$work/err")" [ "$(wc -c <"$work/err")" -lt 20000 -a "$(wc -c <"$work/err")" -gt 16384 ]
 check "and that it is not all" grep -q "what else the plug-in prints is not shown" "$work/err"
+
+# Names: those of others, and what no name can have. The file is of another CPU, or none.
+mkdir "$work/two words"
+cp kernels/plugin/naive.c "$work/two words/base.c"
+cp kernels/plugin/naive.c "$work/two words/q\"'\$(touch x);Ünï.c"
+head -c 3000 "$(find "$work/convsim" -name '*.so' | head -n 1)" >"$work/half.so"
+{ head -c 18 "$work/half.so"; printf '\025\000'; tail -c +21 "$work/half.so"; } >"$work/ppc.so" # e_machine: POWER
+run "base,$work/two words/base.c,$failing:right,$failing:right,$work/two words/q\"'\$(touch x);Ünï.c,$work/two words,./,$work/half.so,$work/ppc.so" LAYERS=depthwise
+named() { columns "$dir,depthwise/layers.csv" algo simulated_loads | grep "^$1 " | cut -d' ' -f2; }
+for algo in base_2 failing_right failing_right_2 q____touch_x____n__; do
+    check "$algo: $(named "$algo")" [ "$(named "$algo" | grep -c '^[0-9]')" -eq 1 ]
+done
+check "it says so: $(grep 'is called' "$work/err")" [ "$(grep -c 'is called .*_2 here: there is another' "$work/err")" -eq 2 ]
+check "a folder: $(named two_words)" grep -q 'not_available:_cannot_be_loaded' <(named two_words)
+check "half a library: $(named half)" grep -q 'not_available:_' <(named half)
+check "another CPU's: $(named ppc)" grep -q 'is_for_another_CPU_family' <(named ppc)
 
 others=tests/data/plugins/right.c
 run "base,$others:x87,$others:aligns,$others:allocas,$others:tells,$others:compresses,tests/data/plugins/winograd.c" PLUGIN_LIMIT=20
