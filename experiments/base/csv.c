@@ -67,16 +67,6 @@ struct exp_csv *exp_csv_begin(const struct exp_outdir *dir, const struct exp_csv
     return c;
 }
 
-int exp_csv_create(struct exp_csv **csv, const struct exp_outdir *dir, const struct exp_csv_file *file,
-                   const char *what, struct exp_why *why)
-{
-    struct exp_csv *c = exp_csv_begin(dir, file, what);
-    const int err = c->err ? exp_csv_close(c, why) : 0;
-
-    *csv = err ? NULL : c;
-    return err;
-}
-
 static void slip(struct exp_csv *c, const char *what, const char *value)
 {
     c->err = exp_fail(&c->why, -EINVAL, "%s: row %" PRIu64 ": %s, '%.60s'", c->path, c->n_rows + 1, what, value);

@@ -55,10 +55,6 @@ int exp_csv_open(struct exp_csv **csv, const char *path, const struct exp_csv_fi
  */
 struct exp_csv *exp_csv_begin(const struct exp_outdir *dir, const struct exp_csv_file *file, const char *what);
 
-/* Does the same, but returns at once why it cannot be opened; *csv is NULL then. */
-int exp_csv_create(struct exp_csv **csv, const struct exp_outdir *dir, const struct exp_csv_file *file,
-                   const char *what, struct exp_why *why);
-
 /* Writes one "# key: value" line. Line breaks in the value become blanks. */
 void exp_csv_header(struct exp_csv *csv, const char *key, const char *value, ...) __attribute__((format(printf, 3, 4)));
 

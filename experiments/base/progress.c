@@ -321,17 +321,14 @@ static void *live(void *progress)
     return NULL;
 }
 
-int exp_progress_live(struct exp_progress *p)
+void exp_progress_live(struct exp_progress *p)
 {
     sigset_t all, before;
-    int err;
 
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    err = pthread_create(&p->thread, NULL, live, p);
+    p->is_live = !pthread_create(&p->thread, NULL, live, p);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    p->is_live = !err;
-    return -err;
 }
 
 static void stop_living(struct exp_progress *p)

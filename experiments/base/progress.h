@@ -44,9 +44,10 @@ struct exp_progress *exp_progress_new(FILE *out, bool is_terminal, const double 
 
 /*
  * Prints what is due by itself from now on, twice a second, on a thread of its own that takes no signals: however long
- * a piece of work is, the line lives. Without it, what is due is printed when something is reported.
+ * a piece of work is, the line lives. Without it, or where no thread starts, what is due is printed when something is
+ * reported.
  */
-int exp_progress_live(struct exp_progress *p);
+void exp_progress_live(struct exp_progress *p);
 
 /*
  * Says what is worked on now: something of this kind, a layer say, and what is done to it, "replaying". Strings are

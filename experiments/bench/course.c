@@ -414,7 +414,9 @@ static int open_store(const struct course *c)
     struct exp_crew *crew = crew_of(c);
     int err = exp_main_store(&crew->store, option(c, "STORE"), option(c, "RESULTS"), option(c, "KNOWN"), why_of(c));
 
-    return err || crew->store || !is_launched(c) ? err : exp_main_needs_store(why_of(c));
+    if (!err && !crew->store && is_launched(c))
+        err = exp_fail(why_of(c), -EINVAL, "LAUNCHER=slurm: needs a store, not STORE=%s", EXP_NO_FILE);
+    return err;
 }
 
 /* Has a job do all of the run, which makes the results. */
@@ -467,9 +469,9 @@ static int do_tasks(const struct course *c)
     if (err)
         return err;
     c->question->jobs->announce(c->session, seconds);
-    err = exp_main_progress(&crew->progress, seconds, why_of(c));
+    crew->progress = exp_main_progress(seconds);
     tasks = c->question->jobs->tasks(c->session);
-    if (!err && is_launched(c))
+    if (is_launched(c))
         err = launch_tasks(c, &tasks, seconds[tasks.work]);
     if (!err)
         err = run_tasks(c, &tasks);
@@ -480,6 +482,34 @@ static int do_tasks(const struct course *c)
     return err;
 }
 
+/* Reads a whole number of at most so many digits, and the character behind it, which must be `end`. */
+static bool read_digits(const char **at, size_t *value, char end)
+{
+    enum { MOST_DIGITS = 9 };
+    size_t n = strspn(*at, "0123456789");
+
+    if (!n || n > MOST_DIGITS || (*at)[n] != end)
+        return false;
+    *value = strtoul(*at, NULL, 10);
+    *at += n + 1;
+    return true;
+}
+
+/* Reads SHARE, "2/8"; *n_shares is 0 without one. */
+static int read_share(size_t *share, size_t *n_shares, const char *text, const char *store, struct exp_why *why)
+{
+    const char *at = text;
+
+    *share = *n_shares = 0;
+    if (!*text)
+        return 0;
+    if (!read_digits(&at, share, '/') || !read_digits(&at, n_shares, '\0') || *share >= *n_shares)
+        return exp_fail(why, -EINVAL, "SHARE: must be as 0/8, up to 7/8, not '%s'", text);
+    if (!*store || !strcmp(store, EXP_NO_FILE))
+        return exp_fail(why, -EINVAL, "SHARE=%s: STORE must name the file that keeps the share", text);
+    return 0;
+}
+
 /* Says whether this is a share, which leaves no results. */
 static int take_share(const struct course *c)
 {
@@ -488,7 +518,7 @@ static int take_share(const struct course *c)
 
     if (!c->question->jobs)
         return 0;
-    err = exp_main_share(&crew->share, &crew->n_shares, option(c, "SHARE"), option(c, "STORE"), why_of(c));
+    err = read_share(&crew->share, &crew->n_shares, option(c, "SHARE"), option(c, "STORE"), why_of(c));
     results_of(c)->leaves_none = crew->n_shares > 0;
     return err;
 }
@@ -624,17 +654,12 @@ int exp_main_model(struct exp_model *m, const char *model, const struct exp_mode
     return err;
 }
 
-int exp_main_progress(struct exp_progress **p, const double seconds[EXP_N_WORKS], struct exp_why *why)
+struct exp_progress *exp_main_progress(const double seconds[EXP_N_WORKS])
 {
-    int err;
+    struct exp_progress *p = exp_progress_new(stderr, exp_progress_is_terminal(stderr), seconds, ctr_now_ns);
 
-    *p = exp_progress_new(stderr, exp_progress_is_terminal(stderr), seconds, ctr_now_ns);
-    err = exp_progress_live(*p);
-    if (!err)
-        return 0;
-    exp_progress_free(*p);
-    *p = NULL;
-    return exp_fail(why, err, "out of memory");
+    exp_progress_live(p);
+    return p;
 }
 
 int exp_main_store(struct exp_store **s, const char *store, const char *results, const char *known, struct exp_why *why)
@@ -652,38 +677,6 @@ int exp_main_store(struct exp_store **s, const char *store, const char *results,
     if (!err && known && *known)
         err = exp_store_merge(*s, known, &n, why);
     return err;
-}
-
-int exp_main_needs_store(struct exp_why *why)
-{
-    return exp_fail(why, -EINVAL, "LAUNCHER=slurm: needs a store, not STORE=%s", EXP_NO_FILE);
-}
-
-/* Reads a whole number of at most so many digits, and the character behind it, which must be `end`. */
-static bool read_digits(const char **at, size_t *value, char end)
-{
-    enum { MOST_DIGITS = 9 };
-    size_t n = strspn(*at, "0123456789");
-
-    if (!n || n > MOST_DIGITS || (*at)[n] != end)
-        return false;
-    *value = strtoul(*at, NULL, 10);
-    *at += n + 1;
-    return true;
-}
-
-int exp_main_share(size_t *share, size_t *n_shares, const char *text, const char *store, struct exp_why *why)
-{
-    const char *at = text;
-
-    *share = *n_shares = 0;
-    if (!*text)
-        return 0;
-    if (!read_digits(&at, share, '/') || !read_digits(&at, n_shares, '\0') || *share >= *n_shares)
-        return exp_fail(why, -EINVAL, "SHARE: must be as 0/8, up to 7/8, not '%s'", text);
-    if (!*store || !strcmp(store, EXP_NO_FILE))
-        return exp_fail(why, -EINVAL, "SHARE=%s: STORE must name the file that keeps the share", text);
-    return 0;
 }
 
 int exp_main_plans(struct exp_setup *s, const char *path, unsigned *algos, struct exp_why *why)

@@ -40,11 +40,8 @@ void exp_main_release(const struct exp_question *q, void *session);
 int exp_main_models(struct exp_models *m, const char *model, const struct exp_model_ask *ask, struct exp_why *why);
 int exp_main_model(struct exp_model *m, const char *model, const struct exp_model_ask *ask, struct exp_why *why);
 
-/*
- * Starts the progress of work that was announced (exp_progress_new), on standard error. Returns 0, or -ENOMEM with one
- * line in why and *p NULL.
- */
-int exp_main_progress(struct exp_progress **p, const double seconds[EXP_N_WORKS], struct exp_why *why);
+/* Starts the progress of work that was announced (exp_progress_new), on standard error. */
+struct exp_progress *exp_main_progress(const double seconds[EXP_N_WORKS]);
 
 /*
  * Opens the results store that STORE names, by default in the folder of results, which must be there, and takes over
@@ -52,12 +49,6 @@ int exp_main_progress(struct exp_progress **p, const double seconds[EXP_N_WORKS]
  */
 int exp_main_store(struct exp_store **s, const char *store, const char *results, const char *known,
                    struct exp_why *why);
-
-/* Says that LAUNCHER=slurm needs a store: returns -EINVAL with one line in why. */
-int exp_main_needs_store(struct exp_why *why);
-
-/* Reads SHARE, "2/8"; *n_shares is 0 without one. Returns 0, or -EINVAL with one line in why. */
-int exp_main_share(size_t *share, size_t *n_shares, const char *text, const char *store, struct exp_why *why);
 
 /*
  * Reads the plans of the file that PLAN names, "" for none; algorithm sconv_plan, which does what they say, joins

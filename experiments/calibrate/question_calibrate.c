@@ -253,10 +253,10 @@ static int measure_all(struct session *s)
 static int measure(struct session *s)
 {
     const double seconds[EXP_N_WORKS] = { [EXP_WORK_PHASES] = SPEED_SECONDS, [EXP_WORK_ROUNDS] = TIMING_SECONDS };
-    int err = exp_main_progress(&s->progress, seconds, &s->why);
+    int err;
 
-    if (!err)
-        err = measure_all(s);
+    s->progress = exp_main_progress(seconds);
+    err = measure_all(s);
     exp_progress_free(s->progress);
     return err;
 }

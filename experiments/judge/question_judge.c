@@ -152,7 +152,7 @@ static int work(void *session)
         return err;
     exp_forecast_print(&s->forecast, stderr);
     seconds[EXP_WORK_REPLAY] = s->forecast.seconds;
-    err = exp_main_progress(&progress, seconds, &s->why);
+    progress = exp_main_progress(seconds);
     for (size_t i = 0; i < s->models.n && !err; i++)
         err = with_plan(s, i, progress, replay);
     exp_progress_free(progress);

@@ -161,11 +161,10 @@ static int work(void *session)
     exp_forecast_print(&forecast, stderr);
     if (!s->why_not_timed)
         seconds[EXP_WORK_ROUNDS] = macs_of(s) * 1e-10 * (double)(rounds.most * s->study.n_algos);
-    err = exp_main_progress(&progress, seconds, &s->why);
-    if (!err && rounds.limit_ns)
+    progress = exp_main_progress(seconds);
+    if (rounds.limit_ns)
         exp_progress_limit(progress, EXP_WORK_ROUNDS, (double)rounds.limit_ns * 1e-9);
-    if (!err)
-        err = time_all(s, progress);
+    err = time_all(s, progress);
     if (!err)
         err = net_study_simulate(&s->study, o->jobs, progress, &s->why);
     exp_progress_free(progress);

@@ -350,9 +350,7 @@ static int start_progress(struct exp_paper_work *w, struct exp_why *why)
     if (err)
         return err;
     exp_forecast_print(&w->forecast, stderr);
-    err = exp_main_progress(&w->progress, w->seconds, why);
-    if (err)
-        return err;
+    w->progress = exp_main_progress(w->seconds);
     if (rounds.limit_ns && w->n_timed)
         exp_progress_limit(w->progress, EXP_WORK_ROUNDS, (double)(rounds.limit_ns * w->n_timed) * 1e-9);
     if (w->options->observe == EXP_OBSERVE_AUTO && w->n_observed)

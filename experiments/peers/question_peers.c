@@ -18,7 +18,6 @@
 #include "experiments/bench/course.h"
 #include "experiments/bench/model.h"
 #include "experiments/bench/options_shared.h"
-#include "experiments/base/slurm.h"
 #include "experiments/base/store.h"
 #include "kernels/ukr/dispatch.h"
 
@@ -38,9 +37,7 @@ struct session {
     struct exp_peers_methods methods;
     struct exp_models models;
     struct exp_peers_tasks tasks;
-    struct exp_tasks_counts counts;
-    struct exp_store *store;
-    size_t share, n_shares;
+    struct exp_crew crew;
     char *const *argv;
     struct exp_peers_report report;
     struct exp_results results;
@@ -89,7 +86,7 @@ static char *setting_of(const struct session *s)
                              s->options.clock, s->options.ruler, s->options.ukr, (unsigned)s->options.measures,
                              s->options.wisdom, s->options.algos, s->options.plugin_flags, s->options.plugin_plan,
                              s->options.plugin_limit, run_after(s));
-    const bool is_cluster = s->n_shares || s->options.launcher == EXP_LAUNCH_SLURM;
+    const bool is_cluster = s->crew.n_shares || s->options.launcher == EXP_LAUNCH_SLURM;
     char *setting = is_cluster ? exp_format("a cluster; commit %s; %s", s->options.commit, asked)
                                : exp_format("%s; %s; %s", s->tasks.of.found.on, s->what, asked);
 
@@ -150,11 +147,8 @@ static int prepare(void *session)
     if (!err)
         err = exp_peers_methods_read(&s->methods, o->algos, &plugins, &s->why);
     if (!err)
-        err = exp_main_share(&s->share, &s->n_shares, o->share, o->store, &s->why);
-    if (!err)
         err = exp_results_find(&s->results, place, NULL, s->models.model, s->models.n, &s->why);
     exp_results_time(&s->results, NULL);
-    s->results.leaves_none = s->n_shares > 0;
     return err;
 }
 
@@ -164,8 +158,10 @@ static int prepare(void *session)
  * Announces the work. The multiply-adds are known from the tables alone; distinct shapes are not, so checking is
  * announced as if all were.
  */
-static void announce(const struct session *s, double seconds[EXP_N_WORKS])
+static void announce(const void *session, double seconds[EXP_N_WORKS])
 {
+    const struct session *s = session;
+
     for (size_t i = 0; i < s->models.n; i++) {
         for (size_t l = 0; l < s->models.model[i].n_layers; l++) {
             const double macs = conv_macs(&s->models.model[i].layer[l].problem);
@@ -176,73 +172,36 @@ static void announce(const struct session *s, double seconds[EXP_N_WORKS])
     }
 }
 
-/* Has jobs of a cluster time what is not in the store, each on a node for itself. */
-static int launch(struct session *s, struct exp_progress *progress, double seconds)
+static struct exp_tasks tasks_of(void *session)
 {
-    const struct exp_tasks tasks = exp_peers_tasks(&s->tasks);
-    const struct exp_slurm slurm = { .request = { .argv = s->argv,
-                                                  .name = "peers",
-                                                  .needs = "--exclusive",
-                                                  .words = s->options.slurm,
-                                                  .n_shares = s->options.shares },
-                                     .store = s->store,
-                                     .tasks = &tasks,
-                                     .doing = "timing",
-                                     .results = "networks",
-                                     .progress = progress,
-                                     .seconds = seconds };
+    struct session *s = session;
 
-    return s->store ? exp_slurm_run(&slurm, &s->why) : exp_main_needs_store(&s->why);
+    s->tasks.progress = s->crew.progress;
+    return exp_peers_tasks(&s->tasks);
 }
 
-static int time_all(struct session *s)
-{
-    const struct exp_tasks tasks = exp_peers_tasks(&s->tasks);
-    const struct exp_tasks_options o = { .store = s->store,
-                                         .n_threads = 1,
-                                         .rules.retries_failed = true,
-                                         .share = s->share,
-                                         .n_shares = s->n_shares,
-                                         .progress = s->tasks.progress };
-    int err = exp_tasks_run(&tasks, &o, &s->counts, &s->why);
-
-    if (!err && s->counts.n_failed)
-        return exp_fail(&s->why, -EIO, "%s", s->counts.failure);
-    return err;
-}
+/* Each has a node for itself. */
+static const struct exp_question_jobs jobs = {
+    .needs = "--exclusive", .doing = "timing", .results = "networks", .announce = announce, .tasks = tasks_of
+};
 
 /* Pins the program, and lists what is to be timed. */
-static int begin(struct session *s)
+static int work(void *session)
 {
-    int err;
+    struct session *s = session;
 
     describe(s);
     if (ctr_pin(-1, &s->core, s->not_pinned, sizeof s->not_pinned))
         s->core = -1;
-    err = list(s);
-    return err ? err : exp_main_store(&s->store, s->options.store, s->options.results, s->options.known, &s->why);
+    return list(s);
 }
 
-static int work(void *session)
+static void say_timed(const void *session, FILE *out)
 {
-    struct session *s = session;
-    double seconds[EXP_N_WORKS] = { 0 };
-    int err = begin(s);
+    const struct session *s = session;
 
-    if (err)
-        return err;
-    announce(s, seconds);
-    err = exp_main_progress(&s->tasks.progress, seconds, &s->why);
-    if (!err && s->options.launcher == EXP_LAUNCH_SLURM && !s->n_shares)
-        err = launch(s, s->tasks.progress, seconds[EXP_WORK_ROUNDS]);
-    if (!err)
-        err = time_all(s);
-    exp_progress_free(s->tasks.progress);
-    s->tasks.progress = NULL;
-    if (!err && s->n_shares)
-        printf("%zu of %zu networks timed, on core %d of %s\n", s->counts.n_run, s->counts.n_tasks, s->core,
-               s->tasks.of.found.on);
-    return err;
+    fprintf(out, "%zu of %zu networks timed, on core %d of %s\n", s->crew.counts.n_run, s->crew.counts.n_tasks, s->core,
+            s->tasks.of.found.on);
 }
 
 /* ---- results ---- */
@@ -294,7 +253,6 @@ static void release(void *session)
 {
     struct session *s = session;
 
-    exp_store_close(s->store);
     s->tasks.models = &s->models;
     exp_peers_tasks_release(&s->tasks);
     exp_plugins_release();
@@ -349,12 +307,15 @@ const struct exp_question question_peers = {
     EXP_SESSION_WITH_ARGV(struct session),
     EXP_RESULTS(struct session),
     .models_at = offsetof(struct session, models),
+    .jobs = &jobs,
+    .crew_at = offsetof(struct session, crew),
     .tables = { &exp_peers_layers_table, &exp_peers_samples_table, &exp_peers_model_table, &exp_peers_phases_table,
                 &exp_peers_targets_table },
     .prepare = prepare,
     .work = work,
     .write = write_tables,
     .variables = set_variables,
+    .say_kept = say_timed,
     .answer = answer,
     .release = release,
 };

@@ -221,17 +221,15 @@ static void put_layer(const struct exp_peers *p, const struct exp_peers_layer *l
 static int write_layers(const struct exp_peers_report *r, const struct exp_outdir *dir, const char *what,
                         struct exp_why *why)
 {
-    struct exp_csv *layers = NULL, *samples = NULL;
-    int err = exp_csv_create(&layers, dir, &exp_peers_layers_table.file, what, why), closed;
+    struct exp_csv *layers = exp_csv_begin(dir, &exp_peers_layers_table.file, what);
+    struct exp_csv *samples = exp_csv_begin(dir, &exp_peers_samples_table.file, what);
+    int err, closed;
 
-    if (!err)
-        err = exp_csv_create(&samples, dir, &exp_peers_samples_table.file, what, why);
-    for (size_t i = 0; i < r->n && !err; i++) {
+    for (size_t i = 0; i < r->n; i++) {
         for (size_t l = 0; l < r->network[i].n_layers; l++)
             put_layer(&r->network[i], &r->network[i].layer[l], layers, samples);
     }
-    closed = exp_csv_close(layers, err ? NULL : why);
-    err = err ? err : closed;
+    err = exp_csv_close(layers, why);
     closed = exp_csv_close(samples, err ? NULL : why);
     return err ? err : closed;
 }
@@ -337,12 +335,9 @@ static int write_totals(const struct exp_peers_report *r, const struct exp_outdi
                         struct exp_why *why)
 {
     const size_t n_rows = EXP_N_PEERS_CACHES * r->methods->n;
-    struct exp_csv *csv;
+    struct exp_csv *csv = exp_csv_begin(dir, &exp_peers_model_table.file, what);
     char text[640];
-    int err = exp_csv_create(&csv, dir, &exp_peers_model_table.file, what, why);
 
-    if (err)
-        return err;
     for (size_t i = 0; i < r->n; i++) {
         exp_peers_describe_sweeps(&r->network[i], text, sizeof text);
         exp_csv_header(csv, r->network[i].experiment.model->name, "%s", text);

@@ -196,8 +196,7 @@ static int work(void *session)
     say_left_out(s);
     err = exp_main_store(&s->store, s->options.store, s->options.results, NULL, &s->why);
     o.store = s->store;
-    if (!err)
-        err = exp_main_progress(&o.progress, seconds, &s->why);
+    o.progress = exp_main_progress(seconds);
     if (!err && !*s->why_no_times)
         err = exp_polydl_measure(&s->polydl, &s->timing, &o, &s->timed, &s->why);
     if (!err && !*s->why_no_times)

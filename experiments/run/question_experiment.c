@@ -296,9 +296,7 @@ static int run_all(struct session *s)
     int err;
 
     announce(s, seconds);
-    err = exp_main_progress(&progress, seconds, &s->why);
-    if (err)
-        return err;
+    progress = exp_main_progress(seconds);
     if (rounds.limit_ns)
         exp_progress_limit(progress, EXP_WORK_ROUNDS, (double)rounds.limit_ns * 1e-9);
     if (s->observed.mode == EXP_OBSERVE_AUTO)

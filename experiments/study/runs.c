@@ -370,8 +370,8 @@ int exp_study_replay(struct exp_experiment *e, unsigned n_threads, struct exp_wh
 
     for (size_t i = 0; i < e->n_cases / e->n_algos; i++)
         seconds[EXP_WORK_REPLAY] += exp_replay_seconds(e, EXP_COLD, n_threads, i);
-    err = exp_main_progress(&progress, seconds, why);
-    err = err ? err : exp_replay_all(e, EXP_COLD, n_threads, progress, why);
+    progress = exp_main_progress(seconds);
+    err = exp_replay_all(e, EXP_COLD, n_threads, progress, why);
     exp_progress_free(progress);
     return err;
 }

@@ -254,7 +254,7 @@ int exp_study_time_runs(struct exp_study_runs *r, const struct exp_setup *setup,
 {
     double seconds[EXP_N_WORKS] = { [EXP_WORK_ROUNDS] = (double)r->n_layers };
     struct exp_study_keeping each = *keeping;
-    struct exp_progress *progress = NULL;
+    struct exp_progress *progress = exp_main_progress(seconds);
     struct timer timer = { .rounds = &each.rounds };
     char ignored[256];
     int err = 0, core;
@@ -266,7 +266,6 @@ int exp_study_time_runs(struct exp_study_runs *r, const struct exp_setup *setup,
     if (keeping->ruler_ns && (keeping->new_ruler ? keeping->new_ruler : exp_ruler_new)(&timer.ruler, conv_peak_best()))
         err = exp_fail(why, -ENOMEM, "out of memory while timing");
     exp_ruler_limit(timer.ruler, keeping->ruler_ns);
-    err = err ? err : exp_main_progress(&progress, seconds, why);
     for (size_t i = 0; i < r->n_layers && !err; i++) {
         exp_progress_begin(progress, EXP_WORK_ROUNDS, r->layer[i].layer->name, "timing");
         err = time_or_take(r, i, &timer, &each, timed, why);

