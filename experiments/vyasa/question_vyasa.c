@@ -73,8 +73,7 @@ static int work(void *session)
 
     for (size_t i = 0; i < s->work.n && !err; i++)
         err = vyasa_run(&s->work, i, &s->why);
-    if (!err)
-        vyasa_read_otherwise(&s->work);
+    err = err ? err : vyasa_read_otherwise(&s->work, EXP_EXPERIMENTS_DIR, &s->why);
     err = err ? err : vyasa_order(&s->work, &s->why);
     if (!err && !s->options.no_vary)
         err = vyasa_vary(&s->work, &s->why);

@@ -96,7 +96,7 @@ int vyasa_run(struct vyasa_work *w, size_t i, struct exp_why *why);
 int vyasa_compare(struct vyasa_work *w, const char *experiments_dir, struct exp_why *why);
 int vyasa_vary(struct vyasa_work *w, struct exp_why *why);
 int vyasa_order(struct vyasa_work *w, struct exp_why *why);
-void vyasa_read_otherwise(struct vyasa_work *w);
+int vyasa_read_otherwise(struct vyasa_work *w, const char *experiments_dir, struct exp_why *why);
 
 /* The schedule that the paper prints, or the best one of its space. Returns as vyasa_compile. */
 int vyasa_compile_printed(struct vyasa_code *code, const struct vyasa_work *w, size_t i,
