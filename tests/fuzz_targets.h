@@ -17,7 +17,10 @@ bool fuzz_din(const uint8_t *data, size_t size);
 bool fuzz_lackey(const uint8_t *data, size_t size);
 bool fuzz_binary(const uint8_t *data, size_t size);
 
-/* A network: what was read holds together, too: sizes, data, order, convolutions. */
+/*
+ * A network, which is asked for as it is, for more images or for larger ones: what was read holds together, too: sizes,
+ * data, order, convolutions.
+ */
 bool fuzz_onnx(const uint8_t *data, size_t size);
 
 /*
