@@ -203,7 +203,7 @@ static bool node_holds(const struct onnx_graph *g, size_t i)
     const struct onnx_node *n = &g->node[i];
     struct conv_problem p;
     struct exp_why why;
-    bool has_shapes = true;
+    bool has_shapes = true, has_outputs = false;
 
     for (size_t k = 0; k < n->n_in; k++) {
         const struct onnx_value *v = onnx_in(g, n, k);
@@ -211,9 +211,11 @@ static bool node_holds(const struct onnx_graph *g, size_t i)
         if (v && v->producer != ONNX_NONE && v->producer >= i)
             return complain("a node stands before one that it needs", n->name);
     }
-    for (size_t k = 0; k < n->n_out; k++)
+    for (size_t k = 0; k < n->n_out; k++) {
+        has_outputs = has_outputs || onnx_out(g, n, k);
         has_shapes = has_shapes && (!onnx_out(g, n, k) || onnx_out(g, n, k)->has_shape);
-    if (has_shapes == !!n->why_no_shape)
+    }
+    if (has_outputs && has_shapes == !!n->why_no_shape)
         return complain("a node without a shape says no reason, or one with shapes does", n->name);
     return onnx_conv_problem(g, n, &p, &why) == 0 || (*why.text && !strchr(why.text, '\n')) ||
            complain("a node that is no convolution says no reason", n->name);
