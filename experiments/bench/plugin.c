@@ -357,15 +357,13 @@ static const char *why_not_recorded(const struct exp_plugin *p, const struct rec
 int exp_plugin_replay(const struct conv_plan *plan, const struct conv_binding *bind, bool (*is_stopped)(const void *),
                       const void *ctx, struct sim_sink *sink, const char **why)
 {
+    enum { RECORDED = 10, EMULATED = 100 }; /* times as long as a run may take */
     struct exp_plugin *p = plan->outside.code;
     const struct recorder *r = plan->outside.recorder;
     const struct conv_binding usual = conv_bind(&plan->layout, CONV_REPLAY_BASE);
-    struct exp_recording recording = { .observer = p->observer,
-                                       .plan = plan,
-                                       .bind = bind ? bind : &usual,
-                                       .limit_s = p->limit_s + (unsigned)(10 * run_seconds(plan)),
-                                       .is_stopped = is_stopped,
-                                       .ctx = ctx };
+    struct exp_recording recording = {
+        .observer = p->observer, .plan = plan, .bind = bind ? bind : &usual, .is_stopped = is_stopped, .ctx = ctx
+    };
     struct exp_why reason = { "" };
     int err;
 
@@ -373,6 +371,7 @@ int exp_plugin_replay(const struct conv_plan *plan, const struct conv_binding *b
     if (*why)
         return -ENOTSUP;
     recording.kind = r->kind;
+    recording.limit_s = p->limit_s + (unsigned)((*r->kind->emulator ? EMULATED : RECORDED) * run_seconds(plan));
     recording.program = r->program;
     recording.user_plan = p->user_plan;
     err = exp_plugin_record(&recording, sink, &reason);

@@ -536,7 +536,9 @@ static int judge(const struct program *p, const struct stream *s, bool is_whole,
     if (p->err == -EINTR)
         return -EINTR;
     if (p->err == -ETIMEDOUT)
-        return exp_fail(why, -ENOTSUP, "the plug-in's accesses are too many: its run was ended after %u s", r->limit_s);
+        return exp_fail(why, -ENOTSUP,
+                        "the plug-in's accesses are too many: its run was ended after %u s; PLUGIN_LIMIT= grants more",
+                        r->limit_s);
     if (p->err)
         return exp_fail(why, -ENOTSUP, "the program that records accesses cannot be run: %s%s%s",
                         *r->kind->emulator ? r->kind->emulator : r->program, ": ", strerror(-p->err));

@@ -133,6 +133,15 @@ fi
 check "record -- writes trace.binary" sh -c "cd '$work' && '$PWD/$program' --tracer valgrind record -- ./p0 >out 2>err"
 check "... which is a trace: $(cat "$work/err")" cachesim --l1 4k,2,64 "$work/trace.binary"
 
+# ---- a plug-in, line by line ----
+
+plugin=kernels/plugin/naive.c
+"${CC:-cc}" -g -O1 -w -no-pie -Ikernels/plugin kernels/plugin/drive.c $plugin -o "$work/drive"
+check "a plug-in is annotated: $(cat "$work/err")" cachesim --l1 4k,2,64 --tracer valgrind --annotate "$work/driven" run -- "$work/drive" in_channels=8 out_channels=4 pad=1
+line=$(awk '/^fl=/ { own = /naive[.]c$/ } own && /^[0-9]/ { print $2, $1 }' "$work/driven" | sort -rn | sed -n '1s/.* //p')
+check "the line that loads most is $line" grep -qE 'sum \+=|image\[' <(sed -n "${line}p" $plugin)
+check "the driver refuses what is no member: $("$work/drive" width=3 2>&1)" [ "$("$work/drive" width=3 2>&1)" = "drive: what is width=3?" ]
+
 # ---- other tools ----
 
 if command -v cg_annotate >/dev/null; then

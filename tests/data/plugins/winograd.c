@@ -36,32 +36,32 @@ static void transform(int rows, int n, const float *t, const float *x, int row_s
     }
 }
 
-static void gather(const struct conv_plugin_shape *s, const float *plane, int y, int x, float square[IN][IN])
+static void gather(const struct conv_plugin_shape *s, const float *plane, int y, int x, float *square)
 {
     for (int i = 0; i < IN; i++) {
         for (int j = 0; j < IN; j++) {
             const int h = y + i - s->pad_top, w = x + j - s->pad_left;
 
-            square[i][j] = h >= 0 && h < s->in_h && w >= 0 && w < s->in_w ? plane[h * s->in_w + w] : 0;
+            square[i * IN + j] = h >= 0 && h < s->in_h && w >= 0 && w < s->in_w ? plane[h * s->in_w + w] : 0;
         }
     }
 }
 
 static void add_square(const struct conv_plugin_shape *s, const float *image, const float *filter, int y, int x,
-                       float square[OUT][OUT])
+                       float *square)
 {
-    float sum[IN][IN] = { { 0 } };
+    float sum[IN * IN] = { 0 };
 
     for (int c = 0; c < s->in_channels; c++) {
-        float in[IN][IN], u[IN][IN], v[IN][IN];
+        float in[IN * IN], u[IN * IN], v[IN * IN];
 
         gather(s, image + (ptrdiff_t)c * s->in_h * s->in_w, y, x, in);
-        transform(IN, IN, in_t[0], in[0], IN, u[0]);
-        transform(IN, TAPS, filter_t[0], filter + c * TAPS * TAPS, TAPS, v[0]);
+        transform(IN, IN, &in_t[0][0], in, IN, u);
+        transform(IN, TAPS, &filter_t[0][0], filter + c * TAPS * TAPS, TAPS, v);
         for (int i = 0; i < IN * IN; i++)
-            sum[0][i] += u[0][i] * v[0][i];
+            sum[i] += u[i] * v[i];
     }
-    transform(OUT, IN, out_t[0], sum[0], IN, square[0]);
+    transform(OUT, IN, &out_t[0][0], sum, IN, square);
 }
 
 static const char *why_not(const struct conv_plugin_shape *s)
@@ -81,14 +81,14 @@ static void run(const struct conv_plugin_shape *s, void *state, const float *in,
 
         for (int at = 0; at < s->out_h * s->out_w; at++) {
             const int y = at / s->out_w, x = at % s->out_w;
-            float square[OUT][OUT];
+            float square[OUT * OUT];
 
             if (y % OUT || x % OUT)
                 continue;
             add_square(s, image, filter, y, x, square);
             for (int j = 0; j < OUT * OUT; j++) {
                 if (y + j / OUT < s->out_h && x + j % OUT < s->out_w)
-                    out[(y + j / OUT) * s->out_w + x + j % OUT] = square[0][j];
+                    out[(y + j / OUT) * s->out_w + x + j % OUT] = square[j];
             }
         }
     }
