@@ -197,7 +197,8 @@ static int print_host(const void *session, FILE *out)
         fprintf(out, "timed in %zu rounds by %s: %s\n", s->study.n_rounds, s->study.clock, exp_end_text(s->study.end));
     fprintf(out, "OpenBLAS: %s\n", s->setup.blas.handle ? s->setup.blas.config : s->setup.why_no_blas);
     fprintf(out, "SConv micro-kernel: %s\n", s->setup.ukr->name);
-    print_cost(&s->study, out);
+    if (s->study.scope == NET_SCOPE_ALL)
+        print_cost(&s->study, out);
     return err;
 }
 
