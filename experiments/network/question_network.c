@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "counters/ctr_hostinfo.h"
+#include "counters/group/ctr_cpu.h"
 #include "experiments/base/program.h"
 #include "experiments/bench/course.h"
 #include "experiments/bench/machine.h"
@@ -146,6 +147,13 @@ static int time_all(struct session *s, struct exp_progress *progress)
     return s->why_not_timed ? 0 : net_study_time(&s->study, &timing, progress, &s->why);
 }
 
+static int count_all(struct session *s)
+{
+    const struct net_counting counting = { .groups_dir = CTR_GROUPS_DIR };
+
+    return net_study_count(&s->study, &counting, &s->why);
+}
+
 static int work(void *session)
 {
     struct session *s = session;
@@ -165,6 +173,8 @@ static int work(void *session)
     if (rounds.limit_ns)
         exp_progress_limit(progress, EXP_WORK_ROUNDS, (double)rounds.limit_ns * 1e-9);
     err = time_all(s, progress);
+    if (!err)
+        err = count_all(s);
     if (!err)
         err = net_study_simulate(&s->study, o->jobs, progress, &s->why);
     exp_progress_free(progress);

@@ -147,6 +147,7 @@ void net_study_release(struct net_study *s)
             net_free(by->timed.net);
         free(by->timed.whole_ns);
         free(by->timed.step_ns);
+        free(by->counted.value);
         for (int v = 0; v < NET_N_VARIANTS; v++)
             release_variant(&by->variant[v]);
     }

@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "counters/perf/ctr_source.h"
 #include "experiments/base/error.h"
 #include "experiments/base/outdir.h"
 #include "experiments/base/progress.h"
@@ -64,10 +65,21 @@ struct net_timed {
     size_t n_rounds;
 };
 
+enum { NET_N_COUNTED = 3 };
+
+extern const char *const net_counted_names[NET_N_COUNTED]; /* of quantities (counters/group/ctr_quantity.h) */
+
+/* What counters counted of each step. */
+struct net_counted {
+    char why_not[400]; /* "": it was counted */
+    double *value;     /* [n_steps][NET_N_COUNTED]; NaN: not counted */
+};
+
 struct net_by_algo {
     const struct exp_algo *algo;
     struct net_simulated variant[NET_N_VARIANTS];
     struct net_timed timed;
+    struct net_counted counted;
 };
 
 /* Another runtime, timed in turns with ours. */
@@ -168,6 +180,16 @@ struct net_timing {
 
 /* Loads and checks every network that runs here, and times them in turns. Returns 0, -EINTR, -EILSEQ, -errno. */
 int net_study_time(struct net_study *s, const struct net_timing *o, struct exp_progress *progress, struct exp_why *why);
+
+/* ---- counting (counting.c) ---- */
+
+struct net_counting {
+    const struct ctr_source *source; /* NULL: this computer's counters */
+    const char *groups_dir, *uarch;  /* NULL: those of this computer */
+};
+
+/* Counts the steps of every network that was timed. Returns 0, or what net_run_step returns. */
+int net_study_count(struct net_study *s, const struct net_counting *o, struct exp_why *why);
 
 /* ---- tables, verdict, page, trace ---- */
 

@@ -275,7 +275,8 @@ struct node_row {
     double macs, in_bytes, weight_bytes, out_bytes, time_percent;
     struct exp_times times;
     struct net_estimate estimate;
-    double wait[4];
+    double wait[4], counted[NET_N_COUNTED];
+    const char *why_not_counted;
 };
 
 /* clang-format off */
@@ -300,6 +301,11 @@ static const struct rec_field node_fields[] = {
     { { "estimated_wait_memory_cycles", "cycles", "for those that memory serves", "simulation" }, REC_OR(NODE, wait[2], why_no_estimate) },
     { { "estimated_cycles", "cycles", "the sum", "simulation" }, REC_OR(NODE, estimate.total_cycles, why_no_estimate) },
     { { "waits_for", "", "the largest part of that: issue, a level or memory", "simulation" }, REC_OR(NODE, waits_for, why_no_estimate) },
+    { { "counted_l1_lines", "lines", "brought into L1, whatever brought them", "perf_event" },
+      REC_NAN_OR(NODE, counted[0], why_not_counted) },
+    { { "counted_l2_lines", "lines", "likewise into L2", "perf_event" }, REC_NAN_OR(NODE, counted[1], why_not_counted) },
+    { { "counted_memory_lines", "lines", "read from memory", "perf_event" },
+      REC_NAN_OR(NODE, counted[2], why_not_counted) },
     { { "accesses", "", "where those of the simulation are from", "" }, REC_OR(NODE, source, why_not) },
 };
 /* clang-format on */
@@ -362,6 +368,9 @@ static NODE node_row(const struct net_study *s, const struct net_by_algo *by, si
     row.times = net_step_times(&by->timed, step);
     row.time_percent = 100 * row.times.low_mean / net_times_of(&by->timed, NULL).low_mean;
     take_waits(&row, s, x, step);
+    for (size_t q = 0; q < NET_N_COUNTED; q++)
+        row.counted[q] = by->counted.value ? by->counted.value[step * NET_N_COUNTED + q] : (double)NAN;
+    row.why_not_counted = either(by->counted.why_not, "this CPU's events do not tell");
     row.why_not = *x->why_not ? x->why_not : NULL;
     row.source = row.why_not ? "" : net_stream_source(&x->stream, step);
     return row;

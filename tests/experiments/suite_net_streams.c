@@ -3,14 +3,18 @@
  * step, where the planner put them; all of what it makes; and, on small caches, what sums of steps say.
  */
 #include <CUnit/CUnit.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "counters/group/ctr_quantity.h"
 #include "experiments/network/order.h"
 #include "experiments/network/stream.h"
+#include "experiments/network/study.h"
 #include "kernels/shape/sizes.h"
+#include "tests/counters/fake_counters.h"
 #include "tests/experiments/network_graph.h"
 #include "tests/rng.h"
 #include "tests/suites.h"
@@ -237,10 +241,54 @@ static void test_orders(void)
     test_check(n_others > 5, "%u orders are others", n_others);
 }
 
+/* ---- counters ---- */
+
+/* Counters that say the same of everything that takes two microseconds are asked of each step; refused, they say why. */
+static void test_counters(void)
+{
+    struct net_by_algo by = { .algo = exp_algo_find("sconv") };
+    struct net_study s = { .by = &by, .n_algos = 1, .n_threads = 1 };
+    struct fake_counters fake;
+    const struct net_counting o = { &fake.source, FAKE_GROUPS_DIR, "fake" };
+    struct fixture f;
+    size_t n_counted = 0;
+
+    if (!set_up(&f))
+        return;
+    fake_counters_init(&fake);
+    for (size_t q = 0; q < NET_N_COUNTED; q++)
+        fake.region[ctr_quantity_index(net_counted_names[q])] = 1000.0 * (double)(q + 1);
+    do {
+        forget(&f);
+        onnx_free(f.graph);
+        CU_ASSERT_FATAL(!network_random(&f.graph, &f.why));
+        plan(&f, f.graph);
+    } while (f.net && f.net->n_steps < 8); /* some of them take long enough */
+    by.timed.net = f.net;
+    CU_ASSERT_FATAL(!net_load(f.net, &f.why));
+    net_fill_inputs(f.net, 1);
+    test_check(!net_study_count(&s, &o, &f.why) && !*by.counted.why_not, "%s%s", f.why.text, by.counted.why_not);
+    for (size_t i = 0; by.counted.value && i < f.net->n_steps * NET_N_COUNTED; i++) {
+        const double x = by.counted.value[i];
+
+        n_counted += x > 0;
+        test_check(x == 0 || x == 1000.0 * (double)(i % NET_N_COUNTED + 1), "step %zu: %g %s", i / NET_N_COUNTED, x,
+                   net_counted_names[i % NET_N_COUNTED]);
+    }
+    test_check(n_counted >= NET_N_COUNTED, "%zu values were counted", n_counted);
+    free(by.counted.value);
+    by.counted = (struct net_counted){ .value = NULL };
+    fake.refusal = -EACCES;
+    CU_ASSERT(!net_study_count(&s, &o, &f.why) && *by.counted.why_not && !by.counted.value);
+    CU_ASSERT_EQUAL(fake.n_open, 0);
+    tear_down(&f);
+}
+
 static const struct test_case cases[] = {
     { "steps touch their tensors, and write all that they make", test_steps },
     { "operators are what their code does", test_sources },
     { "other orders are orders, and can be planned", test_orders },
+    { "counters count each step", test_counters },
     { NULL, NULL },
 };
 
