@@ -435,6 +435,42 @@ static void concatenations_of_the_same_are_copied(void)
     check_steps(g, "Conv; Concat");
 }
 
+/* DenseNet's way: each layer reads all that was made before it. */
+static void dense_blocks_grow_in_place(void)
+{
+    size_t x, all;
+    struct network_graph *g = begin(&x);
+
+    all = add_conv(g, x);
+    for (int64_t layer = 1; layer < 4; layer++) {
+        const int64_t c = 4 * layer;
+        const size_t weights = network_weights(g, (const int64_t[]){ 4, c, 1, 1 }, 4, -1, 1);
+
+        x = network_node(g, "Conv", NETWORK_IN(add_of(g, "Relu", all), weights), NULL);
+        all = network_node(g, "Concat", NETWORK_IN(all, x), NETWORK_ATTRIBUTES(NETWORK_INT("axis", 1)));
+    }
+    network_output(g, add_of(g, "GlobalAveragePool", all));
+    check_steps(g, "Conv; Relu; Conv; Relu; Conv; Relu; Conv; GlobalAveragePool");
+}
+
+/* ShuffleNet's way: channels of groups change their places. */
+static void channels_are_shuffled(void)
+{
+    size_t x;
+    struct network_graph *g = begin(&x);
+    const size_t apart = network_ints(g, (const int64_t[]){ 1, 2, 2, 6, 6 }, 5),
+                 together = network_ints(g, (const int64_t[]){ 1, 4, 6, 6 }, 4);
+    const size_t weights = network_weights(g, (const int64_t[]){ 4, 2, 3, 3 }, 4, -1, 1);
+
+    x = network_node(g, "Conv", NETWORK_IN(x, weights),
+                     NETWORK_ATTRIBUTES(NETWORK_INT("group", 2), NETWORK_INTS("pads", 4, 1, 1, 1, 1)));
+    x = network_node(g, "Reshape", NETWORK_IN(x, apart), NULL);
+    x = network_node(g, "Transpose", NETWORK_IN(x), NETWORK_ATTRIBUTES(NETWORK_INTS("perm", 5, 0, 2, 1, 3, 4)));
+    x = network_node(g, "Reshape", NETWORK_IN(x, together), NULL);
+    network_output(g, add_of(g, "Relu", x));
+    check_steps(g, "Conv; Transpose; Relu in place");
+}
+
 static void who_is_not_needed_does_not_run(void)
 {
     size_t x;
@@ -556,6 +592,8 @@ static const struct test_case cases[] = {
     { "concatenations are written in place", concatenations_are_written_in_place },
     { "concatenations of the network's inputs are copied", concatenations_of_inputs_are_copied },
     { "concatenations of the same are copied", concatenations_of_the_same_are_copied },
+    { "dense blocks grow in place", dense_blocks_grow_in_place },
+    { "channels of groups are shuffled", channels_are_shuffled },
     { "a node that nobody needs does not run", who_is_not_needed_does_not_run },
     { "an unknown operator is named", unknown_operators_are_named },
     { "a peer that is missing is said", a_missing_peer_is_said },
