@@ -14,6 +14,9 @@ struct net_own {
 /* Returns n elements of so many bytes, all zero, that live as long as the network. */
 void *net_own(struct net *net, size_t n, size_t bytes);
 
+/* Tells whether so much fits into this computer's memory: what a file asks for may be anything. */
+bool net_fits_memory(size_t bytes);
+
 /* Appends a tensor that the graph does not have. Returns its number. */
 size_t net_add_tensor(struct net *net, const char *name, size_t bytes, enum net_place place);
 

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "kernels/shape/sizes.h"
 
@@ -81,6 +82,24 @@ void net_free(struct net *net)
 
 /* ---- memory ---- */
 
+bool net_fits_memory(size_t bytes)
+{
+    const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+
+    return pages <= 0 || page <= 0 || bytes / (size_t)page < (size_t)pages;
+}
+
+/* Says how many bytes all places take; SIZE_MAX: more than can be said. */
+static size_t all_bytes(const struct net *net)
+{
+    size_t sum = 0;
+
+    for (int i = NET_ARENA; i < NET_N_PLACES; i++)
+        if (__builtin_add_overflow(sum, net->place_bytes[i], &sum))
+            return SIZE_MAX;
+    return sum;
+}
+
 /* Allocates a place on a large page, and touches it once, so that no run meets a page for the first time. */
 static int allocate(unsigned char **place, size_t bytes)
 {
@@ -112,7 +131,7 @@ static void copy_constant(const struct net *net, size_t tensor)
 
 int net_load(struct net *net, struct exp_why *why)
 {
-    int err = 0;
+    int err = net_fits_memory(all_bytes(net)) ? 0 : -ENOMEM;
 
     for (int i = NET_ARENA; i < NET_N_PLACES && !err; i++)
         err = allocate(&net->place[i], net->place_bytes[i]);

@@ -1,7 +1,7 @@
 /*
  * A network, compiled: a graph becomes steps, its tensors get places in memory, and both can be run and replayed.
  *
- *     net_fill_weights(graph, seed);                   where the file has none
+ *     err = net_fill_weights(graph, seed, why);        where the file has none
  *     err = net_plan(&net, graph, &options, why);      decides everything; touches no weight
  *     err = net_load(net, why);                        memory, weights, packed filters
  *     net_fill_inputs(net, seed);
@@ -108,9 +108,9 @@ struct net {
 /*
  * Gives constants that are one number (ConstantOfShape), and that are weights of a convolution, a matrix product or a
  * normalisation, or scale and shift channels, seeded random numbers instead, of a size that keeps the values of a deep
- * network finite. Returns how many constants.
+ * network finite. Returns 0, or -ENOMEM with one line in why if they do not fit into this computer's memory.
  */
-size_t net_fill_weights(struct onnx_graph *graph, uint64_t seed);
+int net_fill_weights(struct onnx_graph *graph, uint64_t seed, struct exp_why *why);
 
 /*
  * Compiles and plans. Returns 0; -ENOTSUP for a node that nobody can run, -EOVERFLOW; with one line in why that names

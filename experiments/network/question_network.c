@@ -51,9 +51,10 @@ static int read_graph(struct session *s)
     const struct onnx_ask ask = { .batch = o->batch, .input = o->input };
     int err = onnx_read(&s->graph, o->model, &ask, &s->why);
 
+    if (!err)
+        err = net_fill_weights(s->graph, o->seed, &s->why);
     if (err)
         return err;
-    net_fill_weights(s->graph, o->seed);
     s->model.name = exp_copy_text(s->graph->name);
     s->model.path = exp_copy_text(o->model);
     return 0;

@@ -1,6 +1,7 @@
 /* Random numbers where a file has none: weights, inputs. */
-#include "experiments/network/net.h"
+#include "experiments/network/inside.h"
 
+#include <errno.h>
 #include <math.h>
 #include <string.h>
 
@@ -47,27 +48,46 @@ static struct range range_of(const struct onnx_graph *g, const struct onnx_node 
     return onnx_is(n, "Mul") ? near_one : (struct range){ 0, 0 };
 }
 
-size_t net_fill_weights(struct onnx_graph *graph, uint64_t seed)
+/* Tells whether an input of a node is to be filled, and with what. */
+static bool is_filled(const struct onnx_graph *g, const struct onnx_node *n, size_t in, struct range *r)
 {
-    size_t n_filled = 0;
+    const struct onnx_value *v = onnx_in(g, n, in);
 
+    if (!v || !v->is_filled || v->type != ONNX_FLOAT || v->elements < 2 || n->is_folded)
+        return false;
+    *r = range_of(g, n, in);
+    return r->low < r->high;
+}
+
+/* Returns how many bytes all that is filled takes; SIZE_MAX: more than can be said. */
+static size_t count_bytes(const struct onnx_graph *g)
+{
+    size_t sum = 0;
+    struct range r;
+
+    for (size_t i = 0; i < g->n_nodes; i++)
+        for (size_t k = 0; k < g->node[i].n_in; k++)
+            if (is_filled(g, &g->node[i], k, &r) &&
+                __builtin_add_overflow(sum, onnx_in(g, &g->node[i], k)->elements * sizeof(float), &sum))
+                return SIZE_MAX;
+    return sum;
+}
+
+int net_fill_weights(struct onnx_graph *graph, uint64_t seed, struct exp_why *why)
+{
+    const size_t bytes = count_bytes(graph);
+    struct range r;
+
+    if (!net_fits_memory(bytes))
+        return exp_fail(why, -ENOMEM, "%s: %zu bytes of weights are more than this computer has", graph->path, bytes);
     for (size_t i = 0; i < graph->n_nodes; i++) {
         const struct onnx_node *n = &graph->node[i];
 
-        for (size_t k = 0; k < n->n_in; k++) {
-            const struct onnx_value *v = onnx_in(graph, n, k);
-            struct range r;
-
-            if (!v || !v->is_filled || v->type != ONNX_FLOAT || v->elements < 2 || n->is_folded)
-                continue;
-            r = range_of(graph, n, k);
-            if (r.low < r.high) {
-                fill(onnx_make_data(graph, n->in[k]), v->elements, r.low, r.high, seed + n->in[k]);
-                n_filled++;
-            }
-        }
+        for (size_t k = 0; k < n->n_in; k++)
+            if (is_filled(graph, n, k, &r))
+                fill(onnx_make_data(graph, n->in[k]), onnx_in(graph, n, k)->elements, r.low, r.high, seed + n->in[k]);
     }
-    return n_filled;
+    return 0;
 }
 
 void net_fill_inputs(struct net *net, uint64_t seed)

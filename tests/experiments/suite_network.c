@@ -505,6 +505,33 @@ static void unknown_operators_are_named(void)
     close_lab(l);
 }
 
+/* A file may ask for what no computer has. */
+static void more_than_the_memory_is_refused(void)
+{
+    struct lab *l = open_lab();
+    struct network_graph *building;
+    struct onnx_graph *g;
+    struct net *net;
+    size_t x;
+
+    if (!l)
+        return;
+    building = begin(&x);
+    building->value[x].dim[0] = (int64_t)1 << 40;
+    network_output(building, add_of(building, "Sigmoid", x));
+    if (test_check(!network_finish(building, &g, &l->why), "%s", l->why.text)) {
+        const struct net_options o = { .setup = &l->setup, .algo = exp_algo_find("sconv") };
+
+        CU_ASSERT_EQUAL_FATAL(net_plan(&net, g, &o, &l->why), 0);
+        CU_ASSERT_EQUAL(net_load(net, &l->why), -ENOMEM);
+        CU_ASSERT_PTR_NOT_NULL(strstr(l->why.text, "no memory for"));
+        net_free(net);
+        onnx_free(g);
+    }
+    free(building);
+    close_lab(l);
+}
+
 /* ---- the peer ---- */
 
 static void a_missing_peer_is_said(void)
@@ -596,6 +623,7 @@ static const struct test_case cases[] = {
     { "channels of groups are shuffled", channels_are_shuffled },
     { "a node that nobody needs does not run", who_is_not_needed_does_not_run },
     { "an unknown operator is named", unknown_operators_are_named },
+    { "more than the computer's memory is refused", more_than_the_memory_is_refused },
     { "a peer that is missing is said", a_missing_peer_is_said },
     { "values are those of ONNX Runtime, where that is", values_are_the_peers },
     { NULL, NULL },
