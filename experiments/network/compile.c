@@ -240,6 +240,8 @@ static int plan_convolution(const struct net *net, struct net_conv *conv, const 
     if (err)
         return err;
     conv->n_threads = net->options.n_threads;
+    if (conv->plan.algorithm == CONV_OUTSIDE)
+        return -ENOTSUP;
     if (conv->plan.algorithm != CONV_GEMM && !conv_plan_packs_filters(&conv->plan) && !conv->algo->is_generated)
         conv->axis = conv_share_choose(&conv->plan, conv->n_threads);
     else if (!fits_blas(p) || !conv_plan_is_base(&conv->plan))
@@ -293,6 +295,9 @@ static int add_convolution(struct compiler *c, size_t node, struct conv_problem 
     s->conv->activation = (enum conv_activation)ch.activation;
     set_ends(c, s, (size_t[]){ in, ch.residual }, 1 + (ch.residual != ONNX_NONE), &ch.out, 1);
     err = plan_convolution(c->net, s->conv, p);
+    if (err == -ENOTSUP)
+        return exp_fail(c->why, err, "%s: %s runs in a process of its own, which does not see a network's tensors",
+                        c->g->path, c->net->options.algo->name);
     if (err)
         return exp_fail(c->why, err, "%s: node '%s': no plan of %s: %s", c->g->path, n->name,
                         c->net->options.algo->name, strerror(-err));
