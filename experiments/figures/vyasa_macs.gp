@@ -9,7 +9,7 @@ eval open_output
 set multiplot
 eval put_note
 set lmargin at screen 0.06
-set rmargin at screen 0.985
+set rmargin at screen 0.965
 set ylabel "MACs per model cycle"
 do for [b in "16 32"] {
     top = b eq "16" ? 0.94 : 0.47

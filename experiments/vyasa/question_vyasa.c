@@ -145,7 +145,7 @@ static int answer(void *session)
 
     printf(
         "%zu workloads: compiled and tuned in %.1f s (the slowest in %.1f s), checked at %.0f million simulated cycles "
-        "a second with their plain loops\nschedules: %s/schedules.md\n\n",
+        "a second\nschedules: %s/schedules.md\n\n",
         w->n, w->tune_seconds, w->slowest_seconds, (double)w->simulated_cycles / w->simulated_seconds / 1e6,
         s->results.path);
     return vyasa_verdict_print(w, stdout);
