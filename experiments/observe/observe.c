@@ -605,7 +605,7 @@ int exp_observe_all(struct exp_observed *o, const struct exp_observe_options *op
     find_programs(&ob, EXP_WAY_TWIN, options->twin, rewritten);
     order_cases(&ob);
     ob.setting = exp_kept_counts_setting(m);
-    err = ob.setting ? open_folder(&ob, why) : exp_fail(why, -ENOMEM, "out of memory");
+    err = open_folder(&ob, why);
     if (!err)
         err = run_all(&ob, why);
     exp_workdir_close(&ob.folder);

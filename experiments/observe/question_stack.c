@@ -433,7 +433,7 @@ static int write_table(struct session *s)
     fit(s);
     for (size_t i = 0; i < s->n_results; i++)
         print_errors(&s->result[i], stdout, "");
-    err = path ? exp_file_write(path, print_table, s, &s->why) : exp_fail(&s->why, -ENOMEM, "out of memory");
+    err = exp_file_write(path, print_table, s, &s->why);
     if (!err)
         printf("table: %s\n", path);
     free(path);
