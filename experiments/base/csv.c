@@ -4,14 +4,10 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "experiments/base/error.h"
 #include "experiments/base/text.h"
 
 struct exp_csv {

@@ -2,9 +2,7 @@
 #include "experiments/base/error.h"
 
 #include <ctype.h>
-#include <stdarg.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

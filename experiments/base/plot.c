@@ -3,17 +3,11 @@
 #include <ctype.h>
 #include <errno.h>
 #include <glob.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "experiments/base/error.h"
-#include "experiments/base/outdir.h"
-#include "experiments/base/program.h"
 #include "experiments/base/csv.h"
 #include "experiments/base/text.h"
 

@@ -8,17 +8,12 @@
 #include <signal.h>
 #include <spawn.h>
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-#include "experiments/base/error.h"
 
 /* ---- what must not stay behind ---- */
 

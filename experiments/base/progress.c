@@ -1,11 +1,9 @@
 #include "experiments/base/progress.h"
 
 #include <assert.h>
-#include <errno.h>
 #include <math.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiments/base/error.h"
-
 static const char not_available[] = "not available: "; /* as exp_csv_missing writes it */
 
 const struct rec_field *rec_field_at(const struct rec_table *t, size_t i)

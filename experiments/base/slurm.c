@@ -1,7 +1,6 @@
 #include "experiments/base/slurm.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -10,7 +9,6 @@
 #include <unistd.h>
 
 #include "counters/host/ctr_timer.h"
-#include "experiments/base/error.h"
 #include "experiments/base/program.h"
 #include "experiments/base/text.h"
 

@@ -1,13 +1,9 @@
 #include "experiments/base/store.h"
 
 #include <errno.h>
-#include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "experiments/base/error.h"
 #include "experiments/base/store_sql.h"
 
 /* ---- tables of every version ---- */

@@ -4,8 +4,6 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <signal.h>
-#include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -14,7 +12,6 @@
 #include <unistd.h>
 
 #include "counters/host/ctr_timer.h"
-#include "experiments/base/error.h"
 #include "experiments/base/text.h"
 #include "experiments/base/store_sql.h"
 

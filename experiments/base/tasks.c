@@ -5,13 +5,11 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "counters/host/ctr_timer.h"
-#include "experiments/base/error.h"
 #include "experiments/base/program.h"
 
 /* ---- threads ---- */

@@ -2,13 +2,8 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "experiments/base/error.h"
 
 void exp_words_add(struct exp_words *w, const char *format, ...)
 {

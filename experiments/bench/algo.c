@@ -2,12 +2,10 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "experiments/base/error.h"
 #include "kernels/backend/backend.h"
 #include "kernels/backend/base.h"
 #include "kernels/emit/program.h"

@@ -7,9 +7,6 @@
 #include <string.h>
 
 #include "counters/group/ctr_quantity.h"
-#include "experiments/base/error.h"
-#include "experiments/base/stats.h"
-#include "kernels/backend/backend.h"
 #include "kernels/csa/csa2.h"
 #include "kernels/emit/program.h"
 #include "kernels/ukr/dispatch.h"

@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,14 +9,10 @@
 #include <unistd.h>
 
 #include "counters/host/ctr_timer.h"
-#include "experiments/base/error.h"
-#include "experiments/base/plot.h"
 #include "experiments/base/program.h"
 #include "experiments/base/slurm.h"
-#include "experiments/base/text.h"
 #include "experiments/bench/model_onednn.h"
 #include "experiments/bench/options_shared.h"
-#include "experiments/bench/variables.h"
 #include "kernels/emit/plan_json.h"
 
 /* ---- the project's folder ---- */

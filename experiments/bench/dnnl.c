@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiments/base/error.h"
 #include "experiments/base/program.h"
 #include "sim/cpu.h"
 

@@ -2,11 +2,9 @@
 
 #include <gsl/gsl_statistics_double.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiments/base/error.h"
 #include "experiments/base/record.h"
 #include "sim/analysis/estimate.h"
 

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "counters/host/ctr_emulated.h"
-#include "experiments/base/error.h"
 #include "experiments/base/text.h"
 #include "sim/machine/machine_folder.h"
 #include "sim/machine/machine_here.h"

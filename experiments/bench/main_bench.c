@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiments/base/error.h"
-#include "experiments/base/text.h"
 #include "experiments/base/program.h"
 #include "experiments/bench/course.h"
 #include "sim/machine/machine_words.h"

@@ -3,8 +3,6 @@
 #include <errno.h>
 #include <math.h>
 #include <pthread.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -14,8 +12,6 @@
 #include "counters/host/ctr_pin.h"
 #include "counters/host/ctr_timer.h"
 #include "counters/proof/ctr_counters.h"
-#include "experiments/base/stats.h"
-#include "experiments/base/error.h"
 #include "experiments/base/program.h"
 #include "experiments/base/tasks.h"
 #include "experiments/bench/estimate.h"

@@ -5,13 +5,10 @@
 #include <fnmatch.h>
 #include <glob.h>
 #include <math.h>
-#include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiments/base/error.h"
 #include "experiments/base/text.h"
 #include "experiments/base/csv.h"
 #include "experiments/bench/model_onednn.h"

@@ -3,11 +3,9 @@
 #include <ctype.h>
 #include <errno.h>
 #include <regex.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiments/base/error.h"
 #include "experiments/base/text.h"
 
 /* Lists what a key may say of an axis: its first letter; the second is that of the axis. */

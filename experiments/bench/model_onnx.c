@@ -1,6 +1,5 @@
 #include "experiments/bench/model_onnx.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -7,8 +7,6 @@
 #include <unistd.h>
 
 #include "counters/host/ctr_timer.h"
-#include "experiments/base/error.h"
-#include "experiments/base/text.h"
 #include "experiments/bench/algo.h"
 #include "experiments/bench/options_shared.h"
 #include "sim/cpu.h"

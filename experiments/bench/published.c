@@ -2,11 +2,8 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "experiments/base/error.h"
 
 static int find_columns(struct exp_published *p, struct exp_why *why)
 {

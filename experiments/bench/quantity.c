@@ -2,11 +2,9 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "counters/group/ctr_quantity.h"
-#include "experiments/base/text.h"
 #include "sim/report/report.h"
 
 /* Names what a machine must have so that the replay counts a quantity. */

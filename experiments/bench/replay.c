@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiments/base/error.h"
-#include "experiments/base/tasks.h"
 #include "experiments/base/program.h"
 #include "experiments/bench/course.h"
 #include "experiments/bench/plugin.h"

@@ -7,12 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiments/base/error.h"
 #include "experiments/base/program.h"
-#include "experiments/base/text.h"
 #include "experiments/bench/quantity.h"
-#include "experiments/bench/case.h"
-#include "experiments/base/tasks.h"
 
 struct stream {
     size_t experiment, index;

@@ -9,7 +9,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "experiments/base/error.h"
 #include "experiments/base/text.h"
 #include "experiments/base/program.h"
 #include "experiments/bench/machine.h"

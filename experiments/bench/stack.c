@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiments/base/error.h"
-
 #define FOLDER "experiments/stack"
 
 #if defined(__clang__)

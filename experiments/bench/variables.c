@@ -1,12 +1,9 @@
 #include "experiments/bench/variables.h"
 
 #include <assert.h>
-#include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiments/base/error.h"
 #include "experiments/bench/algo.h"
 
 /* Finds the variable of that name, or a new one. */

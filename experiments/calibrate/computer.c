@@ -11,8 +11,6 @@
 #include "counters/host/ctr_tick.h"
 #include "counters/host/ctr_timer.h"
 #include "counters/perf/ctr_loop.h"
-#include "experiments/base/error.h"
-#include "experiments/base/stats.h"
 
 /* The computer that this runs on. */
 

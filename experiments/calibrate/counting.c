@@ -2,14 +2,10 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "counters/host/ctr_flush.h"
-#include "counters/host/ctr_pages.h"
-#include "experiments/base/error.h"
-#include "experiments/base/stats.h"
 
 enum { MAX_ACCESSES = 16384, MAX_LIST = 12, PLACINGS = 3, MAX_PASSES = 16 };
 

@@ -3,13 +3,9 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiments/base/error.h"
 #include "experiments/bench/machine.h"
 #include "sim/prefetch/prefetch.h"
 

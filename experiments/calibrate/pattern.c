@@ -3,11 +3,9 @@
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiments/base/csv.h"
 #include "sim/hierarchy.h"
 
 /* constant + p1 * P1 + p2 * P2 */

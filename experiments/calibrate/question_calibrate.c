@@ -13,8 +13,6 @@
 #include "counters/host/ctr_pin.h"
 #include "counters/host/ctr_tick.h"
 #include "counters/host/ctr_timer.h"
-#include "experiments/base/error.h"
-#include "experiments/base/outdir.h"
 #include "experiments/base/program.h"
 #include "experiments/base/text.h"
 #include "experiments/bench/course.h"

@@ -2,11 +2,9 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiments/base/csv.h"
 #include "experiments/base/tasks.h"
 #include "sim/hierarchy.h"
 

@@ -3,11 +3,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <gsl/gsl_statistics_double.h>
-#include <stdio.h>
 #include <stdlib.h>
-
-#include "experiments/base/error.h"
-#include "experiments/base/stats.h"
 
 enum {
     PLACES_A_ROUND = 5,                  /* lines put at each place */

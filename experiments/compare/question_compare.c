@@ -2,12 +2,8 @@
  * Compares two runs of an experiment: of two commits, machines or days. `compare --help` lists the options; the Makefile
  * passes them on. Exit status: 0; 1 if a condition of FAIL_IF is met; 2 for bad input or an error.
  */
-#include <errno.h>
 
-#include "experiments/base/error.h"
-#include "experiments/base/program.h"
 #include "experiments/compare/compare.h"
-#include "experiments/bench/course.h"
 #include "experiments/bench/options_shared.h"
 
 struct options {

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiments/bench/estimate.h"
 #include "experiments/show/layers.h"
 #include "sim/analysis/estimate.h"
 

@@ -4,7 +4,6 @@
  * options; the Makefile passes them on.
  */
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "experiments/base/text.h"
-#include "kernels/backend/backend.h"
 
 /* ---- folders ---- */
 

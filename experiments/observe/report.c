@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "experiments/base/cells.h"
-#include "experiments/base/record.h"
 #include "experiments/bench/estimate.h"
 #include "experiments/observe/observe.h"
 

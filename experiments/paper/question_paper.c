@@ -2,8 +2,6 @@
  * The paper, regenerated: one page with its tables and figures, every number next to the printed one. `paper --help`
  * lists the options; the Makefile passes them on.
  */
-#include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "counters/ctr_hostinfo.h"

@@ -12,7 +12,6 @@
 #include "experiments/bench/measure.h"
 #include "experiments/bench/options_shared.h"
 #include "experiments/bench/replay.h"
-#include "experiments/bench/results.h"
 #include "experiments/observe/observe.h"
 #include "experiments/paper/paper.h"
 

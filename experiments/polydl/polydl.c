@@ -5,8 +5,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "experiments/base/error.h"
-#include "experiments/base/text.h"
 #include "experiments/bench/course.h"
 #include "experiments/bench/model_onednn.h"
 #include "sim/machine/machine_words.h"

@@ -11,7 +11,6 @@
 #include "experiments/bench/course.h"
 #include "experiments/bench/machine.h"
 #include "experiments/bench/options_shared.h"
-#include "experiments/polydl/fused/fused.h"
 #include "experiments/polydl/report.h"
 #include "experiments/polydl/time/time.h"
 #include "kernels/ukr/dispatch.h"

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiments/base/error.h"
-
 enum { A = EXP_OPERAND_A, B = EXP_OPERAND_B, C = EXP_OPERAND_C };
 enum { LEAST_BLOCK = 16, MOST_BLOCK = 64, MAX_OUTER_LOOPS = EXP_AFFINE_MAX_LOOPS - EXP_N_MICRO_LOOPS };
 

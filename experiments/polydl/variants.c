@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiments/base/error.h"
 #include "experiments/base/stats.h"
 #include "experiments/polydl/space.h"
 

@@ -1,19 +1,13 @@
 #include "experiments/run/run.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "counters/ctr_hostinfo.h"
 #include "counters/group/ctr_quantity.h"
 #include "counters/host/ctr_emulated.h"
-#include "experiments/base/error.h"
-#include "experiments/base/plot.h"
-#include "experiments/base/text.h"
-#include "experiments/bench/estimate.h"
 #include "experiments/bench/published.h"
 #include "experiments/bench/question.h"
 #include "experiments/bench/variables.h"

@@ -3,8 +3,6 @@
  * simulated caches, and leave CSV files, figures and a table. `experiment --help` lists the options; the Makefile
  * passes them on.
  */
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,25 +10,20 @@
 #include "counters/group/ctr_cpu.h"
 #include "counters/host/ctr_emulated.h"
 #include "counters/host/ctr_timer.h"
-#include "experiments/base/error.h"
 #include "experiments/base/program.h"
 #include "experiments/emit/build.h"
 #include "experiments/bench/measure.h"
 #include "experiments/observe/observe.h"
 #include "experiments/show/page.h"
 #include "experiments/bench/replay.h"
-#include "experiments/bench/estimate.h"
 #include "experiments/show/layers.h"
-#include "experiments/show/report.h"
 #include "experiments/show/ways_out.h"
 #include "experiments/run/run.h"
-#include "experiments/bench/case.h"
 #include "experiments/bench/machine.h"
 #include "experiments/bench/course.h"
 #include "experiments/bench/options_shared.h"
 #include "experiments/bench/plugin.h"
 #include "experiments/bench/published.h"
-#include "kernels/emit/plan_json.h"
 #include "kernels/ukr/dispatch.h"
 #include "sim/cpu.h"
 

@@ -1,13 +1,10 @@
 #include "experiments/run/run.h"
 
-#include <errno.h>
 #include <math.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "experiments/base/text.h"
-#include "experiments/bench/estimate.h"
 
 /* ---- numbers ---- */
 

@@ -6,7 +6,6 @@
 
 #include "counters/group/ctr_quantity.h"
 #include "experiments/base/cells.h"
-#include "experiments/base/error.h"
 #include "experiments/base/stats.h"
 
 static const struct {

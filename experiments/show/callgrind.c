@@ -5,7 +5,6 @@
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "experiments/show/ways_out.h"
 

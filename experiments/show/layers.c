@@ -2,7 +2,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "counters/host/ctr_emulated.h"
 #include "experiments/base/cells.h"

@@ -8,8 +8,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "experiments/base/outdir.h"
-#include "experiments/base/plot.h"
 #include "experiments/bench/course.h"
 
 /* ---- a folder's files ---- */

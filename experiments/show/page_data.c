@@ -5,9 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiments/base/error.h"
-#include "experiments/base/text.h"
-
 /* ---- reading ---- */
 
 /* Cuts a table's text off behind the comment lines that it begins with. */

@@ -3,7 +3,6 @@
 
 #include <stdarg.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "experiments/bench/algo.h"

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "experiments/bench/algo.h"
-#include "experiments/bench/estimate.h"
 #include "experiments/show/layers.h"
 
 #define N(array) (sizeof(array) / sizeof(array)[0])

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiments/base/error.h"
 #include "experiments/base/text.h"
 #include "experiments/bench/course.h"
 

@@ -3,7 +3,6 @@
 
 #include "counters/host/ctr_emulated.h"
 #include "experiments/show/report.h"
-#include "experiments/bench/estimate.h"
 
 enum { MOST_LAYERS = 40 };
 

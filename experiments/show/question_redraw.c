@@ -4,13 +4,9 @@
  */
 #include <errno.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiments/base/error.h"
-#include "experiments/base/outdir.h"
-#include "experiments/base/plot.h"
 #include "experiments/base/tasks.h"
 #include "experiments/base/program.h"
 #include "experiments/bench/course.h"

@@ -5,7 +5,6 @@
 #include <stdio.h>
 
 #include "experiments/show/page.h"
-#include "experiments/bench/course.h"
 
 struct options {
     const char *results, *model;

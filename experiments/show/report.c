@@ -1,7 +1,6 @@
 #include "experiments/show/report.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 

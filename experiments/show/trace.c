@@ -5,9 +5,7 @@
  * here), then the attributes of ONNX's Conv, then our own.
  */
 #include <stdlib.h>
-#include <string.h>
 
-#include "experiments/base/program.h"
 #include "experiments/show/trace_events.h"
 #include "experiments/show/ways_out.h"
 

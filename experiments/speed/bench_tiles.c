@@ -11,9 +11,7 @@
 #include <stdlib.h>
 
 #include "counters/host/ctr_timer.h"
-#include "experiments/base/stats.h"
 #include "experiments/base/program.h"
-#include "kernels/shape/sizes.h"
 #include "kernels/ukr/dispatch.h"
 #include "kernels/ukr/peak.h"
 

@@ -2,7 +2,6 @@
  * The study of the cost models: does CSA choose what the clock says is faster, and can a model do that? `study --help`
  * lists the options; the Makefile passes them on.
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

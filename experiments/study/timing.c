@@ -11,7 +11,6 @@
 #include "experiments/base/program.h"
 #include "experiments/bench/measure.h"
 #include "experiments/bench/course.h"
-#include "experiments/bench/results.h"
 #include "kernels/backend/backend.h"
 #include "kernels/ukr/dispatch.h"
 

@@ -3,13 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiments/base/error.h"
 #include "experiments/base/program.h"
 #include "experiments/bench/course.h"
 #include "experiments/bench/plugin.h"
 #include "experiments/bench/quantity.h"
 #include "experiments/bench/replay.h"
-#include "experiments/bench/case.h"
 #include "experiments/sweep/sweep.h"
 #include "kernels/csa/csa2.h"
 

@@ -2,8 +2,6 @@
  * What if caches or tiles were others? Every layer of some models on every combination of what VARY says, simulated
  * once and kept in a results store. `sweep --help` lists the options; the Makefile passes them on.
  */
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "experiments/bench/course.h"

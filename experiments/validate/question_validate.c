@@ -5,7 +5,6 @@
  * machine's caches alone and through the machine. `validate --help` lists the options; the Makefile passes them on.
  */
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

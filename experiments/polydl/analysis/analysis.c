@@ -5,7 +5,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "experiments/base/error.h"
 #include "experiments/base/tasks.h"
 #include "experiments/base/program.h"
 

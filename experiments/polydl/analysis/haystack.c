@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiments/base/error.h"
 #include "sim/analysis/stackdist.h"
 
 /*
