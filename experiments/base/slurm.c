@@ -199,11 +199,10 @@ static int note_silence(struct exp_slurm_job *j, const char *answer, char *note,
     }
     if (now - j->silent_since < j->patience_s)
         return 0;
-    return exp_fail(
-        why, -EIO,
-        "squeue has not answered for %.0f minutes: %s; job %s may go on, and keeps what it does; when it has "
-        "ended (scancel %s ends it), run this again",
-        j->patience_s / 60, answer, j->id, j->id);
+    return exp_fail(why, -EIO,
+                    "squeue has not answered for %.0f minutes: %s; job %s may go on, and keeps what it does; when it "
+                    "has ended (scancel %s ends it), run this again",
+                    j->patience_s / 60, answer, j->id, j->id);
 }
 
 /* Asks how many jobs are left. Of jobs that ended minutes ago, Slurm knows nothing any more. */
@@ -335,11 +334,11 @@ static int complain(struct cluster *c)
         return 0;
     while (exp_tasks_first(c->s->tasks, job + 1) <= c->states.first_not_done)
         job++;
-    return exp_fail(c->why, -EIO,
-                    "%zu of %zu %s have no result (%zu failed), such as %s; %s/%zu.log may say why; run it "
-                    "again to try them again",
-                    n, c->n_tasks, c->s->results, c->states.n_failed, c->s->tasks->task[c->states.first_not_done].name,
-                    c->job.parts, job % c->s->request.n_shares);
+    return exp_fail(
+        c->why, -EIO,
+        "%zu of %zu %s have no result (%zu failed), such as %s; %s/%zu.log may say why; run it again to try them again",
+        n, c->n_tasks, c->s->results, c->states.n_failed, c->s->tasks->task[c->states.first_not_done].name,
+        c->job.parts, job % c->s->request.n_shares);
 }
 
 static int prepare(struct cluster *c)
@@ -445,16 +444,14 @@ static int judge(const struct whole *w, struct exp_why *why)
     if (in)
         fclose(in);
     if (n != 1)
-        return exp_fail(
-            why, -EIO,
-            "job %s did not get to its end: it was cancelled, ran out of time, or its node failed; its log is "
-            "%s/%s.err; run it again",
-            w->job.id, w->job.parts, w->job.id);
-    return status ? exp_fail(why, -EIO,
-                             "job %s failed with exit status %d: what it says stands above, and in "
-                             "%s/%s.err",
-                             w->job.id, status, w->job.parts, w->job.id)
-                  : 0;
+        return exp_fail(why, -EIO,
+                        "job %s did not get to its end: it was cancelled, ran out of time, or its node failed; its log "
+                        "is %s/%s.err; run it again",
+                        w->job.id, w->job.parts, w->job.id);
+    return status
+               ? exp_fail(why, -EIO, "job %s failed with exit status %d: what it says stands above, and in %s/%s.err",
+                          w->job.id, status, w->job.parts, w->job.id)
+               : 0;
 }
 
 /* Takes over what the job has kept. */

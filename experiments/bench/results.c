@@ -212,10 +212,10 @@ static int check_times(const char *path, const char *untimed, struct exp_why *wh
     int err = 0;
 
     if (exp_text_after(models, timed_line) || has_rows(samples))
-        err = exp_fail(why, -EEXIST,
-                       "'%s' holds times, and this run would replace them by none (%s): set another RESULTS, or remove "
-                       "the folder",
-                       path, untimed);
+        err = exp_fail(
+            why, -EEXIST,
+            "'%s' holds times, and this run would replace them by none (%s): set another RESULTS, or remove the folder",
+            path, untimed);
     free(samples);
     free(models);
     return err;

@@ -208,11 +208,10 @@ static int check_family(struct exp_why *why)
         return exp_fail(why, -ENOTSUP,
                         "times are an emulator's: nothing can be measured here; give recorded ones (PATTERNS=...)");
     if (!ctr_flush_name() || !ctr_tick_name())
-        return exp_fail(
-            why, -ENOTSUP,
-            "this CPU family has no instruction to %s that a program may use: nothing can be measured here; "
-            "give recorded patterns (PATTERNS=...)",
-            ctr_flush_name() ? "read a fine clock" : "flush a line");
+        return exp_fail(why, -ENOTSUP,
+                        "this CPU family has no instruction to %s that a program may use: nothing can be measured "
+                        "here; give recorded patterns (PATTERNS=...)",
+                        ctr_flush_name() ? "read a fine clock" : "flush a line");
     return 0;
 }
 
@@ -367,11 +366,10 @@ static int judge(struct exp_speeds *s, double *latency_ns, size_t most, size_t n
         l->latency_ns = latency_ns[i * most];
         l->latency_median_ns = gsl_stats_median_from_sorted_data(&latency_ns[i * most], 1, n_rounds);
         if (!(l->latency_ns > (i ? l[-1].latency_ns : 0)))
-            return exp_fail(
-                why, -ENODATA,
-                "a load from %s took %.2f ns, not longer than %s%.2f: the clock is no good, or the computer "
-                "too busy: try again on an idle one",
-                l->name, l->latency_ns, i ? "one from the level inside, " : "", i ? l[-1].latency_ns : 0);
+            return exp_fail(why, -ENODATA,
+                            "a load from %s took %.2f ns, not longer than %s%.2f: the clock is no good, or the "
+                            "computer too busy: try again on an idle one",
+                            l->name, l->latency_ns, i ? "one from the level inside, " : "", i ? l[-1].latency_ns : 0);
     }
     if (!(s->clock_ghz > 0))
         return exp_fail(why, -ENODATA, "nothing tells the core's clock on this CPU family");

@@ -83,11 +83,10 @@ static int check_replaced(struct session *s)
     int err = 0;
 
     if (*text && (limit > o->limit || fit > sweeps_of(o)))
-        err =
-            exp_fail(&s->why, -EEXIST,
-                     "'%s' holds a calibration of LIMIT=%lu FIT=%lu, and this run would replace it by one of less: set "
-                     "another RESULTS, or remove the folder",
-                     s->results.path, limit, fit);
+        err = exp_fail(&s->why, -EEXIST,
+                       "'%s' holds a calibration of LIMIT=%lu FIT=%lu, and this run would replace it by one of less: "
+                       "set another RESULTS, or remove the folder",
+                       s->results.path, limit, fit);
     free(text);
     return err;
 }
@@ -310,8 +309,8 @@ static int print_machine(const void *session, FILE *out)
 
     return exp_print_machine_with_sources(
         &s->machine,
-        "Calibrated by make calibrate. Behind each value is its source: measured, fitted to patterns.csv, "
-        "hwloc, or a machine file, which says where it has it from.",
+        "Calibrated by make calibrate. Behind each value is its source: measured, fitted to patterns.csv, hwloc, or a "
+        "machine file, which says where it has it from.",
         notes, sizeof notes / sizeof notes[0], out);
 }
 

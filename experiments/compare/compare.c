@@ -361,11 +361,10 @@ static int read_layers(struct exp_compare_side *s, struct exp_why *why)
     if (err)
         return err;
     if (!has(s, offsetof(struct exp_layers_row, layer_index)) || !has(s, offsetof(struct exp_layers_row, algo)))
-        return exp_fail(
-            why, -ENOENT,
-            "'%s' has no results of 'make experiment': no layers.csv with layers and algorithms; give the folder "
-            "of one model, such as results/host/vgg16",
-            s->path);
+        return exp_fail(why, -ENOENT,
+                        "'%s' has no results of 'make experiment': no layers.csv with layers and algorithms; give the "
+                        "folder of one model, such as results/host/vgg16",
+                        s->path);
     return rec_rows_of(&s->layers.row, &exp_layers_table, &s->layers.table, why);
 }
 

@@ -49,11 +49,9 @@ double exp_judge_paper_speedup(const struct exp_judge_report *r, const struct ex
 
 static void print_legend(FILE *out)
 {
-    fprintf(
-        out,
-        "right: layers where no other schedule is better than CSA's choice; tie: all are the same; regret: what the "
-        "choices\ncost over the better schedules, summed. Lines cross a border in either direction. Eq. 6, which "
-        "CSA minimises: loads\nserved by L2, L3 and memory times their latencies.");
+    fprintf(out, "right: layers where no other schedule is better than CSA's choice; tie: all are the same; regret: "
+                 "what the choices\ncost over the better schedules, summed. Lines cross a border in either direction. "
+                 "Eq. 6, which CSA minimises: loads\nserved by L2, L3 and memory times their latencies.");
     for (size_t i = 0; i < EXP_N_VARIANTS; i++)
         fprintf(out, "%s %s: %s", i ? "," : "", exp_variants[i].title, exp_variants[i].what);
     fprintf(out, ".\n");
@@ -137,9 +135,8 @@ static void print_speedups(const struct exp_judge_report *r, FILE *out)
         fprintf(out, "\nestimated speed-ups not available: %s\n", no);
         return;
     }
-    fprintf(out,
-            "\nSConv's speed-up over Base: measured by make experiment on this machine, ESTIMATED if all loads hit the "
-            "first level\nand if all wait for theirs, and measured in the paper\n");
+    fprintf(out, "\nSConv's speed-up over Base: measured by make experiment on this machine, ESTIMATED if all loads "
+                 "hit the first level\nand if all wait for theirs, and measured in the paper\n");
     fprintf(out, "%-14s %8s %8s %10s %10s %8s\n", "model", "timed", "measured", "est. hit", "est. wait", "Table 2");
     for (size_t i = 0; i < r->n_models - (r->n_models == 2); i++) {
         const struct exp_judge_model *m = &r->model[i];
@@ -181,8 +178,8 @@ static void say_choice(const struct exp_judge_model *m, FILE *out)
     say_percent(exp_judge_regret_percent(eq6), out);
     fprintf(out, " over the better schedules\n");
     fprintf(out,
-            EXP_LABEL "Eq. 6 with simulated loads: the cycles that loads wait, each served by L2, L3 or memory "
-                      "times its latency; stores and prefetchers do not count\n",
+            EXP_LABEL "Eq. 6 with simulated loads: the cycles that loads wait, each served by L2, L3 or memory times "
+                      "its latency; stores and prefetchers do not count\n",
             "its measure");
 }
 

@@ -143,9 +143,8 @@ const struct rec_table exp_observed_outside_table = REC_TABLE("observed_outside.
 #undef ROW
 
 static const struct exp_observe_file files[] = {
-    { &exp_observed_table,
-      "one layer, algorithm, level, tensor and phase, observed and replayed at the same addresses; rows of zeros left "
-      "out" },
+    { &exp_observed_table, "one layer, algorithm, level, tensor and phase, observed and replayed at the same "
+                           "addresses; rows of zeros left out" },
     { &exp_observed_instructions_table, "one layer, algorithm, phase and class of instructions" },
     { &exp_observed_outside_table, "one function's accesses outside the tensors, in one layer and algorithm" },
     { NULL, NULL },
@@ -568,11 +567,10 @@ void exp_observe_sum_up(const struct exp_observed *o, char *text, size_t bytes)
     if (s.n_parts)
         exp_say_more(text, bytes, ", %zu of them in part, %.1f %% or more of each", s.n_parts, 100 * s.least_share);
     if (s.n_left_out)
-        exp_say_more(
-            text, bytes,
-            "; %zu left out, the time for observing was over (OBSERVE_LIMIT=%u; another run goes on from here, "
-            "OBSERVE=sample observes all of every shape)",
-            s.n_left_out, o->limit_s);
+        exp_say_more(text, bytes,
+                     "; %zu left out, the time for observing was over (OBSERVE_LIMIT=%u; another run goes on from "
+                     "here, OBSERVE=sample observes all of every shape)",
+                     s.n_left_out, o->limit_s);
     if (s.why_not)
         exp_say_more(text, bytes, "; not available: %s", s.why_not);
     if (s.is_anything_observed)

@@ -324,12 +324,11 @@ static void say_tally(const struct exp_paper_findings *f, enum exp_paper_section
 {
     const struct tally t = tally_of(f, NULL, section);
 
-    fprintf(
-        out,
-        "\nWhat agrees and what does not: of %zu comparisons, by number and source, %zu agree, %zu point the same way, "
-        "and %zu differ.\n\n",
-        t.n - t.verdict[EXP_PAPER_NOT_JUDGED], t.verdict[EXP_PAPER_AGREES], t.verdict[EXP_PAPER_SAME_WAY],
-        t.verdict[EXP_PAPER_DIFFERS]);
+    fprintf(out,
+            "\nWhat agrees and what does not: of %zu comparisons, by number and source, %zu agree, %zu point the same "
+            "way, and %zu differ.\n\n",
+            t.n - t.verdict[EXP_PAPER_NOT_JUDGED], t.verdict[EXP_PAPER_AGREES], t.verdict[EXP_PAPER_SAME_WAY],
+            t.verdict[EXP_PAPER_DIFFERS]);
 }
 
 static void print_section(const struct exp_paper_findings *f, enum exp_paper_section s, FILE *out)

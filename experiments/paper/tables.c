@@ -378,10 +378,8 @@ static void print_ablation(const struct exp_paper_findings *f, FILE *out)
             exp_paper_set_release(&s);
         }
     }
-    fprintf(
-        out,
-        "\nPadding: the paper pads the input up front, as loads and stores of its own, and counts them as 'others'; "
-        "ours is padded while it is packed, but for the row that says otherwise.\n");
+    fprintf(out, "\nPadding: the paper pads the input up front, as loads and stores of its own, and counts them as "
+                 "'others'; ours is padded while it is packed, but for the row that says otherwise.\n");
 }
 
 void exp_paper_print_tables(const struct exp_paper_findings *f, enum exp_paper_section section, FILE *out)

@@ -236,8 +236,8 @@ static const struct rec_field best_columns[] = {
     { { "best_gflops", "GFLOP/s", "its speed; of two threads that of both", "clock" },
       REC_NAN_AS(BEST, best_gflops, NOT_TIMED) },
     { { "equal_variants", "",
-        "others that the clock cannot tell from it: one half of their rounds was as fast as the slower half of "
-        "the best one's",
+        "others that the clock cannot tell from it: one half of their rounds was as fast as the slower half of the "
+        "best one's",
         "clock" },
       REC_AT(BEST, best.n_equals) },
     SHARE(worst_share, "time of the fastest variant / time of the slowest", NOT_TIMED),

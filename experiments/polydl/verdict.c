@@ -21,8 +21,8 @@ void exp_best_print(const struct exp_rank *r, FILE *out)
     fprintf(
         out,
         "Which loop order and tiles are best? One thread; loops outermost first, a tile after a dot, `*`: parallel\n\n"
-        "| model | layer | best variant | GFLOP/s | as fast, by the clock | slowest | PolyDL picks | its share | "
-        "first variant's |\n|---|---|---|---|---|---|---|---|---|\n");
+        "| model | layer | best variant | GFLOP/s | as fast, by the clock | slowest | PolyDL picks | its share | first "
+        "variant's |\n|---|---|---|---|---|---|---|---|---|\n");
     for (size_t i = 0; i < r->polydl->n_layers; i++) {
         if (r->polydl->layer[i].variants.n)
             print_layer(r, i, out);
@@ -157,11 +157,10 @@ static void print_no_verdict(const struct exp_rank_lead *lead, FILE *out)
         fprintf(out, " No verdict: a comparison with the clock's own repeat wants %d layers, and %zu have one.\n",
                 EXP_RANK_LEAST_LAYERS, lead->n);
     else
-        fprintf(
-            out,
-            " No verdict: the clock's own repeat is not clearly above it (%+.1f points, standard error %.1f), so these "
-            "times cannot tell analyses apart. More rounds may: REFINE=, on a quiet computer.\n",
-            100 * lead->mean, 100 * lead->error);
+        fprintf(out,
+                " No verdict: the clock's own repeat is not clearly above it (%+.1f points, standard error %.1f), so "
+                "these times cannot tell analyses apart. More rounds may: REFINE=, on a quiet computer.\n",
+                100 * lead->mean, 100 * lead->error);
 }
 
 static void print_verdict(const struct exp_rank *r, enum exp_polydl_threads threads, enum exp_rank_part part, FILE *out)

@@ -606,8 +606,7 @@ static const struct exp_option options[] = {
     EXP_NAMES("MODEL",
               "names in experiments/models, comma-separated (all: the paper's seven), which run one after the other; "
               "or the path of a network (.onnx), of a layer table (.csv), of a batch file of oneDNN's benchdnn or of a "
-              "log of "
-              "ONEDNN_VERBOSE=1, or a descriptor such as mb1ic64ih56oc64kh3ph1 (experiments/models/README.md)",
+              "log of ONEDNN_VERBOSE=1, or a descriptor such as mb1ic64ih56oc64kh3ph1 (experiments/models/README.md)",
               model, ""),
     EXP_ASK_OPTIONS,
     EXP_PLAN_OPTION,
@@ -655,8 +654,7 @@ const struct exp_question question_experiment = {
                "put a convolution of your own there|make plugin NAME=mine && make experiment MODEL=vgg16 "
                "ALGO=base,sconv,mine.c|kernels/plugin",
                "simulate only|make experiment MODEL=vgg16 TIMING=0",
-               "watch real POWER10 binaries|make experiment MODEL=resnet18 "
-               "MACHINE=power10|observe" },
+               "watch real POWER10 binaries|make experiment MODEL=resnet18 MACHINE=power10|observe" },
     .takes = "One to three minutes; seconds with TIMING=0 OBSERVE=0. Results go to RESULTS/<machine>/<model>; "
              "report.html there is the page to open first.",
     .examples = { "make experiment MODEL=vgg16", "make experiment MODEL=resnet50 MACHINE=clx4208 TIMING=0" },

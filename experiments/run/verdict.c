@@ -500,13 +500,11 @@ static void put_rows(const struct exp_verdict *v, FILE *out)
         for (size_t i = 0; i < v->n_variants; i++)
             put_row(v, &v->variant[i], l, out);
     }
-    fprintf(
-        out,
-        "x: time of %s / its time, over 1 is faster; [low, high]: 95 %% of the values that random halves of the rounds "
-        "give;\npays, loses: all of it is on that side of 1, open: it holds 1; -: not known; few: both miss in less "
-        "than "
-        "%g %% of their loads.\n",
-        v->reference.name, EXP_FEW_PERCENT);
+    fprintf(out,
+            "x: time of %s / its time, over 1 is faster; [low, high]: 95 %% of the values that random halves of the "
+            "rounds give;\npays, loses: all of it is on that side of 1, open: it holds 1; -: not known; few: both miss "
+            "in less than %g %% of their loads.\n",
+            v->reference.name, EXP_FEW_PERCENT);
 }
 
 /* Tells whether any row would have a number: a time or misses beside the reference's. */

@@ -374,8 +374,7 @@ void exp_agreement_print(const struct exp_agreement_report *r, FILE *out)
         for (size_t a = 0; a < exp_algo_count(); a++)
             print_row(r, exp_algo_at(a), q, out);
     }
-    fprintf(out,
-            "sum: simulated over measured, all layers together, less 100 %%; median: of the layers' errors without "
-            "signs;\np10, p90: the middle 80 %% of them; rank: Spearman's correlation of Base / this algorithm over "
-            "the layers, as the machine is.\n");
+    fprintf(out, "sum: simulated over measured, all layers together, less 100 %%; median: of the layers' errors "
+                 "without signs;\np10, p90: the middle 80 %% of them; rank: Spearman's correlation of Base / this "
+                 "algorithm over the layers, as the machine is.\n");
 }

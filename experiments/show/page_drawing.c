@@ -130,8 +130,7 @@ void exp_page_drawing_of_tiles(struct exp_page_writer *w, const struct exp_page_
     put_level(out, 2 * LEVEL_HEIGHT, r->machine.level[n - 1].name, c.l3_bytes, l3, 3);
     end(w, &d, title,
         "To scale: each bar is a cache; blue are input tiles, orange filter tiles, green outputs. CSA fills a level up "
-        "to "
-        "the dashed line. L1 holds one pair of tiles, L2 what streams past the stationary tile, L3 the stationary "
+        "to the dashed line. L1 holds one pair of tiles, L2 what streams past the stationary tile, L3 the stationary "
         "tiles.");
 }
 
@@ -211,8 +210,7 @@ void exp_page_drawing_of_samples(struct exp_page_writer *w, const struct exp_pag
     put_text(out, WIDTH, y + 16, "last", most);
     end(w, &d, "Every timed round",
         "A dot is one round of the layer (of the first one, where several share this page). What disturbs a run adds "
-        "time: "
-        "the left ends repeat, the tails do not.");
+        "time: the left ends repeat, the tails do not.");
 }
 
 /* ---- loop nests ---- */

@@ -227,13 +227,12 @@ static void write_question(struct exp_page_writer *w, const struct exp_page_run 
 
     exp_page_csv_said(&r->layers, "simulated machine", machine, sizeof machine);
     exp_page_csv_said(&r->layers, "caches at the start of a layer", caches, sizeof caches);
-    exp_page_say(
-        w, EXP_PAGE_PARAGRAPH,
-        "Asked: is direct convolution, sliced for the caches by CSA (SConv), better than im2col + GEMM (Base) for "
-        "the %zu convolution%s of %s? Simulated machine: %s.%s%s%s",
-        r->n_layers, r->n_layers == 1 ? "" : "s", ((const struct exp_layers_row *)r->layers.row)->model,
-        *machine ? machine : r->machine.description, *caches ? " Caches at the start of a layer: " : "", caches,
-        *caches ? "." : "");
+    exp_page_say(w, EXP_PAGE_PARAGRAPH,
+                 "Asked: is direct convolution, sliced for the caches by CSA (SConv), better than im2col + GEMM (Base) "
+                 "for the %zu convolution%s of %s? Simulated machine: %s.%s%s%s",
+                 r->n_layers, r->n_layers == 1 ? "" : "s", ((const struct exp_layers_row *)r->layers.row)->model,
+                 *machine ? machine : r->machine.description, *caches ? " Caches at the start of a layer: " : "",
+                 caches, *caches ? "." : "");
 }
 
 /* The gain in time, else what was simulated: why, and whether the replay is right, is told below. */
@@ -371,12 +370,11 @@ static void write_verdict(struct exp_page_writer *w, const struct exp_page_run *
 
 static void write_origin(struct exp_page_writer *w, const struct exp_page_run *r)
 {
-    exp_page_text(
-        w, EXP_PAGE_PARAGRAPH,
-        "Predicted: CSA's equations. Simulated: the kernels' access streams, replayed through the machine below; "
-        "caches alone: the same without prefetchers and TLBs, LRU. Observed: every access of the real binaries. "
-        "Measured: this computer's clock and counters. Estimated: cycles computed from simulated counts. "
-        "The word stands beside every number.");
+    exp_page_text(w, EXP_PAGE_PARAGRAPH,
+                  "Predicted: CSA's equations. Simulated: the kernels' access streams, replayed through the machine "
+                  "below; caches alone: the same without prefetchers and TLBs, LRU. Observed: every access of the real "
+                  "binaries. Measured: this computer's clock and counters. Estimated: cycles computed from simulated "
+                  "counts. The word stands beside every number.");
     exp_page_folder_origin(w, r->f, &r->layers);
     write_file(w, r, "machine.cfg", "The simulated machine (machine.cfg):");
 }

@@ -354,8 +354,8 @@ int exp_page_finish(struct exp_page_writer *w, FILE *out)
     fputs("<!doctype html>\n<html lang=en>\n<head>\n<meta charset=utf-8>\n"
           "<meta name=viewport content=\"width=device-width,initial-scale=1\">\n"
           "<meta name=color-scheme content=\"light dark\">\n"
-          "<meta http-equiv=Content-Security-Policy content=\"default-src 'none';style-src 'unsafe-inline';"
-          "script-src 'unsafe-inline';img-src data:\">\n<link rel=icon href=\"data:,\">\n<title>",
+          "<meta http-equiv=Content-Security-Policy content=\"default-src 'none';style-src 'unsafe-inline';script-src "
+          "'unsafe-inline';img-src data:\">\n<link rel=icon href=\"data:,\">\n<title>",
           out);
     exp_page_put_clean(w->title, out);
     fputs("</title>\n<style>\n", out);

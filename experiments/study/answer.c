@@ -125,15 +125,13 @@ static void say_schedules(const struct exp_study_work *w, FILE *out)
         fprintf(out, "In %zu of %zu recordings it is right more often than a constant", r.n_better, r.n);
     else
         fprintf(out, "Not better than a constant");
-    fprintf(
-        out,
-        ": CSA is right in %.0f to %.0f %% of the layers, and \"always weight stationary\" in %.0f to %.0f %%.\n\n"
-        "Right in so many layers by the clock; in brackets the regret, the time that wrong choices cost. The last two "
-        "columns are what the recordings allow: the choice of somebody who knows what most layers of the same shape "
-        "did, and of somebody who looks at the recording's second measure. Where every shape occurs once, the first of "
-        "these "
-        "is right by definition.\n\n",
-        r.csa.low, r.csa.high, r.ws.low, r.ws.high);
+    fprintf(out,
+            ": CSA is right in %.0f to %.0f %% of the layers, and \"always weight stationary\" in %.0f to %.0f %%.\n\n"
+            "Right in so many layers by the clock; in brackets the regret, the time that wrong choices cost. The last "
+            "two columns are what the recordings allow: the choice of somebody who knows what most layers of the same "
+            "shape did, and of somebody who looks at the recording's second measure. Where every shape occurs once, "
+            "the first of these is right by definition.\n\n",
+            r.csa.low, r.csa.high, r.ws.low, r.ws.high);
     print_table(w, out);
     say_others(w, out);
 }
@@ -178,9 +176,8 @@ static void say_left_out(const struct exp_study_work *w, FILE *out)
 {
     const char *before = "";
 
-    fprintf(out,
-            "What does it leave out? Its plans through caches that differ in one thing, cycles by Eq. 6 with simulated "
-            "counts over those of the caches as they are");
+    fprintf(out, "What does it leave out? Its plans through caches that differ in one thing, cycles by Eq. 6 with "
+                 "simulated counts over those of the caches as they are");
     for (size_t i = 1; i < EXP_STUDY_N_LEFT_OUT; i++) {
         struct range r = nothing;
 
@@ -201,13 +198,12 @@ static void say_tilings(const struct exp_study_work *w, FILE *out)
         const struct exp_study_tilings *t = &w->tilings[k];
         bool timed = t->measure == EXP_STUDY_BY_CLOCK;
 
-        fprintf(
-            out,
-            " %s, by %s: CSA's are at %.0f %% of the speed of the best ones found, and the rank correlation of Eq. 6 "
-            "over the tilings of a layer is %.2f",
-            t->name, timed ? "the clock" : "Eq. 6 with simulated counts",
-            exp_study_speed_of(t, EXP_STUDY_HALVING, EXP_STUDY_ALL).percent,
-            exp_study_rank(t, offsetof(struct exp_study_run, csa_cycles), EXP_STUDY_ALL));
+        fprintf(out,
+                " %s, by %s: CSA's are at %.0f %% of the speed of the best ones found, and the rank correlation of Eq. "
+                "6 over the tilings of a layer is %.2f",
+                t->name, timed ? "the clock" : "Eq. 6 with simulated counts",
+                exp_study_speed_of(t, EXP_STUDY_HALVING, EXP_STUDY_ALL).percent,
+                exp_study_rank(t, offsetof(struct exp_study_run, csa_cycles), EXP_STUDY_ALL));
         if (timed)
             fprintf(out, "; csa2's are at %.0f %%, with %.2f, on layers that it was not fitted to",
                     exp_study_speed_of(t, EXP_STUDY_CSA2S, EXP_STUDY_OTHERS).percent,
@@ -224,14 +220,13 @@ static void say_micro_kernels(const struct exp_study_work *w, FILE *out)
     const struct exp_study_both *slow = &w->micro[0].cycles[EXP_STUDY_HIT];
     const struct exp_study_both *fast = &w->micro[EXP_STUDY_N_RATES - 1].cycles[EXP_STUDY_HIT];
 
-    fprintf(
-        out,
-        "Does packing decide when the micro-kernel gets faster? From %s to %s, replayed with all loads hitting: "
-        "packing is %.0f to %.0f %% of Base and %.0f to %.0f %% of SConv, and Base takes %.2f to %.2f times SConv's "
-        "cycles.\n",
-        exp_study_rates[0].what, exp_study_rates[EXP_STUDY_N_RATES - 1].what, slow->base_packing_percent,
-        fast->base_packing_percent, slow->sconv_packing_percent, fast->sconv_packing_percent, slow->speedup,
-        fast->speedup);
+    fprintf(out,
+            "Does packing decide when the micro-kernel gets faster? From %s to %s, replayed with all loads hitting: "
+            "packing is %.0f to %.0f %% of Base and %.0f to %.0f %% of SConv, and Base takes %.2f to %.2f times "
+            "SConv's cycles.\n",
+            exp_study_rates[0].what, exp_study_rates[EXP_STUDY_N_RATES - 1].what, slow->base_packing_percent,
+            fast->base_packing_percent, slow->sconv_packing_percent, fast->sconv_packing_percent, slow->speedup,
+            fast->speedup);
 }
 
 void exp_study_answer_print(const struct exp_study_work *w, FILE *out)
@@ -269,8 +264,7 @@ static void print_schedule_targets(const struct exp_study_source *s, enum csa2_s
         return;
     exp_say(why, sizeof why,
             "missed: the recording's own second measure agrees in %.1f %% only; the median layer of the same shape is "
-            "right "
-            "in %.1f %%",
+            "right in %.1f %%",
             other.right_percent, shape.right_percent);
     print_target(out, "csa2's schedule is the faster one", where, t.right_percent, " %", 90, true, why);
     exp_say(why, sizeof why,

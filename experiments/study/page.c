@@ -125,8 +125,8 @@ static void print_choices(const struct exp_study_work *w, FILE *out)
     for (size_t i = 0; i < n_recordings; i++)
         print_rules(&w->source[i / CSA2_N_STATES], i % CSA2_N_STATES, out);
     print_sources(w->source, n_own, out);
-    fprintf(out, "\n| times | layers | runs | predicted / measured, p10 | median "
-                 "| p90 | rank correlation of log(IS / WS) |\n|---|---|---:|---:|---:|---:|---:|\n");
+    fprintf(out, "\n| times | layers | runs | predicted / measured, p10 | median | p90 | rank correlation of log(IS / "
+                 "WS) |\n|---|---|---:|---:|---:|---:|---:|\n");
     for (size_t i = 0; i < n_recordings; i++)
         print_accuracy(&w->source[i / CSA2_N_STATES], i % CSA2_N_STATES, out);
     print_costs(w->source, n_own, out);
@@ -177,10 +177,9 @@ static void print_terms(const struct exp_study_work *w, FILE *out)
 {
     enum { N = CSA_N_SCHEDULES * EXP_STUDY_N_EQUATIONS };
 
-    fprintf(out,
-            "| caches, schedule | equation | predicted / simulated, summed | p10, median, p90 of the layers | rank | "
-            "one of the two is 0 | without packing: summed, rank | without outputs | without both |\n"
-            "|---|---|---:|---:|---:|---:|---:|---:|---:|\n");
+    fprintf(out, "| caches, schedule | equation | predicted / simulated, summed | p10, median, p90 of the layers | "
+                 "rank | one of the two is 0 | without packing: summed, rank | without outputs | without both |\n"
+                 "|---|---|---:|---:|---:|---:|---:|---:|---:|\n");
     for (size_t i = 0; i < w->n_terms * N; i++)
         print_equation(&w->terms[i / N], i % EXP_STUDY_N_EQUATIONS, i / EXP_STUDY_N_EQUATIONS % CSA_N_SCHEDULES, out);
 }
@@ -213,10 +212,9 @@ static void print_left_out(const struct exp_study_work *w, FILE *out)
 {
     enum { N = EXP_STUDY_N_EQUATIONS + 1 };
 
-    fprintf(out,
-            "What CSA does not know, one by one: its plans for a machine, replayed through caches that differ in one "
-            "thing. Predicted / simulated, summed over the sample; rank correlation over its layers. In the last row "
-            "of each: Eq. 6 with those counts.\n\n| planned for | equation |");
+    fprintf(out, "What CSA does not know, one by one: its plans for a machine, replayed through caches that differ in "
+                 "one thing. Predicted / simulated, summed over the sample; rank correlation over its layers. In the "
+                 "last row of each: Eq. 6 with those counts.\n\n| planned for | equation |");
     for (size_t i = 0; i < EXP_STUDY_N_LEFT_OUT; i++)
         fprintf(out, " %s |", exp_study_left_out[i].title);
     end_head(2, 2 + EXP_STUDY_N_LEFT_OUT, out);
@@ -263,9 +261,8 @@ static void print_tilings(const struct exp_study_work *w, FILE *out)
 {
     const struct exp_study_tilings *t = w->tilings;
 
-    fprintf(out,
-            "Speed of each method's tiling, best found = 100 %%: geometric mean over the layers (in brackets: what "
-            "nine layers of ten exceed).\n\n| tilings by |");
+    fprintf(out, "Speed of each method's tiling, best found = 100 %%: geometric mean over the layers (in brackets: "
+                 "what nine layers of ten exceed).\n\n| tilings by |");
     for (size_t k = 0; k < w->n_tilings; k++)
         fprintf(out, " %s, by %s |", t[k].name, measure_name(&t[k]));
     end_head(1, 1 + w->n_tilings, out);
@@ -273,9 +270,8 @@ static void print_tilings(const struct exp_study_work *w, FILE *out)
         print_speed(t, w->n_tilings, i, out);
     fprintf(out, "\nBy replay is by Eq. 6 with simulated counts, CSA's own yardstick. csa2 predicts time: only the "
                  "clock can judge it.\n\n"
-                 "Median over the layers of the rank "
-                 "correlation over the tilings of one layer:\n\n| machine | layers | "
-                 "Eq. 6 as CSA predicts it | csa2 | Eq. 6, simulated | csa2 / clock: p10, median, p90 |\n"
+                 "Median over the layers of the rank correlation over the tilings of one layer:\n\n| machine | layers "
+                 "| Eq. 6 as CSA predicts it | csa2 | Eq. 6, simulated | csa2 / clock: p10, median, p90 |\n"
                  "|---|---|---:|---:|---:|---:|\n");
     for (size_t k = 0; k < w->n_tilings; k++)
         print_orders(&t[k], out);
@@ -310,18 +306,16 @@ static void print_hybrid(const struct exp_study_source *s, enum csa2_state state
 
 static void print_hybrids(const struct exp_study_work *w, FILE *out)
 {
-    fprintf(out,
-            "| times | layers | n | SConv predicted | right | speed of the oracle: always Base | always SConv | by "
-            "prediction | Base, predicted / measured: p10, median, p90 |\n"
-            "|---|---|---:|---:|---:|---:|---:|---:|---:|\n");
+    fprintf(out, "| times | layers | n | SConv predicted | right | speed of the oracle: always Base | always SConv | "
+                 "by prediction | Base, predicted / measured: p10, median, p90 |\n"
+                 "|---|---|---:|---:|---:|---:|---:|---:|---:|\n");
     for (size_t k = 0; k < w->n_sources * CSA2_N_STATES; k++) {
         for (enum exp_study_part part = EXP_STUDY_TRAINING; part <= EXP_STUDY_OTHERS; part++)
             print_hybrid(&w->source[k / CSA2_N_STATES], k % CSA2_N_STATES, part, out);
     }
-    fprintf(out,
-            "\nA faster micro-kernel, nothing else: csa2's costs of the recorded machines, with the multiply-adds "
-            "scaled; all layers, cold.\n\n| costs of | multiply-adds per "
-            "cycle | such as | packing, of Base | packing, of SConv | Base / SConv |\n|---|---:|---|---:|---:|---:|\n");
+    fprintf(out, "\nA faster micro-kernel, nothing else: csa2's costs of the recorded machines, with the multiply-adds "
+                 "scaled; all layers, cold.\n\n| costs of | multiply-adds per cycle | such as | packing, of Base | "
+                 "packing, of SConv | Base / SConv |\n|---|---:|---|---:|---:|---:|\n");
     for (size_t k = 0; k < w->n_sources * EXP_STUDY_N_RATES; k++) {
         const struct exp_study_rate *rate = &exp_study_rates[k % EXP_STUDY_N_RATES];
         const double macs = exp_study_macs(rate);

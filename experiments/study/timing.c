@@ -242,10 +242,10 @@ static int refuse_disturbed(const struct exp_ruler_report *report, struct exp_wh
     if (exp_ruler_is_measured(report))
         return 0;
     exp_ruler_say(report, said, sizeof said);
-    return exp_fail(why, -EAGAIN,
-                    "not measured: disturbed: %s (undisturbed layers are kept for the next run; RULER=0 takes times as "
-                    "they come)",
-                    said);
+    return exp_fail(
+        why, -EAGAIN,
+        "not measured: disturbed: %s (undisturbed layers are kept for the next run; RULER=0 takes times as they come)",
+        said);
 }
 
 int exp_study_time_runs(struct exp_study_runs *r, const struct exp_setup *setup,

@@ -280,10 +280,9 @@ int exp_fused_print(const struct exp_fused *f, const char *experiments_dir, FILE
     if (!err && f->n_layers) {
         fprintf(out,
                 "\nWhat does fusing bring? %zu image%s of each layer, on one thread; geometric means over layers. "
-                "Printed: 28 "
-                "images on 28 cores (BATCH=28 has as many)\n\n"
-                "| operators | layers timed | over two passes | printed | over oneDNN, fused | printed | "
-                "lines saved: into L1; into L2; to and from memory |\n|---|---|---|---|---|---|---|\n",
+                "Printed: 28 images on 28 cores (BATCH=28 has as many)\n\n"
+                "| operators | layers timed | over two passes | printed | over oneDNN, fused | printed | lines saved: "
+                "into L1; into L2; to and from memory |\n|---|---|---|---|---|---|---|\n",
                 f->n_images, f->n_images > 1 ? "s" : "");
         for (enum exp_fused_pair pair = 0; pair < EXP_N_FUSED_PAIRS; pair++)
             print_pair(f, pair, &t, out);
