@@ -236,9 +236,8 @@ static void the_tuner_is_no_worse_than_any_schedule(void)
         if (vyasa_compile(&c, &d.p, &d.s, &d.params, &why))
             continue;
         CU_ASSERT_EQUAL_FATAL(vyasa_tune(&found, &d.p, &space, &d.params, &why), 0);
-        test_check(found.cycles <= c.cycles + c.cycles / 200,
-                   "round %u: %llu cycles, not %llu", round, (unsigned long long)found.cycles,
-                   (unsigned long long)c.cycles);
+        test_check(found.cycles <= c.cycles + c.cycles / 200, "round %u: %llu cycles, not %llu", round,
+                   (unsigned long long)found.cycles, (unsigned long long)c.cycles);
         vyasa_code_release(&c);
         CU_ASSERT_EQUAL_FATAL(vyasa_compile(&c, &d.p, &found.schedule, &d.params, &why), 0);
         CU_ASSERT_EQUAL(c.cycles, found.cycles);
