@@ -3,6 +3,7 @@
 # caption Bars: the model with the paper's schedule, and tuned; lines: what the operations alone would allow; dashed: the
 # caption geomeans that the paper prints for Table VI, Table VII and CONV3D. Cycles are the model's.
 # draws vyasa.csv: printed_rate tuned_rate operations_rate
+# draws numbers.csv: printed
 load figures."/vyasa_common.gp"
 W = 1200; H = 760
 eval open_output
@@ -29,7 +30,10 @@ do for [b in "16 32"] {
         Bound[k] = column("operations_rate"), Name[k] = stringcolumn("workload"), Group[k] = stringcolumn("table"), 0) : 0, 0) nooutput
     unset xtics
     do for [k = 1:n] { set label k Name[k] at k - 1, graph -0.04 rotate by -40 left font ",9" }
-    geomean(g) = g eq "VI" ? (b eq "16" ? 25.92 : 7.67) : g eq "VII" ? (b eq "16" ? 22.53 : 7.67) : (b eq "16" ? 21.60 : 7.55)
+    array Printed[3]
+    stats numbers_csv using (k = stringcolumn("metric") eq "macs_per_cycle_geomean_".b."bit" ? strstrt("Figure 10 11 13", stringcolumn("where")[8:9]) : 0, \
+        k > 0 ? (Printed[(k - 5) / 3] = column("printed"), 0) : 0) nooutput
+    geomean(g) = Printed[g eq "VI" ? 1 : g eq "VII" ? 2 : 3]
     plot for [k = 1:n] [0:1] '+' using (k - 1 - 0.19):(Rate[k]) every ::0::0 with boxes lc rgb sky title (k == 1 ? "the paper's schedule" : ""), \
          for [k = 1:n] [0:1] '+' using (k - 1 + 0.19):(Best[k]) every ::0::0 with boxes lc rgb blue title (k == 1 ? "tuned" : ""), \
          for [k = 1:n] [0:1] '+' using (k - 1 + 0.19):(Bound[k]):(0.2) every ::0::0 with xerrorbars pt 0 lw 2 lc rgb "black" \

@@ -17,6 +17,7 @@ stats sensitivity_csv using (k = k + 1, Text[k] = stringcolumn("parameter").(col
 set lmargin at screen 0.30
 set rmargin at screen 0.97
 set bmargin at screen 0.16
+set tmargin at screen 0.93
 set xrange [0:33]
 set yrange [n + 0.5:0.5]
 unset ytics

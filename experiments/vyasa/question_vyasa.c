@@ -61,7 +61,7 @@ static int prepare(void *session)
     if (!err && s->work.params.recurrence > s->work.params.mac_latency)
         err = exp_fail(&s->why, -EINVAL, "PARAMS: recurrence must be at most mac_latency");
     err = err ? err : vyasa_read(&s->work, EXP_EXPERIMENTS_DIR, s->options.workload, &s->why);
-    exp_say(s->what, sizeof s->what, "the AI Engine's core, simulated: cycles are the model's; commit %s",
+    exp_say(s->what, sizeof s->what, "The AI Engine's core, simulated: all cycles are the model's; commit %s",
             *s->options.commit ? s->options.commit : "unknown");
     return err;
 }

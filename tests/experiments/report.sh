@@ -74,7 +74,7 @@ found zen4/polydl 'Best pick: '
 
 cp "$html" "$html.all"
 page "$all" MODEL=vgg16
-has "$html" "<h1>clx4208/vgg16</h1>"
+has "$html" "<h2>clx4208/vgg16: "
 has_not "$html" "resnet18"
 no_model=$work/no_model
 cp -r results/reference/clx4208 "$no_model"
