@@ -12,7 +12,7 @@ n = 0
 stats sensitivity_csv using (n = n + 1, column("printed_vi_16") + column("tuned_vi_16")) nooutput
 array Text[n]; array Rate[n]; array Best[n]
 k = 0
-stats sensitivity_csv using (k = k + 1, Text[k] = stringcolumn("parameter").(column("usual") == 0 && k == 1 ? "" : " = ".sprintf("%g", column("value"))), \
+stats sensitivity_csv using (k = k + 1, Text[k] = k == 1 ? "the usual ones" : stringcolumn("parameter")." = ".sprintf("%g", column("value")), \
     Rate[k] = column("printed_vi_16"), Best[k] = column("tuned_vi_16"), 0) nooutput
 set lmargin at screen 0.30
 set rmargin at screen 0.97
