@@ -2,9 +2,8 @@
  * LIFT's direct convolution as OpenCL C: the parameters of the paper's Table 2 and what a CPU needs besides, what they
  * must fulfil, and the text of the kernels that a point of this space stands for. Nothing here needs OpenCL.
  *
- * Files: space.c has the parameters and their constraints; program.c writes the text; device.c runs it, in a process of
- * its own; search.c measures points; replay.c and what it includes compiles the same text as C and replays what its
- * work-items access.
+ * Files: constraints.def and space.c have the parameters and their constraints; program.c writes the text; device.c runs
+ * it, in a process of its own; search.c measures points.
  */
 #ifndef EXPERIMENTS_LIFT_LIFT_H
 #define EXPERIMENTS_LIFT_LIFT_H
@@ -125,7 +124,10 @@ struct lift_program {
     double useful_macs, macs;   /* of the layer; of all that is computed, padding included */
 };
 
-/* Writes the text of a point, which must fulfil the constraints; the second, one output of each work-item (flags: an index of lift_flags). */
+/*
+ * Writes the text of a point, which must fulfil the constraints; the second, that of one output of each work-item. flags
+ * is an index of lift_flags.
+ */
 void lift_program_make(struct lift_program *g, const struct conv_problem *layer, const struct lift_point *p);
 void lift_program_naive(struct lift_program *g, const struct conv_problem *layer, unsigned flags);
 void lift_program_release(struct lift_program *g);

@@ -1,0 +1,190 @@
+/*
+ * LIFT's question: does a random search of valid points make a direct convolution as fast as a GEMM, in less memory?
+ * `lift --help` lists the options; the Makefile passes them on.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "experiments/bench/course.h"
+#include "experiments/bench/machine.h"
+#include "experiments/bench/options_shared.h"
+#include "experiments/lift/study.h"
+#include "experiments/show/page.h"
+
+struct options {
+    const char *model, *layers, *only, *store, *results, *commit;
+    unsigned points, seed, limit, clock, device, threads;
+};
+
+struct session {
+    struct options options;
+    struct exp_model model;
+    struct exp_setup setup;
+    struct lift_work work;
+    struct exp_results results;
+    struct exp_store *store;
+    char what[768];
+    struct exp_why why;
+};
+
+static void describe(struct session *s)
+{
+    const struct lift_about *a = lift_device_about(s->work.device);
+
+    exp_say(s->work.setting, sizeof s->work.setting, "%s; %s; %s; %u threads; clock %s; limit %u s", a->name,
+            a->platform, a->version, s->options.threads, exp_clock_name(s->options.clock), s->options.limit);
+    exp_say(s->what, sizeof s->what, "LIFT's points on %s (%s, %s), %u threads, clock %s, commit %s", a->name,
+            a->platform, a->version, s->options.threads, exp_clock_name(s->options.clock),
+            *s->options.commit ? s->options.commit : "unknown");
+}
+
+static int prepare(void *session)
+{
+    struct session *s = session;
+    const struct options *o = &s->options;
+    int err = exp_main_model(&s->model, o->model, &(struct exp_model_ask){ .layers = o->layers, .batch = 1 }, &s->why);
+
+    s->work = (struct lift_work){ .model = &s->model, .setup = &s->setup };
+    s->work.options = (struct lift_options){ o->points, o->seed, o->limit, o->clock, o->device, o->threads, o->only };
+    err = err ? err : lift_device_open(&s->work.device, o->device, o->threads, &s->why);
+    err = err ? err : exp_machine_find(&s->setup.machine, "host", o->results, &s->why);
+    err = err ? err : exp_setup_init(&s->setup, "", "", &s->why);
+    err = err ? err : lift_list(&s->work, EXP_EXPERIMENTS_DIR, &s->why);
+    if (!err)
+        describe(s);
+    return err;
+}
+
+static int work(void *session)
+{
+    struct session *s = session;
+    double seconds[EXP_N_WORKS] = { 0 };
+    int err = exp_main_store(&s->store, s->options.store, s->options.results, NULL, &s->why);
+
+    for (size_t i = 0; i < s->work.n_layers; i++)
+        seconds[EXP_WORK_ROUNDS] += lift_seconds(&s->work, i);
+    s->work.store = s->store;
+    s->work.progress = exp_main_progress(seconds);
+    for (size_t i = 0; i < s->work.n_layers && !err; i++)
+        err = lift_search(&s->work, i, &s->why);
+    err = err ? err : lift_add_up_memory(&s->work, EXP_EXPERIMENTS_DIR, &s->why);
+    exp_progress_free(s->work.progress);
+    return err ? err : lift_compare(&s->work, EXP_EXPERIMENTS_DIR, &s->why);
+}
+
+/* ---- the results ---- */
+
+static int print_text(const void *program, FILE *out)
+{
+    fputs(((const struct lift_program *)program)->text, out);
+    return 0;
+}
+
+/* Writes the text of a layer's best point. */
+static int write_text(struct session *s, const struct lift_layer_row *l)
+{
+    char *file = exp_format("%s.cl", l->layer);
+    struct lift_point p;
+    struct lift_program g;
+    int err = lift_point_parse(&p, l->best, &s->why);
+
+    if (!err) {
+        lift_program_make(&g, &l->problem, &p);
+        err = exp_outdir_write(&s->results.dir, file, print_text, &g, &s->why);
+        lift_program_release(&g);
+    }
+    free(file);
+    return err;
+}
+
+static int write_tables(void *session)
+{
+    struct session *s = session;
+    const struct lift_work *w = &s->work;
+    const struct exp_outdir *dir = &s->results.dir;
+    int err = rec_write(&lift_layers_table, w->layer, w->n_layers, dir, s->what, &s->why);
+
+    err = err ? err : rec_write(&lift_points_table, w->point, w->n_points, dir, s->what, &s->why);
+    err = err ? err : rec_write(&lift_numbers_table, w->number, w->n_numbers, dir, s->what, &s->why);
+    err = err ? err : rec_write(&lift_memory_table, w->memory, w->n_memory, dir, s->what, &s->why);
+    for (size_t i = 0; i < w->n_layers && !err; i++)
+        err = *w->layer[i].best ? write_text(s, &w->layer[i]) : 0;
+    return err;
+}
+
+static int print_verdict(const void *session, FILE *out)
+{
+    return lift_verdict_print(&((const struct session *)session)->work, out);
+}
+
+static int add_page(void *session)
+{
+    return exp_page_add(&((struct session *)session)->results, "lift");
+}
+
+static void say_kept(const void *session, FILE *out)
+{
+    const struct session *s = session;
+
+    if (s->work.n_stored)
+        fprintf(out, "%zu points were in the store\n", s->work.n_stored);
+}
+
+static void release(void *session)
+{
+    struct session *s = session;
+
+    lift_device_close(s->work.device);
+    lift_work_release(&s->work);
+    exp_setup_release(&s->setup);
+    exp_store_close(s->store);
+}
+
+#define OPTIONS struct options
+
+static const struct exp_option options[] = {
+    EXP_TEXT("MODEL", "network whose layers are searched: a name, a layer table or an .onnx file (default vgg16)",
+             model, "vgg16"),
+    EXP_TEXT("LAYERS", "its layers, as comma-separated patterns (default conv1_2, the paper's layer 2); '*': all",
+             layers, "conv1_2"),
+    EXP_NUMBER("POINTS", "points of each layer (default 200; the paper: 1000)", points, 200, 1, 100000),
+    EXP_TEXT(
+        "ONLY",
+        "values that parameters may have, such as ONLY='lanes=8,windows=4+6' (columns of points.csv); others are free",
+        only, ""),
+    EXP_NUMBER("SEED", "of the random points (default 1)", seed, 1, 0, 1000000),
+    EXP_NUMBER("DEVICE", "OpenCL device, as clinfo lists them (default 0, the first)", device, 0, 0, 1000),
+    EXP_NUMBER("THREADS", "of a CPU device (default 1); 0: its own choice", threads, 1, 0, 4096),
+    EXP_NUMBER("LIMIT", "seconds that a point may take, with its compilation (default 60)", limit, 60, 1, 100000),
+    EXP_CLOCK_OPTION,
+    EXP_STORE_OPTION,
+    EXP_FOLDER("RESULTS", "folder for results (default results); this goes to RESULTS/host/lift/", results, "results"),
+    EXP_COMMIT_OPTION,
+    EXP_OPTIONS_END,
+};
+
+const struct exp_question question_lift = {
+    .name = "lift",
+    .asks = "LIFT's direct convolutions in OpenCL: random valid points, against a GEMM",
+    .wants = { "search OpenCL kernels that need less memory than a GEMM|make lift" },
+    .takes = "Five minutes; all nine layers with 1,000 points two hours, and what was stopped goes on.",
+    .examples = { "make lift LAYERS='*' POINTS=1000", "make lift LAYERS=conv5_1 ONLY='lanes=8,windows=7'" },
+    .libraries = "blas",
+    .installs = "opencl",
+    .keeps = true,
+    .options = options,
+    .place = &(const struct exp_results_layout){ "/lift", false, "layers.csv", NULL },
+    .chapter = { "points.csv", "direct convolutions in OpenCL", NULL },
+    EXP_SESSION(struct session),
+    EXP_RESULTS(struct session),
+    .tables = { &lift_layers_table, &lift_points_table, &lift_numbers_table, &lift_memory_table },
+    .about_tables = "Times are of the device that the first line names, with one thread unless THREADS says otherwise.",
+    .prepare = prepare,
+    .work = work,
+    .write = write_tables,
+    .verdict = print_verdict,
+    .page = add_page,
+    .say_kept = say_kept,
+    .release = release,
+};
