@@ -204,7 +204,7 @@ static void describe(const struct cl *cl, cl_platform_id platform, struct lift_a
 
 static int open_device(struct cl *cl, unsigned which, struct lift_about *about, struct exp_why *why)
 {
-    cl_platform_id platform;
+    cl_platform_id platform = NULL;
     cl_int err = CL_SUCCESS;
     int failed = find_functions(cl, why);
 

@@ -2,8 +2,8 @@
  * LIFT's direct convolution as OpenCL C: the parameters of the paper's Table 2 and what a CPU needs besides, what they
  * must fulfil, and the text of the kernels that a point of this space stands for. Nothing here needs OpenCL.
  *
- * Files: constraints.def and space.c have the parameters and their constraints; program.c writes the text; device.c runs
- * it, in a process of its own; search.c measures points.
+ * Files: constraints.def and space.c have the parameters and their constraints; program.c writes the text; device.c
+ * runs it, in a process of its own; search.c measures points.
  */
 #ifndef EXPERIMENTS_LIFT_LIFT_H
 #define EXPERIMENTS_LIFT_LIFT_H
@@ -64,7 +64,7 @@ struct lift_space;
 
 /*
  * Prepares the points of a layer: one image, no groups, no dilation. `only` leaves some values of parameters, and is ""
- * for all: "tile=6+8,lanes=8". Returns 0; -EINVAL with one line in why: a layer that is not supported, a slip in `only`,
+ * for all: "tile=6+8,lanes=8". Returns 0; -EINVAL with one line in why: an unsupported layer, a slip in `only`,
  * or no point fulfils all constraints, and which one rules out the last.
  */
 int lift_space_new(struct lift_space **s, const struct conv_problem *layer, const struct lift_limits *limits,
@@ -125,8 +125,8 @@ struct lift_program {
 };
 
 /*
- * Writes the text of a point, which must fulfil the constraints; the second, that of one output of each work-item. flags
- * is an index of lift_flags.
+ * Writes the text of a point, which must fulfil the constraints; the second, that of one output of each work-item.
+ * flags is an index of lift_flags.
  */
 void lift_program_make(struct lift_program *g, const struct conv_problem *layer, const struct lift_point *p);
 void lift_program_naive(struct lift_program *g, const struct conv_problem *layer, unsigned flags);

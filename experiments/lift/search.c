@@ -1,4 +1,4 @@
-/* The search: points are drawn, run, and kept in the store; the best ones take turns with what they are held against. */
+/* The search: points are drawn, run, and kept in the store; the best ones take turns with what they must beat. */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -141,7 +141,7 @@ static size_t stage_of(const char *name)
                                    : LIFT_CONVOLVE;
 }
 
-/* Returns the time that is judged: of the process on a CPU, if that clock was asked for; else of the device's events. */
+/* Returns the time that is judged: of the process on a CPU, if that clock was asked for; else by events. */
 static double judged_ms(const struct lift_work *w, const struct lift_run *r)
 {
     const bool by_cpu = w->options.clock == EXP_CLOCK_CPU && lift_device_about(w->device)->is_cpu;
