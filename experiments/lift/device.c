@@ -95,7 +95,7 @@ enum asked { ASKED_ABOUT, ASKED_POINT, ASKED_NAIVE };
 struct question {
     enum asked asked;
     struct lift_point point;
-    unsigned flags, rounds, ms;
+    unsigned flags, rounds, ms, slot;
 };
 
 struct reply {
@@ -119,7 +119,20 @@ struct reply {
 
 static const char *const function_names[] = { FUNCTIONS(NAME) };
 
-enum { N_FUNCTIONS = sizeof function_names / sizeof function_names[0], MOST_DEVICES = 16 };
+enum {
+    N_FUNCTIONS = sizeof function_names / sizeof function_names[0],
+    MOST_DEVICES = 16,
+    N_SLOTS = LIFT_MOST_SLOTS + 1
+};
+
+/* What one program has on the device. */
+struct loaded {
+    cl_program program;
+    cl_kernel kernel[LIFT_MOST_KERNELS];
+    cl_mem buffer[LIFT_N_ROLES];
+    struct lift_point point;
+    struct lift_program text;
+};
 
 struct cl {
     void *handle;
@@ -128,13 +141,7 @@ struct cl {
     cl_context context;
     cl_command_queue queue;
     const struct lift_task *task;
-};
-
-/* What one program has on the device. */
-struct loaded {
-    cl_program program;
-    cl_kernel kernel[LIFT_MOST_KERNELS];
-    cl_mem buffer[LIFT_N_ROLES];
+    struct loaded slot[N_SLOTS]; /* 0: of what is unloaded at once */
 };
 
 static int find_functions(struct cl *cl, struct exp_why *why)
@@ -390,12 +397,17 @@ static void time_rounds(const struct cl *cl, const struct loaded *l, const struc
     }
 }
 
-static void check_and_time(const struct cl *cl, struct loaded *l, const struct lift_program *g,
-                           const struct question *q, struct lift_run *run)
+static bool is_of_memory(cl_int err)
+{
+    return err == CL_MEM_OBJECT_ALLOCATION_FAILURE || err == CL_OUT_OF_RESOURCES || err == CL_OUT_OF_HOST_MEMORY;
+}
+
+static bool check(const struct cl *cl, struct loaded *l, const struct lift_program *g, struct lift_run *run)
 {
     float *output = exp_new(g->bytes[LIFT_OUTPUT], 1);
     cl_int err = poison(cl, l, g, output);
     const uint64_t start = clock_ns(CLOCK_MONOTONIC);
+    bool right;
 
     if (!err)
         err = run_once(cl, l, g, NULL);
@@ -404,51 +416,64 @@ static void check_and_time(const struct cl *cl, struct loaded *l, const struct l
         err = cl->clEnqueueReadBuffer_(cl->queue, l->buffer[LIFT_OUTPUT], CL_TRUE, 0, g->bytes[LIFT_OUTPUT], output, 0,
                                        NULL, NULL);
     if (err)
-        end(run,
-            err == CL_MEM_OBJECT_ALLOCATION_FAILURE || err == CL_OUT_OF_RESOURCES || err == CL_OUT_OF_HOST_MEMORY
-                ? LIFT_NO_MEMORY
-                : LIFT_REFUSED,
-            "the first run", err);
-    else if (is_right(cl->task, output, run))
-        time_rounds(cl, l, g, q, run);
+        end(run, is_of_memory(err) ? LIFT_NO_MEMORY : LIFT_REFUSED, "the first run", err);
+    right = !err && is_right(cl->task, output, run);
     free(output);
+    return right;
 }
 
-static void run_program(const struct cl *cl, const struct lift_program *g, const float *filters,
-                        const struct question *q, struct lift_run *run)
+static void unload(const struct cl *cl, struct loaded *l)
 {
-    struct loaded l = { .program = NULL };
-
-    if (build(cl, &l, g, run) && make_buffers(cl, &l, g, filters, run))
-        check_and_time(cl, &l, g, q, run);
     for (size_t i = 0; i < LIFT_N_ROLES; i++) {
-        if (l.buffer[i])
-            cl->clReleaseMemObject_(l.buffer[i]);
+        if (l->buffer[i])
+            cl->clReleaseMemObject_(l->buffer[i]);
     }
     for (size_t i = 0; i < LIFT_MOST_KERNELS; i++) {
-        if (l.kernel[i])
-            cl->clReleaseKernel_(l.kernel[i]);
+        if (l->kernel[i])
+            cl->clReleaseKernel_(l->kernel[i]);
     }
-    if (l.program)
-        cl->clReleaseProgram_(l.program);
+    if (l->program)
+        cl->clReleaseProgram_(l->program);
+    lift_program_release(&l->text);
+    *l = (struct loaded){ .program = NULL };
 }
 
-static void answer(const struct cl *cl, const struct question *q, struct lift_run *run)
+/* Builds what is asked for, runs it once, and compares. */
+static bool load(const struct cl *cl, struct loaded *l, const struct question *q, struct lift_run *run)
 {
     const struct lift_task *t = cl->task;
-    struct lift_program g;
     float *filters = NULL;
+    bool is_loaded;
 
     if (q->asked == ASKED_POINT) {
         filters = exp_new(t->layer.k * conv_reduction(&t->layer), sizeof *filters);
         lift_lay_filters(&t->layer, &q->point, t->filters, filters);
-        lift_program_make(&g, &t->layer, &q->point);
+        lift_program_make(&l->text, &t->layer, &q->point);
     } else {
-        lift_program_naive(&g, &t->layer, q->flags);
+        lift_program_naive(&l->text, &t->layer, q->flags);
     }
-    run_program(cl, &g, filters ? filters : t->filters, q, run);
-    lift_program_release(&g);
+    is_loaded = build(cl, l, &l->text, run) && make_buffers(cl, l, &l->text, filters ? filters : t->filters, run) &&
+                check(cl, l, &l->text, run);
     free(filters);
+    return is_loaded;
+}
+
+/* What has a slot stays loaded for the next time. */
+static void answer(struct cl *cl, const struct question *q, struct lift_run *run)
+{
+    struct loaded *l = &cl->slot[q->slot < N_SLOTS ? q->slot : 0];
+
+    if (q->slot == 0 || !l->program || memcmp(&l->point, &q->point, sizeof l->point) != 0) {
+        unload(cl, l);
+        l->point = q->point;
+        if (!load(cl, l, q, run)) {
+            unload(cl, l);
+            return;
+        }
+    }
+    time_rounds(cl, l, &l->text, q, run);
+    if (q->slot == 0)
+        unload(cl, l);
 }
 
 /* What is built is not kept: no point is built twice. */
@@ -647,9 +672,11 @@ void lift_device_take(struct lift_device *d, const struct lift_task *task)
 }
 
 void lift_device_run(struct lift_device *d, const struct lift_point *p, unsigned flags, unsigned rounds, unsigned ms,
-                     unsigned limit_s, struct lift_run *run)
+                     unsigned limit_s, unsigned slot, struct lift_run *run)
 {
-    struct question q = { .asked = p ? ASKED_POINT : ASKED_NAIVE, .flags = flags, .rounds = rounds, .ms = ms };
+    struct question q = {
+        .asked = p ? ASKED_POINT : ASKED_NAIVE, .flags = flags, .rounds = rounds, .ms = ms, .slot = slot
+    };
     struct reply reply;
 
     if (p)

@@ -69,9 +69,11 @@ void lift_device_take(struct lift_device *d, const struct lift_task *task);
 /*
  * Runs a point, or, if it is NULL, one output of each work-item: once untimed, compares the output, and then as many
  * rounds as `ms` allows, at least one and at most `rounds`. Ends the process after limit_s seconds; the next run starts
- * another.
+ * another. A slot from 1 to LIFT_MOST_SLOTS keeps the point loaded, and checked, for the next time; 0 does not.
  */
+enum { LIFT_MOST_SLOTS = 4 };
+
 void lift_device_run(struct lift_device *d, const struct lift_point *p, unsigned flags, unsigned rounds, unsigned ms,
-                     unsigned limit_s, struct lift_run *run);
+                     unsigned limit_s, unsigned slot, struct lift_run *run);
 
 #endif

@@ -77,6 +77,9 @@ void lift_space_free(struct lift_space *s); /* NULL is fine */
  */
 void lift_draw(struct lift_space *s, uint64_t *state, struct lift_point *p);
 
+/* The same near another point: it keeps that one's values as far as it can, but for one parameter's. */
+void lift_draw_near(struct lift_space *s, uint64_t *state, const struct lift_point *near, struct lift_point *p);
+
 /* Returns the name of a constraint that the point does not fulfil; NULL: it fulfils all. Independent of lift_draw. */
 const char *lift_violated(const struct lift_space *s, const struct lift_point *p);
 

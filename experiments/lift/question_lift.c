@@ -14,7 +14,7 @@
 
 struct options {
     const char *model, *layers, *only, *store, *results, *commit;
-    unsigned points, seed, limit, clock, device, threads;
+    unsigned points, near, seed, limit, clock, device, threads;
 };
 
 struct session {
@@ -46,7 +46,8 @@ static int prepare(void *session)
     int err = exp_main_model(&s->model, o->model, &(struct exp_model_ask){ .layers = o->layers, .batch = 1 }, &s->why);
 
     s->work = (struct lift_work){ .model = &s->model, .setup = &s->setup };
-    s->work.options = (struct lift_options){ o->points, o->seed, o->limit, o->clock, o->device, o->threads, o->only };
+    s->work.options =
+        (struct lift_options){ o->points, o->near, o->seed, o->limit, o->clock, o->device, o->threads, o->only };
     err = err ? err : lift_device_open(&s->work.device, o->device, o->threads, &s->why);
     err = err ? err : exp_machine_find(&s->setup.machine, "host", o->results, &s->why);
     err = err ? err : exp_setup_init(&s->setup, "", "", &s->why);
@@ -148,7 +149,8 @@ static const struct exp_option options[] = {
              model, "vgg16"),
     EXP_TEXT("LAYERS", "its layers, as comma-separated patterns (default conv1_2, the paper's layer 2); '*': all",
              layers, "conv1_2"),
-    EXP_NUMBER("POINTS", "points of each layer (default 200; the paper: 1000)", points, 200, 1, 100000),
+    EXP_NUMBER("POINTS", "random points of each layer (default 150; the paper: 1000)", points, 150, 1, 100000),
+    EXP_NUMBER("NEAR", "points that are then drawn near the best one so far (default 50)", near, 50, 0, 100000),
     EXP_TEXT(
         "ONLY",
         "values that parameters may have, such as ONLY='lanes=8,windows=4+6' (columns of points.csv); others are free",

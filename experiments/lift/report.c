@@ -21,6 +21,7 @@
 static const struct rec_field point_fields[] = {
     { { "layer", "", "its name", "" }, REC_AT(POINT, layer) },
     { { "number", "", "of the point, as it was drawn", "" }, REC_AT(POINT, number) },
+    { { "near", "", "1: drawn near the best one so far; 0: anywhere", "" }, REC_AT(POINT, is_near) },
     PARAMETER("tile", LIFT_TILE, "theta: input elements of a tile, in height and width"),
     PARAMETER("pad_y", LIFT_PAD_Y, "rho: rows of zeros until tiles fit"),
     PARAMETER("pad_x", LIFT_PAD_X, "rho: columns of zeros until tiles fit"),

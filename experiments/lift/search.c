@@ -15,7 +15,7 @@
 #include "experiments/bench/options_shared.h"
 #include "experiments/lift/study.h"
 
-enum { ROUNDS = 5, ROUNDS_MS = 150, N_FINALISTS = 4, TURNS = 5, DRAWS_EACH = 20, OVERFLOW_MS = 0 };
+enum { ROUNDS = 5, ROUNDS_MS = 150, N_FINALISTS = 3, TURNS = 5, DRAWS_EACH = 20 };
 
 /* ---- layers ---- */
 
@@ -272,7 +272,7 @@ static int run_point(struct search *s, struct lift_point_row *row, struct exp_wh
             const uint64_t start = ctr_now_ns();
 
             exp_progress_begin(w->progress, EXP_WORK_ROUNDS, s->row->layer, "running points");
-            lift_device_run(w->device, &row->p, 0, ROUNDS, ROUNDS_MS, w->options.limit_s, &run);
+            lift_device_run(w->device, &row->p, 0, ROUNDS, ROUNDS_MS, w->options.limit_s, 0, &run);
             err = exp_interrupted() ? -EINTR : keep_run(w, &task, &run, (double)(ctr_now_ns() - start) / 1e9, why);
             if (!err && run.end != LIFT_RAN)
                 exp_progress_note(w->progress, "lift: %s, point %s: %s", s->row->layer, name, run.why);
@@ -298,11 +298,16 @@ static void mark_front(struct lift_point_row *p, size_t n)
     }
 }
 
+static double point_seconds(const struct conv_problem *p)
+{
+    return 0.4 + conv_macs(p) / 2.5e9;
+}
+
 double lift_seconds(const struct lift_work *w, size_t layer)
 {
-    const double macs = conv_macs(&w->layer[layer].problem);
+    const struct conv_problem *p = &w->layer[layer].problem;
 
-    return w->options.n_points * (0.4 + macs / 2.5e9) + 12 * macs / 1e9;
+    return (w->options.n_points + w->options.n_near) * point_seconds(p) + 12 * conv_macs(p) / 1e9;
 }
 
 /* ---- turns ---- */
@@ -358,15 +363,17 @@ static int base_turn(const struct base *b, const struct lift_work *w, double *ms
     return err;
 }
 
-static void point_turn(struct search *s, const struct lift_point *p, unsigned flags, double *ms, char *why_not,
-                       size_t bytes)
+/* Runs a point that stays loaded, or, of NULL, one output of each work-item compiled with these flags. */
+static void point_turn(struct search *s, const struct lift_point *p, unsigned slot_or_flags, double *ms, char line[256])
 {
     struct lift_run run;
 
-    lift_device_run(s->w->device, p, flags, p ? ROUNDS : 1, ROUNDS_MS, s->w->options.limit_s, &run);
-    exp_say(why_not, bytes, "%s", run.why);
+    lift_device_run(s->w->device, p, p ? 0 : slot_or_flags, p ? ROUNDS : 1, ROUNDS_MS, s->w->options.limit_s,
+                    p ? slot_or_flags : 0, &run);
     if (run.end == LIFT_RAN)
         *ms = fmin(isnan(*ms) ? INFINITY : *ms, judged_ms(s->w, &run));
+    else
+        exp_say(line, 256, "%s", run.why);
 }
 
 /* Lists the fastest points, as the first round has them. */
@@ -411,11 +418,11 @@ static int take_turns(struct search *s, const size_t *finalist, size_t n, struct
         if (base.of)
             err = base_turn(&base, s->w, &t->gemm_ms);
         for (size_t i = 0; i < n && !err; i++)
-            point_turn(s, &s->w->point[finalist[i]].p, 0, &t->ms[i], line, sizeof line);
+            point_turn(s, &s->w->point[finalist[i]].p, (unsigned)i + 1, &t->ms[i], line);
         err = err ? err : exp_interrupted() ? -EINTR : 0;
     }
-    for (unsigned flags = 0; flags < LIFT_N_FLAGS && !err; flags += 2) /* -cl-mad-enable changes nothing there */
-        point_turn(s, NULL, flags, &t->naive_ms, row->why_no_naive, sizeof row->why_no_naive);
+    for (unsigned flags = 0; flags < LIFT_N_FLAGS && !err; flags++)
+        point_turn(s, NULL, flags, &t->naive_ms, row->why_no_naive);
     base_release(&base);
     return err ? err : exp_interrupted() ? -EINTR : 0;
 }
@@ -492,28 +499,66 @@ static int compare_best(struct search *s, struct exp_why *why)
 
 /* ---- the search ---- */
 
-static int run_points(struct search *s, struct exp_why *why)
+/* Appends a row for a point, and runs it. */
+static int add_point(struct search *s, const struct lift_point *p, bool is_near, struct exp_why *why)
 {
     struct lift_work *w = s->w;
+    struct lift_point_row *row = exp_append(&w->point, &w->n_points, sizeof *row);
+    int err;
+
+    row->layer = s->row->layer;
+    row->number = s->row->n_points++;
+    row->p = *p;
+    row->is_near = is_near;
+    err = run_point(s, row, why);
+    s->row->n_ran += isnan(row->ms) ? 0 : 1;
+    exp_progress_step(w->progress, EXP_WORK_ROUNDS, point_seconds(&s->row->problem));
+    return err;
+}
+
+static int run_points(struct search *s, struct exp_why *why)
+{
     size_t n;
-    struct lift_point *p = draw_points(w, s->row, s->space, &n);
+    struct lift_point *p = draw_points(s->w, s->row, s->space, &n);
     int err = 0;
 
-    s->row->first = w->n_points;
-    for (size_t i = 0; i < n && !err; i++) {
-        struct lift_point_row *row = exp_append(&w->point, &w->n_points, sizeof *row);
-
-        row->layer = s->row->layer;
-        row->number = i;
-        row->p = p[i];
-        err = run_point(s, row, why);
-        if (isnan(row->ms))
-            continue;
-        s->row->n_ran++;
-        exp_progress_step(w->progress, EXP_WORK_ROUNDS, 0.4 + conv_macs(&s->row->problem) / 2.5e9);
-    }
-    s->row->n_points = n;
+    s->row->first = s->w->n_points;
+    for (size_t i = 0; i < n && !err; i++)
+        err = add_point(s, &p[i], false, why);
     free(p);
+    return err;
+}
+
+/* Tells whether the layer has the point already. */
+static bool has_point(const struct search *s, const struct lift_point *p)
+{
+    const struct lift_point_row *row = s->w->point + s->row->first;
+    size_t i = 0;
+
+    while (i < s->row->n_points && memcmp(&row[i].p, p, sizeof *p) != 0)
+        i++;
+    return i < s->row->n_points;
+}
+
+/* Runs points near the best one so far. */
+static int climb(struct search *s, struct exp_why *why)
+{
+    uint64_t state = s->w->options.seed;
+    unsigned n = 0;
+    int err = 0;
+
+    for (unsigned i = 0; i < DRAWS_EACH * s->w->options.n_near && n < s->w->options.n_near && !err; i++) {
+        size_t best[N_FINALISTS];
+        struct lift_point p;
+
+        if (!list_finalists(s, best))
+            return 0;
+        lift_draw_near(s->space, &state, &s->w->point[best[0]].p, &p);
+        if (has_point(s, &p))
+            continue;
+        n++;
+        err = add_point(s, &p, true, why);
+    }
     return err;
 }
 
@@ -523,6 +568,7 @@ int lift_search(struct lift_work *w, size_t layer, struct exp_why *why)
     int err = lift_space_new(&s.space, &s.row->problem, &lift_device_about(w->device)->limits, w->options.only, why);
 
     err = err ? err : run_points(&s, why);
+    err = err ? err : climb(&s, why);
     if (!err) {
         mark_front(w->point + s.row->first, s.row->n_points);
         err = compare_best(&s, why);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "experiments/base/stats.h"
 #include "experiments/lift/lift.h"
 
 const char *const lift_flags[LIFT_N_FLAGS] = { "", "-cl-mad-enable", "-cl-fast-relaxed-math" };
@@ -356,18 +357,42 @@ static size_t list_viable(struct lift_space *s, size_t depth, struct lift_point 
     return n;
 }
 
-void lift_draw(struct lift_space *s, uint64_t *state, struct lift_point *p)
+static bool has_value(const uint32_t *value, size_t n, uint32_t wanted)
 {
-    uint32_t *viable = exp_new(MOST_VALUES, sizeof *viable);
+    size_t i = 0;
+
+    while (i < n && value[i] != wanted)
+        i++;
+    return i < n;
+}
+
+/* Draws a point; keeps values of `near`, unless NULL, but for the parameter `other`. */
+static void draw(struct lift_space *s, uint64_t *state, const struct lift_point *near, enum lift_parameter other,
+                 struct lift_point *p)
+{
+    uint32_t viable[MOST_VALUES];
 
     *p = (struct lift_point){ { 0 } };
     for (size_t depth = 0; depth < LIFT_N_PARAMETERS; depth++) {
+        const enum lift_parameter which = s->order[depth];
+        const uint32_t *value = depth ? viable : s->first.value;
         const size_t n = depth ? list_viable(s, depth, p, viable) : s->first.n;
 
-        *state += 0x9e3779b97f4a7c15;
-        p->value[s->order[depth]] = (depth ? viable : s->first.value)[mix(*state) % n];
+        if (near && which != other && has_value(value, n, near->value[which]))
+            p->value[which] = near->value[which];
+        else
+            p->value[which] = value[exp_random_next(state) % n];
     }
-    free(viable);
+}
+
+void lift_draw(struct lift_space *s, uint64_t *state, struct lift_point *p)
+{
+    draw(s, state, NULL, LIFT_N_PARAMETERS, p);
+}
+
+void lift_draw_near(struct lift_space *s, uint64_t *state, const struct lift_point *near, struct lift_point *p)
+{
+    draw(s, state, near, (enum lift_parameter)(exp_random_next(state) % LIFT_N_PARAMETERS), p);
 }
 
 /* ---- beginning and end ---- */

@@ -16,6 +16,7 @@ enum { LIFT_PAD, LIFT_CONVOLVE, LIFT_SUM, LIFT_CROP, LIFT_N_STAGES };
 struct lift_point_row {
     const char *layer;
     uint64_t number;
+    bool is_near; /* it was drawn near the best one so far */
     struct lift_point p;
     uint64_t bytes;      /* of all its buffers */
     double memory, macs; /* of input, filters and output; of the layer's multiply-adds: how many times as much */
@@ -55,7 +56,7 @@ struct lift_memory_row {
 };
 
 struct lift_options {
-    unsigned n_points, seed, limit_s, clock, device, n_threads;
+    unsigned n_points, n_near, seed, limit_s, clock, device, n_threads;
     const char *only;
 };
 
