@@ -18,7 +18,10 @@ kinds = "convolutions pooling normalisation products other"
 array Colour[5] = [green, orange, vermilion, blue, sky]
 array Title[5] = ["convolution", "pooling", "normalisation", "matrix product", "other"]
 kind_of(op) = op eq "Conv" ? 1 : strstrt(op, "Pool") ? 2 : strstrt(op, "Norm") || op eq "LRN" ? 3 : op eq "Gemm" || op eq "MatMul" ? 4 : 5
-stats table using (is_shown(0) ? (Name[int(column("step"))] = stringcolumn("node"), Kind[int(column("step"))] = kind_of(stringcolumn("op")), 0) : 0) nooutput
+# A name that is short or begins with a digit (n0, 192) tells nobody what the node is: the operator stands before it.
+tells(name) = strlen(name) > 4 && !strstrt("0123456789", name[1:1])
+label(name, op) = tells(name) ? name : op." ".name
+stats table using (is_shown(0) ? (Name[int(column("step"))] = label(stringcolumn("node"), stringcolumn("op")), Kind[int(column("step"))] = kind_of(stringcolumn("op")), 0) : 0) nooutput
 longest = 0
 most_named = 80
 short(s) = strlen(s) > 24 ? "…".s[strlen(s) - 22:*] : s

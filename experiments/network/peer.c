@@ -3,13 +3,11 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <glob.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 
-#include "experiments/network/net.h"
 #include "experiments/onnx/write.h"
 
 /* ---- the interface, by numbers in its table ---- */
@@ -358,44 +356,16 @@ const void *net_session_value(const struct net_session *s, size_t value)
     return NULL;
 }
 
-/* Returns the largest difference over the largest value; NaN: one is not finite where the other is. */
-static double distance(const float *a, const float *b, size_t n)
-{
-    double most = 0, apart = 0;
-
-    for (size_t i = 0; i < n; i++) {
-        double x = (double)a[i], y = (double)b[i];
-
-        if (x == y || (isnan(x) && isnan(y)))
-            most = isfinite(y) ? fmax(most, fabs(y)) : most;
-        else if (!isfinite(x) || !isfinite(y))
-            return NAN;
-        else {
-            apart = fmax(apart, fabs(x - y));
-            most = fmax(most, fabs(y));
-        }
-    }
-    return apart > 0 ? apart / most : 0;
-}
-
 struct net_distance net_session_compare(const struct net_session *s, const struct net *net)
 {
     struct net_distance d = { .worst_value = ONNX_NONE };
 
     for (size_t i = 0; i < s->n_outputs; i++) {
         const size_t value = s->output[i];
-        const float *ours = net_at(net, value), *theirs = net_session_value(s, value);
-        double x;
+        const void *ours = net_at(net, value), *theirs = net_session_value(s, value);
 
-        if (!ours || !theirs || s->g->value[value].type != ONNX_FLOAT)
-            continue;
-        x = distance(ours, theirs, s->g->value[value].elements);
-        d.n_values++;
-        d.has_nan |= isnan(x) != 0;
-        if (x > d.worst || d.worst_value == ONNX_NONE) {
-            d.worst = x;
-            d.worst_value = value;
-        }
+        if (ours && theirs)
+            net_distance_add(&d, s->g, value, ours, theirs);
     }
     return d;
 }

@@ -13,10 +13,9 @@
 #include <stdint.h>
 
 #include "experiments/base/error.h"
+#include "experiments/network/beside.h"
 #include "experiments/onnx/graph.h"
 
-struct net;
-struct net_peer;
 struct net_session;
 
 /*
@@ -49,14 +48,6 @@ int net_session_run(struct net_session *s, const void *const *in, uint64_t *ns, 
 
 /* Returns what the last run made of a value of the graph; NULL: it is none of the outputs. */
 const void *net_session_value(const struct net_session *s, size_t value);
-
-/* How far two runs are from each other: of each value, the largest difference over the largest value. */
-struct net_distance {
-    size_t n_values;
-    double worst;
-    size_t worst_value;
-    bool has_nan; /* one has a NaN or an infinity where the other has not */
-};
 
 /* Compares all values that both have, after both ran on the same inputs. */
 struct net_distance net_session_compare(const struct net_session *s, const struct net *net);

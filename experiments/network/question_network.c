@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "counters/ctr_hostinfo.h"
 #include "counters/group/ctr_cpu.h"
@@ -14,18 +15,20 @@
 #include "experiments/bench/machine.h"
 #include "experiments/bench/options_shared.h"
 #include "experiments/bench/plugin.h"
+#include "experiments/network/beside.h"
 #include "experiments/network/study.h"
 #include "experiments/show/page.h"
 
 struct options {
-    const char *model, *input, *machine, *algos, *ukr, *core, *plugin_flags, *plugin_plan, *peer, *results, *commit;
+    const char *model, *input, *machine, *algos, *ukr, *core, *plugin_flags, *plugin_plan, *peer, *data, *results,
+        *commit;
     unsigned batch, packs_filters, fuses, simulate, threads, timing, checks, reps, limit, clock, seed, jobs,
         plugin_limit;
 };
 
 struct session {
     struct options options;
-    struct onnx_graph *graph;
+    struct onnx_graph *graph, *given; /* given: NULL: no test data */
     struct exp_setup setup;
     struct exp_model model; /* its name and file; it has no layers */
     struct net_study study;
@@ -45,12 +48,58 @@ static struct exp_rounds rounds_of(const struct options *o)
 
 /* ---- preparing ---- */
 
+/* Returns the folder of test data, from malloc: that which was asked for, or the usual one where it is; NULL: there are none. */
+static char *find_data(const struct options *o)
+{
+    const char *slash = strrchr(o->model, '/');
+    char *folder;
+
+    if (!strcmp(o->data, EXP_NO_FILE) || (!*o->data && (o->batch || *o->input)))
+        return NULL;
+    if (*o->data)
+        return exp_copy_text(o->data);
+    folder = exp_format("%.*stest_data_set_0", slash ? (int)(slash - o->model) + 1 : 0, o->model);
+    if (!access(folder, R_OK))
+        return folder;
+    free(folder);
+    return NULL;
+}
+
+static int read_data(struct session *s)
+{
+    char *folder = find_data(&s->options);
+    int err = folder ? onnx_read_tensors(&s->given, folder, &s->why) : 0;
+
+    free(folder);
+    return err;
+}
+
+/* Reads the network; its inputs have the sizes that test data have, unless INPUT says others. */
+static int read_network(struct session *s)
+{
+    const struct options *o = &s->options;
+    struct onnx_ask ask = { .batch = o->batch, .input = o->input };
+    struct onnx_graph *again;
+    int err = onnx_read(&s->graph, o->model, &ask, &s->why);
+    char *sizes = s->given && !*o->input && !o->batch ? net_ask_of_given(s->given, s->graph) : NULL;
+
+    ask.input = sizes;
+    if (sizes && !onnx_read(&again, o->model, &ask, NULL)) {
+        onnx_free(s->graph);
+        s->graph = again;
+        err = 0;
+    }
+    free(sizes);
+    return err;
+}
+
 static int read_graph(struct session *s)
 {
     const struct options *o = &s->options;
-    const struct onnx_ask ask = { .batch = o->batch, .input = o->input };
-    int err = onnx_read(&s->graph, o->model, &ask, &s->why);
+    int err = read_data(s);
 
+    if (!err)
+        err = read_network(s);
     if (!err)
         err = net_fill_weights(s->graph, o->seed, &s->why);
     if (err)
@@ -141,6 +190,7 @@ static int time_all(struct session *s, struct exp_progress *progress)
                                        .now_ns = exp_clock_of(o->threads > 1 ? EXP_CLOCK_WALL : o->clock),
                                        .seed = o->seed,
                                        .checks = o->checks != 0,
+                                       .given = s->given,
                                        .peer = o->peer };
 
     for (size_t a = 0; a < s->study.n_algos && s->why_not_timed; a++)
@@ -255,6 +305,7 @@ static void release(void *session)
 
     net_study_release(&s->study);
     onnx_free(s->graph);
+    onnx_free(s->given);
     exp_setup_release(&s->setup);
 }
 
@@ -295,6 +346,11 @@ static const struct exp_option options[] = {
              "libonnxruntime.so, or a folder below which it is: ONNX Runtime is timed in turns (default: where "
              "onnxruntime-node is installed; no: not)",
              peer, ""),
+    EXP_PATH(
+        "DATA",
+        "folder of input_0.pb, ... and of output_0.pb, ..., which must come out (default: test_data_set_0 beside the "
+        "network, where it is; no: random inputs)",
+        data, ""),
     EXP_NUMBER("SEED", "of weights that the file does not have, and of inputs (default 1)", seed, 1, 1, 1000000),
     EXP_REPLAY_JOBS_OPTION,
     EXP_FOLDER("RESULTS", "folder for results (default results); this goes to RESULTS/<machine>/network/<model>/",

@@ -84,10 +84,11 @@ struct net_by_algo {
 
 /* Another runtime, timed in turns with ours. */
 struct net_peer_timed {
-    char name[64], why_not[512]; /* "": it was timed */
+    char name[64], why_not[512], why_no_share[512]; /* "": it was timed, and profiled */
     uint64_t *whole_ns;
     size_t n_rounds;
     double conv_share; /* of its own profile; NaN: not known */
+    double apart;      /* the largest net_distance of its values from ours, not fused; NaN: not compared */
 };
 
 struct net_study {
@@ -106,6 +107,7 @@ struct net_study {
     size_t n_rounds;
     const char *why_elsewhere; /* why the times are not the simulated machine's; NULL: they are */
     char checked[512];         /* what was checked, in a sentence */
+    char beside[768];          /* how far values are from what others say, in sentences */
 };
 
 /* Plans all variants of all algorithms. Returns 0 or -errno with one line in why. To be released in any case. */
@@ -175,7 +177,8 @@ struct net_timing {
     uint64_t (*now_ns)(void);
     uint64_t seed;
     bool checks;
-    const char *peer; /* where ONNX Runtime is; "": where it is looked for; EXP_NO_FILE: not */
+    const struct onnx_graph *given; /* inputs, and outputs that must come out (onnx_read_tensors); NULL: none */
+    const char *peer;               /* where ONNX Runtime is; "": where it is looked for; EXP_NO_FILE: not */
 };
 
 /* Loads and checks every network that runs here, and times them in turns. Returns 0, -EINTR, -EILSEQ, -errno. */

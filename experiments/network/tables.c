@@ -61,7 +61,8 @@ struct network_row {
     struct exp_times times, conv_times;
     struct exp_ratio speedup, conv_speedup;
     struct net_estimate estimate, conv;
-    double estimated_speedup, estimated_conv_speedup, issue_speedup, paper[3];
+    double estimated_speedup, estimated_conv_speedup, issue_speedup, paper[3], apart;
+    const char *why_no_share, *why_not_beside, *why_no_ratio;
 };
 
 static double share_percent(const void *row)
@@ -108,8 +109,8 @@ static const struct rec_field network_fields[] = {
     { { "measured_time_min_ns", "ns", "the fastest round", "clock" }, REC_NAN_OR(NETWORK, times.fastest, why_no_time) },
     { { "measured_time_median_ns", "ns", "the median", "clock" }, REC_NAN_OR(NETWORK, times.median, why_no_time) },
     { { "measured_rounds", "", "timed runs", "" }, REC_OR(NETWORK, n_rounds, why_no_time) },
-    { { "measured_conv_time_ns", "ns", "of its convolutions, with what is fused behind them", "clock" }, REC_NAN_OR(NETWORK, conv_times.low_mean, why_no_time) },
-    { { "measured_conv_share_percent", "%", "of the time", "clock" }, REC_DERIVED_OR(NETWORK, share_percent, why_no_time) },
+    { { "measured_conv_time_ns", "ns", "of its convolutions, with what is fused behind them", "clock" }, REC_NAN_OR(NETWORK, conv_times.low_mean, why_no_share) },
+    { { "measured_conv_share_percent", "%", "of the time; ONNX Runtime's: by its own profile", "clock" }, REC_DERIVED_OR(NETWORK, share_percent, why_no_share) },
     { { "measured_speedup_vs_base", "", "base's time / this one: the whole network", "clock" }, REC_NAN_OR(NETWORK, speedup.value, why_no_speedup) },
     { EXP_COLUMN_SPEEDUP_LOW, REC_NAN_OR(NETWORK, speedup.low, why_no_speedup) },
     { EXP_COLUMN_SPEEDUP_HIGH, REC_NAN_OR(NETWORK, speedup.high, why_no_speedup) },
@@ -120,12 +121,13 @@ static const struct rec_field network_fields[] = {
     { { "estimated_conv_cycles", "cycles", "the second, of the convolutions", "simulation" }, REC_OR(NETWORK, conv.total_cycles, why_no_estimate) },
     { { "estimated_conv_share_percent", "%", "of estimated_cycles", "simulation" }, REC_DERIVED_OR(NETWORK, estimated_share_percent, why_no_estimate) },
     { { "estimated_conv_share_issue_percent", "%", "of estimated_issue_cycles", "simulation" }, REC_DERIVED_OR(NETWORK, issue_share_percent, why_no_estimate) },
-    { { "estimated_speedup_vs_base", "", "base's estimated_cycles / these", "simulation" }, REC_NAN_OR(NETWORK, estimated_speedup, why_no_estimate) },
-    { { "estimated_issue_speedup_vs_base", "", "base's estimated_issue_cycles / these", "simulation" }, REC_NAN_OR(NETWORK, issue_speedup, why_no_estimate) },
-    { { "estimated_conv_speedup_vs_base", "", "the first of the two, of the convolutions", "simulation" }, REC_NAN_OR(NETWORK, estimated_conv_speedup, why_no_estimate) },
+    { { "estimated_speedup_vs_base", "", "base's estimated_cycles / these", "simulation" }, REC_NAN_OR(NETWORK, estimated_speedup, why_no_ratio) },
+    { { "estimated_issue_speedup_vs_base", "", "base's estimated_issue_cycles / these", "simulation" }, REC_NAN_OR(NETWORK, issue_speedup, why_no_ratio) },
+    { { "estimated_conv_speedup_vs_base", "", "the first of the two, of the convolutions", "simulation" }, REC_NAN_OR(NETWORK, estimated_conv_speedup, why_no_ratio) },
     { { "paper_model_speedup", "", "what the paper prints of this network on its machine", "SConv Table 2" }, REC_NAN_OR(NETWORK, paper[0], why_no_paper) },
     { { "paper_conv_speedup", "", "likewise, its convolutions", "SConv Table 2" }, REC_NAN_OR(NETWORK, paper[1], why_no_paper) },
     { { "paper_conv_time_share", "", "likewise, their share of the time", "SConv Table 2" }, REC_NAN_OR(NETWORK, paper[2], why_no_paper) },
+    { { "apart", "", "the largest difference of a tensor, over its largest value, from ONNX Runtime's, both not fused", "" }, REC_NAN_OR(NETWORK, apart, why_not_beside) },
 };
 /* clang-format on */
 
@@ -154,6 +156,7 @@ static void take_times(NETWORK *row, const struct net_study *s, const struct net
     row->speedup = net_speedup(s, by, NULL);
     row->conv_speedup = net_speedup(s, by, &convolutions);
     row->why_no_time = *by->timed.why_not ? by->timed.why_not : NULL;
+    row->why_no_share = row->why_no_time || row->times.low_mean > 0 ? row->why_no_time : "it has nothing to run";
     row->why_no_speedup =
         either(row->why_no_time, isnan(row->speedup.value) ? "Base was not timed" : EXP_RATIO_NO_INTERVAL);
 }
@@ -162,7 +165,7 @@ static void take_no_times(NETWORK *row)
 {
     row->times = row->conv_times = exp_times_of(NULL, 0);
     row->speedup = row->conv_speedup = exp_ratio_none();
-    row->why_no_time = row->why_no_speedup = "FUSE asked for the other kind";
+    row->why_no_time = row->why_no_share = row->why_no_speedup = "FUSE asked for the other kind";
 }
 
 static void take_estimates(NETWORK *row, const struct net_study *s, const struct net_simulated *x)
@@ -171,12 +174,12 @@ static void take_estimates(NETWORK *row, const struct net_study *s, const struct
     const bool has_base = s->by[0].algo == exp_algo_base() && !net_why_no_estimate(s, base);
 
     row->why_no_estimate = net_why_no_estimate(s, x);
+    row->why_no_ratio = either(row->why_no_estimate, "Base was not simulated, or has nothing to run");
     row->estimated_speedup = row->estimated_conv_speedup = row->issue_speedup = (double)NAN;
     if (row->why_no_estimate)
         return;
     row->estimate = net_estimate_of(s, x, NULL);
     row->conv = net_estimate_of(s, x, &convolutions);
-    row->why_no_estimate = NULL;
     if (!has_base)
         return;
     row->estimated_speedup = net_estimate_of(s, base, NULL).total_cycles / row->estimate.total_cycles;
@@ -214,7 +217,11 @@ static NETWORK network_row(const struct net_study *s, const struct net_by_algo *
                            const struct exp_published *p)
 {
     const struct net_simulated *x = fused_or_not(by, is_fused);
-    NETWORK row = { .model = s->name, .algo = by->algo->name, .is_fused = is_fused };
+    NETWORK row = { .model = s->name,
+                    .algo = by->algo->name,
+                    .is_fused = is_fused,
+                    .apart = (double)NAN,
+                    .why_not_beside = "ONNX Runtime's row has it" };
 
     take_plan(&row, x->net);
     if (is_fused == s->fuses)
@@ -228,15 +235,17 @@ static NETWORK network_row(const struct net_study *s, const struct net_by_algo *
 
 static NETWORK peer_row(const struct net_study *s, const struct exp_published *p)
 {
-    NETWORK row = { .model = s->name, .algo = s->peer.name, .is_fused = s->fuses };
+    NETWORK row = { .model = s->name, .algo = s->peer.name, .is_fused = s->fuses, .apart = s->peer.apart };
 
     row.times = exp_times_of(s->peer.whole_ns, s->peer.n_rounds);
     row.n_rounds = s->peer.n_rounds;
     row.conv_times = exp_times_of(NULL, 0);
     row.conv_times.low_mean = s->peer.conv_share * row.times.low_mean;
     row.speedup = row.conv_speedup = exp_ratio_none();
-    row.why_no_time = *s->peer.why_not ? s->peer.why_not : isnan(s->peer.conv_share) ? "no profile" : NULL;
-    row.why_no_plan = row.why_no_speedup = row.why_no_estimate = "it is another runtime";
+    row.why_no_time = *s->peer.why_not ? s->peer.why_not : NULL;
+    row.why_no_share = either(row.why_no_time, s->peer.why_no_share);
+    row.why_not_beside = either(row.why_no_time, "CHECK=0, or the verdict says why");
+    row.why_no_plan = row.why_no_speedup = row.why_no_estimate = row.why_no_ratio = "it is another runtime";
     row.estimated_speedup = row.estimated_conv_speedup = row.issue_speedup = (double)NAN;
     take_paper(&row, s, p);
     return row;
@@ -642,7 +651,7 @@ static KIND kind_row(const struct net_study *s, const struct net_by_algo *by, bo
     }
     if (!row.why_no_estimate) {
         row.cycles = net_estimate_of(s, x, &w).total_cycles;
-        row.cycles_percent = 100 * row.cycles / net_estimate_of(s, x, NULL).total_cycles;
+        row.cycles_percent = row.cycles > 0 ? 100 * row.cycles / net_estimate_of(s, x, NULL).total_cycles : 0;
     }
     row.lines = net_lines_of(s, x, v, level, &w);
     return row;

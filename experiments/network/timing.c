@@ -53,13 +53,14 @@ static int prepare(void *ctx)
 
 /* ---- whether they are right ---- */
 
-static int load(struct net_timed *t, uint64_t seed, struct exp_why *why)
+static int load(struct net_timed *t, const struct net_timing *o, struct exp_why *why)
 {
     int err = net_load(t->net, why);
 
-    if (!err)
-        net_fill_inputs(t->net, seed);
-    return err;
+    if (err)
+        return err;
+    net_fill_inputs(t->net, o->seed);
+    return o->given ? net_take_inputs(t->net, o->given, why) : 0;
 }
 
 static int check(struct net_study *s, struct net_timed *t, const char *algo, struct exp_progress *progress,
@@ -77,6 +78,29 @@ static int check(struct net_study *s, struct net_timed *t, const char *algo, str
     return err;
 }
 
+static void say_distance(struct net_study *s, const char *what, const struct net_distance *d, const char *beside)
+{
+    if (d->n_values)
+        exp_say_more(s->beside, sizeof s->beside,
+                     "%s%s: %zu tensor%s, at most %.2g of the largest value away ('%s')%s from %s",
+                     *s->beside ? "; " : "", what, d->n_values, d->n_values == 1 ? "" : "s", d->worst,
+                     s->graph->value[d->worst_value].name, d->has_nan ? ", and some infinite," : "", beside);
+}
+
+/* Compares the outputs with those that are given. */
+static int compare(struct net_study *s, const struct net_by_algo *by, const struct onnx_graph *given,
+                   struct exp_why *why)
+{
+    struct net_distance d;
+    int err = net_run(by->timed.net, NULL, why);
+
+    if (!err)
+        err = net_compare_given(by->timed.net, given, &d, why);
+    if (!err)
+        say_distance(s, by->algo->name, &d, given->path);
+    return err;
+}
+
 /* Loads and checks what runs here. */
 static int get_ready(struct net_study *s, struct net_by_algo *by, const struct net_timing *o,
                      struct exp_progress *progress, struct exp_why *why)
@@ -88,10 +112,10 @@ static int get_ready(struct net_study *s, struct net_by_algo *by, const struct n
         exp_say(by->timed.why_not, sizeof by->timed.why_not, "%s", why_not);
     if (*by->timed.why_not)
         return 0;
-    err = load(&by->timed, o->seed, why);
+    err = load(&by->timed, o, why);
     if (!err && o->checks)
         err = check(s, &by->timed, by->algo->name, progress, why);
-    return err;
+    return !err && o->given ? compare(s, by, o->given, why) : err;
 }
 
 /* ---- another runtime ---- */
@@ -125,16 +149,43 @@ static int prepare_peer(void *ctx)
     return net_session_run(r->session, r->in, NULL, r->why);
 }
 
+/* Returns the last network that is loaded, whose inputs ONNX Runtime gets; NULL: none is. */
+static const struct net *last_loaded(const struct net_study *s)
+{
+    for (size_t a = s->n_algos; a-- > 0;) {
+        if (!*s->by[a].timed.why_not)
+            return s->by[a].timed.net;
+    }
+    return NULL;
+}
+
+/* Compares its values with ours, and asks what convolutions take of its time. What cannot be is said in the study. */
+static void ask_peer(struct net_study *s, const struct net_timing *o, const struct net *net,
+                     const struct net_peer *library)
+{
+    struct net_distance d;
+    struct exp_why why = { "" };
+
+    if (o->checks && net_compare_peer(net, library, &d, &why)) {
+        exp_say_more(s->beside, sizeof s->beside, "%snot beside ONNX Runtime: %.300s", *s->beside ? "; " : "",
+                     why.text);
+    } else if (o->checks) {
+        say_distance(s, "not fused", &d, s->peer.name);
+        s->peer.apart = d.has_nan ? (double)INFINITY : d.worst;
+    }
+    s->peer.conv_share = net_peer_conv_share(net, library, s->fuses, s->n_threads, &why);
+    if (isnan(s->peer.conv_share))
+        exp_say(s->peer.why_no_share, sizeof s->peer.why_no_share, "%s", why.text);
+}
+
 /* Finds the library and hands it the graph; why not is said in the study. */
 static void open_peer(struct net_study *s, const struct net_timing *o, struct peer_runner *r)
 {
     const struct net_session_ask ask = { .n_threads = s->n_threads, .optimises = s->fuses };
+    const struct net *net = last_loaded(s);
     struct exp_why why;
-    const struct net *net = NULL;
 
-    s->peer.conv_share = (double)NAN;
-    for (size_t a = 0; a < s->n_algos; a++)
-        net = *s->by[a].timed.why_not ? net : s->by[a].timed.net;
+    s->peer.conv_share = s->peer.apart = (double)NAN;
     if (!strcmp(o->peer, EXP_NO_FILE) || !net)
         return;
     exp_say(s->peer.name, sizeof s->peer.name, "ONNX Runtime");
@@ -147,6 +198,7 @@ static void open_peer(struct net_study *s, const struct net_timing *o, struct pe
     r->in = exp_new(s->graph->n_inputs + 1, sizeof *r->in);
     for (size_t i = 0; i < s->graph->n_inputs; i++)
         r->in[i] = net_input(net, i);
+    ask_peer(s, o, net, r->library);
 }
 
 static void close_peer(struct peer_runner *r)

@@ -68,6 +68,16 @@ static void put_lines(struct trace *t, size_t thread, const struct net_by_algo *
                           lines);
 }
 
+/* Puts a step under its operator and its name: names alone often say nothing. */
+static void put_step(struct trace *t, struct exp_trace_row row, const struct net_step *s, double *at_us, double us,
+                     json_t *args)
+{
+    char *name = exp_format("%s %s", s->op, s->name);
+
+    exp_trace_put_time(&t->events, name, row, at_us, us, args);
+    free(name);
+}
+
 static void put_estimated(struct trace *t, size_t thread, const struct net_by_algo *by, double *at_us, size_t step)
 {
     const struct net_simulated *x = &by->variant[NET_AS_ASKED];
@@ -78,16 +88,16 @@ static void put_estimated(struct trace *t, size_t thread, const struct net_by_al
     exp_trace_set(args, "estimated_cycles", json_real(e.total_cycles));
     exp_trace_set(args, "estimated_issue_cycles", json_real(e.issue_cycles));
     exp_trace_set(args, "waits_for", exp_trace_text(net_waits_for(t->s, &e)));
-    exp_trace_put_time(&t->events, x->net->step[step].name, (struct exp_trace_row){ ESTIMATED, thread }, at_us,
-                       e.total_cycles / (t->s->setup->machine.issue.clock_ghz * 1e3), args);
+    put_step(t, (struct exp_trace_row){ ESTIMATED, thread }, &x->net->step[step], at_us,
+             e.total_cycles / (t->s->setup->machine.issue.clock_ghz * 1e3), args);
 }
 
 static void put_measured(struct trace *t, size_t thread, const struct net_by_algo *by, double *at_us, size_t step)
 {
     const struct net *net = by->timed.net;
 
-    exp_trace_put_time(&t->events, net->step[step].name, (struct exp_trace_row){ MEASURED, thread }, at_us,
-                       net_step_times(&by->timed, step).low_mean * 1e-3, args_of(by, net, step));
+    put_step(t, (struct exp_trace_row){ MEASURED, thread }, &net->step[step], at_us,
+             net_step_times(&by->timed, step).low_mean * 1e-3, args_of(by, net, step));
 }
 
 /* ---- the whole ---- */

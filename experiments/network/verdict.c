@@ -29,7 +29,7 @@ static void say_times(const struct net_study *s, const struct net_by_algo *by, F
     const struct exp_ratio model = net_speedup(s, by, NULL), own = net_speedup(s, by, &convolutions);
 
     fprintf(out, "with %s it takes %.4g ms, of which convolutions are %.0f %%", by->algo->name, whole.low_mean * 1e-6,
-            100 * conv.low_mean / whole.low_mean);
+            whole.low_mean > 0 ? 100 * conv.low_mean / whole.low_mean : 0);
     if (by != base_of(s) && !isnan(model.value))
         fprintf(out, ": %.2f times as fast as with Base, its convolutions %.2f times", model.value, own.value);
 }
@@ -41,7 +41,7 @@ static void say_estimates(const struct net_study *s, const struct net_by_algo *b
     const struct net_estimate e = net_estimate_of(s, x, NULL), conv = net_estimate_of(s, x, &convolutions);
 
     fprintf(out, "with %s an estimate of %.4g million cycles if all loads wait, of which convolutions are %.0f %%",
-            by->algo->name, e.total_cycles * 1e-6, 100 * conv.total_cycles / e.total_cycles);
+            by->algo->name, e.total_cycles * 1e-6, e.total_cycles > 0 ? 100 * conv.total_cycles / e.total_cycles : 0);
     if (base && by != base && !net_why_no_estimate(s, &base->variant[NET_AS_ASKED]))
         fprintf(out, ": %.2f times as fast as with Base, its convolutions %.2f times",
                 net_estimate_of(s, &base->variant[NET_AS_ASKED], NULL).total_cycles / e.total_cycles,
@@ -227,6 +227,8 @@ static void print_memory(const struct net_study *s, FILE *out)
             net->alive_bytes ? (double)net->place_bytes[NET_ARENA] / (double)net->alive_bytes : 1, net->heuristic);
     if (*s->checked)
         fprintf(out, " Checked against plain loops: %s.", s->checked);
+    if (*s->beside)
+        fprintf(out, " Beside what others say: %s.", s->beside);
     fprintf(out, "\n");
 }
 

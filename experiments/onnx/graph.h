@@ -101,7 +101,7 @@ struct onnx_attribute {
 };
 
 struct onnx_node {
-    const char *name;   /* never empty: where the file has none, operator and number */
+    const char *name;   /* never empty: where the file has none, that of its first output */
     const char *op;     /* "Conv" */
     const char *domain; /* "": the standard operators */
     size_t n_in, n_out;
@@ -140,6 +140,13 @@ struct onnx_ask {
  * NULL on failure. Data of raw tensors are not copied a second time.
  */
 int onnx_read(struct onnx_graph **g, const char *path, const struct onnx_ask *ask, struct exp_why *why);
+
+/*
+ * Reads tensors that stand beside a network, as the model zoo and ONNX's own tests have them: input_0.pb, input_1.pb, ...
+ * and output_0.pb, ... of a folder. They are the inputs and outputs of a graph without nodes; a name may be "". Returns as
+ * onnx_read; -ENOENT: there are none.
+ */
+int onnx_read_tensors(struct onnx_graph **g, const char *folder, struct exp_why *why);
 
 void onnx_free(struct onnx_graph *g); /* NULL is fine */
 

@@ -1,8 +1,10 @@
 /* From a file to a graph: values by their names, nodes in their order, inputs of the size that was asked for. */
+#include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "experiments/onnx/reading.h"
 
@@ -452,6 +454,20 @@ static void add_outputs(struct onnx_reading *r, const Onnx__NodeProto *proto, st
     n->out = out;
 }
 
+/* A node that the file gives no name is called after its first output, or after its operator and that where that begins with no letter. */
+static const char *name_node(struct onnx_reading *r, const Onnx__NodeProto *proto, const struct onnx_node *n)
+{
+    const char *out = "";
+
+    for (size_t i = 0; i < proto->n_output && !*out; i++)
+        out = onnx_text_or_empty(proto->output[i]);
+    if (*onnx_text_or_empty(proto->name))
+        return proto->name;
+    if (!*out)
+        return onnx_own_text(r, "%s_%zu", n->op, n->number);
+    return isalpha((unsigned char)*out) ? out : onnx_own_text(r, "%s_%s", n->op, out);
+}
+
 static int add_node(struct onnx_reading *r, size_t i, struct exp_why *why)
 {
     const Onnx__NodeProto *proto = r->model->graph->node[i];
@@ -463,7 +479,7 @@ static int add_node(struct onnx_reading *r, size_t i, struct exp_why *why)
     n->domain = onnx_text_or_empty(proto->domain);
     if (!strcmp(n->domain, "ai.onnx"))
         n->domain = "";
-    n->name = *onnx_text_or_empty(proto->name) ? proto->name : onnx_own_text(r, "%s_%zu", n->op, n->number);
+    n->name = name_node(r, proto, n);
     if (!*n->op)
         return exp_fail(why, -EINVAL, "%s: node %zu ('%.60s') has no operator", r->graph.path, n->number, n->name);
     for (size_t a = 0; a < proto->n_attribute; a++)
@@ -740,6 +756,70 @@ int onnx_read(struct onnx_graph **g, const char *path, const struct onnx_ask *as
     onnx_unmap(&m);
     r->model = (Onnx__ModelProto *)model;
     err = err ? err : read_all(r, ask ? ask : &nothing, why);
+    if (err)
+        onnx_free(&r->graph);
+    else
+        *g = &r->graph;
+    return err;
+}
+
+/* ---- tensors beside a network ---- */
+
+/* Reads a tensor, with a copy of its elements: the message that has them ends here. */
+static int read_beside(struct onnx_reading *r, const char *path, struct onnx_value *v, struct exp_why *why)
+{
+    struct onnx_mapping m;
+    struct onnx_block block = { 0 };
+    ProtobufCMessage *message = NULL;
+    int err = onnx_map(&m, path, why);
+
+    if (!err)
+        err = onnx_parse(&message, &block, &onnx__tensor_proto__descriptor, &m, why);
+    onnx_unmap(&m);
+    if (!err)
+        err = onnx_read_tensor(r, (const Onnx__TensorProto *)message, path, v, why);
+    if (!err) {
+        v->name = onnx_own_text(r, "%s", onnx_text_or_empty(((const Onnx__TensorProto *)message)->name));
+        v->data = v->data ? memcpy(onnx_own(r, v->bytes + 1, 1), v->data, v->bytes) : NULL;
+    }
+    onnx_parsed_free(message, &block);
+    return err;
+}
+
+/* Reads <folder>/<kind>_0.pb, <kind>_1.pb and so on. *list gets the values, *n how many there are. */
+static int read_kind(struct onnx_reading *r, const char *kind, const size_t **list, size_t *n, struct exp_why *why)
+{
+    size_t *of = NULL;
+    int err = 0;
+
+    while (!err) {
+        char *path = exp_format("%s/%s_%zu.pb", r->graph.path, kind, *n);
+        const bool is_there = !access(path, F_OK);
+
+        if (is_there) {
+            *(size_t *)exp_append(&of, n, sizeof *of) = r->graph.n_values;
+            err = read_beside(r, path, add_value(&r->graph, ""), why);
+        }
+        free(path);
+        if (!is_there)
+            break;
+    }
+    if (of)
+        own(r, of);
+    *list = of;
+    return err;
+}
+
+int onnx_read_tensors(struct onnx_graph **g, const char *folder, struct exp_why *why)
+{
+    struct onnx_reading *r = begin(folder, 0);
+    int err = read_kind(r, "input", &r->graph.input, &r->graph.n_inputs, why);
+
+    *g = NULL;
+    if (!err)
+        err = read_kind(r, "output", &r->graph.output, &r->graph.n_outputs, why);
+    if (!err && !r->graph.n_values)
+        err = exp_fail(why, -ENOENT, "%s: neither input_0.pb nor output_0.pb is there", folder);
     if (err)
         onnx_free(&r->graph);
     else

@@ -74,10 +74,10 @@ static int64_t span(const struct onnx_window *w, size_t axis)
     return (w->kernel[axis] - 1) * w->dilation[axis] + 1;
 }
 
-/* Splits so much padding: the odd element stands behind, or before where the file says SAME_LOWER. */
+/* Splits so much padding: the odd element stands behind where the file says SAME_UPPER, else before. */
 static void split_pads(struct onnx_window *w, size_t axis, int64_t pads, const char *auto_pad)
 {
-    const bool is_lower = !strcmp(auto_pad, "SAME_LOWER");
+    const bool is_lower = strcmp(auto_pad, "SAME_UPPER") != 0;
 
     pads = pads > 0 ? pads : 0;
     w->begin[axis] = is_lower ? pads - pads / 2 : pads / 2;

@@ -71,6 +71,8 @@ rm "$work/first/"{host.txt,report.html} "$dir/"{host.txt,report.html} # which sa
 check "threads change nothing: $(diff -rq "$work/first" "$dir")" [ -z "$(diff -rq "$work/first" "$dir")" ]
 run power10 TIMING=0 SIMULATE=sequence
 check "only the run in sequence is simulated" [ "$(columns "$work/results/power10/network/small/variants.csv" variant sequence_lines | awk '$2 ~ /^[0-9]/ { print $1 }' | sort -u)" = as_asked ]
+run clx4208 TIMING=0 SIMULATE=sequence ALGO=sconv
+check "estimates without Base's have no speed-up" grep -q 'Base was not simulated' "$work/results/clx4208/network/small/network.csv"
 check "... and estimated" grep -q 'an estimate of .* million cycles' "$work/results/power10/network/small/verdict.txt"
 run toy TIMING=0 ALGO=sconv FUSE=no
 check "not fused, every node is a step but views" [ "$(columns "$dir/nodes.csv" algo step | awk '$1 == "sconv"' | wc -l)" -eq 17 ]
@@ -91,6 +93,30 @@ check "... in one line: $(cat "$work/err")" grep -q "^network: '$dir' holds time
 run "$work/fetching.cfg" REPS=1 ALGO=base THREADS=2 CHECK=0 SIMULATE=no PEER=no/such/library
 check "two threads run" [ "$(columns "$dir/network.csv" algo fused measured_time_ns | awk '$1 == "base" && $2 == 1 && $3 > 0' | wc -l)" -eq 1 ]
 check "a library that is not there is said" grep -q 'not available: .*no/such/library' "$dir/network.csv"
+
+# ---- test data beside a network ----
+
+official=/usr/share/libonnx-testdata/data/node
+if [ -d $official ]; then
+    cp -r $official/test_basic_conv_without_padding "$work/conv"
+    "$network" "RESULTS=$work/results" MACHINE=clx4208 MODEL=$official/test_flatten_axis1/model.onnx REPS=1 PEER=no >"$work/out" 2>"$work/err"
+    status=$?
+    check "a network without a step has results, too: $(tail -1 "$work/err")" [ $status -eq 0 ]
+    beside() { # beside ARGUMENTS...: a run of that network; its exit status is $status
+        "$network" "RESULTS=$work/results" MACHINE=toy MODEL="$work/conv/model.onnx" SIMULATE=no REPS=1 PEER=no ALGO=base "$@" >"$work/out" 2>"$work/err" </dev/null
+        status=$?
+    }
+    beside
+    check "outputs that are given come out: $(tail -1 "$work/err")" [ $status -eq 0 ]
+    check "... which is said: $(cat "$work/out")" bash -c "tr -s ' \n' ' ' <'$work/out' | grep -q 'base: 1 tensor, at most .* from $work/conv/test_data_set_0'"
+    beside DATA="$work/none"
+    check "a folder without them is refused: $(cat "$work/err")" grep -q "^network: $work/none: neither input_0.pb" "$work/err"
+    cp "$work/conv/test_data_set_0/output_0.pb" "$work/conv/test_data_set_0/input_0.pb"
+    beside
+    check "what has another shape is refused: $(cat "$work/err")" grep -q "^network: $work/conv/test_data_set_0: what stands there for" "$work/err"
+    beside DATA=no
+    check "... unless nobody asks: $(cat "$work/err")" [ $status -eq 0 ]
+fi
 
 dir=$work/results/toy/network/small
 rm "$dir/network_sequence.png"

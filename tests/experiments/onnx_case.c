@@ -3,49 +3,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "experiments/onnx/reading.h"
 #include "tests/scratch.h"
-
-/* ---- tensors of files ---- */
-
-/* Reads a tensor, which r owns from then on. */
-static int read_tensor(struct onnx_reading *r, const char *path, struct onnx_value *v, struct exp_why *why)
-{
-    struct onnx_mapping *m = exp_append(&r->mapping, &r->n_mappings, sizeof *m);
-    struct onnx_block block;
-    Onnx__TensorProto *t;
-    int err = onnx_map(m, path, why);
-
-    if (!err)
-        err = onnx_parse((ProtobufCMessage **)&t, &block, &onnx__tensor_proto__descriptor, m, why);
-    if (err)
-        return err;
-    err = onnx_read_tensor(r, t, path, v, why);
-    if (!err && v->data)
-        v->data = memcpy(onnx_own(r, v->bytes + 1, 1), v->data, v->bytes);
-    onnx_parsed_free((ProtobufCMessage *)t, &block);
-    return err;
-}
-
-static int read_tensors(struct onnx_reading *r, const char *folder, const char *kind, struct onnx_value *v, size_t *n,
-                        struct exp_why *why)
-{
-    int err = 0;
-
-    for (*n = 0; !err && *n < CASE_MAX_TENSORS; ++*n) {
-        char *path = exp_format("%s/test_data_set_0/%s_%zu.pb", folder, kind, *n);
-        const bool is_there = !access(path, R_OK);
-
-        if (is_there)
-            err = read_tensor(r, path, &v[*n], why);
-        free(path);
-        if (!is_there)
-            break;
-    }
-    return err;
-}
 
 /* ---- models with more constants ---- */
 
@@ -113,28 +73,41 @@ static int read_with_constants(struct onnx_case *c, const char *folder, const ch
     return onnx_read(&c->graph, changed, NULL, why);
 }
 
+/* Takes the tensors that stand beside the model. */
+static void take_tensors(struct onnx_case *c, const struct onnx_graph *beside)
+{
+    for (; c->n_inputs < beside->n_inputs && c->n_inputs < CASE_MAX_TENSORS; c->n_inputs++)
+        c->input[c->n_inputs] = beside->value[beside->input[c->n_inputs]];
+    for (; c->n_outputs < beside->n_outputs && c->n_outputs < CASE_MAX_TENSORS; c->n_outputs++)
+        c->output[c->n_outputs] = beside->value[beside->output[c->n_outputs]];
+}
+
+static int read_tensors(struct onnx_case *c, const char *folder, struct exp_why *why)
+{
+    char *path = exp_format("%s/test_data_set_0", folder);
+    int err = onnx_read_tensors(&c->owner[0], path, why);
+
+    if (!err)
+        take_tensors(c, c->owner[0]);
+    free(path);
+    return err;
+}
+
 int onnx_case_read(struct onnx_case *c, const char *folder, enum case_constants constants, struct exp_why *why)
 {
-    struct onnx_reading *r = exp_new(1, sizeof *r);
     char *path = exp_format("%s/model.onnx", folder);
-    struct onnx_graph *plain;
     int err;
 
-    *c = (struct onnx_case){ .owner = { &r->graph } };
-    err = read_tensors(r, folder, "input", c->input, &c->n_inputs, why);
+    *c = (struct onnx_case){ 0 };
+    err = read_tensors(c, folder, why);
     if (!err)
-        err = read_tensors(r, folder, "output", c->output, &c->n_outputs, why);
-    if (!err)
-        err = onnx_read(&plain, path, NULL, why);
-    if (!err) {
-        c->owner[1] = plain;
-        for (size_t i = 0; i < c->n_inputs; i++)
-            c->name_of_input[i] = i < plain->n_inputs ? plain->value[plain->input[i]].name : "";
-        if (constants == CASE_NONE)
-            c->graph = plain;
-        else
-            err = read_with_constants(c, folder, path, constants, why);
-    }
+        err = onnx_read(&c->owner[1], path, NULL, why);
+    for (size_t i = 0; i < c->n_inputs && !err; i++)
+        c->name_of_input[i] = i < c->owner[1]->n_inputs ? c->owner[1]->value[c->owner[1]->input[i]].name : "";
+    if (!err && constants != CASE_NONE)
+        err = read_with_constants(c, folder, path, constants, why);
+    else if (!err)
+        c->graph = c->owner[1];
     if (!err && constants != CASE_NONE)
         c->owner[2] = c->graph;
     free(path);

@@ -532,6 +532,96 @@ static void more_than_the_memory_is_refused(void)
     close_lab(l);
 }
 
+/* ---- what is given ---- */
+
+/* Tensors of two inputs and an output, as files have them. */
+struct given {
+    struct onnx_graph graph;
+    struct onnx_value value[3];
+    size_t list[3];
+    float data[3][4];
+};
+
+static void set_given(struct given *g, const char *first, const char *second)
+{
+    const char *const names[] = { first, second, "" };
+
+    *g = (struct given){ .graph = { .path = "beside" }, .list = { 0, 1, 2 } };
+    g->graph.value = g->value;
+    g->graph.n_values = 3;
+    g->graph.input = g->list;
+    g->graph.n_inputs = 2;
+    g->graph.output = g->list + 2;
+    g->graph.n_outputs = 1;
+    for (size_t i = 0; i < 3; i++) {
+        g->value[i] = (struct onnx_value){ .name = names[i], .type = ONNX_FLOAT, .stored = ONNX_FLOAT, .n_dims = 2 };
+        g->value[i].has_shape = true;
+        g->value[i].dim[0] = g->value[i].dim[1] = 2;
+        g->value[i].elements = 4;
+        g->value[i].data = g->data[i];
+        g->value[i].bytes = sizeof g->data[i];
+        for (size_t k = 0; k < 4; k++)
+            g->data[i][k] = (float)(i == 0 ? 10 + k : k);
+    }
+}
+
+/* Subtracts the second of two inputs from the first. */
+static struct net *make_difference(struct lab *l, struct onnx_graph **g)
+{
+    struct network_graph *building = exp_new(1, sizeof *building);
+    struct net *net = NULL;
+    size_t a, b;
+
+    building->opset = 13;
+    a = network_input(building, (const int64_t[]){ 2, 2 }, 2);
+    b = network_input(building, (const int64_t[]){ 2, 2 }, 2);
+    network_output(building, network_node(building, "Sub", NETWORK_IN(a, b), NULL));
+    if (test_check(!network_finish(building, g, &l->why), "%s", l->why.text))
+        net = make(l, *g, &(struct net_options){ .setup = &l->setup, .algo = exp_algo_find("sconv") });
+    free(building);
+    return net;
+}
+
+static int try_given(const struct net *net, const struct given *given, struct exp_why *why)
+{
+    struct net_distance d;
+    int err = net_take_inputs(net, &given->graph, why);
+
+    if (!err)
+        err = net_run(net, NULL, why);
+    return err ? err : net_compare_given(net, &given->graph, &d, why);
+}
+
+static void what_is_given_must_come_out(void)
+{
+    struct lab *l = open_lab();
+    struct onnx_graph *g = NULL;
+    struct net *net = l ? make_difference(l, &g) : NULL;
+    struct given given;
+
+    if (net) {
+        const char *first = g->value[g->input[0]].name, *second = g->value[g->input[1]].name;
+
+        set_given(&given, "", "");
+        for (size_t k = 0; k < 4; k++)
+            given.data[2][k] = 10;
+        test_check(!try_given(net, &given, &l->why), "in their order: %s", l->why.text);
+        given.data[2][3] = 10.1f;
+        CU_ASSERT_EQUAL(try_given(net, &given, &l->why), -EILSEQ);
+        CU_ASSERT_PTR_NOT_NULL(strstr(l->why.text, "beside"));
+        set_given(&given, second, first); /* what is called so is the other one */
+        for (size_t k = 0; k < 4; k++)
+            given.data[2][k] = -10;
+        test_check(!try_given(net, &given, &l->why), "by their names: %s", l->why.text);
+        given.value[0].dim[1] = 3;
+        CU_ASSERT_EQUAL(try_given(net, &given, &l->why), -EINVAL);
+    }
+    net_free(net);
+    onnx_free(g);
+    if (l)
+        close_lab(l);
+}
+
 /* ---- the peer ---- */
 
 static void a_missing_peer_is_said(void)
@@ -603,6 +693,7 @@ static void values_are_the_peers(void)
 }
 
 static const struct test_case cases[] = {
+    { "tensors that are given go in, and must come out", what_is_given_must_come_out },
     { "blocks that are needed at once lie apart", blocks_do_not_meet },
     { "a chain needs no more than its two largest neighbours", chains_need_two_blocks },
     { "blocks that fit no address space are refused", too_many_bytes_are_refused },

@@ -40,7 +40,8 @@ int op_refuse(const struct op_call *call, struct exp_why *why, const char *line,
     va_start(args, line);
     vsnprintf(text, sizeof text, line, args);
     va_end(args);
-    return exp_fail(why, -ENOTSUP, "node '%s' (%s): %s", call->ask.node->name, call->ask.node->op, text);
+    return exp_fail(why, -ENOTSUP, "%s: node '%.100s' (%.60s): %s", call->ask.graph->path, call->ask.node->name,
+                    call->ask.node->op, text);
 }
 
 const struct onnx_value *op_in(const struct op_call *call, size_t i)
