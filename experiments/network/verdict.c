@@ -155,7 +155,8 @@ static void print_kinds(const struct net_study *s, FILE *out)
     const struct net_by_algo *by = main_of(s);
     const struct net_simulated *x = &by->variant[s->fuses ? NET_OTHER_FUSION : NET_AS_ASKED];
     const size_t n = s->setup->machine.n_levels;
-    const char *before = "Not fused, of what comes from memory ";
+    static const char first[] = "Not fused, of what comes from memory ";
+    const char *before = first;
     double all;
 
     if (!x->net || !x->in_sequence[NET_CACHES_ALONE].counts)
@@ -171,12 +172,12 @@ static void print_kinds(const struct net_study *s, FILE *out)
         if (!is_first)
             continue;
         share = 100 * net_lines_of(s, x, NET_CACHES_ALONE, n, &w).in_sequence / all;
-        if (share < 1)
+        if (!(share >= 1))
             continue;
         fprintf(out, "%s%s is %.0f %%", before, w.op, share);
         before = ", ";
     }
-    fprintf(out, ".\n");
+    fputs(before == first ? "" : ".\n", out);
 }
 
 static void say_change(const struct net_study *s, const struct net_simulated *x, size_t level, FILE *out)
@@ -189,7 +190,8 @@ static void say_change(const struct net_study *s, const struct net_simulated *x,
             level == 1                            ? ""
             : level == s->setup->machine.n_levels ? " and "
                                                   : ", ",
-            100 * (to / from - 1), level < s->setup->machine.n_levels ? "into" : "from", net_level_name(s, level));
+            from > 0 ? 100 * (to / from - 1) : 0, level < s->setup->machine.n_levels ? "into" : "from",
+            net_level_name(s, level));
 }
 
 static void print_variants(const struct net_study *s, FILE *out)
