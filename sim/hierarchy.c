@@ -120,14 +120,7 @@ struct sim_sink *sim_hierarchy_sink(struct sim_hierarchy *h)
 void sim_records_as_bursts(struct sim_hierarchy *h, const uint64_t *record, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        const struct sim_run run = {
-            .addr = sim_record_addr(record[i]),
-            .count = 1,
-            .access_bytes = sim_record_bytes(record[i]),
-            .kind = (uint8_t)sim_record_kind(record[i]),
-            .tag = (uint8_t)sim_record_tag(record[i]),
-            .phase = (uint8_t)sim_record_phase(record[i]),
-        };
+        const struct sim_run run = sim_record_run(record[i]);
 
         sim_emit(&h->sink, &run, 1, 1);
     }
@@ -135,10 +128,7 @@ void sim_records_as_bursts(struct sim_hierarchy *h, const uint64_t *record, size
 
 void sim_hierarchy_records(struct sim_hierarchy *h, const uint64_t *record, size_t n)
 {
-    if (h->engine->records)
-        h->engine->records(h, record, n);
-    else
-        sim_records_as_bursts(h, record, n);
+    h->engine->records(h, record, n);
 }
 
 const struct sim_stats *sim_hierarchy_stats(const struct sim_hierarchy *h)

@@ -68,4 +68,17 @@ static inline unsigned sim_record_kind(uint64_t record)
     return (unsigned)(record & 3);
 }
 
+/* Returns the access as a run of one. */
+static inline struct sim_run sim_record_run(uint64_t record)
+{
+    return (struct sim_run){
+        .addr = sim_record_addr(record),
+        .count = 1,
+        .access_bytes = sim_record_bytes(record),
+        .kind = (uint8_t)sim_record_kind(record),
+        .tag = (uint8_t)sim_record_tag(record),
+        .phase = (uint8_t)sim_record_phase(record),
+    };
+}
+
 #endif

@@ -36,7 +36,7 @@ struct sim_engine {
      */
     void (*swap_last)(struct sim_hierarchy *a, struct sim_hierarchy *b);
 
-    /* See record.h. NULL: each record becomes a burst. */
+    /* See record.h. */
     void (*records)(struct sim_hierarchy *h, const uint64_t *record, size_t n);
 
     /* Brings the counts up to date, should the engine defer them. */

@@ -143,6 +143,11 @@ static void flush(struct sim_hierarchy *h, unsigned phase)
     ((struct sim_full *)h)->variant->flush(h, phase);
 }
 
+static void records(struct sim_hierarchy *h, const uint64_t *record, size_t n)
+{
+    ((struct sim_full *)h)->variant->records(h, record, n);
+}
+
 static const struct sim_stats *stats(const struct sim_hierarchy *h)
 {
     return h->stats;
@@ -168,8 +173,8 @@ static void swap_last(struct sim_hierarchy *a, struct sim_hierarchy *b)
 /* The engines differ in which variant an object gets. */
 #define ENGINE(text, constructor)                                                                                      \
     {                                                                                                                  \
-        .name = text, .can_run = can_run, .create = constructor, .free = release, .stats = stats,                      \
-        .clear_stats = clear_stats, .clear = clear, .flush = flush, .swap_last = swap_last                             \
+        .name = text, .can_run = can_run, .create = constructor, .free = release, .records = records,                  \
+        .stats = stats, .clear_stats = clear_stats, .clear = clear, .flush = flush, .swap_last = swap_last             \
     }
 
 const struct sim_engine sim_engine_full = ENGINE("full", create);

@@ -14,6 +14,7 @@
  *   engine_full_combine_tmpl.h    write-combining buffers
  *   engine_full_access_tmpl.h     an access, or its part in one line, with all that it causes
  *   engine_full_tmpl.h            bursts, cut into accesses and lines; flushing
+ *   engine_full_records_tmpl.h    records, of which those that repeat others are only counted
  */
 #ifndef SIM_ENGINE_FULL_H
 #define SIM_ENGINE_FULL_H
@@ -75,6 +76,7 @@ struct sim_full_variant {
     const char *name;
     enum cpu_isa isa;
     void (*accept)(struct sim_sink *self, const struct sim_run *run, size_t n_runs, uint64_t n_times);
+    void (*records)(struct sim_hierarchy *h, const uint64_t *record, size_t n);
     void (*flush)(struct sim_hierarchy *h, unsigned phase);
 };
 

@@ -5,7 +5,9 @@
 
 #include "sim/full/engine_full_tmpl.h"
 
-const struct sim_full_variant sim_full_avx2 = { .name = "avx2", .isa = CPU_ISA_AVX2, .accept = accept, .flush = flush };
+const struct sim_full_variant sim_full_avx2 = {
+    .name = "avx2", .isa = CPU_ISA_AVX2, .accept = accept, .records = take_records, .flush = flush
+};
 
 #else /* none for other CPU families */
 

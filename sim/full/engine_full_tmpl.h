@@ -206,21 +206,36 @@ static bool can_walk(const struct sim_full *e, const struct sim_run *r)
     return kind == SIM_STORE ? e->walks_stores : kind != SIM_STORE_NT && e->walks_loads;
 }
 
-/* Walks a burst if it can. Of each access's pages the first is counted here. */
+/* Counts the first page of each access of a run. */
+static inline void count_first_pages(struct sim_full *e, const struct sim_run *r, uint64_t n_times)
+{
+    if (e->machine.n_tlbs && !is_ignored(e, r->kind))
+        sim_hierarchy_cell(&e->base, r->tag, r->phase)->tlb[0].uses += r->count * n_times;
+}
+
+/* Makes the one access of a run if it can. */
+static inline bool walk_lone(struct sim_full *e, const struct sim_run *run)
+{
+    if (!can_walk(e, run))
+        return false;
+    count_first_pages(e, run, 1);
+    e->bursts.paths.lone_accesses++;
+    take_access(e, run);
+    return true;
+}
+
+/* Walks a burst if it can. */
 static bool walk_burst(struct sim_full *e, const struct sim_run *run, size_t n_runs, uint64_t n_times)
 {
+    if (n_runs == 1 && n_times == 1 && run->count == 1)
+        return walk_lone(e, run);
     for (const struct sim_run *r = run; r < run + n_runs; r++) {
         if (!can_walk(e, r))
             return false;
     }
-    for (const struct sim_run *r = run; r < run + n_runs && e->machine.n_tlbs; r++)
-        sim_hierarchy_cell(&e->base, r->tag, r->phase)->tlb[0].uses += is_ignored(e, r->kind) ? 0 : r->count * n_times;
-    if (n_runs == 1 && n_times == 1 && run->count == 1) {
-        e->bursts.paths.lone_accesses++;
-        take_access(e, run);
-    } else {
-        take_burst(e, run, n_runs, n_times);
-    }
+    for (const struct sim_run *r = run; r < run + n_runs; r++)
+        count_first_pages(e, r, n_times);
+    take_burst(e, run, n_runs, n_times);
     return true;
 }
 
@@ -249,6 +264,8 @@ static void accept(struct sim_sink *self, const struct sim_run *run, size_t n_ru
             make_run(e, &run[i], (unsigned)i, run[i].addr + t * (uint64_t)run[i].step_bytes);
     }
 }
+
+#include "sim/full/engine_full_records_tmpl.h"
 
 /* ---- flushing ---- */
 

@@ -93,14 +93,7 @@ static void feed_calls(struct sim_hierarchy *h, const struct bench_stream *s)
     struct sim_sink *sink = sim_hierarchy_sink(h);
 
     for (const uint64_t *r = s->record; r < s->record + s->n_records; r++) {
-        const struct sim_run run = {
-            .addr = sim_record_addr(*r),
-            .count = 1,
-            .access_bytes = sim_record_bytes(*r),
-            .kind = (uint8_t)sim_record_kind(*r),
-            .tag = (uint8_t)sim_record_tag(*r),
-            .phase = (uint8_t)sim_record_phase(*r),
-        };
+        const struct sim_run run = sim_record_run(*r);
 
         sim_emit(sink, &run, 1, 1);
     }
@@ -341,7 +334,7 @@ static void print_header(const struct bench *b)
 
 static const char *own_name(const struct contender *c)
 {
-    return c->h->engine->create && c->h->engine->records ? sim_plain_variant_name(c->h) : c->h->engine->name;
+    return c->h->engine->follow ? sim_plain_variant_name(c->h) : c->h->engine->name;
 }
 
 static void print_rates(const struct bench *b, const char *interface, const char *name, double *rate)

@@ -344,14 +344,9 @@ static uint64_t next_record(const uint64_t *before, size_t n, const struct place
 static void take_records(struct bank *b, const uint64_t *record, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        sim_emit(sim_naive_sink(b->naive),
-                 &(struct sim_run){ .addr = sim_record_addr(record[i]),
-                                    .count = 1,
-                                    .access_bytes = sim_record_bytes(record[i]),
-                                    .kind = (uint8_t)sim_record_kind(record[i]),
-                                    .tag = (uint8_t)sim_record_tag(record[i]),
-                                    .phase = (uint8_t)sim_record_phase(record[i]) },
-                 1, 1);
+        const struct sim_run run = sim_record_run(record[i]);
+
+        sim_emit(sim_naive_sink(b->naive), &run, 1, 1);
     }
     for (size_t e = 0; e < b->n; e++)
         sim_hierarchy_records(b->h[e], record, n);

@@ -8,6 +8,7 @@
 #include "sim/cpu.h"
 #include "sim/cores.h"
 #include "sim/engine/engine.h"
+#include "sim/base/record.h"
 #include "sim/hierarchy.h"
 #include "sim/analysis/stackdist.h"
 #include "sim/prefetch/prefetch.h"
@@ -210,6 +211,30 @@ static bool same_stats(const struct sim_stats *a, const struct sim_stats *b, uns
     return same;
 }
 
+/* Records that often repeat those a period before, moved on by a few bytes or not at all. */
+static void random_records(struct sim_hierarchy *h, struct sim_naive *naive, const struct sim_machine *m,
+                           uint64_t window, unsigned n_tags)
+{
+    enum { MOST = 120 };
+    const size_t n = (size_t)rng_below(MOST + 1), period = 1 + (size_t)rng_below(6);
+    const unsigned moves = (unsigned)rng_below(4);
+    uint64_t record[MOST];
+
+    for (size_t i = 0; i < n; i++) {
+        struct sim_run run = random_run(m, window);
+
+        if (i < period || one_in(25))
+            record[i] = sim_record(run.addr & (((uint64_t)1 << SIM_RECORD_ADDRESS_BITS) - 1),
+                                   1 + (run.access_bytes - 1) % SIM_RECORD_MAX_BYTES, (enum sim_kind)run.kind,
+                                   run.tag % n_tags, run.phase);
+        else
+            record[i] = record[i - period] + (moves ? rng_below(2 * moves) << SIM_RECORD_ADDRESS_SHIFT : 0);
+        run = sim_record_run(record[i]);
+        sim_emit(sim_naive_sink(naive), &run, 1, 1);
+    }
+    sim_hierarchy_records(h, record, n);
+}
+
 static void random_step(struct sim_hierarchy *h, struct sim_naive *naive, const struct sim_machine *m, uint64_t window,
                         unsigned n_tags)
 {
@@ -230,6 +255,13 @@ static void random_step(struct sim_hierarchy *h, struct sim_naive *naive, const 
     case 2:
         sim_hierarchy_clear(h);
         sim_naive_clear(naive);
+        return;
+    case 3:
+    case 4:
+    case 5:
+    case 6:
+    case 7:
+        random_records(h, naive, m, window, n_tags);
         return;
     default:
         break;
