@@ -43,6 +43,12 @@ mutant "a stop rule: the time limit in the wrong unit" experiments/base/stats.c 
 mutant "a stop rule: one round too many" experiments/base/stats.c 's/n >= r->most/n > r->most/' exp_bench
 mutant "a count: write-backs, in the simulator of all features" sim/full/engine_full_path_tmpl.h \
     's/level\[k\]\.write_backs\+\+/level[k].write_backs += 2/' sim_full sim_random
+mutant "records repeat what changed something" sim/full/engine_full_records_tmpl.h \
+    's/n_quiet \+ 1 : 0/n_quiet + 1 : 1/' sim_random
+mutant "a line that is asked for overtakes those that wait" sim/full/engine_full_prefetch_tmpl.h \
+    's/e->queue_first == e->queue_end && //' sim_random
+mutant "a stream follows into a block whatever line it came to" sim/prefetch/prefetch_stream.h \
+    's/ && s->entry\[i\]\.last == last//' sim_full sim_random
 mutant "a calibration: what is near in half of the rounds only is far" experiments/calibrate/timing.c \
     's/row->near_share >= 0\.5/row->near_share >= 0.95/' timing
 mutant "a calibration: the line beside is looked for" experiments/calibrate/timing.c \

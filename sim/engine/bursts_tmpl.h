@@ -181,16 +181,24 @@ static void walk_times(ENGINE *h, struct walk *walk, size_t n, uint64_t n_times,
 
 /* ---- bursts with a run that moves on by lines ---- */
 
-/* Tells whether the run's lines are found as fast as kept: they are in a row, and each takes one touch. */
-static inline bool is_short(const struct walk *w)
-{
-    return has_lines(w) && (MERGES_LINES || w->shape == ONE_ACCESS);
-}
-
 /* Tells whether no repetition finds the run in a line of the one before, at least not in all of them. */
 static inline bool is_moving(const struct walk *w, uint64_t n_times)
 {
     return n_times == 1 || (w->step_bytes && !w->step_reciprocal);
+}
+
+/* Touches the lines of a run BY_LINE, which are found as fast as kept. */
+static inline void move_by_line(ENGINE *h, struct walk *w, uint64_t first, uint64_t n_more, uint32_t offset)
+{
+    const uint64_t mask = ADDRESS_MASK >> h->bursts.line_shift;
+    uint32_t left = w->count, n = MERGES_LINES ? 1 : group_size(w, h->bursts.line_bytes, offset, left);
+
+    touch_times(h, &w->who, first & mask, n);
+    for (uint64_t i = 1; i <= n_more; i++) {
+        left -= n;
+        n = w->n_per_line < left ? w->n_per_line : left;
+        touch_times(h, &w->who, (first + i) & mask, n);
+    }
 }
 
 /*
@@ -205,17 +213,18 @@ static void walk_moving(ENGINE *h, struct walk *walk, size_t n, uint64_t n_times
         w->addr = w->base;
     for (uint64_t t = 0; t < n_times; t++) {
         for (struct walk *w = walk; w < walk + n; w++) {
-            uint64_t first = w->addr >> shift, n_more = ((w->addr & ((1u << shift) - 1)) + w->last_byte) >> shift;
+            const uint32_t offset = (uint32_t)w->addr & ((1u << shift) - 1);
+            uint64_t first = w->addr >> shift, n_more = (offset + w->last_byte) >> shift;
 
             w->addr += (uint64_t)w->step_bytes;
-            if (w->shape == ONE_ACCESS && n_more) {
+            if (w->shape == BY_LINE) {
+                move_by_line(h, w, first, n_more, offset);
+            } else if (n_more) {
                 w->n_lines_done += n_more;
                 touch_lines(h, &w->who, first, n_more + 1);
-                continue;
+            } else {
+                touch_line(h, &w->who, first & mask);
             }
-            touch_line(h, &w->who, first & mask);
-            for (uint64_t i = 1; i <= n_more; i++)
-                touch_line(h, &w->who, (first + i) & mask);
         }
     }
     for (struct walk *w = walk; w < walk + n; w++)
@@ -316,7 +325,7 @@ static void take_access(ENGINE *h, const struct sim_run *r)
 static void take_burst(ENGINE *h, const struct sim_run *run, size_t n_runs, uint64_t n_times)
 {
     struct walk walk[SIM_MAX_BURST_RUNS];
-    size_t n = 0, n_short_steps = 0, n_short = 0;
+    size_t n = 0, n_short_steps = 0, n_in_lines = 0;
     bool moves = false;
 
     for (const struct sim_run *r = run; r < run + n_runs; r++) {
@@ -325,13 +334,13 @@ static void take_burst(ENGINE *h, const struct sim_run *run, size_t n_runs, uint
         if (!r->count || is_ignored(h, r->kind))
             continue;
         init_walk(h, &walk[n], r, n_times, (unsigned)(r - run));
-        n_short += is_short(&walk[n]);
+        n_in_lines += has_lines(&walk[n]);
         moves |= is_moving(&walk[n++], n_times);
         n_short_steps += magnitude(r->step_bytes) * 4 <= h->bursts.line_bytes;
     }
     if (!n)
         return;
-    if (moves && n_short == n)
+    if (moves && n_in_lines == n)
         walk_moving(h, walk, n, n_times);
     else
         walk_times(h, walk, n, n_times, HAS_QUIET && n_times > 4 && n_short_steps > 1 && n_short_steps < n);

@@ -173,8 +173,8 @@ static void swap_last(struct sim_hierarchy *a, struct sim_hierarchy *b)
 /* The engines differ in which variant an object gets. */
 #define ENGINE(text, constructor)                                                                                      \
     {                                                                                                                  \
-        .name = text, .can_run = can_run, .create = constructor, .free = release, .records = records,                  \
-        .stats = stats, .clear_stats = clear_stats, .clear = clear, .flush = flush, .swap_last = swap_last             \
+        .name = text, .can_run = can_run, .create = constructor, .free = release, .records = records, .stats = stats,  \
+        .clear_stats = clear_stats, .clear = clear, .flush = flush, .swap_last = swap_last                             \
     }
 
 const struct sim_engine sim_engine_full = ENGINE("full", create);

@@ -2,9 +2,9 @@
  * The full engine's inside: what its parts share. Internal.
  *
  *   engine_full.c            life, and which variant an object gets
- *   engine_full_<isa>.c      the variants: engine_full_tmpl.h, compiled for an instruction set
+ *   engine_full_<isa>.c      the variants: engine_full_tmpl.h, compiled for an instruction set; they differ in
+ *                            base/search.h
  *   engine_full_level.c      what one level holds
- *   engine_full_search.h     how a line is found among the ways of a set: all that variants differ in
  *   engine_full_tlb.c        a TLB
  *
  * The template, one part after the other; they are one piece of code for the compiler, which inlines the usual way:
@@ -32,8 +32,6 @@
 #include "sim/base/stats.h"
 
 #define SIM_FULL_ADDRESS_MASK (((uint64_t)1 << SIM_ADDRESS_BITS) - 1)
-
-enum { SIM_FULL_QUEUE = 64 };
 
 /* A line that a prefetcher asked for, and on whose account: level, tag, phase and `late`, a byte each, in one word. */
 struct sim_full_wanted {

@@ -6,14 +6,14 @@
 /* ---- prefetches ---- */
 
 /* Brings a line into level k ahead of its use; it has come when `late` more requests have. */
-static inline EACH_LEVEL void prefetch(struct sim_full *e, size_t k, uint64_t line, uint32_t set,
+static inline EACH_LEVEL void prefetch(struct sim_full *e, size_t k, uint64_t line, uint64_t *row,
                                        struct sim_full_request *r, unsigned late)
 {
     struct sim_full_place p;
 
     r->is_prefetch = true;
     r->cell->level[k].prefetch_fills++;
-    p = bring(e, k, line, set, r, (uint16_t)(SIM_FULL_PREFETCHED | r->tag << SIM_FULL_ASKER_SHIFT));
+    p = bring(e, k, line, row, r, (uint16_t)(SIM_FULL_PREFETCHED | r->tag << SIM_FULL_ASKER_SHIFT));
     if (e->level[k].is_late)
         *sim_full_level_due(&e->level[k], p) = e->n_requests + late;
 }
@@ -28,7 +28,7 @@ static inline EACH_LEVEL bool bring_wanted(struct sim_full *e, size_t k, struct 
     if (sim_full_is_hit(p) || (e->n_buffers && is_buffered(e, w.line << l->line_shift >> e->unit_shift)))
         return false;
     sim_full_request_of(&r, e, sim_full_asking_tag(w.by), sim_full_asking_phase(w.by));
-    prefetch(e, k, w.line, p.set, &r, sim_full_asking_late(w.by));
+    prefetch(e, k, w.line, p.row, &r, sim_full_asking_late(w.by));
     return true;
 }
 
@@ -59,7 +59,7 @@ static inline void prefetch_software(struct sim_full *e, uint64_t line, struct s
         return;
     }
     r->cell->level[0].software_fills++;
-    prefetch(e, 0, line, p.set, r, 0);
+    prefetch(e, 0, line, p.row, r, 0);
 }
 
 /* ---- pages ---- */

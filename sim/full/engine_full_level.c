@@ -21,7 +21,7 @@ void sim_full_find_frame(struct sim_full_index *x, uint64_t page)
 
 uint16_t sim_full_level_remove(struct sim_full_level *l, struct sim_full_place p)
 {
-    *sim_full_level_line(l, p) = SIM_FULL_NO_LINE;
+    *sim_full_level_line(p) = SIM_FULL_NO_LINE;
     l->n_free++;
     if (l->policy->invalidate)
         l->policy->invalidate(&l->policy_level, sim_full_level_memory(l, p), (uint32_t)p.way);
@@ -29,23 +29,22 @@ uint16_t sim_full_level_remove(struct sim_full_level *l, struct sim_full_place p
 }
 
 /* The first way that is invalid, or the last; -1 if there is none. */
-static int32_t free_way(const struct sim_full_level *l, uint32_t set)
+static int32_t free_way(const struct sim_full_level *l, const uint64_t *row)
 {
-    const uint64_t *lines = l->lines + set * l->lines_stride;
     int32_t way = -1;
 
     if (!l->n_free)
         return -1;
     if (!sim_replacement_fills_last(&l->policy_level))
-        return sim_full_search(lines, l->n_words, SIM_FULL_NO_LINE);
+        return sim_search(row, l->n_ways, SIM_FULL_NO_LINE);
     for (uint32_t i = 0; i < l->n_ways; i++)
-        way = lines[i] == SIM_FULL_NO_LINE ? (int32_t)i : way;
+        way = row[i] == SIM_FULL_NO_LINE ? (int32_t)i : way;
     return way;
 }
 
-int32_t sim_full_level_insert_any(struct sim_full_level *l, uint64_t line, uint32_t set)
+int32_t sim_full_level_insert_any(struct sim_full_level *l, uint64_t line, uint64_t *row)
 {
-    struct sim_full_place p = { set, free_way(l, set) };
+    struct sim_full_place p = { row, free_way(l, row) };
     uint64_t *memory = sim_full_level_memory(l, p);
 
     assert(l->leaving == SIM_FULL_NO_LINE);
@@ -55,24 +54,24 @@ int32_t sim_full_level_insert_any(struct sim_full_level *l, uint64_t line, uint3
         l->n_free--;
     } else {
         p.way = (int32_t)l->policy->victim(&l->policy_level, memory);
-        l->leaving = *sim_full_level_line(l, p);
+        l->leaving = *sim_full_level_line(p);
         l->leaving_flags = *sim_full_level_flags(l, p);
     }
-    *sim_full_level_line(l, p) = line;
+    *sim_full_level_line(p) = line;
     *sim_full_level_flags(l, p) = 0;
-    l->policy->fill(&l->policy_level, memory, set, (uint32_t)p.way);
+    l->policy->fill(&l->policy_level, memory, (uint64_t)(row - l->rows) / l->stride, (uint32_t)p.way);
     return p.way;
 }
 
 static bool is_dirty(const struct sim_full_level *l, struct sim_full_place p)
 {
-    return *sim_full_level_line(l, p) != SIM_FULL_NO_LINE && *sim_full_level_flags(l, p) & SIM_FULL_DIRTY;
+    return *sim_full_level_line(p) != SIM_FULL_NO_LINE && *sim_full_level_flags(l, p) & SIM_FULL_DIRTY;
 }
 
 bool sim_full_level_next_dirty(const struct sim_full_level *l, struct sim_full_place *p)
 {
     bool is_lru = l->policy == &sim_replacement_lru;
-    struct sim_full_place other = { .set = p->set };
+    struct sim_full_place other = { .row = p->row };
 
     p->way = -1;
     for (; other.way < (int32_t)l->n_ways; other.way++) {
@@ -86,14 +85,12 @@ bool sim_full_level_next_dirty(const struct sim_full_level *l, struct sim_full_p
     return sim_full_is_hit(*p);
 }
 
-static void clear_set(struct sim_full_level *l, uint32_t set)
+static void clear_row(struct sim_full_level *l, uint64_t *row)
 {
-    uint64_t *memory = l->memory + set * l->memory_stride, *lines = l->lines + set * l->lines_stride;
-
-    memset(memory, 0, l->memory_stride * sizeof *memory);
-    l->policy->clear(&l->policy_level, memory);
-    for (uint32_t way = 0; way < l->n_words; way++)
-        lines[way] = way < l->n_ways ? SIM_FULL_NO_LINE : SIM_FULL_NO_WAY;
+    memset(row, 0, l->stride * sizeof *row);
+    for (uint32_t way = 0; way < l->n_ways; way++)
+        row[way] = SIM_FULL_NO_LINE;
+    l->policy->clear(&l->policy_level, row + l->policy_at);
 }
 
 void sim_full_level_clear(struct sim_full_level *l)
@@ -101,12 +98,13 @@ void sim_full_level_clear(struct sim_full_level *l)
     uint64_t n_sets = l->shape->n_sets;
 
     sim_replacement_level_init(&l->policy_level, l->shape->policy, l->n_ways, n_sets, l->shape->seed);
-    for (uint32_t set = 0; set < n_sets; set++)
-        clear_set(l, set);
+    for (uint64_t set = 0; set < n_sets; set++)
+        clear_row(l, sim_full_level_row(l, set));
+    memset(sim_full_level_row(l, n_sets), 0, SIM_SEARCH_GROUP * sizeof *l->rows);
     if (l->shadow)
         sim_shadow_clear(l->shadow);
     for (size_t i = 0; i < l->n_askers; i++)
-        memset(&l->asker[i].state, 0, sizeof l->asker[i].state);
+        sim_prefetch_forget(&l->asker[i].state);
     l->n_free = n_sets * l->n_ways;
     for (size_t i = 0; i < SIM_FULL_FRAMES; i++)
         l->index.frame[i].page = SIM_FULL_NO_LINE;
@@ -133,16 +131,25 @@ static void init_asker(struct sim_full_level *l, struct sim_full_asker *a, const
     l->is_late = l->is_late || a->p.late;
 }
 
+static unsigned most_asked(const struct sim_prefetch *p)
+{
+    return p->kind == SIM_PREFETCH_PAIR ? 1 : p->first > p->degree ? p->first : p->degree;
+}
+
 static void init_askers(struct sim_full_level *l)
 {
     const struct sim_prefetch *list = l->shape->prefetch;
+    unsigned n = 0;
 
     l->block_shift = sim_prefetch_block_shift(l->line_shift);
     while (l->n_askers < SIM_MAX_PREFETCHERS && list[l->n_askers].kind)
         l->n_askers++;
     l->asker = l->n_askers ? calloc(l->n_askers, sizeof *l->asker) : NULL;
-    for (size_t i = 0; l->asker && i < l->n_askers; i++)
+    for (size_t i = 0; l->asker && i < l->n_askers; i++) {
         init_asker(l, &l->asker[i], &list[i], (unsigned)i);
+        n += most_asked(&l->asker[i].p);
+    }
+    l->is_calm = n <= SIM_FULL_QUEUE && !l->shape->is_write_through;
 }
 
 static void init_index(struct sim_full_index *x, const struct sim_level *shape, unsigned page_shift, uint64_t seed)
@@ -160,24 +167,18 @@ static void init_index(struct sim_full_index *x, const struct sim_level *shape, 
     x->fold_in_page = page_shift > x->line_shift ? sim_slice_fold(x->slice_bits, page_shift - x->line_shift) : 0;
 }
 
-static void *rows_new(uint64_t n, size_t row_words)
+/* Lays out what is where in a row. Returns 0 or -ENOMEM. */
+static int lay_out(struct sim_full_level *l)
 {
-    const size_t align = SIM_FULL_GROUP * sizeof(uint64_t);
-    uint64_t bytes = (n * row_words * sizeof(uint64_t) + align - 1) / align * align;
+    const uint64_t n_sets = l->shape->n_sets;
 
-    return bytes > SIZE_MAX ? NULL : aligned_alloc(align, (size_t)bytes);
-}
-
-/* Lays out what is where in a set. */
-static void lay_out(struct sim_full_level *l)
-{
-    l->n_words = (l->n_ways + SIM_FULL_GROUP - 1) / SIM_FULL_GROUP * SIM_FULL_GROUP;
-    l->due_at = l->n_words;
-    l->lines_stride = l->is_late ? 2 * l->n_words : l->n_words;
-    l->flags_at = l->policy->set_words(l->n_ways);
-    l->memory_stride = l->flags_at + l->n_words * sizeof(uint16_t) / sizeof(uint64_t);
-    l->lines = rows_new(l->shape->n_sets, l->lines_stride);
-    l->memory = rows_new(l->shape->n_sets, l->memory_stride);
+    l->due_at = l->n_ways;
+    l->policy_at = l->is_late ? 2 * l->n_ways : l->n_ways;
+    l->flags_at = l->policy_at + l->policy->set_words(l->n_ways);
+    l->stride = l->flags_at + (l->n_ways * sizeof(uint16_t) + sizeof(uint64_t) - 1) / sizeof(uint64_t);
+    if (n_sets < (SIZE_MAX / sizeof *l->rows - SIM_SEARCH_GROUP) / l->stride)
+        l->rows = malloc((size_t)(n_sets * l->stride + SIM_SEARCH_GROUP) * sizeof *l->rows);
+    return l->rows ? 0 : -ENOMEM;
 }
 
 int sim_full_level_init(struct sim_full_level *l, const struct sim_level *shape, unsigned page_shift,
@@ -197,16 +198,14 @@ int sim_full_level_init(struct sim_full_level *l, const struct sim_level *shape,
     l->is_classified = shape->is_classified;
     init_index(&l->index, shape, page_shift, page_seed);
     init_askers(l);
-    lay_out(l);
-    if (!l->lines || !l->memory || (!l->asker && l->n_askers))
+    if (lay_out(l) || (!l->asker && l->n_askers))
         return -ENOMEM;
     return l->is_classified ? sim_shadow_new(&l->shadow, shape->n_sets * l->n_ways) : 0;
 }
 
 void sim_full_level_release(struct sim_full_level *l)
 {
-    free(l->lines);
-    free(l->memory);
+    free(l->rows);
     free(l->asker);
     sim_shadow_free(l->shadow);
 }

@@ -11,11 +11,11 @@
 #include <stdint.h>
 
 #include "sim/base/access.h"
-#include "sim/full/engine_full_search.h"
+#include "sim/base/search.h"
 #include "sim/full/pagemap.h"
 #include "sim/full/shadow.h"
 #include "sim/machine/machine.h"
-#include "sim/prefetch/prefetch.h"
+#include "sim/prefetch/prefetch_state.h"
 #include "sim/replacement/replacement.h"
 
 /* Holds what is known about a line: 16 bits beside its number. */
@@ -48,7 +48,7 @@ struct sim_full_asker {
     struct sim_prefetch_state state;
 };
 
-enum { SIM_FULL_FRAMES = 256 };
+enum { SIM_FULL_FRAMES = 256, SIM_FULL_QUEUE = 64 };
 
 /* A page, where it was looked up last. */
 struct sim_full_frame {
@@ -71,24 +71,20 @@ struct sim_full_index {
 };
 
 /*
- * A set is two rows of words:
- *
- *     lines       a word per way, and up to a whole number of groups; then, if a prefetcher's lines come late,
- *                 likewise, when a prefetched line comes
- *     memory      the policy's words; then the flags, 4 ways to a word
+ * A set is a row of words: its lines; if a prefetcher's lines come late, when each of them comes; the policy's words; the
+ * flags, 4 ways to a word.
  */
 struct sim_full_level {
-    uint64_t *lines;  /* [n_sets][lines_stride], owned */
-    uint64_t *memory; /* [n_sets][memory_stride], owned */
-    size_t lines_stride, memory_stride;
-    size_t flags_at, due_at; /* words of a set */
+    uint64_t *rows;                     /* [n_sets][stride], and as much as a search reads beyond, owned */
+    size_t stride;                      /* words of a row */
+    size_t due_at, policy_at, flags_at; /* words before */
     uint32_t n_ways;
-    uint32_t n_words; /* ways, rounded up to whole groups */
-    bool has_order;   /* lru of few ways: touched without asking the policy */
-    bool has_tree;    /* tree-plru of few ways: likewise */
+    bool has_order; /* lru of few ways: touched without asking the policy */
+    bool has_tree;  /* tree-plru of few ways: likewise */
     bool is_exclusive, is_inclusive, is_classified;
     bool is_late;      /* has due */
     bool is_like_next; /* there is a level outside, with lines of the same size */
+    bool is_calm;      /* a hit changes no other line, and what prefetchers ask for then always fits into the queue */
     uint16_t leaving_flags;
     uint32_t line_bytes;
     unsigned line_shift;
@@ -106,10 +102,10 @@ struct sim_full_level {
     struct sim_full_index index;
 };
 
-/* Says where a line is, or would be: small enough for a register. */
+/* Says where a line is, or would be: small enough for registers. */
 struct sim_full_place {
-    uint32_t set;
-    int32_t way; /* -1: it is not there */
+    uint64_t *row; /* of its set */
+    int32_t way;   /* -1: it is not there */
 };
 
 /* Everything but the contents, of a zeroed object; the shape must outlive it. Returns 0 or -ENOMEM (release it then).
@@ -151,11 +147,25 @@ static inline uint64_t sim_full_set(struct sim_full_index *x, uint64_t line)
     return slice * x->n_sets + (x->has_power ? line & x->mask : line % x->n_sets);
 }
 
+static inline uint64_t *sim_full_level_row(const struct sim_full_level *l, uint64_t set)
+{
+    return l->rows + set * l->stride;
+}
+
 static inline struct sim_full_place sim_full_level_find(struct sim_full_level *l, uint64_t line)
 {
-    uint32_t set = (uint32_t)sim_full_set(&l->index, line);
+    uint64_t *row = sim_full_level_row(l, sim_full_set(&l->index, line));
 
-    return (struct sim_full_place){ set, sim_full_search(l->lines + set * l->lines_stride, l->n_words, line) };
+    return (struct sim_full_place){ row, sim_search(row, l->n_ways, line) };
+}
+
+/* Has the host fetch the row that a line will be looked for in. */
+static inline void sim_full_level_expect(struct sim_full_level *l, uint64_t line)
+{
+    const uint64_t *row = sim_full_level_row(l, sim_full_set(&l->index, line));
+
+    for (size_t i = 0; i < l->stride; i += SIM_SEARCH_GROUP)
+        __builtin_prefetch(row + i, 1);
 }
 
 static inline bool sim_full_is_hit(struct sim_full_place p)
@@ -163,24 +173,24 @@ static inline bool sim_full_is_hit(struct sim_full_place p)
     return p.way >= 0;
 }
 
-static inline uint64_t *sim_full_level_line(const struct sim_full_level *l, struct sim_full_place p)
+static inline uint64_t *sim_full_level_line(struct sim_full_place p)
 {
-    return &l->lines[p.set * l->lines_stride + (uint32_t)p.way];
+    return &p.row[p.way];
 }
 
 static inline uint64_t *sim_full_level_memory(const struct sim_full_level *l, struct sim_full_place p)
 {
-    return &l->memory[p.set * l->memory_stride];
+    return p.row + l->policy_at;
 }
 
 static inline uint16_t *sim_full_level_flags(const struct sim_full_level *l, struct sim_full_place p)
 {
-    return (uint16_t *)(void *)(sim_full_level_memory(l, p) + l->flags_at) + p.way;
+    return (uint16_t *)(void *)(p.row + l->flags_at) + p.way;
 }
 
 static inline uint64_t *sim_full_level_due(const struct sim_full_level *l, struct sim_full_place p)
 {
-    return sim_full_level_line(l, p) + l->due_at;
+    return &p.row[l->due_at + (size_t)p.way];
 }
 
 /* Tells the policy that a line that is there was used. */
@@ -199,21 +209,11 @@ static inline void sim_full_level_touch(struct sim_full_level *l, struct sim_ful
     }
 }
 
-/* Tells whether a use of a line that is there would tell the policy nothing; no where only the policy knows. */
-static inline bool sim_full_level_is_settled(const struct sim_full_level *l, struct sim_full_place p)
-{
-    uint64_t memory = *sim_full_level_memory(l, p);
-    uint32_t way = (uint32_t)p.way;
-
-    return l->has_order ? (memory & 15) == way
-                        : l->has_tree && sim_replacement_tree_use(&l->tree, memory, way) == memory;
-}
-
 /* Takes a line that is there out and returns its flags. */
 uint16_t sim_full_level_remove(struct sim_full_level *l, struct sim_full_place p);
 
 /* The same as sim_full_level_insert, of any level. */
-int32_t sim_full_level_insert_any(struct sim_full_level *l, uint64_t line, uint32_t set);
+int32_t sim_full_level_insert_any(struct sim_full_level *l, uint64_t line, uint64_t *row);
 
 /* The way that is to make room in a full set, which is the most recently used from now on. */
 static inline uint32_t sim_full_level_victim(const struct sim_full_level *l, uint64_t *memory)
@@ -231,19 +231,27 @@ static inline uint32_t sim_full_level_victim(const struct sim_full_level *l, uin
 }
 
 /* Puts a line that is not there in, clean, and returns its way. What it replaces, if anything, is then leaving. */
-static inline int32_t sim_full_level_insert(struct sim_full_level *l, uint64_t line, uint32_t set)
+static inline int32_t sim_full_level_insert(struct sim_full_level *l, uint64_t line, uint64_t *row)
 {
-    struct sim_full_place p = { .set = set };
+    struct sim_full_place p = { row, -1 };
     uint16_t *flags;
 
-    if (l->n_free || !(l->has_order || l->has_tree))
-        return sim_full_level_insert_any(l, line, set);
-    p.way = (int32_t)sim_full_level_victim(l, sim_full_level_memory(l, p));
-    flags = sim_full_level_flags(l, p);
-    l->leaving = *sim_full_level_line(l, p);
-    l->leaving_flags = *flags;
+    if (!(l->has_order || l->has_tree))
+        return sim_full_level_insert_any(l, line, row);
+    if (l->n_free)
+        p.way = sim_search(row, l->n_ways, SIM_FULL_NO_LINE);
+    if (sim_full_is_hit(p)) {
+        l->n_free--;
+        sim_full_level_touch(l, p);
+        flags = sim_full_level_flags(l, p);
+    } else {
+        p.way = (int32_t)sim_full_level_victim(l, sim_full_level_memory(l, p));
+        flags = sim_full_level_flags(l, p);
+        l->leaving = *sim_full_level_line(p);
+        l->leaving_flags = *flags;
+    }
     *flags = 0;
-    *sim_full_level_line(l, p) = line;
+    *sim_full_level_line(p) = line;
     return p.way;
 }
 

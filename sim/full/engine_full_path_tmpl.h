@@ -82,7 +82,7 @@ static inline EACH_LEVEL void show(struct sim_full *e, size_t k, uint64_t line, 
     else if (*sim_full_level_flags(l, p) & SIM_FULL_PREFETCHED)
         sight = SIM_FULL_SEEN_FIRST_USE;
     if (l->seers[sight] && !(r->is_walk && !k))
-        watch(e, k, line, l->seers[sight], r);
+        watch(e, k, line, l->seers[sight], sim_full_is_hit(p), r);
 }
 
 /* Takes a line that is there out of level k and returns its flags. */
@@ -132,12 +132,12 @@ static void back_invalidate(struct sim_full *e, size_t k, const struct sim_full_
     }
 }
 
-/* Puts a line that is not there into a set of level k, clean, and returns its way; what it replaces is then leaving. */
-static inline EACH_LEVEL int32_t put(struct sim_full *e, size_t k, uint64_t line, uint32_t set,
+/* Puts a line that is not there into a row of level k, clean, and returns its way; what it replaces is then leaving. */
+static inline EACH_LEVEL int32_t put(struct sim_full *e, size_t k, uint64_t line, uint64_t *row,
                                      const struct sim_full_request *r)
 {
     struct sim_full_level *l = &e->level[k];
-    int32_t way = sim_full_level_insert(l, line, set);
+    int32_t way = sim_full_level_insert(l, line, row);
 
     r->cell->level[k].lines_in++;
     if (l->leaving == SIM_FULL_NO_LINE)
@@ -183,7 +183,7 @@ static void fill_clean(struct sim_full *e, size_t k, uint64_t line, struct sim_f
     assert(!sim_full_is_hit(p));
     r->cell->level[k].clean_fills++;
     classify(e, k, line, SIM_SHADOW_KEEP, false, r);
-    put(e, k, line, p.set, r);
+    put(e, k, line, p.row, r);
     claim(e, k + 1, line << l->line_shift, r->phase);
     send_victim(e, k, r);
 }
@@ -227,15 +227,15 @@ static inline void go_past(struct sim_full_request *r, size_t k)
     r->source = r->source > k ? r->source : (uint32_t)(k + 1);
 }
 
-/* Brings a line into a set of level k, victim included, and returns its place. */
-static inline EACH_LEVEL struct sim_full_place bring(struct sim_full *e, size_t k, uint64_t line, uint32_t set,
+/* Brings a line into a row of level k, victim included, and returns its place. */
+static inline EACH_LEVEL struct sim_full_place bring(struct sim_full *e, size_t k, uint64_t line, uint64_t *row,
                                                      struct sim_full_request *r, uint16_t flags)
 {
     struct sim_full_level *l = &e->level[k];
-    struct sim_full_place p = { set, put(e, k, line, set, r) };
+    struct sim_full_place p = { row, put(e, k, line, row, r) };
 
     flags |= fetch(e, k + 1, line << l->line_shift, l->line_bytes, r);
-    assert(*sim_full_level_line(l, p) == line);
+    assert(*sim_full_level_line(p) == line);
     *sim_full_level_flags(l, p) = flags;
     send_victim(e, k, r);
     return p;
@@ -250,6 +250,8 @@ static inline EACH_LEVEL uint16_t read_found(struct sim_full *e, size_t k, uint6
 {
     const struct sim_full_level *l = &e->level[k];
 
+    if (k && l->is_like_next && !sim_full_is_hit(p))
+        sim_full_level_expect(&e->level[k + 1], line);
     classify(e, k, line, l->is_exclusive ? SIM_SHADOW_TAKE : SIM_SHADOW_KEEP, !sim_full_is_hit(p), r);
     show(e, k, line, p, r);
     if (sim_full_is_hit(p) && l->is_exclusive)
@@ -262,7 +264,7 @@ static inline EACH_LEVEL uint16_t read_found(struct sim_full *e, size_t k, uint6
     go_past(r, k);
     if (l->is_exclusive)
         return fetch(e, k + 1, line << l->line_shift, l->line_bytes, r);
-    bring(e, k, line, p.set, r, 0);
+    bring(e, k, line, p.row, r, 0);
     return 0;
 }
 
@@ -291,16 +293,16 @@ static uint16_t fetch_lines(struct sim_full *e, size_t k, uint64_t addr, uint32_
 }
 
 /*
- * Brings the line of a write that missed into a set of level k, but leaves its victim where it is. Returns the line's
+ * Brings the line of a write that missed into a row of level k, but leaves its victim where it is. Returns the line's
  * way.
  */
-static int32_t allocate(struct sim_full *e, size_t k, uint64_t line, uint32_t set, const struct write *w,
+static int32_t allocate(struct sim_full *e, size_t k, uint64_t line, uint64_t *row, const struct write *w,
                         struct sim_full_request *r)
 {
     struct sim_full_level *l = &e->level[k];
     bool may_skip = !w->is_store || l->shape->no_full_store_fetch;
     uint64_t addr = line << l->line_shift;
-    struct sim_full_place p = { set, put(e, k, line, set, r) };
+    struct sim_full_place p = { row, put(e, k, line, row, r) };
 
     if (may_skip && w->bytes == l->line_bytes)
         claim(e, k + 1, addr, r->phase);
@@ -325,7 +327,7 @@ static inline void write_found(struct sim_full *e, size_t k, uint64_t line, stru
     else
         r->cell->level[k].write_misses++;
     if (!is_hit && allocates)
-        p.way = allocate(e, k, line, p.set, w, r);
+        p.way = allocate(e, k, line, p.row, w, r);
     if (sim_full_is_hit(p) && !l->shape->is_write_through) {
         uint16_t *flags = sim_full_level_flags(l, p);
 
@@ -352,6 +354,16 @@ static void write_memory(struct sim_full *e, const struct write *w, struct sim_c
     }
 }
 
+/* Writes what lies within one line of level k. */
+static void write_part(struct sim_full *e, size_t k, const struct write *w, struct sim_full_request *r)
+{
+    uint64_t line = w->addr >> e->level[k].line_shift;
+    struct sim_full_place p = sim_full_level_find(&e->level[k], line);
+
+    r->cell->level[k].writes++;
+    write_found(e, k, line, p, w, r);
+}
+
 /* Writes a range, which does not wrap, to level k line by line. */
 static void write_range(struct sim_full *e, size_t k, const struct write *w, unsigned tag, unsigned phase)
 {
@@ -364,13 +376,9 @@ static void write_range(struct sim_full *e, size_t k, const struct write *w, uns
         return;
     }
     for (struct write part = *w; part.addr < end; part.addr += part.bytes) {
-        uint64_t line = part.addr >> e->level[k].line_shift;
-        uint64_t next = (line + 1) << e->level[k].line_shift;
-        struct sim_full_place p;
+        uint64_t next = ((part.addr >> e->level[k].line_shift) + 1) << e->level[k].line_shift;
 
         part.bytes = (next < end ? next : end) - part.addr;
-        p = sim_full_level_find(&e->level[k], line);
-        r.cell->level[k].writes++;
-        write_found(e, k, line, p, &part, &r);
+        write_part(e, k, &part, &r);
     }
 }

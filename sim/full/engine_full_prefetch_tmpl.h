@@ -5,19 +5,26 @@
  */
 #include "sim/prefetch/prefetch_kinds.h"
 
+/*
+ * Tells whether a line that a prefetcher of the first level asks for need not wait: it is there, and nothing happens
+ * until its turn, because the request is a hit and no other line waits.
+ */
+static inline bool need_not_wait(struct sim_full *e, uint64_t line)
+{
+    return e->queue_first == e->queue_end && sim_full_is_hit(sim_full_level_find(&e->level[0], line));
+}
+
 /* Puts what a prefetcher asks for into the queue, as far as it is to have it and there is room. */
 static inline void want(struct sim_full *e, const struct sim_full_asker *a, const int64_t *lines, size_t n,
-                        uint64_t line, uint64_t by)
+                        uint64_t line, bool is_calm, uint64_t by)
 {
-    uint64_t end = e->queue_end;
-
-    for (size_t i = 0; i < n && end - e->queue_first != SIM_FULL_QUEUE; i++) {
+    for (size_t i = 0; i < n && e->queue_end - e->queue_first != SIM_FULL_QUEUE; i++) {
         uint64_t at = (uint64_t)lines[i] & a->mask;
 
-        e->queue[end % SIM_FULL_QUEUE] = (struct sim_full_wanted){ at, by };
-        end += !((at ^ line) >> a->stay_shift);
+        if ((at ^ line) >> a->stay_shift || (is_calm && need_not_wait(e, at)))
+            continue;
+        e->queue[e->queue_end++ % SIM_FULL_QUEUE] = (struct sim_full_wanted){ at, by };
     }
-    e->queue_end = end;
 }
 
 static inline struct sim_prefetch_request seen_by(const struct sim_full_level *l, uint64_t line,
@@ -28,23 +35,31 @@ static inline struct sim_prefetch_request seen_by(const struct sim_full_level *l
     };
 }
 
-/* Lets some prefetchers of level k, given as bits, see a request before its line is used. */
-static inline void watch(struct sim_full *e, size_t k, uint64_t line, unsigned left, const struct sim_full_request *r)
+/*
+ * Lets some prefetchers of level k, given as bits, see a request before its line is used. Returns whether all let it
+ * pass.
+ */
+static inline bool watch(struct sim_full *e, size_t k, uint64_t line, unsigned left, bool is_hit,
+                         const struct sim_full_request *r)
 {
     struct sim_full_level *l = &e->level[k];
     const struct sim_prefetch_request seen = seen_by(l, line, r);
+    const bool is_calm = is_hit && !k && l->is_calm;
+    bool passes = true;
 
     for (; left; left &= left - 1) {
         struct sim_full_asker *a = &l->asker[__builtin_ctz(left)];
         int64_t lines[SIM_MAX_PREFETCH_LINES];
-        size_t n = sim_prefetch_ask(&a->state, &a->p, &seen, lines);
+        int n = sim_prefetch_ask(&a->state, &a->p, &seen, lines);
 
-        if (n)
-            want(e, a, lines, n, line, sim_full_asking(k, r->tag, r->phase, a->p.late));
+        passes = passes && n == SIM_PREFETCH_PASSES;
+        if (n > 0)
+            want(e, a, lines, (size_t)n, line, is_calm, sim_full_asking(k, r->tag, r->phase, a->p.late));
     }
+    return passes;
 }
 
-/* Those prefetchers of the first level, as bits, to which a hit says something; it is noted by the others. */
+/* The prefetchers of the first level, as bits, that see hits and do not just note that their last line comes again. */
 static inline unsigned heeders(struct sim_full *e, uint64_t line, const struct sim_full_request *r)
 {
     struct sim_full_level *l = &e->level[0];
@@ -54,7 +69,7 @@ static inline unsigned heeders(struct sim_full *e, uint64_t line, const struct s
     for (unsigned left = found; left; left &= left - 1) {
         struct sim_full_asker *a = &l->asker[__builtin_ctz(left)];
 
-        if (sim_prefetch_passes(&a->state, &a->p, &seen))
+        if (a->p.entries && sim_prefetch_is_last(&a->state, sim_prefetch_key(&a->p, &seen), seen.line))
             found &= ~(left & -left);
     }
     return found;

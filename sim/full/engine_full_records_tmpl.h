@@ -12,7 +12,8 @@ enum { MOST_PERIODIC = 4 };
 /* The bits of records that are the same in accesses of the same kind, tag, phase and width to the same line. */
 static inline uint64_t alike_mask(const struct sim_full *e)
 {
-    return UINT64_MAX << (SIM_RECORD_ADDRESS_SHIFT + e->bursts.line_shift) | (((uint64_t)1 << SIM_RECORD_ADDRESS_SHIFT) - 1);
+    return UINT64_MAX << (SIM_RECORD_ADDRESS_SHIFT + e->bursts.line_shift) |
+           (((uint64_t)1 << SIM_RECORD_ADDRESS_SHIFT) - 1);
 }
 
 static inline bool is_in_one_line(const struct sim_full *e, uint64_t record)

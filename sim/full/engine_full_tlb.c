@@ -4,14 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Clears all entries. Words that are no way are never the oldest. */
+/* Clears all entries. Words beyond the ways are never the oldest. */
 void sim_full_tlb_clear(struct sim_full_tlb *t)
 {
     for (uint64_t i = 0; i < t->n_sets * t->n_words; i++) {
-        bool is_way = i % t->n_words < t->n_ways;
-
-        t->page[i] = is_way ? SIM_FULL_NO_LINE : SIM_FULL_NO_WAY;
-        t->used[i] = is_way ? 0 : UINT64_MAX;
+        t->page[i] = SIM_FULL_NO_LINE;
+        t->used[i] = i % t->n_words < t->n_ways ? 0 : INT64_MAX;
     }
     memset(t->hint, 0, sizeof t->hint);
     t->clock = 0;
@@ -20,7 +18,7 @@ void sim_full_tlb_clear(struct sim_full_tlb *t)
 int sim_full_tlb_init(struct sim_full_tlb *t, const struct sim_tlb *shape)
 {
     t->n_ways = shape->n_ways;
-    t->n_words = (shape->n_ways + SIM_FULL_GROUP - 1) / SIM_FULL_GROUP * SIM_FULL_GROUP;
+    t->n_words = (shape->n_ways + SIM_SEARCH_GROUP - 1) / SIM_SEARCH_GROUP * SIM_SEARCH_GROUP;
     t->n_sets = shape->n_entries / shape->n_ways;
     t->page = calloc(t->n_sets * t->n_words, sizeof *t->page);
     t->used = calloc(t->n_sets * t->n_words, sizeof *t->used);

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "sim/full/engine_full_search.h"
+#include "sim/base/search.h"
 #include "sim/machine/machine.h"
 
 enum { SIM_FULL_TLB_HINT_BITS = 8 };
@@ -29,14 +29,11 @@ void sim_full_tlb_clear(struct sim_full_tlb *t);
 static inline uint32_t sim_full_tlb_search(const struct sim_full_tlb *t, uint64_t page)
 {
     uint32_t first = (uint32_t)(page % t->n_sets) * t->n_words;
-    int32_t way = sim_full_search(t->page + first, t->n_words, page);
-    uint64_t oldest = UINT64_MAX;
+    int32_t way = sim_search(t->page + first, t->n_words, page);
 
-    if (way >= 0)
-        return first + (uint32_t)way;
-    for (uint32_t i = 0; i < t->n_words; i++)
-        oldest = t->used[first + i] < oldest ? t->used[first + i] : oldest;
-    return first + (uint32_t)sim_full_search(t->used + first, t->n_words, oldest);
+    if (way < 0)
+        way = sim_search(t->used + first, t->n_words, sim_search_least(t->used + first, t->n_words));
+    return first + (uint32_t)way;
 }
 
 /* Looks a page up and brings it in. Returns whether it was there. */

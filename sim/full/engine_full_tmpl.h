@@ -38,17 +38,6 @@ static inline void init_toucher(struct toucher *who, struct sim_full *e, unsigne
     who->dirt = who->kind == SIM_STORE ? (uint16_t)(SIM_FULL_DIRTY | tag) : 0;
 }
 
-/* Shows a hit to the prefetchers of the first level. */
-static inline void show_hit(struct sim_full *e, uint64_t line, const struct sim_full_request *r)
-{
-    unsigned found = heeders(e, line, r);
-
-    if (!found)
-        return;
-    e->n_changes++;
-    watch(e, 0, line, found, r);
-}
-
 /*
  * A line that is there and is not used for the first time since it was prefetched. Returns whether it still is as it
  * was left, so that the same once more would say nothing new: prefetchers brought nothing.
@@ -59,9 +48,12 @@ static inline bool touch_hit(struct sim_full *e, struct toucher *who, uint64_t l
     uint16_t *flags = sim_full_level_flags(l, p);
 
     if (who->kind != SIM_PREFETCH) {
+        unsigned found = heeders(e, line, &who->request);
+
         e->n_requests++;
         classify(e, 0, line, SIM_SHADOW_KEEP, false, &who->request);
-        show_hit(e, line, &who->request);
+        if (found)
+            e->n_changes += !watch(e, 0, line, found, true, &who->request);
     }
     sim_full_level_touch(l, p);
     e->n_changes += !e->hits_repeat;
@@ -83,15 +75,6 @@ static inline bool is_usual(struct sim_full *e, const struct toucher *who, struc
 {
     return sim_full_is_hit(p) &&
            (who->kind == SIM_PREFETCH || !(*sim_full_level_flags(&e->level[0], p) & SIM_FULL_PREFETCHED));
-}
-
-/* Tells whether the same access once more would change nothing at all, although this one did. */
-static inline bool is_as_left(struct sim_full *e, const struct toucher *who, uint64_t line)
-{
-    struct sim_full_place p = sim_full_level_find(&e->level[0], line);
-
-    return is_usual(e, who, p) && sim_full_level_is_settled(&e->level[0], p) &&
-           (who->kind == SIM_PREFETCH || !heeders(e, line, &who->request));
 }
 
 /* Returns whether the same access once more would change nothing at all. */
@@ -129,12 +112,10 @@ static inline uint64_t prepare(struct sim_full *e, const struct toucher *who, ui
 static inline void touch_times(struct sim_full *e, struct toucher *who, uint64_t line, uint32_t n)
 {
     prepare(e, who, line, 1);
-    for (bool is_settled = false; n && !is_settled;) {
+    for (bool is_settled = false; n && !is_settled; n--) {
         is_settled = touch(e, who, line);
-        n--;
         if (who->kind == SIM_LOAD && who->request.source)
             count_load_misses(&who->request);
-        is_settled = is_settled || (n && is_as_left(e, who, line));
     }
     e->n_requests += who->kind != SIM_PREFETCH ? n : 0;
 }
@@ -276,12 +257,12 @@ static void flush_level(struct sim_full *e, size_t k, unsigned phase)
 
     while (to < e->n_levels && e->level[to].is_exclusive)
         to++;
-    for (uint32_t set = 0; set < l->shape->n_sets; set++) {
-        for (struct sim_full_place p = { .set = set }; sim_full_level_next_dirty(l, &p);) {
+    for (uint64_t set = 0; set < l->shape->n_sets; set++) {
+        for (struct sim_full_place p = { .row = sim_full_level_row(l, set) }; sim_full_level_next_dirty(l, &p);) {
             uint16_t flags = *sim_full_level_flags(l, p);
 
             *sim_full_level_flags(l, p) = flags & (uint16_t)~SIM_FULL_DATA;
-            write_back(e, k, to, *sim_full_level_line(l, p), flags, phase);
+            write_back(e, k, to, *sim_full_level_line(p), flags, phase);
         }
     }
 }

@@ -1,5 +1,7 @@
 #include "sim/prefetch/prefetch_kinds.h"
 
+#include <string.h>
+
 _Static_assert(SIM_N_PREFETCH_HINTS == 1 << 8 && SIM_MAX_PREFETCH_ENTRIES <= UINT8_MAX,
                "a hint is the hash's top byte");
 
@@ -62,32 +64,11 @@ struct sim_prefetch sim_prefetch_resolve(const struct sim_prefetch *f)
     return full;
 }
 
-size_t sim_prefetch_search(struct sim_prefetch_state *s, uint64_t key)
+void sim_prefetch_forget(struct sim_prefetch_state *s)
 {
-    size_t i = 0;
-
-    while (i < s->n && s->key[i] != key)
-        i++;
-    if (i < s->n)
-        *sim_prefetch_hint(s, key) = (uint8_t)i;
-    return i;
-}
-
-static size_t least_used(const struct sim_prefetch_state *s)
-{
-    size_t oldest = 0;
-
-    for (size_t i = 1; i < s->n; i++)
-        oldest = s->used[i] < s->used[oldest] ? i : oldest;
-    return oldest;
-}
-
-size_t sim_prefetch_enter(struct sim_prefetch_state *s, const struct sim_prefetch *p, uint64_t key)
-{
-    size_t i = s->n < p->entries ? s->n++ : least_used(s);
-
-    s->key[i] = key;
-    s->entry[i] = (struct sim_prefetch_entry){ 0 };
-    *sim_prefetch_hint(s, key) = (uint8_t)i;
-    return i;
+    memset(s, 0, sizeof *s);
+    for (size_t i = 0; i < SIM_MAX_PREFETCH_ENTRIES; i++) {
+        s->key[i] = SIM_PREFETCH_NO_KEY;
+        s->used[i] = INT64_MAX;
+    }
 }

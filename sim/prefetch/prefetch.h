@@ -59,57 +59,9 @@ enum {
     SIM_MAX_PREFETCH_LINES = 16, /* largest degree */
     SIM_MAX_PREFETCH_DISTANCE = 64,
     SIM_MAX_PREFETCH_ENTRIES = 64,
-    SIM_N_PREFETCH_HINTS = 256,
     SIM_MAX_REGION_DISTANCE = 31,
     SIM_PREFETCH_BLOCK_SHIFT = 12,
 };
-
-/* Holds what a prefetcher knows of one page or one instruction. */
-struct sim_prefetch_entry {
-    bool is_valid;
-    int64_t last; /* line; of a region the one that opened it */
-    union {
-        struct {
-            int64_t head;     /* the next line to ask for */
-            int8_t direction; /* 0: none yet */
-            uint32_t n_steps; /* in this direction, train at most */
-            bool has_asked;
-        } stream;
-        struct {
-            int64_t step; /* in lines */
-            uint32_t n_same;
-        } stride;
-        struct {
-            uint64_t footprint, before; /* bit SIM_MAX_REGION_DISTANCE + i: i lines above the first */
-            uint32_t n_same;
-        } region;
-    };
-};
-
-/*
- * Holds what one prefetcher remembers; zeroed at the start. Entries are taken in order, and never given up but for
- * another key, so the first n are valid.
- */
-struct sim_prefetch_state {
-    uint64_t key[SIM_MAX_PREFETCH_ENTRIES];
-    uint64_t used[SIM_MAX_PREFETCH_ENTRIES]; /* time */
-    struct sim_prefetch_entry entry[SIM_MAX_PREFETCH_ENTRIES];
-    size_t n;
-    uint64_t clock;
-    uint8_t hint[SIM_N_PREFETCH_HINTS]; /* by a key's hash: where such a key was last */
-};
-
-struct sim_prefetch_request {
-    int64_t line;         /* number: address / line size */
-    unsigned block_shift; /* log2 of the lines in a block of 4 KiB; 0 if lines are longer */
-    unsigned tag;
-    unsigned run; /* tag, phase and place in the burst in one number */
-};
-
-static inline unsigned sim_prefetch_block_shift(unsigned line_shift)
-{
-    return line_shift < SIM_PREFETCH_BLOCK_SHIFT ? SIM_PREFETCH_BLOCK_SHIFT - line_shift : 0;
-}
 
 /* The words that a prefetcher may take, as bits. */
 enum {
@@ -156,56 +108,5 @@ bool sim_prefetch_param_fits(const struct sim_prefetch_param *p, const struct si
 
 /* f with what is usual in place of every 0. */
 struct sim_prefetch sim_prefetch_resolve(const struct sim_prefetch *f);
-
-static inline uint8_t *sim_prefetch_hint(struct sim_prefetch_state *s, uint64_t key)
-{
-    return &s->hint[key * 0x9e3779b97f4a7c15 >> 56];
-}
-
-/* The place of a key's entry that is not where the hint says; s->n if it has none. */
-size_t sim_prefetch_search(struct sim_prefetch_state *s, uint64_t key);
-
-/* The place of a key's entry; s->n if it has none. */
-static inline size_t sim_prefetch_find(struct sim_prefetch_state *s, uint64_t key)
-{
-    size_t i = *sim_prefetch_hint(s, key);
-
-    return i < s->n && s->key[i] == key ? i : sim_prefetch_search(s, key);
-}
-
-/* The entry of a key, if it has a valid one and is where the hint says; else NULL. */
-static inline struct sim_prefetch_entry *sim_prefetch_known(struct sim_prefetch_state *s, uint64_t key)
-{
-    size_t i = *sim_prefetch_hint(s, key);
-
-    return i < s->n && s->key[i] == key && s->entry[i].is_valid ? &s->entry[i] : NULL;
-}
-
-/* Makes an entry the one used last. Returns true. */
-static inline bool sim_prefetch_use(struct sim_prefetch_state *s, const struct sim_prefetch_entry *e)
-{
-    s->used[e - s->entry] = ++s->clock;
-    return true;
-}
-
-/* Gives a new key an entry, that of the key unused for longest if all are taken: emptied and not valid. */
-size_t sim_prefetch_enter(struct sim_prefetch_state *s, const struct sim_prefetch *p, uint64_t key);
-
-/* The entry of a key, if need be a new one; most recently used from now on. */
-static inline struct sim_prefetch_entry *sim_prefetch_entry(struct sim_prefetch_state *s, const struct sim_prefetch *p,
-                                                            uint64_t key)
-{
-    size_t i = sim_prefetch_find(s, key);
-
-    if (i == s->n)
-        i = sim_prefetch_enter(s, p, key);
-    s->used[i] = ++s->clock;
-    return &s->entry[i];
-}
-
-static inline uint64_t sim_prefetch_key(const struct sim_prefetch *p, const struct sim_prefetch_request *r)
-{
-    return p->key == SIM_PREFETCH_BY_RUN ? r->run : r->tag;
-}
 
 #endif

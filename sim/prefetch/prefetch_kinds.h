@@ -12,11 +12,11 @@
 #include "sim/prefetch/prefetch_stride.h"
 
 /*
- * Notes a request and writes what to prefetch to want[SIM_MAX_PREFETCH_LINES], in order; returns how many lines.
- * p has no 0 left in it (sim_prefetch_resolve).
+ * Notes a request and writes what to prefetch to want[SIM_MAX_PREFETCH_LINES], in order; returns how many lines, or
+ * SIM_PREFETCH_PASSES. p has no 0 left in it (sim_prefetch_resolve).
  */
-static inline size_t sim_prefetch_ask(struct sim_prefetch_state *s, const struct sim_prefetch *p,
-                                      const struct sim_prefetch_request *r, int64_t *want)
+static inline int sim_prefetch_ask(struct sim_prefetch_state *s, const struct sim_prefetch *p,
+                                   const struct sim_prefetch_request *r, int64_t *want)
 {
 #define SIM_PREFETCH_ASK(upper, lower)                                                                                 \
     case SIM_PREFETCH_##upper:                                                                                         \
@@ -27,25 +27,6 @@ static inline size_t sim_prefetch_ask(struct sim_prefetch_state *s, const struct
         return 0;
     }
 #undef SIM_PREFETCH_ASK
-}
-
-/*
- * Tells whether a request asks for nothing and teaches nothing: the same requests in the same order, made again, would
- * change nothing. If so, it is noted (its entry is the one used last); else it has to be asked. May say no where an
- * answer takes long.
- */
-static inline bool sim_prefetch_passes(struct sim_prefetch_state *s, const struct sim_prefetch *p,
-                                       const struct sim_prefetch_request *r)
-{
-#define SIM_PREFETCH_PASSES(upper, lower)                                                                              \
-    case SIM_PREFETCH_##upper:                                                                                         \
-        return sim_prefetch_##lower##_passes(s, p, r);
-    switch (p->kind) {
-        SIM_PREFETCH_KINDS(SIM_PREFETCH_PASSES)
-    default:
-        return false;
-    }
-#undef SIM_PREFETCH_PASSES
 }
 
 #endif

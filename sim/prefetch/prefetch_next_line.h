@@ -1,22 +1,15 @@
 #ifndef SIM_PREFETCH_NEXT_LINE_H
 #define SIM_PREFETCH_NEXT_LINE_H
 
-#include "sim/prefetch/prefetch.h"
+#include "sim/prefetch/prefetch_state.h"
 
-static inline size_t sim_prefetch_next_line_ask(struct sim_prefetch_state *s, const struct sim_prefetch *p,
-                                                const struct sim_prefetch_request *r, int64_t *want)
+static inline int sim_prefetch_next_line_ask(struct sim_prefetch_state *s, const struct sim_prefetch *p,
+                                             const struct sim_prefetch_request *r, int64_t *want)
 {
     (void)s;
     for (size_t i = 0; i < p->degree; i++)
         want[i] = r->line + 1 + (int64_t)i;
     return p->degree;
-}
-
-static inline bool sim_prefetch_next_line_passes(struct sim_prefetch_state *s, const struct sim_prefetch *p,
-                                                 const struct sim_prefetch_request *r)
-{
-    (void)s, (void)p, (void)r;
-    return false;
 }
 
 static const struct sim_prefetcher sim_prefetch_next_line = {

@@ -1,21 +1,14 @@
 #ifndef SIM_PREFETCH_PAIR_H
 #define SIM_PREFETCH_PAIR_H
 
-#include "sim/prefetch/prefetch.h"
+#include "sim/prefetch/prefetch_state.h"
 
-static inline size_t sim_prefetch_pair_ask(struct sim_prefetch_state *s, const struct sim_prefetch *p,
-                                           const struct sim_prefetch_request *r, int64_t *want)
+static inline int sim_prefetch_pair_ask(struct sim_prefetch_state *s, const struct sim_prefetch *p,
+                                        const struct sim_prefetch_request *r, int64_t *want)
 {
     (void)s, (void)p;
     want[0] = r->line ^ 1;
     return 1;
-}
-
-static inline bool sim_prefetch_pair_passes(struct sim_prefetch_state *s, const struct sim_prefetch *p,
-                                            const struct sim_prefetch_request *r)
-{
-    (void)s, (void)p, (void)r;
-    return false;
 }
 
 static const struct sim_prefetcher sim_prefetch_pair = {

@@ -1,14 +1,14 @@
 #ifndef SIM_PREFETCH_REGION_H
 #define SIM_PREFETCH_REGION_H
 
-#include "sim/prefetch/prefetch.h"
+#include "sim/prefetch/prefetch_state.h"
 
 enum { REGION_MIDDLE = SIM_MAX_REGION_DISTANCE };
 
 /* The lines of a footprint around the one that opened the region, in ascending order; none if they are too many. */
-static inline size_t region_lines(uint64_t footprint, size_t max, int64_t first, int64_t *want)
+static inline int region_lines(uint64_t footprint, int max, int64_t first, int64_t *want)
 {
-    size_t n = 0;
+    int n = 0;
 
     for (; footprint; footprint &= footprint - 1) {
         if (n == max)
@@ -24,35 +24,27 @@ static inline uint64_t region_bit(int64_t offset)
     return offset ? (uint64_t)1 << (offset + REGION_MIDDLE) : 0;
 }
 
-static inline size_t sim_prefetch_region_ask(struct sim_prefetch_state *s, const struct sim_prefetch *p,
-                                             const struct sim_prefetch_request *r, int64_t *want)
+static inline int sim_prefetch_region_ask(struct sim_prefetch_state *s, const struct sim_prefetch *p,
+                                          const struct sim_prefetch_request *r, int64_t *want)
 {
     struct sim_prefetch_entry *e = sim_prefetch_entry(s, p, sim_prefetch_key(p, r));
-    int64_t offset = r->line - e->last;
+    bool is_new = e->last == SIM_PREFETCH_NOWHERE;
+    int64_t offset = is_new ? 0 : r->line - e->last;
 
-    if (e->is_valid && offset >= -p->distance && offset <= p->distance) {
+    if (!is_new && offset >= -p->distance && offset <= p->distance) {
+        if (!(region_bit(offset) & ~e->region.footprint))
+            return SIM_PREFETCH_PASSES;
         e->region.footprint |= region_bit(offset);
         return 0;
     }
     if (e->region.footprint != e->region.before)
         e->region.n_same = 0;
     else
-        e->region.n_same += e->is_valid && e->region.n_same < p->train;
-    e->is_valid = true;
+        e->region.n_same = (uint8_t)(e->region.n_same + (!is_new && e->region.n_same < p->train));
     e->last = r->line;
     e->region.before = e->region.footprint;
     e->region.footprint = 0;
     return e->region.n_same < p->train ? 0 : region_lines(e->region.before, p->degree, r->line, want);
-}
-
-static inline bool sim_prefetch_region_passes(struct sim_prefetch_state *s, const struct sim_prefetch *p,
-                                              const struct sim_prefetch_request *r)
-{
-    struct sim_prefetch_entry *e = sim_prefetch_known(s, sim_prefetch_key(p, r));
-    int64_t offset = e ? r->line - e->last : 0;
-    bool passes = e && offset >= -p->distance && offset <= p->distance && !(region_bit(offset) & ~e->region.footprint);
-
-    return passes && sim_prefetch_use(s, e);
 }
 
 static const struct sim_prefetcher sim_prefetch_region = {

@@ -1,24 +1,26 @@
 #ifndef SIM_PREFETCH_STREAM_H
 #define SIM_PREFETCH_STREAM_H
 
-#include "sim/prefetch/prefetch.h"
+#include "sim/prefetch/prefetch_state.h"
 
 /*
  * Takes a stream that ran to the end of the block before on into a block that is not known; of several the one used
  * last.
  */
-static inline void stream_follow(struct sim_prefetch_state *s, int64_t line, uint64_t block)
+static inline void stream_follow(struct sim_prefetch_state *s, const struct sim_prefetch_request *r, uint64_t block)
 {
-    size_t latest = s->n;
+    int32_t latest = -1;
 
-    for (size_t i = 0; i < s->n; i++) {
-        const struct sim_prefetch_entry *e = &s->entry[i];
+    for (int8_t direction = -1; direction <= 1; direction = (int8_t)(direction + 2)) {
+        int64_t last = r->line - direction;
+        uint64_t before = (uint64_t)last >> r->block_shift;
+        int32_t i = before == block ? -1 : sim_prefetch_find(s, before);
 
-        if (e->stream.direction && e->last + e->stream.direction == line &&
-            (latest == s->n || s->used[i] > s->used[latest]))
+        if (i >= 0 && s->entry[i].stream.direction == direction && s->entry[i].last == last &&
+            (latest < 0 || s->used[i] > s->used[latest]))
             latest = i;
     }
-    if (latest < s->n)
+    if (latest >= 0)
         s->key[latest] = block;
 }
 
@@ -39,7 +41,7 @@ static inline bool stream_step(struct sim_prefetch_entry *e, const struct sim_pr
     int64_t step = (line - e->last) * e->stream.direction;
 
     if (step > 0 && step <= p->reach)
-        e->stream.n_steps += e->stream.n_steps < p->train;
+        e->stream.n_steps = (uint8_t)(e->stream.n_steps + (e->stream.n_steps < p->train));
     else
         stream_turn(e, p, line);
     e->last = line;
@@ -47,8 +49,7 @@ static inline bool stream_step(struct sim_prefetch_entry *e, const struct sim_pr
 }
 
 /* Writes what a stream asks for, its next lines beyond this one. Returns how many. */
-static inline size_t stream_lines(struct sim_prefetch_entry *e, const struct sim_prefetch *p, int64_t line,
-                                  int64_t *want)
+static inline int stream_lines(struct sim_prefetch_entry *e, const struct sim_prefetch *p, int64_t line, int64_t *want)
 {
     int64_t direction = e->stream.direction, ahead = (e->stream.head - line) * direction;
     int64_t most = e->stream.has_asked ? p->degree : p->first, n = 0;
@@ -58,35 +59,25 @@ static inline size_t stream_lines(struct sim_prefetch_entry *e, const struct sim
         want[n] = line + direction * ahead;
     e->stream.head = line + direction * ahead;
     e->stream.has_asked = true;
-    return (size_t)n;
+    return (int)n;
 }
 
-static inline size_t sim_prefetch_stream_ask(struct sim_prefetch_state *s, const struct sim_prefetch *p,
-                                             const struct sim_prefetch_request *r, int64_t *want)
+static inline int sim_prefetch_stream_ask(struct sim_prefetch_state *s, const struct sim_prefetch *p,
+                                          const struct sim_prefetch_request *r, int64_t *want)
 {
-    uint64_t block = (uint64_t)r->line >> r->block_shift;
+    uint64_t block = sim_prefetch_key(p, r);
     struct sim_prefetch_entry *e;
 
-    if (p->pages == SIM_PREFETCH_CROSSES && sim_prefetch_find(s, block) == s->n)
-        stream_follow(s, r->line, block);
+    if (p->pages == SIM_PREFETCH_CROSSES && sim_prefetch_find(s, block) < 0)
+        stream_follow(s, r, block);
     e = sim_prefetch_entry(s, p, block);
-    if (e->is_valid && r->line == e->last)
-        return 0;
-    if (!e->is_valid) {
-        e->is_valid = true;
+    if (r->line == e->last)
+        return SIM_PREFETCH_PASSES;
+    if (e->last == SIM_PREFETCH_NOWHERE) {
         e->last = r->line;
         return 0;
     }
     return stream_step(e, p, r->line) ? stream_lines(e, p, r->line, want) : 0;
-}
-
-static inline bool sim_prefetch_stream_passes(struct sim_prefetch_state *s, const struct sim_prefetch *p,
-                                              const struct sim_prefetch_request *r)
-{
-    struct sim_prefetch_entry *e = sim_prefetch_known(s, (uint64_t)r->line >> r->block_shift);
-
-    (void)p;
-    return e && e->last == r->line && sim_prefetch_use(s, e);
 }
 
 static const struct sim_prefetcher sim_prefetch_stream = {

@@ -1,38 +1,31 @@
 #ifndef SIM_PREFETCH_STRIDE_H
 #define SIM_PREFETCH_STRIDE_H
 
-#include "sim/prefetch/prefetch.h"
+#include "sim/prefetch/prefetch_state.h"
 
-static inline size_t sim_prefetch_stride_ask(struct sim_prefetch_state *s, const struct sim_prefetch *p,
-                                             const struct sim_prefetch_request *r, int64_t *want)
+static inline int sim_prefetch_stride_ask(struct sim_prefetch_state *s, const struct sim_prefetch *p,
+                                          const struct sim_prefetch_request *r, int64_t *want)
 {
     struct sim_prefetch_entry *e = sim_prefetch_entry(s, p, sim_prefetch_key(p, r));
-    int64_t step = r->line - e->last;
+    int64_t step;
 
-    if (e->is_valid && !step)
-        return 0;
-    e->last = r->line;
-    if (!e->is_valid) {
-        e->is_valid = true;
+    if (r->line == e->last)
+        return SIM_PREFETCH_PASSES;
+    if (e->last == SIM_PREFETCH_NOWHERE) {
+        e->last = r->line;
         return 0;
     }
+    step = r->line - e->last;
+    e->last = r->line;
     if (step != e->stride.step)
         e->stride.n_same = 0;
     e->stride.step = step;
-    e->stride.n_same += e->stride.n_same < p->train;
+    e->stride.n_same = (uint8_t)(e->stride.n_same + (e->stride.n_same < p->train));
     if (e->stride.n_same < p->train)
         return 0;
     for (size_t i = 0; i < p->degree; i++)
         want[i] = (int64_t)((uint64_t)r->line + (uint64_t)step * (p->distance + i));
     return p->degree;
-}
-
-static inline bool sim_prefetch_stride_passes(struct sim_prefetch_state *s, const struct sim_prefetch *p,
-                                              const struct sim_prefetch_request *r)
-{
-    struct sim_prefetch_entry *e = sim_prefetch_known(s, sim_prefetch_key(p, r));
-
-    return e && e->last == r->line && sim_prefetch_use(s, e);
 }
 
 static const struct sim_prefetcher sim_prefetch_stride = {

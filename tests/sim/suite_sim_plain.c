@@ -565,7 +565,7 @@ static void returning_to_a_line_that_was_straddled_is_a_miss(void)
     }
 }
 
-static void engines_without_a_record_interface_take_records_too(void)
+static void the_full_engine_takes_records_too(void)
 {
     struct sim_machine m = sim_bench_machine();
     const struct place p = { .window_bytes = 1 << 20, .region_bytes = 64 << SIM_REGION_SHIFT };
@@ -611,7 +611,7 @@ static const struct test_case cases[] = {
     { "records count as single accesses do, on every short cut", records_count_as_single_accesses_do },
     { "threads count as one does", threads_count_as_one_does },
     { "returning to a line that was straddled is a miss", returning_to_a_line_that_was_straddled_is_a_miss },
-    { "engines without a record interface take records too", engines_without_a_record_interface_take_records_too },
+    { "the full engine takes records too", the_full_engine_takes_records_too },
     { "a record gives back what was packed", a_record_gives_back_what_was_packed },
     { NULL, NULL },
 };

@@ -1,0 +1,141 @@
+/*
+ * What a prefetcher remembers, and how it finds what it knows about a request. Internal.
+ */
+#ifndef SIM_PREFETCH_STATE_H
+#define SIM_PREFETCH_STATE_H
+
+#include "sim/base/search.h"
+#include "sim/prefetch/prefetch.h"
+
+enum { SIM_N_PREFETCH_HINTS = 256 };
+
+#define SIM_PREFETCH_NOWHERE INT64_MIN
+
+/* Holds what a prefetcher knows of one page or one instruction. */
+struct sim_prefetch_entry {
+    int64_t last; /* line; of a region the one that opened it; SIM_PREFETCH_NOWHERE: none yet */
+    union {
+        struct {
+            int64_t head;     /* the next line to ask for */
+            int8_t direction; /* 0: none yet */
+            uint8_t n_steps;  /* in this direction, train at most */
+            bool has_asked;
+        } stream;
+        struct {
+            int64_t step; /* in lines */
+            uint8_t n_same;
+        } stride;
+        struct {
+            uint64_t footprint, before; /* bit SIM_MAX_REGION_DISTANCE + i: i lines above the first */
+            uint8_t n_same;
+        } region;
+    };
+};
+
+#define SIM_PREFETCH_NO_KEY UINT64_MAX
+
+/*
+ * Holds what one prefetcher remembers. Entries are taken in order, and never given up but for another key. Those not
+ * taken yet have no key, and are never the least used.
+ */
+struct sim_prefetch_state {
+    uint64_t key[SIM_MAX_PREFETCH_ENTRIES];
+    uint64_t used[SIM_MAX_PREFETCH_ENTRIES]; /* time */
+    struct sim_prefetch_entry entry[SIM_MAX_PREFETCH_ENTRIES];
+    size_t n;
+    uint64_t clock;
+    uint8_t hint[SIM_N_PREFETCH_HINTS]; /* by a key's hash: where such a key was last */
+};
+
+/*
+ * Stands for the number of lines that a request asks for, if it teaches nothing either: the same requests in the same
+ * order, made again, would change nothing.
+ */
+enum { SIM_PREFETCH_PASSES = -1 };
+
+struct sim_prefetch_request {
+    int64_t line;         /* number: address / line size */
+    unsigned block_shift; /* log2 of the lines in a block of 4 KiB; 0 if lines are longer */
+    unsigned tag;
+    unsigned run; /* tag, phase and place in the burst in one number */
+};
+
+static inline unsigned sim_prefetch_block_shift(unsigned line_shift)
+{
+    return line_shift < SIM_PREFETCH_BLOCK_SHIFT ? SIM_PREFETCH_BLOCK_SHIFT - line_shift : 0;
+}
+
+static inline uint8_t *sim_prefetch_hint(struct sim_prefetch_state *s, uint64_t key)
+{
+    return &s->hint[key * 0x9e3779b97f4a7c15 >> 56];
+}
+
+/* Forgets everything. */
+void sim_prefetch_forget(struct sim_prefetch_state *s);
+
+static inline uint32_t sim_prefetch_words(size_t n_entries)
+{
+    return (uint32_t)((n_entries + SIM_SEARCH_GROUP - 1) / SIM_SEARCH_GROUP * SIM_SEARCH_GROUP);
+}
+
+/* The place of a key's entry; -1 if it has none. */
+static inline int32_t sim_prefetch_find(struct sim_prefetch_state *s, uint64_t key)
+{
+    uint8_t *hint = sim_prefetch_hint(s, key);
+    int32_t place = *hint;
+
+    if (s->key[place] == key)
+        return place;
+    place = sim_search(s->key, sim_prefetch_words(s->n), key);
+    if (place >= 0)
+        *hint = (uint8_t)place;
+    return place;
+}
+
+/* Gives a new key an entry, that of the key unused for longest if all are taken: emptied. */
+static inline int32_t sim_prefetch_enter(struct sim_prefetch_state *s, const struct sim_prefetch *p, uint64_t key)
+{
+    const uint32_t n_words = sim_prefetch_words(p->entries);
+    int32_t i = s->n < p->entries ? (int32_t)s->n++ : sim_search(s->used, n_words, sim_search_least(s->used, n_words));
+
+    s->key[i] = key;
+    s->entry[i] = (struct sim_prefetch_entry){ .last = SIM_PREFETCH_NOWHERE };
+    *sim_prefetch_hint(s, key) = (uint8_t)i;
+    return i;
+}
+
+/* The entry of a key, if need be a new one; most recently used from now on. */
+static inline struct sim_prefetch_entry *sim_prefetch_entry(struct sim_prefetch_state *s, const struct sim_prefetch *p,
+                                                            uint64_t key)
+{
+    int32_t i = sim_prefetch_find(s, key);
+
+    if (i < 0)
+        i = sim_prefetch_enter(s, p, key);
+    s->used[i] = ++s->clock;
+    return &s->entry[i];
+}
+
+/*
+ * Tells whether a request is for the same line as its entry's last one, where the hint says, and notes it if so: then it
+ * passes, whatever kind of prefetcher it is that has entries.
+ */
+static inline bool sim_prefetch_is_last(struct sim_prefetch_state *s, uint64_t key, int64_t line)
+{
+    size_t i = *sim_prefetch_hint(s, key);
+    bool is_last = s->key[i] == key && s->entry[i].last == line;
+
+    if (is_last)
+        s->used[i] = ++s->clock;
+    return is_last;
+}
+
+/* What a prefetcher that has entries finds a request's entry by. */
+static inline uint64_t sim_prefetch_key(const struct sim_prefetch *p, const struct sim_prefetch_request *r)
+{
+    if (!p->key)
+        return (uint64_t)r->line >> r->block_shift;
+    return p->key == SIM_PREFETCH_BY_RUN ? r->run : r->tag;
+}
+
+#endif
