@@ -319,7 +319,7 @@ static const struct exp_recorder_kind *kind_of(const struct exp_plugin *p, enum 
 {
     const struct exp_recorder_kind *kind = exp_recorder_kind(isa), *other = exp_recorder_kind_of_libraries();
 
-    return p->calls_libraries && other && (!*kind->emulator || !exp_name_ends_in(p->path, ".c")) ? other : kind;
+    return p->calls_libraries && other && (!*kind->emulator || !exp_plugin_is_source(p->path)) ? other : kind;
 }
 
 static int plan_outside(const struct exp_setup *s, const struct conv_problem *p,
@@ -525,7 +525,7 @@ static int load_item(const char *item, const struct exp_plugin_options *o, unsig
                               .path = path,
                               .symbol = exp_copy_text(symbol),
                               .observer = o->observer,
-                              .calls_libraries = !exp_name_ends_in(path, ".c"),
+                              .calls_libraries = !exp_plugin_is_source(path),
                               .flags = exp_copy_text(o->flags),
                               .user_plan = exp_copy_text(o->plan) };
     first_plugin = p;

@@ -90,6 +90,7 @@ const char *exp_plugin_close(struct exp_plugin *p);
  * -errno with one line in why.
  */
 int exp_plugin_compile(const char *path, const char *flags, char **object, struct exp_why *why);
+bool exp_plugin_is_source(const char *path); /* a C or a C++ file */
 
 /* ---- what it accesses ---- */
 

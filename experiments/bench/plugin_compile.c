@@ -56,6 +56,16 @@ static int make_cache(const char *folder, struct exp_why *why)
 
 /* ---- the command ---- */
 
+static bool is_cxx(const char *path)
+{
+    return exp_name_ends_in(path, ".cc") || exp_name_ends_in(path, ".cpp") || exp_name_ends_in(path, ".cxx");
+}
+
+bool exp_plugin_is_source(const char *path)
+{
+    return exp_name_ends_in(path, ".c") || is_cxx(path);
+}
+
 /* Adds the flags of the first comment: what follows "plugin:" in its line. */
 static int add_own_flags(struct exp_words *command, const char *path, struct exp_why *why)
 {
@@ -80,15 +90,26 @@ static int add_own_flags(struct exp_words *command, const char *path, struct exp
     return err;
 }
 
+/* Ends a command with the user's flags, and with what C++ needs. */
+static int end_command(struct exp_words *command, const char *flags, const char *path)
+{
+    int err = exp_words_split(command, flags);
+
+    if (is_cxx(path))
+        exp_words_split(command, "-Wl,--as-needed -lstdc++");
+    return err;
+}
+
 /* Begins a command: the compiler, flags that everything has, and where the header is. */
-static int begin_command(struct exp_words *command, const char *compiler, const char *usual, struct exp_why *why)
+static int begin_command(struct exp_words *command, const char *compiler, const char *usual, const char *path,
+                         struct exp_why *why)
 {
     char here[PATH_MAX];
 
     if (!getcwd(here, sizeof here))
         return exp_fail(why, -errno, "this folder cannot be read: %s", strerror(errno));
     exp_words_add(command, "%s", compiler);
-    exp_words_split(command, "-std=gnu17 -O3 -g -Wall");
+    exp_words_split(command, is_cxx(path) ? "-O3 -g -Wall" : "-std=gnu17 -O3 -g -Wall");
     exp_words_split(command, usual);
     exp_words_add(command, "-I%s/" HEADER_DIR, here);
     return 0;
@@ -125,47 +146,21 @@ static int run_compiler(char *const *argv, struct exp_why *why)
 
 /* ---- objects ---- */
 
-/* Returns a hash of all that makes the object: the command, the file, headers. The compiler counts by its name. */
-static int hash_of(const struct exp_words *command, const char *path, uint64_t *hash)
+/* Hashes what an argument of the compiler names, if that is a file: another source, or an archive that is linked. */
+static void hash_argument(const struct exp_words *command, const char *word, uint64_t *hash)
 {
-    static const char *const sources[] = { "conv_plugin.h", "recorder.h", "recorder.c", "record.awk" };
+    struct stat is;
 
-    *hash = 0;
-    for (size_t i = 0; i < command->n; i++)
-        *hash = exp_hash_bytes(*hash, command->word[i], strlen(command->word[i]) + 1);
-    for (size_t i = 0; i < sizeof sources / sizeof sources[0]; i++) {
-        char *source = exp_format(HEADER_DIR "/%s", sources[i]);
+    if (!stat(word, &is) && S_ISREG(is.st_mode))
+        exp_hash_file(hash, word);
+    for (size_t i = 0; i < command->n && !strncmp(word, "-l:", 3); i++) {
+        const bool is_folder = !strncmp(command->word[i], "-L", 2);
+        char *archive = exp_format("%s/%s", is_folder ? command->word[i] + 2 : "", word + 3);
 
-        exp_hash_file(hash, source);
-        free(source);
+        if (is_folder && !stat(archive, &is))
+            exp_hash_file(hash, archive);
+        free(archive);
     }
-    return exp_hash_file(hash, path);
-}
-
-/* Finds the object that a command for that file makes, or has `make` make it: into another name first. */
-static int find_or_make(const struct exp_words *command, const char *path, const char *suffix,
-                        int (*make)(const struct exp_words *command, const char *path, const char *to,
-                                    struct exp_why *why),
-                        char **object, struct exp_why *why)
-{
-    char *folder = cache_folder(), *half = NULL;
-    uint64_t hash = 0;
-    int err = make_cache(folder, why);
-
-    if (!err && (err = hash_of(command, path, &hash)))
-        exp_fail(why, err, "%s: %s", path, strerror(-err));
-    if (!err) {
-        *object = exp_format("%s/%016lx.%s", folder, (unsigned long)hash, suffix);
-        half = exp_format("%s.%ld", *object, (long)getpid());
-        err = access(*object, R_OK) ? make(command, path, half, why) : 0;
-        if (!err && !access(half, R_OK) && rename(half, *object))
-            err = exp_fail(why, -errno, "%s: %s", *object, strerror(errno));
-        if (err)
-            unlink(half);
-    }
-    free(half);
-    free(folder);
-    return err;
 }
 
 /* Runs a command with more words behind the compiler's name: files stand before the libraries that they need. */
@@ -184,6 +179,67 @@ static int run_with(const struct exp_words *command, const char *const *more, st
     return err;
 }
 
+/* Hashes a source with all that it includes. */
+static int hash_source(const struct exp_words *command, const char *path, const char *half, uint64_t *hash,
+                       struct exp_why *why)
+{
+    int err = run_with(command, (const char *const[]){ "-E", "-P", "-w", path, "-o", half, NULL }, why);
+
+    if (!err && (err = exp_hash_file(hash, half)))
+        exp_fail(why, err, "%s: %s", half, strerror(-err));
+    unlink(half);
+    return err;
+}
+
+/* Makes a hash of all that makes the object: the command, the file, headers. The compiler counts by its name. */
+static int hash_of(const struct exp_words *command, const char *path, const char *half, uint64_t *hash,
+                   struct exp_why *why)
+{
+    static const char *const sources[] = { "recorder.h", "recorder.c", "record.awk" };
+    int err;
+
+    *hash = 0;
+    for (size_t i = 0; i < command->n; i++) {
+        *hash = exp_hash_bytes(*hash, command->word[i], strlen(command->word[i]) + 1);
+        if (i)
+            hash_argument(command, command->word[i], hash);
+    }
+    for (size_t i = 0; i < sizeof sources / sizeof sources[0]; i++) {
+        char *source = exp_format(HEADER_DIR "/%s", sources[i]);
+
+        exp_hash_file(hash, source);
+        free(source);
+    }
+    err = exp_hash_file(hash, path);
+    if (err)
+        return exp_fail(why, err, "%s: %s", path, strerror(-err));
+    return exp_plugin_is_source(path) ? hash_source(command, path, half, hash, why) : 0;
+}
+
+/* Finds the object that a command for that file makes, or has `make` make it: into another name first. */
+static int find_or_make(const struct exp_words *command, const char *path, const char *suffix,
+                        int (*make)(const struct exp_words *command, const char *path, const char *to,
+                                    struct exp_why *why),
+                        char **object, struct exp_why *why)
+{
+    char *folder = cache_folder(), *half = exp_format("%s/%ld.%s.half", folder, (long)getpid(), suffix);
+    uint64_t hash = 0;
+    int err = make_cache(folder, why);
+
+    err = err ? err : hash_of(command, path, half, &hash, why);
+    if (!err) {
+        *object = exp_format("%s/%016lx.%s", folder, (unsigned long)hash, suffix);
+        err = access(*object, R_OK) ? make(command, path, half, why) : 0;
+        if (!err && !access(half, R_OK) && rename(half, *object))
+            err = exp_fail(why, -errno, "%s: %s", *object, strerror(errno));
+        if (err)
+            unlink(half);
+    }
+    free(half);
+    free(folder);
+    return err;
+}
+
 static int make_object(const struct exp_words *command, const char *path, const char *to, struct exp_why *why)
 {
     return run_with(command, (const char *const[]){ path, "-o", to, NULL }, why);
@@ -192,7 +248,7 @@ static int make_object(const struct exp_words *command, const char *path, const 
 static int compile_source(const char *path, const char *flags, char **object, struct exp_why *why)
 {
     struct exp_words command = { 0 };
-    int err = begin_command(&command, host_compiler(), "-march=native -fPIC -shared", why);
+    int err = begin_command(&command, host_compiler(), "-march=native -fPIC -shared", path, why);
 
 #ifdef __x86_64__
     if (sim_cpu_is_limited() && !sim_cpu_has(CPU_ISA_AVX512))
@@ -202,7 +258,7 @@ static int compile_source(const char *path, const char *flags, char **object, st
     if (!err)
         err = add_own_flags(&command, path, why);
     if (!err)
-        err = exp_words_split(&command, flags);
+        err = end_command(&command, flags, path);
     if (!err)
         err = find_or_make(&command, path, "so", make_object, object, why);
     exp_words_release(&command);
@@ -239,7 +295,7 @@ int exp_plugin_compile(const char *path, const char *flags, char **object, struc
     *object = NULL;
     if (access(path, R_OK))
         return exp_fail(why, -errno, "%s: %s", path, strerror(errno));
-    if (exp_name_ends_in(path, ".c"))
+    if (exp_plugin_is_source(path))
         err = compile_source(path, flags, object, why);
     else
         err = take_object(path, object, why);
@@ -304,7 +360,10 @@ static int watch(const char *assembly, const char *watched, struct exp_why *why)
     return 0;
 }
 
-/* Makes the plug-in's assembly, puts recording code into it, and links it with recorder.c, which has none. */
+/*
+ * Makes the plug-in's assembly, puts recording code into it, and links it with recorder.c, which has none. Of two
+ * functions main, as in a file that tries itself, recorder.c's is taken.
+ */
 static int make_recorder(const struct exp_words *command, const char *path, const char *to, struct exp_why *why)
 {
     char *assembly = exp_format("%s.s", to), *watched = exp_format("%s.watched.s", to);
@@ -316,7 +375,7 @@ static int make_recorder(const struct exp_words *command, const char *path, cons
         err = watch(assembly, watched, why);
     if (!err)
         err = run_with(command,
-                       (const char *const[]){ watched, HEADER_DIR "/recorder.c", "-o", to,
+                       (const char *const[]){ HEADER_DIR "/recorder.c", watched, "-o", to, "-Wl,-z,muldefs",
                                               "-Wl,--wrap=memcpy,--wrap=memmove,--wrap=memset", "-lm", NULL },
                        why);
     unlink(assembly);
@@ -329,7 +388,9 @@ static int make_recorder(const struct exp_words *command, const char *path, cons
 /* Links the plug-in as it is with recorder.c: the emulator sees what it does. */
 static int make_emulated(const struct exp_words *command, const char *path, const char *to, struct exp_why *why)
 {
-    return run_with(command, (const char *const[]){ HEADER_DIR "/recorder.c", path, "-w", "-o", to, "-lm", NULL }, why);
+    return run_with(
+        command, (const char *const[]){ HEADER_DIR "/recorder.c", path, "-w", "-o", to, "-Wl,-z,muldefs", "-lm", NULL },
+        why);
 }
 
 /* Flags behind which a shared object is found when the program is loaded. */
@@ -346,14 +407,14 @@ static void add_run_path(struct exp_words *command, const char *path)
 int exp_plugin_compile_recorder(const char *path, const char *flags, const char *symbol, bool is_function,
                                 const struct exp_recorder_kind *kind, char **program, struct exp_why *why)
 {
-    const bool is_emulated = *kind->emulator, is_source = exp_name_ends_in(path, ".c");
+    const bool is_emulated = *kind->emulator, is_source = exp_plugin_is_source(path);
     struct exp_words command = { 0 };
     int err;
 
     *program = NULL;
     if (!is_emulated && !is_source)
-        return exp_fail(why, -ENOTSUP, "what a shared object accesses is not seen here: the bench needs its C file");
-    err = begin_command(&command, kind->compiler, kind->flags, why);
+        return exp_fail(why, -ENOTSUP, "what a shared object accesses is not seen here: the bench needs its source");
+    err = begin_command(&command, kind->compiler, kind->flags, path, why);
     if (!err) {
         exp_words_add(&command, "-DCONV_RECORDED=%s", symbol);
         if (is_function)
@@ -366,7 +427,7 @@ int exp_plugin_compile_recorder(const char *path, const char *flags, const char 
             add_run_path(&command, path);
     }
     if (!err)
-        err = exp_words_split(&command, flags);
+        err = end_command(&command, flags, path);
     if (!err)
         err = find_or_make(&command, path, "rec", is_emulated ? make_emulated : make_recorder, program, why);
     exp_words_release(&command);

@@ -19,7 +19,7 @@ struct plugin_known {
 
 /* What a process has that a plug-in could change. */
 struct plugin_belongings {
-    size_t n_files, bytes;
+    size_t n_files, bytes, mapped; /* bytes: of malloc; mapped: of all memory */
     sigset_t blocked;
     struct sigaction crash;
 };

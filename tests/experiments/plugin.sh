@@ -78,14 +78,18 @@ printf '#!/bin/sh\nexit 77\n' >"$work/fake/gnuplot"
 chmod +x "$work/fake/gnuplot"
 PATH=$work/fake:$PATH
 
-run "$(list writes_input is_wrong leaves_out leaks starts_threads fails_later pointwise)"
+run "$(list writes_input is_wrong leaves_out leaks leaks_pages keeps starts_threads fails_later pointwise)"
 was_timed base
 says failing_writes_input "the plug-in wrote to its input, element 7, in a run that was checked"
 says failing_is_wrong "computes a wrong result: output element"
 says failing_leaves_out "computes a wrong result: output element 5 is"
 case ${SAN:-} in
 *address*) ;; # the sanitizer's own malloc does not tell what is in use
-*) says failing_leaks "the plug-in leaks memory: 1008 bytes with each run" ;;
+*)
+    says failing_leaks "the plug-in leaks memory: 1008 bytes with each run"
+    says failing_leaks_pages "the plug-in leaks memory: 8192 bytes with each run"
+    says failing_keeps "the plug-in leaks memory: 3008 bytes with each prepare"
+    ;;
 esac
 says failing_starts_threads "the plug-in started threads, and was asked for one"
 check "a shape that it cannot do is that layer's reason" [ "$(columns "$dir/layers.csv" algo measured_time_ns |
@@ -120,7 +124,7 @@ doubts() { # doubts ALGO WORDS: it is not simulated, and WORDS are in the reason
     check "$1: '$2' is not in: $(columns "$dir/layers.csv" algo simulated_loads | grep -m1 "^$1 ")" grep -qF -- "$(tr ' ,' '_;' <<<"$2")" \
         <(columns "$dir/layers.csv" algo simulated_loads | grep "^$1 ")
 }
-run "$(list is_wrong_again adds_nothing remembers rounds forks comes_back_twice closes_files leaks_files)"
+run "$(list is_wrong_again adds_nothing remembers rounds forks comes_back_twice closes_files leaks_files)" PLUGIN_LIMIT=20
 doubts failing_is_wrong_again "a wrong result in its second run, on the input times -1.00366: output element 3 is"
 doubts failing_adds_nothing "computes a wrong result: output element 7679 is"
 doubts failing_remembers "a wrong result in its second run"
@@ -191,6 +195,22 @@ check "what did not change is not compiled again" [ "$(find "$work/convsim" -nam
 sed -i 's/FILTERS = 8/FILTERS = 4/' "$work/mine.c"
 run "base,$work/mine.c" PLUGIN_CFLAGS=-DNOTHING
 check "what did is" [ "$(find "$work/convsim" -name '*.so' | wc -l)" -eq $((compiled + 1)) ]
+mkdir "$work/with own"
+{
+    printf '#include "own.h"\n#include "conv_plugin.h"\n#define conv plain\n'
+    cat kernels/plugin/naive.c
+    printf '#undef conv\nvoid conv(const struct conv_plugin_shape *s, const float *in, const float *filters, float *out)\n'
+    printf '{\n    plain(s, in, filters, out);\n    *out += IS_WRONG;\n}\n\nint main(void)\n{\n    return 1;\n}\n'
+} >"$work/with own/deep.c"
+cp "$work/with own/deep.c" "$work/with own/plus.cpp"
+for is_wrong in 0 1; do
+    echo "enum { IS_WRONG = $is_wrong };" >"$work/with own/own.h"
+    run "base,$work/with own/deep.c,$work/with own/plus.cpp" MACHINE=toy TIMING=0 LAYERS=pointwise
+    for name in deep plus; do
+        what=$(columns "$work/results/toy/odd,pointwise/layers.csv" algo simulated_loads | grep "^$name ")
+        check "$name, a header beside it, a main in it, IS_WRONG=$is_wrong: $what" grep -q "$([ $is_wrong = 1 ] && echo wrong_result || echo "^$name [0-9]")" <<<"$what"
+    done
+done
 
 # ---- what is simulated ----
 

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -113,6 +114,14 @@ void leaks(shape *s, const float *in, const float *filters, float *out)
     static volatile uintptr_t last;
 
     last = last ^ (uintptr_t)malloc(1000);
+    right(s, in, filters, out);
+}
+
+/* Leaks what malloc knows nothing of. */
+void leaks_pages(shape *s, const float *in, const float *filters, float *out)
+{
+    if (mmap(NULL, 5000, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED)
+        abort();
     right(s, in, filters, out);
 }
 
@@ -260,6 +269,15 @@ static int no_memory(shape *s, const struct conv_plugin_ask *ask, const float *f
     return -ENOMEM;
 }
 
+/* Takes memory that it never gives back. */
+static int takes(shape *s, const struct conv_plugin_ask *ask, const float *filters, void **state)
+{
+    (void)s, (void)ask, (void)filters;
+    *state = malloc(3000);
+    return *state ? 0 : -ENOMEM;
+}
+
+const struct conv_plugin keeps = { .abi = CONV_PLUGIN_ABI, .prepare = takes, .run = run };
 const struct conv_plugin pointwise = {
     .abi = CONV_PLUGIN_ABI, .name = "points", .why_not = only_pointwise, .run = run
 };
