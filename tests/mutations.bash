@@ -84,9 +84,9 @@ mutant "judge: layers that lose against Base count as won" experiments/judge/jud
 mutant "peers: layers that are slower count as won" experiments/peers/report.c 's/t->won_percent \+= ratio > 1/t->won_percent += ratio < 1/' peers
 mutant "peers: a network's speed-up is turned round" experiments/peers/report.c \
     's/base_ns \/ t\.times\.low_mean/t.times.low_mean \/ base_ns/' peers
-mutant "peers: the mean over models is their product" experiments/peers/report.c 's/exp\(networks \/ n\)/exp(networks)/' peers
-mutant "peers: a wrong plug-in is timed" experiments/peers/peers.c 's/"%s", refused \? refused : ""/"%s", ""/' tests/experiments/peers.sh
-mutant "peers: a plug-in that has ended stays" experiments/peers/measure.c 's/drop\(p, m, why\);/;/' tests/experiments/peers.sh
+mutant "peers: the mean over models is their product" experiments/peers/report.c 's/pow\(t\.network_ratio, share\)/t.network_ratio/' peers
+mutant "peers: nothing is verified" experiments/peers/peers.c 's/int err = exp_verify_all\(&p->experiment, &m, progress, why\)/int err = 0/' tests/experiments/peers.sh
+mutant "peers: the schedule that CSA did not choose" experiments/peers/peers.c 's/a->members && c->is_chosen/a->members \&\& !c->is_chosen/' tests/experiments/peers.sh
 mutant "peers: what is kept loses its last bytes" experiments/peers/tasks.c 's/bytes - i < WORD_BYTES \? bytes - i/bytes - i < WORD_BYTES ? 0/' peers
 mutant "plug-ins: this program's functions come before their libraries'" experiments/bench/plugin_process.c \
     's/ \| RTLD_DEEPBIND\)/)/' tests/experiments/plugin.sh

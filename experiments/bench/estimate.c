@@ -347,7 +347,7 @@ bool exp_total_covers(const struct exp_total *t, const struct exp_case *c)
     return strcmp(t->algo, exp_algo_chosen()->name) ? !strcmp(c->algo->name, t->algo) : c->is_chosen;
 }
 
-/* Compares the covered cases with Base where that ran, else with a nanosecond. */
+/* Compares the covered cases that were timed with Base where that ran, else with a nanosecond. */
 static struct exp_ratio ratio_of(const struct exp_experiment *e, const struct exp_total *t)
 {
     struct exp_pair *pair = exp_new(e->model->n_layers, sizeof *pair);
@@ -355,7 +355,7 @@ static struct exp_ratio ratio_of(const struct exp_experiment *e, const struct ex
     size_t n = 0;
 
     for (size_t i = 0; i < e->n_cases; i++) {
-        if (exp_total_covers(t, &e->cases[i]) && n < e->model->n_layers)
+        if (exp_total_covers(t, &e->cases[i]) && !e->cases[i].measured.why_no_time && n < e->model->n_layers)
             pair[n++] = exp_case_pair(e, &e->cases[i]);
     }
     ratio = exp_ratio_of(pair, n);
@@ -398,9 +398,9 @@ bool exp_totals_stand(const struct exp_experiment *e)
 {
     for (size_t i = 0; i < e->n_algos; i++) {
         const struct exp_total t = { .algo = e->cases[i].algo->name };
-        struct exp_ratio ratio = e->cases[i].measured.why_no_time ? exp_ratio_none() : ratio_of(e, &t);
+        const struct exp_ratio ratio = ratio_of(e, &t);
 
-        if (!e->cases[i].measured.why_no_time && !exp_ratio_stands(&ratio))
+        if (isfinite(ratio.value) && !exp_ratio_stands(&ratio))
             return false;
     }
     return true;

@@ -653,6 +653,12 @@ void exp_models_release(struct exp_models *m)
     m->n = 0;
 }
 
+void exp_problem_print(const struct conv_problem *p, FILE *out)
+{
+#define FIELD(member, sconv_member, name, ...) fprintf(out, "%s=%zu ", name, p->member);
+#include "kernels/shape/problem_fields.def"
+}
+
 double exp_models_rows(const char *experiments_dir, const char *pattern)
 {
     char *tables = exp_format("%s/models/%s", experiments_dir, pattern);

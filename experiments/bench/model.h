@@ -86,6 +86,9 @@ void exp_model_print_notes(const struct exp_model *m, FILE *out);
 
 void exp_model_release(struct exp_model *m); /* an empty or half-built model is fine */
 
+/* Prints a shape: the fields that a layer table has, in its order, with a blank behind each. */
+void exp_problem_print(const struct conv_problem *p, FILE *out);
+
 /* ---- several models at once, as a command line names them ---- */
 
 enum { EXP_MAX_MODELS = 64 };

@@ -3,7 +3,7 @@
 # The SConvs are drawn last, above the others, and the last of them thickest.
 methods = other_peers." ".sconv_peers
 n_others = words(other_peers); n_methods = words(methods)
-is_of(m) = stringcolumn("method") eq m && stringcolumn("cache") eq "sweep" && is_shown(0)
+is_of(m) = stringcolumn("method") eq m && is_network(0) && is_shown(0)
 speedup_of(m) = is_of(m) ? number("measured_speedup_vs_base") : NaN
 n = 0
 stats layers_csv using (is_of(word(peer_names, 1)) ? (n = n + 1, 0) : 0, 0) nooutput

@@ -1,4 +1,4 @@
-# The paper's Figure 10: where the time of Base and SConv goes. 100 % is the time of Base's call in the sweeps. The shares come from runs in steps,
+# The paper's Figure 10: where the time of Base and SConv goes. 100 % is the time of Base's call. The shares come from runs in steps,
 # which take steps_to_call times as long as the call: the bars are that high. What of Base's is beyond 100 % is what measuring in steps costs.
 # question Where does the time go? (Figure 10)
 # caption Four bars per model: Base, SConv, SConv with OpenBLAS's micro-kernel, tuned SConv. 100 % is the time of Base's
@@ -17,7 +17,7 @@ do for [m in sconv_peers] { titles = titles."; ".title_of_peer(m) }
 W = 260 + n * 150
 if (W < 1000) { W = 1000 }
 columns = W / 7.0
-text = "Bars from left: ".titles.". 100 % is the time of Base's call in the sweeps; Base in \
+text = "Bars from left: ".titles.". 100 % is the time of Base's call; Base in \
 steps takes as much longer or shorter as its bar differs from it.".(n_unscaled ? " Bars whose times are not known show shares of their own." : "")
 eval wrap_text
 foot = wrapped; foot_lines = n_lines

@@ -3,14 +3,14 @@
 # question How far from what the core can do?
 # caption A point per layer and method; the roof is the FMA peak and the read bandwidth sampled in the same run. The
 # caption layers furthest below it are numbered and named; why points may lie above it stands below the figure
-# draws layers.csv: measured_gflops of cache: sweep
+# draws layers.csv: measured_gflops of cache: network sweep
 load figures."/peers_common.gp"
 peak = peak_gflops + 0; bandwidth = read_gbytes + 0
 # Points of all methods would hide one another: these are Base and the ends of the others' range. The last is the fastest SConv.
 methods = "base onednn_nchw onednn_blocked sconv sconv_tuned"
 label_of(m) = title_of_peer(word(methods, m))
 array Point[5] = [7, 4, 6, 8, 2]
-is_of(m) = stringcolumn("method") eq word(methods, m) && stringcolumn("cache") eq "sweep"
+is_of(m) = stringcolumn("method") eq word(methods, m) && is_network(0)
 roof(x) = (peak > 0) ? (bandwidth * x < peak ? bandwidth * x : peak) : NaN
 n = 0; lowest = NaN; highest = NaN; left_most = NaN; right_most = NaN
 array Is_there[5]
@@ -61,7 +61,7 @@ foot = foot.wrapped; foot_lines = foot_lines + n_lines
 top = 96; panel = 460; foot_line = 15.5
 H = top + panel + 56 + foot_lines * foot_line
 eval open_output
-set label 98 sprintf("Roofline: %d convolutions, network sweep; peak %.0f GFLOP/s, memory %.1f GB/s, both sampled in the same run", n, peak, bandwidth) \
+set label 98 sprintf("Roofline: %d convolutions in a network's caches; peak %.0f GFLOP/s, memory %.1f GB/s, both sampled in the same run", n, peak, bandwidth) \
     at screen 0.5, screen 1 - title_line / (1.0 * H) center front font ",13"
 set label 99 foot at screen 12.0 / W, screen (foot_lines - 0.3) * foot_line / (1.0 * H) left font ",9" tc rgb "#404040"
 set lmargin at screen 70.0 / W

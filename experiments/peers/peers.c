@@ -1,19 +1,18 @@
 #include "experiments/peers/peers.h"
 
-#include <assert.h>
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "counters/group/ctr_cpu.h"
 #include "experiments/base/program.h"
-#include "experiments/bench/measure.h"
 #include "kernels/backend/base.h"
-#include "kernels/shape/sizes.h"
 #include "kernels/ukr/im2col_rows.h"
 
 /* ---- the methods ---- */
 
-const char exp_peers_default_methods[] =
+static const char default_methods[] =
     "base,base_rows,sconv,sconv_ahead,sconv_openblas,sconv_tuned,sconv_gen,kernels/plugin/onednn.c,"
     "kernels/plugin/onednn.c:reorder,kernels/plugin/onednn.c:blocked,kernels/plugin/xnnpack.c,"
     "kernels/plugin/openblas.c,kernels/plugin/libxsmm.c";
@@ -45,20 +44,37 @@ static void add_base_rows(void)
         exp_algo_add(&rows);
 }
 
-/* Returns the record that an item of ALGO= has selected: the group's, or that of the one algorithm. */
-static const struct exp_algo *selected(const char *item, unsigned algos)
+/*
+ * Returns the record that an item of ALGO= has selected. The group's gets what runs its members: their plans, which it
+ * has in their place, say the schedule.
+ */
+static const struct exp_algo *selected(struct exp_peers_methods *m, const char *item, unsigned algos)
 {
-    const struct exp_algo *named = exp_algo_find(item);
+    const struct exp_algo *named = exp_algo_find(item), *one = NULL;
 
-    for (size_t i = 0; i < exp_algo_count() && !named; i++)
-        named = algos >> i & 1 ? exp_algo_at(i) : NULL;
-    return named;
+    for (size_t i = 0; i < exp_algo_count() && !one; i++)
+        one = algos >> i & 1 ? exp_algo_at(i) : NULL;
+    if (!named || !named->members)
+        return one;
+    m->chosen = *one;
+    m->chosen.name = named->name;
+    m->chosen.title = named->title;
+    m->chosen.label = named->label;
+    m->chosen.colour = named->colour;
+    m->chosen.members = named->members;
+    return &m->chosen;
+}
+
+static void add_method(struct exp_peers_methods *m, const struct exp_algo *a)
+{
+    if (m->n < EXP_MAX_PEERS && exp_peers_method(m, a->name) == m->n)
+        m->algo[m->n++] = a;
 }
 
 int exp_peers_methods_read(struct exp_peers_methods *m, const char *list, const struct exp_plugin_options *o,
                            struct exp_why *why)
 {
-    char *items = exp_copy_text(*list ? list : exp_peers_default_methods), *rest;
+    char *items = exp_copy_text(*list ? list : default_methods), *rest;
     int err = 0;
 
     add_base_rows();
@@ -67,8 +83,8 @@ int exp_peers_methods_read(struct exp_peers_methods *m, const char *list, const 
         unsigned algos = 0;
 
         err = exp_plugins_select(item, o, &algos, why);
-        if (!err && m->n < EXP_MAX_PEERS && exp_peers_method(m, selected(item, algos)->name) == m->n)
-            m->algo[m->n++] = selected(item, algos);
+        if (!err)
+            add_method(m, selected(m, item, algos));
         m->algos |= algos;
     }
     free(items);
@@ -91,286 +107,213 @@ bool exp_peers_has_phases(const struct exp_peers_methods *methods, size_t m)
     return !methods->algo[m]->plugin && !methods->algo[m]->why_no_phases;
 }
 
+static enum exp_cache_state state_of(enum exp_peers_cache c)
+{
+    return c == EXP_PEERS_WARM ? EXP_WARM : EXP_NETWORK;
+}
+
 const char *exp_peers_cache_name(enum exp_peers_cache c)
 {
-    static const char *const names[EXP_N_PEERS_CACHES] = { "sweep", "hot" };
-
-    assert(c < EXP_N_PEERS_CACHES);
-    return names[c];
+    return exp_cache_state_name(state_of(c));
 }
 
-/* ---- one layer by one method ---- */
+/* ---- planning ---- */
 
-const struct conv_problem *exp_peers_problem(const struct exp_peers_layer *l)
+/* Makes the experiment's algorithms the methods, in their order: of the group's members, the one that CSA chose. */
+static void take_methods(struct exp_experiment *e, const struct exp_peers_methods *methods)
 {
-    return &l->of[0].c->layer->problem;
-}
+    const size_t n = methods->n, n_cases = e->model->n_layers * n;
+    struct exp_case *cases = exp_new(n_cases, sizeof *cases);
 
-static const size_t *bytes_of(const struct exp_peers_layer *l)
-{
-    return l->of[0].c->plan.layout.bytes;
-}
+    for (size_t i = 0; i < e->n_cases * n; i++) {
+        const struct exp_case *c = &e->cases[i / n];
+        const struct exp_algo *a = methods->algo[i % n];
+        struct exp_case *to = &cases[i / n / e->n_algos * n + i % n];
 
-double exp_peers_macs(const struct exp_peers *p)
-{
-    double sum = 0;
-
-    for (size_t i = 0; i < p->n_layers; i++)
-        sum += conv_macs(exp_peers_problem(&p->layer[i]));
-    return sum;
-}
-
-struct conv_binding exp_peers_bind(const struct exp_peers *p, const struct exp_peers_layer *l, size_t m)
-{
-    const float *packed = l->of[m].packed ? l->of[m].packed : p->scratch[CONV_PACKED_FILTER];
-    const float *const at[CONV_N_TENSORS] = {
-        [CONV_INPUT] = l->in,
-        [CONV_FILTER] = l->filter,
-        [CONV_OUTPUT] = l->out,
-        [CONV_IM2COL] = p->scratch[CONV_IM2COL],
-        [CONV_PACKED_INPUT] = p->scratch[CONV_PACKED_INPUT],
-        [CONV_PACKED_FILTER] = packed,
-    };
-    struct conv_binding b;
-
-    for (int t = 0; t < CONV_N_TENSORS; t++)
-        b.addr[t] = (uintptr_t)at[t];
-    return b;
-}
-
-int exp_peers_run(const struct exp_peers *p, const struct exp_peers_layer *l, size_t m)
-{
-    const struct conv_binding b = exp_peers_bind(p, l, m);
-
-    return l->of[m].c->algo->run(p->setup, &l->of[m].c->plan, &b);
-}
-
-const char *exp_peers_why_not(const struct exp_peers *p, size_t m)
-{
-    for (size_t i = 0; i < p->n_layers; i++) {
-        if (*p->layer[i].of[m].why_not)
-            return p->layer[i].of[m].why_not;
+        if (c->algo != a && !(a->members && c->is_chosen))
+            continue;
+        *to = *c;
+        to->algo = a;
+        to->same_as = c->same_as / e->n_algos * n + i % n;
     }
-    return "";
+    free(e->cases);
+    e->cases = cases;
+    e->n_cases = n_cases;
+    e->n_algos = n;
 }
 
-/* ---- memory ---- */
-
-static float *allocate(size_t bytes)
+/* Finds the layer that needs most memory: all methods have their tensors at once. */
+static double most_gib(const struct exp_experiment *e)
 {
-    void *memory = aligned_alloc(CONV_PAGE_BYTES, (bytes / CONV_PAGE_BYTES + 2) *
-                                                      CONV_PAGE_BYTES); /* OpenBLAS's kernels may read past a panel */
+    double most = 0;
 
-    if (!memory)
-        exp_program_out_of_memory();
-    return memset(memory, 0, bytes);
-}
+    for (size_t i = 0; i < e->n_cases; i += e->n_algos) {
+        double sum = 0;
 
-/* Finds how large the scratch that all layers share must be: as the layer that needs most of it. */
-static void scratch_sizes(const struct exp_peers *p, size_t bytes[CONV_N_TENSORS])
-{
-    memset(bytes, 0, CONV_N_TENSORS * sizeof *bytes);
-    for (size_t i = 0; i < p->n_layers * p->methods->n; i++) {
-        const struct conv_plan *plan = &p->layer[i / p->methods->n].of[i % p->methods->n].c->plan;
-
-        for (int t = 0; t < CONV_N_TENSORS; t++)
-            bytes[t] = max_size(bytes[t], t == CONV_INPUT || t == CONV_FILTER ? 0 : plan->layout.bytes[t]);
+        for (size_t m = 0; m < e->n_algos; m++)
+            sum += (double)e->cases[i + m].plan.layout.arena_bytes;
+        most = fmax(most, sum / (1 << 30));
     }
-}
-
-/* Estimates the memory. A plug-in's process has tensors of its own, which a library may convert to others. */
-static double estimate(const struct exp_peers *p, const size_t scratch[CONV_N_TENSORS])
-{
-    double sum = 0;
-
-    for (int t = 0; t < CONV_N_TENSORS; t++)
-        sum += (double)scratch[t];
-    for (size_t i = 0; i < p->n_layers; i++) {
-        const size_t *b = bytes_of(&p->layer[i]);
-        const double tensors = (double)b[CONV_INPUT] + (double)b[CONV_FILTER] + (double)b[CONV_OUTPUT];
-
-        sum += tensors;
-        for (size_t m = 0; m < p->methods->n; m++) {
-            const struct exp_case *c = p->layer[i].of[m].c;
-
-            sum += c->algo->plugin ? 2 * tensors : (double)c->plan.layout.bytes[CONV_PACKED_FILTER];
-        }
-    }
-    return sum;
-}
-
-/* ---- opening ---- */
-
-static int open_cell(const struct exp_peers *p, struct exp_peers_layer *l, size_t m)
-{
-    const struct exp_case *c = l->of[m].c;
-    struct conv_binding b;
-    struct conv_exec exec;
-
-    if (!c->algo->is_sconv || exp_algo_why_not_run(c->algo, p->setup))
-        return 0;
-    l->of[m].packed = allocate(c->plan.layout.bytes[CONV_PACKED_FILTER]);
-    b = exp_peers_bind(p, l, m);
-    conv_exec_init(&exec, &c->plan, &b);
-    return conv_nest_pack_filters(&c->plan, &exec.base);
-}
-
-static int open_layer(const struct exp_peers *p, struct exp_peers_layer *l, uint64_t seed)
-{
-    const size_t *bytes = bytes_of(l);
-    int err = 0;
-
-    l->in = allocate(bytes[CONV_INPUT]);
-    l->filter = allocate(bytes[CONV_FILTER]);
-    l->out = allocate(bytes[CONV_OUTPUT]);
-    exp_tensors_fill(l->in, bytes[CONV_INPUT], 2 * seed);
-    exp_tensors_fill(l->filter, bytes[CONV_FILTER], 2 * seed + 1);
-    for (size_t m = 0; m < p->methods->n && !err; m++)
-        err = open_cell(p, l, m);
-    return err;
+    return most;
 }
 
 int exp_peers_plan(struct exp_peers *p, const struct exp_model *model, struct exp_why *why)
 {
-    int err = exp_experiment_plan(&p->experiment, p->setup, model, p->methods->algos, why);
-
-    if (err)
-        return err;
-    p->n_layers = model->n_layers;
-    p->layer = exp_new(p->n_layers, sizeof *p->layer);
-    for (size_t i = 0; i < p->experiment.n_cases; i++) {
-        const struct exp_case *c = &p->experiment.cases[i];
-
-        for (size_t m = 0; m < p->methods->n; m++) {
-            const struct exp_algo *a = p->methods->algo[m];
-
-            if (c->algo == a || (a->members && c->is_chosen))
-                p->layer[i / p->experiment.n_algos].of[m].c = c;
-        }
-    }
-    return 0;
-}
-
-/* Plans, and finds how large the scratch must be. */
-static int plan_in_memory(struct exp_peers *p, const struct exp_model *model, size_t scratch[CONV_N_TENSORS],
-                          struct exp_why *why)
-{
     const char *no_base = exp_algo_why_not_run(exp_algo_base(), p->setup);
-    int err = no_base ? exp_fail(why, -ENOTSUP, "%s", no_base) : exp_peers_plan(p, model, why);
+    int err = no_base ? exp_fail(why, -ENOTSUP, "%s", no_base)
+                      : exp_experiment_plan(&p->experiment, p->setup, model, p->methods->algos, why);
     double gib;
 
     if (err)
         return err;
-    scratch_sizes(p, scratch);
-    gib = estimate(p, scratch) / (1 << 30);
-    return gib < EXP_PEERS_MAX_GIB
-               ? 0
-               : exp_fail(why, -EFBIG,
-                          "%s: its tensors need about %.1f GiB at once, more than %d; LAYERS= and ALGO= narrow",
-                          model->path, gib, EXP_PEERS_MAX_GIB);
-}
-
-int exp_peers_check(const struct exp_peers *of, const struct exp_model *model, struct exp_why *why)
-{
-    struct exp_peers p = *of;
-    size_t scratch[CONV_N_TENSORS];
-    int err = plan_in_memory(&p, model, scratch, why);
-
-    exp_peers_close(&p);
-    return err;
-}
-
-int exp_peers_open(struct exp_peers *p, const struct exp_model *model, struct exp_why *why)
-{
-    size_t scratch[CONV_N_TENSORS];
-    struct exp_why no_parts = { "" };
-    int err = plan_in_memory(p, model, scratch, why);
-
-    if (err)
-        goto fail;
-    exp_phases_find_parts(&p->parts, p->setup, &no_parts);
-    exp_say(p->found.why_no_parts, sizeof p->found.why_no_parts, "%s", no_parts.text);
-    for (int t = 0; t < CONV_N_TENSORS; t++)
-        p->scratch[t] = allocate(scratch[t]);
-    for (size_t i = 0; i < p->n_layers && !err; i++)
-        err = exp_interrupted() ? -EINTR : open_layer(p, &p->layer[i], i + 1);
-    if (!err)
+    p->n_layers = model->n_layers;
+    take_methods(&p->experiment, p->methods);
+    for (int c = 0; c < EXP_N_PEERS_CACHES; c++)
+        p->measured[c] = exp_new(p->experiment.n_cases, sizeof *p->measured[c]);
+    for (size_t i = 0; i < p->experiment.n_cases; i++)
+        p->measured[EXP_PEERS_WARM][i].why_no_time = "not asked for (HOT=0)";
+    gib = most_gib(&p->experiment);
+    if (gib < EXP_PEERS_MAX_GIB)
         return 0;
-    exp_fail(why, err, "%s: %s", model->name, err == -EINTR ? "interrupted" : strerror(-err));
-fail:
     exp_peers_close(p);
-    return err;
-}
-
-static void close_layer(struct exp_peers_layer *l)
-{
-    for (size_t m = 0; m < EXP_MAX_PEERS; m++) {
-        for (int c = 0; c < EXP_N_PEERS_CACHES; c++) {
-            free(l->of[m].in[c].mark);
-            free(l->of[m].in[c].ns);
-        }
-        free(l->of[m].packed);
-    }
-    free(l->in);
-    free(l->filter);
-    free(l->out);
+    return exp_fail(why, -EFBIG,
+                    "%s: the tensors of a layer need about %.1f GiB at once, more than %d; LAYERS= and ALGO= narrow",
+                    model->path, gib, EXP_PEERS_MAX_GIB);
 }
 
 void exp_peers_close(struct exp_peers *p)
 {
-    for (size_t i = 0; i < p->n_layers; i++)
-        close_layer(&p->layer[i]);
-    free(p->layer);
-    for (int t = 0; t < CONV_N_TENSORS; t++)
-        free(p->scratch[t]);
+    for (int c = 0; c < EXP_N_PEERS_CACHES; c++) {
+        for (size_t i = 0; i < p->experiment.n_cases && p->measured[c]; i++) {
+            free(p->measured[c][i].sample_ns);
+            free(p->measured[c][i].mark);
+        }
+        free(p->measured[c]);
+    }
+    free(p->why);
     exp_experiment_release(&p->experiment);
     *p = (struct exp_peers){ .setup = p->setup, .methods = p->methods, .peak = p->peak };
 }
 
-/* ---- every method computes the convolution ---- */
+/* ---- measuring ---- */
 
-/* Compares a layer's output with Base's: sums of small integers are the same in any order. */
-static int compare(const struct exp_peers *p, const struct exp_peers_layer *l, const char *method, struct exp_why *why)
+void exp_peers_announce(const struct exp_peers *p, const struct exp_peers_options *o, double seconds[EXP_N_WORKS])
 {
-    const float *want = p->scratch[CONV_OUTPUT];
-    size_t i = 0;
+    for (size_t i = 0; i < p->experiment.n_cases; i += p->methods->n) {
+        const struct exp_case *first = &p->experiment.cases[i];
 
-    while (i < bytes_of(l)[CONV_OUTPUT] / sizeof(float) && l->out[i] == want[i])
-        i++;
-    if (i == bytes_of(l)[CONV_OUTPUT] / sizeof(float) || !exp_tensors_exact(exp_peers_problem(l)))
-        return 0;
-    return exp_fail(why, -EILSEQ, "layer '%s': %s computes a wrong result: output element %zu is %.9g, must be %.9g",
-                    l->of[0].c->layer->name, method, i, (double)l->out[i], (double)want[i]);
+        if (first->same_as == i)
+            seconds[EXP_WORK_VERIFY] += exp_verify_seconds(first, 1);
+        seconds[EXP_WORK_ROUNDS] += exp_measure_seconds(first, p->methods->n, o->rounds.most + o->n_warm_rounds);
+    }
 }
 
-/* Checks that all compute the same on the very tensors that are timed. */
-static int verify_layer(const struct exp_peers *p, struct exp_peers_layer *l, struct exp_why *why)
+/* Samples the read bandwidth, in bytes each ns. */
+static double sample_read(const struct conv_peak *peak, uint64_t (*now_ns)(void))
 {
-    int err = exp_peers_run(p, l, 0);
+    enum { ROUNDS = 3, FLOATS = 1 << 25 }; /* 128 MiB: beyond any cache here */
+    float *x = exp_new(FLOATS, sizeof *x);
+    volatile float sink; /* keeps the compiler from leaving the loop out */
+    double best = 0;
 
-    memcpy(p->scratch[CONV_OUTPUT], l->out, bytes_of(l)[CONV_OUTPUT]);
-    for (size_t m = 1; m < p->methods->n && !err; m++) {
-        const char *refused = exp_case_why_not_run(&p->experiment, l->of[m].c);
+    memset(x, 1, FLOATS * sizeof *x);
+    for (int i = 0; i < ROUNDS && peak; i++) {
+        const uint64_t start = now_ns();
 
-        exp_say(l->of[m].why_not, sizeof l->of[m].why_not, "%s", refused ? refused : "");
-        if (refused || l->of[m].c->algo->plugin)
-            continue;
-        memset(l->out, 0xff, bytes_of(l)[CONV_OUTPUT]); /* NaN */
-        err = exp_peers_run(p, l, m);
-        err = err ? err : compare(p, l, l->of[m].c->algo->name, why);
+        sink = peak->read(x, FLOATS);
+        best = fmax(best, FLOATS * sizeof *x / (double)(now_ns() - start));
+    }
+    (void)sink;
+    free(x);
+    return best;
+}
+
+/* Times all methods, in turns, in one state of the caches. */
+static int measure_in(struct exp_peers *p, enum exp_peers_cache c, const struct exp_measure_options *options,
+                      struct exp_progress *progress, struct exp_why *why)
+{
+    struct exp_measure_options o = *options;
+    struct exp_case *cases = p->experiment.cases;
+    const struct exp_disturbance *d = &p->found.info[c].disturbance;
+    int err;
+
+    o.cache = state_of(c);
+    err = exp_measure_all(&p->experiment, &o, &p->found.info[c], progress, why);
+    p->found.peak_gflops = fmax(p->found.peak_gflops, fmax(d->peak_before, d->peak_after));
+    p->found.read_gbytes = fmax(p->found.read_gbytes, sample_read(p->peak, o.now_ns));
+    for (size_t i = 0; i < p->experiment.n_cases; i++) {
+        p->measured[c][i] = cases[i].measured;
+        cases[i].measured = (struct exp_measured){ .why_no_time = "not timed" };
     }
     return err;
 }
 
-int exp_peers_verify(struct exp_peers *p, struct exp_progress *progress, struct exp_why *why)
+int exp_peers_measure(struct exp_peers *p, const struct exp_peers_options *o, struct exp_progress *progress,
+                      struct exp_why *why)
 {
-    const struct exp_measure_options one = { .n_threads = 1 };
-    int err = exp_verify_all(&p->experiment, &one, progress, why);
+    struct exp_measure_options m = {
+        .rounds = o->rounds, .n_threads = 1, .ruler_ns = o->ruler_ns, .now_ns = o->now_ns, .groups_dir = CTR_GROUPS_DIR
+    };
+    int err = exp_verify_all(&p->experiment, &m, progress, why);
 
-    for (size_t i = 0; i < p->n_layers && !err; i++) {
-        err = exp_interrupted() ? -EINTR : verify_layer(p, &p->layer[i], why);
-        if (err && err != -EILSEQ)
-            exp_fail(why, err, "layer '%s': cannot be checked: %s", p->layer[i].of[0].c->layer->name, strerror(-err));
-    }
+    if (!err)
+        err = measure_in(p, EXP_PEERS_NETWORK, &m, progress, why);
+    m.rounds = (struct exp_rounds){ o->n_warm_rounds, o->n_warm_rounds, 0 };
+    if (!err && o->n_warm_rounds)
+        err = measure_in(p, EXP_PEERS_WARM, &m, progress, why);
     return err;
+}
+
+/* ---- what was measured ---- */
+
+const struct exp_case *exp_peers_case(const struct exp_peers *p, size_t layer, size_t m)
+{
+    return &p->experiment.cases[layer * p->methods->n + m];
+}
+
+const struct exp_measured *exp_peers_measured(const struct exp_peers *p, enum exp_peers_cache c, size_t layer, size_t m)
+{
+    return &p->measured[c][layer * p->methods->n + m];
+}
+
+struct exp_times exp_peers_times(const struct exp_peers *p, enum exp_peers_cache c, size_t layer, size_t m)
+{
+    const struct exp_measured *k = exp_peers_measured(p, c, layer, m);
+
+    return exp_times_of(k->sample_ns, k->why_no_time ? 0 : k->n_samples);
+}
+
+struct exp_ratio exp_peers_speedup(const struct exp_peers *p, enum exp_peers_cache c, size_t m)
+{
+    struct exp_pair *pair = exp_new(p->n_layers, sizeof *pair);
+    struct exp_ratio ratio;
+    size_t n = 0;
+
+    for (size_t i = 0; i < p->n_layers; i++) {
+        const struct exp_measured *base = exp_peers_measured(p, c, i, 0), *k = exp_peers_measured(p, c, i, m);
+
+        if (!base->why_no_time && !k->why_no_time)
+            pair[n++] = (struct exp_pair){ base->sample_ns, k->sample_ns, k->n_samples };
+    }
+    ratio = exp_ratio_of(pair, n);
+    free(pair);
+    return ratio;
+}
+
+struct exp_phases exp_peers_phases(const struct exp_peers *p, size_t m)
+{
+    struct exp_phases sum = { 0 };
+
+    for (size_t i = 0; i < p->n_layers; i++)
+        exp_phases_add(&sum, &exp_peers_measured(p, EXP_PEERS_NETWORK, i, m)->phases);
+    return sum;
+}
+
+const char *exp_peers_why_not(const struct exp_peers *p, enum exp_peers_cache c, size_t m)
+{
+    for (size_t i = 0; i < p->n_layers; i++) {
+        if (exp_peers_measured(p, c, i, m)->why_no_time)
+            return exp_peers_measured(p, c, i, m)->why_no_time;
+    }
+    return "";
 }

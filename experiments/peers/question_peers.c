@@ -9,7 +9,6 @@
 #include <sys/stat.h>
 
 #include "counters/ctr_hostinfo.h"
-#include "counters/host/ctr_pin.h"
 #include "experiments/base/error.h"
 #include "experiments/base/program.h"
 #include "experiments/emit/build.h"
@@ -42,8 +41,6 @@ struct session {
     struct exp_peers_report report;
     struct exp_results results;
     char what[512];
-    char not_pinned[128];
-    int core;
     struct exp_why why;
 };
 
@@ -52,14 +49,13 @@ struct session {
 static void describe(struct session *s)
 {
     const struct conv_peak *peak = conv_peak_of(s->setup.ukr->isa);
-
     char cpu[256];
 
     ctr_hostinfo_cpu(cpu, sizeof cpu);
     exp_say(s->what, sizeof s->what,
-            "peers, commit %s; %s; one thread, %s clock, %u hot; OpenBLAS core %s; SConv %s; peak by %s",
+            "peers, commit %s; %s; one thread, %s clock, %u in warm caches; OpenBLAS core %s; SConv %s; peak by %s",
             *s->options.commit ? s->options.commit : "unknown", cpu, s->options.clock == EXP_CLOCK_CPU ? "cpu" : "wall",
-            s->times.n_hot_reps, s->setup.blas.core, s->setup.ukr->name, peak ? peak->name : "no loop for this CPU");
+            s->times.n_warm_rounds, s->setup.blas.core, s->setup.ukr->name, peak ? peak->name : "no loop for this CPU");
 }
 
 /* Says which run this is: the one after that whose results are there. */
@@ -80,9 +76,9 @@ static long long run_after(const struct session *s)
 static char *setting_of(const struct session *s)
 {
     const struct exp_rounds *rounds = &s->times.rounds;
-    char *asked = exp_format("%zu to %zu sweeps, %llu ns, %u hot; clock %u; ruler %u; micro-kernel %s; "
+    char *asked = exp_format("%zu to %zu rounds, %llu ns, %u warm; clock %u; ruler %u; micro-kernel %s; "
                              "tuning %u, wisdom %s; methods %s, flags %s, plan %s, limit %u; the run after %lld",
-                             rounds->least, rounds->most, (unsigned long long)rounds->limit_ns, s->times.n_hot_reps,
+                             rounds->least, rounds->most, (unsigned long long)rounds->limit_ns, s->times.n_warm_rounds,
                              s->options.clock, s->options.ruler, s->options.ukr, (unsigned)s->options.measures,
                              s->options.wisdom, s->options.algos, s->options.plugin_flags, s->options.plugin_plan,
                              s->options.plugin_limit, run_after(s));
@@ -101,10 +97,8 @@ static int list(struct session *s)
     int err;
 
     s->tasks = (struct exp_peers_tasks){ .models = &s->models, .times = &s->times };
-    s->tasks.of = (struct exp_peers){ .setup = &s->setup,
-                                      .methods = &s->methods,
-                                      .peak = conv_peak_of(s->setup.ukr->isa),
-                                      .found.core = s->core < 0 ? 0 : s->core };
+    s->tasks.of =
+        (struct exp_peers){ .setup = &s->setup, .methods = &s->methods, .peak = conv_peak_of(s->setup.ukr->isa) };
     ctr_hostinfo_cpu(s->tasks.of.found.on, sizeof s->tasks.of.found.on);
     exp_say_more(s->tasks.of.found.on, sizeof s->tasks.of.found.on, " (%s)", own.host);
     setting = setting_of(s);
@@ -139,7 +133,7 @@ static int prepare(void *session)
     int err = exp_main_models(&s->models, o->model, EXP_MODEL_ASK(o), &s->why);
 
     s->times = (struct exp_peers_options){ .rounds = exp_rounds_of(o->reps, 5, 100, o->limit),
-                                           .n_hot_reps = o->hot_reps,
+                                           .n_warm_rounds = o->hot_reps,
                                            .ruler_ns = exp_ruler_limit_ns(o->ruler, o->limit),
                                            .now_ns = exp_clock_of(o->clock) };
     if (!err)
@@ -154,21 +148,13 @@ static int prepare(void *session)
 
 /* ---- work ---- */
 
-/*
- * Announces the work. The multiply-adds are known from the tables alone; distinct shapes are not, so checking is
- * announced as if all were.
- */
 static void announce(const void *session, double seconds[EXP_N_WORKS])
 {
     const struct session *s = session;
 
     for (size_t i = 0; i < s->models.n; i++) {
-        for (size_t l = 0; l < s->models.model[i].n_layers; l++) {
-            const double macs = conv_macs(&s->models.model[i].layer[l].problem);
-
-            seconds[EXP_WORK_VERIFY] += 1e-9 * macs;
-            seconds[EXP_WORK_ROUNDS] += exp_peers_seconds(macs, &s->methods, &s->times);
-        }
+        for (int k = 0; k < EXP_N_WORKS; k++)
+            seconds[k] += s->tasks.seconds[i][k];
     }
 }
 
@@ -185,14 +171,11 @@ static const struct exp_question_jobs jobs = {
     .needs = "--exclusive", .doing = "timing", .results = "networks", .announce = announce, .tasks = tasks_of
 };
 
-/* Pins the program, and lists what is to be timed. */
 static int work(void *session)
 {
     struct session *s = session;
 
     describe(s);
-    if (ctr_pin(-1, &s->core, s->not_pinned, sizeof s->not_pinned))
-        s->core = -1;
     return list(s);
 }
 
@@ -200,8 +183,8 @@ static void say_timed(const void *session, FILE *out)
 {
     const struct session *s = session;
 
-    fprintf(out, "%zu of %zu networks timed, on core %d of %s\n", s->crew.counts.n_run, s->crew.counts.n_tasks, s->core,
-            s->tasks.of.found.on);
+    fprintf(out, "%zu of %zu networks timed, on core %d of %s\n", s->crew.counts.n_run, s->crew.counts.n_tasks,
+            s->tasks.of.found.core, s->tasks.of.found.on);
 }
 
 /* ---- results ---- */
@@ -213,10 +196,8 @@ static int print_host(const void *session, FILE *out)
 
     fprintf(out, "%s\n", s->what);
     fprintf(out, "OpenBLAS: %s\n", s->setup.blas.config);
-    if (s->core >= 0)
-        fprintf(out, "timed on core: %d (pinned)\n", s->core);
-    else
-        fprintf(out, "timed on core: not pinned (%s)\n", s->not_pinned);
+    fprintf(out, "timed on core: %d%s\n", s->report.network->found.core,
+            s->report.network->found.core < 0 ? " (not pinned)" : "");
     exp_peers_tasks_say_kept(&s->tasks, out);
     return err;
 }
@@ -269,9 +250,11 @@ static const struct exp_option options[] = {
               "(PLUGIN_CFLAGS); comma-separated (default: eight of those, and the libraries of kernels/plugin)",
               algos, ""),
     EXP_PLUGIN_OPTIONS,
-    EXP_NUMBER("REPS", "sweeps over each network (default: 5 to 100, until all speed-ups stand)", reps, 0, 1, 1000),
-    EXP_NUMBER("LIMIT", "the same for the sweeps over each network (default 60)", limit, 60, 1, 1000000),
-    EXP_NUMBER("HOT", "repetitions of each layer with hot caches (default 3); 0 = none", hot_reps, 3, 0, 1000),
+    EXP_NUMBER("REPS", "timed rounds of each layer (default: 5 to 100, until all speed-ups stand)", reps, 0, 1, 1000),
+    EXP_NUMBER("LIMIT",
+               "seconds of timing each network after which rounds end though a speed-up does not stand (default 60)",
+               limit, 60, 1, 1000000),
+    EXP_NUMBER("HOT", "rounds of each layer in warm caches, besides (default 3); 0 = none", hot_reps, 3, 0, 1000),
     EXP_CLOCK_OPTION,
     EXP_RULER_OPTION,
     EXP_UKR_OPTION,

@@ -21,9 +21,10 @@ static void add_network(const struct exp_peers *p, enum exp_peers_cache c, size_
                         double *base_ns)
 {
     for (size_t i = 0; i < p->n_layers; i++) {
-        const struct exp_peers_layer *l = &p->layer[i];
-        const double base = l->of[0].in[c].times.low_mean, ratio = base / l->of[m].in[c].times.low_mean;
-        const bool is_pointwise = conv_is_pointwise(exp_peers_problem(l));
+        const struct conv_problem *problem = &exp_peers_case(p, i, m)->layer->problem;
+        const struct exp_times times = exp_peers_times(p, c, i, m);
+        const double base = exp_peers_times(p, c, i, 0).low_mean, ratio = base / times.low_mean;
+        const bool is_pointwise = conv_is_pointwise(problem);
 
         if (!isfinite(ratio))
             continue;
@@ -32,9 +33,9 @@ static void add_network(const struct exp_peers *p, enum exp_peers_cache c, size_
         t->won_percent += ratio > 1;
         t->pointwise_won_percent += is_pointwise && ratio > 1;
         t->geomean_ratio += log(ratio);
-        t->peak_percent += 2 * conv_macs(exp_peers_problem(l));
+        t->peak_percent += 2 * conv_macs(problem);
         *base_ns += base;
-        exp_times_add(&t->times, &l->of[m].in[c].times);
+        exp_times_add(&t->times, &times);
     }
 }
 
@@ -61,32 +62,21 @@ struct exp_peers_total exp_peers_total(const struct exp_peers_report *r, size_t 
                                        size_t m)
 {
     struct exp_peers_total all;
-    double networks = 0, layers = 0, peak = 0, n = (double)r->n;
+    const double share = 1 / (double)r->n;
 
     assert(c < EXP_N_PEERS_CACHES && m < r->methods->n && network <= r->n);
     if (network < r->n)
         return total_of(&r->network[network], 1, c, m);
     all = total_of(r->network, r->n, c, m);
+    all.network_ratio = all.geomean_ratio = all.peak_percent = 1;
     for (size_t i = 0; i < r->n; i++) {
-        struct exp_peers_total t = total_of(&r->network[i], 1, c, m);
+        const struct exp_peers_total t = total_of(&r->network[i], 1, c, m);
 
-        networks += log(t.network_ratio);
-        layers += log(t.geomean_ratio);
-        peak += log(t.peak_percent);
+        all.network_ratio *= pow(t.network_ratio, share);
+        all.geomean_ratio *= pow(t.geomean_ratio, share);
+        all.peak_percent *= pow(t.peak_percent, share);
     }
-    all.network_ratio = exp(networks / n);
-    all.geomean_ratio = exp(layers / n);
-    all.peak_percent = exp(peak / n);
     return all;
-}
-
-struct exp_phases exp_peers_phases(const struct exp_peers *p, size_t m)
-{
-    struct exp_phases sum = { 0 };
-
-    for (size_t i = 0; i < p->n_layers; i++)
-        exp_phases_add(&sum, &p->layer[i].of[m].phases);
-    return sum;
 }
 
 /* ---- layers.csv and samples.csv ---- */
@@ -119,8 +109,8 @@ static const struct rec_field layer_fields[] = {
     { EXP_COLUMN_LAYER_INDEX, REC_AT(LAYER, layer_index) },
     { { "method", "", "an algorithm of ALGO=, such as base_rows (base, im2col by rows), sconv_ahead (prefetching), "
         "sconv_gen (generated), or a plug-in", "" }, REC_AT(LAYER, method) },
-    { { "cache", "", "sweep: the network layer by layer, weights cold; hot: the layer again and again", "" },
-      REC_AT(LAYER, cache) },
+    { { "cache", "", "network: emptied, then the input was written, as the layer before does; warm: the layer again and again",
+        "" }, REC_AT(LAYER, cache) },
     { EXP_COLUMN_POINTWISE, REC_AT(LAYER, is_pointwise) },
     { EXP_COLUMN_MACS, REC_AT(LAYER, macs) },
     { { "flop_per_byte", "flop/byte", "2 * macs / bytes of input, filter and output", "" }, REC_AT(LAYER, intensity) },
@@ -130,7 +120,7 @@ static const struct rec_field layer_fields[] = {
     { EXP_COLUMN_REPS, REC_AT(LAYER, n_reps) },
     { EXP_COLUMN_GFLOPS, REC_NAN_OR(LAYER, gflops, why) },
     { { "measured_peak_percent", "%",
-        "of the FMA peak sampled between the model's sweeps; over 100 where skipped padding counts", "clock" },
+        "of the FMA peak sampled before and after the model's rounds; over 100 where skipped padding counts", "clock" },
       REC_NAN_OR(LAYER, peak_percent, why_no_peak) },
     { EXP_COLUMN_SPEEDUP(", same cache state"), REC_NAN_OR(LAYER, speedup, why) },
     { { "plan", "", "micro-kernel, schedule and tiles of SConv; OpenBLAS's blocking; a plug-in's name and the hash of its "
@@ -154,84 +144,79 @@ const struct rec_table exp_peers_samples_table = REC_TABLE("samples.csv", sample
 
 static const char no_peak[] = "no FMA loop for this CPU";
 
-static LAYER layer_row(const struct exp_peers *p, const struct exp_peers_layer *l, enum exp_peers_cache c, size_t m)
+static LAYER layer_row(const struct exp_peers *p, size_t layer, enum exp_peers_cache c, size_t m)
 {
-    const struct exp_peers_cell *x = &l->of[m];
-    const size_t *bytes = x->c->plan.layout.bytes;
-    const double flop = 2 * conv_macs(&x->c->layer->problem), ns = x->in[c].times.low_mean;
+    const struct exp_case *x = exp_peers_case(p, layer, m);
+    const struct exp_measured *k = exp_peers_measured(p, c, layer, m);
+    const struct exp_times times = exp_peers_times(p, c, layer, m);
+    const size_t *bytes = x->plan.layout.bytes;
+    const double flop = 2 * conv_macs(&x->layer->problem), ns = times.low_mean;
     LAYER row = {
         .model = p->experiment.model->name,
         .method = p->methods->algo[m]->name,
         .cache = exp_peers_cache_name(c),
-        .layer = x->c->layer->name,
-        .layer_index = x->c->layer->index,
-        .n_reps = x->in[c].n,
-        .is_pointwise = conv_is_pointwise(&x->c->layer->problem),
+        .layer = x->layer->name,
+        .layer_index = x->layer->index,
+        .n_reps = k->n_samples,
+        .is_pointwise = conv_is_pointwise(&x->layer->problem),
         .macs = flop / 2,
         .intensity = flop / (double)(bytes[CONV_INPUT] + bytes[CONV_FILTER] + bytes[CONV_OUTPUT]),
         .gflops = flop / ns,
         .peak_percent = p->peak ? 100 * flop / ns / p->found.peak_gflops : (double)NAN,
-        .speedup = l->of[0].in[c].times.low_mean / ns,
-        .times = x->in[c].times,
-        .why = *x->why_not            ? x->why_not
-               : *p->why_disturbed[c] ? p->why_disturbed[c]
-                                      : "not asked for (HOT=0)",
+        .speedup = exp_peers_times(p, c, layer, 0).low_mean / ns,
+        .times = times,
+        .why = k->why_no_time ? k->why_no_time : exp_peers_measured(p, c, layer, 0)->why_no_time,
     };
 
     row.why_no_peak = p->peak ? row.why : no_peak;
-    exp_plan_text(&x->c->plan, row.plan);
+    exp_plan_text(&x->plan, row.plan);
     return row;
 }
 
-static void put_samples(const struct exp_peers *p, const struct exp_peers_layer *l, enum exp_peers_cache c, size_t m,
-                        struct exp_csv *csv)
+static void put_samples_of(const struct exp_peers *p, size_t layer, enum exp_peers_cache c, size_t m,
+                           struct exp_csv *csv)
 {
-    const struct exp_peers_samples *s = &l->of[m].in[c];
+    const struct exp_measured *k = exp_peers_measured(p, c, layer, m);
 
-    for (size_t i = 0; i < s->n; i++) {
+    for (size_t i = 0; i < k->n_samples; i++) {
         const SAMPLE row = {
             .model = p->experiment.model->name,
             .method = p->methods->algo[m]->name,
             .cache = exp_peers_cache_name(c),
-            .layer_index = l->of[m].c->layer->index,
+            .layer_index = exp_peers_case(p, layer, m)->layer->index,
             .repetition = i + 1,
-            .time_ns = s->ns[i],
-            .mark = s->mark[i],
-            .why_no_mark = s->mark[i].clock_ns ? NULL : EXP_NO_MARK,
+            .time_ns = k->sample_ns[i],
+            .mark = k->mark[i],
+            .why_no_mark = k->mark[i].clock_ns ? NULL : EXP_NO_MARK,
         };
 
         rec_put(csv, &exp_peers_samples_table, &row);
     }
 }
 
-/* Puts the rows of a layer into layers.csv and samples.csv. */
-static void put_layer(const struct exp_peers *p, const struct exp_peers_layer *l, struct exp_csv *layers,
-                      struct exp_csv *samples)
+static void put_layers(struct exp_csv *csv, const void *report)
 {
-    for (int c = 0; c < EXP_N_PEERS_CACHES; c++) {
-        for (size_t m = 0; m < p->methods->n; m++) {
-            const LAYER row = layer_row(p, l, (enum exp_peers_cache)c, m);
+    const struct exp_peers_report *r = report;
+    const size_t n = r->methods->n, of_layer = EXP_N_PEERS_CACHES * n;
 
-            rec_put(layers, &exp_peers_layers_table, &row);
-            put_samples(p, l, (enum exp_peers_cache)c, m, samples);
+    for (size_t i = 0; i < r->n; i++) {
+        for (size_t k = 0; k < r->network[i].n_layers * of_layer; k++) {
+            const LAYER row = layer_row(&r->network[i], k / of_layer, (enum exp_peers_cache)(k % of_layer / n), k % n);
+
+            rec_put(csv, &exp_peers_layers_table, &row);
         }
     }
 }
 
-static int write_layers(const struct exp_peers_report *r, const struct exp_outdir *dir, const char *what,
-                        struct exp_why *why)
+static void put_samples(struct exp_csv *csv, const void *report)
 {
-    struct exp_csv *layers = exp_csv_begin(dir, &exp_peers_layers_table.file, what);
-    struct exp_csv *samples = exp_csv_begin(dir, &exp_peers_samples_table.file, what);
-    int err, closed;
+    const struct exp_peers_report *r = report;
+    const size_t n = r->methods->n, of_layer = EXP_N_PEERS_CACHES * n;
 
     for (size_t i = 0; i < r->n; i++) {
-        for (size_t l = 0; l < r->network[i].n_layers; l++)
-            put_layer(&r->network[i], &r->network[i].layer[l], layers, samples);
+        for (size_t k = 0; k < r->network[i].n_layers * of_layer; k++)
+            put_samples_of(&r->network[i], k / of_layer, (enum exp_peers_cache)(k % of_layer / n), k % n, csv);
     }
-    err = exp_csv_close(layers, why);
-    closed = exp_csv_close(samples, err ? NULL : why);
-    return err ? err : closed;
 }
 
 /* ---- model.csv ---- */
@@ -260,7 +245,7 @@ static const struct rec_field total_fields[] = {
     { { "measured_network_speedup", "", "base's measured_time_ns / this one", "clock" },
       REC_NAN_OR(ROW, total.network_ratio, why) },
     EXP_FIELDS_INTERVAL(ROW, speedup, why_no_interval),
-    EXP_FIELDS_ROUNDS(ROW, n_rounds, end, why_no_rounds, "", " sweeps"),
+    EXP_FIELDS_ROUNDS(ROW, n_rounds, end, why_no_rounds, "", ""),
     { { "measured_layers_speedup", "",
         "geometric mean over the layers of base's measured_time_ns / this one", "clock" },
       REC_NAN_OR(ROW, total.geomean_ratio, why) },
@@ -285,12 +270,10 @@ static const char *why_no_total(const struct exp_peers_report *r, size_t network
     const size_t first = network < r->n ? network : 0, end = network < r->n ? network + 1 : r->n;
 
     for (size_t i = first; i < end; i++) {
-        if (*exp_peers_why_not(&r->network[i], m))
-            return exp_peers_why_not(&r->network[i], m);
-        if (*r->network[i].why_disturbed[c])
-            return r->network[i].why_disturbed[c];
+        if (*exp_peers_why_not(&r->network[i], c, m))
+            return exp_peers_why_not(&r->network[i], c, m);
     }
-    return c == EXP_PEERS_HOT ? "not asked for (HOT=0), or no such layers" : "no such layers";
+    return "no such layers";
 }
 
 static ROW total_row(const struct exp_peers_report *r, size_t network, enum exp_peers_cache c, size_t m)
@@ -303,9 +286,9 @@ static ROW total_row(const struct exp_peers_report *r, size_t network, enum exp_
         .method = name_of(r, m),
         .cache = exp_peers_cache_name(c),
         .total = exp_peers_total(r, network, c, m),
-        .speedup = one ? one->speedup[c][m] : exp_ratio_none(),
-        .n_rounds = one ? one->layer[0].of[0].in[c].n : 0,
-        .end = exp_end_text(one && c == EXP_PEERS_SWEEP ? one->found.sweeps.end : EXP_END_FIXED),
+        .speedup = one ? exp_peers_speedup(one, c, m) : exp_ratio_none(),
+        .n_rounds = one ? one->found.info[c].n_rounds : 0,
+        .end = exp_end_text(one ? one->found.info[c].end : EXP_END_FIXED),
         .peak_gflops = has_peak ? one->found.peak_gflops : (double)NAN,
         .read_gbytes = has_peak ? one->found.read_gbytes : (double)NAN,
         .why = why,
@@ -320,26 +303,25 @@ static ROW total_row(const struct exp_peers_report *r, size_t network, enum exp_
     return row;
 }
 
-void exp_peers_describe_sweeps(const struct exp_peers *p, char *text, size_t bytes)
+void exp_peers_describe_rounds(const struct exp_peers *p, char *text, size_t bytes)
 {
+    const struct exp_measure_info *info = &p->found.info[EXP_PEERS_NETWORK];
     char disturbance[320], ruled[160];
 
-    exp_disturbance_describe(&p->found.disturbance, disturbance, sizeof disturbance);
-    exp_ruler_say(&p->found.ruled[EXP_PEERS_SWEEP], ruled, sizeof ruled);
-    exp_say(text, bytes, "%s%zu sweeps: %s; %s; %s",
-            *p->why_disturbed[EXP_PEERS_SWEEP] ? "not measured: disturbed: " : "", p->found.sweeps.n_rounds,
-            exp_end_text(p->found.sweeps.end), ruled, disturbance);
+    exp_disturbance_describe(&info->disturbance, disturbance, sizeof disturbance);
+    exp_ruler_say(&info->ruler, ruled, sizeof ruled);
+    exp_say(text, bytes, "%s%zu rounds: %s; %s; %s", *info->why_disturbed ? "not measured: disturbed: " : "",
+            info->n_rounds, exp_end_text(info->end), ruled, disturbance);
 }
 
-static int write_totals(const struct exp_peers_report *r, const struct exp_outdir *dir, const char *what,
-                        struct exp_why *why)
+static void put_totals(struct exp_csv *csv, const void *report)
 {
+    const struct exp_peers_report *r = report;
     const size_t n_rows = EXP_N_PEERS_CACHES * r->methods->n;
-    struct exp_csv *csv = exp_csv_begin(dir, &exp_peers_model_table.file, what);
     char text[640];
 
     for (size_t i = 0; i < r->n; i++) {
-        exp_peers_describe_sweeps(&r->network[i], text, sizeof text);
+        exp_peers_describe_rounds(&r->network[i], text, sizeof text);
         exp_csv_header(csv, r->network[i].experiment.model->name, "%s", text);
     }
     for (size_t i = 0; i < (r->n + 1) * n_rows; i++) {
@@ -347,7 +329,6 @@ static int write_totals(const struct exp_peers_report *r, const struct exp_outdi
 
         rec_put(csv, &exp_peers_model_table, &row);
     }
-    return exp_csv_close(csv, why);
 }
 
 /* ---- phases.csv: where Base's and SConv's time goes ---- */
@@ -372,7 +353,7 @@ static const struct rec_field phase_fields[] = {
     { { "ukr_percent", "%", "micro-kernels", "clock" }, REC_NAN_OR(PHASES, ukr, why) },
     { { "other_percent", "%", "the rest: loops; of base: clearing the output, too", "clock" },
       REC_NAN_OR(PHASES, other, why) },
-    { { "steps_to_call", "", "that time / base's time with cblas_sgemm in the sweeps: of base near 1, or the shares are "
+    { { "steps_to_call", "", "that time / base's time with cblas_sgemm: of base near 1, or the shares are "
         "not the call's", "clock" }, REC_NAN_OR(PHASES, to_call, why) },
     { EXP_COLUMN_MODEL, REC_AT(PHASES, model) },
 };
@@ -386,7 +367,7 @@ static PHASES phases_row(const struct exp_peers_report *r, size_t network, size_
     const struct exp_peers *p = &r->network[network];
     const struct exp_phases x = exp_peers_phases(p, m);
     const double all = (double)x.total_ns, percent = 100 / all;
-    const char *why = exp_peers_why_not(p, m);
+    const char *why = exp_peers_why_not(p, EXP_PEERS_NETWORK, m), *no_steps = p->found.info->why_no_base_steps.text;
 
     return (PHASES){
         .number = network + 1,
@@ -396,43 +377,44 @@ static PHASES phases_row(const struct exp_peers_report *r, size_t network, size_
         .packing = percent * (double)exp_phases_packing_ns(&x),
         .ukr = percent * (double)exp_phases_kernel_ns(&x),
         .other = percent * (double)exp_phases_other_ns(&x),
-        .to_call = (all > 0 ? all : (double)NAN) /
-                   (exp_peers_total(r, network, EXP_PEERS_SWEEP, 0).times.median * EXP_PEERS_PHASE_ROUNDS),
-        .why = *why                                 ? why
-               : !m && *p->found.why_no_parts       ? p->found.why_no_parts
-               : *p->why_disturbed[EXP_PEERS_SWEEP] ? p->why_disturbed[EXP_PEERS_SWEEP]
-                                                    : "no time",
+        .to_call = (all > 0 ? all : (double)NAN) / exp_peers_total(r, network, EXP_PEERS_NETWORK, 0).times.median,
+        .why = *why              ? why
+               : !m && *no_steps ? no_steps
+                                 : "no time",
     };
 }
 
-static int write_phases(const struct exp_peers_report *r, const struct exp_outdir *dir, const char *what,
-                        struct exp_why *why)
+static void put_phases(struct exp_csv *csv, const void *report)
 {
-    PHASES *row = NULL;
-    size_t n = 0;
-    int err;
+    const struct exp_peers_report *r = report;
 
     for (size_t i = 0; i < r->n * r->methods->n; i++) {
+        const PHASES row = phases_row(r, i / r->methods->n, i % r->methods->n);
+
         if (exp_peers_has_phases(r->methods, i % r->methods->n))
-            *(PHASES *)exp_append(&row, &n, sizeof *row) = phases_row(r, i / r->methods->n, i % r->methods->n);
+            rec_put(csv, &exp_peers_phases_table, &row);
     }
-    err = rec_write(&exp_peers_phases_table, row, n, dir, what, why);
-    free(row);
-    return err;
+}
+
+static void put_targets(struct exp_csv *csv, const void *report)
+{
+    struct exp_peers_target target[EXP_N_PEERS_TARGETS];
+
+    exp_peers_targets(report, target);
+    for (int i = 0; i < EXP_N_PEERS_TARGETS; i++)
+        rec_put(csv, &exp_peers_targets_table, &target[i]);
 }
 
 int exp_peers_write(const struct exp_peers_report *r, const struct exp_outdir *dir, const char *what,
                     struct exp_why *why)
 {
-    struct exp_peers_target target[EXP_N_PEERS_TARGETS];
-    int err = write_layers(r, dir, what, why);
+    static const struct rec_file files[] = { { &exp_peers_layers_table, put_layers, NULL },
+                                             { &exp_peers_samples_table, put_samples, NULL },
+                                             { &exp_peers_model_table, put_totals, NULL },
+                                             { &exp_peers_phases_table, put_phases, NULL },
+                                             { &exp_peers_targets_table, put_targets, NULL } };
 
-    exp_peers_targets(r, target);
-    if (!err)
-        err = write_totals(r, dir, what, why);
-    if (!err)
-        err = write_phases(r, dir, what, why);
-    return err ? err : rec_write(&exp_peers_targets_table, target, EXP_N_PEERS_TARGETS, dir, what, why);
+    return rec_write_files(files, sizeof files / sizeof files[0], r, dir, what, why);
 }
 
 /* ---- the closing table ---- */
@@ -449,16 +431,16 @@ void exp_peers_print_number(double x, FILE *out)
 static void print_network(const struct exp_peers_report *r, size_t network, FILE *out)
 {
     fprintf(out, "\n%-18.18s %9s %9s %9s %9s %9s %9s %9s %9s %9s %9s %9s\n",
-            network < r->n ? r->network[network].experiment.model->name : "all", "speed-up", "of layers", "hot",
+            network < r->n ? r->network[network].experiment.model->name : "all", "speed-up", "of layers", "warm",
             "won %", "1x1 won %", "of peak %", "im2col %", "packing %", "kernel %", "other %", "steps/call");
     for (size_t m = 0; m < r->methods->n; m++) {
-        const struct exp_peers_total t = exp_peers_total(r, network, EXP_PEERS_SWEEP, m),
-                                     hot = exp_peers_total(r, network, EXP_PEERS_HOT, m);
+        const struct exp_peers_total t = exp_peers_total(r, network, EXP_PEERS_NETWORK, m),
+                                     warm = exp_peers_total(r, network, EXP_PEERS_WARM, m);
         const bool has_phases = network < r->n && exp_peers_has_phases(r->methods, m);
         const PHASES x = has_phases ? phases_row(r, network, m) : (PHASES){ 0 };
         const double number[] = { t.network_ratio,
                                   t.geomean_ratio,
-                                  hot.network_ratio,
+                                  warm.network_ratio,
                                   m ? t.won_percent : (double)NAN,
                                   m ? t.pointwise_won_percent : (double)NAN,
                                   t.peak_percent,
@@ -480,22 +462,24 @@ void exp_peers_print(const struct exp_peers_report *r, FILE *out)
     char text[640];
 
     fprintf(out, "\nspeed-up over base: of the sum over the network (all: geometric mean), of the layers (geometric "
-                 "mean), of the sum with hot caches;\nlayers and pointwise layers faster than base; share of the FMA "
+                 "mean), of the sum in warm caches;\nlayers and pointwise layers faster than base; share of the FMA "
                  "peak, of nominal flop; shares of the time, run step by step\n");
     for (size_t i = 0; i < r->n + (r->n > 1); i++)
         print_network(r, i, out);
     fprintf(out, "\n");
     for (size_t i = 0; i < r->n; i++) {
         const struct exp_peers *p = &r->network[i];
+        const struct exp_measure_info *info = &p->found.info[EXP_PEERS_NETWORK];
 
-        exp_peers_describe_sweeps(p, text, sizeof text);
+        exp_peers_describe_rounds(p, text, sizeof text);
         fprintf(out, "%s: %s\n", p->experiment.model->name, text);
-        if (*p->found.why_no_parts)
-            fprintf(out, "base's shares not available: %s\n", p->found.why_no_parts);
-        for (size_t m = 0; m < r->methods->n; m++) {
-            if (*exp_peers_why_not(p, m))
-                fprintf(out, "%s, %s: not available: %s\n", name_of(r, m), p->experiment.model->name,
-                        exp_peers_why_not(p, m));
+        if (*info->why_no_base_steps.text)
+            fprintf(out, "base's shares not available: %s\n", info->why_no_base_steps.text);
+        for (size_t m = 0; m < r->methods->n && !*info->why_disturbed; m++) {
+            const char *why = exp_peers_why_not(p, EXP_PEERS_NETWORK, m);
+
+            if (*why)
+                fprintf(out, "%s, %s: not available: %s\n", name_of(r, m), p->experiment.model->name, why);
         }
     }
 }

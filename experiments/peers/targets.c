@@ -9,7 +9,7 @@
 
 static double of_all(const struct exp_peers_report *r, size_t m, size_t member)
 {
-    const struct exp_peers_total t = exp_peers_total(r, r->n, EXP_PEERS_SWEEP, m);
+    const struct exp_peers_total t = exp_peers_total(r, r->n, EXP_PEERS_NETWORK, m);
     double x;
 
     memcpy(&x, (const char *)&t + member, sizeof x);
@@ -45,11 +45,11 @@ static double models_above(const struct exp_peers_report *r, size_t m, const cha
 
     for (size_t i = 0; i < r->n; i++) {
         const double there =
-            peer < r->methods->n ? exp_peers_total(r, i, EXP_PEERS_SWEEP, peer).times.low_mean : (double)NAN;
+            peer < r->methods->n ? exp_peers_total(r, i, EXP_PEERS_NETWORK, peer).times.low_mean : (double)NAN;
 
         if (!(there > 0))
             return (double)NAN;
-        n += exp_peers_total(r, i, EXP_PEERS_SWEEP, m).times.low_mean < there;
+        n += exp_peers_total(r, i, EXP_PEERS_NETWORK, m).times.low_mean < there;
     }
     return 100 * n / (double)r->n;
 }
@@ -87,9 +87,9 @@ static double best_layers(const struct exp_peers_report *r, size_t m)
         const struct exp_peers *p = &r->network[i];
 
         for (size_t l = 0; l < p->n_layers; l++) {
-            const double flop = 2 * conv_macs(exp_peers_problem(&p->layer[l]));
+            const double flop = 2 * conv_macs(&exp_peers_case(p, l, m)->layer->problem);
             const double percent =
-                100 * flop / p->layer[l].of[m].in[EXP_PEERS_SWEEP].times.low_mean / p->found.peak_gflops;
+                100 * flop / exp_peers_times(p, EXP_PEERS_NETWORK, l, m).low_mean / p->found.peak_gflops;
 
             if (isfinite(percent))
                 *(double *)exp_append(&x, &n, sizeof *x) = percent;
@@ -106,19 +106,6 @@ struct goal {
     double at_least, aim;
 };
 
-#define EVERYWHERE(x)                                                                                                  \
-    {                                                                                                                  \
-        x, x, x, x                                                                                                     \
-    }
-#define GOAL(...)                                                                                                      \
-    {                                                                                                                  \
-        __VA_ARGS__                                                                                                    \
-    }
-#define NONE                                                                                                           \
-    {                                                                                                                  \
-        0, 0                                                                                                           \
-    }
-
 /* clang-format off */
 /* goal: by enum exp_peers_core. */
 static const struct {
@@ -128,18 +115,18 @@ static const struct {
     double paper; /* 0: none */
     bool less_is_better, is_papers;
 } rows[EXP_N_PEERS_TARGETS] = {
-    { "speed-up over base, geometric mean over the models", "", speedup, { NONE, { 1.22, 1.3 }, NONE, { 1.66, 1.8 } }, 1.19, false, false },
-    { "... of SConv as in the paper", "", speedup, { NONE, { 1.05, 1.12 }, { 1.18, 1.25 }, { 1.18, 1.25 } }, 1.19, false, true },
-    { "what it would be with every multiply-add at the FMA peak", "", ceiling, EVERYWHERE(NONE), 0, false, false },
-    { "how much of that is reached (logarithms)", "%", reached, EVERYWHERE(NONE), 0, false, false },
-    { "models faster than with oneDNN, plain NCHW", "%", above_nchw, EVERYWHERE(NONE), 0, false, false },
-    { "models faster than with oneDNN, reorders included", "%", above_reorder, { NONE, { 100, 100 }, NONE, { 100, 100 } }, 0, false, false },
-    { "layers faster than base", "%", won, { NONE, { 92, 97 }, { 99.5, 100 }, { 97, 99.5 } }, 91, false, false },
-    { "pointwise layers faster than BLAS's GEMM", "%", pointwise_won, { NONE, { 90, 97 }, NONE, NONE }, 87, false, false },
-    { "packing, share of the time", "%", packing, EVERYWHERE(GOAL(4, 2)), 0, true, false },
-    { "... of SConv as in the paper", "%", packing, EVERYWHERE(GOAL(10, 7)), 10, true, true },
-    { "best tenth of the layers, share of the FMA peak", "%", best_layers, EVERYWHERE(NONE), 90, false, false },
-    { "all layers, share of the FMA peak", "%", of_peak, { NONE, { 88, 93 }, { 94, 96 }, { 0, 92 } }, 0, false, false },
+    { "speed-up over base, geometric mean over the models", "", speedup, { { 0, 0 }, { 1.22, 1.3 }, { 0, 0 }, { 1.66, 1.8 } }, 1.19, false, false },
+    { "... of SConv as in the paper", "", speedup, { { 0, 0 }, { 1.05, 1.12 }, { 1.18, 1.25 }, { 1.18, 1.25 } }, 1.19, false, true },
+    { "what it would be with every multiply-add at the FMA peak", "", ceiling, { { 0, 0 } }, 0, false, false },
+    { "how much of that is reached (logarithms)", "%", reached, { { 0, 0 } }, 0, false, false },
+    { "models faster than with oneDNN, plain NCHW", "%", above_nchw, { { 0, 0 } }, 0, false, false },
+    { "models faster than with oneDNN, reorders included", "%", above_reorder, { { 0, 0 }, { 100, 100 }, { 0, 0 }, { 100, 100 } }, 0, false, false },
+    { "layers faster than base", "%", won, { { 0, 0 }, { 92, 97 }, { 99.5, 100 }, { 97, 99.5 } }, 91, false, false },
+    { "pointwise layers faster than BLAS's GEMM", "%", pointwise_won, { { 0, 0 }, { 90, 97 }, { 0, 0 }, { 0, 0 } }, 87, false, false },
+    { "packing, share of the time", "%", packing, { { 4, 2 }, { 4, 2 }, { 4, 2 }, { 4, 2 } }, 0, true, false },
+    { "... of SConv as in the paper", "%", packing, { { 10, 7 }, { 10, 7 }, { 10, 7 }, { 10, 7 } }, 10, true, true },
+    { "best tenth of the layers, share of the FMA peak", "%", best_layers, { { 0, 0 } }, 90, false, false },
+    { "all layers, share of the FMA peak", "%", of_peak, { { 0, 0 }, { 88, 93 }, { 94, 96 }, { 0, 92 } }, 0, false, false },
 };
 /* clang-format on */
 
@@ -204,8 +191,8 @@ void exp_peers_targets_print(const struct exp_peers_report *r, FILE *out)
     struct exp_peers_target target[EXP_N_PEERS_TARGETS];
 
     exp_peers_targets(r, target);
-    fprintf(out, "\ncore: %s\n%-61s %9s %9s %9s %9s %9s\n", core_names[r->core], "targets, network sweep", "sconv",
-            "tuned", "at least", "aim", "paper");
+    fprintf(out, "\ncore: %s\n%-61s %9s %9s %9s %9s %9s\n", core_names[r->core], "targets, network", "sconv", "tuned",
+            "at least", "aim", "paper");
     for (int i = 0; i < EXP_N_PEERS_TARGETS; i++) {
         const struct exp_peers_target *t = &target[i];
         const double number[] = { t->sconv, t->tuned, t->at_least, t->aim, t->paper };

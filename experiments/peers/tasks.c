@@ -10,87 +10,70 @@
 
 /* ---- what the store keeps of a network ---- */
 
-/* A result on its way, in one of two directions. Both call the same functions, in the same order. */
-struct moving {
-    struct exp_result *to;         /* NULL: it is read */
-    const struct exp_result *from; /* NULL: it is written */
-    size_t at;
-    int err;
-};
-
 enum { WORD_BYTES = 7 }; /* a count is not negative */
 
-/* Moves bytes as counts of that name. Who reads them is the program that wrote them. */
-static void move(struct moving *x, const char *name, void *data, size_t bytes)
+/* Moves bytes as counts. Who reads them is the program that wrote them. */
+static void move(struct exp_result_moving *x, const char *name, const char *part, void *data, size_t bytes)
 {
-    for (size_t i = 0; i < bytes && !x->err; i += WORD_BYTES) {
+    char count[160];
+
+    for (size_t i = 0; i < bytes; i += WORD_BYTES) {
         const size_t n = bytes - i < WORD_BYTES ? bytes - i : WORD_BYTES;
         uint64_t word = 0;
 
-        if (x->to) {
-            memcpy(&word, (char *)data + i, n);
-            exp_result_put(x->to, name, word);
-        } else if (x->at < x->from->n && !strcmp(x->from->name[x->at], name)) {
-            word = x->from->value[x->at++];
-            memcpy((char *)data + i, &word, n);
-        } else {
-            x->err = -EINVAL;
-        }
+        memcpy(&word, (char *)data + i, n);
+        exp_say(count, sizeof count, "%s %s %zu", name, part, i / WORD_BYTES);
+        exp_result_move(x, count, &word);
+        memcpy((char *)data + i, &word, n);
     }
 }
 
-static void move_samples(struct moving *x, const char *name, struct exp_peers_samples *s)
+/* Moves times, or in `why` the reason that there are none. */
+static void move_measured(struct exp_result_moving *x, const char *name, struct exp_measured *k, char *why)
 {
-    move(x, name, &s->n, sizeof s->n);
-    if (x->from && !x->err) {
-        s->n = s->n < x->from->n ? s->n : 0;
-        s->ns = exp_new(s->n + 1, sizeof *s->ns);
-        s->mark = exp_new(s->n + 1, sizeof *s->mark);
+    if (x->to)
+        exp_say(why, EXP_PEERS_WHY_BYTES, "%s", k->why_no_time ? k->why_no_time : "");
+    move(x, name, "why", why, EXP_PEERS_WHY_BYTES);
+    move(x, name, "n", &k->n_samples, sizeof k->n_samples);
+    if (x->from) {
+        k->why_no_time = *why ? why : NULL;
+        k->n_samples = k->n_samples > x->from->n ? 0 : k->n_samples;
+        k->sample_ns = exp_new(k->n_samples + 1, sizeof *k->sample_ns);
+        k->mark = exp_new(k->n_samples + 1, sizeof *k->mark);
     }
-    move(x, name, s->ns, s->n * sizeof *s->ns);
-    move(x, name, s->mark, s->n * sizeof *s->mark);
+    move(x, name, "ns", k->sample_ns, k->n_samples * sizeof *k->sample_ns);
+    move(x, name, "mark", k->mark, k->n_samples * sizeof *k->mark);
+    move(x, name, "phases", &k->phases, sizeof k->phases);
 }
 
-static void move_cell(struct moving *x, const char *name, struct exp_peers_cell *cell, bool has_phases)
+static void move_all(struct exp_result_moving *x, struct exp_peers *p)
 {
-    bool runs = !*cell->why_not;
+    const size_t n = p->methods->n, n_cases = p->n_layers * n;
+    char name[128], why[EXP_PEERS_WHY_BYTES];
 
-    move(x, name, &runs, sizeof runs);
-    if (!runs)
-        move(x, name, cell->why_not, sizeof cell->why_not);
-    for (int c = 0; c < EXP_N_PEERS_CACHES && runs; c++)
-        move_samples(x, name, &cell->in[c]);
-    if (has_phases)
-        move(x, name, &cell->phases, sizeof cell->phases);
-}
-
-static int move_all(struct moving *x, struct exp_peers *p)
-{
-    char name[128];
-
-    move(x, "found", &p->found, sizeof p->found);
-    for (size_t i = 0; i < p->n_layers; i++) {
-        for (size_t m = 0; m < p->methods->n; m++) {
-            exp_say(name, sizeof name, "%zu/%s", i, p->methods->algo[m]->name);
-            move_cell(x, name, &p->layer[i].of[m], exp_peers_has_phases(p->methods, m));
-        }
+    move(x, "", "found", &p->found, sizeof p->found);
+    if (x->from)
+        p->why = exp_new(EXP_N_PEERS_CACHES * n_cases + 1, sizeof *p->why);
+    for (size_t i = 0; i < EXP_N_PEERS_CACHES * n_cases; i++) {
+        memset(why, 0, sizeof why);
+        exp_say(name, sizeof name, "%zu/%s", i % n_cases / n, p->methods->algo[i % n]->name);
+        move_measured(x, name, &p->measured[i / n_cases][i % n_cases], x->from ? p->why[i] : why);
     }
-    return x->err;
 }
 
 void exp_peers_keep(struct exp_result *to, const struct exp_peers *p)
 {
-    struct moving x = { .to = to };
+    struct exp_result_moving x = { .to = to };
 
     move_all(&x, (struct exp_peers *)(uintptr_t)p); /* which is only read in this direction */
 }
 
 int exp_peers_recall(const struct exp_result *from, struct exp_peers *p)
 {
-    struct moving x = { .from = from };
-    int err = move_all(&x, p);
+    struct exp_result_moving x = { .from = from };
 
-    return err || x.at == from->n || !p->n_layers ? err : -EINVAL;
+    move_all(&x, p);
+    return x.at == from->n ? 0 : -EINVAL;
 }
 
 /* ---- what a task is ---- */
@@ -103,11 +86,8 @@ static char *layers_of(const struct exp_model *model)
     FILE *out = exp_memory_open(&text, &bytes);
 
     for (size_t i = 0; i < model->n_layers; i++) {
-        const struct conv_problem *p = &model->layer[i].problem;
-
-        fprintf(out, "%s%s:", i ? "\n" : "", model->layer[i].name);
-#define FIELD(member, sconv_member, name, ...) fprintf(out, " %s=%zu", name, p->member);
-#include "kernels/shape/problem_fields.def"
+        fprintf(out, "%s%s: ", i ? "\n" : "", model->layer[i].name);
+        exp_problem_print(&model->layer[i].problem, out);
     }
     fclose(out);
     return text;
@@ -126,12 +106,15 @@ int exp_peers_tasks_list(struct exp_peers_tasks *t, const char *setting, struct 
     t->task = exp_new(n, sizeof *t->task);
     t->kept = exp_new(n, sizeof *t->kept);
     t->is_new = exp_new(n, sizeof *t->is_new);
+    t->seconds = exp_new(n, sizeof *t->seconds);
     t->network = exp_new(n, sizeof *t->network);
     for (size_t i = 0; i < n && !err; i++) {
         const struct exp_model *model = &t->models->model[i];
 
         t->network[i] = t->of;
-        err = exp_peers_check(&t->of, model, why);
+        err = exp_peers_plan(&t->network[i], model, why);
+        exp_peers_announce(&t->network[i], t->times, t->seconds[i]);
+        exp_peers_close(&t->network[i]);
         t->task[i] = (struct exp_task){ "time", model->name, layers_of(model), t->setting, t->program };
     }
     return err;
@@ -148,6 +131,7 @@ void exp_peers_tasks_release(struct exp_peers_tasks *t)
     free(t->task);
     free(t->kept);
     free(t->is_new);
+    free(t->seconds);
     free(t->setting);
     free(t->program);
 }
@@ -157,19 +141,15 @@ void exp_peers_tasks_release(struct exp_peers_tasks *t)
 static double seconds(void *ctx, size_t job)
 {
     const struct exp_peers_tasks *t = ctx;
-    double macs = 0;
 
-    for (size_t l = 0; l < t->models->model[job].n_layers; l++)
-        macs += conv_macs(&t->models->model[job].layer[l].problem);
-    return exp_peers_seconds(macs, t->of.methods, t->times);
+    return t->seconds[job][EXP_WORK_ROUNDS];
 }
 
-/* One network's tensors are in memory at a time. */
 static int run(void *ctx, size_t job, const struct exp_pool *pool, struct exp_result *result, struct exp_why *why)
 {
     struct exp_peers_tasks *t = ctx;
     struct exp_peers p = t->of;
-    int err = exp_peers_open(&p, &t->models->model[job], why);
+    int err = exp_peers_plan(&p, &t->models->model[job], why);
 
     (void)pool;
     if (err)
@@ -177,10 +157,9 @@ static int run(void *ctx, size_t job, const struct exp_pool *pool, struct exp_re
     if (t->times->rounds.limit_ns)
         exp_progress_limit(t->progress, EXP_WORK_ROUNDS,
                            (double)(t->models->n - job) * (double)t->times->rounds.limit_ns * 1e-9);
-    err = exp_peers_verify(&p, t->progress, why);
-    if (!err)
-        err = exp_peers_measure(&p, t->times, t->progress, why);
+    err = exp_peers_measure(&p, t->times, t->progress, why);
     p.found.at = time(NULL);
+    t->of.found.core = p.found.core = p.found.info[EXP_PEERS_NETWORK].core;
     if (!err)
         exp_peers_keep(result, &p);
     t->is_new[job] = !err;
@@ -219,8 +198,6 @@ int exp_peers_tasks_recall(struct exp_peers_tasks *t, struct exp_why *why)
         err = exp_peers_plan(&t->network[i], &t->models->model[i], why);
         if (!err && (err = exp_peers_recall(&t->kept[i], &t->network[i])))
             exp_fail(why, err, "%s: its times cannot be read back: %s", t->task[i].name, strerror(-err));
-        if (!err)
-            exp_peers_judge(&t->network[i]);
     }
     return err;
 }
@@ -228,15 +205,13 @@ int exp_peers_tasks_recall(struct exp_peers_tasks *t, struct exp_why *why)
 void exp_peers_tasks_say_kept(const struct exp_peers_tasks *t, FILE *out)
 {
     for (size_t i = 0; i < t->models->n; i++) {
-        struct exp_peers none = { .methods = t->of.methods }; /* of no layer: only where it is from */
-        time_t at;
+        const struct exp_peers_found *found = &t->network[i].found;
+        const time_t at = (time_t)found->at;
         char date[32] = "";
 
-        if (t->is_new[i] || exp_peers_recall(&t->kept[i], &none))
-            continue;
-        at = (time_t)none.found.at;
         strftime(date, sizeof date, "%Y-%m-%d %H:%M:%S UTC", gmtime(&at));
-        fprintf(out, "%s was timed by another process, %s, on core %d of %s\n", t->task[i].name, date, none.found.core,
-                none.found.on);
+        if (!t->is_new[i])
+            fprintf(out, "%s was timed by another process, %s, on core %d of %s\n", t->task[i].name, date, found->core,
+                    found->on);
     }
 }

@@ -14,13 +14,6 @@
 
 /* ---- texts ---- */
 
-/* Writes a shape: the fields that a layer table has, in its order. */
-static void print_shape(const struct conv_problem *p, FILE *out)
-{
-#define FIELD(member, sconv_member, name, ...) fprintf(out, "%s=%zu ", name, p->member);
-#include "kernels/shape/problem_fields.def"
-}
-
 /* Returns everything but the machine that decides the counts of a case, from malloc. */
 static char *what_of(const struct exp_sweep_case *x)
 {
@@ -31,7 +24,7 @@ static char *what_of(const struct exp_sweep_case *x)
 
     exp_plan_text(&x->plan, plan);
     fprintf(out, "cold caches; ");
-    print_shape(&x->layer->problem, out);
+    exp_problem_print(&x->layer->problem, out);
     fprintf(out, "; %s", plan);
     if (exp_sweep_has_cores(x->config))
         fprintf(out, "; on %zu cores", x->config->n_cores);

@@ -173,15 +173,15 @@ recipe validation 'figure: simulated_vs_measured' 'what: counted by a test'
 
 table peers layers.csv <<'END'
 model layer method cache pointwise measured_speedup_vs_base measured_gflops flop_per_byte
-alexnet one base sweep 1 1 0.01 900
-alexnet two base sweep 0 1 0.01 900
-alexnet one base_rows sweep 1 1 1 900
-alexnet two base_rows sweep 0 0.1 1 900
-alexnet one sconv sweep 1 1 900 0.001
-alexnet two sconv sweep 0 - 900 0.001
-alexnet one sconv_ahead sweep 1 70 900 0.001
-alexnet two sconv_tuned sweep 0 90 3 10
-alexnet two onednn_blocked sweep 0 90 3 10
+alexnet one base network 1 1 0.01 900
+alexnet two base network 0 1 0.01 900
+alexnet one base_rows network 1 1 1 900
+alexnet two base_rows network 0 0.1 1 900
+alexnet one sconv network 1 1 900 0.001
+alexnet two sconv network 0 - 900 0.001
+alexnet one sconv_ahead network 1 70 900 0.001
+alexnet two sconv_tuned network 0 90 3 10
+alexnet two onednn_blocked network 0 90 3 10
 END
 table peers phases.csv <<'END'
 model number method im2col_percent packing_percent ukr_percent other_percent steps_to_call

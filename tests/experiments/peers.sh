@@ -38,15 +38,15 @@ for file in layers.csv targets.csv model.csv samples.csv phases.csv host.txt pee
 done
 rows() { grep -v '^#' "$dir/$1" | tail -n +2 | wc -l; }
 check "layers.csv: a row per layer, method and cache state" [ "$(rows layers.csv)" -eq $((3 * 13 * 2)) ]
-check "every layer has SConv's plan" [ "$(grep -c ',sconv,sweep,.*nc=' "$dir/layers.csv")" -eq 3 ]
-check "and the one with OpenBLAS's micro-kernel" [ "$(grep -c ',sconv_openblas,sweep,.*openblas_' "$dir/layers.csv")" -eq 3 ]
-check "every layer has tuned SConv's plan" [ "$(grep -c ',sconv_tuned,sweep,.*\(in place\|packed\|direct rows\)' "$dir/layers.csv")" -eq 3 ]
+check "every layer has SConv's plan" [ "$(grep -c ',sconv,network,.*nc=' "$dir/layers.csv")" -eq 3 ]
+check "and the one with OpenBLAS's micro-kernel" [ "$(grep -c ',sconv_openblas,network,.*openblas_' "$dir/layers.csv")" -eq 3 ]
+check "every layer has tuned SConv's plan" [ "$(grep -c ',sconv_tuned,network,.*\(in place\|packed\|direct rows\)' "$dir/layers.csv")" -eq 3 ]
 if cc -dumpmachine >/dev/null 2>&1; then
     check "generated code has the same plan" \
-        [ "$(grep -c ',sconv_gen,sweep,.*nc=' "$dir/layers.csv")" -eq 3 ]
-    check "openblas_rows, a plug-in, is timed in every layer" [ "$(grep -c ',openblas_rows,sweep,[01],[0-9]*,[0-9.]*,[0-9]' "$dir/layers.csv")" -eq 3 ]
+        [ "$(grep -c ',sconv_gen,network,.*nc=' "$dir/layers.csv")" -eq 3 ]
+    check "openblas_rows, a plug-in, is timed in every layer" [ "$(grep -c ',openblas_rows,network,[01],[0-9]*,[0-9.]*,[0-9]' "$dir/layers.csv")" -eq 3 ]
     [ ! -e /usr/include/oneapi/dnnl/dnnl.h ] ||
-        check "so are oneDNN's three forms" [ "$(grep -c ',onednn_[a-z]*,hot,[01],[0-9]*,[0-9.]*,[0-9]' "$dir/layers.csv")" -eq 9 ]
+        check "so are oneDNN's three forms" [ "$(grep -c ',onednn_[a-z]*,warm,[01],[0-9]*,[0-9.]*,[0-9]' "$dir/layers.csv")" -eq 9 ]
 fi
 check "targets.csv: twelve rows" [ "$(rows targets.csv)" -eq 12 ]
 check "the targets are printed with the paper's numbers" grep -q '^layers faster than base, %.* 91.00' "$work/out"
@@ -55,7 +55,7 @@ check "the table has a line for each method" [ "$(sed -n '/^three  *speed-up/,/^
 check "... and where the time goes" [ "$(grep -cE '^(base|sconv[a-z_]*) .*( +[0-9.-]+){11}$' "$work/out")" -eq 5 ]
 
 check "without a ruler nothing is taken again" [ "$(grep -c ',not available: no ruler stood beside it$' "$dir/samples.csv")" -eq "$(rows samples.csv)" ]
-check "... which is said" grep -q '^three: 2 sweeps: .*; no ruler stood beside the timings; ' "$work/out"
+check "... which is said" grep -q '^three: 2 rounds: .*; no ruler stood beside the timings; ' "$work/out"
 
 "$peers" --help >/dev/full 2>"$work/err"
 check "help to a full disk: exit status $?, not 2" [ $? -eq 2 ]
@@ -68,7 +68,7 @@ mv "$work/kept" "$work/results"
 check "with a ruler" "$peers" "RESULTS=$work/ruled" MODEL=tests/data/three.csv REPS=1 HOT=1 LIMIT=2 >"$work/out" 2>"$work/err"
 check "its readings are numbers" [ "$(grep -vc '^#' "$work/ruled/host/peers/three/samples.csv")" -eq \
     "$(grep -cE '^model|,[1-9][0-9]*,[1-9][0-9]*,[1-9][0-9]*,[1-9][0-9]*,[0-9]+$' "$work/ruled/host/peers/three/samples.csv")" ]
-check "how many timings were taken again is said" grep -qE '^three: (not measured: disturbed: )?1 sweeps: .*[0-9]+ of [1-9][0-9]* timings were taken again' "$work/out"
+check "how many timings were taken again is said" grep -qE '^three: (not measured: disturbed: )?1 rounds: .*[0-9]+ of [1-9][0-9]* timings were taken again' "$work/out"
 
 check "the portable kernels" "$peers" "RESULTS=$work/ref" MODEL=tests/data/three.csv REPS=1 HOT=0 RULER=0 UKR=ref >/dev/null 2>"$work/err"
 check "are in every plan" [ "$(grep -c '__ref' "$work/ref/host/peers/three/layers.csv")" -ge 6 ]
@@ -82,12 +82,12 @@ if command -v cc >/dev/null; then
     check "plug-ins that fail" "$peers" "RESULTS=$work/failing" MODEL=tests/data/three.csv REPS=30 HOT=0 RULER=0 PLUGIN_LIMIT=5 \
         "ALGO=base,sconv_tuned,$failing:right,$failing:is_wrong,$failing:crashes,$failing:pointwise,$failing:fails_later" >"$work/out" 2>"$work/err"
     at=$work/failing/host/peers/three/layers.csv
-    timed() { grep -c ",$1,sweep,[01],[0-9]*,[0-9.]*,[0-9]" "$at"; }
+    timed() { grep -c ",$1,network,[01],[0-9]*,[0-9.]*,[0-9]" "$at"; }
     check "... cost nothing else: $(timed base) $(timed sconv_tuned) $(timed failing_right)" [ "$(timed base)$(timed sconv_tuned)$(timed failing_right)" = 333 ]
     check "... but a shape" [ "$(timed points)" -eq 1 ]
     check "... or all" [ "$(timed failing_is_wrong)$(timed failing_crashes)$(timed failing_fails_later)" = 000 ]
-    check "wrong values are the reason" grep -q ',failing_is_wrong,sweep,.*computes a wrong result: output element' "$at"
-    check "so is an end in the middle" grep -q ',failing_fails_later,sweep,.*in a timed run: Illegal instruction' "$at"
+    check "wrong values are the reason" grep -q ',failing_is_wrong,network,.*computes a wrong result: output element' "$at"
+    check "so is an end in the middle" grep -q ',failing_fails_later,network,.*in a timed run: Illegal instruction' "$at"
 fi
 
 # As after Ctrl-C, which a shell's background jobs ignore: the old results stay, nothing new is left.

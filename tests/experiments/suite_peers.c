@@ -217,13 +217,17 @@ static const struct exp_algo algos[] = { { .name = "base" },
                                          { .name = "sconv" },
                                          { .name = "sconv_tuned" },
                                          { .name = "onednn_nchw", .why_no_phases = "a plug-in" } };
-static const struct exp_peers_methods methods = { 4, { &algos[0], &algos[1], &algos[2], &algos[3] }, 0 };
+static const struct exp_peers_methods methods = { 4, { &algos[0], &algos[1], &algos[2], &algos[3] }, { 0 }, 0 };
+
+enum { N_METHODS = 4, N_CASES = 3 * N_METHODS };
 
 struct known {
     struct exp_peers network[2];
-    struct exp_peers_layer layer[3];
     struct exp_layer shape[3];
-    struct exp_case base[3];
+    struct exp_case cases[N_CASES];
+    struct exp_measured measured[EXP_N_PEERS_CACHES][N_CASES];
+    uint64_t ns[N_CASES];
+    struct exp_mark mark[N_CASES];
     struct exp_peers_report report;
 };
 
@@ -231,7 +235,7 @@ static void make_layer(struct known *k, size_t i)
 {
     static const struct {
         size_t channels, filter; /* half the flop */
-        double ns[4];
+        uint64_t ns[4];
     } known[3] = { { 25, 2, { 40, 20, 10, 0 } }, { 50, 1, { 10, 20, 5, 0 } }, { 45, 1, { 90, 10, 10, 20 } } };
     struct conv_problem *p = &k->shape[i].problem;
     char why[128];
@@ -240,13 +244,14 @@ static void make_layer(struct known *k, size_t i)
     p->r = p->stride_h = p->stride_w = p->dilation_h = p->dilation_w = p->groups = 1;
     p->s = known[i].filter;
     CU_ASSERT_EQUAL_FATAL(conv_problem_finish(p, why, sizeof why), 0);
-    k->base[i].layer = &k->shape[i];
-    for (size_t m = 0; m < methods.n; m++) {
-        k->layer[i].of[m].c = &k->base[i];
-        for (int c = 0; c < EXP_N_PEERS_CACHES; c++)
-            k->layer[i].of[m].in[c].times = exp_times_of(NULL, 0);
-        if (known[i].ns[m] > 0)
-            k->layer[i].of[m].in[EXP_PEERS_SWEEP].times.low_mean = known[i].ns[m];
+    for (size_t m = 0, at = i * N_METHODS; m < N_METHODS; m++, at++) {
+        k->cases[at] = (struct exp_case){ .layer = &k->shape[i], .algo = &algos[m] };
+        k->ns[at] = known[i].ns[m];
+        k->measured[EXP_PEERS_NETWORK][at] = k->measured[EXP_PEERS_WARM][at] =
+            (struct exp_measured){ .why_no_time = "not there" };
+        if (known[i].ns[m])
+            k->measured[EXP_PEERS_NETWORK][at] =
+                (struct exp_measured){ .sample_ns = &k->ns[at], .mark = &k->mark[at], .n_samples = 1 };
     }
 }
 
@@ -257,8 +262,11 @@ static void make_known(struct known *k)
     *k = (struct known){ .report = { &methods, EXP_PEERS_CORE_AVX2, 2, k->network } };
     for (size_t i = 0; i < 3; i++)
         make_layer(k, i);
-    for (size_t i = 0; i < 2; i++) {
-        k->network[i] = (struct exp_peers){ .methods = &methods, .layer = &k->layer[2 * i], .n_layers = 2 - i };
+    for (size_t i = 0, at = 0; i < 2; i++, at += 2 * N_METHODS) {
+        k->network[i] = (struct exp_peers){ .methods = &methods,
+                                            .n_layers = 2 - i,
+                                            .experiment = { .cases = &k->cases[at], .n_algos = N_METHODS },
+                                            .measured = { &k->measured[0][at], &k->measured[1][at] } };
         k->network[i].found.peak_gflops = peak_gflops[i];
     }
 }
@@ -269,8 +277,8 @@ static void totals_are_as_defined(void)
     struct known k;
 
     make_known(&k);
-    a = exp_peers_total(&k.report, 0, EXP_PEERS_SWEEP, SCONV);
-    all = exp_peers_total(&k.report, 2, EXP_PEERS_SWEEP, SCONV);
+    a = exp_peers_total(&k.report, 0, EXP_PEERS_NETWORK, SCONV);
+    all = exp_peers_total(&k.report, 2, EXP_PEERS_NETWORK, SCONV);
     CU_ASSERT_EQUAL(a.n_layers, 2);
     CU_ASSERT_EQUAL(a.n_pointwise, 1);
     CU_ASSERT_DOUBLE_EQUAL(a.network_ratio, 1.25, 1e-12);
@@ -283,8 +291,8 @@ static void totals_are_as_defined(void)
     CU_ASSERT_DOUBLE_EQUAL(all.geomean_ratio, 3, 1e-12);
     CU_ASSERT_DOUBLE_EQUAL(all.won_percent, 200.0 / 3, 1e-9);
     CU_ASSERT_DOUBLE_EQUAL(all.peak_percent, sqrt(25 * 50), 1e-9);
-    CU_ASSERT(isnan(exp_peers_total(&k.report, 0, EXP_PEERS_SWEEP, NCHW).network_ratio));
-    CU_ASSERT(isnan(exp_peers_total(&k.report, 2, EXP_PEERS_HOT, SCONV).network_ratio));
+    CU_ASSERT(isnan(exp_peers_total(&k.report, 0, EXP_PEERS_NETWORK, NCHW).network_ratio));
+    CU_ASSERT(isnan(exp_peers_total(&k.report, 2, EXP_PEERS_WARM, SCONV).network_ratio));
 }
 
 /*
@@ -299,7 +307,7 @@ static void targets_are_as_defined(void)
 
     make_known(&k);
     for (size_t i = 0; i < 2; i++) {
-        struct exp_phases *x = &k.network[i].layer[0].of[TUNED].phases;
+        struct exp_phases *x = &k.network[i].measured[EXP_PEERS_NETWORK][TUNED].phases;
 
         x->total_ns = 10;
         x->step_ns[CONV_STEP_PACK_WINDOWS] = 1 + 2 * i;
@@ -322,72 +330,76 @@ static void targets_are_as_defined(void)
     CU_ASSERT_DOUBLE_EQUAL(t[10].tuned, 100, 1e-9); /* 100 flop in 0.5 ns of 200 a ns */
 }
 
-/* What was kept of a network is read back. */
+/* What was kept of a network is read back, and is not taken for one of another number of layers. */
 static void kept_networks_are_read_back(void)
 {
+    struct exp_measured back[EXP_N_PEERS_CACHES][N_CASES] = { 0 };
     struct exp_result kept = { 0 };
-    struct exp_peers back;
-    struct known k, other;
-    uint64_t ns[] = { 40, 1ull << 62 };
-    struct exp_mark mark[] = { { 1, 2, 3, 4, 5 }, { 6, 7, 8, 9, UINT32_MAX } };
+    struct known k;
+    struct exp_peers to;
+    uint64_t ns[] = { 40, 0, 1ull << 62 };
+    struct exp_mark mark[] = { { 1, 2, 3, 4, 5 }, { 0 }, { 6, 7, 8, 9, UINT32_MAX } };
 
     make_known(&k);
-    make_known(&other);
-    k.layer[1].of[TUNED].in[EXP_PEERS_HOT] = (struct exp_peers_samples){ .ns = ns, .mark = mark, .n = 2 };
-    k.layer[0].of[SCONV].phases.total_ns = 17;
-    k.network[0].found.ruled[EXP_PEERS_SWEEP] = (struct exp_ruler_report){ 80, 70, 60, 20, 15, true };
+    k.measured[EXP_PEERS_WARM][N_METHODS + TUNED] =
+        (struct exp_measured){ .sample_ns = ns, .mark = mark, .n_samples = 3, .phases.total_ns = 17 };
+    k.measured[EXP_PEERS_NETWORK][N_METHODS + NCHW].why_no_time = "it is closed today";
+    k.network[0].found.info[EXP_PEERS_NETWORK].ruler = (struct exp_ruler_report){ 80, 70, 60, 20, 15, true };
     k.network[0].found.read_gbytes = (double)-NAN;
-    strcpy(k.layer[1].of[NCHW].why_not, "it is closed today");
     exp_peers_keep(&kept, &k.network[0]);
     CU_ASSERT_EQUAL(kept.err, 0);
-    back = other.network[0];
-    CU_ASSERT_EQUAL(exp_peers_recall(&kept, &back), 0);
-    CU_ASSERT(!memcmp(&back.found, &k.network[0].found, sizeof back.found));
-    CU_ASSERT_STRING_EQUAL(back.layer[1].of[NCHW].why_not, "it is closed today");
-    CU_ASSERT_EQUAL(back.layer[0].of[SCONV].phases.total_ns, 17);
-    CU_ASSERT_EQUAL_FATAL(back.layer[1].of[TUNED].in[EXP_PEERS_HOT].n, 2);
-    CU_ASSERT(!memcmp(back.layer[1].of[TUNED].in[EXP_PEERS_HOT].ns, ns, sizeof ns));
-    CU_ASSERT(!memcmp(back.layer[1].of[TUNED].in[EXP_PEERS_HOT].mark, mark, sizeof mark));
-    for (size_t i = 0; i < 2 * methods.n * EXP_N_PEERS_CACHES; i++) {
-        struct exp_peers_samples *s = &other.layer[i / methods.n / 2].of[i / 2 % methods.n].in[i % 2];
-
-        free(s->ns);
-        free(s->mark);
-        s->ns = NULL;
-        s->mark = NULL;
+    to = (struct exp_peers){ .methods = &methods, .n_layers = 2, .measured = { back[0], back[1] } };
+    CU_ASSERT_EQUAL(exp_peers_recall(&kept, &to), 0);
+    CU_ASSERT(!memcmp(&to.found, &k.network[0].found, sizeof to.found));
+    CU_ASSERT_STRING_EQUAL(exp_peers_why_not(&to, EXP_PEERS_NETWORK, NCHW), "not there");
+    CU_ASSERT_STRING_EQUAL(back[EXP_PEERS_NETWORK][N_METHODS + NCHW].why_no_time, "it is closed today");
+    CU_ASSERT_EQUAL(exp_peers_times(&to, EXP_PEERS_NETWORK, 0, SCONV).fastest, 20);
+    CU_ASSERT(!back[EXP_PEERS_WARM][N_METHODS + TUNED].why_no_time);
+    CU_ASSERT_EQUAL(back[EXP_PEERS_WARM][N_METHODS + TUNED].phases.total_ns, 17);
+    CU_ASSERT_EQUAL_FATAL(back[EXP_PEERS_WARM][N_METHODS + TUNED].n_samples, 3);
+    CU_ASSERT(!memcmp(back[EXP_PEERS_WARM][N_METHODS + TUNED].sample_ns, ns, sizeof ns));
+    CU_ASSERT(!memcmp(back[EXP_PEERS_WARM][N_METHODS + TUNED].mark, mark, sizeof mark));
+    for (size_t i = 0; i < EXP_N_PEERS_CACHES * N_CASES; i++) {
+        free(back[i / N_CASES][i % N_CASES].sample_ns);
+        free(back[i / N_CASES][i % N_CASES].mark);
     }
-    CU_ASSERT_EQUAL(exp_peers_recall(&kept, &other.network[1]), -EINVAL); /* which has one layer */
-    for (size_t i = 0; i < methods.n * EXP_N_PEERS_CACHES; i++) {
-        free(other.layer[2].of[i / 2].in[i % 2].ns);
-        free(other.layer[2].of[i / 2].in[i % 2].mark);
+    free(to.why);
+    memset(back, 0, sizeof back);
+    to = (struct exp_peers){ .methods = &methods, .n_layers = 1, .measured = { back[0], back[1] } };
+    CU_ASSERT_EQUAL(exp_peers_recall(&kept, &to), -EINVAL);
+    for (size_t i = 0; i < EXP_N_PEERS_CACHES * N_CASES; i++) {
+        free(back[i / N_CASES][i % N_CASES].sample_ns);
+        free(back[i / N_CASES][i % N_CASES].mark);
     }
+    free(to.why);
     exp_result_release(&kept);
 }
 
 /* What was disturbed has no numbers, and the reason stands in their place; a network beside it has. */
 static void disturbed_networks_have_no_numbers(void)
 {
-    uint64_t ns[] = { 40, 50 };
     char text[640];
     struct known k;
+    struct exp_measure_info *info;
 
     make_known(&k);
-    k.network[0].found.ruled[EXP_PEERS_SWEEP] = (struct exp_ruler_report){ 80, 70, 60, 20, 15, true };
-    k.network[1].found.ruled[EXP_PEERS_SWEEP] = (struct exp_ruler_report){ 80, 70, 60, 20, 2, true };
-    for (size_t i = 0; i < 3 * methods.n; i++)
-        k.layer[i / methods.n].of[i % methods.n].in[EXP_PEERS_SWEEP] = (struct exp_peers_samples){ .ns = ns, .n = 2 };
-    for (size_t i = 0; i < 2; i++)
-        exp_peers_judge(&k.network[i]);
-    exp_peers_describe_sweeps(&k.network[0], text, sizeof text);
+    info = &k.network[0].found.info[EXP_PEERS_NETWORK];
+    info->ruler = (struct exp_ruler_report){ 80, 70, 60, 20, 15, true };
+    strcpy(info->why_disturbed, "disturbed: by a test");
+    for (size_t i = 0; i < 2 * N_METHODS; i++)
+        k.measured[EXP_PEERS_NETWORK][i].why_no_time = info->why_disturbed;
+    exp_peers_describe_rounds(&k.network[0], text, sizeof text);
     test_check(!strncmp(text,
-                        "not measured: disturbed: 0 sweeps: they were not ended; 70 of 80 timings were taken again; ",
+                        "not measured: disturbed: 0 rounds: they were not ended; 70 of 80 timings were taken again; ",
                         90),
                "%s", text);
-    CU_ASSERT(*k.network[0].why_disturbed[EXP_PEERS_SWEEP] && !*k.network[1].why_disturbed[EXP_PEERS_SWEEP]);
-    CU_ASSERT(isnan(exp_peers_total(&k.report, 0, EXP_PEERS_SWEEP, SCONV).network_ratio));
-    CU_ASSERT(isnan(k.network[0].speedup[EXP_PEERS_SWEEP][SCONV].value));
-    CU_ASSERT_EQUAL(exp_peers_total(&k.report, 1, EXP_PEERS_SWEEP, SCONV).network_ratio, 1);
-    CU_ASSERT(isnan(exp_peers_total(&k.report, 2, EXP_PEERS_SWEEP, SCONV).network_ratio));
+    CU_ASSERT_STRING_EQUAL(exp_peers_why_not(&k.network[0], EXP_PEERS_NETWORK, SCONV), "disturbed: by a test");
+    CU_ASSERT_STRING_EQUAL(exp_peers_why_not(&k.network[1], EXP_PEERS_NETWORK, SCONV), "");
+    CU_ASSERT(isnan(exp_peers_total(&k.report, 0, EXP_PEERS_NETWORK, SCONV).network_ratio));
+    CU_ASSERT(isnan(exp_peers_speedup(&k.network[0], EXP_PEERS_NETWORK, SCONV).value));
+    CU_ASSERT_EQUAL(exp_peers_total(&k.report, 1, EXP_PEERS_NETWORK, SCONV).network_ratio, 9);
+    CU_ASSERT_EQUAL(exp_peers_speedup(&k.network[1], EXP_PEERS_NETWORK, SCONV).value, 9);
+    CU_ASSERT(isnan(exp_peers_total(&k.report, 2, EXP_PEERS_NETWORK, SCONV).network_ratio));
 }
 
 /* Cores with one and with two multiply-add ports have other targets; a core without any is asked for nothing. */

@@ -48,12 +48,6 @@ static size_t first_same(const struct exp_polydl *p, size_t layer)
     return i;
 }
 
-static void print_shape(const struct conv_problem *p, FILE *out)
-{
-#define FIELD(member, sconv_member, name, ...) fprintf(out, "%s=%zu ", name, p->member);
-#include "kernels/shape/problem_fields.def"
-}
-
 /* Writes shape, block and micro-kernel, and the variant or all of them (NULL); from malloc. */
 static char *text_of(const struct exp_polydl_layer *l, const struct exp_variant *v, const char *micro_kernel)
 {
@@ -63,7 +57,7 @@ static char *text_of(const struct exp_polydl_layer *l, const struct exp_variant 
     FILE *out = exp_memory_open(&text, &bytes);
 
     if (l->source.problem)
-        print_shape(l->source.problem, out);
+        exp_problem_print(l->source.problem, out);
     else
         fprintf(out, "gemm m=%" PRIu64 " n=%" PRIu64 " k=%" PRIu64 " ", g->m, g->n, g->k);
     fprintf(out, "block=%" PRIu64 "; %s", l->source.block, micro_kernel);
