@@ -17,6 +17,12 @@ refuses "FAIL_IF: 'spedup<-3%': unknown metric 'spedup', did you mean speedup?" 
 refuses "nothing to compare: no layer of '$first'" A=$first B=results/reference/power10/resnet18
 refuses "unknown option 'C=x'" A=$first B=$first C=x
 
+tensors=${BUILD:-build}/tensors
+program=$tensors
+refuses "RUNS is missing"
+refuses "$work/none/layers.csv" "RUNS=$first,$work/none"
+program=$compare
+
 # A pair has a folder of its own: the next one does not replace it.
 compares() { # compares STATUS B [ARGUMENT...]: $first with that folder; what it says is in $work/out
     dir=$work/results/host/compare/$(tr / '~' <<<"$first..$2")
@@ -96,6 +102,26 @@ sed -i 's/^model,.*/x,"/' "$mixed/layers.csv"
 check "a broken table: not one line that names it: $(cat "$work/err")" [ "$(wc -l <"$work/err") $(grep -c "^compare: $mixed/layers.csv:[0-9]*: " "$work/err")" = "1 1" ]
 check "the comparison before it is still there" test -s "$dir/compare.html"
 check "each pair has a folder of its own" [ "$(find "$work/results/host/compare" -name compare.csv | wc -l)" -ge 3 ]
+
+# ---- whose lines miss ----
+
+"$tensors" "RUNS=$first,$untimed" "RESULTS=$work/results" >"$work/out" 2>"$work/err"
+check "tensors: exit status $?: $(tail -1 "$work/err")" [ -s "$work/results/host/tensors/$(tr / '~' <<<"$first,$untimed")/tensors.csv" ]
+dir=$work/results/host/tensors/$(tr / '~' <<<"$first,$untimed")
+# What the run's own table has of Base: misses of a tensor's lines at a level, per 1000 multiply-adds of its layers.
+own() {
+    columns $first/traffic.csv algo level tensor read_misses write_misses |
+        awk -v macs="$(columns $first/layers.csv algo macs | awk '$1 == "base" { n += $2 } END { print n }')" -v t="$1" \
+            '$1 == "base" && $2 == "L2" && (t == "" || $3 == t) { n += $4 + $5 } END { printf "%.4g\n", 1000 * n / macs }'
+}
+there() { columns "$dir/tensors.csv" machine level algo "$1" | awk '$1 == "clx4208" && $2 == "L2" && $3 == "base" { printf "%.4g\n", $4 }'; }
+check "all misses: $(own '') $(there misses_per_1000_macs)" [ "$(own '')" = "$(there misses_per_1000_macs)" ]
+check "of the input: $(own input) $(there input)" [ "$(own input)" = "$(there input)" ]
+check "of the matrix: $(own im2col) $(there im2col)" [ "$(own im2col)" = "$(there im2col)" ]
+check "SConv is what CSA chose" [ "$(columns "$dir/tensors.csv" machine level algo layers | grep -cE '^(clx4208|power10) L1 sconv [1-9]')" -eq 2 ]
+check "... and no schedule" [ "$(columns "$dir/tensors.csv" algo | grep -c 'sconv_[iw]s')" -eq 0 ]
+check "the figure" test -s "$dir/tensors_machines.png"
+check "the answer: $(cat "$work/out")" grep -q '^clx4208, L1: .* lines per 1000 multiply-adds, .* of them of .*' <(unwrapped "$dir/verdict.txt")
 
 echo "compare: $passed passed, $failed failed"
 [ "$failed" -eq 0 ]
