@@ -111,6 +111,7 @@
     X(polydl_judge) \
     X(polydl_walk) \
     X(vyasa) \
+    X(lift) \
     X(sconv) \
     X(sconv_errors) \
     X(sconv_plans)

@@ -15,7 +15,14 @@
 #include "experiments/bench/options_shared.h"
 #include "experiments/lift/study.h"
 
-enum { ROUNDS = 5, ROUNDS_MS = 150, N_FINALISTS = 3, TURNS = 5, DRAWS_EACH = 20 };
+enum {
+    ROUNDS = 5,
+    ROUNDS_MS = 150,
+    N_FINALISTS = 3,
+    TURNS = 3,
+    N_NAIVE = 2 /* fast math makes it slower */,
+    DRAWS_EACH = 20
+};
 
 /* ---- layers ---- */
 
@@ -421,7 +428,7 @@ static int take_turns(struct search *s, const size_t *finalist, size_t n, struct
             point_turn(s, &s->w->point[finalist[i]].p, (unsigned)i + 1, &t->ms[i], line);
         err = err ? err : exp_interrupted() ? -EINTR : 0;
     }
-    for (unsigned flags = 0; flags < LIFT_N_FLAGS && !err; flags++)
+    for (unsigned flags = 0; flags < N_NAIVE && !err; flags++)
         point_turn(s, NULL, flags, &t->naive_ms, row->why_no_naive);
     base_release(&base);
     return err ? err : exp_interrupted() ? -EINTR : 0;

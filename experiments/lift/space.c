@@ -58,17 +58,17 @@ static struct values tiles(const struct conv_problem *L)
 {
     const size_t high = L->h + L->pad_top + L->pad_bottom, wide = L->w + L->pad_left + L->pad_right;
 
-    return (struct values){ L->r < L->s ? L->r : L->s, 2 * (high > wide ? high : wide), 0 };
+    return (struct values){ L->r > L->s ? L->r : L->s, 2 * (high > wide ? high : wide), 0 };
 }
 
 static struct values rows_of_zeros(const struct conv_problem *L)
 {
-    return (struct values){ 0, (L->h + L->pad_top + L->pad_bottom) / 8, 0 };
+    return (struct values){ 0, (L->h + L->pad_top + L->pad_bottom) / 8 + L->stride_h - 1, 0 };
 }
 
 static struct values columns_of_zeros(const struct conv_problem *L)
 {
-    return (struct values){ 0, (L->w + L->pad_left + L->pad_right) / 8, 0 };
+    return (struct values){ 0, (L->w + L->pad_left + L->pad_right) / 8 + L->stride_w - 1, 0 };
 }
 
 static struct values bands(const struct conv_problem *L)
@@ -217,6 +217,8 @@ struct lift_space {
     struct candidates candidates[LIFT_N_PARAMETERS];
     enum lift_parameter order[LIFT_N_PARAMETERS]; /* in which they get their values */
     unsigned names[N_CONSTRAINTS];                /* the parameters that each constraint names, a bit each */
+    size_t at[LIFT_N_PARAMETERS][N_CONSTRAINTS];  /* the constraints whose subject is the parameter of this depth, */
+    size_t n_at[LIFT_N_PARAMETERS];               /* and how many they are */
     unsigned later[LIFT_N_PARAMETERS + 1];        /* those that constraints of this depth and deeper ones name */
     const struct constraint *without;             /* is not asked for */
     struct memo *memo;
@@ -284,8 +286,12 @@ static int sort(struct lift_space *s, struct exp_why *why)
     }
     for (size_t n = LIFT_N_PARAMETERS; n--;) {
         s->later[n] = s->later[n + 1];
-        for (size_t i = 0; i < N_CONSTRAINTS; i++)
-            s->later[n] |= constraints[i].subject == s->order[n] ? s->names[i] : 0;
+        for (size_t i = 0; i < N_CONSTRAINTS; i++) {
+            if (constraints[i].subject != s->order[n])
+                continue;
+            s->at[n][s->n_at[n]++] = i;
+            s->later[n] |= s->names[i];
+        }
     }
     return 0;
 }
@@ -293,8 +299,10 @@ static int sort(struct lift_space *s, struct exp_why *why)
 /* Tells whether the constraints hold whose subject is the parameter of this depth. */
 static bool fits(const struct lift_space *s, size_t depth, const struct lift_point *p)
 {
-    for (size_t i = 0; i < N_CONSTRAINTS; i++) {
-        if (constraints[i].subject == s->order[depth] && &constraints[i] != s->without && !holds(s, &constraints[i], p))
+    for (size_t i = 0; i < s->n_at[depth]; i++) {
+        const struct constraint *c = &constraints[s->at[depth][i]];
+
+        if (c != s->without && !holds(s, c, p))
             return false;
     }
     return true;
