@@ -407,7 +407,7 @@ static int issue_store(struct aie_core *c, const struct aie_store *s)
 {
     struct leaving_store *to = &c->store[(c->now + c->params.srs_latency) % RING];
     const struct accumulator *a = &c->acc[s->acc];
-    const unsigned lanes = a->is_wide ? 8 : 256 / s->bits;
+    const unsigned lanes = a->is_wide ? 8u : 256u / s->bits;
     int err;
 
     if (a->tag == UNDEFINED || (s->tag && a->tag != s->tag))
