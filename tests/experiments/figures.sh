@@ -193,6 +193,16 @@ model number method im2col_percent packing_percent ukr_percent other_percent ste
 END
 cp results/reference/zen4/peers/all/figures.txt "$results/peers/"
 
+table tensors tensors.csv <<'END'
+model machine level algo layers misses_per_1000_macs input filter output packed_input packed_filter im2col workspace
+three clx4208 L1 base 3 900 100 100 100 100 100 400 0
+three clx4208 L1 sconv 3 0.001 0.001 0 0 0 0 0 0
+three clx4208 L2 base 3 0 0 0 0 0 0 0 0
+three clx4208 L2 sconv 2 7 1 1 1 1 1 1 1
+three toy L1 sconv 3 90 10 10 10 10 20 10 20
+END
+recipe tensors 'figure: tensors_machines' 'what: tables of a test'
+
 # Speed-ups of a timed run that are far apart.
 mkdir "$results/timed"
 cp results/reference/clx4208/vgg16/{layers.csv,model.csv,figures.txt} "$results/timed/"
