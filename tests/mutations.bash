@@ -177,6 +177,7 @@ mutant "the paper's share of convolutions is of SConv's time" experiments/paper/
 
 mutant "a window: rounding up, one that begins behind the input counts" experiments/onnx/window.c \
     's/w->out\[axis\] \* stride < in \+ w->begin\[axis\]/true/' onnx_infer
+mutant "a window: a transposed one is cut behind first" experiments/onnx/window.c 's/strcmp\(auto_pad, "SAME_UPPER"\) != 0/!strcmp(auto_pad, "SAME_LOWER")/' onnx
 mutant "a window: SAME_LOWER is SAME_UPPER" experiments/onnx/window.c 's/is_lower \? pads - pads \/ 2 : pads \/ 2/pads \/ 2/' onnx
 mutant "a group more than filters take" experiments/onnx/infer_window.c 's/channels \* groups != in_c/channels > in_c/' onnx_infer
 mutant "a reshape to more elements" experiments/onnx/infer_layout.c 's/else if \(known\.elements != elements\)/else if (known.elements < elements)/' onnx_infer

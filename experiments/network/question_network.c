@@ -68,10 +68,11 @@ static char *find_data(const struct options *o)
 static int read_data(struct session *s)
 {
     char *folder = find_data(&s->options);
-    int err = folder ? onnx_read_tensors(&s->given, folder, &s->why) : 0;
+    struct exp_why why;
+    int err = folder ? onnx_read_tensors(&s->given, folder, &why) : 0;
 
     free(folder);
-    return err;
+    return err ? exp_fail(&s->why, err, "%s%s", why.text, *s->options.data ? "" : "; DATA=no leaves it out") : 0;
 }
 
 /* Reads the network; its inputs have the sizes that test data have, unless INPUT says others. */

@@ -114,6 +114,9 @@ if [ -d $official ]; then
     cp "$work/conv/test_data_set_0/output_0.pb" "$work/conv/test_data_set_0/input_0.pb"
     beside
     check "what has another shape is refused: $(cat "$work/err")" grep -q "^network: $work/conv/test_data_set_0: what stands there for" "$work/err"
+    head -c 20 "$work/conv/test_data_set_0/output_0.pb" >"$work/conv/test_data_set_0/output_1.pb"
+    beside
+    check "a file that was cut is refused, with a way out: $(cat "$work/err")" grep -q "/output_1.pb: .*; DATA=no leaves it out" "$work/err"
     beside DATA=no
     check "... unless nobody asks: $(cat "$work/err")" [ $status -eq 0 ]
 fi

@@ -627,6 +627,34 @@ static void other_convolutions_say_why_they_are_none(void)
     scratch_close();
 }
 
+/* A transposed convolution of 5 elements by 3 makes 7 of them; 6 are asked for: one is cut off, where the file says. */
+static void check_cut(const char *auto_pad, int64_t begin, int64_t end)
+{
+    struct onnx_writer *w = begin_conv("ConvTranspose", DIMS(1, 2, 5, 5), (int64_t[]){ 2, 3, 3, 3 });
+    struct onnx_graph *g;
+    struct onnx_window window;
+
+    onnx_write_ints(w, "output_shape", DIMS(6, 6));
+    if (*auto_pad)
+        onnx_write_text(w, "auto_pad", auto_pad);
+    g = read_as(w, NULL);
+    CU_ASSERT_EQUAL_FATAL(onnx_window(g, &g->node[0], &window, NULL), 0);
+    test_check(window.begin[0] == begin && window.end[1] == end && window.out[0] == 6,
+               "%s: %lld before, %lld behind, %lld outputs", auto_pad, (long long)window.begin[0],
+               (long long)window.end[1], (long long)window.out[0]);
+    onnx_free(g);
+}
+
+static void outputs_that_are_asked_for_cut_the_others(void)
+{
+    scratch_open();
+    check_cut("", 1, 0);
+    check_cut("VALID", 1, 0);
+    check_cut("SAME_LOWER", 1, 0);
+    check_cut("SAME_UPPER", 0, 1);
+    scratch_close();
+}
+
 /* ---- files that are none ---- */
 
 static void what_is_no_network_is_refused(void)
@@ -777,6 +805,7 @@ static const struct test_case cases[] = {
     { "constants of the wrong size are refused", constants_of_the_wrong_size_are_refused },
     { "data may lie beside the file", data_may_lie_beside_the_file },
     { "convolutions become problems", convolutions_become_problems },
+    { "outputs that are asked for cut the others off, before first", outputs_that_are_asked_for_cut_the_others },
     { "other convolutions say why they are none", other_convolutions_say_why_they_are_none },
     { "what is no network is refused", what_is_no_network_is_refused },
     { "deep nesting is refused", deep_nesting_is_refused },
