@@ -58,7 +58,7 @@ const struct rec_table lift_points_table = REC_TABLE("points.csv", point_fields,
 
 static double gops(const LAYER *l, double ms)
 {
-    return 2 * conv_macs(&l->problem) / ms / 1e6;
+    return l->problem.groups ? 2 * conv_macs(&l->problem) / ms / 1e6 : (double)NAN;
 }
 
 static double best_gops(const void *row)

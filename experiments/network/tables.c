@@ -65,25 +65,25 @@ struct network_row {
     const char *why_no_share, *why_not_beside, *why_no_ratio;
 };
 
+/* Returns the part in percent; 0 of nothing, which is never shown: those columns have a reason then. */
+static double percent_of(double part, double whole)
+{
+    return whole > 0 && isfinite(part) ? 100 * part / whole : 0;
+}
+
 static double share_percent(const void *row)
 {
-    const NETWORK *r = row;
-
-    return 100 * r->conv_times.low_mean / r->times.low_mean;
+    return percent_of(((const NETWORK *)row)->conv_times.low_mean, ((const NETWORK *)row)->times.low_mean);
 }
 
 static double estimated_share_percent(const void *row)
 {
-    const NETWORK *r = row;
-
-    return r->estimate.total_cycles > 0 ? 100 * r->conv.total_cycles / r->estimate.total_cycles : 0;
+    return percent_of(((const NETWORK *)row)->conv.total_cycles, ((const NETWORK *)row)->estimate.total_cycles);
 }
 
 static double issue_share_percent(const void *row)
 {
-    const NETWORK *r = row;
-
-    return r->estimate.issue_cycles > 0 ? 100 * r->conv.issue_cycles / r->estimate.issue_cycles : 0;
+    return percent_of(((const NETWORK *)row)->conv.issue_cycles, ((const NETWORK *)row)->estimate.issue_cycles);
 }
 
 static double arena_over_alive(const void *row)
