@@ -312,6 +312,7 @@ bench: deps ## Measure speed: threads, kernels, SConv, replays, the simulator, p
 	$(Q)$(MAKE) --no-print-directory bench-peers
 
 #: make bench-sim ENGINE=avx512,avx2 STREAM=gemm
+#: make bench-sim MACHINE=sim/machines/zen3.cfg
 #: 20 seconds.
 bench-sim: deps ### Measure the simulator: accesses per second, by stream and interface
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/simbench

@@ -16,7 +16,8 @@ static const char help[] =
     "Measures how many million accesses per second the simulator takes.\n"
     "\n"
     "  --machine NAME     caches (the default), prefetch (prefetchers, TLBs, software prefetches), 3c (misses in "
-    "classes)\n"
+    "classes);\n"
+    "                     or the path of a machine file, such as sim/machines/zen3.cfg\n"
     "  --engine NAMES     plain, avx512, avx2, portable, wide, full (full-avx512, ...); the default is what a user "
     "gets here\n"
     "  --stream NAMES     gemm, im2col, random, gemm_big, im2col_big, rand_big; the default is all\n"
@@ -133,6 +134,16 @@ static int run(const struct options *o, const struct sim_machine *m, char *why, 
     return err;
 }
 
+static int read_machine(const char *name, struct sim_machine *m, char *why, size_t why_bytes)
+{
+    if (strchr(name, '/'))
+        return sim_machine_read(m, name, why, why_bytes);
+    if (sim_bench_machine_called(name, m))
+        return 0;
+    snprintf(why, why_bytes, "no machine is called '%s'; there are: caches, prefetch, 3c, and paths", name);
+    return -EINVAL;
+}
+
 int main(int argc, char **argv)
 {
     struct options o;
@@ -145,10 +156,7 @@ int main(int argc, char **argv)
     if (o.asks_help)
         return fputs(help, stdout) == EOF || fflush(stdout) ? EXIT_FAILURE : EXIT_SUCCESS;
     err = sim_cpu_check_limit(why, sizeof why);
-    if (!err && !sim_bench_machine_called(o.machine, &m)) {
-        snprintf(why, sizeof why, "no machine is called '%s'; there are: caches, prefetch, 3c", o.machine);
-        err = -EINVAL;
-    }
+    err = err ? err : read_machine(o.machine, &m, why, sizeof why);
     if (!err && !o.choice.engines)
         o.choice.engines = sim_machine_is_plain(&m) ? "plain" : "full";
     if (!err)

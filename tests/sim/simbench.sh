@@ -52,6 +52,9 @@ refuses 2 'it exports no sim_bench_peer' "--peers=$work/empty.so"
 refuses 2 "no engine is called 'fast'" --engine=fast
 refuses 2 'from 1 to' --threads=0
 refuses 2 'rounds: from 1 to 100 are possible' --rounds=0
+check "the path of a machine file is no machine: $(cat "$work/err")" run --csv --machine=sim/machines/zen3.cfg
+refuses 2 "no machine is called 'zen3'; there are: caches, prefetch, 3c, and paths" --machine=zen3
+refuses 2 "$work/none.cfg: " "--machine=$work/none.cfg"
 CONV_CPU=baseline refuses 2 'this CPU does not execute it, or CONV_CPU masks it' --engine=avx512
 
 make -n bench-sim MACHINE=3c PEERS=a.so >"$work/out" 2>&1
