@@ -157,7 +157,8 @@ int exp_sequence_run(struct exp_sequence *s, size_t n, unsigned n_threads, struc
 
     for (size_t i = 0; i < n; i++)
         add_jobs(&r, &s[i]);
-    qsort(r.job, r.n, sizeof *r.job, by_seconds);
+    if (r.n)
+        qsort(r.job, r.n, sizeof *r.job, by_seconds);
     pthread_mutex_init(&r.lock, NULL);
     err = exp_pool_run(r.n, n_threads, run_job, &r, exp_interrupted, NULL);
     pthread_mutex_destroy(&r.lock);
