@@ -148,6 +148,14 @@ mutant "the AI Engine: a load arrives a cycle early" sim/aie/aie_core.c 's/c->no
 mutant "the AI Engine: banks are not told apart by odd words" sim/aie/aie_core.c 's/1U << \(address >> 4 & 1\)/1U/' aie
 mutant "the AI Engine: accumulators of 32 bits have 64" sim/aie/aie_core.c 's/\(wide\)\(\(bits\)x << 48\) >> 48/(wide)((bits)x << 64) >> 64/' aie
 mutant "the AI Engine: a store reads its accumulator without a look" sim/aie/aie_core.c 's/\(s->tag && a->tag != s->tag\)/(s->tag \&\& false)/' aie
+mutant "LIFT: tiles need not end where the input does" experiments/lift/constraints.def 's/PADDED_H - V\(TILE\), STEP_Y,/0 * STEP_Y, STEP_Y,/' lift
+mutant "LIFT: a value that nothing follows is drawn" experiments/lift/space.c 's/fits\(s, depth, p\) && completes\(s, depth \+ 1, p\)\)$/fits(s, depth, p))/' lift
+mutant "LIFT: a state is known by too few values" experiments/lift/space.c 's/s->later\[depth\] & 1U << s->order\[n\]/n == 0/' lift
+mutant "LIFT: the first candidate that fits is always drawn" experiments/lift/space.c 's/value\[exp_random_next\(state\) % n\]/value[0]/' lift
+mutant "LIFT: the constraint that is named is the first one" experiments/lift/space.c 's/constraints\[i\]\.what\);/constraints[0].what);/' lift
+mutant "LIFT: any output is right" experiments/lift/device.c 's/if \(!\(off <= .*\)\) \{/if (off < 0) {/' lift
+mutant "LIFT: a device that hangs is waited for" experiments/lift/device.c 's/tenths < 10 \* limit_s/tenths < 10000 * limit_s/' tests/experiments/lift.sh
+mutant "LIFT: what the store has is run again" experiments/lift/search.c 's/err == -ENOENT && !\(err = prepare_task/!(err = prepare_task/' tests/experiments/lift.sh
 mutant "Vyasa: what is left over in a row is its last tap" experiments/vyasa/compile/body.c \
     's/t->s->fusion == VYASA_ROWS && width % 2/t->s->fusion == VYASA_PADDED \&\& width % 2/' vyasa
 mutant "Vyasa: a load arrives while its register is read" experiments/vyasa/compile/modulo.c \

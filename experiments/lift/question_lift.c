@@ -175,6 +175,7 @@ const struct exp_question question_lift = {
     .libraries = "blas",
     .installs = "opencl",
     .keeps = true,
+    .figures = { "lift_front", "lift_layers", "lift_memory" },
     .options = options,
     .place = &(const struct exp_results_layout){ "/lift", false, "layers.csv", NULL },
     .chapter = { "points.csv", "direct convolutions in OpenCL", NULL },

@@ -105,7 +105,7 @@ static void a_million_points_are_drawn_and_none_is_refused(void)
 
 /* ---- brute force ---- */
 
-/* The constraints once more, by loops over what they mean, for a square layer with stride 1 on a device that takes all. */
+/* The constraints once more, by loops over what they mean, for a square layer with stride 1. */
 static bool fits(const struct conv_problem *p, const uint32_t *v, size_t most_group)
 {
     const size_t tile = v[LIFT_TILE], wide = p->w + p->pad_left + p->pad_right + v[LIFT_PAD_X];

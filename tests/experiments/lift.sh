@@ -1,0 +1,77 @@
+#!/usr/bin/env bash
+# The question lift as a user meets it: devices that refuse, run out of memory, hang, crash or compute something else (an
+# OpenCL of our own in the place of libOpenCL.so.1), slips, and, where there is an OpenCL device, a small run. Run from the
+# project's folder; BUILD has the programs (default build).
+set -u
+
+program=${BUILD:-build}/lift
+# shellcheck source=tests/check.bash
+. tests/check.bash
+
+cat >"$work/tiny.csv" <<END
+name,in_c,in_h,in_w,out_c,k_h,k_w,stride_h,stride_w,pad_top,pad_left,pad_bottom,pad_right
+one,4,6,6,8,3,3,1,1,1,1,1,1
+same,4,6,6,8,3,3,1,1,1,1,1,1
+END
+tiny=("MODEL=$work/tiny.csv" 'LAYERS=*' POINTS=2 NEAR=1 STORE=no)
+
+runs() { # runs WORDS ARGUMENTS...: exit status 0, and the words are said
+    local words=$1 status
+    shift
+    rm -rf "$work/results"
+    "$program" "${tiny[@]}" "$@" COMMIT=test "RESULTS=$work/results" >"$work/out" 2>"$work/err" </dev/null
+    status=$?
+    check "$*: exit status $status: $(tail -1 "$work/err")" [ "$status" -eq 0 ]
+    check "$*: '$words' is not said: $(cat "$work/err")" grep -qF -- "$words" "$work/err"
+}
+
+refuses "POINTS" POINTS=0
+refuses "no layer" LAYERS=conv9_9
+
+if "$program" "${tiny[@]}" "RESULTS=$work/results" 2>&1 >/dev/null </dev/null | grep -q "built without OpenCL's header"; then
+    refuses "install opencl-headers, ocl-icd-libopencl1 and pocl-opencl-icd" "${tiny[@]}"
+    echo "lift: $passed passed, $failed failed; built without OpenCL's header, so nothing was run"
+    [ "$failed" -eq 0 ]
+    exit
+fi
+
+if "${CC:-cc}" -shared -fPIC -o "$work/libOpenCL.so.1" tests/experiments/fake_opencl.c 2>"$work/err"; then
+    export LD_LIBRARY_PATH=$work
+    FAKE_CL='no driver' refuses "OpenCL has no driver: install one, such as pocl-opencl-icd" "${tiny[@]}"
+    FAKE_CL=none refuses "OpenCL has 1 devices, and no number 3" "${tiny[@]}" DEVICE=3
+    FAKE_CL=small refuses "a buffer has at most 1000" "${tiny[@]}"
+    FAKE_CL=none refuses "'speed' is no parameter" "${tiny[@]}" ONLY=speed=2
+    FAKE_CL=none refuses "no point fulfils all constraints" "${tiny[@]}" ONLY=tile=5,windows=4
+    FAKE_CL=refuse runs "the device refuses it: line 7: error: no such register (OpenCL error -11)"
+    FAKE_CL=memory runs "the device has no memory for it: input (OpenCL error -4)"
+    FAKE_CL=group runs "the device refuses it: the first run (OpenCL error -54)"
+    FAKE_CL=crash runs "the process ended: Aborted"
+    FAKE_CL=hang runs "it took longer than it may: 1 s" LIMIT=1
+    FAKE_CL=none runs "another output than the reference: element "
+    results=$work/results/host/lift
+    check "equal layers are one" [ "$(grep -c '^one,' "$results/points.csv")" -eq 2 ]
+    check "the reason stands in the table" grep -q 'not available: another output than the reference' "$results/points.csv"
+    check "the verdict says so" grep -q '^2 points of 1 layers were drawn, none refused by the constraints; 0 ran' "$results/verdict.txt"
+    unset LD_LIBRARY_PATH
+fi
+
+"$program" "${tiny[@]}" "RESULTS=$work/results" >"$work/out" 2>"$work/err" </dev/null
+if grep -q 'install' "$work/err"; then
+    echo "lift: there is no OpenCL device: $(cat "$work/err")"
+else
+    rm -rf "$work/results"
+    tiny=("MODEL=$work/tiny.csv" 'LAYERS=*' POINTS=2 NEAR=1 "STORE=$work/store" LIMIT=300)
+    runs "" "ONLY=joined=1,lanes=4,kernels=4,vector=4"
+    results=$work/results/host/lift
+    for file in layers.csv points.csv numbers.csv memory.csv verdict.txt report.html one.cl; do
+        check "there is no $file" [ -s "$results/$file" ]
+    done
+    check "all ran" grep -q '3 ran, and all their outputs are right' "$results/verdict.txt"
+    check "all 36 published numbers are there" [ "$(grep -vc '^#' "$results/numbers.csv")" -eq 37 ]
+    check "the text is of the best point" grep -q '^__kernel .* void convolve(' "$results/one.cl"
+    runs "" "ONLY=joined=1,lanes=4,kernels=4,vector=4"
+    check "nothing is run twice: $(grep store "$work/out")" grep -q '^3 points were in the store' "$work/out"
+fi
+
+echo "lift: $passed passed, $failed failed"
+[ "$failed" -eq 0 ]
