@@ -35,7 +35,7 @@ if "$program" "${tiny[@]}" "RESULTS=$work/results" 2>&1 >/dev/null </dev/null | 
     exit
 fi
 
-if "${CC:-cc}" -shared -fPIC -o "$work/libOpenCL.so.1" tests/experiments/fake_opencl.c 2>"$work/err"; then
+if "${CC:-cc}" -shared -fPIC -o "$work/libOpenCL.so.1" tests/data/fake_opencl.c 2>"$work/err"; then
     export LD_LIBRARY_PATH=$work
     FAKE_CL='no driver' refuses "OpenCL has no driver: install one, such as pocl-opencl-icd" "${tiny[@]}"
     FAKE_CL=none refuses "OpenCL has 1 devices, and no number 3" "${tiny[@]}" DEVICE=3

@@ -1,4 +1,4 @@
-/* An OpenCL that computes nothing: FAKE_CL says what it does instead. lift.sh puts it in the place of libOpenCL.so.1. */
+/* An OpenCL that computes nothing: FAKE_CL says what it does instead. lift.sh puts it in the place of the real one. */
 #define CL_TARGET_OPENCL_VERSION 120
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
 #include <CL/cl.h>
