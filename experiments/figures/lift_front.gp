@@ -1,7 +1,7 @@
 # Time over memory of all points of a layer: the paper's layer 2, or the first one.
 # question What does more memory buy?
 # caption The paper's Figure 6. On the line: no other point is as fast with as little memory. Filled: drawn near the best one so far.
-# draws points.csv: ms memory_bytes
+# draws points.csv: ms
 load figures."/lift_common.gp"
 W = 900; H = 520
 eval open_output

@@ -1,7 +1,7 @@
 # Speed and memory of each layer: one output of each work-item, the best point, im2col and OpenBLAS.
 # question How fast is the best point, and how much memory does it need?
 # caption The paper's Figure 5. Filters are laid out beforehand. Memory: all buffers, beside those of input, filters and output alone.
-# draws layers.csv: best_gflops gemm_gflops naive_gflops direct_bytes best_bytes gemm_bytes
+# draws layers.csv: best_gflops
 load figures."/lift_common.gp"
 W = 1100; H = 640
 eval open_output
