@@ -9,7 +9,7 @@ shown = ""
 stats points_csv using (shown = (shown eq "" || stringcolumn("layer") eq "conv1_2") ? stringcolumn("layer") : shown, 0) nooutput
 set title "layer ".shown noenhanced offset 0, 1.2
 eval put_note
-set lmargin at screen 0.10; set rmargin at screen 0.97; set tmargin at screen 0.84; set bmargin at screen 0.16
+set lmargin at screen 0.10; set rmargin at screen 0.97; set tmargin at screen 0.84; set bmargin at screen 0.19
 set xlabel "MB, all buffers"; set ylabel "ms"
 set logscale xy
 mine(v) = stringcolumn("layer") eq shown ? v : NaN

@@ -6,7 +6,7 @@ load figures."/lift_common.gp"
 W = 900; H = 460
 eval open_output
 eval put_note
-set lmargin at screen 0.10; set rmargin at screen 0.98; set tmargin at screen 0.90; set bmargin at screen 0.24
+set lmargin at screen 0.10; set rmargin at screen 0.98; set tmargin at screen 0.90; set bmargin at screen 0.30
 set boxwidth 0.26
 unset xtics
 eval n_rows("memory_csv", "direct_bytes")
