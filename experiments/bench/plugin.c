@@ -357,7 +357,7 @@ static const char *why_not_recorded(const struct exp_plugin *p, const struct rec
 int exp_plugin_replay(const struct conv_plan *plan, const struct conv_binding *bind, bool (*is_stopped)(const void *),
                       const void *ctx, struct sim_sink *sink, const char **why)
 {
-    enum { RECORDED = 100, EMULATED = 500 }; /* times as long as a run may take: it ended before, but not beside others */
+    enum { RECORDED = 100, EMULATED = 500 }; /* times what a run may take: it ended before, but not beside others */
     struct exp_plugin *p = plan->outside.code;
     const struct recorder *r = plan->outside.recorder;
     const struct conv_binding usual = conv_bind(&plan->layout, CONV_REPLAY_BASE);
