@@ -23,6 +23,10 @@
 #if __has_include(<CL/cl.h>)
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
+#ifdef __ALTIVEC__ /* on POWER it makes bool a vector's */
+#undef bool
+#define bool _Bool
+#endif
 #endif
 
 const char *const lift_ends[LIFT_N_ENDS] = { "",
