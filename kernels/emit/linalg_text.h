@@ -1,0 +1,81 @@
+/*
+ * What the files have in common that print plans as linalg (linalg_source.h): the parts that a convolution is sliced
+ * into, their shapes, and the text so far.
+ */
+#ifndef KERNELS_EMIT_LINALG_TEXT_H
+#define KERNELS_EMIT_LINALG_TEXT_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "kernels/emit/linalg_source.h"
+
+#define LINALG_ANY "!transform.any_op"
+
+/* Names what a convolution is sliced along: a part of it has an extent of each. */
+enum { LINALG_IMAGES, LINALG_FILTERS, LINALG_CHANNELS, LINALG_ROWS, LINALG_N_AXES };
+
+struct linalg_part {
+    size_t extent[LINALG_N_AXES];
+    bool is_cut;   /* from others: what no window of it reads is left away */
+    bool is_first; /* of those that add to its outputs, which are zeros before: they are not read */
+};
+
+/* A product of matrices: of windows and filters, of a block or of a part of it. */
+struct linalg_product {
+    size_t rows, columns, taps;     /* of the result, and what is summed over */
+    size_t tile_rows, tile_columns; /* of a micro-kernel */
+    size_t set;                     /* of filters, that are a loop of their own; 0: they are not */
+};
+
+/* Blocks: first and other channel sets, edges of these, of sets of filters and of sets of windows. */
+enum { LINALG_MOST_BLOCKS = 16, LINALG_MOST_PRODUCTS = 6 * LINALG_MOST_BLOCKS };
+
+/* Where the text goes, and what is known of it so far. */
+struct linalg_text {
+    const struct conv_plan *plan;
+    const struct conv_problem *p;
+    enum conv_linalg_layout layout;
+    const char *name;
+    bool is_zeroed; /* what the convolution adds to is known to be zeros, */
+    bool fills;     /* which are a linalg.fill of the text */
+    FILE *out;
+    size_t n_values; /* of the current function or script: they are called %v0, %v1, ... */
+    size_t n_blocks;
+    struct linalg_part block[LINALG_MOST_BLOCKS];
+    size_t n_products;
+    struct linalg_product product[LINALG_MOST_PRODUCTS];
+};
+
+/* Extents in the order of the layout. */
+struct linalg_shape {
+    size_t extent[4];
+};
+
+struct linalg_part linalg_whole(const struct conv_problem *p);
+
+/* Return the shapes of a part's tensors; the input's is with its padding. */
+struct linalg_shape linalg_input(const struct linalg_text *t, const struct linalg_part *part);
+struct linalg_shape linalg_filter(const struct linalg_text *t, const struct linalg_part *part);
+struct linalg_shape linalg_output(const struct linalg_text *t, const struct linalg_part *part);
+
+/* Print "<before>tensor<1x64x56x56xf32><after>"; memrefs likewise. */
+void linalg_print_type(const struct linalg_text *t, const char *before, const char *kind, const struct linalg_shape *s,
+                       const char *after);
+void linalg_print_tensor(const struct linalg_text *t, const char *before, const struct linalg_shape *s,
+                         const char *after);
+void linalg_print_matrix(const struct linalg_text *t, const char *before, size_t rows, size_t columns,
+                         const char *after);
+
+/* Returns what the layout's convolution is called. */
+const char *linalg_conv_name(const struct linalg_text *t);
+
+/*
+ * Print the script @NAME_slice, which finds the blocks; their functions, @NAME_block0 and so on, which have the
+ * products; and the script @NAME_vectorize: in this order.
+ */
+void linalg_print_slice(struct linalg_text *t);
+void linalg_print_blocks(struct linalg_text *t);
+void linalg_print_vectorize(struct linalg_text *t);
+
+#endif
