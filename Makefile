@@ -55,10 +55,14 @@ BASE_CFLAGS := -std=c17 -D_POSIX_C_SOURCE=200809L -ffp-contract=off -fno-math-er
                $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 BASE_LDFLAGS := -pthread $(if $(SAN),-fsanitize=$(SAN)) $(if $(SYSROOT),$(sysroot_ldflags))
 
+# MLIR of LLVM 19, where its headers are installed, for sconv-opt; not for other CPUs, and without sanitizers, which it was not built for.
+mlir_folder := /usr/lib/llvm-19
+mlir_header := $(if $(CROSS)$(SAN),,$(wildcard $(mlir_folder)/include/mlir-c/IR.h))
+
 # Every main_<program>.c is a program (main_sconv_plan.c: sconv-plan), linked with the libraries below it: a folder each, lowest last.
 # Other files that are no part of a library have the names in `apart`.
 LIBRARIES := experiments kernels counters sim
-mains := $(filter-out %/main_guest.c,$(shell find $(LIBRARIES) tests -name 'main_*.c'))
+mains := $(filter-out %/main_guest.c $(if $(mlir_header),,%/main_sconv_opt.c),$(shell find $(LIBRARIES) tests -name 'main_*.c'))
 name_of_main = $(subst _,-,$(patsubst main_%.c,%,$(notdir $1)))
 PROGRAMS := $(call name_of_main,$(mains))
 $(foreach m,$(mains),$(eval main_$(call name_of_main,$m) := $m))
@@ -75,7 +79,7 @@ xsmm_libs := $(if $(xsmm_header),-l:libxsmm.a -l:libxsmmnoblas.a)
 libraries = $(if $(filter $1,$(SIM_PROGRAMS)),sim,$(LIBRARIES))
 ldlibs = $(if $(filter $1,$(SIM_PROGRAMS)),-lhwloc -lm,$(xsmm_libs) $(LDLIBS))
 
-apart := $(wildcard sim/programs/cachesim_*.c) %_example.c %_plugin.c %_watcher.c %_linked.c %/fuzz_main.c %/sconv_threads.c %/annotated.c tests/sim/heap.c tests/data/% kernels/plugin/%
+apart := $(wildcard sim/programs/cachesim_*.c) %_example.c %_plugin.c %_watcher.c %_linked.c %/fuzz_main.c %/sconv_threads.c %/annotated.c experiments/emit/opt_%.c tests/sim/heap.c tests/data/% kernels/plugin/%
 sources = $(filter-out $(mains) %/main_guest.c $(apart),$(sort $(shell find $1 -name '*.c')))
 objects = $(patsubst %.c,$(BUILD)/obj/%.o,$1)
 archive = $(BUILD)/lib$1.a
@@ -124,10 +128,13 @@ polydl_flags = $(if $(filter experiments/polydl/time/baselines.c,$1),-O3 $(if $(
 pic_flags = $(if $(filter sim/% kernels/% counters/%,$1),-fPIC $(if $(filter sim/%,$1),-fno-semantic-interposition,-fvisibility=hidden))
 # What reads networks includes what protoc-c makes of the format's description.
 onnx_flags = $(if $(filter experiments/onnx/% tests/experiments/onnx% tests/experiments/suite_onnx%,$1),-I$(onnx_made))
-file_flags = $(pic_flags) $(version_flags) $(call polydl_flags,$1) $(call onnx_flags,$1) $(call loops_flags,$1) $(if $(filter kernels/%,$1),$(kernel_flags)) $(call ukr_flags,$1) $(call engine_flags,$1)
+# What is linked with MLIR includes its C API.
+mlir_flags = $(if $(filter experiments/emit/opt_% experiments/emit/main_sconv_opt.c,$1),-isystem $(mlir_folder)/include)
+file_flags = $(pic_flags) $(call mlir_flags,$1) $(version_flags) $(call polydl_flags,$1) $(call onnx_flags,$1) $(call loops_flags,$1) $(if $(filter kernels/%,$1),$(kernel_flags)) $(call ukr_flags,$1) $(call engine_flags,$1)
 
 #: No packages are installed: see 'make help deps'.
 all: $(foreach p,$(PROGRAMS),$(BUILD)/$p) $(links) ### Build everything (minutes)
+	$(if $(mlir_header)$(CROSS)$(SAN),,@echo "sconv-opt is not built: there is no libmlir-19-dev (.ci/deps mlir installs it)")
 
 # note NAME, TEXT: BUILD/NAME holds the text, and is new only when that changes.
 define note
@@ -137,7 +144,7 @@ $(BUILD)/$1: $(if $(and $(findstring <$(strip $2)>,<$(strip $(file <$(BUILD)/$1)
 endef
 
 # Objects depend on their flags, not on this file; warnings change none. What makes flags of some files is noted as it is written.
-flag_makers := file_flags pic_flags polydl_flags onnx_flags loops_flags loops_flags_$(ARCH) ukr_flags ukr_flags_$(ARCH) engine_flags engine_flags_$(ARCH)
+flag_makers := file_flags pic_flags mlir_flags polydl_flags onnx_flags loops_flags loops_flags_$(ARCH) ukr_flags ukr_flags_$(ARCH) engine_flags engine_flags_$(ARCH)
 flags := $(filter-out -W%,$(CC) $(BASE_CFLAGS) $(CPPFLAGS) $(CFLAGS)) $(in_order) $(no_idioms) $(as_written) $(ukr_g) $(ukr_san_flags) \
          $(kernel_flags) $(xsmm_header) $(VERSION) $(subst $$,,$(foreach f,$(flag_makers),$(value $f)))
 $(eval $(call note,flags,$(flags)))
@@ -211,6 +218,9 @@ endif
 
 extra_objects_tests = $(call objects,$(call sources,tests)) $(plain_build)/logged.o
 extra_libraries_tests := -lcunit -Wl,--wrap=calloc,--wrap=posix_memalign
+mlir_archives := $(foreach l,TransformDialect TransformDialectTransforms RegisterEverything Conversion Transforms IR,-lMLIRCAPI$l)
+extra_objects_sconv-opt = $(call objects,$(wildcard experiments/emit/opt_*.c))
+extra_libraries_sconv-opt = -L$(mlir_folder)/lib -Wl,-rpath,$(mlir_folder)/lib -Wl,--start-group $(mlir_archives) -Wl,--end-group -lMLIR -lLLVM-19 -lstdc++
 extra_objects_cachesim = $(call objects,$(wildcard sim/programs/cachesim_*.c))
 extra_objects_simbench = $(call objects,$(wildcard tests/sim/sim_naive*.c))
 

@@ -12,7 +12,7 @@ suite_jobs = $(foreach s,$2,'$1$s $3 --suite $s$(suite_arguments)$(if $(and $1,$
 # A job for each script, those that take long first. What is installed, and what compilers make of it, is not looked at in
 # builds with sanitizers.
 script_names := $(filter-out fuzz jobs mutate,$(patsubst tests/%.sh,%,$(wildcard tests/*.sh tests/*/*.sh)))
-long_scripts := $(addprefix experiments/,cli) sim/cachesim $(addprefix experiments/,emit polydl study paper figures slurm peers)
+long_scripts := $(addprefix experiments/,cli) sim/cachesim $(addprefix experiments/,emit opt polydl study paper figures slurm peers)
 unsanitized := kernels/library make sim/simbench isa
 environment_of_isa = ARCH=$(ARCH) OBJDUMP=$(OBJDUMP) NM=$(NM) CFLAGS="$(CFLAGS)"
 environment_of_library = CC="$(CC)" MAKE_ARGS="BUILD=$(BUILD)"
@@ -24,7 +24,7 @@ environment_of_cli = $(observable)
 environment_of_plugin = SAN=$(SAN) $(observable)
 script_job = '$(notdir $1) BUILD=$(BUILD) $(environment_of_$(notdir $1)) tests/$1.sh'
 
-test_programs = $(addprefix $(BUILD)/,tests bench sconv-plan sconv-gen onnx2layers cachesim simbench) $(links)
+test_programs = $(addprefix $(BUILD)/,tests bench sconv-plan sconv-gen $(if $(mlir_header),sconv-opt) onnx2layers cachesim simbench) $(links)
 # What the tests of installed libraries would build, and the tracer, which builds with sanitizers do without.
 test_libraries = $(if $(SAN),,$(if $(CROSS),,$(TRACER) $(HEAP)) lib $(BUILD)/libconvsim.so.$(ABI))
 

@@ -1,0 +1,45 @@
+/* The convolutions of a user's module: found, read as shapes, and planned for the machine that the module names. */
+#ifndef EXPERIMENTS_EMIT_OPT_CONV_H
+#define EXPERIMENTS_EMIT_OPT_CONV_H
+
+#include "experiments/emit/opt_module.h"
+#include "kernels/csa/csa.h"
+#include "kernels/emit/linalg_source.h"
+#include "kernels/emit/noted_plans.h"
+#include "sim/machine/machine.h"
+
+struct opt_conv {
+    MlirOperation op;
+    enum conv_linalg_layout layout;
+    bool is_buffers;             /* of memrefs, not tensors */
+    MlirOperation zeros;         /* the linalg.fill that its sums begin with; null: they are not known to be zeros */
+    struct conv_problem problem; /* without padding: the module pads by itself */
+    struct exp_why why_not;      /* "": it can be sliced */
+};
+
+struct opt_convs {
+    struct opt_conv *conv;
+    size_t n;
+};
+
+/* Finds all operations that are convolutions, or look like one, in the order of the text. Freed by free(found.conv). */
+struct opt_convs opt_convs_find(const struct opt_module *m);
+
+/* Who plans: a machine of the user's, or those that #dlti target specs describe. */
+struct opt_planner {
+    bool has_machine;
+    struct sim_machine machine; /* the user's */
+    const struct conv_ukr *ukr; /* the user's; NULL: the machine's, or the best of this computer */
+};
+
+/*
+ * Plans a convolution that can be sliced. What machine it is for stands in plan->machine, from malloc. Returns 0, or
+ * -errno with one line in why: the module describes no machine, or the shape does not fit an address space.
+ */
+int opt_conv_plan(const struct opt_conv *c, const struct opt_planner *by, struct conv_noted_plan *plan,
+                  struct exp_why *why);
+
+/* Does what a plan says to its convolution. Returns 0, or -EINVAL with one line in why, and the module as it was. */
+int opt_conv_slice(struct opt_module *m, const struct opt_conv *c, const struct conv_plan *plan, struct exp_why *why);
+
+#endif

@@ -1,0 +1,173 @@
+#!/usr/bin/env bash
+# sconv-opt as a compiler's engineer meets it: modules go through it and mlir-opt to programs that do what they did before; what it
+# cannot do it leaves as it is, and says so. Run from the project's folder; needs LLVM 19's MLIR (.ci/deps mlir).
+set -u
+
+program=${BUILD:-build}/sconv-opt
+# shellcheck source=tests/check.bash
+. tests/check.bash
+
+if [ ! -x "$program" ]; then
+    echo "opt: skipped: sconv-opt is not built: there is no libmlir-19-dev, or it is built for something else (.ci/deps mlir)"
+    exit 0
+fi
+data=tests/data/mlir
+opt() { "$program" "$@" >"$work/out" 2>"$work/err"; }
+said() { grep -qF -- "$1" "$work/err"; }
+holds() { grep -qF -- "$1" "$work/out"; }
+
+# ---- input that is wrong ----
+
+refuses "there is no module" MACHINE=toy
+refuses "No such file" "$work/none.mlir" MACHINE=toy
+refuses "did you mean" $data/net.mlir MACHIN=toy
+refuses "unknown micro-kernel" $data/net.mlir MACHINE=toy UKR=avx3
+echo 'func.func @f(%a: tensor<1x2xf32>) { return %b }' >"$work/bad.mlir"
+refuses "bad.mlir:1:" "$work/bad.mlir" MACHINE=toy
+refuses "cannot write" $data/net.mlir MACHINE=toy -o "$work/no/such/folder.mlir"
+cp $data/net.mlir "$work/kept.mlir"
+refuses "bad.mlir:1:" "$work/bad.mlir" MACHINE=toy -o "$work/kept.mlir"
+check "what could not be read changes no file" cmp -s $data/net.mlir "$work/kept.mlir"
+
+# ---- what is left as it is, each with a reason and a place ----
+
+left() { # left NAME REASON: $work/NAME.mlir is left as it is, for that reason
+    check "$1 goes through: $(tail -n 1 "$work/err")" opt "$work/$1.mlir" MACHINE=toy
+    check "$1: '$2' is not said: $(cat "$work/err")" grep -qE "^$work/$1.mlir:[0-9]+:[0-9]+: remark: '.*' is left as it is: .*$2" "$work/err"
+    check "$1: nothing is sliced" said "0 of 1 convolution sliced"
+    check "$1: the operation is there" grep -q 'linalg\.\(conv\|generic\|depthwise\)' "$work/out"
+}
+conv() { # conv INPUT FILTER OUTPUT [NAME]: a module with one convolution of such types
+    cat <<END
+func.func @f(%x: tensor<$1>, %w: tensor<$2>, %o: tensor<$3>) -> tensor<$3> {
+  %r = linalg.${4:-conv_2d_nchw_fchw} {strides = dense<1> : tensor<2xi64>, dilations = dense<1> : tensor<2xi64>} ins(%x, %w : tensor<$1>, tensor<$2>) outs(%o : tensor<$3>) -> tensor<$3>
+  return %r : tensor<$3>
+}
+END
+}
+conv 1x3x?x8xf32 4x3x3x3xf32 1x4x?x6xf32 >"$work/dynamic.mlir"
+left dynamic "its input has a dynamic shape: tensor<1x3x[?]x8xf32>"
+conv 1x3x8x8xf64 4x3x3x3xf64 1x4x6x6xf64 >"$work/doubles.mlir"
+left doubles "elements that are not f32"
+conv 1x3x8x8xf32 3x3x3xf32 1x3x6x6xf32 depthwise_conv_2d_nchw_chw >"$work/depthwise.mlir"
+left depthwise "slices conv_2d_nchw_fchw and conv_2d_nhwc_hwcf"
+cat >"$work/generic.mlir" <<'END'
+func.func @f(%x: tensor<9xf32>, %w: tensor<3xf32>, %o: tensor<7xf32>) -> tensor<7xf32> {
+  %r = linalg.generic {indexing_maps = [affine_map<(a, b) -> (a + b)>, affine_map<(a, b) -> (b)>, affine_map<(a, b) -> (a)>],
+    iterator_types = ["parallel", "reduction"]} ins(%x, %w : tensor<9xf32>, tensor<3xf32>) outs(%o : tensor<7xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %m = arith.mulf %a, %b : f32
+    %s = arith.addf %m, %c : f32
+    linalg.yield %s : f32
+  } -> tensor<7xf32>
+  return %r : tensor<7xf32>
+}
+END
+left generic "generic operation"
+cat >"$work/columns.mlir" <<'END'
+func.func @f(%x: memref<1x3x8x8xf32, strided<[192, 64, 1, 8]>>, %w: memref<4x3x3x3xf32>, %o: memref<1x4x6x6xf32>) {
+  linalg.conv_2d_nchw_fchw ins(%x, %w : memref<1x3x8x8xf32, strided<[192, 64, 1, 8]>>, memref<4x3x3x3xf32>) outs(%o : memref<1x4x6x6xf32>)
+  return
+}
+END
+left columns "rows are not contiguous"
+sed 's/%x: memref<1x3x8x8xf32, strided<[^>]*>>/%x: memref<1x4x6x6xf32>/; s/%x, %w : memref<1x3x8x8xf32, [^>]*>>, memref<4x3x3x3xf32>/%o, %w : memref<1x4x6x6xf32>, memref<4x4x1x1xf32>/; s/%w: memref<4x3x3x3xf32>/%w: memref<4x4x1x1xf32>/' \
+    "$work/columns.mlir" >"$work/same.mlir"
+left same "its output is its input, too"
+conv 1x3x8x8xf32 4x3x3x3xf32 1x4x6x6xf32 >"$work/plain.mlir"
+check "no machine, no plan" opt "$work/plain.mlir"
+check "... and that is said: $(cat "$work/err")" said "plain.mlir:2:8: remark: 'linalg.conv_2d_nchw_fchw' is left as it is: its module has no dlti.target_system_spec"
+sed '1i module attributes {dlti.target_system_spec = #dlti.target_system_spec<"CPU": #dlti.target_device_spec<#dlti.dl_entry<"max_vector_op_width", 256 : i32>>>} {' \
+    "$work/plain.mlir" >"$work/spec.mlir"
+echo '}' >>"$work/spec.mlir"
+check "a target without caches is none" opt "$work/spec.mlir"
+check "... and that is said: $(cat "$work/err")" said "has no L1_cache_size_in_bytes"
+
+# ---- what is sliced ----
+
+check "plans come from the module's own machine: $(cat "$work/err")" opt $data/net.mlir --analyse
+check "... as JSON, one for each" [ "$(grep -c '"schedule"' "$work/out")" -eq 3 ]
+check "... its caches, 0.9 of them" holds '"l1_bytes": 29491.2'
+check "... its vectors: $(grep -m 1 f32_ "$work/out")" holds '"f32_16x6__avx2"'
+opt $data/net.mlir --analyse MACHINE=toy
+check "MACHINE comes first" holds '"l1_bytes": 921.6'
+"${BUILD:-build}/sconv-plan" LAYER=ic3ih34oc32kh3 MACHINE=toy UKR=avx2 --json 2>/dev/null | sed -n '/"tiling"/,/}/p' >"$work/plan"
+opt $data/net.mlir --analyse MACHINE=toy UKR=avx2
+check "plans are sconv-plan's" cmp -s "$work/plan" <(sed -n '/"tiling"/,/}/p' "$work/out" | sed '/}/q')
+check "a plan may be done" "${BUILD:-build}/sconv-gen" PLAN="$work/out" EMIT=c --out "$work/code.c"
+
+opt $data/net.mlir
+check "three convolutions are sliced: $(cat "$work/err")" said "3 of 3 convolutions sliced"
+check "... none is left" eval '! grep -q linalg.conv "$work/out"'
+check "... but micro-kernels are there" holds "vector.outerproduct"
+check "... and the pooling, the ReLU and the target" [ "$(grep -c 'linalg.pooling_nchw_max\|arith.maximumf\|L1_cache_size_in_bytes' "$work/out")" -eq 3 ]
+same_rest() { # of a module without convolutions nothing changes
+    sed 's/linalg.conv_2d_n[a-z_]*/test.other/' "$work/out" >"$work/other.mlir"
+    opt "$work/other.mlir" MACHINE=toy -o "$work/again.mlir" && opt "$work/again.mlir" MACHINE=toy && cmp -s "$work/out" "$work/again.mlir"
+}
+check "what is sliced is left alone by the next run" same_rest
+
+if ! mlir-opt-19 --version >/dev/null 2>&1 || ! clang-19 --version >/dev/null 2>&1; then
+    echo "opt: skipped: nothing is run; mlir-opt-19 and clang-19 are not here (.ci/deps mlir installs them)"
+    echo "opt: $passed passed, $failed failed"
+    [ "$failed" -eq 0 ]
+    exit
+fi
+
+# ---- what was sliced does what it did before ----
+
+"${CC:-cc}" -O1 -o "$work/compare" $data/compare.c -ldl -lm
+passes=(--one-shot-bufferize='bufferize-function-boundaries function-boundary-type-conversion=identity-layout-map'
+    --canonicalize --cse --drop-equivalent-buffer-results --buffer-results-to-out-params --canonicalize --cse --convert-linalg-to-loops '--convert-vector-to-scf=full-unroll=true'
+    --canonicalize --cse --expand-strided-metadata --lower-affine --convert-scf-to-cf --convert-vector-to-llvm
+    --convert-func-to-llvm=use-bare-ptr-memref-call-conv --finalize-memref-to-llvm --convert-arith-to-llvm --convert-index-to-llvm
+    --convert-cf-to-llvm --canonicalize --reconcile-unrealized-casts)
+llvm=/usr/lib/llvm-19/lib
+lower() { # lower NAME: $work/NAME.mlir becomes NAME.so there
+    mlir-opt-19 "${passes[@]}" "$work/$1.mlir" -o "$work/$1.llvm" 2>"$work/err" &&
+        mlir-translate-19 --mlir-to-llvmir "$work/$1.llvm" -o "$work/$1.ll" 2>"$work/err" &&
+        clang-19 -O1 -march=native -shared -fPIC -Wno-override-module -o "$work/$1.so" "$work/$1.ll" \
+            -L$llvm -Wl,-rpath,$llvm -lmlir_c_runner_utils 2>"$work/err"
+}
+equal() { # equal: each "// run: NAME FLOATS... -> FLOATS" of before.mlir
+    local line
+    sed -n 's,^// run: ,,p; s/->//' "$work/before.mlir" | grep '^[a-z0-9]* [0-9 >-]*$' | tr -d '>-' >"$work/runs"
+    [ -s "$work/runs" ] || return 1
+    while read -r line; do
+        # shellcheck disable=SC2086  # numbers are words
+        "$work/compare" "$work/before.so" "$work/after.so" $line >"$work/err" || return 1
+    done <"$work/runs"
+}
+runs() { # runs WHAT SLICED [OPTIONS...]: before.mlir becomes after.mlir, of whose convolutions so many are sliced, and does the same
+    local what=$1 sliced=$2
+    shift 2
+    "$program" "$work/before.mlir" "$@" -o "$work/after.mlir" 2>"$work/err"
+    check "$what: is not sliced: $(cat "$work/err")" said "$sliced convolution"
+    check "$what: is not lowered: $(head -n 1 "$work/err")" lower after
+    check "$what: is not lowered before: $(head -n 1 "$work/err")" lower before
+    check "$what: does something else: $(cat "$work/err")" equal
+}
+
+cp $data/net.mlir "$work/before.mlir"
+runs "a small network" "3 of 3"
+runs "... with other tiles" "3 of 3" MACHINE=toy UKR=ref
+runs "... and wider ones" "3 of 3" MACHINE=spr UKR=f32_16x24__avx512
+cp $data/torch.mlir "$work/before.mlir"
+runs "biases, and a result that is used twice" "2 of 2" MACHINE=toy
+cp $data/buffers.mlir "$work/before.mlir"
+runs "buffers" "2 of 3" MACHINE=toy
+cp $data/loops.mlir "$work/before.mlir"
+runs "a function that is called in a loop" "1 of 1" MACHINE=clx4208
+mlir-opt-19 --pass-pipeline="$(sed -n 's,^// lower: ,,p' $data/tosa.mlir)" $data/tosa.mlir -o "$work/before.mlir"
+grep '^// run' $data/tosa.mlir >>"$work/before.mlir"
+runs "what TOSA becomes" "2 of 2" MACHINE=toy
+for net in squeezenet:2400000 inception_v1:1300000 inception_v2:9000000 resnet50:13000000 bvlc_alexnet:110000000; do
+    file=experiments/models/onnx/light_${net%:*}.onnx
+    "${BUILD:-build}/onnx2layers" "$file" 2>/dev/null | awk -v "most=${net#*:}" -f experiments/emit/layers_to_mlir.awk |
+        awk '/^\/\/ run/ && ++n > 2 { exit } { print }' >"$work/before.mlir"
+    n=$(grep -c '^func' "$work/before.mlir")
+    runs "the first small layers of $net" "$n of $n" MACHINE=zen3
+done
+
+echo "opt: $passed passed, $failed failed"
+[ "$failed" -eq 0 ]
