@@ -209,7 +209,7 @@ static void c_equals_the_replay(void)
                                           EXP_EMIT_REORDERED });
 }
 
-/* linalg has another nest below the tiles: outputs are written once and all of the input is read. */
+/* linalg has another nest below the tiles, and windows in memory of its own. */
 static void linalg_is_observed(void)
 {
     const struct conv_noted_plan plan = plan_of(problems[0], CSA_WS);
@@ -227,7 +227,7 @@ static void linalg_is_observed(void)
         return;
     if (!test_check(exp_emit_observe(EXP_EMIT_MLIR_LINALG, &plan, &watch, of, &why) == 0, "%s", why.text))
         return;
-    CU_ASSERT(of[CONV_OUTPUT].observed.stores >= of[CONV_OUTPUT].replayed.stores);
+    CU_ASSERT(of[CONV_OUTPUT].observed.stores > 0 && of[CONV_INPUT].observed.loads > 0);
     CU_ASSERT(of[CONV_IM2COL].observed.loads > 0 && of[CONV_IM2COL].replayed.loads == 0);
     CU_ASSERT(of[CONV_PACKED_INPUT].observed.loads == 0 && of[CONV_PACKED_INPUT].replayed.loads > 0);
 }
