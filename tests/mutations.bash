@@ -44,7 +44,7 @@ mutant "a stop rule: one round too many" experiments/base/stats.c 's/n >= r->mos
 mutant "a count: write-backs, in the simulator of all features" sim/full/engine_full_path_tmpl.h \
     's/level\[k\]\.write_backs\+\+/level[k].write_backs += 2/' sim_full sim_random
 mutant "records repeat what changed something" sim/full/engine_full_records_tmpl.h \
-    's/n_quiet \+ 1 : 0/n_quiet + 1 : 1/' sim_random
+    's/n_quiet \+ 1 : 0/n_quiet + 1 : 4/' sim_random
 mutant "a line that is asked for overtakes those that wait" sim/full/engine_full_prefetch_tmpl.h \
     's/e->queue_first == e->queue_end && //' sim_random
 mutant "a stream follows into a block whatever line it came to" sim/prefetch/prefetch_stream.h \
