@@ -112,6 +112,7 @@
     X(polydl_walk) \
     X(vyasa) \
     X(lift) \
+    X(lift_replay) \
     X(sconv) \
     X(sconv_errors) \
     X(sconv_plans)

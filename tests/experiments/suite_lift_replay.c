@@ -1,0 +1,607 @@
+/*
+ * LIFT's text as C: what its work-items compute is the convolution; what they access is what the parameters say, element
+ * by element, and what Oclgrind sees of the same text as OpenCL C; what code costs, on loops whose cycles are known.
+ */
+#define _GNU_SOURCE
+#include <CUnit/CUnit.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "experiments/lift/cost.h"
+#include "experiments/lift/replay.h"
+#include "kernels/conv_naive.h"
+#include "sim/base/record.h"
+#include "tests/rng.h"
+#include "tests/scratch.h"
+#include "tests/suites.h"
+
+enum { POINTS = 6, GROUP_RECORDS = 1 << 22 /* more than a work-group of a small layer makes */ };
+
+static struct exp_why why;
+
+/* ---- random points of small layers ---- */
+
+struct draw {
+    struct conv_problem layer;
+    struct lift_point point[POINTS];
+    struct lift_program program[POINTS];
+    const struct lift_program *pointer[POINTS];
+    char text[POINTS][256];
+};
+
+static size_t pick(size_t low, size_t high)
+{
+    return (size_t)rng_range((int64_t)low, (int64_t)high);
+}
+
+static struct conv_problem draw_layer(void)
+{
+    struct conv_problem p = { .n = 1, .groups = 1, .dilation_h = 1, .dilation_w = 1 };
+    static const size_t channels[] = { 1, 2, 3, 4, 8, 12, 16 }, filters[] = { 2, 4, 6, 8, 16, 32 };
+
+    p.c = channels[rng_below(7)];
+    p.k = filters[rng_below(6)];
+    p.r = p.s = pick(1, 3); /* tiles and their steps are square: of other layers there may be no point */
+    p.h = pick(8, 12);
+    p.w = pick(8, 12);
+    p.stride_h = p.stride_w = pick(1, 2);
+    p.pad_top = pick(0, p.r - 1);
+    p.pad_bottom = pick(0, p.r - 1);
+    p.pad_left = pick(0, p.s - 1);
+    p.pad_right = pick(0, p.s - 1);
+    CU_ASSERT_EQUAL(conv_problem_finish(&p, why.text, sizeof why.text), 0);
+    return p;
+}
+
+/* Draws a layer and points of it, all with the same flags; the first one is the naive text, if that is asked for. */
+static void draw(struct draw *d, bool has_naive)
+{
+    struct lift_space *space = NULL;
+    uint64_t state = rng_u64();
+
+    do {
+        d->layer = draw_layer();
+    } while (lift_space_new(&space, &d->layer, &lift_usual_limits, "flags=0", &why));
+    for (size_t i = 0; i < POINTS; i++) {
+        lift_draw(space, &state, &d->point[i]);
+        lift_point_say(&d->point[i], d->text[i], sizeof d->text[i]);
+        if (has_naive && !i)
+            lift_program_naive(&d->program[i], &d->layer, 0);
+        else
+            lift_program_make(&d->program[i], &d->layer, &d->point[i]);
+        d->pointer[i] = &d->program[i];
+    }
+    lift_space_free(space);
+}
+
+static void release(struct draw *d)
+{
+    for (size_t i = 0; i < POINTS; i++)
+        lift_program_release(&d->program[i]);
+}
+
+/* ---- values ---- */
+
+/* Drops what is recorded. */
+static void drop(struct lift_recorder *r)
+{
+    r->next = r->ctx;
+}
+
+static void run_kernel(struct lift_build *b, const struct lift_program *g, size_t i, size_t k, size_t band,
+                       const struct lift_memory *m)
+{
+    const struct lift_kernel *kernel = &g->kernel[k];
+
+    for (size_t y = 0; y < kernel->global[1] / kernel->local[1]; y++) {
+        for (size_t x = 0; x < kernel->global[0] / kernel->local[0]; x++) {
+            const struct lift_range items = { { x, y }, { 0, 0 }, { kernel->local[0], kernel->local[1] } };
+
+            lift_build_run(b, i, k, m, band, &items);
+            if (lift_build_recorder(b)->full == drop)
+                drop(lift_build_recorder(b));
+        }
+    }
+}
+
+/* Runs a whole program on small integers, whose sums are exact, and compares its output with plain loops. */
+static void check_output(struct lift_build *b, const struct draw *d, size_t i, bool is_naive)
+{
+    const struct conv_problem *p = &d->layer;
+    const struct lift_program *g = &d->program[i];
+    const size_t n_filters = p->k * p->c * p->r * p->s;
+    struct lift_memory m = { 0 };
+    struct conv_mismatch where;
+    float *filters = exp_new(n_filters, sizeof *filters);
+
+    CU_ASSERT_EQUAL_FATAL(lift_memory_new(&m, &why), 0);
+    rng_small_ints(m.buffer[LIFT_INPUT], p->c * p->h * p->w, 7);
+    rng_small_ints(filters, n_filters, 7);
+    if (is_naive)
+        memcpy(m.buffer[LIFT_FILTERS], filters, n_filters * sizeof *filters);
+    else
+        lift_lay_filters(p, &d->point[i], filters, m.buffer[LIFT_FILTERS]);
+    for (size_t band = 0; band < g->n_bands; band++) {
+        for (size_t k = 0; k < g->n_kernels; k++)
+            run_kernel(b, g, i, k, band, &m);
+    }
+    test_check(!conv_naive_compare(p, m.buffer[LIFT_INPUT], filters, m.buffer[LIFT_OUTPUT], true, &where),
+               "%s: element %zu is %g, not %g", is_naive ? "naive" : d->text[i], where.index, where.got, where.want);
+    lift_memory_free(&m);
+    free(filters);
+}
+
+static void check_outputs(enum lift_build_kind kind, const struct lift_core *core)
+{
+    for (unsigned round = test_rounds(2); round-- > 0;) {
+        struct draw d;
+        struct lift_build *b = NULL;
+        uint64_t *room = exp_new(GROUP_RECORDS, sizeof *room);
+
+        draw(&d, true);
+        if (!test_check(!lift_build_new(&b, kind, d.pointer, POINTS, core, &why), "%s", why.text))
+            return;
+        *lift_build_recorder(b) = (struct lift_recorder){ room, room + GROUP_RECORDS, drop, room };
+        for (size_t i = 0; i < POINTS; i++)
+            check_output(b, &d, i, !i);
+        lift_build_free(b);
+        free(room);
+        release(&d);
+    }
+}
+
+static void recorded_text_computes(void)
+{
+    check_outputs(LIFT_RECORDED, NULL);
+}
+
+static const struct sim_machine usual = { .n_levels = 1, .level = { { .latency_cycles = 4 } } };
+
+static void counted_text_computes(void)
+{
+#ifdef __x86_64__
+    const struct lift_core core = lift_core_of(&usual);
+
+    check_outputs(LIFT_COUNTED, &core);
+#else
+    test_skip("what code costs is known of x86-64 only");
+#endif
+}
+
+/* ---- accesses ---- */
+
+/* An access: a buffer, a place in it, a width, and whether it is a store. */
+struct access {
+    enum lift_role role;
+    uint64_t offset;
+    uint32_t bytes;
+    bool is_store;
+};
+
+struct accesses {
+    struct access *a;
+    size_t n;
+};
+
+static void add(struct accesses *to, enum lift_role role, uint64_t element, size_t n, bool is_store)
+{
+    struct access *a = exp_append(&to->a, &to->n, sizeof *a);
+
+    *a = (struct access){ role, element * sizeof(float), (uint32_t)(n * sizeof(float)), is_store };
+}
+
+/* Where a recorder's accesses go. */
+struct taken {
+    const struct lift_memory *m;
+    uint64_t room[64];
+    struct accesses all;
+};
+
+static void take(struct lift_recorder *r)
+{
+    struct taken *t = r->ctx;
+
+    for (const uint64_t *record = t->room; record != r->next; record++) {
+        uint64_t offset;
+        const enum lift_role role = lift_memory_find(t->m, sim_record_addr(*record), &offset);
+
+        if (role != LIFT_N_ROLES) /* else it is of what calls the kernel */
+            *(struct access *)exp_append(&t->all.a, &t->all.n, sizeof *t->all.a) = (struct access){
+                role, offset, sim_record_bytes(*record), sim_record_kind(*record) == SIM_STORE
+            };
+    }
+    r->next = t->room;
+}
+
+/* Records what kernel k accesses in the first band. */
+static struct accesses recorded(struct lift_build *b, const struct lift_program *g, size_t i, size_t k)
+{
+    struct lift_memory m = { 0 };
+    struct taken t = { .m = &m };
+    struct lift_recorder *r = lift_build_recorder(b);
+
+    CU_ASSERT_EQUAL_FATAL(lift_memory_new(&m, &why), 0);
+    *r = (struct lift_recorder){ t.room, t.room + 64, take, &t };
+    run_kernel(b, g, i, k, 0, &m);
+    take(r);
+    lift_memory_free(&m);
+    return t.all;
+}
+
+static void compare(const struct accesses *got, const struct accesses *want, const char *who, const char *kernel,
+                    const char *point)
+{
+    size_t i = 0;
+
+    while (i < got->n && i < want->n && got->a[i].role == want->a[i].role && got->a[i].offset == want->a[i].offset &&
+           got->a[i].bytes == want->a[i].bytes && got->a[i].is_store == want->a[i].is_store)
+        i++;
+    if (i < got->n && i < want->n)
+        test_check(false, "%s, %s: access %zu is %s %u bytes of %d at %llu, %s has %s %u of %d at %llu", point, kernel, i,
+                   got->a[i].is_store ? "a store of" : "a load of", got->a[i].bytes, got->a[i].role,
+                   (unsigned long long)got->a[i].offset, who, want->a[i].is_store ? "a store of" : "a load of",
+                   want->a[i].bytes, want->a[i].role, (unsigned long long)want->a[i].offset);
+    else
+        test_check(got->n == want->n && got->n > 0, "%s, %s: %zu accesses, %s has %zu", point, kernel, got->n, who,
+                   want->n);
+}
+
+/* What a point's partial convolution is made of, by its parameters. */
+struct loops {
+    const struct conv_problem *l;
+    const uint32_t *v; /* of the parameters */
+    size_t pitch, step_y, step_x, tiles_x, windows_w, n_windows, chunks, parts, groups;
+};
+
+static struct loops loops_of(const struct conv_problem *l, const struct lift_point *p)
+{
+    const uint32_t *v = p->value;
+    struct loops s = { .l = l, .v = v };
+    const size_t columns = l->w + l->pad_left + l->pad_right + v[LIFT_PAD_X];
+
+    s.pitch = columns * l->c;
+    s.step_y = v[LIFT_TILE] - l->r + l->stride_h;
+    s.step_x = v[LIFT_TILE] - l->s + l->stride_w;
+    s.tiles_x = (columns - v[LIFT_TILE]) / s.step_x + 1;
+    s.windows_w = (v[LIFT_TILE] - l->s) / l->stride_w + 1;
+    s.n_windows = ((v[LIFT_TILE] - l->r) / l->stride_h + 1) * s.windows_w;
+    s.chunks = l->r * l->s * l->c / v[LIFT_ELEMENTS];
+    s.parts = s.n_windows / v[LIFT_WINDOWS];
+    s.groups = l->k / v[LIFT_KERNELS];
+    return s;
+}
+
+/* Loads of a work-item for vector q of its windows: the windows' elements, then the filters'. */
+static void add_loads(struct accesses *to, const struct loops *s, size_t tile, size_t group, size_t part, size_t q)
+{
+    const struct conv_problem *l = s->l;
+    const size_t vector = s->v[LIFT_VECTOR], lanes = s->v[LIFT_LANES], kernels = s->v[LIFT_KERNELS], e = q * vector;
+    const size_t r = e / (l->s * l->c), rest = e % (l->s * l->c), all = l->r * l->s * l->c;
+    const size_t wide = lanes > 1 ? lanes : vector;
+
+    for (size_t i = 0; i < s->v[LIFT_WINDOWS]; i++) {
+        const size_t w = part * s->v[LIFT_WINDOWS] + i;
+        const size_t y = tile / s->tiles_x * s->step_y + w / s->windows_w * l->stride_h + r;
+        const size_t x = tile % s->tiles_x * s->step_x + w % s->windows_w * l->stride_w;
+
+        add(to, LIFT_PADDED, y * s->pitch + x * l->c + rest, vector, false);
+    }
+    for (size_t at = 0; at < vector * kernels; at += wide)
+        add(to, LIFT_FILTERS, group * kernels * all + e * kernels + at, wide, false);
+}
+
+/* Stores of a work-item: to the output, of windows within it; or to the partial sums. */
+static void add_stores(struct accesses *to, const struct loops *s, size_t tile, size_t group, size_t part, size_t chunk)
+{
+    const struct conv_problem *l = s->l;
+    const size_t lanes = s->v[LIFT_LANES], kernels = s->v[LIFT_KERNELS];
+
+    for (size_t i = 0; i < s->v[LIFT_WINDOWS]; i++) {
+        const size_t w = part * s->v[LIFT_WINDOWS] + i, tile_h = s->n_windows / s->windows_w;
+        const size_t y = tile / s->tiles_x * tile_h + w / s->windows_w;
+        const size_t x = tile % s->tiles_x * s->windows_w + w % s->windows_w;
+        const size_t sums = ((tile * s->groups + group) * s->n_windows + w) * s->chunks + chunk;
+
+        for (size_t k = 0; s->v[LIFT_JOINED] && k < kernels && y < l->p && x < l->q; k++)
+            add(to, LIFT_OUTPUT, ((group * kernels + k) * l->p + y) * l->q + x, 1, true);
+        for (size_t k = 0; !s->v[LIFT_JOINED] && k < kernels; k += lanes)
+            add(to, LIFT_PARTIAL, sums * kernels + k, lanes, true);
+    }
+}
+
+static struct accesses enumerated(const struct lift_program *g, const struct loops *s)
+{
+    const size_t vectors = s->v[LIFT_ELEMENTS] / s->v[LIFT_VECTOR], tiles = g->kernel[1].global[1] / s->parts;
+    struct accesses to = { 0 };
+
+    for (size_t tile = 0; tile < tiles; tile++) {
+        for (size_t group = 0; group < s->groups; group++) {
+            for (size_t part = 0; part < s->parts; part++) {
+                for (size_t chunk = 0; chunk < s->chunks; chunk++) {
+                    for (size_t i = 0; i < vectors; i++)
+                        add_loads(&to, s, tile, group, part,
+                                  s->v[LIFT_COALESCED] ? i * s->chunks + chunk : chunk * vectors + i);
+                    add_stores(&to, s, tile, group, part, chunk);
+                }
+            }
+        }
+    }
+    return to;
+}
+
+static void accesses_are_the_parameters(void)
+{
+    for (unsigned round = test_rounds(3); round-- > 0;) {
+        struct draw d;
+        struct lift_build *b = NULL;
+
+        draw(&d, false);
+        if (!test_check(!lift_build_new(&b, LIFT_RECORDED, d.pointer, POINTS, NULL, &why), "%s", why.text))
+            return;
+        for (size_t i = 0; i < POINTS; i++) {
+            const struct loops s = loops_of(&d.layer, &d.point[i]);
+            struct accesses got = recorded(b, &d.program[i], i, 1), want = enumerated(&d.program[i], &s);
+
+            compare(&got, &want, "the enumeration", "convolve", d.text[i]);
+            free(got.a);
+            free(want.a);
+        }
+        lift_build_free(b);
+        release(&d);
+    }
+}
+
+/* ---- Oclgrind ---- */
+
+static bool succeeds(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Runs a command of the shell, and tells whether it succeeds. */
+static bool succeeds(const char *format, ...)
+{
+    va_list args;
+    char *command;
+    int status;
+
+    va_start(args, format);
+    command = exp_format_list(format, args);
+    va_end(args);
+    status = system(command);
+    free(command);
+    return status == 0;
+}
+
+/* Writes what oclgrind-kernel is to run: kernel k of a program, its buffers in the order of the arguments. */
+static void write_simulation(const char *path, const char *text, const struct lift_program *g, size_t k)
+{
+    const struct lift_kernel *kernel = &g->kernel[k];
+    FILE *out = fopen(path, "w");
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(out);
+    fprintf(out, "%s\n%s\n%zu %zu 1\n%zu %zu 1\n\n", text, kernel->name, kernel->global[0], kernel->global[1],
+            kernel->local[0], kernel->local[1]);
+    for (size_t a = 0; a < kernel->n_args; a++)
+        fprintf(out, "<size=%zu fill=0 float>\n", g->bytes[kernel->arg[a]]);
+    fprintf(out, "<size=4 fill=0 int>\n");
+    CU_ASSERT_EQUAL_FATAL(fclose(out), 0);
+}
+
+/* Reads what the plug-in wrote. Buffers have numbers from 1 on, in the upper 16 bits of addresses. */
+static struct accesses read_accesses(const char *path, const struct lift_kernel *kernel)
+{
+    struct accesses all = { 0 };
+    FILE *in = fopen(path, "r");
+    char what;
+    unsigned long address;
+    unsigned bytes;
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(in);
+    while (fscanf(in, " %c %lu %u", &what, &address, &bytes) == 3) {
+        struct access *a = exp_append(&all.a, &all.n, sizeof *a);
+        const size_t buffer = address >> 48;
+
+        a->role = buffer >= 1 && buffer <= kernel->n_args ? kernel->arg[buffer - 1] : LIFT_N_ROLES;
+        a->offset = address & (((uint64_t)1 << 48) - 1);
+        a->bytes = bytes;
+        a->is_store = what == 'S';
+    }
+    fclose(in);
+    return all;
+}
+
+/* Compares a kernel with what Oclgrind sees of it: the files in `folder`. */
+static void compare_kernel(struct lift_build *b, const struct draw *d, size_t i, size_t k, const char *folder)
+{
+    const struct lift_program *g = &d->program[i];
+    char *simulation = exp_format("%s/kernel.sim", folder), *text = exp_format("%s/text.cl", folder);
+    char *seen = exp_format("%s/seen", folder);
+    FILE *out = fopen(text, "w");
+    struct accesses got, want;
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(out);
+    fputs(g->text, out);
+    CU_ASSERT_EQUAL_FATAL(fclose(out), 0);
+    write_simulation(simulation, text, g, k);
+    if (test_check(succeeds("LIFT_ACCESSES=%s oclgrind-kernel --num-threads 1 --plugins %s/accesses.so %s >%s/said 2>&1",
+                            seen, folder, simulation, folder),
+                   "oclgrind-kernel fails")) {
+        got = recorded(b, g, i, k);
+        want = read_accesses(seen, &g->kernel[k]);
+        compare(&got, &want, "Oclgrind", g->kernel[k].name, d->text[i]);
+        free(got.a);
+        free(want.a);
+    }
+    free(simulation);
+    free(text);
+    free(seen);
+}
+
+static void accesses_are_oclgrinds(void)
+{
+    char folder[] = "/tmp/lift-XXXXXX";
+    struct lift_build *b = NULL;
+    struct draw d;
+
+    if (!succeeds("command -v oclgrind-kernel >/dev/null && test -f /usr/include/oclgrind/Plugin.h")) {
+        test_skip("Oclgrind is not here (packages oclgrind and liboclgrind-dev, .ci/deps lift)");
+        return;
+    }
+    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(folder));
+    if (test_check(succeeds("c++ -std=c++17 -O1 -fno-rtti -fPIC -shared tests/experiments/lift_oclgrind.cc -o "
+                            "%s/accesses.so",
+                            folder),
+                   "the plug-in of Oclgrind does not compile")) {
+        draw(&d, true);
+        CU_ASSERT_EQUAL_FATAL(lift_build_new(&b, LIFT_RECORDED, d.pointer, POINTS, NULL, &why), 0);
+        for (size_t i = 0; i < POINTS; i++) {
+            for (size_t k = 0; k < d.program[i].n_kernels; k++)
+                compare_kernel(b, &d, i, k, folder);
+        }
+        lift_build_free(b);
+        release(&d);
+    }
+    succeeds("rm -rf %s", folder);
+}
+
+/* ---- what code costs ---- */
+
+/* Returns the cycles of the first block of a text. */
+static struct lift_block first_block(const char *text)
+{
+    const struct lift_core core = lift_core_of(&usual);
+    struct lift_code code;
+    struct lift_block b = { 0 };
+
+    if (!lift_code_read(&code, text, &core, &why) && test_check(code.n > 0, "there is no block"))
+        b = code.block[0];
+    lift_code_release(&code);
+    return b;
+}
+
+#define LOOP(body) "f:\n.L1:\n" body "\taddq\t$32, %rdi\n\tdecq\t%rax\n\tjne\t.L1\n\tretq\n"
+#define FMA(n) "\tvfmadd231ps\t%ymm14, %ymm15, %ymm" #n "\n"
+#define LOAD(n) "\tvmovups\t" #n "(%rdi), %ymm1\n"
+#define STORE(n) "\tvmovups\t%ymm1, " #n "(%rdi)\n"
+
+static const struct {
+    const char *what, *text;
+    double cycles;
+} loops[] = {
+    { "one sum waits for itself", LOOP("\tvaddps\t%ymm1, %ymm0, %ymm0\n"), 3 },
+    { "a multiply-add waits for its accumulator", LOOP(FMA(0)), 4 },
+    { "a load in its address does not", LOOP("\tvfmadd231ps\t(%rdi), %ymm15, %ymm0\n"), 4 },
+    { "of twelve accumulators nobody waits", LOOP(FMA(0) FMA(1) FMA(2) FMA(3) FMA(4) FMA(5) FMA(6) FMA(7) FMA(8) FMA(9)
+                                                       FMA(10) FMA(11)),
+      6 },
+    { "a spilled sum waits for memory", LOOP("\tvaddps\t32(%rsp), %ymm1, %ymm0\n\tvmovaps\t%ymm0, 32(%rsp)\n"), 11 },
+    { "two loads a cycle", LOOP(LOAD(0) LOAD(32) LOAD(64) LOAD(96) LOAD(128) LOAD(160)), 3 },
+    { "one store a cycle", LOOP(STORE(0) STORE(32) STORE(64)), 3 },
+    { "zeroing begins anew", LOOP("\tvxorps\t%xmm0, %xmm0, %xmm0\n\tvaddps\t%ymm1, %ymm0, %ymm0\n"), 1 },
+    { "a branch a cycle", LOOP(""), 1 },
+};
+
+static void loops_cost_what_is_known(void)
+{
+#ifdef __x86_64__
+    for (size_t i = 0; i < sizeof loops / sizeof loops[0]; i++) {
+        const struct lift_block b = first_block(loops[i].text);
+
+        test_check(fabs(b.cycles - loops[i].cycles) < 1e-9, "%s: %g cycles, not %g", loops[i].what, b.cycles,
+                   loops[i].cycles);
+    }
+#else
+    test_skip("what code costs is known of x86-64 only");
+#endif
+}
+
+/* ---- parts ---- */
+
+/* Replays points of a layer by so many accesses of each kernel. */
+static void replay(const struct conv_problem *layer, const struct lift_point *p, uint64_t counted,
+                   struct lift_replayed to[POINTS])
+{
+    const struct lift_part part = { .warm = 100, .counted = counted };
+    struct lift_replayer *r;
+    struct sim_machine m;
+
+    CU_ASSERT_EQUAL_FATAL(sim_machine_read(&m, "sim/machines/zen3.cfg", why.text, sizeof why.text), 0);
+    CU_ASSERT_EQUAL_FATAL(lift_replayer_new(&r, &m, &part, &why), 0);
+    CU_ASSERT_EQUAL_FATAL(lift_replay(r, layer, p, POINTS, to, &why), 0);
+    lift_replayer_free(r);
+}
+
+/* Of a layer whose windows are all within its input, every work-item of a kernel does what any other one does. */
+static void parts_stand_for_the_whole(void)
+{
+    struct conv_problem layer = { .n = 1, .groups = 1, .dilation_h = 1, .dilation_w = 1, .c = 8, .h = 10, .w = 10,
+                                  .k = 8, .r = 3, .s = 3, .stride_h = 1, .stride_w = 1 };
+    struct lift_space *space;
+    struct lift_point p[POINTS];
+    struct lift_replayed part[POINTS], whole[POINTS];
+    uint64_t state = rng_u64();
+
+    CU_ASSERT_EQUAL_FATAL(conv_problem_finish(&layer, why.text, sizeof why.text), 0);
+    CU_ASSERT_EQUAL_FATAL(lift_space_new(&space, &layer, &lift_usual_limits, "pad_y=0,pad_x=0,flags=0", &why), 0);
+    for (size_t i = 0; i < POINTS; i++)
+        lift_draw(space, &state, &p[i]);
+    lift_space_free(space);
+    replay(&layer, p, 200, part);
+    replay(&layer, p, UINT64_MAX, whole);
+    for (size_t i = 0; i < POINTS; i++)
+        test_check(!*part[i].why && !*whole[i].why && whole[i].loads > 0 && whole[i].stores > 0 &&
+                       part[i].share_percent <= whole[i].share_percent &&
+                       fabs(part[i].loads - whole[i].loads) < 1e-6 * whole[i].loads &&
+                       fabs(part[i].stores - whole[i].stores) < 1e-6 * whole[i].stores,
+                   "point %zu: %s%g loads and %g stores by a part, %g and %g by all", i, part[i].why, part[i].loads,
+                   part[i].stores, whole[i].loads, whole[i].stores);
+}
+
+/* ---- a GPU's order ---- */
+
+/* Work-items beside each other read vectors beside each other, or far apart: a quad has as few requests, or as many. */
+static void quads_coalesce(void)
+{
+    static const char *const texts[] = {
+        "tile=3 pad_y=0 pad_x=0 band=1 kernels=1 lanes=1 windows=1 elements=36 vector=4 coalesced=1 unroll=1 joined=0 "
+        "flags=0",
+        "tile=3 pad_y=0 pad_x=0 band=1 kernels=1 lanes=1 windows=1 elements=36 vector=4 coalesced=0 unroll=1 joined=0 "
+        "flags=0"
+    };
+    struct conv_problem layer = { .n = 1, .groups = 1, .dilation_h = 1, .dilation_w = 1, .c = 16, .h = 3, .w = 3,
+                                  .k = 4, .r = 3, .s = 3, .stride_h = 1, .stride_w = 1 };
+    struct lift_gpu to[2];
+    struct sim_machine m;
+
+    CU_ASSERT_EQUAL_FATAL(conv_problem_finish(&layer, why.text, sizeof why.text), 0);
+    CU_ASSERT_EQUAL_FATAL(sim_machine_read(&m, "experiments/lift/mali-g72.cfg", why.text, sizeof why.text), 0);
+    for (size_t i = 0; i < 2; i++) {
+        struct lift_point p;
+        struct lift_program g;
+
+        CU_ASSERT_EQUAL_FATAL(lift_point_parse(&p, texts[i], &why), 0);
+        lift_program_make(&g, &layer, &p);
+        test_check(!lift_gpu(&to[i], &g, &m, UINT64_MAX, &why), "%s", why.text);
+        lift_program_release(&g);
+    }
+    CU_ASSERT_EQUAL(to[0].accesses, to[1].accesses);
+    /* Of each of 4 filters, 4 chunks of 9 vectors: a quad's 4 of the input, and of the filter, are 64 bytes in a row, or lie in 4
+     * lines; all else is the same. */
+    CU_ASSERT_EQUAL(to[1].requests - to[0].requests, 4 * 9 * 2 * 3);
+    CU_ASSERT_EQUAL(to[0].core_lines, to[1].core_lines);
+}
+
+static const struct test_case cases[] = {
+    { "recorded text computes the convolution", recorded_text_computes },
+    { "counted text computes the convolution", counted_text_computes },
+    { "accesses are what the parameters say", accesses_are_the_parameters },
+    { "accesses are those that Oclgrind sees", accesses_are_oclgrinds },
+    { "loops cost what is known of them", loops_cost_what_is_known },
+    { "a part of the work stands for all of it", parts_stand_for_the_whole },
+    { "quads of work-items coalesce what they read", quads_coalesce },
+    { NULL, NULL },
+};
+
+const struct test_suite suite_lift_replay = { "lift_replay", cases };
