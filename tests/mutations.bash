@@ -168,6 +168,15 @@ mutant "Vyasa: a register is given away before its last reader" experiments/vyas
     's/x->last_use\[h->part\] >= first\) \{/x->last_use[h->part] > first + 1) {/' vyasa
 mutant "Vyasa: the generated C adds to what it should begin" experiments/vyasa/compile/print_c.c 's/m->is_first \? "mul" : "mac"/"mac"/' vyasa
 mutant "Vyasa: the tuner keeps the first schedule" experiments/vyasa/tune/tune.c 's/code\.cycles < found->cycles/found->cycles == UINT64_MAX/' vyasa
+mutant "LIFT: groups have each other's numbers" experiments/lift/shim.h 's/\(d\) \? lift_group1 : lift_group0/(d) ? lift_group0 : lift_group1/' lift_replay
+mutant "LIFT: vectors are recorded as one number" experiments/lift/shim.h 's/lift_record_load\(p \+ i \* n, 4 \* n\)/lift_record_load(p + i * n, 4)/' lift_replay
+mutant "LIFT: a multiply-add does not wait for its accumulator" experiments/lift/cost.c 's/begins\(i, "vfm"\) \|\| begins\(i, "vfn"\) :/false :/' lift_replay
+mutant "LIFT: what was spilled is there at once" experiments/lift/cost.c 's/core->forward_cycles : 0\)/0 : 0)/' lift_replay
+mutant "LIFT: stores of machine code are loads" experiments/lift/cost.c 's/width_of\(i\), SIM_STORE/width_of(i), SIM_LOAD/' lift_replay
+mutant "LIFT: the other groups of a row weigh as one" experiments/lift/replay.c 's/local \* \(double\)\(t->groups\[0\] - 1\)/local/' lift_replay
+mutant "LIFT: a quad asks for a line four times" experiments/lift/gpu.c 's/if \(other < n\)/if (false)/' lift_replay
+mutant "LIFT: points are picked by their times" experiments/lift/rank.c 's/sizeof \*p, compare_costs/sizeof *p, compare_times/' lift_replay
+mutant "LIFT: random points are drawn as often as they come" experiments/lift/rank.c 's/none_faster \*= 1 - is_drawn;/none_faster *= 1;/' lift_replay
 mutant "a network in sequence: steps count what the steps before them did" experiments/network/sequence.c \
     's/^    sim_hierarchy_clear_stats\(h\);$//' sequence
 mutant "a network in sequence: a step by itself begins once more with empty caches" experiments/network/sequence.c \

@@ -74,8 +74,8 @@ static int run(const struct lift_build *b, const char *command, struct exp_why *
         else
             exp_words_add(&filled, "%s", words.word[i]);
     }
-    err = exp_process_run((const char *const *)filled.word, COMPILE_LIMIT_S, exp_interrupted, &status, last,
-                          sizeof last);
+    err =
+        exp_process_run((const char *const *)filled.word, COMPILE_LIMIT_S, exp_interrupted, &status, last, sizeof last);
     if (err && err != -EINTR)
         exp_fail(why, err == -ENOENT ? -ENOTSUP : err, "%s: %s", filled.word[0], strerror(-err));
     else if (!err && status)
@@ -97,9 +97,10 @@ static int make_recorded(const struct lift_build *b, struct exp_why *why)
                          here);
     err = run(b, command, why);
     free(command);
-    command = exp_format("gcc -std=gnu17 -O2 -fPIC -shared -Wl,-Bsymbolic -I'%s' experiments/lift/item_watcher.c {}/text.o -o "
-                         "{}/text.so",
-                         here);
+    command = exp_format(
+        "gcc -std=gnu17 -O2 -fPIC -shared -Wl,-Bsymbolic -I'%s' experiments/lift/item_watcher.c {}/text.o -o "
+        "{}/text.so",
+        here);
     err = err ? err : run(b, command, why);
     free(command);
     return err;
@@ -108,17 +109,18 @@ static int make_recorded(const struct lift_build *b, struct exp_why *why)
 /* The compilers that may stand for PoCL's, best first: Debian's PoCL compiles by LLVM 15. */
 static const char *const compilers[] = { "clang-15", "clang-19", "clang", "gcc" };
 
-/* Names the flags that do to C what a program's do to OpenCL C. */
+/* Names the flags that do to C what a program's do to OpenCL C: PoCL fuses nothing unless it is told that it may. */
 static const char *flags_of(const char *flags)
 {
     if (strstr(flags, "fast-relaxed-math"))
         return "-ffast-math";
-    return strstr(flags, "mad-enable") ? "-ffp-contract=fast" : "-ffp-contract=on";
+    return strstr(flags, "mad-enable") ? "-ffp-contract=fast" : "-ffp-contract=off";
 }
 
 static int compile_by(const struct lift_build *b, const char *compiler, const char *flags, struct exp_why *why)
 {
-    char *command = exp_format("%s -std=gnu17 -O1 -fvectorize -fslp-vectorize -march=native -w -fPIC -fno-asynchronous-unwind-tables %s -I. -S "
+    char *command = exp_format("%s -std=gnu17 -O1 -fvectorize -fslp-vectorize -march=native -w -fPIC "
+                               "-fno-asynchronous-unwind-tables %s -I. -S "
                                "{}/text.c -o {}/text.s",
                                compiler, flags_of(flags));
     const int err = run(b, command, why);
@@ -149,7 +151,8 @@ static int make_counted(struct lift_build *b, const char *flags, const struct li
     size_t bytes, i = 0;
     int err;
 
-    while ((err = compile_by(b, compilers[i], flags, why)) == -ENOTSUP && i + 1 < sizeof compilers / sizeof compilers[0])
+    while ((err = compile_by(b, compilers[i], flags, why)) == -ENOTSUP &&
+           i + 1 < sizeof compilers / sizeof compilers[0])
         i++;
     err = err ? err : exp_text_read(&assembly, &bytes, path, why);
     err = err ? err : lift_code_read(&b->code, assembly, core, why);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiments/lift/replay.h"
+#include "experiments/lift/recorder.h"
 #include "sim/base/record.h"
 
 enum { PASSES = 8, MOST_PLACES = 512, MOST_OPERANDS = 4, CALL_CYCLES = 20 };
@@ -37,7 +37,10 @@ struct lift_core lift_core_of(const struct sim_machine *m)
 
 /* ---- instructions ---- */
 
-/* Says what an instruction does whose name begins so: operations, of which unit, and cycles until its result is there. */
+/*
+ * Says what an instruction does whose name begins so: operations, of which unit, and cycles until its result is
+ * there.
+ */
 struct kind {
     const char *begins;
     enum lift_unit unit;
@@ -46,23 +49,57 @@ struct kind {
 
 /* Of several that fit, the first. Numbers of a Zen 3. */
 static const struct kind kinds[] = {
-    { "vfmadd", LIFT_MULTIPLIES, 1, 4 },   { "vfnmadd", LIFT_MULTIPLIES, 1, 4 }, { "vfmsub", LIFT_MULTIPLIES, 1, 4 },
-    { "vfnmsub", LIFT_MULTIPLIES, 1, 4 },  { "vmul", LIFT_MULTIPLIES, 1, 3 },    { "mulss", LIFT_MULTIPLIES, 1, 3 },
-    { "mulps", LIFT_MULTIPLIES, 1, 3 },    { "vdiv", LIFT_MULTIPLIES, 6, 11 },   { "vhadd", LIFT_SHUFFLES, 3, 6 },
-    { "vdpps", LIFT_SHUFFLES, 7, 15 },     { "vadd", LIFT_ADDS, 1, 3 },          { "vsub", LIFT_ADDS, 1, 3 },
-    { "addss", LIFT_ADDS, 1, 3 },          { "addps", LIFT_ADDS, 1, 3 },         { "vmax", LIFT_ADDS, 1, 1 },
-    { "vcvt", LIFT_ADDS, 1, 3 },           { "vgather", LIFT_SHUFFLES, 0, 20 },  { "vpgather", LIFT_SHUFFLES, 0, 20 },
-    { "vpermil", LIFT_SHUFFLES, 1, 1 },    { "vperm", LIFT_SHUFFLES, 2, 4 },     { "vbroadcast", LIFT_SHUFFLES, 1, 3 },
-    { "vinsert", LIFT_SHUFFLES, 1, 3 },    { "vextract", LIFT_SHUFFLES, 1, 3 },  { "vunpck", LIFT_SHUFFLES, 1, 1 },
-    { "vshuf", LIFT_SHUFFLES, 1, 1 },      { "vblend", LIFT_SHUFFLES, 1, 1 },    { "vmovsh", LIFT_SHUFFLES, 1, 1 },
-    { "vmovsl", LIFT_SHUFFLES, 1, 1 },     { "vmovdd", LIFT_SHUFFLES, 1, 1 },    { "vmovhl", LIFT_SHUFFLES, 1, 1 },
-    { "vmovlh", LIFT_SHUFFLES, 1, 1 },     { "vpshuf", LIFT_SHUFFLES, 1, 1 },    { "vpinsr", LIFT_SHUFFLES, 2, 4 },
-    { "vpextr", LIFT_SHUFFLES, 2, 4 },     { "vpmov", LIFT_SHUFFLES, 1, 3 },     { "vpbroad", LIFT_SHUFFLES, 1, 3 },
-    { "vpunpck", LIFT_SHUFFLES, 1, 1 },    { "valign", LIFT_SHUFFLES, 1, 3 },    { "vpmul", LIFT_MULTIPLIES, 1, 3 },
-    { "vmov", LIFT_ISSUES, 0, 0 },         { "v", LIFT_ISSUES, 0, 1 },           { "mov", LIFT_ISSUES, 0, 0 },
-    { "xorps", LIFT_ISSUES, 0, 1 },        { "imul", LIFT_SCALARS, 1, 3 },       { "div", LIFT_SCALARS, 8, 12 },
-    { "idiv", LIFT_SCALARS, 8, 12 },       { "j", LIFT_BRANCHES, 1, 0 },         { "call", LIFT_BRANCHES, CALL_CYCLES, 0 },
-    { "ret", LIFT_BRANCHES, 1, 0 },        { "nop", LIFT_ISSUES, 0, 0 },         { "", LIFT_SCALARS, 1, 1 },
+    { "vfmadd", LIFT_MULTIPLIES, 1, 4 },
+    { "vfnmadd", LIFT_MULTIPLIES, 1, 4 },
+    { "vfmsub", LIFT_MULTIPLIES, 1, 4 },
+    { "vfnmsub", LIFT_MULTIPLIES, 1, 4 },
+    { "vmul", LIFT_MULTIPLIES, 1, 3 },
+    { "mulss", LIFT_MULTIPLIES, 1, 3 },
+    { "mulps", LIFT_MULTIPLIES, 1, 3 },
+    { "vdiv", LIFT_MULTIPLIES, 6, 11 },
+    { "vhadd", LIFT_SHUFFLES, 3, 6 },
+    { "vdpps", LIFT_SHUFFLES, 7, 15 },
+    { "vadd", LIFT_ADDS, 1, 3 },
+    { "vsub", LIFT_ADDS, 1, 3 },
+    { "addss", LIFT_ADDS, 1, 3 },
+    { "addps", LIFT_ADDS, 1, 3 },
+    { "vmax", LIFT_ADDS, 1, 1 },
+    { "vcvt", LIFT_ADDS, 1, 3 },
+    { "vgather", LIFT_SHUFFLES, 0, 20 },
+    { "vpgather", LIFT_SHUFFLES, 0, 20 },
+    { "vpermil", LIFT_SHUFFLES, 1, 1 },
+    { "vperm", LIFT_SHUFFLES, 2, 4 },
+    { "vbroadcast", LIFT_SHUFFLES, 1, 3 },
+    { "vinsert", LIFT_SHUFFLES, 1, 3 },
+    { "vextract", LIFT_SHUFFLES, 1, 3 },
+    { "vunpck", LIFT_SHUFFLES, 1, 1 },
+    { "vshuf", LIFT_SHUFFLES, 1, 1 },
+    { "vblend", LIFT_SHUFFLES, 1, 1 },
+    { "vmovsh", LIFT_SHUFFLES, 1, 1 },
+    { "vmovsl", LIFT_SHUFFLES, 1, 1 },
+    { "vmovdd", LIFT_SHUFFLES, 1, 1 },
+    { "vmovhl", LIFT_SHUFFLES, 1, 1 },
+    { "vmovlh", LIFT_SHUFFLES, 1, 1 },
+    { "vpshuf", LIFT_SHUFFLES, 1, 1 },
+    { "vpinsr", LIFT_SHUFFLES, 2, 4 },
+    { "vpextr", LIFT_SHUFFLES, 2, 4 },
+    { "vpmov", LIFT_SHUFFLES, 1, 3 },
+    { "vpbroad", LIFT_SHUFFLES, 1, 3 },
+    { "vpunpck", LIFT_SHUFFLES, 1, 1 },
+    { "valign", LIFT_SHUFFLES, 1, 3 },
+    { "vpmul", LIFT_MULTIPLIES, 1, 3 },
+    { "vmov", LIFT_ISSUES, 0, 0 },
+    { "v", LIFT_ISSUES, 0, 1 },
+    { "mov", LIFT_ISSUES, 0, 0 },
+    { "xorps", LIFT_ISSUES, 0, 1 },
+    { "imul", LIFT_SCALARS, 1, 3 },
+    { "div", LIFT_SCALARS, 8, 12 },
+    { "idiv", LIFT_SCALARS, 8, 12 },
+    { "j", LIFT_BRANCHES, 1, 0 },
+    { "call", LIFT_BRANCHES, CALL_CYCLES, 0 },
+    { "ret", LIFT_BRANCHES, 1, 0 },
+    { "nop", LIFT_ISSUES, 0, 0 },
+    { "", LIFT_SCALARS, 1, 1 },
 };
 
 struct instruction {
@@ -209,10 +246,14 @@ static unsigned width_of(const struct instruction *i)
     return i->name[i->name_bytes - 1] == 'q' ? 8 : i->name[i->name_bytes - 1] == 'l' ? 4 : 1;
 }
 
-/* Prints code that records an access (sim/base/record.h) where lift_recorder says, and changes no register and no flag. */
+/*
+ * Prints code that records an access (sim/base/record.h) where lift_recorder says, and changes no register and no
+ * flag.
+ */
 static void print_record(FILE *out, const char *address, unsigned bytes, enum sim_kind kind)
 {
-    fprintf(out, "\tmovq\t%%rax, .Llift_saved(%%rip)\n\tmovq\t%%rcx, .Llift_saved+8(%%rip)\n\tleaq\t%s, %%rax\n", address);
+    fprintf(out, "\tmovq\t%%rax, .Llift_saved(%%rip)\n\tmovq\t%%rcx, .Llift_saved+8(%%rip)\n\tleaq\t%s, %%rax\n",
+            address);
     fprintf(out, "\tmovq\t.Llift_recorder(%%rip), %%rcx\n\tmovq\t%%rax, 2(%%rcx)\n\tmovw\t$%u, (%%rcx)\n",
             (unsigned)sim_record(0, bytes, kind, 0, 0));
     fprintf(out, "\tleaq\t8(%%rcx), %%rcx\n\tmovq\t%%rcx, .Llift_recorder(%%rip)\n"
@@ -286,9 +327,9 @@ struct step {
 
 static bool is_zeroing(const struct instruction *i)
 {
-    const char *xor = strstr(i->name, "xor");
+    const char * xor = strstr(i->name, "xor");
 
-    return xor && xor < i->name + i->name_bytes && i->n_operands >= 2 && !strcmp(i->operand[0], i->operand[1]);
+    return xor&&xor < i->name + i->name_bytes && i->n_operands >= 2 && !strcmp(i->operand[0], i->operand[1]);
 }
 
 /* Tells whether an instruction also reads where its result goes: those of two operands, and multiply-adds. */

@@ -1,15 +1,15 @@
 /*
- * What machine code costs where everything it loads is at hand: cycles of each basic block, by what a core can issue and
- * by the chains of results that wait for each other. Nothing is timed: the model reads assembly.
+ * What machine code costs where everything it loads is at hand: cycles of each basic block, by what a core can issue
+ * and by the chains of results that wait for each other. Nothing is timed: the model reads assembly.
  *
  * A block's cycles are the largest of
  *
  *   units     how often the block uses a unit, by how often the core has it in a cycle; front end included
- *   chain     for a block that jumps to its own beginning: by how much a pass begins later than the one before because a
- *             result is needed (accumulators; also through the stack, where registers were spilled)
+ *   chain     for a block that jumps to its own beginning: by how much a pass begins later than the one before because
+ *             a result is needed (accumulators; also through the stack, where registers were spilled)
  *
- * A program's cycles are the sum over its blocks, each as often as it was run: the same text with code that counts, which
- * changes no register and no flag.
+ * A program's cycles are the sum over its blocks, each as often as it was run: the same text with code that counts,
+ * which changes no register and no flag.
  */
 #ifndef EXPERIMENTS_LIFT_COST_H
 #define EXPERIMENTS_LIFT_COST_H
@@ -35,7 +35,10 @@ struct lift_core {
     double load_cycles, vector_load_cycles, forward_cycles; /* forwarded: from a store to the load of the same place */
 };
 
-/* What the machine file states of the core; the rest is an AMD Zen 3's, by its optimization guide (publication 56665). */
+/*
+ * What the machine file states of the core; the rest is an AMD Zen 3's, by its optimization guide (publication
+ * 56665).
+ */
 struct lift_core lift_core_of(const struct sim_machine *m);
 
 struct lift_block {

@@ -1,5 +1,4 @@
 /* The order of a GPU: a model that nothing here can judge (replay.h). */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,8 +61,11 @@ static void emit_request(struct turns *t, size_t quad, size_t access, struct sim
                 continue;
             line[n++] = l;
             sim_emit(sink,
-                     &(struct sim_run){ .addr = l * line_bytes, .count = 1, .access_bytes = 4,
-                                        .kind = (uint8_t)sim_record_kind(record), .tag = (uint8_t)role },
+                     &(struct sim_run){ .addr = l * line_bytes,
+                                        .count = 1,
+                                        .access_bytes = 4,
+                                        .kind = (uint8_t)sim_record_kind(record),
+                                        .tag = (uint8_t)role },
                      1, 1);
         }
     }

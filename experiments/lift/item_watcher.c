@@ -1,7 +1,6 @@
 /* What the recorded text calls for its accesses: built as it is, without instrumentation, and linked with the text. */
-#include "sim/base/access.h"
+#include "experiments/lift/recorder.h"
 #include "sim/base/record.h"
-#include "experiments/lift/replay.h"
 
 struct lift_recorder lift_recorder;
 

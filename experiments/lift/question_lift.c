@@ -9,12 +9,13 @@
 #include "experiments/bench/course.h"
 #include "experiments/bench/machine.h"
 #include "experiments/bench/options_shared.h"
+#include "experiments/lift/rank.h"
 #include "experiments/lift/study.h"
 #include "experiments/show/page.h"
 
 struct options {
-    const char *model, *layers, *only, *store, *results, *commit;
-    unsigned points, near, seed, limit, clock, device, threads;
+    const char *model, *layers, *only, *machine, *store, *results, *commit;
+    unsigned points, near, seed, limit, clock, device, threads, replay, jobs;
 };
 
 struct session {
@@ -22,6 +23,8 @@ struct session {
     struct exp_model model;
     struct exp_setup setup;
     struct lift_work work;
+    struct sim_machine machine;
+    struct lift_ranking_work ranking;
     struct exp_results results;
     struct exp_store *store;
     char what[768];
@@ -50,11 +53,22 @@ static int prepare(void *session)
         (struct lift_options){ o->points, o->near, o->seed, o->limit, o->clock, o->device, o->threads, o->only };
     err = err ? err : lift_device_open(&s->work.device, o->device, o->threads, &s->why);
     err = err ? err : exp_machine_find(&s->setup.machine, "host", o->results, &s->why);
+    err = err ? err : exp_machine_find(&s->machine, o->machine, o->results, &s->why);
     err = err ? err : exp_setup_init(&s->setup, "", "", &s->why);
     err = err ? err : lift_list(&s->work, EXP_EXPERIMENTS_DIR, &s->why);
     if (!err)
         describe(s);
     return err;
+}
+
+/* Ranks the points by replays, and has a look at a GPU's order. */
+static int rank_points(struct session *s)
+{
+    int err;
+
+    s->ranking = (struct lift_ranking_work){ .study = &s->work, .machine = &s->machine, .n_threads = s->options.jobs };
+    err = lift_rank(&s->ranking, &s->why);
+    return err ? err : lift_rank_gpu(&s->ranking, EXP_EXPERIMENTS_DIR, &s->why);
 }
 
 static int work(void *session)
@@ -65,10 +79,14 @@ static int work(void *session)
 
     for (size_t i = 0; i < s->work.n_layers; i++)
         seconds[EXP_WORK_ROUNDS] += lift_seconds(&s->work, i);
+    if (s->options.replay)
+        seconds[EXP_WORK_REPLAY] = lift_rank_seconds(s->work.n_layers * s->options.points) / s->options.jobs;
     s->work.store = s->store;
     s->work.progress = exp_main_progress(seconds);
     for (size_t i = 0; i < s->work.n_layers && !err; i++)
         err = lift_search(&s->work, i, &s->why);
+    if (!err && s->options.replay)
+        err = rank_points(s);
     err = err ? err : lift_add_up_memory(&s->work, EXP_EXPERIMENTS_DIR, &s->why);
     exp_progress_free(s->work.progress);
     return err ? err : lift_compare(&s->work, EXP_EXPERIMENTS_DIR, &s->why);
@@ -109,6 +127,12 @@ static int write_tables(void *session)
     err = err ? err : rec_write(&lift_points_table, w->point, w->n_points, dir, s->what, &s->why);
     err = err ? err : rec_write(&lift_numbers_table, w->number, w->n_numbers, dir, s->what, &s->why);
     err = err ? err : rec_write(&lift_memory_table, w->memory, w->n_memory, dir, s->what, &s->why);
+    if (!err && s->options.replay)
+        err = rec_write(&lift_replay_table, s->ranking.row, w->n_points, dir, s->what, &s->why);
+    if (!err && s->options.replay)
+        err = rec_write(&lift_ranks_table, s->ranking.rank, s->ranking.n_ranks, dir, s->what, &s->why);
+    if (!err && s->options.replay)
+        err = rec_write(&lift_gpu_table, s->ranking.gpu, s->ranking.n_gpu, dir, s->what, &s->why);
     for (size_t i = 0; i < w->n_layers && !err; i++)
         err = *w->layer[i].best ? write_text(s, &w->layer[i]) : 0;
     return err;
@@ -116,7 +140,10 @@ static int write_tables(void *session)
 
 static int print_verdict(const void *session, FILE *out)
 {
-    return lift_verdict_print(&((const struct session *)session)->work, out);
+    const struct session *s = session;
+    const int err = lift_verdict_print(&s->work, out);
+
+    return err || !s->options.replay ? err : lift_rank_print(&s->ranking, out);
 }
 
 static int add_page(void *session)
@@ -137,6 +164,7 @@ static void release(void *session)
     struct session *s = session;
 
     lift_device_close(s->work.device);
+    lift_rank_release(&s->ranking);
     lift_work_release(&s->work);
     exp_setup_release(&s->setup);
     exp_store_close(s->store);
@@ -160,6 +188,9 @@ static const struct exp_option options[] = {
     EXP_NUMBER("THREADS", "of a CPU device (default 1); 0: its own choice", threads, 1, 0, 4096),
     EXP_NUMBER("LIMIT", "seconds that a point may take, with its compilation (default 60)", limit, 60, 1, 100000),
     EXP_CLOCK_OPTION,
+    EXP_WORD("REPLAY", "1: replay all points, and rank them by that; 0 (default): not", replay, 0, "0", "1"),
+    EXP_MACHINE_OPTION,
+    EXP_REPLAY_JOBS_OPTION,
     EXP_STORE_OPTION,
     EXP_FOLDER("RESULTS", "folder for results (default results); this goes to RESULTS/host/lift/", results, "results"),
     EXP_COMMIT_OPTION,
@@ -181,7 +212,8 @@ const struct exp_question question_lift = {
     .chapter = { "points.csv", "direct convolutions in OpenCL", NULL },
     EXP_SESSION(struct session),
     EXP_RESULTS(struct session),
-    .tables = { &lift_layers_table, &lift_points_table, &lift_numbers_table, &lift_memory_table },
+    .tables = { &lift_layers_table, &lift_points_table, &lift_numbers_table, &lift_memory_table, &lift_replay_table,
+                &lift_ranks_table, &lift_gpu_table },
     .about_tables = "Times are of the device that the first line names, with one thread unless THREADS says otherwise.",
     .prepare = prepare,
     .work = work,

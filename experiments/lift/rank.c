@@ -1,20 +1,17 @@
 #include "experiments/lift/rank.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "counters/host/ctr_timer.h"
 #include "experiments/base/program.h"
 #include "experiments/base/stats.h"
 #include "experiments/base/tasks.h"
-#include "experiments/base/text.h"
 
 enum { POINTS_OF_JOB = 16 };
 
-#define LIFT_REPLAY_SECONDS 0.3 /* of a point, on a usual computer */
+#define REPLAY_SECONDS 0.3 /* of a point, on a usual computer */
 
 #define PROGRAM "lift replay 1" /* another number, where what is counted or costs changes */
 
@@ -25,6 +22,7 @@ enum { POINTS_OF_JOB = 16 };
     {                                                                                                                  \
         { name, unit, meaning, "simulated" }, REC_OR(REPLAY, member, r.why)                                            \
     }
+#define NO_CYCLES "it was not replayed, or the core's cycles are not known"
 #define NO_CORE "what code costs is known of x86-64 only, or there is no compiler"
 #define CYCLES_OF(name, meaning, member)                                                                               \
     {                                                                                                                  \
@@ -35,7 +33,7 @@ static double cycles_of(const void *row)
 {
     const REPLAY *r = row;
 
-    return r->r.core_cycles + r->r.waiting_cycles + r->r.launching_cycles;
+    return *r->r.why ? (double)NAN : r->r.core_cycles + r->r.waiting_cycles + r->r.launching_cycles;
 }
 
 static const struct rec_field replay_fields[] = {
@@ -43,7 +41,10 @@ static const struct rec_field replay_fields[] = {
     { { "number", "", "of the point, as in points.csv", "" }, REC_AT(REPLAY, number) },
     { { "ms", "ms", "of points.csv", "clock" }, REC_NAN_AS(REPLAY, ms, "the point did not run") },
     { { "cycles", "cycles", "estimate of all kernels: the core's, and what lines make it wait", "simulated" },
-      REC_DERIVED(cycles_of), .missing = REC_IF_NAN_AS, .why = NO_CORE },
+      REC_DERIVED(cycles_of),
+      .missing = REC_IF_NAN_AS,
+      .why = NO_CYCLES },
+    { { "rank", "", "in its layer, by cycles: 1 is the fewest", "simulated" }, REC_AT(REPLAY, rank) },
     CYCLES_OF("core_cycles", "of basic blocks, as if all data were at hand", r.core_cycles),
     COUNT_OF("waiting_cycles", "cycles", "of the rest, for lines on their way", r.waiting_cycles),
     COUNT_OF("launching_cycles", "cycles", "of the rest, for work-groups", r.launching_cycles),
@@ -74,7 +75,8 @@ static const struct rec_field rank_fields[] = {
     { { "spearman", "", "rank correlation with the time", "" }, REC_NAN_AS(RANK, spearman, FEW_POINTS) },
     { { "first_percent", "%", "of the fastest point's speed: the one that is ranked first", "" },
       REC_NAN_AS(RANK, first_share, FEW_POINTS) },
-    { { "few_percent", "%", "the fastest of the 20 that are ranked first", "" }, REC_NAN_AS(RANK, few_share, FEW_POINTS) },
+    { { "few_percent", "%", "the fastest of the 20 that are ranked first", "" },
+      REC_NAN_AS(RANK, few_share, FEW_POINTS) },
     { { "random_percent", "%", "the fastest of 20 random ones, on average", "" },
       REC_NAN_AS(RANK, random_share, FEW_POINTS) },
 };
@@ -116,7 +118,9 @@ static double mean_of_random(const struct pair *p, size_t n)
 
 struct lift_rank_row lift_rank_judge(const double *cost, const double *time, size_t n)
 {
-    struct lift_rank_row row = { .spearman = (double)NAN, .first_share = (double)NAN, .few_share = (double)NAN, .random_share = (double)NAN };
+    struct lift_rank_row row = {
+        .spearman = (double)NAN, .first_share = (double)NAN, .few_share = (double)NAN, .random_share = (double)NAN
+    };
     struct pair *p = exp_new(n + 1, sizeof *p);
     double few = INFINITY, first, best;
 
@@ -169,10 +173,24 @@ static const struct {
     const char *name;
     double (*cost)(const REPLAY *r);
 } rankings[LIFT_N_RANKINGS] = {
-    [LIFT_BY_CYCLES] = { "cycles", by_cycles }, [LIFT_BY_CORE] = { "core cycles", by_core },
-    [LIFT_BY_LINES] = { "lines", by_lines },    [LIFT_BY_ACCESSES] = { "accesses", by_accesses },
+    [LIFT_BY_CYCLES] = { "cycles", by_cycles },    [LIFT_BY_CORE] = { "core cycles", by_core },
+    [LIFT_BY_LINES] = { "lines", by_lines },       [LIFT_BY_ACCESSES] = { "accesses", by_accesses },
     [LIFT_BY_MACS] = { "multiply-adds", by_macs },
 };
+
+static void rank_layer(REPLAY *row, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const double cycles = cycles_of(&row[i]);
+
+        row[i].rank = 1;
+        for (size_t j = 0; j < n; j++) {
+            const double other = cycles_of(&row[j]);
+
+            row[i].rank += other < cycles || (isnan(cycles) && !isnan(other));
+        }
+    }
+}
 
 static void judge_layer(struct lift_ranking_work *w, const struct lift_layer_row *l)
 {
@@ -199,8 +217,8 @@ static void judge_layer(struct lift_ranking_work *w, const struct lift_layer_row
 
 struct replaying {
     struct lift_ranking_work *w;
-    struct exp_task *task; /* [points] */
-    size_t *first;         /* [jobs + 1] */
+    struct exp_task *task;                  /* [points] */
+    size_t *first;                          /* [jobs + 1] */
     const struct conv_problem **problem_of; /* [jobs] */
     size_t n_jobs;
     char *setting;
@@ -274,11 +292,16 @@ static void take(void *ctx, size_t task, const struct exp_result *r)
     move_replayed(&(struct exp_result_moving){ .from = r }, to);
 }
 
+double lift_rank_seconds(size_t n_points)
+{
+    return REPLAY_SECONDS * (double)n_points;
+}
+
 static double seconds_of(void *ctx, size_t job)
 {
     const struct replaying *p = ctx;
 
-    return LIFT_REPLAY_SECONDS * (double)(p->first[job + 1] - p->first[job]);
+    return lift_rank_seconds(p->first[job + 1] - p->first[job]);
 }
 
 /* Lists jobs: points of a layer that are compiled together. */
@@ -311,13 +334,14 @@ static void list_rows(struct replaying *p)
             char text[256];
 
             lift_point_say(&point->p, text, sizeof text);
-            p->w->row[i] = (REPLAY){ .layer = row->layer, .number = point->number, .ms = point->ms, .macs = point->macs };
+            p->w->row[i] =
+                (REPLAY){ .layer = row->layer, .number = point->number, .ms = point->ms, .macs = point->macs };
             exp_say(p->w->row[i].r.why, sizeof p->w->row[i].r.why, "it was not replayed");
-            p->task[i] = (struct exp_task){ "lift-replay", exp_format("%s", text),
-                                            exp_format("%zux%zux%zu %zux%zu %zu: %s", row->problem.c, row->problem.h,
-                                                       row->problem.w, row->problem.r, row->problem.s, row->problem.k,
-                                                       text),
-                                            p->setting, PROGRAM };
+            p->task[i] =
+                (struct exp_task){ "lift-replay", exp_format("%s", text),
+                                   exp_format("%zux%zux%zu %zux%zu %zu: %s", row->problem.c, row->problem.h,
+                                              row->problem.w, row->problem.r, row->problem.s, row->problem.k, text),
+                                   p->setting, PROGRAM };
         }
     }
 }
@@ -326,15 +350,23 @@ static int replay_all(struct replaying *p, struct exp_why *why)
 {
     struct lift_ranking_work *w = p->w;
     struct exp_tasks_counts counts;
-    const struct exp_tasks tasks = { .task = p->task, .first = p->first, .n_jobs = p->n_jobs, .work = EXP_WORK_REPLAY,
-                                     .doing = "replaying points", .run = run_job, .take = take, .seconds = seconds_of,
+    const struct exp_tasks tasks = { .task = p->task,
+                                     .first = p->first,
+                                     .n_jobs = p->n_jobs,
+                                     .work = EXP_WORK_REPLAY,
+                                     .doing = "replaying points",
+                                     .run = run_job,
+                                     .take = take,
+                                     .seconds = seconds_of,
                                      .ctx = p };
-    const struct exp_tasks_options options = { .store = w->study->store, .n_threads = w->n_threads,
+    const struct exp_tasks_options options = { .store = w->study->store,
+                                               .n_threads = w->n_threads,
                                                .progress = w->study->progress };
     const int err = p->n_jobs ? exp_tasks_run(&tasks, &options, &counts, why) : 0;
 
     if (!err && p->n_jobs && counts.n_failed)
-        exp_progress_note(w->study->progress, "lift: %zu points were not replayed: %s", counts.n_failed, counts.failure);
+        exp_progress_note(w->study->progress, "lift: %zu points were not replayed: %s", counts.n_failed,
+                          counts.failure);
     return err;
 }
 
@@ -362,8 +394,10 @@ int lift_rank(struct lift_ranking_work *w, struct exp_why *why)
     list_jobs(&p);
     list_rows(&p);
     err = replay_all(&p, why);
-    for (size_t l = 0; l < study->n_layers && !err; l++)
+    for (size_t l = 0; l < study->n_layers && !err; l++) {
         judge_layer(w, &study->layer[l]);
+        rank_layer(&w->row[study->layer[l].first], study->layer[l].n_points);
+    }
     for (size_t i = 0; i < study->n_points; i++) {
         free((char *)p.task[i].name);
         free((char *)p.task[i].what);
@@ -375,8 +409,94 @@ int lift_rank(struct lift_ranking_work *w, struct exp_why *why)
     return err;
 }
 
+/* ---- gpu.csv ---- */
+
+#define GPU struct lift_gpu_row
+#define GPU_COUNT(name, unit, meaning, member)                                                                         \
+    {                                                                                                                  \
+        { name, unit, meaning, "model" }, REC_OR(GPU, member, why)                                                     \
+    }
+
+static double coalesced(const void *row)
+{
+    const GPU *r = row;
+
+    return r->g.accesses / r->g.requests;
+}
+
+static const struct rec_field gpu_fields[] = {
+    { { "layer", "", "its name", "" }, REC_AT(GPU, layer) },
+    { { "what", "", "which of its points", "" }, REC_AT(GPU, what) },
+    { { "point", "", "its parameters", "" }, REC_AT(GPU, point) },
+    GPU_COUNT("accesses", "", "of all work-items", g.accesses),
+    GPU_COUNT("requests", "", "of quads: lines that four work-items ask for at once", g.requests),
+    { { "accesses_per_request", "", "4 at most for vectors that lie in one line", "model" },
+      REC_DERIVED_OR(GPU, coalesced, why) },
+    GPU_COUNT("core_lines", "lines", "into the first levels of all cores", g.core_lines),
+    GPU_COUNT("shared_lines", "lines", "into the second level, which they share", g.shared_lines),
+    GPU_COUNT("left_out", "", "accesses of work-items that make more than the model keeps", g.n_left_out),
+};
+const struct rec_table lift_gpu_table = REC_TABLE("gpu.csv", gpu_fields, GPU);
+
+enum { GPU_ACCESSES = 1 << 18 };
+
+/* Finds a layer's fastest point, of all or of those with coalesced chunks; NULL: none ran. */
+static const struct lift_point *fastest(const struct lift_work *w, const struct lift_layer_row *l, bool is_coalesced)
+{
+    const struct lift_point_row *best = NULL;
+
+    for (size_t i = l->first; i < l->first + l->n_points; i++) {
+        const struct lift_point_row *p = &w->point[i];
+
+        if (!isnan(p->ms) && (!is_coalesced || p->p.value[LIFT_COALESCED]) && (!best || p->ms < best->ms))
+            best = p;
+    }
+    return best ? &best->p : NULL;
+}
+
+static void add_gpu(struct lift_ranking_work *w, const struct sim_machine *m, const struct lift_layer_row *l,
+                    const char *what, const struct lift_point *p)
+{
+    GPU *row = exp_append(&w->gpu, &w->n_gpu, sizeof *row);
+    struct lift_program g;
+    struct exp_why why = { "" };
+
+    row->layer = l->layer;
+    row->what = what;
+    lift_point_say(p, row->point, sizeof row->point);
+    lift_program_make(&g, &l->problem, p);
+    if (lift_gpu(&row->g, &g, m, GPU_ACCESSES, &why))
+        exp_say(row->why, sizeof row->why, "%s", why.text);
+    lift_program_release(&g);
+}
+
+int lift_rank_gpu(struct lift_ranking_work *w, const char *experiments_dir, struct exp_why *why)
+{
+    char *path = exp_format("%s/lift/mali-g72.cfg", experiments_dir);
+    struct sim_machine m;
+    const int err = sim_machine_read(&m, path, why->text, sizeof why->text);
+
+    free(path);
+    for (size_t i = 0; i < w->study->n_layers && !err && !exp_interrupted(); i++) {
+        const struct lift_layer_row *l = &w->study->layer[i];
+        const struct lift_point *best = fastest(w->study, l, false), *other = fastest(w->study, l, true);
+
+        if (best)
+            add_gpu(w, &m, l, "the fastest here", best);
+        if (other) {
+            struct lift_point apart = *other;
+
+            apart.value[LIFT_COALESCED] = 0;
+            add_gpu(w, &m, l, "the fastest that is coalesced", other);
+            add_gpu(w, &m, l, "the same, each with its own chunk", &apart);
+        }
+    }
+    return err ? err : exp_interrupted() ? -EINTR : 0;
+}
+
 void lift_rank_release(struct lift_ranking_work *w)
 {
+    free(w->gpu);
     free(w->row);
     free(w->rank);
 }

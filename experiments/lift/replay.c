@@ -5,7 +5,6 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "experiments/base/program.h"
 #include "experiments/lift/cost.h"
 #include "experiments/lift/replay.h"
 #include "sim/base/record.h"
@@ -29,7 +28,7 @@ struct lift_replayer {
     struct lift_core core;
     struct lift_memory memory;
     struct sim_hierarchy *h;
-    uint64_t n;         /* accesses since the counts were cleared */
+    uint64_t n;       /* accesses since the counts were cleared */
     uint64_t *record; /* [RECORDS] */
 };
 
@@ -50,8 +49,10 @@ int lift_replayer_new(struct lift_replayer **replayer, const struct sim_machine 
     } else {
         r->outer_cycles = m->memory_latency_cycles;
     }
-    r->record = mmap(NULL, RECORDS * sizeof *r->record, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    err = r->record == MAP_FAILED ? exp_fail(why, -ENOMEM, "a GiB of addresses cannot be reserved") : lift_memory_new(&r->memory, why);
+    r->record = mmap(NULL, RECORDS * sizeof *r->record, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    err = r->record == MAP_FAILED ? exp_fail(why, -ENOMEM, "a GiB of addresses cannot be reserved")
+                                  : lift_memory_new(&r->memory, why);
     if (!err && (err = sim_hierarchy_new(&r->h, &r->machine)))
         exp_fail(why, err, "%s cannot be simulated: %s", m->name, strerror(-err));
     if (err)
@@ -185,13 +186,17 @@ static size_t simulate(const struct kernel *t, struct lift_replayed *to)
 
 /* ---- points ---- */
 
-/* What lines cost on their way: a share of latencies, as cores work on while they wait. */
+/*
+ * What lines cost on their way: a share of latencies, as cores work on while they wait. What a prefetcher of the second
+ * level brings costs nothing, if nobody else waits for it.
+ */
 static double waiting(const struct lift_replayer *r, const struct lift_replayed *to, size_t bytes)
 {
     const double outer = bytes > r->last_level_bytes ? r->memory_cycles : r->outer_cycles;
-    const double inner = r->machine.n_levels > 1 ? r->machine.level[1].latency_cycles : outer;
+    const bool has_second = r->machine.n_levels > 1;
+    const double inner = has_second ? r->machine.level[1].latency_cycles : outer;
 
-    return LIFT_WAITING_SHARE * (to->demanded * inner + (r->machine.n_levels > 1 ? to->lines[1] * outer : 0));
+    return LIFT_WAITING_SHARE * (to->demanded * inner + (has_second ? fmin(to->lines[1], to->demanded) * outer : 0));
 }
 
 static void replay_kernel(const struct kernel *t, struct lift_replayed *to)
@@ -212,7 +217,12 @@ static void replay_program(struct lift_replayer *r, const struct lift_program *g
     for (size_t k = 0; k < g->n_kernels; k++) {
         const struct lift_kernel *kernel = &g->kernel[k];
 
-        replay_kernel(&(struct kernel){ r, g, kernel, build, i, k,
+        replay_kernel(&(struct kernel){ r,
+                                        g,
+                                        kernel,
+                                        build,
+                                        i,
+                                        k,
                                         { kernel->global[0] / kernel->local[0], kernel->global[1] / kernel->local[1] },
                                         (double)(kernel->global[0] * kernel->global[1] * g->n_bands) },
                       to);

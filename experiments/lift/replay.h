@@ -1,8 +1,8 @@
 /*
  * Replays the kernels of a point that nobody has run: the text of its OpenCL C is compiled as C (shim.h) with access
- * instrumentation, runs work-item after work-item in PoCL's order, and what it accesses goes through a simulated machine.
- * The same text, compiled as PoCL compiles it, tells what its instructions cost (cost.h). Values are never looked at: no
- * access depends on them.
+ * instrumentation, runs work-item after work-item in PoCL's order, and what it accesses goes through a simulated
+ * machine. The same text, compiled as PoCL compiles it, tells what its instructions cost (cost.h). Values are never
+ * looked at: no access depends on them.
  *
  *   build.c    the text as C: compiled, loaded, and run by work-items
  *   replay.c   a part of each kernel's work, simulated, and what all of it costs
@@ -18,16 +18,10 @@
 
 #include "experiments/base/error.h"
 #include "experiments/lift/lift.h"
+#include "experiments/lift/recorder.h"
 #include "sim/machine/machine.h"
 
 /* ---- the text, compiled (build.c) ---- */
-
-/* Where the recorded text puts its accesses, as records (sim/base/record.h) without a tag; full() makes room. */
-struct lift_recorder {
-    uint64_t *next, *end;
-    void (*full)(struct lift_recorder *r);
-    void *ctx;
-};
 
 struct lift_core;
 struct lift_build; /* several programs; not thread-safe, distinct ones are independent */
@@ -83,25 +77,29 @@ struct lift_part {
 extern const struct lift_part lift_usual_part;
 
 /*
- * What a model cannot know of a core and a device: how much of the latency of a line that nobody asked for in time shows,
- * and what launching a work-group costs, in cycles of cost.h. Chosen with 38 points of VGG-16's conv5_1 in view.
+ * What a model cannot know of a core and a device: how much of the latency of a line that nobody asked for in time
+ * shows, and what launching a work-group costs, in cycles of cost.h. Chosen with 74 points of VGG-16's conv5_1 and
+ * conv3_2 in view.
  */
-#define LIFT_WAITING_SHARE 0.05
+#define LIFT_WAITING_SHARE 0.025
 #define LIFT_GROUP_CYCLES 1000.0
 
-/* What all work of a point amounts to, by a part of it. Lines are those that come into a level from the next one out. */
+/*
+ * What all work of a point amounts to, by a part of it. Lines are those that come into a level from the next one
+ * out.
+ */
 struct lift_replayed {
     double share_percent; /* of the partial convolution's work-items that was simulated */
     double loads, stores;
-    double lines[SIM_MAX_LEVELS];          /* by level: those that are simulated, the first two */
-    double demanded;                       /* into the first level, by no prefetcher */
-    double fetched[LIFT_N_ROLES];          /* into the first level, by buffer */
-    double core_cycles;                    /* as if all data were at hand (cost.h); NaN where that is not known */
+    double lines[SIM_MAX_LEVELS];            /* by level: those that are simulated, the first two */
+    double demanded;                         /* into the first level, by no prefetcher */
+    double fetched[LIFT_N_ROLES];            /* into the first level, by buffer */
+    double core_cycles;                      /* as if all data were at hand (cost.h); NaN where that is not known */
     double kernel_cycles[LIFT_MOST_KERNELS]; /* of these, by kernel */
-    double waiting_cycles;                 /* for lines */
-    double launching_cycles;               /* of work-groups */
-    double groups;                         /* of all kernels */
-    char why[160];                         /* why nothing is known; "" if it is */
+    double waiting_cycles;                   /* for lines */
+    double launching_cycles;                 /* of work-groups */
+    double groups;                           /* of all kernels */
+    char why[160];                           /* why nothing is known; "" if it is */
 };
 
 struct lift_replayer;

@@ -1,8 +1,8 @@
 /*
  * What makes C of the OpenCL C that program.c writes, for gcc and clang: vectors, loads and stores of vectors, and the
  * ids of a work-item, which are arguments of the function that its kernel becomes. A file that build.c writes includes
- * it, defines the kernels' names as LIFT_ITEM, includes their text, and calls them in loops (LIFT_GROUP): dimension 0 is
- * the innermost one, of work-groups and of work-items, which is PoCL's order.
+ * it, defines the kernels' names as LIFT_ITEM, includes their text, and calls them in loops (LIFT_GROUP): dimension 0
+ * is the innermost one, of work-groups and of work-items, which is PoCL's order.
  */
 #ifndef EXPERIMENTS_LIFT_SHIM_H
 #define EXPERIMENTS_LIFT_SHIM_H
@@ -26,7 +26,10 @@ typedef unsigned int uint;
     lift_item_##number(const size_t lift_group0, const size_t lift_group1, const size_t lift_local0,                   \
                        const size_t lift_local1, const size_t lift_size0, const size_t lift_size1, __VA_ARGS__)
 
-/* Runs the work-items of struct lift_range (replay.h). The buffers b[...] are in the order of the kernel's arguments. */
+/*
+ * Runs the work-items of struct lift_range (replay.h). The buffers b[...] are in the order of the kernel's
+ * arguments.
+ */
 #define LIFT_GROUP(number, size0, size1, ...)                                                                          \
     void lift_run_##number(float *const *b, int band, const size_t *at);                                               \
     void lift_run_##number(float *const *b, int band, const size_t *at)                                                \
@@ -70,7 +73,7 @@ LIFT_VECTOR(16)
 #undef LIFT_VECTOR
 
 /* dot() is OpenCL's for two and four elements. */
-#define dot(a, b) _Generic((a), float2: lift_dot2, float4: lift_dot4)(a, b)
+#define dot(a, b) _Generic((a), float2 : lift_dot2, float4 : lift_dot4)(a, b)
 
 LIFT_INLINE float lift_dot2(float2 a, float2 b)
 {

@@ -1,6 +1,7 @@
 /*
- * LIFT's text as C: what its work-items compute is the convolution; what they access is what the parameters say, element
- * by element, and what Oclgrind sees of the same text as OpenCL C; what code costs, on loops whose cycles are known.
+ * LIFT's text as C: what its work-items compute is the convolution; what they access is what the parameters say,
+ * element by element, and what Oclgrind sees of the same text as OpenCL C; what code costs, on loops whose cycles are
+ * known; parts of the work, a GPU's order, and rankings, on numbers that are known by hand.
  */
 #define _GNU_SOURCE
 #include <CUnit/CUnit.h>
@@ -12,7 +13,7 @@
 #include <unistd.h>
 
 #include "experiments/lift/cost.h"
-#include "experiments/lift/replay.h"
+#include "experiments/lift/rank.h"
 #include "kernels/conv_naive.h"
 #include "sim/base/record.h"
 #include "tests/rng.h"
@@ -210,9 +211,8 @@ static void take(struct lift_recorder *r)
         const enum lift_role role = lift_memory_find(t->m, sim_record_addr(*record), &offset);
 
         if (role != LIFT_N_ROLES) /* else it is of what calls the kernel */
-            *(struct access *)exp_append(&t->all.a, &t->all.n, sizeof *t->all.a) = (struct access){
-                role, offset, sim_record_bytes(*record), sim_record_kind(*record) == SIM_STORE
-            };
+            *(struct access *)exp_append(&t->all.a, &t->all.n, sizeof *t->all.a) =
+                (struct access){ role, offset, sim_record_bytes(*record), sim_record_kind(*record) == SIM_STORE };
     }
     r->next = t->room;
 }
@@ -241,8 +241,8 @@ static void compare(const struct accesses *got, const struct accesses *want, con
            got->a[i].bytes == want->a[i].bytes && got->a[i].is_store == want->a[i].is_store)
         i++;
     if (i < got->n && i < want->n)
-        test_check(false, "%s, %s: access %zu is %s %u bytes of %d at %llu, %s has %s %u of %d at %llu", point, kernel, i,
-                   got->a[i].is_store ? "a store of" : "a load of", got->a[i].bytes, got->a[i].role,
+        test_check(false, "%s, %s: access %zu is %s %u bytes of %d at %llu, %s has %s %u of %d at %llu", point, kernel,
+                   i, got->a[i].is_store ? "a store of" : "a load of", got->a[i].bytes, got->a[i].role,
                    (unsigned long long)got->a[i].offset, who, want->a[i].is_store ? "a store of" : "a load of",
                    want->a[i].bytes, want->a[i].role, (unsigned long long)want->a[i].offset);
     else
@@ -425,9 +425,10 @@ static void compare_kernel(struct lift_build *b, const struct draw *d, size_t i,
     fputs(g->text, out);
     CU_ASSERT_EQUAL_FATAL(fclose(out), 0);
     write_simulation(simulation, text, g, k);
-    if (test_check(succeeds("LIFT_ACCESSES=%s oclgrind-kernel --num-threads 1 --plugins %s/accesses.so %s >%s/said 2>&1",
-                            seen, folder, simulation, folder),
-                   "oclgrind-kernel fails")) {
+    if (test_check(
+            succeeds("LIFT_ACCESSES=%s oclgrind-kernel --num-threads 1 --plugins %s/accesses.so %s >%s/said 2>&1", seen,
+                     folder, simulation, folder),
+            "oclgrind-kernel fails")) {
         got = recorded(b, g, i, k);
         want = read_accesses(seen, &g->kernel[k]);
         compare(&got, &want, "Oclgrind", g->kernel[k].name, d->text[i]);
@@ -493,9 +494,8 @@ static const struct {
     { "one sum waits for itself", LOOP("\tvaddps\t%ymm1, %ymm0, %ymm0\n"), 3 },
     { "a multiply-add waits for its accumulator", LOOP(FMA(0)), 4 },
     { "a load in its address does not", LOOP("\tvfmadd231ps\t(%rdi), %ymm15, %ymm0\n"), 4 },
-    { "of twelve accumulators nobody waits", LOOP(FMA(0) FMA(1) FMA(2) FMA(3) FMA(4) FMA(5) FMA(6) FMA(7) FMA(8) FMA(9)
-                                                       FMA(10) FMA(11)),
-      6 },
+    { "of twelve accumulators nobody waits",
+      LOOP(FMA(0) FMA(1) FMA(2) FMA(3) FMA(4) FMA(5) FMA(6) FMA(7) FMA(8) FMA(9) FMA(10) FMA(11)), 6 },
     { "a spilled sum waits for memory", LOOP("\tvaddps\t32(%rsp), %ymm1, %ymm0\n\tvmovaps\t%ymm0, 32(%rsp)\n"), 11 },
     { "two loads a cycle", LOOP(LOAD(0) LOAD(32) LOAD(64) LOAD(96) LOAD(128) LOAD(160)), 3 },
     { "one store a cycle", LOOP(STORE(0) STORE(32) STORE(64)), 3 },
@@ -536,8 +536,18 @@ static void replay(const struct conv_problem *layer, const struct lift_point *p,
 /* Of a layer whose windows are all within its input, every work-item of a kernel does what any other one does. */
 static void parts_stand_for_the_whole(void)
 {
-    struct conv_problem layer = { .n = 1, .groups = 1, .dilation_h = 1, .dilation_w = 1, .c = 8, .h = 10, .w = 10,
-                                  .k = 8, .r = 3, .s = 3, .stride_h = 1, .stride_w = 1 };
+    struct conv_problem layer = { .n = 1,
+                                  .groups = 1,
+                                  .dilation_h = 1,
+                                  .dilation_w = 1,
+                                  .c = 8,
+                                  .h = 10,
+                                  .w = 10,
+                                  .k = 8,
+                                  .r = 3,
+                                  .s = 3,
+                                  .stride_h = 1,
+                                  .stride_w = 1 };
     struct lift_space *space;
     struct lift_point p[POINTS];
     struct lift_replayed part[POINTS], whole[POINTS];
@@ -570,8 +580,18 @@ static void quads_coalesce(void)
         "tile=3 pad_y=0 pad_x=0 band=1 kernels=1 lanes=1 windows=1 elements=36 vector=4 coalesced=0 unroll=1 joined=0 "
         "flags=0"
     };
-    struct conv_problem layer = { .n = 1, .groups = 1, .dilation_h = 1, .dilation_w = 1, .c = 16, .h = 3, .w = 3,
-                                  .k = 4, .r = 3, .s = 3, .stride_h = 1, .stride_w = 1 };
+    struct conv_problem layer = { .n = 1,
+                                  .groups = 1,
+                                  .dilation_h = 1,
+                                  .dilation_w = 1,
+                                  .c = 16,
+                                  .h = 3,
+                                  .w = 3,
+                                  .k = 4,
+                                  .r = 3,
+                                  .s = 3,
+                                  .stride_h = 1,
+                                  .stride_w = 1 };
     struct lift_gpu to[2];
     struct sim_machine m;
 
@@ -587,10 +607,40 @@ static void quads_coalesce(void)
         lift_program_release(&g);
     }
     CU_ASSERT_EQUAL(to[0].accesses, to[1].accesses);
-    /* Of each of 4 filters, 4 chunks of 9 vectors: a quad's 4 of the input, and of the filter, are 64 bytes in a row, or lie in 4
-     * lines; all else is the same. */
+    /*
+     * Of each of 4 filters, 4 chunks of 9 vectors: a quad's 4 of the input, and of the filter, lie in a line, or in 4;
+     * all else is the same.
+     */
     CU_ASSERT_EQUAL(to[1].requests - to[0].requests, 4 * 9 * 2 * 3);
     CU_ASSERT_EQUAL(to[0].core_lines, to[1].core_lines);
+}
+
+/* ---- rankings ---- */
+
+static void rankings_are_judged(void)
+{
+    double cost[40], time[40];
+    struct lift_rank_row row;
+
+    for (size_t i = 0; i < 40; i++) {
+        time[i] = (double)i + 1;
+        cost[i] = -time[i];
+    }
+    row = lift_rank_judge(cost, time, 40); /* the slowest first */
+    CU_ASSERT_DOUBLE_EQUAL(row.spearman, -1, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(row.first_share, 100.0 / 40, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(row.few_share, 100.0 / 21, 1e-9);
+    row = lift_rank_judge(time, time, 40);
+    CU_ASSERT_DOUBLE_EQUAL(row.spearman, 1, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(row.first_share, 100, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(row.few_share, 100, 1e-9);
+    for (size_t i = 0; i < 40; i++)
+        time[i] = i == 7    ? 1
+                  : i <= 20 ? 2
+                            : (double)NAN; /* 21 of them, one twice as fast: 20 leave it out in 1 of 21 draws */
+    row = lift_rank_judge(cost, time, 40);
+    CU_ASSERT_EQUAL(row.n, 21);
+    CU_ASSERT_DOUBLE_EQUAL(row.random_share, 100 * (20 + 0.5) / 21, 1e-9);
 }
 
 static const struct test_case cases[] = {
@@ -601,6 +651,7 @@ static const struct test_case cases[] = {
     { "loops cost what is known of them", loops_cost_what_is_known },
     { "a part of the work stands for all of it", parts_stand_for_the_whole },
     { "quads of work-items coalesce what they read", quads_coalesce },
+    { "rankings are judged by times", rankings_are_judged },
     { NULL, NULL },
 };
 
