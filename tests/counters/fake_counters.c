@@ -9,7 +9,7 @@
 #include "counters/group/ctr_quantity.h"
 #include "counters/host/ctr_timer.h"
 
-enum { WORK_NS = 200000, SET_NS = 1000000 }; /* a region is work if it takes so long; what every set is enabled for */
+enum { WORK_NS = 20000, SET_NS = 1000000 }; /* a region is work if it takes so long; what every set is enabled for */
 
 struct fake_set {
     struct fake_counters *f;
