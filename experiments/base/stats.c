@@ -115,12 +115,14 @@ static int descending(const void *a, const void *b)
 
 void exp_stats_sort_up(double *x, size_t n)
 {
-    qsort(x, n, sizeof *x, ascending);
+    if (n)
+        qsort(x, n, sizeof *x, ascending);
 }
 
 void exp_stats_sort_down(double *x, size_t n)
 {
-    qsort(x, n, sizeof *x, descending);
+    if (n)
+        qsort(x, n, sizeof *x, descending);
 }
 
 struct exp_spread exp_spread_of(double *x, size_t n)

@@ -167,6 +167,7 @@ static void release(void *session)
     lift_rank_release(&s->ranking);
     lift_work_release(&s->work);
     exp_setup_release(&s->setup);
+    exp_model_release(&s->model);
     exp_store_close(s->store);
 }
 
