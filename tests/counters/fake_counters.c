@@ -9,7 +9,7 @@
 #include "counters/group/ctr_quantity.h"
 #include "counters/host/ctr_timer.h"
 
-enum { WORK_NS = 20000, SET_NS = 1000000 }; /* a region is work if it takes so long; what every set is enabled for */
+enum { SET_NS = 1000000 }; /* what every set is enabled for */
 
 struct fake_set {
     struct fake_counters *f;
@@ -249,7 +249,7 @@ static int stop(void *set)
     struct fake_counters *f = s->f;
     bool is_taken = s->n > f->n_counters - f->n_taken;
 
-    if (!f->ran_loop && ctr_thread_ns() - s->start_ns > WORK_NS)
+    if (!f->ran_loop && ctr_thread_ns() - s->start_ns > f->work_ns)
         memcpy(f->made, f->region, sizeof f->made);
     s->counts = (struct ctr_counts){ .time_enabled_ns = SET_NS, .time_running_ns = SET_NS * f->running_percent / 100 };
     if (is_taken)
@@ -267,7 +267,7 @@ static int read_set(void *set, struct ctr_counts *counts)
 
 void fake_counters_init(struct fake_counters *f)
 {
-    *f = (struct fake_counters){ .n_counters = 6, .running_percent = 100 };
+    *f = (struct fake_counters){ .n_counters = 6, .running_percent = 100, .work_ns = 2000 };
     for (size_t i = 0; i < N_FAKE_EVENTS; i++)
         f->factor[i] = 1;
     f->source = (struct ctr_source){

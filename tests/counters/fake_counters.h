@@ -33,6 +33,7 @@ struct fake_counters {
     unsigned n_bits;                  /* width; 0: never overflows */
     int refusal;                      /* -errno that open gives; 0: none */
     double region[N_FAKE_EVENTS];     /* what any other work makes */
+    uint64_t work_ns;                 /* a region that takes longer is work: 2000; more for suites that are emulated */
     unsigned n_open;                  /* sets that are open */
 
     double made[N_FAKE_EVENTS]; /* since the start */
