@@ -62,6 +62,7 @@ struct sim_level {
     uint32_t line_bytes;   /* a power of two, 1..SIM_MAX_LINE_BYTES; levels may differ */
     double latency_cycles; /* load-to-use latency of a hit in this level */
     double bandwidth_bytes_per_cycle; /* towards the level inside; 0: not stated */
+    uint32_t miss_buffers;            /* lines that it waits for at once; 0: not stated */
     uint64_t seed;
     uint32_t n_slices;          /* 0 and 1: not sliced */
     uint8_t inclusion;          /* enum sim_inclusion, with respect to the levels inside; the first level has none */
@@ -92,6 +93,20 @@ struct sim_issue {
 
 enum { SIM_MAX_MAC_EXTENT = 1024 };
 
+/* Says what a core does between its accesses, for sim/core; the simulator of caches does not look at it. */
+struct sim_core {
+    uint32_t width;                        /* operations that it takes up in a cycle; 0: nothing is known of the core */
+    uint32_t window;                       /* operations from the oldest that is not done to the youngest */
+    uint32_t load_buffers;                 /* of these, loads, */
+    uint32_t store_buffers;                /* and stores; they wait on after they left the window */
+    uint32_t walkers;                      /* page walks at once */
+    double misprediction_cycles;           /* until the right path begins */
+    double sustained_operations_per_cycle; /* by a loop whose operations do not wait for one another */
+    double serial_operations_per_cycle;    /* of code whose operations do: that of calls */
+};
+
+enum { SIM_MAX_CORE_OPERATIONS = 1 << 16 };
+
 /* All fields after memory_latency_cycles: 0 is the default and what the plain engine does. */
 struct sim_machine {
     char name[64];
@@ -114,6 +129,7 @@ struct sim_machine {
     size_t n_tlbs;
     struct sim_tlb tlb[SIM_MAX_TLBS];
     struct sim_issue issue;
+    struct sim_core core;
 };
 
 /* Capacity of one level in bytes: sets * ways * line. */

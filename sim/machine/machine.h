@@ -23,8 +23,11 @@
  *                 slices              equal parts, a power of two, chosen by a hash of the line number (1)
  *                 hash                xor-fold, the only one (xor-fold)
  *                 classify            none | 3c (none)
- *                 bandwidth_bytes_per_cycle  for estimate.h (not stated)
+ *                 bandwidth_bytes_per_cycle  for estimate.h and core/clock.h (not stated)
+ *                 miss_buffers        lines waited for at once, for core/clock.h (not stated)
  *   [tlb NAME]    at most two, the one nearest the core first: entries; may be left out: ways (as many as entries)
+ *   [core]        may be left out; for core/clock.h, all of: width, window, load_buffers, store_buffers, walkers,
+ *                 misprediction_cycles, sustained_operations_per_cycle, serial_operations_per_cycle (struct sim_core)
  *
  * What these do to a simulation is in hierarchy.h.
  *

@@ -96,14 +96,52 @@ static struct sim_fault inclusion_fault(const struct sim_machine *m, size_t k)
     return NO_FAULT;
 }
 
+/*
+ * Tells whether lines come so fast from where one takes so long that more are on their way than there are buffers for.
+ */
+static bool is_too_fast(double bytes_per_cycle, double latency_cycles, const struct sim_level *inside)
+{
+    return inside->miss_buffers &&
+           bytes_per_cycle * latency_cycles > (double)inside->miss_buffers * (double)inside->line_bytes;
+}
+
+bool sim_memory_is_too_fast(const struct sim_machine *m)
+{
+    return is_too_fast(m->memory_bandwidth_bytes_per_cycle, m->memory_latency_cycles, &m->level[m->n_levels - 1]);
+}
+
+static struct sim_fault bandwidth_fault(const struct sim_machine *m, size_t k)
+{
+    if (k && is_too_fast(m->level[k].bandwidth_bytes_per_cycle, m->level[k].latency_cycles, &m->level[k - 1]))
+        return FAULT("with this latency more lines are on their way than the level inside has miss_buffers",
+                     "bandwidth_bytes_per_cycle");
+    return NO_FAULT;
+}
+
+struct sim_fault sim_core_fault(const struct sim_machine *m)
+{
+    const struct sim_core *c = &m->core;
+
+    if (!c->width)
+        return NO_FAULT;
+    if (c->window < c->width)
+        return FAULT("the window is smaller than what is taken up in a cycle", "window");
+    if (c->load_buffers > c->window)
+        return FAULT("more buffers than the window has operations", "load_buffers");
+    if (c->store_buffers > c->window)
+        return FAULT("more buffers than the window has operations", "store_buffers");
+    if (c->sustained_operations_per_cycle > c->width)
+        return FAULT("more than the width", "sustained_operations_per_cycle");
+    if (c->serial_operations_per_cycle > c->sustained_operations_per_cycle)
+        return FAULT("more than sustained_operations_per_cycle", "serial_operations_per_cycle");
+    return NO_FAULT;
+}
+
 struct sim_fault sim_level_fault(const struct sim_machine *m, size_t k)
 {
     /* In this order: each relies on those before it. */
     static struct sim_fault (*const checks[])(const struct sim_machine *m, size_t k) = {
-        geometry_fault,
-        prefetch_fault,
-        own_fault,
-        inclusion_fault,
+        geometry_fault, prefetch_fault, own_fault, inclusion_fault, bandwidth_fault,
     };
     struct sim_fault f = NO_FAULT;
 
@@ -149,6 +187,10 @@ static const char *machine_fault(const struct sim_machine *m)
         return "memory latency is out of range";
     if (!(m->memory_bandwidth_bytes_per_cycle >= 0 && m->memory_bandwidth_bytes_per_cycle <= SIM_MAX_BYTES_PER_CYCLE))
         return "memory bandwidth is out of range";
+    if (m->n_levels && m->n_levels <= SIM_MAX_LEVELS && sim_memory_is_too_fast(m))
+        return "memory_bandwidth_bytes_per_cycle is more than the last level's miss_buffers wait for";
+    if (sim_core_fault(m).what)
+        return sim_core_fault(m).what;
     if (!issue_is_possible(&m->issue))
         return "an issue rate is out of range";
     if (page < SIM_MIN_PAGE_BYTES || page > SIM_MAX_PAGE_BYTES || page & (page - 1))

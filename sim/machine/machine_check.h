@@ -15,6 +15,12 @@ struct sim_fault {
 /* Finds what m->level[k] cannot be: because of itself, the page size and the levels inside it, which have no fault. */
 struct sim_fault sim_level_fault(const struct sim_machine *m, size_t k);
 
+/* Finds what m->core cannot be, if anything is known of it; the key is one of [core]. */
+struct sim_fault sim_core_fault(const struct sim_machine *m);
+
+/* Tells whether memory is said to bring more than the last level waits for at once. */
+bool sim_memory_is_too_fast(const struct sim_machine *m);
+
 /* Tells whether the entries of t are a multiple of its ways, and not too many. */
 bool sim_tlb_is_possible(const struct sim_tlb *t);
 

@@ -92,6 +92,18 @@ static int close_tlb(struct parser *p)
     return 0;
 }
 
+/* Ends [core]. */
+static int check_core(const struct parser *p)
+{
+    const struct sim_fault f = sim_core_fault(&p->machine);
+
+    for (size_t i = 0; f.what && sim_core_keys[i].name; i++) {
+        if (!strcmp(sim_core_keys[i].name, f.key))
+            return report(p, p->key_line[i], f.what, f.key);
+    }
+    return 0;
+}
+
 /* Turns size into sets, where that is what was given. */
 static int settle_geometry(struct parser *p)
 {
@@ -125,6 +137,8 @@ static int close_section(struct parser *p)
     }
     if (p->keys == sim_tlb_keys)
         return close_tlb(p);
+    if (p->keys == sim_core_keys)
+        return check_core(p);
     if (p->keys != sim_cache_keys)
         return 0;
     err = settle_geometry(p);
@@ -141,6 +155,15 @@ static int open_machine(struct parser *p)
     p->has_machine = true;
     p->keys = sim_machine_keys;
     p->target = &p->machine;
+    return 0;
+}
+
+static int open_core(struct parser *p)
+{
+    if (p->machine.core.width)
+        return report(p, p->at.line, "duplicate section", "[core]");
+    p->keys = sim_core_keys;
+    p->target = &p->machine.core;
     return 0;
 }
 
@@ -198,6 +221,8 @@ static int open_section(struct parser *p, const char *header)
     memset(p->key_line, 0, sizeof p->key_line);
     if (!strcmp(header, "[machine]"))
         return open_machine(p);
+    if (!strcmp(header, "[core]"))
+        return open_core(p);
     for (size_t i = 0; i < sizeof named / sizeof named[0]; i++) {
         const char *start = header + strlen(named[i].start);
 
@@ -219,7 +244,10 @@ static void advise(const struct parser *p, const char *text, char *what, size_t 
     static const struct {
         const struct sim_key *keys;
         const char *section;
-    } all[] = { { sim_machine_keys, "[machine]" }, { sim_cache_keys, "[cache NAME]" }, { sim_tlb_keys, "[tlb NAME]" } };
+    } all[] = { { sim_machine_keys, "[machine]" },
+                { sim_cache_keys, "[cache NAME]" },
+                { sim_tlb_keys, "[tlb NAME]" },
+                { sim_core_keys, "[core]" } };
     const char *known[SIM_MAX_SECTION_KEYS], *nearest;
     size_t n = 0;
 
@@ -338,6 +366,11 @@ static int parse_file(struct parser *p, FILE *in)
         return report(p, p->at.line, "missing section", "[machine]");
     if (!p->machine.n_levels)
         return report(p, p->at.line, "missing section", "[cache NAME]");
+    if (sim_memory_is_too_fast(&p->machine))
+        return report(p, p->at.line,
+                      "memory_bandwidth_bytes_per_cycle: with memory_latency_cycles more lines are on their way than "
+                      "the last level has miss_buffers",
+                      p->machine.level[p->machine.n_levels - 1].name);
     return 0;
 }
 

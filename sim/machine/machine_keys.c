@@ -77,12 +77,28 @@ const struct sim_key sim_cache_keys[] = {
       .choice = classes },
     { "bandwidth_bytes_per_cycle", SIM_KEY_BANDWIDTH, MEMBER(struct sim_level_draft, level.bandwidth_bytes_per_cycle),
       .is_optional = true },
+    { "miss_buffers", SIM_KEY_COUNT, MEMBER(struct sim_level_draft, level.miss_buffers), .max = SIM_MAX_CORE_OPERATIONS,
+      .is_optional = true },
     { .name = NULL },
 };
 
 const struct sim_key sim_tlb_keys[] = {
     { "entries", SIM_KEY_COUNT, MEMBER(struct sim_tlb, n_entries), .max = SIM_MAX_TLB_ENTRIES },
     { "ways", SIM_KEY_COUNT, MEMBER(struct sim_tlb, n_ways), .max = SIM_MAX_TLB_ENTRIES, .is_optional = true },
+    { .name = NULL },
+};
+
+#define OPERATIONS(member) #member, SIM_KEY_COUNT, MEMBER(struct sim_core, member), .max = SIM_MAX_CORE_OPERATIONS
+
+const struct sim_key sim_core_keys[] = {
+    { OPERATIONS(width) },
+    { OPERATIONS(window) },
+    { OPERATIONS(load_buffers) },
+    { OPERATIONS(store_buffers) },
+    { OPERATIONS(walkers) },
+    { "misprediction_cycles", SIM_KEY_CYCLES, MEMBER(struct sim_core, misprediction_cycles) },
+    { "sustained_operations_per_cycle", SIM_KEY_BANDWIDTH, MEMBER(struct sim_core, sustained_operations_per_cycle) },
+    { "serial_operations_per_cycle", SIM_KEY_BANDWIDTH, MEMBER(struct sim_core, serial_operations_per_cycle) },
     { .name = NULL },
 };
 

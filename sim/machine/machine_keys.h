@@ -58,10 +58,11 @@ struct sim_level_draft {
 enum { SIM_CACHE_KEY_SIZE, SIM_CACHE_KEY_SETS };
 enum { SIM_TLB_KEY_ENTRIES, SIM_TLB_KEY_WAYS };
 
-/* Each ends with a key without a name. They fill a sim_machine, a sim_level_draft and a sim_tlb. */
+/* Each ends with a key without a name. They fill a sim_machine, a sim_level_draft, a sim_tlb and a sim_core. */
 extern const struct sim_key sim_machine_keys[];
 extern const struct sim_key sim_cache_keys[];
 extern const struct sim_key sim_tlb_keys[];
+extern const struct sim_key sim_core_keys[];
 
 /* A character that no line may hold; a tab may be held. */
 bool sim_is_control(char c);

@@ -138,6 +138,8 @@ static void print_level(FILE *out, const struct sim_level *l)
         fprintf(out, "slices = %" PRIu32 "\n", l->n_slices);
     if (l->bandwidth_bytes_per_cycle > 0)
         print_cycles(out, "bandwidth_bytes_per_cycle", l->bandwidth_bytes_per_cycle);
+    if (l->miss_buffers)
+        fprintf(out, "miss_buffers = %" PRIu32 "\n", l->miss_buffers);
     print_choices(out, sim_cache_keys, &draft);
     print_prefetch(out, l->prefetch);
 }
@@ -177,6 +179,25 @@ static void print_options(FILE *out, const struct sim_machine *m)
     print_issue(out, &m->issue);
 }
 
+/* Its keys are counts of 32 bits and numbers. */
+static void print_core(FILE *out, const struct sim_core *c)
+{
+    fprintf(out, "\n[core]\n");
+    for (const struct sim_key *key = sim_core_keys; key->name; key++) {
+        const char *from = (const char *)c + key->offset;
+        uint32_t count;
+        double number;
+
+        if (key->kind == SIM_KEY_COUNT) {
+            memcpy(&count, from, sizeof count);
+            fprintf(out, "%s = %" PRIu32 "\n", key->name, count);
+        } else {
+            memcpy(&number, from, sizeof number);
+            print_cycles(out, key->name, number);
+        }
+    }
+}
+
 int sim_machine_print(const struct sim_machine *m, FILE *out)
 {
     if (!can_print(m))
@@ -195,5 +216,7 @@ int sim_machine_print(const struct sim_machine *m, FILE *out)
     for (size_t i = 0; i < m->n_tlbs; i++)
         fprintf(out, "\n[tlb %s]\nentries = %" PRIu32 "\nways = %" PRIu32 "\n", m->tlb[i].name, m->tlb[i].n_entries,
                 m->tlb[i].n_ways);
+    if (m->core.width)
+        print_core(out, &m->core);
     return fflush(out) || ferror(out) ? -EIO : 0;
 }

@@ -10,11 +10,11 @@
 #include "sim/machine/machine.h"
 #include "sim/machine/machine_keys.h"
 
-static const char cache_section[] = "cache", tlb_section[] = "tlb";
+static const char cache_section[] = "cache", tlb_section[] = "tlb", core_section[] = "core";
 
 /* Says where a setting belongs. */
 struct place {
-    const char *kind; /* cache_section, tlb_section; NULL: [machine] */
+    const char *kind; /* cache_section, tlb_section, core_section; NULL: [machine] */
     char name[16];    /* of the cache or TLB */
     const struct sim_key *key;
 };
@@ -54,6 +54,15 @@ static bool has_tlb(const struct sim_machine *m, const char *name)
     return false;
 }
 
+static const char *kind_of(const struct sim_machine *m, const char *name)
+{
+    if (has_level(m, name))
+        return cache_section;
+    if (has_tlb(m, name))
+        return tlb_section;
+    return m->core.width && !strcmp(name, core_section) ? core_section : NULL;
+}
+
 static const struct sim_key *find_key(const struct sim_key *keys, const char *name)
 {
     while (keys->name && strcmp(keys->name, name) != 0)
@@ -70,10 +79,12 @@ static int find_place(const struct editor *e, const char *text, struct place *p)
     if (dot) {
         if ((size_t)(dot - text) < sizeof p->name)
             memcpy(p->name, text, (size_t)(dot - text));
-        p->kind = has_level(e->machine, p->name) ? cache_section : has_tlb(e->machine, p->name) ? tlb_section : NULL;
+        p->kind = kind_of(e->machine, p->name);
         if (!p->kind)
             return report(e, -EINVAL, "the machine has no cache or TLB of that name", text);
-        keys = p->kind == cache_section ? sim_cache_keys : sim_tlb_keys;
+        keys = p->kind == cache_section ? sim_cache_keys : p->kind == tlb_section ? sim_tlb_keys : sim_core_keys;
+        if (p->kind == core_section)
+            *p->name = '\0';
     }
     p->key = find_key(keys, dot ? dot + 1 : text);
     if (!p->key)
@@ -136,7 +147,9 @@ static struct place section_of(const char *line)
     struct place p = { 0 };
     char kind[8] = "";
 
-    if (sscanf(line, "[%7s %15[^]]]", kind, p.name) == 2)
+    if (!strcmp(line, "[core]"))
+        p.kind = core_section;
+    else if (sscanf(line, "[%7s %15[^]]]", kind, p.name) == 2)
         p.kind = strcmp(kind, cache_section) ? tlb_section : cache_section;
     return p;
 }

@@ -194,6 +194,35 @@ static void bad_values_are_reported_with_their_line(void)
 
 #define LEVEL2(rest) MACHINE CACHE("L1") "[cache L2]\nsize = 4 KiB\n" REST rest
 
+#define CORE(window, loads, serial)                                                                                    \
+    MACHINE CACHE("L1") "[core]\nwidth = 6\nwindow = " window "\nload_buffers = " loads                                \
+                        "\nstore_buffers = 8\nwalkers = 1\nmisprediction_cycles = 13\n"                                \
+                        "sustained_operations_per_cycle = 4\nserial_operations_per_cycle = " serial "\n"
+
+static void bad_cores_are_reported_with_their_key(void)
+{
+    static const struct bad_file bad[] = {
+        { MACHINE CACHE("L1") "[core]\nwidth = 0\n", "FILE:10: must be at least 1, '0'" },
+        { MACHINE CACHE("L1") "[core]\nwidth = 6\n", "FILE:9: missing key 'window', '[core]'" },
+        { MACHINE CACHE("L1") "[core]\nwidths = 6\n", "FILE:10: unknown key (did you mean width?), 'widths'" },
+        { CORE("5", "4", "2"), "FILE:11: the window is smaller than what is taken up in a cycle, 'window'" },
+        { CORE("64", "65", "2"), "FILE:12: more buffers than the window has operations, 'load_buffers'" },
+        { CORE("7", "7", "2"), "FILE:13: more buffers than the window has operations, 'store_buffers'" },
+        { CORE("64", "8", "5"), "FILE:17: more than sustained_operations_per_cycle, 'serial_operations_per_cycle'" },
+        { CORE("64", "8", "2") "[core]\n", "FILE:18: duplicate section, '[core]'" },
+        { MACHINE CACHE("L1") "miss_buffers = 4\n[cache L2]\nsize = 4 KiB\nways = 2\nline = 64\nlatency_cycles = 20\n"
+                              "bandwidth_bytes_per_cycle = 13\n",
+          "FILE:15: with this latency more lines are on their way than the level inside has miss_buffers, '[cache "
+          "L2]'" },
+        { "[machine]\nname = m\nmemory_latency_cycles = 100\nmemory_bandwidth_bytes_per_cycle = 3\n" CACHE(
+              "L1") "miss_buffers = 4\n",
+          "FILE:10: memory_bandwidth_bytes_per_cycle: with memory_latency_cycles more lines are on their way than the "
+          "last level has miss_buffers, 'L1'" },
+    };
+
+    CHECK_BAD(bad);
+}
+
 static void bad_options_are_reported_with_their_line(void)
 {
     static const struct bad_file bad[] = {
@@ -342,6 +371,7 @@ static const struct test_case cases[] = {
     { "bad structure is reported with its line", bad_structure_is_reported_with_its_line },
     { "bad values are reported with their line", bad_values_are_reported_with_their_line },
     { "bad options are reported with their line", bad_options_are_reported_with_their_line },
+    { "bad cores are reported with their key", bad_cores_are_reported_with_their_key },
     { "a name that is no plain word is refused", a_name_that_is_no_plain_word_is_refused },
     { "a NUL byte is reported", a_nul_byte_is_reported },
     { "an overlong line is reported", an_overlong_line_is_reported },

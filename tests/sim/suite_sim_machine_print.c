@@ -36,12 +36,14 @@ static void every_option_is_read_and_printed(void)
         "clock_ghz = 3.9\nmac_rows = 2\nmac_columns = 8\nmac_instructions_per_cycle = 0.5\nloads_per_cycle = 3\n"
         "stores_per_cycle = 2\n"
         "[cache L1]\nsize = 1 KiB\n" REST "policy = tree-plru\nwrite = through\nallocate = no\nprefetch = next_line\n"
-        "bandwidth_bytes_per_cycle = 64\n"
+        "bandwidth_bytes_per_cycle = 64\nmiss_buffers = 24\n"
         "[cache L2]\nsize = 4 KiB\n" REST "policy = random\nseed = 7\ninclusion = inclusive\nstore_fetch = partial\n"
         "prefetch = stride distance=3, stream degree=4 distance=20 , next_line degree=2\nindexing = physical\n"
         "[cache L3]\nsize = 8 KiB\n" REST "policy = QLRU_H00_M1_R2_U1_UMO\ninclusion = exclusive\nslices = 4\n"
         "hash = xor-fold\nclassify = 3c\n"
-        "[tlb L1]\nentries = 64\n[tlb L2]\nentries = 1536\nways = 12\n";
+        "[tlb L1]\nentries = 64\n[tlb L2]\nentries = 1536\nways = 12\n"
+        "[core]\nwidth = 6\nwindow = 256\nload_buffers = 72\nstore_buffers = 64\nwalkers = 5\n"
+        "misprediction_cycles = 13\nsustained_operations_per_cycle = 4.25\nserial_operations_per_cycle = 1.7\n";
     static const struct sim_prefetch list[] = {
         { .kind = SIM_PREFETCH_STRIDE, .degree = 1, .distance = 3 },
         { .kind = SIM_PREFETCH_STREAM, .degree = 4, .distance = 20 },
@@ -65,6 +67,10 @@ static void every_option_is_read_and_printed(void)
     CU_ASSERT(m.level[1].is_physically_indexed && !memcmp(m.level[1].prefetch, list, sizeof list));
     CU_ASSERT(m.level[2].inclusion == SIM_EXCLUSIVE && m.level[2].n_slices == 4 && m.level[2].is_classified);
     CU_ASSERT(m.tlb[0].n_entries == 64 && m.tlb[0].n_ways == 64 && m.tlb[1].n_ways == 12);
+    CU_ASSERT(m.level[0].miss_buffers == 24 && m.core.width == 6);
+    CU_ASSERT(m.core.window == 256 && m.core.load_buffers == 72 && m.core.store_buffers == 64);
+    CU_ASSERT(m.core.walkers == 5 && m.core.misprediction_cycles == 13);
+    CU_ASSERT(m.core.sustained_operations_per_cycle == 4.25 && m.core.serial_operations_per_cycle == 1.7);
     CU_ASSERT(!sim_machine_is_plain(&m));
     machine_check_round_trip(&m);
 }
