@@ -42,6 +42,7 @@
     X(sim_trace) \
     X(sim_reuse) \
     X(aie) \
+    X(clock) \
     X(kernels) \
     X(shapes) \
     X(csa) \

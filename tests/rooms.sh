@@ -18,7 +18,7 @@ prefetch trace
 machine
 analysis engine
 hierarchy report
-cores full plain
+core cores full plain
 programs'
 
 floors[counters]='host observe

@@ -1,0 +1,233 @@
+#include "sim/core/clock.h"
+
+#include <math.h>
+#include <string.h>
+
+const char *sim_clock_why_not(const struct sim_machine *m)
+{
+    const struct sim_issue *i = &m->issue;
+
+    if (!m->core.width)
+        return "has no [core]";
+    if (!(i->mac_instructions_per_cycle > 0) || !(i->loads_per_cycle > 0) || !(i->stores_per_cycle > 0))
+        return "does not state mac_instructions_per_cycle, loads_per_cycle and stores_per_cycle";
+    if (!(m->memory_bandwidth_bytes_per_cycle > 0))
+        return "does not state memory_bandwidth_bytes_per_cycle";
+    for (size_t k = 0; k < m->n_levels; k++) {
+        if (!m->level[k].miss_buffers || (k && !(m->level[k].bandwidth_bytes_per_cycle > 0)))
+            return "does not state miss_buffers of every cache, and bandwidth_bytes_per_cycle of all but the first";
+    }
+    return NULL;
+}
+
+void sim_clock_init(struct sim_clock *c, const struct sim_machine *m, const struct sim_hierarchy *h)
+{
+    *c = (struct sim_clock){ .machine = m, .hierarchy = h };
+}
+
+/* What was counted during a step. */
+struct step {
+    double loads, stores;
+    double served[SIM_MAX_LEVELS + 1]; /* loads that a level beyond the first, or memory, served */
+    double stored[SIM_MAX_LEVELS + 1]; /* lines of stores that missed, which it served */
+    double lines[SIM_MAX_LEVELS + 1];  /* that passed between it and the level inside */
+    double walks;
+};
+
+static double since(uint64_t now, uint64_t before)
+{
+    return (double)(now - before);
+}
+
+/*
+ * Adds lines of stores of one tag that missed the first level, as served by the levels beyond: their shares are those
+ * of all that the tag asked of a level, prefetches included.
+ */
+static void add_stored(size_t n_levels, const struct sim_cell *now, const struct sim_cell *before, struct step *s)
+{
+    double left = since(now->level[0].write_misses, before->level[0].write_misses);
+
+    for (size_t k = 1; k < n_levels && left > 0; k++) {
+        const double reads = since(now->level[k].reads, before->level[k].reads);
+        const double misses = since(now->level[k].read_misses, before->level[k].read_misses);
+        const double further = reads > 0 ? left * misses / reads : 0;
+
+        s->stored[k] += left - further;
+        left = further;
+    }
+    s->stored[n_levels] += left;
+}
+
+static void add_tag(const struct sim_machine *m, const struct sim_cell *now, const struct sim_cell *before,
+                    struct step *s)
+{
+    const size_t n = m->n_levels;
+
+    s->loads += since(now->loads, before->loads);
+    s->stores += since(now->stores, before->stores);
+    for (size_t k = 0; k < n; k++) {
+        const double misses = since(now->level[k].load_misses, before->level[k].load_misses);
+
+        s->served[k + 1] += misses;
+        s->served[k] -= misses;
+        s->lines[k + 1] += k + 1 < n ? since(now->level[k].lines_in, before->level[k].lines_in) : 0;
+    }
+    add_stored(n, now, before, s);
+    s->lines[n] += since(now->memory_read_lines, before->memory_read_lines) +
+                   since(now->memory_written_lines, before->memory_written_lines);
+    if (m->n_tlbs)
+        s->walks += since(now->tlb[m->n_tlbs - 1].misses, before->tlb[m->n_tlbs - 1].misses);
+}
+
+/* Looks at what a phase counted since it was looked at last. */
+static struct step look(struct sim_clock *c, unsigned phase)
+{
+    const struct sim_stats *stats = sim_hierarchy_stats(c->hierarchy);
+    struct step s = { 0 };
+
+    for (unsigned tag = 0; tag < SIM_USUAL_TAGS; tag++) {
+        const struct sim_cell *now = &stats->cell[tag][phase];
+        struct sim_cell *before = &c->seen[tag][phase];
+
+        if (!memcmp(now, before, sizeof *now))
+            continue;
+        add_tag(c->machine, now, before, &s);
+        *before = *now;
+    }
+    return s;
+}
+
+static double mac_cycles(const struct sim_machine *m, const struct sim_work *w)
+{
+    return w->macs / m->issue.mac_instructions_per_cycle;
+}
+
+static double operation_cycles(const struct sim_machine *m, const struct sim_work *w)
+{
+    return w->operations / m->core.sustained_operations_per_cycle;
+}
+
+/* What multiply-adds that wait in the window at the end of each loop hide of what follows. */
+static double hidden_by_macs(const struct sim_machine *m, const struct sim_work *w)
+{
+    const double macs = mac_cycles(m, w), ahead = macs - operation_cycles(m, w);
+
+    if (!(ahead > 0))
+        return 0;
+    return fmin(ahead, w->loops * m->core.window * macs / w->operations);
+}
+
+/* Adds what the core needs by itself. */
+static void issue(const struct sim_machine *m, const struct step *s, const struct sim_work *w, struct sim_cycles *c)
+{
+    const double serial = w->serial_operations / m->core.serial_operations_per_cycle;
+    const double calls = serial + w->loops * m->core.misprediction_cycles;
+
+    c->computing = fmax(fmax(mac_cycles(m, w), s->loads / m->issue.loads_per_cycle), operation_cycles(m, w));
+    c->storing = fmax(0, s->stores / m->issue.stores_per_cycle - c->computing);
+    c->calls = fmax(0, calls - hidden_by_macs(m, w));
+}
+
+/* The work of a step that a window holds, as a share, and what all of it takes. */
+struct work_in_window {
+    double share, busy;
+};
+
+/* What n events that are spread over the work wait for, if so many go on at once. */
+static double wait(const struct work_in_window *w, double n, double latency, double at_once)
+{
+    if (!(n > 0))
+        return 0;
+    return n / fmin(fmax(1, w->share * n), at_once) * fmax(0, latency - w->busy * fmin(w->share, at_once / n));
+}
+
+static double latency_of(const struct sim_machine *m, size_t level)
+{
+    return level < m->n_levels ? m->level[level].latency_cycles : m->memory_latency_cycles;
+}
+
+static void wait_for_loads(const struct sim_machine *m, const struct step *s, const struct sim_work *w,
+                           struct sim_cycles *c)
+{
+    const double operations = fmax(1, w->operations + w->serial_operations);
+    const double walk = m->n_levels > 1 ? m->page_tables * latency_of(m, 1) : 0;
+    const struct work_in_window in = {
+        .share = fmin(m->core.window / operations, m->core.load_buffers / fmax(1, s->loads)),
+        .busy = sim_cycles_sum(c),
+    };
+
+    for (size_t k = 1; k <= m->n_levels; k++)
+        c->waiting[k] = wait(&in, s->served[k], latency_of(m, k), m->level[0].miss_buffers);
+    c->translating = wait(&in, s->walks, walk, m->core.walkers);
+}
+
+/* Stores leave in order: one that misses holds up those behind it, until they fill the buffers. */
+static void wait_for_stores(const struct sim_machine *m, const struct step *s, struct sim_cycles *c)
+{
+    const double busy = sim_cycles_sum(c), buffers = fmin(m->core.store_buffers, fmax(1, s->stores));
+
+    for (size_t k = 1; k <= m->n_levels && s->stores > 0; k++) {
+        const double at_once = fmin(fmax(1, buffers * s->stored[k] / s->stores), m->level[0].miss_buffers);
+        const double hidden = buffers < s->stores ? c->calls * buffers / s->stores : busy;
+
+        c->storing += s->stored[k] / at_once * fmax(0, latency_of(m, k) - hidden);
+    }
+}
+
+static double cycles_of_line(const struct sim_machine *m, size_t level)
+{
+    const double bandwidth =
+        level < m->n_levels ? m->level[level].bandwidth_bytes_per_cycle : m->memory_bandwidth_bytes_per_cycle;
+
+    return m->level[level - 1].line_bytes / bandwidth;
+}
+
+/* Lines that neither passed during the step nor have a miss buffer to wait in. */
+static void wait_for_lines(struct sim_clock *clock, const struct step *s, struct sim_cycles *c)
+{
+    const struct sim_machine *m = clock->machine;
+    double took = sim_cycles_sum(c);
+
+    for (size_t k = 1; k <= m->n_levels; k++) {
+        const double line = cycles_of_line(m, k), more = clock->owed[k] + s->lines[k] * line - took;
+
+        clock->owed[k] += s->lines[k] * line;
+        if (more > m->level[k - 1].miss_buffers * line) {
+            c->waiting[k] += more - m->level[k - 1].miss_buffers * line;
+            took += more - m->level[k - 1].miss_buffers * line;
+        }
+    }
+    for (size_t k = 1; k <= m->n_levels; k++)
+        clock->owed[k] = fmax(0, clock->owed[k] - took);
+}
+
+void sim_clock_step(struct sim_clock *clock, unsigned phase, const struct sim_work *w)
+{
+    struct sim_cycles c = { 0 };
+    const struct step s = look(clock, phase);
+
+    issue(clock->machine, &s, w, &c);
+    wait_for_loads(clock->machine, &s, w, &c);
+    wait_for_stores(clock->machine, &s, &c);
+    wait_for_lines(clock, &s, &c);
+    sim_cycles_add(&clock->phase[phase], &c);
+}
+
+double sim_cycles_sum(const struct sim_cycles *c)
+{
+    double sum = c->computing + c->storing + c->calls + c->translating;
+
+    for (size_t k = 0; k <= SIM_MAX_LEVELS; k++)
+        sum += c->waiting[k];
+    return sum;
+}
+
+void sim_cycles_add(struct sim_cycles *sum, const struct sim_cycles *c)
+{
+    sum->computing += c->computing;
+    sum->storing += c->storing;
+    sum->calls += c->calls;
+    sum->translating += c->translating;
+    for (size_t k = 0; k <= SIM_MAX_LEVELS; k++)
+        sum->waiting[k] += c->waiting[k];
+}

@@ -1,0 +1,68 @@
+/*
+ * Says how long a core takes for a stream of accesses, and what it waits for: a clock beside a simulation of caches.
+ *
+ * The stream comes in steps, each with what the core does beside its accesses (struct sim_work). After each step the
+ * clock looks at what the simulation counted meanwhile, and adds the step's cycles. It is an interval model: a core
+ * issues as fast as its narrowest resource lets it, until it meets what it has to wait for; what its window hides of
+ * that is not waited for. Exact order, not exact cycles.
+ *
+ *   computing    the slowest of: multiply-adds, loads, operations, each by what the core does of them in a cycle
+ *   storing      what stores take longer than that; and stores that miss, when the stores behind them, which leave in
+ *                order, have filled the store_buffers before the line comes. Calls make most stores in little time
+ *   calls        operations that wait for one another, and the mispredicted end of every loop; less the multiply-adds
+ *                that are still waiting in the window then
+ *   waiting      for loads that a level beyond the first, or memory, serves. A window of operations, with no more loads
+ *                than load_buffers, reaches so many of them at once, at most the first level's miss_buffers: such a
+ *                group waits once, its latency less the time that the work in the window takes
+ *   translating  likewise, for page walks: the second level's latency for each table, walkers at once
+ *   lines        between neighbouring levels, and from and to memory, lines pass one after the other. Those that no
+ *                miss buffer holds at the end of a step are waited for, as for the level that they come from
+ *
+ * How stores wait was chosen with counted cycles of a Zen 3 in view (machines/zen3.cfg); the other rules were not.
+ *
+ * Left out: dependences between operations but those of calls, ports beside those of loads, stores and multiply-adds,
+ * which lines of a group a load really waits for, when a prefetched line comes, and other users of shared levels.
+ *
+ * Sources: interval simulation (Eyerman, Eeckhout and others; Sniper) for groups of misses and what a window hides; the
+ * ECM model (kerncraft) for transfers beside the core's work.
+ */
+#ifndef SIM_CLOCK_H
+#define SIM_CLOCK_H
+
+#include "sim/hierarchy.h"
+
+/* What a step does beside its accesses. */
+struct sim_work {
+    double operations;        /* with those that access memory, without the serial ones */
+    double serial_operations; /* of code that runs once for many accesses: calls, what prepares loops */
+    double macs;              /* multiply-add instructions */
+    double loops;
+};
+
+/* Where cycles go. */
+struct sim_cycles {
+    double computing, storing, calls, translating;
+    double waiting[SIM_MAX_LEVELS + 1]; /* for the levels beyond the first; memory is the one after the last */
+};
+
+struct sim_clock {
+    const struct sim_machine *machine;
+    const struct sim_hierarchy *hierarchy;
+    struct sim_cell seen[SIM_USUAL_TAGS][SIM_MAX_PHASES]; /* what was counted when the clock last looked */
+    double owed[SIM_MAX_LEVELS + 1];                      /* cycles that lines of a level will still take */
+    struct sim_cycles phase[SIM_MAX_PHASES];
+};
+
+/* Says why there are no cycles of a machine, as words that follow its name: "has no [core]". NULL if there are. */
+const char *sim_clock_why_not(const struct sim_machine *m);
+
+/* Starts at 0. Both must outlive it; the machine has cycles, and the hierarchy, whose counts are 0, simulates it. */
+void sim_clock_init(struct sim_clock *c, const struct sim_machine *m, const struct sim_hierarchy *h);
+
+/* Adds a step whose accesses, all of one phase and with usual tags, have gone through the hierarchy. */
+void sim_clock_step(struct sim_clock *c, unsigned phase, const struct sim_work *w);
+
+double sim_cycles_sum(const struct sim_cycles *c);
+void sim_cycles_add(struct sim_cycles *sum, const struct sim_cycles *c);
+
+#endif

@@ -1,0 +1,188 @@
+/* The clock of a simulated core: what it computes, waits for and hides, on streams whose cycles are known. */
+#include <CUnit/CUnit.h>
+#include <math.h>
+#include <string.h>
+
+#include "sim/core/clock.h"
+#include "tests/suites.h"
+
+enum { LINE = 64, MEMORY = 400, SECOND = 20 };
+
+/* Two levels of LRU caches, nothing prefetched. */
+static struct sim_machine machine(void)
+{
+    struct sim_machine m = {
+        .name = "clocked",
+        .n_levels = 2,
+        .memory_latency_cycles = MEMORY,
+        .memory_bandwidth_bytes_per_cycle = 8,
+        .issue = { .mac_rows = 1,
+                   .mac_columns = 8,
+                   .mac_instructions_per_cycle = 2,
+                   .loads_per_cycle = 2,
+                   .stores_per_cycle = 1 },
+        .core = { .width = 6,
+                  .window = 256,
+                  .load_buffers = 64,
+                  .store_buffers = 32,
+                  .walkers = 1,
+                  .misprediction_cycles = 15,
+                  .sustained_operations_per_cycle = 4,
+                  .serial_operations_per_cycle = 2 },
+        .level = { { "L1", "lru", 64, 8, LINE, 4 }, { "L2", "lru", 1024, 8, LINE, SECOND } },
+    };
+
+    m.level[0].miss_buffers = 16;
+    m.level[1].miss_buffers = 50;
+    m.level[1].bandwidth_bytes_per_cycle = 32;
+    return m;
+}
+
+/* A hierarchy with a clock. */
+struct clocked {
+    struct sim_machine m;
+    struct sim_hierarchy *h;
+    struct sim_clock clock;
+};
+
+static void begin(struct clocked *x)
+{
+    x->m = machine();
+    CU_ASSERT_FATAL(!sim_hierarchy_new(&x->h, &x->m));
+    sim_clock_init(&x->clock, &x->m, x->h);
+}
+
+/* One step: n accesses to lines side by side from an address on. */
+static struct sim_cycles step(struct clocked *x, enum sim_kind kind, uint64_t addr, uint32_t n, struct sim_work w)
+{
+    const struct sim_run run = {
+        .addr = addr, .stride_bytes = LINE, .count = n, .access_bytes = 4, .kind = (uint8_t)kind
+    };
+    struct sim_cycles c;
+
+    sim_emit(sim_hierarchy_sink(x->h), &run, 1, 1);
+    memset(x->clock.phase, 0, sizeof x->clock.phase);
+    sim_clock_step(&x->clock, 0, &w);
+    c = x->clock.phase[0];
+    return c;
+}
+
+static bool is_near(double is, double want)
+{
+    return fabs(is - want) < 1e-6 * fmax(1, want);
+}
+
+static void what_a_file_lacks_is_said(void)
+{
+    struct sim_machine m = machine();
+
+    CU_ASSERT(!sim_clock_why_not(&m));
+    m.level[1].miss_buffers = 0;
+    CU_ASSERT(sim_clock_why_not(&m) && strstr(sim_clock_why_not(&m), "miss_buffers"));
+    m = machine();
+    m.memory_bandwidth_bytes_per_cycle = 0;
+    CU_ASSERT(sim_clock_why_not(&m) && strstr(sim_clock_why_not(&m), "memory_bandwidth"));
+    m = machine();
+    m.core = (struct sim_core){ 0 };
+    CU_ASSERT(sim_clock_why_not(&m) && !strcmp(sim_clock_why_not(&m), "has no [core]"));
+}
+
+/* Nothing misses: the narrowest resource decides, and calls follow. */
+static void the_narrowest_resource_decides(void)
+{
+    struct clocked x;
+    struct sim_cycles c;
+
+    begin(&x);
+    step(&x, SIM_LOAD, 0, 64, (struct sim_work){ .operations = 1 });
+    c = step(&x, SIM_LOAD, 0, 64, (struct sim_work){ .operations = 80, .macs = 100 });
+    CU_ASSERT(is_near(c.computing, 50) && is_near(sim_cycles_sum(&c), 50));
+    c = step(&x, SIM_LOAD, 0, 64, (struct sim_work){ .operations = 800, .macs = 100 });
+    CU_ASSERT(is_near(c.computing, 200) && is_near(sim_cycles_sum(&c), 200));
+    c = step(&x, SIM_LOAD, 0, 64, (struct sim_work){ .operations = 8, .macs = 1 });
+    CU_ASSERT(is_near(c.computing, 32) && is_near(sim_cycles_sum(&c), 32));
+    c = step(&x, SIM_LOAD, 0, 64, (struct sim_work){ .operations = 8, .serial_operations = 50 });
+    CU_ASSERT(is_near(c.calls, 25) && is_near(sim_cycles_sum(&c), 57));
+    sim_hierarchy_free(x.h);
+}
+
+/* Multiply-adds that still wait when a loop ends go on meanwhile: those in a window, if there are as many. */
+static void multiply_adds_hide_calls(void)
+{
+    struct clocked x;
+    struct sim_cycles c;
+
+    begin(&x);
+    c = step(&x, SIM_LOAD, 0, 0, (struct sim_work){ .operations = 1024, .macs = 1024, .loops = 1 });
+    CU_ASSERT(is_near(c.computing, 512) && is_near(c.calls, 0)); /* 128 cycles of a window hide 15 */
+    c = step(&x, SIM_LOAD, 0, 0,
+             (struct sim_work){ .operations = 1024, .macs = 1024, .loops = 1, .serial_operations = 400 });
+    CU_ASSERT(is_near(c.calls, 200 + 15 - 128));
+    c = step(&x, SIM_LOAD, 0, 0,
+             (struct sim_work){ .operations = 1024, .macs = 512, .loops = 1, .serial_operations = 400 });
+    CU_ASSERT(is_near(c.calls, 215)); /* operations are as slow: nothing waits */
+    sim_hierarchy_free(x.h);
+}
+
+/* Misses among few operations wait by as many as there are buffers; among many, each waits what a window leaves. */
+static void misses_wait_in_groups(void)
+{
+    struct clocked x;
+    struct sim_cycles c;
+
+    begin(&x);
+    x.m.memory_bandwidth_bytes_per_cycle = x.m.level[1].bandwidth_bytes_per_cycle = 1e6;
+    c = step(&x, SIM_LOAD, 1 << 20, 160, (struct sim_work){ .operations = 160 });
+    CU_ASSERT(is_near(sim_cycles_sum(&c), 160.0 / 16 * MEMORY));
+    c = step(&x, SIM_LOAD, 2 << 20, 1, (struct sim_work){ .operations = 4096 });
+    CU_ASSERT(is_near(c.computing, 1024) && is_near(c.waiting[2], MEMORY - 64));
+    CU_ASSERT(c.waiting[1] == 0);
+    for (uint32_t i = 0; i < 20; i++)
+        step(&x, SIM_LOAD, 3 << 20, 1000, (struct sim_work){ .operations = 1 });
+    c = step(&x, SIM_LOAD, 3 << 20, 160, (struct sim_work){ .operations = 160 });
+    CU_ASSERT(c.waiting[2] == 0 && is_near(sim_cycles_sum(&c), 160.0 / 16 * SECOND));
+    sim_hierarchy_free(x.h);
+}
+
+/* Lines pass one after the other: what no miss buffer holds is waited for, now or later. */
+static void lines_take_their_time(void)
+{
+    struct clocked x;
+    struct sim_cycles c;
+
+    begin(&x);
+    x.m.memory_bandwidth_bytes_per_cycle = 0.5; /* 128 cycles a line */
+    c = step(&x, SIM_LOAD, 1 << 20, 160, (struct sim_work){ .operations = 160 });
+    CU_ASSERT(is_near(sim_cycles_sum(&c), (160 - 50) * 128));
+    CU_ASSERT(is_near(x.clock.owed[2], 50 * 128));
+    c = step(&x, SIM_LOAD, 1 << 20, 0, (struct sim_work){ .operations = 4 * 640 });
+    CU_ASSERT(is_near(sim_cycles_sum(&c), 640) && is_near(x.clock.owed[2], 45 * 128));
+    sim_hierarchy_free(x.h);
+}
+
+/* A few stores that miss cost nothing; those behind which the buffers fill do. */
+static void stores_wait_when_buffers_are_full(void)
+{
+    struct clocked x;
+    struct sim_cycles c;
+
+    begin(&x);
+    c = step(&x, SIM_STORE, 1 << 20, 4, (struct sim_work){ .operations = 4 * MEMORY });
+    CU_ASSERT(is_near(c.storing, 0));
+    x.m.memory_bandwidth_bytes_per_cycle = x.m.level[1].bandwidth_bytes_per_cycle = 1e6;
+    c = step(&x, SIM_STORE, 2 << 20, 320, (struct sim_work){ .operations = 320 });
+    CU_ASSERT(c.storing > 320.0 / 16 * MEMORY - 1);
+    sim_hierarchy_free(x.h);
+}
+
+static const struct test_case cases[] = {
+    { "what a machine's file lacks is said", what_a_file_lacks_is_said },
+    { "the narrowest resource decides", the_narrowest_resource_decides },
+    { "multiply-adds hide calls", multiply_adds_hide_calls },
+    { "misses wait in groups", misses_wait_in_groups },
+    { "lines take their time", lines_take_their_time },
+    { "stores wait when buffers are full", stores_wait_when_buffers_are_full },
+    { NULL, NULL },
+};
+
+const struct test_suite suite_clock = { "clock", cases };
