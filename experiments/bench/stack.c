@@ -19,9 +19,10 @@ enum { MAX_LINES = 4096 };
 /* A fit leaves no more than this of costs that are none. */
 #define LEAST 1e-6
 
-enum { ALGO, UKR, PHASE, LINES, WORK, LOADS, STORES, N_COLUMNS };
+enum { ALGO, UKR, PHASE, LINES, WORK, LOADS, STORES, INSTRUCTIONS, BRANCHES, N_COLUMNS };
 
-static const char *const columns[N_COLUMNS] = { "algo", "micro_kernel", "phase", "lines", "work", "loads", "stores" };
+static const char *const columns[N_COLUMNS] = { "algo",  "micro_kernel", "phase",        "lines",   "work",
+                                                "loads", "stores",       "instructions", "branches" };
 
 char *exp_stacks_path(enum cpu_isa isa)
 {
@@ -66,6 +67,7 @@ struct reader {
     struct exp_stacks *s;
     struct exp_table *table;
     size_t column[N_COLUMNS];
+    unsigned n_columns; /* all, or those before instructions */
     struct exp_why *why;
 };
 
@@ -122,7 +124,7 @@ static struct exp_stack_record *record_of(struct exp_stacks *s, const char *algo
 static int read_row(const struct reader *in, size_t row)
 {
     unsigned phase, work;
-    double loads, stores, lines;
+    double lines, cost[N_COLUMNS] = { 0 };
     struct conv_stack_phase *p;
     int err = read_name(in, row, PHASE, phase_name, CONV_N_PHASES, &phase);
 
@@ -133,16 +135,16 @@ static int read_row(const struct reader *in, size_t row)
     if (!err && (lines < 1 || lines > MAX_LINES))
         err = exp_fail(in->why, -EINVAL, "%s:%u: lines: expected 1 to %d, '%s'", in->table->path, in->table->line[row],
                        MAX_LINES, text(in, row, LINES));
-    if (!err)
-        err = read_number(in, row, LOADS, &loads);
-    if (!err)
-        err = read_number(in, row, STORES, &stores);
+    for (unsigned i = LOADS; i < in->n_columns && !err; i++)
+        err = read_number(in, row, i, &cost[i]);
     if (err)
         return err;
     p = &record_of(in->s, text(in, row, ALGO), text(in, row, UKR))->stack.phase[phase];
     p->lines = (uint32_t)lines;
-    p->loads[work] = loads;
-    p->stores[work] = stores;
+    p->loads[work] = cost[LOADS];
+    p->stores[work] = cost[STORES];
+    p->instructions[work] = cost[INSTRUCTIONS];
+    p->branches[work] = cost[BRANCHES];
     return 0;
 }
 
@@ -152,8 +154,14 @@ int exp_stacks_read(struct exp_stacks *s, const char *path, struct exp_why *why)
     int err = exp_table_read(in.table, path, why);
 
     s->n_tables += !err;
-    for (unsigned i = 0; i < N_COLUMNS && !err; i++)
+    for (unsigned i = 0; i < N_COLUMNS && !err; i++) {
+        struct exp_why missing;
+
+        if (i == INSTRUCTIONS && exp_table_column(in.table, columns[i], &in.column[i], &missing))
+            break;
         err = exp_table_column(in.table, columns[i], &in.column[i], why);
+        in.n_columns = i + 1;
+    }
     for (size_t row = 0; !err && row < in.table->n_rows; row++)
         err = read_row(&in, row);
     if (err)
@@ -184,9 +192,10 @@ void exp_stack_print(const struct exp_stack_record *r, FILE *out)
         const struct conv_stack_phase *p = &r->stack.phase[phase];
 
         for (unsigned w = 0; w < CONV_N_WORKS; w++) {
-            if (p->loads[w] > LEAST || p->stores[w] > LEAST)
-                fprintf(out, "%s,%s,%s,%u,%s,%.6g,%.6g\n", r->algo, r->ukr, phase_name(phase), (unsigned)p->lines,
-                        work_name(w), p->loads[w], p->stores[w]);
+            if (p->loads[w] > LEAST || p->stores[w] > LEAST || p->instructions[w] > LEAST)
+                fprintf(out, "%s,%s,%s,%u,%s,%.6g,%.6g,%.6g,%.6g\n", r->algo, r->ukr, phase_name(phase),
+                        (unsigned)p->lines, work_name(w), p->loads[w], p->stores[w], p->instructions[w],
+                        p->branches[w]);
         }
     }
 }

@@ -3,8 +3,8 @@
  * as it was observed. `make stack` writes such a table for the code of today, experiments/stack/<CPU
  * family>-<compiler>.csv; a folder of recorded counts has one of the code that was counted.
  *
- * A row is what one unit of a kind of work costs in a phase: algo, micro_kernel, phase, lines, work, loads, stores.
- * lines is the same in all rows of a phase.
+ * A row is what one unit of a kind of work costs in a phase: algo, micro_kernel, phase, lines, work, loads, stores,
+ * instructions, branches. lines is the same in all rows of a phase. The last two may be missing: nobody counted them.
  */
 #ifndef EXPERIMENTS_BENCH_STACK_H
 #define EXPERIMENTS_BENCH_STACK_H

@@ -93,11 +93,13 @@ static void solve(const struct equations *q, double x[CONV_N_WORKS])
 static void fit_phase(struct conv_stack_phase *fitted, const struct exp_stack_sample *const sample[], size_t n,
                       unsigned phase)
 {
-    struct equations loads = { 0 }, stores = { 0 };
+    struct equations loads = { 0 }, stores = { 0 }, instructions = { 0 }, branches = { 0 };
     double lines = 0, n_used = 0;
 
     set_units(&loads, sample, n, phase);
     set_units(&stores, sample, n, phase);
+    set_units(&instructions, sample, n, phase);
+    set_units(&branches, sample, n, phase);
     for (size_t i = 0; i < n; i++) {
         const struct exp_stack_error all = exp_stack_compare(&(struct conv_stack){ 0 }, sample[i]);
 
@@ -105,11 +107,15 @@ static void fit_phase(struct conv_stack_phase *fitted, const struct exp_stack_sa
             continue;
         add_sample(&loads, sample[i]->work[phase], sample[i]->loads[phase], all.all_loads);
         add_sample(&stores, sample[i]->work[phase], sample[i]->stores[phase], all.all_stores);
+        add_sample(&instructions, sample[i]->work[phase], sample[i]->instructions[phase], all.all_loads);
+        add_sample(&branches, sample[i]->work[phase], sample[i]->branches[phase], all.all_loads);
         lines += sample[i]->lines[phase];
         n_used++;
     }
     solve(&loads, fitted->loads);
     solve(&stores, fitted->stores);
+    solve(&instructions, fitted->instructions);
+    solve(&branches, fitted->branches);
     fitted->lines = n_used > 0 ? (uint32_t)fmax(1, round(lines / n_used)) : 1;
 }
 
@@ -186,8 +192,12 @@ void exp_stack_take_seen(struct exp_stack_sample *s, const struct obs_result *se
         s->loads[o->phase] += (double)o->loads;
         s->stores[o->phase] += (double)o->stores;
     }
-    for (unsigned phase = 0; phase < CONV_N_PHASES; phase++)
+    for (unsigned phase = 0; phase < CONV_N_PHASES; phase++) {
         s->lines[phase] = (double)seen->outside_lines[phase];
+        for (unsigned c = 0; c < OBS_N_CLASSES; c++)
+            s->instructions[phase] += (double)seen->instructions[phase][c];
+        s->branches[phase] = (double)seen->instructions[phase][OBS_BRANCH];
+    }
     s->is_other_work = exp_guest_used_small_kernels(seen);
 }
 

@@ -14,6 +14,7 @@ struct exp_stack_sample {
     const char *algo, *ukr, *layer;
     double work[CONV_N_PHASES][CONV_N_WORKS];
     double loads[CONV_N_PHASES], stores[CONV_N_PHASES];
+    double instructions[CONV_N_PHASES], branches[CONV_N_PHASES]; /* all 0: an observer that counts none */
     double lines[CONV_N_PHASES];
     bool is_other_work; /* what ran is not what is replayed: of no use to a fit */
 };

@@ -27,6 +27,7 @@ struct conv_replay {
     struct sim_sink *sink;
     struct conv_work_meter meter;    /* with a stack: what the steps' accesses go through, */
     struct conv_stack_emitter stack; /* and what follows each step */
+    double work[CONV_N_WORKS];       /* likewise: the last step's */
 };
 
 void conv_replay_init(struct conv_replay *r, const struct conv_plan *plan, struct sim_sink *sink);

@@ -62,10 +62,8 @@ static void replay_direct(const struct conv_replay *r, const struct conv_step *s
 
 static void replay_stack(struct conv_replay *r, const struct conv_step *s)
 {
-    double work[CONV_N_WORKS];
-
-    conv_work_meter_take(&r->meter, r->plan, &r->bind, s, work);
-    conv_stack_emit(&r->stack, conv_step_phase(s->kind), work, r->meter.to);
+    conv_work_meter_take(&r->meter, r->plan, &r->bind, s, r->work);
+    conv_stack_emit(&r->stack, conv_step_phase(s->kind), r->work, r->meter.to);
 }
 
 static int replay_step(struct conv_backend *self, const struct conv_step *s)

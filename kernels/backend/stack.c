@@ -172,6 +172,49 @@ void conv_work_meter_take(struct conv_work_meter *m, const struct conv_plan *pla
         add_packing(plan, bind, s, work);
 }
 
+/* ---- instructions ---- */
+
+/*
+ * Instructions for an access, where they are not counted: seen in the machine code of micro-kernels and packing, whose
+ * loops do little else, and of what surrounds them.
+ */
+#define ASSUMED_FOR_TENSORS 3.0
+#define ASSUMED_FOR_STACK 2.5
+
+/* Tells which work is done in loops, access by access; any other prepares them. Micro-kernels store once a call. */
+static bool is_in_loops(enum conv_phase phase, enum conv_work w)
+{
+    static const enum conv_work loops[] = { CONV_WORK_LOAD, CONV_WORK_PREFETCH,   CONV_WORK_PREFETCH_PASS,
+                                            CONV_WORK_TAP,  CONV_WORK_PART_TAP,   CONV_WORK_PLAIN_LOAD,
+                                            CONV_WORK_COPY, CONV_WORK_PLAIN_STORE };
+
+    for (size_t i = 0; i < sizeof loops / sizeof loops[0]; i++) {
+        if (loops[i] == w)
+            return true;
+    }
+    return w >= CONV_WORK_PASS || (w == CONV_WORK_STORE && phase != CONV_PHASE_UKR);
+}
+
+static double accesses(const double work[CONV_N_WORKS])
+{
+    return work[CONV_WORK_LOAD] + work[CONV_WORK_STORE] + work[CONV_WORK_PLAIN_LOAD] + work[CONV_WORK_PLAIN_STORE];
+}
+
+/* A branch and the comparison before it are one operation. */
+struct sim_work conv_stack_work(const struct conv_stack *stack, enum conv_phase phase, const double work[CONV_N_WORKS])
+{
+    const struct conv_stack_phase *p = &stack->phase[phase];
+    struct sim_work counted = { 0 }, assumed = { .operations = ASSUMED_FOR_TENSORS * accesses(work) };
+
+    for (unsigned i = 0; i < CONV_N_WORKS; i++) {
+        *(is_in_loops(phase, i) ? &counted.operations : &counted.serial_operations) +=
+            (p->instructions[i] - p->branches[i]) * work[i];
+        *(is_in_loops(phase, i) ? &assumed.operations : &assumed.serial_operations) +=
+            ASSUMED_FOR_STACK * (p->loads[i] + p->stores[i]) * work[i];
+    }
+    return counted.operations + counted.serial_operations > 0 ? counted : assumed;
+}
+
 /* ---- emission ---- */
 
 /* Returns what is due now of `each` per unit of work; the fraction is owed on. */

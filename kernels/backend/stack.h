@@ -3,7 +3,8 @@
  * in memory, saved registers, and what it reads of plans and descriptors. All of that is called its stack here.
  *
  * No source line says how much it is: the compiler decides. So it is observed (experiments/stack), and described per
- * phase as so many loads and stores for each unit of some kinds of work, which are known of every step.
+ * phase as so many loads and stores for each unit of some kinds of work, which are known of every step. How many
+ * instructions compiled code executes, those that touch tensors included, is described in the same way.
  */
 #ifndef KERNELS_STACK_H
 #define KERNELS_STACK_H
@@ -14,6 +15,7 @@
 #include "kernels/plan/plan.h"
 #include "kernels/ukr/pack.h"
 #include "sim/base/access.h"
+#include "sim/core/clock.h"
 
 /* The tag of its accesses: that of no tensor. */
 enum { CONV_STACK = CONV_N_TENSORS };
@@ -51,8 +53,9 @@ enum conv_work {
 const char *conv_work_name(enum conv_work w);
 
 struct conv_stack_phase {
-    double loads[CONV_N_WORKS], stores[CONV_N_WORKS]; /* for each unit of work */
-    uint32_t lines;                                   /* of 64 bytes, over which they are spread */
+    double loads[CONV_N_WORKS], stores[CONV_N_WORKS];          /* for each unit of work */
+    double instructions[CONV_N_WORKS], branches[CONV_N_WORKS]; /* of all instructions; all 0: not known */
+    uint32_t lines;                                            /* of 64 bytes, over which accesses are spread */
 };
 
 struct conv_stack {
@@ -74,6 +77,12 @@ void conv_work_meter_init(struct conv_work_meter *m, struct sim_sink *to);
 /* The work of a step of the plan whose accesses went through the meter, which starts again. */
 void conv_work_meter_take(struct conv_work_meter *m, const struct conv_plan *plan, const struct conv_binding *bind,
                           const struct conv_step *s, double work[CONV_N_WORKS]);
+
+/*
+ * Says what compiled code executes for a step of so much work. Where the instructions are not known, every access
+ * stands for some (stack.c). The multiply-adds are the caller's to add.
+ */
+struct sim_work conv_stack_work(const struct conv_stack *stack, enum conv_phase phase, const double work[CONV_N_WORKS]);
 
 /*
  * Emits what a step of so much work does on its stack, evenly over the lines. Fractions of accesses are owed to the

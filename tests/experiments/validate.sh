@@ -47,7 +47,7 @@ broken host.txt 's/ CORE=Haswell/ CORES=2/'
 refuses_broken "unknown setting 'CORES=2'"
 broken host.txt ''
 sed 's/,packing,/,napping,/' "$recorded/stack.csv" >"$work/broken/stack.csv"
-refuses_broken "validate: $work/broken/stack.csv:17: phase: 'napping'"
+refuses_broken "validate: $work/broken/stack.csv:19: phase: 'napping'"
 broken counts.csv '3s/[0-9]*$/-5/'
 refuses_broken "counts.csv:3: "
 broken counts.csv '4s/[0-9]*$//'
