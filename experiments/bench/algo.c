@@ -497,6 +497,17 @@ static int read_stacks(struct exp_setup *s, struct exp_why *why)
     return err;
 }
 
+static void find_clock(struct exp_setup *s)
+{
+    const char *why_not = sim_clock_why_not(&s->machine);
+
+    s->why_no_cycles[0] = '\0';
+    if (!why_not && !s->machine.has_stack)
+        why_not = "does not say stack = yes";
+    if (why_not)
+        exp_say(s->why_no_cycles, sizeof s->why_no_cycles, "%s %s", s->machine.name, why_not);
+}
+
 int exp_setup_init(struct exp_setup *s, const char *ukr_name, const char *core_name, struct exp_why *why)
 {
     int err;
@@ -510,6 +521,7 @@ int exp_setup_init(struct exp_setup *s, const char *ukr_name, const char *core_n
         s->classified.level[k].is_classified = true;
     s->alone = sim_machine_is_plain(&s->machine) ? s->machine : sim_machine_caches_alone(&s->machine);
     s->caches = csa_caches_of(&s->machine, csa_default_share);
+    find_clock(s);
     s->why_no_blas[0] = '\0';
     if (conv_blas_load(&s->blas, s->why_no_blas, sizeof s->why_no_blas))
         s->blas = (struct conv_blas){ 0 };

@@ -47,6 +47,7 @@ struct exp_setup {
     const char *stack_path;            /* table of recorded stacks; NULL: of this build's code */
     struct exp_stacks stacks;          /* empty where the machine's file asks for none, or there is none: */
     char why_no_stacks[256];           /* for a reason that is no error; "" otherwise */
+    char why_no_cycles[256];           /* why the simulated core has no clock; "": it has one */
     struct conv_noted_plans plans;     /* those of PLAN; exp_setup_release gives them back */
     struct conv_wisdom *wisdom;        /* tuned plans that were found by timing; likewise; NULL: none */
     bool measures;                     /* times those that are not known */

@@ -17,6 +17,7 @@
 #include "kernels/backend/backend_blas.h"
 #include "kernels/plan/plan.h"
 #include "sim/base/stats.h"
+#include "sim/core/clock.h"
 
 /*
  * Finds where the time of one convolution goes: a back-end that executes and adds up the time per kind of step. The
@@ -121,6 +122,7 @@ struct exp_simulated {
     bool is_copy;        /* of an identical layer of the same experiment */
     struct sim_stats stats;
     uint64_t mac_instructions; /* multiply-adds of the machine's shape that the micro-kernels issue; 0: not stated */
+    struct sim_cycles cycles[CONV_N_PHASES]; /* 0 where there are none: estimate.h */
 };
 
 /* Holds what of a case was watched access by access (experiments/observe), and the replay of just that. */

@@ -20,6 +20,8 @@
 #include "experiments/base/stats.h"
 #include "experiments/bench/case.h"
 
+enum { EXP_N_NAMED_LEVELS = 3 }; /* L1, L2, L3: the first, second and last level */
+
 struct exp_estimate {
     double issue_cycles, memory_cycles, total_cycles;
     double packing_cycles; /* of the total: lowering to the im2col matrix, and packing */
@@ -37,6 +39,23 @@ struct exp_estimate exp_estimate(const struct sim_machine *m, const struct exp_c
 /* Does the same from counts of each phase, and the multiply-adds that the micro-kernels issue. */
 struct exp_estimate exp_estimate_phases(const struct sim_machine *m, const struct sim_cell phase[CONV_N_PHASES],
                                         uint64_t mac_instructions);
+
+/*
+ * Where the cycles of a replayed case go, by the clock of the simulated core (sim/core/clock.h).
+ */
+struct exp_cycles {
+    double sum;
+    double computing, packing;          /* what micro-kernels issue; what anything else does */
+    double packing_sum, packing_memory; /* all but micro-kernels, with calls and waiting; of this, for memory */
+    double calls, storing, translating;
+    double waiting[EXP_N_NAMED_LEVELS]; /* for loads and lines from L2, L3 and memory */
+};
+
+/* Says why a case has no cycles; NULL if it has. */
+const char *exp_cycles_why_not(const struct exp_setup *s, const struct exp_case *c);
+
+/* Sums up a case that has cycles. */
+struct exp_cycles exp_cycles(const struct exp_case *c);
 
 void exp_estimate_add(struct exp_estimate *sum, const struct exp_estimate *e);
 
@@ -79,8 +98,6 @@ void exp_accuracy_say(const struct exp_accuracy *a, double estimate, const char 
 void exp_known_errors_say(const char *experiments_dir, FILE *out);
 
 /* ---- sums over the layers of an experiment: what model.csv and the closing table say about the network ---- */
-
-enum { EXP_N_NAMED_LEVELS = 3 }; /* L1, L2, L3: the first, second and last level */
 
 struct exp_total {
     const char *algo; /* an algorithm, or a group: of its members, what CSA chose in every layer */

@@ -6,6 +6,7 @@
 
 #include "counters/group/ctr_quantity.h"
 #include "sim/report/report.h"
+#include "sim/core/clock.h"
 
 /* Names what a machine must have so that the replay counts a quantity. */
 enum need { L1, L2, PREFETCHERS, PREFETCHES_OF_SOFTWARE, TLB };
@@ -105,13 +106,15 @@ void exp_kept_counts_move(struct exp_result_moving *x, const struct sim_machine 
         sim_counts_each(m, cell, move, &(struct moving){ x, prefix });
 }
 
-/* The machine with its names and all that only estimates look at made equal. */
+/* The machine with its names and all that only estimates look at made equal; what a clock looks at stays. */
 static struct sim_machine counting_part(const struct sim_machine *m)
 {
     struct sim_machine c = *m;
 
     snprintf(c.name, sizeof c.name, "any");
     c.description[0] = c.ukr[0] = c.gemm_core[0] = c.cpus[0] = c.calibrated[0] = '\0';
+    if (!sim_clock_why_not(m))
+        return c;
     c.memory_latency_cycles = c.memory_bandwidth_bytes_per_cycle = 0;
     c.issue = (struct sim_issue){ .mac_rows = m->issue.mac_rows, .mac_columns = m->issue.mac_columns };
     for (size_t k = 0; k < c.n_levels; k++)

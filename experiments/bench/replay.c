@@ -31,16 +31,37 @@ static uint64_t mac_instructions_of(const struct conv_plan *plan, const struct s
            ceil_div(s->n_f, issue->mac_rows);
 }
 
+/* Inner loops of a micro-kernel step: one for each register tile. */
+static double loops_of(const struct conv_plan *plan, const struct conv_step *s)
+{
+    if (s->kind != CONV_STEP_UKR)
+        return 0;
+    return (double)(ceil_div(s->n_win, plan->ukr->n_win) * ceil_div(s->n_f, plan->ukr->n_f));
+}
+
+static void take_time(const struct stoppable *b, const struct conv_step *s)
+{
+    struct sim_work w = conv_stack_work(b->r->stack, conv_step_phase(s->kind), b->replay.work);
+
+    w.macs = (double)mac_instructions_of(b->r->plan, b->r->issue, s);
+    w.loops = loops_of(b->r->plan, s);
+    sim_clock_step(b->r->clock, conv_step_phase(s->kind), &w);
+}
+
 static int step_unless_stopped(struct conv_backend *self, const struct conv_step *s)
 {
     struct stoppable *b = (struct stoppable *)self;
+    int err;
 
     if (b->r->pool && exp_pool_stopped(b->r->pool))
         return exp_interrupted() ? -EINTR : -ECANCELED;
     b->mac_instructions += mac_instructions_of(b->r->plan, b->r->issue, s);
     if (b->r->report && conv_step_computes(s))
         b->r->report(b->r->ctx, (double)s->n_k * (double)s->n_win * (double)s->n_f);
-    return b->replay.base.step(&b->replay.base, s);
+    err = b->replay.base.step(&b->replay.base, s);
+    if (!err && b->r->clock && b->r->stack)
+        take_time(b, s);
+    return err;
 }
 
 static bool has_stopped(const void *pool)
@@ -320,9 +341,11 @@ static void report_rest(struct reporter *r)
 
 /* The simulations that a stream goes through: the machine, whose misses may be classified, and its caches alone. */
 struct simulations {
-    struct sim_hierarchy *h, *alone; /* alone: NULL if h is both */
-    bool must_agree;                 /* the two are one machine, by two engines */
-    double h_seconds;                /* of h for a multiply-add, all threads at work */
+    struct sim_hierarchy *h, *alone;   /* alone: NULL if h is both */
+    bool must_agree;                   /* the two are one machine, by two engines */
+    double h_seconds;                  /* of h for a multiply-add, all threads at work */
+    const struct sim_machine *machine; /* of h */
+    struct sim_clock clock;
     const struct sim_issue *issue;
     const struct exp_stacks *stacks; /* what compiled code does on its stack: part of what goes through h */
     struct reporter reporter;
@@ -335,6 +358,7 @@ static int simulations_new(struct simulations *s, const struct replaying *r)
     int err;
 
     *s = (struct simulations){
+        .machine = &setup->machine,
         .issue = &setup->machine.issue,
         .must_agree = must_agree(setup),
         .stacks = &setup->stacks,
@@ -362,6 +386,7 @@ static int replay_once(struct exp_case *c, struct simulations *s, struct sim_hie
         .plan = &c->plan,
         .issue = s->issue,
         .stack = h == s->h ? exp_stacks_find(s->stacks, c->algo->name, &c->plan) : NULL,
+        .clock = h == s->h && !sim_clock_why_not(s->machine) ? &s->clock : NULL,
         .bind = bind,
         .pool = pool,
         .report = report_some,
@@ -371,7 +396,10 @@ static int replay_once(struct exp_case *c, struct simulations *s, struct sim_hie
 
     s->reporter.mac_seconds = h == s->alone ? plain_seconds / s->n_threads : s->h_seconds;
     sim_hierarchy_clear_stats(h);
+    sim_clock_init(&s->clock, s->machine, h);
     err = exp_replay_plan(&r, sim_hierarchy_sink(h), &c->simulated.mac_instructions);
+    if (h == s->h)
+        memcpy(c->simulated.cycles, s->clock.phase, sizeof c->simulated.cycles);
     return err ? err : sim_hierarchy_error(h);
 }
 

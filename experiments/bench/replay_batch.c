@@ -2,6 +2,7 @@
 #include "experiments/bench/replay.h"
 
 #include <errno.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -279,6 +280,23 @@ static void move_stats(struct moving *x, struct sim_stats *s, size_t number, con
     }
 }
 
+/* Kept as whole cycles: less than that means nothing. */
+static void move_cycles(struct moving *x, struct sim_cycles *c, size_t number, unsigned phase)
+{
+    double *const part[] = { &c->computing, &c->storing, &c->calls, &c->translating };
+    enum { N_PARTS = sizeof part / sizeof part[0] };
+    char name[PREFIX_BYTES];
+
+    for (size_t i = 0; i < N_PARTS + x->m->n_levels; i++) {
+        double *cycles = i < N_PARTS ? part[i] : &c->waiting[i - N_PARTS + 1];
+        uint64_t whole = x->result.from ? 0 : (uint64_t)llround(*cycles);
+
+        exp_say(name, sizeof name, "%zu/cycles/%s/%zu", number, conv_phase_name((enum conv_phase)phase), i);
+        exp_result_move(&x->result, name, &whole);
+        *cycles = (double)whole;
+    }
+}
+
 static void copy_without_classes(struct sim_stats *to, const struct sim_stats *from, bool has_classes)
 {
     *to = *from;
@@ -292,6 +310,8 @@ static void move_case(void *ctx, struct exp_case *c, size_t number)
 
     exp_result_move(&x->result, EXP_MAC_INSTRUCTIONS, &c->simulated.mac_instructions);
     move_stats(x, &c->simulated.stats, number, "machine");
+    for (unsigned phase = 0; phase < CONV_N_PHASES; phase++)
+        move_cycles(x, &c->simulated.cycles[phase], number, phase);
     if (x->has_alone)
         move_stats(x, &c->alone.stats, number, "caches");
     if (!x->result.from)
