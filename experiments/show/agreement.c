@@ -7,6 +7,7 @@
 #include "counters/group/ctr_quantity.h"
 #include "experiments/base/cells.h"
 #include "experiments/base/stats.h"
+#include "experiments/bench/estimate.h"
 
 static const struct {
     const char *name, *label;
@@ -61,6 +62,8 @@ void exp_point_simulate(struct exp_point *point, const struct exp_setup *setup, 
 {
     take_view(point->simulated[EXP_CACHES_ALONE], &setup->alone, &c->alone);
     take_view(point->simulated[EXP_AS_MACHINE], &setup->machine, &c->simulated);
+    if (!exp_cycles_why_not(setup, c))
+        point->simulated[EXP_AS_MACHINE][ctr_quantity_index("cycles")] = exp_cycles(c).sum;
 }
 
 static bool is_in(const struct exp_point *p, const struct exp_selection *of)

@@ -119,7 +119,7 @@ static const struct rec_field fields[] = {
       REC_OR(ROW, count[EXP_INSTRUCTIONS], why_no_count[EXP_INSTRUCTIONS]) },
     { { "measured_cycles", "cycles", "core cycles, of one run", "perf_event" },
       REC_OR(ROW, count[EXP_CYCLES], why_no_count[EXP_CYCLES]) },
-    { { "simulated_cycles", "cycles",
+    { { "simulated_eq6_cycles", "cycles",
         "Eq. 6 with the simulated counts: loads served by L2, L3, memory times their latencies", "replay" },
       REC_OR(ROW, cycles, why_not_simulated) },
     { { "measured_page_faults", "faults", "of one run; a software event, counted without a PMU", "perf_event" },
@@ -144,7 +144,7 @@ static const struct rec_field fields[] = {
     { { "estimated_issue_cycles", "cycles", "estimate, if all loads hit L1: what all instructions need to issue",
         "replay" },
       REC_OR(ROW, estimate.issue_cycles, why_no_estimate) },
-    { { "estimated_cycles", "cycles", "estimate, if all loads wait for their level: that, plus simulated_cycles",
+    { { "estimated_cycles", "cycles", "estimate, if all loads wait for their level: that, plus simulated_eq6_cycles",
         "replay" },
       REC_OR(ROW, estimate.total_cycles, why_no_estimate) },
     { { "estimated_issue_speedup", "", "base's estimated_issue_cycles / these", "replay" },
@@ -166,6 +166,27 @@ static const struct rec_field fields[] = {
     EXP_FIELDS_LEVELS(REC_OR, ROW, "replayed_part", "miss_percent", "%",
                       "L1 load misses in the replay of just what was observed", EXP_LAST_LEVEL, "replay",
                       replayed_miss_percent, why_not_observed),
+    { { "simulated_cycles", "cycles", "how long the layer takes, by the simulated core's clock (sim/core/clock.h)",
+        "replay" },
+      REC_OR(ROW, clock.sum, why_no_cycles) },
+    { { "simulated_computing_cycles", "cycles", "of these: what micro-kernels issue", "replay" },
+      REC_OR(ROW, clock.computing, why_no_cycles) },
+    { { "simulated_packing_cycles", "cycles", "what im2col, packing and clearing issue", "replay" },
+      REC_OR(ROW, clock.packing, why_no_cycles) },
+    { { "simulated_calls_cycles", "cycles", "what surrounds their loops: calls, mispredicted ends", "replay" },
+      REC_OR(ROW, clock.calls, why_no_cycles) },
+    { { "simulated_wait_l2_cycles", "cycles", "waiting for L2", "replay" },
+      REC_OR(ROW, clock.waiting[0], why_no_cycles) },
+    { { "simulated_wait_l3_cycles", "cycles", "waiting for " EXP_LAST_LEVEL ", or one between", "replay" },
+      REC_OR(ROW, clock.waiting[1], why_no_cycles) },
+    { { "simulated_wait_memory_cycles", "cycles", "waiting for memory", "replay" },
+      REC_OR(ROW, clock.waiting[2], why_no_cycles) },
+    { { "simulated_wait_tlb_cycles", "cycles", "waiting for page walks", "replay" },
+      REC_OR(ROW, clock.translating, why_no_cycles) },
+    { { "simulated_wait_stores_cycles", "cycles", "waiting for stores", "replay" },
+      REC_OR(ROW, clock.storing, why_no_cycles) },
+    { { "simulated_speedup", "", "base's simulated_cycles / these", "replay" },
+      REC_NAN_OR(ROW, simulated_speedup, why_no_simulated_speedup) },
 };
 
 const struct rec_table exp_layers_table = REC_TABLE("layers.csv", fields, ROW);
@@ -268,6 +289,21 @@ static void fill_estimates(ROW *row, const struct exp_experiment *e, const struc
     row->estimated_speedup.total_cycles = its.total_cycles / row->estimate.total_cycles;
 }
 
+static void fill_cycles(ROW *row, const struct exp_experiment *e, const struct exp_case *c)
+{
+    const struct exp_case *base = exp_case_base(e, c);
+
+    row->why_no_cycles = exp_cycles_why_not(e->setup, c);
+    row->why_no_simulated_speedup = row->why_no_cycles ? row->why_no_cycles
+                                    : base             ? exp_cycles_why_not(e->setup, base)
+                                                       : "base was not selected";
+    row->simulated_speedup = (double)NAN;
+    if (!row->why_no_cycles)
+        row->clock = exp_cycles(c);
+    if (!row->why_no_simulated_speedup)
+        row->simulated_speedup = exp_cycles(base).sum / row->clock.sum;
+}
+
 /* Sums up the counts of all tensors but the output. */
 static struct sim_cell tiles_of(const struct sim_stats *stats)
 {
@@ -346,5 +382,6 @@ void exp_layers_fill(struct exp_layers_row *row, const struct exp_report *r, con
     fill_phases(row, c);
     fill_simulated(row, c, m);
     fill_estimates(row, r->e, c);
+    fill_cycles(row, r->e, c);
     fill_observed(row, &c->observed);
 }

@@ -46,6 +46,10 @@ struct exp_layers_row {
     const char *why_not_simulated;
     struct exp_estimate estimate, estimated_speedup;
     const char *why_no_estimate, *why_no_estimated_speedup;
+    struct exp_cycles clock;
+    const char *why_no_cycles;
+    double simulated_speedup;
+    const char *why_no_simulated_speedup;
 
     /* Observed, and the replay of just that. */
     const char *observed_source;
