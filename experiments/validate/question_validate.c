@@ -257,6 +257,7 @@ static int print_verdict(const void *session, FILE *out)
     print_plans(s, out);
     fprintf(out, "\n");
     exp_validate_targets_print(&s->report, out);
+    exp_validate_cycles_print(&s->report, out);
     return 0;
 }
 
@@ -267,6 +268,8 @@ static int write_tables(void *session)
 
     if (!err)
         err = exp_validate_targets_write(&s->report, &s->results.dir, &s->why);
+    if (!err)
+        err = exp_validate_cycles_write(&s->report, &s->results.dir, &s->why);
     if (!err)
         exp_agreement_print(&s->report, stdout);
     return err;
@@ -330,7 +333,7 @@ const struct exp_question question_validate = {
     .models_at = offsetof(struct session, models),
     .machine_at = offsetof(struct session, setup.machine),
     .tables = { &exp_plans_table, &exp_counts_table, &exp_points_table, &exp_agreement_table,
-                &exp_validate_targets_table },
+                &exp_validate_targets_table, &exp_validate_cycles_table },
     .prepare = prepare,
     .work = work,
     .write = write_tables,

@@ -15,7 +15,11 @@
 void exp_validate_targets_print(const struct exp_agreement_report *r, FILE *out);
 int exp_validate_targets_write(const struct exp_agreement_report *r, const struct exp_outdir *dir, struct exp_why *why);
 
-extern const struct rec_table exp_validate_targets_table;
+/* Do the same for simulated cycles, of the machine as it is, row by row: cycles.csv. */
+void exp_validate_cycles_print(const struct exp_agreement_report *r, FILE *out);
+int exp_validate_cycles_write(const struct exp_agreement_report *r, const struct exp_outdir *dir, struct exp_why *why);
+
+extern const struct rec_table exp_validate_targets_table, exp_validate_cycles_table;
 
 /* Says in a sentence how many targets a folder of such results reached. */
 void exp_validate_found(const char *folder, char *text, size_t bytes);

@@ -1,0 +1,194 @@
+/* Simulated cycles beside counted ones: how far apart, and whether they order the algorithms alike. */
+#include "experiments/validate/validate.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "counters/group/ctr_quantity.h"
+#include "experiments/base/stats.h"
+
+/* Cycles that differ by less than this are as good as equal. */
+#define TIE 1.03
+
+enum kind { ERROR_MEDIAN, ERROR_P90, SIDE_OF_BASE, FASTER_SCHEDULE, REGRET, N_KINDS };
+
+static const struct target {
+    const char *name, *words;
+    double at_least, aim; /* in percent; errors and regret are to be at most this, */
+    bool is_share;        /* a share that is right at least this */
+} targets[N_KINDS] = {
+    [ERROR_MEDIAN] = { "error_median", "cycles of each row: median of the absolute error", 6, 3, false },
+    [ERROR_P90] = { "error_p90", "cycles of each row: p90 of the absolute error", 15, 8, false },
+    [SIDE_OF_BASE] = { "side_of_base", "side of Base right, where they differ by over 3 %", 90, 96, true },
+    [FASTER_SCHEDULE] = { "faster_schedule", "faster of IS and WS right, where they differ by over 3 %", 75, 90, true },
+    [REGRET] = { "regret", "regret of the algorithm with the fewest simulated cycles", 3, 1, false },
+};
+
+/* A row of cycles.csv. */
+struct result {
+    struct target target;
+    double percent; /* NaN: nothing was compared */
+    uint64_t n;     /* rows, pairs or layers that are compared */
+    const char *reached;
+};
+
+struct cycles {
+    double measured, simulated;
+};
+
+/* ---- finding ---- */
+
+static struct cycles cycles_of(const struct exp_point *p)
+{
+    const size_t q = ctr_quantity_index("cycles");
+    struct cycles none = { (double)NAN, (double)NAN };
+
+    return *p->why_not ? none : (struct cycles){ p->measured[q], p->simulated[EXP_AS_MACHINE][q] };
+}
+
+/* The cycles of the same layer by another algorithm. */
+static struct cycles cycles_by(const struct exp_points *points, const struct exp_point *of, const char *algo)
+{
+    for (size_t i = 0; i < points->n; i++) {
+        const struct exp_point *p = &points->point[i];
+
+        if (p->layer == of->layer && !strcmp(p->model, of->model) && !strcmp(p->algo->name, algo))
+            return cycles_of(p);
+    }
+    return (struct cycles){ (double)NAN, (double)NAN };
+}
+
+static void find_errors(const struct exp_points *points, struct result *median, struct result *p90)
+{
+    double *error = exp_new(points->n + 1, sizeof *error);
+    size_t n = 0;
+
+    for (size_t i = 0; i < points->n; i++) {
+        const struct cycles c = cycles_of(&points->point[i]);
+
+        if (!isnan(c.simulated / c.measured))
+            error[n++] = 100 * fabs(c.simulated / c.measured - 1);
+    }
+    median->n = p90->n = n;
+    if (n) {
+        const struct exp_spread spread = exp_spread_of(error, n);
+
+        median->percent = spread.median;
+        p90->percent = spread.p90;
+    }
+    free(error);
+}
+
+/* Adds a pair, if the clock takes a side. */
+static void add_pair(struct result *x, struct cycles a, struct cycles b)
+{
+    const double measured = a.measured / b.measured, simulated = a.simulated / b.simulated;
+
+    if (isnan(measured) || isnan(simulated) || (measured <= TIE && measured >= 1 / TIE))
+        return;
+    x->percent = isnan(x->percent) ? 0 : x->percent; /* counts, until all are there */
+    x->percent += (measured > 1) == (simulated > 1);
+    x->n++;
+}
+
+static void find_sides(const struct exp_points *points, struct result *base, struct result *schedule)
+{
+    const char *const reference = exp_algo_at(0)->name;
+
+    for (size_t i = 0; i < points->n; i++) {
+        const struct exp_point *p = &points->point[i];
+
+        if (strcmp(p->algo->name, reference) != 0)
+            add_pair(base, cycles_by(points, p, reference), cycles_of(p));
+        if (!strcmp(p->algo->name, "sconv_is"))
+            add_pair(schedule, cycles_of(p), cycles_by(points, p, "sconv_ws"));
+    }
+    base->percent *= 100 / (double)base->n;
+    schedule->percent *= 100 / (double)schedule->n;
+}
+
+/* What the algorithms that have the fewest simulated cycles take, beside the fastest ones. */
+static void find_regret(const struct exp_points *points, struct result *x)
+{
+    double picked = 0, fastest = 0;
+
+    for (size_t i = 0; i < points->n; i++) {
+        const struct exp_point *first = &points->point[i];
+        struct cycles pick = cycles_of(first), best = pick;
+        bool is_whole = !i || first->layer != points->point[i - 1].layer;
+
+        for (size_t k = i + 1; is_whole && k < points->n && points->point[k].layer == first->layer; k++) {
+            const struct cycles c = cycles_of(&points->point[k]);
+
+            is_whole = !isnan(c.measured / c.simulated);
+            pick = c.simulated < pick.simulated ? c : pick;
+            best = c.measured < best.measured ? c : best;
+        }
+        if (!is_whole || isnan(pick.measured / pick.simulated))
+            continue;
+        picked += pick.measured;
+        fastest += best.measured;
+        x->n++;
+    }
+    if (x->n)
+        x->percent = 100 * (picked / fastest - 1);
+}
+
+static const char *reached(const struct result *x)
+{
+    const double sign = x->target.is_share ? -1 : 1, is = sign * x->percent;
+
+    if (isnan(is))
+        return "not compared";
+    return is <= sign * x->target.aim ? "aim" : is <= sign * x->target.at_least ? "at least" : "no";
+}
+
+static void find(const struct exp_points *points, struct result x[N_KINDS])
+{
+    for (size_t i = 0; i < N_KINDS; i++)
+        x[i] = (struct result){ targets[i], (double)NAN, 0, NULL };
+    find_errors(points, &x[ERROR_MEDIAN], &x[ERROR_P90]);
+    find_sides(points, &x[SIDE_OF_BASE], &x[FASTER_SCHEDULE]);
+    find_regret(points, &x[REGRET]);
+    for (size_t i = 0; i < N_KINDS; i++)
+        x[i].reached = reached(&x[i]);
+}
+
+/* ---- for people, and as a table ---- */
+
+void exp_validate_cycles_print(const struct exp_agreement_report *r, FILE *out)
+{
+    struct result x[N_KINDS];
+
+    find(r->points, x);
+    fprintf(out, "\n%-60s %9s %6s | %9s %5s %s\n", "simulated cycles", "at least", "aim", "is", "of", "reached");
+    for (size_t i = 0; i < N_KINDS; i++) {
+        fprintf(out, "%-60s %7.0f %% %4.0f %% | ", targets[i].words, targets[i].at_least, targets[i].aim);
+        if (isnan(x[i].percent))
+            fprintf(out, "%9s %5s %s\n", "-", "", x[i].reached);
+        else
+            fprintf(out, "%7.1f %% %5" PRIu64 " %s\n", x[i].percent, x[i].n, x[i].reached);
+    }
+}
+
+static const struct rec_field fields[] = {
+    { { "what", "", "errors of all rows; sides of 1; what the pick of the simulation costs", "" },
+      REC_AT(struct result, target.name) },
+    { { "at_least_percent", "%", "what is to be reached", "" }, REC_AT(struct result, target.at_least) },
+    { { "aim_percent", "%", "what is aimed at", "" }, REC_AT(struct result, target.aim) },
+    { { "percent", "%", "what is reached", "" }, REC_NAN_AS(struct result, percent, REC_DOES_NOT_APPLY) },
+    { { "of", "", "rows, pairs or layers that were compared", "" }, REC_AT(struct result, n) },
+    { { "reached", "", "aim, at least, no, or not compared", "" }, REC_AT(struct result, reached) },
+};
+
+const struct rec_table exp_validate_cycles_table = REC_TABLE("cycles.csv", fields, struct result);
+
+int exp_validate_cycles_write(const struct exp_agreement_report *r, const struct exp_outdir *dir, struct exp_why *why)
+{
+    struct result x[N_KINDS];
+
+    find(r->points, x);
+    return rec_write(&exp_validate_cycles_table, x, N_KINDS, dir, r->what, why);
+}
