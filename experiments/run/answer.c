@@ -189,6 +189,20 @@ static void put_estimate(const struct sim_machine *m, const struct exp_case *c, 
     quantity[EXP_WAITING_CYCLES] = is_known ? e.total_cycles : (double)NAN;
 }
 
+static void put_cycles(const struct exp_setup *s, const struct exp_case *c, double *quantity)
+{
+    const bool is_known = !exp_cycles_why_not(s, c);
+    const struct exp_cycles x = is_known ? exp_cycles(c) : (struct exp_cycles){ 0 };
+    const double part[EXP_N_CLOCK_PARTS] = { x.computing,  x.packing,    x.calls,       x.waiting[0],
+                                             x.waiting[1], x.waiting[2], x.translating, x.storing };
+
+    quantity[EXP_CLOCK_CYCLES] = is_known ? x.sum : (double)NAN;
+    quantity[EXP_CLOCK_PACKING] = is_known ? x.packing_sum : (double)NAN;
+    quantity[EXP_CLOCK_PACKING_MEMORY] = is_known ? x.packing_memory : (double)NAN;
+    for (size_t i = 0; i < EXP_N_CLOCK_PARTS; i++)
+        quantity[EXP_CLOCK_PARTS + i] = is_known ? part[i] : (double)NAN;
+}
+
 static struct exp_verdict_layer layer_of(const struct exp_report *r, const struct exp_case *c)
 {
     const struct exp_phases *x = &c->measured.phases;
@@ -204,6 +218,7 @@ static struct exp_verdict_layer layer_of(const struct exp_report *r, const struc
     put_misses(c->simulated.why_not ? &c->simulated : &c->alone, &l.quantity[EXP_ALONE_LOADS],
                &l.quantity[EXP_ALONE_MISSES]);
     put_estimate(&r->e->setup->machine, c, l.quantity);
+    put_cycles(r->e->setup, c, l.quantity);
     return l;
 }
 

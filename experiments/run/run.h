@@ -65,6 +65,19 @@ void exp_answer_print_last(const struct exp_report *r, FILE *out);
  * and is open where the interval holds 1. Where nothing was timed, simulated misses speak, and the words say so.
  */
 
+/* Where the cycles of micro-kernels, and of what surrounds them, go. */
+enum {
+    EXP_PART_COMPUTING,
+    EXP_PART_PACKING,
+    EXP_PART_CALLS,
+    EXP_PART_L2,
+    EXP_PART_L3,
+    EXP_PART_MEMORY,
+    EXP_PART_TLB,
+    EXP_PART_STORES,
+    EXP_N_CLOCK_PARTS
+};
+
 /* Lists what is known of one layer by one variant. All of these are sums over layers as well; NaN: not known. */
 enum exp_quantity {
     EXP_TIME_NS,
@@ -77,7 +90,12 @@ enum exp_quantity {
     EXP_ALONE_MISSES = EXP_MISSES + SIM_MAX_LEVELS,
     EXP_ISSUE_CYCLES = EXP_ALONE_MISSES + SIM_MAX_LEVELS, /* estimated, as if all loads hit the first level */
     EXP_WAITING_CYCLES,                                   /* estimated, as if every load waited for its level */
-    EXP_N_QUANTITIES,
+    EXP_CLOCK_CYCLES,                                     /* by the simulated core's clock */
+    EXP_CLOCK_PACKING, /* of these: everything but micro-kernels, and what that waits for memory; */
+    EXP_CLOCK_PACKING_MEMORY,
+    EXP_CLOCK_PARTS, /* what micro-kernels issue, calls, waiting: + 0, 1, ... in the order of clock_parts (verdict.c) */
+    EXP_CLOCK_ENDS = EXP_CLOCK_PARTS + EXP_N_CLOCK_PARTS,
+    EXP_N_QUANTITIES = EXP_CLOCK_ENDS,
 };
 
 struct exp_verdict_layer {

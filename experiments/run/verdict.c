@@ -243,9 +243,16 @@ static bool is_checked(const struct exp_verdict *v, const struct exp_verdict_var
     return is_compared(x) && !v->why_no_check;
 }
 
+static bool has_cycles(const struct exp_verdict *v, const struct exp_verdict_variant *x)
+{
+    return !isnan(to_reference(v, x, EXP_CLOCK_CYCLES));
+}
+
 static const char *estimate_words(enum exp_quantity cycles)
 {
-    return cycles == EXP_ISSUE_CYCLES ? EXP_IF_ALL_HIT : EXP_IF_ALL_WAIT;
+    return cycles == EXP_CLOCK_CYCLES   ? "by the simulated core's clock"
+           : cycles == EXP_ISSUE_CYCLES ? EXP_IF_ALL_HIT
+                                        : EXP_IF_ALL_WAIT;
 }
 
 static struct exp_accuracy accuracy(const struct exp_verdict *v, const struct exp_verdict_variant *x,
@@ -271,8 +278,68 @@ static void say_checked(const struct exp_verdict *v, const struct exp_verdict_va
     fprintf(out, "\n");
 }
 
+static double clock_percent(const struct exp_verdict *v, const struct exp_verdict_variant *x, size_t part)
+{
+    return 100 * sum_of(v, x, (enum exp_quantity)part) / sum_of(v, x, EXP_CLOCK_CYCLES);
+}
+
+/* Says what most of a variant's cycles go to, the greatest part first. */
+static void say_parts_of_clock(const struct exp_verdict *v, const struct exp_verdict_variant *x, FILE *out)
+{
+    static const char *const names[EXP_N_CLOCK_PARTS] = { "computing",       "packing instructions",
+                                                          "calls",           "waiting for L2",
+                                                          "waiting for L3",  "waiting for memory",
+                                                          "waiting for TLB", "waiting for stores" };
+    bool is_said[EXP_N_CLOCK_PARTS] = { false };
+
+    fprintf(out, "%s: ", x->name);
+    for (size_t n = 0; n < EXP_N_CLOCK_PARTS; n++) {
+        size_t most = EXP_N_CLOCK_PARTS;
+
+        for (size_t i = 0; i < EXP_N_CLOCK_PARTS; i++) {
+            if (!is_said[i] && (most == EXP_N_CLOCK_PARTS ||
+                                clock_percent(v, x, EXP_CLOCK_PARTS + i) > clock_percent(v, x, EXP_CLOCK_PARTS + most)))
+                most = i;
+        }
+        is_said[most] = true;
+        if (clock_percent(v, x, EXP_CLOCK_PARTS + most) >= 1)
+            fprintf(out, "%s%s %.0f %%", n ? ", " : "", names[most], clock_percent(v, x, EXP_CLOCK_PARTS + most));
+    }
+}
+
+/* Says why: where the cycles of both go. */
+static void say_why(const struct exp_verdict *v, const struct exp_verdict_variant *x, FILE *out)
+{
+    const struct exp_verdict_variant *base = &v->reference;
+
+    fprintf(out,
+            EXP_LABEL "of %s's simulated cycles %.0f %% are im2col, packing and clearing, which wait for memory "
+                      "%.0f %% of that; of %s's %.0f %%. ",
+            "why", base->name, clock_percent(v, base, EXP_CLOCK_PACKING),
+            100 * sum_of(v, base, EXP_CLOCK_PACKING_MEMORY) / fmax(1, sum_of(v, base, EXP_CLOCK_PACKING)), x->name,
+            clock_percent(v, x, EXP_CLOCK_PACKING));
+    say_parts_of_clock(v, base, out);
+    fprintf(out, "; ");
+    say_parts_of_clock(v, x, out);
+    fprintf(out, "\n");
+}
+
+static void say_cycles(const struct exp_verdict *v, const struct exp_verdict_variant *x, FILE *out)
+{
+    if (is_checked(v, x))
+        say_checked(v, x, EXP_CLOCK_CYCLES, out);
+    else
+        fprintf(out, EXP_LABEL "%.2f %s; unproven, see below\n", "simulated", estimate_of(v, x, EXP_CLOCK_CYCLES),
+                estimate_words(EXP_CLOCK_CYCLES));
+    say_why(v, x, out);
+}
+
 static void say_estimates(const struct exp_verdict *v, const struct exp_verdict_variant *x, FILE *out)
 {
+    if (has_cycles(v, x)) {
+        say_cycles(v, x, out);
+        return;
+    }
     if (!has_estimates(v) || isnan(estimate_of(v, x, EXP_WAITING_CYCLES)))
         return;
     if (!is_checked(v, x)) {
