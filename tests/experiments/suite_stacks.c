@@ -14,6 +14,7 @@
 #include "tests/suites.h"
 
 #define HEADER "algo,micro_kernel,phase,lines,work,loads,stores\n"
+#define COUNTING_HEADER "algo,micro_kernel,phase,lines,work,loads,stores,instructions,branches\n"
 #define N(array) (sizeof(array) / sizeof(array)[0])
 
 static void tables_read_back_as_they_were(void)
@@ -28,6 +29,8 @@ static void tables_read_back_as_they_were(void)
     r.stack.phase[CONV_PHASE_UKR].lines = 41;
     r.stack.phase[CONV_PHASE_UKR].loads[CONV_WORK_STEP] = 122.5;
     r.stack.phase[CONV_PHASE_UKR].stores[CONV_WORK_STEP] = 61;
+    r.stack.phase[CONV_PHASE_UKR].instructions[CONV_WORK_LOAD] = 2.25;
+    r.stack.phase[CONV_PHASE_UKR].branches[CONV_WORK_LOAD] = 0.125;
     r.stack.phase[CONV_PHASE_PACK].lines = 98;
     r.stack.phase[CONV_PHASE_PACK].stores[CONV_WORK_ROW + 5] = 0.125;
     scratch_open();
@@ -78,6 +81,8 @@ static void broken_tables_are_refused(void)
         { HEADER "a,u,packing,5000,step,1,1\n", ":2: lines: expected 1 to 4096, '5000'" },
         { HEADER "a,u,packing,1,step,-1,1\n", ":2: loads: must not be negative, '-1'" },
         { HEADER "a,u,packing,1,step,1,many\n", ":2" },
+        { COUNTING_HEADER "a,u,packing,1,step,1,1,-4,0\n", ":2: instructions: must not be negative, '-4'" },
+        { "algo,micro_kernel,phase,lines,work,loads,stores,instructions\n", "branches" },
     };
 
     scratch_open();
@@ -109,6 +114,8 @@ static void known_costs_are_found_again(void)
             s[i].loads[CONV_PHASE_PACK] += loads[w] * work[w];
         }
         s[i].stores[CONV_PHASE_PACK] = 3 * work[CONV_WORK_STEP];
+        s[i].instructions[CONV_PHASE_PACK] = 400 * work[CONV_WORK_STEP] + 5 * work[CONV_WORK_LOAD];
+        s[i].branches[CONV_PHASE_PACK] = 20 * work[CONV_WORK_STEP];
         s[i].lines[CONV_PHASE_PACK] = 10 + (double)(i % 2);
     }
     exp_stack_fit(&stack, of, N_SAMPLES);
@@ -118,6 +125,9 @@ static void known_costs_are_found_again(void)
         test_check(fabs(is - want) < 0.02 * want + 0.02, "%s: %g instead of %g", conv_work_name(w), is, want);
     }
     CU_ASSERT(fabs(stack.phase[CONV_PHASE_PACK].stores[CONV_WORK_STEP] - 3) < 0.05);
+    CU_ASSERT(fabs(stack.phase[CONV_PHASE_PACK].instructions[CONV_WORK_STEP] - 400) < 4);
+    CU_ASSERT(fabs(stack.phase[CONV_PHASE_PACK].instructions[CONV_WORK_LOAD] - 5) < 0.05);
+    CU_ASSERT(fabs(stack.phase[CONV_PHASE_PACK].branches[CONV_WORK_STEP] - 20) < 0.2);
     CU_ASSERT(stack.phase[CONV_PHASE_PACK].lines == 11);
     for (size_t i = 0; i < N_SAMPLES; i++) {
         struct exp_stack_error e = exp_stack_compare(&stack, of[i]);
@@ -126,11 +136,36 @@ static void known_costs_are_found_again(void)
     }
 }
 
+/* What is done access by access runs in loops; the rest surrounds them. A branch is part of the comparison before it. */
+static void work_becomes_operations(void)
+{
+    const double work[CONV_N_WORKS] = { [CONV_WORK_STEP] = 2, [CONV_WORK_LOAD] = 100, [CONV_WORK_STORE] = 10 };
+    struct conv_stack stack = { 0 };
+    struct conv_stack_phase *p = &stack.phase[CONV_PHASE_UKR];
+    struct sim_work w;
+
+    p->loads[CONV_WORK_STEP] = 30;
+    p->stores[CONV_WORK_STEP] = 10;
+    w = conv_stack_work(&stack, CONV_PHASE_UKR, work);
+    test_check(w.operations == 330 && w.serial_operations == 200, "assumed: %g, %g", w.operations, w.serial_operations);
+    p->instructions[CONV_WORK_STEP] = 300;
+    p->branches[CONV_WORK_STEP] = 20;
+    p->instructions[CONV_WORK_LOAD] = 4;
+    p->instructions[CONV_WORK_STORE] = 1;
+    w = conv_stack_work(&stack, CONV_PHASE_UKR, work);
+    test_check(w.operations == 400 && w.serial_operations == 570, "kernel: %g, %g", w.operations, w.serial_operations);
+    stack.phase[CONV_PHASE_PACK] = *p;
+    w = conv_stack_work(&stack, CONV_PHASE_PACK, work);
+    test_check(w.operations == 410 && w.serial_operations == 560, "packing: %g, %g", w.operations, w.serial_operations);
+    CU_ASSERT(w.macs == 0 && w.loops == 0);
+}
+
 static const struct test_case cases[] = {
     { "tables of stacks read back as they were", tables_read_back_as_they_were },
     { "two tables are read as one", tables_add_up },
     { "broken tables are refused, with the line", broken_tables_are_refused },
     { "known costs are found again", known_costs_are_found_again },
+    { "work becomes operations", work_becomes_operations },
     { NULL, NULL },
 };
 

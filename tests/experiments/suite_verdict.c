@@ -89,7 +89,8 @@ static struct exp_verdict_layer layer_of(double speedup, double spread)
                       [EXP_ALONE_MISSES + 1] = 300,
                       [EXP_ALONE_MISSES + 2] = 20,
                       [EXP_ISSUE_CYCLES] = unknown,
-                      [EXP_WAITING_CYCLES] = unknown },
+                      [EXP_WAITING_CYCLES] = unknown,
+                      [EXP_CLOCK_CYCLES] = unknown },
         .speedup = { speedup, speedup - spread, speedup + spread, unknown },
     };
 }
@@ -367,6 +368,47 @@ static void test_estimates(void)
     says_not(&r.v, "withdrawn");
 }
 
+/* The clock of a simulated core takes the brackets' place, and says what is waited for. */
+static void test_why(void)
+{
+    struct rows r;
+
+    fill(&r);
+    for (size_t l = 0; l < N_LAYERS; l++) {
+        double *base = r.base[l].quantity, *sconv = r.layer[1][l].quantity;
+
+        base[EXP_ISSUE_CYCLES] = base[EXP_WAITING_CYCLES] = sconv[EXP_ISSUE_CYCLES] = sconv[EXP_WAITING_CYCLES] = 1;
+        for (size_t i = 0; i < EXP_N_CLOCK_PARTS; i++)
+            base[EXP_CLOCK_PARTS + i] = sconv[EXP_CLOCK_PARTS + i] = 0;
+        base[EXP_CLOCK_CYCLES] = 200;
+        base[EXP_CLOCK_PACKING] = 50;
+        base[EXP_CLOCK_PACKING_MEMORY] = 20;
+        base[EXP_CLOCK_PARTS + EXP_PART_COMPUTING] = 150;
+        base[EXP_CLOCK_PARTS + EXP_PART_MEMORY] = 20;
+        base[EXP_CLOCK_PARTS + EXP_PART_PACKING] = 30;
+        sconv[EXP_CLOCK_CYCLES] = 100;
+        sconv[EXP_CLOCK_PACKING] = 10;
+        sconv[EXP_CLOCK_PACKING_MEMORY] = 0;
+        sconv[EXP_CLOCK_PARTS + EXP_PART_COMPUTING] = 60;
+        sconv[EXP_CLOCK_PARTS + EXP_PART_STORES] = 39.5;
+        sconv[EXP_CLOCK_PARTS + EXP_PART_TLB] = 0.5;
+    }
+    r.v.variant = &r.variant[1];
+    r.v.n_variants = 1;
+    says(&r.v, 100, "estimated 2.00 by the simulated core's clock, measured 2.00;",
+         "of base's simulated cycles 25 % are im2col, packing and clearing, which wait for memory 40 % of that; of "
+         "sconv_openblas's 10 %. base: computing 75 %, packing instructions 15 %, waiting for memory 10 %; "
+         "sconv_openblas: computing 60 %, waiting for stores 40 %",
+         NULL);
+    says_not(&r.v, "if all loads");
+    says_not(&r.v, "TLB");
+    r.v.why_no_check = "another computer was timed";
+    says(&r.v, 100, "2.00 by the simulated core's clock; unproven", "computing 75 %", NULL);
+    r.base[0].quantity[EXP_CLOCK_CYCLES] = unknown;
+    says(&r.v, 100, "1.00 if all loads hit the first level", NULL);
+    says_not(&r.v, "simulated core");
+}
+
 /* ---- lines ---- */
 
 /* Returns the next line of *rest, which it cuts; NULL at the end. */
@@ -453,6 +495,7 @@ static const struct test_case cases[] = {
     { "the answer comes last on a terminal", test_answer_last },
     { "a disturbed computer stands beside the result", test_disturbed },
     { "estimates beside times, withdrawn on the wrong side", test_estimates },
+    { "why: what the simulated cycles go to", test_why },
     { "long lines are broken, and stand below their label", test_lines },
     { "what is known of estimates elsewhere, or that nothing is", test_known_errors },
     { NULL, NULL },

@@ -93,6 +93,10 @@ check "counts are those of the folder" [ "$(cell simulated_vs_measured.csv measu
 # What agreement there is, held: loads of Base, whose stream is the library's own.
 check "loads of Base: $(cell agreement.csv error_percent 'all,base,loads')" within "$(cell agreement.csv error_percent 'all,base,loads')" -5 5
 check "stores of Base: $(cell agreement.csv error_percent 'all,base,stores')" within "$(cell agreement.csv error_percent 'all,base,stores')" -15 15
+check "cycles are simulated: $(cell cycles.csv percent '^error_median')" within "$(cell cycles.csv percent '^error_median')" 0.1 30
+check "... of every row" [ "$(cell cycles.csv of '^error_median')" -eq 10 ]
+check "... and ordered: $(cell cycles.csv reached '^side_of_base')" [ "$(cell cycles.csv reached '^side_of_base')" != 'not compared' ]
+check "... as the verdict says" grep -q "^simulated cycles .* reached" "$dir/verdict.txt"
 check "ratios have one denominator" awk -v m="$(cell simulated_vs_measured.csv measured 'squeeze1x1,base,l1_lines_in,')" \
     -v l="$(cell simulated_vs_measured.csv measured 'squeeze1x1,base,loads')" \
     -v p="$(cell simulated_vs_measured.csv measured_percent_of_loads 'squeeze1x1,base,l1_lines_in,')" \
@@ -123,6 +127,7 @@ cp sim/machines/toy.cfg "$work/broken/machine.cfg"
 sed -i 's/MACHINE=zen3/MACHINE=machine.cfg/' "$work/broken/host.txt"
 dir=$work/results/toy/validation/${dir##*/}
 run "COUNTS=$work/broken"
+check "a machine without a core has no cycles" grep -q '^error_median,.*,0,not compared$' "$dir/cycles.csv"
 check "a missing count stays missing" grep -q '^squeezenet,2,fire2/squeeze1x1,base,stores,not available: the PMU is shy,' "$dir/simulated_vs_measured.csv"
 rm -rf "$work/results"
 refuses "has no counts with warm caches" "COUNTS=$work/few" CACHE=warm
