@@ -9,11 +9,12 @@ suites = $(shell sed -n 's/^    X(\(.*\)).*/\1/p' tests/main_tests.c)
 suite_arguments = $(if $(SEED), --seed "$$SEED")$(if $(REPEAT), --repeat "$$REPEAT")
 suite_jobs = $(foreach s,$2,'$1$s $3 --suite $s$(suite_arguments)$(if $(and $1,$(filter sim_random,$s)), --part 10)')
 
-# A job for each script, those that take long first. What is installed, and what compilers make of it, is not looked at in
-# builds with sanitizers.
+# A job for each script, those that take long first. Builds with sanitizers leave out what is installed, what other
+# programs draw, compile or compare, and studies that take long: the suites have the code behind them.
 script_names := $(filter-out fuzz jobs mutate,$(patsubst tests/%.sh,%,$(wildcard tests/*.sh tests/*/*.sh)))
 long_scripts := $(addprefix experiments/,cli) sim/cachesim $(addprefix experiments/,emit opt polydl study paper figures slurm peers)
-unsanitized := kernels/library make sim/simbench isa
+unsanitized := kernels/library make sim/simbench isa readmes rooms suites deps \
+               $(addprefix experiments/,emit figures opt paper peers polydl slurm study)
 environment_of_isa = ARCH=$(ARCH) OBJDUMP=$(OBJDUMP) NM=$(NM) CFLAGS="$(CFLAGS)"
 environment_of_library = CC="$(CC)" MAKE_ARGS="BUILD=$(BUILD)"
 environment_of_simbench = CC="$(CC)"
@@ -28,7 +29,7 @@ test_programs = $(addprefix $(BUILD)/,tests bench sconv-plan sconv-gen $(if $(ml
 # What the tests of installed libraries would build, and the tracer, which builds with sanitizers do without.
 test_libraries = $(if $(SAN),,$(if $(CROSS),,$(TRACER) $(HEAP)) lib $(BUILD)/libconvsim.so.$(ABI))
 
-scripts = $(foreach s,$(long_scripts) $(filter-out $(long_scripts) $(if $(SAN),$(unsanitized)),$(script_names)),$(call script_job,$s)) \
+scripts = $(foreach s,$(filter-out $(if $(SAN),$(unsanitized)),$(long_scripts) $(filter-out $(long_scripts),$(script_names))),$(call script_job,$s)) \
     'mutants tests/mutate.sh --stale'
 
 # With sanitizers a quarter of the random cases: what they look for is found in any.

@@ -572,7 +572,7 @@ int main(int argc, char **argv)
     if (!strcmp(what, "daemon")) {
         if (fork())
             return 0;
-        sleep(20);
+        sleep(5);
     }
     if (!strcmp(what, "goes-on") || !strcmp(what, "sleeps"))
         go_on(argv[2], *what == 's');
