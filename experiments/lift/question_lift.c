@@ -71,6 +71,14 @@ static int rank_points(struct session *s)
     return err ? err : lift_rank_gpu(&s->ranking, EXP_EXPERIMENTS_DIR, &s->why);
 }
 
+/* Fails if no layer has a point: with the reason of the first. */
+static int check_points(struct session *s)
+{
+    const struct lift_layer_row *first = &s->work.layer[0];
+
+    return s->work.n_points ? 0 : exp_fail(&s->why, -EINVAL, "%s: %s", first->layer, first->why_no_best);
+}
+
 static int work(void *session)
 {
     struct session *s = session;
@@ -85,6 +93,7 @@ static int work(void *session)
     s->work.progress = exp_main_progress(seconds);
     for (size_t i = 0; i < s->work.n_layers && !err; i++)
         err = lift_search(&s->work, i, &s->why);
+    err = err ? err : check_points(s);
     if (!err && s->options.replay)
         err = rank_points(s);
     err = err ? err : lift_add_up_memory(&s->work, EXP_EXPERIMENTS_DIR, &s->why);

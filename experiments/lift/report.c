@@ -350,6 +350,10 @@ static void print_worst(const struct lift_work *w, FILE *out)
             n[0], w->n_layers, n[1]);
     if (n[0] > n[1])
         fprintf(out, "%zu did not run: points.csv says why\n", n[0] - n[1]);
+    for (size_t i = 0; i < w->n_layers; i++) {
+        if (*w->layer[i].why_no_best)
+            fprintf(out, "%s: %s\n", w->layer[i].layer, w->layer[i].why_no_best);
+    }
 }
 
 static void print_ratio(const struct lift_work *w, enum lift_ratio r, const char *format, FILE *out)

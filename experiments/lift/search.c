@@ -574,6 +574,11 @@ int lift_search(struct lift_work *w, size_t layer, struct exp_why *why)
     struct search s = { .w = w, .row = &w->layer[layer] };
     int err = lift_space_new(&s.space, &s.row->problem, &lift_device_about(w->device)->limits, w->options.only, why);
 
+    if (err == -ENOTSUP) {
+        exp_say(s.row->why_no_best, sizeof s.row->why_no_best, "%s", why->text);
+        lift_space_free(s.space);
+        return 0;
+    }
     err = err ? err : run_points(&s, why);
     err = err ? err : climb(&s, why);
     if (!err) {

@@ -443,7 +443,7 @@ static int keep(struct candidates *c, enum lift_parameter which, const char **te
         *text = end;
     }
     c->n = n;
-    return n ? 0 : exp_fail(why, -EINVAL, "%s cannot have such values in this layer", parameters[which].name);
+    return n ? 0 : exp_fail(why, -ENOTSUP, "%s cannot have such values in this layer", parameters[which].name);
 }
 
 static int read_only(struct lift_space *s, const char *only, struct exp_why *why)
@@ -478,10 +478,10 @@ static int contradiction(struct lift_space *s, struct exp_why *why)
 {
     for (size_t i = 0; i < N_CONSTRAINTS; i++) {
         if (is_possible(s, &constraints[i]))
-            return exp_fail(why, -EINVAL, "no point fulfils all constraints; without this one some would: %s",
+            return exp_fail(why, -ENOTSUP, "no point fulfils all constraints; without this one some would: %s",
                             constraints[i].what);
     }
-    return exp_fail(why, -EINVAL, "no point fulfils all constraints, nor all but one");
+    return exp_fail(why, -ENOTSUP, "no point fulfils all constraints, nor all but one");
 }
 
 static int check_layer(const struct conv_problem *L, const struct lift_limits *m, struct exp_why *why)
@@ -491,17 +491,17 @@ static int check_layer(const struct conv_problem *L, const struct lift_limits *m
                                L->k * L->p * L->q * sizeof(float) };
 
     if (L->n != 1 || L->groups != 1 || L->dilation_h != 1 || L->dilation_w != 1)
-        return exp_fail(why, -EINVAL, "LIFT's kernels are for one image, without groups and dilation");
+        return exp_fail(why, -ENOTSUP, "LIFT's kernels are for one image, without groups and dilation");
     for (size_t i = 0; i < 3; i++) {
         if (bytes[i] > m->buffer_bytes)
-            return exp_fail(why, -EINVAL, "the %s needs %llu bytes; a buffer has at most %llu",
+            return exp_fail(why, -ENOTSUP, "the %s needs %llu bytes; a buffer has at most %llu",
                             lift_roles[i == 2 ? LIFT_OUTPUT
                                        : i    ? LIFT_FILTERS
                                               : LIFT_INPUT],
                             (unsigned long long)bytes[i], (unsigned long long)m->buffer_bytes);
     }
     if (bytes[0] + bytes[1] + bytes[2] > m->memory_bytes)
-        return exp_fail(why, -EINVAL, "input, filters and output need %llu bytes; the memory has %llu",
+        return exp_fail(why, -ENOTSUP, "input, filters and output need %llu bytes; the memory has %llu",
                         (unsigned long long)(bytes[0] + bytes[1] + bytes[2]), (unsigned long long)m->memory_bytes);
     return 0;
 }

@@ -70,6 +70,11 @@ else
     check "all 36 published numbers are there" [ "$(grep -vc '^#' "$results/numbers.csv")" -eq 37 ]
     check "the text is of the best point" grep -q '^__kernel .* void convolve(' "$results/one.cl"
     runs "" "ONLY=joined=1,lanes=4,kernels=4,vector=4"
+    printf 'wide,1,1,9,4,1,3,1,1,0,0,0,0,1,1,1\n' >>"$work/tiny.csv"
+    runs "" "ONLY=joined=1,lanes=4,kernels=4,vector=4"
+    check "a layer without points is not named" grep -q '^wide: no point fulfils all constraints' "$results/verdict.txt"
+    check "it stops the others" grep -q '2 ran, and all their outputs are right' "$results/verdict.txt"
+    runs "" "ONLY=joined=1,lanes=4,kernels=4,vector=4" LAYERS=one
     check "nothing is run twice: $(grep store "$work/out")" grep -q '^2 points were in the store' "$work/out"
 fi
 
