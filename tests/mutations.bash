@@ -132,7 +132,8 @@ mutant "plug-ins: what is written behind the output goes unseen" experiments/ben
 mutant "plug-ins: every access of a loop is its first" experiments/bench/plugin_replay.c \
     's/run->step_bytes = step;/run->step_bytes = 0;/' tests/experiments/plugin.sh
 mutant "plug-ins: a loop that changes its step goes on" experiments/bench/plugin_replay.c \
-    's/if \(n >= i \+ 2 \* period &&/if (0 \&\& n >= i + 2 * period \&\&/' tests/experiments/plugin.sh
+    's/a\[n\] - a\[n - period\] == a\[n - period\] - a\[n - 2 \* period\]/is_same_site(a[n] - a[n - period])/' tests/experiments/plugin.sh
+mutant "plug-ins: several accesses have room for one" kernels/plugin/record.awk 's/leaq\\t" 8 \* n/leaq\\t" 8/' tests/experiments/plugin.sh
 mutant "plug-ins: stores are recorded as loads" kernels/plugin/record.awk \
     's/\(bytes - 1\) \* 2 \+ is_store/(bytes - 1) * 2/' tests/experiments/plugin.sh
 mutant "plug-ins: masked vectors are whole" kernels/plugin/recorder.c \

@@ -21,7 +21,15 @@
 #include "kernels/shape/sizes.h"
 #include "sim/trace/trace_reader.h"
 
-enum { WAIT_MS = 20, MAX_PERIOD = SIM_MAX_BURST_RUNS, LEAST_TIMES = 3, PAGE_SHIFT = 12, KEPT_PAGES = 64 };
+enum {
+    WAIT_MS = 20,
+    MAX_PERIOD = SIM_MAX_BURST_RUNS,
+    LEAST_TIMES = 3,
+    PAGE_SHIFT = 12,
+    KEPT_PAGES = 64,
+    LOOP_PAGES = 3,
+    ENOUGH_TIMES = 32
+};
 
 _Static_assert(1 << PAGE_SHIFT == CONV_PAGE_BYTES, "pages are the project's");
 
@@ -66,6 +74,18 @@ static void grow(struct pages *p)
     free(old.place);
 }
 
+/* Returns the place of a page that was touched before, or 0. */
+static uint64_t find_known_page(const struct pages *p, uint64_t page)
+{
+    const size_t kept = page % KEPT_PAGES;
+    size_t i;
+
+    if (p->kept_page[kept] == page + 1)
+        return p->kept_place[kept];
+    i = p->room ? slot_of(p, page) : 0;
+    return p->room && p->page[i] ? p->place[i] : 0;
+}
+
 /* Finds a page's place: the next one if it is touched for the first time. */
 static uint64_t find_page(struct pages *p, uint64_t page)
 {
@@ -88,27 +108,6 @@ static uint64_t find_page(struct pages *p, uint64_t page)
 
 /* ---- from records to the simulator's accesses ---- */
 
-enum { MAX_ACCESSES = 2 * CONV_RECORDER_RECORDS };
-
-/* An access as it is simulated. What repeats in a loop has the same `what`: site, tag, kind and width. */
-struct access {
-    uint64_t address;
-    uint32_t what;
-};
-
-enum {
-    WHAT_KIND = 8,
-    WHAT_TAG = 12,
-    WHAT_SITE = 16,
-    WHAT_PHASE = 28,
-    WHAT_BYTES = (1 << WHAT_KIND) - 1,
-    WHAT_SMALL = 15
-};
-
-_Static_assert((int)CONV_RECORD_SITES <= 1 << (WHAT_PHASE - WHAT_SITE) &&
-                   (int)CONV_RECORD_MAX_BYTES <= (int)WHAT_BYTES && (int)CONV_N_TENSORS <= (int)WHAT_SMALL,
-               "the fields must hold their values");
-
 /* Memory that has a place. */
 struct area {
     uint64_t at, bytes, to;
@@ -120,11 +119,13 @@ struct stream {
     struct pages pages;
     struct area area[CONV_RECORDER_TENSORS + CONV_RECORDER_REGIONS];
     size_t n_areas, last;
-    uint32_t phase;                        /* that a mark began */
+    uint8_t phase;                         /* that a mark began */
     uint64_t stored_bytes[CONV_N_TENSORS]; /* to see that it did its work where it was seen */
-    struct access access[MAX_ACCESSES];
-    size_t n;
-    uint32_t next[MAX_ACCESSES];                                    /* where the same site comes again */
+    uint64_t seen[CONV_RECORDER_RECORDS];  /* by an emulator: records that are not handed on yet */
+    size_t n_seen;
+    unsigned seen_phase;                                            /* of the last of them */
+    uint32_t next[CONV_RECORDER_RECORDS];                           /* where the same site comes again */
+    uint32_t mark[CONV_RECORDER_RECORDS + 1];                       /* which records begin phases; the end of all */
     size_t other_at[MAX_PERIOD + 1], other_step_at[MAX_PERIOD + 1]; /* where a period is known to end */
     struct sim_run run[SIM_MAX_BURST_RUNS];
     size_t n_runs;
@@ -157,35 +158,6 @@ static const struct area *area_of(struct stream *s, uint64_t address)
     return NULL;
 }
 
-static void add(struct stream *s, uint64_t address, uint32_t bytes, uint32_t rest)
-{
-    s->access[s->n++] = (struct access){ address, rest | bytes };
-}
-
-/* Adds an access; one that goes over the end of a page of the workspace is two. */
-static void add_access(struct stream *s, uint64_t address, uint32_t bytes, bool is_store, uint32_t site)
-{
-    const uint64_t page = address >> PAGE_SHIFT;
-    const uint32_t left = CONV_PAGE_BYTES - (address & (CONV_PAGE_BYTES - 1));
-    const uint32_t rest =
-        s->phase << WHAT_PHASE | site << WHAT_SITE | (uint32_t)(is_store ? SIM_STORE : SIM_LOAD) << WHAT_KIND;
-    const struct area *area = area_of(s, address);
-
-    if (area) { /* masked vectors may reach over its end, and touch nothing there */
-        const uint64_t inside = area->at + area->bytes - address;
-
-        s->stored_bytes[area->tag] += is_store ? bytes : 0;
-        add(s, area->to + (address - area->at), inside < bytes ? (uint32_t)inside : bytes,
-            rest | (uint32_t)area->tag << WHAT_TAG);
-        return;
-    }
-    add(s, (find_page(&s->pages, page) + 1) * CONV_PAGE_BYTES - left, bytes < left ? bytes : left,
-        rest | (uint32_t)CONV_IM2COL << WHAT_TAG);
-    if (bytes > left)
-        add(s, find_page(&s->pages, page + 1) * CONV_PAGE_BYTES, bytes - left,
-            rest | (uint32_t)CONV_IM2COL << WHAT_TAG);
-}
-
 /* Begins a phase, as the plug-in's header numbers them. */
 static void begin_phase(struct stream *s, unsigned phase)
 {
@@ -197,18 +169,6 @@ static void begin_phase(struct stream *s, unsigned phase)
     s->phase = phases[phase % (sizeof phases / sizeof phases[0])];
 }
 
-static void add_record(struct stream *s, uint64_t record)
-{
-    if (conv_record_address(record) >= CONV_RECORD_PHASE) {
-        begin_phase(s, (unsigned)record % 4);
-        return;
-    }
-    add_access(s, conv_record_address(record), conv_record_bytes(record), conv_record_is_store(record),
-               conv_record_site(record));
-}
-
-/* ---- from accesses to bursts: what loops do is simulated faster than what is told access by access ---- */
-
 static void flush_singles(struct stream *s)
 {
     if (s->n_runs)
@@ -216,105 +176,244 @@ static void flush_singles(struct stream *s)
     s->n_runs = 0;
 }
 
-static void fill_run(struct sim_run *run, const struct access *a, int64_t step)
+/* Makes an access a run; member by member, as a copy of a struct waits for what was just written. */
+static void fill_run(const struct stream *s, struct sim_run *run, uint64_t record, uint64_t address, uint32_t bytes,
+                     uint8_t tag, int64_t step)
 {
-    run->addr = a->address;
+    run->addr = address;
     run->stride_bytes = 0;
     run->step_bytes = step;
     run->count = 1;
-    run->access_bytes = a->what & WHAT_BYTES;
-    run->kind = (uint8_t)(a->what >> WHAT_KIND & WHAT_SMALL);
-    run->tag = (uint8_t)(a->what >> WHAT_TAG & WHAT_SMALL);
-    run->phase = (uint8_t)(a->what >> WHAT_PHASE);
+    run->access_bytes = bytes;
+    run->kind = conv_record_is_store(record) ? SIM_STORE : SIM_LOAD;
+    run->tag = tag;
+    run->phase = s->phase;
+}
+
+static void add_single(struct stream *s, uint64_t record, uint64_t address, uint32_t bytes, uint8_t tag)
+{
+    fill_run(s, &s->run[s->n_runs++], record, address, bytes, tag, 0);
+    if (s->n_runs == SIM_MAX_BURST_RUNS)
+        flush_singles(s);
+}
+
+/* Adds an access to the workspace; one that goes over to a page that lies elsewhere is two. */
+static void add_to_workspace(struct stream *s, uint64_t record, uint64_t address, uint32_t bytes)
+{
+    const uint32_t left = CONV_PAGE_BYTES - address % CONV_PAGE_BYTES;
+    const uint64_t place = find_page(&s->pages, address >> PAGE_SHIFT);
+    const uint64_t next = bytes > left ? find_page(&s->pages, (address >> PAGE_SHIFT) + 1) : 0;
+    const bool is_split = next && next != place + 1;
+
+    add_single(s, record, ((place + 1) << PAGE_SHIFT) - left, is_split ? left : bytes, CONV_IM2COL);
+    if (is_split)
+        add_single(s, record, next << PAGE_SHIFT, bytes - left, CONV_IM2COL);
+}
+
+static void add_access(struct stream *s, uint64_t record)
+{
+    const uint64_t address = conv_record_address(record);
+    const uint32_t bytes = conv_record_bytes(record);
+    const struct area *area = area_of(s, address);
+    uint64_t inside;
+
+    if (!area) {
+        add_to_workspace(s, record, address, bytes);
+        return;
+    }
+    inside = area->at + area->bytes - address; /* masked vectors may reach over its end, and touch nothing there */
+    s->stored_bytes[area->tag] += conv_record_is_store(record) ? bytes : 0;
+    add_single(s, record, area->to + (address - area->at), inside < bytes ? (uint32_t)inside : bytes, area->tag);
+}
+
+/* ---- loops: what they do is simulated faster than what is told access by access ---- */
+
+/* Tells whether two records of one kind, whose addresses differ by that, are of one instruction. */
+static bool is_same_site(uint64_t step)
+{
+    return step + CONV_RECORD_PHASE < 2 * CONV_RECORD_PHASE;
+}
+
+/* Returns where, from record n on, an access moves by another step than before; or the end. */
+static size_t end_of_steps(const uint64_t *a, size_t n, size_t end, size_t period)
+{
+    while (n < end && a[n] - a[n - period] == a[n - period] - a[n - 2 * period])
+        n++;
+    return n;
 }
 
 /*
- * Counts how often a period repeats from i on, each access moving by a step of its own. Where it ends is remembered:
- * what begins a little later ends there, too.
+ * Tells whether a period repeats LEAST_TIMES from record i on, each access moving by a step of its own. Where that ends is
+ * remembered: what begins a little later ends there, too.
  */
-static size_t count_times(struct stream *s, size_t i, size_t period)
+static bool is_loop(struct stream *s, const uint64_t *a, size_t i, size_t end, size_t period)
 {
-    const struct access *a = s->access;
     const size_t enough = i + LEAST_TIMES * period;
     size_t *other = &s->other_at[period], *other_step = &s->other_step_at[period], n = i + period;
 
-    if (enough > s->n || (*other >= n && *other < enough) || (*other_step >= n + period && *other_step < enough))
-        return 0;
-    for (; n < s->n; n++) {
-        if (a[n].what != a[n - period].what) {
+    if (enough > end || (*other >= n && *other < enough) || (*other_step >= n + period && *other_step < enough))
+        return false;
+    for (; n < i + 2 * period; n++) {
+        if (!is_same_site(a[n] - a[n - period])) {
             *other = n;
-            break;
-        }
-        if (n >= i + 2 * period &&
-            a[n].address - a[n - period].address != a[n - period].address - a[n - 2 * period].address) {
-            *other_step = n;
-            break;
+            return false;
         }
     }
-    return (n - i) / period;
+    n = end_of_steps(a, n, enough, period);
+    if (n < enough)
+        *(is_same_site(a[n] - a[n - period]) ? other_step : other) = n;
+    return n == enough;
 }
 
-static void emit_loop(struct stream *s, size_t i, size_t period, size_t n_times)
+/* Returns how many steps from an address on stay within [at, at + bytes), its own width included; the first one does. */
+static uint64_t times_within(uint64_t address, uint32_t width, int64_t step, uint64_t at, uint64_t bytes)
 {
-    struct sim_run run[MAX_PERIOD];
+    if (address - at + width > bytes)
+        return 0;
+    if (!step)
+        return UINT64_MAX;
+    return 1 + (step > 0 ? (bytes - (address - at) - width) / (uint64_t)step : (address - at) / (uint64_t)-step);
+}
 
-    flush_singles(s);
+static bool has_area(const struct stream *s, uint64_t page)
+{
+    for (size_t i = 0; i < s->n_areas; i++) {
+        if (s->area[i].at >> PAGE_SHIFT <= page && (s->area[i].at + s->area[i].bytes - 1) >> PAGE_SHIFT >= page)
+            return true;
+    }
+    return false;
+}
+
+/* Returns how many pages behind or before (way: 1 or -1) a page have places that follow upon its own; a few at most. */
+static uint64_t count_neighbours(const struct stream *s, uint64_t page, uint64_t place, int64_t way)
+{
+    uint64_t n = 0;
+
+    for (uint64_t next = page + (uint64_t)way; n < LOOP_PAGES && !has_area(s, next); next += (uint64_t)way, n++) {
+        place += (uint64_t)way;
+        if (find_known_page(&s->pages, next) != place)
+            break;
+    }
+    return n;
+}
+
+/* Does what place_run does where there is no area. */
+static uint64_t place_in_pages(struct stream *s, uint64_t record, int64_t step, struct sim_run *run)
+{
+    const uint64_t address = conv_record_address(record), page = address >> PAGE_SHIFT;
+    const uint32_t bytes = conv_record_bytes(record);
+    uint64_t place, most, neighbours;
+
+    if (has_area(s, page))
+        return 0;
+    place = find_page(&s->pages, page);
+    fill_run(s, run, record, (place << PAGE_SHIFT) + address % CONV_PAGE_BYTES, bytes, CONV_IM2COL, step);
+    most = times_within(address, bytes, step, page << PAGE_SHIFT, CONV_PAGE_BYTES);
+    if (most >= ENOUGH_TIMES)
+        return most;
+    neighbours = count_neighbours(s, page, place, step < 0 ? -1 : 1);
+    return times_within(address, bytes, step, (page - (step < 0 ? neighbours : 0)) << PAGE_SHIFT,
+                        (1 + neighbours) << PAGE_SHIFT);
+}
+
+/*
+ * Places a run of a loop where all its accesses keep their steps: in one area, or in pages one behind the other that have
+ * none. Returns how many times of n_times; the others are placed when it is their turn.
+ */
+static size_t place_run(struct stream *s, uint64_t record, int64_t step, size_t n_times, struct sim_run *run)
+{
+    const uint64_t address = conv_record_address(record);
+    const uint32_t bytes = conv_record_bytes(record);
+    const struct area *area = area_of(s, address);
+    uint64_t most;
+
+    if (area) {
+        fill_run(s, run, record, area->to + (address - area->at), bytes, area->tag, step);
+        most = times_within(address, bytes, step, area->at, area->bytes);
+    } else {
+        most = place_in_pages(s, record, step, run);
+    }
+    return most < n_times ? (size_t)most : n_times;
+}
+
+static void emit_loop(struct stream *s, struct sim_run *run, size_t period, size_t n_times)
+{
     for (size_t k = 0; k < period; k++)
-        fill_run(&run[k], &s->access[i + k], (int64_t)(s->access[i + k + period].address - s->access[i + k].address));
+        s->stored_bytes[run[k].tag] += run[k].kind == SIM_STORE ? n_times * run[k].access_bytes : 0;
     if (period == 1) {
         run[0].stride_bytes = run[0].step_bytes;
         run[0].step_bytes = 0;
         run[0].count = (uint32_t)n_times;
         n_times = 1;
     }
+    flush_singles(s);
     sim_emit(s->sink, run, period, n_times);
 }
 
-/* Returns how many accesses from i on are a loop, which is emitted; 0: they are none. */
-static size_t take_loop(struct stream *s, size_t i)
+/* Returns how many records from i on are a loop, which is emitted; 0: they are none. */
+static size_t take_loop(struct stream *s, const uint64_t *record, size_t i, size_t end)
 {
     const size_t period = s->next[i] - i;
-    size_t n_times;
+    struct sim_run run[MAX_PERIOD];
+    size_t n_times = (end - i) / period;
 
-    if (period > MAX_PERIOD)
+    if (period > MAX_PERIOD || !is_loop(s, record, i, end, period))
         return 0;
-    n_times = count_times(s, i, period);
-    if (n_times < LEAST_TIMES)
-        return 0;
-    emit_loop(s, i, period, n_times);
+    for (size_t k = 0; k < period; k++) {
+        const int64_t step = (int64_t)(record[i + k + period] - record[i + k]);
+        const size_t placed = place_run(s, record[i + k], step, n_times, &run[k]);
+
+        if (placed < LEAST_TIMES) {
+            s->other_at[period] = i + placed * period + k;
+            return 0;
+        }
+        n_times = placed;
+    }
+    n_times = (end_of_steps(record, i + LEAST_TIMES * period, i + n_times * period, period) - i) / period;
+    emit_loop(s, run, period, n_times);
     return period * n_times;
 }
 
-/* Finds where each site comes again. */
-static void find_next(struct stream *s)
+/* Finds where each site comes again, and what begins phases. Returns how many do. */
+static size_t find_next(struct stream *s, const uint64_t *record, size_t n)
 {
     uint32_t last[CONV_RECORD_SITES];
+    size_t n_marks = 0;
 
     memset(last, 0xff, sizeof last);
-    for (size_t i = s->n; i-- > 0;) {
-        const unsigned site = s->access[i].what >> WHAT_SITE & (CONV_RECORD_SITES - 1);
+    for (size_t i = n; i-- > 0;) {
+        uint32_t *same = &last[conv_record_site(record[i])];
 
-        s->next[i] = last[site];
-        last[site] = (uint32_t)i;
+        s->next[i] = *same;
+        *same = (uint32_t)i;
+        if (record[i] & CONV_RECORD_PHASE)
+            s->mark[n_marks++] = (uint32_t)i;
     }
     memset(s->other_at, 0, sizeof s->other_at);
     memset(s->other_step_at, 0, sizeof s->other_step_at);
+    return n_marks;
 }
 
-static void emit_block(struct stream *s)
+/* Hands on records, which have their order. */
+static void emit_records(struct stream *s, const uint64_t *record, size_t n)
 {
-    find_next(s);
-    for (size_t i = 0, n; i < s->n; i += n) {
-        n = take_loop(s, i);
-        if (n)
-            continue;
-        n = 1;
-        fill_run(&s->run[s->n_runs++], &s->access[i], 0);
-        if (s->n_runs == SIM_MAX_BURST_RUNS)
-            flush_singles(s);
+    size_t n_marks = find_next(s, record, n), i = 0;
+
+    for (;;) {
+        const size_t end = n_marks ? s->mark[--n_marks] : n;
+
+        for (size_t taken; i < end; i += taken) {
+            taken = take_loop(s, record, i, end);
+            if (taken)
+                continue;
+            taken = 1;
+            add_access(s, record[i]);
+        }
+        if (i == n)
+            break;
+        begin_phase(s, (unsigned)record[i++] % 4);
     }
     flush_singles(s);
-    s->n = 0;
 }
 
 /* ---- the program ---- */
@@ -412,15 +511,13 @@ static bool read_blocks(struct stream *s, const struct program *p)
 
         if (!number)
             place_areas(s, p->shared);
-        for (size_t i = 0; i < n; i++)
-            add_record(s, b->record[i]);
         if (is_stopped(p->r)) {
             atomic_store(&p->shared->is_stopped, 1);
             give_back(b);
             return false;
         }
+        emit_records(s, b->record, n);
         give_back(b);
-        emit_block(s);
         if (!n)
             return true;
     }
@@ -441,20 +538,33 @@ static bool wait_for_trace(const struct program *p, int fd)
     return true;
 }
 
+static void emit_seen(struct stream *s)
+{
+    emit_records(s, s->seen, s->n_seen);
+    s->n_seen = 0;
+}
+
+static void add_seen(struct stream *s, uint64_t record)
+{
+    s->seen[s->n_seen++] = record;
+    if (s->n_seen == CONV_RECORDER_RECORDS)
+        emit_seen(s);
+}
+
 /* Adds what a run of a trace says; accesses of more than a vector are several. */
 static void add_run(struct stream *s, const struct sim_run *run)
 {
-    begin_phase(s, run->phase);
+    if (run->phase != s->seen_phase)
+        add_seen(s, CONV_RECORD_PHASE | run->phase);
+    s->seen_phase = run->phase;
     for (uint32_t k = 0; k < run->count; k++) {
         const uint64_t address = run->addr + (uint64_t)(k * run->stride_bytes);
 
         for (uint32_t at = 0; at < run->access_bytes; at += CONV_RECORD_MAX_BYTES) {
             const uint32_t left = run->access_bytes - at;
 
-            add_access(s, address + at, left < CONV_RECORD_MAX_BYTES ? left : CONV_RECORD_MAX_BYTES,
-                       run->kind == SIM_STORE, 0);
-            if (s->n + 2 > MAX_ACCESSES)
-                emit_block(s);
+            add_seen(s, conv_record(address + at, left < CONV_RECORD_MAX_BYTES ? left : CONV_RECORD_MAX_BYTES,
+                                    run->kind == SIM_STORE));
         }
     }
 }
@@ -477,7 +587,7 @@ static bool read_trace(struct stream *s, const struct program *p, FILE *in)
         for (size_t i = 0; i < n; i++)
             add_run(s, &run[i]);
     }
-    emit_block(s);
+    emit_seen(s);
     sim_trace_reader_free(reader);
     return !err && !is_stopped(p->r);
 }

@@ -16,25 +16,48 @@ function meta(bytes, is_store) {
     return (n_sites % 512) * 128 + (bytes - 1) * 2 + is_store
 }
 
+# Keeps code until it is known how many accesses there are up to the next label, jump or call (release).
+function hold(text) {
+    held[++n_held] = text
+}
+
 function record(address, bytes, is_store) {
-    print "\tmovq\t%rax, conv_recorder_saved(%rip)"
-    print "\tmovq\t%rcx, conv_recorder_saved+8(%rip)"
-    print "\tleaq\t" address ", %rax"
-    print "\tmovq\tconv_recorder_next(%rip), %rcx"
-    print "\tmovq\t%rax, (%rcx)"
-    print "\tmovw\t$" meta(bytes, is_store) ", 6(%rcx)"
-    print "\tleaq\t8(%rcx), %rcx"
-    print "\tmovq\t%rcx, conv_recorder_next(%rip)"
-    print "\tmovq\tconv_recorder_saved+8(%rip), %rcx"
-    print "\tmovq\tconv_recorder_saved(%rip), %rax"
+    place_of[++n_held] = ++n_records
+    held[n_held] = address
+    meta_of[n_held] = meta(bytes, is_store)
+}
+
+# Prints code that records the number-th of n accesses: the first one makes room for all of them, so that the others need
+# not wait for each other. Registers are kept below what a function may have beneath its stack (the red zone).
+function print_record(address, what, number, n,   at) {
+    at = number == 1 ? 0 : 8 * (number - 1 - n)
+    print "\tmovq\t%rax, -136(%rsp)\n\tmovq\t%rcx, -144(%rsp)\n\tleaq\t" address ", %rax"
+    printf "\tmovabsq\t$0x%04x000000000000, %%rcx\n\tleaq\t(%%rax,%%rcx), %%rax\n", what
+    print "\tmovq\tconv_recorder_next(%rip), %rcx\n\tmovq\t%rax, " at "(%rcx)"
+    if (number == 1)
+        print "\tleaq\t" 8 * n "(%rcx), %rcx\n\tmovq\t%rcx, conv_recorder_next(%rip)"
+    print "\tmovq\t-144(%rsp), %rcx\n\tmovq\t-136(%rsp), %rax"
+}
+
+# Prints what is held.
+function release(   i) {
+    for (i = 1; i <= n_held; i++) {
+        if (i in place_of)
+            print_record(held[i], meta_of[i], place_of[i], n_records)
+        else
+            print held[i]
+    }
+    n_held = n_records = 0
+    split("", place_of)
 }
 
 # Puts where an access begins into memory, and has a function of recorder.c record it, which changes no register.
 function record_by(function_, origin, what) {
-    print "\tmovq\t%rax, conv_recorder_saved(%rip)"
+    release()
+    print "\tmovq\t%rax, -136(%rsp)"
     print "\tleaq\t" origin ", %rax"
     print "\tmovq\t%rax, conv_recorder_origin(%rip)"
-    print "\tmovq\tconv_recorder_saved(%rip), %rax"
+    print "\tmovq\t-136(%rsp), %rax"
     print "\tmovl\t$" what ", conv_recorder_what(%rip)"
     print "\tleaq\t-128(%rsp), %rsp\n\tpushfq\n\tcall\t" function_ "\n\tpopfq\n\tleaq\t128(%rsp), %rsp"
 }
@@ -43,11 +66,11 @@ function record_by(function_, origin, what) {
 function keep_mask(n, n_lanes, vector,   i) {
     for (i = 1; i <= n; i++) {
         if (match(operand[i], /\{%k[1-7]\}/)) {
-            print "\tkmov" (n_lanes > 16 ? "q" : "w") "\t" substr(operand[i], RSTART + 1, RLENGTH - 2) ", conv_recorder_mask(%rip)"
+            hold("\tkmov" (n_lanes > 16 ? "q" : "w") "\t" substr(operand[i], RSTART + 1, RLENGTH - 2) ", conv_recorder_mask(%rip)")
             return 1
         }
     }
-    print "\tvmovdqu\t" vector ", conv_recorder_mask(%rip)"
+    hold("\tvmovdqu\t" vector ", conv_recorder_mask(%rip)")
     return 0
 }
 
@@ -82,7 +105,7 @@ function record_elements(name, at, n,   is_store, index_bytes, element, origin, 
     }
     if (vector_bytes(vector) / index_bytes < n_lanes || !n_lanes)
         n_lanes = vector_bytes(vector) / index_bytes
-    print "\tvmovdqu" (vector ~ /zmm|mm(1[6-9]|2|3)/ ? "64" : "") "\t" vector ", conv_recorder_index(%rip)"
+    hold("\tvmovdqu" (vector ~ /zmm|mm(1[6-9]|2|3)/ ? "64" : "") "\t" vector ", conv_recorder_index(%rip)")
     record_by("conv_recorder_elements", origin, index_bytes + element * 16 + (scale == "" ? 1 : scale) * 256 + \
               n_lanes * 4096 + keep_mask(n, n_lanes, operand[1]) * 131072 + is_store * 262144)
 }
@@ -135,8 +158,19 @@ function watch(name, text,   n, i, at, bytes, kind) {
     if (name ~ /^(stos|movs|cmps|scas|lods)[bwlq]?$/ && text !~ /,/)
         stop(line)
     watch(name, text)
+    if (name ~ /^(j|call|ret|loop|xbegin|syscall|ud2)/)
+        release()
+}
+
+!/^\t[a-z]/ || /[;:]/ {
+    release()
 }
 
 {
-    print
+    hold($0)
+}
+
+END {
+    if (!failed)
+        release()
 }

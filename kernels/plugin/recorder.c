@@ -73,7 +73,6 @@ static struct {
 
 /* What the recording code uses. */
 uint64_t *conv_recorder_next __attribute__((visibility("hidden"))); /* where in the ring the next record goes */
-uint64_t conv_recorder_saved[2] __attribute__((visibility("hidden")));
 uint64_t conv_recorder_origin __attribute__((visibility("hidden")));
 uint32_t conv_recorder_what __attribute__((visibility("hidden")));
 uint8_t conv_recorder_index[64] __attribute__((visibility("hidden")));
@@ -112,7 +111,10 @@ static uint64_t *ring_end(void)
     return ring.start + CONV_RECORDER_RECORDS;
 }
 
-/* The ring is full: the instruction that found out, whose address is in rcx, writes the first record of the next one. */
+/*
+ * The ring is full: the instruction that found out, which writes at a distance from rcx, writes the first record of the
+ * next one. So do those behind it that have their room from the same access (record.awk).
+ */
 static void on_fault(int number, siginfo_t *info, void *context)
 {
     ucontext_t *c = context;
@@ -122,7 +124,8 @@ static void on_fault(int number, siginfo_t *info, void *context)
         return;
     }
     hand_over(ring_end());
-    c->uc_mcontext.gregs[REG_RCX] = (greg_t)(uintptr_t)ring.start;
+    c->uc_mcontext.gregs[REG_RCX] += (greg_t)((uintptr_t)ring.start - (uintptr_t)info->si_addr);
+    conv_recorder_next = (uint64_t *)(uintptr_t)c->uc_mcontext.gregs[REG_RCX];
 }
 
 static void get_ready(void)

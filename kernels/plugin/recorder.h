@@ -56,6 +56,12 @@ struct conv_recorder {
 
 enum { CONV_RECORD_ADDRESS_BITS = 48, CONV_RECORD_MAX_BYTES = 64, CONV_RECORD_SITES = 512 };
 
+/* Returns the record of an access by an instruction whose number is not known. */
+static inline uint64_t conv_record(uint64_t address, uint32_t bytes, int is_store)
+{
+    return address % CONV_RECORD_PHASE | (uint64_t)(bytes - 1) << 49 | (uint64_t)(is_store != 0) << 48;
+}
+
 static inline uint64_t conv_record_address(uint64_t record)
 {
     return record & (((uint64_t)1 << CONV_RECORD_ADDRESS_BITS) - 1);
