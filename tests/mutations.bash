@@ -134,6 +134,13 @@ mutant "plug-ins: every access of a loop is its first" experiments/bench/plugin_
 mutant "plug-ins: a loop that changes its step goes on" experiments/bench/plugin_replay.c \
     's/a\[n\] - a\[n - period\] == a\[n - period\] - a\[n - 2 \* period\]/is_same_site(a[n] - a[n - period])/' tests/experiments/plugin.sh
 mutant "plug-ins: several accesses have room for one" kernels/plugin/record.awk 's/leaq\\t" 8 \* n/leaq\\t" 8/' tests/experiments/plugin.sh
+mutant "plug-ins: who gets ready is told of one thread" experiments/bench/plugin_process.c \
+    's/\(int32_t\)p->control->threads/1/' tests/experiments/plugin.sh
+mutant "plug-ins: more threads than were asked for" experiments/bench/plugin_check.c \
+    's/n_threads > p->control->threads/n_threads > p->control->threads + 8/' tests/experiments/plugin.sh
+mutant "smaller layers: rows without their stride" experiments/bench/model_limit.c \
+    's/\(p->p - rows\) \* p->stride_h/p->p - rows/' exp_model
+mutant "smaller layers: nobody says so" experiments/run/verdict.c 's/v->smaller && /0 \&\& v->smaller \&\& /' tests/experiments/plugin.sh
 mutant "plug-ins: stores are recorded as loads" kernels/plugin/record.awk \
     's/\(bytes - 1\) \* 2 \+ is_store/(bytes - 1) * 2/' tests/experiments/plugin.sh
 mutant "plug-ins: masked vectors are whole" kernels/plugin/recorder.c \

@@ -37,9 +37,11 @@ struct exp_model {
     char *path;      /* of the file; of a descriptor: itself */
     size_t n_layers; /* >= 1 */
     struct exp_layer *layer;
-    bool is_table;  /* not a log, a batch file or a descriptor */
-    size_t repeats; /* how often a log has them all; else 0 */
-    char *others;   /* which nodes a network has beside its convolutions; NULL */
+    bool is_table;    /* not a log, a batch file or a descriptor */
+    size_t repeats;   /* how often a log has them all; else 0 */
+    char *others;     /* which nodes a network has beside its convolutions; NULL */
+    size_t n_smaller; /* layers that exp_model_limit made smaller */
+    double most_macs; /* and what it was asked for */
     size_t n_skipped;
     struct exp_skipped *skipped; /* exp_model_print_notes() prints them */
 };
@@ -77,6 +79,17 @@ int exp_model_find_as(struct exp_model *m, const char *experiments_dir, const ch
  * in why; -EINVAL if there is no pattern. On failure the model is unchanged.
  */
 int exp_model_filter(struct exp_model *m, const char *patterns, struct exp_why *why);
+
+/*
+ * Makes each layer of more multiply-adds than that a smaller one of the same kind: for whoever cannot look at all of it,
+ * nor leave it half-way. Images are halved, then rows or filters of a group, whichever are more, while a few of both are
+ * left; a layer that has only a few stays larger. All else - widths, channels, windows, padding - is the layer's own. Where
+ * a layer became smaller, the model's name says so ("vgg16_to_200M").
+ */
+void exp_model_limit(struct exp_model *m, double most_macs);
+
+/* Says which of a model's layers were made smaller, in a sentence; "" if none were. */
+void exp_model_say_smaller(const struct exp_model *m, char *text, size_t bytes);
 
 /*
  * Prints what a reader should know of how the model was read: what was left out, a line for each reason, with the first

@@ -40,7 +40,7 @@ struct exp_plugin {
     pthread_mutex_t lock;
     struct plugin_channel channel;
     pid_t pid; /* 0: there is no process */
-    unsigned limit_s;
+    unsigned limit_s, threads;
     double run_s; /* what a run of the chosen layer may take besides */
     char **kept;  /* [n_kept] reasons */
     size_t n_kept;
@@ -221,7 +221,7 @@ const char *exp_plugin_open(struct exp_plugin *p, size_t layer, const struct con
 
     if (why)
         return why;
-    if (!sched_getaffinity(0, sizeof cores, &cores))
+    if (p->threads == 1 && !sched_getaffinity(0, sizeof cores, &cores))
         sched_setaffinity(p->pid, sizeof cores, &cores);
     p->channel.control->plan = *plan;
     p->channel.control->now_ns = now_ns;
@@ -258,6 +258,8 @@ const char *exp_plugin_do(struct exp_plugin *p, void (*fn)(void *data, const str
     const char *why;
 
     assert(bytes <= sizeof p->channel.control->data);
+    if (p->threads > 1)
+        return "counters see one thread, and the plug-in has more (PLUGIN_THREADS)";
     p->channel.control->fn = fn;
     memcpy(p->channel.control->data, data, bytes);
     why = ask(p, PLUGIN_DO, 16 * p->run_s, "while it was counted");
@@ -426,6 +428,7 @@ static void start(struct exp_plugin *p, const char *symbol)
     int err = plugin_channel_open(&p->channel);
 
     if (!err) {
+        p->channel.control->threads = p->threads;
         exp_say(p->channel.control->user_plan, PLUGIN_PLAN_BYTES, "%s", p->user_plan);
         p->pid = plugin_process_start(&p->channel, p->object, symbol);
         err = p->pid < 0 ? -errno : 0;
@@ -480,32 +483,36 @@ static char *clean_title(const char *title)
     return copy;
 }
 
+static void replace(char **text, char *by)
+{
+    free(*text);
+    *text = by;
+}
+
 static void take_names(struct exp_plugin *p)
 {
     const struct plugin_control *said = p->channel.control;
 
-    if (said && is_name(said->name)) {
-        free(p->name);
-        p->name = exp_copy_text(said->name);
-    }
+    if (said && is_name(said->name))
+        replace(&p->name, exp_copy_text(said->name));
     p->title = clean_title(said && *said->title ? said->title : p->name);
+    if (p->threads > 1) {
+        replace(&p->name, exp_format("%s_%u_threads", p->name, p->threads));
+        replace(&p->title, exp_format("%s, %u threads", p->title, p->threads));
+    }
 }
 
 /* Gives it another name if an algorithm has its own: two versions of one file may stand beside each other. */
 static void make_unique(struct exp_plugin *p, const char *item)
 {
-    char *name = exp_copy_text(p->name), *title;
+    char *name = exp_copy_text(p->name);
     unsigned i = 1;
 
-    while (exp_algo_find(p->name)) {
-        free(p->name);
-        p->name = exp_format("%s_%u", name, ++i);
-    }
+    while (exp_algo_find(p->name))
+        replace(&p->name, exp_format("%s_%u", name, ++i));
     if (i > 1) {
         fprintf(stderr, "plug-in %s is called %s here: there is another %s\n", item, p->name, name);
-        title = exp_format("%s (%u)", p->title, i);
-        free(p->title);
-        p->title = title;
+        replace(&p->title, exp_format("%s (%u)", p->title, i));
     }
     free(name);
 }
@@ -521,6 +528,7 @@ static int load_item(const char *item, const struct exp_plugin_options *o, unsig
 
     *p = (struct exp_plugin){ .next = first_plugin,
                               .limit_s = o->limit_s,
+                              .threads = o->threads,
                               .channel.fd = -1,
                               .path = path,
                               .symbol = exp_copy_text(symbol),
@@ -567,6 +575,13 @@ static int check_number(const char *list, struct exp_why *why)
     return err;
 }
 
+static unsigned count_cores(void)
+{
+    cpu_set_t cores;
+
+    return sched_getaffinity(0, sizeof cores, &cores) ? 1 : (unsigned)CPU_COUNT(&cores);
+}
+
 int exp_plugins_select(const char *list, const struct exp_plugin_options *o, unsigned *selected, struct exp_why *why)
 {
     char *items = exp_copy_text(list), *rest = items, *own = exp_new(strlen(list) + 1, 1), *item;
@@ -574,7 +589,9 @@ int exp_plugins_select(const char *list, const struct exp_plugin_options *o, uns
     unsigned plugins = 0;
     int err = exp_words_split(&words, o->flags);
 
-    if (strlen(o->plan) >= PLUGIN_PLAN_BYTES)
+    if (o->threads > count_cores())
+        err = exp_fail(why, -EINVAL, "PLUGIN_THREADS=%u: this program may use %u cores", o->threads, count_cores());
+    else if (strlen(o->plan) >= PLUGIN_PLAN_BYTES)
         err = exp_fail(why, -EINVAL, "PLUGIN_PLAN has more than %d bytes", PLUGIN_PLAN_BYTES - 1);
     else if (err)
         exp_fail(why, err, "PLUGIN_CFLAGS has a quote that is not closed: %s", o->flags);

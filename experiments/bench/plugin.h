@@ -28,6 +28,7 @@ struct exp_plugin_options {
     const char *flags; /* for the compiler, behind those of the file's first comment */
     const char *plan;  /* the user's, for plug-ins alone */
     unsigned limit_s;  /* for each thing that is asked of it, besides 20 ns for each multiply-add */
+    unsigned threads;  /* that its checked and timed runs may use, 1 at least; accesses are recorded of one */
     const char
         *observer; /* QEMU's plugin (counters/observe/obs_plugin.c); "": there is none. Lives as long as plug-ins */
 };
@@ -36,7 +37,8 @@ struct exp_plugin_options {
  * Reads ALGO= where plug-ins may stand in it: an item with a '.' or a '/' is one, as a C file (mine.c), a shared object
  * (./mine.so), or something in it (mine.c:other). They become algorithms of this program, called by their own names. A
  * C file is compiled for this computer. What is wrong with a plug-in is the reason why it does not run. Returns 0, or
- * -EINVAL with one line in why: for an unknown algorithm, too many plug-ins. A name that is taken gets a number.
+ * -EINVAL with one line in why: for an unknown algorithm, too many plug-ins, more threads than cores. A name that is taken
+ * gets a number; names say how many threads there are, if they are several.
  */
 int exp_plugins_select(const char *list, const struct exp_plugin_options *o, unsigned *selected, struct exp_why *why);
 

@@ -163,17 +163,21 @@ static bool has_children(void)
 /* Says what it left behind that is no memory. */
 static void find_remains(struct plugin_inside *p)
 {
+    const size_t n_threads = count_entries("/proc/self/task");
     struct plugin_belongings now;
+    char text[128];
 
     plugin_look(&now);
-    if (count_entries("/proc/self/task") > 1)
-        plugin_say(p, "the plug-in started threads, and was asked for one");
-    else if (has_children())
+    if (n_threads > p->control->threads) {
+        exp_say(text, sizeof text, "the plug-in runs more threads than it may: PLUGIN_THREADS=%u", p->control->threads);
+        plugin_say(p, text);
+    } else if (has_children()) {
         plugin_say(p, "the plug-in started a process, which runs on");
-    else if (has_changed_signals(&p->had, &now))
+    } else if (has_changed_signals(&p->had, &now)) {
         plugin_say(p, "the plug-in changed which signals are handled, and how");
-    else if (now.n_files && now.n_files < p->had.n_files) /* 0: it may not look */
+    } else if (now.n_files && now.n_files < p->had.n_files) { /* 0: it may not look */
         plugin_say(p, "the plug-in closed files that it had not opened");
+    }
 }
 
 /* ---- what it computes ---- */

@@ -245,13 +245,15 @@ static void copy_name(char *to, size_t bytes, const char *from)
     snprintf(to, bytes, "%s", from ? from : "");
 }
 
-/* Asks libraries that it calls for one thread, and for no wider vectors than this program may use. */
-static void set_environment(void)
+/* Asks libraries that it calls for as many threads as it may use, and for no wider vectors than this program may use. */
+static void set_environment(unsigned threads)
 {
     const bool is_avx2 = sim_cpu_has(CPU_ISA_AVX2);
+    char number[16];
 
+    exp_say(number, sizeof number, "%u", threads);
     conv_blas_set_environment();
-    setenv("OMP_NUM_THREADS", "1", 1);
+    setenv("OMP_NUM_THREADS", number, 1);
     if (!sim_cpu_is_limited() || sim_cpu_has(CPU_ISA_AVX512))
         return;
     setenv("DNNL_MAX_CPU_ISA", is_avx2 ? "AVX2" : "SSE41", 0);
@@ -288,7 +290,7 @@ static void load(struct plugin_inside *p)
     void *library;
     char text[PLUGIN_TEXT_BYTES];
 
-    set_environment();
+    set_environment(p->control->threads);
     library = open_object(p->object);
     if (!library) {
         exp_say(text, sizeof text, "cannot be loaded: %s", dlerror());
@@ -366,7 +368,10 @@ static void mark(void *process, int phase)
 bool plugin_get_ready(struct plugin_inside *p, const float *filters)
 {
     const struct conv_plugin_ask ask = {
-        .bytes = sizeof ask, .threads = 1, .plan = p->control->user_plan, .marks = { mark, p }
+        .bytes = sizeof ask,
+        .threads = (int32_t)p->control->threads,
+        .plan = p->control->user_plan,
+        .marks = { mark, p },
     };
     char text[128];
     int err = p->record.prepare ? p->record.prepare(&p->layer->shape, &ask, filters, &p->layer->state) : 0;

@@ -45,6 +45,7 @@ struct plugin_control {
     bool has_marks;           /* it told what it did */
     void (*fn)(void *data, const struct exp_runs *runs);
     _Alignas(16) unsigned char data[4096];   /* fn's */
+    unsigned threads;                        /* PLUGIN_THREADS */
     char user_plan[PLUGIN_PLAN_BYTES];       /* PLUGIN_PLAN */
     char name[PLUGIN_NAME_BYTES], title[96]; /* of PLUGIN_LOAD; "": the file's */
     bool is_function;                        /* what was loaded is no record */

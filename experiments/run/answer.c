@@ -159,7 +159,7 @@ struct answer {
     struct exp_verdict v;
     struct exp_verdict_variant variant[MOST_VARIANTS];
     const char **layer;
-    char where[128], how[512], disturbance[400], planned_levels[200];
+    char where[128], how[512], disturbance[400], planned_levels[200], smaller[320];
     char *elsewhere;
 };
 
@@ -327,6 +327,8 @@ static void fill(struct answer *a, const struct exp_report *r)
         a->v.why_not_timed = r->info->why_disturbed;
     if (*r->info->why_no_base_steps.text)
         a->v.why_no_parts = r->info->why_no_base_steps.text;
+    exp_model_say_smaller(r->e->model, a->smaller, sizeof a->smaller);
+    a->v.smaller = a->smaller;
     name_levels(a, &r->e->setup->machine);
     say_where(a, &r->e->setup->machine);
     describe(a, r);

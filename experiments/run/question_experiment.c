@@ -3,6 +3,7 @@
  * simulated caches, and leave CSV files, figures and a table. `experiment --help` lists the options; the Makefile
  * passes them on.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,7 +34,7 @@ struct options {
     const char *model, *layers, *input, *plan, *machine, *algos, *ukr, *core, *wisdom, *store, *known, *slurm, *results,
         *observer, *guest, *twin, *why_no_guest, *commit, *plugin_flags, *plugin_plan;
     unsigned batch, reps, limit, clock, ruler, jobs, timing, cache, packs_filters, classes, measures, observe,
-        observe_limit, launcher, plugin_limit;
+        observe_limit, launcher, plugin_limit, plugin_threads, most_macs;
     bool asks_guest;
 };
 
@@ -102,8 +103,12 @@ static void prepare_coder(struct session *s)
 static int select_algos(struct session *s)
 {
     const struct options *o = &s->options;
-    const struct exp_plugin_options plugins = { o->plugin_flags, o->plugin_plan, o->plugin_limit, o->observer };
+    const struct exp_plugin_options plugins = { o->plugin_flags, o->plugin_plan, o->plugin_limit, o->plugin_threads,
+                                                o->observer };
 
+    if (o->plugin_threads > 1 && o->timing && o->clock != EXP_CLOCK_WALL)
+        return exp_fail(&s->why, -EINVAL, "PLUGIN_THREADS=%u: CLOCK=cpu sees one thread; CLOCK=wall sees all",
+                        o->plugin_threads);
     return exp_plugins_select(o->algos, &plugins, &s->algos, &s->why);
 }
 
@@ -125,6 +130,12 @@ static void say_unwritten(const struct session *s)
         fprintf(stderr, "experiment: %s\n", text);
 }
 
+static void limit_layers(struct session *s)
+{
+    if (s->options.most_macs)
+        exp_model_limit(&s->model, 1e6 * s->options.most_macs);
+}
+
 /*
  * Prepares what a node of a cluster will run: what is wrong with the input wherever it runs is found here, before a job
  * waits for its turn.
@@ -140,6 +151,7 @@ static int prepare_job(struct session *s)
     if (err)
         return err;
     s->model = models.model[0]; /* of several, the first names the folder */
+    limit_layers(s);
     models.model[0] = (struct exp_model){ 0 };
     exp_models_release(&models);
     say_timed(s);
@@ -159,6 +171,7 @@ static int prepare(void *session)
     err = select_algos(s);
     if (!err)
         err = exp_main_model(&s->model, o->model, EXP_MODEL_ASK(o), &s->why);
+    limit_layers(s);
     if (!err)
         err = exp_machine_find(&s->setup.machine, o->machine, o->results, &s->why);
     s->setup.packs_filters = o->packs_filters != 0;
@@ -609,11 +622,20 @@ static const struct exp_option options[] = {
               "log of ONEDNN_VERBOSE=1, or a descriptor such as mb1ic64ih56oc64kh3ph1 (experiments/models/README.md)",
               model, ""),
     EXP_ASK_OPTIONS,
+    EXP_NUMBER(
+        "SMALLER",
+        "layers of more than so many million multiply-adds become smaller ones of the same kind, with fewer rows "
+        "and filters: for plug-ins that take long to be observed, and cannot be left half-way (default: whole layers)",
+        most_macs, 0, 1, 1000000),
     EXP_PLAN_OPTION,
     EXP_MACHINE_OPTION,
     EXP_NAMES("ALGO", "of @algos@; and plug-ins of your own (PLUGIN_CFLAGS); comma-separated (default @default_algos@)",
               algos, ""),
     EXP_PLUGIN_OPTIONS,
+    EXP_NUMBER("PLUGIN_THREADS",
+               "threads that a plug-in may use where it is checked and timed (default 1); needs "
+               "CLOCK=wall. All else has one thread, and accesses are those of one thread",
+               plugin_threads, 1, 1, 1024),
     EXP_NUMBER("REPS", "timed rounds of each layer (default: 10 to 200, until all speed-ups stand)", reps, 0, 1,
                1000000),
     EXP_NUMBER("LIMIT", "seconds of timing after which rounds end though a speed-up does not stand (default 30)", limit,

@@ -121,6 +121,7 @@ struct exp_verdict {
     const char *observed;        /* what observing the binaries showed, in a sentence or two; NULL or "": nothing */
     const char *estimates_elsewhere; /* what is known of the estimate's error on other machines; "" */
     const char *planned_levels;      /* which levels CSA plans for, where the machine has more; "" */
+    const char *smaller;             /* that layers are smaller ones of the same kind, in a sentence; "" or NULL */
     bool has_two_views;              /* the machine is more than its caches alone */
     size_t n_levels;
     const char *level[SIM_MAX_LEVELS];

@@ -57,6 +57,8 @@ check "version 1 of the header, in C11" cc -std=c11 -pedantic -Wall -Wextra -Wer
 refuses "more than 16 plug-ins" "ALGO=$(for i in {0..16}; do printf "%s:right," "$failing"; done)base" "MODEL=$model" "${quick[@]}"
 refuses "PLUGIN_CFLAGS has a quote that is not closed" "ALGO=$failing:right" "PLUGIN_CFLAGS='" "MODEL=$model" "${quick[@]}"
 
+refuses "PLUGIN_THREADS=2: CLOCK=cpu sees one thread; CLOCK=wall sees all" "ALGO=$failing:right" PLUGIN_THREADS=2 "MODEL=$model" "${quick[@]}"
+refuses "PLUGIN_THREADS=1024: this program may use" "ALGO=$failing:right" PLUGIN_THREADS=1024 CLOCK=wall "MODEL=$model" "${quick[@]}"
 refuses "PLUGIN_PLAN has more than 511 bytes" "ALGO=$failing:right" "PLUGIN_PLAN=$(printf %512d 0)" "MODEL=$model" "${quick[@]}"
 
 # ---- what a plug-in must not do costs its own columns, and one line ----
@@ -91,7 +93,7 @@ case ${SAN:-} in
     says failing_keeps "the plug-in leaks memory: 3008 bytes with each prepare"
     ;;
 esac
-says failing_starts_threads "the plug-in started threads, and was asked for one"
+says failing_starts_threads "the plug-in runs more threads than it may: PLUGIN_THREADS=1"
 check "a shape that it cannot do is that layer's reason" [ "$(columns "$dir/layers.csv" algo measured_time_ns |
     grep -c '^points .*only_1x1_filters')" -eq 2 ]
 
@@ -115,6 +117,18 @@ case $(time_of base) in
 not*) ;; # disturbed
 *) says failing_fails_later "Illegal instruction" ;;
 esac
+
+# Threads: as many as were asked for, and no others; what has several is called so.
+run "base,tests/data/plugins/team.c" PLUGIN_PLAN=2 PLUGIN_LIMIT=20
+says team "the plug-in's prepare failed: Invalid argument"
+if [ "$(nproc)" -ge 2 ]; then
+    run base,tests/data/plugins/team.c PLUGIN_THREADS=2 PLUGIN_PLAN=2 CLOCK=wall RULER=0 PLUGIN_LIMIT=20
+    was_timed team_2_threads
+    check "the verdict names the threads" grep -q 'team, 2 threads' <(unwrapped "$dir/verdict.txt")
+    run "base,tests/data/plugins/team.c" PLUGIN_THREADS=2 TIMING=0 MACHINE=toy "RESULTS=$work/team"
+    check "accesses are those of one: $(columns "$work/team/toy/three/layers.csv" algo simulated_loads | grep -m1 team)" \
+        [ "$(columns "$work/team/toy/three/layers.csv" algo simulated_loads | grep -c '^team_2_threads [0-9]')" -eq 3 ]
+fi
 
 # ---- what the first run does not show, and what is not the plug-in's own ----
 
@@ -277,6 +291,16 @@ if [ "$(uname -m)" = x86_64 ] && grep -q ' avx2 ' /proc/cpuinfo && command -v gc
         STORE=no "RESULTS=$work/swept" >"$work/out" 2>"$work/err"
     check "somebody's kernel on other machines: $(tail -1 "$work/err")" [ "$(grep -c '^three,.*,mine,' "$work/swept/toy/sweep/three/sweep.csv")" -ge 3 ]
 fi
+
+# Smaller layers of the same kind, for what takes long.
+model=tests/data/three.csv
+quick=(MACHINE=toy UKR=ref OBSERVE=0 TIMING=0)
+run "base,$work/mine.c" SMALLER=1 LAYERS=stem/7x7_s2 "RESULTS=$work/smaller"
+dir=$work/smaller/toy/three_to_1M,stem~7x7_s2
+check "smaller layers: $(find "$work/smaller" -name verdict.txt)" grep -q '1 of 1 layers are smaller ones of the same kind.*at most 1 million' \
+    <(unwrapped "$dir/verdict.txt")
+check "... by every algorithm: $(columns "$dir/layers.csv" algo macs simulated_loads | paste -sd ';')" \
+    [ "$(columns "$dir/layers.csv" macs simulated_loads | awk '$1 <= 1e6 && $2 > 0' | wc -l)" -eq 2 ]
 
 # ---- those that ship: right for every shape, or the library says no ----
 

@@ -434,6 +434,89 @@ static void test_published(void)
     exp_published_release(&p);
 }
 
+/* Returns a layer of VGG-16 that was asked to have at most so many million multiply-adds; the whole one for 0. */
+static struct conv_problem vgg16_layer(unsigned index, double most)
+{
+    struct conv_problem problem = { 0 };
+    struct exp_model m;
+    struct exp_why why;
+
+    CU_ASSERT_EQUAL_FATAL(exp_model_find(&m, experiments_dir(), "vgg16", &why), 0);
+    if (most > 0)
+        exp_model_limit(&m, 1e6 * most);
+    problem = m.layer[index].problem;
+    exp_model_release(&m);
+    return problem;
+}
+
+/* A smaller layer is a layer: its output's size follows from its image's, and nothing else has changed. */
+static void test_smaller_layers(void)
+{
+    static const double most[] = { 1000, 200, 40, 1 };
+
+    for (size_t i = 0; i < sizeof most / sizeof most[0]; i++) {
+        for (unsigned l = 0; l < 13; l++) {
+            const struct conv_problem whole = vgg16_layer(l, 0), small = vgg16_layer(l, most[i]);
+            struct conv_problem finished = small;
+            char why[200];
+
+            CU_ASSERT_EQUAL(conv_problem_finish(&finished, why, sizeof why), 0);
+            CU_ASSERT_EQUAL(finished.p, small.p);
+            CU_ASSERT_EQUAL(finished.q, whole.q);
+            CU_ASSERT(most[i] < 40 || conv_macs(&small) <= 1e6 * most[i]);
+            CU_ASSERT(conv_macs(&whole) > 1e6 * most[i] || conv_problem_equal(&whole, &small));
+            CU_ASSERT(conv_macs(&small) > 1e6 * most[i] / 2.5 || conv_problem_equal(&whole, &small));
+            CU_ASSERT(small.p >= 4 && small.k >= 32);
+            finished.h = whole.h;
+            finished.k = whole.k;
+            finished.p = whole.p;
+            CU_ASSERT(conv_problem_equal(&finished, &whole));
+        }
+    }
+}
+
+/* What is halved is what there is more of, group by group; a stride takes its rows along. */
+static void test_what_is_halved(void)
+{
+    const struct conv_problem large = vgg16_layer(1, 500), deep = vgg16_layer(12, 240);
+    struct conv_problem strided = { .n = 3,
+                                    .c = 8,
+                                    .h = 57,
+                                    .w = 57,
+                                    .k = 64,
+                                    .r = 3,
+                                    .s = 3,
+                                    .stride_h = 2,
+                                    .stride_w = 2,
+                                    .dilation_h = 1,
+                                    .dilation_w = 1,
+                                    .groups = 4 };
+    struct exp_layer layer = { .name = (char[]){ "strided" } };
+    struct exp_model m = { .name = strdup("own"), .n_layers = 1, .layer = &layer };
+    char text[400];
+
+    CU_ASSERT_EQUAL(large.p, 56); /* 224 rows of 224 windows, 64 filters */
+    CU_ASSERT_EQUAL(large.k, 64);
+    CU_ASSERT_EQUAL(deep.p, 14); /* 14 of 14, 512 filters */
+    CU_ASSERT_EQUAL(deep.k, 256);
+    CU_ASSERT_EQUAL_FATAL(conv_problem_finish(&strided, text, sizeof text), 0);
+    layer.problem = strided;
+    exp_model_limit(&m, conv_macs(&strided));
+    exp_model_say_smaller(&m, text, sizeof text);
+    CU_ASSERT(conv_problem_equal(&layer.problem, &strided));
+    CU_ASSERT_STRING_EQUAL(text, "");
+    CU_ASSERT_STRING_EQUAL(m.name, "own");
+    exp_model_limit(&m, conv_macs(&strided) / 6);
+    CU_ASSERT_EQUAL(layer.problem.n, 1);
+    CU_ASSERT_EQUAL(layer.problem.p, 14);
+    CU_ASSERT_EQUAL(layer.problem.h, 29);
+    CU_ASSERT_EQUAL(layer.problem.k, 64);
+    exp_model_say_smaller(&m, text, sizeof text);
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, "1 of 1 layers are smaller ones of the same kind"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(m.name, "own_to_"));
+    free(m.name);
+}
+
 static const struct test_case cases[] = {
     { "the seven models have the paper's 393 convolutions, 219 pointwise", test_paper_models },
     { "the other tables hold their counts", test_other_models },
@@ -446,6 +529,8 @@ static const struct test_case cases[] = {
     { "results lie in a folder per model, and per list of models", test_result_paths },
     { "results of some layers have folders of their own", test_names_of_some_layers },
     { "so have those of no model, by what was asked for", test_names_of_no_model },
+    { "layers are made smaller ones of the same kind", test_smaller_layers },
+    { "... where there is most of them", test_what_is_halved },
     { "published numbers are found by figure, model, machine and metric", test_published },
     { NULL, NULL },
 };
