@@ -141,6 +141,8 @@ mutant "plug-ins: more threads than were asked for" experiments/bench/plugin_che
 mutant "smaller layers: rows without their stride" experiments/bench/model_limit.c \
     's/\(p->p - rows\) \* p->stride_h/p->p - rows/' exp_model
 mutant "smaller layers: nobody says so" experiments/run/verdict.c 's/v->smaller && /0 \&\& v->smaller \&\& /' tests/experiments/plugin.sh
+mutant "tensors: the schedule that CSA did not choose" experiments/compare/question_tensors.c \
+    's/return x->is_chosen \?/return !x->is_chosen ?/' tests/experiments/compare.sh
 mutant "plug-ins: stores are recorded as loads" kernels/plugin/record.awk \
     's/\(bytes - 1\) \* 2 \+ is_store/(bytes - 1) * 2/' tests/experiments/plugin.sh
 mutant "plug-ins: masked vectors are whole" kernels/plugin/recorder.c \

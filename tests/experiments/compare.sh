@@ -119,6 +119,12 @@ check "all misses: $(own '') $(there misses_per_1000_macs)" [ "$(own '')" = "$(t
 check "of the input: $(own input) $(there input)" [ "$(own input)" = "$(there input)" ]
 check "of the matrix: $(own im2col) $(there im2col)" [ "$(own im2col)" = "$(there im2col)" ]
 check "SConv is what CSA chose" [ "$(columns "$dir/tensors.csv" machine level algo layers | grep -cE '^(clx4208|power10) L1 sconv [1-9]')" -eq 2 ]
+chosen() { # what the run's own table has of the schedules that CSA chose, with columns of that number
+    { columns $first/layers.csv layer_index algo chosen macs; columns $first/traffic.csv layer_index algo level read_misses write_misses; } |
+        awk '$3 == 1 && NF == 4 { is[$1 " " $2] = 1; macs += $4 } NF == 5 && $3 == "L2" && is[$1 " " $2] { n += $4 + $5 } END { printf "%.4g\n", 1000 * n / macs }'
+}
+of_sconv() { columns "$dir/tensors.csv" machine level algo misses_per_1000_macs | awk '$1 == "clx4208" && $2 == "L2" && $3 == "sconv" { printf "%.4g\n", $4 }'; }
+check "... layer by layer: $(chosen) $(of_sconv)" [ "$(chosen)" = "$(of_sconv)" ]
 check "... and no schedule" [ "$(columns "$dir/tensors.csv" algo | grep -c 'sconv_[iw]s')" -eq 0 ]
 check "the figure" test -s "$dir/tensors_machines.png"
 check "the answer: $(cat "$work/out")" grep -q '^clx4208, L1: .* lines per 1000 multiply-adds, .* of them of .*' <(unwrapped "$dir/verdict.txt")
