@@ -100,7 +100,7 @@ ukr_flags = $(if $(findstring kernels/ukr/,$1),-O3 $(ukr_g) $(ukr_san_flags) -fa
 # Of unrolled kernels the debugger knows lines only; AddressSanitizer's checks are calls, and stand for those that
 # UndefinedBehaviorSanitizer makes of each pointer: gcc takes a tenth of the time.
 ukr_g := $(if $(findstring -g,$(CFLAGS)),-g1)
-ukr_san_flags := $(if $(findstring address,$(SAN)),-O1 -fno-sanitize=null,pointer-overflow,object-size $(if $(findstring clang,$(CC)),,--param asan-instrumentation-with-call-threshold=0))
+ukr_san_flags := $(if $(findstring address,$(SAN)),-O1 -fno-sanitize=null -fno-sanitize=pointer-overflow -fno-sanitize=object-size $(if $(findstring clang,$(CC)),,--param asan-instrumentation-with-call-threshold=0))
 
 # The simulator's engine: the same, and what its vector searches need. The full one gets no vectors: it would wait for their parts.
 engine_flags_x86_64 = $(if $(findstring _avx2.c,$1),-O3 -mavx2 -mbmi -mbmi2 -mpopcnt)$(if $(findstring _avx512.c,$1),-O3 -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512cd -mbmi -mbmi2 -mlzcnt -mpopcnt)
