@@ -403,7 +403,10 @@ size_t exp_speeds_sweep_bytes(const struct exp_speeds *s);
 int exp_speeds_measure(struct exp_speeds *s, const struct exp_computer *c, const struct exp_rounds *rounds,
                        bool (*interrupted)(void), struct exp_why *why);
 
-/* Puts latencies, bandwidths and the clock into m, which they were planned for. */
+/*
+ * Puts latencies, bandwidths and the clock into m, which they were planned for. A level that states fewer miss_buffers
+ * than lines were on their way gets as many.
+ */
 void exp_speeds_apply(const struct exp_speeds *s, struct sim_machine *m);
 
 void exp_speeds_print(const struct exp_speeds *s, FILE *out);

@@ -416,6 +416,15 @@ static double rounded(double x, double parts)
     return round(x * parts) / parts;
 }
 
+/* Lines that come so fast from so far wait in at least so many buffers, if the machine's file states any. */
+static void raise_buffers(struct sim_level *inside, double bytes_per_cycle, double latency_cycles)
+{
+    const uint32_t lines = (uint32_t)ceil(bytes_per_cycle * latency_cycles / inside->line_bytes);
+
+    if (inside->miss_buffers && inside->miss_buffers < lines)
+        inside->miss_buffers = lines;
+}
+
 void exp_speeds_apply(const struct exp_speeds *s, struct sim_machine *m)
 {
     const struct exp_level_speed *memory = &s->level[s->n - 1];
@@ -424,9 +433,12 @@ void exp_speeds_apply(const struct exp_speeds *s, struct sim_machine *m)
     for (size_t i = 0; i < m->n_levels; i++) {
         m->level[i].latency_cycles = rounded(s->level[i].latency_ns * s->clock_ghz, 10);
         m->level[i].bandwidth_bytes_per_cycle = rounded(read_speed(&s->level[i]) / s->clock_ghz, 10);
+        if (i)
+            raise_buffers(&m->level[i - 1], m->level[i].bandwidth_bytes_per_cycle, m->level[i].latency_cycles);
     }
     m->memory_latency_cycles = rounded(memory->latency_ns * s->clock_ghz, 10);
     m->memory_bandwidth_bytes_per_cycle = rounded(read_speed(memory) / s->clock_ghz, 10);
+    raise_buffers(&m->level[m->n_levels - 1], m->memory_bandwidth_bytes_per_cycle, m->memory_latency_cycles);
 }
 
 void exp_speeds_print(const struct exp_speeds *s, FILE *out)

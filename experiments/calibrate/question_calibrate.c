@@ -303,6 +303,7 @@ static int print_machine(const void *session, FILE *out)
         { "machine", "memory_latency_cycles memory_bandwidth_bytes_per_cycle clock_ghz", "measured" },
         { "cache", "size ways line", "hwloc" },
         { "cache", "latency_cycles bandwidth_bytes_per_cycle", "measured" },
+        { "cache", "miss_buffers", "its CPU's file; at least the lines that were measured on their way" },
         { "cache", "prefetch", sweeps_of(&s->options) ? "fitted" : file },
         { "", "", file },
     };
