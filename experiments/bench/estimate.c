@@ -67,48 +67,6 @@ struct exp_estimate exp_estimate(const struct sim_machine *m, const struct exp_c
     return exp_estimate_phases(m, phase, c->simulated.mac_instructions);
 }
 
-const char *exp_cycles_why_not(const struct exp_setup *s, const struct exp_case *c)
-{
-    const char *why = c->simulated.why_not;
-
-    if (!why && *s->why_no_cycles)
-        why = s->why_no_cycles;
-    if (!why && !exp_stacks_find(&s->stacks, c->algo->name, &c->plan))
-        why = "what compiled code of this algorithm and micro-kernel executes is not on record";
-    return why;
-}
-
-static double sum_of(const double *x, size_t first, size_t end)
-{
-    double sum = 0;
-
-    for (size_t i = first; i < end; i++)
-        sum += x[i];
-    return sum;
-}
-
-struct exp_cycles exp_cycles(const struct exp_case *c)
-{
-    const size_t n = c->simulated.stats.n_levels;
-    struct exp_cycles x = { 0 };
-
-    for (unsigned p = 0; p < CONV_N_PHASES; p++) {
-        const struct sim_cycles *of = &c->simulated.cycles[p];
-
-        x.sum += sim_cycles_sum(of);
-        *(p == CONV_PHASE_UKR ? &x.computing : &x.packing) += of->computing;
-        x.calls += of->calls;
-        x.storing += of->storing;
-        x.translating += of->translating;
-        x.waiting[0] += n > 1 ? of->waiting[1] : 0;
-        x.waiting[1] += sum_of(of->waiting, 2, n);
-        x.waiting[2] += of->waiting[n];
-        x.packing_sum += p == CONV_PHASE_UKR ? 0 : sim_cycles_sum(of);
-        x.packing_memory += p == CONV_PHASE_UKR ? 0 : of->waiting[n];
-    }
-    return x;
-}
-
 void exp_estimate_add(struct exp_estimate *sum, const struct exp_estimate *e)
 {
     sum->issue_cycles += e->issue_cycles;

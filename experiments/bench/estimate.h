@@ -40,23 +40,6 @@ struct exp_estimate exp_estimate(const struct sim_machine *m, const struct exp_c
 struct exp_estimate exp_estimate_phases(const struct sim_machine *m, const struct sim_cell phase[CONV_N_PHASES],
                                         uint64_t mac_instructions);
 
-/*
- * Where the cycles of a replayed case go, by the clock of the simulated core (sim/core/clock.h).
- */
-struct exp_cycles {
-    double sum;
-    double computing, packing;          /* what micro-kernels issue; what anything else does */
-    double packing_sum, packing_memory; /* all but micro-kernels, with calls and waiting; of this, for memory */
-    double calls, storing, translating;
-    double waiting[EXP_N_NAMED_LEVELS]; /* for loads and lines from L2, L3 and memory */
-};
-
-/* Says why a case has no cycles; NULL if it has. */
-const char *exp_cycles_why_not(const struct exp_setup *s, const struct exp_case *c);
-
-/* Sums up a case that has cycles. */
-struct exp_cycles exp_cycles(const struct exp_case *c);
-
 void exp_estimate_add(struct exp_estimate *sum, const struct exp_estimate *e);
 
 /* Says how far an estimate is from the clock, over the layers where both are known. */

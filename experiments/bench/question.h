@@ -62,7 +62,7 @@ struct exp_crew {
     struct exp_tasks_counts counts;
 };
 
-enum { EXP_QUESTION_N_TEXTS = 4, EXP_QUESTION_N_FIGURES = 8, EXP_QUESTION_N_TABLES = 16 };
+enum { EXP_QUESTION_N_TEXTS = 4, EXP_QUESTION_N_FIGURES = 9, EXP_QUESTION_N_TABLES = 16 };
 
 struct exp_question {
     const char *name;    /* `bench <name>`, and make's target unless that has another name */

@@ -187,6 +187,10 @@ static const struct rec_field fields[] = {
       REC_OR(ROW, clock.storing, why_no_cycles) },
     { { "simulated_speedup", "", "base's simulated_cycles / these", "replay" },
       REC_NAN_OR(ROW, simulated_speedup, why_no_simulated_speedup) },
+    { { "taken_cycles", "cycles",
+        "measured_cycles; if nobody counts them, the fastest quarter's mean time at clock_ghz of the machine's file",
+        "perf_event, clock" },
+      REC_OR(ROW, taken_cycles, why_no_taken_cycles) },
 };
 
 const struct rec_table exp_layers_table = REC_TABLE("layers.csv", fields, ROW);
@@ -289,8 +293,9 @@ static void fill_estimates(ROW *row, const struct exp_experiment *e, const struc
     row->estimated_speedup.total_cycles = its.total_cycles / row->estimate.total_cycles;
 }
 
-static void fill_cycles(ROW *row, const struct exp_experiment *e, const struct exp_case *c)
+static void fill_cycles(ROW *row, const struct exp_report *r, const struct exp_case *c)
 {
+    const struct exp_experiment *e = r->e;
     const struct exp_case *base = exp_case_base(e, c);
 
     row->why_no_cycles = exp_cycles_why_not(e->setup, c);
@@ -302,6 +307,7 @@ static void fill_cycles(ROW *row, const struct exp_experiment *e, const struct e
         row->clock = exp_cycles(c);
     if (!row->why_no_simulated_speedup)
         row->simulated_speedup = exp_cycles(base).sum / row->clock.sum;
+    row->taken_cycles = exp_cycles_taken(e->setup, c, r->why_elsewhere, &row->why_no_taken_cycles);
 }
 
 /* Sums up the counts of all tensors but the output. */
@@ -382,6 +388,6 @@ void exp_layers_fill(struct exp_layers_row *row, const struct exp_report *r, con
     fill_phases(row, c);
     fill_simulated(row, c, m);
     fill_estimates(row, r->e, c);
-    fill_cycles(row, r->e, c);
+    fill_cycles(row, r, c);
     fill_observed(row, &c->observed);
 }

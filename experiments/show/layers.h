@@ -3,7 +3,7 @@
 #define EXPERIMENTS_SHOW_LAYERS_H
 
 #include "experiments/base/record.h"
-#include "experiments/bench/estimate.h"
+#include "experiments/bench/cycles.h"
 #include "experiments/show/report.h"
 
 /* A row. A why is NULL where there is a number. */
@@ -50,6 +50,8 @@ struct exp_layers_row {
     const char *why_no_cycles;
     double simulated_speedup;
     const char *why_no_simulated_speedup;
+    double taken_cycles;
+    const char *why_no_taken_cycles;
 
     /* Observed, and the replay of just that. */
     const char *observed_source;

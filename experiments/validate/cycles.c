@@ -7,10 +7,7 @@
 #include <string.h>
 
 #include "counters/group/ctr_quantity.h"
-#include "experiments/base/stats.h"
-
-/* Cycles that differ by less than this are as good as equal. */
-#define TIE 1.03
+#include "experiments/bench/cycles.h"
 
 enum kind { ERROR_MEDIAN, ERROR_P90, SIDE_OF_BASE, FASTER_SCHEDULE, REGRET, N_KINDS };
 
@@ -34,22 +31,22 @@ struct result {
     const char *reached;
 };
 
-struct cycles {
-    double measured, simulated;
-};
-
 /* ---- finding ---- */
 
-static struct cycles cycles_of(const struct exp_point *p)
+static struct exp_cycles_pair none(void)
+{
+    return (struct exp_cycles_pair){ (double)NAN, (double)NAN };
+}
+
+static struct exp_cycles_pair cycles_of(const struct exp_point *p)
 {
     const size_t q = ctr_quantity_index("cycles");
-    struct cycles none = { (double)NAN, (double)NAN };
 
-    return *p->why_not ? none : (struct cycles){ p->measured[q], p->simulated[EXP_AS_MACHINE][q] };
+    return *p->why_not ? none() : (struct exp_cycles_pair){ p->measured[q], p->simulated[EXP_AS_MACHINE][q] };
 }
 
 /* The cycles of the same layer by another algorithm. */
-static struct cycles cycles_by(const struct exp_points *points, const struct exp_point *of, const char *algo)
+static struct exp_cycles_pair cycles_by(const struct exp_points *points, const struct exp_point *of, const char *algo)
 {
     for (size_t i = 0; i < points->n; i++) {
         const struct exp_point *p = &points->point[i];
@@ -57,40 +54,31 @@ static struct cycles cycles_by(const struct exp_points *points, const struct exp
         if (p->layer == of->layer && !strcmp(p->model, of->model) && !strcmp(p->algo->name, algo))
             return cycles_of(p);
     }
-    return (struct cycles){ (double)NAN, (double)NAN };
+    return none();
 }
 
 static void find_errors(const struct exp_points *points, struct result *median, struct result *p90)
 {
-    double *error = exp_new(points->n + 1, sizeof *error);
-    size_t n = 0;
+    struct exp_cycles_pair *pair = exp_new(points->n + 1, sizeof *pair);
+    struct exp_spread spread;
 
-    for (size_t i = 0; i < points->n; i++) {
-        const struct cycles c = cycles_of(&points->point[i]);
-
-        if (!isnan(c.simulated / c.measured))
-            error[n++] = 100 * fabs(c.simulated / c.measured - 1);
-    }
-    median->n = p90->n = n;
-    if (n) {
-        const struct exp_spread spread = exp_spread_of(error, n);
-
-        median->percent = spread.median;
-        p90->percent = spread.p90;
-    }
-    free(error);
+    for (size_t i = 0; i < points->n; i++)
+        pair[i] = cycles_of(&points->point[i]);
+    spread = exp_cycles_errors(pair, points->n);
+    median->n = p90->n = spread.n;
+    median->percent = spread.median;
+    p90->percent = spread.p90;
+    free(pair);
 }
 
 /* Adds a pair, if the clock takes a side. */
-static void add_pair(struct result *x, struct cycles a, struct cycles b)
+static void add_pair(struct result *x, struct exp_cycles_pair a, struct exp_cycles_pair b)
 {
-    const double measured = a.measured / b.measured, simulated = a.simulated / b.simulated;
+    const int order = exp_cycles_order(a, b);
 
-    if (isnan(measured) || isnan(simulated) || (measured <= TIE && measured >= 1 / TIE))
-        return;
-    x->percent = isnan(x->percent) ? 0 : x->percent; /* counts, until all are there */
-    x->percent += (measured > 1) == (simulated > 1);
-    x->n++;
+    x->percent = isnan(x->percent) && order ? 0 : x->percent; /* counts, until all are there */
+    x->percent += order > 0;
+    x->n += order != 0;
 }
 
 static void find_sides(const struct exp_points *points, struct result *base, struct result *schedule)
@@ -116,20 +104,20 @@ static void find_regret(const struct exp_points *points, struct result *x)
 
     for (size_t i = 0; i < points->n; i++) {
         const struct exp_point *first = &points->point[i];
-        struct cycles pick = cycles_of(first), best = pick;
+        struct exp_cycles_pair pick = cycles_of(first), best = pick;
         bool is_whole = !i || first->layer != points->point[i - 1].layer;
 
         for (size_t k = i + 1; is_whole && k < points->n && points->point[k].layer == first->layer; k++) {
-            const struct cycles c = cycles_of(&points->point[k]);
+            const struct exp_cycles_pair c = cycles_of(&points->point[k]);
 
-            is_whole = !isnan(c.measured / c.simulated);
+            is_whole = !isnan(c.taken / c.simulated);
             pick = c.simulated < pick.simulated ? c : pick;
-            best = c.measured < best.measured ? c : best;
+            best = c.taken < best.taken ? c : best;
         }
-        if (!is_whole || isnan(pick.measured / pick.simulated))
+        if (!is_whole || isnan(pick.taken / pick.simulated))
             continue;
-        picked += pick.measured;
-        fastest += best.measured;
+        picked += pick.taken;
+        fastest += best.taken;
         x->n++;
     }
     if (x->n)
