@@ -685,7 +685,7 @@ const struct exp_question question_experiment = {
     .watches = "guest",
     .keeps = true,
     .figures = { "miss_rates_model", "miss_rates_layers", "misses_tensors", "misses_layers", "predicted_vs_simulated",
-                 "speedup_layers", "observed_vs_replayed", "simulated_vs_measured" },
+                 "speedup_layers", "simulated_cycles", "observed_vs_replayed", "simulated_vs_measured" },
     .options = options,
     .place = &exp_results_of_models,
     .chapter = { "traffic.csv", "experiment", exp_page_run_write },

@@ -203,6 +203,16 @@ three toy L1 sconv 3 90 10 10 10 10 20 10 20
 END
 recipe tensors 'figure: tensors_machines' 'what: tables of a test'
 
+table clocked layers.csv <<'END'
+model layer_index layer algo chosen in_c simulated_cycles simulated_computing_cycles simulated_packing_cycles simulated_calls_cycles simulated_wait_l2_cycles simulated_wait_l3_cycles simulated_wait_memory_cycles simulated_wait_tlb_cycles simulated_wait_stores_cycles taken_cycles
+three 1 one base 0 3 100 60 10 1 1 1 10 7 10 9000
+three 1 one sconv_is 0 3 - - - - - - - - - 9000
+three 1 one sconv_ws 1 3 4000 10 10 10 10 10 10 10 3930 1
+three 2 100% base 0 4 1e6 999993 1 1 1 1 1 1 1 -
+three 2 100% sconv_is 1 4 8 1 1 1 1 1 1 1 1 -
+END
+recipe clocked 'figure: simulated_cycles' 'machine: toy: of a test' 'simulator: a test' 'host: a test' 'levels: L1 L2 L3' 'shape_columns: in_c'
+
 # Speed-ups of a timed run that are far apart.
 mkdir "$results/timed"
 cp results/reference/clx4208/vgg16/{layers.csv,model.csv,figures.txt} "$results/timed/"
@@ -258,6 +268,7 @@ hides() { # hides FIGURE FOLDER SED-COMMAND: the changed script hides data, and 
 hides misses_tensors fetching '/set yrange \[\*:\*\]/d'
 hides study_tilings study 's/set yrange \[0:\*\]/set yrange [0:100]/'
 hides compare_layers compare 's/set xrange \[0.3/set xrange [1.3/'
+hides simulated_cycles clocked 's/set yrange \[0:1.05 \* highest\]/set yrange [0:200]/'
 hides polydl_fusion polydl 's/^plot /set yrange [0.5:2]; plot /; s/^    plot /    set yrange [0.5:2]\n    plot /'
 
 echo "figures: $passed passed, $failed failed"
