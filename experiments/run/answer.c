@@ -189,8 +189,10 @@ static void put_estimate(const struct sim_machine *m, const struct exp_case *c, 
     quantity[EXP_WAITING_CYCLES] = is_known ? e.total_cycles : (double)NAN;
 }
 
-static void put_cycles(const struct exp_setup *s, const struct exp_case *c, double *quantity)
+static void put_cycles(const struct exp_report *r, const struct exp_case *c, double *quantity)
 {
+    const struct exp_setup *s = r->e->setup;
+    const char *why_not_taken;
     const bool is_known = !exp_cycles_why_not(s, c);
     const struct exp_cycles x = is_known ? exp_cycles(c) : (struct exp_cycles){ 0 };
     const double part[EXP_N_CLOCK_PARTS] = { x.computing,  x.packing,    x.calls,       x.waiting[0],
@@ -201,6 +203,7 @@ static void put_cycles(const struct exp_setup *s, const struct exp_case *c, doub
     quantity[EXP_CLOCK_PACKING_MEMORY] = is_known ? x.packing_memory : (double)NAN;
     for (size_t i = 0; i < EXP_N_CLOCK_PARTS; i++)
         quantity[EXP_CLOCK_PARTS + i] = is_known ? part[i] : (double)NAN;
+    quantity[EXP_TAKEN_CYCLES] = exp_cycles_taken(s, c, r->why_elsewhere, &why_not_taken);
 }
 
 static struct exp_verdict_layer layer_of(const struct exp_report *r, const struct exp_case *c)
@@ -218,7 +221,7 @@ static struct exp_verdict_layer layer_of(const struct exp_report *r, const struc
     put_misses(c->simulated.why_not ? &c->simulated : &c->alone, &l.quantity[EXP_ALONE_LOADS],
                &l.quantity[EXP_ALONE_MISSES]);
     put_estimate(&r->e->setup->machine, c, l.quantity);
-    put_cycles(r->e->setup, c, l.quantity);
+    put_cycles(r, c, l.quantity);
     return l;
 }
 

@@ -8,7 +8,7 @@
 
 #include "experiments/base/error.h"
 #include "experiments/base/plot.h"
-#include "experiments/bench/estimate.h"
+#include "experiments/bench/cycles.h"
 #include "experiments/show/counts.h"
 #include "experiments/show/report.h"
 #include "sim/machine/machine.h"
@@ -93,9 +93,10 @@ enum exp_quantity {
     EXP_CLOCK_CYCLES,                                     /* by the simulated core's clock */
     EXP_CLOCK_PACKING, /* of these: everything but micro-kernels, and what that waits for memory; */
     EXP_CLOCK_PACKING_MEMORY,
-    EXP_CLOCK_PARTS, /* what micro-kernels issue, calls, waiting: + 0, 1, ... in the order of clock_parts (verdict.c) */
+    EXP_CLOCK_PARTS, /* what micro-kernels issue, calls, waiting: + 0, 1, ... in the order above */
     EXP_CLOCK_ENDS = EXP_CLOCK_PARTS + EXP_N_CLOCK_PARTS,
-    EXP_N_QUANTITIES = EXP_CLOCK_ENDS,
+    EXP_TAKEN_CYCLES = EXP_CLOCK_ENDS, /* what it took (cycles.h) */
+    EXP_N_QUANTITIES
 };
 
 struct exp_verdict_layer {

@@ -243,6 +243,12 @@ static bool is_checked(const struct exp_verdict *v, const struct exp_verdict_var
     return is_compared(x) && !v->why_no_check;
 }
 
+/* Tells whether the simulated core has a clock: its cycles take the estimates' place. */
+static bool has_clock(const struct exp_verdict *v)
+{
+    return !isnan(sum_of(v, &v->reference, EXP_CLOCK_CYCLES));
+}
+
 static bool has_cycles(const struct exp_verdict *v, const struct exp_verdict_variant *x)
 {
     return !isnan(to_reference(v, x, EXP_CLOCK_CYCLES));
@@ -276,6 +282,42 @@ static void say_checked(const struct exp_verdict *v, const struct exp_verdict_va
     fprintf(out, EXP_LABEL, "estimated");
     exp_accuracy_say(&a, estimate_of(v, x, cycles), estimate_words(cycles), x->speedup, out);
     fprintf(out, "\n");
+}
+
+/* ---- simulated cycles ---- */
+
+static struct exp_cycles_pair cycles_of(const struct exp_verdict_variant *x, size_t layer)
+{
+    return (struct exp_cycles_pair){ x->layer[layer].quantity[EXP_TAKEN_CYCLES],
+                                     x->layer[layer].quantity[EXP_CLOCK_CYCLES] };
+}
+
+/* Says how far simulated cycles are from those that were taken, row by row, and whether they order rows alike. */
+static void say_cycles_errors(const struct exp_verdict *v, FILE *out)
+{
+    const size_t n_rows = v->n_layers * (v->n_variants + 1);
+    struct exp_cycles_pair *pair = exp_new(n_rows, sizeof *pair);
+    size_t n = 0, n_sided = 0, n_right = 0;
+    struct exp_spread errors;
+
+    for (size_t l = 0; l < v->n_layers; l++) {
+        pair[n++] = cycles_of(&v->reference, l);
+        for (size_t i = 0; i < v->n_variants; i++, n++) {
+            const int order = exp_cycles_order(cycles_of(&v->reference, l), pair[n] = cycles_of(&v->variant[i], l));
+
+            n_sided += order != 0;
+            n_right += order > 0;
+        }
+    }
+    errors = exp_cycles_errors(pair, n);
+    free(pair);
+    if (!errors.n)
+        return;
+    fprintf(
+        out,
+        "\nSimulated over measured cycles, %zu layers and algorithms: off by %.1f %% (median), %.1f %% (p90); on the "
+        "right side of %s in %zu of %zu that differ by over %.0f %%.\n",
+        errors.n, errors.median, errors.p90, v->reference.name, n_right, n_sided, 100 * (EXP_CYCLES_TIE - 1));
 }
 
 static double clock_percent(const struct exp_verdict *v, const struct exp_verdict_variant *x, size_t part)
@@ -361,6 +403,14 @@ static void say_unproven(const struct exp_verdict *v, FILE *out)
         is_any = is_any || !is_checked(v, &v->variant[i]);
     if (!is_any || !has_estimates(v))
         return;
+    if (has_clock(v)) {
+        fprintf(
+            out,
+            "\nNo time has confirmed these simulated cycles%s%s. How far they were from counted ones on a Zen 3, make "
+            "validate says.\n",
+            v->why_no_check ? ": " : "", v->why_no_check ? v->why_no_check : "");
+        return;
+    }
     fprintf(out, "\nEstimates come from a model that no time has confirmed on %s%s%s. %s\n", v->machine,
             v->why_no_check ? ": " : "", v->why_no_check ? v->why_no_check : "", v->estimates_elsewhere);
 }
@@ -484,6 +534,7 @@ static int say_all(const void *verdict, FILE *out)
     say_planned_levels(v, out);
     say_no_parts(v, out);
     say_observed(v, out);
+    say_cycles_errors(v, out);
     say_unproven(v, out);
     return 0;
 }
@@ -520,6 +571,16 @@ static void put_quotient(const struct exp_verdict *v, const struct exp_verdict_v
         put_number(" %*.2f", 6, layer_to_reference(v, x, l, misses_of(&as_it_is, level)), out);
 }
 
+static void put_estimates(const struct exp_verdict *v, const struct exp_verdict_variant *x, size_t l, FILE *out)
+{
+    if (has_clock(v)) {
+        put_number(" %*.2f", 9, 1 / layer_to_reference(v, x, l, EXP_CLOCK_CYCLES), out);
+        return;
+    }
+    for (int q = EXP_ISSUE_CYCLES; q <= EXP_WAITING_CYCLES && has_estimates(v); q++)
+        put_number(" %*.2f", 8, 1 / layer_to_reference(v, x, l, (enum exp_quantity)q), out);
+}
+
 static void put_row(const struct exp_verdict *v, const struct exp_verdict_variant *x, size_t l, FILE *out)
 {
     const struct exp_verdict_layer *at = &x->layer[l];
@@ -540,8 +601,7 @@ static void put_row(const struct exp_verdict *v, const struct exp_verdict_varian
     put_number(" %*.2f", 9, layer_to_reference(v, x, l, EXP_KERNEL_NS), out);
     for (size_t i = 0; i < v->n_levels; i++)
         put_quotient(v, x, l, i, out);
-    for (int q = EXP_ISSUE_CYCLES; q <= EXP_WAITING_CYCLES && has_estimates(v); q++)
-        put_number(" %*.2f", 8, 1 / layer_to_reference(v, x, l, (enum exp_quantity)q), out);
+    put_estimates(v, x, l, out);
     fprintf(out, "\n");
 }
 
@@ -552,12 +612,18 @@ static void put_heading(const struct exp_verdict *v, FILE *out)
     snprintf(compared, sizeof compared, "kernels%s / %.8s's", v->n_levels ? ", misses" : "", v->reference.name);
     fprintf(out, "\n%-24s %9.9s %-14s %6s %-14s %-6s %17s %*s", "", v->reference.name, "", "", "", "", "% of its time",
             (int)(9 + 7 * v->n_levels), compared);
-    fprintf(out, has_estimates(v) ? " %17s\n" : "\n", "estimated x if");
+    fprintf(out,
+            has_clock(v)       ? " %9s\n"
+            : has_estimates(v) ? " %17s\n"
+                               : "\n",
+            has_clock(v) ? "simulated" : "estimated x if");
     fprintf(out, "%-24s %9s %-14s %6s %-14s %-6s %8s %8s %9s", "layer", "ms", "variant", "x", "[low, high]", "",
             "packing", "kernels", "kernels");
     for (size_t i = 0; i < v->n_levels; i++)
         fprintf(out, " %6.6s", v->level[i]);
-    if (has_estimates(v))
+    if (has_clock(v))
+        fprintf(out, " %9s", "x");
+    else if (has_estimates(v))
         fprintf(out, " %8s %8s", "all hit", "all wait");
     fprintf(out, "\n");
 }
