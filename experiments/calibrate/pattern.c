@@ -352,9 +352,8 @@ static void probe(struct exp_timed_row *row, struct sim_hierarchy *h, uint64_t r
 /* The machine as a probe meets it: large pages, and between walk and probe all the time that prefetches need. */
 static struct sim_machine machine_of(const struct sim_machine *m)
 {
-    struct sim_machine of = *m;
+    struct sim_machine of = sim_machine_first_levels(m, N_LEVELS);
 
-    of.n_levels = m->n_levels < N_LEVELS ? m->n_levels : N_LEVELS;
     of.n_tlbs = 0;
     of.page_tables = 0;
     for (size_t k = 0; k < of.n_levels; k++) {

@@ -323,9 +323,8 @@ static void judge(struct exp_comparison *c, const struct exp_recorded_row *row)
  */
 static struct sim_machine machine_of(const struct sim_machine *m, uint64_t page_bytes, bool is_chased)
 {
-    struct sim_machine of = *m;
+    struct sim_machine of = sim_machine_first_levels(m, N_LEVELS);
 
-    of.n_levels = N_LEVELS;
     of.frame_bytes = page_bytes;
     of.page_tables -= page_bytes > sim_machine_page_bytes(m) && of.page_tables;
     for (size_t k = 0; k < of.n_levels; k++) {

@@ -38,17 +38,13 @@ int lift_replayer_new(struct lift_replayer **replayer, const struct sim_machine 
     struct lift_replayer *r = exp_new(1, sizeof *r);
     int err;
 
-    r->machine = *m;
+    r->machine = sim_machine_first_levels(m, SIMULATED_LEVELS);
     r->part = *part;
     r->core = lift_core_of(m);
     r->last_level_bytes = sim_level_bytes(&m->level[m->n_levels - 1]);
     r->memory_cycles = m->memory_latency_cycles;
-    if (m->n_levels > SIMULATED_LEVELS) {
-        r->machine.n_levels = SIMULATED_LEVELS;
-        r->outer_cycles = m->level[SIMULATED_LEVELS].latency_cycles;
-    } else {
-        r->outer_cycles = m->memory_latency_cycles;
-    }
+    r->outer_cycles =
+        m->n_levels > SIMULATED_LEVELS ? m->level[SIMULATED_LEVELS].latency_cycles : m->memory_latency_cycles;
     r->record = mmap(NULL, RECORDS * sizeof *r->record, PROT_READ | PROT_WRITE,
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     err = r->record == MAP_FAILED ? exp_fail(why, -ENOMEM, "a GiB of addresses cannot be reserved")

@@ -57,6 +57,9 @@ bool sim_machine_is_plain(const struct sim_machine *m);
  */
 struct sim_machine sim_machine_caches_alone(const struct sim_machine *m);
 
+/* The machine without its levels behind the first n. How fast lines come from behind those is not known of it. */
+struct sim_machine sim_machine_first_levels(const struct sim_machine *m, size_t n);
+
 /*
  * Takes from m what fetches lines that no load or store asked for, prefetchers and software_prefetch: the machine as
  * its caches alone would be.

@@ -248,6 +248,17 @@ static bool is_plain_level(const struct sim_level *l)
            !l->prefetch[0].kind;
 }
 
+struct sim_machine sim_machine_first_levels(const struct sim_machine *m, size_t n)
+{
+    struct sim_machine first = *m;
+
+    if (n < m->n_levels) {
+        first.n_levels = n;
+        first.memory_bandwidth_bytes_per_cycle = 0;
+    }
+    return first;
+}
+
 struct sim_machine sim_machine_caches_alone(const struct sim_machine *m)
 {
     struct sim_machine alone = {

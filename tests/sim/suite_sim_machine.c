@@ -223,6 +223,23 @@ static void bad_cores_are_reported_with_their_key(void)
     CHECK_BAD(bad);
 }
 
+/* What is right of a machine need not be of its first levels: these do not wait for memory. */
+static void first_levels_are_a_machine(void)
+{
+    struct sim_machine m, first;
+    char why[MACHINE_WHY_BYTES] = "";
+
+    CU_ASSERT_FATAL(!machine_read_bytes(&m, LEVEL2(""), sizeof LEVEL2("") - 1, why));
+    m.level[0].miss_buffers = 1;
+    m.level[1].miss_buffers = 100;
+    m.memory_bandwidth_bytes_per_cycle = 50 * m.level[1].line_bytes / m.memory_latency_cycles;
+    CU_ASSERT(!sim_machine_validate(&m, why, sizeof why));
+    first = sim_machine_first_levels(&m, 1);
+    CU_ASSERT(first.n_levels == 1 && !sim_machine_validate(&first, why, sizeof why));
+    first = sim_machine_first_levels(&m, 3);
+    CU_ASSERT(first.n_levels == 2 && first.memory_bandwidth_bytes_per_cycle == m.memory_bandwidth_bytes_per_cycle);
+}
+
 static void bad_options_are_reported_with_their_line(void)
 {
     static const struct bad_file bad[] = {
@@ -370,6 +387,7 @@ static const struct test_case cases[] = {
     { "sizes are written in many ways", sizes_are_written_in_many_ways },
     { "bad structure is reported with its line", bad_structure_is_reported_with_its_line },
     { "bad values are reported with their line", bad_values_are_reported_with_their_line },
+    { "first levels are a machine", first_levels_are_a_machine },
     { "bad options are reported with their line", bad_options_are_reported_with_their_line },
     { "bad cores are reported with their key", bad_cores_are_reported_with_their_key },
     { "a name that is no plain word is refused", a_name_that_is_no_plain_word_is_refused },
