@@ -161,16 +161,20 @@ static void wait_for_loads(const struct sim_machine *m, const struct step *s, co
     c->translating = wait(&in, s->walks, walk, m->core.walkers);
 }
 
-/* Stores leave in order: one that misses holds up those behind it, until they fill the buffers. */
+/*
+ * Stores leave in order: one that misses holds up those behind it. What the buffers hold leaves beside all that the step
+ * does; the others wait until there is room.
+ */
 static void wait_for_stores(const struct sim_machine *m, const struct step *s, struct sim_cycles *c)
 {
-    const double busy = sim_cycles_sum(c), buffers = fmin(m->core.store_buffers, fmax(1, s->stores));
+    const double busy = sim_cycles_sum(c), buffered = fmin(1, m->core.store_buffers / fmax(1, s->stores));
 
     for (size_t k = 1; k <= m->n_levels && s->stores > 0; k++) {
-        const double at_once = fmin(fmax(1, buffers * s->stored[k] / s->stores), m->level[0].miss_buffers);
-        const double hidden = buffers < s->stores ? c->calls * buffers / s->stores : busy;
+        const double at_once = fmin(fmax(1, buffered * s->stored[k]), m->level[0].miss_buffers);
+        const double beside = fmax(0, latency_of(m, k) - busy);
+        const double for_room = fmax(0, latency_of(m, k) - c->calls * buffered);
 
-        c->storing += s->stored[k] / at_once * fmax(0, latency_of(m, k) - hidden);
+        c->storing += s->stored[k] / at_once * (buffered * beside + (1 - buffered) * for_room);
     }
 }
 
