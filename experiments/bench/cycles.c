@@ -12,7 +12,7 @@ const char *exp_cycles_why_not(const struct exp_setup *s, const struct exp_case 
     if (!why && *s->why_no_cycles)
         why = s->why_no_cycles;
     if (!why && !exp_stacks_find(&s->stacks, c->algo->name, &c->plan))
-        why = "what compiled code of this algorithm and micro-kernel executes is not on record";
+        why = EXP_NO_WORK_ON_RECORD;
     return why;
 }
 

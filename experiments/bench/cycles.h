@@ -19,6 +19,9 @@ struct exp_cycles {
     double waiting[EXP_N_NAMED_LEVELS]; /* for loads and lines from L2, L3 and memory */
 };
 
+/* A reason why there are none: no table of stacks has the algorithm with its micro-kernel. */
+#define EXP_NO_WORK_ON_RECORD "what compiled code of this algorithm and micro-kernel executes is not on record"
+
 /* Says why a case has no cycles; NULL if it has. */
 const char *exp_cycles_why_not(const struct exp_setup *s, const struct exp_case *c);
 

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE /* tdestroy */
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <search.h>
 #include <stdlib.h>
 #include <string.h>
@@ -221,6 +222,7 @@ void exp_sweep_list_tasks(struct exp_sweep *s)
 /* ---- work ---- */
 
 #define LONGEST "longest_mac_instructions" /* of several cores, the one's that has most */
+#define CYCLES "cycles"
 
 static void say_prefix(unsigned phase, char *text, size_t bytes)
 {
@@ -250,14 +252,25 @@ static struct exp_replay_plan replay_of(const struct exp_sweep_case *x, const st
                                      .pool = pool };
 }
 
+const char *exp_sweep_why_no_cycles(const struct exp_sweep_case *x)
+{
+    if (exp_sweep_has_cores(x->config))
+        return "several cores have no clock";
+    if (*x->config->setup.why_no_cycles)
+        return x->config->setup.why_no_cycles;
+    return exp_stacks_find(&x->config->setup.stacks, x->algo->name, &x->plan) ? NULL : EXP_NO_WORK_ON_RECORD;
+}
+
+/* clock: NULL: none */
 static int hand_out(const struct exp_sweep_case *x, const struct exp_pool *pool, struct sim_sink *sink,
-                    uint64_t *mac_instructions, struct exp_why *why)
+                    struct sim_clock *clock, uint64_t *mac_instructions, struct exp_why *why)
 {
     struct exp_replay_plan r = replay_of(x, pool);
     const char *reason = "";
     int err;
 
     r.why = &reason;
+    r.clock = clock;
     err = exp_replay_plan(&r, sink, mac_instructions);
     return err == -ENOTSUP ? exp_fail(why, err, "%s", reason) : err;
 }
@@ -320,7 +333,7 @@ static int replay_ways(const struct exp_sweep *s, size_t first, size_t n, const 
     }
     err = sim_ways_new(&w, l->n_sets, l->line_bytes, most_ways);
     if (!err)
-        err = hand_out(case_at(s, first), pool, sim_ways_sink(w), &mac_instructions, why);
+        err = hand_out(case_at(s, first), pool, sim_ways_sink(w), NULL, &mac_instructions, why);
     for (size_t i = 0; i < n && !err; i++) {
         const struct sim_machine *m = machine_at(s, first + i);
         struct sim_stats stats;
@@ -353,7 +366,7 @@ static int replay_followers(const struct exp_sweep *s, size_t first, size_t n, c
         h[i] = NULL;
     }
     if (!err)
-        err = hand_out(case_at(s, first), pool, sim_hierarchy_sink(h[0]), &mac_instructions, why);
+        err = hand_out(case_at(s, first), pool, sim_hierarchy_sink(h[0]), NULL, &mac_instructions, why);
     for (size_t i = 0; i < n && !err; i++) {
         if (!h[i]) {
             err = replay_followers(s, first + i, 1, pool, &result[i], why);
@@ -369,12 +382,51 @@ static int replay_followers(const struct exp_sweep *s, size_t first, size_t n, c
     return err;
 }
 
+/* Replays a case beside its core's clock. */
+static int replay_by_clock(const struct exp_sweep_case *x, const struct exp_pool *pool, struct exp_result *result,
+                           struct exp_why *why)
+{
+    const struct sim_machine *m = &x->config->setup.machine;
+    struct sim_clock *clock = exp_new(1, sizeof *clock);
+    struct sim_hierarchy *h = NULL;
+    uint64_t mac_instructions;
+    double cycles = 0;
+    int err = sim_hierarchy_new(&h, m);
+
+    sim_clock_init(clock, m, h);
+    if (!err)
+        err = hand_out(x, pool, sim_hierarchy_sink(h), clock, &mac_instructions, why);
+    if (!err)
+        err = sim_hierarchy_error(h);
+    for (unsigned p = 0; p < CONV_N_PHASES; p++)
+        cycles += sim_cycles_sum(&clock->phase[p]);
+    if (!err) {
+        put(result, m, sim_hierarchy_stats(h), mac_instructions);
+        exp_result_put(result, CYCLES, (uint64_t)llround(cycles));
+    }
+    sim_hierarchy_free(h);
+    free(clock);
+    return err;
+}
+
+/* Replays n tasks, each by itself. */
+static int replay_by_clocks(const struct exp_sweep *s, size_t first, size_t n, const struct exp_pool *pool,
+                            struct exp_result *result, struct exp_why *why)
+{
+    int err = 0;
+
+    for (size_t i = 0; i < n && !err; i++)
+        err = replay_by_clock(case_at(s, first + i), pool, &result[i], why);
+    return err;
+}
+
 static int replay(void *ctx, size_t job, const struct exp_pool *pool, struct exp_result *result, struct exp_why *why)
 {
     const struct exp_sweep *s = ctx;
     const size_t first = s->first[job], n = s->first[job + 1] - first;
     const struct exp_sweep_case *x = case_at(s, first);
     int err = exp_sweep_has_cores(x->config)                       ? replay_on_cores(x, pool, result)
+              : !exp_sweep_why_no_cycles(x)                        ? replay_by_clocks(s, first, n, pool, result, why)
               : n > 1 && sim_ways_counts_for(machine_at(s, first)) ? replay_ways(s, first, n, pool, result, why)
                                                                    : replay_followers(s, first, n, pool, result, why);
 
@@ -397,6 +449,8 @@ static void take(void *ctx, size_t task, const struct exp_result *r)
         say_prefix(p, prefix, sizeof prefix);
         exp_kept_counts_move(&x, m, prefix, &c->phase[p]);
     }
+    if (exp_result_get(r, CYCLES, &c->cycles))
+        c->cycles = 0;
 }
 
 /*

@@ -29,7 +29,8 @@
     { { "memory_written_lines", "lines", "written back to memory", "replay" }, REC_OR(ROW, value[EXP_SWEEP_LINES_WRITTEN], why_not) }, \
     { { "issue_cycles", "cycles", "estimate: instructions issued without waiting", "replay" }, REC_OR(ROW, value[EXP_SWEEP_ISSUE_CYCLES], why_no_estimate) }, \
     { { "memory_cycles", "cycles", "estimate: Eq. 6 with simulated loads", "replay" }, REC_OR(ROW, value[EXP_SWEEP_MEMORY_CYCLES], why_no_estimate) }, \
-    { { "cost", "", "issue_cycles + memory_cycles; without an estimate, memory_read_lines + memory_written_lines", "replay" }, REC_OR(ROW, value[EXP_SWEEP_COST], why_not) }
+    { { "simulated_cycles", "cycles", "by the simulated core's clock (sim/core/clock.h)", "replay" }, REC_OR(ROW, value[EXP_SWEEP_CYCLES], why_no_cycles) }, \
+    { { "cost", "", "simulated_cycles, if all cases have some; else issue_cycles + memory_cycles; without an estimate, memory_read_lines + memory_written_lines", "replay" }, REC_OR(ROW, value[EXP_SWEEP_COST], why_not) }
 
 static const struct rec_field case_fields[] = {
     FIELDS_OF_LAYER,
@@ -157,8 +158,10 @@ static void fill_values(const struct exp_sweep_report *r, const struct exp_sweep
     value[EXP_SWEEP_LINES_WRITTEN] = (double)sum.memory_written_lines;
     value[EXP_SWEEP_ISSUE_CYCLES] = e.issue_cycles * share;
     value[EXP_SWEEP_MEMORY_CYCLES] = e.memory_cycles * share;
-    value[EXP_SWEEP_COST] = r->why_no_estimate ? value[EXP_SWEEP_LINES_READ] + value[EXP_SWEEP_LINES_WRITTEN]
-                                               : value[EXP_SWEEP_ISSUE_CYCLES] + value[EXP_SWEEP_MEMORY_CYCLES];
+    value[EXP_SWEEP_CYCLES] = (double)c->cycles;
+    value[EXP_SWEEP_COST] = r->has_cycles        ? value[EXP_SWEEP_CYCLES]
+                            : r->why_no_estimate ? value[EXP_SWEEP_LINES_READ] + value[EXP_SWEEP_LINES_WRITTEN]
+                                                 : value[EXP_SWEEP_ISSUE_CYCLES] + value[EXP_SWEEP_MEMORY_CYCLES];
 }
 
 static ROW row_of(const struct exp_sweep_report *r, const struct exp_sweep_case *x, size_t config)
@@ -174,6 +177,7 @@ static ROW row_of(const struct exp_sweep_report *r, const struct exp_sweep_case 
         .value[EXP_SWEEP_MACS] = conv_macs(&x->layer->problem),
         .why_not = x->why_not,
         .why_no_estimate = x->why_not ? x->why_not : r->why_no_estimate,
+        .why_no_cycles = x->why_not ? x->why_not : exp_sweep_why_no_cycles(x),
         .cache_bytes = cache_bytes(x->config),
     };
 
@@ -198,6 +202,8 @@ static ROW sum_of(const struct exp_sweep_report *r, const struct exp_model *m, s
         sum.is_own = sum.is_own && row.is_own;
         if (row.why_not)
             sum.why_not = sum.why_no_estimate = row.why_not;
+        if (row.why_no_cycles)
+            sum.why_no_cycles = row.why_no_cycles;
         for (size_t v = 0; v < EXP_SWEEP_N_VALUES && !sum.why_not; v++)
             sum.value[v] += row.value[v];
     }
@@ -295,6 +301,15 @@ static void put_bests(struct file *f, const struct exp_sweep_report *r)
     }
 }
 
+static bool all_have_cycles(const struct exp_sweep *s)
+{
+    for (size_t i = 0; i < s->n_cases; i++) {
+        if (!s->cases[i].why_not && exp_sweep_why_no_cycles(&s->cases[i]))
+            return false;
+    }
+    return true;
+}
+
 int exp_sweep_report_write(struct exp_sweep_report *r, const struct exp_sweep *s, const struct exp_outdir *dir,
                            const char *what, struct exp_why *why)
 {
@@ -310,6 +325,7 @@ int exp_sweep_report_write(struct exp_sweep_report *r, const struct exp_sweep *s
 
     r->sweep = s;
     r->why_no_estimate = exp_estimate_why_not(&s->base);
+    r->has_cycles = all_have_cycles(s);
     add_sums(r);
     for (size_t i = 0; i < sizeof files / sizeof files[0] && !err; i++) {
         struct file f;
@@ -365,7 +381,9 @@ static void say_own(const struct exp_sweep_report *r, const ROW *sum, FILE *out)
 static void say_answer(const struct exp_sweep_report *r, const ROW *sum, FILE *out)
 {
     const char *label = exp_algo_find(sum->algo)->label;
-    const char *unit = r->why_no_estimate ? "lines from and to memory" : "ESTIMATED cycles";
+    const char *unit = r->has_cycles        ? "simulated cycles"
+                       : r->why_no_estimate ? "lines from and to memory"
+                                            : "ESTIMATED cycles";
     size_t n = r->sweep->grids.n_points;
     const ROW *best = NULL, *small = smallest_good(sum, n);
     char text[512];
@@ -465,7 +483,10 @@ void exp_sweep_set_variables(const struct exp_sweep_report *r, struct exp_variab
     size_t axis = 0;
 
     exp_variables_set(v, "machine", s->base.name);
-    exp_variables_set(v, "cost_label", r->why_no_estimate ? "lines from and to memory" : "estimated cycles");
+    exp_variables_set(v, "cost_label",
+                      r->has_cycles        ? "simulated cycles"
+                      : r->why_no_estimate ? "lines from and to memory"
+                                           : "estimated cycles");
     for (size_t i = 0; i < sizeof axes / sizeof axes[0]; i++)
         exp_variables_set(v, axes[i], "");
     for (size_t k = 0; k < s->grids.n_keys && axis < N_AXES; k++) {

@@ -12,7 +12,7 @@
 
 #include "experiments/base/record.h"
 #include "experiments/base/tasks.h"
-#include "experiments/bench/estimate.h"
+#include "experiments/bench/cycles.h"
 #include "experiments/bench/model.h"
 #include "experiments/bench/variables.h"
 #include "sim/machine/machine_grid.h"
@@ -56,6 +56,7 @@ struct exp_sweep_counts {
     struct sim_cell phase[CONV_N_PHASES];
     uint64_t mac_instructions;
     uint64_t longest_mac_instructions; /* of the core that has most */
+    uint64_t cycles; /* by the simulated core's clock, unless exp_sweep_why_no_cycles says otherwise */
 };
 
 struct exp_sweep {
@@ -107,6 +108,9 @@ static inline bool exp_sweep_has_cores(const struct exp_sweep_config *c)
     return c->n_cores > 1;
 }
 
+/* Says why a case, which is replayed, has no cycles by the simulated core's clock; NULL if it has. */
+const char *exp_sweep_why_no_cycles(const struct exp_sweep_case *x);
+
 /* Returns the case of a layer (index over all models), a configuration and the a-th selected algorithm. */
 const struct exp_sweep_case *exp_sweep_case_at(const struct exp_sweep *s, size_t layer, size_t config, size_t algo);
 
@@ -123,7 +127,8 @@ enum exp_sweep_value {
     EXP_SWEEP_LINES_WRITTEN,
     EXP_SWEEP_ISSUE_CYCLES, /* NaN, as the next: not estimated */
     EXP_SWEEP_MEMORY_CYCLES,
-    EXP_SWEEP_COST, /* estimated cycles; where the machine's file lacks what those need, lines from and to memory */
+    EXP_SWEEP_CYCLES,
+    EXP_SWEEP_COST, /* simulated cycles; if a case has none, estimated ones; without these, lines from and to memory */
     EXP_SWEEP_N_VALUES,
 };
 
@@ -137,7 +142,7 @@ struct exp_sweep_row {
     char plan[EXP_PLAN_TEXT_BYTES];
     double value[EXP_SWEEP_N_VALUES];
     const char *why_not; /* NULL: every layer was replayed */
-    const char *why_no_estimate;
+    const char *why_no_estimate, *why_no_cycles;
     double cache_bytes, worst_cost;
     double percent; /* of the best configuration's cost, of this model and algorithm */
     bool is_best, is_pareto;
@@ -154,6 +159,7 @@ extern const struct rec_table exp_sweep_cases_table, exp_sweep_sums_table, exp_s
 struct exp_sweep_report {
     const struct exp_sweep *sweep;
     const char *why_no_estimate;
+    bool has_cycles;           /* all cases that are replayed have some: they are the cost */
     struct exp_sweep_row *sum; /* [n_sums] by model, algorithm, configuration */
     size_t n_sums;
 };
