@@ -238,3 +238,13 @@ mutant "inputs that are given lose their names" experiments/network/beside.c 's/
 mutant "threads that pack into the same windows" experiments/network/convolution.c 's/\+= number \* r->thread_bytes/+= 0/' network
 mutant "tiles that wait for ever" kernels/lib/sconv_run.c 's/^    conv_fused_end\(&fused\);$//' sconv
 mutant "tiles that follow others of another filter" kernels/backend/fused.c 's/p->row == next->row && //' sconv network
+mutant "a loop's end that is always foreseen" sim/core/clock.c 's/ \+ w->loops \* m->core\.misprediction_cycles//' clock
+mutant "a window that hides nothing" sim/core/clock.c 's/latency - w->busy \* fmin\(w->share, at_once \/ n\)/latency/' clock
+mutant "lines that pass all at once" sim/core/clock.c 's/clock->owed\[k\] \+= s->lines\[k\] \* line;//' clock
+mutant "stores that miss and never wait" sim/core/clock.c 's/c->storing \+= s->stored/c->storing += 0 * s->stored/' clock
+mutant "more buffers than the window" sim/machine/machine_check.c 's/c->store_buffers > c->window/false/' sim_machine
+mutant "a memory that is too fast for its latency" sim/machine/machine_file.c 's/if \(sim_memory_is_too_fast/if (false \&\& sim_memory_is_too_fast/' sim_machine
+mutant "branches count beside their comparisons" kernels/backend/stack.c 's/\(p->instructions\[i\] - p->branches\[i\]\)/p->instructions[i]/' stacks
+mutant "simulated cycles that order the wrong way" experiments/bench/cycles.c 's/\(taken > 1\) == \(simulated > 1\)/(taken > 1) != (simulated > 1)/' verdict
+mutant "errors of cycles by what was simulated" experiments/bench/cycles.c 's/simulated \/ pair\[i\]\.taken/taken \/ pair[i].simulated/' verdict
+mutant "calibrated lines without buffers" experiments/calibrate/computer.c 's/^    if \(inside->miss_buffers \&\&/    if (false \&\& inside->miss_buffers \&\&/' timing
