@@ -714,8 +714,8 @@ static void kills_lose_and_double_nothing(void)
         kill(pid, SIGKILL);
         waitpid(pid, &status, 0);
         n_killed += WIFSIGNALED(status);
-        /* On a busy computer everything takes longer. */
-        most_ns += ask("s.sqlite", n_done) == done && done < N_TASKS && most_ns < 500000000 ? 1000000 : 0;
+        /* About every fourth one leaves results, however busy the computer is. */
+        most_ns = ask("s.sqlite", n_done) != done ? most_ns / 2 : most_ns < 500000000 ? most_ns * 5 / 4 : most_ns;
     }
     test_check(n_killed > 50, "only %u of 100 processes were killed", n_killed);
     CU_ASSERT_EQUAL(ask("s.sqlite", "SELECT count(*) FROM pragma_integrity_check WHERE integrity_check = 'ok'"), 1);
