@@ -329,6 +329,22 @@ static const struct exp_page_field miss_fields[] = {
     EXP_PAGE_SCALED("simulated_eq6_cycles", "simulated", "thousand cycles", 1e-3),
 };
 
+#define THOUSANDS(column, title) EXP_PAGE_SCALED(column, title, "thousand cycles", 1e-3)
+
+static const struct exp_page_field cycle_fields[] = {
+    { .column = "algo", .title = "algorithm", .say = exp_page_algo_title },
+    THOUSANDS("taken_cycles", "measured"),
+    THOUSANDS("simulated_cycles", "simulated"),
+    THOUSANDS("simulated_computing_cycles", "computing"),
+    THOUSANDS("simulated_packing_cycles", "packing instructions"),
+    THOUSANDS("simulated_calls_cycles", "calls"),
+    THOUSANDS("simulated_wait_l2_cycles", "waiting for @2"),
+    THOUSANDS("simulated_wait_l3_cycles", "for @3"),
+    THOUSANDS("simulated_wait_memory_cycles", "for memory"),
+    THOUSANDS("simulated_wait_tlb_cycles", "for TLB"),
+    THOUSANDS("simulated_wait_stores_cycles", "for stores"),
+};
+
 /* Writes an extract of layers.csv. */
 static void write_rows(struct exp_page_writer *w, const struct exp_page_run *r, const char *caption,
                        const struct exp_page_field *field, size_t n_fields, const size_t *row, size_t n)
@@ -418,6 +434,19 @@ static void write_shape(struct exp_page_writer *w, const struct conv_problem *s)
     exp_page_facts_end(w);
 }
 
+/* A machine without a core has none. */
+static void write_cycles(struct exp_page_writer *w, const struct exp_page_run *r, const size_t *row, size_t n)
+{
+    const struct exp_layers_row *layers = r->layers.row;
+    bool has_cycles = false;
+
+    for (size_t i = 0; i < n; i++)
+        has_cycles = has_cycles || (!layers[row[i]].why_no_cycles && layers[row[i]].clock.sum > 0);
+    if (has_cycles)
+        write_rows(w, r, "Cycles, and what they go to by the simulated core's clock", cycle_fields, N(cycle_fields),
+                   row, n);
+}
+
 /* Writes the page of a layer; plan: NULL if it is not known. */
 static void write_page(struct exp_page_writer *w, const struct exp_page_run *r, size_t page,
                        const struct exp_page_plan *plan)
@@ -434,6 +463,7 @@ static void write_page(struct exp_page_writer *w, const struct exp_page_run *r, 
     write_times(w, r, page);
     write_rows(w, r, "Load misses of all loads, and the lines that loads bring, without those of the output",
                miss_fields, N(miss_fields), row, n);
+    write_cycles(w, r, row, n);
     write_traffic(w, r, page);
 }
 
