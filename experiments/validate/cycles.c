@@ -146,6 +146,61 @@ static void find(const struct exp_points *points, struct result x[N_KINDS])
 
 /* ---- for people, and as a table ---- */
 
+/* Tells whether two points are of equal convolutions: a replay of equal plans in cold caches has equal counts. */
+static bool are_equals(const struct exp_point *a, const struct exp_point *b)
+{
+    const size_t loads = ctr_quantity_index("loads"), cycles = ctr_quantity_index("cycles");
+    const double *as = a->simulated[EXP_AS_MACHINE], *bs = b->simulated[EXP_AS_MACHINE];
+
+    return a->algo == b->algo && !(as[loads] < bs[loads]) && !(as[loads] > bs[loads]) &&
+           fabs(as[cycles] - bs[cycles]) < 1e-3 * as[cycles];
+}
+
+/* Returns the fewest cycles that were counted of a point's equals; NaN: it has none. */
+static double fewest_of_equals(const struct exp_points *points, const struct exp_point *of)
+{
+    double fewest = cycles_of(of).taken;
+    bool has_equals = false;
+
+    for (size_t i = 0; i < points->n; i++) {
+        const struct exp_point *p = &points->point[i];
+
+        if (p == of || isnan(cycles_of(p).simulated) || isnan(cycles_of(p).taken) || !are_equals(p, of))
+            continue;
+        has_equals = true;
+        fewest = fmin(fewest, cycles_of(p).taken);
+    }
+    return has_equals ? fewest : (double)NAN;
+}
+
+/* Says how far equal convolutions were counted apart, which is no model's error. */
+static void say_equals(const struct exp_points *points, FILE *out)
+{
+    struct exp_cycles_pair *counted = exp_new(points->n + 1, sizeof *counted);
+    struct exp_cycles_pair *simulated = exp_new(points->n + 1, sizeof *simulated);
+    struct exp_spread counts, errors;
+
+    for (size_t i = 0; i < points->n; i++) {
+        const struct exp_cycles_pair c = cycles_of(&points->point[i]);
+        const double fewest = fewest_of_equals(points, &points->point[i]);
+
+        counted[i] = (struct exp_cycles_pair){ fewest, c.taken };
+        simulated[i] = (struct exp_cycles_pair){ fewest, c.simulated };
+    }
+    counts = exp_cycles_errors(counted, points->n);
+    errors = exp_cycles_errors(simulated, points->n);
+    free(counted);
+    free(simulated);
+    if (!counts.n)
+        return;
+    fprintf(
+        out,
+        "%zu rows are of equal convolutions. Beside the fewest counted of their equals, those that were counted are "
+        "%.1f %% (median)\nand %.1f %% (p90) off, simulated ones %.1f and %.1f %%: the first is what others on the "
+        "computer did.\n",
+        counts.n, counts.median, counts.p90, errors.median, errors.p90);
+}
+
 void exp_validate_cycles_print(const struct exp_agreement_report *r, FILE *out)
 {
     struct result x[N_KINDS];
@@ -159,6 +214,7 @@ void exp_validate_cycles_print(const struct exp_agreement_report *r, FILE *out)
         else
             fprintf(out, "%7.1f %% %5" PRIu64 " %s\n", x[i].percent, x[i].n, x[i].reached);
     }
+    say_equals(r->points, out);
 }
 
 static const struct rec_field fields[] = {

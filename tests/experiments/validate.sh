@@ -96,6 +96,7 @@ check "stores of Base: $(cell agreement.csv error_percent 'all,base,stores')" wi
 check "cycles are simulated: $(cell cycles.csv percent '^error_median')" within "$(cell cycles.csv percent '^error_median')" 0.1 30
 check "... of every row" [ "$(cell cycles.csv of '^error_median')" -eq 10 ]
 check "... and ordered: $(cell cycles.csv reached '^side_of_base')" [ "$(cell cycles.csv reached '^side_of_base')" != 'not compared' ]
+check "no two of these are equal, and nothing is said of equals" bash -c "! grep -q 'equal convolutions' '$dir/verdict.txt'"
 check "... as the verdict says" grep -q "^simulated cycles .* reached" "$dir/verdict.txt"
 check "ratios have one denominator" awk -v m="$(cell simulated_vs_measured.csv measured 'squeeze1x1,base,l1_lines_in,')" \
     -v l="$(cell simulated_vs_measured.csv measured 'squeeze1x1,base,loads')" \
