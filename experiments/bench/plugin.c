@@ -479,7 +479,7 @@ static char *clean_title(const char *title)
     char *copy = exp_copy_text(title);
 
     for (char *c = copy; *c; c++)
-        *c = iscntrl((unsigned char)*c) || strchr("\"'`\\$@{}<>;|", *c) ? ' ' : *c;
+        *c = iscntrl((unsigned char)*c) || strchr("\"'`\\$@{}<>;|%", *c) ? ' ' : *c;
     return copy;
 }
 

@@ -25,7 +25,8 @@
  * where elements outside the image are zero. `out` holds anything before; the sum replaces it. Tensors are aligned to 64
  * bytes at least; up to 64 bytes behind a tensor may be read. The input and the filters must not be written.
  *
- * A plug-in runs in a process of its own, on one pinned core, with the user's rights.
+ * A plug-in runs in a process of its own, on one pinned core unless it may have more threads (conv_plugin_ask), with the
+ * user's rights.
  */
 #ifndef CONV_PLUGIN_H
 #define CONV_PLUGIN_H

@@ -115,5 +115,5 @@ static void release(void *state)
 }
 
 const struct conv_plugin conv_plugin = {
-    .abi = CONV_PLUGIN_ABI, .name = "team", .prepare = prepare, .run = run, .release = release
+    .abi = CONV_PLUGIN_ABI, .name = "team", .title = "100% team", .prepare = prepare, .run = run, .release = release
 };
