@@ -105,8 +105,7 @@ static void unpack(const struct conv_plugin_shape *s, const struct state *x, int
     for (int y = 0; y < s->out_h; y++)
         for (int i = 0; i < n; i++)
             for (int w = 0; w < s->out_w; w++)
-                out[((size_t)(k + i) * s->out_h + y) * s->out_w + w] =
-                    x->sums[((size_t)y * x->tiles * X + w) * V + i];
+                out[((size_t)(k + i) * s->out_h + y) * s->out_w + w] = x->sums[((size_t)y * x->tiles * X + w) * V + i];
 }
 
 static void run(const struct conv_plugin_shape *s, void *state, const float *in, const float *filters, float *out)
