@@ -248,3 +248,4 @@ mutant "branches count beside their comparisons" kernels/backend/stack.c 's/\(p-
 mutant "simulated cycles that order the wrong way" experiments/bench/cycles.c 's/\(taken > 1\) == \(simulated > 1\)/(taken > 1) != (simulated > 1)/' verdict
 mutant "errors of cycles by what was simulated" experiments/bench/cycles.c 's/simulated \/ pair\[i\]\.taken/taken \/ pair[i].simulated/' verdict
 mutant "calibrated lines without buffers" experiments/calibrate/computer.c 's/^    if \(inside->miss_buffers \&\&/    if (false \&\& inside->miss_buffers \&\&/' timing
+mutant "a regret of what was simulated to be slowest" experiments/run/verdict.c 's/x\.simulated < pick\.simulated/x.simulated > pick.simulated/' verdict
