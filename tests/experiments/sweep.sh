@@ -193,17 +193,25 @@ check "a machine without a core has no cycles" grep -q ',not available: clx4208 
 
 # A machine with a core is swept by its cycles, which are the experiment's; and kept.
 dir=$work/clocked/zen3/sweep/three,pointwise
-for stored in none both; do
-    answer=$("$sweep" "RESULTS=$work/clocked" "$three" LAYERS=pointwise MACHINE=zen3 UKR=avx2 ALGO=sconv_ws VARY=memory_latency_cycles=380,700 \
-        "STORE=$work/clocked.sqlite" 2>"$work/err")
-    check "the cost is simulated cycles, $stored from the store: $answer" grep -q 'memory_latency_cycles=380, [0-9.e+]* simulated cycles; the worst' <<<"$answer"
-    cycles=$(csv_rows "$dir/configs.csv" | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next } { print $c["simulated_cycles"] == $c["cost"] ? $c["cost"] : "differ" }' | xargs)
-    [ $stored = none ] && first=$cycles
-    check "... the same, $stored from the store: $cycles, $first" [ "$cycles" = "$first" ]
-done
-"$experiment" "RESULTS=$work/clocked" "$three" LAYERS=pointwise MACHINE=zen3 UKR=avx2 ALGO=sconv_ws TIMING=0 OBSERVE=0 STORE=no >/dev/null 2>"$work/err"
-cycles=$(csv_rows "$work/clocked/zen3/three,pointwise/layers.csv" | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next } { printf "%.0f", $c["simulated_cycles"] }')
-check "... and the experiment's: $cycles, $first" awk -v a="$cycles" -v b="${first%% *}" 'BEGIN { exit !(a && (a - b) ^ 2 <= 400) }'
+clocked() {
+    for stored in none both; do
+        answer=$("$sweep" "RESULTS=$work/clocked" "$three" LAYERS=pointwise MACHINE=zen3 UKR=avx2 ALGO=sconv_ws VARY=memory_latency_cycles=380,700 \
+            "STORE=$work/clocked.sqlite" 2>"$work/err")
+        check "the cost is simulated cycles, $stored from the store: $answer" grep -q 'memory_latency_cycles=380, [0-9.e+]* simulated cycles; the worst' <<<"$answer"
+        cycles=$(csv_rows "$dir/configs.csv" | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next } { print $c["simulated_cycles"] == $c["cost"] ? $c["cost"] : "differ" }' | xargs)
+        [ $stored = none ] && first=$cycles
+        check "... the same, $stored from the store: $cycles, $first" [ "$cycles" = "$first" ]
+    done
+    "$experiment" "RESULTS=$work/clocked" "$three" LAYERS=pointwise MACHINE=zen3 UKR=avx2 ALGO=sconv_ws TIMING=0 OBSERVE=0 STORE=no >/dev/null 2>"$work/err"
+    cycles=$(csv_rows "$work/clocked/zen3/three,pointwise/layers.csv" | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next } { printf "%.0f", $c["simulated_cycles"] }')
+    check "... and the experiment's: $cycles, $first" awk -v a="$cycles" -v b="${first%% *}" 'BEGIN { exit !(a && (a - b) ^ 2 <= 400) }'
+}
+"$sweep" "RESULTS=$work/clocked" "$three" LAYERS=pointwise MACHINE=zen3 UKR=avx2 ALGO=sconv_ws VARY=memory_latency_cycles=380 STORE=no >/dev/null 2>"$work/err"
+if grep -q 'is not on record' "$dir/configs.csv"; then
+    echo "$name: skipped: simulated cycles (make stack has not observed this compiler's code)"
+else
+    clocked
+fi
 
 echo "$name: $passed passed, $failed failed"
 [ "$failed" -eq 0 ]
