@@ -109,7 +109,7 @@ static int print_text(const void *program, FILE *out)
     return 0;
 }
 
-/* Writes the text of a layer's best point. */
+/* Writes the text of a layer's best point. A slash in the layer's name is '_' in the file's. */
 static int write_text(struct session *s, const struct lift_layer_row *l)
 {
     char *file = exp_format("%s.cl", l->layer);
@@ -117,6 +117,8 @@ static int write_text(struct session *s, const struct lift_layer_row *l)
     struct lift_program g;
     int err = lift_point_parse(&p, l->best, &s->why);
 
+    for (char *slash = file; (slash = strchr(slash, '/'));)
+        *slash = '_';
     if (!err) {
         lift_program_make(&g, &l->problem, &p);
         err = exp_outdir_write(&s->results.dir, file, print_text, &g, &s->why);

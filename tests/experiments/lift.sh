@@ -10,7 +10,7 @@ program=${BUILD:-build}/lift
 
 cat >"$work/tiny.csv" <<END
 name,in_c,in_h,in_w,out_c,k_h,k_w,stride_h,stride_w,pad_top,pad_left,pad_bottom,pad_right,group,dilation_h,dilation_w
-one,4,6,6,8,3,3,1,1,1,1,1,1,1,1,1
+a/one,4,6,6,8,3,3,1,1,1,1,1,1,1,1,1
 same,4,6,6,8,3,3,1,1,1,1,1,1,1,1,1
 END
 tiny=("MODEL=$work/tiny.csv" 'LAYERS=*' POINTS=2 NEAR=1 STORE=no)
@@ -49,7 +49,7 @@ if "${CC:-cc}" -shared -fPIC -o "$work/libOpenCL.so.1" tests/data/fake_opencl.c 
     FAKE_CL=hang runs "it took longer than it may: 1 s" LIMIT=1
     FAKE_CL=none runs "another output than the reference: element "
     results=$work/results/host/lift
-    check "equal layers are one" [ "$(grep -c '^one,' "$results/points.csv")" -eq 2 ]
+    check "equal layers are one" [ "$(grep -c '^a/one,' "$results/points.csv")" -eq 2 ]
     check "the reason stands in the table" grep -q 'not available: another output than the reference' "$results/points.csv"
     check "the verdict says so" grep -q '^2 points of 1 layers were drawn, none refused by the constraints; 0 ran' "$results/verdict.txt"
     unset LD_LIBRARY_PATH
@@ -63,18 +63,18 @@ else
     tiny=("MODEL=$work/tiny.csv" 'LAYERS=*' POINTS=1 NEAR=1 "STORE=$work/store" LIMIT=300)
     runs "" "ONLY=joined=1,lanes=4,kernels=4,vector=4"
     results=$work/results/host/lift
-    for file in layers.csv points.csv numbers.csv memory.csv verdict.txt report.html one.cl; do
+    for file in layers.csv points.csv numbers.csv memory.csv verdict.txt report.html a_one.cl; do
         check "there is no $file" [ -s "$results/$file" ]
     done
     check "all ran" grep -q '2 ran, and all their outputs are right' "$results/verdict.txt"
     check "all 36 published numbers are there" [ "$(grep -vc '^#' "$results/numbers.csv")" -eq 37 ]
-    check "the text is of the best point" grep -q '^__kernel .* void convolve(' "$results/one.cl"
+    check "the text is of the best point" grep -q '^__kernel .* void convolve(' "$results/a_one.cl"
     runs "" "ONLY=joined=1,lanes=4,kernels=4,vector=4"
     printf 'wide,1,1,9,4,1,3,1,1,0,0,0,0,1,1,1\n' >>"$work/tiny.csv"
     runs "" "ONLY=joined=1,lanes=4,kernels=4,vector=4"
     check "a layer without points is not named" grep -q '^wide: no point fulfils all constraints' "$results/verdict.txt"
     check "it stops the others" grep -q '2 ran, and all their outputs are right' "$results/verdict.txt"
-    runs "" "ONLY=joined=1,lanes=4,kernels=4,vector=4" LAYERS=one
+    runs "" "ONLY=joined=1,lanes=4,kernels=4,vector=4" LAYERS=a/one
     check "nothing is run twice: $(grep store "$work/out")" grep -q '^2 points were in the store' "$work/out"
 fi
 
