@@ -133,6 +133,8 @@ mutant "plug-ins: every access of a loop is its first" experiments/bench/plugin_
     's/run->step_bytes = step;/run->step_bytes = 0;/' tests/experiments/plugin.sh
 mutant "plug-ins: a loop that changes its step goes on" experiments/bench/plugin_replay.c \
     's/a\[n\] - a\[n - period\] == a\[n - period\] - a\[n - 2 \* period\]/is_same_site(a[n] - a[n - period])/' tests/experiments/plugin.sh
+mutant "plug-ins: loops go on into pages that lie elsewhere" experiments/bench/plugin_replay.c \
+    's/find_known_page\(&s->pages, next\) != place/!find_known_page(\&s->pages, next)/' tests/experiments/plugin.sh
 mutant "plug-ins: several accesses have room for one" kernels/plugin/record.awk 's/leaq\\t" 8 \* n/leaq\\t" 8/' tests/experiments/plugin.sh
 mutant "plug-ins: who gets ready is told of one thread" experiments/bench/plugin_process.c \
     's/\(int32_t\)p->control->threads/1/' tests/experiments/plugin.sh

@@ -271,6 +271,13 @@ if [ "$(uname -m)" = x86_64 ] && grep -q ' avx2 ' /proc/cpuinfo && command -v gc
     run "base,tests/data/plugins/marks.c" PLUGIN_LIMIT=20 PLUGIN_PLAN=3
     check "the user's plan is its own: $(phase packing input)" [ "$(phase packing input)" = "$((3 * lines_in)) 0" ]
 
+    # Pages of the workspace lie as they are first touched, also where loops go on from one to the next: 128 lines, and some of the stack.
+    run "base,tests/data/plugins/backwards.c" PLUGIN_LIMIT=20
+    own() { columns "$dir/classes.csv" layer algo level tensor compulsory_misses | awk -v l="$1" '$1 == l && $2 == "backwards" && $3 == "L1" && $4 == "workspace" { print $5 }'; }
+    for layer in wide pointwise; do
+        check "$layer: lines of eight pages: $(own $layer)" [ "$(own $layer)" -ge 128 -a "$(own $layer)" -lt 156 ]
+    done
+
     # Generated code, as a plug-in and as its plan is replayed.
     model=tests/data/three.csv
     dir=$work/results/toy/three
