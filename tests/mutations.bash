@@ -142,6 +142,8 @@ mutant "plug-ins: more threads than were asked for" experiments/bench/plugin_che
     's/n_threads > p->control->threads/n_threads > 4096/' tests/experiments/plugin.sh
 mutant "smaller layers: rows without their stride" experiments/bench/model_limit.c \
     's/\(p->p - rows\) \* p->stride_h/p->p - rows/' exp_model
+mutant "verdict: why misses are not known is not said" experiments/run/answer.c \
+    's/x->why_not_simulated : c->simulated\.why_not/NULL : NULL/' tests/experiments/plugin.sh
 mutant "smaller layers: nobody says so" experiments/run/verdict.c 's/v->smaller && /0 \&\& v->smaller \&\& /' tests/experiments/plugin.sh
 mutant "tensors: the schedule that CSA did not choose" experiments/compare/question_tensors.c \
     's/return x->is_chosen \?/return !x->is_chosen ?/' tests/experiments/compare.sh

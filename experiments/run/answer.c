@@ -247,8 +247,12 @@ static void fill_variant(const struct exp_report *r, const struct exp_total *t, 
                                        .speedup = t->speedup,
                                        .layer = exp_new(r->e->model->n_layers, sizeof *x->layer) };
     for (size_t i = 0; i < r->e->n_cases; i++) {
-        if (exp_total_covers(t, &r->e->cases[i]))
-            x->layer[n++] = layer_of(r, &r->e->cases[i]);
+        const struct exp_case *c = &r->e->cases[i];
+
+        if (!exp_total_covers(t, c))
+            continue;
+        x->layer[n++] = layer_of(r, c);
+        x->why_not_simulated = x->why_not_simulated ? x->why_not_simulated : c->simulated.why_not;
     }
     while (n < r->e->model->n_layers)
         x->layer[n++] = nothing();

@@ -219,8 +219,13 @@ static bool is_simulated(const struct exp_verdict *v, const struct exp_verdict_v
 
 static void say_misses(const struct exp_verdict *v, const struct exp_verdict_variant *x, FILE *out)
 {
-    if (!is_simulated(v, x))
+    const bool is_explained = x->why_not_timed && !v->why_not_timed; /* it failed: one reason is enough */
+
+    if (!is_simulated(v, x)) {
+        if (x->why_not_simulated && !is_explained)
+            fprintf(out, EXP_LABEL "not simulated: %s\n", "misses", x->why_not_simulated);
         return;
+    }
     if (v->has_two_views)
         say_view(v, x, &alone, out);
     say_view(v, x, v->has_two_views ? &with_all : &as_it_is, out);

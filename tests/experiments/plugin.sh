@@ -352,6 +352,7 @@ if [ -n "${OBSERVER:-}" ] && [ -e "$OBSERVER" ] && [ "$(uname -m)" = x86_64 ] &&
         [ "$(columns "$dir/layers.csv" algo simulated_loads | grep -c '^strings [0-9]')" -eq 3 ]
     quick=(MACHINE=toy UKR=avx2 OBSERVE=0 TIMING=0)
     run "base,$ship/openblas.c"
+    check "... in the verdict, too" grep -q 'not simulated: nobody sees what libraries access' <(unwrapped "$dir/verdict.txt")
     check "without the emulator's plugin, that is the reason" grep -q '^openblas_rows .*nobody_sees_what_libraries_access' <(columns "$dir/layers.csv" algo simulated_loads)
 fi
 

@@ -113,7 +113,7 @@ static void fill(struct rows *r)
                                .level = { "L1", "L2", "SLC" },
                                .n_layers = N_LAYERS,
                                .layer = names,
-                               .reference = { "base", "im2col + GEMM", NULL, { 1, 1, 1, 1 }, NULL },
+                               .reference = { "base", "im2col + GEMM", NULL, NULL, { 1, 1, 1, 1 }, NULL },
                                .n_variants = N_VARIANTS } };
     r->v.reference.layer = r->base;
     r->v.variant = r->variant;
@@ -123,7 +123,8 @@ static void fill(struct rows *r)
             r->layer[i][l] = layer_of(speedups[i][l], 0.01);
     }
     for (size_t i = 0; i < N_VARIANTS; i++)
-        r->variant[i] = (struct exp_verdict_variant){ variants[i], "Variant", NULL, exp_ratio_none(), r->layer[i] };
+        r->variant[i] =
+            (struct exp_verdict_variant){ variants[i], "Variant", NULL, NULL, exp_ratio_none(), r->layer[i] };
     r->variant[0].speedup = (struct exp_ratio){ 0.79, 0.77, 0.81, unknown };
     r->variant[1].speedup = (struct exp_ratio){ 2, 1.9, 2.1, unknown };
     r->variant[2].speedup = (struct exp_ratio){ 0.5, 0.5, 0.5, unknown };
