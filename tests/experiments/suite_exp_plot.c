@@ -258,12 +258,12 @@ struct figure_case {
 
 /* The last but one is UKR=avx512 on a computer without it: rows of a replay that could not be had. */
 static const struct figure_case figure_cases[] = {
-    { "1.5", "1000,90,9,1", "9,0.9,0.1,1000,9,0.9,0.1,1000", "7", "x86", "L1 L2 L3", 2, true, true, 14, 1 },
-    { NONE, NONE4, NONE4 ",9,0.9,0,1000", "7", "P10", "L1 L2 L3", 2, true, false, 10, 3 },
-    { "", ",,,", ",,,,9,0,0,10", "0", "", "D1 SLC", 2, false, true, 8, 4 },
-    { "", ",,,", ",,,,9,0,0,10", "3", "", "L0", 70, false, false, 6, 5 },
-    { NONE, NONE4, NONE4 "," NONE4, NONE, "x86", "L1 L2 SLC", 2, false, false, 0, 8 },
-    { "", ",,,", ",,,,,,,", "", "", "L1 L2 SLC", 2, false, false, 0, 8 },
+    { "1.5", "1000,90,9,1", "9,0.9,0.1,1000,9,0.9,0.1,1000", "7", "x86", "L1 L2 L3", 2, true, true, 14, 2 },
+    { NONE, NONE4, NONE4 ",9,0.9,0,1000", "7", "P10", "L1 L2 L3", 2, true, false, 10, 4 },
+    { "", ",,,", ",,,,9,0,0,10", "0", "", "D1 SLC", 2, false, true, 8, 5 },
+    { "", ",,,", ",,,,9,0,0,10", "3", "", "L0", 70, false, false, 6, 6 },
+    { NONE, NONE4, NONE4 "," NONE4, NONE, "x86", "L1 L2 SLC", 2, false, false, 0, 9 },
+    { "", ",,,", ",,,,,,,", "", "", "L1 L2 SLC", 2, false, false, 0, 9 },
 };
 
 /* Writes n_layers of three shapes in turn; a filter left gaps in their numbers. */
