@@ -34,6 +34,11 @@ make_says "there is no target 'xyzzy'; 'make help' lists them" xyzzy
 would build/experiment build/experiment
 would .ci/deps test-power10
 
+# Builds with sanitizers have no sconv-opt, as those without MLIR: nothing of it is in a library.
+plain_make -n -B SAN=undefined build-undefined/libexperiments.a >"$work/out" 2>&1
+check "no library would be built: $(tail -n 1 "$work/out")" grep -q 'experiments/emit/build\.c' "$work/out"
+check "it would have what needs MLIR" [ "$(grep -c 'sconv_opt' "$work/out")" -eq 0 ]
+
 # ---- what is missing, and names ----
 
 make_says "make experiment: MODEL is missing: for example MODEL=vgg16" experiment
