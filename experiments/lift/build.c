@@ -119,7 +119,7 @@ static const char *flags_of(const char *flags)
 
 static int compile_by(const struct lift_build *b, const char *compiler, const char *flags, struct exp_why *why)
 {
-    char *command = exp_format("%s -std=gnu17 -O1 -fvectorize -fslp-vectorize -march=native -w -fPIC "
+    char *command = exp_format("%s -std=gnu17 -O1 -ftree-vectorize -ftree-slp-vectorize -march=native -w -fPIC "
                                "-fno-asynchronous-unwind-tables %s -I. -S "
                                "{}/text.c -o {}/text.s",
                                compiler, flags_of(flags));

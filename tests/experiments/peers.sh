@@ -29,7 +29,7 @@ grep -v '^#' experiments/models/vgg16.csv | head -1 >"$work/header"
     for (i = 1; i <= n; i++) {
         v = name[i] == "name" ? "huge" : name[i] == "in_c" ? 512 : name[i] ~ /^in_/ ? 2048 : name[i] ~ /^pad/ ? 0 : 1
         printf "%s%s", v, i < n ? "," : "\n" } }' "$work/header"; } >"$work/huge.csv"
-refuses "GiB" MODEL="$work/huge.csv"
+refuses "GiB" MODEL="$work/huge.csv" ALGO=base,sconv
 
 check "three layers" "$peers" "RESULTS=$work/results" MODEL=tests/data/three.csv REPS=2 HOT=1 RULER=0 >"$work/out" 2>"$work/err"
 dir=$work/results/host/peers/three
@@ -61,7 +61,7 @@ check "... which is said" grep -q '^three: 2 rounds: .*; no ruler stood beside t
 check "help to a full disk: exit status $?, not 2" [ $? -eq 2 ]
 cp tests/data/three.csv "$work/all.csv"
 rm -rf "$work/kept" && mv "$work/results" "$work/kept" # refuses looks at it
-refuses "all.csv: the folder 'all' is for other results" MODEL="$work/all.csv"
+refuses "all.csv: the folder 'all' is for other results" MODEL="$work/all.csv" ALGO=base,sconv
 mv "$work/kept" "$work/results"
 
 # Quiet or not, the ruler has read something beside each timing, and one line says what came of it.
