@@ -30,4 +30,7 @@ bool obs_rewritten_holds(const void *place);
 /* Hands the stream what has been recorded: before anything else is. Nothing to do if nothing is loaded. */
 void obs_rewritten_drain(void);
 
+/* Hands the stream the instructions that were counted, by function and class: of a whole program, before a marker. */
+void obs_rewritten_take_counts(void);
+
 #endif

@@ -15,7 +15,13 @@
 
 /* As rewrite.awk writes them. */
 struct head {
-    uint64_t magic, base, work, map, n_functions, n_targets, n_sites, is_whole;
+    uint64_t magic, base, work, map, n_functions, n_targets, n_sites, is_whole, counts, n_classes;
+};
+
+/* Names a class of instructions; n_classes of them follow the head. */
+struct class
+{
+    char name[16];
 };
 
 struct function {
@@ -53,6 +59,7 @@ enum { PAGE = 4096, RING_BYTES = 1 << 20, SIGNAL_STACK_BYTES = 1 << 20, MAP_BYTE
 static struct {
     const struct head *head;
     size_t bytes; /* of all that it begins */
+    const struct class *class;
     const struct function *function;
     const struct target *target;
     const struct site *site;
@@ -60,6 +67,8 @@ static struct {
     struct work *work;
     struct record *ring;
     uint64_t *executed;
+    uint64_t *count;      /* [n_functions][n_classes]: executed since they were taken last */
+    uint64_t **counts_in; /* likewise: where the stream wants them */
 } code;
 
 bool obs_rewritten_holds(const void *place)
@@ -88,6 +97,16 @@ void obs_rewritten_drain(void)
             obs_stream_prefetch(code.place[r->site], r->address);
     }
     code.work->next = code.ring;
+}
+
+void obs_rewritten_take_counts(void)
+{
+    const size_t n = code.count ? code.head->n_functions * code.head->n_classes : 0;
+
+    for (size_t i = 0; i < n; i++) {
+        *code.counts_in[i] += code.count[i];
+        code.count[i] = 0;
+    }
 }
 
 /* The ring is full: the instruction that found out writes its first record instead. */
@@ -140,7 +159,8 @@ static int map_file(int fd, const char *path, char *why, size_t why_bytes)
     if (!code.head || !code.work || !map_fixed(head.work + PAGE + RING_BYTES, PAGE, PROT_NONE, -1))
         return refuse(-ENOMEM, why, why_bytes, "its place in memory is taken", path);
     code.bytes = (size_t)status.st_size;
-    code.function = (const struct function *)(code.head + 1);
+    code.class = (const struct class *)(code.head + 1);
+    code.function = (const struct function *)(code.class + head.n_classes);
     code.target = (const struct target *)(code.function + head.n_functions);
     code.site = (const struct site *)(code.target + head.n_targets);
     code.ring = (struct record *)((char *)code.work + PAGE);
@@ -170,6 +190,36 @@ static int find_places(struct obs_stream *s)
     }
     code.executed = obs_stream_executed(s);
     return code.place ? 0 : -ENOMEM;
+}
+
+static enum obs_class class_of(const char *name)
+{
+    enum obs_class c = 0;
+
+    while (c < OBS_OTHER && strcmp(obs_class_name(c), name) != 0)
+        c++;
+    return c;
+}
+
+/* Makes the counters of what the copies execute, which their code has the addresses of. */
+static int make_counts(struct obs_stream *s)
+{
+    const struct head *head = code.head;
+
+    if (!head->n_classes)
+        return 0;
+    code.counts_in = calloc(head->n_functions * head->n_classes, sizeof *code.counts_in);
+    if (!code.counts_in)
+        return -ENOMEM;
+    for (size_t f = 0; f < head->n_functions; f++) {
+        uint64_t *in = obs_stream_instructions(s, code.function[f].name);
+
+        for (size_t k = 0; k < head->n_classes; k++)
+            code.counts_in[f * head->n_classes + k] = &in[class_of(code.class[k].name)];
+    }
+    code.count =
+        map_fixed(head->counts, head->n_functions * head->n_classes * sizeof *code.count, PROT_READ | PROT_WRITE, -1);
+    return code.count ? 0 : -ENOMEM;
 }
 
 /* mov $number, %edi; jmp target */
@@ -245,6 +295,8 @@ int obs_rewritten_load(const char *path, struct obs_stream *s, char *why, size_t
         err = catch_faults();
     if (!err)
         err = make_map();
+    if (!err)
+        err = make_counts(s);
     if (!err)
         err = put_into_place();
     return err ? refuse(err, why, why_bytes, strerror(-err), path) : 0;

@@ -120,6 +120,7 @@ void obs_mark(enum obs_mark mark, uint64_t a, uint64_t b, uint64_t c)
     char why[4400] = "";
 
     obs_rewritten_drain();
+    obs_rewritten_take_counts();
     obs_stream_mark(watcher.stream, mark, a, b, c);
     if (obs_stream_error(watcher.stream)) {
         fprintf(stderr, "observer: %s\n", obs_stream_error(watcher.stream));

@@ -6,8 +6,8 @@
 # program that is linked at fixed addresses. The copy runs beside the program in memory (obs_rewritten_watcher.c loads it
 # and knows MAGIC; its own memory is at WORK; both lie low enough for 32-bit addresses): every instruction is copied as
 # its bytes, but jumps, which go to the copy, and addresses relative to the place, which become absolute. Before an
-# instruction that touches memory, or prefetches, stands the code that records its address and its number; it changes no
-# register and no flag. Calls go to originals: where there is a copy, they jump there. An indirect jump looks its target
+# instruction that touches memory, or prefetches, stands the code that records its address and its number, and before
+# each, if WHOLE is 1, code that counts it, at COUNTS by function and class; neither changes a register or a flag. Calls go to originals: where there is a copy, they jump there. An indirect jump looks its target
 # up in a table at MAP of four bytes for each of the program's (0: there is no copy).
 #
 # Whatever is not understood (an unknown width, a lock) makes the function one that is not rewritten, with
@@ -25,6 +25,14 @@ function record(address, site) {
     printf "mov %%rax,%s\nmov %%rcx,%s\nlea %s,%%rax\nmov %s,%%rcx\n", work "+8", work "+16", address, work
     printf "mov %%rax,(%%rcx)\nmovq $%d,8(%%rcx)\nlea 16(%%rcx),%%rcx\nmov %%rcx,%s\n", site, work
     printf "mov %s,%%rcx\nmov %s,%%rax\n", work "+16", work "+8"
+}
+
+# An instruction of the function at hand, counted.
+function count(class,   at) {
+    if (!WHOLE)
+        return
+    at = COUNTS + 8 * ((n_functions - 1) * n_classes + number_of[class])
+    printf "mov %%rax,%s\nmov %d,%%rax\nlea 1(%%rax),%%rax\nmov %%rax,%d\nmov %s,%%rax\n", work "+8", at, at, work "+8"
 }
 
 # A site of the function at hand, recorded.
@@ -132,6 +140,9 @@ BEGIN {
     FS = "\t"
     work = WORK
     n_sites = n_functions = 0
+    n_classes = split("fma vector_load vector_store vector scalar_load scalar_store prefetch branch other", class, " ")
+    for (i = 1; i <= n_classes; i++)
+        number_of[class[i]] = i - 1
     print ".section .code,\"ax\""
 }
 
@@ -159,6 +170,7 @@ BEGIN {
     function_of[n_addresses] = n_functions - 1
     printf ".L%s:\n", address
     if (text ~ /^(rep )?(stos %[er]?a[xl],%es:\(%rdi\)|movs[bwlq] %ds:\(%rsi\),%es:\(%rdi\))$/) {
+        count("other")
         watch_string(text)
         next
     }
@@ -178,6 +190,7 @@ BEGIN {
         sub(/ .*/, "", target)
         sub(/-?(0x)?[0-9a-f]+\(%rip\)/, "0x" target, rest)
     }
+    count(class_of(name, rest, split_operands(rest)))
     if (name ~ /^(j|call|loop|xbegin)/) {
         operands = rest
         if (sub(/^\*/, "", operands))
@@ -207,7 +220,9 @@ END {
     for (i = 1; i <= n_addresses; i++)
         n_targets += has_targets[function_of[i]]
     printf ".section .head,\"a\"\nhead: .quad 0x%s, head, %s, %s\n", MAGIC, work, MAP
-    printf ".quad %d, %d, %d, %d\n", n_functions, n_targets, n_sites, WHOLE
+    printf ".quad %d, %d, %d, %d, %s, %d\n", n_functions, n_targets, n_sites, WHOLE, COUNTS, WHOLE ? n_classes : 0
+    for (i = 1; i <= n_classes && WHOLE; i++)
+        put_text(class[i], 16)
     for (f = 0; f < n_functions; f++) {
         copy = (f in refused) ? "0" : ".L" original[f]
         n = split(first_bytes[f], b, " ")

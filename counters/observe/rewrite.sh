@@ -11,7 +11,7 @@ names='sgemm_(kernel|itcopy|oncopy|beta|direct|small_kernel(_b0)?_[nt][nt])_(SKY
 trap 'rm -f "$out.s" "$out.o"' EXIT
 
 rewrite() { # rewrite WHOLE: 1 if whole programs are copied, with their stacks
-    awk -v MAGIC="$MAGIC" -v WORK=0x60000000 -v MAP=0x62000000 -v WHOLE="$1" -f $here/x86.awk -f $here/rewrite.awk
+    awk -v MAGIC="$MAGIC" -v WORK=0x60000000 -v MAP=0x62000000 -v COUNTS=$((0x61000000)) -v WHOLE="$1" -f $here/x86.awk -f $here/rewrite.awk
 }
 
 disassemble() { "$OBJDUMP" -d -w --insn-width=16 "$@" "$program"; }

@@ -102,6 +102,25 @@ function is_masked(name, text) {
     return text ~ /\{%k[0-7]\}/ || name ~ /(maskmov|compress|expand|gather|scatter)/
 }
 
+# The class of an instruction, as obs_insn.h has them.
+function class_of(name, text, n,   i) {
+    if (name ~ /^(j|call|ret|loop)/)
+        return "branch"
+    if (name ~ /^prefetch/)
+        return "prefetch"
+    if (name ~ /^vf(n?m(add|sub)|m(addsub|subadd))/)
+        return "fma"
+    if (name ~ /^push/)
+        return "scalar_store"
+    if (name ~ /^pop/)
+        return "scalar_load"
+    for (i = 1; i <= n && !is_memory(operand[i]); i++)
+        ;
+    if (i <= n && name ~ /^(v?mov|vp?maskmov|vp?broadcast|v?lddqu)/)
+        return (text ~ /%[xyz]mm/ ? "vector_" : "scalar_") (i < n ? "load" : "store")
+    return text ~ /%[xyz]mm/ || name ~ /^vzero/ ? "vector" : "other"
+}
+
 BEGIN {
     split("movss 4 movsd 8 movd 4 movq 8 movhps 8 movlps 8 movhpd 8 movlpd 8 vmovss 4 vmovsd 8 vmovd 4 vmovq 8 vmovhps 8 " \
           "vmovlps 8 vmovhpd 8 vmovlpd 8 movzbl 1 movzbq 1 movzbw 1 movsbl 1 movsbq 1 movsbw 1 movzwl 2 " \

@@ -90,6 +90,27 @@ static void stacks_with_avx512_are_those_on_record(void)
 }
 
 /*
+ * Copies count what an emulator counts, but what the guest does between steps; of Base not what OpenBLAS calls in the C
+ * library, which clears the output for it.
+ */
+static void check_instructions(const struct exp_stack_sample *is, const struct exp_stack_sample *want)
+{
+    enum { OF_THE_LIBRARY = 200 };
+
+    for (unsigned phase = 0; phase < CONV_N_PHASES; phase++) {
+        const double share = phase == CONV_PHASE_ZERO ? 1 : 0.02;
+        const double instructions = want->instructions[phase] - is->instructions[phase];
+        const double branches = want->branches[phase] - is->branches[phase];
+
+        test_check(instructions >= 0 && instructions <= share * want->instructions[phase] + OF_THE_LIBRARY &&
+                       branches >= 0 && branches <= share * want->branches[phase] + OF_THE_LIBRARY,
+                   "%s, phase %u: %g instructions and %g branches instead of %g and %g", is->algo, phase,
+                   is->instructions[phase], is->branches[phase], want->instructions[phase], want->branches[phase]);
+    }
+    CU_ASSERT(is->instructions[CONV_PHASE_UKR] > 0 && is->branches[CONV_PHASE_UKR] > 0);
+}
+
+/*
  * An emulator and copies of the machine code show the same accesses outside the tensors: of SConv every one. Of Base the
  * copies leave out what OpenBLAS calls in the C library, and its memory: some hundred.
  */
@@ -114,6 +135,7 @@ static void copies_show_what_an_emulator_shows(void)
                                want.stores[phase] - is.stores[phase] <= most && is.stores[phase] <= want.stores[phase],
                            "%s, phase %u: %g loads and %g stores instead of %g and %g", algos[i / N(observed_unfitted)],
                            phase, is.loads[phase], is.stores[phase], want.loads[phase], want.stores[phase]);
+            check_instructions(&is, &want);
             CU_ASSERT(want.loads[CONV_PHASE_UKR] > 0);
         }
         observed_release(&l);
