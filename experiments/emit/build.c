@@ -66,6 +66,16 @@ enum exp_emit_constants exp_emit_constants(enum exp_emit_what what)
     return forms[what].constants;
 }
 
+struct exp_emit_bytes exp_emit_bytes(enum exp_emit_what what, const struct conv_plan *plan)
+{
+    const struct conv_linalg_packed rows = conv_linalg_packed(plan, CONV_LINALG_NCHW);
+    const size_t *bytes = plan->layout.bytes;
+
+    if (what != EXP_EMIT_MLIR_LINALG)
+        return (struct exp_emit_bytes){ bytes[CONV_PACKED_FILTER], bytes[CONV_PACKED_INPUT] };
+    return (struct exp_emit_bytes){ rows.rows * rows.width * sizeof(float), conv_linalg_padded_bytes(plan) };
+}
+
 /* ---- text ---- */
 
 static const char *why_not(enum exp_emit_what what, const struct conv_plan *plan)

@@ -27,6 +27,12 @@ enum exp_emit_constants { EXP_EMIT_NO_CONSTANTS, EXP_EMIT_PACKED_FILTERS, EXP_EM
 const char *exp_emit_name(enum exp_emit_what what); /* as EMIT names it */
 enum exp_emit_constants exp_emit_constants(enum exp_emit_what what);
 
+/* Says how much memory code needs for packed filters and for packed, or padded, inputs. */
+struct exp_emit_bytes {
+    size_t filters, inputs;
+};
+struct exp_emit_bytes exp_emit_bytes(enum exp_emit_what what, const struct conv_plan *plan);
+
 /*
  * Prints the code of plans of one instruction set; function number i is called as conv_c_name says for its layer and i.
  * options are C's; what is `packed` there are the only plan's filters, as exp_emit_constants says. Returns 0; -EINVAL

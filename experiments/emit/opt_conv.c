@@ -124,23 +124,16 @@ static MlirOperation maker_of(MlirValue v)
     return mlirValueIsAOpResult(v) ? mlirOpResultGetOwner(v) : (MlirOperation){ NULL };
 }
 
-static bool is_called(MlirOperation op, const char *name)
-{
-    MlirStringRef is = mlirIdentifierStr(mlirOperationGetName(op));
-
-    return is.length == strlen(name) && !memcmp(is.data, name, is.length);
-}
-
 /* Tells whether an operation fills something with zeros. */
 static bool fills_with_zeros(MlirOperation op)
 {
     MlirOperation constant;
     MlirAttribute value;
 
-    if (mlirOperationIsNull(op) || !is_called(op, "linalg.fill"))
+    if (mlirOperationIsNull(op) || !opt_is_called(op, "linalg.fill"))
         return false;
     constant = maker_of(mlirOperationGetOperand(op, 0));
-    if (mlirOperationIsNull(constant) || !is_called(constant, "arith.constant"))
+    if (mlirOperationIsNull(constant) || !opt_is_called(constant, "arith.constant"))
         return false;
     value = opt_attribute_of(constant, "value");
     return mlirAttributeIsAFloat(value) && mlirFloatAttrGetValueDouble(value) == 0;
@@ -152,7 +145,7 @@ static MlirOperation before(MlirOperation op)
     MlirOperation o = mlirBlockGetFirstOperation(mlirOperationGetBlock(op)), last = { NULL };
 
     for (; !mlirOperationEqual(o, op); o = mlirOperationGetNextInBlock(o)) {
-        if (!is_called(o, "arith.constant"))
+        if (!opt_is_called(o, "arith.constant"))
             last = o;
     }
     return last;

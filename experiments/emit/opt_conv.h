@@ -39,6 +39,15 @@ struct opt_planner {
 int opt_conv_plan(const struct opt_conv *c, const struct opt_planner *by, struct conv_noted_plan *plan,
                   struct exp_why *why);
 
+/* Returns the values of filters that are constants; a null attribute: they are not. */
+MlirAttribute opt_filter_constant(const struct opt_conv *c);
+
+/* Packs filters that are constants: makes another constant, in front of the convolution, and returns it. */
+MlirValue opt_filter_pack(const struct opt_module *m, const struct opt_conv *c, const struct conv_plan *plan);
+
+/* Takes a constant away that nobody reads. */
+void opt_filter_drop(MlirOperation maker);
+
 /* Does what a plan says to its convolution. Returns 0, or -EINVAL with one line in why, and the module as it was. */
 int opt_conv_slice(struct opt_module *m, const struct opt_conv *c, const struct conv_plan *plan, struct exp_why *why);
 

@@ -67,6 +67,13 @@ char *opt_place_of(const struct opt_module *m, MlirLocation l)
     return place;
 }
 
+bool opt_is_called(MlirOperation op, const char *name)
+{
+    MlirStringRef is = mlirIdentifierStr(mlirOperationGetName(op));
+
+    return is.length == strlen(name) && !memcmp(is.data, name, is.length);
+}
+
 MlirAttribute opt_attribute_of(MlirOperation op, const char *name)
 {
     return mlirOperationGetAttributeByName(op, mlirStringRefCreateFromCString(name));

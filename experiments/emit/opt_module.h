@@ -45,6 +45,9 @@ char *opt_text_of_attribute(MlirAttribute a);
 char *opt_text_of_type(MlirType t);
 char *opt_place_of(const struct opt_module *m, MlirLocation l);
 
+/* Tells whether an operation has a name such as arith.constant. */
+bool opt_is_called(MlirOperation op, const char *name);
+
 /* Returns an attribute of an operation, null if it has none of that name. */
 MlirAttribute opt_attribute_of(MlirOperation op, const char *name);
 

@@ -17,15 +17,19 @@
 /* Makes the module of a plan. */
 static MlirModule make_module(struct opt_module *m, const struct opt_conv *c, const struct conv_plan *plan)
 {
+    const struct conv_linalg_operands operands = { c->is_buffers, !mlirOperationIsNull(c->zeros),
+                                                   !mlirAttributeIsNull(opt_filter_constant(c)) };
+    const struct conv_linalg_packed packed = conv_linalg_packed(plan, c->layout);
     char *text, *type[3];
     size_t bytes;
     FILE *out = exp_memory_open(&text, &bytes);
     MlirModule made;
 
     for (intptr_t i = 0; i < 3; i++)
-        type[i] = opt_text_of_type(mlirValueGetType(mlirOperationGetOperand(c->op, i)));
-    conv_linalg_print_bare(plan, c->layout, (const char *const *)type,
-                           (struct conv_linalg_sums){ c->is_buffers, !mlirOperationIsNull(c->zeros) }, out);
+        type[i] = i == 1 && operands.filters_are_packed
+                      ? exp_format("%s<%zux%zuxf32>", c->is_buffers ? "memref" : "tensor", packed.rows, packed.width)
+                      : opt_text_of_type(mlirValueGetType(mlirOperationGetOperand(c->op, i)));
+    conv_linalg_print_bare(plan, c->layout, (const char *const *)type, operands, out);
     fclose(out);
     made = opt_module_parse(m, text);
     for (intptr_t i = 0; i < 3; i++)
@@ -92,13 +96,6 @@ static void clear_but(MlirModule module, MlirOperation function)
     }
 }
 
-static bool is_called(MlirOperation op, const char *name)
-{
-    MlirStringRef is = mlirIdentifierStr(mlirOperationGetName(op));
-
-    return is.length == strlen(name) && !memcmp(is.data, name, is.length);
-}
-
 /* Frees what an operation allocates at the end of its block. */
 static void give_back(MlirOperation op)
 {
@@ -116,9 +113,9 @@ static MlirWalkResult look_after(MlirOperation op, void *hands_on)
 {
     bool *handed = hands_on;
 
-    if (is_called(op, "memref.alloc"))
+    if (opt_is_called(op, "memref.alloc"))
         give_back(op);
-    for (intptr_t i = 0; is_called(op, "scf.yield") && i < mlirOperationGetNumOperands(op); i++)
+    for (intptr_t i = 0; opt_is_called(op, "scf.yield") && i < mlirOperationGetNumOperands(op); i++)
         *handed |= mlirTypeIsAMemRef(mlirValueGetType(mlirOperationGetOperand(op, i)));
     return MlirWalkResultAdvance;
 }
@@ -152,9 +149,11 @@ static bool transform(struct opt_module *m, MlirModule module, bool is_buffers)
     return mlirOperationVerify(mlirModuleGetOperation(module));
 }
 
-/* Returns what argument number i of the function stands for: not zeros that nobody reads. */
-static MlirValue operand(const struct opt_conv *c, intptr_t i)
+/* Returns what argument number i of the function stands for: not zeros that nobody reads, and packed filters. */
+static MlirValue operand(const struct opt_module *m, const struct opt_conv *c, const struct conv_plan *plan, intptr_t i)
 {
+    if (i == 1 && !mlirAttributeIsNull(opt_filter_constant(c)))
+        return opt_filter_pack(m, c, plan);
     return i == 2 && !mlirOperationIsNull(c->zeros) ? mlirOperationGetOperand(c->zeros, 1)
                                                     : mlirOperationGetOperand(c->op, i);
 }
@@ -170,13 +169,16 @@ static void drop_zeros(const struct opt_conv *c)
 }
 
 /* Moves the body of a function to where the convolution is, whose operands are its arguments; the convolution goes. */
-static void put_in_place_of(const struct opt_conv *c, MlirOperation function)
+static void put_in_place_of(const struct opt_module *m, const struct opt_conv *c, const struct conv_plan *plan,
+                            MlirOperation function)
 {
+    MlirValue filter = mlirOperationGetOperand(c->op, 1);
+    bool has_constant = !mlirAttributeIsNull(opt_filter_constant(c));
     MlirBlock from = mlirRegionGetFirstBlock(mlirOperationGetRegion(function, 0)), to = mlirOperationGetBlock(c->op);
     MlirOperation end = mlirBlockGetTerminator(from), o = mlirBlockGetFirstOperation(from);
 
     for (intptr_t i = 0; i < mlirBlockGetNumArguments(from); i++)
-        mlirValueReplaceAllUsesOfWith(mlirBlockGetArgument(from, i), operand(c, i));
+        mlirValueReplaceAllUsesOfWith(mlirBlockGetArgument(from, i), operand(m, c, plan, i));
     while (!mlirOperationEqual(o, end)) {
         MlirOperation next = mlirOperationGetNextInBlock(o);
 
@@ -188,6 +190,8 @@ static void put_in_place_of(const struct opt_conv *c, MlirOperation function)
         mlirValueReplaceAllUsesOfWith(mlirOperationGetResult(c->op, 0), mlirOperationGetOperand(end, 0));
     mlirOperationDestroy(c->op);
     drop_zeros(c);
+    if (has_constant)
+        opt_filter_drop(mlirOpResultGetOwner(filter));
 }
 
 int opt_conv_slice(struct opt_module *m, const struct opt_conv *c, const struct conv_plan *plan, struct exp_why *why)
@@ -198,7 +202,7 @@ int opt_conv_slice(struct opt_module *m, const struct opt_conv *c, const struct 
     if (mlirModuleIsNull(module))
         return exp_fail(why, -EINVAL, "its text is no module: %s", m->said.text);
     if (transform(m, module, c->is_buffers))
-        put_in_place_of(c, find(module, FUNCTION));
+        put_in_place_of(m, c, plan, find(module, FUNCTION));
     else
         err = exp_fail(why, -EINVAL, "MLIR does not slice it: %s", m->said.text);
     mlirModuleDestroy(module);

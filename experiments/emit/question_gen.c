@@ -172,25 +172,55 @@ static int compare(const struct conv_noted_plan *n, const struct conv_fusion *af
     return err;
 }
 
-/* Packs the filters by the code's own function, if it has one, then convolves. */
-static void run(const struct exp_emit_code *code, const struct conv_noted_plan *n, const struct conv_fusion *after,
-                const struct exp_tensors *t)
+/* Memory that code needs beside inputs, filters and outputs. */
+struct memory {
+    void *filters, *inputs;
+};
+
+static void memory_release(struct memory *m)
 {
-    float *packed = conv_out_ptr(t->bind.addr[CONV_PACKED_FILTER]);
-    const float *filter = conv_in_ptr(t->bind.addr[CONV_FILTER]), *in = conv_in_ptr(t->bind.addr[CONV_INPUT]);
-    float *panels = conv_out_ptr(t->bind.addr[CONV_PACKED_INPUT]), *out = conv_out_ptr(t->bind.addr[CONV_OUTPUT]);
-    float *bias = exp_new(n->plan.problem.k, sizeof *bias);
+    free(m->filters);
+    free(m->inputs);
+}
+
+static void *new_nans(size_t bytes)
+{
+    void *x;
+
+    if (posix_memalign(&x, CONV_ARENA_ALIGN, max_size(bytes, 1)))
+        return NULL;
+    return memset(x, 0xff, bytes);
+}
+
+/* Fills *m with NaNs, and packs filters into it by the code's own function, if it has one. */
+static int memory_init(struct memory *m, const struct exp_emit_code *code, enum exp_emit_what what,
+                       const struct conv_noted_plan *n, const struct exp_tensors *t)
+{
+    const struct exp_emit_bytes bytes = exp_emit_bytes(what, &n->plan);
     exp_emit_pack_fn pack_filters = exp_emit_code_packer(code, n->layer, 0);
+
+    *m = (struct memory){ new_nans(bytes.filters), new_nans(bytes.inputs) };
+    if (!m->filters || !m->inputs)
+        return -ENOMEM;
+    if (pack_filters)
+        pack_filters(conv_in_ptr(t->bind.addr[CONV_FILTER]), m->filters);
+    return 0;
+}
+
+/* Convolves, with filters that were packed. */
+static void run(const struct exp_emit_code *code, const struct memory *m, const struct conv_noted_plan *n,
+                const struct conv_fusion *after, const struct exp_tensors *t)
+{
+    const float *filter = conv_in_ptr(t->bind.addr[CONV_FILTER]), *in = conv_in_ptr(t->bind.addr[CONV_INPUT]);
+    float *out = conv_out_ptr(t->bind.addr[CONV_OUTPUT]);
+    float *bias = exp_new(n->plan.problem.k, sizeof *bias);
 
     for (size_t i = 0; i < n->plan.problem.k; i++)
         bias[i] = bias_of(i);
-    memset(packed, 0xff, n->plan.layout.bytes[CONV_PACKED_FILTER]); /* NaN: exp_tensors_init has packed them already */
-    if (pack_filters)
-        pack_filters(filter, packed);
     if (after->adds_bias)
-        exp_emit_code_fused(code, n->layer, 0)(in, filter, packed, panels, out, bias);
+        exp_emit_code_fused(code, n->layer, 0)(in, filter, m->filters, m->inputs, out, bias);
     else
-        exp_emit_code_function(code, n->layer, 0)(in, filter, packed, panels, out);
+        exp_emit_code_function(code, n->layer, 0)(in, filter, m->filters, m->inputs, out);
     free(bias);
 }
 
@@ -200,20 +230,23 @@ static int check(struct session *s, const struct conv_noted_plan *plan, double *
     const struct conv_fusion after = fusion(s);
     struct exp_emit_code code;
     struct exp_tensors t = { 0 };
+    enum exp_emit_what what = (enum exp_emit_what)s->options.emit;
+    struct memory memory = { NULL, NULL };
     uint64_t start = ctr_now_ns();
-    int err = exp_emit_build(&code, (enum exp_emit_what)s->options.emit, plan, 1, &after, false, &s->why);
+    int err = exp_emit_build(&code, what, plan, 1, &after, false, &s->why);
 
     *seconds = (double)(ctr_now_ns() - start) * 1e-9;
     if (err)
         return err;
     if (!conv_plan_runs(&plan->plan))
         err = refuse_to_run(plan, &s->why);
-    else if (exp_tensors_init(&t, &plan->plan))
+    else if (exp_tensors_init(&t, &plan->plan) || memory_init(&memory, &code, what, plan, &t))
         err = exp_fail(&s->why, -ENOMEM, "out of memory for the tensors of layer '%s'", plan->layer);
     if (!err) {
-        run(&code, plan, &after, &t);
+        run(&code, &memory, plan, &after, &t);
         err = compare(plan, &after, &t, &s->why);
     }
+    memory_release(&memory);
     exp_tensors_release(&t);
     exp_emit_code_release(&code);
     return err;
@@ -280,6 +313,7 @@ struct timed {
     const struct exp_tensors *tensors;
     struct exp_emit_code code;
     exp_code_fn fn; /* NULL: the library */
+    struct memory memory;
 };
 
 enum { N_TIMED = 1 + EXP_EMIT_N_FORMS, WARMUPS = 2 };
@@ -291,8 +325,7 @@ static int run_form(void *timed)
     struct conv_exec exec;
 
     if (t->fn) {
-        t->fn(conv_in_ptr(b->addr[CONV_INPUT]), conv_in_ptr(b->addr[CONV_FILTER]),
-              conv_out_ptr(b->addr[CONV_PACKED_FILTER]), conv_out_ptr(b->addr[CONV_PACKED_INPUT]),
+        t->fn(conv_in_ptr(b->addr[CONV_INPUT]), conv_in_ptr(b->addr[CONV_FILTER]), t->memory.filters, t->memory.inputs,
               conv_out_ptr(b->addr[CONV_OUTPUT]));
         return 0;
     }
@@ -384,12 +417,18 @@ static int time_forms(struct session *s, const struct conv_noted_plan *plan, str
         err = build(&timed[i], (enum exp_emit_what)(i - 1));
     if (!err)
         err = exp_tensors_init(&tensors, &plan->plan);
+    for (size_t i = 1; i < N_TIMED && !err; i++) {
+        if (timed[i].fn)
+            err = memory_init(&timed[i].memory, &timed[i].code, (enum exp_emit_what)(i - 1), plan, &tensors);
+    }
     if (!err)
         err = measure(timed, s->options.time, sample);
     if (!err)
         take_times(row, sample, s->options.time);
-    for (size_t i = 1; i < N_TIMED; i++)
+    for (size_t i = 1; i < N_TIMED; i++) {
+        memory_release(&timed[i].memory);
         exp_emit_code_release(&timed[i].code);
+    }
     exp_tensors_release(&tensors);
     free(sample);
     return err ? exp_fail(&s->why, err, "layer '%s': cannot be timed: %s", plan->layer, strerror(-err)) : 0;

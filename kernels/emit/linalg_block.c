@@ -159,8 +159,7 @@ static void print_copy(struct linalg_text *t, const struct copy *c)
     linalg_print_matrix(t, "", c->rows, c->taken, "\n");
 }
 
-/* Returns the elements from a row to the next: an odd number of lines, so that a column uses all sets of L1. */
-static size_t row_width(size_t columns)
+size_t linalg_row_width(size_t columns)
 {
     enum { LINE = 16 };
 
@@ -173,7 +172,7 @@ static void set_matrix(struct copy *c, const char *made, size_t rows, size_t col
     c->rows = rows;
     c->columns = columns;
     c->taken = taken;
-    c->width = row_width(taken);
+    c->width = linalg_row_width(taken);
 }
 
 static void set_walks(struct copy *c, const struct walk *walk, size_t n, size_t stride)
@@ -258,19 +257,32 @@ static struct copy filters_of(const struct linalg_text *t, const struct linalg_p
     return filters;
 }
 
-/* Prints both factors, called %a and %b. Rows of NCHW's filters are read where they lie. */
+/* Tells whether a part's filters are rows of the product as they lie: of NHWC, taps that were packed side by side. */
+static bool are_rows(const struct linalg_text *t, const struct linalg_part *part)
+{
+    const struct conv_problem *p = t->p;
+    const struct linalg_product m = product_of(t, part);
+    bool is_whole = part->extent[LINALG_CHANNELS] == p->c || p->r * p->s == 1;
+
+    return t->layout == CONV_LINALG_NCHW || (t->is_packed && is_whole && taken_columns(&m) == m.columns);
+}
+
+/* Prints both factors, called %a and %b. Filters are copied only where they are no rows. */
 static void print_factors(struct linalg_text *t, const struct linalg_part *part)
 {
     const struct copy windows = windows_of(t, part), filters = filters_of(t, part);
     const struct linalg_product m = product_of(t, part);
+    bool is_nhwc = t->layout == CONV_LINALG_NHWC;
 
     print_copy(t, &windows);
-    if (t->layout == CONV_LINALG_NHWC) {
+    if (!are_rows(t, part)) {
         print_copy(t, &filters);
         return;
     }
-    linalg_print_tensor(t, "  %a = tensor.collapse_shape %w [[0], [1, 2, 3]] : ", &filters.shape, " into ");
-    linalg_print_matrix(t, "", m.rows, m.taps, "\n");
+    fprintf(t->out, "  %s = tensor.collapse_shape %%w %s : ", is_nhwc ? "%b" : "%a",
+            is_nhwc ? "[[0, 1, 2], [3]]" : "[[0], [1, 2, 3]]");
+    linalg_print_tensor(t, "", &filters.shape, " into ");
+    linalg_print_matrix(t, "", is_nhwc ? m.taps : m.rows, is_nhwc ? m.columns : m.taps, "\n");
 }
 
 /* ---- products: of full tiles and of edges, so that all sizes are constants ---- */

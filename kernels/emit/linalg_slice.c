@@ -235,12 +235,17 @@ static void print_tiles(struct linalg_text *t, size_t number)
         value = print_fuse(t, value, is_nhwc ? 0 : m->set, is_nhwc ? m->set : 0, false);
     value = print_fuse(t, value, min_size(m->rows, m->tile_rows), min_size(m->columns, m->tile_columns),
                        is_nhwc != is_input_stationary);
-    if (m->taps > 1)
+    if (m->taps > 1) {
         value = print_tile(t, value, 2, 1);
+        fprintf(t->out, "  transform.annotate %%v%zu_loop \"taps\" : " ANY "\n", value);
+    }
     fprintf(t->out, "  transform.annotate %%v%zu \"micro_kernel\" : " ANY "\n", value);
 }
 
-/* The innermost product becomes outer products that are added to sums in registers. */
+/*
+ * The innermost product becomes outer products that are added to sums in registers: those of a loop over taps. A loop
+ * over channel sets must not hand outputs on in pieces; they would be copied.
+ */
 static void print_kernels(const struct linalg_text *t)
 {
     FILE *out = t->out;
@@ -258,7 +263,7 @@ static void print_kernels(const struct linalg_text *t)
     PRINT_PATTERNS(out, "canonicalization", "tensor.merge_consecutive_insert_extract_slice",
                    "vector.cast_away_vector_leading_one_dim", "linalg.tiling_canonicalization");
     fprintf(out, "  transform.apply_cse to %%func : " ANY "\n"
-                 "  %%loops = transform.structured.match ops{[\"scf.for\"]} in %%func : (" ANY ") -> " ANY "\n"
+                 "  %%loops = transform.structured.match attributes {taps} in %%func : (" ANY ") -> " ANY "\n"
                  "  transform.loop.hoist_loop_invariant_subsets %%loops : " ANY "\n");
     PRINT_PATTERNS(out, "canonicalization");
 }

@@ -1,5 +1,7 @@
 #include "kernels/emit/linalg_source.h"
 
+#include <string.h>
+
 #include "kernels/emit/c_source.h"
 #include "kernels/emit/linalg_text.h"
 
@@ -14,6 +16,7 @@ const char *const conv_linalg_passes[] = {
     "--cse",
     "--canonicalize",
     "--buffer-loop-hoisting",
+    "--promote-buffers-to-stack=max-alloc-size-in-bytes=1048576",
     "--buffer-deallocation-pipeline",
     "--convert-linalg-to-loops",
     "--convert-vector-to-scf=full-unroll=true",
@@ -133,6 +136,103 @@ static void print_convolution(const struct linalg_text *t, const char *input, co
     linalg_print_tensor(t, "", &out, "\n");
 }
 
+/* ---- filters ---- */
+
+struct linalg_matrix linalg_packed(const struct linalg_text *t)
+{
+    const struct conv_problem *p = t->p;
+    size_t taps = p->c * p->r * p->s;
+
+    return t->layout == CONV_LINALG_NHWC ? (struct linalg_matrix){ taps, p->k } : (struct linalg_matrix){ p->k, taps };
+}
+
+struct conv_linalg_packed conv_linalg_packed(const struct conv_plan *plan, enum conv_linalg_layout layout)
+{
+    const struct linalg_text t = text_of(plan, layout, "", NULL);
+    const struct linalg_matrix m = linalg_packed(&t);
+
+    return (struct conv_linalg_packed){ m.rows, linalg_row_width(m.columns) };
+}
+
+void conv_linalg_pack(const struct conv_plan *plan, enum conv_linalg_layout layout, const float *filter, float *packed)
+{
+    const struct linalg_text t = text_of(plan, layout, "", NULL);
+    const struct linalg_matrix m = linalg_packed(&t);
+    size_t width = linalg_row_width(m.columns);
+
+    memset(packed, 0, m.rows * width * sizeof *packed);
+    for (size_t i = 0; i < m.rows; i++)
+        memcpy(packed + i * width, filter + i * m.columns, m.columns * sizeof *packed);
+}
+
+/* Prints filters, %weights, as the matrix %packed has them. */
+static void print_unpacking(const struct linalg_text *t)
+{
+    const struct linalg_part all = linalg_whole(t->p);
+    const struct linalg_shape filter = linalg_filter(t, &all);
+    const struct linalg_matrix m = linalg_packed(t);
+
+    fprintf(t->out, "  %%rows = tensor.extract_slice %%packed[0, 0] [%zu, %zu] [1, 1] : ", m.rows, m.columns);
+    linalg_print_matrix(t, "", m.rows, linalg_row_width(m.columns), " to ");
+    linalg_print_matrix(t, "", m.rows, m.columns, "\n");
+    fprintf(t->out, "  %%weights = tensor.expand_shape %%rows %s output_shape [%zu, %zu, ",
+            t->layout == CONV_LINALG_NHWC ? "[[0, 1, 2], [3]]" : "[[0], [1, 2, 3]]", filter.extent[0],
+            filter.extent[1]);
+    fprintf(t->out, "%zu, %zu] : ", filter.extent[2], filter.extent[3]);
+    linalg_print_matrix(t, "", m.rows, m.columns, " into ");
+    linalg_print_tensor(t, "", &filter, "\n");
+}
+
+static void print_packed_type(const struct linalg_text *t, const char *kind, const char *after)
+{
+    const struct linalg_matrix m = linalg_packed(t);
+
+    fprintf(t->out, "%s<%zux%zuxf32>%s", kind, m.rows, linalg_row_width(m.columns), after);
+}
+
+static void print_packing(const struct linalg_text *t)
+{
+    const struct linalg_part all = linalg_whole(t->p);
+    const struct linalg_shape filter = linalg_filter(t, &all);
+    const struct linalg_matrix m = linalg_packed(t);
+    size_t width = linalg_row_width(m.columns);
+
+    fprintf(t->out, "func.func @%s_pack_filters(", t->name);
+    linalg_print_type(t, "%filter: ", "memref", &filter, ", %packed: ");
+    print_packed_type(t, "memref", ") {\n");
+    linalg_print_type(t, "  %from = memref.collapse_shape %filter [[0], [1, 2, 3]] : ", "memref", &filter, " into ");
+    fprintf(t->out, "memref<%zux%zuxf32>\n  %%to = memref.subview %%packed[0, 0] [%zu, %zu] [1, 1] : ", m.rows,
+            m.columns, m.rows, m.columns);
+    print_packed_type(t, "memref", " to ");
+    fprintf(t->out, "memref<%zux%zuxf32, strided<[%zu, 1]>>\n", m.rows, m.columns, width);
+    fprintf(t->out, "  linalg.copy ins(%%from : memref<%zux%zuxf32>) outs(%%to : ", m.rows, m.columns);
+    fprintf(t->out, "memref<%zux%zuxf32, strided<[%zu, 1]>>)\n  return\n}\n\n", m.rows, m.columns, width);
+}
+
+/* Prints floats as the bytes that they are. */
+static void print_floats(const struct linalg_text *t, const float *x, size_t n)
+{
+    const unsigned char *byte = (const unsigned char *)x;
+
+    for (size_t i = 0; i < n * sizeof *x; i++)
+        fprintf(t->out, "%02X", byte[i]);
+}
+
+static void print_constant(const struct linalg_text *t, const float *filter)
+{
+    const struct linalg_matrix m = linalg_packed(t);
+    static const float zero;
+
+    fprintf(t->out, "  %%packed = arith.constant dense<\"0x");
+    for (size_t i = 0; i < m.rows; i++) {
+        print_floats(t, filter + i * m.columns, m.columns);
+        for (size_t j = m.columns; j < linalg_row_width(m.columns); j++)
+            print_floats(t, &zero, 1);
+    }
+    fprintf(t->out, "\"> : ");
+    print_packed_type(t, "tensor", "\n");
+}
+
 /* ---- the file ---- */
 
 static void print_script(struct linalg_text *t)
@@ -147,32 +247,68 @@ static bool has_padding(const struct conv_problem *p)
     return p->pad_top || p->pad_left || p->pad_bottom || p->pad_right;
 }
 
-/* Puts the image into a frame of zeros. */
+size_t conv_linalg_padded_bytes(const struct conv_plan *plan)
+{
+    const struct conv_problem *p = &plan->problem;
+    size_t rows = p->h + p->pad_top + p->pad_bottom, width = p->w + p->pad_left + p->pad_right;
+
+    return has_padding(p) ? p->n * p->c * rows * width * sizeof(float) : 0;
+}
+
+/* A part of all planes of an image. */
+struct frame {
+    size_t row, column, rows, columns;
+};
+
+static void print_frame(const struct linalg_text *t, const struct frame *f, const struct linalg_shape *padded)
+{
+    fprintf(t->out, "[0, 0, %zu, %zu] [%zu, %zu, ", f->row, f->column, padded->extent[0], padded->extent[1]);
+    fprintf(t->out, "%zu, %zu] [1, 1, 1, 1] : ", f->rows, f->columns);
+}
+
+/* Sets a part to zeros. Returns the number of the padded image. */
+static size_t print_zero_frame(const struct linalg_text *t, const struct frame *f, const struct linalg_shape *padded,
+                               size_t number)
+{
+    const struct linalg_shape part = { { padded->extent[0], padded->extent[1], f->rows, f->columns } };
+
+    if (!f->rows || !f->columns)
+        return number;
+    fprintf(t->out, "  %%part%zu = tensor.extract_slice %%padded%zu", number, number);
+    print_frame(t, f, padded);
+    linalg_print_tensor(t, "", padded, " to ");
+    linalg_print_tensor(t, "", &part, "\n");
+    fprintf(t->out, "  %%zeros%zu = linalg.fill ins(%%zero : f32) outs(%%part%zu : ", number, number);
+    linalg_print_tensor(t, "", &part, ") -> ");
+    linalg_print_tensor(t, "", &part, "\n");
+    fprintf(t->out, "  %%padded%zu = tensor.insert_slice %%zeros%zu into %%padded%zu", number + 1, number, number);
+    print_frame(t, f, padded);
+    linalg_print_tensor(t, "", &part, " into ");
+    linalg_print_tensor(t, "", padded, "\n");
+    return number + 1;
+}
+
+/* Puts the image into a frame of zeros, in memory that is handed in. */
 static void print_padding(const struct linalg_text *t)
 {
     const struct conv_problem *p = t->p;
     const struct linalg_part all = linalg_whole(p);
     const struct linalg_shape padded = linalg_input(t, &all), image = { { p->n, p->c, p->h, p->w } };
+    size_t width = padded.extent[3], number = 0;
+    const struct frame inside = { p->pad_top, p->pad_left, p->h, p->w };
+    const struct frame frames[] = { { 0, 0, p->pad_top, width },
+                                    { p->pad_top + p->h, 0, p->pad_bottom, width },
+                                    { p->pad_top, 0, p->h, p->pad_left },
+                                    { p->pad_top, p->pad_left + p->w, p->h, p->pad_right } };
 
-    linalg_print_tensor(t, "  %empty = tensor.empty() : ", &padded, "\n");
-    linalg_print_tensor(t, "  %zeros = linalg.fill ins(%zero : f32) outs(%empty : ", &padded, ") -> ");
-    linalg_print_tensor(t, "", &padded, "\n");
-    fprintf(t->out, "  %%padded = tensor.insert_slice %%image into %%zeros[0, 0, %zu, %zu] [%zu, %zu, ", p->pad_top,
-            p->pad_left, p->n, p->c);
-    fprintf(t->out, "%zu, %zu] [1, 1, 1, 1] : ", p->h, p->w);
+    fprintf(t->out, "  %%padded0 = bufferization.to_tensor %%packed_input restrict writable : ");
+    linalg_print_type(t, "", "memref", &padded, "\n");
+    for (size_t i = 0; i < sizeof frames / sizeof frames[0]; i++)
+        number = print_zero_frame(t, &frames[i], &padded, number);
+    fprintf(t->out, "  %%padded = tensor.insert_slice %%image into %%padded%zu", number);
+    print_frame(t, &inside, &padded);
     linalg_print_tensor(t, "", &image, " into ");
     linalg_print_tensor(t, "", &padded, "\n");
-}
-
-/* Prints floats as the bytes that they are. */
-static void print_weights(const struct linalg_text *t, const float *filter, const struct linalg_shape *s)
-{
-    const unsigned char *byte = (const unsigned char *)filter;
-
-    fprintf(t->out, "  %%weights = arith.constant dense<\"0x");
-    for (size_t i = 0; i < t->p->k * t->p->c * t->p->r * t->p->s * sizeof *filter; i++)
-        fprintf(t->out, "%02X", byte[i]);
-    linalg_print_tensor(t, "\"> : ", s, "\n");
 }
 
 static void print_to_tensor(const struct linalg_text *t, const char *value, const char *argument, const char *how,
@@ -187,19 +323,27 @@ static void print_function(const struct linalg_text *t, const float *filter)
     const struct conv_problem *p = t->p;
     const struct linalg_part all = linalg_whole(p);
     const struct linalg_shape image = { { p->n, p->c, p->h, p->w } }, weights = linalg_filter(t, &all);
-    const struct linalg_shape out = linalg_output(t, &all);
+    const struct linalg_shape out = linalg_output(t, &all), padded = linalg_input(t, &all);
 
     fprintf(t->out, "func.func @%s(", t->name);
     linalg_print_type(t, "%input: ", "memref", &image, ", ");
     linalg_print_type(t, "%filter: ", "memref", &weights, ", ");
-    fprintf(t->out, "%%packed_filter: memref<0xf32>, %%packed_input: memref<0xf32>, ");
+    fprintf(t->out, "%%packed_filter: ");
+    print_packed_type(t, "memref", ", %packed_input: ");
+    if (has_padding(p))
+        linalg_print_type(t, "", "memref", &padded, ", ");
+    else
+        fprintf(t->out, "memref<0xf32>, ");
     linalg_print_type(t, "%output: ", "memref", &out, ") {\n  %zero = arith.constant 0.0 : f32\n");
     print_to_tensor(t, "%image", "%input", "", &image);
     print_to_tensor(t, "%before", "%output", " writable", &out);
-    if (filter)
-        print_weights(t, filter, &weights);
-    else
-        print_to_tensor(t, "%weights", "%filter", "", &weights);
+    if (filter) {
+        print_constant(t, filter);
+    } else {
+        fprintf(t->out, "  %%packed = bufferization.to_tensor %%packed_filter restrict : ");
+        print_packed_type(t, "memref", "\n");
+    }
+    print_unpacking(t);
     if (has_padding(p))
         print_padding(t);
     fprintf(t->out, "  %%sums = linalg.fill {%s_sums} ins(%%zero : f32) outs(%%before : ", t->name);
@@ -239,7 +383,9 @@ void conv_linalg_print(const struct conv_plan *plan, const char *name, const flo
 {
     struct linalg_text t = text_of(plan, CONV_LINALG_NCHW, name, out);
 
-    t.is_zeroed = t.fills = true;
+    t.is_zeroed = t.fills = t.is_packed = true;
+    if (!filter)
+        print_packing(&t);
     print_function(&t, filter);
     print_keep(&t);
     print_script(&t);
@@ -276,7 +422,7 @@ static void print_bare_function(const struct linalg_text *t, const char *const t
     const struct linalg_part all = linalg_whole(t->p);
     const struct linalg_shape sums = linalg_output(t, &all);
     static const char *const argument[] = { "%input", "%filter", "%output" };
-    static const char *const value[] = { "%image", "%weights", "%sums" };
+    const char *const value[] = { "%image", t->is_packed ? "%packed" : "%weights", "%sums" };
 
     fprintf(t->out, "func.func @%s(", t->name);
     for (int i = 0; i < 3; i++)
@@ -285,6 +431,8 @@ static void print_bare_function(const struct linalg_text *t, const char *const t
     for (int i = 0; is_buffers && i < 3; i++)
         fprintf(t->out, "  %s = bufferization.to_tensor %s restrict%s : %s\n", value[i], argument[i],
                 i == 2 ? " writable" : "", type[i]);
+    if (t->is_packed)
+        print_unpacking(t);
     print_convolution(t, "%image", "%sums");
     if (is_buffers) {
         linalg_print_tensor(t, "  bufferization.materialize_in_destination %result in restrict writable %output : (",
@@ -303,7 +451,7 @@ void conv_linalg_print_tail(const struct conv_noted_plan *plan, size_t n, FILE *
 }
 
 void conv_linalg_print_bare(const struct conv_plan *plan, enum conv_linalg_layout layout, const char *const type[3],
-                            struct conv_linalg_sums sums, FILE *out)
+                            struct conv_linalg_operands operands, FILE *out)
 {
     const struct conv_noted_plan noted = { .layer = "", .machine = "", .plan = *plan };
     char name[CONV_C_NAME_BYTES];
@@ -311,9 +459,10 @@ void conv_linalg_print_bare(const struct conv_plan *plan, enum conv_linalg_layou
 
     conv_c_name(name, noted.layer, 0);
     t = text_of(plan, layout, name, out);
-    t.is_zeroed = sums.are_zeros;
+    t.is_zeroed = operands.sums_are_zeros;
+    t.is_packed = operands.filters_are_packed;
     fprintf(out, "module attributes {transform.with_named_sequence} {\n\n");
-    print_bare_function(&t, type, sums.are_buffers);
+    print_bare_function(&t, type, operands.are_buffers);
     print_script(&t);
     conv_linalg_print_tail(&noted, 1, out);
 }

@@ -30,22 +30,36 @@ extern const char *const conv_linalg_passes[];
 /* Says why a plan that is SConv's cannot be written so; NULL: it can. */
 const char *conv_linalg_why_not(const struct conv_plan *plan);
 
+/* Layouts of activations; filters are OIHW beside the first, HWIO beside the second. */
+enum conv_linalg_layout { CONV_LINALG_NCHW, CONV_LINALG_NHWC };
+
+/*
+ * Packs filters: each row that a micro-kernel walks along lies apart from the next by an odd number of lines, so that
+ * those of a tile are in different sets of L1, whatever power of two the channels are. packed has as many rows and
+ * floats from one to the next as conv_linalg_packed says.
+ */
+struct conv_linalg_packed {
+    size_t rows, width;
+};
+struct conv_linalg_packed conv_linalg_packed(const struct conv_plan *plan, enum conv_linalg_layout layout);
+void conv_linalg_pack(const struct conv_plan *plan, enum conv_linalg_layout layout, const float *filter, float *packed);
+
 /*
  * Print what stands before all layers, a layer's function @NAME, its scripts and blocks, and what stands behind
- * them all. @NAME has the arguments of conv_c_print's, as pointers, and needs no buffers for what is packed: those two
- * are not read. filter, if not NULL, are its filters, which become a constant.
+ * them all. @NAME has the arguments of conv_c_print's, as pointers; it reads what @NAME_pack_filters packs, and needs
+ * memory for an image with its padding in place of packed windows. filter, if not NULL, are its filters: packed, they
+ * become a constant, and nothing packs them.
  */
+size_t conv_linalg_padded_bytes(const struct conv_plan *plan); /* 0: nothing is padded */
 void conv_linalg_print_head(const struct conv_plan *plan, FILE *out);
 void conv_linalg_print(const struct conv_plan *plan, const char *name, const float *filter, FILE *out);
 void conv_linalg_print_tail(const struct conv_noted_plan *plan, size_t n, FILE *out);
 
-/* Layouts of activations; filters are OIHW beside the first, HWIO beside the second. */
-enum conv_linalg_layout { CONV_LINALG_NCHW, CONV_LINALG_NHWC };
-
-/* What a convolution adds to. */
-struct conv_linalg_sums {
+/* What a convolution adds to, and how its filters lie. */
+struct conv_linalg_operands {
     bool are_buffers;
-    bool are_zeros; /* or whatever they are: they are not read */
+    bool sums_are_zeros;     /* or whatever they are: they are not read */
+    bool filters_are_packed; /* as a matrix */
 };
 
 /*
@@ -54,6 +68,6 @@ struct conv_linalg_sums {
  * inline, vectorize; and with buffers, bufferize.
  */
 void conv_linalg_print_bare(const struct conv_plan *plan, enum conv_linalg_layout layout, const char *const type[3],
-                            struct conv_linalg_sums sums, FILE *out);
+                            struct conv_linalg_operands operands, FILE *out);
 
 #endif

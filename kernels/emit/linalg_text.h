@@ -39,6 +39,7 @@ struct linalg_text {
     const char *name;
     bool is_zeroed; /* what the convolution adds to is known to be zeros, */
     bool fills;     /* which are a linalg.fill of the text */
+    bool is_packed; /* filters are a matrix of linalg_packed */
     FILE *out;
     size_t n_values; /* of the current function or script: they are called %v0, %v1, ... */
     size_t n_blocks;
@@ -53,6 +54,15 @@ struct linalg_shape {
 };
 
 struct linalg_part linalg_whole(const struct conv_problem *p);
+
+/* Returns the elements from a row to the next: an odd number of lines, so that a column uses all sets of L1. */
+size_t linalg_row_width(size_t columns);
+
+/* Filters, packed: rows of NCHW are the taps of one, rows of NHWC a tap of all. Returns the matrix, without what pads. */
+struct linalg_matrix {
+    size_t rows, columns;
+};
+struct linalg_matrix linalg_packed(const struct linalg_text *t);
 
 /* Return the shapes of a part's tensors; the input's is with its padding. */
 struct linalg_shape linalg_input(const struct linalg_text *t, const struct linalg_part *part);

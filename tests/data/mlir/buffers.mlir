@@ -1,5 +1,5 @@
 // Buffers, as a compiler leaves them after bufferization: zeros, a convolution into a part of a larger buffer, one that adds to it, and one
-// whose output has rows that are not one behind the other: that one is left as it is.
+// whose output has rows that are not one behind the other.
 // run: run 1352 1350 750 -> 2904
 module {
   func.func @run(%x: memref<1x8x13x13xf32>, %w0: memref<10x15x3x3xf32>, %w1: memref<10x3x5x5xf32>, %out: memref<1x24x11x11xf32>) {
