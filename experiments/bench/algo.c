@@ -300,6 +300,9 @@ const struct exp_algo *exp_algo_find(const char *name)
     return find(name, strlen(name));
 }
 
+/* A name in ALGO= for what simulated cycles are to choose among. */
+static const char auto_algos[] = "auto";
+
 void exp_algo_say_known(char *text, size_t bytes)
 {
     for (size_t i = 0; i < N_RECORDS; i++) {
@@ -307,6 +310,7 @@ void exp_algo_say_known(char *text, size_t bytes)
         if (records[i].members)
             exp_say_more(text, bytes, " (%s)", records[i].members);
     }
+    exp_say_more(text, bytes, ", %s (those by default and sconv_tuned: picks.csv chooses among them)", auto_algos);
 }
 
 void exp_algo_say_default(char *text, size_t bytes)
@@ -350,12 +354,15 @@ int exp_algo_select(const char *list, unsigned *selected, struct exp_why *why)
         size_t length = strcspn(list, ",");
         const struct exp_algo *found = find(list, length);
 
-        if (!found) {
+        if (length == strlen(auto_algos) && !strncmp(list, auto_algos, length)) {
+            *selected |= default_bits() | bits_of(exp_algo_find("sconv_tuned"));
+        } else if (!found) {
             exp_say(why->text, sizeof why->text, "ALGO: unknown algorithm '%.*s'; known: ", (int)length, list);
             exp_algo_say_known(why->text, sizeof why->text);
             return -EINVAL;
+        } else {
+            *selected |= bits_of(found);
         }
-        *selected |= bits_of(found);
         list += length + (list[length] == ',');
     }
     return 0;

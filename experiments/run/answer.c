@@ -40,14 +40,13 @@ int exp_counted_write(const struct exp_counts_source *s, const char *host, const
     const struct exp_agreement_report report = { &points, (const char *const[]){ s->e->model->name }, 1, what };
     int err;
 
-    if (!exp_counts_exist(s->e))
-        return 0;
+    err = exp_counts_write(s, dir, why);
+    if (err || !exp_counts_exist(s->e))
+        return err;
     exp_say(what, sizeof what, "counted on %s; replayed on machine %s, %s caches", host, s->e->setup->machine.name,
             exp_cache_state_name(s->cache));
-    err = exp_counts_write(s, dir, why);
     take_points(&points, s->e);
-    if (!err)
-        err = exp_agreement_write(&report, dir, why);
+    err = exp_agreement_write(&report, dir, why);
     if (!err)
         exp_agreement_print(&report, out);
     exp_points_release(&points);
@@ -56,8 +55,7 @@ int exp_counted_write(const struct exp_counts_source *s, const char *host, const
 
 const char *const *exp_counted_files(void)
 {
-    static const char *const files[] = { "simulated_vs_measured.csv", "agreement.csv", "plans.csv", "counts.csv",
-                                         NULL };
+    static const char *const files[] = { "simulated_vs_measured.csv", "agreement.csv", "counts.csv", NULL };
 
     return files;
 }
@@ -159,7 +157,7 @@ struct answer {
     struct exp_verdict v;
     struct exp_verdict_variant variant[MOST_VARIANTS];
     const char **layer;
-    char where[128], how[512], disturbance[400], planned_levels[200], smaller[320];
+    char where[128], how[512], disturbance[400], planned_levels[200], smaller[320], picks[512];
     char *elsewhere;
 };
 
@@ -336,6 +334,8 @@ static void fill(struct answer *a, const struct exp_report *r)
         a->v.why_no_parts = r->info->why_no_base_steps.text;
     exp_model_say_smaller(r->e->model, a->smaller, sizeof a->smaller);
     a->v.smaller = a->smaller;
+    exp_picks_say(r, a->picks, sizeof a->picks);
+    a->v.picks = a->picks;
     name_levels(a, &r->e->setup->machine);
     say_where(a, &r->e->setup->machine);
     describe(a, r);

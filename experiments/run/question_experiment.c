@@ -322,7 +322,11 @@ static int run_all(struct session *s)
 
 static struct exp_counts_source counts_of(const struct session *s)
 {
-    return (struct exp_counts_source){ &s->experiment, (enum exp_cache_state)s->options.cache, s->options.commit };
+    struct exp_why ignored;
+    const bool is_timed_here = !s->why_not_timed && !exp_machine_why_not_here(&s->setup.machine, &ignored);
+
+    return (struct exp_counts_source){ &s->experiment, (enum exp_cache_state)s->options.cache, s->options.commit,
+                                       is_timed_here ? s->setup.machine.issue.clock_ghz : 0 };
 }
 
 static int print_host(const void *session, FILE *out)
@@ -353,8 +357,7 @@ static int print_host(const void *session, FILE *out)
     fprintf(out, "OpenBLAS: %s\n", s->setup.blas.handle ? s->setup.blas.config : s->setup.why_no_blas);
     fprintf(out, "OpenBLAS core: %s\n", s->setup.blas.handle ? s->setup.blas.core : "missing");
     fprintf(out, "SConv micro-kernel: %s\n", s->setup.ukr->name);
-    if (exp_counts_exist(&s->experiment))
-        exp_counts_print_host(&counts, out);
+    exp_counts_print_host(&counts, out);
     return err;
 }
 
@@ -440,6 +443,8 @@ static int write_tables(void *session)
     int err = exp_report_write(&report, &s->results.dir, &s->why);
 
     if (!err)
+        err = exp_picks_write(&report, &s->results.dir, &s->why);
+    if (!err)
         err = exp_trace_write(&report, &s->results.dir, &s->why);
     if (!err)
         err = exp_callgrind_write(&report, &s->results.dir, &s->why);
@@ -456,8 +461,11 @@ static int write_tables(void *session)
 
 static void print_tables(const struct session *s)
 {
-    static const char *const files[] = { "verdict.txt", "layers.csv",  "model.csv",   "levels.csv", "traffic.csv",
-                                         "classes.csv", "samples.csv", "machine.cfg", "host.txt",   EXP_TRACE_FILE };
+    static const char *const files[] = { "verdict.txt", "layers.csv",  "model.csv",   "levels.csv",
+                                         "traffic.csv", "classes.csv", "samples.csv", "picks.csv",
+                                         "machine.cfg", "host.txt",    EXP_TRACE_FILE };
+
+    const struct exp_counts_source source = counts_of(s);
 
     printf("tables\n");
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
@@ -468,6 +476,10 @@ static void print_tables(const struct session *s)
     }
     for (const char *const *f = exp_counted_files(); exp_counts_exist(&s->experiment) && *f; f++)
         printf("  %s/%s\n", s->results.path, *f);
+    if (exp_counts_exist(&s->experiment) || source.ran_at_ghz > 0)
+        printf("  %s/%s\n", s->results.path, exp_plans_table.file.name);
+    if (source.ran_at_ghz > 0)
+        printf("  %s/%s\n", s->results.path, exp_times_table.file.name);
     for (const struct exp_observe_file *f = exp_observe_files(); s->observed.observation && f->table; f++)
         printf("  %s/%s\n", s->results.path, f->table->file.name);
 }
@@ -696,8 +708,8 @@ const struct exp_question question_experiment = {
     .jobs = &jobs,
     .crew_at = offsetof(struct session, crew),
     .tables = { &exp_layers_table, &exp_model_table, &exp_levels_table, &exp_traffic_table, &exp_classes_table,
-                &exp_samples_table, &exp_observed_table, &exp_observed_instructions_table,
-                &exp_observed_outside_table },
+                &exp_samples_table, &exp_picks_table, &exp_plans_table, &exp_times_table, &exp_observed_table,
+                &exp_observed_instructions_table, &exp_observed_outside_table },
     .prepare = prepare,
     .work = work,
     .write = write_tables,

@@ -29,6 +29,15 @@ int exp_counted_write(const struct exp_counts_source *s, const char *host, const
 const char *const *exp_counted_files(void);
 
 /*
+ * What simulated cycles would choose in each layer, among the algorithms that are there, beside what was fastest. Writes
+ * picks.csv; says it in a sentence or two, "" if there are no cycles. Writing returns 0, or -errno with one line in why.
+ */
+int exp_picks_write(const struct exp_report *r, const struct exp_outdir *dir, struct exp_why *why);
+void exp_picks_say(const struct exp_report *r, char *text, size_t bytes);
+
+extern const struct rec_table exp_picks_table;
+
+/*
  * The figures of one experiment, drawn from its CSV files alone (experiments/figures/README.md).
  */
 
@@ -123,6 +132,7 @@ struct exp_verdict {
     const char *observed;        /* what observing the binaries showed, in a sentence or two; NULL or "": nothing */
     const char *estimates_elsewhere; /* what is known of the estimate's error on other machines; "" */
     const char *planned_levels;      /* which levels CSA plans for, where the machine has more; "" */
+    const char *picks;               /* what simulated cycles would choose, in a sentence; "" or NULL: there are none */
     const char *smaller;             /* that layers are smaller ones of the same kind, in a sentence; "" or NULL */
     bool has_two_views;              /* the machine is more than its caches alone */
     size_t n_levels;

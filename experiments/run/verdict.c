@@ -297,28 +297,6 @@ static struct exp_cycles_pair cycles_of(const struct exp_verdict_variant *x, siz
                                      x->layer[layer].quantity[EXP_CLOCK_CYCLES] };
 }
 
-/* Returns what the algorithms of fewest simulated cycles took more than the fastest ones, in percent; NaN: no layer. */
-static double regret_percent(const struct exp_verdict *v)
-{
-    double picked = 0, fastest = 0;
-
-    for (size_t l = 0; l < v->n_layers; l++) {
-        struct exp_cycles_pair pick = cycles_of(&v->reference, l), best = pick;
-        bool is_known = !isnan(pick.taken / pick.simulated);
-
-        for (size_t i = 0; i < v->n_variants; i++) {
-            const struct exp_cycles_pair x = cycles_of(&v->variant[i], l);
-
-            is_known = is_known && !isnan(x.taken / x.simulated);
-            pick = x.simulated < pick.simulated ? x : pick;
-            best = x.taken < best.taken ? x : best;
-        }
-        picked += is_known ? pick.taken : 0;
-        fastest += is_known ? best.taken : 0;
-    }
-    return 100 * (picked / fastest - 1);
-}
-
 /* Says how far simulated cycles are from those that were taken, row by row, and whether they order rows alike. */
 static void say_cycles_errors(const struct exp_verdict *v, FILE *out)
 {
@@ -345,9 +323,6 @@ static void say_cycles_errors(const struct exp_verdict *v, FILE *out)
         "\nSimulated over measured cycles, %zu layers and algorithms: off by %.1f %% (median), %.1f %% (p90); on the "
         "right side of %s in %zu of %zu that differ by over %.0f %%.",
         errors.n, errors.median, errors.p90, v->reference.name, n_right, n_sided, 100 * (EXP_CYCLES_TIE - 1));
-    if (!isnan(regret_percent(v)))
-        fprintf(out, " What has the fewest of them in each layer takes %.1f %% more than what is fastest.",
-                regret_percent(v));
     fputc('\n', out);
 }
 
@@ -566,6 +541,8 @@ static int say_all(const void *verdict, FILE *out)
     say_no_parts(v, out);
     say_observed(v, out);
     say_cycles_errors(v, out);
+    if (v->picks && *v->picks)
+        fprintf(out, "\n%s\n", v->picks);
     say_unproven(v, out);
     return 0;
 }

@@ -1,6 +1,7 @@
 #include "experiments/show/counts.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,6 +59,27 @@ static const struct rec_field count_fields[] = {
 
 const struct rec_table exp_counts_table = REC_TABLE("counts.csv", count_fields, COUNT);
 
+#define TIME(member) REC_AT(struct exp_times_row, member)
+#define IF_PLANNED(member) REC_OR(struct exp_times_row, member, why_no_plan)
+#define IF_TAKEN(member) REC_NAN_OR(struct exp_times_row, member, why_not)
+
+static const struct rec_field time_fields[] = {
+    { { "model", "", "layer table", "" }, TIME(model) },
+    { { "caches", "", "cold or warm", "" }, TIME(caches) },
+    { { "layer_index", "", "number in the model, from 1", "" }, TIME(layer_index) },
+    { { "layer", "", "its name", "" }, TIME(layer) },
+    { { "algo", "", "experiments/bench/algos.def", "" }, TIME(algo) },
+    { { "ukr", "", "micro-kernel", "" }, TIME(ukr) },
+    { { "n_c", "", CSA_NC_TEXT, "" }, IF_PLANNED(n_c) },
+    { { "k2", "", CSA_K2_TEXT, "" }, IF_PLANNED(k2) },
+    { { "k3", "", CSA_K3_TEXT, "" }, IF_PLANNED(k3) },
+    { { "fastest_ns", "ns", "fastest run", "clock" }, TIME(fastest_ns) },
+    { { "median_ns", "ns", "median run", "clock" }, IF_TAKEN(median_ns) },
+    { { "cycles", "cycles", "counted in the fastest run", "perf_event" }, IF_TAKEN(cycles) },
+};
+
+const struct rec_table exp_times_table = REC_TABLE("times.csv", time_fields, struct exp_times_row);
+
 bool exp_counts_exist(const struct exp_experiment *e)
 {
     for (size_t i = 0; i < e->n_cases; i++) {
@@ -107,12 +129,49 @@ static void put_counts(struct exp_csv *csv, const void *source)
     }
 }
 
+/* Tiles of a plan that has none are left out, with this reason. */
+static void put_times(struct exp_csv *csv, const void *source)
+{
+    const struct exp_counts_source *s = source;
+
+    for (size_t i = 0; i < s->e->n_cases; i++) {
+        const struct exp_case *c = &s->e->cases[i];
+        const struct exp_times t = exp_case_times(c);
+        const bool is_tiled = c->plan.algorithm == CONV_SCONV;
+        const struct exp_times_row row = {
+            .model = s->e->model->name,
+            .caches = exp_cache_state_name(s->cache),
+            .layer_index = c->layer->index,
+            .layer = c->layer->name,
+            .algo = c->algo->name,
+            .ukr = conv_plan_kernel_name(&c->plan),
+            .n_c = is_tiled ? c->plan.sconv.tiling.n_c : 0,
+            .k2 = is_tiled ? c->plan.sconv.tiling.k2 : 0,
+            .k3 = is_tiled ? c->plan.sconv.tiling.k3 : 0,
+            .fastest_ns = t.fastest,
+            .median_ns = t.median,
+            .cycles = (double)NAN,
+            .why_no_plan = is_tiled ? NULL : REC_DOES_NOT_APPLY,
+            .why_not = REC_DOES_NOT_APPLY,
+        };
+
+        if (!c->measured.why_no_time)
+            rec_put(csv, &exp_times_table, &row);
+    }
+}
+
 int exp_counts_write(const struct exp_counts_source *s, const struct exp_outdir *dir, struct exp_why *why)
 {
-    static const struct rec_file files[] = { { &exp_plans_table, put_plans, "what was counted (counts.csv)" },
-                                             { &exp_counts_table, put_counts, "counts of what plans.csv says" } };
+    static const struct rec_file plans = { &exp_plans_table, put_plans, "what ran" };
+    static const struct rec_file counts = { &exp_counts_table, put_counts, "counts of what plans.csv says" };
+    static const struct rec_file times = { &exp_times_table, put_times, "times of what plans.csv says" };
+    int err = exp_counts_exist(s->e) || s->ran_at_ghz > 0 ? rec_write_files(&plans, 1, s, dir, NULL, why) : 0;
 
-    return rec_write_files(files, 2, s, dir, NULL, why);
+    if (!err && exp_counts_exist(s->e))
+        err = rec_write_files(&counts, 1, s, dir, NULL, why);
+    if (!err && s->ran_at_ghz > 0)
+        err = rec_write_files(&times, 1, s, dir, NULL, why);
+    return err;
 }
 
 /* ---- host.txt ---- */
@@ -120,6 +179,7 @@ int exp_counts_write(const struct exp_counts_source *s, const struct exp_outdir 
 #define FORMAT_KEY "counts format: "
 #define COMMIT_KEY "counted at commit: "
 #define REPLAY_KEY "replay with: "
+#define CLOCK_KEY "ran at GHz: "
 
 enum { FORMAT = 1 };
 
@@ -186,7 +246,7 @@ static int read_host_text(const char *path, char **text, struct exp_why *why)
 
 static int take_host(struct exp_counts *c, const char *host, const char *path, struct exp_why *why)
 {
-    char *format = said(host, FORMAT_KEY), *words = said(host, REPLAY_KEY);
+    char *format = said(host, FORMAT_KEY), *words = said(host, REPLAY_KEY), *clock = said(host, CLOCK_KEY);
     int err = 0;
 
     c->cpu = said(host, "cpu: ");
@@ -200,6 +260,10 @@ static int take_host(struct exp_counts *c, const char *host, const char *path, s
         err = exp_fail(why, -EINVAL, "%s: counts format: '%s'; this program reads %d", path, format, FORMAT);
     if (!err)
         err = read_settings(c, words, why);
+    c->ran_at_ghz = strtod(clock, NULL);
+    if (!err && *clock && !(c->ran_at_ghz > 0 && c->ran_at_ghz < 10))
+        err = exp_fail(why, -EINVAL, "%s: " CLOCK_KEY "'%s'; expected a number above 0 and below 10", path, clock);
+    free(clock);
     free(words);
     free(format);
     return err;
@@ -221,6 +285,8 @@ void exp_counts_print_host(const struct exp_counts_source *s, FILE *out)
 {
     const struct exp_setup *u = s->e->setup;
 
+    if (!exp_counts_exist(s->e) && !(s->ran_at_ghz > 0))
+        return;
     fprintf(out, FORMAT_KEY "%d\n", FORMAT);
     fprintf(out, COMMIT_KEY "%s\n", *s->commit ? s->commit : "unknown");
     fprintf(out, REPLAY_KEY "MACHINE=machine.cfg UKR=%s",
@@ -228,9 +294,17 @@ void exp_counts_print_host(const struct exp_counts_source *s, FILE *out)
     if (u->core)
         fprintf(out, " CORE=%s", u->core->name);
     fprintf(out, " FILTERS=%s\n", u->packs_filters ? "run_time" : "ahead");
+    if (s->ran_at_ghz > 0)
+        fprintf(out, CLOCK_KEY "%.9g\n", s->ran_at_ghz);
 }
 
 /* ---- reading ---- */
+
+/* Returns the table that rows are from, which are those of times.csv if they have none of their own. */
+static const struct exp_table *table_of(const struct exp_counts *c, const struct rec_rows *rows)
+{
+    return rows->table.path ? &rows->table : &c->times.table;
+}
 
 static int compare_keys(const void *a, const void *b)
 {
@@ -247,10 +321,10 @@ static int compare_keys(const void *a, const void *b)
 }
 
 /* Sorts; two rows about the same are an error. */
-static int sort_places(const struct exp_table *t, struct exp_counts_place *place, struct exp_why *why)
+static int sort_places(const struct exp_table *t, struct exp_counts_place *place, size_t n, struct exp_why *why)
 {
-    qsort(place, t->n_rows, sizeof *place, compare_keys);
-    for (size_t i = 1; i < t->n_rows; i++) {
+    qsort(place, n, sizeof *place, compare_keys);
+    for (size_t i = 1; i < n; i++) {
         const struct exp_counts_place *a = &place[i - 1], *b = &place[i];
 
         if (compare_keys(a, b))
@@ -264,7 +338,7 @@ static int sort_places(const struct exp_table *t, struct exp_counts_place *place
 
 static const PLAN *find_plan(const struct exp_counts *c, const struct exp_counts_key *key, size_t *row)
 {
-    const struct exp_counts_place *place = bsearch(key, c->plan, c->plans.n, sizeof *place, compare_keys);
+    const struct exp_counts_place *place = bsearch(key, c->plan, c->n_plans, sizeof *place, compare_keys);
 
     *row = place ? place->row : 0;
     return place ? (const PLAN *)c->plans.row + place->row : NULL;
@@ -290,7 +364,8 @@ static int read_plans(struct exp_counts *c, struct exp_why *why)
         return err;
     for (size_t i = 0; i < c->plans.n; i++)
         c->plan[i] = (struct exp_counts_place){ { row[i].model, row[i].algo, row[i].layer_index, 0, EXP_COLD }, i };
-    return sort_places(&c->plans.table, c->plan, why);
+    c->n_plans = c->plans.n;
+    return sort_places(&c->plans.table, c->plan, c->n_plans, why);
 }
 
 static int find_cache_state(const char *text, enum exp_cache_state *s)
@@ -308,8 +383,9 @@ static int take_count(struct exp_counts *c, size_t i, struct exp_why *why)
     const COUNT *row = (const COUNT *)c->counts.row + i;
     const struct exp_counts_key plan = { row->model, row->algo, row->layer_index, 0, EXP_COLD };
     struct exp_counts_key *key = &c->count[i].key;
-    const char *path = c->counts.table.path;
-    const unsigned line = c->counts.table.line[i];
+    const struct exp_table *table = table_of(c, &c->counts);
+    const char *path = table->path;
+    const unsigned line = table->line[i];
     size_t at;
 
     *key = plan;
@@ -335,7 +411,84 @@ static int read_counts(struct exp_counts *c, struct exp_why *why)
 
     for (size_t i = 0; i < c->counts.n && !err; i++)
         err = take_count(c, i, why);
-    return err ? err : sort_places(&c->counts.table, c->count, why);
+    return err ? err : sort_places(&c->counts.table, c->count, c->counts.n, why);
+}
+
+static const char *why_not_time(const struct exp_counts *c, const struct exp_times_row *t)
+{
+    if (!(t->fastest_ns > 0))
+        return "fastest_ns: must be above 0";
+    return isnan(t->cycles) && !(c->ran_at_ghz > 0) ? "no cycles, and " EXP_COUNTS_HOST " has no line '" CLOCK_KEY
+                                                      "...'"
+                                                    : NULL;
+}
+
+/* Makes plans of the rows of times.csv. Cold and warm runs are of one plan, which is kept once. */
+static int take_plans_of_times(struct exp_counts *c, struct exp_why *why)
+{
+    const struct exp_times_row *t = c->times.row;
+    PLAN *plan = c->plans.row = exp_new(c->times.n, sizeof *plan);
+
+    c->plan = exp_new(c->times.n, sizeof *c->plan);
+    c->plans.n = c->times.n;
+    for (size_t i = 0; i < c->times.n; i++) {
+        const struct exp_counts_key key = { t[i].model, t[i].algo, t[i].layer_index, 0, EXP_COLD };
+        bool is_known = false;
+
+        plan[i] = (PLAN){ t[i].model, t[i].layer_index, t[i].layer, 0, t[i].algo, t[i].ukr };
+        for (size_t k = 0; k < c->n_plans && !is_known; k++)
+            is_known = !compare_keys(&c->plan[k].key, &key);
+        if (!is_known)
+            c->plan[c->n_plans++] = (struct exp_counts_place){ key, i };
+    }
+    return sort_places(&c->times.table, c->plan, c->n_plans, why);
+}
+
+/* Makes counts of cycles of the rows of times.csv. */
+static int take_times(struct exp_counts *c, struct exp_why *why)
+{
+    const struct exp_times_row *t = c->times.row;
+    const struct exp_table *table = &c->times.table;
+    COUNT *count = c->counts.row = exp_new(c->times.n, sizeof *count);
+    int err = 0;
+
+    c->count = exp_new(c->times.n, sizeof *c->count);
+    c->counts.n = c->times.n;
+    for (size_t i = 0; i < c->times.n && !err; i++) {
+        const char *wrong = why_not_time(c, &t[i]);
+
+        count[i] = (COUNT){ t[i].model, t[i].caches, t[i].layer_index, t[i].algo, "cycles", 0, NULL };
+        if (wrong)
+            return exp_fail(why, -EINVAL, "%s:%u: %s", table->path, table->line[i], wrong);
+        count[i].count = (uint64_t)(isnan(t[i].cycles) ? t[i].fastest_ns * c->ran_at_ghz : t[i].cycles);
+        err = take_count(c, i, why);
+    }
+    return err ? err : sort_places(table, c->count, c->counts.n, why);
+}
+
+static bool has_file(const char *folder, const struct rec_table *t)
+{
+    char *path = exp_format("%s/%s", folder, t->file.name);
+    bool has = !access(path, F_OK);
+
+    free(path);
+    return has;
+}
+
+/* Reads what ran and what was counted; of a folder without counts its times, which tell what ran as well. */
+static int read_tables(struct exp_counts *c, struct exp_why *why)
+{
+    const bool has_times = has_file(c->folder, &exp_times_table) && !has_file(c->folder, &exp_counts_table);
+    const bool has_plans = !has_times || has_file(c->folder, &exp_plans_table);
+    char *path = exp_format("%s/%s", c->folder, exp_times_table.file.name);
+    int err = has_times ? rec_read_some(&c->times, &exp_times_table, path, NULL, REC_ALL, why) : 0;
+
+    free(path);
+    if (!err)
+        err = has_plans ? read_plans(c, why) : take_plans_of_times(c, why);
+    if (!err)
+        err = has_times ? take_times(c, why) : read_counts(c, why);
+    return err;
 }
 
 int exp_counts_read(struct exp_counts *c, const char *folder, struct exp_why *why)
@@ -353,9 +506,7 @@ int exp_counts_read(struct exp_counts *c, const char *folder, struct exp_why *wh
         c->stack = stack;
     err = read_host(c, why);
     if (!err)
-        err = read_plans(c, why);
-    if (!err)
-        err = read_counts(c, why);
+        err = read_tables(c, why);
     if (err)
         exp_counts_release(c);
     return err;
@@ -374,6 +525,7 @@ void exp_counts_release(struct exp_counts *c)
     free(c->count);
     rec_release(&c->plans);
     rec_release(&c->counts);
+    rec_release(&c->times);
     *c = (struct exp_counts){ 0 };
 }
 
@@ -394,6 +546,8 @@ char *exp_counts_models(const struct exp_counts *c, enum exp_cache_state cache)
     char *list = exp_copy_text("");
 
     for (size_t i = 0; i < c->plans.n; i++) {
+        if (i && !strcmp(row[i].model, row[i - 1].model))
+            continue;
         if (exp_counts_has(c, row[i].model, cache))
             exp_names_add(&list, row[i].model);
     }
@@ -408,14 +562,47 @@ static int check_layer(const struct exp_counts *c, size_t at, const struct exp_m
                        const struct exp_layer *layer, struct exp_why *why)
 {
     const PLAN *row = (const PLAN *)c->plans.row + at;
-    const struct exp_table *t = &c->plans.table;
+    const struct exp_table *t = table_of(c, &c->plans);
 
-    if (!strcmp(row->layer, layer->name) && row->macs == conv_macs(&layer->problem))
+    if (!strcmp(row->layer, layer->name) && (t != &c->plans.table || row->macs == conv_macs(&layer->problem)))
         return 0;
+    if (t != &c->plans.table)
+        return exp_fail(why, -EINVAL, "%s:%u: layer %u of '%s' is '%s' there, and '%s' in %s", t->path, t->line[at],
+                        layer->index, model->name, row->layer, layer->name, model->path);
     return exp_fail(why, -EINVAL,
                     "%s:%u: layer %u of '%s' is '%s' with %.0f multiply-adds there, and '%s' with %.0f in %s", t->path,
                     t->line[at], layer->index, model->name, row->layer, row->macs, layer->name,
                     conv_macs(&layer->problem), model->path);
+}
+
+/* Ways to read a row of times, which says neither schedule nor how windows are read: today's, or what else fits. */
+enum { OTHER_SCHEDULE = 1, KEEPS_PADDING = 2, N_READINGS = 4 };
+
+/*
+ * Writes the plan that ran: as a row says, or, of times, whose rows have a kernel and an SConv plan's tiles, what is
+ * planned today with these.
+ */
+static void write_plan(const struct exp_counts *c, size_t at, const char *today, int reading,
+                       char text[EXP_PLAN_TEXT_BYTES])
+{
+    static const char skips[] = " without rows of padding";
+    const struct exp_times_row *t = c->plans.table.path ? NULL : (const struct exp_times_row *)c->times.row + at;
+    const char *schedule = strchr(today, ' '), *rest = strstr(today, " k3=");
+    const bool is_is = schedule && !strncmp(schedule, " is ", 4);
+    char *skipping;
+
+    if (!t) {
+        exp_say(text, EXP_PLAN_TEXT_BYTES, "%s", ((const PLAN *)c->plans.row)[at].plan);
+    } else if (t->n_c && rest) {
+        exp_say(text, EXP_PLAN_TEXT_BYTES, "%s %s nc=%" PRIu64 " k2=%" PRIu64 " k3=%" PRIu64 "%s", t->ukr,
+                is_is != (bool)(reading & OTHER_SCHEDULE) ? "is" : "ws", t->n_c, t->k2, t->k3,
+                rest + 4 + strcspn(rest + 4, " "));
+        skipping = reading & KEEPS_PADDING ? strstr(text, skips) : NULL;
+        if (skipping)
+            memmove(skipping, skipping + sizeof skips - 1, strlen(skipping + sizeof skips - 1) + 1);
+    } else {
+        exp_say(text, EXP_PLAN_TEXT_BYTES, "%s%s", t->ukr, schedule ? schedule : "");
+    }
 }
 
 int exp_counts_take_plan(const struct exp_counts *c, const struct exp_model *model, struct exp_case *x, bool *is_older,
@@ -424,7 +611,7 @@ int exp_counts_take_plan(const struct exp_counts *c, const struct exp_model *mod
     const struct exp_counts_key key = { model->name, x->algo->name, x->layer->index, 0, EXP_COLD };
     size_t at;
     const PLAN *row = find_plan(c, &key, &at);
-    char text[EXP_PLAN_TEXT_BYTES];
+    char text[EXP_PLAN_TEXT_BYTES], ran[EXP_PLAN_TEXT_BYTES];
     struct conv_plan plan;
     int err;
 
@@ -438,11 +625,17 @@ int exp_counts_take_plan(const struct exp_counts *c, const struct exp_model *mod
     if (err)
         return err;
     exp_plan_text(&x->plan, text);
-    *is_older = strcmp(text, row->plan) != 0;
+    write_plan(c, at, text, 0, ran);
+    *is_older = strcmp(text, ran) != 0;
     if (!*is_older)
         return 0;
-    if (exp_plan_of_text(&plan, &x->plan, row->plan))
-        exp_say(why->text, sizeof why->text, "plan differs: counted '%s', planned today '%s'", row->plan, text);
+    err = exp_plan_of_text(&plan, &x->plan, ran);
+    for (int reading = 1; err && reading < N_READINGS && !c->plans.table.path; reading++) {
+        write_plan(c, at, text, reading, ran);
+        err = exp_plan_of_text(&plan, &x->plan, ran);
+    }
+    if (err)
+        exp_say(why->text, sizeof why->text, "plan differs: counted '%s', planned today '%s'", ran, text);
     else
         x->plan = plan;
     return 0;

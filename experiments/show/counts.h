@@ -15,6 +15,12 @@
  *                Quantities are those of counters/group/ctr_quantity.h; a count is a whole number, or "not available:
  *                why".
  *
+ * Where nobody could count, times stand in for cycles: the folder has host.txt and times.csv, and no other table.
+ *
+ *   host.txt     has one line more, "ran at GHz: 2.3": the core's clock, which makes cycles of times
+ *   times.csv    model, caches, layer_index, layer, algo, ukr, n_c, k2, k3, fastest_ns, median_ns, cycles: a row for
+ *                each; n_c, k2 and k3 are an SConv plan's. How a plan reads and packs is what is planned today
+ *
  * Every error is one line with file, line and value.
  */
 #ifndef EXPERIMENTS_SHOW_COUNTS_H
@@ -49,9 +55,22 @@ struct exp_counts {
     char *machine, *ukr, *core; /* to replay with; "" if it does not say */
     char *stack;                /* path of stack.csv; NULL: there is none */
     bool packs_filters;
-    struct rec_rows plans, counts;         /* plans.csv, counts.csv */
-    struct exp_counts_place *plan, *count; /* sorted by key */
+    double ran_at_ghz;                     /* 0: the host does not say */
+    struct rec_rows plans, counts;         /* plans.csv, counts.csv; of times their rows alone */
+    struct rec_rows times;                 /* times.csv */
+    struct exp_counts_place *plan, *count; /* [n_plans], [counts.n]: sorted by key */
+    size_t n_plans;
 };
+
+/* A row of recorded times. */
+struct exp_times_row {
+    const char *model, *caches, *layer, *algo, *ukr;
+    uint64_t layer_index, n_c, k2, k3;
+    double fastest_ns, median_ns, cycles;
+    const char *why_no_plan, *why_not; /* of SConv; the second measure */
+};
+
+extern const struct rec_table exp_times_table;
 
 /*
  * Reads and checks a folder. Returns 0; -ENOENT and other -errno of reading; -EINVAL for what is malformed, of another
@@ -83,13 +102,14 @@ double exp_counts_find(const struct exp_counts *c, const struct exp_counts_key *
 extern const struct rec_table exp_plans_table, exp_counts_table;
 
 /*
- * Writes plans.csv and counts.csv of an experiment that was counted, one quantity for each of its counts that is a
- * common one; and the lines of host.txt that are read.
+ * Write what ran and was counted or timed: plans.csv; counts.csv, if there are counts, of all common quantities;
+ * times.csv, if there are times; and the lines of host.txt that are read. Nothing, if there is neither.
  */
 struct exp_counts_source {
     const struct exp_experiment *e;
     enum exp_cache_state cache;
     const char *commit;
+    double ran_at_ghz; /* 0: it was not timed, or not on the computer that is simulated */
 };
 
 /* Tells whether anything was counted at all. */

@@ -293,6 +293,8 @@ static const struct rec_field traffic_fields[] = {
       REC_OR(TRAFFIC, count.prefetch_fills, why_no_prefetches) },
     { { "useful_prefetches", "lines", "of those, used before they were evicted", "replay" },
       REC_OR(TRAFFIC, count.useful_prefetches, why_no_prefetches) },
+    { { "late_prefetches", "lines", "of those, asked for before they had come; the others cover a miss", "replay" },
+      REC_OR(TRAFFIC, count.late_prefetches, why_no_prefetches) },
     { { "useless_prefetches", "lines", "evicted without having been used", "replay" },
       REC_OR(TRAFFIC, count.useless_prefetches, why_no_prefetches) },
 };

@@ -7,39 +7,11 @@
 #include <string.h>
 
 #include "experiments/bench/machine.h"
+#include "experiments/show/counts.h"
 #include "kernels/blas/gemm_core.h"
 #include "kernels/ukr/dispatch.h"
 
 /* ---- times ---- */
-
-/* A row of recorded times. */
-struct time_row {
-    const char *model, *caches, *layer, *algo, *ukr;
-    uint64_t layer_index, n_c, k2, k3;
-    double fastest_ns, median_ns, cycles;
-    const char *why_no_plan, *why_not; /* of SConv; the second measure */
-};
-
-#define AT(member) REC_AT(struct time_row, member)
-#define PLAN(member) REC_OR(struct time_row, member, why_no_plan)
-#define IF_TAKEN(member) REC_NAN_OR(struct time_row, member, why_not)
-
-static const struct rec_field time_fields[] = {
-    { { "model", "", "layer table", "" }, AT(model) },
-    { { "caches", "", "cold or warm", "" }, AT(caches) },
-    { { "layer_index", "", "number in the model, from 1", "" }, AT(layer_index) },
-    { { "layer", "", "its name", "" }, AT(layer) },
-    { { "algo", "", "experiments/bench/algos.def", "" }, AT(algo) },
-    { { "ukr", "", "micro-kernel", "" }, AT(ukr) },
-    { { "n_c", "", CSA_NC_TEXT, "" }, PLAN(n_c) },
-    { { "k2", "", CSA_K2_TEXT, "" }, PLAN(k2) },
-    { { "k3", "", CSA_K3_TEXT, "" }, PLAN(k3) },
-    { { "fastest_ns", "ns", "fastest run", "clock" }, AT(fastest_ns) },
-    { { "median_ns", "ns", "median run", "clock" }, IF_TAKEN(median_ns) },
-    { { "cycles", "cycles", "counted in the fastest run", "perf_event" }, IF_TAKEN(cycles) },
-};
-
-const struct rec_table exp_study_times_table = REC_TABLE("times.csv", time_fields, struct time_row);
 
 bool exp_study_is_training(const struct conv_problem *p)
 {
@@ -62,7 +34,7 @@ size_t exp_study_algo(const char *name)
     return i;
 }
 
-static struct exp_study_time time_of(const struct time_row *row, double clock_ghz)
+static struct exp_study_time time_of(const struct exp_times_row *row, double clock_ghz)
 {
     double fastest = row->fastest_ns * clock_ghz, median = row->median_ns * clock_ghz;
 
@@ -76,7 +48,7 @@ static struct exp_study_time time_of(const struct time_row *row, double clock_gh
     };
 }
 
-static const struct exp_layer *find_layer(const struct exp_models *models, const struct time_row *row,
+static const struct exp_layer *find_layer(const struct exp_models *models, const struct exp_times_row *row,
                                           const struct exp_model **model)
 {
     for (size_t m = 0; m < models->n; m++) {
@@ -118,7 +90,7 @@ static struct exp_study_point *point_of(struct exp_study_times *t, const struct 
 }
 
 /* Says what is wrong with a row; NULL if nothing is. */
-static const char *why_not_row(const struct time_row *row, const struct exp_algo *algo)
+static const char *why_not_row(const struct exp_times_row *row, const struct exp_algo *algo)
 {
     if (!algo || algo->members)
         return "no such algorithm in 'algo'";
@@ -135,7 +107,7 @@ static const char *why_not_row(const struct time_row *row, const struct exp_algo
 static int take_row(struct exp_study_times *t, const struct rec_rows *rows, size_t i, const struct exp_models *models,
                     double clock_ghz, struct exp_why *why)
 {
-    const struct time_row *row = (const struct time_row *)rows->row + i;
+    const struct exp_times_row *row = (const struct exp_times_row *)rows->row + i;
     bool is_warm = !strcmp(row->caches, exp_cache_state_name(EXP_WARM));
     const struct exp_algo *algo = exp_algo_find(row->algo);
     const char *wrong = why_not_row(row, algo);
@@ -166,7 +138,7 @@ int exp_study_times_read(struct exp_study_times *t, const char *path, const stru
                          struct exp_why *why)
 {
     struct rec_rows rows;
-    int err = rec_read_some(&rows, &exp_study_times_table, path, NULL, REC_ALL, why);
+    int err = rec_read_some(&rows, &exp_times_table, path, NULL, REC_ALL, why);
 
     *t = (struct exp_study_times){ .path = path };
     if (err)

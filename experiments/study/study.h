@@ -47,8 +47,6 @@ struct exp_study_times {
     size_t n;
 };
 
-extern const struct rec_table exp_study_times_table;
-
 /* Tells whether models may be fitted to layers of this shape: a hash of its fields is even. */
 bool exp_study_is_training(const struct conv_problem *p);
 

@@ -47,7 +47,7 @@ static int select_algos(struct session *s)
     char *list = exp_copy_text(s->options.algos);
     int err;
 
-    for (size_t i = 0; i < c->plans.n && !*s->options.algos; i++)
+    for (size_t i = 0; i < c->n_plans && !*s->options.algos; i++)
         exp_names_add(&list, c->plan[i].key.algo);
     err = exp_algo_select(list, &s->algos, &s->why);
     free(list);
@@ -58,7 +58,7 @@ static int read_models(struct session *s)
 {
     const struct options *o = &s->options;
     const enum exp_cache_state cache = (enum exp_cache_state)o->cache;
-    const char *path = s->counts.counts.table.path, *state = exp_cache_state_name(cache);
+    const char *path = s->counts.folder, *state = exp_cache_state_name(cache);
     char *list = exp_counts_models(&s->counts, cache);
     int err = *list ? exp_models_read(&s->models, EXP_EXPERIMENTS_DIR, strcmp(o->model, "all") ? o->model : list,
                                       o->layers, &s->why)

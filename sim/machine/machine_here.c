@@ -120,8 +120,10 @@ static int compare(void *search, const char *path, const struct sim_machine *m)
 static void say_how(const struct search *s, const char *folder)
 {
     struct sim_here *h = s->h;
-    static const char *const start = "; policies and prefetchers of ";
+    static const char *const start = "latencies, policies and prefetchers of ";
 
+    if (!*h->source)
+        say_more(h->source, sizeof h->source, "latencies not measured, make calibrate does; ");
     if (s->match == SIM_HERE_BY_BOTH)
         say_more(h->source, sizeof h->source, "%s%s, which is for this CPU", start, h->origin);
     else if (s->match == SIM_HERE_BY_CACHES)
@@ -131,8 +133,8 @@ static void say_how(const struct search *s, const char *folder)
         say_more(h->source, sizeof h->source, "%s%s, which is for this CPU, though this computer shows other caches",
                  start, h->origin);
     else
-        say_more(h->source, sizeof h->source, "; LRU and no prefetchers: no file in %s is for this CPU, %s", folder,
-                 h->cpu.name);
+        say_more(h->source, sizeof h->source,
+                 "latencies assumed, LRU and no prefetchers: no file in %s is for this CPU, %s", folder, h->cpu.name);
 }
 
 /* Forgets a file whose policies do not go with the caches that this computer shows. */
@@ -143,7 +145,8 @@ static void drop_misfit(struct sim_here *h)
 
     if (!h->known.n_levels || !adopt(&m, &h->known, reason, sizeof reason))
         return;
-    say_more(h->source, sizeof h->source, ". They do not go with these caches (%s): LRU and no prefetchers", reason);
+    say_more(h->source, sizeof h->source,
+             ". They do not go with these caches (%s): latencies assumed, LRU and no prefetchers", reason);
     h->known = (struct sim_machine){ 0 };
     *h->origin = '\0';
 }
@@ -185,7 +188,6 @@ static int find_calibration(struct sim_here *h, const char *results, char *why, 
 
     snprintf(h->origin, sizeof h->origin, "%s/host/calibration/" SIM_MACHINE_FILE, results ? results : "");
     if (!results || access(h->origin, F_OK)) {
-        snprintf(h->source, sizeof h->source, "latencies assumed; make calibrate measures them");
         return 0;
     }
     err = sim_machine_read(&file, h->origin, why, why_bytes);
@@ -198,8 +200,8 @@ static int find_calibration(struct sim_here *h, const char *results, char *why, 
         snprintf(h->source, sizeof h->source, "latencies calibrated on %.10s; policies and prefetchers of %s",
                  file.calibrated, h->origin);
     } else {
-        snprintf(h->source, sizeof h->source,
-                 "latencies assumed: %s is of another computer, make calibrate measures this one", h->origin);
+        snprintf(h->source, sizeof h->source, "%s is of another computer, make calibrate measures this one; ",
+                 h->origin);
     }
     return 0;
 }
@@ -215,7 +217,7 @@ int sim_here_find(struct sim_here *h, const char *results, const char *machines,
 
 static void take_latencies(struct sim_machine *m, const struct sim_machine *file)
 {
-    for (size_t i = 0; i < m->n_levels; i++) {
+    for (size_t i = 0; i < m->n_levels && i < file->n_levels; i++) {
         m->level[i].latency_cycles = file->level[i].latency_cycles;
         m->level[i].bandwidth_bytes_per_cycle = file->level[i].bandwidth_bytes_per_cycle;
     }
@@ -228,20 +230,25 @@ static void take_latencies(struct sim_machine *m, const struct sim_machine *file
 /* Writes what is printed and recorded of it: one line, short enough for figures, with the sources. */
 static void describe(struct sim_machine *m, const struct sim_here *h)
 {
+    static const char latencies[] = ", latencies assumed"; /* as sim_machine_host says */
     const char *slash = strrchr(h->origin, '/');
+    char *assumed = strstr(m->description, latencies);
 
     if (h->is_calibrated)
         snprintf(m->description, sizeof m->description, "%s; caches from hwloc, all else calibrated on %.10s",
                  h->cpu.name, m->calibrated);
-    else if (h->known.n_levels)
-        say_more(m->description, sizeof m->description, ", policies and prefetchers of %s",
+    else if (h->known.n_levels) {
+        if (assumed)
+            memmove(assumed, assumed + sizeof latencies - 1, strlen(assumed + sizeof latencies - 1) + 1);
+        say_more(m->description, sizeof m->description, ", latencies, policies and prefetchers of %s",
                  slash ? slash + 1 : h->origin);
+    }
 }
 
 int sim_here_machine(const struct sim_here *h, struct sim_machine *m, char *why, size_t why_bytes)
 {
     *m = h->caches;
-    if (h->is_calibrated)
+    if (h->known.n_levels)
         take_latencies(m, &h->known);
     describe(m, h);
     return h->known.n_levels ? adopt(m, &h->known, why, why_bytes) : 0;

@@ -1,10 +1,9 @@
 /*
  * This computer as a simulated machine. hwloc tells the sizes, ways and lines of its caches; of the rest:
  *
- *   latencies, bandwidths, clock   what `make calibrate` left in <RESULTS>/host/calibration/machine.cfg, if that is of
- *                                  this computer; else assumed
- *   policies, inclusion,           the same file; else the one in sim/machines that serves the CPU; else LRU, and
- *   prefetchers, issue             nothing is prefetched
+ *   latencies, bandwidths, clock,  what `make calibrate` left in <RESULTS>/host/calibration/machine.cfg, if that is of
+ *   policies, inclusion, issue,    this computer; else the file in sim/machines that serves the CPU, whose latencies
+ *   prefetchers, core              may be another part's; else assumed ones, LRU, and nothing is prefetched
  *
  * A machine file serves the CPUs that its key `cpus` lists (machine_cpu.h). Hypervisors hide or change the CPU's name,
  * so that the sizes and ways of L1 and L2 decide as well: a file that both name and caches speak for, else the only one

@@ -73,7 +73,7 @@ if [ "$status" -eq 0 ]; then
     sed -i 's/^calibrated = \([^,]*\), .*/calibrated = \1, Another CPU/' "$dir/machine.cfg"
     host >"$work/out"
     check "another computer's is used: $(grep '^machine' "$work/out")" \
-        grep -q 'latencies assumed: .*machine.cfg is of another computer' "$work/out"
+        grep -q '^machine host: .*machine.cfg is of another computer, make calibrate' "$work/out"
     echo 'nonsense' >"$dir/machine.cfg"
     "$experiment" MODEL=tests/data/three.csv TIMING=0 OBSERVE=0 "RESULTS=$work/results" >/dev/null 2>"$work/err"
     check "a broken calibration is no error: $(cat "$work/err")" grep -q 'machine.cfg:1: ' "$work/err"

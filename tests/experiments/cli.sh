@@ -335,6 +335,7 @@ results() {
     check "12 rows: 3 layers, 4 algorithms" [ "$(grep -cv '^#' "$dir/layers.csv")" -eq 13 ]
     check "a reason needs no quotes: every comma ends a field" sh -c "grep -q 'not available: ' '$dir/layers.csv' && ! grep -h '\"not available: ' '$dir'/*.csv"
     check "no cell needs any" sh -c "! grep -hv '^#' '$dir'/*.csv | grep '\"'"
+    check "a pick for each layer" [ "$(grep -cv '^#' "$dir/picks.csv")" -eq 4 ]
     check "2 samples of each" [ "$(grep -cv '^#' "$dir/samples.csv")" -eq $((1 + 3 * timed * 2)) ]
     check "the classes of misses add up" awk '{ n++; if ($1 != $2 + $3 + $4) bad++ } END { exit !n || bad }' \
         <(columns "$dir/classes.csv" misses compulsory_misses capacity_misses conflict_misses)
@@ -654,15 +655,27 @@ host() {
     check "... and says where its values are from" grep -q '^# values: caches from hwloc; ' "$work/its.csv"
 }
 
+picks() {
+    local dir=$work/picks/zen3/three
+    "$experiment" MODEL=tests/data/three.csv MACHINE=zen3 TIMING=0 OBSERVE=0 STORE=no ALGO=auto "RESULTS=$work/picks" >"$work/out" 2>"$work/err"
+    check "ALGO=auto: exit status $?: $(tail -1 "$work/err")" [ -s "$dir/picks.csv" ]
+    check "what has the fewest cycles is picked" cmp -s <(columns "$dir/picks.csv" layer picked | sort) \
+        <(columns "$dir/layers.csv" layer algo simulated_cycles | awk '!($1 in least) || $3 < least[$1] { least[$1] = $3; by[$1] = $2 }
+            END { for (l in by) print l, by[l] }' | sort)
+    check "... among five algorithms" [ "$(grep -cv '^#' "$dir/layers.csv")" -eq 16 ]
+    check "what it takes has a reason" [ "$(grep -c 'not available: ' "$dir/picks.csv")" -eq 3 ]
+    check "the verdict says so: $(tail -3 "$dir/verdict.txt")" grep -q '^By simulated cycles the fastest: .* of 3 layers (picks.csv).' "$dir/verdict.txt"
+}
+
 run_part() {
     case $1 in
     owners | kills | outputs) with_fake gnuplot "sh -c 'exit 77'" "$1" ;;
-    options | variables | tables | documentation | elsewhere | several | places | figures | interruption | results | names | guests | observed | host) "$1" ;;
+    options | variables | tables | documentation | elsewhere | several | places | figures | interruption | results | names | guests | observed | host | picks) "$1" ;;
     *) bad "there is no part '$1'" ;;
     esac
 }
 
-[ $# -gt 0 ] || set -- options variables tables documentation elsewhere several places owners figures interruption kills outputs results names guests observed host
+[ $# -gt 0 ] || set -- options variables tables documentation elsewhere several places owners figures interruption kills outputs results names guests observed host picks
 for part; do
     run_part "$part"
 done

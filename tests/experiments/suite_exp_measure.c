@@ -227,7 +227,7 @@ static void check_recorded_case(const struct exp_counts *counts, const struct fi
 /* Checks that the folder of recorded counts reads back as what was counted, and that its plans are today's. */
 static void check_recorded(struct fixture *f)
 {
-    const struct exp_counts_source source = { &f->experiment, EXP_COLD, "1234567" };
+    const struct exp_counts_source source = { &f->experiment, EXP_COLD, "1234567", 0 };
     struct exp_counts counts;
     char *folder = exp_format("%s/counts", f->top);
     struct exp_why why = { "" };

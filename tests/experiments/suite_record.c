@@ -10,7 +10,7 @@
 #include "experiments/base/record.h"
 #include "experiments/base/text.h"
 #include "experiments/bench/question.h"
-#include "experiments/study/study.h"
+#include "experiments/show/counts.h"
 #include "tests/rng.h"
 #include "tests/scratch.h"
 #include "tests/suites.h"
@@ -307,7 +307,7 @@ static void with_tables(void (*look)(const struct rec_table *t, size_t n_rounds)
             look(*t, test_rounds(50));
     }
     CU_ASSERT(n > 50);
-    look(&exp_study_times_table, test_rounds(50));
+    look(&exp_times_table, test_rounds(50));
 }
 
 static void test_round_trips(void)

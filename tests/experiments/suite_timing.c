@@ -442,6 +442,7 @@ static void latencies_come_from_their_levels(void)
     CU_ASSERT_FATAL(!exp_speeds_measure(&s, &f.computer, &rounds, NULL, &why));
     m.level[0].miss_buffers = 1;
     m.level[1].miss_buffers = 1000;
+    m.level[2].miss_buffers = 0; /* not stated, and so it stays */
     exp_speeds_apply(&s, &m);
     CU_ASSERT(m.level[0].miss_buffers * 64.0 >= m.level[1].bandwidth_bytes_per_cycle * m.level[1].latency_cycles &&
               m.level[0].miss_buffers > 1 && m.level[1].miss_buffers == 1000 && m.level[2].miss_buffers == 0);
@@ -579,13 +580,16 @@ static void computers_find_their_files(void)
         CU_ASSERT_FATAL(!sim_here_find(&h, NULL, EXP_MACHINES_DIR, why.text, sizeof why.text));
         test_check(!strcmp(h.origin, computers[i].origin) && strstr(h.source, computers[i].words), "%zu: '%s': %s", i,
                    h.origin, h.source);
-        CU_ASSERT(strstr(h.source, "latencies assumed; make calibrate") == h.source);
+        CU_ASSERT(strstr(h.source, "latencies not measured, make calibrate does; ") == h.source);
         CU_ASSERT_FATAL(!sim_here_machine(&h, &m, why.text, sizeof why.text));
         CU_ASSERT_EQUAL(m.level[2].n_sets, h.caches.level[2].n_sets);
         if (*h.origin) {
             CU_ASSERT_FATAL(!sim_machine_read(&file, h.origin, why.text, sizeof why.text));
             CU_ASSERT(!memcmp(m.level[1].prefetch, file.level[1].prefetch, sizeof file.level[1].prefetch));
             CU_ASSERT_STRING_EQUAL(m.level[1].policy, file.level[1].policy);
+            CU_ASSERT_DOUBLE_EQUAL(m.memory_latency_cycles, file.memory_latency_cycles, 0);
+            CU_ASSERT_DOUBLE_EQUAL(m.level[1].latency_cycles, file.level[1].latency_cycles, 0);
+            CU_ASSERT(!strstr(m.description, "latencies assumed"));
         }
     }
 }

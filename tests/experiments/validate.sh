@@ -130,7 +130,33 @@ dir=$work/results/toy/validation/${dir##*/}
 run "COUNTS=$work/broken"
 check "a machine without a core has no cycles" grep -q '^error_median,.*,0,not compared$' "$dir/cycles.csv"
 check "a missing count stays missing" grep -q '^squeezenet,2,fire2/squeeze1x1,base,stores,not available: the PMU is shy,' "$dir/simulated_vs_measured.csv"
+
+# Where nobody counts, times stand in for cycles: of the same plans, at the clock that host.txt names.
+rm -rf "$work/broken"
+mkdir "$work/broken"
+sed 's/^counts format.*/&\nran at GHz: 2.5/' "$recorded/host.txt" >"$work/broken/host.txt"
+awk -F, '/^#/ || /^model,/ || $1 == "squeezenet" && $3 ~ /^(2|25)$/' results/reference/zen3/times/times.csv >"$work/broken/times.csv"
+cp -r "$work/broken" "$work/times"
+dir=$work/results/zen3/validation/squeezenet,$(tr "*?/[]" "~~~~~" <<<"$few")
+run "COUNTS=$work/times"
+check "all rows have cycles: $(grep 'not comparable' "$work/out")" [ "$(cell cycles.csv of '^error_median')" -eq 10 ]
+check "cycles that were counted are taken" [ "$(cell simulated_vs_measured.csv measured 'expand3x3,base,cycles')" = "$(awk -F, '/cold,25,.*,base,/ { print $NF }' "$work/times/times.csv")" ]
+cp "$dir/simulated_vs_measured.csv" "$work/first"
+sed -i 's/^\(squeezenet,cold,25,.*,base,.*\),[0-9]*$/\1,/' "$work/broken/times.csv"
+run "COUNTS=$work/broken"
+check "else times are, at that clock" [ "$(cell simulated_vs_measured.csv measured 'expand3x3,base,cycles')" = \
+    "$(awk -F, '/cold,25,.*,base,/ { print int($(NF - 2) * 2.5) }' "$work/broken/times.csv")" ]
 rm -rf "$work/results"
+sed -i '/^ran at/d' "$work/broken/host.txt"
+refuses_broken "times.csv:8: no cycles, and host.txt has no line 'ran at GHz: ...'"
+sed -i 's/^counts format.*/&\nran at GHz: fast/' "$work/broken/host.txt"
+refuses_broken "host.txt: ran at GHz: 'fast'; expected a number above 0 and below 10"
+cp "$work/times"/* "$work/broken/"
+sed -i 's/,cold,/,tepid,/' "$work/broken/times.csv"
+refuses_broken "times.csv:3: caches: must be cold, warm or network, not 'tepid'"
+cp "$work/times"/* "$work/broken/"
+sed -i 's,fire2/squeeze1x1,fire2/squeeze3x3,' "$work/broken/times.csv"
+refuses_broken "times.csv:3: layer 2 of 'squeezenet' is 'fire2/squeeze3x3' there, and 'fire2/squeeze1x1' in"
 refuses "has no counts with warm caches" "COUNTS=$work/few" CACHE=warm
 
 echo "validate: $passed passed, $failed failed"
