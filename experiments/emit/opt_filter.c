@@ -19,8 +19,8 @@ static MlirStringRef text_of(const char *text)
 static char *symbol_of(MlirOperation op, const char *attribute)
 {
     MlirAttribute name = opt_attribute_of(op, attribute);
-    MlirStringRef is = mlirAttributeIsAFlatSymbolRef(name) ? mlirFlatSymbolRefAttrGetValue(name)
-                                                           : mlirStringAttrGetValue(name);
+    MlirStringRef is =
+        mlirAttributeIsAFlatSymbolRef(name) ? mlirFlatSymbolRefAttrGetValue(name) : mlirStringAttrGetValue(name);
 
     return exp_format("%.*s", (int)is.length, is.data);
 }

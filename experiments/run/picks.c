@@ -35,8 +35,7 @@ static const struct rec_field fields[] = {
     { { "simulated_cycles", "cycles", "of the one that is picked", "replay" }, REC_OR(ROW, simulated, why_no_pick) },
     { { "taken_cycles", "cycles", "by it (layers.csv)", "perf_event, clock" }, REC_OR(ROW, taken, why_not_taken) },
     { { "fastest", "", "the algorithm with the fewest taken_cycles", "" }, REC_OR(ROW, fastest, why_not_taken) },
-    { { "fastest_cycles", "cycles", "taken by that", "perf_event, clock" },
-      REC_OR(ROW, fastest_taken, why_not_taken) },
+    { { "fastest_cycles", "cycles", "taken by that", "perf_event, clock" }, REC_OR(ROW, fastest_taken, why_not_taken) },
     { { "lost_percent", "%", "what the pick takes more", "" }, REC_DERIVED_OR(ROW, lost_percent, why_not_taken) },
 };
 
@@ -107,8 +106,8 @@ void exp_picks_say(const struct exp_report *r, char *text, size_t bytes)
         for (size_t l = 0; l < n; l++)
             n_picked += !row[l].why_no_pick && !strcmp(row[l].picked, exp_algo_at(i)->name);
         if (n_picked)
-            exp_say_more(text, bytes, "%s %s in %zu", is_begun ? "," : "By simulated cycles the fastest:",
-                         exp_algo_at(i)->name, n_picked);
+            exp_say_more(text, bytes, "%s %s in %zu",
+                         is_begun ? "," : "By simulated cycles the fastest:", exp_algo_at(i)->name, n_picked);
         is_begun |= n_picked > 0;
     }
     for (size_t l = 0; l < n; l++) {
