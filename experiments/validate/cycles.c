@@ -8,8 +8,21 @@
 
 #include "counters/group/ctr_quantity.h"
 #include "experiments/bench/cycles.h"
+#include "kernels/csa/csa2.h"
 
-enum kind { ERROR_MEDIAN, ERROR_P90, SIDE_OF_BASE, FASTER_SCHEDULE, REGRET, N_KINDS };
+enum kind {
+    ERROR_MEDIAN,
+    ERROR_P90,
+    SIDE_OF_BASE,
+    FASTER_SCHEDULE,
+    REGRET,
+    N_TARGETS,
+    BY_CSA = N_TARGETS, /* who else chooses a schedule: nothing is to be reached */
+    BY_CSA2,
+    BY_CSA2_NO_TIE,
+    ALWAYS_WS,
+    N_KINDS
+};
 
 static const struct target {
     const char *name, *words;
@@ -21,6 +34,10 @@ static const struct target {
     [SIDE_OF_BASE] = { "side_of_base", "side of Base right, where they differ by over 3 %", 90, 96, true },
     [FASTER_SCHEDULE] = { "faster_schedule", "faster of IS and WS right, where they differ by over 3 %", 75, 90, true },
     [REGRET] = { "regret", "regret of the algorithm with the fewest simulated cycles", 3, 1, false },
+    [BY_CSA] = { "faster_schedule_csa", "CSA (Eq. 6)", (double)NAN, (double)NAN, true },
+    [BY_CSA2] = { "faster_schedule_csa2", "csa2", (double)NAN, (double)NAN, true },
+    [BY_CSA2_NO_TIE] = { "faster_schedule_csa2_no_tie", "csa2 without its tie", (double)NAN, (double)NAN, true },
+    [ALWAYS_WS] = { "faster_schedule_ws", "always WS", (double)NAN, (double)NAN, true },
 };
 
 /* A row of cycles.csv. */
@@ -81,7 +98,41 @@ static void add_pair(struct result *x, struct exp_cycles_pair a, struct exp_cycl
     x->n += order != 0;
 }
 
-static void find_sides(const struct exp_points *points, struct result *base, struct result *schedule)
+/* Says which schedule others than the simulation choose for a layer. */
+static void choose(const struct exp_validate_machine *of, const struct conv_problem *p,
+                   enum csa_schedule choice[N_KINDS])
+{
+    const struct exp_setup *s = of->setup;
+    const struct csa2_machine m = csa2_machine_of(&s->machine);
+    const enum csa2_state state = of->cache == EXP_WARM ? CSA2_WARM : CSA2_COLD;
+    struct csa_tiling tiling[CSA_N_SCHEDULES];
+    double cycles[CSA_N_SCHEDULES];
+
+    for (enum csa_schedule k = 0; k < CSA_N_SCHEDULES; k++) {
+        tiling[k] = csa_analyse(p, &s->caches, s->ukr->n_win, s->ukr->n_f, k);
+        cycles[k] = csa2_predict(p, &tiling[k], s->ukr, &m, state);
+    }
+    choice[BY_CSA] = csa_choose(tiling);
+    choice[BY_CSA2] = csa2_choose_schedule(cycles, &m, state);
+    choice[BY_CSA2_NO_TIE] = cycles[CSA_WS] < cycles[CSA_IS] ? CSA_WS : CSA_IS;
+    choice[ALWAYS_WS] = CSA_WS;
+}
+
+/* Adds a layer whose schedules the clock tells apart to who else chooses one. */
+static void add_choices(struct result x[N_KINDS], const struct exp_validate_machine *of, const struct exp_point *p,
+                        struct exp_cycles_pair is, struct exp_cycles_pair ws)
+{
+    enum csa_schedule choice[N_KINDS];
+
+    choose(of, &p->layer->problem, choice);
+    for (size_t k = N_TARGETS; k < N_KINDS; k++) { /* what is chosen counts as what takes fewer simulated cycles */
+        is.simulated = choice[k] == CSA_IS ? 1 : 2;
+        ws.simulated = 3 - is.simulated;
+        add_pair(&x[k], is, ws);
+    }
+}
+
+static void find_sides(const struct exp_points *points, const struct exp_validate_machine *of, struct result x[N_KINDS])
 {
     const char *const reference = exp_algo_at(0)->name;
 
@@ -89,12 +140,17 @@ static void find_sides(const struct exp_points *points, struct result *base, str
         const struct exp_point *p = &points->point[i];
 
         if (strcmp(p->algo->name, reference) != 0)
-            add_pair(base, cycles_by(points, p, reference), cycles_of(p));
-        if (!strcmp(p->algo->name, "sconv_is"))
-            add_pair(schedule, cycles_of(p), cycles_by(points, p, "sconv_ws"));
+            add_pair(&x[SIDE_OF_BASE], cycles_by(points, p, reference), cycles_of(p));
+        if (strcmp(p->algo->name, "sconv_is") != 0)
+            continue;
+        add_pair(&x[FASTER_SCHEDULE], cycles_of(p), cycles_by(points, p, "sconv_ws"));
+        if (exp_cycles_order(cycles_of(p), cycles_by(points, p, "sconv_ws")))
+            add_choices(x, of, p, cycles_of(p), cycles_by(points, p, "sconv_ws"));
     }
-    base->percent *= 100 / (double)base->n;
-    schedule->percent *= 100 / (double)schedule->n;
+    for (size_t k = 0; k < N_KINDS; k++) {
+        if (targets[k].is_share)
+            x[k].percent *= 100 / (double)x[k].n;
+    }
 }
 
 /* What the algorithms that have the fewest simulated cycles take, beside the fastest ones. */
@@ -128,17 +184,19 @@ static const char *reached(const struct result *x)
 {
     const double sign = x->target.is_share ? -1 : 1, is = sign * x->percent;
 
-    if (isnan(is))
+    if (isnan(x->percent))
         return "not compared";
+    if (isnan(x->target.aim))
+        return "no target";
     return is <= sign * x->target.aim ? "aim" : is <= sign * x->target.at_least ? "at least" : "no";
 }
 
-static void find(const struct exp_points *points, struct result x[N_KINDS])
+static void find(const struct exp_points *points, const struct exp_validate_machine *of, struct result x[N_KINDS])
 {
     for (size_t i = 0; i < N_KINDS; i++)
         x[i] = (struct result){ targets[i], (double)NAN, 0, NULL };
     find_errors(points, &x[ERROR_MEDIAN], &x[ERROR_P90]);
-    find_sides(points, &x[SIDE_OF_BASE], &x[FASTER_SCHEDULE]);
+    find_sides(points, of, x);
     find_regret(points, &x[REGRET]);
     for (size_t i = 0; i < N_KINDS; i++)
         x[i].reached = reached(&x[i]);
@@ -201,38 +259,52 @@ static void say_equals(const struct exp_points *points, FILE *out)
         counts.n, counts.median, counts.p90, errors.median, errors.p90);
 }
 
-void exp_validate_cycles_print(const struct exp_agreement_report *r, FILE *out)
+/* Says how often others choose the faster schedule, of the layers in which the simulation was asked. */
+static void say_choices(const struct result x[N_KINDS], FILE *out)
+{
+    if (!x[BY_CSA].n)
+        return;
+    fprintf(out, "Of the same %" PRIu64 " pairs of schedules the faster one is chosen by", x[BY_CSA].n);
+    for (size_t k = N_TARGETS; k < N_KINDS; k++)
+        fprintf(out, "%s %s in %.1f %%", k > N_TARGETS ? "," : "", targets[k].words, x[k].percent);
+    fprintf(out, ".\n");
+}
+
+void exp_validate_cycles_print(const struct exp_agreement_report *r, const struct exp_validate_machine *of, FILE *out)
 {
     struct result x[N_KINDS];
 
-    find(r->points, x);
+    find(r->points, of, x);
     fprintf(out, "\n%-60s %9s %6s | %9s %5s %s\n", "simulated cycles", "at least", "aim", "is", "of", "reached");
-    for (size_t i = 0; i < N_KINDS; i++) {
+    for (size_t i = 0; i < N_TARGETS; i++) {
         fprintf(out, "%-60s %7.0f %% %4.0f %% | ", targets[i].words, targets[i].at_least, targets[i].aim);
         if (isnan(x[i].percent))
             fprintf(out, "%9s %5s %s\n", "-", "", x[i].reached);
         else
             fprintf(out, "%7.1f %% %5" PRIu64 " %s\n", x[i].percent, x[i].n, x[i].reached);
     }
+    say_choices(x, out);
     say_equals(r->points, out);
 }
 
 static const struct rec_field fields[] = {
     { { "what", "", "errors of all rows; sides of 1; what the pick of the simulation costs", "" },
       REC_AT(struct result, target.name) },
-    { { "at_least_percent", "%", "what is to be reached", "" }, REC_AT(struct result, target.at_least) },
-    { { "aim_percent", "%", "what is aimed at", "" }, REC_AT(struct result, target.aim) },
+    { { "at_least_percent", "%", "what is to be reached", "" },
+      REC_NAN_AS(struct result, target.at_least, REC_DOES_NOT_APPLY) },
+    { { "aim_percent", "%", "what is aimed at", "" }, REC_NAN_AS(struct result, target.aim, REC_DOES_NOT_APPLY) },
     { { "percent", "%", "what is reached", "" }, REC_NAN_AS(struct result, percent, REC_DOES_NOT_APPLY) },
     { { "of", "", "rows, pairs or layers that were compared", "" }, REC_AT(struct result, n) },
-    { { "reached", "", "aim, at least, no, or not compared", "" }, REC_AT(struct result, reached) },
+    { { "reached", "", "aim, at least, no; not compared; or no target", "" }, REC_AT(struct result, reached) },
 };
 
 const struct rec_table exp_validate_cycles_table = REC_TABLE("cycles.csv", fields, struct result);
 
-int exp_validate_cycles_write(const struct exp_agreement_report *r, const struct exp_outdir *dir, struct exp_why *why)
+int exp_validate_cycles_write(const struct exp_agreement_report *r, const struct exp_validate_machine *of,
+                              const struct exp_outdir *dir, struct exp_why *why)
 {
     struct result x[N_KINDS];
 
-    find(r->points, x);
+    find(r->points, of, x);
     return rec_write(&exp_validate_cycles_table, x, N_KINDS, dir, r->what, why);
 }

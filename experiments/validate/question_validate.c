@@ -38,6 +38,11 @@ struct session {
     struct exp_why why;
 };
 
+static enum exp_cache_state cache_of(const struct session *s)
+{
+    return (enum exp_cache_state)s->options.cache;
+}
+
 /* ---- preparing ---- */
 
 /* Selects the algorithms that have counts. */
@@ -57,7 +62,7 @@ static int select_algos(struct session *s)
 static int read_models(struct session *s)
 {
     const struct options *o = &s->options;
-    const enum exp_cache_state cache = (enum exp_cache_state)o->cache;
+    const enum exp_cache_state cache = cache_of(s);
     const char *path = s->counts.folder, *state = exp_cache_state_name(cache);
     char *list = exp_counts_models(&s->counts, cache);
     int err = *list ? exp_models_read(&s->models, EXP_EXPERIMENTS_DIR, strcmp(o->model, "all") ? o->model : list,
@@ -128,9 +133,8 @@ static int prepare(void *session)
     if (err)
         return err;
     exp_say(s->what, sizeof s->what, "counted on %s (commit %s, %s caches); replayed on machine %s at commit %s",
-            *s->counts.cpu ? s->counts.cpu : "an unnamed CPU", s->counts.commit,
-            exp_cache_state_name((enum exp_cache_state)o->cache), s->setup.machine.name,
-            *o->commit ? o->commit : "unknown");
+            *s->counts.cpu ? s->counts.cpu : "an unnamed CPU", s->counts.commit, exp_cache_state_name(cache_of(s)),
+            s->setup.machine.name, *o->commit ? o->commit : "unknown");
     s->report = (struct exp_agreement_report){ &s->points, s->model_name, s->models.n, s->what };
     return 0;
 }
@@ -140,7 +144,7 @@ static int prepare(void *session)
 /* Checks that the counts are of the model's layers, before any work; adds what the model takes to the forecast. */
 static int check(struct session *s, const struct exp_model *model, struct exp_forecast *forecast)
 {
-    const enum exp_cache_state cache = (enum exp_cache_state)s->options.cache;
+    const enum exp_cache_state cache = cache_of(s);
     double seconds[EXP_N_WORKS] = { 0 };
     struct exp_experiment e = { 0 };
     bool is_older;
@@ -159,8 +163,7 @@ static int check(struct session *s, const struct exp_model *model, struct exp_fo
 static int add_point(struct session *s, struct exp_experiment *e, struct exp_case *c)
 {
     struct exp_point *point = exp_points_add(&s->points, e, c);
-    struct exp_counts_key key = { point->model, point->algo->name, point->layer->index, 0,
-                                  (enum exp_cache_state)s->options.cache };
+    struct exp_counts_key key = { point->model, point->algo->name, point->layer->index, 0, cache_of(s) };
     struct exp_why why_not;
     bool is_older;
     int err = exp_counts_take_plan(&s->counts, e->model, c, &is_older, &why_not);
@@ -199,7 +202,7 @@ static int add_model(struct session *s, const struct exp_model *model, struct ex
         err = add_point(s, &e, &e.cases[i]);
     if (!err) {
         part_twins(&e);
-        err = exp_replay_all(&e, (enum exp_cache_state)s->options.cache, s->options.jobs, progress, &s->why);
+        err = exp_replay_all(&e, cache_of(s), s->options.jobs, progress, &s->why);
     }
     for (size_t i = 0; i < e.n_cases && !err; i++)
         exp_point_simulate(&s->points.point[first + i], &s->setup, &e.cases[i]);
@@ -257,7 +260,7 @@ static int print_verdict(const void *session, FILE *out)
     print_plans(s, out);
     fprintf(out, "\n");
     exp_validate_targets_print(&s->report, out);
-    exp_validate_cycles_print(&s->report, out);
+    exp_validate_cycles_print(&s->report, &(struct exp_validate_machine){ &s->setup, cache_of(s) }, out);
     return 0;
 }
 
@@ -269,7 +272,8 @@ static int write_tables(void *session)
     if (!err)
         err = exp_validate_targets_write(&s->report, &s->results.dir, &s->why);
     if (!err)
-        err = exp_validate_cycles_write(&s->report, &s->results.dir, &s->why);
+        err = exp_validate_cycles_write(&s->report, &(struct exp_validate_machine){ &s->setup, cache_of(s) },
+                                        &s->results.dir, &s->why);
     if (!err)
         exp_agreement_print(&s->report, stdout);
     return err;

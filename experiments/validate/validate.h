@@ -15,9 +15,19 @@
 void exp_validate_targets_print(const struct exp_agreement_report *r, FILE *out);
 int exp_validate_targets_write(const struct exp_agreement_report *r, const struct exp_outdir *dir, struct exp_why *why);
 
-/* Do the same for simulated cycles, of the machine as it is, row by row: cycles.csv. */
-void exp_validate_cycles_print(const struct exp_agreement_report *r, FILE *out);
-int exp_validate_cycles_write(const struct exp_agreement_report *r, const struct exp_outdir *dir, struct exp_why *why);
+/* What was simulated, in which state of the caches. */
+struct exp_validate_machine {
+    const struct exp_setup *setup;
+    enum exp_cache_state cache;
+};
+
+/*
+ * Do the same for simulated cycles, of the machine as it is, row by row: cycles.csv. Beside the schedules that these
+ * choose stand those of CSA and csa2.
+ */
+void exp_validate_cycles_print(const struct exp_agreement_report *r, const struct exp_validate_machine *of, FILE *out);
+int exp_validate_cycles_write(const struct exp_agreement_report *r, const struct exp_validate_machine *of,
+                              const struct exp_outdir *dir, struct exp_why *why);
 
 extern const struct rec_table exp_validate_targets_table, exp_validate_cycles_table;
 

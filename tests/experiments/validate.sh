@@ -96,6 +96,8 @@ check "stores of Base: $(cell agreement.csv error_percent 'all,base,stores')" wi
 check "cycles are simulated: $(cell cycles.csv percent '^error_median')" within "$(cell cycles.csv percent '^error_median')" 0.1 30
 check "... of every row" [ "$(cell cycles.csv of '^error_median')" -eq 10 ]
 check "... and ordered: $(cell cycles.csv reached '^side_of_base')" [ "$(cell cycles.csv reached '^side_of_base')" != 'not compared' ]
+check "... beside what CSA and csa2 choose, of the same pairs" [ "$(cell cycles.csv of '^faster_schedule_csa2,')" -eq "$(cell cycles.csv of '^faster_schedule,')" ]
+check "... and a constant, which says its share" grep -q "pairs of schedules the faster one is chosen by CSA .*, always WS in [0-9.]* %" "$dir/verdict.txt"
 check "no two of these are equal, and nothing is said of equals" bash -c "! grep -q 'equal convolutions' '$dir/verdict.txt'"
 check "... as the verdict says" grep -q "^simulated cycles .* reached" "$dir/verdict.txt"
 check "ratios have one denominator" awk -v m="$(cell simulated_vs_measured.csv measured 'squeeze1x1,base,l1_lines_in,')" \
