@@ -4,8 +4,10 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <math.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,7 +96,7 @@ void lift_task_release(struct lift_task *t)
 
 /* ---- the process's side ---- */
 
-enum asked { ASKED_ABOUT, ASKED_POINT, ASKED_NAIVE };
+enum asked { ASKED_ABOUT, ASKED_POINT, ASKED_NAIVE, ASKED_BUILD };
 
 struct question {
     enum asked asked;
@@ -261,7 +263,6 @@ static void end_by_log(const struct cl *cl, cl_program program, struct lift_run 
 static bool build(const struct cl *cl, struct loaded *l, const struct lift_program *g, struct lift_run *run)
 {
     const char *text = g->text;
-    const uint64_t start = clock_ns(CLOCK_MONOTONIC);
     cl_int err;
 
     l->program = cl->clCreateProgramWithSource_(cl->context, 1, &text, NULL, &err);
@@ -278,7 +279,6 @@ static bool build(const struct cl *cl, struct loaded *l, const struct lift_progr
             return false;
         }
     }
-    run->build_ns = clock_ns(CLOCK_MONOTONIC) - start;
     return true;
 }
 
@@ -302,16 +302,33 @@ static bool make_buffers(const struct cl *cl, struct loaded *l, const struct lif
     return true;
 }
 
-/* Puts NaN where outputs belong, so that none is right by accident. */
-static cl_int poison(const struct cl *cl, struct loaded *l, const struct lift_program *g, float *output)
+static bool is_of_memory(cl_int err)
 {
-    memset(output, 0xff, g->bytes[LIFT_OUTPUT]);
-    return cl->clEnqueueWriteBuffer_(cl->queue, l->buffer[LIFT_OUTPUT], CL_TRUE, 0, g->bytes[LIFT_OUTPUT], output, 0,
-                                     NULL, NULL);
+    return err == CL_MEM_OBJECT_ALLOCATION_FAILURE || err == CL_OUT_OF_RESOURCES || err == CL_OUT_OF_HOST_MEMORY;
 }
 
+/* Puts NaN where kernels write, so that nothing is right by accident, and no run is the first to touch memory. */
+static bool poison(const struct cl *cl, struct loaded *l, const struct lift_program *g, struct lift_run *run)
+{
+    for (size_t i = LIFT_PADDED; i < LIFT_N_ROLES; i++) {
+        unsigned char *nan = exp_new(g->bytes[i] + 1, 1);
+        cl_int err = CL_SUCCESS;
+
+        memset(nan, 0xff, g->bytes[i]);
+        if (g->bytes[i])
+            err = cl->clEnqueueWriteBuffer_(cl->queue, l->buffer[i], CL_TRUE, 0, g->bytes[i], nan, 0, NULL, NULL);
+        free(nan);
+        if (err) {
+            end(run, is_of_memory(err) ? LIFT_NO_MEMORY : LIFT_REFUSED, lift_roles[i], err);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Launches kernel i: all its work-groups, or one. */
 static cl_int launch(const struct cl *cl, const struct loaded *l, const struct lift_program *g, size_t i, cl_int band,
-                     cl_event *event)
+                     bool is_whole, cl_event *event)
 {
     const struct lift_kernel *k = &g->kernel[i];
     cl_int err = CL_SUCCESS;
@@ -321,10 +338,26 @@ static cl_int launch(const struct cl *cl, const struct loaded *l, const struct l
     if (!err)
         err = cl->clSetKernelArg_(l->kernel[i], (cl_uint)k->n_args, sizeof band, &band);
     return err ? err
-               : cl->clEnqueueNDRangeKernel_(cl->queue, l->kernel[i], 2, NULL, k->global, k->local, 0, NULL, event);
+               : cl->clEnqueueNDRangeKernel_(cl->queue, l->kernel[i], 2, NULL, is_whole ? k->global : k->local,
+                                             k->local, 0, NULL, event);
 }
 
-/* Runs all bands once. Adds the kernels' times by their events, unless ns is NULL. */
+/* Launches one work-group of each kernel: drivers such as PoCL compile a kernel when it is launched first. */
+static bool compile(const struct cl *cl, const struct loaded *l, const struct lift_program *g, struct lift_run *run)
+{
+    for (size_t i = 0; i < g->n_kernels; i++) {
+        cl_int err = launch(cl, l, g, i, 0, false, NULL);
+
+        err = err ? err : cl->clFinish_(cl->queue);
+        if (err) {
+            end(run, is_of_memory(err) ? LIFT_NO_MEMORY : LIFT_REFUSED, g->kernel[i].name, err);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Runs all bands once. Adds the kernels' times by their events. */
 static cl_int run_once(const struct cl *cl, const struct loaded *l, const struct lift_program *g, uint64_t *ns)
 {
     const size_t n = g->n_bands * g->n_kernels;
@@ -332,14 +365,14 @@ static cl_int run_once(const struct cl *cl, const struct loaded *l, const struct
     cl_int err = CL_SUCCESS;
 
     for (size_t i = 0; i < n && !err; i++)
-        err = launch(cl, l, g, i % g->n_kernels, (cl_int)(i / g->n_kernels), &event[i]);
+        err = launch(cl, l, g, i % g->n_kernels, (cl_int)(i / g->n_kernels), true, &event[i]);
     err = err ? err : cl->clFinish_(cl->queue);
     for (size_t i = 0; i < n; i++) {
         cl_ulong from = 0, to = 0;
 
         if (!event[i])
             continue;
-        if (!err && ns &&
+        if (!err &&
             !cl->clGetEventProfilingInfo_(event[i], CL_PROFILING_COMMAND_START, sizeof from, &from, NULL) &&
             !cl->clGetEventProfilingInfo_(event[i], CL_PROFILING_COMMAND_END, sizeof to, &to, NULL))
             ns[i % g->n_kernels] += to - from;
@@ -347,6 +380,21 @@ static cl_int run_once(const struct cl *cl, const struct loaded *l, const struct
     }
     free(event);
     return err;
+}
+
+/* Keeps the shortest round, by either clock. */
+static void take_round(struct lift_run *run, uint64_t cpu_ns, const uint64_t kernel_ns[LIFT_MOST_KERNELS])
+{
+    uint64_t sum = 0;
+
+    for (size_t i = 0; i < LIFT_MOST_KERNELS; i++)
+        sum += kernel_ns[i];
+    if (!run->n_rounds || sum < run->event_ns) {
+        run->event_ns = sum;
+        memcpy(run->kernel_ns, kernel_ns, sizeof run->kernel_ns);
+    }
+    run->cpu_ns = run->n_rounds && run->cpu_ns < cpu_ns ? run->cpu_ns : cpu_ns;
+    run->n_rounds++;
 }
 
 /* Compares the output with what must come out. */
@@ -367,61 +415,49 @@ static bool is_right(const struct lift_task *t, const float *output, struct lift
     return true;
 }
 
-/* Keeps the shortest round, by either clock. */
-static void take_round(struct lift_run *run, uint64_t cpu_ns, const uint64_t kernel_ns[LIFT_MOST_KERNELS])
+/* Runs a round. Returns false if it fails: the run has ended then. */
+static bool time_round(const struct cl *cl, const struct loaded *l, const struct lift_program *g, struct lift_run *run)
 {
-    uint64_t sum = 0;
+    uint64_t kernel_ns[LIFT_MOST_KERNELS] = { 0 };
+    const uint64_t before = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+    const cl_int err = run_once(cl, l, g, kernel_ns);
 
-    for (size_t i = 0; i < LIFT_MOST_KERNELS; i++)
-        sum += kernel_ns[i];
-    if (!run->n_rounds || sum < run->event_ns) {
-        run->event_ns = sum;
-        memcpy(run->kernel_ns, kernel_ns, sizeof run->kernel_ns);
-    }
-    run->cpu_ns = run->n_rounds && run->cpu_ns < cpu_ns ? run->cpu_ns : cpu_ns;
-    run->n_rounds++;
+    if (err)
+        end(run, is_of_memory(err) ? LIFT_NO_MEMORY : LIFT_REFUSED, "a run", err);
+    else
+        take_round(run, clock_ns(CLOCK_PROCESS_CPUTIME_ID) - before, kernel_ns);
+    return !err;
 }
 
+/* Runs more rounds, until all together have taken as long as they may. What is compared was the first one. */
 static void time_rounds(const struct cl *cl, const struct loaded *l, const struct lift_program *g,
                         const struct question *q, struct lift_run *run)
 {
-    const uint64_t start = clock_ns(CLOCK_MONOTONIC);
+    const uint64_t start = clock_ns(CLOCK_MONOTONIC) - run->first_ns;
 
     while (run->n_rounds < q->rounds &&
            (!run->n_rounds || clock_ns(CLOCK_MONOTONIC) - start < q->ms * (uint64_t)1000000)) {
-        uint64_t kernel_ns[LIFT_MOST_KERNELS] = { 0 };
-        const uint64_t before = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
-        const cl_int err = run_once(cl, l, g, kernel_ns);
-
-        if (err) {
-            end(run, LIFT_REFUSED, "a run", err);
+        if (!time_round(cl, l, g, run))
             return;
-        }
-        take_round(run, clock_ns(CLOCK_PROCESS_CPUTIME_ID) - before, kernel_ns);
     }
 }
 
-static bool is_of_memory(cl_int err)
-{
-    return err == CL_MEM_OBJECT_ALLOCATION_FAILURE || err == CL_OUT_OF_RESOURCES || err == CL_OUT_OF_HOST_MEMORY;
-}
-
-static bool check(const struct cl *cl, struct loaded *l, const struct lift_program *g, struct lift_run *run)
+/* Runs the first round, and compares its output with what must come out. */
+static bool check(const struct cl *cl, const struct loaded *l, const struct lift_program *g, struct lift_run *run)
 {
     float *output = exp_new(g->bytes[LIFT_OUTPUT], 1);
-    cl_int err = poison(cl, l, g, output);
     const uint64_t start = clock_ns(CLOCK_MONOTONIC);
-    bool right;
+    bool right = time_round(cl, l, g, run);
 
-    if (!err)
-        err = run_once(cl, l, g, NULL);
     run->first_ns = clock_ns(CLOCK_MONOTONIC) - start;
-    if (!err)
-        err = cl->clEnqueueReadBuffer_(cl->queue, l->buffer[LIFT_OUTPUT], CL_TRUE, 0, g->bytes[LIFT_OUTPUT], output, 0,
-                                       NULL, NULL);
-    if (err)
-        end(run, is_of_memory(err) ? LIFT_NO_MEMORY : LIFT_REFUSED, "the first run", err);
-    right = !err && is_right(cl->task, output, run);
+    if (right) {
+        const cl_int err = cl->clEnqueueReadBuffer_(cl->queue, l->buffer[LIFT_OUTPUT], CL_TRUE, 0,
+                                                    g->bytes[LIFT_OUTPUT], output, 0, NULL, NULL);
+
+        if (err)
+            end(run, LIFT_REFUSED, "reading the output", err);
+        right = !err && is_right(cl->task, output, run);
+    }
     free(output);
     return right;
 }
@@ -442,22 +478,25 @@ static void unload(const struct cl *cl, struct loaded *l)
     *l = (struct loaded){ .program = NULL };
 }
 
-/* Builds what is asked for, runs it once, and compares. */
+/* Builds and compiles what is asked for. */
 static bool load(const struct cl *cl, struct loaded *l, const struct question *q, struct lift_run *run)
 {
     const struct lift_task *t = cl->task;
+    const uint64_t start = clock_ns(CLOCK_MONOTONIC);
     float *filters = NULL;
     bool is_loaded;
 
+    if (q->asked == ASKED_NAIVE)
+        lift_program_naive(&l->text, &t->layer, q->flags);
+    else
+        lift_program_make(&l->text, &t->layer, &q->point);
     if (q->asked == ASKED_POINT) {
         filters = exp_new(t->layer.k * conv_reduction(&t->layer), sizeof *filters);
         lift_lay_filters(&t->layer, &q->point, t->filters, filters);
-        lift_program_make(&l->text, &t->layer, &q->point);
-    } else {
-        lift_program_naive(&l->text, &t->layer, q->flags);
     }
     is_loaded = build(cl, l, &l->text, run) && make_buffers(cl, l, &l->text, filters ? filters : t->filters, run) &&
-                check(cl, l, &l->text, run);
+                compile(cl, l, &l->text, run);
+    run->build_ns = clock_ns(CLOCK_MONOTONIC) - start;
     free(filters);
     return is_loaded;
 }
@@ -466,32 +505,35 @@ static bool load(const struct cl *cl, struct loaded *l, const struct question *q
 static void answer(struct cl *cl, const struct question *q, struct lift_run *run)
 {
     struct loaded *l = &cl->slot[q->slot < N_SLOTS ? q->slot : 0];
+    const bool is_new = q->slot == 0 || !l->program || memcmp(&l->point, &q->point, sizeof l->point) != 0;
+    bool is_ready = !is_new;
 
-    if (q->slot == 0 || !l->program || memcmp(&l->point, &q->point, sizeof l->point) != 0) {
+    if (is_new) {
         unload(cl, l);
         l->point = q->point;
-        if (!load(cl, l, q, run)) {
-            unload(cl, l);
-            return;
-        }
+        is_ready = load(cl, l, q, run) && q->asked != ASKED_BUILD && poison(cl, l, &l->text, run) &&
+                   check(cl, l, &l->text, run);
     }
-    time_rounds(cl, l, &l->text, q, run);
-    if (q->slot == 0)
+    if (is_ready)
+        time_rounds(cl, l, &l->text, q, run);
+    if (q->slot == 0 || !is_ready)
         unload(cl, l);
 }
 
-/* What is built is not kept: no point is built twice. */
-static void set_environment(unsigned n_threads)
+/* What is built is kept, if at all, where two processes find it: no point is built twice. */
+static void set_environment(unsigned n_threads, const char *kept)
 {
     char text[16];
 
     exp_say(text, sizeof text, "%u", n_threads);
     if (n_threads)
         setenv("POCL_MAX_PTHREAD_COUNT", text, 1);
-    setenv("POCL_KERNEL_CACHE", "0", 0);
+    setenv("POCL_KERNEL_CACHE", *kept ? "1" : "0", 1);
+    if (*kept)
+        setenv("POCL_CACHE_DIR", kept, 1);
 }
 
-static void serve(int fd, unsigned which, unsigned n_threads, const struct lift_task *task)
+static void serve(int fd, unsigned which, unsigned n_threads, const char *kept, const struct lift_task *task)
 {
     struct cl cl = { .task = task };
     struct reply first = { .run.n_rounds = 0 };
@@ -499,7 +541,7 @@ static void serve(int fd, unsigned which, unsigned n_threads, const struct lift_
     struct question q;
     int err;
 
-    set_environment(n_threads);
+    set_environment(n_threads, kept);
     err = open_device(&cl, which, &first.about, &why);
     first.run.end = err ? LIFT_REFUSED : LIFT_RAN;
     exp_say(first.run.why, sizeof first.run.why, "%s", why.text);
@@ -515,13 +557,14 @@ static void serve(int fd, unsigned which, unsigned n_threads, const struct lift_
 
 #else
 
-static void serve(int fd, unsigned which, unsigned n_threads, const struct lift_task *task)
+static void serve(int fd, unsigned which, unsigned n_threads, const char *kept, const struct lift_task *task)
 {
     struct reply reply = { .run.end = LIFT_REFUSED };
     struct question q;
 
     (void)which;
     (void)n_threads;
+    (void)kept;
     (void)task;
     exp_say(reply.run.why, sizeof reply.run.why,
             "built without OpenCL's header: install opencl-headers, ocl-icd-libopencl1 and pocl-opencl-icd, and build "
@@ -534,23 +577,35 @@ static void serve(int fd, unsigned which, unsigned n_threads, const struct lift_
 
 /* ---- the program's side ---- */
 
+/* A process that answers questions about the device. */
+struct process {
+    pid_t id; /* 0: none */
+    int fd;
+};
+
+/*
+ * The builder is another process with the same device, which only builds: what it has built, the first one finds in a
+ * folder (PoCL's cache).
+ */
 struct lift_device {
     unsigned which, n_threads;
     const struct lift_task *task;
     struct lift_about about;
-    pid_t process; /* 0: none */
-    int fd;
+    struct process runner, builder;
+    char kept[64];              /* the folder; "": there is no builder */
+    size_t tag[LIFT_MOST_AHEAD]; /* what the builder has yet to build, in its order */
+    size_t n_ahead;
 };
 
-static void stop(struct lift_device *d, int *status)
+static void stop(struct process *p, int *status)
 {
-    if (!d->process)
+    if (!p->id)
         return;
-    kill(d->process, SIGKILL);
-    close(d->fd);
-    while (waitpid(d->process, status, 0) < 0 && errno == EINTR)
+    kill(p->id, SIGKILL);
+    close(p->fd);
+    while (waitpid(p->id, status, 0) < 0 && errno == EINTR)
         ;
-    d->process = 0;
+    p->id = 0;
 }
 
 /* What drivers and their compilers print is not for the user. */
@@ -563,46 +618,67 @@ static void be_quiet(void)
     dup2(null, STDERR_FILENO);
 }
 
-static int start(struct lift_device *d)
+/* Leaves the processors alone on which points are timed, if there are others, and what time anybody wants. */
+static void stand_aside(void)
+{
+    cpu_set_t mine, others;
+
+    errno = 0;
+    if (nice(10) == -1 && errno)
+        return;
+    CPU_ZERO(&others);
+    if (sched_getaffinity(0, sizeof mine, &mine))
+        return;
+    for (size_t i = 0; i < (size_t)sysconf(_SC_NPROCESSORS_CONF) && i < CPU_SETSIZE; i++) {
+        if (!CPU_ISSET(i, &mine))
+            CPU_SET(i, &others);
+    }
+    if (CPU_COUNT(&others)) /* it may be that none of them is there */
+        (void)sched_setaffinity(0, sizeof others, &others);
+}
+
+static int start(struct lift_device *d, struct process *p)
 {
     const pid_t parent = getpid();
     int fd[2];
 
-    if (d->process)
+    if (p->id)
         return 0;
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fd))
         return -errno;
-    d->process = fork();
-    if (d->process < 0) {
-        d->process = 0;
+    p->id = fork();
+    if (p->id < 0) {
+        p->id = 0;
         close(fd[0]);
         close(fd[1]);
         return -errno;
     }
-    if (d->process == 0) {
+    if (p->id == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         if (getppid() != parent)
             _exit(1);
         close(fd[0]);
         be_quiet();
-        serve(fd[1], d->which, d->n_threads, d->task);
+        if (p == &d->builder)
+            stand_aside();
+        serve(fd[1], d->which, d->n_threads, d->kept, d->task);
         _exit(0);
     }
     close(fd[1]);
-    d->fd = fd[0];
+    p->fd = fd[0];
     return 0;
 }
 
 /* Waits for a reply: so many seconds, in short steps, as the program may be interrupted. Tells whether it is there. */
-static bool wait_for(const struct lift_device *d, struct reply *reply, unsigned limit_s, enum lift_end *end)
+static bool wait_for(int fd, struct reply *reply, unsigned limit_s, enum lift_end *end)
 {
-    struct pollfd p = { d->fd, POLLIN, 0 };
+    struct pollfd p = { fd, POLLIN, 0 };
     size_t have = 0;
 
     *end = LIFT_HUNG;
     for (unsigned tenths = 0; tenths < 10 * limit_s && !exp_interrupted(); tenths++) {
         while (have < sizeof *reply && poll(&p, 1, 100) > 0) {
-            const ssize_t n = read(d->fd, (unsigned char *)reply + have, sizeof *reply - have);
+            const ssize_t n = read(fd, (unsigned char *)reply + have, sizeof *reply - have);
 
             if (n <= 0) {
                 *end = LIFT_CRASHED;
@@ -622,16 +698,48 @@ static void ask(struct lift_device *d, const struct question *q, unsigned limit_
     int status = 0;
 
     *reply = (struct reply){ .run.end = LIFT_CRASHED };
-    if (!start(d) && send(d->fd, q, sizeof *q, MSG_NOSIGNAL) == sizeof *q && wait_for(d, reply, limit_s, &how))
+    if (!start(d, &d->runner) && send(d->runner.fd, q, sizeof *q, MSG_NOSIGNAL) == sizeof *q &&
+        wait_for(d->runner.fd, reply, limit_s, &how))
         return;
     *reply = (struct reply){ .run.end = how };
-    stop(d, &status);
+    stop(&d->runner, &status);
     if (how == LIFT_HUNG)
         exp_say(reply->run.why, sizeof reply->run.why, "%s: %u s", lift_ends[how], limit_s);
     else if (WIFSIGNALED(status))
         exp_say(reply->run.why, sizeof reply->run.why, "%s: %s", lift_ends[how], strsignal(WTERMSIG(status)));
     else
         exp_say(reply->run.why, sizeof reply->run.why, "%s with status %d", lift_ends[how], WEXITSTATUS(status));
+}
+
+/* Makes the folder that a builder needs: for PoCL, if there is a processor that the device's threads leave free. */
+static void keep_builds(struct lift_device *d)
+{
+    const bool has_room = d->n_threads && d->n_threads < sysconf(_SC_NPROCESSORS_ONLN);
+
+    if (!has_room || strcmp(d->about.platform, "Portable Computing Language") != 0)
+        return;
+    exp_say(d->kept, sizeof d->kept, "/tmp/convsim-XXXXXX");
+    if (!mkdtemp(d->kept))
+        *d->kept = '\0';
+}
+
+static int remove_entry(const char *path, const struct stat *s, int kind, struct FTW *where)
+{
+    (void)s;
+    (void)kind;
+    return where->level ? remove(path) : 0;
+}
+
+/* Stops both processes, and drops what was built. */
+static void stop_all(struct lift_device *d)
+{
+    int status;
+
+    stop(&d->runner, &status);
+    stop(&d->builder, &status);
+    d->n_ahead = 0;
+    if (*d->kept)
+        nftw(d->kept, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
 }
 
 int lift_device_open(struct lift_device **out, unsigned which, unsigned n_threads, struct exp_why *why)
@@ -645,8 +753,10 @@ int lift_device_open(struct lift_device **out, unsigned which, unsigned n_thread
     ask(d, &q, 60, &reply);
     d->about = reply.about;
     *out = d;
-    if (reply.run.end == LIFT_RAN)
+    if (reply.run.end == LIFT_RAN) {
+        keep_builds(d);
         return 0;
+    }
     lift_device_close(d);
     *out = NULL;
     return exp_fail(why, -ENOENT, "%s", reply.run.why);
@@ -654,11 +764,11 @@ int lift_device_open(struct lift_device **out, unsigned which, unsigned n_thread
 
 void lift_device_close(struct lift_device *d)
 {
-    int status;
-
     if (!d)
         return;
-    stop(d, &status);
+    stop_all(d);
+    if (*d->kept)
+        rmdir(d->kept);
     free(d);
 }
 
@@ -669,10 +779,35 @@ const struct lift_about *lift_device_about(const struct lift_device *d)
 
 void lift_device_take(struct lift_device *d, const struct lift_task *task)
 {
+    stop_all(d);
+    d->task = task;
+}
+
+bool lift_device_ahead(struct lift_device *d, const struct lift_point *p, size_t tag)
+{
+    const struct question q = { .asked = ASKED_BUILD, .point = *p };
+
+    if (!*d->kept || d->n_ahead == LIFT_MOST_AHEAD || start(d, &d->builder) ||
+        send(d->builder.fd, &q, sizeof q, MSG_NOSIGNAL) != sizeof q)
+        return false;
+    d->tag[d->n_ahead++] = tag;
+    return true;
+}
+
+bool lift_device_built(struct lift_device *d, unsigned limit_s, size_t *tag)
+{
+    struct pollfd p = { d->builder.fd, POLLIN, 0 };
+    struct reply reply;
+    enum lift_end how;
     int status;
 
-    stop(d, &status);
-    d->task = task;
+    if (!d->n_ahead || (d->builder.id && !limit_s && poll(&p, 1, 0) <= 0))
+        return false;
+    if (d->builder.id && !wait_for(d->builder.fd, &reply, limit_s ? limit_s : 1, &how))
+        stop(&d->builder, &status);
+    *tag = d->tag[0];
+    memmove(d->tag, d->tag + 1, --d->n_ahead * sizeof *d->tag);
+    return true;
 }
 
 void lift_device_run(struct lift_device *d, const struct lift_point *p, unsigned flags, unsigned rounds, unsigned ms,

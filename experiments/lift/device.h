@@ -45,7 +45,7 @@ extern const char *const lift_ends[LIFT_N_ENDS]; /* in words; of the first, "" *
 struct lift_run {
     enum lift_end end;
     uint32_t n_rounds;
-    uint64_t build_ns, first_ns; /* of the wall's clock: the text, and the first run with what it compiles */
+    uint64_t build_ns, first_ns; /* of the wall's clock: the text and its kernels; the first round */
     uint64_t cpu_ns;             /* shortest round: of the process, and so of all the device's threads on a CPU */
     uint64_t event_ns;           /* shortest round: the sum of all kernels, by the device's events */
     uint64_t kernel_ns[LIFT_MOST_KERNELS]; /* of that round */
@@ -67,13 +67,24 @@ const struct lift_about *lift_device_about(const struct lift_device *d);
 void lift_device_take(struct lift_device *d, const struct lift_task *task);
 
 /*
- * Runs a point, or, if it is NULL, one output of each work-item: once untimed, compares the output, and then as many
- * rounds as `ms` allows, at least one and at most `rounds`. Ends the process after limit_s seconds; the next run starts
+ * Runs a point, or, if it is NULL, one output of each work-item: compares the output of the first round, and goes on
+ * until `ms` have passed or there are as many `rounds`. Ends the process after limit_s seconds; the next run starts
  * another. A slot from 1 to LIFT_MOST_SLOTS keeps the point loaded, and checked, for the next time; 0 does not.
  */
 enum { LIFT_MOST_SLOTS = 4 };
 
 void lift_device_run(struct lift_device *d, const struct lift_point *p, unsigned flags, unsigned rounds, unsigned ms,
                      unsigned limit_s, unsigned slot, struct lift_run *run);
+
+/*
+ * Has another process build a point that is to be run, beside those that run, on a processor that they leave free.
+ * Returns false if it takes none: it has LIFT_MOST_AHEAD of them, or this device has no such process (PoCL has).
+ * lift_device_built takes the next one of these, and tells its tag; false: it is not ready, and none will be if
+ * limit_s, the seconds that it may take, is not 0. What could not be built is ready, too: whoever runs it finds out.
+ */
+enum { LIFT_MOST_AHEAD = 2 };
+
+bool lift_device_ahead(struct lift_device *d, const struct lift_point *p, size_t tag);
+bool lift_device_built(struct lift_device *d, unsigned limit_s, size_t *tag);
 
 #endif

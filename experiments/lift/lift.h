@@ -54,7 +54,7 @@ struct lift_limits {
     uint64_t group;        /* work-items of a work-group */
     uint64_t items[2];     /* of these in a dimension */
     uint64_t buffer_bytes; /* of one buffer */
-    uint64_t memory_bytes; /* of all */
+    uint64_t memory_bytes; /* of all; also what the user leaves */
     uint64_t accumulators; /* vectors of `lanes` floats; not the device's */
 };
 
@@ -81,7 +81,8 @@ void lift_draw(struct lift_space *s, uint64_t *state, struct lift_point *p);
 void lift_draw_near(struct lift_space *s, uint64_t *state, const struct lift_point *near, struct lift_point *p);
 
 /* Returns the name of a constraint that the point does not fulfil; NULL: it fulfils all. Independent of lift_draw. */
-const char *lift_violated(const struct lift_space *s, const struct lift_point *p);
+const char *lift_violated(const struct conv_problem *layer, const struct lift_limits *limits,
+                          const struct lift_point *p);
 
 /* ---- the text (program.c) ---- */
 

@@ -526,12 +526,18 @@ void lift_lay_filters(const struct conv_problem *L, const struct lift_point *p, 
     const size_t all = ELEMENTS_OF_WINDOW, kernels = V(KERNELS), v = V(VECTOR);
 
     for (size_t k = 0; k < L->k; k++) {
-        for (size_t e = 0; e < all; e++) {
-            const size_t r = e / (L->s * L->c), s = e / L->c % L->s, c = e % L->c;
-            const size_t place =
-                V(LANES) > 1 ? e * kernels + k % kernels : e / v * v * kernels + k % kernels * v + e % v;
+        float *group = to + k / kernels * all * kernels;
+        size_t e = 0;
 
-            to[k / kernels * all * kernels + place] = from[((k * L->c + c) * L->r + r) * L->s + s];
+        for (size_t r = 0; r < L->r; r++) {
+            for (size_t s = 0; s < L->s; s++) {
+                for (size_t c = 0; c < L->c; c++, e++) {
+                    const size_t place = V(LANES) > 1 ? e * kernels + k % kernels
+                                                      : e / v * v * kernels + k % kernels * v + e % v;
+
+                    group[place] = from[((k * L->c + c) * L->r + r) * L->s + s];
+                }
+            }
         }
     }
 }

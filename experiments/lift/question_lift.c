@@ -15,7 +15,7 @@
 
 struct options {
     const char *model, *layers, *only, *machine, *store, *results, *commit;
-    unsigned points, near, seed, limit, clock, device, threads, replay, jobs;
+    unsigned points, near, memory, seed, limit, clock, device, threads, replay, jobs;
 };
 
 struct session {
@@ -50,7 +50,8 @@ static int prepare(void *session)
 
     s->work = (struct lift_work){ .model = &s->model, .setup = &s->setup };
     s->work.options =
-        (struct lift_options){ o->points, o->near, o->seed, o->limit, o->clock, o->device, o->threads, o->only };
+        (struct lift_options){ o->points,  o->near,   o->seed, o->limit, o->clock, o->device,
+                                             o->threads, o->memory, o->only };
     err = err ? err : lift_device_open(&s->work.device, o->device, o->threads, &s->why);
     err = err ? err : exp_machine_find(&s->setup.machine, "host", o->results, &s->why);
     err = err ? err : exp_machine_find(&s->machine, o->machine, o->results, &s->why);
@@ -195,6 +196,10 @@ static const struct exp_option options[] = {
         "ONLY",
         "values that parameters may have, such as ONLY='lanes=8,windows=4+6' (columns of points.csv); others are free",
         only, ""),
+    EXP_NUMBER("MEMORY",
+               "most memory of a point, in percent of input, filters and output (default 140); 0: all that the device "
+               "has",
+               memory, 140, 0, 1000000),
     EXP_NUMBER("SEED", "of the random points (default 1)", seed, 1, 0, 1000000),
     EXP_NUMBER("DEVICE", "OpenCL device, as clinfo lists them (default 0, the first)", device, 0, 0, 1000),
     EXP_NUMBER("THREADS", "of a CPU device (default 1); 0: its own choice", threads, 1, 0, 4096),

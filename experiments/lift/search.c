@@ -16,8 +16,10 @@
 #include "experiments/lift/study.h"
 
 enum {
-    ROUNDS = 5,
-    ROUNDS_MS = 150,
+    ROUNDS = 5,      /* of a point, in as much time as those of the fastest one need, and in ROUNDS_MS */
+    ROUNDS_MS = 150, /* slower points are run less often: the first round always counts */
+    NAIVE_ROUNDS = 2,
+    NAIVE_MS = 60000,
     N_FINALISTS = 3,
     TURNS = 3,
     N_NAIVE = 2 /* fast math makes it slower */,
@@ -118,7 +120,10 @@ static bool is_drawn(const struct lift_point *p, size_t n, const struct lift_poi
 static const char table_4[] = "tile=5 pad_y=11 pad_x=11 band=41 kernels=4 lanes=1 windows=3 elements=144 vector=4 "
                               "coalesced=1 unroll=1 joined=0 flags=0";
 
-/* Draws distinct points, fewer if the space seems to have no more. In its layer, the first one is the paper's. */
+/*
+ * Draws distinct points, fewer if the space seems to have no more. In its layer, the first one is the paper's, however
+ * much memory it needs.
+ */
 static struct lift_point *draw_points(const struct lift_work *w, const struct lift_layer_row *row, struct lift_space *s,
                                       size_t *n)
 {
@@ -128,7 +133,8 @@ static struct lift_point *draw_points(const struct lift_work *w, const struct li
     size_t in_vain = 0;
 
     *n = 0;
-    if (!strcmp(row->paper, "7") && !lift_point_parse(p, table_4, NULL) && !lift_violated(s, p))
+    if (!strcmp(row->paper, "7") && !lift_point_parse(p, table_4, NULL) &&
+        !lift_violated(&row->problem, &lift_device_about(w->device)->limits, p))
         *n = 1;
     while (*n < most && in_vain < DRAWS_EACH * most) {
         lift_draw(s, &state, &p[*n]);
@@ -241,6 +247,7 @@ struct search {
     struct lift_layer_row *row;
     struct lift_task task; /* its input is NULL until something is run */
     struct lift_space *space;
+    double fastest_ms; /* so far; INFINITY */
 };
 
 static int prepare_task(struct search *s)
@@ -256,37 +263,82 @@ static int prepare_task(struct search *s)
     return err;
 }
 
-/* Runs a point, or takes what the store has of it. */
-static int run_point(struct search *s, struct lift_point_row *row, struct exp_why *why)
+static double point_seconds(const struct conv_problem *p)
+{
+    return 0.4 + conv_macs(p) / 2.5e9;
+}
+
+/* Returns how long a point's rounds may take together. */
+static unsigned rounds_ms(const struct search *s)
+{
+    return (unsigned)fmin(ROUNDS_MS, ceil(ROUNDS * s->fastest_ms));
+}
+
+/* A point's place in the store. Its texts are from malloc. */
+struct kept {
+    char *name, *what;
+    struct exp_task task;
+};
+
+static struct kept kept_of(const struct search *s, const struct lift_point *p, const struct lift_program *g)
+{
+    char name[256];
+    struct kept k;
+
+    lift_point_say(p, name, sizeof name);
+    k.name = exp_format("%s", name);
+    k.what = what_of(g);
+    k.task = (struct exp_task){ "lift", k.name, k.what, s->w->setting, "lift 2" };
+    return k;
+}
+
+static void release_kept(struct kept *k)
+{
+    free(k->name);
+    free(k->what);
+}
+
+/* Runs a point, and keeps what became of it. */
+static int run_new(struct search *s, const struct lift_point *p, const struct exp_task *task, struct lift_run *run,
+                   struct exp_why *why)
 {
     struct lift_work *w = s->w;
+    const uint64_t start = ctr_now_ns();
+    int err = prepare_task(s);
+
+    if (err)
+        return err;
+    exp_progress_begin(w->progress, EXP_WORK_ROUNDS, s->row->layer, "running points");
+    lift_device_run(w->device, p, 0, ROUNDS, rounds_ms(s), w->options.limit_s, 0, run);
+    err = exp_interrupted() ? -EINTR : keep_run(w, task, run, (double)(ctr_now_ns() - start) / 1e9, why);
+    if (!err && run->end != LIFT_RAN)
+        exp_progress_note(w->progress, "lift: %s, point %s: %s", s->row->layer, task->name, run->why);
+    return err;
+}
+
+/* Runs a point, or takes what the store has of it: `may_run` says if that is all that is asked for. */
+static int run_point(struct search *s, struct lift_point_row *row, bool may_run, struct exp_why *why)
+{
     struct lift_program g;
     struct lift_run run;
-    char name[256];
+    struct kept kept;
     int err;
 
     lift_program_make(&g, &s->row->problem, &row->p);
-    lift_point_say(&row->p, name, sizeof name);
     row->bytes = lift_program_bytes(&g);
     row->memory = (double)row->bytes / (double)s->row->direct_bytes;
     row->macs = g.macs / g.useful_macs;
-    {
-        char *what = what_of(&g);
-        const struct exp_task task = { "lift", name, what, w->setting, "lift 1" };
-
-        err = find_run(w, &task, &run, why);
-        if (err == -ENOENT && !(err = prepare_task(s))) {
-            const uint64_t start = ctr_now_ns();
-
-            exp_progress_begin(w->progress, EXP_WORK_ROUNDS, s->row->layer, "running points");
-            lift_device_run(w->device, &row->p, 0, ROUNDS, ROUNDS_MS, w->options.limit_s, 0, &run);
-            err = exp_interrupted() ? -EINTR : keep_run(w, &task, &run, (double)(ctr_now_ns() - start) / 1e9, why);
-            if (!err && run.end != LIFT_RAN)
-                exp_progress_note(w->progress, "lift: %s, point %s: %s", s->row->layer, name, run.why);
-        }
-        free(what);
+    kept = kept_of(s, &row->p, &g);
+    err = find_run(s->w, &kept.task, &run, why);
+    if (err == -ENOENT && may_run)
+        err = run_new(s, &row->p, &kept.task, &run, why);
+    if (!err) {
+        fill_row(s->w, row, &g, &run);
+        s->fastest_ms = fmin(s->fastest_ms, isnan(row->ms) ? INFINITY : row->ms);
+        s->row->n_ran += isnan(row->ms) ? 0 : 1;
+        exp_progress_step(s->w->progress, EXP_WORK_ROUNDS, point_seconds(&s->row->problem));
     }
-    fill_row(w, row, &g, &run);
+    release_kept(&kept);
     lift_program_release(&g);
     return err;
 }
@@ -303,11 +355,6 @@ static void mark_front(struct lift_point_row *p, size_t n)
             p[i].is_front = !is_better;
         }
     }
-}
-
-static double point_seconds(const struct conv_problem *p)
-{
-    return 0.4 + conv_macs(p) / 2.5e9;
 }
 
 double lift_seconds(const struct lift_work *w, size_t layer)
@@ -375,8 +422,8 @@ static void point_turn(struct search *s, const struct lift_point *p, unsigned sl
 {
     struct lift_run run;
 
-    lift_device_run(s->w->device, p, p ? 0 : slot_or_flags, p ? ROUNDS : 1, ROUNDS_MS, s->w->options.limit_s,
-                    p ? slot_or_flags : 0, &run);
+    lift_device_run(s->w->device, p, p ? 0 : slot_or_flags, p ? ROUNDS : NAIVE_ROUNDS, p ? ROUNDS_MS : NAIVE_MS,
+                    s->w->options.limit_s, p ? slot_or_flags : 0, &run);
     if (run.end == LIFT_RAN)
         *ms = fmin(isnan(*ms) ? INFINITY : *ms, judged_ms(s->w, &run));
     else
@@ -506,32 +553,64 @@ static int compare_best(struct search *s, struct exp_why *why)
 
 /* ---- the search ---- */
 
-/* Appends a row for a point, and runs it. */
-static int add_point(struct search *s, const struct lift_point *p, bool is_near, struct exp_why *why)
+/* Appends a row for a point. */
+static struct lift_point_row *add_row(struct search *s, const struct lift_point *p, bool is_near)
 {
     struct lift_work *w = s->w;
     struct lift_point_row *row = exp_append(&w->point, &w->n_points, sizeof *row);
-    int err;
 
     row->layer = s->row->layer;
     row->number = s->row->n_points++;
     row->p = *p;
     row->is_near = is_near;
-    err = run_point(s, row, why);
-    s->row->n_ran += isnan(row->ms) ? 0 : 1;
-    exp_progress_step(w->progress, EXP_WORK_ROUNDS, point_seconds(&s->row->problem));
-    return err;
+    row->ms = (double)NAN;
+    return row;
 }
 
+/* Points that are to be run: row[next ..] of the layer, but for those that another process builds. */
+struct queue {
+    const size_t *number; /* [n] of rows */
+    size_t n, next;
+};
+
+/* Takes the next point that is built; if there is none, one that is not. Returns false behind the last. */
+static bool next_point(struct search *s, struct queue *q, size_t *number)
+{
+    struct lift_device *d = s->w->device;
+
+    while (q->next + 1 < q->n && lift_device_ahead(d, &s->w->point[q->number[q->next]].p, q->number[q->next]))
+        q->next++;
+    if (lift_device_built(d, 0, number))
+        return true;
+    if (q->next < q->n) {
+        *number = q->number[q->next++];
+        return true;
+    }
+    return lift_device_built(d, s->w->options.limit_s, number);
+}
+
+/* Draws points, takes those that the store has, and runs the others. */
 static int run_points(struct search *s, struct exp_why *why)
 {
-    size_t n;
+    struct queue q = { 0 };
+    size_t n, number, *left;
     struct lift_point *p = draw_points(s->w, s->row, s->space, &n);
     int err = 0;
 
     s->row->first = s->w->n_points;
-    for (size_t i = 0; i < n && !err; i++)
-        err = add_point(s, &p[i], false, why);
+    q.number = left = exp_new(n + 1, sizeof *left);
+    for (size_t i = 0; i < n && !err; i++) {
+        err = run_point(s, add_row(s, &p[i], false), false, why);
+        if (err == -ENOENT) {
+            left[q.n++] = s->row->first + i;
+            err = 0;
+        }
+    }
+    if (q.n && !err)
+        err = prepare_task(s);
+    while (!err && next_point(s, &q, &number))
+        err = run_point(s, &s->w->point[number], true, why);
+    free(left);
     free(p);
     return err;
 }
@@ -564,16 +643,29 @@ static int climb(struct search *s, struct exp_why *why)
         if (has_point(s, &p))
             continue;
         n++;
-        err = add_point(s, &p, true, why);
+        err = run_point(s, add_row(s, &p, true), true, why);
     }
     return err;
 }
 
+/* What the device allows, and the user: the constraint on all buffers does the rest. */
+static struct lift_limits limits_of(const struct lift_work *w, const struct lift_layer_row *row)
+{
+    const uint64_t most = row->direct_bytes * w->options.memory_percent / 100;
+    struct lift_limits m = lift_device_about(w->device)->limits;
+
+    if (most && most < m.memory_bytes)
+        m.memory_bytes = most;
+    return m;
+}
+
 int lift_search(struct lift_work *w, size_t layer, struct exp_why *why)
 {
-    struct search s = { .w = w, .row = &w->layer[layer] };
-    int err = lift_space_new(&s.space, &s.row->problem, &lift_device_about(w->device)->limits, w->options.only, why);
+    struct search s = { .w = w, .row = &w->layer[layer], .fastest_ms = INFINITY };
+    int err;
 
+    s.row->limits = limits_of(w, s.row);
+    err = lift_space_new(&s.space, &s.row->problem, &s.row->limits, w->options.only, why);
     if (err == -ENOTSUP) {
         exp_say(s.row->why_no_best, sizeof s.row->why_no_best, "%s", why->text);
         lift_space_free(s.space);

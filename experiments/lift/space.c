@@ -225,17 +225,19 @@ struct lift_space {
     struct candidates first; /* values of the first parameter that are viable */
 };
 
-static bool holds(const struct lift_space *s, const struct constraint *c, const struct lift_point *p)
+static bool holds(const struct constraint *c, const struct conv_problem *layer, const struct lift_limits *limits,
+                  const struct lift_point *p)
 {
-    const uint64_t left = c->left(&s->layer, &s->limits, p), right = c->right(&s->layer, &s->limits, p);
+    const uint64_t left = c->left(layer, limits, p), right = c->right(layer, limits, p);
 
     return c->relation == DIVIDED ? left % right == 0 : left <= right;
 }
 
-const char *lift_violated(const struct lift_space *s, const struct lift_point *p)
+const char *lift_violated(const struct conv_problem *layer, const struct lift_limits *limits,
+                          const struct lift_point *p)
 {
     for (size_t i = 0; i < N_CONSTRAINTS; i++) {
-        if (!holds(s, &constraints[i], p))
+        if (!holds(&constraints[i], layer, limits, p))
             return constraints[i].what;
     }
     return NULL;
@@ -302,7 +304,7 @@ static bool fits(const struct lift_space *s, size_t depth, const struct lift_poi
     for (size_t i = 0; i < s->n_at[depth]; i++) {
         const struct constraint *c = &constraints[s->at[depth][i]];
 
-        if (c != s->without && !holds(s, c, p))
+        if (c != s->without && !holds(c, &s->layer, &s->limits, p))
             return false;
     }
     return true;

@@ -32,6 +32,7 @@ struct lift_point_row {
 struct lift_layer_row {
     const char *layer, *paper; /* the layer's number in the paper; "" */
     struct conv_problem problem;
+    struct lift_limits limits; /* of its points */
     size_t first, n_points, n_ran; /* of its rows in points.csv */
     uint64_t direct_bytes, gemm_bytes;
     char best[256];
@@ -57,6 +58,7 @@ struct lift_memory_row {
 
 struct lift_options {
     unsigned n_points, n_near, seed, limit_s, clock, device, n_threads;
+    unsigned memory_percent; /* of input, filters and output: what a point may need; 0: what the device has */
     const char *only;
 };
 

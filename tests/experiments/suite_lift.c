@@ -96,7 +96,7 @@ static void a_million_points_are_drawn_and_none_is_refused(void)
             const char *violated;
 
             lift_draw(s, &state, &point);
-            violated = lift_violated(s, &point);
+            violated = lift_violated(&p, &m, &point);
             err = test_check(!violated, "layer %u: %s", i, violated) ? 0 : -1;
         }
         lift_space_free(s);
@@ -199,8 +199,8 @@ static void every_point_that_brute_force_allows_is_reached(void)
         number_to_point(i, &point);
         is_left[i] = fits(&p, point.value, MOST_GROUP);
         n_valid += is_left[i];
-        if (!test_check(is_left[i] == !lift_violated(s, &point), "brute force says %d: %s", is_left[i],
-                        lift_violated(s, &point)))
+        if (!test_check(is_left[i] == !lift_violated(&p, &m, &point), "brute force says %d: %s", is_left[i],
+                        lift_violated(&p, &m, &point)))
             break;
     }
     n_left = n_valid;
@@ -285,7 +285,7 @@ static void points_are_read_as_they_are_said(void)
         CU_ASSERT_EQUAL_FATAL(lift_point_parse(&read, text, &why), 0);
         CU_ASSERT(!memcmp(&drawn, &read, sizeof read));
         lift_draw_near(s, &state, &drawn, &near);
-        CU_ASSERT_PTR_NULL(lift_violated(s, &near));
+        CU_ASSERT_PTR_NULL(lift_violated(&p, &lift_usual_limits, &near));
         for (unsigned v = 0; v < LIFT_N_PARAMETERS; v++)
             same += near.value[v] == drawn.value[v];
         CU_ASSERT(same > 0);
