@@ -169,7 +169,15 @@ mutant "LIFT: the first candidate that fits is always drawn" experiments/lift/sp
 mutant "LIFT: the constraint that is named is the first one" experiments/lift/space.c 's/constraints\[i\]\.what\);/constraints[0].what);/' lift
 mutant "LIFT: any output is right" experiments/lift/device.c 's/if \(!\(off <= .*\)\) \{/if (off < 0) {/' lift
 mutant "LIFT: a device that hangs is waited for" experiments/lift/device.c 's/tenths < 10 \* limit_s/tenths < 10000 * limit_s/' tests/experiments/lift.sh
-mutant "LIFT: what the store has is run again" experiments/lift/search.c 's/err == -ENOENT && !\(err = prepare_task/!(err = prepare_task/' tests/experiments/lift.sh
+mutant "LIFT: what the store has is run again" experiments/lift/search.c 's/if \(err == -ENOENT && may_run\)/if (may_run)/; s/if \(err == -ENOENT\) \{/{/' tests/experiments/lift.sh
+mutant "LIFT: points need as much memory as they like" experiments/lift/search.c 's/m\.memory_bytes = most;/(void)most;/' tests/experiments/lift.sh
+mutant "LIFT: partial sums need no memory" experiments/lift/constraints.def 's/BYTES_OF_PADDED \+ BYTES_OF_PARTIAL/BYTES_OF_PADDED/' lift
+mutant "LIFT: more is built ahead than there is room for" experiments/lift/device.c 's/d->n_ahead == LIFT_MOST_AHEAD/false/' lift
+mutant "LIFT: what was built last is taken first" experiments/lift/device.c 's/\*tag = d->tag\[0\];/*tag = d->tag[d->n_ahead - 1];/' lift
+mutant "LIFT: lines that are written do not wait" experiments/lift/replay.c 's/return to->written \* inner \+/return/' lift_replay
+mutant "LIFT: a kernel writes what it reads first" experiments/lift/replay.c 's/arg\[t->kernel->n_args - 1\]/arg[0]/' lift_replay
+mutant "LIFT: chains never run beside each other" experiments/lift/cost.c 's/chain_cycles \/ beside/chain_cycles/' lift_replay
+mutant "LIFT: gathers cost the same everywhere" experiments/lift/cost.c 's/gather_shuffles = is_intel \? 0 : 2/gather_shuffles = 2/' lift_replay
 mutant "Vyasa: what is left over in a row is its last tap" experiments/vyasa/compile/body.c \
     's/t->s->fusion == VYASA_ROWS && width % 2/t->s->fusion == VYASA_PADDED \&\& width % 2/' vyasa
 mutant "Vyasa: a load arrives while its register is read" experiments/vyasa/compile/modulo.c \

@@ -54,7 +54,9 @@ struct lift_build {
     run_fn *run; /* [n][LIFT_MOST_KERNELS] */
     struct lift_recorder *recorder;
     struct lift_code code;
+    struct lift_core core;
     const uint64_t *count; /* [code.n] */
+    uint64_t *seen;        /* what these were when somebody asked */
     size_t n_runs;
 };
 
@@ -155,6 +157,7 @@ static int make_counted(struct lift_build *b, const char *flags, const struct li
            i + 1 < sizeof compilers / sizeof compilers[0])
         i++;
     err = err ? err : exp_text_read(&assembly, &bytes, path, why);
+    b->core = *core;
     err = err ? err : lift_code_read(&b->code, assembly, core, why);
     err = err ? err : write_counted(b, why);
     command = exp_format("%s -shared {}/counted.s -o {}/text.so", compilers[i]);
@@ -188,6 +191,7 @@ static int load(struct lift_build *b, const struct lift_program *const *program,
     }
     b->recorder = dlsym(b->object, "lift_recorder");
     b->count = dlsym(b->object, LIFT_BLOCK_COUNTS);
+    b->seen = exp_new(b->code.n + 1, sizeof *b->seen);
     return 0;
 }
 
@@ -232,6 +236,7 @@ void lift_build_free(struct lift_build *b)
     }
     rmdir(b->folder);
     lift_code_release(&b->code);
+    free(b->seen);
     free(b->run);
     free(b);
 }
@@ -251,20 +256,19 @@ struct lift_recorder *lift_build_recorder(struct lift_build *b)
     return b->recorder;
 }
 
-size_t lift_build_runs(struct lift_build *b)
+double lift_build_cycles(struct lift_build *b, size_t *n)
 {
-    const size_t n = b->n_runs;
+    uint64_t *count = exp_new(b->code.n + 1, sizeof *count);
+    double cycles;
 
+    for (size_t i = 0; b->count && i < b->code.n; i++) {
+        count[i] = b->count[i] - b->seen[i];
+        b->seen[i] = b->count[i];
+    }
+    *n = b->n_runs;
     b->n_runs = 0;
-    return n;
-}
-
-double lift_build_cycles(const struct lift_build *b)
-{
-    double cycles = b->count ? 0 : (double)NAN;
-
-    for (size_t i = 0; i < b->code.n; i++)
-        cycles += (double)b->count[i] * b->code.block[i].cycles;
+    cycles = b->count ? lift_code_cycles(&b->code, &b->core, count, *n) : (double)NAN;
+    free(count);
     return cycles;
 }
 

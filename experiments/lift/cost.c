@@ -21,6 +21,7 @@ struct lift_core lift_core_of(const struct sim_machine *m)
     const double loads = i->loads_per_cycle > 0 ? i->loads_per_cycle : 2;
     const double stores = i->stores_per_cycle > 0 ? i->stores_per_cycle : 1;
     const double latency = m->level[0].latency_cycles > 0 ? m->level[0].latency_cycles : 4;
+    const bool is_intel = !strncmp(m->description, "Intel", strlen("Intel"));
 
     return (struct lift_core){ .per_cycle = { [LIFT_MULTIPLIES] = mac,
                                               [LIFT_ADDS] = 2,
@@ -30,6 +31,8 @@ struct lift_core lift_core_of(const struct sim_machine *m)
                                               [LIFT_SCALARS] = 4,
                                               [LIFT_BRANCHES] = 1,
                                               [LIFT_ISSUES] = 6 },
+                               .gather_shuffles = is_intel ? 0 : 2,
+                               .window = is_intel ? 512 : 256,
                                .load_cycles = latency,
                                .vector_load_cycles = latency + 3,
                                .forward_cycles = latency + 4 };
@@ -207,16 +210,16 @@ static double lanes_of(const struct instruction *i)
 }
 
 /* Adds what an instruction uses. What loads alone broadcasts for nothing; a gather loads its elements one by one. */
-static void add_uses(double uses[LIFT_N_UNITS], const struct instruction *i)
+static void add_uses(double uses[LIFT_N_UNITS], const struct instruction *i, const struct lift_core *core)
 {
     const bool is_gather = begins(i, "vgather") || begins(i, "vpgather");
     const bool is_free = i->is_load && begins(i, "vbroadcast");
-    const double operations = is_free ? 0 : is_gather ? 2 * lanes_of(i) : i->kind->operations;
+    const double operations = is_free ? 0 : is_gather ? core->gather_shuffles * lanes_of(i) : i->kind->operations;
 
     uses[i->kind->unit] += i->kind->unit == LIFT_ISSUES ? 0 : operations;
     uses[LIFT_LOADS] += is_gather ? lanes_of(i) : i->is_load;
     uses[LIFT_STORES] += i->is_store;
-    uses[LIFT_ISSUES] += operations > 1 ? operations : 1;
+    uses[LIFT_ISSUES] += fmax(operations, is_gather ? lanes_of(i) : 1);
 }
 
 /* ---- recording ---- */
@@ -438,12 +441,12 @@ static void end_block(struct reading *r)
         return;
     b = &r->code->block[r->code->n - 1];
     for (size_t k = 0; k < r->n; k++)
-        add_uses(b->uses, &r->instruction[k]);
+        add_uses(b->uses, &r->instruction[k], r->core);
     if (last && *last->name == 'j' && last->n_operands && !strcmp(last->operand[0], r->label))
         b->chain_cycles = chain_of(r->instruction, r->n, r->core);
-    b->cycles = b->chain_cycles;
     for (int u = 0; u < LIFT_N_UNITS; u++)
-        b->cycles = fmax(b->cycles, b->uses[u] / r->core->per_cycle[u]);
+        b->unit_cycles = fmax(b->unit_cycles, b->uses[u] / r->core->per_cycle[u]);
+    b->cycles = fmax(b->unit_cycles, b->chain_cycles);
     r->is_open = false;
     r->n = 0;
 }
@@ -515,6 +518,18 @@ int lift_code_read(struct lift_code *code, const char *assembly, const struct li
             sizeof(struct lift_recorder), 8 * code->n + 8);
     fclose(r.out);
     return 0;
+}
+
+double lift_code_cycles(const struct lift_code *code, const struct lift_core *core, const uint64_t *count, size_t n)
+{
+    double operations = 0, cycles = 0, beside;
+
+    for (size_t i = 0; i < code->n; i++)
+        operations += (double)count[i] * code->block[i].uses[LIFT_ISSUES];
+    beside = fmax(1, core->window * (double)n / fmax(1, operations));
+    for (size_t i = 0; i < code->n; i++)
+        cycles += (double)count[i] * fmax(code->block[i].unit_cycles, code->block[i].chain_cycles / beside);
+    return cycles;
 }
 
 void lift_code_release(struct lift_code *code)

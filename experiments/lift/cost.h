@@ -9,7 +9,8 @@
  *             a result is needed (accumulators; also through the stack, where registers were spilled)
  *
  * A program's cycles are the sum over its blocks, each as often as it was run: the same text with code that counts,
- * which changes no register and no flag.
+ * which changes no register and no flag. Where a core's window holds several work-items, their chains run beside each
+ * other.
  */
 #ifndef EXPERIMENTS_LIFT_COST_H
 #define EXPERIMENTS_LIFT_COST_H
@@ -29,21 +30,23 @@ enum lift_unit {
     LIFT_N_UNITS
 };
 
-/* How often a cycle has each unit, and how long loads take. */
+/* How often a cycle has each unit, how long loads take, and what is peculiar. */
 struct lift_core {
     double per_cycle[LIFT_N_UNITS];
+    double gather_shuffles;                                 /* of each element that a gather loads */
+    double window;                                          /* operations that are under way at once */
     double load_cycles, vector_load_cycles, forward_cycles; /* forwarded: from a store to the load of the same place */
 };
 
 /*
- * What the machine file states of the core; the rest is an AMD Zen 3's, by its optimization guide (publication
- * 56665).
+ * What the machine file states of the core. The rest is an AMD Zen 3's, by its optimization guide (publication 56665);
+ * gathers and the window of Intel's are Golden Cove's, by Intel's optimization manual.
  */
 struct lift_core lift_core_of(const struct sim_machine *m);
 
 struct lift_block {
     double uses[LIFT_N_UNITS];
-    double chain_cycles, cycles;
+    double unit_cycles, chain_cycles, cycles;
 };
 
 struct lift_code {
@@ -58,6 +61,9 @@ struct lift_code {
  */
 int lift_code_read(struct lift_code *code, const char *assembly, const struct lift_core *core, struct exp_why *why);
 void lift_code_release(struct lift_code *code); /* leaves { 0 } */
+
+/* Returns the cycles of n work-items that ran the blocks so often: count[code->n]. */
+double lift_code_cycles(const struct lift_code *code, const struct lift_core *core, const uint64_t *count, size_t n);
 
 /* The name of the array that the counted assembly defines: uint64_t[code.n]. */
 #define LIFT_BLOCK_COUNTS "lift_block_count"

@@ -373,8 +373,7 @@ static cl_int run_once(const struct cl *cl, const struct loaded *l, const struct
 
         if (!event[i])
             continue;
-        if (!err &&
-            !cl->clGetEventProfilingInfo_(event[i], CL_PROFILING_COMMAND_START, sizeof from, &from, NULL) &&
+        if (!err && !cl->clGetEventProfilingInfo_(event[i], CL_PROFILING_COMMAND_START, sizeof from, &from, NULL) &&
             !cl->clGetEventProfilingInfo_(event[i], CL_PROFILING_COMMAND_END, sizeof to, &to, NULL))
             ns[i % g->n_kernels] += to - from;
         cl->clReleaseEvent_(event[i]);
@@ -593,7 +592,7 @@ struct lift_device {
     const struct lift_task *task;
     struct lift_about about;
     struct process runner, builder;
-    char kept[64];              /* the folder; "": there is no builder */
+    char kept[64];               /* the folder; "": there is no builder */
     size_t tag[LIFT_MOST_AHEAD]; /* what the builder has yet to build, in its order */
     size_t n_ahead;
 };

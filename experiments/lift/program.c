@@ -532,8 +532,8 @@ void lift_lay_filters(const struct conv_problem *L, const struct lift_point *p, 
         for (size_t r = 0; r < L->r; r++) {
             for (size_t s = 0; s < L->s; s++) {
                 for (size_t c = 0; c < L->c; c++, e++) {
-                    const size_t place = V(LANES) > 1 ? e * kernels + k % kernels
-                                                      : e / v * v * kernels + k % kernels * v + e % v;
+                    const size_t place =
+                        V(LANES) > 1 ? e * kernels + k % kernels : e / v * v * kernels + k % kernels * v + e % v;
 
                     group[place] = from[((k * L->c + c) * L->r + r) * L->s + s];
                 }

@@ -49,9 +49,8 @@ static int prepare(void *session)
     int err = exp_main_model(&s->model, o->model, &(struct exp_model_ask){ .layers = o->layers, .batch = 1 }, &s->why);
 
     s->work = (struct lift_work){ .model = &s->model, .setup = &s->setup };
-    s->work.options =
-        (struct lift_options){ o->points,  o->near,   o->seed, o->limit, o->clock, o->device,
-                                             o->threads, o->memory, o->only };
+    s->work.options = (struct lift_options){ o->points, o->near,    o->seed,   o->limit, o->clock,
+                                             o->device, o->threads, o->memory, o->only };
     err = err ? err : lift_device_open(&s->work.device, o->device, o->threads, &s->why);
     err = err ? err : exp_machine_find(&s->setup.machine, "host", o->results, &s->why);
     err = err ? err : exp_machine_find(&s->machine, o->machine, o->results, &s->why);
@@ -89,7 +88,8 @@ static int work(void *session)
     for (size_t i = 0; i < s->work.n_layers; i++)
         seconds[EXP_WORK_ROUNDS] += lift_seconds(&s->work, i);
     if (s->options.replay)
-        seconds[EXP_WORK_REPLAY] = lift_rank_seconds(s->work.n_layers * s->options.points) / s->options.jobs;
+        seconds[EXP_WORK_REPLAY] =
+            lift_rank_seconds(s->work.n_layers * (s->options.points + s->options.near)) / s->options.jobs;
     s->work.store = s->store;
     s->work.progress = exp_main_progress(seconds);
     for (size_t i = 0; i < s->work.n_layers && !err; i++)
@@ -104,9 +104,41 @@ static int work(void *session)
 
 /* ---- the results ---- */
 
-static int print_text(const void *program, FILE *out)
+/* A layer's best point. */
+struct best {
+    const struct lift_layer_row *layer;
+    struct lift_point point;
+    struct lift_program program;
+};
+
+/* Prints the text, and before it what a program needs that launches its kernels (kernels/plugin/lift.c). */
+static int print_text(const void *best, FILE *out)
 {
-    fputs(((const struct lift_program *)program)->text, out);
+    const struct best *b = best;
+    const struct conv_problem *p = &b->layer->problem;
+    const struct lift_program *g = &b->program;
+    const uint32_t *v = b->point.value;
+
+    fprintf(out,
+            "/* %s of `make lift`: for each band all kernels, with the buffers that they name and the band's number\n",
+            b->layer->layer);
+    fprintf(out, "layer %zu %zu %zu %zu %zu %zu %zu %zu %zu %zu %zu %zu\n", p->c, p->h, p->w, p->k, p->r, p->s,
+            p->stride_h, p->stride_w, p->pad_top, p->pad_left, p->pad_bottom, p->pad_right);
+    fprintf(out, "point %s\n", b->layer->best);
+    fprintf(out, "filters %u %u %u\n", v[LIFT_KERNELS], v[LIFT_LANES], v[LIFT_VECTOR]);
+    fprintf(out, "flags %s\n", g->flags);
+    fprintf(out, "bands %zu\n", g->n_bands);
+    for (size_t i = LIFT_PADDED; i < LIFT_OUTPUT; i++)
+        fprintf(out, "buffer %s %zu\n", lift_roles[i], g->bytes[i]);
+    for (size_t i = 0; i < g->n_kernels; i++) {
+        const struct lift_kernel *k = &g->kernel[i];
+
+        fprintf(out, "kernel %s %zu %zu %zu %zu", k->name, k->global[0], k->global[1], k->local[0], k->local[1]);
+        for (size_t a = 0; a < k->n_args; a++)
+            fprintf(out, " %s", lift_roles[k->arg[a]]);
+        fputc('\n', out);
+    }
+    fprintf(out, "*/\n%s", g->text);
     return 0;
 }
 
@@ -114,16 +146,15 @@ static int print_text(const void *program, FILE *out)
 static int write_text(struct session *s, const struct lift_layer_row *l)
 {
     char *file = exp_format("%s.cl", l->layer);
-    struct lift_point p;
-    struct lift_program g;
-    int err = lift_point_parse(&p, l->best, &s->why);
+    struct best b = { .layer = l };
+    int err = lift_point_parse(&b.point, l->best, &s->why);
 
     for (char *slash = file; (slash = strchr(slash, '/'));)
         *slash = '_';
     if (!err) {
-        lift_program_make(&g, &l->problem, &p);
-        err = exp_outdir_write(&s->results.dir, file, print_text, &g, &s->why);
-        lift_program_release(&g);
+        lift_program_make(&b.program, &l->problem, &b.point);
+        err = exp_outdir_write(&s->results.dir, file, print_text, &b, &s->why);
+        lift_program_release(&b.program);
     }
     free(file);
     return err;
@@ -205,7 +236,7 @@ static const struct exp_option options[] = {
     EXP_NUMBER("THREADS", "of a CPU device (default 1); 0: its own choice", threads, 1, 0, 4096),
     EXP_NUMBER("LIMIT", "seconds that a point may take, with its compilation (default 60)", limit, 60, 1, 100000),
     EXP_CLOCK_OPTION,
-    EXP_WORD("REPLAY", "1: replay all points, and rank them by that; 0 (default): not", replay, 0, "0", "1"),
+    EXP_WORD("REPLAY", "1 (default): replay all points, and rank them by that; 0: not", replay, 1, "0", "1"),
     EXP_MACHINE_OPTION,
     EXP_REPLAY_JOBS_OPTION,
     EXP_STORE_OPTION,
@@ -223,7 +254,7 @@ const struct exp_question question_lift = {
     .libraries = "blas",
     .installs = "opencl",
     .keeps = true,
-    .figures = { "lift_front", "lift_layers", "lift_memory" },
+    .figures = { "lift_front", "lift_layers", "lift_memory", "lift_ranks" },
     .options = options,
     .place = &(const struct exp_results_layout){ "/lift", false, "layers.csv", NULL },
     .chapter = { "points.csv", "direct convolutions in OpenCL", NULL },

@@ -13,7 +13,7 @@ enum { POINTS_OF_JOB = 16 };
 
 #define REPLAY_SECONDS 0.3 /* of a point, on a usual computer */
 
-#define PROGRAM "lift replay 1" /* another number, where what is counted or costs changes */
+#define PROGRAM "lift replay 3" /* another number, where what is counted or costs changes */
 
 /* ---- replay.csv ---- */
 
@@ -52,6 +52,7 @@ static const struct rec_field replay_fields[] = {
     COUNT_OF("stores", "", "likewise", r.stores),
     COUNT_OF("l1_lines", "lines", "into the first level", r.lines[0]),
     COUNT_OF("l1_demanded", "lines", "of these, by no prefetcher", r.demanded),
+    COUNT_OF("l1_written", "lines", "of these, what the kernel that runs writes", r.written),
     COUNT_OF("l2_lines", "lines", "into the second level", r.lines[1]),
     COUNT_OF("input_lines", "lines", "into the first level: of the input", r.fetched[LIFT_INPUT]),
     COUNT_OF("filters_lines", "lines", "of the filters", r.fetched[LIFT_FILTERS]),
@@ -71,6 +72,8 @@ const struct rec_table lift_replay_table = REC_TABLE("replay.csv", replay_fields
 static const struct rec_field rank_fields[] = {
     { { "layer", "", "its name", "" }, REC_AT(RANK, layer) },
     { { "ranking", "", "what points are ordered by; cycles: the estimate of replay.csv", "" }, REC_AT(RANK, ranking) },
+    { { "in_view", "", "1: numbers of the cost model were chosen with points of this layer in view", "" },
+      REC_AT(RANK, was_in_view) },
     { { "points", "", "that were timed and replayed", "" }, REC_AT(RANK, n) },
     { { "spearman", "", "rank correlation with the time", "" }, REC_NAN_AS(RANK, spearman, FEW_POINTS) },
     { { "first_percent", "%", "of the fastest point's speed: the one that is ranked first", "" },
@@ -192,6 +195,18 @@ static void rank_layer(REPLAY *row, size_t n)
     }
 }
 
+/* The paper's numbers of the layers that the cost model's numbers were chosen by: conv1_1, conv3_2, conv5_1. */
+static const char *const in_view[] = { "0", "12 14", "24 26 28" };
+
+static bool was_in_view(const struct lift_layer_row *l)
+{
+    size_t i = 0;
+
+    while (i < sizeof in_view / sizeof in_view[0] && strcmp(in_view[i], l->paper) != 0)
+        i++;
+    return i < sizeof in_view / sizeof in_view[0];
+}
+
 static void judge_layer(struct lift_ranking_work *w, const struct lift_layer_row *l)
 {
     double *cost = exp_new(l->n_points + 1, sizeof *cost), *time = exp_new(l->n_points + 1, sizeof *time);
@@ -208,6 +223,7 @@ static void judge_layer(struct lift_ranking_work *w, const struct lift_layer_row
         *to = lift_rank_judge(cost, time, l->n_points);
         to->layer = l->layer;
         to->ranking = rankings[k].name;
+        to->was_in_view = was_in_view(l);
     }
     free(cost);
     free(time);
@@ -235,6 +251,7 @@ static void move_replayed(struct exp_result_moving *x, struct lift_replayed *r)
                     { "l1_lines", &r->lines[0] },
                     { "l2_lines", &r->lines[1] },
                     { "demanded", &r->demanded },
+                    { "written", &r->written },
                     { "input", &r->fetched[LIFT_INPUT] },
                     { "filters", &r->fetched[LIFT_FILTERS] },
                     { "padded", &r->fetched[LIFT_PADDED] },
@@ -503,47 +520,62 @@ void lift_rank_release(struct lift_ranking_work *w)
 
 /* ---- the verdict ---- */
 
-/* Means over the layers of a ranking: of what is there. */
-static struct lift_rank_row mean_of(const struct lift_ranking_work *w, enum lift_ranking k)
+/* What a ranking is worth over layers: means of correlations, geomeans of shares; and the worst of each. */
+struct summary {
+    size_t n;
+    double spearman, worst_spearman, first_share, few_share, worst_few_share, random_share;
+};
+
+static struct summary sum_up(const struct lift_ranking_work *w, enum lift_ranking k, bool only_unseen)
 {
-    struct lift_rank_row mean = { .ranking = rankings[k].name };
+    double *x = exp_new(4 * (w->n_ranks + 1), sizeof *x), *first = x + w->n_ranks, *few = first + w->n_ranks,
+           *random = few + w->n_ranks;
+    struct summary s = { .worst_spearman = INFINITY, .worst_few_share = INFINITY };
 
     for (size_t i = 0; i < w->n_ranks; i++) {
         const struct lift_rank_row *r = &w->rank[i];
 
-        if (r->ranking != rankings[k].name || isnan(r->spearman))
+        if (r->ranking != rankings[k].name || isnan(r->spearman) || (only_unseen && r->was_in_view))
             continue;
-        mean.n++;
-        mean.spearman += r->spearman;
-        mean.first_share += r->first_share;
-        mean.few_share += r->few_share;
-        mean.random_share += r->random_share;
+        s.spearman += r->spearman;
+        s.worst_spearman = fmin(s.worst_spearman, r->spearman);
+        s.worst_few_share = fmin(s.worst_few_share, r->few_share);
+        first[s.n] = r->first_share;
+        few[s.n] = r->few_share;
+        random[s.n++] = r->random_share;
     }
-    mean.spearman /= (double)mean.n;
-    mean.first_share /= (double)mean.n;
-    mean.few_share /= (double)mean.n;
-    mean.random_share /= (double)mean.n;
-    return mean;
+    s.spearman /= (double)s.n;
+    s.first_share = exp_stats_geomean(first, s.n);
+    s.few_share = exp_stats_geomean(few, s.n);
+    s.random_share = exp_stats_geomean(random, s.n);
+    free(x);
+    return s;
 }
 
 int lift_rank_print(const struct lift_ranking_work *w, FILE *out)
 {
-    const struct lift_rank_row best = mean_of(w, LIFT_BY_CYCLES);
+    const struct summary all = sum_up(w, LIFT_BY_CYCLES, false), unseen = sum_up(w, LIFT_BY_CYCLES, true);
 
-    if (!best.n) {
+    if (!all.n) {
         fprintf(out, "replays rank nothing: no layer has three points that were timed and replayed\n");
         return 0;
     }
-    fprintf(out,
-            "replays rank %zu layers' points: the mean rank correlation of simulated cycles with times is %.2f. The "
-            "point that they put first has %.0f %% of the fastest one's speed, and the fastest of their first %d %.0f "
-            "%%; of %d random points it would have %.0f %%.\n",
-            best.n, best.spearman, best.first_share, LIFT_FEW, best.few_share, LIFT_FEW, best.random_share);
+    fprintf(out, "replays rank the points of %zu layers: the rank correlation of simulated cycles with times is %.2f",
+            all.n, all.spearman);
+    fprintf(out, all.n > 1 ? " on average, %.2f at worst" : "", all.worst_spearman);
+    if (unseen.n && unseen.n < all.n)
+        fprintf(out, "; of the %zu layers that were not in view when the cost model was made, %.2f and %.2f", unseen.n,
+                unseen.spearman, unseen.worst_spearman);
+    fprintf(out, "\nthe fastest of the %d points that they put first has %.0f %% of the fastest one's speed", LIFT_FEW,
+            all.few_share);
+    fprintf(out, all.n > 1 ? " (geomean; %.0f %% at worst)" : "", all.worst_few_share);
+    fprintf(out, ", the very first %.0f %%; the fastest of %d random points %.0f %%\n", all.first_share, LIFT_FEW,
+            all.random_share);
     for (enum lift_ranking k = LIFT_BY_CORE; k < LIFT_N_RANKINGS; k++) {
-        const struct lift_rank_row other = mean_of(w, k);
+        const struct summary other = sum_up(w, k, false);
 
         if (other.n)
-            fprintf(out, "  by %s alone: %.2f, and %.0f %% of the first %d\n", other.ranking, other.spearman,
+            fprintf(out, "  by %s alone: %.2f, and %.0f %% of the first %d\n", rankings[k].name, other.spearman,
                     other.few_share, LIFT_FEW);
     }
     return 0;

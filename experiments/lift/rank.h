@@ -31,7 +31,8 @@ enum { LIFT_FEW = 20 };
 /* A row of ranks.csv: what a ranking is worth on a layer. Shares are of the fastest point's speed. */
 struct lift_rank_row {
     const char *layer, *ranking;
-    size_t n; /* points that were timed and replayed */
+    bool was_in_view; /* when the numbers of the cost model were chosen (replay.h) */
+    size_t n;         /* points that were timed and replayed */
     double spearman;
     double first_share, few_share; /* the point that it puts first; the fastest of the first LIFT_FEW */
     double random_share;           /* what the fastest of LIFT_FEW random points has, on average */

@@ -136,7 +136,7 @@ static size_t run_group(const struct kernel *t, size_t group0, size_t group1, ui
     return n;
 }
 
-static void add_counts(struct lift_replayed *to, const struct lift_replayer *r, double scale)
+static void add_counts(struct lift_replayed *to, const struct lift_replayer *r, enum lift_role written, double scale)
 {
     const struct sim_stats *s = sim_hierarchy_stats(r->h);
     const struct sim_cell all = sim_stats_total(s);
@@ -148,6 +148,7 @@ static void add_counts(struct lift_replayed *to, const struct lift_replayer *r, 
     to->demanded += scale * (double)sim_cell_demand_fills(&all);
     for (unsigned role = 0; role < LIFT_N_ROLES; role++)
         to->fetched[role] += scale * (double)sim_stats_tag(s, role).level[0].lines_in;
+    to->written += scale * (double)sim_stats_tag(s, written).level[0].lines_in;
 }
 
 /*
@@ -160,6 +161,7 @@ static size_t simulate(const struct kernel *t, struct lift_replayed *to)
     struct lift_recorder *recorder = lift_build_recorder(t->build);
     const size_t row = t->groups[1] / 2, n_rows = t->groups[1] * t->program->n_bands;
     const double local = (double)(t->kernel->local[0] * t->kernel->local[1]);
+    const enum lift_role written = t->kernel->arg[t->kernel->n_args - 1];
     size_t n_first, n = 0;
 
     begin_recording(t->r, recorder);
@@ -170,21 +172,23 @@ static size_t simulate(const struct kernel *t, struct lift_replayed *to)
     clear(t->r, recorder);
     n_first = run_group(t, 0, row, t->r->part.counted);
     hand_over(recorder);
-    add_counts(to, t->r, local / (double)n_first * (double)n_rows);
+    add_counts(to, t->r, written, local / (double)n_first * (double)n_rows);
     clear(t->r, recorder);
     for (size_t g = 1; g < t->groups[0] && t->r->n < t->r->part.counted; g++)
         n += run_group(t, g, row, t->r->part.counted);
     hand_over(recorder);
     if (n)
-        add_counts(to, t->r, local * (double)(t->groups[0] - 1) / (double)n * (double)n_rows);
+        add_counts(to, t->r, written, local * (double)(t->groups[0] - 1) / (double)n * (double)n_rows);
     return n_first + n;
 }
 
 /* ---- points ---- */
 
 /*
- * What lines cost on their way: a share of latencies, as cores work on while they wait. What a prefetcher of the second
- * level brings costs nothing, if nobody else waits for it.
+ * What lines cost on their way: of those that are read a share of latencies, as cores work on while they wait; what a
+ * prefetcher of the second level brings costs nothing, if nobody else waits for it. Of those that are written all of
+ * the second level's latency, as stores commit in order, one line after the other: x86's order, and few others let
+ * stores wait for lines in less.
  */
 static double waiting(const struct lift_replayer *r, const struct lift_replayed *to, size_t bytes)
 {
@@ -192,17 +196,19 @@ static double waiting(const struct lift_replayer *r, const struct lift_replayed 
     const bool has_second = r->machine.n_levels > 1;
     const double inner = has_second ? r->machine.level[1].latency_cycles : outer;
 
-    return LIFT_WAITING_SHARE * (to->demanded * inner + (has_second ? fmin(to->lines[1], to->demanded) * outer : 0));
+    return to->written * inner +
+           LIFT_WAITING_SHARE * (to->demanded * inner + (has_second ? fmin(to->lines[1], to->demanded) * outer : 0));
 }
 
 static void replay_kernel(const struct kernel *t, struct lift_replayed *to)
 {
-    const double before = lift_build_cycles(t->build);
-    const size_t n = simulate(t, to), all = lift_build_runs(t->build);
+    size_t all;
+    const size_t n = simulate(t, to);
+    const double cycles = lift_build_cycles(t->build, &all);
 
     if (!strcmp(t->kernel->name, "convolve"))
         to->share_percent = 100 * (double)n / t->n_items;
-    to->kernel_cycles[t->k] = (lift_build_cycles(t->build) - before) / (double)all * t->n_items;
+    to->kernel_cycles[t->k] = cycles / (double)all * t->n_items;
     to->core_cycles += to->kernel_cycles[t->k];
     to->groups += (double)(t->groups[0] * t->groups[1] * t->program->n_bands);
 }

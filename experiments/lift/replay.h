@@ -64,8 +64,9 @@ void lift_build_run(struct lift_build *b, size_t i, size_t k, const struct lift_
                     const struct lift_range *items);
 
 struct lift_recorder *lift_build_recorder(struct lift_build *b);
-size_t lift_build_runs(struct lift_build *b);         /* work-items that ran since it was asked last */
-double lift_build_cycles(const struct lift_build *b); /* of a counted one: of all that was run so far; else NaN */
+
+/* Returns the cycles of the work-items that ran since it was asked last, n of them: NaN of a recorded build. */
+double lift_build_cycles(struct lift_build *b, size_t *n);
 
 /* ---- replays (replay.c) ---- */
 
@@ -78,11 +79,12 @@ extern const struct lift_part lift_usual_part;
 
 /*
  * What a model cannot know of a core and a device: how much of the latency of a line that nobody asked for in time
- * shows, and what launching a work-group costs, in cycles of cost.h. Chosen with 74 points of VGG-16's conv5_1 and
- * conv3_2 in view.
+ * shows, and what launching a work-group costs, in cycles of cost.h. The first was chosen with 74 points of VGG-16's
+ * conv5_1 and conv3_2 in view, on a Zen 3; the second, on an Emerald Rapids, with 299 points of conv1_1. These points
+ * also showed that stores wait, what gathers cost there, and that short chains run beside each other.
  */
 #define LIFT_WAITING_SHARE 0.025
-#define LIFT_GROUP_CYCLES 1000.0
+#define LIFT_GROUP_CYCLES 50.0
 
 /*
  * What all work of a point amounts to, by a part of it. Lines are those that come into a level from the next one
@@ -93,6 +95,7 @@ struct lift_replayed {
     double loads, stores;
     double lines[SIM_MAX_LEVELS];            /* by level: those that are simulated, the first two */
     double demanded;                         /* into the first level, by no prefetcher */
+    double written;                          /* into the first level, of what the kernel that runs writes */
     double fetched[LIFT_N_ROLES];            /* into the first level, by buffer */
     double core_cycles;                      /* as if all data were at hand (cost.h); NaN where that is not known */
     double kernel_cycles[LIFT_MOST_KERNELS]; /* of these, by kernel */

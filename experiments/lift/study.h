@@ -32,7 +32,7 @@ struct lift_point_row {
 struct lift_layer_row {
     const char *layer, *paper; /* the layer's number in the paper; "" */
     struct conv_problem problem;
-    struct lift_limits limits; /* of its points */
+    struct lift_limits limits;     /* of its points */
     size_t first, n_points, n_ran; /* of its rows in points.csv */
     uint64_t direct_bytes, gemm_bytes;
     char best[256];

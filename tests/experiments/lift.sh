@@ -13,7 +13,7 @@ name,in_c,in_h,in_w,out_c,k_h,k_w,stride_h,stride_w,pad_top,pad_left,pad_bottom,
 a/one,4,6,6,8,3,3,1,1,1,1,1,1,1,1,1
 same,4,6,6,8,3,3,1,1,1,1,1,1,1,1,1
 END
-tiny=("MODEL=$work/tiny.csv" 'LAYERS=*' POINTS=2 NEAR=1 STORE=no)
+tiny=("MODEL=$work/tiny.csv" 'LAYERS=*' POINTS=2 NEAR=1 MEMORY=0 STORE=no REPLAY=0)
 
 runs() { # runs WORDS ARGUMENTS...: exit status 0, and the words, if any, are said
     local words=$1 status
@@ -42,6 +42,7 @@ if "${CC:-cc}" -shared -fPIC -o "$work/libOpenCL.so.1" tests/data/fake_opencl.c 
     FAKE_CL=small refuses "a buffer has at most 1000" "${tiny[@]}"
     FAKE_CL=none refuses "'speed' is no parameter" "${tiny[@]}" ONLY=speed=2
     FAKE_CL=none refuses "no point fulfils all constraints" "${tiny[@]}" ONLY=tile=5,windows=4
+    FAKE_CL=none refuses "without this one some would: the memory: all buffers" "${tiny[@]}" MEMORY=105
     FAKE_CL=refuse runs "the device refuses it: line 7: error: no such register (OpenCL error -11)"
     FAKE_CL=memory runs "the device has no memory for it: input (OpenCL error -4)"
     FAKE_CL=group runs "the device refuses it: the first run (OpenCL error -54)"
@@ -60,16 +61,21 @@ if grep -q 'install' "$work/err"; then
     echo "lift: there is no OpenCL device: $(cat "$work/err")"
 else
     rm -rf "$work/results"
-    tiny=("MODEL=$work/tiny.csv" 'LAYERS=*' POINTS=1 NEAR=1 "STORE=$work/store" LIMIT=300)
+    tiny=("MODEL=$work/tiny.csv" 'LAYERS=*' POINTS=1 NEAR=1 MEMORY=0 "STORE=$work/store" LIMIT=300)
     runs "" "ONLY=joined=1,lanes=4,kernels=4,vector=4"
     results=$work/results/host/lift
-    for file in layers.csv points.csv numbers.csv memory.csv verdict.txt report.html a_one.cl; do
+    for file in layers.csv points.csv numbers.csv memory.csv replay.csv ranks.csv verdict.txt report.html a_one.cl; do
         check "there is no $file" [ -s "$results/$file" ]
     done
     check "all ran" grep -q '2 ran, and all their outputs are right' "$results/verdict.txt"
     check "all 36 published numbers are there" [ "$(grep -vc '^#' "$results/numbers.csv")" -eq 37 ]
     check "the text is of the best point" grep -q '^__kernel .* void convolve(' "$results/a_one.cl"
     runs "" "ONLY=joined=1,lanes=4,kernels=4,vector=4"
+    "${BUILD:-build}/experiment" "MODEL=$work/tiny.csv" LAYERS=a/one ALGO=base,kernels/plugin/lift.c "PLUGIN_PLAN=$results" \
+        REPS=1 OBSERVE=0 STORE=no "RESULTS=$work/plugin" >"$work/out" 2>"$work/err" </dev/null
+    check "the best point as a plug-in: $(tail -1 "$work/err")" [ -s "$work/plugin/host/tiny/layers.csv" ]
+    check "the plug-in's values are not right: $(grep -i 'LIFT' "$work/out")" \
+        grep -q "a part of the plug-in's code runs unseen" "$work/out"
     printf 'wide,1,1,9,4,1,3,1,1,0,0,0,0,1,1,1\n' >>"$work/tiny.csv"
     runs "" "ONLY=joined=1,lanes=4,kernels=4,vector=4"
     check "a layer without points is not named" grep -q '^wide: no point fulfils all constraints' "$results/verdict.txt"

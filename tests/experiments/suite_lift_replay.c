@@ -524,6 +524,29 @@ static void loops_cost_what_is_known(void)
     }
 }
 
+/* Where a core's window holds several work-items, their chains run beside each other; gathers cost what they do there. */
+static void short_chains_run_beside_each_other(void)
+{
+    const struct sim_machine intel = { .n_levels = 1, .level = { { .latency_cycles = 4 } }, .description = "Intel" };
+    const struct lift_core core = lift_core_of(&usual), other = lift_core_of(&intel);
+    const char *const gather = LOOP("\tvgatherdps\t%ymm2, (%rdi,%ymm1,4), %ymm0\n");
+    struct lift_code code;
+
+    if (!has_costs())
+        return;
+    CU_ASSERT_EQUAL_FATAL(lift_code_read(&code, LOOP(FMA(0)), &core, &why), 0); /* 4 operations and 4 cycles a pass */
+    CU_ASSERT_DOUBLE_EQUAL(lift_code_cycles(&code, &core, (const uint64_t[]){ 1000, 0 }, 1), 4000, 1e-6);
+    CU_ASSERT_DOUBLE_EQUAL(lift_code_cycles(&code, &core, (const uint64_t[]){ 3200, 0 }, 100), 4 * 3200 / 2.0, 1e-6);
+    CU_ASSERT_DOUBLE_EQUAL(lift_code_cycles(&code, &other, (const uint64_t[]){ 3200, 0 }, 100), 3200, 1e-6);
+    lift_code_release(&code);
+    CU_ASSERT_EQUAL_FATAL(lift_code_read(&code, gather, &core, &why), 0);
+    CU_ASSERT_DOUBLE_EQUAL(code.block[0].unit_cycles, 8, 1e-9); /* 16 shuffles, two a cycle */
+    lift_code_release(&code);
+    CU_ASSERT_EQUAL_FATAL(lift_code_read(&code, gather, &other, &why), 0);
+    CU_ASSERT_DOUBLE_EQUAL(code.block[0].unit_cycles, 4, 1e-9); /* 8 loads */
+    lift_code_release(&code);
+}
+
 /* ---- parts ---- */
 
 /* Replays points of a layer by so many accesses of each kernel. */
@@ -574,6 +597,15 @@ static void parts_stand_for_the_whole(void)
                        fabs(part[i].stores - whole[i].stores) < 1e-6 * whole[i].stores,
                    "point %zu: %s%g loads and %g stores by a part, %g and %g by all", i, part[i].why, part[i].loads,
                    part[i].stores, whole[i].loads, whole[i].stores);
+    for (size_t i = 0; i < POINTS; i++) {
+        const double *lines = whole[i].fetched;
+
+        test_check(whole[i].written >= lines[LIFT_OUTPUT] && lines[LIFT_OUTPUT] > 0 &&
+                       whole[i].written <=
+                           lines[LIFT_OUTPUT] + lines[LIFT_PADDED] + lines[LIFT_PARTIAL] + lines[LIFT_SUMS],
+                   "point %zu: %g lines are written, %g of the output", i, whole[i].written, lines[LIFT_OUTPUT]);
+        CU_ASSERT(whole[i].waiting_cycles >= 12 * whole[i].written); /* the latency of a Zen 3's second level */
+    }
 }
 
 /* ---- a GPU's order ---- */
@@ -656,6 +688,7 @@ static const struct test_case cases[] = {
     { "accesses are what the parameters say", accesses_are_the_parameters },
     { "accesses are those that Oclgrind sees", accesses_are_oclgrinds },
     { "loops cost what is known of them", loops_cost_what_is_known },
+    { "short chains run beside each other", short_chains_run_beside_each_other },
     { "a part of the work stands for all of it", parts_stand_for_the_whole },
     { "quads of work-items coalesce what they read", quads_coalesce },
     { "rankings are judged by times", rankings_are_judged },
