@@ -10,17 +10,17 @@ array Name[n]; array Text[n]
 n_panels = 0
 text_of(c, f) = number(c) == number(c) ? sprintf(f, number(c)) : "not known"
 stats ranks_csv using (stringcolumn("ranking") eq "cycles" ? (n_panels = n_panels + 1, Name[n_panels] = stringcolumn("layer"), \
-    Text[n_panels] = stringcolumn("layer").": rho ".text_of("spearman", "%.2f").", ".text_of("few_percent", "%.0f %%"), 0) : 0) nooutput
+    Text[n_panels] = stringcolumn("layer").": rho ".text_of("spearman", "%.2f").", "."the best of 20 ".text_of("few_percent", "%.0f %%"), 0) : 0) nooutput
 n_columns = n_panels < 3 ? n_panels : 3
 n_panel_rows = int(ceil(1.0 * n_panels / n_columns))
-panel = n_columns == 1 ? 560 : 310; gap_x = 74; gap_y = 76; top = 36; foot = 60
-W = gap_x + n_columns * (panel + gap_x) - 40; H = top + n_panel_rows * (panel * 0.8 + gap_y) + foot
+panel = n_columns == 1 ? 560 : 310; gap_x = 84; gap_y = 76; top = 36; foot = 60
+W = gap_x + n_columns * (panel + gap_x) - 30; H = top + n_panel_rows * (panel * 0.8 + gap_y) + foot
 eval open_output
 set multiplot
 eval put_note
 mine(v) = stringcolumn("layer") eq layer ? v : NaN
 set logscale xy
-set format x "%.3g"
+set format xy "%g"
 do for [k = 1:n_panels] {
     layer = Name[k]
     left = (gap_x + ((k - 1) % n_columns) * (panel + gap_x)) / (1.0 * W)
@@ -38,7 +38,7 @@ do for [k = 1:n_panels] {
         xlow = low; xhigh = high; low = least; high = most
         set yrange [low:high]; eval find_log_tics; eval "set ytics (".tics.")"
         set xlabel (k > n_panels - n_columns ? "simulated cycles, millions" : "") offset 0, -0.4
-        set ylabel ((k - 1) % n_columns == 0 ? "ms" : "")
+        set ylabel ((k - 1) % n_columns == 0 ? "ms" : "") offset 1, 0
         plot replay_csv using (mine(number("cycles") / 1e6)):(mine(number("ms"))) with points pt 6 ps 0.6 lc rgb sky notitle, \
              replay_csv using (mine(column("rank") <= 20 ? number("cycles") / 1e6 : NaN)):(mine(number("ms"))) with points pt 7 ps 0.8 lc rgb vermilion notitle, \
              [xlow:xhigh] ms_per_cycle * x with lines lw 1 lc rgb "#404040" notitle

@@ -41,15 +41,18 @@ struct text {
     struct kernel kernel[MOST_KERNELS];
 };
 
+/* clang-format off */
 #define FUNCTIONS(X)                                                                                                   \
-    X(clGetPlatformIDs)                                                                                                \
-    X(clGetDeviceIDs)                                                                                                  \
-    X(clCreateContext) X(clCreateCommandQueue) X(clCreateProgramWithSource) X(clBuildProgram) X(clCreateKernel)        \
-        X(clCreateBuffer) X(clSetKernelArg) X(clEnqueueNDRangeKernel) X(clFinish) X(clEnqueueMapBuffer)                \
-            X(clEnqueueUnmapMemObject) X(clReleaseKernel) X(clReleaseProgram) X(clReleaseMemObject)                    \
-                X(clReleaseCommandQueue) X(clReleaseContext)
+    X(clGetPlatformIDs) X(clGetDeviceIDs) X(clCreateContext) X(clCreateCommandQueue) X(clCreateProgramWithSource)      \
+    X(clBuildProgram) X(clCreateKernel) X(clCreateBuffer) X(clSetKernelArg) X(clEnqueueNDRangeKernel) X(clFinish)      \
+    X(clEnqueueMapBuffer) X(clEnqueueUnmapMemObject) X(clReleaseKernel) X(clReleaseProgram) X(clReleaseMemObject)      \
+    X(clReleaseCommandQueue) X(clReleaseContext)
+/* clang-format on */
 
-struct state {
+/* What is built for a shape. It stays: PoCL and LLVM do not give back all that a program takes. */
+struct built {
+    struct built *next;
+    struct conv_plugin_shape shape;
     struct text text;
     void *library;
 #define POINTER(name) __typeof__(&name) name##_;
@@ -58,6 +61,10 @@ struct state {
     cl_command_queue queue;
     cl_program program;
     cl_kernel kernel[MOST_KERNELS];
+};
+
+struct state {
+    struct built *b;
     cl_mem buffer[N_BUFFERS];
     float *filters;
     struct conv_plugin_marks marks;
@@ -181,70 +188,118 @@ static float *lay_filters(const struct text *t, const struct conv_plugin_shape *
 
 /* ---- the device ---- */
 
-static int load_library(struct state *st)
+static int load_library(struct built *b)
 {
 #define NAME(name) #name,
     static const char *const function[] = { FUNCTIONS(NAME) };
-    unsigned char *to = (unsigned char *)&st->clGetPlatformIDs_;
+    unsigned char *to = (unsigned char *)&b->clGetPlatformIDs_;
 
     setenv("POCL_DEVICES", "basic", 0);
-    st->library = dlopen("libOpenCL.so.1", RTLD_NOW);
-    for (size_t i = 0; st->library && i < sizeof function / sizeof *function; i++) {
-        void *address = dlsym(st->library, function[i]);
+    b->library = dlopen("libOpenCL.so.1", RTLD_NOW);
+    for (size_t i = 0; b->library && i < sizeof function / sizeof *function; i++) {
+        void *address = dlsym(b->library, function[i]);
 
         if (!address)
             return -ENOSYS;
         memcpy(to + i * sizeof address, &address, sizeof address);
     }
-    return st->library ? 0 : -ENOSYS;
+    return b->library ? 0 : -ENOSYS;
 }
 
-static int make_context(struct state *st, cl_device_id *device)
+static int make_context(struct built *b, cl_device_id *device)
 {
     cl_platform_id platform[8];
     cl_uint n = 0, n_devices = 0;
     cl_int err = 0;
 
-    if (st->clGetPlatformIDs_(8, platform, &n))
+    if (b->clGetPlatformIDs_(8, platform, &n))
         return -ENODEV;
     for (cl_uint i = 0; i < n && i < 8 && !n_devices; i++) {
-        if (st->clGetDeviceIDs_(platform[i], CL_DEVICE_TYPE_CPU, 1, device, &n_devices))
+        if (b->clGetDeviceIDs_(platform[i], CL_DEVICE_TYPE_CPU, 1, device, &n_devices))
             n_devices = 0;
     }
     if (!n_devices)
         return -ENODEV;
-    st->context = st->clCreateContext_(NULL, 1, device, NULL, NULL, &err);
-    st->queue = err ? NULL : st->clCreateCommandQueue_(st->context, *device, 0, &err);
+    b->context = b->clCreateContext_(NULL, 1, device, NULL, NULL, &err);
+    b->queue = err ? NULL : b->clCreateCommandQueue_(b->context, *device, 0, &err);
     return err ? -ENODEV : 0;
 }
 
 static cl_mem memory_at(struct state *st, cl_mem_flags flags, size_t bytes, const float *at)
 {
     cl_int err;
-    cl_mem m =
-        st->clCreateBuffer_(st->context, flags | (at ? CL_MEM_USE_HOST_PTR : 0), bytes, (void *)(uintptr_t)at, &err);
+    cl_mem m = st->b->clCreateBuffer_(st->b->context, flags | (at ? CL_MEM_USE_HOST_PTR : 0), bytes,
+                                      (void *)(uintptr_t)at, &err);
 
     return err ? NULL : m;
 }
 
-static int build(struct state *st, cl_device_id device, const struct conv_plugin_shape *s)
+static int build(struct built *b, cl_device_id device)
 {
-    const char *source = st->text.all;
+    const char *source = b->text.all;
     cl_int err;
 
-    st->program = st->clCreateProgramWithSource_(st->context, 1, &source, NULL, &err);
-    err = err ? err : st->clBuildProgram_(st->program, 1, &device, st->text.flags, NULL, NULL);
-    for (int i = 0; i < st->text.n_kernels && !err; i++)
-        st->kernel[i] = st->clCreateKernel_(st->program, st->text.kernel[i].name, &err);
-    if (err)
-        return -EIO;
+    b->program = b->clCreateProgramWithSource_(b->context, 1, &source, NULL, &err);
+    err = err ? err : b->clBuildProgram_(b->program, 1, &device, b->text.flags, NULL, NULL);
+    for (int i = 0; i < b->text.n_kernels && !err; i++)
+        b->kernel[i] = b->clCreateKernel_(b->program, b->text.kernel[i].name, &err);
+    return err ? -EIO : 0;
+}
+
+static void drop(struct built *b)
+{
+    for (int i = 0; i < MOST_KERNELS; i++) {
+        if (b->kernel[i])
+            b->clReleaseKernel_(b->kernel[i]);
+    }
+    if (b->program)
+        b->clReleaseProgram_(b->program);
+    if (b->queue)
+        b->clReleaseCommandQueue_(b->queue);
+    if (b->context)
+        b->clReleaseContext_(b->context);
+    free(b->text.all);
+    free(b);
+}
+
+/* Builds a shape's text, or takes it from the list of what is built. */
+static int find_built(struct built **list, const struct conv_plugin_shape *s, const char *folder, struct built **found)
+{
+    struct built *b = *list;
+    cl_device_id device;
+    int err;
+
+    while (b && memcmp(&b->shape, s, sizeof *s))
+        b = b->next;
+    *found = b;
+    if (b)
+        return 0;
+    b = calloc(1, sizeof *b);
+    if (!b)
+        return -ENOMEM;
+    b->shape = *s;
+    err = find_text(&b->text, folder, s);
+    err = err ? err : load_library(b);
+    err = err ? err : make_context(b, &device);
+    err = err ? err : build(b, device);
+    if (err) {
+        drop(b);
+        return err;
+    }
+    b->next = *list;
+    *list = *found = b;
+    return 0;
+}
+
+static int make_buffers(struct state *st, const struct conv_plugin_shape *s)
+{
     st->buffer[FILTERS] = memory_at(st, CL_MEM_READ_ONLY,
                                     (size_t)s->out_channels * (size_t)s->in_channels * (size_t)s->kernel_h *
                                         (size_t)s->kernel_w * sizeof(float),
                                     st->filters);
     for (int b = PADDED; b < OUTPUT; b++) {
-        st->buffer[b] = st->text.bytes[b] ? memory_at(st, CL_MEM_READ_WRITE, st->text.bytes[b], NULL) : NULL;
-        if (st->text.bytes[b] && !st->buffer[b])
+        st->buffer[b] = st->b->text.bytes[b] ? memory_at(st, CL_MEM_READ_WRITE, st->b->text.bytes[b], NULL) : NULL;
+        if (st->b->text.bytes[b] && !st->buffer[b])
             return -ENOMEM;
     }
     return st->buffer[FILTERS] ? 0 : -ENOMEM;
@@ -256,38 +311,27 @@ static void release(void *state)
 {
     struct state *st = state;
 
-    for (int i = 0; i < MOST_KERNELS; i++) {
-        if (st->kernel[i])
-            st->clReleaseKernel_(st->kernel[i]);
-    }
-    for (int b = 0; b < N_BUFFERS; b++) {
+    for (int b = 0; b < N_BUFFERS && st->b; b++) {
         if (st->buffer[b])
-            st->clReleaseMemObject_(st->buffer[b]);
+            st->b->clReleaseMemObject_(st->buffer[b]);
     }
-    if (st->program)
-        st->clReleaseProgram_(st->program);
-    if (st->queue)
-        st->clReleaseCommandQueue_(st->queue);
-    if (st->context)
-        st->clReleaseContext_(st->context);
     free(st->filters);
-    free(st->text.all);
     free(st);
 }
 
 /* Launches a kernel: all its work-groups, or one. */
 static cl_int launch(struct state *st, int i, cl_int band, bool is_whole)
 {
-    const struct kernel *k = &st->text.kernel[i];
+    const struct kernel *k = &st->b->text.kernel[i];
     cl_int err = 0;
 
     for (int a = 0; a < k->n_args && !err; a++)
-        err = st->clSetKernelArg_(st->kernel[i], (cl_uint)a, sizeof(cl_mem), &st->buffer[k->arg[a]]);
-    err = err ? err : st->clSetKernelArg_(st->kernel[i], (cl_uint)k->n_args, sizeof band, &band);
+        err = st->b->clSetKernelArg_(st->b->kernel[i], (cl_uint)a, sizeof(cl_mem), &st->buffer[k->arg[a]]);
+    err = err ? err : st->b->clSetKernelArg_(st->b->kernel[i], (cl_uint)k->n_args, sizeof band, &band);
     err = err ? err
-              : st->clEnqueueNDRangeKernel_(st->queue, st->kernel[i], 2, NULL, is_whole ? k->global : k->local,
-                                            k->local, 0, NULL, NULL);
-    return err ? err : st->clFinish_(st->queue);
+              : st->b->clEnqueueNDRangeKernel_(st->b->queue, st->b->kernel[i], 2, NULL, is_whole ? k->global : k->local,
+                                               k->local, 0, NULL, NULL);
+    return err ? err : st->b->clFinish_(st->b->queue);
 }
 
 static size_t input_bytes(const struct conv_plugin_shape *s)
@@ -304,7 +348,7 @@ static void drop_tensors(struct state *st)
 {
     for (int b = INPUT; b <= OUTPUT; b += OUTPUT - INPUT) {
         if (st->buffer[b])
-            st->clReleaseMemObject_(st->buffer[b]);
+            st->b->clReleaseMemObject_(st->buffer[b]);
         st->buffer[b] = NULL;
     }
 }
@@ -318,24 +362,23 @@ static int compile(struct state *st, const struct conv_plugin_shape *s)
     st->buffer[OUTPUT] = memory_at(st, CL_MEM_WRITE_ONLY, output_bytes(s), NULL);
     if (!st->buffer[INPUT] || !st->buffer[OUTPUT])
         err = -ENOMEM;
-    for (int i = 0; i < st->text.n_kernels && !err; i++)
+    for (int i = 0; i < st->b->text.n_kernels && !err; i++)
         err = launch(st, i, 0, false) ? -EIO : 0;
     drop_tensors(st);
     return err;
 }
 
-static int open_state(struct state *st, const struct conv_plugin_shape *s, const float *filters)
+static int open_state(struct state *st, const struct conv_plugin_shape *s, const char *folder, const float *filters)
 {
+    static struct built *list; /* a process has one bench */
     struct sigaction handled[NSIG];
-    cl_device_id device;
     int err;
 
     for (int i = 1; i < NSIG; i++) /* LLVM handles signals, which are the caller's */
         sigaction(i, NULL, &handled[i]);
-    st->filters = lay_filters(&st->text, s, filters);
-    err = st->filters ? load_library(st) : -ENOMEM;
-    err = err ? err : make_context(st, &device);
-    err = err ? err : build(st, device, s);
+    err = find_built(&list, s, folder, &st->b);
+    st->filters = err ? NULL : lay_filters(&st->b->text, s, filters);
+    err = err ? err : st->filters ? make_buffers(st, s) : -ENOMEM;
     err = err ? err : compile(st, s);
     for (int i = 1; i < NSIG; i++)
         sigaction(i, &handled[i], NULL);
@@ -346,19 +389,16 @@ static int prepare(const struct conv_plugin_shape *s, const struct conv_plugin_a
                    void **state)
 {
     struct state *st = calloc(1, sizeof *st);
-    int err = st ? find_text(&st->text, *ask->plan ? ask->plan : "results/host/lift", s) : -ENOMEM;
+    int err = st ? open_state(st, s, *ask->plan ? ask->plan : "results/host/lift", filters) : -ENOMEM;
 
     if (err) {
-        free(st);
+        if (st)
+            release(st);
         return err;
     }
     st->marks = conv_plugin_marks_of(ask);
-    err = open_state(st, s, filters);
-    if (err)
-        release(st);
-    else
-        *state = st;
-    return err;
+    *state = st;
+    return 0;
 }
 
 /* Convolves where the tensors are: nothing is copied on a CPU. A plug-in cannot say that it failed, but by its end. */
@@ -371,18 +411,18 @@ static void run(const struct conv_plugin_shape *s, void *state, const float *in,
     st->buffer[INPUT] = memory_at(st, CL_MEM_READ_ONLY, input_bytes(s), in);
     st->buffer[OUTPUT] = memory_at(st, CL_MEM_WRITE_ONLY, output_bytes(s), out);
     err = !st->buffer[INPUT] || !st->buffer[OUTPUT];
-    for (cl_int i = 0; i < st->text.bands * st->text.n_kernels && !err; i++) {
-        const int kernel = i % st->text.n_kernels;
+    for (cl_int i = 0; i < st->b->text.bands * st->b->text.n_kernels && !err; i++) {
+        const int kernel = i % st->b->text.n_kernels;
 
         conv_plugin_mark(&st->marks,
-                         strcmp(st->text.kernel[kernel].name, "pad") ? CONV_PLUGIN_COMPUTES : CONV_PLUGIN_PACKS);
-        err = launch(st, kernel, i / st->text.n_kernels, true);
+                         strcmp(st->b->text.kernel[kernel].name, "pad") ? CONV_PLUGIN_COMPUTES : CONV_PLUGIN_PACKS);
+        err = launch(st, kernel, i / st->b->text.n_kernels, true);
     }
     if (!err) /* what is mapped is at `out` */
-        st->clEnqueueMapBuffer_(st->queue, st->buffer[OUTPUT], CL_TRUE, CL_MAP_READ, 0, output_bytes(s), 0, NULL, NULL,
-                                &err);
-    if (err || st->clEnqueueUnmapMemObject_(st->queue, st->buffer[OUTPUT], out, 0, NULL, NULL) ||
-        st->clFinish_(st->queue))
+        st->b->clEnqueueMapBuffer_(st->b->queue, st->buffer[OUTPUT], CL_TRUE, CL_MAP_READ, 0, output_bytes(s), 0, NULL,
+                                   NULL, &err);
+    if (err || st->b->clEnqueueUnmapMemObject_(st->b->queue, st->buffer[OUTPUT], out, 0, NULL, NULL) ||
+        st->b->clFinish_(st->b->queue))
         abort();
     drop_tensors(st);
 }

@@ -45,7 +45,7 @@ if "${CC:-cc}" -shared -fPIC -o "$work/libOpenCL.so.1" tests/data/fake_opencl.c 
     FAKE_CL=none refuses "without this one some would: the memory: all buffers" "${tiny[@]}" MEMORY=105
     FAKE_CL=refuse runs "the device refuses it: line 7: error: no such register (OpenCL error -11)"
     FAKE_CL=memory runs "the device has no memory for it: input (OpenCL error -4)"
-    FAKE_CL=group runs "the device refuses it: the first run (OpenCL error -54)"
+    FAKE_CL=group runs "the device refuses it: pad (OpenCL error -54)"
     FAKE_CL=crash runs "the process ended: Aborted"
     FAKE_CL=hang runs "it took longer than it may: 1 s" LIMIT=1
     FAKE_CL=none runs "another output than the reference: element "
