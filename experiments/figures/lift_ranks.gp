@@ -10,7 +10,7 @@ array Name[n]; array Text[n]
 n_panels = 0
 text_of(c, f) = number(c) == number(c) ? sprintf(f, number(c)) : "not known"
 stats ranks_csv using (stringcolumn("ranking") eq "cycles" ? (n_panels = n_panels + 1, Name[n_panels] = stringcolumn("layer"), \
-    Text[n_panels] = stringcolumn("layer").": rho ".text_of("spearman", "%.2f").", "."the best of 20 ".text_of("few_percent", "%.0f %%"), 0) : 0) nooutput
+    Text[n_panels] = stringcolumn("layer")."   rho: ".text_of("spearman", "%.2f").", "."the best of 20 ".text_of("few_percent", "%.0f %%"), 0) : 0) nooutput
 n_columns = n_panels < 3 ? n_panels : 3
 n_panel_rows = int(ceil(1.0 * n_panels / n_columns))
 panel = n_columns == 1 ? 560 : 310; gap_x = 84; gap_y = 76; top = 36; foot = 60

@@ -353,6 +353,7 @@ static void list_rows(struct replaying *p)
             lift_point_say(&point->p, text, sizeof text);
             p->w->row[i] =
                 (REPLAY){ .layer = row->layer, .number = point->number, .ms = point->ms, .macs = point->macs };
+            p->w->row[i].r.core_cycles = (double)NAN;
             exp_say(p->w->row[i].r.why, sizeof p->w->row[i].r.why, "it was not replayed");
             p->task[i] =
                 (struct exp_task){ "lift-replay", exp_format("%s", text),

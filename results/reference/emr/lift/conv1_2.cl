@@ -1,15 +1,15 @@
 /* conv1_2 of `make lift`: for each band all kernels, with the buffers that they name and the band's number
 layer 64 224 224 64 3 3 1 1 1 1 1 1
-point tile=6 pad_y=16 pad_x=8 band=12 kernels=32 lanes=16 windows=16 elements=576 vector=1 coalesced=0 unroll=1 joined=0 flags=1
-filters 32 16 1
-flags -cl-mad-enable
-bands 5
-buffer padded 2995200
-buffer partial 2850816
+point tile=82 pad_y=16 pad_x=16 band=1 kernels=64 lanes=16 windows=4 elements=576 vector=1 coalesced=0 unroll=1 joined=0 flags=0
+filters 64 16 1
+flags 
+bands 3
+buffer padded 5080064
+buffer partial 4915200
 buffer sums 0
-kernel pad 8 50 8 1 input padded
-kernel convolve 2 696 1 1 padded filters partial
-kernel crop 64 48 32 1 partial output
+kernel pad 8 82 8 1 input padded
+kernel convolve 1 4800 1 1600 padded filters partial
+kernel crop 64 80 64 1 partial output
 */
 #ifndef GROUP
 #define GROUP(x, y) __attribute__((reqd_work_group_size(x, y, 1)))
@@ -24,11 +24,11 @@ kernel crop 64 48 32 1 partial output
 __kernel GROUP(8, 1) void pad(__global const float *restrict input, __global float *restrict padded, int band)
 {
     const int c = (int)get_global_id(0) * 8, row = (int)get_global_id(1);
-    const int y = band * 48 + row - 1;
+    const int y = band * 80 + row - 1;
     __global const float *restrict from = input + ((long)c * 224 + y) * 224 - 1;
-    __global float *restrict to = padded + (long)row * 14976 + c;
+    __global float *restrict to = padded + (long)row * 15488 + c;
 
-    for (int x = 0; x < 234; x++, to += 64) {
+    for (int x = 0; x < 242; x++, to += 64) {
         float8 v = SPLAT(float8, 0.0f);
         if (y >= 0 && y < 224 && x >= 1 && x < 225) {
             LANE(v, 0) = from[0 + x];
@@ -44,168 +44,98 @@ __kernel GROUP(8, 1) void pad(__global const float *restrict input, __global flo
     }
 }
 
-__kernel GROUP(1, 1) void convolve(__global const float *restrict padded, __global const float *restrict filters, __global float *restrict partial, int band)
+__kernel GROUP(1, 1600) void convolve(__global const float *restrict padded, __global const float *restrict filters, __global float *restrict partial, int band)
 {
     const int chunk = (int)get_local_id(0), part = (int)get_local_id(1);
     const int group = (int)get_group_id(0), tile = (int)get_group_id(1);
-    const int at = (tile / 58 * 936 + tile % 58 * 4) * 64;
-    __global const float *restrict f = filters + (long)group * 18432;
-    __global const float *restrict x0 = padded + at + (part * 4 + 0) * 14976 + 0;
-    __global const float *restrict x1 = padded + at + (part * 4 + 0) * 14976 + 64;
-    __global const float *restrict x2 = padded + at + (part * 4 + 0) * 14976 + 128;
-    __global const float *restrict x3 = padded + at + (part * 4 + 0) * 14976 + 192;
-    __global const float *restrict x4 = padded + at + (part * 4 + 1) * 14976 + 0;
-    __global const float *restrict x5 = padded + at + (part * 4 + 1) * 14976 + 64;
-    __global const float *restrict x6 = padded + at + (part * 4 + 1) * 14976 + 128;
-    __global const float *restrict x7 = padded + at + (part * 4 + 1) * 14976 + 192;
-    __global const float *restrict x8 = padded + at + (part * 4 + 2) * 14976 + 0;
-    __global const float *restrict x9 = padded + at + (part * 4 + 2) * 14976 + 64;
-    __global const float *restrict x10 = padded + at + (part * 4 + 2) * 14976 + 128;
-    __global const float *restrict x11 = padded + at + (part * 4 + 2) * 14976 + 192;
-    __global const float *restrict x12 = padded + at + (part * 4 + 3) * 14976 + 0;
-    __global const float *restrict x13 = padded + at + (part * 4 + 3) * 14976 + 64;
-    __global const float *restrict x14 = padded + at + (part * 4 + 3) * 14976 + 128;
-    __global const float *restrict x15 = padded + at + (part * 4 + 3) * 14976 + 192;
+    const int at = (tile / 3 * 19360 + tile % 3 * 80) * 64;
+    __global const float *restrict f = filters + (long)group * 36864;
+    __global const float *restrict x0 = padded + at + part / 20 * 15488 + (part % 20 * 4 + 0) * 64;
+    __global const float *restrict x1 = padded + at + part / 20 * 15488 + (part % 20 * 4 + 1) * 64;
+    __global const float *restrict x2 = padded + at + part / 20 * 15488 + (part % 20 * 4 + 2) * 64;
+    __global const float *restrict x3 = padded + at + part / 20 * 15488 + (part % 20 * 4 + 3) * 64;
     float16 a0_0 = SPLAT(float16, 0.0f);
     float16 a0_1 = SPLAT(float16, 0.0f);
+    float16 a0_2 = SPLAT(float16, 0.0f);
+    float16 a0_3 = SPLAT(float16, 0.0f);
     float16 a1_0 = SPLAT(float16, 0.0f);
     float16 a1_1 = SPLAT(float16, 0.0f);
+    float16 a1_2 = SPLAT(float16, 0.0f);
+    float16 a1_3 = SPLAT(float16, 0.0f);
     float16 a2_0 = SPLAT(float16, 0.0f);
     float16 a2_1 = SPLAT(float16, 0.0f);
+    float16 a2_2 = SPLAT(float16, 0.0f);
+    float16 a2_3 = SPLAT(float16, 0.0f);
     float16 a3_0 = SPLAT(float16, 0.0f);
     float16 a3_1 = SPLAT(float16, 0.0f);
-    float16 a4_0 = SPLAT(float16, 0.0f);
-    float16 a4_1 = SPLAT(float16, 0.0f);
-    float16 a5_0 = SPLAT(float16, 0.0f);
-    float16 a5_1 = SPLAT(float16, 0.0f);
-    float16 a6_0 = SPLAT(float16, 0.0f);
-    float16 a6_1 = SPLAT(float16, 0.0f);
-    float16 a7_0 = SPLAT(float16, 0.0f);
-    float16 a7_1 = SPLAT(float16, 0.0f);
-    float16 a8_0 = SPLAT(float16, 0.0f);
-    float16 a8_1 = SPLAT(float16, 0.0f);
-    float16 a9_0 = SPLAT(float16, 0.0f);
-    float16 a9_1 = SPLAT(float16, 0.0f);
-    float16 a10_0 = SPLAT(float16, 0.0f);
-    float16 a10_1 = SPLAT(float16, 0.0f);
-    float16 a11_0 = SPLAT(float16, 0.0f);
-    float16 a11_1 = SPLAT(float16, 0.0f);
-    float16 a12_0 = SPLAT(float16, 0.0f);
-    float16 a12_1 = SPLAT(float16, 0.0f);
-    float16 a13_0 = SPLAT(float16, 0.0f);
-    float16 a13_1 = SPLAT(float16, 0.0f);
-    float16 a14_0 = SPLAT(float16, 0.0f);
-    float16 a14_1 = SPLAT(float16, 0.0f);
-    float16 a15_0 = SPLAT(float16, 0.0f);
-    float16 a15_1 = SPLAT(float16, 0.0f);
+    float16 a3_2 = SPLAT(float16, 0.0f);
+    float16 a3_3 = SPLAT(float16, 0.0f);
 
-    __global const float *restrict g = f + chunk * 18432;
+    __global const float *restrict g = f + chunk * 36864;
     for (int r = 0; r < 3; r++) {
-        int o = (chunk * 3 + r) * 14976;
-        for (int i = 0; i < 192; i++, o += 1, g += 32) {
+        int o = (chunk * 3 + r) * 15488;
+        for (int i = 0; i < 192; i++, o += 1, g += 64) {
             const float v0 = x0[o];
             const float v1 = x1[o];
             const float v2 = x2[o];
             const float v3 = x3[o];
-            const float v4 = x4[o];
-            const float v5 = x5[o];
-            const float v6 = x6[o];
-            const float v7 = x7[o];
-            const float v8 = x8[o];
-            const float v9 = x9[o];
-            const float v10 = x10[o];
-            const float v11 = x11[o];
-            const float v12 = x12[o];
-            const float v13 = x13[o];
-            const float v14 = x14[o];
-            const float v15 = x15[o];
             {
                 const float16 f0 = vload16(0, g + 0);
                 const float16 f1 = vload16(0, g + 16);
+                const float16 f2 = vload16(0, g + 32);
+                const float16 f3 = vload16(0, g + 48);
                 a0_0 += v0 * f0;
                 a0_1 += v0 * f1;
+                a0_2 += v0 * f2;
+                a0_3 += v0 * f3;
                 a1_0 += v1 * f0;
                 a1_1 += v1 * f1;
+                a1_2 += v1 * f2;
+                a1_3 += v1 * f3;
                 a2_0 += v2 * f0;
                 a2_1 += v2 * f1;
+                a2_2 += v2 * f2;
+                a2_3 += v2 * f3;
                 a3_0 += v3 * f0;
                 a3_1 += v3 * f1;
-                a4_0 += v4 * f0;
-                a4_1 += v4 * f1;
-                a5_0 += v5 * f0;
-                a5_1 += v5 * f1;
-                a6_0 += v6 * f0;
-                a6_1 += v6 * f1;
-                a7_0 += v7 * f0;
-                a7_1 += v7 * f1;
-                a8_0 += v8 * f0;
-                a8_1 += v8 * f1;
-                a9_0 += v9 * f0;
-                a9_1 += v9 * f1;
-                a10_0 += v10 * f0;
-                a10_1 += v10 * f1;
-                a11_0 += v11 * f0;
-                a11_1 += v11 * f1;
-                a12_0 += v12 * f0;
-                a12_1 += v12 * f1;
-                a13_0 += v13 * f0;
-                a13_1 += v13 * f1;
-                a14_0 += v14 * f0;
-                a14_1 += v14 * f1;
-                a15_0 += v15 * f0;
-                a15_1 += v15 * f1;
+                a3_2 += v3 * f2;
+                a3_3 += v3 * f3;
             }
         }
     }
 
-    __global float *restrict to = partial + ((((long)tile * 2 + group) * 16 + part * 16) * 1 + chunk) * 32;
+    __global float *restrict to = partial + ((((long)tile * 1 + group) * 6400 + part * 4) * 1 + chunk) * 64;
     vstore16(a0_0, 0, to + 0);
     vstore16(a0_1, 0, to + 16);
-    vstore16(a1_0, 0, to + 32);
-    vstore16(a1_1, 0, to + 48);
-    vstore16(a2_0, 0, to + 64);
-    vstore16(a2_1, 0, to + 80);
-    vstore16(a3_0, 0, to + 96);
-    vstore16(a3_1, 0, to + 112);
-    vstore16(a4_0, 0, to + 128);
-    vstore16(a4_1, 0, to + 144);
-    vstore16(a5_0, 0, to + 160);
-    vstore16(a5_1, 0, to + 176);
-    vstore16(a6_0, 0, to + 192);
-    vstore16(a6_1, 0, to + 208);
-    vstore16(a7_0, 0, to + 224);
-    vstore16(a7_1, 0, to + 240);
-    vstore16(a8_0, 0, to + 256);
-    vstore16(a8_1, 0, to + 272);
-    vstore16(a9_0, 0, to + 288);
-    vstore16(a9_1, 0, to + 304);
-    vstore16(a10_0, 0, to + 320);
-    vstore16(a10_1, 0, to + 336);
-    vstore16(a11_0, 0, to + 352);
-    vstore16(a11_1, 0, to + 368);
-    vstore16(a12_0, 0, to + 384);
-    vstore16(a12_1, 0, to + 400);
-    vstore16(a13_0, 0, to + 416);
-    vstore16(a13_1, 0, to + 432);
-    vstore16(a14_0, 0, to + 448);
-    vstore16(a14_1, 0, to + 464);
-    vstore16(a15_0, 0, to + 480);
-    vstore16(a15_1, 0, to + 496);
+    vstore16(a0_2, 0, to + 32);
+    vstore16(a0_3, 0, to + 48);
+    vstore16(a1_0, 0, to + 64);
+    vstore16(a1_1, 0, to + 80);
+    vstore16(a1_2, 0, to + 96);
+    vstore16(a1_3, 0, to + 112);
+    vstore16(a2_0, 0, to + 128);
+    vstore16(a2_1, 0, to + 144);
+    vstore16(a2_2, 0, to + 160);
+    vstore16(a2_3, 0, to + 176);
+    vstore16(a3_0, 0, to + 192);
+    vstore16(a3_1, 0, to + 208);
+    vstore16(a3_2, 0, to + 224);
+    vstore16(a3_3, 0, to + 240);
 }
 
-__kernel GROUP(32, 1) void crop(__global const float *restrict partial, __global float *restrict output, int band)
+__kernel GROUP(64, 1) void crop(__global const float *restrict partial, __global float *restrict output, int band)
 {
     const int k = (int)get_local_id(0), group = (int)get_group_id(0), row = (int)get_global_id(1);
-    const int y = band * 48 + row;
+    const int y = band * 80 + row;
     __global float *restrict to = output + ((long)get_global_id(0) * 224 + y) * 224;
     int x = 0;
 
     if (y >= 224)
         return;
-    for (int tile = 0; tile < 58; tile++) {
-        __global const float *restrict from = partial + ((((long)row / 4 * 58 + tile) * 2 + group) * 16 + row % 4 * 4) * 32 + k;
+    for (int tile = 0; tile < 3; tile++) {
+        __global const float *restrict from = partial + ((((long)row / 80 * 3 + tile) * 1 + group) * 6400 + row % 80 * 80) * 64 + k;
 
-        for (int w = 0; w < 4 && x < 224; w++)
-            to[x++] = from[w * 32];
+        for (int w = 0; w < 80 && x < 224; w++)
+            to[x++] = from[w * 64];
     }
 }
