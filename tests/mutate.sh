@@ -18,10 +18,11 @@ wanted() { # wanted WHAT: one of the words is in it, or there are none
     [ ${#words[@]} -eq 0 ]
 }
 
-# Runs a suite, or a script with its arguments.
+# Runs a suite, a script with its arguments, or make with its own.
 run_test() {
     case $1 in
     *.sh*) timeout 600 bash $1 ;; # a script and its arguments are words
+    make*) timeout 600 $1 ;;      # likewise: it builds what the suite observes
     *) timeout 600 build/tests --suite "$1" ;;
     esac
 }
