@@ -290,6 +290,13 @@ steps: deps ## What do tiling, packing and the micro-kernel bring? As the paper'
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/bench
 	$(Q)BUILD=$(BUILD) COMMIT=$(COMMIT) experiments/emit/steps.sh
 
+# How fast generated code of each distinct layer is, in all its forms; UKR= and ROUNDS= as sconv-gen's UKR and TIME.
+#: make code MODEL=squeezenet MACHINE=clx4208
+#: On the seven models: half an hour; what was stopped goes on.
+code: deps ## How fast is generated code of every layer, beside the library?
+	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/sconv-gen $(if $(mlir_header),$(BUILD)/sconv-opt)
+	$(Q)BUILD=$(BUILD) experiments/emit/code.sh
+
 #: make cachesim
 #: build/cachesim --machine host run -- ./prog
 cachesim: deps ## Build cachesim: the simulator under any program or trace
@@ -303,10 +310,10 @@ plugin: ## Write NAME.c: a convolution of your own, to start from
 
 #: make install PREFIX=$HOME/.local
 #: libconvsim (static and shared) with headers and pkg-config file, cachesim, all that install-sconv installs, and bench,
-#: sconv-plan, sconv-gen and onnx2layers with their data: `bench experiment MODEL=vgg16` runs in any folder and leaves results there.
+#: sconv-plan, sconv-gen, sconv-opt (with MLIR) and onnx2layers with their data: `bench experiment MODEL=vgg16` runs in any folder and leaves results there.
 #: Nothing is observed then: make builds what that needs.
 install: deps ## Install bench, the simulator, libsconv, manuals and tab completion
-	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(addprefix $(BUILD)/,cachesim bench sconv-plan sconv-gen onnx2layers) $(BUILD)/libconvsim.so.$(ABI) $(TRACER) $(HEAP)
+	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(addprefix $(BUILD)/,cachesim bench sconv-plan sconv-gen $(if $(mlir_header),sconv-opt) onnx2layers) $(BUILD)/libconvsim.so.$(ABI) $(TRACER) $(HEAP)
 	$(Q)$(install) all
 
 #: make uninstall PREFIX=$HOME/.local

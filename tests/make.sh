@@ -134,7 +134,7 @@ check "make help swep: $(cat "$work/err")" grep -q "make help: there is no targe
 
 # ---- manuals ----
 
-for template in experiments/bench/bench.1.in experiments/emit/sconv-plan.1.in experiments/emit/sconv-gen.1.in experiments/layers/onnx2layers.1.in; do
+for template in experiments/bench/bench.1.in experiments/emit/sconv-plan.1.in experiments/emit/sconv-gen.1.in experiments/emit/sconv-opt.1.in experiments/layers/onnx2layers.1.in; do
     .ci/manual "$template" 9.8.7 >"$work/page.1"
     check "$template: not filled in: $(grep -m 1 '^@\|@VERSION' "$work/page.1")" [ "$(grep -c '^@\|@VERSION' "$work/page.1")" -eq 0 ]
     check "$template: the version is missing" grep -q '^\.TH.*9\.8\.7' "$work/page.1"

@@ -151,8 +151,8 @@ int exp_tensors_init(struct exp_tensors *t, const struct conv_plan *plan)
         return -err;
     memset(t->arena, 0, plan->layout.arena_bytes);
     t->bind = conv_bind(&plan->layout, (uintptr_t)t->arena);
-    exp_tensors_fill(conv_out_ptr(t->bind.addr[CONV_INPUT]), plan->layout.bytes[CONV_INPUT], 1);
-    exp_tensors_fill(conv_out_ptr(t->bind.addr[CONV_FILTER]), plan->layout.bytes[CONV_FILTER], 2);
+    exp_tensors_fill(conv_out_ptr(t->bind.addr[CONV_INPUT]), plan->layout.bytes[CONV_INPUT], EXP_TENSORS_INPUT_SEED);
+    exp_tensors_fill(conv_out_ptr(t->bind.addr[CONV_FILTER]), plan->layout.bytes[CONV_FILTER], EXP_TENSORS_FILTER_SEED);
     conv_exec_init(&exec, plan, &t->bind);
     err = conv_nest_pack_filters(plan, &exec.base);
     if (err)

@@ -73,6 +73,9 @@ void exp_tensors_release(struct exp_tensors *t);
  */
 void exp_tensors_fill(float *x, size_t bytes, uint64_t seed);
 
+/* The seeds of exp_tensors_init. */
+enum { EXP_TENSORS_INPUT_SEED = 1, EXP_TENSORS_FILTER_SEED = 2 };
+
 /* Tells whether every partial sum of tensors that exp_tensors_fill has filled is an integer below 2^24. */
 bool exp_tensors_exact(const struct conv_problem *p);
 

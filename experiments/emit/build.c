@@ -3,11 +3,14 @@
 #include <assert.h>
 #include <dlfcn.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "experiments/base/program.h"
 #include "experiments/base/text.h"
+#include "experiments/bench/case.h"
 #include "experiments/emit/options_emit.h"
 #include "kernels/emit/linalg_source.h"
 #include "kernels/emit/mlir_source.h"
@@ -35,6 +38,19 @@ static int print_linalg(const struct conv_plan *plan, const char *name, const st
     return 0;
 }
 
+static int print_plain(const struct conv_plan *plan, const char *name, const struct conv_c_options *options, FILE *out)
+{
+    conv_linalg_print_plain(plan, name, options->packed, out);
+    return 0;
+}
+
+static void print_plain_tail(const struct conv_noted_plan *plan, size_t n, FILE *out)
+{
+    (void)plan;
+    (void)n;
+    fprintf(out, "}\n");
+}
+
 static const struct {
     const char *(*why_not)(const struct conv_plan *plan); /* beside conv_program_why_not; NULL: nothing */
     void (*print_head)(const struct conv_plan *plan, FILE *out);
@@ -43,6 +59,7 @@ static const struct {
     const char *const *passes;
     enum exp_emit_constants constants;
     bool has_kernels;
+    bool is_sliced; /* by sconv-opt */
 } forms[EXP_EMIT_N_FORMS] = {
     [EXP_EMIT_C] = { NULL, conv_c_print_head, conv_c_print, .constants = EXP_EMIT_PACKED_FILTERS },
     [EXP_EMIT_MLIR] = { conv_mlir_why_not, conv_mlir_print_head, print_mlir, .passes = conv_mlir_passes },
@@ -50,6 +67,8 @@ static const struct {
                                  .passes = conv_mlir_passes, .has_kernels = true },
     [EXP_EMIT_MLIR_LINALG] = { conv_linalg_why_not, conv_linalg_print_head, print_linalg, conv_linalg_print_tail,
                                .passes = conv_linalg_passes, .constants = EXP_EMIT_FILTERS },
+    [EXP_EMIT_SCONV_OPT] = { conv_linalg_why_not, conv_linalg_print_plain_head, print_plain, print_plain_tail,
+                             .passes = conv_linalg_sliced_passes, .constants = EXP_EMIT_FILTERS, .is_sliced = true },
 };
 
 const char *exp_emit_name(enum exp_emit_what what)
@@ -71,7 +90,7 @@ struct exp_emit_bytes exp_emit_bytes(enum exp_emit_what what, const struct conv_
     const struct conv_linalg_packed rows = conv_linalg_packed(plan, CONV_LINALG_NCHW);
     const size_t *bytes = plan->layout.bytes;
 
-    if (what != EXP_EMIT_MLIR_LINALG)
+    if (what != EXP_EMIT_MLIR_LINALG && what != EXP_EMIT_SCONV_OPT)
         return (struct exp_emit_bytes){ bytes[CONV_PACKED_FILTER], bytes[CONV_PACKED_INPUT] };
     return (struct exp_emit_bytes){ rows.rows * rows.width * sizeof(float), conv_linalg_padded_bytes(plan) };
 }
@@ -202,6 +221,30 @@ static bool says(const char *tool, const char *option, const char *pattern)
     return !exp_process_run(argv, LIMIT_S, NULL, &status, last, sizeof last) && !status;
 }
 
+/* Returns the path of sconv-opt, from malloc. */
+static char *sconv_opt(void)
+{
+    static const char file[] = "/sconv-opt";
+    char folder[PATH_MAX];
+    ssize_t length = readlink("/proc/self/exe", folder, sizeof folder - 1);
+    char *slash;
+
+    folder[length > 0 ? length : 0] = '\0';
+    slash = strrchr(folder, '/');
+    if (slash)
+        *slash = '\0';
+    return exp_format("%s%s", folder, file);
+}
+
+static bool has_sconv_opt(void)
+{
+    char *path = sconv_opt();
+    bool is_there = access(named(EXP_EMIT_SCONV_OPT_VARIABLE, path), X_OK) == 0;
+
+    free(path);
+    return is_there;
+}
+
 const char *exp_emit_why_no_compiler(enum exp_emit_what what)
 {
     const char *is_19 = "version 19\\.";
@@ -210,6 +253,9 @@ const char *exp_emit_why_no_compiler(enum exp_emit_what what)
         return "there is no C compiler for " FAMILY ": cc, or what " EXP_EMIT_CC_VARIABLE " names";
     if (what == EXP_EMIT_C)
         return NULL;
+    if (forms[what].is_sliced && !has_sconv_opt())
+        return "there is no sconv-opt beside this program (it needs libmlir-19-dev), and " EXP_EMIT_SCONV_OPT_VARIABLE
+               " names none";
     if (!says(named(EXP_EMIT_MLIR_OPT_VARIABLE, "mlir-opt-19"), "--version", is_19))
         return "there is no mlir-opt of LLVM 19: mlir-opt-19 (Debian's mlir-19-tools), or "
                "what " EXP_EMIT_MLIR_OPT_VARIABLE " names";
@@ -263,11 +309,25 @@ static int build_c(const struct work *w)
     return run_tool(&cc, EXP_EMIT_CC_VARIABLE, w->why);
 }
 
+static int slice(const struct work *w)
+{
+    char *path = sconv_opt();
+    struct exp_words opt = begin_command(EXP_EMIT_SCONV_OPT_VARIABLE, path);
+
+    free(path);
+    add_file(&opt, w, "code.mlir");
+    exp_words_add(&opt, "MACHINE=%s", w->plan[0].machine);
+    exp_words_add(&opt, "UKR=%s", w->plan[0].plan.ukr->name);
+    exp_words_add(&opt, "-o");
+    add_file(&opt, w, "sliced.mlir");
+    return run_tool(&opt, EXP_EMIT_SCONV_OPT_VARIABLE, w->why);
+}
+
 static int lower(const struct work *w)
 {
     struct exp_words opt = begin_command(EXP_EMIT_MLIR_OPT_VARIABLE, "mlir-opt-19");
 
-    add_file(&opt, w, "code.mlir");
+    add_file(&opt, w, forms[w->what].is_sliced ? "sliced.mlir" : "code.mlir");
     exp_words_add(&opt, "-o");
     add_file(&opt, w, "llvm.mlir");
     for (const char *const *pass = forms[w->what].passes; *pass; pass++)
@@ -302,14 +362,28 @@ static int build_ll(const struct work *w)
     return run_tool(&clang, EXP_EMIT_CLANG_VARIABLE, w->why);
 }
 
+/* Returns the filters that exp_tensors_init makes: a network's are constants, and sconv-opt is given them as such. */
+static float *new_filter(const struct conv_plan *plan)
+{
+    size_t bytes = plan->layout.bytes[CONV_FILTER];
+    float *filter = exp_new(bytes / sizeof *filter, sizeof *filter);
+
+    exp_tensors_fill(filter, bytes, EXP_TENSORS_FILTER_SEED);
+    return filter;
+}
+
 int exp_emit_compile(const struct exp_workdir *folder, enum exp_emit_what what, const struct conv_noted_plan *plan,
                      size_t n, const struct conv_fusion *after, bool records, struct exp_why *why)
 {
     const struct conv_fusion nothing = { .adds_bias = false };
-    const struct work w = { folder->path, what, plan, n, { NULL, after ? *after : nothing }, records, why };
+    float *filter = forms[what].is_sliced ? new_filter(&plan[0].plan) : NULL;
+    const struct work w = { folder->path, what, plan, n, { filter, after ? *after : nothing }, records, why };
     bool is_c = what == EXP_EMIT_C;
     int err = write_file(&w, is_c ? "code.c" : "code.mlir", false);
 
+    free(filter);
+    if (!err && forms[what].is_sliced)
+        err = slice(&w);
     if (!err && forms[what].has_kernels)
         err = write_file(&w, "code.c", true);
     if (!err && !is_c)

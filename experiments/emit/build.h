@@ -18,6 +18,7 @@ enum exp_emit_what {
     EXP_EMIT_MLIR,          /* its micro-kernel: vector.outerproduct */
     EXP_EMIT_MLIR_EXTERNAL, /* its micro-kernel: C beside it */
     EXP_EMIT_MLIR_LINALG,   /* linalg, and a script that tiles it */
+    EXP_EMIT_SCONV_OPT,     /* linalg, which sconv-opt slices: another one of its plans, with constant filters */
     EXP_EMIT_N_FORMS,
 };
 
@@ -48,6 +49,7 @@ int exp_emit_print(enum exp_emit_what what, const struct conv_noted_plan *plan, 
 #define EXP_EMIT_MLIR_OPT_VARIABLE "SCONV_MLIR_OPT"
 #define EXP_EMIT_MLIR_TRANSLATE_VARIABLE "SCONV_MLIR_TRANSLATE"
 #define EXP_EMIT_CLANG_VARIABLE "SCONV_CLANG"
+#define EXP_EMIT_SCONV_OPT_VARIABLE "SCONV_OPT" /* else it is beside this program */
 
 /* Says why there is no compiler for it here, or returns NULL. */
 const char *exp_emit_why_no_compiler(enum exp_emit_what what);

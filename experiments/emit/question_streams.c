@@ -23,20 +23,34 @@ enum { LIMIT_S = 300, N_TABLE_LEVELS = 3 };
 struct run {
     const struct exp_emit_watch *watch;
     const struct conv_noted_plan *plan;
-    const char *form;
+    enum exp_emit_what what;
     struct exp_workdir folder;
     struct obs_result *seen;
     struct exp_emit_seen *seen_of; /* [CONV_N_TENSORS] */
 };
 
-static char *layout_text(const struct conv_layout *l)
+/* Moves a tensor that the code needs more memory for than the plan has behind all others. */
+static void place(struct conv_layout *l, enum conv_tensor t, size_t bytes)
 {
+    if (bytes > l->bytes[t]) {
+        l->offset[t] = round_up(l->arena_bytes, CONV_ARENA_ALIGN);
+        l->arena_bytes = l->offset[t] + bytes;
+    }
+    l->bytes[t] = bytes;
+}
+
+static char *layout_text(enum exp_emit_what what, const struct conv_plan *plan)
+{
+    const struct exp_emit_bytes needs = exp_emit_bytes(what, plan);
+    struct conv_layout l = plan->layout;
     char *text;
     size_t bytes;
     FILE *out = exp_memory_open(&text, &bytes);
 
+    place(&l, CONV_PACKED_FILTER, needs.filters);
+    place(&l, CONV_PACKED_INPUT, needs.inputs);
     for (size_t t = 0; t < CONV_N_TENSORS; t++)
-        fprintf(out, "%s%zu:%zu", t ? "," : "LAYOUT=", l->offset[t], l->bytes[t]);
+        fprintf(out, "%s%zu:%zu", t ? "," : "LAYOUT=", l.offset[t], l.bytes[t]);
     fclose(out);
     return text;
 }
@@ -49,7 +63,7 @@ static char *path_of(const struct run *r, const char *file)
 static int run_guest(const struct run *r, const char *trace, struct exp_why *why)
 {
     char *machine = path_of(r, "machine.cfg"), *result = path_of(r, "seen"),
-         *layout = layout_text(&r->plan->plan.layout);
+         *layout = layout_text(r->what, &r->plan->plan);
     char *code = exp_format("CODE=%s/" EXP_EMIT_OBJECT, r->folder.path), function[CONV_C_NAME_BYTES + 16] = "FUNCTION=";
     const char *const arguments[] = { code, function, layout, NULL };
     const struct exp_guest_run run = {
@@ -62,7 +76,7 @@ static int run_guest(const struct run *r, const char *trace, struct exp_why *why
         .masked_phase = EXP_EMIT_MASKED_PHASE,
         .arguments = arguments,
         .problem = &r->plan->plan.problem,
-        .algo = r->form,
+        .algo = exp_emit_name(r->what),
         .limit_s = LIMIT_S,
     };
     int err = exp_workdir_write_machine(machine, r->watch->machine, why);
@@ -147,7 +161,7 @@ static const char *emit_why_not_observed(const struct exp_emit_watch *w, const s
 int exp_emit_observe(enum exp_emit_what what, const struct conv_noted_plan *plan, const struct exp_emit_watch *w,
                      struct exp_emit_seen of[CONV_N_TENSORS], struct exp_why *why)
 {
-    struct run r = { .watch = w, .plan = plan, .form = exp_emit_name(what), .seen_of = of };
+    struct run r = { .watch = w, .plan = plan, .what = what, .seen_of = of };
     const char *why_not = emit_why_not_observed(w, &plan->plan);
     char *trace;
     int err;
@@ -267,7 +281,7 @@ static void note_missing(struct session *s, const struct conv_noted_plan *plan, 
 /* Observes a layer's code in all forms. */
 static int observe_forms(struct session *s, const struct conv_noted_plan *plan, const struct exp_emit_watch *w)
 {
-    for (int i = 0; i < EXP_EMIT_N_FORMS; i++) {
+    for (int i = 0; i <= EXP_EMIT_MLIR_LINALG; i++) {
         enum exp_emit_what what = (enum exp_emit_what)i;
         struct exp_emit_seen of[CONV_N_TENSORS];
         const char *missing = exp_emit_why_no_compiler(what);

@@ -5,6 +5,16 @@
 #include "kernels/emit/c_source.h"
 #include "kernels/emit/linalg_text.h"
 
+/* From buffers to LLVM's dialect. */
+#define LOWERING                                                                                                       \
+    "--canonicalize", "--cse", "--canonicalize", "--buffer-loop-hoisting",                                             \
+        "--promote-buffers-to-stack=max-alloc-size-in-bytes=1048576", "--buffer-deallocation-pipeline",                \
+        "--convert-linalg-to-loops", "--convert-vector-to-scf=full-unroll=true", "--canonicalize", "--cse",            \
+        "--expand-strided-metadata", "--lower-affine", "--convert-scf-to-cf", "--convert-vector-to-llvm",              \
+        "--convert-func-to-llvm=use-bare-ptr-memref-call-conv", "--finalize-memref-to-llvm",                           \
+        "--convert-arith-to-llvm", "--convert-index-to-llvm", "--convert-cf-to-llvm", "--canonicalize",                \
+        "--reconcile-unrealized-casts", NULL
+
 const char *const conv_linalg_passes[] = {
     "--transform-interpreter",
     "--inline",
@@ -12,29 +22,10 @@ const char *const conv_linalg_passes[] = {
     "--transform-interpreter=entry-point=bufferize",
     "--test-transform-dialect-erase-schedule",
     "--symbol-dce",
-    "--canonicalize",
-    "--cse",
-    "--canonicalize",
-    "--buffer-loop-hoisting",
-    "--promote-buffers-to-stack=max-alloc-size-in-bytes=1048576",
-    "--buffer-deallocation-pipeline",
-    "--convert-linalg-to-loops",
-    "--convert-vector-to-scf=full-unroll=true",
-    "--canonicalize",
-    "--cse",
-    "--expand-strided-metadata",
-    "--lower-affine",
-    "--convert-scf-to-cf",
-    "--convert-vector-to-llvm",
-    "--convert-func-to-llvm=use-bare-ptr-memref-call-conv",
-    "--finalize-memref-to-llvm",
-    "--convert-arith-to-llvm",
-    "--convert-index-to-llvm",
-    "--convert-cf-to-llvm",
-    "--canonicalize",
-    "--reconcile-unrealized-casts",
-    NULL,
+    LOWERING,
 };
+
+const char *const conv_linalg_sliced_passes[] = { "--one-shot-bufferize", LOWERING };
 
 const char *conv_linalg_why_not(const struct conv_plan *plan)
 {
@@ -218,19 +209,26 @@ static void print_floats(const struct linalg_text *t, const float *x, size_t n)
         fprintf(t->out, "%02X", byte[i]);
 }
 
+/* Prints filters that are constants: packed, or as they are. */
 static void print_constant(const struct linalg_text *t, const float *filter)
 {
+    const struct linalg_part all = linalg_whole(t->p);
+    const struct linalg_shape shape = linalg_filter(t, &all);
     const struct linalg_matrix m = linalg_packed(t);
+    size_t width = t->is_packed ? linalg_row_width(m.columns) : m.columns;
     static const float zero;
 
-    fprintf(t->out, "  %%packed = arith.constant dense<\"0x");
+    fprintf(t->out, "  %%%s = arith.constant dense<\"0x", t->is_packed ? "packed" : "weights");
     for (size_t i = 0; i < m.rows; i++) {
         print_floats(t, filter + i * m.columns, m.columns);
-        for (size_t j = m.columns; j < linalg_row_width(m.columns); j++)
+        for (size_t j = m.columns; j < width; j++)
             print_floats(t, &zero, 1);
     }
     fprintf(t->out, "\"> : ");
-    print_packed_type(t, "tensor", "\n");
+    if (t->is_packed)
+        print_packed_type(t, "tensor", "\n");
+    else
+        linalg_print_tensor(t, "", &shape, "\n");
 }
 
 /* ---- the file ---- */
@@ -305,7 +303,14 @@ static void print_padding(const struct linalg_text *t)
     linalg_print_type(t, "", "memref", &padded, "\n");
     for (size_t i = 0; i < sizeof frames / sizeof frames[0]; i++)
         number = print_zero_frame(t, &frames[i], &padded, number);
-    fprintf(t->out, "  %%padded = tensor.insert_slice %%image into %%padded%zu", number);
+    fprintf(t->out, "  %%inside = tensor.extract_slice %%padded%zu", number);
+    print_frame(t, &inside, &padded);
+    linalg_print_tensor(t, "", &padded, " to ");
+    linalg_print_tensor(t, "", &image, "\n  %copied = linalg.copy ins(%image : ");
+    linalg_print_tensor(t, "", &image, ") outs(%inside : ");
+    linalg_print_tensor(t, "", &image, ") -> ");
+    linalg_print_tensor(t, "", &image, "\n");
+    fprintf(t->out, "  %%padded = tensor.insert_slice %%copied into %%padded%zu", number);
     print_frame(t, &inside, &padded);
     linalg_print_tensor(t, "", &image, " into ");
     linalg_print_tensor(t, "", &padded, "\n");
@@ -339,11 +344,14 @@ static void print_function(const struct linalg_text *t, const float *filter)
     print_to_tensor(t, "%before", "%output", " writable", &out);
     if (filter) {
         print_constant(t, filter);
-    } else {
+    } else if (t->is_packed) {
         fprintf(t->out, "  %%packed = bufferization.to_tensor %%packed_filter restrict : ");
         print_packed_type(t, "memref", "\n");
+    } else {
+        print_to_tensor(t, "%weights", "%filter", "", &weights);
     }
-    print_unpacking(t);
+    if (t->is_packed)
+        print_unpacking(t);
     if (has_padding(p))
         print_padding(t);
     fprintf(t->out, "  %%sums = linalg.fill {%s_sums} ins(%%zero : f32) outs(%%before : ", t->name);
@@ -367,16 +375,31 @@ static void print_keep(const struct linalg_text *t)
     linalg_print_tensor(t, "  return %sums : ", &out, "\n}\n\n");
 }
 
+static void print_head(const struct conv_plan *plan, const char *what, const char *const passes[], FILE *out)
+{
+    fprintf(out, "// Convolutions%s. Lower with mlir-opt of LLVM 19, mlir-translate --mlir-to-llvmir and\n", what);
+    fprintf(out, "// clang -O3 %s.\n// passes:", conv_c_flags(plan));
+    for (size_t i = 0; passes[i]; i++)
+        fprintf(out, " %s", passes[i]);
+}
+
 void conv_linalg_print_head(const struct conv_plan *plan, FILE *out)
 {
-    fprintf(out,
-            "// Convolutions, and how SConv slices them. Lower with mlir-opt of LLVM 19, mlir-translate "
-            "--mlir-to-llvmir and\n"
-            "// clang -O3 %s.\n// passes:",
-            conv_c_flags(plan));
-    for (size_t i = 0; conv_linalg_passes[i]; i++)
-        fprintf(out, " %s", conv_linalg_passes[i]);
+    print_head(plan, ", and how SConv slices them", conv_linalg_passes, out);
     fprintf(out, "\n\nmodule attributes {transform.with_named_sequence} {\n\n");
+}
+
+void conv_linalg_print_plain_head(const struct conv_plan *plan, FILE *out)
+{
+    print_head(plan, ", which sconv-opt slices", conv_linalg_sliced_passes, out);
+    fprintf(out, "\n\nmodule {\n\n");
+}
+
+void conv_linalg_print_plain(const struct conv_plan *plan, const char *name, const float *filter, FILE *out)
+{
+    struct linalg_text t = text_of(plan, CONV_LINALG_NCHW, name, out);
+
+    print_function(&t, filter);
 }
 
 void conv_linalg_print(const struct conv_plan *plan, const char *name, const float *filter, FILE *out)

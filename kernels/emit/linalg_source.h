@@ -26,6 +26,7 @@
 
 /* The passes from this text to LLVM's dialect, as mlir-opt takes them; ends with NULL. */
 extern const char *const conv_linalg_passes[];
+extern const char *const conv_linalg_sliced_passes[]; /* of what sconv-opt makes of a plain one */
 
 /* Says why a plan that is SConv's cannot be written so; NULL: it can. */
 const char *conv_linalg_why_not(const struct conv_plan *plan);
@@ -54,6 +55,10 @@ size_t conv_linalg_padded_bytes(const struct conv_plan *plan); /* 0: nothing is 
 void conv_linalg_print_head(const struct conv_plan *plan, FILE *out);
 void conv_linalg_print(const struct conv_plan *plan, const char *name, const float *filter, FILE *out);
 void conv_linalg_print_tail(const struct conv_noted_plan *plan, size_t n, FILE *out);
+
+/* Print the head and the function without scripts and packing: as a compiler has a convolution before it is sliced. */
+void conv_linalg_print_plain_head(const struct conv_plan *plan, FILE *out);
+void conv_linalg_print_plain(const struct conv_plan *plan, const char *name, const float *filter, FILE *out);
 
 /* What a convolution adds to, and how its filters lie. */
 struct conv_linalg_operands {

@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <stdarg.h>
+#include <string.h>
 
 #include "kernels/shape/sizes.h"
 
@@ -24,12 +25,23 @@ void conv_mlir_print_type(const struct conv_plan *plan, enum conv_tensor t, FILE
     fprintf(out, "memref<%zuxf32>", max_size(plan->layout.bytes[t] / sizeof(float), 1));
 }
 
+/* A constant of a function without loops: what it is, and its value's number. */
+struct known {
+    int64_t is;
+    size_t value;
+};
+
+enum { MOST_KNOWN = 64 };
+
 /* A routine that is being printed: its values are numbered. */
 struct printer {
     const struct conv_plan *plan;
     const struct conv_routine *r;
     FILE *out;
     size_t n_values;
+    bool is_straight; /* it has no loops, so that constants hold to its end */
+    size_t n_known[2];
+    struct known known[2][MOST_KNOWN]; /* indices; masks */
 };
 
 /* Prints "%<number> = " and the operation. Returns the number. */
@@ -45,9 +57,31 @@ static size_t __attribute__((format(printf, 2, 3))) value(struct printer *p, con
     return p->n_values++;
 }
 
+enum { INDEX, MASK };
+
+/* Finds a constant that was printed before, or returns NULL. */
+static const struct known *find_known(const struct printer *p, int kind, int64_t is)
+{
+    for (size_t i = 0; i < p->n_known[kind]; i++) {
+        if (p->known[kind][i].is == is)
+            return &p->known[kind][i];
+    }
+    return NULL;
+}
+
+/* Remembers a constant where that is good for something. Returns its value. */
+static size_t remember(struct printer *p, int kind, int64_t is, size_t value)
+{
+    if (p->is_straight && p->n_known[kind] < MOST_KNOWN)
+        p->known[kind][p->n_known[kind]++] = (struct known){ is, value };
+    return value;
+}
+
 static size_t constant(struct printer *p, int64_t x)
 {
-    return value(p, "arith.constant %" PRId64 " : index", x);
+    const struct known *k = find_known(p, INDEX, x);
+
+    return k ? k->value : remember(p, INDEX, x, value(p, "arith.constant %" PRId64 " : index", x));
 }
 
 /* The index base + offset; base is the name of a value. */
@@ -60,16 +94,23 @@ static size_t offset_from(struct printer *p, const char *base, int64_t offset)
 
 static size_t mask(struct printer *p, uint64_t bits, size_t lanes)
 {
+    const struct known *k = find_known(p, MASK, (int64_t)bits);
+
+    if (k)
+        return k->value;
     fprintf(p->out, "  %%v%zu = arith.constant dense<[", p->n_values);
     for (size_t i = 0; i < lanes; i++)
         fprintf(p->out, "%s%s", i ? ", " : "", bits >> i & 1 ? "true" : "false");
     fprintf(p->out, "]> : vector<%zuxi1>\n", lanes);
-    return p->n_values++;
+    return remember(p, MASK, (int64_t)bits, p->n_values++);
 }
 
+/* Prints zeros; among masks they stand for none. */
 static size_t zeros(struct printer *p, size_t lanes)
 {
-    return value(p, "arith.constant dense<0.0> : vector<%zuxf32>", lanes);
+    const struct known *k = find_known(p, MASK, 0);
+
+    return k ? k->value : remember(p, MASK, 0, value(p, "arith.constant dense<0.0> : vector<%zuxf32>", lanes));
 }
 
 static void print_type(const struct printer *p, int operand)
@@ -174,22 +215,44 @@ static void print_products(struct printer *p, const struct conv_routine_ukr *u, 
                 v, filters, w[v], v, u->n_f, u->lanes);
 }
 
+/* Prints the type of the outputs that a vector's sums go to: so many windows of each filter. */
+static void print_view_type(const struct printer *p, const struct conv_routine_ukr *u, size_t n, const char *after)
+{
+    fprintf(p->out, "memref<%zux%zuxf32, strided<[%zu, 1], offset: ?>>%s", u->n_f, n, u->ld_out, after);
+}
+
+/* Writes sums to where they belong, or adds them to what is there; windows that do not exist are out of bounds. */
 static void print_updates(struct printer *p, const struct conv_routine_ukr *u, size_t n_v, size_t last)
 {
-    for (size_t f = 0; f < u->n_f; f++) {
-        for (size_t v = 0; v < n_v; v++) {
-            size_t n = v + 1 < n_v ? u->lanes : last;
-            size_t index = offset_from(p, "%a2", (int64_t)(f * u->ld_out + v * u->lanes));
-            size_t row = value(p, "vector.extract %%sum#%zu[%zu] : vector<%zuxf32> from vector<%zux%zuxf32>", v, f,
-                               u->lanes, u->n_f, u->lanes);
+    size_t none = constant(p, 0), zero = value(p, "arith.constant 0.0 : f32");
 
-            if (u->accumulate) {
-                size_t old = load_lanes(p, 2, "%out", index, ((uint64_t)1 << n) - 1, u->lanes);
+    for (size_t v = 0; v < n_v; v++) {
+        size_t n = v + 1 < n_v ? u->lanes : last, at = offset_from(p, "%a2", (int64_t)(v * u->lanes));
+        const char *inside = n == u->lanes ? "true" : "false";
+        size_t view = p->n_values++, sums;
 
-                row = value(p, "arith.addf %%v%zu, %%v%zu : vector<%zuxf32>", row, old, u->lanes);
-            }
-            store_lanes(p, 2, "%out", index, row, n, u->lanes);
+        fprintf(p->out, "  %%v%zu = memref.reinterpret_cast %%out to offset: [%%v%zu], sizes: [%zu, ", view, at,
+                u->n_f);
+        fprintf(p->out, "%zu], strides: [%zu, 1] : ", n, u->ld_out);
+        print_type(p, 2);
+        fprintf(p->out, " to ");
+        print_view_type(p, u, n, "\n");
+        if (u->accumulate) {
+            size_t old = p->n_values++;
+
+            fprintf(p->out, "  %%v%zu = vector.transfer_read %%v%zu[%%v%zu, %%v%zu], %%v%zu ", old, view, none, none,
+                    zero);
+            fprintf(p->out, "{in_bounds = [true, %s]} : ", inside);
+            print_view_type(p, u, n, "");
+            fprintf(p->out, ", vector<%zux%zuxf32>\n", u->n_f, u->lanes);
+            sums = value(p, "arith.addf %%sum#%zu, %%v%zu : vector<%zux%zuxf32>", v, old, u->n_f, u->lanes);
+            fprintf(p->out, "  vector.transfer_write %%v%zu, ", sums);
+        } else {
+            fprintf(p->out, "  vector.transfer_write %%sum#%zu, ", v);
         }
+        fprintf(p->out, "%%v%zu[%%v%zu, %%v%zu] {in_bounds = [true, %s]} : ", view, none, none, inside);
+        fprintf(p->out, "vector<%zux%zuxf32>, ", u->n_f, u->lanes);
+        print_view_type(p, u, n, "\n");
     }
 }
 
@@ -277,34 +340,193 @@ static void store_row(struct printer *p, const struct conv_routine_vectors *v, c
     store_lanes(p, 1, "%panel", index, made, v->lanes, v->lanes);
 }
 
-static void print_tile(struct printer *p, const struct conv_routine_vectors *v, const int64_t *tile, const char *in,
-                       const char *panel)
+/* ---- tiles of windows: those that are alike but for where they are share a function ---- */
+
+static const int64_t *next_tile(const int64_t *tile)
 {
+    return tile + CONV_TILE_VALUES + CONV_SPAN_VALUES * tile[2];
+}
+
+/* Returns where a tile's input begins: addresses in its function are relative to that. */
+static int64_t begin_of(const int64_t *tile)
+{
+    return tile[2] ? tile[CONV_TILE_VALUES] : 0;
+}
+
+static bool are_alike(const struct conv_routine *a, const int64_t *x, const struct conv_routine *b, const int64_t *y)
+{
+    const struct conv_routine_vectors *v = &a->of.vectors, *w = &b->of.vectors;
+    bool alike = v->n_rows == w->n_rows && v->width == w->width && v->stride == w->stride && x[2] == y[2] &&
+                 v->dilation == w->dilation && v->lanes == w->lanes && a->tensor[0] == b->tensor[0] &&
+                 a->tensor[1] == b->tensor[1];
+
+    for (int64_t s = 0; s < x[2] && alike; s++) {
+        const int64_t *i = x + CONV_TILE_VALUES + s * CONV_SPAN_VALUES, *j = y + (i - x);
+
+        alike = i[0] - begin_of(x) == j[0] - begin_of(y) && i[1] == j[1] && i[2] == j[2];
+    }
+    return alike;
+}
+
+/* A tile of a program: of routine number `routine`, the tile-th. */
+struct place {
+    size_t routine, tile;
+};
+
+/* Finds the first tile that is like one. */
+static struct place first_like(const struct conv_program *program, const struct conv_routine *of, const int64_t *tile)
+{
+    struct place at = { 0, 0 };
+
+    for (; at.routine < program->n_routines; at.routine++) {
+        const struct conv_routine *r = &program->routine[at.routine];
+        const int64_t *other = r->table;
+
+        for (at.tile = 0; r->kind == CONV_ROUTINE_VECTORS && at.tile < r->of.vectors.n_tiles; at.tile++) {
+            if (are_alike(of, tile, r, other))
+                return at;
+            other = next_tile(other);
+        }
+    }
+    return at;
+}
+
+static void print_tile(struct printer *p, const int64_t *tile)
+{
+    const struct conv_routine_vectors *v = &p->r->of.vectors;
     size_t n = (size_t)tile[2];
     struct pieces span[CONV_MAX_WIN];
 
-    for (size_t s = 0; s < n; s++)
-        span[s] = load_span(p, v, tile + CONV_TILE_VALUES + s * CONV_SPAN_VALUES, in);
-    for (size_t row = 0; row < v->n_rows; row++) {
-        for (size_t part = 0; part < v->width / v->lanes; part++) {
-            size_t index = offset_from(p, panel, tile[0] + (int64_t)(row * v->width + part * v->lanes));
+    for (size_t s = 0; s < n; s++) {
+        int64_t moved_span[CONV_SPAN_VALUES];
 
-            store_row(p, v, span, n, row, part, index);
-        }
+        memcpy(moved_span, tile + CONV_TILE_VALUES + s * CONV_SPAN_VALUES, sizeof moved_span);
+        moved_span[0] -= begin_of(tile);
+        span[s] = load_span(p, v, moved_span, "%a0");
+    }
+    for (size_t row = 0; row < v->n_rows; row++) {
+        for (size_t part = 0; part < v->width / v->lanes; part++)
+            store_row(p, v, span, n, row, part, offset_from(p, "%a1", (int64_t)(row * v->width + part * v->lanes)));
     }
 }
 
-static void print_vectors(struct printer *p)
+static void print_pack_arguments(const struct printer *p)
+{
+    fprintf(p->out, "(%%in: ");
+    print_type(p, 0);
+    fprintf(p->out, ", %%a0: index, %%panel: ");
+    print_type(p, 1);
+    fprintf(p->out, ", %%a1: index) {\n");
+}
+
+/* Prints the functions of a routine's tiles that no tile before is like, and the table of all: function, from, to. */
+static void print_tiles(const struct conv_program *program, struct printer *p, size_t number, const char *prefix)
+{
+    const struct conv_routine_vectors *v = &p->r->of.vectors;
+    const int64_t *tile = p->r->table;
+
+    for (size_t t = 0; t < v->n_tiles; t++, tile = next_tile(tile)) {
+        const struct place first = first_like(program, p->r, tile);
+        struct printer own = { .plan = p->plan, .r = p->r, .out = p->out, .is_straight = true };
+
+        if (first.routine != number || first.tile != t)
+            continue;
+        fprintf(p->out, "func.func private @%s_tile_%zu_%zu", prefix, number, t);
+        print_pack_arguments(&own);
+        print_tile(&own, tile);
+        fprintf(p->out, "  return\n}\n\n");
+    }
+    if (v->n_tiles == 1)
+        return;
+    fprintf(p->out, "memref.global \"private\" constant @%s_%zu_tiles : memref<%zux3xi64> = dense<[", prefix, number,
+            v->n_tiles);
+    tile = p->r->table;
+    for (size_t t = 0; t < v->n_tiles; t++, tile = next_tile(tile)) {
+        const struct place first = first_like(program, p->r, tile);
+
+        fprintf(p->out, "%s[%zu, %" PRId64 ", %" PRId64 "]", t ? ", " : "", first.routine << 16 | first.tile,
+                begin_of(tile), tile[0]);
+    }
+    fprintf(p->out, "]>\n\n");
+}
+
+/* Loads a column of the table as an index. */
+static size_t print_entry(struct printer *p, size_t table, size_t n_tiles, size_t column)
+{
+    size_t at = constant(p, (int64_t)column);
+    size_t loaded = value(p, "memref.load %%v%zu[%%t, %%v%zu] : memref<%zux3xi64>", table, at, n_tiles);
+
+    return value(p, "arith.index_cast %%v%zu : i64 to index", loaded);
+}
+
+static void print_tile_call(const struct printer *p, const char *prefix, struct place f, size_t from, size_t to)
+{
+    fprintf(p->out, "  func.call @%s_tile_%zu_%zu(%%in, %%v%zu, ", prefix, f.routine, f.tile, from);
+    fprintf(p->out, "%%panel, %%v%zu) : (", to);
+    print_type(p, 0);
+    fprintf(p->out, ", index, ");
+    print_type(p, 1);
+    fprintf(p->out, ", index) -> ()\n");
+}
+
+/* Tells whether a tile of the routine before this one has the same function. */
+static bool is_told(const struct conv_program *program, const struct conv_routine *r, size_t t, struct place first)
+{
+    const int64_t *tile = r->table;
+
+    for (size_t i = 0; i < t; i++, tile = next_tile(tile)) {
+        const struct place other = first_like(program, r, tile);
+
+        if (other.routine == first.routine && other.tile == first.tile)
+            return true;
+    }
+    return false;
+}
+
+/* Packs the only tile of all channels. */
+static void print_one_tile(const struct conv_program *program, struct printer *p, const char *prefix)
 {
     const struct conv_routine_vectors *v = &p->r->of.vectors;
     const int64_t *tile = p->r->table;
     char in[24], panel[24];
+    size_t from, to;
 
     begin_loop(p, "c", v->n_c);
     snprintf(in, sizeof in, "%%v%zu", moved(p, "%a0", "c", v->plane));
     snprintf(panel, sizeof panel, "%%v%zu", moved(p, "%a1", "c", v->channel));
-    for (size_t t = 0; t < v->n_tiles; t++, tile += CONV_TILE_VALUES + CONV_SPAN_VALUES * tile[2])
-        print_tile(p, v, tile, in, panel);
+    from = offset_from(p, in, begin_of(tile));
+    to = offset_from(p, panel, tile[0]);
+    print_tile_call(p, prefix, first_like(program, p->r, tile), from, to);
+    end_loop(p);
+}
+
+/* For each channel and each tile: which function it is that packs it, and where. */
+static void print_vectors(const struct conv_program *program, struct printer *p, size_t number, const char *prefix)
+{
+    const struct conv_routine_vectors *v = &p->r->of.vectors;
+    const int64_t *tile = p->r->table;
+    size_t table = value(p, "memref.get_global @%s_%zu_tiles : memref<%zux3xi64>", prefix, number, v->n_tiles);
+    size_t in, panel, which, from, to;
+
+    begin_loop(p, "c", v->n_c);
+    in = moved(p, "%a0", "c", v->plane);
+    panel = moved(p, "%a1", "c", v->channel);
+    begin_loop(p, "t", v->n_tiles);
+    which = print_entry(p, table, v->n_tiles, 0);
+    from = value(p, "arith.addi %%v%zu, %%v%zu : index", in, print_entry(p, table, v->n_tiles, 1));
+    to = value(p, "arith.addi %%v%zu, %%v%zu : index", panel, print_entry(p, table, v->n_tiles, 2));
+    fprintf(p->out, "  scf.index_switch %%v%zu\n", which);
+    for (size_t t = 0; t < v->n_tiles; t++, tile = next_tile(tile)) {
+        const struct place first = first_like(program, p->r, tile);
+
+        if (is_told(program, p->r, t, first))
+            continue;
+        fprintf(p->out, "  case %zu {\n", first.routine << 16 | first.tile);
+        print_tile_call(p, prefix, first, from, to);
+        fprintf(p->out, "  scf.yield\n  }\n");
+    }
+    fprintf(p->out, "  default {\n  }\n");
+    end_loop(p);
     end_loop(p);
 }
 
@@ -354,20 +576,49 @@ static void print_head(const struct printer *p, const char *prefix, size_t numbe
     fprintf(p->out, ")%s\n", is_declared ? "\n" : " {");
 }
 
+void conv_mlir_print_choice(const struct conv_program *program, const char *prefix, FILE *out)
+{
+    struct printer p = { .plan = program->plan, .out = out };
+
+    for (size_t i = 0; i < program->n_routines; i++) {
+        if (program->routine[i].kind != CONV_ROUTINE_VECTORS)
+            continue;
+        if (!p.r) {
+            p.r = &program->routine[i];
+            fprintf(out, "func.func private @%s_windows(%%which: index, %%in: ", prefix);
+            print_type(&p, 0);
+            fprintf(out, ", %%a0: index, %%panel: ");
+            print_type(&p, 1);
+            fprintf(out, ", %%a1: index) {\n  scf.index_switch %%which\n");
+        }
+        fprintf(out, "  case %zu {\n  func.call @%s_%zu(%%in, %%a0, %%panel, %%a1) : (", i, prefix, i);
+        print_type(&p, 0);
+        fprintf(out, ", index, ");
+        print_type(&p, 1);
+        fprintf(out, ", index) -> ()\n  scf.yield\n  }\n");
+    }
+    if (p.r)
+        fprintf(out, "  default {\n  }\n  return\n}\n\n");
+}
+
 void conv_mlir_print_routine(const struct conv_program *program, size_t number, const char *prefix, bool is_external,
                              FILE *out)
 {
-    static void (*const print[])(struct printer *) = {
-        [CONV_ROUTINE_UKR] = print_ukr,
-        [CONV_ROUTINE_VECTORS] = print_vectors,
-        [CONV_ROUTINE_FILTERS] = print_filters,
-    };
     struct printer p = { .plan = program->plan, .r = &program->routine[number], .out = out };
     bool is_declared = is_external && p.r->kind == CONV_ROUTINE_UKR;
 
+    if (p.r->kind == CONV_ROUTINE_VECTORS)
+        print_tiles(program, &p, number, prefix);
     print_head(&p, prefix, number, is_declared);
     if (is_declared)
         return;
-    print[p.r->kind](&p);
+    if (p.r->kind == CONV_ROUTINE_VECTORS && p.r->of.vectors.n_tiles == 1)
+        print_one_tile(program, &p, prefix);
+    else if (p.r->kind == CONV_ROUTINE_VECTORS)
+        print_vectors(program, &p, number, prefix);
+    else if (p.r->kind == CONV_ROUTINE_UKR)
+        print_ukr(&p);
+    else
+        print_filters(&p);
     fprintf(out, "  return\n}\n\n");
 }

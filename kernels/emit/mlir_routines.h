@@ -18,4 +18,7 @@ void conv_mlir_print_type(const struct conv_plan *plan, enum conv_tensor t, FILE
 void conv_mlir_print_routine(const struct conv_program *p, size_t number, const char *prefix, bool is_external,
                              FILE *out);
 
+/* Prints function @<prefix>_windows, whose first argument says which of the routines that pack windows it calls. */
+void conv_mlir_print_choice(const struct conv_program *program, const char *prefix, FILE *out);
+
 #endif

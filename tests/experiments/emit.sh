@@ -102,7 +102,7 @@ rm -rf "$work/results"
 program=$gen
 toy="MODEL=tests/data/three.csv MACHINE=toy UKR=ref"
 refuses "LAYER is missing"
-refuses "must be c, mlir, mlir_external or mlir_linalg, not 'rust'" --layer vgg16:conv1_1 --emit rust
+refuses "must be c, mlir, mlir_external, mlir_linalg or sconv_opt, not 'rust'" --layer vgg16:conv1_1 --emit rust
 refuses "f32_16x8__mma" --layer vgg16:conv1_1 --machine power10 --ukr f32_16x8__mma
 refuses "code is not written for its micro-kernel" --layer vgg16:conv1_1 --machine power10 --ukr f32_16x8__mma
 refuses "UKR=avx2 or UKR=avx512" --layer vgg16:conv1_1 --machine toy --ukr ref --emit mlir

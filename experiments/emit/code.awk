@@ -1,0 +1,62 @@
+# Prints what a code.csv says of all its layers, as a Markdown table: each form's speed beside the library's and beside the form `mlir`,
+# as geometric means with the extremes, and the CPU time of compiling; then the layers where the last form is slowest.
+BEGIN { FS = "," }
+/^#/ { next }
+!n_columns {
+    for (n_columns = 1; n_columns <= NF; n_columns++)
+        column[$n_columns] = n_columns
+    next
+}
+{ layer = $column["layer"]; form = $column["code"] }
+$column["time_ns"] + 0 > 0 {
+    time[layer, form] = $column["time_ns"]
+    compile[layer, form] = $column["compile_s"]
+    if (!(form in seen)) {
+        seen[form] = 1
+        forms[++n_forms] = form
+    }
+    if (!(layer in known)) {
+        known[layer] = 1
+        layers[++n_layers] = layer
+    }
+}
+function ratios(form, beside,    i, x, sum, n, least, most) {
+    for (i = 1; i <= n_layers; i++) {
+        if (!time[layers[i], form] || !time[layers[i], beside])
+            continue
+        x = time[layers[i], beside] / time[layers[i], form]
+        sum += log(x)
+        least = !n || x < least ? x : least
+        most = !n || x > most ? x : most
+        n++
+    }
+    return n ? sprintf("%.2f (%.2f to %.2f)", exp(sum / n), least, most) : "-"
+}
+function seconds(form,    i, sum, most, n) {
+    for (i = 1; i <= n_layers; i++) {
+        if (!time[layers[i], form])
+            continue
+        sum += compile[layers[i], form]
+        most = compile[layers[i], form] > most ? compile[layers[i], form] : most
+        n++
+    }
+    return form == "library" ? "" : sprintf("%.2f, at most %.2f", sum / n, most)
+}
+END {
+    print "| code of " n_layers " layers | speed beside the library | beside `mlir` | seconds of CPU to compile |\n|---|---|---|---|"
+    for (i = 1; i <= n_forms; i++)
+        print "| `" forms[i] "` | " ratios(forms[i], "library") " | " ratios(forms[i], "mlir") " | " seconds(forms[i]) " |"
+    for (n = 1; n <= 8 && n <= n_layers; n++) {
+        worst = ""
+        for (i = 1; i <= n_layers; i++) {
+            x = time[layers[i], forms[n_forms]] ? time[layers[i], "library"] / time[layers[i], forms[n_forms]] : 9
+            if (!told[layers[i]] && (worst == "" || x < slowest)) {
+                worst = layers[i]
+                slowest = x
+            }
+        }
+        told[worst] = 1
+        printf "%s%s %.2f", n == 1 ? "\nslowest of `" forms[n_forms] "`: " : ", ", worst, slowest
+    }
+    print ""
+}
