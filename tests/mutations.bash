@@ -16,7 +16,7 @@ mutant "a policy's victim: LRU takes the youngest" sim/replacement/replacement_l
 mutant "a policy's bits: tree-PLRU points to what was used" sim/replacement/replacement_tree_plru.c \
     's/if \(node % 2\)/if (!(node % 2))/' sim_policy
 mutant "a prefetcher's degree: next_line asks for one line" sim/prefetch/prefetch_next_line.h \
-    's/return p->degree;/return 1;/' sim_full sim_random
+    's/sim_prefetch_first_bits\(p->degree\)/1/' sim_full sim_random
 mutant "a column's order" experiments/show/layers.c \
     '/^    \{ EXP_COLUMN_TIME_MIN,/{h;d};/"measured_time_max_ns"/G' tests/experiments/bench.sh
 mutant "a column's value: the fastest round is the slowest" experiments/show/layers.c \
@@ -46,7 +46,7 @@ mutant "a count: write-backs, in the simulator of all features" sim/full/engine_
 mutant "records repeat what changed something" sim/full/engine_full_records_tmpl.h \
     's/n_quiet \+ 1 : 0/n_quiet + 1 : 4/' sim_random
 mutant "a line that is asked for overtakes those that wait" sim/full/engine_full_prefetch_tmpl.h \
-    's/e->queue_first == e->queue_end && //' sim_random
+    's/!is_first \|\| ahead != LOOKED_FOR_HIT/ahead != LOOKED_FOR_HIT/' sim_random
 mutant "a stream follows into a block whatever line it came to" sim/prefetch/prefetch_stream.h \
     's/ && s->entry\[i\]\.last == last//' sim_full sim_random
 mutant "a calibration: what is near in half of the rounds only is far" experiments/calibrate/timing.c \

@@ -16,6 +16,8 @@
  *   MERGES_LINES                            1: a line touched by consecutive accesses of a run need be touched only
  *                                           once, however many they are: touch_times() does not look at n
  *   HAS_QUIET, is_in_front(h, who, line)    1: a touch of such a line would change nothing
+ *   SETTLES_AHEAD, can_settle_ahead(h, n_touches)   not 0: where all lines of a repetition, so many, are in front, the
+ *                                           same repetition once more would change nothing
  *
  * What makes it fast, each exact:
  *
@@ -159,6 +161,23 @@ static void settle_times(ENGINE *h, struct walk *walk, size_t n, uint64_t t, uin
     h->bursts.paths.settled_times += until - t;
 }
 
+/*
+ * Tells whether the repetition just made left all lines in front, so that the next one, of the same lines, need not be
+ * made to know that it would change nothing.
+ */
+static inline bool is_at_rest(const ENGINE *h, struct walk *walk, size_t n, uint64_t n_touches)
+{
+    uint64_t sets = 0;
+
+    if (!SETTLES_AHEAD || !can_settle_ahead(h, n_touches))
+        return false;
+    for (struct walk *w = walk; w < walk + n; w++) {
+        if (!has_lines(w) || !is_settled(h, w, &sets))
+            return false;
+    }
+    return true;
+}
+
 static void walk_times(ENGINE *h, struct walk *walk, size_t n, uint64_t n_times, bool may_be_quiet)
 {
     struct quiet q;
@@ -168,7 +187,7 @@ static void walk_times(ENGINE *h, struct walk *walk, size_t n, uint64_t n_times,
         struct walked found = walk_all(h, walk, n, t++);
         uint64_t until = found.until < n_times ? found.until : n_times;
 
-        if (until > t && has_settled(h, since, found.n_touches)) {
+        if (until > t && (has_settled(h, since, found.n_touches) || is_at_rest(h, walk, n, found.n_touches))) {
             settle_times(h, walk, n, t, until);
             t = until;
         } else if (may_be_quiet && until <= t && t < n_times) {

@@ -55,6 +55,45 @@ static bool is_write_back(const struct sim_level *l)
     return !l->is_write_through && !l->no_write_allocate && !l->no_full_store_fetch;
 }
 
+static unsigned most_asked(const struct sim_prefetch *p)
+{
+    return p->kind == SIM_PREFETCH_PAIR ? 1 : p->first > p->degree ? p->first : p->degree;
+}
+
+/*
+ * Tells whether the queue has room for whatever one request, which finds it empty, makes prefetchers ask for: those of a
+ * level see it once, and those of all levels outside, and then the same happens to each line that they ask for, one
+ * level further out.
+ */
+static bool holds_all(const struct sim_full *e)
+{
+    uint64_t most = 0; /* that a read leads to from this level on */
+
+    for (size_t k = e->n_levels; k-- > 0;) {
+        const struct sim_full_level *l = &e->level[k];
+        uint64_t n = 0;
+
+        if (l->shape->is_write_through || (k + 1 < e->n_levels && !l->is_like_next))
+            return false;
+        for (size_t i = 0; i < l->n_askers; i++)
+            n += most_asked(&l->asker[i].p);
+        most += n * (1 + most);
+        if (most > SIM_FULL_QUEUE)
+            return false;
+    }
+    return true;
+}
+
+/* Tells whether no other level is told when a clean line leaves level k. */
+static bool is_simple(const struct sim_full *e, size_t k)
+{
+    for (size_t j = k; j < e->n_levels; j++) {
+        if (e->level[j].is_inclusive)
+            return false;
+    }
+    return k + 1 == e->n_levels || !e->level[k + 1].is_exclusive;
+}
+
 static int init(struct sim_full *e, const struct sim_machine *m, unsigned n_tags)
 {
     int err = sim_hierarchy_init_stats(&e->base, m->n_levels, n_tags);
@@ -73,6 +112,20 @@ static int init(struct sim_full *e, const struct sim_machine *m, unsigned n_tags
         e->level[k].is_like_next = k + 1 < m->n_levels && m->level[k + 1].line_bytes == m->level[k].line_bytes;
         e->unit_shift = e->level[k].line_shift > e->unit_shift ? e->level[k].line_shift : e->unit_shift;
     }
+    for (size_t k = 0; !err && k < e->n_levels; k++) {
+        struct sim_full_level *l = &e->level[k];
+
+        l->is_simple = is_simple(e, k);
+        for (struct sim_full_asker *a = l->asker; a < l->asker + l->n_askers; a++)
+            a->by = sim_full_asking(k, 0, 0, a->p.late);
+    }
+    e->page_lines_shift = e->page_shift - e->bursts.line_shift;
+    e->is_usual = e->level[0].is_small && (e->level[0].has_order || e->level[0].has_tree) && e->hits_repeat &&
+                  !m->combining_buffers;
+    e->remembers_hits = true;
+    for (size_t i = 0; !err && i < e->level[0].n_askers; i++)
+        e->remembers_hits &= e->level[0].asker[i].p.on != SIM_PREFETCH_ON_ALL || e->level[0].asker[i].p.entries;
+    e->holds_all = !err && holds_all(e);
     for (size_t i = 0; !err && i < m->n_tlbs; i++)
         err = sim_full_tlb_init(&e->tlb[i], &m->tlb[i]);
     return err;

@@ -33,15 +33,19 @@
 
 #define SIM_FULL_ADDRESS_MASK (((uint64_t)1 << SIM_ADDRESS_BITS) - 1)
 
+enum { SIM_FULL_LATE_SHIFT = 24 };
+
 /* A line that a prefetcher asked for, and on whose account: level, tag, phase and `late`, a byte each, in one word. */
 struct sim_full_wanted {
     uint64_t line;
     uint64_t by;
+    uint64_t *row; /* of the first level, if it is known that the line is not there; NULL: it is to be looked for */
+    struct sim_cell *cell;
 };
 
 static inline uint64_t sim_full_asking(size_t level, uint32_t tag, uint32_t phase, uint8_t late)
 {
-    return level | (uint64_t)tag << 8 | (uint64_t)phase << 16 | (uint64_t)late << 24;
+    return level | tag << 8 | phase << 16 | (uint64_t)late << SIM_FULL_LATE_SHIFT;
 }
 
 static inline size_t sim_full_asking_level(uint64_t by)
@@ -61,7 +65,7 @@ static inline unsigned sim_full_asking_phase(uint64_t by)
 
 static inline unsigned sim_full_asking_late(uint64_t by)
 {
-    return (unsigned)(by >> 24);
+    return (unsigned)(by >> SIM_FULL_LATE_SHIFT);
 }
 
 struct sim_full_buffer {
@@ -96,6 +100,10 @@ struct sim_full {
     unsigned unit_shift;            /* log2 of what a buffer covers: the longest line of all levels */
     bool walks_loads, walks_stores; /* which bursts_tmpl.h can take, see walks() */
     bool hits_repeat;               /* of the first level's policy */
+    bool is_usual;                  /* of the first level and its buffers: see touch_times() */
+    unsigned page_lines_shift;      /* log2 of the first level's lines in a page */
+    bool remembers_hits;            /* all prefetchers of the first level that see hits have entries */
+    bool holds_all;                 /* the queue has room for all that one access makes prefetchers ask for */
     uint64_t n_requests;            /* lines of loads and stores at the first level: the time that prefetches take */
     uint64_t n_changes; /* grows with whatever the same accesses, made again, would not do again: see bursts_tmpl.h */
     struct sim_bursts bursts;
@@ -107,21 +115,30 @@ struct sim_full_request {
     uint32_t tag; /* words, all of them: bytes would be put together, and then waited for */
     uint32_t phase;
     uint32_t source;
+    uint32_t by;  /* tag and phase: a part of what struct sim_full_wanted says */
     uint32_t run; /* what stands for the instruction: tag, phase and place in the burst in one number */
     bool is_prefetch;
     bool is_walk; /* of a page table */
 };
 
-/* For an access of the core: of the run at this place of its burst. In place: a copy of what was just written waits. */
-static inline void sim_full_request_by(struct sim_full_request *r, struct sim_full *e, unsigned tag, unsigned phase,
+/* In place: a copy of what was just written waits. */
+static inline void sim_full_request_in(struct sim_full_request *r, struct sim_cell *cell, unsigned tag, unsigned phase,
                                        unsigned place)
 {
-    r->cell = sim_hierarchy_cell(&e->base, tag, phase);
+    r->cell = cell;
     r->tag = tag;
     r->phase = phase;
     r->source = 0;
+    r->by = (uint32_t)sim_full_asking(0, tag, phase, 0);
     r->run = (tag * SIM_MAX_PHASES + phase) * SIM_MAX_BURST_RUNS + place;
     r->is_prefetch = r->is_walk = false;
+}
+
+/* For an access of the core: of the run at this place of its burst. */
+static inline void sim_full_request_by(struct sim_full_request *r, struct sim_full *e, unsigned tag, unsigned phase,
+                                       unsigned place)
+{
+    sim_full_request_in(r, sim_hierarchy_cell(&e->base, tag, phase), tag, phase, place);
 }
 
 static inline void sim_full_request_of(struct sim_full_request *r, struct sim_full *e, unsigned tag, unsigned phase)

@@ -18,37 +18,47 @@ static inline EACH_LEVEL void prefetch(struct sim_full *e, size_t k, uint64_t li
         *sim_full_level_due(&e->level[k], p) = e->n_requests + late;
 }
 
-/* Brings a line that a prefetcher of level k asked for, unless it is there. Returns whether it was not. */
-static inline EACH_LEVEL bool bring_wanted(struct sim_full *e, size_t k, struct sim_full_wanted w)
+/* Brings a line that a prefetcher of level k asked for and that is not there. Returns whether it was not in a buffer. */
+static inline EACH_LEVEL bool bring_wanted(struct sim_full *e, size_t k, const struct sim_full_wanted *wanted,
+                                           uint64_t *row)
 {
-    struct sim_full_level *l = &e->level[k];
-    struct sim_full_place p = sim_full_level_find(l, w.line);
+    const struct sim_full_wanted w = *wanted; /* its place in the queue may get another */
     struct sim_full_request r;
 
-    if (sim_full_is_hit(p) || (e->n_buffers && is_buffered(e, w.line << l->line_shift >> e->unit_shift)))
+    if (e->n_buffers && is_buffered(e, w.line << e->level[k].line_shift >> e->unit_shift))
         return false;
-    sim_full_request_of(&r, e, sim_full_asking_tag(w.by), sim_full_asking_phase(w.by));
-    prefetch(e, k, w.line, p.row, &r, sim_full_asking_late(w.by));
+    sim_full_request_in(&r, w.cell, sim_full_asking_tag(w.by), sim_full_asking_phase(w.by), 0);
+    prefetch(e, k, w.line, row, &r, sim_full_asking_late(w.by));
     return true;
 }
 
-static __attribute__((noinline)) bool bring_wanted_further(struct sim_full *e, size_t k, struct sim_full_wanted w)
+static __attribute__((noinline)) bool bring_wanted_further(struct sim_full *e, size_t k,
+                                                           const struct sim_full_wanted *w, uint64_t *row)
 {
-    return bring_wanted(e, k, w);
+    return bring_wanted(e, k, w, row);
 }
 
 /* Brings in what prefetchers wait for, until they ask for nothing more. Returns whether that was anything. */
-static bool run_queue(struct sim_full *e)
+static __attribute__((noinline)) bool run_waiting(struct sim_full *e)
 {
     bool has_brought = false;
 
     while (e->queue_first != e->queue_end) {
-        const struct sim_full_wanted w = e->queue[e->queue_first++ % SIM_FULL_QUEUE];
-        size_t k = sim_full_asking_level(w.by);
+        const struct sim_full_wanted *w = &e->queue[e->queue_first++ % SIM_FULL_QUEUE];
+        size_t k = sim_full_asking_level(w->by);
+        struct sim_full_place p = { w->row, -1 };
 
-        has_brought |= k ? bring_wanted_further(e, k, w) : bring_wanted(e, 0, w);
+        if (!w->row)
+            p = sim_full_level_find(&e->level[k], w->line);
+        if (!sim_full_is_hit(p))
+            has_brought |= k ? bring_wanted_further(e, k, w, p.row) : bring_wanted(e, 0, w, p.row);
     }
     return has_brought;
+}
+
+static inline bool run_queue(struct sim_full *e)
+{
+    return e->queue_first != e->queue_end && run_waiting(e);
 }
 
 static inline void prefetch_software(struct sim_full *e, uint64_t line, struct sim_full_place p,

@@ -124,6 +124,7 @@ static void init_asker(struct sim_full_level *l, struct sim_full_asker *a, const
 
     a->p = sim_prefetch_resolve(p);
     crosses = a->p.pages == SIM_PREFETCH_CROSSES;
+    a->block_shift = l->block_shift;
     a->stay_shift = crosses ? 63 : l->block_shift;
     a->mask = crosses ? (((uint64_t)1 << SIM_ADDRESS_BITS) - 1) >> l->line_shift : UINT64_MAX;
     for (unsigned sight = 0; sight < SIM_FULL_SIGHTS; sight++)
@@ -131,25 +132,16 @@ static void init_asker(struct sim_full_level *l, struct sim_full_asker *a, const
     l->is_late = l->is_late || a->p.late;
 }
 
-static unsigned most_asked(const struct sim_prefetch *p)
-{
-    return p->kind == SIM_PREFETCH_PAIR ? 1 : p->first > p->degree ? p->first : p->degree;
-}
-
 static void init_askers(struct sim_full_level *l)
 {
     const struct sim_prefetch *list = l->shape->prefetch;
-    unsigned n = 0;
 
     l->block_shift = sim_prefetch_block_shift(l->line_shift);
     while (l->n_askers < SIM_MAX_PREFETCHERS && list[l->n_askers].kind)
         l->n_askers++;
     l->asker = l->n_askers ? calloc(l->n_askers, sizeof *l->asker) : NULL;
-    for (size_t i = 0; l->asker && i < l->n_askers; i++) {
+    for (size_t i = 0; l->asker && i < l->n_askers; i++)
         init_asker(l, &l->asker[i], &list[i], (unsigned)i);
-        n += most_asked(&l->asker[i].p);
-    }
-    l->is_calm = n <= SIM_FULL_QUEUE && !l->shape->is_write_through;
 }
 
 static void init_index(struct sim_full_index *x, const struct sim_level *shape, unsigned page_shift, uint64_t seed)
@@ -162,9 +154,10 @@ static void init_index(struct sim_full_index *x, const struct sim_level *shape, 
     x->has_mask = x->has_power && !x->slice_bits && !x->is_physical;
     x->line_shift = sim_log2(shape->line_bytes);
     x->page_shift = page_shift;
+    x->page_lines_shift = page_shift > x->line_shift ? page_shift - x->line_shift : 0;
     x->seed = seed;
     x->fold = sim_slice_fold(x->slice_bits, SIM_ADDRESS_BITS);
-    x->fold_in_page = page_shift > x->line_shift ? sim_slice_fold(x->slice_bits, page_shift - x->line_shift) : 0;
+    x->fold_in_page = x->page_lines_shift ? sim_slice_fold(x->slice_bits, x->page_lines_shift) : 0;
 }
 
 /* Lays out what is where in a row. Returns 0 or -ENOMEM. */
@@ -197,6 +190,8 @@ int sim_full_level_init(struct sim_full_level *l, const struct sim_level *shape,
     l->is_inclusive = shape->inclusion == SIM_INCLUSIVE;
     l->is_classified = shape->is_classified;
     init_index(&l->index, shape, page_shift, page_seed);
+    l->is_small = l->index.has_mask && l->n_ways <= 2 * SIM_SEARCH_GROUP;
+    l->way_bits = l->is_small ? ((uint32_t)1 << l->n_ways) - 1 : 0;
     init_askers(l);
     if (lay_out(l) || (!l->asker && l->n_askers))
         return -ENOMEM;

@@ -43,8 +43,10 @@ enum sim_full_sight {
 /* A prefetcher of a level, and which of the lines that it asks for may come. */
 struct sim_full_asker {
     struct sim_prefetch p; /* resolved */
+    unsigned block_shift;  /* of the level */
     unsigned stay_shift;   /* of lines: they must stay in the request's block of so many; 63: anywhere */
     uint64_t mask;         /* of a line's number: addresses wrap where pages are crossed */
+    uint64_t by;           /* level and `late`: a part of what struct sim_full_wanted says */
     struct sim_prefetch_state state;
 };
 
@@ -65,6 +67,7 @@ struct sim_full_index {
     bool has_mask;   /* and the mask is all there is to finding a set */
     bool is_physical;
     unsigned line_shift, page_shift, slice_bits;
+    unsigned page_lines_shift;   /* log2 of the lines in a page; 0 if lines are longer */
     unsigned fold, fold_in_page; /* of a line's number, and of its number within a page: see sim_slice_fold */
     uint64_t seed;
     struct sim_full_frame frame[SIM_FULL_FRAMES]; /* by the page's number modulo SIM_FULL_FRAMES */
@@ -84,7 +87,9 @@ struct sim_full_level {
     bool is_exclusive, is_inclusive, is_classified;
     bool is_late;      /* has due */
     bool is_like_next; /* there is a level outside, with lines of the same size */
-    bool is_calm;      /* a hit changes no other line, and what prefetchers ask for then always fits into the queue */
+    bool is_small;     /* the set is a part of the line's number; two groups of ways at most */
+    uint32_t way_bits; /* the ways, if is_small */
+    bool is_simple;    /* no level is told of clean victims: none outside is inclusive or, next to it, exclusive */
     uint16_t leaving_flags;
     uint32_t line_bytes;
     unsigned line_shift;
@@ -127,24 +132,27 @@ static inline const struct sim_full_frame *sim_full_frame(struct sim_full_index 
     return f;
 }
 
+/* Returns a set by its slice and a line's number in physical memory. */
+static inline uint64_t sim_full_set_of_slice(const struct sim_full_index *x, uint64_t slice, uint64_t line)
+{
+    return slice * x->n_sets + (x->has_power ? line & x->mask : line % x->n_sets);
+}
+
 /* A hash of a physical line is the XOR of those of its frame and of its place there. */
+static inline uint64_t sim_full_set_in(const struct sim_full_index *x, const struct sim_full_frame *f, uint64_t line)
+{
+    uint64_t in_page = line & (((uint64_t)1 << x->page_lines_shift) - 1);
+
+    return sim_full_set_of_slice(x, f->slice ^ sim_slice(in_page, x->slice_bits, x->fold_in_page), f->first | in_page);
+}
+
 static inline uint64_t sim_full_set(struct sim_full_index *x, uint64_t line)
 {
-    uint64_t slice;
-
     if (x->has_mask)
         return line & x->mask;
-    if (x->is_physical) {
-        uint64_t addr = line << x->line_shift;
-        uint64_t in_page = (addr & (((uint64_t)1 << x->page_shift) - 1)) >> x->line_shift;
-        const struct sim_full_frame *f = sim_full_frame(x, addr >> x->page_shift);
-
-        slice = f->slice ^ sim_slice(in_page, x->slice_bits, x->fold_in_page);
-        line = f->first | in_page;
-    } else {
-        slice = sim_slice(line, x->slice_bits, x->fold);
-    }
-    return slice * x->n_sets + (x->has_power ? line & x->mask : line % x->n_sets);
+    if (x->is_physical)
+        return sim_full_set_in(x, sim_full_frame(x, line >> x->page_lines_shift), line);
+    return sim_full_set_of_slice(x, sim_slice(line, x->slice_bits, x->fold), line);
 }
 
 static inline uint64_t *sim_full_level_row(const struct sim_full_level *l, uint64_t set)
@@ -152,11 +160,44 @@ static inline uint64_t *sim_full_level_row(const struct sim_full_level *l, uint6
     return l->rows + set * l->stride;
 }
 
-static inline struct sim_full_place sim_full_level_find(struct sim_full_level *l, uint64_t line)
+static __attribute__((noinline, unused)) struct sim_full_place sim_full_level_find_any(struct sim_full_level *l,
+                                                                                       uint64_t line)
 {
     uint64_t *row = sim_full_level_row(l, sim_full_set(&l->index, line));
 
     return (struct sim_full_place){ row, sim_search(row, l->n_ways, line) };
+}
+
+/* Finds a line in a level that is physically indexed. Its page is most often where it was looked up last. */
+static __attribute__((noinline, unused)) struct sim_full_place sim_full_level_find_physical(struct sim_full_level *l,
+                                                                                            uint64_t line)
+{
+    const uint64_t page = line >> l->index.page_lines_shift;
+    uint64_t *row;
+
+    if (l->index.frame[page % SIM_FULL_FRAMES].page != page)
+        return sim_full_level_find_any(l, line);
+    row = sim_full_level_row(l, sim_full_set_in(&l->index, &l->index.frame[page % SIM_FULL_FRAMES], line));
+    return (struct sim_full_place){ row, sim_search(row, l->n_ways, line) };
+}
+
+/* Finds a line in a level that is_small. */
+static inline struct sim_full_place sim_full_level_find_small(const struct sim_full_level *l, uint64_t line)
+{
+    uint64_t *row = l->rows + (line & l->index.mask) * l->stride;
+    uint32_t same = sim_search_compare(row, line);
+
+    if (l->n_ways > SIM_SEARCH_GROUP)
+        same |= sim_search_compare(row + SIM_SEARCH_GROUP, line) << SIM_SEARCH_GROUP;
+    same &= l->way_bits;
+    return (struct sim_full_place){ row, same ? __builtin_ctz(same) : -1 };
+}
+
+static inline struct sim_full_place sim_full_level_find(struct sim_full_level *l, uint64_t line)
+{
+    if (l->is_small)
+        return sim_full_level_find_small(l, line);
+    return l->index.is_physical ? sim_full_level_find_physical(l, line) : sim_full_level_find_any(l, line);
 }
 
 /* Has the host fetch the row that a line will be looked for in. */
@@ -193,20 +234,34 @@ static inline uint64_t *sim_full_level_due(const struct sim_full_level *l, struc
     return &p.row[l->due_at + (size_t)p.way];
 }
 
-/* Tells the policy that a line that is there was used. */
-static inline void sim_full_level_touch(struct sim_full_level *l, struct sim_full_place p)
+/* Tells the policy that a line that is there was used, of a level that has_order or has_tree. */
+static inline void sim_full_level_touch_small(const struct sim_full_level *l, struct sim_full_place p)
 {
     uint64_t *memory = sim_full_level_memory(l, p);
     uint32_t way = (uint32_t)p.way;
 
-    if (l->has_order) {
-        if ((*memory & 15) != way)
-            *memory = sim_replacement_order_use(*memory, way);
-    } else if (l->has_tree) {
+    if (!l->has_order)
         *memory = sim_replacement_tree_use(&l->tree, *memory, way);
-    } else {
-        l->policy->hit(&l->policy_level, memory, way);
-    }
+    else if ((*memory & 15) != way)
+        *memory = sim_replacement_order_use(*memory, way);
+}
+
+/* Tells whether that would change nothing. */
+static inline bool sim_full_level_is_last(const struct sim_full_level *l, struct sim_full_place p)
+{
+    const uint64_t memory = *sim_full_level_memory(l, p);
+    uint32_t way = (uint32_t)p.way;
+
+    return l->has_order ? (memory & 15) == way : sim_replacement_tree_use(&l->tree, memory, way) == memory;
+}
+
+/* Tells the policy that a line that is there was used. */
+static inline void sim_full_level_touch(struct sim_full_level *l, struct sim_full_place p)
+{
+    if (l->has_order || l->has_tree)
+        sim_full_level_touch_small(l, p);
+    else
+        l->policy->hit(&l->policy_level, sim_full_level_memory(l, p), (uint32_t)p.way);
 }
 
 /* Takes a line that is there out and returns its flags. */
@@ -230,7 +285,10 @@ static inline uint32_t sim_full_level_victim(const struct sim_full_level *l, uin
     return way;
 }
 
-/* Puts a line that is not there in, clean, and returns its way. What it replaces, if anything, is then leaving. */
+/*
+ * Puts a line that is not there in, clean, and returns its way. What it replaces, if anything, is then leaving, unless
+ * nobody is to know.
+ */
 static inline int32_t sim_full_level_insert(struct sim_full_level *l, uint64_t line, uint64_t *row)
 {
     struct sim_full_place p = { row, -1 };
@@ -247,8 +305,10 @@ static inline int32_t sim_full_level_insert(struct sim_full_level *l, uint64_t l
     } else {
         p.way = (int32_t)sim_full_level_victim(l, sim_full_level_memory(l, p));
         flags = sim_full_level_flags(l, p);
-        l->leaving = *sim_full_level_line(p);
-        l->leaving_flags = *flags;
+        if (*flags || !l->is_simple) {
+            l->leaving = *sim_full_level_line(p);
+            l->leaving_flags = *flags;
+        }
     }
     *flags = 0;
     *sim_full_level_line(p) = line;

@@ -10,9 +10,6 @@
  */
 #include <assert.h>
 
-/* Marks functions of which there is a copy for the first level wherever its number is known, and one for all others. */
-#define EACH_LEVEL __attribute__((always_inline))
-
 /* A write on its way out. */
 struct write {
     uint64_t addr;
@@ -52,7 +49,9 @@ static inline void note_useful(struct sim_full *e, size_t k, struct sim_full_pla
 {
     struct sim_full_level *l = &e->level[k];
     uint16_t *flags = sim_full_level_flags(l, p);
-    struct sim_level_counts *c = &sim_hierarchy_cell(&e->base, *flags >> SIM_FULL_ASKER_SHIFT, r->phase)->level[k];
+    const unsigned asker = *flags >> SIM_FULL_ASKER_SHIFT;
+    struct sim_cell *cell = asker == r->tag ? r->cell : sim_hierarchy_cell(&e->base, asker, r->phase);
+    struct sim_level_counts *c = &cell->level[k];
 
     c->useful_prefetches++;
     c->late_prefetches += l->is_late && !r->is_prefetch && *sim_full_level_due(l, p) > e->n_requests;
@@ -152,16 +151,30 @@ static inline EACH_LEVEL int32_t put(struct sim_full *e, size_t k, uint64_t line
 /* ---- requests on their way out ---- */
 
 static uint16_t read_line(struct sim_full *e, size_t k, uint64_t line, struct sim_full_request *r);
+static uint16_t read_second(struct sim_full *e, uint64_t line, struct sim_full_request *r);
+static uint16_t read_third(struct sim_full *e, uint64_t line, struct sim_full_request *r);
 static uint16_t fetch_lines(struct sim_full *e, size_t k, uint64_t addr, uint32_t bytes, struct sim_full_request *r);
 static void write_range(struct sim_full *e, size_t k, const struct write *w, unsigned tag, unsigned phase);
-static void send_victim(struct sim_full *e, size_t k, struct sim_full_request *r);
+static void send_leaving(struct sim_full *e, size_t k, struct sim_full_request *r);
+
+/* Deals with what put() threw out of level k, if anything. */
+static inline void send_victim(struct sim_full *e, size_t k, struct sim_full_request *r)
+{
+    if (e->level[k].leaving != SIM_FULL_NO_LINE)
+        send_leaving(e, k, r);
+}
 
 /* Reads what a line of the level inside covers from level k. */
-static inline uint16_t fetch(struct sim_full *e, size_t k, uint64_t addr, uint32_t bytes, struct sim_full_request *r)
+static inline EACH_LEVEL uint16_t fetch(struct sim_full *e, size_t k, uint64_t addr, uint32_t bytes,
+                                        struct sim_full_request *r)
 {
-    if (e->level[k - 1].is_like_next)
-        return read_line(e, k, addr >> e->level[k].line_shift, r);
-    return fetch_lines(e, k, addr, bytes, r);
+    const uint64_t line = addr >> e->level[k - 1].line_shift;
+
+    if (!e->level[k - 1].is_like_next)
+        return fetch_lines(e, k, addr, bytes, r);
+    if (k == 1)
+        return read_second(e, line, r);
+    return k == 2 ? read_third(e, line, r) : read_line(e, k, line, r);
 }
 
 /* A level took a line without reading it: exclusive levels just outside have it no more. */
@@ -204,14 +217,11 @@ static void write_back(struct sim_full *e, size_t k, size_t to, uint64_t line, u
     write_range(e, to, &w, owner, phase);
 }
 
-/* Deals with what put() threw out of level k. */
-static void send_victim(struct sim_full *e, size_t k, struct sim_full_request *r)
+static void send_leaving(struct sim_full *e, size_t k, struct sim_full_request *r)
 {
     struct sim_full_level *l = &e->level[k];
     uint64_t line = l->leaving;
 
-    if (line == SIM_FULL_NO_LINE)
-        return;
     if (l->leaving_flags & SIM_FULL_DIRTY) {
         write_back(e, k, k + 1, line, l->leaving_flags, r->phase);
         return;
@@ -268,12 +278,29 @@ static inline EACH_LEVEL uint16_t read_found(struct sim_full *e, size_t k, uint6
     return 0;
 }
 
-static uint16_t read_line(struct sim_full *e, size_t k, uint64_t line, struct sim_full_request *r)
+static inline EACH_LEVEL uint16_t read_at(struct sim_full *e, size_t k, uint64_t line, struct sim_full_request *r)
 {
     struct sim_full_place p = sim_full_level_find(&e->level[k], line);
 
     r->cell->level[k].reads++;
     return read_found(e, k, line, p, r);
+}
+
+static __attribute__((noinline)) uint16_t read_line(struct sim_full *e, size_t k, uint64_t line,
+                                                    struct sim_full_request *r)
+{
+    return read_at(e, k, line, r);
+}
+
+/* The same at the levels that most machines have, whose numbers are known then. */
+static __attribute__((noinline)) uint16_t read_second(struct sim_full *e, uint64_t line, struct sim_full_request *r)
+{
+    return read_at(e, 1, line, r);
+}
+
+static __attribute__((noinline)) uint16_t read_third(struct sim_full *e, uint64_t line, struct sim_full_request *r)
+{
+    return read_at(e, 2, line, r);
 }
 
 /* The same as fetch() from a level whose lines may have another size, and from memory. */
@@ -296,8 +323,8 @@ static uint16_t fetch_lines(struct sim_full *e, size_t k, uint64_t addr, uint32_
  * Brings the line of a write that missed into a row of level k, but leaves its victim where it is. Returns the line's
  * way.
  */
-static int32_t allocate(struct sim_full *e, size_t k, uint64_t line, uint64_t *row, const struct write *w,
-                        struct sim_full_request *r)
+static inline EACH_LEVEL int32_t allocate(struct sim_full *e, size_t k, uint64_t line, uint64_t *row,
+                                          const struct write *w, struct sim_full_request *r)
 {
     struct sim_full_level *l = &e->level[k];
     bool may_skip = !w->is_store || l->shape->no_full_store_fetch;
@@ -312,8 +339,8 @@ static int32_t allocate(struct sim_full *e, size_t k, uint64_t line, uint64_t *r
 }
 
 /* A write of (part of) one line arriving at level k, which whoever asks has counted and looked up. */
-static inline void write_found(struct sim_full *e, size_t k, uint64_t line, struct sim_full_place p,
-                               const struct write *w, struct sim_full_request *r)
+static inline EACH_LEVEL void write_found(struct sim_full *e, size_t k, uint64_t line, struct sim_full_place p,
+                                          const struct write *w, struct sim_full_request *r)
 {
     const struct sim_full_level *l = &e->level[k];
     bool allocates = l->is_exclusive ? w->is_eviction : !l->shape->no_write_allocate;
@@ -355,13 +382,25 @@ static void write_memory(struct sim_full *e, const struct write *w, struct sim_c
 }
 
 /* Writes what lies within one line of level k. */
-static void write_part(struct sim_full *e, size_t k, const struct write *w, struct sim_full_request *r)
+static inline EACH_LEVEL void write_part(struct sim_full *e, size_t k, const struct write *w,
+                                         struct sim_full_request *r)
 {
     uint64_t line = w->addr >> e->level[k].line_shift;
     struct sim_full_place p = sim_full_level_find(&e->level[k], line);
 
     r->cell->level[k].writes++;
     write_found(e, k, line, p, w, r);
+}
+
+static __attribute__((noinline)) void write_second(struct sim_full *e, const struct write *w,
+                                                   struct sim_full_request *r)
+{
+    write_part(e, 1, w, r);
+}
+
+static __attribute__((noinline)) void write_third(struct sim_full *e, const struct write *w, struct sim_full_request *r)
+{
+    write_part(e, 2, w, r);
 }
 
 /* Writes a range, which does not wrap, to level k line by line. */
@@ -373,6 +412,10 @@ static void write_range(struct sim_full *e, size_t k, const struct write *w, uns
     sim_full_request_of(&r, e, tag, phase);
     if (k == e->n_levels) {
         write_memory(e, w, r.cell);
+        return;
+    }
+    if (!((w->addr ^ (end - 1)) >> e->level[k].line_shift) && (k == 1 || k == 2)) {
+        (k == 1 ? write_second : write_third)(e, w, &r);
         return;
     }
     for (struct write part = *w; part.addr < end; part.addr += part.bytes) {

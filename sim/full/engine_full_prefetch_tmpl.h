@@ -2,75 +2,222 @@
  * Brings in what the full engine's prefetchers (prefetch.h) ask for: lines that wait in a queue until the access that
  * made them ask is through. A full queue and requests that leave the block of 4 KiB drop what is asked for. Part of
  * engine_full_tmpl.h.
+ *
+ * A line that a prefetcher of the first level asks for is looked for at once, where nothing else waits and all that the
+ * request can lead to finds room in the queue (holds_all):
+ *
+ * - It is there, and the request is a hit: nothing happens until its turn, so that it need not wait.
+ * - It was just asked for: at its turn it will be there, so that it need not wait either.
+ * - It is not there: at its turn it is not either, if no line that waits before it is the same, so that its row is kept
+ *   and not searched again. Until then the first level gets the request's own line and those before it, and no others.
  */
 #include "sim/prefetch/prefetch_kinds.h"
 
-/*
- * Tells whether a line that a prefetcher of the first level asks for need not wait: it is there, and nothing happens
- * until its turn, because the request is a hit and no other line waits.
- */
-static inline bool need_not_wait(struct sim_full *e, uint64_t line)
+/* What becomes of a line that a prefetcher asks for. */
+enum ahead {
+    WAITS,          /* it is looked for when it is its turn */
+    LOOKED_FOR,     /* it is looked for at once, and waits only if it is not there or may not be there any more */
+    LOOKED_FOR_HIT, /* the same, of a request that is a hit */
+};
+
+/* Puts a line into the queue. */
+static inline void queue_up(struct sim_full *e, const struct sim_full_asker *a, uint64_t line, uint64_t *row,
+                            const struct sim_full_request *r)
 {
-    return e->queue_first == e->queue_end && sim_full_is_hit(sim_full_level_find(&e->level[0], line));
+    struct sim_full_wanted *w = &e->queue[e->queue_end % SIM_FULL_QUEUE];
+
+    w->line = line;
+    w->by = a->by | r->by;
+    w->row = row;
+    w->cell = r->cell;
+    e->queue_end++;
 }
 
-/* Puts what a prefetcher asks for into the queue, as far as it is to have it and there is room. */
-static inline void want(struct sim_full *e, const struct sim_full_asker *a, const int64_t *lines, size_t n,
-                        uint64_t line, bool is_calm, uint64_t by)
+/* Tells whether a line is among those that wait. */
+static bool is_waiting(const struct sim_full *e, uint64_t line)
 {
-    for (size_t i = 0; i < n && e->queue_end - e->queue_first != SIM_FULL_QUEUE; i++) {
-        uint64_t at = (uint64_t)lines[i] & a->mask;
-
-        if ((at ^ line) >> a->stay_shift || (is_calm && need_not_wait(e, at)))
-            continue;
-        e->queue[e->queue_end++ % SIM_FULL_QUEUE] = (struct sim_full_wanted){ at, by };
+    for (uint64_t i = e->queue_first; i < e->queue_end; i++) {
+        if (e->queue[i % SIM_FULL_QUEUE].line == line)
+            return true;
     }
+    return false;
 }
 
-static inline struct sim_prefetch_request seen_by(const struct sim_full_level *l, uint64_t line,
+/* Lets a line wait that was looked for ahead of its turn, if need be. */
+static inline bool want_found(struct sim_full *e, const struct sim_full_asker *a, uint64_t wanted, uint64_t line,
+                              struct sim_full_place p, enum ahead ahead, const struct sim_full_request *r)
+{
+    const bool is_first = e->queue_first == e->queue_end;
+
+    if (!sim_full_is_hit(p))
+        queue_up(e, a, wanted, wanted == line || (!is_first && is_waiting(e, wanted)) ? NULL : p.row, r);
+    else if (!is_first || ahead != LOOKED_FOR_HIT)
+        queue_up(e, a, wanted, NULL, r);
+    return false;
+}
+
+static __attribute__((noinline)) bool want_any(struct sim_full *e, const struct sim_full_asker *a, uint64_t wanted,
+                                               uint64_t line, enum ahead ahead, const struct sim_full_request *r)
+{
+    return want_found(e, a, wanted, line, sim_full_level_find(&e->level[0], wanted), ahead, r);
+}
+
+/* Looks for a line that a prefetcher of the first level asks for, unless it was just asked for. Returns false. */
+static __attribute__((noinline)) bool want_ahead(struct sim_full *e, const struct sim_full_asker *a, uint64_t wanted,
+                                                 uint64_t line, enum ahead ahead, const struct sim_full_request *r)
+{
+    wanted &= a->mask;
+    if ((wanted ^ line) >> a->stay_shift)
+        return false;
+    if (e->queue_first != e->queue_end && e->queue[(e->queue_end - 1) % SIM_FULL_QUEUE].line == wanted)
+        return false;
+    if (!e->level[0].is_small)
+        return want_any(e, a, wanted, line, ahead, r);
+    return want_found(e, a, wanted, line, sim_full_level_find_small(&e->level[0], wanted), ahead, r);
+}
+
+/* Puts a line that a prefetcher asks for into the queue, if it is to have it and there is room. Returns false. */
+static __attribute__((noinline)) bool want(struct sim_full *e, const struct sim_full_asker *a, uint64_t wanted,
+                                           uint64_t line, const struct sim_full_request *r)
+{
+    wanted &= a->mask;
+    if (!((wanted ^ line) >> a->stay_shift) && e->queue_end - e->queue_first != SIM_FULL_QUEUE)
+        queue_up(e, a, wanted, NULL, r);
+    return false;
+}
+
+/* Deals with several lines that a prefetcher asks for. Returns false. */
+static __attribute__((noinline)) bool want_several(struct sim_full *e, const struct sim_full_asker *a,
+                                                   struct sim_prefetch_lines asked, uint64_t line, enum ahead ahead,
+                                                   const struct sim_full_request *r)
+{
+    for (; asked.which; asked.which &= asked.which - 1) {
+        const uint64_t place = (uint64_t)__builtin_ctzll(asked.which);
+        const uint64_t wanted = (uint64_t)asked.first + place * (uint64_t)asked.step;
+
+        if (ahead == WAITS)
+            want(e, a, wanted, line, r);
+        else
+            want_ahead(e, a, wanted, line, ahead, r);
+    }
+    return false;
+}
+
+/* Does what a prefetcher answers. Returns whether it let the request pass. */
+static inline EACH_LEVEL bool answer(struct sim_full *e, const struct sim_full_asker *a,
+                                     struct sim_prefetch_lines asked, uint64_t line, enum ahead ahead,
+                                     const struct sim_full_request *r)
+{
+    if (!asked.which)
+        return asked.passes;
+    if (asked.which != 1)
+        return want_several(e, a, asked, line, ahead, r);
+    if (ahead == WAITS)
+        return want(e, a, (uint64_t)asked.first, line, r);
+    return want_ahead(e, a, (uint64_t)asked.first, line, ahead, r);
+}
+
+static inline struct sim_prefetch_request seen_by(const struct sim_full_asker *a, uint64_t line,
                                                   const struct sim_full_request *r)
 {
     return (struct sim_prefetch_request){
-        .line = (int64_t)line, .block_shift = l->block_shift, .tag = r->tag, .run = r->run
+        .line = (int64_t)line, .block_shift = a->block_shift, .tag = r->tag, .run = r->run
     };
 }
 
-/*
- * Lets some prefetchers of level k, given as bits, see a request before its line is used. Returns whether all let it
- * pass.
- */
-static inline bool watch(struct sim_full *e, size_t k, uint64_t line, unsigned left, bool is_hit,
-                         const struct sim_full_request *r)
+/* Lets a prefetcher see a request before its line is used. Returns whether it lets it pass. */
+static __attribute__((noinline)) bool ask_any(struct sim_full *e, struct sim_full_asker *a, uint64_t line,
+                                              enum ahead ahead, const struct sim_full_request *r)
 {
-    struct sim_full_level *l = &e->level[k];
-    const struct sim_prefetch_request seen = seen_by(l, line, r);
-    const bool is_calm = is_hit && !k && l->is_calm;
-    bool passes = true;
+    const struct sim_prefetch_request seen = seen_by(a, line, r);
 
+    return answer(e, a, sim_prefetch_ask(&a->state, &a->p, &seen), line, ahead, r);
+}
+
+/*
+ * The same of one kind, where the request's entry, if such prefetchers have entries, is where it was last. These are
+ * short functions that end by calling another, so that all they need fits into registers that nobody saves.
+ */
+#define ASK_KIND(upper, lower)                                                                                         \
+    static __attribute__((noinline)) bool ask_##lower(struct sim_full *e, struct sim_full_asker *a, uint64_t line,     \
+                                                      enum ahead ahead, const struct sim_full_request *r)              \
+    {                                                                                                                  \
+        const struct sim_prefetch_request seen = seen_by(a, line, r);                                                  \
+                                                                                                                       \
+        if (sim_prefetch_has_entries(SIM_PREFETCH_##upper) &&                                                          \
+            !sim_prefetch_is_known(&a->state, sim_prefetch_key(&a->p, &seen)))                                         \
+            return ask_any(e, a, line, ahead, r);                                                                      \
+        return answer(e, a, sim_prefetch_##lower##_ask(&a->state, &a->p, &seen), line, ahead, r);                      \
+    }
+
+SIM_PREFETCH_KINDS(ASK_KIND)
+
+static inline bool ask(struct sim_full *e, struct sim_full_asker *a, uint64_t line, enum ahead ahead,
+                       const struct sim_full_request *r)
+{
+#define ASK(upper, lower)                                                                                              \
+    case SIM_PREFETCH_##upper:                                                                                         \
+        return ask_##lower(e, a, line, ahead, r);
+    switch (a->p.kind) {
+        SIM_PREFETCH_KINDS(ASK)
+    default:
+        return true;
+    }
+#undef ASK
+}
+
+static inline enum ahead ahead_of(const struct sim_full *e, bool is_hit)
+{
+    if (!e->holds_all || e->queue_first != e->queue_end)
+        return WAITS;
+    return is_hit ? LOOKED_FOR_HIT : LOOKED_FOR;
+}
+
+/* Tells whether a line is the last one that a prefetcher knows of its kind of requests, so that it would let it pass. */
+static inline bool remembers(const struct sim_full_asker *a, uint64_t line, const struct sim_full_request *r)
+{
+    const struct sim_prefetch_request seen = seen_by(a, line, r);
+
+    return a->p.entries && sim_prefetch_is_last(&a->state, sim_prefetch_key(&a->p, &seen), seen.line);
+}
+
+/* The same, and notes the request if so. */
+static inline bool is_seen_again(struct sim_full_asker *a, uint64_t line, const struct sim_full_request *r)
+{
+    const struct sim_prefetch_request seen = seen_by(a, line, r);
+    const bool is_last = remembers(a, line, r);
+
+    if (is_last)
+        sim_prefetch_pass(&a->state, sim_prefetch_key(&a->p, &seen));
+    return is_last;
+}
+
+/* Lets the prefetchers of the first level see a hit that is no first use. Returns whether all let it pass. */
+static inline bool watch_hit(struct sim_full *e, uint64_t line, const struct sim_full_request *r)
+{
+    struct sim_full_level *l = &e->level[0];
+    unsigned left = l->seers[SIM_FULL_SEEN_HIT];
+    bool passes = true;
+    enum ahead ahead;
+
+    if (!left)
+        return true;
+    ahead = ahead_of(e, true);
     for (; left; left &= left - 1) {
         struct sim_full_asker *a = &l->asker[__builtin_ctz(left)];
-        int64_t lines[SIM_MAX_PREFETCH_LINES];
-        int n = sim_prefetch_ask(&a->state, &a->p, &seen, lines);
 
-        passes = passes && n == SIM_PREFETCH_PASSES;
-        if (n > 0)
-            want(e, a, lines, (size_t)n, line, is_calm, sim_full_asking(k, r->tag, r->phase, a->p.late));
+        if (!is_seen_again(a, line, r))
+            passes &= ask(e, a, line, ahead, r);
     }
     return passes;
 }
 
-/* The prefetchers of the first level, as bits, that see hits and do not just note that their last line comes again. */
-static inline unsigned heeders(struct sim_full *e, uint64_t line, const struct sim_full_request *r)
+/* Lets some prefetchers of level k, given as bits, see a request before its line is used. */
+static inline EACH_LEVEL void watch(struct sim_full *e, size_t k, uint64_t line, unsigned left, bool is_hit,
+                                    const struct sim_full_request *r)
 {
-    struct sim_full_level *l = &e->level[0];
-    const struct sim_prefetch_request seen = seen_by(l, line, r);
-    unsigned found = l->seers[SIM_FULL_SEEN_HIT];
+    const enum ahead ahead = k ? WAITS : ahead_of(e, is_hit);
 
-    for (unsigned left = found; left; left &= left - 1) {
-        struct sim_full_asker *a = &l->asker[__builtin_ctz(left)];
-
-        if (a->p.entries && sim_prefetch_is_last(&a->state, sim_prefetch_key(&a->p, &seen), seen.line))
-            found &= ~(left & -left);
-    }
-    return found;
+    for (; left; left &= left - 1)
+        ask(e, &e->level[k].asker[__builtin_ctz(left)], line, ahead, r);
 }

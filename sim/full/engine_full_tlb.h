@@ -36,6 +36,23 @@ static inline uint32_t sim_full_tlb_search(const struct sim_full_tlb *t, uint64_
     return first + (uint32_t)way;
 }
 
+/* Tells whether a page is there, where the hint says. */
+static inline bool sim_full_tlb_is_known(const struct sim_full_tlb *t, uint64_t page)
+{
+    return t->page[t->hint[page * 0x9e3779b97f4a7c15u >> (64 - SIM_FULL_TLB_HINT_BITS)]] == page;
+}
+
+/* Uses a page where the hint says. Returns whether it was there. */
+static inline bool sim_full_tlb_use_known(struct sim_full_tlb *t, uint64_t page)
+{
+    const uint32_t place = t->hint[page * 0x9e3779b97f4a7c15u >> (64 - SIM_FULL_TLB_HINT_BITS)];
+
+    if (t->page[place] != page)
+        return false;
+    t->used[place] = ++t->clock;
+    return true;
+}
+
 /* Looks a page up and brings it in. Returns whether it was there. */
 static inline bool sim_full_tlb_use(struct sim_full_tlb *t, uint64_t page)
 {

@@ -6,6 +6,9 @@
 
 #include "sim/full/engine_full.h"
 
+/* Marks functions of which there is a copy for each level whose number is known, and one for all others. */
+#define EACH_LEVEL __attribute__((always_inline))
+
 #include "sim/full/engine_full_prefetch_tmpl.h"
 #include "sim/full/engine_full_path_tmpl.h"
 #include "sim/full/engine_full_combine_tmpl.h"
@@ -22,12 +25,13 @@ static inline unsigned kind_of(const struct sim_full *e, unsigned kind)
 #define ENGINE struct sim_full
 #define ADDRESS_MASK SIM_FULL_ADDRESS_MASK
 
-enum { MERGES_LINES = 0, HAS_QUIET = 0 };
+enum { MERGES_LINES = 0, HAS_QUIET = 0, SETTLES_AHEAD = 4, LEAST_CLASSIFIED = 64 };
 
 struct toucher {
     struct sim_full_request request;
     uint8_t kind;
-    uint16_t dirt; /* flags that a store leaves */
+    uint16_t dirt;               /* flags that a store leaves */
+    struct sim_full_place place; /* where a line was found last */
 };
 
 static inline void init_toucher(struct toucher *who, struct sim_full *e, unsigned kind, unsigned tag, unsigned phase,
@@ -35,7 +39,24 @@ static inline void init_toucher(struct toucher *who, struct sim_full *e, unsigne
 {
     sim_full_request_by(&who->request, e, tag, phase, place);
     who->kind = (uint8_t)kind_of(e, kind);
+    who->place = (struct sim_full_place){ e->level[0].rows, 0 };
     who->dirt = who->kind == SIM_STORE ? (uint16_t)(SIM_FULL_DIRTY | tag) : 0;
+}
+
+/* Notes a store in a line that is there. */
+static inline void mark(struct sim_full *e, const struct toucher *who, struct sim_full_place p)
+{
+    uint16_t *flags = sim_full_level_flags(&e->level[0], p);
+
+    if (who->dirt)
+        *flags = (uint16_t)((*flags & ~SIM_FULL_OWNER) | who->dirt);
+}
+
+/* Lets a hit's line be used: by the policy, and by a store. */
+static inline void touch_found(struct sim_full *e, const struct toucher *who, struct sim_full_place p)
+{
+    sim_full_level_touch(&e->level[0], p);
+    mark(e, who, p);
 }
 
 /*
@@ -44,48 +65,56 @@ static inline void init_toucher(struct toucher *who, struct sim_full *e, unsigne
  */
 static inline bool touch_hit(struct sim_full *e, struct toucher *who, uint64_t line, struct sim_full_place p)
 {
-    struct sim_full_level *l = &e->level[0];
-    uint16_t *flags = sim_full_level_flags(l, p);
-
     if (who->kind != SIM_PREFETCH) {
-        unsigned found = heeders(e, line, &who->request);
-
         e->n_requests++;
         classify(e, 0, line, SIM_SHADOW_KEEP, false, &who->request);
-        if (found)
-            e->n_changes += !watch(e, 0, line, found, true, &who->request);
+        e->n_changes += !watch_hit(e, line, &who->request);
     }
-    sim_full_level_touch(l, p);
+    touch_found(e, who, p);
     e->n_changes += !e->hits_repeat;
-    if (who->dirt)
-        *flags = (uint16_t)((*flags & ~SIM_FULL_OWNER) | who->dirt);
-    return e->queue_first == e->queue_end || !run_queue(e);
+    return !run_queue(e);
 }
 
-/* Any other line. */
-static __attribute__((noinline)) void touch_other(struct sim_full *e, struct toucher *who, uint64_t line,
-                                                  struct sim_full_place p)
+/* The first use of a prefetched line. */
+static inline void touch_first(struct sim_full *e, struct toucher *who, uint64_t line, struct sim_full_place p)
+{
+    e->n_changes++;
+    e->n_requests++;
+    classify(e, 0, line, SIM_SHADOW_KEEP, false, &who->request);
+    watch(e, 0, line, e->level[0].seers[SIM_FULL_SEEN_FIRST_USE], true, &who->request);
+    note_useful(e, 0, p, &who->request);
+    touch_found(e, who, p);
+    run_queue(e);
+}
+
+/* A line that is not there. */
+static __attribute__((noinline)) void touch_missing(struct sim_full *e, struct toucher *who, uint64_t line,
+                                                    struct sim_full_place p)
 {
     e->n_changes++;
     access_found(e, who->kind, line << e->bursts.line_shift, 1, p, &who->request);
 }
 
-/* Tells whether an access finds its line like one that is neither a miss nor the first use of a prefetched line. */
-static inline bool is_usual(struct sim_full *e, const struct toucher *who, struct sim_full_place p)
+static inline bool is_first_use(const struct sim_full *e, const struct toucher *who, struct sim_full_place p)
 {
-    return sim_full_is_hit(p) &&
-           (who->kind == SIM_PREFETCH || !(*sim_full_level_flags(&e->level[0], p) & SIM_FULL_PREFETCHED));
+    return who->kind != SIM_PREFETCH && *sim_full_level_flags(&e->level[0], p) & SIM_FULL_PREFETCHED;
 }
 
 /* Returns whether the same access once more would change nothing at all. */
+static inline bool touch_place(struct sim_full *e, struct toucher *who, uint64_t line, struct sim_full_place p)
+{
+    if (sim_full_is_hit(p) && !is_first_use(e, who, p))
+        return touch_hit(e, who, line, p);
+    if (sim_full_is_hit(p))
+        touch_first(e, who, line, p);
+    else
+        touch_missing(e, who, line, p);
+    return false;
+}
+
 static inline bool touch(struct sim_full *e, struct toucher *who, uint64_t line)
 {
-    struct sim_full_place p = sim_full_level_find(&e->level[0], line);
-
-    if (is_usual(e, who, p))
-        return touch_hit(e, who, line, p);
-    touch_other(e, who, line, p);
-    return false;
+    return touch_place(e, who, line, sim_full_level_find(&e->level[0], line));
 }
 
 /* Does what comes before an access's lines: their pages, and buffered units. Returns how many pages. */
@@ -109,15 +138,152 @@ static inline uint64_t prepare(struct sim_full *e, const struct toucher *who, ui
     return n_pages;
 }
 
-static inline void touch_times(struct sim_full *e, struct toucher *who, uint64_t line, uint32_t n)
+/* Makes n accesses to a line, any of them, after what comes before. */
+static __attribute__((noinline)) void touch_again(struct sim_full *e, struct toucher *who, uint64_t line, uint32_t n)
 {
-    prepare(e, who, line, 1);
     for (bool is_settled = false; n && !is_settled; n--) {
         is_settled = touch(e, who, line);
         if (who->kind == SIM_LOAD && who->request.source)
             count_load_misses(&who->request);
     }
     e->n_requests += who->kind != SIM_PREFETCH ? n : 0;
+}
+
+static __attribute__((noinline)) void touch_any(struct sim_full *e, struct toucher *who, uint64_t line, uint32_t n)
+{
+    prepare(e, who, line, 1);
+    touch_again(e, who, line, n);
+}
+
+static void touch_times(struct sim_full *e, struct toucher *who, uint64_t line, uint32_t n);
+
+/* Makes n accesses to a line that is not there. */
+static __attribute__((noinline)) void touch_missing_times(struct sim_full *e, struct toucher *who, uint64_t line,
+                                                          uint32_t n, struct sim_full_place p)
+{
+    touch_missing(e, who, line, p);
+    if (who->kind == SIM_LOAD && who->request.source)
+        count_load_misses(&who->request);
+    p = sim_full_level_find_small(&e->level[0], line);
+    if (sim_full_is_hit(p))
+        who->place = p;
+    if (--n)
+        touch_times(e, who, line, n);
+}
+
+/*
+ * Makes n more accesses to a line that was just accessed. They change nothing if what was brought since left the line the
+ * last that its set would give up, and if each prefetcher that sees hits remembers it.
+ */
+static inline void touch_more(struct sim_full *e, struct toucher *who, uint64_t line, uint32_t n,
+                              struct sim_full_place p)
+{
+    if (e->remembers_hits && *sim_full_level_line(p) == line && sim_full_level_is_last(&e->level[0], p))
+        e->n_requests += n;
+    else if (n)
+        touch_times(e, who, line, n);
+}
+
+/* A number of accesses, and who still is to see the first, in one register. */
+struct touches {
+    uint32_t n;
+    uint32_t left; /* prefetchers, as bits */
+};
+
+/* Makes accesses to a line that is there and was used already and in front, and has prefetchers see that. */
+static __attribute__((noinline)) void touch_asking(struct sim_full *e, struct toucher *who, uint64_t line,
+                                                   struct touches t, struct sim_full_place p)
+{
+    const enum ahead ahead = ahead_of(e, true);
+    bool passes = true;
+
+    e->n_requests++;
+    for (unsigned left = t.left; left; left &= left - 1)
+        passes &= ask(e, &e->level[0].asker[__builtin_ctz(left)], line, ahead, &who->request);
+    e->n_changes += !passes;
+    run_queue(e);
+    touch_more(e, who, line, t.n - 1, p);
+}
+
+static __attribute__((noinline)) void touch_first_time(struct sim_full *e, struct toucher *who, uint64_t line,
+                                                       uint32_t n, struct sim_full_place p)
+{
+    touch_first(e, who, line, p);
+    touch_more(e, who, line, n - 1, p);
+}
+
+/* Uses the page of a line where the first TLB had it last, if it still is there. Returns whether it is. */
+static inline bool has_page(struct sim_full *e, uint64_t line)
+{
+    const uint64_t page = line >> e->page_lines_shift;
+
+    if (page == e->last_page)
+        return true;
+    if (!sim_full_tlb_use_known(&e->tlb[0], page))
+        return false;
+    e->last_page = page;
+    return true;
+}
+
+/*
+ * Returns the prefetchers of the first level, as bits, that see hits, from the first on that does more than to note that
+ * its last line comes again.
+ */
+static inline unsigned learners(struct sim_full *e, uint64_t line, const struct sim_full_request *r)
+{
+    struct sim_full_level *l = &e->level[0];
+    unsigned left = l->seers[SIM_FULL_SEEN_HIT];
+
+    while (left && is_seen_again(&l->asker[__builtin_ctz(left)], line, r))
+        left &= left - 1;
+    return left;
+}
+
+/*
+ * Makes n accesses to a line that is there and was used already. That it is used before prefetchers see the hit is
+ * nothing to them.
+ */
+static __attribute__((noinline)) void touch_used(struct sim_full *e, struct toucher *who, uint64_t line, uint32_t n,
+                                                 struct sim_full_place p)
+{
+    unsigned left;
+
+    sim_full_level_touch_small(&e->level[0], p);
+    if (who->kind == SIM_PREFETCH)
+        return;
+    classify(e, 0, line, SIM_SHADOW_KEEP, false, &who->request);
+    left = learners(e, line, &who->request);
+    if (left)
+        touch_asking(e, who, line, (struct touches){ n, left }, p);
+    else
+        e->n_requests += n;
+}
+
+/*
+ * Makes n accesses to a line. What is usual is done here, in few registers, so that none is saved; everything else is
+ * left to functions that are called last.
+ */
+static __attribute__((noinline)) void touch_times(struct sim_full *e, struct toucher *who, uint64_t line, uint32_t n)
+{
+    struct sim_full_level *l = &e->level[0];
+    struct sim_full_place p;
+
+    if (!e->is_usual || (e->machine.n_tlbs && !has_page(e, line))) {
+        touch_any(e, who, line, n);
+        return;
+    }
+    p = sim_full_level_find_small(l, line);
+    if (!sim_full_is_hit(p)) {
+        touch_missing_times(e, who, line, n, p);
+        return;
+    }
+    who->place = p;
+    if (is_first_use(e, who, p)) {
+        touch_first_time(e, who, line, n, p);
+    } else {
+        mark(e, who, p);
+        touch_used(e, who, line, n, p);
+    }
 }
 
 static inline void touch_line(struct sim_full *e, struct toucher *who, uint64_t line)
@@ -169,10 +335,38 @@ static inline void pass_over(struct sim_full *e, const struct toucher *who, uint
     e->n_requests += who->kind != SIM_PREFETCH ? n : 0;
 }
 
-static inline bool is_in_front(const struct sim_full *e, const struct toucher *who, uint64_t line)
+/*
+ * Tells whether the same access once more would change nothing: the line, found where the run found its last one, is
+ * the last that its set would give up, its page is in the first TLB, and each prefetcher that sees hits remembers it as its entry's last. What else there is,
+ * such as the order in which pages and entries were used, is what the same accesses in the same order leave again.
+ */
+static __attribute__((noinline)) bool is_in_front(const struct sim_full *e, const struct toucher *who, uint64_t line)
 {
-    (void)e, (void)who, (void)line;
-    return false;
+    const struct sim_full_level *l = &e->level[0];
+    const struct sim_full_place p = who->place;
+    unsigned left = who->kind == SIM_PREFETCH ? 0 : l->seers[SIM_FULL_SEEN_HIT];
+
+    if (*sim_full_level_line(p) != line || !sim_full_level_is_last(l, p) || is_first_use(e, who, p))
+        return false;
+    if (e->machine.n_tlbs && !sim_full_tlb_is_known(&e->tlb[0], line >> e->page_lines_shift))
+        return false;
+    for (; left; left &= left - 1) {
+        if (!remembers(&l->asker[__builtin_ctz(left)], line, &who->request))
+            return false;
+    }
+    return true;
+}
+
+/*
+ * Tells whether is_in_front() of all lines of a repetition, so many, says what the same repetition would change. A shadow
+ * that holds so little that walking page tables pushes them out would need to be asked, too.
+ */
+static inline bool can_settle_ahead(const struct sim_full *e, uint64_t n_touches)
+{
+    const struct sim_full_level *l = &e->level[0];
+
+    return e->is_usual && e->remembers_hits && n_touches <= SETTLES_AHEAD &&
+           (!l->is_classified || l->shape->n_sets * l->n_ways >= LEAST_CLASSIFIED);
 }
 
 #include "sim/engine/bursts_tmpl.h"

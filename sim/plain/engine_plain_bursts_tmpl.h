@@ -12,7 +12,7 @@
 #define ENGINE struct sim_plain
 #define touch_times(h, who, line, n) touch_line(h, who, line)
 
-enum { MERGES_LINES = 1, HAS_QUIET = 1 };
+enum { MERGES_LINES = 1, HAS_QUIET = 1, SETTLES_AHEAD = 0 };
 
 static inline void count_touches(const struct toucher *who, uint64_t n)
 {
@@ -33,6 +33,12 @@ static inline uint64_t changes(const struct sim_plain *h)
 static inline bool has_settled(const struct sim_plain *h, uint64_t since, uint64_t n_touches)
 {
     return h->n_l1_misses == since || n_touches <= h->n_settling;
+}
+
+static inline bool can_settle_ahead(const struct sim_plain *h, uint64_t n_touches)
+{
+    (void)h, (void)n_touches;
+    return false;
 }
 
 static inline void pass_over(struct sim_plain *h, const struct toucher *who, uint64_t n)

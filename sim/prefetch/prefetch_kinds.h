@@ -11,20 +11,17 @@
 #include "sim/prefetch/prefetch_stream.h"
 #include "sim/prefetch/prefetch_stride.h"
 
-/*
- * Notes a request and writes what to prefetch to want[SIM_MAX_PREFETCH_LINES], in order; returns how many lines, or
- * SIM_PREFETCH_PASSES. p has no 0 left in it (sim_prefetch_resolve).
- */
-static inline int sim_prefetch_ask(struct sim_prefetch_state *s, const struct sim_prefetch *p,
-                                   const struct sim_prefetch_request *r, int64_t *want)
+/* Notes a request and returns what to prefetch. p has no 0 left in it (sim_prefetch_resolve). */
+static inline __attribute__((always_inline)) struct sim_prefetch_lines
+sim_prefetch_ask(struct sim_prefetch_state *s, const struct sim_prefetch *p, const struct sim_prefetch_request *r)
 {
 #define SIM_PREFETCH_ASK(upper, lower)                                                                                 \
     case SIM_PREFETCH_##upper:                                                                                         \
-        return sim_prefetch_##lower##_ask(s, p, r, want);
+        return sim_prefetch_##lower##_ask(s, p, r);
     switch (p->kind) {
         SIM_PREFETCH_KINDS(SIM_PREFETCH_ASK)
     default:
-        return 0;
+        return (struct sim_prefetch_lines){ 0 };
     }
 #undef SIM_PREFETCH_ASK
 }

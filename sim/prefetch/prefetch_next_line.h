@@ -3,13 +3,12 @@
 
 #include "sim/prefetch/prefetch_state.h"
 
-static inline int sim_prefetch_next_line_ask(struct sim_prefetch_state *s, const struct sim_prefetch *p,
-                                             const struct sim_prefetch_request *r, int64_t *want)
+static inline __attribute__((always_inline)) struct sim_prefetch_lines
+sim_prefetch_next_line_ask(struct sim_prefetch_state *s, const struct sim_prefetch *p,
+                           const struct sim_prefetch_request *r)
 {
     (void)s;
-    for (size_t i = 0; i < p->degree; i++)
-        want[i] = r->line + 1 + (int64_t)i;
-    return p->degree;
+    return (struct sim_prefetch_lines){ .which = sim_prefetch_first_bits(p->degree), .first = r->line + 1, .step = 1 };
 }
 
 static const struct sim_prefetcher sim_prefetch_next_line = {

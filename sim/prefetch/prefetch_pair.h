@@ -3,12 +3,11 @@
 
 #include "sim/prefetch/prefetch_state.h"
 
-static inline int sim_prefetch_pair_ask(struct sim_prefetch_state *s, const struct sim_prefetch *p,
-                                        const struct sim_prefetch_request *r, int64_t *want)
+static inline __attribute__((always_inline)) struct sim_prefetch_lines
+sim_prefetch_pair_ask(struct sim_prefetch_state *s, const struct sim_prefetch *p, const struct sim_prefetch_request *r)
 {
     (void)s, (void)p;
-    want[0] = r->line ^ 1;
-    return 1;
+    return (struct sim_prefetch_lines){ .which = 1, .first = r->line ^ 1 };
 }
 
 static const struct sim_prefetcher sim_prefetch_pair = {

@@ -5,37 +5,25 @@
 
 enum { REGION_MIDDLE = SIM_MAX_REGION_DISTANCE };
 
-/* The lines of a footprint around the one that opened the region, in ascending order; none if they are too many. */
-static inline int region_lines(uint64_t footprint, int max, int64_t first, int64_t *want)
-{
-    int n = 0;
-
-    for (; footprint; footprint &= footprint - 1) {
-        if (n == max)
-            return 0;
-        want[n++] = first + __builtin_ctzll(footprint) - REGION_MIDDLE;
-    }
-    return n;
-}
-
 /* Returns the bit of a footprint for a line at this offset from the one that opened the region, which has none. */
 static inline uint64_t region_bit(int64_t offset)
 {
     return offset ? (uint64_t)1 << (offset + REGION_MIDDLE) : 0;
 }
 
-static inline int sim_prefetch_region_ask(struct sim_prefetch_state *s, const struct sim_prefetch *p,
-                                          const struct sim_prefetch_request *r, int64_t *want)
+static inline __attribute__((always_inline)) struct sim_prefetch_lines
+sim_prefetch_region_ask(struct sim_prefetch_state *s, const struct sim_prefetch *p,
+                        const struct sim_prefetch_request *r)
 {
+    struct sim_prefetch_lines lines = { .first = r->line - REGION_MIDDLE, .step = 1 };
     struct sim_prefetch_entry *e = sim_prefetch_entry(s, p, sim_prefetch_key(p, r));
     bool is_new = e->last == SIM_PREFETCH_NOWHERE;
     int64_t offset = is_new ? 0 : r->line - e->last;
 
     if (!is_new && offset >= -p->distance && offset <= p->distance) {
-        if (!(region_bit(offset) & ~e->region.footprint))
-            return SIM_PREFETCH_PASSES;
+        lines.passes = !(region_bit(offset) & ~e->region.footprint);
         e->region.footprint |= region_bit(offset);
-        return 0;
+        return lines;
     }
     if (e->region.footprint != e->region.before)
         e->region.n_same = 0;
@@ -44,7 +32,9 @@ static inline int sim_prefetch_region_ask(struct sim_prefetch_state *s, const st
     e->last = r->line;
     e->region.before = e->region.footprint;
     e->region.footprint = 0;
-    return e->region.n_same < p->train ? 0 : region_lines(e->region.before, p->degree, r->line, want);
+    if (e->region.n_same >= p->train && __builtin_popcountll(e->region.before) <= p->degree)
+        lines.which = e->region.before;
+    return lines;
 }
 
 static const struct sim_prefetcher sim_prefetch_region = {

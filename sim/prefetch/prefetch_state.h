@@ -48,10 +48,20 @@ struct sim_prefetch_state {
 };
 
 /*
- * Stands for the number of lines that a request asks for, if it teaches nothing either: the same requests in the same
- * order, made again, would change nothing.
+ * Holds which lines a request asks for: first + i * step for every bit i of `which`, in order. A request passes if it
+ * asks for nothing and teaches nothing either: the same requests in the same order, made again, would change nothing.
  */
-enum { SIM_PREFETCH_PASSES = -1 };
+struct sim_prefetch_lines {
+    uint64_t which;
+    int64_t first, step;
+    bool passes;
+};
+
+/* Returns the bits of the first n lines. */
+static inline uint64_t sim_prefetch_first_bits(unsigned n)
+{
+    return ((uint64_t)1 << n) - 1;
+}
 
 struct sim_prefetch_request {
     int64_t line;         /* number: address / line size */
@@ -65,9 +75,14 @@ static inline unsigned sim_prefetch_block_shift(unsigned line_shift)
     return line_shift < SIM_PREFETCH_BLOCK_SHIFT ? SIM_PREFETCH_BLOCK_SHIFT - line_shift : 0;
 }
 
+static inline size_t sim_prefetch_hash(uint64_t key)
+{
+    return key * 0x9e3779b97f4a7c15 >> 56;
+}
+
 static inline uint8_t *sim_prefetch_hint(struct sim_prefetch_state *s, uint64_t key)
 {
-    return &s->hint[key * 0x9e3779b97f4a7c15 >> 56];
+    return &s->hint[sim_prefetch_hash(key)];
 }
 
 /* Forgets everything. */
@@ -116,18 +131,33 @@ static inline struct sim_prefetch_entry *sim_prefetch_entry(struct sim_prefetch_
     return &s->entry[i];
 }
 
-/*
- * Tells whether a request is for the same line as its entry's last one, where the hint says, and notes it if so: then it
- * passes, whatever kind of prefetcher it is that has entries.
- */
-static inline bool sim_prefetch_is_last(struct sim_prefetch_state *s, uint64_t key, int64_t line)
+/* Tells whether a key's entry is where the hint says. */
+static inline bool sim_prefetch_is_known(struct sim_prefetch_state *s, uint64_t key)
 {
-    size_t i = *sim_prefetch_hint(s, key);
-    bool is_last = s->key[i] == key && s->entry[i].last == line;
+    return s->key[*sim_prefetch_hint(s, key)] == key;
+}
 
-    if (is_last)
-        s->used[i] = ++s->clock;
-    return is_last;
+/* Tells whether prefetchers of a kind have entries. */
+static inline bool sim_prefetch_has_entries(unsigned kind)
+{
+    return kind != SIM_PREFETCH_NEXT_LINE && kind != SIM_PREFETCH_PAIR;
+}
+
+/*
+ * Tells whether a request is for the same line as its entry's last one, where the hint says: then it passes, whatever
+ * kind of prefetcher it is that has entries.
+ */
+static inline bool sim_prefetch_is_last(const struct sim_prefetch_state *s, uint64_t key, int64_t line)
+{
+    const size_t i = s->hint[sim_prefetch_hash(key)];
+
+    return s->key[i] == key && s->entry[i].last == line;
+}
+
+/* Notes such a request. */
+static inline void sim_prefetch_pass(struct sim_prefetch_state *s, uint64_t key)
+{
+    s->used[*sim_prefetch_hint(s, key)] = ++s->clock;
 }
 
 /* What a prefetcher that has entries finds a request's entry by. */

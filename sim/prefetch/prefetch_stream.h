@@ -48,22 +48,27 @@ static inline bool stream_step(struct sim_prefetch_entry *e, const struct sim_pr
     return e->stream.n_steps >= p->train;
 }
 
-/* Writes what a stream asks for, its next lines beyond this one. Returns how many. */
-static inline int stream_lines(struct sim_prefetch_entry *e, const struct sim_prefetch *p, int64_t line, int64_t *want)
+/* Returns what a stream asks for, its next lines beyond this one. */
+static inline __attribute__((always_inline)) struct sim_prefetch_lines
+stream_lines(struct sim_prefetch_entry *e, const struct sim_prefetch *p, int64_t line)
 {
-    int64_t direction = e->stream.direction, ahead = (e->stream.head - line) * direction;
-    int64_t most = e->stream.has_asked ? p->degree : p->first, n = 0;
+    int64_t direction = e->stream.direction, ahead = (e->stream.head - line) * direction, n, room;
 
     ahead = ahead > 0 ? ahead : 1;
-    for (; n < most && ahead <= p->distance; n++, ahead++)
-        want[n] = line + direction * ahead;
-    e->stream.head = line + direction * ahead;
+    n = e->stream.has_asked ? p->degree : p->first;
+    room = p->distance + 1 - ahead;
+    room = room > 0 ? room : 0;
+    n = n < room ? n : room;
+    e->stream.head = line + direction * (ahead + n);
     e->stream.has_asked = true;
-    return (int)n;
+    return (struct sim_prefetch_lines){ .which = sim_prefetch_first_bits((unsigned)n),
+                                        .first = line + direction * ahead,
+                                        .step = direction };
 }
 
-static inline int sim_prefetch_stream_ask(struct sim_prefetch_state *s, const struct sim_prefetch *p,
-                                          const struct sim_prefetch_request *r, int64_t *want)
+static inline __attribute__((always_inline)) struct sim_prefetch_lines
+sim_prefetch_stream_ask(struct sim_prefetch_state *s, const struct sim_prefetch *p,
+                        const struct sim_prefetch_request *r)
 {
     uint64_t block = sim_prefetch_key(p, r);
     struct sim_prefetch_entry *e;
@@ -72,12 +77,12 @@ static inline int sim_prefetch_stream_ask(struct sim_prefetch_state *s, const st
         stream_follow(s, r, block);
     e = sim_prefetch_entry(s, p, block);
     if (r->line == e->last)
-        return SIM_PREFETCH_PASSES;
-    if (e->last == SIM_PREFETCH_NOWHERE) {
+        return (struct sim_prefetch_lines){ .passes = true };
+    if (e->last == SIM_PREFETCH_NOWHERE)
         e->last = r->line;
-        return 0;
-    }
-    return stream_step(e, p, r->line) ? stream_lines(e, p, r->line, want) : 0;
+    else if (stream_step(e, p, r->line))
+        return stream_lines(e, p, r->line);
+    return (struct sim_prefetch_lines){ 0 };
 }
 
 static const struct sim_prefetcher sim_prefetch_stream = {

@@ -3,29 +3,24 @@
 
 #include "sim/prefetch/prefetch_state.h"
 
-static inline int sim_prefetch_stride_ask(struct sim_prefetch_state *s, const struct sim_prefetch *p,
-                                          const struct sim_prefetch_request *r, int64_t *want)
+static inline __attribute__((always_inline)) struct sim_prefetch_lines
+sim_prefetch_stride_ask(struct sim_prefetch_state *s, const struct sim_prefetch *p,
+                        const struct sim_prefetch_request *r)
 {
     struct sim_prefetch_entry *e = sim_prefetch_entry(s, p, sim_prefetch_key(p, r));
     int64_t step;
 
     if (r->line == e->last)
-        return SIM_PREFETCH_PASSES;
-    if (e->last == SIM_PREFETCH_NOWHERE) {
-        e->last = r->line;
-        return 0;
-    }
-    step = r->line - e->last;
+        return (struct sim_prefetch_lines){ .passes = true };
+    step = e->last == SIM_PREFETCH_NOWHERE ? 0 : (int64_t)((uint64_t)r->line - (uint64_t)e->last);
     e->last = r->line;
     if (step != e->stride.step)
         e->stride.n_same = 0;
     e->stride.step = step;
-    e->stride.n_same = (uint8_t)(e->stride.n_same + (e->stride.n_same < p->train));
-    if (e->stride.n_same < p->train)
-        return 0;
-    for (size_t i = 0; i < p->degree; i++)
-        want[i] = (int64_t)((uint64_t)r->line + (uint64_t)step * (p->distance + i));
-    return p->degree;
+    e->stride.n_same = (uint8_t)(e->stride.n_same + (step && e->stride.n_same < p->train));
+    return (struct sim_prefetch_lines){ .which = e->stride.n_same < p->train ? 0 : sim_prefetch_first_bits(p->degree),
+                                        .first = (int64_t)((uint64_t)r->line + (uint64_t)step * p->distance),
+                                        .step = step };
 }
 
 static const struct sim_prefetcher sim_prefetch_stride = {
