@@ -267,3 +267,7 @@ mutant "times at another clock" experiments/show/counts.c 's/t\[i\]\.fastest_ns 
 mutant "times whose plan is today's" experiments/show/counts.c 's/reading < N_READINGS \&\& /reading < 2 \&\& /' tests/experiments/validate.sh
 mutant "a pick of the most cycles" experiments/run/picks.c 's/row->simulated <= exp_cycles/row->simulated >= exp_cycles/' tests/experiments/cli.sh
 mutant "latencies of a CPU's file that are not taken" sim/machine/machine_here.c 's/if \(h->known\.n_levels\)$/if (h->is_calibrated)/' timing
+mutant "constant filters that are their first" experiments/emit/opt_filter.c 's/constant, \(intptr_t\)i\)/constant, 0)/' tests/experiments/opt.sh
+mutant "constant filters that stay beside what was packed" experiments/emit/opt_filter.c 's/if \(uses\.n == 1/if (uses.n == 9/' tests/experiments/opt.sh
+mutant "packed filters without zeros between" kernels/emit/linalg_source.c 's/memcpy\(packed \+ i \* width/memcpy(packed + i * m.columns/' tests/experiments/opt.sh
+mutant "channel sets that hand outputs on in pieces" kernels/emit/linalg_slice.c 's/attributes \{taps\}/ops{[\\"scf.for\\"]}/' tests/experiments/opt.sh
