@@ -47,6 +47,10 @@ mutant "records repeat what changed something" sim/full/engine_full_records_tmpl
     's/n_quiet \+ 1 : 0/n_quiet + 1 : 4/' sim_random
 mutant "a line that is asked for overtakes those that wait" sim/full/engine_full_prefetch_tmpl.h \
     's/!is_first \|\| ahead != LOOKED_FOR_HIT/ahead != LOOKED_FOR_HIT/' sim_random
+mutant "a line that waits twice is not looked for again" sim/full/engine_full_prefetch_tmpl.h \
+    's/ \|\| \(!is_first && is_waiting\(e, wanted\)\)//' sim_random
+mutant "more accesses to a line are counted though some prefetchers forget" sim/full/engine_full_tmpl.h \
+    's/e->remembers_hits && \*sim/*sim/' sim_random
 mutant "a stream follows into a block whatever line it came to" sim/prefetch/prefetch_stream.h \
     's/ && s->entry\[i\]\.last == last//' sim_full sim_random
 mutant "a calibration: what is near in half of the rounds only is far" experiments/calibrate/timing.c \
