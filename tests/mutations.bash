@@ -264,7 +264,6 @@ mutant "branches count beside their comparisons" kernels/backend/stack.c 's/\(p-
 mutant "simulated cycles that order the wrong way" experiments/bench/cycles.c 's/\(taken > 1\) == \(simulated > 1\)/(taken > 1) != (simulated > 1)/' verdict
 mutant "errors of cycles by what was simulated" experiments/bench/cycles.c 's/simulated \/ pair\[i\]\.taken/taken \/ pair[i].simulated/' verdict
 mutant "calibrated lines without buffers" experiments/calibrate/computer.c 's/^    if \(inside->miss_buffers \&\&/    if (false \&\& inside->miss_buffers \&\&/' timing
-mutant "a regret of what was simulated to be slowest" experiments/run/verdict.c 's/x\.simulated < pick\.simulated/x.simulated > pick.simulated/' verdict
 mutant "copies that count every other class as one" counters/observe/rewrite.awk 's/number_of\[class\[i\]\] = i - 1/number_of[class[i]] = 0/' 'make test SUITE=observe_stack'
 mutant "copies that count no calls" counters/observe/rewrite.awk 's/^    count\(class_of\(name, rest/    if (name !~ \/^call\/) count(class_of(name, rest/' 'make test SUITE=observe_stack'
 mutant "times at another clock" experiments/show/counts.c 's/t\[i\]\.fastest_ns \* c->ran_at_ghz/t[i].fastest_ns/' tests/experiments/validate.sh
