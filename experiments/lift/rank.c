@@ -52,7 +52,7 @@ static const struct rec_field replay_fields[] = {
     COUNT_OF("stores", "", "likewise", r.stores),
     COUNT_OF("l1_lines", "lines", "into the first level", r.lines[0]),
     COUNT_OF("l1_demanded", "lines", "of these, by no prefetcher", r.demanded),
-    COUNT_OF("l1_written", "lines", "of these, what the kernel that runs writes", r.written),
+    COUNT_OF("l1_written", "lines", "into the first level: what the kernel that runs writes", r.written),
     COUNT_OF("l2_lines", "lines", "into the second level", r.lines[1]),
     COUNT_OF("input_lines", "lines", "into the first level: of the input", r.fetched[LIFT_INPUT]),
     COUNT_OF("filters_lines", "lines", "of the filters", r.fetched[LIFT_FILTERS]),
