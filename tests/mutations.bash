@@ -178,8 +178,6 @@ mutant "LIFT: points need as much memory as they like" experiments/lift/search.c
 mutant "LIFT: partial sums need no memory" experiments/lift/constraints.def 's/BYTES_OF_PADDED \+ BYTES_OF_PARTIAL/BYTES_OF_PADDED/' lift
 mutant "LIFT: more is built ahead than there is room for" experiments/lift/device.c 's/d->n_ahead == LIFT_MOST_AHEAD/false/' lift
 mutant "LIFT: what was built last is taken first" experiments/lift/device.c 's/\*tag = d->tag\[0\];/*tag = d->tag[d->n_ahead - 1];/' lift
-mutant "LIFT: lines that are written do not wait" experiments/lift/replay.c 's/return to->written \* inner \+/return/' lift_replay
-mutant "LIFT: a kernel writes what it reads first" experiments/lift/replay.c 's/arg\[t->kernel->n_args - 1\]/arg[0]/' lift_replay
 mutant "LIFT: chains never run beside each other" experiments/lift/cost.c 's/chain_cycles \/ beside/chain_cycles/' lift_replay
 mutant "LIFT: gathers cost the same everywhere" experiments/lift/cost.c 's/gather_shuffles = is_intel \? 0 : 2/gather_shuffles = 2/' lift_replay
 mutant "Vyasa: what is left over in a row is its last tap" experiments/vyasa/compile/body.c \

@@ -37,11 +37,12 @@ do for [k = 1:n_panels] {
         set xrange [low:high]; eval find_log_tics; eval "set xtics (".tics.") rotate by -30"
         xlow = low; xhigh = high; low = least; high = most
         set yrange [low:high]; eval find_log_tics; eval "set ytics (".tics.")"
+        from = max2(xlow, low / ms_per_cycle) * 1.001; to = min2(xhigh, high / ms_per_cycle) / 1.001
         set xlabel (k > n_panels - n_columns ? "simulated cycles, millions" : "") offset 0, -0.4
         set ylabel ((k - 1) % n_columns == 0 ? "ms" : "") offset 1, 0
         plot replay_csv using (mine(number("cycles") / 1e6)):(mine(number("ms"))) with points pt 6 ps 0.6 lc rgb sky notitle, \
              replay_csv using (mine(column("rank") <= 20 ? number("cycles") / 1e6 : NaN)):(mine(number("ms"))) with points pt 7 ps 0.8 lc rgb vermilion notitle, \
-             [xlow:xhigh] ms_per_cycle * x with lines lw 1 lc rgb "#404040" notitle
+             [from:to] ms_per_cycle * x with lines lw 1 lc rgb "#404040" notitle
     }
     unset label 97
 }

@@ -597,15 +597,6 @@ static void parts_stand_for_the_whole(void)
                        fabs(part[i].stores - whole[i].stores) < 1e-6 * whole[i].stores,
                    "point %zu: %s%g loads and %g stores by a part, %g and %g by all", i, part[i].why, part[i].loads,
                    part[i].stores, whole[i].loads, whole[i].stores);
-    for (size_t i = 0; i < POINTS; i++) {
-        const double *lines = whole[i].fetched;
-
-        test_check(whole[i].written >= lines[LIFT_OUTPUT] && lines[LIFT_OUTPUT] > 0 &&
-                       whole[i].written <=
-                           lines[LIFT_OUTPUT] + lines[LIFT_PADDED] + lines[LIFT_PARTIAL] + lines[LIFT_SUMS],
-                   "point %zu: %g lines are written, %g of the output", i, whole[i].written, lines[LIFT_OUTPUT]);
-        CU_ASSERT(whole[i].waiting_cycles >= 12 * whole[i].written); /* the latency of a Zen 3's second level */
-    }
 }
 
 /* ---- a GPU's order ---- */
