@@ -337,8 +337,9 @@ static inline void pass_over(struct sim_full *e, const struct toucher *who, uint
 
 /*
  * Tells whether the same access once more would change nothing: the line, found where the run found its last one, is
- * the last that its set would give up, its page is in the first TLB, and each prefetcher that sees hits remembers it as its entry's last. What else there is,
- * such as the order in which pages and entries were used, is what the same accesses in the same order leave again.
+ * the last that its set would give up, its page is in the first TLB, and each prefetcher that sees hits remembers it as
+ * its entry's last. What else there is, such as the order in which pages and entries were used, is what the same
+ * accesses in the same order leave again.
  */
 static __attribute__((noinline)) bool is_in_front(const struct sim_full *e, const struct toucher *who, uint64_t line)
 {
