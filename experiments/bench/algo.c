@@ -300,9 +300,6 @@ const struct exp_algo *exp_algo_find(const char *name)
     return find(name, strlen(name));
 }
 
-/* A name in ALGO= for what simulated cycles are to choose among. */
-static const char auto_algos[] = "auto";
-
 void exp_algo_say_known(char *text, size_t bytes)
 {
     for (size_t i = 0; i < N_RECORDS; i++) {
@@ -310,7 +307,6 @@ void exp_algo_say_known(char *text, size_t bytes)
         if (records[i].members)
             exp_say_more(text, bytes, " (%s)", records[i].members);
     }
-    exp_say_more(text, bytes, ", %s (those by default and sconv_tuned: picks.csv chooses among them)", auto_algos);
 }
 
 void exp_algo_say_default(char *text, size_t bytes)
@@ -346,6 +342,9 @@ static unsigned default_bits(void)
         bits |= records[i].when == EXP_ALGO_DEFAULT ? bits_of(&records[i]) : 0;
     return bits;
 }
+
+/* A name in ALGO= for what simulated cycles are to choose among. */
+static const char auto_algos[] = "auto";
 
 int exp_algo_select(const char *list, unsigned *selected, struct exp_why *why)
 {

@@ -200,7 +200,7 @@ static void external_micro_kernels_equal_the_replay(void)
 static void outer_products_load_the_replays_bytes(void)
 {
     check_if_compiled(
-        &(struct expected){ EXP_EMIT_MLIR, EXP_EMIT_MORE, EXP_EMIT_REORDERED, EXP_EMIT_BYTES, EXP_EMIT_IN_ORDER });
+        &(struct expected){ EXP_EMIT_MLIR, EXP_EMIT_MORE, EXP_EMIT_REORDERED, EXP_EMIT_BYTES, EXP_EMIT_REORDERED });
 }
 
 static void c_equals_the_replay(void)

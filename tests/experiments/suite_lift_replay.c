@@ -448,6 +448,10 @@ static void compare_kernel(struct lift_build *b, const struct draw *d, size_t i,
     free(seen);
 }
 
+/*
+ * Points of one seed, whatever the run's: of others, two compilers leave out other loads that a work-item repeats (4,400
+ * for 6,160 at seed 2), and order them in two ways. accesses_are_the_parameters() looks at points of any seed.
+ */
 static void accesses_are_oclgrinds(void)
 {
     char folder[] = "/tmp/lift-XXXXXX";
@@ -464,6 +468,7 @@ static void accesses_are_oclgrinds(void)
                             "%s/accesses.so",
                             folder),
                    "the plug-in of Oclgrind does not compile")) {
+        rng_seed(1);
         draw(&d, true);
         CU_ASSERT_EQUAL_FATAL(lift_build_new(&b, LIFT_RECORDED, d.pointer, POINTS, NULL, &why), 0);
         for (size_t i = 0; i < POINTS; i++) {
