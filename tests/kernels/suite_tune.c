@@ -165,9 +165,13 @@ static void wider_tiles_where_loads_bind(void)
     CU_ASSERT_STRING_EQUAL(chosen_for(&deep, 0, 0, &t), "f32_16x24__avx512");
 }
 
-/* Cores start one or two 512-bit multiply-adds a cycle, and no more than three loads; found again, it is the same. */
+/*
+ * Cores start one or two 512-bit multiply-adds a cycle, and no more than three loads; found again, it is the same, unless
+ * somebody else had the core meanwhile.
+ */
 static void ports_are_found_by_timing(void)
 {
+    enum { MOST_ROUNDS = 10 };
     struct conv_ports first, again;
 
 #ifdef __SANITIZE_ADDRESS__
@@ -180,6 +184,10 @@ static void ports_are_found_by_timing(void)
         return;
     }
     CU_ASSERT(sim_cpu_has(CPU_ISA_AVX512) && conv_ports_measure(&again));
+    for (int i = 0; i < MOST_ROUNDS && first.macs_per_cycle != again.macs_per_cycle; i++) {
+        first = again;
+        CU_ASSERT(conv_ports_measure(&again));
+    }
     test_check(first.macs_per_cycle == 1 || first.macs_per_cycle == 2, "%g multiply-adds a cycle",
                first.macs_per_cycle);
     test_check(first.loads_per_cycle > 0.2 && first.loads_per_cycle < 3.5, "%g loads a cycle", first.loads_per_cycle);
