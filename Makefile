@@ -152,7 +152,7 @@ $(eval $(call note,flags,$(flags)))
 # Headers of other libraries decide what is built.
 dnnl_header := $(firstword $(wildcard /usr/include/oneapi/dnnl/dnnl.h /usr/local/include/oneapi/dnnl/dnnl.h))
 $(eval $(call note,headers,dnnl $(dnnl_header) xsmm $(xsmm_header) opencl $(wildcard /usr/include/CL/cl.h)))
-$(patsubst %.c,$(BUILD)/obj/%.o,experiments/bench/dnnl.c experiments/lift/device.c experiments/polydl/time/baselines.c): $(BUILD)/headers
+$(patsubst %.c,$(BUILD)/obj/%.o,experiments/bench/dnnl.c experiments/lift/opencl.c experiments/polydl/time/baselines.c): $(BUILD)/headers
 
 # compile FOLDER, WORD, COMMAND: objects in BUILD/FOLDER
 define compile

@@ -113,7 +113,7 @@ mutant "study: a layer's best time is the slower schedule's" experiments/study/c
     's/best = time\[CSA_WS\] < time\[CSA_IS\]/best = time[CSA_WS] > time[CSA_IS]/' study
 mutant "study: the time of a choice is that of the other one" experiments/study/choices.c \
     's/t->chosen \+= time\[chosen\];/t->chosen += time[chosen == CSA_IS];/' study
-mutant "figures: things that are alike share no slot" experiments/base/plot.c \
+mutant "figures: things that are alike share no slot" experiments/base/plot_data.c \
     's/are_shared = s->n > EXP_PLOT_MOST_SLOTS/are_shared = s->n > 2 * EXP_PLOT_MOST_SLOTS/' exp_plot
 mutant "a share of a run leaves results, too" experiments/bench/course.c \
     's/leaves_none = crew->n_shares > 0;/leaves_none = false;/' tests/experiments/sweep.sh
@@ -171,7 +171,7 @@ mutant "LIFT: a value that nothing follows is drawn" experiments/lift/space.c 's
 mutant "LIFT: a state is known by too few values" experiments/lift/space.c 's/s->later\[depth\] & 1U << s->order\[n\]/n == 0/' lift
 mutant "LIFT: the first candidate that fits is always drawn" experiments/lift/space.c 's/value\[exp_random_next\(state\) % n\]/value[0]/' lift
 mutant "LIFT: the constraint that is named is the first one" experiments/lift/space.c 's/constraints\[i\]\.what\);/constraints[0].what);/' lift
-mutant "LIFT: any output is right" experiments/lift/device.c 's/if \(!\(off <= .*\)\) \{/if (off < 0) {/' lift
+mutant "LIFT: any output is right" experiments/lift/opencl.c 's/if \(!\(off <= .*\)\) \{/if (off < 0) {/' lift
 mutant "LIFT: a device that hangs is waited for" experiments/lift/device.c 's/tenths < 10 \* limit_s/tenths < 10000 * limit_s/' tests/experiments/lift.sh
 mutant "LIFT: what the store has is run again" experiments/lift/search.c 's/if \(err == -ENOENT && may_run\)/if (may_run)/; s/if \(err == -ENOENT\) \{/{/' tests/experiments/lift.sh
 mutant "LIFT: points need as much memory as they like" experiments/lift/search.c 's/m\.memory_bytes = most;/(void)most;/' tests/experiments/lift.sh
@@ -231,8 +231,8 @@ mutant "half floats: no subnormal numbers" experiments/onnx/tensor.c 's/\(float\
 mutant "weights of the wrong size" experiments/onnx/tensor.c 's/s->n != v->elements \* bytes/false/' onnx
 mutant "messages that nest without end" experiments/onnx/wire.c 's/\+\+l->depth > DEEPEST/false/' onnx
 mutant "a message that is merged" experiments/onnx/wire.c 's/\*once & bit/false/' onnx
-mutant "a dimension's name that is forgotten" experiments/onnx/read.c 's/v->dim\[i\] == OPEN && known/false/' onnx
-mutant "a network's pools that round down" experiments/models/networks.c 's/onnx_write_int\(n->w, "ceil_mode", 1\)/onnx_write_int(n->w, "ceil_mode", 0)/' tests/experiments/onnx.sh
+mutant "a dimension's name that is forgotten" experiments/onnx/inputs.c 's/v->dim\[i\] == OPEN && known/false/' onnx
+mutant "a network's pools that round down" experiments/models/question_models.c 's/onnx_write_int\(n->w, "ceil_mode", 1\)/onnx_write_int(n->w, "ceil_mode", 0)/' tests/experiments/onnx.sh
 mutant "a difference between tables that is not seen" experiments/layers/question_layers.c 's/conv_problem_equal\(&a->layer\[i\]\.problem, &b->layer\[i\]\.problem\)/true/' tests/experiments/onnx.sh
 
 # ---- networks that run ----

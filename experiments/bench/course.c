@@ -11,7 +11,7 @@
 #include "counters/host/ctr_timer.h"
 #include "experiments/base/program.h"
 #include "experiments/base/slurm.h"
-#include "experiments/bench/model_onednn.h"
+#include "experiments/bench/model_formats.h"
 #include "experiments/bench/options_shared.h"
 #include "kernels/emit/plan_json.h"
 

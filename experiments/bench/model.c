@@ -11,8 +11,7 @@
 
 #include "experiments/base/text.h"
 #include "experiments/base/csv.h"
-#include "experiments/bench/model_onednn.h"
-#include "experiments/bench/model_onnx.h"
+#include "experiments/bench/model_formats.h"
 #include "sim/machine/machine_words.h"
 
 #define SUFFIX ".csv"

@@ -1,7 +1,7 @@
 /*
  * A model: the convolutions of a network in network order, read from an ONNX network (experiments/onnx), from a CSV table
  * (experiments/models/README.md), from a batch file of oneDNN's benchdnn or from a log of ONEDNN_VERBOSE=1
- * (model_onednn.h).
+ * (model_formats.h).
  *
  * A table's required columns: name, and the fields of kernels/shape/problem_fields.def that have no fallback. Other
  * columns are ignored. Every error is one line; for what a file says, "path:line: column, value".
@@ -64,7 +64,7 @@ int exp_model_read(struct exp_model *m, const char *path, struct exp_why *why);
 
 /*
  * Reads a model by name: "vgg16" is <experiments_dir>/models/vgg16.csv; anything with a '/' or that ends in ".csv",
- * ".txt", ".log" or ".onnx" is a path; what begins as a descriptor does (model_onednn.h) is one. Returns as exp_model_read;
+ * ".txt", ".log" or ".onnx" is a path; what begins as a descriptor does (model_formats.h) is one. Returns as exp_model_read;
  * -ENOENT for an unknown name, with the known ones in why.
  */
 int exp_model_find(struct exp_model *m, const char *experiments_dir, const char *which, struct exp_why *why);

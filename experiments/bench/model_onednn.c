@@ -1,4 +1,4 @@
-#include "experiments/bench/model_onednn.h"
+#include "experiments/bench/model_formats.h"
 
 #include <ctype.h>
 #include <errno.h>

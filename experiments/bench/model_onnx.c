@@ -1,9 +1,8 @@
-#include "experiments/bench/model_onnx.h"
+#include "experiments/bench/model_formats.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiments/bench/model_onednn.h"
 #include "experiments/onnx/graph.h"
 
 /* Counts the nodes of an operator. */

@@ -19,7 +19,7 @@ subtitle_text = "simulated machine: ".machine_name
 
 stats layers using (model = stringcolumn("model"), 0) nooutput
 
-# Slots along x, numbered 1, 2, ... (base/plot.h); the bars of those that layers share are means.
+# Slots along x, numbered 1, 2, ... (base/plot_data.h); the bars of those that layers share are means.
 n_shown = words(slot_names)
 n_layers = n_shown ? int(sum [i = 1:n_shown] int(word(slot_things, i))) : 0
 layer_text = sprintf("%d convolution%s", n_layers, n_layers == 1 ? "" : "s")

@@ -1,5 +1,5 @@
 # What the figures of all programs share: input format, colours, text, the head, extremes. base/plot.c starts the scripts; the comments at the
-# head of each name its tables (base/plot.h), which arrive as variables: layers_csv is a copy of layers.csv, "" if there is none.
+# head of each name its tables (base/plot_data.h), which arrive as variables: layers_csv is a copy of layers.csv, "" if there is none.
 #
 # Variables set by every program:
 #   format   png or svg          output   file to write          figures   this folder

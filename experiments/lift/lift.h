@@ -2,8 +2,8 @@
  * LIFT's direct convolution as OpenCL C: the parameters of the paper's Table 2 and what a CPU needs besides, what they
  * must fulfil, and the text of the kernels that a point of this space stands for. Nothing here needs OpenCL.
  *
- * Files: constraints.def and space.c have the parameters and their constraints; program.c writes the text; device.c
- * runs it, in a process of its own; search.c measures points.
+ * Files: constraints.def and space.c have the parameters and their constraints; program.c writes the text; opencl.c
+ * runs it, in a process that device.c starts; search.c measures points.
  */
 #ifndef EXPERIMENTS_LIFT_LIFT_H
 #define EXPERIMENTS_LIFT_LIFT_H

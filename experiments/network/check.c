@@ -1,4 +1,4 @@
-#include "experiments/network/check.h"
+#include "experiments/network/net.h"
 
 #include <errno.h>
 #include <float.h>

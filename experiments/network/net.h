@@ -150,4 +150,48 @@ bool net_conv_has_after(const struct net_conv *conv); /* whether anything is */
 /* Writes what a step does, such as "Conv + BatchNormalization + Relu". */
 void net_step_describe(const struct net *net, const struct net_step *s, char *text, size_t bytes);
 
+/* ---- other orders (order.c) ---- */
+
+/*
+ * Other orders of a network's nodes: what would it miss if its branches were run in another order? Every order is one
+ * that the network allows, and computes the same.
+ */
+enum net_order {
+    NET_ORDER_OF_FILE,
+    NET_ORDER_DEPTH, /* of the nodes that can be run, the one whose inputs were made last: a branch to its end */
+    NET_ORDER_WIDTH, /* the one whose inputs were made first: all branches side by side */
+    NET_N_ORDERS
+};
+
+const char *net_order_name(enum net_order o);
+
+/*
+ * Makes a copy of a graph with its nodes in that order. Everything but the order is the graph's own, which must outlive
+ * the copy; net_order_release gives the copy back. Returns whether the order is another one.
+ */
+bool net_order_make(struct onnx_graph *to, const struct onnx_graph *from, enum net_order o);
+void net_order_release(struct onnx_graph *copy);
+
+/* ---- checked (check.c) ---- */
+
+/*
+ * Checks a network that runs, step by step: whether each step finds its inputs as they were made, however memory is
+ * reused, and whether what it makes is what plain loops make of these inputs, node by node.
+ *
+ * Sums are compared within what float arithmetic may err: of a convolution and of a matrix product, so many half-ulps of
+ * the sum of the absolute products as there are terms, what is fused behind included; of other operators, as many of the
+ * largest value of the output.
+ */
+struct net_checked {
+    size_t n_steps, n_elements;
+    double worst; /* error over bound: at most 1 */
+    size_t worst_step;
+};
+
+/*
+ * Runs the network once, with inputs as they are, and checks it. Returns 0; -EILSEQ with one line in why that names node,
+ * element and values; or as net_run. Slow: plain loops.
+ */
+int net_check(const struct net *net, struct net_checked *checked, struct exp_why *why);
+
 #endif

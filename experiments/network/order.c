@@ -1,4 +1,4 @@
-#include "experiments/network/order.h"
+#include "experiments/network/net.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -8,8 +8,6 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "experiments/onnx/write.h"
-
 /* ---- the interface, by numbers in its table ---- */
 
 enum { API_VERSION = 11 };

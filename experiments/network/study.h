@@ -19,7 +19,6 @@
 #include "experiments/bench/algo.h"
 #include "experiments/bench/estimate.h"
 #include "experiments/network/net.h"
-#include "experiments/network/order.h"
 #include "experiments/network/sequence.h"
 #include "experiments/network/stream.h"
 

@@ -9,46 +9,18 @@
 
 static const char not_simulated[] = "not simulated in this view", not_alone[] = "not simulated step by step";
 
-#define COLUMN_NETWORK                                                                                                 \
-    {                                                                                                                  \
-        "model", "", "name of the network", ""                                                                         \
-    }
-#define COLUMN_ALGO                                                                                                    \
-    {                                                                                                                  \
-        "algo", "", "algorithm of the convolutions", ""                                                                \
-    }
-#define COLUMN_FUSED                                                                                                   \
-    {                                                                                                                  \
-        "fused", "", "1: batch normalisation folded, activations and additions fused; 0: as in the paper", ""          \
-    }
-#define COLUMN_STEP                                                                                                    \
-    {                                                                                                                  \
-        "step", "", "position in the order of the run, from 1", ""                                                     \
-    }
-#define COLUMN_NODE                                                                                                    \
-    {                                                                                                                  \
-        "node", "", "name of the node", ""                                                                             \
-    }
-#define COLUMN_CAPS                                                                                                    \
-    {                                                                                                                  \
-        "caches", "", "caches alone, or the machine as it is", ""                                                      \
-    }
-#define COLUMN_LEVEL                                                                                                   \
-    {                                                                                                                  \
-        "level", "", "of the machine; memory: lines read from there", ""                                               \
-    }
-#define COLUMN_LINES                                                                                                   \
-    {                                                                                                                  \
-        "sequence_lines", "lines", "brought into the level, caches as the steps before left them", "simulation"        \
-    }
-#define COLUMN_ALONE                                                                                                   \
-    {                                                                                                                  \
-        "alone_lines", "lines", "the same, each step with empty caches", "simulation"                                  \
-    }
-#define COLUMN_WARM                                                                                                    \
-    {                                                                                                                  \
-        "warm_lines", "lines", "the same, each step with what it left itself", "simulation"                            \
-    }
+/* clang-format off */
+#define COLUMN_NETWORK { "model", "", "name of the network", "" }
+#define COLUMN_ALGO { "algo", "", "algorithm of the convolutions", "" }
+#define COLUMN_FUSED { "fused", "", "1: batch normalisation folded, activations and additions fused; 0: as in the paper", "" }
+#define COLUMN_STEP { "step", "", "position in the order of the run, from 1", "" }
+#define COLUMN_NODE { "node", "", "name of the node", "" }
+#define COLUMN_CAPS { "caches", "", "caches alone, or the machine as it is", "" }
+#define COLUMN_LEVEL { "level", "", "of the machine; memory: lines read from there", "" }
+#define COLUMN_LINES { "sequence_lines", "lines", "brought into the level, caches as the steps before left them", "simulation" }
+#define COLUMN_ALONE { "alone_lines", "lines", "the same, each step with empty caches", "simulation" }
+#define COLUMN_WARM { "warm_lines", "lines", "the same, each step with what it left itself", "simulation" }
+/* clang-format on */
 
 /* ---- network.csv ---- */
 

@@ -7,7 +7,6 @@
 #include "counters/host/ctr_timer.h"
 #include "experiments/base/program.h"
 #include "experiments/bench/options.h"
-#include "experiments/network/check.h"
 #include "experiments/network/peer.h"
 #include "experiments/network/study.h"
 

@@ -55,20 +55,9 @@ void onnx_free(struct onnx_graph *g)
 
 /* ---- names ---- */
 
-/* Says which value has a name. */
-struct name {
-    const char *name;
-    size_t value;
-};
-
-struct names {
-    struct name *name;
-    size_t n;
-};
-
 static int compare_names(const void *a, const void *b)
 {
-    const struct name *x = a, *y = b;
+    const struct onnx_name *x = a, *y = b;
     const int order = strcmp(x->name, y->name);
 
     return order ? order : (x->value > y->value) - (x->value < y->value);
@@ -76,26 +65,26 @@ static int compare_names(const void *a, const void *b)
 
 static int compare_name(const void *name, const void *entry)
 {
-    return strcmp(name, ((const struct name *)entry)->name);
+    return strcmp(name, ((const struct onnx_name *)entry)->name);
 }
 
-static void sort_names(struct names *names, const struct onnx_graph *g)
+static void sort_names(struct onnx_names *names, const struct onnx_graph *g)
 {
     free(names->name);
-    *names = (struct names){ exp_new(g->n_values, sizeof *names->name), g->n_values };
+    *names = (struct onnx_names){ exp_new(g->n_values, sizeof *names->name), g->n_values };
     for (size_t i = 0; i < g->n_values; i++)
-        names->name[i] = (struct name){ g->value[i].name, i };
+        names->name[i] = (struct onnx_name){ g->value[i].name, i };
     qsort(names->name, names->n, sizeof *names->name, compare_names);
 }
 
-static size_t find_value(const struct names *names, const char *name)
+size_t onnx_find_value(const struct onnx_names *names, const char *name)
 {
-    const struct name *found = bsearch(name, names->name, names->n, sizeof *names->name, compare_name);
+    const struct onnx_name *found = bsearch(name, names->name, names->n, sizeof *names->name, compare_name);
 
     return found ? found->value : ONNX_NONE;
 }
 
-static struct onnx_value *add_value(struct onnx_graph *g, const char *name)
+struct onnx_value *onnx_add_value(struct onnx_graph *g, const char *name)
 {
     struct onnx_value *v = exp_append(&g->value, &g->n_values, sizeof *v);
 
@@ -112,10 +101,10 @@ static const char *maker(const struct onnx_graph *g, size_t value)
     return v->producer != ONNX_NONE ? g->node[v->producer].name : v->is_input ? "an input" : "an initializer";
 }
 
-static int check_names(const struct names *names, const struct onnx_graph *g, struct exp_why *why)
+static int check_names(const struct onnx_names *names, const struct onnx_graph *g, struct exp_why *why)
 {
     for (size_t i = 1; i < names->n; i++) {
-        const struct name *a = &names->name[i - 1], *b = &names->name[i];
+        const struct onnx_name *a = &names->name[i - 1], *b = &names->name[i];
 
         if (!strcmp(a->name, b->name))
             return exp_fail(why, -EINVAL, "%s: node '%.60s': its output '%.100s' is made by %.60s, too", g->path,
@@ -124,261 +113,7 @@ static int check_names(const struct names *names, const struct onnx_graph *g, st
     return 0;
 }
 
-/* ---- types that the file states ---- */
-
-static const Onnx__TypeProto__Tensor *tensor_type(const Onnx__ValueInfoProto *info)
-{
-    return info->type && info->type->value_case == ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE ? info->type->tensor_type : NULL;
-}
-
-static void set_type(struct onnx_value *v, int32_t type)
-{
-    v->stored = type > 0 && type < ONNX_N_TYPES ? (enum onnx_type)type : ONNX_UNKNOWN_TYPE;
-    v->type = onnx_run_type(v->stored);
-}
-
-/* Takes over the shape that a file states of a value, if it does so, and it is no dimension's name only. */
-static void take_stated(struct onnx_value *v, const Onnx__ValueInfoProto *info)
-{
-    const Onnx__TypeProto__Tensor *t = tensor_type(info);
-    struct onnx_value stated = { 0 };
-
-    if (v->has_shape || !t || !t->shape || t->shape->n_dim > ONNX_MAX_DIMS)
-        return;
-    stated.n_dims = t->shape->n_dim;
-    for (size_t i = 0; i < stated.n_dims; i++) {
-        const Onnx__TensorShapeProto__Dimension *d = t->shape->dim[i];
-
-        if (d->value_case != ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE)
-            return;
-        stated.dim[i] = d->dim_value;
-    }
-    if (onnx_count_elements(&stated))
-        return;
-    set_type(v, t->elem_type);
-    v->has_shape = true;
-    v->n_dims = stated.n_dims;
-    v->elements = stated.elements;
-    memcpy(v->dim, stated.dim, sizeof v->dim);
-}
-
-/* ---- inputs, as they are asked for ---- */
-
-/* Finds what is asked of an input: the dimensions behind "name=", or those of the first input. Returns NULL: nothing. */
-static const char *find_ask(const struct onnx_ask *ask, const char *name, bool is_first)
-{
-    const char *at = ask->input ? ask->input : "";
-    const size_t n = strlen(name);
-
-    for (; *at; at += strcspn(at, ",")) {
-        const size_t length = strcspn(at += *at == ',', ","), equals = strcspn(at, "=");
-
-        if (equals < length && equals == n && !strncmp(at, name, n))
-            return at + equals + 1;
-        if (equals >= length && length && is_first)
-            return at;
-    }
-    return NULL;
-}
-
-/* Reads dimensions such as 3x224x224. Returns their number; 0: there are none. */
-static size_t read_dims(const char *text, int64_t *dim)
-{
-    for (size_t n = 0; n < ONNX_MAX_DIMS; text++) {
-        char *end;
-        long long value;
-
-        errno = 0;
-        value = strtoll(text, &end, 10);
-        if (*text < '0' || *text > '9' || errno || value < 1)
-            return 0;
-        dim[n++] = value;
-        text = end;
-        if (!*text || *text == ',')
-            return n;
-        if (*text != 'x')
-            return 0;
-    }
-    return 0;
-}
-
-/* What is known of the dimensions that files give names: of the first ones. */
-enum { MOST_SYMBOLS = 256 };
-
-struct symbols {
-    const char *name[MOST_SYMBOLS];
-    int64_t value[MOST_SYMBOLS];
-    size_t n;
-};
-
-static const int64_t *find_symbol(const struct symbols *s, const char *name)
-{
-    for (size_t i = 0; i < s->n; i++) {
-        if (*name && !strcmp(s->name[i], name))
-            return &s->value[i];
-    }
-    return NULL;
-}
-
-enum { OPEN = -1 };
-
-/* Takes over type and dimensions that the file states of an input; those that it leaves open are OPEN. */
-static int take_input(struct onnx_value *v, const Onnx__TypeProto__Tensor *t, const char *path, struct exp_why *why)
-{
-    const size_t n = t->shape ? t->shape->n_dim : 0;
-
-    set_type(v, t->elem_type);
-    if (n > ONNX_MAX_DIMS)
-        return exp_fail(why, -EINVAL, "%s: input '%.60s': %zu dimensions, and at most %d are read", path, v->name, n,
-                        ONNX_MAX_DIMS);
-    v->has_shape = t->shape;
-    v->n_dims = n;
-    for (size_t i = 0; i < n; i++) {
-        const Onnx__TensorShapeProto__Dimension *d = t->shape->dim[i];
-
-        v->dim[i] = d->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE && d->dim_value >= 0
-                        ? d->dim_value
-                        : OPEN;
-    }
-    return 0;
-}
-
-static int set_asked(struct onnx_value *v, const char *asked, const char *path, struct exp_why *why)
-{
-    int64_t dim[ONNX_MAX_DIMS];
-    const size_t n = read_dims(asked, dim);
-
-    if (n && n < ONNX_MAX_DIMS && !v->has_shape) {
-        v->has_shape = true;
-        v->n_dims = n + 1;
-        v->dim[0] = OPEN;
-    }
-    if (!n || n > v->n_dims || n + 1 < v->n_dims)
-        return exp_fail(
-            why, -EINVAL,
-            "%s: INPUT: '%.*s' is no size of input '%.60s', which has %zu dimensions: say as 3x224x224 those "
-            "behind the batch, or all",
-            path, (int)strcspn(asked, ","), asked, v->name, v->n_dims);
-    memcpy(v->dim + (v->n_dims - n), dim, n * sizeof *dim);
-    return 0;
-}
-
-/* Gives an open dimension a size: that of its name, else 1 to the batch. */
-static int close_dim(struct onnx_value *v, size_t i, const char *symbol, struct symbols *s, const char *path,
-                     struct exp_why *why)
-{
-    const int64_t *known = find_symbol(s, symbol);
-
-    if (v->dim[i] == OPEN && known)
-        v->dim[i] = *known;
-    if (v->dim[i] == OPEN && !i && v->n_dims > 1)
-        v->dim[i] = 1;
-    if (v->dim[i] == OPEN)
-        return exp_fail(
-            why, -EINVAL,
-            "%s: input '%.60s': its dimension %zu of %zu%s%.40s is open: say it by INPUT, such as 3x224x224 (those "
-            "behind the batch)",
-            path, v->name, i + 1, v->n_dims, *symbol ? ", " : "", symbol);
-    if (*symbol && !known && s->n < MOST_SYMBOLS) {
-        s->name[s->n] = symbol;
-        s->value[s->n++] = v->dim[i];
-    }
-    return 0;
-}
-
-static int close_dims(struct onnx_value *v, const Onnx__TensorShapeProto *shape, struct symbols *s, const char *path,
-                      struct exp_why *why)
-{
-    int err = 0;
-
-    for (size_t i = 0; i < v->n_dims && !err; i++) {
-        const Onnx__TensorShapeProto__Dimension *d = shape ? shape->dim[i] : NULL;
-        const bool is_named = d && d->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM;
-
-        err = close_dim(v, i, is_named ? onnx_text_or_empty(d->dim_param) : "", s, path, why);
-    }
-    if (err || !v->has_shape)
-        return err;
-    err = onnx_count_elements(v);
-    return err ? exp_fail(why, err, "%s: input '%.60s' is too large", path, v->name) : 0;
-}
-
-/* Replaces the batch of an input. What the first input's was by the file is kept: reshapes may say it, too. */
-static void set_batch(struct onnx_reading *r, struct onnx_value *v, const struct onnx_ask *ask, bool is_first)
-{
-    if (!ask->batch || v->n_dims < 2)
-        return;
-    if (is_first && v->dim[0] > 0 && v->dim[0] != (int64_t)ask->batch) {
-        r->fixed_batch = v->dim[0];
-        r->batch = (int64_t)ask->batch;
-    }
-    v->dim[0] = (int64_t)ask->batch;
-}
-
-static int set_input(struct onnx_reading *r, struct onnx_value *v, const Onnx__ValueInfoProto *info,
-                     const struct onnx_ask *ask, struct symbols *s, struct exp_why *why)
-{
-    const Onnx__TypeProto__Tensor *t = tensor_type(info);
-    const bool is_first = r->graph.n_inputs == 1;
-    const char *asked = find_ask(ask, v->name, is_first), *path = r->graph.path;
-    int err;
-
-    v->is_input = true;
-    if (!t)
-        return 0; /* what it is used for says that it has no shape */
-    err = take_input(v, t, path, why);
-    if (!err && asked)
-        err = set_asked(v, asked, path, why);
-    if (err)
-        return err;
-    if (ask->batch > INT32_MAX)
-        return exp_fail(why, -EINVAL, "%s: BATCH: %zu is too large", path, ask->batch);
-    set_batch(r, v, ask, is_first);
-    return close_dims(v, t->shape, s, path, why);
-}
-
-/* Checks that INPUT names inputs. */
-static int check_asked(const struct onnx_graph *g, const struct onnx_ask *ask, struct exp_why *why)
-{
-    const char *at = ask->input ? ask->input : "";
-
-    for (; *at; at += strcspn(at, ",")) {
-        const size_t length = strcspn(at += *at == ',', ","), equals = strcspn(at, "=");
-        bool is_there = equals >= length && g->n_inputs && length;
-
-        for (size_t i = 0; i < g->n_inputs && !is_there && equals < length; i++) {
-            const char *name = g->value[g->input[i]].name;
-
-            is_there = strlen(name) == equals && !strncmp(at, name, equals);
-        }
-        if (!is_there)
-            return exp_fail(why, -EINVAL, "%s: INPUT: '%.*s' is no size of an input of this network%s%.60s", g->path,
-                            (int)length, at, g->n_inputs ? "; the first is " : ": it has none",
-                            g->n_inputs ? g->value[g->input[0]].name : "");
-    }
-    return 0;
-}
-
-static int add_inputs(struct onnx_reading *r, const struct names *constants, const struct onnx_ask *ask,
-                      struct exp_why *why)
-{
-    const Onnx__GraphProto *proto = r->model->graph;
-    struct onnx_graph *g = &r->graph;
-    size_t *input = onnx_own(r, proto->n_input, sizeof *input);
-    struct symbols s = { .n = 0 };
-    int err = 0;
-
-    g->input = input;
-    for (size_t i = 0; i < proto->n_input && !err; i++) {
-        const char *name = onnx_text_or_empty(proto->input[i]->name);
-
-        if (find_value(constants, name) != ONNX_NONE)
-            continue;
-        input[g->n_inputs++] = g->n_values;
-        err = set_input(r, add_value(g, name), proto->input[i], ask, &s, why);
-    }
-    return err ? err : check_asked(g, ask, why);
-}
+/* ---- initializers ---- */
 
 static int add_initializers(struct onnx_reading *r, struct exp_why *why)
 {
@@ -393,7 +128,7 @@ static int add_initializers(struct onnx_reading *r, struct exp_why *why)
         const char *name = onnx_text_or_empty(t->name);
 
         exp_say(what.text, sizeof what.text, "%s: initializer '%.100s'", r->graph.path, name);
-        err = onnx_read_tensor(r, t, what.text, add_value(&r->graph, name), why);
+        err = onnx_read_tensor(r, t, what.text, onnx_add_value(&r->graph, name), why);
     }
     return err;
 }
@@ -448,7 +183,7 @@ static void add_outputs(struct onnx_reading *r, const Onnx__NodeProto *proto, st
         if (!*onnx_text_or_empty(proto->output[i]))
             continue;
         out[i] = r->graph.n_values;
-        add_value(&r->graph, proto->output[i])->producer = number;
+        onnx_add_value(&r->graph, proto->output[i])->producer = number;
     }
     n->n_out = proto->n_output;
     n->out = out;
@@ -490,7 +225,7 @@ static int add_node(struct onnx_reading *r, size_t i, struct exp_why *why)
     return 0;
 }
 
-static int find_inputs(struct onnx_reading *r, size_t i, const struct names *names, struct exp_why *why)
+static int find_inputs(struct onnx_reading *r, size_t i, const struct onnx_names *names, struct exp_why *why)
 {
     const Onnx__NodeProto *proto = r->model->graph->node[i];
     struct onnx_node *n = &r->graph.node[i];
@@ -501,7 +236,7 @@ static int find_inputs(struct onnx_reading *r, size_t i, const struct names *nam
     for (size_t k = 0; k < proto->n_input; k++) {
         const char *name = onnx_text_or_empty(proto->input[k]);
 
-        in[k] = *name ? find_value(names, name) : ONNX_NONE;
+        in[k] = *name ? onnx_find_value(names, name) : ONNX_NONE;
         if (*name && in[k] == ONNX_NONE)
             return exp_fail(why, -EINVAL, "%s: node '%.60s' (%.40s): nothing makes its input '%.100s'", r->graph.path,
                             n->name, n->op, name);
@@ -509,7 +244,7 @@ static int find_inputs(struct onnx_reading *r, size_t i, const struct names *nam
     return 0;
 }
 
-static int find_outputs(struct onnx_reading *r, const struct names *names, struct exp_why *why)
+static int find_outputs(struct onnx_reading *r, const struct onnx_names *names, struct exp_why *why)
 {
     const Onnx__GraphProto *proto = r->model->graph;
     struct onnx_graph *g = &r->graph;
@@ -518,7 +253,7 @@ static int find_outputs(struct onnx_reading *r, const struct names *names, struc
     g->output = output;
     for (g->n_outputs = 0; g->n_outputs < proto->n_output; g->n_outputs++) {
         const char *name = onnx_text_or_empty(proto->output[g->n_outputs]->name);
-        const size_t value = find_value(names, name);
+        const size_t value = onnx_find_value(names, name);
 
         if (value == ONNX_NONE)
             return exp_fail(why, -EINVAL, "%s: nothing makes its output '%.100s'", g->path, name);
@@ -621,7 +356,7 @@ static int sort_nodes(struct onnx_reading *r, struct exp_why *why)
 
 /* ---- all together ---- */
 
-static int add_nodes(struct onnx_reading *r, struct names *names, struct exp_why *why)
+static int add_nodes(struct onnx_reading *r, struct onnx_names *names, struct exp_why *why)
 {
     struct onnx_graph *g = &r->graph;
     int err = 0;
@@ -641,7 +376,7 @@ static int add_nodes(struct onnx_reading *r, struct names *names, struct exp_why
 }
 
 /* Finds what the file states of each value. From malloc; NULL where it says nothing. */
-static const Onnx__ValueInfoProto **find_stated(const struct onnx_reading *r, const struct names *names)
+static const Onnx__ValueInfoProto **find_stated(const struct onnx_reading *r, const struct onnx_names *names)
 {
     const Onnx__GraphProto *proto = r->model->graph;
     const Onnx__ValueInfoProto **stated = exp_new(r->graph.n_values, sizeof *stated);
@@ -649,7 +384,7 @@ static const Onnx__ValueInfoProto **find_stated(const struct onnx_reading *r, co
     for (size_t i = 0; i < proto->n_value_info + proto->n_output; i++) {
         const Onnx__ValueInfoProto *info =
             i < proto->n_value_info ? proto->value_info[i] : proto->output[i - proto->n_value_info];
-        const size_t value = find_value(names, onnx_text_or_empty(info->name));
+        const size_t value = onnx_find_value(names, onnx_text_or_empty(info->name));
 
         if (value != ONNX_NONE)
             stated[value] = info;
@@ -666,7 +401,7 @@ static void take_outputs(struct onnx_graph *g, struct onnx_node *n, const Onnx__
         if (n->out[o] == ONNX_NONE)
             continue;
         if (stated[n->out[o]])
-            take_stated(&g->value[n->out[o]], stated[n->out[o]]);
+            onnx_take_stated(&g->value[n->out[o]], stated[n->out[o]]);
         all = all && g->value[n->out[o]].has_shape;
     }
     if (all)
@@ -674,7 +409,7 @@ static void take_outputs(struct onnx_graph *g, struct onnx_node *n, const Onnx__
 }
 
 /* Infers all nodes; what they do not tell, the file may state, unless other sizes were asked for. */
-static int infer_all(struct onnx_reading *r, const struct names *names, bool takes_stated, struct exp_why *why)
+static int infer_all(struct onnx_reading *r, const struct onnx_names *names, bool takes_stated, struct exp_why *why)
 {
     const Onnx__ValueInfoProto **stated = find_stated(r, names);
     int err = 0;
@@ -712,13 +447,13 @@ enum { MAY_FOLD = 64 << 20 };
 
 static int read_all(struct onnx_reading *r, const struct onnx_ask *ask, struct exp_why *why)
 {
-    struct names names = { 0 };
+    struct onnx_names names = { 0 };
     int err = read_opset(r, why);
 
     err = err ? err : add_initializers(r, why);
     if (!err) {
         sort_names(&names, &r->graph);
-        err = add_inputs(r, &names, ask, why);
+        err = onnx_add_inputs(r, &names, ask, why);
     }
     err = err ? err : add_nodes(r, &names, why);
     err = err ? err : infer_all(r, &names, !ask->batch && !*onnx_text_or_empty(ask->input), why);
@@ -798,7 +533,7 @@ static int read_kind(struct onnx_reading *r, const char *kind, const size_t **li
 
         if (is_there) {
             *(size_t *)exp_append(&of, n, sizeof *of) = r->graph.n_values;
-            err = read_beside(r, path, add_value(&r->graph, ""), why);
+            err = read_beside(r, path, onnx_add_value(&r->graph, ""), why);
         }
         free(path);
         if (!is_there)

@@ -45,6 +45,34 @@ static inline const char *onnx_text_or_empty(const char *text)
 /* Returns the type that elements are run in. */
 enum onnx_type onnx_run_type(enum onnx_type stored);
 
+/* ---- read.c ---- */
+
+/* Says which value has a name. */
+struct onnx_name {
+    const char *name;
+    size_t value;
+};
+
+struct onnx_names {
+    struct onnx_name *name;
+    size_t n;
+};
+
+/* Returns the value of that name; ONNX_NONE: there is none. */
+size_t onnx_find_value(const struct onnx_names *names, const char *name);
+
+/* Adds a value that no node makes, until somebody says which does. */
+struct onnx_value *onnx_add_value(struct onnx_graph *g, const char *name);
+
+/* ---- inputs.c ---- */
+
+/* Takes over the shape that a file states of a value, if it does so, and it is no dimension's name only. */
+void onnx_take_stated(struct onnx_value *v, const Onnx__ValueInfoProto *info);
+
+/* Adds the inputs that are no initializers, of the size that was asked for. Returns 0, or -errno with one line in why. */
+int onnx_add_inputs(struct onnx_reading *r, const struct onnx_names *constants, const struct onnx_ask *ask,
+                    struct exp_why *why);
+
 /* ---- wire.c ---- */
 
 /*

@@ -1,5 +1,6 @@
 #define _XOPEN_SOURCE 700 /* realpath */
 /* Constants: the tensors of a file, whatever field or file their elements are in. */
+#include <assert.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -316,4 +317,19 @@ int onnx_read_tensor(struct onnx_reading *r, const Onnx__TensorProto *t, const c
     if (v->type == ONNX_BOOL)
         make_bools(r, v);
     return 0;
+}
+
+float *onnx_make_data(struct onnx_graph *g, size_t value)
+{
+    struct onnx_value *v = &g->value[value];
+    float *data;
+
+    assert(v->is_filled);
+    data = onnx_own((struct onnx_reading *)g, v->elements + !v->elements, sizeof *data);
+    for (size_t i = 0; i < v->elements; i++)
+        data[i] = v->fill;
+    v->data = data;
+    v->bytes = v->elements * sizeof *data;
+    v->is_filled = false;
+    return data;
 }

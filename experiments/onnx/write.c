@@ -1,10 +1,10 @@
 /* Writes a graph as an ONNX model in memory, with its weights as they are now. */
-#include "experiments/onnx/write.h"
-
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "experiments/onnx/graph.h"
 
 #include "onnx.pb-c.h" /* made of Debian's onnx.proto when it is built */
 

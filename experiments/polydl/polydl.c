@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "experiments/bench/course.h"
-#include "experiments/bench/model_onednn.h"
+#include "experiments/bench/model_formats.h"
 #include "sim/machine/machine_words.h"
 
 /* PolyDL's, and its matrix multiplications. */

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "experiments/onnx/write.h"
+#include "experiments/onnx/graph.h"
 #include "tests/rng.h"
 
 /* ---- building ---- */

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "experiments/base/plot.h"
+#include "experiments/base/plot_data.h"
 #include "experiments/run/run.h"
 #include "tests/suites.h"
 

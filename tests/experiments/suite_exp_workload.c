@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "experiments/bench/model.h"
-#include "experiments/bench/model_onednn.h"
+#include "experiments/bench/model_formats.h"
 #include "tests/rng.h"
 #include "tests/scratch.h"
 #include "tests/suites.h"

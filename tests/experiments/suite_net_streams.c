@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "counters/group/ctr_quantity.h"
-#include "experiments/network/order.h"
 #include "experiments/network/stream.h"
 #include "experiments/network/study.h"
 #include "kernels/shape/sizes.h"

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "experiments/network/arena.h"
-#include "experiments/network/check.h"
 #include "experiments/network/peer.h"
 #include "tests/experiments/network_graph.h"
 #include "tests/rng.h"

@@ -1,5 +1,5 @@
 /*
- * Models from texts of oneDNN's programs: batch files of benchdnn, and logs.
+ * Models from what is no table: texts of oneDNN's programs, which are batch files of benchdnn and logs, and networks.
  *
  * Batch files of oneDNN's benchdnn: problem descriptors and options, separated by blanks and lines;
  * '#' starts a comment.
@@ -8,8 +8,8 @@
  * --mb (one number), --match, --reset, and --batch, whose path is relative to the file that has it. Others say how
  * benchdnn runs them. What is no forward convolution of fp32 planes is noted as skipped.
  */
-#ifndef EXPERIMENTS_BENCH_MODEL_ONEDNN_H
-#define EXPERIMENTS_BENCH_MODEL_ONEDNN_H
+#ifndef EXPERIMENTS_BENCH_MODEL_FORMATS_H
+#define EXPERIMENTS_BENCH_MODEL_FORMATS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -69,6 +69,15 @@ bool exp_onednn_log_is(const char *text);
  * and others with one line in why that names path, line and value.
  */
 int exp_onednn_log_read(struct exp_model *m, char *text, struct exp_why *why);
+
+/* ---- networks ---- */
+
+/*
+ * Appends the convolutions of the network whose path m has to m. Nodes that convolve otherwise, or whose shape is not
+ * known, are noted as skipped, each with its name; of all others, how many there are of each operator. Returns 0, or as
+ * onnx_read with one line in why.
+ */
+int exp_onnx_read(struct exp_model *m, const struct exp_model_ask *ask, struct exp_why *why);
 
 /* ---- adding to a model ---- */
 

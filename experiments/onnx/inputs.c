@@ -1,0 +1,261 @@
+/* What a file states of its values, and what it leaves open of its inputs, as BATCH and INPUT ask. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "experiments/onnx/reading.h"
+
+/* ---- types that the file states ---- */
+
+static const Onnx__TypeProto__Tensor *tensor_type(const Onnx__ValueInfoProto *info)
+{
+    return info->type && info->type->value_case == ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE ? info->type->tensor_type : NULL;
+}
+
+static void set_type(struct onnx_value *v, int32_t type)
+{
+    v->stored = type > 0 && type < ONNX_N_TYPES ? (enum onnx_type)type : ONNX_UNKNOWN_TYPE;
+    v->type = onnx_run_type(v->stored);
+}
+
+void onnx_take_stated(struct onnx_value *v, const Onnx__ValueInfoProto *info)
+{
+    const Onnx__TypeProto__Tensor *t = tensor_type(info);
+    struct onnx_value stated = { 0 };
+
+    if (v->has_shape || !t || !t->shape || t->shape->n_dim > ONNX_MAX_DIMS)
+        return;
+    stated.n_dims = t->shape->n_dim;
+    for (size_t i = 0; i < stated.n_dims; i++) {
+        const Onnx__TensorShapeProto__Dimension *d = t->shape->dim[i];
+
+        if (d->value_case != ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE)
+            return;
+        stated.dim[i] = d->dim_value;
+    }
+    if (onnx_count_elements(&stated))
+        return;
+    set_type(v, t->elem_type);
+    v->has_shape = true;
+    v->n_dims = stated.n_dims;
+    v->elements = stated.elements;
+    memcpy(v->dim, stated.dim, sizeof v->dim);
+}
+
+/* ---- inputs, as they are asked for ---- */
+
+/* Finds what is asked of an input: the dimensions behind "name=", or those of the first input. Returns NULL: nothing. */
+static const char *find_ask(const struct onnx_ask *ask, const char *name, bool is_first)
+{
+    const char *at = ask->input ? ask->input : "";
+    const size_t n = strlen(name);
+
+    for (; *at; at += strcspn(at, ",")) {
+        const size_t length = strcspn(at += *at == ',', ","), equals = strcspn(at, "=");
+
+        if (equals < length && equals == n && !strncmp(at, name, n))
+            return at + equals + 1;
+        if (equals >= length && length && is_first)
+            return at;
+    }
+    return NULL;
+}
+
+/* Reads dimensions such as 3x224x224. Returns their number; 0: there are none. */
+static size_t read_dims(const char *text, int64_t *dim)
+{
+    for (size_t n = 0; n < ONNX_MAX_DIMS; text++) {
+        char *end;
+        long long value;
+
+        errno = 0;
+        value = strtoll(text, &end, 10);
+        if (*text < '0' || *text > '9' || errno || value < 1)
+            return 0;
+        dim[n++] = value;
+        text = end;
+        if (!*text || *text == ',')
+            return n;
+        if (*text != 'x')
+            return 0;
+    }
+    return 0;
+}
+
+/* What is known of the dimensions that files give names: of the first ones. */
+enum { MOST_SYMBOLS = 256 };
+
+struct symbols {
+    const char *name[MOST_SYMBOLS];
+    int64_t value[MOST_SYMBOLS];
+    size_t n;
+};
+
+static const int64_t *find_symbol(const struct symbols *s, const char *name)
+{
+    for (size_t i = 0; i < s->n; i++) {
+        if (*name && !strcmp(s->name[i], name))
+            return &s->value[i];
+    }
+    return NULL;
+}
+
+enum { OPEN = -1 };
+
+/* Takes over type and dimensions that the file states of an input; those that it leaves open are OPEN. */
+static int take_input(struct onnx_value *v, const Onnx__TypeProto__Tensor *t, const char *path, struct exp_why *why)
+{
+    const size_t n = t->shape ? t->shape->n_dim : 0;
+
+    set_type(v, t->elem_type);
+    if (n > ONNX_MAX_DIMS)
+        return exp_fail(why, -EINVAL, "%s: input '%.60s': %zu dimensions, and at most %d are read", path, v->name, n,
+                        ONNX_MAX_DIMS);
+    v->has_shape = t->shape;
+    v->n_dims = n;
+    for (size_t i = 0; i < n; i++) {
+        const Onnx__TensorShapeProto__Dimension *d = t->shape->dim[i];
+
+        v->dim[i] = d->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE && d->dim_value >= 0
+                        ? d->dim_value
+                        : OPEN;
+    }
+    return 0;
+}
+
+static int set_asked(struct onnx_value *v, const char *asked, const char *path, struct exp_why *why)
+{
+    int64_t dim[ONNX_MAX_DIMS];
+    const size_t n = read_dims(asked, dim);
+
+    if (n && n < ONNX_MAX_DIMS && !v->has_shape) {
+        v->has_shape = true;
+        v->n_dims = n + 1;
+        v->dim[0] = OPEN;
+    }
+    if (!n || n > v->n_dims || n + 1 < v->n_dims)
+        return exp_fail(
+            why, -EINVAL,
+            "%s: INPUT: '%.*s' is no size of input '%.60s', which has %zu dimensions: say as 3x224x224 those "
+            "behind the batch, or all",
+            path, (int)strcspn(asked, ","), asked, v->name, v->n_dims);
+    memcpy(v->dim + (v->n_dims - n), dim, n * sizeof *dim);
+    return 0;
+}
+
+/* Gives an open dimension a size: that of its name, else 1 to the batch. */
+static int close_dim(struct onnx_value *v, size_t i, const char *symbol, struct symbols *s, const char *path,
+                     struct exp_why *why)
+{
+    const int64_t *known = find_symbol(s, symbol);
+
+    if (v->dim[i] == OPEN && known)
+        v->dim[i] = *known;
+    if (v->dim[i] == OPEN && !i && v->n_dims > 1)
+        v->dim[i] = 1;
+    if (v->dim[i] == OPEN)
+        return exp_fail(
+            why, -EINVAL,
+            "%s: input '%.60s': its dimension %zu of %zu%s%.40s is open: say it by INPUT, such as 3x224x224 (those "
+            "behind the batch)",
+            path, v->name, i + 1, v->n_dims, *symbol ? ", " : "", symbol);
+    if (*symbol && !known && s->n < MOST_SYMBOLS) {
+        s->name[s->n] = symbol;
+        s->value[s->n++] = v->dim[i];
+    }
+    return 0;
+}
+
+static int close_dims(struct onnx_value *v, const Onnx__TensorShapeProto *shape, struct symbols *s, const char *path,
+                      struct exp_why *why)
+{
+    int err = 0;
+
+    for (size_t i = 0; i < v->n_dims && !err; i++) {
+        const Onnx__TensorShapeProto__Dimension *d = shape ? shape->dim[i] : NULL;
+        const bool is_named = d && d->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM;
+
+        err = close_dim(v, i, is_named ? onnx_text_or_empty(d->dim_param) : "", s, path, why);
+    }
+    if (err || !v->has_shape)
+        return err;
+    err = onnx_count_elements(v);
+    return err ? exp_fail(why, err, "%s: input '%.60s' is too large", path, v->name) : 0;
+}
+
+/* Replaces the batch of an input. What the first input's was by the file is kept: reshapes may say it, too. */
+static void set_batch(struct onnx_reading *r, struct onnx_value *v, const struct onnx_ask *ask, bool is_first)
+{
+    if (!ask->batch || v->n_dims < 2)
+        return;
+    if (is_first && v->dim[0] > 0 && v->dim[0] != (int64_t)ask->batch) {
+        r->fixed_batch = v->dim[0];
+        r->batch = (int64_t)ask->batch;
+    }
+    v->dim[0] = (int64_t)ask->batch;
+}
+
+static int set_input(struct onnx_reading *r, struct onnx_value *v, const Onnx__ValueInfoProto *info,
+                     const struct onnx_ask *ask, struct symbols *s, struct exp_why *why)
+{
+    const Onnx__TypeProto__Tensor *t = tensor_type(info);
+    const bool is_first = r->graph.n_inputs == 1;
+    const char *asked = find_ask(ask, v->name, is_first), *path = r->graph.path;
+    int err;
+
+    v->is_input = true;
+    if (!t)
+        return 0; /* what it is used for says that it has no shape */
+    err = take_input(v, t, path, why);
+    if (!err && asked)
+        err = set_asked(v, asked, path, why);
+    if (err)
+        return err;
+    if (ask->batch > INT32_MAX)
+        return exp_fail(why, -EINVAL, "%s: BATCH: %zu is too large", path, ask->batch);
+    set_batch(r, v, ask, is_first);
+    return close_dims(v, t->shape, s, path, why);
+}
+
+/* Checks that INPUT names inputs. */
+static int check_asked(const struct onnx_graph *g, const struct onnx_ask *ask, struct exp_why *why)
+{
+    const char *at = ask->input ? ask->input : "";
+
+    for (; *at; at += strcspn(at, ",")) {
+        const size_t length = strcspn(at += *at == ',', ","), equals = strcspn(at, "=");
+        bool is_there = equals >= length && g->n_inputs && length;
+
+        for (size_t i = 0; i < g->n_inputs && !is_there && equals < length; i++) {
+            const char *name = g->value[g->input[i]].name;
+
+            is_there = strlen(name) == equals && !strncmp(at, name, equals);
+        }
+        if (!is_there)
+            return exp_fail(why, -EINVAL, "%s: INPUT: '%.*s' is no size of an input of this network%s%.60s", g->path,
+                            (int)length, at, g->n_inputs ? "; the first is " : ": it has none",
+                            g->n_inputs ? g->value[g->input[0]].name : "");
+    }
+    return 0;
+}
+
+int onnx_add_inputs(struct onnx_reading *r, const struct onnx_names *constants, const struct onnx_ask *ask,
+                    struct exp_why *why)
+{
+    const Onnx__GraphProto *proto = r->model->graph;
+    struct onnx_graph *g = &r->graph;
+    size_t *input = onnx_own(r, proto->n_input, sizeof *input);
+    struct symbols s = { .n = 0 };
+    int err = 0;
+
+    g->input = input;
+    for (size_t i = 0; i < proto->n_input && !err; i++) {
+        const char *name = onnx_text_or_empty(proto->input[i]->name);
+
+        if (onnx_find_value(constants, name) != ONNX_NONE)
+            continue;
+        input[g->n_inputs++] = g->n_values;
+        err = set_input(r, onnx_add_value(g, name), proto->input[i], ask, &s, why);
+    }
+    return err ? err : check_asked(g, ask, why);
+}
