@@ -120,9 +120,9 @@ $(BUILD)/obj/experiments/base/store_program.o: $(deciding_sources)
 
 # Generated code begins with these.
 emitted_texts := $(wildcard kernels/emit/text/*.inc)
-$(BUILD)/obj/kernels/emit/texts.o: $(emitted_texts)
+$(BUILD)/obj/kernels/emit/c_source.o: $(emitted_texts)
 
-version_flags = $(if $(filter kernels/wisdom/version.c,$1),-DKERNELS_VERSION='"$(VERSION)"') $(if $(filter experiments/base/store_program.c,$1),-DEXP_SOURCES_HASH='"$(sources_hash)"') $(if $(filter sim/programs/main_cachesim.c,$1),-DSIM_VERSION='"$(VERSION)"')
+version_flags = $(if $(filter kernels/wisdom/wisdom_key.c,$1),-DKERNELS_VERSION='"$(VERSION)"') $(if $(filter experiments/base/store_program.c,$1),-DEXP_SOURCES_HASH='"$(sources_hash)"') $(if $(filter sim/programs/main_cachesim.c,$1),-DSIM_VERSION='"$(VERSION)"')
 # PolyDL's plain loops are what the compiler makes of them at its best.
 polydl_flags = $(if $(filter experiments/polydl/time/baselines.c,$1),-O3 $(if $(xsmm_header),-DBUILT_XSMM))
 # What libraries and the emulator's plugins are made of, too; of the kernels nothing is called from outside by its name.

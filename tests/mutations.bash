@@ -5,7 +5,7 @@ mutant "an index in a nest: filter panels without their taps" kernels/nest/nest_
     's/f0 \* s->n_c \* s->taps;/f0 * s->n_c;/' nest sconv shapes exp_replay
 mutant "a bound in a nest: the last ragged tile is whole" kernels/nest/nest_sconv.c \
     's/min_size\(s->n_filters - step->f0, s->plan->ukr->n_f\)/s->plan->ukr->n_f/' nest
-mutant "padding: a row of taps too many is left out above" kernels/shape/dead_rows.c \
+mutant "padding: a row of taps too many is left out above" kernels/shape/problem.c \
     's/ceil_div\(p->pad_top - bottom, p->dilation_h\)/ceil_div(p->pad_top - bottom, p->dilation_h) + 1/' nest sconv
 mutant "a mask in a kernel: AVX-512 stores one window too many" kernels/ukr/avx512/x86_tile_avx512.h \
     's/\(1u << n\) - 1/(2u << n) - 1/' kernels

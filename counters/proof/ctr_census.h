@@ -10,6 +10,7 @@
 #include <stdbool.h>
 
 #include "counters/group/ctr_cpu.h"
+#include "counters/group/ctr_group.h"
 #include "counters/perf/ctr_source.h"
 
 struct ctr_census {
@@ -27,5 +28,15 @@ struct ctr_census {
  */
 int ctr_census_take(struct ctr_census *n, const struct ctr_source *source, const struct ctr_cpu *cpu,
                     struct ctr_ground *ground, char *why, size_t why_bytes);
+
+/*
+ * Deals a group's events out to sets that the working counters of this computer can hold. The order of the file is
+ * kept as far as there is room; events that the kernel refuses together come into different sets.
+ *
+ * Changes set and position of every event, n_sets and filler: where a counter that does not count lies between others,
+ * an event that nobody reads occupies it. Returns 0, or -errno of the source with the reason.
+ */
+int ctr_fit(struct ctr_group *g, const struct ctr_source *source, const struct ctr_cpu *cpu,
+            const struct ctr_census *census, char *why, size_t why_bytes);
 
 #endif

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "counters/proof/ctr_fit.h"
+#include "counters/proof/ctr_census.h"
 #include "counters/perf/ctr_loop.h"
 #include "counters/host/ctr_text.h"
 

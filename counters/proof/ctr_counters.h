@@ -1,6 +1,6 @@
 /*
  * The counters of a computer, proven and ready to count: which CPU it is, which counters count (ctr_census.h), a group
- * of events dealt out to them (ctr_fit.h), and what known work shows of each metric (ctr_proof.h).
+ * of events dealt out to them (ctr_census.h), and what known work shows of each metric (ctr_proof.h).
  */
 #ifndef CTR_COUNTERS_H
 #define CTR_COUNTERS_H

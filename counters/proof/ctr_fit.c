@@ -1,4 +1,4 @@
-#include "counters/proof/ctr_fit.h"
+#include "counters/proof/ctr_census.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -2,7 +2,7 @@
  * Counters are believed when they count known work rightly: each loop of ctr_loop.h is run under each set of a group,
  * and every metric that makes a claim about a loop has to come out within the tolerance that such a count deserves.
  *
- * A refuted metric has no value in later readings (ctr_trust.h), nor has anything computed from an event that is in
+ * A refuted metric has no value in later readings (ctr_session.h), nor has anything computed from an event that is in
  * refuted metrics only. What the claims know nothing of stays unproven; its zeros are not believed.
  */
 #ifndef CTR_PROOF_H

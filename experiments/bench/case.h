@@ -14,7 +14,7 @@
 #include "experiments/bench/algo.h"
 #include "experiments/bench/model.h"
 #include "kernels/backend/backend.h"
-#include "kernels/backend/backend_blas.h"
+#include "kernels/backend/base.h"
 #include "kernels/plan/plan.h"
 #include "sim/base/stats.h"
 #include "sim/core/clock.h"

@@ -8,7 +8,7 @@
 #include "counters/group/ctr_cpu.h"
 #include "experiments/base/program.h"
 #include "kernels/backend/base.h"
-#include "kernels/ukr/im2col_rows.h"
+#include "kernels/ukr/pack.h"
 
 /* ---- the methods ---- */
 

@@ -1,4 +1,4 @@
-#include "kernels/backend/backend_blas.h"
+#include "kernels/backend/base.h"
 
 #include <errno.h>
 

@@ -3,7 +3,6 @@
  * first panel, then the halves in turns with two panels at a time, each panel the second of one pair and the first of
  * the next, and at last the other half with the last panel.
  */
-#include "kernels/blas/core_kernels.h"
 #include "kernels/blas/core_loads.h"
 #include "kernels/blas/core_loop.h"
 #include "kernels/shape/sizes.h"

@@ -6,7 +6,6 @@
  */
 #include <string.h>
 
-#include "kernels/blas/core_kernels.h"
 #include "kernels/blas/core_loads.h"
 #include "kernels/blas/core_loop.h"
 #include "kernels/shape/sizes.h"

@@ -1,4 +1,4 @@
-#include "kernels/blas/core_copies.h"
+#include "kernels/blas/gemm_core.h"
 
 /* Describes accesses from a step and a column on: n elements, `count` times, so many steps and columns apart. */
 #define LOADS(step, column, n, count, by_steps, by_columns)                                                            \

@@ -1,4 +1,4 @@
-/* The loads of one step of a reduction, as runs. Internal to kernels/blas. */
+/* What the micro-kernels of OpenBLAS's cores load, and the loads of one step, as runs. Internal to kernels/blas. */
 #ifndef KERNELS_CORE_LOADS_H
 #define KERNELS_CORE_LOADS_H
 
@@ -22,5 +22,14 @@ size_t conv_core_loads(const struct conv_ukr *u, const struct conv_ukr_args *a, 
 /* The same of the filters [f0, f0 + n_f) alone, `bytes` at a time. */
 size_t conv_core_filter_loads(const struct conv_ukr *u, const struct conv_ukr_args *a, size_t f0, size_t n_f,
                               uint32_t bytes, struct sim_run *run);
+
+/*
+ * List what the micro-kernels touch, in the order of their machine code (struct conv_ukr):
+ * sgemm_kernel_16x4_skylakex_3.c of SkylakeX and Cooperlake, sgemm_kernel_8x4_haswell_2.c of Haswell and Zen, and
+ * sgemm_kernel_power10.c.
+ */
+void conv_core_avx512_emit(const struct conv_ukr *u, const struct conv_ukr_args *a, struct sim_sink *sink);
+void conv_core_avx2_emit(const struct conv_ukr *u, const struct conv_ukr_args *a, struct sim_sink *sink);
+void conv_core_mma_emit(const struct conv_ukr *u, const struct conv_ukr_args *a, struct sim_sink *sink);
 
 #endif

@@ -1,4 +1,3 @@
-#include "kernels/blas/core_kernels.h"
 #include "kernels/blas/core_loads.h"
 #include "kernels/blas/core_loop.h"
 #include "kernels/shape/sizes.h"

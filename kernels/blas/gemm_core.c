@@ -3,8 +3,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "kernels/blas/core_copies.h"
-#include "kernels/blas/core_kernels.h"
+#include "kernels/blas/core_loads.h"
 
 /*
  * Describes a core: its name and instruction set; block sizes; width of cleared pieces; micro-kernel's tile and

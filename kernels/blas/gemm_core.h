@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "kernels/blas/core_copies.h"
+#include "kernels/ukr/block_copy.h"
 #include "kernels/ukr/ukr.h"
 
 struct conv_gemm_core {
@@ -38,5 +38,19 @@ const struct conv_gemm_core *conv_gemm_core_find(const char *name);
  * left to the library, which knows of none.
  */
 const char *conv_gemm_core_for_host(void);
+
+/*
+ * The packing routines of OpenBLAS's cores (Debian's 0.3.21), as they were observed access by access: x86's in copies
+ * of their machine code, POWER10's under emulation (counters/observe/). A panel of one filter ends, on most of x86, in
+ * a copy of up to three elements that touches some of them twice.
+ *
+ * Windows come from the rows of a matrix, filters from their own rows.
+ */
+struct conv_core_copies {
+    struct conv_copy windows, filters;
+};
+
+/* SkylakeX's are Cooperlake's. */
+extern const struct conv_core_copies conv_copies_skylakex, conv_copies_haswell, conv_copies_zen, conv_copies_power10;
 
 #endif

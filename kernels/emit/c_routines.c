@@ -2,8 +2,6 @@
 
 #include <inttypes.h>
 
-#include "kernels/emit/c_ukr.h"
-
 /* Says where a routine is printed to, and what it is called. */
 struct printer {
     FILE *out;

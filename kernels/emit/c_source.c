@@ -5,7 +5,22 @@
 #include <string.h>
 
 #include "kernels/emit/c_routines.h"
-#include "kernels/emit/texts.h"
+
+/* Texts that generated code begins with: the files in text/. The assembler takes each as it is; a zero ends it. */
+#define TEXT(name)                                                                                                     \
+    __asm__(".pushsection .rodata\n"                                                                                   \
+            ".globl conv_text_" #name "\n"                                                                             \
+            "conv_text_" #name ":\n"                                                                                   \
+            ".incbin \"kernels/emit/text/" #name ".inc\"\n"                                                            \
+            ".byte 0\n"                                                                                                \
+            ".popsection\n");
+
+TEXT(common)
+TEXT(portable)
+TEXT(avx2)
+TEXT(avx512)
+
+extern const char conv_text_common[], conv_text_portable[], conv_text_avx2[], conv_text_avx512[];
 
 /* Says what an instruction set brings along: the text behind the common one, and flags. */
 static const struct {

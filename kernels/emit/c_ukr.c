@@ -1,9 +1,8 @@
-#include "kernels/emit/c_ukr.h"
+#include "kernels/emit/c_routines.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-#include "kernels/emit/c_ukr_few.h"
 #include "kernels/emit/c_ukr_print.h"
 #include "kernels/shape/sizes.h"
 #include "kernels/ukr/ref/f32_ref.h"

@@ -1,4 +1,4 @@
-#include "kernels/emit/c_ukr_few.h"
+#include "kernels/emit/c_ukr_print.h"
 
 #include "kernels/shape/sizes.h"
 

@@ -80,4 +80,12 @@ void conv_c_print_parts(const struct conv_c_ukr *p);
 void conv_c_print_by_filters(const struct conv_c_ukr *p);
 void conv_c_print_by_taps(const struct conv_c_ukr *p);
 
+/* ---- c_ukr_few.c: few windows for AVX2, a panel's filters in one vector ---- */
+
+/* Prints the body of a function with arguments in, filter and out; and what it prefetches, if it asks for any. */
+void conv_c_print_few(const struct conv_routine_ukr *u, bool asks, FILE *out);
+
+/* Prints how a panel's outputs are updated, from accumulators that are called c0, c1 ... with a suffix. */
+void conv_c_print_few_outputs(const struct conv_routine_ukr *u, const char *suffix, FILE *out);
+
 #endif

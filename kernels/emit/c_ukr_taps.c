@@ -4,7 +4,6 @@
  */
 #include <inttypes.h>
 
-#include "kernels/emit/c_ukr_few.h"
 #include "kernels/emit/c_ukr_print.h"
 #include "kernels/shape/sizes.h"
 

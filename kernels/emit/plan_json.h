@@ -10,7 +10,15 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "kernels/emit/plan_write.h"
+#include "kernels/emit/noted_plans.h"
+
+#define CONV_PLAN_SCHEMA "sconv-plan/1"
+
+/*
+ * Writes n plans, cut and terminated like snprintf's, without any library (plan_write.c). Returns the length of the whole
+ * text.
+ */
+size_t conv_plans_write(const struct conv_noted_plan *plan, size_t n, char *text, size_t bytes);
 
 /* Puts the text of n plans into *text, from malloc. Returns 0 or -ENOMEM. */
 int conv_plans_to_json(const struct conv_noted_plan *plan, size_t n, char **text);
@@ -23,6 +31,7 @@ int conv_plans_to_json(const struct conv_noted_plan *plan, size_t n, char **text
  */
 int conv_plans_read(struct conv_noted_plans *plans, const char *path, const struct conv_ukr *other, char *why,
                     size_t why_bytes);
+
 /* Prints the keys as a table: section and key, type, role, meaning. */
 void conv_plan_schema_print(FILE *out);
 

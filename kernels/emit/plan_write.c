@@ -1,4 +1,4 @@
-#include "kernels/emit/plan_write.h"
+#include "kernels/emit/plan_json.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-#include "kernels/emit/program_parts.h"
+#include "kernels/emit/program_ukr.h"
 
 #include "kernels/ukr/avx2/f32_16x16_avx2.h"
 

@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/emit/program_panels.h"
-#include "kernels/emit/program_parts.h"
 #include "kernels/backend/resolve.h"
 #include "kernels/ukr/avx512/f32_16x24_few_avx512.h"
 

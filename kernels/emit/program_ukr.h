@@ -2,8 +2,11 @@
 #ifndef KERNELS_EMIT_PROGRAM_UKR_H
 #define KERNELS_EMIT_PROGRAM_UKR_H
 
+#include <stdbool.h>
+
 #include "kernels/emit/program.h"
 #include "kernels/nest/nest.h"
+#include "kernels/ukr/ukr.h"
 
 /* A routine of a step, and the addresses of its operands, of tensors that begin at 0. */
 struct conv_routine_call {
@@ -23,5 +26,18 @@ static inline int64_t conv_routine_floats(uint64_t bytes)
 {
     return (int64_t)bytes / (int64_t)sizeof(float);
 }
+
+/* ---- calls of AVX2's 16x16 as what they are made of: register tiles, one after the other (program_parts.c) ---- */
+
+/* Sets the register tiles of a call, of which there are none yet, and how many taps they take together. */
+void conv_parts_of_call(struct conv_routine_ukr *r, const struct conv_ukr *ukr, const struct conv_ukr_args *a);
+
+/* ---- calls of AVX2's 16x24, also by taps: panels of filters, one after the other (program_panels.c) ---- */
+
+/*
+ * Returns the part of a call that its panel from filter f on has; *is_few: filters lie side by side in it; *group: taps
+ * that are taken together.
+ */
+struct conv_ukr_args conv_panel_of_call(const struct conv_ukr_args *a, size_t f, bool *is_few, size_t *group);
 
 #endif

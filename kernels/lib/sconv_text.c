@@ -4,9 +4,9 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "kernels/emit/plan_write.h"
+#include "kernels/emit/plan_json.h"
 #include "kernels/ukr/dispatch.h"
-#include "kernels/wisdom/version.h"
+#include "kernels/wisdom/wisdom.h"
 
 const char *sconv_version(void)
 {

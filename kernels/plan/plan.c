@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "kernels/nest/nest.h"
-#include "kernels/shape/dead_rows.h"
+#include "kernels/shape/problem.h"
 #include "kernels/shape/sizes.h"
 #include "kernels/ukr/dispatch.h"
 

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "kernels/shape/dead_rows.h"
+#include "kernels/shape/problem.h"
 
 enum conv_step_kind {
     CONV_STEP_IM2COL,       /* lower one image's group */

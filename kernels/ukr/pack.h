@@ -9,7 +9,6 @@
 #include <stdint.h>
 
 #include "sim/cpu.h"
-#include "kernels/shape/dead_rows.h"
 #include "kernels/shape/layout.h"
 #include "kernels/shape/problem.h"
 #include "kernels/ukr/ukr.h"
@@ -164,6 +163,13 @@ struct conv_im2col_args {
 
 void conv_im2col(const struct conv_im2col_args *a);
 void conv_im2col_emit(const struct conv_im2col_args *a, struct sim_sink *sink);
+
+/*
+ * The baseline's lowering done well: argument for argument and element for element as conv_im2col, but copied by rows
+ * instead of tested by elements; loads and stores are up to 16 bytes wide.
+ */
+void conv_im2col_rows(const struct conv_im2col_args *a);
+void conv_im2col_rows_emit(const struct conv_im2col_args *a, struct sim_sink *sink);
 
 /* Clears n_f rows of n_win outputs, ld_out apart: GEMM's beta = 0. */
 struct conv_zero_args {

@@ -1,4 +1,4 @@
-#include "kernels/wisdom/measure.h"
+#include "kernels/wisdom/choice.h"
 
 #include <errno.h>
 #include <math.h>

@@ -12,8 +12,7 @@
 #include "kernels/csa/csa2.h"
 #include "kernels/shape/sizes.h"
 #include "kernels/ukr/dispatch.h"
-#include "kernels/wisdom/measure.h"
-#include "kernels/wisdom/wisdom_key.h"
+#include "kernels/wisdom/choice.h"
 #include "kernels/wisdom/wisdom_lines.h"
 
 enum { PATH_BYTES = 4096 };

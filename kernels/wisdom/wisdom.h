@@ -52,4 +52,7 @@ int conv_wisdom_start(struct conv_wisdom **w, const char *tune, const char *path
 int conv_plan_measured(struct conv_plan *plan, const struct conv_problem *p, const struct csa_caches *caches,
                        const struct conv_tune_options *tune, struct conv_wisdom *w, bool measures);
 
+/* Returns the version of the kernels, by which plans found by timing are kept, such as "1.1.0". */
+const char *wisdom_version(void);
+
 #endif

@@ -1,9 +1,9 @@
-#include "kernels/wisdom/wisdom_key.h"
+#include "kernels/wisdom/wisdom_lines.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "kernels/wisdom/version.h"
+#include "kernels/wisdom/wisdom.h"
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -58,4 +58,9 @@ void wisdom_key(const struct conv_problem *p, const struct csa_caches *caches, e
                            caches->loads_per_cycle);
     for (size_t i = 0; i < CONV_N_FIELDS && end < bytes; i++)
         end += (size_t)snprintf(key + end, bytes - end, "%s%zu", i ? "," : "", conv_field(p, i));
+}
+
+const char *wisdom_version(void)
+{
+    return KERNELS_VERSION;
 }

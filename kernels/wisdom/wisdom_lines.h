@@ -5,6 +5,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "kernels/csa/csa.h"
+#include "sim/cpu.h"
+
 enum {
     WISDOM_KEY_WORDS = 5,   /* CPU, version, instruction set, caches, shape */
     WISDOM_VALUE_WORDS = 6, /* micro-kernel, windows, schedule, Nc, K2, K3 */
@@ -35,5 +38,11 @@ int wisdom_lines_write(const struct wisdom_lines *l, const char *path, char *why
 
 /* Reads the words of a value: numbers are at least 1. Returns false if it is none. */
 bool wisdom_value_read(const char *value, char *ukr, size_t ukr_bytes, bool *in_place, bool *is_ws, size_t number[3]);
+
+/* ---- keys (wisdom_key.c) ---- */
+
+/* Writes CPU, version of the kernels, instruction set, caches and shape. */
+void wisdom_key(const struct conv_problem *p, const struct csa_caches *caches, enum cpu_isa isa, char *key,
+                size_t bytes);
 
 #endif

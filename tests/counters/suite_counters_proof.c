@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "counters/proof/ctr_counters.h"
-#include "counters/proof/ctr_fit.h"
+#include "counters/proof/ctr_census.h"
 #include "counters/perf/ctr_loop.h"
 #include "counters/group/ctr_quantity.h"
 #include "counters/host/ctr_timer.h"

@@ -8,7 +8,7 @@
 #include "experiments/peers/peers.h"
 #include "experiments/bench/case.h"
 #include "kernels/backend/base.h"
-#include "kernels/ukr/im2col_rows.h"
+#include "kernels/ukr/pack.h"
 #include "kernels/ukr/peak.h"
 #include "tests/kernels/kcheck.h"
 #include "tests/rng.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "kernels/backend/fused.h"
-#include "kernels/ukr/im2col_rows.h"
+#include "kernels/ukr/pack.h"
 #include "kernels/ukr/direct.h"
 #include "kernels/ukr/dispatch.h"
 #include "kernels/ukr/small.h"

@@ -11,7 +11,7 @@
 #include "kernels/ukr/dispatch.h"
 #include "kernels/wisdom/choice.h"
 #include "kernels/wisdom/wisdom.h"
-#include "kernels/wisdom/wisdom_key.h"
+#include "kernels/wisdom/wisdom_lines.h"
 #include "sim/trace/trace.h"
 #include "tests/kernels/kcheck.h"
 #include "tests/rng.h"

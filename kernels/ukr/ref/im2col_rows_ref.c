@@ -4,7 +4,7 @@
  * slow. Vectors are the compiler's own, of the width that every CPU here has, so a piece in the source is one in the
  * machine.
  */
-#include "kernels/ukr/im2col_rows.h"
+#include "kernels/ukr/pack.h"
 #include "kernels/ukr/element.h"
 
 enum { PIECE = 4 };

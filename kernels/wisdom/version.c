@@ -1,6 +1,0 @@
-#include "kernels/wisdom/version.h"
-
-const char *wisdom_version(void)
-{
-    return KERNELS_VERSION;
-}
