@@ -91,7 +91,7 @@ static int read_number(const struct exp_option *o, const char *text, unsigned *v
 
 static int read_word(const struct exp_option *o, const char *text, unsigned *value, struct exp_why *why)
 {
-    char known[80] = "";
+    char known[160] = "";
 
     for (unsigned i = 0; i < EXP_OPTION_N_WORDS && o->words[i]; i++) {
         bool is_last = i + 1 == EXP_OPTION_N_WORDS || !o->words[i + 1];

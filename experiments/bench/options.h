@@ -33,7 +33,7 @@ enum exp_option_kind {
     EXP_OPTION_NAMES,  /* names or paths, comma-separated */
 };
 
-enum { EXP_OPTION_N_WORDS = 6 };
+enum { EXP_OPTION_N_WORDS = 8 };
 
 struct exp_option {
     const char *name; /* NULL behind the last */

@@ -19,22 +19,43 @@ enum { LIMIT_S = 600 };
 
 /* ---- the forms ---- */
 
-static int print_mlir(const struct conv_plan *plan, const char *name, const struct conv_c_options *options, FILE *out)
+static int print_outerproduct(const struct conv_plan *plan, const char *name, const struct conv_c_options *options,
+                              FILE *out)
 {
     (void)options;
-    return conv_mlir_print(plan, name, false, out);
+    return conv_mlir_print(plan, name, CONV_MLIR_OUTERPRODUCT, out);
 }
 
-static int print_mlir_external(const struct conv_plan *plan, const char *name, const struct conv_c_options *options,
-                               FILE *out)
+static int print_contract(const struct conv_plan *plan, const char *name, const struct conv_c_options *options,
+                          FILE *out)
 {
     (void)options;
-    return conv_mlir_print(plan, name, true, out);
+    return conv_mlir_print(plan, name, CONV_MLIR_CONTRACT, out);
+}
+
+static int print_matrix(const struct conv_plan *plan, const char *name, const struct conv_c_options *options, FILE *out)
+{
+    (void)options;
+    return conv_mlir_print(plan, name, CONV_MLIR_MATRIX, out);
+}
+
+static int print_call(const struct conv_plan *plan, const char *name, const struct conv_c_options *options, FILE *out)
+{
+    (void)options;
+    return conv_mlir_print(plan, name, CONV_MLIR_CALL, out);
 }
 
 static int print_linalg(const struct conv_plan *plan, const char *name, const struct conv_c_options *options, FILE *out)
 {
     conv_linalg_print(plan, name, options->packed, out);
+    return 0;
+}
+
+static int print_decomposed(const struct conv_plan *plan, const char *name, const struct conv_c_options *options,
+                            FILE *out)
+{
+    (void)options;
+    conv_linalg_print_decomposed(plan, name, out);
     return 0;
 }
 
@@ -62,13 +83,17 @@ static const struct {
     bool is_sliced; /* by sconv-opt */
 } forms[EXP_EMIT_N_FORMS] = {
     [EXP_EMIT_C] = { NULL, conv_c_print_head, conv_c_print, .constants = EXP_EMIT_PACKED_FILTERS },
-    [EXP_EMIT_MLIR] = { conv_mlir_why_not, conv_mlir_print_head, print_mlir, .passes = conv_mlir_passes },
-    [EXP_EMIT_MLIR_EXTERNAL] = { conv_mlir_why_not, conv_mlir_print_head, print_mlir_external,
-                                 .passes = conv_mlir_passes, .has_kernels = true },
+    [EXP_EMIT_MLIR] = { conv_mlir_why_not, conv_mlir_print_head, print_outerproduct, .passes = conv_mlir_passes },
+    [EXP_EMIT_MLIR_EXTERNAL] = { conv_mlir_why_not, conv_mlir_print_head, print_call, .passes = conv_mlir_passes,
+                                 .has_kernels = true },
     [EXP_EMIT_MLIR_LINALG] = { conv_linalg_why_not, conv_linalg_print_head, print_linalg, conv_linalg_print_tail,
                                .passes = conv_linalg_passes, .constants = EXP_EMIT_FILTERS },
     [EXP_EMIT_SCONV_OPT] = { conv_linalg_why_not, conv_linalg_print_plain_head, print_plain, print_plain_tail,
                              .passes = conv_linalg_sliced_passes, .constants = EXP_EMIT_FILTERS, .is_sliced = true },
+    [EXP_EMIT_MLIR_CONTRACT] = { conv_mlir_why_not, conv_mlir_print_head, print_contract, .passes = conv_mlir_passes },
+    [EXP_EMIT_MLIR_MATRIX] = { conv_mlir_why_not, conv_mlir_print_head, print_matrix, .passes = conv_mlir_passes },
+    [EXP_EMIT_MLIR_DECOMPOSE] = { conv_linalg_why_not, conv_linalg_print_head, print_decomposed, conv_linalg_print_tail,
+                                  .passes = conv_linalg_passes },
 };
 
 const char *exp_emit_name(enum exp_emit_what what)
@@ -90,7 +115,7 @@ struct exp_emit_bytes exp_emit_bytes(enum exp_emit_what what, const struct conv_
     const struct conv_linalg_packed rows = conv_linalg_packed(plan, CONV_LINALG_NCHW);
     const size_t *bytes = plan->layout.bytes;
 
-    if (what != EXP_EMIT_MLIR_LINALG && what != EXP_EMIT_SCONV_OPT)
+    if (forms[what].why_not != conv_linalg_why_not)
         return (struct exp_emit_bytes){ bytes[CONV_PACKED_FILTER], bytes[CONV_PACKED_INPUT] };
     return (struct exp_emit_bytes){ rows.rows * rows.width * sizeof(float), conv_linalg_padded_bytes(plan) };
 }
@@ -352,7 +377,7 @@ static int build_ll(const struct work *w)
     const char *isa_flags = conv_c_flags(&w->plan[0].plan);
     struct exp_words clang = begin_command(EXP_EMIT_CLANG_VARIABLE, "clang-19");
 
-    exp_words_split(&clang, "-O3 -ffp-contract=off -shared -fPIC -Wno-override-module");
+    exp_words_split(&clang, "-O3 -ffp-contract=off -fenable-matrix -shared -fPIC -Wno-override-module");
     exp_words_split(&clang, isa_flags);
     exp_words_split(&clang, strstr(isa_flags, "512") ? "-mprefer-vector-width=512 -o" : "-o");
     add_file(&clang, w, EXP_EMIT_OBJECT);

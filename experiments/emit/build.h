@@ -15,10 +15,13 @@
 /* Lists the forms of generated code, in the order of EXP_EMIT_NAMES. */
 enum exp_emit_what {
     EXP_EMIT_C,
-    EXP_EMIT_MLIR,          /* its micro-kernel: vector.outerproduct */
-    EXP_EMIT_MLIR_EXTERNAL, /* its micro-kernel: C beside it */
-    EXP_EMIT_MLIR_LINALG,   /* linalg, and a script that tiles it */
-    EXP_EMIT_SCONV_OPT,     /* linalg, which sconv-opt slices: another one of its plans, with constant filters */
+    EXP_EMIT_MLIR,           /* its micro-kernel: vector.outerproduct */
+    EXP_EMIT_MLIR_EXTERNAL,  /* its micro-kernel: C beside it */
+    EXP_EMIT_MLIR_LINALG,    /* linalg, and a script that tiles it */
+    EXP_EMIT_SCONV_OPT,      /* linalg, which sconv-opt slices: another one of its plans, with constant filters */
+    EXP_EMIT_MLIR_CONTRACT,  /* as EXP_EMIT_MLIR, with vector.contract in its micro-kernel, */
+    EXP_EMIT_MLIR_MATRIX,    /* or llvm.matrix.multiply */
+    EXP_EMIT_MLIR_DECOMPOSE, /* linalg, tiled until structured.decompose makes it one-dimensional, and vectorize */
     EXP_EMIT_N_FORMS,
 };
 

@@ -39,7 +39,8 @@
         EXP_PATH("OUT", "file that is written (default: standard output)", out, "")
 
 /* Forms of generated code, as EMIT names them: enum exp_emit_what (text.h). */
-#define EXP_EMIT_NAMES "c", "mlir", "mlir_external", "mlir_linalg", "sconv_opt"
+#define EXP_EMIT_NAMES                                                                                                 \
+    "c", "mlir", "mlir_external", "mlir_linalg", "sconv_opt", "mlir_contract", "mlir_matrix", "mlir_decompose"
 
 /* Holds what the user asked for. Those that a program does not know are NULL, or 0. */
 struct exp_emit_options {

@@ -521,7 +521,8 @@ static const struct exp_option options[] = {
              "c (default): C for this computer's compiler; mlir: affine loops, packing by vector.shuffle, "
              "micro-kernels of vector.outerproduct; mlir_external: the same with micro-kernels elsewhere; mlir_linalg: "
              "linalg.conv_2d_nchw_fchw and a script of transforms that tiles and packs it; sconv_opt: the convolution "
-             "alone, which sconv-opt slices",
+             "alone, which sconv-opt slices; to compare, mlir with micro-kernels of vector.contract (mlir_contract) or "
+             "llvm.matrix.multiply (mlir_matrix), and linalg by structured.decompose and vectorize (mlir_decompose)",
              emit, 0, EXP_EMIT_NAMES),
     EXP_WORD("FUSE",
              "what is applied to each tile of outputs while it is in L1, as libsconv does: none (default), relu, "

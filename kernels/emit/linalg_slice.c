@@ -277,3 +277,40 @@ void linalg_print_vectorize(struct linalg_text *t)
     print_kernels(t);
     fprintf(t->out, "  transform.yield\n}\n\n");
 }
+
+/* ---- the path without a plan ---- */
+
+enum { MOST_FILTERS = 16, MOST_COLUMNS = 16, MOST_CHANNELS = 8 };
+
+static size_t largest_divisor(size_t x, size_t most)
+{
+    size_t d = min_size(x, most);
+
+    while (x % d)
+        d--;
+    return d;
+}
+
+/*
+ * structured.decompose wants one row of outputs and one of the filter, and tiles of constant extents: with others, such
+ * as 8 channels of 3, canonicalize takes the wrong one of two extents 1 away (mlir-opt 19).
+ */
+void linalg_print_decompose(struct linalg_text *t)
+{
+    const struct conv_problem *p = t->p;
+
+    fprintf(t->out, "transform.named_sequence @%s_slice(%%func: " ANY " {transform.readonly}) {\n", t->name);
+    fprintf(t->out, "  %%conv = transform.structured.match ops{[\"%s\"]} in %%func : (" ANY ") -> " ANY "\n",
+            linalg_conv_name(t));
+    fprintf(t->out, "  %%tile, %%loops:6 = transform.structured.tile_using_for %%conv tile_sizes [1, %zu, 1, %zu, ",
+            largest_divisor(p->k, MOST_FILTERS), largest_divisor(p->q, MOST_COLUMNS));
+    fprintf(t->out, "%zu, 1, 0] : (" ANY ") -> (" ANY, largest_divisor(p->c, MOST_CHANNELS));
+    for (int i = 0; i < 6; i++)
+        fprintf(t->out, ", " ANY);
+    fprintf(t->out, ")\n  transform.annotate %%loops#4 \"taps\" : " ANY "\n"
+                    "  transform.annotate %%loops#5 \"taps\" : " ANY "\n");
+    fprintf(t->out, "  %%row = transform.structured.decompose %%tile : (" ANY ") -> " ANY "\n"
+                    "  transform.annotate %%row \"micro_kernel\" : " ANY "\n");
+    PRINT_PATTERNS(t->out, "canonicalization");
+    fprintf(t->out, "  transform.yield\n}\n\n");
+}

@@ -37,6 +37,7 @@ enum { MOST_KNOWN = 64 };
 struct printer {
     const struct conv_plan *plan;
     const struct conv_routine *r;
+    enum conv_mlir_kernel kernel;
     FILE *out;
     size_t n_values;
     bool is_straight; /* it has no loops, so that constants hold to its end */
@@ -84,12 +85,35 @@ static size_t constant(struct printer *p, int64_t x)
     return k ? k->value : remember(p, INDEX, x, value(p, "arith.constant %" PRId64 " : index", x));
 }
 
-/* The index base + offset; base is the name of a value. */
-static size_t offset_from(struct printer *p, const char *base, int64_t offset)
-{
-    size_t by = constant(p, offset);
+/* An index: the name of a value. */
+struct name {
+    char text[24];
+};
 
-    return value(p, "arith.addi %s, %%v%zu : index", base, by);
+static struct name name_of(size_t value)
+{
+    struct name n;
+
+    snprintf(n.text, sizeof n.text, "%%v%zu", value);
+    return n;
+}
+
+static struct name argument(int operand)
+{
+    struct name n;
+
+    snprintf(n.text, sizeof n.text, "%%a%d", operand);
+    return n;
+}
+
+static struct name beside(struct printer *p, struct name base, size_t by)
+{
+    return name_of(value(p, "arith.addi %s, %%v%zu : index", base.text, by));
+}
+
+static struct name offset_from(struct printer *p, struct name base, int64_t offset)
+{
+    return offset ? beside(p, base, constant(p, offset)) : base;
 }
 
 static size_t mask(struct printer *p, uint64_t bits, size_t lanes)
@@ -118,37 +142,39 @@ static void print_type(const struct printer *p, int operand)
     conv_mlir_print_type(p->plan, p->r->tensor[operand], p->out);
 }
 
-/* Loads a vector's elements whose bits are set, at an index; the others are 0. */
-static size_t load_lanes(struct printer *p, int operand, const char *name, size_t index, uint64_t bits, size_t lanes)
+static uint64_t all_of(size_t lanes)
 {
-    size_t is, none, loaded;
+    return ((uint64_t)1 << lanes) - 1;
+}
 
-    if (!bits)
-        return zeros(p, lanes);
-    is = mask(p, bits, lanes);
-    none = zeros(p, lanes);
+/* Loads a vector's elements whose bits are set, at an index; the others are 0. */
+static size_t load_lanes(struct printer *p, int operand, const char *name, struct name index, uint64_t bits,
+                         size_t lanes)
+{
+    bool is_whole = bits == all_of(lanes);
+    size_t is = 0, none = 0, loaded;
+
+    if (!is_whole) {
+        is = mask(p, bits, lanes);
+        none = zeros(p, lanes);
+    }
     loaded = p->n_values++;
-    fprintf(p->out, "  %%v%zu = vector.maskedload %s[%%v%zu], %%v%zu, %%v%zu : ", loaded, name, index, is, none);
+    fprintf(p->out, "  %%v%zu = vector.%s %s[%s]", loaded, is_whole ? "load" : "maskedload", name, index.text);
+    if (!is_whole)
+        fprintf(p->out, ", %%v%zu, %%v%zu", is, none);
+    fprintf(p->out, " : ");
     print_type(p, operand);
-    fprintf(p->out, ", vector<%zuxi1>, vector<%zuxf32> into vector<%zuxf32>\n", lanes, lanes, lanes);
+    if (!is_whole)
+        fprintf(p->out, ", vector<%zuxi1>, vector<%zuxf32> into", lanes, lanes);
+    fprintf(p->out, "%s vector<%zuxf32>\n", is_whole ? "," : "", lanes);
     return loaded;
 }
 
-static void store_lanes(struct printer *p, int operand, const char *name, size_t index, size_t x, size_t n,
-                        size_t lanes)
+static void store_lanes(struct printer *p, int operand, const char *name, struct name index, size_t x, size_t lanes)
 {
-    size_t is;
-
-    if (n == lanes) {
-        fprintf(p->out, "  vector.store %%v%zu, %s[%%v%zu] : ", x, name, index);
-        print_type(p, operand);
-        fprintf(p->out, ", vector<%zuxf32>\n", lanes);
-        return;
-    }
-    is = mask(p, ((uint64_t)1 << n) - 1, lanes);
-    fprintf(p->out, "  vector.maskedstore %s[%%v%zu], %%v%zu, %%v%zu : ", name, index, is, x);
+    fprintf(p->out, "  vector.store %%v%zu, %s[%s] : ", x, name, index.text);
     print_type(p, operand);
-    fprintf(p->out, ", vector<%zuxi1>, vector<%zuxf32>\n", lanes, lanes);
+    fprintf(p->out, ", vector<%zuxf32>\n", lanes);
 }
 
 /* ---- loops of a routine ---- */
@@ -166,12 +192,12 @@ static void end_loop(struct printer *p)
     fprintf(p->out, "  }\n");
 }
 
-/* The index base + iteration * step; returns its number. */
-static size_t moved(struct printer *p, const char *base, const char *iteration, size_t step)
+/* The index base + iteration * step. */
+static struct name moved(struct printer *p, struct name base, const char *iteration, size_t step)
 {
     size_t by = constant(p, (int64_t)step), far = value(p, "arith.muli %%%s, %%v%zu : index", iteration, by);
 
-    return value(p, "arith.addi %s, %%v%zu : index", base, far);
+    return beside(p, base, far);
 }
 
 /* ---- micro-kernels ---- */
@@ -181,14 +207,12 @@ enum { MOST_VECTORS = 8 };
 /* Loads a step's windows. */
 static void load_windows(struct printer *p, const struct conv_routine_ukr *u, size_t n_v, size_t last, size_t w[])
 {
-    char base[24];
+    const struct name base = moved(p, argument(0), "t", u->ld_in);
 
-    snprintf(base, sizeof base, "%%v%zu", moved(p, "%a0", "t", u->ld_in));
     for (size_t v = 0; v < n_v; v++) {
         size_t n = u->is_packed || v + 1 < n_v ? u->lanes : last;
-        size_t index = offset_from(p, base, (int64_t)(v * u->in_step));
 
-        w[v] = load_lanes(p, 0, "%in", index, ((uint64_t)1 << n) - 1, u->lanes);
+        w[v] = load_lanes(p, 0, "%in", offset_from(p, base, (int64_t)(v * u->in_step)), all_of(n), u->lanes);
     }
 }
 
@@ -198,21 +222,72 @@ static void print_sums(const struct printer *p, const char *before, size_t n_v, 
         fprintf(p->out, "%s%s%zu", v ? between : "", before, v);
 }
 
+/* What is printed: filters and a vector of windows are multiplied, and added to the vector's sums, %c<v>. */
+struct step {
+    size_t filters, windows, v, n_f, lanes;
+};
+
+static void print_outerproduct(struct printer *p, const struct step *s)
+{
+    fprintf(p->out, "  %%n%zu = vector.outerproduct %%v%zu, %%v%zu, %%c%zu {kind = #vector.kind<add>} : ", s->v,
+            s->filters, s->windows, s->v);
+    fprintf(p->out, "vector<%zuxf32>, vector<%zuxf32>\n", s->n_f, s->lanes);
+}
+
+/* The same vector as a matrix of one row: of a tap. */
+static size_t as_row(struct printer *p, size_t x, size_t n)
+{
+    return value(p, "vector.shape_cast %%v%zu : vector<%zuxf32> to vector<1x%zuxf32>", x, n, n);
+}
+
+static void print_contract(struct printer *p, const struct step *s)
+{
+    size_t filters = as_row(p, s->filters, s->n_f), windows = as_row(p, s->windows, s->lanes);
+
+    fprintf(p->out,
+            "  %%n%zu = vector.contract {indexing_maps = [affine_map<(t, f, w) -> (t, f)>, affine_map<(t, f, w) -> (t, "
+            "w)>, affine_map<(t, f, w) -> (f, w)>], ",
+            s->v);
+    fprintf(p->out, "iterator_types = [\"reduction\", \"parallel\", \"parallel\"]} %%v%zu, %%v%zu, %%c%zu : ", filters,
+            windows, s->v);
+    fprintf(p->out, "vector<1x%zuxf32>, vector<1x%zuxf32> into ", s->n_f, s->lanes);
+    fprintf(p->out, "vector<%zux%zuxf32>\n", s->n_f, s->lanes);
+}
+
+/* Matrices of LLVM lie column by column: a filter's windows are one. */
+static void print_matrix(struct printer *p, const struct step *s)
+{
+    size_t product = p->n_values++, matrix;
+
+    fprintf(p->out, "  %%v%zu = vector.matrix_multiply %%v%zu, %%v%zu {lhs_rows = %zu : i32, ", product, s->windows,
+            s->filters, s->lanes);
+    fprintf(p->out, "lhs_columns = 1 : i32, rhs_columns = %zu : i32} : (vector<%zuxf32>, ", s->n_f, s->lanes);
+    fprintf(p->out, "vector<%zuxf32>) -> vector<%zuxf32>\n", s->n_f, s->n_f * s->lanes);
+    matrix = value(p, "vector.shape_cast %%v%zu : vector<%zuxf32> to vector<%zux%zuxf32>", product, s->n_f * s->lanes,
+                   s->n_f, s->lanes);
+    fprintf(p->out, "  %%n%zu = arith.addf %%c%zu, %%v%zu : vector<%zux%zuxf32>\n", s->v, s->v, matrix, s->n_f,
+            s->lanes);
+}
+
+static void (*const print_step[])(struct printer *p, const struct step *s) = {
+    [CONV_MLIR_OUTERPRODUCT] = print_outerproduct,
+    [CONV_MLIR_CONTRACT] = print_contract,
+    [CONV_MLIR_MATRIX] = print_matrix,
+};
+
 static void print_products(struct printer *p, const struct conv_routine_ukr *u, size_t n_v, size_t last)
 {
-    size_t at, filters, w[MOST_VECTORS];
+    size_t filters, w[MOST_VECTORS];
+    struct name at;
 
     load_windows(p, u, n_v, last, w);
-    at = moved(p, "%a1", "t", u->n_f);
+    at = moved(p, argument(1), "t", u->n_f);
     filters = p->n_values++;
-    fprintf(p->out, "  %%v%zu = vector.load %%filter[%%v%zu] : ", filters, at);
+    fprintf(p->out, "  %%v%zu = vector.load %%filter[%s] : ", filters, at.text);
     print_type(p, 1);
     fprintf(p->out, ", vector<%zuxf32>\n", u->n_f);
     for (size_t v = 0; v < n_v; v++)
-        fprintf(p->out,
-                "  %%n%zu = vector.outerproduct %%v%zu, %%v%zu, %%c%zu {kind = #vector.kind<add>} : vector<%zuxf32>, "
-                "vector<%zuxf32>\n",
-                v, filters, w[v], v, u->n_f, u->lanes);
+        print_step[p->kernel](p, &(struct step){ filters, w[v], v, u->n_f, u->lanes });
 }
 
 /* Prints the type of the outputs that a vector's sums go to: so many windows of each filter. */
@@ -227,11 +302,12 @@ static void print_updates(struct printer *p, const struct conv_routine_ukr *u, s
     size_t none = constant(p, 0), zero = value(p, "arith.constant 0.0 : f32");
 
     for (size_t v = 0; v < n_v; v++) {
-        size_t n = v + 1 < n_v ? u->lanes : last, at = offset_from(p, "%a2", (int64_t)(v * u->lanes));
+        const struct name at = offset_from(p, argument(2), (int64_t)(v * u->lanes));
+        size_t n = v + 1 < n_v ? u->lanes : last;
         const char *inside = n == u->lanes ? "true" : "false";
         size_t view = p->n_values++, sums;
 
-        fprintf(p->out, "  %%v%zu = memref.reinterpret_cast %%out to offset: [%%v%zu], sizes: [%zu, ", view, at,
+        fprintf(p->out, "  %%v%zu = memref.reinterpret_cast %%out to offset: [%s], sizes: [%zu, ", view, at.text,
                 u->n_f);
         fprintf(p->out, "%zu], strides: [%zu, 1] : ", n, u->ld_out);
         print_type(p, 2);
@@ -296,16 +372,17 @@ struct pieces {
 };
 
 static struct pieces load_span(struct printer *p, const struct conv_routine_vectors *v, const int64_t *span,
-                               const char *in)
+                               struct name in)
 {
     struct pieces x = { .positions = (uint64_t)span[2] };
     size_t n = (v->width / v->lanes - 1) * v->stride + 2;
 
     for (size_t i = 0; i < n; i++) {
-        size_t index = offset_from(p, in, span[0] + (int64_t)(i * v->lanes));
+        uint64_t bits = (uint64_t)span[1] >> i * v->lanes & all_of(v->lanes);
 
-        x.value[i] = load_lanes(p, 0, "%in", index, (uint64_t)span[1] >> i * v->lanes & (((uint64_t)1 << v->lanes) - 1),
-                                v->lanes);
+        x.value[i] =
+            bits ? load_lanes(p, 0, "%in", offset_from(p, in, span[0] + (int64_t)(i * v->lanes)), bits, v->lanes)
+                 : zeros(p, v->lanes);
     }
     return x;
 }
@@ -321,13 +398,12 @@ static size_t shuffle(struct printer *p, const struct conv_routine_vectors *v, s
 }
 
 static void store_row(struct printer *p, const struct conv_routine_vectors *v, const struct pieces *span, size_t n,
-                      size_t row, size_t part, size_t index)
+                      size_t row, size_t part, struct name index)
 {
-    const uint64_t all = ((uint64_t)1 << v->lanes) - 1;
     size_t made = zeros(p, v->lanes);
 
     for (size_t s = 0; s < n; s++) {
-        uint64_t positions = span[s].positions >> part * v->lanes & all;
+        uint64_t positions = span[s].positions >> part * v->lanes & all_of(v->lanes);
         size_t x, is;
 
         if (!positions)
@@ -337,7 +413,7 @@ static void store_row(struct printer *p, const struct conv_routine_vectors *v, c
         made = value(p, "arith.select %%v%zu, %%v%zu, %%v%zu : vector<%zuxi1>, vector<%zuxf32>", is, x, made, v->lanes,
                      v->lanes);
     }
-    store_lanes(p, 1, "%panel", index, made, v->lanes, v->lanes);
+    store_lanes(p, 1, "%panel", index, made, v->lanes);
 }
 
 /* ---- tiles of windows: those that are alike but for where they are share a function ---- */
@@ -402,11 +478,12 @@ static void print_tile(struct printer *p, const int64_t *tile)
 
         memcpy(moved_span, tile + CONV_TILE_VALUES + s * CONV_SPAN_VALUES, sizeof moved_span);
         moved_span[0] -= begin_of(tile);
-        span[s] = load_span(p, v, moved_span, "%a0");
+        span[s] = load_span(p, v, moved_span, argument(0));
     }
     for (size_t row = 0; row < v->n_rows; row++) {
         for (size_t part = 0; part < v->width / v->lanes; part++)
-            store_row(p, v, span, n, row, part, offset_from(p, "%a1", (int64_t)(row * v->width + part * v->lanes)));
+            store_row(p, v, span, n, row, part,
+                      offset_from(p, argument(1), (int64_t)(row * v->width + part * v->lanes)));
     }
 }
 
@@ -438,7 +515,7 @@ static void print_tiles(const struct conv_program *program, struct printer *p, s
     }
     if (v->n_tiles == 1)
         return;
-    fprintf(p->out, "memref.global \"private\" constant @%s_%zu_tiles : memref<%zux3xi64> = dense<[", prefix, number,
+    fprintf(p->out, "memref.global \"private\" constant @%s_%zu_tiles : memref<%zux3xindex> = dense<[", prefix, number,
             v->n_tiles);
     tile = p->r->table;
     for (size_t t = 0; t < v->n_tiles; t++, tile = next_tile(tile)) {
@@ -454,15 +531,15 @@ static void print_tiles(const struct conv_program *program, struct printer *p, s
 static size_t print_entry(struct printer *p, size_t table, size_t n_tiles, size_t column)
 {
     size_t at = constant(p, (int64_t)column);
-    size_t loaded = value(p, "memref.load %%v%zu[%%t, %%v%zu] : memref<%zux3xi64>", table, at, n_tiles);
 
-    return value(p, "arith.index_cast %%v%zu : i64 to index", loaded);
+    return value(p, "memref.load %%v%zu[%%t, %%v%zu] : memref<%zux3xindex>", table, at, n_tiles);
 }
 
-static void print_tile_call(const struct printer *p, const char *prefix, struct place f, size_t from, size_t to)
+static void print_tile_call(const struct printer *p, const char *prefix, struct place f, struct name from,
+                            struct name to)
 {
-    fprintf(p->out, "  func.call @%s_tile_%zu_%zu(%%in, %%v%zu, ", prefix, f.routine, f.tile, from);
-    fprintf(p->out, "%%panel, %%v%zu) : (", to);
+    fprintf(p->out, "  func.call @%s_tile_%zu_%zu(%%in, %s, ", prefix, f.routine, f.tile, from.text);
+    fprintf(p->out, "%%panel, %s) : (", to.text);
     print_type(p, 0);
     fprintf(p->out, ", index, ");
     print_type(p, 1);
@@ -488,14 +565,11 @@ static void print_one_tile(const struct conv_program *program, struct printer *p
 {
     const struct conv_routine_vectors *v = &p->r->of.vectors;
     const int64_t *tile = p->r->table;
-    char in[24], panel[24];
-    size_t from, to;
+    struct name from, to;
 
     begin_loop(p, "c", v->n_c);
-    snprintf(in, sizeof in, "%%v%zu", moved(p, "%a0", "c", v->plane));
-    snprintf(panel, sizeof panel, "%%v%zu", moved(p, "%a1", "c", v->channel));
-    from = offset_from(p, in, begin_of(tile));
-    to = offset_from(p, panel, tile[0]);
+    from = offset_from(p, moved(p, argument(0), "c", v->plane), begin_of(tile));
+    to = offset_from(p, moved(p, argument(1), "c", v->channel), tile[0]);
     print_tile_call(p, prefix, first_like(program, p->r, tile), from, to);
     end_loop(p);
 }
@@ -505,16 +579,17 @@ static void print_vectors(const struct conv_program *program, struct printer *p,
 {
     const struct conv_routine_vectors *v = &p->r->of.vectors;
     const int64_t *tile = p->r->table;
-    size_t table = value(p, "memref.get_global @%s_%zu_tiles : memref<%zux3xi64>", prefix, number, v->n_tiles);
-    size_t in, panel, which, from, to;
+    size_t table = value(p, "memref.get_global @%s_%zu_tiles : memref<%zux3xindex>", prefix, number, v->n_tiles);
+    struct name in, panel, from, to;
+    size_t which;
 
     begin_loop(p, "c", v->n_c);
-    in = moved(p, "%a0", "c", v->plane);
-    panel = moved(p, "%a1", "c", v->channel);
+    in = moved(p, argument(0), "c", v->plane);
+    panel = moved(p, argument(1), "c", v->channel);
     begin_loop(p, "t", v->n_tiles);
     which = print_entry(p, table, v->n_tiles, 0);
-    from = value(p, "arith.addi %%v%zu, %%v%zu : index", in, print_entry(p, table, v->n_tiles, 1));
-    to = value(p, "arith.addi %%v%zu, %%v%zu : index", panel, print_entry(p, table, v->n_tiles, 2));
+    from = beside(p, in, print_entry(p, table, v->n_tiles, 1));
+    to = beside(p, panel, print_entry(p, table, v->n_tiles, 2));
     fprintf(p->out, "  scf.index_switch %%v%zu\n", which);
     for (size_t t = 0; t < v->n_tiles; t++, tile = next_tile(tile)) {
         const struct place first = first_like(program, p->r, tile);
@@ -601,11 +676,11 @@ void conv_mlir_print_choice(const struct conv_program *program, const char *pref
         fprintf(out, "  default {\n  }\n  return\n}\n\n");
 }
 
-void conv_mlir_print_routine(const struct conv_program *program, size_t number, const char *prefix, bool is_external,
-                             FILE *out)
+void conv_mlir_print_routine(const struct conv_program *program, size_t number, const char *prefix,
+                             enum conv_mlir_kernel kernel, FILE *out)
 {
-    struct printer p = { .plan = program->plan, .r = &program->routine[number], .out = out };
-    bool is_declared = is_external && p.r->kind == CONV_ROUTINE_UKR;
+    struct printer p = { .plan = program->plan, .r = &program->routine[number], .kernel = kernel, .out = out };
+    bool is_declared = kernel == CONV_MLIR_CALL && p.r->kind == CONV_ROUTINE_UKR;
 
     if (p.r->kind == CONV_ROUTINE_VECTORS)
         print_tiles(program, &p, number, prefix);

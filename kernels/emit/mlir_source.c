@@ -129,13 +129,9 @@ static bool moves(const struct conv_item *call, int operand)
 /* Loads an operand's column of the table. */
 static size_t print_entry(struct nest *n)
 {
-    size_t loaded = n->n_values++;
-
     indent(n);
-    fprintf(n->out, "%%a%zu = affine.load %%places%zu[%%time%zu, %zu] : memref<%zux%zuxi64>\n", loaded,
+    fprintf(n->out, "%%a%zu = affine.load %%places%zu[%%time%zu, %zu] : memref<%zux%zuxindex>\n", n->n_values,
             n->table->number, n->table->number, n->table->column++, n->table->times, n->table->n_columns);
-    indent(n);
-    fprintf(n->out, "%%a%zu = arith.index_cast %%a%zu : i64 to index\n", n->n_values, loaded);
     return n->n_values++;
 }
 
@@ -227,11 +223,11 @@ static void print_table(struct nest *n, struct table *t)
     }
     fclose(rows);
     n->tables = out;
-    fprintf(out, "memref.global \"private\" constant @%s_places%zu : memref<%zux%zuxi64> = dense<[%s]>\n\n", n->name,
+    fprintf(out, "memref.global \"private\" constant @%s_places%zu : memref<%zux%zuxindex> = dense<[%s]>\n\n", n->name,
             number, t->times, columns, row);
     free(row);
     indent(n);
-    fprintf(n->out, "%%places%zu = memref.get_global @%s_places%zu : memref<%zux%zuxi64>\n", number, n->name, number,
+    fprintf(n->out, "%%places%zu = memref.get_global @%s_places%zu : memref<%zux%zuxindex>\n", number, n->name, number,
             t->times, columns);
     indent(n);
     fprintf(n->out, "affine.for %%time%zu = 0 to %zu {\n", number, t->times);
@@ -300,10 +296,10 @@ static void print_function(const struct conv_program *p, const char *name, const
     free(text);
 }
 
-static void print_routines(const struct conv_program *p, const char *prefix, bool has_external_kernels, FILE *out)
+static void print_routines(const struct conv_program *p, const char *prefix, enum conv_mlir_kernel kernel, FILE *out)
 {
     for (size_t i = 0; i < p->n_routines; i++)
-        conv_mlir_print_routine(p, i, prefix, has_external_kernels, out);
+        conv_mlir_print_routine(p, i, prefix, kernel, out);
     conv_mlir_print_choice(p, prefix, out);
 }
 
@@ -318,7 +314,7 @@ void conv_mlir_print_head(const struct conv_plan *plan, FILE *out)
     fprintf(out, "\n\n");
 }
 
-int conv_mlir_print(const struct conv_plan *plan, const char *name, bool has_external_kernels, FILE *out)
+int conv_mlir_print(const struct conv_plan *plan, const char *name, enum conv_mlir_kernel kernel, FILE *out)
 {
     static const enum conv_tensor nest[] = { CONV_INPUT, CONV_FILTER, CONV_PACKED_FILTER, CONV_PACKED_INPUT,
                                              CONV_OUTPUT },
@@ -330,14 +326,14 @@ int conv_mlir_print(const struct conv_plan *plan, const char *name, bool has_ext
     if (err)
         return err;
     snprintf(prefix, sizeof prefix, "%s_part", name);
-    print_routines(&p, prefix, has_external_kernels, out);
+    print_routines(&p, prefix, kernel, out);
     print_function(&p, name, "", prefix, nest, sizeof nest / sizeof nest[0], out);
     conv_program_release(&p);
     err = conv_program_of_filters(&p, plan);
     if (err)
         return err;
     snprintf(prefix, sizeof prefix, "%s_filters", name);
-    print_routines(&p, prefix, false, out);
+    print_routines(&p, prefix, kernel, out);
     print_function(&p, name, "_pack_filters", prefix, filters, sizeof filters / sizeof filters[0], out);
     conv_program_release(&p);
     return 0;

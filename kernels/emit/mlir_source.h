@@ -1,6 +1,6 @@
 /*
  * Programs as MLIR, lowered as the SConv RFC describes: affine loops over routines that pack by vector.shuffle, and a
- * micro-kernel of vector.outerproduct, or an external one. mlir-opt, with the passes that conv_mlir_passes names, and
+ * micro-kernel of vector.outerproduct, or another one. mlir-opt, with the passes that conv_mlir_passes names, and
  * mlir-translate turn it into LLVM's language.
  */
 #ifndef KERNELS_EMIT_MLIR_SOURCE_H
@@ -9,6 +9,14 @@
 #include <stdio.h>
 
 #include "kernels/emit/program.h"
+
+/* What multiplies in a micro-kernel: an operation of the vector dialect, by its name, or a function elsewhere. */
+enum conv_mlir_kernel {
+    CONV_MLIR_OUTERPRODUCT,
+    CONV_MLIR_CONTRACT, /* lowered as mlir-opt does without being told how */
+    CONV_MLIR_MATRIX,   /* vector.matrix_multiply, which becomes llvm.matrix.multiply */
+    CONV_MLIR_CALL,
+};
 
 /* The passes from this text to LLVM's dialect, as mlir-opt takes them. */
 extern const char *const conv_mlir_passes[];
@@ -20,10 +28,10 @@ const char *conv_mlir_why_not(const struct conv_plan *plan);
 void conv_mlir_print_head(const struct conv_plan *plan, FILE *out);
 
 /*
- * Prints functions @NAME and @NAME_pack_filters with the arguments of conv_c_print's, as pointers. With external
- * micro-kernels, conv_mlir_print_kernels prints those as C, behind conv_c_print_head's. Both return 0 or -ENOMEM.
+ * Prints functions @NAME and @NAME_pack_filters with the arguments of conv_c_print's, as pointers. Micro-kernels that
+ * are called are what conv_mlir_print_kernels prints as C, behind conv_c_print_head's. Both return 0 or -ENOMEM.
  */
-int conv_mlir_print(const struct conv_plan *plan, const char *name, bool has_external_kernels, FILE *out);
+int conv_mlir_print(const struct conv_plan *plan, const char *name, enum conv_mlir_kernel kernel, FILE *out);
 int conv_mlir_print_kernels(const struct conv_plan *plan, const char *name, FILE *out);
 
 #endif

@@ -102,7 +102,7 @@ rm -rf "$work/results"
 program=$gen
 toy="MODEL=tests/data/three.csv MACHINE=toy UKR=ref"
 refuses "LAYER is missing"
-refuses "must be c, mlir, mlir_external, mlir_linalg or sconv_opt, not 'rust'" --layer vgg16:conv1_1 --emit rust
+refuses "must be c, mlir, mlir_external, mlir_linalg, sconv_opt, mlir_contract, mlir_matrix or mlir_decompose, not 'rust'" --layer vgg16:conv1_1 --emit rust
 refuses "f32_16x8__mma" --layer vgg16:conv1_1 --machine power10 --ukr f32_16x8__mma
 refuses "code is not written for its micro-kernel" --layer vgg16:conv1_1 --machine power10 --ukr f32_16x8__mma
 refuses "UKR=avx2 or UKR=avx512" --layer vgg16:conv1_1 --machine toy --ukr ref --emit mlir
@@ -195,6 +195,13 @@ if [ "$best" = avx512 ]; then
     check "... and as libsconv plans them: $(tail -n 1 "$work/err")" \
         checked MODEL=squeezenet LAYERS=conv1,fire8/squeeze1x1,fire2/expand3x3 UKR=avx512 ALGO=sconv_tuned MACHINE=spr
 fi
+operations() { # each form to compare has its operation, and mlir none of theirs
+    local what
+    for what in mlir mlir_contract mlir_matrix mlir_decompose; do
+        "$gen" MACHINE=clx4208 LAYER=squeezenet:conv10 "UKR=$best" "EMIT=$what" | grep -o 'vector\.contract\|vector\.matrix_multiply\|structured\.decompose' | sort -u
+    done | paste -sd ' ' >"$work/ops"
+    [ "$(cat "$work/ops")" = "vector.contract vector.matrix_multiply structured.decompose" ]
+}
 if [ "$best" = ref ]; then
     echo "emit: skipped: MLIR, which is written for AVX2 and AVX-512"
 elif mlir-opt-19 --version >/dev/null 2>&1 && clang-19 --version >/dev/null 2>&1; then
@@ -205,6 +212,12 @@ elif mlir-opt-19 --version >/dev/null 2>&1 && clang-19 --version >/dev/null 2>&1
     for what in mlir mlir_external; do
         check "$what is right: $(tail -n 1 "$work/err")" checked MODEL=tests/data/three.csv "UKR=$best" "EMIT=$what"
     done
+    for what in mlir_contract mlir_matrix mlir_decompose; do
+        check "$what, to compare, is right: $(tail -n 1 "$work/err")" \
+            checked MODEL=experiments/emit/streams.csv LAYERS='*squeeze1x1,*down,*5x5' "UKR=$best" "EMIT=$what"
+    done
+    check "... of 3 channels, too: $(tail -n 1 "$work/err")" checked LAYER=ic3ih21oc40kh3 "UKR=$best" EMIT=mlir_decompose
+    check "... by operations that it is called by: $(cat "$work/ops" 2>/dev/null)" operations
     linalg="EMIT=mlir_linalg UKR=$best"
     # shellcheck disable=SC2086  # arguments are words
     check "linalg, tiled by a script, is right: $(tail -n 1 "$work/err")" \
