@@ -42,7 +42,7 @@ int opt_conv_plan(const struct opt_conv *c, const struct opt_planner *by, struct
 /* Returns the values of filters that are constants; a null attribute: they are not. */
 MlirAttribute opt_filter_constant(const struct opt_conv *c);
 
-/* Packs filters that are constants: makes another constant, in front of the convolution, and returns it. */
+/* Packs filters that are constants: makes another constant, and returns how the convolution reads it. */
 MlirValue opt_filter_pack(const struct opt_module *m, const struct opt_conv *c, const struct conv_plan *plan);
 
 /* Takes a constant away that nobody reads. */
