@@ -15,6 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "experiments/base/text.h"
+
 /* ---- what must not stay behind ---- */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -198,9 +200,8 @@ void exp_program_out_of_memory(void)
 void exp_program_report_figure(void *figures, const char *file, int err, const char *why)
 {
     const struct exp_program_figures *f = figures;
-    const char *slash = strrchr(file, '/');
 
-    file = slash ? slash + 1 : file;
+    file = exp_last_part(file);
     if (!err) {
         printf("  %s/%s\n", f->dir, file);
         return;

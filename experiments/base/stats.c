@@ -224,18 +224,18 @@ struct timed {
     size_t round;
 };
 
-static int by_time(const void *a, const void *b)
+int exp_by_first_member(const void *a, const void *b)
 {
-    const struct timed *x = a, *y = b;
+    const uint64_t *x = a, *y = b;
 
-    return (x->ns > y->ns) - (x->ns < y->ns);
+    return (*x > *y) - (*x < *y);
 }
 
 static void sort_rounds(struct timed *sorted, const uint64_t *ns, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         sorted[i] = (struct timed){ ns ? ns[i] : 0, i };
-    qsort(sorted, n, sizeof *sorted, by_time);
+    qsort(sorted, n, sizeof *sorted, exp_by_first_member);
 }
 
 /* Marks a random half of n rounds: each is taken with the chance that makes it a half. Returns how many. */

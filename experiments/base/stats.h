@@ -37,6 +37,9 @@ double exp_times_median_percent(const struct exp_times *x);
 void exp_stats_sort_up(double *x, size_t n);
 void exp_stats_sort_down(double *x, size_t n);
 
+/* Compares structs whose first member is a uint64_t by it, for qsort: the smallest first. */
+int exp_by_first_member(const void *a, const void *b);
+
 /* Quantiles of numbers, between two of them where one falls there; the median of an even number is the two's mean. */
 struct exp_spread {
     size_t n; /* 0: the others are NaN */

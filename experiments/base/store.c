@@ -69,7 +69,8 @@ static int hash_all(sqlite3_stmt *const statement[N_STATEMENTS])
     return code == SQLITE_DONE ? sqlite3_step(statement[TO_DO]) : code;
 }
 
-int exp_store_migrate(struct exp_store *s)
+/* Gives tables of version 1 what is new: within a transaction. */
+static int migrate(struct exp_store *s)
 {
     sqlite3_stmt *statement[N_STATEMENTS] = { NULL };
     int code = sqlite3_exec(s->db, additions, NULL, NULL, NULL);
@@ -187,10 +188,14 @@ static int update_tables(struct exp_store *s, void *arg)
     int code = look(s, &v);
 
     (void)arg;
-    return code == SQLITE_DONE && is_older(&v) ? exp_store_migrate(s) : code;
+    return code == SQLITE_DONE && is_older(&v) ? migrate(s) : code;
 }
 
-int exp_store_settle_schema(struct exp_store *s, struct exp_why *why)
+/*
+ * Makes the tables if the file has none, brings older ones up to date, and checks their version. Returns 0 or -errno
+ * with one line in why.
+ */
+static int settle_schema(struct exp_store *s, struct exp_why *why)
 {
     struct versions v;
     int code = look(s, &v), err = 0;
@@ -328,7 +333,7 @@ static int open_file(struct exp_store *s, struct exp_why *why)
         code = sqlite3_exec(s->db, settings, NULL, NULL, NULL);
     if (code != SQLITE_OK)
         return exp_store_report(s, code, why);
-    err = exp_store_settle_schema(s, why);
+    err = settle_schema(s, why);
     if (err)
         return err;
     code = prepare(s);

@@ -66,13 +66,6 @@ struct exp_lease {
 
 /* Returns that of this process. */
 struct exp_lease exp_lease_own(void);
-
-/* Tells whether the process still runs. One of another host is taken to, unless no process can have such a lease. */
-bool exp_lease_is_alive(const struct exp_lease *l);
-
-bool exp_lease_is_here(const struct exp_lease *l); /* of this host */
-bool exp_lease_equal(const struct exp_lease *a, const struct exp_lease *b);
-
 enum {
     EXP_STORE_VERSION = 2,
     EXP_STORE_SILENCE_S = 20, /* how long a lease of another host holds without being renewed */

@@ -111,13 +111,4 @@ int64_t exp_store_hash(const struct exp_task *task, const struct exp_result *r);
  */
 int exp_store_read_counts(sqlite3_stmt *row, struct exp_result *r);
 
-/* Gives tables of version 1 what is new: within a transaction. */
-int exp_store_migrate(struct exp_store *s);
-
-/*
- * Makes the tables if the file has none, brings older ones up to date, and checks their version. Returns 0 or -errno
- * with one line in why.
- */
-int exp_store_settle_schema(struct exp_store *s, struct exp_why *why);
-
 #endif

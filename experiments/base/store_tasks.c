@@ -56,7 +56,7 @@ struct exp_lease exp_lease_own(void)
     return own;
 }
 
-bool exp_lease_is_here(const struct exp_lease *l)
+static bool is_here(const struct exp_lease *l)
 {
     char host[sizeof l->host];
 
@@ -64,7 +64,7 @@ bool exp_lease_is_here(const struct exp_lease *l)
     return !strcmp(host, l->host);
 }
 
-bool exp_lease_equal(const struct exp_lease *a, const struct exp_lease *b)
+static bool is_equal(const struct exp_lease *a, const struct exp_lease *b)
 {
     return a->pid == b->pid && a->started == b->started && !strcmp(a->host, b->host);
 }
@@ -75,11 +75,12 @@ static bool is_possible(const struct exp_lease *l)
     return *l->host && l->pid > 0 && l->pid <= INT_MAX;
 }
 
-bool exp_lease_is_alive(const struct exp_lease *l)
+/* Tells whether the process still runs. One of another host is taken to, unless no process can have such a lease. */
+static bool is_alive(const struct exp_lease *l)
 {
     if (!is_possible(l))
         return false;
-    if (!exp_lease_is_here(l))
+    if (!is_here(l))
         return true;
     if (kill((pid_t)l->pid, 0) && errno == ESRCH)
         return false;
@@ -99,7 +100,7 @@ static struct exp_watched *watch(struct exp_store *s, const struct exp_lease *l,
     struct exp_watched *w;
 
     for (size_t i = 0; i < s->n_watched; i++) {
-        if (exp_lease_equal(&s->watched[i].lease, l))
+        if (is_equal(&s->watched[i].lease, l))
             return &s->watched[i];
     }
     w = exp_append(&s->watched, &s->n_watched, sizeof *w);
@@ -141,9 +142,9 @@ static bool is_held(struct exp_store *s, sqlite3_stmt *row, const struct exp_cla
 {
     const struct exp_lease l = lease_of_row(row);
 
-    if (exp_lease_equal(&l, &s->own) || !exp_lease_is_alive(&l))
+    if (is_equal(&l, &s->own) || !is_alive(&l))
         return false;
-    return exp_lease_is_here(&l) || silence_of_process(s, &l, sqlite3_column_int64(row, 4)) < silence_of(rules);
+    return is_here(&l) || silence_of_process(s, &l, sqlite3_column_int64(row, 4)) < silence_of(rules);
 }
 
 /* Says what may be done with a task whose row has been read. */
@@ -207,11 +208,11 @@ static void note_held(struct exp_store *s, sqlite3_stmt *row, const struct exp_c
 
     if (!w->n_tasks++) {
         w->whose = l;
-        w->is_here = exp_lease_is_here(&l);
+        w->is_here = is_here(&l);
         w->left_s = w->is_here ? 0 : silence_of(rules) - silence_of_process(s, &l, sqlite3_column_int64(row, 4));
         exp_say(w->seen, sizeof w->seen, "%s", seen ? seen : "");
     }
-    w->n_of_whose += exp_lease_equal(&l, &w->whose);
+    w->n_of_whose += is_equal(&l, &w->whose);
 }
 
 int exp_store_waiting(struct exp_store *s, const int64_t *id, size_t n, const struct exp_claim_rules *rules,

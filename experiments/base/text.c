@@ -109,6 +109,13 @@ int exp_wrap_print(int (*say)(const void *ctx, FILE *text), const void *ctx, FIL
 
 /* ---- names of files, and slips ---- */
 
+const char *exp_last_part(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
 bool exp_name_ends_in(const char *name, const char *suffix)
 {
     size_t length = strlen(name), end = strlen(suffix);

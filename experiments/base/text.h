@@ -38,6 +38,7 @@ int exp_wrap_print(int (*say)(const void *ctx, FILE *text), const void *ctx, FIL
 
 /* Names that stand for files (models and machines), and slips in names. */
 
+const char *exp_last_part(const char *path);                 /* behind the last slash, if there is one */
 bool exp_name_ends_in(const char *name, const char *suffix); /* and is not the suffix alone */
 
 struct exp_names {

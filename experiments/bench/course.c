@@ -360,12 +360,13 @@ static int answer(const struct course *c)
 
 static int finish(const struct course *c)
 {
+    const struct exp_question *q = c->question;
     int err = write_results(c), drawn, paged;
 
     if (err)
         return err;
     drawn = draw(c);
-    paged = do_part(c, c->question->page);
+    paged = q->add_page ? q->add_page(results_of(c), exp_question_program(q)) : do_part(c, q->page);
     err = exp_results_commit(results_of(c), why_of(c));
     if (!err)
         err = answer(c);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "experiments/base/program.h"
+#include "experiments/base/text.h"
 #include "experiments/bench/course.h"
 #include "sim/machine/machine_words.h"
 
@@ -17,13 +18,6 @@ static const struct exp_question *find(const char *name)
             return *q;
     }
     return NULL;
-}
-
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash ? slash + 1 : path;
 }
 
 static void list(FILE *out)
@@ -74,7 +68,7 @@ static int ask(const struct exp_question *q, int n, char **words)
 
 int main(int argc, char **argv)
 {
-    const struct exp_question *q = argc ? find(base_name(argv[0])) : NULL;
+    const struct exp_question *q = argc ? find(exp_last_part(argv[0])) : NULL;
 
     if (q)
         return ask(q, argc, argv);

@@ -138,7 +138,7 @@ static const char *find_suffix(const char *name)
 
 static char *model_name(const char *path)
 {
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *suffix = find_suffix(name);
+    const char *name = exp_last_part(path), *suffix = find_suffix(name);
 
     return exp_format("%.*s", (int)(suffix ? (size_t)(suffix - name) : strlen(name)), name);
 }

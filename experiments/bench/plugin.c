@@ -207,7 +207,7 @@ const char *exp_plugin_check(struct exp_plugin *p, const struct conv_plan *plan,
     return why;
 }
 
-void exp_plugin_choose(struct exp_plugin *p, size_t layer, const struct conv_plan *plan)
+static void choose(struct exp_plugin *p, size_t layer, const struct conv_plan *plan)
 {
     if (!p->why_dead)
         p->channel.control->layer = layer;
@@ -225,7 +225,7 @@ const char *exp_plugin_open(struct exp_plugin *p, size_t layer, const struct con
         sched_setaffinity(p->pid, sizeof cores, &cores);
     p->channel.control->plan = *plan;
     p->channel.control->now_ns = now_ns;
-    exp_plugin_choose(p, layer, plan);
+    choose(p, layer, plan);
     why = ask(p, PLUGIN_OPEN, p->run_s, "while it got ready");
     return why ? why : said(p);
 }
@@ -408,7 +408,7 @@ static size_t path_length(const char *item, size_t length)
 /* Returns what a plug-in is called that does not say so: "mine" of dir/mine.c, "mine_other" of dir/mine.c:other. */
 static char *name_of_file(const char *path, const char *symbol)
 {
-    const char *slash = strrchr(path, '/'), *file = slash ? slash + 1 : path, *dot = strrchr(file, '.');
+    const char *file = exp_last_part(path), *dot = strrchr(file, '.');
     char *name = exp_format("%.*s%s%s", (int)(dot && dot > file ? dot - file : (ptrdiff_t)strlen(file)), file,
                             *symbol ? "_" : "", symbol);
 

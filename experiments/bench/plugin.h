@@ -61,11 +61,10 @@ const char *exp_plugin_keep(struct exp_plugin *p, const char *reason);
 
 /*
  * Timed runs of layers that are open together (0, 1, ...), on the core of the calling thread: opens one and chooses
- * it, or chooses an open one; empties caches or fills them as `cache` says, runs; closes all. These return NULL, or why
+ * it; empties caches or fills them as `cache` says, runs; closes all. These return NULL, or why
  * the plug-in runs no more; took_ns is by now_ns, in its process. A layer has the values that exp_tensors_init gives it.
  */
 const char *exp_plugin_open(struct exp_plugin *p, size_t layer, const struct conv_plan *plan, uint64_t (*now_ns)(void));
-void exp_plugin_choose(struct exp_plugin *p, size_t layer, const struct conv_plan *plan);
 const char *exp_plugin_prepare(struct exp_plugin *p, enum exp_cache_state cache);
 const char *exp_plugin_run(struct exp_plugin *p, uint64_t *took_ns);
 

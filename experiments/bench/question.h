@@ -20,6 +20,7 @@
 
 struct exp_page_folder;
 struct exp_page_writer;
+struct exp_results;
 struct exp_variables;
 
 /* Says where results lie, below <RESULTS>/<machine> (results.h). */
@@ -110,7 +111,8 @@ struct exp_question {
     /* Sets variables of the figures. Returns whether there are any in this run; NULL: those of variables.h */
     bool (*variables)(const void *session, struct exp_variables *v);
     int (*draw)(void *session); /* draws them in another way; NULL: as `figures` and `what` of the session say */
-    int (*page)(void *session); /* makes the page that shows them */
+    int (*page)(void *session); /* makes the page that shows them; NULL: this one does, if it is not NULL */
+    int (*add_page)(const struct exp_results *r, const char *program); /* exp_page_add of the room show */
     /* The results are put in their place, even if figures or the page failed: that costs no tables. */
     /* Says what the store had, behind the results' folder; of a share, that is all that the run says. */
     void (*say_kept)(const void *session, FILE *out);

@@ -141,7 +141,4 @@ int exp_replay_stream(const struct exp_replay_batch *b, struct exp_experiment *e
 bool exp_replay_alone_differs(const struct exp_setup *s);
 void exp_replay_forget_classes(struct sim_cell *cell);
 
-/* Replays a batch of one experiment with a store. Returns as exp_replay_batch, but for what follows the last stream. */
-int exp_replay_kept(const struct exp_replay_batch *b, struct exp_why *why);
-
 #endif

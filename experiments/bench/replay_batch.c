@@ -119,43 +119,6 @@ static int run_streams(struct replay_all *all)
     return err;
 }
 
-int exp_replay_batch(const struct exp_replay_batch *b, struct exp_why *why)
-{
-    struct replay_all all = { .batch = b, .why = why };
-    size_t n = 0;
-    int err;
-
-    if (b->store) {
-        err = exp_replay_kept(b, why);
-        if (!err && b->cache != EXP_NETWORK)
-            copy_identical(b->experiment[0]);
-        return err;
-    }
-    for (size_t i = 0; i < b->n; i++)
-        n += exp_replay_streams(b->experiment[i], b->cache);
-    all.stream = exp_new(n, sizeof *all.stream);
-    all.n_left = exp_new(b->n, sizeof *all.n_left);
-    err = run_streams(&all);
-    free(all.stream);
-    free(all.n_left);
-    if (err && !all.has_why)
-        exp_fail(why, err,
-                 err == -EINTR     ? "interrupted while replaying"
-                 : err == -EBADMSG ? "internal error: two simulations of one stream disagree; please report"
-                                   : "out of memory while replaying");
-    return err;
-}
-
-int exp_replay_all(struct exp_experiment *e, enum exp_cache_state cache, unsigned n_threads,
-                   struct exp_progress *progress, struct exp_why *why)
-{
-    const struct exp_replay_batch b = {
-        .experiment = &e, .n = 1, .cache = cache, .n_threads = n_threads, .progress = progress
-    };
-
-    return exp_replay_batch(&b, why);
-}
-
 /* ---- what the store keeps ---- */
 
 /*
@@ -402,7 +365,8 @@ static int run_tasks(struct kept *k, struct exp_why *why)
     return err;
 }
 
-int exp_replay_kept(const struct exp_replay_batch *b, struct exp_why *why)
+/* Replays a batch of one experiment with a store. Returns as exp_replay_batch, but for what follows the last stream. */
+static int replay_kept(const struct exp_replay_batch *b, struct exp_why *why)
 {
     struct kept k = { .batch = b, .e = b->experiment[0] };
     int err;
@@ -418,4 +382,43 @@ int exp_replay_kept(const struct exp_replay_batch *b, struct exp_why *why)
     free(k.stream);
     free(k.setting);
     return err;
+}
+
+/* ---- a batch ---- */
+
+int exp_replay_batch(const struct exp_replay_batch *b, struct exp_why *why)
+{
+    struct replay_all all = { .batch = b, .why = why };
+    size_t n = 0;
+    int err;
+
+    if (b->store) {
+        err = replay_kept(b, why);
+        if (!err && b->cache != EXP_NETWORK)
+            copy_identical(b->experiment[0]);
+        return err;
+    }
+    for (size_t i = 0; i < b->n; i++)
+        n += exp_replay_streams(b->experiment[i], b->cache);
+    all.stream = exp_new(n, sizeof *all.stream);
+    all.n_left = exp_new(b->n, sizeof *all.n_left);
+    err = run_streams(&all);
+    free(all.stream);
+    free(all.n_left);
+    if (err && !all.has_why)
+        exp_fail(why, err,
+                 err == -EINTR     ? "interrupted while replaying"
+                 : err == -EBADMSG ? "internal error: two simulations of one stream disagree; please report"
+                                   : "out of memory while replaying");
+    return err;
+}
+
+int exp_replay_all(struct exp_experiment *e, enum exp_cache_state cache, unsigned n_threads,
+                   struct exp_progress *progress, struct exp_why *why)
+{
+    const struct exp_replay_batch b = {
+        .experiment = &e, .n = 1, .cache = cache, .n_threads = n_threads, .progress = progress
+    };
+
+    return exp_replay_batch(&b, why);
 }

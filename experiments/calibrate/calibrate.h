@@ -112,6 +112,14 @@ struct exp_pattern {
     uint64_t buffer_bytes;
 };
 
+/* Parameters of patterns stand in lists of at most so many: the first one may be 0, another 0 ends the list. */
+enum { EXP_MOST_LISTED = 12 };
+
+static inline bool exp_list_goes_on(const long list[EXP_MOST_LISTED], size_t i)
+{
+    return i < EXP_MOST_LISTED && (!i || list[i]);
+}
+
 enum { EXP_PATTERN_LINE = 64, EXP_PATTERN_PAGE = 4096 };
 
 enum { EXP_PATTERN_STORE = 1 }; /* added to the offset of a store; offsets are multiples of 4 */

@@ -7,14 +7,14 @@
 
 #include "counters/host/ctr_flush.h"
 
-enum { MAX_ACCESSES = 16384, MAX_LIST = 12, PLACINGS = 3, MAX_PASSES = 16 };
+enum { MAX_ACCESSES = 16384, PLACINGS = 3, MAX_PASSES = 16 };
 
 /* ---- which patterns ---- */
 
 /* Each with all pairs of its numbers; the lists end at their first 0 that is not their first value. */
 static const struct plan {
     const char *name;
-    long p1[MAX_LIST], p2[MAX_LIST];
+    long p1[EXP_MOST_LISTED], p2[EXP_MOST_LISTED];
 } plans[] = {
     { "sequential", { 1 }, { 0 } },
     { "descending", { 1 }, { 0 } },
@@ -27,11 +27,6 @@ static const struct plan {
 };
 
 enum { N_PLANS = sizeof plans / sizeof plans[0] };
-
-static bool goes_on(const long *list, size_t i)
-{
-    return i < MAX_LIST && (!i || list[i]);
-}
 
 /* Returns how large a buffer must be to lie at a place and not further in. */
 static uint64_t buffer_bytes(const struct sim_machine *m, enum exp_recorded_place place)
@@ -76,8 +71,8 @@ static void list_rows(struct exp_recorded *r, const struct sim_machine *m)
         const uint64_t inside = place == EXP_RECORDED_MEMORY ? 0 : sim_level_bytes(&m->level[place - EXP_RECORDED_L2]);
 
         for (size_t i = 0; bytes > inside && i < N_PLANS; i++) {
-            for (size_t a = 0; goes_on(plans[i].p1, a); a++) {
-                for (size_t b = 0; goes_on(plans[i].p2, b); b++)
+            for (size_t a = 0; exp_list_goes_on(plans[i].p1, a); a++) {
+                for (size_t b = 0; exp_list_goes_on(plans[i].p2, b); b++)
                     add_row(r, &plans[i], plans[i].p1[a], plans[i].p2[b], (enum exp_recorded_place)place, bytes);
             }
         }

@@ -219,18 +219,16 @@ int exp_threshold_find(double *near, double *far, size_t n, double *threshold)
 
 /* ---- which lines are looked for ---- */
 
-enum { MAX_LIST = 12 };
-
 /*
  * A pattern with each of its steps, starts and lengths; the lists end at their first 0 that is not their first value.
  * The lines from `from` to `to` are looked for, of strides `ahead` steps more.
  */
 struct plan {
     const char *name; /* printf's, of the step in its own unit, or of streams and their length */
-    long steps[MAX_LIST];
+    long steps[EXP_MOST_LISTED];
     long step_bytes; /* of a step of 1 */
-    long starts[MAX_LIST];
-    long lengths[MAX_LIST];
+    long starts[EXP_MOST_LISTED];
+    long lengths[EXP_MOST_LISTED];
     long from, to, ahead;
     bool is_from_end; /* from and to count from the pattern's last line, not from its first */
     bool is_streams;  /* as many streams as steps says, each of a length */
@@ -298,11 +296,6 @@ static const struct plan plans[] = {
 /* Cycles between accesses, for prefetchers that need time. */
 static const long gaps[] = { 0, 200 };
 
-static bool goes_on(const long *list, size_t i)
-{
-    return i < MAX_LIST && (!i || list[i]);
-}
-
 /* One pattern's lines are looked for. */
 struct one {
     const struct plan *plan;
@@ -354,9 +347,9 @@ static void add_one(struct exp_timed *t, const struct one *o)
 
 static void add_plan(struct exp_timed *t, const struct plan *p, long gap)
 {
-    for (size_t k = 0; goes_on(p->steps, k); k++) {
-        for (size_t s = 0; goes_on(p->starts, s); s++) {
-            for (size_t l = 0; goes_on(p->lengths, l); l++)
+    for (size_t k = 0; exp_list_goes_on(p->steps, k); k++) {
+        for (size_t s = 0; exp_list_goes_on(p->starts, s); s++) {
+            for (size_t l = 0; exp_list_goes_on(p->lengths, l); l++)
                 add_one(t, &(struct one){ p, p->steps[k], p->starts[s], p->lengths[l], gap });
         }
     }

@@ -10,13 +10,6 @@ struct sample {
     bool is_b;
 };
 
-static int by_time(const void *a, const void *b)
-{
-    const struct sample *x = a, *y = b;
-
-    return (x->ns > y->ns) - (x->ns < y->ns);
-}
-
 /* Puts both samples together, sorted, into s[n_a + n_b]. */
 static void pool(struct sample *s, const struct exp_rank_pair *of)
 {
@@ -24,7 +17,7 @@ static void pool(struct sample *s, const struct exp_rank_pair *of)
         s[i] = (struct sample){ of->a[i], false };
     for (size_t i = 0; i < of->n_b; i++)
         s[of->n_a + i] = (struct sample){ of->b[i], true };
-    qsort(s, of->n_a + of->n_b, sizeof *s, by_time);
+    qsort(s, of->n_a + of->n_b, sizeof *s, exp_by_first_member);
 }
 
 /* ---- Mann and Whitney ---- */

@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "counters/host/ctr_timer.h"
 #include "kernels/conv_naive.h"
 
 #if __has_include(<CL/cl.h>)
@@ -141,11 +142,12 @@ static int open_device(struct cl *cl, unsigned which, struct lift_about *about, 
     return err ? exp_fail(why, -ENOENT, "%s: no context or queue can be had (OpenCL error %d)", about->name, err) : 0;
 }
 
-static uint64_t clock_ns(clockid_t clock)
+/* Returns the time of this process's threads. */
+static uint64_t process_ns(void)
 {
     struct timespec t;
 
-    clock_gettime(clock, &t);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
     return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
@@ -328,13 +330,13 @@ static bool is_right(const struct lift_task *t, const float *output, struct lift
 static bool time_round(const struct cl *cl, const struct loaded *l, const struct lift_program *g, struct lift_run *run)
 {
     uint64_t kernel_ns[LIFT_MOST_KERNELS] = { 0 };
-    const uint64_t before = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+    const uint64_t before = process_ns();
     const cl_int err = run_once(cl, l, g, kernel_ns);
 
     if (err)
         end(run, is_of_memory(err) ? LIFT_NO_MEMORY : LIFT_REFUSED, "a run", err);
     else
-        take_round(run, clock_ns(CLOCK_PROCESS_CPUTIME_ID) - before, kernel_ns);
+        take_round(run, process_ns() - before, kernel_ns);
     return !err;
 }
 
@@ -342,10 +344,9 @@ static bool time_round(const struct cl *cl, const struct loaded *l, const struct
 static void time_rounds(const struct cl *cl, const struct loaded *l, const struct lift_program *g,
                         const struct lift_question *q, struct lift_run *run)
 {
-    const uint64_t start = clock_ns(CLOCK_MONOTONIC) - run->first_ns;
+    const uint64_t start = ctr_now_ns() - run->first_ns;
 
-    while (run->n_rounds < q->rounds &&
-           (!run->n_rounds || clock_ns(CLOCK_MONOTONIC) - start < q->ms * (uint64_t)1000000)) {
+    while (run->n_rounds < q->rounds && (!run->n_rounds || ctr_now_ns() - start < q->ms * (uint64_t)1000000)) {
         if (!time_round(cl, l, g, run))
             return;
     }
@@ -355,10 +356,10 @@ static void time_rounds(const struct cl *cl, const struct loaded *l, const struc
 static bool check(const struct cl *cl, const struct loaded *l, const struct lift_program *g, struct lift_run *run)
 {
     float *output = exp_new(g->bytes[LIFT_OUTPUT], 1);
-    const uint64_t start = clock_ns(CLOCK_MONOTONIC);
+    const uint64_t start = ctr_now_ns();
     bool right = time_round(cl, l, g, run);
 
-    run->first_ns = clock_ns(CLOCK_MONOTONIC) - start;
+    run->first_ns = ctr_now_ns() - start;
     if (right) {
         const cl_int err = cl->clEnqueueReadBuffer_(cl->queue, l->buffer[LIFT_OUTPUT], CL_TRUE, 0,
                                                     g->bytes[LIFT_OUTPUT], output, 0, NULL, NULL);
@@ -391,7 +392,7 @@ static void unload(const struct cl *cl, struct loaded *l)
 static bool load(const struct cl *cl, struct loaded *l, const struct lift_question *q, struct lift_run *run)
 {
     const struct lift_task *t = cl->task;
-    const uint64_t start = clock_ns(CLOCK_MONOTONIC);
+    const uint64_t start = ctr_now_ns();
     float *filters = NULL;
     bool is_loaded;
 
@@ -405,7 +406,7 @@ static bool load(const struct cl *cl, struct loaded *l, const struct lift_questi
     }
     is_loaded = build(cl, l, &l->text, run) && make_buffers(cl, l, &l->text, filters ? filters : t->filters, run) &&
                 compile(cl, l, &l->text, run);
-    run->build_ns = clock_ns(CLOCK_MONOTONIC) - start;
+    run->build_ns = ctr_now_ns() - start;
     free(filters);
     return is_loaded;
 }

@@ -189,11 +189,6 @@ static int print_verdict(const void *session, FILE *out)
     return err || !s->options.replay ? err : lift_rank_print(&s->ranking, out);
 }
 
-static int add_page(void *session)
-{
-    return exp_page_add(&((struct session *)session)->results, "lift");
-}
-
 static void say_kept(const void *session, FILE *out)
 {
     const struct session *s = session;
@@ -267,7 +262,7 @@ const struct exp_question question_lift = {
     .work = work,
     .write = write_tables,
     .verdict = print_verdict,
-    .page = add_page,
+    .add_page = exp_page_add,
     .say_kept = say_kept,
     .release = release,
 };

@@ -257,8 +257,9 @@ static int replay_alike(struct lift_replayer *r, const struct lift_program *cons
     return 0;
 }
 
-int lift_replay_programs(struct lift_replayer *r, const struct lift_program *g, size_t n, struct lift_replayed *to,
-                         struct exp_why *why)
+/* Replays programs, [n], into to[n]. What cannot be replayed says why there. Returns 0, or -EINTR. */
+static int replay_programs(struct lift_replayer *r, const struct lift_program *g, size_t n, struct lift_replayed *to,
+                           struct exp_why *why)
 {
     const struct lift_program **alike = exp_new(n, sizeof(void *));
     struct lift_replayed **into = exp_new(n, sizeof(void *));
@@ -293,7 +294,7 @@ int lift_replay(struct lift_replayer *r, const struct conv_problem *layer, const
 
     for (size_t i = 0; i < n; i++)
         lift_program_make(&g[i], layer, &p[i]);
-    err = lift_replay_programs(r, g, n, to, why);
+    err = replay_programs(r, g, n, to, why);
     for (size_t i = 0; i < n; i++)
         lift_program_release(&g[i]);
     free(g);

@@ -112,10 +112,6 @@ int lift_replayer_new(struct lift_replayer **r, const struct sim_machine *m, con
                       struct exp_why *why);
 void lift_replayer_free(struct lift_replayer *r); /* NULL is fine */
 
-/* Replays programs, [n], into to[n]. What cannot be replayed says why there. Returns 0, or -EINTR. */
-int lift_replay_programs(struct lift_replayer *r, const struct lift_program *g, size_t n, struct lift_replayed *to,
-                         struct exp_why *why);
-
 /*
  * Replays points of a layer, [n], into to[n]. What cannot be replayed says why there. Returns 0, or -EINTR.
  */

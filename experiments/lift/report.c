@@ -140,13 +140,13 @@ static const struct rec_field layer_fields[] = {
 };
 const struct rec_table lift_layers_table = REC_TABLE("layers.csv", layer_fields, LAYER);
 
-double lift_geomean(const struct lift_work *w, enum lift_ratio r)
+/* Returns the geomean over the layers of a ratio; NaN if a layer lacks it. */
+static double geomean(const struct lift_work *w, double (*ratio)(const void *row))
 {
-    static double (*const ratio[])(const void *) = { over_gemm, over_naive, memory, less_than_gemm };
     double *x = exp_new(w->n_layers + 1, sizeof *x), mean;
 
     for (size_t i = 0; i < w->n_layers; i++)
-        x[i] = ratio[r](&w->layer[i]);
+        x[i] = ratio(&w->layer[i]);
     mean = exp_stats_geomean(x, w->n_layers);
     free(x);
     return mean;
@@ -220,11 +220,10 @@ static void fill_number(const struct lift_work *w, NUMBER *n)
         { "acl_direct_ms", "another device", l ? l->naive_ms : (double)NAN, "ours: one output of each work-item" },
         { "acl_gemm_ms", "another device", l ? l->gemm_ms : (double)NAN, "ours: im2col and OpenBLAS" },
         { "lift_ms", "another device", l ? l->best_ms : (double)NAN, "ours: the best point" },
-        { "speedup_over_acl_direct_avg", "ratio", lift_geomean(w, LIFT_OVER_NAIVE),
+        { "speedup_over_acl_direct_avg", "ratio", geomean(w, over_naive),
           "ours: geomean over one output of each work-item" },
-        { "throughput_vs_acl_gemm", "ratio", lift_geomean(w, LIFT_OVER_GEMM),
-          "ours: geomean over im2col and OpenBLAS" },
-        { "memory_reduction_vs_acl_gemm", "ratio", lift_geomean(w, LIFT_LESS_THAN_GEMM), "ours: geomean, all buffers" },
+        { "throughput_vs_acl_gemm", "ratio", geomean(w, over_gemm), "ours: geomean over im2col and OpenBLAS" },
+        { "memory_reduction_vs_acl_gemm", "ratio", geomean(w, less_than_gemm), "ours: geomean, all buffers" },
         { "pareto_low_memory_point", "another device", front_megabytes(w, false),
           "ours: megabytes of the leanest point of the front" },
         { "pareto_fast_point", "another device", front_megabytes(w, true), "ours: megabytes of the fastest point" },
@@ -356,9 +355,9 @@ static void print_worst(const struct lift_work *w, FILE *out)
     }
 }
 
-static void print_ratio(const struct lift_work *w, enum lift_ratio r, const char *format, FILE *out)
+static void print_ratio(const struct lift_work *w, double (*ratio)(const void *row), const char *format, FILE *out)
 {
-    const double x = lift_geomean(w, r);
+    const double x = geomean(w, ratio);
 
     if (isnan(x))
         return;
@@ -369,10 +368,10 @@ static void print_ratio(const struct lift_work *w, enum lift_ratio r, const char
 int lift_verdict_print(const struct lift_work *w, FILE *out)
 {
     print_worst(w, out);
-    print_ratio(w, LIFT_OVER_GEMM, "the best point is %.2f times as fast as im2col and OpenBLAS", out);
-    print_ratio(w, LIFT_OVER_NAIVE, "it is %.1f times as fast as one output of each work-item", out);
-    print_ratio(w, LIFT_MEMORY, "it needs %.2f times the memory of input, filters and output", out);
-    print_ratio(w, LIFT_LESS_THAN_GEMM, "the GEMM needs %.2f times the memory of the point", out);
+    print_ratio(w, over_gemm, "the best point is %.2f times as fast as im2col and OpenBLAS", out);
+    print_ratio(w, over_naive, "it is %.1f times as fast as one output of each work-item", out);
+    print_ratio(w, memory, "it needs %.2f times the memory of input, filters and output", out);
+    print_ratio(w, less_than_gemm, "the GEMM needs %.2f times the memory of the point", out);
     fprintf(out, "the paper, on a Mali-G72: 0.7 of its GEMM, 10 times its direct convolution, 3.6 times less memory "
                  "than its GEMM\n");
     return 0;

@@ -104,10 +104,6 @@ int lift_search(struct lift_work *w, size_t layer, struct exp_why *why);
 int lift_compare(struct lift_work *w, const char *experiments_dir, struct exp_why *why);
 int lift_add_up_memory(struct lift_work *w, const char *experiments_dir, struct exp_why *why);
 
-/* Returns the geomean over the layers of an enumerated ratio; NaN if a layer lacks it. */
-enum lift_ratio { LIFT_OVER_GEMM, LIFT_OVER_NAIVE, LIFT_MEMORY, LIFT_LESS_THAN_GEMM };
-double lift_geomean(const struct lift_work *w, enum lift_ratio r);
-
 int lift_verdict_print(const struct lift_work *w, FILE *out);
 
 #endif

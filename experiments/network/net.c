@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "counters/host/ctr_timer.h"
 #include "kernels/shape/sizes.h"
 
 /* ---- what belongs to a network ---- */
@@ -207,17 +207,9 @@ int net_run_step(const struct net *net, size_t step, struct exp_why *why)
     return err ? exp_fail(why, err, "%s: node '%s': %s", net->graph->path, s->name, strerror(-err)) : 0;
 }
 
-static uint64_t now_ns(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
 int net_run(const struct net *net, uint64_t *step_ns, struct exp_why *why)
 {
-    uint64_t before = step_ns ? now_ns() : 0;
+    uint64_t before = step_ns ? ctr_now_ns() : 0;
     int err = 0;
 
     for (size_t i = 0; i < net->n_steps && !err; i++) {
@@ -226,7 +218,7 @@ int net_run(const struct net *net, uint64_t *step_ns, struct exp_why *why)
         err = net_run_step(net, i, why);
         if (!step_ns)
             continue;
-        after = now_ns();
+        after = ctr_now_ns();
         step_ns[i] = after - before;
         before = after;
     }

@@ -163,8 +163,6 @@ enum net_order {
     NET_N_ORDERS
 };
 
-const char *net_order_name(enum net_order o);
-
 /*
  * Makes a copy of a graph with its nodes in that order. Everything but the order is the graph's own, which must outlive
  * the copy; net_order_release gives the copy back. Returns whether the order is another one.

@@ -9,16 +9,11 @@
 #define ADDRESS(name) &op_##name,
 static const struct op *const records[] = { OP_RECORDS(ADDRESS) };
 
-const struct op *op_at(size_t i)
-{
-    return i < sizeof records / sizeof *records ? records[i] : NULL;
-}
-
 const struct op *op_of(const struct onnx_node *node)
 {
-    for (size_t i = 0; op_at(i); i++) {
-        if (onnx_is(node, op_at(i)->name))
-            return op_at(i);
+    for (size_t i = 0; i < sizeof records / sizeof *records; i++) {
+        if (onnx_is(node, records[i]->name))
+            return records[i];
     }
     return NULL;
 }

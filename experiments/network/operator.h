@@ -84,9 +84,6 @@ struct op {
 /* Returns the operator of a node; NULL if there is none. */
 const struct op *op_of(const struct onnx_node *node);
 
-/* All of them, for lists and tests: the i-th, NULL after the last. */
-const struct op *op_at(size_t i);
-
 /*
  * Prepares a node. Returns 0; -ENOTSUP with one line in why, and a call that is released. What a network needs for its
  * run is asked for before its first run: so this is also how to know whether a node can run.

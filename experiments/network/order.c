@@ -5,13 +5,6 @@
 
 #include "experiments/base/error.h"
 
-const char *net_order_name(enum net_order o)
-{
-    static const char *const names[NET_N_ORDERS] = { "as in the file", "a branch to its end", "branches side by side" };
-
-    return names[o];
-}
-
 /* What is known while nodes are put in order. */
 struct ordering {
     const struct onnx_graph *g;

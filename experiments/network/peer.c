@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
+
+#include "counters/host/ctr_timer.h"
 
 /* ---- the interface, by numbers in its table ---- */
 
@@ -311,14 +312,6 @@ static int bind(struct net_session *s, size_t i, const void *data, struct exp_wh
     return failed(s->peer, status, v->name, why);
 }
 
-static uint64_t now_ns(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
 int net_session_run(struct net_session *s, const void *const *in, uint64_t *ns, struct exp_why *why)
 {
     uint64_t start;
@@ -331,16 +324,17 @@ int net_session_run(struct net_session *s, const void *const *in, uint64_t *ns, 
         err = bind(s, i, in[i], why);
     if (err)
         return err;
-    start = now_ns();
+    start = ctr_now_ns();
     status = CALL(s->peer, RUN, void *, void *, const void *, const char *const *, void *const *, size_t,
                   const char *const *, size_t,
                   void **)(s->session, NULL, s->in_name, s->in, s->g->n_inputs, s->out_name, s->n_outputs, s->out);
     if (ns)
-        *ns = now_ns() - start;
+        *ns = ctr_now_ns() - start;
     return failed(s->peer, status, s->g->path, why);
 }
 
-const void *net_session_value(const struct net_session *s, size_t value)
+/* Returns what the last run made of a value of the graph; NULL: it is none of the outputs. */
+static const void *value_of(const struct net_session *s, size_t value)
 {
     for (size_t i = 0; i < s->n_outputs; i++) {
         void *data = NULL;
@@ -360,7 +354,7 @@ struct net_distance net_session_compare(const struct net_session *s, const struc
 
     for (size_t i = 0; i < s->n_outputs; i++) {
         const size_t value = s->output[i];
-        const void *ours = net_at(net, value), *theirs = net_session_value(s, value);
+        const void *ours = net_at(net, value), *theirs = value_of(s, value);
 
         if (ours && theirs)
             net_distance_add(&d, s->g, value, ours, theirs);

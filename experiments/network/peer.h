@@ -46,9 +46,6 @@ void net_session_close(struct net_session *s, char **profile);
 /* Runs on inputs in the order of the graph's, which stay the caller's. *ns: how long; NULL. Returns 0 or -EIO. */
 int net_session_run(struct net_session *s, const void *const *in, uint64_t *ns, struct exp_why *why);
 
-/* Returns what the last run made of a value of the graph; NULL: it is none of the outputs. */
-const void *net_session_value(const struct net_session *s, size_t value);
-
 /* Compares all values that both have, after both ran on the same inputs. */
 struct net_distance net_session_compare(const struct net_session *s, const struct net *net);
 

@@ -295,11 +295,6 @@ static bool set_variables(const void *session, struct exp_variables *v)
     return true;
 }
 
-static int add_page(void *session)
-{
-    return exp_page_add(&((struct session *)session)->results, "network");
-}
-
 static void release(void *session)
 {
     struct session *s = session;
@@ -383,6 +378,6 @@ const struct exp_question question_network = {
     .write = write_tables,
     .verdict = print_verdict,
     .variables = set_variables,
-    .page = add_page,
+    .add_page = exp_page_add,
     .release = release,
 };

@@ -80,11 +80,6 @@ static bool set_variables(const void *session, struct exp_variables *v)
     return true;
 }
 
-static int add_page(void *session)
-{
-    return exp_page_add(&((struct session *)session)->results, "paper");
-}
-
 static int answer(void *session)
 {
     struct session *s = session;
@@ -191,7 +186,7 @@ const struct exp_question question_paper = {
     .write = write_tables,
     .verdict = print_verdict,
     .variables = set_variables,
-    .page = add_page,
+    .add_page = exp_page_add,
     .answer = answer,
     .query = print_guests,
     .release = release,

@@ -90,13 +90,6 @@ static uint64_t shape_key(const struct exp_variant_source *s, uint64_t seed)
     return exp_random_next(&state);
 }
 
-static int by_key(const void *a, const void *b)
-{
-    const uint64_t *x = a, *y = b;
-
-    return *x < *y ? -1 : *x > *y;
-}
-
 /* Says which layers are for training. */
 static void split(struct exp_rank *r)
 {
@@ -105,7 +98,7 @@ static void split(struct exp_rank *r)
 
     for (size_t i = 0; i < n; i++)
         sorted[i] = key[i] = shape_key(&r->polydl->layer[i].source, SEED);
-    qsort(sorted, n, sizeof *sorted, by_key);
+    qsort(sorted, n, sizeof *sorted, exp_by_first_member);
     for (size_t i = 0; i < n; i++)
         r->layer[i].is_training = key[i] < sorted[n * TRAINING_PERCENT / 100];
     free(key);

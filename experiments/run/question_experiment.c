@@ -405,11 +405,6 @@ static int draw(void *session)
     return exp_figures_draw(&f, exp_program_report_figure, &list, &s->why);
 }
 
-static int add_page(void *session)
-{
-    return exp_page_add(&((const struct session *)session)->results, "experiment");
-}
-
 /* ---- the whole ---- */
 
 static struct exp_report report_of(const struct session *s)
@@ -717,7 +712,7 @@ const struct exp_question question_experiment = {
     .write = write_tables,
     .verdict = print_verdict,
     .draw = draw,
-    .page = add_page,
+    .add_page = exp_page_add,
     .answer = answer,
     .query = print_guest,
     .run = run,

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "experiments/base/text.h"
 #include "experiments/bench/course.h"
 
 /* ---- a folder's files ---- */
@@ -197,13 +198,6 @@ struct job {
     size_t n;
 };
 
-static const char *last_part(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash ? slash + 1 : path;
-}
-
 /* Returns a folder's place below the folder of all results; of that itself, the last two parts of its path. */
 static const char *place(const struct job *j, const char *path)
 {
@@ -213,7 +207,7 @@ static const char *place(const struct job *j, const char *path)
     if (!strncmp(path, j->results, length) && path[length])
         return path + length + strspn(path + length, "/");
     path = j->name ? j->name : path;
-    last = last_part(path);
+    last = exp_last_part(path);
     while (last > path + 1 && last[-2] != '/')
         last--;
     return last > path + 1 ? last - 1 : path;
@@ -243,7 +237,7 @@ static int find(struct job *j, struct exp_why *why)
         const char *path = j->folders.path[i];
         struct exp_page_folder *f;
 
-        if (!is_all && strcmp(j->model, last_part(path)) != 0)
+        if (!is_all && strcmp(j->model, exp_last_part(path)) != 0)
             continue;
         f = exp_append(&j->chapter, &j->n, sizeof *f);
         *f = (struct exp_page_folder){ .path = path, .name = place(j, path) };

@@ -133,11 +133,6 @@ static int print_verdict(const void *session, FILE *out)
     return vyasa_verdict_print(&((const struct session *)session)->work, out);
 }
 
-static int add_page(void *session)
-{
-    return exp_page_add(&((struct session *)session)->results, "vyasa");
-}
-
 static int answer(void *session)
 {
     struct session *s = session;
@@ -194,7 +189,7 @@ const struct exp_question question_vyasa = {
     .work = work,
     .write = write_tables,
     .verdict = print_verdict,
-    .page = add_page,
+    .add_page = exp_page_add,
     .answer = answer,
     .release = release,
 };

@@ -107,9 +107,6 @@ double vyasa_geomean(const struct vyasa_work *w, enum vyasa_group group, unsigne
 
 /* How many 128-bit registers hold something that is still read, in each cycle of the kernel: held[interval], a bit each. */
 void vyasa_live(const struct vyasa_code *code, uint16_t *held);
-unsigned vyasa_most_live(const struct vyasa_code *code);
-
-void vyasa_say_schedule(const struct vyasa_schedule *s, char *text, size_t bytes);
 
 /* Writes schedules.md, and the verdict. */
 int vyasa_page_print(const void *work, FILE *out);

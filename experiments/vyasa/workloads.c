@@ -330,7 +330,7 @@ static int check(const struct vyasa_code *code, struct vyasa_work *w, const char
     return err;
 }
 
-void vyasa_say_schedule(const struct vyasa_schedule *s, char *text_, size_t bytes)
+static void say_schedule(const struct vyasa_schedule *s, char *text_, size_t bytes)
 {
     static const char *const fusions[] = { "padded", "row pairs", "channels" };
 
@@ -358,7 +358,7 @@ void vyasa_live(const struct vyasa_code *code, uint16_t *held)
     }
 }
 
-unsigned vyasa_most_live(const struct vyasa_code *code)
+static unsigned most_live(const struct vyasa_code *code)
 {
     uint16_t *held = exp_new(code->body.interval, sizeof *held);
     unsigned most = 0;
@@ -427,8 +427,8 @@ static void take_tuned(ROW *row, const struct vyasa_code *code, const struct vya
     row->is_seamless = code->is_seamless;
     row->candidates = found->n_schedules;
     row->compiled = found->n_compiled;
-    row->live_registers = vyasa_most_live(code);
-    vyasa_say_schedule(&code->schedule, row->tuned, sizeof row->tuned);
+    row->live_registers = most_live(code);
+    say_schedule(&code->schedule, row->tuned, sizeof row->tuned);
     take_occupancy(row, code);
     take_roofline(row, &code->shape);
 }
@@ -460,7 +460,7 @@ int vyasa_run(struct vyasa_work *w, size_t i, struct exp_why *why)
         take_tuned(row, &tuned, &w->found[i]);
         row->printed_cycles = printed.cycles * l->parts;
         row->printed_rate = (double)row->macs / (double)row->printed_cycles;
-        vyasa_say_schedule(&printed.schedule, row->printed, sizeof row->printed);
+        say_schedule(&printed.schedule, row->printed, sizeof row->printed);
         if (!l->has_schedule)
             exp_say_more(row->printed, sizeof row->printed, " (best)");
     }

@@ -169,7 +169,6 @@ void conv_im2col_emit(const struct conv_im2col_args *a, struct sim_sink *sink);
  * instead of tested by elements; loads and stores are up to 16 bytes wide.
  */
 void conv_im2col_rows(const struct conv_im2col_args *a);
-void conv_im2col_rows_emit(const struct conv_im2col_args *a, struct sim_sink *sink);
 
 /* Clears n_f rows of n_win outputs, ld_out apart: GEMM's beta = 0. */
 struct conv_zero_args {

@@ -31,7 +31,6 @@ TWIN(conv_pack_windows_at);
 TWIN(conv_pack_matrix);
 TWIN(conv_pack_filters);
 TWIN(conv_im2col);
-TWIN(conv_im2col_rows);
 TWIN(conv_epilogue_count);
 TWIN(conv_epilogue_at);
 
@@ -423,16 +422,6 @@ static void emit_im2col(void *args, struct sim_sink *sink)
     conv_im2col_emit(args, sink);
 }
 
-static void run_im2col_rows(void *args)
-{
-    logged_conv_im2col_rows(args);
-}
-
-static void emit_im2col_rows(void *args, struct sim_sink *sink)
-{
-    conv_im2col_rows_emit(args, sink);
-}
-
 static void im2col_touches_what_it_emits(void)
 {
     for (unsigned round = 0; round < test_rounds(100); round++) {
@@ -449,7 +438,6 @@ static void im2col_touches_what_it_emits(void)
         a.in = watched[0].addr;
         a.col = watched[1].addr;
         check_emission("im2col", run_im2col, emit_im2col, &a, watched, 2);
-        check_emission("im2col_rows", run_im2col_rows, emit_im2col_rows, &a, watched, 2);
         kbuffer_release(&in);
         kbuffer_release(&col);
     }

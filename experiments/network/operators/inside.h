@@ -104,9 +104,6 @@ void op_moves_finish(struct op_moves *m);
 void op_moves_run(const struct op_call *call, const struct op_tensors *t, struct sconv_team *team);
 void op_moves_reference(const struct op_call *call, const struct op_tensors *t);
 
-/* Sets the indexes of axis d to 0, step, 2 * step, ... */
-void op_moves_step(struct op_moves *m, size_t d, size_t step);
-
 /* Checks shapes, and that elements of the first input have a size. Returns 0 or -ENOTSUP. */
 int op_check_moved(const struct op_call *call, size_t needed, struct exp_why *why);
 

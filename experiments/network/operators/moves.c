@@ -27,7 +27,8 @@ struct op_moves *op_moves_new(struct op_call *call, size_t n_dims, const size_t 
     return m;
 }
 
-void op_moves_step(struct op_moves *m, size_t d, size_t step)
+/* Sets the indexes of axis d to 0, step, 2 * step, ... */
+static void set_steps(struct op_moves *m, size_t d, size_t step)
 {
     for (size_t i = 0; i < m->dim[d]; i++)
         m->at[d][i] = (ptrdiff_t)(i * step);
@@ -246,7 +247,7 @@ static void permute(struct op_call *call, size_t n_dims, const size_t *dim, cons
         permuted[d] = dim[from[d]];
     m = op_moves_new(call, n_dims, permuted, onnx_type_bytes(op_in(call, 0)->type));
     for (size_t d = 0; d < n_dims; d++)
-        op_moves_step(m, d, stride[from[d]]);
+        set_steps(m, d, stride[from[d]]);
     op_moves_finish(m);
 }
 
@@ -593,8 +594,8 @@ static int prepare_gather(struct op_call *call, struct exp_why *why)
     m = op_moves_new(call, 3, (const size_t[]){ op_elements(in, 0, axis), indices->elements, stride },
                      onnx_type_bytes(in->type));
     m->changes = !indices->data;
-    op_moves_step(m, 0, (size_t)in->dim[axis] * stride);
-    op_moves_step(m, 2, 1);
+    set_steps(m, 0, (size_t)in->dim[axis] * stride);
+    set_steps(m, 2, 1);
     if (m->changes)
         for (size_t i = 0; i < indices->elements; i++)
             m->at[1][i] = -1;

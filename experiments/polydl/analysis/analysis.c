@@ -3,10 +3,11 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "counters/host/ctr_timer.h"
 #include "experiments/base/tasks.h"
 #include "experiments/base/program.h"
+#include "experiments/base/stats.h"
 
 /* ---- sources ---- */
 
@@ -122,14 +123,6 @@ struct term {
     uint64_t step, times;
 };
 
-/* Compares structs by their first member. */
-static int by_first(const void *a, const void *b)
-{
-    const uint64_t *x = a, *y = b;
-
-    return *x < *y ? -1 : *x > *y;
-}
-
 /* Lists the loops that move a subscript within a box, the smallest step first. */
 static size_t list_terms(const struct exp_affine_subscript *s, const struct box *b, size_t n_loops,
                          struct term terms[EXP_AFFINE_MAX_LOOPS])
@@ -140,7 +133,7 @@ static size_t list_terms(const struct exp_affine_subscript *s, const struct box 
         if (s->step[l] && b->high[l] > b->low[l])
             terms[n++] = (struct term){ s->step[l], b->high[l] - b->low[l] + 1 };
     }
-    qsort(terms, n, sizeof *terms, by_first);
+    qsort(terms, n, sizeof *terms, exp_by_first_member);
     return n;
 }
 
@@ -248,7 +241,7 @@ static void classify(struct axis *a)
     struct signature now = { 0 };
     size_t n_open = 0;
 
-    qsort(a->border, a->n_borders, sizeof *a->border, by_first);
+    qsort(a->border, a->n_borders, sizeof *a->border, exp_by_first_member);
     for (size_t i = 0; i < a->n_borders; i++) {
         const struct border *b = &a->border[i];
         const uint64_t bit = UINT64_C(1) << b->product % 64;
@@ -383,7 +376,7 @@ void exp_working_sets_find(struct exp_working_sets *w, const struct exp_affine_n
     for (size_t i = 0; i < count; i++)
         add_sets(w, n, &d[i]);
     free(d);
-    qsort(w->elements, w->n, sizeof *w->elements, by_first);
+    qsort(w->elements, w->n, sizeof *w->elements, exp_by_first_member);
 }
 
 struct exp_resident exp_working_sets_place(const struct exp_working_sets *w, size_t element_bytes,
@@ -413,15 +406,6 @@ double exp_working_sets_cost(const struct exp_resident *r, const struct exp_sour
 
 /* ---- what one variant costs ---- */
 
-/* Returns the CPU time of this thread. */
-static double seconds_now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 /* Makes the variant as so many threads run it. One runs every loop in sequence; two have an image each around them. */
 static int variant_of_threads(struct exp_variant *v, const struct exp_polydl_layer *l, size_t variant,
                               enum exp_polydl_threads threads, struct exp_why *why)
@@ -445,13 +429,13 @@ static int analyse_polydl(struct exp_analysis *a, const struct exp_sources *s, c
     struct exp_working_sets *w = exp_new(1, sizeof *w);
     struct exp_variant *v = exp_new(1, sizeof *v);
     const int err = variant_of_threads(v, l, variant, threads, why);
-    const double begin = seconds_now();
+    const uint64_t begin = ctr_thread_ns();
 
     if (!err) {
         exp_working_sets_find(w, &v->nest);
         a->polydl[threads].resident = exp_working_sets_place(w, sizeof(float), s);
         a->polydl[threads].cost = exp_working_sets_cost(&a->polydl[threads].resident, s);
-        a->polydl[threads].seconds = seconds_now() - begin;
+        a->polydl[threads].seconds = 1e-9 * (double)(ctr_thread_ns() - begin);
     }
     free(v);
     free(w);
@@ -460,11 +444,11 @@ static int analyse_polydl(struct exp_analysis *a, const struct exp_sources *s, c
 
 static int analyse_haystack(struct exp_analysis *a, const struct exp_sources *s, const struct exp_variant *v)
 {
-    const double begin = seconds_now();
+    const uint64_t begin = ctr_thread_ns();
     const int err = exp_haystack_count(&a->haystack, v, s);
 
     a->haystack_cycles = exp_haystack_cycles(&a->haystack, s);
-    a->haystack_seconds = seconds_now() - begin;
+    a->haystack_seconds = 1e-9 * (double)(ctr_thread_ns() - begin);
     return err;
 }
 

@@ -7,7 +7,7 @@
 
 enum { MOST_MACS = 4096 };
 
-unsigned vyasa_jammed(const struct vyasa_shape *t, unsigned output, enum vyasa_loop loop)
+static unsigned jam_of(const struct vyasa_shape *t, unsigned output, enum vyasa_loop loop)
 {
     const unsigned *jam = t->s->jam;
 
@@ -35,8 +35,8 @@ static long jam_offset(const struct vyasa_shape *t, enum vyasa_tensor tensor, un
     long sum = 0;
 
     for (unsigned l = 0; l < VYASA_N_LOOPS; l++)
-        sum += (long)vyasa_jammed(t, output, l) * (l == VYASA_K ? (long)k_distance(t) : (long)t->span[l]) *
-               t->stride[tensor][l];
+        sum +=
+            (long)jam_of(t, output, l) * (l == VYASA_K ? (long)k_distance(t) : (long)t->span[l]) * t->stride[tensor][l];
     return sum;
 }
 
@@ -67,7 +67,7 @@ static void place_x(const struct vyasa_shape *t, struct vyasa_mac *m)
 {
     const struct vyasa_tap *tap = &m->tap[0];
     const bool in_pairs = t->s->fusion == VYASA_CHANNELS;
-    const unsigned jk = vyasa_jammed(t, m->output, VYASA_K), jy = vyasa_jammed(t, m->output, VYASA_Y);
+    const unsigned jk = jam_of(t, m->output, VYASA_K), jy = jam_of(t, m->output, VYASA_Y);
     const unsigned own = t->p->kind == VYASA_REGULAR ? 0 : jk;
     const unsigned plane = (in_pairs ? tap->c / 2 : tap->c) + tap->d + own;
     const long pitch = t->in_pitch, each = in_pairs ? 2 : 1;
@@ -76,7 +76,7 @@ static void place_x(const struct vyasa_shape *t, struct vyasa_mac *m)
     m->lane_stride = (unsigned)each;
     m->row = plane * (t->p->s + t->s->jam[VYASA_Y]) + jy + tap->s;
     m->x[0] = ((long)plane * t->in_height + jy + tap->s) * pitch +
-              each * ((long)vyasa_jammed(t, m->output, VYASA_X) * t->lanes + tap->r);
+              each * ((long)jam_of(t, m->output, VYASA_X) * t->lanes + tap->r);
     m->x[1] = m->n_taps == 2 ? m->x[0] + 1 : m->x[0];
     m->z = filter_position(t, tap) + (t->p->kind == VYASA_3D ? 0 : (long)jk * t->filter_block);
 }
@@ -85,10 +85,10 @@ static void place_x(const struct vyasa_shape *t, struct vyasa_mac *m)
 static void place_k(const struct vyasa_shape *t, struct vyasa_mac *m)
 {
     const struct vyasa_tap *tap = &m->tap[0];
-    const unsigned jk = vyasa_jammed(t, m->output, VYASA_K), depth = t->n_taps / (t->p->s * t->p->r);
+    const unsigned jk = jam_of(t, m->output, VYASA_K), depth = t->n_taps / (t->p->s * t->p->r);
     const long at = (((long)tap->s * t->p->r + tap->r) * depth + tap->c) / t->columns;
-    const long y = (long)vyasa_jammed(t, m->output, VYASA_Y) + tap->s;
-    const long x = (long)vyasa_jammed(t, m->output, VYASA_X) + tap->r;
+    const long y = (long)jam_of(t, m->output, VYASA_Y) + tap->s;
+    const long x = (long)jam_of(t, m->output, VYASA_X) + tap->r;
 
     m->k = jk;
     m->lane_stride = t->columns;

@@ -95,7 +95,6 @@ void vyasa_body_release(struct vyasa_body *b);
 void vyasa_body_ordered(struct vyasa_body *b);
 
 /* Returns the jammed x, y, k of an output, and where it is stored: in elements from where the iteration's output begins. */
-unsigned vyasa_jammed(const struct vyasa_shape *t, unsigned output, enum vyasa_loop loop);
 long vyasa_output_at(const struct vyasa_shape *t, unsigned output);
 
 /* Returns k of a lane of an operation in an iteration of loop k. */

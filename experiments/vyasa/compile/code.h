@@ -38,9 +38,6 @@ void vyasa_code_release(struct vyasa_code *code);
 /* Puts bundles together; its parts are compiled: the body is scheduled. Returns 0, or -E2BIG with one line in why. */
 int vyasa_emit(struct vyasa_code *code, struct exp_why *why);
 
-/* Returns how many cycles a program takes, by its branches and loops alone. */
-uint64_t vyasa_count_cycles(const struct aie_program *p, const struct aie_params *params);
-
 /* Brings plain tensors into the layouts of the schedule, and the output back. memory as large as params say. */
 void vyasa_pack(const struct vyasa_code *code, const struct vyasa_tensors *t, uint8_t *memory);
 void vyasa_unpack(const struct vyasa_code *code, const uint8_t *memory, struct vyasa_tensors *t);

@@ -501,32 +501,10 @@ static void find_loops(struct emitter *e)
         e->flat = e->level[--e->n_levels];
 }
 
-int vyasa_emit(struct vyasa_code *code, struct exp_why *why)
-{
-    struct emitter e = { .c = code };
-
-    free(code->program.bundle);
-    code->program = (struct aie_program){ 0 };
-    code->n_sections = 0;
-    list_ops(&e);
-    find_loops(&e);
-    code->is_seamless = e.is_flat;
-    if (e.n_iterations < stages(&e)) {
-        free(e.op);
-        return exp_fail(why, -ERANGE, "%u iterations are less than %u stages", e.n_iterations, stages(&e));
-    }
-    emit_all(&e);
-    free(e.op);
-    if (code->program.n > code->params.program_bundles)
-        return exp_fail(why, -E2BIG, "%zu bundles do not fit the program memory of %u", code->program.n,
-                        code->params.program_bundles);
-    code->cycles = vyasa_count_cycles(&code->program, &code->params);
-    return 0;
-}
-
 /* ---- cycles by control flow ---- */
 
-uint64_t vyasa_count_cycles(const struct aie_program *p, const struct aie_params *params)
+/* Returns how many cycles a program takes, by its branches and loops alone. */
+static uint64_t count_cycles(const struct aie_program *p, const struct aie_params *params)
 {
     uint64_t cycles = 0, loop_count = 0;
     int32_t counter[AIE_N_SCALARS] = { 0 };
@@ -563,4 +541,29 @@ uint64_t vyasa_count_cycles(const struct aie_program *p, const struct aie_params
             pc++;
         }
     }
+}
+
+/* ---- all of it ---- */
+
+int vyasa_emit(struct vyasa_code *code, struct exp_why *why)
+{
+    struct emitter e = { .c = code };
+
+    free(code->program.bundle);
+    code->program = (struct aie_program){ 0 };
+    code->n_sections = 0;
+    list_ops(&e);
+    find_loops(&e);
+    code->is_seamless = e.is_flat;
+    if (e.n_iterations < stages(&e)) {
+        free(e.op);
+        return exp_fail(why, -ERANGE, "%u iterations are less than %u stages", e.n_iterations, stages(&e));
+    }
+    emit_all(&e);
+    free(e.op);
+    if (code->program.n > code->params.program_bundles)
+        return exp_fail(why, -E2BIG, "%zu bundles do not fit the program memory of %u", code->program.n,
+                        code->params.program_bundles);
+    code->cycles = count_cycles(&code->program, &code->params);
+    return 0;
 }
