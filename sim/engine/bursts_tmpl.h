@@ -58,9 +58,9 @@ static inline uint64_t set_bit(const struct sim_bursts *c, uint64_t line)
     return (uint64_t)1 << ((c->has_mask ? line & c->set_mask : line % c->n_sets) & 63);
 }
 
-static inline bool has_lines(const struct walk *w)
+static inline bool has_lines(const struct walk *w, enum shape all)
 {
-    return w->shape == BY_LINE || w->shape == ONE_ACCESS;
+    return shape_in(w, all) == BY_LINE || shape_in(w, all) == ONE_ACCESS;
 }
 
 /*
@@ -89,9 +89,9 @@ static void find_quiet(const ENGINE *h, struct walk *walk, size_t n, uint64_t t,
     for (struct walk *w = walk; w < walk + n; w++) {
         if (w->until <= t + 1) {
             q->mover[q->n_movers++] = w;
-            if (has_lines(w))
+            if (has_lines(w, ANY_SHAPE))
                 continue;
-        } else if (has_lines(w) && is_settled(h, w, &q->sets)) {
+        } else if (has_lines(w, ANY_SHAPE) && is_settled(h, w, &q->sets)) {
             q->until = w->until < q->until ? w->until : q->until;
             continue;
         }
@@ -119,12 +119,12 @@ static uint64_t walk_quietly(ENGINE *h, const struct quiet *q, uint64_t t, uint6
             struct walk *w = q->mover[i];
 
             if (w->until <= t)
-                place(h, w, t);
+                place(h, w, t, ANY_SHAPE);
             if (meets(&h->bursts, w, q->sets))
                 return t;
         }
         for (size_t i = 0; i < q->n_movers; i++)
-            walk_once(h, q->mover[i], t);
+            walk_once(h, q->mover[i], t, ANY_SHAPE);
         h->bursts.paths.quiet_times++;
     }
     return t;
@@ -138,16 +138,16 @@ struct walked {
     uint64_t n_touches; /* the lines touched are no more than that */
 };
 
-static inline struct walked walk_all(ENGINE *h, struct walk *walk, size_t n, uint64_t t)
+static inline struct walked walk_all(ENGINE *h, struct walk *walk, size_t n, uint64_t t, enum shape all)
 {
     struct walked found = { .until = UINT64_MAX };
 
     for (struct walk *w = walk; w < walk + n; w++) {
         if (w->until <= t)
-            place(h, w, t);
-        walk_once(h, w, t);
+            place(h, w, t, all);
+        walk_once(h, w, t, all);
         found.until = w->until < found.until ? w->until : found.until;
-        found.n_touches += has_lines(w) ? w->n_touches : w->n_lines;
+        found.n_touches += has_lines(w, all) ? w->n_touches : w->n_lines;
     }
     h->bursts.paths.walked_times++;
     return found;
@@ -165,29 +165,31 @@ static void settle_times(ENGINE *h, struct walk *walk, size_t n, uint64_t t, uin
  * Tells whether the repetition just made left all lines in front, so that the next one, of the same lines, need not be
  * made to know that it would change nothing.
  */
-static inline bool is_at_rest(const ENGINE *h, struct walk *walk, size_t n, uint64_t n_touches)
+static inline bool is_at_rest(const ENGINE *h, struct walk *walk, size_t n, uint64_t n_touches, enum shape all)
 {
     uint64_t sets = 0;
 
     if (!SETTLES_AHEAD || !can_settle_ahead(h, n_touches))
         return false;
     for (struct walk *w = walk; w < walk + n; w++) {
-        if (!has_lines(w) || !is_settled(h, w, &sets))
+        if (!has_lines(w, all) || !is_settled(h, w, &sets))
             return false;
     }
     return true;
 }
 
-static void walk_times(ENGINE *h, struct walk *walk, size_t n, uint64_t n_times, bool may_be_quiet)
+/* Walks repetitions of runs that are all of that shape. */
+static inline __attribute__((always_inline)) void walk_times(ENGINE *h, struct walk *walk, size_t n, uint64_t n_times,
+                                                             bool may_be_quiet, enum shape all)
 {
     struct quiet q;
 
     for (uint64_t t = 0; t < n_times;) {
         uint64_t since = changes(h);
-        struct walked found = walk_all(h, walk, n, t++);
+        struct walked found = walk_all(h, walk, n, t++, all);
         uint64_t until = found.until < n_times ? found.until : n_times;
 
-        if (until > t && (has_settled(h, since, found.n_touches) || is_at_rest(h, walk, n, found.n_touches))) {
+        if (until > t && (has_settled(h, since, found.n_touches) || is_at_rest(h, walk, n, found.n_touches, all))) {
             settle_times(h, walk, n, t, until);
             t = until;
         } else if (may_be_quiet && until <= t && t < n_times) {
@@ -344,7 +346,7 @@ static void take_access(ENGINE *h, const struct sim_run *r)
 static void take_burst(ENGINE *h, const struct sim_run *run, size_t n_runs, uint64_t n_times)
 {
     struct walk walk[SIM_MAX_BURST_RUNS];
-    size_t n = 0, n_short_steps = 0, n_in_lines = 0;
+    size_t n = 0, n_short_steps = 0, n_in_lines = 0, n_lone = 0;
     bool moves = false;
 
     for (const struct sim_run *r = run; r < run + n_runs; r++) {
@@ -353,7 +355,8 @@ static void take_burst(ENGINE *h, const struct sim_run *run, size_t n_runs, uint
         if (!r->count || is_ignored(h, r->kind))
             continue;
         init_walk(h, &walk[n], r, n_times, (unsigned)(r - run));
-        n_in_lines += has_lines(&walk[n]);
+        n_in_lines += has_lines(&walk[n], ANY_SHAPE);
+        n_lone += walk[n].shape == ONE_ACCESS;
         moves |= is_moving(&walk[n++], n_times);
         n_short_steps += magnitude(r->step_bytes) * 4 <= h->bursts.line_bytes;
     }
@@ -361,8 +364,10 @@ static void take_burst(ENGINE *h, const struct sim_run *run, size_t n_runs, uint
         return;
     if (moves && n_in_lines == n)
         walk_moving(h, walk, n, n_times);
+    else if (n_lone == n && !HAS_QUIET)
+        walk_times(h, walk, n, n_times, false, ONE_ACCESS);
     else
-        walk_times(h, walk, n, n_times, HAS_QUIET && n_times > 4 && n_short_steps > 1 && n_short_steps < n);
+        walk_times(h, walk, n, n_times, HAS_QUIET && n_times > 4 && n_short_steps > 1 && n_short_steps < n, ANY_SHAPE);
     for (const struct walk *w = walk; w < walk + n; w++)
         count_touches(&w->who, w->n_lines_done + (n_times - w->since) * w->n_lines);
 }

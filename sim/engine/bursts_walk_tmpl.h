@@ -6,10 +6,11 @@
 
 /* Says how a run's accesses are walked. */
 enum shape {
-    BY_LINE,   /* all lines from the first to the last access's, in order, each touched by one access or more */
-    BY_STRIDE, /* a line per access */
-    BY_ACCESS, /* whatever it is */
-    ONE_ACCESS /* which may cover several lines */
+    BY_LINE,    /* all lines from the first to the last access's, in order, each touched by one access or more */
+    BY_STRIDE,  /* a line per access */
+    BY_ACCESS,  /* whatever it is */
+    ONE_ACCESS, /* which may cover several lines */
+    ANY_SHAPE,  /* of a burst: its runs differ */
 };
 
 /* A run on its way through the repetitions of its burst. */
@@ -36,6 +37,12 @@ struct walk {
     uint64_t since;        /* the first repetition of this placement */
     uint64_t n_lines_done; /* line touches in the placements before */
 };
+
+/* Returns the shape of a run of a burst all of whose runs have this one: a constant, where that is. */
+static inline enum shape shape_in(const struct walk *w, enum shape all)
+{
+    return all == ANY_SHAPE ? w->shape : all;
+}
 
 /* Returns how many accesses, the one at this offset of its line first, lie within the line; at most `left`. */
 static inline uint32_t group_size(const struct walk *w, uint32_t line_bytes, uint32_t offset, uint32_t left)
@@ -153,7 +160,7 @@ static inline uint32_t count_by_line(struct walk *w, uint32_t line_bytes, uint32
     return own < slack ? own : slack;
 }
 
-static inline void place_lines(struct walk *w, const struct sim_bursts *c, uint64_t t)
+static inline void place_lines(struct walk *w, const struct sim_bursts *c, uint64_t t, enum shape all)
 {
     uint32_t offset = (uint32_t)w->addr & (c->line_bytes - 1);
     uint32_t end = (uint32_t)(offset + w->last_byte) & (c->line_bytes - 1);
@@ -161,7 +168,7 @@ static inline void place_lines(struct walk *w, const struct sim_bursts *c, uint6
 
     w->first = w->addr >> c->line_shift;
     w->n_touches = (uint32_t)((offset + w->last_byte) >> c->line_shift) + 1;
-    if (w->shape == ONE_ACCESS) {
+    if (shape_in(w, all) == ONE_ACCESS) {
         w->n_lines = w->n_touches;
         slack = slack_of(w, c->line_bytes, offset, end);
     } else if (w->step_bytes <
@@ -172,7 +179,7 @@ static inline void place_lines(struct walk *w, const struct sim_bursts *c, uint6
         w->n_lines = w->count;
         slack = slack_of(w, c->line_bytes, end, offset + w->access_bytes - 1);
     }
-    if (!MERGES_LINES && w->shape == BY_LINE)
+    if (!MERGES_LINES && shape_in(w, all) == BY_LINE)
         slack = count_by_line(w, c->line_bytes, offset, slack);
     w->until = t + 1 + times_within(w, slack);
 }
@@ -193,24 +200,24 @@ static void place_by_stride(struct walk *w, const struct sim_bursts *c, uint64_t
 }
 
 /* Finds the lines of repetition t, in which they change. */
-static inline void place(ENGINE *h, struct walk *w, uint64_t t)
+static inline void place(ENGINE *h, struct walk *w, uint64_t t, enum shape all)
 {
     w->n_lines_done += (t - w->since) * w->n_lines;
     w->since = t;
     w->addr = w->base + t * (uint64_t)w->step_bytes;
-    if (w->shape == BY_LINE || w->shape == ONE_ACCESS)
-        place_lines(w, &h->bursts, t);
-    else if (w->shape == BY_STRIDE)
+    if (shape_in(w, all) == BY_LINE || shape_in(w, all) == ONE_ACCESS)
+        place_lines(w, &h->bursts, t, all);
+    else if (shape_in(w, all) == BY_STRIDE)
         place_by_stride(w, &h->bursts, t);
 }
 
-static inline void walk_once(ENGINE *h, struct walk *w, uint64_t t)
+static inline void walk_once(ENGINE *h, struct walk *w, uint64_t t, enum shape all)
 {
-    if (w->shape == BY_LINE)
+    if (shape_in(w, all) == BY_LINE)
         walk_by_line(h, w);
-    else if (w->shape == ONE_ACCESS)
+    else if (shape_in(w, all) == ONE_ACCESS)
         walk_one_access(h, w);
-    else if (w->shape == BY_STRIDE)
+    else if (shape_in(w, all) == BY_STRIDE)
         walk_by_stride(h, w);
     else
         walk_by_access(h, w, t);

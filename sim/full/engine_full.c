@@ -94,6 +94,15 @@ static bool is_simple(const struct sim_full *e, size_t k)
     return k + 1 == e->n_levels || !e->level[k + 1].is_exclusive;
 }
 
+/* Returns the kind of the one prefetcher that sees the first level's hits; 0 if there is none, or more than one. */
+static uint8_t lone_seer(const struct sim_full *e)
+{
+    const struct sim_full_level *l = &e->level[0];
+    struct sim_full_asker *const *seer = l->seer[SIM_FULL_SEEN_HIT];
+
+    return *seer && !seer[1] && e->holds_all && !l->is_classified ? seer[0]->p.kind : 0;
+}
+
 static int init(struct sim_full *e, const struct sim_machine *m, unsigned n_tags)
 {
     int err = sim_hierarchy_init_stats(&e->base, m->n_levels, n_tags);
@@ -126,6 +135,7 @@ static int init(struct sim_full *e, const struct sim_machine *m, unsigned n_tags
     for (size_t i = 0; !err && i < e->level[0].n_askers; i++)
         e->remembers_hits &= e->level[0].asker[i].p.on != SIM_PREFETCH_ON_ALL || e->level[0].asker[i].p.entries;
     e->holds_all = !err && holds_all(e);
+    e->lone_seer = lone_seer(e);
     for (size_t i = 0; !err && i < m->n_tlbs; i++)
         err = sim_full_tlb_init(&e->tlb[i], &m->tlb[i]);
     return err;

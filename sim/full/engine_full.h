@@ -104,6 +104,7 @@ struct sim_full {
     unsigned page_lines_shift;      /* log2 of the first level's lines in a page */
     bool remembers_hits;            /* all prefetchers of the first level that see hits have entries */
     bool holds_all;                 /* the queue has room for all that one access makes prefetchers ask for */
+    uint8_t lone_seer;              /* kind of the one prefetcher that sees hits of the first level: see touch_seen() */
     uint64_t n_requests;            /* lines of loads and stores at the first level: the time that prefetches take */
     uint64_t n_changes; /* grows with whatever the same accesses, made again, would not do again: see bursts_tmpl.h */
     struct sim_bursts bursts;

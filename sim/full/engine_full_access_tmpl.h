@@ -46,12 +46,15 @@ static __attribute__((noinline)) bool run_waiting(struct sim_full *e)
     while (e->queue_first != e->queue_end) {
         const struct sim_full_wanted *w = &e->queue[e->queue_first++ % SIM_FULL_QUEUE];
         size_t k = sim_full_asking_level(w->by);
-        struct sim_full_place p = { w->row, -1 };
+        struct sim_full_place p;
 
-        if (!w->row)
-            p = sim_full_level_find(&e->level[k], w->line);
+        if (w->row) {
+            has_brought |= bring_wanted(e, 0, w, w->row);
+            continue;
+        }
+        p = sim_full_level_find(&e->level[k], w->line);
         if (!sim_full_is_hit(p))
-            has_brought |= k ? bring_wanted_further(e, k, w, p.row) : bring_wanted(e, 0, w, p.row);
+            has_brought |= bring_wanted_further(e, k, w, p.row);
     }
     return has_brought;
 }

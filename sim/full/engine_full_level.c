@@ -118,7 +118,7 @@ static bool sees(uint8_t on, unsigned sight)
            (on == SIM_PREFETCH_ON_MISS ? sight != SIM_FULL_SEEN_HIT : sight == SIM_FULL_SEEN_MISS);
 }
 
-static void init_asker(struct sim_full_level *l, struct sim_full_asker *a, const struct sim_prefetch *p, unsigned bit)
+static void init_asker(struct sim_full_level *l, struct sim_full_asker *a, const struct sim_prefetch *p)
 {
     bool crosses;
 
@@ -127,8 +127,13 @@ static void init_asker(struct sim_full_level *l, struct sim_full_asker *a, const
     a->block_shift = l->block_shift;
     a->stay_shift = crosses ? 63 : l->block_shift;
     a->mask = crosses ? (((uint64_t)1 << SIM_ADDRESS_BITS) - 1) >> l->line_shift : UINT64_MAX;
-    for (unsigned sight = 0; sight < SIM_FULL_SIGHTS; sight++)
-        l->seers[sight] |= (uint8_t)(sees(a->p.on, sight) << bit);
+    for (unsigned sight = 0; sight < SIM_FULL_SIGHTS; sight++) {
+        struct sim_full_asker **seer = l->seer[sight];
+
+        while (*seer)
+            seer++;
+        *seer = sees(a->p.on, sight) ? a : NULL;
+    }
     l->is_late = l->is_late || a->p.late;
 }
 
@@ -141,7 +146,7 @@ static void init_askers(struct sim_full_level *l)
         l->n_askers++;
     l->asker = l->n_askers ? calloc(l->n_askers, sizeof *l->asker) : NULL;
     for (size_t i = 0; l->asker && i < l->n_askers; i++)
-        init_asker(l, &l->asker[i], &list[i], (unsigned)i);
+        init_asker(l, &l->asker[i], &list[i]);
 }
 
 static void init_index(struct sim_full_index *x, const struct sim_level *shape, unsigned page_shift, uint64_t seed)

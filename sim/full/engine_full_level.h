@@ -97,11 +97,11 @@ struct sim_full_level {
     uint64_t leaving; /* a victim on its way out; SIM_FULL_NO_LINE: none */
     const struct sim_replacement *policy;
     const struct sim_level *shape;
-    struct sim_shadow *shadow;      /* owned; NULL if misses are not classified */
-    uint8_t seers[SIM_FULL_SIGHTS]; /* which prefetchers see such requests, as bits */
-    unsigned block_shift;           /* log2 of the lines in a block of prefetchers */
-    struct sim_full_asker *asker;   /* [n_askers], owned; NULL if there are none */
+    struct sim_shadow *shadow;    /* owned; NULL if misses are not classified */
+    unsigned block_shift;         /* log2 of the lines in a block of prefetchers */
+    struct sim_full_asker *asker; /* [n_askers], owned; NULL if there are none */
     size_t n_askers;
+    struct sim_full_asker *seer[SIM_FULL_SIGHTS][SIM_MAX_PREFETCHERS + 1]; /* those that see such requests; NULL last */
     struct sim_replacement_tree tree;
     struct sim_replacement_level policy_level; /* what the policy remembers of all sets */
     struct sim_full_index index;
@@ -182,7 +182,8 @@ static __attribute__((noinline, unused)) struct sim_full_place sim_full_level_fi
 }
 
 /* Finds a line in a level that is_small. */
-static inline struct sim_full_place sim_full_level_find_small(const struct sim_full_level *l, uint64_t line)
+static inline __attribute__((always_inline)) struct sim_full_place
+sim_full_level_find_small(const struct sim_full_level *l, uint64_t line)
 {
     uint64_t *row = l->rows + (line & l->index.mask) * l->stride;
     uint32_t same = sim_search_compare(row, line);
@@ -193,7 +194,8 @@ static inline struct sim_full_place sim_full_level_find_small(const struct sim_f
     return (struct sim_full_place){ row, same ? __builtin_ctz(same) : -1 };
 }
 
-static inline struct sim_full_place sim_full_level_find(struct sim_full_level *l, uint64_t line)
+static inline __attribute__((always_inline)) struct sim_full_place sim_full_level_find(struct sim_full_level *l,
+                                                                                       uint64_t line)
 {
     if (l->is_small)
         return sim_full_level_find_small(l, line);

@@ -80,8 +80,8 @@ static inline EACH_LEVEL void show(struct sim_full *e, size_t k, uint64_t line, 
         sight = r->is_prefetch ? SIM_FULL_SEEN_AHEAD : SIM_FULL_SEEN_MISS;
     else if (*sim_full_level_flags(l, p) & SIM_FULL_PREFETCHED)
         sight = SIM_FULL_SEEN_FIRST_USE;
-    if (l->seers[sight] && !(r->is_walk && !k))
-        watch(e, k, line, l->seers[sight], sim_full_is_hit(p), r);
+    if (*l->seer[sight] && !(r->is_walk && !k))
+        watch(e, k, line, l->seer[sight], sim_full_is_hit(p), r);
 }
 
 /* Takes a line that is there out of level k and returns its flags. */
@@ -155,6 +155,7 @@ static uint16_t read_second(struct sim_full *e, uint64_t line, struct sim_full_r
 static uint16_t read_third(struct sim_full *e, uint64_t line, struct sim_full_request *r);
 static uint16_t fetch_lines(struct sim_full *e, size_t k, uint64_t addr, uint32_t bytes, struct sim_full_request *r);
 static void write_range(struct sim_full *e, size_t k, const struct write *w, unsigned tag, unsigned phase);
+static void write_like(struct sim_full *e, size_t k, const struct write *w, unsigned tag, unsigned phase);
 static void send_leaving(struct sim_full *e, size_t k, struct sim_full_request *r);
 
 /* Deals with what put() threw out of level k, if anything. */
@@ -214,7 +215,10 @@ static void write_back(struct sim_full *e, size_t k, size_t to, uint64_t line, u
 
     sim_hierarchy_cell(&e->base, owner, phase)->level[k].write_backs++;
     e->level[k].leaving = SIM_FULL_NO_LINE;
-    write_range(e, to, &w, owner, phase);
+    if (l->is_like_next && to == k + 1)
+        write_like(e, to, &w, owner, phase);
+    else
+        write_range(e, to, &w, owner, phase);
 }
 
 static void send_leaving(struct sim_full *e, size_t k, struct sim_full_request *r)
@@ -403,6 +407,20 @@ static __attribute__((noinline)) void write_third(struct sim_full *e, const stru
     write_part(e, 2, w, r);
 }
 
+/* Writes a line of the level inside to level k, whose lines are as long. */
+static void write_like(struct sim_full *e, size_t k, const struct write *w, unsigned tag, unsigned phase)
+{
+    struct sim_full_request r;
+
+    sim_full_request_of(&r, e, tag, phase);
+    if (k == 1)
+        write_second(e, w, &r);
+    else if (k == 2)
+        write_third(e, w, &r);
+    else
+        write_part(e, k, w, &r);
+}
+
 /* Writes a range, which does not wrap, to level k line by line. */
 static void write_range(struct sim_full *e, size_t k, const struct write *w, unsigned tag, unsigned phase)
 {
@@ -412,10 +430,6 @@ static void write_range(struct sim_full *e, size_t k, const struct write *w, uns
     sim_full_request_of(&r, e, tag, phase);
     if (k == e->n_levels) {
         write_memory(e, w, r.cell);
-        return;
-    }
-    if (!((w->addr ^ (end - 1)) >> e->level[k].line_shift) && (k == 1 || k == 2)) {
-        (k == 1 ? write_second : write_third)(e, w, &r);
         return;
     }
     for (struct write part = *w; part.addr < end; part.addr += part.bytes) {

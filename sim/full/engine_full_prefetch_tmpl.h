@@ -117,6 +117,13 @@ static inline EACH_LEVEL bool answer(struct sim_full *e, const struct sim_full_a
     return want_ahead(e, a, (uint64_t)asked.first, line, ahead, r);
 }
 
+static inline uint64_t key_of(const struct sim_full_asker *a, uint64_t line, const struct sim_full_request *r)
+{
+    if (!a->p.key)
+        return line >> a->block_shift;
+    return a->p.key == SIM_PREFETCH_BY_RUN ? r->run : r->tag;
+}
+
 static inline struct sim_prefetch_request seen_by(const struct sim_full_asker *a, uint64_t line,
                                                   const struct sim_full_request *r)
 {
@@ -142,12 +149,16 @@ static __attribute__((noinline)) bool ask_any(struct sim_full *e, struct sim_ful
     static __attribute__((noinline)) bool ask_##lower(struct sim_full *e, struct sim_full_asker *a, uint64_t line,     \
                                                       enum ahead ahead, const struct sim_full_request *r)              \
     {                                                                                                                  \
-        const struct sim_prefetch_request seen = seen_by(a, line, r);                                                  \
+        struct sim_prefetch_entry *known = NULL;                                                                       \
                                                                                                                        \
-        if (sim_prefetch_has_entries(SIM_PREFETCH_##upper) &&                                                          \
-            !sim_prefetch_is_known(&a->state, sim_prefetch_key(&a->p, &seen)))                                         \
-            return ask_any(e, a, line, ahead, r);                                                                      \
-        return answer(e, a, sim_prefetch_##lower##_ask(&a->state, &a->p, &seen), line, ahead, r);                      \
+        if (sim_prefetch_has_entries(SIM_PREFETCH_##upper)) {                                                          \
+            known = sim_prefetch_known_entry(&a->state, key_of(a, line, r));                                           \
+            if (!known)                                                                                                \
+                return ask_any(e, a, line, ahead, r);                                                                  \
+            if (known->last == (int64_t)line)                                                                          \
+                return true;                                                                                           \
+        }                                                                                                              \
+        return answer(e, a, sim_prefetch_##lower##_learn(known, &a->p, (int64_t)line), line, ahead, r);                \
     }
 
 SIM_PREFETCH_KINDS(ASK_KIND)
@@ -176,48 +187,38 @@ static inline enum ahead ahead_of(const struct sim_full *e, bool is_hit)
 /* Tells whether a line is the last one that a prefetcher knows of its kind of requests, so that it would let it pass. */
 static inline bool remembers(const struct sim_full_asker *a, uint64_t line, const struct sim_full_request *r)
 {
-    const struct sim_prefetch_request seen = seen_by(a, line, r);
-
-    return a->p.entries && sim_prefetch_is_last(&a->state, sim_prefetch_key(&a->p, &seen), seen.line);
+    return a->p.entries && sim_prefetch_is_last(&a->state, key_of(a, line, r), (int64_t)line);
 }
 
-/* The same, and notes the request if so. */
+/* The same, and notes that the entry was used. */
 static inline bool is_seen_again(struct sim_full_asker *a, uint64_t line, const struct sim_full_request *r)
 {
-    const struct sim_prefetch_request seen = seen_by(a, line, r);
-    const bool is_last = remembers(a, line, r);
+    const struct sim_prefetch_entry *known =
+        a->p.entries ? sim_prefetch_known_entry(&a->state, key_of(a, line, r)) : NULL;
 
-    if (is_last)
-        sim_prefetch_pass(&a->state, sim_prefetch_key(&a->p, &seen));
-    return is_last;
+    return known && known->last == (int64_t)line;
 }
 
 /* Lets the prefetchers of the first level see a hit that is no first use. Returns whether all let it pass. */
 static inline bool watch_hit(struct sim_full *e, uint64_t line, const struct sim_full_request *r)
 {
     struct sim_full_level *l = &e->level[0];
-    unsigned left = l->seers[SIM_FULL_SEEN_HIT];
+    const enum ahead ahead = ahead_of(e, true);
     bool passes = true;
-    enum ahead ahead;
 
-    if (!left)
-        return true;
-    ahead = ahead_of(e, true);
-    for (; left; left &= left - 1) {
-        struct sim_full_asker *a = &l->asker[__builtin_ctz(left)];
-
-        if (!is_seen_again(a, line, r))
-            passes &= ask(e, a, line, ahead, r);
+    for (struct sim_full_asker *const *left = l->seer[SIM_FULL_SEEN_HIT]; *left; left++) {
+        if (!is_seen_again(*left, line, r))
+            passes &= ask(e, *left, line, ahead, r);
     }
     return passes;
 }
 
-/* Lets some prefetchers of level k, given as bits, see a request before its line is used. */
-static inline EACH_LEVEL void watch(struct sim_full *e, size_t k, uint64_t line, unsigned left, bool is_hit,
-                                    const struct sim_full_request *r)
+/* Lets some prefetchers of level k see a request before its line is used. */
+static inline EACH_LEVEL void watch(struct sim_full *e, size_t k, uint64_t line, struct sim_full_asker *const *left,
+                                    bool is_hit, const struct sim_full_request *r)
 {
     const enum ahead ahead = k ? WAITS : ahead_of(e, is_hit);
 
-    for (; left; left &= left - 1)
-        ask(e, &e->level[k].asker[__builtin_ctz(left)], line, ahead, r);
+    for (; *left; left++)
+        ask(e, *left, line, ahead, r);
 }

@@ -30,8 +30,11 @@ enum { MERGES_LINES = 0, HAS_QUIET = 0, SETTLES_AHEAD = 4, LEAST_CLASSIFIED = 64
 struct toucher {
     struct sim_full_request request;
     uint8_t kind;
-    uint16_t dirt;               /* flags that a store leaves */
-    struct sim_full_place place; /* where a line was found last */
+    uint8_t lone_seer;                   /* kind of the one prefetcher that sees hits, or 0 */
+    uint16_t dirt;                       /* flags that a store leaves */
+    struct sim_full_asker *const *seers; /* prefetchers of the first level that see hits; NULL last */
+    struct sim_prefetch_lines asked;     /* by the one that does */
+    struct sim_full_place place;         /* where a line was found last */
 };
 
 static inline void init_toucher(struct toucher *who, struct sim_full *e, unsigned kind, unsigned tag, unsigned phase,
@@ -41,6 +44,8 @@ static inline void init_toucher(struct toucher *who, struct sim_full *e, unsigne
     who->kind = (uint8_t)kind_of(e, kind);
     who->place = (struct sim_full_place){ e->level[0].rows, 0 };
     who->dirt = who->kind == SIM_STORE ? (uint16_t)(SIM_FULL_DIRTY | tag) : 0;
+    who->seers = e->level[0].seer[SIM_FULL_SEEN_HIT];
+    who->lone_seer = who->kind == SIM_PREFETCH ? 0 : e->lone_seer;
 }
 
 /* Notes a store in a line that is there. */
@@ -81,7 +86,7 @@ static inline void touch_first(struct sim_full *e, struct toucher *who, uint64_t
     e->n_changes++;
     e->n_requests++;
     classify(e, 0, line, SIM_SHADOW_KEEP, false, &who->request);
-    watch(e, 0, line, e->level[0].seers[SIM_FULL_SEEN_FIRST_USE], true, &who->request);
+    watch(e, 0, line, e->level[0].seer[SIM_FULL_SEEN_FIRST_USE], true, &who->request);
     note_useful(e, 0, p, &who->request);
     touch_found(e, who, p);
     run_queue(e);
@@ -175,41 +180,36 @@ static __attribute__((noinline)) void touch_missing_times(struct sim_full *e, st
  * Makes n more accesses to a line that was just accessed. They change nothing if what was brought since left the line the
  * last that its set would give up, and if each prefetcher that sees hits remembers it.
  */
-static inline void touch_more(struct sim_full *e, struct toucher *who, uint64_t line, uint32_t n,
-                              struct sim_full_place p)
+static inline void touch_more(struct sim_full *e, struct toucher *who, uint64_t line, uint32_t n)
 {
+    const struct sim_full_place p = who->place;
+
     if (e->remembers_hits && *sim_full_level_line(p) == line && sim_full_level_is_last(&e->level[0], p))
         e->n_requests += n;
     else if (n)
         touch_times(e, who, line, n);
 }
 
-/* A number of accesses, and who still is to see the first, in one register. */
-struct touches {
-    uint32_t n;
-    uint32_t left; /* prefetchers, as bits */
-};
-
 /* Makes accesses to a line that is there and was used already and in front, and has prefetchers see that. */
-static __attribute__((noinline)) void touch_asking(struct sim_full *e, struct toucher *who, uint64_t line,
-                                                   struct touches t, struct sim_full_place p)
+static __attribute__((noinline)) void touch_asking(struct sim_full *e, struct toucher *who, uint64_t line, uint32_t n,
+                                                   struct sim_full_asker *const *left)
 {
     const enum ahead ahead = ahead_of(e, true);
     bool passes = true;
 
     e->n_requests++;
-    for (unsigned left = t.left; left; left &= left - 1)
-        passes &= ask(e, &e->level[0].asker[__builtin_ctz(left)], line, ahead, &who->request);
+    for (; *left; left++)
+        passes &= ask(e, *left, line, ahead, &who->request);
     e->n_changes += !passes;
     run_queue(e);
-    touch_more(e, who, line, t.n - 1, p);
+    touch_more(e, who, line, n - 1);
 }
 
 static __attribute__((noinline)) void touch_first_time(struct sim_full *e, struct toucher *who, uint64_t line,
                                                        uint32_t n, struct sim_full_place p)
 {
     touch_first(e, who, line, p);
-    touch_more(e, who, line, n - 1, p);
+    touch_more(e, who, line, n - 1);
 }
 
 /* Uses the page of a line where the first TLB had it last, if it still is there. Returns whether it is. */
@@ -226,17 +226,26 @@ static inline bool has_page(struct sim_full *e, uint64_t line)
 }
 
 /*
- * Returns the prefetchers of the first level, as bits, that see hits, from the first on that does more than to note that
- * its last line comes again.
+ * Shows n hits to the prefetchers of the first level that see them, beginning with the first that does more than to
+ * note that its last line comes again.
  */
-static inline unsigned learners(struct sim_full *e, uint64_t line, const struct sim_full_request *r)
+static inline void show_hits(struct sim_full *e, struct toucher *who, uint64_t line, uint32_t n)
 {
-    struct sim_full_level *l = &e->level[0];
-    unsigned left = l->seers[SIM_FULL_SEEN_HIT];
+    struct sim_full_asker *const *left = who->seers;
 
-    while (left && is_seen_again(&l->asker[__builtin_ctz(left)], line, r))
-        left &= left - 1;
-    return left;
+    while (*left && is_seen_again(*left, line, &who->request))
+        left++;
+    if (*left)
+        touch_asking(e, who, line, n, left);
+    else
+        e->n_requests += n;
+}
+
+static __attribute__((noinline)) void show_classified(struct sim_full *e, struct toucher *who, uint64_t line,
+                                                      uint32_t n)
+{
+    classify(e, 0, line, SIM_SHADOW_KEEP, false, &who->request);
+    show_hits(e, who, line, n);
 }
 
 /*
@@ -246,17 +255,83 @@ static inline unsigned learners(struct sim_full *e, uint64_t line, const struct 
 static __attribute__((noinline)) void touch_used(struct sim_full *e, struct toucher *who, uint64_t line, uint32_t n,
                                                  struct sim_full_place p)
 {
-    unsigned left;
-
     sim_full_level_touch_small(&e->level[0], p);
     if (who->kind == SIM_PREFETCH)
         return;
-    classify(e, 0, line, SIM_SHADOW_KEEP, false, &who->request);
-    left = learners(e, line, &who->request);
-    if (left)
-        touch_asking(e, who, line, (struct touches){ n, left }, p);
+    if (e->level[0].is_classified)
+        show_classified(e, who, line, n);
     else
-        e->n_requests += n;
+        show_hits(e, who, line, n);
+}
+
+/* Brings a line that a prefetcher asks for at the first of n hits of another and that is not there. */
+static __attribute__((noinline)) void touch_wanting(struct sim_full *e, struct toucher *who, uint64_t line, uint32_t n,
+                                                    uint64_t wanted, uint64_t *row)
+{
+    e->n_requests++;
+    queue_up(e, *who->seers, wanted, row, &who->request);
+    run_waiting(e);
+    touch_more(e, who, line, n - 1);
+}
+
+/* The same of several lines, some of which may be there. */
+static __attribute__((noinline)) void touch_wanting_several(struct sim_full *e, struct toucher *who, uint64_t line,
+                                                            uint32_t n)
+{
+    e->n_requests++;
+    want_several(e, *who->seers, who->asked, line, LOOKED_FOR_HIT, &who->request);
+    run_queue(e);
+    touch_more(e, who, line, n - 1);
+}
+
+/*
+ * The same as touch_used() where only one prefetcher sees hits. What it most often asks for is there already, so that
+ * nothing happens.
+ */
+static inline __attribute__((always_inline)) void touch_seen(struct sim_full *e, struct toucher *who, uint64_t line,
+                                                             uint32_t n, struct sim_full_place p, unsigned kind)
+{
+    struct sim_full_asker *a = *who->seers;
+    struct sim_prefetch_entry *known;
+    struct sim_prefetch_lines asked;
+
+    sim_full_level_touch_small(&e->level[0], p);
+    known = sim_prefetch_known_entry(&a->state, key_of(a, line, &who->request));
+    if (!known) {
+        touch_asking(e, who, line, n, who->seers);
+        return;
+    }
+    if (known->last != (int64_t)line) {
+        e->n_changes++;
+        asked = kind == SIM_PREFETCH_STRIDE ? sim_prefetch_stride_learn(known, &a->p, (int64_t)line)
+                                            : sim_prefetch_stream_learn(known, &a->p, (int64_t)line);
+        if (asked.which > 1) {
+            who->asked = asked;
+            touch_wanting_several(e, who, line, n);
+            return;
+        }
+        asked.first &= (int64_t)a->mask;
+        if (asked.which && !(((uint64_t)asked.first ^ line) >> a->stay_shift)) {
+            p = sim_full_level_find_small(&e->level[0], (uint64_t)asked.first);
+            if (!sim_full_is_hit(p)) {
+                touch_wanting(e, who, line, n, (uint64_t)asked.first, p.row);
+                return;
+            }
+        }
+    }
+    e->n_requests += n;
+}
+
+static __attribute__((noinline)) void touch_seen_by_stride(struct sim_full *e, struct toucher *who, uint64_t line,
+                                                           uint32_t n, struct sim_full_place p)
+{
+    touch_seen(e, who, line, n, p, SIM_PREFETCH_STRIDE);
+}
+
+static __attribute__((noinline)) void touch_seen_by_stream(struct sim_full *e, struct toucher *who, uint64_t line,
+                                                           uint32_t n, struct sim_full_place p)
+{
+    touch_seen(e, who, line, n, p, SIM_PREFETCH_STREAM);
 }
 
 /*
@@ -282,7 +357,12 @@ static __attribute__((noinline)) void touch_times(struct sim_full *e, struct tou
         touch_first_time(e, who, line, n, p);
     } else {
         mark(e, who, p);
-        touch_used(e, who, line, n, p);
+        if (who->lone_seer == SIM_PREFETCH_STRIDE)
+            touch_seen_by_stride(e, who, line, n, p);
+        else if (who->lone_seer == SIM_PREFETCH_STREAM)
+            touch_seen_by_stream(e, who, line, n, p);
+        else
+            touch_used(e, who, line, n, p);
     }
 }
 
@@ -345,14 +425,14 @@ static __attribute__((noinline)) bool is_in_front(const struct sim_full *e, cons
 {
     const struct sim_full_level *l = &e->level[0];
     const struct sim_full_place p = who->place;
-    unsigned left = who->kind == SIM_PREFETCH ? 0 : l->seers[SIM_FULL_SEEN_HIT];
+    struct sim_full_asker *const *left = who->seers;
 
     if (*sim_full_level_line(p) != line || !sim_full_level_is_last(l, p) || is_first_use(e, who, p))
         return false;
     if (e->machine.n_tlbs && !sim_full_tlb_is_known(&e->tlb[0], line >> e->page_lines_shift))
         return false;
-    for (; left; left &= left - 1) {
-        if (!remembers(&l->asker[__builtin_ctz(left)], line, &who->request))
+    for (; who->kind != SIM_PREFETCH && *left; left++) {
+        if (!remembers(*left, line, &who->request))
             return false;
     }
     return true;

@@ -11,19 +11,35 @@
 #include "sim/prefetch/prefetch_stream.h"
 #include "sim/prefetch/prefetch_stride.h"
 
+/* Learns from a request for another line than its entry's last, and returns what to prefetch. */
+static inline __attribute__((always_inline)) struct sim_prefetch_lines
+sim_prefetch_learn(struct sim_prefetch_entry *e, const struct sim_prefetch *p, int64_t line)
+{
+#define SIM_PREFETCH_LEARN(upper, lower)                                                                               \
+    case SIM_PREFETCH_##upper:                                                                                         \
+        return sim_prefetch_##lower##_learn(e, p, line);
+    switch (p->kind) {
+        SIM_PREFETCH_KINDS(SIM_PREFETCH_LEARN)
+    default:
+        return (struct sim_prefetch_lines){ 0 };
+    }
+#undef SIM_PREFETCH_LEARN
+}
+
 /* Notes a request and returns what to prefetch. p has no 0 left in it (sim_prefetch_resolve). */
 static inline __attribute__((always_inline)) struct sim_prefetch_lines
 sim_prefetch_ask(struct sim_prefetch_state *s, const struct sim_prefetch *p, const struct sim_prefetch_request *r)
 {
-#define SIM_PREFETCH_ASK(upper, lower)                                                                                 \
-    case SIM_PREFETCH_##upper:                                                                                         \
-        return sim_prefetch_##lower##_ask(s, p, r);
-    switch (p->kind) {
-        SIM_PREFETCH_KINDS(SIM_PREFETCH_ASK)
-    default:
-        return (struct sim_prefetch_lines){ 0 };
-    }
-#undef SIM_PREFETCH_ASK
+    const uint64_t key = sim_prefetch_key(p, r);
+    struct sim_prefetch_entry *e = NULL;
+
+    if (p->kind == SIM_PREFETCH_STREAM && p->pages == SIM_PREFETCH_CROSSES && sim_prefetch_find(s, key) < 0)
+        sim_prefetch_stream_follow(s, r);
+    if (sim_prefetch_has_entries(p->kind))
+        e = sim_prefetch_entry(s, p, key);
+    if (e && e->last == r->line)
+        return (struct sim_prefetch_lines){ .passes = true };
+    return sim_prefetch_learn(e, p, r->line);
 }
 
 #endif

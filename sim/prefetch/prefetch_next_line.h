@@ -4,11 +4,10 @@
 #include "sim/prefetch/prefetch_state.h"
 
 static inline __attribute__((always_inline)) struct sim_prefetch_lines
-sim_prefetch_next_line_ask(struct sim_prefetch_state *s, const struct sim_prefetch *p,
-                           const struct sim_prefetch_request *r)
+sim_prefetch_next_line_learn(struct sim_prefetch_entry *e, const struct sim_prefetch *p, int64_t line)
 {
-    (void)s;
-    return (struct sim_prefetch_lines){ .which = sim_prefetch_first_bits(p->degree), .first = r->line + 1, .step = 1 };
+    (void)e;
+    return (struct sim_prefetch_lines){ .which = sim_prefetch_first_bits(p->degree), .first = line + 1, .step = 1 };
 }
 
 static const struct sim_prefetcher sim_prefetch_next_line = {

@@ -4,10 +4,10 @@
 #include "sim/prefetch/prefetch_state.h"
 
 static inline __attribute__((always_inline)) struct sim_prefetch_lines
-sim_prefetch_pair_ask(struct sim_prefetch_state *s, const struct sim_prefetch *p, const struct sim_prefetch_request *r)
+sim_prefetch_pair_learn(struct sim_prefetch_entry *e, const struct sim_prefetch *p, int64_t line)
 {
-    (void)s, (void)p;
-    return (struct sim_prefetch_lines){ .which = 1, .first = r->line ^ 1 };
+    (void)e, (void)p;
+    return (struct sim_prefetch_lines){ .which = 1, .first = line ^ 1 };
 }
 
 static const struct sim_prefetcher sim_prefetch_pair = {

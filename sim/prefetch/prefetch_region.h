@@ -12,13 +12,11 @@ static inline uint64_t region_bit(int64_t offset)
 }
 
 static inline __attribute__((always_inline)) struct sim_prefetch_lines
-sim_prefetch_region_ask(struct sim_prefetch_state *s, const struct sim_prefetch *p,
-                        const struct sim_prefetch_request *r)
+sim_prefetch_region_learn(struct sim_prefetch_entry *e, const struct sim_prefetch *p, int64_t line)
 {
-    struct sim_prefetch_lines lines = { .first = r->line - REGION_MIDDLE, .step = 1 };
-    struct sim_prefetch_entry *e = sim_prefetch_entry(s, p, sim_prefetch_key(p, r));
+    struct sim_prefetch_lines lines = { .first = line - REGION_MIDDLE, .step = 1 };
     bool is_new = e->last == SIM_PREFETCH_NOWHERE;
-    int64_t offset = is_new ? 0 : r->line - e->last;
+    int64_t offset = is_new ? 0 : line - e->last;
 
     if (!is_new && offset >= -p->distance && offset <= p->distance) {
         lines.passes = !(region_bit(offset) & ~e->region.footprint);
@@ -29,7 +27,7 @@ sim_prefetch_region_ask(struct sim_prefetch_state *s, const struct sim_prefetch 
         e->region.n_same = 0;
     else
         e->region.n_same = (uint8_t)(e->region.n_same + (!is_new && e->region.n_same < p->train));
-    e->last = r->line;
+    e->last = line;
     e->region.before = e->region.footprint;
     e->region.footprint = 0;
     if (e->region.n_same >= p->train && __builtin_popcountll(e->region.before) <= p->degree)

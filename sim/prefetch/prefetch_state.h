@@ -131,10 +131,15 @@ static inline struct sim_prefetch_entry *sim_prefetch_entry(struct sim_prefetch_
     return &s->entry[i];
 }
 
-/* Tells whether a key's entry is where the hint says. */
-static inline bool sim_prefetch_is_known(struct sim_prefetch_state *s, uint64_t key)
+/* Returns a key's entry, most recently used from now on, if it is where the hint says; else NULL. */
+static inline struct sim_prefetch_entry *sim_prefetch_known_entry(struct sim_prefetch_state *s, uint64_t key)
 {
-    return s->key[*sim_prefetch_hint(s, key)] == key;
+    const size_t i = *sim_prefetch_hint(s, key);
+
+    if (s->key[i] != key)
+        return NULL;
+    s->used[i] = ++s->clock;
+    return &s->entry[i];
 }
 
 /* Tells whether prefetchers of a kind have entries. */
@@ -152,12 +157,6 @@ static inline bool sim_prefetch_is_last(const struct sim_prefetch_state *s, uint
     const size_t i = s->hint[sim_prefetch_hash(key)];
 
     return s->key[i] == key && s->entry[i].last == line;
-}
-
-/* Notes such a request. */
-static inline void sim_prefetch_pass(struct sim_prefetch_state *s, uint64_t key)
-{
-    s->used[*sim_prefetch_hint(s, key)] = ++s->clock;
 }
 
 /* What a prefetcher that has entries finds a request's entry by. */

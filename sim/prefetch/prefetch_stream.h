@@ -7,8 +7,9 @@
  * Takes a stream that ran to the end of the block before on into a block that is not known; of several the one used
  * last.
  */
-static inline void stream_follow(struct sim_prefetch_state *s, const struct sim_prefetch_request *r, uint64_t block)
+static inline void sim_prefetch_stream_follow(struct sim_prefetch_state *s, const struct sim_prefetch_request *r)
 {
+    const uint64_t block = (uint64_t)r->line >> r->block_shift;
     int32_t latest = -1;
 
     for (int8_t direction = -1; direction <= 1; direction = (int8_t)(direction + 2)) {
@@ -67,21 +68,12 @@ stream_lines(struct sim_prefetch_entry *e, const struct sim_prefetch *p, int64_t
 }
 
 static inline __attribute__((always_inline)) struct sim_prefetch_lines
-sim_prefetch_stream_ask(struct sim_prefetch_state *s, const struct sim_prefetch *p,
-                        const struct sim_prefetch_request *r)
+sim_prefetch_stream_learn(struct sim_prefetch_entry *e, const struct sim_prefetch *p, int64_t line)
 {
-    uint64_t block = sim_prefetch_key(p, r);
-    struct sim_prefetch_entry *e;
-
-    if (p->pages == SIM_PREFETCH_CROSSES && sim_prefetch_find(s, block) < 0)
-        stream_follow(s, r, block);
-    e = sim_prefetch_entry(s, p, block);
-    if (r->line == e->last)
-        return (struct sim_prefetch_lines){ .passes = true };
     if (e->last == SIM_PREFETCH_NOWHERE)
-        e->last = r->line;
-    else if (stream_step(e, p, r->line))
-        return stream_lines(e, p, r->line);
+        e->last = line;
+    else if (stream_step(e, p, line))
+        return stream_lines(e, p, line);
     return (struct sim_prefetch_lines){ 0 };
 }
 

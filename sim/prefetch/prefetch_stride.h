@@ -4,22 +4,17 @@
 #include "sim/prefetch/prefetch_state.h"
 
 static inline __attribute__((always_inline)) struct sim_prefetch_lines
-sim_prefetch_stride_ask(struct sim_prefetch_state *s, const struct sim_prefetch *p,
-                        const struct sim_prefetch_request *r)
+sim_prefetch_stride_learn(struct sim_prefetch_entry *e, const struct sim_prefetch *p, int64_t line)
 {
-    struct sim_prefetch_entry *e = sim_prefetch_entry(s, p, sim_prefetch_key(p, r));
-    int64_t step;
+    int64_t step = e->last == SIM_PREFETCH_NOWHERE ? 0 : (int64_t)((uint64_t)line - (uint64_t)e->last);
 
-    if (r->line == e->last)
-        return (struct sim_prefetch_lines){ .passes = true };
-    step = e->last == SIM_PREFETCH_NOWHERE ? 0 : (int64_t)((uint64_t)r->line - (uint64_t)e->last);
-    e->last = r->line;
+    e->last = line;
     if (step != e->stride.step)
         e->stride.n_same = 0;
     e->stride.step = step;
     e->stride.n_same = (uint8_t)(e->stride.n_same + (step && e->stride.n_same < p->train));
     return (struct sim_prefetch_lines){ .which = e->stride.n_same < p->train ? 0 : sim_prefetch_first_bits(p->degree),
-                                        .first = (int64_t)((uint64_t)r->line + (uint64_t)step * p->distance),
+                                        .first = (int64_t)((uint64_t)line + (uint64_t)step * p->distance),
                                         .step = step };
 }
 

@@ -556,6 +556,26 @@ static void an_estimate_weighs_loads_and_bytes(void)
     release(&p);
 }
 
+/* Tests that a prefetcher of pages=stay that alone sees hits asks for no line of the next block at a hit either. */
+static void at_hits_a_lone_prefetcher_stays_in_its_block(void)
+{
+    static const uint8_t kinds[] = { SIM_PREFETCH_STRIDE, SIM_PREFETCH_STREAM };
+
+    for (size_t i = 0; i < sizeof kinds; i++) {
+        struct sim_machine m = { .n_levels = 1, .level = { level("lru", 64, 4) } };
+        struct pair p;
+
+        m.level[0].prefetch[0] = (struct sim_prefetch){ .kind = kinds[i], .degree = 1, .distance = 1, .train = 2 };
+        p = build(&m);
+        for (unsigned pass = 0; pass < 3; pass++) {
+            for (uint64_t line = 58; line < 64; line++)
+                load(&p, line);
+        }
+        EXPECT(misses(&p, 64), true);
+        release(&p);
+    }
+}
+
 /*
  * Tests what the victim L3 is for: 2 MiB beyond L2 come from it in the second pass, and no line is in both. Prefetchers
  * would fetch beyond the end of the pass, walks read page tables.
@@ -592,6 +612,7 @@ static void the_real_parts_catch_what_leaves_l2(void)
 }
 
 static const struct test_case cases[] = {
+    { "at hits a lone prefetcher stays in its block", at_hits_a_lone_prefetcher_stays_in_its_block },
     { "an inclusive level takes its victims out of those inside",
       an_inclusive_level_takes_its_victims_out_of_those_inside },
     { "dirty copies inside leave with the victim", dirty_copies_inside_leave_with_the_victim },
