@@ -81,7 +81,7 @@ bool exp_tensors_exact(const struct conv_problem *p);
 
 /*
  * The counts that are kept, by their metric names: those of the CACHE and SOFTWARE event groups, which are reported;
- * and the common quantities of group COMMON, quantity q (counters/ctr_quantity.h) as EXP_COMMON + q.
+ * and the common quantities of group COMMON, quantity q (ctr_quantity.h) as EXP_COMMON + q.
  */
 enum { EXP_MAX_QUANTITIES = 16 }; /* at least ctr_n_quantities() */
 

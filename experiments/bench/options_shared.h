@@ -151,6 +151,14 @@
 
 #define EXP_COMMIT_OPTION EXP_MADE_TEXT("COMMIT", "recorded in every result", commit)
 
+/* Where results of models go: the folder in RESULTS that theirs lie in. */
+#define EXP_RESULTS_OPTIONS(place)                                                                                     \
+    EXP_FOLDER("RESULTS",                                                                                              \
+               "folder for results (default results); this goes to RESULTS/" place "/<models>/ (a name, names joined " \
+               "by +, or all; then ,<LAYERS>)",                                                                        \
+               results, "results"),                                                                                    \
+        EXP_COMMIT_OPTION
+
 /* ---- what they mean ---- */
 
 /* Says why there are no times with TIMING=0. */

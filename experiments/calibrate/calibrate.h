@@ -21,7 +21,7 @@
 /* ---- computer ---- */
 
 /*
- * A computer as a calibration sees it: what it can be made to do, and how long that takes. exp_computer_native is the
+ * A computer as a calibration sees it: what it can be made to do, and how long that takes. exp_native_init makes the
  * one that this runs on; tests make others up.
  */
 

@@ -1,7 +1,7 @@
 # What the figures of `make bench-peers` and `make judge` share. Variables: those of style.gp, what (one line of provenance).
 load figures."/style.gp"
 
-# The methods: how they are called, and their colours (peers/report.h).
+# The methods: how they are called, and their colours (peers/peers.h).
 title_of_peer(m) = word(peer_titles, index_in(peer_names, m))
 colour_of_peer(m) = index_in(peer_names, m) ? word(peer_colours, index_in(peer_names, m)) : grey
 

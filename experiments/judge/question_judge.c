@@ -227,11 +227,7 @@ static const struct exp_option options[] = {
     EXP_KERNEL_OPTIONS,
     EXP_REPLAY_JOBS_OPTION,
     EXP_STORE_OPTION,
-    EXP_FOLDER("RESULTS",
-               "folder for results (default results); this goes to RESULTS/<machine>/judgement/<models>/ (a name, "
-               "names joined by +, or all; then ,<LAYERS>)",
-               results, "results"),
-    EXP_COMMIT_OPTION,
+    EXP_RESULTS_OPTIONS("<machine>/judgement"),
     EXP_OPTIONS_END,
 };
 

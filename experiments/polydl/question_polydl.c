@@ -385,11 +385,7 @@ static const struct exp_option options[] = {
              "file that keeps what was timed and simulated, so that a stopped run goes on; make uses "
              "RESULTS/store.sqlite; no: nothing is kept, and all is timed again",
              store, ""),
-    EXP_FOLDER("RESULTS",
-               "folder for results (default results); this goes to RESULTS/<machine>/polydl/<models>/ (a name, names "
-               "joined by +, or all; then ,<LAYERS>)",
-               results, "results"),
-    EXP_COMMIT_OPTION,
+    EXP_RESULTS_OPTIONS("<machine>/polydl"),
     EXP_OPTIONS_END,
 };
 

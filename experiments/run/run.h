@@ -15,7 +15,7 @@
 
 /*
  * Writes what an experiment with counters leaves beside its other tables: a folder of recorded counts that can be sent
- * (show/counts.h), and simulated beside measured (show/agreement_report.h).
+ * (show/counts.h), and simulated beside measured (show/agreement.h).
  */
 
 /*

@@ -121,11 +121,7 @@ static const struct exp_option options[] = {
                240, 1, 1000000),
     EXP_RULER_OPTION,
     EXP_REPLAY_JOBS_OPTION,
-    EXP_FOLDER("RESULTS",
-               "folder for results (default results); this goes to RESULTS/host/study/<models>/ (a name, names joined "
-               "by +, or all; then ,<LAYERS>)",
-               results, "results"),
-    EXP_COMMIT_OPTION,
+    EXP_RESULTS_OPTIONS("host/study"),
     EXP_OPTIONS_END,
 };
 

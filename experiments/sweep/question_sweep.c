@@ -132,11 +132,7 @@ static const struct exp_option options[] = {
              store, ""),
     EXP_CLUSTER_OPTIONS,
     EXP_SHARES_OPTIONS,
-    EXP_FOLDER("RESULTS",
-               "folder for results (default results); this goes to RESULTS/<machine>/sweep/<models>/ (a name, names "
-               "joined by +, or all; then ,<LAYERS>)",
-               results, "results"),
-    EXP_COMMIT_OPTION,
+    EXP_RESULTS_OPTIONS("<machine>/sweep"),
     EXP_OPTIONS_END,
 };
 

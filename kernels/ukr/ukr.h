@@ -114,12 +114,10 @@ struct conv_ukr {
     size_t (*step_loads)(size_t n_win, size_t n_f);
     conv_ukr_fn fn; /* NULL: replay only, this build or CPU family cannot run it */
     conv_ukr_emit_fn emit;
-    uint32_t win_load_bytes; /* for emit functions shared by several descriptors: width of a window load or store, */
-    uint32_t f_load_bytes;   /* and of one filter load */
-    bool reads_in_place;     /* fn takes windows that are not packed: any ld_in, nothing read past n_win */
-    enum conv_walk walk;     /* which windows fn takes by args.taps, at most CONV_MAX_TAP_WINDOWS */
-    bool prefetches;         /* fn does what args.ahead asks for; others ignore it */
-    bool chains;             /* fn takes args.n_tiles; to emit, one tile at a time will do */
+    bool reads_in_place; /* fn takes windows that are not packed: any ld_in, nothing read past n_win */
+    enum conv_walk walk; /* which windows fn takes by args.taps, at most CONV_MAX_TAP_WINDOWS */
+    bool prefetches;     /* fn does what args.ahead asks for; others ignore it */
+    bool chains;         /* fn takes args.n_tiles; to emit, one tile at a time will do */
 };
 
 static inline void conv_ahead_next_tile(struct conv_ahead_lists *ahead)

@@ -24,7 +24,7 @@ struct exp_affine_nest polydl_gemm(uint64_t m, uint64_t n, uint64_t k)
     };
 }
 
-/* Gives each loop to at most one subscript of an access, as analysis/working_sets.h wants it. */
+/* Gives each loop to at most one subscript of an access, as analysis/analysis.h wants it. */
 static void random_access(struct exp_affine_access *a, size_t n_loops, size_t n_dims)
 {
     a->n_dims = n_dims;

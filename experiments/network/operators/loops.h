@@ -79,8 +79,8 @@ struct op_lrn {
 };
 
 /*
- * A tile of a product: out[i][j] += a[i][k] * panel[k][j] for m rows and OP_LOOPS' tile_columns. Rows of a and of out are
- * so far apart; elements of a row of a are step_a apart; the panel is dense.
+ * A tile of a product: out[i][j] += a[i][k] * panel[k][j] for m rows and tile_columns of op_loops(). Rows of a and of
+ * out are so far apart; elements of a row of a are step_a apart; the panel is dense.
  */
 struct op_tile {
     size_t m, k;

@@ -17,7 +17,7 @@
 
 #include "experiments/vyasa/compile/code.h"
 
-enum { POINTER_Z = 4, POINTER_OUT, N_POINTERS, FLAT_COUNTER = 8, MOST_SCALARS = 24 };
+enum { POINTER_Z = 4, POINTER_OUT, N_POINTERS, FLAT_COUNTER = 8 };
 
 enum what { LOAD, STORE, MAC };
 

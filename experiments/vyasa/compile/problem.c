@@ -5,7 +5,7 @@
 
 __extension__ typedef __int128 wide;
 
-enum { PAIR_OF_BANKS = 8192, MOST_OPERATIONS = 1 << 14 };
+enum { PAIR_OF_BANKS = 8192 };
 
 static unsigned round_up(unsigned n, unsigned to)
 {
