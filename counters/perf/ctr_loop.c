@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "counters/host/ctr_flush.h"
+#include "counters/host/ctr_timer.h"
 #include "counters/perf/ctr_loop_asm.h"
 
 /* More than any L1 and less than any L2; more than any first TLB holds; more than L2, where it is flushed. */
@@ -274,6 +275,20 @@ const struct ctr_loop *ctr_loop_named(const char *name)
         if (!strcmp(loops[i].name, name))
             return &loops[i];
     return NULL;
+}
+
+double ctr_core_ghz(void)
+{
+    const struct ctr_loop *loop = ctr_loop_named("multiplies");
+    struct ctr_ground g = { 0 };
+    uint64_t start;
+
+    if (!loop)
+        return 0;
+    loop->prepare(&g);
+    start = ctr_now_ns();
+    loop->run(&g);
+    return (double)(g.n_turns * CTR_LOOP_UNROLL * CTR_LOOP_MULTIPLY_CYCLES) / (double)(ctr_now_ns() - start);
 }
 
 static size_t at_least(long value, size_t least)

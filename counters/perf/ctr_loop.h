@@ -41,6 +41,9 @@ size_t ctr_n_loops(void);
 const struct ctr_loop *ctr_loop_at(size_t i);
 const struct ctr_loop *ctr_loop_named(const char *name); /* NULL if there is none, here */
 
+/* Times multiplications, each of which waits for the one before: the core's clock in GHz, now; 0 if none are here. */
+double ctr_core_ghz(void);
+
 /* Returns 0 or -ENOMEM; release accepts both. */
 int ctr_ground_init(struct ctr_ground *g);
 void ctr_ground_release(struct ctr_ground *g);

@@ -48,6 +48,7 @@ struct exp_setup {
     struct exp_stacks stacks;          /* empty where the machine's file asks for none, or there is none: */
     char why_no_stacks[256];           /* for a reason that is no error; "" otherwise */
     char why_no_cycles[256];           /* why the simulated core has no clock; "": it has one */
+    double ran_at_ghz;                 /* the core's clock while cases were timed; 0: the machine's file says it */
     struct conv_noted_plans plans;     /* those of PLAN; exp_setup_release gives them back */
     struct conv_wisdom *wisdom;        /* tuned plans that were found by timing; likewise; NULL: none */
     bool measures;                     /* times those that are not known */

@@ -47,10 +47,15 @@ struct exp_cycles exp_cycles(const struct exp_case *c)
     return x;
 }
 
+double exp_ran_at_ghz(const struct exp_setup *s)
+{
+    return s->ran_at_ghz > 0 ? s->ran_at_ghz : s->machine.issue.clock_ghz;
+}
+
 double exp_cycles_taken(const struct exp_setup *s, const struct exp_case *c, const char *why_elsewhere,
                         const char **why_not)
 {
-    const double ghz = s->machine.issue.clock_ghz;
+    const double ghz = exp_ran_at_ghz(s);
 
     *why_not = c->measured.why_no_time ? c->measured.why_no_time : why_elsewhere;
     if (*why_not)

@@ -28,9 +28,12 @@ const char *exp_cycles_why_not(const struct exp_setup *s, const struct exp_case 
 /* Sums up a case that has cycles. */
 struct exp_cycles exp_cycles(const struct exp_case *c);
 
+/* Returns the clock at which times are cycles: as measured while cases were timed, else clock_ghz of the machine. */
+double exp_ran_at_ghz(const struct exp_setup *s);
+
 /*
  * Returns the cycles that a case took on the simulated machine: counted ones, else its time (exp_times.low_mean) at the
- * clock_ghz of the machine's file. NaN, and why not (NULL otherwise), where neither is known; why_elsewhere, NULL or why
+ * clock that the core had then (exp_ran_at_ghz). NaN, and why not (NULL otherwise), where neither is known; why_elsewhere, NULL or why
  * this computer is not the simulated machine, is such a reason.
  */
 double exp_cycles_taken(const struct exp_setup *s, const struct exp_case *c, const char *why_elsewhere,

@@ -11,6 +11,7 @@
 #include "counters/host/ctr_flush.h"
 #include "counters/host/ctr_pin.h"
 #include "counters/host/ctr_timer.h"
+#include "counters/perf/ctr_loop.h"
 #include "counters/proof/ctr_counters.h"
 #include "experiments/base/program.h"
 #include "experiments/base/tasks.h"
@@ -614,8 +615,10 @@ static void *measure_thread(void *ctx)
     if (m->o->ruler_ns)
         m->err = (m->o->new_ruler ? m->o->new_ruler : exp_ruler_new)(&m->ruler, peak);
     exp_disturbance_begin(&m->info->disturbance, "/proc", peak);
+    m->info->ran_at_ghz = ctr_core_ghz();
     if (!m->err)
         m->err = measure_layers(m);
+    m->info->ran_at_ghz = fmax(m->info->ran_at_ghz, ctr_core_ghz());
     exp_disturbance_end(&m->info->disturbance, "/proc", peak);
     m->info->disturbance.median_percent = median_percent(m->e);
     m->info->ruler = report_ruler(m);

@@ -74,8 +74,9 @@ struct exp_measure_info {
     char counter_note[320];                               /* which counters do not count; "" if all do */
     char why_no_count[EXP_N_COUNTS][256];                 /* though there are counters */
     struct exp_why why_no_base_steps;
-    size_t n_rounds;  /* of the layer with the fewest; 0: nothing was timed */
-    enum exp_end end; /* why there were no more */
+    size_t n_rounds;   /* of the layer with the fewest; 0: nothing was timed */
+    enum exp_end end;  /* why there were no more */
+    double ran_at_ghz; /* the core's clock, the faster one of before and after; 0: nothing tells it */
     struct exp_disturbance disturbance;
     struct exp_ruler_report ruler; /* how many timings were taken again */
     char why_disturbed[160];       /* "" = the times are the core's own */

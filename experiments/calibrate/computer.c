@@ -144,19 +144,8 @@ static double stream(void *context, const struct ctr_stream *s, size_t bytes, bo
 
 static double core_clock(void *context)
 {
-    const struct ctr_loop *loop = ctr_loop_named("multiplies");
-    struct ctr_ground g = { 0 };
-    uint64_t start;
-    double cycles;
-
     (void)context;
-    if (!loop)
-        return 0;
-    loop->prepare(&g);
-    cycles = (double)g.n_turns * CTR_LOOP_UNROLL * CTR_LOOP_MULTIPLY_CYCLES;
-    start = ctr_now_ns();
-    loop->run(&g);
-    return cycles / (double)(ctr_now_ns() - start);
+    return ctr_core_ghz();
 }
 
 /* ---- its beginning and end ---- */

@@ -263,7 +263,9 @@ static int measure(struct session *s, struct exp_progress *progress)
         s->experiment.cases[i].measured.why_no_time = s->why_not_timed;
     if (err || s->why_not_timed)
         return err;
-    return exp_measure_all(&s->experiment, &m, &s->info, progress, &s->why);
+    err = exp_measure_all(&s->experiment, &m, &s->info, progress, &s->why);
+    s->setup.ran_at_ghz = s->info.ran_at_ghz;
+    return err;
 }
 
 static int observe(struct session *s, struct exp_progress *progress)
@@ -326,7 +328,7 @@ static struct exp_counts_source counts_of(const struct session *s)
     const bool is_timed_here = !s->why_not_timed && !exp_machine_why_not_here(&s->setup.machine, &ignored);
 
     return (struct exp_counts_source){ &s->experiment, (enum exp_cache_state)s->options.cache, s->options.commit,
-                                       is_timed_here ? s->setup.machine.issue.clock_ghz : 0 };
+                                       is_timed_here ? exp_ran_at_ghz(&s->setup) : 0 };
 }
 
 static int print_host(const void *session, FILE *out)

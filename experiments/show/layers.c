@@ -188,7 +188,8 @@ static const struct rec_field fields[] = {
     { { "simulated_speedup", "", "base's simulated_cycles / these", "replay" },
       REC_NAN_OR(ROW, simulated_speedup, why_no_simulated_speedup) },
     { { "taken_cycles", "cycles",
-        "measured_cycles; if nobody counts them, the fastest quarter's mean time at clock_ghz of the machine's file",
+        "measured_cycles; if nobody counts them, the fastest quarter's mean time at the clock that the core had: "
+        "measured, or clock_ghz of the machine's file",
         "perf_event, clock" },
       REC_OR(ROW, taken_cycles, why_no_taken_cycles) },
 };

@@ -15,6 +15,7 @@
 #include "counters/group/ctr_quantity.h"
 #include "experiments/base/error.h"
 #include "experiments/base/csv.h"
+#include "experiments/bench/cycles.h"
 #include "experiments/bench/measure.h"
 #include "experiments/bench/replay.h"
 #include "experiments/bench/estimate.h"
@@ -397,12 +398,39 @@ static void test_disturbed(void)
     tear_down(&f);
 }
 
+/* What nobody counts takes its time at the clock that the core had then, not at that of the machine's file. */
+static void test_clock(void)
+{
+    const char *why_not;
+    struct fixture f;
+
+    if (ctr_is_emulated()) {
+        test_skip("no clock of a core under emulation");
+        return;
+    }
+    if (!set_up(&f))
+        return;
+    f.fake.refusal = -EACCES;
+    if (run(&f)) {
+        const struct exp_case *c = &f.experiment.cases[0];
+        double by_file;
+
+        CU_ASSERT(f.info.ran_at_ghz > 0.2 && f.info.ran_at_ghz < 10);
+        f.setup.machine.issue.clock_ghz = 2;
+        by_file = exp_cycles_taken(&f.setup, c, NULL, &why_not);
+        f.setup.ran_at_ghz = 3;
+        CU_ASSERT(by_file > 0 && fabs(exp_cycles_taken(&f.setup, c, NULL, &why_not) / by_file - 1.5) < 1e-9);
+    }
+    tear_down(&f);
+}
+
 static const struct test_case cases[] = {
     { "counts go into the tables and figures", test_measured },
     { "fewer counters give the same counts", test_fewer_counters },
     { "a count that is no truth is missing with its reason", test_liar },
     { "refused counters have their reason everywhere", test_refused },
     { "disturbed times are none", test_disturbed },
+    { "times are cycles at the clock that was measured", test_clock },
     { NULL, NULL },
 };
 
