@@ -248,22 +248,6 @@ static __attribute__((noinline)) void show_classified(struct sim_full *e, struct
     show_hits(e, who, line, n);
 }
 
-/*
- * Makes n accesses to a line that is there and was used already. That it is used before prefetchers see the hit is
- * nothing to them.
- */
-static __attribute__((noinline)) void touch_used(struct sim_full *e, struct toucher *who, uint64_t line, uint32_t n,
-                                                 struct sim_full_place p)
-{
-    sim_full_level_touch_small(&e->level[0], p);
-    if (who->kind == SIM_PREFETCH)
-        return;
-    if (e->level[0].is_classified)
-        show_classified(e, who, line, n);
-    else
-        show_hits(e, who, line, n);
-}
-
 /* Brings a line that a prefetcher asks for at the first of n hits of another and that is not there. */
 static __attribute__((noinline)) void touch_wanting(struct sim_full *e, struct toucher *who, uint64_t line, uint32_t n,
                                                     uint64_t wanted, uint64_t *row)
@@ -285,7 +269,7 @@ static __attribute__((noinline)) void touch_wanting_several(struct sim_full *e, 
 }
 
 /*
- * The same as touch_used() where only one prefetcher sees hits. What it most often asks for is there already, so that
+ * Makes n accesses to a line that is there and was used already, where only one prefetcher sees hits. What it most often asks for is there already, so that
  * nothing happens.
  */
 static inline __attribute__((always_inline)) void touch_seen(struct sim_full *e, struct toucher *who, uint64_t line,
@@ -335,6 +319,30 @@ static __attribute__((noinline)) void touch_seen_by_stream(struct sim_full *e, s
 }
 
 /*
+ * Makes n accesses to a line that is there and was used already. That it is used before prefetchers see the hit is
+ * nothing to them.
+ */
+static __attribute__((noinline)) void touch_used(struct sim_full *e, struct toucher *who, uint64_t line, uint32_t n,
+                                                 struct sim_full_place p)
+{
+    if (who->lone_seer == SIM_PREFETCH_STRIDE) {
+        touch_seen_by_stride(e, who, line, n, p);
+        return;
+    }
+    if (who->lone_seer == SIM_PREFETCH_STREAM) {
+        touch_seen_by_stream(e, who, line, n, p);
+        return;
+    }
+    sim_full_level_touch_small(&e->level[0], p);
+    if (who->kind == SIM_PREFETCH)
+        return;
+    if (e->level[0].is_classified)
+        show_classified(e, who, line, n);
+    else
+        show_hits(e, who, line, n);
+}
+
+/*
  * Makes n accesses to a line. What is usual is done here, in few registers, so that none is saved; everything else is
  * left to functions that are called last.
  */
@@ -357,12 +365,7 @@ static __attribute__((noinline)) void touch_times(struct sim_full *e, struct tou
         touch_first_time(e, who, line, n, p);
     } else {
         mark(e, who, p);
-        if (who->lone_seer == SIM_PREFETCH_STRIDE)
-            touch_seen_by_stride(e, who, line, n, p);
-        else if (who->lone_seer == SIM_PREFETCH_STREAM)
-            touch_seen_by_stream(e, who, line, n, p);
-        else
-            touch_used(e, who, line, n, p);
+        touch_used(e, who, line, n, p);
     }
 }
 
