@@ -200,13 +200,16 @@ static void print_packing(const struct linalg_text *t)
     fprintf(t->out, "memref<%zux%zuxf32, strided<[%zu, 1]>>)\n  return\n}\n\n", m.rows, m.columns, width);
 }
 
-/* Prints floats as the bytes that they are. */
+/* Prints floats as the bytes that they are. There are millions: printf would take longer than all compilers. */
 static void print_floats(const struct linalg_text *t, const float *x, size_t n)
 {
+    static const char digit[] = "0123456789ABCDEF";
     const unsigned char *byte = (const unsigned char *)x;
 
-    for (size_t i = 0; i < n * sizeof *x; i++)
-        fprintf(t->out, "%02X", byte[i]);
+    for (size_t i = 0; i < n * sizeof *x; i++) {
+        putc(digit[byte[i] >> 4], t->out);
+        putc(digit[byte[i] & 15], t->out);
+    }
 }
 
 /* Prints filters that are constants: packed, or as they are. */
