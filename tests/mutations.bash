@@ -54,7 +54,7 @@ mutant "more accesses to a line are counted though some prefetchers forget" sim/
 mutant "a prefetcher that alone sees hits asks for lines of other blocks" sim/full/engine_full_tmpl.h \
     's/asked\.which && !\(\(\(uint64_t\)asked\.first \^ line\) >> a->stay_shift\)/asked.which/' sim_full
 mutant "of the lines that a prefetcher asks for at a hit the first comes" sim/full/engine_full_tmpl.h \
-    's/asked\.which > 1\)/asked.which > 3)/' sim_random
+    's/asked\.which > 1\)/asked.which > 3)/' sim_full
 mutant "a burst with one single access has only such" sim/engine/bursts_tmpl.h 's/n_lone == n && /n_lone \&\& /' sim_random
 mutant "a stream follows into a block whatever line it came to" sim/prefetch/prefetch_stream.h \
     's/ && s->entry\[i\]\.last == last//' sim_full sim_random

@@ -576,6 +576,22 @@ static void at_hits_a_lone_prefetcher_stays_in_its_block(void)
     }
 }
 
+/* Lines come in no order, which trains nothing. Hits then ask for two lines each, of which both come. */
+static void at_hits_a_lone_prefetcher_asks_for_all_its_lines(void)
+{
+    static const uint64_t lines[] = { 3, 0, 4, 1, 2, 0, 1, 2, 3, 4 };
+    struct sim_machine m = { .n_levels = 1, .level = { level("lru", 64, 4) } };
+    struct pair p;
+
+    m.level[0].prefetch[0] = (struct sim_prefetch){ .kind = SIM_PREFETCH_STRIDE, .degree = 2, .train = 2 };
+    p = build(&m);
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)
+        load(&p, lines[i]);
+    EXPECT(misses(&p, 6), false);
+    EXPECT(misses(&p, 5), false);
+    release(&p);
+}
+
 /*
  * Tests what the victim L3 is for: 2 MiB beyond L2 come from it in the second pass, and no line is in both. Prefetchers
  * would fetch beyond the end of the pass, walks read page tables.
@@ -612,6 +628,7 @@ static void the_real_parts_catch_what_leaves_l2(void)
 }
 
 static const struct test_case cases[] = {
+    { "at hits a lone prefetcher asks for all its lines", at_hits_a_lone_prefetcher_asks_for_all_its_lines },
     { "at hits a lone prefetcher stays in its block", at_hits_a_lone_prefetcher_stays_in_its_block },
     { "an inclusive level takes its victims out of those inside",
       an_inclusive_level_takes_its_victims_out_of_those_inside },
