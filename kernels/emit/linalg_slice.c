@@ -250,7 +250,7 @@ static void print_kernels(const struct linalg_text *t)
 {
     FILE *out = t->out;
 
-    PRINT_PATTERNS(out, "canonicalization", "tensor.merge_consecutive_insert_extract_slice");
+    PRINT_PATTERNS(out, "canonicalization");
     fprintf(out, "  %%kernels = transform.structured.match attributes {micro_kernel} in %%func : (" ANY ") -> " ANY "\n"
                  "  transform.structured.vectorize %%kernels : " ANY "\n");
     fprintf(out,
@@ -260,8 +260,8 @@ static void print_kernels(const struct linalg_text *t)
     PRINT_PATTERNS(out, "vector.reduction_to_contract", "vector.transfer_permutation_patterns");
     PRINT_PATTERNS(out, "vector.cast_away_vector_leading_one_dim");
     PRINT_PATTERNS(out, "vector.lower_contraction lowering_strategy = \"outerproduct\"");
-    PRINT_PATTERNS(out, "canonicalization", "tensor.merge_consecutive_insert_extract_slice",
-                   "vector.cast_away_vector_leading_one_dim", "linalg.tiling_canonicalization");
+    PRINT_PATTERNS(out, "canonicalization", "vector.cast_away_vector_leading_one_dim",
+                   "linalg.tiling_canonicalization");
     fprintf(out, "  transform.apply_cse to %%func : " ANY "\n"
                  "  %%loops = transform.structured.match attributes {taps} in %%func : (" ANY ") -> " ANY "\n"
                  "  transform.loop.hoist_loop_invariant_subsets %%loops : " ANY "\n");
