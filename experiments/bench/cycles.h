@@ -33,8 +33,8 @@ double exp_ran_at_ghz(const struct exp_setup *s);
 
 /*
  * Returns the cycles that a case took on the simulated machine: counted ones, else its time (exp_times.low_mean) at the
- * clock that the core had then (exp_ran_at_ghz). NaN, and why not (NULL otherwise), where neither is known; why_elsewhere, NULL or why
- * this computer is not the simulated machine, is such a reason.
+ * clock that the core had then (exp_ran_at_ghz). NaN, and why not (NULL otherwise), where neither is known;
+ * why_elsewhere, NULL or why this computer is not the simulated machine, is such a reason.
  */
 double exp_cycles_taken(const struct exp_setup *s, const struct exp_case *c, const char *why_elsewhere,
                         const char **why_not);

@@ -269,8 +269,8 @@ static __attribute__((noinline)) void touch_wanting_several(struct sim_full *e, 
 }
 
 /*
- * Makes n accesses to a line that is there and was used already, where only one prefetcher sees hits. What it most often asks for is there already, so that
- * nothing happens.
+ * Makes n accesses to a line that is there and was used already, where only one prefetcher sees hits. What it most
+ * often asks for is there already, so that nothing happens.
  */
 static inline __attribute__((always_inline)) void touch_seen(struct sim_full *e, struct toucher *who, uint64_t line,
                                                              uint32_t n, struct sim_full_place p, unsigned kind)
