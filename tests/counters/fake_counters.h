@@ -1,7 +1,7 @@
 /*
  * A computer with counters, made up: a counter source for tests of everything above it. It counts known work
- * (ctr_loop.h) by what the claims say it makes, and any other work that takes its time as `region`. Faults are set by
- * the test.
+ * (ctr_loop.h) by what the claims say it makes, and after such work any other region as `region`. Faults are set by the
+ * test.
  *
  * Event code i counts the i-th common quantity (ctr_quantity.h); codes above follow in the order of enum. Codes of real
  * CPUs count what their makers say, so that real groups can be tried.
@@ -32,12 +32,12 @@ struct fake_counters {
     unsigned running_percent;         /* of the time that sets are on the counters, if they are at all */
     unsigned n_bits;                  /* width; 0: never overflows */
     int refusal;                      /* -errno that open gives; 0: none */
-    double region[N_FAKE_EVENTS];     /* what any other work makes */
-    uint64_t work_ns;                 /* a region that takes longer is work: 2000; more for suites that are emulated */
+    double region[N_FAKE_EVENTS];     /* what a region without a loop makes, once the counters were proven */
     unsigned n_open;                  /* sets that are open */
 
     double made[N_FAKE_EVENTS]; /* since the start */
     bool ran_loop;
+    bool has_proven; /* a loop ran since sets were opened: regions without one were empty before, and are work now */
 };
 
 /* Makes six counters without fault. f->source is the source; f must not move. */

@@ -13,7 +13,6 @@
 #include "counters/proof/ctr_census.h"
 #include "counters/perf/ctr_loop.h"
 #include "counters/group/ctr_quantity.h"
-#include "counters/host/ctr_timer.h"
 #include "counters/perf/ctr_watch.h"
 #include "tests/counters/watching.h"
 #include "experiments/base/csv.h"
@@ -22,14 +21,11 @@
 
 extern const struct test_suite suite_counters_proof;
 
-enum { WORK_NS = 1000000 };
-
 static bool open_fake(struct ctr_counters *c, struct fake_counters *f, const char *group)
 {
     char why[1024] = "";
     int err;
 
-    f->work_ns = WORK_NS / 50;
     err = ctr_counters_open(c, &f->source, FAKE_GROUPS_DIR, "fake", group, why, sizeof why);
     return test_check(!err, "error %d, '%s'", err, why);
 }
@@ -40,21 +36,11 @@ static void close_fake(struct ctr_counters *c, const struct fake_counters *f)
     test_check(!f->n_open, "%u sets are still open", f->n_open);
 }
 
-/* Does work that the made-up computer takes for a region. */
-static void work(void)
-{
-    const uint64_t start = ctr_thread_ns();
-
-    while (ctr_thread_ns() - start < WORK_NS)
-        ;
-}
-
-/* Counts work once per set. */
+/* Counts a region, which is work to the made-up computer, once per set. */
 static void measure(struct ctr_counters *c, struct ctr_reading *r)
 {
     for (size_t set = 0; set < c->group->n_sets; set++) {
         CU_ASSERT_EQUAL(ctr_session_start_set(c->session, set), 0);
-        work();
         CU_ASSERT_EQUAL(ctr_session_stop(c->session), 0);
     }
     CU_ASSERT_EQUAL(ctr_session_read(c->session, r), 0);

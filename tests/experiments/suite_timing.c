@@ -339,7 +339,6 @@ enum { L1_LINES = 2, DEMAND_LINES, L2_LINES = 6 }; /* places of common quantitie
 static void counted_like(struct fake_counters *fake, double l1, double demand, double l2)
 {
     fake_counters_init(fake);
-    fake->work_ns = 20000;
     fake->region[L1_LINES] = l1;
     fake->region[DEMAND_LINES] = demand;
     fake->region[L2_LINES] = l2;
