@@ -282,3 +282,5 @@ mutant "vectors at an edge that are read as whole ones" kernels/emit/mlir_routin
 mutant "matrices of LLVM row by row" kernels/emit/mlir_routines.c 's/product, s->windows,$/product, s->filters,/' tests/experiments/emit.sh
 mutant "measured clocks that the file's stands for" experiments/bench/cycles.c 's/return s->ran_at_ghz > 0 \? s->ran_at_ghz : /return /' exp_measure
 mutant "clocks that nobody reads" experiments/bench/measure.c 's/= fmax\(m->info->ran_at_ghz, ctr_core_ghz\(\)\)/= 0/' exp_measure
+mutant "a legend of bars that nobody measured" experiments/figures/simulated_cycles.gp \
+    's/if \(n_measured\) \{ (legend_text.*) \}/\1/' tests/experiments/figures.sh

@@ -27,6 +27,9 @@ position(i) = int(word(slot_of, int(i)))
 slot_name(dummy) = word(slot_names, position(column("layer_index")))
 longest_name = 0
 do for [i = 1:n_shown] { longest_name = max2(longest_name, strlen(word(slot_names, i))) }
+# Who measured `n` numbers, and why there are no others.
+measured_by(n, reason) = !n ? "not available: ".short_reason(reason) : \
+    host.(strlen(reason) ? "; for some layers not available: ".short_reason(reason) : "")
 slot_text = n_layers == n_shown ? "" : " Layers of the same shape share a slot, named after the first of them: ×n says how many, their bars are means."
 put_layer_names = 'set xtics rotate by 90 right scale 0 font ",9"; set xtics ("" 0); do for [i = 1:n_shown] { set xtics add (tic_text(word(slot_names, i)) i) }'
 

@@ -15,8 +15,7 @@ columns = W / char_width
 text = "Simulated (bars): ".machine.", ".simulator.".".slot_text
 eval wrap_text
 foot = wrapped; foot_lines = n_lines
-text = n_measured ? "Measured (circles): ".host.(strlen(reason) ? "; for some layers not available: ".short_reason(reason) : "")."." : \
-    "Measured: not available: ".short_reason(reason)."."
+text = "Measured".(n_measured ? " (circles): " : ": ").measured_by(n_measured, reason)."."
 eval wrap_text
 foot = foot."\n".wrapped; foot_lines = foot_lines + n_lines
 text = "Algorithms make different numbers of loads, by which rates divide: misses per 1000 multiply-adds compare them."

@@ -1,7 +1,7 @@
 # Cycles of Base and SConv, layer by layer and for the whole model: measured beside simulated, split by what they go to.
 # question How long does it take, and what does it wait for?
-# caption For each layer, Base and then the SConv that CSA chooses: a grey bar is what was measured, the coloured one beside it
-# caption what the simulated core's clock says. 100 % are Base's simulated cycles
+# caption For each layer, Base and then the SConv that CSA chooses: a coloured bar is what the simulated core's clock says,
+# caption a grey one beside it, where times are that core's, what was measured. 100 % are Base's simulated cycles
 # draws layers.csv: simulated_cycles
 # hint only machine files with [core] have cycles
 # slots layers.csv: layer_index layer $shape_columns
@@ -39,11 +39,15 @@ percent(slot, x) = 100.0 * x / up_to(slot, 1, n_parts)
 is_taken(slot, s) = N_taken[bar_of(slot, s)] > 0 && N_taken[bar_of(slot, s)] == N_simulated[bar_of(slot, s)]
 bar_width = 0.21
 x_of(slot, s, is_simulated) = slot + (2 * s - 4 + is_simulated) * bar_width + (s == 1 ? -0.03 : 0.03) + 0.5 * bar_width
-highest = 0
+highest = 0; n_measured = 0
 set print $bars
 print "x\tpart\tpercent"
 do for [slot = 0:n_shown] { do for [s = 1:2] {
-    if (is_taken(slot, s)) { print sprintf("%g\t0\t%g", x_of(slot, s, 0), percent(slot, Taken[bar_of(slot, s)])); highest = max2(highest, percent(slot, Taken[bar_of(slot, s)])) }
+    if (is_taken(slot, s)) {
+        n_measured = n_measured + 1
+        print sprintf("%g\t0\t%g", x_of(slot, s, 0), percent(slot, Taken[bar_of(slot, s)]))
+        highest = max2(highest, percent(slot, Taken[bar_of(slot, s)]))
+    }
     do for [p = n_parts:1:-1] {
         if (N_simulated[bar_of(slot, s)]) { print sprintf("%g\t%d\t%g", x_of(slot, s, 1), p, percent(slot, up_to(slot, s, p))); highest = max2(highest, percent(slot, up_to(slot, s, p))) }
     }
@@ -53,7 +57,7 @@ unset print
 W = 100 + n_slots * (n_shown <= 20 ? 48 : 30)
 if (W < 1120) { W = 1120 }
 columns = W / char_width
-text = "Simulated: ".machine.", ".simulator.". Measured: ".(strlen(reason) ? "not available for some: ".short_reason(reason) : host).\
+text = "Simulated: ".machine.", ".simulator.". Measured: ".measured_by(n_measured, reason).\
     ". Left of each pair Base, right SConv in the schedule that CSA chooses.".slot_text
 eval wrap_text
 top = head_height; panel = 360
@@ -63,7 +67,7 @@ eval open_output
 title_text = sprintf("%s: cycles of Base and SConv, and what they wait for (%s)", model, layer_text)
 eval put_head
 legend_point = square
-legend_text = "measured"; legend_colour = grey; eval put_legend
+if (n_measured) { legend_text = "measured"; legend_colour = grey; eval put_legend }
 do for [p = 1:n_parts] { legend_text = label_of(p); legend_colour = colour_of_part(p); eval put_legend }
 set label 1 wrapped at screen 12.0 / W, screen (n_lines * line_height) / (1.0 * H) left front
 set lmargin at screen 85.0 / W

@@ -54,7 +54,7 @@ text_of_spans = n_spans ? "the lines on the bars hold 95 % of what random halves
 
 eval set_layer_width
 columns = W / char_width
-text = "Measured: ".host.(strlen(reason) ? "; for some layers not available: ".short_reason(reason) : "").". The fastest quarter of the rounds, Base over SConv; ".text_of_spans.". Above 1, SConv is faster. Its plans are those for ".machine_name.".".slot_text
+text = "Measured: ".measured_by(n_series, reason).". The fastest quarter of the rounds, Base over SConv; ".text_of_spans.". Above 1, SConv is faster. Its plans are those for ".machine_name.".".slot_text
 eval wrap_text
 top = head_height; panel = 330
 bottom = name_height + n_lines * line_height + 16

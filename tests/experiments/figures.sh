@@ -212,6 +212,9 @@ three 2 100% base 0 4 1e6 999993 1 1 1 1 1 1 1 -
 three 2 100% sconv_is 1 4 8 1 1 1 1 1 1 1 1 -
 END
 recipe clocked 'figure: simulated_cycles' 'machine: toy: of a test' 'simulator: a test' 'host: a test' 'levels: L1 L2 L3' 'shape_columns: in_c'
+mkdir "$results/untimed"
+sed '1!s/[^,]*$/not available: none/' "$results/clocked/layers.csv" >"$results/untimed/layers.csv"
+cp "$results/clocked/figures.txt" "$results/untimed/"
 
 # Speed-ups of a timed run that are far apart.
 mkdir "$results/timed"
@@ -255,6 +258,13 @@ for script in "$scripts"/*.gp; do
 done
 check "all figures were looked at, not only $n" [ "$n" -ge 30 ]
 check "layers' names may have percent signs" test -s "$results/fetching/percent/misses_layers.png" -a -s "$results/fetching/percent/miss_rates_layers.png"
+
+# A figure speaks of measuring as far as somebody did.
+of_measuring() { # of_measuring FOLDER: the legend's "measured", and what was not available
+    grep -oE '>measured<|(for some layers )?not available' "$results/$1/simulated_cycles.svg" | xargs
+}
+check "of some measured layers: $(of_measuring clocked)" [ "$(of_measuring clocked)" = "for some layers not available >measured<" ]
+check "of no measured layer: $(of_measuring untimed)" [ "$(of_measuring untimed)" = "not available" ]
 
 # ---- the test itself: what is hidden is found ----
 
