@@ -66,8 +66,8 @@ aarch64_ukr := f32_16x24__ref
 # Both families are 64-bit and little-endian, with a char that has no sign. POWER10 has kernels of its own: what vectors
 # change is tested there, but for long studies. What reads files, keeps results, counts or tells time is tested on Arm.
 power10_suites = $(filter-out polydl%,$(cpu_suites))
-aarch64_suites := cpu kernels nest share emit sconv sconv_errors sconv_plans record exp_replay exp_measure store plan_json \
-                  sim_cache sim_bursts sim_plain sim_trace sim_machine counters_run counters_proof timing onnx network
+aarch64_suites := cpu kernels nest share emit sconv sconv_errors sconv_plans record exp_replay exp_measure store tasks \
+                  plan_json sim_cache sim_bursts sim_plain sim_trace sim_machine counters_run counters_proof timing onnx network
 power10_parts := results names guests observed
 
 # A POWER9 has no matrix engine: what is replayed and run must not need it. What is observed of POWER10's program is

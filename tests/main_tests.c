@@ -69,6 +69,7 @@
     X(exp_table) \
     X(record) \
     X(store) \
+    X(tasks) \
     X(slurm) \
     X(exp_model) \
     X(exp_workload) \

@@ -2,10 +2,13 @@
 
 #include <CUnit/CUnit.h>
 #include <dirent.h>
+#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "tests/suites.h"
 
 enum { N_PATHS = 4 };
 
@@ -66,4 +69,25 @@ const char *scratch_write(const char *name, const void *content, size_t bytes)
 const char *scratch_text(const char *name, const char *text)
 {
     return scratch_write(name, text, strlen(text));
+}
+
+long long scratch_sql(const char *name, const char *sql)
+{
+    sqlite3 *db;
+    sqlite3_stmt *row;
+    long long value = -1;
+    int err = SQLITE_DONE;
+
+    CU_ASSERT_EQUAL_FATAL(sqlite3_open(scratch_path(name), &db), SQLITE_OK);
+    sqlite3_busy_timeout(db, 5000);
+    for (const char *rest = sql; *rest && err == SQLITE_DONE; sqlite3_finalize(row)) {
+        err = sqlite3_prepare_v2(db, rest, -1, &row, &rest);
+        if (!err)
+            err = sqlite3_step(row);
+        if (err == SQLITE_ROW)
+            value = sqlite3_column_int64(row, 0);
+    }
+    test_check(err == SQLITE_DONE || err == SQLITE_ROW, "%s: %s", sql, sqlite3_errmsg(db));
+    sqlite3_close(db);
+    return value;
 }

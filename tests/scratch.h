@@ -17,4 +17,7 @@ const char *scratch_path(const char *name);
 const char *scratch_write(const char *name, const void *content, size_t bytes);
 const char *scratch_text(const char *name, const char *text);
 
+/* Does statements of SQL on a database in it. Returns the first value of the first row as a number, -1 without rows. */
+long long scratch_sql(const char *name, const char *sql);
+
 #endif
