@@ -89,6 +89,7 @@
     X(onnx) \
     X(onnx_infer) \
     X(operators) \
+    X(op_places) \
     X(onnx_nodes) \
     X(dnnl) \
     X(peers) \

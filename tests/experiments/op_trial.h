@@ -1,0 +1,37 @@
+/*
+ * Trials of networks' operators: a node on random inputs, its fast path beside plain loops with sums in double, on some
+ * threads, and in place where the operator may. A suite says by functions that make trials which nodes are tried.
+ */
+#ifndef TESTS_EXPERIMENTS_OP_TRIAL_H
+#define TESTS_EXPERIMENTS_OP_TRIAL_H
+
+#include "kernels/lib/sconv.h"
+#include "tests/experiments/onnx_one_node.h"
+
+enum { OP_TRIAL_MOST = 8 }; /* inputs, outputs, dimensions */
+
+/* What a run fills its inputs with. */
+enum op_fill { OP_FILL_UNIT, OP_FILL_SMALL_INTS, OP_FILL_POSITIVE, OP_FILL_WITH_NAN };
+
+/* A node that is being put together, and what its results may differ by. */
+struct op_trial {
+    struct one_node *node;
+    char name[64];
+    size_t n_outputs;
+    enum op_fill fill;
+    double units; /* of FLT_EPSILON, times the larger of 1 and the result; 0: equal */
+    enum sconv_activation activation;
+};
+
+struct op_trial op_trial_begin(const char *op, int64_t opset);
+
+/* Tries what `make` makes, so many times, and sees that most of it can be. */
+void op_trial_all(struct op_trial (*make)(void), unsigned rounds);
+
+/* Sets the dimensions of an image with channels: small ones, and some that threads share. */
+void op_trial_image(int64_t dim[OP_TRIAL_MOST], size_t n_dims);
+
+/* Sets dimensions, at least so many and at most so many. Returns how many. */
+size_t op_trial_shape(int64_t dim[OP_TRIAL_MOST], size_t least, size_t most);
+
+#endif
