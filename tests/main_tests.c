@@ -87,6 +87,7 @@
     X(observe_twins) \
     X(observe_stack) \
     X(onnx) \
+    X(onnx_shapes) \
     X(onnx_infer) \
     X(operators) \
     X(op_places) \

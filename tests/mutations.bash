@@ -223,8 +223,8 @@ mutant "the paper's share of convolutions is of SConv's time" experiments/paper/
 
 mutant "a window: rounding up, one that begins behind the input counts" experiments/onnx/window.c \
     's/w->out\[axis\] \* stride < in \+ w->begin\[axis\]/true/' onnx_infer
-mutant "a window: a transposed one is cut behind first" experiments/onnx/window.c 's/strcmp\(auto_pad, "SAME_UPPER"\) != 0/!strcmp(auto_pad, "SAME_LOWER")/' onnx
-mutant "a window: SAME_LOWER is SAME_UPPER" experiments/onnx/window.c 's/is_lower \? pads - pads \/ 2 : pads \/ 2/pads \/ 2/' onnx
+mutant "a window: a transposed one is cut behind first" experiments/onnx/window.c 's/strcmp\(auto_pad, "SAME_UPPER"\) != 0/!strcmp(auto_pad, "SAME_LOWER")/' onnx_shapes
+mutant "a window: SAME_LOWER is SAME_UPPER" experiments/onnx/window.c 's/is_lower \? pads - pads \/ 2 : pads \/ 2/pads \/ 2/' onnx_shapes
 mutant "a group more than filters take" experiments/onnx/infer_window.c 's/channels \* groups != in_c/channels > in_c/' onnx_infer
 mutant "a reshape to more elements" experiments/onnx/infer_layout.c 's/else if \(known\.elements != elements\)/else if (known.elements < elements)/' onnx_infer
 mutant "a slice backwards takes one less" experiments/onnx/infer_layout.c 's/\(span - 1\) \/ stride\) \+ 1/(span - 1) \/ stride)/' onnx_infer
@@ -236,7 +236,7 @@ mutant "half floats: no subnormal numbers" experiments/onnx/tensor.c 's/\(float\
 mutant "weights of the wrong size" experiments/onnx/tensor.c 's/s->n != v->elements \* bytes/false/' onnx
 mutant "messages that nest without end" experiments/onnx/wire.c 's/\+\+l->depth > DEEPEST/false/' onnx
 mutant "a message that is merged" experiments/onnx/wire.c 's/\*once & bit/false/' onnx
-mutant "a dimension's name that is forgotten" experiments/onnx/inputs.c 's/v->dim\[i\] == OPEN && known/false/' onnx
+mutant "a dimension's name that is forgotten" experiments/onnx/inputs.c 's/v->dim\[i\] == OPEN && known/false/' onnx_shapes
 mutant "a network's pools that round down" experiments/models/question_models.c 's/onnx_write_int\(n->w, "ceil_mode", 1\)/onnx_write_int(n->w, "ceil_mode", 0)/' tests/experiments/onnx.sh
 mutant "a difference between tables that is not seen" experiments/layers/question_layers.c 's/conv_problem_equal\(&a->layer\[i\]\.problem, &b->layer\[i\]\.problem\)/true/' tests/experiments/onnx.sh
 

@@ -11,6 +11,7 @@
 
 #include "experiments/network/operator.h"
 #include "tests/experiments/onnx_case.h"
+#include "tests/experiments/onnx_written.h"
 #include "tests/scratch.h"
 #include "tests/suites.h"
 
@@ -30,15 +31,6 @@ static const struct onnx_value *input_named(const struct onnx_case *c, const cha
     for (size_t i = 0; i < c->n_inputs; i++) {
         if (!strcmp(c->name_of_input[i], name))
             return &c->input[i];
-    }
-    return NULL;
-}
-
-static const struct onnx_value *value_named(const struct onnx_graph *g, const char *name)
-{
-    for (size_t i = 0; i < g->n_values; i++) {
-        if (!strcmp(g->value[i].name, name))
-            return &g->value[i];
     }
     return NULL;
 }
@@ -183,7 +175,7 @@ static bool has_types(const struct onnx_case *c, struct exp_why *why)
         const struct onnx_value *v = is_input ? &c->input[i] : &c->output[i - c->n_inputs], *of = NULL;
 
         if (is_input)
-            of = value_named(c->graph, c->name_of_input[i]);
+            of = onnx_value_named(c->graph, c->name_of_input[i]);
         else if (i - c->n_inputs < c->graph->n_outputs)
             of = &c->graph->value[c->graph->output[i - c->n_inputs]];
         if (!of || of->stored == v->stored)

@@ -1,7 +1,7 @@
 /* Operators of networks that read elements at other places: windows that slide, what is resized, and what moves. */
 #include <string.h>
 
-#include "tests/experiments/op_trial.h"
+#include "tests/experiments/onnx_trial.h"
 #include "tests/rng.h"
 #include "tests/suites.h"
 
@@ -19,17 +19,17 @@ static void set_windows(struct op_trial *t, size_t n, bool dilates)
         pads[d] = rng_range(0, (kernel[d] - 1) * dilation[d]);
         pads[n + d] = rng_range(0, (kernel[d] - 1) * dilation[d]);
     }
-    one_node_ints(t->node, "kernel_shape", n, kernel);
+    onnx_write_ints(t->writer, "kernel_shape", n, kernel);
     if (rng_below(4))
-        one_node_ints(t->node, "strides", n, stride);
+        onnx_write_ints(t->writer, "strides", n, stride);
     if (dilates && rng_below(2))
-        one_node_ints(t->node, "dilations", n, dilation);
+        onnx_write_ints(t->writer, "dilations", n, dilation);
     if (!rng_below(5))
-        one_node_text(t->node, "auto_pad", rng_below(2) ? "SAME_UPPER" : "SAME_LOWER");
+        onnx_write_text(t->writer, "auto_pad", rng_below(2) ? "SAME_UPPER" : "SAME_LOWER");
     else if (rng_below(4))
-        one_node_ints(t->node, "pads", 2 * n, pads);
+        onnx_write_ints(t->writer, "pads", 2 * n, pads);
     if (rng_below(2))
-        one_node_int(t->node, "ceil_mode", 1);
+        onnx_write_int(t->writer, "ceil_mode", 1);
 }
 
 static struct op_trial make_pool(void)
@@ -40,10 +40,10 @@ static struct op_trial make_pool(void)
     int64_t dim[OP_TRIAL_MOST];
 
     op_trial_image(dim, 2 + n);
-    one_node_input(t.node, 2 + n, dim);
+    op_trial_input(&t, 2 + n, dim);
     set_windows(&t, n, kind % 2 == 0);
     if (kind == 1 && rng_below(2))
-        one_node_int(t.node, "count_include_pad", 1);
+        onnx_write_int(t.writer, "count_include_pad", 1);
     if (kind == 2 && !rng_below(3))
         t.n_outputs = 2;
     t.fill = rng_below(3) ? OP_FILL_UNIT : OP_FILL_WITH_NAN;
@@ -63,7 +63,7 @@ static struct op_trial make_global(void)
     int64_t dim[OP_TRIAL_MOST];
 
     op_trial_image(dim, 4);
-    one_node_input(t.node, 4, dim);
+    op_trial_input(&t, 4, dim);
     t.fill = rng_below(3) ? OP_FILL_UNIT : OP_FILL_WITH_NAN;
     t.units = 16;
     return t;
@@ -81,19 +81,19 @@ static struct op_trial make_convolution(void)
     const int64_t groups = rng_range(1, 3), channels = groups * rng_range(1, 3), each = rng_range(1, 3);
     const int64_t kernel[] = { rng_range(1, 3), rng_range(1, 3) }, filters = groups * each;
 
-    one_node_input(t.node, 4, (const int64_t[]){ 1, channels, rng_range(3, 9), rng_range(3, 9) });
-    one_node_input(t.node, 4,
+    op_trial_input(&t, 4, (const int64_t[]){ 1, channels, rng_range(3, 9), rng_range(3, 9) });
+    op_trial_input(&t, 4,
                    is_transposed ? (const int64_t[]){ channels, each, kernel[0], kernel[1] }
                                  : (const int64_t[]){ filters, channels / groups, kernel[0], kernel[1] });
     if (rng_below(2))
-        one_node_input(t.node, 1, &filters);
-    one_node_int(t.node, "group", groups);
-    one_node_ints(t.node, "strides", 2, (const int64_t[]){ rng_range(1, 3), rng_range(1, 3) });
-    one_node_ints(t.node, "dilations", 2, (const int64_t[]){ rng_range(1, 2), rng_range(1, 2) });
-    one_node_ints(t.node, "pads", 4,
-                  (const int64_t[]){ rng_range(0, 1), rng_range(0, 2), rng_range(0, 1), rng_range(0, 2) });
+        op_trial_input(&t, 1, &filters);
+    onnx_write_int(t.writer, "group", groups);
+    onnx_write_ints(t.writer, "strides", 2, (const int64_t[]){ rng_range(1, 3), rng_range(1, 3) });
+    onnx_write_ints(t.writer, "dilations", 2, (const int64_t[]){ rng_range(1, 2), rng_range(1, 2) });
+    onnx_write_ints(t.writer, "pads", 4,
+                    (const int64_t[]){ rng_range(0, 1), rng_range(0, 2), rng_range(0, 1), rng_range(0, 2) });
     if (is_transposed)
-        one_node_ints(t.node, "output_padding", 2, (const int64_t[]){ 0, rng_range(0, 1) });
+        onnx_write_ints(t.writer, "output_padding", 2, (const int64_t[]){ 0, rng_range(0, 1) });
     t.fill = OP_FILL_SMALL_INTS;
     t.activation = (enum sconv_activation)rng_below(3);
     return t;
@@ -115,13 +115,13 @@ static struct op_trial make_resize(void)
 
     op_trial_image(dim, 4);
     dim[1] = 2;
-    one_node_input(t.node, 4, dim);
-    one_node_no_input(t.node);
-    one_node_no_input(t.node);
-    one_node_constant(t.node, 4, (const int64_t[]){ dim[0], dim[1], rng_range(1, 30), rng_range(1, 30) });
-    one_node_text(t.node, "mode", modes[rng_below(3)]);
-    one_node_text(t.node, "coordinate_transformation_mode", places[rng_below(4)]);
-    one_node_text(t.node, "nearest_mode", rounds[rng_below(4)]);
+    op_trial_input(&t, 4, dim);
+    op_trial_no_input(&t);
+    op_trial_no_input(&t);
+    op_trial_constant(&t, 4, (const int64_t[]){ dim[0], dim[1], rng_range(1, 30), rng_range(1, 30) });
+    onnx_write_text(t.writer, "mode", modes[rng_below(3)]);
+    onnx_write_text(t.writer, "coordinate_transformation_mode", places[rng_below(4)]);
+    onnx_write_text(t.writer, "nearest_mode", rounds[rng_below(4)]);
     return t;
 }
 
@@ -154,7 +154,7 @@ static void make_slice(struct op_trial *t, const int64_t *dim, size_t n)
         of[3][d] = rng_below(2) ? 1 : rng_below(2) ? -1 : rng_range(2, 3);
     }
     for (size_t i = 0; i < 4; i++)
-        one_node_constant(t->node, n, of[i]);
+        op_trial_constant(t, n, of[i]);
 }
 
 static void make_pads(struct op_trial *t, const int64_t *dim, size_t n)
@@ -165,8 +165,8 @@ static void make_pads(struct op_trial *t, const int64_t *dim, size_t n)
 
     for (size_t i = 0; i < 2 * n; i++)
         pads[i] = rng_below(2) ? 0 : rng_range(mode ? 0 : -1, mode == 1 ? (dim[i % n] > 3 ? 3 : 0) : 3);
-    one_node_text(t->node, "mode", modes[mode]);
-    one_node_constant(t->node, 2 * n, pads);
+    onnx_write_text(t->writer, "mode", modes[mode]);
+    op_trial_constant(t, 2 * n, pads);
 }
 
 static void make_parts(struct op_trial *t, const int64_t *dim, size_t n, bool joins)
@@ -179,11 +179,11 @@ static void make_parts(struct op_trial *t, const int64_t *dim, size_t n, bool jo
         all += length[i] = rng_range(0, 5);
     for (size_t i = 0; i < (joins ? parts : 1); i++) {
         some[axis] = joins ? length[i] : all;
-        one_node_input(t->node, n, some);
+        op_trial_input(t, n, some);
     }
     if (!joins)
-        one_node_constant(t->node, parts, length);
-    one_node_int(t->node, "axis", (int64_t)axis - (rng_below(2) ? (int64_t)n : 0));
+        op_trial_constant(t, parts, length);
+    onnx_write_int(t->writer, "axis", (int64_t)axis - (rng_below(2) ? (int64_t)n : 0));
     t->n_outputs = joins ? 1 : parts;
 }
 
@@ -199,9 +199,9 @@ static struct op_trial make_move(void)
     if (kind == 5 || kind == 6) {
         n = 4;
         dim[0] = 2, dim[1] = 4 * rng_range(1, 3), dim[2] = 2 * rng_range(1, 5), dim[3] = 2 * rng_range(1, 5);
-        one_node_int(t.node, "blocksize", 2);
+        onnx_write_int(t.writer, "blocksize", 2);
         if (kind == 5)
-            one_node_text(t.node, "mode", rng_below(2) ? "CRD" : "DCR");
+            onnx_write_text(t.writer, "mode", rng_below(2) ? "CRD" : "DCR");
     }
     for (size_t d = 0; d < n; d++) {
         list[d] = kind == 0   ? (int64_t)d
@@ -212,16 +212,16 @@ static struct op_trial make_move(void)
             dim[d] = 1;
     }
     if (kind < 8)
-        one_node_input(t.node, n, dim);
+        op_trial_input(&t, n, dim);
     if (kind == 0) {
         shuffle(list, n);
-        one_node_ints(t.node, "perm", n, list);
+        onnx_write_ints(t.writer, "perm", n, list);
     } else if (kind == 1) {
         make_slice(&t, dim, n);
     } else if (kind == 2) {
         make_pads(&t, dim, n);
     } else if (kind == 3 || kind == 4 || kind == 7) {
-        one_node_constant(t.node, n, list);
+        op_trial_constant(&t, n, list);
     } else if (kind > 7) {
         make_parts(&t, dim, n, kind == 8);
     }

@@ -8,8 +8,7 @@
 #include <string.h>
 
 #include "experiments/network/operator.h"
-#include "experiments/onnx/graph.h"
-#include "tests/experiments/op_trial.h"
+#include "tests/experiments/onnx_trial.h"
 #include "tests/rng.h"
 #include "tests/scratch.h"
 #include "tests/suites.h"
@@ -30,11 +29,11 @@ static struct op_trial make_unary(void)
     int64_t dim[OP_TRIAL_MOST];
 
     op_trial_image(dim, 3 + rng_below(2));
-    one_node_input(t.node, 3, dim);
+    op_trial_input(&t, 3, dim);
     if (!rng_below(2))
-        one_node_float(t.node, "alpha", 0.3F);
+        onnx_write_float(t.writer, "alpha", 0.3F);
     if (!strcmp(t.name, "Clip") && rng_below(2))
-        one_node_input(t.node, 0, dim);
+        op_trial_input(&t, 0, dim);
     t.fill = rng_below(3) ? OP_FILL_UNIT : OP_FILL_WITH_NAN;
     t.units = 4;
     return t;
@@ -54,7 +53,7 @@ static void add_broadcast(struct op_trial *t, const int64_t *dim, size_t n)
 
     for (size_t d = 0; d < n; d++)
         some[d] = is_whole || rng_below(2) ? dim[d] : 1;
-    one_node_input(t->node, n - missing, some + missing);
+    op_trial_input(t, n - missing, some + missing);
 }
 
 static struct op_trial make_binary(void)
@@ -68,7 +67,7 @@ static struct op_trial make_binary(void)
     if (n == 4)
         op_trial_image(dim, 4);
     if (kind == 5)
-        one_node_input(t.node, n, dim);
+        op_trial_input(&t, n, dim);
     for (size_t i = kind == 5; i < n_in; i++)
         add_broadcast(&t, dim, n);
     t.fill = kind == 4 ? OP_FILL_POSITIVE : rng_below(3) ? OP_FILL_UNIT : OP_FILL_WITH_NAN;
@@ -91,8 +90,8 @@ static struct op_trial make_softmax(void)
     int64_t dim[OP_TRIAL_MOST];
     const size_t n = op_trial_shape(dim, 1, 4);
 
-    one_node_input(t.node, n, dim);
-    one_node_int(t.node, "axis", rng_range(-(int64_t)n, (int64_t)n - 1));
+    op_trial_input(&t, n, dim);
+    onnx_write_int(t.writer, "axis", rng_range(-(int64_t)n, (int64_t)n - 1));
     t.fill = rng_below(4) ? OP_FILL_UNIT : OP_FILL_WITH_NAN;
     t.units = 64; /* numbers below 10, and sums of up to 40^2 powers */
     return t;
@@ -113,17 +112,17 @@ static struct op_trial make_norm(void)
     op_trial_image(dim, 4);
     if (kind == 1 || kind == 3)
         dim[3] += 2; /* the variance of a few numbers may be so small that all is noise */
-    one_node_input(t.node, 4, dim);
+    op_trial_input(&t, 4, dim);
     for (size_t i = 0; i < (kind == 0 ? 4U : kind == 1 ? 2U : 0U); i++)
-        one_node_input(t.node, 1, &dim[1]);
+        op_trial_input(&t, 1, &dim[1]);
     for (size_t i = 0; kind == 3 && i < 2; i++)
-        one_node_input(t.node, 1, &dim[3]);
+        op_trial_input(&t, 1, &dim[3]);
     if (kind == 2) {
-        one_node_int(t.node, "size", rng_range(1, 8));
-        one_node_float(t.node, "beta", rng_below(2) ? 0.75F : rng_below(2) ? 0.5F : 0.8F);
-        one_node_float(t.node, "alpha", rng_below(2) ? 1e-4F : 2);
+        onnx_write_int(t.writer, "size", rng_range(1, 8));
+        onnx_write_float(t.writer, "beta", rng_below(2) ? 0.75F : rng_below(2) ? 0.5F : 0.8F);
+        onnx_write_float(t.writer, "alpha", rng_below(2) ? 1e-4F : 2);
     }
-    one_node_float(t.node, "epsilon", kind == 0 ? 1e-5F : 0.01F);
+    onnx_write_float(t.writer, "epsilon", kind == 0 ? 1e-5F : 0.01F);
     t.fill = kind == 0 ? OP_FILL_POSITIVE : OP_FILL_UNIT;
     t.units = kind == 2 || kind == 0 ? 16 : 256; /* sums of up to 1600 numbers, over a deviation of at least 0.1 */
     t.activation = kind < 2 ? (enum sconv_activation)rng_below(3) : SCONV_NO_ACTIVATION;
@@ -146,17 +145,17 @@ static struct op_trial make_reduce(void)
     const size_t n = op_trial_shape(dim, 1, 5);
     size_t n_axes = 0;
 
-    one_node_input(t.node, n, dim);
+    op_trial_input(&t, n, dim);
     for (size_t d = 0; d < n; d++) {
         if (rng_below(2))
             axes[n_axes++] = rng_below(2) ? (int64_t)d : (int64_t)d - (int64_t)n;
     }
     if (kind > 9)
-        one_node_int(t.node, "axis", rng_range(-(int64_t)n, (int64_t)n - 1));
+        onnx_write_int(t.writer, "axis", rng_range(-(int64_t)n, (int64_t)n - 1));
     else if (n_axes)
-        one_node_ints(t.node, "axes", n_axes, axes);
+        onnx_write_ints(t.writer, "axes", n_axes, axes);
     if (rng_below(2))
-        one_node_int(t.node, "keepdims", 0);
+        onnx_write_int(t.writer, "keepdims", 0);
     t.fill = kind == 8                                ? OP_FILL_POSITIVE
              : kind != 4 && kind != 6 && rng_below(2) ? OP_FILL_SMALL_INTS
              : rng_below(3)                           ? OP_FILL_UNIT
@@ -181,21 +180,21 @@ static struct op_trial make_product(void)
     const int64_t batch[2] = { rng_range(1, 3), rng_range(1, 3) };
 
     if (is_gemm) {
-        one_node_input(t.node, 2, (const int64_t[]){ turns[0] ? k : m, turns[0] ? m : k });
-        one_node_input(t.node, 2, (const int64_t[]){ turns[1] ? n : k, turns[1] ? k : n });
-        one_node_int(t.node, "transA", turns[0]);
-        one_node_int(t.node, "transB", turns[1]);
+        op_trial_input(&t, 2, (const int64_t[]){ turns[0] ? k : m, turns[0] ? m : k });
+        op_trial_input(&t, 2, (const int64_t[]){ turns[1] ? n : k, turns[1] ? k : n });
+        onnx_write_int(t.writer, "transA", turns[0]);
+        onnx_write_int(t.writer, "transB", turns[1]);
         if (rng_below(2))
             add_broadcast(&t, (const int64_t[]){ m, n }, 2);
         if (rng_below(2))
-            one_node_float(t.node, "alpha", 2);
+            onnx_write_float(t.writer, "alpha", 2);
     } else {
         const size_t left = rng_below(5), right = rng_below(5);
 
-        one_node_input(t.node, left ? 2 + left % 3 : 1,
+        op_trial_input(&t, left ? 2 + left % 3 : 1,
                        (left ? (const int64_t[]){ batch[0], batch[1], m, k } : (const int64_t[]){ 0, 0, 0, k }) +
                            (left ? 2 - left % 3 : 3));
-        one_node_input(t.node, right ? 2 + right % 3 : 1,
+        op_trial_input(&t, right ? 2 + right % 3 : 1,
                        (right ? (const int64_t[]){ 1, batch[1], k, n } : (const int64_t[]){ 0, 0, 0, k }) +
                            (right ? 2 - right % 3 : 3));
     }
@@ -222,14 +221,13 @@ static float first_of(struct op_trial *t, const float *x, size_t n)
     void *to[1] = { out };
 
     scratch_open();
-    CU_ASSERT_FATAL(!one_node_read(t->node, 1, &g, &why));
+    CU_ASSERT_FATAL(!op_trial_read(t, &g, &why));
     CU_ASSERT_EQUAL_FATAL(onnx_in(g, &g->node[0], 0)->elements, n);
     CU_ASSERT_FATAL(onnx_out(g, &g->node[0], 0)->elements <= 64);
     CU_ASSERT_FATAL(!op_prepare(&call, &(struct op_ask){ .graph = g, .node = &g->node[0] }, &why));
     op_run(&call, &(struct op_tensors){ in, to }, NULL);
     op_release(&call);
     onnx_free(g);
-    one_node_free(t->node);
     scratch_close();
     return out[0];
 }
@@ -245,11 +243,11 @@ static void test_nan(void)
         struct op_trial t = op_trial_begin(ops[i], 13);
         float y;
 
-        one_node_input(t.node, 4, (const int64_t[]){ 1, 1, 2, 2 });
+        op_trial_input(&t, 4, (const int64_t[]){ 1, 1, 2, 2 });
         if (!strcmp(ops[i], "MaxPool"))
-            one_node_ints(t.node, "kernel_shape", 2, (const int64_t[]){ 2, 2 });
+            onnx_write_ints(t.writer, "kernel_shape", 2, (const int64_t[]){ 2, 2 });
         if (!strcmp(ops[i], "Softmax"))
-            one_node_int(t.node, "axis", 3);
+            onnx_write_int(t.writer, "axis", 3);
         y = first_of(&t, x, 4);
         test_check(y != y, "%s of NaN is %g", ops[i], (double)y);
     }
@@ -285,7 +283,7 @@ static void test_extremes(void)
         struct op_trial t = op_trial_begin(of[i].op, 13);
         float y;
 
-        one_node_input(t.node, 1, (const int64_t[]){ 1 });
+        op_trial_input(&t, 1, (const int64_t[]){ 1 });
         y = first_of(&t, &of[i].x, 1);
         test_check(y == of[i].y || fabsf(y - of[i].y) <= 2e-45F, "%s of %g is %g, not %g", of[i].op, (double)of[i].x,
                    (double)y, (double)of[i].y);
@@ -300,13 +298,13 @@ static struct op_trial make_small(void)
     struct op_trial t = op_trial_begin(ops[rng_below(sizeof ops / sizeof *ops)], 12);
     const int64_t n = rng_range(0, 1), dim[] = { rng_below(2) ? n : 1, 1, rng_below(2) ? 1 : n, n };
 
-    one_node_input(t.node, 4, dim);
+    op_trial_input(&t, 4, dim);
     if (!strcmp(t.name, "Add") || !strcmp(t.name, "Sum") || !strcmp(t.name, "Concat") || !strcmp(t.name, "MatMul"))
-        one_node_input(t.node, 4, dim);
+        op_trial_input(&t, 4, dim);
     if (!strcmp(t.name, "Concat"))
-        one_node_int(t.node, "axis", 0);
+        onnx_write_int(t.writer, "axis", 0);
     if (!strcmp(t.name, "LRN"))
-        one_node_int(t.node, "size", 3);
+        onnx_write_int(t.writer, "size", 3);
     t.units = 4;
     return t;
 }
@@ -325,14 +323,13 @@ static void check_refusal(struct op_trial *t, const char *says)
     struct op_call call;
 
     scratch_open();
-    if (!one_node_read(t->node, 1, &g, &why)) {
+    if (!op_trial_read(t, &g, &why)) {
         CU_ASSERT_EQUAL(op_prepare(&call, &(struct op_ask){ g, &g->node[0], 1, t->activation }, &why), -ENOTSUP);
         CU_ASSERT_PTR_NULL(call.own);
         test_check(strstr(why.text, "'node'"), "%s: the node is not named: %s", t->name, why.text);
         onnx_free(g);
     }
     test_check(strstr(why.text, says), "%s: '%s' does not say '%s'", t->name, why.text, says);
-    one_node_free(t->node);
     scratch_close();
 }
 
@@ -340,7 +337,7 @@ static struct op_trial begin_image(const char *op)
 {
     struct op_trial t = op_trial_begin(op, 13);
 
-    one_node_input(t.node, 4, (const int64_t[]){ 1, 4, 6, 6 });
+    op_trial_input(&t, 4, (const int64_t[]){ 1, 4, 6, 6 });
     return t;
 }
 
@@ -348,29 +345,29 @@ static void test_refusals(void)
 {
     struct op_trial t = begin_image("Pad");
 
-    one_node_text(t.node, "mode", "wrap");
-    one_node_constant(t.node, 8, (const int64_t[]){ 0, 0, 1, 1, 0, 0, 1, 1 });
+    onnx_write_text(t.writer, "mode", "wrap");
+    op_trial_constant(&t, 8, (const int64_t[]){ 0, 0, 1, 1, 0, 0, 1, 1 });
     check_refusal(&t, "wrap");
     t = begin_image("Softmax");
-    one_node_int(t.node, "axis", 9);
+    onnx_write_int(t.writer, "axis", 9);
     check_refusal(&t, "9");
     t = begin_image("LRN");
-    one_node_int(t.node, "size", -3);
+    onnx_write_int(t.writer, "size", -3);
     check_refusal(&t, "-3");
     t = begin_image("DepthToSpace");
-    one_node_int(t.node, "blocksize", 3);
+    onnx_write_int(t.writer, "blocksize", 3);
     check_refusal(&t, "4 channels");
     t = begin_image("Resize");
-    one_node_no_input(t.node);
-    one_node_no_input(t.node);
-    one_node_constant(t.node, 4, (const int64_t[]){ 1, 4, 9, 9 });
-    one_node_text(t.node, "coordinate_transformation_mode", "odd");
+    op_trial_no_input(&t);
+    op_trial_no_input(&t);
+    op_trial_constant(&t, 4, (const int64_t[]){ 1, 4, 9, 9 });
+    onnx_write_text(t.writer, "coordinate_transformation_mode", "odd");
     check_refusal(&t, "odd");
     t = begin_image("Frobnicate");
     check_refusal(&t, "Frobnicate");
     t = begin_image("BatchNormalization");
     for (size_t i = 0; i < 4; i++)
-        one_node_input(t.node, 1, (const int64_t[]){ 3 });
+        op_trial_input(&t, 1, (const int64_t[]){ 3 });
     check_refusal(&t, "3");
 }
 

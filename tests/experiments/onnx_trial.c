@@ -1,4 +1,4 @@
-#include "tests/experiments/op_trial.h"
+#include "tests/experiments/onnx_trial.h"
 
 #include <float.h>
 #include <math.h>
@@ -7,18 +7,64 @@
 #include <string.h>
 
 #include "experiments/network/operator.h"
-#include "experiments/onnx/graph.h"
+#include "tests/experiments/onnx_written.h"
 #include "tests/rng.h"
 #include "tests/scratch.h"
 #include "tests/suites.h"
 
+#include "onnx.pb-c.h"
+
+/* ---- the node ---- */
+
 struct op_trial op_trial_begin(const char *op, int64_t opset)
 {
-    struct op_trial t = { .node = one_node_new(op, opset), .n_outputs = 1 };
+    struct op_trial t = { .writer = onnx_writer_new("one", opset), .n_outputs = 1 };
 
     snprintf(t.name, sizeof t.name, "%s", op);
+    onnx_write_node(t.writer, op, "node", "", "");
     return t;
 }
+
+/* Appends the name of an input or output. Returns it. */
+static const char *add_name(char ***names, size_t *n, const char *prefix)
+{
+    char *name = *prefix ? exp_format("%s%zu", prefix, *n) : exp_copy_text("");
+
+    return *(char **)exp_append(names, n, sizeof name) = name;
+}
+
+static const char *add_input(struct op_trial *t, const char *prefix)
+{
+    Onnx__NodeProto *n = onnx_writer_model(t->writer)->graph->node[0];
+
+    return add_name(&n->input, &n->n_input, prefix);
+}
+
+void op_trial_input(struct op_trial *t, size_t n_dims, const int64_t *dim)
+{
+    onnx_write_input(t->writer, add_input(t, "x"), n_dims, dim);
+}
+
+void op_trial_constant(struct op_trial *t, size_t n, const int64_t *value)
+{
+    onnx_write_int64s(t->writer, add_input(t, "c"), n, value);
+}
+
+void op_trial_no_input(struct op_trial *t)
+{
+    add_input(t, "");
+}
+
+int op_trial_read(struct op_trial *t, struct onnx_graph **g, struct exp_why *why)
+{
+    Onnx__NodeProto *n = onnx_writer_model(t->writer)->graph->node[0];
+
+    while (n->n_output < t->n_outputs)
+        add_name(&n->output, &n->n_output, "y");
+    return onnx_written_read(t->writer, NULL, g, why);
+}
+
+/* ---- shapes ---- */
 
 void op_trial_image(int64_t dim[OP_TRIAL_MOST], size_t n_dims)
 {
@@ -175,13 +221,12 @@ static bool end(struct op_trial *t)
 {
     struct onnx_graph *g;
     struct exp_why why;
-    const bool runs = !one_node_read(t->node, t->n_outputs, &g, &why);
+    const bool runs = !op_trial_read(t, &g, &why);
 
     if (runs && !g->node[0].why_no_shape)
         run_trial(t, g);
     if (runs)
         onnx_free(g);
-    one_node_free(t->node);
     return runs;
 }
 

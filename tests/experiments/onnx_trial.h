@@ -2,11 +2,12 @@
  * Trials of networks' operators: a node on random inputs, its fast path beside plain loops with sums in double, on some
  * threads, and in place where the operator may. A suite says by functions that make trials which nodes are tried.
  */
-#ifndef TESTS_EXPERIMENTS_OP_TRIAL_H
-#define TESTS_EXPERIMENTS_OP_TRIAL_H
+#ifndef TESTS_EXPERIMENTS_ONNX_TRIAL_H
+#define TESTS_EXPERIMENTS_ONNX_TRIAL_H
 
+#include "experiments/onnx/builder.h"
+#include "experiments/onnx/graph.h"
 #include "kernels/lib/sconv.h"
-#include "tests/experiments/onnx_one_node.h"
 
 enum { OP_TRIAL_MOST = 8 }; /* inputs, outputs, dimensions */
 
@@ -15,7 +16,7 @@ enum op_fill { OP_FILL_UNIT, OP_FILL_SMALL_INTS, OP_FILL_POSITIVE, OP_FILL_WITH_
 
 /* A node that is being put together, and what its results may differ by. */
 struct op_trial {
-    struct one_node *node;
+    struct onnx_writer *writer; /* gets attributes of the node */
     char name[64];
     size_t n_outputs;
     enum op_fill fill;
@@ -24,6 +25,14 @@ struct op_trial {
 };
 
 struct op_trial op_trial_begin(const char *op, int64_t opset);
+
+/* Add the next input: floats that a run brings; whole numbers that are known before; or none. */
+void op_trial_input(struct op_trial *t, size_t n_dims, const int64_t *dim);
+void op_trial_constant(struct op_trial *t, size_t n, const int64_t *value);
+void op_trial_no_input(struct op_trial *t);
+
+/* Ends the node, and reads it as a network, a scratch folder (tests/scratch.h) being open. Returns as onnx_read does. */
+int op_trial_read(struct op_trial *t, struct onnx_graph **g, struct exp_why *why);
 
 /* Tries what `make` makes, so many times, and sees that most of it can be. */
 void op_trial_all(struct op_trial (*make)(void), unsigned rounds);

@@ -1,0 +1,260 @@
+/* Shapes of networks out of files: what is left open, other batches, convolutions as problems, whole networks. */
+#include <CUnit/CUnit.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/experiments/onnx_written.h"
+#include "tests/scratch.h"
+#include "tests/suites.h"
+
+#include "onnx.pb-c.h"
+
+/* ---- what is left open ---- */
+
+static struct onnx_writer *begin_open(void)
+{
+    struct onnx_writer *w = onnx_writer_new("open", 13);
+    Onnx__TensorShapeProto *shape;
+
+    onnx_write_input(w, "x", DIMS(0, 3, 0, 0));
+    onnx_write_input(w, "z", DIMS(0, 3, 0, 0));
+    onnx_write_node(w, "Add", "sum", "x,z", "y");
+    onnx_write_output(w, "y", DIMS(0, 3, 0, 0));
+    for (size_t i = 0; i < 2; i++) {
+        static const char *const names[] = { "batch", NULL, "height", "width" };
+
+        shape = onnx_writer_model(w)->graph->input[i]->type->tensor_type->shape;
+        for (size_t d = 0; d < 4; d++) {
+            if (!names[d])
+                continue;
+            shape->dim[d]->value_case = ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM;
+            shape->dim[d]->dim_param = strdup(names[d]);
+        }
+    }
+    return w;
+}
+
+static void what_is_left_open_is_asked_for(void)
+{
+    struct onnx_graph *g;
+    const char *path;
+
+    scratch_open();
+    g = onnx_written_as(begin_open(), &(struct onnx_ask){ 0, "3x6x7" });
+    CU_ASSERT_TRUE(onnx_has_shape(g, "y", DIMS(1, 3, 6, 7)) && onnx_has_shape(g, "z", DIMS(1, 3, 6, 7)));
+    onnx_free(g);
+    g = onnx_written_as(begin_open(), &(struct onnx_ask){ 5, "x=3x6x7" });
+    CU_ASSERT_TRUE(onnx_has_shape(g, "y", DIMS(5, 3, 6, 7)));
+    onnx_free(g);
+    g = onnx_written_as(begin_open(), &(struct onnx_ask){ 0, "x=2x3x6x1,z=3x6x7" });
+    CU_ASSERT_TRUE(onnx_has_shape(g, "x", DIMS(2, 3, 6, 1)) && onnx_has_shape(g, "y", DIMS(2, 3, 6, 7)));
+    onnx_free(g);
+    g = onnx_written_as(onnx_write_small(), &(struct onnx_ask){ 8, "2x9x9" });
+    CU_ASSERT_TRUE(onnx_has_shape(g, "y", DIMS(8, 3, 9, 9)));
+    onnx_free(g);
+    path = onnx_written(begin_open(), "open.onnx");
+    onnx_refused(path, NULL, -EINVAL, "input 'x': its dimension 3 of 4, height is open: say it by INPUT");
+    onnx_refused(path, &(struct onnx_ask){ 0, "3x6" }, -EINVAL,
+                 "'3x6' is no size of input 'x', which has 4 dimensions");
+    onnx_refused(path, &(struct onnx_ask){ 0, "3x6xa" }, -EINVAL, "'3x6xa' is no size");
+    onnx_refused(path, &(struct onnx_ask){ 0, "3x0x7" }, -EINVAL, "'3x0x7' is no size");
+    onnx_refused(path, &(struct onnx_ask){ 0, "3x6x7,q=4" }, -EINVAL, "'q=4' is no size of an input of this network");
+    onnx_refused(path, &(struct onnx_ask){ 0, "3x6x7,z=3x6x8" }, -EINVAL,
+                 "node 'sum' (Add): shapes 1x3x6x7 and 1x3x6x8");
+    onnx_refused(path, &(struct onnx_ask){ 0, "9000000000000000000x9000000000000000000x9" }, -EOVERFLOW,
+                 "is too large");
+    scratch_close();
+}
+
+/* A network that says its batch once more, in a reshape. */
+static struct onnx_writer *begin_reshape(const int64_t *to)
+{
+    struct onnx_writer *w = onnx_write_begin();
+
+    onnx_write_int64s(w, "to", 2, to);
+    onnx_write_node(w, "Reshape", "flat", "x,to", "y");
+    return w;
+}
+
+static void another_batch_replaces_that_of_reshapes(void)
+{
+    struct onnx_graph *g;
+
+    scratch_open();
+    g = onnx_written_as(begin_reshape((int64_t[]){ 1, 32 }), &(struct onnx_ask){ .batch = 5 });
+    CU_ASSERT_TRUE(onnx_has_shape(g, "y", DIMS(5, 32)));
+    CU_ASSERT_EQUAL(onnx_element_int(onnx_value_named(g, "to"), 0), 5);
+    CU_ASSERT_EQUAL(onnx_element_int(onnx_value_named(g, "to"), 1), 32);
+    onnx_free(g);
+    g = onnx_written_as(begin_reshape((int64_t[]){ 1, -1 }), &(struct onnx_ask){ .batch = 5 });
+    CU_ASSERT_TRUE(onnx_has_shape(g, "y", DIMS(5, 32)));
+    onnx_free(g);
+    g = onnx_written_as(begin_reshape((int64_t[]){ 1, 160 }), &(struct onnx_ask){ .batch = 5 });
+    CU_ASSERT_TRUE(onnx_has_shape(g, "y", DIMS(1, 160)));
+    onnx_free(g);
+    g = onnx_written_as(begin_reshape((int64_t[]){ 1, -1 }), NULL);
+    CU_ASSERT_TRUE(onnx_has_shape(g, "y", DIMS(1, 32)));
+    onnx_free(g);
+    scratch_close();
+}
+
+/* A node that is not known may have shapes that the file states, if nothing else was asked for. */
+static void stated_shapes_serve_where_an_operator_is_not_known(void)
+{
+    struct onnx_writer *w;
+    struct onnx_graph *g;
+
+    scratch_open();
+    for (unsigned batch = 0; batch < 2; batch++) {
+        w = onnx_write_begin();
+        onnx_write_node(w, "Mystery", "what", "x", "y");
+        g = onnx_written_as(w, &(struct onnx_ask){ .batch = batch });
+        CU_ASSERT_EQUAL(onnx_has_shape(g, "y", DIMS(1, 3, 4, 4)), !batch);
+        CU_ASSERT_EQUAL(!g->node[0].why_no_shape, !batch);
+        onnx_free(g);
+    }
+    scratch_close();
+}
+
+/* ---- convolutions ---- */
+
+static void check_problem(struct onnx_writer *w, const struct conv_problem *expected)
+{
+    struct onnx_graph *g = onnx_written_as(w, NULL);
+    struct conv_problem p, e = *expected;
+    struct exp_why why = { "" };
+
+    CU_ASSERT_EQUAL(conv_problem_finish(&e, why.text, sizeof why.text), 0);
+    test_check(!onnx_conv_problem(g, &g->node[0], &p, &why) && conv_problem_equal(&p, &e), "another shape; %s",
+               why.text);
+    onnx_free(g);
+}
+
+static struct onnx_writer *begin_conv(const char *op, size_t n_dims, const int64_t *in, const int64_t *filters)
+{
+    struct onnx_writer *w = onnx_writer_new("conv", 13);
+
+    onnx_write_input(w, "x", n_dims, in);
+    onnx_write_input(w, "f", n_dims, filters);
+    onnx_write_node(w, op, "conv", "x,f", "y");
+    onnx_write_output(w, "y", n_dims, in);
+    return w;
+}
+
+static void convolutions_become_problems(void)
+{
+    struct onnx_writer *w;
+
+    /* Images, channels, height, width; filters and theirs; strides; pads: above, left, below, right; dilations; groups. */
+    scratch_open();
+    w = begin_conv("Conv", DIMS(2, 4, 9, 11), (int64_t[]){ 6, 2, 3, 5 });
+    onnx_write_ints(w, "strides", DIMS(2, 3));
+    onnx_write_ints(w, "dilations", DIMS(3, 2));
+    onnx_write_ints(w, "pads", DIMS(1, 2, 3, 4));
+    onnx_write_int(w, "group", 2);
+    check_problem(w, &(struct conv_problem){ 2, 4, 9, 11, 6, 3, 5, 2, 3, 1, 2, 3, 4, 3, 2, 2, 0, 0 });
+    w = begin_conv("Conv", DIMS(1, 2, 10), (int64_t[]){ 3, 2, 3 });
+    onnx_write_ints(w, "pads", DIMS(1, 2));
+    check_problem(w, &(struct conv_problem){ 1, 2, 1, 10, 3, 1, 3, 1, 1, 0, 1, 0, 2, 1, 1, 1, 0, 0 });
+    w = begin_conv("Conv", DIMS(1, 1, 6, 6), (int64_t[]){ 1, 1, 4, 4 });
+    onnx_write_text(w, "auto_pad", "SAME_LOWER");
+    check_problem(w, &(struct conv_problem){ 1, 1, 6, 6, 1, 4, 4, 1, 1, 2, 2, 1, 1, 1, 1, 1, 0, 0 });
+    w = begin_conv("Conv", DIMS(1, 1, 6, 6), (int64_t[]){ 1, 1, 4, 4 });
+    onnx_write_text(w, "auto_pad", "SAME_UPPER");
+    onnx_write_ints(w, "strides", DIMS(2, 2));
+    check_problem(w, &(struct conv_problem){ 1, 1, 6, 6, 1, 4, 4, 2, 2, 1, 1, 1, 1, 1, 1, 1, 0, 0 });
+    scratch_close();
+}
+
+static void no_problem(struct onnx_writer *w, const char *words)
+{
+    struct onnx_graph *g = onnx_written_as(w, NULL);
+    struct conv_problem p;
+    struct exp_why why = { "" };
+
+    test_check(onnx_conv_problem(g, &g->node[0], &p, &why) == -EINVAL && strstr(why.text, words), "'%s', not '%s'",
+               why.text, words);
+    onnx_free(g);
+}
+
+static void other_convolutions_say_why_they_are_none(void)
+{
+    scratch_open();
+    no_problem(begin_conv("ConvTranspose", DIMS(1, 2, 5, 5), (int64_t[]){ 2, 3, 3, 3 }), "ConvTranspose is no forward");
+    no_problem(begin_conv("Conv", DIMS(1, 2, 5, 5, 5), (int64_t[]){ 2, 2, 3, 3, 3 }), "3 spatial dimensions");
+    no_problem(begin_conv("Conv", DIMS(0, 2, 5, 5), (int64_t[]){ 2, 2, 3, 3 }), "batch");
+    scratch_close();
+}
+
+/* A transposed convolution of 5 elements by 3 makes 7 of them; 6 are asked for: one is cut off, where the file says. */
+static void check_cut(const char *auto_pad, int64_t begin, int64_t end)
+{
+    struct onnx_writer *w = begin_conv("ConvTranspose", DIMS(1, 2, 5, 5), (int64_t[]){ 2, 3, 3, 3 });
+    struct onnx_graph *g;
+    struct onnx_window window;
+
+    onnx_write_ints(w, "output_shape", DIMS(6, 6));
+    if (*auto_pad)
+        onnx_write_text(w, "auto_pad", auto_pad);
+    g = onnx_written_as(w, NULL);
+    CU_ASSERT_EQUAL_FATAL(onnx_window(g, &g->node[0], &window, NULL), 0);
+    test_check(window.begin[0] == begin && window.end[1] == end && window.out[0] == 6,
+               "%s: %lld before, %lld behind, %lld outputs", auto_pad, (long long)window.begin[0],
+               (long long)window.end[1], (long long)window.out[0]);
+    onnx_free(g);
+}
+
+static void outputs_that_are_asked_for_cut_the_others(void)
+{
+    scratch_open();
+    check_cut("", 1, 0);
+    check_cut("VALID", 1, 0);
+    check_cut("SAME_LOWER", 1, 0);
+    check_cut("SAME_UPPER", 0, 1);
+    scratch_close();
+}
+
+static void the_zoo_has_shapes_throughout(void)
+{
+    static const struct {
+        const char *name;
+        size_t n_nodes, n_convolutions;
+    } zoo[] = { { "bvlc_alexnet", 24, 5 }, { "inception_v1", 143, 57 }, { "inception_v2", 371, 69 },
+                { "resnet50", 176, 53 },   { "squeezenet", 66, 26 },    { "vgg19", 46, 16 } };
+
+    for (size_t i = 0; i < sizeof zoo / sizeof zoo[0]; i++) {
+        char *path = exp_format("experiments/models/onnx/light_%s.onnx", zoo[i].name);
+        struct exp_why why = { "" };
+        struct conv_problem p;
+        struct onnx_graph *g;
+        size_t n = 0, left = 0;
+
+        if (test_check(!onnx_read(&g, path, NULL, &why), "%s", why.text)) {
+            for (size_t k = 0; k < g->n_nodes; k++) {
+                CU_ASSERT_PTR_NULL(g->node[k].why_no_shape);
+                left += !g->node[k].is_folded;
+                n += !onnx_conv_problem(g, &g->node[k], &p, &why);
+            }
+            test_check(n == zoo[i].n_convolutions && left == zoo[i].n_nodes, "%s: %zu convolutions of %zu nodes",
+                       zoo[i].name, n, left);
+            CU_ASSERT_TRUE(onnx_has_shape(g, g->value[*g->output].name, DIMS(1, 1000)) ||
+                           onnx_has_shape(g, g->value[*g->output].name, DIMS(1, 1000, 1, 1)));
+        }
+        onnx_free(g);
+        free(path);
+    }
+}
+
+static const struct test_case cases[] = {
+    { "what is left open is asked for", what_is_left_open_is_asked_for },
+    { "another batch replaces that of reshapes", another_batch_replaces_that_of_reshapes },
+    { "stated shapes serve where an operator is not known", stated_shapes_serve_where_an_operator_is_not_known },
+    { "convolutions become problems", convolutions_become_problems },
+    { "outputs that are asked for cut the others off, before first", outputs_that_are_asked_for_cut_the_others },
+    { "other convolutions say why they are none", other_convolutions_say_why_they_are_none },
+    { "the zoo has shapes throughout", the_zoo_has_shapes_throughout },
+    { NULL, NULL },
+};
+
+const struct test_suite suite_onnx_shapes = { "onnx_shapes", cases };
