@@ -55,6 +55,11 @@ mutant "a prefetcher that alone sees hits asks for lines of other blocks" sim/fu
     's/asked\.which && !\(\(\(uint64_t\)asked\.first \^ line\) >> a->stay_shift\)/asked.which/' sim_full
 mutant "of the lines that a prefetcher asks for at a hit the first comes" sim/full/engine_full_tmpl.h \
     's/asked\.which > 1\)/asked.which > 3)/' sim_full
+mutant "hits of a level that classifies are no uses to its shadow" sim/full/engine_full_tmpl.h \
+    's/who->is_classified = .*/who->is_classified = false;/' sim_random
+mutant "what a shadow remembers it holds" sim/full/shadow.h \
+    's/s->stamp\[node\] < SIM_SHADOW_FIRST_TIME \|\| //' sim_full
+mutant "a shadow that is used again never packs its log" sim/full/shadow.h 's/ \|\| now \+ 1 == s->end\)/)/' sim_full
 mutant "a burst with one single access has only such" sim/engine/bursts_tmpl.h 's/n_lone == n && /n_lone \&\& /' sim_random
 mutant "a stream follows into a block whatever line it came to" sim/prefetch/prefetch_stream.h \
     's/ && s->entry\[i\]\.last == last//' sim_full sim_random

@@ -100,7 +100,7 @@ static uint8_t lone_seer(const struct sim_full *e)
     const struct sim_full_level *l = &e->level[0];
     struct sim_full_asker *const *seer = l->seer[SIM_FULL_SEEN_HIT];
 
-    return *seer && !seer[1] && e->holds_all && !l->is_classified ? seer[0]->p.kind : 0;
+    return *seer && !seer[1] && e->holds_all ? seer[0]->p.kind : 0;
 }
 
 static int init(struct sim_full *e, const struct sim_machine *m, unsigned n_tags)

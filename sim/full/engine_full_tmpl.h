@@ -31,6 +31,7 @@ struct toucher {
     struct sim_full_request request;
     uint8_t kind;
     uint8_t lone_seer;                   /* kind of the one prefetcher that sees hits, or 0 */
+    bool is_classified;                  /* hits are shown to the first level's shadow */
     uint16_t dirt;                       /* flags that a store leaves */
     struct sim_full_asker *const *seers; /* prefetchers of the first level that see hits; NULL last */
     struct sim_prefetch_lines asked;     /* by the one that does */
@@ -46,6 +47,7 @@ static inline void init_toucher(struct toucher *who, struct sim_full *e, unsigne
     who->dirt = who->kind == SIM_STORE ? (uint16_t)(SIM_FULL_DIRTY | tag) : 0;
     who->seers = e->level[0].seer[SIM_FULL_SEEN_HIT];
     who->lone_seer = who->kind == SIM_PREFETCH ? 0 : e->lone_seer;
+    who->is_classified = who->kind != SIM_PREFETCH && e->level[0].is_classified;
 }
 
 /* Notes a store in a line that is there. */
@@ -241,13 +243,6 @@ static inline void show_hits(struct sim_full *e, struct toucher *who, uint64_t l
         e->n_requests += n;
 }
 
-static __attribute__((noinline)) void show_classified(struct sim_full *e, struct toucher *who, uint64_t line,
-                                                      uint32_t n)
-{
-    classify(e, 0, line, SIM_SHADOW_KEEP, false, &who->request);
-    show_hits(e, who, line, n);
-}
-
 /* Brings a line that a prefetcher asks for at the first of n hits of another and that is not there. */
 static __attribute__((noinline)) void touch_wanting(struct sim_full *e, struct toucher *who, uint64_t line, uint32_t n,
                                                     uint64_t wanted, uint64_t *row)
@@ -334,12 +329,26 @@ static __attribute__((noinline)) void touch_used(struct sim_full *e, struct touc
         return;
     }
     sim_full_level_touch_small(&e->level[0], p);
-    if (who->kind == SIM_PREFETCH)
-        return;
-    if (e->level[0].is_classified)
-        show_classified(e, who, line, n);
-    else
+    if (who->kind != SIM_PREFETCH)
         show_hits(e, who, line, n);
+}
+
+/* The same where the shadow of the first level does not hold the line, or does not remember where. */
+static __attribute__((noinline)) void touch_classified_any(struct sim_full *e, struct toucher *who, uint64_t line,
+                                                           uint32_t n)
+{
+    classify(e, 0, line, SIM_SHADOW_KEEP, false, &who->request);
+    touch_used(e, who, line, n, who->place);
+}
+
+/* The same where hits are shown to that shadow: its place is the toucher's, so that all fits into few registers. */
+static __attribute__((noinline)) void touch_classified(struct sim_full *e, struct toucher *who, uint64_t line,
+                                                       uint32_t n)
+{
+    if (sim_shadow_use_again(e->level[0].shadow, line))
+        touch_used(e, who, line, n, who->place);
+    else
+        touch_classified_any(e, who, line, n);
 }
 
 /*
@@ -365,7 +374,10 @@ static __attribute__((noinline)) void touch_times(struct sim_full *e, struct tou
         touch_first_time(e, who, line, n, p);
     } else {
         mark(e, who, p);
-        touch_used(e, who, line, n, p);
+        if (who->is_classified)
+            touch_classified(e, who, line, n);
+        else
+            touch_used(e, who, line, n, p);
     }
 }
 

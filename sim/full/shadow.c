@@ -91,7 +91,7 @@ void sim_shadow_clear(struct sim_shadow *s)
     s->oldest = s->now = SIM_SHADOW_FIRST_TIME;
 }
 
-void sim_shadow_pack(struct sim_shadow *s)
+enum sim_shadow_state sim_shadow_pack(struct sim_shadow *s)
 {
     uint32_t to = SIM_SHADOW_FIRST_TIME;
 
@@ -105,6 +105,7 @@ void sim_shadow_pack(struct sim_shadow *s)
     }
     s->oldest = SIM_SHADOW_FIRST_TIME;
     s->now = to;
+    return SIM_SHADOW_HIT;
 }
 
 /* Returns whether there is memory for a new block. */
@@ -135,7 +136,7 @@ static bool remember(struct sim_shadow *s, uint64_t block)
     return true;
 }
 
-void sim_shadow_drop_oldest(struct sim_shadow *s)
+static void drop_oldest(struct sim_shadow *s)
 {
     while (s->stamp[s->log[s->oldest]] != s->oldest)
         s->oldest++;
@@ -143,20 +144,17 @@ void sim_shadow_drop_oldest(struct sim_shadow *s)
     s->n_held--;
 }
 
+enum sim_shadow_state sim_shadow_bring(struct sim_shadow *s, uint32_t node, uint32_t before)
+{
+    sim_shadow_stamp(s, node, SIM_SHADOW_NEVER_ASKED);
+    if (++s->n_held > s->capacity)
+        drop_oldest(s);
+    return before == SIM_SHADOW_NOT_HELD ? SIM_SHADOW_LOST : SIM_SHADOW_NEW;
+}
+
 int sim_shadow_search(struct sim_shadow *s, uint64_t line, enum sim_shadow_use use)
 {
-    uint64_t block = line >> SIM_SHADOW_BLOCK_SHIFT;
-    uint32_t node, before;
-    bool was_held;
+    const uint64_t block = line >> SIM_SHADOW_BLOCK_SHIFT;
 
-    if (!remember(s, block))
-        return -ENOMEM;
-    node = s->remembered[block % SIM_SHADOW_REMEMBERED].first + (uint32_t)(line % BLOCK_LINES);
-    before = s->stamp[node];
-    was_held = before >= SIM_SHADOW_FIRST_TIME;
-    if (use == SIM_SHADOW_KEEP || (use == SIM_SHADOW_REFRESH && was_held))
-        return (int)sim_shadow_keep(s, node, before);
-    s->n_held -= was_held;
-    s->stamp[node] = SIM_SHADOW_NOT_HELD;
-    return was_held ? SIM_SHADOW_HIT : before == SIM_SHADOW_NOT_HELD ? SIM_SHADOW_LOST : SIM_SHADOW_NEW;
+    return remember(s, block) ? sim_shadow_use(s, line, use) : -ENOMEM;
 }

@@ -6,6 +6,7 @@
 #ifndef SIM_SHADOW_H
 #define SIM_SHADOW_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -46,42 +47,70 @@ int sim_shadow_new(struct sim_shadow **s, uint64_t n_lines); /* 0 or -ENOMEM */
 void sim_shadow_free(struct sim_shadow *s);                  /* NULL is fine */
 void sim_shadow_clear(struct sim_shadow *s);
 
-/* The same as sim_shadow_use, of any line and in any way. */
+/* The same as sim_shadow_use, of any line. */
 int sim_shadow_search(struct sim_shadow *s, uint64_t line, enum sim_shadow_use use);
 
-void sim_shadow_pack(struct sim_shadow *s);
-void sim_shadow_drop_oldest(struct sim_shadow *s);
+/* Brings a node in that is not held, last used then, and says how it was found. */
+enum sim_shadow_state sim_shadow_bring(struct sim_shadow *s, uint32_t node, uint32_t before);
 
-static inline void sim_shadow_stamp(struct sim_shadow *s, uint32_t node)
+/* Makes room in a full log. Returns SIM_SHADOW_HIT. */
+enum sim_shadow_state sim_shadow_pack(struct sim_shadow *s);
+
+/* Makes a node that is held, last used then, the most recently used. */
+static inline enum sim_shadow_state sim_shadow_stamp(struct sim_shadow *s, uint32_t node, uint32_t before)
 {
-    s->stamp[node] = s->now;
-    s->log[s->now++] = node;
-    if (s->now == s->end)
-        sim_shadow_pack(s);
+    const uint32_t now = s->now;
+
+    if (before + 1 == now)
+        return SIM_SHADOW_HIT;
+    s->stamp[node] = now;
+    s->log[now] = node;
+    s->now = now + 1;
+    return now + 1 == s->end ? sim_shadow_pack(s) : SIM_SHADOW_HIT;
 }
 
-/* Makes a node, last used then, the most recently used, brought in if need be. Says how it was found. */
-static inline enum sim_shadow_state sim_shadow_keep(struct sim_shadow *s, uint32_t node, uint32_t before)
+/* Uses a node and says how it was found. What is not usual is left to functions that are called last. */
+static inline enum sim_shadow_state sim_shadow_use_node(struct sim_shadow *s, uint32_t node, enum sim_shadow_use use)
 {
-    if (before + 1 != s->now || before < SIM_SHADOW_FIRST_TIME)
-        sim_shadow_stamp(s, node);
-    if (before >= SIM_SHADOW_FIRST_TIME)
-        return SIM_SHADOW_HIT;
-    if (++s->n_held > s->capacity)
-        sim_shadow_drop_oldest(s);
-    return before == SIM_SHADOW_NOT_HELD ? SIM_SHADOW_LOST : SIM_SHADOW_NEW;
+    const uint32_t before = s->stamp[node];
+    const bool was_held = before >= SIM_SHADOW_FIRST_TIME;
+
+    if (was_held && use != SIM_SHADOW_TAKE)
+        return sim_shadow_stamp(s, node, before);
+    if (use == SIM_SHADOW_KEEP)
+        return sim_shadow_bring(s, node, before);
+    s->n_held -= was_held;
+    s->stamp[node] = SIM_SHADOW_NOT_HELD;
+    return was_held ? SIM_SHADOW_HIT : before == SIM_SHADOW_NOT_HELD ? SIM_SHADOW_LOST : SIM_SHADOW_NEW;
+}
+
+/*
+ * Uses a line, SIM_SHADOW_KEEP, if it is held and where is remembered, and if that does not fill the log. Returns whether
+ * it was used.
+ */
+static inline bool sim_shadow_use_again(struct sim_shadow *s, uint64_t line)
+{
+    const uint64_t block = line >> SIM_SHADOW_BLOCK_SHIFT;
+    const size_t i = block % SIM_SHADOW_REMEMBERED;
+    const uint32_t node = s->remembered[i].first + (uint32_t)(line % (1 << SIM_SHADOW_BLOCK_SHIFT)), now = s->now;
+
+    if (s->remembered[i].block != block || s->stamp[node] < SIM_SHADOW_FIRST_TIME || now + 1 == s->end)
+        return false;
+    s->stamp[node] = now;
+    s->log[now] = node;
+    s->now = now + 1;
+    return true;
 }
 
 /* Uses a line and says how it was found, or returns -ENOMEM with nothing changed. */
 static inline int sim_shadow_use(struct sim_shadow *s, uint64_t line, enum sim_shadow_use use)
 {
-    uint64_t block = line >> SIM_SHADOW_BLOCK_SHIFT;
-    size_t i = block % SIM_SHADOW_REMEMBERED;
-    uint32_t node = s->remembered[i].first + (uint32_t)(line % (1 << SIM_SHADOW_BLOCK_SHIFT));
+    const uint64_t block = line >> SIM_SHADOW_BLOCK_SHIFT;
+    const size_t i = block % SIM_SHADOW_REMEMBERED;
 
-    if (s->remembered[i].block != block || use != SIM_SHADOW_KEEP)
+    if (s->remembered[i].block != block)
         return sim_shadow_search(s, line, use);
-    return (int)sim_shadow_keep(s, node, s->stamp[node]);
+    return (int)sim_shadow_use_node(s, s->remembered[i].first + (uint32_t)(line % (1 << SIM_SHADOW_BLOCK_SHIFT)), use);
 }
 
 #endif

@@ -305,7 +305,8 @@ static void the_shadow_holds_the_lines_used_last(void)
     for (uint64_t i = 0; i < 20000; i++) {
         uint64_t line = i % 3 ? rng_below(600) : 0x100000000 * i;
         uint64_t distance;
-        int expected, got = sim_shadow_use(s, line, SIM_SHADOW_KEEP);
+        bool is_known = i % 2 && sim_shadow_use_again(s, line);
+        int expected, got = is_known ? SIM_SHADOW_HIT : sim_shadow_use(s, line, SIM_SHADOW_KEEP);
 
         CU_ASSERT_FATAL(!sim_stackdist_use(distances, line, &distance));
         expected = distance == SIM_STACKDIST_COLD ? SIM_SHADOW_NEW
