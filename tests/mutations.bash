@@ -60,6 +60,9 @@ mutant "hits of a level that classifies are no uses to its shadow" sim/full/engi
 mutant "what a shadow remembers it holds" sim/full/shadow.h \
     's/s->stamp\[node\] < SIM_SHADOW_FIRST_TIME \|\| //' sim_full
 mutant "a shadow that is used again never packs its log" sim/full/shadow.h 's/ \|\| now \+ 1 == s->end\)/)/' sim_full
+mutant "one simulation serves machines that count otherwise" experiments/sweep/jobs.c \
+    's/^( +)!by_counting\(s, task\[0\], task\[k\]\)\)/\1true)/' tests/experiments/sweep.sh
+mutant "of several clocks one sees each step" experiments/bench/replay.c 's/i < b->r->n_clocks/i < 1/' tests/experiments/sweep.sh
 mutant "a burst with one single access has only such" sim/engine/bursts_tmpl.h 's/n_lone == n && /n_lone \&\& /' sim_random
 mutant "a stream follows into a block whatever line it came to" sim/prefetch/prefetch_stream.h \
     's/ && s->entry\[i\]\.last == last//' sim_full sim_random

@@ -133,3 +133,13 @@ char *exp_kept_counts_setting(const struct sim_machine *m)
     fclose(out);
     return text;
 }
+
+char *exp_kept_counts_alone(const struct sim_machine *m)
+{
+    struct sim_machine alone = *m;
+
+    alone.core = (struct sim_core){ 0 };
+    for (size_t k = 0; k < alone.n_levels; k++)
+        alone.level[k].miss_buffers = 0;
+    return exp_kept_counts_setting(&alone);
+}

@@ -35,4 +35,7 @@ void exp_kept_counts_move(struct exp_result_moving *x, const struct sim_machine 
  */
 char *exp_kept_counts_setting(const struct sim_machine *m);
 
+/* The same without what a core's clock (sim/core/clock.h) looks at: machines that have it in common count the same. */
+char *exp_kept_counts_alone(const struct sim_machine *m);
+
 #endif

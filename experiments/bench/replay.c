@@ -45,7 +45,8 @@ static void take_time(const struct stoppable *b, const struct conv_step *s)
 
     w.macs = (double)mac_instructions_of(b->r->plan, b->r->issue, s);
     w.loops = loops_of(b->r->plan, s);
-    sim_clock_step(b->r->clock, conv_step_phase(s->kind), &w);
+    for (size_t i = 0; i < b->r->n_clocks; i++)
+        sim_clock_step(&b->r->clock[i], conv_step_phase(s->kind), &w);
 }
 
 static int step_unless_stopped(struct conv_backend *self, const struct conv_step *s)
@@ -59,7 +60,7 @@ static int step_unless_stopped(struct conv_backend *self, const struct conv_step
     if (b->r->report && conv_step_computes(s))
         b->r->report(b->r->ctx, (double)s->n_k * (double)s->n_win * (double)s->n_f);
     err = b->replay.base.step(&b->replay.base, s);
-    if (!err && b->r->clock && b->r->stack)
+    if (!err && b->r->n_clocks && b->r->stack)
         take_time(b, s);
     return err;
 }
@@ -386,7 +387,8 @@ static int replay_once(struct exp_case *c, struct simulations *s, struct sim_hie
         .plan = &c->plan,
         .issue = s->issue,
         .stack = h == s->h ? exp_stacks_find(s->stacks, c->algo->name, &c->plan) : NULL,
-        .clock = h == s->h && !sim_clock_why_not(s->machine) ? &s->clock : NULL,
+        .clock = &s->clock,
+        .n_clocks = h == s->h && !sim_clock_why_not(s->machine),
         .bind = bind,
         .pool = pool,
         .report = report_some,

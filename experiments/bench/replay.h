@@ -17,9 +17,10 @@
 
 struct exp_replay_plan {
     const struct conv_plan *plan;
-    const struct sim_issue *issue;          /* of the machine: the shape of its multiply-adds */
-    const struct conv_stack *stack;         /* what compiled code does on its stack; NULL: not replayed */
-    struct sim_clock *clock;                /* takes every step's time, of a replay with a stack; NULL: nobody does */
+    const struct sim_issue *issue;  /* of the machine: the shape of its multiply-adds */
+    const struct conv_stack *stack; /* what compiled code does on its stack; NULL: not replayed */
+    struct sim_clock *clock;        /* [n_clocks]: take every step's time, of a replay with a stack */
+    size_t n_clocks;
     const struct conv_binding *bind;        /* where tensors are; NULL: at CONV_REPLAY_BASE */
     const struct conv_after *after;         /* what is fused behind it; NULL: nothing */
     struct sim_sink *after_sink;            /* gets the accesses of that, in their place among the others */

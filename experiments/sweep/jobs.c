@@ -95,11 +95,13 @@ static void keep(void *task)
 /* ---- grouping ---- */
 
 /*
- * What one pass over the accesses of a plan can serve is a job: plain caches of one level that differ in their ways alone
- * (sim/analysis/ways.h), and plain machines whose first levels are the same (sim_hierarchy_follow). One pass for all
- * ways takes as long as about four simulations: fewer are simulated. Machines that share levels are all in memory at once.
+ * What one pass over the accesses of a plan can serve is a job: machines of which a core's clock alone sees a
+ * difference; without clocks, plain caches of one level that differ in their ways alone (sim/analysis/ways.h), and plain
+ * machines whose first levels are the same (sim_hierarchy_follow). One pass for all ways takes as long as about four
+ * simulations: fewer are simulated. Machines that share levels are all in memory at once. A clock takes 0.3 % of a
+ * simulation.
  */
-enum { LEAST_WAYS = 5, MOST_SHARING = 8 };
+enum { LEAST_WAYS = 5, MOST_SHARING = 8, MOST_CLOCKS = 64 };
 
 /* Returns a case of a task, and its machine. */
 static const struct exp_sweep_case *case_at(const struct exp_sweep *s, size_t task)
@@ -112,9 +114,21 @@ static const struct sim_machine *machine_at(const struct exp_sweep *s, size_t ta
     return &case_at(s, task)->config->setup.machine;
 }
 
+/* Tells whether a task has cycles. */
+static bool has_clock(const struct exp_sweep *s, size_t task)
+{
+    return !exp_sweep_why_no_cycles(case_at(s, task));
+}
+
 static int order(uint64_t a, uint64_t b)
 {
     return a < b ? -1 : a > b;
+}
+
+/* Orders tasks by what of their machines decides counts. */
+static int by_counting(const struct exp_sweep *s, size_t a, size_t b)
+{
+    return strcmp(case_at(s, a)->config->counting, case_at(s, b)->config->counting);
 }
 
 /* Orders tasks by their accesses; 0: they are the same. */
@@ -146,11 +160,15 @@ static int by_place(const void *a, const void *b, void *sweep)
     int found = by_accesses(sweep, p, q);
 
     if (!found)
+        found = order(has_clock(sweep, p), has_clock(sweep, q));
+    if (!found)
         found = order(!sim_machine_is_plain(x), !sim_machine_is_plain(y));
     if (!found)
         found = order(x->n_levels, y->n_levels);
     for (size_t i = 0; i < x->n_levels && !found; i++)
         found = by_level(&x->level[i], &y->level[i]);
+    if (!found)
+        found = by_counting(sweep, p, q);
     return found ? found : order(p, q);
 }
 
@@ -158,6 +176,17 @@ static bool counts_ways(const struct sim_machine *x, const struct sim_machine *y
 {
     return sim_ways_counts_for(x) && sim_ways_counts_for(y) && x->level[0].n_sets == y->level[0].n_sets &&
            x->level[0].line_bytes == y->level[0].line_bytes;
+}
+
+/* Returns how many of the first n tasks, the first of which has a clock, one simulation serves. */
+static size_t clocks(const struct exp_sweep *s, const size_t *task, size_t n)
+{
+    size_t k = 1;
+
+    while (k < n && k < MOST_CLOCKS && has_clock(s, task[k]) && !by_accesses(s, task[0], task[k]) &&
+           !by_counting(s, task[0], task[k]))
+        k++;
+    return k;
 }
 
 /* Returns how many of the first n tasks one pass serves. */
@@ -169,6 +198,8 @@ static size_t family(const struct exp_sweep *s, const size_t *task, size_t n)
 
     if (exp_sweep_has_cores(case_at(s, task[0])->config))
         return 1;
+    if (has_clock(s, task[0]))
+        return clocks(s, task, n);
     while (
         k < n && (is_ways || k < MOST_SHARING) && !by_accesses(s, task[0], task[k]) &&
         (is_ways ? counts_ways(m, machine_at(s, task[k])) : sim_machine_shared_levels(m, machine_at(s, task[k])) > 0))
@@ -261,9 +292,8 @@ const char *exp_sweep_why_no_cycles(const struct exp_sweep_case *x)
     return exp_stacks_find(&x->config->setup.stacks, x->algo->name, &x->plan) ? NULL : EXP_NO_WORK_ON_RECORD;
 }
 
-/* clock: NULL: none */
 static int hand_out(const struct exp_sweep_case *x, const struct exp_pool *pool, struct sim_sink *sink,
-                    struct sim_clock *clock, uint64_t *mac_instructions, struct exp_why *why)
+                    struct sim_clock *clock, size_t n_clocks, uint64_t *mac_instructions, struct exp_why *why)
 {
     struct exp_replay_plan r = replay_of(x, pool);
     const char *reason = "";
@@ -271,6 +301,7 @@ static int hand_out(const struct exp_sweep_case *x, const struct exp_pool *pool,
 
     r.why = &reason;
     r.clock = clock;
+    r.n_clocks = n_clocks;
     err = exp_replay_plan(&r, sink, mac_instructions);
     return err == -ENOTSUP ? exp_fail(why, err, "%s", reason) : err;
 }
@@ -333,7 +364,7 @@ static int replay_ways(const struct exp_sweep *s, size_t first, size_t n, const 
     }
     err = sim_ways_new(&w, l->n_sets, l->line_bytes, most_ways);
     if (!err)
-        err = hand_out(case_at(s, first), pool, sim_ways_sink(w), NULL, &mac_instructions, why);
+        err = hand_out(case_at(s, first), pool, sim_ways_sink(w), NULL, 0, &mac_instructions, why);
     for (size_t i = 0; i < n && !err; i++) {
         const struct sim_machine *m = machine_at(s, first + i);
         struct sim_stats stats;
@@ -366,7 +397,7 @@ static int replay_followers(const struct exp_sweep *s, size_t first, size_t n, c
         h[i] = NULL;
     }
     if (!err)
-        err = hand_out(case_at(s, first), pool, sim_hierarchy_sink(h[0]), NULL, &mac_instructions, why);
+        err = hand_out(case_at(s, first), pool, sim_hierarchy_sink(h[0]), NULL, 0, &mac_instructions, why);
     for (size_t i = 0; i < n && !err; i++) {
         if (!h[i]) {
             err = replay_followers(s, first + i, 1, pool, &result[i], why);
@@ -382,41 +413,36 @@ static int replay_followers(const struct exp_sweep *s, size_t first, size_t n, c
     return err;
 }
 
-/* Replays a case beside its core's clock. */
-static int replay_by_clock(const struct exp_sweep_case *x, const struct exp_pool *pool, struct exp_result *result,
-                           struct exp_why *why)
+static uint64_t cycles_of(const struct sim_clock *clock)
 {
-    const struct sim_machine *m = &x->config->setup.machine;
-    struct sim_clock *clock = exp_new(1, sizeof *clock);
-    struct sim_hierarchy *h = NULL;
-    uint64_t mac_instructions;
     double cycles = 0;
-    int err = sim_hierarchy_new(&h, m);
 
-    sim_clock_init(clock, m, h);
-    if (!err)
-        err = hand_out(x, pool, sim_hierarchy_sink(h), clock, &mac_instructions, why);
-    if (!err)
-        err = sim_hierarchy_error(h);
     for (unsigned p = 0; p < CONV_N_PHASES; p++)
         cycles += sim_cycles_sum(&clock->phase[p]);
-    if (!err) {
-        put(result, m, sim_hierarchy_stats(h), mac_instructions);
-        exp_result_put(result, CYCLES, (uint64_t)llround(cycles));
-    }
-    sim_hierarchy_free(h);
-    free(clock);
-    return err;
+    return (uint64_t)llround(cycles);
 }
 
-/* Replays n tasks, each by itself. */
+/* Replays n tasks whose machines count the same, beside the clock of each. */
 static int replay_by_clocks(const struct exp_sweep *s, size_t first, size_t n, const struct exp_pool *pool,
                             struct exp_result *result, struct exp_why *why)
 {
-    int err = 0;
+    struct sim_clock *clock = exp_new(n, sizeof *clock);
+    struct sim_hierarchy *h = NULL;
+    uint64_t mac_instructions;
+    int err = sim_hierarchy_new(&h, machine_at(s, first));
 
-    for (size_t i = 0; i < n && !err; i++)
-        err = replay_by_clock(case_at(s, first + i), pool, &result[i], why);
+    for (size_t i = 0; i < n; i++)
+        sim_clock_init(&clock[i], machine_at(s, first + i), h);
+    if (!err)
+        err = hand_out(case_at(s, first), pool, sim_hierarchy_sink(h), clock, n, &mac_instructions, why);
+    if (!err)
+        err = sim_hierarchy_error(h);
+    for (size_t i = 0; i < n && !err; i++) {
+        put(&result[i], machine_at(s, first + i), sim_hierarchy_stats(h), mac_instructions);
+        exp_result_put(&result[i], CYCLES, cycles_of(&clock[i]));
+    }
+    sim_hierarchy_free(h);
+    free(clock);
     return err;
 }
 
@@ -454,8 +480,8 @@ static void take(void *ctx, size_t task, const struct exp_result *r)
 }
 
 /*
- * Estimates a job: a pass for all ways takes as long as about four machines, and what follows first levels a fifth of one.
- * Cores with a level in common take about three times as long as one whose machine is plain.
+ * Estimates a job: a pass for all ways takes as long as about four machines, what follows first levels a fifth of one,
+ * and a clock next to nothing. Cores with a level in common take about three times as long as one whose machine is plain.
  */
 static double seconds(void *ctx, size_t job)
 {
@@ -463,7 +489,10 @@ static double seconds(void *ctx, size_t job)
     const struct exp_sweep_case *x = case_at(s, s->first[job]);
     const bool is_slowed = exp_sweep_has_cores(x->config) && sim_machine_is_plain(&x->config->setup.machine);
     double n = (double)(s->first[job + 1] - s->first[job]);
-    double machines = n > 1 && sim_ways_counts_for(&x->config->setup.machine) ? 4 : is_slowed ? 3 : 1 + (n - 1) / 5;
+    double machines = has_clock(s, s->first[job])                               ? 1
+                      : n > 1 && sim_ways_counts_for(&x->config->setup.machine) ? 4
+                      : is_slowed                                               ? 3
+                                                                                : 1 + (n - 1) / 5;
 
     return machines * exp_replay_mac_seconds(&x->config->setup) * conv_macs(&x->layer->problem);
 }

@@ -108,8 +108,10 @@ static int make_config(struct exp_sweep *s, size_t point, struct exp_why *why)
         err = exp_setup_init(&c->setup, ukr, s->options->core, why);
     if (!err)
         err = exp_main_plans(&c->setup, s->options->plan, &s->algos, why);
-    if (!err)
+    if (!err) {
         c->setting = exp_kept_counts_setting(&c->setup.machine);
+        c->counting = exp_kept_counts_alone(&c->setup.machine);
+    }
     return err;
 }
 
@@ -274,6 +276,7 @@ void exp_sweep_release(struct exp_sweep *s)
         if (s->config[i]) {
             exp_setup_release(&s->config[i]->setup);
             free(s->config[i]->setting);
+            free(s->config[i]->counting);
         }
         free(s->config[i]);
     }

@@ -3,7 +3,8 @@
  *
  * A configuration is a machine with some keys of its file changed, a micro-kernel and tiles' numbers. Every layer is
  * planned anew for each. What is simulated are cases: a layer, an algorithm, a configuration. Cases whose plan and
- * caches are the same are one task of the results store: a latency changes estimates and no counts.
+ * caches are the same are one task of the results store: a latency changes estimates and no counts. Where it changes
+ * cycles, too, there is a task for each, and one simulation for all.
  */
 #ifndef EXPERIMENTS_SWEEP_SWEEP_H
 #define EXPERIMENTS_SWEEP_SWEEP_H
@@ -36,7 +37,8 @@ struct exp_sweep_config {
         size_t n, n_cut, most; /* cases with a number of their own; those that had to be given less; the most of them */
     } cut[EXP_SWEEP_N_TILES];
     size_t n_cores; /* that run each layer together, with one last level; 0 and 1: one */
-    char *setting;  /* what decides counts: exp_kept_counts_setting */
+    char *setting;  /* what decides counts and cycles: exp_kept_counts_setting */
+    char *counting; /* what decides counts: exp_kept_counts_alone */
 };
 
 struct exp_sweep_case {

@@ -191,9 +191,21 @@ check "one core is the machine: $one" [ "$(column l1_load_misses 1)" = "$one" ]
 
 check "a machine without a core has no cycles" grep -q ',not available: clx4208 has no \[core\],' "$dir/configs.csv"
 
-# A machine with a core is swept by its cycles, which are the experiment's; and kept.
+# A machine with a core is swept by its cycles, which are the experiment's; and kept. Configurations that count the same
+# are simulated once, and come to what each would come to alone.
 dir=$work/clocked/zen3/sweep/three,pointwise
+timed() { # timed VARY: of each configuration
+    "$sweep" "RESULTS=$work/clocked" "$three" LAYERS=pointwise MACHINE=zen3 UKR=avx2 ALGO=sconv_ws "VARY=$1" STORE=no >"$work/out" 2>"$work/err"
+    columns "$dir/configs.csv" L2.size memory_latency_cycles simulated_cycles l2_load_misses memory_read_lines
+}
 clocked() {
+    timed 'L2.size=32K,64K memory_latency_cycles=380,700' >"$work/all"
+    says "4 simulations, none from a store; 2 passes over plans' accesses serve all"
+    for one in 32K:700 64K:380; do
+        check "configuration $one by itself: $(cat "$work/all")" \
+            cmp -s <(grep "^${one/:/ } " "$work/all") <(timed "L2.size=${one%:*} memory_latency_cycles=${one#*:}")
+    done
+    check "configurations take other cycles" [ "$(cut -d' ' -f3 "$work/all" | sort -u | wc -l)" -eq 4 ]
     for stored in none both; do
         answer=$("$sweep" "RESULTS=$work/clocked" "$three" LAYERS=pointwise MACHINE=zen3 UKR=avx2 ALGO=sconv_ws VARY=memory_latency_cycles=380,700 \
             "STORE=$work/clocked.sqlite" 2>"$work/err")
