@@ -111,15 +111,6 @@ int ctr_session_start_set(struct ctr_session *s, size_t set)
     return s->source->start(s->set[set]);
 }
 
-int ctr_session_start(struct ctr_session *s)
-{
-    int err = 0;
-
-    for (size_t i = 0; !err && i < s->group->n_sets; i++)
-        err = ctr_session_start_set(s, i);
-    return err;
-}
-
 /* Stops every set even after an error: none may go on counting. Stopping one that does not count is harmless. */
 int ctr_session_stop(struct ctr_session *s)
 {

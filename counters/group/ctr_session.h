@@ -6,25 +6,20 @@
  *     double misses;
  *
  *     err = ctr_session_open(&s, group, why, sizeof why);
- *     ctr_session_start(s);
- *     kernel();
- *     ctr_session_stop(s);
- *     ctr_session_read(s, &r);
- *     err = ctr_reading_metric(&r, "l1_load_misses", &misses);
- *     ctr_session_close(s);
- *
- * Scaling. The events of a set are on the counters together or not at all; if there are more sets than fit, the kernel
- * lets them take turns and a count becomes the estimate count * time_enabled / time_running. A reading says whether
- * that happened and by how much. No estimate is made of a count that ran less than a tenth of the time, and none of a
- * zero: both are missing. So is a count that no CPU could have made in that time (a counter that overflowed or went
- * back). Exact counts of a group with several sets take one run of the (repeatable) region per
- * set:
- *
  *     for (size_t i = 0; i < group->n_sets; i++) {
  *         ctr_session_start_set(s, i);
  *         kernel();
  *         ctr_session_stop(s);
  *     }
+ *     ctr_session_read(s, &r);
+ *     err = ctr_reading_metric(&r, "l1_load_misses", &misses);
+ *     ctr_session_close(s);
+ *
+ * Scaling. The region is repeatable, and runs once for each set of events that are on the counters together or not at
+ * all. Where others count beside it, the kernel lets them take turns, and a count becomes the estimate count *
+ * time_enabled / time_running. A reading says whether that happened and by how much. No estimate is made of a count
+ * that ran less than a tenth of the time, and none of a zero: both are missing. So is a count that no CPU could have
+ * made in that time (a counter that overflowed or went back).
  *
  * Overhead. Starting and stopping are system calls whose last and first user-mode instructions are counted as well:
  * some dozens of instructions and a few loads. ctr_session_overhead measures the empty region the same way, as the
@@ -94,8 +89,7 @@ int ctr_session_open_on(struct ctr_session **s, const struct ctr_source *source,
 void ctr_session_set_trust(struct ctr_session *s, const struct ctr_trust *trust);
 void ctr_session_close(struct ctr_session *s); /* NULL is fine */
 
-/* Counts from zero with all sets; with one set, where the others keep what they counted. -EINVAL: no such set. */
-int ctr_session_start(struct ctr_session *s);
+/* Counts from zero with one set, where the others keep what they counted. -EINVAL: no such set. */
 int ctr_session_start_set(struct ctr_session *s, size_t set);
 int ctr_session_stop(struct ctr_session *s);
 

@@ -26,38 +26,19 @@ static const struct exp_csv_column *column_at(const struct exp_csv_file *file, s
     return (const void *)((const char *)file->column + i * file->stride_bytes);
 }
 
-/* Opens a file; why it cannot be is the writer's first error. */
-static struct exp_csv *begin(const char *path, const struct exp_csv_file *file)
+struct exp_csv *exp_csv_begin(const struct exp_outdir *dir, const struct exp_csv_file *file, const char *what)
 {
     struct exp_csv *c = exp_new(1, sizeof *c);
 
-    c->path = exp_copy_text(path);
+    c->path = exp_outdir_file(dir, file->name);
     c->file = *file;
     errno = 0;
-    c->out = file->n_columns ? fopen(path, "w") : NULL;
+    c->out = file->n_columns ? fopen(c->path, "w") : NULL;
     if (!file->n_columns)
-        c->err = exp_fail(&c->why, -EINVAL, "cannot write '%s': no columns", path);
+        c->err = exp_fail(&c->why, -EINVAL, "cannot write '%s': no columns", c->path);
     else if (!c->out)
         c->err =
-            exp_fail(&c->why, errno ? -errno : -EIO, "cannot create '%s': %s", path, strerror(errno ? errno : EIO));
-    return c;
-}
-
-int exp_csv_open(struct exp_csv **csv, const char *path, const struct exp_csv_file *file, struct exp_why *why)
-{
-    struct exp_csv *c = begin(path, file);
-    const int err = c->err ? exp_csv_close(c, why) : 0;
-
-    *csv = err ? NULL : c;
-    return err;
-}
-
-struct exp_csv *exp_csv_begin(const struct exp_outdir *dir, const struct exp_csv_file *file, const char *what)
-{
-    char *path = exp_outdir_file(dir, file->name);
-    struct exp_csv *c = begin(path, file);
-
-    free(path);
+            exp_fail(&c->why, errno ? -errno : -EIO, "cannot create '%s': %s", c->path, strerror(errno ? errno : EIO));
     if (what)
         exp_csv_header(c, "what", "%s", what);
     return c;
@@ -220,11 +201,6 @@ void exp_csv_end_row(struct exp_csv *csv)
     put(csv, "\n");
     csv->next = 0;
     csv->n_rows += !csv->err;
-}
-
-int exp_csv_error(const struct exp_csv *csv)
-{
-    return csv->err;
 }
 
 static void flush(struct exp_csv *c)

@@ -44,14 +44,9 @@ struct exp_csv_file {
 struct exp_csv;
 
 /*
- * Creates a file of such columns. path is copied; the columns are not and must outlive the writer. Returns 0, -errno of
- * opening, or -EINVAL for no columns; why gets one line. On failure *csv is NULL.
- */
-int exp_csv_open(struct exp_csv **csv, const char *path, const struct exp_csv_file *file, struct exp_why *why);
-
-/*
- * Opens a file of a result directory, with a first header line "what", unless that is NULL. Never returns NULL: why it
- * cannot be opened is what exp_csv_close() returns.
+ * Creates a file of a result directory, with a first header line "what", unless that is NULL. The columns are not
+ * copied and must outlive the writer. Never returns NULL: why the file cannot be created, or has no columns (-EINVAL),
+ * is what exp_csv_close() returns.
  */
 struct exp_csv *exp_csv_begin(const struct exp_outdir *dir, const struct exp_csv_file *file, const char *what);
 
@@ -69,9 +64,6 @@ void exp_csv_double(struct exp_csv *csv, double value); /* finite; reads back as
 char exp_csv_plain(char c); /* what becomes of a character */
 void exp_csv_missing(struct exp_csv *csv, const char *reason);
 void exp_csv_end_row(struct exp_csv *csv);
-
-/* Returns the first error so far (0 or -errno), so that a long run stops early on a full disk. */
-int exp_csv_error(const struct exp_csv *csv);
 
 /*
  * Writes what is buffered through to the disk, closes and frees. Returns 0; -ENOSPC, -EIO, ... of the first failed

@@ -34,8 +34,3 @@ const struct conv_small *conv_small_best(void)
         i--;
     return &conv_small_table[i];
 }
-
-size_t conv_small_granule(const struct conv_small *s)
-{
-    return s->tile[s->n_tiles - 1].n_vectors * s->lanes;
-}

@@ -24,7 +24,7 @@
 /* One call. Addresses are real pointers when executed and synthetic ones when replayed; they are aligned to 4. */
 struct conv_small_args {
     uint64_t a, b, c;
-    size_t m, n, k;       /* m is a multiple of the micro-kernel's granule */
+    size_t m, n, k;       /* m is a multiple of the floats that the narrowest tile's vectors hold */
     size_t lda, ldb, ldc; /* elements from one row to the next */
 };
 
@@ -59,8 +59,5 @@ bool conv_small_runs(const struct conv_small *s);
 /* Returns the widest one that CPUs of an instruction set run; and the widest that this CPU runs. */
 const struct conv_small *conv_small_of(enum cpu_isa isa);
 const struct conv_small *conv_small_best(void);
-
-/* Returns what m must be a multiple of. */
-size_t conv_small_granule(const struct conv_small *s);
 
 #endif

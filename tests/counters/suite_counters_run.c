@@ -77,7 +77,7 @@ static void test_page_faults(void)
     if (!test_check(pages != NULL, "no memory mapping: %s", strerror(errno)))
         return;
     if (open_group("software", "SOFTWARE", &g, &s)) {
-        CU_ASSERT_EQUAL(ctr_session_start(s), 0);
+        CU_ASSERT_EQUAL(ctr_session_start_set(s, 0), 0);
         for (size_t i = 0; i < N_PAGES; i++)
             pages[i * page_bytes] = 1;
         CU_ASSERT_EQUAL(ctr_session_stop(s), 0);
@@ -90,7 +90,7 @@ static void test_page_faults(void)
         CU_ASSERT(!ctr_reading_metric(&again, "page_faults", &more) && more == faults);
         test_check(faults >= N_PAGES && faults <= N_PAGES + N_FAULTS_BESIDE && minor <= faults && !first.is_scaled,
                    "%g page faults, %g minor ones, for %d new pages", faults, minor, N_PAGES);
-        CU_ASSERT_EQUAL(ctr_session_start(s), 0); /* counts from zero again */
+        CU_ASSERT_EQUAL(ctr_session_start_set(s, 0), 0); /* counts from zero again */
         CU_ASSERT(!ctr_session_stop(s) && !ctr_session_read(s, &again));
         CU_ASSERT(!ctr_reading_metric(&again, "page_faults", &faults) && faults < N_PAGES);
         ctr_session_close(s);
@@ -114,7 +114,7 @@ static void test_task_clock(void)
 
     if (!open_group("software", "SOFTWARE", &g, &s))
         return;
-    CU_ASSERT_EQUAL(ctr_session_start(s), 0);
+    CU_ASSERT_EQUAL(ctr_session_start_set(s, 0), 0);
     for (int i = 0; i < 20; i++) { /* read while it runs */
         spin(10000);
         CU_ASSERT(!ctr_session_read(s, &r) && !ctr_reading_metric(&r, "task_clock", &clock));
@@ -136,13 +136,13 @@ static void test_overhead(void)
 
     if (!open_group("software", "SOFTWARE", &g, &s))
         return;
-    CU_ASSERT(!ctr_session_start(s) && !ctr_session_stop(s));
+    CU_ASSERT(!ctr_session_start_set(s, 0) && !ctr_session_stop(s));
     CU_ASSERT_EQUAL(ctr_session_overhead(s, 0, &overhead), -EINVAL);
     CU_ASSERT_EQUAL(ctr_session_overhead(s, 101, &overhead), 0);
     CU_ASSERT(!ctr_reading_metric(&overhead, "page_faults", &faults) && faults == 0);
     CU_ASSERT(!ctr_reading_metric(&overhead, "task_clock", &clock) && clock > 0);
     CU_ASSERT(!ctr_session_read(s, &r) && ctr_reading_metric(&r, "task_clock", &clock) == -ENODATA); /* forgotten */
-    CU_ASSERT_EQUAL(ctr_session_start(s), 0);
+    CU_ASSERT_EQUAL(ctr_session_start_set(s, 0), 0);
     spin(100000);
     CU_ASSERT(!ctr_session_stop(s) && !ctr_session_read(s, &r) && !ctr_reading_metric(&r, "task_clock", &clock));
     CU_ASSERT(!ctr_reading_subtract(&r, &overhead) && !ctr_reading_metric(&r, "task_clock", &clock_after));

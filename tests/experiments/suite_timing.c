@@ -295,6 +295,12 @@ static void counts_of_large_pages_are_fitted(void)
     exp_evidence_release(&e);
 }
 
+/* Begins a table in the scratch folder. */
+static struct exp_csv *begin_csv(const struct exp_csv_file *file)
+{
+    return exp_csv_begin(&(struct exp_outdir){ .path = (char *)(uintptr_t)scratch_path(".") }, file, NULL);
+}
+
 /* The written file is read back: the same lines, as near. */
 static void times_are_read_back(void)
 {
@@ -316,11 +322,11 @@ static void times_are_read_back(void)
     t.row[7].ticks = 1; /* the share counts, not the median */
     t.row[7].was_near = false;
     scratch_open();
-    CU_ASSERT_FATAL(!exp_csv_open(&csv, scratch_path("times.csv"), &exp_timing_table.file, &why));
+    csv = begin_csv(&exp_timing_table.file);
     for (size_t i = 0; i < t.n; i++)
         rec_put(csv, &exp_timing_table, &t.row[i]);
     CU_ASSERT(!exp_csv_close(csv, &why));
-    CU_ASSERT_FATAL(!exp_timed_read(&back, scratch_path("times.csv"), &why));
+    CU_ASSERT_FATAL(!exp_timed_read(&back, scratch_path(exp_timing_table.file.name), &why));
     CU_ASSERT_EQUAL_FATAL(back.n, t.n);
     for (size_t i = 0; i < t.n; i++)
         n_other += !exp_timed_is_same_walk(&t.row[i], &back.row[i]) || t.row[i].was_near != back.row[i].was_near ||
@@ -364,10 +370,10 @@ static size_t n_wrong_rows(struct ctr_counters *c, double l1, double demand, dou
 
     scratch_open();
     CU_ASSERT_FATAL(!exp_counting_run(&how, &r, &why));
-    CU_ASSERT_FATAL(!exp_csv_open(&csv, scratch_path("counts.csv"), &exp_counting_table.file, &why));
+    csv = begin_csv(&exp_counting_table.file);
     exp_counting_put(&r, csv);
     CU_ASSERT(!exp_csv_close(csv, &why));
-    test_check(!exp_recorded_read(&back, scratch_path("counts.csv"), &why), "%s", why.text);
+    test_check(!exp_recorded_read(&back, scratch_path(exp_counting_table.file.name), &why), "%s", why.text);
     scratch_close();
     CU_ASSERT_EQUAL_FATAL(back.n, r.n);
     for (size_t i = 0; i < r.n; i++) {

@@ -262,7 +262,7 @@ static void check_small(const struct conv_small *s)
     struct logged_buffer watched[3];
     struct kbuffer b[3];
 
-    a->m = (size_t)rng_range(1, 9) * conv_small_granule(s);
+    a->m = (size_t)rng_range(1, 9) * s->tile[s->n_tiles - 1].n_vectors * s->lanes;
     a->n = (size_t)rng_range(1, 60);
     a->k = (size_t)rng_range(1, 20);
     a->lda = a->m + rng_below(20);
