@@ -98,13 +98,8 @@ static int do_one(struct session *s, const struct opt_conv *c)
 static int print_json(void *session, FILE *out)
 {
     struct session *s = session;
-    char *text;
 
-    if (conv_plans_to_json(s->plans.plan, s->plans.n, &text))
-        return exp_fail(&s->why, -ENOMEM, "out of memory");
-    fprintf(out, "%s\n", text);
-    free(text);
-    return 0;
+    return conv_plans_print(s->plans.plan, s->plans.n, out) ? exp_fail(&s->why, -ENOMEM, "out of memory") : 0;
 }
 
 static int print_module(void *session, FILE *out)

@@ -274,13 +274,9 @@ struct session {
 static int print_json(void *session, FILE *out)
 {
     struct session *s = session;
-    char *text;
 
-    if (conv_plans_to_json(s->plans.noted.plan, s->plans.noted.n, &text))
-        return exp_fail(&s->why, -ENOMEM, "out of memory");
-    fprintf(out, "%s\n", text);
-    free(text);
-    return 0;
+    return conv_plans_print(s->plans.noted.plan, s->plans.noted.n, out) ? exp_fail(&s->why, -ENOMEM, "out of memory")
+                                                                        : 0;
 }
 
 static int print_lines(void *session, FILE *out)

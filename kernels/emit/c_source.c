@@ -4,8 +4,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "kernels/emit/c_routines.h"
-
 /* Texts that generated code begins with: the files in text/. The assembler takes each as it is; a zero ends it. */
 #define TEXT(name)                                                                                                     \
     __asm__(".pushsection .rodata\n"                                                                                   \

@@ -36,4 +36,13 @@ struct conv_c_options {
  */
 int conv_c_print(const struct conv_plan *plan, const char *name, const struct conv_c_options *options, FILE *out);
 
+/* ---- inside kernels/emit: the routines that the functions call ---- */
+
+/*
+ * Print function <prefix>_<number>, of any routine or of a micro-kernel, with what it needs before it: those with lower
+ * numbers stand before it, and the first of those that differ by their tables only brings the code of all.
+ */
+void conv_c_print_routine(const struct conv_program *program, size_t number, const char *prefix, FILE *out);
+void conv_c_print_ukr(const struct conv_program *program, size_t number, const char *prefix, FILE *out);
+
 #endif

@@ -1,4 +1,4 @@
-#include "kernels/emit/c_routines.h"
+#include "kernels/emit/c_source.h"
 
 #include <inttypes.h>
 #include <string.h>

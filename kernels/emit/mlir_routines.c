@@ -1,4 +1,4 @@
-#include "kernels/emit/mlir_routines.h"
+#include "kernels/emit/mlir_source.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

@@ -5,9 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/emit/c_routines.h"
 #include "kernels/emit/c_source.h"
-#include "kernels/emit/mlir_routines.h"
 
 const char *const conv_mlir_passes[] = {
     "--convert-vector-to-scf=full-unroll=true",

@@ -34,4 +34,20 @@ void conv_mlir_print_head(const struct conv_plan *plan, FILE *out);
 int conv_mlir_print(const struct conv_plan *plan, const char *name, enum conv_mlir_kernel kernel, FILE *out);
 int conv_mlir_print_kernels(const struct conv_plan *plan, const char *name, FILE *out);
 
+/* ---- inside kernels/emit: the routines that the functions call ---- */
+
+/* Returns the name of a tensor's value, and how many operands a routine has. */
+const char *conv_mlir_tensor(enum conv_tensor t);
+int conv_mlir_operands(const struct conv_routine *r);
+
+/* Prints the type of a tensor: a memref of one dimension, as long as it is. */
+void conv_mlir_print_type(const struct conv_plan *plan, enum conv_tensor t, FILE *out);
+
+/* Prints function @<prefix>_<number>; of a micro-kernel that is called, only its declaration. */
+void conv_mlir_print_routine(const struct conv_program *p, size_t number, const char *prefix,
+                             enum conv_mlir_kernel kernel, FILE *out);
+
+/* Prints function @<prefix>_windows, whose first argument says which of the routines that pack windows it calls. */
+void conv_mlir_print_choice(const struct conv_program *program, const char *prefix, FILE *out);
+
 #endif

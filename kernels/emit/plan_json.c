@@ -10,14 +10,16 @@
 
 /* ---- writing ---- */
 
-int conv_plans_to_json(const struct conv_noted_plan *plan, size_t n, char **text)
+int conv_plans_print(const struct conv_noted_plan *plan, size_t n, FILE *out)
 {
-    size_t bytes = conv_plans_write(plan, n, NULL, 0) + 1;
+    const size_t bytes = conv_plans_write(plan, n, NULL, 0) + 1;
+    char *text = malloc(bytes);
 
-    *text = malloc(bytes);
-    if (!*text)
+    if (!text)
         return -ENOMEM;
-    conv_plans_write(plan, n, *text, bytes);
+    conv_plans_write(plan, n, text, bytes);
+    fprintf(out, "%s\n", text);
+    free(text);
     return 0;
 }
 

@@ -20,8 +20,8 @@
  */
 size_t conv_plans_write(const struct conv_noted_plan *plan, size_t n, char *text, size_t bytes);
 
-/* Puts the text of n plans into *text, from malloc. Returns 0 or -ENOMEM. */
-int conv_plans_to_json(const struct conv_noted_plan *plan, size_t n, char **text);
+/* Prints the text of n plans, and a line feed. Returns 0 or -ENOMEM. */
+int conv_plans_print(const struct conv_noted_plan *plan, size_t n, FILE *out);
 
 /*
  * Reads a file. What follows from others is derived anew where the file differs, and
