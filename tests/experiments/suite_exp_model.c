@@ -11,6 +11,7 @@
 #include "experiments/bench/model.h"
 #include "experiments/bench/published.h"
 #include "experiments/bench/results.h"
+#include "tests/kernels/shapes.h"
 #include "tests/scratch.h"
 #include "tests/suites.h"
 
@@ -479,17 +480,7 @@ static void test_smaller_layers(void)
 static void test_what_is_halved(void)
 {
     const struct conv_problem large = vgg16_layer(1, 500), deep = vgg16_layer(12, 240);
-    struct conv_problem strided = { .n = 3,
-                                    .c = 8,
-                                    .h = 57,
-                                    .w = 57,
-                                    .k = 64,
-                                    .r = 3,
-                                    .s = 3,
-                                    .stride_h = 2,
-                                    .stride_w = 2,
-                                    .dilation_h = 1,
-                                    .dilation_w = 1,
+    struct conv_problem strided = { IMAGES(3, 8, 57, 57), FILTERS(64, 3, 3), STRIDES(2, 2), DILATIONS(1, 1),
                                     .groups = 4 };
     struct exp_layer layer = { .name = (char[]){ "strided" } };
     struct exp_model m = { .name = strdup("own"), .n_layers = 1, .layer = &layer };

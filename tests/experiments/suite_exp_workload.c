@@ -7,6 +7,7 @@
 
 #include "experiments/bench/model.h"
 #include "experiments/bench/model_formats.h"
+#include "tests/kernels/shapes.h"
 #include "tests/rng.h"
 #include "tests/scratch.h"
 #include "tests/suites.h"
@@ -115,14 +116,9 @@ static struct conv_problem random_problem(void)
             .w = 1 + rng_below(40),
             .r = 1 + rng_below(5),
             .s = 1 + rng_below(5),
-            .stride_h = 1 + rng_below(3),
-            .stride_w = 1 + rng_below(3),
-            .pad_top = rng_below(4),
-            .pad_left = rng_below(4),
-            .pad_bottom = rng_below(4),
-            .pad_right = rng_below(4),
-            .dilation_h = 1 + rng_below(3),
-            .dilation_w = 1 + rng_below(3),
+            STRIDES(1 + rng_below(3), 1 + rng_below(3)),
+            PADDING(rng_below(4), rng_below(4), rng_below(4), rng_below(4)),
+            DILATIONS(1 + rng_below(3), 1 + rng_below(3)),
         };
 
         p.c = p.groups * (1 + rng_below(20));

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "experiments/lift/device.h"
+#include "tests/kernels/shapes.h"
 #include "tests/rng.h"
 #include "tests/suites.h"
 
@@ -15,22 +16,8 @@ static struct exp_why why;
 
 static struct conv_problem layer_of(size_t c, size_t h, size_t w, size_t k, size_t filter)
 {
-    struct conv_problem p = { .n = 1,
-                              .c = c,
-                              .h = h,
-                              .w = w,
-                              .k = k,
-                              .r = filter,
-                              .s = filter,
-                              .stride_h = 1,
-                              .stride_w = 1,
-                              .pad_top = filter / 2,
-                              .pad_left = filter / 2,
-                              .pad_bottom = filter / 2,
-                              .pad_right = filter / 2,
-                              .dilation_h = 1,
-                              .dilation_w = 1,
-                              .groups = 1 };
+    struct conv_problem p = { IMAGES(1, c, h, w), FILTERS(k, filter, filter),
+                              PADDING(filter / 2, filter / 2, filter / 2, filter / 2), UNIT_STEPS, .groups = 1 };
     char line[256];
 
     CU_ASSERT_EQUAL_FATAL(conv_problem_finish(&p, line, sizeof line), 0);

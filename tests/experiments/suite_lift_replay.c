@@ -16,6 +16,7 @@
 #include "experiments/lift/rank.h"
 #include "kernels/conv_naive.h"
 #include "sim/base/record.h"
+#include "tests/kernels/shapes.h"
 #include "tests/rng.h"
 #include "tests/scratch.h"
 #include "tests/suites.h"
@@ -571,18 +572,7 @@ static void replay(const struct conv_problem *layer, const struct lift_point *p,
 /* Of a layer whose windows are all within its input, every work-item of a kernel does what any other one does. */
 static void parts_stand_for_the_whole(void)
 {
-    struct conv_problem layer = { .n = 1,
-                                  .groups = 1,
-                                  .dilation_h = 1,
-                                  .dilation_w = 1,
-                                  .c = 8,
-                                  .h = 10,
-                                  .w = 10,
-                                  .k = 8,
-                                  .r = 3,
-                                  .s = 3,
-                                  .stride_h = 1,
-                                  .stride_w = 1 };
+    struct conv_problem layer = { IMAGES(1, 8, 10, 10), FILTERS(8, 3, 3), UNIT_STEPS, .groups = 1 };
     struct lift_space *space;
     struct lift_point p[POINTS];
     struct lift_replayed part[POINTS], whole[POINTS];
@@ -615,18 +605,7 @@ static void quads_coalesce(void)
         "tile=3 pad_y=0 pad_x=0 band=1 kernels=1 lanes=1 windows=1 elements=36 vector=4 coalesced=0 unroll=1 joined=0 "
         "flags=0"
     };
-    struct conv_problem layer = { .n = 1,
-                                  .groups = 1,
-                                  .dilation_h = 1,
-                                  .dilation_w = 1,
-                                  .c = 16,
-                                  .h = 3,
-                                  .w = 3,
-                                  .k = 4,
-                                  .r = 3,
-                                  .s = 3,
-                                  .stride_h = 1,
-                                  .stride_w = 1 };
+    struct conv_problem layer = { IMAGES(1, 16, 3, 3), FILTERS(4, 3, 3), UNIT_STEPS, .groups = 1 };
     struct lift_gpu to[2];
     struct sim_machine m;
 

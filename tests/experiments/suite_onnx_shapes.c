@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "tests/experiments/onnx_written.h"
+#include "tests/kernels/shapes.h"
 #include "tests/scratch.h"
 #include "tests/suites.h"
 
@@ -146,24 +147,27 @@ static void convolutions_become_problems(void)
 {
     struct onnx_writer *w;
 
-    /* Images, channels, height, width; filters and theirs; strides; pads: above, left, below, right; dilations; groups. */
     scratch_open();
     w = begin_conv("Conv", DIMS(2, 4, 9, 11), (int64_t[]){ 6, 2, 3, 5 });
     onnx_write_ints(w, "strides", DIMS(2, 3));
     onnx_write_ints(w, "dilations", DIMS(3, 2));
     onnx_write_ints(w, "pads", DIMS(1, 2, 3, 4));
     onnx_write_int(w, "group", 2);
-    check_problem(w, &(struct conv_problem){ 2, 4, 9, 11, 6, 3, 5, 2, 3, 1, 2, 3, 4, 3, 2, 2, 0, 0 });
+    check_problem(w, &(struct conv_problem){ IMAGES(2, 4, 9, 11), FILTERS(6, 3, 5), PADDING(1, 2, 3, 4), STRIDES(2, 3),
+                                             DILATIONS(3, 2), .groups = 2 });
     w = begin_conv("Conv", DIMS(1, 2, 10), (int64_t[]){ 3, 2, 3 });
     onnx_write_ints(w, "pads", DIMS(1, 2));
-    check_problem(w, &(struct conv_problem){ 1, 2, 1, 10, 3, 1, 3, 1, 1, 0, 1, 0, 2, 1, 1, 1, 0, 0 });
+    check_problem(w, &(struct conv_problem){ IMAGES(1, 2, 1, 10), FILTERS(3, 1, 3), PADDING(0, 1, 0, 2), UNIT_STEPS,
+                                             .groups = 1 });
     w = begin_conv("Conv", DIMS(1, 1, 6, 6), (int64_t[]){ 1, 1, 4, 4 });
     onnx_write_text(w, "auto_pad", "SAME_LOWER");
-    check_problem(w, &(struct conv_problem){ 1, 1, 6, 6, 1, 4, 4, 1, 1, 2, 2, 1, 1, 1, 1, 1, 0, 0 });
+    check_problem(w, &(struct conv_problem){ IMAGES(1, 1, 6, 6), FILTERS(1, 4, 4), PADDING(2, 2, 1, 1), UNIT_STEPS,
+                                             .groups = 1 });
     w = begin_conv("Conv", DIMS(1, 1, 6, 6), (int64_t[]){ 1, 1, 4, 4 });
     onnx_write_text(w, "auto_pad", "SAME_UPPER");
     onnx_write_ints(w, "strides", DIMS(2, 2));
-    check_problem(w, &(struct conv_problem){ 1, 1, 6, 6, 1, 4, 4, 2, 2, 1, 1, 1, 1, 1, 1, 1, 0, 0 });
+    check_problem(w, &(struct conv_problem){ IMAGES(1, 1, 6, 6), FILTERS(1, 4, 4), PADDING(1, 1, 1, 1), STRIDES(2, 2),
+                                             DILATIONS(1, 1), .groups = 1 });
     scratch_close();
 }
 

@@ -13,6 +13,7 @@
 #include "experiments/bench/machine.h"
 #include "experiments/paper/paper.h"
 #include "kernels/shape/problem.h"
+#include "tests/kernels/shapes.h"
 #include "tests/scratch.h"
 #include "tests/suites.h"
 
@@ -68,42 +69,9 @@ enum { N_LAYERS = 3 };
 
 /* Two layers of a first model, the second pointwise; a pointwise one of a second model. */
 static struct exp_layer layers[N_LAYERS] = {
-    { .problem = { .n = 1,
-                   .c = 1,
-                   .h = 8,
-                   .w = 8,
-                   .k = 1,
-                   .r = 3,
-                   .s = 3,
-                   .stride_h = 1,
-                   .stride_w = 1,
-                   .groups = 1,
-                   .p = 6,
-                   .q = 6 } },
-    { .problem = { .n = 1,
-                   .c = 2,
-                   .h = 56,
-                   .w = 56,
-                   .k = 4,
-                   .r = 1,
-                   .s = 1,
-                   .stride_h = 1,
-                   .stride_w = 1,
-                   .groups = 1,
-                   .p = 56,
-                   .q = 56 } },
-    { .problem = { .n = 1,
-                   .c = 2,
-                   .h = 7,
-                   .w = 7,
-                   .k = 4,
-                   .r = 1,
-                   .s = 1,
-                   .stride_h = 1,
-                   .stride_w = 1,
-                   .groups = 1,
-                   .p = 7,
-                   .q = 7 } },
+    { .problem = { IMAGES(1, 1, 8, 8), FILTERS(1, 3, 3), STRIDES(1, 1), .groups = 1, .p = 6, .q = 6 } },
+    { .problem = { IMAGES(1, 2, 56, 56), FILTERS(4, 1, 1), STRIDES(1, 1), .groups = 1, .p = 56, .q = 56 } },
+    { .problem = { IMAGES(1, 2, 7, 7), FILTERS(4, 1, 1), STRIDES(1, 1), .groups = 1, .p = 7, .q = 7 } },
 };
 
 static const struct exp_paper_view view = {

@@ -12,6 +12,7 @@
 #include "kernels/conv_naive.h"
 #include "tests/kernels/emission.h"
 #include "tests/kernels/kcheck.h"
+#include "tests/kernels/shapes.h"
 #include "tests/rng.h"
 #include "tests/suites.h"
 
@@ -28,21 +29,11 @@ static struct conv_problem random_problem(void)
     char why[128];
 
     for (;;) {
-        struct conv_problem p = { .n = 1 + rng_below(2),
-                                  .c = channels[rng_below(5)],
-                                  .h = 1 + rng_below(9),
-                                  .w = 1 + rng_below(17),
-                                  .k = channels[rng_below(5)],
-                                  .r = 1 + rng_below(3),
-                                  .s = 1 + rng_below(3),
-                                  .stride_h = 1 + rng_below(3),
-                                  .stride_w = 1 + rng_below(3),
-                                  .pad_top = rng_below(3),
-                                  .pad_left = rng_below(3),
-                                  .pad_bottom = rng_below(3),
-                                  .pad_right = rng_below(3),
-                                  .dilation_h = 1,
-                                  .dilation_w = 1,
+        struct conv_problem p = { IMAGES(1 + rng_below(2), channels[rng_below(5)], 1 + rng_below(9), 1 + rng_below(17)),
+                                  FILTERS(channels[rng_below(5)], 1 + rng_below(3), 1 + rng_below(3)),
+                                  STRIDES(1 + rng_below(3), 1 + rng_below(3)),
+                                  PADDING(rng_below(3), rng_below(3), rng_below(3), rng_below(3)),
+                                  DILATIONS(1, 1),
                                   .groups = 1 };
 
         if (!conv_problem_finish(&p, why, sizeof why))
@@ -342,22 +333,8 @@ static void replays_are_what_execution_touches(void)
 
 static struct conv_problem plain_problem(size_t c, size_t k, size_t size, size_t taps)
 {
-    struct conv_problem p = { .n = 1,
-                              .c = c,
-                              .h = size,
-                              .w = size,
-                              .k = k,
-                              .r = taps,
-                              .s = taps,
-                              .stride_h = 1,
-                              .stride_w = 1,
-                              .pad_top = taps / 2,
-                              .pad_left = taps / 2,
-                              .pad_bottom = taps / 2,
-                              .pad_right = taps / 2,
-                              .dilation_h = 1,
-                              .dilation_w = 1,
-                              .groups = 1 };
+    struct conv_problem p = { IMAGES(1, c, size, size), FILTERS(k, taps, taps),
+                              PADDING(taps / 2, taps / 2, taps / 2, taps / 2), UNIT_STEPS, .groups = 1 };
 
     CU_ASSERT_EQUAL_FATAL(conv_problem_finish(&p, NULL, 0), 0);
     return p;

@@ -16,6 +16,7 @@
 #include "kernels/csa/csa2.h"
 #include "kernels/ukr/dispatch.h"
 #include "tests/experiments/fake_ruler.h"
+#include "tests/kernels/shapes.h"
 #include "tests/rng.h"
 #include "tests/suites.h"
 
@@ -65,18 +66,7 @@ static struct csa2_machine toy(void)
  */
 static void test_counts(void)
 {
-    struct conv_problem p = { .n = 1,
-                              .c = 16,
-                              .h = 8,
-                              .w = 8,
-                              .k = 48,
-                              .r = 1,
-                              .s = 1,
-                              .stride_h = 1,
-                              .stride_w = 1,
-                              .dilation_h = 1,
-                              .dilation_w = 1,
-                              .groups = 1 };
+    struct conv_problem p = { IMAGES(1, 16, 8, 8), FILTERS(48, 1, 1), UNIT_STEPS, .groups = 1 };
     const struct conv_ukr *ukr = conv_ukr_find("f32_16x24__avx512");
     const struct csa2_machine m = toy();
     struct csa_tiling is = csa2_tiling(&p, ukr, CSA_IS, 16, 2, 4), ws;
@@ -107,18 +97,7 @@ static void test_counts(void)
 /* Two images of two groups are four times the work of one group of one. */
 static void test_groups(void)
 {
-    struct conv_problem one = { .n = 1,
-                                .c = 8,
-                                .h = 9,
-                                .w = 9,
-                                .k = 12,
-                                .r = 3,
-                                .s = 3,
-                                .stride_h = 2,
-                                .stride_w = 2,
-                                .dilation_h = 1,
-                                .dilation_w = 1,
-                                .groups = 1 },
+    struct conv_problem one = { IMAGES(1, 8, 9, 9), FILTERS(12, 3, 3), STRIDES(2, 2), DILATIONS(1, 1), .groups = 1 },
                         four = one;
     const struct conv_ukr *ukr = conv_ukr_find("f32_16x6__avx2");
     const struct csa2_machine m = toy();
