@@ -163,27 +163,49 @@ static void times_show_what_prefetchers_fetched(void)
     fake_computer_release(&f);
 }
 
-static void clocks_that_tell_nothing_are_refused(void)
+/* A made-up computer with the small machine, and walks of its probes. */
+struct timing_case {
+    struct fake_computer f;
+    struct exp_timing how;
+    struct exp_timed t;
+    struct exp_timing_result r;
+    struct exp_why why;
+};
+
+static void open_case(struct timing_case *c, size_t rounds)
 {
     const struct sim_machine m = small_machine();
-    struct exp_timing_result r;
-    struct exp_timing how;
-    struct fake_computer f;
-    struct exp_timed t;
-    struct exp_why why = { "" };
 
-    exp_probes_list(&t);
-    CU_ASSERT_FATAL(!fake_computer_init(&f, &m));
-    keep_some(&t);
-    f.is_dead = true;
-    how = timing_of(&f, 1);
-    CU_ASSERT_EQUAL(exp_timing_run(&how, &t, &r, &why), -ENODATA);
-    CU_ASSERT(strstr(why.text, "L2 takes 7 ticks, one in memory 7") != NULL);
-    f.is_dead = false;
-    f.clock_step = 1000; /* too coarse: all are 0 */
-    CU_ASSERT_EQUAL(exp_timing_run(&how, &t, &r, &why), -ENODATA);
-    exp_timed_release(&t);
-    fake_computer_release(&f);
+    exp_probes_list(&c->t);
+    CU_ASSERT_FATAL(!fake_computer_init(&c->f, &m));
+    c->how = timing_of(&c->f, rounds);
+}
+
+static int run(struct timing_case *c)
+{
+    c->why.text[0] = '\0';
+    return exp_timing_run(&c->how, &c->t, &c->r, &c->why);
+}
+
+static void close_case(struct timing_case *c)
+{
+    exp_timed_release(&c->t);
+    fake_computer_release(&c->f);
+}
+
+static void clocks_that_tell_nothing_are_refused(void)
+{
+    struct timing_case c;
+
+    open_case(&c, 1);
+    keep_some(&c.t);
+    c.f.is_dead = true;
+    CU_ASSERT_EQUAL(run(&c), -ENODATA);
+    CU_ASSERT(strstr(c.why.text, "L2 takes 7 ticks, one in memory 7") != NULL);
+    c.f.is_dead = false;
+    c.f.clock_step = 1000; /* too coarse: all are 0 */
+    CU_ASSERT_EQUAL(run(&c), -ENODATA);
+    close_case(&c);
 }
 
 static bool yes(void)
@@ -193,21 +215,13 @@ static bool yes(void)
 
 static void interrupted_rounds_end_at_once(void)
 {
-    const struct sim_machine m = small_machine();
-    struct exp_timing_result r;
-    struct exp_timing how;
-    struct fake_computer f;
-    struct exp_timed t;
-    struct exp_why why = { "" };
+    struct timing_case c;
 
-    exp_probes_list(&t);
-    CU_ASSERT_FATAL(!fake_computer_init(&f, &m));
-    how = timing_of(&f, 1);
-    how.interrupted = yes;
-    CU_ASSERT_EQUAL(exp_timing_run(&how, &t, &r, &why), -EINTR);
-    CU_ASSERT(f.n_looks < 100);
-    exp_timed_release(&t);
-    fake_computer_release(&f);
+    open_case(&c, 1);
+    c.how.interrupted = yes;
+    CU_ASSERT_EQUAL(run(&c), -EINTR);
+    CU_ASSERT(c.f.n_looks < 100);
+    close_case(&c);
 }
 
 static uint64_t seconds_of_looks;
@@ -220,25 +234,17 @@ static uint64_t clock_by_looks(void)
 /* Beyond the least rounds none begins that would not end in time. */
 static void rounds_end_with_their_time(void)
 {
-    const struct sim_machine m = small_machine();
-    struct exp_timing_result r;
-    struct exp_timing how;
-    struct fake_computer f;
-    struct exp_timed t;
-    struct exp_why why = { "" };
+    struct timing_case c;
 
-    exp_probes_list(&t);
-    CU_ASSERT_FATAL(!fake_computer_init(&f, &m));
-    t.n = 3;
-    how = timing_of(&f, 40);
-    how.least = 2;
-    how.now_ns = clock_by_looks;
-    how.limit_ns = 1;
-    CU_ASSERT(!exp_timing_run(&how, &t, &r, &why) && r.n_rounds == 2);
-    how.limit_ns = UINT64_C(10000000000);
-    CU_ASSERT(!exp_timing_run(&how, &t, &r, &why) && r.n_rounds > 2 && r.n_rounds < 12);
-    exp_timed_release(&t);
-    fake_computer_release(&f);
+    open_case(&c, 40);
+    c.t.n = 3;
+    c.how.least = 2;
+    c.how.now_ns = clock_by_looks;
+    c.how.limit_ns = 1;
+    CU_ASSERT(!run(&c) && c.r.n_rounds == 2);
+    c.how.limit_ns = UINT64_C(10000000000);
+    CU_ASSERT(!run(&c) && c.r.n_rounds > 2 && c.r.n_rounds < 12);
+    close_case(&c);
 }
 
 /* ---- the fit ---- */
@@ -304,38 +310,33 @@ static struct exp_csv *begin_csv(const struct exp_csv_file *file)
 /* The written file is read back: the same lines, as near. */
 static void times_are_read_back(void)
 {
-    const struct sim_machine m = small_machine();
-    struct exp_timing_result r;
-    struct exp_timing how;
-    struct fake_computer f;
-    struct exp_timed t, back;
+    struct timing_case c;
+    const struct exp_timed *t = &c.t;
+    struct exp_timed back;
     struct exp_csv *csv;
-    struct exp_why why = { "" };
     size_t n_other = 0;
 
-    exp_probes_list(&t);
-    CU_ASSERT_FATAL(!fake_computer_init(&f, &m));
-    t.n = 200;
-    how = timing_of(&f, 3);
-    CU_ASSERT_FATAL(!exp_timing_run(&how, &t, &r, &why));
-    t.row[7].near_share = 0.4;
-    t.row[7].ticks = 1; /* the share counts, not the median */
-    t.row[7].was_near = false;
+    open_case(&c, 3);
+    c.t.n = 200;
+    CU_ASSERT_FATAL(!run(&c));
+    t->row[7].near_share = 0.4;
+    t->row[7].ticks = 1; /* the share counts, not the median */
+    t->row[7].was_near = false;
     scratch_open();
     csv = begin_csv(&exp_timing_table.file);
-    for (size_t i = 0; i < t.n; i++)
-        rec_put(csv, &exp_timing_table, &t.row[i]);
-    CU_ASSERT(!exp_csv_close(csv, &why));
-    CU_ASSERT_FATAL(!exp_timed_read(&back, scratch_path(exp_timing_table.file.name), &why));
-    CU_ASSERT_EQUAL_FATAL(back.n, t.n);
-    for (size_t i = 0; i < t.n; i++)
-        n_other += !exp_timed_is_same_walk(&t.row[i], &back.row[i]) || t.row[i].was_near != back.row[i].was_near ||
-                   t.row[i].probed_line != back.row[i].probed_line || t.row[i].was_accessed != back.row[i].was_accessed;
+    for (size_t i = 0; i < t->n; i++)
+        rec_put(csv, &exp_timing_table, &t->row[i]);
+    CU_ASSERT(!exp_csv_close(csv, &c.why));
+    CU_ASSERT_FATAL(!exp_timed_read(&back, scratch_path(exp_timing_table.file.name), &c.why));
+    CU_ASSERT_EQUAL_FATAL(back.n, t->n);
+    for (size_t i = 0; i < t->n; i++)
+        n_other += !exp_timed_is_same_walk(&t->row[i], &back.row[i]) || t->row[i].was_near != back.row[i].was_near ||
+                   t->row[i].probed_line != back.row[i].probed_line ||
+                   t->row[i].was_accessed != back.row[i].was_accessed;
     CU_ASSERT_EQUAL(n_other, 0);
     scratch_close();
     exp_timed_release(&back);
-    exp_timed_release(&t);
-    fake_computer_release(&f);
+    close_case(&c);
 }
 
 /* ---- by counters ---- */

@@ -34,9 +34,30 @@ TWIN(conv_im2col);
 TWIN(conv_epilogue_count);
 TWIN(conv_epilogue_at);
 
-static struct logged_buffer watch(const struct kbuffer *b, size_t n_floats)
+enum { MOST_TENSORS = 5 };
+
+/* Tensors of a case: their memory, and where they are, to be watched. */
+struct tensors {
+    size_t n;
+    struct kbuffer memory[MOST_TENSORS];
+    struct logged_buffer at[MOST_TENSORS];
+};
+
+static struct tensors open_tensors(size_t n, const size_t *floats)
 {
-    return (struct logged_buffer){ (uintptr_t)b->data, n_floats * sizeof(float) };
+    struct tensors t = { .n = n };
+
+    for (size_t i = 0; i < n; i++) {
+        CU_ASSERT_FATAL(kbuffer_init(&t.memory[i], floats[i]) == 0);
+        t.at[i] = (struct logged_buffer){ (uintptr_t)t.memory[i].data, floats[i] * sizeof(float) };
+    }
+    return t;
+}
+
+static void close_tensors(struct tensors *t)
+{
+    for (size_t i = 0; i < t->n; i++)
+        kbuffer_release(&t->memory[i]);
 }
 
 struct ukr_case {
@@ -114,9 +135,8 @@ static void check_ukr(const struct conv_ukr *u, size_t n_win, size_t n_f)
     };
     size_t n_in = c.a.ld_in ? (c.a.k - 1) * c.a.ld_in + n_win : c.a.k * conv_ukr_in_width(u, n_win);
     size_t n[3] = { 0, c.a.k * n_f, n_f * c.a.ld_out };
-    struct logged_buffer watched[3];
     struct conv_ahead_lists ahead;
-    struct kbuffer b[3];
+    struct tensors t;
 
     if (u->win_panel && !c.a.ld_in && rng_below(2)) {
         c.a.in_step = (c.a.k + rng_below(4)) * u->win_panel;
@@ -126,19 +146,15 @@ static void check_ukr(const struct conv_ukr *u, size_t n_win, size_t n_f)
     n[0] = n_in + c.a.n_tiles;
     n[1] *= c.a.n_tiles;
     n[2] *= c.a.n_tiles;
-    for (int i = 0; i < 3; i++) {
-        CU_ASSERT_FATAL(kbuffer_init(&b[i], n[i]) == 0);
-        watched[i] = watch(&b[i], n[i]);
-    }
-    c.a.in = watched[0].addr;
-    c.a.filter = watched[1].addr;
-    c.a.out = watched[2].addr;
-    random_ahead(&c, watched, &ahead);
+    t = open_tensors(3, n);
+    c.a.in = t.at[0].addr;
+    c.a.filter = t.at[1].addr;
+    c.a.out = t.at[2].addr;
+    random_ahead(&c, t.at, &ahead);
     if (u->prefetches && rng_below(2))
         c.a.ahead = &ahead;
-    check_emission(u->name, run_ukr, emit_ukr, &c, watched, 3);
-    for (int i = 0; i < 3; i++)
-        kbuffer_release(&b[i]);
+    check_emission(u->name, run_ukr, emit_ukr, &c, t.at, t.n);
+    close_tensors(&t);
 }
 
 /*
@@ -177,10 +193,9 @@ static void random_taps(const struct conv_ukr *u, size_t n_win, struct conv_taps
 static void check_taps(const struct conv_ukr *u, size_t n_win, size_t n_f)
 {
     struct ukr_case c = { .u = u, .a = { .n_win = n_win, .n_f = n_f, .ld_out = n_win + 3 } };
-    struct logged_buffer watched[3];
     struct conv_ahead_lists ahead;
+    struct tensors t;
     struct conv_taps taps;
-    struct kbuffer b[3];
     size_t n[3];
 
     random_taps(u, n_win, &taps, &n[0]);
@@ -189,19 +204,15 @@ static void check_taps(const struct conv_ukr *u, size_t n_win, size_t n_f)
     c.a.accumulate = rng_below(2);
     n[1] = c.a.k * n_f;
     n[2] = n_f * c.a.ld_out;
-    for (int i = 0; i < 3; i++) {
-        CU_ASSERT_FATAL(kbuffer_init(&b[i], n[i]) == 0);
-        watched[i] = watch(&b[i], n[i]);
-    }
-    c.a.in = watched[0].addr;
-    c.a.filter = watched[1].addr;
-    c.a.out = watched[2].addr;
-    random_ahead(&c, watched, &ahead);
+    t = open_tensors(3, n);
+    c.a.in = t.at[0].addr;
+    c.a.filter = t.at[1].addr;
+    c.a.out = t.at[2].addr;
+    random_ahead(&c, t.at, &ahead);
     if (rng_below(2))
         c.a.ahead = &ahead;
-    check_emission(u->name, run_ukr, emit_ukr, &c, watched, 3);
-    for (int i = 0; i < 3; i++)
-        kbuffer_release(&b[i]);
+    check_emission(u->name, run_ukr, emit_ukr, &c, t.at, t.n);
+    close_tensors(&t);
 }
 
 /* Calls check for every size of tile, up to the full one. */
@@ -259,8 +270,7 @@ static void check_small(const struct conv_small *s)
 {
     struct small_case c = { .s = s };
     struct conv_small_args *a = &c.a;
-    struct logged_buffer watched[3];
-    struct kbuffer b[3];
+    struct tensors t;
 
     a->m = (size_t)rng_range(1, 9) * s->tile[s->n_tiles - 1].n_vectors * s->lanes;
     a->n = (size_t)rng_range(1, 60);
@@ -268,18 +278,12 @@ static void check_small(const struct conv_small *s)
     a->lda = a->m + rng_below(20);
     a->ldb = a->k + rng_below(20);
     a->ldc = a->m + rng_below(20);
-    const size_t floats[3] = { a->k * a->lda, a->n * a->ldb, a->n * a->ldc };
-
-    for (int i = 0; i < 3; i++) {
-        CU_ASSERT_FATAL(kbuffer_init(&b[i], floats[i]) == 0);
-        watched[i] = watch(&b[i], floats[i]);
-    }
-    a->a = watched[0].addr;
-    a->b = watched[1].addr;
-    a->c = watched[2].addr;
-    check_emission(s->name, run_small, emit_small, &c, watched, 3);
-    for (int i = 0; i < 3; i++)
-        kbuffer_release(&b[i]);
+    t = open_tensors(3, (const size_t[]){ a->k * a->lda, a->n * a->ldb, a->n * a->ldc });
+    a->a = t.at[0].addr;
+    a->b = t.at[1].addr;
+    a->c = t.at[2].addr;
+    check_emission(s->name, run_small, emit_small, &c, t.at, t.n);
+    close_tensors(&t);
 }
 
 static void small_kernels_touch_what_they_emit(void)
@@ -323,20 +327,15 @@ static void check_direct(const struct conv_direct *d, const struct conv_problem 
                .row0 = rng_below(p->p) },
     };
     const size_t n[3] = { p->c * p->h * p->w, p->k * conv_reduction(p), p->k * conv_windows(p) };
-    struct logged_buffer watched[3];
-    struct kbuffer b[3];
+    struct tensors t;
 
     c.a.n_rows = (size_t)rng_range(1, (int64_t)(p->p - c.a.row0));
-    for (int i = 0; i < 3; i++) {
-        CU_ASSERT_FATAL(kbuffer_init(&b[i], n[i]) == 0);
-        watched[i] = watch(&b[i], n[i]);
-    }
-    c.a.in = watched[0].addr;
-    c.a.filter = watched[1].addr;
-    c.a.out = watched[2].addr + c.a.row0 * p->q * sizeof(float);
-    check_emission(d->name, run_direct, emit_direct, &c, watched, 3);
-    for (int i = 0; i < 3; i++)
-        kbuffer_release(&b[i]);
+    t = open_tensors(3, n);
+    c.a.in = t.at[0].addr;
+    c.a.filter = t.at[1].addr;
+    c.a.out = t.at[2].addr + c.a.row0 * p->q * sizeof(float);
+    check_emission(d->name, run_direct, emit_direct, &c, t.at, t.n);
+    close_tensors(&t);
 }
 
 static void direct_kernels_touch_what_they_emit(void)
@@ -379,22 +378,17 @@ static void check_windows(const struct conv_pack_windows *pack, const struct con
     struct windows_case c = { .pack = pack,
                               .a = { .p = p, .n_c = p->c, .width = width, .live_win = kcheck_random_live(width) } };
     size_t n_in = p->c * p->h * p->w, n_panel;
-    struct logged_buffer watched[2];
-    struct kbuffer in, panel;
+    struct tensors t;
 
     c.a.win0 = rng_below(conv_windows(p));
     c.a.n_win = (size_t)rng_range(1, (int64_t)(conv_windows(p) - c.a.win0));
     c.a.panel_step = p->c * p->r * p->s * width;
     n_panel = (c.a.n_win + width - 1) / width * c.a.panel_step;
-    CU_ASSERT_FATAL(kbuffer_init(&in, n_in) == 0);
-    CU_ASSERT_FATAL(kbuffer_init(&panel, n_panel) == 0);
-    watched[0] = watch(&in, n_in);
-    watched[1] = watch(&panel, n_panel);
-    c.a.in = watched[0].addr;
-    c.a.panel = watched[1].addr;
-    check_emission(pack->name, run_windows, emit_windows, &c, watched, 2);
-    kbuffer_release(&in);
-    kbuffer_release(&panel);
+    t = open_tensors(2, (const size_t[]){ n_in, n_panel });
+    c.a.in = t.at[0].addr;
+    c.a.panel = t.at[1].addr;
+    check_emission(pack->name, run_windows, emit_windows, &c, t.at, t.n);
+    close_tensors(&t);
 }
 
 static void window_packing_touches_what_it_emits(void)
@@ -428,18 +422,12 @@ static void im2col_touches_what_it_emits(void)
         struct conv_problem p = kcheck_random_problem();
         struct conv_im2col_args a = { .p = &p };
         size_t n_in = conv_group_channels(&p) * p.h * p.w, n_col = conv_reduction(&p) * conv_windows(&p);
-        struct logged_buffer watched[2];
-        struct kbuffer in, col;
+        struct tensors t = open_tensors(2, (const size_t[]){ n_in, n_col });
 
-        CU_ASSERT_FATAL(kbuffer_init(&in, n_in) == 0);
-        CU_ASSERT_FATAL(kbuffer_init(&col, n_col) == 0);
-        watched[0] = watch(&in, n_in);
-        watched[1] = watch(&col, n_col);
-        a.in = watched[0].addr;
-        a.col = watched[1].addr;
-        check_emission("im2col", run_im2col, emit_im2col, &a, watched, 2);
-        kbuffer_release(&in);
-        kbuffer_release(&col);
+        a.in = t.at[0].addr;
+        a.col = t.at[1].addr;
+        check_emission("im2col", run_im2col, emit_im2col, &a, t.at, t.n);
+        close_tensors(&t);
     }
 }
 
@@ -472,19 +460,13 @@ static void panel_packing_touches_what_it_emits(void)
         struct conv_pack_matrix_args m = { .ukr = u, .tag = CONV_IM2COL, .ld = ld, .n_win = n, .n_k = n_k };
         struct conv_pack_filters_args f = { .ukr = u, .ld = ld, .n_f = n, .n_k = n_k, .by_rows = by_rows, .row = row };
         size_t n_in = ld * ld, n_out = (n + u->n_win) * n_k;
-        struct logged_buffer watched[2];
-        struct kbuffer in, out;
+        struct tensors t = open_tensors(2, (const size_t[]){ n_in, n_out });
 
-        CU_ASSERT_FATAL(kbuffer_init(&in, n_in) == 0);
-        CU_ASSERT_FATAL(kbuffer_init(&out, n_out) == 0);
-        watched[0] = watch(&in, n_in);
-        watched[1] = watch(&out, n_out);
-        m.matrix = f.filter = watched[0].addr;
-        m.panels = f.panels = watched[1].addr;
-        check_emission("pack_matrix", run_matrix, emit_matrix, &m, watched, 2);
-        check_emission("pack_filters", run_filters, emit_filters, &f, watched, 2);
-        kbuffer_release(&in);
-        kbuffer_release(&out);
+        m.matrix = f.filter = t.at[0].addr;
+        m.panels = f.panels = t.at[1].addr;
+        check_emission("pack_matrix", run_matrix, emit_matrix, &m, t.at, t.n);
+        check_emission("pack_filters", run_filters, emit_filters, &f, t.at, t.n);
+        close_tensors(&t);
     }
 }
 
@@ -507,8 +489,6 @@ static void emit_epilogue(void *ctx, struct sim_sink *sink)
     conv_epilogue_emit(c->kernel, &c->args, sink);
 }
 
-enum { EPILOGUE_TENSORS = 5 };
-
 /* Draws a tile; which of the terms there are, too. */
 static struct conv_epilogue_args random_epilogue(void)
 {
@@ -523,19 +503,14 @@ static void check_epilogue(const struct conv_epilogue_kernel *k)
 {
     struct epilogue_call call = { k, random_epilogue() };
     struct conv_epilogue_args *a = &call.args;
-    uint64_t *const address[EPILOGUE_TENSORS] = { &a->out, &a->in, &a->scale, &a->bias, &a->residual };
-    const size_t n_out = a->n_f * a->ld_out, elems[EPILOGUE_TENSORS] = { n_out, n_out, a->n_f, a->n_f, n_out };
-    struct logged_buffer watched[EPILOGUE_TENSORS];
-    struct kbuffer buffer[EPILOGUE_TENSORS];
+    uint64_t *const address[MOST_TENSORS] = { &a->out, &a->in, &a->scale, &a->bias, &a->residual };
+    const size_t n_out = a->n_f * a->ld_out, elems[MOST_TENSORS] = { n_out, n_out, a->n_f, a->n_f, n_out };
+    struct tensors t = open_tensors(MOST_TENSORS, elems);
 
-    for (size_t i = 0; i < EPILOGUE_TENSORS; i++) {
-        CU_ASSERT_FATAL(kbuffer_init(&buffer[i], elems[i]) == 0);
-        watched[i] = watch(&buffer[i], elems[i]);
-        *address[i] = !i || rng_below(2) ? watched[i].addr : 0;
-    }
-    check_emission("epilogue", run_epilogue, emit_epilogue, &call, watched, EPILOGUE_TENSORS);
-    for (size_t i = 0; i < EPILOGUE_TENSORS; i++)
-        kbuffer_release(&buffer[i]);
+    for (size_t i = 0; i < t.n; i++)
+        *address[i] = !i || rng_below(2) ? t.at[i].addr : 0;
+    check_emission("epilogue", run_epilogue, emit_epilogue, &call, t.at, t.n);
+    close_tensors(&t);
 }
 
 static void epilogues_touch_what_they_emit(void)
