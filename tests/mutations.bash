@@ -52,9 +52,9 @@ mutant "a line that waits twice is not looked for again" sim/full/engine_full_pr
 mutant "more accesses to a line are counted though some prefetchers forget" sim/full/engine_full_tmpl.h \
     's/e->remembers_hits && \*sim/*sim/' sim_random
 mutant "a prefetcher that alone sees hits asks for lines of other blocks" sim/full/engine_full_tmpl.h \
-    's/asked\.which && !\(\(\(uint64_t\)asked\.first \^ line\) >> a->stay_shift\)/asked.which/' sim_full
+    's/asked\.which && !\(\(\(uint64_t\)asked\.first \^ line\) >> a->stay_shift\)/asked.which/' sim_random
 mutant "of the lines that a prefetcher asks for at a hit the first comes" sim/full/engine_full_tmpl.h \
-    's/asked\.which > 1\)/asked.which > 3)/' sim_full
+    's/asked\.which > 1\)/asked.which > 3)/' sim_random
 mutant "hits of a level that classifies are no uses to its shadow" sim/full/engine_full_tmpl.h \
     's/who->is_classified = .*/who->is_classified = false;/' sim_random
 mutant "what a shadow remembers it holds" sim/full/shadow.h \

@@ -72,19 +72,39 @@ static uint8_t random_value(const struct sim_prefetch_param *p)
     return one_in(3) ? 0 : (uint8_t)(1 + rng_below(max));
 }
 
+static struct sim_prefetch random_prefetcher(unsigned kind)
+{
+    struct sim_prefetch f = { .kind = (uint8_t)kind };
+
+    for (const struct sim_prefetch_param *p = sim_prefetch_params; p->name; p++) {
+        if (sim_prefetchers[kind]->takes & p->bit)
+            *((uint8_t *)&f + p->offset) = random_value(p);
+    }
+    return f;
+}
+
 static void random_prefetchers(struct sim_level *l)
 {
     unsigned n_kinds = SIM_PREFETCH_KINDS_END - 1, first = (unsigned)rng_below(n_kinds);
     size_t n = (size_t)rng_below(n_kinds + 1);
 
-    for (size_t i = 0; i < n; i++) {
-        struct sim_prefetch *f = &l->prefetch[i];
+    memset(l->prefetch, 0, sizeof l->prefetch);
+    for (size_t i = 0; i < n; i++)
+        l->prefetch[i] = random_prefetcher(1 + (first + (unsigned)i) % n_kinds);
+}
 
-        f->kind = (uint8_t)(1 + (first + i) % n_kinds);
-        for (const struct sim_prefetch_param *p = sim_prefetch_params; p->name; p++) {
-            if (sim_prefetchers[f->kind]->takes & p->bit)
-                *((uint8_t *)f + p->offset) = random_value(p);
-        }
+/* One prefetcher that sees hits, and often others that do not. */
+static void lone_seer(struct sim_level *l)
+{
+    static const uint8_t others[] = { SIM_PREFETCH_NEXT_LINE, SIM_PREFETCH_PAIR, SIM_PREFETCH_REGION };
+    const size_t n_others = (size_t)rng_below(3), place = (size_t)rng_below(n_others + 1);
+
+    memset(l->prefetch, 0, sizeof l->prefetch);
+    for (size_t i = 0, k = (size_t)rng_below(3); i <= n_others; i++) {
+        l->prefetch[i] = random_prefetcher(i != place  ? others[k++ % 3]
+                                           : one_in(2) ? SIM_PREFETCH_STRIDE
+                                                       : SIM_PREFETCH_STREAM);
+        l->prefetch[i].on = i == place ? SIM_PREFETCH_ON_ALL : SIM_PREFETCH_ON_MISS;
     }
 }
 
@@ -105,6 +125,29 @@ static void random_options(struct sim_level *l, size_t k)
     }
     if (one_in(3))
         random_prefetchers(l);
+}
+
+/* Makes a machine one like those that are described, whose first level's hits the full engine takes a short way. */
+static void make_usual(struct sim_machine *m)
+{
+    struct sim_level *first = &m->level[0];
+
+    first->n_sets = (uint64_t)1 << rng_below(5);
+    first->n_slices = 0;
+    first->is_physically_indexed = false;
+    if (one_in(2))
+        first->n_ways = (uint32_t)1 << rng_below(5);
+    snprintf(first->policy, sizeof first->policy, "%s",
+             first->n_ways & (first->n_ways - 1) || one_in(2) ? "lru" : "tree-plru");
+    if (one_in(2))
+        lone_seer(first);
+    else if (one_in(2))
+        random_prefetchers(first);
+    for (size_t k = 0; k < m->n_levels; k++) {
+        m->level[k].line_bytes = first->line_bytes;
+        m->level[k].is_write_through = false;
+    }
+    m->combining_buffers = 0;
 }
 
 /* Returns any machine that validates; most of them have several special things. */
@@ -131,6 +174,8 @@ static struct sim_machine random_full_machine(void)
             m.tlb[i].n_entries = m.tlb[i].n_ways * (uint32_t)(1 + rng_below(3));
         }
         m.page_tables = m.n_tlbs ? (uint32_t)rng_below(SIM_MAX_PAGE_TABLES + 1) : 0;
+        if (one_in(2))
+            make_usual(&m);
         if (!sim_machine_validate(&m, NULL, 0))
             return m;
     }
