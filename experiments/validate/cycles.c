@@ -214,49 +214,61 @@ static bool are_equals(const struct exp_point *a, const struct exp_point *b)
            fabs(as[cycles] - bs[cycles]) < 1e-3 * as[cycles];
 }
 
-/* Returns the fewest cycles that were counted of a point's equals; NaN: it has none. */
-static double fewest_of_equals(const struct exp_points *points, const struct exp_point *of)
+/* Returns the median of the cycles that were counted of a point's equals, itself left out; NaN: it has none. */
+static double counted_of_equals(const struct exp_points *points, const struct exp_point *of)
 {
-    double fewest = cycles_of(of).taken;
-    bool has_equals = false;
+    double *cycles = exp_new(points->n + 1, sizeof *cycles), median;
 
     for (size_t i = 0; i < points->n; i++) {
         const struct exp_point *p = &points->point[i];
+        const bool is_one = p != of && !isnan(cycles_of(p).simulated) && are_equals(p, of);
 
-        if (p == of || isnan(cycles_of(p).simulated) || isnan(cycles_of(p).taken) || !are_equals(p, of))
-            continue;
-        has_equals = true;
-        fewest = fmin(fewest, cycles_of(p).taken);
+        cycles[i] = is_one ? cycles_of(p).taken : (double)NAN;
     }
-    return has_equals ? fewest : (double)NAN;
+    median = exp_spread_of(cycles, points->n).median;
+    free(cycles);
+    return median;
 }
 
-/* Says how far equal convolutions were counted apart, which is no model's error. */
-static void say_equals(const struct exp_points *points, FILE *out)
+/* Copies points with other simulated cycles: those of the rows alone that have equals, or what their equals counted. */
+static struct exp_points points_of_equals(const struct exp_points *points, bool are_counted)
 {
-    struct exp_cycles_pair *counted = exp_new(points->n + 1, sizeof *counted);
-    struct exp_cycles_pair *simulated = exp_new(points->n + 1, sizeof *simulated);
-    struct exp_spread counts, errors;
+    const size_t q = ctr_quantity_index("cycles");
+    struct exp_points copy = { exp_new(points->n + 1, sizeof *copy.point), points->n };
 
     for (size_t i = 0; i < points->n; i++) {
-        const struct exp_cycles_pair c = cycles_of(&points->point[i]);
-        const double fewest = fewest_of_equals(points, &points->point[i]);
+        const double counted = counted_of_equals(points, &points->point[i]);
+        double *cycles = &copy.point[i].simulated[EXP_AS_MACHINE][q];
 
-        counted[i] = (struct exp_cycles_pair){ fewest, c.taken };
-        simulated[i] = (struct exp_cycles_pair){ fewest, c.simulated };
+        copy.point[i] = points->point[i];
+        *cycles = are_counted || isnan(counted) ? counted : *cycles;
     }
-    counts = exp_cycles_errors(counted, points->n);
-    errors = exp_cycles_errors(simulated, points->n);
-    free(counted);
-    free(simulated);
-    if (!counts.n)
+    return copy;
+}
+
+/*
+ * Says what the recording can tell: how well the counts of equal convolutions foretell one another, as if they were
+ * simulated, and how well the simulation does on the same rows. No simulation is to be held to more than that.
+ */
+static void say_equals(const struct exp_points *points, const struct exp_validate_machine *of, FILE *out)
+{
+    struct result x[2][N_KINDS];
+
+    for (size_t is_simulated = 0; is_simulated < 2; is_simulated++) {
+        struct exp_points equals = points_of_equals(points, !is_simulated);
+
+        find(&equals, of, x[is_simulated]);
+        free(equals.point);
+    }
+    if (!x[0][ERROR_MEDIAN].n)
         return;
-    fprintf(
-        out,
-        "%zu rows are of equal convolutions. Beside the fewest counted of their equals, those that were counted are "
-        "%.1f %% (median)\nand %.1f %% (p90) off, simulated ones %.1f and %.1f %%: the first is what others on the "
-        "computer did.\n",
-        counts.n, counts.median, counts.p90, errors.median, errors.p90);
+    fprintf(out, "\n%-60s %9s %9s | %9s %5s\n", "the same of rows that have equals, foretold by", "at least", "equals",
+            "simulated", "of");
+    for (size_t i = 0; i < N_TARGETS; i++) {
+        if (!isnan(x[0][i].percent))
+            fprintf(out, "%-60s %7.0f %% %7.1f %% | %7.1f %% %5" PRIu64 "\n", targets[i].words, targets[i].at_least,
+                    x[0][i].percent, x[1][i].percent, x[1][i].n);
+    }
 }
 
 /* Says how often others choose the faster schedule, of the layers in which the simulation was asked. */
@@ -284,7 +296,7 @@ void exp_validate_cycles_print(const struct exp_agreement_report *r, const struc
             fprintf(out, "%7.1f %% %5" PRIu64 " %s\n", x[i].percent, x[i].n, x[i].reached);
     }
     say_choices(x, out);
-    say_equals(r->points, out);
+    say_equals(r->points, of, out);
 }
 
 static const struct rec_field fields[] = {
