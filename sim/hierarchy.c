@@ -73,7 +73,7 @@ void sim_hierarchy_release_stats(struct sim_hierarchy *h)
 void sim_hierarchy_zero_stats(struct sim_hierarchy *h)
 {
     for (size_t i = 0; i < sim_stats_rows(h->n_tags); i++)
-        memset(h->stats[i].cell, 0, sizeof h->stats[i].cell);
+        h->stats[i] = (struct sim_stats){ .n_levels = h->stats[i].n_levels };
 }
 
 int sim_hierarchy_new_threads(struct sim_hierarchy **h, const struct sim_machine *m, unsigned n_threads)

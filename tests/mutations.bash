@@ -280,6 +280,14 @@ mutant "copies that count no calls" counters/observe/rewrite.awk 's/^    count\(
 mutant "times at another clock" experiments/show/counts.c 's/t\[i\]\.fastest_ns \* c->ran_at_ghz/t[i].fastest_ns/' tests/experiments/validate.sh
 mutant "times whose plan is today's" experiments/show/counts.c 's/reading < N_READINGS \&\& /reading < 2 \&\& /' tests/experiments/validate.sh
 mutant "a pick of the most cycles" experiments/run/picks.c 's/row->simulated <= exp_cycles/row->simulated >= exp_cycles/' tests/experiments/cli.sh
+mutant "a prefetcher's lines by the one beside it" sim/full/engine_full_access_tmpl.h 's/\(place \+ 1\) << SIM_FULL_PLACE_AT/(place ? place : 1) << SIM_FULL_PLACE_AT/' sim_random
+mutant "a prefetcher's late lines as in time" sim/full/engine_full_path_tmpl.h 's/by->late \+= is_late/by->late += 0/' sim_random
+mutant "what a lone prefetcher finds there is not asked for" sim/full/engine_full_tmpl.h 's/^ +a->counts->asked\+\+;//' sim_random
+mutant "repeated hits that ask once" sim/full/engine_full_tmpl.h 's/ \&\& \(passes \|\| e->remembers_hits\)//' sim_random
+mutant "prefetchers of another core's level" sim/full/engine_full.c 's/^    count_here\(y, last\);//' sim_random
+mutant "counts of prefetchers that are not kept" experiments/bench/replay_batch.c 's/^        move_prefetcher\(x.*/        (void)move_prefetcher;/' 'tests/experiments/cli.sh picks'
+mutant "a table without what only prefetched" experiments/show/report.c 's/row\.count\.useful_prefetches \|\|$/false ||/; s/^( +)row\.count\.useless_prefetches\)/\1false)/' 'tests/experiments/cli.sh picks'
+mutant "covered lines with the late ones" experiments/run/prefetchers.c 's/useful - d->count\.late/useful/' 'tests/experiments/cli.sh picks'
 mutant "latencies of a CPU's file that are not taken" sim/machine/machine_here.c 's/if \(h->known\.n_levels\)$/if (h->is_calibrated)/' timing
 mutant "constant filters that are their first" experiments/emit/opt_filter.c 's/constant, \(intptr_t\)i\)/constant, 0)/' tests/experiments/opt.sh
 mutant "constant filters that stay beside what was packed" experiments/emit/opt_filter.c 's/if \(uses\.n == 1/if (uses.n == 9/' tests/experiments/opt.sh

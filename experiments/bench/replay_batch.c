@@ -231,6 +231,17 @@ static struct moving moving(const struct kept *k)
     return (struct moving){ k->e, &k->e->setup->machine, exp_replay_alone_differs(k->e->setup), { NULL, NULL, 0 } };
 }
 
+static void move_prefetcher(struct moving *x, struct sim_prefetch_counts *c, const char *prefix)
+{
+    uint64_t *const count[] = { &c->asked, &c->brought, &c->useful, &c->late, &c->useless };
+    char name[PREFIX_BYTES];
+
+    for (size_t i = 0; i < sizeof count / sizeof count[0]; i++) {
+        exp_say(name, sizeof name, "%s/%zu", prefix, i);
+        exp_result_move(&x->result, name, count[i]);
+    }
+}
+
 static void move_stats(struct moving *x, struct sim_stats *s, size_t number, const char *through)
 {
     if (x->result.from)
@@ -240,6 +251,12 @@ static void move_stats(struct moving *x, struct sim_stats *s, size_t number, con
 
         say_prefix(number, through, i / CONV_N_PHASES, i % CONV_N_PHASES, prefix);
         exp_kept_counts_move(&x->result, x->m, prefix, &s->cell[i / CONV_N_PHASES][i % CONV_N_PHASES]);
+    }
+    for (size_t i = 0; i < x->m->n_levels * SIM_N_PREFETCHERS; i++) {
+        char prefix[PREFIX_BYTES / 2];
+
+        exp_say(prefix, sizeof prefix, "%zu/%s/prefetcher/%zu", number, through, i);
+        move_prefetcher(x, &s->prefetcher[i / SIM_N_PREFETCHERS][i % SIM_N_PREFETCHERS], prefix);
     }
 }
 

@@ -157,7 +157,7 @@ struct answer {
     struct exp_verdict v;
     struct exp_verdict_variant variant[MOST_VARIANTS];
     const char **layer;
-    char where[128], how[512], disturbance[400], planned_levels[200], smaller[320], picks[512];
+    char where[128], how[512], disturbance[400], planned_levels[200], smaller[320], picks[512], prefetchers[1024];
     char *elsewhere;
 };
 
@@ -336,6 +336,8 @@ static void fill(struct answer *a, const struct exp_report *r)
     a->v.smaller = a->smaller;
     exp_picks_say(r, a->picks, sizeof a->picks);
     a->v.picks = a->picks;
+    exp_prefetchers_say(r, a->prefetchers, sizeof a->prefetchers);
+    a->v.prefetchers = a->prefetchers;
     name_levels(a, &r->e->setup->machine);
     say_where(a, &r->e->setup->machine);
     describe(a, r);

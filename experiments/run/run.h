@@ -38,6 +38,15 @@ void exp_picks_say(const struct exp_report *r, char *text, size_t bytes);
 extern const struct rec_table exp_picks_table;
 
 /*
+ * What each prefetcher of the simulated machine did: prefetchers.csv; of the first level's in a sentence, "" if they
+ * brought nothing. Writing returns 0, or -errno with one line in why.
+ */
+int exp_prefetchers_write(const struct exp_report *r, const struct exp_outdir *dir, struct exp_why *why);
+void exp_prefetchers_say(const struct exp_report *r, char *text, size_t bytes);
+
+extern const struct rec_table exp_prefetchers_table;
+
+/*
  * The figures of one experiment, drawn from its CSV files alone (experiments/figures/README.md).
  */
 
@@ -133,6 +142,7 @@ struct exp_verdict {
     const char *estimates_elsewhere; /* what is known of the estimate's error on other machines; "" */
     const char *planned_levels;      /* which levels CSA plans for, where the machine has more; "" */
     const char *picks;               /* what simulated cycles would choose, in a sentence; "" or NULL: there are none */
+    const char *prefetchers;         /* what those of the first level did, likewise */
     const char *smaller;             /* that layers are smaller ones of the same kind, in a sentence; "" or NULL */
     bool has_two_views;              /* the machine is more than its caches alone */
     size_t n_levels;

@@ -543,6 +543,8 @@ static int say_all(const void *verdict, FILE *out)
     say_cycles_errors(v, out);
     if (v->picks && *v->picks)
         fprintf(out, "\n%s\n", v->picks);
+    if (v->prefetchers && *v->prefetchers)
+        fprintf(out, "\n%s\n", v->prefetchers);
     say_unproven(v, out);
     return 0;
 }

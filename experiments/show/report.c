@@ -323,7 +323,8 @@ static void put_cell(struct exp_csv *csv, const struct exp_case *c, const struct
             .why_no_prefetches = level && level->prefetch[0].kind ? NULL : REC_DOES_NOT_APPLY,
         };
 
-        if (row.count.reads || row.count.writes || row.count.write_backs)
+        if (row.count.reads || row.count.writes || row.count.write_backs || row.count.useful_prefetches ||
+            row.count.useless_prefetches)
             rec_put(csv, &exp_traffic_table, &row);
     }
 }

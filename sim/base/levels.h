@@ -12,7 +12,9 @@
 enum {
     SIM_MAX_LEVELS = 8,
     SIM_MAX_TLBS = 2,
-    SIM_MAX_PREFETCHERS = 5, /* one of each kind per level */
+    SIM_MAX_PREFETCHERS = 5,                       /* one of each kind per level */
+    SIM_SOFTWARE_PREFETCHER = SIM_MAX_PREFETCHERS, /* prefetch instructions, as if they were one more of the first */
+    SIM_N_PREFETCHERS,
     SIM_MAX_COMBINING_BUFFERS = 64,
     SIM_MIN_PAGE_BYTES = 1 << 12,
     SIM_MAX_PAGE_BYTES = 1 << 30,

@@ -56,3 +56,12 @@ struct sim_cell sim_stats_total(const struct sim_stats *s)
 {
     return sim_stats_total_of(s, SIM_USUAL_TAGS);
 }
+
+struct sim_prefetch_counts sim_stats_prefetcher(const struct sim_stats *s, size_t level, size_t prefetcher)
+{
+    struct sim_prefetch_counts c = s->prefetcher[level][prefetcher];
+
+    if (!level && prefetcher == SIM_SOFTWARE_PREFETCHER)
+        c.asked = sim_stats_total(s).software_prefetches;
+    return c;
+}

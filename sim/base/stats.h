@@ -20,6 +20,8 @@
  *   lines in         lines put into this level: by reads and writes that missed, by prefetches, by evictions of the
  *                    level inside
  *   software fills   of the prefetch fills, those by prefetch instructions
+ *   asked for    by a prefetcher, but for lines beyond the block that it stays in and those that a full queue drops: what
+ *                was not brought was there, or in a combining buffer
  *   compulsory, capacity, conflict
  *                    every miss (read or write) of a level with classify = 3c is one of the three: the level was never
  *                    asked for the line before; or a fully associative LRU cache of as many lines, asked the same,
@@ -79,6 +81,11 @@ struct sim_cell { /* everything that is counted for one (tag, phase) */
     struct sim_tlb_counts tlb[SIM_MAX_TLBS];
 };
 
+/* What one prefetcher of a level did, over all tags and phases; its level counts the same of all of them. */
+struct sim_prefetch_counts {
+    uint64_t asked, brought, useful, late, useless;
+};
+
 /*
  * The counts of as many tags as usual. Of more tags there are several of these in a row: tag t is in the one of number
  * t / SIM_USUAL_TAGS, which sim_stats_cell() finds.
@@ -86,6 +93,7 @@ struct sim_cell { /* everything that is counted for one (tag, phase) */
 struct sim_stats {
     size_t n_levels;
     struct sim_cell cell[SIM_USUAL_TAGS][SIM_MAX_PHASES];
+    struct sim_prefetch_counts prefetcher[SIM_MAX_LEVELS][SIM_N_PREFETCHERS]; /* of all tags, in the first of a row */
 };
 
 /* Returns how many of them hold so many tags. */
@@ -113,5 +121,11 @@ struct sim_cell sim_stats_total(const struct sim_stats *s);
 struct sim_cell sim_stats_total_of(const struct sim_stats *s, unsigned n_tags);
 struct sim_cell sim_stats_tag(const struct sim_stats *s, unsigned tag);
 struct sim_cell sim_stats_phase(const struct sim_stats *s, unsigned phase);
+
+/*
+ * What a prefetcher of a level did, by its place in the machine, with the usual tags. SIM_SOFTWARE_PREFETCHER of the
+ * first level: instructions, of which each is taken to ask for a line.
+ */
+struct sim_prefetch_counts sim_stats_prefetcher(const struct sim_stats *s, size_t level, size_t prefetcher);
 
 #endif

@@ -103,6 +103,13 @@ static uint8_t lone_seer(const struct sim_full *e)
     return *seer && !seer[1] && e->holds_all ? seer[0]->p.kind : 0;
 }
 
+/* Has the prefetchers of level k count in e. */
+static void count_here(struct sim_full *e, size_t k)
+{
+    for (size_t i = 0; i < e->level[k].n_askers; i++)
+        e->level[k].asker[i].counts = &e->base.stats->prefetcher[k][i];
+}
+
 static int init(struct sim_full *e, const struct sim_machine *m, unsigned n_tags)
 {
     int err = sim_hierarchy_init_stats(&e->base, m->n_levels, n_tags);
@@ -125,8 +132,9 @@ static int init(struct sim_full *e, const struct sim_machine *m, unsigned n_tags
         struct sim_full_level *l = &e->level[k];
 
         l->is_simple = is_simple(e, k);
-        for (struct sim_full_asker *a = l->asker; a < l->asker + l->n_askers; a++)
-            a->by = sim_full_asking(k, 0, 0, a->p.late);
+        for (size_t i = 0; i < l->n_askers; i++)
+            l->asker[i].by = sim_full_asking(k, 0, 0, l->asker[i].p.late, i);
+        count_here(e, k);
     }
     e->page_lines_shift = e->page_shift - e->bursts.line_shift;
     e->is_usual = e->level[0].is_small && (e->level[0].has_order || e->level[0].has_tree) && e->hits_repeat &&
@@ -231,6 +239,8 @@ static void swap_last(struct sim_hierarchy *a, struct sim_hierarchy *b)
 
     x->level[last] = y->level[last];
     y->level[last] = held;
+    count_here(x, last);
+    count_here(y, last);
 }
 
 /* The engines differ in which variant an object gets. */

@@ -33,9 +33,12 @@
 
 #define SIM_FULL_ADDRESS_MASK (((uint64_t)1 << SIM_ADDRESS_BITS) - 1)
 
-enum { SIM_FULL_LATE_SHIFT = 24 };
+enum { SIM_FULL_LATE_SHIFT = 24, SIM_FULL_PLACE_SHIFT = 32 };
 
-/* A line that a prefetcher asked for, and on whose account: level, tag, phase and `late`, a byte each, in one word. */
+/*
+ * A line that a prefetcher asked for, and on whose account: level, tag, phase, `late` and the prefetcher's place in its
+ * level, a byte each, in one word.
+ */
 struct sim_full_wanted {
     uint64_t line;
     uint64_t by;
@@ -43,9 +46,10 @@ struct sim_full_wanted {
     struct sim_cell *cell;
 };
 
-static inline uint64_t sim_full_asking(size_t level, uint32_t tag, uint32_t phase, uint8_t late)
+static inline uint64_t sim_full_asking(size_t level, uint32_t tag, uint32_t phase, uint8_t late, size_t place)
 {
-    return level | tag << 8 | phase << 16 | (uint64_t)late << SIM_FULL_LATE_SHIFT;
+    return level | tag << 8 | phase << 16 | (uint64_t)late << SIM_FULL_LATE_SHIFT |
+           (uint64_t)place << SIM_FULL_PLACE_SHIFT;
 }
 
 static inline size_t sim_full_asking_level(uint64_t by)
@@ -65,7 +69,12 @@ static inline unsigned sim_full_asking_phase(uint64_t by)
 
 static inline unsigned sim_full_asking_late(uint64_t by)
 {
-    return (unsigned)(by >> SIM_FULL_LATE_SHIFT);
+    return by >> SIM_FULL_LATE_SHIFT & UINT8_MAX;
+}
+
+static inline unsigned sim_full_asking_place(uint64_t by)
+{
+    return (unsigned)(by >> SIM_FULL_PLACE_SHIFT);
 }
 
 struct sim_full_buffer {
@@ -130,7 +139,7 @@ static inline void sim_full_request_in(struct sim_full_request *r, struct sim_ce
     r->tag = tag;
     r->phase = phase;
     r->source = 0;
-    r->by = (uint32_t)sim_full_asking(0, tag, phase, 0);
+    r->by = (uint32_t)sim_full_asking(0, tag, phase, 0, 0);
     r->run = (tag * SIM_MAX_PHASES + phase) * SIM_MAX_BURST_RUNS + place;
     r->is_prefetch = r->is_walk = false;
 }

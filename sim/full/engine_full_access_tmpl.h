@@ -5,15 +5,16 @@
 
 /* ---- prefetches ---- */
 
-/* Brings a line into level k ahead of its use; it has come when `late` more requests have. */
+/* Brings a line into level k for the prefetcher of this place; it has come when `late` more requests have. */
 static inline EACH_LEVEL void prefetch(struct sim_full *e, size_t k, uint64_t line, uint64_t *row,
-                                       struct sim_full_request *r, unsigned late)
+                                       struct sim_full_request *r, unsigned place, unsigned late)
 {
     struct sim_full_place p;
 
     r->is_prefetch = true;
     r->cell->level[k].prefetch_fills++;
-    p = bring(e, k, line, row, r, (uint16_t)(SIM_FULL_PREFETCHED | r->tag << SIM_FULL_ASKER_SHIFT));
+    e->base.stats->prefetcher[k][place].brought++;
+    p = bring(e, k, line, row, r, (uint16_t)((place + 1) << SIM_FULL_PLACE_AT | r->tag << SIM_FULL_ASKER_SHIFT));
     if (e->level[k].is_late)
         *sim_full_level_due(&e->level[k], p) = e->n_requests + late;
 }
@@ -28,7 +29,7 @@ static inline EACH_LEVEL bool bring_wanted(struct sim_full *e, size_t k, const s
     if (e->n_buffers && is_buffered(e, w.line << e->level[k].line_shift >> e->unit_shift))
         return false;
     sim_full_request_in(&r, w.cell, sim_full_asking_tag(w.by), sim_full_asking_phase(w.by), 0);
-    prefetch(e, k, w.line, row, &r, sim_full_asking_late(w.by));
+    prefetch(e, k, w.line, row, &r, sim_full_asking_place(w.by), sim_full_asking_late(w.by));
     return true;
 }
 
@@ -72,7 +73,7 @@ static inline void prefetch_software(struct sim_full *e, uint64_t line, struct s
         return;
     }
     r->cell->level[0].software_fills++;
-    prefetch(e, 0, line, p.row, r, 0);
+    prefetch(e, 0, line, p.row, r, SIM_SOFTWARE_PREFETCHER, 0);
 }
 
 /* ---- pages ---- */

@@ -12,6 +12,7 @@
 
 #include "sim/base/access.h"
 #include "sim/base/search.h"
+#include "sim/base/stats.h"
 #include "sim/full/pagemap.h"
 #include "sim/full/shadow.h"
 #include "sim/machine/machine.h"
@@ -22,12 +23,15 @@
 enum {
     SIM_FULL_OWNER = SIM_MAX_TAGS - 1, /* tag of the store that dirtied it last */
     SIM_FULL_DIRTY = SIM_MAX_TAGS,
-    SIM_FULL_PREFETCHED = SIM_FULL_DIRTY << 1,       /* and not used since */
-    SIM_FULL_ASKER_SHIFT = 8,                        /* tag of the access that had it prefetched */
+    SIM_FULL_PLACE_AT = 7,
+    SIM_FULL_PREFETCHED = 7 << SIM_FULL_PLACE_AT,    /* and not used since: by the prefetcher of this place, from 1 */
+    SIM_FULL_ASKER_SHIFT = 10,                       /* tag of the access that had it prefetched */
     SIM_FULL_DATA = SIM_FULL_DIRTY | SIM_FULL_OWNER, /* what travels with the line */
 };
 
-_Static_assert(SIM_FULL_OWNER < SIM_FULL_DIRTY && SIM_FULL_PREFETCHED < 1 << SIM_FULL_ASKER_SHIFT &&
+_Static_assert(SIM_FULL_OWNER < SIM_FULL_DIRTY && SIM_FULL_DIRTY < 1 << SIM_FULL_PLACE_AT &&
+                   SIM_N_PREFETCHERS << SIM_FULL_PLACE_AT <= SIM_FULL_PREFETCHED &&
+                   SIM_FULL_PREFETCHED < 1 << SIM_FULL_ASKER_SHIFT &&
                    SIM_FULL_OWNER << SIM_FULL_ASKER_SHIFT <= UINT16_MAX,
                "a line's flags must fit into 16 bits");
 
@@ -46,7 +50,8 @@ struct sim_full_asker {
     unsigned block_shift;  /* of the level */
     unsigned stay_shift;   /* of lines: they must stay in the request's block of so many; 63: anywhere */
     uint64_t mask;         /* of a line's number: addresses wrap where pages are crossed */
-    uint64_t by;           /* level and `late`: a part of what struct sim_full_wanted says */
+    uint64_t by;           /* level, `late` and place: a part of what struct sim_full_wanted says */
+    struct sim_prefetch_counts *counts;
     struct sim_prefetch_state state;
 };
 

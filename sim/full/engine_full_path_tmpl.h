@@ -37,11 +37,19 @@ static inline EACH_LEVEL void classify(struct sim_full *e, size_t k, uint64_t li
                                      : &c->conflict_misses) += 1;
 }
 
+/* The counts of the prefetcher of level k that brought a line, which was not used since. */
+static inline struct sim_prefetch_counts *brought_by(struct sim_full *e, size_t k, unsigned flags)
+{
+    return &e->base.stats->prefetcher[k][((flags & SIM_FULL_PREFETCHED) >> SIM_FULL_PLACE_AT) - 1];
+}
+
 /* Counts a prefetched line that leaves level k unused. */
 static void note_unused(struct sim_full *e, size_t k, uint16_t flags, unsigned phase)
 {
-    if (flags & SIM_FULL_PREFETCHED)
-        sim_hierarchy_cell(&e->base, flags >> SIM_FULL_ASKER_SHIFT, phase)->level[k].useless_prefetches++;
+    if (!(flags & SIM_FULL_PREFETCHED))
+        return;
+    sim_hierarchy_cell(&e->base, flags >> SIM_FULL_ASKER_SHIFT, phase)->level[k].useless_prefetches++;
+    brought_by(e, k, flags)->useless++;
 }
 
 /* Counts the first use of a prefetched line. */
@@ -51,10 +59,13 @@ static inline void note_useful(struct sim_full *e, size_t k, struct sim_full_pla
     uint16_t *flags = sim_full_level_flags(l, p);
     const unsigned asker = *flags >> SIM_FULL_ASKER_SHIFT;
     struct sim_cell *cell = asker == r->tag ? r->cell : sim_hierarchy_cell(&e->base, asker, r->phase);
-    struct sim_level_counts *c = &cell->level[k];
+    const bool is_late = l->is_late && !r->is_prefetch && *sim_full_level_due(l, p) > e->n_requests;
+    struct sim_prefetch_counts *by = brought_by(e, k, *flags);
 
-    c->useful_prefetches++;
-    c->late_prefetches += l->is_late && !r->is_prefetch && *sim_full_level_due(l, p) > e->n_requests;
+    cell->level[k].useful_prefetches++;
+    cell->level[k].late_prefetches += is_late;
+    by->useful++;
+    by->late += is_late;
     *flags &= SIM_FULL_DATA;
 }
 

@@ -69,6 +69,7 @@ static __attribute__((noinline)) bool want_ahead(struct sim_full *e, const struc
     wanted &= a->mask;
     if ((wanted ^ line) >> a->stay_shift)
         return false;
+    a->counts->asked++;
     if (e->queue_first != e->queue_end && e->queue[(e->queue_end - 1) % SIM_FULL_QUEUE].line == wanted)
         return false;
     if (!e->level[0].is_small)
@@ -81,8 +82,10 @@ static __attribute__((noinline)) bool want(struct sim_full *e, const struct sim_
                                            uint64_t line, const struct sim_full_request *r)
 {
     wanted &= a->mask;
-    if (!((wanted ^ line) >> a->stay_shift) && e->queue_end - e->queue_first != SIM_FULL_QUEUE)
+    if (!((wanted ^ line) >> a->stay_shift) && e->queue_end - e->queue_first != SIM_FULL_QUEUE) {
+        a->counts->asked++;
         queue_up(e, a, wanted, NULL, r);
+    }
     return false;
 }
 

@@ -68,18 +68,22 @@ static inline void touch_found(struct sim_full *e, const struct toucher *who, st
 
 /*
  * A line that is there and is not used for the first time since it was prefetched. Returns whether it still is as it
- * was left, so that the same once more would say nothing new: prefetchers brought nothing.
+ * was left, so that the same once more would say nothing new: prefetchers brought nothing, and those that ask again at
+ * each hit asked for nothing.
  */
 static inline bool touch_hit(struct sim_full *e, struct toucher *who, uint64_t line, struct sim_full_place p)
 {
+    bool passes = true;
+
     if (who->kind != SIM_PREFETCH) {
         e->n_requests++;
         classify(e, 0, line, SIM_SHADOW_KEEP, false, &who->request);
-        e->n_changes += !watch_hit(e, line, &who->request);
+        passes = watch_hit(e, line, &who->request);
+        e->n_changes += !passes;
     }
     touch_found(e, who, p);
     e->n_changes += !e->hits_repeat;
-    return !run_queue(e);
+    return !run_queue(e) && (passes || e->remembers_hits);
 }
 
 /* The first use of a prefetched line. */
@@ -291,6 +295,7 @@ static inline __attribute__((always_inline)) void touch_seen(struct sim_full *e,
         }
         asked.first &= (int64_t)a->mask;
         if (asked.which && !(((uint64_t)asked.first ^ line) >> a->stay_shift)) {
+            a->counts->asked++;
             p = sim_full_level_find_small(&e->level[0], (uint64_t)asked.first);
             if (!sim_full_is_hit(p)) {
                 touch_wanting(e, who, line, n, (uint64_t)asked.first, p.row);

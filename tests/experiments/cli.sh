@@ -665,6 +665,28 @@ picks() {
     check "... among five algorithms" [ "$(grep -cv '^#' "$dir/layers.csv")" -eq 16 ]
     check "what it takes has a reason" [ "$(grep -c 'not available: ' "$dir/picks.csv")" -eq 3 ]
     check "the verdict says so: $(tail -3 "$dir/verdict.txt")" grep -q '^By simulated cycles the fastest: .* of 3 layers (picks.csv).' "$dir/verdict.txt"
+    prefetchers "$dir"
+}
+
+# By algorithm and level: lines brought, used, late, useless.
+by_prefetcher() { columns "$1/prefetchers.csv" algo level brought covered late useless there asked |
+    awk '{ k = $1 " " $2; b[k] += $3; u[k] += $4 + $5; l[k] += $5; n[k] += $6; bad += $7 != $8 - $3 && $7 } END { for (k in b) print k, b[k], u[k], l[k], n[k], bad + 0 }' | sort; }
+by_tensor() { columns "$1/traffic.csv" algo level prefetch_fills useful_prefetches late_prefetches useless_prefetches |
+    awk '$3 != "-" { k = $1 " " $2; b[k] += $3; u[k] += $4; l[k] += $5; n[k] += $6 } END { for (k in b) print k, b[k], u[k], l[k], n[k], 0 }' | sort; }
+
+prefetchers() { # prefetchers FOLDER: what a run on zen3 left
+    check "a row for each of six prefetchers" [ "$(grep -cv '^#' "$1/prefetchers.csv")" -eq $((1 + 3 * 5 * 6)) ]
+    check "the verdict says what is covered" grep -q ' Prefetched into the first level in time: base [0-9]* % (stream [0-9]*, .*, software [0-9]*, late' <(unwrapped "$1/verdict.txt")
+    for _ in kept taken; do
+        "$experiment" MODEL=tests/data/three.csv MACHINE=zen3 TIMING=0 OBSERVE=0 "STORE=$work/picks.sqlite" ALGO=auto "RESULTS=$work/stored" >"$work/out" 2>"$work/err"
+        check "kept counts of prefetchers: exit status $?" alike "$1/prefetchers.csv" "$work/stored/zen3/three/prefetchers.csv" columns_but '^there'
+    done
+    check "... come from the store" grep -q '^15 of 15 simulations from the store' "$work/out"
+    sed 's/^stack = yes/stack = no/' sim/machines/zen3.cfg >"$work/stackless.cfg"
+    "$experiment" MODEL=tests/data/three.csv "MACHINE=$work/stackless.cfg" TIMING=0 OBSERVE=0 STORE=no "RESULTS=$work/stackless" >"$work/out" 2>"$work/err"
+    set -- "$work/stackless/zen3/three"
+    check "prefetchers add up to what tensors do: $(diff <(by_prefetcher "$1") <(by_tensor "$1"))" cmp -s <(by_prefetcher "$1") <(by_tensor "$1")
+    check "... in eight sums of algorithms and levels" [ "$(by_prefetcher "$1" | wc -l)" -eq 8 ]
 }
 
 run_part() {

@@ -404,9 +404,10 @@ static void test_why(void)
     r.v.variant = &r.variant[1];
     r.v.n_variants = 1;
     r.v.picks = "What is picked.";
+    r.v.prefetchers = "What was prefetched.";
     says(&r.v, 100,
          "Simulated over measured cycles, 6 layers and algorithms: off by 18.3 % (median), 37.3 % (p90); on the right "
-         "side of base in 2 of 3 that differ by over 3 %. What is picked.",
+         "side of base in 2 of 3 that differ by over 3 %. What is picked. What was prefetched.",
          "simulated layer", "kernels L1 L2 SLC x conv1", "0.50 0.50 1.00 few 2.00 dw3x3", NULL);
     says_not(&r.v, "all wait");
     says(&r.v, 100, "estimated 2.00 by the simulated core's clock, measured 2.00;",

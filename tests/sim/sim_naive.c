@@ -104,7 +104,7 @@ static void bring_what_is_queued(struct sim_naive *s)
         if (naive_find(s, w.k, w.line) || is_buffered(s, w.line * s->level[w.k].shape.line_bytes / s->unit_bytes, &i))
             continue;
         naive_counts(s, w.k, w.tag, w.phase)->prefetch_fills++;
-        naive_read_into(s, w.k, w.line, &r, true, w.late);
+        naive_read_into(s, w.k, w.line, &r, &w);
     }
 }
 
@@ -119,7 +119,7 @@ static void prefetch_line(struct sim_naive *s, uint64_t line, struct naive_reque
     naive_counts(s, 0, r->tag, r->phase)->prefetch_fills++;
     naive_counts(s, 0, r->tag, r->phase)->software_fills++;
     r->is_prefetch = true;
-    naive_read_into(s, 0, line, r, true, 0);
+    naive_read_into(s, 0, line, r, &(struct naive_wish){ .by = SIM_SOFTWARE_PREFETCHER });
 }
 
 /*
@@ -284,7 +284,7 @@ const struct sim_stats *sim_naive_stats(const struct sim_naive *s)
 void sim_naive_clear_stats(struct sim_naive *s)
 {
     for (size_t i = 0; i < SIM_MAX_TAGS / SIM_USUAL_TAGS; i++)
-        memset(s->stats[i].cell, 0, sizeof s->stats[i].cell);
+        s->stats[i] = (struct sim_stats){ .n_levels = s->n_levels };
 }
 
 void sim_naive_clear(struct sim_naive *s)

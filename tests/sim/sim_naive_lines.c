@@ -69,6 +69,7 @@ void naive_refresh(struct sim_naive *s, size_t k, struct naive_way *w)
 static void count_unused(struct sim_naive *s, size_t k, const struct naive_way *w, unsigned phase)
 {
     naive_counts(s, k, w->asker, phase)->useless_prefetches += w->is_unused_prefetch;
+    s->stats->prefetcher[k][w->by].useless += w->is_unused_prefetch;
 }
 
 struct naive_way naive_drop(struct sim_naive *s, size_t k, uint64_t line, unsigned phase)

@@ -57,6 +57,7 @@ struct naive_wish {
     uint64_t line;
     unsigned tag, phase;
     unsigned late;
+    size_t by; /* place of the prefetcher in its level */
 };
 
 struct naive_tlb {

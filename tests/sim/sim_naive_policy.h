@@ -14,6 +14,7 @@ struct naive_way {
     unsigned owner;
     bool is_unused_prefetch;
     unsigned asker;
+    size_t by;                 /* likewise: the place of its prefetcher in the level */
     uint64_t comes;            /* a prefetched line, in requests of the core */
     uint64_t last_use, filled; /* times */
     bool bit;                  /* bit-plru */

@@ -31,18 +31,21 @@ static int64_t block_of_line(int64_t line, int64_t line_bytes)
     return line_bytes < BLOCK ? line / (BLOCK / line_bytes) : line;
 }
 
-static void wish(struct sim_naive *s, size_t k, const struct sim_prefetch *p, int64_t from, int64_t line,
+static void wish(struct sim_naive *s, size_t k, const struct naive_prefetcher *f, int64_t from, int64_t line,
                  const struct naive_request *r)
 {
     int64_t bytes = s->level[k].shape.line_bytes;
     int64_t n_lines = ((int64_t)1 << SIM_ADDRESS_BITS) / bytes;
+    size_t place = (size_t)(f - s->level[k].prefetcher);
 
-    if (p->pages == SIM_PREFETCH_CROSSES)
+    if (f->p.pages == SIM_PREFETCH_CROSSES)
         line = (line % n_lines + n_lines) % n_lines;
     else if (line < 0 || block_of_line(line, bytes) != block_of_line(from, bytes))
         return;
-    if (s->n_queue < NAIVE_QUEUE)
-        s->queue[s->n_queue++] = (struct naive_wish){ k, (uint64_t)line, r->tag, r->phase, p->late };
+    if (s->n_queue == NAIVE_QUEUE)
+        return;
+    s->stats->prefetcher[k][place].asked++;
+    s->queue[s->n_queue++] = (struct naive_wish){ k, (uint64_t)line, r->tag, r->phase, f->p.late, place };
 }
 
 /* Returns what is known of a key; moves it, or a new one, to the front. */
@@ -124,7 +127,7 @@ static void watch_stream(struct sim_naive *s, size_t k, struct naive_prefetcher 
 
         if (ahead > f->p.distance)
             break;
-        wish(s, k, &f->p, line, w->next_to_ask, r);
+        wish(s, k, f, line, w->next_to_ask, r);
         w->next_to_ask += direction;
     }
     w->has_asked = true;
@@ -148,8 +151,8 @@ static void watch_stride(struct sim_naive *s, size_t k, struct naive_prefetcher 
             return;
     }
     for (int i = 0; i < f->p.degree; i++)
-        wish(s, k, &f->p, line,
-             (int64_t)((uint64_t)line + (uint64_t)(line - w->seen[1]) * (uint64_t)(f->p.distance + i)), r);
+        wish(s, k, f, line, (int64_t)((uint64_t)line + (uint64_t)(line - w->seen[1]) * (uint64_t)(f->p.distance + i)),
+             r);
 }
 
 static void watch_region(struct sim_naive *s, size_t k, struct naive_prefetcher *f, int64_t line,
@@ -170,7 +173,7 @@ static void watch_region(struct sim_naive *s, size_t k, struct naive_prefetcher 
         n_lines += w->before[i];
     for (int i = 0; i < 64 && w->n_same >= f->p.train && n_lines <= f->p.degree; i++) {
         if (w->before[i])
-            wish(s, k, &f->p, line, line + i - 32, r);
+            wish(s, k, f, line, line + i - 32, r);
     }
 }
 
@@ -178,13 +181,13 @@ static void watch_next_line(struct sim_naive *s, size_t k, struct naive_prefetch
                             const struct naive_request *r)
 {
     for (int d = 1; d <= f->p.degree; d++)
-        wish(s, k, &f->p, line, line + d, r);
+        wish(s, k, f, line, line + d, r);
 }
 
 static void watch_pair(struct sim_naive *s, size_t k, struct naive_prefetcher *f, int64_t line,
                        const struct naive_request *r)
 {
-    wish(s, k, &f->p, line, line % 2 ? line - 1 : line + 1, r);
+    wish(s, k, f, line, line % 2 ? line - 1 : line + 1, r);
 }
 
 void naive_watch(struct sim_naive *s, size_t k, uint64_t line, const struct naive_way *found,

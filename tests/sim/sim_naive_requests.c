@@ -12,6 +12,8 @@ static void meet(struct sim_naive *s, size_t k, struct naive_way *w, const struc
 
     naive_counts(s, k, w->asker, r->phase)->useful_prefetches += w->is_unused_prefetch;
     naive_counts(s, k, w->asker, r->phase)->late_prefetches += is_late;
+    s->stats->prefetcher[k][w->by].useful += w->is_unused_prefetch;
+    s->stats->prefetcher[k][w->by].late += is_late;
     w->is_unused_prefetch = false;
     naive_refresh(s, k, w);
 }
@@ -40,8 +42,8 @@ static struct naive_way fetch(struct sim_naive *s, size_t k, uint64_t line, stru
     return came;
 }
 
-void naive_read_into(struct sim_naive *s, size_t k, uint64_t line, struct naive_request *r, bool is_prefetch,
-                     unsigned late)
+void naive_read_into(struct sim_naive *s, size_t k, uint64_t line, struct naive_request *r,
+                     const struct naive_wish *wish)
 {
     struct naive_way *w = naive_put(s, k, line, r);
     struct naive_way came = fetch(s, k, line, r);
@@ -50,9 +52,11 @@ void naive_read_into(struct sim_naive *s, size_t k, uint64_t line, struct naive_
         w->is_dirty = true;
         w->owner = came.owner;
     }
-    w->is_unused_prefetch = is_prefetch;
-    w->comes = late ? s->now + late : 0;
-    w->asker = is_prefetch ? r->tag : 0;
+    w->is_unused_prefetch = wish;
+    w->comes = wish && wish->late ? s->now + wish->late : 0;
+    w->asker = wish ? r->tag : 0;
+    w->by = wish ? wish->by : 0;
+    s->stats->prefetcher[k][w->by].brought += w->is_unused_prefetch;
     deal_with_victim(s, k, r);
 }
 
@@ -69,7 +73,7 @@ struct naive_way naive_read_line(struct sim_naive *s, size_t k, uint64_t line, s
         r->missed[k] = true;
         if (naive_is_exclusive(s, k))
             return fetch(s, k, line, r);
-        naive_read_into(s, k, line, r, false, 0);
+        naive_read_into(s, k, line, r, NULL);
     } else if (naive_is_exclusive(s, k)) {
         return naive_drop(s, k, line, r->phase);
     } else {

@@ -7,9 +7,9 @@
 /* Reads a line of level k. Returns the line itself if it left an exclusive level, else nothing. */
 struct naive_way naive_read_line(struct sim_naive *s, size_t k, uint64_t line, struct naive_request *r);
 
-/* Brings a line that level k lacks into it; late: requests until a prefetched line comes. */
-void naive_read_into(struct sim_naive *s, size_t k, uint64_t line, struct naive_request *r, bool is_prefetch,
-                     unsigned late);
+/* Brings a line that level k lacks into it; wish: of a prefetcher, or NULL. */
+void naive_read_into(struct sim_naive *s, size_t k, uint64_t line, struct naive_request *r,
+                     const struct naive_wish *wish);
 
 /* Writes part of one line of level k. */
 void naive_write_part(struct sim_naive *s, size_t k, struct naive_data d, struct naive_request *r);

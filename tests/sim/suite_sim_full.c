@@ -340,6 +340,12 @@ static void the_shadow_refreshes_and_gives_up_lines(void)
 
 /* ---- prefetching ---- */
 
+/* What the prefetcher in this place of the first level did. */
+static struct sim_prefetch_counts prefetcher(const struct pair *p, size_t place)
+{
+    return sim_stats_prefetcher(sim_hierarchy_stats(p->h), 0, place);
+}
+
 static struct sim_machine prefetching(uint32_t n_ways, enum sim_prefetch_kind kind, uint8_t degree, uint8_t distance)
 {
     struct sim_machine m = { .n_levels = 1, .level = { level("lru", 1, n_ways) } };
@@ -360,6 +366,9 @@ static void next_line_runs_ahead_by_one(void)
     EXPECT(total(&p).level[0].read_misses, 1);
     EXPECT(total(&p).level[0].prefetch_fills, 4);
     EXPECT(total(&p).level[0].useful_prefetches, 3);
+    EXPECT(prefetcher(&p, 0).asked, 4); /* what line 1's second use would ask for is there */
+    EXPECT(prefetcher(&p, 0).brought, 4);
+    EXPECT(prefetcher(&p, 0).useful, 3);
     EXPECT(total(&p).memory_read_lines, 5);
     load(&p, 63); /* its next line is in the next 4 KiB */
     EXPECT(total(&p).level[0].prefetch_fills, 4);
@@ -437,6 +446,8 @@ static void software_prefetches_are_no_loads(void)
     touch(&p, SIM_PREFETCH, 1, 64);
     EXPECT(total(&p).level[0].reads, 0);
     EXPECT(total(&p).level[0].prefetch_fills, 1);
+    EXPECT(prefetcher(&p, SIM_SOFTWARE_PREFETCHER).asked, 2);
+    EXPECT(prefetcher(&p, SIM_SOFTWARE_PREFETCHER).brought, 1);
     EXPECT(total(&p).level[1].reads, 1);
     EXPECT(total(&p).loads, 0);
     EXPECT(misses(&p, 1), false);

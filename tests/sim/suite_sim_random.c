@@ -246,6 +246,24 @@ static bool same_row(const struct sim_stats *a, const struct sim_stats *b, unsig
     return true;
 }
 
+/* Compares what each prefetcher did. */
+static bool same_prefetchers(const struct sim_stats *a, const struct sim_stats *b, unsigned round, unsigned step)
+{
+    for (size_t i = 0; i < (size_t)SIM_MAX_LEVELS * SIM_N_PREFETCHERS; i++) {
+        const size_t level = i / SIM_N_PREFETCHERS, place = i % SIM_N_PREFETCHERS;
+        const struct sim_prefetch_counts *x = &a->prefetcher[level][place], *y = &b->prefetcher[level][place];
+
+        if (memcmp(x, y, sizeof *x))
+            return test_check(false,
+                              "round %u, step %u: prefetcher %zu of level %zu asked for %" PRIu64 ", naive %" PRIu64
+                              ", brought %" PRIu64 ", %" PRIu64 ", useful %" PRIu64 ", %" PRIu64 ", late %" PRIu64
+                              ", %" PRIu64 ", useless %" PRIu64 ", %" PRIu64,
+                              round, step, place, level, x->asked, y->asked, x->brought, y->brought, x->useful,
+                              y->useful, x->late, y->late, x->useless, y->useless);
+    }
+    return true;
+}
+
 static bool same_stats(const struct sim_stats *a, const struct sim_stats *b, unsigned n_tags, unsigned round,
                        unsigned step)
 {
@@ -253,7 +271,7 @@ static bool same_stats(const struct sim_stats *a, const struct sim_stats *b, uns
 
     for (size_t i = 0; same && i < sim_stats_rows(n_tags); i++)
         same = same_row(a + i, b + i, round, step);
-    return same;
+    return same && same_prefetchers(a, b, round, step);
 }
 
 /* Records that often repeat those a period before, moved on by a few bytes or not at all. */
@@ -498,6 +516,27 @@ static void check_level(const struct sim_level_counts *c, bool is_classified, un
                "round %u, level %zu: more prefetches used and thrown away than made", round, k);
 }
 
+/* Checks that what the prefetchers of a level did adds up to what the level counts. */
+static void check_prefetchers(const struct sim_stats *s, const struct sim_level_counts *c, unsigned round, size_t k)
+{
+    struct sim_prefetch_counts sum = { 0 };
+
+    for (size_t i = 0; i < SIM_N_PREFETCHERS; i++) {
+        const struct sim_prefetch_counts one = sim_stats_prefetcher(s, k, i);
+
+        test_check(i == SIM_SOFTWARE_PREFETCHER || one.brought <= one.asked,
+                   "round %u, level %zu: prefetcher %zu brought more than it asked for", round, k, i);
+        sum.brought += one.brought;
+        sum.useful += one.useful;
+        sum.late += one.late;
+        sum.useless += one.useless;
+    }
+    test_check(sum.brought == c->prefetch_fills && sum.useful == c->useful_prefetches &&
+                   sum.late == c->late_prefetches && sum.useless == c->useless_prefetches &&
+                   s->prefetcher[k][SIM_SOFTWARE_PREFETCHER].brought == c->software_fills,
+               "round %u, level %zu: prefetchers do not add up to what the level counts", round, k);
+}
+
 /* Checks that what goes out of one level arrives at the next, unless levels between have rules of their own. */
 static void check_flow(const struct sim_machine *m, const struct sim_cell *sum, unsigned round)
 {
@@ -528,8 +567,10 @@ static void counts_of_any_machine_add_up(void)
             sim_emit(sim_hierarchy_sink(h), &run, 1, 1);
         }
         sum = sim_stats_total(sim_hierarchy_stats(h));
-        for (size_t k = 0; k < m.n_levels; k++)
+        for (size_t k = 0; k < m.n_levels; k++) {
             check_level(&sum.level[k], m.level[k].is_classified, round, k);
+            check_prefetchers(sim_hierarchy_stats(h), &sum.level[k], round, k);
+        }
         check_flow(&m, &sum, round);
         sim_hierarchy_free(h);
     }
