@@ -134,7 +134,10 @@ static const size_t n_suites = sizeof suites / sizeof suites[0];
 extern const struct test_suite suite_hangs, suite_crashes;
 static const struct test_suite *const broken[] = { &suite_hangs, &suite_crashes };
 
-/* Seconds that a test may take: the longest takes seconds, and a hundred times as long with sanitizers and under emulation. */
+/*
+ * Seconds that a test may take: the longest takes seconds, and a hundred times as long with sanitizers and under
+ * emulation.
+ */
 enum { LIMIT = 30 * 60 };
 
 static struct {

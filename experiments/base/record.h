@@ -121,7 +121,7 @@ void rec_put(struct exp_csv *csv, const struct rec_table *t, const void *row);
 int rec_write(const struct rec_table *t, const void *rows, size_t n, const struct exp_outdir *dir, const char *what,
               struct exp_why *why);
 
-/* One file of several about the same thing, of which put() writes lines of the head, if there are more, and all rows. */
+/* One file of several about the same thing, of which put() writes further lines of the head, if any, and all rows. */
 struct rec_file {
     const struct rec_table *table;
     void (*put)(struct exp_csv *csv, const void *of);

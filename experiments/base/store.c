@@ -11,7 +11,8 @@
 /*
  * From version 1 of the tables to version 2: tasks get a hash, processes a table.
  *
- * What is there is taken for right, as version 1 took it. A task whose counts are missing or impossible is to be done again.
+ * What is there is taken for right, as version 1 took it. A task whose counts are missing or impossible is to be done
+ * again.
  */
 
 static const char additions[] = "ALTER TABLE task ADD COLUMN hash INTEGER;" EXP_STORE_PROCESS_TABLE;

@@ -251,7 +251,10 @@ static void note_damaged(struct runner *r, const char *what)
         exp_progress_note(r->o->progress, "%s; it is made again, as are all others like it", what);
 }
 
-/* Reads what is stored of a job's tasks. A damaged result is thrown away: by this process, or by another since the claim. */
+/*
+ * Reads what is stored of a job's tasks. A damaged result is thrown away: by this process, or by another since the
+ * claim.
+ */
 static int read_stored(struct runner *r, size_t job, struct exp_result *result, bool *is_whole)
 {
     const size_t first = first_of(r, job);

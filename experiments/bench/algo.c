@@ -470,7 +470,7 @@ static int choose_ukr(struct exp_setup *s, const char *override, struct exp_why 
     return s->core ? 0 : exp_fail(why, -EINVAL, "UKR=openblas: %s", s->why_no_core);
 }
 
-/* With UKR, SConv's micro-kernel may be of x86's narrower vectors and Base's of the wider ones, or the other way round. */
+/* With UKR, SConv's micro-kernel may be of x86's narrower vectors and Base's of the wider ones, or vice versa. */
 static int read_stacks_of_other_vectors(struct exp_setup *s, struct exp_why *why)
 {
     enum cpu_isa other = s->ukr->isa == CPU_ISA_AVX512 ? CPU_ISA_AVX2 : CPU_ISA_AVX512;

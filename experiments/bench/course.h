@@ -34,8 +34,8 @@ int exp_main_follow(const struct exp_question *q, void *session);
 void exp_main_release(const struct exp_question *q, void *session);
 
 /*
- * Reads the models, or the one model, that MODEL names, as LAYERS, BATCH and INPUT ask, and prints on standard error what a
- * reader should know of their files. Returns as exp_models_read.
+ * Reads the models, or the one model, that MODEL names, as LAYERS, BATCH and INPUT ask, and prints on standard error
+ * what a reader should know of their files. Returns as exp_models_read.
  */
 int exp_main_models(struct exp_models *m, const char *model, const struct exp_model_ask *ask, struct exp_why *why);
 int exp_main_model(struct exp_model *m, const char *model, const struct exp_model_ask *ask, struct exp_why *why);

@@ -38,9 +38,9 @@ static void compute_plane(struct plane *x, const struct conv_problem *p, bool wi
 }
 
 /*
- * Returns how far an element may be from the oracle's. Where every sum of products is a whole number that a float holds,
- * it may not; but a plug-in may compute another way, by Winograd's or Fourier's transform, whose outputs are no whole
- * numbers then. They are rounded as often as the longest of these does, in shares of the products' magnitude.
+ * Returns how far an element may be from the oracle's. Where every sum of products is a whole number that a float
+ * holds, it may not; but a plug-in may compute another way, by Winograd's or Fourier's transform, whose outputs are no
+ * whole numbers then. They are rounded as often as the longest of these does, in shares of the products' magnitude.
  */
 static double bound_of(const struct exp_case *c, struct plane *x, size_t w, double got)
 {

@@ -24,7 +24,7 @@ struct columns {
     size_t shape[CONV_N_FIELDS];
 };
 
-/* Finds the first column that is no field of a convolution, and that a slip makes of `name`. Returns NULL if none does. */
+/* Finds the first column that is no field of a convolution, and that a slip makes of `name`; NULL: none does. */
 static const char *find_meant(const struct exp_table *t, const char *name)
 {
     for (size_t i = 0; i < t->n_columns; i++) {

@@ -1,6 +1,6 @@
 /*
- * A model: the convolutions of a network in network order, read from an ONNX network (experiments/onnx), from a CSV table
- * (experiments/models/README.md), from a batch file of oneDNN's benchdnn or from a log of ONEDNN_VERBOSE=1
+ * A model: the convolutions of a network in network order, read from an ONNX network (experiments/onnx), from a CSV
+ * table (experiments/models/README.md), from a batch file of oneDNN's benchdnn or from a log of ONEDNN_VERBOSE=1
  * (model_formats.h).
  *
  * A table's required columns: name, and the fields of kernels/shape/problem_fields.def that have no fallback. Other
@@ -64,7 +64,8 @@ int exp_model_read(struct exp_model *m, const char *path, struct exp_why *why);
 
 /*
  * Reads a model by name: "vgg16" is <experiments_dir>/models/vgg16.csv; anything with a '/' or that ends in ".csv",
- * ".txt", ".log" or ".onnx" is a path; what begins as a descriptor does (model_formats.h) is one. Returns as exp_model_read;
+ * ".txt", ".log" or ".onnx" is a path; what begins as a descriptor does (model_formats.h) is one. Returns as
+ * exp_model_read;
  * -ENOENT for an unknown name, with the known ones in why.
  */
 int exp_model_find(struct exp_model *m, const char *experiments_dir, const char *which, struct exp_why *why);
@@ -81,10 +82,10 @@ int exp_model_find_as(struct exp_model *m, const char *experiments_dir, const ch
 int exp_model_filter(struct exp_model *m, const char *patterns, struct exp_why *why);
 
 /*
- * Makes each layer of more multiply-adds than that a smaller one of the same kind: for whoever cannot look at all of it,
- * nor leave it half-way. Images are halved, then rows or filters of a group, whichever are more, while a few of both are
- * left; a layer that has only a few stays larger. All else - widths, channels, windows, padding - is the layer's own. Where
- * a layer became smaller, the model's name says so ("vgg16_to_200M").
+ * Makes each layer of more multiply-adds than that a smaller one of the same kind: for whoever cannot look at all of
+ * it, nor leave it half-way. Images are halved, then rows or filters of a group, whichever are more, while a few of
+ * both are left; a layer that has only a few stays larger. All else - widths, channels, windows, padding - is the
+ * layer's own. Where a layer became smaller, the model's name says so ("vgg16_to_200M").
  */
 void exp_model_limit(struct exp_model *m, double most_macs);
 

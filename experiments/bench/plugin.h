@@ -37,8 +37,8 @@ struct exp_plugin_options {
  * Reads ALGO= where plug-ins may stand in it: an item with a '.' or a '/' is one, as a C file (mine.c), a shared object
  * (./mine.so), or something in it (mine.c:other). They become algorithms of this program, called by their own names. A
  * C file is compiled for this computer. What is wrong with a plug-in is the reason why it does not run. Returns 0, or
- * -EINVAL with one line in why: for an unknown algorithm, too many plug-ins, more threads than cores. A name that is taken
- * gets a number; names say how many threads there are, if they are several.
+ * -EINVAL with one line in why: for an unknown algorithm, too many plug-ins, more threads than cores. A name that is
+ * taken gets a number; names say how many threads there are, if they are several.
  */
 int exp_plugins_select(const char *list, const struct exp_plugin_options *o, unsigned *selected, struct exp_why *why);
 
@@ -60,9 +60,9 @@ const char *exp_plugin_why_not(struct exp_plugin *p, const struct conv_plan *pla
 const char *exp_plugin_keep(struct exp_plugin *p, const char *reason);
 
 /*
- * Timed runs of layers that are open together (0, 1, ...), on the core of the calling thread: opens one and chooses
- * it; empties caches or fills them as `cache` says, runs; closes all. These return NULL, or why
- * the plug-in runs no more; took_ns is by now_ns, in its process. A layer has the values that exp_tensors_init gives it.
+ * Timed runs of layers that are open together (0, 1, ...), on the core of the calling thread: opens one and chooses it;
+ * empties caches or fills them as `cache` says, runs; closes all. These return NULL, or why the plug-in runs no more;
+ * took_ns is by now_ns, in its process. A layer has the values that exp_tensors_init gives it.
  */
 const char *exp_plugin_open(struct exp_plugin *p, size_t layer, const struct conv_plan *plan, uint64_t (*now_ns)(void));
 const char *exp_plugin_prepare(struct exp_plugin *p, enum exp_cache_state cache);
@@ -78,11 +78,14 @@ struct exp_runs {
     void *ctx;
 };
 
-/* Has fn(copy of data, runs) done in the plug-in's process, where counters see its runs; data gets back what the copy is then. */
+/*
+ * Has fn(copy of data, runs) done in the plug-in's process, where counters see its runs; data gets back what the copy
+ * is then.
+ */
 const char *exp_plugin_do(struct exp_plugin *p, void (*fn)(void *data, const struct exp_runs *runs), void *data,
                           size_t bytes);
 
-/* Closes the layer. Returns NULL, or why its times are worth nothing: the last run's output is not that of the check. */
+/* Closes the layer. Returns NULL, or why its times are worth nothing: the last run's output is not the check's. */
 const char *exp_plugin_close(struct exp_plugin *p);
 
 /*
@@ -130,15 +133,15 @@ struct exp_recording {
  * Runs a layer once and hands all its accesses, in their order, to a sink: those to tensors as their tags, at their
  * addresses; memory that the plug-in calls "packed input" or "packed filters" as that; all else as CONV_IM2COL, the
  * workspace: allocated memory and local arrays. Pages of this lie in the order in which they are first touched. What
- * the plug-in does not mark is of the phase CONV_PHASE_UKR. The same plan gives the same accesses each time, if the plug-in is the same each time.
- * Returns 0, or with one line in why: -ENOTSUP if the plug-in does not do such a layer, or does not end; -ENODATA if it
- * does something that is not seen; -EINTR; -ECANCELED; -ENOMEM.
+ * the plug-in does not mark is of the phase CONV_PHASE_UKR. The same plan gives the same accesses each time, if the
+ * plug-in is the same each time. Returns 0, or with one line in why: -ENOTSUP if the plug-in does not do such a layer,
+ * or does not end; -ENODATA if it does something that is not seen; -EINTR; -ECANCELED; -ENOMEM.
  */
 int exp_plugin_record(const struct exp_recording *r, struct sim_sink *sink, struct exp_why *why);
 
 /*
- * Does that for a plan of a plug-in's. Returns the same, but -ENOTSUP for -ENODATA, with *why, which lives as long as the
- * plug-in. Thread-safe.
+ * Does that for a plan of a plug-in's. Returns the same, but -ENOTSUP for -ENODATA, with *why, which lives as long as
+ * the plug-in. Thread-safe.
  */
 int exp_plugin_replay(const struct conv_plan *plan, const struct conv_binding *bind,
                       bool (*is_stopped)(const void *ctx), const void *ctx, struct sim_sink *sink, const char **why);

@@ -30,9 +30,9 @@ enum {
 };
 
 /*
- * The input of the second run is that of the first, times this. It has 21 bits, so that multiples up to 4 are exact, and
- * lies in the middle between numbers of 16 bits, of bfloat16 and of TF32: code that computes with less than a float is
- * as wrong as it can be.
+ * The input of the second run is that of the first, times this. It has 21 bits, so that multiples up to 4 are exact,
+ * and lies in the middle between numbers of 16 bits, of bfloat16 and of TF32: code that computes with less than a float
+ * is as wrong as it can be.
  */
 static const float other_scale = -0x1.00effp0F;
 

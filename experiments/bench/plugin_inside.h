@@ -9,7 +9,7 @@
 #include "experiments/bench/plugin_process.h"
 #include "kernels/plugin/conv_plugin.h"
 
-/* Some elements of an output that was compared with plain loops, evenly spaced, as timed runs must compute them, too. */
+/* Some elements of an output that was compared with plain loops, evenly spaced: timed runs must compute them, too. */
 struct plugin_known {
     struct conv_problem problem;
     size_t step, n;

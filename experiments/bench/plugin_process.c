@@ -245,7 +245,7 @@ static void copy_name(char *to, size_t bytes, const char *from)
     snprintf(to, bytes, "%s", from ? from : "");
 }
 
-/* Asks libraries that it calls for as many threads as it may use, and for no wider vectors than this program may use. */
+/* Asks libraries that it calls for as many threads as it may use, and for vectors no wider than this program's. */
 static void set_environment(unsigned threads)
 {
     const bool is_avx2 = sim_cpu_has(CPU_ISA_AVX2);
@@ -618,8 +618,8 @@ static void catch_crashes(void)
 }
 
 /*
- * Parts from the program: no file of its is open here but those for what the plug-in prints, and the tensors' memory, at a
- * number that nobody guesses.
+ * Parts from the program: no file of its is open here but those for what the plug-in prints, and the tensors' memory,
+ * at a number that nobody guesses.
  */
 static void part(struct plugin_inside *p, int printed)
 {

@@ -77,7 +77,7 @@ size_t plugin_places(const struct conv_layout *l, struct plugin_place place[3]);
 void plugin_channel_ask(struct plugin_channel *c, enum plugin_task task);
 bool plugin_channel_wait(struct plugin_channel *c); /* some milliseconds at most; true: it is done */
 
-/* Shows on standard error what the process has printed; not all of what prints much. Tells whether there was anything. */
+/* Shows on standard error what the process has printed, the beginning if it is much. Tells whether there was any. */
 bool plugin_channel_show(struct plugin_channel *c);
 
 /* Lends the process copies of the tensors; looks what it wrote beside the output; takes the output; takes all back. */
@@ -86,7 +86,10 @@ bool plugin_channel_find_stray(const struct plugin_channel *c, const struct conv
 void plugin_channel_take(const struct plugin_channel *c, const struct conv_plan *plan, const struct conv_binding *bind);
 void plugin_channel_return(struct plugin_channel *c);
 
-/* Starts the process. It loads the object, and runs the symbol in it ("": what conv_plugin.h says). Returns its id, or -1. */
+/*
+ * Starts the process. It loads the object, and runs the symbol in it ("": what conv_plugin.h says). Returns its id, or
+ * -1.
+ */
 pid_t plugin_process_start(struct plugin_channel *c, const char *object, const char *symbol);
 
 #endif

@@ -243,8 +243,8 @@ static size_t end_of_steps(const uint64_t *a, size_t n, size_t end, size_t perio
 }
 
 /*
- * Tells whether a period repeats LEAST_TIMES from record i on, each access moving by a step of its own. Where that ends is
- * remembered: what begins a little later ends there, too.
+ * Tells whether a period repeats LEAST_TIMES from record i on, each access moving by a step of its own. Where that ends
+ * is remembered: what begins a little later ends there, too.
  */
 static bool is_loop(struct stream *s, const uint64_t *a, size_t i, size_t end, size_t period)
 {
@@ -265,7 +265,7 @@ static bool is_loop(struct stream *s, const uint64_t *a, size_t i, size_t end, s
     return n == enough;
 }
 
-/* Returns how many steps from an address on stay within [at, at + bytes), its own width included; the first one does. */
+/* Returns how many steps from an address on stay within [at, at + bytes), its own width included; the first does. */
 static uint64_t times_within(uint64_t address, uint32_t width, int64_t step, uint64_t at, uint64_t bytes)
 {
     if (address - at + width > bytes)
@@ -317,8 +317,8 @@ static uint64_t place_in_pages(struct stream *s, uint64_t record, int64_t step, 
 }
 
 /*
- * Places a run of a loop where all its accesses keep their steps: in one area, or in pages one behind the other that have
- * none. Returns how many times of n_times; the others are placed when it is their turn.
+ * Places a run of a loop where all its accesses keep their steps: in one area, or in pages one behind the other that
+ * have none. Returns how many times of n_times; the others are placed when it is their turn.
  */
 static size_t place_run(struct stream *s, uint64_t record, int64_t step, size_t n_times, struct sim_run *run)
 {
@@ -431,8 +431,8 @@ struct program {
 };
 
 /*
- * Adds the emulator and its plugin, which wants to simulate a machine: a small one. Libraries have one thread, and the C
- * library clears and copies memory by vectors, not byte by byte.
+ * Adds the emulator and its plugin, which wants to simulate a machine: a small one. Libraries have one thread, and the
+ * C library clears and copies memory by vectors, not byte by byte.
  */
 static void add_emulator(struct exp_words *command, const struct program *p)
 {

@@ -43,7 +43,7 @@ int exp_results_write_machine(const struct exp_outdir *dir, const struct sim_mac
     return err;
 }
 
-/* Reads what follows a key in the first line of a folder's file that begins with it; "" if there is none. From malloc. */
+/* Reads what follows a key in the first line of a folder's file that begins with it; "" if none. From malloc. */
 static char *read_after(const char *folder, const char *file, const char *key)
 {
     char *text = exp_text_of(folder, file);

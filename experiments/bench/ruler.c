@@ -100,8 +100,8 @@ static uint32_t time_piece(struct exp_ruler *r, void (*loop)(struct exp_ruler *r
 }
 
 /*
- * Reads pieces in turns, each of the loop between two of the clock, the faster of which is its own. Returns the piece that
- * took the least in units of its clock.
+ * Reads pieces in turns, each of the loop between two of the clock, the faster of which is its own. Returns the piece
+ * that took the least in units of its clock.
  */
 static struct piece read_pieces(struct exp_ruler *r, void (*loop)(struct exp_ruler *r))
 {
@@ -426,8 +426,8 @@ static uint32_t count_near(const uint32_t *bin, size_t at)
 }
 
 /*
- * Returns the best value of a scale: the lowest that readings gather at, EXP_RULER_GATHERED_PERCENT of all within 1.5 %.
- * Odd readings are scattered, and set nothing.
+ * Returns the best value of a scale: the lowest that readings gather at, EXP_RULER_GATHERED_PERCENT of all within 1.5
+ * %. Odd readings are scattered, and set nothing.
  */
 static double best_of(const struct exp_ruler_best *b, enum exp_ruler_scale scale)
 {

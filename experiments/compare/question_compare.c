@@ -1,6 +1,6 @@
 /*
- * Compares two runs of an experiment: of two commits, machines or days. `compare --help` lists the options; the Makefile
- * passes them on. Exit status: 0; 1 if a condition of FAIL_IF is met; 2 for bad input or an error.
+ * Compares two runs of an experiment: of two commits, machines or days. `compare --help` lists the options; the
+ * Makefile passes them on. Exit status: 0; 1 if a condition of FAIL_IF is met; 2 for bad input or an error.
  */
 
 #include "experiments/compare/compare.h"

@@ -1,6 +1,6 @@
 /*
- * Whose lines miss? Runs of `make experiment` on several machines, side by side: missing lines per 1000 multiply-adds of
- * each algorithm, library or plug-in, by level and tensor. `tensors --help` lists the options.
+ * Whose lines miss? Runs of `make experiment` on several machines, side by side: missing lines per 1000 multiply-adds
+ * of each algorithm, library or plug-in, by level and tensor. `tensors --help` lists the options.
  */
 #include <errno.h>
 #include <stdlib.h>

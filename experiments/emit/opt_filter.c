@@ -1,6 +1,7 @@
 /*
- * Filters that are constants, of a tensor (arith.constant) or of a buffer (memref.global): they are packed here, so that
- * nothing in the program does it, and become a memref.global. What they were before goes where nobody else reads it.
+ * Filters that are constants, of a tensor (arith.constant) or of a buffer (memref.global): they are packed here, so
+ * that nothing in the program does it, and become a memref.global. What they were before goes where nobody else reads
+ * it.
  */
 #include <mlir-c/BuiltinAttributes.h>
 #include <mlir-c/BuiltinTypes.h>
@@ -114,7 +115,7 @@ static MlirType buffer(MlirType element, intptr_t rank, const int64_t *shape)
     return mlirMemRefTypeContiguousGet(element, rank, shape, (MlirAttribute){ NULL });
 }
 
-/* Makes a memref.global of bytes in the nearest symbol table around an operation. Returns the symbol that it is given. */
+/* Makes a memref.global of bytes in the nearest symbol table around an operation. Returns its symbol. */
 static MlirAttribute add_global(MlirContext context, MlirOperation op, MlirType type, MlirAttribute value)
 {
     const MlirNamedAttribute attributes[] = {

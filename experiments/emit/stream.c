@@ -166,8 +166,8 @@ static size_t take_out(const struct list *seen, struct list *replayed)
 }
 
 /*
- * Finds a masked load for each load that is left: the first free one that covers it, which is the best one, as loads come by
- * address, and masked ones are equally wide. Those that are not needed touch nothing.
+ * Finds a masked load for each load that is left: the first free one that covers it, which is the best one, as loads
+ * come by address, and masked ones are equally wide. Those that are not needed touch nothing.
  */
 static bool find_masked(const struct list *masked, const struct list *left, struct exp_emit_access *settled)
 {

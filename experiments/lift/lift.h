@@ -64,8 +64,8 @@ struct lift_space;
 
 /*
  * Prepares the points of a layer: one image, no groups, no dilation. `only` leaves some values of parameters, and is ""
- * for all: "tile=6+8,lanes=8". Returns 0, or with one line in why: -EINVAL, a slip in `only`; -ENOTSUP, the layer is not
- * supported, or no point fulfils all constraints, and which one rules out the last.
+ * for all: "tile=6+8,lanes=8". Returns 0, or with one line in why: -EINVAL, a slip in `only`; -ENOTSUP, the layer is
+ * not supported, or no point fulfils all constraints, and which one rules out the last.
  */
 int lift_space_new(struct lift_space **s, const struct conv_problem *layer, const struct lift_limits *limits,
                    const char *only, struct exp_why *why);

@@ -327,7 +327,7 @@ static const char *join(struct net *n, const char *list, const char *name)
     return *list ? name_of(n, "%s,%s", list, name) : name;
 }
 
-/* Adds a module: a branch begins at "1x1", at each "reduce", and at "pool_proj"; without that one, planes are pooled. */
+/* Adds a module: a branch begins at "1x1", at each "reduce" and at "pool_proj"; without that, planes are pooled. */
 static const char *add_inception(struct net *n, size_t begin, size_t end, const char *in)
 {
     const struct exp_layer *l = n->table->layer;

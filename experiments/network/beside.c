@@ -64,7 +64,10 @@ static size_t find_named(const struct onnx_graph *g, const size_t *of, size_t n,
     return ONNX_NONE;
 }
 
-/* Finds the tensor that is given for input or output i of a graph: that of its name, else the one in its place. NULL: none. */
+/*
+ * Finds the tensor that is given for input or output i of a graph: that of its name, else the one in its place. NULL:
+ * none.
+ */
 static const struct onnx_value *find_given(const struct onnx_graph *given, const struct onnx_graph *g, bool is_input,
                                            size_t i)
 {

@@ -132,7 +132,7 @@ const void *net_output(const struct net *net, size_t i);
 /* Returns a tensor's address in memory; NULL: it is nowhere. */
 void *net_at(const struct net *net, size_t tensor);
 
-/* Runs once. step_ns[n_steps] gets the time of each step; NULL: nobody asks. Returns 0 or -errno with one line in why. */
+/* Runs once. step_ns[n_steps] gets each step's time; NULL: nobody asks. Returns 0 or -errno with one line in why. */
 int net_run(const struct net *net, uint64_t *step_ns, struct exp_why *why);
 int net_run_step(const struct net *net, size_t step, struct exp_why *why); /* one of them, after those before it */
 
@@ -176,9 +176,9 @@ void net_order_release(struct onnx_graph *copy);
  * Checks a network that runs, step by step: whether each step finds its inputs as they were made, however memory is
  * reused, and whether what it makes is what plain loops make of these inputs, node by node.
  *
- * Sums are compared within what float arithmetic may err: of a convolution and of a matrix product, so many half-ulps of
- * the sum of the absolute products as there are terms, what is fused behind included; of other operators, as many of the
- * largest value of the output.
+ * Sums are compared within what float arithmetic may err: of a convolution and of a matrix product, so many half-ulps
+ * of the sum of the absolute products as there are terms, what is fused behind included; of other operators, as many of
+ * the largest value of the output.
  */
 struct net_checked {
     size_t n_steps, n_elements;
@@ -187,8 +187,8 @@ struct net_checked {
 };
 
 /*
- * Runs the network once, with inputs as they are, and checks it. Returns 0; -EILSEQ with one line in why that names node,
- * element and values; or as net_run. Slow: plain loops.
+ * Runs the network once, with inputs as they are, and checks it. Returns 0; -EILSEQ with one line in why that names
+ * node, element and values; or as net_run. Slow: plain loops.
  */
 int net_check(const struct net *net, struct net_checked *checked, struct exp_why *why);
 

@@ -8,9 +8,9 @@
  *     op_reference(&call, &tensors);                                                    the same by plain loops
  *     op_release(&call);
  *
- * NaN, infinities and denormals are what IEEE 754 makes of them, and an extremum (MaxPool, Max, ReduceMin, Clip, Relu) of
- * what holds a NaN is a NaN, as numpy has it. Tensors without an element are fine. What a node asks for and no code here
- * does is refused in one line, which names the node and the value.
+ * NaN, infinities and denormals are what IEEE 754 makes of them, and an extremum (MaxPool, Max, ReduceMin, Clip, Relu)
+ * of what holds a NaN is a NaN, as numpy has it. Tensors without an element are fine. What a node asks for and no code
+ * here does is refused in one line, which names the node and the value.
  */
 #ifndef EXPERIMENTS_NETWORK_OPERATOR_H
 #define EXPERIMENTS_NETWORK_OPERATOR_H

@@ -19,8 +19,8 @@
 struct net_session;
 
 /*
- * Loads the library: of path, a file or a folder below which it is installed; "" or NULL: of the folder
- * convsim in the user's cache (~/.cache), else where the loader finds it. Returns 0, or -ENOENT or -EINVAL with one line in why.
+ * Loads the library: of path, a file or a folder below which it is installed; "" or NULL: of the folder convsim in the
+ * user's cache (~/.cache), else where the loader finds it. Returns 0, or -ENOENT or -EINVAL with one line in why.
  */
 int net_peer_open(struct net_peer **p, const char *path, struct exp_why *why);
 void net_peer_close(struct net_peer *p); /* NULL is fine; after its sessions */

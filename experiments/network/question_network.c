@@ -48,7 +48,10 @@ static struct exp_rounds rounds_of(const struct options *o)
 
 /* ---- preparing ---- */
 
-/* Returns the folder of test data, from malloc: that which was asked for, or the usual one where it is; NULL: there are none. */
+/*
+ * Returns the folder of test data, from malloc: that which was asked for, or the usual one where it is; NULL: there are
+ * none.
+ */
 static char *find_data(const struct options *o)
 {
     const char *slash = strrchr(o->model, '/');

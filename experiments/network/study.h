@@ -1,6 +1,6 @@
 /*
- * A network, studied: planned by several algorithms and in several ways, timed, and simulated in sequence. What is found
- * is read by tables.c, page.c and verdict.c.
+ * A network, studied: planned by several algorithms and in several ways, timed, and simulated in sequence. What is
+ * found is read by tables.c, page.c and verdict.c.
  */
 #ifndef EXPERIMENTS_NETWORK_STUDY_H
 #define EXPERIMENTS_NETWORK_STUDY_H

@@ -6,9 +6,9 @@
  *     guest SHAPE=... ALGO=sconv_is MACHINE=file.cfg OUT=file [PART=...] [UKR=...] [CORE=...] [FILTERS=ahead|run_time]
  *           [VERIFY=1] [TRACE=file]
  *
- * SHAPE is what a user writes of struct conv_problem, in its order, with commas between; PART, where not all of it is to
- * be run, images, rows and filters of struct conv_part. The program plans as the experiment does, from the same machine
- * file. OUT is the observer's: it shows that there is one. TRACE is that of a program that observes itself.
+ * SHAPE is what a user writes of struct conv_problem, in its order, with commas between; PART, where not all of it is
+ * to be run, images, rows and filters of struct conv_part. The program plans as the experiment does, from the same
+ * machine file. OUT is the observer's: it shows that there is one. TRACE is that of a program that observes itself.
  *
  * Built a second time with instrumented kernels (counters/observe/obs_twin_watcher.c), it is its own observer.
  */

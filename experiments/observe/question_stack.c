@@ -305,8 +305,8 @@ static const struct exp_emulator *choose_emulator(const struct sim_machine *m, c
 }
 
 /*
- * Observes every algorithm with one of OpenBLAS's cores: kernels of the machine's family that its emulator runs, planned
- * for its caches alone, all that plans depend on.
+ * Observes every algorithm with one of OpenBLAS's cores: kernels of the machine's family that its emulator runs,
+ * planned for its caches alone, all that plans depend on.
  */
 static int observe_core(struct session *s)
 {

@@ -335,7 +335,10 @@ int exp_observe_write(const struct exp_observed *o, const struct exp_report *r, 
 
 /* ---- in short ---- */
 
-/* Counts distinct shapes (with EXP_OBSERVE_ALL: layers), and how many were observed by all algorithms that are meant to. */
+/*
+ * Counts distinct shapes (with EXP_OBSERVE_ALL: layers), and how many were observed by all algorithms that are meant
+ * to.
+ */
 struct summary {
     size_t n, n_observed, n_parts, n_left_out; /* n_parts: in part, by some algorithm at least */
     double least_share;                        /* of a layer, of those of which all algorithms saw something */

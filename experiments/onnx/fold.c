@@ -1,6 +1,6 @@
 /*
- * Constants that follow from constants: shape arithmetic, and what moves or converts weights. How much is made is bounded
- * (may_fold): a small file can ask for much.
+ * Constants that follow from constants: shape arithmetic, and what moves or converts weights. How much is made is
+ * bounded (may_fold): a small file can ask for much.
  */
 #include <errno.h>
 #include <math.h>

@@ -127,7 +127,10 @@ struct onnx_graph {
 
 /* Says what a file leaves open. */
 struct onnx_ask {
-    /* The first dimension of every input of at least 2, and of reshapes to a batch that it replaces; 0: the file's, else 1. */
+    /*
+     * The first dimension of every input of at least 2, and of reshapes to a batch that it replaces; 0: the file's,
+     * else 1.
+     */
     size_t batch;
     const char
         *input; /* "3x224x224": dimensions of the first input behind the batch, or "x=3x224x224,y=10"; "" or NULL: the
@@ -142,9 +145,9 @@ struct onnx_ask {
 int onnx_read(struct onnx_graph **g, const char *path, const struct onnx_ask *ask, struct exp_why *why);
 
 /*
- * Reads tensors that stand beside a network, as the model zoo and ONNX's own tests have them: input_0.pb, input_1.pb, ...
- * and output_0.pb, ... of a folder. They are the inputs and outputs of a graph without nodes; a name may be "". Returns as
- * onnx_read; -ENOENT: there are none.
+ * Reads tensors that stand beside a network, as the model zoo and ONNX's own tests have them: input_0.pb, input_1.pb,
+ * ... and output_0.pb, ... of a folder. They are the inputs and outputs of a graph without nodes; a name may be "".
+ * Returns as onnx_read; -ENOENT: there are none.
  */
 int onnx_read_tensors(struct onnx_graph **g, const char *folder, struct exp_why *why);
 

@@ -44,7 +44,7 @@ void onnx_take_stated(struct onnx_value *v, const Onnx__ValueInfoProto *info)
 
 /* ---- inputs, as they are asked for ---- */
 
-/* Finds what is asked of an input: the dimensions behind "name=", or those of the first input. Returns NULL: nothing. */
+/* Finds what is asked of an input: the dimensions behind "name=", or those of the first input; NULL: nothing. */
 static const char *find_ask(const struct onnx_ask *ask, const char *name, bool is_first)
 {
     const char *at = ask->input ? ask->input : "";

@@ -189,7 +189,10 @@ static void add_outputs(struct onnx_reading *r, const Onnx__NodeProto *proto, st
     n->out = out;
 }
 
-/* A node that the file gives no name is called after its first output, or after its operator and that where that begins with no letter. */
+/*
+ * A node that the file gives no name is called after its first output, or after its operator and that where that begins
+ * with no letter.
+ */
 static const char *name_node(struct onnx_reading *r, const Onnx__NodeProto *proto, const struct onnx_node *n)
 {
     const char *out = "";
@@ -273,7 +276,7 @@ struct walk {
     size_t *order, n_placed;
 };
 
-/* Takes one step from the last node of a path of n. Returns the new length; 0 too if there is a cycle, with *cycle set. */
+/* Takes a step from the last node of a path of n. Returns the new length; 0 too at a cycle, with *cycle set. */
 static size_t walk_on(struct walk *w, size_t n, size_t *cycle)
 {
     const size_t node = w->path[n - 1];

@@ -69,7 +69,7 @@ struct onnx_value *onnx_add_value(struct onnx_graph *g, const char *name);
 /* Takes over the shape that a file states of a value, if it does so, and it is no dimension's name only. */
 void onnx_take_stated(struct onnx_value *v, const Onnx__ValueInfoProto *info);
 
-/* Adds the inputs that are no initializers, of the size that was asked for. Returns 0, or -errno with one line in why. */
+/* Adds the inputs that are no initializers, of the size that was asked for. Returns 0, or -errno with why. */
 int onnx_add_inputs(struct onnx_reading *r, const struct onnx_names *constants, const struct onnx_ask *ask,
                     struct exp_why *why);
 
@@ -90,8 +90,8 @@ void onnx_parsed_free(ProtobufCMessage *message, struct onnx_block *b); /* NULL 
 /* ---- tensor.c ---- */
 
 /*
- * Makes a constant of a tensor: type, shape and data of v. `what` says in messages where it stands. Returns 0, or -errno
- * with one line in why.
+ * Makes a constant of a tensor: type, shape and data of v. `what` says in messages where it stands. Returns 0, or
+ * -errno with one line in why.
  */
 int onnx_read_tensor(struct onnx_reading *r, const Onnx__TensorProto *t, const char *what, struct onnx_value *v,
                      struct exp_why *why);

@@ -92,7 +92,7 @@ static bool leads_out(const char *location)
     return false;
 }
 
-/* Finds where a file really lies. Returns its path from malloc; NULL: it is not there, or links lead out of the folder. */
+/* Finds where a file really lies. Returns its path from malloc; NULL: it is not there, or links lead elsewhere. */
 static char *find_inside(const char *folder, const char *location, int *err)
 {
     char *path = exp_format("%s/%s", folder, location), *inside = realpath(folder, NULL),

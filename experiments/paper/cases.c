@@ -328,7 +328,10 @@ static bool read_observed(struct exp_paper_part *p, const void *rows, const char
     return any;
 }
 
-/* Finds the file of a model; NULL if there is none; from malloc. An experiment of just these layers is looked for first. */
+/*
+ * Finds the file of a model; NULL if there is none; from malloc. An experiment of just these layers is looked for
+ * first.
+ */
 static char *find_file(const struct exp_paper_part *p, const struct exp_paper_options *o, const struct exp_model *model)
 {
     const char *const folders[] = { o->results, o->results, "results/reference" };

@@ -202,8 +202,8 @@ static void say_why_not(const struct exp_paper_findings *f, const struct exp_pap
 }
 
 /*
- * Where a source lacks some of the models, the paper's geometric mean is taken over the same models as ours, if the paper
- * prints the number of each. Says so, or that ours is of fewer models.
+ * Where a source lacks some of the models, the paper's geometric mean is taken over the same models as ours, if the
+ * paper prints the number of each. Says so, or that ours is of fewer models.
  */
 static void take_same_models(const struct exp_paper_findings *f, const struct exp_paper_set *s,
                              struct exp_paper_result *r)

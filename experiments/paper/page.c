@@ -61,7 +61,10 @@ static const char *paper_text(const struct exp_paper_findings *f, const struct p
     return "-";
 }
 
-/* Names a source with its number and of how many models it is, or with why it has none. Returns whether there is either. */
+/*
+ * Names a source with its number and of how many models it is, or with why it has none. Returns whether there is
+ * either.
+ */
 static bool say_source(const struct exp_paper_findings *f, const struct part *p, const struct exp_paper_set *s,
                        const char *before, FILE *out)
 {

@@ -135,7 +135,7 @@ struct exp_peers_report {
     const struct exp_peers *network; /* [n] */
 };
 
-/* Per network (or all, network = r->n) and method; NaN where there is nothing. Ratios: Base's time over the method's. */
+/* Per network (or all, network = r->n) and method; NaN where nothing is. Ratios: Base's time over the method's. */
 struct exp_peers_total {
     size_t n_layers, n_pointwise;
     struct exp_times times;              /* sums over the layers */
@@ -162,7 +162,7 @@ void exp_peers_describe_rounds(const struct exp_peers *p, char *text, size_t byt
  * Gives the figures of a comparison what they know, as variables of their scripts:
  *
  *   peer_names, peer_titles, peer_colours   of all methods, in their order; titles in quotes
- *   sconv_peers, other_peers                names: of the SConvs that have phases, and of what else is compared with Base
+ *   sconv_peers, other_peers                names: of SConvs that have phases, and of what else is compared with Base
  *   peak_gflops, read_gbytes                the roof: means over the networks
  */
 void exp_peers_set_variables(const struct exp_peers_report *r, struct exp_variables *v);

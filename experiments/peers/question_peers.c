@@ -70,8 +70,8 @@ static long long run_after(const struct session *s)
 }
 
 /*
- * Says how is timed, from malloc. On a cluster, whose computers are not known here, that is what was asked for; else all
- * that this computer made of it.
+ * Says how is timed, from malloc. On a cluster, whose computers are not known here, that is what was asked for; else
+ * all that this computer made of it.
  */
 static char *setting_of(const struct session *s)
 {

@@ -286,7 +286,7 @@ static bool is_of(const struct exp_polydl *p, size_t layer, const struct claim *
     return (!c->model || !strcmp(c->model, l->model)) && is_listed(exp_rank_place(p, layer), c->numbers);
 }
 
-/* Tells whether the net's picks are in a number, or are ranked beside it as in Figure 15: then held-out layers count. */
+/* Tells whether the net's picks are in a number, or are ranked beside it as in Figure 15: held-out layers count. */
 static bool is_of_net(const struct claim *c)
 {
     return c->method == PICK(DNN) || c->method == TOP(DNN) || !c->model;

@@ -248,8 +248,8 @@ static int print_tables(const struct session *s, FILE *out)
 }
 
 /*
- * Prints which analysis knows, and how disturbed this run's timings were. What the store has was taken again, too, but not
- * counted.
+ * Prints which analysis knows, and how disturbed this run's timings were. What the store has was taken again, too, but
+ * not counted.
  */
 static void print_verdict(const struct session *s, FILE *out)
 {

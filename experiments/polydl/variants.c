@@ -61,8 +61,8 @@ struct tiling {
 };
 
 /*
- * Adds an order with the tiles of its dimensions. A tile that is all of its dimension is no loop: if it was to be parallel,
- * the loop in steps of the micro-kernel's share is.
+ * Adds an order with the tiles of its dimensions. A tile that is all of its dimension is no loop: if it was to be
+ * parallel, the loop in steps of the micro-kernel's share is.
  */
 static void add_tiled(struct list *l, const char *order, const struct tiling *t)
 {
@@ -111,7 +111,10 @@ static void add_conv_tiles(struct list *l)
     }
 }
 
-/* The ways to cut a dimension of a GEMM: shares of the micro-kernel, and tiles, their doubles that divide, and all of it. */
+/*
+ * The ways to cut a dimension of a GEMM: shares of the micro-kernel, and tiles, their doubles that divide, and all of
+ * it.
+ */
 struct cuts {
     uint64_t unit[MAX_CUTS], tile[MAX_CUTS];
     size_t n;
@@ -233,7 +236,7 @@ struct choice {
     size_t least, most;
 };
 
-/* Keeps the first `first` variants, and of the others a sample that makes n: the same one every time, in their order. */
+/* Keeps the first `first` variants, and of the others a sample that makes n: the same every time, in their order. */
 static void sample(struct exp_variants *v, size_t first, size_t n)
 {
     uint64_t state = 18;

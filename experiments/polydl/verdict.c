@@ -108,7 +108,10 @@ static bool is_analysis(enum exp_ranking ranking)
     return ranking != EXP_RANKING_DEFAULT && ranking != EXP_RANKING_CLOCK;
 }
 
-/* Returns what a ranking is worth; nothing, if it takes no part in a comparison: a net that has seen times of these layers. */
+/*
+ * Returns what a ranking is worth; nothing, if it takes no part in a comparison: a net that has seen times of these
+ * layers.
+ */
 static struct exp_rank_total candidate(const struct exp_rank *r, enum exp_polydl_threads threads,
                                        enum exp_ranking ranking, enum exp_rank_part part)
 {

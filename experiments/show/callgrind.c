@@ -133,7 +133,7 @@ static void print_head(const struct profile *f)
 
 /* ---- functions ---- */
 
-/* The numbers of names: of objects, the algorithm is 1; of functions, the model is 1 and a layer the first of its own. */
+/* The numbers of names: of objects, the algorithm is 1; of functions, the model is 1, a layer the first of its own. */
 enum { OBJECT_ALGO = 1, OBJECT_TENSOR, FUNCTION_MODEL = 1, FUNCTIONS = 1 + CONV_N_TENSORS * CONV_N_PHASES };
 
 static size_t layer_function(size_t layer)

@@ -157,7 +157,7 @@ struct exp_page_caption {
     char *question, *reading; /* NULL if the script has not both */
 };
 
-/* Reads the head of a figure's script (exp_plot_script_path). Returns 0; -errno, one line in why, nothing to release. */
+/* Reads the head of a figure's script (exp_plot_script_path). Returns 0, or -errno, why and nothing to release. */
 int exp_page_caption_read(struct exp_page_caption *c, const char *scripts, const char *name, struct exp_why *why);
 void exp_page_caption_release(struct exp_page_caption *c);
 

@@ -235,7 +235,10 @@ static void write_question(struct exp_page_writer *w, const struct exp_page_run 
                  caches, *caches ? "." : "");
 }
 
-/* Cycles and what they wait for, else the gain in time, else what was simulated: why, and whether the replay is right, is told below. */
+/*
+ * Cycles and what they wait for, else the gain in time, else what was simulated: why, and whether the replay is right,
+ * is told below.
+ */
 static const char *const headlines[] = { "simulated_cycles", "speedup_layers", "miss_rates_model", NULL };
 
 /* Writes the first screen: the question, the verdict's first paragraph, and the numbers that matter. */

@@ -1,7 +1,8 @@
 /*
- * The model is a core that starts two multiply-adds and two loads a cycle, six operations in all, and ends a multiply-add
- * after four cycles. A step of a register tile takes as long as the busiest of these: multiply-adds, loads, all operations
- * with what the loop itself needs, and, with less than eight accumulators, the chain through each of them.
+ * The model is a core that starts two multiply-adds and two loads a cycle, six operations in all, and ends a
+ * multiply-add after four cycles. A step of a register tile takes as long as the busiest of these: multiply-adds,
+ * loads, all operations with what the loop itself needs, and, with less than eight accumulators, the chain through each
+ * of them.
  */
 #include "experiments/speed/speed.h"
 

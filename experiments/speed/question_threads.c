@@ -60,7 +60,10 @@ static int prepare(struct contender *c, const struct conv_problem *p, const stru
     return err || c->workspace ? err : -ENOMEM;
 }
 
-/* Times 1, 2, ... threads that are started for each run, and behind them 2, 3, ... of a team; keeps what was less before. */
+/*
+ * Times 1, 2, ... threads that are started for each run, and behind them 2, 3, ... of a team; keeps what was less
+ * before.
+ */
 static int time_layer(struct times *t, const struct conv_problem *p, const struct bench *b)
 {
     const size_t n = 2 * b->n_threads - 1;

@@ -76,7 +76,7 @@ static inline unsigned aie_digit(unsigned low, unsigned high, int lane)
     return (lane < 8 ? low >> 4 * lane : high >> 4 * (lane - 8)) & 15;
 }
 
-/* mac16: 16 lanes of two products. x is chosen in blocks of two lanes: two words, whose halves the square distributes. */
+/* mac16: 16 lanes of two products. x is chosen in blocks of two lanes: two words, halves of which the square picks. */
 static inline v16acc48 mac16(v16acc48 acc, v64int16 x, int xstart, unsigned xoffsets, unsigned xoffsets_hi,
                              unsigned xsquare, v16int16 z, int zstart, unsigned zoffsets, unsigned zoffsets_hi,
                              int zstep)

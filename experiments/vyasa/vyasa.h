@@ -82,17 +82,23 @@ struct vyasa_work {
 extern const struct rec_table vyasa_rows_table, vyasa_numbers_table, vyasa_sensitivity_table, vyasa_exact_table,
     vyasa_readings_table;
 
-/* Reads the workloads whose names match a pattern ("": all). Returns as exp_table_read; -EINVAL with one line in why. */
+/* Reads the workloads whose names match a pattern ("": all). Returns as exp_table_read, or -EINVAL with why. */
 int vyasa_read(struct vyasa_work *w, const char *experiments_dir, const char *pattern, struct exp_why *why);
 void vyasa_work_release(struct vyasa_work *w);
 
-/* Finds the idle cycles before a row that fit Table VI best, whatever workloads were chosen: least squares of the logarithms of its two geomeans. */
+/*
+ * Finds the idle cycles before a row that fit Table VI best, whatever workloads were chosen: least squares of the
+ * logarithms of its two geomeans.
+ */
 int vyasa_fit(struct vyasa_work *w, const char *experiments_dir, struct exp_why *why);
 
 /* Compiles, tunes, simulates and checks a workload. Returns 0 or -errno with one line in why. */
 int vyasa_run(struct vyasa_work *w, size_t i, struct exp_why *why);
 
-/* Compares with what is published, varies parameters, orders small bodies in all ways, and reads unclear print otherwise. */
+/*
+ * Compares with what is published, varies parameters, orders small bodies in all ways, and reads unclear print
+ * otherwise.
+ */
 int vyasa_compare(struct vyasa_work *w, const char *experiments_dir, struct exp_why *why);
 int vyasa_vary(struct vyasa_work *w, struct exp_why *why);
 int vyasa_order(struct vyasa_work *w, struct exp_why *why);
@@ -105,7 +111,10 @@ int vyasa_compile_printed(struct vyasa_code *code, const struct vyasa_work *w, s
 /* Geomean of MACs per cycle over a group (VYASA_N_GROUPS: all) and precision; NaN if there is none. */
 double vyasa_geomean(const struct vyasa_work *w, enum vyasa_group group, unsigned bits, bool is_tuned);
 
-/* How many 128-bit registers hold something that is still read, in each cycle of the kernel: held[interval], a bit each. */
+/*
+ * How many 128-bit registers hold something that is still read, in each cycle of the kernel: held[interval], a bit
+ * each.
+ */
 void vyasa_live(const struct vyasa_code *code, uint16_t *held);
 
 /* Writes schedules.md, and the verdict. */

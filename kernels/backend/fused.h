@@ -49,8 +49,8 @@ void conv_fused_init(struct conv_fused *f, struct conv_backend *inner, const str
                      const struct conv_after *after, struct sim_sink *sink);
 
 /*
- * Has tiles wait until their neighbours along the windows are there, up to 32 KiB of outputs for each of a few ranges of
- * filters: rows of a tile may be shorter than a vector, and lie across two lines. conv_fused_end finishes what still
+ * Has tiles wait until their neighbours along the windows are there, up to 32 KiB of outputs for each of a few ranges
+ * of filters: rows of a tile may be shorter than a vector, and lie across two lines. conv_fused_end finishes what still
  * waits, behind the nest; without conv_fused_gather it does nothing.
  */
 void conv_fused_gather(struct conv_fused *f);

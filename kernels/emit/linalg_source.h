@@ -57,9 +57,9 @@ void conv_linalg_print(const struct conv_plan *plan, const char *name, const flo
 void conv_linalg_print_tail(const struct conv_noted_plan *plan, size_t n, FILE *out);
 
 /*
- * Prints the function with another script, which knows no plan: the convolution is tiled, structured.decompose makes one
- * of a dimension less of each tile, and vectorize outer products of that. Tiles divide extents: nothing else becomes
- * vectors.
+ * Prints the function with another script, which knows no plan: the convolution is tiled, structured.decompose makes
+ * one of a dimension less of each tile, and vectorize outer products of that. Tiles divide extents: nothing else
+ * becomes vectors.
  */
 void conv_linalg_print_decomposed(const struct conv_plan *plan, const char *name, FILE *out);
 

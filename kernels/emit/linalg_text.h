@@ -58,7 +58,7 @@ struct linalg_part linalg_whole(const struct conv_problem *p);
 /* Returns the elements from a row to the next: an odd number of lines, so that a column uses all sets of L1. */
 size_t linalg_row_width(size_t columns);
 
-/* Filters, packed: rows of NCHW are the taps of one, rows of NHWC a tap of all. Returns the matrix, without what pads. */
+/* Filters, packed: rows of NCHW are the taps of one, of NHWC a tap of all. Returns the matrix, without padding. */
 struct linalg_matrix {
     size_t rows, columns;
 };

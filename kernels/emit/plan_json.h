@@ -15,8 +15,8 @@
 #define CONV_PLAN_SCHEMA "sconv-plan/1"
 
 /*
- * Writes n plans, cut and terminated like snprintf's, without any library (plan_write.c). Returns the length of the whole
- * text.
+ * Writes n plans, cut and terminated like snprintf's, without any library (plan_write.c). Returns the length of the
+ * whole text.
  */
 size_t conv_plans_write(const struct conv_noted_plan *plan, size_t n, char *text, size_t bytes);
 

@@ -12,21 +12,21 @@
  *         ...
  *     }
  *
- * A plug-in that packs filters ahead, needs memory of its own, or cannot do every shape defines the record `conv_plugin`
- * instead. This header needs nothing but the C library's types. It may be included in C11 and in C++.
+ * A plug-in that packs filters ahead, needs memory of its own, or cannot do every shape defines the record
+ * `conv_plugin` instead. This header needs nothing but the C library's types. It may be included in C11 and in C++.
  *
  * Tensors are dense arrays of float: in[batch][in_channels][in_h][in_w]; filters[out_channels][in_channels / groups]
  * [kernel_h][kernel_w]; out[batch][out_channels][out_h][out_w]. Group g reads the g-th part of the input channels and
  * writes the g-th part of the output channels. Windows are correlated, not mirrored, as in all frameworks:
  *
- *     out[n][k][y][x] = sum over c, r, t of filters[k][c][r][t] *
- *         in[n][first channel of the group + c][y * stride_h + r * dilation_h - pad_top][x * stride_w + t * dilation_w - pad_left]
+ *     out[n][k][y][x] = sum over c, r, t of filters[k][c][r][t] * in[n][first channel of the group + c]
+ *                           [y * stride_h + r * dilation_h - pad_top][x * stride_w + t * dilation_w - pad_left]
  *
- * where elements outside the image are zero. `out` holds anything before; the sum replaces it. Tensors are aligned to 64
- * bytes at least; up to 64 bytes behind a tensor may be read. The input and the filters must not be written.
+ * where elements outside the image are zero. `out` holds anything before; the sum replaces it. Tensors are aligned to
+ * 64 bytes at least; up to 64 bytes behind a tensor may be read. The input and the filters must not be written.
  *
- * A plug-in runs in a process of its own, on one pinned core unless it may have more threads (conv_plugin_ask), with the
- * user's rights.
+ * A plug-in runs in a process of its own, on one pinned core unless it may have more threads (conv_plugin_ask), with
+ * the user's rights.
  */
 #ifndef CONV_PLUGIN_H
 #define CONV_PLUGIN_H
@@ -105,8 +105,8 @@ struct conv_plugin {
     const char *(*why_not)(const struct conv_plugin_shape *s);
 
     /*
-     * Gets ready for many runs of one shape with these filters, which stay where they are: packs them, allocates. *state
-     * is handed to run. Returns 0 or a negative errno value. May be NULL.
+     * Gets ready for many runs of one shape with these filters, which stay where they are: packs them, allocates.
+     * *state is handed to run. Returns 0 or a negative errno value. May be NULL.
      */
     int (*prepare)(const struct conv_plugin_shape *s, const struct conv_plugin_ask *ask, const float *filters,
                    void **state);

@@ -6,8 +6,8 @@
  *     cachesim --machine clx4208 annotate -- ./mine in_channels=64 in_h=56 in_w=56 out_channels=64 kernel=3 pad=1
  *     cg_annotate --auto=yes annotate.out
  *
- * Emulators know no AVX-512: -mno-avx512f. With -DDRIVE_RECORD it drives the record conv_plugin, else the function conv.
- * Arguments are members of struct conv_plugin_shape, or kernel, stride, pad and dilation for both directions.
+ * Emulators know no AVX-512: -mno-avx512f. With -DDRIVE_RECORD it drives the record conv_plugin, else the function
+ * conv. Arguments are members of struct conv_plugin_shape, or kernel, stride, pad and dilation for both directions.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,8 @@
 /* plugin: -ldl */
 /*
  * What `make lift` found: the best OpenCL C of each layer, on the first CPU device. PLUGIN_PLAN= is the folder with the
- * <layer>.cl (default results/host/lift); a file says at its head which layer it is of, and how its kernels are launched.
+ * <layer>.cl (default results/host/lift); a file says at its head which layer it is of, and how its kernels are
+ * launched.
  *
  *     make lift && make experiment MODEL=vgg16 LAYERS=conv1_2 OBSERVE=0 ALGO=base,sconv,kernels/plugin/lift.c
  *

@@ -8,8 +8,8 @@
  * With CONV_RECORDED_EMULATED it runs under an emulator whose plugin (counters/observe/obs_plugin.c) sees all accesses,
  * those of libraries too, and hands them to the bench by itself; obs_marker.h is included from the command line then.
  *
- * CONV_RECORDED is the name of the plug-in's record, or with CONV_RECORDED_IS_FUNCTION of its function. By itself, it sees
- * nothing of libraries that the plug-in calls but memcpy, memmove and memset.
+ * CONV_RECORDED is the name of the plug-in's record, or with CONV_RECORDED_IS_FUNCTION of its function. By itself, it
+ * sees nothing of libraries that the plug-in calls but memcpy, memmove and memset.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -176,7 +176,10 @@ void conv_recorder_elements(void)
     }
 }
 
-/* A masked vector, described likewise: one access, from the first element that is taken to the last; or as many as there are. */
+/*
+ * A masked vector, described likewise: one access, from the first element that is taken to the last; or as many as
+ * there are.
+ */
 __attribute__((visibility("hidden"), no_caller_saved_registers, target("general-regs-only"))) void
 conv_recorder_masked(void);
 

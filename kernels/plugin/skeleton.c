@@ -1,8 +1,8 @@
 /* plugin: -ffast-math
  *
- * A convolution of your own, to start from: right for every shape, with a blocked loop nest that the compiler turns into
- * vectors. The first line of this comment has flags for the compiler. kernels/plugin/conv_plugin.h describes shapes,
- * layouts and rules.
+ * A convolution of your own, to start from: right for every shape, with a blocked loop nest that the compiler turns
+ * into vectors. The first line of this comment has flags for the compiler. kernels/plugin/conv_plugin.h describes
+ * shapes, layouts and rules.
  */
 #include "conv_plugin.h"
 

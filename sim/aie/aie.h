@@ -102,7 +102,8 @@ enum aie_mac_kind {
  *     x, 32 bits   start + offset[lane] + step * column
  *     x, 16 bits   Lanes 2p and 2p+1 share a 2 x 2 block per two columns. Its values 0 and 1 begin at
  *                  e = start + step * block + 2 * offset[2p], its values 2 and 3 at e + 2 * (offset[2p+1] + 1).
- *                  square says, 4 bits each, which of the four goes to (lane 2p, column 0), (2p, 1), (2p+1, 0), (2p+1, 1).
+ *                  square says, 4 bits each, which of the four goes to (lane 2p, column 0), (2p, 1), (2p+1, 0),
+ *                  (2p+1, 1).
  *     z            start + offset[lane] + step * column
  */
 struct aie_permutation {

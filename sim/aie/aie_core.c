@@ -12,8 +12,8 @@ enum { RING = AIE_MOST_LATENCY + 1, MOST_CHECKS = 10 };
 static const uint32_t UNDEFINED = UINT32_MAX; /* the tag of a register that was never written */
 
 /*
- * What a bundle's multiply does, worked out once: which elements of the register file meet, and what is looked at. It is
- * plain if lanes have neighbours of x, and all the same z: that is faster.
+ * What a bundle's multiply does, worked out once: which elements of the register file meet, and what is looked at. It
+ * is plain if lanes have neighbours of x, and all the same z: that is faster.
  */
 struct decoded {
     uint8_t x[32], z[32]; /* [column][lane], in elements of the register file */

@@ -162,8 +162,8 @@ static void wait_for_loads(const struct sim_machine *m, const struct step *s, co
 }
 
 /*
- * Stores leave in order: one that misses holds up those behind it. What the buffers hold leaves beside all that the step
- * does; the others wait until there is room.
+ * Stores leave in order: one that misses holds up those behind it. What the buffers hold leaves beside all that the
+ * step does; the others wait until there is room.
  */
 static void wait_for_stores(const struct sim_machine *m, const struct step *s, struct sim_cycles *c)
 {

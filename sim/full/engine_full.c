@@ -61,8 +61,8 @@ static unsigned most_asked(const struct sim_prefetch *p)
 }
 
 /*
- * Tells whether the queue has room for whatever one request, which finds it empty, makes prefetchers ask for: those of a
- * level see it once, and those of all levels outside, and then the same happens to each line that they ask for, one
+ * Tells whether the queue has room for whatever one request, which finds it empty, makes prefetchers ask for: those of
+ * a level see it once, and those of all levels outside, and then the same happens to each line that they ask for, one
  * level further out.
  */
 static bool holds_all(const struct sim_full *e)

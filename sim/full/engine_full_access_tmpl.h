@@ -19,7 +19,7 @@ static inline EACH_LEVEL void prefetch(struct sim_full *e, size_t k, uint64_t li
         *sim_full_level_due(&e->level[k], p) = e->n_requests + late;
 }
 
-/* Brings a line that a prefetcher of level k asked for and that is not there. Returns whether it was not in a buffer. */
+/* Brings a line that a prefetcher of level k asked for and that is not there. Tells whether no buffer had it. */
 static inline EACH_LEVEL bool bring_wanted(struct sim_full *e, size_t k, const struct sim_full_wanted *wanted,
                                            uint64_t *row)
 {

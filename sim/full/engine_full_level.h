@@ -79,8 +79,8 @@ struct sim_full_index {
 };
 
 /*
- * A set is a row of words: its lines; if a prefetcher's lines come late, when each of them comes; the policy's words; the
- * flags, 4 ways to a word.
+ * A set is a row of words: its lines; if a prefetcher's lines come late, when each of them comes; the policy's words;
+ * the flags, 4 ways to a word.
  */
 struct sim_full_level {
     uint64_t *rows;                     /* [n_sets][stride], and as much as a search reads beyond, owned */

@@ -187,7 +187,7 @@ static inline enum ahead ahead_of(const struct sim_full *e, bool is_hit)
     return is_hit ? LOOKED_FOR_HIT : LOOKED_FOR;
 }
 
-/* Tells whether a line is the last one that a prefetcher knows of its kind of requests, so that it would let it pass. */
+/* Tells whether a line is the last that a prefetcher knows of its kind of requests: it would let it pass. */
 static inline bool remembers(const struct sim_full_asker *a, uint64_t line, const struct sim_full_request *r)
 {
     return a->p.entries && sim_prefetch_is_last(&a->state, key_of(a, line, r), (int64_t)line);

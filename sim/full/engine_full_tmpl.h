@@ -183,8 +183,8 @@ static __attribute__((noinline)) void touch_missing_times(struct sim_full *e, st
 }
 
 /*
- * Makes n more accesses to a line that was just accessed. They change nothing if what was brought since left the line the
- * last that its set would give up, and if each prefetcher that sees hits remembers it.
+ * Makes n more accesses to a line that was just accessed. They change nothing if what was brought since left the line
+ * the last that its set would give up, and if each prefetcher that sees hits remembers it.
  */
 static inline void touch_more(struct sim_full *e, struct toucher *who, uint64_t line, uint32_t n)
 {
@@ -459,8 +459,8 @@ static __attribute__((noinline)) bool is_in_front(const struct sim_full *e, cons
 }
 
 /*
- * Tells whether is_in_front() of all lines of a repetition, so many, says what the same repetition would change. A shadow
- * that holds so little that walking page tables pushes them out would need to be asked, too.
+ * Tells whether is_in_front() of all lines of a repetition, so many, says what the same repetition would change. A
+ * shadow that holds so little that walking page tables pushes them out would need to be asked, too.
  */
 static inline bool can_settle_ahead(const struct sim_full *e, uint64_t n_touches)
 {

@@ -85,8 +85,8 @@ static inline enum sim_shadow_state sim_shadow_use_node(struct sim_shadow *s, ui
 }
 
 /*
- * Uses a line, SIM_SHADOW_KEEP, if it is held and where is remembered, and if that does not fill the log. Returns whether
- * it was used.
+ * Uses a line, SIM_SHADOW_KEEP, if it is held and where is remembered, and if that does not fill the log. Returns
+ * whether it was used.
  */
 static inline bool sim_shadow_use_again(struct sim_shadow *s, uint64_t line)
 {

@@ -35,8 +35,8 @@ const char *cachesim_annotate_heap(const struct cachesim_annotate *a);
 uint64_t cachesim_annotate_n_fetches(const struct cachesim_annotate *a);
 
 /*
- * Writes the files of --annotate, --callgrind and --heap. maps: where the traced program's files were in memory, as /proc/<pid>/maps says it;
- * NULL: not known. Returns 0, or -errno with one line in why.
+ * Writes the files of --annotate, --callgrind and --heap. maps: where the traced program's files were in memory, as
+ * /proc/<pid>/maps says it; NULL: not known. Returns 0, or -errno with one line in why.
  */
 int cachesim_annotate_write(struct cachesim_annotate *a, FILE *maps, char *why, size_t why_bytes);
 

@@ -1,7 +1,7 @@
 /*
  * Names for what is on the heap of a traced program (--heap): by the line that allocated it. A library that is loaded
- * into the program (heap_plugin.c) appends a record for each allocation to a file, and then reads a byte of its page; so
- * the trace says when the next record is to be taken.
+ * into the program (heap_plugin.c) appends a record for each allocation to a file, and then reads a byte of its page;
+ * so the trace says when the next record is to be taken.
  */
 #ifndef SIM_CACHESIM_HEAP_H
 #define SIM_CACHESIM_HEAP_H

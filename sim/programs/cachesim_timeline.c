@@ -8,7 +8,7 @@
 #include "sim/programs/cachesim_file.h"
 #include "sim/report/json.h"
 
-/* Points in the order of accesses. Where there are too many, every second one is left out, and they get twice as rare. */
+/* Points in the order of accesses. Where they are too many, every second one is left out, and they are rarer then. */
 enum { MAX_POINTS = 1 << 11, MAX_SLICES = 1 << 12, FIRST_INTERVAL = 1 << 10, PROCESS = 1, ROW = 100 };
 
 struct point {

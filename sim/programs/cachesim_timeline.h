@@ -1,7 +1,8 @@
 /*
- * A run over its accesses (--timeline): a file in Chrome's trace event format, which chrome://tracing and Perfetto open.
- * There is no time in a simulation of caches: a microsecond stands for a thousand accesses. Counters say how many misses
- * of each level and lines of memory each interval had; a slice is a phase of the trace, or all of a trace without phases.
+ * A run over its accesses (--timeline): a file in Chrome's trace event format, which chrome://tracing and Perfetto
+ * open. There is no time in a simulation of caches: a microsecond stands for a thousand accesses. Counters say how many
+ * misses of each level and lines of memory each interval had; a slice is a phase of the trace, or all of a trace
+ * without phases.
  */
 #ifndef SIM_CACHESIM_TIMELINE_H
 #define SIM_CACHESIM_TIMELINE_H

@@ -4,9 +4,10 @@
  *
  *     LD_PRELOAD=heap.so CACHESIM_HEAP=FILE CACHESIM_HEAP_PROGRAM=PROGRAM PROGRAM
  *
- * Each allocation appends a record to FILE (cachesim_heap.h), and then reads a byte of a page at a fixed address. Whoever
- * reads the trace sees that access, and takes the next record. Between an access to the page's second byte and that one
- * the program's accesses are this library's own, and count nowhere. The page is mapped when the first allocation comes.
+ * Each allocation appends a record to FILE (cachesim_heap.h), and then reads a byte of a page at a fixed address.
+ * Whoever reads the trace sees that access, and takes the next record. Between an access to the page's second byte and
+ * that one the program's accesses are this library's own, and count nowhere. The page is mapped when the first
+ * allocation comes.
  *
  * A program that is linked statically, and memory that it maps itself, have no names.
  */

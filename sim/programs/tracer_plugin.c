@@ -4,11 +4,11 @@
  *     qemu-x86_64 -cpu max -plugin tracer.so,fd=NUMBER[,fetches=TAG|,accessors=TAG][,maps=NUMBER] PROGRAM
  *
  * Writes, to the descriptor of that number, every load and store of the program, in their order, as a binary trace
- * (trace_binary.h); with fetches, each instruction before them, as a load with that tag; with accessors, only those that
- * access something. With maps, the descriptor of that number gets at the end what was where in the program's memory, as
- * /proc/<pid>/maps has it. QEMU tells of accesses in
- * pieces of at most 8 bytes: pieces of one execution of an instruction are put together again. Accesses of several
- * threads come in the order in which they take a lock. Prefetch instructions access nothing here: QEMU gives none away.
+ * (trace_binary.h); with fetches, each instruction before them, as a load with that tag; with accessors, only those
+ * that access something. With maps, the descriptor of that number gets at the end what was where in the program's
+ * memory, as /proc/<pid>/maps has it. QEMU tells of accesses in pieces of at most 8 bytes: pieces of one execution of
+ * an instruction are put together again. Accesses of several threads come in the order in which they take a lock.
+ * Prefetch instructions access nothing here: QEMU gives none away.
  *
  * The trace is that of one process and one program. A forked child is silent: it forgets what its parent had not
  * written yet, and closes its copy of the descriptor. A program that becomes another one (exec) closes it too: then the

@@ -1,6 +1,7 @@
 /*
- * A plug-in of Oclgrind that writes every access of work-items to global memory, in order, to the file that LIFT_ACCESSES
- * names: "L" or "S", the address, which holds the buffer in its upper bits, and the width. Oclgrind's interface is C++.
+ * A plug-in of Oclgrind that writes every access of work-items to global memory, in order, to the file that
+ * LIFT_ACCESSES names: "L" or "S", the address, which holds the buffer in its upper bits, and the width. Oclgrind's
+ * interface is C++.
  */
 #include <cstdio>
 #include <cstdlib>

@@ -45,7 +45,7 @@ size_t network_float(struct network_graph *g, float x); /* a scalar */
     }
 #define NETWORK_ATTRIBUTES(...) ((const struct onnx_attribute[]){ __VA_ARGS__, { 0 } })
 
-/* Adds a node with one output. inputs end with ONNX_NONE; attributes: NULL: none; they are copied. Returns the output. */
+/* Adds a node with one output, and returns that. inputs end with ONNX_NONE; attributes (NULL: none) are copied. */
 size_t network_node(struct network_graph *g, const char *op, const size_t *inputs,
                     const struct onnx_attribute *attributes);
 #define NETWORK_IN(...) ((const size_t[]){ __VA_ARGS__, ONNX_NONE })

@@ -1,6 +1,6 @@
 /*
- * An official test of ONNX: a folder with model.onnx, and test_data_set_0/input_<i>.pb and output_<i>.pb. Shapes often depend on
- * the inputs' values: those that have to be known are read as if the model held them.
+ * An official test of ONNX: a folder with model.onnx, and test_data_set_0/input_<i>.pb and output_<i>.pb. Shapes often
+ * depend on the inputs' values: those that have to be known are read as if the model held them.
  */
 #ifndef TESTS_ONNX_CASE_H
 #define TESTS_ONNX_CASE_H

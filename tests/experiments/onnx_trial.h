@@ -31,7 +31,7 @@ void op_trial_input(struct op_trial *t, size_t n_dims, const int64_t *dim);
 void op_trial_constant(struct op_trial *t, size_t n, const int64_t *value);
 void op_trial_no_input(struct op_trial *t);
 
-/* Ends the node, and reads it as a network, a scratch folder (tests/scratch.h) being open. Returns as onnx_read does. */
+/* Ends the node, and reads it as a network; a scratch folder (tests/scratch.h) is open. Returns as onnx_read. */
 int op_trial_read(struct op_trial *t, struct onnx_graph **g, struct exp_why *why);
 
 /* Tries what `make` makes, so many times, and sees that most of it can be. */

@@ -47,7 +47,7 @@ static struct conv_noted_plan random_plan(enum cpu_isa isa)
     return n;
 }
 
-/* Micro-kernels that read windows where they are, tap by tap, and how wide filters are whose taps they take together. */
+/* Micro-kernels that read windows where they are, tap by tap, and how wide filters are whose taps go together. */
 struct walker {
     enum cpu_isa isa;
     const char *ukr;

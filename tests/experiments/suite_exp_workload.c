@@ -128,7 +128,7 @@ static struct conv_problem random_problem(void)
     }
 }
 
-/* A random shape, written out as oneDNN prints it, is read as the same shape, but for padding that no window reaches. */
+/* A random shape, written as oneDNN prints it, is read as the same, but for padding that no window reaches. */
 static void test_random_descriptors(void)
 {
     for (unsigned i = 0; i < test_rounds(2000); i++) {

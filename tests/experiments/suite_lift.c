@@ -354,7 +354,10 @@ static void random_points_equal_plain_loops(void)
     lift_device_close(d);
 }
 
-/* Points are built beside those that run: in their order, no more than there is room for, and what they compute is right. */
+/*
+ * Points are built beside those that run: in their order, no more than there is room for, and what they compute is
+ * right.
+ */
 static void points_are_built_ahead(void)
 {
     const struct conv_problem p = layer_of(4, 6, 6, 4, 3);

@@ -450,8 +450,8 @@ static void compare_kernel(struct lift_build *b, const struct draw *d, size_t i,
 }
 
 /*
- * Points of one seed, whatever the run's: of others, two compilers leave out other loads that a work-item repeats (4,400
- * for 6,160 at seed 2), and order them in two ways. accesses_are_the_parameters() looks at points of any seed.
+ * Points of one seed, whatever the run's: of others, two compilers leave out other loads that a work-item repeats
+ * (4,400 for 6,160 at seed 2), and order them in two ways. accesses_are_the_parameters() looks at points of any seed.
  */
 static void accesses_are_oclgrinds(void)
 {
@@ -530,7 +530,7 @@ static void loops_cost_what_is_known(void)
     }
 }
 
-/* Where a core's window holds several work-items, their chains run beside each other; gathers cost what they do there. */
+/* Where a core's window holds several work-items, their chains run side by side; gathers cost the same there. */
 static void short_chains_run_beside_each_other(void)
 {
     const struct sim_machine intel = { .n_levels = 1, .level = { { .latency_cycles = 4 } }, .description = "Intel" };

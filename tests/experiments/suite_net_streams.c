@@ -242,7 +242,7 @@ static void test_orders(void)
 
 /* ---- counters ---- */
 
-/* Counters that say the same of everything that takes two microseconds are asked of each step; refused, they say why. */
+/* Counters that say the same of all that takes two microseconds are asked of each step; refused, they say why. */
 static void test_counters(void)
 {
     struct net_by_algo by = { .algo = exp_algo_find("sconv") };

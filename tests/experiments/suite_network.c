@@ -1,4 +1,7 @@
-/* Networks as they are compiled, placed in memory and run: node by node the same as plain loops, however they are fused. */
+/*
+ * Networks as they are compiled, placed in memory and run: node by node the same as plain loops, however they are
+ * fused.
+ */
 #include <CUnit/CUnit.h>
 #include <errno.h>
 #include <glob.h>

@@ -111,8 +111,8 @@ static void check_instructions(const struct exp_stack_sample *is, const struct e
 }
 
 /*
- * An emulator and copies of the machine code show the same accesses outside the tensors: of SConv every one. Of Base the
- * copies leave out what OpenBLAS calls in the C library, and its memory: some hundred.
+ * An emulator and copies of the machine code show the same accesses outside the tensors: of SConv every one. Of Base
+ * the copies leave out what OpenBLAS calls in the C library, and its memory: some hundred.
  */
 static void copies_show_what_an_emulator_shows(void)
 {

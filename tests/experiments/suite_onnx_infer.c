@@ -2,11 +2,11 @@
  * Shapes of every operator, and constants that are folded: networks of one node. A line says its operator, inputs,
  * attributes, and what comes out:
  *
- *     inputs       1x3x8x8 an input of that shape; [1,-1] whole numbers, and (0.5,2) floats that are constant; '.' a scalar
- *                  input; _ one that is left out
+ *     inputs       1x3x8x8 an input of that shape; [1,-1] whole numbers, and (0.5,2) floats that are constant; '.' a
+ *                  scalar input; _ one that is left out
  *     attributes   axis=1 pads=[1,1] alpha=0.5f mode='SAME_UPPER'
- *     outputs      1x4x8x8 a shape; [3,4] and (1,2) constants, 3x4=0 one that is filled; !words of an error; ?words of a
- *                  reason
+ *     outputs      1x4x8x8 a shape; [3,4] and (1,2) constants, 3x4=0 one that is filled; !words of an error; ?words of
+ *                  a reason
  */
 #include <CUnit/CUnit.h>
 #include <errno.h>

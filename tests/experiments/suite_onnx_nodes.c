@@ -1,6 +1,6 @@
 /*
- * The official tests of ONNX's operators (Debian's libonnx-testdata): what each operator here makes of their inputs, by its fast
- * path and by its plain loops, is what their outputs say.
+ * The official tests of ONNX's operators (Debian's libonnx-testdata): what each operator here makes of their inputs, by
+ * its fast path and by its plain loops, is what their outputs say.
  */
 #include <CUnit/CUnit.h>
 #include <dirent.h>
@@ -89,8 +89,8 @@ static int run_nodes(const struct onnx_case *c, void *const *data, enum way way,
 /* ---- comparing ---- */
 
 /*
- * What numpy sums in floats and what is summed here differ by that much. Windows (Hann, Hamming, ...) are spelt with a pi of few
- * digits: for them it is what the official runner allows.
+ * What numpy sums in floats and what is summed here differ by that much. Windows (Hann, Hamming, ...) are spelt with a
+ * pi of few digits: for them it is what the official runner allows.
  */
 static bool is_near(const char *name, float got, float want)
 {

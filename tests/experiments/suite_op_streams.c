@@ -1,7 +1,7 @@
 /*
- * What the loops of a network's operators say they touch (operators/emitting.h) is what their compiled code touches: the
- * same loops, compiled with the compiler's access instrumentation (tests/kernels/logged_hooks.h). Of each tensor, the
- * same elements are read, and the same written, in the same order.
+ * What the loops of a network's operators say they touch (operators/emitting.h) is what their compiled code touches:
+ * the same loops, compiled with the compiler's access instrumentation (tests/kernels/logged_hooks.h). Of each tensor,
+ * the same elements are read, and the same written, in the same order.
  */
 #include <CUnit/CUnit.h>
 #include <inttypes.h>

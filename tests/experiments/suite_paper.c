@@ -203,7 +203,7 @@ static void test_every_number(void)
     exp_models_release(&models);
 }
 
-/* Twice as many layers as the paper's never agree, whatever the number is: nothing that is counted is judged by points. */
+/* Twice as many layers as the paper's never agree, whatever the number: what is counted is not judged by points. */
 static void test_counts_of_layers(void)
 {
     size_t n = 0;

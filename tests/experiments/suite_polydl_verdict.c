@@ -26,7 +26,10 @@ static void give(struct bench *b, size_t layer, enum exp_ranking ranking, double
         (struct exp_rank_verdict){ .n = 3, .share = share, .top_share = share, .seconds = (double)NAN };
 }
 
-/* Makes n convolutions, of which the first half trained a net; each ranking has a share, and the clock alternates by some noise. */
+/*
+ * Makes n convolutions, of which the first half trained a net; each ranking has a share, and the clock alternates by
+ * some noise.
+ */
 static struct bench *make(size_t n, double polydl, double haystack, double clock, double noise)
 {
     struct bench *b = calloc(1, sizeof *b);

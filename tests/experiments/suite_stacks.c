@@ -136,7 +136,7 @@ static void known_costs_are_found_again(void)
     }
 }
 
-/* What is done access by access runs in loops; the rest surrounds them. A branch is part of the comparison before it. */
+/* What is done access by access runs in loops; the rest is around them. A branch belongs to the comparison before. */
 static void work_becomes_operations(void)
 {
     const double work[CONV_N_WORKS] = { [CONV_WORK_STEP] = 2, [CONV_WORK_LOAD] = 100, [CONV_WORK_STORE] = 10 };

@@ -20,7 +20,7 @@
 #include "tests/rng.h"
 #include "tests/suites.h"
 
-/* A fit finds the costs that samples were made with, though one sample of forty is wrong by far, and none is negative. */
+/* A fit finds the costs that samples were made with, though one of forty is wrong by far; none is negative. */
 static void test_fit(void)
 {
     static const double cost[] = { 2, 0, 7 };
@@ -133,8 +133,8 @@ static struct exp_study_tally others(struct exp_study_source *s, enum csa2_state
 }
 
 /*
- * The committed ties are what the training layers of the recordings give. On the other layers they cost no more time than
- * one tie for all (5 %, as it was) by a twentieth of a percent, and on a Zen 3 with warm caches a fifth of it.
+ * The committed ties are what the training layers of the recordings give. On the other layers they cost no more time
+ * than one tie for all (5 %, as it was) by a twentieth of a percent, and on a Zen 3 with warm caches a fifth of it.
  */
 static void test_ties(void)
 {

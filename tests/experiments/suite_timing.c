@@ -1,4 +1,7 @@
-/* Calibration by time: which lines are looked for, what times say of them, and what becomes of it; on made-up computers. */
+/*
+ * Calibration by time: which lines are looked for, what times say of them, and what becomes of it; on made-up
+ * computers.
+ */
 #include <CUnit/CUnit.h>
 #include <errno.h>
 #include <math.h>

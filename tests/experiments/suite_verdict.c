@@ -62,8 +62,8 @@ static void test_accuracy(void)
 enum { N_LAYERS = 3, N_VARIANTS = 3 };
 
 /*
- * Base takes 100 ns a layer, 30 of them packing, 60 micro-kernels; 1000, 100, 9 of 10000 loads miss, of caches alone 4000,
- * 300, 20 of 20000; all is known of all.
+ * Base takes 100 ns a layer, 30 of them packing, 60 micro-kernels; 1000, 100, 9 of 10000 loads miss, of caches alone
+ * 4000, 300, 20 of 20000; all is known of all.
  */
 struct rows {
     struct exp_verdict v;

@@ -1,6 +1,6 @@
 /*
- * The AI Engine's compiler: random convolutions and schedules, compiled and simulated, against plain loops, bit for bit;
- * what the fusion finds, and what is refused.
+ * The AI Engine's compiler: random convolutions and schedules, compiled and simulated, against plain loops, bit for
+ * bit; what the fusion finds, and what is refused.
  */
 #include <CUnit/CUnit.h>
 #include <dlfcn.h>
@@ -90,7 +90,10 @@ static void say(const struct draw *d, char *text, size_t bytes)
             s->jam[2], s->fusion);
 }
 
-/* Runs compiled code on random tensors. Returns whether all is as in the plain loops, in as many cycles as were predicted. */
+/*
+ * Runs compiled code on random tensors. Returns whether all is as in the plain loops, in as many cycles as were
+ * predicted.
+ */
 static bool runs_right(const struct vyasa_code *c, const char *what)
 {
     struct vyasa_tensors t;

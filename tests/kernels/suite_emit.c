@@ -16,8 +16,8 @@
 #include "tests/suites.h"
 
 /*
- * The instrumented twins: those of the tables, which are compiled once more with the kernels (kernels/ukr/registry.h lists
- * them), and of routines that are called by name.
+ * The instrumented twins: those of the tables, which are compiled once more with the kernels (kernels/ukr/registry.h
+ * lists them), and of routines that are called by name.
  */
 #define TWIN(name) __typeof__(name) logged_##name
 TWIN(conv_ukr_count);

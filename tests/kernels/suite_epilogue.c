@@ -1,4 +1,7 @@
-/* Epilogues of every instruction set, and batch normalisation made of them, against plain arithmetic: equal in every bit. */
+/*
+ * Epilogues of every instruction set, and batch normalisation made of them, against plain arithmetic: equal in every
+ * bit.
+ */
 #include <CUnit/CUnit.h>
 #include <math.h>
 #include <stdlib.h>

@@ -136,8 +136,8 @@ static const char *chosen_for(const struct conv_problem *p, double macs, double 
 
 /*
  * 16x24 makes 25 loads for 24 multiply-adds, 48x8 makes 11. Its windows stay in L1: a channel takes (48 + 8) * 4 bytes,
- * the outputs 1536, and 32 KiB hold 139: 512 / 4. Its outputs lie on 8 * 4 lines: 31 channels are too few, as 15 filters
- * are. Strided windows are packed.
+ * the outputs 1536, and 32 KiB hold 139: 512 / 4. Its outputs lie on 8 * 4 lines: 31 channels are too few, as 15
+ * filters are. Strided windows are packed.
  */
 static void wider_tiles_where_loads_bind(void)
 {
@@ -166,8 +166,8 @@ static void wider_tiles_where_loads_bind(void)
 }
 
 /*
- * Cores start one or two 512-bit multiply-adds a cycle, and no more than three loads; found again, it is the same, unless
- * somebody else had the core meanwhile.
+ * Cores start one or two 512-bit multiply-adds a cycle, and no more than three loads; found again, it is the same,
+ * unless somebody else had the core meanwhile.
  */
 static void ports_are_found_by_timing(void)
 {
@@ -280,10 +280,10 @@ static void overlapping_windows_are_walked(void)
 }
 
 /*
- * AVX2 walks side by side where rows stay as wide as they are, and windows one by one where neighbours in the input are no
- * neighbours in the output: without padding, or strided. Either takes longer than packed windows, which win for 48
- * filters, 8 panels of 6; strided ones for 128, 8 panels of 16. Strided 1x1 overlap nothing. 28x28 outputs in 3 tiles of filters, and 54x54, have windows that stay: one panel a
- * call.
+ * AVX2 walks side by side where rows stay as wide as they are, and windows one by one where neighbours in the input are
+ * no neighbours in the output: without padding, or strided. Either takes longer than packed windows, which win for 48
+ * filters, 8 panels of 6; strided ones for 128, 8 panels of 16. Strided 1x1 overlap nothing. 28x28 outputs in 3 tiles
+ * of filters, and 54x54, have windows that stay: one panel a call.
  */
 static void few_filters_walk_with_avx2(void)
 {
@@ -313,10 +313,10 @@ static enum csa_schedule schedule_of(const struct conv_problem *p, enum cpu_isa 
 }
 
 /*
- * Eq. 6 has AVX2 weight stationary, as its tiles have more filters than windows. Windows stay for sums of 48 steps, where 32
- * tiles of them come, and 2 to each tile of filters; in place where they lie in more pages than a TLB of 64 holds, or as
- * many as the machine says. Packed ones that overlap, without strides, need one tile to each of filters: 13 of 14x14 for
- * 13 * 24 filters. Not so those walked side by side; but those walked one by one.
+ * Eq. 6 has AVX2 weight stationary, as its tiles have more filters than windows. Windows stay for sums of 48 steps,
+ * where 32 tiles of them come, and 2 to each tile of filters; in place where they lie in more pages than a TLB of 64
+ * holds, or as many as the machine says. Packed ones that overlap, without strides, need one tile to each of filters:
+ * 13 of 14x14 for 13 * 24 filters. Not so those walked side by side; but those walked one by one.
  */
 static void few_filters_pass_by_windows_that_stay(void)
 {
@@ -343,9 +343,9 @@ static void few_filters_pass_by_windows_that_stay(void)
 }
 
 /*
- * Windows that stay meet one panel of filters a call; a channel takes (16 + 6) * 4 bytes beside 384 of outputs, and 32 KiB
- * hold 368. Where the last of 6 tiles has one window, that takes longer: 66 slots for six filters, beside 62. A machine with 256
- * pages in its first TLB lets the windows of 256 channels stream.
+ * Windows that stay meet one panel of filters a call; a channel takes (16 + 6) * 4 bytes beside 384 of outputs, and 32
+ * KiB hold 368. Where the last of 6 tiles has one window, that takes longer: 66 slots for six filters, beside 62. A
+ * machine with 256 pages in its first TLB lets the windows of 256 channels stream.
  */
 static void windows_that_stay_meet_a_panel_a_call(void)
 {
@@ -453,9 +453,9 @@ static bool is_in_place(const struct conv_problem *p, const char *ukr, double li
 
 /*
  * AVX2 reads windows again for each 6 of 24 filters. In place, a channel of both takes (16 + 24) * 4 bytes, and 32 KiB
- * less 1536 of outputs hold 195: 512 / 4. Packed windows of nine taps and one panel take (16 + 6) * 9 * 4, and hold 40: 512
- * / 16. Packed ones of 1x1 are as deep as an eighth of L2 allows, 810 channels; so are AVX-512's, which are read once. All
- * have too few windows to stay.
+ * less 1536 of outputs hold 195: 512 / 4. Packed windows of nine taps and one panel take (16 + 6) * 9 * 4, and hold 40:
+ * 512 / 16. Packed ones of 1x1 are as deep as an eighth of L2 allows, 810 channels; so are AVX-512's, which are read
+ * once. All have too few windows to stay.
  */
 static void windows_read_again_stay_in_l1(void)
 {

@@ -1,6 +1,6 @@
 /*
- * Tests what sim/hierarchy.h and sim/base/stats.h promise of single accesses, one promise per test, on caches small enough
- * to follow by hand (small_caches.h).
+ * Tests what sim/hierarchy.h and sim/base/stats.h promise of single accesses, one promise per test, on caches small
+ * enough to follow by hand (small_caches.h).
  */
 #include <CUnit/CUnit.h>
 #include <errno.h>

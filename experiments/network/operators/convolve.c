@@ -1,7 +1,7 @@
 /*
  * Conv and ConvTranspose by plain loops, with sums in double: what any convolution of a network is checked against.
- * ConvTranspose is fast, too: for each tap of a filter the channels' planes are added up, times their weights, and the sums are
- * spread over the output.
+ * ConvTranspose is fast, too: for each tap of a filter the channels' planes are added up, times their weights, and the
+ * sums are spread over the output.
  */
 #include <errno.h>
 #include <string.h>
@@ -224,7 +224,10 @@ static void planes(void *ctx, size_t from, size_t to, unsigned share)
 
 /* ---- ConvTranspose in vectors ---- */
 
-/* The output elements of an axis that input i.. reach by a tap: where the first lies, and which i are inside, from..to - 1. */
+/*
+ * The output elements of an axis that input i.. reach by a tap: where the first lies, and which i are inside, from..to
+ * - 1.
+ */
 struct reached {
     ptrdiff_t at, from, to;
 };

@@ -1,8 +1,8 @@
 /*
  * What an operator accesses, without computing: its own code runs with loops (loops.h) that hand the accesses of the
- * compiled ones to a sink. So order and addresses are those of the code that runs; widths are those of the vectors
- * that are asked for. What the code does to a tensor beside its loops is not seen: op_emit() then says so, and hands over
- * a model instead, each input read once and each output written once, in order.
+ * compiled ones to a sink. So order and addresses are those of the code that runs; widths are those of the vectors that
+ * are asked for. What the code does to a tensor beside its loops is not seen: op_emit() then says so, and hands over a
+ * model instead, each input read once and each output written once, in order.
  */
 #ifndef EXPERIMENTS_NETWORK_OPERATORS_EMITTING_H
 #define EXPERIMENTS_NETWORK_OPERATORS_EMITTING_H

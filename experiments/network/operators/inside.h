@@ -78,7 +78,7 @@ struct op_walk {
 bool op_walk_init(struct op_walk *w, const struct onnx_value *over, size_t n_operands,
                   const struct onnx_value *const *operand);
 
-/* Calls row(ctx, at, n) for elements from..to - 1, a piece of a last dimension each: at[] is where each operand begins. */
+/* Calls row(ctx, at, n) for elements from..to - 1, a piece of a last dimension each: at[] is where operands begin. */
 typedef void op_row_fn(void *ctx, const size_t *at, size_t n);
 void op_walk_run(const struct op_walk *w, size_t from, size_t to, op_row_fn *row, void *ctx);
 

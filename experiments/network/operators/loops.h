@@ -105,8 +105,8 @@ struct op_loops {
     void (*fold_rows[OP_N_FOLDS])(float *out, const float *in, size_t n); /* out[i] = fold of out[i] and in[i] */
     bool (*has_nan)(const float *in, size_t n);
     /*
-     * Windows of up to three rows and columns, columns next to each other, one or two between windows: of elements without
-     * NaN the largest, and of any the sum. NULL: they go row by row.
+     * Windows of up to three rows and columns, columns next to each other, one or two between windows: of elements
+     * without NaN the largest, and of any the sum. NULL: they go row by row.
      */
     void (*max_plane)(float *out, const float *in, const struct op_pool_plane *p);
     void (*sum_plane)(float *out, const float *in, const struct op_pool_plane *p);

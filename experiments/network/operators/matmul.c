@@ -1,7 +1,7 @@
 /*
- * Gemm and MatMul. Products of matrices with few rows, as fully connected layers have at batch 1, are bound by reading the
- * other matrix once: dots of its rows, or its rows added up. Others go by panels of the right matrix, packed a piece of k
- * at a time, and tiles in registers.
+ * Gemm and MatMul. Products of matrices with few rows, as fully connected layers have at batch 1, are bound by reading
+ * the other matrix once: dots of its rows, or its rows added up. Others go by panels of the right matrix, packed a
+ * piece of k at a time, and tiles in registers.
  */
 #include <errno.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /*
- * MaxPool, AveragePool, LpPool, and those of whole planes. What networks are full of, windows on planes of floats, goes down
- * the columns of a window's rows into one row, and then along that: each element is looked at once per row of windows and
- * once per tap of a row, and both loops are vectors. Volumes, LpPool, and indices are plain loops.
+ * MaxPool, AveragePool, LpPool, and those of whole planes. What networks are full of, windows on planes of floats, goes
+ * down the columns of a window's rows into one row, and then along that: each element is looked at once per row of
+ * windows and once per tap of a row, and both loops are vectors. Volumes, LpPool, and indices are plain loops.
  */
 #include <errno.h>
 #include <math.h>
@@ -343,8 +343,8 @@ static void pool_fast(const struct pool *p, const float *in, float *out, float *
 }
 
 /*
- * Planes with a NaN are left to plain loops: a maximum that looks for them costs twice as much. They are looked for in as
- * many planes at once as stay near.
+ * Planes with a NaN are left to plain loops: a maximum that looks for them costs twice as much. They are looked for in
+ * as many planes at once as stay near.
  */
 static void quickly(void *ctx, size_t from, size_t to, unsigned share)
 {

@@ -170,8 +170,8 @@ double exp_rank_net_loss(const struct exp_rank_net *net, const struct exp_rank_p
 /* ---- backwards ---- */
 
 /*
- * Adds what the loss changes by with each weight of a layer. by_sum[] is what it changes by with the sums of the layer's
- * neurons, and becomes the same of the layer before.
+ * Adds what the loss changes by with each weight of a layer. by_sum[] is what it changes by with the sums of the
+ * layer's neurons, and becomes the same of the layer before.
  */
 static void return_layer(const struct exp_rank_net *net, size_t layer, const double *w, const struct signals *s,
                          double *by_sum, double *gradient)

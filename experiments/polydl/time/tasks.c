@@ -228,8 +228,8 @@ int exp_polydl_measure(struct exp_polydl *p, const struct exp_polydl_timing *t, 
 #define CALLS "simulated_calls" /* of the micro-kernel */
 
 /*
- * The calls from the first on that have so many multiply-adds are simulated; of most layers these are all. What prefetchers
- * do repeats soon, and simulating it takes seven times as long.
+ * The calls from the first on that have so many multiply-adds are simulated; of most layers these are all. What
+ * prefetchers do repeats soon, and simulating it takes seven times as long.
  */
 static const uint64_t most_macs[EXP_N_POLYDL_REPLAYS] = { 1000000000, 125000000 };
 

@@ -349,8 +349,8 @@ static struct exp_turn turn_of(struct runner *r, struct exp_polydl_time *time)
 }
 
 /*
- * Long runs have no others before them than those of check(), if any. The ruler sees the calling thread's core: it stands
- * beside runs of one thread only.
+ * Long runs have no others before them than those of check(), if any. The ruler sees the calling thread's core: it
+ * stands beside runs of one thread only.
  */
 static struct exp_turns turns_of(const struct bench *b, uint64_t budget_ns, size_t n, uint64_t (*now_ns)(void))
 {
@@ -364,8 +364,8 @@ static struct exp_turns turns_of(const struct bench *b, uint64_t budget_ns, size
 }
 
 /*
- * Times the variants, and the micro-kernels in Figure 8's order, which have the same tensors: what runs between two of them
- * leaves no traces of its own in the outer caches.
+ * Times the variants, and the micro-kernels in Figure 8's order, which have the same tensors: what runs between two of
+ * them leaves no traces of its own in the outer caches.
  */
 static int time_variants(struct bench *b, enum exp_polydl_threads threads, struct exp_why *why)
 {

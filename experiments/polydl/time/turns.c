@@ -41,7 +41,7 @@ static size_t find_fastest(const struct known *k, size_t first, size_t step)
     return found;
 }
 
-/* Returns what share of the best speed by a half of the rounds that contender has which the other half finds fastest. */
+/* Returns what share of the best speed by half of the rounds that contender has which the other half finds fastest. */
 static double repeat(const struct known *k, size_t half)
 {
     const size_t picked = find_fastest(k, 1 - half, HALVES), best = find_fastest(k, half, HALVES);

@@ -94,7 +94,10 @@ void vyasa_body_release(struct vyasa_body *b);
 /* Sets what follows from the order of the operations, which a caller may change behind vyasa_body_fuse. */
 void vyasa_body_ordered(struct vyasa_body *b);
 
-/* Returns the jammed x, y, k of an output, and where it is stored: in elements from where the iteration's output begins. */
+/*
+ * Returns the jammed x, y, k of an output, and where it is stored: in elements from where the iteration's output
+ * begins.
+ */
 long vyasa_output_at(const struct vyasa_shape *t, unsigned output);
 
 /* Returns k of a lane of an operation in an iteration of loop k. */

@@ -27,9 +27,9 @@ struct vyasa_code {
 };
 
 /*
- * Compiles. *code must stay where it is. Returns 0, or with one line in why: what vyasa_shape returns; -E2BIG if vectors
- * or the program are too large; -ENOBUFS if there are not enough registers or accumulators; -ERANGE if the network
- * cannot select operands or there is no schedule. On failure *code is empty.
+ * Compiles. *code must stay where it is. Returns 0, or with one line in why: what vyasa_shape returns; -E2BIG if
+ * vectors or the program are too large; -ENOBUFS if there are not enough registers or accumulators; -ERANGE if the
+ * network cannot select operands or there is no schedule. On failure *code is empty.
  */
 int vyasa_compile(struct vyasa_code *code, const struct vyasa_problem *p, const struct vyasa_schedule *s,
                   const struct aie_params *params, struct exp_why *why);

@@ -8,8 +8,9 @@
  * Without seams, the epilogue of a row and the prologue of the next one are the same passes ("transition"), reached
  * by a jump that decides in the passes before ("decision") whether there is another row.
  *
- * Pointers stand at the first iteration of a row; what else an access needs is in its offset, and known here: at[] follows
- * where each pointer stands, in bytes, as seen from the row. The kernel moves them on, a scalar instruction moves them to the next row.
+ * Pointers stand at the first iteration of a row; what else an access needs is in its offset, and known here: at[]
+ * follows where each pointer stands, in bytes, as seen from the row. The kernel moves them on, a scalar instruction
+ * moves them to the next row.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -199,7 +200,7 @@ static void put(struct emitter *e, const struct op *op, size_t where, long itera
         put_store(e, to, op->index, (struct aie_address){ (uint8_t)p, (int32_t)place, (int32_t)post });
 }
 
-/* Puts pass j of a row from bundle `from` on: operations of stage s are those of iteration j - s, or of the next row. */
+/* Puts pass j of a row from bundle `from` on: operations of stage s are of iteration j - s, or of the next row. */
 static void put_pass(struct emitter *e, size_t from, long j, bool has_next)
 {
     const long n = e->n_iterations;
@@ -283,7 +284,7 @@ static struct aie_scalar loop_of(const struct emitter *e, size_t kernel)
                                 (uint32_t)(kernel + interval(e) - 1) };
 }
 
-/* The first row's beginning; a bundle for the loop's instruction if there is no other. Returns where the kernel begins. */
+/* The first row's beginning; a bundle for the loop's instruction if no other is. Returns where the kernel begins. */
 static size_t emit_prologue(struct emitter *e)
 {
     const unsigned passes = stages(e) - 1, idle = e->c->schedule.entry_cycles;

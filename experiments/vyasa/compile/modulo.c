@@ -143,7 +143,10 @@ static size_t put_loads(struct table *t)
     return failed;
 }
 
-/* Returns the operation that has to wait, for a store to get its cycle; n_macs: none has to, SIZE_MAX: a wait is no help. */
+/*
+ * Returns the operation that has to wait, for a store to get its cycle; n_macs: none has to, SIZE_MAX: a wait is no
+ * help.
+ */
 static size_t put_stores(struct table *t)
 {
     for (size_t i = 0; i < t->b->n_stores; i++) {

@@ -1,4 +1,4 @@
-/* The compiled convolution as C with intrinsics: loads, operations and stores in their order, one iteration at a time. */
+/* The compiled convolution as C with intrinsics: loads, operations and stores in order, an iteration at a time. */
 #include "experiments/vyasa/compile/code.h"
 
 static const char *vector_type(const struct vyasa_code *c, unsigned n_v)

@@ -1,6 +1,6 @@
 /*
- * A convolution on one AI Engine, and a schedule for it: the vectorised loop, unroll-and-jam, the order of the loops and
- * the layouts of the tensors. Everything that follows from the two alone: sizes, strides, packing, plain loops.
+ * A convolution on one AI Engine, and a schedule for it: the vectorised loop, unroll-and-jam, the order of the loops
+ * and the layouts of the tensors. Everything that follows from the two alone: sizes, strides, packing, plain loops.
  */
 #ifndef EXPERIMENTS_VYASA_COMPILE_PROBLEM_H
 #define EXPERIMENTS_VYASA_COMPILE_PROBLEM_H

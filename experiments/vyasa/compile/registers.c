@@ -3,8 +3,8 @@
  * no room, the value that is needed last makes some, and is loaded again: nothing is ever spilled. A value's parts of
  * 128 bits are looked at one by one: a part may still hold something else until it is read itself.
  *
- * Operands of x are seen through ya (xa, xb) or yd (xd, xb) and may wrap around in them; those of z are in wc0, wc1 and,
- * if need be, wd0, wd1.
+ * Operands of x are seen through ya (xa, xb) or yd (xd, xb) and may wrap around in them; those of z are in wc0, wc1
+ * and, if need be, wd0, wd1.
  */
 #include <errno.h>
 #include <math.h>
@@ -256,8 +256,8 @@ static void add_load(struct vyasa_body *b, size_t instance, unsigned at, unsigne
 }
 
 /*
- * Adds the loads of the parts that are read: two at once if they are a register of 256 bits, unless one is needed before
- * the other's register is free.
+ * Adds the loads of the parts that are read: two at once if they are a register of 256 bits, unless one is needed
+ * before the other's register is free.
  */
 static void add_loads(struct allocation *a, size_t instance, const long *after)
 {

@@ -1,7 +1,8 @@
 /*
- * Runs a function of two shared objects on the same arguments, and compares what it writes: compare A B NAME FLOATS... RESULT.
- * The numbers say how many floats each argument has; the last one is the result. Values are small multiples of 1/4, so
- * that sums are exact. With ROUNDS in the environment it prints the fastest of so many rounds of both, in CPU time.
+ * Runs a function of two shared objects on the same arguments, and compares what it writes: compare A B NAME FLOATS...
+ * RESULT. The numbers say how many floats each argument has; the last one is the result. Values are small multiples of
+ * 1/4, so that sums are exact. With ROUNDS in the environment it prints the fastest of so many rounds of both, in CPU
+ * time.
  */
 #include <dlfcn.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 /*
- * Convolutions that are right, each by means that a recorder, a check or a leak detector could take amiss. All are plain
- * loops but for that.
+ * Convolutions that are right, each by means that a recorder, a check or a leak detector could take amiss. All are
+ * plain loops but for that.
  */
 #include <alloca.h>
 #include <stdio.h>
