@@ -288,6 +288,9 @@ mutant "prefetchers of another core's level" sim/full/engine_full.c 's/^    coun
 mutant "counts of prefetchers that are not kept" experiments/bench/replay_batch.c 's/^        move_prefetcher\(x.*/        (void)move_prefetcher;/' 'tests/experiments/cli.sh picks'
 mutant "a table without what only prefetched" experiments/show/report.c 's/row\.count\.useful_prefetches \|\|$/false ||/; s/^( +)row\.count\.useless_prefetches\)/\1false)/' 'tests/experiments/cli.sh picks'
 mutant "covered lines with the late ones" experiments/run/prefetchers.c 's/useful - d->count\.late/useful/' 'tests/experiments/cli.sh picks'
+mutant "plans that cost most" experiments/sweep/plans.c 's/cost < best\.cost/cost > best.cost/' tests/experiments/sweep.sh
+mutant "plans of several machines in one file" experiments/sweep/plans.c 's/if \(s->config\[i\]->has_other_machine\)/if (false)/' tests/experiments/sweep.sh
+mutant "plans of a file with the code of another schedule" experiments/bench/stack.c 's/tiling\.schedule == CSA_IS/tiling.schedule != CSA_IS/' tests/experiments/sweep.sh
 mutant "latencies of a CPU's file that are not taken" sim/machine/machine_here.c 's/if \(h->known\.n_levels\)$/if (h->is_calibrated)/' timing
 mutant "constant filters that are their first" experiments/emit/opt_filter.c 's/constant, \(intptr_t\)i\)/constant, 0)/' tests/experiments/opt.sh
 mutant "constant filters that stay beside what was packed" experiments/emit/opt_filter.c 's/if \(uses\.n == 1/if (uses.n == 9/' tests/experiments/opt.sh

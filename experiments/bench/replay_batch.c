@@ -171,7 +171,8 @@ static char *what_of(const struct kept *k, size_t stream)
     fprintf(out, "%s caches\n", exp_cache_state_name(k->batch->cache));
     each_case(k, stream, print_case, out);
     for (size_t i = 0; i < stacks->n; i++) {
-        if (!strcmp(stacks->record[i].algo, k->e->cases[stream].algo->name))
+        if (k->e->cases[stream].algo == exp_algo_noted() ||
+            !strcmp(stacks->record[i].algo, k->e->cases[stream].algo->name))
             exp_stack_print(&stacks->record[i], out);
     }
     fclose(out);

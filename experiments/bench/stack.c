@@ -4,6 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "experiments/bench/algo.h"
+#include "kernels/ukr/dispatch.h"
+
 #define FOLDER "experiments/stack"
 
 #if defined(__clang__)
@@ -54,9 +57,26 @@ bool exp_stacks_have(const struct exp_stacks *s, const char *algo)
     return false;
 }
 
+/* The algorithm whose plans decide what this one of SConv does, and so run the same code. */
+static const char *alike(const struct conv_plan *plan)
+{
+    const struct conv_sconv_options *o = &plan->sconv.options;
+
+    if (o->skips_padding)
+        return "sconv_tuned";
+    if (o->pads_first)
+        return "sconv_pads_first";
+    if (o->prefetches)
+        return "sconv_ahead";
+    if (!conv_ukr_find(plan->ukr->name)) /* of no instruction set: OpenBLAS's */
+        return "sconv_openblas";
+    return plan->sconv.tiling.schedule == CSA_IS ? "sconv_is" : "sconv_ws";
+}
+
 const struct conv_stack *exp_stacks_find(const struct exp_stacks *s, const char *algo, const struct conv_plan *plan)
 {
-    const struct exp_stack_record *r = find(s, algo, exp_stack_kernel(plan));
+    const bool is_noted = !strcmp(algo, exp_algo_noted()->name);
+    const struct exp_stack_record *r = find(s, is_noted ? alike(plan) : algo, exp_stack_kernel(plan));
 
     return r ? &r->stack : NULL;
 }

@@ -42,7 +42,7 @@ void exp_stacks_release(struct exp_stacks *s); /* an empty one is fine */
 /* Tells whether any code of an algorithm is on record. */
 bool exp_stacks_have(const struct exp_stacks *s, const char *algo);
 
-/* Returns what the plan's code does, or NULL if that is not on record. */
+/* Returns what the plan's code does, of one out of a file that of the algorithm that plans alike; NULL: not on record. */
 const struct conv_stack *exp_stacks_find(const struct exp_stacks *s, const char *algo, const struct conv_plan *plan);
 
 /* The name of a plan's micro-kernel or direct kernel. */

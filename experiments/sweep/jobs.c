@@ -30,7 +30,7 @@ static char *what_of(const struct exp_sweep_case *x)
     if (exp_sweep_has_cores(x->config))
         fprintf(out, "; on %zu cores", x->config->n_cores);
     for (size_t i = 0; i < stacks->n; i++) {
-        if (!strcmp(stacks->record[i].algo, x->algo->name))
+        if (x->algo == exp_algo_noted() || !strcmp(stacks->record[i].algo, x->algo->name))
             exp_stack_print(&stacks->record[i], out);
     }
     fclose(out);

@@ -75,6 +75,7 @@ static int apply(struct exp_sweep *s, size_t point, struct exp_sweep_config *c, 
             err = read_number((size_t *)(void *)((char *)c + own->offset), key, value, why);
     }
     c->setup.machine = s->base;
+    c->has_other_machine = n > 0;
     if (!err && n) {
         err = sim_machine_set(&c->setup.machine, setting, n, reason, sizeof reason);
         if (err)

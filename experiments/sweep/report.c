@@ -164,6 +164,14 @@ static void fill_values(const struct exp_sweep_report *r, const struct exp_sweep
                                                  : value[EXP_SWEEP_ISSUE_CYCLES] + value[EXP_SWEEP_MEMORY_CYCLES];
 }
 
+double exp_sweep_cost(const struct exp_sweep_report *r, const struct exp_sweep_case *x)
+{
+    double value[EXP_SWEEP_N_VALUES];
+
+    fill_values(r, x, value);
+    return value[EXP_SWEEP_COST];
+}
+
 static ROW row_of(const struct exp_sweep_report *r, const struct exp_sweep_case *x, size_t config)
 {
     ROW row = {
@@ -334,7 +342,7 @@ int exp_sweep_report_write(struct exp_sweep_report *r, const struct exp_sweep *s
         files[i].put(&f, r);
         err = close_file(&f, why);
     }
-    return err;
+    return err ? err : exp_sweep_plans_write(r, dir, why);
 }
 
 /* ---- the answer ---- */
@@ -448,6 +456,7 @@ void exp_sweep_report_answer(const struct exp_sweep_report *r, FILE *out)
         say_answer(r, &r->sum[i], out);
     for (size_t i = 0; i < r->sweep->models->n; i++)
         say_noted(r, r->sweep->models->model[i].name, out);
+    exp_sweep_plans_say(r, out);
 }
 
 /* ---- figures ---- */

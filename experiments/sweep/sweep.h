@@ -36,9 +36,10 @@ struct exp_sweep_config {
     struct exp_sweep_cut {
         size_t n, n_cut, most; /* cases with a number of their own; those that had to be given less; the most of them */
     } cut[EXP_SWEEP_N_TILES];
-    size_t n_cores; /* that run each layer together, with one last level; 0 and 1: one */
-    char *setting;  /* what decides counts and cycles: exp_kept_counts_setting */
-    char *counting; /* what decides counts: exp_kept_counts_alone */
+    size_t n_cores;         /* that run each layer together, with one last level; 0 and 1: one */
+    bool has_other_machine; /* VARY has keys of the machine's file */
+    char *setting;          /* what decides counts and cycles: exp_kept_counts_setting */
+    char *counting;         /* what decides counts: exp_kept_counts_alone */
 };
 
 struct exp_sweep_case {
@@ -169,6 +170,30 @@ struct exp_sweep_report {
 /* Writes the files, from counts that are complete. Returns 0 or -errno with one line in why. */
 int exp_sweep_report_write(struct exp_sweep_report *r, const struct exp_sweep *s, const struct exp_outdir *dir,
                            const char *what, struct exp_why *why);
+
+/* ---- the best plans of SConv (plans.c) ---- */
+
+#define EXP_SWEEP_PLANS_FILE "plans.json"
+
+/* Says why there is no such file: plans are for the machine's file as it is, and for one core. NULL if there is. */
+const char *exp_sweep_why_no_plans(const struct exp_sweep *s);
+
+/* The plan of least cost of a layer, of all of SConv's in all configurations; of equal ones the first. */
+struct exp_sweep_best {
+    const struct exp_sweep_case *at; /* NULL: none was simulated */
+    double cost, own_cost;           /* own: of CSA's tiles in the schedule that it chose, */
+    bool has_own;                    /* if these were among them */
+};
+
+struct exp_sweep_best exp_sweep_best_of(const struct exp_sweep_report *r, size_t layer);
+
+/* Writes the file, if there is one. Returns 0, or -errno with one line in why. */
+int exp_sweep_plans_write(const struct exp_sweep_report *r, const struct exp_outdir *dir, struct exp_why *why);
+
+/* Says what these plans cost, and how they are run; nothing if there is no file or no choice. */
+void exp_sweep_plans_say(const struct exp_sweep_report *r, FILE *out);
+
+double exp_sweep_cost(const struct exp_sweep_report *r, const struct exp_sweep_case *x); /* of one that was replayed */
 
 /* Prints the answer: for the terminal's last lines, and for verdict.txt. */
 void exp_sweep_report_answer(const struct exp_sweep_report *r, FILE *out);

@@ -62,6 +62,15 @@ check "a plan is as far from the best as its tiles are: $own" grep -q '^three: w
 own=$(planned VARY=nc=10,30)
 check "... and costs the same in all configurations: $own" grep -q 'SConv as the file of PLAN decides: .* in all 2.$' <<<"$own"
 check "... and is simulated with its equal: $own" grep -q '^2 simulations' <<<"$own"
+# The best plans of each layer are a file that PLAN takes, and cost there what they cost here.
+"$sweep" "RESULTS=$work/best" "$three" MACHINE=zen3 ALGO=sconv STORE=no VARY='ukr=f32_16x6__avx2; nc=4,8,16 k2=1,4,16' >"$work/out" 2>"$work/err"
+plans=$work/best/zen3/sweep/three/plans.json
+check "their costs are said: $(tail -1 "$work/out")" grep -q 'Each layer with its own best plan of SConv: [0-9.e+]* in all, [0-9.]* % less than as CSA chose, which is best in 2 of 3. plans.json has' "$work/out"
+"${BUILD:-build}/experiment" "RESULTS=$work/best" "$three" MACHINE=zen3 TIMING=0 OBSERVE=0 STORE=no "PLAN=$plans" ALGO=base,sconv_plan >"$work/out" 2>"$work/err"
+least() { columns "$work/best/zen3/sweep/three/best.csv" layer cost | awk '!($1 in least) || $2 < least[$1] { least[$1] = $2 } END { for (l in least) print l, least[l] }' | sort; }
+check "they are replayed: $(tail -1 "$work/err")" cmp -s <(least) \
+    <(columns "$work/best/zen3/three/layers.csv" layer algo simulated_cycles | awk '$2 == "sconv_plan" { printf "%s %.0f\n", $1, $3 }' | sort)
+check "... in both schedules" [ "$(grep -o '"schedule": "[a-z]*"' "$plans" | sort -u | wc -l) $(grep -c '"schedule"' "$plans")" = "2 3" ]
 framed() { grep -oE "path stroke='rgb\(213, *94, *0\)' *d='[^']*Z" "$1/sweep_heat.svg" | wc -l; }
 "$sweep" "RESULTS=$work/framed" "$three" LAYERS=pointwise MACHINE=clx4208 UKR=f32_16x24__avx512 ALGO=sconv_ws STORE=no VARY='L1.size=32K,48K nc=10,30,15' >"$work/out" 2>&1
 check "CSA's own tiles are framed in the figure" [ "$(framed "$work/framed/clx4208/sweep/three,pointwise")" -eq 2 ]
@@ -81,6 +90,7 @@ run "$grid"
 for file in sweep.csv configs.csv best.csv verdict.txt machine.cfg models.txt figures.txt sweep_heat.png sweep_heat.svg sweep_pareto.png; do
     check "$file is missing" test -s "$dir/$file"
 done
+check "... and plans of several machines are none" [ ! -e "$dir/plans.json" ]
 check "... and where only caches vary nothing is" [ "$(framed "$dir")" -eq 0 ]
 check "a row per layer, algorithm and configuration" [ "$(rows sweep.csv)" -eq 36 ]
 check "a row per algorithm and configuration" [ "$(rows configs.csv)" -eq 12 ]
