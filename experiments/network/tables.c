@@ -12,14 +12,25 @@ static const char not_simulated[] = "not simulated in this view", not_alone[] = 
 /* clang-format off */
 #define COLUMN_NETWORK { "model", "", "name of the network", "" }
 #define COLUMN_ALGO { "algo", "", "algorithm of the convolutions", "" }
-#define COLUMN_FUSED { "fused", "", "1: batch normalisation folded, activations and additions fused; 0: as in the paper", "" }
+#define COLUMN_FUSED \
+    { "fused", "", "1: batch normalisation folded, activations and additions fused; 0: as in the paper", "" }
+#define COLUMN_ARENA { "arena_bytes", "bytes", "memory of the planner for tensors and workspaces", "" }
 #define COLUMN_STEP { "step", "", "position in the order of the run, from 1", "" }
 #define COLUMN_NODE { "node", "", "name of the node", "" }
+#define COLUMN_OP { "op", "", "ONNX's operator", "" }
 #define COLUMN_CAPS { "caches", "", "caches alone, or the machine as it is", "" }
 #define COLUMN_LEVEL { "level", "", "of the machine; memory: lines read from there", "" }
-#define COLUMN_LINES { "sequence_lines", "lines", "brought into the level, caches as the steps before left them", "simulation" }
+#define COLUMN_LINES \
+    { "sequence_lines", "lines", "brought into the level, caches as the steps before left them", "simulation" }
 #define COLUMN_ALONE { "alone_lines", "lines", "the same, each step with empty caches", "simulation" }
 #define COLUMN_WARM { "warm_lines", "lines", "the same, each step with what it left itself", "simulation" }
+
+/* Fields: what the clock says, what an estimate does, and what the paper prints. */
+#define CLOCKED(row, name, unit, what, member, why) { { name, unit, what, "clock" }, REC_NAN_OR(row, member, why) }
+#define CYCLES(row, name, what, member) \
+    { { name, "cycles", what, "simulation" }, REC_OR(row, member, why_no_estimate) }
+#define RATIO(name, what, member) { { name, "", what, "simulation" }, REC_NAN_OR(NETWORK, member, why_no_ratio) }
+#define PRINTED(name, what, i) { { name, "", what, "SConv Table 2" }, REC_NAN_OR(NETWORK, paper[i], why_no_paper) }
 /* clang-format on */
 
 /* ---- network.csv ---- */
@@ -65,43 +76,54 @@ static double arena_over_alive(const void *row)
     return r->alive_bytes > 0 ? r->arena_bytes / r->alive_bytes : 1;
 }
 
-/* clang-format off */
 static const struct rec_field network_fields[] = {
     { COLUMN_NETWORK, REC_AT(NETWORK, model) },
     { COLUMN_ALGO, REC_AT(NETWORK, algo) },
     { COLUMN_FUSED, REC_AT(NETWORK, is_fused) },
-    { { "steps", "", "of the run: nodes that move or compute something, fused ones together", "" }, REC_AT(NETWORK, n_steps) },
+    { { "steps", "", "of the run: nodes that move or compute something, fused ones together", "" },
+      REC_AT(NETWORK, n_steps) },
     { { "convolutions", "", "of these", "" }, REC_AT(NETWORK, n_convolutions) },
     { { "macs", "multiply-adds", "of convolutions and matrix products", "" }, REC_AT(NETWORK, macs) },
-    { { "arena_bytes", "bytes", "memory of the planner for tensors and workspaces", "" }, REC_OR(NETWORK, arena_bytes, why_no_plan) },
-    { { "alive_bytes", "bytes", "the largest set of them that is needed at once", "" }, REC_OR(NETWORK, alive_bytes, why_no_plan) },
-    { { "arena_to_alive", "", "the first over the second", "" }, REC_DERIVED_OR(NETWORK, arena_over_alive, why_no_plan) },
-    { { "weight_bytes", "bytes", "weights, as the steps read them", "" }, REC_OR(NETWORK, constant_bytes, why_no_plan) },
-    { { "measured_time_ns", "ns", "a run: mean of the fastest quarter of the rounds", "clock" }, REC_NAN_OR(NETWORK, times.low_mean, why_no_time) },
-    { { "measured_time_min_ns", "ns", "the fastest round", "clock" }, REC_NAN_OR(NETWORK, times.fastest, why_no_time) },
-    { { "measured_time_median_ns", "ns", "the median", "clock" }, REC_NAN_OR(NETWORK, times.median, why_no_time) },
+    { COLUMN_ARENA, REC_OR(NETWORK, arena_bytes, why_no_plan) },
+    { { "alive_bytes", "bytes", "the largest set of them that is needed at once", "" },
+      REC_OR(NETWORK, alive_bytes, why_no_plan) },
+    { { "arena_to_alive", "", "the first over the second", "" },
+      REC_DERIVED_OR(NETWORK, arena_over_alive, why_no_plan) },
+    { { "weight_bytes", "bytes", "weights, as the steps read them", "" },
+      REC_OR(NETWORK, constant_bytes, why_no_plan) },
+    CLOCKED(NETWORK, "measured_time_ns", "ns", "a run: mean of the fastest quarter of the rounds", times.low_mean,
+            why_no_time),
+    CLOCKED(NETWORK, "measured_time_min_ns", "ns", "the fastest round", times.fastest, why_no_time),
+    CLOCKED(NETWORK, "measured_time_median_ns", "ns", "the median", times.median, why_no_time),
     { { "measured_rounds", "", "timed runs", "" }, REC_OR(NETWORK, n_rounds, why_no_time) },
-    { { "measured_conv_time_ns", "ns", "of its convolutions, with what is fused behind them", "clock" }, REC_NAN_OR(NETWORK, conv_times.low_mean, why_no_share) },
-    { { "measured_conv_share_percent", "%", "of the time; ONNX Runtime's: by its own profile", "clock" }, REC_DERIVED_OR(NETWORK, share_percent, why_no_share) },
-    { { "measured_speedup_vs_base", "", "base's time / this one: the whole network", "clock" }, REC_NAN_OR(NETWORK, speedup.value, why_no_speedup) },
+    CLOCKED(NETWORK, "measured_conv_time_ns", "ns", "of its convolutions, with what is fused behind them",
+            conv_times.low_mean, why_no_share),
+    { { "measured_conv_share_percent", "%", "of the time; ONNX Runtime's: by its own profile", "clock" },
+      REC_DERIVED_OR(NETWORK, share_percent, why_no_share) },
+    CLOCKED(NETWORK, "measured_speedup_vs_base", "", "base's time / this one: the whole network", speedup.value,
+            why_no_speedup),
     { EXP_COLUMN_SPEEDUP_LOW, REC_NAN_OR(NETWORK, speedup.low, why_no_speedup) },
     { EXP_COLUMN_SPEEDUP_HIGH, REC_NAN_OR(NETWORK, speedup.high, why_no_speedup) },
-    { { "measured_conv_speedup_vs_base", "", "the same of the convolutions alone", "clock" }, REC_NAN_OR(NETWORK, conv_speedup.value, why_no_speedup) },
-    { { "estimated_issue_cycles", "cycles", "estimate: if all loads hit the first level", "simulation" }, REC_OR(NETWORK, estimate.issue_cycles, why_no_estimate) },
-    { { "estimated_cycles", "cycles", "estimate: if all loads wait, in sequence", "simulation" }, REC_OR(NETWORK, estimate.total_cycles, why_no_estimate) },
-    { { "estimated_conv_issue_cycles", "cycles", "the first, of the convolutions", "simulation" }, REC_OR(NETWORK, conv.issue_cycles, why_no_estimate) },
-    { { "estimated_conv_cycles", "cycles", "the second, of the convolutions", "simulation" }, REC_OR(NETWORK, conv.total_cycles, why_no_estimate) },
-    { { "estimated_conv_share_percent", "%", "of estimated_cycles", "simulation" }, REC_DERIVED_OR(NETWORK, estimated_share_percent, why_no_estimate) },
-    { { "estimated_conv_share_issue_percent", "%", "of estimated_issue_cycles", "simulation" }, REC_DERIVED_OR(NETWORK, issue_share_percent, why_no_estimate) },
-    { { "estimated_speedup_vs_base", "", "base's estimated_cycles / these", "simulation" }, REC_NAN_OR(NETWORK, estimated_speedup, why_no_ratio) },
-    { { "estimated_issue_speedup_vs_base", "", "base's estimated_issue_cycles / these", "simulation" }, REC_NAN_OR(NETWORK, issue_speedup, why_no_ratio) },
-    { { "estimated_conv_speedup_vs_base", "", "the first of the two, of the convolutions", "simulation" }, REC_NAN_OR(NETWORK, estimated_conv_speedup, why_no_ratio) },
-    { { "paper_model_speedup", "", "what the paper prints of this network on its machine", "SConv Table 2" }, REC_NAN_OR(NETWORK, paper[0], why_no_paper) },
-    { { "paper_conv_speedup", "", "likewise, its convolutions", "SConv Table 2" }, REC_NAN_OR(NETWORK, paper[1], why_no_paper) },
-    { { "paper_conv_time_share", "", "likewise, their share of the time", "SConv Table 2" }, REC_NAN_OR(NETWORK, paper[2], why_no_paper) },
-    { { "apart", "", "the largest difference of a tensor, over its largest value, from ONNX Runtime's, both not fused", "" }, REC_NAN_OR(NETWORK, apart, why_not_beside) },
+    CLOCKED(NETWORK, "measured_conv_speedup_vs_base", "", "the same of the convolutions alone", conv_speedup.value,
+            why_no_speedup),
+    CYCLES(NETWORK, "estimated_issue_cycles", "estimate: if all loads hit the first level", estimate.issue_cycles),
+    CYCLES(NETWORK, "estimated_cycles", "estimate: if all loads wait, in sequence", estimate.total_cycles),
+    CYCLES(NETWORK, "estimated_conv_issue_cycles", "the first, of the convolutions", conv.issue_cycles),
+    CYCLES(NETWORK, "estimated_conv_cycles", "the second, of the convolutions", conv.total_cycles),
+    { { "estimated_conv_share_percent", "%", "of estimated_cycles", "simulation" },
+      REC_DERIVED_OR(NETWORK, estimated_share_percent, why_no_estimate) },
+    { { "estimated_conv_share_issue_percent", "%", "of estimated_issue_cycles", "simulation" },
+      REC_DERIVED_OR(NETWORK, issue_share_percent, why_no_estimate) },
+    RATIO("estimated_speedup_vs_base", "base's estimated_cycles / these", estimated_speedup),
+    RATIO("estimated_issue_speedup_vs_base", "base's estimated_issue_cycles / these", issue_speedup),
+    RATIO("estimated_conv_speedup_vs_base", "the first of the two, of the convolutions", estimated_conv_speedup),
+    PRINTED("paper_model_speedup", "what the paper prints of this network on its machine", 0),
+    PRINTED("paper_conv_speedup", "likewise, its convolutions", 1),
+    PRINTED("paper_conv_time_share", "likewise, their share of the time", 2),
+    { { "apart", "", "the largest difference of a tensor, over its largest value, from ONNX Runtime's, both not fused",
+        "" },
+      REC_NAN_OR(NETWORK, apart, why_not_beside) },
 };
-/* clang-format on */
 
 const struct rec_table net_network_table = REC_TABLE("network.csv", network_fields, NETWORK);
 
@@ -260,7 +282,6 @@ struct node_row {
     const char *why_not_counted;
 };
 
-/* clang-format off */
 static const struct rec_field node_fields[] = {
     { COLUMN_NETWORK, REC_AT(NODE, model) },
     { COLUMN_ALGO, REC_AT(NODE, algo) },
@@ -274,22 +295,24 @@ static const struct rec_field node_fields[] = {
     { { "input_bytes", "bytes", "of its inputs that are no constants", "" }, REC_AT(NODE, in_bytes) },
     { { "weight_bytes", "bytes", "of those that are", "" }, REC_AT(NODE, weight_bytes) },
     { { "output_bytes", "bytes", "", "" }, REC_AT(NODE, out_bytes) },
-    { { "measured_time_ns", "ns", "mean of the fastest quarter of the rounds", "clock" }, REC_NAN_OR(NODE, times.low_mean, why_no_time) },
-    { { "measured_time_percent", "%", "of the network's", "clock" }, REC_NAN_OR(NODE, time_percent, why_no_time) },
-    { { "estimated_issue_cycles", "cycles", "estimate: if all loads hit the first level", "simulation" }, REC_OR(NODE, estimate.issue_cycles, why_no_estimate) },
-    { { "estimated_wait_l2_cycles", "cycles", "estimate: waits for loads that the second level serves, in sequence", "simulation" }, REC_OR(NODE, wait[0], why_no_estimate) },
-    { { "estimated_wait_l3_cycles", "cycles", "for those that levels further out serve", "simulation" }, REC_OR(NODE, wait[1], why_no_estimate) },
-    { { "estimated_wait_memory_cycles", "cycles", "for those that memory serves", "simulation" }, REC_OR(NODE, wait[2], why_no_estimate) },
-    { { "estimated_cycles", "cycles", "the sum", "simulation" }, REC_OR(NODE, estimate.total_cycles, why_no_estimate) },
-    { { "waits_for", "", "the largest part of that: issue, a level or memory", "simulation" }, REC_OR(NODE, waits_for, why_no_estimate) },
+    CLOCKED(NODE, "measured_time_ns", "ns", "mean of the fastest quarter of the rounds", times.low_mean, why_no_time),
+    CLOCKED(NODE, "measured_time_percent", "%", "of the network's", time_percent, why_no_time),
+    CYCLES(NODE, "estimated_issue_cycles", "estimate: if all loads hit the first level", estimate.issue_cycles),
+    CYCLES(NODE, "estimated_wait_l2_cycles", "estimate: waits for loads that the second level serves, in sequence",
+           wait[0]),
+    CYCLES(NODE, "estimated_wait_l3_cycles", "for those that levels further out serve", wait[1]),
+    CYCLES(NODE, "estimated_wait_memory_cycles", "for those that memory serves", wait[2]),
+    CYCLES(NODE, "estimated_cycles", "the sum", estimate.total_cycles),
+    { { "waits_for", "", "the largest part of that: issue, a level or memory", "simulation" },
+      REC_OR(NODE, waits_for, why_no_estimate) },
     { { "counted_l1_lines", "lines", "brought into L1, whatever brought them", "perf_event" },
       REC_NAN_OR(NODE, counted[0], why_not_counted) },
-    { { "counted_l2_lines", "lines", "likewise into L2", "perf_event" }, REC_NAN_OR(NODE, counted[1], why_not_counted) },
+    { { "counted_l2_lines", "lines", "likewise into L2", "perf_event" },
+      REC_NAN_OR(NODE, counted[1], why_not_counted) },
     { { "counted_memory_lines", "lines", "read from memory", "perf_event" },
       REC_NAN_OR(NODE, counted[2], why_not_counted) },
     { { "accesses", "", "where those of the simulation are from", "" }, REC_OR(NODE, source, why_not) },
 };
-/* clang-format on */
 
 const struct rec_table net_nodes_table = REC_TABLE("nodes.csv", node_fields, NODE);
 
@@ -357,9 +380,9 @@ static NODE node_row(const struct net_study *s, const struct net_by_algo *by, si
     return row;
 }
 
-static int write_nodes(const struct net_study *s, const struct exp_outdir *dir, const char *what, struct exp_why *why)
+static void put_nodes(struct exp_csv *csv, const void *study)
 {
-    struct exp_csv *csv = exp_csv_begin(dir, &net_nodes_table.file, what);
+    const struct net_study *s = study;
 
     for (size_t a = 0; a < s->n_algos; a++) {
         const struct net *net = s->by[a].variant[NET_AS_ASKED].net;
@@ -370,7 +393,6 @@ static int write_nodes(const struct net_study *s, const struct exp_outdir *dir, 
             rec_put(csv, &net_nodes_table, &row);
         }
     }
-    return exp_csv_close(csv, why);
 }
 
 /* ---- sequence.csv ---- */
@@ -382,21 +404,20 @@ struct sequence_row {
     uint64_t in_sequence, alone, warm;
 };
 
-/* clang-format off */
 static const struct rec_field sequence_fields[] = {
     { COLUMN_NETWORK, REC_AT(SEQUENCE, model) },
     { COLUMN_ALGO, REC_AT(SEQUENCE, algo) },
     { COLUMN_STEP, REC_AT(SEQUENCE, step) },
     { COLUMN_NODE, REC_AT(SEQUENCE, node) },
-    { { "op", "", "ONNX's operator", "" }, REC_AT(SEQUENCE, op) },
+    { COLUMN_OP, REC_AT(SEQUENCE, op) },
     { COLUMN_CAPS, REC_AT(SEQUENCE, caches) },
     { COLUMN_LEVEL, REC_AT(SEQUENCE, level) },
-    { { "tensor", "", "input, other input, weights, output, workspace, stack; all: their sum", "" }, REC_AT(SEQUENCE, tensor) },
+    { { "tensor", "", "input, other input, weights, output, workspace, stack; all: their sum", "" },
+      REC_AT(SEQUENCE, tensor) },
     { COLUMN_LINES, REC_AT(SEQUENCE, in_sequence) },
     { COLUMN_ALONE, REC_OR(SEQUENCE, alone, why_not) },
     { COLUMN_WARM, REC_OR(SEQUENCE, warm, why_not) },
 };
-/* clang-format on */
 
 const struct rec_table net_sequence_table = REC_TABLE("sequence.csv", sequence_fields, SEQUENCE);
 
@@ -454,14 +475,12 @@ static void put_sequence(struct exp_csv *csv, const struct looked_at *at)
     }
 }
 
-static int write_sequence(const struct net_study *s, const struct exp_outdir *dir, const char *what,
-                          struct exp_why *why)
+static void put_all_sequences(struct exp_csv *csv, const void *study)
 {
-    struct exp_csv *csv = exp_csv_begin(dir, &net_sequence_table.file, what);
+    const struct net_study *s = study;
 
     for (size_t i = 0; i < s->n_algos * s->n_views; i++)
         put_sequence(csv, &(struct looked_at){ s, &s->by[i / s->n_views], (enum net_view)(i % s->n_views) });
-    return exp_csv_close(csv, why);
 }
 
 /* ---- variants.csv ---- */
@@ -482,23 +501,24 @@ static double saved_percent(const void *row)
     return r->lines.alone > 0 ? 100 * (1 - r->lines.in_sequence / r->lines.alone) : (double)NAN;
 }
 
-/* clang-format off */
 static const struct rec_field variant_fields[] = {
     { COLUMN_NETWORK, REC_AT(VARIANT, model) },
     { COLUMN_ALGO, REC_AT(VARIANT, algo) },
     { { "variant", "", "how the network was planned", "" }, REC_AT(VARIANT, variant) },
     { COLUMN_FUSED, REC_AT(VARIANT, is_fused) },
     { { "steps", "", "", "" }, REC_OR(VARIANT, n_steps, why_no_plan) },
-    { { "arena_bytes", "bytes", "memory of the planner for tensors and workspaces", "" }, REC_OR(VARIANT, arena_bytes, why_no_plan) },
+    { COLUMN_ARENA, REC_OR(VARIANT, arena_bytes, why_no_plan) },
     { COLUMN_CAPS, REC_AT(VARIANT, caches) },
     { COLUMN_LEVEL, REC_AT(VARIANT, level) },
     { COLUMN_LINES, REC_NAN_OR(VARIANT, lines.in_sequence, why_not) },
     { COLUMN_ALONE, REC_NAN_OR(VARIANT, lines.alone, why_not_alone) },
     { COLUMN_WARM, REC_NAN_OR(VARIANT, lines.warm, why_not_alone) },
-    { { "found_percent", "%", "of alone_lines: what steps find that others left", "simulation" }, REC_DERIVED(saved_percent), .missing = REC_IF_NAN_AS, .why = "not simulated step by step" },
-    { { "estimated_cycles", "cycles", "estimate: if all loads wait, in sequence, by this view", "simulation" }, REC_OR(VARIANT, cycles, why_no_estimate) },
+    { { "found_percent", "%", "of alone_lines: what steps find that others left", "simulation" },
+      REC_DERIVED(saved_percent),
+      .missing = REC_IF_NAN_AS,
+      .why = "not simulated step by step" },
+    CYCLES(VARIANT, "estimated_cycles", "estimate: if all loads wait, in sequence, by this view", cycles),
 };
-/* clang-format on */
 
 const struct rec_table net_variants_table = REC_TABLE("variants.csv", variant_fields, VARIANT);
 
@@ -550,10 +570,9 @@ static bool is_told(const struct net_simulated *x, const char *caches, size_t le
     return x->in_sequence[v].counts || (*x->why_not && v == NET_CACHES_ALONE && !level);
 }
 
-static int write_variants(const struct net_study *s, const struct exp_outdir *dir, const char *what,
-                          struct exp_why *why)
+static void put_variants(struct exp_csv *csv, const void *study)
 {
-    struct exp_csv *csv = exp_csv_begin(dir, &net_variants_table.file, what);
+    const struct net_study *s = study;
     const size_t n_levels = s->setup->machine.n_levels + 1;
 
     for (size_t i = 0; i < s->n_algos * NET_N_VARIANTS * s->n_views * n_levels; i++) {
@@ -564,7 +583,6 @@ static int write_variants(const struct net_study *s, const struct exp_outdir *di
         if (is_told(&s->by[rest / NET_N_VARIANTS].variant[rest % NET_N_VARIANTS], row.caches, i % n_levels))
             rec_put(csv, &net_variants_table, &row);
     }
-    return exp_csv_close(csv, why);
 }
 
 /* ---- kinds.csv ---- */
@@ -578,23 +596,22 @@ struct kind_row {
     struct net_lines lines;
 };
 
-/* clang-format off */
 static const struct rec_field kind_fields[] = {
     { COLUMN_NETWORK, REC_AT(KIND, model) },
     { COLUMN_ALGO, REC_AT(KIND, algo) },
     { COLUMN_FUSED, REC_AT(KIND, is_fused) },
-    { { "op", "", "ONNX's operator", "" }, REC_AT(KIND, op) },
+    { COLUMN_OP, REC_AT(KIND, op) },
     { { "steps", "", "of this kind", "" }, REC_AT(KIND, n_steps) },
-    { { "measured_time_ns", "ns", "their sum: mean of the fastest quarter of the rounds", "clock" }, REC_NAN_OR(KIND, time_ns, why_no_time) },
-    { { "measured_time_percent", "%", "of the network's", "clock" }, REC_NAN_OR(KIND, time_percent, why_no_time) },
-    { { "estimated_cycles", "cycles", "estimate: if all loads wait, in sequence", "simulation" }, REC_OR(KIND, cycles, why_no_estimate) },
+    CLOCKED(KIND, "measured_time_ns", "ns", "their sum: mean of the fastest quarter of the rounds", time_ns,
+            why_no_time),
+    CLOCKED(KIND, "measured_time_percent", "%", "of the network's", time_percent, why_no_time),
+    CYCLES(KIND, "estimated_cycles", "estimate: if all loads wait, in sequence", cycles),
     { { "estimated_percent", "%", "of the network's", "simulation" }, REC_OR(KIND, cycles_percent, why_no_estimate) },
     { COLUMN_LEVEL, REC_AT(KIND, level) },
     { COLUMN_LINES, REC_NAN_OR(KIND, lines.in_sequence, why_no_estimate) },
     { COLUMN_ALONE, REC_NAN_OR(KIND, lines.alone, why_not_alone) },
     { COLUMN_WARM, REC_NAN_OR(KIND, lines.warm, why_not_alone) },
 };
-/* clang-format on */
 
 const struct rec_table net_kinds_table = REC_TABLE("kinds.csv", kind_fields, KIND);
 
@@ -654,13 +671,12 @@ static void put_kinds(struct exp_csv *csv, const struct net_study *s, const stru
     }
 }
 
-static int write_kinds(const struct net_study *s, const struct exp_outdir *dir, const char *what, struct exp_why *why)
+static void put_all_kinds(struct exp_csv *csv, const void *study)
 {
-    struct exp_csv *csv = exp_csv_begin(dir, &net_kinds_table.file, what);
+    const struct net_study *s = study;
 
     for (size_t i = 0; i < 2 * s->n_algos; i++)
         put_kinds(csv, s, &s->by[i / 2], (i % 2 == 0) == s->fuses);
-    return exp_csv_close(csv, why);
 }
 
 /* ---- skipped.csv ---- */
@@ -671,23 +687,21 @@ struct skipped_row {
     size_t number;
 };
 
-/* clang-format off */
 static const struct rec_field skipped_fields[] = {
     { COLUMN_NETWORK, REC_AT(SKIPPED, model) },
     { { "number", "", "of the node in the file, from 1", "" }, REC_AT(SKIPPED, number) },
     { COLUMN_NODE, REC_AT(SKIPPED, node) },
-    { { "op", "", "ONNX's operator", "" }, REC_AT(SKIPPED, op) },
+    { COLUMN_OP, REC_AT(SKIPPED, op) },
     { { "reason", "", "why it is no step of its own", "" }, REC_AT(SKIPPED, reason) },
     { { "done_by", "", "the step that does it, if one does", "" }, REC_AT(SKIPPED, step) },
 };
-/* clang-format on */
 
 const struct rec_table net_skipped_table = REC_TABLE("skipped.csv", skipped_fields, SKIPPED);
 
-static int write_skipped(const struct net_study *s, const struct exp_outdir *dir, const char *what, struct exp_why *why)
+static void put_skipped(struct exp_csv *csv, const void *study)
 {
+    const struct net_study *s = study;
     const struct net *net = s->n_algos ? s->by[0].variant[NET_AS_ASKED].net : NULL;
-    struct exp_csv *csv = exp_csv_begin(dir, &net_skipped_table.file, what);
 
     for (size_t i = 0; net && i < net->graph->n_nodes; i++) {
         const struct onnx_node *n = &net->graph->node[i];
@@ -698,7 +712,6 @@ static int write_skipped(const struct net_study *s, const struct exp_outdir *dir
         if (strncmp(n->op, "Constant", 8) != 0 && (!step || strcmp(step->name, n->name) != 0))
             rec_put(csv, &net_skipped_table, &row);
     }
-    return exp_csv_close(csv, why);
 }
 
 /* ---- memory.csv ---- */
@@ -709,7 +722,6 @@ struct memory_row {
     size_t bytes, offset, first, last;
 };
 
-/* clang-format off */
 static const struct rec_field memory_fields[] = {
     { COLUMN_NETWORK, REC_AT(MEMORY, model) },
     { COLUMN_ALGO, REC_AT(MEMORY, algo) },
@@ -719,16 +731,16 @@ static const struct rec_field memory_fields[] = {
     { { "bytes", "bytes", "", "" }, REC_AT(MEMORY, bytes) },
     { { "first_step", "", "that needs it, from 1", "" }, REC_AT(MEMORY, first) },
     { { "last_step", "", "", "" }, REC_AT(MEMORY, last) },
-    { { "lies_in", "", "the tensor whose memory it shares: a view, or a part of a concatenation", "" }, REC_AT(MEMORY, in) },
+    { { "lies_in", "", "the tensor whose memory it shares: a view, or a part of a concatenation", "" },
+      REC_AT(MEMORY, in) },
 };
-/* clang-format on */
 
 const struct rec_table net_memory_table = REC_TABLE("memory.csv", memory_fields, MEMORY);
 
-static int write_memory(const struct net_study *s, const struct exp_outdir *dir, const char *what, struct exp_why *why)
+static void put_memory(struct exp_csv *csv, const void *study)
 {
+    const struct net_study *s = study;
     static const char *const places[NET_N_PLACES] = { "nowhere", "arena", "inputs", "weights" };
-    struct exp_csv *csv = exp_csv_begin(dir, &net_memory_table.file, what);
 
     for (size_t a = 0; a < s->n_algos; a++) {
         const struct net *net = s->by[a].variant[NET_AS_ASKED].net;
@@ -749,17 +761,16 @@ static int write_memory(const struct net_study *s, const struct exp_outdir *dir,
                 rec_put(csv, &net_memory_table, &row);
         }
     }
-    return exp_csv_close(csv, why);
 }
 
 int net_tables_write(const struct net_study *s, const struct exp_outdir *dir, const char *what, struct exp_why *why)
 {
-    static int (*const write[])(const struct net_study *s, const struct exp_outdir *dir, const char *what,
-                                struct exp_why *why) = { write_network, write_nodes,   write_sequence, write_variants,
-                                                         write_kinds,   write_skipped, write_memory };
-    int err = 0;
+    static const struct rec_file files[] = {
+        { &net_nodes_table, put_nodes, NULL },       { &net_sequence_table, put_all_sequences, NULL },
+        { &net_variants_table, put_variants, NULL }, { &net_kinds_table, put_all_kinds, NULL },
+        { &net_skipped_table, put_skipped, NULL },   { &net_memory_table, put_memory, NULL },
+    };
+    int err = write_network(s, dir, what, why);
 
-    for (size_t i = 0; i < sizeof write / sizeof write[0] && !err; i++)
-        err = write[i](s, dir, what, why);
-    return err;
+    return err ? err : rec_write_files(files, sizeof files / sizeof files[0], s, dir, what, why);
 }
