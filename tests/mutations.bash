@@ -268,6 +268,8 @@ mutant "tiles that follow others of another filter" kernels/backend/fused.c 's/p
 mutant "a loop's end that is always foreseen" sim/core/clock.c 's/ \+ w->loops \* m->core\.misprediction_cycles//' clock
 mutant "a window that hides nothing" sim/core/clock.c 's/latency - w->busy \* fmin\(w->share, at_once \/ n\)/latency/' clock
 mutant "lines that pass all at once" sim/core/clock.c 's/clock->owed\[k\] \+= s->lines\[k\] \* line;//' clock
+mutant "stores that miss all at once" sim/core/clock.c 's/m->core\.store_misses \? m->core\.store_misses : //' clock
+mutant "store misses that nobody calibrates" experiments/calibrate/computer.c 's/^        m->core\.store_misses = .*/        m->core.store_misses = 0;/' timing
 mutant "stores that miss and never wait" sim/core/clock.c 's/c->storing \+= s->stored/c->storing += 0 * s->stored/' clock
 mutant "more buffers than the window" sim/machine/machine_check.c 's/c->store_buffers > c->window/false/' sim_machine
 mutant "a memory that is too fast for its latency" sim/machine/machine_file.c 's/if \(sim_memory_is_too_fast/if (false \&\& sim_memory_is_too_fast/' sim_machine

@@ -50,7 +50,11 @@ enum { EXP_GROUND_BYTES = 2 << 20 };
 struct exp_ring {
     size_t n_lines, step_bytes, sweep_bytes, n_loads;
     bool is_flushed;
+    bool is_shared; /* EXP_AT_ONCE loads at once go round, from places as far apart; n_loads in all */
+    bool is_stored; /* lines are stored to in the ring's order, and no store waits for another */
 };
+
+enum { EXP_AT_ONCE = 32 };
 
 struct exp_computer {
     void *context;
@@ -58,7 +62,7 @@ struct exp_computer {
     /* The ticks that the load took; what reading the clock costs is taken off. */
     double (*look)(void *context, const struct exp_look *l);
 
-    /* The nanoseconds of a load of a ring. */
+    /* The nanoseconds of a load of a ring, or of a store. */
     double (*chase)(void *context, const struct exp_ring *r);
 
     /* Bytes per nanosecond of a loop over a working set; flushed: once, its lines come from memory. */
@@ -391,8 +395,13 @@ struct exp_level_speed {
     double bytes_per_ns[EXP_MAX_STREAMS]; /* as ctr_streams; 0: this CPU has none so wide */
 };
 
+/* How many lines from memory a core waits for at once: the latency over what a line takes, of many of a page each. */
+enum exp_misses { EXP_LOADS_AT_ONCE, EXP_STORES_AT_ONCE, EXP_N_MISSES };
+
 struct exp_speeds {
     double clock_ghz; /* the fastest seen */
+    struct exp_ring missing[EXP_N_MISSES];
+    double missing_ns[EXP_N_MISSES]; /* a line, in the fastest round */
     size_t n;
     struct exp_level_speed level[SIM_MAX_LEVELS + 1]; /* memory last */
 };
@@ -411,9 +420,12 @@ size_t exp_speeds_sweep_bytes(const struct exp_speeds *s);
 int exp_speeds_measure(struct exp_speeds *s, const struct exp_computer *c, const struct exp_rounds *rounds,
                        bool (*interrupted)(void), struct exp_why *why);
 
+/* Returns how many lines were on their way from memory at once. */
+double exp_speeds_at_once(const struct exp_speeds *s, enum exp_misses of);
+
 /*
- * Puts latencies, bandwidths and the clock into m, which they were planned for. A level that states fewer miss_buffers
- * than lines were on their way gets as many.
+ * Puts latencies, bandwidths, the clock and store_misses of a core into m, which they were planned for. A level that
+ * states fewer miss_buffers than lines were on their way gets as many.
  */
 void exp_speeds_apply(const struct exp_speeds *s, struct sim_machine *m);
 

@@ -106,6 +106,45 @@ __attribute__((noinline)) static void *const volatile *follow(void *const volati
     return at;
 }
 
+__attribute__((noinline)) static void *const volatile *follow_at_once(void *const volatile **at, size_t n_loads)
+{
+    for (size_t i = 0; i < n_loads; i += EXP_AT_ONCE)
+        for (size_t k = 0; k < EXP_AT_ONCE; k++)
+            at[k] = (void *const volatile *)*at[k];
+    return at[0];
+}
+
+/* Stores beside the pointers. */
+__attribute__((noinline)) static void store(void *const volatile **line, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        ((volatile uintptr_t *)(uintptr_t)line[i])[1] = i;
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
+/* Returns the nanoseconds of a line that is not asked for through the one before it in the ring. */
+static double miss_at_once(const struct exp_native *n, const struct exp_ring *r)
+{
+    void *const volatile **line = exp_new(r->n_lines, sizeof *line);
+    uint64_t start, ns;
+
+    line[0] = (void *const volatile *)n->set.memory;
+    for (size_t i = 1; i < r->n_lines; i++)
+        line[i] = follow(line[i - 1], 1);
+    for (size_t k = 0; k < EXP_AT_ONCE && r->is_shared; k++)
+        line[k] = line[k * (r->n_lines / EXP_AT_ONCE)];
+    ctr_flush(n->set.memory, r->n_lines * r->step_bytes);
+    read_lines((const unsigned char *)line, r->n_lines * sizeof *line);
+    start = ctr_now_ns();
+    if (r->is_stored)
+        store(line, r->n_loads);
+    else
+        follow_at_once(line, r->n_loads);
+    ns = ctr_now_ns() - start;
+    free(line);
+    return fmax(0, (double)ns - n->overhead_ns) / (double)r->n_loads;
+}
+
 static double chase(void *context, const struct exp_ring *r)
 {
     const struct exp_native *n = context;
@@ -114,6 +153,8 @@ static double chase(void *context, const struct exp_ring *r)
     double ns;
 
     make_ring(n, r);
+    if (r->is_shared || r->is_stored)
+        return miss_at_once(n, r);
     at = follow(at, r->n_lines);
     if (r->is_flushed)
         ctr_flush(n->set.memory, r->n_lines * r->step_bytes);
@@ -249,7 +290,8 @@ enum {
     FAR_LINES = 4096,
     RING_SHARE = 16,    /* of a level's lines, at most one in so many is in the ring */
     NEAR_STEP = 256,    /* bytes between lines of the ring: in L1 and L2, */
-    FAR_STEP = 1024,    /* and where larger pages would be needed for more */
+    FAR_STEP = 1024,    /* and where larger pages would be needed for more; */
+    ROW_STEP = 4160,    /* of misses at once: a page and a line */
     RING_LOADS = 65536, /* of what stays in L1 */
     MEMORY_BYTES = 32 << 20,
     MAX_SET_BYTES = 256 << 20,
@@ -294,11 +336,19 @@ void exp_speeds_plan(struct exp_speeds *s, const struct sim_machine *m)
         s->level[i].set_bytes = i < m->n_levels ? set_bytes(m, i) : MEMORY_BYTES;
         s->level[i].ring = ring_in(m, i);
     }
+    for (size_t i = 0; i < EXP_N_MISSES; i++) {
+        s->missing[i] = (struct exp_ring){ .n_lines = FAR_LINES,
+                                           .step_bytes = ROW_STEP,
+                                           .n_loads = FAR_LINES,
+                                           .is_flushed = true,
+                                           .is_shared = i == EXP_LOADS_AT_ONCE,
+                                           .is_stored = i == EXP_STORES_AT_ONCE };
+    }
 }
 
 size_t exp_speeds_set_bytes(const struct exp_speeds *s)
 {
-    size_t most = 0;
+    size_t most = s->missing[0].n_lines * s->missing[0].step_bytes;
 
     for (size_t i = 0; i < s->n; i++) {
         const size_t ring_bytes = s->level[i].ring.n_lines * s->level[i].ring.step_bytes;
@@ -342,6 +392,11 @@ static int measure_round(struct exp_speeds *s, const struct exp_computer *c, dou
             return -EINTR;
         s->clock_ghz = clock > s->clock_ghz ? clock : s->clock_ghz;
         measure_level(&s->level[i], c, &latency_ns[i * most]);
+    }
+    for (size_t i = 0; i < EXP_N_MISSES; i++) {
+        const double ns = c->chase(c->context, &s->missing[i]);
+
+        s->missing_ns[i] = s->missing_ns[i] > 0 ? fmin(s->missing_ns[i], ns) : ns;
     }
     return 0;
 }
@@ -414,9 +469,16 @@ static void raise_buffers(struct sim_level *inside, double bytes_per_cycle, doub
         inside->miss_buffers = lines;
 }
 
+double exp_speeds_at_once(const struct exp_speeds *s, enum exp_misses of)
+{
+    return fmax(1, s->level[s->n - 1].latency_ns / s->missing_ns[of]);
+}
+
 void exp_speeds_apply(const struct exp_speeds *s, struct sim_machine *m)
 {
     const struct exp_level_speed *memory = &s->level[s->n - 1];
+    const uint32_t loads = (uint32_t)round(exp_speeds_at_once(s, EXP_LOADS_AT_ONCE));
+    const uint32_t stores = (uint32_t)round(exp_speeds_at_once(s, EXP_STORES_AT_ONCE));
 
     m->issue.clock_ghz = rounded(s->clock_ghz, 100);
     for (size_t i = 0; i < m->n_levels; i++) {
@@ -428,6 +490,10 @@ void exp_speeds_apply(const struct exp_speeds *s, struct sim_machine *m)
     m->memory_latency_cycles = rounded(memory->latency_ns * s->clock_ghz, 10);
     m->memory_bandwidth_bytes_per_cycle = rounded(read_speed(memory) / s->clock_ghz, 10);
     raise_buffers(&m->level[m->n_levels - 1], m->memory_bandwidth_bytes_per_cycle, m->memory_latency_cycles);
+    if (m->level[0].miss_buffers && m->level[0].miss_buffers < loads)
+        m->level[0].miss_buffers = loads;
+    if (m->core.width)
+        m->core.store_misses = stores < m->core.store_buffers ? stores : m->core.store_buffers;
 }
 
 void exp_speeds_print(const struct exp_speeds *s, FILE *out)
@@ -452,6 +518,9 @@ void exp_speeds_print(const struct exp_speeds *s, FILE *out)
         }
         fputc('\n', out);
     }
+    fprintf(out, "lines from memory at once, of many pages: %.1f by loads (%.1f ns a line), %.1f by stores (%.1f ns)\n",
+            exp_speeds_at_once(s, EXP_LOADS_AT_ONCE), s->missing_ns[EXP_LOADS_AT_ONCE],
+            exp_speeds_at_once(s, EXP_STORES_AT_ONCE), s->missing_ns[EXP_STORES_AT_ONCE]);
     fprintf(out, "core clock %.2f GHz; fastest rounds\n", s->clock_ghz);
 }
 
@@ -468,8 +537,8 @@ struct speed_row {
 /* clang-format off */
 static const struct rec_field fields[] = {
     { { "level", "", "cache level, or memory", "" }, REC_AT(ROW, level) },
-    { { "what", "", "latency: a load that waits for the one before; else what a loop does, and by how many bytes at once",
-        "" },
+    { { "what", "", "latency: a load that waits for the one before; 32 loads at once: each waits for one before; stores of "
+        "rows: each of another page; else what a loop does, and by how many bytes at once", "" },
       REC_AT(ROW, what) },
     { { "working_set", "bytes", "the lines of the ring, or what the loop went through; memory: after flushing", "" },
       REC_AT(ROW, working_set) },
@@ -483,6 +552,8 @@ const struct rec_table exp_speeds_table = REC_TABLE("latencies.csv", fields, ROW
 
 void exp_speeds_put(const struct exp_speeds *s, struct exp_csv *csv)
 {
+    static const char *const missing[] = { "32 loads at once", "stores of rows" };
+
     for (size_t k = 0; k < s->n; k++) {
         const struct exp_level_speed *l = &s->level[k];
         ROW row = { l->name, "latency", "ns", l->ring.n_lines * EXP_PATTERN_LINE, l->latency_ns, l->latency_median_ns };
@@ -493,5 +564,11 @@ void exp_speeds_put(const struct exp_speeds *s, struct exp_csv *csv)
             if (l->bytes_per_ns[i] > 0)
                 rec_put(csv, &exp_speeds_table, &row);
         }
+    }
+    for (size_t i = 0; i < EXP_N_MISSES; i++) {
+        const ROW row = { s->level[s->n - 1].name, missing[i], "ns", s->missing[i].n_lines * EXP_PATTERN_LINE,
+                          s->missing_ns[i],        (double)NAN };
+
+        rec_put(csv, &exp_speeds_table, &row);
     }
 }

@@ -304,6 +304,7 @@ static int print_machine(const void *session, FILE *out)
         { "cache", "size ways line", "hwloc" },
         { "cache", "latency_cycles bandwidth_bytes_per_cycle", "measured" },
         { "cache", "miss_buffers", "its CPU's file; at least the lines that were measured on their way" },
+        { "core", "store_misses", "measured" },
         { "cache", "prefetch", sweeps_of(&s->options) ? "fitted" : file },
         { "", "", file },
     };

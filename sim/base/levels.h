@@ -97,12 +97,13 @@ enum { SIM_MAX_MAC_EXTENT = 1024 };
 
 /* Says what a core does between its accesses, for sim/core; the simulator of caches does not look at it. */
 struct sim_core {
-    uint32_t width;                        /* operations that it takes up in a cycle; 0: nothing is known of the core */
-    uint32_t window;                       /* operations from the oldest that is not done to the youngest */
-    uint32_t load_buffers;                 /* of these, loads, */
-    uint32_t store_buffers;                /* and stores; they wait on after they left the window */
-    uint32_t walkers;                      /* page walks at once */
-    double misprediction_cycles;           /* until the right path begins */
+    uint32_t width;              /* operations that it takes up in a cycle; 0: nothing is known of the core */
+    uint32_t window;             /* operations from the oldest that is not done to the youngest */
+    uint32_t load_buffers;       /* of these, loads, */
+    uint32_t store_buffers;      /* and stores; they wait on after they left the window */
+    uint32_t walkers;            /* page walks at once */
+    uint32_t store_misses;       /* lines that stores wait for at once; 0: as the first level's miss_buffers */
+    double misprediction_cycles; /* until the right path begins */
     double sustained_operations_per_cycle; /* by a loop whose operations do not wait for one another */
     double serial_operations_per_cycle;    /* of code whose operations do: that of calls */
 };

@@ -128,6 +128,12 @@ static void issue(const struct sim_machine *m, const struct step *s, const struc
     c->calls = fmax(0, calls - hidden_by_macs(m, w));
 }
 
+/* How many lines stores wait for at once, at most. */
+static double stores_at_once(const struct sim_machine *m)
+{
+    return m->core.store_misses ? m->core.store_misses : m->level[0].miss_buffers;
+}
+
 /* The work of a step that a window holds, as a share, and what all of it takes. */
 struct work_in_window {
     double share, busy;
@@ -170,7 +176,7 @@ static void wait_for_stores(const struct sim_machine *m, const struct step *s, s
     const double busy = sim_cycles_sum(c), buffered = fmin(1, m->core.store_buffers / fmax(1, s->stores));
 
     for (size_t k = 1; k <= m->n_levels && s->stores > 0; k++) {
-        const double at_once = fmin(fmax(1, buffered * s->stored[k]), m->level[0].miss_buffers);
+        const double at_once = fmin(fmax(1, buffered * s->stored[k]), stores_at_once(m));
         const double beside = fmax(0, latency_of(m, k) - busy);
         const double for_room = fmax(0, latency_of(m, k) - c->calls * buffered);
 

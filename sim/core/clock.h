@@ -8,8 +8,8 @@
  *
  *   computing    the slowest of: multiply-adds, loads, operations, each by what the core does of them in a cycle
  *   storing      what stores take longer than that; and stores that miss: as many as the store_buffers hold leave, in
- *                order, beside all else of the step, the others make those behind them wait. Calls make most stores
- *                in little time
+ *                order, beside all else of the step, the others make those behind them wait. At most store_misses of
+ *                their lines are on their way. Calls make most stores in little time
  *   calls        operations that wait for one another, and the mispredicted end of every loop; less the multiply-adds
  *                that are still waiting in the window then
  *   waiting      for loads that a level beyond the first, or memory, serves. A window of operations, with no more loads

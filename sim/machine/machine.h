@@ -27,7 +27,8 @@
  *                 miss_buffers        lines waited for at once, for core/clock.h (not stated)
  *   [tlb NAME]    at most two, the one nearest the core first: entries; may be left out: ways (as many as entries)
  *   [core]        may be left out; for core/clock.h, all of: width, window, load_buffers, store_buffers, walkers,
- *                 misprediction_cycles, sustained_operations_per_cycle, serial_operations_per_cycle (struct sim_core)
+ *                 misprediction_cycles, sustained_operations_per_cycle, serial_operations_per_cycle (struct sim_core);
+ *                 and store_misses (as the first level's miss_buffers)
  *
  * What these do to a simulation is in hierarchy.h.
  *

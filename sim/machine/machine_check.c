@@ -130,6 +130,8 @@ struct sim_fault sim_core_fault(const struct sim_machine *m)
         return FAULT("more buffers than the window has operations", "load_buffers");
     if (c->store_buffers > c->window)
         return FAULT("more buffers than the window has operations", "store_buffers");
+    if (c->store_misses > c->store_buffers)
+        return FAULT("more than store_buffers", "store_misses");
     if (c->sustained_operations_per_cycle > c->width)
         return FAULT("more than the width", "sustained_operations_per_cycle");
     if (c->serial_operations_per_cycle > c->sustained_operations_per_cycle)

@@ -96,6 +96,7 @@ const struct sim_key sim_core_keys[] = {
     { OPERATIONS(load_buffers) },
     { OPERATIONS(store_buffers) },
     { OPERATIONS(walkers) },
+    { OPERATIONS(store_misses), .is_optional = true },
     { "misprediction_cycles", SIM_KEY_CYCLES, MEMBER(struct sim_core, misprediction_cycles) },
     { "sustained_operations_per_cycle", SIM_KEY_BANDWIDTH, MEMBER(struct sim_core, sustained_operations_per_cycle) },
     { "serial_operations_per_cycle", SIM_KEY_BANDWIDTH, MEMBER(struct sim_core, serial_operations_per_cycle) },

@@ -190,7 +190,8 @@ static void print_core(FILE *out, const struct sim_core *c)
 
         if (key->kind == SIM_KEY_COUNT) {
             memcpy(&count, from, sizeof count);
-            fprintf(out, "%s = %" PRIu32 "\n", key->name, count);
+            if (count || !key->is_optional)
+                fprintf(out, "%s = %" PRIu32 "\n", key->name, count);
         } else {
             memcpy(&number, from, sizeof number);
             print_cycles(out, key->name, number);

@@ -449,12 +449,13 @@ static void latencies_come_from_their_levels(void)
                        s.level[i].ring.n_lines * 64 < sim_level_bytes(&m.level[i]) / 2,
                    "%s: %zu bytes, %zu lines", m.level[i].name, s.level[i].set_bytes, s.level[i].ring.n_lines);
     CU_ASSERT_FATAL(!exp_speeds_measure(&s, &f.computer, &rounds, NULL, &why));
-    m.level[0].miss_buffers = 1000;
+    m.level[0].miss_buffers = 16;
     m.level[1].miss_buffers = 1;
     m.level[2].miss_buffers = 0; /* not stated, and so it stays */
     exp_speeds_apply(&s, &m);
     CU_ASSERT(m.level[1].miss_buffers * 64.0 >= m.level[2].bandwidth_bytes_per_cycle * m.level[2].latency_cycles &&
-              m.level[1].miss_buffers > 1 && m.level[0].miss_buffers == 1000 && m.level[2].miss_buffers == 0);
+              m.level[1].miss_buffers > 1 && m.level[0].miss_buffers == 21 && m.core.store_misses == 7 &&
+              m.level[2].miss_buffers == 0);
     test_check(fabs(m.level[0].latency_cycles - 2 * 5) < 4 && fabs(m.level[1].latency_cycles - 2 * 15) < 4 &&
                    fabs(m.level[2].latency_cycles - 2 * 80) < 4 && fabs(m.memory_latency_cycles - 2 * 250) < 4,
                "%g %g %g %g", m.level[0].latency_cycles, m.level[1].latency_cycles, m.level[2].latency_cycles,

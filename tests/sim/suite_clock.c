@@ -174,6 +174,9 @@ static void stores_wait_when_buffers_are_full(void)
     CU_ASSERT(is_near(c.storing, 320 - 80 + 320.0 / 16 * (0.1 * (MEMORY - 320) + 0.9 * MEMORY)));
     c = step(&x, SIM_STORE, 3 << 20, 40, (struct sim_work){ .operations = 4 * MEMORY });
     CU_ASSERT(is_near(c.storing, 40.0 / 16 * 0.2 * MEMORY)); /* 32 leave beside the operations, 8 wait for room */
+    x.m.core.store_misses = 4;
+    c = step(&x, SIM_STORE, 4 << 20, 40, (struct sim_work){ .operations = 4 * MEMORY });
+    CU_ASSERT(is_near(c.storing, 40.0 / 4 * 0.2 * MEMORY));
     sim_hierarchy_free(x.h);
 }
 

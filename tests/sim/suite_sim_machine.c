@@ -209,6 +209,7 @@ static void bad_cores_are_reported_with_their_key(void)
         { CORE("64", "65", "2"), "FILE:12: more buffers than the window has operations, 'load_buffers'" },
         { CORE("7", "7", "2"), "FILE:13: more buffers than the window has operations, 'store_buffers'" },
         { CORE("64", "8", "5"), "FILE:17: more than sustained_operations_per_cycle, 'serial_operations_per_cycle'" },
+        { CORE("64", "8", "2") "store_misses = 9\n", "FILE:18: more than store_buffers, 'store_misses'" },
         { CORE("64", "8", "2") "[core]\n", "FILE:18: duplicate section, '[core]'" },
         { MACHINE CACHE("L1") "miss_buffers = 4\n[cache L2]\nsize = 4 KiB\nways = 2\nline = 64\nlatency_cycles = 20\n"
                               "bandwidth_bytes_per_cycle = 13\n",
