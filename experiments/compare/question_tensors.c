@@ -46,9 +46,11 @@ static const struct rec_field fields[] = {
     { EXP_COLUMN_MODEL, REC_AT(ROW, model) },
     { { "machine", "", "the simulated machine", "" }, REC_AT(ROW, machine) },
     { { "level", "", "cache level of its file", "" }, REC_AT(ROW, level) },
-    { { "algo", "", "algorithm or plug-in; sconv: in the schedule that CSA chose for each layer", "" }, REC_AT(ROW, algo) },
+    { { "algo", "", "algorithm or plug-in; sconv: in the schedule that CSA chose for each layer", "" },
+      REC_AT(ROW, algo) },
     { { "layers", "", "that every algorithm of the run did, and that are summed up", "" }, REC_AT(ROW, n_layers) },
-    { { "misses_per_1000_macs", "lines/1000", "lines that were read or written and not there, per 1000 multiply-adds", "replay" },
+    { { "misses_per_1000_macs", "lines/1000", "lines that were read or written and not there, per 1000 multiply-adds",
+        "replay" },
       REC_AT(ROW, misses) },
 #define X(name) { MISSES(#name), REC_AT(ROW, of[name##_tensor]) },
     TENSORS(X)

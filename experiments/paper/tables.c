@@ -36,7 +36,8 @@ static const struct rec_field number_fields[] = {
     { { "ours", "", "our number", "" }, REC_NAN_AS(NUMBER, ours, REC_DOES_NOT_APPLY) },
     { { "ours_to_paper", "", "ours over the paper's; the remark says so where that is of fewer models", "" },
       REC_DERIVED(ours_to_paper), .missing = REC_IF_NAN_AS, .why = REC_DOES_NOT_APPLY },
-    { { "verdict", "", "agrees, points the same way, differs; empty: not compared", "" }, REC_AT(NUMBER, verdict_name) },
+    { { "verdict", "", "agrees, points the same way, differs; empty: not compared", "" },
+      REC_AT(NUMBER, verdict_name) },
     { { "remark", "", "a stated fact, why there is no number, or of how many models it is", "" },
       REC_AT(NUMBER, says) },
 };

@@ -109,8 +109,8 @@ static const struct rec_field layer_fields[] = {
     { EXP_COLUMN_LAYER_INDEX, REC_AT(LAYER, layer_index) },
     { { "method", "", "an algorithm of ALGO=, such as base_rows (base, im2col by rows), sconv_ahead (prefetching), "
         "sconv_gen (generated), or a plug-in", "" }, REC_AT(LAYER, method) },
-    { { "cache", "", "network: emptied, then the input was written, as the layer before does; warm: the layer again and again",
-        "" }, REC_AT(LAYER, cache) },
+    { { "cache", "", "network: emptied, then the input was written, as the layer before does; warm: the layer again "
+        "and again", "" }, REC_AT(LAYER, cache) },
     { EXP_COLUMN_POINTWISE, REC_AT(LAYER, is_pointwise) },
     { EXP_COLUMN_MACS, REC_AT(LAYER, macs) },
     { { "flop_per_byte", "flop/byte", "2 * macs / bytes of input, filter and output", "" }, REC_AT(LAYER, intensity) },
@@ -123,8 +123,8 @@ static const struct rec_field layer_fields[] = {
         "of the FMA peak sampled before and after the model's rounds; over 100 where skipped padding counts", "clock" },
       REC_NAN_OR(LAYER, peak_percent, why_no_peak) },
     { EXP_COLUMN_SPEEDUP(", same cache state"), REC_NAN_OR(LAYER, speedup, why) },
-    { { "plan", "", "micro-kernel, schedule and tiles of SConv; OpenBLAS's blocking; a plug-in's name and the hash of its "
-        "object", "" }, REC_AT(LAYER, plan) },
+    { { "plan", "", "micro-kernel, schedule and tiles of SConv; OpenBLAS's blocking; a plug-in's name and the hash "
+        "of its object", "" }, REC_AT(LAYER, plan) },
     { EXP_COLUMN_LAYER, REC_AT(LAYER, layer) },
 };
 

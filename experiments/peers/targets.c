@@ -115,18 +115,23 @@ static const struct {
     double paper; /* 0: none */
     bool less_is_better, is_papers;
 } rows[EXP_N_PEERS_TARGETS] = {
-    { "speed-up over base, geometric mean over the models", "", speedup, { { 0, 0 }, { 1.22, 1.3 }, { 0, 0 }, { 1.66, 1.8 } }, 1.19, false, false },
-    { "... of SConv as in the paper", "", speedup, { { 0, 0 }, { 1.05, 1.12 }, { 1.18, 1.25 }, { 1.18, 1.25 } }, 1.19, false, true },
+    { "speed-up over base, geometric mean over the models", "", speedup,
+      { { 0, 0 }, { 1.22, 1.3 }, { 0, 0 }, { 1.66, 1.8 } }, 1.19, false, false },
+    { "... of SConv as in the paper", "", speedup,
+      { { 0, 0 }, { 1.05, 1.12 }, { 1.18, 1.25 }, { 1.18, 1.25 } }, 1.19, false, true },
     { "what it would be with every multiply-add at the FMA peak", "", ceiling, { { 0, 0 } }, 0, false, false },
     { "how much of that is reached (logarithms)", "%", reached, { { 0, 0 } }, 0, false, false },
     { "models faster than with oneDNN, plain NCHW", "%", above_nchw, { { 0, 0 } }, 0, false, false },
-    { "models faster than with oneDNN, reorders included", "%", above_reorder, { { 0, 0 }, { 100, 100 }, { 0, 0 }, { 100, 100 } }, 0, false, false },
+    { "models faster than with oneDNN, reorders included", "%", above_reorder,
+      { { 0, 0 }, { 100, 100 }, { 0, 0 }, { 100, 100 } }, 0, false, false },
     { "layers faster than base", "%", won, { { 0, 0 }, { 92, 97 }, { 99.5, 100 }, { 97, 99.5 } }, 91, false, false },
-    { "pointwise layers faster than BLAS's GEMM", "%", pointwise_won, { { 0, 0 }, { 90, 97 }, { 0, 0 }, { 0, 0 } }, 87, false, false },
+    { "pointwise layers faster than BLAS's GEMM", "%", pointwise_won,
+      { { 0, 0 }, { 90, 97 }, { 0, 0 }, { 0, 0 } }, 87, false, false },
     { "packing, share of the time", "%", packing, { { 4, 2 }, { 4, 2 }, { 4, 2 }, { 4, 2 } }, 0, true, false },
     { "... of SConv as in the paper", "%", packing, { { 10, 7 }, { 10, 7 }, { 10, 7 }, { 10, 7 } }, 10, true, true },
     { "best tenth of the layers, share of the FMA peak", "%", best_layers, { { 0, 0 } }, 90, false, false },
-    { "all layers, share of the FMA peak", "%", of_peak, { { 0, 0 }, { 88, 93 }, { 94, 96 }, { 0, 92 } }, 0, false, false },
+    { "all layers, share of the FMA peak", "%", of_peak,
+      { { 0, 0 }, { 88, 93 }, { 94, 96 }, { 0, 92 } }, 0, false, false },
 };
 /* clang-format on */
 

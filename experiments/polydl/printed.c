@@ -63,7 +63,6 @@ struct claim {
         .figure = in, .workload = about, .metric = what, .fact = which                                                 \
     }
 
-/* clang-format off */
 static const struct claim claims[] = {
     FACT("setup", "", "l1", L1),
     FACT("setup", "", "l2", L2),
@@ -77,19 +76,29 @@ static const struct claim claims[] = {
     CLAIM("Figure 9", "fastrcnn", "gflops_geomean_polydl", "fastrcnn", "", PICK(POLYDL), NOBODY, GEOMEAN),
     CLAIM("Figure 9", "fastrcnn", "gflops_geomean_onednn", "fastrcnn", "", BASELINE(ONEDNN), NOBODY, GEOMEAN),
     CLAIM("Figure 9", "fastrcnn", "speedup_over_baseline_range", "fastrcnn", "", PICK(POLYDL), BASELINE(LOOPS), RANGE),
-    CLAIM("Figure 9", "fastrcnn layer 11", "percent_faster_than_onednn", "fastrcnn", "11", PICK(POLYDL), BASELINE(ONEDNN), PERCENT),
-    CLAIM("Figure 10", "fastrcnn", "percent_over_default_loop_order_avg", "fastrcnn", "", PICK(POLYDL), PICK(DEFAULT), PERCENT),
-    CLAIM("Figure 10", "fastrcnn layers 4 7 8 10 11", "speedup_over_default_loop_order", "fastrcnn", "4 7 8 10 11", PICK(POLYDL), PICK(DEFAULT), GEOMEAN),
-    CLAIM("Figure 10", "fastrcnn layer 25", "percent_over_default_loop_order", "fastrcnn", "25", PICK(POLYDL), PICK(DEFAULT), PERCENT),
+    CLAIM("Figure 9", "fastrcnn layer 11", "percent_faster_than_onednn", "fastrcnn", "11", PICK(POLYDL),
+          BASELINE(ONEDNN), PERCENT),
+    CLAIM("Figure 10", "fastrcnn", "percent_over_default_loop_order_avg", "fastrcnn", "", PICK(POLYDL), PICK(DEFAULT),
+          PERCENT),
+    CLAIM("Figure 10", "fastrcnn layers 4 7 8 10 11", "speedup_over_default_loop_order", "fastrcnn", "4 7 8 10 11",
+          PICK(POLYDL), PICK(DEFAULT), GEOMEAN),
+    CLAIM("Figure 10", "fastrcnn layer 25", "percent_over_default_loop_order", "fastrcnn", "25", PICK(POLYDL),
+          PICK(DEFAULT), PERCENT),
     CLAIM("Figure 11", "resnet-50", "speedup_over_baseline_range", "resnet", "", PICK(POLYDL), BASELINE(LOOPS), RANGE),
-    CLAIM("Figure 11", "resnet-50 layers 7 11 15 16", "percent_faster_than_onednn", "resnet", "7 11 15 16", PICK(POLYDL), BASELINE(ONEDNN), PERCENT),
-    CLAIM("Figure 12", "resnet-50 layer 1", "percent_over_microkernel", "resnet", "1", PICK(POLYDL), PICK(DEFAULT), PERCENT),
-    CLAIM("Figure 14", "maskrcnn", "speedup_over_microkernel_avg", "maskrcnn", "", PICK(POLYDL), PICK(DEFAULT), GEOMEAN),
-    CLAIM("Figure 14", "maskrcnn layers 4 5 6 9 10 14 15", "speedup_over_microkernel", "maskrcnn", "4 5 6 9 10 14 15", PICK(POLYDL), PICK(DEFAULT), GEOMEAN),
-    CLAIM("Figure 14", "maskrcnn layer 7", "speedup_over_microkernel", "maskrcnn", "7", PICK(POLYDL), PICK(DEFAULT), GEOMEAN),
+    CLAIM("Figure 11", "resnet-50 layers 7 11 15 16", "percent_faster_than_onednn", "resnet", "7 11 15 16",
+          PICK(POLYDL), BASELINE(ONEDNN), PERCENT),
+    CLAIM("Figure 12", "resnet-50 layer 1", "percent_over_microkernel", "resnet", "1", PICK(POLYDL), PICK(DEFAULT),
+          PERCENT),
+    CLAIM("Figure 14", "maskrcnn", "speedup_over_microkernel_avg", "maskrcnn", "", PICK(POLYDL), PICK(DEFAULT),
+          GEOMEAN),
+    CLAIM("Figure 14", "maskrcnn layers 4 5 6 9 10 14 15", "speedup_over_microkernel", "maskrcnn", "4 5 6 9 10 14 15",
+          PICK(POLYDL), PICK(DEFAULT), GEOMEAN),
+    CLAIM("Figure 14", "maskrcnn layer 7", "speedup_over_microkernel", "maskrcnn", "7", PICK(POLYDL), PICK(DEFAULT),
+          GEOMEAN),
     CLAIM("Figure 15", "201 conv layers", "polydl_dnn_vs_haystack", NULL, "", PICK(DNN), PICK(HAYSTACK), MEAN),
     CLAIM("Figure 15", "201 conv layers", "polydl_vs_haystack", NULL, "", PICK(POLYDL), PICK(HAYSTACK), MEAN),
-    CLAIM("Figure 18", "8 GEMM sizes, 32 cores", "gflops_geomean_baseline", GEMMS, "", BASELINE(LOOPS), NOBODY, GEOMEAN),
+    CLAIM("Figure 18", "8 GEMM sizes, 32 cores", "gflops_geomean_baseline", GEMMS, "", BASELINE(LOOPS), NOBODY,
+          GEOMEAN),
     CLAIM("Figure 18", "8 GEMM sizes, 32 cores", "gflops_geomean_polydl_dnn", GEMMS, "", TOP(DNN), NOBODY, GEOMEAN),
     CLAIM("Figure 18", "8 GEMM sizes, 32 cores", "gflops_geomean_onednn", GEMMS, "", BASELINE(ONEDNN), NOBODY, GEOMEAN),
     CLAIM("Figure 18", "GEMM", "polydl_dnn_vs_onednn", GEMMS, "", TOP(DNN), BASELINE(ONEDNN), GEOMEAN),
@@ -105,7 +114,6 @@ static const struct claim claims[] = {
     FACT("Figure 20", "bnorm+ReLU", "fused_over_onednn", BNORM_ONEDNN),
     FACT("Figure 21", "conv+ReLU6", "fused_over_unfused", CONV),
 };
-/* clang-format on */
 
 enum { N_CLAIMS = sizeof claims / sizeof claims[0] };
 

@@ -75,20 +75,27 @@ struct baseline_row {
 
 /* clang-format off */
 #define LAYER_FIELDS(row)                                                                                              \
-    { EXP_COLUMN_MODEL, REC_AT(row, one.about.of.model) },                                                                      \
-    { EXP_COLUMN_LAYER, REC_AT(row, one.about.of.name) },                                                                      \
+    { EXP_COLUMN_MODEL, REC_AT(row, one.about.of.model) },                                                             \
+    { EXP_COLUMN_LAYER, REC_AT(row, one.about.of.name) },                                                              \
     { { "block", "", "channels of a block of the layouts; 0 for a GEMM", "" }, REC_AT(row, one.about.of.source.block) }
 #define TIME_FIELDS(row)                                                                                               \
     { EXP_COLUMN_MACS, REC_AT(row, one.macs) },                                                                        \
     { EXP_COLUMN_TIME_MIN, REC_OR(row, one.time.fastest_ns, one.why_not) },                                            \
     { EXP_COLUMN_TIME_MEDIAN, REC_OR(row, one.time.median_ns, one.why_not) },                                          \
-    { { "measured_spread_percent", "%", "how far the median lies above the fastest round", "clock" }, REC_OR(row, one.spread_percent, one.why_not) }, \
+    { { "measured_spread_percent", "%", "how far the median lies above the fastest round", "clock" },                  \
+      REC_OR(row, one.spread_percent, one.why_not) },                                                                  \
     { EXP_COLUMN_REPS, REC_AT(row, one.time.n_rounds) },                                                               \
-    { { "measured_gflops", "GFLOP/s", "2 * macs / measured_time_min_ns", "clock" }, REC_OR(row, one.gflops, one.why_not) }
-#define COUNT(name, unit, meaning, by, member) { { #by "_" name, unit, meaning, "replay" }, REC_OR(VARIANT, by.member, by.why_not) }
-#define CYCLES(name, meaning, by, member) { { #by "_" name, "cycles", "estimate: " meaning, "replay" }, REC_NAN_OR(VARIANT, by.of.member, by.why_no_cycles) }
+    { { "measured_gflops", "GFLOP/s", "2 * macs / measured_time_min_ns", "clock" },                                    \
+      REC_OR(row, one.gflops, one.why_not) }
+#define COUNT(name, unit, meaning, by, member)                                                                         \
+    { { #by "_" name, unit, meaning, "replay" }, REC_OR(VARIANT, by.member, by.why_not) }
+#define CYCLES(name, meaning, by, member)                                                                              \
+    { { #by "_" name, "cycles", "estimate: " meaning, "replay" }, REC_NAN_OR(VARIANT, by.of.member, by.why_no_cycles) }
 #define SIMULATED_FIELDS(by, how)                                                                                      \
-    COUNT("share", "", "of the calls of the micro-kernel that are simulated: of large layers the first ones, and counts are scaled", by, of.share), \
+    COUNT("share", "",                                                                                                 \
+          "of the calls of the micro-kernel that are simulated: of large layers the first ones, and counts are "       \
+          "scaled",                                                                                                    \
+          by, of.share),                                                                                               \
     COUNT("loads", "", "load instructions, " how, by, of.total.loads),                                                 \
     COUNT("l1_load_misses", "", "loads that the first level did not serve", by, misses[0]),                            \
     COUNT("l2_load_misses", "", "... nor the second", by, misses[1]),                                                  \
@@ -96,27 +103,43 @@ struct baseline_row {
     COUNT("memory_read_lines", "lines", "fetched from memory", by, of.total.memory_read_lines),                        \
     COUNT("memory_written_lines", "lines", "written back to memory", by, of.total.memory_written_lines),               \
     CYCLES("cycles", "instructions issued without waiting, and what loads then wait by latencies", by, cycles),        \
-    CYCLES("traffic_cycles", "the same instructions, and every line that moves between levels, either way, by the bandwidth of the outer one", by, traffic_cycles)
+    CYCLES("traffic_cycles",                                                                                           \
+           "the same instructions, and every line that moves between levels, either way, by the bandwidth of the "     \
+           "outer one",                                                                                                \
+           by, traffic_cycles)
+/* clang-format on */
 
 static const struct rec_field variant_columns[] = {
     LAYER_FIELDS(VARIANT),
-    { { "variant", "", "its loops, outermost first: tiles after a dot, a star after the parallel one", "" }, REC_AT(VARIANT, variant) },
+    { { "variant", "", "its loops, outermost first: tiles after a dot, a star after the parallel one", "" },
+      REC_AT(VARIANT, variant) },
     TIME_FIELDS(VARIANT),
-    { { "two_threads_time_min_ns", "ns", "fastest round of two threads: with an image each, of a GEMM sharing the parallel loop", "clock" }, REC_OR(VARIANT, two.time.fastest_ns, two.why_not) },
-    { { "two_threads_time_median_ns", "ns", "median of these", "clock" }, REC_OR(VARIANT, two.time.median_ns, two.why_not) },
-    { { "two_threads_gflops", "GFLOP/s", "of both threads, of the fastest round", "clock" }, REC_OR(VARIANT, two.gflops, two.why_not) },
+    { { "two_threads_time_min_ns", "ns",
+        "fastest round of two threads: with an image each, of a GEMM sharing the parallel loop", "clock" },
+      REC_OR(VARIANT, two.time.fastest_ns, two.why_not) },
+    { { "two_threads_time_median_ns", "ns", "median of these", "clock" },
+      REC_OR(VARIANT, two.time.median_ns, two.why_not) },
+    { { "two_threads_gflops", "GFLOP/s", "of both threads, of the fastest round", "clock" },
+      REC_OR(VARIANT, two.gflops, two.why_not) },
     SIMULATED_FIELDS(alone, "one image, cold caches, the machine's caches alone"),
     SIMULATED_FIELDS(whole, "the same with prefetchers and TLBs, as the machine's file has them"),
 };
 
 static const struct rec_field baseline_columns[] = {
     LAYER_FIELDS(BASELINE),
-    { { "baseline", "", "loops: Figure 8 or 16 as the compiler makes it; microkernel: Figure 8's order around our micro-kernel, of a GEMM tiles of 16; libxsmm: the same with LIBXSMM's; onednn: its own layouts; sconv_tuned; base: im2col and OpenBLAS, of a GEMM OpenBLAS", "" }, REC_AT(BASELINE, baseline) },
+    { { "baseline", "",
+        "loops: Figure 8 or 16 as the compiler makes it; microkernel: Figure 8's order around our micro-kernel, of a "
+        "GEMM tiles of 16; libxsmm: the same with LIBXSMM's; onednn: its own layouts; sconv_tuned; base: im2col and "
+        "OpenBLAS, of a GEMM OpenBLAS",
+        "" },
+      REC_AT(BASELINE, baseline) },
     TIME_FIELDS(BASELINE),
-    { { "measured_share", "", "of the outermost loop's iterations that ran: of loops that are slow the first ones do, and their times are scaled", "" }, REC_OR(BASELINE, share, one.why_not) },
+    { { "measured_share", "",
+        "of the outermost loop's iterations that ran: of loops that are slow the first ones do, and their times are "
+        "scaled",
+        "" },
+      REC_OR(BASELINE, share, one.why_not) },
 };
-/* clang-format on */
-
 const struct rec_table exp_polydl_variants_table = REC_TABLE("variants.csv", variant_columns, VARIANT);
 const struct rec_table exp_polydl_baselines_table = REC_TABLE("baselines.csv", baseline_columns, BASELINE);
 

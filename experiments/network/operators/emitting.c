@@ -380,8 +380,9 @@ static void tile(const struct op_tile *t)
         .pair = { PAIR, PAIR, PAIR, PAIR, PAIR, PAIR, PAIR },                                                          \
         .fold = { fold, fold, fold, fold, fold, fold },                                                                \
         .fold_rows = { fold_rows, fold_rows, fold_rows, fold_rows, fold_rows, fold_rows },                             \
-        .has_nan = has_nan, .max_plane = (lanes_) == 16 ? pool_plane : NULL, .sum_plane = (lanes_) == 16 ? pool_plane : NULL, .max_row = pool_row, .sum_row = pool_row, .lrn = lrn,                                      \
-        .exp_sum = exp_sum, .dot = dot, .add_rows = add_rows, .tile = tile,     \
+        .has_nan = has_nan, .max_row = pool_row, .sum_row = pool_row, .lrn = lrn,                                      \
+        .max_plane = (lanes_) == 16 ? pool_plane : NULL, .sum_plane = (lanes_) == 16 ? pool_plane : NULL,              \
+        .exp_sum = exp_sum, .dot = dot, .add_rows = add_rows, .tile = tile,                                            \
         .tile_rows = (rows), .tile_columns = 2 * (lanes_),                                                             \
     }
 /* clang-format on */

@@ -20,7 +20,7 @@
     X(InstanceNormalization) X(LayerNormalization) X(LRN)                                                              \
     /* softmax.c, reduce.c, matmul.c */                                                                                \
     X(Softmax) X(LogSoftmax) X(Hardmax) X(ReduceSum) X(ReduceMean) X(ReduceMax) X(ReduceMin) X(ReduceProd) X(ReduceL1) \
-    X(ReduceL2) X(ReduceSumSquare) X(ReduceLogSum) X(ReduceLogSumExp) X(ArgMax) X(ArgMin) X(Gemm) X(MatMul)                                               \
+    X(ReduceL2) X(ReduceSumSquare) X(ReduceLogSum) X(ReduceLogSumExp) X(ArgMax) X(ArgMin) X(Gemm) X(MatMul)              \
     /* convolve.c, resize.c, logic.c */                                                                                \
     X(Conv) X(ConvTranspose) X(Resize) X(Upsample) X(Greater) X(GreaterOrEqual) X(Less) X(LessOrEqual) X(Equal)        \
     X(And) X(Or) X(Xor) X(Not) X(IsNaN) X(IsInf) X(Where) X(Cast) X(CastLike)

@@ -110,28 +110,35 @@ struct fusion_row {
 
 /* clang-format off */
 #define LINES_FIELDS(way, how)                                                                                         \
-    { { #way "_l1_lines", "lines", "brought into the first level, " how, "replay" }, REC_AT(FUSION, way[INTO_L1]) },         \
-    { { #way "_l2_lines", "lines", "brought into the second", "replay" }, REC_NAN_AS(FUSION, way[INTO_L2], "the machine has one level") }, \
-    { { #way "_memory_lines", "lines", "read from memory and written to it", "replay" }, REC_AT(FUSION, way[TO_MEMORY]) }
+    { { #way "_l1_lines", "lines", "brought into the first level, " how, "replay" }, REC_AT(FUSION, way[INTO_L1]) },   \
+    { { #way "_l2_lines", "lines", "brought into the second", "replay" },                                              \
+      REC_NAN_AS(FUSION, way[INTO_L2], "the machine has one level") },                                                 \
+    { { #way "_memory_lines", "lines", "read from memory and written to it", "replay" },                               \
+      REC_AT(FUSION, way[TO_MEMORY]) }
+/* clang-format on */
 
 static const struct rec_field columns[] = {
     { { "model", "", "layer table", "" }, REC_AT(FUSION, model) },
     { { "layer", "", "its name", "" }, REC_AT(FUSION, layer) },
-    { { "operators", "", "bnorm_relu: batch normalisation and ReLU on the layer's output; conv_relu6: the convolution and ReLU6", "" }, REC_AT(FUSION, operators) },
+    { { "operators", "",
+        "bnorm_relu: batch normalisation and ReLU on the layer's output; conv_relu6: the convolution and ReLU6", "" },
+      REC_AT(FUSION, operators) },
     { { "images", "", "that the operators have", "" }, REC_AT(FUSION, images) },
     { { "output_bytes", "bytes", "of the tensor that both operators write", "" }, REC_AT(FUSION, output_bytes) },
     { { "verdict", "", "of Algorithm 3", "" }, REC_AT(FUSION, verdict) },
-    { { "apart_time_min_ns", "ns", "fastest round of two passes", "clock" }, REC_NAN_OR(FUSION, time_ns[EXP_FUSED_APART], why_not) },
+    { { "apart_time_min_ns", "ns", "fastest round of two passes", "clock" },
+      REC_NAN_OR(FUSION, time_ns[EXP_FUSED_APART], why_not) },
     { { "fused_time_min_ns", "ns", "... of one", "clock" }, REC_NAN_OR(FUSION, time_ns[EXP_FUSED_TOGETHER], why_not) },
-    { { "onednn_time_min_ns", "ns", "... of oneDNN, which fuses them, too", "clock" }, REC_NAN_OR(FUSION, time_ns[EXP_FUSED_ONEDNN], no_peer) },
+    { { "onednn_time_min_ns", "ns", "... of oneDNN, which fuses them, too", "clock" },
+      REC_NAN_OR(FUSION, time_ns[EXP_FUSED_ONEDNN], no_peer) },
     { { "measured_reps", "", "rounds", "" }, REC_AT(FUSION, rounds) },
-    { { "speedup_over_apart", "", "fused: how many times as fast as two passes", "clock" }, REC_NAN_OR(FUSION, fused_over[EXP_FUSED_APART], why_not) },
-    { { "speedup_over_onednn", "", "... as oneDNN", "clock" }, REC_NAN_OR(FUSION, fused_over[EXP_FUSED_ONEDNN], no_peer) },
+    { { "speedup_over_apart", "", "fused: how many times as fast as two passes", "clock" },
+      REC_NAN_OR(FUSION, fused_over[EXP_FUSED_APART], why_not) },
+    { { "speedup_over_onednn", "", "... as oneDNN", "clock" },
+      REC_NAN_OR(FUSION, fused_over[EXP_FUSED_ONEDNN], no_peer) },
     LINES_FIELDS(apart, "two passes, cold caches, the machine's caches alone"),
     LINES_FIELDS(fused, "one pass, the same"),
 };
-/* clang-format on */
-
 const struct rec_table exp_fused_table = REC_TABLE("fusion.csv", columns, FUSION);
 
 static double time_of(const struct exp_fused_layer *l, enum exp_fused_pair pair, enum exp_fused_way way)

@@ -103,7 +103,8 @@ static inline __attribute__((always_inline)) void block(const struct conv_ukr_ar
 INSTANCE(1, 1) INSTANCE(1, 2) INSTANCE(1, 3) INSTANCE(1, 4) INSTANCE(1, 5) INSTANCE(1, 6)
 INSTANCE(2, 1) INSTANCE(2, 2) INSTANCE(2, 3) INSTANCE(2, 4) INSTANCE(2, 5) INSTANCE(2, 6)
 
-static void (*const instance[BLOCK_VECTORS][BLOCK_F])(const struct conv_ukr_args *, size_t, const struct conv_ref_block *) = {
+static void (*const instance[BLOCK_VECTORS][BLOCK_F])(const struct conv_ukr_args *, size_t,
+                                                      const struct conv_ref_block *) = {
     { block_1x1, block_1x2, block_1x3, block_1x4, block_1x5, block_1x6 },
     { block_2x1, block_2x2, block_2x3, block_2x4, block_2x5, block_2x6 },
 };
