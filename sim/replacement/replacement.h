@@ -171,11 +171,4 @@ static inline uint32_t sim_replacement_tree_victim(uint64_t tree, uint32_t n_way
 /* A hit that changes nothing. */
 void sim_replacement_ignore_hit(struct sim_replacement_level *l, uint64_t *set, uint32_t way);
 
-/* Shared by the rrip files: one byte per way. */
-size_t sim_replacement_rrip_words(uint32_t n_ways);
-void sim_replacement_rrip_clear(const struct sim_replacement_level *l, uint64_t *set);
-void sim_replacement_rrip_hit(struct sim_replacement_level *l, uint64_t *set, uint32_t way);
-uint32_t sim_replacement_rrip_victim(struct sim_replacement_level *l, uint64_t *set);
-uint8_t sim_replacement_brrip_value(struct sim_replacement_level *l); /* of the next fill made as brrip */
-
 #endif
