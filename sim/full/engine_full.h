@@ -103,6 +103,7 @@ struct sim_full {
     uint64_t last_page;
     unsigned page_shift;
     struct sim_full_wanted queue[SIM_FULL_QUEUE];
+    struct sim_prefetch_lines asked; /* by a prefetcher: several lines, that are dealt with next */
     uint64_t queue_first, queue_end; /* of all lines ever asked for; that modulo SIM_FULL_QUEUE is the place */
     struct sim_full_buffer buffer[SIM_MAX_COMBINING_BUFFERS]; /* the oldest first */
     size_t n_buffers;

@@ -89,14 +89,22 @@ static __attribute__((noinline)) bool want(struct sim_full *e, const struct sim_
     return false;
 }
 
-/* Deals with several lines that a prefetcher asks for. Returns false. */
-static __attribute__((noinline)) bool want_several(struct sim_full *e, const struct sim_full_asker *a,
-                                                   struct sim_prefetch_lines asked, uint64_t line, enum ahead ahead,
-                                                   const struct sim_full_request *r)
+/* Notes several lines for want_several(): word by word, as a copy of words just written would wait for them. */
+static inline void note_asked(struct sim_full *e, struct sim_prefetch_lines asked)
 {
-    for (; asked.which; asked.which &= asked.which - 1) {
-        const uint64_t place = (uint64_t)__builtin_ctzll(asked.which);
-        const uint64_t wanted = (uint64_t)asked.first + place * (uint64_t)asked.step;
+    e->asked.which = asked.which;
+    e->asked.first = asked.first;
+    e->asked.step = asked.step;
+}
+
+/* Deals with several lines that a prefetcher asks for. Returns false. */
+static __attribute__((noinline)) bool want_several(struct sim_full *e, const struct sim_full_asker *a, uint64_t line,
+                                                   enum ahead ahead, const struct sim_full_request *r)
+{
+    const uint64_t first = (uint64_t)e->asked.first, step = (uint64_t)e->asked.step;
+
+    for (uint64_t which = e->asked.which; which; which &= which - 1) {
+        const uint64_t wanted = first + (uint64_t)__builtin_ctzll(which) * step;
 
         if (ahead == WAITS)
             want(e, a, wanted, line, r);
@@ -113,8 +121,10 @@ static inline EACH_LEVEL bool answer(struct sim_full *e, const struct sim_full_a
 {
     if (!asked.which)
         return asked.passes;
-    if (asked.which != 1)
-        return want_several(e, a, asked, line, ahead, r);
+    if (asked.which != 1) {
+        note_asked(e, asked);
+        return want_several(e, a, line, ahead, r);
+    }
     if (ahead == WAITS)
         return want(e, a, (uint64_t)asked.first, line, r);
     return want_ahead(e, a, (uint64_t)asked.first, line, ahead, r);

@@ -34,7 +34,6 @@ struct toucher {
     bool is_classified;                  /* hits are shown to the first level's shadow */
     uint16_t dirt;                       /* flags that a store leaves */
     struct sim_full_asker *const *seers; /* prefetchers of the first level that see hits; NULL last */
-    struct sim_prefetch_lines asked;     /* by the one that does */
     struct sim_full_place place;         /* where a line was found last */
 };
 
@@ -257,12 +256,12 @@ static __attribute__((noinline)) void touch_wanting(struct sim_full *e, struct t
     touch_more(e, who, line, n - 1);
 }
 
-/* The same of several lines, some of which may be there. */
+/* The same of several lines, those noted, some of which may be there. */
 static __attribute__((noinline)) void touch_wanting_several(struct sim_full *e, struct toucher *who, uint64_t line,
                                                             uint32_t n)
 {
     e->n_requests++;
-    want_several(e, *who->seers, who->asked, line, LOOKED_FOR_HIT, &who->request);
+    want_several(e, *who->seers, line, LOOKED_FOR_HIT, &who->request);
     run_queue(e);
     touch_more(e, who, line, n - 1);
 }
@@ -289,7 +288,7 @@ static inline __attribute__((always_inline)) void touch_seen(struct sim_full *e,
         asked = kind == SIM_PREFETCH_STRIDE ? sim_prefetch_stride_learn(known, &a->p, (int64_t)line)
                                             : sim_prefetch_stream_learn(known, &a->p, (int64_t)line);
         if (asked.which > 1) {
-            who->asked = asked;
+            note_asked(e, asked);
             touch_wanting_several(e, who, line, n);
             return;
         }
