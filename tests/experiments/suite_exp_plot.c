@@ -10,62 +10,43 @@
 
 #include "experiments/base/plot_data.h"
 #include "experiments/run/run.h"
+#include "tests/scratch.h"
 #include "tests/suites.h"
 
-/* A folder with a script, and perhaps with a program that calls itself gnuplot; PATH as it was before. */
+/* The scratch folder with a script, and perhaps with a program that calls itself gnuplot; PATH as it was before. */
 struct fixture {
     char top[64], script[96], output[96];
     char *path;
 };
 
-static void put_file(const char *top, const char *name, const char *text, mode_t mode)
-{
-    char path[128];
-    FILE *out;
-
-    snprintf(path, sizeof path, "%s/%s", top, name);
-    out = fopen(path, "w");
-    CU_ASSERT_PTR_NOT_NULL_FATAL(out);
-    fputs(text, out);
-    fclose(out);
-    chmod(path, mode);
-}
-
-/* Makes a folder with a script. fake is the text of a shell script to stand in for gnuplot, NULL for the real one. */
+/* Makes them. fake is the text of a shell script to stand in for gnuplot, NULL for the real one. */
 static void set_up(struct fixture *f, const char *script, const char *fake)
 {
     char path[4096];
 
-    snprintf(f->top, sizeof f->top, "/tmp/suite_exp_plot.XXXXXX");
-    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(f->top));
-    snprintf(f->script, sizeof f->script, "%s/x.gp", f->top);
-    snprintf(f->output, sizeof f->output, "%s/x.png", f->top);
-    put_file(f->top, "x.gp", script, 0644);
+    scratch_open();
+    snprintf(f->top, sizeof f->top, "%s", scratch_path("."));
+    snprintf(f->script, sizeof f->script, "%s", scratch_text("x.gp", script));
+    snprintf(f->output, sizeof f->output, "%s", scratch_path("x.png"));
     f->path = strdup(getenv("PATH"));
     CU_ASSERT_PTR_NOT_NULL_FATAL(f->path);
     if (fake) {
-        put_file(f->top, "gnuplot", fake, 0755);
+        chmod(scratch_text("gnuplot", fake), 0755);
         snprintf(path, sizeof path, "%s:%s", f->top, f->path);
         setenv("PATH", path, 1);
     }
 }
 
-static bool exists(const struct fixture *f, const char *name)
+static bool exists(const char *name)
 {
-    char path[128];
-
-    snprintf(path, sizeof path, "%s/%s", f->top, name);
-    return !access(path, F_OK);
+    return !access(scratch_path(name), F_OK);
 }
 
 static void tear_down(struct fixture *f)
 {
-    char command[128];
-
     setenv("PATH", f->path, 1);
     free(f->path);
-    snprintf(command, sizeof command, "rm -rf '%s'", f->top);
-    CU_ASSERT_EQUAL(system(command), 0);
+    scratch_close();
 }
 
 static bool has_gnuplot(void)
@@ -103,7 +84,7 @@ static void test_failures(void)
         set_up(&f, "", c->fake);
         err = exp_plot_draw(f.script, f.output, NULL, 0, 60, &why);
         test_check(err == c->err && !strncmp(why.text, c->why, strlen(c->why)), "case %zu: %d, '%s'", i, err, why.text);
-        test_check(!exists(&f, "x.png") && !exists(&f, "x.png.partial"), "case %zu leaves a file", i);
+        test_check(!exists("x.png") && !exists("x.png.partial"), "case %zu leaves a file", i);
         tear_down(&f);
     }
 }
@@ -114,9 +95,9 @@ static void test_old_file_stays(void)
     struct exp_why why = { "" };
 
     set_up(&f, "", "#!/bin/sh\nexit 1\n");
-    put_file(f.top, "x.png", "old", 0644);
+    scratch_text("x.png", "old");
     CU_ASSERT_EQUAL(exp_plot_draw(f.script, f.output, NULL, 0, 60, &why), -EIO);
-    CU_ASSERT(exists(&f, "x.png"));
+    CU_ASSERT(exists("x.png"));
     tear_down(&f);
 }
 
@@ -216,10 +197,10 @@ static void test_real_drawing(void)
     }
     set_up(&f, script, NULL);
     test_check(!exp_plot_draw(f.script, f.output, variable, 1, 60, &why), "%s", why.text);
-    CU_ASSERT(exists(&f, "x.png") && !exists(&f, "x.png.partial"));
+    CU_ASSERT(exists("x.png") && !exists("x.png.partial"));
     memcpy(strrchr(f.output, '.'), ".svg", 4);
     test_check(!exp_plot_draw(f.script, f.output, variable, 1, 60, &why), "%s", why.text);
-    CU_ASSERT(exists(&f, "x.svg"));
+    CU_ASSERT(exists("x.svg"));
     CU_ASSERT_EQUAL(exp_plot_draw(f.script, f.output, NULL, 0, 60, &why), -EIO);
     test_check(strstr(why.text, "x.gp\" line 3: unexpected or unrecognized token: title") != NULL, "%s", why.text);
     tear_down(&f);
@@ -266,11 +247,11 @@ static const struct figure_case figure_cases[] = {
     { "", ",,,", ",,,,,,,", "", "", "L1 L2 SLC", 2, false, false, 0, 9 },
 };
 
+static const char *const algos[] = { "base", "sconv_is", "sconv_ws" };
+
 /* Writes n_layers of three shapes in turn; a filter left gaps in their numbers. */
 static void put_layers(FILE *out, const struct figure_case *c)
 {
-    static const char *const algos[] = { "base", "sconv_is", "sconv_ws" };
-
     fputs(layers_head, out);
     for (int layer = 0; layer < c->n_layers; layer++) {
         for (int a = 0; a < 3; a++) {
@@ -285,8 +266,6 @@ static void put_layers(FILE *out, const struct figure_case *c)
 
 static void put_classes(FILE *out)
 {
-    static const char *const algos[] = { "base", "sconv_is", "sconv_ws" };
-
     fputs("layer_index,layer,algo,macs,level,tensor,misses,compulsory_misses,capacity_misses,conflict_misses\n", out);
     for (int layer = 0; layer <= 7; layer += layer ? 4 : 3) {
         for (int a = 0; a < 3; a++)
@@ -298,8 +277,6 @@ static void put_classes(FILE *out)
 
 static void put_observed(FILE *out)
 {
-    static const char *const algos[] = { "base", "sconv_is", "sconv_ws" };
-
     fputs("layer_index,layer,algo,level_index,level,tensor,observed_load_misses,replayed_load_misses,"
           "observed_load_miss_percent,replayed_load_miss_percent,observed_share_percent\n",
           out);
@@ -312,25 +289,22 @@ static void put_observed(FILE *out)
     }
 }
 
-static FILE *create(const char *top, const char *name)
+static FILE *create(const char *name)
 {
-    char path[128];
-    FILE *out;
+    FILE *out = fopen(scratch_path(name), "w");
 
-    snprintf(path, sizeof path, "%s/%s", top, name);
-    out = fopen(path, "w");
     CU_ASSERT_PTR_NOT_NULL_FATAL(out);
     return out;
 }
 
-static void put_tables(const char *top, const struct figure_case *c)
+static void put_tables(const struct figure_case *c)
 {
     const char *alone = c->has_classes ? ",40,4,0.5,1000" : "";
-    FILE *out = create(top, "layers.csv");
+    FILE *out = create("layers.csv");
 
     put_layers(out, c);
     fclose(out);
-    out = create(top, "model.csv");
+    out = create("model.csv");
     fprintf(out, "%s%s\n", totals_head, c->has_classes ? alone_head : "");
     fprintf(out, "m,base,%s,%s,1000,%s\nm,sconv,%s,%s,1000,1.27%s\n", c->speedup, c->rates, alone, c->speedup, c->rates,
             alone);
@@ -338,12 +312,12 @@ static void put_tables(const char *top, const struct figure_case *c)
         fprintf(out, "m,sconv_openblas,%s,%s,1000,%s\n", c->speedup, c->rates, alone);
     fclose(out);
     if (c->has_classes) {
-        out = create(top, "classes.csv");
+        out = create("classes.csv");
         put_classes(out);
         fclose(out);
     }
     if (c->has_observed) {
-        out = create(top, "observed.csv");
+        out = create("observed.csv");
         put_observed(out);
         fclose(out);
     }
@@ -372,13 +346,11 @@ static bool can_draw_figures(void)
     return can;
 }
 
-static bool is_old(const struct fixture *f, const char *name)
+static bool is_old(const char *name)
 {
-    char path[128], text[8] = "";
-    FILE *in;
+    char text[8] = "";
+    FILE *in = fopen(scratch_path(name), "r");
 
-    snprintf(path, sizeof path, "%s/%s", f->top, name);
-    in = fopen(path, "r");
     if (!in)
         return false;
     (void)!fread(text, 1, sizeof text - 1, in);
@@ -387,34 +359,34 @@ static bool is_old(const struct fixture *f, const char *name)
 }
 
 /* Pictures of an earlier run stay where they cannot be drawn again. */
-static void check_figures(const struct figure_case *c, const char *experiments_dir)
+static void check_figures(const struct figure_case *c)
 {
     struct fixture f;
     struct tally t = { 0, 0 };
     struct exp_why why = { "" };
     struct exp_figures figures = {
-        .experiments_dir = experiments_dir, .dir = f.top, .machine = "it's a \"machine\"", .simulator = "s", .host = "h"
+        .experiments_dir = "experiments", .dir = f.top, .machine = "it's a \"machine\"", .simulator = "s", .host = "h"
     };
 
     set_up(&f, "", NULL);
-    put_tables(f.top, c);
+    put_tables(c);
     snprintf(figures.levels, sizeof figures.levels, "%s", c->levels);
     snprintf(figures.arch, sizeof figures.arch, "%s", c->arch);
-    put_file(f.top, "miss_rates_model.svg", "old", 0644);
-    put_file(f.top, "speedup_layers.png", "old", 0644);
+    scratch_text("miss_rates_model.svg", "old");
+    scratch_text("speedup_layers.png", "old");
     test_check(!exp_figures_draw(&figures, count_figure, &t, &why), "%s", why.text);
     test_check(t.n_drawn == c->n_drawn && t.n_without_data == c->n_without_data, "case %td: %d drawn, %d without data",
                c - figure_cases, t.n_drawn, t.n_without_data);
-    CU_ASSERT_EQUAL(is_old(&f, "miss_rates_model.svg"), c->n_drawn == 0);
-    CU_ASSERT_EQUAL(exists(&f, "predicted_vs_simulated.svg"), c->n_drawn > 0);
-    CU_ASSERT_EQUAL(is_old(&f, "speedup_layers.png"), *c->speedup != '1');
+    CU_ASSERT_EQUAL(is_old("miss_rates_model.svg"), c->n_drawn == 0);
+    CU_ASSERT_EQUAL(exists("predicted_vs_simulated.svg"), c->n_drawn > 0);
+    CU_ASSERT_EQUAL(is_old("speedup_layers.png"), *c->speedup != '1');
     tear_down(&f);
 }
 
 static void test_figures(void)
 {
     for (size_t i = 0; i < sizeof figure_cases / sizeof figure_cases[0] && can_draw_figures(); i++)
-        check_figures(&figure_cases[i], "experiments");
+        check_figures(&figure_cases[i]);
 }
 
 /* ---- the figures of the other programs ---- */
@@ -501,7 +473,7 @@ static void check_program(const struct program_case *c, const char *number, bool
 
     set_up(&f, "", NULL);
     for (const struct program_table *table = c->table; table->name; table++) {
-        FILE *out = create(f.top, table->name);
+        FILE *out = create(table->name);
 
         fprintf(out, "# column x: a comment\n%s", table->head);
         for (const char *text = table->row; *text; text++) {
@@ -571,16 +543,16 @@ static void test_data(void)
 
         set_up(&f, c->head, NULL);
         if (c->table)
-            put_file(f.top, "t.csv", c->table, 0644);
+            scratch_text("t.csv", c->table);
         script.path = f.script;
         err = exp_plot_data_open(&data, &script, f.top, f.top, &why);
         test_check(err == c->err && (err ? strstr(why.text, c->why) != NULL : !*why.text), "case %zu: %d, '%s'", i, err,
                    why.text);
         snprintf(hidden, sizeof hidden, ".t.csv.plain.%ld", (long)getpid());
-        test_check(err || (data.n_tables > 0 && !strcmp(data.variable[0].name, "t_csv") && exists(&f, hidden)),
+        test_check(err || (data.n_tables > 0 && !strcmp(data.variable[0].name, "t_csv") && exists(hidden)),
                    "case %zu: %zu tables", i, data.n_tables);
         exp_plot_data_close(&data);
-        test_check(!exists(&f, hidden), "case %zu leaves a copy", i);
+        test_check(!exists(hidden), "case %zu leaves a copy", i);
         tear_down(&f);
     }
 }
@@ -598,7 +570,7 @@ static void check_slots(const char *table, const char *slot_of, const char *thin
     struct fixture f;
 
     set_up(&f, "# slots t.csv: i name $shape\n", NULL);
-    put_file(f.top, "t.csv", table, 0644);
+    scratch_text("t.csv", table);
     script.path = f.script;
     CU_ASSERT_EQUAL(exp_plot_data_open(&data, &script, f.top, f.top, &why), 0);
     for (size_t i = 0; i < EXP_PLOT_N_LISTS && names; i++)
@@ -635,7 +607,7 @@ static void test_slots_need_columns(void)
     struct fixture f;
 
     set_up(&f, "# slots t.csv: i\n", NULL);
-    put_file(f.top, "t.csv", "i\n1\n", 0644);
+    scratch_text("t.csv", "i\n1\n");
     CU_ASSERT_EQUAL(exp_plot_data_open(&data, &(struct exp_plot_script){ f.script, NULL, 0 }, f.top, f.top, &why),
                     -EINVAL);
     test_check(strstr(why.text, "a '# slots' line that names no two columns") != NULL, "'%s'", why.text);
@@ -703,7 +675,7 @@ static void test_recipe_is_read(void)
         int err;
 
         set_up(&f, "", NULL);
-        put_file(f.top, EXP_PLOT_RECIPE_FILE, recipe_cases[i].text, 0644);
+        scratch_text(EXP_PLOT_RECIPE_FILE, recipe_cases[i].text);
         err = exp_plot_recipe_read(&r, f.top, "here", &why);
         test_check(err == recipe_cases[i].err && strstr(why.text, recipe_cases[i].why), "case %zu: %d, '%s'", i, err,
                    why.text);
