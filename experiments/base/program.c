@@ -115,10 +115,11 @@ static void die_by(int number)
     raise(number);
 }
 
-static void *watch(void *nothing)
+static void *watch(void *begun)
 {
     int number;
 
+    pthread_barrier_wait(begun);
     sigwait(&watched, &number);
     atomic_store(&received, number);
     sigtimedwait(&watched, NULL, &grace);
@@ -126,7 +127,28 @@ static void *watch(void *nothing)
     undo_all();
     say_end("interrupted");
     die_by(number);
-    return nothing;
+    return NULL;
+}
+
+/*
+ * Starts the watcher and waits until it runs. A process that forks while a thread begins may leave its child a lock of
+ * the address sanitizer's allocator, which nobody opens there.
+ */
+static int start_watcher(void)
+{
+    pthread_barrier_t begun;
+    pthread_t watcher;
+    int err = -pthread_barrier_init(&begun, NULL, 2);
+
+    if (err)
+        return err;
+    err = pthread_create(&watcher, NULL, watch, &begun) ? -ENOMEM : 0;
+    if (!err) {
+        pthread_barrier_wait(&begun);
+        err = -pthread_detach(watcher);
+    }
+    pthread_barrier_destroy(&begun);
+    return err;
 }
 
 static int choose_signals(void)
@@ -155,7 +177,6 @@ static int ignore(int number)
 
 int exp_signal_install(const char *program)
 {
-    pthread_t watcher;
     int err = choose_signals();
 
     exp_program_named(program);
@@ -166,8 +187,8 @@ int exp_signal_install(const char *program)
     if (!err)
         err = -pthread_sigmask(SIG_BLOCK, &watched, NULL);
     if (!err)
-        err = pthread_create(&watcher, NULL, watch, NULL) ? -ENOMEM : 0;
-    return err ? err : -pthread_detach(watcher);
+        err = start_watcher();
+    return err;
 }
 
 bool exp_interrupted(void)
