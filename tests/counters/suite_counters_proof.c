@@ -53,6 +53,12 @@ static void set_region(struct fake_counters *f)
         f->region[i] = 1000.0 * (double)(i + 1);
 }
 
+static void init_with_region(struct fake_counters *f)
+{
+    fake_counters_init(f);
+    set_region(f);
+}
+
 /* Returns the value that a metric has, or -1 with the reason in why. */
 static double value_of(const struct ctr_reading *r, const char *metric, char *why, size_t why_bytes)
 {
@@ -94,8 +100,7 @@ static void test_good_counters(void)
     struct ctr_counters c;
     struct ctr_reading r;
 
-    fake_counters_init(&f);
-    set_region(&f);
+    init_with_region(&f);
     if (!open_fake(&c, &f, "COMMON"))
         return;
     CU_ASSERT(c.census.n_good == 6 && !*c.census.note && c.group->n_sets == 3);
@@ -118,8 +123,7 @@ static void test_dead_counters(void)
         struct ctr_reading r;
         char name[64];
 
-        fake_counters_init(&f);
-        set_region(&f);
+        init_with_region(&f);
         f.is_dead[dead] = true;
         if (!open_fake(&c, &f, "COMMON"))
             return;
@@ -138,8 +142,7 @@ static void test_taken_counters(void)
         struct ctr_counters c;
         struct ctr_reading r;
 
-        fake_counters_init(&f);
-        set_region(&f);
+        init_with_region(&f);
         f.n_taken = taken;
         if (!open_fake(&c, &f, "COMMON"))
             return;
@@ -196,8 +199,7 @@ static void test_liars(void)
             struct ctr_reading r;
             char part[64];
 
-            fake_counters_init(&f);
-            set_region(&f);
+            init_with_region(&f);
             f.factor[e] = lies[k];
             if (!open_fake(&c, &f, "COMMON"))
                 return;
@@ -237,8 +239,7 @@ static void test_multiplexing(void)
     struct ctr_counters c;
     struct ctr_reading r;
 
-    fake_counters_init(&f);
-    set_region(&f);
+    init_with_region(&f);
     if (!open_fake(&c, &f, "COMMON"))
         return;
     f.running_percent = 50;
@@ -265,8 +266,7 @@ static void test_multiplexed_proof(void)
     struct ctr_counters c;
     struct ctr_reading r;
 
-    fake_counters_init(&f);
-    set_region(&f);
+    init_with_region(&f);
     f.running_percent = 50;
     check_refused(&f, -ENODATA, "other programs hold all of them");
     f.running_percent = 100;
@@ -283,8 +283,7 @@ static void test_overflow(void)
     struct ctr_counters c;
     struct ctr_reading r;
 
-    fake_counters_init(&f);
-    set_region(&f);
+    init_with_region(&f);
     if (!open_fake(&c, &f, "COMMON"))
         return;
     f.n_bits = 32;
@@ -304,8 +303,7 @@ static void test_uncountable(void)
     struct ctr_counters c;
     struct ctr_reading r;
 
-    fake_counters_init(&f);
-    set_region(&f);
+    init_with_region(&f);
     f.factor[1] = 1e5;
     if (!open_fake(&c, &f, "COMMON"))
         return;
@@ -327,8 +325,7 @@ static void check_real_group(const char *uarch, const char *group)
     struct ctr_reading r;
     char why[1024] = "";
 
-    fake_counters_init(&f);
-    set_region(&f);
+    init_with_region(&f);
     f.n_counters = CTR_MAX_SET_EVENTS;
     if (!test_check(!ctr_counters_open(&c, &f.source, CTR_GROUPS_DIR, uarch, group, why, sizeof why), "%s/%s: %s",
                     uarch, group, why))
