@@ -11,223 +11,10 @@
 #include "sim/base/record.h"
 #include "sim/hierarchy.h"
 #include "sim/analysis/stackdist.h"
-#include "sim/prefetch/prefetch.h"
-#include "sim/replacement/replacement.h"
 #include "tests/rng.h"
 #include "tests/sim/sim_naive.h"
+#include "tests/sim/sim_random.h"
 #include "tests/suites.h"
-
-static bool one_in(uint64_t n)
-{
-    return !rng_below(n);
-}
-
-static uint64_t random_sets(void)
-{
-    return rng_below(2) ? (uint64_t)1 << rng_below(5) : 1 + rng_below(13);
-}
-
-static struct sim_machine random_machine(void)
-{
-    struct sim_machine m = { .n_levels = 1 + (size_t)rng_below(4) };
-    unsigned usual_shift = (unsigned)rng_below(8);
-
-    for (size_t k = 0; k < m.n_levels; k++) {
-        unsigned shift = rng_below(2) ? usual_shift : (unsigned)rng_below(9);
-
-        m.level[k] = (struct sim_level){
-            .policy = "lru",
-            .n_sets = random_sets(),
-            .n_ways = 1 + (uint32_t)rng_below(rng_below(2) ? 4 : 16),
-            .line_bytes = (uint32_t)1 << shift,
-        };
-    }
-    return m;
-}
-
-static void random_policy(struct sim_level *l)
-{
-#define NAME(symbol, name) name,
-    static const char *const names[] = { SIM_REPLACEMENTS(NAME) "qlru" };
-#undef NAME
-    static const char *const hits[] = { "21", "20", "11", "10", "00" };
-    const char *name = names[rng_below(sizeof names / sizeof names[0])];
-    unsigned r = (unsigned)rng_below(3);
-
-    if (!strcmp(name, "tree-plru"))
-        l->n_ways = (uint32_t)1 << rng_below(5);
-    l->seed = rng_u64();
-    if (strcmp(name, "qlru"))
-        snprintf(l->policy, sizeof l->policy, "%s", name);
-    else
-        snprintf(l->policy, sizeof l->policy, "QLRU_H%s_M%u_R%u_U%u%s", hits[rng_below(5)], (unsigned)rng_below(4), r,
-                 (unsigned)rng_below(r == 1 ? 4 : 2), one_in(2) ? "_UMO" : "");
-}
-
-/* Returns a value that the kind takes, small ones more often; often what is usual. */
-static uint8_t random_value(const struct sim_prefetch_param *p)
-{
-    uint8_t max = p->word || one_in(4) ? p->max : p->max < 5 ? p->max : 5;
-
-    return one_in(3) ? 0 : (uint8_t)(1 + rng_below(max));
-}
-
-static struct sim_prefetch random_prefetcher(unsigned kind)
-{
-    struct sim_prefetch f = { .kind = (uint8_t)kind };
-
-    for (const struct sim_prefetch_param *p = sim_prefetch_params; p->name; p++) {
-        if (sim_prefetchers[kind]->takes & p->bit)
-            *((uint8_t *)&f + p->offset) = random_value(p);
-    }
-    return f;
-}
-
-static void random_prefetchers(struct sim_level *l)
-{
-    unsigned n_kinds = SIM_PREFETCH_KINDS_END - 1, first = (unsigned)rng_below(n_kinds);
-    size_t n = (size_t)rng_below(n_kinds + 1);
-
-    memset(l->prefetch, 0, sizeof l->prefetch);
-    for (size_t i = 0; i < n; i++)
-        l->prefetch[i] = random_prefetcher(1 + (first + (unsigned)i) % n_kinds);
-}
-
-/* One prefetcher that sees hits, and often others that do not. */
-static void lone_seer(struct sim_level *l)
-{
-    static const uint8_t others[] = { SIM_PREFETCH_NEXT_LINE, SIM_PREFETCH_PAIR, SIM_PREFETCH_REGION };
-    const size_t n_others = (size_t)rng_below(3), place = (size_t)rng_below(n_others + 1);
-
-    memset(l->prefetch, 0, sizeof l->prefetch);
-    for (size_t i = 0, k = (size_t)rng_below(3); i <= n_others; i++) {
-        l->prefetch[i] = random_prefetcher(i != place  ? others[k++ % 3]
-                                           : one_in(2) ? SIM_PREFETCH_STRIDE
-                                                       : SIM_PREFETCH_STREAM);
-        l->prefetch[i].on = i == place ? SIM_PREFETCH_ON_ALL : SIM_PREFETCH_ON_MISS;
-    }
-}
-
-static void random_options(struct sim_level *l, size_t k)
-{
-    if (one_in(2))
-        random_policy(l);
-    if (k && one_in(2))
-        l->inclusion = (uint8_t)(1 + rng_below(2));
-    l->is_write_through = one_in(5);
-    l->no_write_allocate = one_in(5);
-    l->no_full_store_fetch = one_in(5);
-    l->is_classified = one_in(2);
-    l->is_physically_indexed = one_in(5);
-    if (one_in(5)) {
-        l->n_slices = (uint32_t)1 << rng_below(4);
-        l->n_sets *= l->n_slices;
-    }
-    if (one_in(3))
-        random_prefetchers(l);
-}
-
-/* Makes a machine one like those that are described, whose first level's hits the full engine takes a short way. */
-static void make_usual(struct sim_machine *m)
-{
-    struct sim_level *first = &m->level[0];
-
-    first->n_sets = (uint64_t)1 << rng_below(5);
-    first->n_slices = 0;
-    first->is_physically_indexed = false;
-    if (one_in(2))
-        first->n_ways = (uint32_t)1 << rng_below(5);
-    snprintf(first->policy, sizeof first->policy, "%s",
-             first->n_ways & (first->n_ways - 1) || one_in(2) ? "lru" : "tree-plru");
-    if (one_in(2))
-        lone_seer(first);
-    else if (one_in(2))
-        random_prefetchers(first);
-    for (size_t k = 0; k < m->n_levels; k++) {
-        m->level[k].line_bytes = first->line_bytes;
-        m->level[k].is_write_through = false;
-    }
-    m->combining_buffers = 0;
-}
-
-/* Returns any machine that validates; most of them have several special things. */
-static struct sim_machine random_full_machine(void)
-{
-    for (;;) {
-        struct sim_machine m = random_machine();
-        bool same_lines = rng_below(4);
-
-        for (size_t k = 0; k < m.n_levels; k++) {
-            if (same_lines)
-                m.level[k].line_bytes = m.level[0].line_bytes;
-            random_options(&m.level[k], k);
-        }
-        m.page_bytes = one_in(3) ? (uint64_t)1 << (12 + rng_below(10)) : 0;
-        m.frame_bytes = one_in(3) ? sim_machine_page_bytes(&m) << rng_below(9) : 0;
-        m.page_seed = rng_below(3);
-        m.combining_buffers = one_in(2) ? (uint32_t)(1 + rng_below(one_in(2) ? 2 : 12)) : 0;
-        m.has_software_prefetch = one_in(2);
-        m.has_stack = one_in(2);
-        m.n_tlbs = (size_t)rng_below(3);
-        for (size_t i = 0; i < m.n_tlbs; i++) {
-            m.tlb[i].n_ways = (uint32_t)(1 + rng_below(4));
-            m.tlb[i].n_entries = m.tlb[i].n_ways * (uint32_t)(1 + rng_below(3));
-        }
-        m.page_tables = m.n_tlbs ? (uint32_t)rng_below(SIM_MAX_PAGE_TABLES + 1) : 0;
-        if (one_in(2))
-            make_usual(&m);
-        if (!sim_machine_validate(&m, NULL, 0))
-            return m;
-    }
-}
-
-/* Returns a distance that is often nothing, a few bytes, about a line, or anything within a few lines; of any sign. */
-static int64_t random_distance(int64_t line_bytes)
-{
-    switch (rng_below(6)) {
-    case 0:
-        return 0;
-    case 1:
-        return rng_range(-8, 8);
-    case 2:
-        return line_bytes * rng_range(-2, 2);
-    case 3:
-        return line_bytes + rng_range(-1, 1);
-    case 4:
-        return 4;
-    default:
-        return rng_range(-3 * line_bytes, 3 * line_bytes);
-    }
-}
-
-/* Returns an address somewhere in a window about as large as the caches, or at the ends of the address space. */
-static uint64_t random_addr(uint64_t window)
-{
-    static const uint64_t ends[] = { 0, (uint64_t)1 << SIM_ADDRESS_BITS, UINT64_MAX };
-
-    if (rng_below(16))
-        return 0x7000 + rng_below(window);
-    return ends[rng_below(3)] - rng_below(300);
-}
-
-static struct sim_run random_run(const struct sim_machine *m, uint64_t window)
-{
-    int64_t line_bytes = m->level[0].line_bytes;
-    uint32_t widest = (uint32_t)rng_range(1, rng_below(3) ? 1 + line_bytes / 4 : 3 * line_bytes);
-
-    return (struct sim_run){
-        .addr = random_addr(window),
-        .stride_bytes = random_distance(line_bytes),
-        .step_bytes = rng_below(3) ? rng_range(-line_bytes / 4, line_bytes / 4) : random_distance(line_bytes),
-        .count = (uint32_t)rng_below(rng_below(4) ? 5 : 40),
-        .access_bytes = 1 + (uint32_t)rng_below(widest),
-        .kind = (uint8_t)(rng_below(3) ? SIM_LOAD
-                          : one_in(2)  ? SIM_STORE
-                                       : rng_below(SIM_N_KINDS)),
-        .tag = (uint8_t)rng_below(SIM_USUAL_TAGS),
-        .phase = (uint8_t)rng_below(SIM_MAX_PHASES),
-    };
-}
 
 /* Compares the counters of a row of tags. Every one is a uint64_t, so the first that differs can be named by its place. */
 static bool same_row(const struct sim_stats *a, const struct sim_stats *b, unsigned round, unsigned step)
@@ -274,25 +61,15 @@ static bool same_stats(const struct sim_stats *a, const struct sim_stats *b, uns
     return same && same_prefetchers(a, b, round, step);
 }
 
-/* Records that often repeat those a period before, moved on by a few bytes or not at all. */
-static void random_records(struct sim_hierarchy *h, struct sim_naive *naive, const struct sim_machine *m,
-                           uint64_t window, unsigned n_tags)
+static void emit_records(struct sim_hierarchy *h, struct sim_naive *naive, const struct sim_machine *m, uint64_t window,
+                         unsigned n_tags)
 {
-    enum { MOST = 120 };
-    const size_t n = (size_t)rng_below(MOST + 1), period = 1 + (size_t)rng_below(6);
-    const unsigned moves = (unsigned)rng_below(4);
-    uint64_t record[MOST];
+    uint64_t record[RANDOM_MAX_RECORDS];
+    const size_t n = random_records(record, m, window, n_tags);
 
     for (size_t i = 0; i < n; i++) {
-        struct sim_run run = random_run(m, window);
+        const struct sim_run run = sim_record_run(record[i]);
 
-        if (i < period || one_in(25))
-            record[i] = sim_record(run.addr & (((uint64_t)1 << SIM_RECORD_ADDRESS_BITS) - 1),
-                                   1 + (run.access_bytes - 1) % SIM_RECORD_MAX_BYTES, (enum sim_kind)run.kind,
-                                   run.tag % n_tags, run.phase);
-        else
-            record[i] = record[i - period] + (moves ? rng_below(2 * moves) << SIM_RECORD_ADDRESS_SHIFT : 0);
-        run = sim_record_run(record[i]);
         sim_emit(sim_naive_sink(naive), &run, 1, 1);
     }
     sim_hierarchy_records(h, record, n);
@@ -324,7 +101,7 @@ static void random_step(struct sim_hierarchy *h, struct sim_naive *naive, const 
     case 5:
     case 6:
     case 7:
-        random_records(h, naive, m, window, n_tags);
+        emit_records(h, naive, m, window, n_tags);
         return;
     default:
         break;
@@ -379,26 +156,6 @@ static bool engine_agrees(unsigned round, const struct sim_engine *engine, const
     return agrees;
 }
 
-static void engine_and_naive_model_agree_in_every_counter(void)
-{
-    for (unsigned round = 0; round < test_rounds(1000); round++) {
-        struct sim_machine m = random_machine();
-
-        if (!engine_agrees(round, NULL, &m))
-            return;
-    }
-}
-
-static void full_engine_on_plain_machines_agrees_too(void)
-{
-    for (unsigned round = 0; round < test_rounds(300); round++) {
-        struct sim_machine m = random_machine();
-
-        if (!engine_agrees(round, full_engine(round), &m))
-            return;
-    }
-}
-
 static void print_machine(struct sim_machine m)
 {
     snprintf(m.name, sizeof m.name, "random");
@@ -407,6 +164,39 @@ static void print_machine(struct sim_machine m)
     for (size_t i = 0; i < m.n_tlbs; i++)
         m.tlb[i].name[0] = (char)('a' + i);
     sim_machine_print(&m, stdout);
+}
+
+/* Draws machines, and prints the first on which an engine differs. */
+static void engines_agree(unsigned n_rounds, struct sim_machine (*draw)(void), bool is_full)
+{
+    for (unsigned round = 0; round < test_rounds(n_rounds); round++) {
+        const struct sim_machine m = draw();
+
+        if (!engine_agrees(round, is_full ? full_engine(round) : NULL, &m)) {
+            print_machine(m);
+            return;
+        }
+    }
+}
+
+static void engine_and_naive_model_agree_in_every_counter(void)
+{
+    engines_agree(1000, random_machine, false);
+}
+
+static void full_engine_on_plain_machines_agrees_too(void)
+{
+    engines_agree(300, random_machine, true);
+}
+
+static void full_engine_and_naive_model_agree_in_every_counter(void)
+{
+    engines_agree(1000, random_full_machine, true);
+}
+
+static void hits_that_are_only_counted_agree_too(void)
+{
+    engines_agree(600, random_counting_machine, true);
 }
 
 enum { MAX_CORES = 4 };
@@ -458,49 +248,6 @@ static void cores_and_naive_models_agree_in_every_counter(void)
             return;
         }
     }
-}
-
-static void full_engine_and_naive_model_agree_in_every_counter(void)
-{
-    for (unsigned round = 0; round < test_rounds(1000); round++) {
-        struct sim_machine m = random_full_machine();
-
-        if (!engine_agrees(round, full_engine(round), &m)) {
-            print_machine(m);
-            return;
-        }
-    }
-}
-
-/* Machines on which the full engine may count repeated hits in a line instead of making them, under every policy. */
-static void hits_that_are_only_counted_agree_too(void)
-{
-    for (unsigned round = 0; round < test_rounds(600); round++) {
-        struct sim_machine m = random_full_machine();
-
-        m.n_tlbs = m.combining_buffers = m.page_tables = 0;
-        m.level[0].n_ways = 4;
-        m.level[0].line_bytes = m.level[0].line_bytes < 16 && m.n_levels == 1 ? 32 : m.level[0].line_bytes;
-        if (one_in(2))
-            snprintf(m.level[0].policy, sizeof m.level[0].policy, "QLRU_H%d%d_M%u_R%u_U%u", one_in(2) ? 2 : 1,
-                     one_in(2) ? 1 : 0, (unsigned)rng_below(4), (unsigned)rng_below(2), (unsigned)rng_below(2));
-        if (sim_machine_validate(&m, NULL, 0))
-            continue;
-        if (!engine_agrees(round, full_engine(round), &m)) {
-            print_machine(m);
-            return;
-        }
-    }
-}
-
-/* Returns any one access, somewhere in a window. */
-static struct sim_run random_access(const struct sim_machine *m, uint64_t window)
-{
-    struct sim_run run = random_run(m, window);
-
-    run.count = 1;
-    run.step_bytes = 0;
-    return run;
 }
 
 static void check_level(const struct sim_level_counts *c, bool is_classified, unsigned round, size_t k)
@@ -562,7 +309,7 @@ static void counts_of_any_machine_add_up(void)
         m.combining_buffers = 0;
         CU_ASSERT_FATAL(!sim_hierarchy_new(&h, &m));
         for (unsigned i = 0; i < 300; i++) {
-            struct sim_run run = random_access(&m, 1 + 2 * sim_level_bytes(&m.level[0]));
+            struct sim_run run = random_access(&m);
 
             sim_emit(sim_hierarchy_sink(h), &run, 1, 1);
         }
@@ -584,7 +331,7 @@ static void splitting_bursts_into_accesses_changes_nothing(void)
 
         CU_ASSERT_FATAL(!sim_hierarchy_new(&whole, &m) && !sim_hierarchy_new(&split, &m));
         for (unsigned i = 0; i < 20; i++) {
-            struct sim_run run = random_run(&m, 1 + 2 * sim_level_bytes(&m.level[0]));
+            struct sim_run run = random_run(&m, random_window(&m));
             struct sim_run one = run;
 
             sim_emit(sim_hierarchy_sink(whole), &run, 1, 3);
@@ -612,7 +359,7 @@ static void renaming_tags_renames_counts(void)
 
         CU_ASSERT_FATAL(!sim_hierarchy_new(&h, &m) && !sim_hierarchy_new(&renamed, &m));
         for (unsigned i = 0; i < 100; i++) {
-            struct sim_run run = random_run(&m, 1 + 2 * sim_level_bytes(&m.level[0]));
+            struct sim_run run = random_run(&m, random_window(&m));
 
             sim_emit(sim_hierarchy_sink(h), &run, 1, 2);
             run.tag = (uint8_t)((run.tag + shift) % SIM_USUAL_TAGS);
@@ -689,7 +436,7 @@ static void inclusive_levels_contain_and_exclusive_ones_exclude(void)
 
         CU_ASSERT_FATAL(naive && !sim_hierarchy_new(&h, &m));
         for (unsigned i = 0; holds && i < 200; i++) {
-            struct sim_run run = random_access(&m, 1 + 2 * sim_level_bytes(&m.level[0]));
+            struct sim_run run = random_access(&m);
 
             sim_emit(sim_naive_sink(naive), &run, 1, 1);
             sim_emit(sim_hierarchy_sink(h), &run, 1, 1);
