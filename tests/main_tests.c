@@ -38,6 +38,7 @@
     X(sim_policy) \
     X(sim_full) \
     X(sim_random) \
+    X(sim_stackdist) \
     X(sim_plain) \
     X(sim_trace) \
     X(sim_reuse) \
@@ -80,6 +81,8 @@
     X(cpus) \
     X(counters) \
     X(counters_run) \
+    X(watchpoints) \
+    X(host) \
     X(counters_proof) \
     X(observer) \
     X(budget) \

@@ -90,11 +90,11 @@ $(BUILD)/fuzz_%: tests/fuzz_main.c $(call objects,$(fuzz_sources)) $(onnx_made)/
 
 # What a CPU's vectors can change: the simulator's engines, kernels, nests, plans, code, and what runs or observes them.
 # Tables, texts, stores, statistics and formulas are plain C, which is the same for all CPUs of a family.
-cpu_suites := cpu exp_replay exp_measure sim_cache sim_bursts sim_policy sim_full sim_random sim_plain sim_trace \
-              sim_reuse kernels shapes csa tune wisdom nest nest_totals nest_prefetch stack stacks parts share team \
-              epilogue plan_json emit_c emit_streams emit watch counters_run observe observe_twins observe_stack \
-              operators op_places onnx_nodes dnnl peers judge paper polydl polydl_fusion polydl_walk sconv \
-              sconv_errors sconv_plans
+cpu_suites := cpu exp_replay exp_measure sim_cache sim_bursts sim_policy sim_full sim_random sim_stackdist sim_plain \
+              sim_trace sim_reuse kernels shapes csa tune wisdom nest nest_totals nest_prefetch stack stacks parts \
+              share team epilogue plan_json emit_c emit_streams emit watch counters_run watchpoints host observe \
+              observe_twins observe_stack operators op_places onnx_nodes dnnl peers judge paper polydl polydl_fusion \
+              polydl_walk sconv sconv_errors sconv_plans
 
 # Emulated without AVX-512, and without AVX2: suites that say whether anything there needs them. QEMU 7.2 reads masked AVX
 # loads whole, so kernels at guard pages fault on Haswell: CONV_CPU masks the vectors of this computer for the rest.
