@@ -215,18 +215,12 @@ static void print_software(FILE *out)
         fputs("memory_mib: missing (sysconf does not tell)\n", out);
 }
 
-static void print_watch(FILE *out)
+static void print_available(FILE *out, const char *key, int err, const char *why)
 {
-    static const uint64_t target = 0;
-    const struct ctr_watch_point point = { &target, sizeof target, CTR_WATCH_WRITES };
-    struct ctr_watch *w;
-    char why[512];
-
-    if (ctr_watch_open(&w, &point, 1, why, sizeof why))
-        fprintf(out, "data_breakpoints: none (%s)\n", why);
+    if (err)
+        fprintf(out, "%s: none (%s)\n", key, why);
     else
-        fputs("data_breakpoints: available\n", out);
-    ctr_watch_close(w);
+        fprintf(out, "%s: available\n", key);
 }
 
 static void print_counters(FILE *out)
@@ -238,11 +232,8 @@ static void print_counters(FILE *out)
         fprintf(out, "event_groups: none (%s)\n", why);
     else
         fprintf(out, "event_groups: %s\n", cpu.uarch);
-    if (ctr_perf_probe(why, sizeof why))
-        fprintf(out, "hardware_counters: none (%s)\n", why);
-    else
-        fputs("hardware_counters: available\n", out);
-    print_watch(out);
+    print_available(out, "hardware_counters", ctr_perf_probe(why, sizeof why), why);
+    print_available(out, "data_breakpoints", ctr_watch_probe(why, sizeof why), why);
 }
 
 static void print_timer(FILE *out)

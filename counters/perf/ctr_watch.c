@@ -110,6 +110,17 @@ void ctr_watch_close(struct ctr_watch *w)
     free(w);
 }
 
+int ctr_watch_probe(char *why, size_t why_bytes)
+{
+    static const uint64_t target = 0;
+    const struct ctr_watch_point point = { &target, sizeof target, CTR_WATCH_WRITES };
+    struct ctr_watch *w;
+    int err = ctr_watch_open(&w, &point, 1, why, why_bytes);
+
+    ctr_watch_close(w);
+    return err;
+}
+
 int ctr_watch_start(struct ctr_watch *w)
 {
     int err = catch_strays(w);

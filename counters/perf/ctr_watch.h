@@ -40,6 +40,9 @@ int ctr_watch_open(struct ctr_watch **w, const struct ctr_watch_point *point, si
                    size_t why_bytes);
 void ctr_watch_close(struct ctr_watch *w); /* NULL is fine */
 
+/* Returns 0 if a data breakpoint opens here, else -errno with the reason. */
+int ctr_watch_probe(char *why, size_t why_bytes);
+
 /*
  * Count from zero; stop. Return 0 or -errno. In between, SIGTRAP is caught: some virtual machines have traps that the
  * kernel does not know for its own. They also lose some without a signal, so a count that matters is taken twice.

@@ -61,17 +61,6 @@ static int try_group(const char *uarch, const char *name, char *why, size_t why_
     return err;
 }
 
-static int try_watch(char *why, size_t why_bytes)
-{
-    static const uint64_t target = 0;
-    const struct ctr_watch_point point = { &target, sizeof target, CTR_WATCH_WRITES };
-    struct ctr_watch *w;
-    int err = ctr_watch_open(&w, &point, 1, why, why_bytes);
-
-    ctr_watch_close(w);
-    return err;
-}
-
 /* Prints what else the kernel can count, to tell "no counters" from "no counting at all". */
 static void print_kinds(void)
 {
@@ -81,7 +70,7 @@ static void print_kinds(void)
     print_kind("hardware events", ctr_perf_probe(why, sizeof why), why);
     print_kind("software events", try_group("software", "SOFTWARE", why, sizeof why), why);
     print_kind("scheduling events", try_group("software", "SCHEDULING", why, sizeof why), why);
-    print_kind("data breakpoints", try_watch(why, sizeof why), why);
+    print_kind("data breakpoints", ctr_watch_probe(why, sizeof why), why);
 }
 
 int main(void)

@@ -3,7 +3,6 @@
  * element; the replay has to touch it as often. No performance counters are needed.
  */
 #include <CUnit/CUnit.h>
-#include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,6 +13,7 @@
 #include "kernels/backend/base.h"
 #include "kernels/ukr/dispatch.h"
 #include "sim/trace/trace.h"
+#include "tests/counters/watching.h"
 #include "tests/kernels/kcheck.h"
 #include "tests/rng.h"
 #include "tests/kernels/shapes.h"
@@ -71,61 +71,44 @@ struct work {
     const struct conv_ukr_args *args;
 };
 
-static int do_work(const struct work *x)
+static void do_work(void *work)
 {
-    if (x->plan)
-        return x->run(x->plan, x->bind, x->blas);
-    x->ukr->fn(x->ukr, x->args);
-    return 0;
+    const struct work *x = work;
+
+    if (x->ukr)
+        x->ukr->fn(x->ukr, x->args);
+    else
+        CU_ASSERT_EQUAL(x->run(x->plan, x->bind, x->blas), 0);
+}
+
+/*
+ * Tells whether counts agree: all accesses, and the writes. OpenBLAS clears whole matrices with libc's memset, whose
+ * string instruction counts once per byte; vectors count once per element.
+ */
+static bool agree(const void *touches, const uint64_t *count)
+{
+    const struct touches *want = touches;
+
+    return count[0] - count[1] == want->loads &&
+           (count[1] == want->stores + want->clears || count[1] == want->stores + want->clears * sizeof(float));
 }
 
 /* Counts accesses to bytes, 4 or 8 of them, at an aligned address: all, and the writes. Returns 0 or why it cannot. */
-static int watched_once(const struct work *x, const struct touches *at, uint64_t count[2], char *why, size_t why_bytes)
+static int watched(struct work *x, const struct touches *want, uint64_t count[2], char *why, size_t why_bytes)
 {
     const struct ctr_watch_point point[2] = {
-        { conv_in_ptr(at->addr), at->bytes, CTR_WATCH_READS_AND_WRITES },
-        { conv_in_ptr(at->addr), at->bytes, CTR_WATCH_WRITES },
+        { conv_in_ptr(want->addr), want->bytes, CTR_WATCH_READS_AND_WRITES },
+        { conv_in_ptr(want->addr), want->bytes, CTR_WATCH_WRITES },
     };
     struct ctr_watch *w;
     int err = ctr_watch_open(&w, point, 2, why, why_bytes);
 
     if (err)
         return err;
-    err = ctr_watch_start(w);
-    err = err ? err : do_work(x);
-    err = err ? err : ctr_watch_stop(w);
-    err = err ? err : ctr_watch_read(w, count);
+    err = watch_until(w, do_work, x, agree, want, count);
     ctr_watch_close(w);
     if (err)
         snprintf(why, why_bytes, "watching failed with %d", err);
-    return err;
-}
-
-/*
- * Tells whether counts agree. OpenBLAS clears whole matrices with libc's memset, whose string instruction counts once
- * per byte; vectors count once per element.
- */
-static bool agree(const struct touches *want, uint64_t loads, uint64_t stores)
-{
-    return loads == want->loads &&
-           (stores == want->stores + want->clears || stores == want->stores + want->clears * sizeof(float));
-}
-
-/*
- * Counts until the counts agree with what is wanted: some virtual machines lose one access in thousands. What is really
- * wrong is so each time. Returns 0 or why it cannot be watched.
- */
-static int watched(const struct work *x, const struct touches *want, uint64_t count[2], char *why, size_t why_bytes)
-{
-    int err = -ENODATA;
-
-    for (unsigned i = 0; i < 8; i++) {
-        err = watched_once(x, want, count, why, why_bytes);
-        if (err && err != -ENODATA)
-            return err;
-        if (!err && agree(want, count[0] - count[1], count[1]))
-            return 0;
-    }
     return err;
 }
 
@@ -134,7 +117,7 @@ static bool check_elements(run_fn run, const struct conv_plan *plan, const struc
                            const enum conv_tensor *tensor, size_t n_tensors)
 {
     struct exp_tensors t;
-    const struct work work = { .run = run, .plan = plan, .bind = &t.bind, .blas = blas };
+    struct work work = { .run = run, .plan = plan, .bind = &t.bind, .blas = blas };
     char why[256];
     int err = 0;
 
@@ -153,7 +136,7 @@ static bool check_elements(run_fn run, const struct conv_plan *plan, const struc
         if (err)
             test_skip("%s", why);
         else
-            test_check(agree(&want, got[0] - got[1], got[1]),
+            test_check(agree(&want, got),
                        "%s, %s: element %zu of %s: %llu loads, %llu stores; replayed %llu, %llu, cleared %llu times",
                        conv_plan_kernel_name(plan), kcheck_describe(&plan->problem), index, conv_tensor_name(tensor[i]),
                        (unsigned long long)(got[0] - got[1]), (unsigned long long)got[1],
@@ -252,7 +235,7 @@ static void openblas_touches_elements_as_replayed(void)
 /* Compares one call of OpenBLAS's micro-kernel, its accesses to bytes at addr, with the emitted ones. */
 static bool check_call(const struct conv_ukr *u, const struct conv_ukr_args *a, uint64_t addr, unsigned bytes)
 {
-    const struct work work = { .ukr = u, .args = a };
+    struct work work = { .ukr = u, .args = a };
     struct touches want = { .addr = addr, .bytes = bytes };
     struct sim_expander expander;
     uint64_t got[2];
