@@ -146,11 +146,11 @@ mutant "a profile: a call's cost is the callee's own" experiments/show/callgrind
     '/^    fprintf\(f->out, "cob=/s/calls=1 %u\\n%u/calls=1 %u\\n%u 0/' tests/experiments/trace.sh
 mutant "plug-ins: what is written behind the output goes unseen" experiments/bench/plugin_process.c \
     's/i >= end\) && out\[i\] != STRAY/i > place[2].mapped) \&\& out[i] != STRAY/' tests/experiments/plugin.sh
-mutant "plug-ins: every access of a loop is its first" experiments/bench/plugin_replay.c \
+mutant "plug-ins: every access of a loop is its first" experiments/bench/plugin_stream.c \
     's/run->step_bytes = step;/run->step_bytes = 0;/' tests/experiments/plugin.sh
-mutant "plug-ins: a loop that changes its step goes on" experiments/bench/plugin_replay.c \
+mutant "plug-ins: a loop that changes its step goes on" experiments/bench/plugin_stream.c \
     's/a\[n\] - a\[n - period\] == a\[n - period\] - a\[n - 2 \* period\]/is_same_site(a[n] - a[n - period])/' tests/experiments/plugin.sh
-mutant "plug-ins: loops go on into pages that lie elsewhere" experiments/bench/plugin_replay.c \
+mutant "plug-ins: loops go on into pages that lie elsewhere" experiments/bench/plugin_stream.c \
     's/find_known_page\(&s->pages, next\) != place/!find_known_page(\&s->pages, next)/' tests/experiments/plugin.sh
 mutant "plug-ins: several accesses have room for one" kernels/plugin/record.awk 's/leaq\\t" 8 \* n/leaq\\t" 8/' tests/experiments/plugin.sh
 mutant "plug-ins: who gets ready is told of one thread" experiments/bench/plugin_process.c \
