@@ -300,6 +300,11 @@ const struct exp_algo *exp_algo_find(const char *name)
     return find(name, strlen(name));
 }
 
+#define ALGO(...)
+#define GROUP(...)
+#define AUTO(name, more) static const char auto_algos[] = name, auto_adds[] = more;
+#include "experiments/bench/algos.def"
+
 void exp_algo_say_known(char *text, size_t bytes)
 {
     for (size_t i = 0; i < N_RECORDS; i++) {
@@ -307,6 +312,7 @@ void exp_algo_say_known(char *text, size_t bytes)
         if (records[i].members)
             exp_say_more(text, bytes, " (%s)", records[i].members);
     }
+    exp_say_more(text, bytes, ", %s (those by default and %s)", auto_algos, auto_adds);
 }
 
 void exp_algo_say_default(char *text, size_t bytes)
@@ -343,9 +349,6 @@ static unsigned default_bits(void)
     return bits;
 }
 
-/* A name in ALGO= for what simulated cycles are to choose among. */
-static const char auto_algos[] = "auto";
-
 int exp_algo_select(const char *list, unsigned *selected, struct exp_why *why)
 {
     *selected = list && *list ? 0 : default_bits();
@@ -354,7 +357,7 @@ int exp_algo_select(const char *list, unsigned *selected, struct exp_why *why)
         const struct exp_algo *found = find(list, length);
 
         if (length == strlen(auto_algos) && !strncmp(list, auto_algos, length)) {
-            *selected |= default_bits() | bits_of(exp_algo_find("sconv_tuned"));
+            *selected |= default_bits() | bits_of(exp_algo_find(auto_adds));
         } else if (!found) {
             exp_say(why->text, sizeof why->text, "ALGO: unknown algorithm '%.*s'; known: ", (int)length, list);
             exp_algo_say_known(why->text, sizeof why->text);

@@ -640,10 +640,11 @@ static const struct exp_option options[] = {
         most_macs, 0, 1, 1000000),
     EXP_PLAN_OPTION,
     EXP_MACHINE_OPTION,
-    EXP_NAMES("ALGO",
-              "of @algos@; and plug-ins of your own (PLUGIN_CFLAGS); auto: those by default and sconv_tuned, for "
-              "picks.csv to choose among; comma-separated (default @default_algos@)",
-              algos, ""),
+    EXP_NAMES(
+        "ALGO",
+        "of @algos@; and plug-ins of your own (PLUGIN_CFLAGS); comma-separated (default @default_algos@). picks.csv "
+        "says which of them simulated cycles choose",
+        algos, ""),
     EXP_PLUGIN_OPTIONS,
     EXP_NUMBER("PLUGIN_THREADS",
                "threads that a plug-in may use where it is checked and timed (default 1); needs "
