@@ -110,6 +110,17 @@ bool sim_memory_is_too_fast(const struct sim_machine *m)
     return is_too_fast(m->memory_bandwidth_bytes_per_cycle, m->memory_latency_cycles, &m->level[m->n_levels - 1]);
 }
 
+size_t sim_impatient_level(const struct sim_machine *m)
+{
+    for (size_t k = 1; m->core.width && k <= m->n_levels; k++) {
+        const double latency = k < m->n_levels ? m->level[k].latency_cycles : m->memory_latency_cycles;
+
+        if (latency < m->level[k - 1].latency_cycles)
+            return k;
+    }
+    return 0;
+}
+
 static struct sim_fault bandwidth_fault(const struct sim_machine *m, size_t k)
 {
     if (k && is_too_fast(m->level[k].bandwidth_bytes_per_cycle, m->level[k].latency_cycles, &m->level[k - 1]))
@@ -191,6 +202,8 @@ static const char *machine_fault(const struct sim_machine *m)
         return "memory bandwidth is out of range";
     if (m->n_levels && m->n_levels <= SIM_MAX_LEVELS && sim_memory_is_too_fast(m))
         return "memory_bandwidth_bytes_per_cycle is more than the last level's miss_buffers wait for";
+    if (m->n_levels <= SIM_MAX_LEVELS && sim_impatient_level(m))
+        return "a level, or memory, takes less than the level inside";
     if (sim_core_fault(m).what)
         return sim_core_fault(m).what;
     if (!issue_is_possible(&m->issue))

@@ -21,6 +21,12 @@ struct sim_fault sim_core_fault(const struct sim_machine *m);
 /* Tells whether memory is said to bring more than the last level waits for at once. */
 bool sim_memory_is_too_fast(const struct sim_machine *m);
 
+/*
+ * Returns the first level, or how many there are for memory, that is said to answer sooner than the level inside it;
+ * 0: none, or nothing is known of the core, whose clock alone adds up latencies.
+ */
+size_t sim_impatient_level(const struct sim_machine *m);
+
 /* Tells whether the entries of t are a multiple of its ways, and not too many. */
 bool sim_tlb_is_possible(const struct sim_tlb *t);
 

@@ -24,7 +24,8 @@ struct parser {
     void *target;               /* what they fill */
     char section[32];           /* its name, for messages */
     unsigned long section_line;
-    unsigned long key_line[SIM_MAX_SECTION_KEYS]; /* where each of its keys stood; 0: not seen */
+    unsigned long key_line[SIM_MAX_SECTION_KEYS];   /* where each of its keys stood; 0: not seen */
+    unsigned long latency_line[SIM_MAX_LEVELS + 1]; /* where the levels' latencies stand; memory's comes last */
     bool has_machine;
 };
 
@@ -274,6 +275,22 @@ static int report_key(const struct parser *p, const char *text)
     return report(p, p->at.line, what, text);
 }
 
+/* Notes where a level's or memory's latency stands: what it contradicts may stand anywhere. */
+static void note_latency(struct parser *p, const struct sim_key *key)
+{
+    if (key->kind == SIM_KEY_CYCLES && p->keys != sim_core_keys)
+        p->latency_line[p->keys == sim_machine_keys ? SIM_MAX_LEVELS : p->machine.n_levels] = p->at.line;
+}
+
+static int read_value(struct parser *p, const struct sim_key *key, const char *value)
+{
+    struct sim_place at = p->at;
+
+    at.key = key->name;
+    note_latency(p, key);
+    return sim_value_set(&at, key, value, p->target);
+}
+
 static int read_key(struct parser *p, char *text)
 {
     char *equals = strchr(text, '=');
@@ -294,7 +311,7 @@ static int read_key(struct parser *p, char *text)
         if (!*value)
             return report(p, p->at.line, "key without a value", text);
         p->key_line[i] = p->at.line;
-        return sim_value_set(&p->at, &p->keys[i], value, p->target);
+        return read_value(p, &p->keys[i], value);
     }
     return report_key(p, text);
 }
@@ -345,6 +362,23 @@ static int next_line(struct parser *p, FILE *in, char *text)
     return 1;
 }
 
+/* Checks what takes all levels: that latencies and bandwidths do not contradict each other. */
+static int check_times(const struct parser *p)
+{
+    const struct sim_machine *m = &p->machine;
+    const size_t k = sim_impatient_level(m);
+
+    if (sim_memory_is_too_fast(m))
+        return report(p, p->latency_line[SIM_MAX_LEVELS],
+                      "memory_bandwidth_bytes_per_cycle: with memory_latency_cycles more lines are on their way than "
+                      "the last level has miss_buffers",
+                      m->level[m->n_levels - 1].name);
+    if (k)
+        return report(p, p->latency_line[k < m->n_levels ? k : SIM_MAX_LEVELS], "less than the level inside takes",
+                      k < m->n_levels ? "latency_cycles" : "memory_latency_cycles");
+    return 0;
+}
+
 static int parse_file(struct parser *p, FILE *in)
 {
     char text[SIM_MAX_LINE_CHARS + 1];
@@ -366,12 +400,7 @@ static int parse_file(struct parser *p, FILE *in)
         return report(p, p->at.line, "missing section", "[machine]");
     if (!p->machine.n_levels)
         return report(p, p->at.line, "missing section", "[cache NAME]");
-    if (sim_memory_is_too_fast(&p->machine))
-        return report(p, p->at.line,
-                      "memory_bandwidth_bytes_per_cycle: with memory_latency_cycles more lines are on their way than "
-                      "the last level has miss_buffers",
-                      p->machine.level[p->machine.n_levels - 1].name);
-    return 0;
+    return check_times(p);
 }
 
 int sim_machine_parse(struct sim_machine *m, FILE *in, const char *path, char *why, size_t why_bytes)

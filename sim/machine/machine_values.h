@@ -10,11 +10,12 @@
 struct sim_place {
     const char *path;
     unsigned long line;
+    const char *key; /* whose value it is; NULL: of none */
     char *why;
     size_t why_bytes;
 };
 
-/* Puts "path:line: what, 'value'" into why. Returns -EINVAL. */
+/* Puts "path:line: what, 'value'", or "path:line: what, 'key = value'", into why. Returns -EINVAL. */
 int sim_place_report(const struct sim_place *at, const char *what, const char *value);
 
 /*
