@@ -275,7 +275,12 @@ mutant "more buffers than the window" sim/machine/machine_check.c 's/c->store_bu
 mutant "a memory that is too fast for its latency" sim/machine/machine_file.c 's/if \(sim_memory_is_too_fast/if (false \&\& sim_memory_is_too_fast/' sim_machine
 mutant "branches count beside their comparisons" kernels/backend/stack.c 's/\(p->instructions\[i\] - p->branches\[i\]\)/p->instructions[i]/' stacks
 mutant "simulated cycles that order the wrong way" experiments/bench/cycles.c 's/\(taken > 1\) == \(simulated > 1\)/(taken > 1) != (simulated > 1)/' verdict
-mutant "errors of cycles by what was simulated" experiments/bench/cycles.c 's/simulated \/ pair\[i\]\.taken/taken \/ pair[i].simulated/' verdict
+mutant "errors of cycles by what was simulated" experiments/bench/cycles.c 's/p->simulated \/ p->taken/p->taken \/ p->simulated/' verdict
+mutant "verdict: what takes more is called less" experiments/run/verdict.c 's/fewer\[i\] = -more\[i\]/fewer[i] = more[i]/' verdict
+mutant "verdict: misses speak where cycles are known" experiments/run/verdict.c 's/if \(fast && has_clock/if (!fast \&\& has_clock/' verdict
+mutant "brackets beside simulated cycles" experiments/show/layers.c 's/why_no_cycles \? exp_estimate_why_not_case\(m, c\) : EXP_CYCLES_INSTEAD/why_no_cycles || m ? exp_estimate_why_not_case(m, c) : EXP_CYCLES_INSTEAD/' 'tests/experiments/cli.sh picks'
+mutant "a memory that is nearer than a cache" sim/machine/machine_check.c 's/k <= m->n_levels; k\+\+\) \{/k < m->n_levels; k++) {/' sim_machine
+mutant "a bad value without its key" sim/machine/machine_file.c 's/at\.key = key->name;/at.key = 0;/' sim_machine
 mutant "calibrated lines without buffers" experiments/calibrate/computer.c 's/^    if \(inside->miss_buffers \&\&/    if (false \&\& inside->miss_buffers \&\&/' timing
 mutant "copies that count every other class as one" counters/observe/rewrite.awk 's/number_of\[class\[i\]\] = i - 1/number_of[class[i]] = 0/' 'make test SUITE=observe_stack'
 mutant "copies that count no calls" counters/observe/rewrite.awk 's/^    count\(class_of\(name, rest/    if (name !~ \/^call\/) count(class_of(name, rest/' 'make test SUITE=observe_stack'

@@ -67,16 +67,37 @@ double exp_cycles_taken(const struct exp_setup *s, const struct exp_case *c, con
     return ghz > 0 ? exp_case_times(c).low_mean * ghz : (double)NAN;
 }
 
-struct exp_spread exp_cycles_errors(const struct exp_cycles_pair *pair, size_t n)
+static double quotient_of(const struct exp_cycles_pair *p)
 {
-    double *error = exp_new(n + 1, sizeof *error);
+    return p->simulated / p->taken;
+}
+
+static double error_of(const struct exp_cycles_pair *p)
+{
+    return 100 * fabs(quotient_of(p) - 1);
+}
+
+static struct exp_spread spread_of(const struct exp_cycles_pair *pair, size_t n,
+                                   double (*value_of)(const struct exp_cycles_pair *p))
+{
+    double *value = exp_new(n + 1, sizeof *value);
     struct exp_spread spread;
 
     for (size_t i = 0; i < n; i++)
-        error[i] = 100 * fabs(pair[i].simulated / pair[i].taken - 1);
-    spread = exp_spread_of(error, n);
-    free(error);
+        value[i] = value_of(&pair[i]);
+    spread = exp_spread_of(value, n);
+    free(value);
     return spread;
+}
+
+struct exp_spread exp_cycles_errors(const struct exp_cycles_pair *pair, size_t n)
+{
+    return spread_of(pair, n, error_of);
+}
+
+struct exp_spread exp_cycles_quotients(const struct exp_cycles_pair *pair, size_t n)
+{
+    return spread_of(pair, n, quotient_of);
 }
 
 int exp_cycles_order(struct exp_cycles_pair a, struct exp_cycles_pair b)

@@ -19,6 +19,9 @@ struct exp_cycles {
     double waiting[EXP_N_NAMED_LEVELS]; /* for loads and lines from L2, L3 and memory */
 };
 
+/* The reason why there are no estimates where there are cycles. */
+#define EXP_CYCLES_INSTEAD "simulated_cycles stand in its place"
+
 /* A reason why there are none: no table of stacks has the algorithm with its micro-kernel. */
 #define EXP_NO_WORK_ON_RECORD "what compiled code of this algorithm and micro-kernel executes is not on record"
 
@@ -47,8 +50,12 @@ struct exp_cycles_pair {
 /* Cycles that differ by less than this are as good as equal. */
 #define EXP_CYCLES_TIE 1.03
 
-/* Returns the quantiles of the errors without signs, in percent, of those of n pairs that have both numbers. */
+/*
+ * Return the quantiles of the errors without signs, in percent, and of simulated over taken cycles, of those of n pairs
+ * that have both numbers.
+ */
 struct exp_spread exp_cycles_errors(const struct exp_cycles_pair *pair, size_t n);
+struct exp_spread exp_cycles_quotients(const struct exp_cycles_pair *pair, size_t n);
 
 /*
  * Tells whether the simulation puts two cases in the order in which they were: 1, or -1 if in the other one; 0 where

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "experiments/base/record.h"
+#include "experiments/bench/cycles.h"
 #include "sim/analysis/estimate.h"
 
 const char *exp_estimate_why_not(const struct sim_machine *m)
@@ -121,20 +122,20 @@ struct exp_accuracy exp_accuracy_of(struct exp_accuracy_pair *pair, size_t n)
 }
 
 /* Prints "estimated / measured 0.91, 1.20, 1.75 (p10, median, p90 of 13 layers), on the right side of 1 in 9 of 12". */
-static void print_accuracy(const struct exp_accuracy *a, FILE *out)
+static void print_accuracy(const struct exp_accuracy *a, const char *how, FILE *out)
 {
     if (!a->n) {
         fprintf(out, "no layer has both an estimate and a time");
         return;
     }
-    fprintf(out, "estimated / measured %.2f, %.2f, %.2f (p10, median, p90 of %zu layer%s)", a->p10, a->median, a->p90,
+    fprintf(out, "%s / measured %.2f, %.2f, %.2f (p10, median, p90 of %zu layer%s)", how, a->p10, a->median, a->p90,
             a->n, a->n == 1 ? "" : "s");
     if (a->n_sided)
         fprintf(out, ", on the right side of 1 in %zu of %zu", a->n_right, a->n_sided);
 }
 
-void exp_accuracy_say(const struct exp_accuracy *a, double estimate, const char *assumption, struct exp_ratio measured,
-                      FILE *out)
+void exp_accuracy_say(const struct exp_accuracy *a, const char *how, double estimate, const char *assumption,
+                      struct exp_ratio measured, FILE *out)
 {
     int side = exp_ratio_side(&measured);
 
@@ -142,7 +143,7 @@ void exp_accuracy_say(const struct exp_accuracy *a, double estimate, const char 
         fprintf(out, "withdrawn, %.2f %s: the clock says %.2f; ", estimate, assumption, measured.value);
     else
         fprintf(out, "%.2f %s, measured %.2f; ", estimate, assumption, measured.value);
-    print_accuracy(a, out);
+    print_accuracy(a, how, out);
 }
 
 /* ---- errors known from other machines ---- */
@@ -187,9 +188,9 @@ static void say_machine(const struct known_error *k, FILE *out)
     hit.n_right = (size_t)k->n_hit_right;
     wait.n_right = (size_t)k->n_wait_right;
     fprintf(out, "On %s (timed at commit %s, the %s of %s rounds): ", k->machine, k->commit, k->time, k->rounds);
-    print_accuracy(&hit, out);
+    print_accuracy(&hit, "estimated", out);
     fprintf(out, ", %s; ", EXP_IF_ALL_HIT);
-    print_accuracy(&wait, out);
+    print_accuracy(&wait, "estimated", out);
     fprintf(out, ", %s.", EXP_IF_ALL_WAIT);
 }
 
@@ -342,6 +343,14 @@ static void add_estimate(struct exp_total *t, const struct sim_machine *m, const
     exp_estimate_add(&t->estimate, &e);
 }
 
+static void add_cycles(struct exp_total *t, const struct exp_setup *s, const struct exp_case *c)
+{
+    const char *why = exp_cycles_why_not(s, c);
+
+    t->why_no_cycles = why ? why : t->why_no_cycles;
+    t->cycles += why ? 0 : exp_cycles(c).sum;
+}
+
 bool exp_total_covers(const struct exp_total *t, const struct exp_case *c)
 {
     return strcmp(t->algo, exp_algo_chosen()->name) ? !strcmp(c->algo->name, t->algo) : c->is_chosen;
@@ -377,6 +386,7 @@ static size_t sum_up(const struct exp_experiment *e, const char *algo, struct ex
         add_counts(t, &e->cases[i]);
         add_simulated(t, &e->cases[i]);
         add_estimate(t, &e->setup->machine, &e->cases[i]);
+        add_cycles(t, e->setup, &e->cases[i]);
         is_beside_base = exp_case_pair(e, &e->cases[i]).base_ns != NULL;
         t->macs += conv_macs(&e->cases[i].layer->problem);
         n++;

@@ -63,11 +63,11 @@ struct exp_accuracy {
 struct exp_accuracy exp_accuracy_of(struct exp_accuracy_pair *pair, size_t n);
 
 /*
- * Prints an estimate of the whole beside its time: "1.20 if all loads wait, measured 1.10; estimated / measured ...".
- * One on the wrong side of 1 is withdrawn, in words.
+ * Prints an estimate of the whole beside its time: "1.20 if all loads wait, measured 1.10; estimated / measured ...",
+ * where how is "estimated". One on the wrong side of 1 is withdrawn, in words.
  */
-void exp_accuracy_say(const struct exp_accuracy *a, double estimate, const char *assumption, struct exp_ratio measured,
-                      FILE *out);
+void exp_accuracy_say(const struct exp_accuracy *a, const char *how, double estimate, const char *assumption,
+                      struct exp_ratio measured, FILE *out);
 
 /*
  * Holds what is known of the estimates' error on machines where they were held against the clock:
@@ -89,6 +89,8 @@ struct exp_total {
     struct exp_ratio speedup;                                    /* over Base; of Base itself: 1 */
     const char *why_no_estimate;                                 /* likewise */
     struct exp_estimate estimate;
+    const char *why_no_cycles; /* of the simulated core's clock (cycles.h), likewise */
+    double cycles;
     double macs;
     double simulated_loads, alone_loads, measured_loads; /* alone: of caches alone */
     double simulated_misses[EXP_N_NAMED_LEVELS], alone_misses[EXP_N_NAMED_LEVELS], measured_misses[EXP_N_NAMED_LEVELS];

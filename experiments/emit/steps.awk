@@ -43,7 +43,9 @@ FILENAME ~ /published/ {
         models[++n] = $1
     }
     time[$1, $2] = $(column["measured_time_ns"]) + 0
-    estimate[$1, $2] = $(column["estimated_speedup"]) + 0
+    estimate[$1, $2] = $(column["simulated_speedup"]) + 0 # "not available: ..." is 0
+    if (!estimate[$1, $2])
+        estimate[$1, $2] = $(column["estimated_speedup"]) + 0
 }
 END {
     print "| model | Table 2: x86, POWER10 | SConv / Base | tiling and packing its tiles | packing by vectors | filters packed ahead | micro-kernel |"

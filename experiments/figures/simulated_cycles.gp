@@ -9,7 +9,7 @@ load figures."/common.gp"
 
 parts = "computing packing calls wait_l2 wait_l3 wait_memory wait_tlb wait_stores"
 n_parts = words(parts)
-label_of(p) = word("'computing' 'packing instructions' 'calls' 'waiting: ".level_name(2)."' '".level_name(n_levels)."' 'memory' 'TLB' 'stores'", p)
+label_of(p) = word("'computing' 'packing instructions' 'calls' 'waiting: ".level_name(2)."' '".level_name(n_levels)."' 'memory' 'TLBs' 'stores'", p)
 colour_of_part(p) = word("#009e73 #56b4e9 #0072b2 #f0e442 #e69f00 #d55e00 #cc79a7 #404040", p)
 cycles(p) = column("simulated_".word(parts, p)."_cycles")
 
@@ -38,13 +38,14 @@ up_to(slot, s, p) = (sum [i = 1:p] Part[part_of(slot, s, i)])
 percent(slot, x) = 100.0 * x / up_to(slot, 1, n_parts)
 is_taken(slot, s) = N_taken[bar_of(slot, s)] > 0 && N_taken[bar_of(slot, s)] == N_simulated[bar_of(slot, s)]
 bar_width = 0.21
-x_of(slot, s, is_simulated) = slot + (2 * s - 4 + is_simulated) * bar_width + (s == 1 ? -0.03 : 0.03) + 0.5 * bar_width
-highest = 0; n_measured = 0
+n_measured = int(sum [slot = 0:n_shown] is_taken(slot, 1) + is_taken(slot, 2))
+# Where nothing was measured, the two simulated bars of a slot stand side by side.
+x_of(slot, s, is_simulated) = slot + (s == 1 ? -0.03 : 0.03) + (n_measured ? 2 * s - 3.5 + is_simulated : s - 1.5) * bar_width
+highest = 0
 set print $bars
 print "x\tpart\tpercent"
 do for [slot = 0:n_shown] { do for [s = 1:2] {
     if (is_taken(slot, s)) {
-        n_measured = n_measured + 1
         print sprintf("%g\t0\t%g", x_of(slot, s, 0), percent(slot, Taken[bar_of(slot, s)]))
         highest = max2(highest, percent(slot, Taken[bar_of(slot, s)]))
     }

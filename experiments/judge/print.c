@@ -219,7 +219,7 @@ static void say_one(const struct exp_accuracy *a, double estimate, const char *a
                     FILE *out)
 {
     fprintf(out, EXP_LABEL, "estimated");
-    exp_accuracy_say(a, estimate, assumption, measured, out);
+    exp_accuracy_say(a, "estimated", estimate, assumption, measured, out);
     fprintf(out, "\n");
 }
 

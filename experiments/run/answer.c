@@ -157,7 +157,7 @@ struct answer {
     struct exp_verdict v;
     struct exp_verdict_variant variant[MOST_VARIANTS];
     const char **layer;
-    char where[128], how[512], disturbance[400], planned_levels[200], smaller[320], picks[512], prefetchers[1024];
+    char where[128], how[512], disturbance[400], planned_levels[200], smaller[320], picks[512], prefetchers[2048];
     char *elsewhere;
 };
 

@@ -117,6 +117,7 @@ void exp_picks_say(const struct exp_report *r, char *text, size_t bytes)
     if (is_begun)
         exp_say_more(text, bytes, " of %zu layers (picks.csv).", n);
     if (is_begun && fastest > 0)
-        exp_say_more(text, bytes, " They take %.1f %% more than what was fastest.", 100 * (picked / fastest - 1));
+        exp_say_more(text, bytes, " Measured, they take %.1f %% more cycles than the fastest of each layer.",
+                     100 * (picked / fastest - 1));
     free(row);
 }

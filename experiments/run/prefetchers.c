@@ -127,28 +127,29 @@ static void say_algo(const struct sim_machine *m, const char *algo, const struct
     }
     if (!(brought > 0))
         return;
-    exp_say_more(text, bytes, "%s %s %.0f %% (", *text ? ";" : "Prefetched into the first level in time:", algo,
-                 100 * all / (all + w->demand));
+    exp_say_more(text, bytes, "%s %s %.0f %% (", *text ? ";" : "", algo, 100 * all / (all + w->demand));
     for (size_t p = 0; p < SIM_N_PREFETCHERS; p++) {
         if (w->by[p].brought)
             exp_say_more(text, bytes, "%s %.0f, ", name_of(m, 0, p), 100 * covered_by[p] / (all + w->demand));
     }
-    exp_say_more(text, bytes, "late %.0f; of those brought %.0f %% useless)", 100 * late / (all + w->demand),
+    exp_say_more(text, bytes, "late %.0f; useless %.0f %% of those brought)", 100 * late / (all + w->demand),
                  100 * useless / brought);
 }
 
 void exp_prefetchers_say(const struct exp_report *r, char *text, size_t bytes)
 {
     const struct exp_experiment *e = r->e;
+    char by_algo[1536] = "";
 
-    *text = '\0';
     for (size_t a = 0; a < e->n_algos; a++) {
         const struct wanted w = wanted_by(e, a);
 
-        say_algo(&e->setup->machine, e->cases[a].algo->name, &w, text, bytes);
+        say_algo(&e->setup->machine, e->cases[a].algo->name, &w, by_algo, sizeof by_algo);
     }
-    if (*text)
-        exp_say_more(text, bytes,
-                     " of the lines that loads and stores ask for and that are not there from before "
-                     "(prefetchers.csv).");
+    *text = '\0';
+    if (*by_algo)
+        exp_say(text, bytes,
+                "Of the lines that loads and stores ask for, and that %s does not have from before, prefetches bring "
+                "so many in time (prefetchers.csv):%s.",
+                e->setup->machine.level[0].name, by_algo);
 }

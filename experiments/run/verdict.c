@@ -283,9 +283,10 @@ static void say_checked(const struct exp_verdict *v, const struct exp_verdict_va
                         FILE *out)
 {
     const struct exp_accuracy a = accuracy(v, x, cycles);
+    const char *how = cycles == EXP_CLOCK_CYCLES ? "simulated" : "estimated";
 
-    fprintf(out, EXP_LABEL, "estimated");
-    exp_accuracy_say(&a, estimate_of(v, x, cycles), estimate_words(cycles), x->speedup, out);
+    fprintf(out, EXP_LABEL, how);
+    exp_accuracy_say(&a, how, estimate_of(v, x, cycles), estimate_words(cycles), x->speedup, out);
     fprintf(out, "\n");
 }
 
@@ -303,7 +304,7 @@ static void say_cycles_errors(const struct exp_verdict *v, FILE *out)
     const size_t n_rows = v->n_layers * (v->n_variants + 1);
     struct exp_cycles_pair *pair = exp_new(n_rows, sizeof *pair);
     size_t n = 0, n_sided = 0, n_right = 0;
-    struct exp_spread errors;
+    struct exp_spread errors, quotients;
 
     for (size_t l = 0; l < v->n_layers; l++) {
         pair[n++] = cycles_of(&v->reference, l);
@@ -315,15 +316,15 @@ static void say_cycles_errors(const struct exp_verdict *v, FILE *out)
         }
     }
     errors = exp_cycles_errors(pair, n);
+    quotients = exp_cycles_quotients(pair, n);
     free(pair);
     if (!errors.n)
         return;
-    fprintf(
-        out,
-        "\nSimulated over measured cycles, %zu layers and algorithms: off by %.1f %% (median), %.1f %% (p90); on the "
-        "right side of %s in %zu of %zu that differ by over %.0f %%.",
-        errors.n, errors.median, errors.p90, v->reference.name, n_right, n_sided, 100 * (EXP_CYCLES_TIE - 1));
-    fputc('\n', out);
+    fprintf(out,
+            "\nSimulated over measured cycles, %zu layers and algorithms: %.2f (median), off by %.1f %% (median), %.1f "
+            "%% (p90); on the right side of %s in %zu of %zu that differ by over %.0f %%.\n",
+            errors.n, quotients.median, errors.median, errors.p90, v->reference.name, n_right, n_sided,
+            100 * (EXP_CYCLES_TIE - 1));
 }
 
 static double clock_percent(const struct exp_verdict *v, const struct exp_verdict_variant *x, size_t part)
@@ -331,41 +332,79 @@ static double clock_percent(const struct exp_verdict *v, const struct exp_verdic
     return 100 * sum_of(v, x, (enum exp_quantity)part) / sum_of(v, x, EXP_CLOCK_CYCLES);
 }
 
-/* Says what most of a variant's cycles go to, the greatest part first. */
-static void say_parts_of_clock(const struct exp_verdict *v, const struct exp_verdict_variant *x, FILE *out)
+/* Names what cycles go to; a level by the machine's own name. */
+static const char *part_name(const struct exp_verdict *v, size_t part)
 {
-    static const char *const names[EXP_N_CLOCK_PARTS] = { "computing",       "packing instructions",
-                                                          "calls",           "waiting for L2",
-                                                          "waiting for L3",  "waiting for memory",
-                                                          "waiting for TLB", "waiting for stores" };
-    bool is_said[EXP_N_CLOCK_PARTS] = { false };
+    static const char *const names[EXP_N_CLOCK_PARTS] = { [EXP_PART_COMPUTING] = "computing",
+                                                          [EXP_PART_PACKING] = "packing instructions",
+                                                          [EXP_PART_CALLS] = "calls",
+                                                          [EXP_PART_MEMORY] = "memory",
+                                                          [EXP_PART_TLB] = "TLBs",
+                                                          [EXP_PART_STORES] = "stores" };
+    const size_t level = part == EXP_PART_L2 ? 1 : v->n_levels - 1; /* the last one stands for those between, too */
 
-    fprintf(out, "%s: ", x->name);
+    return names[part] ? names[part] : v->level[level];
+}
+
+/* Says the parts of at least 1 % in value[], the greatest first, behind `before` where there are any. */
+static void say_greatest(const struct exp_verdict *v, double value[EXP_N_CLOCK_PARTS], const char *before, FILE *out)
+{
     for (size_t n = 0; n < EXP_N_CLOCK_PARTS; n++) {
-        size_t most = EXP_N_CLOCK_PARTS;
+        size_t most = 0;
 
-        for (size_t i = 0; i < EXP_N_CLOCK_PARTS; i++) {
-            if (!is_said[i] && (most == EXP_N_CLOCK_PARTS ||
-                                clock_percent(v, x, EXP_CLOCK_PARTS + i) > clock_percent(v, x, EXP_CLOCK_PARTS + most)))
-                most = i;
-        }
-        is_said[most] = true;
-        if (clock_percent(v, x, EXP_CLOCK_PARTS + most) >= 1)
-            fprintf(out, "%s%s %.0f %%", n ? ", " : "", names[most], clock_percent(v, x, EXP_CLOCK_PARTS + most));
+        for (size_t i = 1; i < EXP_N_CLOCK_PARTS; i++)
+            most = value[i] > value[most] ? i : most;
+        if (!(value[most] >= 1))
+            return;
+        fprintf(out, "%s%s%s %.0f %%", n ? ", " : before, most >= EXP_PART_L2 ? "waiting for " : "", part_name(v, most),
+                value[most]);
+        value[most] = 0;
     }
 }
 
-/* Says why: where the cycles of both go. */
+/* Says what most of a variant's cycles go to. */
+static void say_parts_of_clock(const struct exp_verdict *v, const struct exp_verdict_variant *x, FILE *out)
+{
+    double percent[EXP_N_CLOCK_PARTS];
+
+    for (size_t i = 0; i < EXP_N_CLOCK_PARTS; i++)
+        percent[i] = clock_percent(v, x, EXP_CLOCK_PARTS + i);
+    fprintf(out, "%s", x->name);
+    say_greatest(v, percent, ": ", out);
+}
+
+/* Says in what a variant takes fewer cycles than the reference, and in what more. */
+static void say_differences(const struct exp_verdict *v, const struct exp_verdict_variant *x, FILE *out)
+{
+    const double whole = sum_of(v, &v->reference, EXP_CLOCK_CYCLES), sum = sum_of(v, x, EXP_CLOCK_CYCLES);
+    double fewer[EXP_N_CLOCK_PARTS], more[EXP_N_CLOCK_PARTS];
+
+    for (size_t i = 0; i < EXP_N_CLOCK_PARTS; i++) {
+        const enum exp_quantity part = (enum exp_quantity)(EXP_CLOCK_PARTS + i);
+
+        more[i] = 100 * (sum_of(v, x, part) - sum_of(v, &v->reference, part)) / whole;
+        fewer[i] = -more[i];
+    }
+    fprintf(out, "%s takes %.0f %% %s simulated cycles than %s", x->name, fabs(100 * (sum / whole - 1)),
+            sum > whole ? "more" : "fewer", v->reference.name);
+    say_greatest(v, fewer, ": less for ", out);
+    say_greatest(v, more, "; more for ", out);
+    fprintf(out, ". ");
+}
+
+/* Says why: in what they differ, and where the cycles of both go. */
 static void say_why(const struct exp_verdict *v, const struct exp_verdict_variant *x, FILE *out)
 {
     const struct exp_verdict_variant *base = &v->reference;
 
+    fprintf(out, EXP_LABEL, "why");
+    say_differences(v, x, out);
     fprintf(out,
-            EXP_LABEL "of %s's simulated cycles %.0f %% are im2col, packing and clearing, which wait for memory "
-                      "%.0f %% of that; of %s's %.0f %%. ",
-            "why", base->name, clock_percent(v, base, EXP_CLOCK_PACKING),
-            100 * sum_of(v, base, EXP_CLOCK_PACKING_MEMORY) / fmax(1, sum_of(v, base, EXP_CLOCK_PACKING)), x->name,
-            clock_percent(v, x, EXP_CLOCK_PACKING));
+            "%.0f %% of %s's cycles are im2col, packing and clearing, of which it waits for memory %.0f %%; %.0f %% of "
+            "%s's. ",
+            clock_percent(v, base, EXP_CLOCK_PACKING), base->name,
+            100 * sum_of(v, base, EXP_CLOCK_PACKING_MEMORY) / fmax(1, sum_of(v, base, EXP_CLOCK_PACKING)),
+            clock_percent(v, x, EXP_CLOCK_PACKING), x->name);
     say_parts_of_clock(v, base, out);
     fprintf(out, "; ");
     say_parts_of_clock(v, x, out);
@@ -407,14 +446,13 @@ static void say_unproven(const struct exp_verdict *v, FILE *out)
 
     for (size_t i = 0; i < v->n_variants; i++)
         is_any = is_any || !is_checked(v, &v->variant[i]);
-    if (!is_any || !has_estimates(v))
+    if (!is_any || !(has_clock(v) || has_estimates(v)))
         return;
     if (has_clock(v)) {
-        fprintf(
-            out,
-            "\nNo time has confirmed these simulated cycles%s%s. How far they were from counted ones on a Zen 3, make "
-            "validate says.\n",
-            v->why_no_check ? ": " : "", v->why_no_check ? v->why_no_check : "");
+        fprintf(out,
+                "\nNo time has confirmed these simulated cycles%s%s. `make validate` says how far such cycles are from "
+                "those that a Zen 3 counted.\n",
+                v->why_no_check ? ": " : "", v->why_no_check ? v->why_no_check : "");
         return;
     }
     fprintf(out, "\nEstimates come from a model that no time has confirmed on %s%s%s. %s\n", v->machine,
@@ -451,15 +489,15 @@ static const struct exp_verdict_variant *fastest(const struct exp_verdict *v)
     return best;
 }
 
-/* The variant with the fewest misses in the first level, by caches alone. */
-static const struct exp_verdict_variant *fewest_misses(const struct exp_verdict *v)
+/* The variant with the least of a quantity, which is of the whole model. */
+static const struct exp_verdict_variant *least(const struct exp_verdict *v, enum exp_quantity q)
 {
     const struct exp_verdict_variant *best = NULL;
 
     for (size_t i = 0; i < v->n_variants; i++) {
-        double misses = sum_of(v, &v->variant[i], EXP_ALONE_MISSES);
+        double sum = sum_of(v, &v->variant[i], q);
 
-        if (!isnan(misses) && (!best || misses < sum_of(v, best, EXP_ALONE_MISSES)))
+        if (!isnan(sum) && (!best || sum < sum_of(v, best, q)))
             best = &v->variant[i];
     }
     return best;
@@ -483,14 +521,18 @@ static void say_timed_answer(const struct exp_verdict *v, const struct exp_verdi
         fprintf(out, "While it was timed, the computer was %s.\n", v->disturbance);
 }
 
-/* Says who misses least, where there are no times. */
+/* Says who takes the fewest simulated cycles, or else misses least, where there are no times. */
 static void say_untimed_answer(const struct exp_verdict *v, FILE *out)
 {
-    const struct exp_verdict_variant *few = fewest_misses(v);
+    const struct exp_verdict_variant *few = least(v, EXP_ALONE_MISSES), *fast = least(v, EXP_CLOCK_CYCLES);
 
     fprintf(out, "whether anything is faster than %s was not measured: %s\n", v->reference.label,
             why_not_timed(v, NULL));
-    if (few && is_simulated(v, few)) {
+    if (fast && has_clock(v)) {
+        fprintf(out, "By simulated cycles alone, on %s: %s is %.2f times as fast as %s. ", v->machine, fast->label,
+                estimate_of(v, fast, EXP_CLOCK_CYCLES), v->reference.label);
+        fputs("No time has confirmed this.\n", out);
+    } else if (few && is_simulated(v, few)) {
         fprintf(out, "By simulated misses alone, on %s%s: %s misses ", v->machine,
                 v->has_two_views ? " (its caches alone, nothing prefetched)" : "", few->label);
         say_level(v, few, &alone, 0, out);

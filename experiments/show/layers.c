@@ -281,7 +281,7 @@ static void fill_estimates(ROW *row, const struct exp_experiment *e, const struc
     const struct exp_case *base = exp_case_base(e, c);
     struct exp_estimate its;
 
-    row->why_no_estimate = exp_estimate_why_not_case(m, c);
+    row->why_no_estimate = row->why_no_cycles ? exp_estimate_why_not_case(m, c) : EXP_CYCLES_INSTEAD;
     row->why_no_estimated_speedup = row->why_no_estimate ? row->why_no_estimate
                                     : base               ? exp_estimate_why_not_case(m, base)
                                                          : "base was not selected";
@@ -388,7 +388,7 @@ void exp_layers_fill(struct exp_layers_row *row, const struct exp_report *r, con
     fill_times(row, r, c);
     fill_phases(row, c);
     fill_simulated(row, c, m);
-    fill_estimates(row, r->e, c);
     fill_cycles(row, r, c);
+    fill_estimates(row, r->e, c);
     fill_observed(row, &c->observed);
 }

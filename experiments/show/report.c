@@ -102,6 +102,10 @@ static const struct rec_field model_fields[] = {
     { { "paper_conv_speedup", "",
         "SConv's convolution speed-up in the paper, same model; only on the paper's own computers", "SConv Table 2" },
       REC_NAN_AS(MODEL, paper_speedup, REC_DOES_NOT_APPLY) },
+    { { "simulated_cycles", "cycles", "how long the model takes, by the simulated core's clock", "replay" },
+      REC_OR(MODEL, total.cycles, total.why_no_cycles) },
+    { { "simulated_speedup", "", "base's simulated_cycles / these", "replay" },
+      REC_OR(MODEL, simulated_speedup, why_no_simulated_speedup) },
     EXP_FIELDS_LEVELS(REC_NAN_OR, MODEL, "simulated_alone", "miss_percent", "%", EXP_ALONE,
                       EXP_LAST_LEVEL, "replay", alone_percent, why_no_simulated_percent),
     { { "simulated_alone_loads", "loads", "load instructions of that simulation", "replay" },
@@ -123,7 +127,10 @@ static const char *why_no_speedup(const struct exp_total *t, const struct exp_to
 
 static const char *why_no_estimated_speedup(const struct exp_total *t, const struct exp_total *base)
 {
-    return t->why_no_estimate ? t->why_no_estimate : base ? base->why_no_estimate : "base was not selected";
+    return t->why_no_estimate  ? t->why_no_estimate
+           : !t->why_no_cycles ? EXP_CYCLES_INSTEAD
+           : base              ? base->why_no_estimate
+                               : "base was not selected";
 }
 
 static double percent_of(double misses, double loads, const char *why_not)
@@ -154,9 +161,14 @@ static void fill_model(MODEL *row, const struct exp_report *r, const struct exp_
         .n_rounds = r->info->n_rounds,
         .end = exp_end_text(r->info->end),
         .why_no_estimated_speedup = why_no_estimated_speedup(t, base),
+        .why_no_simulated_speedup = t->why_no_cycles ? t->why_no_cycles
+                                    : base           ? base->why_no_cycles
+                                                     : "base was not selected",
         .paper_speedup = (double)NAN,
     };
     fill_levels(row);
+    if (!row->why_no_simulated_speedup)
+        row->simulated_speedup = base->cycles / t->cycles;
     if (row->why_no_estimated_speedup)
         return;
     row->estimated_issue_speedup = base->estimate.issue_cycles / t->estimate.issue_cycles;

@@ -52,6 +52,8 @@ struct exp_model_row {
     const char *why_no_measured_percent, *why_no_simulated_percent;
     double estimated_issue_speedup, estimated_speedup, paper_speedup;
     const char *why_no_estimated_speedup;
+    double simulated_speedup;
+    const char *why_no_simulated_speedup;
 };
 
 /* A row of levels.csv: of every level of the simulated machine, where other tables have those that CSA plans for. */

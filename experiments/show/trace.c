@@ -6,6 +6,7 @@
  */
 #include <stdlib.h>
 
+#include "experiments/bench/cycles.h"
 #include "experiments/show/trace_events.h"
 #include "experiments/show/ways_out.h"
 
@@ -145,18 +146,21 @@ static void put_estimated(struct trace *t, size_t row, double *at_us, const stru
 {
     const double cycles_per_us = t->r->e->setup->machine.issue.clock_ghz * 1e3;
     const struct sim_cell sum = sim_stats_total(&c->simulated.stats);
+    const bool has_clock = !*t->r->e->setup->why_no_cycles;
 
     put_counts(t, row, c->algo->name, *at_us, &sum);
     for (unsigned p = 0; p < CONV_N_PHASES; p++) {
         const struct exp_estimate e = estimate_of(t, c, p);
+        const double cycles = has_clock ? sim_cycles_sum(&c->simulated.cycles[p]) : e.total_cycles;
         json_t *args;
 
-        if (!(e.total_cycles > 0))
+        if (!(cycles > 0))
             continue;
         args = args_of(c, conv_phase_name((enum conv_phase)p));
-        exp_trace_set(args, "estimated_cycles", json_real(e.total_cycles));
-        exp_trace_set(args, "estimated_issue_cycles", json_real(e.issue_cycles));
-        put_time(t, ESTIMATED, row, at_us, e.total_cycles / cycles_per_us, args);
+        exp_trace_set(args, has_clock ? "simulated_cycles" : "estimated_cycles", json_real(cycles));
+        if (!has_clock)
+            exp_trace_set(args, "estimated_issue_cycles", json_real(e.issue_cycles));
+        put_time(t, ESTIMATED, row, at_us, cycles / cycles_per_us, args);
     }
 }
 
@@ -211,9 +215,13 @@ static void put_measured(struct trace *t, size_t row, double *at_us, const struc
 
 /* ---- rows, processes, the whole ---- */
 
-static const char *why_no_events(enum process process, const struct exp_case *c)
+static const char *why_no_events(const struct trace *t, enum process process, const struct exp_case *c)
 {
-    return process == ESTIMATED ? c->simulated.why_not : c->measured.why_no_time;
+    const struct exp_setup *s = t->r->e->setup;
+
+    if (process == MEASURED)
+        return c->measured.why_no_time;
+    return *s->why_no_cycles ? c->simulated.why_not : exp_cycles_why_not(s, c);
 }
 
 /* Puts the layers of an algorithm one after the other. */
@@ -226,7 +234,7 @@ static void put_row(struct trace *t, enum process process, size_t algo)
 
     for (size_t i = algo; i < e->n_cases; i += e->n_algos) {
         const struct exp_case *c = &e->cases[i];
-        const char *why = why_no_events(process, c);
+        const char *why = why_no_events(t, process, c);
 
         if (why) {
             put_missing(t, process == ESTIMATED ? "estimated" : "measured", c, why);
@@ -273,7 +281,9 @@ static int print_trace(const void *ctx, FILE *out)
     const struct sim_machine *m = &r->e->setup->machine;
     const char *why_not = why_not_estimated(r);
     struct trace t = { .r = r, .missing = exp_trace_made(json_array()) };
-    char *name = exp_format("estimated on %s at %g GHz, all loads wait", m->name, m->issue.clock_ghz);
+    char *name = exp_format(*r->e->setup->why_no_cycles ? "estimated on %s at %g GHz, all loads wait"
+                                                        : "simulated cycles of %s at %g GHz",
+                            m->name, m->issue.clock_ghz);
     int err;
 
     exp_trace_begin(&t.events, out);

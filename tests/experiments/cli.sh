@@ -665,7 +665,19 @@ picks() {
     check "... among five algorithms" [ "$(grep -cv '^#' "$dir/layers.csv")" -eq 16 ]
     check "what it takes has a reason" [ "$(grep -c 'not available: ' "$dir/picks.csv")" -eq 3 ]
     check "the verdict says so: $(tail -3 "$dir/verdict.txt")" grep -q '^By simulated cycles the fastest: .* of 3 layers (picks.csv).' "$dir/verdict.txt"
+    check "the verdict begins with cycles" grep -q '^By simulated cycles alone, on zen3: .* times as fast as im2col + OpenBLAS' "$dir/verdict.txt"
+    check "model.csv sums cycles" near_sum "$dir"
+    check "brackets give way to cycles" [ "$(columns "$dir/layers.csv" estimated_cycles | sort -u)" = "not_available:_simulated_cycles_stand_in_its_place" ]
+    check "... in model.csv, too" [ "$(columns "$dir/model.csv" estimated_speedup | sort -u)" = "not_available:_simulated_cycles_stand_in_its_place" ]
+    check "... and on the page" [ "$(grep -c 'all loads hit\|all loads wait\|in its place' "$dir/report.html")" -eq 0 ]
+    check "the page has them" grep -q '<dt>SConv, by simulated cycles</dt><dd>[0-9.]*×' "$dir/report.html"
+    check "the trace has them" [ "$(grep -c '"simulated_cycles":[0-9]' "$dir/trace.json")" -gt 15 ]
     prefetchers "$dir"
+}
+
+near_sum() { # near_sum FOLDER: model.csv has the sums of layers.csv
+    awk 'NR == FNR { sum[$1] += $2; next } $1 in sum { n++; if (($2 - sum[$1]) ^ 2 > 1e-12 * $2 ^ 2) bad++ } END { exit bad || n != 5 }' \
+        <(columns "$1/layers.csv" algo simulated_cycles) <(columns "$1/model.csv" algo simulated_cycles)
 }
 
 # By algorithm and level: lines brought, used, late, useless.
@@ -676,7 +688,7 @@ by_tensor() { columns "$1/traffic.csv" algo level prefetch_fills useful_prefetch
 
 prefetchers() { # prefetchers FOLDER: what a run on zen3 left
     check "a row for each of six prefetchers" [ "$(grep -cv '^#' "$1/prefetchers.csv")" -eq $((1 + 3 * 5 * 6)) ]
-    check "the verdict says what is covered" grep -q ' Prefetched into the first level in time: base [0-9]* % (stream [0-9]*, .*, software [0-9]*, late' <(unwrapped "$1/verdict.txt")
+    check "the verdict says what is covered" grep -q ' prefetches bring so many in time (prefetchers.csv): base [0-9]* % (stream [0-9]*, .*, software [0-9]*, late' <(unwrapped "$1/verdict.txt")
     for _ in kept taken; do
         "$experiment" MODEL=tests/data/three.csv MACHINE=zen3 TIMING=0 OBSERVE=0 "STORE=$work/picks.sqlite" ALGO=auto "RESULTS=$work/stored" >"$work/out" 2>"$work/err"
         check "kept counts of prefetchers: exit status $?" alike "$1/prefetchers.csv" "$work/stored/zen3/three/prefetchers.csv" columns_but '^there'
