@@ -68,7 +68,7 @@ aarch64_ukr := f32_16x24__ref
 power10_suites = $(filter-out polydl%,$(cpu_suites))
 aarch64_suites := cpu kernels nest share emit sconv sconv_errors sconv_plans record exp_replay exp_measure store tasks \
                   plan_json sim_cache sim_bursts sim_plain sim_trace sim_machine counters_run watchpoints host \
-                  counters_proof timing onnx onnx_shapes network
+                  counters_proof timing onnx onnx_shapes network network_steps
 power10_parts := results names guests observed
 
 # A POWER9 has no matrix engine: what is replayed and run must not need it. What is observed of POWER10's program is

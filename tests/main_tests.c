@@ -106,6 +106,7 @@
     X(op_streams) \
     X(net_streams) \
     X(network) \
+    X(network_steps) \
     X(network_nodes) \
     X(paper) \
     X(study) \

@@ -251,15 +251,15 @@ mutant "a difference between tables that is not seen" experiments/layers/questio
 # ---- networks that run ----
 
 mutant "a planner: blocks that touch in a step may meet" experiments/network/arena.c 's/a->first <= b->last && b->first <= a->last/a->first < b->last \&\& b->first < a->last/' network
-mutant "an output that its last step may overwrite" experiments/network/place.c 's/output\[i\], net->n_steps\)/output[i], net->n_steps - 1)/' network
-mutant "an input that is read later is overwritten" experiments/network/place.c 's/t\[root\]\.last == number/true/' network
-mutant "what two nodes use is fused" experiments/network/compile.c 's/c->n_uses\[value\] == 1 && !/!/' network
-mutant "a sum before its second operand" experiments/network/compile.c 's/ \|\| !is_there\(c, other\)//' network
-mutant "a concatenation in place of what lies elsewhere" experiments/network/compile.c 's/^        if \(net_root\(c->net, n->in\[k\], &at\) == root\)$/        if (false)/' network
-mutant "a normalisation without its mean" experiments/network/fuse.c 's/\(shift\[k\] - onnx_element\(onnx_in\(g, n, 3\), k\)\)/shift[k]/' network
-mutant "a quotient that multiplies" experiments/network/fuse.c 's/ \? x : 1 \/ x;/ ? x : x;/' network
-mutant "padding by other numbers goes into a convolution" experiments/network/fuse.c 's/ \|\| value != 0\)/)/' network
-mutant "a bias that is not scaled" experiments/network/fuse.c 's/^            shift\[k\] \*= x;$//' network
+mutant "an output that its last step may overwrite" experiments/network/place.c 's/output\[i\], net->n_steps\)/output[i], net->n_steps - 1)/' network network_steps
+mutant "an input that is read later is overwritten" experiments/network/place.c 's/t\[root\]\.last == number/true/' network network_steps
+mutant "what two nodes use is fused" experiments/network/compile.c 's/c->n_uses\[value\] == 1 && !/!/' network network_steps
+mutant "a sum before its second operand" experiments/network/compile.c 's/ \|\| !is_there\(c, other\)//' network network_steps
+mutant "a concatenation in place of what lies elsewhere" experiments/network/compile.c 's/^        if \(net_root\(c->net, n->in\[k\], &at\) == root\)$/        if (false)/' network network_steps
+mutant "a normalisation without its mean" experiments/network/fuse.c 's/\(shift\[k\] - onnx_element\(onnx_in\(g, n, 3\), k\)\)/shift[k]/' network network_steps
+mutant "a quotient that multiplies" experiments/network/fuse.c 's/ \? x : 1 \/ x;/ ? x : x;/' network network_steps
+mutant "padding by other numbers goes into a convolution" experiments/network/fuse.c 's/ \|\| value != 0\)/)/' network network_steps
+mutant "a bias that is not scaled" experiments/network/fuse.c 's/^            shift\[k\] \*= x;$//' network network_steps
 mutant "outputs that are given and not looked at" experiments/network/beside.c 's/of\.has_nan \|\| !\(of\.worst <= allowed\(v\)\)/false/' network
 mutant "inputs that are given lose their names" experiments/network/beside.c 's/if \(at != ONNX_NONE\)/if (false)/' network
 mutant "threads that pack into the same windows" experiments/network/convolution.c 's/\+= number \* r->thread_bytes/+= 0/' network

@@ -23,45 +23,25 @@
 #include "experiments/show/report.h"
 #include "tests/counters/fake_counters.h"
 #include "tests/experiments/fake_ruler.h"
+#include "tests/experiments/toy.h"
 #include "tests/suites.h"
 
 extern const struct test_suite suite_exp_measure;
 
 struct fixture {
     struct fake_counters fake;
-    struct exp_setup setup;
-    struct exp_model model;
-    struct exp_experiment experiment;
+    struct toy toy;
     struct exp_measure_info info;
-    struct exp_progress *progress;
-    FILE *log;
     char top[64], path[80];
     struct exp_outdir dir;
     exp_ruler_maker *new_ruler; /* NULL: there is no ruler */
 };
 
-static bool plan(struct fixture *f)
-{
-    struct exp_why why = { "" };
-    unsigned algos;
-    int err = sim_machine_read(&f->setup.machine, "sim/machines/toy.cfg", why.text, sizeof why.text);
-
-    err = err ? err : exp_setup_init(&f->setup, "f32_16x24__ref", "Haswell", &why);
-    err = err ? err : exp_model_find(&f->model, "experiments", "tests/data/three.csv", &why);
-    err = err ? err : exp_algo_select("", &algos, &why);
-    err = err ? err : exp_experiment_plan(&f->experiment, &f->setup, &f->model, algos, &why);
-    f->progress = exp_progress_new(f->log, false, NULL, ctr_now_ns);
-    return test_check(!err, "%s", why.text);
-}
-
 static bool set_up(struct fixture *f)
 {
-    if (access("sim/machines/toy.cfg", R_OK)) {
-        test_skip("not started from the top of the repository");
+    *f = (struct fixture){ .top = "/tmp/suite_exp_measure.XXXXXX" };
+    if (!toy_open(&f->toy, false))
         return false;
-    }
-    *f = (struct fixture){ .log = tmpfile(), .top = "/tmp/suite_exp_measure.XXXXXX" };
-    CU_ASSERT_PTR_NOT_NULL_FATAL(f->log);
     CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(f->top));
     snprintf(f->path, sizeof f->path, "%s/result", f->top);
     fake_counters_init(&f->fake);
@@ -72,18 +52,14 @@ static bool set_up(struct fixture *f)
     f->fake.region[FAKE_L1_MISSES] = 500;
     f->fake.region[FAKE_L2_MISSES] = 100;
     f->fake.region[FAKE_L3_MISSES] = 10;
-    return plan(f);
+    return true;
 }
 
 static void tear_down(struct fixture *f)
 {
     exp_outdir_abort(&f->dir);
     rmdir(f->top);
-    exp_progress_free(f->progress);
-    exp_experiment_release(&f->experiment);
-    exp_setup_release(&f->setup);
-    exp_model_release(&f->model);
-    fclose(f->log);
+    toy_close(&f->toy);
 }
 
 static struct exp_measure_options options_of(const struct fixture *f)
@@ -116,7 +92,7 @@ static bool run(struct fixture *f)
 {
     const struct exp_measure_options o = options_of(f);
     const struct exp_report report = {
-        .e = &f->experiment,
+        .e = &f->toy.experiment,
         .info = &f->info,
         .experiments_dir = "experiments",
         .commit = "",
@@ -124,9 +100,9 @@ static bool run(struct fixture *f)
         .clock = "the wall clock",
     };
     struct exp_why why = { "" };
-    int err = exp_measure_all(&f->experiment, &o, &f->info, f->progress, &why);
+    int err = exp_measure_all(&f->toy.experiment, &o, &f->info, f->toy.progress, &why);
 
-    err = err ? err : exp_replay_all(&f->experiment, EXP_COLD, 2, f->progress, &why);
+    err = err ? err : exp_replay_all(&f->toy.experiment, EXP_COLD, 2, f->toy.progress, &why);
     err = err ? err : exp_outdir_open(&f->dir, f->path, "layers.csv", &why);
     err = err ? err : exp_report_write(&report, &f->dir, &why);
     return test_check(!err, "%s", why.text) && test_check(!f->fake.n_open, "%u sets are still open", f->fake.n_open);
@@ -176,8 +152,8 @@ static void check_column(const struct fixture *f, const char *file, const char *
 
 static void check_counts(const struct fixture *f, enum exp_count count, double expected)
 {
-    for (size_t i = 0; i < f->experiment.n_cases; i++) {
-        const struct exp_case *c = &f->experiment.cases[i];
+    for (size_t i = 0; i < f->toy.experiment.n_cases; i++) {
+        const struct exp_case *c = &f->toy.experiment.cases[i];
         const char *why = exp_case_why_no_count(c, count);
 
         if (!c->measured.why_no_time)
@@ -189,8 +165,8 @@ static void check_counts(const struct fixture *f, enum exp_count count, double e
 
 static void check_no_counts(const struct fixture *f, enum exp_count count, const char *part)
 {
-    for (size_t i = 0; i < f->experiment.n_cases; i++) {
-        const struct exp_case *c = &f->experiment.cases[i];
+    for (size_t i = 0; i < f->toy.experiment.n_cases; i++) {
+        const struct exp_case *c = &f->toy.experiment.cases[i];
         const char *why = exp_case_why_no_count(c, count);
 
         if (!c->measured.why_no_time)
@@ -211,10 +187,10 @@ static void check_recorded_case(const struct exp_counts *counts, const struct fi
     struct exp_case planned = *c;
     bool is_older;
 
-    test_check(!exp_counts_take_plan(counts, &f->model, &planned, &is_older, &why) && !*why.text && !is_older,
+    test_check(!exp_counts_take_plan(counts, &f->toy.model, &planned, &is_older, &why) && !*why.text && !is_older,
                "%s, %s: %s", c->layer->name, c->algo->name, why.text);
     for (size_t q = 0; q < ctr_n_quantities(); q++) {
-        const struct exp_counts_key key = { f->model.name, c->algo->name, c->layer->index, q, EXP_COLD };
+        const struct exp_counts_key key = { f->toy.model.name, c->algo->name, c->layer->index, q, EXP_COLD };
         const enum exp_count count = EXP_COMMON + (enum exp_count)q;
         const char *why_not = exp_case_why_no_count(c, count);
         const char *lacking = "";
@@ -228,22 +204,22 @@ static void check_recorded_case(const struct exp_counts *counts, const struct fi
 /* Checks that the folder of recorded counts reads back as what was counted, and that its plans are today's. */
 static void check_recorded(struct fixture *f)
 {
-    const struct exp_counts_source source = { &f->experiment, EXP_COLD, "1234567", 0 };
+    const struct exp_counts_source source = { &f->toy.experiment, EXP_COLD, "1234567", 0 };
     struct exp_counts counts;
     char *folder = exp_format("%s/counts", f->top);
     struct exp_why why = { "" };
     struct exp_outdir dir;
     int err = exp_outdir_open(&dir, folder, "counts.csv", &why);
 
-    err = err ? err : exp_counted_write(&source, "a fake CPU", &dir, f->log, &why);
+    err = err ? err : exp_counted_write(&source, "a fake CPU", &dir, f->toy.log, &why);
     err = err ? err : exp_outdir_write(&dir, EXP_COUNTS_HOST, print_counts_host, &source, &why);
     err = err ? err : exp_outdir_commit(&dir, &why);
     err = err ? err : exp_counts_read(&counts, folder, &why);
     if (test_check(!err, "%s", why.text)) {
         test_check(!strcmp(counts.commit, "1234567") && !strcmp(counts.core, "Haswell"), "commit %s, core %s",
                    counts.commit, counts.core);
-        for (size_t i = 0; i < f->experiment.n_cases; i++)
-            check_recorded_case(&counts, f, &f->experiment.cases[i]);
+        for (size_t i = 0; i < f->toy.experiment.n_cases; i++)
+            check_recorded_case(&counts, f, &f->toy.experiment.cases[i]);
         exp_counts_release(&counts);
     }
     free(folder);
@@ -252,7 +228,7 @@ static void check_recorded(struct fixture *f)
 static void check_good_counts(struct fixture *f)
 {
     struct exp_total total[EXP_MAX_ALGOS + 1];
-    size_t n = exp_totals(&f->experiment, total);
+    size_t n = exp_totals(&f->toy.experiment, total);
 
     check_counts(f, EXP_LOADS, 100000);
     check_counts(f, EXP_L1_LOAD_MISSES, 500);
@@ -388,8 +364,8 @@ static void test_disturbed(void)
         const char *said = f.info.why_disturbed;
 
         test_check(!strncmp(said, "disturbed: 0 of ", 16) && strstr(said, "kept because the limit ended"), "%s", said);
-        for (size_t i = 0; i < f.experiment.n_cases; i++) {
-            const struct exp_measured *m = &f.experiment.cases[i].measured;
+        for (size_t i = 0; i < f.toy.experiment.n_cases; i++) {
+            const struct exp_measured *m = &f.toy.experiment.cases[i].measured;
 
             CU_ASSERT(m->n_samples ? m->why_no_time == said : m->why_no_time != NULL);
         }
@@ -412,14 +388,14 @@ static void test_clock(void)
         return;
     f.fake.refusal = -EACCES;
     if (run(&f)) {
-        const struct exp_case *c = &f.experiment.cases[0];
+        const struct exp_case *c = &f.toy.experiment.cases[0];
         double by_file;
 
         CU_ASSERT(f.info.ran_at_ghz > 0.2 && f.info.ran_at_ghz < 10);
-        f.setup.machine.issue.clock_ghz = 2;
-        by_file = exp_cycles_taken(&f.setup, c, NULL, &why_not);
-        f.setup.ran_at_ghz = 3;
-        CU_ASSERT(by_file > 0 && fabs(exp_cycles_taken(&f.setup, c, NULL, &why_not) / by_file - 1.5) < 1e-9);
+        f.toy.setup.machine.issue.clock_ghz = 2;
+        by_file = exp_cycles_taken(&f.toy.setup, c, NULL, &why_not);
+        f.toy.setup.ran_at_ghz = 3;
+        CU_ASSERT(by_file > 0 && fabs(exp_cycles_taken(&f.toy.setup, c, NULL, &why_not) / by_file - 1.5) < 1e-9);
     }
     tear_down(&f);
 }

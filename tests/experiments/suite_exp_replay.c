@@ -3,57 +3,15 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "counters/host/ctr_timer.h"
 #include "experiments/bench/replay.h"
 #include "experiments/bench/case.h"
 #include "kernels/ukr/ref/f32_ref.h"
 #include "sim/analysis/stackdist.h"
 #include "sim/full/shadow.h"
+#include "tests/experiments/toy.h"
 #include "tests/rng.h"
 #include "tests/suites.h"
-
-struct fixture {
-    struct exp_setup setup;
-    struct exp_model model;
-    struct exp_experiment experiment;
-    struct exp_progress *progress;
-    FILE *log;
-};
-
-static bool set_up(struct fixture *f, bool classifies)
-{
-    struct exp_why why = { "" };
-    unsigned algos;
-    int err;
-
-    if (access("sim/machines/toy.cfg", R_OK)) {
-        test_skip("not started from the top of the repository");
-        return false;
-    }
-    *f = (struct fixture){ .log = tmpfile() };
-    CU_ASSERT_PTR_NOT_NULL_FATAL(f->log);
-    f->setup.classifies_misses = classifies;
-    err = sim_machine_read(&f->setup.machine, "sim/machines/toy.cfg", why.text, sizeof why.text);
-    err = err ? err : exp_setup_init(&f->setup, "f32_16x24__ref", "Haswell", &why);
-    err = err ? err : exp_model_find(&f->model, "experiments", "tests/data/three.csv", &why);
-    err = err ? err : exp_algo_select("", &algos, &why);
-    err = err ? err : exp_experiment_plan(&f->experiment, &f->setup, &f->model, algos, &why);
-    f->progress = exp_progress_new(f->log, false, NULL, ctr_now_ns);
-    test_check(!err, "%s", why.text);
-    return !err;
-}
-
-static void tear_down(struct fixture *f)
-{
-    exp_progress_free(f->progress);
-    exp_experiment_release(&f->experiment);
-    exp_setup_release(&f->setup);
-    exp_model_release(&f->model);
-    if (f->log)
-        fclose(f->log);
-}
 
 static void check_classes(const struct sim_stats *s, const char *what)
 {
@@ -79,12 +37,12 @@ static void test_classes(void)
     static const enum exp_cache_state states[] = { EXP_COLD, EXP_WARM, EXP_NETWORK };
 
     for (size_t i = 0; i < sizeof states / sizeof states[0]; i++) {
-        struct fixture with, without;
+        struct toy with, without;
         struct exp_why why = { "" };
 
-        if (!set_up(&with, true))
+        if (!toy_open(&with, true))
             return;
-        if (!set_up(&without, false))
+        if (!toy_open(&without, false))
             return;
         test_check(!exp_replay_all(&with.experiment, states[i], 2, with.progress, &why), "%s", why.text);
         test_check(!exp_replay_all(&without.experiment, states[i], 1, without.progress, &why), "%s", why.text);
@@ -97,8 +55,8 @@ static void test_classes(void)
                            a.memory_read_lines == b.memory_read_lines && !b.level[0].capacity_misses,
                        "case %zu differs with classes", c);
         }
-        tear_down(&with);
-        tear_down(&without);
+        toy_close(&with);
+        toy_close(&without);
     }
 }
 
@@ -108,12 +66,12 @@ static void test_caches_alone(void)
     const struct sim_prefetch next = {
         .kind = SIM_PREFETCH_NEXT_LINE, .degree = 1, .on = SIM_PREFETCH_ON_MISS, .pages = SIM_PREFETCH_STAYS
     };
-    struct fixture machine, alone;
+    struct toy machine, alone;
     struct exp_why why = { "" };
 
-    if (!set_up(&machine, true))
+    if (!toy_open(&machine, true))
         return;
-    if (!set_up(&alone, false))
+    if (!toy_open(&alone, false))
         return;
     machine.setup.machine.level[0].prefetch[0] = machine.setup.classified.level[0].prefetch[0] = next;
     test_check(!exp_replay_all(&machine.experiment, EXP_WARM, 2, machine.progress, &why), "%s", why.text);
@@ -128,22 +86,22 @@ static void test_caches_alone(void)
                        !memcmp(&b->alone.stats, &b->simulated.stats, sizeof b->simulated.stats),
                    "case %zu: caches alone differ", c);
     }
-    tear_down(&machine);
-    tear_down(&alone);
+    toy_close(&machine);
+    toy_close(&alone);
 }
 
 /* The second simulation is told of another machine: that must be found out. */
 static void test_disagreement(void)
 {
-    struct fixture f;
+    struct toy f;
     struct exp_why why = { "" };
 
-    if (!set_up(&f, true))
+    if (!toy_open(&f, true))
         return;
     f.setup.classified.level[1].n_ways *= 2;
     CU_ASSERT_EQUAL(exp_replay_all(&f.experiment, EXP_COLD, 1, f.progress, &why), -EBADMSG);
     CU_ASSERT_STRING_EQUAL(why.text, "internal error: two simulations of one stream disagree; please report");
-    tear_down(&f);
+    toy_close(&f);
 }
 
 /*
@@ -165,11 +123,11 @@ static bool leave_out_padding(struct exp_case *c, const struct conv_ukr *ukr)
  */
 static void test_left_out_steps(void)
 {
-    struct fixture f;
+    struct toy f;
     struct exp_why why = { "" };
     size_t n_skipping = 0;
 
-    if (!set_up(&f, false))
+    if (!toy_open(&f, false))
         return;
     f.setup.machine.issue.mac_rows = 1;
     f.setup.machine.issue.mac_columns = CONV_REF_BLOCK_WIN;
@@ -189,14 +147,14 @@ static void test_left_out_steps(void)
                        "%s %s: %" PRIu64 " outer products, %" PRIu64 " filter values", c->layer->name, c->algo->name,
                        c->simulated.mac_instructions, n_loads);
     }
-    tear_down(&f);
+    toy_close(&f);
 }
 
 enum { N_TOGETHER = 3 };
 
 /* Notes what was done with experiments of a batch. */
 struct finished {
-    struct fixture *f;
+    struct toy *f;
     size_t n[N_TOGETHER], refuses; /* refuses: which one */
 };
 
@@ -218,7 +176,7 @@ static void test_together(void)
     static const enum exp_cache_state states[] = { EXP_COLD, EXP_NETWORK };
 
     for (size_t i = 0; i < 2 * sizeof states / sizeof states[0]; i++) {
-        struct fixture f[N_TOGETHER], alone;
+        struct toy f[N_TOGETHER], alone;
         struct exp_experiment *experiment[N_TOGETHER];
         struct finished done = { .f = f, .refuses = i % 2 ? 1 : N_TOGETHER };
         struct exp_replay_batch b = { .experiment = experiment,
@@ -230,10 +188,10 @@ static void test_together(void)
         struct exp_why why = { "" };
         int err;
 
-        if (!set_up(&alone, false))
+        if (!toy_open(&alone, false))
             return;
         for (size_t k = 0; k < N_TOGETHER; k++) {
-            CU_ASSERT_FATAL(set_up(&f[k], false));
+            CU_ASSERT_FATAL(toy_open(&f[k], false));
             experiment[k] = &f[k].experiment;
         }
         b.progress = f[0].progress;
@@ -248,8 +206,8 @@ static void test_together(void)
                            "case %zu differs in a batch", c);
         }
         for (size_t k = 0; k < N_TOGETHER; k++)
-            tear_down(&f[k]);
-        tear_down(&alone);
+            toy_close(&f[k]);
+        toy_close(&alone);
     }
 }
 
@@ -313,13 +271,13 @@ static void check_text(const struct exp_case *c)
 
 static void test_plan_texts(void)
 {
-    struct fixture f;
+    struct toy f;
 
-    if (!set_up(&f, false))
+    if (!toy_open(&f, false))
         return;
     for (size_t i = 0; i < f.experiment.n_cases; i++)
         check_text(&f.experiment.cases[i]);
-    tear_down(&f);
+    toy_close(&f);
 }
 
 enum { MAX_CORES = 5 };
@@ -349,9 +307,9 @@ static void replay_on_cores(const struct exp_case *c, const struct sim_machine *
 /* One core counts what a machine does; several do the same multiply-adds and output, the same way each time. */
 static void test_cores(void)
 {
-    struct fixture f;
+    struct toy f;
 
-    if (!set_up(&f, false))
+    if (!toy_open(&f, false))
         return;
     f.setup.machine.issue.mac_rows = f.setup.machine.issue.mac_columns = 8;
     for (size_t i = 0; i < f.experiment.n_cases; i++) {
@@ -378,7 +336,7 @@ static void test_cores(void)
         test_check(!memcmp(&many, &again, sizeof many), "%s, %s: cores take other turns", c->layer->name,
                    c->algo->name);
     }
-    tear_down(&f);
+    toy_close(&f);
 }
 
 static const struct test_case cases[] = {

@@ -7,7 +7,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "counters/group/ctr_quantity.h"
 #include "experiments/network/stream.h"
@@ -15,6 +14,7 @@
 #include "kernels/shape/sizes.h"
 #include "tests/counters/fake_counters.h"
 #include "tests/experiments/network_graph.h"
+#include "tests/experiments/toy.h"
 #include "tests/rng.h"
 #include "tests/suites.h"
 
@@ -34,13 +34,7 @@ struct fixture {
 static bool set_up(struct fixture *f)
 {
     *f = (struct fixture){ .graph = NULL };
-    if (access("sim/machines/toy.cfg", R_OK)) {
-        test_skip("not started from the top of the repository");
-        return false;
-    }
-    CU_ASSERT_FATAL(!sim_machine_read(&f->setup.machine, "sim/machines/toy.cfg", f->why.text, sizeof f->why.text));
-    CU_ASSERT_FATAL(!exp_setup_init(&f->setup, "f32_16x24__ref", "Haswell", &f->why));
-    return true;
+    return toy_setup(&f->setup, "f32_16x24__ref", "Haswell");
 }
 
 static void plan(struct fixture *f, const struct onnx_graph *g)
@@ -166,7 +160,8 @@ static void check_step(const struct fixture *f, size_t step)
     free(w.is_stored);
 }
 
-static void test_steps(void)
+/* Does something with each step of random networks. */
+static void each_step(void (*check)(const struct fixture *f, size_t step))
 {
     struct fixture f;
 
@@ -176,28 +171,29 @@ static void test_steps(void)
         CU_ASSERT_FATAL(!network_random(&f.graph, &f.why));
         plan(&f, f.graph);
         for (size_t i = 0; f.net && i < f.net->n_steps; i++)
-            check_step(&f, i);
+            check(&f, i);
         tear_down(&f);
     }
+}
+
+static void test_steps(void)
+{
+    each_step(check_step);
 }
 
 /* ---- operators ---- */
 
 /* All operators of these networks emit what their own code does; none is a model. */
+static void check_source(const struct fixture *f, size_t step)
+{
+    const char *source = net_stream_source(&f->stream, step);
+
+    test_check(!strstr(source, "model"), "%s is %s", f->net->step[step].op, source);
+}
+
 static void test_sources(void)
 {
-    struct fixture f;
-
-    for (unsigned round = 0; round < test_rounds(40); round++) {
-        if (!set_up(&f))
-            return;
-        CU_ASSERT_FATAL(!network_random(&f.graph, &f.why));
-        plan(&f, f.graph);
-        for (size_t i = 0; f.net && i < f.net->n_steps; i++)
-            test_check(!strstr(net_stream_source(&f.stream, i), "model"), "%s is %s", f.net->step[i].op,
-                       net_stream_source(&f.stream, i));
-        tear_down(&f);
-    }
+    each_step(check_source);
 }
 
 /* ---- orders ---- */

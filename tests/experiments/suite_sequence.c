@@ -4,10 +4,10 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "experiments/network/sequence.h"
 #include "sim/hierarchy.h"
+#include "tests/experiments/toy.h"
 #include "tests/rng.h"
 #include "tests/suites.h"
 
@@ -64,17 +64,6 @@ static struct exp_steps steps_of(const struct copy *c, size_t n)
     return (struct exp_steps){ n, emit_copy, touched_by_copy, a_second, c };
 }
 
-static bool read_toy(struct sim_machine *m)
-{
-    struct exp_why why;
-
-    if (access("sim/machines/toy.cfg", R_OK)) {
-        test_skip("not started from the top of the repository");
-        return false;
-    }
-    return test_check(!sim_machine_read(m, "sim/machines/toy.cfg", why.text, sizeof why.text), "%s", why.text);
-}
-
 /* Simulates copies in sequence (run[0]) and alone (run[1]). */
 static bool simulate(struct exp_sequence run[2], const struct exp_steps *steps, const struct sim_machine *m,
                      unsigned n_threads)
@@ -113,7 +102,7 @@ static void test_found_in_l1(void)
     struct exp_sequence run[2];
     struct sim_machine m;
 
-    if (!read_toy(&m) || !simulate(run, &steps, &m, 1))
+    if (!toy_machine(&m) || !simulate(run, &steps, &m, 1))
         return;
     expect(&run[0].counts[0], &m, EXP_TOUCHED_INPUT, eight, "first");
     expect(&run[0].counts[0], &m, EXP_TOUCHED_OUTPUT, eight, "first");
@@ -138,7 +127,7 @@ static void test_found_in_l2(void)
     struct exp_sequence run[2];
     struct sim_machine m;
 
-    if (!read_toy(&m) || !simulate(run, &steps, &m, 1))
+    if (!toy_machine(&m) || !simulate(run, &steps, &m, 1))
         return;
     expect(&run[0].counts[1], &m, EXP_TOUCHED_INPUT, in_l2, "second");
     expect(&run[1].counts[1], &m, EXP_TOUCHED_INPUT, cold, "second alone");
@@ -184,7 +173,7 @@ static void test_one_stream(void)
 {
     struct sim_machine m;
 
-    if (!read_toy(&m))
+    if (!toy_machine(&m))
         return;
     for (unsigned round = 0; round < test_rounds(20); round++) {
         const size_t n = 1 + rng_below(MOST_STEPS);
@@ -209,7 +198,7 @@ static void test_failure(void)
     struct sim_machine m;
     struct exp_why why = { "" };
 
-    if (!read_toy(&m))
+    if (!toy_machine(&m))
         return;
     run.machine = &m;
     CU_ASSERT_EQUAL(exp_sequence_run(&run, 1, 2, NULL, &why), -ENOTSUP);

@@ -16,6 +16,7 @@
 #include "kernels/csa/csa2.h"
 #include "kernels/ukr/dispatch.h"
 #include "tests/experiments/fake_ruler.h"
+#include "tests/experiments/toy.h"
 #include "tests/kernels/shapes.h"
 #include "tests/rng.h"
 #include "tests/suites.h"
@@ -294,20 +295,10 @@ static void *time_runs(void *timing)
     return NULL;
 }
 
-static int plan_runs(struct timing *t, const struct exp_models *models)
-{
-    const struct exp_study_sampling sampling = { .n = 1, .most_macs = 1e7, .scope = EXP_STUDY_SCHEDULES };
-    int err = sim_machine_read(&t->setup.machine, "sim/machines/toy.cfg", t->why.text, sizeof t->why.text);
-
-    err = err ? err : exp_setup_init(&t->setup, "f32_16x24__ref", "Haswell", &t->why);
-    if (!err)
-        exp_study_runs_make(&t->runs, models, &sampling, &t->setup.machine, t->setup.ukr);
-    return err;
-}
-
 /* Times that are not the core's own end the study, and are kept for no later one. */
 static void test_disturbed(void)
 {
+    static const struct exp_study_sampling sampling = { .n = 1, .most_macs = 1e7, .scope = EXP_STUDY_SCHEDULES };
     static struct exp_models models;
     static struct timing t;
     char folder[] = "/tmp/suite_study.XXXXXX";
@@ -325,7 +316,8 @@ static void test_disturbed(void)
                                             .ruler_ns = 1,
                                             .new_ruler = fake_ruler_disturbed };
     CU_ASSERT_FATAL(!exp_models_read(&models, "experiments", "tests/data/three.csv", "", &t.why));
-    if (test_check(!plan_runs(&t, &models), "%s", t.why.text)) {
+    if (toy_setup(&t.setup, "f32_16x24__ref", "Haswell")) {
+        exp_study_runs_make(&t.runs, &models, &sampling, &t.setup.machine, t.setup.ukr);
         CU_ASSERT_EQUAL_FATAL(pthread_create(&thread, NULL, time_runs, &t), 0);
         pthread_join(thread, NULL);
         test_check(t.err == -EAGAIN && !strncmp(t.why.text, "not measured: disturbed: 0 of ", 30), "%d: %s", t.err,
