@@ -138,6 +138,7 @@ struct exp_verdict {
     const char *disturbance;     /* of the computer meanwhile, beginning with "quiet" or "disturbed"; NULL: not known */
     const char *why_not_timed;   /* nothing was: why; NULL */
     const char *why_no_parts;    /* the reference's packing and micro-kernels are not known: why; NULL */
+    const char *why_no_cycles;   /* the reference has no simulated ones: why; NULL */
     const char *why_no_check;    /* why no time is the simulated machine's, so that none confirms an estimate; NULL */
     const char *observed;        /* what observing the binaries showed, in a sentence or two; NULL or "": nothing */
     const char *estimates_elsewhere; /* what is known of the estimate's error on other machines; "" */

@@ -551,6 +551,12 @@ static void say_answer(const struct exp_verdict *v, FILE *out)
         say_untimed_answer(v, out);
 }
 
+static void say_no_cycles(const struct exp_verdict *v, FILE *out)
+{
+    if (v->why_no_cycles)
+        fprintf(out, "\nSimulated cycles are not available: %s.\n", v->why_no_cycles);
+}
+
 static void say_no_parts(const struct exp_verdict *v, FILE *out)
 {
     if (v->why_no_parts && !v->why_not_timed)
@@ -583,6 +589,7 @@ static int say_all(const void *verdict, FILE *out)
     say_no_parts(v, out);
     say_observed(v, out);
     say_cycles_errors(v, out);
+    say_no_cycles(v, out);
     if (v->picks && *v->picks)
         fprintf(out, "\n%s\n", v->picks);
     if (v->prefetchers && *v->prefetchers)

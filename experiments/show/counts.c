@@ -460,6 +460,7 @@ static int take_times(struct exp_counts *c, struct exp_why *why)
         count[i] = (COUNT){ t[i].model, t[i].caches, t[i].layer_index, t[i].algo, "cycles", 0, NULL };
         if (wrong)
             return exp_fail(why, -EINVAL, "%s:%u: %s", table->path, table->line[i], wrong);
+        c->is_by_clock = c->is_by_clock || isnan(t[i].cycles);
         count[i].count = (uint64_t)(isnan(t[i].cycles) ? t[i].fastest_ns * c->ran_at_ghz : t[i].cycles);
         err = take_count(c, i, why);
     }

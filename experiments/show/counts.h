@@ -56,6 +56,7 @@ struct exp_counts {
     char *stack;                /* path of stack.csv; NULL: there is none */
     bool packs_filters;
     double ran_at_ghz;                     /* 0: the host does not say */
+    bool is_by_clock;                      /* cycles of some rows are times at that clock */
     struct rec_rows plans, counts;         /* plans.csv, counts.csv; of times their rows alone */
     struct rec_rows times;                 /* times.csv */
     struct exp_counts_place *plan, *count; /* [n_plans], [counts.n]: sorted by key */

@@ -260,7 +260,8 @@ static int print_verdict(const void *session, FILE *out)
     print_plans(s, out);
     fprintf(out, "\n");
     exp_validate_targets_print(&s->report, out);
-    exp_validate_cycles_print(&s->report, &(struct exp_validate_machine){ &s->setup, cache_of(s) }, out);
+    exp_validate_cycles_print(&s->report,
+                              &(struct exp_validate_machine){ &s->setup, cache_of(s), s->counts.is_by_clock }, out);
     return 0;
 }
 
@@ -272,7 +273,8 @@ static int write_tables(void *session)
     if (!err)
         err = exp_validate_targets_write(&s->report, &s->results.dir, &s->why);
     if (!err)
-        err = exp_validate_cycles_write(&s->report, &(struct exp_validate_machine){ &s->setup, cache_of(s) },
+        err = exp_validate_cycles_write(&s->report,
+                                        &(struct exp_validate_machine){ &s->setup, cache_of(s), s->counts.is_by_clock },
                                         &s->results.dir, &s->why);
     if (!err)
         exp_agreement_print(&s->report, stdout);

@@ -152,8 +152,21 @@ static void print_result(const struct result *x, FILE *out)
     fprintf(out, " | %-32s %-12s", text, x->reached);
 }
 
+static bool is_any_compared(const struct exp_agreement_report *r)
+{
+    bool is_any = false;
+
+    for (size_t i = 0; i < N_TARGETS * EXP_N_VIEWS && !is_any; i++)
+        is_any = result_of(i, r).worst_algo != NULL;
+    return is_any;
+}
+
 void exp_validate_targets_print(const struct exp_agreement_report *r, FILE *out)
 {
+    if (!is_any_compared(r)) {
+        fprintf(out, "No counts of loads, stores and lines are compared: none was recorded of these layers.\n");
+        return;
+    }
     fprintf(out, "%-46s %11s %6s", "error of", "at least", "aim");
     for (enum exp_view v = 0; v < EXP_N_VIEWS; v++)
         fprintf(out, " | %-32s %-12s", exp_view_label(v), "reached");

@@ -19,6 +19,7 @@ int exp_validate_targets_write(const struct exp_agreement_report *r, const struc
 struct exp_validate_machine {
     const struct exp_setup *setup;
     enum exp_cache_state cache;
+    bool is_by_clock; /* beside times instead of counted cycles */
 };
 
 /*

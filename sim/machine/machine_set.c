@@ -81,14 +81,18 @@ static int find_place(const struct editor *e, const char *text, struct place *p)
             memcpy(p->name, text, (size_t)(dot - text));
         p->kind = kind_of(e->machine, p->name);
         if (!p->kind)
-            return report(e, -EINVAL, "the machine has no cache or TLB of that name", text);
+            return report(e, -EINVAL, "the machine has no cache, TLB or [core] of that name", text);
         keys = p->kind == cache_section ? sim_cache_keys : p->kind == tlb_section ? sim_tlb_keys : sim_core_keys;
         if (p->kind == core_section)
             *p->name = '\0';
     }
     p->key = find_key(keys, dot ? dot + 1 : text);
     if (!p->key)
-        return report(e, -EINVAL, dot ? "a cache or TLB has no such key" : "a machine has no such key", text);
+        return report(e, -EINVAL,
+                      p->kind == core_section ? "a core has no such key"
+                      : dot                   ? "a cache or TLB has no such key"
+                                              : "a machine has no such key",
+                      text);
     return 0;
 }
 

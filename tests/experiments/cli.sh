@@ -393,6 +393,7 @@ results() {
     check "... of any tensor" alike "$dir/traffic.csv" "$work/unclassified/toy/three/traffic.csv" schedules '^(compulsory|capacity|conflict)_'
     check "... and are empty without" [ "$(columns "$work/unclassified/toy/three/traffic.csv" conflict_misses | sort -u)" = - ]
     check "without a core, cycles say why" grep -q 'not available: toy has no \[core\]' "$dir/layers.csv"
+    check "... as the verdict does" grep -q '^Simulated cycles are not available: toy has no \[core\]\.' "$dir/verdict.txt"
     check "without issue rates, estimates say why" grep -q 'not available: the machine.s file does not state mac_rows' "$dir/layers.csv"
     run tuned MACHINE=clx4208 TIMING=0 ALGO=base,sconv_tuned OBSERVE=0 && check "what is replayed, and who chose it, is said first" \
         says_first tuned 'micro-kernel f32_16x24__avx512 (the machine file names it.*sconv_tuned keeps it: UKR=avx512' \

@@ -368,6 +368,9 @@ static void test_estimates(void)
          "wrong.",
          NULL);
     says_not(&r.v, "withdrawn");
+    says_not(&r.v, "Simulated cycles are not available");
+    r.v.why_no_cycles = "toy has no [core]";
+    says(&r.v, 100, "Simulated cycles are not available: toy has no [core].", NULL);
 }
 
 /* The clock of a simulated core takes the brackets' place, and says what is waited for. */

@@ -16,8 +16,10 @@ refuses "VARY: 1000000000000 points; at most 10000" "$three" MACHINE=toy VARY='n
 refuses "VARY: 1e+19 points" "$three" MACHINE=toy VARY='nc=1..9999999999999999999'
 refuses "are 7860000 simulations; at most 1000000" MODEL=all MACHINE=toy VARY='nc=1..100 k2=1..100' ALGO=sconv
 refuses "L1.size=1K" "$three" MACHINE=toy VARY='L1.size=1K L1.ways=3'
-refuses "the machine has no cache or TLB of that name: 'L9.size'" "$three" MACHINE=toy VARY=L9.size=1K
+refuses "the machine has no cache, TLB or [core] of that name: 'L9.size'" "$three" MACHINE=toy VARY=L9.size=1K
 refuses "a cache or TLB has no such key: 'L1.colour'" "$three" MACHINE=toy VARY=L1.colour=red
+refuses "a core has no such key: 'core.windo'" "$three" MACHINE=zen3 VARY=core.windo=9
+refuses "the machine has no cache, TLB or [core] of that name: 'core.window'" "$three" MACHINE=toy VARY=core.window=9
 refuses "a machine has no such key: 'speed'" "$three" MACHINE=toy VARY=speed=9
 refuses "'L1.size' comes twice" "$three" MACHINE=toy VARY='L1.size=1K L1.size=2K'
 refuses "'{' without '}'" "$three" MACHINE=toy VARY='L1.prefetch={stream'

@@ -131,6 +131,7 @@ sed -i 's/MACHINE=zen3/MACHINE=machine.cfg/' "$work/broken/host.txt"
 dir=$work/results/toy/validation/${dir##*/}
 run "COUNTS=$work/broken"
 check "a machine without a core has no cycles" grep -q '^error_median,.*,0,not compared$' "$dir/cycles.csv"
+check "... and the verdict says why" grep -q '^No cycles are compared: toy has no \[core\]\.' "$dir/verdict.txt"
 check "a missing count stays missing" grep -q '^squeezenet,2,fire2/squeeze1x1,base,stores,not available: the PMU is shy,' "$dir/simulated_vs_measured.csv"
 
 # Where nobody counts, times stand in for cycles: of the same plans, at the clock that host.txt names.
@@ -143,11 +144,14 @@ dir=$work/results/zen3/validation/squeezenet,$(tr "*?/[]" "~~~~~" <<<"$few")
 run "COUNTS=$work/times"
 check "all rows have cycles: $(grep 'not comparable' "$work/out")" [ "$(cell cycles.csv of '^error_median')" -eq 10 ]
 check "cycles that were counted are taken" [ "$(cell simulated_vs_measured.csv measured 'expand3x3,base,cycles')" = "$(awk -F, '/cold,25,.*,base,/ { print $NF }' "$work/times/times.csv")" ]
+check "counted cycles have their targets" grep -q '^cycles of each row: p90 of the absolute error  *15 %  *8 % ' "$work/out"
+check "lines that nobody counted are no table" [ "$(grep -c 'l1_lines_in\|^No counts of loads, stores and lines are compared' "$work/out")" -eq 1 ]
 cp "$dir/simulated_vs_measured.csv" "$work/first"
 sed -i 's/^\(squeezenet,cold,25,.*,base,.*\),[0-9]*$/\1,/' "$work/broken/times.csv"
 run "COUNTS=$work/broken"
 check "else times are, at that clock" [ "$(cell simulated_vs_measured.csv measured 'expand3x3,base,cycles')" = \
     "$(awk -F, '/cold,25,.*,base,/ { print int($(NF - 2) * 2.5) }' "$work/broken/times.csv")" ]
+check "... whose errors have targets of their own" grep -q '^cycles of each row: p90 of the absolute error  *20 %  *10 % ' "$work/out"
 rm -rf "$work/results"
 sed -i '/^ran at/d' "$work/broken/host.txt"
 refuses_broken "times.csv:8: no cycles, and host.txt has no line 'ran at GHz: ...'"
