@@ -47,11 +47,23 @@ static int load(struct bench_peers *p, const char *path, char *why, size_t why_b
     return 0;
 }
 
+/* Tells whether a machine counts what plain caches do: classes of misses change no count. */
+static bool counts_as_plain(const struct sim_machine *m)
+{
+    struct sim_machine plain = *m;
+
+    for (size_t k = 0; k < m->n_levels; k++)
+        plain.level[k].is_classified = false;
+    return sim_machine_is_plain(&plain);
+}
+
 int bench_peers_load(struct bench_peers *p, const char *paths, const struct sim_machine *m, char *why, size_t why_bytes)
 {
     int err = 0;
 
     *p = (struct bench_peers){ .n_levels = m->n_levels };
+    if (paths && *paths && !counts_as_plain(m))
+        return fail(why, why_bytes, -EINVAL, paths, "peers simulate plain caches, and this machine has more");
     for (size_t k = 0; k < m->n_levels; k++)
         p->level[k] = (struct sim_bench_peer_level){ m->level[k].n_sets, m->level[k].n_ways, m->level[k].line_bytes };
     for (const char *at = paths; !err && at && *at; at += strcspn(at, ","), at += *at == ',') {

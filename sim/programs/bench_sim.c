@@ -12,7 +12,7 @@
 #include "sim/programs/bench_streams.h"
 #include "sim/base/record.h"
 
-enum { MAX_ROUNDS = 100, MAX_CONTENDERS = 32 };
+enum { MAX_CONTENDERS = 32 };
 
 struct sim_machine sim_bench_machine(void)
 {
@@ -108,11 +108,11 @@ struct contender {
     const struct interface *interface;
     struct sim_hierarchy *h;
     bool has_threads;
-    double rate[MAX_ROUNDS]; /* million accesses per second */
-    double wall[MAX_ROUNDS]; /* the same, by the clock on the wall */
+    double rate[SIM_BENCH_MAX_ROUNDS]; /* million accesses per second */
+    double wall[SIM_BENCH_MAX_ROUNDS]; /* the same, by the clock on the wall */
 };
 
-typedef double peer_rates[MAX_ROUNDS];
+typedef double peer_rates[SIM_BENCH_MAX_ROUNDS];
 
 struct bench {
     FILE *out;
@@ -174,8 +174,8 @@ static int check_choice(const struct sim_bench_choice *c, char *why, size_t why_
 
     err = err ? err : check_list(c->streams, "stream", bench_stream_name, why, why_bytes);
     err = err ? err : check_list(c->interfaces, "interface", interface_name, why, why_bytes);
-    if (!err && (c->n_rounds < 1 || c->n_rounds > MAX_ROUNDS)) {
-        snprintf(why, why_bytes, "%u rounds: from 1 to %u are possible", c->n_rounds, (unsigned)MAX_ROUNDS);
+    if (!err && (c->n_rounds < 1 || c->n_rounds > SIM_BENCH_MAX_ROUNDS)) {
+        snprintf(why, why_bytes, "%u rounds: from 1 to %u are possible", c->n_rounds, (unsigned)SIM_BENCH_MAX_ROUNDS);
         err = -EINVAL;
     }
     return err;
@@ -234,6 +234,9 @@ static int open_contenders(struct bench *b, const struct sim_machine *m, char *w
         err = add_contenders(b, engines[i], m);
         if (err == -ENOTSUP)
             snprintf(why, why_bytes, "engine '%s': this CPU does not execute it, or CONV_CPU masks it", engine_name(i));
+        else if (err == -EINVAL)
+            snprintf(why, why_bytes, "engine '%s': it simulates plain caches alone; full and full-... the rest",
+                     engine_name(i));
         else if (err)
             snprintf(why, why_bytes, "engine '%s': %s", engine_name(i), strerror(-err));
         if (err)

@@ -23,6 +23,8 @@ struct sim_bench_reference {
     void (*clear)(void *ctx);
 };
 
+enum { SIM_BENCH_MAX_ROUNDS = 100 };
+
 /* Says what is measured: lists of names with commas between; NULL means all there are. */
 struct sim_bench_choice {
     const char

@@ -36,15 +36,15 @@ struct options {
     bool asks_help;
 };
 
-static bool read_threads(const char *text, unsigned *n)
+static bool read_number(const char *option, const char *text, unsigned long most, unsigned *n)
 {
     char *end;
     unsigned long value = strtoul(text, &end, 10);
 
     *n = (unsigned)value;
-    if (*text >= '1' && *text <= '9' && !*end && value <= SIM_MAX_SHARDS)
+    if (*text >= '1' && *text <= '9' && !*end && value <= most)
         return true;
-    fprintf(stderr, "simbench: --threads=%s: a number from 1 to %d is possible\n", text, SIM_MAX_SHARDS);
+    fprintf(stderr, "simbench: --%s=%s: a number from 1 to %lu is possible\n", option, text, most);
     return false;
 }
 
@@ -81,10 +81,11 @@ static bool read_options(struct options *o, int argc, char **argv)
             o->choice.interfaces = optarg;
             break;
         case 'r':
-            o->choice.n_rounds = (unsigned)strtoul(optarg, NULL, 10);
+            if (!read_number("rounds", optarg, SIM_BENCH_MAX_ROUNDS, &o->choice.n_rounds))
+                return false;
             break;
         case 't':
-            if (!read_threads(optarg, &o->choice.n_threads))
+            if (!read_number("threads", optarg, SIM_MAX_SHARDS, &o->choice.n_threads))
                 return false;
             break;
         case 'p':

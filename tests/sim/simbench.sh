@@ -51,7 +51,11 @@ refuses 2 'cannot open shared object file' "--peers=$work/none.so"
 refuses 2 'it exports no sim_bench_peer' "--peers=$work/empty.so"
 refuses 2 "no engine is called 'fast'" --engine=fast
 refuses 2 'from 1 to' --threads=0
-refuses 2 'rounds: from 1 to 100 are possible' --rounds=0
+refuses 2 '--rounds=0: a number from 1 to 100 is possible' --rounds=0
+refuses 2 '--rounds=-1: a number from 1 to 100 is possible' --rounds=-1
+refuses 2 'peers simulate plain caches, and this machine has more' --machine=prefetch "--peers=$work/good.so"
+check "classes of misses are no more: $(cat "$work/err")" run --machine=3c "--peers=$work/good.so"
+refuses 2 "engine 'portable': it simulates plain caches alone; full" --machine=prefetch --engine=portable
 check "the path of a machine file is no machine: $(cat "$work/err")" run --csv --machine=sim/machines/zen3.cfg
 refuses 2 "no machine is called 'zen3'; there are: caches, prefetch, 3c, and paths" --machine=zen3
 refuses 2 "$work/none.cfg: " "--machine=$work/none.cfg"
