@@ -521,6 +521,14 @@ static void say_timed_answer(const struct exp_verdict *v, const struct exp_verdi
         fprintf(out, "While it was timed, the computer was %s.\n", v->disturbance);
 }
 
+static void say_fastest(const char *label, const char *reference, double speedup, FILE *out)
+{
+    if (speedup < 1)
+        fprintf(out, "nothing comes up to %s; the best is %s, %.2f times as fast", reference, label, speedup);
+    else
+        fprintf(out, "%s is %.2f times as fast as %s", label, speedup, reference);
+}
+
 /* Says who takes the fewest simulated cycles, or else misses least, where there are no times. */
 static void say_untimed_answer(const struct exp_verdict *v, FILE *out)
 {
@@ -529,9 +537,9 @@ static void say_untimed_answer(const struct exp_verdict *v, FILE *out)
     fprintf(out, "whether anything is faster than %s was not measured: %s\n", v->reference.label,
             why_not_timed(v, NULL));
     if (fast && has_clock(v)) {
-        fprintf(out, "By simulated cycles alone, on %s: %s is %.2f times as fast as %s. ", v->machine, fast->label,
-                estimate_of(v, fast, EXP_CLOCK_CYCLES), v->reference.label);
-        fputs("No time has confirmed this.\n", out);
+        fprintf(out, "By simulated cycles alone, on %s: ", v->machine);
+        say_fastest(fast->label, v->reference.label, estimate_of(v, fast, EXP_CLOCK_CYCLES), out);
+        fputs(". No time has confirmed this.\n", out);
     } else if (few && is_simulated(v, few)) {
         fprintf(out, "By simulated misses alone, on %s%s: %s misses ", v->machine,
                 v->has_two_views ? " (its caches alone, nothing prefetched)" : "", few->label);
