@@ -450,12 +450,51 @@ static void say_noted(const struct exp_sweep_report *r, const char *model, FILE 
             noted->value[EXP_SWEEP_COST] / best->value[EXP_SWEEP_COST], exp_algo_find(best->algo)->label, text);
 }
 
+/* Returns the algorithm with the fewest simulated cycles in a configuration, by its place; n_algos: none has some. */
+static size_t fastest_in(const struct exp_sweep_report *r, size_t model, size_t config)
+{
+    const size_t n_algos = r->sweep->n_algos, n = r->sweep->grids.n_points;
+    const ROW *sum = &r->sum[model * n_algos * n + config];
+    size_t fastest = n_algos;
+
+    for (size_t a = 0; a < n_algos; a++) {
+        if (!sum[a * n].why_not &&
+            (fastest == n_algos || sum[a * n].value[EXP_SWEEP_CYCLES] < sum[fastest * n].value[EXP_SWEEP_CYCLES]))
+            fastest = a;
+    }
+    return fastest;
+}
+
+/* Says which algorithm simulated cycles would choose, in how many configurations. */
+static void say_algorithms(const struct exp_sweep_report *r, size_t model, FILE *out)
+{
+    const size_t n = r->sweep->grids.n_points;
+    bool is_begun = false;
+
+    for (size_t a = 0; a < r->sweep->n_algos && r->has_cycles && r->sweep->n_algos > 1; a++) {
+        size_t n_first = 0;
+
+        for (size_t p = 0; p < n; p++)
+            n_first += fastest_in(r, model, p) == a;
+        if (!n_first)
+            continue;
+        if (!is_begun)
+            fprintf(out, "%s: by simulated cycles, the fastest algorithm is", r->sweep->models->model[model].name);
+        fprintf(out, "%s %s in %zu", is_begun ? "," : "", exp_sweep_case_at(r->sweep, 0, 0, a)->algo->name, n_first);
+        is_begun = true;
+    }
+    if (is_begun)
+        fprintf(out, " of %zu configuration%s.\n", n, n == 1 ? "" : "s");
+}
+
 void exp_sweep_report_answer(const struct exp_sweep_report *r, FILE *out)
 {
     for (size_t i = 0; i < r->n_sums; i += r->sweep->grids.n_points)
         say_answer(r, &r->sum[i], out);
     for (size_t i = 0; i < r->sweep->models->n; i++)
         say_noted(r, r->sweep->models->model[i].name, out);
+    for (size_t i = 0; i < r->sweep->models->n; i++)
+        say_algorithms(r, i, out);
     exp_sweep_plans_say(r, out);
 }
 

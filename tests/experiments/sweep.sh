@@ -226,6 +226,11 @@ clocked() {
         [ $stored = none ] && first=$cycles
         check "... the same, $stored from the store: $cycles, $first" [ "$cycles" = "$first" ]
     done
+    "$sweep" "RESULTS=$work/clocked" "$three" LAYERS=pointwise MACHINE=zen3 UKR=avx2 ALGO=base,sconv VARY=L2.size=256K,512K STORE=no >"$work/out" 2>"$work/err"
+    fastest=$(columns "$dir/configs.csv" config algo simulated_cycles | awk '!($1 in least) || $3 < least[$1] { least[$1] = $3; by[$1] = $2 }
+        END { for (c in by) n[by[c]]++; for (a in n) print a " in " n[a] }' | sort | paste -sd ' ')
+    check "who is fastest: $fastest is not in: $(tail -1 "$work/out")" [ "$(sed -n 's/^three: by simulated cycles, the fastest algorithm is \(.*\) of 2 configurations\.$/\1/p' "$work/out" |
+        sed 's/, /\n/g' | sort | paste -sd ' ')" = "$fastest" ]
     "$experiment" "RESULTS=$work/clocked" "$three" LAYERS=pointwise MACHINE=zen3 UKR=avx2 ALGO=sconv_ws TIMING=0 OBSERVE=0 STORE=no >/dev/null 2>"$work/err"
     cycles=$(csv_rows "$work/clocked/zen3/three,pointwise/layers.csv" | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next } { printf "%.0f", $c["simulated_cycles"] }')
     check "... and the experiment's: $cycles, $first" awk -v a="$cycles" -v b="${first%% *}" 'BEGIN { exit !(a && (a - b) ^ 2 <= 400) }'
