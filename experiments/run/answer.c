@@ -250,6 +250,7 @@ static void fill_variant(const struct exp_report *r, const struct exp_total *t, 
         if (!exp_total_covers(t, c))
             continue;
         x->layer[n++] = layer_of(r, c);
+        x->why_no_cycles = x->why_no_cycles ? x->why_no_cycles : exp_cycles_why_not(r->e->setup, c);
         x->why_not_simulated = x->why_not_simulated ? x->why_not_simulated : c->simulated.why_not;
     }
     while (n < r->e->model->n_layers)

@@ -127,6 +127,7 @@ struct exp_verdict_variant {
     const char *name, *label;        /* as in the CSV files; for people */
     const char *why_not_timed;       /* NULL: it was */
     const char *why_not_simulated;   /* some layer: why; NULL: all were, or it is not known */
+    const char *why_no_cycles;       /* some layer has no simulated ones: why; NULL: all have, or it is not known */
     struct exp_ratio speedup;        /* of the model, over the reference */
     struct exp_verdict_layer *layer; /* [n_layers] */
 };

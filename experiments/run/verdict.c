@@ -421,13 +421,20 @@ static void say_cycles(const struct exp_verdict *v, const struct exp_verdict_var
     say_why(v, x, out);
 }
 
+static bool is_estimated(const struct exp_verdict *v, const struct exp_verdict_variant *x)
+{
+    return has_estimates(v) && !isnan(estimate_of(v, x, EXP_WAITING_CYCLES));
+}
+
 static void say_estimates(const struct exp_verdict *v, const struct exp_verdict_variant *x, FILE *out)
 {
     if (has_cycles(v, x)) {
         say_cycles(v, x, out);
         return;
     }
-    if (!has_estimates(v) || isnan(estimate_of(v, x, EXP_WAITING_CYCLES)))
+    if (has_clock(v) && x->why_no_cycles && is_simulated(v, x))
+        fprintf(out, EXP_LABEL "not available: %s\n", "simulated", x->why_no_cycles);
+    if (!is_estimated(v, x))
         return;
     if (!is_checked(v, x)) {
         fprintf(out, EXP_LABEL "%.2f %s, %.2f %s; unproven, see below\n", "estimated",
@@ -439,24 +446,26 @@ static void say_estimates(const struct exp_verdict *v, const struct exp_verdict_
     say_checked(v, x, EXP_WAITING_CYCLES, out);
 }
 
-/* Says what estimates are worth, where one of them could not be checked. */
+/* Says what simulated cycles and estimates are worth, where one of them could not be checked. */
 static void say_unproven(const struct exp_verdict *v, FILE *out)
 {
-    bool is_any = false;
+    const char *before = v->why_no_check ? ": " : "", *why = v->why_no_check ? v->why_no_check : "";
+    bool are_cycles = false, are_estimates = false;
 
-    for (size_t i = 0; i < v->n_variants; i++)
-        is_any = is_any || !is_checked(v, &v->variant[i]);
-    if (!is_any || !(has_clock(v) || has_estimates(v)))
-        return;
-    if (has_clock(v)) {
+    for (size_t i = 0; i < v->n_variants; i++) {
+        const struct exp_verdict_variant *x = &v->variant[i];
+
+        are_cycles = are_cycles || (!is_checked(v, x) && has_cycles(v, x));
+        are_estimates = are_estimates || (!is_checked(v, x) && !has_cycles(v, x) && is_estimated(v, x));
+    }
+    if (are_cycles)
         fprintf(out,
                 "\nNo time has confirmed these simulated cycles%s%s. `make validate` says how far such cycles are from "
                 "those that a Zen 3 counted.\n",
-                v->why_no_check ? ": " : "", v->why_no_check ? v->why_no_check : "");
-        return;
-    }
-    fprintf(out, "\nEstimates come from a model that no time has confirmed on %s%s%s. %s\n", v->machine,
-            v->why_no_check ? ": " : "", v->why_no_check ? v->why_no_check : "", v->estimates_elsewhere);
+                before, why);
+    if (are_estimates)
+        fprintf(out, "\nEstimates come from a model that no time has confirmed on %s%s%s. %s\n", v->machine, before,
+                why, v->estimates_elsewhere);
 }
 
 /* ---- the whole ---- */

@@ -113,7 +113,7 @@ static void fill(struct rows *r)
                                .level = { "L1", "L2", "SLC" },
                                .n_layers = N_LAYERS,
                                .layer = names,
-                               .reference = { "base", "im2col + GEMM", NULL, NULL, { 1, 1, 1, 1 }, NULL },
+                               .reference = { "base", "im2col + GEMM", NULL, NULL, NULL, { 1, 1, 1, 1 }, NULL },
                                .n_variants = N_VARIANTS } };
     r->v.reference.layer = r->base;
     r->v.variant = r->variant;
@@ -124,7 +124,7 @@ static void fill(struct rows *r)
     }
     for (size_t i = 0; i < N_VARIANTS; i++)
         r->variant[i] =
-            (struct exp_verdict_variant){ variants[i], "Variant", NULL, NULL, exp_ratio_none(), r->layer[i] };
+            (struct exp_verdict_variant){ variants[i], "Variant", NULL, NULL, NULL, exp_ratio_none(), r->layer[i] };
     r->variant[0].speedup = (struct exp_ratio){ 0.79, 0.77, 0.81, unknown };
     r->variant[1].speedup = (struct exp_ratio){ 2, 1.9, 2.1, unknown };
     r->variant[2].speedup = (struct exp_ratio){ 0.5, 0.5, 0.5, unknown };
@@ -434,6 +434,9 @@ static void test_why(void)
     r.v.why_no_check = "another computer was timed";
     says(&r.v, 100, "2.00 by the simulated core's clock; unproven", "computing 75 %",
          "No time has confirmed these simulated cycles: another computer was timed.", NULL);
+    r.layer[1][0].quantity[EXP_CLOCK_CYCLES] = unknown;
+    r.variant[1].why_no_cycles = "nobody counted its instructions";
+    says(&r.v, 100, "simulated not available: nobody counted its instructions", NULL);
     r.base[0].quantity[EXP_CLOCK_CYCLES] = unknown;
     says(&r.v, 100, "1.00 if all loads hit the first level", NULL);
     says_not(&r.v, "simulated core");
