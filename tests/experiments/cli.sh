@@ -666,7 +666,7 @@ picks() {
     check "... among five algorithms" [ "$(grep -cv '^#' "$dir/layers.csv")" -eq 16 ]
     check "what it takes has a reason" [ "$(grep -c 'not available: ' "$dir/picks.csv")" -eq 3 ]
     check "the verdict says so: $(tail -3 "$dir/verdict.txt")" grep -q '^By simulated cycles the fastest: .* of 3 layers (picks.csv).' "$dir/verdict.txt"
-    check "the verdict begins with cycles" grep -q '^By simulated cycles alone, on zen3: .* times as fast as im2col + OpenBLAS' "$dir/verdict.txt"
+    check "the verdict begins with cycles" grep -q ' By simulated cycles alone, on zen3: .* times as fast[ .].*No time has confirmed this' <(unwrapped "$dir/verdict.txt")
     check "model.csv sums cycles" near_sum "$dir"
     check "brackets give way to cycles" [ "$(columns "$dir/layers.csv" estimated_cycles | sort -u)" = "not_available:_simulated_cycles_stand_in_its_place" ]
     check "... in model.csv, too" [ "$(columns "$dir/model.csv" estimated_speedup | sort -u)" = "not_available:_simulated_cycles_stand_in_its_place" ]
