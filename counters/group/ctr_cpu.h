@@ -19,8 +19,6 @@
 
 #include <stddef.h>
 
-#include "counters/perf/ctr_perf.h"
-
 #define CTR_GROUPS_DIR "counters/groups"
 
 enum { CTR_MAX_MODELS = 32, CTR_MAX_PMUS = 8, CTR_MAX_FIXED = 2 };

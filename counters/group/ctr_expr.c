@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <math.h>
 #include <stdbool.h>
-#include <string.h>
 
 enum { MAX_DEPTH = 32 }; /* of parentheses and leading minuses, so that no formula can exhaust the stack */
 

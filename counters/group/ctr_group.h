@@ -28,8 +28,6 @@
 
 #include <stddef.h>
 
-#include "counters/perf/ctr_perf.h"
-
 enum {
     CTR_MAX_EVENTS = 32,
     CTR_MAX_SETS = CTR_MAX_EVENTS, /* on a CPU with a single counter */

@@ -1,6 +1,5 @@
 #include "counters/host/ctr_emulated.h"
 
-#include <stddef.h>
 #include <string.h>
 
 #include "counters/host/ctr_text.h"

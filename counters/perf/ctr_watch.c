@@ -6,7 +6,6 @@
 #include <linux/perf_event.h>
 #include <signal.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -7,7 +7,6 @@
 
 #include "counters/perf/ctr_event.h"
 #include "counters/perf/ctr_loop.h"
-#include "counters/group/ctr_session.h"
 #include "counters/host/ctr_text.h"
 
 enum { MAX_ATTEMPTS = 3 };

@@ -2,7 +2,6 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <string.h>
 
 #include "counters/perf/ctr_event.h"
 #include "counters/host/ctr_text.h"

@@ -2,7 +2,6 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <math.h>
 #include <string.h>
 
 #include "counters/group/ctr_expr.h"

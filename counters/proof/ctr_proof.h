@@ -8,8 +8,6 @@
 #ifndef CTR_PROOF_H
 #define CTR_PROOF_H
 
-#include <stdio.h>
-
 #include "counters/group/ctr_session.h"
 
 /* Says what one turn of a loop makes of a metric. */

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "experiments/base/csv.h"
-#include "experiments/base/text.h"
 
 #define BLANKS " \t\n"
 

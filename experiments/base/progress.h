@@ -16,7 +16,6 @@
 #define EXPERIMENTS_BASE_PROGRESS_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 

@@ -1,9 +1,7 @@
 /* Smaller layers of the same kind: part of model.h. */
 #include <stdlib.h>
 
-#include "experiments/base/text.h"
 #include "experiments/bench/model.h"
-#include "kernels/shape/sizes.h"
 
 enum { FEW_ROWS = 4, FEW_FILTERS = 32 };
 

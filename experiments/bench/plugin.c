@@ -8,9 +8,7 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "counters/host/ctr_timer.h"
 #include "experiments/base/program.h"

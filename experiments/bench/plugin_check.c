@@ -1,7 +1,6 @@
 /* What a plug-in's process looks at when a layer is checked: part of plugin_inside.h. */
 #define _GNU_SOURCE
 #include <dirent.h>
-#include <errno.h>
 #include <malloc.h>
 #include <math.h>
 #include <signal.h>
@@ -11,7 +10,6 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "experiments/base/program.h"
 #include "experiments/bench/plugin_inside.h"

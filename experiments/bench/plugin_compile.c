@@ -1,7 +1,6 @@
 #define _GNU_SOURCE
 #include <elf.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <spawn.h>

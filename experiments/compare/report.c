@@ -6,7 +6,6 @@
 
 #include "experiments/base/text.h"
 #include "experiments/bench/algo.h"
-#include "experiments/bench/course.h"
 #include "experiments/compare/compare.h"
 #include "experiments/show/page.h"
 #include "sim/machine/machine_words.h"

@@ -13,7 +13,6 @@
 #include "experiments/bench/machine.h"
 #include "experiments/emit/opt_conv.h"
 #include "kernels/emit/plan_json.h"
-#include "kernels/plan/plan.h"
 #include "kernels/ukr/dispatch.h"
 
 struct options {

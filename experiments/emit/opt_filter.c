@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiments/base/text.h"
 #include "experiments/emit/opt_conv.h"
 
 static MlirStringRef text_of(const char *text)

@@ -8,7 +8,6 @@
 #ifndef EXPERIMENTS_LIFT_LIFT_H
 #define EXPERIMENTS_LIFT_LIFT_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

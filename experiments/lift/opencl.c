@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "counters/host/ctr_timer.h"
-#include "kernels/conv_naive.h"
 
 #if __has_include(<CL/cl.h>)
 #define CL_TARGET_OPENCL_VERSION 120

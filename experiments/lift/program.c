@@ -1,7 +1,6 @@
 /* The text of the kernels that a point stands for: pad, convolve, sum, crop; and of one output of each work-item. */
 #include <stdarg.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "experiments/lift/lift.h"
 

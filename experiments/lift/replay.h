@@ -12,7 +12,6 @@
 #ifndef EXPERIMENTS_LIFT_REPLAY_H
 #define EXPERIMENTS_LIFT_REPLAY_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

@@ -4,7 +4,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "counters/host/ctr_timer.h"
 #include "experiments/base/program.h"

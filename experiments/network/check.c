@@ -1,7 +1,6 @@
 #include "experiments/network/net.h"
 
 #include <errno.h>
-#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

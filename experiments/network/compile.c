@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiments/bench/case.h"
-
 struct compiler {
     struct net *net;
     const struct onnx_graph *g;

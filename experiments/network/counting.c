@@ -4,12 +4,10 @@
  */
 #include "experiments/network/study.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "counters/group/ctr_quantity.h"
 #include "counters/proof/ctr_counters.h"
 
 const char *const net_counted_names[NET_N_COUNTED] = { "l1_lines_in", "l2_lines_in", "memory_lines_in" };

@@ -15,7 +15,6 @@
 #ifndef EXPERIMENTS_NETWORK_OPERATOR_H
 #define EXPERIMENTS_NETWORK_OPERATOR_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include "experiments/base/error.h"

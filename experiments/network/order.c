@@ -1,7 +1,6 @@
 #include "experiments/network/net.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "experiments/base/error.h"
 

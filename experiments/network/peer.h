@@ -9,7 +9,6 @@
 #define EXPERIMENTS_NETWORK_PEER_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "experiments/base/error.h"

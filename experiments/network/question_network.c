@@ -2,7 +2,6 @@
  * A whole network: read from an .onnx file, run and timed by several algorithms for its convolutions, and simulated in
  * sequence at the addresses of its memory planner, beside each step by itself.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,5 @@
 #include "experiments/network/study.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,6 @@
  * A run of a network as a trace (show/trace_events.h): a process for the estimates in sequence, one for the clock, a
  * thread for each algorithm, an event for each step, and the lines that came into each level as counters.
  */
-#include <math.h>
 #include <stdlib.h>
 
 #include "experiments/network/study.h"

@@ -1,5 +1,4 @@
 /* Rules of what moves elements and computes none. */
-#include <errno.h>
 #include <string.h>
 
 #include "experiments/onnx/infer.h"

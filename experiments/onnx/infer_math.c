@@ -1,5 +1,4 @@
 /* Rules of what computes elements: one by one, along axes, or as matrices. */
-#include <errno.h>
 #include <string.h>
 
 #include "experiments/onnx/infer.h"

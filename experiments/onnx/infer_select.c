@@ -1,5 +1,4 @@
 /* Rules of what selects elements, and of what makes values out of shapes. */
-#include <errno.h>
 #include <math.h>
 #include <string.h>
 

@@ -1,5 +1,4 @@
 /* Rules of what moves a window over planes, or changes their size. */
-#include <errno.h>
 #include <math.h>
 #include <string.h>
 

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "counters/group/ctr_cpu.h"
-#include "experiments/base/program.h"
 #include "kernels/backend/base.h"
 #include "kernels/ukr/pack.h"
 

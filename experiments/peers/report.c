@@ -1,13 +1,11 @@
 #include "experiments/peers/peers.h"
 
 #include <assert.h>
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "experiments/base/cells.h"
-#include "experiments/base/text.h"
 
 /* ---- totals ---- */
 

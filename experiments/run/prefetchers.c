@@ -4,8 +4,6 @@
  */
 #include "experiments/run/run.h"
 
-#include <stdio.h>
-
 #include "experiments/base/cells.h"
 #include "experiments/base/record.h"
 #include "sim/prefetch/prefetch.h"

@@ -5,7 +5,6 @@
 #ifndef EXPERIMENTS_SHOW_AGREEMENT_H
 #define EXPERIMENTS_SHOW_AGREEMENT_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 

@@ -4,7 +4,6 @@
  * travel.
  */
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +16,6 @@
 #include "experiments/base/tasks.h"
 #include "experiments/base/program.h"
 #include "experiments/bench/measure.h"
-#include "experiments/bench/replay.h"
 #include "experiments/bench/estimate.h"
 #include "experiments/bench/algo.h"
 #include "experiments/bench/case.h"
@@ -26,7 +24,6 @@
 #include "experiments/speed/speed.h"
 #include "kernels/backend/backend.h"
 #include "kernels/ukr/dispatch.h"
-#include "sim/cpu.h"
 #include "sim/hierarchy.h"
 
 enum { ROUNDS = 15, MAX_CONTENDERS = 16, UKR_K = 144, UKR_CALLS = 2000, REPS = 10 };

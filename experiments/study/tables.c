@@ -1,8 +1,6 @@
 /* The tables that the study leaves: a function for each fills its rows. */
 #include "experiments/study/study.h"
 
-#include <math.h>
-
 /* ---- choices.csv ---- */
 
 struct choice_row {

@@ -5,7 +5,6 @@
  */
 #include "kernels/blas/core_loads.h"
 #include "kernels/blas/core_loop.h"
-#include "kernels/shape/sizes.h"
 
 #define N(array) (sizeof(array) / sizeof(array)[0])
 

@@ -4,11 +4,8 @@
  * together with the next panel's, so that each row is visited for two panels at a time. (Until then it lies on the
  * stack.)
  */
-#include <string.h>
-
 #include "kernels/blas/core_loads.h"
 #include "kernels/blas/core_loop.h"
-#include "kernels/shape/sizes.h"
 
 #define N(array) (sizeof(array) / sizeof(array)[0])
 

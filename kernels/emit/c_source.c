@@ -1,8 +1,6 @@
 #include "kernels/emit/c_source.h"
 
-#include <errno.h>
 #include <inttypes.h>
-#include <string.h>
 
 /* Texts that generated code begins with: the files in text/. The assembler takes each as it is; a zero ends it. */
 #define TEXT(name)                                                                                                     \

@@ -1,6 +1,5 @@
 #include "kernels/emit/mlir_source.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

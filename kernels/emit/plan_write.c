@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "kernels/emit/plan_facts.h"
-#include "kernels/shape/sizes.h"
 
 /* A caller's text, which may be shorter than what is put into it. */
 struct text {

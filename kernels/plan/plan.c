@@ -2,7 +2,6 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <string.h>
 
 #include "kernels/nest/nest.h"
 #include "kernels/shape/problem.h"

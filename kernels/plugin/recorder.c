@@ -12,7 +12,6 @@
  * sees nothing of libraries that the plug-in calls but memcpy, memmove and memset.
  */
 #define _GNU_SOURCE
-#include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <signal.h>

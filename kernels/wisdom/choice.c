@@ -3,7 +3,6 @@
 #include <math.h>
 
 #include "kernels/csa/csa2.h"
-#include "kernels/plan/tune.h"
 #include "kernels/ukr/dispatch.h"
 #include "kernels/ukr/slots.h"
 

@@ -9,8 +9,6 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#include "kernels/csa/csa2.h"
-#include "kernels/shape/sizes.h"
 #include "kernels/ukr/dispatch.h"
 #include "kernels/wisdom/choice.h"
 #include "kernels/wisdom/wisdom_lines.h"

@@ -18,7 +18,6 @@
 #ifndef SIM_REUSE_H
 #define SIM_REUSE_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include "sim/base/access.h"

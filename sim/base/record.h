@@ -14,7 +14,6 @@
 #define SIM_RECORD_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "sim/base/access.h"

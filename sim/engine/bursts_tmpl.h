@@ -39,8 +39,6 @@
  *    nothing in the next repetition either, unless a run that moves touches one of their sets. The sets of those that
  *    stay are kept as a mask of 64 bits (set number mod 64: two sets sharing a bit only cost time).
  */
-#include <assert.h>
-
 #include "sim/engine/bursts.h"
 #include "sim/engine/bursts_walk_tmpl.h"
 

@@ -14,8 +14,6 @@
 
 #include <stdint.h>
 
-#include "sim/base/access.h"
-
 /* The physical address of a virtual one, below 2^SIM_ADDRESS_BITS both. */
 uint64_t sim_pagemap_translate(uint64_t addr, unsigned page_shift, uint64_t seed);
 

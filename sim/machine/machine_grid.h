@@ -12,7 +12,6 @@
 #define SIM_MACHINE_GRID_H
 
 #include <stddef.h>
-#include <stdint.h>
 
 struct sim_axis {
     char *key;

@@ -1,6 +1,5 @@
 #include "sim/machine/machine_here.h"
 
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,6 @@
 /*
  * The plain engine's life, and which variant of its hot part an object gets.
  */
-#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

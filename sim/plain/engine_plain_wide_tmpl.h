@@ -8,8 +8,6 @@
  *
  * Every miss is dealt with, with all its consequences, before the next touch.
  */
-#include <assert.h>
-
 #include "sim/plain/engine_plain.h"
 #include "sim/base/record.h"
 

@@ -9,7 +9,6 @@
 #define SIM_WORD_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "sim/base/access.h"

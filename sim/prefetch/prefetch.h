@@ -52,7 +52,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "sim/base/access.h"
 #include "sim/base/levels.h"
 
 enum {

@@ -2,7 +2,6 @@
 #ifndef SIM_BENCH_STREAMS_H
 #define SIM_BENCH_STREAMS_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

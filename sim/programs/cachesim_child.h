@@ -10,7 +10,6 @@
 #define SIM_CACHESIM_CHILD_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <sys/types.h>
 

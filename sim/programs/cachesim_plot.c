@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
-#include <sys/wait.h>
 
 #include "sim/programs/cachesim_file.h"
 #include "sim/programs/cachesim_place.h"

@@ -14,8 +14,6 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "sim/base/access.h"
-
 enum { CACHESIM_MAX_COLUMNS = 96 };
 
 struct cachesim_rows {

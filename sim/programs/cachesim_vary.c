@@ -1,6 +1,5 @@
 #include "sim/programs/cachesim_vary.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>

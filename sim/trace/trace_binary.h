@@ -29,7 +29,6 @@
 #ifndef SIM_TRACE_BINARY_H
 #define SIM_TRACE_BINARY_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

@@ -1,7 +1,5 @@
 #include "tests/experiments/fake_computer.h"
 
-#include <string.h>
-
 #include "tests/rng.h"
 
 static const uint64_t room_bytes = (uint64_t)1 << 30;

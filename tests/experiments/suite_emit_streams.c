@@ -15,7 +15,6 @@
 #include "kernels/ukr/dispatch.h"
 #include "tests/kernels/shapes.h"
 #include "tests/rng.h"
-#include "tests/scratch.h"
 #include "tests/suites.h"
 
 #define N(array) (sizeof(array) / sizeof(array)[0])

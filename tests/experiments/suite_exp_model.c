@@ -1,7 +1,6 @@
 /* Model tables: the seven networks' counts, the layer filter, and one line for each way a table can be wrong. */
 #include <CUnit/CUnit.h>
 #include <errno.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,6 @@
 /* Result directories: complete or not there, whatever happens on the way. */
 #include <CUnit/CUnit.h>
 #include <dirent.h>
-#include <errno.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>

@@ -1,7 +1,6 @@
 /* The thread pool. */
 #include <CUnit/CUnit.h>
 #include <errno.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <time.h>

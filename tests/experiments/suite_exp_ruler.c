@@ -1,7 +1,5 @@
 /* The ruler: what its readings mean, and that disturbed turns are taken again. No clock is read. */
 #include <CUnit/CUnit.h>
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

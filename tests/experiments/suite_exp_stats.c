@@ -1,7 +1,6 @@
 /* Aggregates of samples, and speed-ups with their intervals. */
 #include <CUnit/CUnit.h>
 #include <math.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -5,7 +5,6 @@
  */
 #define _GNU_SOURCE
 #include <CUnit/CUnit.h>
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +17,6 @@
 #include "sim/base/record.h"
 #include "tests/kernels/shapes.h"
 #include "tests/rng.h"
-#include "tests/scratch.h"
 #include "tests/suites.h"
 
 enum { POINTS = 6, GROUP_RECORDS = 1 << 22 /* more than a work-group of a small layer makes */ };

@@ -11,7 +11,6 @@
 #include "counters/group/ctr_quantity.h"
 #include "experiments/network/stream.h"
 #include "experiments/network/study.h"
-#include "kernels/shape/sizes.h"
 #include "tests/counters/fake_counters.h"
 #include "tests/experiments/network_graph.h"
 #include "tests/experiments/toy.h"

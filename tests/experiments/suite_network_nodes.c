@@ -2,7 +2,6 @@
  * The official tests of ONNX (Debian's libonnx-testdata) as networks: compiled, placed in memory and run, fused and
  * not, they make what their outputs say.
  */
-#include <CUnit/CUnit.h>
 #include <dirent.h>
 #include <math.h>
 #include <stdio.h>

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "experiments/observe/stack_study.h"
-#include "kernels/backend/backend.h"
 #include "tests/experiments/observed_layer.h"
 #include "tests/kernels/shapes.h"
 #include "tests/scratch.h"

@@ -2,7 +2,6 @@
  * Tests what no emulator runs: instrumented twins and copies of the machine code do what is replayed, in every count.
  */
 #include <CUnit/CUnit.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 

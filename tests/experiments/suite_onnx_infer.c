@@ -8,7 +8,6 @@
  *     outputs      1x4x8x8 a shape; [3,4] and (1,2) constants, 3x4=0 one that is filled; !words of an error; ?words of
  *                  a reason
  */
-#include <CUnit/CUnit.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>

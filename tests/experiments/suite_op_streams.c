@@ -3,14 +3,12 @@
  * the same loops, compiled with the compiler's access instrumentation (tests/kernels/logged_hooks.h). Of each tensor,
  * the same elements are read, and the same written, in the same order.
  */
-#include <CUnit/CUnit.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "experiments/base/error.h"
 #include "experiments/network/operators/emitting.h"
-#include "kernels/shape/sizes.h"
 #include "sim/cpu.h"
 #include "tests/kernels/logged_hooks.h"
 #include "tests/rng.h"

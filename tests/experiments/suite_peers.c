@@ -7,7 +7,6 @@
 
 #include "experiments/peers/peers.h"
 #include "experiments/bench/case.h"
-#include "kernels/backend/base.h"
 #include "kernels/ukr/pack.h"
 #include "kernels/ukr/peak.h"
 #include "tests/kernels/kcheck.h"

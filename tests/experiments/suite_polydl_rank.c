@@ -1,6 +1,5 @@
 /* Holds what PolyDL's variants are ranked by against plain searches and the simulator. */
 #include <CUnit/CUnit.h>
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,5 @@
 /* Recorded stacks: their tables, what they are fitted to, and the stack of today's code under emulation. */
 #include <CUnit/CUnit.h>
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "counters/host/ctr_emulated.h"
-#include "experiments/base/csv.h"
 #include "experiments/bench/machine.h"
 #include "experiments/bench/model.h"
 #include "experiments/study/study.h"

@@ -16,7 +16,6 @@
 #include "sim/machine/machine_here.h"
 #include "tests/counters/fake_counters.h"
 #include "tests/experiments/fake_computer.h"
-#include "tests/rng.h"
 #include "tests/scratch.h"
 #include "tests/suites.h"
 

@@ -6,7 +6,6 @@
 #include "kernels/backend/stack.h"
 #include "kernels/ukr/dispatch.h"
 #include "tests/kernels/kcheck.h"
-#include "tests/rng.h"
 #include "tests/suites.h"
 
 /* Counts what comes, tensors and stack apart. */

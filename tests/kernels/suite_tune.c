@@ -6,7 +6,6 @@
 #include "kernels/ukr/slots.h"
 #include "kernels/ukr/ports.h"
 #include "kernels/plan/tune.h"
-#include "tests/kernels/kcheck.h"
 #include "tests/suites.h"
 
 static struct conv_problem layer(size_t c, size_t side, size_t k, size_t filter, size_t pad)

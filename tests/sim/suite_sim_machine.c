@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sim/hierarchy.h"
 #include "sim/machine/machine.h"
 #include "tests/sim/machine_file.h"
 #include "tests/suites.h"

@@ -1,7 +1,6 @@
 /* Operators of two or more tensors, element by element, broadcast. */
 #include <errno.h>
 #include <math.h>
-#include <string.h>
 
 #include "experiments/network/operators/inside.h"
 #include "experiments/network/operators/records.h"

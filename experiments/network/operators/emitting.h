@@ -7,7 +7,6 @@
 #ifndef EXPERIMENTS_NETWORK_OPERATORS_EMITTING_H
 #define EXPERIMENTS_NETWORK_OPERATORS_EMITTING_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

@@ -1,7 +1,4 @@
 /* Concat and Split, and what only says that a tensor has another shape. */
-#include <errno.h>
-#include <string.h>
-
 #include "experiments/network/operators/inside.h"
 #include "experiments/network/operators/records.h"
 

@@ -1,5 +1,4 @@
 /* Comparisons, what joins truths, Where, and Cast: rare in networks that convolve, so plain loops. */
-#include <errno.h>
 #include <float.h>
 #include <math.h>
 #include <string.h>

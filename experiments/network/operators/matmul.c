@@ -3,7 +3,6 @@
  * the other matrix once: dots of its rows, or its rows added up. Others go by panels of the right matrix, packed a
  * piece of k at a time, and tiles in registers.
  */
-#include <errno.h>
 #include <string.h>
 
 #include "experiments/network/operators/inside.h"

@@ -1,5 +1,4 @@
 /* What copies elements and computes none: all that an index for each axis says. */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,5 @@
 /* What brings planes, rows or neighbouring channels to a scale. */
-#include <errno.h>
 #include <math.h>
-#include <string.h>
 
 #include "experiments/network/operators/inside.h"
 #include "experiments/network/operators/records.h"

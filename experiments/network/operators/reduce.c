@@ -1,7 +1,5 @@
 /* What makes one number of many along some axes. */
-#include <errno.h>
 #include <math.h>
-#include <string.h>
 
 #include "experiments/network/operators/inside.h"
 #include "experiments/network/operators/records.h"

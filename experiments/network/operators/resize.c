@@ -2,7 +2,6 @@
  * Resize and Upsample: an axis at a time has its places in the input, and their weights; an output element is the sum
  * over all combinations. The nearest place alone is a move.
  */
-#include <errno.h>
 #include <math.h>
 #include <string.h>
 

@@ -1,5 +1,4 @@
 /* Softmax, LogSoftmax, Hardmax: along one axis; before opset 13 along all from that axis on, as one. */
-#include <errno.h>
 #include <math.h>
 
 #include "experiments/network/operators/inside.h"

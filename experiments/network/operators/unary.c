@@ -2,7 +2,6 @@
  * Operators of one tensor, element by element: a line each. Those that networks are full of have a loop for vectors;
  * the others are computed in double, which is their reference too.
  */
-#include <errno.h>
 #include <math.h>
 #include <string.h>
 

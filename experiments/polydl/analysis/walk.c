@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "experiments/bench/case.h"
-#include "kernels/plan/plan.h"
 #include "kernels/shape/sizes.h"
 
 /* ---- from the nest ---- */

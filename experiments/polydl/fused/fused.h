@@ -9,7 +9,6 @@
 #ifndef EXPERIMENTS_POLYDL_FUSED_FUSED_H
 #define EXPERIMENTS_POLYDL_FUSED_FUSED_H
 
-#include <stdbool.h>
 #include <stdio.h>
 
 #include "experiments/base/error.h"

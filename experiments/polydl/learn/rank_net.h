@@ -8,7 +8,6 @@
 #ifndef EXPERIMENTS_POLYDL_LEARN_RANK_NET_H
 #define EXPERIMENTS_POLYDL_LEARN_RANK_NET_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
