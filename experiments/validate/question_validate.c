@@ -33,6 +33,7 @@ struct session {
     size_t n_differ; /* points whose plan cannot be made any more */
     size_t n_older;  /* points with the plan that was counted, which is another one today */
     struct exp_agreement_report report;
+    struct exp_validate_machine machine;
     struct exp_results results;
     char what[512];
     struct exp_why why;
@@ -135,6 +136,7 @@ static int prepare(void *session)
     exp_say(s->what, sizeof s->what, "counted on %s (commit %s, %s caches); replayed on machine %s at commit %s",
             *s->counts.cpu ? s->counts.cpu : "an unnamed CPU", s->counts.commit, exp_cache_state_name(cache_of(s)),
             s->setup.machine.name, *o->commit ? o->commit : "unknown");
+    s->machine = (struct exp_validate_machine){ &s->setup, cache_of(s), s->counts.is_by_clock, 0, 0 };
     s->report = (struct exp_agreement_report){ &s->points, s->model_name, s->models.n, s->what };
     return 0;
 }
@@ -204,6 +206,8 @@ static int add_model(struct session *s, const struct exp_model *model, struct ex
         part_twins(&e);
         err = exp_replay_all(&e, cache_of(s), s->options.jobs, progress, &s->why);
     }
+    if (!err && !s->machine.n_cost)
+        s->machine.cost_percent = exp_validate_cost_percent(&e, &s->machine.n_cost);
     for (size_t i = 0; i < e.n_cases && !err; i++)
         exp_point_simulate(&s->points.point[first + i], &s->setup, &e.cases[i]);
     exp_experiment_release(&e);
@@ -260,8 +264,7 @@ static int print_verdict(const void *session, FILE *out)
     print_plans(s, out);
     fprintf(out, "\n");
     exp_validate_targets_print(&s->report, out);
-    exp_validate_cycles_print(&s->report,
-                              &(struct exp_validate_machine){ &s->setup, cache_of(s), s->counts.is_by_clock }, out);
+    exp_validate_cycles_print(&s->report, &s->machine, out);
     return 0;
 }
 
@@ -273,9 +276,7 @@ static int write_tables(void *session)
     if (!err)
         err = exp_validate_targets_write(&s->report, &s->results.dir, &s->why);
     if (!err)
-        err = exp_validate_cycles_write(&s->report,
-                                        &(struct exp_validate_machine){ &s->setup, cache_of(s), s->counts.is_by_clock },
-                                        &s->results.dir, &s->why);
+        err = exp_validate_cycles_write(&s->report, &s->machine, &s->results.dir, &s->why);
     if (!err)
         exp_agreement_print(&s->report, stdout);
     return err;

@@ -20,7 +20,15 @@ struct exp_validate_machine {
     const struct exp_setup *setup;
     enum exp_cache_state cache;
     bool is_by_clock; /* beside times instead of counted cycles */
+    double cost_percent;
+    size_t n_cost; /* replays that this is of; 0: it is not known */
 };
+
+/*
+ * Returns the processor time of replays with the core's clock, in percent of that without, by all algorithms of a
+ * layer of median size; *n are how many. NaN: there are none, or there is no memory.
+ */
+double exp_validate_cost_percent(const struct exp_experiment *e, size_t *n);
 
 /*
  * Do the same for simulated cycles, of the machine as it is, row by row: cycles.csv. Beside the schedules that these

@@ -99,6 +99,8 @@ check "... and ordered: $(cell cycles.csv reached '^side_of_base')" [ "$(cell cy
 check "... beside what CSA and csa2 choose, of the same pairs" [ "$(cell cycles.csv of '^faster_schedule_csa2,')" -eq "$(cell cycles.csv of '^faster_schedule,')" ]
 check "... and a constant, which says its share" grep -q "pairs of schedules the faster one is chosen by CSA .*, always WS in [0-9.]* %" "$dir/verdict.txt"
 check "no two of these are equal, and nothing is said of equals" bash -c "! grep -q 'equal convolutions' '$dir/verdict.txt'"
+check "what cycles cost: $(cell cycles.csv percent '^cost')" within "$(cell cycles.csv percent '^cost')" 80 150
+check "... of five replays" [ "$(cell cycles.csv of '^cost')" -eq 5 ]
 check "... as the verdict says" grep -q "^simulated cycles .* reached" "$dir/verdict.txt"
 check "ratios have one denominator" awk -v m="$(cell simulated_vs_measured.csv measured 'squeeze1x1,base,l1_lines_in,')" \
     -v l="$(cell simulated_vs_measured.csv measured 'squeeze1x1,base,loads')" \

@@ -1,0 +1,74 @@
+/* What the core's clock costs: replays with it beside replays without. */
+#include "experiments/validate/validate.h"
+
+#include <math.h>
+
+#include "counters/host/ctr_timer.h"
+#include "experiments/bench/cycles.h"
+#include "experiments/bench/replay.h"
+#include "kernels/shape/problem.h"
+
+enum { ROUNDS = 5 };
+
+/* Returns the thread's own time of one replay in empty caches; NaN: it failed. */
+static double replay_ns(const struct exp_setup *s, const struct exp_case *c, struct sim_hierarchy *h, bool has_clock)
+{
+    struct sim_clock clock;
+    const struct exp_replay_plan r = { .plan = &c->plan,
+                                       .issue = &s->machine.issue,
+                                       .stack = exp_stacks_find(&s->stacks, c->algo->name, &c->plan),
+                                       .clock = &clock,
+                                       .n_clocks = has_clock };
+    uint64_t mac_instructions, begin;
+    int err;
+
+    sim_hierarchy_clear(h);
+    sim_clock_init(&clock, &s->machine, h);
+    begin = ctr_thread_ns();
+    err = exp_replay_plan(&r, sim_hierarchy_sink(h), &mac_instructions);
+    return err ? (double)NAN : (double)(ctr_thread_ns() - begin);
+}
+
+/* Returns the first case of the layer that has as many smaller ones as larger ones, or of the next smaller one. */
+static const struct exp_case *first_of_median(const struct exp_experiment *e)
+{
+    const size_t n = e->n_algos;
+    const struct exp_case *found = e->cases;
+    size_t most = 0;
+
+    for (size_t i = 0; i < e->n_cases; i += n) {
+        size_t n_smaller = 0;
+
+        for (size_t k = 0; k < e->n_cases; k += n)
+            n_smaller += conv_macs(&e->cases[k].layer->problem) < conv_macs(&e->cases[i].layer->problem);
+        if (n_smaller >= most && n_smaller <= e->n_cases / n / 2) {
+            most = n_smaller;
+            found = &e->cases[i];
+        }
+    }
+    return found;
+}
+
+double exp_validate_cost_percent(const struct exp_experiment *e, size_t *n)
+{
+    const struct exp_case *first = first_of_median(e);
+    struct sim_hierarchy *h;
+    double sum[2] = { 0 };
+
+    *n = 0;
+    if (sim_hierarchy_new(&h, &e->setup->machine))
+        return (double)NAN;
+    for (size_t a = 0; a < e->n_algos; a++) {
+        double least[2] = { INFINITY, INFINITY };
+
+        if (exp_cycles_why_not(e->setup, &first[a]))
+            continue;
+        for (int i = 0; i < 2 * ROUNDS; i++)
+            least[i % 2] = fmin(least[i % 2], replay_ns(e->setup, &first[a], h, i % 2));
+        sum[0] += least[0];
+        sum[1] += least[1];
+        ++*n;
+    }
+    sim_hierarchy_free(h);
+    return 100 * sum[1] / sum[0];
+}
