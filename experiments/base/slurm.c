@@ -169,7 +169,11 @@ static int call_sbatch(struct exp_slurm_job *j, const char *script, struct exp_w
     return *j->id ? 0 : exp_fail(why, -EIO, "sbatch names no job, but '%s'", output.first);
 }
 
-int exp_slurm_job_submit(struct exp_slurm_job *j, struct exp_why *why)
+/*
+ * Submits. Returns 0, or with one line in why: -ENOENT without Slurm; -EIO if sbatch refuses, with what it says;
+ * another -errno of writing the script; the folder of parts then goes if it is empty.
+ */
+static int submit_job(struct exp_slurm_job *j, struct exp_why *why)
 {
     char *script = exp_format("%s/job-XXXXXX", j->parts);
     int err = write_script(j, script, why);
@@ -239,12 +243,8 @@ int exp_slurm_job_ask(struct exp_slurm_job *j, size_t *n_left, char *note, size_
     return 0;
 }
 
-void exp_slurm_job_pause(void)
-{
-    nanosleep(&poll_interval, NULL);
-}
-
-int exp_slurm_job_interrupt(const struct exp_slurm_job *j, struct exp_why *why)
+/* Cancels, and says so: returns -EINTR with one line in why. */
+static int interrupt_job(const struct exp_slurm_job *j, struct exp_why *why)
 {
     struct exp_words words = { 0 };
     char answer[TEXT_BYTES];
@@ -316,9 +316,9 @@ static int wait_for_jobs(struct cluster *c)
         if (!err)
             report(c, left);
         if (!err && left)
-            exp_slurm_job_pause();
+            nanosleep(&poll_interval, NULL);
         if (exp_interrupted())
-            return exp_slurm_job_interrupt(&c->job, c->why);
+            return interrupt_job(&c->job, c->why);
     } while (!err && left);
     return err;
 }
@@ -361,7 +361,7 @@ int exp_slurm_run(const struct exp_slurm *s, struct exp_why *why)
     if (!err)
         err = merge(&c); /* of an earlier run that was killed */
     if (!err && c.states.n_done < c.n_tasks) {
-        err = exp_slurm_job_submit(&c.job, why);
+        err = submit_job(&c.job, why);
         if (err)
             exp_store_withdraw(s->store);
         else
@@ -426,9 +426,9 @@ static int wait_for_end(struct whole *w, struct exp_why *why)
         follow(w, &w->err);
         follow(w, &w->log);
         if (exp_interrupted())
-            return exp_slurm_job_interrupt(&w->job, why);
+            return interrupt_job(&w->job, why);
         if (!err && left)
-            exp_slurm_job_pause();
+            nanosleep(&poll_interval, NULL);
     } while (!err && left);
     return err;
 }
@@ -476,7 +476,7 @@ int exp_slurm_run_whole(const struct exp_slurm_request *r, struct exp_store *sto
     int err = exp_slurm_job_prepare(&w.job, r, exp_store_path(store), why), merged;
 
     if (!err)
-        err = exp_slurm_job_submit(&w.job, why);
+        err = submit_job(&w.job, why);
     if (err) {
         exp_store_withdraw(store);
         return err;

@@ -46,22 +46,11 @@ int exp_slurm_job_prepare(struct exp_slurm_job *j, const struct exp_slurm_reques
                           struct exp_why *why);
 
 /*
- * Submits. Returns 0, or with one line in why: -ENOENT without Slurm; -EIO if sbatch refuses, with what it says;
- * another -errno of writing the script; the folder of parts then goes if it is empty.
- */
-int exp_slurm_job_submit(struct exp_slurm_job *j, struct exp_why *why);
-
-/*
  * Asks squeue how many jobs wait or run. If it does not answer, the last answer counts, for ten minutes: a controller
  * may be restarted. note[] is a line to be said when that begins and ends, else "". Returns 0, or -EIO with one line in
  * why after those minutes.
  */
 int exp_slurm_job_ask(struct exp_slurm_job *j, size_t *n_left, char *note, size_t note_bytes, struct exp_why *why);
-
-void exp_slurm_job_pause(void); /* between two such questions */
-
-/* Cancels, and says so: returns -EINTR with one line in why. */
-int exp_slurm_job_interrupt(const struct exp_slurm_job *j, struct exp_why *why);
 
 /* Tasks of which each job of an array takes its share. */
 struct exp_slurm {

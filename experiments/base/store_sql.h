@@ -93,13 +93,7 @@ void exp_store_bind_text(struct exp_store *s, enum exp_sql sql, int place, const
 int exp_store_transact(struct exp_store *s, int (*within)(struct exp_store *s, void *arg), void *arg,
                        struct exp_why *why);
 
-/* Renews this process's lease: within a transaction. */
-int exp_store_renew(struct exp_store *s);
-
-/*
- * Starts to renew it every few seconds, unless that was done; ends it. Start returns 0 or -errno with one line in why.
- */
-int exp_store_heart_start(struct exp_store *s, struct exp_why *why);
+/* Ends to renew this process's lease, if it does. */
 void exp_store_heart_end(struct exp_store *s);
 
 /* Returns the hash that a result is kept with. */

@@ -420,9 +420,6 @@ size_t exp_speeds_sweep_bytes(const struct exp_speeds *s);
 int exp_speeds_measure(struct exp_speeds *s, const struct exp_computer *c, const struct exp_rounds *rounds,
                        bool (*interrupted)(void), struct exp_why *why);
 
-/* Returns how many lines were on their way from memory at once. */
-double exp_speeds_at_once(const struct exp_speeds *s, enum exp_misses of);
-
 /*
  * Puts latencies, bandwidths, the clock and store_misses of a core into m, which they were planned for. A level that
  * states fewer miss_buffers than lines were on their way gets as many.

@@ -469,7 +469,8 @@ static void raise_buffers(struct sim_level *inside, double bytes_per_cycle, doub
         inside->miss_buffers = lines;
 }
 
-double exp_speeds_at_once(const struct exp_speeds *s, enum exp_misses of)
+/* Returns how many lines were on their way from memory at once. */
+static double lines_at_once(const struct exp_speeds *s, enum exp_misses of)
 {
     return fmax(1, s->level[s->n - 1].latency_ns / s->missing_ns[of]);
 }
@@ -477,8 +478,8 @@ double exp_speeds_at_once(const struct exp_speeds *s, enum exp_misses of)
 void exp_speeds_apply(const struct exp_speeds *s, struct sim_machine *m)
 {
     const struct exp_level_speed *memory = &s->level[s->n - 1];
-    const uint32_t loads = (uint32_t)round(exp_speeds_at_once(s, EXP_LOADS_AT_ONCE));
-    const uint32_t stores = (uint32_t)round(exp_speeds_at_once(s, EXP_STORES_AT_ONCE));
+    const uint32_t loads = (uint32_t)round(lines_at_once(s, EXP_LOADS_AT_ONCE));
+    const uint32_t stores = (uint32_t)round(lines_at_once(s, EXP_STORES_AT_ONCE));
 
     m->issue.clock_ghz = rounded(s->clock_ghz, 100);
     for (size_t i = 0; i < m->n_levels; i++) {
@@ -519,8 +520,8 @@ void exp_speeds_print(const struct exp_speeds *s, FILE *out)
         fputc('\n', out);
     }
     fprintf(out, "lines from memory at once, of many pages: %.1f by loads (%.1f ns a line), %.1f by stores (%.1f ns)\n",
-            exp_speeds_at_once(s, EXP_LOADS_AT_ONCE), s->missing_ns[EXP_LOADS_AT_ONCE],
-            exp_speeds_at_once(s, EXP_STORES_AT_ONCE), s->missing_ns[EXP_STORES_AT_ONCE]);
+            lines_at_once(s, EXP_LOADS_AT_ONCE), s->missing_ns[EXP_LOADS_AT_ONCE], lines_at_once(s, EXP_STORES_AT_ONCE),
+            s->missing_ns[EXP_STORES_AT_ONCE]);
     fprintf(out, "core clock %.2f GHz; fastest rounds\n", s->clock_ghz);
 }
 

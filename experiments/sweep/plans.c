@@ -5,7 +5,8 @@
 #include "experiments/sweep/sweep.h"
 #include "kernels/emit/plan_json.h"
 
-const char *exp_sweep_why_no_plans(const struct exp_sweep *s)
+/* Says why there is no such file: plans are for the machine's file as it is, and for one core. NULL if there is. */
+static const char *why_no_plans(const struct exp_sweep *s)
 {
     for (size_t i = 0; i < s->grids.n_points; i++) {
         if (exp_sweep_has_cores(s->config[i]))
@@ -22,10 +23,17 @@ static bool is_candidate(const struct exp_sweep_case *x)
     return !x->why_not && !x->algo->plugin && x->plan.algorithm == CONV_SCONV;
 }
 
-struct exp_sweep_best exp_sweep_best_of(const struct exp_sweep_report *r, size_t layer)
+/* The plan of least cost of a layer, of all of SConv's in all configurations; of equal ones the first. */
+struct best {
+    const struct exp_sweep_case *at; /* NULL: none was simulated */
+    double cost, own_cost;           /* own: of CSA's tiles in the schedule that it chose, */
+    bool has_own;                    /* if these were among them */
+};
+
+static struct best best_of(const struct exp_sweep_report *r, size_t layer)
 {
     const struct exp_sweep *s = r->sweep;
-    struct exp_sweep_best best = { 0 };
+    struct best best = { 0 };
 
     for (size_t i = 0; i < s->grids.n_points * s->n_algos; i++) {
         const struct exp_sweep_case *x = exp_sweep_case_at(s, layer, i / s->n_algos, i % s->n_algos);
@@ -50,7 +58,7 @@ static int note(const struct exp_sweep_report *r, struct conv_noted_plans *plans
     int err = 0;
 
     for (size_t l = 0; l < r->sweep->n_layers && !err; l++) {
-        const struct exp_sweep_case *x = exp_sweep_best_of(r, l).at;
+        const struct exp_sweep_case *x = best_of(r, l).at;
 
         if (x)
             err = conv_plans_add(plans, &(struct conv_noted_plan){ .layer = x->layer->name,
@@ -74,7 +82,7 @@ static int print(const void *report, FILE *out)
 
 int exp_sweep_plans_write(const struct exp_sweep_report *r, const struct exp_outdir *dir, struct exp_why *why)
 {
-    if (exp_sweep_why_no_plans(r->sweep) || !exp_sweep_best_of(r, 0).at)
+    if (why_no_plans(r->sweep) || !best_of(r, 0).at)
         return 0;
     return exp_outdir_write(dir, EXP_SWEEP_PLANS_FILE, print, r, why);
 }
@@ -84,8 +92,8 @@ void exp_sweep_plans_say(const struct exp_sweep_report *r, FILE *out)
     double cost = 0, own_cost = 0;
     size_t n = 0, n_own = 0, n_as_good = 0;
 
-    for (size_t l = 0; l < r->sweep->n_layers && !exp_sweep_why_no_plans(r->sweep); l++) {
-        const struct exp_sweep_best best = exp_sweep_best_of(r, l);
+    for (size_t l = 0; l < r->sweep->n_layers && !why_no_plans(r->sweep); l++) {
+        const struct best best = best_of(r, l);
 
         n += best.at != NULL;
         n_own += best.has_own;

@@ -175,18 +175,6 @@ int exp_sweep_report_write(struct exp_sweep_report *r, const struct exp_sweep *s
 
 #define EXP_SWEEP_PLANS_FILE "plans.json"
 
-/* Says why there is no such file: plans are for the machine's file as it is, and for one core. NULL if there is. */
-const char *exp_sweep_why_no_plans(const struct exp_sweep *s);
-
-/* The plan of least cost of a layer, of all of SConv's in all configurations; of equal ones the first. */
-struct exp_sweep_best {
-    const struct exp_sweep_case *at; /* NULL: none was simulated */
-    double cost, own_cost;           /* own: of CSA's tiles in the schedule that it chose, */
-    bool has_own;                    /* if these were among them */
-};
-
-struct exp_sweep_best exp_sweep_best_of(const struct exp_sweep_report *r, size_t layer);
-
 /* Writes the file, if there is one. Returns 0, or -errno with one line in why. */
 int exp_sweep_plans_write(const struct exp_sweep_report *r, const struct exp_outdir *dir, struct exp_why *why);
 

@@ -177,7 +177,6 @@ unsigned aie_element(const struct aie_permutation *p, enum aie_mac_kind kind, bo
 /* Prints a bundle as text, one line; aie_print_program: all, with numbers. */
 void aie_print_bundle(const struct aie_bundle *b, FILE *out);
 void aie_print_program(const struct aie_program *p, FILE *out);
-void aie_print_mac(const struct aie_mac *m, FILE *out);
 
 /* ---- running ---- */
 

@@ -31,7 +31,7 @@ static void print_permutation(const char *name, const struct aie_permutation *p,
         fprintf(out, " step %u", p->step);
 }
 
-void aie_print_mac(const struct aie_mac *m, FILE *out)
+static void print_mac(const struct aie_mac *m, FILE *out)
 {
     static const char *const names[] = { "", "8x1.32", "16x2.16", "8x4.16" };
 
@@ -87,7 +87,7 @@ void aie_print_bundle(const struct aie_bundle *b, FILE *out)
     print_scalar(&b->scalar, out);
     if (b->mac.kind) {
         fputc(' ', out);
-        aie_print_mac(&b->mac, out);
+        print_mac(&b->mac, out);
         fputc(';', out);
     }
     if (!b->load[0].bytes && !b->load[1].bytes && !b->store.bits && !b->move.bytes && !b->scalar.kind && !b->mac.kind)

@@ -55,8 +55,6 @@
 #include "sim/base/levels.h"
 
 enum {
-    SIM_MAX_PREFETCH_LINES = 16, /* largest degree */
-    SIM_MAX_PREFETCH_DISTANCE = 64,
     SIM_MAX_PREFETCH_ENTRIES = 64,
     SIM_MAX_REGION_DISTANCE = 31,
     SIM_PREFETCH_BLOCK_SHIFT = 12,

@@ -310,7 +310,9 @@ static int run(struct cachesim_source *s, const struct cachesim_options *o, char
     if (err) {
         close(s->child.out);
         fclose(s->child.in);
-        cachesim_source_forget(s);
+        if (s->maps)
+            fclose(s->maps);
+        s->maps = NULL;
         return err;
     }
     s->is_program = true;
@@ -330,13 +332,6 @@ int cachesim_source_open(struct cachesim_source *s, const struct cachesim_option
     s->in = stdin;
     s->name = "stdin";
     return 0;
-}
-
-void cachesim_source_forget(struct cachesim_source *s)
-{
-    if (s->maps)
-        fclose(s->maps);
-    s->maps = NULL;
 }
 
 /* Says how a traced program ended, if that was no ordinary end. */

@@ -37,7 +37,4 @@ int cachesim_source_open(struct cachesim_source *s, const struct cachesim_option
  */
 int cachesim_source_close(struct cachesim_source *s, int err, char *why, size_t why_bytes);
 
-/* Gives up the file that says where things were in memory, which may be read once the source is closed. */
-void cachesim_source_forget(struct cachesim_source *s);
-
 #endif

@@ -2,7 +2,8 @@
 
 #include <inttypes.h>
 
-bool sim_report_has_estimate(const struct sim_machine *m)
+/* Tells whether every source has a latency. */
+static bool has_estimate(const struct sim_machine *m)
 {
     bool has = m->memory_latency_cycles > 0;
 
@@ -29,7 +30,7 @@ void sim_report_estimate_table(const struct sim_machine *m, const struct sim_cel
 {
     struct sim_estimate e;
 
-    if (!sim_report_has_estimate(m))
+    if (!has_estimate(m))
         return;
     sim_estimate(&e, m, cell);
     fprintf(out, "estimate from the machine's latencies: for comparisons, not a prediction of time\n");
@@ -67,7 +68,7 @@ void sim_report_estimate_csv_core(const struct sim_machine *m, const struct sim_
 {
     struct sim_estimate e;
 
-    if (!sim_report_has_estimate(m)) {
+    if (!has_estimate(m)) {
         sim_report_estimate_csv_none(out);
         return;
     }
@@ -79,7 +80,7 @@ void sim_report_estimate_csv_source(const struct sim_machine *m, const struct si
 {
     struct sim_estimate e;
 
-    if (!sim_report_has_estimate(m)) {
+    if (!has_estimate(m)) {
         sim_report_estimate_csv_none(out);
         return;
     }
@@ -95,7 +96,7 @@ void sim_report_estimate_json(const struct sim_machine *m, const struct sim_cell
 {
     struct sim_estimate e;
 
-    if (!sim_report_has_estimate(m))
+    if (!has_estimate(m))
         return;
     sim_estimate(&e, m, cell);
     fputs(",\n    \"estimate\": { \"sources\": {", out);

@@ -12,9 +12,6 @@
 
 #include "sim/analysis/estimate.h"
 
-/* Tells whether every source has a latency. */
-bool sim_report_has_estimate(const struct sim_machine *m);
-
 /* A block of a table; nothing without an estimate. */
 void sim_report_estimate_table(const struct sim_machine *m, const struct sim_cell *cell, FILE *out);
 

@@ -4,7 +4,7 @@
 
 #include "experiments/onnx/graph.h"
 
-enum { NETWORK_MOST_NODES = 128, NETWORK_MOST_VALUES = 512, NETWORK_MOST_ENDS = 8, NETWORK_MOST_ATTRIBUTES = 6 };
+enum { NETWORK_MOST_NODES = 128, NETWORK_MOST_VALUES = 512, NETWORK_MOST_ENDS = 8 };
 
 /* A network while it is built. All zeros is an empty one, but for its opset. */
 struct network_graph {

@@ -79,7 +79,7 @@ struct watch {
     bool *is_stored;
     struct range out;
     uint64_t far; /* what OpenBLAS and operators have for themselves */
-    size_t n_lost, n_loads, n_unread;
+    size_t n_lost;
 };
 
 static bool is_in(const struct range *r, size_t n, uint64_t addr, uint64_t bytes)
@@ -95,7 +95,6 @@ static void look(struct watch *w, uint64_t addr, uint32_t bytes, enum sim_kind k
 {
     const bool is_made = is_in(w->made, w->n_made, addr, bytes) || addr >= w->far;
 
-    w->n_loads += kind == SIM_LOAD;
     if (kind == SIM_STORE ? !is_made : !is_made && !is_in(w->input, w->n_inputs, addr, bytes))
         w->n_lost++;
     for (uint32_t i = 0; kind == SIM_STORE && i < bytes / sizeof(float); i++) {
