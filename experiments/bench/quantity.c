@@ -116,6 +116,7 @@ static struct sim_machine counting_part(const struct sim_machine *m)
     if (!sim_clock_why_not(m))
         return c;
     c.memory_latency_cycles = c.memory_bandwidth_bytes_per_cycle = 0;
+    c.memory_scattered_cycles = c.memory_scattered_cycles > 0;
     c.issue = (struct sim_issue){ .mac_rows = m->issue.mac_rows, .mac_columns = m->issue.mac_columns };
     for (size_t k = 0; k < c.n_levels; k++)
         c.level[k].latency_cycles = c.level[k].bandwidth_bytes_per_cycle = 0;

@@ -421,8 +421,9 @@ int exp_speeds_measure(struct exp_speeds *s, const struct exp_computer *c, const
                        bool (*interrupted)(void), struct exp_why *why);
 
 /*
- * Puts latencies, bandwidths, the clock and store_misses of a core into m, which they were planned for. A level that
- * states fewer miss_buffers than lines were on their way gets as many.
+ * Puts latencies, bandwidths and the clock into m, which they were planned for; and store_misses of a core, and the
+ * memory_scattered_cycles that its clock looks at. A level that states fewer miss_buffers than lines were on their way
+ * gets as many.
  */
 void exp_speeds_apply(const struct exp_speeds *s, struct sim_machine *m);
 

@@ -475,6 +475,12 @@ static double lines_at_once(const struct exp_speeds *s, enum exp_misses of)
     return fmax(1, s->level[s->n - 1].latency_ns / s->missing_ns[of]);
 }
 
+/* Returns what a line from memory takes longer in another page than the one before, with many on their way at once. */
+static double scattered_ns(const struct exp_speeds *s, uint32_t line_bytes)
+{
+    return fmax(0, s->missing_ns[EXP_LOADS_AT_ONCE] - line_bytes / read_speed(&s->level[s->n - 1]));
+}
+
 void exp_speeds_apply(const struct exp_speeds *s, struct sim_machine *m)
 {
     const struct exp_level_speed *memory = &s->level[s->n - 1];
@@ -493,8 +499,10 @@ void exp_speeds_apply(const struct exp_speeds *s, struct sim_machine *m)
     raise_buffers(&m->level[m->n_levels - 1], m->memory_bandwidth_bytes_per_cycle, m->memory_latency_cycles);
     if (m->level[0].miss_buffers && m->level[0].miss_buffers < loads)
         m->level[0].miss_buffers = loads;
-    if (m->core.width)
-        m->core.store_misses = stores < m->core.store_buffers ? stores : m->core.store_buffers;
+    if (!m->core.width)
+        return;
+    m->memory_scattered_cycles = rounded(scattered_ns(s, m->level[m->n_levels - 1].line_bytes) * s->clock_ghz, 10);
+    m->core.store_misses = stores < m->core.store_buffers ? stores : m->core.store_buffers;
 }
 
 void exp_speeds_print(const struct exp_speeds *s, FILE *out)

@@ -300,7 +300,8 @@ static int print_machine(const void *session, FILE *out)
     const char *file = *s->host.origin && s->host.known.n_levels ? s->host.origin : "assumed";
     const struct exp_note notes[] = {
         { "machine", "name description calibrated", "" },
-        { "machine", "memory_latency_cycles memory_bandwidth_bytes_per_cycle clock_ghz", "measured" },
+        { "machine", "memory_latency_cycles memory_bandwidth_bytes_per_cycle memory_scattered_cycles clock_ghz",
+          "measured" },
         { "cache", "size ways line", "hwloc" },
         { "cache", "latency_cycles bandwidth_bytes_per_cycle", "measured" },
         { "cache", "miss_buffers", "its CPU's file; at least the lines that were measured on their way" },

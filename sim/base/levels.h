@@ -122,6 +122,7 @@ struct sim_machine {
     struct sim_level level[SIM_MAX_LEVELS];
     double memory_latency_cycles;
     double memory_bandwidth_bytes_per_cycle; /* 0: not stated */
+    double memory_scattered_cycles;          /* that a line takes more which is near none of those read before */
     uint64_t page_bytes;                     /* a power of two, SIM_MIN_PAGE_BYTES..SIM_MAX_PAGE_BYTES; 0: 4 KiB */
     uint64_t frame_bytes;       /* what stays together in memory: likewise, page_bytes or more; 0: a page */
     uint64_t page_seed;         /* which page map */

@@ -31,6 +31,7 @@ struct step {
     double served[SIM_MAX_LEVELS + 1]; /* loads that a level beyond the first, or memory, served */
     double stored[SIM_MAX_LEVELS + 1]; /* lines of stores that missed, which it served */
     double lines[SIM_MAX_LEVELS + 1];  /* that passed between it and the level inside */
+    double scattered;                  /* of those from memory, lines near none before */
     double walks;
 };
 
@@ -75,6 +76,7 @@ static void add_tag(const struct sim_machine *m, const struct sim_cell *now, con
     add_stored(n, now, before, s);
     s->lines[n] += since(now->memory_read_lines, before->memory_read_lines) +
                    since(now->memory_written_lines, before->memory_written_lines);
+    s->scattered += since(now->memory_scattered_lines, before->memory_scattered_lines);
     if (m->n_tlbs)
         s->walks += since(now->tlb[m->n_tlbs - 1].misses, before->tlb[m->n_tlbs - 1].misses);
 }
@@ -220,6 +222,7 @@ void sim_clock_step(struct sim_clock *clock, unsigned phase, const struct sim_wo
     wait_for_loads(clock->machine, &s, w, &c);
     wait_for_stores(clock->machine, &s, &c);
     wait_for_lines(clock, &s, &c);
+    c.waiting[clock->machine->n_levels] += s.scattered * clock->machine->memory_scattered_cycles;
     sim_cycles_add(&clock->phase[phase], &c);
 }
 

@@ -18,6 +18,8 @@
  *   translating  likewise, for page walks: the second level's latency for each table, walkers at once
  *   lines        between neighbouring levels, and from and to memory, lines pass one after the other. Those that no
  *                miss buffer holds at the end of a step are waited for, as for the level that they come from
+ *   order        a line from memory that is near none of those read before takes memory_scattered_cycles more, and no
+ *                other line passes meanwhile: it is waited for, whatever else the step does
  *
  * How stores wait was chosen with counted cycles of a Zen 3 in view (machines/zen3.cfg); the other rules were not.
  *

@@ -21,8 +21,20 @@ static void clear(struct sim_hierarchy *h)
     e->last_page = SIM_FULL_NO_LINE;
     e->queue_first = e->queue_end = e->n_buffers = 0;
     e->n_requests = 0;
+    for (size_t i = 0; i < SIM_READ_LATELY; i++)
+        e->read_lately[i] = SIM_FULL_NO_LINE / 2; /* near no line */
     e->base.err = 0;
     clear_stats(h);
+}
+
+bool sim_full_is_scattered(struct sim_full *e, uint64_t line)
+{
+    bool is_near = false;
+
+    for (size_t i = 0; i < SIM_READ_LATELY; i++)
+        is_near |= line - e->read_lately[i] + SIM_NEAR_LINES <= 2 * SIM_NEAR_LINES;
+    e->read_lately[e->n_read++ % SIM_READ_LATELY] = line;
+    return !is_near;
 }
 
 static void release(struct sim_hierarchy *h)

@@ -115,8 +115,10 @@ struct sim_full {
     bool remembers_hits;            /* all prefetchers of the first level that see hits have entries */
     bool holds_all;                 /* the queue has room for all that one access makes prefetchers ask for */
     uint8_t lone_seer;              /* kind of the one prefetcher that sees hits of the first level: see touch_seen() */
-    uint64_t n_requests;            /* lines of loads and stores at the first level: the time that prefetches take */
-    uint64_t n_changes; /* grows with whatever the same accesses, made again, would not do again: see bursts_tmpl.h */
+    uint64_t read_lately[SIM_READ_LATELY]; /* lines of the last level that came from memory, in turns */
+    uint64_t n_read;
+    uint64_t n_requests; /* lines of loads and stores at the first level: the time that prefetches take */
+    uint64_t n_changes;  /* grows with whatever the same accesses, made again, would not do again: see bursts_tmpl.h */
     struct sim_bursts bursts;
 };
 
@@ -131,6 +133,9 @@ struct sim_full_request {
     bool is_prefetch;
     bool is_walk; /* of a page table */
 };
+
+/* Notes that a line of the last level came from memory. Returns whether it is near none of those before. */
+bool sim_full_is_scattered(struct sim_full *e, uint64_t line);
 
 /* In place: a copy of what was just written waits. */
 static inline void sim_full_request_in(struct sim_full_request *r, struct sim_cell *cell, unsigned tag, unsigned phase,

@@ -200,6 +200,8 @@ static const char *machine_fault(const struct sim_machine *m)
         return "memory latency is out of range";
     if (!(m->memory_bandwidth_bytes_per_cycle >= 0 && m->memory_bandwidth_bytes_per_cycle <= SIM_MAX_BYTES_PER_CYCLE))
         return "memory bandwidth is out of range";
+    if (!(m->memory_scattered_cycles >= 0 && m->memory_scattered_cycles <= m->memory_latency_cycles))
+        return "memory_scattered_cycles is more than memory_latency_cycles";
     if (m->n_levels && m->n_levels <= SIM_MAX_LEVELS && sim_memory_is_too_fast(m))
         return "memory_bandwidth_bytes_per_cycle is more than the last level's miss_buffers wait for";
     if (m->n_levels <= SIM_MAX_LEVELS && sim_impatient_level(m))
@@ -313,5 +315,5 @@ bool sim_machine_is_plain(const struct sim_machine *m)
         if (!is_plain_level(&m->level[k]))
             return false;
     }
-    return !m->combining_buffers && !m->has_software_prefetch && !m->n_tlbs;
+    return !m->memory_scattered_cycles && !m->combining_buffers && !m->has_software_prefetch && !m->n_tlbs;
 }

@@ -278,7 +278,7 @@ static int report_key(const struct parser *p, const char *text)
 /* Notes where a level's or memory's latency stands: what it contradicts may stand anywhere. */
 static void note_latency(struct parser *p, const struct sim_key *key)
 {
-    if (key->kind == SIM_KEY_CYCLES && p->keys != sim_core_keys)
+    if (strstr(key->name, "latency_cycles"))
         p->latency_line[p->keys == sim_machine_keys ? SIM_MAX_LEVELS : p->machine.n_levels] = p->at.line;
 }
 
@@ -373,6 +373,8 @@ static int check_times(const struct parser *p)
                       "memory_bandwidth_bytes_per_cycle: with memory_latency_cycles more lines are on their way than "
                       "the last level has miss_buffers",
                       m->level[m->n_levels - 1].name);
+    if (m->memory_scattered_cycles > m->memory_latency_cycles)
+        return report(p, p->latency_line[SIM_MAX_LEVELS], "less than memory_scattered_cycles", "memory_latency_cycles");
     if (k)
         return report(p, p->latency_line[k < m->n_levels ? k : SIM_MAX_LEVELS], "less than the level inside takes",
                       k < m->n_levels ? "latency_cycles" : "memory_latency_cycles");

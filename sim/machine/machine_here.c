@@ -62,6 +62,7 @@ static int adopt(struct sim_machine *m, const struct sim_machine *file, char *wh
         adopt_level(&adopted.level[i], &file->level[i]);
     adopted.memory_latency_cycles = m->memory_latency_cycles;
     adopted.memory_bandwidth_bytes_per_cycle = m->memory_bandwidth_bytes_per_cycle;
+    adopted.memory_scattered_cycles = m->memory_scattered_cycles;
     adopted.issue.clock_ghz = m->issue.clock_ghz;
     err = sim_machine_validate(&adopted, why, why_bytes);
     if (!err)
@@ -222,6 +223,7 @@ static void take_latencies(struct sim_machine *m, const struct sim_machine *file
     }
     m->memory_latency_cycles = file->memory_latency_cycles;
     m->memory_bandwidth_bytes_per_cycle = file->memory_bandwidth_bytes_per_cycle;
+    m->memory_scattered_cycles = file->memory_scattered_cycles;
     m->issue.clock_ghz = file->issue.clock_ghz;
     memcpy(m->calibrated, file->calibrated, sizeof m->calibrated);
 }

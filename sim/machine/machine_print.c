@@ -165,6 +165,8 @@ static void print_options(FILE *out, const struct sim_machine *m)
 {
     if (m->memory_bandwidth_bytes_per_cycle > 0)
         print_cycles(out, "memory_bandwidth_bytes_per_cycle", m->memory_bandwidth_bytes_per_cycle);
+    if (m->memory_scattered_cycles > 0)
+        print_cycles(out, "memory_scattered_cycles", m->memory_scattered_cycles);
     if (m->page_bytes)
         print_bytes(out, "page", m->page_bytes);
     if (m->frame_bytes)

@@ -21,6 +21,7 @@ enum feature {
     PREFETCHES,
     CLASSIFIES,
     WALKS,
+    TELLS_SCATTERED,
     GOES_THROUGH, /* stores reach memory one by one */
 };
 
@@ -69,6 +70,7 @@ static const struct counter counters[] = {
     { "misses", TLB, ALWAYS, offsetof(struct sim_tlb_counts, misses) },
     { "walk_fills", TLB, WALKS, offsetof(struct sim_tlb_counts, walk_fills) },
     { "memory_read_lines", MEMORY, ALWAYS, CELL(memory_read_lines) },
+    { "memory_scattered_lines", MEMORY, TELLS_SCATTERED, CELL(memory_scattered_lines) },
     { "memory_written_lines", MEMORY, ALWAYS, CELL(memory_written_lines) },
     { "memory_stores", MEMORY, GOES_THROUGH, CELL(memory_stores) },
     { "memory_store_bytes", MEMORY, GOES_THROUGH, CELL(memory_store_bytes) },
@@ -175,6 +177,8 @@ static bool has_feature(const struct sim_machine *m, size_t k, enum feature feat
         return m->level[k].is_classified;
     case WALKS:
         return m->page_tables && k + 1 == m->n_tlbs;
+    case TELLS_SCATTERED:
+        return m->memory_scattered_cycles > 0;
     case GOES_THROUGH:
         return passes_stores(m);
     case ALWAYS:
@@ -436,6 +440,12 @@ static void print_csv_rates(const struct place *p, const struct sim_cell *cell, 
     }
 }
 
+/* Tells whether a counter has a column, as nearly all have for any machine, so that tables of machines fit together. */
+static bool is_column(const struct counter *c, const struct sim_machine *m)
+{
+    return c->feature != TELLS_SCATTERED || has_feature(m, 0, TELLS_SCATTERED);
+}
+
 static void print_csv_rows(const struct sim_report *r, const char *key, const struct sim_cell *cell, FILE *out)
 {
     struct place places[MAX_PLACES];
@@ -446,6 +456,8 @@ static void print_csv_rows(const struct sim_report *r, const char *key, const st
         for (size_t c = 0; c < N_COUNTERS; c++) {
             const uint64_t *value = value_of(&counters[c], &places[i], r->machine, cell);
 
+            if (!is_column(&counters[c], r->machine))
+                continue;
             if (value)
                 fprintf(out, ",%" PRIu64, *value);
             else
@@ -482,8 +494,10 @@ static void print_csv(const struct sim_report *r, FILE *out)
     print_trace(r, "# ", out);
     print_csv_names(r, out);
     fputs("tag,phase,place", out);
-    for (size_t c = 0; c < N_COUNTERS; c++)
-        fprintf(out, ",%s", counters[c].name);
+    for (size_t c = 0; c < N_COUNTERS; c++) {
+        if (is_column(&counters[c], r->machine))
+            fprintf(out, ",%s", counters[c].name);
+    }
     for (size_t i = 0; i < N_RATES; i++)
         fprintf(out, ",%s_percent", rates[i].name);
     sim_report_estimate_csv_names(out);

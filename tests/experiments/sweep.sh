@@ -64,11 +64,13 @@ check "a plan is as far from the best as its tiles are: $own" grep -q '^three: w
 own=$(planned VARY=nc=10,30)
 check "... and costs the same in all configurations: $own" grep -q 'SConv as the file of PLAN decides: .* in all 2.$' <<<"$own"
 check "... and is simulated with its equal: $own" grep -q '^2 simulations' <<<"$own"
-# The best plans of each layer are a file that PLAN takes, and cost there what they cost here.
-"$sweep" "RESULTS=$work/best" "$three" MACHINE=zen3 ALGO=sconv STORE=no VARY='ukr=f32_16x6__avx2; nc=4,8,16 k2=1,4,16' >"$work/out" 2>"$work/err"
+# The best plans of each layer are a file that PLAN takes, and cost there what they cost here. On zen3 all of them are
+# weight stationary, but not if lines from memory cost the same in any order.
+grep -v '^memory_scattered_cycles' sim/machines/zen3.cfg >"$work/zen3.cfg"
+"$sweep" "RESULTS=$work/best" "$three" "MACHINE=$work/zen3.cfg" ALGO=sconv STORE=no VARY='ukr=f32_16x6__avx2; nc=4,8,16 k2=1,4,16' >"$work/out" 2>"$work/err"
 plans=$work/best/zen3/sweep/three/plans.json
 check "their costs are said: $(tail -1 "$work/out")" grep -q 'Each layer with its own best plan of SConv: [0-9.e+]* in all, [0-9.]* % less than as CSA chose, which is best in 2 of 3. plans.json has' "$work/out"
-"${BUILD:-build}/experiment" "RESULTS=$work/best" "$three" MACHINE=zen3 TIMING=0 OBSERVE=0 STORE=no "PLAN=$plans" ALGO=base,sconv_plan >"$work/out" 2>"$work/err"
+"${BUILD:-build}/experiment" "RESULTS=$work/best" "$three" "MACHINE=$work/zen3.cfg" TIMING=0 OBSERVE=0 STORE=no "PLAN=$plans" ALGO=base,sconv_plan >"$work/out" 2>"$work/err"
 least() { columns "$work/best/zen3/sweep/three/best.csv" layer cost | awk '!($1 in least) || $2 < least[$1] { least[$1] = $2 } END { for (l in least) print l, least[l] }' | sort; }
 check "they are replayed: $(tail -1 "$work/err")" cmp -s <(least) \
     <(columns "$work/best/zen3/three/layers.csv" layer algo simulated_cycles | awk '$2 == "sconv_plan" { printf "%s %.0f\n", $1, $3 }' | sort)
@@ -218,6 +220,10 @@ clocked() {
             cmp -s <(grep "^${one/:/ } " "$work/all") <(timed "L2.size=${one%:*} memory_latency_cycles=${one#*:}")
     done
     check "configurations take other cycles" [ "$(cut -d' ' -f3 "$work/all" | sort -u | wc -l)" -eq 4 ]
+    timed 'L2.size=32K memory_latency_cycles=380 memory_scattered_cycles=0,23,46' >"$work/all"
+    says "3 simulations, none from a store; 2 passes over plans' accesses serve all"
+    check "scattered lines are counted where they cost something, and then cost alike: $(cut -d' ' -f3 "$work/all" | xargs)" \
+        awk '{ c[NR] = $3 } END { a = c[2] - c[1]; b = c[3] - c[2]; exit !(a > 100 && (a - b) ^ 2 < 400) }' "$work/all"
     for stored in none both; do
         answer=$("$sweep" "RESULTS=$work/clocked" "$three" LAYERS=pointwise MACHINE=zen3 UKR=avx2 ALGO=sconv_ws VARY=memory_latency_cycles=380,700 \
             "STORE=$work/clocked.sqlite" 2>"$work/err")

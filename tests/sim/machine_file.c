@@ -49,8 +49,8 @@ static bool same_issue(const struct sim_issue *a, const struct sim_issue *b)
 static bool same_machine_options(const struct sim_machine *a, const struct sim_machine *b)
 {
     bool same = a->memory_bandwidth_bytes_per_cycle == b->memory_bandwidth_bytes_per_cycle &&
-                a->page_bytes == b->page_bytes && a->frame_bytes == b->frame_bytes &&
-                a->page_tables == b->page_tables && a->page_seed == b->page_seed &&
+                a->memory_scattered_cycles == b->memory_scattered_cycles && a->page_bytes == b->page_bytes &&
+                a->frame_bytes == b->frame_bytes && a->page_tables == b->page_tables && a->page_seed == b->page_seed &&
                 a->combining_buffers == b->combining_buffers && a->has_software_prefetch == b->has_software_prefetch &&
                 a->has_stack == b->has_stack && a->n_tlbs == b->n_tlbs && same_issue(&a->issue, &b->issue);
 

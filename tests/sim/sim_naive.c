@@ -304,7 +304,7 @@ void sim_naive_clear(struct sim_naive *s)
     for (size_t i = 0; i < s->m.n_tlbs; i++)
         memset(s->tlb[i].page, 0, s->m.tlb[i].n_entries * sizeof *s->tlb[i].page);
     s->n_queue = s->n_buffers = 0;
-    s->now = 0;
+    s->now = s->n_read = 0;
     sim_naive_clear_stats(s);
 }
 

@@ -25,6 +25,18 @@ static void forget_outside(struct sim_naive *s, size_t k, uint64_t line, unsigne
         naive_drop(s, j, line, phase);
 }
 
+/* Tells whether one of the lines that memory was read for last is at most SIM_NEAR_LINES before or behind. */
+static bool is_near(const struct sim_naive *s, uint64_t line)
+{
+    for (uint64_t back = 1; back <= s->n_read && back <= SIM_READ_LATELY; back++) {
+        const uint64_t other = s->read_lately[(s->n_read - back) % SIM_READ_LATELY];
+
+        if ((line > other ? line - other : other - line) <= SIM_NEAR_LINES)
+            return true;
+    }
+    return false;
+}
+
 /* Fetches a line of level k from outside; what comes may be dirty. */
 static struct naive_way fetch(struct sim_naive *s, size_t k, uint64_t line, struct naive_request *r)
 {
@@ -33,6 +45,9 @@ static struct naive_way fetch(struct sim_naive *s, size_t k, uint64_t line, stru
 
     if (k + 1 == s->n_levels) {
         naive_cell(s, r->tag, r->phase)->memory_read_lines++;
+        naive_cell(s, r->tag, r->phase)->memory_scattered_lines +=
+            s->m.memory_scattered_cycles > 0 && !is_near(s, line);
+        s->read_lately[s->n_read++ % SIM_READ_LATELY] = line;
     } else {
         uint64_t outer_bytes = s->level[k + 1].shape.line_bytes;
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "sim/core/clock.h"
+#include "sim/machine/machine.h"
 #include "tests/suites.h"
 
 enum { LINE = 64, MEMORY = 400, SECOND = 20 };
@@ -160,6 +161,29 @@ static void lines_take_their_time(void)
     sim_hierarchy_free(x.h);
 }
 
+/* Lines from memory that are near none before take more each, and no other line passes meanwhile. */
+static void scattered_lines_take_more(void)
+{
+    const struct sim_work w = { .operations = 4 * 3 * 8 }; /* as long as three lines from memory */
+    struct clocked x = { .m = machine() };
+    struct sim_cycles c;
+
+    x.m.memory_scattered_cycles = 10;
+    CU_ASSERT(!sim_machine_is_plain(&x.m)); /* whose engine does not count them */
+    x.m.has_software_prefetch = true;
+    CU_ASSERT_FATAL(!sim_hierarchy_new(&x.h, &x.m));
+    sim_clock_init(&x.clock, &x.m, x.h);
+    c = step(&x, SIM_PREFETCH, 1 << 20, 6, w);
+    CU_ASSERT(is_near(sim_cycles_sum(&c), 3 * 8 + 10) && is_near(c.waiting[2], 10) && is_near(x.clock.owed[2], 3 * 8));
+    c = step(&x, SIM_PREFETCH, (1 << 20) + 6 * LINE, 3, w); /* these follow */
+    CU_ASSERT(is_near(sim_cycles_sum(&c), 3 * 8) && c.waiting[2] == 0);
+    c = step(&x, SIM_PREFETCH, (1 << 20) - 2 * LINE, 1, w); /* one is left out */
+    CU_ASSERT(is_near(sim_cycles_sum(&c), 3 * 8));
+    c = step(&x, SIM_PREFETCH, (1 << 20) + 11 * LINE, 1, w); /* two are left out */
+    CU_ASSERT(is_near(sim_cycles_sum(&c), 3 * 8 + 10));
+    sim_hierarchy_free(x.h);
+}
+
 /* A few stores that miss cost nothing; those behind which the buffers fill do. */
 static void stores_wait_when_buffers_are_full(void)
 {
@@ -186,6 +210,7 @@ static const struct test_case cases[] = {
     { "multiply-adds hide calls", multiply_adds_hide_calls },
     { "misses wait in groups", misses_wait_in_groups },
     { "lines take their time", lines_take_their_time },
+    { "scattered lines take more", scattered_lines_take_more },
     { "stores wait when buffers are full", stores_wait_when_buffers_are_full },
     { NULL, NULL },
 };
