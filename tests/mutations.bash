@@ -274,7 +274,7 @@ mutant "scattered lines that a plain machine is to count" sim/machine/machine_ch
 mutant "scattered lines that nobody calibrates" experiments/calibrate/computer.c 's/rounded\(scattered_ns\(/0 * rounded(scattered_ns(/' timing
 mutant "what scattered lines cost is what is counted" experiments/bench/quantity.c 's/c\.memory_scattered_cycles > 0;/0;/' tests/experiments/sweep.sh
 mutant "stores that miss all at once" sim/core/clock.c 's/m->core\.store_misses \? m->core\.store_misses : //' clock
-mutant "store misses that nobody calibrates" experiments/calibrate/computer.c 's/^        m->core\.store_misses = .*/        m->core.store_misses = 0;/' timing
+mutant "store misses that nobody calibrates" experiments/calibrate/computer.c 's/^    m->core\.store_misses = .*/        m->core.store_misses = 0;/' timing
 mutant "stores that miss and never wait" sim/core/clock.c 's/c->storing \+= s->stored/c->storing += 0 * s->stored/' clock
 mutant "more buffers than the window" sim/machine/machine_check.c 's/c->store_buffers > c->window/false/' sim_machine
 mutant "a memory that is too fast for its latency" sim/machine/machine_file.c 's/if \(sim_memory_is_too_fast/if (false \&\& sim_memory_is_too_fast/' sim_machine

@@ -223,7 +223,8 @@ static void bad_cores_are_reported_with_their_key(void)
           "FILE:22: less than the level inside takes, 'latency_cycles'" },
         { CORE("64", "8", "2") "[cache L2]\nsize = 4 KiB\nways = 2\nline = 64\nlatency_cycles = 101\n",
           "FILE:3: less than the level inside takes, 'memory_latency_cycles'" },
-        { MACHINE "memory_scattered_cycles = -1\n" CACHE("L1"), "FILE:4: negative number, 'memory_scattered_cycles = -1'" },
+        { MACHINE "memory_scattered_cycles = -1\n" CACHE("L1"),
+          "FILE:4: negative number, 'memory_scattered_cycles = -1'" },
         { MACHINE "memory_scattered_cycles = 101\n" CACHE("L1"),
           "FILE:3: less than memory_scattered_cycles, 'memory_latency_cycles'" },
     };
