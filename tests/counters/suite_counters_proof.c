@@ -21,30 +21,36 @@
 
 extern const struct test_suite suite_counters_proof;
 
-static bool open_fake(struct ctr_counters *c, struct fake_counters *f, const char *group)
+/* The computer, its counters once they are open, and what was read last. */
+struct counted {
+    struct fake_counters fake;
+    struct ctr_counters counters;
+    struct ctr_reading reading;
+};
+
+static bool open_fake(struct counted *t, const char *group)
 {
     char why[1024] = "";
-    int err;
+    int err = ctr_counters_open(&t->counters, &t->fake.source, FAKE_GROUPS_DIR, "fake", group, why, sizeof why);
 
-    err = ctr_counters_open(c, &f->source, FAKE_GROUPS_DIR, "fake", group, why, sizeof why);
     return test_check(!err, "error %d, '%s'", err, why);
 }
 
-static void close_fake(struct ctr_counters *c, const struct fake_counters *f)
+static void close_fake(struct counted *t)
 {
-    ctr_counters_close(c);
-    test_check(!f->n_open, "%u sets are still open", f->n_open);
+    ctr_counters_close(&t->counters);
+    test_check(!t->fake.n_open, "%u sets are still open", t->fake.n_open);
 }
 
 /* Counts a region, which is work to the made-up computer, once per set. */
-static void measure(struct ctr_counters *c, struct ctr_reading *r)
+static void measure(struct counted *t)
 {
-    for (size_t set = 0; set < c->group->n_sets; set++) {
-        CU_ASSERT_EQUAL(ctr_session_start_set(c->session, set), 0);
-        CU_ASSERT_EQUAL(ctr_session_stop(c->session), 0);
+    for (size_t set = 0; set < t->counters.group->n_sets; set++) {
+        CU_ASSERT_EQUAL(ctr_session_start_set(t->counters.session, set), 0);
+        CU_ASSERT_EQUAL(ctr_session_stop(t->counters.session), 0);
     }
-    CU_ASSERT_EQUAL(ctr_session_read(c->session, r), 0);
-    CU_ASSERT_EQUAL(ctr_reading_subtract(r, &c->overhead), 0);
+    CU_ASSERT_EQUAL(ctr_session_read(t->counters.session, &t->reading), 0);
+    CU_ASSERT_EQUAL(ctr_reading_subtract(&t->reading, &t->counters.overhead), 0);
 }
 
 static void set_region(struct fake_counters *f)
@@ -96,61 +102,57 @@ static void check_all_values(const struct ctr_reading *r)
 
 static void test_good_counters(void)
 {
-    struct fake_counters f;
-    struct ctr_counters c;
-    struct ctr_reading r;
+    struct counted t;
 
-    init_with_region(&f);
-    if (!open_fake(&c, &f, "COMMON"))
+    init_with_region(&t.fake);
+    if (!open_fake(&t, "COMMON"))
         return;
-    CU_ASSERT(c.census.n_good == 6 && !*c.census.note && c.group->n_sets == 3);
+    CU_ASSERT(t.counters.census.n_good == 6 && !*t.counters.census.note && t.counters.group->n_sets == 3);
     for (size_t i = 0; i < ctr_n_quantities(); i++) {
-        size_t m = ctr_group_metric_index(c.group, ctr_quantity_at(i)->name);
+        size_t m = ctr_group_metric_index(t.counters.group, ctr_quantity_at(i)->name);
 
-        test_check(c.proof.trust.metric[m] == CTR_PROVEN, "%s is not proven", ctr_quantity_at(i)->name);
+        test_check(t.counters.proof.trust.metric[m] == CTR_PROVEN, "%s is not proven", ctr_quantity_at(i)->name);
     }
-    measure(&c, &r);
-    check_all_values(&r);
-    close_fake(&c, &f);
+    measure(&t);
+    check_all_values(&t.reading);
+    close_fake(&t);
 }
 
 /* Whatever counter is dead, no event comes to lie on it. */
 static void test_dead_counters(void)
 {
     for (unsigned dead = 0; dead < 6; dead++) {
-        struct fake_counters f;
-        struct ctr_counters c;
-        struct ctr_reading r;
+        struct counted t;
         char name[64];
 
-        init_with_region(&f);
-        f.is_dead[dead] = true;
-        if (!open_fake(&c, &f, "COMMON"))
+        init_with_region(&t.fake);
+        t.fake.is_dead[dead] = true;
+        if (!open_fake(&t, "COMMON"))
             return;
         snprintf(name, sizeof name, "counter %u counted 41 where 100000 were made and is left out", dead + 1);
-        test_check(c.census.n_good == 5 && !strcmp(c.census.note, name), "'%s'", c.census.note);
-        measure(&c, &r);
-        check_all_values(&r);
-        close_fake(&c, &f);
+        test_check(t.counters.census.n_good == 5 && !strcmp(t.counters.census.note, name), "'%s'",
+                   t.counters.census.note);
+        measure(&t);
+        check_all_values(&t.reading);
+        close_fake(&t);
     }
 }
 
 static void test_taken_counters(void)
 {
     for (unsigned taken = 1; taken < 6; taken++) {
-        struct fake_counters f;
-        struct ctr_counters c;
-        struct ctr_reading r;
+        struct counted t;
 
-        init_with_region(&f);
-        f.n_taken = taken;
-        if (!open_fake(&c, &f, "COMMON"))
+        init_with_region(&t.fake);
+        t.fake.n_taken = taken;
+        if (!open_fake(&t, "COMMON"))
             return;
-        test_check(c.census.n_counters == 6 - taken && strstr(c.census.note, "kernel.nmi_watchdog = 1"), "'%s'",
-                   c.census.note);
-        measure(&c, &r);
-        check_all_values(&r);
-        close_fake(&c, &f);
+        test_check(t.counters.census.n_counters == 6 - taken &&
+                       strstr(t.counters.census.note, "kernel.nmi_watchdog = 1"),
+                   "'%s'", t.counters.census.note);
+        measure(&t);
+        check_all_values(&t.reading);
+        close_fake(&t);
     }
 }
 
@@ -194,23 +196,21 @@ static void test_liars(void)
         const char *name = ctr_quantity_at(e)->name;
 
         for (size_t k = 0; k < sizeof lies / sizeof lies[0] && strcmp(name, "branches"); k++) {
-            struct fake_counters f;
-            struct ctr_counters c;
-            struct ctr_reading r;
+            struct counted t;
             char part[64];
 
-            init_with_region(&f);
-            f.factor[e] = lies[k];
-            if (!open_fake(&c, &f, "COMMON"))
+            init_with_region(&t.fake);
+            t.fake.factor[e] = lies[k];
+            if (!open_fake(&t, "COMMON"))
                 return;
-            measure(&c, &r);
+            measure(&t);
             snprintf(part, sizeof part, "not available: %s counted ", name);
-            check_missing(&r, name, part);
-            check_missing(&r, name, " were made (known work: ");
-            check_value(&r, "branches", 10000);
+            check_missing(&t.reading, name, part);
+            check_missing(&t.reading, name, " were made (known work: ");
+            check_value(&t.reading, "branches", 10000);
             if (e < 2)
-                check_missing(&r, "stores_per_load", "does not count what it says");
-            close_fake(&c, &f);
+                check_missing(&t.reading, "stores_per_load", "does not count what it says");
+            close_fake(&t);
         }
     }
 }
@@ -218,100 +218,90 @@ static void test_liars(void)
 /* A zero is a value if its event has proven that it counts, else it is none. */
 static void test_zeros(void)
 {
-    struct fake_counters f;
-    struct ctr_counters c;
-    struct ctr_reading r;
+    struct counted t;
 
-    fake_counters_init(&f);
-    if (!open_fake(&c, &f, "COMMON"))
+    fake_counters_init(&t.fake);
+    if (!open_fake(&t, "COMMON"))
         return;
-    measure(&c, &r);
+    measure(&t);
     for (size_t i = 0; i < ctr_n_quantities(); i++)
-        check_value(&r, ctr_quantity_at(i)->name, 0);
-    check_missing(&r, "other", "it counted nothing and no known work proves 'r0xff'");
-    close_fake(&c, &f);
+        check_value(&t.reading, ctr_quantity_at(i)->name, 0);
+    check_missing(&t.reading, "other", "it counted nothing and no known work proves 'r0xff'");
+    close_fake(&t);
 }
 
 /* The counters have other users at times, after the proof. */
 static void test_multiplexing(void)
 {
-    struct fake_counters f;
-    struct ctr_counters c;
-    struct ctr_reading r;
+    struct counted t;
 
-    init_with_region(&f);
-    if (!open_fake(&c, &f, "COMMON"))
+    init_with_region(&t.fake);
+    if (!open_fake(&t, "COMMON"))
         return;
-    f.running_percent = 50;
-    measure(&c, &r);
-    check_all_values(&r);
-    CU_ASSERT(r.is_scaled && r.max_scale == 2);
-    memset(f.region, 0, sizeof f.region);
-    measure(&c, &r);
-    check_missing(&r, "loads", "counted 0 while on a counter for 500000 of 1000000 ns");
-    set_region(&f);
-    f.running_percent = 5;
-    measure(&c, &r);
-    check_missing(&r, "loads", "while on a counter for 50000 of 1000000 ns, too little");
-    f.running_percent = 0;
-    measure(&c, &r);
-    check_missing(&r, "loads", "never got on the counters");
-    close_fake(&c, &f);
+    t.fake.running_percent = 50;
+    measure(&t);
+    check_all_values(&t.reading);
+    CU_ASSERT(t.reading.is_scaled && t.reading.max_scale == 2);
+    memset(t.fake.region, 0, sizeof t.fake.region);
+    measure(&t);
+    check_missing(&t.reading, "loads", "counted 0 while on a counter for 500000 of 1000000 ns");
+    set_region(&t.fake);
+    t.fake.running_percent = 5;
+    measure(&t);
+    check_missing(&t.reading, "loads", "while on a counter for 50000 of 1000000 ns, too little");
+    t.fake.running_percent = 0;
+    measure(&t);
+    check_missing(&t.reading, "loads", "never got on the counters");
+    close_fake(&t);
 }
 
 /* While it is proven already: then the estimates are good enough for the proof. */
 static void test_multiplexed_proof(void)
 {
-    struct fake_counters f;
-    struct ctr_counters c;
-    struct ctr_reading r;
+    struct counted t;
 
-    init_with_region(&f);
-    f.running_percent = 50;
-    check_refused(&f, -ENODATA, "other programs hold all of them");
-    f.running_percent = 100;
-    if (!open_fake(&c, &f, "CACHE"))
+    init_with_region(&t.fake);
+    t.fake.running_percent = 50;
+    check_refused(&t.fake, -ENODATA, "other programs hold all of them");
+    t.fake.running_percent = 100;
+    if (!open_fake(&t, "CACHE"))
         return;
-    measure(&c, &r);
-    check_value(&r, "l1_load_misses", 15000);
-    close_fake(&c, &f);
+    measure(&t);
+    check_value(&t.reading, "l1_load_misses", 15000);
+    close_fake(&t);
 }
 
 static void test_overflow(void)
 {
-    struct fake_counters f;
-    struct ctr_counters c;
-    struct ctr_reading r;
+    struct counted t;
 
-    init_with_region(&f);
-    if (!open_fake(&c, &f, "COMMON"))
+    init_with_region(&t.fake);
+    if (!open_fake(&t, "COMMON"))
         return;
-    f.n_bits = 32;
-    measure(&c, &r);
-    check_missing(&r, "stores", "which is impossible: the counter overflowed");
-    f.n_bits = 0;
-    f.region[1] = 1e9; /* in 1 ms */
-    measure(&c, &r);
-    check_missing(&r, "stores", "counted 1000000000 in 1000000 ns, which is impossible");
-    close_fake(&c, &f);
+    t.fake.n_bits = 32;
+    measure(&t);
+    check_missing(&t.reading, "stores", "which is impossible: the counter overflowed");
+    t.fake.n_bits = 0;
+    t.fake.region[1] = 1e9; /* in 1 ms */
+    measure(&t);
+    check_missing(&t.reading, "stores", "counted 1000000000 in 1000000 ns, which is impossible");
+    close_fake(&t);
 }
 
 /* An event that cannot be counted during the proof is not believed afterwards either. */
 static void test_uncountable(void)
 {
-    struct fake_counters f;
-    struct ctr_counters c;
-    struct ctr_reading r;
+    struct counted t;
 
-    init_with_region(&f);
-    f.factor[1] = 1e5;
-    if (!open_fake(&c, &f, "COMMON"))
+    init_with_region(&t.fake);
+    t.fake.factor[1] = 1e5;
+    if (!open_fake(&t, "COMMON"))
         return;
-    f.factor[1] = 1;
-    measure(&c, &r);
-    check_missing(&r, "stores", "not available: it could not be proven: STORES: counted ");
-    check_value(&r, "branches", 10000);
-    close_fake(&c, &f);
+    t.fake.factor[1] = 1;
+    measure(&t);
+    check_missing(&t.reading, "stores", "not available: it could not be proven: STORES: counted ");
+    check_value(&t.reading, "branches", 10000);
+    close_fake(&t);
 }
 
 /*
@@ -320,31 +310,29 @@ static void test_uncountable(void)
  */
 static void check_real_group(const char *uarch, const char *group)
 {
-    struct fake_counters f;
-    struct ctr_counters c;
-    struct ctr_reading r;
+    struct counted t;
     char why[1024] = "";
 
-    init_with_region(&f);
-    f.n_counters = CTR_MAX_SET_EVENTS;
-    if (!test_check(!ctr_counters_open(&c, &f.source, CTR_GROUPS_DIR, uarch, group, why, sizeof why), "%s/%s: %s",
-                    uarch, group, why))
+    init_with_region(&t.fake);
+    t.fake.n_counters = CTR_MAX_SET_EVENTS;
+    if (!test_check(!ctr_counters_open(&t.counters, &t.fake.source, CTR_GROUPS_DIR, uarch, group, why, sizeof why),
+                    "%s/%s: %s", uarch, group, why))
         return;
-    measure(&c, &r);
-    for (size_t m = 0; m < c.group->n_metrics; m++) {
-        const struct ctr_metric *metric = &c.group->metric[m];
+    measure(&t);
+    for (size_t m = 0; m < t.counters.group->n_metrics; m++) {
+        const struct ctr_metric *metric = &t.counters.group->metric[m];
         size_t q = ctr_quantity_index(metric->name);
         bool is_claimed = false;
 
         for (size_t i = 0; i < ctr_n_claims(); i++)
             is_claimed |= !strcmp(ctr_claim_at(i)->metric, metric->name);
-        test_check(c.proof.trust.metric[m] == (is_claimed ? CTR_PROVEN : CTR_UNPROVEN), "%s: %s: %s", c.group->path,
-                   metric->name, c.proof.trust.why[m]);
+        test_check(t.counters.proof.trust.metric[m] == (is_claimed ? CTR_PROVEN : CTR_UNPROVEN), "%s: %s: %s",
+                   t.counters.group->path, metric->name, t.counters.proof.trust.why[m]);
         /* zen2 adds up l1_lines_in, and these two have parts that known work keeps apart */
         if (q < ctr_n_quantities() && !strstr(metric->name, "lines_in"))
-            check_value(&r, metric->name, f.region[q]);
+            check_value(&t.reading, metric->name, t.fake.region[q]);
     }
-    close_fake(&c, &f);
+    close_fake(&t);
 }
 
 static void test_real_groups(void)
@@ -662,17 +650,16 @@ static void test_recorded(void)
 
 static void test_print(void)
 {
-    struct fake_counters f;
-    struct ctr_counters c;
+    struct counted t;
     char text[16384] = "";
     FILE *out = tmpfile();
     size_t n;
 
-    fake_counters_init(&f);
-    f.factor[8] = 0;
-    if (!test_check(out != NULL, "no temporary file") || !open_fake(&c, &f, "COMMON"))
+    fake_counters_init(&t.fake);
+    t.fake.factor[8] = 0;
+    if (!test_check(out != NULL, "no temporary file") || !open_fake(&t, "COMMON"))
         return;
-    ctr_counters_print(&c, out);
+    ctr_counters_print(&t.counters, out);
     rewind(out);
     n = fread(text, 1, sizeof text - 1, out);
     text[n] = '\0';
@@ -682,7 +669,7 @@ static void test_print(void)
                    strstr(text, "     65536 made          0 counted  REFUTED") &&
                    strstr(text, "loads                             proven\n"),
                "%s", text);
-    close_fake(&c, &f);
+    close_fake(&t);
 }
 
 static const struct test_case cases[] = {

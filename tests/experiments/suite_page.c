@@ -216,23 +216,26 @@ static void test_heads(void)
 
 static void test_answers(void)
 {
-    char text[128];
+    static const struct {
+        const char *verdict;
+        size_t before;
+        const char *want;
+    } answers[] = {
+        { "VERDICT for x (3 convolutions): sconv is\n    faster: 1.5x\nMeasured here.\n", 0, "Sconv is faster: 1.5x" },
+        { "VERDICT for y: right\n  label      more\n", 0, "Right" },
+        { "VERDICT for x: not timed\nBy misses\n    alone.\n\nx\n", 1, "By misses alone." },
+        { "Which is best?\nThe first.\nBy much.\n", 0, "The first." },
+        { "Which is best?\nNot timed.\nThe first.\n", 1, "The first." },
+        { "Which is best?\n\nx\n", 0, "" },
+        { "", 0, "" },
+    };
 
-    exp_page_answer_of("VERDICT for x (3 convolutions): sconv is\n    faster: 1.5x\nMeasured here.\n", 0, text,
-                       sizeof text);
-    CU_ASSERT_STRING_EQUAL(text, "Sconv is faster: 1.5x");
-    exp_page_answer_of("VERDICT for y: right\n  label      more\n", 0, text, sizeof text);
-    CU_ASSERT_STRING_EQUAL(text, "Right");
-    exp_page_answer_of("VERDICT for x: not timed\nBy misses\n    alone.\n\nx\n", 1, text, sizeof text);
-    CU_ASSERT_STRING_EQUAL(text, "By misses alone.");
-    exp_page_answer_of("Which is best?\nThe first.\nBy much.\n", 0, text, sizeof text);
-    CU_ASSERT_STRING_EQUAL(text, "The first.");
-    exp_page_answer_of("Which is best?\nNot timed.\nThe first.\n", 1, text, sizeof text);
-    CU_ASSERT_STRING_EQUAL(text, "The first.");
-    exp_page_answer_of("Which is best?\n\nx\n", 0, text, sizeof text);
-    CU_ASSERT_STRING_EQUAL(text, "");
-    exp_page_answer_of("", 0, text, sizeof text);
-    CU_ASSERT_STRING_EQUAL(text, "");
+    for (size_t i = 0; i < sizeof answers / sizeof answers[0]; i++) {
+        char text[128];
+
+        exp_page_answer_of(answers[i].verdict, answers[i].before, text, sizeof text);
+        CU_ASSERT_STRING_EQUAL(text, answers[i].want);
+    }
 }
 
 /* Every figure that a program draws has its caption. */

@@ -36,7 +36,7 @@ static int plan_random_sconv(struct conv_plan *plan, const struct conv_problem *
     return conv_plan_sconv_with(plan, p, u, &t, &options);
 }
 
-static void check_plan(struct kcheck *k, const struct conv_plan *plan)
+static void check_on(struct kcheck *k, const struct conv_plan *plan)
 {
     struct conv_mismatch where;
     int err = kcheck_run(k, plan, &where);
@@ -46,6 +46,15 @@ static void check_plan(struct kcheck *k, const struct conv_plan *plan)
                kcheck_describe(&plan->problem), err, where.index, where.got, where.want, where.bound);
 }
 
+static void check_plan(const struct conv_plan *plan)
+{
+    struct kcheck k;
+
+    CU_ASSERT_FATAL(kcheck_init(&k, &plan->problem, rng_below(2)) == 0);
+    check_on(&k, plan);
+    kcheck_release(&k);
+}
+
 static void sconv_equals_naive(void)
 {
     for (unsigned round = 0; round < test_rounds(60); round++) {
@@ -53,14 +62,11 @@ static void sconv_equals_naive(void)
 
         for (size_t i = 0; i < kcheck_ukrs()->n; i++) {
             struct conv_plan plan;
-            struct kcheck k;
 
             if (!conv_ukr_runs(kcheck_ukrs()->ukr[i]))
                 continue;
             CU_ASSERT_FATAL(plan_random_sconv(&plan, &p, kcheck_ukrs()->ukr[i]) == 0);
-            CU_ASSERT_FATAL(kcheck_init(&k, &p, rng_below(2)) == 0);
-            check_plan(&k, &plan);
-            kcheck_release(&k);
+            check_plan(&plan);
         }
     }
 }
@@ -71,12 +77,9 @@ static void check_tuned(const struct conv_problem *p, enum cpu_isa isa)
     struct csa_caches caches = random_caches();
     const struct conv_tune_options tune = { .ukr = conv_ukr_of(isa), .packs_filters = rng_below(2) };
     struct conv_plan plan;
-    struct kcheck k;
 
     CU_ASSERT_FATAL(conv_plan_tuned(&plan, p, &caches, &tune) == 0);
-    CU_ASSERT_FATAL(kcheck_init(&k, p, rng_below(2)) == 0);
-    check_plan(&k, &plan);
-    kcheck_release(&k);
+    check_plan(&plan);
 }
 
 static void tuned_equals_naive(void)
@@ -113,14 +116,11 @@ static struct conv_problem with_groups(struct conv_problem p)
 static void check_direct(const struct conv_problem *p, const struct conv_direct *kernel)
 {
     struct conv_plan plan;
-    struct kcheck k;
 
     if (!conv_direct_runs(kernel) || !conv_direct_suits(kernel, p))
         return;
     CU_ASSERT_FATAL(conv_plan_direct(&plan, p, kernel, (double)rng_range(64, 60000)) == 0);
-    CU_ASSERT_FATAL(kcheck_init(&k, p, rng_below(2)) == 0);
-    check_plan(&k, &plan);
-    kcheck_release(&k);
+    check_plan(&plan);
 }
 
 static void direct_equals_naive(void)
@@ -146,14 +146,11 @@ static void gemm_equals_naive(void)
         core.unroll_win = (size_t)rng_range(1, 16);
         for (size_t i = 0; i < kcheck_ukrs()->n; i++) {
             struct conv_plan plan;
-            struct kcheck k;
 
             if (!conv_ukr_runs(kcheck_ukrs()->ukr[i]))
                 continue;
             CU_ASSERT_FATAL(conv_plan_gemm(&plan, &p, &core, kcheck_ukrs()->ukr[i]) == 0);
-            CU_ASSERT_FATAL(kcheck_init(&k, &p, rng_below(2)) == 0);
-            check_plan(&k, &plan);
-            kcheck_release(&k);
+            check_plan(&plan);
         }
     }
 }
@@ -284,7 +281,7 @@ static void large_values_and_nan_propagate(void)
         CU_ASSERT_FATAL(plan_random_sconv(&plan, &p, kcheck_ukrs()->ukr[i]) == 0);
         CU_ASSERT_FATAL(kcheck_init(&k, &p, false) == 0);
         k.in[rng_below(p.n * p.c * p.h * p.w)] = not_a_number;
-        check_plan(&k, &plan);
+        check_on(&k, &plan);
         kcheck_release(&k);
     }
 }
