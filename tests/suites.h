@@ -7,6 +7,8 @@
 
 #include <stdbool.h>
 
+#define COUNT(array) (sizeof(array) / sizeof(array)[0])
+
 struct test_case {
     const char *name; /* a sentence that says what holds */
     void (*run)(void);

@@ -11,8 +11,6 @@
 #include "tests/scratch.h"
 #include "tests/suites.h"
 
-#define COUNT(a) (sizeof(a) / sizeof(a)[0])
-
 static void test_scaling(void)
 {
     double value = -1;

@@ -11,8 +11,6 @@
 #include "tests/scratch.h"
 #include "tests/suites.h"
 
-#define COUNT(a) (sizeof(a) / sizeof(a)[0])
-
 static const char groups_dir[] = "counters/groups";
 
 static void test_folders_are_known(void)

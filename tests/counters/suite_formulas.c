@@ -9,8 +9,6 @@
 #include "tests/rng.h"
 #include "tests/suites.h"
 
-#define COUNT(a) (sizeof(a) / sizeof(a)[0])
-
 /* Formulas: a = 6, b = 4, zero = 0, gone is missing, nothing else exists. */
 static int lookup(void *context, const char *name, size_t name_chars, double *value)
 {

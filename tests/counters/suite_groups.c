@@ -13,8 +13,6 @@
 #include "tests/scratch.h"
 #include "tests/suites.h"
 
-#define COUNT(a) (sizeof(a) / sizeof(a)[0])
-
 static const char groups_dir[] = "counters/groups";
 
 /* Group files written on the spot. */

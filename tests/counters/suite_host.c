@@ -18,8 +18,6 @@
 #include "counters/host/ctr_timer.h"
 #include "tests/suites.h"
 
-#define COUNT(a) (sizeof(a) / sizeof(a)[0])
-
 static void test_timer(void)
 {
     struct ctr_timer t;

@@ -96,8 +96,6 @@ static const struct encoding x86_encodings[] = {
     { "call register", "ffd0", OBS_BRANCH, TOUCHES },
 };
 
-#define N(array) (sizeof(array) / sizeof(array)[0])
-
 static size_t read_code(const char *text, uint8_t code[8])
 {
     size_t n = 0;
@@ -125,8 +123,8 @@ static void check_encodings(const char *target, const struct encoding *e, size_t
 
 static void instructions_are_told_apart(void)
 {
-    check_encodings("ppc64le", power_encodings, N(power_encodings));
-    check_encodings("x86_64", x86_encodings, N(x86_encodings));
+    check_encodings("ppc64le", power_encodings, COUNT(power_encodings));
+    check_encodings("x86_64", x86_encodings, COUNT(x86_encodings));
     CU_ASSERT(obs_decoder_find("riscv64") == NULL);
 }
 
@@ -172,7 +170,7 @@ static struct obs_stream *open_stream(struct capture *c)
     *c = (struct capture){ .n = 0 };
     sim_expander_init(&c->expander, keep, c);
     CU_ASSERT_FATAL(sim_machine_read(&m, "sim/machines/toy.cfg", why, sizeof why) == 0);
-    CU_ASSERT_FATAL(obs_stream_new(&s, &m, rules, N(rules), &c->expander.sink) == 0);
+    CU_ASSERT_FATAL(obs_stream_new(&s, &m, rules, COUNT(rules), &c->expander.sink) == 0);
     obs_stream_mark(s, OBS_MARK_BUFFER, 0, BUFFER, BUFFER_BYTES);
     obs_stream_mark(s, OBS_MARK_STACK, 0, STACK, STACK_BYTES);
     return s;
@@ -368,7 +366,7 @@ static void marker_mistakes_are_noticed(void)
     struct capture c;
     struct obs_stream *s;
 
-    for (size_t i = 0; i < N(mistakes); i++) {
+    for (size_t i = 0; i < COUNT(mistakes); i++) {
         s = open_stream(&c);
         obs_stream_mark(s, mistakes[i].mark, mistakes[i].argument, BUFFER, 1);
         test_check(obs_stream_error(s) && strstr(obs_stream_error(s), mistakes[i].words), "mistake %zu: %s", i,
@@ -459,7 +457,7 @@ static void broken_results_are_refused(void)
 
     CU_ASSERT_FATAL(r != NULL);
     scratch_open();
-    for (size_t i = 0; i < N(cases); i++) {
+    for (size_t i = 0; i < COUNT(cases); i++) {
         char why[256] = "";
         int err = obs_result_read(r, scratch_text("r", cases[i].text), why, sizeof why);
 

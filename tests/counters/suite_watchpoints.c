@@ -9,8 +9,6 @@
 #include "tests/rng.h"
 #include "tests/suites.h"
 
-#define COUNT(a) (sizeof(a) / sizeof(a)[0])
-
 /* Watched memory, with a neighbour that must not count. */
 struct watched {
     _Alignas(64) volatile uint64_t a;

@@ -10,8 +10,6 @@
 #include "tests/scratch.h"
 #include "tests/suites.h"
 
-#define N(array) (sizeof(array) / sizeof(array)[0])
-
 /* Feeds the reader's bursts into a list: traces are small here. */
 struct list {
     struct sim_expander expander; /* first */
@@ -82,7 +80,7 @@ static void read_trace(const char *path, struct list *l)
 
     CU_ASSERT_FATAL(in != NULL);
     CU_ASSERT_FATAL(sim_trace_reader_new(&reader, in, path, &options) == 0);
-    while (test_check(sim_trace_reader_next(reader, run, N(run), &n, why, sizeof why) == 0, "%s", why) && n)
+    while (test_check(sim_trace_reader_next(reader, run, COUNT(run), &n, why, sizeof why) == 0, "%s", why) && n)
         sim_emit(&l->expander.sink, run, n, 1);
     sim_trace_reader_free(reader);
     fclose(in);

@@ -122,3 +122,12 @@ void onnx_case_free(struct onnx_case *c)
         onnx_free(c->owner[i]);
     *c = (struct onnx_case){ 0 };
 }
+
+const struct onnx_value *onnx_case_input(const struct onnx_case *c, const char *name)
+{
+    for (size_t i = 0; i < c->n_inputs; i++) {
+        if (!strcmp(c->name_of_input[i], name))
+            return &c->input[i];
+    }
+    return NULL;
+}

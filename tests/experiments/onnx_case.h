@@ -25,4 +25,7 @@ struct onnx_case {
 int onnx_case_read(struct onnx_case *c, const char *folder, enum case_constants constants, struct exp_why *why);
 void onnx_case_free(struct onnx_case *c);
 
+/* Returns the input that the model calls so, or NULL. */
+const struct onnx_value *onnx_case_input(const struct onnx_case *c, const char *name);
+
 #endif

@@ -17,8 +17,6 @@
 #include "tests/rng.h"
 #include "tests/suites.h"
 
-#define N(array) (sizeof(array) / sizeof(array)[0])
-
 /* ---- streams ---- */
 
 static void push(struct exp_emit_stream *s, uint64_t addr, uint32_t bytes, enum sim_kind kind, bool is_masked)
@@ -46,7 +44,7 @@ static void likeness_is_what_streams_have_in_common(void)
         struct exp_emit_stream *const all[] = { &replayed, &same, &shuffled, &narrow, &more };
         size_t n = 2 + rng_below(30);
 
-        for (size_t i = 0; i < N(all); i++)
+        for (size_t i = 0; i < COUNT(all); i++)
             exp_emit_stream_init(all[i]);
         for (size_t i = 0; i < n; i++) {
             uint64_t addr = 4096 + 64 * (uint64_t)i;
@@ -68,7 +66,7 @@ static void likeness_is_what_streams_have_in_common(void)
         CU_ASSERT(likeness(&narrow, &replayed) == EXP_EMIT_OTHER);
         CU_ASSERT(likeness(&more, &replayed) == EXP_EMIT_MORE);
         CU_ASSERT(likeness(&shuffled, &more) == EXP_EMIT_OTHER);
-        for (size_t i = 0; i < N(all); i++)
+        for (size_t i = 0; i < COUNT(all); i++)
             exp_emit_stream_release(all[i]);
     }
 }
@@ -161,7 +159,7 @@ static void check_tensor(const struct exp_emit_seen *of, enum conv_tensor t, enu
 
 static void check_form(const struct expected *e, const struct exp_emit_watch *w)
 {
-    for (size_t i = 0; i < 2 * N(problems); i++) {
+    for (size_t i = 0; i < 2 * COUNT(problems); i++) {
         const struct conv_noted_plan plan = plan_of(problems[i / 2], i % 2 ? CSA_IS : CSA_WS);
         struct exp_emit_seen of[CONV_N_TENSORS];
         struct exp_why why = { "" };

@@ -26,21 +26,12 @@ struct trial {
     unsigned found, ran;
 };
 
-static const struct onnx_value *input_named(const struct onnx_case *c, const char *name)
-{
-    for (size_t i = 0; i < c->n_inputs; i++) {
-        if (!strcmp(c->name_of_input[i], name))
-            return &c->input[i];
-    }
-    return NULL;
-}
-
 /* Returns false if the files do not hold what the graph wants. */
 static bool fill_inputs(const struct onnx_case *c, const struct net *net)
 {
     for (size_t i = 0; i < c->graph->n_inputs; i++) {
         const size_t value = c->graph->input[i];
-        const struct onnx_value *given = input_named(c, c->graph->value[value].name);
+        const struct onnx_value *given = onnx_case_input(c, c->graph->value[value].name);
 
         if (!given || !given->data || given->bytes != net->tensor[value].bytes)
             return false;

@@ -14,8 +14,6 @@
 #include "tests/scratch.h"
 #include "tests/suites.h"
 
-#define N(array) (sizeof(array) / sizeof(array)[0])
-
 static void sconv_streams_equal_their_replay(void)
 {
     struct observed_place place[2];
@@ -25,7 +23,7 @@ static void sconv_streams_equal_their_replay(void)
         return;
     scratch_open();
     for (size_t i = 0; i < n; i++) {
-        for (size_t k = 0; k < N(observed_small); k++) {
+        for (size_t k = 0; k < COUNT(observed_small); k++) {
             observed_check_stream(&place[i], observed_small[k], "sconv_is", k % 2, k > 1);
             observed_check_stream(&place[i], observed_small[k], "sconv_ws", !(k % 2), k < 2);
         }
@@ -49,7 +47,7 @@ static void base_streams_have_the_replays_totals(void)
         return;
     scratch_open();
     for (size_t i = 0; i < n; i++) {
-        for (size_t k = 0; k < N(problems); k++)
+        for (size_t k = 0; k < COUNT(problems); k++)
             observed_check_totals(&place[i], problems[k], "base", k == 2, r);
     }
     free(r);
@@ -68,7 +66,7 @@ static void openblas_micro_kernels_have_the_replays_totals(void)
     scratch_open();
     for (size_t i = 0; i < n; i++) {
         place[i].ukr = "openblas";
-        for (size_t k = 0; k < N(observed_small); k++)
+        for (size_t k = 0; k < COUNT(observed_small); k++)
             observed_check_totals(&place[i], observed_small[k], k % 2 ? "sconv_is" : "sconv_ws", false, r);
     }
     free(r);

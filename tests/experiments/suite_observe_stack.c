@@ -10,8 +10,6 @@
 #include "tests/scratch.h"
 #include "tests/suites.h"
 
-#define N(array) (sizeof(array) / sizeof(array)[0])
-
 /* Runs a layer; *s: its work, and what was seen outside its tensors. */
 static bool sample_layer(const struct observed_layer *l, const struct observed_place *p, struct exp_stack_sample *s)
 {
@@ -66,11 +64,11 @@ static void stacks_are_those_on_record(void)
     size_t n_places = observed_find_places(place);
 
     scratch_open();
-    for (size_t i = 0; i < n_places * N(algos) * N(observed_unfitted); i++) {
-        const struct observed_place *p = &place[i / (N(algos) * N(observed_unfitted))];
+    for (size_t i = 0; i < n_places * COUNT(algos) * COUNT(observed_unfitted); i++) {
+        const struct observed_place *p = &place[i / (COUNT(algos) * COUNT(observed_unfitted))];
 
-        check_stack(p, &observed_unfitted[i % N(observed_unfitted)], algos[i / N(observed_unfitted) % N(algos)],
-                    p->emulator->isa == CPU_ISA_MMA ? 0.1 : 0.05);
+        check_stack(p, &observed_unfitted[i % COUNT(observed_unfitted)],
+                    algos[i / COUNT(observed_unfitted) % COUNT(algos)], p->emulator->isa == CPU_ISA_MMA ? 0.1 : 0.05);
     }
     scratch_close();
 }
@@ -83,8 +81,8 @@ static void stacks_with_avx512_are_those_on_record(void)
     bool is_there = observed_find_copied(&p, "f32_16x24__avx512", "sim/machines/spr.cfg");
 
     scratch_open();
-    for (size_t i = 0; is_there && i < N(algos) * N(observed_unfitted); i++)
-        check_stack(&p, &observed_unfitted[i % N(observed_unfitted)], algos[i / N(observed_unfitted)], 0.05);
+    for (size_t i = 0; is_there && i < COUNT(algos) * COUNT(observed_unfitted); i++)
+        check_stack(&p, &observed_unfitted[i % COUNT(observed_unfitted)], algos[i / COUNT(observed_unfitted)], 0.05);
     scratch_close();
 }
 
@@ -122,18 +120,20 @@ static void copies_show_what_an_emulator_shows(void)
                     observed_find_copied(&copied, emulated[0].ukr, emulated[0].machine);
 
     scratch_open();
-    for (size_t i = 0; is_there && i < N(algos) * N(observed_unfitted); i++) {
-        double most = strcmp(algos[i / N(observed_unfitted)], "base") ? 0 : OF_THE_LIBRARY;
+    for (size_t i = 0; is_there && i < COUNT(algos) * COUNT(observed_unfitted); i++) {
+        double most = strcmp(algos[i / COUNT(observed_unfitted)], "base") ? 0 : OF_THE_LIBRARY;
         struct exp_stack_sample is, want;
         struct observed_layer l;
 
-        observed_plan(&l, &copied, observed_unfitted[i % N(observed_unfitted)], algos[i / N(observed_unfitted)], false);
+        observed_plan(&l, &copied, observed_unfitted[i % COUNT(observed_unfitted)], algos[i / COUNT(observed_unfitted)],
+                      false);
         if (sample_layer(&l, &copied, &is) && sample_layer(&l, &emulated[0], &want)) {
             for (unsigned phase = 0; phase < CONV_N_PHASES; phase++)
                 test_check(want.loads[phase] - is.loads[phase] <= most && is.loads[phase] <= want.loads[phase] &&
                                want.stores[phase] - is.stores[phase] <= most && is.stores[phase] <= want.stores[phase],
-                           "%s, phase %u: %g loads and %g stores instead of %g and %g", algos[i / N(observed_unfitted)],
-                           phase, is.loads[phase], is.stores[phase], want.loads[phase], want.stores[phase]);
+                           "%s, phase %u: %g loads and %g stores instead of %g and %g",
+                           algos[i / COUNT(observed_unfitted)], phase, is.loads[phase], is.stores[phase],
+                           want.loads[phase], want.stores[phase]);
             check_instructions(&is, &want);
             CU_ASSERT(want.loads[CONV_PHASE_UKR] > 0);
         }
@@ -154,7 +154,7 @@ static const struct overhead {
 
 static const struct overhead *overhead_of(const char *ukr)
 {
-    for (size_t i = 0; i < N(overheads); i++) {
+    for (size_t i = 0; i < COUNT(overheads); i++) {
         if (!strcmp(overheads[i].ukr, ukr))
             return &overheads[i];
     }
@@ -203,13 +203,13 @@ static void packing_costs_little_beside_its_panels(void)
     size_t n_places = find_all_places(place);
 
     scratch_open();
-    for (size_t i = 0; i < n_places * N(algos); i++) {
-        const struct observed_place *p = &place[i / N(algos)];
+    for (size_t i = 0; i < n_places * COUNT(algos); i++) {
+        const struct observed_place *p = &place[i / COUNT(algos)];
         const struct overhead *most = overhead_of(p->ukr);
         struct exp_stack_sample sample;
         struct observed_layer l;
 
-        observed_plan(&l, p, observed_unfitted[0], algos[i % N(algos)], false);
+        observed_plan(&l, p, observed_unfitted[0], algos[i % COUNT(algos)], false);
         CU_ASSERT_FATAL(most != NULL);
         if (sample_layer(&l, p, &sample)) {
             const double *work = sample.work[CONV_PHASE_PACK];
@@ -217,7 +217,7 @@ static void packing_costs_little_beside_its_panels(void)
             double loads = sample.loads[CONV_PHASE_PACK] / n, stores = sample.stores[CONV_PHASE_PACK] / n;
 
             test_check(n > 0 && loads <= most->pack_loads && stores <= most->pack_stores,
-                       "%s, %s: %g loads and %g stores", most->ukr, algos[i % N(algos)], loads, stores);
+                       "%s, %s: %g loads and %g stores", most->ukr, algos[i % COUNT(algos)], loads, stores);
         }
         observed_release(&l);
     }

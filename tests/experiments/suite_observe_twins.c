@@ -14,8 +14,6 @@
 #include "tests/scratch.h"
 #include "tests/suites.h"
 
-#define N(array) (sizeof(array) / sizeof(array)[0])
-
 static bool is_equal_cell(const struct sim_cell *a, const struct sim_cell *b, size_t n_levels)
 {
     bool is_equal = a->loads == b->loads && a->stores == b->stores && a->load_bytes == b->load_bytes &&
@@ -106,11 +104,11 @@ static void twins_do_what_is_replayed(void)
 
     CU_ASSERT_FATAL(r != NULL);
     scratch_open();
-    for (size_t k = 0; is_there && k < 2 * N(observed_small) * N(ukrs); k++) {
-        place.ukr = ukrs[k / 2 % N(ukrs)];
+    for (size_t k = 0; is_there && k < 2 * COUNT(observed_small) * COUNT(ukrs); k++) {
+        place.ukr = ukrs[k / 2 % COUNT(ukrs)];
         if (!conv_ukr_runs(conv_ukr_find(place.ukr)))
             continue;
-        observed_plan(&l, &place, observed_small[k % N(observed_small)], k % 2 ? "sconv_is" : "sconv_ws", k % 3);
+        observed_plan(&l, &place, observed_small[k % COUNT(observed_small)], k % 2 ? "sconv_is" : "sconv_ws", k % 3);
         if (k % 5 == 0)
             observed_take_part(&l);
         if (test_check(observed_run(&l, &place, false, r, &why) == 0, "%s", why.text))
@@ -143,10 +141,10 @@ static void openblas_streams_equal_their_replay(void)
     bool is_there = observed_find_twin(&place);
 
     scratch_open();
-    for (size_t i = 0; is_there && i < N(cores); i++) {
+    for (size_t i = 0; is_there && i < COUNT(cores); i++) {
         place.core = cores[i].core;
         place.ukr = cores[i].ukr;
-        for (size_t k = 0; k < N(problems) && conv_ukr_runs(conv_ukr_find(place.ukr)); k++) {
+        for (size_t k = 0; k < COUNT(problems) && conv_ukr_runs(conv_ukr_find(place.ukr)); k++) {
             observed_check_stream(&place, problems[k], "base", false, false);
             observed_check_stream(&place, problems[k], "sconv_openblas", false, true);
         }
@@ -170,10 +168,10 @@ static void twins_watch_openblas(void)
         place.ukr = "f32_16x24__avx512";
         place.core = "SkylakeX";
         scratch_open();
-        for (size_t k = 0; k < 2 * N(algos); k++)
+        for (size_t k = 0; k < 2 * COUNT(algos); k++)
             observed_check_totals(&place, problem, algos[k % 2], k > 1, r);
         place.machine = "sim/machines/spr.cfg"; /* prefetchers notice another order; prefetches are heeded */
-        for (size_t k = 0; k < N(algos); k++) {
+        for (size_t k = 0; k < COUNT(algos); k++) {
             observed_plan(&l, &place, problem, algos[k], false);
             if (test_check(observed_run(&l, &place, false, r, &why) == 0, "%s", why.text))
                 check_equal(&l, r, algos[k]);
@@ -199,10 +197,11 @@ static void copies_touch_what_is_replayed(void)
 
     CU_ASSERT_FATAL(r != NULL);
     scratch_open();
-    for (size_t i = 0; is_there && i < N(algos) * N(observed_unfitted); i++) {
+    for (size_t i = 0; is_there && i < COUNT(algos) * COUNT(observed_unfitted); i++) {
         struct observed_layer l;
 
-        observed_plan(&l, &p, observed_unfitted[i % N(observed_unfitted)], algos[i / N(observed_unfitted)], false);
+        observed_plan(&l, &p, observed_unfitted[i % COUNT(observed_unfitted)], algos[i / COUNT(observed_unfitted)],
+                      false);
         if (test_check(observed_run(&l, &p, false, r, &why) == 0, "%s", why.text))
             check_by(check_numbers, &l, r, p.ukr);
         observed_release(&l);

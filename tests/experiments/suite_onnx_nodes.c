@@ -26,19 +26,10 @@ struct result {
 
 /* ---- running a graph ---- */
 
-static const struct onnx_value *input_named(const struct onnx_case *c, const char *name)
-{
-    for (size_t i = 0; i < c->n_inputs; i++) {
-        if (!strcmp(c->name_of_input[i], name))
-            return &c->input[i];
-    }
-    return NULL;
-}
-
 /* Makes memory for a value, with what is known of it. Returns it, to be freed. */
 static void *new_data(const struct onnx_case *c, const struct onnx_value *v)
 {
-    const struct onnx_value *given = v->is_input ? input_named(c, v->name) : v;
+    const struct onnx_value *given = v->is_input ? onnx_case_input(c, v->name) : v;
     const size_t bytes = v->elements * onnx_type_bytes(v->type);
     char *data = exp_new(bytes + 1, 1);
 

@@ -15,8 +15,6 @@
 #include "tests/scratch.h"
 #include "tests/suites.h"
 
-#define N(array) (sizeof(array) / sizeof(array)[0])
-
 /* ---- a table with every kind of field ---- */
 
 #define ROW struct row
@@ -192,7 +190,7 @@ static const char *const texts[] = { "", "conv1", "a, b", "say \"x\"", "#1", " b
 static const char *const reasons[] = { NULL,         NULL, NULL, "TIMING=0", "a, \"b\" and c", REC_DOES_NOT_APPLY,
                                        "two\nlines", " x " };
 
-#define ANY(array) (array)[rng_below(N(array))]
+#define ANY(array) (array)[rng_below(COUNT(array))]
 
 static void put_chars(char *to, size_t bytes, const char *text)
 {
@@ -392,7 +390,7 @@ static void test_other_versions(void)
 
     scratch_open();
     CU_ASSERT_FATAL(!rec_read_some(&rows, &table, scratch_text("t.csv", "old,warm_ns,is_best,name\n1,2.5,1,conv1\n"),
-                                   needed, N(needed), &why));
+                                   needed, COUNT(needed), &why));
     row = rows.row;
     CU_ASSERT_EQUAL(rows.n, 1);
     CU_ASSERT_STRING_EQUAL(row->name, "conv1");
@@ -400,7 +398,7 @@ static void test_other_versions(void)
     CU_ASSERT(rec_has(&rows.table, rec_field_of(&table, offsetof(ROW, is_best))));
     CU_ASSERT_FALSE(rec_has(&rows.table, rec_field_of(&table, offsetof(ROW, loads))));
     rec_release(&rows);
-    CU_ASSERT_EQUAL(rec_read_some(&rows, &table, scratch_text("t.csv", "name\nconv1\n"), needed, N(needed), &why),
+    CU_ASSERT_EQUAL(rec_read_some(&rows, &table, scratch_text("t.csv", "name\nconv1\n"), needed, COUNT(needed), &why),
                     -EINVAL);
     CU_ASSERT_PTR_NOT_NULL(strstr(why.text, "t.csv:1: column missing, 'warm_ns'"));
     scratch_close();

@@ -14,8 +14,6 @@
 
 #define HEADER "algo,micro_kernel,phase,lines,work,loads,stores\n"
 #define COUNTING_HEADER "algo,micro_kernel,phase,lines,work,loads,stores,instructions,branches\n"
-#define N(array) (sizeof(array) / sizeof(array)[0])
-
 static void tables_read_back_as_they_were(void)
 {
     struct exp_stack_record r = { .algo = "sconv_ws", .ukr = "f32_16x6__avx2" };
@@ -58,7 +56,7 @@ static void tables_add_up(void)
     scratch_open();
     CU_ASSERT(!exp_stacks_read(&s, scratch_text("a.csv", HEADER "base,f32_16x6__avx2,packing,1,step,5,1\n"), &why));
     CU_ASSERT(!exp_stacks_read(&s, scratch_text("b.csv", HEADER "base,f32_16x24__avx512,packing,1,step,7,1\n"), &why));
-    for (size_t i = 0; i < N(kernels); i++) {
+    for (size_t i = 0; i < COUNT(kernels); i++) {
         struct conv_plan plan = { .algorithm = CONV_SCONV, .ukr = conv_ukr_find(kernels[i]) };
         const struct conv_stack *found = exp_stacks_find(&s, "base", &plan);
 
@@ -85,7 +83,7 @@ static void broken_tables_are_refused(void)
     };
 
     scratch_open();
-    for (size_t i = 0; i < N(bad); i++) {
+    for (size_t i = 0; i < COUNT(bad); i++) {
         struct exp_stacks s = { 0 };
         struct exp_why why = { "" };
         int err = exp_stacks_read(&s, scratch_text("s.csv", bad[i].text), &why);
@@ -108,7 +106,7 @@ static void known_costs_are_found_again(void)
         double *work = s[i].work[CONV_PHASE_PACK];
 
         of[i] = &s[i];
-        for (unsigned w = 0; w < N(loads); w++) {
+        for (unsigned w = 0; w < COUNT(loads); w++) {
             work[w] = 1 + (double)rng_below(1000);
             s[i].loads[CONV_PHASE_PACK] += loads[w] * work[w];
         }
@@ -119,7 +117,7 @@ static void known_costs_are_found_again(void)
     }
     exp_stack_fit(&stack, of, N_SAMPLES);
     for (unsigned w = 0; w < CONV_N_WORKS; w++) {
-        double is = stack.phase[CONV_PHASE_PACK].loads[w], want = w < N(loads) ? loads[w] : 0;
+        double is = stack.phase[CONV_PHASE_PACK].loads[w], want = w < COUNT(loads) ? loads[w] : 0;
 
         test_check(fabs(is - want) < 0.02 * want + 0.02, "%s: %g instead of %g", conv_work_name(w), is, want);
     }
