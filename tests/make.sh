@@ -172,6 +172,7 @@ completes 'make judge MODEL=vgg16,squeeze' vgg16,squeezenet
 completes 'make judge MODEL=alexn' ''
 completes 'make polydl MODEL=alexn' alexnet
 completes 'make experiment ALGO=base,sconv_gen_' base,sconv_gen_tuned
+completes 'make experiment ALGO=au' auto
 completes 'make experiment CACHE=w' warm
 completes 'make experiment MODEL=tests/data/thr' tests/data/three.csv
 completes 'make help swe' sweep

@@ -29,7 +29,8 @@
  *   [tlb NAME]    at most two, the one nearest the core first: entries; may be left out: ways (as many as entries)
  *   [core]        may be left out; for core/clock.h, all of: width, window, load_buffers, store_buffers, walkers,
  *                 misprediction_cycles, sustained_operations_per_cycle, serial_operations_per_cycle (struct sim_core);
- *                 and store_misses (as the first level's miss_buffers)
+ *                 and store_misses (as the first level's miss_buffers). Then no level, and no memory, may take less
+ *                 than the level inside it
  *
  * What these do to a simulation is in hierarchy.h.
  *
