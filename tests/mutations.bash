@@ -288,6 +288,7 @@ mutant "a machine without cycles says nothing of it" experiments/run/verdict.c '
 mutant "a sweep that calls the slowest the fastest" experiments/sweep/report.c 's/\[EXP_SWEEP_CYCLES\] < sum\[fastest/[EXP_SWEEP_CYCLES] > sum[fastest/' tests/experiments/sweep.sh
 mutant "verdict: an algorithm without cycles says nothing of it" experiments/run/verdict.c 's/has_clock\(v\) && x->why_no_cycles/false \&\& x->why_no_cycles/' verdict
 mutant "what cycles cost: one algorithm stands for all" experiments/validate/cost.c 's/a < e->n_algos; a\+\+/a < 1; a++/' tests/experiments/validate.sh
+mutant "stacks: few layers are explained by steps" experiments/observe/question_stack.c 's/unsigned i = CONV_N_WORKS; i-- > 0;/unsigned i = 0; i < CONV_N_WORKS; i++/' stacks
 mutant "brackets beside simulated cycles" experiments/show/layers.c 's/why_no_cycles \? exp_estimate_why_not_case\(m, c\) : EXP_CYCLES_INSTEAD/why_no_cycles || m ? exp_estimate_why_not_case(m, c) : EXP_CYCLES_INSTEAD/' 'tests/experiments/cli.sh picks'
 mutant "a memory that is nearer than a cache" sim/machine/machine_check.c 's/k <= m->n_levels; k\+\+\) \{/k < m->n_levels; k++) {/' sim_machine
 mutant "a bad value without its key" sim/machine/machine_file.c 's/at\.key = key->name;/at.key = 0;/' sim_machine

@@ -75,13 +75,16 @@ static void add_sample(struct equations *q, const double work[CONV_N_WORKS], dou
     }
 }
 
-/* Each unknown in turn takes its best value that is not negative. */
+/*
+ * Each unknown in turn takes its best value that is not negative, from the finest work to steps: where layers are too
+ * few to tell costs apart, those of small work hold for other layers, too, and those of a step do not.
+ */
 static void solve(const struct equations *q, double x[CONV_N_WORKS])
 {
     for (unsigned i = 0; i < CONV_N_WORKS; i++)
         x[i] = 0;
     for (int sweep = 0; sweep < N_SWEEPS; sweep++) {
-        for (unsigned i = 0; i < CONV_N_WORKS; i++) {
+        for (unsigned i = CONV_N_WORKS; i-- > 0;) {
             if (q->a[i][i] > 0)
                 x[i] = fmax(0, x[i] + (q->b[i] - cost(q->a[i], x)) / q->a[i][i]);
         }

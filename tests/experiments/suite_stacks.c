@@ -133,6 +133,22 @@ static void known_costs_are_found_again(void)
     }
 }
 
+/* One layer cannot tell what a step costs and what its tiles do: the smaller work explains it. */
+static void few_layers_are_explained_by_small_work(void)
+{
+    struct exp_stack_sample s = { 0 };
+    const struct exp_stack_sample *of[] = { &s };
+    struct conv_stack stack;
+    const double *costs = stack.phase[CONV_PHASE_PACK].loads;
+
+    s.work[CONV_PHASE_PACK][CONV_WORK_STEP] = 1;
+    s.work[CONV_PHASE_PACK][CONV_WORK_TILE] = 100;
+    s.loads[CONV_PHASE_PACK] = 700;
+    exp_stack_fit(&stack, of, 1);
+    test_check(fabs(costs[CONV_WORK_TILE] - 7) < 1e-6 && fabs(costs[CONV_WORK_STEP]) < 1e-6, "a tile %g, a step %g",
+               costs[CONV_WORK_TILE], costs[CONV_WORK_STEP]);
+}
+
 /* What is done access by access runs in loops; the rest is around them. A branch belongs to the comparison before. */
 static void work_becomes_operations(void)
 {
@@ -162,6 +178,7 @@ static const struct test_case cases[] = {
     { "two tables are read as one", tables_add_up },
     { "broken tables are refused, with the line", broken_tables_are_refused },
     { "known costs are found again", known_costs_are_found_again },
+    { "few layers are explained by small work", few_layers_are_explained_by_small_work },
     { "work becomes operations", work_becomes_operations },
     { NULL, NULL },
 };
