@@ -132,7 +132,7 @@ SUITES(DECLARE)
 #define ENTRY(name) &suite_##name,
 static const struct test_suite *const suites[] = { SUITES(ENTRY) };
 
-static const size_t n_suites = sizeof suites / sizeof suites[0];
+static const size_t n_suites = COUNT(suites);
 
 /* Those that fail on purpose, for tests/suites.sh: they run only by their names. */
 extern const struct test_suite suite_hangs, suite_crashes;
@@ -236,7 +236,7 @@ static const struct {
     { SIGILL, "it crashed (SIGILL)" },   { SIGABRT, "it crashed (SIGABRT)" },
 };
 
-enum { N_CRASHES = sizeof crashes / sizeof crashes[0] };
+enum { N_CRASHES = COUNT(crashes) };
 
 static struct sigaction before[N_CRASHES];
 
@@ -296,7 +296,7 @@ static int register_suite(const struct test_suite *s)
 /* Returns the suite that fails on purpose and is called so, or NULL. */
 static const struct test_suite *find_broken(const char *name)
 {
-    for (size_t i = 0; name && i < sizeof broken / sizeof broken[0]; i++) {
+    for (size_t i = 0; name && i < COUNT(broken); i++) {
         if (!strcmp(name, broken[i]->name))
             return broken[i];
     }

@@ -6,7 +6,6 @@
 #ifndef SIM_REPORT_ESTIMATE_H
 #define SIM_REPORT_ESTIMATE_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 

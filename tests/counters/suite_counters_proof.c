@@ -195,7 +195,7 @@ static void test_liars(void)
     for (size_t e = 0; e < ctr_n_quantities(); e++) {
         const char *name = ctr_quantity_at(e)->name;
 
-        for (size_t k = 0; k < sizeof lies / sizeof lies[0] && strcmp(name, "branches"); k++) {
+        for (size_t k = 0; k < COUNT(lies) && strcmp(name, "branches"); k++) {
             struct counted t;
             char part[64];
 
@@ -341,7 +341,7 @@ static void test_real_groups(void)
     static const char *const uarchs[] = { "hsw", "skl",  "skx",  "clx",  "icl",  "icx",    "spr",
                                           "adl", "zen2", "zen3", "zen4", "zen5", "power10" };
 
-    for (size_t i = 0; i < sizeof uarchs / sizeof uarchs[0]; i++) {
+    for (size_t i = 0; i < COUNT(uarchs); i++) {
         check_real_group(uarchs[i], "COMMON");
         check_real_group(uarchs[i], "CACHE");
     }
@@ -520,7 +520,7 @@ static void test_accesses(void)
     if (ctr_watch_open(&watch, points, 4, why, sizeof why)) {
         test_skip("%s", why);
     } else {
-        for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        for (size_t i = 0; i < COUNT(names); i++) {
             const struct ctr_loop *loop = ctr_loop_named(names[i]);
 
             if (loop && loop->can_run())
@@ -643,7 +643,7 @@ static void test_recorded(void)
 
     if (!test_check(!exp_table_read(&t, path, &why), "%s", why.text))
         return;
-    for (size_t i = 0; i < sizeof recorded / sizeof recorded[0]; i++)
+    for (size_t i = 0; i < COUNT(recorded); i++)
         test_check(check_recorded(&t, &recorded[i]) > 0, "no pattern %s in %s", recorded[i].pattern, recorded[i].where);
     exp_table_release(&t);
 }

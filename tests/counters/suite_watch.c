@@ -159,7 +159,7 @@ static size_t masked_from(const struct conv_ukr *u, const struct conv_problem *p
     const size_t vector = 8;
 
     if (u->isa == CPU_ISA_AVX512)
-        return sizeof sconv_tensors / sizeof *sconv_tensors;
+        return COUNT(sconv_tensors);
     return u->walk == CONV_WALK_ANY && p->k / p->groups % vector ? 1 : 2;
 }
 

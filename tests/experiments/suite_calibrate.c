@@ -48,7 +48,7 @@ static void patterns_are_what_their_names_say(void)
     expect("streams_#_of_#", 2, 2, streams, 4);
     expect("down", 3, 0, down, 3);
     expect("cycle_l1_set", 3, 2, cycle, 5);
-    expect("panel_and_stream", 2, 1, panel, sizeof panel / sizeof panel[0]);
+    expect("panel_and_stream", 2, 1, panel, COUNT(panel));
     CU_ASSERT_EQUAL(exp_pattern_find(&(struct exp_pattern){ 0 }, "sideways", 1, 1, 1), -ENOENT);
 }
 
@@ -58,7 +58,7 @@ static void stores_are_marked(void)
     static const char *const name[] = { "copy", "store_sequential", "streams" };
     static const unsigned is_store[][4] = { { 0, 1, 0, 1 }, { 1, 1, 1, 1 }, { 0, 0, 0, 0 } };
 
-    for (size_t i = 0; i < sizeof name / sizeof name[0]; i++) {
+    for (size_t i = 0; i < COUNT(name); i++) {
         struct exp_pattern p;
         uint64_t *offset;
         size_t n;
@@ -206,7 +206,7 @@ static void panels_tell_policies_apart(void)
 
     CU_ASSERT_FATAL(!exp_machine_find(&m, "zen3", "results", &why) && !exp_recorded_read(&r, COUNTS, &why));
     keep_panels(&r);
-    CU_ASSERT_FATAL(r.n == sizeof c / sizeof c[0]);
+    CU_ASSERT_FATAL(r.n == COUNT(c));
     for (size_t is_lru = 0; is_lru < 2; is_lru++) {
         if (is_lru)
             snprintf(m.level[0].policy, sizeof m.level[0].policy, "lru");
@@ -222,11 +222,11 @@ static void panels_tell_policies_apart(void)
 static double counted_latency(const struct exp_table *t, const char *place)
 {
     static const char *const names[] = { "pattern", "where", "pages", "cycles", "loads" };
-    size_t column[sizeof names / sizeof names[0]];
+    size_t column[COUNT(names)];
     double cycles, loads;
     struct exp_why why;
 
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+    for (size_t i = 0; i < COUNT(names); i++)
         CU_ASSERT_FATAL(!exp_table_column(t, names[i], &column[i], &why));
     for (size_t r = 0; r < t->n_rows; r++) {
         if (strcmp(exp_table_string(t, r, column[0]), "random_chased") ||

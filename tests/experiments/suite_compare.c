@@ -35,7 +35,7 @@ static const struct {
 
 static void test_known(void)
 {
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+    for (size_t i = 0; i < COUNT(known); i++) {
         double p = exp_rank_test(known[i].a, known[i].n_a, known[i].b, known[i].n_b);
 
         test_check(is_near(p, known[i].p), "case %zu: p is %.12f, not %.12f", i, p, known[i].p);
@@ -139,7 +139,7 @@ static void test_bad_conditions(void)
         { "<1", "unknown metric ''" },
     };
 
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+    for (size_t i = 0; i < COUNT(bad); i++) {
         struct exp_compare_conditions c;
         struct exp_why why = { "" };
 

@@ -184,7 +184,7 @@ static void random_plans(enum cpu_isa isa, struct conv_noted_plan plan[N_PLANS])
     };
     size_t n = 0;
 
-    for (size_t i = 0; i < sizeof walkers / sizeof walkers[0]; i++) {
+    for (size_t i = 0; i < COUNT(walkers); i++) {
         if (walkers[i].isa == isa)
             plan[n++] = walking_plan(&walkers[i]);
     }
@@ -235,7 +235,7 @@ static void run_fused(const struct conv_plan *plan, const struct conv_binding *b
     float *packed = conv_out_ptr(bind->addr[CONV_PACKED_FILTER]);
     const float *filter = conv_in_ptr(bind->addr[CONV_FILTER]);
 
-    CU_ASSERT_FATAL(plan->problem.k <= sizeof biases / sizeof biases[0]);
+    CU_ASSERT_FATAL(plan->problem.k <= COUNT(biases));
     if (!plan->sconv.options.packs_filters)
         exp_emit_code_packer(running, layer, running_number)(filter, packed);
     exp_emit_code_fused(running, layer, running_number)(conv_in_ptr(bind->addr[CONV_INPUT]), filter, packed,
@@ -260,7 +260,7 @@ static void run_each(access_fn see, run_fn run)
 {
     const bool changes_results = following.adds_bias || following.activation;
 
-    for (size_t i = 0; i < sizeof isas / sizeof isas[0]; i++) {
+    for (size_t i = 0; i < COUNT(isas); i++) {
         struct conv_noted_plan plan[N_PLANS];
         struct exp_emit_code code;
 
@@ -329,7 +329,7 @@ static int run_and_check_finished(const struct conv_plan *plan, const struct con
 
 static void what_follows_is_right(void)
 {
-    for (size_t i = 0; i < sizeof biases / sizeof biases[0]; i++)
+    for (size_t i = 0; i < COUNT(biases); i++)
         biases[i] = (float)rng_range(-3, 3);
     for (int activation = CONV_ACTIVATION_RELU; activation < CONV_N_ACTIVATIONS; activation++) {
         following = (struct conv_fusion){ rng_below(2), (enum conv_activation)activation };
@@ -435,7 +435,7 @@ static void names_are_identifiers(void)
                                           "\xc3\xa9t\xc3\xa9",
                                           "0123456789012345678901234567890123456789012345678901234567890123456789" };
 
-    for (size_t i = 0; i < sizeof layers / sizeof layers[0]; i++) {
+    for (size_t i = 0; i < COUNT(layers); i++) {
         char name[CONV_C_NAME_BYTES];
 
         conv_c_name(name, layers[i], i ? SIZE_MAX : 0);

@@ -200,7 +200,7 @@ static void remove_tables(const char *proc)
 {
     static const char *const names[] = { "/stat", "/thread-self/schedstat", "/thread-self/sched", "/thread-self", "" };
 
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    for (size_t i = 0; i < COUNT(names); i++) {
         char path[400];
 
         snprintf(path, sizeof path, "%s%s", proc, names[i]);

@@ -134,7 +134,7 @@ static void test_reads_back(void)
     for (size_t i = 0; i < N_ROWS; i++) {
         random_text(row[i].text, sizeof row[i].text);
         row[i].loads = rng_u64() >> rng_below(64);
-        row[i].time_ns = i < sizeof edges / sizeof edges[0] ? edges[i] : random_double();
+        row[i].time_ns = i < COUNT(edges) ? edges[i] : random_double();
         write_row(csv, row[i].text, row[i].loads, row[i].time_ns);
     }
     test_check(!exp_csv_close(csv, &why), "%s", why.text);
@@ -185,7 +185,7 @@ static const struct slip_case slips[] = {
 
 static void test_slips(void)
 {
-    for (size_t i = 0; i < sizeof slips / sizeof slips[0]; i++) {
+    for (size_t i = 0; i < COUNT(slips); i++) {
         const char *path = temp_path();
         struct exp_csv *csv = begin(scratch_path("."), &all_columns);
         struct exp_why why = { "" };

@@ -85,7 +85,7 @@ static void test_paper_models(void)
 {
     size_t n_layers = 0, n_pointwise = 0;
 
-    for (size_t i = 0; i < sizeof paper_models / sizeof paper_models[0]; i++) {
+    for (size_t i = 0; i < COUNT(paper_models); i++) {
         struct exp_model m;
         struct exp_why why = { "" };
 
@@ -103,7 +103,7 @@ static void test_paper_models(void)
 
 static void test_other_models(void)
 {
-    for (size_t i = 0; i < sizeof other_models / sizeof other_models[0]; i++) {
+    for (size_t i = 0; i < COUNT(other_models); i++) {
         struct exp_model m;
         char path[1024];
         struct exp_why why = { "" };
@@ -189,7 +189,7 @@ static const struct bad_table bad_tables[] = {
 
 static void test_bad_tables(void)
 {
-    for (size_t i = 0; i < sizeof bad_tables / sizeof bad_tables[0]; i++) {
+    for (size_t i = 0; i < COUNT(bad_tables); i++) {
         const struct bad_table *b = &bad_tables[i];
         struct exp_model m;
         struct exp_why why;
@@ -254,7 +254,7 @@ static void join_names(const struct exp_model *m, char *out, size_t bytes)
 
 static void test_filter(void)
 {
-    for (size_t i = 0; i < sizeof filter_cases / sizeof filter_cases[0]; i++) {
+    for (size_t i = 0; i < COUNT(filter_cases); i++) {
         const struct filter_case *f = &filter_cases[i];
         struct exp_model m;
         struct exp_why result = { "" };
@@ -454,7 +454,7 @@ static void test_smaller_layers(void)
 {
     static const double most[] = { 1000, 200, 40, 1 };
 
-    for (size_t i = 0; i < sizeof most / sizeof most[0]; i++) {
+    for (size_t i = 0; i < COUNT(most); i++) {
         for (unsigned l = 0; l < 13; l++) {
             const struct conv_problem whole = vgg16_layer(l, 0), small = vgg16_layer(l, most[i]);
             struct conv_problem finished = small;

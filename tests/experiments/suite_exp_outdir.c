@@ -261,7 +261,7 @@ static void test_bad_paths(void)
         { "/proc/x/y", -ENOENT },
     };
 
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+    for (size_t i = 0; i < COUNT(bad); i++) {
         struct exp_outdir d;
         struct exp_why why = { "" };
         int err = exp_outdir_open(&d, bad[i].path, "layers.csv", &why);
@@ -436,7 +436,7 @@ static const struct timespec tick = { .tv_nsec = 1000000 };
 
 static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
 
-enum { N_SIGNALS = sizeof signals / sizeof signals[0] };
+enum { N_SIGNALS = COUNT(signals) };
 
 static double seconds_between(const struct timespec *start, const struct timespec *end)
 {

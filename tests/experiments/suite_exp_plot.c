@@ -75,7 +75,7 @@ static const struct fake_case fake_cases[] = {
 
 static void test_failures(void)
 {
-    for (size_t i = 0; i < sizeof fake_cases / sizeof fake_cases[0]; i++) {
+    for (size_t i = 0; i < COUNT(fake_cases); i++) {
         const struct fake_case *c = &fake_cases[i];
         struct fixture f;
         struct exp_why why = { "" };
@@ -157,7 +157,7 @@ static void test_quoting(void)
     }
     set_up(&f, script, NULL);
     memcpy(strrchr(f.output, '.'), ".svg", 4);
-    for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
+    for (size_t i = 0; i < COUNT(values); i++) {
         const struct exp_plot_variable variable = { "text", values[i] };
         char line[64] = "";
         struct exp_why why = { "" };
@@ -385,7 +385,7 @@ static void check_figures(const struct figure_case *c)
 
 static void test_figures(void)
 {
-    for (size_t i = 0; i < sizeof figure_cases / sizeof figure_cases[0] && can_draw_figures(); i++)
+    for (size_t i = 0; i < COUNT(figure_cases) && can_draw_figures(); i++)
         check_figures(&figure_cases[i]);
 }
 
@@ -469,7 +469,7 @@ static void check_program(const struct program_case *c, const char *number, bool
                                         .figure = c->figure,
                                         .n_figures = c->n_figures,
                                         .variable = variable,
-                                        .n_variables = sizeof variable / sizeof variable[0] };
+                                        .n_variables = COUNT(variable) };
 
     set_up(&f, "", NULL);
     for (const struct program_table *table = c->table; table->name; table++) {
@@ -492,7 +492,7 @@ static void check_program(const struct program_case *c, const char *number, bool
 
 static void test_other_programs(void)
 {
-    for (size_t i = 0; i < sizeof program_cases / sizeof program_cases[0] && can_draw_figures(); i++) {
+    for (size_t i = 0; i < COUNT(program_cases) && can_draw_figures(); i++) {
         check_program(&program_cases[i], "1.25", true);
         check_program(&program_cases[i], NONE, false);
     }
@@ -531,7 +531,7 @@ static const struct data_case data_cases[] = {
 
 static void test_data(void)
 {
-    for (size_t i = 0; i < sizeof data_cases / sizeof data_cases[0]; i++) {
+    for (size_t i = 0; i < COUNT(data_cases); i++) {
         const struct data_case *c = &data_cases[i];
         struct exp_plot_data data;
         struct fixture f;
@@ -668,7 +668,7 @@ static const struct {
 
 static void test_recipe_is_read(void)
 {
-    for (size_t i = 0; i < sizeof recipe_cases / sizeof recipe_cases[0]; i++) {
+    for (size_t i = 0; i < COUNT(recipe_cases); i++) {
         struct exp_plot_recipe r;
         struct fixture f;
         struct exp_why why = { "" };

@@ -49,7 +49,7 @@ static void test_pool_runs_all(void)
 {
     static const size_t n_jobs[] = { 0, 1, 2, 7, MAX_JOBS };
 
-    for (size_t i = 0; i < sizeof n_jobs / sizeof n_jobs[0]; i++) {
+    for (size_t i = 0; i < COUNT(n_jobs); i++) {
         for (size_t n_threads = 1; n_threads <= MAX_THREADS; n_threads++)
             check_once_each(n_jobs[i], n_threads);
     }

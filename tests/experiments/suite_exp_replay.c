@@ -36,7 +36,7 @@ static void test_classes(void)
 {
     static const enum exp_cache_state states[] = { EXP_COLD, EXP_WARM, EXP_NETWORK };
 
-    for (size_t i = 0; i < sizeof states / sizeof states[0]; i++) {
+    for (size_t i = 0; i < COUNT(states); i++) {
         struct toy with, without;
         struct exp_why why = { "" };
 
@@ -175,7 +175,7 @@ static void test_together(void)
 {
     static const enum exp_cache_state states[] = { EXP_COLD, EXP_NETWORK };
 
-    for (size_t i = 0; i < 2 * sizeof states / sizeof states[0]; i++) {
+    for (size_t i = 0; i < 2 * COUNT(states); i++) {
         struct toy f[N_TOGETHER], alone;
         struct exp_experiment *experiment[N_TOGETHER];
         struct finished done = { .f = f, .refuses = i % 2 ? 1 : N_TOGETHER };

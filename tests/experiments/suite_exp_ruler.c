@@ -99,7 +99,7 @@ static void check_situation(const struct situation *s)
 
 static void test_situations(void)
 {
-    for (size_t i = 0; i < sizeof situations / sizeof situations[0]; i++)
+    for (size_t i = 0; i < COUNT(situations); i++)
         check_situation(&situations[i]);
 }
 
@@ -177,7 +177,7 @@ static void test_words(void)
     };
     char text[160];
 
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < COUNT(rows); i++) {
         exp_ruler_say(&rows[i].report, text, sizeof text);
         CU_ASSERT_STRING_EQUAL(text, rows[i].said);
         CU_ASSERT_PTR_NULL(strchr(text, ',')); /* it stands in cells */
@@ -272,7 +272,7 @@ static void test_turns(void)
         { "the second round", { 0, 9, 9, 0 }, 8, { 101, 104 }, { 0, 2 }, "bpsrekbpsrebpsrebpsrek" },
     };
 
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < COUNT(rows); i++) {
         struct fake_watch fake = { .off = rows[i].off, .most_again = rows[i].most_again };
         const struct exp_watch watch = { before, begin, end, goes_on, keep, &fake };
         const struct exp_contender contender = { "it", run, prepare, &fake };

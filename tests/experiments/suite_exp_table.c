@@ -52,7 +52,7 @@ static void join_fields(const struct exp_table *t, char *out, size_t bytes)
 
 static void test_readings(void)
 {
-    for (size_t i = 0; i < sizeof readings / sizeof readings[0]; i++) {
+    for (size_t i = 0; i < COUNT(readings); i++) {
         const struct reading *r = &readings[i];
         struct exp_table t;
         char fields[256];
@@ -89,7 +89,7 @@ static const struct refusal refusals[] = {
 
 static void test_refusals(void)
 {
-    for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++) {
+    for (size_t i = 0; i < COUNT(refusals); i++) {
         struct exp_table t;
         struct exp_why why = { "" };
         int err = parse(&t, refusals[i].text, &why);
@@ -168,7 +168,7 @@ static const struct number numbers[] = {
 
 static void test_numbers(void)
 {
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+    for (size_t i = 0; i < COUNT(numbers); i++) {
         const struct number *n = &numbers[i];
         struct exp_table t;
         char text[64];

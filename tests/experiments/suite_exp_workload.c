@@ -63,7 +63,7 @@ static bool is_expected(const struct exp_descriptor *d, const struct shape *s)
 
 static void test_descriptors(void)
 {
-    for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
+    for (size_t i = 0; i < COUNT(shapes); i++) {
         struct exp_descriptor d;
         struct exp_why why = { "" };
         int err = exp_descriptor_read(&d, shapes[i].text, 0, &why);
@@ -96,7 +96,7 @@ static const struct {
 
 static void test_bad_descriptors(void)
 {
-    for (size_t i = 0; i < sizeof bad_descriptors / sizeof bad_descriptors[0]; i++) {
+    for (size_t i = 0; i < COUNT(bad_descriptors); i++) {
         struct exp_descriptor d;
         struct exp_why why = { "" };
         int err = exp_descriptor_read(&d, bad_descriptors[i].text, 0, &why);
@@ -228,7 +228,7 @@ static void test_batches(void)
 {
     scratch_open();
     scratch_text("inner", A "ni\n--dir=BWD_D " A "nx --dir=FWD_D");
-    check_files(batches, sizeof batches / sizeof batches[0]);
+    check_files(batches, COUNT(batches));
     scratch_close();
 }
 
@@ -299,7 +299,7 @@ static const struct file_case logs[] = {
 static void test_logs(void)
 {
     scratch_open();
-    check_files(logs, sizeof logs / sizeof logs[0]);
+    check_files(logs, COUNT(logs));
     scratch_close();
 }
 

@@ -155,7 +155,7 @@ static const struct axis axes[] = {
     AXIS(LIFT_VECTOR, vectors),  AXIS(LIFT_COALESCED, flag), AXIS(LIFT_JOINED, flag)
 };
 
-enum { N_AXES = sizeof axes / sizeof axes[0], MOST_GROUP = 24 };
+enum { N_AXES = COUNT(axes), MOST_GROUP = 24 };
 
 /* Sets the point of a number; returns false behind the last one. */
 static bool number_to_point(size_t number, struct lift_point *p)
@@ -255,7 +255,7 @@ static void contradictions_are_named_in_one_line(void)
     };
     const struct conv_problem p = layer_of(2, 6, 6, 4, 3);
 
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < COUNT(cases); i++) {
         struct lift_space *s;
 
         CU_ASSERT_EQUAL(lift_space_new(&s, &p, &lift_usual_limits, cases[i].only, &why), cases[i].err);

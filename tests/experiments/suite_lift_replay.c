@@ -520,7 +520,7 @@ static void loops_cost_what_is_known(void)
 {
     if (!has_costs())
         return;
-    for (size_t i = 0; i < sizeof loops / sizeof loops[0]; i++) {
+    for (size_t i = 0; i < COUNT(loops); i++) {
         const struct lift_block b = first_block(loops[i].text);
 
         test_check(fabs(b.cycles - loops[i].cycles) < 1e-9, "%s: %g cycles, not %g", loops[i].what, b.cycles,

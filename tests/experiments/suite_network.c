@@ -88,7 +88,7 @@ static void too_many_bytes_are_refused(void)
 static const struct exp_algo *random_algorithm(const struct network_lab *l)
 {
     static const char *const names[] = { "sconv", "sconv_tuned", "base", "sconv_run_time", "sconv_ws" };
-    const struct exp_algo *a = exp_algo_find(names[rng_below(sizeof names / sizeof names[0])]);
+    const struct exp_algo *a = exp_algo_find(names[rng_below(COUNT(names))]);
 
     return a->members || !exp_algo_why_not_run(a, &l->setup) ? a : exp_algo_find("sconv");
 }

@@ -177,7 +177,7 @@ static void raw_constants_have_all_types(void)
     struct onnx_writer *w;
 
     scratch_open();
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < COUNT(cases); i++) {
         set_raw(begin_constant(&w, (int32_t)cases[i].stored, 2), cases[i].raw, 2 * onnx_type_bytes(cases[i].stored));
         check_constant(w, cases[i].type, 2, cases[i].expected);
     }
@@ -213,7 +213,7 @@ static void constants_may_be_in_fields_of_their_types(void)
     t = begin_typed(&w, ONNX_UINT32);
     t->uint64_data = exp_copy_bytes((uint64_t[]){ 3, 2 }, t->n_uint64_data = 2, sizeof(uint64_t));
     check_constant(w, ONNX_UINT32, 2, expected);
-    for (size_t i = 0; i < sizeof in_int32 / sizeof in_int32[0]; i++) {
+    for (size_t i = 0; i < COUNT(in_int32); i++) {
         t = begin_typed(&w, in_int32[i]);
         t->int32_data = exp_copy_bytes((int32_t[]){ 3, 2 }, t->n_int32_data = 2, sizeof(int32_t));
         check_constant(w, in_int32[i], 2, expected);

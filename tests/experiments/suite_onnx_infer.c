@@ -197,7 +197,7 @@ static void try_lines(const struct line *line, size_t n)
 
 #define TRY(...)                                                                                                       \
     static const struct line lines[] = { __VA_ARGS__ };                                                                \
-    try_lines(lines, sizeof lines / sizeof lines[0])
+    try_lines(lines, COUNT(lines))
 
 /* ---- the lines ---- */
 

@@ -260,7 +260,7 @@ static void test_official(void)
     struct totals t = { 0 };
 
     scratch_open();
-    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
+    for (size_t i = 0; i < COUNT(folders); i++)
         try_folder(folders[i], &t);
     scratch_close();
     if (!t.found) {

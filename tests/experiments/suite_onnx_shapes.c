@@ -227,7 +227,7 @@ static void the_zoo_has_shapes_throughout(void)
     } zoo[] = { { "bvlc_alexnet", 24, 5 }, { "inception_v1", 143, 57 }, { "inception_v2", 371, 69 },
                 { "resnet50", 176, 53 },   { "squeezenet", 66, 26 },    { "vgg19", 46, 16 } };
 
-    for (size_t i = 0; i < sizeof zoo / sizeof zoo[0]; i++) {
+    for (size_t i = 0; i < COUNT(zoo); i++) {
         char *path = exp_format("experiments/models/onnx/light_%s.onnx", zoo[i].name);
         struct exp_why why = { "" };
         struct conv_problem p;

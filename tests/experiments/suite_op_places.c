@@ -191,7 +191,7 @@ static struct op_trial make_move(void)
 {
     static const char *const ops[] = { "Transpose",    "Slice",        "Pad",    "Expand", "Tile",
                                        "DepthToSpace", "SpaceToDepth", "Gather", "Concat", "Split" };
-    const size_t kind = rng_below(sizeof ops / sizeof *ops);
+    const size_t kind = rng_below(COUNT(ops));
     struct op_trial t = op_trial_begin(ops[kind], 13);
     int64_t dim[OP_TRIAL_MOST], list[OP_TRIAL_MOST];
     size_t n = op_trial_shape(dim, 1, 5);

@@ -158,7 +158,7 @@ static void compare(const struct call *c, struct touches *said, struct touches *
 
 static void check_call(struct call *c)
 {
-    for (size_t s = 0; s < sizeof sets / sizeof sets[0]; s++) {
+    for (size_t s = 0; s < COUNT(sets); s++) {
         struct touches said, seen;
 
         if (sets[s].isa != CPU_ISA_NONE && !sim_cpu_has(sets[s].isa))
@@ -311,7 +311,7 @@ static void test_loops(void)
     float *memory = exp_new(N_BUFFERS * FLOATS, sizeof *memory);
 
     for (unsigned round = 0; round < test_rounds_all(10); round++) {
-        for (size_t i = 0; i < sizeof loops / sizeof loops[0]; i++) {
+        for (size_t i = 0; i < COUNT(loops); i++) {
             struct call c = { .loop = loops[i].loop,
                               .name = loops[i].name,
                               .n = rng_below(300),

@@ -25,7 +25,7 @@ static struct op_trial make_unary(void)
                                        "Softplus",    "Log",       "Tanh",
                                        "Erf",         "Floor",     "Clip",
                                        "Round",       "Shrink" };
-    struct op_trial t = op_trial_begin(ops[rng_below(sizeof ops / sizeof *ops)], 14);
+    struct op_trial t = op_trial_begin(ops[rng_below(COUNT(ops))], 14);
     int64_t dim[OP_TRIAL_MOST];
 
     op_trial_image(dim, 3 + rng_below(2));
@@ -59,7 +59,7 @@ static void add_broadcast(struct op_trial *t, const int64_t *dim, size_t n)
 static struct op_trial make_binary(void)
 {
     static const char *const ops[] = { "Add", "Sub", "Mul", "Div", "Pow", "PRelu", "Sum", "Mean", "Min", "Max" };
-    const size_t kind = rng_below(sizeof ops / sizeof *ops), n_in = kind < 6 ? 2 : 1 + rng_below(4);
+    const size_t kind = rng_below(COUNT(ops)), n_in = kind < 6 ? 2 : 1 + rng_below(4);
     struct op_trial t = op_trial_begin(ops[kind], 13);
     int64_t dim[OP_TRIAL_MOST];
     const size_t n = rng_below(2) ? op_trial_shape(dim, 0, 5) : 4;
@@ -139,7 +139,7 @@ static struct op_trial make_reduce(void)
     static const char *const ops[] = { "ReduceSum",    "ReduceMean",      "ReduceMax", "ReduceMin",
                                        "ReduceProd",   "ReduceL1",        "ReduceL2",  "ReduceSumSquare",
                                        "ReduceLogSum", "ReduceLogSumExp", "ArgMax",    "ArgMin" };
-    const size_t kind = rng_below(sizeof ops / sizeof *ops);
+    const size_t kind = rng_below(COUNT(ops));
     struct op_trial t = op_trial_begin(ops[kind], 12);
     int64_t dim[OP_TRIAL_MOST], axes[OP_TRIAL_MOST];
     const size_t n = op_trial_shape(dim, 1, 5);
@@ -239,7 +239,7 @@ static void test_nan(void)
                                        "Exp",     "Sigmoid",   "Tanh",          "LeakyRelu" };
     static const float x[4] = { NAN, 1, 2, 3 };
 
-    for (size_t i = 0; i < sizeof ops / sizeof *ops; i++) {
+    for (size_t i = 0; i < COUNT(ops); i++) {
         struct op_trial t = op_trial_begin(ops[i], 13);
         float y;
 
@@ -279,7 +279,7 @@ static void test_extremes(void)
         { "HardSigmoid", INFINITY, 1 },
     };
 
-    for (size_t i = 0; i < sizeof of / sizeof of[0]; i++) {
+    for (size_t i = 0; i < COUNT(of); i++) {
         struct op_trial t = op_trial_begin(of[i].op, 13);
         float y;
 
@@ -295,7 +295,7 @@ static struct op_trial make_small(void)
 {
     static const char *const ops[] = { "Relu",     "Add", "Sum", "Transpose", "Concat",  "Softmax", "ReduceSum",
                                        "Identity", "LRN", "Exp", "Mean",      "Flatten", "MatMul",  "ReduceMax" };
-    struct op_trial t = op_trial_begin(ops[rng_below(sizeof ops / sizeof *ops)], 12);
+    struct op_trial t = op_trial_begin(ops[rng_below(COUNT(ops))], 12);
     const int64_t n = rng_range(0, 1), dim[] = { rng_below(2) ? n : 1, 1, rng_below(2) ? 1 : n, n };
 
     op_trial_input(&t, 4, dim);

@@ -46,7 +46,7 @@ static const struct {
 
 static void test_figures(void)
 {
-    for (size_t i = 0; i < sizeof embedded / sizeof embedded[0]; i++) {
+    for (size_t i = 0; i < COUNT(embedded); i++) {
         struct exp_page_writer w;
         char text[TEXT_BYTES], *folder;
         FILE *out;
@@ -108,7 +108,7 @@ static const struct {
 /* Texts that are no UTF-8 make a page that is. */
 static void test_clean(void)
 {
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+    for (size_t i = 0; i < COUNT(texts); i++) {
         char text[256] = "";
         FILE *out = fmemopen(text, sizeof text, "w");
 
@@ -170,7 +170,7 @@ static void test_numbers(void)
     };
     char text[64];
 
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+    for (size_t i = 0; i < COUNT(numbers); i++) {
         exp_page_print_number(text, sizeof text, numbers[i].value, numbers[i].format);
         test_check(!strcmp(text, numbers[i].text), "%g: '%s', not '%s'", numbers[i].value, text, numbers[i].text);
     }
@@ -230,7 +230,7 @@ static void test_answers(void)
         { "", 0, "" },
     };
 
-    for (size_t i = 0; i < sizeof answers / sizeof answers[0]; i++) {
+    for (size_t i = 0; i < COUNT(answers); i++) {
         char text[128];
 
         exp_page_answer_of(answers[i].verdict, answers[i].before, text, sizeof text);
@@ -248,7 +248,7 @@ static void test_captions(void)
     struct exp_page_caption c;
     struct exp_why why = { "" };
 
-    for (size_t i = 0; i < sizeof figures / sizeof figures[0]; i++) {
+    for (size_t i = 0; i < COUNT(figures); i++) {
         CU_ASSERT_EQUAL_FATAL(exp_page_caption_read(&c, "experiments/figures", figures[i], &why), 0);
         test_check(c.question && *c.question && *c.reading, "%s has no caption", figures[i]);
         exp_page_caption_release(&c);

@@ -371,7 +371,7 @@ static void put_units(FILE *out)
                  { 67.2, "GFLOP/s" }, { 4.7312, "% faster" }, { -6.9, "% faster" }, { 17.07, "%" },
                  { 1.186, "" },       { (double)NAN, "%" },   { 256, "GFLOP/s" } };
 
-    for (size_t i = 0; i < sizeof ours / sizeof ours[0]; i++) {
+    for (size_t i = 0; i < COUNT(ours); i++) {
         exp_paper_put_unit(ours[i].x, ours[i].unit, out);
         fprintf(out, "; ");
     }

@@ -152,7 +152,7 @@ static void the_best_is_found_with_its_equals(void)
         { .time[0] = { 1, 102.5, 102.5, { 102.5, 0 } } }, /* one round, one half */
         { .time[0] = { 0 } },
     };
-    struct exp_polydl_layer l = { .of = of, .variants.n = sizeof of / sizeof of[0] };
+    struct exp_polydl_layer l = { .of = of, .variants.n = COUNT(of) };
     struct exp_best b = exp_best_of(&l, EXP_POLYDL_ONE);
 
     CU_ASSERT(b.is_timed);

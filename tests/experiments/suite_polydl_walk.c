@@ -350,7 +350,7 @@ static void the_generator_is_the_papers(void)
     const struct exp_variant_source s = { .problem = &p, .block = exp_variant_block(&p, NULL), .n_images = 1 };
 
     CU_ASSERT_EQUAL(s.block, 64);
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < COUNT(cases); i++) {
         struct exp_variants v;
 
         CU_ASSERT_EQUAL_FATAL(exp_variants_make(&v, &s, cases[i].wanted, NULL), 0);
@@ -417,7 +417,7 @@ static void the_tiles_of_gemms_vary(void)
     const struct exp_variant_source small = { .gemm = { "small", 64, 32, 16 }, .n_images = 1 };
     struct exp_variants v;
 
-    for (size_t i = 0; i < sizeof gemms / sizeof gemms[0]; i++)
+    for (size_t i = 0; i < COUNT(gemms); i++)
         check_gemm_variants(&gemms[i]);
     CU_ASSERT_EQUAL_FATAL(exp_variants_make(&v, &small, "all", NULL), 0);
     test_check(v.n > 10, "%zu tilings, first %s", v.n, v.variant[0].name);
@@ -463,7 +463,7 @@ static void what_is_wrong_is_said(void)
     const struct exp_variant_source s = { .problem = &p, .block = 64, .n_images = 1 };
     struct exp_why why;
 
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < COUNT(cases); i++) {
         struct exp_variant v;
         int err = exp_variant_read(&v, &s, cases[i].text, &why);
 

@@ -34,7 +34,7 @@ static const struct {
 
 static void words_are_split_as_a_shell_does(void)
 {
-    for (size_t i = 0; i < sizeof splits / sizeof splits[0]; i++) {
+    for (size_t i = 0; i < COUNT(splits); i++) {
         struct exp_words w = { 0 };
         size_t n = 0;
 
@@ -80,7 +80,7 @@ static void a_silent_squeue_is_not_the_end(void)
 {
     char *before = strdup(getenv("PATH")), note[256];
 
-    for (size_t i = 0; i < sizeof answers / sizeof answers[0]; i++) {
+    for (size_t i = 0; i < COUNT(answers); i++) {
         struct exp_slurm_job job = { .id = "7", .n_left = 3, .patience_s = answers[i].patience_s };
         size_t n_left = 99;
 

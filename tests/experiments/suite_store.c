@@ -264,7 +264,7 @@ static void leases_that_nobody_can_have_are_none(void)
     struct exp_store *s = begin_with_task(&id);
     char sql[160];
 
-    for (size_t i = 0; i < sizeof nobody / sizeof nobody[0]; i++) {
+    for (size_t i = 0; i < COUNT(nobody); i++) {
         snprintf(sql, sizeof sql, "UPDATE task SET state = 'running', started = 9, %s", nobody[i]);
         scratch_sql(file, sql);
         test_check(claim_of(s, id, 0) == EXP_CLAIM_TAKEN, "a task of %s was left alone", nobody[i]);

@@ -204,7 +204,7 @@ static void test_bad_times(void)
     int fd = mkstemp(path);
 
     CU_ASSERT_FATAL(fd >= 0 && !exp_models_read(&models, "experiments", "vgg16", "", &why));
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+    for (size_t i = 0; i < COUNT(bad); i++) {
         struct exp_study_times t;
         FILE *out = fopen(path, "w");
 

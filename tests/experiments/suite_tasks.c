@@ -305,7 +305,7 @@ static void damaged_results_are_made_again(void)
     char text[4096];
     struct work w;
 
-    for (size_t i = 0; i < sizeof damages / sizeof damages[0]; i++) {
+    for (size_t i = 0; i < COUNT(damages); i++) {
         const bool is_seen = i > 0;
 
         begin_done(&w);

@@ -594,7 +594,7 @@ static void computers_find_their_files(void)
     struct sim_machine m, file;
     struct exp_why why = { "" };
 
-    for (size_t i = 0; i < sizeof computers / sizeof computers[0]; i++) {
+    for (size_t i = 0; i < COUNT(computers); i++) {
         struct sim_here h = { .cpu = { "X", "GenuineIntel", 6, computers[i].model, 0 } };
 
         CU_ASSERT_FATAL(!exp_machine_find(&h.caches, computers[i].caches, NULL, &why));
@@ -649,7 +649,7 @@ static void every_cpu_has_one_file(void)
                   { "power10", "/power10-victim.cfg" } };
     struct exp_why why = { "" };
 
-    for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
+    for (size_t i = 0; i < COUNT(pairs); i++) {
         struct ctr_cpu group;
 
         CU_ASSERT_FATAL(!ctr_cpu_read(&group, CTR_GROUPS_DIR, pairs[i].group, why.text, sizeof why.text));

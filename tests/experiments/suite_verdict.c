@@ -28,7 +28,7 @@ static void test_sides(void)
         { { unknown, unknown, unknown, unknown }, 0 },
     };
 
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+    for (size_t i = 0; i < COUNT(cases); i++)
         test_check(exp_ratio_side(&cases[i].ratio) == cases[i].side, "case %zu", i);
 }
 

@@ -286,7 +286,7 @@ static void rows_meet_where_a_column_is_left_over(void)
 {
     const unsigned sizes[] = { 3, 5, 7, 9, 11 };
 
-    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+    for (size_t i = 0; i < COUNT(sizes); i++) {
         const struct vyasa_problem p = filter_of(sizes[i], 16);
         const struct vyasa_schedule padded = rows_of(VYASA_PADDED, 1), rows = rows_of(VYASA_ROWS, 1);
         struct vyasa_code a, b;

@@ -140,7 +140,7 @@ static void count_choices(const struct claim *claim, size_t *n_layers, size_t *n
 
     snprintf(path, sizeof path, "sim/machines/%s.cfg", claim->machine);
     CU_ASSERT_FATAL(sim_machine_read(&m, path, why.text, sizeof why.text) == 0);
-    for (size_t i = 0; i < sizeof models / sizeof models[0]; i++) {
+    for (size_t i = 0; i < COUNT(models); i++) {
         struct csa_caches caches = csa_caches_of(&m, csa_default_share);
         const struct conv_ukr *u = conv_ukr_find(m.ukr);
         struct exp_model model;

@@ -261,7 +261,7 @@ static void wrong_kernels_are_caught(void)
                                          wrong_ignores_accumulate };
     struct conv_ukr u = *conv_ukr_find("f32_16x24__ref");
 
-    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+    for (size_t i = 0; i < COUNT(wrong); i++) {
         u.fn = wrong[i];
         test_check(kcheck_ukr(&u, 7, 5, 9) != 0, "wrong kernel %zu passed", i);
     }

@@ -127,7 +127,7 @@ static void digest(struct sim_sink *self, const struct sim_run *run, size_t n_ru
                                   run[i].access_bytes,
                                   n_times };
 
-        for (size_t k = 0; run[i].count && k < sizeof part / sizeof part[0]; k++)
+        for (size_t k = 0; run[i].count && k < COUNT(part); k++)
             d->value = d->value * 0x9e3779b97f4a7c15 + part[k];
     }
 }
@@ -224,7 +224,7 @@ static void walked_tiles_are_those_worked_out_by_hand(void)
     };
     const struct conv_ukr *u = conv_ukr_find("f32_14x32__avx512");
 
-    for (size_t i = 0; i < sizeof want / sizeof want[0]; i++) {
+    for (size_t i = 0; i < COUNT(want); i++) {
         struct conv_problem p = { .n = 1, .c = 2, .h = want[i].side, .w = want[i].side, .k = 3, .r = 3, .s = 3 };
         struct csa_tiling t;
         struct conv_plan plan;

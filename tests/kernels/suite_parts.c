@@ -187,7 +187,7 @@ static void halves_are_those_worked_out_by_hand(void)
     CU_ASSERT_FATAL(conv_problem_finish(&p, why, sizeof why) == 0);
     CU_ASSERT_FATAL(conv_plan_gemm(&whole, &p, core, &core->ukr) == 0);
     part = conv_part_whole(&p);
-    for (size_t i = 0; i < sizeof want / sizeof want[0]; i++)
+    for (size_t i = 0; i < COUNT(want); i++)
         test_check(conv_part_halve(&part, &whole) && part.rows == want[i].rows && part.filters == want[i].filters,
                    "%zu halvings: %zu rows, %zu filters", i + 1, part.rows, part.filters);
     CU_ASSERT(!conv_part_halve(&part, &whole));

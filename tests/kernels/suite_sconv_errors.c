@@ -44,13 +44,13 @@ static void bad_shapes_are_refused(void)
                                     offsetof(struct sconv_shape, stride_w), offsetof(struct sconv_shape, dilation_w) };
     struct sconv_shape flat = sconv_small;
 
-    for (size_t i = 0; i < sizeof offsets / sizeof offsets[0]; i++) {
+    for (size_t i = 0; i < COUNT(offsets); i++) {
         struct sconv_shape s = sconv_small;
 
         *(size_t *)(void *)((char *)&s + offsets[i]) = 0;
         expect_refused(-EINVAL, &s, weights, NULL, "a 0");
     }
-    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+    for (size_t i = 0; i < COUNT(sizes); i++) {
         struct sconv_shape s = sconv_small;
 
         *(size_t *)(void *)((char *)&s + sizes[i]) = (size_t)-3;
@@ -149,7 +149,7 @@ static void errors_have_texts(void)
 {
     static const int known[] = { 0, -EINVAL, -EOVERFLOW, -ENOBUFS, -ENOTSUP, -ENOMEM, -ENOENT, -EACCES, -EISDIR };
 
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+    for (size_t i = 0; i < COUNT(known); i++) {
         CU_ASSERT(strlen(sconv_strerror(known[i])) > 0);
         CU_ASSERT_STRING_NOT_EQUAL(sconv_strerror(known[i]), sconv_strerror(12345));
     }

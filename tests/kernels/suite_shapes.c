@@ -91,7 +91,7 @@ static void every_limit_is_told_with_its_fields(void)
         { { 1, 5, 9, 0, 7, 3, 3, 1, 1, 1, 1, 1, 1, 1, 1, 1 }, -EINVAL, "in_w is 0, must be at least 1" },
     };
 
-    for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
+    for (size_t i = 0; i < COUNT(refused); i++) {
         struct conv_problem p = { 0 };
         char why[512] = "";
         int err;

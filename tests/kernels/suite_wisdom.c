@@ -231,7 +231,7 @@ static void bad_files_are_refused(void)
 
     CU_ASSERT_FATAL(w != NULL);
     scratch_open();
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+    for (size_t i = 0; i < COUNT(bad); i++) {
         CU_ASSERT(conv_wisdom_import(w, scratch_text("bad", bad[i].text), why, sizeof why) == -EINVAL);
         test_check(strstr(why, bad[i].why) && !strchr(why, '\n'), "said '%s', not '%s'", why, bad[i].why);
         CU_ASSERT(conv_wisdom_export(w, scratch_path("bad"), why, sizeof why) == -EINVAL);

@@ -49,7 +49,7 @@ static const struct {
     { "mma", CPU_ISA_MMA, NULL },
 };
 
-enum { N_LIMITS = sizeof limits / sizeof limits[0] };
+enum { N_LIMITS = COUNT(limits) };
 
 /* Returns the instruction set of the back-end that the simulator uses for plain machines. */
 static enum cpu_isa engine_isa(void)
@@ -124,7 +124,7 @@ static void other_limits_are_refused(void)
     char why[160], named[64];
 
     save_limit();
-    for (size_t i = 0; i < sizeof never / sizeof never[0]; i++) {
+    for (size_t i = 0; i < COUNT(never); i++) {
         set_limit(never[i]);
         snprintf(named, sizeof named, "CONV_CPU=%s: ", never[i]);
         CU_ASSERT(sim_cpu_check_limit(why, sizeof why) == -EINVAL && !strncmp(why, named, strlen(named)));

@@ -80,7 +80,7 @@ static void sizes_are_written_in_many_ways(void)
     struct sim_machine m;
     char text[256], why[MACHINE_WHY_BYTES] = "";
 
-    for (size_t i = 0; i < sizeof of / sizeof of[0]; i++) {
+    for (size_t i = 0; i < COUNT(of); i++) {
         for (size_t k = 0; k < of[i].n; k++) {
             snprintf(text, sizeof text, MACHINE "[cache L1]\nsize = 64%s\nways = 16\nline = 1024\nlatency_cycles = 4\n",
                      of[i].unit[k]);
@@ -334,7 +334,7 @@ static void a_name_that_is_no_plain_word_is_refused(void)
     char text[256], why[MACHINE_WHY_BYTES], expected[MACHINE_WHY_BYTES];
     struct sim_machine m;
 
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+    for (size_t i = 0; i < COUNT(bad); i++) {
         snprintf(text, sizeof text, NAMED("%s"), bad[i]);
         snprintf(
             expected, sizeof expected,
@@ -342,7 +342,7 @@ static void a_name_that_is_no_plain_word_is_refused(void)
             bad[i]);
         test_check(machine_read_text(&m, text, why) == -EINVAL && !strcmp(why, expected), "'%s': \"%s\"", bad[i], why);
     }
-    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
+    for (size_t i = 0; i < COUNT(good); i++) {
         snprintf(text, sizeof text, NAMED("%s"), good[i]);
         test_check(!machine_read_text(&m, text, why) && !strcmp(m.name, good[i]), "'%s': \"%s\"", good[i], why);
     }

@@ -94,7 +94,7 @@ static void what_could_not_be_read_back_is_not_printed(void)
     strcpy(bad[4].level[1].name, "a");
     strcpy(bad[5].level[1].name, "b c");
     bad[6].level[1].line_bytes = 3;
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+    for (size_t i = 0; i < COUNT(bad); i++)
         test_check(sim_machine_print(&bad[i], out) == -EINVAL, "case %zu is printed", i);
     CU_ASSERT(!fflush(out) && !*text);
     CU_ASSERT(!sim_machine_print(&good, out) && *text);
@@ -139,7 +139,7 @@ static void validate_names_the_level_and_the_fault(void)
     };
     char expected[MACHINE_WHY_BYTES], why[MACHINE_WHY_BYTES];
 
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+    for (size_t i = 0; i < COUNT(bad); i++) {
         struct sim_machine m = { .n_levels = 2, .level = { good, bad[i].level } };
         int err = sim_machine_validate(&m, why, sizeof why);
 
@@ -170,7 +170,7 @@ static void validate_knows_the_options_too(void)
     bad[10].issue.mac_rows = SIM_MAX_MAC_EXTENT + 1;
     bad[11].frame_bytes = 1 << 11;
     bad[12].page_tables = 1; /* and no TLB */
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+    for (size_t i = 0; i < COUNT(bad); i++) {
         char why[MACHINE_WHY_BYTES] = "";
 
         test_check(sim_machine_validate(&bad[i], why, sizeof why) == -EINVAL && *why, "case %zu: \"%s\"", i, why);

@@ -37,7 +37,7 @@ static struct sim_machine random_machine(void)
         m.level[k] = (struct sim_level){
             .policy = "lru",
             .n_sets = rng_below(4) ? (uint64_t)1 << rng_below(8) : 1 + rng_below(100),
-            .n_ways = ways[rng_below(sizeof ways / sizeof ways[0])],
+            .n_ways = ways[rng_below(COUNT(ways))],
             .line_bytes = (uint32_t)1 << (rng_below(4) ? usual_shift : 3 + (unsigned)rng_below(6)),
         };
     }
@@ -175,7 +175,7 @@ static struct sim_run random_run(uint32_t line_bytes, const struct place *p)
     struct sim_run r = {
         .addr = random_address(p) / 4 * 4,
         .stride_bytes = 4,
-        .step_bytes = steps[rng_below(sizeof steps / sizeof steps[0])],
+        .step_bytes = steps[rng_below(COUNT(steps))],
         .count = 1 + (uint32_t)rng_below(6),
         .access_bytes = 4,
         .kind = random_kind(),
@@ -220,7 +220,7 @@ static struct sim_run sliding_run(uint32_t line_bytes, const struct place *p)
     return (struct sim_run){
         .addr = random_address(p) / bytes * bytes,
         .stride_bytes = bytes,
-        .step_bytes = steps[rng_below(sizeof steps / sizeof steps[0])],
+        .step_bytes = steps[rng_below(COUNT(steps))],
         .count = count,
         .access_bytes = bytes,
         .kind = random_kind(),
@@ -312,7 +312,7 @@ static void bursts_count_as_the_naive_model_does(void)
     struct taken_paths paths = { .n = 0 };
 
     if (all_agree(open_bank, feed_bursts, 20, &paths))
-        check_taken(&paths, taken, sizeof taken / sizeof taken[0]);
+        check_taken(&paths, taken, COUNT(taken));
 }
 
 /* Returns the record after the ones before: the same again, the one before that, nearby, or anywhere. */
@@ -373,7 +373,7 @@ static void records_count_as_single_accesses_do(void)
     struct taken_paths paths = { .n = 0 };
 
     if (all_agree(open_bank, feed_records, 6, &paths))
-        check_taken(&paths, taken, sizeof taken / sizeof taken[0]);
+        check_taken(&paths, taken, COUNT(taken));
 }
 
 /* Several steps before the counts are looked at make batches of several bursts. */
@@ -551,7 +551,7 @@ static void returning_to_a_line_that_was_straddled_is_a_miss(void)
     const uint64_t ending[] = { sim_record(60, 8, SIM_LOAD, 0, 0), other, sim_record(0, 8, SIM_LOAD, 0, 0), other };
     uint64_t record[140];
 
-    for (size_t before = 0; before + 4 <= sizeof record / sizeof record[0]; before++) {
+    for (size_t before = 0; before + 4 <= COUNT(record); before++) {
         struct taken_paths paths = { .n = 0 };
         struct bank b;
 

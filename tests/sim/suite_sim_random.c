@@ -122,10 +122,10 @@ static const struct sim_engine *full_engine(unsigned round)
     } all[] = { { &sim_engine_full_portable, CPU_ISA_NONE },
                 { &sim_engine_full_avx2, CPU_ISA_AVX2 },
                 { &sim_engine_full_avx512, CPU_ISA_AVX512 } };
-    const struct sim_engine *usable[sizeof all / sizeof all[0]];
+    const struct sim_engine *usable[COUNT(all)];
     unsigned n = 0;
 
-    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+    for (size_t i = 0; i < COUNT(all); i++) {
         if (sim_cpu_has(all[i].isa))
             usable[n++] = all[i].engine;
     }

@@ -149,7 +149,7 @@ static void a_worked_example_holds(void)
     size_t n = 0;
 
     CU_ASSERT_FATAL(!sim_reuse_new(&r, 64));
-    for (size_t i = 0; i < sizeof order / sizeof order[0]; i++)
+    for (size_t i = 0; i < COUNT(order); i++)
         sim_emit(sim_reuse_sink(r), &(struct sim_run){ .addr = order[i], .count = 1, .access_bytes = 4, .tag = 3 }, 1,
                  1);
     CU_ASSERT_EQUAL(sim_reuse_cold(r, 3), 3);

@@ -50,7 +50,7 @@ static void read_trace(struct heard *h, FILE *in, const struct sim_trace_options
     sim_expander_init(&x, hear, h);
     CU_ASSERT_FATAL(!sim_trace_reader_new(&r, in, "t", o));
     while (n) {
-        h->err = sim_trace_reader_next(r, run, sizeof run / sizeof run[0], &n, h->why, sizeof h->why);
+        h->err = sim_trace_reader_next(r, run, COUNT(run), &n, h->why, sizeof h->why);
         sim_emit(&x.sink, run, n, 1);
     }
     h->counts = sim_trace_reader_counts(r);
@@ -106,7 +106,7 @@ static void formats_mean_what_they_say(void)
     static struct heard h;
     char text[512];
 
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < COUNT(cases); i++) {
         read_bytes(&h, cases[i].text, strlen(cases[i].text), &cases[i].options);
         describe(&h, text, sizeof text);
         test_check(!h.err && !strcmp(text, cases[i].expected), "case %zu: read '%s', expected '%s' (%s)", i, text,
@@ -168,7 +168,7 @@ static void malformed_lines_are_refused_by_name_and_line(void)
     };
     static struct heard h;
 
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < COUNT(cases); i++) {
         read_bytes(&h, cases[i].text, strlen(cases[i].text), &(struct sim_trace_options){ .format = cases[i].format });
         test_check(h.err == -EINVAL && !strcmp(h.why, cases[i].message), "case %zu: %d, \"%s\", expected \"%s\"", i,
                    h.err, h.why, cases[i].message);
@@ -210,7 +210,7 @@ static void binary_traces_are_as_documented(void)
         "read %s (%s)", text, h.why);
     CU_ASSERT_FATAL(out != NULL);
     sim_trace_init_as(&t, out, SIM_TRACE_BINARY);
-    sim_emit(sim_trace_sink(&t), run, sizeof run / sizeof run[0], 1);
+    sim_emit(sim_trace_sink(&t), run, COUNT(run), 1);
     CU_ASSERT(!sim_trace_close(&t));
     fclose(out);
     CU_ASSERT_EQUAL(n, sizeof documented);
@@ -255,7 +255,7 @@ static void binary_traces_with_a_wrong_byte_are_refused_with_its_place(void)
     static struct heard h;
     uint8_t bytes[sizeof documented + 1];
 
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < COUNT(cases); i++) {
         memcpy(bytes, documented, sizeof documented);
         bytes[cases[i].at] = cases[i].byte;
         read_bytes(&h, bytes, sizeof documented, &(struct sim_trace_options){ .format = SIM_TRACE_BINARY });
@@ -448,7 +448,7 @@ static void options_outside_their_range_are_refused(void)
     };
     struct sim_trace_reader *r;
 
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+    for (size_t i = 0; i < COUNT(bad); i++) {
         CU_ASSERT_EQUAL(sim_trace_reader_new(&r, stdin, "t", &bad[i]), -EINVAL);
         CU_ASSERT_PTR_NULL(r);
     }
@@ -511,7 +511,7 @@ static void targets_hold_on_the_fuzzing_corpus(void)
         { "binary", fuzz_binary },   { "shape", fuzz_shape }, { "onnx", fuzz_onnx },
     };
 
-    for (size_t i = 0; i < sizeof targets / sizeof targets[0]; i++)
+    for (size_t i = 0; i < COUNT(targets); i++)
         test_check(replay_folder(targets[i].parser, targets[i].target) >= 20, "%s: too few inputs", targets[i].parser);
 }
 
