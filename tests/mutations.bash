@@ -271,7 +271,7 @@ mutant "lines that pass all at once" sim/core/clock.c 's/clock->owed\[k\] \+= s-
 mutant "scattered lines pass like others" sim/core/clock.c 's/ \+= s\.scattered \* .*memory_scattered_cycles;/ += 0 * s.scattered;/' clock
 mutant "only lines behind are near" sim/full/engine_full.c 's/ \+ SIM_NEAR_LINES <= 2 \* SIM_NEAR_LINES/ <= 2 * SIM_NEAR_LINES/' clock sim_random
 mutant "scattered lines that a plain machine is to count" sim/machine/machine_check.c 's/return !m->memory_scattered_cycles \&\& /return /' clock
-mutant "scattered lines that nobody calibrates" experiments/calibrate/computer.c 's/rounded\(scattered_ns\(/0 * rounded(scattered_ns(/' timing
+mutant "scattered lines that nobody calibrates" experiments/calibrate/computer.c 's/rounded\(fmax\(0, scattered_ns\)/0 * rounded(fmax(0, scattered_ns)/' timing
 mutant "what scattered lines cost is what is counted" experiments/bench/quantity.c 's/c\.memory_scattered_cycles > 0;/0;/' tests/experiments/sweep.sh
 mutant "stores that miss all at once" sim/core/clock.c 's/m->core\.store_misses \? m->core\.store_misses : //' clock
 mutant "store misses that nobody calibrates" experiments/calibrate/computer.c 's/^    m->core\.store_misses = .*/        m->core.store_misses = 0;/' timing

@@ -27,7 +27,7 @@ static size_t count_large(uintptr_t first, uintptr_t end)
     return bytes;
 }
 
-int ctr_pages_init(struct ctr_pages *p, size_t bytes)
+static int init(struct ctr_pages *p, size_t bytes, int advice)
 {
     const size_t rounded = (bytes + CTR_LARGE_PAGE - 1) / CTR_LARGE_PAGE * CTR_LARGE_PAGE;
     uintptr_t first;
@@ -40,12 +40,22 @@ int ctr_pages_init(struct ctr_pages *p, size_t bytes)
     }
     first = ((uintptr_t)p->mapping + CTR_LARGE_PAGE - 1) / CTR_LARGE_PAGE * CTR_LARGE_PAGE;
     p->memory = (unsigned char *)first;
-    madvise(p->memory, rounded, MADV_HUGEPAGE); /* a refusal shows in large_bytes */
+    madvise(p->memory, rounded, advice); /* a refusal shows in large_bytes */
     memset(p->memory, 0, rounded);
     p->large_bytes = count_large(first, first + rounded);
     if (p->large_bytes > rounded)
         p->large_bytes = rounded;
     return 0;
+}
+
+int ctr_pages_init(struct ctr_pages *p, size_t bytes)
+{
+    return init(p, bytes, MADV_HUGEPAGE);
+}
+
+int ctr_pages_init_small(struct ctr_pages *p, size_t bytes)
+{
+    return init(p, bytes, MADV_NOHUGEPAGE);
 }
 
 void ctr_pages_release(struct ctr_pages *p)

@@ -14,8 +14,9 @@ struct ctr_pages {
     size_t mapping_bytes;
 };
 
-/* Allocates zeroed memory of at least so many bytes. Returns 0 or -ENOMEM. */
+/* Allocates zeroed memory of at least so many bytes. Returns 0 or -ENOMEM. Small: in pages of the usual size. */
 int ctr_pages_init(struct ctr_pages *p, size_t bytes);
+int ctr_pages_init_small(struct ctr_pages *p, size_t bytes);
 void ctr_pages_release(struct ctr_pages *p); /* one that is all zeros is fine */
 
 #endif

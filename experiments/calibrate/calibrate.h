@@ -52,9 +52,11 @@ struct exp_ring {
     bool is_flushed;
     bool is_shared; /* EXP_AT_ONCE loads at once go round, from places as far apart; n_loads in all */
     bool is_stored; /* lines are stored to in the ring's order, and no store waits for another */
+    bool is_loose;  /* lines are loaded in the ring's order, from small pages, and no load waits for another */
+    bool is_sorted; /* the ring is in order of addresses */
 };
 
-enum { EXP_AT_ONCE = 32 };
+enum { EXP_AT_ONCE = 32, EXP_LOOSE_BYTES = 160 << 20 }; /* the most that a loose ring takes */
 
 struct exp_computer {
     void *context;
@@ -75,6 +77,7 @@ struct exp_computer {
 struct exp_native {
     struct exp_computer computer;
     struct ctr_pages ground, others, set; /* walked; to forget by, and to sweep; of the chase and the streams */
+    struct ctr_pages small;               /* of loose rings */
     double overhead_ticks, overhead_ns, ticks_per_ns;
 };
 
@@ -395,8 +398,11 @@ struct exp_level_speed {
     double bytes_per_ns[EXP_MAX_STREAMS]; /* as ctr_streams; 0: this CPU has none so wide */
 };
 
-/* How many lines from memory a core waits for at once: the latency over what a line takes, of many of a page each. */
-enum exp_misses { EXP_LOADS_AT_ONCE, EXP_STORES_AT_ONCE, EXP_N_MISSES };
+/*
+ * How many lines from memory a core waits for at once: the latency over what a line takes, of many of a page each. And
+ * what lines take that nothing waits for, in random order, each of another page, and in sequence.
+ */
+enum exp_misses { EXP_LOADS_AT_ONCE, EXP_STORES_AT_ONCE, EXP_SCATTERED, EXP_IN_SEQUENCE, EXP_N_MISSES };
 
 struct exp_speeds {
     double clock_ghz; /* the fastest seen */

@@ -79,19 +79,24 @@ static double look(void *context, const struct exp_look *l)
 
 /* ---- rings and streams ---- */
 
-static void **ring_at(const struct exp_native *n, const struct exp_ring *r, size_t i)
+static unsigned char *memory_of(const struct exp_native *n, const struct exp_ring *r)
 {
-    return (void **)(void *)(n->set.memory + i * r->step_bytes);
+    return r->is_loose ? n->small.memory : n->set.memory;
 }
 
-/* A ring through all lines in random order (Sattolo's shuffle). */
+static void **ring_at(const struct exp_native *n, const struct exp_ring *r, size_t i)
+{
+    return (void **)(void *)(memory_of(n, r) + i * r->step_bytes);
+}
+
+/* A ring through all lines in order, or in random order (Sattolo's shuffle). */
 static void make_ring(const struct exp_native *n, const struct exp_ring *r)
 {
     uint64_t random = 0;
 
     for (size_t i = 0; i < r->n_lines; i++)
-        *ring_at(n, r, i) = ring_at(n, r, i);
-    for (size_t i = r->n_lines - 1; i; i--) {
+        *ring_at(n, r, i) = ring_at(n, r, r->is_sorted ? (i + 1) % r->n_lines : i);
+    for (size_t i = r->n_lines - 1; i && !r->is_sorted; i--) {
         void **other = ring_at(n, r, exp_random_next(&random) % i), *swap = *ring_at(n, r, i);
 
         *ring_at(n, r, i) = *other;
@@ -122,22 +127,31 @@ __attribute__((noinline)) static void store(void *const volatile **line, size_t 
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 
+__attribute__((noinline)) static void load(void *const volatile *const *line, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        (void)*line[i];
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
 /* Returns the nanoseconds of a line that is not asked for through the one before it in the ring. */
 static double miss_at_once(const struct exp_native *n, const struct exp_ring *r)
 {
     void *const volatile **line = exp_new(r->n_lines, sizeof *line);
     uint64_t start, ns;
 
-    line[0] = (void *const volatile *)n->set.memory;
+    line[0] = (void *const volatile *)memory_of(n, r);
     for (size_t i = 1; i < r->n_lines; i++)
         line[i] = follow(line[i - 1], 1);
     for (size_t k = 0; k < EXP_AT_ONCE && r->is_shared; k++)
         line[k] = line[k * (r->n_lines / EXP_AT_ONCE)];
-    ctr_flush(n->set.memory, r->n_lines * r->step_bytes);
+    ctr_flush(memory_of(n, r), r->n_lines * r->step_bytes);
     read_lines((const unsigned char *)line, r->n_lines * sizeof *line);
     start = ctr_now_ns();
     if (r->is_stored)
         store(line, r->n_loads);
+    else if (r->is_loose)
+        load(line, r->n_loads);
     else
         follow_at_once(line, r->n_loads);
     ns = ctr_now_ns() - start;
@@ -153,7 +167,7 @@ static double chase(void *context, const struct exp_ring *r)
     double ns;
 
     make_ring(n, r);
-    if (r->is_shared || r->is_stored)
+    if (r->is_shared || r->is_stored || r->is_loose)
         return miss_at_once(n, r);
     at = follow(at, r->n_lines);
     if (r->is_flushed)
@@ -254,10 +268,10 @@ int exp_native_init(struct exp_native *n, size_t set_bytes, size_t sweep_bytes, 
     if (err)
         return err;
     if (ctr_pages_init(&n->ground, EXP_GROUND_BYTES) || ctr_pages_init(&n->others, others_bytes) ||
-        ctr_pages_init(&n->set, set_bytes)) {
+        ctr_pages_init(&n->set, set_bytes) || ctr_pages_init_small(&n->small, EXP_LOOSE_BYTES)) {
         exp_native_release(n);
         return exp_fail(why, -ENOMEM, "no %.0f MiB of memory to measure in",
-                        (double)(EXP_GROUND_BYTES + others_bytes + set_bytes) / (1 << 20));
+                        (double)(EXP_GROUND_BYTES + others_bytes + set_bytes + EXP_LOOSE_BYTES) / (1 << 20));
     }
     n->ticks_per_ns = tick_rate();
     n->overhead_ticks = tick_overhead();
@@ -270,6 +284,7 @@ void exp_native_release(struct exp_native *n)
     ctr_pages_release(&n->ground);
     ctr_pages_release(&n->others);
     ctr_pages_release(&n->set);
+    ctr_pages_release(&n->small);
 }
 
 void exp_native_describe_pages(const struct exp_native *n, char *text, size_t bytes)
@@ -288,11 +303,12 @@ enum {
     TIMES_INNER = 4,   /* how much larger than the level inside a working set is, if that leaves room */
     NEAR_LINES = 1024, /* of a ring, in L1 and L2: few pages */
     FAR_LINES = 4096,
-    RING_SHARE = 16,    /* of a level's lines, at most one in so many is in the ring */
-    NEAR_STEP = 256,    /* bytes between lines of the ring: in L1 and L2, */
-    FAR_STEP = 1024,    /* and where larger pages would be needed for more; */
-    ROW_STEP = 4160,    /* of misses at once: a page and a line */
-    RING_LOADS = 65536, /* of what stays in L1 */
+    LOOSE_LINES = 32768, /* of as many pages, which no TLB holds */
+    RING_SHARE = 16,     /* of a level's lines, at most one in so many is in the ring */
+    NEAR_STEP = 256,     /* bytes between lines of the ring: in L1 and L2, */
+    FAR_STEP = 1024,     /* and where larger pages would be needed for more; */
+    ROW_STEP = 4160,     /* of misses at once: a page and a line */
+    RING_LOADS = 65536,  /* of what stays in L1 */
     MEMORY_BYTES = 32 << 20,
     MAX_SET_BYTES = 256 << 20,
 };
@@ -337,12 +353,17 @@ void exp_speeds_plan(struct exp_speeds *s, const struct sim_machine *m)
         s->level[i].ring = ring_in(m, i);
     }
     for (size_t i = 0; i < EXP_N_MISSES; i++) {
-        s->missing[i] = (struct exp_ring){ .n_lines = FAR_LINES,
-                                           .step_bytes = ROW_STEP,
-                                           .n_loads = FAR_LINES,
+        const bool is_loose = i == EXP_SCATTERED || i == EXP_IN_SEQUENCE;
+        const size_t n_lines = is_loose ? LOOSE_LINES : FAR_LINES;
+
+        s->missing[i] = (struct exp_ring){ .n_lines = n_lines,
+                                           .step_bytes = i == EXP_IN_SEQUENCE ? EXP_PATTERN_LINE : ROW_STEP,
+                                           .n_loads = n_lines,
                                            .is_flushed = true,
                                            .is_shared = i == EXP_LOADS_AT_ONCE,
-                                           .is_stored = i == EXP_STORES_AT_ONCE };
+                                           .is_stored = i == EXP_STORES_AT_ONCE,
+                                           .is_loose = is_loose,
+                                           .is_sorted = i == EXP_IN_SEQUENCE };
     }
 }
 
@@ -475,16 +496,11 @@ static double lines_at_once(const struct exp_speeds *s, enum exp_misses of)
     return fmax(1, s->level[s->n - 1].latency_ns / s->missing_ns[of]);
 }
 
-/* Returns what a line from memory takes longer in another page than the one before, with many on their way at once. */
-static double scattered_ns(const struct exp_speeds *s, uint32_t line_bytes)
-{
-    return fmax(0, s->missing_ns[EXP_LOADS_AT_ONCE] - line_bytes / read_speed(&s->level[s->n - 1]));
-}
-
 void exp_speeds_apply(const struct exp_speeds *s, struct sim_machine *m)
 {
     const struct exp_level_speed *memory = &s->level[s->n - 1];
     const uint32_t loads = (uint32_t)round(lines_at_once(s, EXP_LOADS_AT_ONCE));
+    const double scattered_ns = s->missing_ns[EXP_SCATTERED] - s->missing_ns[EXP_IN_SEQUENCE];
     const uint32_t stores = (uint32_t)round(lines_at_once(s, EXP_STORES_AT_ONCE));
 
     m->issue.clock_ghz = rounded(s->clock_ghz, 100);
@@ -501,7 +517,7 @@ void exp_speeds_apply(const struct exp_speeds *s, struct sim_machine *m)
         m->level[0].miss_buffers = loads;
     if (!m->core.width)
         return;
-    m->memory_scattered_cycles = rounded(scattered_ns(s, m->level[m->n_levels - 1].line_bytes) * s->clock_ghz, 10);
+    m->memory_scattered_cycles = fmin(rounded(fmax(0, scattered_ns) * s->clock_ghz, 10), m->memory_latency_cycles);
     m->core.store_misses = stores < m->core.store_buffers ? stores : m->core.store_buffers;
 }
 
@@ -530,6 +546,10 @@ void exp_speeds_print(const struct exp_speeds *s, FILE *out)
     fprintf(out, "lines from memory at once, of many pages: %.1f by loads (%.1f ns a line), %.1f by stores (%.1f ns)\n",
             lines_at_once(s, EXP_LOADS_AT_ONCE), s->missing_ns[EXP_LOADS_AT_ONCE], lines_at_once(s, EXP_STORES_AT_ONCE),
             s->missing_ns[EXP_STORES_AT_ONCE]);
+    fprintf(out,
+            "lines from memory that nothing waits for: %.1f ns each in random order, of a small page each, %.1f in "
+            "sequence\n",
+            s->missing_ns[EXP_SCATTERED], s->missing_ns[EXP_IN_SEQUENCE]);
     fprintf(out, "core clock %.2f GHz; fastest rounds\n", s->clock_ghz);
 }
 
@@ -547,7 +567,7 @@ struct speed_row {
 static const struct rec_field fields[] = {
     { { "level", "", "cache level, or memory", "" }, REC_AT(ROW, level) },
     { { "what", "", "latency: a load that waits for the one before; 32 loads at once: each waits for one before; stores "
-        "of rows: each of another page; else what a loop does, and by how many bytes at once", "" },
+        "of rows: each of another page; loads in random order, in sequence: of small pages, none waits; else what a loop does, and by how many bytes at once", "" },
       REC_AT(ROW, what) },
     { { "working_set", "bytes", "the lines of the ring, or what the loop went through; memory: after flushing", "" },
       REC_AT(ROW, working_set) },
@@ -561,7 +581,8 @@ const struct rec_table exp_speeds_table = REC_TABLE("latencies.csv", fields, ROW
 
 void exp_speeds_put(const struct exp_speeds *s, struct exp_csv *csv)
 {
-    static const char *const missing[] = { "32 loads at once", "stores of rows" };
+    static const char *const missing[] = { "32 loads at once", "stores of rows", "loads in random order",
+                                           "loads in sequence" };
 
     for (size_t k = 0; k < s->n; k++) {
         const struct exp_level_speed *l = &s->level[k];

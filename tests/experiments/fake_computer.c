@@ -58,6 +58,8 @@ static double chase(void *context, const struct exp_ring *r)
     const struct fake_computer *f = context;
     size_t level = 0;
 
+    if (r->is_loose)
+        return r->is_sorted ? 6 : 16;
     if (r->is_stored || r->is_shared)
         return ticks_of(f, f->machine.n_levels) / (r->is_stored ? 7 : 21);
     while (level < f->machine.n_levels && (r->is_flushed || r->sweep_bytes > sim_level_bytes(&f->machine.level[level])))
