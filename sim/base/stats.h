@@ -75,9 +75,9 @@ struct sim_cell { /* everything that is counted for one (tag, phase) */
     uint64_t store_bytes;
     struct sim_level_counts level[SIM_MAX_LEVELS];
     uint64_t memory_read_lines;      /* lines of the last level's size, fetched from memory */
-    uint64_t memory_scattered_lines; /* of these, all that are more than SIM_NEAR_LINES away from each of the
-                                        SIM_READ_LATELY read before, by virtual address; 0 without
-                                        memory_scattered_cycles */
+    uint64_t memory_scattered_lines; /* of these, all that no prefetch instruction asked for and that are more than
+                                        SIM_NEAR_LINES away from each of the SIM_READ_LATELY read before, by virtual
+                                        address; 0 without memory_scattered_cycles */
     uint64_t memory_written_lines;   /* write-backs that reached memory, and combined non-temporal stores */
     uint64_t memory_stores;          /* stores that reached memory one by one, through write-through levels */
     uint64_t memory_store_bytes;

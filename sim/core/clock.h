@@ -19,7 +19,8 @@
  *   lines        between neighbouring levels, and from and to memory, lines pass one after the other. Those that no
  *                miss buffer holds at the end of a step are waited for, as for the level that they come from
  *   order        a line from memory that is near none of those read before takes memory_scattered_cycles more, and no
- *                other line passes meanwhile: it is waited for, whatever else the step does
+ *                other line passes meanwhile: it is waited for, whatever else the step does, unless a prefetch
+ *                instruction asked for it
  *
  * How stores wait was chosen with counted cycles of a Zen 3 in view (machines/zen3.cfg); the other rules were not.
  *

@@ -131,7 +131,8 @@ struct sim_full_request {
     uint32_t by;  /* tag and phase: a part of what struct sim_full_wanted says */
     uint32_t run; /* what stands for the instruction: tag, phase and place in the burst in one number */
     bool is_prefetch;
-    bool is_walk; /* of a page table */
+    bool is_instructed; /* a prefetch instruction asks */
+    bool is_walk;       /* of a page table */
 };
 
 /* Notes that a line of the last level came from memory. Returns whether it is near none of those before. */
@@ -147,7 +148,7 @@ static inline void sim_full_request_in(struct sim_full_request *r, struct sim_ce
     r->source = 0;
     r->by = (uint32_t)sim_full_asking(0, tag, phase, 0, 0);
     r->run = (tag * SIM_MAX_PHASES + phase) * SIM_MAX_BURST_RUNS + place;
-    r->is_prefetch = r->is_walk = false;
+    r->is_prefetch = r->is_instructed = r->is_walk = false;
 }
 
 /* For an access of the core: of the run at this place of its burst. */

@@ -73,6 +73,7 @@ static inline void prefetch_software(struct sim_full *e, uint64_t line, struct s
         return;
     }
     r->cell->level[0].software_fills++;
+    r->is_instructed = true;
     prefetch(e, 0, line, p.row, r, SIM_SOFTWARE_PREFETCHER, 0);
 }
 

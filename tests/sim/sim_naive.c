@@ -118,7 +118,7 @@ static void prefetch_line(struct sim_naive *s, uint64_t line, struct naive_reque
     }
     naive_counts(s, 0, r->tag, r->phase)->prefetch_fills++;
     naive_counts(s, 0, r->tag, r->phase)->software_fills++;
-    r->is_prefetch = true;
+    r->is_prefetch = r->is_instructed = true;
     naive_read_into(s, 0, line, r, &(struct naive_wish){ .by = SIM_SOFTWARE_PREFETCHER });
 }
 

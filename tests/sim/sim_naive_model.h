@@ -89,6 +89,7 @@ struct naive_request {
     unsigned phase;
     unsigned place; /* in its burst */
     bool is_prefetch;
+    bool is_instructed; /* a prefetch instruction asks */
     bool is_walk;
     bool missed[SIM_MAX_LEVELS];
 };

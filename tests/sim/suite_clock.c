@@ -161,26 +161,33 @@ static void lines_take_their_time(void)
     sim_hierarchy_free(x.h);
 }
 
-/* Lines from memory that are near none before take more each, and no other line passes meanwhile. */
+/*
+ * Lines from memory that are near none before take more each, and no other line passes meanwhile. Stores bring them here
+ * beside all else of a step.
+ */
 static void scattered_lines_take_more(void)
 {
-    const struct sim_work w = { .operations = 4 * 3 * 8 }; /* as long as three lines from memory */
+    const struct sim_work w = { .operations = 4 * MEMORY };
     struct clocked x = { .m = machine() };
     struct sim_cycles c;
 
     x.m.memory_scattered_cycles = 10;
-    CU_ASSERT(!sim_machine_is_plain(&x.m)); /* whose engine does not count them */
+    x.m.memory_bandwidth_bytes_per_cycle = 0.5; /* 128 cycles a line */
+    CU_ASSERT(!sim_machine_is_plain(&x.m));     /* whose engine does not count them */
     x.m.has_software_prefetch = true;
     CU_ASSERT_FATAL(!sim_hierarchy_new(&x.h, &x.m));
     sim_clock_init(&x.clock, &x.m, x.h);
-    c = step(&x, SIM_PREFETCH, 1 << 20, 6, w);
-    CU_ASSERT(is_near(sim_cycles_sum(&c), 3 * 8 + 10) && is_near(c.waiting[2], 10) && is_near(x.clock.owed[2], 3 * 8));
-    c = step(&x, SIM_PREFETCH, (1 << 20) + 6 * LINE, 3, w); /* these follow */
-    CU_ASSERT(is_near(sim_cycles_sum(&c), 3 * 8) && c.waiting[2] == 0);
-    c = step(&x, SIM_PREFETCH, (1 << 20) - 2 * LINE, 1, w); /* one is left out */
-    CU_ASSERT(is_near(sim_cycles_sum(&c), 3 * 8));
-    c = step(&x, SIM_PREFETCH, (1 << 20) + 11 * LINE, 1, w); /* two are left out */
-    CU_ASSERT(is_near(sim_cycles_sum(&c), 3 * 8 + 10));
+    c = step(&x, SIM_STORE, 1 << 20, 6, w);
+    CU_ASSERT(is_near(sim_cycles_sum(&c), MEMORY + 10) && is_near(c.waiting[2], 10));
+    CU_ASSERT(is_near(x.clock.owed[2], 6 * 128 - MEMORY));
+    c = step(&x, SIM_STORE, (1 << 20) + 6 * LINE, 3, w); /* these follow */
+    CU_ASSERT(is_near(sim_cycles_sum(&c), MEMORY) && c.waiting[2] == 0);
+    c = step(&x, SIM_STORE, (1 << 20) - 2 * LINE, 1, w); /* one is left out */
+    CU_ASSERT(is_near(sim_cycles_sum(&c), MEMORY));
+    c = step(&x, SIM_STORE, (1 << 20) + 11 * LINE, 1, w); /* two are left out */
+    CU_ASSERT(is_near(sim_cycles_sum(&c), MEMORY + 10));
+    c = step(&x, SIM_PREFETCH, 1 << 19, 1, w); /* is not waited for */
+    CU_ASSERT(is_near(sim_cycles_sum(&c), MEMORY));
     sim_hierarchy_free(x.h);
 }
 
