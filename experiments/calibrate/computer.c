@@ -567,7 +567,8 @@ struct speed_row {
 static const struct rec_field fields[] = {
     { { "level", "", "cache level, or memory", "" }, REC_AT(ROW, level) },
     { { "what", "", "latency: a load that waits for the one before; 32 loads at once: each waits for one before; stores "
-        "of rows: each of another page; loads in random order, in sequence: of small pages, none waits; else what a loop does, and by how many bytes at once", "" },
+        "of rows: each of another page; loads in random order, in sequence: of small pages, none waits; else what a "
+        "loop does, and by how many bytes at once", "" },
       REC_AT(ROW, what) },
     { { "working_set", "bytes", "the lines of the ring, or what the loop went through; memory: after flushing", "" },
       REC_AT(ROW, working_set) },

@@ -22,7 +22,9 @@
  *                other line passes meanwhile: it is waited for, whatever else the step does, unless a prefetch
  *                instruction asked for it
  *
- * How stores wait was chosen with counted cycles of a Zen 3 in view (machines/zen3.cfg); the other rules were not.
+ * How stores wait, and which lines are out of order, was chosen with counted cycles of a Zen 3 in view
+ * (machines/zen3.cfg); that prefetch instructions pay nothing, with times of a Sapphire Rapids; the other rules with
+ * neither.
  *
  * Left out: dependences between operations but those of calls, ports beside those of loads, stores and multiply-adds,
  * which lines of a group a load really waits for, when a prefetched line comes, and other users of shared levels.
