@@ -272,6 +272,7 @@ mutant "scattered lines pass like others" sim/core/clock.c 's/ \+= s\.scattered 
 mutant "lines that prefetch instructions ask for are waited for" sim/full/engine_full_path_tmpl.h 's/ \&\& !r->is_instructed;/;/' clock sim_random
 mutant "only lines behind are near" sim/full/engine_full.c 's/ \+ SIM_NEAR_LINES <= 2 \* SIM_NEAR_LINES/ <= 2 * SIM_NEAR_LINES/' clock sim_random
 mutant "scattered lines that a plain machine is to count" sim/machine/machine_check.c 's/return !m->memory_scattered_cycles \&\& /return /' clock
+mutant "scattered lines that take more than memory does" sim/machine/machine_check.c 's/m->memory_scattered_cycles <= m->memory_latency_cycles/true/' sim_machine
 mutant "scattered lines that nobody calibrates" experiments/calibrate/computer.c 's/rounded\(fmax\(0, scattered_ns\)/0 * rounded(fmax(0, scattered_ns)/' timing
 mutant "what scattered lines cost is what is counted" experiments/bench/quantity.c 's/c\.memory_scattered_cycles > 0;/0;/' tests/experiments/sweep.sh
 mutant "stores that miss all at once" sim/core/clock.c 's/m->core\.store_misses \? m->core\.store_misses : //' clock

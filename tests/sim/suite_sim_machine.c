@@ -243,6 +243,9 @@ static void first_levels_are_a_machine(void)
     m.level[1].miss_buffers = 100;
     m.memory_bandwidth_bytes_per_cycle = 50 * m.level[1].line_bytes / m.memory_latency_cycles;
     CU_ASSERT(!sim_machine_validate(&m, why, sizeof why));
+    m.memory_scattered_cycles = m.memory_latency_cycles + 1;
+    CU_ASSERT(sim_machine_validate(&m, why, sizeof why) && strstr(why, "memory_scattered_cycles is more than"));
+    m.memory_scattered_cycles = 0;
     first = sim_machine_first_levels(&m, 1);
     CU_ASSERT(first.n_levels == 1 && !sim_machine_validate(&first, why, sizeof why));
     first = sim_machine_first_levels(&m, 3);
