@@ -1,5 +1,6 @@
 #include "experiments/bench/quantity.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -115,8 +116,9 @@ static struct sim_machine counting_part(const struct sim_machine *m)
     c.description[0] = c.ukr[0] = c.gemm_core[0] = c.cpus[0] = c.calibrated[0] = '\0';
     if (!sim_clock_why_not(m))
         return c;
-    c.memory_latency_cycles = c.memory_bandwidth_bytes_per_cycle = 0;
     c.memory_scattered_cycles = c.memory_scattered_cycles > 0;
+    c.memory_latency_cycles = c.memory_scattered_cycles; /* at least that, or the machine would not validate */
+    c.memory_bandwidth_bytes_per_cycle = 0;
     c.issue = (struct sim_issue){ .mac_rows = m->issue.mac_rows, .mac_columns = m->issue.mac_columns };
     for (size_t k = 0; k < c.n_levels; k++)
         c.level[k].latency_cycles = c.level[k].bandwidth_bytes_per_cycle = 0;
@@ -127,10 +129,12 @@ char *exp_kept_counts_setting(const struct sim_machine *m)
 {
     const struct sim_machine c = counting_part(m);
     size_t bytes;
+    int err;
     char *text = NULL;
     FILE *out = exp_memory_open(&text, &bytes);
 
-    sim_machine_print(&c, out);
+    err = sim_machine_print(&c, out);
+    assert(!err); /* else all machines would be the same */
     fclose(out);
     return text;
 }

@@ -220,6 +220,9 @@ clocked() {
             cmp -s <(grep "^${one/:/ } " "$work/all") <(timed "L2.size=${one%:*} memory_latency_cycles=${one#*:}")
     done
     check "configurations take other cycles" [ "$(cut -d' ' -f3 "$work/all" | sort -u | wc -l)" -eq 4 ]
+    # SConv's tiles differ by the size of L2, im2col's accesses do not: only what is counted keeps them apart.
+    "$sweep" "RESULTS=$work/clocked" "$three" LAYERS=pointwise MACHINE=zen3 UKR=avx2 ALGO=base VARY=L2.size=32K,64K STORE=no >"$work/out" 2>"$work/err"
+    check "sizes of L2 count differently" [ "$(columns "$dir/configs.csv" l2_load_misses | sort -u | wc -l)" -eq 2 ]
     timed 'L2.size=32K memory_latency_cycles=380 memory_scattered_cycles=0,23,46' >"$work/all"
     says "3 simulations, none from a store; 2 passes over plans' accesses serve all"
     check "scattered lines are counted where they cost something, and then cost alike: $(cut -d' ' -f3 "$work/all" | xargs)" \
