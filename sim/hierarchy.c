@@ -76,6 +76,23 @@ void sim_hierarchy_zero_stats(struct sim_hierarchy *h)
         h->stats[i] = (struct sim_stats){ .n_levels = h->stats[i].n_levels };
 }
 
+void sim_hierarchy_complete(struct sim_hierarchy *follower, const struct sim_hierarchy *leader, size_t n_shared)
+{
+    for (unsigned tag = 0; tag < follower->n_tags; tag++) {
+        for (unsigned phase = 0; phase < SIM_MAX_PHASES; phase++) {
+            struct sim_cell *own = sim_hierarchy_cell(follower, tag, phase), whole;
+
+            whole = *sim_stats_cell(leader->stats, tag, phase);
+            memcpy(whole.level + n_shared, own->level + n_shared, (SIM_MAX_LEVELS - n_shared) * sizeof whole.level[0]);
+            whole.memory_read_lines = own->memory_read_lines;
+            whole.memory_scattered_lines = own->memory_scattered_lines;
+            whole.memory_written_lines = own->memory_written_lines;
+            *own = whole;
+        }
+    }
+    memcpy(follower->stats->prefetcher, leader->stats->prefetcher, n_shared * sizeof leader->stats->prefetcher[0]);
+}
+
 int sim_hierarchy_new_threads(struct sim_hierarchy **h, const struct sim_machine *m, unsigned n_threads)
 {
     *h = NULL;
@@ -97,6 +114,8 @@ size_t sim_machine_shared_levels(const struct sim_machine *leader, const struct 
 {
     size_t n = 0;
 
+    if (!sim_machine_is_plain(leader) && !sim_machine_is_plain(follower))
+        return sim_full_can_share(leader, follower);
     if (!sim_machine_is_plain(leader) || !sim_machine_is_plain(follower))
         return 0;
     while (n < leader->n_levels && n + 1 < follower->n_levels && is_same_level(&leader->level[n], &follower->level[n]))
@@ -138,6 +157,7 @@ const struct sim_stats *sim_hierarchy_stats(const struct sim_hierarchy *h)
 
 int sim_hierarchy_error(const struct sim_hierarchy *h)
 {
+    h->engine->stats(h); /* what is deferred may fail */
     return h->err;
 }
 

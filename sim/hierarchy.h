@@ -122,7 +122,10 @@ int sim_hierarchy_new_threads(struct sim_hierarchy **h, const struct sim_machine
 /*
  * Machines whose first levels are the same simulate them once. No level of a machine that is least recently used,
  * non-inclusive and without prefetchers and TLBs can tell what is further out, so what leaves the first levels of one
- * hierarchy, the leader, goes on to the rest of others, its followers. All count what each would count alone.
+ * hierarchy, the leader, goes on to the rest of others, its followers. All count what each would count alone. Other
+ * machines share their first level, if it sees nothing of those behind it: none of these is inclusive and the second not
+ * exclusive, stores wait in no buffers, lines are of one size, all levels write back, the first allocates what is stored,
+ * and prefetchers ask for so few lines at once that none is dropped.
  *
  * sim_machine_shared_levels() says how many levels from the core on are the same and can be shared; fewer than all of
  * the follower's. sim_hierarchy_follow() makes one hierarchy follow another on so many; both are new and for as many

@@ -61,7 +61,22 @@ mutant "what a shadow remembers it holds" sim/full/shadow.h \
     's/s->stamp\[node\] < SIM_SHADOW_FIRST_TIME \|\| //' sim_full
 mutant "a shadow that is used again never packs its log" sim/full/shadow.h 's/ \|\| now \+ 1 == s->end\)/)/' sim_full
 mutant "one simulation serves machines that count otherwise" experiments/sweep/jobs.c \
-    's/^( +)!by_counting\(s, task\[0\], task\[k\]\)\)/\1true)/' tests/experiments/sweep.sh
+    's/return has_clock\(s, task\) && !by_counting\(s, before, task\);/return has_clock(s, task);/' tests/experiments/sweep.sh
+mutant "machines count the same if their memory has a price" experiments/bench/quantity.c \
+    's/c\.memory_latency_cycles = c\.memory_scattered_cycles;.*/c.memory_latency_cycles = 0;/; s/assert\(!err\);.*/(void)err;/' \
+    tests/experiments/sweep.sh
+mutant "what followers are asked for comes before what waits" sim/full/engine_full_relay_tmpl.h \
+    's/if \(sim_full_asking_level\(w->by\)\)/if (sim_full_asking_level(w->by) == 1)/' sim_random
+mutant "a prefetcher of the first level asks behind its request" sim/full/engine_full_path_tmpl.h \
+    's/if \(!r->is_prefetch\)/if (r->is_walk)/' sim_random
+mutant "followers do not know the time" sim/full/engine_full_relay_tmpl.h 's/f->n_requests = n->time;//' sim_random
+mutant "a follower counts loads that a store's reads miss for" sim/full/engine_full_relay_tmpl.h \
+    's/n->by \? &other : &f->load/\&f->load/' sim_random
+mutant "followers see instructions as loads" sim/full/engine_full_relay_tmpl.h \
+    's/r->is_instructed = n->by & SIM_FULL_BY_INSTRUCTION;/r->is_instructed = false;/' sim_random
+mutant "a first level that an inclusive one looks into is shared" sim/full/engine_full_relay.c \
+    's/m->level\[k\]\.inclusion == SIM_INCLUSIVE/m->level[k].inclusion > SIM_EXCLUSIVE/' sim_random
+mutant "first levels are shared whatever the TLBs" sim/full/engine_full_relay.c 's/a->n_tlbs == b->n_tlbs && //; s/!= b->tlb\[i\]\.n_entries/!= a->tlb[i].n_entries/' sim_random
 mutant "of several clocks one sees each step" experiments/bench/replay.c 's/i < b->r->n_clocks/i < 1/' tests/experiments/sweep.sh
 mutant "a burst with one single access has only such" sim/engine/bursts_tmpl.h 's/n_lone == n && /n_lone \&\& /' sim_random
 mutant "a stream follows into a block whatever line it came to" sim/prefetch/prefetch_stream.h \

@@ -59,6 +59,12 @@ int sim_hierarchy_init_stats(struct sim_hierarchy *h, size_t n_levels, unsigned 
 void sim_hierarchy_release_stats(struct sim_hierarchy *h);
 void sim_hierarchy_zero_stats(struct sim_hierarchy *h);
 
+/* Takes what the core did, its TLBs and the first n_shared levels counted from a leader. The rest stays a follower's own. */
+void sim_hierarchy_complete(struct sim_hierarchy *follower, const struct sim_hierarchy *leader, size_t n_shared);
+
+/* Tells whether two machines that the full engine simulates can share their first level. */
+bool sim_full_can_share(const struct sim_machine *a, const struct sim_machine *b);
+
 /* Returns what an engine counts in. */
 static inline struct sim_cell *sim_hierarchy_cell(struct sim_hierarchy *h, unsigned tag, unsigned phase)
 {

@@ -7,7 +7,12 @@
 
 static void clear_stats(struct sim_hierarchy *h)
 {
+    struct sim_full *e = (struct sim_full *)h;
+
+    sim_full_hand_over(e);
     sim_hierarchy_zero_stats(h);
+    for (struct sim_full *f = e->follower; f; f = f->next)
+        sim_hierarchy_zero_stats(&f->base);
 }
 
 static void clear(struct sim_hierarchy *h)
@@ -25,6 +30,9 @@ static void clear(struct sim_hierarchy *h)
         e->read_lately[i] = SIM_FULL_NO_LINE / 2; /* near no line */
     e->base.err = 0;
     clear_stats(h);
+    e->load.source = 0;
+    for (struct sim_full *f = e->follower; f; f = f->next)
+        clear(&f->base);
 }
 
 bool sim_full_is_scattered(struct sim_full *e, uint64_t line)
@@ -45,6 +53,7 @@ static void release(struct sim_hierarchy *h)
         sim_full_level_release(&e->level[k]);
     for (size_t i = 0; i < SIM_MAX_TLBS; i++)
         sim_full_tlb_release(&e->tlb[i]);
+    free(e->note);
     sim_hierarchy_release_stats(h);
     free(e);
 }
@@ -65,35 +74,6 @@ static bool walks(const struct sim_machine *m)
 static bool is_write_back(const struct sim_level *l)
 {
     return !l->is_write_through && !l->no_write_allocate && !l->no_full_store_fetch;
-}
-
-static unsigned most_asked(const struct sim_prefetch *p)
-{
-    return p->kind == SIM_PREFETCH_PAIR ? 1 : p->first > p->degree ? p->first : p->degree;
-}
-
-/*
- * Tells whether the queue has room for whatever one request, which finds it empty, makes prefetchers ask for: those of
- * a level see it once, and those of all levels outside, and then the same happens to each line that they ask for, one
- * level further out.
- */
-static bool holds_all(const struct sim_full *e)
-{
-    uint64_t most = 0; /* that a read leads to from this level on */
-
-    for (size_t k = e->n_levels; k-- > 0;) {
-        const struct sim_full_level *l = &e->level[k];
-        uint64_t n = 0;
-
-        if (l->shape->is_write_through || (k + 1 < e->n_levels && !l->is_like_next))
-            return false;
-        for (size_t i = 0; i < l->n_askers; i++)
-            n += most_asked(&l->asker[i].p);
-        most += n * (1 + most);
-        if (most > SIM_FULL_QUEUE)
-            return false;
-    }
-    return true;
 }
 
 /* Tells whether no other level is told when a clean line leaves level k. */
@@ -154,7 +134,7 @@ static int init(struct sim_full *e, const struct sim_machine *m, unsigned n_tags
     e->remembers_hits = true;
     for (size_t i = 0; !err && i < e->level[0].n_askers; i++)
         e->remembers_hits &= e->level[0].asker[i].p.on != SIM_PREFETCH_ON_ALL || e->level[0].asker[i].p.entries;
-    e->holds_all = !err && holds_all(e);
+    e->holds_all = sim_full_holds_all(m);
     e->lone_seer = lone_seer(e);
     for (size_t i = 0; !err && i < m->n_tlbs; i++)
         err = sim_full_tlb_init(&e->tlb[i], &m->tlb[i]);
@@ -231,8 +211,15 @@ static void records(struct sim_hierarchy *h, const uint64_t *record, size_t n)
     ((struct sim_full *)h)->variant->records(h, record, n);
 }
 
+/* The object is never const, and what followers have not done yet does not show. */
 static const struct sim_stats *stats(const struct sim_hierarchy *h)
 {
+    struct sim_full *e = (struct sim_full *)(uintptr_t)h;
+
+    if (e->leader) {
+        sim_full_hand_over(e->leader);
+        sim_hierarchy_complete(&e->base, &e->leader->base, 1);
+    }
     return h->stats;
 }
 
@@ -258,8 +245,9 @@ static void swap_last(struct sim_hierarchy *a, struct sim_hierarchy *b)
 /* The engines differ in which variant an object gets. */
 #define ENGINE(text, constructor)                                                                                      \
     {                                                                                                                  \
-        .name = text, .can_run = can_run, .create = constructor, .free = release, .records = records, .stats = stats,  \
-        .clear_stats = clear_stats, .clear = clear, .flush = flush, .swap_last = swap_last                             \
+        .name = text, .can_run = can_run, .create = constructor, .free = release, .follow = sim_full_follow,           \
+        .records = records, .stats = stats, .clear_stats = clear_stats, .clear = clear, .flush = flush,                \
+        .swap_last = swap_last                                                                                         \
     }
 
 const struct sim_engine sim_engine_full = ENGINE("full", create);

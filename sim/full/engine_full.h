@@ -6,6 +6,7 @@
  *                            base/search.h
  *   engine_full_level.c      what one level holds
  *   engine_full_tlb.c        a TLB
+ *   engine_full_relay.c      followers, which share a leader's first level
  *
  * The template, one part after the other; they are one piece of code for the compiler, which inlines the usual way:
  *
@@ -13,6 +14,7 @@
  *   engine_full_path_tmpl.h       a request on its way out through the levels: fetches, writes, victims
  *   engine_full_combine_tmpl.h    write-combining buffers
  *   engine_full_access_tmpl.h     an access, or its part in one line, with all that it causes
+ *   engine_full_relay_tmpl.h      what the first level asks of those behind it, asked by followers, too
  *   engine_full_tmpl.h            bursts, cut into accesses and lines; flushing
  *   engine_full_records_tmpl.h    records, of which those that repeat others are only counted
  */
@@ -77,9 +79,64 @@ static inline unsigned sim_full_asking_place(uint64_t by)
     return (unsigned)(by >> SIM_FULL_PLACE_SHIFT);
 }
 
+struct sim_full;
+
 struct sim_full_buffer {
     uint64_t unit;
     uint8_t owner; /* tag */
+};
+
+/* What stands for an instruction: tag, phase and place in the burst in one number. */
+static inline uint32_t sim_full_run(unsigned tag, unsigned phase, unsigned place)
+{
+    return (tag * SIM_MAX_PHASES + phase) * SIM_MAX_BURST_RUNS + place;
+}
+
+static inline unsigned sim_full_run_tag(uint32_t run)
+{
+    return run / SIM_MAX_BURST_RUNS / SIM_MAX_PHASES;
+}
+
+static inline unsigned sim_full_run_phase(uint32_t run)
+{
+    return run / SIM_MAX_BURST_RUNS % SIM_MAX_PHASES;
+}
+
+/* On whose account something happens; how far out its reads had to go: misses at all levels before. */
+struct sim_full_request {
+    struct sim_cell *cell;
+    uint32_t tag; /* words, all of them: bytes would be put together, and then waited for */
+    uint32_t phase;
+    uint32_t source;
+    uint32_t by;  /* tag and phase: a part of what struct sim_full_wanted says */
+    uint32_t run; /* what stands for the instruction: tag, phase and place in the burst in one number */
+    bool is_prefetch;
+    bool is_instructed; /* a prefetch instruction asks */
+    bool is_walk;       /* of a page table */
+};
+
+/*
+ * What leaves the first level, for followers (sim_hierarchy_follow): the leader notes it, and each follower does the same
+ * at its own levels behind the first. The first level of machines that may share it sees nothing of those behind. Both
+ * have one queue for what prefetchers of all levels ask for, so that its order is noted, too.
+ */
+enum sim_full_event {
+    SIM_FULL_READS,      /* a line */
+    SIM_FULL_WRITES,     /* a line, back */
+    SIM_FULL_ASKS,       /* a prefetcher of the first level, for a line that waits in the queue from now on */
+    SIM_FULL_RUNS,       /* what waits comes in: events of each line that those asked for, and then ... */
+    SIM_FULL_HAS_COME,   /* ... this */
+    SIM_FULL_LOAD_MISSED /* a load is through, whose reads were the last but those of the queue */
+};
+
+/* Says who reads. */
+enum { SIM_FULL_BY_STORE = 1, SIM_FULL_BY_PREFETCH = 2, SIM_FULL_BY_INSTRUCTION = 4, SIM_FULL_BY_WALK = 8 };
+
+struct sim_full_note {
+    uint64_t line;
+    uint64_t time; /* n_requests */
+    uint32_t run;  /* sim_full_run() */
+    uint8_t event, by;
 };
 
 /* The hot part, compiled for an instruction set. Without functions: not for this CPU family. */
@@ -89,6 +146,7 @@ struct sim_full_variant {
     void (*accept)(struct sim_sink *self, const struct sim_run *run, size_t n_runs, uint64_t n_times);
     void (*records)(struct sim_hierarchy *h, const uint64_t *record, size_t n);
     void (*flush)(struct sim_hierarchy *h, unsigned phase);
+    void (*follow)(struct sim_full *f, const struct sim_full_note *note, size_t n); /* does what was noted */
 };
 
 extern const struct sim_full_variant sim_full_avx512, sim_full_avx2, sim_full_portable;
@@ -120,19 +178,14 @@ struct sim_full {
     uint64_t n_requests; /* lines of loads and stores at the first level: the time that prefetches take */
     uint64_t n_changes;  /* grows with whatever the same accesses, made again, would not do again: see bursts_tmpl.h */
     struct sim_bursts bursts;
-};
-
-/* On whose account something happens; how far out its reads had to go: misses at all levels before. */
-struct sim_full_request {
-    struct sim_cell *cell;
-    uint32_t tag; /* words, all of them: bytes would be put together, and then waited for */
-    uint32_t phase;
-    uint32_t source;
-    uint32_t by;  /* tag and phase: a part of what struct sim_full_wanted says */
-    uint32_t run; /* what stands for the instruction: tag, phase and place in the burst in one number */
-    bool is_prefetch;
-    bool is_instructed; /* a prefetch instruction asks */
-    bool is_walk;       /* of a page table */
+    struct sim_full *leader;    /* of a follower */
+    struct sim_full *follower;  /* of a leader: the first one */
+    struct sim_full *next;      /* of a follower: the leader's next */
+    struct sim_full_note *note; /* [note_room], owned: of a leader, those that followers did not do yet */
+    size_t n_notes, note_room;
+    size_t n_run;                 /* of these, up to the last time that what waits came in */
+    uint64_t n_asks;              /* noted since */
+    struct sim_full_request load; /* of a follower: the one on its way */
 };
 
 /* Notes that a line of the last level came from memory. Returns whether it is near none of those before. */
@@ -147,7 +200,7 @@ static inline void sim_full_request_in(struct sim_full_request *r, struct sim_ce
     r->phase = phase;
     r->source = 0;
     r->by = (uint32_t)sim_full_asking(0, tag, phase, 0, 0);
-    r->run = (tag * SIM_MAX_PHASES + phase) * SIM_MAX_BURST_RUNS + place;
+    r->run = sim_full_run(tag, phase, place);
     r->is_prefetch = r->is_instructed = r->is_walk = false;
 }
 
@@ -162,5 +215,19 @@ static inline void sim_full_request_of(struct sim_full_request *r, struct sim_fu
 {
     sim_full_request_by(r, e, tag, phase, 0);
 }
+
+/* Notes an event for followers, of which there is at least one. */
+void sim_full_note(struct sim_full *e, enum sim_full_event event, uint64_t line, uint32_t run, unsigned by);
+
+/* Notes what prefetchers of the first level asked for and that was not noted yet. */
+void sim_full_note_asks(struct sim_full *e);
+
+/* Has followers do what was noted. */
+void sim_full_hand_over(struct sim_full *e);
+
+int sim_full_follow(struct sim_hierarchy *follower, struct sim_hierarchy *leader, size_t n_levels);
+
+/* Tells whether the queue has room for whatever one request, which finds it empty, makes prefetchers ask for. */
+bool sim_full_holds_all(const struct sim_machine *m);
 
 #endif

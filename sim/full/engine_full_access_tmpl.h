@@ -39,29 +39,51 @@ static __attribute__((noinline)) bool bring_wanted_further(struct sim_full *e, s
     return bring_wanted(e, k, w, row);
 }
 
+/* Brings in a line that waits unless it is there now. Returns whether that was anything. */
+static inline bool bring_waiting(struct sim_full *e, const struct sim_full_wanted *w)
+{
+    const size_t k = sim_full_asking_level(w->by);
+    struct sim_full_place p;
+
+    if (w->row)
+        return bring_wanted(e, 0, w, w->row);
+    p = sim_full_level_find(&e->level[k], w->line);
+    return !sim_full_is_hit(p) && bring_wanted_further(e, k, w, p.row);
+}
+
 /* Brings in what prefetchers wait for, until they ask for nothing more. Returns whether that was anything. */
 static __attribute__((noinline)) bool run_waiting(struct sim_full *e)
 {
     bool has_brought = false;
 
+    while (e->queue_first != e->queue_end)
+        has_brought |= bring_waiting(e, &e->queue[e->queue_first++ % SIM_FULL_QUEUE]);
+    return has_brought;
+}
+
+/* The same, noted for followers, whose queues may hold something when this one does not. */
+static __attribute__((noinline)) bool run_and_note(struct sim_full *e)
+{
+    bool has_brought = false;
+
+    sim_full_note_asks(e);
+    sim_full_note(e, SIM_FULL_RUNS, 0, 0, 0);
     while (e->queue_first != e->queue_end) {
         const struct sim_full_wanted *w = &e->queue[e->queue_first++ % SIM_FULL_QUEUE];
-        size_t k = sim_full_asking_level(w->by);
-        struct sim_full_place p;
+        const bool is_noted = !sim_full_asking_level(w->by);
 
-        if (w->row) {
-            has_brought |= bring_wanted(e, 0, w, w->row);
-            continue;
-        }
-        p = sim_full_level_find(&e->level[k], w->line);
-        if (!sim_full_is_hit(p))
-            has_brought |= bring_wanted_further(e, k, w, p.row);
+        has_brought |= bring_waiting(e, w);
+        if (is_noted)
+            sim_full_note(e, SIM_FULL_HAS_COME, 0, 0, 0);
     }
+    e->n_asks = 0;
     return has_brought;
 }
 
 static inline bool run_queue(struct sim_full *e)
 {
+    if (e->follower)
+        return run_and_note(e);
     return e->queue_first != e->queue_end && run_waiting(e);
 }
 
@@ -176,8 +198,10 @@ static void count_line(struct sim_cell *cell, unsigned kind)
 }
 
 /* Counts a load that is through. */
-static inline void count_load_misses(struct sim_full_request *r)
+static inline void count_load_misses(struct sim_full *e, struct sim_full_request *r)
 {
+    if (e->follower && r->source)
+        sim_full_note(e, SIM_FULL_LOAD_MISSED, 0, 0, 0);
     for (size_t k = 0; k < r->source; k++)
         r->cell->level[k].load_misses++;
     r->source = 0;
@@ -209,5 +233,5 @@ static void make_access(struct sim_full *e, const struct sim_run *run, unsigned 
         access_found(e, kind, addr, n, p, &r);
     }
     if (kind == SIM_LOAD)
-        count_load_misses(&r);
+        count_load_misses(e, &r);
 }

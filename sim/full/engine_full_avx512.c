@@ -6,7 +6,7 @@
 #include "sim/full/engine_full_tmpl.h"
 
 const struct sim_full_variant sim_full_avx512 = {
-    .name = "avx512", .isa = CPU_ISA_AVX512, .accept = accept, .records = take_records, .flush = flush
+    .name = "avx512", .isa = CPU_ISA_AVX512, .accept = accept, .records = take_records, .flush = flush, .follow = follow
 };
 
 #else /* none for other CPU families */

@@ -226,6 +226,8 @@ static void write_back(struct sim_full *e, size_t k, size_t to, uint64_t line, u
 
     sim_hierarchy_cell(&e->base, owner, phase)->level[k].write_backs++;
     e->level[k].leaving = SIM_FULL_NO_LINE;
+    if (!k && e->follower)
+        sim_full_note(e, SIM_FULL_WRITES, line, sim_full_run(owner, phase, 0), !w.is_eviction);
     if (l->is_like_next && to == k + 1)
         write_like(e, to, &w, owner, phase);
     else
@@ -252,6 +254,17 @@ static inline void go_past(struct sim_full_request *r, size_t k)
     r->source = r->source > k ? r->source : (uint32_t)(k + 1);
 }
 
+/* Notes that the first level reads a line. What its prefetchers asked for before is in front of what that leads to. */
+static __attribute__((noinline)) void note_read(struct sim_full *e, uint64_t line, const struct sim_full_request *r,
+                                                bool is_store)
+{
+    if (!r->is_prefetch)
+        sim_full_note_asks(e);
+    sim_full_note(e, SIM_FULL_READS, line, r->run,
+                  (is_store ? SIM_FULL_BY_STORE : 0) | (r->is_prefetch ? SIM_FULL_BY_PREFETCH : 0) |
+                      (r->is_instructed ? SIM_FULL_BY_INSTRUCTION : 0) | (r->is_walk ? SIM_FULL_BY_WALK : 0));
+}
+
 /* Brings a line into a row of level k, victim included, and returns its place. */
 static inline EACH_LEVEL struct sim_full_place bring(struct sim_full *e, size_t k, uint64_t line, uint64_t *row,
                                                      struct sim_full_request *r, uint16_t flags)
@@ -259,6 +272,8 @@ static inline EACH_LEVEL struct sim_full_place bring(struct sim_full *e, size_t 
     struct sim_full_level *l = &e->level[k];
     struct sim_full_place p = { row, put(e, k, line, row, r) };
 
+    if (!k && e->follower)
+        note_read(e, line, r, false);
     flags |= fetch(e, k + 1, line << l->line_shift, l->line_bytes, r);
     assert(*sim_full_level_line(p) == line);
     *sim_full_level_flags(l, p) = flags;
@@ -349,10 +364,13 @@ static inline EACH_LEVEL int32_t allocate(struct sim_full *e, size_t k, uint64_t
     uint64_t addr = line << l->line_shift;
     struct sim_full_place p = { row, put(e, k, line, row, r) };
 
-    if (may_skip && w->bytes == l->line_bytes)
+    if (may_skip && w->bytes == l->line_bytes) {
         claim(e, k + 1, addr, r->phase);
-    else
-        *sim_full_level_flags(l, p) = fetch(e, k + 1, addr, l->line_bytes, r);
+        return p.way;
+    }
+    if (!k && e->follower)
+        note_read(e, line, r, true);
+    *sim_full_level_flags(l, p) = fetch(e, k + 1, addr, l->line_bytes, r);
     return p.way;
 }
 

@@ -2,5 +2,5 @@
 #include "sim/full/engine_full_tmpl.h"
 
 const struct sim_full_variant sim_full_portable = {
-    .name = "portable", .isa = CPU_ISA_NONE, .accept = accept, .records = take_records, .flush = flush
+    .name = "portable", .isa = CPU_ISA_NONE, .accept = accept, .records = take_records, .flush = flush, .follow = follow
 };

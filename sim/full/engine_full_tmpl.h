@@ -13,6 +13,7 @@
 #include "sim/full/engine_full_path_tmpl.h"
 #include "sim/full/engine_full_combine_tmpl.h"
 #include "sim/full/engine_full_access_tmpl.h"
+#include "sim/full/engine_full_relay_tmpl.h"
 
 /* Returns what the machine makes of a kind. */
 static inline unsigned kind_of(const struct sim_full *e, unsigned kind)
@@ -154,7 +155,7 @@ static __attribute__((noinline)) void touch_again(struct sim_full *e, struct tou
     for (bool is_settled = false; n && !is_settled; n--) {
         is_settled = touch(e, who, line);
         if (who->kind == SIM_LOAD && who->request.source)
-            count_load_misses(&who->request);
+            count_load_misses(e, &who->request);
     }
     e->n_requests += who->kind != SIM_PREFETCH ? n : 0;
 }
@@ -173,7 +174,7 @@ static __attribute__((noinline)) void touch_missing_times(struct sim_full *e, st
 {
     touch_missing(e, who, line, p);
     if (who->kind == SIM_LOAD && who->request.source)
-        count_load_misses(&who->request);
+        count_load_misses(e, &who->request);
     p = sim_full_level_find_small(&e->level[0], line);
     if (sim_full_is_hit(p))
         who->place = p;
@@ -252,7 +253,7 @@ static __attribute__((noinline)) void touch_wanting(struct sim_full *e, struct t
 {
     e->n_requests++;
     queue_up(e, *who->seers, wanted, row, &who->request);
-    run_waiting(e);
+    run_queue(e);
     touch_more(e, who, line, n - 1);
 }
 
@@ -402,7 +403,7 @@ static void touch_lines(struct sim_full *e, struct toucher *who, uint64_t first,
     for (uint64_t i = 0; i < n; i++)
         touch(e, who, (first + i) & ADDRESS_MASK >> e->bursts.line_shift);
     if (who->kind == SIM_LOAD)
-        count_load_misses(&who->request);
+        count_load_misses(e, &who->request);
 }
 
 static inline void count_touches(const struct toucher *who, uint64_t n)
@@ -566,7 +567,12 @@ static void flush(struct sim_hierarchy *h, unsigned phase)
     struct sim_full *e = (struct sim_full *)h;
 
     drain(e, phase);
-    for (size_t k = 0; k < e->n_levels; k++)
+    if (!e->leader)
+        flush_level(e, 0, phase);
+    sim_full_hand_over(e);
+    for (size_t k = 1; k < e->n_levels; k++)
         flush_level(e, k, phase);
     run_queue(e);
+    for (struct sim_full *f = e->follower; f; f = f->next)
+        flush(&f->base, phase);
 }

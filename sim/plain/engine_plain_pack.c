@@ -31,23 +31,9 @@ void sim_plain_pack_accept(struct sim_sink *self, const struct sim_run *run, siz
         f->variant->accept(&f->base.sink, run, n_runs, n_times);
 }
 
-/* Takes what the core did and the shared levels counted from the leader; its own counts of them are written over. */
 void sim_plain_pack_complete(struct sim_plain *f)
 {
-    const struct sim_plain *l = f->pack.leader;
-
-    for (unsigned tag = 0; tag < f->base.n_tags; tag++) {
-        for (unsigned phase = 0; phase < SIM_MAX_PHASES; phase++) {
-            struct sim_cell *own = sim_hierarchy_cell(&f->base, tag, phase), whole;
-
-            whole = *sim_stats_cell(l->base.stats, tag, phase);
-            memcpy(whole.level + f->pack.n_shared, own->level + f->pack.n_shared,
-                   (SIM_MAX_LEVELS - f->pack.n_shared) * sizeof whole.level[0]);
-            whole.memory_read_lines = own->memory_read_lines;
-            whole.memory_written_lines = own->memory_written_lines;
-            *own = whole;
-        }
-    }
+    sim_hierarchy_complete(&f->base, &f->pack.leader->base, f->pack.n_shared);
 }
 
 void sim_plain_pack_part(struct sim_plain *l)

@@ -335,9 +335,10 @@ static void print_header(const struct bench *b)
                 "engine", "fastest", "median", "slowest");
 }
 
+/* Objects of the plain engine have variants' names; those of full engines, which can exchange levels, have their own. */
 static const char *own_name(const struct contender *c)
 {
-    return c->h->engine->follow ? sim_plain_variant_name(c->h) : c->h->engine->name;
+    return c->h->engine->follow && !c->h->engine->swap_last ? sim_plain_variant_name(c->h) : c->h->engine->name;
 }
 
 static void print_rates(const struct bench *b, const char *interface, const char *name, double *rate)

@@ -10,6 +10,7 @@
 #include "sim/engine/engine.h"
 #include "sim/base/record.h"
 #include "sim/hierarchy.h"
+#include "sim/programs/bench_sim.h"
 #include "tests/rng.h"
 #include "tests/sim/sim_naive.h"
 #include "tests/sim/sim_random.h"
@@ -60,8 +61,8 @@ static bool same_stats(const struct sim_stats *a, const struct sim_stats *b, uns
     return same && same_prefetchers(a, b, round, step);
 }
 
-static void emit_records(struct sim_hierarchy *h, struct sim_naive *naive, const struct sim_machine *m, uint64_t window,
-                         unsigned n_tags)
+static void emit_records(struct sim_hierarchy *h, struct sim_naive *const *naive, const struct sim_machine *m,
+                         uint64_t window, unsigned n_tags)
 {
     uint64_t record[RANDOM_MAX_RECORDS];
     const size_t n = random_records(record, m, window, n_tags);
@@ -69,13 +70,15 @@ static void emit_records(struct sim_hierarchy *h, struct sim_naive *naive, const
     for (size_t i = 0; i < n; i++) {
         const struct sim_run run = sim_record_run(record[i]);
 
-        sim_emit(sim_naive_sink(naive), &run, 1, 1);
+        for (struct sim_naive *const *each = naive; *each; each++)
+            sim_emit(sim_naive_sink(*each), &run, 1, 1);
     }
     sim_hierarchy_records(h, record, n);
 }
 
-static void random_step(struct sim_hierarchy *h, struct sim_naive *naive, const struct sim_machine *m, uint64_t window,
-                        unsigned n_tags)
+/* Does something to a hierarchy, and to naive models, NULL last. */
+static void random_step(struct sim_hierarchy *h, struct sim_naive *const *naive, const struct sim_machine *m,
+                        uint64_t window, unsigned n_tags)
 {
     struct sim_run run[6];
     size_t n_runs = 1 + (size_t)rng_below(rng_below(2) ? 2 : 6);
@@ -85,15 +88,18 @@ static void random_step(struct sim_hierarchy *h, struct sim_naive *naive, const 
     switch (rng_below(40)) {
     case 0:
         sim_hierarchy_flush(h, phase);
-        sim_naive_flush(naive, phase);
+        for (; *naive; naive++)
+            sim_naive_flush(*naive, phase);
         return;
     case 1:
         sim_hierarchy_clear_stats(h);
-        sim_naive_clear_stats(naive);
+        for (; *naive; naive++)
+            sim_naive_clear_stats(*naive);
         return;
     case 2:
         sim_hierarchy_clear(h);
-        sim_naive_clear(naive);
+        for (; *naive; naive++)
+            sim_naive_clear(*naive);
         return;
     case 3:
     case 4:
@@ -110,7 +116,8 @@ static void random_step(struct sim_hierarchy *h, struct sim_naive *naive, const 
         run[r].tag = (uint8_t)rng_below(n_tags);
     }
     sim_emit(sim_hierarchy_sink(h), run, n_runs, n_times);
-    sim_emit(sim_naive_sink(naive), run, n_runs, n_times);
+    for (; *naive; naive++)
+        sim_emit(sim_naive_sink(*naive), run, n_runs, n_times);
 }
 
 /* The full engine as it is compiled for one of the instruction sets that this CPU executes, for each in turns. */
@@ -135,7 +142,7 @@ static const struct sim_engine *full_engine(unsigned round)
 /* Some engine against the naive model, for any number of tags; NULL: the engine that the machine gets. */
 static bool engine_agrees(unsigned round, const struct sim_engine *engine, const struct sim_machine *m)
 {
-    struct sim_naive *naive = sim_naive_new(m);
+    struct sim_naive *naive = sim_naive_new(m), *const all[] = { naive, NULL };
     struct sim_hierarchy *h;
     uint64_t window = 1 + rng_below(4 * sim_level_bytes(&m->level[rng_below(m->n_levels)]));
     unsigned n_tags = one_in(3) ? 1 + (unsigned)rng_below(SIM_MAX_TAGS) : SIM_USUAL_TAGS;
@@ -144,7 +151,7 @@ static bool engine_agrees(unsigned round, const struct sim_engine *engine, const
 
     CU_ASSERT_FATAL(agrees);
     for (unsigned step = 0; agrees && step < 30; step++) {
-        random_step(h, naive, m, window, n_tags);
+        random_step(h, all, m, window, n_tags);
         agrees = same_stats(sim_hierarchy_stats(h), sim_naive_stats(naive), n_tags, round, step);
     }
     sim_hierarchy_flush(h, 0);
@@ -196,6 +203,135 @@ static void full_engine_and_naive_model_agree_in_every_counter(void)
 static void hits_that_are_only_counted_agree_too(void)
 {
     engines_agree(600, random_counting_machine, true);
+}
+
+enum { N_SHARING = 3 };
+
+/* Returns a machine whose first level sees nothing of those behind it. */
+static struct sim_machine random_blind_machine(void)
+{
+    struct sim_machine m = one_in(2) ? random_full_machine() : random_counting_machine();
+
+    m.combining_buffers = 0;
+    m.level[0].no_write_allocate = false;
+    for (size_t k = 0; k < m.n_levels; k++) {
+        m.level[k].line_bytes = m.level[0].line_bytes;
+        m.level[k].is_write_through = false;
+        if (m.level[k].inclusion == SIM_INCLUSIVE || k == 1)
+            m.level[k].inclusion = SIM_NONINCLUSIVE;
+    }
+    return m;
+}
+
+/* Returns a machine with the first level of another, and what is in front of it. */
+static struct sim_machine with_first_level_of(const struct sim_machine *m)
+{
+    struct sim_machine other = random_blind_machine(), both = *m;
+
+    for (size_t k = 1; k < other.n_levels; k++) {
+        both.level[k] = other.level[k];
+        both.level[k].line_bytes = m->level[0].line_bytes;
+    }
+    both.n_levels = other.n_levels;
+    both.memory_scattered_cycles = other.memory_scattered_cycles;
+    return both;
+}
+
+/* A leader and its followers against naive models of each. */
+static bool sharing_agrees(const struct sim_machine *m, const struct sim_engine *engine, unsigned round)
+{
+    const uint64_t window = 1 + rng_below(4 * sim_level_bytes(&m[0].level[rng_below(m[0].n_levels)]));
+    const unsigned n_tags = one_in(3) ? 1 + (unsigned)rng_below(SIM_MAX_TAGS) : SIM_USUAL_TAGS;
+    struct sim_naive *naive[N_SHARING + 1] = { NULL };
+    struct sim_hierarchy *h[N_SHARING];
+    bool agrees = true;
+
+    for (size_t i = 0; i < N_SHARING; i++) {
+        naive[i] = sim_naive_new(&m[i]);
+        CU_ASSERT_FATAL(naive[i] && !sim_engine_new_tags(&h[i], engine, &m[i], n_tags));
+        CU_ASSERT_FATAL(!i || !sim_hierarchy_follow(h[i], h[0], 1));
+    }
+    for (unsigned step = 0; agrees && step < 30; step++) {
+        random_step(h[0], naive, &m[0], window, n_tags);
+        for (size_t i = N_SHARING; agrees && i-- > 0 && !one_in(4);)
+            agrees = same_stats(sim_hierarchy_stats(h[i]), sim_naive_stats(naive[i]), n_tags, round, step);
+    }
+    sim_hierarchy_flush(h[0], 0);
+    for (size_t i = N_SHARING; i-- > 0;) {
+        sim_naive_flush(naive[i], 0);
+        agrees = agrees && same_stats(sim_hierarchy_stats(h[i]), sim_naive_stats(naive[i]), n_tags, round, 30);
+        sim_hierarchy_free(h[i]);
+        sim_naive_free(naive[i]);
+    }
+    return agrees;
+}
+
+static void first_levels_are_simulated_once_with_equal_counts(void)
+{
+    unsigned n_shared = 0;
+
+    for (unsigned round = 0; round < test_rounds(600); round++) {
+        struct sim_machine m[N_SHARING] = { random_blind_machine() };
+        bool can_share = m[0].n_levels > 1;
+
+        for (size_t i = 1; i < N_SHARING; i++) {
+            m[i] = with_first_level_of(&m[0]);
+            can_share &= !sim_machine_validate(&m[i], NULL, 0) && sim_full_can_share(&m[0], &m[i]);
+        }
+        if (!can_share || sim_machine_validate(&m[0], NULL, 0))
+            continue;
+        n_shared++;
+        if (!sharing_agrees(m, full_engine(round), round)) {
+            for (size_t i = 0; i < N_SHARING; i++)
+                print_machine(m[i]);
+            return;
+        }
+    }
+    test_check(n_shared >= test_rounds(600) / 10, "only %u machines could share", n_shared);
+}
+
+/* Changes one thing of two machines that share their first level. Returns whether they still may. */
+static bool share_after(unsigned change)
+{
+    struct sim_machine a = sim_bench_machine(), b;
+
+    CU_ASSERT(sim_bench_machine_called("prefetch", &a));
+    b = a;
+    b.level[1].n_ways += change == 0;
+    b.level[1].prefetch[0].distance = change == 1 ? 30 : b.level[1].prefetch[0].distance;
+    b.level[1].inclusion = change == 2 ? SIM_INCLUSIVE : change == 3 ? SIM_EXCLUSIVE : SIM_NONINCLUSIVE;
+    b.level[2].inclusion = change == 4 ? SIM_EXCLUSIVE : change == 5 ? SIM_INCLUSIVE : SIM_NONINCLUSIVE;
+    b.level[0].prefetch[1].degree = change == 6 ? 3 : b.level[0].prefetch[1].degree;
+    b.level[0].prefetch[1].kind = change == 7 ? SIM_PREFETCH_NONE : b.level[0].prefetch[1].kind;
+    b.level[0].n_sets *= change == 8 ? 2 : 1;
+    b.level[2].is_write_through = change == 9;
+    b.tlb[0].n_entries *= change == 10 ? 2 : 1;
+    b.combining_buffers = change == 11;
+    b.n_levels = change == 12 ? 1 : b.n_levels;
+    b.page_bytes = change == 13 ? 1 << 21 : b.page_bytes;
+    b.level[0].is_classified = change == 14;
+    CU_ASSERT(!sim_machine_validate(&b, NULL, 0));
+    CU_ASSERT_EQUAL(sim_machine_shared_levels(&a, &b), sim_machine_shared_levels(&b, &a));
+    return sim_machine_shared_levels(&a, &b) == 1;
+}
+
+static void first_levels_that_see_others_are_not_shared(void)
+{
+    struct sim_machine m = sim_bench_machine();
+    struct sim_hierarchy *a, *b, *c;
+
+    for (unsigned change = 0; change < 15; change++)
+        test_check(share_after(change) == (change == 0 || change == 1 || change == 4), "change %u", change);
+    CU_ASSERT(sim_bench_machine_called("prefetch", &m));
+    CU_ASSERT_FATAL(!sim_hierarchy_new(&a, &m) && !sim_hierarchy_new(&b, &m) && !sim_hierarchy_new(&c, &m));
+    CU_ASSERT_EQUAL(sim_hierarchy_follow(b, a, 2), -ENOTSUP);
+    CU_ASSERT_EQUAL(sim_hierarchy_follow(b, a, 1), 0);
+    CU_ASSERT_EQUAL(sim_hierarchy_follow(b, c, 1), -ENOTSUP);
+    CU_ASSERT_EQUAL(sim_hierarchy_follow(c, b, 1), -ENOTSUP);
+    CU_ASSERT_EQUAL(sim_hierarchy_follow(a, c, 1), -ENOTSUP);
+    sim_hierarchy_free(b);
+    sim_hierarchy_free(a);
+    sim_hierarchy_free(c);
 }
 
 enum { MAX_CORES = 4 };
@@ -455,6 +591,8 @@ static const struct test_case cases[] = {
     { "engine and naive model agree in every counter", engine_and_naive_model_agree_in_every_counter },
     { "full engine and naive model agree in every counter", full_engine_and_naive_model_agree_in_every_counter },
     { "hits in a line that are only counted agree under every policy", hits_that_are_only_counted_agree_too },
+    { "first levels are simulated once with equal counts", first_levels_are_simulated_once_with_equal_counts },
+    { "first levels that see others are not shared", first_levels_that_see_others_are_not_shared },
     { "full engine on plain machines agrees too", full_engine_on_plain_machines_agrees_too },
     { "counts of any machine add up", counts_of_any_machine_add_up },
     { "splitting bursts into accesses changes nothing", splitting_bursts_into_accesses_changes_nothing },

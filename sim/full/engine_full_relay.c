@@ -1,0 +1,156 @@
+/* Hierarchies of the full engine that share their first level: enum sim_full_event says how. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/full/engine_full.h"
+#include "sim/prefetch/prefetch.h"
+
+enum { FIRST_ROOM = 4096, HANDED_OVER = 3072 }; /* notes */
+
+static unsigned most_asked(const struct sim_prefetch *p)
+{
+    return p->kind == SIM_PREFETCH_PAIR ? 1 : p->first > p->degree ? p->first : p->degree;
+}
+
+/*
+ * Those of a level see a request once, and those of all levels outside, and then the same happens to each line that they
+ * ask for, one level further out.
+ */
+bool sim_full_holds_all(const struct sim_machine *m)
+{
+    uint64_t most = 0; /* that a read leads to from this level on */
+
+    for (size_t k = m->n_levels; k-- > 0;) {
+        const struct sim_level *l = &m->level[k];
+        uint64_t n = 0;
+
+        if (l->is_write_through || (k + 1 < m->n_levels && l->line_bytes != m->level[k + 1].line_bytes))
+            return false;
+        for (size_t i = 0; i < SIM_MAX_PREFETCHERS && l->prefetch[i].kind; i++) {
+            const struct sim_prefetch p = sim_prefetch_resolve(&l->prefetch[i]);
+
+            n += most_asked(&p);
+        }
+        most += n * (1 + most);
+        if (most > SIM_FULL_QUEUE)
+            return false;
+    }
+    return true;
+}
+
+/* Tells whether the first level of a machine sees nothing of those behind it, and these of it only events. */
+static bool has_blind_first(const struct sim_machine *m)
+{
+    if (m->n_levels < 2 || m->combining_buffers || m->level[0].no_write_allocate ||
+        m->level[1].inclusion == SIM_EXCLUSIVE || !sim_full_holds_all(m))
+        return false;
+    for (size_t k = 1; k < m->n_levels; k++) {
+        if (m->level[k].inclusion == SIM_INCLUSIVE)
+            return false;
+    }
+    return true;
+}
+
+static bool is_same_first(const struct sim_level *a, const struct sim_level *b)
+{
+    for (size_t i = 0; i < SIM_MAX_PREFETCHERS && (a->prefetch[i].kind || b->prefetch[i].kind); i++) {
+        struct sim_prefetch x, y;
+
+        if (!a->prefetch[i].kind || !b->prefetch[i].kind)
+            return false;
+        x = sim_prefetch_resolve(&a->prefetch[i]);
+        y = sim_prefetch_resolve(&b->prefetch[i]);
+        if (memcmp(&x, &y, sizeof x))
+            return false;
+    }
+    return !strcmp(a->policy, b->policy) && a->n_sets == b->n_sets && a->n_ways == b->n_ways &&
+           a->line_bytes == b->line_bytes && a->seed == b->seed && a->n_slices == b->n_slices &&
+           a->is_physically_indexed == b->is_physically_indexed && a->is_classified == b->is_classified &&
+           a->no_full_store_fetch == b->no_full_store_fetch;
+}
+
+static bool is_same_core(const struct sim_machine *a, const struct sim_machine *b)
+{
+    for (size_t i = 0; i < a->n_tlbs && i < b->n_tlbs; i++) {
+        if (a->tlb[i].n_entries != b->tlb[i].n_entries || a->tlb[i].n_ways != b->tlb[i].n_ways)
+            return false;
+    }
+    return a->n_tlbs == b->n_tlbs && a->has_software_prefetch == b->has_software_prefetch &&
+           a->page_tables == b->page_tables && a->page_seed == b->page_seed &&
+           sim_machine_page_bytes(a) == sim_machine_page_bytes(b) &&
+           sim_machine_frame_bytes(a) == sim_machine_frame_bytes(b);
+}
+
+bool sim_full_can_share(const struct sim_machine *a, const struct sim_machine *b)
+{
+    return has_blind_first(a) && has_blind_first(b) && is_same_core(a, b) && is_same_first(&a->level[0], &b->level[0]);
+}
+
+int sim_full_follow(struct sim_hierarchy *follower, struct sim_hierarchy *leader, size_t n_levels)
+{
+    struct sim_full *f = (struct sim_full *)follower, *l = (struct sim_full *)leader;
+
+    if (n_levels != 1 || f->variant != l->variant || l->leader || f->leader || f->follower ||
+        !sim_full_can_share(&l->machine, &f->machine))
+        return -ENOTSUP;
+    if (!l->note) {
+        l->note = malloc(FIRST_ROOM * sizeof *l->note);
+        l->note_room = FIRST_ROOM;
+    }
+    if (!l->note)
+        return -ENOTSUP;
+    f->leader = l;
+    f->next = l->follower;
+    l->follower = f;
+    return 0;
+}
+
+/* Makes room for more notes. Followers are in error if there is none. */
+static bool make_room(struct sim_full *e)
+{
+    struct sim_full_note *more = realloc(e->note, 2 * e->note_room * sizeof *more);
+
+    for (struct sim_full *f = e->follower; f && !more; f = f->next)
+        f->base.err = -ENOMEM;
+    if (!more)
+        return false;
+    e->note = more;
+    e->note_room *= 2;
+    return true;
+}
+
+void sim_full_hand_over(struct sim_full *e)
+{
+    for (struct sim_full *f = e->follower; f && e->n_notes; f = f->next)
+        e->variant->follow(f, e->note, e->n_notes);
+    e->n_notes = e->n_run = 0;
+}
+
+/* Between what waits and the next time that it comes in nothing is left half done, so that followers can catch up. */
+void sim_full_note(struct sim_full *e, enum sim_full_event event, uint64_t line, uint32_t run, unsigned by)
+{
+    if (event == SIM_FULL_RUNS) {
+        if (e->n_notes == e->n_run)
+            return;
+        if (e->n_notes > HANDED_OVER)
+            sim_full_hand_over(e);
+    }
+    if (e->n_notes == e->note_room && !make_room(e))
+        return;
+    e->note[e->n_notes++] = (struct sim_full_note){
+        .line = line, .time = e->n_requests, .run = run, .event = (uint8_t)event, .by = (uint8_t)by
+    };
+    if (event == SIM_FULL_RUNS)
+        e->n_run = e->n_notes;
+}
+
+void sim_full_note_asks(struct sim_full *e)
+{
+    uint64_t n = 0;
+
+    for (uint64_t i = e->queue_first; i < e->queue_end; i++)
+        n += !sim_full_asking_level(e->queue[i % SIM_FULL_QUEUE].by);
+    for (; e->n_asks < n; e->n_asks++)
+        sim_full_note(e, SIM_FULL_ASKS, 0, 0, 0);
+}
