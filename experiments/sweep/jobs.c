@@ -95,11 +95,11 @@ static void keep(void *task)
 /* ---- grouping ---- */
 
 /*
- * What one pass over the accesses of a plan can serve is a job: machines of which a core's clock alone sees a
- * difference; without clocks, plain caches of one level that differ in their ways alone (sim/analysis/ways.h), and plain
- * machines whose first levels are the same (sim_hierarchy_follow). One pass for all ways takes as long as about four
- * simulations: fewer are simulated. Machines that share levels are all in memory at once. A clock takes 0.3 % of a
- * simulation.
+ * What one pass over the accesses of a plan can serve is a job: machines whose first levels are the same
+ * (sim_hierarchy_follow), and those of which a core's clock alone sees a difference, which are one simulation with a clock
+ * each; without clocks, plain caches of one level that differ in their ways alone (sim/analysis/ways.h), too. One pass
+ * for all ways takes as long as about four simulations: fewer are simulated. Machines that share levels are all in
+ * memory at once. A clock takes 0.3 % of a simulation.
  */
 enum { LEAST_WAYS = 5, MOST_SHARING = 8, MOST_CLOCKS = 64 };
 
@@ -178,14 +178,26 @@ static bool counts_ways(const struct sim_machine *x, const struct sim_machine *y
            x->level[0].line_bytes == y->level[0].line_bytes;
 }
 
-/* Returns how many of the first n tasks, the first of which has a clock, one simulation serves. */
-static size_t clocks(const struct exp_sweep *s, const size_t *task, size_t n)
+/* Tells whether the task behind another of its job is simulated with it, and has a clock of its own. */
+static bool is_counted(const struct exp_sweep *s, size_t before, size_t task)
 {
+    return has_clock(s, task) && !by_counting(s, before, task);
+}
+
+/* Returns how many of the first n tasks share the first levels of the first one, or are simulated with one that does. */
+static size_t sharing(const struct exp_sweep *s, const size_t *task, size_t n)
+{
+    const struct sim_machine *m = machine_at(s, task[0]);
     size_t k = 1;
 
-    while (k < n && k < MOST_CLOCKS && has_clock(s, task[k]) && !by_accesses(s, task[0], task[k]) &&
-           !by_counting(s, task[0], task[k]))
-        k++;
+    for (size_t n_simulated = 1; k < n && k < MOST_CLOCKS; k++) {
+        if (by_accesses(s, task[0], task[k]) || has_clock(s, task[0]) != has_clock(s, task[k]))
+            break;
+        if (is_counted(s, task[k - 1], task[k]))
+            continue;
+        if (n_simulated++ == MOST_SHARING || !sim_machine_shared_levels(m, machine_at(s, task[k])))
+            break;
+    }
     return k;
 }
 
@@ -193,18 +205,15 @@ static size_t clocks(const struct exp_sweep *s, const size_t *task, size_t n)
 static size_t family(const struct exp_sweep *s, const size_t *task, size_t n)
 {
     const struct sim_machine *m = machine_at(s, task[0]);
-    bool is_ways = n > 1 && counts_ways(m, machine_at(s, task[1]));
     size_t k = 1;
 
     if (exp_sweep_has_cores(case_at(s, task[0])->config))
         return 1;
-    if (has_clock(s, task[0]))
-        return clocks(s, task, n);
-    while (
-        k < n && (is_ways || k < MOST_SHARING) && !by_accesses(s, task[0], task[k]) &&
-        (is_ways ? counts_ways(m, machine_at(s, task[k])) : sim_machine_shared_levels(m, machine_at(s, task[k])) > 0))
+    if (has_clock(s, task[0]) || n == 1 || !counts_ways(m, machine_at(s, task[1])))
+        return sharing(s, task, n);
+    while (k < n && !by_accesses(s, task[0], task[k]) && counts_ways(m, machine_at(s, task[k])))
         k++;
-    return is_ways && k < LEAST_WAYS ? 1 : k;
+    return k < LEAST_WAYS ? 1 : k;
 }
 
 /* Puts the tasks in the order of jobs, and makes these. */
@@ -376,43 +385,6 @@ static int replay_ways(const struct exp_sweep *s, size_t first, size_t n, const 
     return err;
 }
 
-/*
- * Replays n tasks whose machines share their first levels: what leaves these goes on to each. A machine that cannot
- * follow the first is fed by itself.
- */
-static int replay_followers(const struct exp_sweep *s, size_t first, size_t n, const struct exp_pool *pool,
-                            struct exp_result *result, struct exp_why *why)
-{
-    struct sim_hierarchy **h = exp_new(n, sizeof(struct sim_hierarchy *));
-    uint64_t mac_instructions;
-    int err = 0;
-
-    for (size_t i = 0; i < n && !err; i++) {
-        const struct sim_machine *m = machine_at(s, first + i);
-
-        err = sim_hierarchy_new(&h[i], m);
-        if (err || !i || !sim_hierarchy_follow(h[i], h[0], sim_machine_shared_levels(machine_at(s, first), m)))
-            continue;
-        sim_hierarchy_free(h[i]);
-        h[i] = NULL;
-    }
-    if (!err)
-        err = hand_out(case_at(s, first), pool, sim_hierarchy_sink(h[0]), NULL, 0, &mac_instructions, why);
-    for (size_t i = 0; i < n && !err; i++) {
-        if (!h[i]) {
-            err = replay_followers(s, first + i, 1, pool, &result[i], why);
-            continue;
-        }
-        err = sim_hierarchy_error(h[i]);
-        if (!err)
-            put(&result[i], machine_at(s, first + i), sim_hierarchy_stats(h[i]), mac_instructions);
-    }
-    for (size_t i = n; i > 0; i--) /* the leader last */
-        sim_hierarchy_free(h[i - 1]);
-    free(h);
-    return err;
-}
-
 static uint64_t cycles_of(const struct sim_clock *clock)
 {
     double cycles = 0;
@@ -422,28 +394,80 @@ static uint64_t cycles_of(const struct sim_clock *clock)
     return (uint64_t)llround(cycles);
 }
 
-/* Replays n tasks whose machines count the same, beside the clock of each. */
-static int replay_by_clocks(const struct exp_sweep *s, size_t first, size_t n, const struct exp_pool *pool,
-                            struct exp_result *result, struct exp_why *why)
-{
-    struct sim_clock *clock = exp_new(n, sizeof *clock);
-    struct sim_hierarchy *h = NULL;
-    uint64_t mac_instructions;
-    int err = sim_hierarchy_new(&h, machine_at(s, first));
+/* Holds the tasks of a job: several may have one hierarchy. */
+struct shared {
+    struct sim_hierarchy **h; /* [n]; NULL: its machine cannot follow the first */
+    struct sim_clock *clock;  /* [n_clocks] */
+    size_t n_clocks;
+};
 
-    for (size_t i = 0; i < n; i++)
-        sim_clock_init(&clock[i], machine_at(s, first + i), h);
-    if (!err)
-        err = hand_out(case_at(s, first), pool, sim_hierarchy_sink(h), clock, n, &mac_instructions, why);
-    if (!err)
-        err = sim_hierarchy_error(h);
-    for (size_t i = 0; i < n && !err; i++) {
-        put(&result[i], machine_at(s, first + i), sim_hierarchy_stats(h), mac_instructions);
-        exp_result_put(&result[i], CYCLES, cycles_of(&clock[i]));
+static void release_shared(struct shared *a, size_t n)
+{
+    for (size_t i = n; i-- > 0;) { /* the leader last */
+        if (!i || a->h[i] != a->h[i - 1])
+            sim_hierarchy_free(a->h[i]);
     }
-    sim_hierarchy_free(h);
-    free(clock);
+    free(a->h);
+    free(a->clock);
+}
+
+/* Makes the hierarchy of the task at place i of a job. */
+static int share(const struct exp_sweep *s, size_t first, size_t i, struct shared *a)
+{
+    const struct sim_machine *leader = machine_at(s, first), *m = machine_at(s, first + i);
+    int err;
+
+    if (i && is_counted(s, first + i - 1, first + i)) {
+        a->h[i] = a->h[i - 1];
+        return 0;
+    }
+    err = sim_hierarchy_new(&a->h[i], m);
+    if (!err && i && sim_hierarchy_follow(a->h[i], a->h[0], sim_machine_shared_levels(leader, m))) {
+        sim_hierarchy_free(a->h[i]);
+        a->h[i] = NULL;
+    }
     return err;
+}
+
+/*
+ * Replays n tasks whose machines share their first levels: what leaves these goes on to each, and a clock looks at it if
+ * the task has one. A machine that cannot follow the first is fed by itself.
+ */
+static int replay_together(const struct exp_sweep *s, size_t first, size_t n, const struct exp_pool *pool,
+                           struct exp_result *result, struct exp_why *why)
+{
+    struct shared a = { exp_new(n, sizeof(struct sim_hierarchy *)), exp_new(n, sizeof(struct sim_clock)), 0 };
+    uint64_t mac_instructions;
+    int err = 0;
+
+    for (size_t i = 0; i < n && !err; i++) {
+        err = share(s, first, i, &a);
+        if (!err && a.h[i] && has_clock(s, first + i))
+            sim_clock_init(&a.clock[a.n_clocks++], machine_at(s, first + i), a.h[i]);
+    }
+    if (!err)
+        err =
+            hand_out(case_at(s, first), pool, sim_hierarchy_sink(a.h[0]), a.clock, a.n_clocks, &mac_instructions, why);
+    for (size_t i = 0, own = 0; i < n && !err; i++) {
+        if (!a.h[i]) {
+            err = replay_together(s, first + i, 1, pool, &result[i], why);
+            continue;
+        }
+        err = sim_hierarchy_error(a.h[i]);
+        if (err)
+            break;
+        put(&result[i], machine_at(s, first + i), sim_hierarchy_stats(a.h[i]), mac_instructions);
+        if (has_clock(s, first + i))
+            exp_result_put(&result[i], CYCLES, cycles_of(&a.clock[own++]));
+    }
+    release_shared(&a, n);
+    return err;
+}
+
+/* Tells whether one pass for all ways serves a job. */
+static bool is_of_ways(const struct exp_sweep *s, size_t first, size_t n)
+{
+    return n > 1 && !has_clock(s, first) && counts_ways(machine_at(s, first), machine_at(s, first + 1));
 }
 
 static int replay(void *ctx, size_t job, const struct exp_pool *pool, struct exp_result *result, struct exp_why *why)
@@ -451,10 +475,9 @@ static int replay(void *ctx, size_t job, const struct exp_pool *pool, struct exp
     const struct exp_sweep *s = ctx;
     const size_t first = s->first[job], n = s->first[job + 1] - first;
     const struct exp_sweep_case *x = case_at(s, first);
-    int err = exp_sweep_has_cores(x->config)                       ? replay_on_cores(x, pool, result)
-              : !exp_sweep_why_no_cycles(x)                        ? replay_by_clocks(s, first, n, pool, result, why)
-              : n > 1 && sim_ways_counts_for(machine_at(s, first)) ? replay_ways(s, first, n, pool, result, why)
-                                                                   : replay_followers(s, first, n, pool, result, why);
+    int err = exp_sweep_has_cores(x->config) ? replay_on_cores(x, pool, result)
+              : is_of_ways(s, first, n)      ? replay_ways(s, first, n, pool, result, why)
+                                             : replay_together(s, first, n, pool, result, why);
 
     return err == -EINVAL ? exp_fail(why, err, "the simulator refuses this machine") : err;
 }
@@ -479,20 +502,31 @@ static void take(void *ctx, size_t task, const struct exp_result *r)
         c->cycles = 0;
 }
 
+/* Returns how many of a job's tasks are simulated: the others are looked at by a clock more. */
+static size_t simulations(const struct exp_sweep *s, size_t job)
+{
+    size_t n = 1;
+
+    for (size_t i = s->first[job] + 1; i < s->first[job + 1]; i++)
+        n += !is_counted(s, i - 1, i);
+    return n;
+}
+
 /*
  * Estimates a job: a pass for all ways takes as long as about four machines, what follows first levels a fifth of one,
- * and a clock next to nothing. Cores with a level in common take about three times as long as one whose machine is plain.
+ * half of one with prefetchers, and a clock next to nothing. Cores with a level in common take about three times as long
+ * as one whose machine is plain.
  */
 static double seconds(void *ctx, size_t job)
 {
     const struct exp_sweep *s = ctx;
-    const struct exp_sweep_case *x = case_at(s, s->first[job]);
-    const bool is_slowed = exp_sweep_has_cores(x->config) && sim_machine_is_plain(&x->config->setup.machine);
-    double n = (double)(s->first[job + 1] - s->first[job]);
-    double machines = has_clock(s, s->first[job])                               ? 1
-                      : n > 1 && sim_ways_counts_for(&x->config->setup.machine) ? 4
-                      : is_slowed                                               ? 3
-                                                                                : 1 + (n - 1) / 5;
+    const size_t first = s->first[job];
+    const struct exp_sweep_case *x = case_at(s, first);
+    const bool is_plain = sim_machine_is_plain(&x->config->setup.machine);
+    double machines = exp_sweep_has_cores(x->config) ? (is_plain ? 3 : 1)
+                      : is_of_ways(s, first, s->first[job + 1] - first)
+                          ? 4
+                          : 1 + (double)(simulations(s, job) - 1) / (is_plain ? 5 : 2);
 
     return machines * exp_replay_mac_seconds(&x->config->setup) * conv_macs(&x->layer->problem);
 }

@@ -223,6 +223,17 @@ clocked() {
     # SConv's tiles differ by the size of L2, im2col's accesses do not: only what is counted keeps them apart.
     "$sweep" "RESULTS=$work/clocked" "$three" LAYERS=pointwise MACHINE=zen3 UKR=avx2 ALGO=base VARY=L2.size=32K,64K STORE=no >"$work/out" 2>"$work/err"
     check "sizes of L2 count differently" [ "$(columns "$dir/configs.csv" l2_load_misses | sort -u | wc -l)" -eq 2 ]
+    # Machines that share their first level, with two clocks each, and one of them alone.
+    for vary in 'L2.size=16K,1M memory_latency_cycles=340,300' 'L2.size=16K memory_latency_cycles=300'; do
+        "$sweep" "RESULTS=$work/clocked" "$three" LAYERS=pointwise MACHINE=skx ALGO=base "VARY=$vary" STORE=no >"$work/out" 2>"$work/err"
+        columns "$work/clocked/skx/sweep/three,pointwise/configs.csv" L2.size memory_latency_cycles simulated_cycles l2_load_misses >"$work/alone"
+        [[ $vary == *,* ]] || continue
+        says "4 simulations, none from a store; 1 passes over plans' accesses serve all"
+        cp "$work/alone" "$work/shared"
+    done
+    check "configurations that share a first level: $(xargs <"$work/shared"), one alone: $(cat "$work/alone")" \
+        awk 'NR == FNR { alone = $0; next } { found += $0 == alone; cycles[$3]; misses[$4] }
+            END { exit !(found == 1 && length(cycles) == 4 && length(misses) == 2) }' "$work/alone" "$work/shared"
     timed 'L2.size=32K memory_latency_cycles=380 memory_scattered_cycles=0,23,46' >"$work/all"
     says "3 simulations, none from a store; 2 passes over plans' accesses serve all"
     check "scattered lines are counted where they cost something, and then cost alike: $(cut -d' ' -f3 "$work/all" | xargs)" \

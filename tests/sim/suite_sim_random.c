@@ -294,12 +294,14 @@ static void first_levels_are_simulated_once_with_equal_counts(void)
 static bool share_after(unsigned change)
 {
     struct sim_machine a = sim_bench_machine(), b;
+    char why[256] = "";
 
     CU_ASSERT(sim_bench_machine_called("prefetch", &a));
     b = a;
     b.level[1].n_ways += change == 0;
     b.level[1].prefetch[0].distance = change == 1 ? 30 : b.level[1].prefetch[0].distance;
     b.level[1].inclusion = change == 2 ? SIM_INCLUSIVE : change == 3 ? SIM_EXCLUSIVE : SIM_NONINCLUSIVE;
+    b.level[1].prefetch[0].kind = change == 3 ? SIM_PREFETCH_NONE : b.level[1].prefetch[0].kind;
     b.level[2].inclusion = change == 4 ? SIM_EXCLUSIVE : change == 5 ? SIM_INCLUSIVE : SIM_NONINCLUSIVE;
     b.level[0].prefetch[1].degree = change == 6 ? 3 : b.level[0].prefetch[1].degree;
     b.level[0].prefetch[1].kind = change == 7 ? SIM_PREFETCH_NONE : b.level[0].prefetch[1].kind;
@@ -310,7 +312,7 @@ static bool share_after(unsigned change)
     b.n_levels = change == 12 ? 1 : b.n_levels;
     b.page_bytes = change == 13 ? 1 << 21 : b.page_bytes;
     b.level[0].is_classified = change == 14;
-    CU_ASSERT(!sim_machine_validate(&b, NULL, 0));
+    test_check(!sim_machine_validate(&b, why, sizeof why), "change %u: %s", change, why);
     CU_ASSERT_EQUAL(sim_machine_shared_levels(&a, &b), sim_machine_shared_levels(&b, &a));
     return sim_machine_shared_levels(&a, &b) == 1;
 }
