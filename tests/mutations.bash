@@ -65,6 +65,8 @@ mutant "one simulation serves machines that count otherwise" experiments/sweep/j
 mutant "machines count the same if their memory has a price" experiments/bench/quantity.c \
     's/c\.memory_latency_cycles = c\.memory_scattered_cycles;.*/c.memory_latency_cycles = 0;/; s/assert\(!err\);.*/(void)err;/' \
     tests/experiments/sweep.sh
+mutant "a line in front need not be dirty for a store to change nothing" sim/full/engine_full_tmpl.h \
+    's/\(who->dirt && !\(\*sim_full_level_flags\(l, p\) & SIM_FULL_DIRTY\)\)/false/' sim_random
 mutant "what followers are asked for comes before what waits" sim/full/engine_full_relay_tmpl.h \
     's/if \(sim_full_asking_level\(w->by\)\)/if (sim_full_asking_level(w->by) == 1)/' sim_random
 mutant "a prefetcher of the first level asks behind its request" sim/full/engine_full_path_tmpl.h \

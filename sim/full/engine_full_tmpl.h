@@ -437,8 +437,8 @@ static inline void pass_over(struct sim_full *e, const struct toucher *who, uint
 
 /*
  * Tells whether the same access once more would change nothing: the line, found where the run found its last one, is
- * the last that its set would give up, its page is in the first TLB, and each prefetcher that sees hits remembers it as
- * its entry's last. What else there is, such as the order in which pages and entries were used, is what the same
+ * the last that its set would give up, and dirty if the access stores, as it may have left and come back since; its page
+ * is in the first TLB, and each prefetcher that sees hits remembers it as its entry's last. What else there is, such as the order in which pages and entries were used, is what the same
  * accesses in the same order leave again.
  */
 static __attribute__((noinline)) bool is_in_front(const struct sim_full *e, const struct toucher *who, uint64_t line)
@@ -447,7 +447,8 @@ static __attribute__((noinline)) bool is_in_front(const struct sim_full *e, cons
     const struct sim_full_place p = who->place;
     struct sim_full_asker *const *left = who->seers;
 
-    if (*sim_full_level_line(p) != line || !sim_full_level_is_last(l, p) || is_first_use(e, who, p))
+    if (*sim_full_level_line(p) != line || !sim_full_level_is_last(l, p) || is_first_use(e, who, p) ||
+        (who->dirt && !(*sim_full_level_flags(l, p) & SIM_FULL_DIRTY)))
         return false;
     if (e->machine.n_tlbs && !sim_full_tlb_is_known(&e->tlb[0], line >> e->page_lines_shift))
         return false;

@@ -185,6 +185,45 @@ struct sim_machine random_counting_machine(void)
     return m;
 }
 
+struct sim_machine random_tiny_machine(void)
+{
+    for (;;) {
+        struct sim_machine m = random_counting_machine();
+
+        if (one_in(2))
+            snprintf(m.level[0].policy, sizeof m.level[0].policy, "lru");
+        if (!one_in(4)) {
+            lone_seer(&m.level[0]);
+            m.level[0].prefetch[0].train = 1;
+        }
+        for (size_t k = 0; k < m.n_levels; k++) {
+            m.level[k].n_sets = (uint64_t)1 << rng_below(3);
+            m.level[k].n_ways = k ? 1 + (uint32_t)rng_below(2) : 2;
+            m.level[k].line_bytes = 128;
+            m.level[k].n_slices = 0;
+            if (k && one_in(2))
+                m.level[k].inclusion = SIM_INCLUSIVE;
+        }
+        if (!sim_machine_validate(&m, NULL, 0))
+            return m;
+    }
+}
+
+struct sim_run random_short_run(const struct sim_machine *m)
+{
+    const uint32_t line_bytes = m->level[0].line_bytes;
+
+    return (struct sim_run){
+        .addr = ((uint64_t)1 << 20) + rng_below(12) * line_bytes + rng_below(4) * line_bytes / 4,
+        .stride_bytes = (int64_t)rng_below(3) * line_bytes / 4,
+        .step_bytes = rng_range(-2, 2) * line_bytes / 2,
+        .count = 1 + (uint32_t)rng_below(3),
+        .access_bytes = 4,
+        .kind = (uint8_t)rng_below(SIM_PREFETCH + 1),
+        .tag = (uint8_t)rng_below(2),
+    };
+}
+
 /* Returns a distance that is often nothing, a few bytes, about a line, or anything within a few lines; of any sign. */
 static int64_t random_distance(int64_t line_bytes)
 {

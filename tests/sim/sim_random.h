@@ -20,8 +20,14 @@ struct sim_machine random_full_machine(void);
 /* Returns a machine on which the full engine may count repeated hits in a line instead of making them. */
 struct sim_machine random_counting_machine(void);
 
+/* Returns such a machine of a few lines, whose levels push one another's lines out all the time. */
+struct sim_machine random_tiny_machine(void);
+
 /* Returns a burst that begins in a window of bytes, or at an end of the address space. */
 struct sim_run random_run(const struct sim_machine *m, uint64_t window);
+
+/* Returns a run over one of a dozen lines, and a line or two behind it. */
+struct sim_run random_short_run(const struct sim_machine *m);
 
 /* Returns the window in which lines are found again, and are not: twice the first level. */
 uint64_t random_window(const struct sim_machine *m);

@@ -205,6 +205,80 @@ static void hits_that_are_only_counted_agree_too(void)
     engines_agree(600, random_counting_machine, true);
 }
 
+/* A few bursts over a few lines. */
+static bool few_lines_agree(const struct sim_machine *m, const struct sim_engine *engine, unsigned round)
+{
+    struct sim_naive *naive = sim_naive_new(m);
+    struct sim_hierarchy *h;
+    bool agrees = true;
+
+    CU_ASSERT_FATAL(naive && !sim_engine_new(&h, engine, m));
+    for (unsigned step = 0; agrees && step < 12; step++) {
+        const struct sim_run run[] = { random_short_run(m), random_short_run(m) };
+        const size_t n_runs = 1 + (size_t)rng_below(2);
+        const uint64_t n_times = 1 + rng_below(4);
+
+        sim_emit(sim_hierarchy_sink(h), run, n_runs, n_times);
+        sim_emit(sim_naive_sink(naive), run, n_runs, n_times);
+        agrees =
+            step % 4 < 3 || same_stats(sim_hierarchy_stats(h), sim_naive_stats(naive), SIM_USUAL_TAGS, round, step);
+    }
+    sim_hierarchy_free(h);
+    sim_naive_free(naive);
+    return agrees;
+}
+
+/* Levels that push one another's lines out all the time, between the repetitions of bursts, too. */
+static void levels_of_a_few_lines_agree_too(void)
+{
+    for (unsigned round = 0; round < test_rounds(6000); round++) {
+        const struct sim_machine m = random_tiny_machine();
+
+        if (!few_lines_agree(&m, full_engine(round), round)) {
+            print_machine(m);
+            return;
+        }
+    }
+}
+
+/*
+ * In the first of two repetitions, what a prefetcher brings pushes a stored line out of the inclusive level behind, and a
+ * load brings it back: it is there as before, in front, but clean, so that the second store is made.
+ */
+static void a_store_is_made_again_where_its_line_had_left(void)
+{
+    const struct sim_machine m = {
+        .n_levels = 2,
+        .level[0] = { .policy = "lru", .n_sets = 2, .n_ways = 2, .line_bytes = 128 },
+        .level[0].prefetch[0] = { .kind = SIM_PREFETCH_STRIDE, .train = 1, .on = SIM_PREFETCH_ON_ALL },
+        .level[1] = { .policy = "lru", .n_sets = 2, .n_ways = 1, .line_bytes = 128, .inclusion = SIM_INCLUSIVE },
+    };
+    const struct sim_run down = {
+        .addr = 4 * 128, .step_bytes = -128, .count = 1, .access_bytes = 4, .kind = SIM_STORE
+    };
+    const struct sim_run both[] = { { .addr = 6 * 128 + 96, .count = 1, .access_bytes = 4, .kind = SIM_STORE },
+                                    { .addr = 6 * 128, .count = 1, .access_bytes = 4, .kind = SIM_LOAD } };
+    const struct sim_run other = { .addr = 8 * 128, .count = 1, .access_bytes = 4, .kind = SIM_LOAD, .tag = 1 };
+
+    for (unsigned variant = 0; variant < 3; variant++) {
+        struct sim_naive *naive = sim_naive_new(&m);
+        struct sim_hierarchy *h;
+
+        CU_ASSERT_FATAL(naive && !sim_engine_new(&h, full_engine(variant), &m));
+        for (unsigned i = 0; i < 2; i++) {
+            struct sim_sink *sink = i ? sim_naive_sink(naive) : sim_hierarchy_sink(h);
+
+            sim_emit(sink, &down, 1, 3);
+            sim_emit(sink, both, 2, 2);
+            sim_emit(sink, &other, 1, 1);
+        }
+        CU_ASSERT_EQUAL(sim_stats_total(sim_hierarchy_stats(h)).memory_written_lines, 5);
+        same_stats(sim_hierarchy_stats(h), sim_naive_stats(naive), SIM_USUAL_TAGS, variant, 0);
+        sim_hierarchy_free(h);
+        sim_naive_free(naive);
+    }
+}
+
 enum { N_SHARING = 3 };
 
 /* Returns a machine whose first level sees nothing of those behind it. */
@@ -593,6 +667,8 @@ static const struct test_case cases[] = {
     { "engine and naive model agree in every counter", engine_and_naive_model_agree_in_every_counter },
     { "full engine and naive model agree in every counter", full_engine_and_naive_model_agree_in_every_counter },
     { "hits in a line that are only counted agree under every policy", hits_that_are_only_counted_agree_too },
+    { "a store is made again where its line had left", a_store_is_made_again_where_its_line_had_left },
+    { "levels of a few lines agree too", levels_of_a_few_lines_agree_too },
     { "first levels are simulated once with equal counts", first_levels_are_simulated_once_with_equal_counts },
     { "first levels that see others are not shared", first_levels_that_see_others_are_not_shared },
     { "full engine on plain machines agrees too", full_engine_on_plain_machines_agrees_too },
