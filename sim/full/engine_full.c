@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "sim/full/engine_full.h"
+#include "sim/prefetch/prefetch.h"
 
 static void clear_stats(struct sim_hierarchy *h)
 {
@@ -74,6 +75,37 @@ static bool walks(const struct sim_machine *m)
 static bool is_write_back(const struct sim_level *l)
 {
     return !l->is_write_through && !l->no_write_allocate && !l->no_full_store_fetch;
+}
+
+static unsigned most_asked(const struct sim_prefetch *p)
+{
+    return p->kind == SIM_PREFETCH_PAIR ? 1 : p->first > p->degree ? p->first : p->degree;
+}
+
+/*
+ * Those of a level see a request once, and those of all levels outside, and then the same happens to each line that they
+ * ask for, one level further out.
+ */
+bool sim_full_holds_all(const struct sim_machine *m)
+{
+    uint64_t most = 0; /* that a read leads to from this level on */
+
+    for (size_t k = m->n_levels; k-- > 0;) {
+        const struct sim_level *l = &m->level[k];
+        uint64_t n = 0;
+
+        if (l->is_write_through || (k + 1 < m->n_levels && l->line_bytes != m->level[k + 1].line_bytes))
+            return false;
+        for (size_t i = 0; i < SIM_MAX_PREFETCHERS && l->prefetch[i].kind; i++) {
+            const struct sim_prefetch p = sim_prefetch_resolve(&l->prefetch[i]);
+
+            n += most_asked(&p);
+        }
+        most += n * (1 + most);
+        if (most > SIM_FULL_QUEUE)
+            return false;
+    }
+    return true;
 }
 
 /* Tells whether no other level is told when a clean line leaves level k. */

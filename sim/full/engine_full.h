@@ -109,7 +109,7 @@ struct sim_full_request {
     uint32_t phase;
     uint32_t source;
     uint32_t by;  /* tag and phase: a part of what struct sim_full_wanted says */
-    uint32_t run; /* what stands for the instruction: tag, phase and place in the burst in one number */
+    uint32_t run; /* sim_full_run() */
     bool is_prefetch;
     bool is_instructed; /* a prefetch instruction asks */
     bool is_walk;       /* of a page table */
@@ -121,12 +121,12 @@ struct sim_full_request {
  * have one queue for what prefetchers of all levels ask for, so that its order is noted, too.
  */
 enum sim_full_event {
-    SIM_FULL_READS,      /* a line */
-    SIM_FULL_WRITES,     /* a line, back */
-    SIM_FULL_ASKS,       /* a prefetcher of the first level, for a line that waits in the queue from now on */
-    SIM_FULL_RUNS,       /* what waits comes in: events of each line that those asked for, and then ... */
-    SIM_FULL_HAS_COME,   /* ... this */
-    SIM_FULL_LOAD_MISSED /* a load is through, whose reads were the last but those of the queue */
+    SIM_FULL_READS,    /* a line */
+    SIM_FULL_WRITES,   /* a line, back */
+    SIM_FULL_ASKS,     /* a prefetcher of the first level, for a line that waits in the queue from now on */
+    SIM_FULL_RUNS,     /* what waits comes in: of each line that those asked for, its reads and writes, and then ... */
+    SIM_FULL_HAS_COME, /* ... this */
+    SIM_FULL_LOAD_MISSED /* a load is through: all reads since the load before but prefetchers', stores' and walks' */
 };
 
 /* Says who reads. */

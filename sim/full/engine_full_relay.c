@@ -8,37 +8,6 @@
 
 enum { FIRST_ROOM = 4096, HANDED_OVER = 3072 }; /* notes */
 
-static unsigned most_asked(const struct sim_prefetch *p)
-{
-    return p->kind == SIM_PREFETCH_PAIR ? 1 : p->first > p->degree ? p->first : p->degree;
-}
-
-/*
- * Those of a level see a request once, and those of all levels outside, and then the same happens to each line that they
- * ask for, one level further out.
- */
-bool sim_full_holds_all(const struct sim_machine *m)
-{
-    uint64_t most = 0; /* that a read leads to from this level on */
-
-    for (size_t k = m->n_levels; k-- > 0;) {
-        const struct sim_level *l = &m->level[k];
-        uint64_t n = 0;
-
-        if (l->is_write_through || (k + 1 < m->n_levels && l->line_bytes != m->level[k + 1].line_bytes))
-            return false;
-        for (size_t i = 0; i < SIM_MAX_PREFETCHERS && l->prefetch[i].kind; i++) {
-            const struct sim_prefetch p = sim_prefetch_resolve(&l->prefetch[i]);
-
-            n += most_asked(&p);
-        }
-        most += n * (1 + most);
-        if (most > SIM_FULL_QUEUE)
-            return false;
-    }
-    return true;
-}
-
 /* Tells whether the first level of a machine sees nothing of those behind it, and these of it only events. */
 static bool has_blind_first(const struct sim_machine *m)
 {
@@ -122,8 +91,10 @@ static bool make_room(struct sim_full *e)
 
 void sim_full_hand_over(struct sim_full *e)
 {
-    for (struct sim_full *f = e->follower; f && e->n_notes; f = f->next)
-        e->variant->follow(f, e->note, e->n_notes);
+    for (struct sim_full *f = e->follower; f; f = f->next) {
+        if (!f->base.err) /* else notes may be missing */
+            e->variant->follow(f, e->note, e->n_notes);
+    }
     e->n_notes = e->n_run = 0;
 }
 
