@@ -72,6 +72,7 @@ mutant "what followers are asked for comes before what waits" sim/full/engine_fu
 mutant "a prefetcher of the first level asks behind its request" sim/full/engine_full_path_tmpl.h \
     's/if \(!r->is_prefetch\)/if (r->is_walk)/' sim_random
 mutant "followers do not know the time" sim/full/engine_full_relay_tmpl.h 's/f->n_requests = n->time;//' sim_random
+mutant "followers do not know the time of hits" sim/full/engine_full_relay.c 's/f->n_requests = e->n_requests;//' sim_random
 mutant "a follower counts loads that a store's reads miss for" sim/full/engine_full_relay_tmpl.h \
     's/n->by \? &other : &f->load/\&f->load/' sim_random
 mutant "followers see instructions as loads" sim/full/engine_full_relay_tmpl.h \

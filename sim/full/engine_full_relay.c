@@ -94,6 +94,7 @@ void sim_full_hand_over(struct sim_full *e)
     for (struct sim_full *f = e->follower; f; f = f->next) {
         if (!f->base.err) /* else notes may be missing */
             e->variant->follow(f, e->note, e->n_notes);
+        f->n_requests = e->n_requests; /* hits since the last event are none */
     }
     e->n_notes = e->n_run = 0;
 }

@@ -410,6 +410,36 @@ static void first_levels_that_see_others_are_not_shared(void)
     sim_hierarchy_free(c);
 }
 
+/* Hits leave no events, but prefetches come meanwhile, which flushing sees: a dirty line meets one further out. */
+static void followers_know_the_time_when_they_are_flushed(void)
+{
+    const struct sim_machine m = {
+        .n_levels = 3,
+        .level[0] = { .policy = "lru", .n_sets = 2, .n_ways = 2, .line_bytes = 128 },
+        .level[1] = { .policy = "lru", .n_sets = 2, .n_ways = 1, .line_bytes = 128 },
+        .level[2] = { .policy = "lru", .n_sets = 4, .n_ways = 2, .line_bytes = 128 },
+        .level[2].prefetch[0] = { .kind = SIM_PREFETCH_NEXT_LINE, .late = 4 },
+    };
+    struct sim_hierarchy *leader, *follower;
+
+    CU_ASSERT_FATAL(!sim_hierarchy_new(&leader, &m) && !sim_hierarchy_new(&follower, &m));
+    CU_ASSERT_FATAL(!sim_hierarchy_follow(follower, leader, 1));
+    for (unsigned i = 0; i < 40000; i++) {
+        const struct sim_run run = { .addr = rng_below(20) * 128,
+                                     .count = 1 + (uint32_t)rng_below(8),
+                                     .access_bytes = 4,
+                                     .kind = one_in(4) ? SIM_STORE : SIM_LOAD };
+
+        sim_emit(sim_hierarchy_sink(leader), &run, 1, 1);
+        if (one_in(8))
+            sim_hierarchy_flush(leader, 0);
+    }
+    same_stats(sim_hierarchy_stats(follower), sim_hierarchy_stats(leader), SIM_USUAL_TAGS, 0, 0);
+    CU_ASSERT(sim_stats_total(sim_hierarchy_stats(leader)).level[2].late_prefetches > 10);
+    sim_hierarchy_free(follower);
+    sim_hierarchy_free(leader);
+}
+
 enum { MAX_CORES = 4 };
 
 /* Cores in turns, each against a naive model of its own; the models hand one last level round. */
@@ -670,6 +700,7 @@ static const struct test_case cases[] = {
     { "a store is made again where its line had left", a_store_is_made_again_where_its_line_had_left },
     { "levels of a few lines agree too", levels_of_a_few_lines_agree_too },
     { "first levels are simulated once with equal counts", first_levels_are_simulated_once_with_equal_counts },
+    { "followers know the time when they are flushed", followers_know_the_time_when_they_are_flushed },
     { "first levels that see others are not shared", first_levels_that_see_others_are_not_shared },
     { "full engine on plain machines agrees too", full_engine_on_plain_machines_agrees_too },
     { "counts of any machine add up", counts_of_any_machine_add_up },
