@@ -46,10 +46,22 @@ bool sim_full_is_scattered(struct sim_full *e, uint64_t line)
     return !is_near;
 }
 
+/* Takes a follower from its leader's list. */
+static void leave(struct sim_full *f)
+{
+    struct sim_full **at = &f->leader->follower;
+
+    while (*at != f)
+        at = &(*at)->next;
+    *at = f->next;
+}
+
 static void release(struct sim_hierarchy *h)
 {
     struct sim_full *e = (struct sim_full *)h;
 
+    if (e->leader)
+        leave(e);
     for (size_t k = 0; k < SIM_MAX_LEVELS; k++)
         sim_full_level_release(&e->level[k]);
     for (size_t i = 0; i < SIM_MAX_TLBS; i++)
