@@ -37,7 +37,7 @@ tests_command = $(observable) $(TEST_WRAPPER) $(BUILD)/tests$(if $(SAN), --part 
 
 #: make test SUITE=nest SEED=7
 #: 'make check' is the same.
-test: deps ### Build and run all tests (3 minutes)
+test: deps ### Build and run all tests (4 to 5 minutes)
 	$(if $(SAN),$(Q).ci/deps tests)
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(test_programs) $(test_libraries)
 	$(if $(call suite_needs_guest,$(SUITE)),$(Q)$(MAKE) --no-print-directory $(guest_of_tests) || echo "tests of observed streams are skipped: there is no guest to observe" >&2)

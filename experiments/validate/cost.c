@@ -29,29 +29,21 @@ static double replay_ns(const struct exp_setup *s, const struct exp_case *c, str
     return err ? (double)NAN : (double)(ctr_thread_ns() - begin);
 }
 
-/* Returns the first case of the layer that has as many smaller ones as larger ones, or of the next smaller one. */
-static const struct exp_case *first_of_median(const struct exp_experiment *e)
+/* Returns the first case of the smallest layer: the cost is a quotient, which a large layer shows no better. */
+static const struct exp_case *first_of_smallest(const struct exp_experiment *e)
 {
-    const size_t n = e->n_algos;
     const struct exp_case *found = e->cases;
-    size_t most = 0;
 
-    for (size_t i = 0; i < e->n_cases; i += n) {
-        size_t n_smaller = 0;
-
-        for (size_t k = 0; k < e->n_cases; k += n)
-            n_smaller += conv_macs(&e->cases[k].layer->problem) < conv_macs(&e->cases[i].layer->problem);
-        if (n_smaller >= most && n_smaller <= e->n_cases / n / 2) {
-            most = n_smaller;
+    for (size_t i = 0; i < e->n_cases; i += e->n_algos) {
+        if (conv_macs(&e->cases[i].layer->problem) < conv_macs(&found->layer->problem))
             found = &e->cases[i];
-        }
     }
     return found;
 }
 
 double exp_validate_cost_percent(const struct exp_experiment *e, size_t *n)
 {
-    const struct exp_case *first = first_of_median(e);
+    const struct exp_case *first = first_of_smallest(e);
     struct sim_hierarchy *h;
     double sum[2] = { 0 };
 

@@ -9,7 +9,7 @@
 
 /*
  * Print the table, both simulations beside each other, and write targets.csv. Errors of sums are judged by the worst
- * algorithm: over all algorithms together, one's excess would pay for another's lack. Writing returns 0, or -errno with
+ * algorithm: in a sum over algorithms, too many of one would hide too few of another. Writing returns 0, or -errno with
  * one line in why.
  */
 void exp_validate_targets_print(const struct exp_agreement_report *r, FILE *out);
@@ -25,8 +25,8 @@ struct exp_validate_machine {
 };
 
 /*
- * Returns the processor time of replays with the core's clock, in percent of that without, by all algorithms of a
- * layer of median size; *n are how many. NaN: there are none, or there is no memory.
+ * Returns the processor time of replays with the core's clock, in percent of the time without it, by all algorithms of
+ * the smallest layer; *n are how many. NaN: there are none, or there is no memory.
  */
 double exp_validate_cost_percent(const struct exp_experiment *e, size_t *n);
 
