@@ -82,7 +82,7 @@
 #define EXP_COLUMN_ROUNDS(of) { "measured_rounds", "", "timed rounds" of, "" }
 #define EXP_COLUMN_END(what)                                                                                           \
     { "measured_end", "",                                                                                              \
-      "why there were no more" what ": the ratios stand, REPS, the time limit or the most there may be", "" }
+      "why there were no more" what ": the ratios no longer changed, REPS, LIMIT or the largest number of rounds", "" }
 #define EXP_FIELDS_ROUNDS(row, n_rounds, end, why, of, what)                                                           \
     { EXP_COLUMN_ROUNDS(of), REC_OR(row, n_rounds, why) }, { EXP_COLUMN_END(what), REC_OR(row, end, why) }
 

@@ -442,9 +442,9 @@ const char *exp_end_text(enum exp_end end)
 {
     static const char *const texts[] = {
         [EXP_GOES_ON] = "they were not ended",
-        [EXP_END_STOOD] = "the ratios stand",
-        [EXP_END_LIMIT] = "the time limit (LIMIT=) ended them before the ratios stood",
-        [EXP_END_MOST] = "there may be no more and the ratios do not stand",
+        [EXP_END_STOOD] = "the ratios no longer changed",
+        [EXP_END_LIMIT] = "timing stopped at its limit (LIMIT=), the ratios were still changing",
+        [EXP_END_MOST] = "timing stopped at the largest number of rounds, the ratios were still changing",
         [EXP_END_FIXED] = "their number was fixed",
     };
 

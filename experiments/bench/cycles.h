@@ -23,7 +23,8 @@ struct exp_cycles {
 #define EXP_CYCLES_INSTEAD "simulated_cycles stand in its place"
 
 /* A reason why there are none: no table of stacks has the algorithm with its micro-kernel. */
-#define EXP_NO_WORK_ON_RECORD "what compiled code of this algorithm and micro-kernel executes is not on record"
+#define EXP_NO_WORK_ON_RECORD                                                                                          \
+    "it is not known which instructions this algorithm executes with this micro-kernel, so no cycles can be simulated"
 
 /* Says why a case has no cycles; NULL if it has. */
 const char *exp_cycles_why_not(const struct exp_setup *s, const struct exp_case *c);

@@ -140,7 +140,8 @@ void exp_accuracy_say(const struct exp_accuracy *a, const char *how, double esti
     int side = exp_ratio_side(&measured);
 
     if (side && side != side_of(estimate))
-        fprintf(out, "withdrawn, %.2f %s: the clock says %.2f; ", estimate, assumption, measured.value);
+        fprintf(out, "withdrawn: %.2f %s, but %.2f measured, on the other side of 1; ", estimate, assumption,
+                measured.value);
     else
         fprintf(out, "%.2f %s, measured %.2f; ", estimate, assumption, measured.value);
     print_accuracy(a, how, out);

@@ -382,7 +382,7 @@ void exp_disturbance_describe(const struct exp_disturbance *d, char *text, size_
         { ", %.0f involuntary context switches", d->switches, 0 },
         { ", %.0f moves to another core", d->migrations, 0 },
         { ", FMA peak %.1f GFLOP/s before and %.1f after", d->peak_before, d->peak_after },
-        { ", medians %.1f %% above the fastest", d->median_percent, 0 },
+        { ", median rounds %.1f %% slower than the fastest", d->median_percent, 0 },
     };
     size_t used;
 

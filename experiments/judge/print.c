@@ -207,8 +207,9 @@ static void say_clock(const struct exp_judge_report *r, const struct exp_judge_m
         return;
     }
     fprintf(out,
-            EXP_LABEL "measured on %s: SConv as CSA chose pays in %zu of %zu layers, loses in %zu; %.2fx for all of "
-                      "them; the schedule that CSA chose is the faster one in %zu, and costs %.1f %%\n",
+            EXP_LABEL
+            "measured on %s: SConv as CSA chose is faster in %zu of %zu layers, slower in %zu; %.2fx for all of "
+            "them; the schedule that CSA chose is the faster one in %zu, and costs %.1f %%\n",
             "time", r->machine->name, c->n_pays, c->n_timed, c->n_loses, c->speedup.value, c->n_right,
             100 * (c->chosen_ns / c->best_ns - 1));
     if (*m->why_not_timed)

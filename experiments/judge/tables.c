@@ -214,7 +214,7 @@ static const struct rec_field model_fields[] = {
       OF_CLOCK(m.clock.accuracy.p10) },
     { { "estimated_to_measured_median", "", "median", "" }, OF_CLOCK(m.clock.accuracy.median) },
     { { "estimated_to_measured_p90", "", "90th percentile", "" }, OF_CLOCK(m.clock.accuracy.p90) },
-    { { "estimated_right_layers", "layers", "estimated on the measured side of 1; of pays and loses together", "" },
+    { { "estimated_right_layers", "layers", "estimated on the measured side of 1; of the faster and slower ones together", "" },
       REC_OR(MODEL, m.clock.accuracy.n_right, why_no_accuracy) },
     { { "issue_to_measured_p10", "", "the same for issue_speedup", "" }, OF_CLOCK(m.clock.issue_accuracy.p10) },
     { { "issue_to_measured_median", "", "median", "" }, OF_CLOCK(m.clock.issue_accuracy.median) },

@@ -589,24 +589,30 @@ static void put_variants(struct exp_csv *csv, const void *study)
 
 #define KIND struct kind_row
 struct kind_row {
-    const char *model, *algo, *op, *level, *why_no_time, *why_no_estimate, *why_not_alone;
+    const char *model, *algo, *op, *level, *why_no_time, *why_no_estimate, *why_no_cycles, *why_not_alone;
+    const char *why_no_steps; /* said by the kind's first row */
     bool is_fused;
     size_t n_steps;
     double time_ns, time_percent, cycles, cycles_percent;
     struct net_lines lines;
 };
 
+/* What is of all levels of a kind stands in its first row, so that a sum over rows is right. */
+#define ONCE "; only in the first row of a kind, for all its levels"
+
 static const struct rec_field kind_fields[] = {
     { COLUMN_NETWORK, REC_AT(KIND, model) },
     { COLUMN_ALGO, REC_AT(KIND, algo) },
     { COLUMN_FUSED, REC_AT(KIND, is_fused) },
     { COLUMN_OP, REC_AT(KIND, op) },
-    { { "steps", "", "of this kind", "" }, REC_AT(KIND, n_steps) },
-    CLOCKED(KIND, "measured_time_ns", "ns", "their sum: mean of the fastest quarter of the rounds", time_ns,
+    { { "steps", "", "of this kind" ONCE, "" }, REC_OR(KIND, n_steps, why_no_steps) },
+    CLOCKED(KIND, "measured_time_ns", "ns", "their sum: mean of the fastest quarter of the rounds" ONCE, time_ns,
             why_no_time),
-    CLOCKED(KIND, "measured_time_percent", "%", "of the network's", time_percent, why_no_time),
-    CYCLES(KIND, "estimated_cycles", "estimate: if all loads wait, in sequence", cycles),
-    { { "estimated_percent", "%", "of the network's", "simulation" }, REC_OR(KIND, cycles_percent, why_no_estimate) },
+    CLOCKED(KIND, "measured_time_percent", "%", "of the network's" ONCE, time_percent, why_no_time),
+    { { "estimated_cycles", "cycles", "estimate: if all loads wait, in sequence" ONCE, "simulation" },
+      REC_OR(KIND, cycles, why_no_cycles) },
+    { { "estimated_percent", "%", "of the network's" ONCE, "simulation" },
+      REC_OR(KIND, cycles_percent, why_no_cycles) },
     { COLUMN_LEVEL, REC_AT(KIND, level) },
     { COLUMN_LINES, REC_NAN_OR(KIND, lines.in_sequence, why_no_estimate) },
     { COLUMN_ALONE, REC_NAN_OR(KIND, lines.alone, why_not_alone) },
@@ -641,6 +647,11 @@ static KIND kind_row(const struct net_study *s, const struct net_by_algo *by, bo
     if (!row.why_no_estimate) {
         row.cycles = net_estimate_of(s, x, &w).total_cycles;
         row.cycles_percent = row.cycles > 0 ? 100 * row.cycles / net_estimate_of(s, x, NULL).total_cycles : 0;
+    }
+    row.why_no_cycles = row.why_no_estimate;
+    if (level) {
+        row.time_ns = row.time_percent = (double)NAN;
+        row.why_no_steps = row.why_no_time = row.why_no_cycles = REC_DOES_NOT_APPLY;
     }
     row.lines = net_lines_of(s, x, v, level, &w);
     return row;

@@ -114,9 +114,15 @@ static void print_speed(const struct net_study *s, FILE *out)
 
 /* ---- in sequence ---- */
 
-static double mib(double lines)
+/* Prints lines as MiB. */
+static void put_mib(double lines, FILE *out)
 {
-    return lines * LINE_BYTES / (1 << 20);
+    const double mib = lines * LINE_BYTES / (1 << 20);
+
+    if (mib > 0 && mib < 0.01)
+        fprintf(out, "less than 0.01 MiB");
+    else
+        fprintf(out, "%.3g MiB", mib);
 }
 
 static void say_level(const struct net_study *s, const struct net_simulated *x, enum net_view v, size_t level,
@@ -124,9 +130,13 @@ static void say_level(const struct net_study *s, const struct net_simulated *x, 
 {
     const struct net_lines l = net_lines_of(s, x, v, level, NULL);
 
-    fprintf(out, "%s %s %.3g MiB, %.3g one by one with empty caches, %.3g one by one with warm ones",
-            level < s->setup->machine.n_levels ? "into" : "from", net_level_name(s, level), mib(l.in_sequence),
-            mib(l.alone), mib(l.warm));
+    fprintf(out, "%s %s ", level < s->setup->machine.n_levels ? "into" : "from", net_level_name(s, level));
+    put_mib(l.in_sequence, out);
+    fprintf(out, " in sequence; ");
+    put_mib(l.alone, out);
+    fprintf(out, " if each step starts with empty caches, ");
+    put_mib(l.warm, out);
+    fprintf(out, " with what it left itself");
 }
 
 static void print_sequence(const struct net_study *s, FILE *out)
@@ -137,14 +147,14 @@ static void print_sequence(const struct net_study *s, FILE *out)
 
     if (!x->in_sequence[v].counts || !x->alone[v].counts)
         return;
-    fprintf(out, "In sequence, at the planner's addresses, its %zu steps with %s move ", x->net->n_steps,
+    fprintf(out, "At the planner's addresses, %s, its %zu steps with %s bring:",
+            v == NET_CACHES_ALONE ? "by caches alone" : "on the machine as it is", x->net->n_steps,
             main_of(s)->algo->name);
     for (size_t l = 1; l <= n; l++) {
-        if (l > 1)
-            fprintf(out, "; ");
+        fputs(l > 1 ? "; " : " ", out);
         say_level(s, x, v, l, out);
     }
-    fprintf(out, " (%s).\n", v == NET_CACHES_ALONE ? "caches alone" : "the machine as it is");
+    fprintf(out, ".\n");
 }
 
 /* ---- what costs and what saves ---- */

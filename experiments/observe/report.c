@@ -433,6 +433,26 @@ static struct loads loads_of(const struct sim_stats *s)
 
 /* ---- the table ---- */
 
+/* Tells whether an observation and its replay miss a level too rarely for their misses to be compared. */
+static bool miss_rarely(const struct loads *seen, const struct loads *replayed, size_t level)
+{
+    return exp_misses_are_few(seen->n > 0 ? 100 * seen->misses[level] / seen->n : 0,
+                              replayed->n > 0 ? 100 * replayed->misses[level] / replayed->n : 0);
+}
+
+static bool are_apart(double a, double b)
+{
+    return a > b || a < b;
+}
+
+/* Returns how far a count is from the replayed one, in % of that. */
+static double distance_percent(double observed, double replayed)
+{
+    if (!are_apart(observed, replayed))
+        return 0;
+    return replayed > 0 ? 100 * fabs(observed - replayed) / replayed : (double)INFINITY;
+}
+
 static void print_case(const struct exp_case *c, const struct exp_observation *x, size_t n_levels, FILE *out)
 {
     struct loads a, b;
@@ -448,7 +468,9 @@ static void print_case(const struct exp_case *c, const struct exp_observation *x
             100 * (a.n_accesses - b.n_accesses) / b.n_accesses);
     for (size_t l = 0; l < n_levels; l++) {
         fprintf(out, " %8.3f", a.n > 0 ? 100 * a.misses[l] / a.n : 0);
-        if (b.misses[l] > 0)
+        if (miss_rarely(&a, &b, l) && are_apart(a.misses[l], b.misses[l]))
+            fprintf(out, " %7s", "few");
+        else if (b.misses[l] > 0)
             fprintf(out, " %+7.2f", 100 * (a.misses[l] - b.misses[l]) / b.misses[l]);
         else
             fprintf(out, " %7s", a.misses[l] > 0 ? "-" : "+0.00");
@@ -515,46 +537,56 @@ static void print_algos(const struct exp_observed *o, const struct exp_experimen
 {
     const struct sim_machine *m = machine_of(o);
 
-    fprintf(
-        out,
-        "\nthe observed layers together: load misses as %% of loads, observed (obs), in the replay of just what was\n"
-        "observed (repl), and simulated of the whole of those layers (all; -: with another kernel)\n");
+    fprintf(out, "\nthe observed layers together: load misses as %% of loads: observed; in the replay of what was "
+                 "observed; and\n"
+                 "simulated, of these layers as a whole (-: that is with another kernel)\n");
     fprintf(out, "%-15s %-34s %6s", "", "", "");
     for (size_t l = 0; l < exp_n_level_names(m); l++)
         fprintf(out, " %8.8s %8s %8s", exp_level_name(m, l), "", "");
     fprintf(out, "\n%-15s %-34s %6s", "algo", "kernel", "part %");
     for (size_t l = 0; l < exp_n_level_names(m); l++)
-        fprintf(out, " %8s %8s %8s", "obs", "repl", "all");
+        fprintf(out, " %8s %8s %8s", "observed", "replayed", "whole");
     fprintf(out, "\n");
     for (size_t a = 0; a < o->experiment.n_algos; a++)
         print_algo(o, e, a, out);
 }
 
-/* The largest difference of a level's load misses, in % of the replayed ones, where the two should be equal. */
+/*
+ * The largest difference of a level's load misses, in % of the replayed ones, where the two should be equal; NaN where
+ * both are few in every layer.
+ */
 static double largest_difference(const struct exp_observed *o, size_t named)
 {
-    double largest = 0;
+    double largest = (double)NAN;
 
     for (size_t i = 0; i < o->experiment.n_cases; i++) {
         const struct exp_observation *x = &o->observation[i];
-        double a, b;
+        struct loads a, b;
 
         if (*x->why_not || x->same_as != i || observe_known_difference(x))
             continue;
-        a = loads_of(&x->seen->stats).misses[named];
-        b = loads_of(x->replayed).misses[named];
-        if (a > b || a < b)
-            largest = fmax(largest, b > 0 ? 100 * fabs(a - b) / b : (double)INFINITY);
+        a = loads_of(&x->seen->stats);
+        b = loads_of(x->replayed);
+        if (!miss_rarely(&a, &b, named))
+            largest = fmax(largest, distance_percent(a.misses[named], b.misses[named]));
     }
     return largest;
 }
 
 static void say_differences(const struct exp_observed *o, char *text, size_t bytes)
 {
-    exp_say_more(text, bytes, ". Load misses observed differ from those replayed by at most");
-    for (size_t l = 0; l < exp_n_level_names(machine_of(o)); l++)
-        exp_say_more(text, bytes, "%s %.2f %% in %s", l ? "," : "", largest_difference(o, l),
-                     exp_level_name(machine_of(o), l));
+    const struct sim_machine *m = machine_of(o);
+
+    exp_say_more(text, bytes, ". Load misses observed differ from those replayed:");
+    for (size_t l = 0; l < exp_n_level_names(m); l++) {
+        const double largest = largest_difference(o, l);
+
+        if (isnan(largest))
+            exp_say_more(text, bytes, "%s in %s both are below %g %% of all loads", l ? "," : "", exp_level_name(m, l),
+                         EXP_FEW_PERCENT);
+        else
+            exp_say_more(text, bytes, "%s in %s by at most %.2f %%", l ? "," : "", exp_level_name(m, l), largest);
+    }
     exp_say_more(text, bytes, ".");
 }
 
@@ -589,7 +621,8 @@ static void print_heading(const struct exp_observed *o, FILE *out)
     fprintf(out, "\nobserved (%s), simulated on %s\n", how, m->name);
     fprintf(out,
             "%% of the layer that was observed; accesses to tensors; load misses as %% of loads; each beside what it\n"
-            "differs by from the replay of the same, in %%\n");
+            "differs by from the replay of the same, in %% (few: both are below %g %% of all loads)\n",
+            EXP_FEW_PERCENT);
     fprintf(out, "%-24s %-14s %6s %11s %7s", "layer", "algo", "part %", "accesses", "diff");
     for (size_t l = 0; l < exp_n_level_names(m); l++)
         fprintf(out, " %8.8s %7s", exp_level_name(m, l), "diff");

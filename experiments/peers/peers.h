@@ -155,7 +155,7 @@ int exp_peers_write(const struct exp_peers_report *r, const struct exp_outdir *d
 void exp_peers_print(const struct exp_peers_report *r, FILE *out);
 void exp_peers_print_number(double x, FILE *out); /* in a column; "-": NaN */
 
-/* Describes the rounds of a network: "63 rounds: the ratios stand; quiet: ...". */
+/* Describes the rounds of a network: "63 rounds: the ratios no longer changed; quiet: ...". */
 void exp_peers_describe_rounds(const struct exp_peers *p, char *text, size_t bytes);
 
 /*

@@ -76,12 +76,12 @@ void exp_answer_print(const struct exp_report *r, FILE *out);
 void exp_answer_print_last(const struct exp_report *r, FILE *out);
 
 /*
- * The answer of an experiment, in sentences: whether each variant pays, against the reference, for the model and layer
+ * The answer of an experiment, in sentences: whether each variant is faster than the reference, for the model and layer
  * by layer, and why. A pure function of the numbers that it is given; it knows no algorithm, and takes any number of
  * them.
  *
- * A variant pays in a layer whose measured speed-up is above 1 with its whole interval, loses where that is below 1,
- * and is open where the interval holds 1. Where nothing was timed, simulated misses speak, and the words say so.
+ * A variant is faster in a layer whose measured speed-up is above 1 with its whole interval, slower where that is below
+ * 1, and open where the interval holds 1. Where nothing was timed, simulated misses speak, and the words say so.
  */
 
 /* Where the cycles of micro-kernels, and of what surrounds them, go. */

@@ -118,11 +118,11 @@ static void say_layers(const struct exp_verdict *v, const struct exp_verdict_var
 {
     size_t n = count_compared(v, x), lost = count_side(v, x, -1), open = count_side(v, x, 0);
 
-    fprintf(out, "pays in %zu of %zu %s", count_side(v, x, 1), n, layers_word(n));
+    fprintf(out, "is faster in %zu of %zu %s", count_side(v, x, 1), n, layers_word(n));
     if (lost)
-        fprintf(out, ", loses in %zu", lost);
+        fprintf(out, ", slower in %zu", lost);
     if (open)
-        fprintf(out, ", in %zu the spread leaves it open", open);
+        fprintf(out, ", open in %zu (the spread holds 1)", open);
 }
 
 static void say_extremes(const struct exp_verdict *v, const struct exp_verdict_variant *x, FILE *out)
@@ -148,10 +148,10 @@ static void say_parts(const struct exp_verdict *v, const struct exp_verdict_vari
         return;
     fprintf(out, EXP_LABEL "packing %.0f %%, micro-kernels %.0f %%", "time", packing, kernel);
     if (!isnan(its_packing) && !isnan(its_kernel))
-        fprintf(
-            out,
-            " (%s: im2col and packing %.0f %%, micro-kernels %.0f %%); its micro-kernels take %.2f of the time of %s's",
-            v->reference.name, its_packing, its_kernel, kernels, v->reference.name);
+        fprintf(out,
+                " (%s: im2col and packing %.0f %%, micro-kernels %.0f %%); its micro-kernels take %.2f times as long "
+                "as %s's",
+                v->reference.name, its_packing, its_kernel, kernels, v->reference.name);
     fprintf(out, "\n");
 }
 
@@ -191,14 +191,16 @@ static void say_level(const struct exp_verdict *v, const struct exp_verdict_vari
 {
     const double own = percent_of_loads(v, x, view, level), its = percent_of_loads(v, &v->reference, view, level);
 
-    fprintf(out, "%s ", v->level[level]);
+    const bool are_few = exp_misses_are_few(own, its);
+
+    fprintf(out, "%s %s", v->level[level], are_few ? "almost none in either (" : "");
     put_percent(own, out);
     fprintf(out, " of its loads, %s ", v->reference.name);
     put_percent(its, out);
-    if (exp_misses_are_few(own, its))
-        fprintf(out, ": both below %g %%, not compared", EXP_FEW_PERCENT);
+    if (are_few)
+        fprintf(out, ")");
     else
-        fprintf(out, ": %.2f times %s's misses", to_reference(v, x, misses_of(view, level)), v->reference.name);
+        fprintf(out, ": %.2f times as many as %s", to_reference(v, x, misses_of(view, level)), v->reference.name);
 }
 
 static void say_view(const struct exp_verdict *v, const struct exp_verdict_variant *x, const struct view *view,
@@ -261,7 +263,7 @@ static bool has_cycles(const struct exp_verdict *v, const struct exp_verdict_var
 
 static const char *estimate_words(enum exp_quantity cycles)
 {
-    return cycles == EXP_CLOCK_CYCLES   ? "by the simulated core's clock"
+    return cycles == EXP_CLOCK_CYCLES   ? "by simulated cycles"
            : cycles == EXP_ISSUE_CYCLES ? EXP_IF_ALL_HIT
                                         : EXP_IF_ALL_WAIT;
 }
@@ -320,11 +322,13 @@ static void say_cycles_errors(const struct exp_verdict *v, FILE *out)
     free(pair);
     if (!errors.n)
         return;
-    fprintf(out,
-            "\nSimulated over measured cycles, %zu layers and algorithms: %.2f (median), off by %.1f %% (median), %.1f "
-            "%% (p90); on the right side of %s in %zu of %zu that differ by over %.0f %%.\n",
-            errors.n, quotients.median, errors.median, errors.p90, v->reference.name, n_right, n_sided,
-            100 * (EXP_CYCLES_TIE - 1));
+    fprintf(
+        out,
+        "\nSimulated over measured cycles, %zu layers and algorithms: %.2f in the median; half of them are off by at "
+        "most %.1f %%, nine of ten by at most %.1f %%; on the right side of %s in %zu of %zu that differ by over %.0f "
+        "%%.\n",
+        errors.n, quotients.median, errors.median, errors.p90, v->reference.name, n_right, n_sided,
+        100 * (EXP_CYCLES_TIE - 1));
 }
 
 static double clock_percent(const struct exp_verdict *v, const struct exp_verdict_variant *x, size_t part)
@@ -520,7 +524,7 @@ static void say_timed_answer(const struct exp_verdict *v, const struct exp_verdi
     if (side > 0)
         fprintf(out, "%s is faster than %s: ", best->label, v->reference.label);
     else
-        fprintf(out, "nothing %s %s; the best is %s: ", side ? "comes up to" : "is certainly faster than",
+        fprintf(out, "nothing %s %s; the best is %s: ", side ? "is as fast as" : "is certainly faster than",
                 v->reference.label, best->label);
     put_ratio(&best->speedup, out);
     if (v->disturbance)
@@ -533,7 +537,7 @@ static void say_timed_answer(const struct exp_verdict *v, const struct exp_verdi
 static void say_fastest(const char *label, const char *reference, double speedup, FILE *out)
 {
     if (speedup < 1)
-        fprintf(out, "nothing comes up to %s; the best is %s, %.2f times as fast", reference, label, speedup);
+        fprintf(out, "nothing is as fast as %s; the best is %s, %.2f times as fast", reference, label, speedup);
     else
         fprintf(out, "%s is %.2f times as fast as %s", label, speedup, reference);
 }
@@ -550,7 +554,7 @@ static void say_untimed_answer(const struct exp_verdict *v, FILE *out)
         say_fastest(fast->label, v->reference.label, estimate_of(v, fast, EXP_CLOCK_CYCLES), out);
         fputs(". No time has confirmed this.\n", out);
     } else if (few && is_simulated(v, few)) {
-        fprintf(out, "By simulated misses alone, on %s%s: %s misses ", v->machine,
+        fprintf(out, "By simulated misses alone, on %s%s: the best is %s, ", v->machine,
                 v->has_two_views ? " (its caches alone, nothing prefetched)" : "", few->label);
         say_level(v, few, &alone, 0, out);
         fputs(". Fewer misses need not be less time.\n", out);
@@ -621,7 +625,7 @@ static const char *side_word(const struct exp_ratio *s)
 {
     int side = exp_ratio_side(s);
 
-    return isnan(s->value) ? "-" : side > 0 ? "pays" : side < 0 ? "loses" : "open";
+    return isnan(s->value) ? "-" : side > 0 ? "faster" : side < 0 ? "slower" : "open";
 }
 
 static void put_number(const char *format, int width, double x, FILE *out)
@@ -685,7 +689,7 @@ static void put_heading(const struct exp_verdict *v, FILE *out)
 {
     char compared[48];
 
-    snprintf(compared, sizeof compared, "kernels%s / %.8s's", v->n_levels ? ", misses" : "", v->reference.name);
+    snprintf(compared, sizeof compared, "kernels%s over %.8s's", v->n_levels ? ", misses" : "", v->reference.name);
     fprintf(out, "\n%-24s %9.9s %-14s %6s %-14s %-6s %17s %*s", "", v->reference.name, "", "", "", "", "% of its time",
             (int)(9 + 7 * v->n_levels), compared);
     fprintf(out,
@@ -713,8 +717,8 @@ static void put_rows(const struct exp_verdict *v, FILE *out)
     }
     fprintf(out,
             "x: time of %s / its time, over 1 is faster; [low, high]: 95 %% of the values that random halves of the "
-            "rounds give;\npays, loses: all of it is on that side of 1, open: it holds 1; -: not known; few: both miss "
-            "in less than %g %% of their loads.\n",
+            "rounds give;\nfaster, slower: all of these values are on that side of 1, open: they hold 1; -: not known; "
+            "few: both miss in less than %g %% of their loads.\n",
             v->reference.name, EXP_FEW_PERCENT);
 }
 

@@ -31,7 +31,10 @@ static const char *take_sentence(const char *text, FILE *out)
     return text;
 }
 
-/* Takes the next sentence of a verdict; without "VERDICT for somebody: ", which the chapter says. From malloc. */
+/*
+ * Takes the next sentence of a verdict; without "VERDICT for somebody: ", which the chapter says: then it begins with a
+ * capital. Any other may begin with a name, which stays as it is. From malloc.
+ */
 static char *next_sentence(const char **verdict)
 {
     char *sentence, *said;
@@ -41,9 +44,10 @@ static char *next_sentence(const char **verdict)
     *verdict = take_sentence(*verdict, out);
     fclose(out);
     said = strncmp(sentence, "VERDICT for ", 12) ? NULL : strstr(sentence, ": ");
-    if (said)
+    if (said) {
         memmove(sentence, said + 2, strlen(said + 2) + 1);
-    *sentence = (char)toupper((unsigned char)*sentence);
+        *sentence = (char)toupper((unsigned char)*sentence);
+    }
     return sentence;
 }
 

@@ -117,16 +117,32 @@ static void add_speedup(struct exp_page_writer *w, const struct exp_page_run *r,
     add_card(w, exp_page_algo_title(row->total.algo), value, note, false);
 }
 
-/* Adds what the simulated core's clock says of an algorithm, where it has one. */
-static void add_cycles(struct exp_page_writer *w, const struct exp_model_row *row)
+/* Tells whether times are those of the simulated machine, so that they judge its cycles. */
+static bool is_machine_timed(const struct exp_page_run *r)
 {
-    char name[NOTE_BYTES], value[48];
+    const struct exp_layers_row *row = r->layers.row;
+    bool is_timed = false;
+
+    for (size_t i = 0; i < r->layers.table.n_rows; i++)
+        is_timed = is_timed || row[i].is_machine;
+    return is_timed;
+}
+
+/* Adds what simulated cycles say of an algorithm, where there are any; on the wrong side of 1 the verdict withdraws it. */
+static void add_cycles(struct exp_page_writer *w, const struct exp_page_run *r, const struct exp_model_row *row)
+{
+    const int side = is_machine_timed(r) ? exp_ratio_side(&row->total.speedup) : 0;
+    char name[NOTE_BYTES], value[48], note[NOTE_BYTES];
+    bool is_withdrawn;
 
     if (row->why_no_simulated_speedup || !(row->simulated_speedup > 0))
         return;
+    is_withdrawn = (side > 0 && row->simulated_speedup < 1) || (side < 0 && row->simulated_speedup > 1);
     exp_say(name, sizeof name, "%s, by simulated cycles", exp_page_algo_title(row->total.algo));
     put_times(value, sizeof value, row->simulated_speedup);
-    add_card(w, name, value, "as fast as Base", false);
+    exp_say(note, sizeof note, "%s%sas fast as Base%s", is_withdrawn ? value : "", is_withdrawn ? " " : "",
+            is_withdrawn ? ", which is measured on the other side of 1" : "");
+    add_card(w, name, is_withdrawn ? "withdrawn" : value, note, is_withdrawn);
 }
 
 /* Adds whether the computer was quiet: it stands beside the speed-ups. */
@@ -152,7 +168,7 @@ static void add_speedups(struct exp_page_writer *w, const struct exp_page_run *r
     }
     for (size_t i = 0; i < r->model.table.n_rows; i++) {
         if (is_contender(row[i].total.algo))
-            add_cycles(w, &row[i]);
+            add_cycles(w, r, &row[i]);
     }
     add_disturbance(w, r);
 }

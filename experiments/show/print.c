@@ -117,20 +117,49 @@ static bool is_any_timed(const struct exp_total *total, size_t n)
     return false;
 }
 
+enum { N_REASONS = 3 };
+
+static const char *reason_of(const struct exp_total *t, size_t which)
+{
+    return which == 0 ? t->why_no_time : which == 1 ? t->why_not_simulated : t->why_no_counts;
+}
+
+static bool has_reason(const struct exp_total *t, size_t which, const char *reason)
+{
+    return reason_of(t, which) && !strcmp(reason_of(t, which), reason);
+}
+
+/* Prints a reason behind what it takes from which algorithms; of all of them none is named. */
+static void print_reason(const struct exp_total *total, size_t n, size_t which, const char *reason, FILE *out)
+{
+    static const char *const what[N_REASONS] = { "measured time", "simulation", "measured misses" };
+    const char *before = " of ";
+    size_t n_have = 0;
+
+    for (size_t i = 0; i < n; i++)
+        n_have += has_reason(&total[i], which, reason);
+    fputs(what[which], out);
+    for (size_t i = 0; i < n && n_have < n; i++) {
+        if (!has_reason(&total[i], which, reason))
+            continue;
+        fprintf(out, "%s%s", before, total[i].algo);
+        before = ", ";
+    }
+    fprintf(out, " not available: %s\n", reason);
+}
+
 /* Prints each distinct reason once. */
 static void print_reasons(const struct exp_total *total, size_t n, FILE *out)
 {
     const char *said = "";
 
     for (size_t i = 0; i < n; i++) {
-        const char *reason[] = { total[i].why_no_time, total[i].why_not_simulated, total[i].why_no_counts };
-        static const char *const what[] = { "measured time", "simulation", "measured misses" };
+        for (size_t which = 0; which < N_REASONS; which++) {
+            const char *reason = reason_of(&total[i], which);
 
-        for (size_t k = 0; k < 3; k++) {
-            if (reason[k] && strcmp(reason[k], said)) {
-                fprintf(out, "%s not available: %s\n", what[k], reason[k]);
-                said = reason[k];
-            }
+            if (reason && strcmp(reason, said) != 0)
+                print_reason(total, n, which, reason, out);
+            said = reason ? reason : said;
         }
     }
 }
@@ -142,16 +171,19 @@ static void print_totals_head(const struct exp_report *r, FILE *out)
     size_t n_levels = m->n_levels;
 
     fprintf(out,
-            "\n%s, %zu convolutions, simulated on %s; load misses as %% of loads, simulated%s and measured,\n"
+            "\n%s, %zu convolutions, simulated on %s; load misses as %% of loads: simulated%s, and counted;\n"
             "then simulated per 1000 multiply-adds, which compares algorithms that make different numbers of loads\n",
             r->e->model->name, r->e->model->n_layers, m->name,
-            has_two_views(r) ? " (by caches alone, then as the machine's file has it)" : "");
-    fprintf(out, "%-28s %12s %9s", "", "measured ms", "speed-up");
+            has_two_views(r) ? " by its caches alone and as it is" : "");
+    fprintf(out, "%-28s %12s %9s", "", "", "");
     for (size_t l = 0; l < n_levels; l++)
-        fprintf(out, "%s%8.7s%8s", has_two_views(r) ? "   alone" : "", m->level[l].name, "meas");
+        fprintf(out, "%8.7s%*s", m->level[l].name, has_two_views(r) ? 16 : 8, "");
+    fprintf(out, "  per 1000\n%-28s %12s %9s", "", "measured ms", "speed-up");
+    for (size_t l = 0; l < n_levels; l++)
+        fprintf(out, "%8s%s%8s", has_two_views(r) ? "alone" : "simul.", has_two_views(r) ? "   as is" : "", "counted");
     for (size_t l = 0; l < n_levels; l++)
         fprintf(out, "%9.8s", m->level[l].name);
-    fprintf(out, "%14s\n", "sim loads");
+    fprintf(out, "%14s\n", "simul. loads");
 }
 
 static void print_rounds(const struct exp_measure_info *info, FILE *out)

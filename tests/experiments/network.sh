@@ -63,6 +63,10 @@ check "kinds make the network" [ -z "$({
     columns "$dir/kinds.csv" algo level fused sequence_lines | awk '$3 == 1 { s[$1 " " $2] += $4 } END { for (i in s) print i, s[i] }'
     columns "$dir/variants.csv" algo level sequence_lines variant | awk '$4 ~ /^as/ { print $1, $2, $3 }'
 } | sort | uniq -u)" ]
+check "what is of all levels stands once: steps of kinds make the network's" [ -z "$({
+    columns "$dir/kinds.csv" algo fused steps | awk '$3 ~ /^[0-9]/ { s[$1 " " $2] += $3 } END { for (i in s) print i, s[i] }'
+    columns "$dir/network.csv" algo fused steps | awk '$1 != "ONNX"'
+} | sort | uniq -u)" ]
 check "the first step finds nothing" [ -z "$(columns "$dir/sequence.csv" step sequence_lines alone_lines | awk '$1 == 1 && $2 != $3')" ]
 
 mv "$dir" "$work/first"

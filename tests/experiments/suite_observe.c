@@ -8,8 +8,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "experiments/observe/observe.h"
 #include "tests/experiments/observed_stream.h"
 #include "tests/experiments/observed_totals.h"
+#include "tests/experiments/toy.h"
 #include "tests/kernels/shapes.h"
 #include "tests/scratch.h"
 #include "tests/suites.h"
@@ -109,11 +111,55 @@ static void failed_runs_say_why(void)
     free(r);
 }
 
+/* Says what is said of an observation whose levels miss so many of a million loads, and its replay so many. */
+static void sum_up(const struct toy *t, const uint64_t seen[3], const uint64_t replayed[3], char *text, size_t bytes)
+{
+    struct obs_result *r = calloc(1, sizeof *r);
+    struct sim_stats stats = { .n_levels = 3 };
+    struct exp_observation *x = calloc(t->experiment.n_cases, sizeof *x);
+    struct exp_observed o = { .experiment = t->experiment, .observation = x, .mode = EXP_OBSERVE_ALL };
+
+    CU_ASSERT_FATAL(r != NULL && x != NULL);
+    o.way[EXP_WAY_EMULATED].setup = t->setup;
+    r->stats.n_levels = 3;
+    r->stats.cell[0][0].loads = stats.cell[0][0].loads = 1000000;
+    for (size_t l = 0; l < 3; l++) {
+        r->stats.cell[0][0].level[l].load_misses = seen[l];
+        stats.cell[0][0].level[l].load_misses = replayed[l];
+    }
+    for (size_t i = 0; i < t->experiment.n_cases; i++)
+        x[i] = (struct exp_observation){ .why_not = "not asked for", .same_as = i };
+    x[0] = (struct exp_observation){ .share = 1, .seen = r, .replayed = &stats };
+    exp_observe_sum_up(&o, text, bytes);
+    free(x);
+    free(r);
+}
+
+/* Misses below 0.1 % of all loads are few: their difference is no error of the replay. */
+static void few_misses_are_not_compared(void)
+{
+    static const uint64_t seen[] = { 200000, 30, 900 }, replayed[] = { 160000, 17, 1100 };
+    static const uint64_t none[] = { 200000, 0, 0 };
+    struct toy t;
+    char text[768];
+
+    if (!toy_open(&t, false))
+        return;
+    sum_up(&t, seen, replayed, text, sizeof text);
+    test_check(strstr(text, "differ from those replayed: in L1 by at most 25.00 %, in L2 both are below 0.1 % of all "
+                            "loads, in L3 by at most 18.18 %.") != NULL,
+               "%s", text);
+    sum_up(&t, none, none, text, sizeof text);
+    test_check(strstr(text, "in L1 by at most 0.00 %, in L2 both are below 0.1 %") != NULL, "%s", text);
+    toy_close(&t);
+}
+
 static const struct test_case cases[] = {
     { "SConv's observed stream equals its replay, access for access", sconv_streams_equal_their_replay },
     { "the baseline's observed stream has its replay's totals", base_streams_have_the_replays_totals },
     { "OpenBLAS's micro-kernels in SConv have their replay's totals", openblas_micro_kernels_have_the_replays_totals },
     { "runs that fail say why", failed_runs_say_why },
+    { "few misses are not compared", few_misses_are_not_compared },
     { NULL, NULL },
 };
 

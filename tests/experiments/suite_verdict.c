@@ -182,17 +182,18 @@ static void test_timed(void)
          "GEMM: "
          "2.00x [1.90, 2.10]; the computer was quiet Timed here. While it was timed, the computer was quiet: steal 0.0 "
          "%.",
-         "(sconv) pays in 1 of 3 layers, loses in 1, in 1 the spread leaves it open, 0.79x [0.77, 0.81] for the model: "
+         "(sconv) is faster in 1 of 3 layers, slower in 1, open in 1 (the spread holds 1), 0.79x [0.77, 0.81] for the "
+         "model: "
          "slower than base",
          "slowest against base: dw3x3 0.50, packing 30 % of it; fastest: conv1 1.25, packing 30 % of it",
-         "(sconv_openblas) pays in 3 of 3 layers, 2.00x", "(winograd) pays in 0 of 3 layers, loses in 3,",
+         "(sconv_openblas) is faster in 3 of 3 layers, 2.00x", "(winograd) is faster in 0 of 3 layers, slower in 3,",
          "packing 30 %, micro-kernels 60 % (base: im2col and packing 30 %, micro-kernels 60 %); its micro-kernels take "
-         "0.50 of the time of base's",
-         "misses simulated on toy: L1 5.00 % of its loads, base 10.0 %: 0.50 times base's misses; L2 1.00 % of its "
+         "0.50 times as long as base's",
+         "misses simulated on toy: L1 5.00 % of its loads, base 10.0 %: 0.50 times as many as base; L2 1.00 % of its "
          "loads, "
-         "base 1.00 %: 1.00 times base's misses; SLC 0.045 % of its loads, base 0.09 %: both below 0.1 %, not compared",
-         "conv1 0.000 sconv 1.25 [1.24, 1.26] pays 30 60 0.80 0.80 1.00 few",
-         "dw3x3 0.000 sconv 0.50 [0.49, 0.51] loses 30 60 2.00 2.00 1.00 2.00",
+         "base 1.00 %: 1.00 times as many as base; SLC almost none in either (0.045 % of its loads, base 0.09 %)",
+         "conv1 0.000 sconv 1.25 [1.24, 1.26] faster 30 60 0.80 0.80 1.00 few",
+         "dw3x3 0.000 sconv 0.50 [0.49, 0.51] slower 30 60 2.00 2.00 1.00 2.00",
          "few: both miss in less than 0.1 % of their loads", NULL);
     says(&r.v, 8, "Layer by layer: 9 rows, in verdict.txt", NULL);
     says_not(&r.v, "Under emulation");
@@ -209,7 +210,7 @@ static void test_nothing_pays(void)
 
     fill(&r);
     r.v.n_variants = 1;
-    says(&r.v, 100, "nothing comes up to im2col + GEMM; the best is Variant: 0.79x", NULL);
+    says(&r.v, 100, "nothing is as fast as im2col + GEMM; the best is Variant: 0.79x", NULL);
     r.variant[0].speedup = (struct exp_ratio){ 1.01, 0.98, 1.03, unknown };
     says(&r.v, 100, "nothing is certainly faster than im2col + GEMM",
          "neither faster nor slower, within the spread, than base", NULL);
@@ -241,7 +242,7 @@ static void test_one_layer(void)
 
     fill(&r);
     r.v.n_layers = 1;
-    says(&r.v, 100, "three (1 convolution):", "pays in 1 of 1 layer,", NULL);
+    says(&r.v, 100, "three (1 convolution):", "is faster in 1 of 1 layer,", NULL);
     says_not(&r.v, "slowest");
 }
 
@@ -258,12 +259,11 @@ static void test_nothing_timed(void)
             r.layer[i][l].speedup.value = r.layer[i][l].quantity[EXP_STEPS_NS] = unknown;
     }
     says(&r.v, 100, "whether anything is faster than im2col + GEMM was not measured: TIMING=0 was asked for",
-         "By simulated misses alone, on toy: Variant misses L1 10.0 % of its loads, base 20.0 %: 0.50 times base's "
-         "misses. "
-         "Fewer misses need not be less time.",
+         "By simulated misses alone, on toy: the best is Variant, L1 10.0 % of its loads, base 20.0 %: 0.50 times "
+         "as many as base. Fewer misses need not be less time.",
          NULL);
     says_not(&r.v, "computer was");
-    says_not(&r.v, "pays in");
+    says_not(&r.v, "is faster in");
     says_not(&r.v, "nan");
     says(&r.v, 100, "dw3x3", NULL);
     r.v.reference.why_not_timed = "not selected";
@@ -280,19 +280,19 @@ static void test_two_views(void)
 
     fill(&r);
     r.v.has_two_views = true;
-    says(&r.v, 100,
-         "misses simulated, caches of toy alone: L1 10.0 % of its loads, base 20.0 %: 0.50 times base's misses; L2 "
-         "1.50 % "
-         "of its loads, base 1.50 %: 1.00 times base's misses; SLC 0.1 % of its loads, base 0.1 %: 1.00 times base's "
-         "misses",
-         "misses simulated, toy as it is: L1 5.00 % of its loads, base 10.0 %: 0.50 "
-         "times "
-         "base's misses; L2 1.00 % of its loads, base 1.00 %: 1.00 times base's misses; SLC 0.045 % of its loads, base "
-         "0.09 %: both below 0.1 %, not compared",
-         NULL);
+    says(
+        &r.v, 100,
+        "misses simulated, caches of toy alone: L1 10.0 % of its loads, base 20.0 %: 0.50 times as many as base; L2 "
+        "1.50 % "
+        "of its loads, base 1.50 %: 1.00 times as many as base; SLC 0.1 % of its loads, base 0.1 %: 1.00 times as "
+        "many as base",
+        "misses simulated, toy as it is: L1 5.00 % of its loads, base 10.0 %: 0.50 times as many as base; L2 1.00 % of "
+        "its loads, base 1.00 %: 1.00 times as many as base; SLC almost none in either (0.045 % of its loads, base "
+        "0.09 %)",
+        NULL);
     for (size_t l = 0; l < N_LAYERS; l++)
         r.base[l].quantity[EXP_MISSES + 2] = 200;
-    says(&r.v, 100, "SLC 0.045 % of its loads, base 2.00 %: 0.02 times base's misses", NULL);
+    says(&r.v, 100, "SLC 0.045 % of its loads, base 2.00 %: 0.02 times as many as base", NULL);
 }
 
 /* A machine of four levels: all stand there, and which of them are CSA's. */
@@ -309,8 +309,8 @@ static void test_four_levels(void)
         for (size_t i = 0; i < N_VARIANTS; i++)
             r.layer[i][l].quantity[EXP_MISSES + 3] = 60;
     }
-    says(&r.v, 100, "not compared; L4 0.6 % of its loads, base 1.00 %: 0.60 times base's misses", "L1 L2 SLC L4",
-         "pays 30 60 0.80 0.80 1.00 few 0.60", "CSA plans for three.", NULL);
+    says(&r.v, 100, "base 0.09 %); L4 0.6 % of its loads, base 1.00 %: 0.60 times as many as base", "L1 L2 SLC L4",
+         "faster 30 60 0.80 0.80 1.00 few 0.60", "CSA plans for three.", NULL);
 }
 
 /* On a terminal, where the last lines are what one sees, the answer follows the rows. */
@@ -356,7 +356,8 @@ static void test_estimates(void)
         }
     }
     says(&r.v, 100,
-         "withdrawn, 1.50 if all loads wait: the clock says 0.79; estimated / measured 1.26, 1.50, 2.70 (p10, median, "
+         "withdrawn: 1.50 if all loads wait, but 0.79 measured, on the other side of 1; estimated / measured 1.26, "
+         "1.50, 2.70 (p10, median, "
          "p90 "
          "of 3 layers), on the right side of 1 in 1 of 2",
          "estimated 1.50 if all loads wait, measured 2.00;", NULL);
@@ -409,13 +410,13 @@ static void test_why(void)
     r.v.picks = "What is picked.";
     r.v.prefetchers = "What was prefetched.";
     says(&r.v, 100,
-         "Simulated over measured cycles, 6 layers and algorithms: 0.82 (median), off by 18.3 % (median), 37.3 % "
-         "(p90); on the right "
-         "side of base in 2 of 3 that differ by over 3 %. What is picked. What was prefetched.",
+         "Simulated over measured cycles, 6 layers and algorithms: 0.82 in the median; half of them are off by at most "
+         "18.3 %, nine of ten by at most 37.3 %; on the right side of base in 2 of 3 that differ by over 3 %. What is "
+         "picked. What was prefetched.",
          "simulated layer", "kernels L1 L2 SLC x conv1", "0.50 0.50 1.00 few 2.00 dw3x3", NULL);
     says_not(&r.v, "all wait");
     says(
-        &r.v, 100, "simulated 2.00 by the simulated core's clock, measured 2.00; simulated / measured ",
+        &r.v, 100, "simulated 2.00 by simulated cycles, measured 2.00; simulated / measured ",
         "why sconv_openblas takes 50 % fewer simulated cycles than base: less for computing 45 %, packing instructions "
         "15 %, waiting for memory 10 %; more for waiting for stores 20 %. 25 % of base's cycles are im2col, packing "
         "and clearing, of which it waits for memory 40 %; 10 % of sconv_openblas's. base: computing 75 %, packing "
@@ -428,11 +429,11 @@ static void test_why(void)
          NULL);
     says_not(&r.v, "By simulated misses");
     r.layer[1][0].quantity[EXP_CLOCK_CYCLES] = 1000;
-    says(&r.v, 100, "on toy: nothing comes up to im2col + GEMM; the best is Variant, 0.50 times as fast. No", NULL);
+    says(&r.v, 100, "on toy: nothing is as fast as im2col + GEMM; the best is Variant, 0.50 times as fast. No", NULL);
     r.layer[1][0].quantity[EXP_CLOCK_CYCLES] = 100;
     r.variant[1].speedup.value = 2;
     r.v.why_no_check = "another computer was timed";
-    says(&r.v, 100, "2.00 by the simulated core's clock; unproven", "computing 75 %",
+    says(&r.v, 100, "2.00 by simulated cycles; unproven", "computing 75 %",
          "No time has confirmed these simulated cycles: another computer was timed.", NULL);
     r.layer[1][0].quantity[EXP_CLOCK_CYCLES] = unknown;
     r.variant[1].why_no_cycles = "nobody counted its instructions";
