@@ -1,4 +1,4 @@
-// Sorts tables by a click on a head, searches long ones, and opens a layer's page that a link leads to. All of it can be done without.
+// Sorts tables by a click on a head, searches long ones, enlarges figures, and opens a layer's page that a link leads to. All of it can be done without.
 'use strict';
 const number = text => {
   const digits = text.replace(/[\u202f\s]/g, '').replace('\u2212', '-');
@@ -53,6 +53,14 @@ const makeSearchable = frame => {
   frame.before(label);
   search();
 };
+// A figure that is wider than its card is shown whole, or as large as it was drawn.
+const makeLarger = figure => {
+  const look = () => figure.classList.toggle('wider', figure.naturalWidth > figure.parentNode.clientWidth);
+  figure.addEventListener('click', () => { if (figure.matches('.wider')) figure.classList.toggle('whole'); });
+  figure.addEventListener('load', look);
+  addEventListener('resize', look);
+  look();
+};
 const openTarget = () => {
   const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
   for (let at = target; at; at = at.parentElement) if (at.tagName === 'DETAILS') at.open = true;
@@ -60,6 +68,7 @@ const openTarget = () => {
 };
 document.querySelectorAll('table').forEach(makeSortable);
 document.querySelectorAll('.long').forEach(makeSearchable);
+document.querySelectorAll('.plot').forEach(makeLarger);
 addEventListener('hashchange', openTarget);
 addEventListener('beforeprint', () => document.querySelectorAll('details').forEach(d => { d.open = true; }));
 openTarget();

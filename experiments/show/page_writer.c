@@ -83,6 +83,28 @@ static void put(struct exp_page_writer *w, const char *text)
     exp_page_escape(text, w->body);
 }
 
+/* Writes escaped text whose names may be broken behind the signs that join their parts. */
+static void put_breakable(const char *text, FILE *out)
+{
+    for (; *text; text++) {
+        fputc(*text, out);
+        if (strchr("/+,", *text) && text[1])
+            fputs("<wbr>", out);
+    }
+}
+
+static void put_name(struct exp_page_writer *w, const char *text)
+{
+    char *escaped;
+    size_t bytes;
+    FILE *out = exp_memory_open(&escaped, &bytes);
+
+    exp_page_escape(text, out);
+    fclose(out);
+    put_breakable(escaped, w->body);
+    free(escaped);
+}
+
 /* ---- sections ---- */
 
 static const struct {
@@ -106,7 +128,7 @@ void exp_page_open(struct exp_page_writer *w, const struct exp_page_section *s)
         fprintf(w->body, "</span></summary><div class=inside id=\"%s\">\n", s->id);
     } else {
         fprintf(w->body, "%s\">\n<%s>", s->id, heading);
-        put(w, s->title);
+        put_name(w, s->title);
         fprintf(w->body, "</%s>\n", heading);
         fprintf(w->contents, "<li class=%s><a href=\"#%s\">", s->level == EXP_PAGE_CHAPTER ? "c" : "p", s->id);
         exp_page_escape(s->title, w->contents);
@@ -224,7 +246,7 @@ void exp_page_row(struct exp_page_writer *w, const struct exp_page_cell *cell, s
         fputs(strlen(cell[i].text) > LONG_CELL ? "<td class=w>" : "<td>", w->body);
         if (cell[i].target)
             fprintf(w->body, "<a href=\"#%s\">", cell[i].target);
-        put(w, cell[i].text);
+        (cell[i].target ? put_name : put)(w, cell[i].text);
         if (cell[i].target)
             fputs("</a>", w->body);
     }
@@ -345,6 +367,19 @@ static int put_asset(const char *path, FILE *out)
     return err;
 }
 
+/* Writes the escaped title for people: clean, and broken where its names are joined. */
+static void put_title(const char *title, FILE *to)
+{
+    char *text;
+    size_t bytes;
+    FILE *out = exp_memory_open(&text, &bytes);
+
+    put_breakable(title, out);
+    fclose(out);
+    exp_page_put_clean(text, to);
+    free(text);
+}
+
 int exp_page_finish(struct exp_page_writer *w, FILE *out)
 {
     int err;
@@ -361,7 +396,7 @@ int exp_page_finish(struct exp_page_writer *w, FILE *out)
     fputs("</title>\n<style>\n", out);
     err = put_asset(EXP_EXPERIMENTS_DIR "/show/page.css", out);
     fputs("</style>\n</head>\n<body>\n<header><p>Convolution on the bench</p><h1>", out);
-    exp_page_put_clean(w->title, out);
+    put_title(w->title, out);
     fputs("</h1></header>\n<nav aria-label=Contents><ul>\n", out);
     exp_page_put_clean(w->contents_text, out);
     fputs("</ul></nav>\n<main>\n", out);

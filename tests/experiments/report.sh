@@ -44,7 +44,7 @@ html=$all/report.html
 git rev-parse --git-dir >/dev/null 2>&1 && check "git would take a page at the top of results/" [ "$(git check-ignore results/report.html | wc -l)" -eq 1 ]
 check "the page is larger than 6 MB" [ "$(stat -c %s "$html")" -lt 6000000 ]
 for folder in clx4208/vgg16 power10/resnet18 power10/judgement gnr/study zen3/validation zen4/peers/all; do
-    has "$html" "<h2>$folder: "
+    has "$html" "<h2>${folder//\//\/<wbr>}: "
 done
 check "nothing but the page itself is asked for" bash -c "! grep -oE '(src|href)=\"[^\"#d][^\"]*' '$html'"
 check "every figure of an experiment is inside" [ "$(grep -o '<img class=plot alt="[^"]*" src="data:image/svg' "$html" | wc -l)" -ge 14 ]
@@ -59,13 +59,13 @@ has_not "$html" 'inf<'
 
 has "$html" "<p class=answer>On this computer, with plans for clx4208: SConv, OpenBLAS's micro-kernel is faster than im2col + OpenBLAS: "
 has "$html" '<p class=answer>By simulated misses alone, on power10: '
-has "$html" '>power10/resnet18</a><td class=w>By simulated misses alone, on power10: '
+has "$html" '>power10/<wbr>resnet18</a><td class=w>By simulated misses alone, on power10: '
 
 # The overview has an answer for every folder, of every kind.
 overview() { sed -n '/<h2>Overview</,/<\/table>/p' "$html" | grep '^<tr>'; }
 check "the overview has $(overview | wc -l) folders" [ "$(overview | wc -l)" -eq "$(grep -c '<h2>' "$html" | awk '{ print $1 - 1 }')" ]
 check "a folder has no answer: $(overview | grep -E '<td>$|no verdict')" [ -z "$(overview | grep -E '<td>$|no verdict')" ]
-found() { has "$html" ">$1</a><td class=w>$2"; } # found FOLDER ANSWER: the overview's row
+found() { has "$html" ">${1//\//\/<wbr>}</a><td class=w>$2"; } # found FOLDER ANSWER: the overview's row
 found gnr/study 'Does it choose the faster schedule? Not better than a constant: '
 found zen3/validation 'Simulated as the machine is, with prefetchers, counts are near the measured ones in 7 of 10 respects; caches alone are in 0 of 10.'
 found zen4/peers/all 'SConv is 1.19 times as fast as Base, tuned SConv 1.38 times (geometric means over the models). They are faster than Base in 92.6 % and 99.7 % of the layers, '
@@ -74,7 +74,7 @@ found zen4/polydl 'Best pick: '
 
 cp "$html" "$html.all"
 page "$all" MODEL=vgg16
-has "$html" "<h2>clx4208/vgg16: "
+has "$html" "<h2>clx4208/<wbr>vgg16: "
 has_not "$html" "resnet18"
 no_model=$work/no_model
 cp -r results/reference/clx4208 "$no_model"

@@ -12,8 +12,15 @@
   for (const figure of all('img.plot')) {
     const box = figure.getBoundingClientRect();
     check('a figure is drawn: ' + figure.alt, figure.complete && figure.naturalWidth > 300 && figure.naturalHeight > 100);
-    check('... as large as it is', box.width >= 0.8 * figure.naturalWidth - 1);
+    check('... whole, in its card', box.width <= figure.parentNode.clientWidth + 1 && box.width >= 200);
+    if (figure.naturalWidth <= figure.parentNode.clientWidth) continue;
+    figure.click();
+    check('... after a click as large as it is', figure.getBoundingClientRect().width >= figure.naturalWidth - 1);
+    figure.click();
+    check('... after another one as before', Math.abs(figure.getBoundingClientRect().width - box.width) < 1);
   }
+  for (const text of all('p, dd, dt, figcaption, h1, h2, h3, h4, summary, li, caption'))
+    if (text.scrollWidth > text.clientWidth + 1 && getComputedStyle(text).display !== 'inline') check('a text stays in its place: ' + text.textContent.slice(0, 60), false);
   for (const link of all('a[href]'))
     if (!document.getElementById(link.getAttribute('href').slice(1))) check('a link leads to ' + link.getAttribute('href'), false);
   const ids = all('[id]').map(e => e.id);
