@@ -27,9 +27,20 @@ position(i) = int(word(slot_of, int(i)))
 slot_name(dummy) = word(slot_names, position(column("layer_index")))
 longest_name = 0
 do for [i = 1:n_shown] { longest_name = max2(longest_name, strlen(word(slot_names, i))) }
+# Why numbers are missing in the column missing_in, and by which algorithms: sets reason, the first one's cell, "" if none is missing, and reasons, all
+# of them behind the algorithms' titles. Each algorithm of algo_names has its first reason.
+n_reasons = 0; array Reason[words(algo_names)]; array Reason_of[words(algo_names)]
+find_reasons = 'n_reasons = 0; reason = ""; reasons = ""; \
+do for [a in algo_names] { \
+    said = ""; \
+    stats layers using (said eq "" && algo_is(a) && is_missing(stringcolumn(missing_in)) ? (said = stringcolumn(missing_in), 0) : 0) nooutput; \
+    if (said ne "") { \
+        reason = reason eq "" ? said : reason; k = 1; \
+        do for [i = 1:n_reasons] { if (Reason[i] ne short_reason(said) && k == i) { k = i + 1 } }; \
+        if (k > n_reasons) { n_reasons = k; Reason[k] = short_reason(said); Reason_of[k] = title_of(a) } else { Reason_of[k] = Reason_of[k].", ".title_of(a) } } }; \
+do for [i = 1:n_reasons] { reasons = reasons.(i > 1 ? "; " : "").Reason_of[i].": ".Reason[i] }'
 # Who measured `n` numbers, and why there are no others.
-measured_by(n, reason) = !n ? "not available: ".short_reason(reason) : \
-    host.(strlen(reason) ? "; for some layers not available: ".short_reason(reason) : "")
+measured_by(n, reason, reasons) = !n ? "not available: ".short_reason(reason) : host.(strlen(reasons) ? "; not available in some layers: ".reasons : "")
 slot_text = n_layers == n_shown ? "" : " Layers of the same shape share a slot, named after the first of them: ×n says how many, their bars are means."
 put_layer_names = 'set xtics rotate by 90 right scale 0 font ",9"; set xtics ("" 0); do for [i = 1:n_shown] { set xtics add (tic_text(word(slot_names, i)) i) }'
 

@@ -1,7 +1,8 @@
 # Two runs, layer by layer: how much faster the second is, and how its simulated misses changed. A point per layer and algorithm.
 # question In what do two runs differ, layer by layer?
 # caption Above 0, B has more: more speed, which is good, in the first panel; more misses, which is not, in the others.
-# caption Full points are certain, open ones are not: rounds of two runs may differ that much by chance
+# caption Full points are certain, open ones are not: rounds of two runs may differ that much by chance. The axis is drawn
+# caption together beyond 10 %, so that a large change hides no small ones
 # draws compare.csv: change_percent of metric: speedup l1_misses l2_misses l3_misses
 load figures."/style.gp"
 file = compare_csv
@@ -41,8 +42,10 @@ set rmargin at screen 1 - 15.0 / W
 set arrow 1 from graph 0, first 0 to graph 1, first 0 nohead lc rgb "black"
 set offsets 0, 0, graph 0.08, graph 0.08
 shift(a) = 0.12 * (index_in(found, a) - 0.5 * (words(found) + 1))
+# Percent along y: even up to about 10 %, and a decade alike beyond that.
+scaled(v) = asinh(v / 10.0)
 pick(m, a, certain) = is_layer(0) && stringcolumn("metric") eq m && stringcolumn("algo") eq a && (stringcolumn("b_is") ne "open") == certain ? \
-    number("change_percent") : NaN
+    scaled(number("change_percent")) : NaN
 do for [p = 1:n_panels] {
     m = word(panels, p)
     set tmargin at screen 1 - (top + (p - 1) * (panel + gap)) / (1.0 * H)
@@ -54,7 +57,16 @@ do for [p = 1:n_panels] {
         set xtics rotate by 90 right scale 0 font ",9"; set xtics ("" 0)
         do for [i = 1:last] { if (Name[i] ne "") { set xtics add (tic_text(Name[i]) At[i]) } }
     }
+    low = 0; high = 0
     set yrange [*:*]
+    stats file using (is_layer(0) && stringcolumn("metric") eq m ? (low = min2(low, number("change_percent")), high = max2(high, number("change_percent")), 0) : 0) nooutput
+    low = min2(low, -1) * 1.3; high = max2(high, 1) * 1.3
+    set yrange [scaled(low):scaled(high)]
+    set ytics ("0" 0); n_tics = high > 300 || low < -300 ? 1 : 2
+    do for [decade = -1:9] { do for [s in n_tics == 1 ? "1" : "1 3"] { do for [sign = -1:1:2] {
+        value = sign * s * 10.0**decade
+        is_seen = value >= low && value <= high && (abs(value) >= 10 || 20 * abs(value) >= max2(-low, high))
+        if (is_seen) { set ytics add (sprintf("%+g", value) scaled(value)) } } } }
     plot for [a in found] file using (At[int(max2(1, column("layer_index")))] + shift(a)):(pick(m, a, 1)) with points pt 7 ps 0.7 lc rgb colour_of(a), \
          for [a in found] file using (At[int(max2(1, column("layer_index")))] + shift(a)):(pick(m, a, 0)) with points pt 6 ps 0.7 lc rgb colour_of(a)
 }

@@ -25,7 +25,7 @@ low = low / 1.2; high = high * 1.2
 set yrange [low:high]
 eval find_log_tics
 eval "set ytics (".tics.")"
-set key at graph 0.5, graph 1.08 center top horizontal samplen 1.5
+set key at graph 0.5, graph 1.08 center top horizontal Left reverse samplen 1.5
 plot points_csv using (mine(column("near") == 0 ? column("memory_bytes") / 1e6 : NaN)):(mine(number("ms"))) with points pt 6 ps 0.9 lc rgb sky title "drawn anywhere", \
      points_csv using (mine(column("near") == 1 ? column("memory_bytes") / 1e6 : NaN)):(mine(number("ms"))) with points pt 7 ps 0.9 lc rgb blue title "drawn near the best one", \
      points_csv using (mine(column("front") == 1 ? column("memory_bytes") / 1e6 : NaN)):(mine(column("front") == 1 ? number("ms") : NaN)) smooth unique \

@@ -18,7 +18,7 @@ stats layers_csv using (k = k + 1, Name[k] = stringcolumn("layer"), A[k] = numbe
 set xrange [-0.6:n - 0.4]; set yrange [0:*]
 set tmargin at screen 0.92; set bmargin at screen 0.60
 set ylabel "GFLOP/s"
-set key at graph 0.5, graph 1.18 center top horizontal samplen 1.5
+set key at graph 0.5, graph 1.18 center top horizontal Left reverse samplen 1.5
 eval name_tics
 plot for [k = 1:n] [0:1] '+' using (bars(-0.27, k)):(A[k]) every ::0::0 with boxes lc rgb grey title (k == 1 ? "one output of each work-item" : ""), \
      for [k = 1:n] [0:1] '+' using (bars(0, k)):(B[k]) every ::0::0 with boxes lc rgb blue title (k == 1 ? "the best point" : ""), \

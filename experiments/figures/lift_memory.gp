@@ -16,7 +16,7 @@ stats memory_csv using (k = k + 1, Name[k] = stringcolumn("model")." ".stringcol
     B[k] = column("lift_bytes") / 1e6, C[k] = column("gemm_bytes") / 1e6, 0) nooutput
 set xrange [-0.6:n - 0.4]; set yrange [0:*]
 set ylabel "MB"
-set key at graph 0.5, graph 1.13 center top horizontal samplen 1.5
+set key at graph 0.5, graph 1.13 center top horizontal Left reverse samplen 1.5
 eval name_tics
 plot for [k = 1:n] [0:1] '+' using (bars(-0.27, k)):(A[k]) every ::0::0 with boxes lc rgb grey title (k == 1 ? "input, filters, output" : ""), \
      for [k = 1:n] [0:1] '+' using (bars(0, k)):(B[k]) every ::0::0 with boxes lc rgb blue title (k == 1 ? "LIFT, the leanest point" : ""), \

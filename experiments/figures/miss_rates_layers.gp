@@ -6,16 +6,16 @@
 # slots layers.csv: layer_index layer $shape_columns
 load figures."/common.gp"
 
-reason = ""; n_measured = 0
-stats layers using (is_missing(stringcolumn("measured_l1_load_misses")) ? (reason = stringcolumn("measured_l1_load_misses"), 0) : \
-    (n_measured = n_measured + (column("measured_loads") > 0)), 0) nooutput
+missing_in = "measured_l1_load_misses"; eval find_reasons
+n_measured = 0
+stats layers using (is_missing(stringcolumn("measured_l1_load_misses")) ? 0 : (n_measured = n_measured + (column("measured_loads") > 0)), 0) nooutput
 
 eval set_layer_width
 columns = W / char_width
 text = "Simulated (bars): ".machine.", ".simulator.".".slot_text
 eval wrap_text
 foot = wrapped; foot_lines = n_lines
-text = "Measured".(n_measured ? " (circles): " : ": ").measured_by(n_measured, reason)."."
+text = "Measured".(n_measured ? " (circles): " : ": ").measured_by(n_measured, reason, reasons)."."
 eval wrap_text
 foot = foot."\n".wrapped; foot_lines = foot_lines + n_lines
 text = "Algorithms make different numbers of loads, by which rates divide: misses per 1000 multiply-adds compare them."

@@ -3,9 +3,10 @@
 # what the paper compares, and what else ran. A machine with prefetchers is simulated twice, with and without them.
 # question How many loads miss in each level? (the paper's Figure 11 for one model)
 # caption Above: in % of all loads; below: per 1000 multiply-adds, which compares algorithms that make different numbers
-# caption of loads. Solid bars are simulated, hatched ones measured; pale ones are simulated by caches alone, where the
-# caption machine has more. Numbers below the bars are Base's misses / the other's; grey: both miss in less than 0.1 %
-# caption of their loads. Diamonds are the paper's average of its seven models
+# caption of loads. Solid bars are simulated. Where the machine has more than caches, pale ones are of its caches alone;
+# caption where counters counted, hatched ones are measured; where the paper had this machine, diamonds are its average of
+# caption seven models. Numbers below the bars are Base's misses / the other's; grey: both miss in less than 0.1 % of their
+# caption loads
 # draws model.csv: simulated_l1_miss_percent measured_l1_miss_percent of algo: $total_algos
 # slots layers.csv: layer_index layer $shape_columns
 load figures."/common.gp"
@@ -26,7 +27,7 @@ do for [a = 1:n_all] {
     stats totals using (algo_is(Algo[a]) ? (simulated = column("simulated_loads"), measured = column("measured_loads"), \
         alone = column("simulated_alone_loads"), \
         macs = max2(macs, column("macs"))) : 0, \
-        is_missing(stringcolumn("measured_loads")) ? (reason = stringcolumn("measured_loads")) : 0, 0) nooutput
+        reason eq "" && algo_is(Algo[a]) && is_missing(stringcolumn("measured_loads")) ? (reason = stringcolumn("measured_loads")) : 0, 0) nooutput
     Simulated_loads[a] = simulated; Measured_loads[a] = measured; Alone_loads[a] = alone
     do for [l = 1:n_levels] {
         s = sprintf("simulated_l%d_miss_percent", l)
@@ -81,7 +82,7 @@ bar = n_kinds == 3 ? 0.25 : n_kinds == 2 ? 0.34 : 0.5
 x_of(kind) = (kind - 1 - (n_kinds - 1) / 2.0) * step
 x_alone = x_of(1); x_simulated = x_of(1 + has_alone); x_measured = x_of(n_kinds)
 label_of(v) = v != v ? "" : v >= 10 ? sprintf("%.1f", v) : v >= 0.095 ? sprintf("%.2f", v) : sprintf("%.2g", v)
-times(b, s) = (b == b && s == s && s > 0) ? sprintf("%.2g", b / s) : "-"
+times(b, s) = (b == b && s == s && s > 0) ? sprintf(b / s >= 10 ? "%.0f" : "%.2g", b / s) : "-"
 per_work(rate, loads) = rate / 100 * loads / macs * 1000
 simulated_of(a) = by_work ? per_work(Simulated[at(a, l)], Simulated_loads[a]) : Simulated[at(a, l)]
 alone_of(a) = !has_alone ? NaN : by_work ? per_work(Alone[at(a, l)], Alone_loads[a]) : Alone[at(a, l)]

@@ -27,23 +27,47 @@ stats layers using (column("chosen") == 1 ? (N_chosen[index_in(algos, stringcolu
     N_chosen[index_in(algos, stringcolumn("algo"))] + 1, 0) : 0) nooutput
 x = 0; tics = ""
 do for [i = 1:n_all] {
-    if (i % n_tensors == 1 && x > 0) { x = x + 1.2 }
+    if (i % n_tensors == 1) { is_first = 1 }
+    if (Seen[i] && is_first) { x = x + (x > 0 ? 1.2 : 0); is_first = 0 }
     if (Seen[i]) { x = x + 1; X[i] = x; tics = tics.(x > 1 ? ", " : "").sprintf("'%s' %g", word(tensors, (i - 1) % n_tensors + 1), x) }
 }
 n_levels = words(levels)
 
-# Names of algorithms stand over their bars: a bar is as wide as they need.
 bar = 22; left = 84; gap = 62; panel = 300
 width = bar * (x + 0.6)
 if (width < 300) { width = 300 }
-W = left + n_levels * width + (n_levels - 1) * gap + 16
+# Levels stand side by side, or one below the other where that is too wide.
+n_columns = left + n_levels * (width + gap) > 1700 ? 1 : n_levels
+n_rows = n_levels / n_columns
+W = left + n_columns * width + (n_columns - 1) * gap + 16
 if (W < 1000) { W = 1000 }
+if (n_columns == 1) { width = W - left - 16 }
+
+# Names of algorithms stand over their bars, each in the first of some lines where it does not touch the one before.
+array Middle[n_algos]; array Line[n_algos]; array End[6]
+do for [i = 1:6] { End[i] = -1e9 }
+n_name_lines = 1; left_out = ""
+do for [a = 1:n_algos] {
+    middle = 0; n = 0
+    do for [i = (a - 1) * n_tensors + 1:a * n_tensors] { if (Seen[i]) { middle = middle + X[i]; n = n + 1 } }
+    Middle[a] = n ? middle / n : NaN; Line[a] = 6
+    if (n) {
+        half = 3.6 * strlen(title_of(word(algos, a))) + 4; at = (middle / n) * width / (x + 0.6)
+        do for [i = 6:1:-1] { if (at - half > End[i]) { Line[a] = i } }
+        End[Line[a]] = at + half; n_name_lines = max2(n_name_lines, Line[a])
+    } else {
+        n_rows_of = 0
+        stats layers using (algo_is(word(algos, a)) ? (n_rows_of = n_rows_of + 1, 0) : 0) nooutput
+        if (n_rows_of) { left_out = left_out.(left_out eq "" ? "" : ", ").title_of(word(algos, a)) }
+    }
+}
 columns = W / char_width
-text = "Simulated: ".machine.", ".simulator.". Misses are line reads and writes that a level did not have. Compulsory: never asked for before; capacity: \
+text = (left_out eq "" ? "" : "Not here, as it was not simulated in every layer: ".left_out.". ")."Simulated: ".machine.", ".simulator.". Misses are line reads and writes that a level did not have. Compulsory: never asked for before; capacity: \
 a fully associative LRU cache of that size misses it, too; conflict: such a cache would not miss it."
 eval wrap_text
 tick_height = 92
-H = head_height + 20 + panel + tick_height + n_lines * line_height + 16
+row_height = panel + tick_height + 28
+H = head_height + 20 + n_rows * row_height - 28 + n_lines * line_height + 16
 eval open_output
 
 colour_compulsory = sky; colour_capacity = blue; colour_conflict = vermilion
@@ -68,24 +92,22 @@ set boxwidth 0.8 absolute
 set xrange [0.2:x + 0.8]
 is_here(l) = is_model(0) && stringcolumn("level") eq word(levels, l)
 do for [l = 1:n_levels] {
-    set lmargin at screen (left + (l - 1) * (width + gap)) / (1.0 * W)
-    set rmargin at screen (left + (l - 1) * (width + gap) + width) / (1.0 * W)
-    set tmargin at screen 1 - (head_height + 20) / (1.0 * H)
-    set bmargin at screen 1 - (head_height + 20 + panel) / (1.0 * H)
+    x0 = left + ((l - 1) % n_columns) * (width + gap); y0 = head_height + 20 + ((l - 1) / n_columns) * row_height
+    set lmargin at screen x0 / (1.0 * W)
+    set rmargin at screen (x0 + width) / (1.0 * W)
+    set tmargin at screen 1 - y0 / (1.0 * H)
+    set bmargin at screen 1 - (y0 + panel) / (1.0 * H)
     set title word(levels, l) font ",12" offset 0, 0.4
-    set ylabel (l == 1 ? "missing lines [millions]" : "") offset 1, 0
+    set ylabel (l == 1 || n_columns == 1 ? "missing lines [millions]" : "") offset 1, 0
     eval "set xtics rotate by 90 right scale 0 font ',9' (".tics.")"
     if (l == 2) { eval drop_head }
     if (l == n_levels) { set label 1 wrapped at screen 12.0 / W, screen (n_lines * line_height) / (1.0 * H) left front }
     do for [a = 1:n_algos] {
-        middle = 0; n = 0
-        do for [i = (a - 1) * n_tensors + 1:a * n_tensors] { if (Seen[i]) { middle = middle + X[i]; n = n + 1 } }
-        # Names of neighbours may be wider than their bars.
-        if (n) { set label 10 + a title_of(word(algos, a)) at first middle / n, graph 0.985 - (n_algos > 4 && a % 2 == 0 ? 0.055 : 0) center front font ",10" }
+        if (Middle[a] == Middle[a]) { set label 10 + a title_of(word(algos, a)) at first Middle[a], graph 0.985 - 0.055 * (Line[a] - 1) center front font ",10" }
     }
     set yrange [*:*] # stats leaves out what is beyond a range
     stats classes using (is_here(l) ? column("misses") / 1e6 : NaN) nooutput
-    set yrange [0:(STATS_max > 0 ? STATS_max * 1.2 : 1)]
+    set yrange [0:(STATS_max > 0 ? STATS_max * (1.12 + 0.08 * n_name_lines) : 1)]
     plot classes using (is_here(l) ? X[bar_of(0)] : NaN):(column("misses") / 1e6)\
              with boxes lc rgb colour_conflict, \
          classes using (is_here(l) ? X[bar_of(0)] : NaN):((column("compulsory_misses") + column("capacity_misses")) / 1e6) \

@@ -1,7 +1,8 @@
 # A network in sequence: lines that each step brings into each level beyond the first, beside the step by itself.
 # question What does a step find that the steps before it left?
 # caption A bar per step, in the order of the run. Grey: the step by itself, with empty caches; the coloured bar before it: in sequence, at the
-# caption planner's addresses. What is grey was found. A dot: by itself, with what it left itself in the caches.
+# caption planner's addresses. Grey that is seen: data that were still in the cache from earlier steps. A dot: by itself, with what it left itself in
+# caption the caches; no dots where that is next to nothing.
 # draws sequence.csv: alone_lines of level: $levels
 # hint SIMULATE=all makes some
 #
@@ -28,6 +29,7 @@ short(s) = strlen(s) > 24 ? "…".s[strlen(s) - 22:*] : s
 do for [i = 1:n_steps] { longest = max2(longest, strlen(short(Name[i]))) }
 
 mib(v) = v * 64.0 / 1048576
+mib_text(v) = v > 0 && mib(v) < 0.01 ? "below 0.01 MiB" : sprintf("%.3g MiB", mib(v))
 W = 100 + n_steps * (n_steps <= 30 ? 34 : n_steps <= most_named ? 20 : 7); if (W < 1000) { W = 1000 }
 panel = 170; gap = 40; top = head_height
 n_panels = words(levels) - 1
@@ -60,8 +62,9 @@ do for [p = 1:n_panels] {
         warm_all = warm_all + column("warm_lines"), 0) : 0) nooutput
     set tmargin at screen 1 - (top + (p - 1) * (panel + gap)) / (1.0 * H)
     set bmargin at screen 1 - (top + (p - 1) * (panel + gap) + panel) / (1.0 * H)
-    set title sprintf("%s %s: %.4g MiB in sequence, %.4g MiB as the sum of the steps with empty caches, %.4g MiB with warm ones", \
-        p == n_panels ? "from" : "into", level, mib(in_all), mib(alone_all), mib(warm_all)) noenhanced font ",11" offset 0, -0.6
+    set title sprintf("%s %s: %s in sequence; sum of the steps: %s with empty caches, %s with warm ones", \
+        p == n_panels ? "from" : "into", level, mib_text(in_all), mib_text(alone_all), mib_text(warm_all)) noenhanced font ",11" offset 0, -0.6
+    has_dots = warm_all > 0.002 * max2(in_all, alone_all)
     unset xtics
     if (p == 2) { eval drop_head }
     if (p == n_panels) {
@@ -73,6 +76,6 @@ do for [p = 1:n_panels] {
     plot table using (is_of(level) ? column("step") : NaN):(mib(column("alone_lines"))) with boxes lc rgb grey, \
         for [k = 1:5] table using (is_of(level) && kind_of(stringcolumn("op")) == k ? column("step") : NaN):(mib(column("sequence_lines"))) \
             with boxes lc rgb Colour[k], \
-        table using (is_of(level) ? column("step") : NaN):(mib(column("warm_lines"))) with points pt 7 ps 0.45 lc rgb "black"
+        table using (is_of(level) && has_dots ? column("step") : NaN):(mib(column("warm_lines"))) with points pt 7 ps 0.45 lc rgb "black"
 }
 unset multiplot

@@ -20,7 +20,7 @@ head = 92; panel = 200; gap = 58
 H = head + n_series * (panel + gap) + foot_lines * foot_line
 eval open_output
 title_text = "Figure 11: cache misses, in % of all loads"
-subtitle_text = "the last pair is the geometric mean; above: its rates, Base / SConv, and how many times as many misses Base has"
+subtitle_text = "the last pair is the geometric mean, beside which the paper's average stands; above: its rates, Base / SConv, and how many times as many misses Base has"
 eval put_head
 legend_point = square
 legend_text = "Base"; legend_colour = colour_of("base"); eval put_legend
@@ -71,7 +71,9 @@ do for [i = 1:n_series] {
         top_of = max2(max2(most, paper_base), 0.01) * 1.08
         set yrange [0:top_of]
         one(v) = is_series(i) ? v : NaN
-        if (most != most) { set yrange [0:1]; unset ytics } else { set ytics nomirror }
+        # What was not counted has no axes.
+        if (most != most) { set yrange [0:1]; unset ytics; unset xtics; set border 0; unset grid } \
+        else { set ytics nomirror; set border 3 lc rgb "#404040"; set grid ytics lt 1 lc rgb "#e0e0e0" lw 1 }
         plot series_csv using (one(column("model_index") - 0.2)):(number(base_column)) with boxes fc rgb colour_of("base"), \
             series_csv using (one(column("model_index") + 0.2)):(number(own_column)) with boxes fc rgb colour_of(paper_algo), \
             Point using (last - 0.2 + 0.4 * ($1 - 2)):($1 == 2 ? paper_base : paper_own) with points pt diamond ps 1.6 lc rgb colour_paper

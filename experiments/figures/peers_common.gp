@@ -5,7 +5,7 @@ load figures."/style.gp"
 title_of_peer(m) = word(peer_titles, index_in(peer_names, m))
 colour_of_peer(m) = index_in(peer_names, m) ? word(peer_colours, index_in(peer_names, m)) : grey
 
-set key outside top center horizontal samplen 2
+set key outside top center horizontal Left reverse samplen 2
 W = 1000; H = 560
 # Caches as the layer before leaves them. Older tables say sweep: all layers ran one after the other.
 is_network(dummy) = index_in("network sweep", stringcolumn("cache"))

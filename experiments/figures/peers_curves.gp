@@ -61,7 +61,7 @@ set lmargin at screen 70.0 / W
 set rmargin at screen 1 - 20.0 / W
 set tmargin at screen 1 - top / (1.0 * H)
 set bmargin at screen 1 - (top + panel) / (1.0 * H)
-set key at screen 0.5, screen 1 - 34.0 / H center top horizontal maxrows 2 samplen 3
+set key at screen 0.5, screen 1 - 34.0 / H center top horizontal Left reverse maxrows 2 samplen 3
 dash_of(i) = i > n_others ? 1 : 2
 set xlabel "share of the layers, each method's sorted on its own [%]"
 set ylabel "time of Base / time"

@@ -13,7 +13,7 @@ set tmargin at screen 1 - 106.0 / H
 set lmargin at screen 110.0 / W
 set rmargin at screen 1 - 20.0 / W
 set bmargin at screen (foot + 80) / H
-set key at screen 0.5, screen 1 - 34.0 / H center top horizontal maxrows 2 samplen 2
+set key at screen 0.5, screen 1 - 34.0 / H center top horizontal Left reverse maxrows 2 samplen 2
 set label 95 "Tiles of 16 are none of the variants: they may be faster than all of these." at graph 0.01, graph 1.03 left font ",9"
 set offsets 0.5, 0.5, 0, 0
 set ylabel "speed / fastest variant's"

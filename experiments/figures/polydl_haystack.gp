@@ -27,11 +27,11 @@ set xrange [low:high]
 eval find_log_tics
 eval "set xtics (".tics.")"
 array Shade[2] = [blue, vermilion]
-array Title[2]
+array Title[2]; array mean_is[2]
 do for [k = 1:2] {
-    eval mean_of("pick_".word(names, k))
+    eval mean_of("pick_".word(names, k)); mean_is[k] = mean == mean
     f = "Figure 15"; c = word(names, k)."_vs_haystack"; eval find_printed
     Title[k] = title_of_ranking(word(names, k)).(mean == mean ? sprintf(": mean %.3f", mean) : ": no picks").(printed eq "" ? "" : " (paper: ".printed.")")
 }
 plot for [k = 1:2] picks_csv using (ratio("pick_".word(names, k))):(1) smooth cnormal with steps lw 2 lc rgb Shade[k] notitle, \
-     for [k = 1:2] NaN with lines lw 2 lc rgb Shade[k] title Title[k]
+     for [k = 1:2] NaN with lines lw 2 lc rgb Shade[k] title (mean_is[k] ? Title[k] : "")

@@ -4,7 +4,7 @@
 # caption speed. The target is where the dotted lines cross; dashed: no analysis at all, and the clock judged by itself
 # draws rankings.csv: best_share
 # reads totals.csv
-W = 1000; H = 600
+W = 1300; H = 600
 load figures."/polydl_common.gp"
 eval open_output
 eval put_what
@@ -24,7 +24,7 @@ stats rankings_csv using (lowest = min2(lowest, 99.5 - 100 * number("best_share"
 set xrange [lowest:*]
 set arrow from 5, graph 0 to 5, graph 1 nohead dt 3 lc rgb "#404040"
 set arrow from graph 0, first 0.9 to graph 1, first 0.9 nohead dt 3 lc rgb "#404040"
-set key bottom right
+set key outside right center Left reverse samplen 3
 n = words(ranking_names)
 array Shade[8] = [blue, vermilion, orange, sky, green, "#808080", "#000000", "#cc79a7"]
 share(r) = stringcolumn("ranking") eq r && column("threads") == 1 && !is_gemm(0) && (!has_net || stringcolumn("part") eq part) ? 100 - 100 * number("best_share") : NaN

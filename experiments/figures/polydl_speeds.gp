@@ -12,7 +12,7 @@ eval open_output
 set multiplot
 set label 98 "Speed of the convolutions, one thread (PolyDL's Figures 9, 11, 13)" at screen 0.5, screen 1 - title_line / (1.0 * H) center font ",14"
 eval put_what
-set key at screen 0.5, screen 1 - 34.0 / H center top horizontal samplen 2
+set key at screen 0.5, screen 1 - 34.0 / H center top horizontal Left reverse samplen 2
 set lmargin at screen 0.06
 set rmargin at screen 0.985
 set ylabel "GFLOP/s"

@@ -13,7 +13,7 @@ eval open_output
 set multiplot
 set label 98 "Speed over that of the fastest variant, one thread (PolyDL's Figures 10, 12, 14)" at screen 0.5, screen 1 - title_line / (1.0 * H) center font ",14"
 eval put_what
-set key at screen 0.5, screen 1 - 34.0 / H center top horizontal samplen 2
+set key at screen 0.5, screen 1 - 34.0 / H center top horizontal Left reverse samplen 2
 set lmargin at screen 0.06
 set rmargin at screen 0.985
 highest = 1

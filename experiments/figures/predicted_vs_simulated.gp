@@ -34,7 +34,9 @@ eval open_output
 predicted(d) = column(sprintf("predicted_%s_lines", d))
 title_text = sprintf("%s: cache lines loaded from each level, predicted by CSA against simulated (%s)", model, layer_text)
 eval put_head
-array Point[2] = [circle, open_square] # by turns
+# By turns, and of two sizes, so that points at one place are seen, both.
+array Point[2] = [circle, open_square]
+size_of(a) = index_in(member_algos, a) % 2 ? 1 : 1.5
 point_of(a) = Point[(index_in(member_algos, a) - 1) % 2 + 1]
 do for [a in member_algos] { legend_text = title_of(a); legend_point = point_of(a); legend_colour = colour_of(a); eval put_legend }
 legend_text = "chosen by CSA"; legend_point = dot; legend_colour = "black"; eval put_legend
@@ -50,7 +52,7 @@ score(dummy) = is_drawn(0) && predicted(d) >= 0 && column(sim) >= 0 && off_by(pr
 name_of(dummy) = slot_name(0)
 x_of_row(dummy) = column(sim)
 y_of_row(dummy) = predicted(d)
-factor_text(p, s) = p > 0 && s > 0 ? sprintf("%.3g times", p / s) : p > 0 ? sprintf("%.2g, none simulated", p) : sprintf("none of %.2g", s)
+factor_text(p, s) = p > 0 && s > 0 ? sprintf("%.3g times", p / s) : p > 0 ? sprintf("%.0f lines, 0 simulated", p) : sprintf("0 lines, %.0f simulated", s)
 
 set multiplot
 set key off
@@ -101,7 +103,7 @@ do for [row = 1:2] {
         }
         plot x with lines lc rgb "#404040" lw 1, \
              for [a in member_algos] layers using (shown(column(sim))):(only(a, shown(predicted(d)))) \
-                 with points pt point_of(a) ps point_size lw 1.3 lc rgb colour_of(a), \
+                 with points pt point_of(a) ps point_size * size_of(a) lw 1.3 lc rgb colour_of(a), \
              layers using (shown(column(sim))):(is_chosen(shown(predicted(d)))) with points pt 7 ps 0.45 * point_size lc rgb "black"
     }
 }

@@ -1,7 +1,7 @@
 # Cycles of Base and SConv, layer by layer and for the whole model: measured beside simulated, split by what they go to.
 # question How long does it take, and what does it wait for?
-# caption For each layer, Base and then the SConv that CSA chooses: a coloured bar is what the simulated core's clock says,
-# caption a grey one beside it, where times are that core's, what was measured. 100 % are Base's simulated cycles
+# caption For each layer, Base and then the SConv that CSA chooses. Coloured: simulated cycles; grey: measured ones, only if
+# caption this computer is that machine. 100 % are Base's simulated cycles
 # draws layers.csv: simulated_cycles
 # hint only machine files with [core] have cycles
 # slots layers.csv: layer_index layer $shape_columns
@@ -26,9 +26,9 @@ add_to(slot, s) = ((sum [p = 1:n_parts] add_part(slot, s, p)), N_simulated[bar_o
 take_to(slot, s) = (Taken[bar_of(slot, s)] = Taken[bar_of(slot, s)] + column("taken_cycles"), N_taken[bar_of(slot, s)] = N_taken[bar_of(slot, s)] + 1, 0)
 stats layers using (!is_missing(stringcolumn("simulated_cycles")) && side(0) ? \
     (add_to(0, side(0)), add_to(position(column("layer_index")), side(0))) : 0) nooutput
-reason = ""
-stats layers using (side(0) == 0 ? 0 : is_missing(stringcolumn("taken_cycles")) ? (reason = stringcolumn("taken_cycles"), 0) : \
-    !is_missing(stringcolumn("simulated_cycles")) ? (take_to(0, side(0)), take_to(position(column("layer_index")), side(0))) : 0) nooutput
+missing_in = "taken_cycles"; eval find_reasons
+stats layers using (side(0) && !is_missing(stringcolumn("taken_cycles")) && !is_missing(stringcolumn("simulated_cycles")) ? \
+    (take_to(0, side(0)), take_to(position(column("layer_index")), side(0))) : 0) nooutput
 if (N_simulated[bar_of(0, 1)] == 0) {
     print "no layer of ".title_of(base)." has simulated cycles"
     exit status 77
@@ -58,8 +58,8 @@ unset print
 W = 100 + n_slots * (n_shown <= 20 ? 48 : 30)
 if (W < 1120) { W = 1120 }
 columns = W / char_width
-text = "Simulated: ".machine.", ".simulator.". Measured: ".measured_by(n_measured, reason).\
-    ". Left of each pair Base, right SConv in the schedule that CSA chooses.".slot_text
+text = "Simulated: ".machine.", ".simulator.". Measured: ".measured_by(n_measured, reason, reasons).\
+    ". Of each pair, Base is the left one, and SConv, in the schedule that CSA chooses, the right one.".slot_text
 eval wrap_text
 top = head_height; panel = 360
 bottom = name_height + n_lines * line_height + 16

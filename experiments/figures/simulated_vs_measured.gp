@@ -10,7 +10,8 @@ load figures."/style.gp"
 points_file = simulated_vs_measured_csv
 quantities = "l1_lines_in_by_demand l1_lines_in l2_lines_in memory_lines_in"
 quantity_title(i) = i == 1 ? "into L1, by demand" : i == 2 ? "into L1, all" : i == 3 ? "into L2" : "from memory"
-symbol_of(a) = a eq "base" ? open_square : circle
+array Symbol[6] = [open_square, circle, 8, 10, 12, 2] # square, circle, triangles, rhombus, cross
+symbol_of(a) = Symbol[(index_in(algos, a) - 1) % 6 + 1]
 # The algorithms that were counted, in the order of their records.
 algos = ""; rows_of = 0
 do for [a in algo_names] {
@@ -51,7 +52,7 @@ do for [v = 1:2] {
         set logscale xy
         if (low != low) { low = 0.1; high = 10 }
         low = low / 1.15; high = high * 1.15
-        eval find_log_tics
+        axis_pixels = panel; eval find_log_tics
         zero = low / (1.0 * high / low)**0.08
         if (n_zeros) { tics = "'0' ".sprintf("%.9g", zero).(n_tics ? ", " : "").tics; low = zero / 1.05 }
         shown(v) = v > 0 ? v : v == 0 ? zero : NaN

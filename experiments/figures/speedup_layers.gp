@@ -21,8 +21,7 @@ add_span(b, low, high) = (low == low && high == high) ? (Low[b] = Low[b] + low, 
 add(b, v) = (v == v) ? (Value[b] = Value[b] + v, N_layers[b] = N_layers[b] + 1, N_chosen[b] = N_chosen[b] + (column("chosen") == 1), \
     N_of_series[series_of(0)] = N_of_series[series_of(0)] + 1, add_span(b, number("measured_speedup_low"), number("measured_speedup_high"))) : 0
 
-reason = ""
-stats layers using (is_missing(stringcolumn("measured_speedup_vs_base")) ? (reason = stringcolumn("measured_speedup_vs_base"), 0) : 0) nooutput
+missing_in = "measured_speedup_vs_base"; eval find_reasons
 stats layers using (series_of(0) ? add(bar_of(0), number("measured_speedup_vs_base")) : 0, 0) nooutput
 n_series = sum [a = 1:n_all] (N_of_series[a] > 0)
 n_spans = sum [b = 1:n_bars] N_spans[b]
@@ -54,14 +53,14 @@ text_of_spans = n_spans ? "the lines on the bars hold 95 % of what random halves
 
 eval set_layer_width
 columns = W / char_width
-text = "Measured: ".measured_by(n_series, reason).". The fastest quarter of the rounds, Base over SConv; ".text_of_spans.". Above 1, SConv is faster. Its plans are those for ".machine_name.".".slot_text
+text = "Measured: ".measured_by(n_series, reason, reasons).". The fastest quarter of the rounds, Base's time over each other's; ".text_of_spans.". A bar above 1 is faster than Base. Plans are those for ".machine_name.".".slot_text
 eval wrap_text
 top = head_height; panel = 330
 bottom = name_height + n_lines * line_height + 16
 H = top + panel + bottom
 eval open_output
 
-title_text = sprintf("%s: measured speed-up of SConv over Base, layer by layer (%s)", model, layer_text)
+title_text = sprintf("%s: measured speed-up over Base, layer by layer (%s)", model, layer_text)
 eval put_head
 unset label 99 # nothing here is simulated
 legend_line = 40
@@ -70,7 +69,7 @@ do for [a = 1:n_all] {
     if (N_of_series[a]) { legend_text = title_of(word(sconv_algos, a)); legend_colour = colour_of(word(sconv_algos, a)); eval put_legend }
 }
 legend_text = "chosen by CSA"; legend_point = dot; legend_colour = colour_of(chosen); eval put_legend
-legend_x = 60; legend_line = 62; legend_point = only_text
+legend_x = 60; legend_line = legend_line + 20; legend_point = only_text
 if (total == total) {
     legend_text = sprintf("— whole model, chosen: %.2f", total).(total_low == total_low ? sprintf(" [%.2f, %.2f]", total_low, total_high) : "")
     legend_colour = colour_of(chosen); eval put_legend
@@ -84,7 +83,7 @@ set rmargin at screen 1 - 15.0 / W
 set tmargin at screen 1 - (top - 16) / (1.0 * H)
 set bmargin at screen bottom / (1.0 * H)
 set boxwidth 0.92 * width absolute
-set ylabel "time of Base / time of SConv" offset 1, 0
+set ylabel "time of Base / its time" offset 1, 0
 eval put_layer_names
 set key off
 set arrow from graph 0, first 1 to graph 1, first 1 nohead lc rgb "black" lw 1 front

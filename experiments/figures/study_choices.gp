@@ -9,7 +9,7 @@ W = 1200; H = 640
 eval open_output
 set multiplot layout 1,2 title "Time of input stationary / time of weight stationary, a point per layer" margins 0.06, 0.985, 0.24, 0.86 spacing 0.07
 eval put_what
-set key at screen 0.5, 0.14 center top horizontal maxrows 1
+set key at screen 0.5, 0.14 center top horizontal Left reverse maxrows 1
 set logscale xy
 low = 1; high = 1
 note(v) = v > 0 ? (low = min2(low, v), high = max2(high, v), 0) : 0
@@ -41,7 +41,7 @@ do for [k = 1:2] {
     plot for [m = 1:3] for [s = 1:2] file using (column("measured_is_ws")):(of(word(machines, m), word(states, s), number(c))) \
             with points pt (s == 1 ? 7 : 6) ps 0.6 lc rgb Shade[m] notitle, \
          for [m = 1:3] NaN with points pt 7 ps 1 lc rgb Shade[m] title (k == 1 && has(word(machines, m)) ? word(machines, m) : ""), \
-         NaN with points pt 7 lc rgb grey title (k == 1 ? "cold" : ""), NaN with points pt 6 lc rgb grey title (k == 1 ? "warm" : ""), \
+         NaN with points pt 7 lc rgb grey title (k == 1 ? "full: cold caches" : ""), NaN with points pt 6 lc rgb grey title (k == 1 ? "open: warm caches" : ""), \
          x with lines dt 2 lc rgb "#404040" notitle
     unset label 99
 }

@@ -9,7 +9,7 @@ W = 1200; H = 620
 eval open_output
 set multiplot layout 1,2 title "A faster micro-kernel, nothing else: Base and SConv replayed, sample of layers, caches of clx4208, cold" margins 0.06, 0.975, 0.31, 0.88 spacing 0.08
 eval put_what
-set key at screen 0.5, 0.18 center top horizontal maxrows 2 samplen 3
+set key at screen 0.5, 0.18 center top horizontal Left reverse maxrows 2 samplen 3
 set logscale x 2
 set autoscale x noextend
 set offsets graph 0.03, graph 0.05, 0, 0

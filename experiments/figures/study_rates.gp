@@ -8,7 +8,7 @@ W = 1200; H = 560
 eval open_output
 set multiplot layout 1,2 title "A faster micro-kernel, nothing else: predicted from the recorded machines' costs, all layers, cold" margins 0.06, 0.985, 0.30, 0.86 spacing 0.08
 eval put_what
-set key at screen 0.5, 0.19 center top horizontal maxrows 1 samplen 3
+set key at screen 0.5, 0.19 center top horizontal Left reverse maxrows 1 samplen 3
 set logscale x 2
 set autoscale x noextend
 set offsets graph 0.02, graph 0.02, 0, 0

@@ -1,19 +1,20 @@
 # How fast the tilings of each method are, the best one found = 100 %.
 # question How fast are the tilings of each method?
-# caption Bars: of the best tiling that an exhaustive search found; whiskers: the worst tenth of the layers
+# caption Bars: of the best tiling that an exhaustive search found; whiskers: the worst tenth of the layers. halving is CSA's
+# caption own method; alpha_0.5 is that with 0.5 in place of 0.9 of L1 for tiles, beta_ and gamma_ likewise for L2 and L3
 # draws methods.csv: speed_percent worst_tenth_percent
 load figures."/peers_common.gp"
 file = methods_csv
 W = 1200; H = 600
 eval open_output
 eval put_what
-set title "Speed of each method's tilings, geometric mean over the layers; whiskers: the worst tenth"
-set bmargin 10 + n_lines
+set title "Speed of each method's tilings, geometric mean over the layers; whiskers: the worst tenth" offset 0, 3.4
+set tmargin 6.5; set bmargin 7 + n_lines
 set ylabel "of the best tiling found [%]"
 set yrange [0:*]
 set boxwidth 0.25
 set xtics rotate by 40 right
-set key at screen 0.5, 0.125 center top horizontal maxrows 1
+set key at graph 0.5, graph 1.01 center bottom horizontal Left reverse maxrows 1
 names = ""
 wanted(m) = stringcolumn("machine") eq m && (stringcolumn("part") eq (m eq "here" ? "others" : "all"))
 machines = "clx4208 power10 here"; how = '"clx4208, by replay" "power10, by replay" "this computer, by the clock: layers that csa2 was not fitted to"'

@@ -56,13 +56,14 @@ do for [i = 1:words(text)] { \
     } else { line = (line eq "") ? word(text, i) : line." ".word(text, i) } \
 }; wrapped = wrapped.line'
 
-# Three lines over the panels: title, what it is about, legend. The legend is made of labels 100, 101, ...
+# Three lines over the panels: title, what it is about, legend; there is room for a second line of a long legend. It is made of labels 100, 101, ...
 head_height = 104
 title_line = 16; subtitle_line = 38; legend_line = 64
 put_head = 'set label 98 title_text at screen 0.5, screen 1 - title_line / (1.0 * H) center front noenhanced font ",14"; \
     set label 99 subtitle_text at screen 0.5, screen 1 - subtitle_line / (1.0 * H) center front noenhanced; \
     legend_x = 60; legend_id = 100'
-put_legend = 'if (legend_point) { \
+put_legend = 'if (legend_x > 60 && legend_x + 22 + 7.6 * strlen(legend_text) > W) { legend_x = 60; legend_line = legend_line + 18 }; \
+    if (legend_point) { \
         set label legend_id legend_text at screen legend_x / (1.0 * W), screen 1 - legend_line / (1.0 * H) left front noenhanced \
             offset 1.3, -0.12 point pt legend_point ps 1.2 lw 1.4 lc rgb legend_colour \
     } else { \
@@ -74,15 +75,18 @@ square = 5; circle = 6; dot = 7; diamond = 13; open_square = 4; only_text = 0
 
 # Numbers for the tics of a logarithmic axis from `low` to `high`, four of them at least: sets tics. Where 1, 2 and 5 of each decade are too few,
 # steps are finer; where the decades are many, they do alone.
+# Along x numbers want room: axis_pixels is how long the axis is, 0 along y.
+axis_pixels = 0
+has_room(value) = axis_pixels == 0 || log(1.0 * value / last_tic) / log(1.0 * high / low) * axis_pixels > 10 + 4.2 * (strlen(sprintf("%.10g", value)) + strlen(sprintf("%.10g", last_tic)))
+add_tic = 'if (value >= low * 0.999 && value <= high * 1.001 && (!n_tics || has_room(value))) { \
+    tics = tics.(n_tics ? ", " : "").sprintf("%.10g", value); n_tics = n_tics + 1; last_tic = value }'
 list_tics = 'tics = ""; n_tics = 0; \
-do for [decade = int(floor(log10(low))):int(ceil(log10(high)))] { do for [s in steps] { \
-    value = s * 10.0**decade; \
-    if (value >= low * 0.999 && value <= high * 1.001) { tics = tics.(n_tics ? ", " : "").sprintf("%.10g", value); n_tics = n_tics + 1 } } }'
+do for [decade = int(floor(log10(low))):int(ceil(log10(high)))] { do for [s in steps] { value = s * 10.0**decade; eval add_tic } }'
 find_log_tics = 'steps = 1.0 * high / low > 3e4 ? "1" : "1 2 5"; eval list_tics; \
 if (n_tics < 4) { steps = "1 1.2 1.5 2 2.5 3 4 5 6 7 8 9"; eval list_tics }; \
 if (n_tics < 4) { \
     step = 10.0**floor(log10((high - low) / 3.0)); if ((high - low) / step > 8) { step = 2 * step }; tics = ""; n_tics = 0; \
-    do for [i = int(ceil(low / step)):int(floor(high / step))] { tics = tics.(n_tics ? ", " : "").sprintf("%.10g", i * step); n_tics = n_tics + 1 } }'
+    do for [i = int(ceil(low / step)):int(floor(high / step))] { value = i * step; eval add_tic } }'
 
 # Finds the rows of the table `extremes_of` that stand out: by descending score(0), which is NaN for rows that do not, at most n_wanted of them and
 # each name_of(0) once. Sets n_extremes, and Extreme_name, Extreme_x, Extreme_y, Extreme_score by x_of_row(0), y_of_row(0).

@@ -37,9 +37,9 @@ static void describe(struct session *s)
 
     exp_say(s->work.setting, sizeof s->work.setting, "%s; %s; %s; %u threads; clock %s; limit %u s", a->name,
             a->platform, a->version, s->options.threads, exp_clock_name(s->options.clock), s->options.limit);
-    exp_say(s->what, sizeof s->what, "LIFT's points on %s (%s, %s), %u threads, clock %s, commit %s", a->name,
-            a->platform, a->version, s->options.threads, exp_clock_name(s->options.clock),
-            *s->options.commit ? s->options.commit : "unknown");
+    exp_say(s->what, sizeof s->what, "LIFT's points on %s (%s, %s), %u thread%s, clock %s, commit %s", a->name,
+            a->platform, a->version, s->options.threads, s->options.threads == 1 ? "" : "s",
+            exp_clock_name(s->options.clock), *s->options.commit ? s->options.commit : "unknown");
 }
 
 static int prepare(void *session)
