@@ -11,6 +11,7 @@
 #include "counters/host/ctr_timer.h"
 #include "experiments/base/program.h"
 #include "experiments/base/slurm.h"
+#include "experiments/bench/machine.h"
 #include "experiments/bench/model_formats.h"
 #include "experiments/bench/options_shared.h"
 #include "kernels/emit/plan_json.h"
@@ -536,6 +537,8 @@ static int follow(const struct course *c)
 
     if (!err)
         err = do_part(c, c->question->prepare);
+    if (!err)
+        exp_machine_print_notes(option(c, "MACHINE"), option(c, "RESULTS"), "machine host: ", stderr);
     if (!err)
         err = open_results(c);
     if (!err)

@@ -1,6 +1,7 @@
 #include "experiments/bench/machine.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -68,15 +69,38 @@ void exp_machine_say_source(const char *which, const char *results, char *text, 
     else if (look_at_host(&h, results, &why))
         exp_say(text, bytes, "%s", why.text);
     else
-        exp_say(text, bytes, "caches from hwloc; %s", h.source);
+        sim_here_say_source(&h, text, bytes);
     free(origin);
 }
 
-static int compare_level(const struct sim_machine *m, const struct sim_machine *here, size_t i, struct exp_why *why)
+void exp_machine_print_notes(const char *which, const char *results, const char *start, FILE *out)
 {
-    const struct sim_level *a = &here->level[i], *b = &m->level[i];
+    struct sim_notes notes = { "" };
+    struct exp_why why;
+    struct sim_here h;
 
-    if (a->n_ways == b->n_ways && a->line_bytes == b->line_bytes && sim_level_bytes(a) == sim_level_bytes(b))
+    if (!is_host(which) || look_at_host(&h, results, &why))
+        return;
+    sim_here_note(&h, &notes);
+    for (char *rest = notes.text, *line; (line = strtok_r(rest, "\n", &rest));)
+        fprintf(out, "%s%s\n", start, line);
+}
+
+static bool is_same(const struct sim_level *a, const struct sim_level *b)
+{
+    return a->n_ways == b->n_ways && a->line_bytes == b->line_bytes && sim_level_bytes(a) == sim_level_bytes(b);
+}
+
+/* Compares a level, of that name or at that place, as far as anything is known of this computer's. */
+static int compare_level(const struct sim_machine *m, const struct sim_here *h, const struct sim_machine *here,
+                         size_t i, struct exp_why *why)
+{
+    const char *name = sim_host_cache_name(i);
+    const struct sim_level *a = sim_level_named(here, name), *named = sim_level_named(m, name);
+    const struct sim_level *b = named ? named : i < m->n_levels ? &m->level[i] : NULL;
+    const struct sim_host_cache *told = &h->seen.cache[i];
+
+    if (!a || !b || is_same(a, b) || (told->is_shown && sim_host_may_be(told, b)))
         return 0;
     return exp_fail(why, -ENODEV, "this computer's %s is %.0f KiB in %zu ways, %s's is %.0f KiB in %zu", a->name,
                     (double)sim_level_bytes(a) / 1024, (size_t)a->n_ways, m->name, (double)sim_level_bytes(b) / 1024,
@@ -87,17 +111,18 @@ int exp_machine_why_not_here(const struct sim_machine *m, struct exp_why *why)
 {
     enum { N_COMPARED = 2 };
     struct sim_machine here;
-    char reason[200];
-    int err = sim_machine_host(&here, reason, sizeof reason);
+    struct sim_here h;
+    struct exp_why reason;
+    int err = look_at_host(&h, NULL, &reason);
 
+    if (!err)
+        err = sim_here_machine(&h, &here, reason.text, sizeof reason.text);
     if (ctr_is_emulated())
         return exp_fail(why, -ENODEV, "times are an emulator's");
     if (err)
-        return exp_fail(why, -ENODEV, "this computer's caches are not known: %s", reason);
-    for (size_t i = 0; i < N_COMPARED && !err; i++) {
-        if (i < m->n_levels && i < here.n_levels)
-            err = compare_level(m, &here, i, why);
-    }
+        return exp_fail(why, -ENODEV, "this computer's caches are not known: %s", reason.text);
+    for (size_t i = 0; i < N_COMPARED && !err; i++)
+        err = compare_level(m, &h, &here, i, why);
     return err;
 }
 

@@ -2,6 +2,8 @@
 #ifndef EXPERIMENTS_BENCH_MACHINE_H
 #define EXPERIMENTS_BENCH_MACHINE_H
 
+#include <stdio.h>
+
 #include "experiments/base/error.h"
 #include "sim/machine/machine.h"
 
@@ -14,6 +16,9 @@ int exp_machine_find(struct sim_machine *m, const char *which, const char *resul
 
 /* Says in one line where a machine's values come from. */
 void exp_machine_say_source(const char *which, const char *results, char *text, size_t bytes);
+
+/* Prints, each in a line behind `start`, what of the host was left out, guessed and assumed; of files, nothing. */
+void exp_machine_print_notes(const char *which, const char *results, const char *start, FILE *out);
 
 /* Returns the file that exp_machine_find reads, or "host". From malloc. */
 char *exp_machine_origin(const char *which);

@@ -20,6 +20,7 @@
 #include "experiments/bench/algo.h"
 #include "experiments/bench/case.h"
 #include "experiments/bench/course.h"
+#include "experiments/bench/machine.h"
 #include "experiments/bench/model.h"
 #include "experiments/speed/speed.h"
 #include "kernels/backend/backend.h"
@@ -145,8 +146,8 @@ static int open_vgg(struct vgg *v)
 
     if (!err)
         err = exp_model_find(&v->model, "experiments", "vgg16", &v->why);
-    if (!err)
-        err = sim_machine_host(&v->setup.machine, v->why.text, sizeof v->why.text);
+    if (!err && sim_machine_host(&v->setup.machine, v->why.text, sizeof v->why.text)) /* hwloc shows no cache */
+        err = exp_machine_find(&v->setup.machine, "host", NULL, &v->why);
     if (!err)
         err = exp_setup_init(&v->setup, "", "", &v->why);
     if (!err)

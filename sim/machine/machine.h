@@ -2,8 +2,8 @@
  * The memory side of a machine: its cache levels from the core outwards, and what is behind them.
  *
  * A machine comes from a text file (sim_machine_read), or from the computer it runs on (sim_machine_host, through
- * hwloc). The file is a list of `key = value` lines under [machine] and one [cache NAME] section per level, ordered
- * from the core outwards; `#` starts a comment. Sizes take k, m, g or KiB, MiB, GiB. See machines/clx4208.cfg.
+ * hwloc). The file is a list of `key = value` lines under [machine] and one [cache NAME] section for each of up to
+ * eight levels, ordered from the core outwards; `#` starts a comment. Sizes take k, m, g or KiB, MiB, GiB. See machines/clx4208.cfg.
  *
  *   [machine]     name, memory_latency_cycles; may be left out: description, ukr, gemm_core, cpus, calibrated,
  *                 memory_bandwidth_bytes_per_cycle, memory_scattered_cycles (of lines that are near none read
@@ -95,8 +95,8 @@ int sim_machine_set(struct sim_machine *m, const struct sim_setting *setting, si
 /*
  * Describes the computer this runs on, as seen by its first allowed core: data and unified caches from hwloc.
  * hwloc knows no latencies; they are the documented assumptions of machine_host.c. Returns 0, or -errno with one
- * line in why and *m zeroed (-ENOENT if hwloc reports no cache). A level whose
- * ways or line size the firmware hides gets a stated guess, named in m->description.
+ * line in why and *m zeroed (-ENOENT if hwloc reports no cache that can be simulated). A level whose
+ * ways or line size the firmware hides gets a stated guess, named in m->description; a size is cut to whole sets.
  */
 int sim_machine_host(struct sim_machine *m, char *why, size_t why_bytes);
 

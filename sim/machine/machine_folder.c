@@ -77,6 +77,19 @@ static const char **names_of(struct dirent **entry, int n)
     return name;
 }
 
+void sim_machine_say_known(const char *folder, char *text, size_t bytes)
+{
+    struct dirent **entry = NULL;
+    const int found = list(folder, &entry), n = found < 0 ? 0 : found;
+    const char **known = names_of(entry, n);
+    size_t used = strlen(text);
+
+    for (int i = 1; known && i <= n && used < bytes; i++)
+        used += (size_t)snprintf(text + used, bytes - used, "%s%s", i > 1 ? " " : "known: ", known[i]);
+    free(known);
+    release(entry, found);
+}
+
 void sim_machine_say_unknown(const char *folder, const char *name, char *why, size_t why_bytes)
 {
     struct dirent **entry = NULL;

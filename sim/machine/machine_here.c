@@ -1,11 +1,14 @@
 #include "sim/machine/machine_here.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "sim/machine/machine_check.h"
 #include "sim/machine/machine_folder.h"
+#include "sim/machine/machine_keys.h"
 
 enum { N_COMPARED = 2 }; /* levels that a core has for itself */
 
@@ -26,63 +29,57 @@ int sim_here_look(struct sim_here *h, char *why, size_t why_bytes)
 {
     *h = (struct sim_here){ 0 };
     sim_host_cpu_look(&h->cpu);
-    return sim_machine_host(&h->caches, why, why_bytes);
-}
-
-/* ---- what it gives ---- */
-
-static void adopt_level(struct sim_level *l, const struct sim_level *from)
-{
-    struct sim_level adopted = *from;
-
-    memcpy(adopted.name, l->name, sizeof adopted.name);
-    adopted.n_sets = l->n_sets;
-    adopted.n_ways = l->n_ways;
-    adopted.line_bytes = l->line_bytes;
-    adopted.latency_cycles = l->latency_cycles;
-    adopted.bandwidth_bytes_per_cycle = l->bandwidth_bytes_per_cycle;
-    *l = adopted;
-}
-
-/* Gives m, whose sizes, latencies and bandwidths stay, what the file says of everything else. */
-static int adopt(struct sim_machine *m, const struct sim_machine *file, char *why, size_t why_bytes)
-{
-    struct sim_machine adopted = *file;
-    int err;
-
-    memcpy(adopted.name, m->name, sizeof adopted.name);
-    memcpy(adopted.description, m->description, sizeof adopted.description);
-    memcpy(adopted.ukr, m->ukr, sizeof adopted.ukr);
-    memcpy(adopted.gemm_core, m->gemm_core, sizeof adopted.gemm_core);
-    memcpy(adopted.cpus, m->cpus, sizeof adopted.cpus);
-    memcpy(adopted.calibrated, m->calibrated, sizeof adopted.calibrated);
-    adopted.n_levels = m->n_levels;
-    memcpy(adopted.level, m->level, sizeof adopted.level);
-    for (size_t i = 0; i < m->n_levels && i < file->n_levels; i++)
-        adopt_level(&adopted.level[i], &file->level[i]);
-    adopted.memory_latency_cycles = m->memory_latency_cycles;
-    adopted.memory_bandwidth_bytes_per_cycle = m->memory_bandwidth_bytes_per_cycle;
-    adopted.memory_scattered_cycles = m->memory_scattered_cycles;
-    adopted.issue.clock_ghz = m->issue.clock_ghz;
-    err = sim_machine_validate(&adopted, why, why_bytes);
-    if (!err)
-        *m = adopted;
-    return err;
+    return sim_host_see(&h->seen, why, why_bytes);
 }
 
 /* ---- which file ---- */
 
-static bool is_same_cache(const struct sim_level *a, const struct sim_level *b)
+static bool is_shown(const struct sim_here *h, size_t level)
 {
-    return a->n_ways == b->n_ways && a->line_bytes == b->line_bytes && sim_level_bytes(a) == sim_level_bytes(b);
+    return level < SIM_HOST_MAX_CACHES && h->seen.cache[level].is_shown;
 }
 
-static bool has_same_caches(const struct sim_machine *a, const struct sim_machine *b, size_t n)
+/* Tells whether caches can be made of what hwloc tells, and the file. */
+static bool has_caches(const struct sim_here *h)
 {
-    bool same = a->n_levels >= n && b->n_levels >= n;
+    struct sim_notes ignored = { "" };
+    struct sim_machine m;
 
-    for (size_t i = 0; same && i < n; i++)
-        same = is_same_cache(&a->level[i], &b->level[i]);
+    sim_host_caches(&m, &h->seen, &h->known, "", &ignored);
+    return m.n_levels;
+}
+
+/* Tells whether a level that hwloc shows is not the one that a file has. */
+static bool is_other_cache(const struct sim_here *h, const struct sim_machine *file, size_t level)
+{
+    const struct sim_level *l = sim_level_named(file, sim_host_cache_name(level));
+
+    return is_shown(h, level) && (!l || !sim_host_may_be(&h->seen.cache[level], l));
+}
+
+/* Tells whether hwloc shows a level wholly, and that it is the one that a file has. */
+static bool is_same_cache(const struct sim_here *h, const struct sim_machine *file, size_t level)
+{
+    const struct sim_host_cache *told = &h->seen.cache[level];
+
+    return told->is_shown && told->bytes && told->n_ways && told->line_bytes && !is_other_cache(h, file, level);
+}
+
+static bool has_other_caches(const struct sim_here *h, const struct sim_machine *file, size_t n)
+{
+    bool other = false;
+
+    for (size_t i = 0; i < n; i++)
+        other |= is_other_cache(h, file, i);
+    return other;
+}
+
+static bool has_same_caches(const struct sim_here *h, const struct sim_machine *file)
+{
+    bool same = true;
+
+    for (size_t i = 0; i < N_COMPARED; i++)
+        same = same && is_same_cache(h, file, i);
     return same;
 }
 
@@ -91,8 +88,7 @@ enum sim_here_match sim_here_match(const struct sim_here *h, const struct sim_ma
     static const enum sim_here_match by[2][2] = { { SIM_HERE_NO_MATCH, SIM_HERE_BY_CACHES },
                                                   { SIM_HERE_BY_NAME, SIM_HERE_BY_BOTH } };
 
-    return *file->cpus ? by[sim_host_cpu_is(&h->cpu, file->cpus)][has_same_caches(&h->caches, file, N_COMPARED)]
-                       : SIM_HERE_NO_MATCH;
+    return *file->cpus ? by[sim_host_cpu_is(&h->cpu, file->cpus)][has_same_caches(h, file)] : SIM_HERE_NO_MATCH;
 }
 
 struct search {
@@ -130,25 +126,31 @@ static void say_how(const struct search *s, const char *folder)
         say_more(h->source, sizeof h->source, "%s%s, whose L1 and L2 are this computer's, though its CPU is called %s",
                  start, h->origin, h->cpu.name);
     else if (s->match)
-        say_more(h->source, sizeof h->source, "%s%s, which is for this CPU, though this computer shows other caches",
-                 start, h->origin);
+        say_more(h->source, sizeof h->source, "%s%s, which is for this CPU%s", start, h->origin,
+                 has_other_caches(h, &h->known, N_COMPARED) ? ", though this computer shows other caches" : "");
     else
         say_more(h->source, sizeof h->source,
                  "latencies assumed, LRU and no prefetchers: no file in %s is for this CPU, %s", folder, h->cpu.name);
 }
 
-/* Forgets a file whose policies do not go with the caches that this computer shows. */
-static void drop_misfit(struct sim_here *h)
+static const char *why_none(const struct sim_here *h)
 {
-    struct sim_machine m = h->caches;
-    char reason[256];
+    return *h->seen.why_none ? h->seen.why_none : "hwloc reports no cache that can be simulated";
+}
 
-    if (!h->known.n_levels || !adopt(&m, &h->known, reason, sizeof reason))
-        return;
-    say_more(h->source, sizeof h->source,
-             ". They do not go with these caches (%s): latencies assumed, LRU and no prefetchers", reason);
-    h->known = (struct sim_machine){ 0 };
-    *h->origin = '\0';
+/* Says that no cache is known, and what to do about it. folder: where no file serves; NULL: nobody looked for one. */
+static int refuse(const struct sim_here *h, const char *folder, char *why, size_t why_bytes)
+{
+    snprintf(why, why_bytes, "host: %s", why_none(h));
+    if (folder)
+        say_more(why, why_bytes, ", and no file in %s is for this CPU, %s", folder, h->cpu.name);
+    say_more(why, why_bytes, "; name a machine: MACHINE=zen4 (of cachesim: --machine zen4), or the path of a %s file",
+             SIM_MACHINE_SUFFIX);
+    if (folder) {
+        say_more(why, why_bytes, "; ");
+        sim_machine_say_known(folder, why, why_bytes);
+    }
+    return -ENOENT;
 }
 
 /* Finds the file that serves. Where only caches speak for files, and for several, it takes none. */
@@ -165,9 +167,7 @@ static int find_file(struct sim_here *h, const char *folder, char *why, size_t w
     }
     if (!err)
         say_how(&s, folder);
-    if (!err)
-        drop_misfit(h);
-    return err;
+    return err || h->known.n_levels || has_caches(h) ? err : refuse(h, folder, why, why_bytes);
 }
 
 /* ---- its calibration ---- */
@@ -193,8 +193,7 @@ static int find_calibration(struct sim_here *h, const char *results, char *why, 
     err = sim_machine_read(&file, h->origin, why, why_bytes);
     if (err)
         return err;
-    h->is_calibrated = is_of_cpu(&file, h->cpu.name) && file.n_levels == h->caches.n_levels &&
-                       has_same_caches(&file, &h->caches, file.n_levels);
+    h->is_calibrated = is_of_cpu(&file, h->cpu.name) && !has_other_caches(h, &file, SIM_HOST_MAX_CACHES);
     if (h->is_calibrated) {
         h->known = file;
         snprintf(h->source, sizeof h->source, "latencies calibrated on %.10s; policies and prefetchers of %s",
@@ -215,42 +214,169 @@ int sim_here_find(struct sim_here *h, const char *results, const char *machines,
 
 /* ---- the machine ---- */
 
-static void take_latencies(struct sim_machine *m, const struct sim_machine *file)
+/* Returns what the file is called in notes. */
+static const char *called(const struct sim_here *h)
 {
-    for (size_t i = 0; i < m->n_levels && i < file->n_levels; i++) {
-        m->level[i].latency_cycles = file->level[i].latency_cycles;
-        m->level[i].bandwidth_bytes_per_cycle = file->level[i].bandwidth_bytes_per_cycle;
-    }
-    m->memory_latency_cycles = file->memory_latency_cycles;
-    m->memory_bandwidth_bytes_per_cycle = file->memory_bandwidth_bytes_per_cycle;
-    m->memory_scattered_cycles = file->memory_scattered_cycles;
-    m->issue.clock_ghz = file->issue.clock_ghz;
-    memcpy(m->calibrated, file->calibrated, sizeof m->calibrated);
+    const char *slash = strrchr(h->origin, '/');
+
+    return slash ? slash + 1 : h->origin;
 }
 
 /* Writes what is printed and recorded of it: one line, short enough for figures, with the sources. */
 static void describe(struct sim_machine *m, const struct sim_here *h)
 {
-    static const char latencies[] = ", latencies assumed"; /* as sim_machine_host says */
-    const char *slash = strrchr(h->origin, '/');
-    char *assumed = strstr(m->description, latencies);
+    static const char latencies[] = ", latencies assumed"; /* as sim_host_caches says */
+    char *assumed = strstr(m->description, latencies), guesses[sizeof m->description];
 
-    if (h->is_calibrated)
+    if (!has_caches(h))
+        snprintf(m->description, sizeof m->description, "%s; hwloc shows no cache, all values of %.48s", h->cpu.name,
+                 called(h));
+    else if (h->is_calibrated)
         snprintf(m->description, sizeof m->description, "%s; caches from hwloc, all else calibrated on %.10s",
                  h->cpu.name, m->calibrated);
-    else if (h->known.n_levels) {
-        if (assumed)
-            memmove(assumed, assumed + sizeof latencies - 1, strlen(assumed + sizeof latencies - 1) + 1);
-        say_more(m->description, sizeof m->description, ", latencies, policies and prefetchers of %s",
-                 slash ? slash + 1 : h->origin);
+    else if (h->known.n_levels && assumed) {
+        snprintf(guesses, sizeof guesses, "%s", assumed + sizeof latencies - 1);
+        *assumed = '\0';
+        say_more(m->description, sizeof m->description, ", latencies, policies and prefetchers of %.48s", called(h));
+        if (strlen(m->description) + strlen(guesses) < sizeof m->description)
+            strcat(m->description, guesses);
     }
+}
+
+/* Gives a level, whose sizes stay, what the file says of everything else. */
+static void adopt_level(struct sim_level *l, const struct sim_level *from)
+{
+    struct sim_level adopted = *from;
+
+    adopted.n_sets = l->n_sets;
+    adopted.n_ways = l->n_ways;
+    adopted.line_bytes = l->line_bytes;
+    *l = adopted;
+}
+
+/*
+ * Keeps an assumed latency between those of the levels beside it that the file knows: these differ from what is typical.
+ * Notes what is assumed.
+ */
+static void assume_level(struct sim_machine *m, size_t k, const struct sim_here *h, struct sim_notes *notes)
+{
+    struct sim_level *l = &m->level[k];
+    double most = m->memory_latency_cycles;
+
+    for (size_t i = m->n_levels - 1; i > k; i--) {
+        const struct sim_level *known = sim_level_named(&h->known, m->level[i].name);
+
+        most = known ? known->latency_cycles : most;
+    }
+    l->latency_cycles = l->latency_cycles < most ? l->latency_cycles : most;
+    if (k && l->latency_cycles < m->level[k - 1].latency_cycles)
+        l->latency_cycles = m->level[k - 1].latency_cycles;
+    sim_note(notes, "%s latency assumed, %g cycles, policy LRU, no prefetcher: %s has no %s", l->name,
+             l->latency_cycles, called(h), l->name);
+}
+
+/* Takes the file's levels, of those that hwloc shows. */
+static void adopt_levels(struct sim_machine *m, const struct sim_here *h, struct sim_notes *notes)
+{
+    const struct sim_machine *file = &h->known;
+
+    for (size_t k = 0; k < file->n_levels; k++) {
+        if (!sim_level_named(m, file->level[k].name))
+            sim_note(notes, "%s of %s is left out: hwloc shows no %s", file->level[k].name, called(h),
+                     file->level[k].name);
+    }
+    for (size_t k = 0; k < m->n_levels; k++) {
+        const struct sim_level *from = sim_level_named(file, m->level[k].name);
+
+        if (from)
+            adopt_level(&m->level[k], from);
+        else
+            assume_level(m, k, h, notes);
+    }
+}
+
+/* Resets a key of a level that the file gave; of geometry, which is the computer's, the policy gives way. */
+static const char *forget(struct sim_level *l, const char *name)
+{
+    struct sim_level_draft draft = { .level = *l };
+
+    for (const struct sim_key *key = &sim_cache_keys[SIM_CACHE_KEY_SETS + 1]; key->name; key++) {
+        if (!strcmp(key->name, name) && key->is_optional && key->kind != SIM_KEY_POLICY) {
+            memset((char *)&draft + key->offset, 0, key->bytes);
+            *l = draft.level;
+            return name;
+        }
+    }
+    snprintf(l->policy, sizeof l->policy, "lru");
+    return "policy";
+}
+
+/* Leaves out, key by key, what of the file does not go with the levels that there are. */
+static void leave_out_misfits(struct sim_machine *m, const struct sim_here *h, struct sim_notes *notes)
+{
+    for (size_t k = 0; k < m->n_levels; k++) {
+        struct sim_fault f;
+
+        for (size_t n = 0; n < SIM_MAX_SECTION_KEYS && (f = sim_level_fault(m, k)).what; n++)
+            sim_note(notes, "%s.%s of %s is left out: %s", m->level[k].name, forget(&m->level[k], f.key), called(h),
+                     f.what);
+    }
+    if (sim_memory_is_too_fast(m)) {
+        sim_note(notes,
+                 "memory_bandwidth_bytes_per_cycle of %s, %g, is left out: with its latency more lines would be on "
+                 "their way than %s, which is the last level here, has miss_buffers",
+                 called(h), m->memory_bandwidth_bytes_per_cycle, m->level[m->n_levels - 1].name);
+        m->memory_bandwidth_bytes_per_cycle = 0;
+    }
+}
+
+/* Gives m, whose levels are those that hwloc shows, what the file says of everything else. */
+static void adopt(struct sim_machine *m, const struct sim_here *h, struct sim_notes *notes)
+{
+    struct sim_machine adopted = h->known;
+
+    memcpy(adopted.name, m->name, sizeof adopted.name);
+    memcpy(adopted.description, m->description, sizeof adopted.description);
+    memcpy(adopted.ukr, m->ukr, sizeof adopted.ukr);
+    memcpy(adopted.gemm_core, m->gemm_core, sizeof adopted.gemm_core);
+    if (has_caches(h))
+        memcpy(adopted.cpus, m->cpus, sizeof adopted.cpus);
+    if (m->n_levels) {
+        adopted.n_levels = m->n_levels;
+        memcpy(adopted.level, m->level, sizeof adopted.level);
+        adopt_levels(&adopted, h, notes);
+        leave_out_misfits(&adopted, h, notes);
+    } else {
+        sim_note(notes, "all caches are those of %s: %s", called(h), why_none(h));
+    }
+    *m = adopted;
+}
+
+static void build(const struct sim_here *h, struct sim_machine *m, struct sim_notes *notes)
+{
+    sim_host_caches(m, &h->seen, &h->known, called(h), notes);
+    if (h->known.n_levels)
+        adopt(m, h, notes);
+    describe(m, h);
 }
 
 int sim_here_machine(const struct sim_here *h, struct sim_machine *m, char *why, size_t why_bytes)
 {
-    *m = h->caches;
-    if (h->known.n_levels)
-        take_latencies(m, &h->known);
-    describe(m, h);
-    return h->known.n_levels ? adopt(m, &h->known, why, why_bytes) : 0;
+    struct sim_notes ignored = { "" };
+
+    build(h, m, &ignored);
+    return !m->n_levels ? refuse(h, NULL, why, why_bytes) : sim_machine_validate(m, why, why_bytes);
+}
+
+void sim_here_note(const struct sim_here *h, struct sim_notes *notes)
+{
+    struct sim_machine m;
+
+    build(h, &m, notes);
+}
+
+void sim_here_say_source(const struct sim_here *h, char *text, size_t bytes)
+{
+    *text = '\0';
+    say_more(text, bytes, "%s; %s", has_caches(h) ? "caches from hwloc" : "hwloc shows no cache", h->source);
 }

@@ -44,22 +44,27 @@ static int read_host(struct sim_machine *m, char source[static CACHESIM_SOURCE_B
 {
     struct places p;
     struct sim_here h;
+    struct sim_notes notes = { "" };
+    bool has_files;
     int err = sim_here_look(&h, why, why_bytes);
 
     find_places(&p);
-    if (!err && access(p.machines, R_OK)) {
-        *m = h.caches;
-        snprintf(source, CACHESIM_SOURCE_BYTES, "caches from hwloc; LRU and no prefetchers: there is no folder %.900s",
-                 p.machines);
-        return 0;
-    }
-    if (!err)
+    has_files = !access(p.machines, R_OK);
+    if (!err && has_files)
         err = sim_here_find(&h, p.results, p.machines, why, why_bytes);
     if (!err)
         err = sim_here_machine(&h, m, why, why_bytes);
-    if (!err)
-        snprintf(source, CACHESIM_SOURCE_BYTES, "caches from hwloc; %s", h.source);
-    return err;
+    if (err)
+        return err;
+    if (has_files)
+        sim_here_say_source(&h, source, CACHESIM_SOURCE_BYTES);
+    else
+        snprintf(source, CACHESIM_SOURCE_BYTES, "caches from hwloc; LRU and no prefetchers: there is no folder %.900s",
+                 p.machines);
+    sim_here_note(&h, &notes);
+    snprintf(source + strlen(source), CACHESIM_SOURCE_BYTES - strlen(source), "%s%s", *notes.text ? "\n" : "",
+             notes.text);
+    return 0;
 }
 
 static int read_named(struct sim_machine *m, const char *name, char *why, size_t why_bytes)

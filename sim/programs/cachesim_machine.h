@@ -2,9 +2,10 @@
 #ifndef SIM_CACHESIM_MACHINE_H
 #define SIM_CACHESIM_MACHINE_H
 
+#include "sim/machine/machine_host.h"
 #include "sim/programs/cachesim_options.h"
 
-enum { CACHESIM_SOURCE_BYTES = 1200 };
+enum { CACHESIM_SOURCE_BYTES = 1200 + SIM_NOTES_BYTES };
 
 /*
  * Finds and checks that machine; "host" is the one that the experiments mean by it (machine_here.h). source: where its

@@ -259,6 +259,15 @@ static void print_level(const struct sim_level *l, FILE *out)
     fprintf(out, " %" PRIu32 "-way %" PRIu32 " B lines %s", l->n_ways, l->line_bytes, l->policy);
 }
 
+/* Prints where values are from: what each line says is a sentence of its own. */
+static void print_source(const char *source, const char *prefix, FILE *out)
+{
+    for (size_t length; source && *source; source += length + (source[length] == '\n')) {
+        length = strcspn(source, "\n");
+        fprintf(out, "%svalues: %.*s\n", prefix, (int)length, source);
+    }
+}
+
 static void print_machine(const struct sim_report *r, const char *prefix, FILE *out)
 {
     const struct sim_machine *m = r->machine;
@@ -269,8 +278,7 @@ static void print_machine(const struct sim_report *r, const char *prefix, FILE *
         print_level(&m->level[k], out);
     }
     fputc('\n', out);
-    if (r->machine_source && *r->machine_source)
-        fprintf(out, "%svalues: %s\n", prefix, r->machine_source);
+    print_source(r->machine_source, prefix, out);
 }
 
 static void print_trace(const struct sim_report *r, const char *prefix, FILE *out)

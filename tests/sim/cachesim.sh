@@ -955,9 +955,37 @@ installation() {
     check "nothing is left" [ -z "$(find "$root" -type f -o -type l)" ]
 }
 
+# as_host TOPOLOGY WORDS: on a computer of which hwloc shows that, cachesim counts, and says WORDS of its values
+as_host() {
+    HWLOC_SYNTHETIC="numa:1 pack:1 $1" "$cachesim" --machine host tests/golden/mix.din >"$work/out" 2>"$work/err"
+    check "$1: exit status $?: $(cat "$work/err")" [ -s "$work/out" ]
+    check "$1: '$2' is not in: $(grep '^values: ' "$work/out")" grep -q "^values: $2" "$work/out"
+}
+
+# Whatever this computer's CPU is: what hwloc does not show is told.
+hosts() {
+    local none=$work/none
+    as_host 'l2:1(size=1048576) l1d:1(size=32768) core:1 pu:1' 'L2 ways guessed as .*: hwloc does not tell$'
+    as_host 'l1d:1(size=32768) core:1 pu:1' 'L1 ways guessed as .*: hwloc does not tell$'
+    as_host 'l3:1(size=33554432) l1d:1(size=32768) core:1 pu:1' 'L3 ways guessed as .*: hwloc does not tell$'
+    as_host 'l2:1(size=100000) l1d:1(size=32768) core:1 pu:1' 'L2 size taken as 99968 bytes, .*: hwloc tells 100000$'
+    if [ -n "${EMULATED:-}" ]; then
+        skip "$EMULATED: a host without caches and without a file"
+        return
+    fi
+    mkdir -p "$none/bin" "$none/sim/machines" "$none/elsewhere"
+    cp "$cachesim" "$none/bin" && cp sim/machines/toy.cfg "$none/sim/machines"
+    HWLOC_SYNTHETIC='numa:1 pack:1 core:1 pu:1' "$none/bin/cachesim" --machine host tests/golden/mix.din >"$work/out" 2>"$work/err"
+    check "a host without caches and without a file: exit status $?, not 2" [ $? -eq 2 ]
+    check "... is told what to do: $(cat "$work/err")" grep -q 'hwloc reports no data cache, and no file .*; name a machine: MACHINE=.* --machine .*; known: toy$' "$work/err"
+    rm -r "$none/sim"
+    (cd "$none/elsewhere" && HWLOC_SYNTHETIC='numa:1 pack:1 core:1 pu:1' ../bin/cachesim --machine host x.din) >"$work/out" 2>"$work/err"
+    check "... and where there are no files: $(cat "$work/err")" grep -q 'no data cache; name a machine: ' "$work/err"
+}
+
 [ $# -gt 0 ] || set -- goldens formats metamorphic dinero estimate stores compressed ranges many_ranges vary plots \
     json_members traced names json questions lackey bad_options bad_traces bad_output too_large whole_or_not \
-    signals announcement manual manual_recipes installation
+    signals announcement hosts manual manual_recipes installation
 for part; do
     if declare -F "$part" >"$work/part"; then "$part"; else bad "there is no part '$part'"; fi
 done

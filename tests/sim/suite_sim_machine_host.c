@@ -1,11 +1,14 @@
 /* The host as a machine, and made-up computers in its place. */
 #include <CUnit/CUnit.h>
 #include <errno.h>
+#include <glob.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "sim/hierarchy.h"
-#include "sim/machine/machine.h"
+#include "sim/machine/machine_here.h"
+#include "tests/rng.h"
 #include "tests/scratch.h"
 #include "tests/sim/machine_file.h"
 #include "tests/suites.h"
@@ -112,11 +115,10 @@ static void what_the_firmware_hides_is_guessed_and_said(void)
     scratch_close();
     if (!test_check(!err, "%s", why))
         return;
-    CU_ASSERT_STRING_EQUAL(m.description, "ACME CPU  1; caches from hwloc, latencies assumed, L3 line guessed as 64, "
-                                          "L3 ways guessed as 8");
+    CU_ASSERT_STRING_EQUAL(m.description, "ACME CPU  1; caches from hwloc, latencies assumed, L3 line guessed as 128");
     CU_ASSERT(m.n_levels == 2);
     CU_ASSERT(m.level[0].n_sets == 1 && m.level[0].n_ways == 32 && m.level[0].line_bytes == 128);
-    CU_ASSERT(m.level[1].n_sets == 2048 && m.level[1].n_ways == 8 && m.level[1].line_bytes == 64);
+    CU_ASSERT(m.level[1].n_sets == 744 && m.level[1].n_ways == 11 && m.level[1].line_bytes == 128);
     check_plausible(&m);
 }
 
@@ -130,11 +132,211 @@ static void a_host_without_caches_says_so(void)
     CU_ASSERT_EQUAL(m.n_levels, 0);
 }
 
+/* ---- beside the CPU's machine file ---- */
+
+#define ZEN4 "sim/machines/zen4.cfg"
+#define PARTS "numa:1 pack:1 "
+#define NO_WAYS(level, n) level " ways guessed as " n ", as in zen4.cfg: hwloc does not tell\n"
+#define NOT_SHOWN(level) level " of zen4.cfg is left out: hwloc shows no " level "\n"
+#define TOO_FAST(level)                                                                                                \
+    "memory_bandwidth_bytes_per_cycle of zen4.cfg, 11, is left out: with its latency more lines would be on their "    \
+    "way than " level ", which is the last level here, has miss_buffers\n"
+#define ASSUMED(level) level " latency assumed, 100 cycles, policy LRU, no prefetcher: zen4.cfg has no " level "\n"
+#define FIRST(level) level ".inclusion of zen4.cfg is left out: the first level has none inside to include or exclude\n"
+
+/* Reads a file as the one that serves the computer. */
+static void serve(struct sim_here *h, const char *path)
+{
+    char why[MACHINE_WHY_BYTES] = "";
+
+    snprintf(h->origin, sizeof h->origin, "%s", path);
+    if (*path)
+        test_check(!sim_machine_read(&h->known, path, why, sizeof why), "%s", why);
+}
+
+static void what_hwloc_hides_is_told(void)
+{
+    static const struct {
+        const char *synthetic;
+        size_t n_levels;
+        const char *notes;
+    } computers[] = {
+        { PARTS "l2:1(size=1048576) l1d:1(size=32768) core:1 pu:1", 2,
+          NO_WAYS("L1", "8") NO_WAYS("L2", "8") NOT_SHOWN("L3") TOO_FAST("L2") },
+        { PARTS "l1d:1(size=32768) core:1 pu:1", 1, NO_WAYS("L1", "8") NOT_SHOWN("L2") NOT_SHOWN("L3") TOO_FAST("L1") },
+        { PARTS "l3:1(size=33554432) l1d:1(size=32768) core:1 pu:1", 2,
+          NO_WAYS("L1", "8") NO_WAYS("L3", "16") NOT_SHOWN("L2") },
+        { PARTS "l2:1(size=1048576) core:1 pu:1", 1,
+          NO_WAYS("L2", "8") NOT_SHOWN("L1") NOT_SHOWN("L3") FIRST("L2") TOO_FAST("L2") },
+        { PARTS "l3:1(size=33554432) core:1 pu:1", 1, NO_WAYS("L3", "16") NOT_SHOWN("L1") NOT_SHOWN("L2") FIRST("L3") },
+        { PARTS "l4:1(size=134217728) l3:1(size=33554432) l2:1(size=1048576) l1d:1(size=32768) core:1 pu:1", 4,
+          NO_WAYS("L1", "8") NO_WAYS("L2", "8")
+              NO_WAYS("L3", "16") "L4 ways guessed as 8: hwloc does not tell\n" ASSUMED("L4") },
+        { PARTS "l3:1(size=1000001) l2:1(size=100000) l1d:1(size=32768) core:1 pu:1", 3,
+          NO_WAYS("L1", "8") "L2 ways guessed as 2: hwloc does not tell\n"
+                             "L2 size taken as 99968 bytes, whole sets of 2 lines of 64 bytes: hwloc tells 100000\n"
+                             "L3 ways guessed as 5: hwloc does not tell\n"
+                             "L3 size taken as 1000000 bytes, whole sets of 5 lines of 64 bytes: hwloc tells 1000001\n"
+                             "L2.slices of zen4.cfg is left out: the sets cannot be divided into that many slices\n" },
+        { PARTS "core:1 pu:1", 3, "all caches are those of zen4.cfg: hwloc reports no data cache\n" },
+        { PARTS "l1i:1(size=32768) core:1 pu:1", 3, "all caches are those of zen4.cfg: hwloc reports no data cache\n" },
+        { PARTS "l1d:1(size=63) core:1 pu:1", 3,
+          "L1 is left out: a cache of 63 bytes in lines of 64 cannot be simulated\n"
+          "all caches are those of zen4.cfg: hwloc reports no cache that can be simulated\n" },
+    };
+
+    for (size_t i = 0; i < COUNT(computers); i++) {
+        struct sim_here h;
+        struct sim_machine m;
+        struct sim_notes notes = { "" };
+        char why[MACHINE_WHY_BYTES] = "", source[256];
+
+        setenv("HWLOC_SYNTHETIC", computers[i].synthetic, 1);
+        CU_ASSERT_FATAL(!sim_here_look(&h, why, sizeof why));
+        unsetenv("HWLOC_SYNTHETIC");
+        serve(&h, ZEN4);
+        if (!test_check(!sim_here_machine(&h, &m, why, sizeof why), "%zu: %s", i, why))
+            continue;
+        sim_here_note(&h, &notes);
+        test_check(!strcmp(notes.text, computers[i].notes), "%zu:\n%s, expected\n%s", i, notes.text,
+                   computers[i].notes);
+        test_check(m.n_levels == computers[i].n_levels, "%zu: %zu levels", i, m.n_levels);
+        machine_check_round_trip(&m);
+        sim_here_say_source(&h, source, sizeof source);
+        CU_ASSERT(!!strstr(source, "hwloc shows no cache") == !!strstr(notes.text, "all caches"));
+    }
+}
+
+static void a_level_takes_the_keys_of_its_name(void)
+{
+    struct sim_here h = { .seen.cache = { { true, 32 << 10, 64, 8 }, { 0 }, { true, 32 << 20, 64, 16 } } };
+    struct sim_machine m;
+    char why[MACHINE_WHY_BYTES] = "";
+
+    serve(&h, ZEN4);
+    CU_ASSERT_FATAL(!sim_here_machine(&h, &m, why, sizeof why) && m.n_levels == 2 && h.known.n_levels == 3);
+    CU_ASSERT(m.level[0].latency_cycles == h.known.level[0].latency_cycles);
+    CU_ASSERT(m.level[1].latency_cycles == h.known.level[2].latency_cycles);
+    CU_ASSERT(m.level[1].inclusion == SIM_EXCLUSIVE && !m.level[1].n_slices);
+    CU_ASSERT_STRING_EQUAL(m.level[1].name, "L3");
+}
+
+static void lines_are_guessed_from_those_beside(void)
+{
+    static const struct {
+        uint32_t told[3], taken[3];
+        const char *file;
+    } computers[] = {
+        { { 128, 0, 0 }, { 128, 128, 128 }, ZEN4 },
+        { { 0, 0, 128 }, { 128, 128, 128 }, "" },
+        { { 32, 0, 128 }, { 32, 32, 128 }, "" },
+        { { 0, 0, 0 }, { 64, 64, 64 }, "" },
+        { { 64, 48, 64 }, { 64, 64, 64 }, "" },
+        { { 64, 1 << 22, 128 }, { 64, 64, 128 }, "" },
+        { { 0, 0, 0 }, { 128, 128, 128 }, "sim/machines/power10-victim.cfg" },
+    };
+
+    for (size_t i = 0; i < COUNT(computers); i++) {
+        struct sim_here h = { .cpu.name = "X" };
+        struct sim_machine m;
+        struct sim_notes notes = { "" };
+        char why[MACHINE_WHY_BYTES] = "";
+
+        for (size_t k = 0; k < 3; k++)
+            h.seen.cache[k] = (struct sim_host_cache){ true, (uint64_t)32768 << 4 * k, computers[i].told[k], 8 };
+        serve(&h, computers[i].file);
+        CU_ASSERT_FATAL(!sim_here_machine(&h, &m, why, sizeof why) && m.n_levels == 3);
+        sim_here_note(&h, &notes);
+        for (size_t k = 0; k < 3; k++) {
+            char words[32];
+
+            snprintf(words, sizeof words, "L%zu line guessed as %u", k + 1, computers[i].taken[k]);
+            test_check(m.level[k].line_bytes == computers[i].taken[k], "%zu: L%zu has lines of %u", i, k + 1,
+                       m.level[k].line_bytes);
+            test_check(!!strstr(notes.text, words) == (computers[i].told[k] != computers[i].taken[k]), "%zu: L%zu: %s",
+                       i, k + 1, notes.text);
+        }
+    }
+}
+
+static uint64_t one_of(const uint64_t *from, size_t n)
+{
+    return from[rng_below(n)];
+}
+
+/* What firmware, hypervisors and kernels may tell: some levels, and of each anything. */
+static void tell_anything(struct sim_host_seen *seen)
+{
+    static const uint64_t size[] = { 0,
+                                     1,
+                                     63,
+                                     64,
+                                     100,
+                                     32768,
+                                     49152,
+                                     65536,
+                                     524288,
+                                     1000001,
+                                     1048576,
+                                     1310720,
+                                     2097152,
+                                     5242880,
+                                     33554432,
+                                     110100480,
+                                     (uint64_t)1 << 42 };
+    static const uint64_t line[] = { 0, 0, 16, 32, 48, 64, 64, 64, 128, 8192, 1 << 22 };
+    static const uint64_t ways[] = { 0, 0, 1, 2, 3, 8, 11, 12, 16, 20, 1 << 20, INT32_MAX };
+
+    *seen = (struct sim_host_seen){ .cores_differ = rng_below(2) };
+    for (size_t i = 0; i < SIM_HOST_MAX_CACHES; i++) {
+        const int32_t n_ways = (int32_t)one_of(ways, COUNT(ways));
+
+        if (rng_below(4))
+            seen->cache[i] = (struct sim_host_cache){ true, one_of(size, COUNT(size)),
+                                                      (uint32_t)one_of(line, COUNT(line)), rng_below(9) ? n_ways : -1 };
+    }
+}
+
+/* Whatever hwloc tells, with whichever file: a machine that can be simulated, or a line that says what to do. */
+static void every_computer_is_a_machine(void)
+{
+    glob_t found;
+    size_t n_made = 0, n_refused = 0;
+
+    CU_ASSERT_FATAL(!glob("sim/machines/*.cfg", 0, NULL, &found));
+    for (unsigned i = 0; i < test_rounds(1500); i++) {
+        const size_t file = rng_below(found.gl_pathc + 1);
+        struct sim_here h = { .cpu.name = "X" };
+        struct sim_machine m;
+        struct sim_notes notes = { "" };
+        char why[MACHINE_WHY_BYTES] = "";
+        int err;
+
+        tell_anything(&h.seen);
+        serve(&h, file < found.gl_pathc ? found.gl_pathv[file] : "");
+        err = sim_here_machine(&h, &m, why, sizeof why);
+        sim_here_note(&h, &notes);
+        CU_ASSERT(strlen(notes.text) < sizeof notes.text - 256 && !strstr(notes.text, "\n\n"));
+        n_made += !err;
+        n_refused += err == -ENOENT;
+        if (err)
+            test_check(err == -ENOENT && !h.known.n_levels && strstr(why, "MACHINE=zen4"), "%s: %s", h.origin, why);
+        else if (i % 10 == 0)
+            machine_check_round_trip(&m);
+    }
+    CU_ASSERT(n_made > 0 && n_refused > 0);
+    globfree(&found);
+}
+
 static const struct test_case cases[] = {
     { "the host is described or says why not", the_host_is_described_or_says_why_not },
     { "only the caches that hwloc reports become levels", only_the_caches_that_hwloc_reports_become_levels },
     { "what the firmware hides is guessed and said", what_the_firmware_hides_is_guessed_and_said },
     { "a host without caches says so", a_host_without_caches_says_so },
+    { "what hwloc hides is told", what_hwloc_hides_is_told },
+    { "a level takes the keys of its name", a_level_takes_the_keys_of_its_name },
+    { "lines are guessed from those beside", lines_are_guessed_from_those_beside },
+    { "every computer is a machine", every_computer_is_a_machine },
     { NULL, NULL },
 };
 
