@@ -180,59 +180,83 @@ static const char *find_level_fault(const struct sim_machine *m, size_t *k)
     return what;
 }
 
-static bool issue_is_possible(const struct sim_issue *i)
+/* Returns the key of the first rate of issue that is out of range, or NULL. */
+static const char *bad_issue(const struct sim_issue *i)
 {
-    const double rates[] = { i->clock_ghz, i->mac_instructions_per_cycle, i->loads_per_cycle, i->stores_per_cycle };
+    const struct {
+        double value, max;
+        const char *key;
+    } rates[] = { { i->clock_ghz, SIM_MAX_BYTES_PER_CYCLE, "clock_ghz" },
+                  { i->mac_instructions_per_cycle, SIM_MAX_BYTES_PER_CYCLE, "mac_instructions_per_cycle" },
+                  { i->loads_per_cycle, SIM_MAX_BYTES_PER_CYCLE, "loads_per_cycle" },
+                  { i->stores_per_cycle, SIM_MAX_BYTES_PER_CYCLE, "stores_per_cycle" },
+                  { i->mac_rows, SIM_MAX_MAC_EXTENT, "mac_rows" },
+                  { i->mac_columns, SIM_MAX_MAC_EXTENT, "mac_columns" } };
 
     for (size_t k = 0; k < sizeof rates / sizeof rates[0]; k++) {
-        if (!(rates[k] >= 0 && rates[k] <= SIM_MAX_BYTES_PER_CYCLE))
-            return false;
-    }
-    return i->mac_rows <= SIM_MAX_MAC_EXTENT && i->mac_columns <= SIM_MAX_MAC_EXTENT;
-}
-
-/* Returns what is wrong beside the levels, or NULL. */
-static const char *machine_fault(const struct sim_machine *m)
-{
-    uint64_t page = sim_machine_page_bytes(m);
-
-    if (!(m->memory_latency_cycles >= 0 && m->memory_latency_cycles <= SIM_MAX_LATENCY_CYCLES))
-        return "memory latency is out of range";
-    if (!(m->memory_bandwidth_bytes_per_cycle >= 0 && m->memory_bandwidth_bytes_per_cycle <= SIM_MAX_BYTES_PER_CYCLE))
-        return "memory bandwidth is out of range";
-    if (!(m->memory_scattered_cycles >= 0 && m->memory_scattered_cycles <= m->memory_latency_cycles))
-        return "memory_scattered_cycles is more than memory_latency_cycles";
-    if (m->n_levels && m->n_levels <= SIM_MAX_LEVELS && sim_memory_is_too_fast(m))
-        return "memory_bandwidth_bytes_per_cycle is more than the last level's miss_buffers wait for";
-    if (m->n_levels <= SIM_MAX_LEVELS && sim_impatient_level(m))
-        return "a level, or memory, takes less than the level inside";
-    if (sim_core_fault(m).what)
-        return sim_core_fault(m).what;
-    if (!issue_is_possible(&m->issue))
-        return "an issue rate is out of range";
-    if (page < SIM_MIN_PAGE_BYTES || page > SIM_MAX_PAGE_BYTES || page & (page - 1))
-        return "page is not a power of two from 4 KiB to 1 GiB";
-    if (sim_machine_frame_bytes(m) < page || sim_machine_frame_bytes(m) > SIM_MAX_PAGE_BYTES ||
-        m->frame_bytes & (m->frame_bytes - 1))
-        return "frame is not a power of two from a page to 1 GiB";
-    if (m->page_tables > SIM_MAX_PAGE_TABLES)
-        return "too many page tables";
-    if (m->page_tables && !m->n_tlbs)
-        return "page_tables are read when a TLB misses, but there is no [tlb]";
-    if (m->combining_buffers > SIM_MAX_COMBINING_BUFFERS)
-        return "too many combining buffers";
-    if (m->n_tlbs > SIM_MAX_TLBS)
-        return "too many TLBs";
-    for (size_t i = 0; i < m->n_tlbs; i++) {
-        if (!sim_tlb_is_possible(&m->tlb[i]))
-            return "entries of a TLB are not a multiple of its ways in 1..1048576";
+        if (!(rates[k].value >= 0 && rates[k].value <= rates[k].max))
+            return rates[k].key;
     }
     return NULL;
 }
 
+/* Finds what memory cannot be. */
+static struct sim_fault memory_fault(const struct sim_machine *m)
+{
+    if (!(m->memory_latency_cycles >= 0 && m->memory_latency_cycles <= SIM_MAX_LATENCY_CYCLES))
+        return FAULT("memory latency is out of range", "memory_latency_cycles");
+    if (!(m->memory_bandwidth_bytes_per_cycle >= 0 && m->memory_bandwidth_bytes_per_cycle <= SIM_MAX_BYTES_PER_CYCLE))
+        return FAULT("memory bandwidth is out of range", "memory_bandwidth_bytes_per_cycle");
+    if (!(m->memory_scattered_cycles >= 0 && m->memory_scattered_cycles <= m->memory_latency_cycles))
+        return FAULT("memory_scattered_cycles is more than memory_latency_cycles", "memory_scattered_cycles");
+    if (m->n_levels && m->n_levels <= SIM_MAX_LEVELS && sim_memory_is_too_fast(m))
+        return FAULT("memory_bandwidth_bytes_per_cycle is more than the last level's miss_buffers wait for",
+                     "memory_bandwidth_bytes_per_cycle");
+    if (m->n_levels <= SIM_MAX_LEVELS && sim_impatient_level(m))
+        return FAULT("a level, or memory, takes less than the level inside", "memory_latency_cycles");
+    return NO_FAULT;
+}
+
+/* Finds what pages, their tables and TLBs cannot be. */
+static struct sim_fault paging_fault(const struct sim_machine *m)
+{
+    const uint64_t page = sim_machine_page_bytes(m);
+
+    if (page < SIM_MIN_PAGE_BYTES || page > SIM_MAX_PAGE_BYTES || page & (page - 1))
+        return FAULT("page is not a power of two from 4 KiB to 1 GiB", "page");
+    if (sim_machine_frame_bytes(m) < page || sim_machine_frame_bytes(m) > SIM_MAX_PAGE_BYTES ||
+        m->frame_bytes & (m->frame_bytes - 1))
+        return FAULT("frame is not a power of two from a page to 1 GiB", "frame");
+    if (m->page_tables > SIM_MAX_PAGE_TABLES)
+        return FAULT("too many page tables", "page_tables");
+    if (m->page_tables && !m->n_tlbs)
+        return FAULT("page_tables are read when a TLB misses, but there is no [tlb]", "page_tables");
+    if (m->n_tlbs > SIM_MAX_TLBS)
+        return FAULT("too many TLBs", "entries");
+    for (size_t i = 0; i < m->n_tlbs; i++) {
+        if (!sim_tlb_is_possible(&m->tlb[i]))
+            return FAULT("entries of a TLB are not a multiple of its ways in 1..1048576", "entries");
+    }
+    return NO_FAULT;
+}
+
+struct sim_fault sim_machine_fault(const struct sim_machine *m)
+{
+    const struct sim_fault memory = memory_fault(m), core = sim_core_fault(m);
+    const char *issue = bad_issue(&m->issue);
+
+    if (memory.what || core.what)
+        return memory.what ? memory : core;
+    if (issue)
+        return FAULT("an issue rate is out of range", issue);
+    if (m->combining_buffers > SIM_MAX_COMBINING_BUFFERS)
+        return FAULT("too many combining buffers", "combining_buffers");
+    return paging_fault(m);
+}
+
 int sim_machine_validate(const struct sim_machine *m, char *why, size_t why_bytes)
 {
-    const char *fault = machine_fault(m);
+    const char *fault = sim_machine_fault(m).what;
     size_t k = 0;
 
     if (!m->n_levels || m->n_levels > SIM_MAX_LEVELS) {

@@ -18,6 +18,12 @@ struct sim_fault sim_level_fault(const struct sim_machine *m, size_t k);
 /* Finds what m->core cannot be, if anything is known of it; the key is one of [core]. */
 struct sim_fault sim_core_fault(const struct sim_machine *m);
 
+/*
+ * Finds what m cannot be beside its levels: of memory, the core, pages and TLBs. The key is one of [machine], [core] or
+ * [tlb NAME].
+ */
+struct sim_fault sim_machine_fault(const struct sim_machine *m);
+
 /* Tells whether memory is said to bring more than the last level waits for at once. */
 bool sim_memory_is_too_fast(const struct sim_machine *m);
 

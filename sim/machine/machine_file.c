@@ -15,6 +15,11 @@
 #include "sim/machine/machine_values.h"
 #include "sim/machine/machine_words.h"
 
+/* Says where a section and its keys stand; 0: not seen. */
+struct lines {
+    unsigned long section, key[SIM_MAX_SECTION_KEYS];
+};
+
 struct parser {
     struct sim_place at;
     struct sim_machine machine;
@@ -23,9 +28,8 @@ struct parser {
     const struct sim_key *keys; /* of the section being read; NULL before the first */
     void *target;               /* what they fill */
     char section[32];           /* its name, for messages */
-    unsigned long section_line;
-    unsigned long key_line[SIM_MAX_SECTION_KEYS];   /* where each of its keys stood; 0: not seen */
-    unsigned long latency_line[SIM_MAX_LEVELS + 1]; /* where the levels' latencies stand; memory's comes last */
+    struct lines lines;
+    struct lines machine_lines, level_lines[SIM_MAX_LEVELS]; /* of sections that have ended */
     bool has_machine;
 };
 
@@ -54,30 +58,14 @@ static void trim_end(char *text)
 
 /* ---- sections ---- */
 
-/* Blames the level's size or sets, whichever of them is given. */
-static int report_sets(const struct parser *p, const char *what)
+/* Returns where a key stands, or where its section begins. */
+static unsigned long line_of(const struct lines *lines, const struct sim_key *keys, const char *key)
 {
-    unsigned long size_line = p->key_line[SIM_CACHE_KEY_SIZE];
-    char value[32];
-
-    snprintf(value, sizeof value, "%" PRIu64, size_line ? p->draft.size_bytes : p->draft.level.n_sets);
-    return report(p, size_line ? size_line : p->key_line[SIM_CACHE_KEY_SETS], what, value);
-}
-
-/* Reports what is wrong with the level just read, at the line of the key to blame. */
-static int check_level(const struct parser *p)
-{
-    struct sim_fault f = sim_level_fault(&p->machine, p->machine.n_levels - 1);
-
-    if (!f.what)
-        return 0;
-    if (!strcmp(f.key, sim_cache_keys[SIM_CACHE_KEY_SETS].name))
-        return report_sets(p, f.what);
-    for (size_t i = 0; sim_cache_keys[i].name; i++) {
-        if (!strcmp(sim_cache_keys[i].name, f.key) && p->key_line[i])
-            return report(p, p->key_line[i], f.what, p->section);
+    for (size_t i = 0; keys[i].name; i++) {
+        if (!strcmp(keys[i].name, key) && lines->key[i])
+            return lines->key[i];
     }
-    return report(p, p->section_line, f.what, p->section);
+    return lines->section;
 }
 
 /* Ends a [tlb NAME]. */
@@ -88,7 +76,7 @@ static int close_tlb(struct parser *p)
     if (!t->n_ways)
         t->n_ways = t->n_entries;
     if (!sim_tlb_is_possible(t))
-        return report(p, p->key_line[SIM_TLB_KEY_WAYS], "entries is not a multiple of ways", p->section);
+        return report(p, p->lines.key[SIM_TLB_KEY_WAYS], "entries is not a multiple of ways", p->section);
     p->machine.tlb[p->machine.n_tlbs++] = *t;
     return 0;
 }
@@ -100,7 +88,7 @@ static int check_core(const struct parser *p)
 
     for (size_t i = 0; f.what && sim_core_keys[i].name; i++) {
         if (!strcmp(sim_core_keys[i].name, f.key))
-            return report(p, p->key_line[i], f.what, f.key);
+            return report(p, p->lines.key[i], f.what, f.key);
     }
     return 0;
 }
@@ -109,16 +97,19 @@ static int check_core(const struct parser *p)
 static int settle_geometry(struct parser *p)
 {
     struct sim_level *l = &p->draft.level;
-    unsigned long size_line = p->key_line[SIM_CACHE_KEY_SIZE];
-    unsigned long sets_line = p->key_line[SIM_CACHE_KEY_SETS];
+    unsigned long size_line = p->lines.key[SIM_CACHE_KEY_SIZE];
+    unsigned long sets_line = p->lines.key[SIM_CACHE_KEY_SETS];
     uint64_t set_bytes = (uint64_t)l->n_ways * l->line_bytes;
+    char value[32];
 
     if (size_line && sets_line)
         return report(p, size_line > sets_line ? size_line : sets_line, "both size and sets are given", p->section);
     if (!size_line && !sets_line)
-        return report(p, p->section_line, "missing key 'size' or 'sets'", p->section);
-    if (size_line && p->draft.size_bytes % set_bytes)
-        return report_sets(p, "size is not a multiple of ways * line");
+        return report(p, p->lines.section, "missing key 'size' or 'sets'", p->section);
+    if (size_line && p->draft.size_bytes % set_bytes) {
+        snprintf(value, sizeof value, "%" PRIu64, p->draft.size_bytes);
+        return report(p, size_line, "size is not a multiple of ways * line", value);
+    }
     if (size_line)
         l->n_sets = p->draft.size_bytes / set_bytes;
     return 0;
@@ -131,22 +122,25 @@ static int close_section(struct parser *p)
     int err;
 
     for (size_t i = 0; p->keys && p->keys[i].name; i++) {
-        if (p->key_line[i] || p->keys[i].is_optional)
+        if (p->lines.key[i] || p->keys[i].is_optional)
             continue;
         snprintf(what, sizeof what, "missing key '%s'", p->keys[i].name);
-        return report(p, p->section_line, what, p->section);
+        return report(p, p->lines.section, what, p->section);
     }
     if (p->keys == sim_tlb_keys)
         return close_tlb(p);
     if (p->keys == sim_core_keys)
         return check_core(p);
+    if (p->keys == sim_machine_keys)
+        p->machine_lines = p->lines;
     if (p->keys != sim_cache_keys)
         return 0;
     err = settle_geometry(p);
     if (err)
         return err;
+    p->level_lines[p->machine.n_levels] = p->lines;
     p->machine.level[p->machine.n_levels++] = p->draft.level;
-    return check_level(p);
+    return 0;
 }
 
 static int open_machine(struct parser *p)
@@ -168,6 +162,14 @@ static int open_core(struct parser *p)
     return 0;
 }
 
+static int report_limit(const struct parser *p, const char *what, int most, const char *header)
+{
+    char text[64];
+
+    snprintf(text, sizeof text, "too many %s, there may be up to %d", what, most);
+    return report(p, p->at.line, text, header);
+}
+
 static int open_cache(struct parser *p, const char *name, const char *header)
 {
     if (!sim_is_section_name(name))
@@ -177,7 +179,7 @@ static int open_cache(struct parser *p, const char *name, const char *header)
             return report(p, p->at.line, "duplicate section", header);
     }
     if (p->machine.n_levels == SIM_MAX_LEVELS)
-        return report(p, p->at.line, "too many cache levels", header);
+        return report_limit(p, "cache levels", SIM_MAX_LEVELS, header);
     p->draft = (struct sim_level_draft){ .level.policy = "lru" };
     memcpy(p->draft.level.name, name, strlen(name) + 1);
     p->keys = sim_cache_keys;
@@ -194,7 +196,7 @@ static int open_tlb(struct parser *p, const char *name, const char *header)
             return report(p, p->at.line, "duplicate section", header);
     }
     if (p->machine.n_tlbs == SIM_MAX_TLBS)
-        return report(p, p->at.line, "too many TLBs", header);
+        return report_limit(p, "TLBs", SIM_MAX_TLBS, header);
     p->tlb = (struct sim_tlb){ 0 };
     memcpy(p->tlb.name, name, strlen(name) + 1);
     p->keys = sim_tlb_keys;
@@ -218,8 +220,7 @@ static int open_section(struct parser *p, const char *header)
     if (header[length - 1] != ']')
         return report(p, p->at.line, "section header does not end with ']'", header);
     snprintf(p->section, sizeof p->section, "%s", header);
-    p->section_line = p->at.line;
-    memset(p->key_line, 0, sizeof p->key_line);
+    p->lines = (struct lines){ .section = p->at.line };
     if (!strcmp(header, "[machine]"))
         return open_machine(p);
     if (!strcmp(header, "[core]"))
@@ -275,19 +276,11 @@ static int report_key(const struct parser *p, const char *text)
     return report(p, p->at.line, what, text);
 }
 
-/* Notes where a level's or memory's latency stands: what it contradicts may stand anywhere. */
-static void note_latency(struct parser *p, const struct sim_key *key)
-{
-    if (strstr(key->name, "latency_cycles"))
-        p->latency_line[p->keys == sim_machine_keys ? SIM_MAX_LEVELS : p->machine.n_levels] = p->at.line;
-}
-
 static int read_value(struct parser *p, const struct sim_key *key, const char *value)
 {
     struct sim_place at = p->at;
 
     at.key = key->name;
-    note_latency(p, key);
     return sim_value_set(&at, key, value, p->target);
 }
 
@@ -306,11 +299,11 @@ static int read_key(struct parser *p, char *text)
     for (size_t i = 0; p->keys[i].name; i++) {
         if (strcmp(p->keys[i].name, text))
             continue;
-        if (p->key_line[i])
+        if (p->lines.key[i])
             return report(p, p->at.line, "duplicate key", text);
         if (!*value)
             return report(p, p->at.line, "key without a value", text);
-        p->key_line[i] = p->at.line;
+        p->lines.key[i] = p->at.line;
         return read_value(p, &p->keys[i], value);
     }
     return report_key(p, text);
@@ -362,23 +355,70 @@ static int next_line(struct parser *p, FILE *in, char *text)
     return 1;
 }
 
-/* Checks what takes all levels: that latencies and bandwidths do not contradict each other. */
+/* ---- what takes all sections ---- */
+
+/* Blames the level's size or sets, whichever of them is given. */
+static int report_sets(const struct parser *p, size_t k, const char *what)
+{
+    const unsigned long size_line = p->level_lines[k].key[SIM_CACHE_KEY_SIZE];
+    const struct sim_level *l = &p->machine.level[k];
+    char value[32];
+
+    snprintf(value, sizeof value, "%" PRIu64, size_line ? sim_level_bytes(l) : l->n_sets);
+    return report(p, size_line ? size_line : p->level_lines[k].key[SIM_CACHE_KEY_SETS], what, value);
+}
+
+/* Reports what is wrong with a level, at the line of the key to blame. */
+static int check_level(const struct parser *p, size_t k)
+{
+    const struct sim_fault f = sim_level_fault(&p->machine, k);
+    char section[32];
+
+    if (!f.what)
+        return 0;
+    if (!strcmp(f.key, sim_cache_keys[SIM_CACHE_KEY_SETS].name))
+        return report_sets(p, k, f.what);
+    snprintf(section, sizeof section, "[cache %s]", p->machine.level[k].name);
+    return report(p, line_of(&p->level_lines[k], sim_cache_keys, f.key), f.what, section);
+}
+
+static unsigned long latency_line(const struct parser *p, size_t k)
+{
+    return k < p->machine.n_levels ? line_of(&p->level_lines[k], sim_cache_keys, "latency_cycles")
+                                   : line_of(&p->machine_lines, sim_machine_keys, "memory_latency_cycles");
+}
+
+/* Checks that latencies and bandwidths do not contradict each other. */
 static int check_times(const struct parser *p)
 {
     const struct sim_machine *m = &p->machine;
     const size_t k = sim_impatient_level(m);
 
     if (sim_memory_is_too_fast(m))
-        return report(p, p->latency_line[SIM_MAX_LEVELS],
+        return report(p, latency_line(p, m->n_levels),
                       "memory_bandwidth_bytes_per_cycle: with memory_latency_cycles more lines are on their way than "
                       "the last level has miss_buffers",
                       m->level[m->n_levels - 1].name);
     if (m->memory_scattered_cycles > m->memory_latency_cycles)
-        return report(p, p->latency_line[SIM_MAX_LEVELS], "less than memory_scattered_cycles", "memory_latency_cycles");
+        return report(p, latency_line(p, m->n_levels), "less than memory_scattered_cycles", "memory_latency_cycles");
     if (k)
-        return report(p, p->latency_line[k < m->n_levels ? k : SIM_MAX_LEVELS], "less than the level inside takes",
+        return report(p, latency_line(p, k), "less than the level inside takes",
                       k < m->n_levels ? "latency_cycles" : "memory_latency_cycles");
     return 0;
+}
+
+/* Asks all that sim_machine_validate asks, so that nobody has to refuse later what was read. */
+static int check_machine(const struct parser *p)
+{
+    struct sim_fault f;
+    int err = 0;
+
+    for (size_t k = 0; k < p->machine.n_levels && !err; k++)
+        err = check_level(p, k);
+    if (!err)
+        err = check_times(p);
+    f = sim_machine_fault(&p->machine);
+    return err || !f.what ? err : report(p, line_of(&p->machine_lines, sim_machine_keys, f.key), f.what, f.key);
 }
 
 static int parse_file(struct parser *p, FILE *in)
@@ -402,7 +442,7 @@ static int parse_file(struct parser *p, FILE *in)
         return report(p, p->at.line, "missing section", "[machine]");
     if (!p->machine.n_levels)
         return report(p, p->at.line, "missing section", "[cache NAME]");
-    return check_times(p);
+    return check_machine(p);
 }
 
 int sim_machine_parse(struct sim_machine *m, FILE *in, const char *path, char *why, size_t why_bytes)

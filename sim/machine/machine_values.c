@@ -38,6 +38,14 @@ static int parse_digits(const struct sim_place *at, const char **text, uint64_t 
     return 0;
 }
 
+static int report_too_large(const struct sim_place *at, uint64_t most, const char *text)
+{
+    char what[64];
+
+    snprintf(what, sizeof what, "number too large, at most %" PRIu64, most);
+    return sim_place_report(at, what, text);
+}
+
 static int parse_count(const struct sim_place *at, const struct sim_key *key, const char *text, uint64_t *value)
 {
     const char *rest = text;
@@ -54,7 +62,7 @@ static int parse_count(const struct sim_place *at, const struct sim_key *key, co
     if (!factor)
         return sim_place_report(at, key->takes_suffix ? SIM_SIZE_RULE : "not a whole number", text);
     if (*value > key->max / factor)
-        return sim_place_report(at, "number too large", text);
+        return report_too_large(at, key->max, text);
     *value *= factor;
     if (*value < (key->min ? key->min : 1)) {
         snprintf(what, sizeof what, "must be at least %" PRIu64, key->min ? key->min : 1);
@@ -99,7 +107,7 @@ static int set_real(const struct sim_place *at, const char *text, double max, do
     if (*end)
         return sim_place_report(at, "not a number", text);
     if (!(*member <= max))
-        return sim_place_report(at, "number too large", text);
+        return report_too_large(at, (uint64_t)max, text);
     return 0;
 }
 
