@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "experiments/onnx/graph.h"
+#include "sim/hierarchy.h"
 #include "sim/machine/machine.h"
 #include "sim/trace/trace_reader.h"
 #include "tests/fuzz_targets.h"
@@ -12,6 +13,7 @@ enum {
     MANY_ACCESSES =
         20000, /* traces of more are not written again: a few bytes of a binary one can stand for billions */
     SMALL_BLOCK_BYTES = 64,
+    MOST_LINES = 1 << 20, /* simulators of larger caches are not built */
 };
 
 static bool complain(const char *what, const char *value)
@@ -55,6 +57,43 @@ static bool reads_machine_back(const struct sim_machine *m)
     return same || complain("a machine differs after being printed and read", m->name);
 }
 
+/* Whoever reads a machine also takes its first levels, its caches alone, and it without prefetchers. */
+static bool is_whole(const struct sim_machine *m)
+{
+    struct sim_machine bare = *m, alone = sim_machine_caches_alone(m);
+    char why[256] = "";
+    bool holds;
+
+    sim_machine_strip_prefetch(&bare);
+    holds = !sim_machine_validate(m, why, sizeof why) && !sim_machine_validate(&alone, why, sizeof why) &&
+            !sim_machine_validate(&bare, why, sizeof why);
+    for (size_t n = 1; n <= m->n_levels && holds; n++) {
+        const struct sim_machine first = sim_machine_first_levels(m, n);
+
+        holds = !sim_machine_validate(&first, why, sizeof why);
+    }
+    return holds || complain("a machine that was read cannot be simulated", why);
+}
+
+/* Builds the simulator, with few sets, which decide nothing but that slices divide them. */
+static bool can_be_built(const struct sim_machine *m)
+{
+    struct sim_machine small = *m;
+    struct sim_hierarchy *h;
+    int err;
+
+    for (size_t k = 0; k < m->n_levels; k++) {
+        struct sim_level *l = &small.level[k];
+
+        l->n_sets = l->n_slices ? l->n_slices : 1;
+        if (l->n_sets > MOST_LINES / l->n_ways)
+            return true;
+    }
+    err = sim_hierarchy_new(&h, &small);
+    sim_hierarchy_free(err ? NULL : h);
+    return !err || complain("the simulator refuses a machine that was read", strerror(-err));
+}
+
 bool fuzz_machine(const uint8_t *data, size_t size)
 {
     struct sim_machine m;
@@ -67,7 +106,7 @@ bool fuzz_machine(const uint8_t *data, size_t size)
     fclose(f);
     if (err)
         return is_message(why, path) || complain("not a message", why);
-    return reads_machine_back(&m);
+    return reads_machine_back(&m) && is_whole(&m) && can_be_built(&m);
 }
 
 /* ---- traces ---- */

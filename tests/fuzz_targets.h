@@ -1,6 +1,6 @@
 /*
  * Fuzzing tries this on each parser: any bytes at all are either read or refused with one line that names the place,
- * and what was read survives being written and read again; and on shapes, what tests/kernels/shape_check.h says. `make
+ * and what was read survives being written and read again; a machine that is read can be simulated; and on shapes, what tests/kernels/shape_check.h says. `make
  * fuzz` runs them on libFuzzer's inputs (tests/fuzz_main.c), `make test` on the corpus that it left (tests/corpus).
  */
 #ifndef TESTS_FUZZ_TARGETS_H

@@ -2,6 +2,7 @@
 #include "experiments/base/error.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -154,6 +155,11 @@ int exp_fail(struct exp_why *why, int err, const char *line, ...)
         put(why->text, sizeof why->text, line, args);
     va_end(args);
     return err;
+}
+
+const char *exp_error_text(int err)
+{
+    return err == -EINTR ? "interrupted" : err == -ENOMEM ? "out of memory" : strerror(-err);
 }
 
 void exp_say(char *text, size_t bytes, const char *line, ...)

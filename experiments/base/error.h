@@ -18,6 +18,12 @@ struct exp_why {
  * why may be NULL. Returns err. */
 int exp_fail(struct exp_why *why, int err, const char *line, ...) __attribute__((format(printf, 3, 4)));
 
+/*
+ * Returns what an error is, in words: err is -errno. "interrupted" and "out of memory" are said as such, else it is what
+ * the system calls it. The text lasts until the thread's next call.
+ */
+const char *exp_error_text(int err);
+
 /* Prints one line into text[bytes], as exp_fail does: for what is no error. The second appends to what is there. */
 void exp_say(char *text, size_t bytes, const char *line, ...) __attribute__((format(printf, 3, 4)));
 void exp_say_more(char *text, size_t bytes, const char *line, ...) __attribute__((format(printf, 3, 4)));

@@ -502,8 +502,10 @@ static int run_job(struct runner *r, size_t job, const struct exp_pool *pool)
 
     pthread_mutex_lock(&r->lock);
     r->n_running--;
+    if (err && !*why.text)
+        exp_fail(&why, err, "%s", exp_error_text(err));
     if (err == -ENOMEM)
-        exp_fail(r->why, err, "out of memory");
+        exp_fail(r->why, err, "%s", why.text);
     if (!is_end(err)) /* who stopped the pool has said why */
         err = settle(r, job, result, err ? why.text : NULL, now_s() - begun);
     pthread_mutex_unlock(&r->lock);

@@ -487,7 +487,7 @@ static int replay_through(struct exp_case *c, struct simulations *s, const struc
         err = replay_once(c, s, s->alone, bind, pool);
     if (!err && s->alone && s->must_agree && !agree(sim_hierarchy_stats(s->h), sim_hierarchy_stats(s->alone)))
         err = -EBADMSG;
-    if (err == -ENOTSUP) {
+    if (err == -ENOTSUP && c->simulated.why_not) {
         c->alone.why_not = c->simulated.why_not;
         return 0;
     }
@@ -522,6 +522,26 @@ static void begin(const struct replaying *r, const struct exp_case *c, struct re
     exp_progress_begin(r->batch->progress, EXP_WORK_REPLAY, c->layer->name, "replaying");
     reporter->pending = 0;
     reporter->left = case_seconds(r->setup, c, r->batch->cache, r->batch->n_threads);
+}
+
+/* ---- what went wrong ---- */
+
+int exp_replay_fail(const struct exp_replay_batch *b, const struct exp_experiment *e, size_t stream, int err,
+                    struct exp_why *why)
+{
+    const struct exp_setup *setup = e->setup;
+    const struct exp_case *c = &e->cases[stream];
+    char reason[256];
+
+    if (err == -EBADMSG)
+        return exp_fail(why, err, "internal error: two simulations of one stream disagree; please report");
+    if (err == -EINTR)
+        return exp_fail(why, err, "interrupted while replaying");
+    if (err == -EINVAL && (sim_machine_validate(&setup->classified, reason, sizeof reason) ||
+                           sim_machine_validate(&setup->alone, reason, sizeof reason)))
+        return exp_fail(why, err, "machine %s cannot be simulated: %s", setup->machine.name, reason);
+    return exp_fail(why, err, "%s while replaying %s by %s on %s", exp_error_text(err),
+                    b->cache == EXP_NETWORK ? "all layers" : c->layer->name, c->algo->name, setup->machine.name);
 }
 
 /* ---- each layer by itself ---- */

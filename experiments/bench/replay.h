@@ -131,7 +131,16 @@ size_t exp_replay_streams(const struct exp_experiment *e, enum exp_cache_state c
 /* Estimates what a stream takes on one thread of a usual computer; 0: another one's counts are copied. */
 double exp_replay_stream_seconds(const struct exp_experiment *e, enum exp_cache_state cache, size_t stream);
 
-/* Replays a stream on n_threads threads. Returns 0, -EINTR, -ECANCELED if the pool stops, -ENOMEM or -EBADMSG. */
+/*
+ * Says in why what ended the replay of a stream with err: what the machine cannot be, where it is that. Returns err.
+ */
+int exp_replay_fail(const struct exp_replay_batch *b, const struct exp_experiment *e, size_t stream, int err,
+                    struct exp_why *why);
+
+/*
+ * Replays a stream on n_threads threads. Returns 0, -EINTR, -ECANCELED if the pool stops, -EBADMSG, or what the
+ * simulator says.
+ */
 int exp_replay_stream(const struct exp_replay_batch *b, struct exp_experiment *e, size_t stream, unsigned n_threads,
                       const struct exp_pool *pool);
 

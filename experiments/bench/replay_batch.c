@@ -102,7 +102,13 @@ static int replay_stream(void *ctx, size_t job, size_t thread, const struct exp_
     int err = exp_replay_stream(all->batch, e, s->index, threads_per_stream(all), pool);
 
     (void)thread;
-    return err ? err : finish_stream(all, s->experiment);
+    if (!err)
+        return finish_stream(all, s->experiment);
+    pthread_mutex_lock(&all->lock);
+    if (!all->has_why && err != -ECANCELED) /* who stopped the pool says why */
+        all->has_why = exp_replay_fail(all->batch, e, s->index, err, all->why);
+    pthread_mutex_unlock(&all->lock);
+    return err;
 }
 
 static int run_streams(struct replay_all *all)
@@ -321,8 +327,8 @@ static int run(void *ctx, size_t job, const struct exp_pool *pool, struct exp_re
     unsigned n_threads = k->batch->n_threads > k->n ? (unsigned)(k->batch->n_threads / k->n) : 1;
     int err = exp_replay_stream(k->batch, k->e, k->stream[job], n_threads, pool);
 
-    if (err == -EBADMSG)
-        return exp_fail(why, err, "two simulations of one stream disagree; please report");
+    if (err && err != -ECANCELED)
+        return exp_replay_fail(k->batch, k->e, k->stream[job], err, why);
     each_case(k, k->stream[job], find_reason, &reason);
     if (!err && reason) {
         atomic_fetch_add(&k->n_unseen, 1);
@@ -424,10 +430,7 @@ int exp_replay_batch(const struct exp_replay_batch *b, struct exp_why *why)
     free(all.stream);
     free(all.n_left);
     if (err && !all.has_why)
-        exp_fail(why, err,
-                 err == -EINTR     ? "interrupted while replaying"
-                 : err == -EBADMSG ? "internal error: two simulations of one stream disagree; please report"
-                                   : "out of memory while replaying");
+        exp_fail(why, err, "%s while replaying", exp_error_text(err));
     return err;
 }
 

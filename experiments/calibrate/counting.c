@@ -218,5 +218,5 @@ int exp_counting_run(const struct exp_counting *how, struct exp_recorded *record
     if (!err)
         return 0;
     exp_recorded_release(recorded);
-    return exp_fail(why, err, "%s", err == -EINTR ? "interrupted" : err == -ENOMEM ? "out of memory" : strerror(-err));
+    return exp_fail(why, err, "%s", exp_error_text(err));
 }

@@ -306,7 +306,7 @@ int exp_evidence_fit(struct exp_evidence *e, struct sim_machine *m, const char *
         err = fit_stage(&s, &stage[i], i ? NULL : machines, max_sweeps, why);
     exp_recorded_release(&s.fitted);
     if (err && !*why->text)
-        exp_fail(why, err, err == -EINTR ? "interrupted while fitting" : "out of memory");
+        exp_fail(why, err, "%s while fitting", exp_error_text(err));
     return err;
 }
 

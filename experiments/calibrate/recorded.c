@@ -325,7 +325,7 @@ static struct sim_machine machine_of(const struct sim_machine *m, uint64_t page_
 {
     struct sim_machine of = sim_machine_first_levels(m, N_LEVELS);
 
-    of.frame_bytes = page_bytes;
+    of.frame_bytes = page_bytes > sim_machine_page_bytes(m) ? page_bytes : sim_machine_page_bytes(m);
     of.page_tables -= page_bytes > sim_machine_page_bytes(m) && of.page_tables;
     for (size_t k = 0; k < of.n_levels; k++) {
         for (size_t i = 0; is_chased && i < SIM_MAX_PREFETCHERS; i++)

@@ -172,7 +172,7 @@ int exp_emit_print(enum exp_emit_what what, const struct conv_noted_plan *plan, 
     }
     if (!err && forms[what].print_tail)
         forms[what].print_tail(plan, n, out);
-    return err ? exp_fail(why, err, "out of memory") : 0;
+    return err ? exp_fail(why, err, "%s", exp_error_text(err)) : 0;
 }
 
 static int print_kernels(const struct conv_noted_plan *plan, size_t n, FILE *out, struct exp_why *why)
@@ -186,7 +186,7 @@ static int print_kernels(const struct conv_noted_plan *plan, size_t n, FILE *out
         conv_c_name(name, plan[i].layer, i);
         err = conv_mlir_print_kernels(&plan[i].plan, name, out);
     }
-    return err ? exp_fail(why, err, "out of memory") : 0;
+    return err ? exp_fail(why, err, "%s", exp_error_text(err)) : 0;
 }
 
 /* ---- compilers ---- */

@@ -66,7 +66,7 @@ int exp_emit_stream_read(struct exp_emit_stream *s, const char *path, struct exp
     if (!err)
         err = read_all(s, reader, why);
     else
-        exp_fail(why, err, "out of memory");
+        exp_fail(why, err, "'%s': %s", path, exp_error_text(err));
     sim_trace_reader_free(reader);
     fclose(in);
     return err;

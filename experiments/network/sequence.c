@@ -164,7 +164,7 @@ int exp_sequence_run(struct exp_sequence *s, size_t n, unsigned n_threads, struc
     pthread_mutex_destroy(&r.lock);
     free(r.job);
     if (err)
-        exp_fail(why, err, err == -EINTR ? "interrupted while simulating" : "a step cannot be simulated");
+        exp_fail(why, err, "%s while simulating", exp_error_text(err));
     return err;
 }
 

@@ -547,7 +547,7 @@ static int run_all(struct observing *ob, struct exp_why *why)
     o->spent_s = exp_budget_spent(&ob->budget);
     exp_budget_release(&ob->budget);
     if (err)
-        exp_fail(why, err, err == -EINTR ? "interrupted while observing" : "out of memory while observing");
+        exp_fail(why, err, "%s while observing", exp_error_text(err));
     share_results(o);
     return err;
 }

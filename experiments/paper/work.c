@@ -107,7 +107,7 @@ static int make_key(struct job *j)
     int err = print_key(j, out);
 
     if (err)
-        exp_fail(j->why, err, "out of memory");
+        exp_fail(j->why, err, "%s", exp_error_text(err));
     fclose(out);
     j->folder = exp_format("%s/%s/paper/parts/%s-%s", j->w->options->results, j->setup->machine.name, how_of(j), name);
     free(name);

@@ -225,7 +225,7 @@ static int time_or_take(struct exp_study_runs *r, size_t layer, struct timer *ti
     } else if (!err) {
         err = time_layer(&kept, timer, &report);
         if (err)
-            exp_fail(why, err, err == -EINTR ? "interrupted while timing" : "out of memory while timing");
+            exp_fail(why, err, "%s while timing", exp_error_text(err));
         else if (exp_ruler_is_measured(&report))
             err = exp_part_write(kept.folder, exp_study_kept_table.file.name, kept.key, write_times, &kept, why);
     }

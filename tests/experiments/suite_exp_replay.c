@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "experiments/base/store.h"
 #include "experiments/bench/replay.h"
 #include "experiments/bench/case.h"
 #include "kernels/ukr/ref/f32_ref.h"
@@ -11,6 +12,7 @@
 #include "sim/full/shadow.h"
 #include "tests/experiments/toy.h"
 #include "tests/rng.h"
+#include "tests/scratch.h"
 #include "tests/suites.h"
 
 static void check_classes(const struct sim_stats *s, const char *what)
@@ -108,6 +110,38 @@ static void test_disagreement(void)
  * Plans the case anew, for that micro-kernel and without the rows of taps that only meet padding. Returns whether it
  * has any.
  */
+/* A simulation that cannot be built says why, with and without a store; "out of memory" is said of memory only. */
+static void test_reasons(void)
+{
+    static const char reason[] =
+        "machine toy cannot be simulated: page_tables are read when a TLB misses, but there is no [tlb], '";
+    struct toy f;
+    struct exp_why why = { "" };
+    struct exp_tasks_counts counts = { 0 };
+    struct exp_store *store = NULL;
+    struct exp_experiment *e = &f.experiment;
+    struct exp_replay_batch b = { .experiment = &e, .n = 1, .cache = EXP_COLD, .n_threads = 1, .counts = &counts };
+
+    if (!toy_open(&f, true))
+        return;
+    f.setup.alone.page_tables = 2;
+    b.progress = f.progress;
+    CU_ASSERT_EQUAL(exp_replay_batch(&b, &why), -EINVAL);
+    test_check(!strncmp(why.text, reason, strlen(reason)), "%s", why.text);
+    scratch_open();
+    CU_ASSERT_FATAL(!exp_store_open(&store, scratch_path("s.sqlite"), &why));
+    b.store = store;
+    CU_ASSERT_EQUAL(exp_replay_batch(&b, &why), -EBADMSG);
+    test_check(strstr(why.text, " replays failed, such as ") && strstr(why.text, reason), "%s", why.text);
+    exp_store_close(store);
+    scratch_close();
+    exp_replay_fail(&b, e, 0, -ENOMEM, &why);
+    CU_ASSERT(!strncmp(why.text, "out of memory while replaying ", 30) && strstr(why.text, " on toy"));
+    exp_replay_fail(&b, e, 0, -EAGAIN, &why);
+    CU_ASSERT(!strncmp(why.text, strerror(EAGAIN), strlen(strerror(EAGAIN))));
+    toy_close(&f);
+}
+
 static bool leave_out_padding(struct exp_case *c, const struct conv_ukr *ukr)
 {
     const struct conv_sconv_options options = { .skips_padding = true };
@@ -345,6 +379,7 @@ static const struct test_case cases[] = {
     { "classes add up, and change no other count", test_classes },
     { "a machine's caches alone are simulated beside it", test_caches_alone },
     { "simulations that disagree are found out", test_disagreement },
+    { "what ends a replay is said", test_reasons },
     { "a shadow holds what stack distances say", test_shadow },
     { "experiments that are replayed together count the same", test_together },
     { "steps that are left out are no outer products", test_left_out_steps },

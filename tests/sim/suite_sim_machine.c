@@ -318,6 +318,10 @@ static void bad_options_are_reported_with_their_line(void)
           "L2]'" },
         { MACHINE "[cache L1]\nsets = 1\nways = 1\nline = 8 KiB\nlatency_cycles = 1\nindexing = physical\n",
           "FILE:9: a physically indexed line is larger than a page, '[cache L1]'" },
+        { MACHINE "page_tables = 2\n" CACHE("L1"),
+          "FILE:4: page_tables are read when a TLB misses, but there is no [tlb], 'page_tables'" },
+        { MACHINE "page = 64 KiB\nframe = 4 KiB\n" CACHE("L1"),
+          "FILE:5: frame is not a power of two from a page to 1 GiB, 'frame'" },
         { MACHINE "[tlb]\n", "FILE:4: bad name of a TLB, '[tlb]'" },
         { MACHINE "[tlb a]\nways = 1\n[tlb b]\n", "FILE:4: missing key 'entries', '[tlb a]'" },
         { MACHINE "[tlb a]\nentries = 6\nways = 4\n[tlb b]\n", "FILE:6: entries is not a multiple of ways, '[tlb a]'" },
@@ -328,6 +332,24 @@ static void bad_options_are_reported_with_their_line(void)
     };
 
     CHECK_BAD(bad);
+}
+
+/* What keys of two sections say together does not depend on which of the sections comes first. */
+static void sections_come_in_any_order(void)
+{
+    static const char *const good[] = {
+        "[cache L1]\nsize = 16 KiB\nways = 2\nline = 8 KiB\nlatency_cycles = 1\nindexing = physical\n" MACHINE
+        "page = 64 KiB\n",
+        "[tlb a]\nentries = 6\n" CACHE("L1") MACHINE "page_tables = 2\n",
+        MACHINE "page_tables = 2\n" CACHE("L1") "[tlb a]\nentries = 6\n",
+    };
+    char why[MACHINE_WHY_BYTES];
+    struct sim_machine m;
+
+    for (size_t i = 0; i < COUNT(good); i++) {
+        if (test_check(!machine_read_text(&m, good[i], why), "%s", why))
+            machine_check_round_trip(&m);
+    }
 }
 
 /* The name becomes a folder of results and stands in gnuplot's programs. */
@@ -408,6 +430,7 @@ static const struct test_case cases[] = {
     { "bad values are reported with their line", bad_values_are_reported_with_their_line },
     { "first levels are a machine", first_levels_are_a_machine },
     { "bad options are reported with their line", bad_options_are_reported_with_their_line },
+    { "sections come in any order", sections_come_in_any_order },
     { "bad cores are reported with their key", bad_cores_are_reported_with_their_key },
     { "a name that is no plain word is refused", a_name_that_is_no_plain_word_is_refused },
     { "a NUL byte is reported", a_nul_byte_is_reported },

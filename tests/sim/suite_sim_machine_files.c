@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "sim/machine/machine.h"
+#include "tests/fuzz_targets.h"
 #include "tests/sim/machine_file.h"
 #include "tests/suites.h"
 
@@ -120,9 +121,68 @@ static void every_shipped_file_is_named_after_its_machine(void)
     globfree(&found);
 }
 
+/* ---- with parts left out ---- */
+
+/* Reads a file into memory. Returns its length. */
+static size_t content(const char *path, char *text, size_t bytes)
+{
+    FILE *in = fopen(path, "r");
+    size_t n;
+
+    CU_ASSERT_FATAL(in != NULL);
+    n = fread(text, 1, bytes - 1, in);
+    fclose(in);
+    CU_ASSERT_FATAL(n < bytes - 1);
+    text[n] = '\0';
+    return n;
+}
+
+/* Where the next line that is no comment begins, or the next section; NULL: there is none. */
+static const char *next_part(const char *at, bool section)
+{
+    for (const char *end = strchr(at, '\n'); end; end = strchr(end + 1, '\n')) {
+        if (end[1] == '[' || (!section && end[1] && !strchr("#\n", end[1])))
+            return end + 1;
+    }
+    return NULL;
+}
+
+/* Leaves out each line, or each section. What is left is refused with its line, or is read and can be simulated. */
+static size_t leave_out(const char *path, bool section)
+{
+    static char text[1 << 14], rest[1 << 14];
+    const size_t length = content(path, text, sizeof text);
+    size_t n = 0;
+
+    for (const char *part = next_part(text, section), *end; part; part = next_part(part, section), n++) {
+        const size_t before = (size_t)(part - text);
+
+        end = section ? next_part(part, true) : strchr(part, '\n') + 1;
+        end = end ? end : text + length;
+        memcpy(rest, text, before);
+        memcpy(rest + before, end, (size_t)(text + length - end));
+        test_check(fuzz_machine((const uint8_t *)rest, before + (size_t)(text + length - end)), "%s without '%.*s'",
+                   path, (int)strcspn(part, "\n"), part);
+    }
+    return n;
+}
+
+static void what_is_read_can_be_simulated(void)
+{
+    glob_t found;
+    size_t n = 0;
+
+    CU_ASSERT_FATAL(!glob("sim/machines/*.cfg", 0, NULL, &found));
+    for (size_t i = 0; i < found.gl_pathc; i++)
+        n += leave_out(found.gl_pathv[i], false) + leave_out(found.gl_pathv[i], true);
+    globfree(&found);
+    test_check(n > 500, "%zu files", n);
+}
+
 static const struct test_case cases[] = {
     { "the machine files hold what their sources say", the_machine_files_hold_what_their_sources_say },
     { "every shipped file is named after its machine", every_shipped_file_is_named_after_its_machine },
+    { "whatever is left out, what is read can be simulated", what_is_read_can_be_simulated },
     { NULL, NULL },
 };
 
