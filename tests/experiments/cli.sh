@@ -113,6 +113,10 @@ tables() {
     printf '[machine]\nname = x\nmemory_latency_cycles = 9\n[cache L1]\nsize = 1 KiB\nways = 3\nline = 64\nlatency_cycles = 1\n' \
         >"$work/bad.cfg"
     refuses "bad.cfg:" MODEL=tests/data/three.csv "MACHINE=$work/bad.cfg"
+    sed 's/^memory_latency_cycles/page_tables = 2\n&/' sim/machines/toy.cfg >"$work/bad.cfg"
+    refuses "bad.cfg:6: page_tables are read when a TLB misses, but there is no [tlb], 'page_tables'" MODEL=tests/data/three.csv "MACHINE=$work/bad.cfg"
+    { cat sim/machines/toy.cfg && for i in 4 5 6 7 8 9; do sed -n "s/^\[cache L3\]/[cache L$i]/; /L$i/,\$p" sim/machines/toy.cfg; done; } >"$work/bad.cfg"
+    refuses "bad.cfg:58: too many cache levels, there may be up to 8, '[cache L9]'" MODEL=tests/data/three.csv "MACHINE=$work/bad.cfg"
     refuses "descriptor 'mb1ic3'" MODEL=mb1ic3
 }
 
@@ -654,6 +658,10 @@ host() {
     check "cachesim counts on it: $(cat "$work/err")" grep -q '^all,all,L1,' "$work/its.csv"
     check "... what it counts on experiment's" cmp -s <(grep -v '^#' "$work/its.csv") <(grep -v '^#' "$work/recorded.csv")
     check "... and says where its values are from" grep -q '^# values: caches from hwloc; ' "$work/its.csv"
+    HWLOC_SYNTHETIC='numa:1 pack:1 l1d:1(size=32768) core:1 pu:1' "$experiment" MODEL=tests/data/three.csv LAYERS=pointwise REPS=1 OBSERVE=0 ALGO=base STORE=no "RESULTS=$work/l1" >"$work/out" 2>"$work/err"
+    check "a host that shows L1 only: exit status $?: $(tail -1 "$work/err")" [ -s "$work/l1/host/three,pointwise/layers.csv" ]
+    check "... says what it guesses: $(cat "$work/err")" grep -q '^machine host: L1 ways guessed as .*: hwloc does not tell$' "$work/err"
+    check "... and is timed" [ -n "$(columns "$work/l1/host/three,pointwise/layers.csv" measured_time_ns)" ]
 }
 
 picks() {
