@@ -12,6 +12,12 @@
 #define FAULT(what, key) ((struct sim_fault){ what, key })
 #define NO_FAULT ((struct sim_fault){ NULL, NULL })
 
+/* Tells whether so much may go on per cycle; 0: it is not stated. */
+static bool is_rate(double per_cycle)
+{
+    return per_cycle == 0 || (per_cycle >= SIM_MIN_BYTES_PER_CYCLE && per_cycle <= SIM_MAX_BYTES_PER_CYCLE);
+}
+
 /* Finds what the numbers that every level has cannot be. */
 static struct sim_fault geometry_fault(const struct sim_machine *m, size_t k)
 {
@@ -27,7 +33,7 @@ static struct sim_fault geometry_fault(const struct sim_machine *m, size_t k)
         return FAULT("line is too large", "line");
     if (!(l->latency_cycles >= 0 && l->latency_cycles <= SIM_MAX_LATENCY_CYCLES))
         return FAULT("latency is out of range", "latency_cycles");
-    if (!(l->bandwidth_bytes_per_cycle >= 0 && l->bandwidth_bytes_per_cycle <= SIM_MAX_BYTES_PER_CYCLE))
+    if (!is_rate(l->bandwidth_bytes_per_cycle))
         return FAULT("bandwidth is out of range", "bandwidth_bytes_per_cycle");
     if (!memchr(l->policy, '\0', sizeof l->policy) || !sim_replacement_find(l->policy))
         return FAULT("unknown policy; there are " SIM_REPLACEMENT_NAMES, "policy");
@@ -147,6 +153,8 @@ struct sim_fault sim_core_fault(const struct sim_machine *m)
         return FAULT("more than the width", "sustained_operations_per_cycle");
     if (c->serial_operations_per_cycle > c->sustained_operations_per_cycle)
         return FAULT("more than sustained_operations_per_cycle", "serial_operations_per_cycle");
+    if (!(c->serial_operations_per_cycle >= SIM_MIN_BYTES_PER_CYCLE))
+        return FAULT("not at least 1e-06", "serial_operations_per_cycle");
     return NO_FAULT;
 }
 
@@ -184,20 +192,18 @@ static const char *find_level_fault(const struct sim_machine *m, size_t *k)
 static const char *bad_issue(const struct sim_issue *i)
 {
     const struct {
-        double value, max;
+        double value;
         const char *key;
-    } rates[] = { { i->clock_ghz, SIM_MAX_BYTES_PER_CYCLE, "clock_ghz" },
-                  { i->mac_instructions_per_cycle, SIM_MAX_BYTES_PER_CYCLE, "mac_instructions_per_cycle" },
-                  { i->loads_per_cycle, SIM_MAX_BYTES_PER_CYCLE, "loads_per_cycle" },
-                  { i->stores_per_cycle, SIM_MAX_BYTES_PER_CYCLE, "stores_per_cycle" },
-                  { i->mac_rows, SIM_MAX_MAC_EXTENT, "mac_rows" },
-                  { i->mac_columns, SIM_MAX_MAC_EXTENT, "mac_columns" } };
+    } rates[] = { { i->clock_ghz, "clock_ghz" },
+                  { i->mac_instructions_per_cycle, "mac_instructions_per_cycle" },
+                  { i->loads_per_cycle, "loads_per_cycle" },
+                  { i->stores_per_cycle, "stores_per_cycle" } };
 
     for (size_t k = 0; k < sizeof rates / sizeof rates[0]; k++) {
-        if (!(rates[k].value >= 0 && rates[k].value <= rates[k].max))
+        if (!is_rate(rates[k].value))
             return rates[k].key;
     }
-    return NULL;
+    return i->mac_rows > SIM_MAX_MAC_EXTENT ? "mac_rows" : i->mac_columns > SIM_MAX_MAC_EXTENT ? "mac_columns" : NULL;
 }
 
 /* Finds what memory cannot be. */
@@ -205,7 +211,7 @@ static struct sim_fault memory_fault(const struct sim_machine *m)
 {
     if (!(m->memory_latency_cycles >= 0 && m->memory_latency_cycles <= SIM_MAX_LATENCY_CYCLES))
         return FAULT("memory latency is out of range", "memory_latency_cycles");
-    if (!(m->memory_bandwidth_bytes_per_cycle >= 0 && m->memory_bandwidth_bytes_per_cycle <= SIM_MAX_BYTES_PER_CYCLE))
+    if (!is_rate(m->memory_bandwidth_bytes_per_cycle))
         return FAULT("memory bandwidth is out of range", "memory_bandwidth_bytes_per_cycle");
     if (!(m->memory_scattered_cycles >= 0 && m->memory_scattered_cycles <= m->memory_latency_cycles))
         return FAULT("memory_scattered_cycles is more than memory_latency_cycles", "memory_scattered_cycles");

@@ -115,7 +115,9 @@ static int set_bandwidth(const struct sim_place *at, const char *text, double *m
 {
     int err = set_real(at, text, SIM_MAX_BYTES_PER_CYCLE, member);
 
-    return !err && !(*member > 0) ? sim_place_report(at, "must be more than 0", text) : err;
+    if (err || *member >= SIM_MIN_BYTES_PER_CYCLE)
+        return err;
+    return sim_place_report(at, *member > 0 ? "must be at least 1e-06" : "must be more than 0", text);
 }
 
 /* ---- words ---- */

@@ -5,6 +5,7 @@
 
 #include "sim/core/clock.h"
 #include "sim/machine/machine.h"
+#include "tests/rng.h"
 #include "tests/suites.h"
 
 enum { LINE = 64, MEMORY = 400, SECOND = 20 };
@@ -211,6 +212,66 @@ static void stores_wait_when_buffers_are_full(void)
     sim_hierarchy_free(x.h);
 }
 
+/* From low to high, all powers of ten as likely. */
+static double any(double low, double high)
+{
+    return low * pow(high / low, rng_unit());
+}
+
+static uint32_t any_count(uint32_t high)
+{
+    return (uint32_t)any(1, high);
+}
+
+/* The wildest machines that files may describe. */
+static struct sim_machine any_machine(void)
+{
+    struct sim_machine m = machine();
+
+    m.issue.mac_instructions_per_cycle = any(1e-6, 1e6);
+    m.issue.loads_per_cycle = any(1e-6, 1e6);
+    m.issue.stores_per_cycle = any(1e-6, 1e6);
+    m.core.window = any_count(1 << 16);
+    m.core.width = any_count(m.core.window);
+    m.core.load_buffers = any_count(m.core.window);
+    m.core.store_buffers = any_count(m.core.window);
+    m.core.store_misses = (uint32_t)rng_below(m.core.store_buffers + 1);
+    m.core.walkers = any_count(1 << 16);
+    m.core.misprediction_cycles = rng_below(2) ? 0 : any(1e-9, 1e9);
+    m.core.sustained_operations_per_cycle = any(1e-6, m.core.width);
+    m.core.serial_operations_per_cycle = any(1e-6, m.core.sustained_operations_per_cycle);
+    m.level[0].latency_cycles = rng_below(2) ? 0 : any(1e-9, 1e3);
+    m.level[1].latency_cycles = any(1e3, 1e6);
+    m.memory_latency_cycles = any(1e6, 1e7);
+    for (size_t k = 0; k < 2; k++)
+        m.level[k].miss_buffers = any_count(1 << 16);
+    m.level[1].bandwidth_bytes_per_cycle = any(1e-6, m.level[0].miss_buffers * LINE / m.level[1].latency_cycles);
+    m.memory_bandwidth_bytes_per_cycle = any(1e-6, m.level[1].miss_buffers * LINE / m.memory_latency_cycles);
+    return m;
+}
+
+static void cycles_are_finite_on_every_core(void)
+{
+    for (unsigned i = 0; i < test_rounds(300); i++) {
+        struct clocked x = { .m = any_machine() };
+        char why[256] = "";
+
+        if (!test_check(!sim_machine_validate(&x.m, why, sizeof why), "%s", why))
+            return;
+        CU_ASSERT_FATAL(!sim_clock_why_not(&x.m) && !sim_hierarchy_new(&x.h, &x.m));
+        sim_clock_init(&x.clock, &x.m, x.h);
+        for (int k = 0; k < 8; k++) {
+            const struct sim_work w = { any(1e-3, 1e12), any(1e-3, 1e12), any(1e-3, 1e12), any(1e-3, 1e12) };
+            const struct sim_cycles c =
+                step(&x, k % 2 ? SIM_STORE : SIM_LOAD, rng_below(1 << 24), (uint32_t)rng_below(1000), w);
+            const double sum = sim_cycles_sum(&c);
+
+            test_check(isfinite(sum) && sum >= 0, "machine %u, step %d: %g cycles", i, k, sum);
+        }
+        sim_hierarchy_free(x.h);
+    }
+}
+
 static const struct test_case cases[] = {
     { "what a machine's file lacks is said", what_a_file_lacks_is_said },
     { "the narrowest resource decides", the_narrowest_resource_decides },
@@ -219,6 +280,7 @@ static const struct test_case cases[] = {
     { "lines take their time", lines_take_their_time },
     { "scattered lines take more", scattered_lines_take_more },
     { "stores wait when buffers are full", stores_wait_when_buffers_are_full },
+    { "cycles are finite on every core", cycles_are_finite_on_every_core },
     { NULL, NULL },
 };
 

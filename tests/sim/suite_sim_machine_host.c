@@ -304,7 +304,7 @@ static void every_computer_is_a_machine(void)
     size_t n_made = 0, n_refused = 0;
 
     CU_ASSERT_FATAL(!glob("sim/machines/*.cfg", 0, NULL, &found));
-    for (unsigned i = 0; i < test_rounds(1500); i++) {
+    for (unsigned i = 0; i < test_rounds_all(1500); i++) {
         const size_t file = rng_below(found.gl_pathc + 1);
         struct sim_here h = { .cpu.name = "X" };
         struct sim_machine m;
