@@ -436,17 +436,21 @@ bool exp_setup_uses_openblas_ukr(const struct exp_setup *s)
     return s->ukr == &s->openblas_ukr.ukr;
 }
 
-static int unknown_ukr(const char *name, struct exp_why *why)
+static int unknown_ukr(const struct exp_setup *s, const char *name, struct exp_why *why)
 {
-    char known[512] = "";
+    char known[512] = "", from[128] = "";
+
+    if (s->ukr_from == from_file)
+        exp_say(from, sizeof from, "the key ukr of machine %s: ", s->machine.name);
 
     for (size_t i = 0; i < conv_ukr_count(); i++) {
         size_t used = strlen(known);
 
         snprintf(known + used, sizeof known - used, "%s, ", conv_ukr_at(i)->name);
     }
-    return exp_fail(why, -EINVAL, "unknown micro-kernel '%s'; known: %sopenblas; or the best of ref, avx2, avx512, mma",
-                    name, known);
+    return exp_fail(why, -EINVAL,
+                    "%sunknown micro-kernel '%s'; known: %sopenblas; or the best of ref, avx2, avx512, mma", from, name,
+                    known);
 }
 
 static int choose_ukr(struct exp_setup *s, const char *override, struct exp_why *why)
@@ -467,7 +471,7 @@ static int choose_ukr(struct exp_setup *s, const char *override, struct exp_why 
         s->is_ukr_given &= s->ukr != NULL;
         if (!s->ukr && name == override && sim_cpu_isa_find(name, &isa))
             s->ukr = conv_ukr_of(isa);
-        return s->ukr ? 0 : unknown_ukr(name, why);
+        return s->ukr ? 0 : unknown_ukr(s, name, why);
     }
     s->ukr = &s->openblas_ukr.ukr;
     return s->core ? 0 : exp_fail(why, -EINVAL, "UKR=openblas: %s", s->why_no_core);

@@ -116,6 +116,8 @@ tables() {
     sed 's/^memory_latency_cycles/page_tables = 2\n&/' sim/machines/toy.cfg >"$work/bad.cfg"
     refuses "bad.cfg:6: page_tables are read when a TLB misses, but there is no [tlb], 'page_tables'" MODEL=tests/data/three.csv "MACHINE=$work/bad.cfg"
     { cat sim/machines/toy.cfg && for i in 4 5 6 7 8 9; do sed -n "s/^\[cache L3\]/[cache L$i]/; /L$i/,\$p" sim/machines/toy.cfg; done; } >"$work/bad.cfg"
+    sed 's/^memory_latency_cycles/ukr = sse\n&/' sim/machines/toy.cfg >"$work/wrong.cfg"
+    refuses "the key ukr of machine toy: unknown micro-kernel 'sse'; known: " MODEL=tests/data/three.csv "MACHINE=$work/wrong.cfg"
     refuses "bad.cfg:58: too many cache levels, there may be up to 8, '[cache L9]'" MODEL=tests/data/three.csv "MACHINE=$work/bad.cfg"
     refuses "descriptor 'mb1ic3'" MODEL=mb1ic3
 }
