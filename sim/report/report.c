@@ -290,8 +290,6 @@ static void print_trace(const struct sim_report *r, const char *prefix, FILE *ou
         fprintf(out, ", %" PRIu64 " instruction fetches", r->counts->fetches);
     if (r->counts->valgrind_lines)
         fprintf(out, ", %" PRIu64 " lines of valgrind's own skipped", r->counts->valgrind_lines);
-    if (r->counts->foreign_lines)
-        fprintf(out, ", %" PRIu64 " other lines skipped", r->counts->foreign_lines);
     if (r->is_partial)
         fputs("; interrupted: these counts are partial", out);
     fputc('\n', out);
@@ -545,10 +543,8 @@ static void print_json_trace(const struct sim_report *r, FILE *out)
         return;
     fputs("  \"trace\": { \"name\": ", out);
     sim_json_string(r->trace_name, out);
-    fprintf(out,
-            ", \"accesses\": %" PRIu64 ", \"fetches\": %" PRIu64 ", \"valgrind_lines\": %" PRIu64
-            ", \"foreign_lines\": %" PRIu64 "%s },\n",
-            r->counts->accesses, r->counts->fetches, r->counts->valgrind_lines, r->counts->foreign_lines,
+    fprintf(out, ", \"accesses\": %" PRIu64 ", \"fetches\": %" PRIu64 ", \"valgrind_lines\": %" PRIu64 "%s },\n",
+            r->counts->accesses, r->counts->fetches, r->counts->valgrind_lines,
             r->is_partial ? ", \"partial\": true" : "");
 }
 

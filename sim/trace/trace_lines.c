@@ -3,10 +3,7 @@
 
 #include "sim/trace/trace_lines.h"
 
-enum {
-    NOT_HEX = 16,
-    MAX_HEX_DIGITS = 20, /* of something that may be meant as an address */
-};
+enum { NOT_HEX = 16 };
 
 static int fail(struct sim_line *l, const char *at, const char *what)
 {
@@ -17,7 +14,7 @@ static int fail(struct sim_line *l, const char *at, const char *what)
 
 static bool is_blank(char c)
 {
-    return c == ' ' || c == '\t' || c == '\r';
+    return c == ' ' || c == '\t'; /* carriage returns before the end of the line are gone */
 }
 
 static void skip_blanks(struct sim_line *l)
@@ -245,12 +242,16 @@ static int scan_din(struct sim_line *l)
 
 /* ---- lackey: "I  address,bytes", " L address,bytes" and the like ---- */
 
+/* Is it "==pid== " and so on, also with the time that --time-stamp puts before the number? */
 static bool is_valgrinds(const struct sim_line *l)
 {
-    char c = *l->at;
+    const char *c = l->at, kind = *c;
 
-    return l->end - l->at > 3 && (c == '=' || c == '-' || c == '*') && l->at[1] == c && l->at[2] >= '0' &&
-           l->at[2] <= '9';
+    if (l->end - c <= 4 || (kind != '=' && kind != '-' && kind != '*') || c[1] != kind || c[2] < '0' || c[2] > '9')
+        return false;
+    c += 2;
+    c += strspn(c, "0123456789:. "); /* the newline ends it */
+    return *c == kind && c[1] == kind && (c[2] == ' ' || c + 2 == l->end);
 }
 
 /* Is it the last line of lackey, "==pid== Exit code:       0"? */
@@ -259,47 +260,20 @@ static bool is_end(const struct sim_line *l)
     static const char words[] = "== Exit code:";
     const char *c = l->at + 2;
 
-    if (!is_valgrinds(l))
-        return false;
-    while (*c >= '0' && *c <= '9')
-        c++;
+    c += strspn(c, "0123456789:. ");
     return !strncmp(c, words, sizeof words - 1); /* which has no newline, and the line ends with one */
 }
 
-/* Tells whether what is after a label of two letters and a blank looks like "address,bytes". */
-static bool looks_like_access(const struct sim_line *l)
+bool sim_line_is_skipped(const struct sim_line *l)
 {
-    const char *c = l->at + 3;
-
-    while (hex_digit(*c) != NOT_HEX && c < l->at + 3 + MAX_HEX_DIGITS)
-        c++;
-    return c > l->at + 3 && *c == ',';
-}
-
-/* The label of a line that is meant to be an access, '?' if it is none of the known ones; 0: not an access at all. */
-static char lackey_label(const struct sim_line *l)
-{
-    const char *c = l->at;
-
-    if (l->end - c <= 3 || c[2] != ' ')
-        return 0;
-    if (c[0] == 'I' && c[1] == ' ')
-        return 'I';
-    if (c[0] == ' ' && (c[1] == 'L' || c[1] == 'S' || c[1] == 'M'))
-        return c[1];
-    return (c[0] == ' ') != (c[1] == ' ') && looks_like_access(l) ? '?' : 0;
-}
-
-bool sim_line_is_access(const struct sim_line *l)
-{
-    return l->options->format != SIM_TRACE_LACKEY || lackey_label(l);
+    return l->options->format == SIM_TRACE_LACKEY ? is_valgrinds(l) : *l->at == '#';
 }
 
 static int scan_reference(struct sim_line *l, char label)
 {
     struct sim_run r = { .count = 1, .kind = label == 'S' ? SIM_STORE : SIM_LOAD };
     uint64_t bytes = 0;
-    const char *address_at = l->at += 3, *bytes_at;
+    const char *address_at = l->at, *bytes_at;
     int err = scan_hex(l, "not a hexadecimal address", &r.addr);
 
     if (!err && *l->at != ',')
@@ -322,26 +296,35 @@ static int scan_reference(struct sim_line *l, char label)
     return err;
 }
 
+/* Blanks before the label, and how many are behind it, are of no consequence: editors change them. */
 static int scan_lackey(struct sim_line *l)
 {
-    char label = lackey_label(l);
+    const char *start = l->at;
+    char label;
 
-    if (label == '?')
-        return fail(l, l->at, "wrong label (I, L, S or M)");
-    if (label)
-        return scan_reference(l, label);
-    l->is_end = is_end(l);
-    if (is_valgrinds(l))
+    l->is_valgrinds = is_valgrinds(l);
+    if (l->is_valgrinds) {
+        l->is_end = is_end(l);
         l->counts->valgrind_lines++;
-    else if (l->at != l->end)
-        l->counts->foreign_lines++;
-    return 0;
+        return 0;
+    }
+    skip_blanks(l);
+    if (l->at == l->end)
+        return 0;
+    label = *l->at++;
+    if (!label || !strchr("ILSM", label) || !is_blank(*l->at))
+        return fail(
+            l, start,
+            "neither an access (I, L, S or M) nor a line of Valgrind's own; valgrind --log-file=FILE keeps what "
+            "the program prints apart");
+    skip_blanks(l);
+    return scan_reference(l, label);
 }
 
 int sim_line_scan(struct sim_line *l)
 {
     l->n_runs = 0;
-    l->is_end = false;
+    l->is_end = l->is_valgrinds = false;
     switch (l->options->format) {
     case SIM_TRACE_DIN:
         return scan_din(l);

@@ -11,9 +11,10 @@ struct sim_line {
     const char *at;  /* within the line; on failure, at the offending value */
     const char *end; /* of the line; *end is '\n' */
     const struct sim_trace_options *options;
-    struct sim_trace_counts *counts; /* fetches and skipped lines go here; accesses do not */
+    struct sim_trace_counts *counts; /* fetches and Valgrind's lines go here; accesses do not */
     const char *what;                /* on failure: what is wrong */
-    bool is_end;                     /* lackey: valgrind tells of the program's end here */
+    bool is_valgrinds;               /* lackey: a line of Valgrind's own */
+    bool is_end;                     /* lackey: Valgrind tells of the program's end here */
     size_t n_runs;
     struct sim_run run[SIM_MAX_LINE_RUNS];
 };
@@ -21,8 +22,8 @@ struct sim_line {
 /* Scans a line of the format, not binary. Returns 0 or -EINVAL with what and at set. */
 int sim_line_scan(struct sim_line *l);
 
-/* Tells whether a line, or the start of a long one, is meant as an access; only lackey traces have other lines. */
-bool sim_line_is_access(const struct sim_line *l);
+/* Tells whether a line, or the start of a long one, is skipped: a comment, or in a lackey trace a line of Valgrind's. */
+bool sim_line_is_skipped(const struct sim_line *l);
 
 /* Tells whether a run stays within one half of the address space; see trace_reader.h. */
 bool sim_run_fits(const struct sim_run *r);

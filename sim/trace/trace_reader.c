@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/base/foreign.h"
 #include "sim/trace/trace_lines.h"
 #include "sim/trace/trace_reader.h"
 
@@ -15,11 +16,12 @@ enum {
     USUAL_BLOCK_BYTES = 1 << 18,
     LEAST_BLOCK_BYTES = 64,
     VALUE_CHARS = 40, /* of an offending value that a message shows */
+    SAID_CHARS = 160, /* of a line of Valgrind's */
 };
 
 _Static_assert((int)LEAST_BLOCK_BYTES >= (int)SIM_BINARY_MAX_RECORD_BYTES, "a record must fit");
 
-static const char cut_short[] = "cut short: the last line does not end with a newline";
+static const char cut_short[] = "cut short: the last line does not end with a newline (if it is whole, add one)";
 
 struct sim_trace_reader {
     FILE *in;
@@ -28,14 +30,15 @@ struct sim_trace_reader {
     struct sim_trace_counts counts;
     char *block; /* [block_bytes] */
     size_t block_bytes;
-    size_t at;     /* what has been consumed of it */
-    size_t filled; /* what has been read into it */
-    uint64_t base; /* offset of block[0] in the file */
-    uint64_t line; /* number of the last line taken */
-    bool is_last;  /* nothing comes after this block */
-    bool is_done;  /* the binary trace's end was read, or an error met */
-    bool has_header;
+    size_t at;      /* what has been consumed of it */
+    size_t filled;  /* what has been read into it */
+    uint64_t base;  /* offset of block[0] in the file */
+    uint64_t line;  /* number of the last line taken */
+    bool is_last;   /* nothing comes after this block */
+    bool is_done;   /* the binary trace's end was read, or an error met */
+    bool has_begun; /* the file's first bytes were looked at */
     struct sim_binary binary;
+    char said[SAID_CHARS + 1]; /* sim_trace_reader_said */
     char *why;
     size_t why_bytes;
 };
@@ -83,6 +86,11 @@ struct sim_trace_counts sim_trace_reader_counts(const struct sim_trace_reader *r
     return r->counts;
 }
 
+const char *sim_trace_reader_said(const struct sim_trace_reader *r)
+{
+    return r->said;
+}
+
 uint64_t sim_trace_reader_bytes(const struct sim_trace_reader *r)
 {
     return r->base + r->at;
@@ -116,6 +124,17 @@ static int report_line(struct sim_trace_reader *r, const char *what, const char 
     return report(r, -EINVAL, "%" PRIu64 ": %s, '%s'", r->line, what, value);
 }
 
+/* Reports a line or what there is of it: by what no line has (foreign.h), if there is such, else as the caller says. */
+static int report_text(struct sim_trace_reader *r, const char *what, const char *at, const char *start, const char *end)
+{
+    const char *foreign;
+
+    while (end > start && end[-1] == '\r')
+        end--;
+    foreign = sim_foreign_byte(start, end, &at);
+    return report_line(r, foreign ? foreign : what, at, end);
+}
+
 static int report_byte(struct sim_trace_reader *r, uint64_t offset, const char *what, uint64_t value)
 {
     return report(r, -EINVAL, "byte %" PRIu64 ": %s, %" PRIu64, offset, what, value);
@@ -141,14 +160,19 @@ static int fill(struct sim_trace_reader *r)
     return 0;
 }
 
-/* Drops a line that is longer than a block: a lackey trace may have one from elsewhere. */
+/* Drops a line that is longer than a block: a comment, or one in which Valgrind repeats the program's arguments. */
 static int skip_long_line(struct sim_trace_reader *r)
 {
     const struct sim_line l = { .at = r->block, .end = r->block + r->filled, .options = &r->options };
-    const char *newline;
+    const char *at = r->block, *newline;
 
-    if (sim_line_is_access(&l))
-        return report_line(r, "line too long", r->block, r->block + r->filled);
+    if (!sim_line_is_skipped(&l)) {
+        const char *foreign = sim_foreign_byte(l.at, l.end, &at);
+        char what[128];
+
+        snprintf(what, sizeof what, "line too long%s%s", foreign ? ": " : "", foreign ? foreign : "");
+        return report_line(r, what, at, l.end);
+    }
     do {
         int err;
 
@@ -161,22 +185,27 @@ static int skip_long_line(struct sim_trace_reader *r)
     if (!newline)
         return report_line(r, cut_short, r->block, r->block);
     r->at = (size_t)(newline - r->block) + 1;
-    r->counts.foreign_lines++;
+    r->counts.valgrind_lines += r->options.format == SIM_TRACE_LACKEY;
     return 0;
 }
 
-/* Finds the next line: l->at to l->end; l->at is NULL at the end of the trace. */
+/*
+ * Finds the next line: l->at to l->end; l->at is NULL at the end of the trace. Carriage returns before the newline,
+ * which other systems put there, are overwritten by it.
+ */
 static int next_line(struct sim_trace_reader *r, struct sim_line *l)
 {
     for (;;) {
         const char *start = r->block + r->at;
-        const char *newline = memchr(start, '\n', r->filled - r->at);
+        char *newline = memchr(start, '\n', r->filled - r->at);
         bool is_full = r->at == 0 && r->filled == r->block_bytes;
         int err = 0;
 
         if (newline) {
             r->line++;
             r->at = (size_t)(newline - r->block) + 1;
+            while (newline > start && newline[-1] == '\r')
+                *--newline = '\n';
             l->at = start;
             l->end = newline;
             return 0;
@@ -188,7 +217,7 @@ static int next_line(struct sim_trace_reader *r, struct sim_line *l)
             err = fill(r);
         } else if (r->at < r->filled) {
             r->line++;
-            return report_line(r, cut_short, start, r->block + r->filled);
+            return report_text(r, cut_short, start, start, r->block + r->filled);
         } else {
             l->at = NULL;
             return 0;
@@ -203,42 +232,86 @@ static bool must_tell_end(const struct sim_trace_reader *r)
     return r->options.is_whole_run && r->options.format == SIM_TRACE_LACKEY;
 }
 
+/* Keeps Valgrind's words behind its last access, the first line of them. */
+static void listen(struct sim_trace_reader *r, const char *start, const struct sim_line *l)
+{
+    const char *words = start + 2 + strcspn(start + 2, "=-*\n") + 2;
+
+    if (!l->is_valgrinds && start < l->end)
+        *r->said = '\0';
+    if (l->is_valgrinds && !*r->said && words < l->end)
+        snprintf(r->said, sizeof r->said, "%.*s", (int)(l->end - words - 1), words + 1);
+}
+
+/* Reports a line that could not be scanned. Of a run it is what Valgrind says. */
+static int report_scan(struct sim_trace_reader *r, const char *start, const struct sim_line *l)
+{
+    if (must_tell_end(r))
+        snprintf(r->said, sizeof r->said, "%.*s", (int)(l->end - start), start);
+    return report_text(r, l->what, l->at, start, l->end);
+}
+
+static int begin_lines(struct sim_trace_reader *r)
+{
+    static const char binary[] = "\x89"
+                                 "CST";
+    const int err = fill(r);
+    const size_t n = r->filled < SIM_FOREIGN_HEAD_BYTES ? r->filled : SIM_FOREIGN_HEAD_BYTES;
+    const char *kind = sim_foreign_kind(r->block, n);
+
+    r->has_begun = true;
+    if (n >= sizeof binary - 1 && !memcmp(r->block, binary, sizeof binary - 1))
+        kind = "a binary trace (--format binary)";
+    r->at = sim_mark_bytes(r->block, n);
+    return err || !kind ? err
+                        : report(r, -EINVAL, "1: no trace of format %s: it is %s",
+                                 sim_trace_format_name(r->options.format), kind);
+}
+
 static int next_lines(struct sim_trace_reader *r, struct sim_run *run, size_t max, size_t *n)
 {
     struct sim_line l = { .options = &r->options, .counts = &r->counts };
+    int err = r->has_begun ? 0 : begin_lines(r);
 
-    while (*n + SIM_MAX_LINE_RUNS <= max && !r->is_done) {
-        int err = next_line(r, &l);
+    while (!err && *n + SIM_MAX_LINE_RUNS <= max && !r->is_done) {
+        const char *start;
 
+        err = next_line(r, &l);
+        start = l.at;
         if (err)
-            return err;
-        if (!l.at && must_tell_end(r) && !*n)
+            break;
+        if (!start && must_tell_end(r) && !*n)
             return report(r, -EINVAL, "%" PRIu64 ": cut short: the program's end is missing", r->line);
-        if (!l.at)
+        if (!start)
             break;
         if (sim_line_scan(&l))
-            return report_line(r, l.what, l.at, l.end);
+            return report_scan(r, start, &l);
+        if (must_tell_end(r))
+            listen(r, start, &l);
         for (size_t i = 0; i < l.n_runs; i++)
             run[(*n)++] = l.run[i];
         r->is_done = l.is_end && must_tell_end(r);
     }
     r->counts.accesses += *n;
-    return 0;
+    return err;
 }
 
 static int take_header(struct sim_trace_reader *r)
 {
     struct sim_binary_error e;
     int err = fill(r);
+    const char *kind = sim_foreign_kind(r->block, r->filled);
 
     if (err)
         return err;
+    if (kind)
+        return report(r, -EINVAL, "byte 0: not a binary trace: it is %s", kind);
     if (r->filled < SIM_BINARY_HEADER_BYTES)
         return report_byte(r, r->filled, "cut short within the header; bytes there", r->filled);
     if (sim_binary_get_header((const uint8_t *)r->block, &e))
         return report_byte(r, 0, e.what, e.value);
     r->at = SIM_BINARY_HEADER_BYTES;
-    r->has_header = true;
+    r->has_begun = true;
     return 0;
 }
 
@@ -264,7 +337,7 @@ static int next_record(struct sim_trace_reader *r, struct sim_run *run)
 
 static int next_records(struct sim_trace_reader *r, struct sim_run *run, size_t max, size_t *n)
 {
-    int err = r->has_header ? 0 : take_header(r);
+    int err = r->has_begun ? 0 : take_header(r);
 
     while (!err && *n < max && !r->is_done) {
         err = next_record(r, &run[*n]);

@@ -6,10 +6,14 @@
  *
  * What is read besides what sim_trace writes
  *   din     labels 2 and i are instruction fetches, r and w are loads and stores; the size may be missing (din_bytes)
- *   lackey  I is an instruction fetch, M a load and then a store of the same bytes. Valgrind's own lines ("==pid== ",
- *           "--pid-- ", "**pid** ") are skipped, and so are lines that are not accesses at all, because the traced
- *           program may write to the same place; both are counted
+ *   lackey  I is an instruction fetch, M a load and then a store of the same bytes. Blanks before a label, and how many
+ *           are behind it, do not matter. Valgrind's own lines ("==pid== ", "--pid-- ", "**pid** ") are skipped and
+ *           counted, and empty lines are skipped
  *   text, din   empty lines and lines that start with '#' are skipped
+ *
+ * Every other line is refused with its number: nothing is skipped in silence. Lines may end with carriage returns before
+ * the newline, and a text may begin with a byte order mark of UTF-8. A file that is known to be something else (an
+ * archive, text in UTF-16, a page of HTML) is named (sim/base/foreign.h).
  *
  * Instruction fetches are counted and left out, or become loads with a tag of their own.
  *
@@ -34,15 +38,13 @@ struct sim_trace_options {
     bool has_fetches;   /* instruction fetches become loads, phase 0 */
     uint8_t fetch_tag;  /* with this tag */
     uint32_t din_bytes; /* width of an access whose din line has no size; 0: 4 */
-    size_t
-        block_bytes; /* read at once; at least 64; 0: 256 KiB. No line may be longer, but for lackey's foreign ones */
+    size_t block_bytes; /* read at once; at least 64; 0: 256 KiB. No line may be longer, but for one that is skipped */
 };
 
 struct sim_trace_counts {
     uint64_t accesses;       /* handed out, fetches included if has_fetches */
     uint64_t fetches;        /* instruction fetches seen */
-    uint64_t valgrind_lines; /* lackey: lines of valgrind's own that were skipped */
-    uint64_t foreign_lines;  /* lackey: other lines that were skipped */
+    uint64_t valgrind_lines; /* lackey: lines of Valgrind's own that were skipped */
 };
 
 struct sim_trace_reader; /* not thread-safe; distinct objects are independent */
@@ -63,6 +65,12 @@ int sim_trace_reader_next(struct sim_trace_reader *r, struct sim_run *run, size_
                           size_t why_bytes);
 
 struct sim_trace_counts sim_trace_reader_counts(const struct sim_trace_reader *r);
+
+/*
+ * Returns what Valgrind said at the end of a trace with is_whole_run, where that was no access: the first line behind
+ * the last access, or the line that was refused. "": nothing. It may have bytes of any kind.
+ */
+const char *sim_trace_reader_said(const struct sim_trace_reader *r);
 
 /* Returns how much of the file was taken so far. */
 uint64_t sim_trace_reader_bytes(const struct sim_trace_reader *r);

@@ -95,10 +95,16 @@ static void formats_mean_what_they_say(void)
           "0 10\n2 30\ni 60 1\n",
           "0:10:8:0:0 0:30:8:5:0 0:60:1:5:0 " },
         { { .format = SIM_TRACE_LACKEY },
-          "==12== Lackey\n--12-- x\nhello world\n\nI  04001090,3\n L 1ffefff768,8\n S 1ffefff760,16\n M 04222cac,4\nL "
-          "10,8\n"
-          " Lost\n",
+          "==12== Lackey\n--12-- x\n\nI  04001090,3\n L 1ffefff768,8\n S 1ffefff760,16\n M 04222cac,4\n",
           "0:1ffefff768:8:0:0 1:1ffefff760:16:0:0 0:4222cac:4:0:0 1:4222cac:4:0:0 " },
+        { { .format = SIM_TRACE_LACKEY }, /* as editors and other systems leave it */
+          "\xef\xbb\xbf==12== Lackey\r\n==00:00:00:00.123 12== x\n==12==\n**12** y\nL 10,8\r\r\n\tS\t20,8 \t\n \r\nI "
+          "30,8\n",
+          "0:10:8:0:0 1:20:8:0:0 " },
+        { { .format = SIM_TRACE_DIN },
+          "\xef\xbb\xbf"
+          "0 10 4 \r\n\r\n# c\r\n1 20\r\r\n",
+          "0:10:4:0:0 1:20:4:0:0 " },
         { { .format = SIM_TRACE_LACKEY, .has_fetches = true, .fetch_tag = 7 },
           "I  10,3\nI  13,2\n",
           "0:10:3:7:0 0:13:2:7:0 " },
@@ -117,7 +123,7 @@ static void formats_mean_what_they_say(void)
 
 static void fetches_and_skipped_lines_are_counted(void)
 {
-    static const char text[] = "==1== a\n**1** b\nI  10,3\n L 10,4\nhello\n=1= c\nI  13,3\n";
+    static const char text[] = "==1== a\n**1** b\nI  10,3\n L 10,4\n\nI  13,3\n";
     static struct heard h;
 
     read_bytes(&h, text, strlen(text), &(struct sim_trace_options){ .format = SIM_TRACE_LACKEY });
@@ -125,8 +131,11 @@ static void fetches_and_skipped_lines_are_counted(void)
     CU_ASSERT_EQUAL(h.counts.accesses, 1);
     CU_ASSERT_EQUAL(h.counts.fetches, 2);
     CU_ASSERT_EQUAL(h.counts.valgrind_lines, 2);
-    CU_ASSERT_EQUAL(h.counts.foreign_lines, 2);
 }
+
+#define NO_LACKEY                                                                                                      \
+    "neither an access (I, L, S or M) nor a line of Valgrind's own; valgrind --log-file=FILE keeps what the program "  \
+    "prints apart"
 
 static void malformed_lines_are_refused_by_name_and_line(void)
 {
@@ -147,7 +156,8 @@ static void malformed_lines_are_refused_by_name_and_line(void)
         { SIM_TRACE_DIN, "0 200000000000000\n", "t:1: address overflow: more than 57 bits, '200000000000000'" },
         { SIM_TRACE_DIN, "2 ffffffffffffffff 2\n", "t:1: address overflow: more than 57 bits, 'ffffffffffffffff 2'" },
         { SIM_TRACE_DIN, "1 1ffffffffffffff 2\n", "t:1: address overflow: more than 57 bits, '1ffffffffffffff 2'" },
-        { SIM_TRACE_DIN, "0 10 4\n0 1", "t:2: cut short: the last line does not end with a newline, '0 1'" },
+        { SIM_TRACE_DIN, "0 10 4\n0 1",
+          "t:2: cut short: the last line does not end with a newline (if it is whole, add one), '0 1'" },
         { SIM_TRACE_TEXT, "X 10 4 0 0\n", "t:1: wrong label (L, S, P or N), 'X 10 4 0 0'" },
         { SIM_TRACE_TEXT, "L 10\n", "t:1: no size after the address, ''" },
         { SIM_TRACE_TEXT, "L 10 0 0 0\n", "t:1: access of no bytes, '0 0 0'" },
@@ -160,11 +170,25 @@ static void malformed_lines_are_refused_by_name_and_line(void)
         { SIM_TRACE_LACKEY, " L 10;4\n", "t:1: no comma after the address, ';4'" },
         { SIM_TRACE_LACKEY, " S 10,0\n", "t:1: access of no bytes, '0'" },
         { SIM_TRACE_LACKEY, "I  10,x\n", "t:1: not a size of at most 1048576, 'x'" },
-        { SIM_TRACE_LACKEY, " Q 10,4\n", "t:1: wrong label (I, L, S or M), ' Q 10,4'" },
+        { SIM_TRACE_LACKEY, "==1== a\n Q 10,4\n", "t:2: " NO_LACKEY ", ' Q 10,4'" },
+        { SIM_TRACE_LACKEY, " l 10,4\n", "t:1: " NO_LACKEY ", ' l 10,4'" },
+        { SIM_TRACE_LACKEY, "hello world\n", "t:1: " NO_LACKEY ", 'hello world'" },
+        { SIM_TRACE_LACKEY, "hello L 10,8\n", "t:1: " NO_LACKEY ", 'hello L 10,8'" },
+        { SIM_TRACE_LACKEY, "L10,8\n", "t:1: " NO_LACKEY ", 'L10,8'" },
+        { SIM_TRACE_LACKEY, "0 10 4\n", "t:1: " NO_LACKEY ", '0 10 4'" },
+        { SIM_TRACE_LACKEY, "# x\n", "t:1: " NO_LACKEY ", '# x'" },
+        { SIM_TRACE_LACKEY, "=1= x\n", "t:1: " NO_LACKEY ", '=1= x'" },
+        { SIM_TRACE_LACKEY, "==1 x\n", "t:1: " NO_LACKEY ", '==1 x'" },
+        { SIM_TRACE_LACKEY, "==1==x\n", "t:1: " NO_LACKEY ", '==1==x'" },
+        { SIM_TRACE_LACKEY, " L -10,4\n", "t:1: not a hexadecimal address, '-10,4'" },
+        { SIM_TRACE_LACKEY, " L 10, 4\n", "t:1: not a size of at most 1048576, ' 4'" },
+        { SIM_TRACE_LACKEY, " L 10,+4\n", "t:1: not a size of at most 1048576, '+4'" },
+        { SIM_TRACE_LACKEY, " L 10,4 x\n", "t:1: something follows the access, 'x'" },
+        { SIM_TRACE_LACKEY, "S\n", "t:1: " NO_LACKEY ", 'S'" },
         { SIM_TRACE_LACKEY, " M ffffffffffffffff,4\n",
           "t:1: address overflow: more than 57 bits, 'ffffffffffffffff,4'" },
         { SIM_TRACE_LACKEY, " L 1ffefff768",
-          "t:1: cut short: the last line does not end with a newline, ' L 1ffefff768'" },
+          "t:1: cut short: the last line does not end with a newline (if it is whole, add one), ' L 1ffefff768'" },
     };
     static struct heard h;
 
@@ -418,7 +442,103 @@ static void traces_survive_writing_and_reading(void)
     }
 }
 
-static void long_lines_are_refused_unless_they_are_foreign(void)
+/* What other systems and editors leave in lines, and files that are no traces, in every format of text. */
+static void foreign_bytes_are_named(void)
+{
+    static const struct {
+        const char *bytes;
+        size_t n;
+        const char *words;
+    } cases[] = {
+#define CASE(bytes, words) { bytes, sizeof(bytes) - 1, words }
+        CASE("0 10 4\r1 20 4\r", "t:1: a carriage return within the line"),
+        CASE("L 10 4 0 0\rL 20 4 0 0\n", "t:1: a carriage return within the line"),
+        CASE(" L 10,4\r L 20,4\n", "t:1: a carriage return within the line"),
+        CASE("0 10 4\r", "t:1: cut short"),
+        CASE("0\xc2\xa0"
+             "10 4\n",
+             "t:1: a non-breaking blank"),
+        CASE("0 10\xe2\x80\x89"
+             "4\n",
+             "t:1: a blank or a sign of Unicode"),
+        CASE("0\0 \0"
+             "1\0\n\0",
+             "t:1: a NUL byte"),
+        CASE("\xff\xfe"
+             "0\0 \0",
+             "it is text in UTF-16"),
+        CASE("\xfe\xff\0"
+             "0\0 ",
+             "it is text in UTF-16"),
+        CASE("BZh91AY&SY", "it is compressed by bzip2 (bzip2 -dc"),
+        CASE("PK\3\4\n", "it is a zip archive (unzip -p"),
+        CASE("7z\xbc\xaf\x27\x1c\n", "it is an archive of 7-Zip"),
+        CASE("Rar!\x1a\x07\n", "it is an archive of RAR"),
+        CASE("\x1f\x8b\x08\n", "it is compressed by gzip"),
+        CASE("version https://git-lfs.github.com/spec/v1\n", "it is a pointer of Git LFS"),
+        CASE("\n  <!doctype html>\n", "it is a page of HTML"),
+        CASE("\x89PNG\r\n\x1a\n", "it is a picture (PNG)"),
+        CASE("\x7f"
+             "ELF\2\1\1",
+             "it is a program or library (ELF)"),
+        CASE("\x89"
+             "CST\r\n\x1a\n",
+             "it is a binary trace (--format binary)"),
+#undef CASE
+    };
+    static struct heard h;
+    char tar[512] = "trace.din";
+
+    for (enum sim_trace_format format = 0; format < SIM_TRACE_BINARY; format++) {
+        for (size_t i = 0; i < COUNT(cases); i++) {
+            if (strchr(" L0", *cases[i].bytes) && format != (*cases[i].bytes == '0'   ? SIM_TRACE_DIN
+                                                             : *cases[i].bytes == 'L' ? SIM_TRACE_TEXT
+                                                                                      : SIM_TRACE_LACKEY))
+                continue;
+            read_bytes(&h, cases[i].bytes, cases[i].n, &(struct sim_trace_options){ .format = format });
+            test_check(h.err == -EINVAL && strstr(h.why, cases[i].words) && !h.n, "case %zu, %s: %d, \"%s\"", i,
+                       sim_trace_format_name(format), h.err, h.why);
+        }
+        strcpy(tar + 257, "ustar");
+        read_bytes(&h, tar, sizeof tar, &(struct sim_trace_options){ .format = format });
+        test_check(h.err == -EINVAL && strstr(h.why, "it is an archive of tar"), "\"%s\"", h.why);
+    }
+    read_bytes(&h, "BZh9", 4, &(struct sim_trace_options){ .format = SIM_TRACE_BINARY });
+    test_check(h.err == -EINVAL && strstr(h.why, "t:byte 0: not a binary trace: it is compressed by bzip2"), "%s",
+               h.why);
+}
+
+/* Of a run Valgrind's words behind the last access are kept, and whatever it prints without a prefix. */
+static void what_valgrind_says_at_the_end_is_kept(void)
+{
+    static const struct {
+        const char *text, *said;
+    } cases[] = {
+        { "==1== Lackey\n L 10,4\n", "" },
+        { "==1== Lackey\n==1== more\n L 10,4\n==1== \n==1== out of memory:\n==1==  sorry\n", "out of memory:" },
+        { "==1== Lackey\n L 10,4\nvex: unhandled bytes\n L 10,4\n", "vex: unhandled bytes" },
+    };
+    struct sim_run run[4];
+    char why[256];
+
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        FILE *in = file_of(cases[i].text, strlen(cases[i].text));
+        struct sim_trace_reader *r;
+        size_t n = 1;
+        int err = 0;
+
+        CU_ASSERT_FATAL(!sim_trace_reader_new(
+            &r, in, "t", &(struct sim_trace_options){ .format = SIM_TRACE_LACKEY, .is_whole_run = true }));
+        while (!err && n)
+            err = sim_trace_reader_next(r, run, COUNT(run), &n, why, sizeof why);
+        test_check(err == -EINVAL && !strcmp(sim_trace_reader_said(r), cases[i].said), "case %zu: %d, '%s', %s", i, err,
+                   sim_trace_reader_said(r), why);
+        sim_trace_reader_free(r);
+        fclose(in);
+    }
+}
+
+static void long_lines_are_refused_unless_they_are_skipped(void)
 {
     static struct heard h;
     char text[1024];
@@ -426,13 +546,17 @@ static void long_lines_are_refused_unless_they_are_foreign(void)
 
     n = snprintf(text, sizeof text, "L 10 4 0 0\n#%0200d\n", 1);
     read_bytes(&h, text, (size_t)n, &(struct sim_trace_options){ .format = SIM_TRACE_TEXT, .block_bytes = 64 });
-    CU_ASSERT(h.err == -EINVAL && !strncmp(h.why, "t:2: line too long, '#000", 24));
-    read_bytes(&h, text, (size_t)n, &(struct sim_trace_options){ .format = SIM_TRACE_TEXT });
-    CU_ASSERT(!h.err && h.n == 1);
-    n = snprintf(text, sizeof text, " L 10,4\nx%0200d\n L 14,4\n L 18,x\n", 1);
+    test_check(!h.err && h.n == 1, "%d, %s", h.err, h.why);
+    n = snprintf(text, sizeof text, "L 10 4 0 0\nX%0200d\n", 1);
+    read_bytes(&h, text, (size_t)n, &(struct sim_trace_options){ .format = SIM_TRACE_TEXT, .block_bytes = 64 });
+    test_check(h.err == -EINVAL && !strncmp(h.why, "t:2: line too long, 'X000", 24), "%d, %s", h.err, h.why);
+    n = snprintf(text, sizeof text, " L 10,4\n==1== %0200d\n L 14,4\n L 18,x\n", 1);
     read_bytes(&h, text, (size_t)n, &(struct sim_trace_options){ .format = SIM_TRACE_LACKEY, .block_bytes = 64 });
     test_check(h.err == -EINVAL && !strncmp(h.why, "t:4: not a size", 15), "%d, %s", h.err, h.why);
-    CU_ASSERT_EQUAL(h.counts.foreign_lines, 1);
+    CU_ASSERT_EQUAL(h.counts.valgrind_lines, 1);
+    n = snprintf(text, sizeof text, " L 10,4\nx%0200d\n L 14,4\n", 1);
+    read_bytes(&h, text, (size_t)n, &(struct sim_trace_options){ .format = SIM_TRACE_LACKEY, .block_bytes = 64 });
+    test_check(h.err == -EINVAL && !strncmp(h.why, "t:2: line too long, 'x000", 24), "%d, %s", h.err, h.why);
     n = snprintf(text, sizeof text, " L 10,%0200d\n", 1);
     read_bytes(&h, text, (size_t)n, &(struct sim_trace_options){ .format = SIM_TRACE_LACKEY, .block_bytes = 64 });
     CU_ASSERT(h.err == -EINVAL && strstr(h.why, "line too long"));
@@ -526,7 +650,9 @@ static const struct test_case cases[] = {
     { "the end of a binary trace tells its total", the_end_of_a_binary_trace_tells_its_total },
     { "repetitions arrive as runs", repetitions_arrive_as_runs },
     { "traces survive writing and reading", traces_survive_writing_and_reading },
-    { "long lines are refused unless they are foreign", long_lines_are_refused_unless_they_are_foreign },
+    { "foreign bytes are named", foreign_bytes_are_named },
+    { "what Valgrind says at the end is kept", what_valgrind_says_at_the_end_is_kept },
+    { "long lines are refused unless they are skipped", long_lines_are_refused_unless_they_are_skipped },
     { "options outside their range are refused", options_outside_their_range_are_refused },
     { "errors of reading are told", errors_of_reading_are_told },
     { "parsers and shapes hold on the fuzzing corpus", targets_hold_on_the_fuzzing_corpus },
