@@ -8,58 +8,56 @@ enum { TAR_AT = 257 }; /* where an archive of tar says that it is one, behind a 
 /* The text of a literal and its length, which may hold NUL. */
 #define BYTES(text) text, sizeof(text) - 1
 
-const char *sim_foreign_kind(const void *head, size_t n)
+const struct sim_foreign *sim_foreign_find(const void *head, size_t n)
 {
-    static const struct {
-        const char *bytes;
-        size_t n_bytes;
-        const char *what;
-    } kinds[] = {
-        { BYTES("\x1f\x8b"), "compressed by gzip (gzip -dc unpacks it)" },
-        { BYTES("\x1f\x9d"), "compressed by compress (gzip -dc unpacks it)" },
-        { BYTES("\x28\xb5\x2f\xfd"), "compressed by zstd (zstd -dc unpacks it)" },
+    static const struct sim_foreign kinds[] = {
+        { BYTES("\x1f\x8b"), "compressed by gzip (gzip -dc unpacks it)", "gzip" },
+        { BYTES("\x1f\x9d"), "compressed by compress (gzip -dc unpacks it)", "gzip" },
+        { BYTES("\x28\xb5\x2f\xfd"), "compressed by zstd (zstd -dc unpacks it)", "zstd" },
         { BYTES("\xfd"
                 "7zXZ\0"),
-          "compressed by xz (xz -dc unpacks it)" },
-        { BYTES("\x5d\0\0"), "compressed by lzma (xz -dc unpacks it)" },
-        { BYTES("BZh"), "compressed by bzip2 (bzip2 -dc unpacks it)" },
-        { BYTES("\x04\x22\x4d\x18"), "compressed by lz4 (lz4 -dc unpacks it)" },
-        { BYTES("LZIP"), "compressed by lzip (lzip -dc unpacks it)" },
-        { BYTES("PK\3\4"), "a zip archive (unzip -p unpacks it)" },
-        { BYTES("PK\5\6"), "a zip archive with nothing in it" },
-        { BYTES("7z\xbc\xaf\x27\x1c"), "an archive of 7-Zip (7z x -so unpacks it)" },
-        { BYTES("Rar!\x1a\x07"), "an archive of RAR (unrar p -inul unpacks it)" },
-        { BYTES("!<arch>\n"), "an archive of ar (ar p unpacks it)" },
-        { BYTES("\xff\xfe\0\0"), "text in UTF-32 (iconv -f UTF-32 -t UTF-8 changes it)" },
-        { BYTES("\xff\xfe"), "text in UTF-16 (iconv -f UTF-16 -t UTF-8 changes it)" },
-        { BYTES("\xfe\xff"), "text in UTF-16 (iconv -f UTF-16 -t UTF-8 changes it)" },
+          "compressed by xz (xz -dc unpacks it)", "xz" },
+        { BYTES("\x5d\0\0"), "compressed by lzma (xz -dc unpacks it)", "xz" },
+        { BYTES("BZh"), "compressed by bzip2 (bzip2 -dc unpacks it)", "bzip2" },
+        { BYTES("\x04\x22\x4d\x18"), "compressed by lz4 (lz4 -dc unpacks it)", "lz4" },
+        { BYTES("LZIP"), "compressed by lzip (lzip -dc unpacks it)", "lzip" },
+        { BYTES("PK\3\4"), "a zip archive (unzip -p unpacks it)", NULL },
+        { BYTES("PK\5\6"), "a zip archive with nothing in it", NULL },
+        { BYTES("7z\xbc\xaf\x27\x1c"), "an archive of 7-Zip (7z x -so unpacks it)", NULL },
+        { BYTES("Rar!\x1a\x07"), "an archive of RAR (unrar p -inul unpacks it)", NULL },
+        { BYTES("!<arch>\n"), "an archive of ar (ar p unpacks it)", NULL },
+        { BYTES("\xff\xfe\0\0"), "text in UTF-32 (iconv -f UTF-32 -t UTF-8 changes it)", NULL },
+        { BYTES("\xff\xfe"), "text in UTF-16 (iconv -f UTF-16 -t UTF-8 changes it)", NULL },
+        { BYTES("\xfe\xff"), "text in UTF-16 (iconv -f UTF-16 -t UTF-8 changes it)", NULL },
         { BYTES("\x7f"
                 "ELF"),
-          "a program or library (ELF); cachesim run -- PROGRAM traces a program" },
-        { BYTES("\x89PNG"), "a picture (PNG)" },
-        { BYTES("\xff\xd8\xff"), "a picture (JPEG)" },
-        { BYTES("GIF8"), "a picture (GIF)" },
-        { BYTES("%PDF"), "a document (PDF)" },
-        { BYTES("{\\rtf"), "a document (RTF)" },
-        { BYTES("PERFILE2"), "a recording of perf (perf script prints it)" },
-        { BYTES("SQLite format 3"), "a database (SQLite)" },
-        { BYTES("version https://git-lfs"), "a pointer of Git LFS ('git lfs pull' fetches the file)" },
+          "a program or library (ELF); cachesim run -- PROGRAM traces a program", NULL },
+        { BYTES("\x89PNG"), "a picture (PNG)", NULL },
+        { BYTES("\xff\xd8\xff"), "a picture (JPEG)", NULL },
+        { BYTES("GIF8"), "a picture (GIF)", NULL },
+        { BYTES("%PDF"), "a document (PDF)", NULL },
+        { BYTES("{\\rtf"), "a document (RTF)", NULL },
+        { BYTES("PERFILE2"), "a recording of perf (perf script prints it)", NULL },
+        { BYTES("SQLite format 3"), "a database (SQLite)", NULL },
+        { BYTES("version https://git-lfs"), "a pointer of Git LFS ('git lfs pull' fetches the file)", NULL },
     };
+    static const struct sim_foreign tar = { .what = "an archive of tar (tar -xO unpacks it)" },
+                                    page = { .what = "a page of HTML or XML, as a server sends it in a file's place" };
     static const char *const pages[] = { "<!DOCTYPE", "<html", "<head", "<?xml" };
     const char *text = head;
     size_t blank = sim_mark_bytes(head, n);
 
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         if (n >= kinds[i].n_bytes && !memcmp(text, kinds[i].bytes, kinds[i].n_bytes))
-            return kinds[i].what;
+            return &kinds[i];
     }
     if (n >= TAR_AT + 5 && !memcmp(text + TAR_AT, "ustar", 5) && memchr(text, '\0', TAR_AT))
-        return "an archive of tar (tar -xO unpacks it)";
+        return &tar;
     while (blank < n && memchr(" \t\r\n", text[blank], 4))
         blank++;
     for (size_t i = 0; i < sizeof pages / sizeof pages[0]; i++) {
         if (n - blank >= strlen(pages[i]) && !strncasecmp(text + blank, pages[i], strlen(pages[i])))
-            return "a page of HTML or XML, as a server sends it in a file's place";
+            return &page;
     }
     return NULL;
 }

@@ -9,11 +9,15 @@
 
 enum { SIM_FOREIGN_HEAD_BYTES = 512 }; /* as many of a file's first bytes are looked at */
 
-/*
- * Returns what a file is by its first n bytes, as words behind "is", and what to do with it: "an archive of tar: ...".
- * NULL: nothing is known of such bytes, they may be text.
- */
-const char *sim_foreign_kind(const void *head, size_t n);
+struct sim_foreign {
+    const char *bytes; /* that such files begin with */
+    size_t n_bytes;
+    const char *what;   /* words behind "it is", and what to do with it: "a zip archive (unzip -p unpacks it)" */
+    const char *packer; /* the program that unpacks it by -dc; NULL: none does */
+};
+
+/* Tells what a file is by its first n bytes. NULL: nothing is known of such bytes, they may be text. */
+const struct sim_foreign *sim_foreign_find(const void *head, size_t n);
 
 /* Returns how many bytes of a byte order mark of UTF-8 a text begins with: 3 or 0. Readers of text skip them. */
 size_t sim_mark_bytes(const void *head, size_t n);

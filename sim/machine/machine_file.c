@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "sim/base/foreign.h"
 #include "sim/machine/machine.h"
 #include "sim/machine/machine_check.h"
 #include "sim/machine/machine_keys.h"
@@ -309,16 +310,8 @@ static int read_key(struct parser *p, char *text)
     return report_key(p, text);
 }
 
-static int read_one(struct parser *p, char *text)
+static int read_section_or_key(struct parser *p, char *text)
 {
-    char code[8];
-
-    for (const char *c = text; *c; c++) {
-        if (!sim_is_control(*c))
-            continue;
-        snprintf(code, sizeof code, "0x%02x", (unsigned)*c & 0xff);
-        return report(p, p->at.line, "control character", code);
-    }
     text[strcspn(text, "#")] = '\0';
     trim_end(text);
     text += strspn(text, SIM_BLANKS);
@@ -327,25 +320,62 @@ static int read_one(struct parser *p, char *text)
     return *text == '[' ? open_section(p, text) : read_key(p, text);
 }
 
+/* A line that is wrong is blamed on bytes that other systems and editors put there, if it has such before its comment. */
+static int read_one(struct parser *p, char *text)
+{
+    const char *at, *foreign = sim_foreign_byte(text, text + strcspn(text, "#"), &at);
+    char code[8];
+    int err;
+
+    for (const char *c = text; *c; c++) {
+        if (!sim_is_control(*c))
+            continue;
+        snprintf(code, sizeof code, "0x%02x", (unsigned)*c & 0xff);
+        return report(p, p->at.line, foreign ? foreign : "control character", code);
+    }
+    if (foreign)
+        snprintf(code, sizeof code, "0x%02x", (unsigned)*at & 0xff);
+    err = read_section_or_key(p, text);
+    return err && foreign ? report(p, p->at.line, foreign, code) : err;
+}
+
+/* Looks at the file's first bytes, of which text has n: skips a byte order mark, and names a file of another kind. */
+static int begin(const struct parser *p, char *text, size_t *n)
+{
+    const struct sim_foreign *kind = sim_foreign_find(text, *n);
+    const size_t mark = sim_mark_bytes(text, *n);
+
+    if (kind)
+        return report(p, 1, "no machine file: it is", kind->what);
+    *n -= mark;
+    memmove(text, text + mark, *n);
+    return 0;
+}
+
 /* The next line into text[SIM_MAX_LINE_CHARS + 1], without its end. Returns 1, 0 at the file's end, or -errno. */
 static int next_line(struct parser *p, FILE *in, char *text)
 {
     size_t n = 0;
-    int c;
+    int c, err = 0;
 
     errno = 0;
-    while ((c = getc(in)) != EOF && c != '\n') {
-        text[n] = '\0';
-        if (n == SIM_MAX_LINE_CHARS) {
-            text[40] = '\0';
-            return report(p, p->at.line + 1, "line is too long", text);
-        }
-        if (!c)
-            return report(p, p->at.line + 1, "control character", "0x00");
+    while ((c = getc(in)) > 0 && c != '\n' && n < SIM_MAX_LINE_CHARS)
         text[n++] = (char)c;
-    }
+    text[n] = '\0';
     if (ferror(in))
         return report_file(p, "cannot read", errno ? errno : EIO);
+    if (!p->at.line && n)
+        err = begin(p, text, &n);
+    if (err)
+        return err;
+    if (!c)
+        return report(p, p->at.line + 1, "control character", "0x00");
+    if (c != EOF && c != '\n') {
+        const char *at, *foreign = sim_foreign_byte(text, text + n, &at);
+
+        text[40] = '\0';
+        return report(p, p->at.line + 1, foreign ? foreign : "line is too long", foreign ? "" : text);
+    }
     if (c == EOF && !n)
         return 0;
     p->at.line++;

@@ -1,7 +1,9 @@
+#define _GNU_SOURCE /* realpath */
 #include "sim/programs/cachesim_annotate.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +12,7 @@
 #include "sim/programs/cachesim_heap.h"
 #include "sim/programs/cachesim_place.h"
 #include "sim/programs/cachesim_symbols.h"
+#include "sim/report/json.h"
 
 /*
  * What is counted of every instruction: a count of the simulation. Stores that miss have none of their own: of theirs
@@ -20,6 +23,8 @@ struct event {
     size_t at;        /* where struct sim_cell has it */
     bool is_of_store; /* counts stores that made it grow */
 };
+
+enum { SORTS_BY = 2 }; /* the event that lists are best sorted by: the first level's misses of loads */
 
 enum { MAX_EVENTS = 4 + SIM_MAX_LEVELS * 5 + SIM_MAX_TLBS, FIRST_SLOTS = 1 << 12 };
 
@@ -252,6 +257,11 @@ const char *cachesim_annotate_heap(const struct cachesim_annotate *a)
     return a->heap ? cachesim_heap_path(a->heap) : NULL;
 }
 
+bool cachesim_annotate_is_heard(const struct cachesim_annotate *a)
+{
+    return !a->heap || cachesim_heap_is_heard(a->heap);
+}
+
 /* ---- the file ---- */
 
 static int by_place(const void *x, const void *y)
@@ -275,6 +285,19 @@ static void print_counts(const struct cachesim_annotate *a, const uint64_t *coun
     fprintf(out, "\n");
 }
 
+static void print_word(const char *text, FILE *out)
+{
+    fputc(' ', out);
+    sim_line_text(text, out);
+}
+
+static void print_record(const char *key, const char *value, FILE *out)
+{
+    fputs(key, out);
+    sim_line_text(value, out);
+    fputc('\n', out);
+}
+
 static void print_head(const struct cachesim_annotate *a, bool is_callgrind, FILE *out)
 {
     if (is_callgrind)
@@ -282,9 +305,9 @@ static void print_head(const struct cachesim_annotate *a, bool is_callgrind, FIL
     fprintf(out, "desc: caches of %s, simulated by cachesim\n", a->machine->name);
     fprintf(out, "cmd:");
     if (!a->o->program)
-        fprintf(out, " %s", a->o->trace);
+        print_word(a->o->trace, out);
     for (char *const *word = a->o->program; word && *word; word++)
-        fprintf(out, " %s", *word);
+        print_word(*word, out);
     fprintf(out, "\nevents:");
     for (size_t i = 0; i < a->n_events; i++)
         fprintf(out, " %s", a->event[i].name);
@@ -311,14 +334,70 @@ static void print_lines(const struct cachesim_annotate *a, const struct instruct
             }
         }
         if (is_file)
-            fprintf(out, "fl=%s\n", place[i].file);
+            print_record("fl=", place[i].file, out);
         if (is_file || strcmp(place[i].function, place[i - 1].function) != 0)
-            fprintf(out, "fn=%s\n", place[i].function);
+            print_record("fn=", place[i].function, out);
         fprintf(out, "%u", place[i].line);
         print_counts(a, sum, out);
     }
     fprintf(out, is_callgrind ? "totals:" : "summary:");
     print_counts(a, total, out);
+}
+
+/* Says what was written, and what to type next. */
+static void say_next(const struct cachesim_annotate *a, const char *path)
+{
+    fputs("cachesim: ", stderr);
+    sim_line_text(path, stderr);
+    fputs(" is written; next: ", stderr);
+    if (path == a->o->callgrind)
+        fputs("callgrind_annotate ", stderr);
+    else
+        fprintf(stderr, "cg_annotate --sort=%s ", a->event[SORTS_BY].name);
+    sim_line_text(path, stderr);
+    fprintf(stderr, ", or kcachegrind; it lists %s\n",
+            path == a->o->heap ? "what misses by the line that allocated it" : "the lines that miss");
+}
+
+/* Tells whether instructions of a file were seen, and no source line of any is known. */
+static bool is_without_lines(const struct cachesim_place *place, size_t n, const char *path)
+{
+    bool is_seen = false;
+
+    for (size_t i = 0; i < n; i++) {
+        const bool is_of_it = place[i].loaded && !strcmp(place[i].loaded, path);
+
+        if (is_of_it && place[i].line)
+            return false;
+        is_seen |= is_of_it;
+    }
+    return is_seen;
+}
+
+/* Says of which programs there is nothing to annotate: the one that was run, or those of --symbols. */
+static void say_without_lines(const struct cachesim_annotate *a, const struct cachesim_mappings *m,
+                              const struct cachesim_place *place, size_t n)
+{
+    char program[4096], whole[PATH_MAX];
+    const char *last = "";
+
+    if (!a->o->program || !cachesim_place_program(a->o->program[0], program, sizeof program))
+        *program = '\0';
+    if (!*program || !realpath(program, whole))
+        *whole = '\0';
+    if (!m->n)
+        fprintf(stderr, "cachesim: no source line is known: --symbols FILE names the program of the trace\n");
+    for (size_t i = 0; i < m->n; i++) {
+        const char *path = m->mapping[i].path;
+        const bool is_asked = !*program || !strcmp(path, program) || !strcmp(path, whole);
+
+        if (!is_asked || !strcmp(path, last) || !is_without_lines(place, n, path))
+            continue;
+        last = path;
+        fputs("cachesim: no source line is known of ", stderr);
+        sim_line_text(path, stderr);
+        fputs(": it is stripped, or was built without debugging information (cc -g)\n", stderr);
+    }
 }
 
 static int write_file(const struct cachesim_annotate *a, const struct instructions *x,
@@ -335,6 +414,8 @@ static int write_file(const struct cachesim_annotate *a, const struct instructio
     }
     if (err)
         snprintf(why, why_bytes, "%.400s, %s", path, strerror(-err));
+    else if (path)
+        say_next(a, path);
     return err;
 }
 
@@ -385,6 +466,8 @@ static int write_files(const struct cachesim_annotate *a, const struct instructi
 
     if (err)
         snprintf(why, why_bytes, "--annotate: %s", strerror(-err));
+    if (!err && x == &a->own)
+        say_without_lines(a, m, place, x->n_used);
     for (int i = 0; i < 2 && !err; i++)
         err = write_file(a, x, place, path[i], why, why_bytes);
     cachesim_names_free(names);

@@ -1,8 +1,10 @@
+#define _GNU_SOURCE /* putenv */
 #include "sim/programs/cachesim_child.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -31,23 +33,30 @@ int cachesim_child_open(struct cachesim_child *c)
     return err;
 }
 
-/* Is what the child becomes; what it says goes nowhere if it is silent. */
-static void run(char *const *argv, int output, bool is_silent, pid_t parent)
+/* Is what the child becomes. */
+static void run(const struct cachesim_start *start, int pipe, pid_t parent)
 {
-    const int nowhere = is_silent ? open("/dev/null", O_WRONLY) : -1;
+    const int nowhere = start->output == CACHESIM_INTO_PIPE ? open("/dev/null", O_WRONLY) : -1;
+    const int output[] = {
+        [CACHESIM_INTO_PIPE] = pipe, [CACHESIM_TO_STDERR] = STDERR_FILENO, [CACHESIM_TO_STDOUT] = STDOUT_FILENO
+    };
 
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) /* it ended before that */
         _exit(CANNOT_RUN);
+    for (const char *const *word = start->environment; word && *word; word++)
+        putenv((char *)*word);
+    if (start->output == CACHESIM_INTO_PIPE)
+        signal(SIGPIPE, SIG_DFL);
     if (nowhere >= 0)
         dup2(nowhere, STDERR_FILENO);
-    if (dup2(output, STDOUT_FILENO) >= 0)
-        execvp(argv[0], argv);
-    fprintf(stderr, "cachesim: cannot run %s: %s\n", argv[0], strerror(errno));
+    if ((start->input < 0 || dup2(start->input, STDIN_FILENO) >= 0) && dup2(output[start->output], STDOUT_FILENO) >= 0)
+        execvp(start->argv[0], start->argv);
+    fprintf(stderr, "cachesim: cannot run %s: %s\n", start->argv[0], strerror(errno));
     _exit(CANNOT_RUN);
 }
 
-int cachesim_child_start(struct cachesim_child *c, char *const *argv, bool prints_into_pipe)
+int cachesim_child_start(struct cachesim_child *c, const struct cachesim_start *start)
 {
     const bool leads = !isatty(STDIN_FILENO);
     const pid_t parent = getpid();
@@ -66,7 +75,7 @@ int cachesim_child_start(struct cachesim_child *c, char *const *argv, bool print
         cachesim_signal_reset();
     cachesim_signal_release(&before);
     if (!pid)
-        run(argv, prints_into_pipe ? c->out : STDERR_FILENO, prints_into_pipe, parent);
+        run(start, c->out, parent);
     close(c->out);
     c->out = -1;
     if (err)

@@ -22,12 +22,22 @@ struct cachesim_child {
 /* Makes the pipe: c->out may be named in the child's arguments. Returns 0 or -errno, with nothing to release. */
 int cachesim_child_open(struct cachesim_child *c);
 
-/*
- * Starts a program, argv[0], that is found as a shell finds it. Its standard output goes into the pipe, and its
- * messages nowhere; or, for a child that was told the number, its standard output goes to standard error. Returns 0, or
- * -errno and the pipe is closed.
- */
-int cachesim_child_start(struct cachesim_child *c, char *const *argv, bool prints_into_pipe);
+/* Says where a program's standard output goes. */
+enum cachesim_output {
+    CACHESIM_INTO_PIPE, /* into the pipe; its messages go nowhere, and a pipe that is closed ends it */
+    CACHESIM_TO_STDERR, /* to standard error; the child was told the pipe's number */
+    CACHESIM_TO_STDOUT, /* where it goes; likewise */
+};
+
+struct cachesim_start {
+    char *const *argv; /* argv[0] is found as a shell finds it */
+    enum cachesim_output output;
+    int input;                      /* the descriptor that becomes its standard input; -1: this program's own */
+    const char *const *environment; /* ended by NULL: "NAME=VALUE" to put there, "NAME" to take away; NULL: none */
+};
+
+/* Starts a program. Returns 0, or -errno and the pipe is closed. */
+int cachesim_child_start(struct cachesim_child *c, const struct cachesim_start *start);
 
 /*
  * Closes the pipe and waits for the end, which is_over asks for at once: then the child and its own children are

@@ -4,16 +4,19 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
+
+#include "sim/programs/cachesim_place.h"
 
 struct block {
     uint64_t begin, end, site;
 };
 
 struct cachesim_heap {
-    char path[64];
+    char path[CACHESIM_PLACE_BYTES];
     FILE *file;
-    bool is_quiet;
+    bool is_quiet, is_heard;
     struct block *block; /* [n] by address, apart; what was freed stays until its place is taken */
     size_t n, room, last;
 };
@@ -26,10 +29,10 @@ int cachesim_heap_new(struct cachesim_heap **to)
     *to = NULL;
     if (!h)
         return -ENOMEM;
-    strcpy(h->path, "/tmp/cachesim-heap-XXXXXX");
-    fd = mkstemp(h->path);
+    fd = memfd_create("cachesim-heap", MFD_CLOEXEC);
     h->file = fd < 0 ? NULL : fdopen(fd, "rb");
     if (h->file) {
+        cachesim_place_of_descriptor(fd, h->path);
         *to = h;
         return 0;
     }
@@ -44,10 +47,14 @@ void cachesim_heap_free(struct cachesim_heap *h)
 {
     if (!h)
         return;
-    unlink(h->path);
     fclose(h->file);
     free(h->block);
     free(h);
+}
+
+bool cachesim_heap_is_heard(const struct cachesim_heap *h)
+{
+    return h->is_heard;
 }
 
 const char *cachesim_heap_path(const struct cachesim_heap *h)
@@ -100,7 +107,7 @@ static int take_record(struct cachesim_heap *h)
 
     clearerr(h->file); /* it was at the end once, and is longer now */
     if (fread(&r, sizeof r, 1, h->file) != 1)
-        return 0;
+        return -ENOLINK;
     return put(h, &(struct block){ r.at, r.at + (r.bytes ? r.bytes : 1), r.site });
 }
 
@@ -109,9 +116,10 @@ bool cachesim_heap_take(struct cachesim_heap *h, uint64_t address, uint64_t *sit
     const uint64_t byte = address - CACHESIM_HEAP_PAGE;
 
     *site = 0;
-    if (byte == CACHESIM_HEAP_QUIET || byte == CACHESIM_HEAP_READY) {
+    if (byte <= CACHESIM_HEAP_HERE) {
         h->is_quiet = byte == CACHESIM_HEAP_QUIET;
-        if (!h->is_quiet)
+        h->is_heard |= byte == CACHESIM_HEAP_HERE;
+        if (byte == CACHESIM_HEAP_READY)
             *err = take_record(h);
         return false;
     }

@@ -19,6 +19,7 @@ enum {
     CACHESIM_HEAP_PAGE_BYTES = 4096,
     CACHESIM_HEAP_QUIET = 1, /* byte of the page: what follows is the library's own */
     CACHESIM_HEAP_READY = 0, /* there is a record more, and the program goes on */
+    CACHESIM_HEAP_HERE = 2,  /* the library was loaded */
 };
 
 /* As it stands in the file. */
@@ -29,17 +30,21 @@ struct cachesim_heap_record {
 
 struct cachesim_heap;
 
-/* Makes the file that the program appends to. Returns 0 or -errno. */
+/* Makes the file in memory that the program appends to. Returns 0 or -errno. */
 int cachesim_heap_new(struct cachesim_heap **h);
 void cachesim_heap_free(struct cachesim_heap *h); /* NULL is fine */
 
-/* Returns the file's path, for the program's environment. */
+/* Returns the file's path, for the program's environment: it is there as long as this process. */
 const char *cachesim_heap_path(const struct cachesim_heap *h);
 
 /*
  * Looks at an access before it is simulated. Returns false if it counts nowhere. Otherwise *site is that of the
- * allocation which holds the address, 0: there is none. *err becomes -ENOMEM without memory.
+ * allocation which holds the address, 0: there is none. *err becomes -ENOMEM without memory, and -ENOLINK where the
+ * program tells of an allocation that is not in the file.
  */
 bool cachesim_heap_take(struct cachesim_heap *h, uint64_t address, uint64_t *site, int *err);
+
+/* Tells whether the library was loaded into the program, as far as the accesses so far say. */
+bool cachesim_heap_is_heard(const struct cachesim_heap *h);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "sim/machine/machine.h"
 #include "sim/report/report.h"
@@ -60,6 +61,17 @@ struct cachesim_options {
 static inline bool cachesim_options_by_line(const struct cachesim_options *o)
 {
     return o->annotate || o->callgrind || o->heap;
+}
+
+/*
+ * Tells whether standard output is left to the traced program: where the report is a table, which goes to standard error
+ * then, and where a trace is written into a file. CSV and JSON go to standard output, and what the program prints there
+ * goes to standard error.
+ */
+static inline bool cachesim_options_leave_stdout(const struct cachesim_options *o)
+{
+    return o->program && ((o->mode == CACHESIM_SIMULATE && o->output == SIM_REPORT_TABLE) ||
+                          (o->mode == CACHESIM_CONVERT && strcmp(o->convert_to, "-") != 0));
 }
 
 /* Returns 0, or -EINVAL with one line in why. */

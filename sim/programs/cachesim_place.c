@@ -37,10 +37,19 @@ bool cachesim_place_program(const char *name, char *path, size_t bytes)
     for (list = list ? list : "/usr/bin:/bin"; *list; list += *list == ':') {
         size_t length = strcspn(list, ":");
 
-        snprintf(path, bytes, "%.*s/%s", (int)length, list, name);
+        snprintf(path, bytes, "%.*s/%s", length ? (int)length : 1, length ? list : ".", name);
         if (is_program(path))
             return true;
         list += length;
     }
     return false;
+}
+
+void cachesim_place_of_descriptor(int fd, char path[static CACHESIM_PLACE_BYTES])
+{
+    static const char slashes[] = "//////////";
+    char pid[16];
+    const int n = snprintf(pid, sizeof pid, "%ld", (long)getpid());
+
+    snprintf(path, CACHESIM_PLACE_BYTES, "/proc%s%s/fd/%d", slashes + (n < 10 ? n : 9), pid, fd);
 }

@@ -5,10 +5,19 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+enum { CACHESIM_PLACE_BYTES = 48 };
+
 /* Stores the folder of this program; "." if the system does not tell. */
 void cachesim_place_folder(char *folder, size_t bytes);
 
 /* Finds a program as a shell does, by its path or in PATH. Returns whether it is there; then path is where. */
 bool cachesim_place_program(const char *name, char *path, size_t bytes);
+
+/*
+ * Stores a path under which this process and those that it starts may open what a descriptor of this one is: it has
+ * neither blanks nor colons nor commas, whatever the file is called, and always the same length, so that programs that
+ * get it lie alike in memory.
+ */
+void cachesim_place_of_descriptor(int fd, char path[static CACHESIM_PLACE_BYTES]);
 
 #endif

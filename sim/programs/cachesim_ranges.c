@@ -5,6 +5,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/types.h>
+
+#include "sim/base/foreign.h"
+#include "sim/programs/cachesim_text.h"
 
 /* ---- tagging ---- */
 
@@ -94,15 +98,6 @@ static int no_memory(const struct reader *f)
     return -ENOMEM;
 }
 
-static bool read_number(const char *text, uint64_t *value)
-{
-    char *end;
-
-    errno = 0;
-    *value = strtoull(text, &end, 0);
-    return isdigit((unsigned char)*text) && !errno && !*end;
-}
-
 /* Finds the tag of a name, or gives it the next. */
 static int find_tag(const struct reader *f, const char *name, uint8_t *tag)
 {
@@ -136,7 +131,7 @@ static int add(const struct reader *f, const struct cachesim_range *range)
 /* Reads one line, which it cuts up. */
 static int read_line(const struct reader *f, char *line)
 {
-    static const char blanks[] = " \t\r\n";
+    static const char blanks[] = " \t";
     struct cachesim_range range = { .line = f->line };
     char *rest = NULL, *name = strtok_r(line, blanks, &rest), *begin, *end, *more;
     bool is_size;
@@ -149,17 +144,38 @@ static int read_line(const struct reader *f, char *line)
     more = end ? strtok_r(NULL, blanks, &rest) : NULL;
     if (!end || (more && *more != '#'))
         return fail(f, "not a name, where it begins, and where it ends", more ? more : name);
+    for (const char *c = name; *c; c++) {
+        if (iscntrl((unsigned char)*c))
+            return fail(f, "a name has a control character", name);
+    }
     is_size = *end == '+';
-    if (!read_number(begin, &range.begin))
-        return fail(f, "not an address", begin);
-    if (!read_number(end + is_size, &range.end))
-        return fail(f, "neither an address nor +bytes", end);
+    if (!cachesim_address(begin, &range.begin))
+        return fail(f, "not an address (decimal, or hexadecimal behind 0x)", begin);
+    if (!cachesim_address(end + is_size, &range.end))
+        return fail(f, "neither an address (decimal, or hexadecimal behind 0x) nor +bytes", end);
     if (is_size)
         range.end += range.begin;
     if (range.end <= range.begin)
         return fail(f, "the range ends before it begins", end);
     err = find_tag(f, name, &range.tag);
     return err ? err : add(f, &range);
+}
+
+/* Takes the end off a line, and what other systems and editors put there, and reads the rest. */
+static int take_line(const struct reader *f, char *line, size_t n)
+{
+    const struct sim_foreign *kind = f->line > 1 ? NULL : sim_foreign_find(line, n);
+    const size_t mark = f->line > 1 ? 0 : sim_mark_bytes(line, n);
+    const char *comment, *at, *foreign;
+
+    while (n && (line[n - 1] == '\r' || line[n - 1] == '\n'))
+        n--;
+    line[n] = '\0';
+    if (kind)
+        return fail(f, "no ranges: the file is", kind->what);
+    comment = memchr(line, '#', n);
+    foreign = sim_foreign_byte(line + mark, comment ? comment : line + n, &at);
+    return foreign ? fail(f, foreign, at) : read_line(f, line + mark);
 }
 
 static int by_address(const void *a, const void *b)
@@ -193,11 +209,12 @@ static int read_all(struct reader *f, FILE *in)
 {
     char *line = NULL;
     size_t bytes = 0;
+    ssize_t n;
     int err = 0;
 
-    while (!err && getline(&line, &bytes, in) >= 0) {
+    while (!err && (n = getline(&line, &bytes, in)) >= 0) {
         f->line++;
-        err = read_line(f, line);
+        err = take_line(f, line, (size_t)n);
     }
     free(line);
     if (!err && ferror(in)) {

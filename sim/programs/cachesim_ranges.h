@@ -1,7 +1,7 @@
 /*
  * Named ranges of addresses: accesses get a tag by where their first byte is, in place of the trace's own.
  *
- *     # name  begin  end          (or +bytes in place of the end; numbers as in C)
+ *     # name  begin  end          (or +bytes in place of the end; decimal, or hexadecimal behind 0x)
  *     matrix  0x404080  0x804080
  *     vector  0x804080  +4096
  *

@@ -32,7 +32,9 @@ void cachesim_rows_head(struct cachesim_rows *r, const char *trace, const char *
         fputs(",\n  \"rows\": [", r->out);
         return;
     }
-    fprintf(r->out, "# trace %s: %s, lines of %" PRIu32 " bytes: %s\n", trace, analysis, line_bytes, note);
+    fputs("# trace ", r->out);
+    sim_line_text(trace, r->out);
+    fprintf(r->out, ": %s, lines of %" PRIu32 " bytes: %s\n", analysis, line_bytes, note);
     for (size_t i = 0; i < r->n_columns; i++)
         fprintf(r->out, "%s%s", i ? "," : "", r->column[i]);
     fputc('\n', r->out);
@@ -83,7 +85,7 @@ void cachesim_rows_ratio(struct cachesim_rows *r, double value)
 /* Writes a text as a CSV field: in quotes, if it has anything that would end it. */
 static void put_field(FILE *out, const char *text)
 {
-    if (!strpbrk(text, ",\"\n")) {
+    if (!strpbrk(text, ",\"\r\n")) {
         fputs(text, out);
         return;
     }

@@ -127,6 +127,7 @@ static int run_pass(struct cachesim_session *s)
 {
     struct cachesim_source source;
     struct sim_trace_reader *r;
+    struct cachesim_end end;
     int err = cachesim_source_open(&source, &s->options, s->why, sizeof s->why);
 
     if (err)
@@ -136,8 +137,9 @@ static int run_pass(struct cachesim_session *s)
         cachesim_fail(s, CACHESIM_BAD_INPUT, source.name, strerror(-err));
     else
         err = read_all(s, r);
+    end = (struct cachesim_end){ err, s->counts.accesses + s->counts.fetches > 0, r ? sim_trace_reader_said(r) : "" };
+    err = cachesim_source_close(&source, &end, s->why, sizeof s->why);
     sim_trace_reader_free(r);
-    err = cachesim_source_close(&source, err, s->why, sizeof s->why);
     s->maps = source.maps;
     return err;
 }

@@ -11,6 +11,7 @@ enum { N_ENDING = sizeof ending / sizeof ending[0] };
 static const char *volatile half_written;
 static volatile sig_atomic_t child; /* or, negative, its group */
 static volatile sig_atomic_t asked; /* the signal that asked for the end */
+static bool ignored_xfsz;           /* the caller ignores it; this program always does */
 
 _Static_assert(sizeof(sig_atomic_t) >= sizeof(pid_t), "a signal handler reads it at once");
 
@@ -54,13 +55,14 @@ static void list_ending(sigset_t *set)
 
 int cachesim_signal_install(bool counts_so_far)
 {
-    struct sigaction ignored = { .sa_handler = SIG_IGN };
+    struct sigaction ignored = { .sa_handler = SIG_IGN }, before;
     struct sigaction wanted = { .sa_handler = end, .sa_flags = (int)SA_RESETHAND };
 
     list_ending(&wanted.sa_mask);
     sigemptyset(&ignored.sa_mask);
-    if (sigaction(SIGXFSZ, &ignored, NULL))
+    if (sigaction(SIGXFSZ, &ignored, &before))
         return -errno;
+    ignored_xfsz = before.sa_handler == SIG_IGN;
     for (size_t i = 0; i < N_ENDING; i++) {
         struct sigaction now;
 
@@ -115,5 +117,7 @@ void cachesim_signal_reset(void)
         if (!sigaction(ending[i], NULL, &now) && now.sa_handler != SIG_IGN)
             signal(ending[i], SIG_DFL);
     }
+    if (!ignored_xfsz)
+        signal(SIGXFSZ, SIG_DFL);
     half_written = NULL;
 }

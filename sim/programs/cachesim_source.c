@@ -1,17 +1,23 @@
-#define _GNU_SOURCE /* realpath */
+#define _GNU_SOURCE /* asprintf, memfd_create, tee */
 #include "sim/programs/cachesim_source.h"
 
 #include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "sim/base/foreign.h"
 #include "sim/programs/cachesim_heap.h"
+#include "sim/programs/cachesim_notes.h"
 #include "sim/programs/cachesim_place.h"
 #include "sim/programs/cachesim_signal.h"
 
@@ -28,16 +34,15 @@ static int fail(char *why, size_t why_bytes, int err, const char *name)
 static const struct packer {
     const char *ending;
     const char *program, *package; /* the program takes -dc */
-    char magic[8];
-    size_t magic_bytes;
 } packers[] = {
-    { ".gz", "gzip", "gzip", "\x1f\x8b", 2 },
-    { ".zst", "zstd", "zstd", "\x28\xb5\x2f\xfd", 4 },
-    { ".xz", "xz", "xz-utils",
-      "\xfd"
-      "7zXZ",
-      6 },
+    { ".gz", "gzip", "gzip" },   { ".Z", "gzip", "gzip" },      { ".zst", "zstd", "zstd" },
+    { ".xz", "xz", "xz-utils" }, { ".lzma", "xz", "xz-utils" }, { ".bz2", "bzip2", "bzip2" },
+    { ".lz4", "lz4", "lz4" },    { ".lz", "lzip", "lzip" },
 };
+
+/* What users set for these programs, which must not change what they do here. */
+static const char *const without_settings[] = { "GZIP",   "ZSTD_CLEVEL", "ZSTD_NBTHREADS", "XZ_DEFAULTS",
+                                                "XZ_OPT", "BZIP",        "BZIP2",          NULL };
 
 enum { N_PACKERS = sizeof packers / sizeof packers[0] };
 
@@ -54,62 +59,81 @@ size_t cachesim_source_unpacked(const char *path)
     return length;
 }
 
-/* Looks at the first bytes of a file, and steps back. A pipe is not looked at. */
-static const struct packer *find_packer(FILE *in)
+/* Looks at what comes first out of a file or pipe, which is still there afterwards. Returns how much that is. */
+static size_t peek(int fd, char *head, size_t bytes)
 {
-    char head[sizeof packers[0].magic];
-    size_t n;
+    struct stat s;
+    int copy[2];
+    ssize_t n = 0;
 
-    if (fseeko(in, 0, SEEK_SET))
-        return NULL;
-    n = fread(head, 1, sizeof head, in);
-    if (fseeko(in, 0, SEEK_SET))
-        return NULL;
-    for (size_t i = 0; i < N_PACKERS; i++) {
-        if (n >= packers[i].magic_bytes && !memcmp(head, packers[i].magic, packers[i].magic_bytes))
-            return &packers[i];
+    if (fstat(fd, &s))
+        return 0;
+    if (S_ISREG(s.st_mode)) {
+        n = pread(fd, head, bytes, lseek(fd, 0, SEEK_CUR));
+    } else if (S_ISSOCK(s.st_mode)) {
+        n = recv(fd, head, bytes, MSG_PEEK);
+    } else if (S_ISFIFO(s.st_mode) && !pipe(copy)) {
+        n = tee(fd, copy[1], bytes, 0);
+        n = n > 0 ? read(copy[0], head, (size_t)n) : 0;
+        close(copy[0]);
+        close(copy[1]);
     }
-    return NULL;
+    return n > 0 ? (size_t)n : 0;
 }
 
-static int start(struct cachesim_source *s, char *const *argv, bool prints_into_pipe, char *why, size_t why_bytes)
+static int start(struct cachesim_source *s, const struct cachesim_start *what, char *why, size_t why_bytes)
 {
-    int err = cachesim_child_start(&s->child, argv, prints_into_pipe);
+    int err = cachesim_child_start(&s->child, what);
 
     if (err)
-        return fail(why, why_bytes, err, argv[0]);
+        return fail(why, why_bytes, err, what->argv[0]);
     s->in = s->child.in;
-    s->child_name = argv[0];
+    s->child_name = what->argv[0];
     return 0;
 }
 
-static int unpack(struct cachesim_source *s, const struct packer *p, const char *path, char *why, size_t why_bytes)
+static int unpack(struct cachesim_source *s, const char *program, int fd, char *why, size_t why_bytes)
 {
-    const char *argv[] = { p->program, "-dc", "--", path, NULL };
+    const char *argv[] = { program, "-dc", NULL }, *package = program;
     char where[MAX_PATH];
     int err;
 
-    if (!cachesim_place_program(p->program, where, sizeof where)) {
-        snprintf(why, why_bytes, "%s, it is compressed and %s is not installed (package %s)", path, p->program,
-                 p->package);
+    for (size_t i = 0; i < N_PACKERS; i++) {
+        if (!strcmp(packers[i].program, program))
+            package = packers[i].package;
+    }
+    if (!cachesim_place_program(program, where, sizeof where)) {
+        snprintf(why, why_bytes, "%s, it is compressed and %s is not installed (package %s)", s->name, program,
+                 package);
         return -ENOENT;
     }
     err = cachesim_child_open(&s->child);
-    return err ? fail(why, why_bytes, err, path) : start(s, (char *const *)argv, true, why, why_bytes);
+    return err ? fail(why, why_bytes, err, s->name)
+               : start(s, &(struct cachesim_start){ (char *const *)argv, CACHESIM_INTO_PIPE, fd, without_settings },
+                       why, why_bytes);
+}
+
+/* Reads a file or standard input, through what unpacks it if it is compressed. */
+static int open_stream(struct cachesim_source *s, FILE *in, char *why, size_t why_bytes)
+{
+    char head[SIM_FOREIGN_HEAD_BYTES];
+    const struct sim_foreign *f = sim_foreign_find(head, peek(fileno(in), head, sizeof head));
+    int err;
+
+    s->in = in;
+    if (!f || !f->packer)
+        return 0;
+    err = unpack(s, f->packer, fileno(in), why, why_bytes);
+    if (in != stdin)
+        fclose(in);
+    return err;
 }
 
 static int open_file(struct cachesim_source *s, const char *path, char *why, size_t why_bytes)
 {
-    const struct packer *p;
+    FILE *in = fopen(path, "rbe");
 
-    s->in = fopen(path, "rb");
-    if (!s->in)
-        return fail(why, why_bytes, -errno, path);
-    p = find_packer(s->in);
-    if (!p)
-        return 0;
-    fclose(s->in);
-    return unpack(s, p, path, why, why_bytes);
+    return in ? open_stream(s, in, why, why_bytes) : fail(why, why_bytes, -errno, path);
 }
 
 /* ---- programs ---- */
@@ -142,26 +166,35 @@ static const struct emulator *find_emulator(const char *program)
     return NULL;
 }
 
-/* Finds a library where it is installed, and where it was built. */
-static bool find_library(const char *name, char *path, size_t bytes)
+/*
+ * Opens a library where it is installed, or where it was built. Returns its descriptor, under whose path others load it:
+ * the dynamic linker and QEMU split the real one at blanks, colons and commas. -1: it is not there.
+ */
+static int open_library(const char *name, char path[static CACHESIM_PLACE_BYTES])
 {
     static const char *const places[] = { "%s/../lib/convsim/%s", "%s/%s" };
-    char folder[MAX_PATH / 2];
+    char folder[MAX_PATH / 2], real[MAX_PATH];
+    int fd = -1;
 
     cachesim_place_folder(folder, sizeof folder);
-    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
-        snprintf(path, bytes, places[i], folder, name);
-        if (!access(path, R_OK))
-            return true;
+    for (size_t i = 0; i < sizeof places / sizeof places[0] && fd < 0; i++) {
+        snprintf(real, sizeof real, places[i], folder, name);
+        fd = open(real, O_RDONLY | O_CLOEXEC);
     }
-    return false;
+    if (fd >= 0)
+        cachesim_place_of_descriptor(fd, path);
+    return fd;
 }
+
+enum { MAX_ENVIRONMENT = 24 };
 
 struct command {
     char *argument[MAX_ARGUMENTS];
     size_t n;
-    char text[MAX_PATH + 64];                                                 /* of an argument that is made here */
-    char preload[MAX_PATH + 16], log[MAX_PATH + 16], listened[MAX_PATH + 32]; /* of the environment, with --heap */
+    char text[MAX_PATH];                          /* of an argument that is made here */
+    const char *environment[MAX_ENVIRONMENT + 1]; /* ended by NULL, [n_variables] */
+    size_t n_variables;
+    char *made[3]; /* variables of --heap, from malloc */
 };
 
 static void put(struct command *c, const char *argument)
@@ -169,21 +202,50 @@ static void put(struct command *c, const char *argument)
     c->argument[c->n++] = (char *)argument;
 }
 
+/* Variables of QEMU's that change what it does or prints; those that a program may need to run are not among them. */
+static const char *const qemu_settings[] = {
+    "QEMU_ARGV0",     "QEMU_CPU",          "QEMU_DFILTER",         "QEMU_GDB",      "QEMU_GUEST_BASE", "QEMU_JITDUMP",
+    "QEMU_LOG",       "QEMU_LOG_FILENAME", "QEMU_ONE_INSN_PER_TB", "QEMU_PAGESIZE", "QEMU_PERFMAP",    "QEMU_PLUGIN",
+    "QEMU_RAND_SEED", "QEMU_RESERVED_VA",  "QEMU_SINGLESTEP",      "QEMU_STRACE",   "QEMU_TB_SIZE",    "QEMU_TRACE",
+    "QEMU_VERSION",
+};
+
+enum { N_QEMU_SETTINGS = sizeof qemu_settings / sizeof qemu_settings[0] };
+
+_Static_assert((int)N_QEMU_SETTINGS + 3 <= (int)MAX_ENVIRONMENT, "--heap has three of its own");
+
+/* Makes the memory in which the tracer says how far the program is. Returns its descriptor, or -errno. */
+static int make_notes(struct cachesim_source *s)
+{
+    const int fd = memfd_create("cachesim-notes", 0);
+    void *at = fd < 0 || ftruncate(fd, CACHESIM_NOTES_BYTES)
+                   ? MAP_FAILED
+                   : mmap(NULL, CACHESIM_NOTES_BYTES, PROT_READ, MAP_SHARED, fd, 0);
+
+    s->note = at == MAP_FAILED ? NULL : at;
+    return at == MAP_FAILED ? -errno : fd;
+}
+
 /* Puts the emulator's part of the command. Returns NULL, or why the program cannot be emulated. */
-static const char *put_emulator(struct command *c, const struct cachesim_source *s, const struct cachesim_options *o,
+static const char *put_emulator(struct command *c, struct cachesim_source *s, const struct cachesim_options *o,
                                 const char *program)
 {
     const struct emulator *e = find_emulator(program);
-    char plugin[MAX_PATH], where[MAX_PATH];
-    int n;
+    char plugin[CACHESIM_PLACE_BYTES], where[MAX_PATH];
+    int n, notes;
 
     if (!e)
         return "QEMU emulates programs of x86_64, ppc64le and aarch64, which this is not";
     if (!cachesim_place_program(e->name, where, sizeof where))
         return "QEMU's emulator is not installed (package qemu-user)";
-    if (!find_library("tracer.so", plugin, sizeof plugin))
+    s->library[0] = open_library("tracer.so", plugin);
+    if (s->library[0] < 0)
         return "the tracer is missing, tracer.so beside this program or in ../lib/convsim";
-    n = snprintf(c->text, sizeof c->text, "%s,fd=%d", plugin, s->child.out);
+    notes = make_notes(s);
+    if (notes < 0)
+        return strerror(-notes);
+    s->notes_fd = notes;
+    n = snprintf(c->text, sizeof c->text, "%s,fd=%d,notes=%d", plugin, s->child.out, notes);
     if (o->reader.has_fetches)
         n += snprintf(c->text + n, sizeof c->text - (size_t)n, ",%s=%u", o->simulates_fetches ? "fetches" : "accessors",
                       o->reader.fetch_tag);
@@ -194,33 +256,23 @@ static const char *put_emulator(struct command *c, const struct cachesim_source 
     put(c, e->cpu);
     put(c, "-plugin");
     put(c, c->text);
-    if (o->heap_log) {
-        put(c, "-E");
-        put(c, c->preload);
-        put(c, "-E");
-        put(c, c->log);
-        put(c, "-E");
-        put(c, c->listened);
-    }
     put(c, program);
+    for (size_t i = 0; i < N_QEMU_SETTINGS; i++)
+        c->environment[c->n_variables++] = qemu_settings[i];
     return NULL;
 }
 
-static const char *put_valgrind(struct command *c, const struct cachesim_source *s, const struct cachesim_options *o,
+static const char *put_valgrind(struct command *c, struct cachesim_source *s, const struct cachesim_options *o,
                                 const char *program)
 {
     char where[MAX_PATH];
 
+    (void)o;
     if (!cachesim_place_program("valgrind", where, sizeof where))
         return "Valgrind is not installed (package valgrind)";
     snprintf(c->text, sizeof c->text, "--log-fd=%d", s->child.out);
-    if (o->heap_log) {
-        put(c, "env");
-        put(c, c->preload);
-        put(c, c->log);
-        put(c, c->listened);
-    }
     put(c, "valgrind");
+    put(c, "--command-line-only=yes"); /* neither VALGRIND_OPTS nor ~/.valgrindrc nor ./.valgrindrc */
     put(c, "--tool=lackey");
     put(c, "--trace-mem=yes");
     put(c, "--child-silent-after-fork=yes");
@@ -229,31 +281,38 @@ static const char *put_valgrind(struct command *c, const struct cachesim_source 
     return NULL;
 }
 
-static const struct tracer {
-    const char *name;
+static const struct cachesim_tracer {
+    const char *name, *title;
     enum sim_trace_format format;
-    const char *(*put)(struct command *c, const struct cachesim_source *s, const struct cachesim_options *o,
+    const char *(*put)(struct command *c, struct cachesim_source *s, const struct cachesim_options *o,
                        const char *program);
 } tracers[] = {
-    { "qemu", SIM_TRACE_BINARY, put_emulator },
-    { "valgrind", SIM_TRACE_LACKEY, put_valgrind },
+    { "qemu", "QEMU", SIM_TRACE_BINARY, put_emulator },
+    { "valgrind", "Valgrind", SIM_TRACE_LACKEY, put_valgrind },
 };
 
 enum { N_TRACERS = sizeof tracers / sizeof tracers[0] };
 
 /* Makes the environment in which the program tells of its allocations. Returns NULL, or why it cannot. */
-static const char *make_environment(struct command *c, const struct cachesim_options *o, const char *program)
+static const char *make_environment(struct cachesim_source *s, struct command *c, const struct cachesim_options *o,
+                                    const char *program)
 {
-    char library[MAX_PATH], whole[PATH_MAX];
+    const char *others = getenv("LD_PRELOAD");
+    char library[CACHESIM_PLACE_BYTES], whole[PATH_MAX];
+    int n = 0;
 
     if (!o->heap_log)
         return NULL;
-    if (!find_library("heap.so", library, sizeof library))
+    s->library[1] = open_library("heap.so", library);
+    if (s->library[1] < 0)
         return "heap.so is missing beside this program or in ../lib/convsim";
-    snprintf(c->preload, sizeof c->preload, "LD_PRELOAD=%s", library);
-    snprintf(c->log, sizeof c->log, CACHESIM_HEAP_VARIABLE "=%s", o->heap_log);
-    snprintf(c->listened, sizeof c->listened, CACHESIM_HEAP_PROGRAM "=%s", realpath(program, whole) ? whole : program);
-    return NULL;
+    others = others ? others : "";
+    n += asprintf(&c->made[0], "LD_PRELOAD=%s%s%s", library, *others ? ":" : "", others) > 0;
+    n += asprintf(&c->made[1], CACHESIM_HEAP_VARIABLE "=%s", o->heap_log) > 0;
+    n += asprintf(&c->made[2], CACHESIM_HEAP_PROGRAM "=%s", realpath(program, whole) ? whole : program) > 0;
+    for (int i = 0; i < n; i++)
+        c->environment[c->n_variables++] = c->made[i];
+    return n == 3 ? NULL : strerror(ENOMEM);
 }
 
 /* Makes the command of the tracer that was asked for, or of the first that can do it. */
@@ -261,7 +320,7 @@ static int make_command(struct cachesim_source *s, struct command *c, const stru
                         const char *program, char *why, size_t why_bytes)
 {
     size_t used = (size_t)snprintf(why, why_bytes, "run, '%.200s'", program);
-    const char *what_else = make_environment(c, o, program);
+    const char *what_else = make_environment(s, c, o, program);
 
     if (what_else) {
         snprintf(why, why_bytes, "--heap, %s", what_else);
@@ -274,6 +333,7 @@ static int make_command(struct cachesim_source *s, struct command *c, const stru
             continue;
         what = tracers[i].put(c, s, o, program);
         if (!what) {
+            s->tracer = &tracers[i];
             s->reader.format = tracers[i].format;
             return 0;
         }
@@ -281,6 +341,44 @@ static int make_command(struct cachesim_source *s, struct command *c, const stru
             used += (size_t)snprintf(why + used, why_bytes - used, ", %s", what);
     }
     return -EINVAL;
+}
+
+/* Closes what the program or its tracer had to open. */
+static void close_libraries(struct cachesim_source *s)
+{
+    for (size_t i = 0; i < 2; i++) {
+        if (s->library[i] >= 0)
+            close(s->library[i]);
+    }
+    if (s->note)
+        munmap((void *)(uintptr_t)s->note, CACHESIM_NOTES_BYTES);
+}
+
+static int start_program(struct cachesim_source *s, struct command *c, const struct cachesim_options *o,
+                         const char *program, char *why, size_t why_bytes)
+{
+    const bool has_stdout = cachesim_options_leave_stdout(o);
+    const int maps = cachesim_options_by_line(o) ? memfd_create("cachesim-maps", 0) : -1;
+    int err;
+
+    s->maps = maps < 0 ? NULL : fdopen(maps, "w+");
+    if (cachesim_options_by_line(o) && !s->maps)
+        return fail(why, why_bytes, -errno, program);
+    err = make_command(s, c, o, program, why, why_bytes);
+    for (char *const *a = o->program + 1; !err && *a; a++) {
+        if (c->n + 1 == MAX_ARGUMENTS) {
+            snprintf(why, why_bytes, "run, '%.200s', more than 1000 arguments", program);
+            return -EINVAL;
+        }
+        put(c, *a);
+    }
+    if (err)
+        return err;
+    s->reader.is_whole_run = true;
+    return start(s,
+                 &(struct cachesim_start){ c->argument, has_stdout ? CACHESIM_TO_STDOUT : CACHESIM_TO_STDERR, -1,
+                                           c->environment },
+                 why, why_bytes);
 }
 
 static int run(struct cachesim_source *s, const struct cachesim_options *o, char *why, size_t why_bytes)
@@ -296,70 +394,107 @@ static int run(struct cachesim_source *s, const struct cachesim_options *o, char
     err = cachesim_child_open(&s->child);
     if (err)
         return fail(why, why_bytes, err, program);
-    s->maps = cachesim_options_by_line(o) ? tmpfile() : NULL;
-    err = cachesim_options_by_line(o) && !s->maps ? fail(why, why_bytes, -errno, program)
-                                                  : make_command(s, &c, o, program, why, why_bytes);
-    for (char *const *a = o->program + 1; !err && *a; a++) {
-        if (c.n + 1 == MAX_ARGUMENTS) {
-            snprintf(why, why_bytes, "run, '%.200s', more than 1000 arguments", program);
-            err = -EINVAL;
-        } else {
-            put(&c, *a);
-        }
-    }
-    if (err) {
+    err = start_program(s, &c, o, program, why, why_bytes);
+    for (size_t i = 0; i < sizeof c.made / sizeof c.made[0]; i++)
+        free(c.made[i]);
+    if (s->notes_fd >= 0)
+        close(s->notes_fd);
+    if (!err)
+        return 0;
+    if (s->child.out >= 0) { /* it was not started */
         close(s->child.out);
         fclose(s->child.in);
-        if (s->maps)
-            fclose(s->maps);
-        s->maps = NULL;
-        return err;
     }
-    s->is_program = true;
-    s->reader.is_whole_run = true;
-    return start(s, c.argument, false, why, why_bytes);
+    if (s->maps)
+        fclose(s->maps);
+    s->maps = NULL;
+    close_libraries(s);
+    return err;
 }
 
 /* ---- all of them ---- */
 
 int cachesim_source_open(struct cachesim_source *s, const struct cachesim_options *o, char *why, size_t why_bytes)
 {
-    *s = (struct cachesim_source){ .name = o->trace, .reader = o->reader };
+    *s = (struct cachesim_source){ .name = o->trace, .reader = o->reader, .library = { -1, -1 }, .notes_fd = -1 };
     if (o->program)
         return run(s, o, why, why_bytes);
     if (strcmp(o->trace, "-") != 0)
         return open_file(s, o->trace, why, why_bytes);
-    s->in = stdin;
     s->name = "stdin";
-    return 0;
+    return open_stream(s, stdin, why, why_bytes);
+}
+
+/* What may be behind words of Valgrind's. */
+static const char *explain(const char *said)
+{
+    static const char unknown[] = "; it does not know this instruction, as all of AVX-512: build the program without";
+    static const struct {
+        const char *words, *reason;
+    } known[] = {
+        { "unhandled instruction", unknown },
+        { "Unrecognised instruction", unknown },
+        { "out of memory", "; it needs more memory than it got" },
+    };
+
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        if (strstr(said, known[i].words))
+            return known[i].reason;
+    }
+    return "";
+}
+
+/* Says why a trace ends before its program, as far as its tracer told. read is what the reader says. */
+static void explain_end(const struct cachesim_source *s, const struct cachesim_end *e, int status, const char *read,
+                        char *why, size_t why_bytes)
+{
+    const bool has_begun = s->note ? *s->note >= CACHESIM_RUNS : e->has_accesses;
+    const bool becomes = s->note ? *s->note == CACHESIM_EXECS : has_begun;
+    const char *title = s->tracer->title;
+
+    if (*e->said && (has_begun || s->note))
+        snprintf(why, why_bytes, "run, '%.200s', Valgrind says: '%.200s'%s", s->name, e->said, explain(e->said));
+    else if (!has_begun)
+        snprintf(why, why_bytes,
+                 "run, '%.200s', %s did not get it to run (it ended with status %d); what %s says stands above",
+                 s->name, title, WIFEXITED(status) ? WEXITSTATUS(status) : 0, title);
+    else if (becomes)
+        snprintf(why, why_bytes,
+                 "run, '%.200s', the trace ends before the program does: the program became another one (exec), which "
+                 "has to be run instead (%.200s)",
+                 s->name, read);
+    else
+        snprintf(why, why_bytes,
+                 "run, '%.200s', the trace ends before the program does: it wrote over or closed the tracer's "
+                 "descriptor, or %s ended it and says why above (%.200s)",
+                 s->name, title, read);
 }
 
 /* Says how a traced program ended, if that was no ordinary end. */
-static int judge_program(const struct cachesim_source *s, int status, int err, char *why, size_t why_bytes)
+static int judge_program(const struct cachesim_source *s, int status, const struct cachesim_end *e, char *why,
+                         size_t why_bytes)
 {
-    char read[200];
+    const int number = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    char read[256];
 
-    if (WIFSIGNALED(status) && (err || WTERMSIG(status) != SIGPIPE)) {
-        snprintf(why, why_bytes, "run, '%.200s', was ended by signal %d (%s); its trace is cut short", s->name,
-                 WTERMSIG(status), strsignal(WTERMSIG(status)));
+    if (number && (e->err || number != SIGPIPE) && (number != SIGPIPE || !*e->said)) {
+        snprintf(why, why_bytes, "run, '%.200s', was ended by signal %d (%s); its trace is cut short%s", s->name,
+                 number, strsignal(number),
+                 number == SIGILL ? ". QEMU and Valgrind do not know all instructions, none of AVX-512" : "");
         return -EINVAL;
     }
-    if (WIFEXITED(status) && WEXITSTATUS(status))
-        fprintf(stderr, "cachesim: %s ended with status %d\n", s->name, WEXITSTATUS(status));
-    if (err) {
+    if (e->err) {
         snprintf(read, sizeof read, "%s", why);
-        snprintf(
-            why, why_bytes,
-            "run, '%.200s', the trace ends before the program does: the program became another one (exec), which has "
-            "to be run instead, or closed the tracer's descriptor (%s)",
-            s->name, read);
+        explain_end(s, e, status, read, why, why_bytes);
+    } else if (WIFEXITED(status) && WEXITSTATUS(status)) {
+        fprintf(stderr, "cachesim: %s ended with status %d\n", s->name, WEXITSTATUS(status));
     }
-    return err;
+    return e->err;
 }
 
-int cachesim_source_close(struct cachesim_source *s, int err, char *why, size_t why_bytes)
+int cachesim_source_close(struct cachesim_source *s, const struct cachesim_end *e, char *why, size_t why_bytes)
 {
-    int status;
+    int status, err = e->err;
 
     if (!s->child_name) {
         if (s->in != stdin)
@@ -367,13 +502,12 @@ int cachesim_source_close(struct cachesim_source *s, int err, char *why, size_t 
         return err;
     }
     status = cachesim_child_end(&s->child, cachesim_signal_is_over());
-    if (cachesim_signal_is_over())
-        return err;
-    if (s->is_program)
-        return judge_program(s, status, err, why, why_bytes);
-    if (WIFEXITED(status) && WEXITSTATUS(status)) {
+    if (!cachesim_signal_is_over() && s->tracer) {
+        err = judge_program(s, status, e, why, why_bytes);
+    } else if (!cachesim_signal_is_over() && WIFEXITED(status) && WEXITSTATUS(status)) {
         snprintf(why, why_bytes, "%s, %s cannot unpack it: it is damaged or cut short", s->name, s->child_name);
-        return -EINVAL;
+        err = -EINVAL;
     }
+    close_libraries(s);
     return err;
 }

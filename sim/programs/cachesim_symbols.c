@@ -1,3 +1,4 @@
+#define _GNU_SOURCE /* memfd_create */
 #include "sim/programs/cachesim_symbols.h"
 
 #include <elf.h>
@@ -6,10 +7,12 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "sim/programs/cachesim_child.h"
 #include "sim/programs/cachesim_place.h"
+#include "sim/programs/cachesim_text.h"
 
 enum {
     MAX_PATH = 4096,
@@ -35,6 +38,19 @@ static int add(struct cachesim_mappings *m, struct cachesim_mapping one, const c
     return 0;
 }
 
+/* Puts newlines where the kernel writes "\\012": it escapes them, and nothing else. */
+static void unescape(char *path)
+{
+    static const char escaped[] = "\\012";
+    char *to;
+
+    while ((to = strstr(path, escaped))) {
+        *to = '\n';
+        memmove(to + 1, to + sizeof escaped - 1, strlen(to + sizeof escaped - 1) + 1);
+        path = to + 1;
+    }
+}
+
 int cachesim_mappings_read(struct cachesim_mappings *m, FILE *maps)
 {
     char line[MAX_PATH + 128];
@@ -45,6 +61,7 @@ int cachesim_mappings_read(struct cachesim_mappings *m, FILE *maps)
         int path = 0;
 
         line[strcspn(line, "\n")] = '\0';
+        unescape(line);
         if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %" SCNx64 " %*s %*s %n", &one.begin, &one.end, &one.offset,
                    &path) == 3 &&
             path && line[path] == '/')
@@ -105,12 +122,12 @@ int cachesim_mappings_add_program(struct cachesim_mappings *m, const char *path)
 int cachesim_mappings_add(struct cachesim_mappings *m, const char *text, char *why, size_t why_bytes)
 {
     const char *at = strrchr(text, '@');
-    char path[MAX_PATH], *end = NULL;
-    uint64_t base = at ? strtoull(at + 1, &end, 0) : 0;
+    char path[MAX_PATH];
+    uint64_t base = 0;
     struct segments s;
     int err;
 
-    if (at && (!at[1] || *end)) { /* it is part of the name */
+    if (at && !cachesim_address(at + 1, &base)) { /* it is part of the name */
         at = NULL;
         base = 0;
     }
@@ -224,10 +241,11 @@ static int take_answer(struct cachesim_names *names, struct cachesim_place *p, c
     return p->function && p->file ? 0 : -ENOMEM;
 }
 
-/* Writes the addresses into a file, which is what addr2line takes long lists from. */
-static int write_addresses(const char *path, const struct asked *a, size_t n)
+/* Writes the addresses into a file in memory, which is what addr2line takes long lists from. Returns it, or -errno. */
+static int list_addresses(const struct asked *a, size_t n)
 {
-    FILE *out = fopen(path, "w");
+    const int fd = memfd_create("cachesim-addresses", MFD_CLOEXEC);
+    FILE *out = fd < 0 ? NULL : fdopen(dup(fd), "w");
     int err = 0;
 
     if (!out)
@@ -235,34 +253,32 @@ static int write_addresses(const char *path, const struct asked *a, size_t n)
     for (size_t i = 0; i < n; i++)
         fprintf(out, "0x%" PRIx64 "\n", a[i].address);
     err = ferror(out) ? -EIO : 0;
-    return fclose(out) ? -errno : err;
+    err = fclose(out) && !err ? -errno : err;
+    return err ? err : fd;
 }
 
 /* Asks about places of one file. What it does not answer stays unknown. */
 static int ask(struct cachesim_names *names, const struct asked *a, size_t n)
 {
-    char list[] = "/tmp/cachesim.XXXXXX", at_list[sizeof list + 1], function[MAX_PATH], where[MAX_PATH];
-    const char *argv[] = { "addr2line", "-f", "-C", "-e", a->mapping->path, at_list, NULL };
+    char list[1 + CACHESIM_PLACE_BYTES] = "@", function[MAX_PATH], where[MAX_PATH];
+    const char *argv[] = { "addr2line", "-f", "-C", "-e", a->mapping->path, list, NULL };
     struct cachesim_child child;
-    int fd = mkstemp(list), err = fd < 0 ? -errno : 0;
+    const int fd = list_addresses(a, n);
+    int err = fd < 0 ? fd : cachesim_child_open(&child);
 
-    snprintf(at_list, sizeof at_list, "@%s", list);
+    if (fd >= 0)
+        cachesim_place_of_descriptor(fd, list + 1);
     if (!err)
-        err = write_addresses(list, a, n);
-    if (!err)
-        err = cachesim_child_open(&child);
-    if (!err)
-        err = cachesim_child_start(&child, (char *const *)argv, true);
+        err =
+            cachesim_child_start(&child, &(struct cachesim_start){ (char *const *)argv, CACHESIM_INTO_PIPE, -1, NULL });
     if (!err) {
         for (size_t i = 0;
              i < n && !err && fgets(function, sizeof function, child.in) && fgets(where, sizeof where, child.in); i++)
             err = take_answer(names, a[i].place, function, where);
         cachesim_child_end(&child, false);
     }
-    if (fd >= 0) {
+    if (fd >= 0)
         close(fd);
-        unlink(list);
-    }
     return err;
 }
 
@@ -279,6 +295,7 @@ static size_t locate(const struct cachesim_mappings *m, struct cachesim_place *p
 
         place[i].file = place[i].function = unknown;
         place[i].line = 0;
+        place[i].loaded = at ? at->path : NULL;
         if (!at)
             continue;
         if (!path || strcmp(path, at->path) != 0)

@@ -29,3 +29,14 @@ bool cachesim_number(const char *text, bool takes_suffix, uint64_t low, uint64_t
     *value *= factor;
     return *value >= low && *value <= high;
 }
+
+bool cachesim_address(const char *text, uint64_t *value)
+{
+    char *end;
+
+    if (*text < '0' || *text > '9' || (*text == '0' && text[1] >= '0' && text[1] <= '9'))
+        return false;
+    errno = 0;
+    *value = strtoull(text, &end, 0);
+    return !errno && !*end;
+}

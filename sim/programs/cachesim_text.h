@@ -17,4 +17,10 @@ int cachesim_complain(char *why, size_t why_bytes, const char *option, const cha
  */
 bool cachesim_number(const char *text, bool takes_suffix, uint64_t low, uint64_t high, uint64_t *value);
 
+/*
+ * Reads an address: decimal, or hexadecimal behind 0x. Digits behind a zero are refused: they are octal to some, and
+ * hexadecimal to others. Returns whether it is one.
+ */
+bool cachesim_address(const char *text, uint64_t *value);
+
 #endif

@@ -214,7 +214,12 @@ int cachesim_timeline_write(struct cachesim_timeline *t, char *why, size_t why_b
         print_timeline(t, file.out);
         err = cachesim_file_commit(&file);
     }
-    if (err)
+    if (err) {
         snprintf(why, why_bytes, "%.400s, %s", t->o->timeline, strerror(-err));
-    return err;
+        return err;
+    }
+    fputs("cachesim: ", stderr);
+    sim_line_text(t->o->timeline, stderr);
+    fputs(" is written; chrome://tracing and https://ui.perfetto.dev open it\n", stderr);
+    return 0;
 }

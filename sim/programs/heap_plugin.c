@@ -6,8 +6,8 @@
  *
  * Each allocation appends a record to FILE (cachesim_heap.h), and then reads a byte of a page at a fixed address.
  * Whoever reads the trace sees that access, and takes the next record. Between an access to the page's second byte and
- * that one the program's accesses are this library's own, and count nowhere. The page is mapped when the first
- * allocation comes.
+ * that one the program's accesses are this library's own, and count nowhere. The page is mapped when the library is
+ * loaded, and its third byte is read then: whoever sees no such access knows that it was not loaded.
  *
  * A program that is linked statically, and memory that it maps itself, have no names.
  */
@@ -54,6 +54,11 @@ static bool is_traced(void)
     return program && n > 0 && (size_t)n == strlen(program) && !memcmp(own, program, (size_t)n);
 }
 
+static void touch(size_t byte)
+{
+    (void)*(const volatile char *)(uintptr_t)(CACHESIM_HEAP_PAGE + byte);
+}
+
 static bool listens(void)
 {
     void *page = (void *)(uintptr_t)CACHESIM_HEAP_PAGE;
@@ -62,15 +67,18 @@ static bool listens(void)
         heard = -1;
         if (getenv(CACHESIM_HEAP_VARIABLE) && is_traced() &&
             mmap(page, CACHESIM_HEAP_PAGE_BYTES, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0) ==
-                page)
+                page) {
             heard = getpid();
+            touch(CACHESIM_HEAP_HERE);
+        }
     }
     return heard > 0 && heard == getpid();
 }
 
-static void touch(size_t byte)
+/* A program that allocates nothing is heard, too. */
+__attribute__((constructor)) static void arrive(void)
 {
-    (void)*(const volatile char *)(uintptr_t)(CACHESIM_HEAP_PAGE + byte);
+    listens();
 }
 
 static void append(const struct cachesim_heap_record *r)

@@ -1,5 +1,6 @@
 /* cachesim: a command line for the simulator and its analyses. `cachesim --help` lists the options. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,10 +17,27 @@
 #include "sim/programs/cachesim_vary.h"
 #include "sim/cpu.h"
 #include "sim/hierarchy.h"
+#include "sim/report/json.h"
 
 static void clear_stats(void *counter)
 {
     sim_hierarchy_clear_stats(counter);
+}
+
+/* Tells what kept counts by source line from being complete. */
+static int check_annotation(struct cachesim_session *s, const struct cachesim_annotate *a)
+{
+    const int err = *s->sink_error;
+
+    if (err)
+        return cachesim_fail(s, CACHESIM_BAD_OUTPUT, "--annotate",
+                             err == -ENOLINK ? "the program cannot write any more what it allocates (--heap)"
+                                             : strerror(-err));
+    if (!cachesim_signal_is_over() && !cachesim_annotate_is_heard(a))
+        return cachesim_fail(s, CACHESIM_BAD_INPUT, "--heap",
+                             "heap.so was not loaded into the program: it is linked statically, a script, one for "
+                             "another CPU, or changes its user");
+    return 0;
 }
 
 /* Simulates; with counts by source line, annotate is what the accesses go through. NULL: without. */
@@ -41,8 +59,8 @@ static int simulate_on(struct cachesim_session *s, const struct sim_machine *m, 
     err = cachesim_run_passes(s);
     if (annotate)
         s->counts.accesses -= cachesim_annotate_n_fetches(annotate) / o->passes;
-    if (!err && s->sink_error && *s->sink_error)
-        err = cachesim_fail(s, CACHESIM_BAD_OUTPUT, "--annotate", strerror(-*s->sink_error));
+    if (!err && annotate)
+        err = check_annotation(s, annotate);
     if (!err && o->flushes)
         sim_hierarchy_flush(hierarchy, 0);
     if (!err && sim_hierarchy_error(hierarchy))
@@ -60,7 +78,8 @@ static int simulate_on(struct cachesim_session *s, const struct sim_machine *m, 
             .by_tag = o->by_tag,
             .tag_names = o->ranges ? (const char *const *)s->ranges.name : NULL,
         };
-        err = cachesim_check_stdout(s, sim_report_print(&report, o->output, stdout));
+        err = cachesim_check_stdout(
+            s, sim_report_print(&report, o->output, cachesim_options_leave_stdout(o) ? stderr : stdout));
         if (!err)
             err = cachesim_plot_misses(s, m, report.stats);
         if (!err && timeline && cachesim_timeline_write(timeline, s->why, sizeof s->why)) {
@@ -148,7 +167,17 @@ static int convert(struct cachesim_session *s)
         write_err = cachesim_file_commit(&file);
     if (err)
         return err;
-    return write_err ? cachesim_fail(s, CACHESIM_BAD_OUTPUT, name, strerror(-write_err)) : 0;
+    if (write_err)
+        return cachesim_fail(s, CACHESIM_BAD_OUTPUT, name, strerror(-write_err));
+    if (o->program && strcmp(o->convert_to, "-") != 0) {
+        fputs("cachesim: ", stderr);
+        sim_line_text(name, stderr);
+        fprintf(stderr, " is written; next: cachesim --machine NAME --format %s ",
+                sim_trace_format_name(o->convert_format));
+        sim_line_text(name, stderr);
+        fputc('\n', stderr);
+    }
+    return 0;
 }
 
 static int print_help(struct cachesim_session *s)
@@ -161,6 +190,28 @@ static int print_version(struct cachesim_session *s)
 {
     puts("cachesim " SIM_VERSION);
     return cachesim_check_stdout(s, 0);
+}
+
+/* Prints one line, whatever is in the names that it repeats. */
+static void complain(const char *why)
+{
+    fputs("cachesim: ", stderr);
+    sim_line_text(why, stderr);
+    fputc('\n', stderr);
+}
+
+/*
+ * Opens standard descriptors that the caller has closed, in a way that their use fails: no file that is opened later may
+ * take their places.
+ */
+static void open_standard(void)
+{
+    static const int useless[] = { [STDIN_FILENO] = O_WRONLY, [STDOUT_FILENO] = O_RDONLY, [STDERR_FILENO] = O_RDONLY };
+
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", useless[fd]) != fd)
+            _exit(CACHESIM_BAD_OUTPUT);
+    }
 }
 
 int main(int argc, char **argv)
@@ -176,7 +227,10 @@ int main(int argc, char **argv)
         [CACHESIM_VERSION] = print_version,
     };
     struct cachesim_session s = { .exit_status = CACHESIM_BAD_INPUT };
-    int err = cachesim_options_parse(&s.options, argc, argv, s.why, sizeof s.why);
+    int err;
+
+    open_standard();
+    err = cachesim_options_parse(&s.options, argc, argv, s.why, sizeof s.why);
 
     if (!err && cachesim_signal_install(s.options.mode != CACHESIM_CONVERT))
         err = cachesim_fail(&s, CACHESIM_BAD_OUTPUT, "cannot handle signals", strerror(errno));
@@ -190,7 +244,7 @@ int main(int argc, char **argv)
         err = run[s.options.mode](&s);
     cachesim_ranges_release(&s.ranges);
     if (err)
-        fprintf(stderr, "cachesim: %s\n", s.why);
+        complain(s.why);
     cachesim_signal_finish();
     return err ? s.exit_status : EXIT_SUCCESS;
 }

@@ -1,18 +1,19 @@
 /*
  * The tracer of `cachesim run` as a plugin of QEMU's user-mode emulators:
  *
- *     qemu-x86_64 -cpu max -plugin tracer.so,fd=NUMBER[,fetches=TAG|,accessors=TAG][,maps=NUMBER] PROGRAM
+ *     qemu-x86_64 -cpu max -plugin tracer.so,fd=NUMBER[,fetches=TAG|,accessors=TAG][,maps=NUMBER][,notes=NUMBER] PROGRAM
  *
  * Writes, to the descriptor of that number, every load and store of the program, in their order, as a binary trace
  * (trace_binary.h); with fetches, each instruction before them, as a load with that tag; with accessors, only those
  * that access something. With maps, the descriptor of that number gets at the end what was where in the program's
- * memory, as /proc/<pid>/maps has it. QEMU tells of accesses in pieces of at most 8 bytes: pieces of one execution of
+ * memory, as /proc/<pid>/maps has it. With notes, the file of that descriptor says how far the program is
+ * (cachesim_notes.h). QEMU tells of accesses in pieces of at most 8 bytes: pieces of one execution of
  * an instruction are put together again. Accesses of several threads come in the order in which they take a lock.
  * Prefetch instructions access nothing here: QEMU gives none away.
  *
  * The trace is that of one process and one program. A forked child is silent: it forgets what its parent had not
  * written yet, and closes its copy of the descriptor. A program that becomes another one (exec) closes it too: then the
- * trace lacks its end. The emulated program shares QEMU's descriptors, and some programs close all that they have not
+ * trace lacks its end, and the notes say why. The emulated program shares QEMU's descriptors, and some programs close all that they have not
  * opened. So the trace moves to a descriptor above those that the program may have, and before each block is written,
  * the tracer makes sure that this is still the file that it was given.
  *
@@ -28,10 +29,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "sim/programs/cachesim_notes.h"
 #include "sim/trace/qemu_plugin_api.h"
 #include "sim/trace/trace.h"
 
@@ -65,6 +68,8 @@ struct tracer {
     bool has_fetches, has_accessors;
     uint8_t fetch_tag;
     int maps_fd;        /* -1: nobody asked */
+    volatile int *note; /* enum cachesim_note, in memory that cachesim reads; NULL: nobody asked */
+    int64_t exec[2];    /* the system calls by which a program becomes another one */
     uint64_t host_base; /* where the program's address 0 is in the emulator's memory */
     bool knows_base;
 };
@@ -237,9 +242,53 @@ static void find_base(const struct qemu_plugin_insn *insn)
     tracer.knows_base = true;
 }
 
+/* Notes how far the program is; a child of it says nothing. */
+static void note(enum cachesim_note what)
+{
+    if (tracer.note && !tracer.is_silent)
+        *tracer.note = (int)what;
+}
+
+static bool is_exec(int64_t number)
+{
+    return number == tracer.exec[0] || number == tracer.exec[1];
+}
+
+static void on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint64_t a1, uint64_t a2, uint64_t a3,
+                       uint64_t a4, uint64_t a5, uint64_t a6, uint64_t a7, uint64_t a8)
+{
+    (void)id, (void)vcpu, (void)a1, (void)a2, (void)a3, (void)a4, (void)a5, (void)a6, (void)a7, (void)a8;
+    if (is_exec(number))
+        note(CACHESIM_EXECS);
+}
+
+/* Comes where the system call returns: a program that became another one is no longer there. */
+static void on_return(qemu_plugin_id_t id, unsigned vcpu, int64_t number, int64_t result)
+{
+    (void)id, (void)vcpu, (void)result;
+    if (is_exec(number))
+        note(CACHESIM_RUNS);
+}
+
+/* Finds the numbers of execve and execveat. */
+static void find_exec(const char *target)
+{
+    static const struct {
+        const char *target;
+        int64_t exec[2];
+    } known[] = { { "x86_64", { 59, 322 } }, { "aarch64", { 221, 281 } }, { "ppc64le", { 11, 362 } } };
+
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        if (!strcmp(known[i].target, target))
+            memcpy(tracer.exec, known[i].exec, sizeof tracer.exec);
+    }
+}
+
 static void on_block(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 {
     (void)id;
+    if (!tracer.knows_base)
+        note(CACHESIM_RUNS);
     for (size_t i = 0; i < qemu_plugin_tb_n_insns(tb); i++) {
         struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
 
@@ -303,13 +352,23 @@ static bool read_number(const char *text, unsigned limit, unsigned *n)
     return *text >= '0' && *text <= '9' && !*end && value < limit;
 }
 
+/* Maps the notes, and closes their descriptor. */
+static void open_notes(int fd)
+{
+    void *at = mmap(NULL, CACHESIM_NOTES_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+    tracer.note = at == MAP_FAILED ? NULL : at;
+    close(fd);
+    note(CACHESIM_NOT_STARTED);
+}
+
 static bool read_arguments(unsigned *fd, int argc, char **argv)
 {
     bool has_fd = false;
 
     for (int i = 0; i < argc; i++) {
         const char *value = strchr(argv[i], '=') ? strchr(argv[i], '=') + 1 : "";
-        unsigned tag = 0, maps = 0;
+        unsigned tag = 0, maps = 0, notes = 0;
 
         if (!strncmp(argv[i], "fd=", strlen("fd=")) && read_number(value, 1000, fd)) {
             has_fd = true;
@@ -321,8 +380,10 @@ static bool read_arguments(unsigned *fd, int argc, char **argv)
             tracer.fetch_tag = (uint8_t)tag;
         } else if (!strncmp(argv[i], "maps=", strlen("maps=")) && read_number(value, 1000, &maps)) {
             tracer.maps_fd = move_up((int)maps);
+        } else if (!strncmp(argv[i], "notes=", strlen("notes=")) && read_number(value, 1000, &notes)) {
+            open_notes((int)notes);
         } else {
-            complain("fd=NUMBER, fetches=TAG, accessors=TAG or maps=NUMBER is wanted, not", argv[i]);
+            complain("fd=NUMBER, fetches=TAG, accessors=TAG, maps=NUMBER or notes=NUMBER is wanted, not", argv[i]);
             return false;
         }
     }
@@ -364,7 +425,12 @@ __attribute__((visibility("default"))) int qemu_plugin_install(qemu_plugin_id_t 
         complain("cannot write the trace", strerror(-err));
         return -1;
     }
+    find_exec(info->target_name);
     qemu_plugin_register_vcpu_tb_trans_cb(id, on_block);
+    if (tracer.note) {
+        qemu_plugin_register_vcpu_syscall_cb(id, on_syscall);
+        qemu_plugin_register_vcpu_syscall_ret_cb(id, on_return);
+    }
     qemu_plugin_register_atexit_cb(id, on_exit_of_program, NULL);
     return 0;
 }

@@ -285,7 +285,9 @@ static void print_trace(const struct sim_report *r, const char *prefix, FILE *ou
 {
     if (!r->trace_name)
         return;
-    fprintf(out, "%strace %s: %" PRIu64 " accesses", prefix, r->trace_name, r->counts->accesses);
+    fprintf(out, "%strace ", prefix);
+    sim_line_text(r->trace_name, out);
+    fprintf(out, ": %" PRIu64 " accesses", r->counts->accesses);
     if (r->counts->fetches)
         fprintf(out, ", %" PRIu64 " instruction fetches", r->counts->fetches);
     if (r->counts->valgrind_lines)

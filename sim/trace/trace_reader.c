@@ -257,7 +257,8 @@ static int begin_lines(struct sim_trace_reader *r)
                                  "CST";
     const int err = fill(r);
     const size_t n = r->filled < SIM_FOREIGN_HEAD_BYTES ? r->filled : SIM_FOREIGN_HEAD_BYTES;
-    const char *kind = sim_foreign_kind(r->block, n);
+    const struct sim_foreign *f = sim_foreign_find(r->block, n);
+    const char *kind = f ? f->what : NULL;
 
     r->has_begun = true;
     if (n >= sizeof binary - 1 && !memcmp(r->block, binary, sizeof binary - 1))
@@ -300,12 +301,12 @@ static int take_header(struct sim_trace_reader *r)
 {
     struct sim_binary_error e;
     int err = fill(r);
-    const char *kind = sim_foreign_kind(r->block, r->filled);
+    const struct sim_foreign *kind = sim_foreign_find(r->block, r->filled);
 
     if (err)
         return err;
     if (kind)
-        return report(r, -EINVAL, "byte 0: not a binary trace: it is %s", kind);
+        return report(r, -EINVAL, "byte 0: not a binary trace: it is %s", kind->what);
     if (r->filled < SIM_BINARY_HEADER_BYTES)
         return report_byte(r, r->filled, "cut short within the header; bytes there", r->filled);
     if (sim_binary_get_header((const uint8_t *)r->block, &e))
