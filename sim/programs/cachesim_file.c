@@ -85,6 +85,25 @@ static int open_beside(struct cachesim_file *f, const char *path, mode_t mode)
     return err;
 }
 
+int cachesim_file_check(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char *folder = slash ? strndup(path, slash > path ? (size_t)(slash - path) : 1) : strdup(".");
+    struct stat s;
+    int err = folder ? 0 : -ENOMEM;
+
+    if (!err && !is_stdout(path)) {
+        if (!stat(path, &s))
+            err = S_ISDIR(s.st_mode) ? -EISDIR : access(path, W_OK) ? -errno : 0;
+        else if (access(folder, W_OK | X_OK))
+            err = -errno;
+        else if (!stat(folder, &s) && !s.st_nlink) /* it was removed, and is where this runs */
+            err = -ENOENT;
+    }
+    free(folder);
+    return err;
+}
+
 int cachesim_file_open(struct cachesim_file *f, const char *path)
 {
     struct stat s;

@@ -19,6 +19,12 @@ struct cachesim_file {
 /* Tells whether path ("-": standard output) is that very file, by device and inode. Only regular files count. */
 bool cachesim_file_is(const char *path, const struct stat *that);
 
+/*
+ * Tells before anything is done whether a file can be written: its folder is there, and it may be written. Returns 0 or
+ * -errno; "-" and devices are fine.
+ */
+int cachesim_file_check(const char *path);
+
 /* Opens path ("-": standard output) for writing. Returns 0 or -errno, with nothing to release. */
 int cachesim_file_open(struct cachesim_file *f, const char *path);
 

@@ -11,10 +11,13 @@
 #include "sim/programs/cachesim_text.h"
 
 const char cachesim_help[] =
-    "usage: cachesim [options] TRACE        (TRACE is a file, .gz, .zst and .xz too, or - for standard input)\n"
+    "usage: cachesim [options] TRACE        (TRACE is a file or - for standard input; .gz, .zst, .xz, .bz2, ... too)\n"
     "       cachesim [options] run -- PROGRAM [ARGUMENT]...\n"
     "\n"
-    "Simulates the caches of a machine on a trace of memory accesses and prints what they counted.\n"
+    "Simulates the caches of a machine on a trace of memory accesses and prints what they counted. Of a program that "
+    "is\n"
+    "run, the table goes to standard error, and its own output stays where it is; CSV and JSON go to standard output,\n"
+    "and what the program prints there to standard error.\n"
     "\n"
     "The trace\n"
     "  --format FORMAT     din, lackey, text or binary; else by the end of TRACE's name (.din, .lackey, .text, "
@@ -61,12 +64,14 @@ const char cachesim_help[] =
     "\n"
     "Examples\n"
     "  cachesim --machine clx4208 run -- ./prog its arguments\n"
-    "  valgrind --tool=lackey --trace-mem=yes ./prog 2>&1 | cachesim --machine clx4208 --format lackey -\n"
+    "  valgrind --tool=lackey --trace-mem=yes --log-fd=9 ./prog 9>&1 >/dev/null | cachesim --format lackey -\n"
     "  cachesim --l1 32k,8,64 --l2 1m,16,64 --output json gcc.din\n"
     "  cachesim --machine host --tags big.binary.zst\n"
     "  cachesim --passes 2 --warmup pass --machine toy loop.text\n"
     "  cachesim --machine zen3 --annotate lines.out run -- ./prog && cg_annotate lines.out\n"
-    "  cachesim annotate -- ./prog && cg_annotate annotate.out\n"
+    "  cachesim annotate -- ./prog && cg_annotate --sort=L1_load_misses annotate.out     (what misses most comes "
+    "first)\n"
+    "  cachesim --output json run -- ./prog > prog.json\n"
     "  cachesim record -- ./prog && cachesim --machine zen3 trace.binary\n"
     "  cachesim --mrc gcc.din > gcc.csv\n"
     "  cachesim --convert binary gcc.binary gcc.din\n"
@@ -169,6 +174,8 @@ static const char *set_ranges(struct cachesim_options *o, const char *value, siz
 static const char *set_file(struct cachesim_options *o, const char *value, size_t which)
 {
     memcpy((char *)o + which, &value, sizeof value);
+    if (!*value)
+        return "the file has no name";
     return strcmp(value, "-") ? NULL : "standard output is the report's";
 }
 
@@ -239,46 +246,53 @@ static const char *set_question(struct cachesim_options *o, const char *value, s
 
 #define FLAG(member) false, set_flag, offsetof(struct cachesim_options, member)
 
+/* Modes in which an option does something; 0: in all of them. */
+#define MODE(mode) (1u << (mode))
+#define OF_MACHINE (MODE(CACHESIM_SIMULATE) | MODE(CACHESIM_VARY))
+#define OF_ANALYSIS (MODE(CACHESIM_REUSE) | MODE(CACHESIM_MRC) | MODE(CACHESIM_WSS))
+#define WITH_REPORT (OF_MACHINE | OF_ANALYSIS)
+
 static const struct row {
     const char *name; /* without its dashes */
     bool has_value;
     option_fn set;
     size_t which;
+    unsigned modes;
 } rows[] = {
-    { "help", false, set_question, CACHESIM_HELP },
-    { "version", false, set_question, CACHESIM_VERSION },
-    { "format", true, set_format, 0 },
-    { "fetches", FLAG(reader.has_fetches) },
-    { "din-bytes", true, set_din_bytes, 0 },
-    { "tracer", true, set_tracer, 0 },
-    { "machine", true, set_machine, 0 },
-    { "l1", true, set_level, 0 },
-    { "l2", true, set_level, 1 },
-    { "l3", true, set_level, 2 },
-    { "l4", true, set_level, 3 },
-    { "l5", true, set_level, 4 },
-    { "l6", true, set_level, 5 },
-    { "l7", true, set_level, 6 },
-    { "l8", true, set_level, 7 },
-    { "3c", FLAG(is_classified) },
-    { "vary", true, set_vary, CACHESIM_VARY },
-    { "passes", true, set_passes, 0 },
-    { "warmup", true, set_warmup, 0 },
-    { "flush", FLAG(flushes) },
-    { "output", true, set_output, 0 },
-    { "tags", FLAG(by_tag) },
-    { "ranges", true, set_ranges, 0 },
-    { "plot", true, set_plot, 0 },
-    { "annotate", true, set_file, offsetof(struct cachesim_options, annotate) },
-    { "callgrind", true, set_file, offsetof(struct cachesim_options, callgrind) },
-    { "heap", true, set_file, offsetof(struct cachesim_options, heap) },
-    { "timeline", true, set_file, offsetof(struct cachesim_options, timeline) },
-    { "symbols", true, set_symbols, 0 },
-    { "reuse", false, set_mode, CACHESIM_REUSE },
-    { "mrc", false, set_mode, CACHESIM_MRC },
-    { "wss", true, set_window, CACHESIM_WSS },
-    { "line", true, set_line, 0 },
-    { "convert", true, set_convert, CACHESIM_CONVERT },
+    { "help", false, set_question, CACHESIM_HELP, 0 },
+    { "version", false, set_question, CACHESIM_VERSION, 0 },
+    { "format", true, set_format, 0, 0 },
+    { "fetches", FLAG(reader.has_fetches), 0 },
+    { "din-bytes", true, set_din_bytes, 0, 0 },
+    { "tracer", true, set_tracer, 0, 0 },
+    { "machine", true, set_machine, 0, OF_MACHINE },
+    { "l1", true, set_level, 0, OF_MACHINE },
+    { "l2", true, set_level, 1, OF_MACHINE },
+    { "l3", true, set_level, 2, OF_MACHINE },
+    { "l4", true, set_level, 3, OF_MACHINE },
+    { "l5", true, set_level, 4, OF_MACHINE },
+    { "l6", true, set_level, 5, OF_MACHINE },
+    { "l7", true, set_level, 6, OF_MACHINE },
+    { "l8", true, set_level, 7, OF_MACHINE },
+    { "3c", FLAG(is_classified), 0 },
+    { "vary", true, set_vary, CACHESIM_VARY, 0 },
+    { "passes", true, set_passes, 0, 0 },
+    { "warmup", true, set_warmup, 0, 0 },
+    { "flush", FLAG(flushes), 0 },
+    { "output", true, set_output, 0, WITH_REPORT },
+    { "tags", FLAG(by_tag), WITH_REPORT },
+    { "ranges", true, set_ranges, 0, 0 },
+    { "plot", true, set_plot, 0, 0 },
+    { "annotate", true, set_file, offsetof(struct cachesim_options, annotate), 0 },
+    { "callgrind", true, set_file, offsetof(struct cachesim_options, callgrind), 0 },
+    { "heap", true, set_file, offsetof(struct cachesim_options, heap), 0 },
+    { "timeline", true, set_file, offsetof(struct cachesim_options, timeline), 0 },
+    { "symbols", true, set_symbols, 0, 0 },
+    { "reuse", false, set_mode, CACHESIM_REUSE, 0 },
+    { "mrc", false, set_mode, CACHESIM_MRC, 0 },
+    { "wss", true, set_window, CACHESIM_WSS, 0 },
+    { "line", true, set_line, 0, OF_ANALYSIS },
+    { "convert", true, set_convert, CACHESIM_CONVERT, 0 },
 };
 
 _Static_assert(SIM_MAX_LEVELS == 8, "--l1 to --l8");
@@ -296,6 +310,7 @@ struct parser {
     char **argv;
     char *why;
     size_t why_bytes;
+    bool is_given[N_ROWS];
 };
 
 static int complain(const struct parser *p, const char *option, const char *what, const char *value)
@@ -340,6 +355,7 @@ static int take_option(struct parser *p, const struct row *row)
     const char *what = row->set(p->o, value, row->which);
     char name[32];
 
+    p->is_given[row - rows] = true;
     snprintf(name, sizeof name, "--%s", row->name);
     if (what)
         return complain(p, name, what, value);
@@ -348,7 +364,7 @@ static int take_option(struct parser *p, const struct row *row)
     if (optind >= p->argc)
         return complain(p, name, "its value is missing", NULL);
     p->o->convert_to = p->argv[optind++];
-    return 0;
+    return *p->o->convert_to ? 0 : complain(p, name, "the file has no name", p->o->convert_to);
 }
 
 /* Reports what getopt_long() could not make anything of. */
@@ -481,9 +497,24 @@ static int check(struct cachesim_options *o, char *why, size_t why_bytes)
     return 0;
 }
 
+/* Says of options that they do nothing here: whoever gives them believes something else. */
+static void say_unused(const struct parser *p)
+{
+    const struct cachesim_options *o = p->o;
+
+    for (int i = 0; i < N_ROWS; i++) {
+        const bool is_of_trace = rows[i].set == set_format || rows[i].set == set_din_bytes;
+        const bool is_of_din = rows[i].set == set_din_bytes && o->reader.format != SIM_TRACE_DIN;
+
+        if (p->is_given[i] &&
+            ((rows[i].modes && !(rows[i].modes & MODE(o->mode))) || (is_of_trace && o->program) || is_of_din))
+            fprintf(stderr, "cachesim: --%s does nothing here\n", rows[i].name);
+    }
+}
+
 int cachesim_options_parse(struct cachesim_options *o, int argc, char **argv, char *why, size_t why_bytes)
 {
-    struct parser p = { o, argc, argv, why, why_bytes };
+    struct parser p = { .o = o, .argc = argc, .argv = argv, .why = why, .why_bytes = why_bytes };
     int err;
 
     *o = (struct cachesim_options){
@@ -496,5 +527,8 @@ int cachesim_options_parse(struct cachesim_options *o, int argc, char **argv, ch
         return err;
     o->simulates_fetches = o->reader.has_fetches;
     o->reader.has_fetches |= cachesim_options_by_line(o);
-    return check(o, why, why_bytes);
+    err = check(o, why, why_bytes);
+    if (!err)
+        say_unused(&p);
+    return err;
 }

@@ -265,12 +265,17 @@ static const char *put_emulator(struct command *c, struct cachesim_source *s, co
 static const char *put_valgrind(struct command *c, struct cachesim_source *s, const struct cachesim_options *o,
                                 const char *program)
 {
+    const char *temporary = getenv("TMPDIR");
     char where[MAX_PATH];
 
     (void)o;
     if (!cachesim_place_program("valgrind", where, sizeof where))
         return "Valgrind is not installed (package valgrind)";
     snprintf(c->text, sizeof c->text, "--log-fd=%d", s->child.out);
+    if (temporary && access(temporary, W_OK | X_OK)) {
+        fprintf(stderr, "cachesim: TMPDIR is no folder that can be written; Valgrind takes /tmp\n");
+        c->environment[c->n_variables++] = "TMPDIR";
+    }
     put(c, "valgrind");
     put(c, "--command-line-only=yes"); /* neither VALGRIND_OPTS nor ~/.valgrindrc nor ./.valgrindrc */
     put(c, "--tool=lackey");
@@ -381,6 +386,18 @@ static int start_program(struct cachesim_source *s, struct command *c, const str
                  why, why_bytes);
 }
 
+/* Says why there is no program of that name. */
+static const char *why_no_program(const char *name)
+{
+    struct stat s;
+
+    if (stat(name, &s))
+        return "no program is called so";
+    if (S_ISDIR(s.st_mode))
+        return "it is a folder";
+    return strchr(name, '/') ? "it may not be executed (chmod +x)" : "it is not in PATH; is ./ missing before it?";
+}
+
 static int run(struct cachesim_source *s, const struct cachesim_options *o, char *why, size_t why_bytes)
 {
     struct command c = { 0 };
@@ -388,7 +405,7 @@ static int run(struct cachesim_source *s, const struct cachesim_options *o, char
     int err;
 
     if (!cachesim_place_program(o->program[0], program, sizeof program)) {
-        snprintf(why, why_bytes, "run, '%.200s', no program is called so", o->program[0]);
+        snprintf(why, why_bytes, "run, '%.200s', %s", o->program[0], why_no_program(o->program[0]));
         return -ENOENT;
     }
     err = cachesim_child_open(&s->child);

@@ -132,13 +132,44 @@ static int simulate(struct cachesim_session *s)
     return err;
 }
 
-/* Would the trace be overwritten while it is read? */
-static bool is_trace(const struct cachesim_options *o)
+/* Is it a file that is read: the trace, the program, or what options name? */
+static bool is_read(const struct cachesim_options *o, const char *path)
 {
-    struct stat trace;
-    int err = strcmp(o->trace, "-") ? stat(o->trace, &trace) : fstat(STDIN_FILENO, &trace);
+    const char *read[3 + CACHESIM_MAX_SYMBOLS] = { o->trace, o->ranges, o->machine };
+    struct stat s;
 
-    return !err && cachesim_file_is(o->convert_to, &trace);
+    memcpy(read + 3, o->symbols, sizeof o->symbols);
+    for (size_t i = 0; i < sizeof read / sizeof read[0]; i++) {
+        if (read[i] && !(strcmp(read[i], "-") ? stat(read[i], &s) : fstat(STDIN_FILENO, &s)) &&
+            cachesim_file_is(path, &s))
+            return true;
+    }
+    return false;
+}
+
+/* Looks at all files that are to be written, before anything is done. */
+static int check_files(struct cachesim_session *s)
+{
+    const struct cachesim_options *o = &s->options;
+    const char *const written[] = { o->annotate, o->callgrind, o->heap, o->timeline, o->plot, o->convert_to };
+    enum { N = sizeof written / sizeof written[0] };
+
+    for (size_t i = 0; i < N; i++) {
+        const char *name = written[i] && !strcmp(written[i], "-") ? "stdout" : written[i];
+        const int err = written[i] ? cachesim_file_check(written[i]) : 0;
+
+        if (err)
+            return cachesim_fail(s, CACHESIM_BAD_OUTPUT, name, strerror(-err));
+        if (written[i] && is_read(o, written[i]))
+            return cachesim_fail(s, CACHESIM_BAD_OUTPUT, name,
+                                 written[i] == o->convert_to ? "this is the trace itself; give another file"
+                                                             : "this file is read, too; give another one");
+        for (size_t j = 0; written[i] && j < i; j++) {
+            if (written[j] && !strcmp(written[i], written[j]))
+                return cachesim_fail(s, CACHESIM_BAD_INPUT, name, "two files of this name are to be written");
+        }
+    }
+    return 0;
 }
 
 static int convert(struct cachesim_session *s)
@@ -149,8 +180,6 @@ static int convert(struct cachesim_session *s)
     struct sim_trace t;
     int err, write_err;
 
-    if (is_trace(o))
-        return cachesim_fail(s, CACHESIM_BAD_OUTPUT, name, "this is the trace itself; give another file");
     err = cachesim_file_open(&file, o->convert_to);
     if (err)
         return cachesim_fail(s, CACHESIM_BAD_OUTPUT, name, strerror(-err));
@@ -238,6 +267,8 @@ int main(int argc, char **argv)
         err = sim_cpu_check_limit(s.why, sizeof s.why);
     if (!err)
         err = cachesim_plot_check(&s);
+    if (!err && s.options.trace)
+        err = check_files(&s);
     if (!err && s.options.trace)
         err = cachesim_tell_apart(&s);
     if (!err)
