@@ -92,7 +92,7 @@ else
     total=$(awk '/^[0-9]/ { n += $2 } /^summary:/ { print n == $2 }' "$work/emulated")
     check "the lines' loads do not add up to the sum" [ "$total" = 1 ]
     loads=$(awk '/^summary:/ { print $2 }' "$work/emulated")
-    check "the report has other loads than $loads: $(grep -m 1 '^accesses\|loads' "$work/out")" grep -qw "$loads" "$work/out"
+    check "the report has other loads than $loads: $(grep -m 1 '^accesses\|loads' "$work/err")" grep -qw "$loads" "$work/err"
     cachesim --machine toy --fetches --annotate "$work/fetched" run -- "$work/multiply"
     check "fetches are not simulated" [ "$(awk '/^summary:/ { print $2 }' "$work/fetched")" -gt "$((2 * loads))" ]
     cachesim --machine zen3 --annotate "$work/prefetched" run -- "$work/multiply"
@@ -117,8 +117,53 @@ if [ -z "${SAN-}" ] && [ -e "${program%/*}/heap.so" ]; then
         check "$tracer: the function is not named" grep -qx 'fn=zeros' "$work/heap"
         check "$tracer: sums by allocation are those by line" [ "$(grep '^summary' "$work/heap")" = "$(grep '^summary' "$work/lines")" ]
     done
+    # Wherever the libraries are, and whatever is loaded besides: ld.so splits at blanks and colons, QEMU at commas.
+    mkdir "$work/my, to:ols"
+    cp "$program" "${program%/*}/heap.so" "$work/my, to:ols"
+    cp "${program%/*}/tracer.so" "$work/my, to:ols" 2>/dev/null
+    "${CC:-cc}" -shared -fPIC -w -o "$work/other.so" -x c - <<'END'
+#include <stdio.h>
+#include <unistd.h>
+__attribute__((constructor)) static void say(void)
+{
+    char own[4096] = "";
+    if (readlink("/proc/self/exe", own, sizeof own - 1) > 0)
+        fprintf(stderr, "loaded into %s\n", own);
+}
+END
+    "${CC:-cc}" -g -O1 -static -w -o "$work/static" tests/sim/heap.c 2>/dev/null
+    for tracer in valgrind qemu; do
+        [ $tracer = valgrind ] || { command -v qemu-x86_64 >/dev/null && [ -e "${program%/*}/tracer.so" ] && [ "$(uname -m)" = x86_64 ]; } || continue
+        rm -f "$work"/first.*
+        for run in 1 2; do
+            [ $run = 1 ] || [ $tracer = qemu ] || break
+            LD_PRELOAD=$work/other.so "$work/my, to:ols/cachesim" --machine tests/golden/full.cfg --tracer $tracer --heap "$work/heap" --annotate "$work/lines" \
+                --timeline "$work/timeline" run -- "$work/heaps" >"$work/out" 2>"$work/err" </dev/null
+            check "$tracer: the heap, from a folder with blanks: $(on_heap 'of third'): $(tail -n 1 "$work/err")" [ "$(on_heap 'of third' | cut -d' ' -f2)" -ge 4096 ]
+            check "$tracer: another preloaded library is lost: $(cat "$work/err")" grep -q "^loaded into .*/heaps$" "$work/err"
+            [ $run = 2 ] || for file in heap lines timeline; do mv "$work/$file" "$work/first.$file"; done
+        done
+        for file in heap lines timeline; do
+            [ $tracer = qemu ] || break
+            check "$tracer: the second run's $file differs" cmp -s "$work/first.$file" "$work/$file"
+        done
+        [ ! -x "$work/static" ] || refuses "heap.so was not loaded into the program: it is linked statically" --machine toy --tracer $tracer --heap "$work/none" run -- "$work/static"
+        check "$tracer: a file of a program that told nothing" [ ! -e "$work/none" ]
+    done
     check "nothing stays in /tmp" [ -z "$(find /tmp -maxdepth 1 -name 'cachesim-heap-*' -newer "$work/heaps")" ]
 fi
+
+# ---- what is said of the files ----
+
+strip -o "$work/stripped" "$work/p0"
+cachesim --l1 4k,2,64 --tracer valgrind --annotate "$work/x" run -- "$work/stripped"
+check "a stripped program: $(cat "$work/err")" grep -q "no source line is known of $work/stripped: it is stripped" "$work/err"
+check "the next command is not said" grep -qx "cachesim: $work/x is written; next: cg_annotate --sort=L1_load_misses $work/x, or kcachegrind; it lists the lines that miss" "$work/err"
+cachesim --l1 4k,2,64 --tracer valgrind --annotate "$work/x" run -- "$work/p0"
+check "a program that is not stripped: $(cat "$work/err")" [ "$(grep -c 'no source line' "$work/err")" -eq 0 ]
+cachesim --l1 4k,2,64 --annotate "$work/x" "$work/p0.lackey"
+check "a trace without symbols: $(cat "$work/err")" grep -q -- '--symbols FILE names the program' "$work/err"
+refuses "not a program or library of 64 bits, '$work/p0@010'" --machine toy --annotate "$work/x" --symbols "$work/p0@010" "$work/p0.lackey"
 
 # ---- words, and callgrind's format ----
 

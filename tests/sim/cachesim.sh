@@ -383,7 +383,7 @@ until_it_speaks() {
 compressed() {
     local packer
     counts --machine toy tests/golden/mix.din >"$work/mix"
-    for packer in gzip:gz zstd:zst xz:xz; do
+    for packer in gzip:gz zstd:zst xz:xz bzip2:bz2 lz4:lz4; do
         if ! command -v "${packer%:*}" >/dev/null; then
             skip "no ${packer%:*}: files that end in .${packer#*:}"
             continue
@@ -391,13 +391,87 @@ compressed() {
         "${packer%:*}" -c tests/golden/mix.din >"$work/mix.din.${packer#*:}"
         counts --machine toy "$work/mix.din.${packer#*:}" >"$work/again"
         equal "${packer%:*} is unpacked" "$work/mix" "$work/again"
+        counts --machine toy --format din - <"$work/mix.din.${packer#*:}" >"$work/again"
+        equal "${packer%:*} is unpacked from standard input" "$work/mix" "$work/again"
+        # shellcheck disable=SC2002  # out of a pipe
+        cat "$work/mix.din.${packer#*:}" | counts --machine toy --format din - >"$work/again"
+        equal "${packer%:*} is unpacked out of a pipe" "$work/mix" "$work/again"
         cp "$work/mix.din.${packer#*:}" "$work/plain"
         counts --machine toy --passes 2 --format din "$work/plain" >"$work/again"
         counts --machine toy --passes 2 tests/golden/mix.din >"$work/twice"
         equal "${packer%:*} is told by its bytes, twice" "$work/twice" "$work/again"
         head -c 100 "$work/plain" >"$work/cut.din"
         refuses "cachesim: $work/cut.din, ${packer%:*} cannot unpack it" --machine toy "$work/cut.din"
+        { cat tests/golden/mix.din && echo junk && cat tests/golden/mix.din; } | "${packer%:*}" -c >"$work/bad.din"
+        (trap '' PIPE && refuses "wrong label" --machine toy "$work/bad.din"; echo "$failed" >"$work/failed")
+        failed=$(cat "$work/failed")
+        tar cf - -C tests/golden mix.din | "${packer%:*}" -c >"$work/tar.din"
+        refuses "no trace of format din: it is an archive of tar (tar -xO unpacks it)" --machine toy "$work/tar.din"
     done
+}
+
+# What is no trace, and what other systems and editors make of one, in files that are read: told by name, or read.
+foreign() {
+    local f
+    printf 'PK\3\4junk\n' >"$work/t.din"
+    refuses "t.din:1: no trace of format din: it is a zip archive (unzip -p unpacks it)" --machine toy "$work/t.din"
+    refuses "t.din:byte 0: not a binary trace: it is a zip archive" --machine toy --format binary "$work/t.din"
+    printf '<!doctype html>\n' >"$work/t.din"
+    refuses "it is a page of HTML" --mrc "$work/t.din"
+    printf ' L 10,4\nhello\n L 20,4\n' >"$work/t.lackey"
+    refuses "t.lackey:2: neither an access (I, L, S or M) nor a line of Valgrind's own" --machine toy "$work/t.lackey"
+    for f in 's/$/\r/' '1s/^/\xef\xbb\xbf/'; do
+        sed "$f" tests/golden/mix.din >"$work/t.din"
+        equal "a trace changed by $f" <(counts --machine toy "$work/t.din") <(counts --machine toy tests/golden/mix.din)
+        sed "$f" sim/machines/toy.cfg >"$work/t.cfg"
+        equal "a machine changed by $f" <(counts --machine "$work/t.cfg" tests/golden/mix.din) <(counts --machine toy tests/golden/mix.din)
+        printf 'a 0 +0x1000000\n' | sed "$f" >"$work/ranges"
+        check "ranges changed by $f" [ "$(counts --machine toy --ranges "$work/ranges" tests/golden/mix.din | grep -c '^1,0,core')" -eq 1 ]
+    done
+    tr '\n' '\r' <sim/machines/toy.cfg >"$work/t.cfg"
+    refuses "t.cfg:1: a carriage return within the line" --machine "$work/t.cfg" tests/golden/mix.din
+    printf '\xff\xfe[\0' >"$work/t.cfg"
+    refuses "t.cfg:1: no machine file: it is, 'text in UTF-16" --machine "$work/t.cfg" tests/golden/mix.din
+    sed 's/^ways =/ways\xc2\xa0=/' sim/machines/toy.cfg >"$work/t.cfg"
+    refuses "t.cfg:10: a non-breaking blank" --machine "$work/t.cfg" tests/golden/mix.din
+    for f in 'a 0010 0020' 'a 00000000404040 +8' 'a 0 010' 'a 0 10\0 x' 'a\xc2\xa00 10' 'a 0 10\rb 20 30' '\033x 0 10' 'a -1 10' 'a 0 +-1'; do
+        # shellcheck disable=SC2059  # these are formats
+        printf "$f\n" >"$work/ranges"
+        refuses "ranges:1: " --machine toy --ranges "$work/ranges" tests/golden/mix.din
+    done
+    f=$work/$(printf 'a\377\n.din')
+    cp tests/golden/mix.din "$f"
+    check "a name with a newline is one line" [ "$("$cachesim" --machine toy "$f" | LC_ALL=C grep -ac '^trace.*271 accesses')" -eq 1 ]
+    refuses "No such file" --machine toy "$f.din"
+    ! command -v python3 >/dev/null || json_of "d['trace']['name'].endswith('a\\ufffd\\n.din')" --machine toy "$f"
+}
+
+# Files that are read are not written, nor is one written twice; and a file that cannot be written is told at once.
+no_harm() {
+    local option status
+    cp tests/golden/mix.din "$work/x.din"
+    cp sim/machines/toy.cfg "$work/x.cfg"
+    for option in --annotate --callgrind --timeline; do
+        for f in x.din x.cfg; do
+            "$cachesim" --machine "$work/x.cfg" $option "$work/$f" "$work/x.din" >"$work/out" 2>"$work/err"
+            status=$?
+            check "$option $f: exit status $status" [ $status -eq 1 ]
+            check "$option $f: $(cat "$work/err")" grep -q "$f, this file is read, too" "$work/err"
+        done
+    done
+    equal "the trace is as it was" "$work/x.din" tests/golden/mix.din
+    refuses "two files of this name are to be written" --machine toy --annotate "$work/y" --timeline "$work/y" "$work/x.din"
+    refuses "--annotate: the file has no name" --annotate '' "$work/x.din"
+    "$cachesim" --machine toy --annotate "$work/no/such" "$work/x.din" >"$work/out" 2>"$work/err"
+    check "no folder: nothing is simulated: $(cat "$work/err")" [ ! -s "$work/out" ]
+    for option in '--machine toy --mrc' '--line 64 --machine toy' '--l1 1k,2,64 --reuse' '--machine toy --output csv --convert din -'; do
+        # shellcheck disable=SC2086
+        "$cachesim" $option "$work/x.din" 2>&1 >/dev/null | grep -q 'does nothing here' || bad "$option: nothing is said"
+    done
+    "$cachesim" --machine toy "$work/x.din" 2>"$work/err" >&-
+    check "standard output closed: exit status $?" [ $? -eq 1 ]
+    "$cachesim" --convert text "$work/y" "$work/x.din" <&- >&- 2>&-
+    equal "all closed: a file is whole" "$work/y" <("$cachesim" --convert text - "$work/x.din")
 }
 
 # place FILE TAG COLUMN: a count at the core, of a CSV file
@@ -604,7 +678,7 @@ one_process() {
     "$cachesim" --tracer "$tracer" --machine toy run -- "$work/two" become >"$work/out" 2>"$work/err"
     check "$tracer, exec: exit status $?, not 2" [ $? -eq 2 ]
     check "$tracer, exec: $(cat "$work/err")" grep -qF "the program became another one (exec)" "$work/err"
-    check "$tracer, exec: nothing is printed" [ ! -s "$work/out" ]
+    check "$tracer, exec: nothing is printed" [ "$(grep -c '^memory' "$work/err")" -eq 0 ]
     # Under QEMU the tracer's descriptor is one of the program's own; Valgrind keeps its own apart.
     : >"$work/victim"
     "$cachesim" --tracer "$tracer" --machine toy run -- "$work/two" close-all "$work/victim" >"$work/out" 2>"$work/err"
@@ -672,11 +746,11 @@ END
         check "$tracer: they are 8 bytes each" [ "$(place "$work/out" 1 load_bytes)" = 131072 ]
         "$cachesim" --tracer $tracer --machine toy run -- "$work/sum" 3 >"$work/out" 2>"$work/err"
         check "$tracer: the program's status is told" grep -q "sum ended with status 3" "$work/err"
-        check "$tracer: ... and the counts all the same" grep -q '^memory' "$work/out"
+        check "$tracer: ... and the counts all the same" grep -q '^memory' "$work/err"
         "$cachesim" --tracer $tracer --machine toy run -- "$work/sum" 0 x >"$work/out" 2>"$work/err"
         status=$?
         check "$tracer: a program that is killed is refused, status $status" [ $status -eq 2 ]
-        check "$tracer: ... and nothing is printed" [ ! -s "$work/out" ]
+        check "$tracer: ... and nothing is printed" [ "$(grep -c '^memory' "$work/err")" -eq 0 ]
         check "$tracer: ... with the reason" grep -q "was ended by signal 6 .*; its trace is cut short" "$work/err"
         "$cachesim" --tracer $tracer --convert lackey "$work/sum.lackey" run -- "$work/sum" 2>/dev/null
         check "$tracer: its trace can be written" [ "$(grep -c . "$work/sum.lackey")" -gt 16384 ]
@@ -689,7 +763,7 @@ END
         interrupted $tracer sleeps KILL 137
         interrupted $tracer sleeps INT 130
         interrupted $tracer goes-on INT 130
-        check "$tracer: counts so far, said to be partial: $(cat "$work/err")" grep -q 'accesses.*; interrupted: these counts are partial' "$work/out"
+        check "$tracer: counts so far, said to be partial: $(cat "$work/err")" grep -q 'accesses.*; interrupted: these counts are partial' "$work/err"
     done
     refuses "run, 'no-such-program', no program is called so" run -- no-such-program
     refuses "no program is given behind --" run --
@@ -697,6 +771,48 @@ END
     refuses "no program is given: cachesim" run
     refuses "--passes: a program is run once" --passes 2 run -- "$work/sum"
     refuses "--tracer: there is no program to trace" --tracer qemu tests/golden/mix.din
+}
+
+# Whatever users have set, wherever the program is, and whatever it and the tracers say.
+settings() {
+    local tracer loads program
+    program=$(realpath "$cachesim")
+    printf 'static volatile double data[1 << 10];\nint main(void) { double s = 0; for (int i = 0; i < 1 << 10; i++) s += data[i]; __builtin_printf("%%g\\n", s); return 0; }\n' >"$work/few.c"
+    if [ -n "${EMULATED:-}" ] || ! ${CC:-cc} -O1 -no-pie -o "$work/few" "$work/few.c" 2>/dev/null; then
+        skip "settings of the tracers (no native compiler, or an emulated cachesim)"
+        return
+    fi
+    nm -S "$work/few" | awk '$4 == "data" { print $4, "0x" $1, "+0x" $2 }' >"$work/ranges"
+    mkdir "$work/my, to:ols"
+    cp "$work/few" "$work/my, to:ols"
+    echo '--log-file=x --trace-children=yes --leak-check=full' >"$work/my, to:ols/.valgrindrc"
+    printf 'int main(void) { return __builtin_printf("hello\\n") < 0; }\n' | ${CC:-cc} -Wl,--dynamic-linker=/no/ld.so -x c -o "$work/none" - 2>/dev/null
+    printf 'int main(void) { __asm__ volatile(".byte 0x62, 0xf1, 0x74, 0x48, 0x58, 0xc0"); return 0; }\n' | ${CC:-cc} -x c -o "$work/wide" -
+    for tracer in qemu valgrind; do
+        (cd "$work/my, to:ols" && TMPDIR=/no/such QEMU_PLUGIN=/no/such.so QEMU_LOG=in_asm QEMU_RESERVED_VA=1 VALGRIND_OPTS=--tool=memcheck LC_ALL=xx_YY POSIXLY_CORRECT=1 \
+            "$program" --tracer $tracer --machine toy --output csv --ranges "$work/ranges" run -- ./few) >"$work/out" 2>"$work/err" </dev/null
+        if grep -qE 'not installed|tracer is missing' "$work/err"; then
+            skip "$(cat "$work/err")"
+            continue
+        fi
+        loads=$(place "$work/out" 1 loads)
+        check "$tracer, settings: $loads loads: $(cat "$work/err")" [ "$loads" = 1024 ]
+        check "$tracer: CSV on standard output, the program's words on the other" grep -qx 0 "$work/err"
+        check "$tracer: a table leaves standard output to the program" [ "$("$cachesim" --tracer $tracer --machine toy run -- "$work/few" 2>"$work/err")" = 0 ]
+        check "$tracer: ... and is on standard error" grep -q '^memory' "$work/err"
+        [ ! -x "$work/none" ] || refused_run "$tracer" none "did not get it to run"
+        [ "$(uname -m)" != x86_64 ] || refused_run "$tracer" wide "(AVX-512|Illegal instruction)"
+    done
+    refuses "it may not be executed" run -- "$work/few.c"
+    refuses "it is a folder" run -- "$work"
+}
+
+# refused_run TRACER PROGRAM WORDS: exit status 2, nothing on stdout, the reason by its words, which are not exec
+refused_run() {
+    "$cachesim" --tracer "$1" --machine toy run -- "$work/$2" >"$work/out" 2>"$work/err" </dev/null
+    check "$1, $2: exit status $?, not 2" [ $? -eq 2 ]
+    check "$1, $2: $(cat "$work/err")" grep -qE "^cachesim: .*$3" "$work/err"
+    check "$1, $2: exec is blamed: $(cat "$work/err")" [ "$(grep -c exec, "$work/err")" -eq 0 ]
 }
 
 # A trace that takes more than a minute is announced after a second, unless it is a pipe.
@@ -983,8 +1099,8 @@ hosts() {
     check "... and where there are no files: $(cat "$work/err")" grep -q 'no data cache; name a machine: ' "$work/err"
 }
 
-[ $# -gt 0 ] || set -- goldens formats metamorphic dinero estimate stores compressed ranges many_ranges vary plots \
-    json_members traced names json questions lackey bad_options bad_traces bad_output too_large whole_or_not \
+[ $# -gt 0 ] || set -- goldens formats metamorphic dinero estimate stores compressed foreign no_harm ranges many_ranges vary plots \
+    json_members traced settings names json questions lackey bad_options bad_traces bad_output too_large whole_or_not \
     signals announcement hosts manual manual_recipes installation
 for part; do
     if declare -F "$part" >"$work/part"; then "$part"; else bad "there is no part '$part'"; fi
