@@ -92,6 +92,7 @@
     X(onnx) \
     X(onnx_shapes) \
     X(onnx_infer) \
+    X(onnx_fold) \
     X(operators) \
     X(op_places) \
     X(onnx_nodes) \

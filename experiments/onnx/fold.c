@@ -1,6 +1,6 @@
 /*
- * Constants that follow from constants: shape arithmetic, and what moves or converts weights. How much is made is
- * bounded (may_fold): a small file can ask for much.
+ * Constants that follow from constants: shape arithmetic, and what moves or converts weights. A small file can ask for
+ * much: the bytes that are made (may_fold) and the elements that are looked at (may_visit) are bounded over the file.
  */
 #include <errno.h>
 #include <math.h>
@@ -10,12 +10,21 @@
 
 /* ---- making a constant ---- */
 
+/* Asks before so many elements are looked at. Returns whether they are not too many. */
+static bool may_visit(const struct infer *c, size_t elements)
+{
+    if (elements > c->r->may_visit)
+        return false;
+    c->r->may_visit -= elements;
+    return true;
+}
+
 /* Returns memory for the elements of a value; NULL: they would be too many, or are no numbers. */
 static void *make(const struct infer *c, const struct onnx_value *v)
 {
     const size_t bytes = v->elements * onnx_type_bytes(v->type);
 
-    if (!onnx_type_bytes(v->type) || bytes > c->r->may_fold)
+    if (!onnx_type_bytes(v->type) || bytes > c->r->may_fold || !may_visit(c, v->elements))
         return NULL;
     c->r->may_fold -= bytes;
     return onnx_own(c->r, v->elements, onnx_type_bytes(v->type));
@@ -211,7 +220,7 @@ static void fold_concat(const struct infer *c, struct onnx_value *out)
 
         for (size_t o = 0; o < from.outer && !in->is_filled && bytes; o++)
             memcpy(data + (o * to.size + at) * to.inner, (const uint8_t *)in->data + o * bytes, bytes);
-        for (size_t o = 0; o < from.outer && in->is_filled; o++) {
+        for (size_t o = 0; o < from.outer && in->is_filled && bytes; o++) {
             for (size_t i = 0; i < bytes / sizeof in->fill; i++)
                 memcpy(data + (o * to.size + at) * to.inner + i * sizeof in->fill, &in->fill, sizeof in->fill);
         }
@@ -253,15 +262,14 @@ static void fold_gather(const struct infer *c, struct onnx_value *out)
 
     out->is_filled = in->is_filled;
     out->fill = in->fill;
-    for (size_t o = 0; o < b.outer && data; o++) {
+    for (size_t o = 0; o < b.outer && data && out->elements; o++) {
         for (size_t i = 0; i < indices->elements; i++) {
             const int64_t index = onnx_element_int(indices, i), at = index < 0 ? index + (int64_t)b.size : index;
 
             if (at < 0 || at >= (int64_t)b.size)
                 return; /* who runs it says so */
-            if (b.inner)
-                memcpy(data + (o * indices->elements + i) * b.inner,
-                       (const uint8_t *)in->data + (o * b.size + (size_t)at) * b.inner, b.inner);
+            memcpy(data + (o * indices->elements + i) * b.inner,
+                   (const uint8_t *)in->data + (o * b.size + (size_t)at) * b.inner, b.inner);
         }
     }
     set_data(out, data);
@@ -517,6 +525,12 @@ static void fold_where(const struct infer *c, struct onnx_value *out)
     set_data(out, data);
 }
 
+/* Returns what n elements that are all alike are reduced to. */
+static double reduce_alike(enum operation op, double x, double n)
+{
+    return op == ADD ? x * n : op == MUL ? pow(x, n) : x;
+}
+
 /* Reduces all elements to one: the only way in which shape arithmetic does it. */
 static void fold_reduce(const struct infer *c, struct onnx_value *out, enum operation op)
 {
@@ -525,6 +539,13 @@ static void fold_reduce(const struct infer *c, struct onnx_value *out, enum oper
     uint8_t *data;
 
     if (out->elements != 1 || !in->elements)
+        return;
+    if (in->is_filled) {
+        out->is_filled = true;
+        out->fill = (float)reduce_alike(op, (double)in->fill, (double)in->elements);
+        return;
+    }
+    if (!may_visit(c, in->elements))
         return;
     sum = get(in, 0);
     for (size_t i = 1; i < in->elements; i++)

@@ -287,6 +287,13 @@ static const struct rule rules[] = {
     { "Xor", 2, rule_compare },
 };
 
+enum { N_RULES = sizeof rules / sizeof rules[0] };
+
+const char *infer_operator(size_t i)
+{
+    return i < N_RULES ? rules[i].op : NULL;
+}
+
 static int compare_rule(const void *op, const void *rule)
 {
     return strcmp(op, ((const struct rule *)rule)->op);
@@ -294,7 +301,7 @@ static int compare_rule(const void *op, const void *rule)
 
 static const struct rule *find_rule(const struct onnx_node *n)
 {
-    return *n->domain ? NULL : bsearch(n->op, rules, sizeof rules / sizeof rules[0], sizeof rules[0], compare_rule);
+    return *n->domain ? NULL : bsearch(n->op, rules, N_RULES, sizeof rules[0], compare_rule);
 }
 
 /* Looks whether all inputs are there and have shapes. */

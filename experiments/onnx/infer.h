@@ -108,6 +108,9 @@ int rule_top_k(const struct infer *c);
 int rule_det(const struct infer *c);
 int rule_depends(const struct infer *c); /* how many elements there are depends on them */
 
+/* Returns operator i of those that have a rule, in the order of their names; NULL behind the last. */
+const char *infer_operator(size_t i);
+
 /* Makes the outputs of a node constants, if they follow from its inputs and are not too many. */
 void infer_fold(const struct infer *c);
 

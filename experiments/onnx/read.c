@@ -446,8 +446,6 @@ static int read_opset(struct onnx_reading *r, struct exp_why *why)
     return m->graph ? 0 : exp_fail(why, -EINVAL, "%s: there is no network in it", r->graph.path);
 }
 
-enum { MAY_FOLD = 64 << 20 };
-
 static int read_all(struct onnx_reading *r, const struct onnx_ask *ask, struct exp_why *why)
 {
     struct onnx_names names = { 0 };
@@ -474,7 +472,8 @@ static struct onnx_reading *begin(const char *path, size_t bytes)
     r->folder = slash ? exp_format("%.*s", (int)(slash - path) + (slash == path), path) : exp_copy_text(".");
     r->graph.path = onnx_own_text(r, "%s", path);
     r->graph.name = onnx_own_text(r, "%.*s", (int)(ends ? n - 5 : n), name);
-    r->may_fold = MAY_FOLD + bytes;
+    r->may_fold = ONNX_MAY_FOLD + bytes;
+    r->may_visit = ONNX_MAY_VISIT + bytes;
     return r;
 }
 

@@ -29,8 +29,15 @@ struct onnx_reading {
     struct onnx_mapping *mapping; /* of external data */
     size_t n_mappings;
     size_t may_fold;            /* how many bytes may still be made of constants */
+    size_t may_visit;           /* how many elements may still be looked at for that */
     int64_t fixed_batch, batch; /* the file's, and what was asked for in its place; 0: nothing was replaced */
 };
+
+/*
+ * What a file may ask for beside what its own bytes give: bytes that are made of constants, and elements that are looked
+ * at or made.
+ */
+enum { ONNX_MAY_FOLD = 64 << 20, ONNX_MAY_VISIT = 64 << 20 };
 
 /* Return memory that lives as long as the graph: n elements of so many bytes, all zero; a text like printf's. */
 void *onnx_own(struct onnx_reading *r, size_t n, size_t bytes);
