@@ -95,6 +95,7 @@
     X(onnx_fold) \
     X(operators) \
     X(op_places) \
+    X(op_opsets) \
     X(onnx_nodes) \
     X(dnnl) \
     X(peers) \

@@ -9,15 +9,33 @@ static const struct {
     const char *name;
     size_t bytes;
 } types[ONNX_N_TYPES] = {
-    [ONNX_UNKNOWN_TYPE] = { "unknown", 0 }, [ONNX_FLOAT] = { "float", 4 },
-    [ONNX_UINT8] = { "uint8", 1 },          [ONNX_INT8] = { "int8", 1 },
-    [ONNX_UINT16] = { "uint16", 2 },        [ONNX_INT16] = { "int16", 2 },
-    [ONNX_INT32] = { "int32", 4 },          [ONNX_INT64] = { "int64", 8 },
-    [ONNX_STRING] = { "string", 0 },        [ONNX_BOOL] = { "bool", 1 },
-    [ONNX_FLOAT16] = { "float16", 2 },      [ONNX_DOUBLE] = { "double", 8 },
-    [ONNX_UINT32] = { "uint32", 4 },        [ONNX_UINT64] = { "uint64", 8 },
-    [ONNX_COMPLEX64] = { "complex64", 0 },  [ONNX_COMPLEX128] = { "complex128", 0 },
+    [ONNX_UNKNOWN_TYPE] = { "unknown", 0 },
+    [ONNX_FLOAT] = { "float", 4 },
+    [ONNX_UINT8] = { "uint8", 1 },
+    [ONNX_INT8] = { "int8", 1 },
+    [ONNX_UINT16] = { "uint16", 2 },
+    [ONNX_INT16] = { "int16", 2 },
+    [ONNX_INT32] = { "int32", 4 },
+    [ONNX_INT64] = { "int64", 8 },
+    [ONNX_STRING] = { "string", 0 },
+    [ONNX_BOOL] = { "bool", 1 },
+    [ONNX_FLOAT16] = { "float16", 2 },
+    [ONNX_DOUBLE] = { "double", 8 },
+    [ONNX_UINT32] = { "uint32", 4 },
+    [ONNX_UINT64] = { "uint64", 8 },
+    [ONNX_COMPLEX64] = { "complex64", 0 },
+    [ONNX_COMPLEX128] = { "complex128", 0 },
     [ONNX_BFLOAT16] = { "bfloat16", 2 },
+    [ONNX_FLOAT8E4M3FN] = { "float8e4m3fn", 0 },
+    [ONNX_FLOAT8E4M3FNUZ] = { "float8e4m3fnuz", 0 },
+    [ONNX_FLOAT8E5M2] = { "float8e5m2", 0 },
+    [ONNX_FLOAT8E5M2FNUZ] = { "float8e5m2fnuz", 0 },
+    [ONNX_UINT4] = { "uint4", 0 },
+    [ONNX_INT4] = { "int4", 0 },
+    [ONNX_FLOAT4E2M1] = { "float4e2m1", 0 },
+    [ONNX_FLOAT8E8M0] = { "float8e8m0", 0 },
+    [ONNX_UINT2] = { "uint2", 0 },
+    [ONNX_INT2] = { "int2", 0 },
 };
 
 size_t onnx_type_bytes(enum onnx_type type)
@@ -35,6 +53,40 @@ const char *onnx_type_name(enum onnx_type type)
 bool onnx_is(const struct onnx_node *n, const char *op)
 {
     return !*n->domain && !strcmp(n->op, op);
+}
+
+bool onnx_is_fused_conv(const struct onnx_node *n)
+{
+    return !strcmp(n->domain, "com.microsoft") && !strcmp(n->op, "FusedConv");
+}
+
+bool onnx_is_conv(const struct onnx_node *n)
+{
+    return onnx_is(n, "Conv") || onnx_is_fused_conv(n);
+}
+
+/* The first line that fits counts: an empty domain is any, and an operator needs to have the text in its name. */
+static const struct {
+    const char *domain, *op, *hint;
+} hints[] = {
+    { "", "QLinear", "; it is quantized, and only fp32 is run: take the network as it was before" },
+    { "", "Quantize", "; it is quantized, and only fp32 is run: take the network as it was before" },
+    { "", "Integer", "; it is quantized, and only fp32 is run: take the network as it was before" },
+    { "", "QAttention", "; it is quantized, and only fp32 is run: take the network as it was before" },
+    { "", "QGemm", "; it is quantized, and only fp32 is run: take the network as it was before" },
+    { "", "NBits", "; it is quantized, and only fp32 is run: take the network as it was before" },
+    { "com.m", "", "; ONNX Runtime's optimiser makes such operators: save the network before it is optimised" },
+    { "ai.onnx.ml", "", "; it is no operator of a neural network" },
+    { "ai.onnx.preview.training", "", "; it is for training" },
+};
+
+const char *onnx_hint(const struct onnx_node *n)
+{
+    for (size_t i = 0; i < sizeof hints / sizeof hints[0]; i++) {
+        if (!strncmp(n->domain, hints[i].domain, strlen(hints[i].domain)) && strstr(n->op, hints[i].op))
+            return hints[i].hint;
+    }
+    return "";
 }
 
 static const struct onnx_value *value_at(const struct onnx_graph *g, const size_t *at, size_t n, size_t i)

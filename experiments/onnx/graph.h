@@ -1,5 +1,5 @@
 /*
- * A network as an .onnx file has it (opset 1 to 18), ready to be run: every value has a type and a static shape, nodes
+ * A network as an .onnx file has it (ONNX_OLDEST_OPSET to ONNX_NEWEST_OPSET), ready to be run: every value has a type and a static shape, nodes
  * stand in topological order, and what can be known before a run is a constant.
  *
  *     struct onnx_graph *g;
@@ -24,7 +24,10 @@
 #include "experiments/base/error.h"
 #include "kernels/shape/problem.h"
 
-enum { ONNX_MAX_DIMS = 8, ONNX_NEWEST_OPSET = 18 };
+/* Opsets that are read: the one place that says it. What an opset changes in meaning is asked of graph->opset. */
+enum { ONNX_OLDEST_OPSET = 1, ONNX_NEWEST_OPSET = 24 };
+
+enum { ONNX_MAX_DIMS = 8 };
 
 /* The index of an input or output that is left out, and the producer of what no node makes. */
 #define ONNX_NONE SIZE_MAX
@@ -48,6 +51,16 @@ enum onnx_type {
     ONNX_COMPLEX64,
     ONNX_COMPLEX128,
     ONNX_BFLOAT16,
+    ONNX_FLOAT8E4M3FN, /* this and all that follow have a name here, and no elements that are read */
+    ONNX_FLOAT8E4M3FNUZ,
+    ONNX_FLOAT8E5M2,
+    ONNX_FLOAT8E5M2FNUZ,
+    ONNX_UINT4,
+    ONNX_INT4,
+    ONNX_FLOAT4E2M1,
+    ONNX_FLOAT8E8M0,
+    ONNX_UINT2,
+    ONNX_INT2,
     ONNX_N_TYPES
 };
 
@@ -79,7 +92,7 @@ struct onnx_value {
 };
 
 enum onnx_kind {
-    ONNX_KIND_NONE,
+    ONNX_KIND_NONE, /* a list without elements, in files of the format's first versions */
     ONNX_KIND_INT,
     ONNX_KIND_FLOAT,
     ONNX_KIND_TEXT,
@@ -158,6 +171,13 @@ void onnx_free(struct onnx_graph *g); /* NULL is fine */
 /* Tells whether a node is this standard operator. */
 bool onnx_is(const struct onnx_node *n, const char *op);
 
+/* Tells whether a node is a forward convolution: Conv, or ONNX Runtime's FusedConv, which is one with an activation. */
+bool onnx_is_conv(const struct onnx_node *n);
+bool onnx_is_fused_conv(const struct onnx_node *n);
+
+/* Returns what is to be done about an operator that is not known, as "; it is ..."; "": nothing is known of it. */
+const char *onnx_hint(const struct onnx_node *n);
+
 /* Return a node's input or output; NULL: it is left out or beyond the last. */
 const struct onnx_value *onnx_in(const struct onnx_graph *g, const struct onnx_node *n, size_t i);
 const struct onnx_value *onnx_out(const struct onnx_graph *g, const struct onnx_node *n, size_t i);
@@ -229,6 +249,15 @@ int onnx_window(const struct onnx_graph *g, const struct onnx_node *n, struct on
  */
 int onnx_conv_problem(const struct onnx_graph *g, const struct onnx_node *n, struct conv_problem *p,
                       struct exp_why *why);
+
+/* What a Resize or Upsample resizes: all dimensions, or those of "axes", in its order. */
+struct onnx_resized {
+    size_t n, axis[ONNX_MAX_DIMS];
+    double kept; /* the scale of all of them where keep_aspect_ratio_policy makes one of their sizes; else 0 */
+};
+
+/* Reads it, of a node whose input has a shape. Returns 0; -EINVAL with one line in why; -EAGAIN: sizes depend on data. */
+int onnx_resized(const struct onnx_graph *g, const struct onnx_node *n, struct onnx_resized *r, struct exp_why *why);
 
 /* ---- written: as an ONNX model in memory, with its weights as they are now ---- */
 

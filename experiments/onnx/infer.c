@@ -134,157 +134,172 @@ int infer_tensor(const struct infer *c, const char *name, struct onnx_value *v)
 
 /* ---- the rule of an operator ---- */
 
+/*
+ * Attributes are those of all opsets, each with the letters of its kinds (kind_letters). Those of the first opsets that
+ * say nothing of values (consumed_inputs) are among them.
+ */
 struct rule {
     const char *op;
     size_t n_in; /* inputs that must be there */
     int (*infer)(const struct infer *c);
+    const char *attributes;
 };
 
 static const struct rule rules[] = {
-    { "Abs", 1, rule_same },
-    { "Acos", 1, rule_same },
-    { "Acosh", 1, rule_same },
-    { "Add", 2, rule_binary },
-    { "And", 2, rule_compare },
-    { "ArgMax", 1, rule_arg },
-    { "ArgMin", 1, rule_arg },
-    { "Asin", 1, rule_same },
-    { "Asinh", 1, rule_same },
-    { "Atan", 1, rule_same },
-    { "Atanh", 1, rule_same },
-    { "AveragePool", 1, rule_pool },
-    { "BatchNormalization", 5, rule_batch_norm },
-    { "BitShift", 2, rule_binary },
-    { "BitwiseAnd", 2, rule_binary },
-    { "BitwiseNot", 1, rule_same },
-    { "BitwiseOr", 2, rule_binary },
-    { "BitwiseXor", 2, rule_binary },
-    { "Cast", 1, rule_cast },
-    { "CastLike", 2, rule_cast },
-    { "Ceil", 1, rule_same },
-    { "Celu", 1, rule_same },
-    { "Clip", 1, rule_same },
-    { "Compress", 2, rule_depends },
-    { "Concat", 1, rule_concat },
-    { "Constant", 0, rule_constant },
-    { "ConstantOfShape", 1, rule_constant_of_shape },
-    { "Conv", 2, rule_conv },
-    { "ConvTranspose", 2, rule_conv_transpose },
-    { "Cos", 1, rule_same },
-    { "Cosh", 1, rule_same },
-    { "CumSum", 2, rule_same },
-    { "DepthToSpace", 1, rule_depth_to_space },
-    { "DequantizeLinear", 2, rule_dequantize },
-    { "Det", 1, rule_det },
-    { "Div", 2, rule_binary },
-    { "Dropout", 1, rule_dropout },
-    { "Elu", 1, rule_same },
-    { "Equal", 2, rule_compare },
-    { "Erf", 1, rule_same },
-    { "Exp", 1, rule_same },
-    { "Expand", 2, rule_expand },
-    { "EyeLike", 1, rule_eye_like },
-    { "Flatten", 1, rule_flatten },
-    { "Floor", 1, rule_same },
-    { "Gather", 2, rule_gather },
-    { "GatherElements", 2, rule_gather_elements },
-    { "GatherND", 2, rule_gather_nd },
-    { "Gemm", 2, rule_gemm },
-    { "GlobalAveragePool", 1, rule_global_pool },
-    { "GlobalLpPool", 1, rule_global_pool },
-    { "GlobalMaxPool", 1, rule_global_pool },
-    { "Greater", 2, rule_compare },
-    { "GreaterOrEqual", 2, rule_compare },
-    { "GridSample", 2, rule_grid_sample },
-    { "GroupNormalization", 3, rule_same },
-    { "HardSigmoid", 1, rule_same },
-    { "HardSwish", 1, rule_same },
-    { "Hardmax", 1, rule_axis },
-    { "Identity", 1, rule_same },
-    { "InstanceNormalization", 3, rule_channels },
-    { "IsInf", 1, rule_same_bool },
-    { "IsNaN", 1, rule_same_bool },
-    { "LRN", 1, rule_same },
-    { "LayerNormalization", 2, rule_layer_norm },
-    { "LeakyRelu", 1, rule_same },
-    { "Less", 2, rule_compare },
-    { "LessOrEqual", 2, rule_compare },
-    { "Log", 1, rule_same },
-    { "LogSoftmax", 1, rule_axis },
-    { "LpNormalization", 1, rule_same },
-    { "LpPool", 1, rule_pool },
-    { "MatMul", 2, rule_matmul },
-    { "Max", 1, rule_binary },
-    { "MaxPool", 1, rule_pool },
-    { "MaxRoiPool", 2, rule_roi },
-    { "MaxUnpool", 2, rule_max_unpool },
-    { "Mean", 1, rule_binary },
-    { "MeanVarianceNormalization", 1, rule_same },
-    { "Min", 1, rule_binary },
-    { "Mish", 1, rule_same },
-    { "Mod", 2, rule_binary },
-    { "Mul", 2, rule_binary },
-    { "Neg", 1, rule_same },
-    { "NonMaxSuppression", 2, rule_depends },
-    { "NonZero", 1, rule_depends },
-    { "Not", 1, rule_same },
-    { "OneHot", 3, rule_one_hot },
-    { "Or", 2, rule_compare },
-    { "PRelu", 2, rule_prelu },
-    { "Pad", 1, rule_pad },
-    { "Pow", 2, rule_binary },
-    { "QuantizeLinear", 2, rule_quantize },
-    { "Range", 3, rule_range },
-    { "Reciprocal", 1, rule_same },
-    { "ReduceL1", 1, rule_reduce },
-    { "ReduceL2", 1, rule_reduce },
-    { "ReduceLogSum", 1, rule_reduce },
-    { "ReduceLogSumExp", 1, rule_reduce },
-    { "ReduceMax", 1, rule_reduce },
-    { "ReduceMean", 1, rule_reduce },
-    { "ReduceMin", 1, rule_reduce },
-    { "ReduceProd", 1, rule_reduce },
-    { "ReduceSum", 1, rule_reduce },
-    { "ReduceSumSquare", 1, rule_reduce },
-    { "Relu", 1, rule_same },
-    { "Reshape", 1, rule_reshape },
-    { "Resize", 1, rule_resize },
-    { "ReverseSequence", 2, rule_same },
-    { "RoiAlign", 3, rule_roi },
-    { "Round", 1, rule_same },
-    { "Scatter", 3, rule_same },
-    { "ScatterElements", 3, rule_same },
-    { "ScatterND", 3, rule_same },
-    { "Selu", 1, rule_same },
-    { "Shape", 1, rule_shape },
-    { "Shrink", 1, rule_same },
-    { "Sigmoid", 1, rule_same },
-    { "Sign", 1, rule_same },
-    { "Sin", 1, rule_same },
-    { "Sinh", 1, rule_same },
-    { "Size", 1, rule_size },
-    { "Slice", 1, rule_slice },
-    { "Softmax", 1, rule_axis },
-    { "Softplus", 1, rule_same },
-    { "Softsign", 1, rule_same },
-    { "SpaceToDepth", 1, rule_space_to_depth },
-    { "Split", 1, rule_split },
-    { "Sqrt", 1, rule_same },
-    { "Squeeze", 1, rule_squeeze },
-    { "Sub", 2, rule_binary },
-    { "Sum", 1, rule_binary },
-    { "Tan", 1, rule_same },
-    { "Tanh", 1, rule_same },
-    { "ThresholdedRelu", 1, rule_same },
-    { "Tile", 2, rule_tile },
-    { "TopK", 1, rule_top_k },
-    { "Transpose", 1, rule_transpose },
-    { "Trilu", 1, rule_same },
-    { "Unique", 1, rule_depends },
-    { "Unsqueeze", 1, rule_unsqueeze },
-    { "Upsample", 1, rule_resize },
-    { "Where", 3, rule_where },
-    { "Xor", 2, rule_compare },
+    { "Abs", 1, rule_same, "consumed_inputs:I" },
+    { "Acos", 1, rule_same, "" },
+    { "Acosh", 1, rule_same, "" },
+    { "Add", 2, rule_binary, "axis:i broadcast:i consumed_inputs:I" },
+    { "And", 2, rule_compare, "axis:i broadcast:i" },
+    { "ArgMax", 1, rule_arg, "axis:i keepdims:i select_last_index:i" },
+    { "ArgMin", 1, rule_arg, "axis:i keepdims:i select_last_index:i" },
+    { "Asin", 1, rule_same, "" },
+    { "Asinh", 1, rule_same, "" },
+    { "Atan", 1, rule_same, "" },
+    { "Atanh", 1, rule_same, "" },
+    { "AveragePool", 1, rule_pool,
+      "auto_pad:s ceil_mode:i count_include_pad:i dilations:I kernel_shape:I pads:I strides:I" },
+    { "BatchNormalization", 5, rule_batch_norm,
+      "consumed_inputs:I epsilon:f is_test:i momentum:f spatial:i training_mode:i" },
+    { "BitShift", 2, rule_binary, "direction:s" },
+    { "BitwiseAnd", 2, rule_binary, "" },
+    { "BitwiseNot", 1, rule_same, "" },
+    { "BitwiseOr", 2, rule_binary, "" },
+    { "BitwiseXor", 2, rule_binary, "" },
+    { "Cast", 1, rule_cast, "round_mode:s saturate:i to:is" },
+    { "CastLike", 2, rule_cast, "round_mode:s saturate:i" },
+    { "Ceil", 1, rule_same, "consumed_inputs:I" },
+    { "Celu", 1, rule_same, "alpha:f" },
+    { "Clip", 1, rule_same, "consumed_inputs:I max:f min:f" },
+    { "Compress", 2, rule_depends, "axis:i" },
+    { "Concat", 1, rule_concat, "axis:i" },
+    { "Constant", 0, rule_constant,
+      "sparse_value:o value:t value_float:f value_floats:F value_int:i value_ints:I value_string:s value_strings:o" },
+    { "ConstantOfShape", 1, rule_constant_of_shape, "value:t" },
+    { "Conv", 2, rule_conv, "auto_pad:s dilations:I group:i kernel_shape:I pads:I strides:I" },
+    { "ConvTranspose", 2, rule_conv_transpose,
+      "auto_pad:s dilations:I group:i kernel_shape:I output_padding:I output_shape:I pads:I strides:I" },
+    { "Cos", 1, rule_same, "" },
+    { "Cosh", 1, rule_same, "" },
+    { "CumSum", 2, rule_same, "exclusive:i reverse:i" },
+    { "DepthToSpace", 1, rule_depth_to_space, "blocksize:i mode:s" },
+    { "DequantizeLinear", 2, rule_dequantize, "axis:i block_size:i output_dtype:i" },
+    { "Det", 1, rule_det, "" },
+    { "Div", 2, rule_binary, "axis:i broadcast:i consumed_inputs:I" },
+    { "Dropout", 1, rule_dropout, "consumed_inputs:I is_test:i ratio:f seed:i" },
+    { "Elu", 1, rule_same, "alpha:f consumed_inputs:I" },
+    { "Equal", 2, rule_compare, "axis:i broadcast:i" },
+    { "Erf", 1, rule_same, "" },
+    { "Exp", 1, rule_same, "consumed_inputs:I" },
+    { "Expand", 2, rule_expand, "" },
+    { "EyeLike", 1, rule_eye_like, "dtype:i k:i" },
+    { "Flatten", 1, rule_flatten, "axis:i" },
+    { "Floor", 1, rule_same, "consumed_inputs:I" },
+    { "Gather", 2, rule_gather, "axis:i" },
+    { "GatherElements", 2, rule_gather_elements, "axis:i" },
+    { "GatherND", 2, rule_gather_nd, "batch_dims:i" },
+    { "Gelu", 1, rule_same, "approximate:s" },
+    { "Gemm", 2, rule_gemm, "alpha:f beta:f broadcast:i transA:i transB:i" },
+    { "GlobalAveragePool", 1, rule_global_pool, "" },
+    { "GlobalLpPool", 1, rule_global_pool, "p:fi" },
+    { "GlobalMaxPool", 1, rule_global_pool, "" },
+    { "Greater", 2, rule_compare, "axis:i broadcast:i" },
+    { "GreaterOrEqual", 2, rule_compare, "" },
+    { "GridSample", 2, rule_grid_sample, "align_corners:i mode:s padding_mode:s" },
+    { "GroupNormalization", 3, rule_group_norm, "epsilon:f num_groups:i stash_type:i" },
+    { "HardSigmoid", 1, rule_same, "alpha:f beta:f consumed_inputs:I" },
+    { "HardSwish", 1, rule_same, "" },
+    { "Hardmax", 1, rule_axis, "axis:i" },
+    { "Identity", 1, rule_same, "" },
+    { "InstanceNormalization", 3, rule_channels, "consumed_inputs:I epsilon:f" },
+    { "IsInf", 1, rule_same_bool, "detect_negative:i detect_positive:i" },
+    { "IsNaN", 1, rule_same_bool, "" },
+    { "LRN", 1, rule_same, "alpha:f beta:f bias:f size:i" },
+    { "LayerNormalization", 2, rule_layer_norm, "axis:i epsilon:f stash_type:i" },
+    { "LeakyRelu", 1, rule_same, "alpha:f consumed_inputs:I" },
+    { "Less", 2, rule_compare, "axis:i broadcast:i" },
+    { "LessOrEqual", 2, rule_compare, "" },
+    { "Log", 1, rule_same, "consumed_inputs:I" },
+    { "LogSoftmax", 1, rule_axis, "axis:i" },
+    { "LpNormalization", 1, rule_same, "axis:i p:i" },
+    { "LpPool", 1, rule_pool, "auto_pad:s ceil_mode:i dilations:I kernel_shape:I p:fi pads:I strides:I" },
+    { "MatMul", 2, rule_matmul, "" },
+    { "Max", 1, rule_binary, "consumed_inputs:I" },
+    { "MaxPool", 1, rule_pool, "auto_pad:s ceil_mode:i dilations:I kernel_shape:I pads:I storage_order:i strides:I" },
+    { "MaxRoiPool", 2, rule_roi, "pooled_shape:I spatial_scale:f" },
+    { "MaxUnpool", 2, rule_max_unpool, "kernel_shape:I pads:I strides:I" },
+    { "Mean", 1, rule_binary, "consumed_inputs:I" },
+    { "MeanVarianceNormalization", 1, rule_same, "axes:I" },
+    { "Min", 1, rule_binary, "consumed_inputs:I" },
+    { "Mish", 1, rule_same, "" },
+    { "Mod", 2, rule_binary, "fmod:i" },
+    { "Mul", 2, rule_binary, "axis:i broadcast:i consumed_inputs:I" },
+    { "Neg", 1, rule_same, "consumed_inputs:I" },
+    { "NonMaxSuppression", 2, rule_depends, "center_point_box:i" },
+    { "NonZero", 1, rule_depends, "" },
+    { "Not", 1, rule_same, "" },
+    { "OneHot", 3, rule_one_hot, "axis:i" },
+    { "Or", 2, rule_compare, "axis:i broadcast:i" },
+    { "PRelu", 2, rule_prelu, "consumed_inputs:I" },
+    { "Pad", 1, rule_pad, "mode:s paddings:I pads:I value:f" },
+    { "Pow", 2, rule_binary, "axis:i broadcast:i" },
+    { "QuantizeLinear", 2, rule_quantize, "axis:i block_size:i output_dtype:i precision:i saturate:i" },
+    { "RMSNormalization", 2, rule_same, "axis:i epsilon:f stash_type:i" },
+    { "Range", 3, rule_range, "" },
+    { "Reciprocal", 1, rule_same, "consumed_inputs:I" },
+    { "ReduceL1", 1, rule_reduce, "axes:I keepdims:i noop_with_empty_axes:i" },
+    { "ReduceL2", 1, rule_reduce, "axes:I keepdims:i noop_with_empty_axes:i" },
+    { "ReduceLogSum", 1, rule_reduce, "axes:I keepdims:i noop_with_empty_axes:i" },
+    { "ReduceLogSumExp", 1, rule_reduce, "axes:I keepdims:i noop_with_empty_axes:i" },
+    { "ReduceMax", 1, rule_reduce, "axes:I keepdims:i noop_with_empty_axes:i" },
+    { "ReduceMean", 1, rule_reduce, "axes:I keepdims:i noop_with_empty_axes:i" },
+    { "ReduceMin", 1, rule_reduce, "axes:I keepdims:i noop_with_empty_axes:i" },
+    { "ReduceProd", 1, rule_reduce, "axes:I keepdims:i noop_with_empty_axes:i" },
+    { "ReduceSum", 1, rule_reduce, "axes:I keepdims:i noop_with_empty_axes:i" },
+    { "ReduceSumSquare", 1, rule_reduce, "axes:I keepdims:i noop_with_empty_axes:i" },
+    { "Relu", 1, rule_same, "consumed_inputs:I" },
+    { "Reshape", 1, rule_reshape, "allowzero:i consumed_inputs:I shape:I" },
+    { "Resize", 1, rule_resize,
+      "antialias:i axes:I coordinate_transformation_mode:s cubic_coeff_a:f exclude_outside:i extrapolation_value:f "
+      "keep_aspect_ratio_policy:s mode:s nearest_mode:s" },
+    { "ReverseSequence", 2, rule_same, "batch_axis:i time_axis:i" },
+    { "RoiAlign", 3, rule_roi,
+      "coordinate_transformation_mode:s mode:s output_height:i output_width:i sampling_ratio:i spatial_scale:f" },
+    { "Round", 1, rule_same, "" },
+    { "Scatter", 3, rule_same, "axis:i" },
+    { "ScatterElements", 3, rule_same, "axis:i reduction:s" },
+    { "ScatterND", 3, rule_same, "reduction:s" },
+    { "Selu", 1, rule_same, "alpha:f consumed_inputs:I gamma:f" },
+    { "Shape", 1, rule_shape, "end:i start:i" },
+    { "Shrink", 1, rule_same, "bias:f lambd:f" },
+    { "Sigmoid", 1, rule_same, "consumed_inputs:I" },
+    { "Sign", 1, rule_same, "" },
+    { "Sin", 1, rule_same, "" },
+    { "Sinh", 1, rule_same, "" },
+    { "Size", 1, rule_size, "" },
+    { "Slice", 1, rule_slice, "axes:I ends:I starts:I" },
+    { "Softmax", 1, rule_axis, "axis:i" },
+    { "Softplus", 1, rule_same, "" },
+    { "Softsign", 1, rule_same, "" },
+    { "SpaceToDepth", 1, rule_space_to_depth, "blocksize:i" },
+    { "Split", 1, rule_split, "axis:i num_outputs:i split:I" },
+    { "Sqrt", 1, rule_same, "consumed_inputs:I" },
+    { "Squeeze", 1, rule_squeeze, "axes:I" },
+    { "Sub", 2, rule_binary, "axis:i broadcast:i consumed_inputs:I" },
+    { "Sum", 1, rule_binary, "consumed_inputs:I" },
+    { "Swish", 1, rule_same, "alpha:f" },
+    { "Tan", 1, rule_same, "" },
+    { "Tanh", 1, rule_same, "consumed_inputs:I" },
+    { "ThresholdedRelu", 1, rule_same, "alpha:f" },
+    { "Tile", 2, rule_tile, "" },
+    { "TopK", 1, rule_top_k, "axis:i k:i largest:i sorted:i" },
+    { "Transpose", 1, rule_transpose, "perm:I" },
+    { "Trilu", 1, rule_same, "upper:i" },
+    { "Unique", 1, rule_depends, "axis:i sorted:i" },
+    { "Unsqueeze", 1, rule_unsqueeze, "axes:I" },
+    { "Upsample", 1, rule_resize, "height_scale:f mode:s scales:F width_scale:f" },
+    { "Where", 3, rule_where, "" },
+    { "Xor", 2, rule_compare, "axis:i broadcast:i" },
 };
 
 enum { N_RULES = sizeof rules / sizeof rules[0] };
@@ -302,6 +317,79 @@ static int compare_rule(const void *op, const void *rule)
 static const struct rule *find_rule(const struct onnx_node *n)
 {
     return *n->domain ? NULL : bsearch(n->op, rules, N_RULES, sizeof rules[0], compare_rule);
+}
+
+/* Operators of others that are read as standard ones are. */
+static const struct rule foreign_rules[] = {
+    { "FusedConv", 2, rule_conv,
+      "activation:s activation_params:F auto_pad:s dilations:I group:i kernel_shape:I pads:I strides:I" },
+};
+
+static const struct rule *rule_of(const struct onnx_node *n)
+{
+    return onnx_is_fused_conv(n) ? &foreign_rules[0] : find_rule(n);
+}
+
+/* ---- attributes ---- */
+
+enum { MOST_ATTRIBUTES = 64 };
+
+static const struct {
+    char letter;
+    const char *name;
+} kind_letters[] = {
+    [ONNX_KIND_NONE] = { '-', "nothing" },
+    [ONNX_KIND_INT] = { 'i', "a whole number" },
+    [ONNX_KIND_FLOAT] = { 'f', "a float" },
+    [ONNX_KIND_TEXT] = { 's', "a text" },
+    [ONNX_KIND_INTS] = { 'I', "a list of whole numbers" },
+    [ONNX_KIND_FLOATS] = { 'F', "a list of floats" },
+    [ONNX_KIND_TENSOR] = { 't', "a tensor" },
+    [ONNX_KIND_OTHER] = { 'o', "a list or a graph" },
+};
+
+/* Finds the letters of an attribute in a rule's list, behind its name and a colon. NULL: it is not there. */
+static const char *find_letters(const char *list, const char *name)
+{
+    const size_t n = strlen(name);
+
+    for (const char *at = list; *at; at += strspn(at, " ")) {
+        if (!strncmp(at, name, n) && at[n] == ':')
+            return at + n + 1;
+        at += strcspn(at, " ");
+    }
+    return NULL;
+}
+
+/* An attribute that is not known may change what the node means: who reads on would read something else. */
+static int check_attribute(const struct infer *c, const struct rule *rule, size_t i)
+{
+    const struct onnx_attribute *a = &c->n->attribute[i];
+    const char *letters = find_letters(rule->attributes, a->name);
+
+    if (onnx_attribute(c->n, a->name) != a)
+        return infer_wrong(c, "its attribute '%.60s' stands twice", a->name);
+    if (!letters)
+        return infer_unknown(c, "its attribute '%.60s' is not known here", a->name);
+    if (a->kind == ONNX_KIND_NONE)
+        return 0;
+    for (; *letters && *letters != ' '; letters++) {
+        if (*letters == kind_letters[a->kind].letter)
+            return 0;
+    }
+    return infer_unknown(c, "its attribute '%.60s' is %s, which it is in no opset", a->name,
+                         kind_letters[a->kind].name);
+}
+
+static int check_attributes(const struct infer *c, const struct rule *rule)
+{
+    int err = 0;
+
+    if (c->n->n_attributes > MOST_ATTRIBUTES)
+        return infer_wrong(c, "%zu attributes, and no operator has more than %d", c->n->n_attributes, MOST_ATTRIBUTES);
+    for (size_t i = 0; i < c->n->n_attributes && !err; i++)
+        err = check_attribute(c, rule, i);
+    return err;
 }
 
 /* Looks whether all inputs are there and have shapes. */
@@ -338,13 +426,19 @@ static bool all_constant(const struct infer *c)
 
 static int infer_node(const struct infer *c)
 {
-    const struct rule *rule = find_rule(c->n);
+    const struct rule *rule = rule_of(c->n);
     int err;
 
+    if (onnx_is_function(c->r, c->n))
+        return infer_unknown(c,
+                             "operator %.60s is a function of the file, and functions are not read: "
+                             "onnx.inliner.inline_local_functions puts their nodes in their places",
+                             c->n->op);
     if (!rule)
-        return infer_unknown(c, "operator %.60s%s%.60s is not known here", c->n->op, *c->n->domain ? " of " : "",
-                             c->n->domain);
-    err = check_inputs(c, rule);
+        return infer_unknown(c, "operator %.60s%s%.60s is not known here%s", c->n->op,
+                             *c->n->domain ? " of domain " : "", c->n->domain, onnx_hint(c->n));
+    err = check_attributes(c, rule);
+    err = err ? err : check_inputs(c, rule);
     err = err ? err : rule->infer(c);
     for (size_t i = 0; i < c->n->n_out && !err; i++) {
         if (infer_out(c, i) && !infer_out(c, i)->has_shape)

@@ -68,6 +68,7 @@ int rule_same_bool(const struct infer *c);
 int rule_axis(const struct infer *c); /* the same, along an axis */
 int rule_dropout(const struct infer *c);
 int rule_batch_norm(const struct infer *c);
+int rule_group_norm(const struct infer *c);
 int rule_channels(const struct infer *c); /* the same, with parameters of each channel */
 int rule_layer_norm(const struct infer *c);
 int rule_binary(const struct infer *c);

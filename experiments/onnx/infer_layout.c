@@ -10,6 +10,8 @@ int rule_concat(const struct infer *c)
     size_t axis;
     int err = infer_axis(c, onnx_int(c->n, "axis", 1), first->n_dims, &axis);
 
+    if (!err && c->g->opset >= 4 && !onnx_attribute(c->n, "axis"))
+        err = infer_wrong(c, "it has no axis, and has to have one from opset 4 on");
     if (err)
         return err;
     memcpy(dim, first->dim, sizeof dim);
@@ -35,6 +37,9 @@ static int part_evenly(const struct infer *c, int64_t size, struct onnx_list *pa
 
     if (n > ONNX_MAX_LIST)
         return infer_unknown(c, "it has more than %d outputs", ONNX_MAX_LIST);
+    if (onnx_int(c->n, "num_outputs", (int64_t)n) != (int64_t)n)
+        return infer_wrong(c, "its num_outputs is %lld, and it has %zu", (long long)onnx_int(c->n, "num_outputs", 0),
+                           n);
     if (c->g->opset < 18 && size % (int64_t)n)
         return infer_wrong(c, "%lld in %zu parts", (long long)size, n);
     part->n = n;
@@ -57,6 +62,8 @@ int rule_split(const struct infer *c)
     int err = infer_axis(c, onnx_int(c->n, "axis", 0), in->n_dims, &axis);
 
     err = err ? err : infer_list(c, "split", 1, &part);
+    if (!err && part.is_given && onnx_attribute(c->n, "num_outputs"))
+        err = infer_wrong(c, "it says both its parts and num_outputs");
     if (!err && !part.is_given)
         err = part_evenly(c, in->dim[axis], &part);
     if (err)

@@ -57,6 +57,24 @@ int rule_channels(const struct infer *c)
     return err ? err : rule_same(c);
 }
 
+/* Opset 21 has a scale and a bias of each channel, opset 18 of each group. */
+int rule_group_norm(const struct infer *c)
+{
+    const struct onnx_value *in = infer_in(c, 0);
+    const int64_t groups = onnx_int(c->n, "num_groups", 0);
+    const bool is_of_groups = c->g->opset < 21;
+
+    if (in->n_dims < 2 || groups < 1 || in->dim[1] % groups)
+        return infer_wrong(c, "%lld groups do not divide its channels", (long long)groups);
+    for (size_t i = 1; i < 3; i++) {
+        if (infer_in(c, i)->elements != (size_t)(is_of_groups ? groups : in->dim[1]))
+            return infer_wrong(c, "its input %zu has %zu elements, and there are %lld %s", i + 1,
+                               infer_in(c, i)->elements, (long long)(is_of_groups ? groups : in->dim[1]),
+                               is_of_groups ? "groups" : "channels");
+    }
+    return rule_same(c);
+}
+
 int rule_batch_norm(const struct infer *c)
 {
     /* In opsets before 9 it may have a mean of each element. */
@@ -297,14 +315,31 @@ int rule_cast(const struct infer *c)
     return infer_set(c, 0, to, in->n_dims, in->dim);
 }
 
+/* Reads output_dtype, which opsets from 21 and 23 on have; 0 and none stand for another. */
+static int output_type(const struct infer *c, enum onnx_type otherwise, enum onnx_type *to)
+{
+    const int64_t type = onnx_int(c->n, "output_dtype", 0);
+
+    *to = type ? (enum onnx_type)type : otherwise;
+    return type < 0 || type >= ONNX_N_TYPES ? infer_wrong(c, "type %lld is not known", (long long)type) : 0;
+}
+
 int rule_quantize(const struct infer *c)
 {
     const struct onnx_value *in = infer_in(c, 0), *zero = infer_in(c, 2);
+    enum onnx_type to;
+    int err = output_type(c, zero ? zero->stored : ONNX_UINT8, &to);
 
-    return infer_set(c, 0, zero ? zero->stored : ONNX_UINT8, in->n_dims, in->dim);
+    if (!err && zero && zero->stored != to)
+        err = infer_wrong(c, "its output_dtype is %s, and its zero point is %s", onnx_type_name(to),
+                          onnx_type_name(zero->stored));
+    return err ? err : infer_set(c, 0, to, in->n_dims, in->dim);
 }
 
 int rule_dequantize(const struct infer *c)
 {
-    return infer_set(c, 0, infer_in(c, 1)->stored, infer_in(c, 0)->n_dims, infer_in(c, 0)->dim);
+    enum onnx_type to;
+    const int err = output_type(c, infer_in(c, 1)->stored, &to);
+
+    return err ? err : infer_set(c, 0, to, infer_in(c, 0)->n_dims, infer_in(c, 0)->dim);
 }

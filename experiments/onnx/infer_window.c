@@ -1,4 +1,5 @@
 /* Rules of what moves a window over planes, or changes their size. */
+#include <errno.h>
 #include <math.h>
 #include <string.h>
 
@@ -130,34 +131,26 @@ int rule_grid_sample(const struct infer *c)
 {
     const struct onnx_value *in = infer_in(c, 0), *grid = infer_in(c, 1);
 
-    if (in->n_dims != 4 || grid->n_dims != 4 || grid->dim[3] != 2)
-        return infer_wrong(c, "it takes planes, and a grid of pairs");
-    return infer_set(c, 0, in->stored, 4, (int64_t[]){ in->dim[0], in->dim[1], grid->dim[1], grid->dim[2] });
+    const size_t n = in->n_dims;
+    int64_t dim[ONNX_MAX_DIMS];
+
+    if (n < 3 || grid->n_dims != n || grid->dim[n - 1] != (int64_t)n - 2)
+        return infer_wrong(c, "it takes planes or volumes, and a grid of as many coordinates");
+    if (n != 4 && c->g->opset < 20)
+        return infer_wrong(c, "before opset 20 it takes planes, and its input has %zu dimensions", n);
+    for (size_t i = 0; i < n; i++)
+        dim[i] = i < 2 ? in->dim[i] : grid->dim[i - 1];
+    return infer_set(c, 0, in->stored, n, dim);
 }
 
 /* ---- sizes of planes ---- */
 
-/* Which dimensions are resized: all, or those of the attribute "axes", in its order. */
-struct resized {
-    size_t n, axis[ONNX_MAX_DIMS];
-};
-
-static int read_resized(const struct infer *c, struct resized *r)
+static int read_resized(const struct infer *c, struct onnx_resized *r)
 {
-    size_t n;
-    const int64_t *axes = onnx_ints(c->n, "axes", &n);
-    const size_t rank = infer_in(c, 0)->n_dims;
-    int err = 0;
+    struct exp_why reason;
+    const int err = onnx_resized(c->g, c->n, r, &reason);
 
-    r->n = axes ? n : rank;
-    if (r->n > rank)
-        return infer_wrong(c, "%zu axes of %zu", n, rank);
-    for (size_t i = 0; i < r->n && !err; i++) {
-        r->axis[i] = i;
-        if (axes)
-            err = infer_axis(c, axes[i], rank, &r->axis[i]);
-    }
-    return err;
+    return err == -EAGAIN ? infer_unknown(c, "%s", reason.text) : err ? infer_wrong(c, "%s", reason.text) : 0;
 }
 
 /* Finds the constant that scales: the attribute of old opsets is read by scale_at. */
@@ -186,7 +179,7 @@ static float scale_at(const struct infer *c, size_t i)
     return v ? (float)onnx_element(v, i) : onnx_floats(c->n, "scales", &n)[i];
 }
 
-static int set_scaled(const struct infer *c, const struct resized *r)
+static int set_scaled(const struct infer *c, const struct onnx_resized *r)
 {
     const struct onnx_value *in = infer_in(c, 0);
     int64_t dim[ONNX_MAX_DIMS];
@@ -228,7 +221,7 @@ int rule_resize(const struct infer *c)
 {
     const struct onnx_value *in = infer_in(c, 0), *sizes = c->g->opset < 11 ? NULL : infer_in(c, 3);
     int64_t dim[ONNX_MAX_DIMS];
-    struct resized r;
+    struct onnx_resized r;
     struct onnx_list list;
     int err;
 
@@ -237,8 +230,6 @@ int rule_resize(const struct infer *c)
     err = read_resized(c, &r);
     if (err || !sizes || !sizes->elements)
         return err ? err : set_scaled(c, &r);
-    if (strcmp(onnx_text(c->n, "keep_aspect_ratio_policy", "stretch"), "stretch"))
-        return infer_unknown(c, "keep_aspect_ratio_policy is not known here");
     err = infer_list(c, "sizes", 3, &list);
     if (err)
         return err;
@@ -246,7 +237,7 @@ int rule_resize(const struct infer *c)
         return infer_wrong(c, "%zu sizes for %zu dimensions", list.n, r.n);
     memcpy(dim, in->dim, sizeof dim);
     for (size_t i = 0; i < r.n; i++)
-        dim[r.axis[i]] = list.at[i];
+        dim[r.axis[i]] = r.kept > 0 ? (int64_t)(r.kept * (double)in->dim[r.axis[i]] + 0.5) : list.at[i];
     return infer_set(c, 0, in->stored, in->n_dims, dim);
 }
 

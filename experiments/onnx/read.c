@@ -152,13 +152,14 @@ static enum onnx_kind kind_of(const Onnx__AttributeProto *a)
         return type < sizeof kinds / sizeof kinds[0] && kinds[type] ? kinds[type] : ONNX_KIND_OTHER;
     }
     /* Files of the format's first versions do not say it. */
-    return a->has_f      ? ONNX_KIND_FLOAT
-           : a->has_i    ? ONNX_KIND_INT
-           : a->has_s    ? ONNX_KIND_TEXT
-           : a->t        ? ONNX_KIND_TENSOR
-           : a->n_floats ? ONNX_KIND_FLOATS
-           : a->n_ints   ? ONNX_KIND_INTS
-                         : ONNX_KIND_OTHER;
+    return a->has_f                                              ? ONNX_KIND_FLOAT
+           : a->has_i                                            ? ONNX_KIND_INT
+           : a->has_s                                            ? ONNX_KIND_TEXT
+           : a->t                                                ? ONNX_KIND_TENSOR
+           : a->n_floats                                         ? ONNX_KIND_FLOATS
+           : a->n_ints                                           ? ONNX_KIND_INTS
+           : a->n_strings || a->g || a->n_tensors || a->n_graphs ? ONNX_KIND_OTHER
+                                                                 : ONNX_KIND_NONE;
 }
 
 static struct onnx_attribute read_attribute(struct onnx_reading *r, const Onnx__AttributeProto *a)
@@ -428,22 +429,62 @@ static int infer_all(struct onnx_reading *r, const struct onnx_names *names, boo
     return err;
 }
 
+/* ---- what the file says of itself ---- */
+
+static int compare_functions(const void *a, const void *b)
+{
+    const Onnx__FunctionProto *const *x = a, *const *y = b;
+    const int order = strcmp(onnx_text_or_empty((*x)->name), onnx_text_or_empty((*y)->name));
+
+    return order ? order : strcmp(onnx_text_or_empty((*x)->domain), onnx_text_or_empty((*y)->domain));
+}
+
+bool onnx_is_function(const struct onnx_reading *r, const struct onnx_node *n)
+{
+    const Onnx__NodeProto *proto = r->model->graph->node[n->number - 1];
+    const Onnx__FunctionProto key = { .name = proto->op_type, .domain = proto->domain }, *pointer = &key;
+
+    return r->model->n_functions &&
+           bsearch(&pointer, r->model->functions, r->model->n_functions, sizeof pointer, compare_functions);
+}
+
+static bool is_standard(const char *domain)
+{
+    return !*domain || !strcmp(domain, "ai.onnx");
+}
+
 static int read_opset(struct onnx_reading *r, struct exp_why *why)
 {
     const Onnx__ModelProto *m = r->model;
+    int64_t opset = ONNX_OLDEST_OPSET; /* of files that are older than this field */
+    bool is_given = false;
 
-    r->graph.ir_version = m->ir_version;
-    r->graph.opset = 1; /* of files that are older than this field */
     for (size_t i = 0; i < m->n_opset_import; i++) {
-        const char *domain = onnx_text_or_empty(m->opset_import[i]->domain);
+        const int64_t version = m->opset_import[i]->version;
 
-        if (!*domain || !strcmp(domain, "ai.onnx"))
-            r->graph.opset = m->opset_import[i]->version;
+        if (!is_standard(onnx_text_or_empty(m->opset_import[i]->domain)))
+            continue;
+        if (is_given && opset != version)
+            return exp_fail(why, -EINVAL, "%s: it says opset %lld and opset %lld", r->graph.path, (long long)opset,
+                            (long long)version);
+        opset = version;
+        is_given = true;
     }
-    if (r->graph.opset < 1 || r->graph.opset > ONNX_NEWEST_OPSET)
-        return exp_fail(why, -EINVAL, "%s: opset %lld, and 1 to %d are read; onnx.version_converter converts",
-                        r->graph.path, (long long)r->graph.opset, ONNX_NEWEST_OPSET);
-    return m->graph ? 0 : exp_fail(why, -EINVAL, "%s: there is no network in it", r->graph.path);
+    r->graph.ir_version = m->ir_version;
+    r->graph.opset = opset;
+    return 0;
+}
+
+static int check_opset(const struct onnx_reading *r, struct exp_why *why)
+{
+    const int64_t opset = r->graph.opset;
+
+    if (!r->model->graph)
+        return exp_fail(why, -EINVAL, "%s: there is no network in it", r->graph.path);
+    if (opset >= ONNX_OLDEST_OPSET && opset <= ONNX_NEWEST_OPSET)
+        return 0;
+    return exp_fail(why, -EINVAL, "%s: opset %lld, and %d to %d are read; onnx.version_converter converts",
+                    r->graph.path, (long long)opset, ONNX_OLDEST_OPSET, ONNX_NEWEST_OPSET);
 }
 
 static int read_all(struct onnx_reading *r, const struct onnx_ask *ask, struct exp_why *why)
@@ -451,6 +492,9 @@ static int read_all(struct onnx_reading *r, const struct onnx_ask *ask, struct e
     struct onnx_names names = { 0 };
     int err = read_opset(r, why);
 
+    err = err ? err : check_opset(r, why);
+    if (r->model->n_functions)
+        qsort(r->model->functions, r->model->n_functions, sizeof(Onnx__FunctionProto *), compare_functions);
     err = err ? err : add_initializers(r, why);
     if (!err) {
         sort_names(&names, &r->graph);

@@ -49,6 +49,9 @@ static inline const char *onnx_text_or_empty(const char *text)
     return text ? text : "";
 }
 
+/* Tells whether the file has a function for this operator. */
+bool onnx_is_function(const struct onnx_reading *r, const struct onnx_node *n);
+
 /* Returns the type that elements are run in. */
 enum onnx_type onnx_run_type(enum onnx_type stored);
 

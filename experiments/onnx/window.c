@@ -114,7 +114,7 @@ static int set_forward(const struct onnx_node *node, const struct onnx_value *in
                        struct exp_why *why)
 {
     const char *auto_pad = onnx_text(node, "auto_pad", "NOTSET");
-    const bool rounds_up = onnx_int(node, "ceil_mode", 0) && !onnx_is(node, "Conv");
+    const bool rounds_up = onnx_int(node, "ceil_mode", 0) && !onnx_is_conv(node);
     int err = check_auto_pad(auto_pad, why);
 
     for (size_t i = 0; i < w->n && !err; i++) {
@@ -170,7 +170,7 @@ int onnx_window(const struct onnx_graph *g, const struct onnx_node *n, struct on
     int err;
 
     *w = (struct onnx_window){ 0 };
-    if (is_transposed || onnx_is(n, "Conv"))
+    if (is_transposed || onnx_is_conv(n))
         filters = onnx_in(g, n, 1);
     if (!in || !in->has_shape || (filters && !filters->has_shape))
         return exp_fail(why, -EINVAL, "the shape of an input is not known");
@@ -180,14 +180,73 @@ int onnx_window(const struct onnx_graph *g, const struct onnx_node *n, struct on
     return is_transposed ? set_transposed(n, in, w, why) : set_forward(n, in, w, why);
 }
 
+/* ---- sizes of planes ---- */
+
+static int read_axes(const struct onnx_value *in, const struct onnx_node *n, struct onnx_resized *r,
+                     struct exp_why *why)
+{
+    const int64_t *axes = onnx_ints(n, "axes", &r->n), rank = (int64_t)in->n_dims;
+    bool seen[ONNX_MAX_DIMS] = { false };
+
+    r->n = axes ? r->n : in->n_dims;
+    for (size_t i = 0; i < r->n; i++) {
+        const int64_t axis = axes ? axes[i] : (int64_t)i, at = axis < 0 ? axis + rank : axis;
+
+        if (at < 0 || at >= rank || seen[at])
+            return exp_fail(why, -EINVAL, "axis %lld of %zu dimensions is none, or stands twice", (long long)axis,
+                            in->n_dims);
+        seen[at] = true;
+        r->axis[i] = (size_t)at;
+    }
+    return 0;
+}
+
+/* The smallest or the largest of the scales that sizes ask for. */
+static int keep_ratio(const struct onnx_value *in, const struct onnx_list *sizes, bool is_largest,
+                      struct onnx_resized *r, struct exp_why *why)
+{
+    for (size_t i = 0; i < r->n; i++) {
+        const int64_t dim = in->dim[r->axis[i]];
+        const double scale = dim ? (double)sizes->at[i] / (double)dim : 0;
+
+        if (!(scale > 0))
+            return exp_fail(why, -EINVAL, "a size of %lld for %lld", (long long)sizes->at[i], (long long)dim);
+        if (!i || (is_largest ? scale > r->kept : scale < r->kept))
+            r->kept = scale;
+    }
+    return 0;
+}
+
+int onnx_resized(const struct onnx_graph *g, const struct onnx_node *n, struct onnx_resized *r, struct exp_why *why)
+{
+    const struct onnx_value *in = onnx_in(g, n, 0), *given = g->opset < 11 ? NULL : onnx_in(g, n, 3);
+    const char *policy = onnx_text(n, "keep_aspect_ratio_policy", "stretch");
+    const bool is_largest = !strcmp(policy, "not_smaller");
+    struct onnx_list sizes;
+    int err;
+
+    *r = (struct onnx_resized){ 0 };
+    err = read_axes(in, n, r, why);
+    if (err || !given || !given->elements || !strcmp(policy, "stretch"))
+        return err;
+    if (!is_largest && strcmp(policy, "not_larger") != 0)
+        return exp_fail(why, -EINVAL, "keep_aspect_ratio_policy '%.40s' is not known", policy);
+    if (onnx_list(g, n, "sizes", 3, &sizes))
+        return exp_fail(why, -EAGAIN, "its sizes depend on data");
+    if (sizes.n != r->n)
+        return exp_fail(why, -EINVAL, "%zu sizes for %zu dimensions", sizes.n, r->n);
+    return keep_ratio(in, &sizes, is_largest, r, why);
+}
+
 /* ---- convolutions of planes ---- */
 
 static int check_conv(const struct onnx_graph *g, const struct onnx_node *n, struct exp_why *why)
 {
     const struct onnx_value *in = onnx_in(g, n, 0), *filters = onnx_in(g, n, 1), *out = onnx_out(g, n, 0);
 
-    if (!onnx_is(n, "Conv"))
-        return exp_fail(why, -EINVAL, "%.60s is no forward convolution", n->op);
+    if (!onnx_is_conv(n))
+        return exp_fail(why, -EINVAL, "%.60s%s%.60s is no forward convolution that is read%s", n->op,
+                        *n->domain ? " of domain " : "", n->domain, onnx_hint(n));
     if (!in || !filters || !out || !in->has_shape || !filters->has_shape || !out->has_shape)
         return exp_fail(why, -EINVAL, "%s", n->why_no_shape ? n->why_no_shape : "its shape is not known");
     if (in->n_dims != 3 && in->n_dims != 4)

@@ -100,15 +100,36 @@ static void what_makes_no_network_is_named(void)
 
 static void opsets_are_those_that_are_read(void)
 {
-    struct onnx_writer *w;
+    scratch_open();
+    for (int64_t opset = ONNX_OLDEST_OPSET - 1; opset <= ONNX_NEWEST_OPSET + 2; opset++) {
+        struct onnx_writer *w = onnx_write_small();
+        char says[80];
+
+        onnx_writer_model(w)->opset_import[0]->version = opset;
+        snprintf(says, sizeof says, "opset %lld, and 1 to 24 are read; onnx.version_converter", (long long)opset);
+        if (opset < 1 || opset > 24)
+            refuse(w, says);
+        else
+            onnx_free(onnx_written_as(w, NULL));
+    }
+    scratch_close();
+}
+
+/* "ai.onnx" is another word for the standard operators: a file that says two opsets of them says nothing. */
+static void one_opset_counts(void)
+{
+    struct onnx_writer *w = onnx_write_small();
+    Onnx__ModelProto *m = onnx_writer_model(w);
+    Onnx__OperatorSetIdProto *second = exp_new(1, sizeof *second);
 
     scratch_open();
-    w = onnx_write_small();
-    onnx_writer_model(w)->opset_import[0]->version = ONNX_NEWEST_OPSET + 1;
-    refuse(w, "opset 19, and 1 to 18 are read");
-    w = onnx_write_small();
-    onnx_writer_model(w)->opset_import[0]->version = 0;
-    refuse(w, "opset 0,");
+    onnx__operator_set_id_proto__init(second);
+    second->domain = exp_copy_text("ai.onnx");
+    second->has_version = 1;
+    second->version = 11;
+    m->opset_import = exp_resize(m->opset_import, 2, sizeof *m->opset_import);
+    m->opset_import[m->n_opset_import++] = second;
+    refuse(w, "it says opset 13 and opset 11");
     scratch_close();
 }
 
@@ -412,6 +433,7 @@ static const struct test_case cases[] = {
     { "nodes stand behind what they need", nodes_stand_behind_what_they_need },
     { "what makes no network is named", what_makes_no_network_is_named },
     { "opsets are those that are read", opsets_are_those_that_are_read },
+    { "one opset counts", one_opset_counts },
     { "raw constants have all types", raw_constants_have_all_types },
     { "constants may be in fields of their types", constants_may_be_in_fields_of_their_types },
     { "constants of the wrong size are refused", constants_of_the_wrong_size_are_refused },

@@ -441,7 +441,7 @@ static int prepare_slice(struct op_call *call, struct exp_why *why)
 
 /* ---- Pad ---- */
 
-enum pad_mode { PAD_CONSTANT, PAD_REFLECT, PAD_EDGE };
+enum pad_mode { PAD_CONSTANT, PAD_REFLECT, PAD_EDGE, PAD_WRAP, N_PAD_MODES };
 
 /* Where what lies at i, relative to the n elements of the input, comes from; -1: it is filled. */
 static int64_t padded_from(enum pad_mode mode, int64_t i, int64_t n)
@@ -450,6 +450,8 @@ static int64_t padded_from(enum pad_mode mode, int64_t i, int64_t n)
         return i;
     if (mode == PAD_CONSTANT || !n)
         return -1;
+    if (mode == PAD_WRAP)
+        return i % n < 0 ? i % n + n : i % n;
     if (mode == PAD_EDGE || n == 1)
         return i < 0 ? 0 : n - 1;
     i %= 2 * (n - 1);
@@ -459,13 +461,13 @@ static int64_t padded_from(enum pad_mode mode, int64_t i, int64_t n)
 
 static int read_pads(const struct op_call *call, struct onnx_list *pads, enum pad_mode *mode, struct exp_why *why)
 {
-    static const char *const modes[] = { "constant", "reflect", "edge" };
+    static const char *const modes[] = { "constant", "reflect", "edge", "wrap" };
     const char *text = onnx_text(call->ask.node, "mode", "constant"),
                *name = call->ask.graph->opset < 2 ? "paddings" : "pads";
 
-    for (*mode = 0; *mode < 3 && strcmp(text, modes[*mode]);)
+    for (*mode = 0; *mode < N_PAD_MODES && strcmp(text, modes[*mode]);)
         ++*mode;
-    if (*mode == 3)
+    if (*mode == N_PAD_MODES)
         return op_refuse(call, why, "mode '%s'", text);
     if (onnx_list(call->ask.graph, call->ask.node, name, 1, pads))
         return op_refuse(call, why, "pads are not known before the run");

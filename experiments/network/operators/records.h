@@ -9,7 +9,8 @@
     /* unary.c */                                                                                                      \
     X(Relu) X(LeakyRelu) X(ThresholdedRelu) X(HardSigmoid) X(HardSwish) X(Sigmoid) X(Softsign) X(Exp) X(Abs) X(Neg)    \
     X(Sqrt) X(Reciprocal) X(Elu) X(Selu) X(Celu) X(Softplus) X(Shrink) X(Log) X(Floor) X(Ceil) X(Round) X(Erf) X(Sign) \
-    X(Sin) X(Cos) X(Tan) X(Asin) X(Acos) X(Atan) X(Sinh) X(Cosh) X(Tanh) X(Asinh) X(Acosh) X(Atanh) X(Clip)            \
+    X(Sin) X(Cos) X(Tan) X(Asin) X(Acos) X(Atan) X(Sinh) X(Cosh) X(Tanh) X(Asinh) X(Acosh) X(Atanh) X(Gelu) X(Swish)   \
+    X(Mish) X(Clip)                                                                                                    \
     /* binary.c */                                                                                                     \
     X(Add) X(Sub) X(Mul) X(Div) X(Pow) X(Mod) X(PRelu) X(Sum) X(Mean) X(Min) X(Max)                                    \
     /* moves.c, joins.c */                                                                                             \

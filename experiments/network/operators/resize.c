@@ -10,12 +10,15 @@
 
 enum method { NEAREST, LINEAR, CUBIC };
 
-enum { MAX_TAPS = 4 };
+/* A place in the input, and how much of it. */
+struct tap {
+    size_t at;
+    double weight;
+};
 
-/* Of one output index: where in the input, and how much. */
+/* Of one output index. */
 struct taps {
-    size_t at[MAX_TAPS];
-    double weight[MAX_TAPS];
+    struct tap *tap;
     bool is_outside; /* of the region of interest: filled */
 };
 
@@ -23,7 +26,7 @@ struct resize {
     enum method method;
     const char *place, *nearest; /* coordinate_transformation_mode, nearest_mode */
     double cubic_a, fill;
-    bool excludes_outside;
+    bool excludes_outside, antialiases;
     size_t n_dims, dim[ONNX_MAX_DIMS], stride[ONNX_MAX_DIMS];
     double scale[ONNX_MAX_DIMS], begin[ONNX_MAX_DIMS], end[ONNX_MAX_DIMS];
     size_t n_taps[ONNX_MAX_DIMS]; /* 1 where an axis stays as it is */
@@ -41,8 +44,7 @@ static int read_method(const struct op_call *call, struct resize *r, struct exp_
     r->method = !strcmp(mode, "nearest") ? NEAREST : !strcmp(mode, "cubic") ? CUBIC : LINEAR;
     if (r->method == LINEAR && strcmp(mode, "linear") && strcmp(mode, "bilinear"))
         return op_refuse(call, why, "mode '%s'", mode);
-    if (onnx_int(node, "antialias", 0))
-        return op_refuse(call, why, "antialias is 1");
+    r->antialiases = onnx_int(node, "antialias", 0) && r->method != NEAREST;
     r->place = onnx_text(node, "coordinate_transformation_mode", is_old ? "asymmetric" : "half_pixel");
     r->nearest = onnx_text(node, "nearest_mode", is_old ? "floor" : "round_prefer_floor");
     r->cubic_a = (double)onnx_float(node, "cubic_coeff_a", -0.75F);
@@ -57,26 +59,40 @@ static size_t scales_at(const struct op_call *call)
     return onnx_is(call->ask.node, "Upsample") || call->ask.graph->opset < 11 ? 1 : 2;
 }
 
-/* Reads scales as given, which may be others than those of the sizes. */
-static int read_scales(const struct op_call *call, struct resize *r, struct exp_why *why)
+/* Sets the scales as given, which may be others than those of the sizes. */
+static int set_scales(const struct op_call *call, const struct onnx_resized *which, struct resize *r,
+                      struct exp_why *why)
 {
-    const struct onnx_value *in = op_in(call, 0), *out = op_out(call, 0), *scales = op_in(call, scales_at(call));
+    const struct onnx_value *scales = op_in(call, scales_at(call));
     size_t n;
     const float *old = onnx_floats(call->ask.node, "scales", &n);
-    const bool are_all = scales && scales->elements == in->n_dims;
+    const bool are_given = scales && scales->elements && scales->elements == which->n;
+
+    if (are_given && !onnx_is_constant(scales))
+        return op_refuse(call, why, "scales are not known before the run");
+    for (size_t i = 0; i < which->n; i++) {
+        const size_t d = which->axis[i];
+
+        r->scale[d] = are_given         ? onnx_element(scales, i)
+                      : old && n > i    ? (double)old[i]
+                      : which->kept > 0 ? which->kept
+                                        : r->scale[d];
+        if (!(r->scale[d] > 0) && r->dim[d])
+            return op_refuse(call, why, "a scale of %g", r->scale[d]);
+    }
+    return 0;
+}
+
+/* Sets shapes, and the scales that they say. */
+static int set_sizes(const struct op_call *call, struct resize *r, struct exp_why *why)
+{
+    const struct onnx_value *in = op_in(call, 0), *out = op_out(call, 0);
 
     if (in->n_dims != out->n_dims)
         return op_refuse(call, why, "%zu dimensions become %zu", in->n_dims, out->n_dims);
-    if (are_all && !scales->data)
-        return op_refuse(call, why, "scales are not known before the run");
     r->n_dims = in->n_dims;
     for (size_t d = 0; d < in->n_dims; d++) {
-        r->scale[d] = are_all        ? onnx_element(scales, d)
-                      : old && n > d ? (double)old[d]
-                      : in->dim[d]   ? (double)out->dim[d] / (double)in->dim[d]
-                                     : 1;
-        if (!(r->scale[d] > 0) && out->dim[d])
-            return op_refuse(call, why, "a scale of %g", r->scale[d]);
+        r->scale[d] = in->dim[d] ? (double)out->dim[d] / (double)in->dim[d] : 1;
         if (out->dim[d] && !in->dim[d])
             return op_refuse(call, why, "nothing becomes %lld elements", (long long)out->dim[d]);
         r->dim[d] = (size_t)out->dim[d];
@@ -85,19 +101,36 @@ static int read_scales(const struct op_call *call, struct resize *r, struct exp_
     return 0;
 }
 
-static int read_region(const struct op_call *call, struct resize *r, struct exp_why *why)
+static int set_region(const struct op_call *call, const struct onnx_resized *which, struct resize *r,
+                      struct exp_why *why)
 {
     const struct onnx_value *roi = op_in(call, 1);
 
     if (strcmp(r->place, "tf_crop_and_resize"))
         return 0;
-    if (!roi || !roi->data || roi->elements != 2 * r->n_dims)
+    if (!roi || !roi->data || roi->elements != 2 * which->n)
         return op_refuse(call, why, "the region of interest is not known before the run");
-    for (size_t d = 0; d < r->n_dims; d++) {
-        r->begin[d] = onnx_element(roi, d);
-        r->end[d] = onnx_element(roi, r->n_dims + d);
+    for (size_t d = 0; d < r->n_dims; d++)
+        r->end[d] = 1;
+    for (size_t i = 0; i < which->n; i++) {
+        r->begin[which->axis[i]] = onnx_element(roi, i);
+        r->end[which->axis[i]] = onnx_element(roi, which->n + i);
     }
     return 0;
+}
+
+static int read_places(const struct op_call *call, struct resize *r, struct exp_why *why)
+{
+    struct onnx_resized which;
+    struct exp_why reason;
+    int err = set_sizes(call, r, why);
+
+    if (err)
+        return err;
+    if (onnx_resized(call->ask.graph, call->ask.node, &which, &reason))
+        return op_refuse(call, why, "%s", reason.text);
+    err = set_scales(call, &which, r, why);
+    return err ? err : set_region(call, &which, r, why);
 }
 
 /* ---- places ---- */
@@ -109,6 +142,8 @@ static double place(const struct resize *r, size_t d, size_t i, double n)
 
     if (!strcmp(r->place, "half_pixel"))
         return (x + 0.5) / scale - 0.5;
+    if (!strcmp(r->place, "half_pixel_symmetric"))
+        return n / 2 * (1 - out / whole) + (x + 0.5) / scale - 0.5;
     if (!strcmp(r->place, "pytorch_half_pixel"))
         return out > 1 ? (x + 0.5) / scale - 0.5 : 0;
     if (!strcmp(r->place, "asymmetric"))
@@ -146,27 +181,40 @@ static double weight(const struct resize *r, double far)
     const double x = fabs(far), a = r->cubic_a;
 
     if (r->method == LINEAR)
-        return 1 - x;
+        return x < 1 ? 1 - x : 0;
     if (x <= 1)
         return ((a + 2) * x - (a + 3)) * x * x + 1;
     return x < 2 ? ((a * x - 5 * a) * x + 8 * a) * x - 4 * a : 0;
 }
 
+/* How far the weights reach is stretched by that where what is made smaller is to be smooth. */
+static double stretch(const struct resize *r, size_t d)
+{
+    return r->antialiases && r->scale[d] < 1 ? 1 / r->scale[d] : 1;
+}
+
+/* Returns the taps on each side of a place. */
+static size_t reach(const struct resize *r, size_t d)
+{
+    return (size_t)ceil(stretch(r, d) * (r->method == CUBIC ? 2 : 1));
+}
+
 static void set_taps(const struct resize *r, size_t d, double x, double n, struct taps *t)
 {
-    const double first = floor(x) - (r->method == CUBIC ? 1 : 0);
+    const double first = floor(x) + 1 - (double)reach(r, d), narrow = 1 / stretch(r, d);
+    const bool adds_to_one = r->excludes_outside || r->antialiases;
     double sum = 0;
 
     for (size_t i = 0; i < r->n_taps[d]; i++) {
         const double at = first + (double)i;
         const bool is_left_out = r->excludes_outside && (at < 0 || at > n - 1);
 
-        t->at[i] = within(at, n);
-        t->weight[i] = is_left_out ? 0 : weight(r, x - at);
-        sum += t->weight[i];
+        t->tap[i].at = within(at, n);
+        t->tap[i].weight = is_left_out ? 0 : weight(r, (x - at) * narrow);
+        sum += t->tap[i].weight;
     }
-    for (size_t i = 0; i < r->n_taps[d] && r->excludes_outside; i++)
-        t->weight[i] /= sum;
+    for (size_t i = 0; i < r->n_taps[d] && adds_to_one; i++)
+        t->tap[i].weight /= sum;
     t->is_outside = !strcmp(r->place, "tf_crop_and_resize") && (x < 0 || x > n - 1);
 }
 
@@ -197,34 +245,48 @@ static int prepare_nearest(struct op_call *call, const struct resize *r, struct 
     return 0;
 }
 
+/* Sets how many taps each axis has. Returns those of all output indexes together. */
+static size_t count_taps(const struct op_call *call, struct resize *r)
+{
+    size_t n = 0;
+
+    for (size_t d = 0; d < r->n_dims; d++) {
+        const bool stays =
+            r->scale[d] == 1 && op_in(call, 0)->dim[d] == (int64_t)r->dim[d] && strcmp(r->place, "tf_crop_and_resize");
+
+        r->n_taps[d] = stays || !r->dim[d] ? 1 : 2 * reach(r, d);
+        n += r->dim[d] * r->n_taps[d];
+    }
+    return n;
+}
+
 static int prepare_weighted(struct op_call *call, struct resize *plain, struct exp_why *why)
 {
     const struct onnx_value *in = op_in(call, 0);
+    const size_t n_taps = count_taps(call, plain);
     struct resize *r;
     struct taps *next;
+    struct tap *tap;
     size_t n = 0;
 
     for (size_t d = 0; d < plain->n_dims; d++)
         n += plain->dim[d];
-    r = op_own(call, sizeof *r + n * sizeof *next);
+    r = op_own(call, sizeof *r + n * sizeof *next + n_taps * sizeof *tap);
     *r = *plain;
     next = (struct taps *)(r + 1);
+    tap = (struct tap *)(next + n);
     for (size_t d = 0; d < r->n_dims; d++) {
-        const double size = (double)in->dim[d];
-        const bool stays =
-            r->scale[d] == 1 && in->dim[d] == (int64_t)r->dim[d] && strcmp(r->place, "tf_crop_and_resize");
-
-        r->n_taps[d] = stays ? 1 : r->method == CUBIC ? 4 : 2;
         r->taps[d] = next;
-        for (size_t i = 0; i < r->dim[d]; i++, next++) {
-            const double x = place(r, d, i, size);
+        for (size_t i = 0; i < r->dim[d]; i++, next++, tap += r->n_taps[d]) {
+            const double x = place(r, d, i, (double)in->dim[d]);
 
             if (x != x)
                 return op_refuse(call, why, "coordinate_transformation_mode '%s'", r->place);
-            if (stays)
-                *next = (struct taps){ { i }, { 1 }, false };
+            *next = (struct taps){ tap, false };
+            if (r->n_taps[d] == 1)
+                *tap = (struct tap){ i, 1 };
             else
-                set_taps(r, d, x, size, next);
+                set_taps(r, d, x, (double)in->dim[d], next);
         }
     }
     return 0;
@@ -240,9 +302,7 @@ static int prepare(struct op_call *call, struct exp_why *why)
     if (!err && r.method != NEAREST && op_in(call, 0)->type != ONNX_FLOAT)
         err = op_refuse(call, why, "elements of type %s", onnx_type_name(op_in(call, 0)->type));
     if (!err)
-        err = read_scales(call, &r, why);
-    if (!err)
-        err = read_region(call, &r, why);
+        err = read_places(call, &r, why);
     if (err)
         return err;
     return r.method == NEAREST ? prepare_nearest(call, &r, why) : prepare_weighted(call, &r, why);
@@ -267,8 +327,8 @@ static double element(const struct resize *r, const float *in, const size_t inde
         for (size_t d = 0; d < r->n_dims; left /= r->n_taps[d++]) {
             const struct taps *t = &r->taps[d][index[d]];
 
-            at += t->at[left % r->n_taps[d]] * r->stride[d];
-            by *= t->weight[left % r->n_taps[d]];
+            at += t->tap[left % r->n_taps[d]].at * r->stride[d];
+            by *= t->tap[left % r->n_taps[d]].weight;
         }
         sum += by * (double)in[at];
     }

@@ -28,7 +28,9 @@ enum { N_PARAMETERS = 2, SLOW = OP_N_MAPS };
     X(Elu, SLOW, x < 0 ? p[0] * expm1(x) : x, "alpha", 1, "", 0)                                                       \
     X(Selu, SLOW, p[1] * (x <= 0 ? p[0] * expm1(x) : x), "alpha", 1.67326319F, "gamma", 1.05070102F)                   \
     X(Celu, SLOW, x < 0 ? p[0] * expm1(x / p[0]) : x, "alpha", 1, "", 0)                                               \
-    X(Softplus, SLOW, x > 0 ? x + log1p(exp(-x)) : log1p(exp(x)), "", 0, "", 0)                                        \
+    X(Swish, SLOW, x / (1 + exp(-p[0] * x)), "alpha", 1, "", 0)                                                        \
+    X(Mish, SLOW, x * tanh(softplus(x)), "", 0, "", 0)                                                                 \
+    X(Softplus, SLOW, softplus(x), "", 0, "", 0)                                                                       \
     X(Shrink, SLOW, x < -p[0] ? x + p[1] : x > p[0] ? x - p[1] : x == x ? 0 : x, "lambd", 0.5F, "bias", 0)             \
     X(Log, SLOW, log(x), "", 0, "", 0)                                                                                 \
     X(Floor, SLOW, floor(x), "", 0, "", 0)                                                                             \
@@ -64,6 +66,11 @@ static double clip(double x, double low, double high)
     const double at_least = x < low ? low : x;
 
     return at_least > high ? high : at_least;
+}
+
+static double softplus(double x)
+{
+    return x > 0 ? x + log1p(exp(-x)) : log1p(exp(x));
 }
 
 static int prepare(struct op_call *call, const struct unary *u, struct exp_why *why)
@@ -140,6 +147,31 @@ static void reference(const struct op_call *call, const struct op_tensors *t)
     };
 
 UNARIES(RECORD)
+
+/* ---- Gelu, which has two formulas ---- */
+
+static double of_gelu(double x, const float *p)
+{
+    const double root = 0.79788456080286535588; /* of 2 / pi */
+
+    return p[0] > 0 ? 0.5 * x * (1 + tanh(root * (x + 0.044715 * x * x * x)))
+                    : 0.5 * x * (1 + erf(x * 0.70710678118654752440));
+}
+
+static int prepare_gelu(struct op_call *call, struct exp_why *why)
+{
+    const char *approximate = onnx_text(call->ask.node, "approximate", "none");
+    const bool is_tanh = !strcmp(approximate, "tanh");
+    const struct unary u = { .map = SLOW, .slow = of_gelu, .p = { is_tanh, 0 } };
+
+    if (!is_tanh && strcmp(approximate, "none") != 0)
+        return op_refuse(call, why, "approximate '%.40s'", approximate);
+    return prepare(call, &u, why);
+}
+
+const struct op op_Gelu = {
+    .name = "Gelu", .traits = OP_IN_PLACE, .prepare = prepare_gelu, .run = run, .reference = reference
+};
 
 /* ---- Clip, whose bounds may be tensors ---- */
 
