@@ -25,9 +25,11 @@ int op_prepare(struct op_call *call, const struct op_ask *ask, struct exp_why *w
     *call = (struct op_call){ .op = op_of(ask->node), .ask = *ask };
     if (!call->ask.n_threads)
         call->ask.n_threads = 1;
+    if (ask->node->why_unread)
+        return op_refuse(call, why, "%s", ask->node->why_unread);
     if (!call->op)
-        return op_refuse(call, why, "no such operator is known here%s%s", *ask->node->domain ? ", of domain " : "",
-                         ask->node->domain);
+        return op_refuse(call, why, "no such operator is known here%s%.60s%s", *ask->node->domain ? ", of domain " : "",
+                         ask->node->domain, onnx_hint(ask->node));
     if (ask->activation != SCONV_NO_ACTIVATION && !(call->op->traits & OP_ACTIVATES))
         return op_refuse(call, why, "no activation can be fused with it");
     err = call->op->prepare(call, why);

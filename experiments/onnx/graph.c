@@ -52,12 +52,12 @@ const char *onnx_type_name(enum onnx_type type)
 
 bool onnx_is(const struct onnx_node *n, const char *op)
 {
-    return !*n->domain && !strcmp(n->op, op);
+    return !n->why_unread && !*n->domain && !strcmp(n->op, op);
 }
 
 bool onnx_is_fused_conv(const struct onnx_node *n)
 {
-    return !strcmp(n->domain, "com.microsoft") && !strcmp(n->op, "FusedConv");
+    return !n->why_unread && !strcmp(n->domain, "com.microsoft") && !strcmp(n->op, "FusedConv");
 }
 
 bool onnx_is_conv(const struct onnx_node *n)

@@ -124,6 +124,7 @@ struct onnx_node {
     size_t number;            /* in the file, from 1 */
     bool is_folded;           /* all its outputs are constants: there is nothing to run */
     const char *why_no_shape; /* one line; NULL: all its outputs have shapes */
+    const char *why_unread;   /* one line: what the node says is not understood, whatever shapes the file states */
 };
 
 struct onnx_graph {
@@ -168,7 +169,7 @@ void onnx_free(struct onnx_graph *g); /* NULL is fine */
 
 /* ---- nodes ---- */
 
-/* Tells whether a node is this standard operator. */
+/* Tells whether a node is this standard operator, and all that it says is understood. */
 bool onnx_is(const struct onnx_node *n, const char *op);
 
 /* Tells whether a node is a forward convolution: Conv, or ONNX Runtime's FusedConv, which is one with an activation. */

@@ -21,18 +21,34 @@ int infer_wrong(const struct infer *c, const char *format, ...)
     return -EINVAL;
 }
 
-int infer_unknown(const struct infer *c, const char *format, ...)
+static void say_reason(const struct infer *c, const char *format, va_list args)
 {
+    char *text = exp_format_list(format, args);
     struct exp_why line;
-    va_list args;
-    char *text;
 
-    va_start(args, format);
-    text = exp_format_list(format, args);
-    va_end(args);
     exp_say(line.text, sizeof line.text, "%s", text);
     free(text);
     c->n->why_no_shape = onnx_own_text(c->r, "%s", line.text);
+}
+
+int infer_unknown(const struct infer *c, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    say_reason(c, format, args);
+    va_end(args);
+    return INFER_NO_SHAPE;
+}
+
+int infer_unread(const struct infer *c, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    say_reason(c, format, args);
+    va_end(args);
+    c->n->why_unread = c->n->why_no_shape;
     return INFER_NO_SHAPE;
 }
 
@@ -370,15 +386,14 @@ static int check_attribute(const struct infer *c, const struct rule *rule, size_
     if (onnx_attribute(c->n, a->name) != a)
         return infer_wrong(c, "its attribute '%.60s' stands twice", a->name);
     if (!letters)
-        return infer_unknown(c, "its attribute '%.60s' is not known here", a->name);
+        return infer_unread(c, "its attribute '%.60s' is not known here", a->name);
     if (a->kind == ONNX_KIND_NONE)
         return 0;
     for (; *letters && *letters != ' '; letters++) {
         if (*letters == kind_letters[a->kind].letter)
             return 0;
     }
-    return infer_unknown(c, "its attribute '%.60s' is %s, which it is in no opset", a->name,
-                         kind_letters[a->kind].name);
+    return infer_unread(c, "its attribute '%.60s' is %s, which it is in no opset", a->name, kind_letters[a->kind].name);
 }
 
 static int check_attributes(const struct infer *c, const struct rule *rule)
@@ -430,10 +445,10 @@ static int infer_node(const struct infer *c)
     int err;
 
     if (onnx_is_function(c->r, c->n))
-        return infer_unknown(c,
-                             "operator %.60s is a function of the file, and functions are not read: "
-                             "onnx.inliner.inline_local_functions puts their nodes in their places",
-                             c->n->op);
+        return infer_unread(c,
+                            "operator %.60s is a function of the file, and functions are not read: "
+                            "onnx.inliner.inline_local_functions puts their nodes in their places",
+                            c->n->op);
     if (!rule)
         return infer_unknown(c, "operator %.60s%s%.60s is not known here%s", c->n->op,
                              *c->n->domain ? " of domain " : "", c->n->domain, onnx_hint(c->n));

@@ -19,6 +19,9 @@ enum { INFER_NO_SHAPE = 1 };
 int infer_wrong(const struct infer *c, const char *format, ...) __attribute__((format(printf, 2, 3)));   /* -EINVAL */
 int infer_unknown(const struct infer *c, const char *format, ...) __attribute__((format(printf, 2, 3))); /* NO_SHAPE */
 
+/* The same, and what the node says is not understood: a shape that the file states does not help. */
+int infer_unread(const struct infer *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
 /* Returns an input that has a shape, or NULL. */
 static inline const struct onnx_value *infer_in(const struct infer *c, size_t i)
 {

@@ -244,6 +244,8 @@ static int check_conv(const struct onnx_graph *g, const struct onnx_node *n, str
 {
     const struct onnx_value *in = onnx_in(g, n, 0), *filters = onnx_in(g, n, 1), *out = onnx_out(g, n, 0);
 
+    if (n->why_unread)
+        return exp_fail(why, -EINVAL, "%s", n->why_unread);
     if (!onnx_is_conv(n))
         return exp_fail(why, -EINVAL, "%.60s%s%.60s is no forward convolution that is read%s", n->op,
                         *n->domain ? " of domain " : "", n->domain, onnx_hint(n));

@@ -191,6 +191,90 @@ static void other_convolutions_say_why_they_are_none(void)
     scratch_close();
 }
 
+/* An operator of another domain, or one that is quantized: what is said is true, and how to go on. */
+static struct onnx_writer *begin_foreign(const char *domain, const char *op)
+{
+    struct onnx_writer *w = begin_conv(op, DIMS(1, 2, 6, 7), (int64_t[]){ 3, 2, 3, 3 });
+    Onnx__NodeProto *n = onnx_writer_model(w)->graph->node[0];
+
+    free(n->domain);
+    n->domain = exp_copy_text(domain);
+    return w;
+}
+
+static void operators_of_others_say_whose_they_are(void)
+{
+    static const struct {
+        const char *domain, *op, *words;
+    } lines[] = {
+        { "", "QLinearConv",
+          "QLinearConv is no forward convolution that is read; it is quantized, and only fp32 is run" },
+        { "", "ConvInteger", "it is quantized" },
+        { "com.microsoft", "QLinearConv",
+          "QLinearConv of domain com.microsoft is no forward convolution that is read; it is quantized" },
+        { "com.microsoft", "NhwcConv",
+          "of domain com.microsoft is no forward convolution that is read; ONNX Runtime's optimiser" },
+        { "com.microsoft.nchwc", "Conv",
+          "of domain com.microsoft.nchwc is no forward convolution that is read; ONNX Runtime's" },
+        { "com.ms.internal.nhwc", "Conv", "save the network before it is optimised" },
+        { "org.example", "MyConv", "MyConv of domain org.example is no forward convolution that is read" },
+        { "", "DeformConv", "DeformConv is no forward convolution that is read" },
+    };
+
+    scratch_open();
+    for (size_t i = 0; i < COUNT(lines); i++)
+        no_problem(begin_foreign(lines[i].domain, lines[i].op), lines[i].words);
+    for (size_t i = 0; i < COUNT(lines); i++) {
+        struct onnx_graph *g = onnx_written_as(begin_foreign(lines[i].domain, "FusedMatMul"), NULL);
+        struct exp_why why;
+
+        test_check(!onnx_is_conv(&g->node[0]) && onnx_conv_problem(g, &g->node[0], &(struct conv_problem){ 0 }, &why) &&
+                       strstr(why.text, lines[i].domain),
+                   "'%s'", why.text);
+        onnx_free(g);
+    }
+    scratch_close();
+}
+
+/* ONNX Runtime's optimiser puts an activation into a convolution: the shape is the convolution's. */
+static void a_fused_convolution_is_a_layer(void)
+{
+    struct onnx_writer *w = begin_foreign("com.microsoft", "FusedConv");
+
+    scratch_open();
+    onnx_write_ints(w, "pads", DIMS(1, 1, 1, 1));
+    onnx_write_text(w, "activation", "Relu");
+    check_problem(w, &(struct conv_problem){ IMAGES(1, 2, 6, 7), FILTERS(3, 3, 3), PADDING(1, 1, 1, 1), UNIT_STEPS,
+                                             .groups = 1 });
+    scratch_close();
+}
+
+/* A file may have an operator of its own, even of a name that is known here: its nodes are not looked at. */
+static void functions_of_the_file_are_named(void)
+{
+    struct onnx_writer *w = begin_conv("Conv", DIMS(1, 2, 6, 7), (int64_t[]){ 3, 2, 3, 3 });
+    Onnx__ModelProto *m = onnx_writer_model(w);
+
+    scratch_open();
+    m->functions = exp_new(1, sizeof *m->functions);
+    m->functions[m->n_functions++] = exp_new(1, sizeof **m->functions);
+    onnx__function_proto__init(m->functions[0]);
+    m->functions[0]->name = exp_copy_text("Conv");
+    no_problem(w, "operator Conv is a function of the file");
+    scratch_close();
+}
+
+/* The file states the shape of the output; that it says something else of the node is not lost. */
+static void an_attribute_that_is_not_known_makes_no_layer(void)
+{
+    struct onnx_writer *w = begin_conv("Conv", DIMS(1, 2, 6, 7), (int64_t[]){ 3, 2, 3, 3 });
+
+    scratch_open();
+    onnx_write_ints(w, "padding", DIMS(1, 1, 1, 1));
+    no_problem(w, "its attribute 'padding' is not known here");
+    scratch_close();
+}
+
 /* A transposed convolution of 5 elements by 3 makes 7 of them; 6 are asked for: one is cut off, where the file says. */
 static void check_cut(const char *auto_pad, int64_t begin, int64_t end)
 {
@@ -257,6 +341,10 @@ static const struct test_case cases[] = {
     { "convolutions become problems", convolutions_become_problems },
     { "outputs that are asked for cut the others off, before first", outputs_that_are_asked_for_cut_the_others },
     { "other convolutions say why they are none", other_convolutions_say_why_they_are_none },
+    { "operators of others say whose they are", operators_of_others_say_whose_they_are },
+    { "a fused convolution is a layer", a_fused_convolution_is_a_layer },
+    { "functions of the file are named", functions_of_the_file_are_named },
+    { "an attribute that is not known makes no layer", an_attribute_that_is_not_known_makes_no_layer },
     { "the zoo has shapes throughout", the_zoo_has_shapes_throughout },
     { NULL, NULL },
 };
