@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "experiments/onnx/reading.h"
+#include "sim/machine/machine_words.h"
 
 /* ---- types that the file states ---- */
 
@@ -217,26 +218,115 @@ static int set_input(struct onnx_reading *r, struct onnx_value *v, const Onnx__V
     return close_dims(v, t->shape, s, path, why);
 }
 
-/* Checks that INPUT names inputs. */
-static int check_asked(const struct onnx_graph *g, const struct onnx_ask *ask, struct exp_why *why)
+/* ---- what INPUT says, before any of it is used ---- */
+
+/* Inputs of the file that are no initializers. */
+struct open_inputs {
+    const Onnx__ValueInfoProto **info;
+    const char **name;
+    size_t n;
+};
+
+static struct open_inputs find_inputs(const struct onnx_reading *r, const struct onnx_names *constants)
 {
-    const char *at = ask->input ? ask->input : "";
+    const Onnx__GraphProto *proto = r->model->graph;
+    struct open_inputs of = { exp_new(proto->n_input, sizeof *of.info), exp_new(proto->n_input, sizeof *of.name), 0 };
 
-    for (; *at; at += strcspn(at, ",")) {
-        const size_t length = strcspn(at += *at == ',', ","), equals = strcspn(at, "=");
-        bool is_there = equals >= length && g->n_inputs && length;
+    for (size_t i = 0; i < proto->n_input; i++) {
+        const char *name = onnx_text_or_empty(proto->input[i]->name);
 
-        for (size_t i = 0; i < g->n_inputs && !is_there && equals < length; i++) {
-            const char *name = g->value[g->input[i]].name;
-
-            is_there = strlen(name) == equals && !strncmp(at, name, equals);
-        }
-        if (!is_there)
-            return exp_fail(why, -EINVAL, "%s: INPUT: '%.*s' is no size of an input of this network%s%.60s", g->path,
-                            (int)length, at, g->n_inputs ? "; the first is " : ": it has none",
-                            g->n_inputs ? g->value[g->input[0]].name : "");
+        if (onnx_find_value(constants, name) != ONNX_NONE)
+            continue;
+        of.info[of.n] = proto->input[i];
+        of.name[of.n++] = name;
     }
-    return 0;
+    return of;
+}
+
+enum { SHOWN_INPUTS = 8 };
+
+/* Appends " x (1x3xHxW)". */
+static void say_input(char *text, size_t bytes, const char *name, const Onnx__ValueInfoProto *info)
+{
+    const Onnx__TypeProto__Tensor *t = tensor_type(info);
+    const Onnx__TensorShapeProto *shape = t ? t->shape : NULL;
+
+    exp_say_more(text, bytes, " %.40s (", name);
+    for (size_t i = 0; shape && i < shape->n_dim && i < ONNX_MAX_DIMS; i++) {
+        const Onnx__TensorShapeProto__Dimension *d = shape->dim[i];
+        const bool is_named = d->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM;
+
+        exp_say_more(text, bytes, "%s", i ? "x" : "");
+        if (d->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE && d->dim_value >= 0)
+            exp_say_more(text, bytes, "%lld", (long long)d->dim_value);
+        else
+            exp_say_more(text, bytes, "%.20s", is_named && *onnx_text_or_empty(d->dim_param) ? d->dim_param : "?");
+    }
+    exp_say_more(text, bytes, "%s)", !t ? "no tensor" : !shape ? "of no shape" : shape->n_dim ? "" : "a scalar");
+}
+
+/* Returns the input whose name a slip may have made "name=" of. NULL: none. */
+static const char *guess(const struct open_inputs *of, const char *at)
+{
+    char *word = exp_format("%.*s", (int)strcspn(at, "="), at);
+    const char *found = of->n <= SHOWN_INPUTS ? sim_nearest_word(word, of->name, of->n) : NULL;
+
+    free(word);
+    return found;
+}
+
+/* Refuses a part of INPUT, and lists the inputs. `meant` is a guess, or NULL. */
+static int refuse_ask(const struct onnx_reading *r, const struct open_inputs *of, const char *at, const char *reason,
+                      const char *meant, struct exp_why *why)
+{
+    char list[512] = "";
+
+    for (size_t i = 0; i < of->n && i < SHOWN_INPUTS; i++) {
+        exp_say_more(list, sizeof list, "%s", i ? "," : "");
+        say_input(list, sizeof list, of->name[i], of->info[i]);
+    }
+    if (of->n > SHOWN_INPUTS)
+        exp_say_more(list, sizeof list, " and %zu more", of->n - SHOWN_INPUTS);
+    return exp_fail(why, -EINVAL, "%s: INPUT: '%.*s' %s%s%.40s%s%s%s", r->graph.path, (int)strcspn(at, ","), at, reason,
+                    meant ? ": did you mean " : "", meant ? meant : "", meant ? "?" : "",
+                    of->n ? "; its inputs are" : ": it has none", list);
+}
+
+/* Returns which input a part of INPUT is of: one that has its name, or the first. ONNX_NONE: there is none. */
+static size_t asked_input(const struct open_inputs *of, const char *at)
+{
+    const size_t length = strcspn(at, ","), equals = strcspn(at, "=");
+
+    for (size_t i = 0; i < of->n && equals < length; i++) {
+        if (strlen(of->name[i]) == equals && !strncmp(at, of->name[i], equals))
+            return i;
+    }
+    return equals >= length && length && of->n ? 0 : ONNX_NONE;
+}
+
+/* Checks that each part of INPUT is of an input, and of another one than the parts before it. */
+static int check_asked(const struct onnx_reading *r, const struct onnx_names *constants, const struct onnx_ask *ask,
+                       struct exp_why *why)
+{
+    const struct open_inputs of = find_inputs(r, constants);
+    const char *at = onnx_text_or_empty(ask->input);
+    bool *seen = exp_new(of.n, sizeof *seen);
+    int err = 0;
+
+    for (; *at && !err; at += strcspn(at, ",")) {
+        const size_t i = asked_input(&of, at += *at == ',');
+
+        if (i == ONNX_NONE)
+            err = refuse_ask(r, &of, at, "is no size of an input of this network", guess(&of, at), why);
+        else if (seen[i])
+            err = refuse_ask(r, &of, at, "is a second size of one input", NULL, why);
+        else
+            seen[i] = true;
+    }
+    free(seen);
+    free(of.info);
+    free(of.name);
+    return err;
 }
 
 int onnx_add_inputs(struct onnx_reading *r, const struct onnx_names *constants, const struct onnx_ask *ask,
@@ -246,7 +336,7 @@ int onnx_add_inputs(struct onnx_reading *r, const struct onnx_names *constants, 
     struct onnx_graph *g = &r->graph;
     size_t *input = onnx_own(r, proto->n_input, sizeof *input);
     struct symbols s = { .n = 0 };
-    int err = 0;
+    int err = check_asked(r, constants, ask, why);
 
     g->input = input;
     for (size_t i = 0; i < proto->n_input && !err; i++) {
@@ -257,5 +347,5 @@ int onnx_add_inputs(struct onnx_reading *r, const struct onnx_names *constants, 
         input[g->n_inputs++] = g->n_values;
         err = set_input(r, onnx_add_value(g, name), proto->input[i], ask, &s, why);
     }
-    return err ? err : check_asked(g, ask, why);
+    return err;
 }

@@ -78,6 +78,39 @@ static struct onnx_writer *begin_reshape(const int64_t *to)
     return w;
 }
 
+/* What INPUT says is looked at whether a size is open or none is, and before that. */
+static void slips_in_input_are_told(void)
+{
+    static const struct {
+        const char *input, *says;
+    } lines[] = {
+        { "X=2x4x4", "'X=2x4x4' is no size of an input of this network: did you mean x?; its inputs are x (1x2x4xW)" },
+        { "q=2x4x4", "'q=2x4x4' is no size of an input of this network; its inputs are x (1x2x4xW)" },
+        { "x=2x4x4,y=3", "'y=3' is no size of an input" },
+        { "f=3x2x3x3", "'f=3x2x3x3' is no size of an input" }, /* a constant */
+        { "2x4x4,x=2x4x4", "'x=2x4x4' is a second size of one input" },
+        { "x=2x4x4,x=2x4x5", "'x=2x4x5' is a second size of one input" },
+        { "2x4x4,2x4x5", "'2x4x5' is a second size of one input" },
+        { "2x4x4,", "'' is no size of an input" },
+        { "=2x4x4", "'=2x4x4' is no size of an input" },
+    };
+
+    scratch_open();
+    for (size_t i = 0; i < 2 * COUNT(lines); i++) {
+        struct onnx_writer *w = onnx_write_small();
+        Onnx__TensorShapeProto__Dimension *d = onnx_writer_model(w)->graph->input[0]->type->tensor_type->shape->dim[3];
+        const bool is_open = i % 2 == 0;
+
+        if (is_open) {
+            d->value_case = ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM;
+            d->dim_param = exp_copy_text("W");
+        }
+        onnx_refused(onnx_written(w, "net.onnx"), &(struct onnx_ask){ 0, lines[i / 2].input }, -EINVAL,
+                     i < 4 && !is_open ? "is no size of an input of this network" : lines[i / 2].says);
+    }
+    scratch_close();
+}
+
 static void another_batch_replaces_that_of_reshapes(void)
 {
     struct onnx_graph *g;
@@ -336,6 +369,7 @@ static void the_zoo_has_shapes_throughout(void)
 
 static const struct test_case cases[] = {
     { "what is left open is asked for", what_is_left_open_is_asked_for },
+    { "slips in INPUT are told", slips_in_input_are_told },
     { "another batch replaces that of reshapes", another_batch_replaces_that_of_reshapes },
     { "stated shapes serve where an operator is not known", stated_shapes_serve_where_an_operator_is_not_known },
     { "convolutions become problems", convolutions_become_problems },
