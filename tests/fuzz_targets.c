@@ -272,7 +272,7 @@ static bool graph_holds(const struct onnx_graph *g)
 
 bool fuzz_onnx(const uint8_t *data, size_t size)
 {
-    static const struct onnx_ask asks[] = { { 0, "" }, { 3, "" }, { 0, "2x7x7" } };
+    static const struct onnx_ask asks[] = { { .batch = 0 }, { .batch = 3, .links = true }, { .input = "2x7x7" } };
     FILE *f = file_of(data, size);
     struct onnx_graph *g;
     struct exp_why why = { "" };

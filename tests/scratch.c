@@ -1,7 +1,8 @@
+#define _XOPEN_SOURCE 700 /* nftw */
 #include "tests/scratch.h"
 
 #include <CUnit/CUnit.h>
-#include <dirent.h>
+#include <ftw.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,19 +17,17 @@ static char folder[64]; /* "" if there is none */
 static char given[N_PATHS][256];
 static unsigned n_given;
 
+static int remove_entry(const char *path, const struct stat *s, int kind, struct FTW *at)
+{
+    (void)s;
+    (void)kind;
+    return at->level ? remove(path) : 0;
+}
+
+/* Removes all that is in the folder; links are removed, and not followed. */
 static void remove_files(void)
 {
-    DIR *dir = opendir(folder);
-
-    for (struct dirent *e; dir && (e = readdir(dir));) {
-        char path[sizeof folder + sizeof e->d_name + 1];
-
-        snprintf(path, sizeof path, "%s/%s", folder, e->d_name);
-        if (strcmp(e->d_name, ".") && strcmp(e->d_name, ".."))
-            unlink(path);
-    }
-    if (dir)
-        closedir(dir);
+    nftw(folder, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
 }
 
 void scratch_open(void)

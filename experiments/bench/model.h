@@ -51,10 +51,12 @@ struct exp_model_ask {
     const char *layers; /* as patterns of exp_model_filter; "" or NULL: all */
     unsigned batch;     /* images at once, of every layer; 0: as the file says */
     const char *input;  /* of a network: struct onnx_ask; "" or NULL: as the file says */
+    bool links;         /* of a network: struct onnx_ask */
 };
 
 /* Makes it of options that have such fields. */
-#define EXP_MODEL_ASK(o) (&(struct exp_model_ask){ .layers = (o)->layers, .batch = (o)->batch, .input = (o)->input })
+#define EXP_MODEL_ASK(o)                                                                                               \
+    (&(struct exp_model_ask){ .layers = (o)->layers, .batch = (o)->batch, .input = (o)->input, .links = (o)->links })
 
 /*
  * Reads a file: one that is called .csv is a table, one that is called .onnx a network; of others, what they say tells

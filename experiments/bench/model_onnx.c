@@ -80,7 +80,7 @@ static bool follows_unknown(const struct onnx_graph *g, const struct onnx_node *
 
 int exp_onnx_read(struct exp_model *m, const struct exp_model_ask *ask, struct exp_why *why)
 {
-    const struct onnx_ask open = { ask->batch, ask->input };
+    const struct onnx_ask open = { ask->batch, ask->input, ask->links };
     struct counts others = { NULL, 0 };
     struct onnx_graph *g;
     int err = onnx_read(&g, m->path, &open, why);

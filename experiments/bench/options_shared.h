@@ -19,7 +19,13 @@
     EXP_TEXT("LAYERS", "only layers whose name matches one of the comma-separated patterns: LAYERS='conv1_*,conv5_3'", \
              layers, "")
 
-/* Fields: layers, batch and input (EXP_MODEL_ASK). */
+#define EXP_LINKS_OPTION                                                                                               \
+    EXP_WORD("LINKS",                                                                                                  \
+             "no (default): a network's external data lie in its folder; yes: they may also be links into the cache "  \
+             "of Hugging Face that the network is in (blobs beside snapshots)",                                        \
+             links, 0, "no", "yes")
+
+/* Fields: layers, batch, input and links (EXP_MODEL_ASK). */
 #define EXP_ASK_OPTIONS                                                                                                \
     EXP_LAYERS_OPTION,                                                                                                 \
         EXP_NUMBER("BATCH", "images at once (default: what the network or the table says, else 1)", batch, 0, 1,       \
@@ -27,7 +33,8 @@
         EXP_TEXT("INPUT",                                                                                              \
                  "of a network (.onnx) that leaves it open: size of the input behind the batch, such as 3x224x224; "   \
                  "of several inputs x=3x224x224,y=10",                                                                 \
-                 input, "")
+                 input, ""),                                                                                           \
+        EXP_LINKS_OPTION
 
 #define EXP_MODELS_OPTIONS                                                                                             \
     EXP_NAMES("MODEL",                                                                                                 \

@@ -52,7 +52,7 @@ struct exp_emit_options {
     const char *out;     /* where what is made is written to; "": standard output */
     const char *weights; /* file of a layer's filters; "": none */
     const char *observer, *guest;
-    unsigned packs_filters, batch;
+    unsigned packs_filters, batch, links;
     unsigned emit;   /* enum exp_emit_what */
     unsigned fuse;   /* activation, and 3 more with a bias: enum conv_activation */
     unsigned check;  /* 0 or 1: generated code is compiled and run */

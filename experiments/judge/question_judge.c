@@ -17,7 +17,7 @@
 
 struct options {
     const char *model, *layers, *input, *machine, *ukr, *core, *store, *results, *commit;
-    unsigned batch, cache, packs_filters, jobs;
+    unsigned batch, links, cache, packs_filters, jobs;
 };
 
 struct session {

@@ -13,7 +13,7 @@
 
 struct options {
     const char *model, *layers, *input, *compare, *out;
-    unsigned batch, format;
+    unsigned batch, links, format;
 };
 
 enum format { LAYERS, VALUES };
@@ -35,7 +35,8 @@ static int prepare(void *session)
     err = exp_main_model(&s->model, o->model, EXP_MODEL_ASK(o), &s->why);
     return err || !*o->compare
                ? err
-               : exp_main_model(&s->other, o->compare, &(struct exp_model_ask){ .batch = o->batch }, &s->why);
+               : exp_main_model(&s->other, o->compare, &(struct exp_model_ask){ .batch = o->batch, .links = o->links },
+                                &s->why);
 }
 
 /* ---- tables ---- */
@@ -90,7 +91,7 @@ static void print_value(const struct onnx_graph *g, const struct onnx_value *v, 
 static int print_values(const char *path, const struct options *o, FILE *out, struct exp_why *why)
 {
     struct onnx_graph *g;
-    const int err = onnx_read(&g, path, &(struct onnx_ask){ o->batch, o->input }, why);
+    const int err = onnx_read(&g, path, &(struct onnx_ask){ o->batch, o->input, o->links }, why);
 
     if (err)
         return err;

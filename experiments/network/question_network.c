@@ -21,7 +21,7 @@
 struct options {
     const char *model, *input, *machine, *algos, *ukr, *core, *plugin_flags, *plugin_plan, *peer, *data, *results,
         *commit;
-    unsigned batch, packs_filters, fuses, simulate, threads, timing, checks, reps, limit, clock, seed, jobs,
+    unsigned batch, links, packs_filters, fuses, simulate, threads, timing, checks, reps, limit, clock, seed, jobs,
         plugin_limit;
 };
 
@@ -81,7 +81,7 @@ static int read_data(struct session *s)
 static int read_network(struct session *s)
 {
     const struct options *o = &s->options;
-    struct onnx_ask ask = { .batch = o->batch, .input = o->input };
+    struct onnx_ask ask = { .batch = o->batch, .input = o->input, .links = o->links };
     struct onnx_graph *again;
     int err = onnx_read(&s->graph, o->model, &ask, &s->why);
     char *sizes = s->given && !*o->input && !o->batch ? net_ask_of_given(s->given, s->graph) : NULL;
@@ -316,6 +316,7 @@ static const struct exp_option options[] = {
              "dimensions of the input behind the batch, 3x224x224, where the file leaves them open; of several inputs "
              "x=3x224x224,y=10",
              input, ""),
+    EXP_LINKS_OPTION,
     EXP_MACHINE_OPTION,
     EXP_TEXT("ALGO",
              "algorithms of the convolutions, comma-separated: @algos@, or plug-ins; default "

@@ -149,6 +149,11 @@ struct onnx_ask {
     const char
         *input; /* "3x224x224": dimensions of the first input behind the batch, or "x=3x224x224,y=10"; "" or NULL: the
                           file's */
+    /*
+     * External data may be links that lead out of the file's folder, into `blobs` beside the `snapshots` that the file
+     * is in, as huggingface_hub lays them down. Without that all stays in the file's folder.
+     */
+    bool links;
 };
 
 /*

@@ -536,7 +536,9 @@ int onnx_read(struct onnx_graph **g, const char *path, const struct onnx_ask *as
     err = onnx_parse(&model, &r->block, &onnx__model_proto__descriptor, &m, why);
     onnx_unmap(&m);
     r->model = (Onnx__ModelProto *)model;
-    err = err ? err : read_all(r, ask ? ask : &nothing, why);
+    ask = ask ? ask : &nothing;
+    r->follows_links = ask->links;
+    err = err ? err : read_all(r, ask, why);
     if (err)
         onnx_free(&r->graph);
     else

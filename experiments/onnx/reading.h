@@ -23,7 +23,8 @@ struct onnx_reading {
     struct onnx_graph graph; /* first: onnx_free gets this */
     Onnx__ModelProto *model; /* names and raw data lie in it */
     struct onnx_block block;
-    char *folder; /* of the file: external data lie there */
+    char *folder;       /* of the file: external data lie there */
+    bool follows_links; /* of those data: struct onnx_ask */
     void **owned;
     size_t n_owned;
     struct onnx_mapping *mapping; /* of external data */

@@ -92,21 +92,74 @@ static bool leads_out(const char *location)
     return false;
 }
 
-/* Finds where a file really lies. Returns its path from malloc; NULL: it is not there, or links lead elsewhere. */
-static char *find_inside(const char *folder, const char *location, int *err)
-{
-    char *path = exp_format("%s/%s", folder, location), *inside = realpath(folder, NULL),
-         *really = realpath(path, NULL);
-    const size_t n = inside ? strlen(inside) : 0;
+/* Where a file of external data really lies. */
+enum place { NOWHERE, IN_FOLDER, IN_CACHE, OUTSIDE };
 
-    *err = really ? -EINVAL : -errno;
-    free(path);
-    if (really && (!inside || strncmp(really, inside, n) || (really[n] != '/' && n > 1))) {
-        free(really);
-        really = NULL;
-    }
+static bool is_below(const char *path, const char *folder)
+{
+    const size_t n = strlen(folder);
+
+    return !strncmp(path, folder, n) && (path[n] == '/' || n == 1);
+}
+
+/*
+ * Tells whether a file is one of the blobs of the cache that a folder is in: as huggingface_hub has it, cache/blobs has
+ * the files, and cache/snapshots/.../ links to them. Both paths are without links.
+ */
+static bool is_in_cache(const char *path, const char *folder)
+{
+    static const char snapshots[] = "/snapshots/";
+    const char *at = NULL;
+    char *below = exp_format("%s/", folder), *blobs;
+    bool is_in;
+
+    for (const char *next = strstr(below, snapshots); next; next = strstr(next + 1, snapshots))
+        at = next;
+    blobs = exp_format("%.*s/blobs", at ? (int)(at - below) : 0, below);
+    is_in = at && is_below(path, blobs);
+    free(blobs);
+    free(below);
+    return is_in;
+}
+
+/* Finds where a file really lies. *path gets that, from malloc; *err says why it is NOWHERE. */
+static enum place find_place(const char *folder, const char *location, char **path, int *err)
+{
+    char *name = exp_format("%s/%s", folder, location), *inside = realpath(folder, NULL);
+    enum place place = NOWHERE;
+
+    *err = inside ? 0 : -errno;
+    *path = realpath(name, NULL);
+    *err = *path ? *err : -errno;
+    if (*path && inside)
+        place = is_below(*path, inside) ? IN_FOLDER : is_in_cache(*path, inside) ? IN_CACHE : OUTSIDE;
+    free(name);
     free(inside);
-    return really;
+    return place;
+}
+
+/* Finds the file of external data that a tensor names. *path gets it, from malloc. */
+static int find_data(const struct onnx_reading *r, const char *location, const char *what, char **path,
+                     struct exp_why *why)
+{
+    static const char *const ways[] = {
+        [IN_CACHE] = "LINKS=yes follows it, as it stays in this cache of Hugging Face",
+        [OUTSIDE] = "put a copy in its place (cp -L)",
+    };
+    enum place place;
+    int err;
+
+    if (leads_out(location))
+        return exp_fail(why, -EINVAL, "%s: external data '%.200s': not in the folder of the network", what, location);
+    place = find_place(r->folder, location, path, &err);
+    if (place == IN_FOLDER || (place == IN_CACHE && r->follows_links))
+        return 0;
+    free(*path);
+    *path = NULL;
+    if (place == NOWHERE)
+        return exp_fail(why, err, "%s: external data '%.200s': %s", what, location, strerror(-err));
+    return exp_fail(why, -EINVAL, "%s: external data '%.200s': not in the folder of the network: a link leads out; %s",
+                    what, location, ways[place]);
 }
 
 /* Maps a file of external data, or finds that it is mapped. */
@@ -114,12 +167,11 @@ static int map_external(struct onnx_reading *r, const char *location, const char
                         struct exp_why *why)
 {
     struct onnx_mapping mapped;
-    int err = -EINVAL;
-    char *path = leads_out(location) ? NULL : find_inside(r->folder, location, &err);
+    char *path = NULL;
+    int err = find_data(r, location, what, &path, why);
 
-    if (!path)
-        return exp_fail(why, err, "%s: external data '%.200s': %s", what, location,
-                        err == -EINVAL ? "not in the folder of the network" : strerror(-err));
+    if (err)
+        return err;
     for (size_t i = 0; i < r->n_mappings; i++) {
         if (!strcmp(r->mapping[i].path, path)) {
             *m = &r->mapping[i];

@@ -95,7 +95,7 @@ int exp_paper_recorded_read(struct exp_paper_part *p, const char *folder, const 
 /* Holds what the user asked for. */
 struct exp_paper_options {
     const char *model, *layers, *input, *counts, *results, *observer, *guest, *twin, *why_no_guest, *commit;
-    unsigned batch, timing, cache, reps, limit, clock, ruler, observe, observe_limit, jobs;
+    unsigned batch, links, timing, cache, reps, limit, clock, ruler, observe, observe_limit, jobs;
     bool asks_guest;
 };
 

@@ -23,7 +23,7 @@
 struct options {
     const char *model, *layers, *input, *algos, *plugin_flags, *plugin_plan, *ukr, *wisdom, *store, *known, *slurm,
         *share, *results, *commit;
-    unsigned batch, reps, limit, hot_reps, clock, ruler, measures, launcher, shares, plugin_limit;
+    unsigned batch, links, reps, limit, hot_reps, clock, ruler, measures, launcher, shares, plugin_limit;
 };
 
 static const struct exp_results_layout layout = { "/peers", true, "layers.csv", NULL };

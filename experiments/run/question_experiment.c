@@ -33,7 +33,7 @@ extern const struct exp_question question_experiment;
 struct options {
     const char *model, *layers, *input, *plan, *machine, *algos, *ukr, *core, *wisdom, *store, *known, *slurm, *results,
         *observer, *guest, *twin, *why_no_guest, *commit, *plugin_flags, *plugin_plan;
-    unsigned batch, reps, limit, clock, ruler, jobs, timing, cache, packs_filters, classes, measures, observe,
+    unsigned batch, links, reps, limit, clock, ruler, jobs, timing, cache, packs_filters, classes, measures, observe,
         observe_limit, launcher, plugin_limit, plugin_threads, most_macs;
     bool asks_guest;
 };

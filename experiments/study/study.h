@@ -524,7 +524,7 @@ extern const char exp_study_varied[];
 /* Holds what the user asked for. */
 struct exp_study_options {
     const char *model, *layers, *input, *results, *commit;
-    unsigned batch, sample, timing, limit, ruler, jobs;
+    unsigned batch, links, sample, timing, limit, ruler, jobs;
 };
 
 /* Starts as { 0 } but for the first two. Must stay where it is. */

@@ -27,7 +27,7 @@ enum { EXP_SWEEP_N_TILES = 3 }; /* numbers of tiles that VARY may give: nc, k2, 
 struct exp_sweep_options {
     const char *model, *layers, *input, *vary, *machine, *algos, *ukr, *core, *store, *known, *slurm, *share, *results,
         *commit, *plan, *plugin_flags, *plugin_plan;
-    unsigned batch, packs_filters, jobs, launcher, shares, plugin_limit;
+    unsigned batch, links, packs_filters, jobs, launcher, shares, plugin_limit;
 };
 
 struct exp_sweep_config {

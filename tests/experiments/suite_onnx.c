@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "experiments/base/text.h"
@@ -324,6 +325,98 @@ static void data_may_lie_beside_the_file(void)
     scratch_close();
 }
 
+/* A cache as huggingface_hub lays it down: snapshots/1/onnx has links to blobs, the network's own file among them. */
+static char *lay_cache(const char *data_leads_to)
+{
+    static const float data[] = { 9, 3 };
+    char *model = exp_copy_text(onnx_written(begin_external("model.onnx_data", "0", "8"), "model"));
+
+    CU_ASSERT_EQUAL(mkdir(scratch_path("cache"), 0700), 0);
+    CU_ASSERT_EQUAL(mkdir(scratch_path("cache/blobs"), 0700), 0);
+    CU_ASSERT_EQUAL(mkdir(scratch_path("cache/snapshots"), 0700), 0);
+    CU_ASSERT_EQUAL(mkdir(scratch_path("cache/snapshots/1"), 0700), 0);
+    CU_ASSERT_EQUAL(mkdir(scratch_path("cache/snapshots/1/onnx"), 0700), 0);
+    CU_ASSERT_EQUAL(rename(model, scratch_path("cache/blobs/aaaa")), 0);
+    scratch_write("cache/blobs/bbbb", data, sizeof data);
+    scratch_write("cache/beside", data, sizeof data);
+    scratch_write("outside", data, sizeof data);
+    CU_ASSERT_EQUAL(symlink("../../../blobs/aaaa", scratch_path("cache/snapshots/1/onnx/model.onnx")), 0);
+    CU_ASSERT_EQUAL(symlink(data_leads_to, scratch_path("cache/snapshots/1/onnx/model.onnx_data")), 0);
+    free(model);
+    return exp_copy_text(scratch_path("cache/snapshots/1/onnx/model.onnx"));
+}
+
+/* Links stay in the folder; those of a cache are followed if that is asked for, and lead to its blobs alone. */
+static void links_of_a_cache_are_followed_if_asked(void)
+{
+    static const struct {
+        const char *leads_to, *says, *says_if_asked; /* NULL: it is read */
+    } lines[] = {
+        { "../../../blobs/bbbb", "a link leads out; LINKS=yes follows it", NULL },
+        { "../../../blobs/../blobs/bbbb", "a link leads out; LINKS=yes follows it", NULL },
+        { "../../../beside", "a link leads out; put a copy", "a link leads out; put a copy" },
+        { "../../../../outside", "put a copy in its place (cp -L)", "put a copy in its place (cp -L)" },
+        { "/etc/passwd", "put a copy", "put a copy" },
+        { "/proc/self/environ", "put a copy", "put a copy" },
+        { "../../../blobs/none", "No such file", "No such file" },
+        { "../../../blobs", "a link leads out", "a link leads out" },
+    };
+
+    for (size_t i = 0; i < COUNT(lines); i++) {
+        const struct onnx_ask ask = { .links = true };
+        const int err = strstr(lines[i].says, "No such") ? -ENOENT : -EINVAL;
+        struct onnx_graph *g;
+        struct exp_why why;
+        char *path;
+
+        scratch_open();
+        path = lay_cache(lines[i].leads_to);
+        onnx_refused(path, NULL, err, lines[i].says);
+        if (lines[i].says_if_asked)
+            onnx_refused(path, &ask, err, lines[i].says_if_asked);
+        else if (test_check(!onnx_read(&g, path, &ask, &why), "%s: %s", lines[i].leads_to, why.text))
+            onnx_free(g);
+        free(path);
+        scratch_close();
+    }
+}
+
+/* The message is of the data's file, not of the network's. */
+static void refused_with_links(const char *path, const char *says)
+{
+    struct onnx_graph *g;
+    struct exp_why why = { "" };
+
+    test_check(onnx_read(&g, path, &(struct onnx_ask){ .links = true }, &why) == -EINVAL && strstr(why.text, says),
+               "'%s', not '%s'", why.text, says);
+}
+
+/* Blobs that are a link themselves are no way out; nor are a folder, a pipe or a name with "..". */
+static void a_cache_is_no_way_out(void)
+{
+    const struct onnx_ask ask = { .links = true };
+    char *path;
+
+    scratch_open();
+    path = lay_cache("../../../blobs/bbbb");
+    CU_ASSERT_EQUAL(rename(scratch_path("cache/blobs"), scratch_path("elsewhere")), 0);
+    CU_ASSERT_EQUAL(symlink("../elsewhere", scratch_path("cache/blobs")), 0);
+    onnx_refused(path, &ask, -EINVAL, "a link leads out; put a copy");
+    free(path);
+    scratch_close();
+    scratch_open();
+    path = lay_cache("../../../blobs/folder");
+    CU_ASSERT_EQUAL(mkdir(scratch_path("cache/blobs/folder"), 0700), 0);
+    refused_with_links(path, "not a file");
+    CU_ASSERT_EQUAL(rmdir(scratch_path("cache/blobs/folder")), 0);
+    CU_ASSERT_EQUAL(mkfifo(scratch_path("cache/blobs/folder"), 0600), 0);
+    refused_with_links(path, "not a file");
+    free(path);
+    onnx_refused(onnx_written(begin_external("../outside", NULL, NULL), "net.onnx"), &ask, -EINVAL,
+                 "'../outside': not in the folder of the network");
+    scratch_close();
+}
+
 /* ---- files that are none ---- */
 
 static void what_is_no_network_is_refused(void)
@@ -438,6 +531,8 @@ static const struct test_case cases[] = {
     { "constants may be in fields of their types", constants_may_be_in_fields_of_their_types },
     { "constants of the wrong size are refused", constants_of_the_wrong_size_are_refused },
     { "data may lie beside the file", data_may_lie_beside_the_file },
+    { "links of a cache are followed if asked", links_of_a_cache_are_followed_if_asked },
+    { "a cache is no way out", a_cache_is_no_way_out },
     { "what is no network is refused", what_is_no_network_is_refused },
     { "deep nesting is refused", deep_nesting_is_refused },
     { "a network cut anywhere is read or refused", a_network_cut_anywhere_is_read_or_refused },

@@ -42,28 +42,29 @@ static void what_is_left_open_is_asked_for(void)
     const char *path;
 
     scratch_open();
-    g = onnx_written_as(begin_open(), &(struct onnx_ask){ 0, "3x6x7" });
+    g = onnx_written_as(begin_open(), &(struct onnx_ask){ .input = "3x6x7" });
     CU_ASSERT_TRUE(onnx_has_shape(g, "y", DIMS(1, 3, 6, 7)) && onnx_has_shape(g, "z", DIMS(1, 3, 6, 7)));
     onnx_free(g);
-    g = onnx_written_as(begin_open(), &(struct onnx_ask){ 5, "x=3x6x7" });
+    g = onnx_written_as(begin_open(), &(struct onnx_ask){ .batch = 5, .input = "x=3x6x7" });
     CU_ASSERT_TRUE(onnx_has_shape(g, "y", DIMS(5, 3, 6, 7)));
     onnx_free(g);
-    g = onnx_written_as(begin_open(), &(struct onnx_ask){ 0, "x=2x3x6x1,z=3x6x7" });
+    g = onnx_written_as(begin_open(), &(struct onnx_ask){ .input = "x=2x3x6x1,z=3x6x7" });
     CU_ASSERT_TRUE(onnx_has_shape(g, "x", DIMS(2, 3, 6, 1)) && onnx_has_shape(g, "y", DIMS(2, 3, 6, 7)));
     onnx_free(g);
-    g = onnx_written_as(onnx_write_small(), &(struct onnx_ask){ 8, "2x9x9" });
+    g = onnx_written_as(onnx_write_small(), &(struct onnx_ask){ .batch = 8, .input = "2x9x9" });
     CU_ASSERT_TRUE(onnx_has_shape(g, "y", DIMS(8, 3, 9, 9)));
     onnx_free(g);
     path = onnx_written(begin_open(), "open.onnx");
     onnx_refused(path, NULL, -EINVAL, "input 'x': its dimension 3 of 4, height is open: say it by INPUT");
-    onnx_refused(path, &(struct onnx_ask){ 0, "3x6" }, -EINVAL,
+    onnx_refused(path, &(struct onnx_ask){ .input = "3x6" }, -EINVAL,
                  "'3x6' is no size of input 'x', which has 4 dimensions");
-    onnx_refused(path, &(struct onnx_ask){ 0, "3x6xa" }, -EINVAL, "'3x6xa' is no size");
-    onnx_refused(path, &(struct onnx_ask){ 0, "3x0x7" }, -EINVAL, "'3x0x7' is no size");
-    onnx_refused(path, &(struct onnx_ask){ 0, "3x6x7,q=4" }, -EINVAL, "'q=4' is no size of an input of this network");
-    onnx_refused(path, &(struct onnx_ask){ 0, "3x6x7,z=3x6x8" }, -EINVAL,
+    onnx_refused(path, &(struct onnx_ask){ .input = "3x6xa" }, -EINVAL, "'3x6xa' is no size");
+    onnx_refused(path, &(struct onnx_ask){ .input = "3x0x7" }, -EINVAL, "'3x0x7' is no size");
+    onnx_refused(path, &(struct onnx_ask){ .input = "3x6x7,q=4" }, -EINVAL,
+                 "'q=4' is no size of an input of this network");
+    onnx_refused(path, &(struct onnx_ask){ .input = "3x6x7,z=3x6x8" }, -EINVAL,
                  "node 'sum' (Add): shapes 1x3x6x7 and 1x3x6x8");
-    onnx_refused(path, &(struct onnx_ask){ 0, "9000000000000000000x9000000000000000000x9" }, -EOVERFLOW,
+    onnx_refused(path, &(struct onnx_ask){ .input = "9000000000000000000x9000000000000000000x9" }, -EOVERFLOW,
                  "is too large");
     scratch_close();
 }
@@ -105,7 +106,7 @@ static void slips_in_input_are_told(void)
             d->value_case = ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM;
             d->dim_param = exp_copy_text("W");
         }
-        onnx_refused(onnx_written(w, "net.onnx"), &(struct onnx_ask){ 0, lines[i / 2].input }, -EINVAL,
+        onnx_refused(onnx_written(w, "net.onnx"), &(struct onnx_ask){ .input = lines[i / 2].input }, -EINVAL,
                      i < 4 && !is_open ? "is no size of an input of this network" : lines[i / 2].says);
     }
     scratch_close();
