@@ -480,7 +480,7 @@ static int check_opset(const struct onnx_reading *r, struct exp_why *why)
     const int64_t opset = r->graph.opset;
 
     if (!r->model->graph)
-        return exp_fail(why, -EINVAL, "%s: there is no network in it", r->graph.path);
+        return exp_fail(why, -EINVAL, "%s: there is no network in it%s", r->graph.path, r->kind);
     if (opset >= ONNX_OLDEST_OPSET && opset <= ONNX_NEWEST_OPSET)
         return 0;
     return exp_fail(why, -EINVAL, "%s: opset %lld, and %d to %d are read; onnx.version_converter converts",
@@ -534,6 +534,7 @@ int onnx_read(struct onnx_graph **g, const char *path, const struct onnx_ask *as
         return err;
     r = begin(path, m.bytes);
     err = onnx_parse(&model, &r->block, &onnx__model_proto__descriptor, &m, why);
+    r->kind = onnx_other_kind(&m);
     onnx_unmap(&m);
     r->model = (Onnx__ModelProto *)model;
     ask = ask ? ask : &nothing;

@@ -25,6 +25,7 @@ struct onnx_reading {
     struct onnx_block block;
     char *folder;       /* of the file: external data lie there */
     bool follows_links; /* of those data: struct onnx_ask */
+    const char *kind;   /* onnx_other_kind of the file */
     void **owned;
     size_t n_owned;
     struct onnx_mapping *mapping; /* of external data */
@@ -97,6 +98,11 @@ void onnx_unmap(struct onnx_mapping *m);
 int onnx_parse(ProtobufCMessage **message, struct onnx_block *b, const ProtobufCMessageDescriptor *kind,
                const struct onnx_mapping *m, struct exp_why *why);
 void onnx_parsed_free(ProtobufCMessage *message, struct onnx_block *b); /* NULL is fine */
+
+/* ---- kinds.c ---- */
+
+/* Returns what a file is that is no network, and the way out, as "; it is ..."; "": its bytes do not tell. */
+const char *onnx_other_kind(const struct onnx_mapping *m);
 
 /* ---- tensor.c ---- */
 

@@ -193,9 +193,9 @@ static int map_external(struct onnx_reading *r, const char *location, const char
 /* Elements as the file has them. */
 struct source {
     const void *at;
-    size_t n;     /* of the field, or bytes of raw data */
-    size_t bytes; /* of an element of the field; 1: raw data */
-    const char *field;
+    size_t n;                 /* of the field, or bytes of raw data */
+    size_t bytes;             /* of an element of the field; 1: raw data */
+    const char *field, *kind; /* kind: what the file of external data is, where it is none */
 };
 
 static int find_external(struct onnx_reading *r, const Onnx__TensorProto *t, const char *what, struct source *s,
@@ -213,10 +213,10 @@ static int find_external(struct onnx_reading *r, const Onnx__TensorProto *t, con
         return err;
     if (!external_number(t, "offset", 0, &offset) || offset > m->bytes ||
         !external_number(t, "length", m->bytes - offset, &length) || length > m->bytes - offset)
-        return exp_fail(why, -EINVAL, "%s: external data '%.200s': offset %.20s and length %.20s, in %zu bytes", what,
+        return exp_fail(why, -EINVAL, "%s: external data '%.200s': offset %.20s and length %.20s, in %zu bytes%s", what,
                         location, external(t, "offset") ? external(t, "offset") : "0",
-                        external(t, "length") ? external(t, "length") : "of the rest", m->bytes);
-    *s = (struct source){ m->at + offset, length, 1, "external data" };
+                        external(t, "length") ? external(t, "length") : "of the rest", m->bytes, onnx_other_kind(m));
+    *s = (struct source){ m->at + offset, length, 1, "external data", onnx_other_kind(m) };
     return 0;
 }
 
@@ -225,16 +225,16 @@ static struct source find_field(const Onnx__TensorProto *t, enum onnx_type type)
 {
     switch (type) {
     case ONNX_FLOAT:
-        return (struct source){ t->float_data, t->n_float_data, sizeof(float), "float_data" };
+        return (struct source){ t->float_data, t->n_float_data, sizeof(float), "float_data", "" };
     case ONNX_DOUBLE:
-        return (struct source){ t->double_data, t->n_double_data, sizeof(double), "double_data" };
+        return (struct source){ t->double_data, t->n_double_data, sizeof(double), "double_data", "" };
     case ONNX_INT64:
-        return (struct source){ t->int64_data, t->n_int64_data, sizeof(int64_t), "int64_data" };
+        return (struct source){ t->int64_data, t->n_int64_data, sizeof(int64_t), "int64_data", "" };
     case ONNX_UINT32:
     case ONNX_UINT64:
-        return (struct source){ t->uint64_data, t->n_uint64_data, sizeof(uint64_t), "uint64_data" };
+        return (struct source){ t->uint64_data, t->n_uint64_data, sizeof(uint64_t), "uint64_data", "" };
     default:
-        return (struct source){ t->int32_data, t->n_int32_data, sizeof(int32_t), "int32_data" };
+        return (struct source){ t->int32_data, t->n_int32_data, sizeof(int32_t), "int32_data", "" };
     }
 }
 
@@ -248,16 +248,16 @@ static int find_source(struct onnx_reading *r, const Onnx__TensorProto *t, const
     if (t->has_data_location && t->data_location == ONNX__TENSOR_PROTO__DATA_LOCATION__EXTERNAL)
         err = find_external(r, t, what, s, why);
     else if (t->has_raw_data)
-        *s = (struct source){ t->raw_data.data, t->raw_data.len, 1, "raw_data" };
+        *s = (struct source){ t->raw_data.data, t->raw_data.len, 1, "raw_data", "" };
     else
         *s = find_field(t, v->stored);
     if (err)
         return err;
     onnx_say_shape(shape, sizeof shape, v);
     if (s->bytes == 1 ? s->n != v->elements * bytes : s->n != v->elements)
-        return exp_fail(why, -EINVAL, "%s: shape %s of %s is %zu %s, and its %s has %zu", what, shape,
+        return exp_fail(why, -EINVAL, "%s: shape %s of %s is %zu %s, and its %s has %zu%s", what, shape,
                         onnx_type_name(v->stored), s->bytes == 1 ? v->elements * bytes : v->elements,
-                        s->bytes == 1 ? "bytes" : "elements", s->field, s->n);
+                        s->bytes == 1 ? "bytes" : "elements", s->field, s->n, s->kind);
     return 0;
 }
 

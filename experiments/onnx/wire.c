@@ -200,28 +200,6 @@ static void begin_block(struct onnx_block *b, size_t bytes)
     *b = (struct onnx_block){ .at = at, .bytes = bytes };
 }
 
-/* Says what a file is that is none of this format, where its begin tells. */
-static const char *other_kind(const struct onnx_mapping *m)
-{
-    static const struct {
-        const char *begin, *what;
-    } kinds[] = {
-        { "version https://git-lfs", "; it is a pointer of Git LFS: 'git lfs pull' fetches the file" },
-        { "PK\3\4", "; it is a zip archive" },
-        { "\x1f\x8b", "; it is compressed by gzip" },
-        { "<!DOCTYPE", "; it is a page of HTML" },
-        { "<html", "; it is a page of HTML" },
-    };
-
-    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
-        const size_t n = strlen(kinds[i].begin);
-
-        if (m->bytes >= n && !memcmp(m->at, kinds[i].begin, n))
-            return kinds[i].what;
-    }
-    return "";
-}
-
 int onnx_parse(ProtobufCMessage **message, struct onnx_block *b, const ProtobufCMessageDescriptor *kind,
                const struct onnx_mapping *m, struct exp_why *why)
 {
@@ -235,12 +213,12 @@ int onnx_parse(ProtobufCMessage **message, struct onnx_block *b, const ProtobufC
                         m->path, m->bytes);
     if (!look_through(&l, m->at + m->bytes, kind))
         return exp_fail(why, -EINVAL, "%s: no ONNX file: byte %zu ends %s%s", m->path, (size_t)(l.at - l.begin),
-                        l.wrong, other_kind(m));
+                        l.wrong, onnx_other_kind(m));
     begin_block(b, m->bytes);
     *message = protobuf_c_message_unpack(kind, &how, m->bytes, m->at);
-    return *message
-               ? 0
-               : exp_fail(why, -EINVAL, "%s: no ONNX file: a field has the type of another%s", m->path, other_kind(m));
+    return *message ? 0
+                    : exp_fail(why, -EINVAL, "%s: no ONNX file: a field has the type of another%s", m->path,
+                               onnx_other_kind(m));
 }
 
 void onnx_parsed_free(ProtobufCMessage *message, struct onnx_block *b)

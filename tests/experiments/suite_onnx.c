@@ -425,13 +425,75 @@ static void what_is_no_network_is_refused(void)
     onnx_refused(scratch_text("empty.onnx", ""), NULL, -EINVAL, "the file is empty");
     onnx_refused(scratch_path("."), NULL, -EINVAL, "not a file");
     onnx_refused(scratch_path("none.onnx"), NULL, -ENOENT, "No such file");
-    onnx_refused(scratch_text("lfs.onnx", "version https://git-lfs.github.com/spec/v1\n"), NULL, -EINVAL, "Git LFS");
-    onnx_refused(scratch_text("page.onnx", "<!DOCTYPE html>"), NULL, -EINVAL, "a page of HTML");
     onnx_refused(scratch_write("ir.onnx", "\x08\x07", 2), NULL, -EINVAL, "there is no network in it");
     onnx_refused(scratch_write("twice.onnx", "\x3a\x00\x3a\x00", 4), NULL, -EINVAL, "a message that stands twice");
     onnx_refused(scratch_write("long.onnx", "\x3a\x7f", 2), NULL, -EINVAL, "a field longer than what is left");
     onnx_refused(scratch_write("wire.onnx", "\x0f", 1), NULL, -EINVAL, "a field of an unknown kind");
     onnx_refused(scratch_write("type.onnx", "\x3d\0\0\0\0", 5), NULL, -EINVAL, "a field has the type of another");
+    scratch_close();
+}
+
+/* What people have under that name: the message says what it is, and what to do. */
+static void other_files_are_named(void)
+{
+#define FILE_OF(bytes, says)                                                                                           \
+    {                                                                                                                  \
+        bytes, sizeof bytes - 1, says                                                                                  \
+    }
+    static const struct {
+        const char *bytes;
+        size_t n;
+        const char *says;
+    } files[] = {
+        FILE_OF("version https://git-lfs.github.com/spec/v1\noid sha256:12\n", "Git LFS: 'git lfs pull'"),
+        FILE_OF("/annex/objects/SHA256E-s9--1.onnx\n", "git-annex"),
+        FILE_OF("<!DOCTYPE html>", "a page of HTML"),
+        FILE_OF("\xef\xbb\xbf\r\n <!doctype HTML>", "a page of HTML"),
+        FILE_OF("<HTML><body>", "a page of HTML"),
+        FILE_OF("<?xml version=\"1.0\"?>", "XML"),
+        FILE_OF("{\"error\": 1}", "JSON"),
+        FILE_OF("../../../blobs/aaaa", "the path of another file"),
+        FILE_OF("name,in_c,in_h\nc,1,2\n", "it is text"),
+        FILE_OF("PK\3\4\24\0\0\0", "a zip archive, as PyTorch's .pt"),
+        FILE_OF("\x1f\x8b\x08\0\0\0", "compressed by gzip: unpack it"),
+        FILE_OF("BZh91AY&SY", "bzip2"),
+        FILE_OF("\xfd\x37zXZ\0", "xz"),
+        FILE_OF("\x28\xb5\x2f\xfd\4\0", "zstd"),
+        FILE_OF("\x80\2}q\0", "a pickle of Python"),
+        FILE_OF("\x89HDF\r\n\x1a\n", "HDF5"),
+        FILE_OF("\x1c\0\0\0TFL3\0\0", "TensorFlow Lite"),
+        FILE_OF("\x1c\0\0\0ORTM\0\0", "ONNX Runtime's own format"),
+        FILE_OF("\x40\0\0\0\0\0\0\0{\"w\":{}}", "safetensors"),
+        FILE_OF("GGUF\3\0\0\0", "GGUF"),
+        FILE_OF("\x93NUMPY\1\0", "NumPy"),
+        FILE_OF("\x7f\x45LF\2\1", "a program or a library"),
+        FILE_OF("\x0a\x18\x0a\x01x\x12\x0bPlaceholder\x3a\0", "a graph of TensorFlow"),
+        FILE_OF("\x08\x01\x12\x0fsaved_model_abc", "there is no network in it; it looks like a graph of TensorFlow"),
+    };
+
+    scratch_open();
+    for (size_t i = 0; i < COUNT(files); i++)
+        onnx_refused(scratch_write("other.onnx", files[i].bytes, files[i].n), NULL, -EINVAL, files[i].says);
+    scratch_close();
+}
+
+/* The weights beside a network may be a pointer as well: a clone without Git LFS has both. */
+static void pointers_in_place_of_weights_are_named(void)
+{
+    scratch_open();
+    scratch_text("data.bin", "version https://git-lfs.github.com/spec/v1\n");
+    refuse(begin_external("data.bin", "4", "80"), "length 80, in 43 bytes; it is a pointer of Git LFS");
+    refuse(begin_external("data.bin", "0", NULL), "has 43; it is a pointer of Git LFS");
+    scratch_close();
+}
+
+static void tar_archives_are_named(void)
+{
+    char tar[512] = "model.onnx";
+
+    memcpy(tar + 257, "ustar", 5);
+    scratch_open();
+    onnx_refused(scratch_write("other.onnx", tar, sizeof tar), NULL, -EINVAL, "it is a tar archive");
     scratch_close();
 }
 
@@ -534,6 +596,9 @@ static const struct test_case cases[] = {
     { "links of a cache are followed if asked", links_of_a_cache_are_followed_if_asked },
     { "a cache is no way out", a_cache_is_no_way_out },
     { "what is no network is refused", what_is_no_network_is_refused },
+    { "other files are named", other_files_are_named },
+    { "pointers in place of weights are named", pointers_in_place_of_weights_are_named },
+    { "tar archives are named", tar_archives_are_named },
     { "deep nesting is refused", deep_nesting_is_refused },
     { "a network cut anywhere is read or refused", a_network_cut_anywhere_is_read_or_refused },
     { "bytes changed anywhere are read or refused", bytes_changed_anywhere_are_read_or_refused },
