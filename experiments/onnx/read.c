@@ -379,6 +379,60 @@ static int add_nodes(struct onnx_reading *r, struct onnx_names *names, struct ex
     return err ? err : sort_nodes(r, why);
 }
 
+/* ---- names as they are printed ---- */
+
+/* Returns the bytes of a character of UTF-8 that may be printed; 0: it is none, or it steers a terminal. */
+static size_t printable(const char *text)
+{
+    const uint8_t *at = (const uint8_t *)text;
+    const size_t n = at[0] < 0x80 ? 1 : at[0] < 0xc2 ? 0 : at[0] < 0xe0 ? 2 : at[0] < 0xf0 ? 3 : at[0] < 0xf5 ? 4 : 0;
+
+    for (size_t i = 1; i < n; i++) {
+        if ((at[i] & 0xc0) != 0x80)
+            return 0;
+    }
+    if (at[0] < ' ' || at[0] == 0x7f || (at[0] == 0xc2 && at[1] < 0xa0)) /* controls */
+        return 0;
+    if ((at[0] == 0xe0 && at[1] < 0xa0) || (at[0] == 0xed && at[1] > 0x9f) || (at[0] == 0xf0 && at[1] < 0x90) ||
+        (at[0] == 0xf4 && at[1] > 0x8f)) /* too long for what they say, surrogates, beyond the last */
+        return 0;
+    return n;
+}
+
+/* Names go to terminals and into tables: of what may not be printed, each byte becomes a question mark. */
+static const char *clean(struct onnx_reading *r, const char *name)
+{
+    char *text = NULL;
+
+    for (size_t i = 0, n; name[i]; i += n) {
+        n = printable(name + i);
+        if (n)
+            continue;
+        text = text ? text : onnx_own_text(r, "%s", name);
+        text[i] = '?';
+        n = 1;
+    }
+    return text ? text : name;
+}
+
+/* Cleans the names, for which nobody looks any more. Those of values stay different from each other. */
+static void clean_names(struct onnx_reading *r)
+{
+    struct onnx_graph *g = &r->graph;
+
+    for (size_t i = 0; i < g->n_nodes; i++) {
+        g->node[i].name = clean(r, g->node[i].name);
+        g->node[i].op = clean(r, g->node[i].op);
+        g->node[i].domain = clean(r, g->node[i].domain);
+    }
+    for (size_t i = 0; i < g->n_values; i++) {
+        const char *name = clean(r, g->value[i].name);
+
+        if (name != g->value[i].name)
+            g->value[i].name = onnx_own_text(r, "%s_%zu", name, i);
+    }
+}
+
 /* Finds what the file states of each value. From malloc; NULL where it says nothing. */
 static const Onnx__ValueInfoProto **find_stated(const struct onnx_reading *r, const struct onnx_names *names)
 {
@@ -503,6 +557,8 @@ static int read_all(struct onnx_reading *r, const struct onnx_ask *ask, struct e
     err = err ? err : add_nodes(r, &names, why);
     err = err ? err : infer_all(r, &names, !ask->batch && !*onnx_text_or_empty(ask->input), why);
     free(names.name);
+    if (!err)
+        clean_names(r);
     return err;
 }
 

@@ -99,6 +99,29 @@ static void what_makes_no_network_is_named(void)
     scratch_close();
 }
 
+/* Names are printed: what steers a terminal, or is no UTF-8, is not in them. Values stay apart. */
+static void names_can_be_printed(void)
+{
+    struct onnx_writer *w = onnx_write_begin();
+    struct onnx_graph *g;
+
+    scratch_open();
+    onnx_write_node(w, "Relu", "a\x1b[31m\n\xc3\xa9", "x", "v\x1b");
+    onnx_write_node(w, "Relu", "b\xff\xc2\x9b\xed\xa0\x80", "v\x1b", "v\x07");
+    onnx_write_node(w, "Relu\x1b", "\xe2\x82\xac", "v\x07", "y");
+    g = onnx_written_as(w, NULL);
+    CU_ASSERT_STRING_EQUAL(g->node[0].name, "a?[31m?\xc3\xa9");
+    CU_ASSERT_STRING_EQUAL(g->node[1].name, "b??"
+                                            "????");
+    CU_ASSERT_STRING_EQUAL(g->node[2].name, "\xe2\x82\xac");
+    CU_ASSERT_STRING_EQUAL(g->node[2].op, "Relu?");
+    test_check(!strncmp(onnx_out(g, &g->node[0], 0)->name, "v?_", 3) &&
+                   strcmp(onnx_out(g, &g->node[0], 0)->name, onnx_out(g, &g->node[1], 0)->name),
+               "'%s' and '%s'", onnx_out(g, &g->node[0], 0)->name, onnx_out(g, &g->node[1], 0)->name);
+    onnx_free(g);
+    scratch_close();
+}
+
 static void opsets_are_those_that_are_read(void)
 {
     scratch_open();
@@ -587,6 +610,7 @@ static const struct test_case cases[] = {
     { "a graph has values and nodes", a_graph_has_values_and_nodes },
     { "nodes stand behind what they need", nodes_stand_behind_what_they_need },
     { "what makes no network is named", what_makes_no_network_is_named },
+    { "names can be printed", names_can_be_printed },
     { "opsets are those that are read", opsets_are_those_that_are_read },
     { "one opset counts", one_opset_counts },
     { "raw constants have all types", raw_constants_have_all_types },
