@@ -83,8 +83,7 @@ static bool needs_quotes(const char *text)
 {
     size_t length = strlen(text);
 
-    return strpbrk(text, ",\"\r\n") || *text == '#' || *text == ' ' || *text == '\t' ||
-           (length && (text[length - 1] == ' ' || text[length - 1] == '\t'));
+    return strpbrk(text, ",\"\r\n") || *text == '#' || exp_text_blank(text) || exp_text_trimmed(text, length) < length;
 }
 
 static void put_field(struct exp_csv *c, const char *text)
@@ -261,21 +260,24 @@ static int fail(const struct parser *p, unsigned line, const char *what, const c
 
 static bool at_line_end(const struct parser *p)
 {
-    return p->in == p->end || *p->in == '\n' || (*p->in == '\r' && (p->in + 1 == p->end || p->in[1] == '\n'));
+    return p->in == p->end || *p->in == '\n' || *p->in == '\r';
 }
 
 static void skip_blanks(struct parser *p)
 {
-    while (p->in < p->end && (*p->in == ' ' || *p->in == '\t'))
-        p->in++;
+    for (size_t blank = 1; p->in < p->end && blank;) {
+        blank = exp_text_blank(p->in);
+        p->in += blank;
+    }
 }
 
+/* Lines end in LF, CR LF or a CR alone. */
 static void next_line(struct parser *p)
 {
-    while (p->in < p->end && *p->in != '\n')
+    while (!at_line_end(p))
         p->in++;
     if (p->in < p->end)
-        p->in++;
+        p->in += *p->in == '\r' && p->in[1] == '\n' ? 2 : 1;
     p->line++;
 }
 
@@ -330,14 +332,12 @@ static int read_unquoted(struct parser *p, char **text_end)
     char *start = p->in;
 
     for (; !at_line_end(p) && *p->in != ','; p->in++) {
-        if (*p->in == '"' || *p->in == '\r') {
+        if (*p->in == '"') {
             *p->in = '\0';
-            return fail(p, p->line, "a quote or carriage return inside an unquoted field, after", start);
+            return fail(p, p->line, "a quote inside an unquoted field, after", start);
         }
     }
-    *text_end = p->in;
-    while (*text_end > start && ((*text_end)[-1] == ' ' || (*text_end)[-1] == '\t'))
-        --*text_end;
+    *text_end = start + exp_text_trimmed(start, (size_t)(p->in - start));
     return 0;
 }
 
@@ -405,10 +405,23 @@ static int read_header(struct parser *p)
     return 0;
 }
 
+/* Says which character may have been meant for a separator, if a table has one column. Returns whether it did. */
+static bool say_separator(const struct exp_table *t, struct exp_why *why)
+{
+    const char *other = t->n_columns == 1 ? strpbrk(t->column[0], ";\t|") : NULL;
+
+    if (other)
+        exp_fail(why, -EINVAL, "%s:%u: columns are separated by commas, is '%s' a separator here?", t->path,
+                 t->header_line, *other == '\t' ? "tab" : (char[]){ *other, '\0' });
+    return other != NULL;
+}
+
 static int check_row(const struct parser *p, unsigned line, size_t n)
 {
     const struct exp_table *t = p->t;
 
+    if (n != t->n_columns && say_separator(t, p->why))
+        return -EINVAL;
     if (n < t->n_columns)
         return exp_fail(p->why, -EINVAL, "%s:%u: %s, missing (the row has %zu fields, the header %zu)", t->path, line,
                         t->column[n], n, t->n_columns);
@@ -434,26 +447,13 @@ static int read_rows(struct parser *p)
     return 0;
 }
 
-static int check_nul(const struct parser *p)
-{
-    unsigned line = 1;
-    const char *nul = memchr(p->in, '\0', (size_t)(p->end - p->in));
-
-    if (!nul)
-        return 0;
-    for (const char *c = p->in; c < nul; c++)
-        line += *c == '\n';
-    return exp_fail(p->why, -EINVAL, "%s:%u: a NUL byte, this is no text file", p->t->path, line);
-}
-
 /* Takes over t->path and t->text, which holds text_bytes and a terminating NUL. */
 static int parse(struct exp_table *t, size_t text_bytes, struct exp_why *why)
 {
-    struct parser p = { .t = t, .in = t->text, .end = t->text + text_bytes, .line = 1, .why = why };
-    int err = check_nul(&p);
+    struct parser p = { .t = t, .in = t->text, .line = 1, .why = why };
+    int err = exp_text_check(t->text, &text_bytes, t->path, why);
 
-    if (text_bytes >= 3 && !memcmp(t->text, "\xef\xbb\xbf", 3))
-        p.in += 3;
+    p.end = t->text + text_bytes;
     if (!err)
         err = read_header(&p);
     if (!err)
@@ -509,7 +509,9 @@ int exp_table_column(const struct exp_table *t, const char *name, size_t *column
             return 0;
         }
     }
-    return exp_fail(why, -ENOENT, "%s:%u: column missing, '%s'", t->path, t->header_line, name);
+    if (!say_separator(t, why))
+        exp_fail(why, -ENOENT, "%s:%u: column missing, '%s'", t->path, t->header_line, name);
+    return -ENOENT;
 }
 
 const char *exp_table_string(const struct exp_table *t, size_t row, size_t column)

@@ -78,10 +78,10 @@ void exp_csv_document(const struct exp_csv_file *file, FILE *out);
  * Tables in CSV files: a header of named columns, then rows of as many fields.
  *
  * The dialect is RFC 4180 with these additions: lines whose first non-blank is `#` are comments, empty lines are
- * skipped, lines end in LF or CRLF, a UTF-8 byte order mark is skipped, blanks around an unquoted field are dropped. A
- * quoted field may contain commas, doubled quotes and line breaks. Refused: a column without a name or named twice, a
- * row with more or fewer fields than the header, text after a closing quote, a quote inside an unquoted field, a quote
- * left open, NUL bytes.
+ * skipped, lines end in LF, CR LF or CR, a UTF-8 byte order mark is skipped, blanks (exp_text_blank) around an unquoted
+ * field are dropped. A quoted field may contain commas, doubled quotes and line breaks. Refused: a column without a name
+ * or named twice, a row with more or fewer fields than the header, text after a closing quote, a quote inside an
+ * unquoted field, a quote left open, NUL bytes, UTF-16.
  *
  * Every error is one line "path:line: what, value". Rows and columns are numbered from 0, lines from 1.
  */

@@ -210,6 +210,91 @@ int exp_text_read(char **text, size_t *bytes, const char *path, struct exp_why *
     return err;
 }
 
+/* Tells whether every second byte of a text's begin is zero, as of ASCII in UTF-16 without a mark. */
+static bool is_wide(const char *text, size_t bytes)
+{
+    size_t zeros[2] = { 0, 0 }, n = bytes < 64 ? bytes & ~(size_t)1 : 64;
+
+    for (size_t i = 0; i < n; i++)
+        zeros[i % 2] += !text[i];
+    return n >= 4 && zeros[0] + zeros[1] == n / 2 && (!zeros[0] || !zeros[1]);
+}
+
+int exp_text_check(char *text, size_t *bytes, const char *path, struct exp_why *why)
+{
+    static const char mark[] = { '\xef', '\xbb', '\xbf' }, wide[2][2] = { { '\xff', '\xfe' }, { '\xfe', '\xff' } };
+    const char *nul = memchr(text, '\0', *bytes);
+    unsigned line = 1;
+
+    if (*bytes >= 2 && (!memcmp(text, wide[0], 2) || !memcmp(text, wide[1], 2) || is_wide(text, *bytes)))
+        return exp_fail(why, -EINVAL, "%s:1: the text is in UTF-16, save it as UTF-8: iconv -f UTF-16 -t UTF-8", path);
+    for (const char *c = text; nul && c < nul; c++)
+        line += *c == '\n';
+    if (nul)
+        return exp_fail(why, -EINVAL, "%s:%u: a NUL byte, this is no text file", path, line);
+    while (*bytes >= sizeof mark && !memcmp(text, mark, sizeof mark)) {
+        *bytes -= sizeof mark;
+        memmove(text, text + sizeof mark, *bytes + 1);
+    }
+    return 0;
+}
+
+size_t exp_text_blank(const char *at)
+{
+    /* Of Unicode: no-break, those of a fixed width and of none, narrow no-break, ideographic, and a mark amid a text. */
+    static const char *const wide[] = { "\u00a0", "\u2002", "\u2003", "\u2004", "\u2005", "\u2006", "\u2007",
+                                        "\u2008", "\u2009", "\u200a", "\u200b", "\u202f", "\u3000", "\ufeff" };
+
+    if (*at == ' ' || *at == '\t')
+        return 1;
+    for (size_t i = 0; i < sizeof wide / sizeof wide[0] && (*at & 0x80); i++) {
+        if (!strncmp(at, wide[i], strlen(wide[i])))
+            return strlen(wide[i]);
+    }
+    return 0;
+}
+
+size_t exp_text_trimmed(const char *text, size_t length)
+{
+    for (size_t n = 1; n <= 3 && n <= length; n++) {
+        if (exp_text_blank(text + length - n) != n)
+            continue;
+        length -= n;
+        n = 0;
+    }
+    return length;
+}
+
+void exp_text_plain(char *text, size_t *bytes)
+{
+    char *out = text;
+
+    for (const char *in = text; *in;) {
+        const size_t blank = *in == '\t' ? 0 : exp_text_blank(in);
+
+        *out++ = blank ? ' ' : *in == '\r' ? '\n' : *in;
+        in += *in == '\r' && in[1] == '\n' ? 2 : blank ? blank : 1;
+    }
+    *out = '\0';
+    *bytes = (size_t)(out - text);
+}
+
+int exp_text_read_plain(char **text, size_t *bytes, const char *path, struct exp_why *why)
+{
+    int err = exp_text_read(text, bytes, path, why);
+
+    if (err)
+        return err;
+    err = exp_text_check(*text, bytes, path, why);
+    if (err) {
+        free(*text);
+        *text = NULL;
+        return err;
+    }
+    exp_text_plain(*text, bytes);
+    return 0;
+}
+
 char *exp_text_of(const char *folder, const char *file)
 {
     char *path = exp_format("%s/%s", folder, file), *text = NULL;

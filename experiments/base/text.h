@@ -63,6 +63,32 @@ void exp_names_add(char **list, const char *name);
  */
 int exp_text_read(char **text, size_t *bytes, const char *path, struct exp_why *why);
 
+/*
+ * Texts as editors, spreadsheets and other systems leave them. Whatever reads a text that a user may have written goes
+ * through these functions.
+ */
+
+/*
+ * Takes a UTF-8 byte order mark away from a text with a zero byte behind it. Returns 0; -EINVAL with one line
+ * "path:line: what" in why for a text in UTF-16 or UTF-32, or with a NUL byte.
+ */
+int exp_text_check(char *text, size_t *bytes, const char *path, struct exp_why *why);
+
+/*
+ * Returns how many bytes the blank at `at` has: 1 of a space or a tab, 2 or 3 of another one in UTF-8, such as a
+ * non-breaking one; 0: there is none.
+ */
+size_t exp_text_blank(const char *at);
+
+/* Returns how many of `length` bytes are left without the blanks at their end. */
+size_t exp_text_trimmed(const char *text, size_t length);
+
+/* Makes each line end a LF, whether it was CR LF or a CR alone, and each blank, but a tab, a space. */
+void exp_text_plain(char *text, size_t *bytes);
+
+/* Reads a file as exp_text_read does, checks it, and makes it plain. Returns as the first two of these. */
+int exp_text_read_plain(char **text, size_t *bytes, const char *path, struct exp_why *why);
+
 /* Reads a file of a folder; "" if it is not there or cannot be read. From malloc. */
 char *exp_text_of(const char *folder, const char *file);
 

@@ -16,115 +16,9 @@
 
 #define SUFFIX ".csv"
 #define NETWORK ".onnx"
+#define LOG ".log"
 
-static const size_t no_column = SIZE_MAX;
-
-struct columns {
-    size_t name;
-    size_t shape[CONV_N_FIELDS];
-};
-
-/* Finds the first column that is no field of a convolution, and that a slip makes of `name`; NULL: none does. */
-static const char *find_meant(const struct exp_table *t, const char *name)
-{
-    for (size_t i = 0; i < t->n_columns; i++) {
-        bool is_field = !strcmp(t->column[i], "name");
-
-        for (size_t f = 0; f < CONV_N_FIELDS && !is_field; f++)
-            is_field = !strcmp(t->column[i], conv_fields[f].name);
-        if (!is_field && sim_nearest_word(t->column[i], &name, 1))
-            return t->column[i];
-    }
-    return NULL;
-}
-
-/* Adds to `why`, which says that a column is missing, what stands there in its place. */
-static void say_meant(const struct exp_table *t, const char *name, struct exp_why *why)
-{
-    const char *other = strpbrk(t->column[0], ";\t|"), *meant = find_meant(t, name);
-
-    if (other && t->n_columns == 1)
-        exp_say(why->text, sizeof why->text, "%s:%u: columns are separated by commas, is '%s' a separator here?",
-                t->path, t->header_line, *other == '\t' ? "tab" : (char[]){ *other, '\0' });
-    else if (meant)
-        exp_say_more(why->text, sizeof why->text, "; is '%.40s' meant for it?", meant);
-}
-
-static int find_columns(const struct exp_table *t, struct columns *c, struct exp_why *why)
-{
-    const char *name = "name";
-    int err = exp_table_column(t, name, &c->name, why);
-
-    for (size_t i = 0; i < CONV_N_FIELDS && !err; i++) {
-        name = conv_fields[i].name;
-        err = exp_table_column(t, name, &c->shape[i], why);
-        if (err && conv_fields[i].fallback) {
-            c->shape[i] = no_column;
-            err = 0;
-            *why->text = '\0'; /* it is no reason of what goes wrong later */
-        }
-    }
-    if (err)
-        say_meant(t, name, why);
-    return err ? -EINVAL : 0;
-}
-
-static int read_size(const struct exp_table *t, size_t row, size_t column, const struct conv_field *f, size_t *value,
-                     struct exp_why *why)
-{
-    uint64_t number;
-    int err = exp_table_u64(t, row, column, &number, why);
-
-    if (err)
-        return err == -ERANGE ? -EOVERFLOW : err;
-    if (number > SIZE_MAX)
-        return exp_fail(why, -EOVERFLOW, "%s:%u: %s, '%s' is too large", t->path, t->line[row], f->name,
-                        exp_table_string(t, row, column));
-    if (number < f->low)
-        return exp_fail(why, -EINVAL, "%s:%u: %s, '%s' must be at least %zu", t->path, t->line[row], f->name,
-                        exp_table_string(t, row, column), f->low);
-    *value = (size_t)number;
-    return 0;
-}
-
-static int check_name(const struct exp_table *t, size_t row, const char *name, struct exp_why *why)
-{
-    if (!*name)
-        return exp_fail(why, -EINVAL, "%s:%u: name, '' is empty", t->path, t->line[row]);
-    for (const char *c = name; *c; c++) {
-        if (iscntrl((unsigned char)*c))
-            return exp_fail(why, -EINVAL, "%s:%u: name, a control character after '%.*s'", t->path, t->line[row],
-                            (int)(c - name), name);
-    }
-    return 0;
-}
-
-static int read_layer(struct exp_layer *l, const struct exp_table *t, const struct columns *c, size_t row,
-                      struct exp_why *why)
-{
-    const char *name = exp_table_string(t, row, c->name);
-    char reason[512] = "";
-    int err = check_name(t, row, name, why);
-
-    for (size_t i = 0; i < CONV_N_FIELDS && !err; i++) {
-        size_t value = conv_fields[i].fallback;
-
-        if (c->shape[i] != no_column)
-            err = read_size(t, row, c->shape[i], &conv_fields[i], &value, why);
-        conv_field_set(&l->problem, i, value);
-    }
-    if (err)
-        return err;
-    err = conv_problem_finish(&l->problem, reason, sizeof reason);
-    if (err)
-        return exp_fail(why, err, "%s:%u: layer '%.60s', %s", t->path, t->line[row], name, reason);
-    l->line = t->line[row];
-    l->index = (unsigned)row + 1;
-    l->name = exp_copy_text(name);
-    return 0;
-}
-
-static const char *const suffixes[] = { SUFFIX, ".txt", ".log", NETWORK };
+static const char *const suffixes[] = { SUFFIX, ".txt", LOG, NETWORK };
 
 /* Finds the ending that says that a name is that of a file. Returns NULL if it has none. */
 static const char *find_suffix(const char *name)
@@ -143,21 +37,6 @@ static char *model_name(const char *path)
     return exp_format("%.*s", (int)(suffix ? (size_t)(suffix - name) : strlen(name)), name);
 }
 
-static int read_layers(struct exp_model *m, const struct exp_table *t, struct exp_why *why)
-{
-    struct columns columns;
-    int err = find_columns(t, &columns, why);
-
-    if (err)
-        return err;
-    if (!t->n_rows)
-        return exp_fail(why, -EINVAL, "%s: no layers, only a header", t->path);
-    m->layer = exp_new(t->n_rows, sizeof *m->layer);
-    for (m->n_layers = 0; m->n_layers < t->n_rows && !err; m->n_layers++)
-        err = read_layer(&m->layer[m->n_layers], t, &columns, m->n_layers, why);
-    return err;
-}
-
 static int read_table(struct exp_model *m, const char *text, size_t bytes, struct exp_why *why)
 {
     struct exp_table t;
@@ -165,21 +44,20 @@ static int read_table(struct exp_model *m, const char *text, size_t bytes, struc
 
     if (err)
         return err;
-    m->is_table = true;
-    err = read_layers(m, &t, why);
+    err = exp_layer_table_read(m, &t, why);
     exp_table_release(&t);
     return err;
 }
 
-/* Tells whether a text is a batch file: by its first option or descriptor. */
+/* Tells whether a text is a batch file: by its first option or descriptor; or it has comments alone. */
 static bool is_batch(const char *text)
 {
     for (; *text; text += strcspn(text, "\n")) {
         text += strspn(text, " \t\r\n");
         if (*text && *text != '#')
-            return !strncmp(text, "--", 2) || exp_descriptor_begins(text);
+            return (*text == '-' && isalpha((unsigned char)text[1 + (text[1] == '-')])) || exp_descriptor_begins(text);
     }
-    return false;
+    return true;
 }
 
 /* Checks that something is left of a file of oneDNN's. */
@@ -193,16 +71,20 @@ static int check_any(const struct exp_model *m, struct exp_why *why)
     return -EINVAL;
 }
 
+/* Reads what is no table by name: a log, a batch file, or a table all the same. */
 static int read_text(struct exp_model *m, char *text, size_t bytes, struct exp_why *why)
 {
-    bool is_log, is_table = exp_name_ends_in(m->path, SUFFIX);
+    bool is_log;
     int err;
 
-    if (!is_table && memchr(text, '\0', bytes))
-        return exp_fail(why, -EINVAL, "%s: not a text file", m->path);
-    is_log = !is_table && exp_onednn_log_is(text);
-    if (is_table || (!is_log && !is_batch(text)))
+    exp_text_plain(text, &bytes);
+    is_log = exp_onednn_log_is(text);
+    if (!is_log && !is_batch(text)) {
+        if (exp_name_ends_in(m->path, LOG))
+            return exp_fail(why, -EINVAL, "%s: no line of a log of ONEDNN_VERBOSE=1 (onednn_verbose,...,exec,...)",
+                            m->path);
         return read_table(m, text, bytes, why);
+    }
     err = is_log ? exp_onednn_log_read(m, text, why) : exp_benchdnn_read(m, text, why);
     return err ? err : check_any(m, why);
 }
@@ -213,8 +95,9 @@ static int read_text_file(struct exp_model *m, const char *path, struct exp_why 
     size_t bytes;
     int err = exp_text_read(&text, &bytes, path, why);
 
+    err = err ? err : exp_text_check(text, &bytes, path, why);
     if (!err)
-        err = read_text(m, text, bytes, why);
+        err = exp_name_ends_in(path, SUFFIX) ? read_table(m, text, bytes, why) : read_text(m, text, bytes, why);
     free(text);
     return err;
 }
@@ -226,6 +109,8 @@ static int read_network(struct exp_model *m, const struct exp_model_ask *ask, st
     return err ? err : check_any(m, why);
 }
 
+static void tell_apart(struct exp_model *m);
+
 static int read_file(struct exp_model *m, const char *path, const struct exp_model_ask *ask, struct exp_why *why)
 {
     int err;
@@ -236,6 +121,8 @@ static int read_file(struct exp_model *m, const char *path, const struct exp_mod
     err = exp_name_ends_in(path, NETWORK) ? read_network(m, ask, why) : read_text_file(m, path, why);
     if (err)
         exp_model_release(m);
+    else
+        tell_apart(m);
     return err;
 }
 
@@ -432,6 +319,7 @@ void exp_model_release(struct exp_model *m)
     }
     free(m->skipped);
     free(m->others);
+    free(m->notes);
     free(m->layer);
     free(m->path);
     free(m->name);
@@ -440,9 +328,9 @@ void exp_model_release(struct exp_model *m)
 
 /* ---- adding layers, and what was left out ---- */
 
-enum { MAX_LAYERS = 100000, SHOWN_LINES = EXP_SKIPPED_LINES };
+enum { MAX_LAYERS = 100000, SHOWN_LINES = EXP_SKIPPED_LINES, MOST_REASONS = 250 };
 
-static char *shape_name(size_t number, const struct conv_problem *p)
+char *exp_shape_name(size_t number, const struct conv_problem *p)
 {
     char stride[48] = "";
 
@@ -453,8 +341,9 @@ static char *shape_name(size_t number, const struct conv_problem *p)
 
 static void add_once(struct exp_model *m, const struct exp_descriptor *d, struct exp_model_place at)
 {
-    char *name =
-        d->name_length ? exp_format("%.*s", (int)d->name_length, d->name) : shape_name(m->n_layers + 1, &d->problem);
+    const char *suffix = d->suffix ? d->suffix : "";
+    char *name = d->name_length ? exp_format("%.*s%s", (int)d->name_length, d->name, suffix)
+                                : exp_shape_name(m->n_layers + 1, &d->problem);
     struct exp_layer *l = exp_append(&m->layer, &m->n_layers, sizeof *l);
 
     *l = (struct exp_layer){ .name = name, .problem = d->problem, .line = at.line, .index = (unsigned)m->n_layers };
@@ -506,6 +395,20 @@ void exp_model_shorten(struct exp_model *m, size_t n)
         free(m->layer[--m->n_layers].name);
 }
 
+void exp_model_note(struct exp_model *m, const char *format, ...)
+{
+    va_list args;
+    char *line, *all;
+
+    va_start(args, format);
+    line = exp_format_list(format, args);
+    va_end(args);
+    all = exp_format("%s%s\n", m->notes ? m->notes : "", line);
+    free(line);
+    free(m->notes);
+    m->notes = all;
+}
+
 static struct exp_skipped *find_skipped(struct exp_model *m, const char *path, const char *reason)
 {
     for (size_t i = 0; i < m->n_skipped; i++) {
@@ -519,6 +422,10 @@ int exp_model_skip(struct exp_model *m, struct exp_model_place at, const char *r
 {
     struct exp_skipped *s = find_skipped(m, at.path, reason);
 
+    if (!s && m->n_skipped >= MOST_REASONS) {
+        reason = "what is left out for other reasons";
+        s = find_skipped(m, at.path, reason);
+    }
     if (!s) {
         s = exp_append(&m->skipped, &m->n_skipped, sizeof *s);
         s->path = exp_copy_text(at.path);
@@ -538,32 +445,96 @@ static int by_name(const void *a, const void *b)
     return order ? order : ((*l)->line > (*r)->line) - ((*l)->line < (*r)->line);
 }
 
-/* Prints which layers of a table share a name: the first two, and how many more there are. */
-static void print_namesakes(const struct exp_model *m, FILE *out)
+/* Tells whether a layer of a list that is sorted by name is called so. */
+static bool is_taken(struct exp_layer *const *sorted, size_t n, const char *name)
 {
-    const struct exp_layer **sorted = exp_new(m->n_layers, sizeof *sorted);
-    size_t n = 0, first = 0;
+    const struct exp_layer key = { .name = (char *)name }, *wanted = &key;
+
+    for (size_t first = 0, end = n; first < end;) {
+        const size_t middle = first + (end - first) / 2;
+        const int order = strcmp(wanted->name, sorted[middle]->name);
+
+        if (!order)
+            return true;
+        if (order < 0)
+            end = middle;
+        else
+            first = middle + 1;
+    }
+    return false;
+}
+
+/* Returns a name that no layer has, "conv_2" of "conv", from malloc; *number is the last one that was given. */
+static char *other_name(struct exp_layer *const *sorted, size_t n, const char *name, size_t *number)
+{
+    for (;;) {
+        char *other = exp_format("%s_%zu", name, ++*number);
+
+        if (!is_taken(sorted, n, other))
+            return other;
+        free(other);
+    }
+}
+
+/*
+ * Tells layers of one name apart: the second one called conv is called conv_2. The list keeps the old names until all
+ * are done.
+ */
+static size_t rename_all(struct exp_layer *const *sorted, size_t n, char **other)
+{
+    size_t n_other = 0, number = 1;
+
+    for (size_t i = 1; i < n; i++) {
+        const bool is_same = !strcmp(sorted[i]->name, sorted[i - 1]->name);
+
+        number = is_same ? number : 1;
+        if (is_same)
+            other[i] = other_name(sorted, n, sorted[i]->name, &number);
+        n_other += is_same;
+    }
+    return n_other;
+}
+
+static void tell_apart(struct exp_model *m)
+{
+    struct exp_layer **sorted = exp_new(m->n_layers + 1, sizeof *sorted);
+    char **other = exp_new(m->n_layers + 1, sizeof *other);
+    size_t n, first = 0;
 
     for (size_t i = 0; i < m->n_layers; i++)
         sorted[i] = &m->layer[i];
     qsort(sorted, m->n_layers, sizeof *sorted, by_name);
-    for (size_t i = 1; i < m->n_layers; i++) {
-        if (strcmp(sorted[i]->name, sorted[i - 1]->name) == 0 && !n++)
-            first = i;
-    }
+    n = rename_all(sorted, m->n_layers, other);
+    for (size_t i = m->n_layers; n && i-- > 0;)
+        first = other[i] ? i : first;
     if (n)
-        fprintf(out,
-                "%s: warning: two layers are called '%s', in lines %u and %u%s: tables and LAYERS= cannot tell them "
-                "apart\n",
-                m->path, sorted[first]->name, sorted[first - 1]->line, sorted[first]->line,
-                n > 1 ? "; there are more of the kind" : "");
+        exp_model_note(m, "two layers are called '%s' (lines %u and %u); the second one is called '%s' here%s",
+                       sorted[first]->name, sorted[first - 1]->line, sorted[first]->line, other[first],
+                       n > 1 ? ", and so are others of the kind" : "");
+    for (size_t i = 0; i < m->n_layers; i++) {
+        if (!other[i])
+            continue;
+        free(sorted[i]->name);
+        sorted[i]->name = other[i];
+    }
+    free(other);
     free(sorted);
+}
+
+/* Prints each line of a text behind the path of the file that it is about. */
+static void print_lines(const char *path, const char *text, FILE *out)
+{
+    for (; *text; text += strcspn(text, "\n") + 1)
+        fprintf(out, "%s: %.*s\n", path, (int)strcspn(text, "\n"), text);
 }
 
 void exp_model_print_notes(const struct exp_model *m, FILE *out)
 {
-    if (m->is_table)
-        print_namesakes(m, out);
+    if (m->notes)
+        print_lines(m->path, m->notes, out);
+    if (m->n_untyped)
+        fprintf(out, "%s: %zu convolutions of MKL-DNN 0, whose logs name no types, are read as fp32\n", m->path,
+                m->n_untyped);
     if (m->repeats)
         fprintf(out, "%s: %zu convolutions, which ran %zu time%s\n", m->path, m->n_layers, m->repeats,
                 m->repeats > 1 ? "s" : "");
@@ -590,8 +561,10 @@ static int check_names(const struct exp_models *m, struct exp_why *why)
 
     for (const struct exp_model *other = m->model; other < last; other++) {
         if (!strcmp(other->name, last->name))
-            return exp_fail(why, -EINVAL, "MODEL: two tables are called '%s', %s and %s: rename one of them",
-                            last->name, other->path, last->path);
+            return exp_fail(
+                why, -EINVAL,
+                "MODEL: two models are called '%s', %s and %s: rename one of them, or copy the file under another name",
+                last->name, other->path, last->path);
     }
     return 0;
 }

@@ -3,8 +3,7 @@
  * table (experiments/models/README.md), from a batch file of oneDNN's benchdnn or from a log of ONEDNN_VERBOSE=1
  * (model_formats.h).
  *
- * A table's required columns: name, and the fields of kernels/shape/problem_fields.def that have no fallback. Other
- * columns are ignored. Every error is one line; for what a file says, "path:line: column, value".
+ * Every error is one line; for what a file says, "path:line: column, value".
  */
 #ifndef EXPERIMENTS_BENCH_MODEL_H
 #define EXPERIMENTS_BENCH_MODEL_H
@@ -17,7 +16,7 @@
 #include "kernels/shape/problem.h"
 
 struct exp_layer {
-    char *name;                  /* printable, not empty; two layers may share one */
+    char *name;                  /* printable, not empty; no other layer of the model has it */
     struct conv_problem problem; /* finished: p and q are set */
     unsigned line;               /* of the table; the node's number in a network */
     unsigned index;              /* in the whole model, from 1; kept by exp_model_filter */
@@ -37,9 +36,10 @@ struct exp_model {
     char *path;      /* of the file; of a descriptor: itself */
     size_t n_layers; /* >= 1 */
     struct exp_layer *layer;
-    bool is_table;    /* not a log, a batch file or a descriptor */
     size_t repeats;   /* how often a log has them all; else 0 */
     char *others;     /* which nodes a network has beside its convolutions; NULL */
+    char *notes;      /* sentences, each in a line of its own, of how it was read; NULL */
+    size_t n_untyped; /* convolutions of a log that names no types; read as fp32 */
     size_t n_smaller; /* layers that exp_model_limit made smaller */
     double most_macs; /* and what it was asked for */
     size_t n_skipped;
@@ -96,7 +96,7 @@ void exp_model_say_smaller(const struct exp_model *m, char *text, size_t bytes);
 
 /*
  * Prints what a reader should know of how the model was read: what was left out, a line for each reason, with the first
- * few lines of the file; how often a log repeats the model; which layers of a table share a name.
+ * few lines of the file; how often a log repeats the model; which layers shared a name, and what they are called now.
  */
 void exp_model_print_notes(const struct exp_model *m, FILE *out);
 

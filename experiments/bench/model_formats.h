@@ -1,12 +1,9 @@
 /*
  * Models from what is no table: texts of oneDNN's programs, which are batch files of benchdnn and logs, and networks.
  *
- * Batch files of oneDNN's benchdnn: problem descriptors and options, separated by blanks and lines;
- * '#' starts a comment.
- *
- * Options that decide which convolutions are meant are heeded: --conv and names of other drivers, --dir, --cfg, --dt,
- * --mb (one number), --match, --reset, and --batch, whose path is relative to the file that has it. Others say how
- * benchdnn runs them. What is no forward convolution of fp32 planes is noted as skipped.
+ * What such a file says, and what is no forward convolution of fp32 planes, is never left out without a word:
+ * exp_model_skip notes each kind with its lines. An error ends the reading only where nobody can tell what is meant:
+ * where a file that is named is not there, or where a value of an option that is heeded is none.
  */
 #ifndef EXPERIMENTS_BENCH_MODEL_FORMATS_H
 #define EXPERIMENTS_BENCH_MODEL_FORMATS_H
@@ -14,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "experiments/base/csv.h"
 #include "experiments/base/error.h"
 #include "experiments/bench/model.h"
 #include "kernels/shape/problem.h"
@@ -26,7 +24,7 @@
  * Rules of benchdnn's "conv" driver (its driver_conv.md): '_' separates and means nothing; groups default to 1, images
  * (mb) to 2, strides to 1, dilations to 0, which is no gap; a shape without widths is square; without an output size it
  * follows from the padding, without a padding the padding follows from the output, else it is 0; padding behind is what
- * the output needs. A number of times may stand behind the name, after '*'.
+ * the output needs, and is never negative here. A number of times may stand behind the name, after '*'.
  */
 
 struct exp_descriptor {
@@ -35,6 +33,8 @@ struct exp_descriptor {
     size_t times;                /* at least 1 */
     const char *name;            /* in the text that was read, without quotes and '*'; */
     size_t name_length;          /* 0: it has none */
+    const char *suffix;          /* of the name that a layer gets; NULL: none */
+    bool is_line;                /* has a width alone: its height and its filters' height are 1 */
 };
 
 /*
@@ -47,15 +47,43 @@ int exp_descriptor_read(struct exp_descriptor *d, const char *text, size_t image
 bool exp_descriptor_begins(const char *text);
 
 /*
+ * A depthwise convolution that oneDNN fuses with a convolution: dw:k3s2p1, an attribute. Its input is the output of the
+ * first one, and has as many groups as channels.
+ */
+struct exp_fused {
+    size_t kernel, stride, pad; /* of height and width alike */
+    bool is_known;              /* else the three could not be read */
+    bool is_f32;                /* what it writes */
+};
+
+/* Finds the next one in attributes, which begin at text, from `from` on. Returns what follows it; NULL if there is none. */
+const char *exp_fused_find(struct exp_fused *f, const char *from, const char *text);
+
+/*
+ * Makes the descriptor of what is fused with d. Returns NULL, or a static text that says why this is no convolution
+ * here.
+ */
+const char *exp_descriptor_fuse(struct exp_descriptor *with, const struct exp_descriptor *d, const struct exp_fused *f);
+
+/*
+ * Batch files of oneDNN's benchdnn: problem descriptors and options, separated by blanks and lines; '#' starts a
+ * comment, a backslash at the end of a word takes the next word along. An option's value may be a list, whose items all run.
+ *
+ * Options that decide which convolutions are meant are heeded: --conv and names of other drivers, --dir, --cfg, --dt,
+ * --mb, --attr-post-ops, --match, --reset, and --batch, whose path is relative to the file that has it. Others say how
+ * benchdnn runs them, or are not known: each is noted. Of lists, forward passes and fp32 are read, once; each number of
+ * images is a layer; so is what is fused.
+ *
  * Appends the convolutions of a text, whose path m has, to m; cuts the text up. Returns 0; -EINVAL and others with one
  * line in why that names path, line and value.
  */
 int exp_benchdnn_read(struct exp_model *m, char *text, struct exp_why *why);
 
 /*
- * Logs of programs that ran with ONEDNN_VERBOSE=1: the convolutions that really ran, in their order. Lines of oneDNN's
- * versions 1 to 3 are known; other lines are passed over. A convolution's layouts are oneDNN's own choice and are not
- * looked at. What is no forward convolution of fp32 planes is noted as skipped.
+ * Logs of programs that ran with ONEDNN_VERBOSE=1, or with MKLDNN_VERBOSE=1: the convolutions that really ran, in their
+ * order. Lines of oneDNN's versions 1 to 3 are known, and of MKL-DNN 0, which names no types: these are read as fp32
+ * where the implementation's name does not speak against it. Lines of the program are passed over. A convolution's
+ * layouts are oneDNN's own choice and are not looked at. What is fused with a convolution is the next layer.
  *
  * A program that runs a network many times repeats its convolutions: the model is the shortest sequence that the log
  * repeats from its begin to its end.
@@ -70,6 +98,17 @@ bool exp_onednn_log_is(const char *text);
  */
 int exp_onednn_log_read(struct exp_model *m, char *text, struct exp_why *why);
 
+/* ---- layer tables ---- */
+
+/*
+ * Reads the layers of a table. It needs the columns in_c, in_h, in_w, out_c, k_h and k_w alone: strides, dilations,
+ * groups and images are 1, padding is 0, and names are made of number and shape where no column says them. kernel,
+ * stride, dilation and pad stand for both directions; the columns of ConvBench's tables are known, too. Returns 0; -EINVAL
+ * and others with one line in why that names path, line, column and value: also where two columns say one size
+ * otherwise, and for a column that may be a slip.
+ */
+int exp_layer_table_read(struct exp_model *m, const struct exp_table *t, struct exp_why *why);
+
 /* ---- networks ---- */
 
 /*
@@ -80,6 +119,10 @@ int exp_onednn_log_read(struct exp_model *m, char *text, struct exp_why *why);
 int exp_onnx_read(struct exp_model *m, const struct exp_model_ask *ask, struct exp_why *why);
 
 /* ---- adding to a model ---- */
+
+/* Why something is left out, in the words of all readers. */
+#define EXP_OTHER_TYPES "other types than fp32, which alone is supported"
+#define EXP_NOT_FORWARD "no forward pass, which alone is supported"
 
 /* Says where something stands: in a model's file, or in one that it includes. */
 struct exp_model_place {
@@ -97,6 +140,12 @@ int exp_model_add(struct exp_model *m, const struct exp_descriptor *d, struct ex
 /* Appends a convolution that ran: once, and without that limit, as a log is folded. */
 int exp_model_add_run(struct exp_model *m, const struct exp_descriptor *d, struct exp_model_place at,
                       struct exp_why *why);
+
+/* Returns the name of a layer without one, of its number and shape, from malloc: 02_64x56x56_64_3x3. */
+char *exp_shape_name(size_t number, const struct conv_problem *p);
+
+/* Notes a sentence of how a model was read, which exp_model_print_notes prints. */
+void exp_model_note(struct exp_model *m, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Says whether there are more layers than a model may have: -EINVAL with one line in why. */
 int exp_model_check_size(const struct exp_model *m, struct exp_why *why);

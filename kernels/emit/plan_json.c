@@ -132,7 +132,7 @@ static int read_shape(const struct reader *r, struct conv_problem *p)
     for (size_t i = 0; i < CONV_N_FIELDS; i++) {
         const json_t *value = find(r, "layer", conv_fields[i].name);
 
-        if (!value && i && !conv_fields[i].fallback && conv_fields[i].low)
+        if (!value && i && conv_fields[i].low)
             return refuse(r, -EINVAL, "layer.%s is missing", conv_fields[i].name);
         if (value && !is_of_type(value, CONV_FACT_IS_SIZE))
             return wrong_type(r, "layer", conv_fields[i].name, value, type_name(CONV_FACT_IS_SIZE));

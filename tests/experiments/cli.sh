@@ -82,14 +82,20 @@ tables() {
     tr , '\t' <<<"$header" >"$work/bad.csv"
     refuses "is 'tab' a separator here?" "$model"
     table ok,3,8,8,4,3,3,1,1,1,1,1,1,1,1,1 b,3,8,8,4,3,3,1,1,1,1,1,1,1,1,1 ok,3,8,8,4,3,3,1,1,1,1,1,1,1,1,1
-    "$experiment" "$model" MACHINE=none >"$work/out" 2>"$work/err"
-    check "layers of one name are not warned of: $(cat "$work/err")" grep -q \
-        "bad.csv: warning: two layers are called 'ok', in lines 2 and 4: tables and LAYERS= cannot tell them apart" "$work/err"
-    table ok,3,8,8,4,3,3,1,1,1,1,1,1,1,1,1 b,3,8,8,4,3,3,1,1,1,1,1,1,1,1,1
-    "$experiment" "$model" MACHINE=none >"$work/out" 2>"$work/err"
-    check "layers of different names are warned of" [ "$(grep -c warning "$work/err")" -eq 0 ]
-    echo "${header%,dilation_w}" >"$work/bad.csv"
-    refuses "dilation_w" "$model"
+    run same "$model" ALGO=sconv TIMING=0 MACHINE=toy
+    check "layers of one name are not told apart: $(cat "$work/err")" grep -q \
+        "bad.csv: two layers are called 'ok' (lines 2 and 4); the second one is called 'ok_2' here$" "$work/err"
+    check "results tell them apart" [ "$(awk -F, '/^bad,/ { print $3 }' "$work/same/toy/bad/layers.csv" | sort -u | xargs)" = "b ok ok_2" ]
+    rm -r "$work/same"
+    refuses "no layer of bad matches 'zzz'; it has ok, b, ok_2 (3 in all)" "$model" LAYERS=zzz
+    printf 'in_c,in_h,in_w,out_c,k_h,k_w\r3,8,8,4,3,3' >"$work/bad.csv"
+    refuses "it has 01_3x8x8_4_3x3 (1 in all)" "$model" LAYERS=zzz
+    printf '\357\273\277in_c,in_h,in_w,out_c,kernel,stride,pad\r\n\302\2403,8,8,4,3,2,1\r\n\r\n' >"$work/bad.csv"
+    refuses "it has 01_3x8x8_4_3x3_s2x2 (1 in all)" "$model" LAYERS=zzz
+    iconv -t UTF-16 <"$work/bad.csv" >"$work/wide.csv"
+    refuses "wide.csv:1: the text is in UTF-16, save it as UTF-8" "MODEL=$work/wide.csv"
+    echo "${header%,dilation_w},dilaton_w" >"$work/bad.csv"
+    refuses "bad.csv:1: column 'dilaton_w' is not known; is it meant for 'dilation_w'?" "$model"
     table a,3,8,8,4,3,3,1,1,1,1,1,1,1,1
     refuses "bad.csv:2:" "$model"
     table ok,3,8,8,4,3,3,1,1,1,1,1,1,1,1,1 a,3,-8,8,4,3,3,1,1,1,1,1,1,1,1,1

@@ -30,6 +30,8 @@ static const char *experiments_dir(void)
     return dir;
 }
 
+#define SMALLEST "in_c,in_h,in_w,out_c,k_h,k_w"
+
 struct expected_model {
     const char *name;
     size_t n_layers, n_pointwise;
@@ -164,7 +166,21 @@ struct bad_table {
 
 static const struct bad_table bad_tables[] = {
     { "name,in_c\nx,1\n", -EINVAL, "t.csv:1: column missing, 'in_h'" },
-    { "in_c\n1\n", -EINVAL, "t.csv:1: column missing, 'name'" },
+    { "in_c\n1\n", -EINVAL, "t.csv:1: column missing, 'in_h'" },
+    { "name,c\nx,1\n", -EINVAL, "t.csv:1: column missing, 'in_c'" },
+    { SMALLEST ",stirde\n1,8,8,1,3,3,2\n", -EINVAL,
+      "t.csv:1: column 'stirde' is not known; is it meant for 'stride'? Call it otherwise if it is not" },
+    { SMALLEST ",padd_top\n1,8,8,1,3,3,2\n", -EINVAL,
+      "t.csv:1: column 'padd_top' is not known; is it meant for 'pad_top'? Call it otherwise if it is not" },
+    { SMALLEST ",stride,stride_w\n1,8,8,1,3,3,2,1\n", -EINVAL, "t.csv:2: stride_w is 1, but stride is 2" },
+    { SMALLEST ",kernel\n1,8,8,1,3,3,3\n1,8,8,1,3,3,2\n", -EINVAL, "t.csv:3: k_h is 3, but kernel is 2" },
+    { SMALLEST ",pad_h,pad_bottom\n1,8,8,1,3,3,1,0\n", -EINVAL, "t.csv:2: pad_bottom is 0, but pad_h is 1" },
+    { SMALLEST ",pad\n1,8,8,1,3,3,-1\n", -EINVAL, "t.csv:2: pad, '-1' is not a whole number >= 0" },
+    { SMALLEST ",stride\n1,8,8,1,3,3,0\n", -EINVAL, "t.csv:2: stride, '0' must be at least 1" },
+    { SMALLEST "\n4,8,8,1,9,3\n", -EINVAL, "t.csv:2: layer 'without a name', " },
+    { "CI,HI,WI,DO,HO,WO,HK,WK\n1,8,8,1,7,6,3,3\n", -EINVAL,
+      "t.csv:2: layer 'without a name', the output is said to be otherwise than 6x6" },
+    { "\"in_c;in_h\"\n1\n", -EINVAL, "t.csv:1: columns are separated by commas, is ';' a separator here?" },
     { HEADER ",in_c\n", -EINVAL, "t.csv:1: column named twice, 'in_c'" },
     { HEADER "\n", -EINVAL, "t.csv: no layers, only a header" },
     { HEADER "\nx,3,8,8,4,3,3,1,1,0,0,0,0,1,1\n", -EINVAL,
@@ -221,6 +237,84 @@ static void test_optional_columns(void)
     exp_model_release(&m);
 }
 
+static void join_names(const struct exp_model *m, char *out, size_t bytes)
+{
+    *out = '\0';
+    for (size_t i = 0; i < m->n_layers; i++) {
+        size_t used = strlen(out);
+
+        snprintf(out + used, bytes - used, "%s%s", i ? " " : "", m->layer[i].name);
+    }
+}
+
+/* What tables say in few columns: as it is printed by exp_problem_print, without a batch of 1 and the last blank. */
+static const struct few {
+    const char *text, *name, *problem;
+} few_columns[] = {
+    { SMALLEST "\n3,8,9,4,3,5\n", "01_3x8x9_4_3x5",
+      "in_c=3 in_h=8 in_w=9 out_c=4 k_h=3 k_w=5 stride_h=1 stride_w=1 pad_top=0 pad_left=0 pad_bottom=0 pad_right=0 "
+      "group=1 "
+      "dilation_h=1 dilation_w=1" },
+    { "in_c,in_h,in_w,out_c,kernel,stride,pad,dilation,name\n3,20,20,4,3,2,1,2,x\n", "x",
+      "in_c=3 in_h=20 in_w=20 out_c=4 k_h=3 k_w=3 stride_h=2 stride_w=2 pad_top=1 pad_left=1 pad_bottom=1 pad_right=1 "
+      "group=1 dilation_h=2 dilation_w=2" },
+    { SMALLEST ",stride,stride_w,stride_h,pad_h,pad_w,group\n4,8,8,4,3,5,2,2,2,1,2,4\n", "01_4x8x8_4_3x5_s2x2",
+      "in_c=4 in_h=8 in_w=8 out_c=4 k_h=3 k_w=5 stride_h=2 stride_w=2 pad_top=1 pad_left=2 pad_bottom=1 pad_right=2 "
+      "group=4 "
+      "dilation_h=1 dilation_w=1" },
+    { "ID,NI,CI,HI,WI,NO,DO,HO,WO,HK,WK,HPTOP,HPBOTTOM,WPLEFT,WPRIGHT,HS,WS,HD,WD,GROUP,BIAS\n"
+      "7,1,4,8,9,1,6,4,9,3,3,0,1,1,1,2,1,1,1,2,6\n",
+      "01_4x8x9_6_3x3_s2x1",
+      "in_c=4 in_h=8 in_w=9 out_c=6 k_h=3 k_w=3 stride_h=2 stride_w=1 pad_top=0 pad_left=1 pad_bottom=1 pad_right=1 "
+      "group=2 "
+      "dilation_h=1 dilation_w=1" },
+};
+
+static void test_few_columns(void)
+{
+    for (size_t i = 0; i < COUNT(few_columns); i++) {
+        const struct few *f = &few_columns[i];
+        struct exp_model m;
+        struct exp_why why;
+        char *text;
+        size_t bytes;
+        FILE *out = exp_memory_open(&text, &bytes);
+
+        if (test_check(!read_text(&m, f->text, &why), "case %zu: %s", i, why.text)) {
+            exp_problem_print(&m.layer[0].problem, out);
+            fclose(out);
+            test_check(!strncmp(text, "batch=1 ", 8) && !strncmp(text + 8, f->problem, strlen(f->problem)) &&
+                           !strcmp(text + 8 + strlen(f->problem), " ") && !strcmp(m.layer[0].name, f->name),
+                       "case %zu: '%s', '%s'", i, m.layer[0].name, text);
+        } else {
+            fclose(out);
+        }
+        free(text);
+        exp_model_release(&m);
+    }
+}
+
+/* Layers of one name are told apart, whatever names are taken, and a note says so. */
+static void test_namesakes(void)
+{
+    static const char row[] = ",1,1,1,1,1,1\n";
+    char text[512];
+    struct exp_model m;
+    struct exp_why why;
+
+    snprintf(text, sizeof text, "name," SMALLEST ",comment\na%.*s,\nb%.*s,\na%.*s,\na_2%.*s,\na%.*s,\nb%.*s,\n", 12,
+             row, 12, row, 12, row, 12, row, 12, row, 12, row);
+    CU_ASSERT_EQUAL_FATAL(read_text(&m, text, &why), 0);
+    join_names(&m, text, sizeof text);
+    CU_ASSERT_STRING_EQUAL(text, "a b a_3 a_2 a_4 b_2");
+    test_check(m.notes &&
+                   !strcmp(m.notes, "columns that are not read: comment\n"
+                                    "two layers are called 'a' (lines 2 and 4); the second one is called 'a_3' here, "
+                                    "and so are others of the kind\n"),
+               "'%s'", m.notes ? m.notes : "");
+    exp_model_release(&m);
+}
+
 struct filter_case {
     const char *patterns;
     int err;
@@ -241,16 +335,6 @@ static const struct filter_case filter_cases[] = {
       "no layer of vgg16 matches 'conv1_1 conv1_2'; it has conv1_1, conv1_2, conv2_1, conv2_2, conv3_1, conv3_2, ... "
       "(13 in all); patterns are separated by commas, not by blanks" },
 };
-
-static void join_names(const struct exp_model *m, char *out, size_t bytes)
-{
-    *out = '\0';
-    for (size_t i = 0; i < m->n_layers; i++) {
-        size_t used = strlen(out);
-
-        snprintf(out + used, bytes - used, "%s%s", i ? " " : "", m->layer[i].name);
-    }
-}
 
 static void test_filter(void)
 {
@@ -513,6 +597,8 @@ static const struct test_case cases[] = {
     { "an unknown model lists the known ones", test_unknown_model },
     { "each wrong table is refused with file, line, column and value", test_bad_tables },
     { "batch is optional and other columns are ignored", test_optional_columns },
+    { "a few columns are enough, and some stand for both directions", test_few_columns },
+    { "layers of one name are told apart", test_namesakes },
     { "layers are chosen by shell patterns", test_filter },
     { "chosen layers keep their place in the model", test_filter_keeps_index },
     { "several models are read at once, or none", test_several },

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "experiments/base/csv.h"
+#include "experiments/base/text.h"
 #include "tests/rng.h"
 #include "tests/suites.h"
 
@@ -25,6 +26,12 @@ static const struct reading readings[] = {
     { "a,b\n1,2", 2, 1, "1|2" },
     { "a,b\r\n1,2\r\n3,4", 2, 2, "1|2|3|4" },
     { "a,b\r\n1,2\r", 2, 1, "1|2" },
+    { "a,b\r1,2\r\r3,4", 2, 2, "1|2|3|4" },
+    { "a\xc2\xa0,b\n\xc2\xa0"
+      "1,2\xe2\x80\xaf\t\n\xe3\x80\x80\n",
+      2, 1, "1|2" },
+    { "a,b\nx\xc2\xa0y,\"\xc2\xa0z\"\n", 2, 1, "x\xc2\xa0y|\xc2\xa0z" },
+    { "\xef\xbb\xbf\xef\xbb\xbf# comment\ra,b", 2, 0, "" },
     { "# comment, with comma\n\n  \t\na,b\n#1,2\n  # 5\n3,4\n\n", 2, 1, "3|4" },
     { "\xef\xbb\xbf"
       "a,b\n1,2\n",
@@ -82,8 +89,14 @@ static const struct refusal refusals[] = {
     { "#\na,,b\n", "t.csv:2: column 2 has no name, ''" },
     { "a,b\n1,\"2\n3,4\n", "t.csv:2: a quote is not closed, '2 3,4 '" },
     { "a,b\n\"1\"x,2\n", "t.csv:2: text after a closing quote, 'x'" },
-    { "a,b\n1x\"y\",2\n", "t.csv:2: a quote or carriage return inside an unquoted field, after, '1x'" },
-    { "a,b\n1\r2,3\n", "t.csv:2: a quote or carriage return inside an unquoted field, after, '1'" },
+    { "a,b\n1x\"y\",2\n", "t.csv:2: a quote inside an unquoted field, after, '1x'" },
+    { "a,b\n1\r2,3\n", "t.csv:2: b, missing (the row has 1 fields, the header 2)" },
+    { "a;b\n1;2,5\n", "t.csv:1: columns are separated by commas, is ';' a separator here?" },
+    { "a\tb\n1\t2,5\n", "t.csv:1: columns are separated by commas, is 'tab' a separator here?" },
+    { "a,b,\n1,2,\n", "t.csv:1: column 3 has no name, ''" },
+    { "\xff\xfe"
+      "a",
+      "t.csv:1: the text is in UTF-16, save it as UTF-8: iconv -f UTF-16 -t UTF-8" },
     { "a,b\n\"x\ny\",2\n1\n", "t.csv:4: b, missing (the row has 1 fields, the header 2)" },
 };
 
@@ -107,6 +120,48 @@ static void test_nul(void)
 
     CU_ASSERT_EQUAL(exp_table_parse(&t, "t.csv", text, sizeof text - 1, &why), -EINVAL);
     CU_ASSERT_STRING_EQUAL(why.text, "t.csv:3: a NUL byte, this is no text file");
+}
+
+/* What other systems write is named with its line: UTF-16 with and without a mark, and what is no text. */
+static void test_encodings(void)
+{
+    static const struct {
+        const char *text;
+        size_t bytes;
+        int err;
+        const char *why;
+    } texts[] = {
+        { "a\0,\0b\0\n\0", 8, -EINVAL, "t.csv:1: the text is in UTF-16" },
+        { "\0a\0,\0b\0\n", 8, -EINVAL, "t.csv:1: the text is in UTF-16" },
+        { "\xfe\xff\0a", 4, -EINVAL, "t.csv:1: the text is in UTF-16" },
+        { "a,b\n1,\0", 7, -EINVAL, "t.csv:2: a NUL byte, this is no text file" },
+        { "a,b\n\"1\",2", 9, 0, "" },
+    };
+
+    for (size_t i = 0; i < COUNT(texts); i++) {
+        struct exp_table t;
+        struct exp_why why = { "" };
+        int err = exp_table_parse(&t, "t.csv", texts[i].text, texts[i].bytes, &why);
+
+        test_check(err == texts[i].err && !strncmp(why.text, texts[i].why, strlen(texts[i].why)), "case %zu: %d, '%s'",
+                   i, err, why.text);
+        exp_table_release(&t);
+    }
+}
+
+/* All blanks become spaces and all line ends LF; nothing else changes. */
+static void test_plain_text(void)
+{
+    char text[] = "a\xc2\xa0"
+                  "b\tc\r\nd\re\n\r\xe2\x80\x89\xc3\xa9\xe2\x82\xac";
+    size_t bytes = sizeof text - 1;
+
+    exp_text_plain(text, &bytes);
+    CU_ASSERT_STRING_EQUAL(text, "a b\tc\nd\ne\n\n \xc3\xa9\xe2\x82\xac");
+    CU_ASSERT_EQUAL(bytes, strlen(text));
+    CU_ASSERT_EQUAL(exp_text_trimmed("a \xc2\xa0\t\xe3\x80\x80", 8), 1);
+    CU_ASSERT_EQUAL(exp_text_trimmed(" \xc2\xa0", 3), 0);
+    CU_ASSERT_EQUAL(exp_text_trimmed("\xc3\xa0", 2), 2);
 }
 
 static void test_files(void)
@@ -228,6 +283,8 @@ static void test_damaged(void)
 }
 
 static const struct test_case cases[] = {
+    { "texts in other encodings are named", test_encodings },
+    { "blanks and line ends of other systems are made plain", test_plain_text },
     { "quotes, comments, line ends, blanks and a byte order mark are read", test_readings },
     { "each malformed table is refused with its line", test_refusals },
     { "a NUL byte is refused", test_nul },

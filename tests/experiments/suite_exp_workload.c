@@ -50,6 +50,8 @@ static const struct shape shapes[] = {
     /* A stride that leaves the last row over: no padding behind, rather than a negative one. */
     { "mb1ic16ih8oc16oh4kh1sh2ph0", { 1, 16, 8, 8, 16, 1, 1, 2, 2, 0, 0, 0, 0, 1, 1, 1, 4, 4 }, 1, "" },
     { "mb1ic2ih9iw7oc2kh3kw1dh1pw1", { 1, 2, 9, 7, 2, 3, 1, 1, 1, 0, 1, 0, 1, 2, 1, 1, 5, 9 }, 1, "" },
+    /* A padding of 0 and a stride of 1 say nothing of an axis, so this is a line; a star without a number is a name's. */
+    { "mb1ic2iw5oc2kw3ph0sh1n\"a*b\"", { 1, 2, 1, 5, 2, 1, 3, 1, 1, 0, 0, 0, 0, 1, 1, 1, 1, 3 }, 1, "a*b" },
     { "mb1ic2id1kd1ih4oc2kh1", { 1, 2, 4, 4, 2, 1, 1, 1, 1, 0, 0, 0, 0, 1, 1, 1, 4, 4 }, 1, "" },
 };
 
@@ -77,6 +79,47 @@ static void test_descriptors(void)
     CU_ASSERT_FALSE(exp_descriptor_begins(""));
 }
 
+/* What a depthwise convolution of a window, a stride and a padding makes of an image of 16x9 pixels in 6 channels. */
+static const struct fused {
+    const char *attributes;
+    size_t out_h, out_w, pad_bottom, pad_right;
+} fused[] = {
+    { "dw:k3s1p1", 16, 9, 1, 1 },
+    { "attr-post-ops:sum+dw:k3s2p1+eltwise_relu", 8, 5, 0, 1 },
+    { "eltwise_relu+dw:k3s2p1:f32", 8, 5, 0, 1 },
+    { "'relu;dw_k3s1p1'", 16, 9, 1, 1 },
+    { "DW:K5S3P2,dw:k5s3p2", 6, 3, 2, 0 },
+};
+
+static void test_fused(void)
+{
+    static const char text[] = "mb2ic4ih16iw9oc6kh1kw1";
+    struct exp_descriptor d, with;
+    struct exp_why why;
+    struct exp_fused f;
+
+    CU_ASSERT_EQUAL_FATAL(exp_descriptor_read(&d, text, 0, &why), 0);
+    for (size_t i = 0; i < COUNT(fused); i++) {
+        const struct conv_problem *p = &with.problem;
+        const struct fused *x = &fused[i];
+
+        if (!test_check(exp_fused_find(&f, x->attributes, x->attributes) && !exp_descriptor_fuse(&with, &d, &f),
+                        "'%s' is not found", x->attributes))
+            continue;
+        test_check(p->n == 2 && p->c == 6 && p->k == 6 && p->groups == 6 && p->h == 16 && p->w == 9 &&
+                       p->r == f.kernel && p->stride_h == f.stride && p->pad_left == f.pad && p->p == x->out_h &&
+                       p->q == x->out_w && p->pad_bottom == x->pad_bottom && p->pad_right == x->pad_right,
+                   "'%s': %zux%zu, behind %zu, %zu", x->attributes, p->p, p->q, p->pad_bottom, p->pad_right);
+    }
+    CU_ASSERT_PTR_NULL(exp_fused_find(&f, "attr-scales:attr_post_op_dw_wei:per_oc", "attr-scales:attr_post_op_dw_wei"));
+    CU_ASSERT_PTR_NOT_NULL(exp_fused_find(&f, "dw:k0s1p0", "dw:k0s1p0"));
+    CU_ASSERT_PTR_NOT_NULL(exp_descriptor_fuse(&with, &d, &f));
+    CU_ASSERT_EQUAL_FATAL(exp_descriptor_read(&d, "mb2ic4iw9oc6kw1", 0, &why), 0);
+    CU_ASSERT_PTR_NOT_NULL(exp_fused_find(&f, "dw:k3s1p1", "dw:k3s1p1"));
+    CU_ASSERT_PTR_NULL(exp_descriptor_fuse(&with, &d, &f));
+    CU_ASSERT(with.problem.h == 1 && with.problem.r == 1 && with.problem.s == 3 && with.problem.q == 9);
+}
+
 static const struct {
     const char *text, *why;
 } bad_descriptors[] = {
@@ -89,6 +132,8 @@ static const struct {
     { "mb1ic64ih5oc64kh9", "the filter reaches over 9, more than the padded ih" },
     { "mb1ic64ih5oc64kh3oh1", "the output is said to be 1x1, but is 3x3" },
     { "g3mb1ic64ih5oc64kh3", "group" },
+    { "dtbf16mb1ic64ih5oc64kh3", "convolutions run in fp32 here, and a descriptor names no type, at 'dtbf16" },
+    { "mb1ic64ih15oc64oh2kh3sh3", "padding that is negative is not supported" },
     { "mb1ic64ih5oc64kh3n\"open", "a quote that is left open, 'n\"open'" },
     { "mb1ic64ih5oc64kh3nx*0", "no whole number from 0 to 1073741824 at '*0'" },
     { "mb0ic64ih5oc64kh3", "batch" },
@@ -172,6 +217,8 @@ static int read_file(const char *name, const char *text, char *out, size_t bytes
                  m.skipped[i].line[0], m.skipped[i].times, m.skipped[i].reason);
     if (m.repeats)
         snprintf(out + strlen(out), bytes - strlen(out), "; %zu times", m.repeats);
+    if (m.n_untyped)
+        snprintf(out + strlen(out), bytes - strlen(out), "; %zu untyped", m.n_untyped);
     place = strrchr(why.text, '/');
     if (err)
         snprintf(out, bytes, "%s", place && !strncmp(why.text, path, strlen(path)) ? place + 1 : why.text);
@@ -200,28 +247,56 @@ static void check_files(const struct file_case *cases, size_t n)
 #define A "mb1ic4ih8oc4kh1"
 #define B "mb1ic4ih8oc4kh3"
 
+#define NO_FORWARD "no forward pass, which alone is supported"
+#define NO_FP32 "other types than fp32, which alone is supported"
+
 static const struct file_case batches[] = {
     { "set", "# comment\n" A "n\"a\" " B "nb # " A "nc\n", 0, "a b" },
-    { "set.txt", A "\n" B "n\"b*2\"\n", 0, "01_4x8x8_4_1x1 b b" },
+    { "set.txt", A "\n" B "n\"b*2\"\n", 0, "01_4x8x8_4_1x1 b b_2" },
     { "set", "--reset --cfg=f32\n--dir=FWD_B,BWD_D\n" A "na\n--dir=BWD_W " A "nx\n--dir=FWD_I " A "nb\n", 0,
-      "a b; set:4 1 no forward pass" },
+      "a b; set:3 1 backward passes of layers whose forward pass is read; set:4 1 " NO_FORWARD },
     { "set", "--cfg=u8s8u8 " A "nx --cfg=u8s8u8,f32 " A "na --dt=f32:f32:f32 " A "nb --dt=bf16:bf16:f32 " A "ny", 0,
-      "a b; set:1 2 other types than fp32" },
+      "a b; set:1 2 " NO_FP32 "; set:1 1 other types than fp32 of layers that are read as fp32" },
     { "set", "--conv " A "na\n--matmul 3x4:4x5\n--conv " A "nb", 0, "a b; set:2 1 of another driver than --conv" },
     { "set", "--match=.*kh3.* " A "nx " B "na --match= " A "nb", 0, "a b; set:1 1 not what --match asks for" },
     { "set", "--mode=P --stag=nhwc " A "na", 0,
       "a; set:1 1 option --mode, which does not change a shape; set:1 1 option --stag, which does not change a shape" },
     { "set", A "na mb1ic4id8oc4kd3nx", 0, "a; set:1 1 a convolution of volumes, not of planes" },
-    { "set", "--batch=inner\n" A "na", 0, "i a; inner:2 1 no forward pass" },
-    { "set", A "na --batch=missing", -ENOENT, "cannot open '" },
+    { "set", "--batch=inner\n" A "na", 0, "i a; inner:2 1 " NO_FORWARD },
+    { "set", A "na\n--batch=missing", -ENOENT, "missing': No such file" },
     { "set", A "na\n\n--batch=set", -EINVAL, "set:3: batch files within batch files, too deep, 'set'" },
-    { "set", "--mb=1,16 " A, -EINVAL, "set:1: --mb takes one whole number here, '1,16'" },
+    { "set", "--mb=1,16 " A "na --mb= " B "nb", 0, "a a_2 b" },
+    { "set", "--mb=1,x " A, -EINVAL, "set:1: --mb takes numbers of images, separated by commas, '1,x'" },
     { "set", "--match=( " A, -EINVAL, "set:1: --match is no regular expression, '('" },
-    { "set", A "\n" A "\nkh3\n", -EINVAL, "set:3: descriptor 'kh3': ih, kh and sh must be at least 1 (0, 3, 1)" },
+    { "set", A "\n" B "\nkh3\n", 0,
+      "01_4x8x8_4_1x1 02_4x8x8_4_3x3; set:3 1 descriptor 'kh3': ih, kh and sh must be at least 1 (0, 3, 1)" },
+    { "set", A "na mb1ic4ih15oc4oh2kh3sh3nx mb1ic4ih4294967311oc4kh1ny " B "nb*x\n", 0,
+      "a b*x; set:1 1 descriptor 'mb1ic4ih15oc4oh2kh3sh3nx': the output is said to be 2x2, but is 5x5; padding that is "
+      "negative is not supported; set:1 1 descriptor 'mb1ic4ih4294967311oc4kh1ny': no whole number from 0 to "
+      "1073741824 at "
+      "'ih4294967311oc4kh1ny'" },
+    { "set", "-v1 --mode=P\n--sdpa 1x1:1x1\n--conv --frobnicate=3 " A "na --new 2x3", 0,
+      "a; set:1 1 option -v1, which does not change a shape; set:1 1 option --mode, which does not change a shape; "
+      "set:2 1 "
+      "of another driver than --conv; set:3 1 '--frobnicate=3', which is no option that is known here; set:3 1 "
+      "'--new', "
+      "which is no option that is known here; set:3 1 descriptor '2x3': no size that a convolution has at '2x3'" },
+    { "set", "--deconv --reset " A "nx --conv --dir= --dt= " A "na", 0, "a; set:1 1 of another driver than --conv" },
+    { "set", "--attr-post-ops=relu+dw:k3s2p1 " A "na*2 --attr-post-ops= " B "nb", 0, "a a_dw a_2 a_dw_2 b" },
+    { "set", "--attr-post-ops=relu,relu+dw:k3s1p1:s8, \\\n  sum+dw:k5s1p2+relu, \\\n\n\\\n dw:x " A "na", 0,
+      "a a_dw; set:5 1 a fused depthwise convolution of other types than fp32; set:5 1 a fused depthwise convolution "
+      "whose "
+      "size is not understood" },
+    { "set", "--dir=\\\nBWD_D " A "nx --reset " A "na", 0, "a; set:2 1 " NO_FORWARD },
+    { "set", "--attr=\"oscale=common:0.5;post_ops='relu;dw_k3s1p1'\" " A "na", 0, "a a_dw" },
+    { "set", "\xef\xbb\xbf" A "na\r" A "nb\r\n\xc2\xa0" A "nc", 0, "a b c" },
+    { "set", "\xff\xfe" A "na", -EINVAL, "set:1: the text is in UTF-16, save it as UTF-8" },
     { "set", A "n\"a\x01\"\n", -EINVAL, "set:1: name, a control character after 'a'" },
     { "set", A "n\"a*100001\"\n", -EINVAL, "set:1: more than 100000 layers" },
-    { "set", "--dir=BWD_D " A, -EINVAL, "set: no forward convolution of fp32 planes; skipped 1, no forward pass, ..." },
-    { "set", "nothing known\n", -EINVAL, "set:1: column missing, 'name'" },
+    { "set", "--dir=BWD_D " A, -EINVAL,
+      "set: no forward convolution of fp32 planes; skipped 1, no forward pass, which alone is supported, ..." },
+    { "set", "# nothing\n", -EINVAL, "set: no forward convolution of fp32 planes" },
+    { "set", "nothing known\n", -EINVAL, "set:1: column missing, 'in_c'" },
 };
 
 static void test_batches(void)
@@ -252,14 +327,18 @@ static void test_images(void)
     "onednn_verbose,exec,cpu,convolution,jit:avx2," prop ",src_" types "::blocked:aBcd8b:f0 wei_" types                \
     "::blocked:ABcd8b8a:f0 bia_undef::undef::f0 dst_" types "::blocked:aBcd8b:f0,attr-post-ops:eltwise_relu,"          \
     "alg:convolution_direct," text ",0.25\n"
-#define LINE_3(text)                                                                                                   \
+#define LINE_3(text) LINE_3_WITH("attr-scratchpad:user", text)
+#define LINE_3_WITH(attributes, text)                                                                                  \
     "onednn_verbose,v1,primitive,exec,cpu,convolution,brgconv:avx512_core,forward_inference,src:f32::blocked:acdb::"   \
     "f0 "                                                                                                              \
-    "wei:f32:ap:blocked:Acdb64a::f0 bia:undef::undef::: dst:f32::blocked:acdb::f0,attr-scratchpad:user,"               \
-    "alg:convolution_direct," text ",0.25\n"
+    "wei:f32:ap:blocked:Acdb64a::f0 bia:undef::undef::: dst:f32::blocked:acdb::f0," attributes                         \
+    ",alg:convolution_direct," text ",0.25\n"
 #define LINE_1(text)                                                                                                   \
     "dnnl_verbose,exec,cpu,convolution,jit:avx2,forward_training,src_f32::blocked:abcd:f0 wei_f32::blocked:abcd:f0 "   \
     "bia_f32::blocked:a:f0 dst_f32::blocked:abcd:f0,,alg:convolution_direct," text ",0.25\n"
+#define LINE_0(implementation, text)                                                                                   \
+    "mkldnn_verbose,exec,convolution," implementation ",forward_training,fsrc:nChw8c fwei:OIhw8i8o fbia:undef "        \
+    "fdst:nChw8c,alg:convolution_direct," text ",9,4747\n"
 #define INFO "onednn_verbose,info,cpu,runtime:OpenMP,nthr:1\n"
 #define REORDER                                                                                                        \
     "onednn_verbose,exec,cpu,reorder,jit:uni,undef,src_f32::blocked:abcd:f0 dst_f32::blocked:acdb:f0,,,1x3x4x4,0.2\n"
@@ -280,10 +359,29 @@ static const struct file_case logs[] = {
     { "run.log", FORWARD(A) FORWARD(A) FORWARD(B) FORWARD(A) FORWARD(A) FORWARD(B), 0,
       "01_4x8x8_4_1x1 02_4x8x8_4_1x1 03_4x8x8_4_3x3; 2 times" },
     { "run.log", FORWARD(A) LINE_2("backward_data", "f32", A) LINE_2("forward_inference", "s8", A), 0,
-      "01_4x8x8_4_1x1; run.log:2 1 no forward pass; run.log:3 1 other types than fp32; 1 times" },
+      "01_4x8x8_4_1x1; run.log:2 1 " NO_FORWARD "; run.log:3 1 " NO_FP32 "; 1 times" },
     { "run.log", REORDER, -EINVAL,
       "run.log: no forward convolution of fp32 planes; skipped 1, no convolution but reorder" },
-    { "run.log", FORWARD(A) "onednn_verbose,exec,cpu,conv\n", -EINVAL, "run.log:2: a line that is cut short, 'cpu'" },
+    { "run.log", FORWARD(A) "onednn_verbose,exec,cpu,conv\n", 0,
+      "01_4x8x8_4_1x1; run.log:2 1 a line that is cut short, behind 'exec' stands cpu; 1 times" },
+    { "run.log", FORWARD(A) "onednn_verbose,exec,cpu,conv" FORWARD(B), 0,
+      "01_4x8x8_4_1x1 02_4x8x8_4_3x3; run.log:2 1 a line that another line cut short; 1 times" },
+    { "run.log", FORWARD(A) "onednn_verbose,v9,primitive,run,cpu,convolution\nonednn_verbose,v1,graph,exec,cpu,7,x\n",
+      0,
+      "01_4x8x8_4_1x1; run.log:2 1 a line of oneDNN that is not understood; run.log:3 1 partitions of oneDNN's graphs, "
+      "whose "
+      "operators a log does not name; 1 times" },
+    { "run.log", LINE_3_WITH("attr-scratchpad:user attr-post-ops:eltwise_relu+dw:k3s2p1", A), 0,
+      "01_4x8x8_4_1x1 02_4x8x8_4_3x3_s2x2; 1 times" },
+    { "run.log", LINE_3_WITH("attr-post-ops:dw:k3s2p1:u8", A) LINE_3_WITH("attr-post-ops:dw:what", B), 0,
+      "01_4x8x8_4_1x1 02_4x8x8_4_3x3; run.log:1 1 a fused depthwise convolution of other types than fp32; run.log:2 1 "
+      "a "
+      "fused depthwise convolution whose size is not understood; 1 times" },
+    { "run.log", LINE_0("jit:avx2", A) LINE_0("jit_int8:avx2", A) LINE_0("gemm:blas", B), 0,
+      "01_4x8x8_4_1x1 02_4x8x8_4_3x3; run.log:2 1 " NO_FP32 "; 1 times; 2 untyped" },
+    { "run.log", "\xef\xbb\xbf" LINE_1(A) "\r" LINE_1(B) "\r\n", 0, "01_4x8x8_4_1x1 02_4x8x8_4_3x3; 1 times" },
+    { "run.log", "\xff\xfeo", -EINVAL, "run.log:1: the text is in UTF-16, save it as UTF-8" },
+    { "run.log", "no line of oneDNN\n", -EINVAL, "run.log: no line of a log of ONEDNN_VERBOSE=1" },
     { "run.log", FORWARD(A) "onednn_verbose,exec,cpu,conv", 0, "01_4x8x8_4_1x1" CUT(2) },
     { "run.log", FORWARD(A) CONVOLUTION, 0, "01_4x8x8_4_1x1" CUT(2) },
     { "run.log", FORWARD(A) CONVOLUTION ",mb1ic4ih8oc4kh", 0, "01_4x8x8_4_1x1" CUT(2) },
@@ -292,8 +390,10 @@ static const struct file_case logs[] = {
     { "run.log", CONVOLUTION "," B ",0", 0, "01_4x8x8_4_3x3; 1 times" },
     { "run.log", CONVOLUTION "," B, -EINVAL,
       "run.log: no forward convolution of fp32 planes; skipped 1, a line that the log's end cut short" },
-    { "run.log", FORWARD("3x4"), -EINVAL, "run.log:1: a convolution without a descriptor, '0.25'" },
-    { "run.log", FORWARD("mb1ic4ih8oc4kh9"), -EINVAL, "run.log:1: descriptor 'mb1ic4ih8oc4kh9': the filter reaches" },
+    { "run.log", FORWARD(A) FORWARD("3x4"), 0,
+      "01_4x8x8_4_1x1; run.log:2 1 a convolution without a descriptor, 0.25; 1 times" },
+    { "run.log", FORWARD("mb1ic4ih8oc4kh9"), -EINVAL,
+      "run.log: no forward convolution of fp32 planes; skipped 1, descriptor 'mb1ic4ih8oc4kh9': the filter reaches" },
 };
 
 static void test_logs(void)
@@ -340,7 +440,7 @@ static void test_many_batches(void)
     for (int i = 0; i < N_LINES; i++)
         snprintf(text + (size_t)i * 11, sizeof text - (size_t)i * 11, "--batch=f2\n");
     CU_ASSERT_EQUAL(read_file("f1", text, out, sizeof out), -EINVAL);
-    test_check(strstr(out, "batch files within batch files, more than 1000, or 64 MiB, 'f7'") != NULL, "'%s'", out);
+    test_check(strstr(out, "batch files within batch files, more than 10000, or 64 MiB, 'f7'") != NULL, "'%s'", out);
     scratch_close();
 }
 
@@ -379,6 +479,7 @@ static void test_notes(void)
 static const struct test_case cases[] = {
     { "descriptors mean what benchdnn says that they mean", test_descriptors },
     { "what is wrong with a descriptor is said", test_bad_descriptors },
+    { "what is fused is a convolution of its own", test_fused },
     { "random shapes survive being written as descriptors", test_random_descriptors },
     { "batch files: options, other files, what is left out", test_batches },
     { "batch files: the number of images", test_images },
