@@ -420,8 +420,6 @@ static int check_row(const struct parser *p, unsigned line, size_t n)
 {
     const struct exp_table *t = p->t;
 
-    if (n != t->n_columns && say_separator(t, p->why))
-        return -EINVAL;
     if (n < t->n_columns)
         return exp_fail(p->why, -EINVAL, "%s:%u: %s, missing (the row has %zu fields, the header %zu)", t->path, line,
                         t->column[n], n, t->n_columns);
@@ -440,8 +438,10 @@ static int read_rows(struct parser *p)
 
         if (!err)
             err = check_row(p, line, p->n_fields - before);
-        if (err)
+        if (err) {
+            say_separator(p->t, p->why);
             return err;
+        }
         *(unsigned *)exp_append(&p->t->line, &p->t->n_rows, sizeof line) = line;
     }
     return 0;

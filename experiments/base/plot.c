@@ -334,13 +334,11 @@ static int read_text(char **text, const char *path, struct exp_why *why)
 {
     struct exp_why line;
     size_t bytes;
-    const int err = exp_text_read(text, &bytes, path, &line);
+    const int err = exp_text_read_plain(text, &bytes, path, &line);
 
     if (err)
         return exp_fail(why, err, "no figures to draw again: %s", line.text);
-    if (bytes > MOST_BYTES)
-        return exp_fail(why, -EFBIG, "%s: larger than %d bytes", path, MOST_BYTES);
-    return strlen(*text) < bytes ? exp_fail(why, -EINVAL, "%s: not a text file", path) : 0;
+    return bytes > MOST_BYTES ? exp_fail(why, -EFBIG, "%s: larger than %d bytes", path, MOST_BYTES) : 0;
 }
 
 /* Tells whether a text can name a variable or a script: letters, digits and underscores, no digit first. */

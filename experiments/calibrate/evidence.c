@@ -139,14 +139,14 @@ static const struct {
 /* Tells whether the recorded patterns are times: their header names a probed line then. */
 static bool holds_times(const char *path)
 {
-    FILE *in = fopen(path, "r");
-    char line[512];
+    struct exp_table t;
     bool found = false;
 
-    while (in && !found && fgets(line, sizeof line, in))
-        found = *line != '#' && strstr(line, "probed_line");
-    if (in)
-        fclose(in);
+    if (exp_table_read(&t, path, NULL))
+        return false;
+    for (size_t i = 0; i < t.n_columns; i++)
+        found = found || strstr(t.column[i], "probed_line");
+    exp_table_release(&t);
     return found;
 }
 

@@ -241,7 +241,7 @@ static int read_host_text(const char *path, char **text, struct exp_why *why)
         return exp_fail(why, -errno, "COUNTS: cannot read '%s': %s", path, strerror(errno));
     if (!S_ISREG(s.st_mode))
         return exp_fail(why, -EINVAL, "COUNTS: cannot read '%s': not a regular file", path);
-    return exp_text_read(text, &bytes, path, why);
+    return exp_text_read_plain(text, &bytes, path, why);
 }
 
 static int take_host(struct exp_counts *c, const char *host, const char *path, struct exp_why *why)

@@ -253,6 +253,16 @@ static int read_plan(const struct reader *r, const struct conv_ukr *other, struc
     return conv_plans_add(plans, &n) ? refuse(r, -ENOMEM, "out of memory") : 0;
 }
 
+/* Steps over a byte order mark, as some editors write. Returns false if a text is in no UTF-8. */
+static bool skip_mark(FILE *in)
+{
+    const int first = getc(in);
+
+    if (first == 0xef)
+        return getc(in) == 0xbb && getc(in) == 0xbf;
+    return first == EOF || (first != 0xfe && first != 0xff && ungetc(first, in) == first);
+}
+
 static int load(const char *path, json_t **root, char *why, size_t why_bytes)
 {
     json_error_t error;
@@ -262,6 +272,11 @@ static int load(const char *path, json_t **root, char *why, size_t why_bytes)
     if (!in) {
         snprintf(why, why_bytes, "cannot open '%s': %s", path, strerror(err));
         return -err;
+    }
+    if (!skip_mark(in)) {
+        fclose(in);
+        snprintf(why, why_bytes, "%s:1: the text is not in UTF-8; is it in UTF-16? Save it as UTF-8", path);
+        return -EINVAL;
     }
     errno = 0;
     *root = json_loadf(in, JSON_REJECT_DUPLICATES, &error);
