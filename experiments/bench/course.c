@@ -99,7 +99,7 @@ static void print_path(const char *path, size_t length, const char *folder, FILE
 static void print_names(const char *list, const char *folder, FILE *out)
 {
     while (*list) {
-        size_t between = strspn(list, " \t,"), length = strcspn(list + between, ",");
+        size_t between = strspn(list, " \t,"), length = exp_models_next(list + between);
         const char *name = list + between;
 
         fprintf(out, "%.*s", (int)between, list);
@@ -639,8 +639,8 @@ int exp_main_models(struct exp_models *m, const char *model, const struct exp_mo
 {
     int err = exp_models_read_as(m, EXP_EXPERIMENTS_DIR, model, ask, why);
 
-    for (size_t i = 0; i < m->n && !err; i++)
-        exp_model_print_notes(&m->model[i], stderr);
+    if (!err)
+        exp_models_print_notes(m, stderr);
     return err;
 }
 

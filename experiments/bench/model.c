@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "experiments/base/text.h"
 #include "experiments/base/csv.h"
@@ -216,6 +217,8 @@ static int set_batch(struct exp_model *m, unsigned batch, struct exp_why *why)
     return err;
 }
 
+static int filter(struct exp_model *m, const char *patterns, bool all_must, struct exp_why *why);
+
 int exp_model_find_as(struct exp_model *m, const char *experiments_dir, const char *which,
                       const struct exp_model_ask *ask, struct exp_why *why)
 {
@@ -228,7 +231,7 @@ int exp_model_find_as(struct exp_model *m, const char *experiments_dir, const ch
     if (!err && ask->batch && !exp_name_ends_in(which, NETWORK))
         err = set_batch(m, ask->batch, why);
     if (!err && ask->layers && *ask->layers)
-        err = exp_model_filter(m, ask->layers, why);
+        err = filter(m, ask->layers, !ask->is_of_several, why);
     if (err)
         exp_model_release(m);
     return err;
@@ -261,24 +264,30 @@ static bool mark_matches(const struct exp_model *m, const char *pattern, bool *k
     return any;
 }
 
-/* Marks what each pattern of the list matches; cuts the list up. */
-static int mark_all(const struct exp_model *m, char *patterns, bool *keep, struct exp_why *why)
+/* Cuts the next pattern off a list, without the blanks around it; "" if there is none. Returns NULL behind the last. */
+static char *next_pattern(char **list)
+{
+    char *pattern = *list, *end;
+
+    if (!pattern)
+        return NULL;
+    pattern += strspn(pattern, " \t");
+    end = strchr(pattern, ',');
+    *list = end ? end + 1 : NULL;
+    pattern[exp_text_trimmed(pattern, end ? (size_t)(end - pattern) : strlen(pattern))] = '\0';
+    return pattern;
+}
+
+/* Marks what each pattern of the list matches; cuts the list up. Returns -ENOENT if one must match, and does not. */
+static int mark_all(const struct exp_model *m, char *patterns, bool *keep, bool all_must, struct exp_why *why)
 {
     size_t n_patterns = 0;
-    char *rest = patterns;
 
-    while (rest) {
-        char *pattern = rest + strspn(rest, " \t"), *end = strchr(pattern, ',');
-
-        rest = end ? end + 1 : NULL;
-        end = end ? end : pattern + strlen(pattern);
-        while (end > pattern && (end[-1] == ' ' || end[-1] == '\t'))
-            end--;
-        *end = '\0';
+    for (char *pattern; (pattern = next_pattern(&patterns));) {
         if (!*pattern)
             continue;
         n_patterns++;
-        if (!mark_matches(m, pattern, keep))
+        if (!mark_matches(m, pattern, keep) && all_must)
             return no_match(m, pattern, why);
     }
     return n_patterns ? 0 : exp_fail(why, -EINVAL, "the list of layer patterns is empty");
@@ -297,17 +306,22 @@ static void keep_marked(struct exp_model *m, const bool *keep)
     m->n_layers = n;
 }
 
-int exp_model_filter(struct exp_model *m, const char *patterns, struct exp_why *why)
+static int filter(struct exp_model *m, const char *patterns, bool all_must, struct exp_why *why)
 {
     char *copy = exp_copy_text(patterns);
     bool *keep = exp_new(m->n_layers, sizeof *keep);
-    int err = mark_all(m, copy, keep, why);
+    int err = mark_all(m, copy, keep, all_must, why);
 
     if (!err)
         keep_marked(m, keep);
     free(keep);
     free(copy);
     return err;
+}
+
+int exp_model_filter(struct exp_model *m, const char *patterns, struct exp_why *why)
+{
+    return filter(m, patterns, true, why);
 }
 
 void exp_model_release(struct exp_model *m)
@@ -560,6 +574,8 @@ static int check_names(const struct exp_models *m, struct exp_why *why)
     const struct exp_model *last = &m->model[m->n - 1];
 
     for (const struct exp_model *other = m->model; other < last; other++) {
+        if (!strcmp(other->path, last->path))
+            return exp_fail(why, -EINVAL, "MODEL: '%s' is named twice", last->name);
         if (!strcmp(other->name, last->name))
             return exp_fail(
                 why, -EINVAL,
@@ -584,29 +600,121 @@ static int read_one(struct exp_models *m, const char *experiments_dir, const cha
     return check_names(m, why);
 }
 
-/* Returns how much of a text is left without the blanks at its end. */
-static size_t length_of_name(const char *text, size_t length)
+static bool is_file(const char *list, size_t length)
 {
-    while (length && (text[length - 1] == ' ' || text[length - 1] == '\t'))
-        length--;
-    return length;
+    char *path = exp_format("%.*s", (int)length, list);
+    struct stat status;
+    const bool is = (strchr(path, '/') || find_suffix(path)) && !stat(path, &status) && S_ISREG(status.st_mode);
+
+    free(path);
+    return is;
 }
 
-int exp_models_read_as(struct exp_models *m, const char *experiments_dir, const char *list,
-                       const struct exp_model_ask *ask, struct exp_why *why)
+size_t exp_models_next(const char *list)
+{
+    const size_t blanks = strspn(list, " \t"), first = strcspn(list, ",");
+
+    if (first > blanks && is_file(list + blanks, exp_text_trimmed(list + blanks, first - blanks)))
+        return first;
+    for (size_t length = first; list[length];) {
+        length += 1 + strcspn(list + length + 1, ",");
+        if (length > blanks && is_file(list + blanks, exp_text_trimmed(list + blanks, length - blanks)))
+            return length;
+    }
+    return first;
+}
+
+/* Checks that each pattern matches a layer of some model; cuts the list up. */
+static int check_patterns(const struct exp_models *m, char *patterns, struct exp_why *why)
+{
+    for (char *pattern; (pattern = next_pattern(&patterns));) {
+        bool any = !*pattern;
+
+        for (size_t i = 0; i < m->n && !any; i++) {
+            bool *keep = exp_new(m->model[i].n_layers, sizeof *keep);
+
+            any = mark_matches(&m->model[i], pattern, keep);
+            free(keep);
+        }
+        if (any)
+            continue;
+        no_match(&m->model[0], pattern, why);
+        exp_say_more(why->text, sizeof why->text, "; nor does one of the %zu other models", m->n - 1);
+        return -ENOENT;
+    }
+    return 0;
+}
+
+/* Keeps of several models the layers that patterns match, and leaves models without any out. */
+static int filter_several(struct exp_models *m, const char *patterns, struct exp_why *why)
+{
+    char *copy = exp_copy_text(patterns);
+    size_t n = 0;
+    int err = check_patterns(m, copy, why);
+
+    free(copy);
+    for (size_t i = 0; i < m->n && !err; i++)
+        err = filter(&m->model[i], patterns, false, why);
+    for (size_t i = 0; i < m->n && !err; i++) {
+        struct exp_model model = m->model[i];
+        char *before = m->left_out;
+
+        m->model[i] = (struct exp_model){ 0 };
+        if (model.n_layers) {
+            m->model[n++] = model;
+            continue;
+        }
+        m->left_out = exp_format("%s%s%s", before ? before : "", before ? ", " : "", model.name);
+        free(before);
+        exp_model_release(&model);
+    }
+    m->n = err ? m->n : n;
+    return err;
+}
+
+void exp_models_print_left_out(const struct exp_models *m, FILE *out)
+{
+    if (m->left_out)
+        fprintf(out, "left out, without a layer that LAYERS asks for: %s\n", m->left_out);
+}
+
+void exp_models_print_notes(const struct exp_models *m, FILE *out)
+{
+    for (size_t i = 0; i < m->n; i++)
+        exp_model_print_notes(&m->model[i], out);
+    exp_models_print_left_out(m, out);
+}
+
+/* Reads the models of a list, all layers of each. */
+static int read_list(struct exp_models *m, const char *experiments_dir, const char *list,
+                     const struct exp_model_ask *ask, struct exp_why *why)
 {
     int err = 0;
 
-    m->n = 0;
-    list = *list && strcmp(list, "all") ? list : ALL;
     while (*list && !err) {
-        size_t blanks = strspn(list, " \t"), length = strcspn(list, ",");
-        char *name = exp_format("%.*s", (int)length_of_name(list + blanks, length - blanks), list + blanks);
+        const size_t length = exp_models_next(list), blanks = strspn(list, " \t");
+        const size_t begin = blanks < length ? blanks : length;
+        char *name = exp_format("%.*s", (int)exp_text_trimmed(list + begin, length - begin), list + begin);
 
         err = read_one(m, experiments_dir, name, ask, why);
         free(name);
         list += length + (list[length] == ',');
     }
+    return err;
+}
+
+int exp_models_read_as(struct exp_models *m, const char *experiments_dir, const char *list,
+                       const struct exp_model_ask *ask, struct exp_why *why)
+{
+    struct exp_model_ask all = *ask;
+    int err;
+
+    m->n = 0;
+    m->left_out = NULL;
+    all.layers = NULL;
+    err = read_list(m, experiments_dir, *list && strcmp(list, "all") ? list : ALL, &all, why);
+    if (!err && ask->layers && *ask->layers)
+        err = m->n == 1 ? exp_model_filter(&m->model[0], ask->layers, why) : filter_several(m, ask->layers, why);
     if (err)
         exp_models_release(m);
     return err;
@@ -623,6 +731,8 @@ void exp_models_release(struct exp_models *m)
     for (size_t i = 0; i < m->n; i++)
         exp_model_release(&m->model[i]);
     m->n = 0;
+    free(m->left_out);
+    m->left_out = NULL;
 }
 
 void exp_problem_print(const struct conv_problem *p, FILE *out)

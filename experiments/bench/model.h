@@ -52,6 +52,7 @@ struct exp_model_ask {
     unsigned batch;     /* images at once, of every layer; 0: as the file says */
     const char *input;  /* of a network: struct onnx_ask; "" or NULL: as the file says */
     bool links;         /* of a network: struct onnx_ask */
+    bool is_of_several; /* patterns that match no layer of this model match some of another one */
 };
 
 /* Makes it of options that have such fields. */
@@ -111,13 +112,15 @@ enum { EXP_MAX_MODELS = 64 };
 
 struct exp_models {
     struct exp_model model[EXP_MAX_MODELS];
-    size_t n; /* >= 1 once read */
+    size_t n;       /* >= 1 once read */
+    char *left_out; /* names of models without a layer that was asked for; NULL: none */
 };
 
 /*
  * Reads comma-separated models (exp_model_find), without the blanks around their names; "all" or "": the paper's seven.
- * Of each, keeps the layers that match patterns (exp_model_filter), or all if that is "". Returns 0, or as those two
- * with one line in why; -EINVAL for too many, or for two of the same name. On failure *m is empty.
+ * A path may hold commas, if there is such a file. Of each, keeps the layers that match patterns (exp_model_filter), or
+ * all if that is ""; each pattern must match a layer of some model, and a model without any is left out. Returns 0, or
+ * as those two with one line in why; -EINVAL for too many, or for two of the same name. On failure *m is empty.
  */
 int exp_models_read(struct exp_models *m, const char *experiments_dir, const char *list, const char *patterns,
                     struct exp_why *why);
@@ -125,6 +128,13 @@ int exp_models_read(struct exp_models *m, const char *experiments_dir, const cha
 /* Does the same as asked. */
 int exp_models_read_as(struct exp_models *m, const char *experiments_dir, const char *list,
                        const struct exp_model_ask *ask, struct exp_why *why);
+
+/* Returns how long the first name or path of a comma-separated list is, blanks around it included. */
+size_t exp_models_next(const char *list);
+
+/* Prints which models were left out, in a line; the other one, before it what exp_model_print_notes prints of each. */
+void exp_models_print_left_out(const struct exp_models *m, FILE *out);
+void exp_models_print_notes(const struct exp_models *m, FILE *out);
 
 void exp_models_release(struct exp_models *m);
 

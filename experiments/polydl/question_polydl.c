@@ -139,6 +139,8 @@ static int prepare(void *session)
     int err = exp_polydl_models(&s->models, o->model, o->layers, &s->why);
 
     if (!err)
+        exp_models_print_notes(&s->models, stderr);
+    if (!err)
         err = exp_machine_find(&s->machine, o->machine, o->results, &s->why);
     if (!err)
         err = choose_kernel(s);

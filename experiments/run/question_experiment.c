@@ -45,6 +45,7 @@ static struct exp_rounds rounds_of(const struct options *o)
 
 struct session {
     struct options options;
+    bool is_of_several;           /* models that are run one after the other */
     const char *why_not_timed;    /* NULL: it is timed */
     struct exp_why why_elsewhere; /* why its times are not the simulated machine's; "": they are */
     struct exp_model model;
@@ -163,14 +164,16 @@ static int prepare(void *session)
 {
     struct session *s = session;
     const struct options *o = &s->options;
+    struct exp_model_ask ask = *EXP_MODEL_ASK(o);
     int err;
 
+    ask.is_of_several = s->is_of_several;
     s->info.core = -1;
     if (o->launcher == EXP_LAUNCH_SLURM)
         return prepare_job(s);
     err = select_algos(s);
     if (!err)
-        err = exp_main_model(&s->model, o->model, EXP_MODEL_ASK(o), &s->why);
+        err = exp_main_model(&s->model, o->model, &ask, &s->why);
     limit_layers(s);
     if (!err)
         err = exp_machine_find(&s->setup.machine, o->machine, o->results, &s->why);
@@ -560,7 +563,7 @@ static void release(void *session)
 
 static bool are_several(const char *models)
 {
-    return strchr(models, ',') || !strcmp(models, "all");
+    return models[exp_models_next(models)] || !strcmp(models, "all");
 }
 
 /* Runs the experiment on one of them, in a session of its own. */
@@ -571,6 +574,7 @@ static int run_one_of(struct session *all, const char *model)
 
     s->options = all->options;
     s->options.model = model;
+    s->is_of_several = true;
     err = exp_main_follow(&question_experiment, s);
     if (err)
         exp_fail(&all->why, err, "%s", *s->why.text ? s->why.text : strerror(-err));
@@ -609,6 +613,8 @@ static int run_several(struct session *s)
     struct exp_models models;
     int err = exp_models_read_as(&models, EXP_EXPERIMENTS_DIR, o->model, EXP_MODEL_ASK(o), &s->why);
 
+    if (!err)
+        exp_models_print_left_out(&models, stderr);
     if (!err)
         err = run_each(s, &models);
     exp_models_release(&models);

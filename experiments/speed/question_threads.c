@@ -187,7 +187,7 @@ int exp_bench_threads(const char *list, bool shows_layers, struct exp_why *why)
 {
     struct bench b = { .shows_layers = shows_layers };
     struct exp_models models = { 0 };
-    int err = exp_models_read(&models, "experiments", list, "", why);
+    int err = exp_main_models(&models, list, &(struct exp_model_ask){ .layers = "" }, why);
 
     if (!err)
         err = open_bench(&b, why);

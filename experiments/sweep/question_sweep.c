@@ -27,7 +27,7 @@ static int prepare(void *session)
 {
     struct session *s = session;
     const struct exp_sweep_options *o = &s->options;
-    int err = exp_models_read_as(&s->models, EXP_EXPERIMENTS_DIR, o->model, EXP_MODEL_ASK(o), &s->why);
+    int err = exp_main_models(&s->models, o->model, EXP_MODEL_ASK(o), &s->why);
 
     if (!err)
         err = exp_machine_find(&s->machine, o->machine, o->results, &s->why);

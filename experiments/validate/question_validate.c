@@ -66,8 +66,8 @@ static int read_models(struct session *s)
     const enum exp_cache_state cache = cache_of(s);
     const char *path = s->counts.folder, *state = exp_cache_state_name(cache);
     char *list = exp_counts_models(&s->counts, cache);
-    int err = *list ? exp_models_read(&s->models, EXP_EXPERIMENTS_DIR, strcmp(o->model, "all") ? o->model : list,
-                                      o->layers, &s->why)
+    int err = *list ? exp_main_models(&s->models, strcmp(o->model, "all") ? o->model : list,
+                                      &(struct exp_model_ask){ .layers = o->layers }, &s->why)
                     : exp_fail(&s->why, -ENOENT, "%s has no counts with %s caches", path, state);
 
     for (size_t i = 0; i < s->models.n && !err; i++) {

@@ -383,8 +383,50 @@ static void test_several(void)
     exp_models_release(&m);
     CU_ASSERT_EQUAL(exp_models_read(&m, experiments_dir(), "vgg16,vgg61", "", &why), -ENOENT);
     CU_ASSERT(m.n == 0 && strstr(why.text, "vgg61"));
-    CU_ASSERT_EQUAL(exp_models_read(&m, experiments_dir(), "vgg16,resnet18", "conv5*", &why), -ENOENT);
-    CU_ASSERT(m.n == 0 && strstr(why.text, "conv5*"));
+    CU_ASSERT_EQUAL(exp_models_read(&m, experiments_dir(), "vgg16,resnet18", "conv5*,conv6*", &why), -ENOENT);
+    CU_ASSERT(m.n == 0 && strstr(why.text, "conv6*"));
+    CU_ASSERT_EQUAL(exp_models_read(&m, experiments_dir(), "vgg16,vgg16", "", &why), -EINVAL);
+    CU_ASSERT_STRING_EQUAL(why.text, "MODEL: 'vgg16' is named twice");
+}
+
+/* A pattern needs a layer of one model; a model without any layer is left out and named. */
+static void test_left_out(void)
+{
+    const struct exp_model_ask ask = { .layers = "conv1_1,conv0", .is_of_several = true };
+    struct exp_models m;
+    struct exp_model one;
+    struct exp_why why = { "" };
+
+    CU_ASSERT_EQUAL_FATAL(exp_models_read(&m, experiments_dir(), "resnet18,vgg16,squeezenet", "conv0, conv5_?", &why),
+                          0);
+    CU_ASSERT(m.n == 2 && m.model[0].n_layers == 1 && m.model[1].n_layers == 3);
+    CU_ASSERT_STRING_EQUAL(m.left_out, "squeezenet");
+    exp_models_release(&m);
+    CU_ASSERT_EQUAL_FATAL(exp_models_read(&m, experiments_dir(), "resnet18,vgg16,googlenet", "conv1_1", &why), 0);
+    CU_ASSERT(m.n == 1 && !strcmp(m.model[0].name, "vgg16") && !strcmp(m.left_out, "resnet18, googlenet"));
+    exp_models_release(&m);
+    CU_ASSERT_EQUAL_FATAL(exp_model_find_as(&one, experiments_dir(), "vgg16", &ask, &why), 0);
+    CU_ASSERT_EQUAL(one.n_layers, 1);
+    exp_model_release(&one);
+}
+
+/* A comma may be a part of a path, if there is such a file. */
+static void test_commas(void)
+{
+    char list[1024], path[512];
+    struct exp_models m;
+    struct exp_why why = { "" };
+
+    scratch_open();
+    snprintf(path, sizeof path, "%s", scratch_text("a,b.csv", SMALLEST "\n1,1,1,1,1,1\n"));
+    snprintf(list, sizeof list, " %s , vgg16,%s", path, scratch_text("c.csv", SMALLEST "\n1,1,1,1,1,1\n"));
+    if (test_check(!exp_models_read(&m, experiments_dir(), list, "", &why), "%s", why.text)) {
+        CU_ASSERT(m.n == 3 && !strcmp(m.model[0].name, "a,b") && !strcmp(m.model[2].name, "c"));
+        exp_models_release(&m);
+    }
+    CU_ASSERT_EQUAL(exp_models_next("vgg16 ,resnet18"), 6);
+    CU_ASSERT_EQUAL(exp_models_next("no/such,file"), 7);
+    scratch_close();
 }
 
 extern const struct exp_question question_experiment, question_judge, question_peers, question_calibrate,
@@ -602,6 +644,8 @@ static const struct test_case cases[] = {
     { "layers are chosen by shell patterns", test_filter },
     { "chosen layers keep their place in the model", test_filter_keeps_index },
     { "several models are read at once, or none", test_several },
+    { "models without a layer that is asked for are left out", test_left_out },
+    { "paths may hold commas", test_commas },
     { "results lie in a folder per model, and per list of models", test_result_paths },
     { "results of some layers have folders of their own", test_names_of_some_layers },
     { "so have those of no model, by what was asked for", test_names_of_no_model },
