@@ -256,9 +256,20 @@ void exp_algo_meet(const char *name)
         exp_algo_add(&unknown);
 }
 
+static const struct exp_algo *first_member(void)
+{
+    const struct exp_algo *a = records;
+
+    while (a->when != EXP_ALGO_MEMBER)
+        a++;
+    return a;
+}
+
 const char *exp_algo_why_not_run(const struct exp_algo *a, const struct exp_setup *s)
 {
-    return a->why_dead && *a->why_dead ? *a->why_dead : a->why_not_run(s);
+    const struct exp_algo *first = a->members ? first_member() : a; /* a group's members run in the same places */
+
+    return first->why_dead && *first->why_dead ? *first->why_dead : first->why_not_run(s);
 }
 
 bool exp_algos_need_coder(unsigned algos)

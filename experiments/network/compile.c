@@ -416,7 +416,7 @@ static int add_operator(struct compiler *c, size_t node)
     s = add_step(c, &ch, node);
     out = net_own(c->net, n->n_out + 1, sizeof *out);
     for (size_t i = 0; i < n->n_out; i++)
-        out[i] = n->out[i] == ONNX_NONE || !c->n_uses[n->out[i]] ? ONNX_NONE : i ? n->out[i] : ch.out;
+        out[i] = i ? n->out[i] : ch.out; /* also those that nobody reads: operators write them */
     set_ends(c, s, n->in, n->n_in, out, n->n_out);
     return prepare(c, &s->call, node, ch.activation);
 }

@@ -15,22 +15,40 @@ enum conv_tensor net_filter_tensor(const struct conv_plan *plan)
     return plan->algorithm == CONV_SCONV && !conv_plan_packs_filters(plan) ? CONV_PACKED_FILTER : CONV_FILTER;
 }
 
-/* The parts of a workspace; each begins on a page. OpenBLAS packs into buffers of its own. */
+/* Tells whether threads share a run of the plan's nest; OpenBLAS's product is shared out otherwise (run_base). */
+static bool is_shared_nest(const struct net_conv *conv)
+{
+    return conv->plan.algorithm != CONV_GEMM && !conv->algo->is_generated;
+}
+
+/*
+ * Tells whether a plan keeps a tensor in the workspace: all that are neither the network's nor filters as they were
+ * loaded. OpenBLAS packs into buffers of its own.
+ */
+static bool is_in_workspace(const struct conv_plan *plan, enum conv_tensor t)
+{
+    if (t == CONV_INPUT || t == CONV_OUTPUT || t == CONV_FILTER || t == net_filter_tensor(plan))
+        return false;
+    return !conv_plan_is_base(plan) || t == CONV_IM2COL;
+}
+
+/* The parts of a workspace; each begins on a page. Threads that share a nest have one of each for themselves. */
 struct workspace {
-    size_t thread_bytes; /* packed windows of a thread */
-    size_t matrix, filters, bytes;
+    size_t at[CONV_N_TENSORS]; /* of the first thread */
+    size_t thread_bytes;       /* from one thread's to the next one's */
+    size_t bytes;
 };
 
 static struct workspace lay_out(const struct net_conv *conv)
 {
-    const struct conv_plan *plan = &conv->plan;
-    const struct conv_layout *l = &plan->layout;
-    const bool packs = !conv_plan_is_base(plan), packs_filters = packs && conv_plan_packs_filters(plan);
-    struct workspace w = { .thread_bytes = packs ? round_up(l->bytes[CONV_PACKED_INPUT], NET_PAGE) : 0 };
+    struct workspace w = { .bytes = 0 };
 
-    w.matrix = w.thread_bytes * conv->n_threads;
-    w.filters = w.matrix + round_up(l->bytes[CONV_IM2COL], NET_PAGE);
-    w.bytes = w.filters + (packs_filters ? l->bytes[CONV_PACKED_FILTER] : 0);
+    for (enum conv_tensor t = 0; t < CONV_N_TENSORS; t++) {
+        w.at[t] = w.thread_bytes;
+        if (is_in_workspace(&conv->plan, t))
+            w.thread_bytes += round_up(conv->plan.layout.bytes[t], NET_PAGE);
+    }
+    w.bytes = w.thread_bytes * (is_shared_nest(conv) ? conv->n_threads : 1);
     return w;
 }
 
@@ -49,9 +67,8 @@ struct conv_binding net_conv_bind(const struct net *net, const uint64_t base[NET
 
     b.addr[CONV_INPUT] = net_address(net, base, s->in[0]);
     b.addr[CONV_OUTPUT] = net_address(net, base, s->out[0]);
-    b.addr[CONV_PACKED_INPUT] = memory;
-    b.addr[CONV_IM2COL] = memory + w.matrix;
-    b.addr[CONV_PACKED_FILTER] = memory + w.filters;
+    for (enum conv_tensor t = 0; t < CONV_N_TENSORS; t++)
+        b.addr[t] = is_in_workspace(plan, t) ? memory + w.at[t] : b.addr[t];
     if (conv_plan_is_base(plan)) {
         b.addr[CONV_PACKED_INPUT] = base[NET_NOWHERE];
         b.addr[CONV_PACKED_FILTER] = base[NET_NOWHERE] + round_up(plan->layout.bytes[CONV_PACKED_INPUT], NET_PAGE);
@@ -191,7 +208,8 @@ static void run_part(void *ctx, unsigned number)
     struct conv_share share;
     struct conv_backend *backend = &exec.base;
 
-    bind.addr[CONV_PACKED_INPUT] += number * r->thread_bytes;
+    for (enum conv_tensor t = 0; t < CONV_N_TENSORS; t++)
+        bind.addr[t] += is_in_workspace(plan, t) ? number * r->thread_bytes : 0;
     conv_exec_init(&exec, plan, &bind);
     conv_fused_init(&fused, backend, plan, &r->after, NULL);
     conv_fused_gather(&fused);
@@ -333,7 +351,7 @@ int net_conv_run(const struct net *net, const struct net_step *s)
     };
     int err = 0;
 
-    if (conv->plan.algorithm == CONV_GEMM || conv->algo->is_generated)
+    if (!is_shared_nest(conv))
         return run_whole(net, &r);
     conv_team_run(net->team, conv->n_threads, &(struct conv_team_job){ run_part, &r });
     for (unsigned i = 0; i < conv->n_threads && !err; i++)
