@@ -1,10 +1,12 @@
 #include "experiments/network/net.h"
 
 #include <errno.h>
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "experiments/network/operators/inside.h"
 #include "kernels/conv_naive.h"
 #include "kernels/shape/sizes.h"
 
@@ -39,25 +41,69 @@ static const void **collect(struct check *c, const struct onnx_node *n)
     return in;
 }
 
-/* Has plain loops compute a node's first output; in: NULL: of the kept values. Returns it, to be freed; or NULL. */
-static void *compute(struct check *c, size_t node, const void *const *in)
+static void free_all(void **x, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        free(x[i]);
+    free(x);
+}
+
+/* Returns memory for each of a node's outputs, NULL for one that is left out. */
+static void **new_outputs(const struct check *c, const struct onnx_node *n)
+{
+    void **out = exp_new(n->n_out + 1, sizeof *out);
+
+    for (size_t i = 0; i < n->n_out; i++)
+        out[i] = n->out[i] == ONNX_NONE ? NULL : exp_new(bytes_of(c, n->out[i]) + 1, 1);
+    return out;
+}
+
+/* A node, prepared for plain loops, and its inputs. */
+struct plain {
+    const struct onnx_node *node;
+    struct op_call call;
+    const void **in;
+};
+
+/* in: NULL: the kept values. Returns 0, or -ENOTSUP with one line in why. */
+static int open_plain(struct check *c, struct plain *p, size_t node, const void *const *in)
 {
     const struct onnx_node *n = &c->g->node[node];
     const struct op_ask ask = { c->g, n, 1, SCONV_NO_ACTIVATION };
-    struct op_call call;
-    const void **own = in ? NULL : collect(c, n);
-    void **out = exp_new(n->n_out, sizeof *out), *first;
+    int err = op_prepare(&p->call, &ask, c->why);
 
-    first = out[0] = exp_new(bytes_of(c, n->out[0]) + 1, 1);
-    if (!op_prepare(&call, &ask, c->why)) {
-        op_reference(&call, &(struct op_tensors){ in ? in : own, out });
-        op_release(&call);
-    } else {
-        free(first);
-        first = NULL;
-    }
-    free(own);
-    free(out);
+    p->node = n;
+    p->in = err ? NULL : in ? exp_copy_bytes(in, n->n_in + 1, sizeof *in) : collect(c, n);
+    return err;
+}
+
+static void close_plain(struct plain *p)
+{
+    op_release(&p->call);
+    free(p->in);
+}
+
+static void **run_plainly(const struct check *c, const struct plain *p)
+{
+    void **out = new_outputs(c, p->node);
+
+    op_reference(&p->call, &(struct op_tensors){ p->in, out });
+    return out;
+}
+
+/* Has plain loops compute a node's first output; in: NULL: of the kept values. Returns it, to be freed; or NULL. */
+static void *compute(struct check *c, size_t node, const void *const *in)
+{
+    struct plain p;
+    void **out, *first;
+
+    if (open_plain(c, &p, node, in))
+        return NULL;
+    out = run_plainly(c, &p);
+    first = out[0];
+    out[0] = NULL;
+    free_all(out, p.node->n_out);
+    close_plain(&p);
     return first;
 }
 
@@ -88,23 +134,48 @@ static const void *get(struct check *c, size_t value)
 
 /* ---- comparing ---- */
 
-static int compare(struct check *c, size_t step, size_t i, double got, double want, double bound)
+#define BEYOND_FLOAT 0x1p128 /* what the first number would be that a float does not hold */
+
+/* Returns a number as far as floats tell it from others: an infinity is what is just too large. */
+static double as_float(double x)
 {
-    const struct net_step *s = &c->net->step[step];
-    double error = fabs(got - want) / bound;
+    return fabs(x) >= BEYOND_FLOAT ? copysign(BEYOND_FLOAT, x) : x;
+}
+
+/*
+ * Returns how far a sum of so many terms, of so large absolute values together, may be away. What is smaller than a
+ * float's least step is lost with each term, of a product times the other factor. Parts of a sum that are too large for
+ * a float are infinite in one order and finite in another one: then everything is right.
+ */
+static double bound_of(size_t n_terms, double magnitude, double factor)
+{
+    const double least = (double)(n_terms + 1) * (double)FLT_TRUE_MIN * fmax(1, factor);
+
+    return magnitude > BEYOND_FLOAT / 2 ? (double)INFINITY : conv_error_bound(n_terms, magnitude) + least;
+}
+
+/* An element of a tensor that a step makes. */
+struct element {
+    size_t step, tensor, i;
+};
+
+static int compare(struct check *c, const struct element *e, double got, double want, double bound)
+{
+    const struct net_step *s = &c->net->step[e->step];
+    const double error = fabs(as_float(got) - as_float(want)) / bound;
 
     c->result->n_elements++;
-    if (got == want || (isnan(got) && isnan(want)))
+    if (got == want || (isnan(got) && isnan(want)) || isinf(bound))
         return 0;
     if (error > c->result->worst) {
         c->result->worst = error;
-        c->result->worst_step = step;
+        c->result->worst_step = e->step;
     }
     if (error <= 1)
         return 0;
     return exp_fail(c->why, -EILSEQ,
                     "%s: node '%s' (%s): element %zu of '%s' is %.9g, plain loops say %.9g (within %.2g)", c->g->path,
-                    s->name, s->op, i, c->net->tensor[s->out[0]].name, got, want, bound);
+                    s->name, s->op, e->i, c->net->tensor[e->tensor].name, got, want, bound);
 }
 
 /* ---- convolutions, and what is fused behind ---- */
@@ -114,6 +185,7 @@ struct plane {
     double *sum, *magnitude;
     size_t n, first; /* elements; the first one's index in the tensor */
     size_t channel;
+    double largest; /* of the input: filters that are scaled may be as small as floats get */
 };
 
 static void add(struct plane *p, double x)
@@ -195,12 +267,12 @@ static size_t find_conv(const struct check *c, const struct net_step *s)
 
 static int compare_plane(struct check *c, size_t step, const struct plane *p, size_t n_terms)
 {
-    const float *out = net_at(c->net, c->net->step[step].out[0]);
+    struct element e = { step, c->net->step[step].out[0], p->first };
+    const float *out = net_at(c->net, e.tensor);
     int err = 0;
 
-    for (size_t i = 0; i < p->n && !err; i++)
-        err = compare(c, step, p->first + i, (double)out[p->first + i], p->sum[i],
-                      conv_error_bound(n_terms, p->magnitude[i]));
+    for (size_t i = 0; i < p->n && !err; i++, e.i++)
+        err = compare(c, &e, (double)out[e.i], p->sum[i], bound_of(n_terms, p->magnitude[i], p->largest));
     return err;
 }
 
@@ -212,7 +284,7 @@ static int check_conv(struct check *c, size_t step)
     const struct conv_problem *shape = &s->conv->plan.problem;
     const float *in = get(c, s->in[0]), *filter = get(c, n->in[1]);
     const struct onnx_value *bias = onnx_in(c->g, n, 2);
-    struct plane p = { .n = conv_windows(shape) };
+    struct plane p = { .n = conv_windows(shape), .largest = op_largest(in, about(c, s->in[0])->elements) };
     int err = 0;
 
     p.sum = exp_new(p.n, sizeof *p.sum);
@@ -234,11 +306,9 @@ static int check_conv(struct check *c, size_t step)
 
 /* ---- operators ---- */
 
-/* Computes a step's nodes one after the other. Returns the last one's output, to be freed; NULL. */
-static float *compute_step(struct check *c, const struct net_step *s)
+/* Does a step's other nodes to its first one's output x, which is freed. Returns the last one's, to be freed; NULL. */
+static void *follow_up(struct check *c, const struct net_step *s, void *x)
 {
-    void *x = compute(c, s->node[0], NULL);
-
     for (size_t i = 1; i < s->n_nodes && x; i++) {
         const struct onnx_node *n = &c->g->node[s->node[i]];
         const void **in = exp_new(n->n_in + 1, sizeof *in);
@@ -254,89 +324,79 @@ static float *compute_step(struct check *c, const struct net_step *s)
     return x;
 }
 
-static bool sums_products(const struct net_step *s)
+static bool is_float(const struct check *c, size_t tensor)
 {
-    return !strcmp(s->op, "Gemm") || !strcmp(s->op, "MatMul");
+    return tensor != ONNX_NONE && about(c, tensor)->type == ONNX_FLOAT;
 }
 
-static float *absolute(const float *x, size_t n)
+/* Returns the magnitudes of a node's outputs, to be freed: of each element what its error is bounded by. */
+static void **find_magnitudes(const struct check *c, const struct plain *p, void *const *want)
 {
-    float *to = exp_new(n + 1, sizeof *to);
+    void **magnitude = new_outputs(c, p->node);
 
-    for (size_t i = 0; i < n; i++)
-        to[i] = fabsf(x[i]);
-    return to;
-}
+    for (size_t k = 0; k < p->node->n_out; k++) {
+        const size_t n = is_float(c, p->node->out[k]) ? about(c, p->node->out[k])->elements : 0;
+        const float most = n ? (float)op_largest(want[k], n) : 0;
 
-/* Returns the sums of absolute products of a matrix product, to be freed. */
-static float *find_magnitudes(struct check *c, const struct net_step *s)
-{
-    const struct onnx_node *n = &c->g->node[s->node[0]];
-    const void **in = exp_new(n->n_in + 1, sizeof *in);
-    float *magnitude;
-
-    for (size_t i = 0; i < n->n_in; i++)
-        in[i] = n->in[i] == ONNX_NONE ? NULL : absolute(get(c, n->in[i]), about(c, n->in[i])->elements);
-    magnitude = compute(c, s->node[0], in);
-    for (size_t i = 0; i < n->n_in; i++)
-        free((void *)(uintptr_t)in[i]);
-    free(in);
+        for (size_t i = 0; i < n; i++)
+            ((float *)magnitude[k])[i] = most;
+    }
+    if (p->call.op->magnitudes && is_float(c, p->node->out[0]))
+        p->call.op->magnitudes(&p->call, &(struct op_tensors){ p->in, magnitude });
     return magnitude;
 }
 
-static double largest(const float *x, size_t n)
+/* Returns how many numbers are added up to an element of an operator's output, at most: those of an axis or of all. */
+static size_t count_terms(const struct check *c, const struct onnx_node *n)
 {
-    double most = 0;
+    enum { OTHERS = 64 }; /* errors of other kinds */
+    const struct onnx_value *in = onnx_in(c->g, n, 0), *by = onnx_in(c->g, n, 1), *out = onnx_out(c->g, n, 0);
+    size_t terms = in && out->elements ? ceil_div(in->elements, out->elements) : 1;
 
-    for (size_t i = 0; i < n; i++)
-        most = isfinite(x[i]) && fabs((double)x[i]) > most ? fabs((double)x[i]) : most;
-    return most;
+    for (size_t i = 0; in && i < in->n_dims && (onnx_is(n, "Gemm") || onnx_is(n, "MatMul")); i++)
+        terms = max_size(terms, (size_t)in->dim[i]);
+    if (by && (onnx_is(n, "Conv") || onnx_is(n, "ConvTranspose")))
+        terms = max_size(terms, by->elements / (size_t)by->dim[onnx_is(n, "Conv") ? 0 : 1]);
+    return max_size(terms, n->n_in) + OTHERS;
 }
 
-/* Returns how many terms an element of an operator's output has, at most. */
-static size_t count_terms(const struct check *c, const struct net_step *s)
-{
-    const struct onnx_value *in = onnx_in(c->g, &c->g->node[s->node[0]], 0), *out = about(c, s->out[0]);
-    size_t n = in && out->elements ? ceil_div(in->elements, out->elements) : 1;
-
-    for (size_t i = 0; in && i < in->n_dims && sums_products(s); i++)
-        n = max_size(n, (size_t)in->dim[i]);
-    return n + 64;
-}
-
-static int compare_floats(struct check *c, size_t step, const float *want)
+/* Compares output k of a step. */
+static int compare_output(struct check *c, size_t step, size_t k, const void *want, const float *magnitude)
 {
     const struct net_step *s = &c->net->step[step];
-    const size_t n = about(c, s->out[0])->elements, n_terms = count_terms(c, s);
-    const float *got = net_at(c->net, s->out[0]);
-    float *magnitude = sums_products(s) ? find_magnitudes(c, s) : NULL;
-    const double most = largest(want, n);
+    struct element e = { step, s->out[k], 0 };
+    const void *got = net_at(c->net, e.tensor);
+    const size_t n_terms = count_terms(c, &c->g->node[s->node[0]]);
     int err = 0;
 
-    for (size_t i = 0; i < n && !err; i++)
-        err = compare(c, step, i, (double)got[i], (double)want[i],
-                      conv_error_bound(n_terms, magnitude ? (double)magnitude[i] : most));
-    free(magnitude);
+    if (!is_float(c, e.tensor) && memcmp(want, got, bytes_of(c, e.tensor)) != 0)
+        return exp_fail(c->why, -EILSEQ, "%s: node '%s' (%s): '%s' is not what plain loops make of it", c->g->path,
+                        s->name, s->op, c->net->tensor[e.tensor].name);
+    for (; is_float(c, e.tensor) && e.i < about(c, e.tensor)->elements && !err; e.i++)
+        err = compare(c, &e, (double)((const float *)got)[e.i], (double)((const float *)want)[e.i],
+                      bound_of(n_terms, (double)magnitude[e.i], 1));
     return err;
 }
 
 static int check_operator(struct check *c, size_t step)
 {
     const struct net_step *s = &c->net->step[step];
-    float *want;
-    int err = 0;
+    struct plain p;
+    void **want, **magnitude;
+    int err = open_plain(c, &p, s->node[0], NULL);
 
-    if (s->out[0] == ONNX_NONE)
-        return 0;
-    want = compute_step(c, s);
-    if (!want)
-        return -ENOTSUP;
-    if (about(c, s->out[0])->type == ONNX_FLOAT)
-        err = compare_floats(c, step, want);
-    else if (memcmp(want, net_at(c->net, s->out[0]), bytes_of(c, s->out[0])) != 0)
-        err = exp_fail(c->why, -EILSEQ, "%s: node '%s' (%s): '%s' is not what plain loops make of it", c->g->path,
-                       s->name, s->op, c->net->tensor[s->out[0]].name);
-    free(want);
+    if (err)
+        return err;
+    want = run_plainly(c, &p);
+    magnitude = find_magnitudes(c, &p, want);
+    want[0] = follow_up(c, s, want[0]);
+    if (!want[0])
+        err = -ENOTSUP;
+    for (size_t k = 0; k < s->n_out && !err; k++)
+        err = s->out[k] == ONNX_NONE ? 0 : compare_output(c, step, k, want[k], magnitude[k]);
+    free_all(want, p.node->n_out);
+    free_all(magnitude, p.node->n_out);
+    close_plain(&p);
     return err;
 }
 

@@ -176,9 +176,10 @@ void net_order_release(struct onnx_graph *copy);
  * Checks a network that runs, step by step: whether each step finds its inputs as they were made, however memory is
  * reused, and whether what it makes is what plain loops make of these inputs, node by node.
  *
- * Sums are compared within what float arithmetic may err: of a convolution and of a matrix product, so many half-ulps
- * of the sum of the absolute products as there are terms, what is fused behind included; of other operators, as many of
- * the largest value of the output.
+ * Sums are compared within what float arithmetic may err: so many half-ulps of the sum of the absolute values of what is
+ * added as there are terms, what is fused behind a convolution included (operator.h: magnitudes); of operators that add
+ * nothing up, as many of the largest value of the output; and always the least steps of a float. Where a part of a sum
+ * may be beyond what a float holds, any number is right.
  */
 struct net_checked {
     size_t n_steps, n_elements;

@@ -52,7 +52,7 @@ struct op_call {
 /* Where a node's tensors are, in the order of node->in and node->out. */
 struct op_tensors {
     const void *const *in; /* NULL: left out */
-    void *const *out;      /* NULL: left out, or not wanted */
+    void *const *out;      /* NULL: left out, or not wanted; the first is always wanted */
 };
 
 /* The same for the simulator: the address of each tensor's first byte, and its tag. */
@@ -69,6 +69,9 @@ struct op_addresses {
  *   prepare    checks the node and leaves what run and reference need in call->own; -ENOTSUP with one line in why
  *   run        by call->ask.n_threads shares of the team, which may be NULL
  *   reference  plain loops, sums in double: shares nothing with run but what prepare left
+ *   magnitudes floats to the outputs, from the inputs of a run: of each element the sum of the absolute values of all
+ *              that is added up to it, by which rounding errors are bounded. It finds the largest absolute value of each
+ *              output there, and leaves that where it says no more. NULL: it never does
  *   emit       the accesses of run, in its order, with one thread; NULL where nobody has written it
  */
 struct op {
@@ -77,6 +80,7 @@ struct op {
     int (*prepare)(struct op_call *call, struct exp_why *why);
     void (*run)(const struct op_call *call, const struct op_tensors *t, struct sconv_team *team);
     void (*reference)(const struct op_call *call, const struct op_tensors *t);
+    void (*magnitudes)(const struct op_call *call, const struct op_tensors *t);
     void (*emit)(const struct op_call *call, const struct op_addresses *at, struct sim_sink *sink);
 };
 

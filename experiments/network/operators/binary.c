@@ -274,7 +274,10 @@ static void reference(const struct op_call *call, const struct op_tensors *t)
 
 /* ---- the records ---- */
 
-#define RECORD(name_, prepare_, pair_, is_mean_, value)                                                                \
+#define RECORD(name_, prepare_, pair_, is_mean_, value) RECORD_OF(name_, prepare_, pair_, is_mean_, value, NULL)
+#define RECORD_OF_SUMS(name_, is_mean_) RECORD_OF(name_, prepare, OP_PAIR_ADD, is_mean_, a + b, op_magnitudes_of_sums)
+
+#define RECORD_OF(name_, prepare_, pair_, is_mean_, value, magnitudes_)                                                \
     static double of_##name_(double a, double b)                                                                       \
     {                                                                                                                  \
         return value;                                                                                                  \
@@ -287,7 +290,8 @@ static void reference(const struct op_call *call, const struct op_tensors *t)
                                    .traits = OP_IN_PLACE | OP_ACTIVATES,                                               \
                                    .prepare = prepare_##name_,                                                         \
                                    .run = run,                                                                         \
-                                   .reference = reference };
+                                   .reference = reference,                                                             \
+                                   .magnitudes = magnitudes_ };
 
 RECORD(Add, prepare_two, OP_PAIR_ADD, false, a + b)
 RECORD(Sub, prepare_two, OP_PAIR_SUB, false, a - b)
@@ -296,7 +300,7 @@ RECORD(Div, prepare_two, OP_PAIR_DIV, false, a / b)
 RECORD(Pow, prepare_power, SLOW, false, b == 2 ? a * a : pow(a, b))
 RECORD(Mod, prepare_two, SLOW, false, fmod(a, b))
 RECORD(PRelu, prepare_two, OP_PAIR_PRELU, false, a < 0 ? a * b : a)
-RECORD(Sum, prepare, OP_PAIR_ADD, false, a + b)
-RECORD(Mean, prepare, OP_PAIR_ADD, true, a + b)
+RECORD_OF_SUMS(Sum, false)
+RECORD_OF_SUMS(Mean, true)
 RECORD(Min, prepare, OP_PAIR_MIN, false, a < b || a != a ? a : b)
 RECORD(Max, prepare, OP_PAIR_MAX, false, a > b || a != a ? a : b)

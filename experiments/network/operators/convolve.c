@@ -319,9 +319,12 @@ static void reference(const struct op_call *call, const struct op_tensors *t)
 }
 
 #define RECORD(name_, prepare_, traits_)                                                                               \
-    const struct op op_##name_ = {                                                                                     \
-        .name = #name_, .traits = OP_ACTIVATES | (traits_), .prepare = prepare_, .run = run, .reference = reference    \
-    };
+    const struct op op_##name_ = { .name = #name_,                                                                     \
+                                   .traits = OP_ACTIVATES | (traits_),                                                 \
+                                   .prepare = prepare_,                                                                \
+                                   .run = run,                                                                         \
+                                   .reference = reference,                                                             \
+                                   .magnitudes = op_magnitudes_of_sums };
 
 RECORD(Conv, prepare_conv, OP_CONVOLVES)
 RECORD(ConvTranspose, prepare_transposed, 0)

@@ -376,7 +376,7 @@ static void tile(const struct op_tile *t)
 #define PAIR { [OP_BOTH_ARRAYS] = pair, [OP_LEFT_IS_ONE] = pair_left, [OP_RIGHT_IS_ONE] = pair_right }
 #define LOOPS(lanes_, rows)                                                                                            \
     {                                                                                                                  \
-        .map = { map, map, map, map, map, map, map, map, map, map, map, map, map, map, map },                          \
+        .map = { map, map, map, map, map, map, map, map, map, map, map, map, map, map, map, map },                          \
         .pair = { PAIR, PAIR, PAIR, PAIR, PAIR, PAIR, PAIR },                                                          \
         .fold = { fold, fold, fold, fold, fold, fold },                                                                \
         .fold_rows = { fold_rows, fold_rows, fold_rows, fold_rows, fold_rows, fold_rows },                             \
@@ -389,7 +389,7 @@ static void tile(const struct op_tile *t)
 
 static const struct op_loops loops_4 = LOOPS(4, 4), loops_8 = LOOPS(8, 6), loops_16 = LOOPS(16, 8);
 
-_Static_assert(OP_N_MAPS == 15 && OP_N_PAIRS == 7 && OP_N_FOLDS == 6, "a loop is missing in LOOPS");
+_Static_assert(OP_N_MAPS == 16 && OP_N_PAIRS == 7 && OP_N_FOLDS == 6, "a loop is missing in LOOPS");
 
 static const struct op_loops *loops_of(size_t lanes)
 {

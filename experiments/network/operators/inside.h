@@ -82,6 +82,14 @@ bool op_walk_init(struct op_walk *w, const struct onnx_value *over, size_t n_ope
 typedef void op_row_fn(void *ctx, const size_t *at, size_t n);
 void op_walk_run(const struct op_walk *w, size_t from, size_t to, op_row_fn *row, void *ctx);
 
+/* ---- magnitudes ---- */
+
+/* Makes magnitudes of an operator that adds up products of its inputs: its reference does so with absolute inputs. */
+void op_magnitudes_of_sums(const struct op_call *call, const struct op_tensors *t);
+
+/* Returns the largest absolute value of n floats; NaN and infinities are left out. */
+double op_largest(const float *x, size_t n);
+
 /* ---- what moves ---- */
 
 /*

@@ -3,6 +3,7 @@
  * the other matrix once: dots of its rows, or its rows added up. Others go by panels of the right matrix, packed a
  * piece of k at a time, and tiles in registers.
  */
+#include <math.h>
 #include <string.h>
 
 #include "experiments/network/operators/inside.h"
@@ -362,10 +363,24 @@ static void reference(const struct op_call *call, const struct op_tensors *t)
     op_activate(call, t->out[0], p->n_batch * p->m * p->n);
 }
 
+static void magnitudes(const struct op_call *call, const struct op_tensors *t)
+{
+    struct product p = *(const struct product *)call->own;
+    struct op_call positive = *call;
+
+    p.alpha = fabsf(p.alpha);
+    p.beta = fabsf(p.beta);
+    positive.own = &p;
+    op_magnitudes_of_sums(&positive, t);
+}
+
 #define RECORD(name_, prepare_)                                                                                        \
-    const struct op op_##name_ = {                                                                                     \
-        .name = #name_, .traits = OP_ACTIVATES, .prepare = prepare_, .run = run, .reference = reference                \
-    };
+    const struct op op_##name_ = { .name = #name_,                                                                     \
+                                   .traits = OP_ACTIVATES,                                                             \
+                                   .prepare = prepare_,                                                                \
+                                   .run = run,                                                                         \
+                                   .reference = reference,                                                             \
+                                   .magnitudes = magnitudes };
 
 RECORD(Gemm, prepare_gemm)
 RECORD(MatMul, prepare_matmul)

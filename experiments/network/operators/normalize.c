@@ -60,27 +60,31 @@ static int prepare_instance(struct op_call *call, struct exp_why *why)
     return prepare_planes(call, 3, why);
 }
 
-/* The statistics of plane i of a batch normalisation: out = in * by[0] + by[1]. */
-static void batch_scale(const struct planes *p, const struct op_tensors *t, size_t i, double by[2])
+/* What is done to a plane: out = (in - mean) * by + bias. */
+struct change {
+    double mean, by, bias;
+};
+
+static struct change batch_change(const struct planes *p, const struct op_tensors *t, size_t i)
 {
     const size_t c = i % p->channels;
-    const double scale = (double)((const float *)t->in[1])[c], bias = (double)((const float *)t->in[2])[c];
-    const double mean = (double)((const float *)t->in[3])[c], variance = (double)((const float *)t->in[4])[c];
 
-    by[0] = scale / sqrt(variance + p->epsilon);
-    by[1] = bias - mean * by[0];
+    return (struct change){ .mean = (double)((const float *)t->in[3])[c],
+                            .by = (double)((const float *)t->in[1])[c] /
+                                  sqrt((double)((const float *)t->in[4])[c] + p->epsilon),
+                            .bias = (double)((const float *)t->in[2])[c] };
 }
 
-/* Scales n elements, a piece at a time so that the activation finds it near. */
-static void scale(const struct op_call *call, float *out, const float *in, size_t n, const double by[2])
+/* Changes n elements, a piece at a time so that the activation finds it near. */
+static void scale(const struct op_call *call, float *out, const float *in, size_t n, const struct change *c)
 {
     enum { PIECE = 4096 };
-    const float p[2] = { (float)by[0], (float)by[1] };
+    const float p[3] = { (float)c->mean, (float)c->by, (float)c->bias };
 
     for (size_t i = 0; i < n; i += PIECE) {
         const size_t m = n - i < PIECE ? n - i : PIECE;
 
-        op_loops()->map[OP_MAP_SCALE](out + i, in + i, m, p);
+        op_loops()->map[OP_MAP_CENTER](out + i, in + i, m, p);
         op_activate(call, out + i, m);
     }
 }
@@ -92,11 +96,10 @@ static void batch_planes(void *ctx, size_t from, size_t to, unsigned share)
 
     (void)share;
     for (size_t i = from; i < to; i++) {
-        double by[2];
+        const struct change c = batch_change(p, w->t, i);
 
-        batch_scale(p, w->t, i, by);
         scale(w->call, (float *)w->t->out[0] + i * p->elements, (const float *)w->t->in[0] + i * p->elements,
-              p->elements, by);
+              p->elements, &c);
     }
 }
 
@@ -124,22 +127,47 @@ static void reference_batch(const struct op_call *call, const struct op_tensors 
     op_activate(call, t->out[0], p->n * p->elements);
 }
 
+/* The mean is exact in float, and so is what is near to it less the mean. */
+static void magnitudes_batch(const struct op_call *call, const struct op_tensors *t)
+{
+    const struct planes *p = call->own;
+
+    for (size_t i = 0; i < p->n * p->elements; i++) {
+        const struct change c = batch_change(p, t, i / p->elements);
+
+        ((float *)t->out[0])[i] =
+            (float)(fabs((double)((const float *)t->in[0])[i] - c.mean) * fabs(c.by) + fabs(c.bias));
+    }
+}
+
 const struct op op_BatchNormalization = { .name = "BatchNormalization",
                                           .traits = OP_IN_PLACE | OP_ACTIVATES,
                                           .prepare = prepare_batch,
                                           .run = run_batch,
-                                          .reference = reference_batch };
+                                          .reference = reference_batch,
+                                          .magnitudes = magnitudes_batch };
 
-/* Writes elements less their mean to out, and returns one over their standard deviation. */
-static double center(float *out, const float *in, size_t n, double epsilon, double *mean)
+/* What is known of numbers whose mean is taken away. */
+struct centered {
+    double mean, by; /* by: one over the standard deviation */
+    double rest;     /* the mean of what was written: what a mean in float has left of it */
+};
+
+/* Writes elements less their mean to out, but for a rest. */
+static struct centered center(float *out, const float *in, size_t n, double epsilon)
 {
     const struct op_loops *l = op_loops();
-    float by[2] = { 1, 0 };
+    struct centered c = { 0 };
+    float first;
 
-    *mean = n ? (double)l->fold[OP_FOLD_SUM](in, n) / (double)n : 0;
-    by[1] = -(float)*mean;
-    l->map[OP_MAP_SCALE](out, in, n, by);
-    return n ? 1 / sqrt((double)l->fold[OP_FOLD_SQUARE](out, n) / (double)n + epsilon) : 0;
+    if (!n)
+        return c;
+    first = l->fold[OP_FOLD_SUM](in, n) / (float)n;
+    l->map[OP_MAP_CENTER](out, in, n, (const float[]){ first, 1, 0 });
+    c.rest = (double)l->fold[OP_FOLD_SUM](out, n) / (double)n;
+    c.mean = (double)first + c.rest;
+    c.by = 1 / sqrt(fmax((double)l->fold[OP_FOLD_SQUARE](out, n) / (double)n - c.rest * c.rest, 0) + epsilon);
+    return c;
 }
 
 static double center_plainly(const float *in, size_t n, double epsilon, double *mean)
@@ -164,10 +192,11 @@ static void instance_planes(void *ctx, size_t from, size_t to, unsigned share)
         const float *in = (const float *)w->t->in[0] + i * p->elements;
         float *out = (float *)w->t->out[0] + i * p->elements;
         const size_t c = i % p->channels;
-        double mean;
-        const double by = (double)((const float *)w->t->in[1])[c] * center(out, in, p->elements, p->epsilon, &mean);
+        const struct centered x = center(out, in, p->elements, p->epsilon);
 
-        scale(w->call, out, out, p->elements, (const double[]){ by, (double)((const float *)w->t->in[2])[c] });
+        scale(w->call, out, out, p->elements,
+              &(struct change){ x.rest, (double)((const float *)w->t->in[1])[c] * x.by,
+                                (double)((const float *)w->t->in[2])[c] });
     }
 }
 
@@ -196,11 +225,39 @@ static void reference_instance(const struct op_call *call, const struct op_tenso
     op_activate(call, t->out[0], p->n * p->elements);
 }
 
+/*
+ * The magnitude of one element: what is left of it beside the mean, and the last digits of both, which are lost where
+ * the mean is large. So much of a magnitude counts as one of the errors that a check allows.
+ */
+static float magnitude_of(double x, double mean, double by, double bias)
+{
+    const double last_digits = (fabs(x) + fabs(mean)) / 64;
+
+    return (float)((fabs(x - mean) + last_digits) * fabs(by) + fabs(bias));
+}
+
+static void magnitudes_instance(const struct op_call *call, const struct op_tensors *t)
+{
+    const struct planes *p = call->own;
+
+    for (size_t i = 0; i < p->n && p->elements; i++) {
+        const float *in = (const float *)t->in[0] + i * p->elements;
+        const size_t c = i % p->channels;
+        double mean;
+        const double by = center_plainly(in, p->elements, p->epsilon, &mean) * (double)((const float *)t->in[1])[c];
+
+        for (size_t j = 0; j < p->elements; j++)
+            ((float *)t->out[0])[i * p->elements + j] =
+                magnitude_of((double)in[j], mean, by, (double)((const float *)t->in[2])[c]);
+    }
+}
+
 const struct op op_InstanceNormalization = { .name = "InstanceNormalization",
                                              .traits = OP_IN_PLACE | OP_ACTIVATES,
                                              .prepare = prepare_instance,
                                              .run = run_instance,
-                                             .reference = reference_instance };
+                                             .reference = reference_instance,
+                                             .magnitudes = magnitudes_instance };
 
 /* ---- LayerNormalization: rows ---- */
 
@@ -246,14 +303,13 @@ static void layer_rows(void *ctx, size_t from, size_t to, unsigned share)
     (void)share;
     for (size_t i = from; i < to; i++) {
         float *out = (float *)w->t->out[0] + i * p->elements;
-        double mean;
-        const double by = center(out, (const float *)w->t->in[0] + i * p->elements, p->elements, p->epsilon, &mean);
+        const struct centered x = center(out, (const float *)w->t->in[0] + i * p->elements, p->elements, p->epsilon);
 
-        l->map[OP_MAP_SCALE](out, out, p->elements, (const float[]){ (float)by, 0 });
+        l->map[OP_MAP_CENTER](out, out, p->elements, (const float[]){ (float)x.rest, (float)x.by, 0 });
         l->pair[OP_PAIR_MUL][OP_BOTH_ARRAYS](out, out, w->t->in[1], p->elements);
         if (op_in(w->call, 2))
             l->pair[OP_PAIR_ADD][OP_BOTH_ARRAYS](out, out, w->t->in[2], p->elements);
-        keep_statistics(w, i, mean, by);
+        keep_statistics(w, i, x.mean, x.by);
     }
 }
 
@@ -284,9 +340,29 @@ static void reference_layer(const struct op_call *call, const struct op_tensors 
     }
 }
 
-const struct op op_LayerNormalization = {
-    .name = "LayerNormalization", .prepare = prepare_layer, .run = run_layer, .reference = reference_layer
-};
+static void magnitudes_layer(const struct op_call *call, const struct op_tensors *t)
+{
+    const struct planes *p = call->own;
+
+    for (size_t i = 0; i < p->n && p->elements; i++) {
+        const float *in = (const float *)t->in[0] + i * p->elements;
+        double mean;
+        const double by = center_plainly(in, p->elements, p->epsilon, &mean);
+
+        for (size_t j = 0; j < p->elements; j++)
+            ((float *)t->out[0])[i * p->elements + j] =
+                magnitude_of((double)in[j], mean, by * (double)((const float *)t->in[1])[j],
+                             op_in(call, 2) ? (double)((const float *)t->in[2])[j] : 0);
+        if (op_out(call, 1))
+            ((float *)t->out[1])[i] = (float)op_largest(in, p->elements);
+    }
+}
+
+const struct op op_LayerNormalization = { .name = "LayerNormalization",
+                                          .prepare = prepare_layer,
+                                          .run = run_layer,
+                                          .reference = reference_layer,
+                                          .magnitudes = magnitudes_layer };
 
 /* ---- LRN: neighbouring channels ---- */
 

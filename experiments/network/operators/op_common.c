@@ -1,4 +1,5 @@
 #include <errno.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -285,4 +286,44 @@ void op_walk_run(const struct op_walk *w, size_t from, size_t to, op_row_fn *row
         from += n;
         walk_on(w, n, index, at);
     }
+}
+
+/* ---- magnitudes ---- */
+
+double op_largest(const float *x, size_t n)
+{
+    double most = 0;
+
+    for (size_t i = 0; i < n; i++)
+        most = isfinite(x[i]) && fabs((double)x[i]) > most ? fabs((double)x[i]) : most;
+    return most;
+}
+
+static float *absolute(const float *x, size_t n)
+{
+    float *to = exp_new(n + 1, sizeof *to);
+
+    for (size_t i = 0; i < n; i++)
+        to[i] = fabsf(x[i]);
+    return to;
+}
+
+void op_magnitudes_of_sums(const struct op_call *call, const struct op_tensors *t)
+{
+    const size_t n = call->ask.node->n_in;
+    const void **in = exp_new(n + 1, sizeof *in);
+    void **owned = exp_new(n + 1, sizeof *owned);
+
+    for (size_t i = 0; i < n; i++) {
+        const struct onnx_value *v = op_in(call, i);
+
+        if (v && t->in[i] && v->type == ONNX_FLOAT)
+            owned[i] = absolute(t->in[i], v->elements);
+        in[i] = owned[i] ? owned[i] : t->in[i];
+    }
+    call->op->reference(call, &(struct op_tensors){ in, t->out });
+    for (size_t i = 0; i < n; i++)
+        free(owned[i]);
+    free(owned);
+    free(in);
 }

@@ -456,12 +456,14 @@ static void run_global(const struct op_call *call, const struct op_tensors *t, s
         op_share(call, team, p->planes, 4 * p->in_plane, global_planes, &w);
 }
 
-#define RECORD(name_, prepare_, run_, reference_)                                                                      \
-    const struct op op_##name_ = { .name = #name_, .prepare = prepare_, .run = run_, .reference = reference_ };
+#define RECORD(name_, prepare_, run_, reference_, magnitudes_)                                                         \
+    const struct op op_##name_ = {                                                                                     \
+        .name = #name_, .prepare = prepare_, .run = run_, .reference = reference_, .magnitudes = magnitudes_           \
+    };
 
-RECORD(MaxPool, prepare_max, run, reference)
-RECORD(AveragePool, prepare_average, run, reference)
-RECORD(LpPool, prepare_lp, run, reference)
-RECORD(GlobalMaxPool, prepare_global_max, run_global, reference_global)
-RECORD(GlobalAveragePool, prepare_global_average, run_global, reference_global)
-RECORD(GlobalLpPool, prepare_global_lp, run_global, reference_global)
+RECORD(MaxPool, prepare_max, run, reference, NULL)
+RECORD(AveragePool, prepare_average, run, reference, op_magnitudes_of_sums)
+RECORD(LpPool, prepare_lp, run, reference, NULL)
+RECORD(GlobalMaxPool, prepare_global_max, run_global, reference_global, NULL)
+RECORD(GlobalAveragePool, prepare_global_average, run_global, reference_global, op_magnitudes_of_sums)
+RECORD(GlobalLpPool, prepare_global_lp, run_global, reference_global, NULL)

@@ -190,6 +190,22 @@ static void reference(const struct op_call *call, const struct op_tensors *t)
         reduce_plainly(r, t->in[0], t->out[0], o);
 }
 
+/* The largest is exact; an error of a sum is one of its logarithm, too, however small that is. */
+static void magnitudes(const struct op_call *call, const struct op_tensors *t)
+{
+    const struct reduction *r = call->own;
+    float *out = t->out[0];
+
+    if (r->kind.fold == OP_FOLD_SUM)
+        op_magnitudes_of_sums(call, t);
+    for (size_t i = 0; i < r->n_out; i++) {
+        if (r->kind.finish == LOGARITHM)
+            out[i] = fabsf(out[i]) + 1;
+        else if (r->kind.finish == LOG_SUM_EXP)
+            out[i] = (float)op_largest(t->in[0], r->n_in) + 1;
+    }
+}
+
 /* ---- vectors ---- */
 
 struct work {
@@ -272,7 +288,9 @@ static void run(const struct op_call *call, const struct op_tensors *t, struct s
     {                                                                                                                  \
         return prepare(call, &(struct kind){ fold_, finish_ }, why);                                                   \
     }                                                                                                                  \
-    const struct op op_##name_ = { .name = #name_, .prepare = prepare_##name_, .run = run, .reference = reference };
+    const struct op op_##name_ = {                                                                                     \
+        .name = #name_, .prepare = prepare_##name_, .run = run, .reference = reference, .magnitudes = magnitudes       \
+    };
 
 RECORD(ReduceSum, OP_FOLD_SUM, AS_IS)
 RECORD(ReduceMean, OP_FOLD_SUM, MEAN)

@@ -379,8 +379,19 @@ static void reference(const struct op_call *call, const struct op_tensors *t)
         elements(&w, 0, op_out(call, 0)->elements, 0);
 }
 
+/* Weights of neighbours may have both signs. */
+static void magnitudes(const struct op_call *call, const struct op_tensors *t)
+{
+    const double most = op_largest(t->in[0], op_in(call, 0)->elements);
+
+    for (size_t i = 0; i < op_out(call, 0)->elements; i++)
+        ((float *)t->out[0])[i] = (float)most;
+}
+
 #define RECORD(name_)                                                                                                  \
-    const struct op op_##name_ = { .name = #name_, .prepare = prepare, .run = run, .reference = reference };
+    const struct op op_##name_ = {                                                                                     \
+        .name = #name_, .prepare = prepare, .run = run, .reference = reference, .magnitudes = magnitudes               \
+    };
 
 RECORD(Resize)
 RECORD(Upsample)
