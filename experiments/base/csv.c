@@ -127,6 +127,7 @@ void exp_csv_header(struct exp_csv *csv, const char *key, const char *value, ...
     va_start(args, value);
     vsnprintf(text, sizeof text, value, args);
     va_end(args);
+    exp_text_clean(text);
     put(csv, "# %s: ", key);
     put_one_line(csv, text);
     put(csv, "\n");
@@ -190,6 +191,7 @@ void exp_csv_missing(struct exp_csv *csv, const char *reason)
 
     for (char *c = text; *c; c++)
         *c = exp_csv_plain(*c);
+    exp_text_clean(text);
     exp_csv_string(csv, text);
     free(text);
 }

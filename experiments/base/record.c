@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "experiments/base/text.h"
+
 static const char not_available[] = "not available: "; /* as exp_csv_missing writes it */
 
 const struct rec_field *rec_field_at(const struct rec_table *t, size_t i)
@@ -93,10 +95,19 @@ double rec_number(const struct rec_field *f, const void *row)
                                  : double_of(f, row);
 }
 
+/* Names come out of files, and files may hold anything. */
+static void put_text(struct exp_csv *csv, const char *text)
+{
+    char *clean = exp_copy_text(text ? text : "");
+
+    exp_text_clean(clean);
+    exp_csv_string(csv, clean);
+    free(clean);
+}
+
 static void put_value(struct exp_csv *csv, const struct rec_field *f, const void *row)
 {
     const void *at = value_at(f, row);
-    const char *text;
 
     switch (f->type) {
     case REC_DOUBLE:
@@ -112,11 +123,10 @@ static void put_value(struct exp_csv *csv, const struct rec_field *f, const void
         exp_csv_u64(csv, *(const bool *)at);
         break;
     case REC_TEXT:
-        text = *(const char *const *)at;
-        exp_csv_string(csv, text ? text : "");
+        put_text(csv, *(const char *const *)at);
         break;
     case REC_CHARS:
-        exp_csv_string(csv, at);
+        put_text(csv, at);
         break;
     }
 }

@@ -114,7 +114,10 @@ void rec_table_release(struct rec_table *t);
 
 /* ---- writing: exp_csv_begin(..., &table.file, ...), rec_put() for each row, exp_csv_close() ---- */
 
-/* Writes a row. A double that is neither finite nor missing is a slip, which exp_csv_close() reports. */
+/*
+ * Writes a row. In texts, control characters become blanks, and '?' stands for what is no UTF-8 (exp_text_clean). A
+ * double that is neither finite nor missing is a slip, which exp_csv_close() reports.
+ */
 void rec_put(struct exp_csv *csv, const struct rec_table *t, const void *row);
 
 /* Writes a whole file into a folder, `what` being its first line. Returns 0 or -errno with one line in why. */

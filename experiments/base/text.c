@@ -1,5 +1,6 @@
 #include "experiments/base/text.h"
 
+#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -97,14 +98,88 @@ int exp_wrap_print(int (*say)(const void *ctx, FILE *text), const void *ctx, FIL
     int err = say(ctx, in);
 
     fclose(in);
-    for (const char *line = text; !err && *line;) {
-        size_t length = strcspn(line, "\n");
+    for (char *line = text, *next; !err && *line; line = next) {
+        const size_t length = strcspn(line, "\n");
 
-        put_line(line, length, out);
-        line += length + (line[length] == '\n');
+        next = line + length + (line[length] == '\n');
+        line[length] = '\0';
+        exp_text_clean(line);
+        put_line(line, strlen(line), out);
     }
     free(text);
     return err;
+}
+
+/* ---- characters ---- */
+
+/*
+ * Characters of UTF-8 begin so; the smallest one of that length stands beside it: longer forms of smaller ones are
+ * none.
+ */
+static const struct form {
+    unsigned char mask, first;
+    size_t bytes;
+    unsigned long smallest;
+} forms[] = { { 0x80, 0x00, 1, 0 }, { 0xe0, 0xc0, 2, 0x80 }, { 0xf0, 0xe0, 3, 0x800 }, { 0xf8, 0xf0, 4, 0x10000 } };
+
+/* Reads the character that text begins with. Returns its bytes; 0 if it is none. */
+static size_t read_character(const unsigned char *text, unsigned long *c)
+{
+    const struct form *f = forms;
+
+    while (f < forms + sizeof forms / sizeof forms[0] && (*text & f->mask) != f->first)
+        f++;
+    if (f == forms + sizeof forms / sizeof forms[0])
+        return 0;
+    *c = *text & (unsigned char)~f->mask;
+    for (size_t i = 1; i < f->bytes; i++) {
+        if ((text[i] & 0xc0) != 0x80)
+            return 0;
+        *c = *c << 6 | (text[i] & 0x3f);
+    }
+    return *c < f->smallest || *c > 0x10ffff || (*c >= 0xd800 && *c < 0xe000) ? 0 : f->bytes;
+}
+
+/* Tells whether a character turns the direction of text: what is read is then not what stands there. */
+static bool turns(unsigned long c)
+{
+    return (c >= 0x202a && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069) || c == 0x200e || c == 0x200f || c == 0x61c;
+}
+
+size_t exp_text_character(const char *text, bool *is_plain)
+{
+    unsigned long c = 0;
+    const size_t bytes = read_character((const unsigned char *)text, &c);
+
+    *is_plain = bytes && !turns(c);
+    return bytes ? bytes : 1;
+}
+
+/* Tells whether a character controls a terminal: also those with the highest bit, which two bytes of UTF-8 are. */
+static bool controls(const char *text)
+{
+    const unsigned char *c = (const unsigned char *)text;
+
+    return iscntrl(*c) || (*c == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0);
+}
+
+void exp_text_clean(char *text)
+{
+    char *to = text;
+
+    while (*text) {
+        bool is_plain;
+        const size_t bytes = exp_text_character(text, &is_plain);
+        const bool is_kept = is_plain && !controls(text);
+
+        if (is_kept)
+            memmove(to, text, bytes);
+        else
+            *to = is_plain ? ' ' : '?';
+        to += is_kept ? bytes : 1;
+        text += bytes;
+    }
+    *to = '\0';
 }
 
 /* ---- names of files, and slips ---- */

@@ -33,8 +33,20 @@ void exp_words_release(struct exp_words *w); /* leaves { 0 } */
 
 #define EXP_LABEL "  %-12s " /* for a word of at most 12 letters */
 
-/* Runs say(ctx, text), which returns 0 or -errno, and prints what it wrote. Returns that. */
+/* Runs say(ctx, text), which returns 0 or -errno, and prints what it wrote, cleaned (exp_text_clean). Returns that. */
 int exp_wrap_print(int (*say)(const void *ctx, FILE *text), const void *ctx, FILE *out);
+
+/*
+ * Makes a text that somebody else wrote one that tables, figures and terminals can have: control characters become
+ * blanks; '?' stands for bytes that are no UTF-8, and for characters that turn the direction of what follows.
+ */
+void exp_text_clean(char *text);
+
+/*
+ * Reads the character of UTF-8 that a text begins with. Returns its bytes, 1 if it is none. *is_plain: it is one, and
+ * does not turn the direction of what follows.
+ */
+size_t exp_text_character(const char *text, bool *is_plain);
 
 /* Names that stand for files (models and machines), and slips in names. */
 

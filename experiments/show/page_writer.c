@@ -11,51 +11,17 @@
 
 /* ---- characters ---- */
 
-/*
- * Characters of UTF-8 begin so; the smallest one of that length stands beside it: longer forms of smaller ones are
- * none.
- */
-static const struct form {
-    unsigned char mask, first;
-    size_t bytes;
-    unsigned long smallest;
-} forms[] = { { 0x80, 0x00, 1, 0 }, { 0xe0, 0xc0, 2, 0x80 }, { 0xf0, 0xe0, 3, 0x800 }, { 0xf8, 0xf0, 4, 0x10000 } };
-
-/* Reads the character that text begins with. Returns its bytes; 0 if it is none. */
-static size_t read_character(const unsigned char *text, unsigned long *c)
-{
-    const struct form *f = forms;
-
-    while (f < forms + sizeof forms / sizeof forms[0] && (*text & f->mask) != f->first)
-        f++;
-    if (f == forms + sizeof forms / sizeof forms[0])
-        return 0;
-    *c = *text & (unsigned char)~f->mask;
-    for (size_t i = 1; i < f->bytes; i++) {
-        if ((text[i] & 0xc0) != 0x80)
-            return 0;
-        *c = *c << 6 | (text[i] & 0x3f);
-    }
-    return *c < f->smallest || *c > 0x10ffff || (*c >= 0xd800 && *c < 0xe000) ? 0 : f->bytes;
-}
-
-/* Tells whether a character turns the direction of text: what is read is then not what stands there. */
-static bool turns(unsigned long c)
-{
-    return (c >= 0x202a && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069) || c == 0x200e || c == 0x200f || c == 0x61c;
-}
-
 void exp_page_put_clean(const char *text, FILE *out)
 {
     while (*text) {
-        unsigned long c = 0;
-        size_t bytes = read_character((const unsigned char *)text, &c);
+        bool is_plain;
+        const size_t bytes = exp_text_character(text, &is_plain);
 
-        if (bytes && !turns(c))
+        if (is_plain)
             fwrite(text, 1, bytes, out);
         else
             fputs("\xef\xbf\xbd", out);
-        text += bytes ? bytes : 1;
+        text += bytes;
     }
 }
 

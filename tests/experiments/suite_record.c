@@ -118,6 +118,19 @@ static void check_line(const struct row *row, const char *want)
     free(line);
 }
 
+/* Names come out of files: what would move a terminal's cursor, or is no UTF-8, is not written. */
+static void test_unclean_texts(void)
+{
+    struct row row = usual;
+
+    row.name = "a\x1b[31m\r\xff\xc2\x9b\xe2\x80\xae\xc3\xa4";
+    snprintf(row.label, sizeof row.label, "%s", "b\a\xc3");
+    check_line(&row, "a [31m ? ?\xc3\xa4,b ?,7,3,1,2,0.1,5,2.5,1,2");
+    row = usual;
+    row.why_no_time = "\x1b\xff";
+    check_line(&row, "conv1,a,7,3,not available:  ?,not available:  ?,not available:  ?,5,not available:  ?,1,2");
+}
+
 static void test_cells(void)
 {
     struct row row = usual;
@@ -406,6 +419,7 @@ static void test_other_versions(void)
 
 static const struct test_case cases[] = {
     { "cells are those of the row", test_cells },
+    { "texts are written without what is no text", test_unclean_texts },
     { "a number that is none needs a reason", test_nan },
     { "members are numbers of any type, or missing", test_numbers },
     { "every table is the same when read and written", test_round_trips },
