@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,6 +24,7 @@ struct chain {
     size_t out; /* the value that it makes */
     size_t residual;
     enum sconv_activation activation;
+    double largest; /* of the filters of a convolution */
 };
 
 static const char no_need[] = "nobody needs it", known[] = "its outputs are constants", view[] = "a view",
@@ -119,6 +121,21 @@ static size_t residual_of(const struct compiler *c, const struct chain *ch, cons
     return other;
 }
 
+/* Tells whether filters and biases are numbers that a float holds with what a node does folded into them, too. */
+static bool folds(const struct compiler *c, const struct chain *ch, size_t node, size_t channels)
+{
+    double *scale = exp_new(channels, sizeof *scale), *shift = exp_new(channels, sizeof *shift);
+    bool fits = true;
+
+    net_fold(c->g, ch->node, ch->n, scale, shift, channels);
+    net_add_by_channel(c->g, &c->g->node[node], ch->out, scale, shift, channels);
+    for (size_t k = 0; k < channels && fits; k++)
+        fits = isfinite((float)(scale[k] * ch->largest)) && isfinite((float)scale[k]) && isfinite((float)shift[k]);
+    free(scale);
+    free(shift);
+    return fits;
+}
+
 /* Takes a node into the step of a convolution, if it can be done there. */
 static bool absorb(struct compiler *c, struct chain *ch, size_t node, size_t channels)
 {
@@ -129,7 +146,7 @@ static bool absorb(struct compiler *c, struct chain *ch, size_t node, size_t cha
     if (ch->activation != SCONV_NO_ACTIVATION)
         return false;
     if (ch->residual == ONNX_NONE && net_is_by_channel(c->g, n, ch->out, channels))
-        return true;
+        return folds(c, ch, node, channels);
     if (ch->residual == ONNX_NONE && residual_of(c, ch, n) != ONNX_NONE) {
         ch->residual = residual_of(c, ch, n);
         return true;
@@ -201,13 +218,24 @@ static void set_ends(struct compiler *c, struct net_step *s, const size_t *in, s
 
 /* ---- convolutions ---- */
 
-/* Tells whether a node is a convolution that kernels take: of constants, with a shape that they know. */
-static bool is_convolution(const struct compiler *c, const struct onnx_node *n, struct conv_problem *p)
+/* Tells whether a node is a convolution of constants, with a shape that kernels know. */
+static bool has_kernels(const struct compiler *c, const struct onnx_node *n, struct conv_problem *p)
 {
     const struct onnx_value *bias = onnx_in(c->g, n, 2);
 
     return onnx_is(n, "Conv") && n->n_in >= 2 && is_constant(c, n->in[1]) && !is_constant(c, n->in[0]) &&
            (!bias || onnx_is_constant(bias)) && !onnx_conv_problem(c->g, n, p, NULL);
+}
+
+/*
+ * Tells whether a node is a convolution that kernels take. What is not finite in filters makes NaN of padding in some
+ * kernels and not in others: plain loops run such a one, always as they say.
+ */
+static bool is_convolution(const struct compiler *c, const struct onnx_node *n, struct conv_problem *p)
+{
+    const struct onnx_value *bias = onnx_in(c->g, n, 2);
+
+    return has_kernels(c, n, p) && net_is_finite(onnx_in(c->g, n, 1), NULL) && (!bias || net_is_finite(bias, NULL));
 }
 
 static const struct exp_algo *member(enum csa_schedule schedule)
@@ -286,6 +314,7 @@ static int add_convolution(struct compiler *c, size_t node, struct conv_problem 
         in = c->g->node[pad].in[0];
     }
     add_to_chain(c, &ch, node);
+    net_is_finite(onnx_in(c->g, n, 1), &ch.largest);
     extend(c, &ch, p->k);
     s = add_step(c, &ch, node);
     s->conv = net_own(c->net, 1, sizeof *s->conv);
@@ -441,6 +470,8 @@ static int add_node(struct compiler *c, size_t node)
         add_concatenation(c, node);
     else
         err = add_operator(c, node);
+    if (!err && has_kernels(c, n, &p) && !is_convolution(c, n, &p) && !c->net->n_not_finite++)
+        c->net->not_finite = n->name;
     return err;
 }
 

@@ -94,32 +94,6 @@ bool net_conv_has_after(const struct net_conv *conv)
 
 /* ---- filters ---- */
 
-/* Finds what a step's nodes make of each filter's sums: scale and shift. */
-static void find_scale(const struct net *net, const struct net_step *s, double *scale, double *shift)
-{
-    const struct onnx_graph *g = net->graph;
-    const size_t k = s->conv->plan.problem.k;
-    const struct onnx_value *bias = NULL;
-    bool is_behind = false; /* the convolution */
-    size_t value = ONNX_NONE;
-
-    for (size_t i = 0; i < k; i++)
-        scale[i] = 1;
-    for (size_t i = 0; i < s->n_nodes; i++) {
-        const struct onnx_node *n = &g->node[s->node[i]];
-
-        if (is_behind && net_is_by_channel(g, n, value, k))
-            net_add_by_channel(g, n, value, scale, shift, k);
-        if (!is_behind && onnx_is(n, "Conv")) {
-            bias = onnx_in(g, n, 2);
-            for (size_t f = 0; f < k && bias; f++)
-                shift[f] = onnx_element(bias, f);
-            is_behind = true;
-        }
-        value = n->out[0];
-    }
-}
-
 static const struct onnx_value *weights(const struct net *net, const struct net_step *s)
 {
     for (size_t i = 0;; i++) {
@@ -175,7 +149,7 @@ int net_conv_load(const struct net *net, const struct net_step *s)
     float *bias = conv->bias == ONNX_NONE ? NULL : net_at(net, conv->bias), *own;
     int err;
 
-    find_scale(net, s, scale, shift);
+    net_fold(net->graph, s->node, s->n_nodes, scale, shift, k);
     own = v->data && !changes(scale, k) ? NULL : scaled(v, scale, k);
     err = pack(conv, own ? own : v->data, net_at(net, conv->filter));
     for (size_t i = 0; i < k && bias; i++)

@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "experiments/network/operators/inside.h"
+
 /* ---- nodes that scale and shift channels ---- */
 
 static bool is_float_constant(const struct onnx_value *v)
@@ -98,6 +100,38 @@ void net_add_by_channel(const struct onnx_graph *g, const struct onnx_node *n, s
             shift[k] += onnx_is(n, "Add") ? x : -x;
         }
     }
+}
+
+void net_fold(const struct onnx_graph *g, const size_t *node, size_t n, double *scale, double *shift, size_t filters)
+{
+    bool is_behind = false; /* the convolution */
+    size_t value = ONNX_NONE;
+
+    for (size_t k = 0; k < filters; k++)
+        scale[k] = 1;
+    for (size_t i = 0; i < n; i++) {
+        const struct onnx_node *x = &g->node[node[i]];
+        const struct onnx_value *bias = is_behind || !onnx_is(x, "Conv") ? NULL : onnx_in(g, x, 2);
+
+        if (is_behind && net_is_by_channel(g, x, value, filters))
+            net_add_by_channel(g, x, value, scale, shift, filters);
+        for (size_t k = 0; k < filters && bias; k++)
+            shift[k] = onnx_element(bias, k);
+        is_behind |= onnx_is(x, "Conv");
+        value = x->out[0];
+    }
+}
+
+bool net_is_finite(const struct onnx_value *constant, double *most)
+{
+    const float *x = constant->data;
+    bool is_finite = x || isfinite(constant->fill);
+
+    if (most)
+        *most = x ? op_largest(x, constant->elements) : fabs((double)constant->fill);
+    for (size_t i = 0; x && i < constant->elements && is_finite; i++)
+        is_finite = isfinite(x[i]);
+    return is_finite;
 }
 
 /* ---- activations ---- */

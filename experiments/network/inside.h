@@ -35,6 +35,15 @@ bool net_is_by_channel(const struct onnx_graph *g, const struct onnx_node *n, si
 void net_add_by_channel(const struct onnx_graph *g, const struct onnx_node *n, size_t in, double *scale, double *shift,
                         size_t channels);
 
+/*
+ * Finds what nodes [n], a convolution of so many filters among them, make of each filter's sums: scale and shift, which
+ * are zeros before.
+ */
+void net_fold(const struct onnx_graph *g, const size_t *node, size_t n, double *scale, double *shift, size_t filters);
+
+/* Tells whether all floats of a constant are finite; *most, unless NULL, becomes the largest absolute value. */
+bool net_is_finite(const struct onnx_value *constant, double *most);
+
 /* Returns the activation that a node is; SCONV_NO_ACTIVATION: none that is fused. */
 enum sconv_activation net_activation(const struct onnx_graph *g, const struct onnx_node *n);
 

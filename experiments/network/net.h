@@ -98,6 +98,8 @@ struct net {
     size_t alive_bytes;                 /* the largest set of tensors of the arena that are needed at once */
     size_t workspace_bytes;             /* the largest workspace: part of both */
     const char *heuristic;              /* which one found the arena */
+    size_t n_not_finite;                /* convolutions that plain loops run, as NaN or infinities are in weights, */
+    const char *not_finite;             /* and the name of the first */
     size_t *step_of;                    /* of each node of the graph: the step that does it; ONNX_NONE: none, as */
     const char **why_no_step;           /* this says; NULL: there is one */
     unsigned char *place[NET_N_PLACES]; /* memory, from net_load on; NULL before */

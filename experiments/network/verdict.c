@@ -112,6 +112,18 @@ static void print_speed(const struct net_study *s, FILE *out)
     fprintf(out, "\n");
 }
 
+/* ---- what is odd ---- */
+
+static void print_oddities(const struct net_study *s, FILE *out)
+{
+    const struct net *net = main_of(s)->variant[NET_AS_ASKED].net;
+
+    if (net->n_not_finite)
+        fprintf(out, "The weights of %zu convolution%s, '%s'%s, have NaN or infinities: plain loops run %s.\n",
+                net->n_not_finite, net->n_not_finite == 1 ? "" : "s", net->not_finite,
+                net->n_not_finite == 1 ? "" : " the first", net->n_not_finite == 1 ? "it" : "them");
+}
+
 /* ---- in sequence ---- */
 
 /* Prints lines as MiB. */
@@ -249,6 +261,7 @@ static int say(const void *study, FILE *out)
     const struct net_study *s = study;
 
     print_speed(s, out);
+    print_oddities(s, out);
     print_sequence(s, out);
     print_kinds(s, out);
     print_variants(s, out);
