@@ -22,7 +22,7 @@ struct options {
     const char *model, *input, *machine, *algos, *ukr, *core, *plugin_flags, *plugin_plan, *peer, *data, *results,
         *commit;
     unsigned batch, links, packs_filters, fuses, simulate, threads, timing, checks, reps, limit, clock, seed, jobs,
-        plugin_limit;
+        plugin_limit, peer_limit;
 };
 
 struct session {
@@ -176,16 +176,6 @@ static int prepare(void *session)
 
 /* ---- the work ---- */
 
-static double macs_of(const struct session *s)
-{
-    const struct net *net = s->study.by[0].variant[NET_AS_ASKED].net;
-    double sum = 0;
-
-    for (size_t i = 0; i < net->n_steps; i++)
-        sum += net_step_macs(net, &net->step[i]);
-    return sum;
-}
-
 static int time_all(struct session *s, struct exp_progress *progress)
 {
     const struct options *o = &s->options;
@@ -194,7 +184,8 @@ static int time_all(struct session *s, struct exp_progress *progress)
                                        .seed = o->seed,
                                        .checks = o->checks != 0,
                                        .given = s->given,
-                                       .peer = o->peer };
+                                       .peer = o->peer,
+                                       .peer_limit_s = o->peer_limit };
 
     for (size_t a = 0; a < s->study.n_algos && s->why_not_timed; a++)
         exp_say(s->study.by[a].timed.why_not, sizeof s->study.by[a].timed.why_not, "%s", s->why_not_timed);
@@ -222,7 +213,8 @@ static int work(void *session)
     exp_forecast_add(&forecast, s->graph->name, seconds);
     exp_forecast_print(&forecast, stderr);
     if (!s->why_not_timed)
-        seconds[EXP_WORK_ROUNDS] = macs_of(s) * 1e-10 * (double)(rounds.most * s->study.n_algos);
+        seconds[EXP_WORK_ROUNDS] =
+            net_macs(s->study.by[0].variant[NET_AS_ASKED].net) * 1e-10 * (double)(rounds.most * s->study.n_algos);
     progress = exp_main_progress(seconds);
     if (rounds.limit_ns)
         exp_progress_limit(progress, EXP_WORK_ROUNDS, (double)rounds.limit_ns * 1e-9);
@@ -345,6 +337,10 @@ static const struct exp_option options[] = {
              "libonnxruntime.so, or a folder below which it is: ONNX Runtime is timed in turns (default: where "
              "onnxruntime-node is installed; no: not)",
              peer, ""),
+    EXP_NUMBER("PEER_LIMIT",
+               "seconds after which ONNX Runtime is ended, for each thing that is asked of it, besides 20 ns for each "
+               "multiply-add (default 60)",
+               peer_limit, 60, 1, 100000),
     EXP_PATH(
         "DATA",
         "folder of input_0.pb, ... and of output_0.pb, ..., which must come out (default: test_data_set_0 beside the "

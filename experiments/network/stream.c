@@ -168,6 +168,15 @@ double net_step_macs(const struct net *net, const struct net_step *s)
            (double)a->dim[is_gemm && onnx_int(s->call.ask.node, "transA", 0) ? 0 : a->n_dims - 1];
 }
 
+double net_macs(const struct net *net)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < net->n_steps; i++)
+        sum += net_step_macs(net, &net->step[i]);
+    return sum;
+}
+
 static size_t bytes_of(const struct net *net, const size_t *tensor, size_t n)
 {
     size_t sum = 0;

@@ -42,6 +42,8 @@ struct exp_steps net_stream_steps(const struct net_stream *s, bool has_stack);
 /* Returns a step's multiply-adds: of a convolution or a matrix product; 0: it has none. */
 double net_step_macs(const struct net *net, const struct net_step *s);
 
+double net_macs(const struct net *net); /* of all steps */
+
 /* Says what the step's accesses are: the replay of a plan, what the operator's code does, or a model. */
 const char *net_stream_source(const struct net_stream *s, size_t step);
 

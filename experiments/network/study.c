@@ -146,6 +146,9 @@ void net_study_release(struct net_study *s)
             net_free(by->timed.net);
         free(by->timed.whole_ns);
         free(by->timed.step_ns);
+        for (size_t i = 0; by->timed.kept && i < s->graph->n_outputs; i++)
+            free(by->timed.kept[i]);
+        free(by->timed.kept);
         free(by->counted.value);
         for (int v = 0; v < NET_N_VARIANTS; v++)
             release_variant(&by->variant[v]);

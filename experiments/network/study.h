@@ -62,6 +62,7 @@ struct net_timed {
     struct net *net;              /* of the threads that were asked for; maybe that which is simulated */
     uint64_t *whole_ns, *step_ns; /* [n_rounds]; [n_rounds][n_steps] */
     size_t n_rounds;
+    void **kept; /* outputs of the checked run, which timed ones must make, too */
 };
 
 enum { NET_N_COUNTED = 3 };
@@ -178,9 +179,13 @@ struct net_timing {
     bool checks;
     const struct onnx_graph *given; /* inputs, and outputs that must come out (onnx_read_tensors); NULL: none */
     const char *peer;               /* where ONNX Runtime is; "": where it is looked for; EXP_NO_FILE: not */
+    unsigned peer_limit_s;          /* as in net_peer_ask */
 };
 
-/* Loads and checks every network that runs here, and times them in turns. Returns 0, -EINTR, -EILSEQ, -errno. */
+/*
+ * Loads and checks every network that runs here, and times them in turns; compares what each timed run made with what
+ * the checked one made. Returns 0, -EINTR, -EILSEQ, -errno.
+ */
 int net_study_time(struct net_study *s, const struct net_timing *o, struct exp_progress *progress, struct exp_why *why);
 
 /* ---- counting (counting.c) ---- */

@@ -7,7 +7,7 @@
 #include "counters/host/ctr_timer.h"
 #include "experiments/base/program.h"
 #include "experiments/bench/options.h"
-#include "experiments/network/peer.h"
+#include "experiments/network/peer_process.h"
 #include "experiments/network/study.h"
 
 /* A network's turns. */
@@ -18,6 +18,53 @@ struct runner {
     struct exp_progress *progress;
     struct exp_why *why;
 };
+
+/* ---- what runs make ---- */
+
+static size_t output_bytes(const struct net *net, size_t i)
+{
+    return net->tensor[net->graph->output[i]].bytes;
+}
+
+/* Keeps the outputs that the last run made: those of the checked one. */
+static void keep_outputs(struct net_timed *t)
+{
+    const struct net *net = t->net;
+
+    t->kept = exp_new(net->graph->n_outputs + 1, sizeof *t->kept);
+    for (size_t i = 0; i < net->graph->n_outputs; i++)
+        t->kept[i] = exp_copy_bytes(net_output(net, i), output_bytes(net, i) + !output_bytes(net, i), 1);
+}
+
+/* How far a run may be from another one, in shares of the largest value: nothing, but for code that is not ours. */
+static bool is_near(const struct net_timed *t, size_t i)
+{
+    static const double others_share = 1e-4;
+    const struct onnx_graph *g = t->net->graph;
+    struct net_distance d = { .worst_value = ONNX_NONE };
+
+    if (!memcmp(net_output(t->net, i), t->kept[i], output_bytes(t->net, i)))
+        return true;
+    net_distance_add(&d, g, g->output[i], net_output(t->net, i), t->kept[i]);
+    return t->net->options.algo->plugin && !d.has_nan && d.worst <= others_share;
+}
+
+/* Compares what the last timed run made with what was kept. Returns 0, or -EILSEQ with one line in why. */
+static int compare_kept(const struct net_timed *t, struct exp_why *why)
+{
+    const struct onnx_graph *g = t->net->graph;
+
+    for (size_t i = 0; i < g->n_outputs && t->n_rounds; i++) {
+        if (!is_near(t, i))
+            return exp_fail(why, -EILSEQ,
+                            "%s: with %s, a timed run made another '%.100s' than the run before it: its times are "
+                            "worth nothing",
+                            g->path, t->net->options.algo->name, g->value[g->output[i]].name);
+    }
+    return 0;
+}
+
+/* ---- turns of one ---- */
 
 /* Runs once; the times of the steps, and the whole, become those of the next round. */
 static int run(void *ctx)
@@ -40,14 +87,18 @@ static int run(void *ctx)
     return err;
 }
 
-/* The run before leaves in the caches what an inference before would have left. */
+/*
+ * Looks at what the timed run before made. Then another run leaves in the caches what an inference before would have
+ * left.
+ */
 static int prepare(void *ctx)
 {
     const struct runner *r = ctx;
+    int err = compare_kept(r->t, r->why);
 
     if (r->progress)
         exp_progress_begin(r->progress, EXP_WORK_ROUNDS, r->t->net->graph->name, "timing");
-    return net_run(r->t->net, NULL, r->why);
+    return err ? err : net_run(r->t->net, NULL, r->why);
 }
 
 /* ---- whether they are right ---- */
@@ -112,8 +163,10 @@ static int get_ready(struct net_study *s, struct net_by_algo *by, const struct n
     if (*by->timed.why_not)
         return 0;
     err = load(&by->timed, o, why);
-    if (!err && o->checks)
-        err = check(s, &by->timed, by->algo->name, progress, why);
+    if (!err)
+        err = o->checks ? check(s, &by->timed, by->algo->name, progress, why) : net_run(by->timed.net, NULL, why);
+    if (!err)
+        keep_outputs(&by->timed);
     return !err && o->given ? compare(s, by, o->given, why) : err;
 }
 
@@ -121,31 +174,48 @@ static int get_ready(struct net_study *s, struct net_by_algo *by, const struct n
 
 /* ONNX Runtime's turns. It runs on the inputs of one of ours. */
 struct peer_runner {
-    struct net_peer_timed *t;
+    struct net_study *study;
     const struct net_timing *o;
-    struct net_peer *library;
-    struct net_session *session;
-    const void **in;
-    size_t most;
+    struct net_peer_process *process; /* NULL: it takes none */
     struct exp_why *why;
 };
 
+/* The study goes on without it, and says why. Returns 0; -EINTR if all is to end. */
+static int leave_out(struct peer_runner *r, int err, const struct exp_why *why)
+{
+    struct net_study *s = r->study;
+
+    net_peer_end(r->process);
+    r->process = NULL;
+    s->peer.n_rounds = 0;
+    exp_say(s->peer.why_not, sizeof s->peer.why_not, "%s", why->text);
+    if (err == -EINTR)
+        return exp_fail(r->why, err, "%s", why->text);
+    exp_say_more(s->beside, sizeof s->beside, "%swithout ONNX Runtime: %.300s", *s->beside ? "; " : "", why->text);
+    return 0;
+}
+
 static int run_peer(void *ctx)
 {
-    const struct peer_runner *r = ctx;
-    const uint64_t start = r->o->now_ns();
-    int err = net_session_run(r->session, r->in, NULL, r->why);
+    struct peer_runner *r = ctx;
+    struct net_peer_timed *t = &r->study->peer;
+    struct exp_why why;
+    int err = r->process ? net_peer_run(r->process, &t->whole_ns[t->n_rounds], &why) : 0;
 
-    r->t->whole_ns[r->t->n_rounds] = r->o->now_ns() - start;
-    r->t->n_rounds += !err && r->t->n_rounds < r->most;
-    return err;
+    if (err)
+        return leave_out(r, err, &why);
+    t->n_rounds += r->process && t->n_rounds < r->o->rounds.most;
+    return 0;
 }
 
 static int prepare_peer(void *ctx)
 {
-    const struct peer_runner *r = ctx;
+    struct peer_runner *r = ctx;
+    struct exp_why why;
+    uint64_t unused_ns;
+    int err = r->process ? net_peer_run(r->process, &unused_ns, &why) : 0;
 
-    return net_session_run(r->session, r->in, NULL, r->why);
+    return err ? leave_out(r, err, &why) : 0;
 }
 
 /* Returns the last network that is loaded, whose inputs ONNX Runtime gets; NULL: none is. */
@@ -158,53 +228,54 @@ static const struct net *last_loaded(const struct net_study *s)
     return NULL;
 }
 
-/* Compares its values with ours, and asks what convolutions take of its time. What cannot be is said in the study. */
-static void ask_peer(struct net_study *s, const struct net_timing *o, const struct net *net,
-                     const struct net_peer *library)
+/* Takes over what ONNX Runtime found; what could not be found is said in the study. */
+static void take_found(struct net_study *s, bool compares, const struct net_peer_found *f)
 {
-    struct net_distance d;
-    struct exp_why why = { "" };
-
-    if (o->checks && net_compare_peer(net, library, &d, &why)) {
+    if (compares && *f->why_not_beside) {
         exp_say_more(s->beside, sizeof s->beside, "%snot beside ONNX Runtime: %.300s", *s->beside ? "; " : "",
-                     why.text);
-    } else if (o->checks) {
-        say_distance(s, "not fused", &d, s->peer.name);
-        s->peer.apart = d.has_nan ? (double)INFINITY : d.worst;
+                     f->why_not_beside);
+    } else if (compares) {
+        say_distance(s, "not fused", &f->distance, s->peer.name);
+        s->peer.apart = f->distance.has_nan ? (double)INFINITY : f->distance.worst;
     }
-    s->peer.conv_share = net_peer_conv_share(net, library, s->fuses, s->n_threads, &why);
-    if (isnan(s->peer.conv_share))
-        exp_say(s->peer.why_no_share, sizeof s->peer.why_no_share, "%s", why.text);
+    s->peer.conv_share = f->conv_share;
+    exp_say(s->peer.why_no_share, sizeof s->peer.why_no_share, "%s", f->why_no_share);
 }
 
-/* Finds the library and hands it the graph; why not is said in the study. */
-static void open_peer(struct net_study *s, const struct net_timing *o, struct peer_runner *r)
+/* Has a process load the library and take the graph. Returns 0, and why not in the study; -EINTR. */
+static int open_peer(struct peer_runner *r)
 {
-    const struct net_session_ask ask = { .n_threads = s->n_threads, .optimises = s->fuses };
+    struct net_study *s = r->study;
     const struct net *net = last_loaded(s);
+    const struct net_peer_ask ask = { .path = r->o->peer,
+                                      .like = net,
+                                      .optimises = s->fuses,
+                                      .n_threads = s->n_threads,
+                                      .limit_s = r->o->peer_limit_s,
+                                      .macs = net ? net_macs(net) : 0,
+                                      .now_ns = r->o->now_ns };
+    struct net_peer_found found;
     struct exp_why why;
+    int err;
 
     s->peer.conv_share = s->peer.apart = (double)NAN;
-    if (!strcmp(o->peer, EXP_NO_FILE) || !net)
-        return;
+    if (!strcmp(r->o->peer, EXP_NO_FILE) || !net)
+        return 0;
     exp_say(s->peer.name, sizeof s->peer.name, "ONNX Runtime");
-    if (net_peer_open(&r->library, o->peer, &why) || net_session_open(&r->session, r->library, s->graph, &ask, &why)) {
+    err = net_peer_start(&r->process, &ask, &found, &why);
+    if (err == -ENOENT || err == -ENOTSUP) { /* nothing that it did */
         exp_say(s->peer.why_not, sizeof s->peer.why_not, "%s", why.text);
-        return;
+        return 0;
     }
-    exp_say(s->peer.name, sizeof s->peer.name, "ONNX Runtime %s", net_peer_version(r->library));
-    s->peer.whole_ns = exp_new(o->rounds.most + 1, sizeof *s->peer.whole_ns);
-    r->in = exp_new(s->graph->n_inputs + 1, sizeof *r->in);
-    for (size_t i = 0; i < s->graph->n_inputs; i++)
-        r->in[i] = net_input(net, i);
-    ask_peer(s, o, net, r->library);
-}
-
-static void close_peer(struct peer_runner *r)
-{
-    net_session_close(r->session, NULL);
-    net_peer_close(r->library);
-    free(r->in);
+    if (err)
+        return leave_out(r, err, &why);
+    exp_say(s->peer.name, sizeof s->peer.name, "ONNX Runtime %s", found.version);
+    s->peer.whole_ns = exp_new(r->o->rounds.most + 1, sizeof *s->peer.whole_ns);
+    err = net_peer_look(r->process, r->o->checks, &found, s->graph, &why);
+    if (err)
+        return leave_out(r, err, &why);
+    take_found(s, r->o->checks, &found);
+    return 0;
 }
 
 /* ---- turns ---- */
@@ -235,9 +306,9 @@ static int take_turns(struct net_study *s, const struct net_timing *o, struct ex
                                      .wall_ns = ctr_now_ns,
                                      .interrupted = exp_interrupted };
     struct exp_bench_result result = { 0 };
-    struct peer_runner peer = { .t = &s->peer, .o = o, .most = o->rounds.most, .why = why };
+    struct peer_runner peer = { .study = s, .o = o, .why = why };
     size_t n = 0;
-    int err = 0;
+    int err;
 
     for (size_t a = 0; a < s->n_algos; a++) {
         struct net_timed *t = &s->by[a].timed;
@@ -250,14 +321,16 @@ static int take_turns(struct net_study *s, const struct net_timing *o, struct ex
         c[n] = (struct exp_contender){ s->by[a].algo->name, run, prepare, &r[n] };
         n++;
     }
-    open_peer(s, o, &peer);
-    if (peer.in)
+    err = open_peer(&peer);
+    if (peer.process)
         c[n++] = (struct exp_contender){ s->peer.name, run_peer, prepare_peer, &peer };
-    if (n)
+    if (n && !err)
         err = exp_bench_run(&bench, c, n, samples, &result);
+    for (size_t a = 0; a < s->n_algos && !err; a++)
+        err = compare_kept(&s->by[a].timed, why);
     s->end = result.end;
     s->n_rounds = result.n_rounds;
-    close_peer(&peer);
+    net_peer_end(peer.process);
     free(r);
     free(c);
     free(samples);

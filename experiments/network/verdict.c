@@ -23,15 +23,36 @@ static const struct net_by_algo *base_of(const struct net_study *s)
 
 /* ---- how fast ---- */
 
+/* Tells whether a step is a convolution that the algorithms run. */
+static bool has_convolutions(const struct net *net)
+{
+    for (size_t i = 0; i < net->n_steps; i++) {
+        if (net->step[i].conv)
+            return true;
+    }
+    return false;
+}
+
+/* Says how many times as fast as with Base a network is, and its convolutions, where that is a number. */
+static void say_ratios(double whole, double conv, FILE *out)
+{
+    if (isfinite(whole))
+        fprintf(out, ": %.2f times as fast as with Base", whole);
+    if (isfinite(whole) && isfinite(conv))
+        fprintf(out, ", its convolutions %.2f times", conv);
+}
+
 static void say_times(const struct net_study *s, const struct net_by_algo *by, FILE *out)
 {
     const struct exp_times whole = net_times_of(&by->timed, NULL), conv = net_times_of(&by->timed, &convolutions);
     const struct exp_ratio model = net_speedup(s, by, NULL), own = net_speedup(s, by, &convolutions);
 
-    fprintf(out, "with %s it takes %.4g ms, of which convolutions are %.0f %%", by->algo->name, whole.low_mean * 1e-6,
-            whole.low_mean > 0 ? 100 * conv.low_mean / whole.low_mean : 0);
+    fprintf(out, "with %s it takes %.4g ms", by->algo->name, whole.low_mean * 1e-6);
+    if (has_convolutions(by->timed.net))
+        fprintf(out, ", of which convolutions are %.0f %%",
+                whole.low_mean > 0 ? 100 * conv.low_mean / whole.low_mean : 0);
     if (by != base_of(s) && !isnan(model.value))
-        fprintf(out, ": %.2f times as fast as with Base, its convolutions %.2f times", model.value, own.value);
+        say_ratios(model.value, own.value, out);
 }
 
 static void say_estimates(const struct net_study *s, const struct net_by_algo *by, FILE *out)
@@ -40,12 +61,14 @@ static void say_estimates(const struct net_study *s, const struct net_by_algo *b
     const struct net_by_algo *base = base_of(s);
     const struct net_estimate e = net_estimate_of(s, x, NULL), conv = net_estimate_of(s, x, &convolutions);
 
-    fprintf(out, "with %s an estimate of %.4g million cycles if all loads wait, of which convolutions are %.0f %%",
-            by->algo->name, e.total_cycles * 1e-6, e.total_cycles > 0 ? 100 * conv.total_cycles / e.total_cycles : 0);
+    fprintf(out, "with %s an estimate of %.4g million cycles if all loads wait", by->algo->name, e.total_cycles * 1e-6);
+    if (has_convolutions(x->net))
+        fprintf(out, ", of which convolutions are %.0f %%",
+                e.total_cycles > 0 ? 100 * conv.total_cycles / e.total_cycles : 0);
     if (base && by != base && !net_why_no_estimate(s, &base->variant[NET_AS_ASKED]))
-        fprintf(out, ": %.2f times as fast as with Base, its convolutions %.2f times",
-                net_estimate_of(s, &base->variant[NET_AS_ASKED], NULL).total_cycles / e.total_cycles,
-                net_estimate_of(s, &base->variant[NET_AS_ASKED], &convolutions).total_cycles / conv.total_cycles);
+        say_ratios(net_estimate_of(s, &base->variant[NET_AS_ASKED], NULL).total_cycles / e.total_cycles,
+                   net_estimate_of(s, &base->variant[NET_AS_ASKED], &convolutions).total_cycles / conv.total_cycles,
+                   out);
 }
 
 /* Says what is known of an algorithm, behind `before`. Returns whether that is anything. */
@@ -118,6 +141,8 @@ static void print_oddities(const struct net_study *s, FILE *out)
 {
     const struct net *net = main_of(s)->variant[NET_AS_ASKED].net;
 
+    if (net->n_steps && !has_convolutions(net))
+        fprintf(out, "No step is a convolution of filters that are constants: all algorithms run the same.\n");
     if (net->n_not_finite)
         fprintf(out, "The weights of %zu convolution%s, '%s'%s, have NaN or infinities: plain loops run %s.\n",
                 net->n_not_finite, net->n_not_finite == 1 ? "" : "s", net->not_finite,

@@ -98,6 +98,26 @@ run "$work/fetching.cfg" REPS=1 ALGO=base THREADS=2 CHECK=0 SIMULATE=no PEER=no/
 check "two threads run" [ "$(columns "$dir/network.csv" algo fused measured_time_ns | awk '$1 == "base" && $2 == 1 && $3 > 0' | wc -l)" -eq 1 ]
 check "a library that is not there is said" grep -q 'not available: .*no/such/library' "$dir/network.csv"
 
+# ---- another runtime: it may do what it likes, in a process of its own ----
+
+if ${CC:-cc} -shared -fPIC -o "$work/fake.so" tests/experiments/fake_peer.c 2>"$work/err"; then
+    beside() { # beside WHAT WANTED: what the library does wrong, and what the verdict says then
+        FAKE_PEER=$1 run "$work/fetching.cfg" REPS=6 ALGO=base SIMULATE=no PEER="$work/fake.so" PEER_LIMIT=1
+        check "ONNX Runtime that does $1: $(tr -s ' \n' ' ' <"$work/out")" bash -c "tr -s ' \n' ' ' <'$work/out' | grep -q '$2'"
+        check "... and ours is timed" [ "$(columns "$dir/network.csv" algo fused measured_time_ns | awk '$1 == "base" && $2 == 1 && $3 > 0' | wc -l)" -eq 1 ]
+    }
+    beside "" 'ONNX Runtime 0.fake takes '
+    beside load-crashes 'without ONNX Runtime: ONNX Runtime crashed while it was loaded: '
+    beside session-fails 'fused, 1 thread: with base'
+    check "what it says is cleaned" bash -c "grep -q 'the fake  .31mfailed' '$dir/network.csv'"
+    beside run-ends 'without ONNX Runtime: ONNX Runtime called exit(7) while it was compared'
+    beside later-crashes 'without ONNX Runtime: ONNX Runtime crashed in a run: '
+    beside later-fails 'without ONNX Runtime: .*small.onnx: the fake'
+    beside later-hangs 'without ONNX Runtime: ONNX Runtime did not come back in a run: it was ended after 1 s'
+else
+    echo "network: tests of another runtime are skipped: there is no compiler: $(cat "$work/err")"
+fi
+
 # ---- test data beside a network ----
 
 official=/usr/share/libonnx-testdata/data/node
@@ -106,22 +126,23 @@ if [ -d $official ]; then
     "$network" "RESULTS=$work/results" MACHINE=clx4208 MODEL=$official/test_flatten_axis1/model.onnx REPS=1 PEER=no >"$work/out" 2>"$work/err"
     status=$?
     check "a network without a step has results, too: $(tail -1 "$work/err")" [ $status -eq 0 ]
-    beside() { # beside ARGUMENTS...: a run of that network; its exit status is $status
+    given() { # given ARGUMENTS...: a run of that network; its exit status is $status
         "$network" "RESULTS=$work/results" MACHINE=toy MODEL="$work/conv/model.onnx" SIMULATE=no REPS=1 PEER=no ALGO=base "$@" >"$work/out" 2>"$work/err" </dev/null
         status=$?
     }
-    beside
+    given
+    check "no number of the verdict is none: $(cat "$work/out")" bash -c "! grep -q 'nan' '$work/out' && grep -q 'all algorithms run the same' '$work/out'"
     check "outputs that are given come out: $(tail -1 "$work/err")" [ $status -eq 0 ]
     check "... which is said: $(cat "$work/out")" bash -c "tr -s ' \n' ' ' <'$work/out' | grep -q 'base: 1 tensor, at most .* from $work/conv/test_data_set_0'"
-    beside DATA="$work/none"
+    given DATA="$work/none"
     check "a folder without them is refused: $(cat "$work/err")" grep -q "^network: $work/none: neither input_0.pb" "$work/err"
     cp "$work/conv/test_data_set_0/output_0.pb" "$work/conv/test_data_set_0/input_0.pb"
-    beside
+    given
     check "what has another shape is refused: $(cat "$work/err")" grep -q "^network: $work/conv/test_data_set_0: what stands there for" "$work/err"
     head -c 20 "$work/conv/test_data_set_0/output_0.pb" >"$work/conv/test_data_set_0/output_1.pb"
-    beside
+    given
     check "a file that was cut is refused, with a way out: $(cat "$work/err")" grep -q "/output_1.pb: .*; DATA=no leaves it out" "$work/err"
-    beside DATA=no
+    given DATA=no
     check "... unless nobody asks: $(cat "$work/err")" [ $status -eq 0 ]
 fi
 
