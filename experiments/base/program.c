@@ -539,3 +539,17 @@ int exp_process_run(const char *const argv[], unsigned limit_s, bool (*interrupt
 {
     return exp_process_ask(argv, limit_s, interrupted, status, NULL, last, last_bytes);
 }
+
+int exp_process_show(const char *const argv[], unsigned limit_s, bool (*interrupted)(void), int *status)
+{
+    const struct patience patience = { now_ms() + (uint64_t)limit_s * 1000, interrupted };
+    struct lines stream[N_STREAMS] = { { .fd = -1 }, { .fd = -1 } };
+    struct ends pipes[N_STREAMS] = { { { -1, -1 } }, { { -1, -1 } } };
+    struct child child = {
+        .argv = argv, .out_fd = STDERR_FILENO, .err_fd = STDERR_FILENO, .guard = { .undo = kill_child, .ctx = &child }
+    };
+    const int err = run_child(&child, stream, pipes, &patience);
+
+    *status = child.status;
+    return err;
+}

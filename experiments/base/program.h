@@ -122,4 +122,7 @@ struct exp_process_output {
 int exp_process_ask(const char *const argv[], unsigned limit_s, bool (*interrupted)(void), int *status,
                     struct exp_process_output *output, char *last, size_t last_bytes);
 
+/* Does the same for a program whose output, all of it, goes to this one's standard error. */
+int exp_process_show(const char *const argv[], unsigned limit_s, bool (*interrupted)(void), int *status);
+
 #endif

@@ -3,8 +3,11 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 void exp_words_add(struct exp_words *w, const char *format, ...)
 {
@@ -245,6 +248,34 @@ void exp_names_add(char **list, const char *name)
 
 enum { MAX_FILE_BYTES = 64 << 20 };
 
+FILE *exp_file_open(const char *path)
+{
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    FILE *in = NULL;
+    struct stat s;
+    int err;
+
+    if (fd < 0) {
+        errno = errno == ENXIO ? EINVAL : errno; /* a socket */
+        return NULL;
+    }
+    if (fstat(fd, &s))
+        err = errno;
+    else
+        err = S_ISREG(s.st_mode) ? 0 : S_ISDIR(s.st_mode) ? EISDIR : EINVAL;
+    if (!err && !(in = fdopen(fd, "rb")))
+        err = errno;
+    if (err)
+        close(fd);
+    errno = err;
+    return in;
+}
+
+const char *exp_file_error(int err)
+{
+    return err == EINVAL ? "it is no file, but a pipe, a device or a socket" : strerror(err);
+}
+
 static int read_all(char **text, size_t *bytes, FILE *in, const char *path, struct exp_why *why)
 {
     for (size_t max = 1 << 16;; max *= 2) {
@@ -267,14 +298,14 @@ static int read_all(char **text, size_t *bytes, FILE *in, const char *path, stru
 
 int exp_text_read(char **text, size_t *bytes, const char *path, struct exp_why *why)
 {
-    FILE *in = fopen(path, "rb");
+    FILE *in = exp_file_open(path);
     int err;
 
     *text = NULL;
     *bytes = 0;
     if (!in) {
         err = -errno;
-        return exp_fail(why, err, "cannot open '%s': %s", path, strerror(-err));
+        return exp_fail(why, err, "cannot %s '%s': %s", err == -EISDIR ? "read" : "open", path, exp_file_error(-err));
     }
     err = read_all(text, bytes, in, path, why);
     fclose(in);
@@ -408,7 +439,7 @@ uint64_t exp_hash_bytes(uint64_t hash, const void *bytes, size_t n)
 int exp_hash_file(uint64_t *hash, const char *path)
 {
     char block[1 << 16];
-    FILE *in = fopen(path, "rb");
+    FILE *in = exp_file_open(path);
     size_t n;
     int err;
 

@@ -70,6 +70,15 @@ void exp_names_add(char **list, const char *name);
 /* Whole text files in memory. */
 
 /*
+ * Opens a file for reading that is one: waiting for a pipe's other end, or reading what has none, would take for ever.
+ * Returns NULL with errno: EISDIR, or EINVAL for a pipe, a device or a socket.
+ */
+FILE *exp_file_open(const char *path);
+
+/* Says what that errno means: of EINVAL, that it is no file. */
+const char *exp_file_error(int err);
+
+/*
  * Reads a file of at most 64 MiB into *text, from malloc, with a zero byte behind it; *bytes is its length. Returns 0;
  * -errno of opening or reading; -EFBIG; with one line in why, and *text NULL.
  */
@@ -112,7 +121,7 @@ const char *exp_text_after(const char *text, const char *key);
 /* Adds bytes to a hash, which starts from 0. */
 uint64_t exp_hash_bytes(uint64_t hash, const void *bytes, size_t n);
 
-/* Adds a file to a hash, which starts from 0. Returns 0 or -errno of reading it. */
+/* Adds a file to a hash, which starts from 0. Returns 0 or -errno of exp_file_open or of reading it. */
 int exp_hash_file(uint64_t *hash, const char *path);
 
 #endif

@@ -13,6 +13,7 @@
 #include "counters/host/ctr_timer.h"
 #include "experiments/base/record.h"
 #include "experiments/base/stats.h"
+#include "experiments/base/text.h"
 #include "experiments/bench/case.h"
 #include "experiments/bench/course.h"
 #include "experiments/emit/build.h"
@@ -65,12 +66,12 @@ static int check_constants(enum exp_emit_constants constants, const struct conv_
 
 static int read_floats(float *x, size_t n, const char *path, struct exp_why *why)
 {
-    FILE *in = fopen(path, "rb");
+    FILE *in = exp_file_open(path);
     size_t found;
     int more;
 
     if (!in)
-        return exp_fail(why, -errno, "cannot open '%s': %s", path, strerror(errno));
+        return exp_fail(why, -errno, "cannot open '%s': %s", path, exp_file_error(errno));
     found = fread(x, sizeof *x, n, in);
     more = getc(in);
     fclose(in);
