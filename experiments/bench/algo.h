@@ -71,6 +71,9 @@ enum {
     EXP_MAX_ALGO_RECORDS = EXP_MAX_ALGOS + 1, /* and the group's */
 };
 
+/* What costs a plug-in a layer: it says that it cannot do that; its process ended; or it did what it must not. */
+enum exp_plugin_fault { EXP_PLUGIN_REFUSES, EXP_PLUGIN_ENDED, EXP_PLUGIN_IS_WRONG };
+
 struct exp_algo {
     const char *name; /* as in ALGO= and in CSV files */
     enum exp_algo_when when;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "counters/group/ctr_quantity.h"
+#include "experiments/bench/plugin.h"
 #include "kernels/csa/csa2.h"
 #include "kernels/emit/program.h"
 #include "kernels/ukr/dispatch.h"
@@ -140,6 +141,75 @@ void exp_tensors_fill(float *x, size_t bytes, uint64_t seed)
         x[i] = (float)((int)(exp_random_next(&state) >> 40) % (2 * AMPLITUDE + 1) - AMPLITUDE);
 }
 
+enum { VALUES_PER_DRAW = 8, LINE_FLOATS = 16, LINES_PER_CHANGED = 16 };
+
+/*
+ * Has 21 bits, and lies in the middle between numbers of 16 bits, of bfloat16 and of TF32: code that computes with less
+ * than a float is as wrong as it can be.
+ */
+static const float odd_factor = -0x1.00effp0F;
+
+/* Draws eight elements at once: each is made of a byte. */
+static void draw_values(float *x, size_t n, uint64_t *state, float factor)
+{
+    for (size_t i = 0; i < n; i += VALUES_PER_DRAW) {
+        const size_t end = n - i < VALUES_PER_DRAW ? n - i : VALUES_PER_DRAW;
+        uint64_t draw = exp_random_next(state);
+
+        for (size_t k = 0; k < end; k++, draw >>= 8)
+            x[i + k] = factor * (float)((int)((draw & 0xff) * (2 * AMPLITUDE + 1) >> 8) - AMPLITUDE);
+    }
+}
+
+static float factor_of(uint64_t seed)
+{
+    return seed % 2 ? odd_factor : 1;
+}
+
+void exp_input_renew(float *x, size_t n, uint64_t seed)
+{
+    draw_values(x, n, &seed, factor_of(seed));
+}
+
+/* Returns where a line of a group of lines begins, and how many elements it has: another line for every state. */
+static size_t next_line(size_t group, size_t n, uint64_t *state, size_t *n_floats)
+{
+    const size_t at = (group * LINES_PER_CHANGED + exp_random_next(state) % LINES_PER_CHANGED) * LINE_FLOATS;
+    const size_t first = at < n ? at : group * LINES_PER_CHANGED * LINE_FLOATS; /* the last group may be short */
+
+    *n_floats = n - first < LINE_FLOATS ? n - first : LINE_FLOATS;
+    return first;
+}
+
+void exp_input_change(float *x, size_t n, uint64_t seed)
+{
+    uint64_t state = ~seed;
+    size_t n_floats;
+
+    for (size_t group = 0; group * LINES_PER_CHANGED * LINE_FLOATS < n; group++) {
+        const size_t first = next_line(group, n, &state, &n_floats);
+
+        draw_values(x + first, n_floats, &state, factor_of(seed));
+    }
+}
+
+void exp_output_spoil(float *x, size_t n)
+{
+    memset(x, 0xff, n * sizeof *x);
+}
+
+void exp_output_spoil_some(float *x, size_t n, uint64_t seed)
+{
+    uint64_t state = ~seed;
+    size_t n_floats;
+
+    for (size_t group = 0; group * LINES_PER_CHANGED * LINE_FLOATS < n; group++) {
+        const size_t first = next_line(group, n, &state, &n_floats);
+
+        exp_output_spoil(x + first, n_floats);
+    }
+}
+
 int exp_tensors_init(struct exp_tensors *t, const struct conv_plan *plan)
 {
     struct conv_exec exec;
@@ -167,6 +237,8 @@ void exp_tensors_release(struct exp_tensors *t)
 }
 
 /* ---- cases ---- */
+
+#define EXP_CASE_NAMED "layer '" /* so a reason begins that names the layer already */
 
 const char *exp_count_name(enum exp_count c)
 {
@@ -275,6 +347,27 @@ const char *exp_case_why_no_count(const struct exp_case *c, enum exp_count count
     if (m->why_no_time)
         return m->why_no_time;
     return m->why_no_count[count] ? m->why_no_count[count] : "not counted";
+}
+
+void exp_case_refuse(struct exp_case *c, const char *reason, enum exp_plugin_fault fault)
+{
+    const bool is_named = fault == EXP_PLUGIN_REFUSES || !strncmp(reason, EXP_CASE_NAMED, strlen(EXP_CASE_NAMED));
+    char *text = is_named ? exp_copy_text(reason) : exp_format("%s, in layer '%s'", reason, c->layer->name);
+
+    c->why_refused = exp_plugin_keep(c->algo->plugin, text);
+    c->is_wrong = fault == EXP_PLUGIN_IS_WRONG;
+    free(text);
+}
+
+/* The first layer that a plug-in is wrong in is the reason for all of them. */
+void exp_experiment_condemn(const struct exp_experiment *e)
+{
+    for (size_t i = 0; i < e->n_cases; i++) {
+        const struct exp_case *c = &e->cases[i];
+
+        if (c->is_wrong && !exp_algo_why_not_run(c->algo, e->setup))
+            exp_plugin_condemn(c->algo->plugin, c->why_refused);
+    }
 }
 
 const char *exp_case_why_not_run(const struct exp_experiment *e, const struct exp_case *c)

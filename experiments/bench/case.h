@@ -80,6 +80,20 @@ enum { EXP_TENSORS_INPUT_SEED = 1, EXP_TENSORS_FILTER_SEED = 2 };
 bool exp_tensors_exact(const struct conv_problem *p);
 
 /*
+ * Other values for a timed run, so that the run before does not help it. All functions do the same for the same seed.
+ *
+ * Even seeds give small integers, like exp_tensors_fill; odd ones give their multiples by a factor of 21 bits, which
+ * tell whether a run computes with fewer bits than a float has. The first function gives all n elements other values;
+ * the second one does that to one line of 64 bytes in 16: caches have the others as they were.
+ */
+void exp_input_renew(float *x, size_t n, uint64_t seed);
+void exp_input_change(float *x, size_t n, uint64_t seed);
+
+/* Makes n elements no numbers: all of them, or those lines that exp_input_change changes. */
+void exp_output_spoil(float *x, size_t n);
+void exp_output_spoil_some(float *x, size_t n, uint64_t seed);
+
+/*
  * The counts that are kept, by their metric names: those of the CACHE and SOFTWARE event groups, which are reported;
  * and the common quantities of group COMMON, quantity q (ctr_quantity.h) as EXP_COMMON + q.
  */
@@ -115,6 +129,7 @@ struct exp_measured {
     size_t n_samples;
     const char *why_no_phases; /* timed, but not step by step; owned likewise */
     struct exp_phases phases;
+    double convert_ns[2]; /* a plug-in's own conversions, which its times leave out: before a run and behind it; 0 */
     bool has_count[EXP_N_COUNTS];
     double count[EXP_N_COUNTS];             /* of one run */
     const char *why_no_count[EXP_N_COUNTS]; /* timed, but not counted; owned likewise */
@@ -145,6 +160,7 @@ struct exp_case {
     struct conv_plan plan;
     const char *why_refused; /* a plug-in's, in this layer; NULL: it is run; lives as long as the plug-in */
     const char *why_doubted; /* likewise: it is refused if nothing else is wrong with it */
+    bool is_wrong;           /* it is refused because it did what it must not, which takes all its layers */
     struct exp_measured measured;
     struct exp_simulated simulated; /* through the machine as its file has it */
     struct exp_simulated alone;     /* through its caches alone (sim_machine_caches_alone) */
@@ -169,6 +185,13 @@ void exp_experiment_release(struct exp_experiment *e);
 
 /* Returns the case of the same layer with the named algorithm, or NULL if it was not selected. */
 const struct exp_case *exp_case_of(const struct exp_experiment *e, const struct exp_case *c, const char *algo);
+
+/*
+ * Refuses a plug-in's case. The reason names the layer, unless the plug-in says that it cannot do such a layer. If the
+ * plug-in is wrong, all its cases are refused by exp_experiment_condemn, once no other thread works on them.
+ */
+void exp_case_refuse(struct exp_case *c, const char *reason, enum exp_plugin_fault fault);
+void exp_experiment_condemn(const struct exp_experiment *e);
 
 /* Says why a case is not run here, or NULL. */
 const char *exp_case_why_not_run(const struct exp_experiment *e, const struct exp_case *c);

@@ -287,8 +287,7 @@ static void add_time(struct exp_total *t, const struct exp_case *c)
 {
     const struct exp_times x = exp_case_times(c);
 
-    if (c->measured.why_no_time)
-        t->why_no_time = c->measured.why_no_time;
+    t->why_no_time = t->why_no_time ? t->why_no_time : c->measured.why_no_time;
     exp_times_add(&t->times, &x);
 }
 
@@ -299,11 +298,11 @@ static void add_counts(struct exp_total *t, const struct exp_case *c)
 
     const char *why = exp_case_why_no_count(c, EXP_LOADS);
 
-    t->why_no_counts = why ? why : t->why_no_counts;
+    t->why_no_counts = t->why_no_counts ? t->why_no_counts : why;
     t->measured_loads += c->measured.count[EXP_LOADS];
     for (size_t l = 0; l < EXP_N_NAMED_LEVELS; l++) {
         why = exp_case_why_no_count(c, misses[l]);
-        t->why_no_counts = why ? why : t->why_no_counts;
+        t->why_no_counts = t->why_no_counts ? t->why_no_counts : why;
         t->measured_misses[l] += c->measured.count[misses[l]];
     }
 }
@@ -322,7 +321,7 @@ static void add_simulation(double *loads, double *misses, double *at, const stru
 static void add_simulated(struct exp_total *t, const struct exp_case *c)
 {
     if (c->simulated.why_not) {
-        t->why_not_simulated = c->simulated.why_not;
+        t->why_not_simulated = t->why_not_simulated ? t->why_not_simulated : c->simulated.why_not;
         return;
     }
     add_simulation(&t->simulated_loads, t->simulated_misses, t->simulated_at, &c->simulated.stats);
@@ -377,7 +376,7 @@ static struct exp_ratio ratio_of(const struct exp_experiment *e, const struct ex
 static size_t sum_up(const struct exp_experiment *e, const char *algo, struct exp_total *t)
 {
     bool is_beside_base = false;
-    size_t n = 0;
+    size_t n = 0, n_timed = 0;
 
     *t = (struct exp_total){ .algo = algo };
     for (size_t i = 0; i < e->n_cases; i++) {
@@ -390,9 +389,11 @@ static size_t sum_up(const struct exp_experiment *e, const char *algo, struct ex
         add_cycles(t, e->setup, &e->cases[i]);
         is_beside_base = exp_case_pair(e, &e->cases[i]).base_ns != NULL;
         t->macs += conv_macs(&e->cases[i].layer->problem);
+        n_timed += !e->cases[i].measured.why_no_time;
         n++;
     }
-    t->speedup = is_beside_base && !t->why_no_time ? ratio_of(e, t) : exp_ratio_none();
+    t->part = is_beside_base && n_timed ? ratio_of(e, t) : exp_ratio_none();
+    t->speedup = t->why_no_time ? exp_ratio_none() : t->part;
     return n;
 }
 

@@ -7,7 +7,8 @@
  * model stands (base/stats.h), there are as many rounds as there may be, or the time limit is over. Cold (the default):
  * before each run the caches are emptied of all that it uses (exp_cold), as in the replay. Network: the same, and then
  * the input is written, as the layer before would do. Warm: one untimed run of the same algorithm directly before
- * each timed one. Counters, where the machine has them, count runs of their own, so that reading them costs no time in
+ * each timed one, and between the two one line in 16 of the input gets other values and of the output none: a run must
+ * not find its result (plugin.h). Counters, where the machine has them, count runs of their own, so that reading them costs no time in
  * the samples. So do the clocks that tell packing from micro-kernels: one run step by step, repeated at most twice
  * while it takes much longer than the samples did. A ruler (ruler.h) stands beside each timing: what it finds
  * disturbed is taken again, until the time limit is over. If too much stays disturbed, nothing counts as timed, and

@@ -39,12 +39,10 @@ static void compute_plane(struct plane *x, const struct conv_problem *p, bool wi
 
 /*
  * Returns how far an element may be from the oracle's. Where every sum of products is a whole number that a float
- * holds, it may not; but a plug-in may compute another way, by Winograd's or Fourier's transform, whose outputs are no
- * whole numbers then. They are rounded as often as the longest of these does, in shares of the products' magnitude.
+ * holds, it may not; but a plug-in may compute another way, and outputs are no whole numbers then.
  */
 static double bound_of(const struct exp_case *c, struct plane *x, size_t w, double got)
 {
-    enum { ROUNDINGS = 256 };
     const struct conv_problem *p = &c->layer->problem;
 
     if (!exp_tensors_exact(p))
@@ -53,7 +51,7 @@ static double bound_of(const struct exp_case *c, struct plane *x, size_t w, doub
         return 0;
     if (!x->has_magnitude)
         compute_plane(x, p, true);
-    return conv_error_bound(ROUNDINGS, x->magnitude[w]);
+    return exp_plugin_error_bound(x->magnitude[w]);
 }
 
 /* Compares one output plane of a case with the oracle's. */
@@ -83,7 +81,7 @@ static int compare_case(struct exp_case *c, const float *out, struct plane *x, c
         return compare_plane(c, out, x, all->why);
     err = c->why_refused ? 0 : compare_plane(c, out, x, &why);
     if (err)
-        c->why_refused = exp_plugin_keep(c->algo->plugin, why.text);
+        exp_case_refuse(c, why.text, EXP_PLUGIN_IS_WRONG);
     return 0;
 }
 
@@ -91,12 +89,16 @@ static int compare_case(struct exp_case *c, const float *out, struct plane *x, c
 static int run_case(const struct exp_experiment *e, struct exp_case *c, struct exp_tensors *tensors)
 {
     int err = exp_tensors_init(tensors, &c->plan);
+    const char *why;
+    enum exp_plugin_fault fault;
 
     if (err || !c->algo->plugin)
         return err ? err : c->algo->run(e->setup, &c->plan, &tensors->bind);
-    c->why_refused = exp_plugin_check(c->algo->plugin, &c->plan, &tensors->bind, &c->why_doubted);
-    if (c->why_refused)
+    why = exp_plugin_check(c->algo->plugin, &c->plan, &tensors->bind, &c->why_doubted, &fault);
+    if (why) {
         exp_tensors_release(tensors);
+        exp_case_refuse(c, why, fault);
+    }
     return 0;
 }
 
@@ -164,8 +166,10 @@ static int verify_layer(void *ctx, size_t index, size_t thread, const struct exp
     any = any_of(tensors, all->e->n_algos);
     if (!err && any)
         err = compare_layer(all, first, tensors, any, pool);
-    for (size_t a = 0; a < all->e->n_algos; a++)
-        first[a].why_refused = first[a].why_refused ? first[a].why_refused : first[a].why_doubted;
+    for (size_t a = 0; a < all->e->n_algos; a++) {
+        if (first[a].why_doubted && !first[a].why_refused)
+            exp_case_refuse(&first[a], first[a].why_doubted, EXP_PLUGIN_IS_WRONG);
+    }
     for (size_t a = 0; a < all->e->n_algos; a++)
         exp_tensors_release(&tensors[a]);
     if (!err && !any) /* nothing runs here */
@@ -184,6 +188,7 @@ int exp_verify_all(struct exp_experiment *e, const struct exp_measure_options *o
     struct verify_all all = { e, progress, o->n_threads, o->plugins_only, why };
     int err = exp_pool_run(e->model->n_layers, o->n_threads, verify_layer, &all, exp_interrupted, NULL);
 
+    exp_experiment_condemn(e);
     if (err == -EILSEQ)
         return err; /* the job said what is wrong */
     if (err == -ENOMEM)

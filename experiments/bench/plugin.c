@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "counters/host/ctr_timer.h"
 #include "experiments/base/program.h"
@@ -34,10 +35,12 @@ struct exp_plugin {
     bool calls_libraries; /* or is one: the code that it has as a C file is not all */
     uint64_t hash;        /* of the object */
     struct recorder recorder[MAX_KINDS];
-    const char *why_dead; /* NULL: it runs */
+    const char *why_dead;  /* NULL: it runs */
+    const char *why_ended; /* while there is no process: what the last one did */
+    const char *why_hung;  /* the first one that had to be ended: why */
+    unsigned n_hangs;      /* how many had to */
     pthread_mutex_t lock;
     struct plugin_channel channel;
-    pid_t pid; /* 0: there is no process */
     unsigned limit_s, threads;
     double run_s; /* what a run of the chosen layer may take besides */
     char **kept;  /* [n_kept] reasons */
@@ -46,10 +49,14 @@ struct exp_plugin {
 
 const char *exp_plugin_keep(struct exp_plugin *p, const char *reason)
 {
-    char **text = exp_append(&p->kept, &p->n_kept, sizeof *p->kept);
+    char **text, *copy = exp_copy_text(reason);
 
-    *text = exp_copy_text(reason);
-    return *text;
+    exp_text_clean(copy);
+    pthread_mutex_lock(&p->lock);
+    text = exp_append(&p->kept, &p->n_kept, sizeof *p->kept);
+    *text = copy;
+    pthread_mutex_unlock(&p->lock);
+    return copy;
 }
 
 struct conv_plugin_shape exp_plugin_shape(const struct conv_problem *p)
@@ -79,67 +86,107 @@ struct conv_plugin_shape exp_plugin_shape(const struct conv_problem *p)
 
 /* ---- what is asked of its process ---- */
 
-static void reap(struct exp_plugin *p)
-{
-    if (!p->pid)
-        return;
-    kill(-p->pid, SIGKILL); /* what it started, too */
-    kill(p->pid, SIGKILL);
-    while (waitpid(p->pid, NULL, 0) < 0 && errno == EINTR)
-        ;
-    p->pid = 0;
-}
+enum { MOST_HANGS = 2 }; /* each costs its limit */
 
 /* Ends a plug-in for good, and says so. */
 static const char *bury(struct exp_plugin *p, const char *reason)
 {
-    reap(p);
+    plugin_keeper_end(&p->channel);
     if (!p->why_dead)
         p->why_dead = exp_plugin_keep(p, reason);
     return p->why_dead;
 }
 
+void exp_plugin_condemn(struct exp_plugin *p, const char *reason)
+{
+    pthread_mutex_lock(&p->lock);
+    bury(p, reason);
+    pthread_mutex_unlock(&p->lock);
+}
+
+/* Keeps what the process says, if it does; NULL: it says nothing. */
+static const char *said_of(struct exp_plugin *p, const char *words)
+{
+    char *text = plugin_channel_text(words, PLUGIN_TEXT_BYTES);
+    const char *kept = *text ? exp_plugin_keep(p, text) : NULL;
+
+    free(text);
+    return kept;
+}
+
+static const char *said(struct exp_plugin *p)
+{
+    return said_of(p, p->channel.control->text);
+}
+
 /* Says how its process ended by itself. */
 static const char *explain_end(struct exp_plugin *p, int status, const char *doing)
 {
+    const char *words = said(p);
     char text[PLUGIN_TEXT_BYTES + 64];
 
-    kill(-p->pid, SIGKILL); /* what it started */
-    p->pid = 0;
-    if (*p->channel.control->text)
-        exp_say(text, sizeof text, "the plug-in %s %s", p->channel.control->text, doing);
+    if (words)
+        exp_say(text, sizeof text, "the plug-in %s %s", words, doing);
     else if (WIFSIGNALED(status))
-        exp_say(text, sizeof text, "the plug-in crashed %s: %s", doing, strsignal(WTERMSIG(status)));
+        exp_say(text, sizeof text, "the plug-in crashed (%s) %s", strsignal(WTERMSIG(status)), doing);
     else
         exp_say(text, sizeof text, "the plug-in called exit(%d) %s", WEXITSTATUS(status), doing);
-    return bury(p, text);
+    return p->why_ended = exp_plugin_keep(p, text);
 }
 
-/* Has its process do something, and waits for it. Returns NULL or why the plug-in runs no more. */
+/* Ends its process, which does not come back. */
+static const char *end_hanging(struct exp_plugin *p, double seconds, const char *doing)
+{
+    char text[256];
+
+    exp_say(text, sizeof text, "the plug-in did not come back %s: it was ended after %.0f s", doing, seconds);
+    plugin_keeper_end_process(&p->channel);
+    p->n_hangs++;
+    p->why_hung = p->why_hung ? p->why_hung : exp_plugin_keep(p, text);
+    return p->why_ended = exp_plugin_keep(p, text);
+}
+
+/* Has its process do something, and waits for it. Returns NULL, or why there is no process any more. */
 static const char *ask(struct exp_plugin *p, enum plugin_task task, double seconds, const char *doing)
 {
     const uint64_t until_ns = ctr_now_ns() + (uint64_t)(1e9 * (p->limit_s + seconds));
-    char text[256];
     int status;
 
-    if (p->why_dead)
-        return p->why_dead;
+    if (p->why_dead || !p->channel.is_up)
+        return p->why_dead ? p->why_dead : p->why_ended;
     plugin_channel_ask(&p->channel, task);
     while (!plugin_channel_wait(&p->channel)) {
-        if (waitpid(p->pid, &status, WNOHANG) == p->pid) {
+        if (plugin_keeper_saw_end(&p->channel, &status)) {
             plugin_channel_show(&p->channel);
             return explain_end(p, status, doing);
         }
         if (exp_interrupted())
             return bury(p, "interrupted");
-        if (ctr_now_ns() > until_ns) {
-            exp_say(text, sizeof text, "the plug-in did not come back %s: it was ended after %.0f s", doing,
-                    p->limit_s + seconds);
-            return bury(p, text);
-        }
+        if (ctr_now_ns() > until_ns)
+            return end_hanging(p, p->limit_s + seconds, doing);
     }
     plugin_channel_show(&p->channel);
     return NULL;
+}
+
+/* Has the process load the object. Returns NULL or why it does not. */
+static const char *load(struct exp_plugin *p)
+{
+    const char *why = ask(p, PLUGIN_LOAD, 0, "while it was loaded");
+
+    return why ? why : said(p);
+}
+
+/* Sees to it that there is a process. Returns NULL, or why there is none. */
+static const char *revive(struct exp_plugin *p)
+{
+    const char *why;
+
+    if (p->why_dead || p->channel.is_up)
+        return p->why_dead;
+    plugin_keeper_start_again(&p->channel);
+    why = load(p);
+    return why ? bury(p, why) : NULL;
 }
 
 static double run_seconds(const struct conv_plan *plan)
@@ -147,28 +194,37 @@ static double run_seconds(const struct conv_plan *plan)
     return 20e-9 * conv_macs(&plan->problem);
 }
 
-/* Keeps what the process says against the layer, if it does. */
-static const char *said(struct exp_plugin *p)
+/* Returns what is behind the reason that its process has just given. */
+static enum exp_plugin_fault fault_of(const struct exp_plugin *p)
 {
-    return *p->channel.control->text ? exp_plugin_keep(p, p->channel.control->text) : NULL;
+    if (p->channel.control->is_wrong)
+        return EXP_PLUGIN_IS_WRONG;
+    return p->channel.is_up ? EXP_PLUGIN_REFUSES : EXP_PLUGIN_ENDED;
 }
 
+/* Checks a layer. Returns NULL, or why it is not done. */
 static const char *check(struct exp_plugin *p, const struct conv_plan *plan, const struct conv_binding *bind,
-                         const char **doubt)
+                         const char **doubt, enum exp_plugin_fault *fault)
 {
-    const char *why = p->why_dead;
+    const char *why = p->n_hangs >= MOST_HANGS ? p->why_hung : revive(p);
     char text[256];
 
-    if (!why && plugin_channel_lend(&p->channel, plan, bind))
-        return exp_plugin_keep(p, "there is no shared memory for its tensors");
-    if (!why)
-        why = ask(p, PLUGIN_CHECK, 6 * run_seconds(plan), "in a run that was checked");
-    if (!why)
-        why = said(p);
+    if (!why) {
+        p->channel.control->plan = *plan;
+        if (plugin_channel_lend(&p->channel, plan, bind))
+            return exp_plugin_keep(p, "there is no shared memory for its tensors");
+        why = ask(p, PLUGIN_CHECK, 6 * run_seconds(plan), "before timing");
+        *fault = fault_of(p);
+        why = why ? why : said(p);
+    } else {
+        *fault = EXP_PLUGIN_ENDED;
+    }
     if (!why && *p->channel.control->doubt)
-        *doubt = exp_plugin_keep(p, p->channel.control->doubt);
-    if (!why && plugin_channel_find_stray(&p->channel, plan, text, sizeof text))
+        *doubt = said_of(p, p->channel.control->doubt);
+    if (!why && plugin_channel_find_stray(&p->channel, plan, text, sizeof text)) {
         why = exp_plugin_keep(p, text);
+        *fault = EXP_PLUGIN_IS_WRONG;
+    }
     if (!why)
         plugin_channel_take(&p->channel, plan, bind);
     plugin_channel_return(&p->channel);
@@ -180,7 +236,7 @@ const char *exp_plugin_why_not(struct exp_plugin *p, const struct conv_plan *pla
     const char *why;
 
     pthread_mutex_lock(&p->lock);
-    why = p->why_dead;
+    why = revive(p);
     if (!why) {
         p->channel.control->plan = *plan;
         why = ask(p, PLUGIN_CAN, 0, "when it was asked about a shape");
@@ -192,15 +248,13 @@ const char *exp_plugin_why_not(struct exp_plugin *p, const struct conv_plan *pla
 }
 
 const char *exp_plugin_check(struct exp_plugin *p, const struct conv_plan *plan, const struct conv_binding *bind,
-                             const char **doubt)
+                             const char **doubt, enum exp_plugin_fault *fault)
 {
     const char *why;
 
     *doubt = NULL;
-
     pthread_mutex_lock(&p->lock);
-    p->channel.control->plan = *plan;
-    why = check(p, plan, bind, doubt);
+    why = check(p, plan, bind, doubt, fault);
     pthread_mutex_unlock(&p->lock);
     return why;
 }
@@ -214,15 +268,14 @@ static void choose(struct exp_plugin *p, size_t layer, const struct conv_plan *p
 
 const char *exp_plugin_open(struct exp_plugin *p, size_t layer, const struct conv_plan *plan, uint64_t (*now_ns)(void))
 {
-    cpu_set_t cores;
-    const char *why = p->why_dead;
+    struct plugin_control *control = p->channel.control;
+    const char *why = revive(p);
 
     if (why)
         return why;
-    if (p->threads == 1 && !sched_getaffinity(0, sizeof cores, &cores))
-        sched_setaffinity(p->pid, sizeof cores, &cores);
-    p->channel.control->plan = *plan;
-    p->channel.control->now_ns = now_ns;
+    control->is_pinned = p->threads == 1 && !sched_getaffinity(0, sizeof control->cores, &control->cores);
+    control->plan = *plan;
+    control->now_ns = now_ns;
     choose(p, layer, plan);
     why = ask(p, PLUGIN_OPEN, p->run_s, "while it got ready");
     return why ? why : said(p);
@@ -265,11 +318,16 @@ const char *exp_plugin_do(struct exp_plugin *p, void (*fn)(void *data, const str
     return why;
 }
 
-const char *exp_plugin_close(struct exp_plugin *p)
+const char *exp_plugin_close(struct exp_plugin *p, struct exp_plugin_closed *closed)
 {
-    const char *why = ask(p, PLUGIN_CLOSE, 0, "while it gave back what it had");
+    const char *why = ask(p, PLUGIN_CLOSE, p->run_s, "while it gave back what it had");
 
-    return why ? why : said(p);
+    *closed = (struct exp_plugin_closed){ .fault = fault_of(p) };
+    if (why)
+        return why;
+    why = said(p);
+    memcpy(closed->convert_ns, p->channel.control->convert_ns, sizeof closed->convert_ns);
+    return why;
 }
 
 /* ---- as algorithms ---- */
@@ -281,7 +339,8 @@ static int compile_recorder(const struct exp_plugin *p, struct recorder *r, cons
     const char *symbol = *p->symbol ? p->symbol : is_function ? "conv" : "conv_plugin";
 
     r->kind = kind;
-    return exp_plugin_compile_recorder(p->path, p->flags, symbol, is_function, kind, &r->program, why);
+    return exp_plugin_compile_recorder(p->path, &(struct exp_plugin_limits){ p->limit_s, p->flags }, symbol,
+                                       is_function, kind, &r->program, why);
 }
 
 /* Makes what records its accesses. Code with instructions that cannot be watched is emulated, if that can be seen. */
@@ -388,9 +447,10 @@ int exp_plugin_replay(const struct conv_plan *plan, const struct conv_binding *b
 static int run_outside(const struct exp_setup *s, const struct conv_plan *plan, const struct conv_binding *bind)
 {
     const char *doubt;
+    enum exp_plugin_fault fault;
 
     (void)s;
-    return exp_plugin_check(plan->outside.code, plan, bind, &doubt) || doubt ? -EIO : 0;
+    return exp_plugin_check(plan->outside.code, plan, bind, &doubt, &fault) || doubt ? -EIO : 0;
 }
 
 /* Finds the end of the path in "dir/mine.c:other": the last ':' behind which there is no more folder. */
@@ -419,8 +479,8 @@ static char *name_of_file(const char *path, const char *symbol)
     return name;
 }
 
-/* Starts its process, and has it load the object. */
-static void start(struct exp_plugin *p, const char *symbol)
+/* Starts its process, and has it load the object. Returns NULL or why it does not run. */
+static const char *start(struct exp_plugin *p)
 {
     char text[PLUGIN_TEXT_BYTES];
     int err = plugin_channel_open(&p->channel);
@@ -428,16 +488,12 @@ static void start(struct exp_plugin *p, const char *symbol)
     if (!err) {
         p->channel.control->threads = p->threads;
         exp_say(p->channel.control->user_plan, PLUGIN_PLAN_BYTES, "%s", p->user_plan);
-        p->pid = plugin_process_start(&p->channel, p->object, symbol);
-        err = p->pid < 0 ? -errno : 0;
+        err = plugin_keeper_start(&p->channel, p->object, p->symbol);
     }
-    if (err) {
-        p->pid = 0;
-        exp_say(text, sizeof text, "its process cannot be started: %s", strerror(-err));
-        bury(p, text);
-    } else if (!ask(p, PLUGIN_LOAD, 0, "while it was loaded") && *p->channel.control->text) {
-        bury(p, exp_plugin_keep(p, p->channel.control->text));
-    }
+    if (!err)
+        return load(p);
+    exp_say(text, sizeof text, "its process cannot be started: %s", strerror(-err));
+    return exp_plugin_keep(p, text);
 }
 
 /* The plug-ins of this process, as its algorithms (algo.c). */
@@ -490,29 +546,71 @@ static void replace(char **text, char *by)
 static void take_names(struct exp_plugin *p)
 {
     const struct plugin_control *said = p->channel.control;
+    char *name = plugin_channel_text(said->name, sizeof said->name);
+    char *title = plugin_channel_text(said->title, sizeof said->title);
 
-    if (said && is_name(said->name))
-        replace(&p->name, exp_copy_text(said->name));
-    p->title = clean_title(said && *said->title ? said->title : p->name);
+    if (is_name(name))
+        replace(&p->name, exp_copy_text(name));
+    p->title = clean_title(*title ? title : p->name);
+    free(name);
+    free(title);
     if (p->threads > 1) {
         replace(&p->name, exp_format("%s_%u_threads", p->name, p->threads));
         replace(&p->title, exp_format("%s, %u threads", p->title, p->threads));
     }
 }
 
-/* Gives it another name if an algorithm has its own: two versions of one file may stand beside each other. */
+static bool has_title(const char *title)
+{
+    for (size_t i = 0; i < exp_algo_record_count(); i++) {
+        if (!strcmp(exp_algo_record(i)->title, title))
+            return true;
+    }
+    return false;
+}
+
+/*
+ * Gives it another name if an algorithm has its own, and another title: two versions of one file may stand beside each
+ * other.
+ */
 static void make_unique(struct exp_plugin *p, const char *item)
 {
-    char *name = exp_copy_text(p->name);
-    unsigned i = 1;
+    char *name = exp_copy_text(p->name), *title = exp_copy_text(p->title);
 
-    while (exp_algo_find(p->name))
-        replace(&p->name, exp_format("%s_%u", name, ++i));
-    if (i > 1) {
+    for (unsigned i = 2; exp_algo_find(p->name); i++)
+        replace(&p->name, exp_format("%s_%u", name, i));
+    for (unsigned i = 2; has_title(p->title); i++)
+        replace(&p->title, exp_format("%s (%u)", title, i));
+    if (strcmp(name, p->name))
         fprintf(stderr, "plug-in %s is called %s here: there is another %s\n", item, p->name, name);
-        replace(&p->title, exp_format("%s (%u)", p->title, i));
-    }
+    else if (strcmp(title, p->title))
+        fprintf(stderr, "plug-in %s is called '%s' in figures: there is another '%s'\n", item, p->title, title);
     free(name);
+    free(title);
+}
+
+/* Compiles and loads it. Returns NULL or why it does not run. */
+static const char *make(struct exp_plugin *p)
+{
+    const struct exp_plugin_limits limits = { p->limit_s, p->flags };
+    struct exp_why why;
+
+    if (exp_plugin_compile(p->path, &limits, &p->object, &why))
+        return exp_plugin_keep(p, why.text);
+    exp_hash_file(&p->hash, p->object);
+    p->hash = exp_hash_bytes(p->hash, p->user_plan, strlen(p->user_plan));
+    return start(p);
+}
+
+/* Who has the lock may keep reasons, too. */
+static void init_lock(pthread_mutex_t *lock)
+{
+    pthread_mutexattr_t attributes;
+
+    pthread_mutexattr_init(&attributes);
+    pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_RECURSIVE);
+    pthread_mutex_init(lock, &attributes);
+    pthread_mutexattr_destroy(&attributes);
 }
 
 /* Loads what an item of ALGO= names: "dir/mine.c", "./mine.so", "mine.c:other". */
@@ -520,35 +618,36 @@ static int load_item(const char *item, const struct exp_plugin_options *o, unsig
 {
     struct exp_plugin *p = exp_new(1, sizeof *p);
     const size_t length = path_length(item, strlen(item));
-    char *path = exp_format("%.*s", (int)length, item);
-    const char *symbol = item[length] ? item + length + 1 : "";
-    struct exp_why reason;
+    const char *symbol = item[length] ? item + length + 1 : "", *reason;
 
     *p = (struct exp_plugin){ .next = first_plugin,
                               .limit_s = o->limit_s,
                               .threads = o->threads,
                               .channel.fd = -1,
-                              .path = path,
+                              .path = exp_format("%.*s", (int)length, item),
                               .symbol = exp_copy_text(symbol),
                               .observer = o->observer,
-                              .calls_libraries = !exp_plugin_is_source(path),
                               .flags = exp_copy_text(o->flags),
                               .user_plan = exp_copy_text(o->plan) };
     first_plugin = p;
-    pthread_mutex_init(&p->lock, NULL);
-    p->name = name_of_file(path, symbol);
-    if (exp_plugin_compile(path, o->flags, &p->object, &reason))
-        bury(p, reason.text);
-    else
-        start(p, symbol);
-    if (p->object)
-        exp_hash_file(&p->hash, p->object);
-    p->hash = exp_hash_bytes(p->hash, o->plan, strlen(o->plan));
-    p->calls_libraries |= p->channel.control && p->channel.control->calls_libraries;
-    take_names(p);
+    init_lock(&p->lock);
+    p->calls_libraries = !exp_plugin_is_source(p->path);
+    p->name = name_of_file(p->path, symbol);
+    reason = make(p);
+    if (reason && !o->may_fail) {
+        exp_fail(why, 0, "ALGO: plug-in %s: %s", item, reason);
+        exp_text_clean(why->text);
+        return exp_interrupted() ? -EINTR : -EINVAL;
+    }
+    if (reason)
+        fprintf(stderr, "plug-in %s does not run: %s\n", item, bury(p, reason));
+    if (p->channel.control) {
+        p->calls_libraries |= p->channel.control->calls_libraries;
+        take_names(p);
+    } else {
+        p->title = exp_copy_text(p->name);
+    }
     make_unique(p, item);
-    if (p->why_dead)
-        fprintf(stderr, "plug-in %s does not run: %s\n", item, p->why_dead);
     return add(p, item, selected, why);
 }
 
@@ -580,41 +679,92 @@ static unsigned count_cores(void)
     return sched_getaffinity(0, sizeof cores, &cores) ? 1 : (unsigned)CPU_COUNT(&cores);
 }
 
+/* Refuses a name that no algorithm has if a file has it: "mine" of mine.c. */
+static int check_name(const char *name, struct exp_why *why)
+{
+    static const char *const folders[] = { "", "kernels/plugin/" }, *const endings[] = { ".c", ".cpp", ".cc", ".so" };
+    enum { N_FOLDERS = sizeof folders / sizeof folders[0], N_ENDINGS = sizeof endings / sizeof endings[0] };
+    int err = 0;
+
+    for (size_t i = 0; i < N_FOLDERS * N_ENDINGS && !err && *name && !exp_algo_find(name); i++) {
+        const char *before = i / N_ENDINGS || strcmp(endings[i % N_ENDINGS], ".so") ? "" : "./";
+        char *path = exp_format("%s%s%s%s", before, folders[i / N_ENDINGS], name, endings[i % N_ENDINGS]);
+
+        if (!access(path, R_OK))
+            err = exp_fail(why, -EINVAL, "ALGO: unknown algorithm '%s'; there is a plug-in: ALGO=%s", name, path);
+        free(path);
+    }
+    return err;
+}
+
+/* Puts those items that are no plug-ins into `own`. */
+static int take_own(const char *list, char *own, bool *has_plugins, struct exp_why *why)
+{
+    char *items = exp_copy_text(list), *rest = items, *item;
+    int err = 0;
+
+    while (!err && (item = strsep(&rest, ","))) {
+        *has_plugins |= is_plugin(item);
+        if (is_plugin(item))
+            continue;
+        err = check_name(item, why);
+        strcat(strcat(own, *own ? "," : ""), item);
+    }
+    free(items);
+    return err;
+}
+
+static int check_options(const struct exp_plugin_options *o, struct exp_why *why)
+{
+    struct exp_words words = { 0 };
+    int err = exp_words_split(&words, o->flags);
+
+    exp_words_release(&words);
+    if (o->threads > count_cores())
+        return exp_fail(why, -EINVAL, "PLUGIN_THREADS=%u: this program may use %u cores", o->threads, count_cores());
+    if (strlen(o->plan) >= PLUGIN_PLAN_BYTES)
+        return exp_fail(why, -EINVAL, "PLUGIN_PLAN has more than %d bytes", PLUGIN_PLAN_BYTES - 1);
+    return err ? exp_fail(why, err, "PLUGIN_CFLAGS has a quote that is not closed: %s", o->flags) : 0;
+}
+
 int exp_plugins_select(const char *list, const struct exp_plugin_options *o, unsigned *selected, struct exp_why *why)
 {
     char *items = exp_copy_text(list), *rest = items, *own = exp_new(strlen(list) + 1, 1), *item;
-    struct exp_words words = { 0 };
-    unsigned plugins = 0;
-    int err = exp_words_split(&words, o->flags);
+    bool has_plugins = false;
+    int err = check_options(o, why);
 
-    if (o->threads > count_cores())
-        err = exp_fail(why, -EINVAL, "PLUGIN_THREADS=%u: this program may use %u cores", o->threads, count_cores());
-    else if (strlen(o->plan) >= PLUGIN_PLAN_BYTES)
-        err = exp_fail(why, -EINVAL, "PLUGIN_PLAN has more than %d bytes", PLUGIN_PLAN_BYTES - 1);
-    else if (err)
-        exp_fail(why, err, "PLUGIN_CFLAGS has a quote that is not closed: %s", o->flags);
-    exp_words_release(&words);
+    *selected = 0;
     err = err ? err : check_number(list, why);
+    err = err ? err : take_own(list, own, &has_plugins, why);
+    if (!err && (*own || !has_plugins)) /* what is misspelt is found before anything is compiled */
+        err = exp_algo_select(own, selected, why);
     while (!err && (item = strsep(&rest, ","))) {
         if (is_plugin(item))
-            err = load_item(item, o, &plugins, why);
-        else
-            strcat(strcat(own, *own ? "," : ""), item);
+            err = load_item(item, o, selected, why);
     }
-    *selected = 0;
-    if (!err && (*own || !plugins))
-        err = exp_algo_select(own, selected, why);
-    *selected |= plugins;
     free(own);
     free(items);
     return err;
+}
+
+/* Lets the process end by itself, for a moment: coverage is kept then. */
+static void leave(struct exp_plugin *p)
+{
+    enum { MOST_WAITS = 50 };
+    int status;
+
+    if (!p->channel.is_up)
+        return;
+    plugin_channel_ask(&p->channel, PLUGIN_LEAVE);
+    for (int i = 0; i < MOST_WAITS && !plugin_keeper_saw_end(&p->channel, &status); i++)
+        plugin_channel_wait(&p->channel);
 }
 
 void exp_plugins_release(void)
 {
     for (struct exp_plugin *p = first_plugin, *next; p; p = next) {
         next = p->next;
-        reap(p);
+        leave(p);
         plugin_channel_close(&p->channel);
         p->why_dead = "its process has been ended";
         for (size_t i = 0; i < p->n_kept; i++)

@@ -3,11 +3,18 @@
  *
  * The code of a plug-in is loaded and run in a process of its own, a fork of this one, which is told what to do and
  * answers through shared memory. Whatever the code does - it crashes, hangs, calls exit, writes where it must not,
- * returns wrong values - costs its own columns, with the reason in them.
+ * returns wrong values - costs its own columns, with the reason in them. Who crashes, hangs, exits or refuses in one
+ * layer loses that layer, and the process is started again; who is wrong anywhere loses all (exp_plugin_condemn).
  *
  * A layer is checked first: the tensors lie in shared memory between pages that nobody may touch, input and filters are
- * read-only, and what the output's neighbourhood holds is compared afterwards. Timed runs have tensors of the process's
- * own, made by the same function as those of the other algorithms, and are timed there by the same clock.
+ * read-only in the first run, and what the output's neighbourhood holds is compared afterwards. Timed runs have tensors
+ * of the process's own, made by the same function as those of the other algorithms, and are timed there by the same
+ * clock.
+ *
+ * No run helps a later one. Before each timed run, outside of the clock, the input gets values that no run had, and the
+ * output is made no numbers; afterwards, all outputs are proven to be those of that input (plugin_proof.c). Caches are
+ * then what they would be: emptied behind all that; warm caches have one line in 16 of the input changed and of the
+ * output spoiled, those of the bench's own algorithms likewise (measure.h).
  */
 #ifndef EXPERIMENTS_BENCH_PLUGIN_H
 #define EXPERIMENTS_BENCH_PLUGIN_H
@@ -31,14 +38,16 @@ struct exp_plugin_options {
     unsigned threads;  /* that its checked and timed runs may use, 1 at least; accesses are recorded of one */
     const char
         *observer; /* QEMU's plugin (counters/observe/obs_plugin.c); "": there is none. Lives as long as plug-ins */
+    bool may_fail; /* one that cannot be compiled or loaded is an algorithm that does not run; else it is an error */
 };
 
 /*
  * Reads ALGO= where plug-ins may stand in it: an item with a '.' or a '/' is one, as a C file (mine.c), a shared object
  * (./mine.so), or something in it (mine.c:other). They become algorithms of this program, called by their own names. A
- * C file is compiled for this computer. What is wrong with a plug-in is the reason why it does not run. Returns 0, or
- * -EINVAL with one line in why: for an unknown algorithm, too many plug-ins, more threads than cores. A name that is
- * taken gets a number; names say how many threads there are, if they are several.
+ * C file is compiled for this computer. Returns 0, or -EINVAL with one line in why: for an unknown algorithm, too many
+ * plug-ins, more threads than cores, a plug-in that is not there, or that cannot be compiled or loaded; -EINTR. A name
+ * that is taken gets a number, and so does a title; names say how many threads there are, if they are several. Call it
+ * before the program has other threads.
  */
 int exp_plugins_select(const char *list, const struct exp_plugin_options *o, unsigned *selected, struct exp_why *why);
 
@@ -46,12 +55,20 @@ int exp_plugins_select(const char *list, const struct exp_plugin_options *o, uns
 void exp_plugins_release(void);
 
 /*
- * Runs a layer on tensors like those of bind, and leaves the first run's output there. Returns NULL, or why not: it
- * cannot do such a layer, or did what it must not. *doubt is NULL, or what is wrong with later runs if the first one's
- * output is right. Thread-safe; reasons live as long as the plug-in.
+ * Runs a layer on tensors like those of bind, and leaves the first run's output there. Returns NULL, or why not. *doubt is NULL, or what is wrong with
+ * later runs if the first one's output is right. Thread-safe; reasons live as long as the plug-in.
  */
 const char *exp_plugin_check(struct exp_plugin *p, const struct conv_plan *plan, const struct conv_binding *bind,
-                             const char **doubt);
+                             const char **doubt, enum exp_plugin_fault *fault);
+
+/* Ends a plug-in for good: exp_algo_why_not_run gives the reason from now on. Thread-safe. */
+void exp_plugin_condemn(struct exp_plugin *p, const char *reason);
+
+/*
+ * Returns how far an output of a plug-in may be from plain loops, by the magnitude of its products: it may compute
+ * another way, by Winograd's or Fourier's transform, and is rounded as often as the longest of these is.
+ */
+double exp_plugin_error_bound(double magnitude);
 
 /* Says why a plug-in does not do a planned layer; NULL: it says that it does. Thread-safe. */
 const char *exp_plugin_why_not(struct exp_plugin *p, const struct conv_plan *plan);
@@ -61,8 +78,8 @@ const char *exp_plugin_keep(struct exp_plugin *p, const char *reason);
 
 /*
  * Timed runs of layers that are open together (0, 1, ...), on the core of the calling thread: opens one and chooses it;
- * empties caches or fills them as `cache` says, runs; closes all. These return NULL, or why the plug-in runs no more;
- * took_ns is by now_ns, in its process. A layer has the values that exp_tensors_init gives it.
+ * gives it another input, and empties caches or fills them as `cache` says; runs; closes all. These return NULL, or why
+ * the process has ended: opening starts it again. took_ns is by now_ns, in its process.
  */
 const char *exp_plugin_open(struct exp_plugin *p, size_t layer, const struct conv_plan *plan, uint64_t (*now_ns)(void));
 const char *exp_plugin_prepare(struct exp_plugin *p, enum exp_cache_state cache);
@@ -85,15 +102,26 @@ struct exp_runs {
 const char *exp_plugin_do(struct exp_plugin *p, void (*fn)(void *data, const struct exp_runs *runs), void *data,
                           size_t bytes);
 
-/* Closes the layer. Returns NULL, or why its times are worth nothing: the last run's output is not the check's. */
-const char *exp_plugin_close(struct exp_plugin *p);
+struct exp_plugin_closed {
+    enum exp_plugin_fault fault;
+    uint64_t convert_ns[2]; /* the shortest convert_in and convert_out, which no run's time holds; 0: there is none */
+};
+
+/* Closes the layers. Returns NULL, or why their times are worth nothing. */
+const char *exp_plugin_close(struct exp_plugin *p, struct exp_plugin_closed *closed);
+
+/* What limits and directs a compiler: whoever runs longer is ended, with all that it has started. */
+struct exp_plugin_limits {
+    unsigned limit_s;
+    const char *flags; /* behind those of the file's first comment */
+};
 
 /*
  * Compiles a C file into a shared object, which is kept by its content: text, flags, compiler. A path of another kind
  * is its own object. What the compiler says goes to standard error. Returns 0 and the object's path, to be freed, or
  * -errno with one line in why.
  */
-int exp_plugin_compile(const char *path, const char *flags, char **object, struct exp_why *why);
+int exp_plugin_compile(const char *path, const struct exp_plugin_limits *limits, char **object, struct exp_why *why);
 bool exp_plugin_is_source(const char *path); /* a C or a C++ file */
 
 /* ---- what it accesses ---- */
@@ -116,8 +144,9 @@ const struct exp_recorder_kind *exp_recorder_kind_of_libraries(void);
  * Makes such a program of a C file or a shared object, kept as objects are. Returns as exp_plugin_compile; -ENOTSUP for
  * a shared object where no emulator sees what it does.
  */
-int exp_plugin_compile_recorder(const char *path, const char *flags, const char *symbol, bool is_function,
-                                const struct exp_recorder_kind *kind, char **program, struct exp_why *why);
+int exp_plugin_compile_recorder(const char *path, const struct exp_plugin_limits *limits, const char *symbol,
+                                bool is_function, const struct exp_recorder_kind *kind, char **program,
+                                struct exp_why *why);
 
 struct exp_recording {
     const struct exp_recorder_kind *kind;

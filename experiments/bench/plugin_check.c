@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 
@@ -23,8 +24,7 @@ enum {
     SOMETHING = 0xc5, /* bytes of other ones */
     MORE_RUNS = 4,    /* that are compared with the first and watched for leaks, if they are this short */
     MOST_RUNS = 24,
-    SHORT_MS = 80,      /* of the processor's time */
-    MAX_KNOWN = 1 << 20 /* elements that are kept of a layer */
+    SHORT_MS = 80 /* of the processor's time */
 };
 
 /*
@@ -42,11 +42,6 @@ static const float same_share = 0x1p-20F, other_share = 0x1p-13F;
 
 /* ---- the lent tensors ---- */
 
-static void *map(const struct plugin_inside *p, void *at, const struct plugin_place *x, int may, int flags)
-{
-    return mmap(at, x->mapped, may, MAP_SHARED | flags, p->fd, (off_t)x->offset);
-}
-
 /* Maps the lent tensors between pages that nobody may touch; input and filters may be read only. */
 static bool map_lent(struct plugin_inside *p)
 {
@@ -62,10 +57,22 @@ static bool map_lent(struct plugin_inside *p)
     for (int t = 0; t < 3; t++) {
         const struct plugin_place *x = &p->place[t];
 
-        if (map(p, p->guarded + at, x, t == 2 ? PROT_READ | PROT_WRITE : PROT_READ, MAP_FIXED) == MAP_FAILED)
+        if (mmap(p->guarded + at, x->mapped, t == 2 ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED | MAP_FIXED, p->fd,
+                 (off_t)x->offset) == MAP_FAILED)
             return false;
         p->at[t] = (const float *)(const void *)(p->guarded + at + x->before);
         at += x->mapped + GUARD_BYTES;
+    }
+    return true;
+}
+
+/* Lets input and filters be written. */
+static bool may_write(const struct plugin_inside *p)
+{
+    for (int t = 0; t < 2; t++) {
+        if (mprotect((unsigned char *)(uintptr_t)p->at[t] - p->place[t].before, p->place[t].mapped,
+                     PROT_READ | PROT_WRITE))
+            return false;
     }
     return true;
 }
@@ -77,7 +84,7 @@ static void unmap_lent(struct plugin_inside *p)
     p->guarded = NULL;
 }
 
-void plugin_say_where(const struct plugin_inside *p, uintptr_t address)
+void plugin_say_where(struct plugin_inside *p, uintptr_t address, const char *access)
 {
     static const char *const names[3] = { "input", "filters", "output" };
     char *text = p->control->text;
@@ -89,6 +96,7 @@ void plugin_say_where(const struct plugin_inside *p, uintptr_t address)
 
         if (address < first - GUARD_BYTES / 2 || address >= last + GUARD_BYTES / 2)
             continue;
+        p->control->is_wrong = true;
         if (address >= begin && address < end)
             snprintf(text, bytes, "wrote to its %s, element %zu,", names[t], (size_t)(address - begin) / sizeof(float));
         else
@@ -97,7 +105,7 @@ void plugin_say_where(const struct plugin_inside *p, uintptr_t address)
                      address < begin ? "before" : "behind", names[t]);
         return;
     }
-    snprintf(text, bytes, "crashed at address %#lx", (unsigned long)address);
+    snprintf(text, bytes, "crashed (%s address %#lx)", access, (unsigned long)address);
 }
 
 /* ---- what it leaves behind ---- */
@@ -128,13 +136,16 @@ static size_t count_mapped(void)
     return pages * CONV_PAGE_BYTES;
 }
 
-void plugin_look(struct plugin_belongings *b)
+void plugin_look(const struct plugin_inside *p, struct plugin_belongings *b)
 {
     const struct mallinfo2 m = mallinfo2();
+    struct stat lent = { 0 };
 
     *b = (struct plugin_belongings){ .n_files = count_entries("/proc/self/fd"),
                                      .bytes = m.uordblks + m.hblkhd,
                                      .mapped = count_mapped() };
+    if (!fstat(p->fd, &lent))
+        b->lent = lent.st_ino;
     sigprocmask(SIG_BLOCK, NULL, &b->blocked);
     sigaction(SIGSEGV, NULL, &b->crash);
 }
@@ -158,24 +169,30 @@ static bool has_children(void)
     return !child;
 }
 
-/* Says what it left behind that is no memory. */
-static void find_remains(struct plugin_inside *p)
+bool plugin_find_remains(const struct plugin_inside *p, char *text, size_t bytes)
 {
     const size_t n_threads = count_entries("/proc/self/task");
     struct plugin_belongings now;
+
+    plugin_look(p, &now);
+    *text = '\0';
+    if (n_threads > p->control->threads)
+        exp_say(text, bytes, "the plug-in runs more threads than it may: PLUGIN_THREADS=%u", p->control->threads);
+    else if (has_children())
+        exp_say(text, bytes, "the plug-in started a process, which runs on");
+    else if (has_changed_signals(&p->had, &now))
+        exp_say(text, bytes, "the plug-in changed which signals are handled, and how");
+    else if (now.lent != p->had.lent || (now.n_files && now.n_files < p->had.n_files)) /* 0: it may not look */
+        exp_say(text, bytes, "the plug-in closed files that it had not opened");
+    return *text;
+}
+
+static void find_remains(struct plugin_inside *p)
+{
     char text[128];
 
-    plugin_look(&now);
-    if (n_threads > p->control->threads) {
-        exp_say(text, sizeof text, "the plug-in runs more threads than it may: PLUGIN_THREADS=%u", p->control->threads);
-        plugin_say(p, text);
-    } else if (has_children()) {
-        plugin_say(p, "the plug-in started a process, which runs on");
-    } else if (has_changed_signals(&p->had, &now)) {
-        plugin_say(p, "the plug-in changed which signals are handled, and how");
-    } else if (now.n_files && now.n_files < p->had.n_files) { /* 0: it may not look */
-        plugin_say(p, "the plug-in closed files that it had not opened");
-    }
+    if (plugin_find_remains(p, text, sizeof text))
+        plugin_say_wrong(p, text);
 }
 
 /* ---- what it computes ---- */
@@ -230,23 +247,45 @@ static bool took_short(clock_t since)
     return clock() - since < CLOCKS_PER_SEC / 1000 * SHORT_MS;
 }
 
-/* Runs it on another input: what only remembers its first result is found, and what computes with too few bits. */
+/* Looks whether input and filters are as they were. */
+static bool are_kept(struct plugin_inside *p, const float *const was[2])
+{
+    static const char *const names[2] = { "input", "filters" };
+    char text[128];
+
+    for (int t = 0; t < 2; t++) {
+        if (!memcmp(was[t], p->at[t], p->place[t].bytes))
+            continue;
+        exp_say(text, sizeof text, "the plug-in wrote to its %s in a later run", names[t]);
+        plugin_say_wrong(p, text);
+        return false;
+    }
+    return true;
+}
+
+/*
+ * Runs it on another input: what only remembers its first result is found, and what computes with too few bits. Input
+ * and filters can be written from now on, as in timed runs, which a plug-in cannot tell from this one.
+ */
 static bool run_on_other(struct plugin_inside *p, const float *first)
 {
-    void *mapped = map(p, NULL, &p->place[0], PROT_READ | PROT_WRITE, 0);
-    float *in = (float *)(void *)((unsigned char *)mapped + p->place[0].before);
+    float *in = (float *)(uintptr_t)p->at[0];
+    const float *was[2];
     bool is_right;
 
-    if (mapped == MAP_FAILED) {
+    if (!may_write(p)) {
         plugin_say(p, "there is no memory for its tensors");
         return false;
     }
     scale_input(in, n_elements(p, 0), other_scale, false);
+    for (int t = 0; t < 2; t++)
+        was[t] = exp_copy_bytes(p->at[t], n_elements(p, t), sizeof(float));
     memset(output(p), SOMETHING, p->place[2].bytes);
     plugin_run(p, p->at[0], p->at[1], output(p));
-    is_right = compare(p, first, other_scale, "in its second run, on the input times -1.00366");
+    is_right = are_kept(p, was) && compare(p, first, other_scale, "in its second run, on the input times -1.00366");
     scale_input(in, n_elements(p, 0), other_scale, true);
-    munmap(mapped, p->place[0].mapped);
+    for (int t = 0; t < 2; t++)
+        free((float *)(uintptr_t)was[t]);
     return is_right;
 }
 
@@ -282,11 +321,11 @@ static void find_leak(struct plugin_inside *p, const float *first,
     struct plugin_belongings before, now;
     char text[128];
 
-    plugin_look(&before);
+    plugin_look(p, &before);
     for (int i = 0; i < (bytes || mapped || n_files ? MOST_RUNS : MORE_RUNS); i++) {
         if (!again(p, first))
             return;
-        plugin_look(&now);
+        plugin_look(p, &now);
         if (i) { /* the first may fill what later ones find */
             bytes = min_size(bytes, more_by(now.bytes, before.bytes));
             mapped = min_size(mapped, more_by(now.mapped, before.mapped));
@@ -299,48 +338,7 @@ static void find_leak(struct plugin_inside *p, const float *first,
     else if (n_files)
         exp_say(text, sizeof text, "the plug-in leaks open files: %zu with each %s", n_files, what);
     if (bytes || mapped || n_files)
-        plugin_say(p, text);
-}
-
-/* ---- what timed runs are compared with ---- */
-
-static struct plugin_known *find_known(const struct plugin_inside *p)
-{
-    for (size_t i = 0; i < p->n_known; i++) {
-        if (conv_problem_equal(&p->known[i].problem, &p->layer->problem))
-            return &p->known[i];
-    }
-    return NULL;
-}
-
-static void keep(struct plugin_inside *p, const float *first)
-{
-    const size_t n = n_elements(p, 2), step = 1 + n / MAX_KNOWN;
-    struct plugin_known *k = find_known(p);
-
-    if (k)
-        return;
-    k = exp_append(&p->known, &p->n_known, sizeof *p->known);
-    *k = (struct plugin_known){ p->layer->problem, step, 1 + (n - 1) / step, largest_of(first, n), NULL };
-    k->element = exp_new(k->n, sizeof *k->element);
-    for (size_t i = 0; i < k->n; i++)
-        k->element[i] = first[i * step];
-}
-
-void plugin_compare_known(struct plugin_inside *p, const float *out)
-{
-    const struct plugin_known *k = find_known(p);
-    char text[PLUGIN_TEXT_BYTES];
-
-    for (size_t i = 0; k && i < k->n; i++) {
-        if (fabsf(out[i * k->step] - k->element[i]) <= same_share * k->largest)
-            continue;
-        exp_say(text, sizeof text,
-                "the plug-in computes a wrong result in a timed run: output element %zu is %.9g, must be %.9g",
-                i * k->step, (double)out[i * k->step], (double)k->element[i]);
-        plugin_say(p, text);
-        return;
-    }
+        plugin_say_wrong(p, text);
 }
 
 /* ---- all of it ---- */
@@ -358,7 +356,6 @@ static void run_checked(struct plugin_inside *p)
     find_remains(p);
     if (!*p->control->text && run_on_other(p, first) && is_short)
         find_leak(p, first, run_again, "run");
-    keep(p, first);
     memcpy(output(p), first, p->place[2].bytes);
     free(first);
 }

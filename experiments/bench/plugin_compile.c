@@ -2,12 +2,9 @@
 #include <elf.h>
 #include <errno.h>
 #include <limits.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "experiments/base/program.h"
@@ -19,9 +16,13 @@
 #define HEADER_DIR "kernels/plugin"
 #define FLAGS_MARK "plugin:"
 
-enum { WATCH_LIMIT_S = 60 };
+enum { WATCH_LIMIT_S = 60, COMPILER_LIMIT_S = 20 /* besides PLUGIN_LIMIT */ };
 
-extern char **environ;
+/* A compiler's command, and how long it may run. */
+struct command {
+    struct exp_words words;
+    unsigned limit_s;
+};
 
 /* ---- where objects are kept ---- */
 
@@ -122,39 +123,34 @@ static const char *host_compiler(void)
 }
 
 /* Runs the compiler; what it says is the user's to read. Returns 0 or -errno. */
-static int run_compiler(char *const *argv, struct exp_why *why)
+static int run_compiler(char *const *argv, unsigned limit_s, struct exp_why *why)
 {
-    posix_spawnattr_t attributes;
-    sigset_t none;
-    pid_t pid;
-    int err, status;
+    int status, err;
 
-    sigemptyset(&none);
-    posix_spawnattr_init(&attributes);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
-    posix_spawnattr_setsigmask(&attributes, &none);
-    err = -posix_spawnp(&pid, argv[0], NULL, &attributes, argv, environ);
-    posix_spawnattr_destroy(&attributes);
+    fflush(stderr);
+    err = exp_process_show((const char *const *)argv, limit_s, exp_interrupted, &status);
+    if (err == -EINTR)
+        return exp_fail(why, err, "interrupted while it was compiled");
+    if (err == -ETIMEDOUT)
+        return exp_fail(why, -EIO, "%s was ended after %u s; PLUGIN_LIMIT= grants more", argv[0], limit_s);
     if (err)
         return exp_fail(why, err, "there is no compiler '%s': %s%s", argv[0], strerror(-err),
                         strcmp(argv[0], host_compiler()) ? "" : "; " COMPILER_VARIABLE " names another");
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-        ;
     return status ? exp_fail(why, -EIO, "it does not compile: what %s says stands above", argv[0]) : 0;
 }
 
 /* ---- objects ---- */
 
 /* Hashes what an argument of the compiler names, if that is a file: another source, or an archive that is linked. */
-static void hash_argument(const struct exp_words *command, const char *word, uint64_t *hash)
+static void hash_argument(const struct command *command, const char *word, uint64_t *hash)
 {
     struct stat is;
 
     if (!stat(word, &is) && S_ISREG(is.st_mode))
         exp_hash_file(hash, word);
-    for (size_t i = 0; i < command->n && !strncmp(word, "-l:", 3); i++) {
-        const bool is_folder = !strncmp(command->word[i], "-L", 2);
-        char *archive = exp_format("%s/%s", is_folder ? command->word[i] + 2 : "", word + 3);
+    for (size_t i = 0; i < command->words.n && !strncmp(word, "-l:", 3); i++) {
+        const bool is_folder = !strncmp(command->words.word[i], "-L", 2);
+        char *archive = exp_format("%s/%s", is_folder ? command->words.word[i] + 2 : "", word + 3);
 
         if (is_folder && !stat(archive, &is))
             exp_hash_file(hash, archive);
@@ -163,23 +159,23 @@ static void hash_argument(const struct exp_words *command, const char *word, uin
 }
 
 /* Runs a command with more words behind the compiler's name: files stand before the libraries that they need. */
-static int run_with(const struct exp_words *command, const char *const *more, struct exp_why *why)
+static int run_with(const struct command *command, const char *const *more, struct exp_why *why)
 {
     struct exp_words whole = { 0 };
     int err;
 
-    exp_words_add(&whole, "%s", command->word[0]);
+    exp_words_add(&whole, "%s", command->words.word[0]);
     for (; *more; more++)
         exp_words_add(&whole, "%s", *more);
-    for (size_t i = 1; i < command->n; i++)
-        exp_words_add(&whole, "%s", command->word[i]);
-    err = run_compiler(whole.word, why);
+    for (size_t i = 1; i < command->words.n; i++)
+        exp_words_add(&whole, "%s", command->words.word[i]);
+    err = run_compiler(whole.word, command->limit_s, why);
     exp_words_release(&whole);
     return err;
 }
 
 /* Hashes a source with all that it includes. */
-static int hash_source(const struct exp_words *command, const char *path, const char *half, uint64_t *hash,
+static int hash_source(const struct command *command, const char *path, const char *half, uint64_t *hash,
                        struct exp_why *why)
 {
     int err = run_with(command, (const char *const[]){ "-E", "-P", "-w", path, "-o", half, NULL }, why);
@@ -191,17 +187,17 @@ static int hash_source(const struct exp_words *command, const char *path, const 
 }
 
 /* Makes a hash of all that makes the object: the command, the file, headers. The compiler counts by its name. */
-static int hash_of(const struct exp_words *command, const char *path, const char *half, uint64_t *hash,
+static int hash_of(const struct command *command, const char *path, const char *half, uint64_t *hash,
                    struct exp_why *why)
 {
     static const char *const sources[] = { "recorder.h", "recorder.c", "record.awk" };
     int err;
 
     *hash = 0;
-    for (size_t i = 0; i < command->n; i++) {
-        *hash = exp_hash_bytes(*hash, command->word[i], strlen(command->word[i]) + 1);
+    for (size_t i = 0; i < command->words.n; i++) {
+        *hash = exp_hash_bytes(*hash, command->words.word[i], strlen(command->words.word[i]) + 1);
         if (i)
-            hash_argument(command, command->word[i], hash);
+            hash_argument(command, command->words.word[i], hash);
     }
     for (size_t i = 0; i < sizeof sources / sizeof sources[0]; i++) {
         char *source = exp_format(HEADER_DIR "/%s", sources[i]);
@@ -216,8 +212,8 @@ static int hash_of(const struct exp_words *command, const char *path, const char
 }
 
 /* Finds the object that a command for that file makes, or has `make` make it: into another name first. */
-static int find_or_make(const struct exp_words *command, const char *path, const char *suffix,
-                        int (*make)(const struct exp_words *command, const char *path, const char *to,
+static int find_or_make(const struct command *command, const char *path, const char *suffix,
+                        int (*make)(const struct command *command, const char *path, const char *to,
                                     struct exp_why *why),
                         char **object, struct exp_why *why)
 {
@@ -239,28 +235,29 @@ static int find_or_make(const struct exp_words *command, const char *path, const
     return err;
 }
 
-static int make_object(const struct exp_words *command, const char *path, const char *to, struct exp_why *why)
+static int make_object(const struct command *command, const char *path, const char *to, struct exp_why *why)
 {
     return run_with(command, (const char *const[]){ path, "-o", to, NULL }, why);
 }
 
-static int compile_source(const char *path, const char *flags, char **object, struct exp_why *why)
+static int compile_source(const char *path, const struct exp_plugin_limits *limits, char **object, struct exp_why *why)
 {
-    struct exp_words command = { 0 };
-    int err = begin_command(&command, host_compiler(), "-march=native -fPIC -shared", path, why);
+    struct command command = { .limit_s = limits->limit_s + COMPILER_LIMIT_S };
+    struct exp_words *words = &command.words;
+    int err = begin_command(words, host_compiler(), "-march=native -fPIC -shared", path, why);
 
 #ifdef __x86_64__
     if (sim_cpu_is_limited() && !sim_cpu_has(CPU_ISA_AVX512))
-        exp_words_add(&command, sim_cpu_has(CPU_ISA_AVX2) ? "-mno-avx512f" : "-mno-avx");
+        exp_words_add(words, sim_cpu_has(CPU_ISA_AVX2) ? "-mno-avx512f" : "-mno-avx");
 #endif
 
     if (!err)
-        err = add_own_flags(&command, path, why);
+        err = add_own_flags(words, path, why);
     if (!err)
-        err = end_command(&command, flags, path);
+        err = end_command(words, limits->flags, path);
     if (!err)
         err = find_or_make(&command, path, "so", make_object, object, why);
-    exp_words_release(&command);
+    exp_words_release(words);
     return err;
 }
 
@@ -268,7 +265,7 @@ static int compile_source(const char *path, const char *flags, char **object, st
 static unsigned family_of(const char *path)
 {
     Elf64_Ehdr head = { 0 };
-    FILE *in = fopen(path, "rb");
+    FILE *in = exp_file_open(path);
     const size_t n = in ? fread(&head, 1, sizeof head, in) : 0;
 
     if (in)
@@ -287,15 +284,17 @@ static int take_object(const char *path, char **object, struct exp_why *why)
     return 0;
 }
 
-int exp_plugin_compile(const char *path, const char *flags, char **object, struct exp_why *why)
+int exp_plugin_compile(const char *path, const struct exp_plugin_limits *limits, char **object, struct exp_why *why)
 {
+    FILE *in = exp_file_open(path);
     int err = 0;
 
     *object = NULL;
-    if (access(path, R_OK))
-        return exp_fail(why, -errno, "%s: %s", path, strerror(errno));
+    if (!in)
+        return exp_fail(why, -errno, "%s: %s", path, exp_file_error(errno));
+    fclose(in);
     if (exp_plugin_is_source(path))
-        err = compile_source(path, flags, object, why);
+        err = compile_source(path, limits, object, why);
     else
         err = take_object(path, object, why);
     if (err) {
@@ -363,7 +362,7 @@ static int watch(const char *assembly, const char *watched, struct exp_why *why)
  * Makes the plug-in's assembly, puts recording code into it, and links it with recorder.c, which has none. Of two
  * functions main, as in a file that tries itself, recorder.c's is taken.
  */
-static int make_recorder(const struct exp_words *command, const char *path, const char *to, struct exp_why *why)
+static int make_recorder(const struct command *command, const char *path, const char *to, struct exp_why *why)
 {
     char *assembly = exp_format("%s.s", to), *watched = exp_format("%s.watched.s", to);
     int err = run_with(
@@ -373,10 +372,13 @@ static int make_recorder(const struct exp_words *command, const char *path, cons
     if (!err)
         err = watch(assembly, watched, why);
     if (!err)
-        err = run_with(command,
-                       (const char *const[]){ HEADER_DIR "/recorder.c", watched, "-o", to, "-Wl,-z,muldefs",
-                                              "-Wl,--wrap=memcpy,--wrap=memmove,--wrap=memset", "-lm", NULL },
-                       why);
+        err =
+            run_with(command,
+                     (const char *const[]){
+                         HEADER_DIR "/recorder.c", watched, "-o", to, "-Wl,-z,muldefs",
+                         "-Wl,--wrap=memcpy,--wrap=memmove,--wrap=memset",
+                         "-Wl,--wrap=sigprocmask,--wrap=pthread_sigmask,--wrap=sigaction,--wrap=signal", "-lm", NULL },
+                     why);
     unlink(assembly);
     unlink(watched);
     free(assembly);
@@ -385,7 +387,7 @@ static int make_recorder(const struct exp_words *command, const char *path, cons
 }
 
 /* Links the plug-in as it is with recorder.c: the emulator sees what it does. */
-static int make_emulated(const struct exp_words *command, const char *path, const char *to, struct exp_why *why)
+static int make_emulated(const struct command *command, const char *path, const char *to, struct exp_why *why)
 {
     return run_with(
         command, (const char *const[]){ HEADER_DIR "/recorder.c", path, "-w", "-o", to, "-Wl,-z,muldefs", "-lm", NULL },
@@ -403,33 +405,35 @@ static void add_run_path(struct exp_words *command, const char *path)
     exp_words_add(command, "-Wl,-rpath,%s/%.*s", here, slash ? (int)(slash - path) : 0, path);
 }
 
-int exp_plugin_compile_recorder(const char *path, const char *flags, const char *symbol, bool is_function,
-                                const struct exp_recorder_kind *kind, char **program, struct exp_why *why)
+int exp_plugin_compile_recorder(const char *path, const struct exp_plugin_limits *limits, const char *symbol,
+                                bool is_function, const struct exp_recorder_kind *kind, char **program,
+                                struct exp_why *why)
 {
     const bool is_emulated = *kind->emulator, is_source = exp_plugin_is_source(path);
-    struct exp_words command = { 0 };
+    struct command command = { .limit_s = limits->limit_s + COMPILER_LIMIT_S };
+    struct exp_words *words = &command.words;
     int err;
 
     *program = NULL;
     if (!is_emulated && !is_source)
         return exp_fail(why, -ENOTSUP, "what a shared object accesses is not seen here: the bench needs its source");
-    err = begin_command(&command, kind->compiler, kind->flags, path, why);
+    err = begin_command(words, kind->compiler, kind->flags, path, why);
     if (!err) {
-        exp_words_add(&command, "-DCONV_RECORDED=%s", symbol);
+        exp_words_add(words, "-DCONV_RECORDED=%s", symbol);
         if (is_function)
-            exp_words_add(&command, "-DCONV_RECORDED_IS_FUNCTION");
+            exp_words_add(words, "-DCONV_RECORDED_IS_FUNCTION");
         if (is_emulated)
-            exp_words_split(&command, "-D_GNU_SOURCE= -DCONV_RECORDED_EMULATED -include counters/observe/obs_marker.h");
+            exp_words_split(words, "-D_GNU_SOURCE= -DCONV_RECORDED_EMULATED -include counters/observe/obs_marker.h");
         if (is_source)
-            err = add_own_flags(&command, path, why);
+            err = add_own_flags(words, path, why);
         else
-            add_run_path(&command, path);
+            add_run_path(words, path);
     }
     if (!err)
-        err = end_command(&command, flags, path);
+        err = end_command(words, limits->flags, path);
     if (!err)
         err = find_or_make(&command, path, "rec", is_emulated ? make_emulated : make_recorder, program, why);
-    exp_words_release(&command);
+    exp_words_release(words);
     if (!err)
         return 0;
     free(*program);

@@ -5,21 +5,20 @@
 #define EXPERIMENTS_BENCH_PLUGIN_INSIDE_H
 
 #include <signal.h>
+#include <sys/types.h>
 
 #include "experiments/bench/plugin_process.h"
 #include "kernels/plugin/conv_plugin.h"
 
-/* Some elements of an output that was compared with plain loops, evenly spaced: timed runs must compute them, too. */
-struct plugin_known {
-    struct conv_problem problem;
-    size_t step, n;
-    float largest;
-    float *element; /* [n] */
+/* The images and filters of one convolution. */
+struct plugin_images {
+    const float *in, *filters, *out;
 };
 
 /* What a process has that a plug-in could change. */
 struct plugin_belongings {
     size_t n_files, bytes, mapped; /* bytes: of malloc; mapped: of all memory */
+    ino_t lent;                    /* the file of the lent tensors */
     sigset_t blocked;
     struct sigaction crash;
 };
@@ -29,8 +28,14 @@ struct plugin_layer {
     struct conv_problem problem;
     struct conv_plugin_shape shape;
     void *state;
-    bool is_open, has_run;
+    bool is_open;
     struct exp_tensors tensors; /* while it is open */
+    float *in, *filters;        /* likewise: what they must hold */
+    uint64_t seed;              /* of the input (case.h) */
+    bool is_changed;            /* some of its lines are, besides */
+    bool is_unproven;           /* it has run since its output was looked at */
+    uint64_t convert_ns[2];     /* the shortest time of each: before a run, behind it */
+    char *wrong;                /* what it did wrong in a timed run, from malloc; NULL: nothing is known */
 };
 
 struct plugin_inside {
@@ -47,8 +52,7 @@ struct plugin_inside {
     size_t guarded_bytes;
     const float *at[3];
     struct plugin_place place[3];
-    struct plugin_known *known; /* [n_known] layers that were checked */
-    size_t n_known;
+    uint64_t n_seeds;                   /* which inputs have had: no run finds an input that there was before */
     struct plugin_layer checked, *open; /* [n_open] of timed runs */
     size_t n_open;
     struct plugin_layer *layer; /* one of those: that of plugin_get_ready, plugin_run and plugin_give_back */
@@ -59,8 +63,9 @@ struct plugin_inside {
     size_t sweep_bytes;
 };
 
-/* Says to the program why something is not done. */
+/* Says to the program why something is not done. The second says that the plug-in is wrong: nothing of it counts. */
 void plugin_say(struct plugin_inside *p, const char *text);
+void plugin_say_wrong(struct plugin_inside *p, const char *text);
 
 /*
  * Has the plug-in get ready for the layer; says why it did not. Then runs it, images converted before and behind it
@@ -77,12 +82,23 @@ void plugin_give_back(struct plugin_inside *p);
  */
 void plugin_check(struct plugin_inside *p);
 
-void plugin_look(struct plugin_belongings *b);
+void plugin_look(const struct plugin_inside *p, struct plugin_belongings *b);
 
-/* Says where in the lent tensors an address lies that must not be touched. */
-void plugin_say_where(const struct plugin_inside *p, uintptr_t address);
+/* Says where in the lent tensors an address lies that must not be touched, and how it was: "write to". */
+void plugin_say_where(struct plugin_inside *p, uintptr_t address, const char *access);
 
-/* Compares the layer's later output with what its check left known; says what differs. */
-void plugin_compare_known(struct plugin_inside *p, const float *out);
+/* Says what the plug-in left behind that is no memory. Returns whether there is anything. */
+bool plugin_find_remains(const struct plugin_inside *p, char *text, size_t bytes);
+
+/*
+ * Looks at all outputs of a convolution, by weighted sums of its planes, and at some of them by plain loops. Returns
+ * whether they are right; else says which one is not. are_integers: sums of products are whole numbers, as far as they
+ * are exact. The seed chooses weights and elements.
+ */
+bool plugin_prove(const struct conv_problem *p, const struct plugin_images *images, bool are_integers, uint64_t seed,
+                  char *text, size_t bytes);
+
+/* Ends this process; where coverage is measured, keeps that. */
+void plugin_leave(int status) __attribute__((noreturn));
 
 #endif

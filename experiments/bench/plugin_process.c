@@ -1,24 +1,30 @@
 #define _GNU_SOURCE
 #include "experiments/bench/plugin_process.h"
 
+#include <ctype.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
 #include <linux/futex.h>
+#include <math.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include "counters/host/ctr_flush.h"
 #include "counters/host/ctr_timer.h"
 #include "experiments/base/program.h"
+#include "experiments/base/text.h"
 #include "experiments/bench/plugin_inside.h"
 #include "kernels/blas/blas.h"
 #include "kernels/shape/sizes.h"
@@ -26,7 +32,10 @@
 #include "sim/machine/machine.h"
 
 enum { PLUGIN_IDLE, PLUGIN_BUSY };
-enum { READABLE_BYTES = 64, STRAY = 0xc5, WAIT_MS = 20, OWN_FILES = 900 /* from this number on */ };
+enum { READABLE_BYTES = 64, STRAY = 0xc5, WAIT_MS = 20 };
+
+/* After a timed run: how many outputs are looked at at once, and what others may do unseen, besides a share of it. */
+enum { LOOKED_AT = 64, OTHERS_NS = 200000, OTHERS_SHARE = 20 };
 
 static const enum conv_tensor tensors[3] = { CONV_INPUT, CONV_FILTER, CONV_OUTPUT };
 
@@ -76,8 +85,17 @@ int plugin_channel_open(struct plugin_channel *c)
     return fcntl(c->printed, F_SETFL, O_NONBLOCK) ? -errno : 0;
 }
 
+char *plugin_channel_text(const char *text, size_t bytes)
+{
+    char *copy = exp_format("%.*s", (int)bytes, text);
+
+    exp_text_clean(copy);
+    return copy;
+}
+
 void plugin_channel_close(struct plugin_channel *c)
 {
+    plugin_keeper_end(c);
     plugin_channel_return(c);
     if (c->control)
         munmap(c->control, sizeof *c->control);
@@ -94,7 +112,15 @@ void plugin_channel_ask(struct plugin_channel *c, enum plugin_task task)
 {
     c->control->task = task;
     c->control->text[0] = c->control->doubt[0] = '\0';
+    c->control->is_wrong = false;
     hand_over(c->control, PLUGIN_BUSY);
+}
+
+/* Makes control characters blanks, but for those that lines have: a terminal would do what they say. */
+static void calm(char *text, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        text[i] = iscntrl((unsigned char)text[i]) && text[i] != '\n' && text[i] != '\t' ? ' ' : text[i];
 }
 
 bool plugin_channel_show(struct plugin_channel *c)
@@ -106,6 +132,7 @@ bool plugin_channel_show(struct plugin_channel *c)
     while (c->printed >= 0 && (n = read(c->printed, text, sizeof text)) > 0) {
         const size_t shown = min_size((size_t)n, PLUGIN_SHOWN_BYTES - c->n_shown);
 
+        calm(text, shown);
         fwrite(text, 1, shown, stderr);
         c->n_shown += shown;
         if (shown && c->n_shown == PLUGIN_SHOWN_BYTES)
@@ -189,6 +216,22 @@ static struct plugin_inside *this_process;
 void plugin_say(struct plugin_inside *p, const char *text)
 {
     snprintf(p->control->text, sizeof p->control->text, "%s", text);
+}
+
+void plugin_say_wrong(struct plugin_inside *p, const char *text)
+{
+    plugin_say(p, text);
+    p->control->is_wrong = true;
+}
+
+/* Only a program that measures its coverage has this function. */
+void __gcov_exit(void) __attribute__((weak));
+
+void plugin_leave(int status)
+{
+    if (__gcov_exit)
+        __gcov_exit();
+    _exit(status);
 }
 
 /* ---- loading ---- */
@@ -390,28 +433,46 @@ void plugin_give_back(struct plugin_inside *p)
     p->layer->state = NULL;
 }
 
+static uint64_t own_now(const struct plugin_inside *p)
+{
+    return p->control->now_ns ? p->control->now_ns() : ctr_now_ns();
+}
+
+/* Keeps the shortest time of a conversion. */
+static void keep_shortest(uint64_t *shortest, uint64_t ns)
+{
+    *shortest = *shortest && *shortest < ns ? *shortest : ns;
+}
+
 static void convert_in(const struct plugin_inside *p, const float *in)
 {
-    if (p->layout.convert_in)
-        p->layout.convert_in(&p->layer->shape, p->layer->state, in);
+    const uint64_t start = own_now(p);
+
+    if (!p->layout.convert_in)
+        return;
+    p->layout.convert_in(&p->layer->shape, p->layer->state, in);
+    keep_shortest(&p->layer->convert_ns[0], own_now(p) - start);
 }
 
 static void convert_out(const struct plugin_inside *p, float *out)
 {
-    if (p->layout.convert_out)
-        p->layout.convert_out(&p->layer->shape, p->layer->state, out);
+    const uint64_t start = own_now(p);
+
+    if (!p->layout.convert_out)
+        return;
+    p->layout.convert_out(&p->layer->shape, p->layer->state, out);
+    keep_shortest(&p->layer->convert_ns[1], own_now(p) - start);
 }
 
 static uint64_t run(const struct plugin_inside *p, const float *in, const float *filters, float *out)
 {
-    uint64_t (*const now_ns)(void) = p->control->now_ns ? p->control->now_ns : ctr_now_ns;
-    const uint64_t start = now_ns();
+    const uint64_t start = own_now(p);
     uint64_t took_ns;
 
     p->record.run(&p->layer->shape, p->layer->state, in, filters, out);
-    took_ns = now_ns() - start;
+    took_ns = own_now(p) - start;
     if (getpid() != p->pid)
-        _exit(0); /* it forked, and both came back */
+        plugin_leave(0); /* it forked, and both came back */
     return took_ns;
 }
 
@@ -432,70 +493,201 @@ static float *tensor(const struct plugin_inside *p, enum conv_tensor t)
     return conv_out_ptr(p->layer->tensors.bind.addr[t]);
 }
 
+static size_t n_elements(const struct plugin_inside *p, enum conv_tensor t)
+{
+    const struct conv_problem *x = &p->layer->problem;
+
+    return t == CONV_INPUT    ? x->n * x->c * x->h * x->w
+           : t == CONV_FILTER ? x->k * conv_reduction(x)
+                              : x->n * x->k * conv_windows(x);
+}
+
+/* Keeps what the plug-in did wrong in a timed run: the first of it. */
+static void keep_wrong(struct plugin_inside *p, const char *text)
+{
+    if (!p->layer->wrong)
+        p->layer->wrong = exp_copy_text(text);
+}
+
+/* What a run must leave as it is, and how it is called. */
+static bool has_kept(const struct plugin_inside *p, enum conv_tensor t, const float *was)
+{
+    return !memcmp(tensor(p, t), was, n_elements(p, t) * sizeof *was);
+}
+
+static void make_input(const struct plugin_inside *p, float *in)
+{
+    exp_input_renew(in, n_elements(p, CONV_INPUT), p->layer->seed);
+    if (p->layer->is_changed)
+        exp_input_change(in, n_elements(p, CONV_INPUT), p->layer->seed);
+}
+
+/* Looks at the last run's output. What converts it finds another input than the run had. */
+static bool is_proven(struct plugin_inside *p, char *text, size_t bytes)
+{
+    struct plugin_layer *l = p->layer;
+    const struct plugin_images images = { l->in, l->filters, tensor(p, CONV_OUTPUT) };
+
+    if (!has_kept(p, CONV_INPUT, l->in) || !has_kept(p, CONV_FILTER, l->filters)) {
+        exp_say(text, bytes, "the plug-in wrote to its %s in a timed run",
+                has_kept(p, CONV_FILTER, l->filters) ? "input" : "filters");
+        return false;
+    }
+    if (p->layout.convert_out) {
+        exp_input_renew(tensor(p, CONV_INPUT), n_elements(p, CONV_INPUT), ++p->n_seeds);
+        convert_out(p, tensor(p, CONV_OUTPUT));
+    }
+    exp_say(text, bytes, "the plug-in computes a wrong result in a timed run: ");
+    return plugin_prove(&l->problem, &images, l->seed % 2 == 0, l->seed, text + strlen(text), bytes - strlen(text));
+}
+
+/* Looks at what the last run did, if nobody has: at its output, and at what it left behind. */
+static void prove_last(struct plugin_inside *p)
+{
+    char text[PLUGIN_TEXT_BYTES];
+
+    if (!p->layer->is_unproven)
+        return;
+    p->layer->is_unproven = false;
+    make_input(p, p->layer->in);
+    if (plugin_find_remains(p, text, sizeof text) || !is_proven(p, text, sizeof text))
+        keep_wrong(p, text);
+}
+
+static void release_layer(struct plugin_layer *l)
+{
+    exp_tensors_release(&l->tensors);
+    free(l->in);
+    free(l->filters);
+    free(l->wrong);
+    l->in = l->filters = NULL;
+    l->wrong = NULL;
+    l->is_open = false;
+}
+
 static void close_layer(struct plugin_inside *p)
 {
     if (!p->layer->is_open)
         return;
-    if (p->layer->has_run) {
-        convert_out(p, tensor(p, CONV_OUTPUT));
-        plugin_compare_known(p, tensor(p, CONV_OUTPUT));
-    }
+    prove_last(p);
     plugin_give_back(p);
-    exp_tensors_release(&p->layer->tensors);
-    p->layer->is_open = false;
+    if (p->layer->wrong)
+        plugin_say_wrong(p, p->layer->wrong);
+    for (size_t i = 0; i < 2; i++)
+        p->control->convert_ns[i] += p->layer->convert_ns[i];
+    release_layer(p->layer);
 }
 
 static void close_layers(struct plugin_inside *p)
 {
+    p->control->convert_ns[0] = p->control->convert_ns[1] = 0;
     for (size_t i = 0; i < p->n_open; i++) {
         p->layer = &p->open[i];
         close_layer(p);
     }
 }
 
-static void choose(struct plugin_inside *p)
+/* Chooses one of the open layers. Says so if it is not open: the process that had it has ended. */
+static bool choose(struct plugin_inside *p)
 {
+    if (p->control->layer >= p->n_open || !p->open[p->control->layer].is_open) {
+        plugin_say(p, "the layer is not open");
+        return false;
+    }
     p->layer = &p->open[p->control->layer];
+    return true;
+}
+
+static void pin(const struct plugin_inside *p)
+{
+    if (p->control->is_pinned)
+        sched_setaffinity(0, sizeof p->control->cores, &p->control->cores);
 }
 
 static void open_layer(struct plugin_inside *p)
 {
     while (p->n_open <= p->control->layer)
         exp_append(&p->open, &p->n_open, sizeof *p->open);
-    choose(p);
+    p->layer = &p->open[p->control->layer];
     close_layer(p);
+    *p->layer = (struct plugin_layer){ 0 };
+    pin(p);
     if (!does_shape(p))
         return;
     if (exp_tensors_init(&p->layer->tensors, &p->control->plan)) {
         plugin_say(p, "there is no memory for its tensors");
         return;
     }
-    p->layer->has_run = false;
+    p->layer->in = exp_new(n_elements(p, CONV_INPUT), sizeof(float));
+    p->layer->filters = exp_copy_bytes(tensor(p, CONV_FILTER), n_elements(p, CONV_FILTER), sizeof(float));
     p->layer->is_open = plugin_get_ready(p, tensor(p, CONV_FILTER));
-    if (p->layer->is_open)
-        convert_in(p, tensor(p, CONV_INPUT));
-    else
-        exp_tensors_release(&p->layer->tensors);
+    if (!p->layer->is_open)
+        release_layer(p->layer);
 }
 
+/* How much of this process's work, and of what it waited for, other threads and processes have done. */
+static int64_t others_ns(void)
+{
+    const uint64_t own = ctr_thread_ns();
+    struct timespec process;
+    struct rusage r;
+
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &process);
+    getrusage(RUSAGE_CHILDREN, &r);
+    return (int64_t)(process.tv_sec + r.ru_utime.tv_sec + r.ru_stime.tv_sec) * 1000000000 + process.tv_nsec +
+           (int64_t)(r.ru_utime.tv_usec + r.ru_stime.tv_usec) * 1000 - (int64_t)own;
+}
+
+/* Some outputs, right after a run: who returns before they are there is not done. */
+static bool has_written_some(const struct plugin_inside *p)
+{
+    const size_t n = n_elements(p, CONV_OUTPUT);
+    uint64_t random = p->layer->seed;
+    bool has_written = true;
+
+    for (int i = 0; i < LOOKED_AT && has_written; i++)
+        has_written = !isnan(tensor(p, CONV_OUTPUT)[exp_random_next(&random) % n]);
+    return has_written;
+}
+
+/* Runs it, and looks at nothing. */
+static void run_once(struct plugin_inside *p)
+{
+    p->control->took_ns = run(p, tensor(p, CONV_INPUT), tensor(p, CONV_FILTER), tensor(p, CONV_OUTPUT));
+}
+
+/* Runs it in a turn that is timed or counted: later, its output is looked at. */
 static void run_timed(struct plugin_inside *p)
 {
-    choose(p);
-    p->control->took_ns = run(p, tensor(p, CONV_INPUT), tensor(p, CONV_FILTER), tensor(p, CONV_OUTPUT));
-    p->layer->has_run = true;
+    int64_t before_ns, ns;
+
+    if (!choose(p))
+        return;
+    before_ns = others_ns();
+    run_once(p);
+    ns = others_ns() - before_ns;
+    p->layer->is_unproven = true;
+    if (p->control->threads == 1 && ns > OTHERS_NS + (int64_t)p->control->took_ns / OTHERS_SHARE)
+        keep_wrong(p, "the plug-in has other threads or processes do its work, which its clock does not see: "
+                      "PLUGIN_THREADS=1");
+    else if (!p->layout.convert_out && !has_written_some(p))
+        keep_wrong(p, "the plug-in comes back from a timed run before its output is there");
 }
 
 /* Runs it once, under a clock that its marks read. */
 static void run_steps(struct plugin_inside *p)
 {
-    const uint64_t start = p->control->now_ns();
+    uint64_t start;
 
+    if (!choose(p))
+        return;
     p->control->phases = (struct exp_phases){ 0 };
     p->control->has_marks = false;
     p->phase = CONV_PLUGIN_COMPUTES;
-    p->since_ns = start;
+    p->since_ns = start = own_now(p);
     p->is_stepping = true;
-    run_timed(p);
+    run_once(p);
+    p->layer->is_unproven = true;
     p->is_stepping = false;
     change_phase(p, CONV_PLUGIN_COMPUTES);
     p->control->phases.total_ns = p->since_ns - start;
@@ -555,19 +747,41 @@ static void sweep(struct plugin_inside *p)
 
 static void touch_input(const struct plugin_inside *p)
 {
-    const struct conv_problem *problem = &p->layer->problem;
     volatile float *in = tensor(p, CONV_INPUT);
 
-    for (size_t i = 0; i < problem->n * problem->c * problem->h * problem->w; i++)
+    for (size_t i = 0; i < n_elements(p, CONV_INPUT); i++)
         in[i] = in[i];
 }
 
-/* Makes the caches what exp_cache_state asks for. */
+/* Gives a run an input that no run had before, and an output that is no numbers. */
+static void renew(struct plugin_inside *p)
+{
+    p->layer->seed = ++p->n_seeds;
+    p->layer->is_changed = false;
+    make_input(p, tensor(p, CONV_INPUT));
+    exp_output_spoil(tensor(p, CONV_OUTPUT), n_elements(p, CONV_OUTPUT));
+    convert_in(p, tensor(p, CONV_INPUT));
+}
+
+/* The same, where caches are warm: some lines only. */
+static void change_some(struct plugin_inside *p)
+{
+    p->layer->is_changed = true;
+    exp_input_change(tensor(p, CONV_INPUT), n_elements(p, CONV_INPUT), p->layer->seed);
+    exp_output_spoil_some(tensor(p, CONV_OUTPUT), n_elements(p, CONV_OUTPUT), p->layer->seed);
+    convert_in(p, tensor(p, CONV_INPUT));
+}
+
+/* Makes the caches what exp_cache_state asks for, and the run one that no other run helps. */
 static void prepare_caches(struct plugin_inside *p)
 {
-    choose(p);
+    if (!choose(p))
+        return;
+    prove_last(p);
+    renew(p);
     if (p->control->cache == EXP_WARM) {
-        run_timed(p);
+        run_once(p);
+        change_some(p);
         return;
     }
     if (ctr_flush_name())
@@ -594,16 +808,32 @@ static void do_something(struct plugin_inside *p)
 {
     const struct exp_runs runs = { prepare_again, run_again, p };
 
+    if (!choose(p))
+        return;
     p->control->fn(p->control->data, &runs);
+    prove_last(p);
 }
 
 /* ---- what ends it ---- */
 
+/* Says what a fault was: the CPU tells whether it was a write. */
+static const char *kind_of_access(const void *context)
+{
+#ifdef __x86_64__
+    enum { IS_WRITE = 2 };
+    const ucontext_t *c = context;
+
+    return c->uc_mcontext.gregs[REG_ERR] & IS_WRITE ? "write to" : "read from";
+#else
+    (void)context;
+    return "access to";
+#endif
+}
+
 static void crash(int signal, siginfo_t *info, void *context)
 {
-    (void)context;
-    plugin_say_where(this_process, (uintptr_t)info->si_addr);
-    _exit(128 + signal);
+    plugin_say_where(this_process, (uintptr_t)info->si_addr, kind_of_access(context));
+    plugin_leave(128 + signal);
 }
 
 static void catch_crashes(void)
@@ -617,25 +847,20 @@ static void catch_crashes(void)
         sigaction(signals[i], &caught, NULL);
 }
 
-/*
- * Parts from the program: no file of its is open here but those for what the plug-in prints, and the tensors' memory,
- * at a number that nobody guesses.
- */
-static void part(struct plugin_inside *p, int printed)
+/* Parts from its keeper: what it starts can be ended with it, and what it prints goes to the program. */
+static void part(int printing)
 {
-    const int nothing = open("/dev/null", O_RDONLY);
-
-    setpgid(0, 0); /* what it starts can be ended with it */
+    setpgid(0, 0);
     prctl(PR_SET_CHILD_SUBREAPER, 1);
-    dup2(printed, STDOUT_FILENO);
-    dup2(printed, STDERR_FILENO);
-    if (nothing >= 0)
-        dup2(nothing, STDIN_FILENO);
-    p->fd = fcntl(p->fd, F_DUPFD_CLOEXEC, OWN_FILES);
-    if (p->fd < 0)
-        _exit(1);
-    close_range(STDERR_FILENO + 1, (unsigned)p->fd - 1, 0);
-    close_range((unsigned)p->fd + 1, ~0U, 0);
+    dup2(printing, STDOUT_FILENO);
+    dup2(printing, STDERR_FILENO);
+    close(printing);
+}
+
+static void leave(struct plugin_inside *p)
+{
+    (void)p;
+    plugin_leave(0);
 }
 
 static void serve(struct plugin_inside *p)
@@ -644,6 +869,7 @@ static void serve(struct plugin_inside *p)
         [PLUGIN_LOAD] = load,       [PLUGIN_CAN] = say_whether_it_can, [PLUGIN_CHECK] = check,
         [PLUGIN_OPEN] = open_layer, [PLUGIN_PREPARE] = prepare_caches, [PLUGIN_RUN] = run_timed,
         [PLUGIN_STEPS] = run_steps, [PLUGIN_DO] = do_something,        [PLUGIN_CLOSE] = close_layers,
+        [PLUGIN_LEAVE] = leave,
     };
 
     for (;;) {
@@ -654,24 +880,14 @@ static void serve(struct plugin_inside *p)
     }
 }
 
-pid_t plugin_process_start(struct plugin_channel *c, const char *object, const char *symbol)
+void plugin_process_serve(struct plugin_control *control, const char *object, const char *symbol, int fd, int printing)
 {
-    struct plugin_inside p = { .control = c->control, .fd = c->fd, .object = object, .symbol = symbol };
-    const pid_t parent = getpid(), pid = fork();
+    struct plugin_inside p = { .control = control, .fd = fd, .object = object, .symbol = symbol, .pid = getpid() };
 
-    if (pid) {
-        close(c->printing);
-        c->printing = -1;
-        return pid;
-    }
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent)
-        _exit(0);
     this_process = &p;
-    p.pid = getpid();
-    part(&p, c->printing);
+    part(printing);
     catch_crashes();
-    plugin_look(&p.had);
+    plugin_look(&p, &p.had);
     serve(&p);
-    _exit(0);
+    plugin_leave(0);
 }

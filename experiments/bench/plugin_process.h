@@ -1,10 +1,12 @@
 /*
  * The process of a plug-in, and the memory that it shares with the program (plugin.c is this side, plugin_process.c the
- * other). One task at a time: the program says what is to be done and waits.
+ * other). One task at a time: the program says what is to be done and waits. A process of its own stands between the
+ * two, the keeper (plugin_keeper.c).
  */
 #ifndef EXPERIMENTS_BENCH_PLUGIN_PROCESS_H
 #define EXPERIMENTS_BENCH_PLUGIN_PROCESS_H
 
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <sys/types.h>
@@ -29,10 +31,14 @@ enum plugin_task {
     PLUGIN_RUN,
     PLUGIN_STEPS,
     PLUGIN_DO,
-    PLUGIN_CLOSE
+    PLUGIN_CLOSE,
+    PLUGIN_LEAVE
 };
 
-/* Lies in shared memory. Pointers in it are to what both processes had before they parted. */
+/*
+ * Lies in shared memory. Pointers in it are to what both processes had before they parted. A plug-in may write anything
+ * here: texts have an end only where their room has (plugin_channel_text).
+ */
 struct plugin_control {
     _Atomic uint32_t turn; /* PLUGIN_IDLE or PLUGIN_BUSY */
     enum plugin_task task;
@@ -46,6 +52,12 @@ struct plugin_control {
     void (*fn)(void *data, const struct exp_runs *runs);
     _Alignas(16) unsigned char data[4096];   /* fn's */
     unsigned threads;                        /* PLUGIN_THREADS */
+    bool is_pinned;                          /* while it is timed, */
+    cpu_set_t cores;                         /* to these */
+    uint64_t convert_ns[2];                  /* of PLUGIN_CLOSE: the shortest convert_in and convert_out */
+    _Atomic uint32_t n_ended;                /* processes that have ended, one after the other */
+    int status;                              /* of the last one, as from waitpid */
+    bool is_wrong;                           /* what text says is that the plug-in did what it must not */
     char user_plan[PLUGIN_PLAN_BYTES];       /* PLUGIN_PLAN */
     char name[PLUGIN_NAME_BYTES], title[96]; /* of PLUGIN_LOAD; "": the file's */
     bool is_function;                        /* what was loaded is no record */
@@ -66,9 +78,15 @@ struct plugin_channel {
     size_t n_shown;
     unsigned char *lent; /* NULL: nothing is */
     size_t lent_bytes;
+    pid_t keeper;     /* 0: there is none */
+    bool is_up;       /* there is a process */
+    uint32_t n_ended; /* how many ends of processes this side has seen */
 };
 
 int plugin_channel_open(struct plugin_channel *c); /* 0 or -errno */
+
+/* Copies a text that the process wrote, of at most so many bytes: printable UTF-8, from malloc. */
+char *plugin_channel_text(const char *text, size_t bytes);
 void plugin_channel_close(struct plugin_channel *c);
 
 /* Returns where tensors lie, and how many bytes they need together. */
@@ -87,9 +105,21 @@ void plugin_channel_take(const struct plugin_channel *c, const struct conv_plan 
 void plugin_channel_return(struct plugin_channel *c);
 
 /*
- * Starts the process. It loads the object, and runs the symbol in it ("": what conv_plugin.h says). Returns its id, or
- * -1.
+ * Starts the keeper and the process, which runs the symbol ("": what conv_plugin.h says) of the object once it is told
+ * to load that. Call it before the program has other threads. Returns 0 or -errno.
  */
-pid_t plugin_process_start(struct plugin_channel *c, const char *object, const char *symbol);
+int plugin_keeper_start(struct plugin_channel *c, const char *object, const char *symbol);
+void plugin_keeper_start_again(struct plugin_channel *c); /* the process, after one has ended */
+
+/*
+ * Tells whether the process has ended; *status is as from waitpid then. Whatever it had started has ended, too.
+ */
+bool plugin_keeper_saw_end(struct plugin_channel *c, int *status);
+void plugin_keeper_end_process(struct plugin_channel *c); /* with all that it has started */
+void plugin_keeper_end(struct plugin_channel *c);         /* likewise, and the keeper */
+
+/* Is the process: does what it is told to, for ever. */
+void plugin_process_serve(struct plugin_control *control, const char *object, const char *symbol, int fd, int printing)
+    __attribute__((noreturn));
 
 #endif

@@ -5,6 +5,7 @@
 #include <linux/futex.h>
 #include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -210,10 +211,13 @@ static int judge(const struct program *p, const struct exp_plugin_stream *s, boo
         return exp_fail(why, -ENOTSUP, "the program that records accesses cannot be run: %s%s%s",
                         *r->kind->emulator ? r->kind->emulator : r->program, ": ", strerror(-p->err));
     if (*p->shared->why)
-        return exp_fail(why, -ENOTSUP, "%s", p->shared->why);
+        return exp_fail(why, -ENOTSUP, "%.*s", (int)sizeof p->shared->why, p->shared->why);
     if (!is_whole && WIFSIGNALED(p->status))
-        return exp_fail(why, -ENOTSUP, "the plug-in crashed while its accesses were recorded%s%s: %s",
-                        *r->kind->emulator ? " by " : "", r->kind->emulator, strsignal(WTERMSIG(p->status)));
+        return exp_fail(why, -ENOTSUP, "the plug-in crashed while its accesses were recorded%s%s: %s%s",
+                        *r->kind->emulator ? " by " : "", r->kind->emulator, strsignal(WTERMSIG(p->status)),
+                        *r->kind->emulator || WTERMSIG(p->status) != SIGSEGV
+                            ? ""
+                            : " (what blocks or handles this signal by system calls of its own cannot be recorded)");
     if (!is_whole)
         return exp_fail(why, -ENOTSUP, "the plug-in ended while its accesses were recorded%s%s", *p->last ? ": " : "",
                         p->last);

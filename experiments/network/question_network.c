@@ -122,7 +122,7 @@ static const char *why_not_timed(const struct session *s)
 static int plan(struct session *s)
 {
     const struct options *o = &s->options;
-    const struct exp_plugin_options plugins = { o->plugin_flags, o->plugin_plan, o->plugin_limit, 1, "" };
+    const struct exp_plugin_options plugins = { o->plugin_flags, o->plugin_plan, o->plugin_limit, 1, "", false };
     unsigned algos;
     int err = exp_plugins_select(*o->algos ? o->algos : USUAL_ALGOS, &plugins, &algos, &s->why);
 

@@ -129,7 +129,7 @@ static int prepare(void *session)
     const struct exp_results_place place = {
         .layout = &layout, .options = o, .results = o->results, .model = o->model, .layers = o->layers
     };
-    const struct exp_plugin_options plugins = { o->plugin_flags, o->plugin_plan, o->plugin_limit, 1, "" };
+    const struct exp_plugin_options plugins = { o->plugin_flags, o->plugin_plan, o->plugin_limit, 1, "", !*o->algos };
     int err = exp_main_models(&s->models, o->model, EXP_MODEL_ASK(o), &s->why);
 
     s->times = (struct exp_peers_options){ .rounds = exp_rounds_of(o->reps, 5, 100, o->limit),

@@ -234,6 +234,36 @@ static struct exp_verdict_layer nothing(void)
 
 /* ---- one variant ---- */
 
+enum { MOST_REASONS = 3 };
+
+/* Returns why layers of a variant were not timed, each reason once, from malloc; "": all were. */
+static char *why_not_others(const struct exp_report *r, const struct exp_total *t)
+{
+    const char *reason[MOST_REASONS];
+    size_t n = 0, n_more = 0, bytes;
+    char *text = NULL;
+    FILE *out = exp_memory_open(&text, &bytes);
+
+    for (size_t i = 0; i < r->e->n_cases; i++) {
+        const char *why = r->e->cases[i].measured.why_no_time;
+        size_t k = 0;
+
+        if (!exp_total_covers(t, &r->e->cases[i]) || !why)
+            continue;
+        while (k < n && strcmp(reason[k], why))
+            k++;
+        n_more += k == MOST_REASONS;
+        if (k < n || k == MOST_REASONS)
+            continue;
+        reason[n++] = why;
+        fprintf(out, "%s%s", k ? "; " : "", why);
+    }
+    if (n_more)
+        fprintf(out, "; and %zu other reasons (layers.csv)", n_more);
+    fclose(out);
+    return text;
+}
+
 /* Fills a variant of the verdict. A total has one case in every layer, or none at all. */
 static void fill_variant(const struct exp_report *r, const struct exp_total *t, struct exp_verdict_variant *x)
 {
@@ -243,6 +273,8 @@ static void fill_variant(const struct exp_report *r, const struct exp_total *t, 
                                        .label = exp_algo_find(t->algo)->label,
                                        .why_not_timed = t->why_no_time,
                                        .speedup = t->speedup,
+                                       .part = t->part,
+                                       .why_not_others = why_not_others(r, t),
                                        .layer = exp_new(r->e->model->n_layers, sizeof *x->layer) };
     for (size_t i = 0; i < r->e->n_cases; i++) {
         const struct exp_case *c = &r->e->cases[i];
@@ -250,6 +282,8 @@ static void fill_variant(const struct exp_report *r, const struct exp_total *t, 
         if (!exp_total_covers(t, c))
             continue;
         x->layer[n++] = layer_of(r, c);
+        for (size_t k = 0; k < 2; k++)
+            x->convert_ns[k] += c->measured.why_no_time ? 0 : c->measured.convert_ns[k];
         x->why_no_cycles = x->why_no_cycles ? x->why_no_cycles : exp_cycles_why_not(r->e->setup, c);
         x->why_not_simulated = x->why_not_simulated ? x->why_not_simulated : c->simulated.why_not;
     }
@@ -353,9 +387,12 @@ static void fill(struct answer *a, const struct exp_report *r)
 
 static void release(struct answer *a)
 {
-    for (size_t i = 0; i < a->v.n_variants; i++)
+    for (size_t i = 0; i < a->v.n_variants; i++) {
         free(a->variant[i].layer);
+        free((char *)(uintptr_t)a->variant[i].why_not_others);
+    }
     free(a->v.reference.layer);
+    free((char *)(uintptr_t)a->v.reference.why_not_others);
     free(a->layer);
     free(a->elsewhere);
 }

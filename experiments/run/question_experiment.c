@@ -104,8 +104,8 @@ static void prepare_coder(struct session *s)
 static int select_algos(struct session *s)
 {
     const struct options *o = &s->options;
-    const struct exp_plugin_options plugins = { o->plugin_flags, o->plugin_plan, o->plugin_limit, o->plugin_threads,
-                                                o->observer };
+    const struct exp_plugin_options plugins = { o->plugin_flags,   o->plugin_plan, o->plugin_limit,
+                                                o->plugin_threads, o->observer,    false };
 
     if (o->plugin_threads > 1 && o->timing && o->clock != EXP_CLOCK_WALL)
         return exp_fail(&s->why, -EINVAL, "PLUGIN_THREADS=%u: CLOCK=cpu sees one thread; CLOCK=wall sees all",

@@ -130,6 +130,9 @@ struct exp_verdict_variant {
     const char *why_no_cycles;       /* some layer has no simulated ones: why; NULL: all have, or it is not known */
     struct exp_ratio speedup;        /* of the model, over the reference */
     struct exp_verdict_layer *layer; /* [n_layers] */
+    struct exp_ratio part;           /* as speedup, over the layers that were timed */
+    const char *why_not_others;      /* why the others were not; NULL or "": there are none */
+    double convert_ns[2];            /* what its times leave out, before the layers and behind them; 0 */
 };
 
 struct exp_verdict {

@@ -173,10 +173,37 @@ static enum exp_quantity misses_of(const struct view *view, size_t level)
     return (enum exp_quantity)(view->misses + level);
 }
 
-static double percent_of_loads(const struct exp_verdict *v, const struct exp_verdict_variant *x,
-                               const struct view *view, size_t level)
+/* Tells whether a layer was simulated for a variant and for the reference. */
+static bool has_misses(const struct exp_verdict *v, const struct exp_verdict_variant *x, size_t layer)
 {
-    return 100 * sum_of(v, x, misses_of(view, level)) / sum_of(v, x, view->loads);
+    return v->n_levels && !isnan(layer_to_reference(v, x, layer, EXP_MISSES));
+}
+
+static size_t count_simulated(const struct exp_verdict *v, const struct exp_verdict_variant *x)
+{
+    size_t n = 0;
+
+    for (size_t l = 0; l < v->n_layers; l++)
+        n += has_misses(v, x, l);
+    return n;
+}
+
+/* Sums up a quantity of `of` over the layers that were simulated for x. */
+static double sum_beside(const struct exp_verdict *v, const struct exp_verdict_variant *x,
+                         const struct exp_verdict_variant *of, enum exp_quantity q)
+{
+    double sum = 0;
+
+    for (size_t l = 0; l < v->n_layers; l++)
+        sum += has_misses(v, x, l) ? of->layer[l].quantity[q] : 0;
+    return sum;
+}
+
+/* Returns the misses of `of` in percent of its loads, in the layers that were simulated for x. */
+static double percent_of_loads(const struct exp_verdict *v, const struct exp_verdict_variant *x,
+                               const struct exp_verdict_variant *of, const struct view *view, size_t level)
+{
+    return 100 * sum_beside(v, x, of, misses_of(view, level)) / sum_beside(v, x, of, view->loads);
 }
 
 /* Prints a rate with two digits at least. */
@@ -189,7 +216,8 @@ static void put_percent(double percent, FILE *out)
 static void say_level(const struct exp_verdict *v, const struct exp_verdict_variant *x, const struct view *view,
                       size_t level, FILE *out)
 {
-    const double own = percent_of_loads(v, x, view, level), its = percent_of_loads(v, &v->reference, view, level);
+    const double own = percent_of_loads(v, x, x, view, level), its = percent_of_loads(v, x, &v->reference, view, level);
+    const enum exp_quantity misses = misses_of(view, level);
 
     const bool are_few = exp_misses_are_few(own, its);
 
@@ -200,13 +228,19 @@ static void say_level(const struct exp_verdict *v, const struct exp_verdict_vari
     if (are_few)
         fprintf(out, ")");
     else
-        fprintf(out, ": %.2f times as many as %s", to_reference(v, x, misses_of(view, level)), v->reference.name);
+        fprintf(out, ": %.2f times as many as %s",
+                sum_beside(v, x, x, misses) / sum_beside(v, x, &v->reference, misses), v->reference.name);
 }
 
 static void say_view(const struct exp_verdict *v, const struct exp_verdict_variant *x, const struct view *view,
                      FILE *out)
 {
-    fprintf(out, EXP_LABEL "%s %s%s: ", "misses", view->words, v->machine, view->more);
+    const size_t n = count_simulated(v, x);
+
+    fprintf(out, EXP_LABEL "%s %s%s", "misses", view->words, v->machine, view->more);
+    if (n < v->n_layers)
+        fprintf(out, ", %zu of %zu layers", n, v->n_layers);
+    fputs(": ", out);
     for (size_t i = 0; i < v->n_levels; i++) {
         fputs(i ? "; " : "", out);
         say_level(v, x, view, i, out);
@@ -216,21 +250,21 @@ static void say_view(const struct exp_verdict *v, const struct exp_verdict_varia
 
 static bool is_simulated(const struct exp_verdict *v, const struct exp_verdict_variant *x)
 {
-    return v->n_levels && !isnan(to_reference(v, x, EXP_MISSES));
+    return count_simulated(v, x) > 0;
 }
 
 static void say_misses(const struct exp_verdict *v, const struct exp_verdict_variant *x, FILE *out)
 {
     const bool is_explained = x->why_not_timed && !v->why_not_timed; /* it failed: one reason is enough */
+    const bool has_some = is_simulated(v, x);
 
-    if (!is_simulated(v, x)) {
-        if (x->why_not_simulated && !is_explained)
-            fprintf(out, EXP_LABEL "not simulated: %s\n", "misses", x->why_not_simulated);
-        return;
-    }
-    if (v->has_two_views)
+    if (has_some && v->has_two_views)
         say_view(v, x, &alone, out);
-    say_view(v, x, v->has_two_views ? &with_all : &as_it_is, out);
+    if (has_some)
+        say_view(v, x, v->has_two_views ? &with_all : &as_it_is, out);
+    if (x->why_not_simulated && !is_explained)
+        fprintf(out, EXP_LABEL "%s: %s\n", "misses", has_some ? "the others are not simulated" : "not simulated",
+                x->why_not_simulated);
 }
 
 /* ---- estimates ---- */
@@ -472,7 +506,58 @@ static void say_unproven(const struct exp_verdict *v, FILE *out)
                 why, v->estimates_elsewhere);
 }
 
+/* ---- what times leave out ---- */
+
+static double converting_ns(const struct exp_verdict_variant *x)
+{
+    return x->convert_ns[0] + x->convert_ns[1];
+}
+
+static double timed_ns(const struct exp_verdict *v, const struct exp_verdict_variant *x,
+                       const struct exp_verdict_variant *of)
+{
+    double sum = 0;
+
+    for (size_t l = 0; l < v->n_layers; l++)
+        sum += isnan(x->layer[l].speedup.value) ? 0 : of->layer[l].quantity[EXP_TIME_NS];
+    return sum;
+}
+
+/* Says how fast it is with what its times leave out. */
+static void put_with_conversions(const struct exp_verdict *v, const struct exp_verdict_variant *x, FILE *out)
+{
+    fprintf(out, "%.2fx with its conversions of images",
+            timed_ns(v, x, &v->reference) / (timed_ns(v, x, x) + converting_ns(x)));
+}
+
+/* Says what a plug-in does outside of its times: it has a layout of its own, and converts images. */
+static void say_conversions(const struct exp_verdict *v, const struct exp_verdict_variant *x, FILE *out)
+{
+    if (!(converting_ns(x) > 0))
+        return;
+    fprintf(out,
+            EXP_LABEL "images are converted outside of its times: %.3f ms before, %.3f ms behind; its times: %.3f ms",
+            "conversions", x->convert_ns[0] / 1e6, x->convert_ns[1] / 1e6, timed_ns(v, x, x) / 1e6);
+    if (count_compared(v, x)) {
+        fputs("; ", out);
+        put_with_conversions(v, x, out);
+    }
+    fputc('\n', out);
+}
+
 /* ---- the whole ---- */
+
+/* Says what is known of a variant that does some layers only. */
+static void say_some_layers(const struct exp_verdict *v, const struct exp_verdict_variant *x, FILE *out)
+{
+    const size_t n = count_compared(v, x);
+
+    fprintf(out, "does %zu of %zu %s, there ", n, v->n_layers, layers_word(v->n_layers));
+    put_ratio(&x->part, out);
+    fprintf(out, ": %s %s; not the others: %s\n", side_words(exp_ratio_side(&x->part)), v->reference.name,
+            x->why_not_others && *x->why_not_others ? x->why_not_others : why_not_timed(v, x));
+    say_extremes(v, x, out);
+}
 
 static void say_variant(const struct exp_verdict *v, const struct exp_verdict_variant *x, FILE *out)
 {
@@ -484,9 +569,12 @@ static void say_variant(const struct exp_verdict *v, const struct exp_verdict_va
         fprintf(out, " for the model: %s %s\n", side_words(exp_ratio_side(&x->speedup)), v->reference.name);
         say_extremes(v, x, out);
         say_parts(v, x, out);
+    } else if (count_compared(v, x) && isfinite(x->part.value)) {
+        say_some_layers(v, x, out);
     } else {
         fprintf(out, "was not timed against %s: %s\n", v->reference.name, why_not_timed(v, x));
     }
+    say_conversions(v, x, out);
     say_misses(v, x, out);
     say_estimates(v, x, out);
 }
@@ -527,6 +615,10 @@ static void say_timed_answer(const struct exp_verdict *v, const struct exp_verdi
         fprintf(out, "nothing %s %s; the best is %s: ", side ? "is as fast as" : "is certainly faster than",
                 v->reference.label, best->label);
     put_ratio(&best->speedup, out);
+    if (converting_ns(best) > 0) {
+        fputs("; ", out);
+        put_with_conversions(v, best, out);
+    }
     if (v->disturbance)
         fprintf(out, "; the computer was %.*s", (int)strcspn(v->disturbance, ":"), v->disturbance);
     fprintf(out, "\n%s\n", v->how);
@@ -726,7 +818,7 @@ static void put_rows(const struct exp_verdict *v, FILE *out)
 static bool is_anything_known(const struct exp_verdict *v)
 {
     for (size_t i = 0; i < v->n_variants; i++) {
-        if (count_compared(v, &v->variant[i]) || !isnan(to_reference(v, &v->variant[i], EXP_MISSES)))
+        if (count_compared(v, &v->variant[i]) || is_simulated(v, &v->variant[i]))
             return true;
     }
     return false;

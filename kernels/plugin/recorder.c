@@ -127,6 +127,8 @@ static void on_fault(int number, siginfo_t *info, void *context)
     conv_recorder_next = (uint64_t *)(uintptr_t)c->uc_mcontext.gregs[REG_RCX];
 }
 
+int __real_sigaction(int number, const struct sigaction *action, struct sigaction *before);
+
 static void get_ready(void)
 {
     const struct sigaction action = { .sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK };
@@ -135,7 +137,7 @@ static void get_ready(void)
     char *start = mmap(NULL, bytes + PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
     if (start == MAP_FAILED || !stack.ss_sp || mprotect(start + bytes, PAGE, PROT_NONE) || sigaltstack(&stack, NULL) ||
-        sigaction(SIGSEGV, &action, NULL))
+        __real_sigaction(SIGSEGV, &action, NULL))
         give_up("there is no memory for what it records");
     ring.start = conv_recorder_next = (uint64_t *)(void *)start;
 }
@@ -237,6 +239,83 @@ void *__wrap_memset(void *to, int byte, size_t bytes)
 {
     record_copy(to, NULL, bytes);
     return __real_memset(to, byte, bytes);
+}
+
+/*
+ * ---- signals ----
+ * The recording code finds out by SIGSEGV that the ring is full. So a plug-in that blocks all signals for a while, as
+ * libraries do, must not block this one, and one that handles it only believes so. The linker sends calls here, too.
+ */
+int __real_sigprocmask(int how, const sigset_t *set, sigset_t *before);
+int __real_pthread_sigmask(int how, const sigset_t *set, sigset_t *before);
+int __wrap_sigprocmask(int how, const sigset_t *set, sigset_t *before);
+int __wrap_pthread_sigmask(int how, const sigset_t *set, sigset_t *before);
+int __wrap_sigaction(int number, const struct sigaction *action, struct sigaction *before);
+void (*__wrap_signal(int number, void (*handler)(int)))(int);
+
+/* What a plug-in has asked for SIGSEGV. */
+static struct {
+    bool is_blocked;
+    struct sigaction action;
+} believed;
+
+static int set_mask(int (*real)(int how, const sigset_t *set, sigset_t *before), int how, const sigset_t *set,
+                    sigset_t *before)
+{
+    const bool was_blocked = believed.is_blocked, is_named = set && sigismember(set, SIGSEGV) == 1;
+    sigset_t others;
+    int err;
+
+    if (set) {
+        others = *set;
+        sigdelset(&others, SIGSEGV);
+        if (how == SIG_SETMASK)
+            believed.is_blocked = is_named;
+        else if (is_named)
+            believed.is_blocked = how == SIG_BLOCK;
+    }
+    err = real(how, set ? &others : NULL, before);
+    if (before && was_blocked)
+        sigaddset(before, SIGSEGV);
+    return err;
+}
+
+int __wrap_sigprocmask(int how, const sigset_t *set, sigset_t *before)
+{
+    return set_mask(__real_sigprocmask, how, set, before);
+}
+
+int __wrap_pthread_sigmask(int how, const sigset_t *set, sigset_t *before)
+{
+    return set_mask(__real_pthread_sigmask, how, set, before);
+}
+
+int __wrap_sigaction(int number, const struct sigaction *action, struct sigaction *before)
+{
+    struct sigaction others;
+
+    if (number == SIGSEGV) {
+        const struct sigaction was = believed.action;
+
+        if (action)
+            believed.action = *action;
+        if (before)
+            *before = was;
+        return 0;
+    }
+    if (action) {
+        others = *action;
+        sigdelset(&others.sa_mask, SIGSEGV);
+    }
+    return __real_sigaction(number, action ? &others : NULL, before);
+}
+
+void (*__wrap_signal(int number, void (*handler)(int)))(int)
+{
+    const struct sigaction action = { .sa_handler = handler, .sa_flags = SA_RESTART };
+    struct sigaction before;
+
+    return __wrap_sigaction(number, &action, &before) ? SIG_ERR : before.sa_handler;
 }
 
 static void mark(void *of, int phase)

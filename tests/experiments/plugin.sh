@@ -66,13 +66,13 @@ refuses "PLUGIN_PLAN has more than 511 bytes" "ALGO=$failing:right" "PLUGIN_PLAN
 run "$(list right crashes aborts exits hangs writes_behind writes_before writes_far)"
 was_timed base
 was_timed failing_right
-says failing_crashes "the plug-in crashed at address 0x10 in a run that was checked"
-says failing_aborts "the plug-in crashed in a run that was checked: Aborted"
-says failing_exits "the plug-in called exit(3) in a run that was checked"
-says failing_hangs "the plug-in did not come back in a run that was checked: it was ended after $limit s"
+says failing_crashes "the plug-in crashed (write to address 0x10) before timing, in layer 'stem/7x7_s2'"
+says failing_aborts "the plug-in crashed (Aborted) before timing, in layer 'stem/7x7_s2'"
+says failing_exits "the plug-in called exit(3) before timing"
+says failing_hangs "the plug-in did not come back before timing: it was ended after $limit s"
 says failing_writes_behind "the plug-in wrote outside its output: 1 bytes behind it"
 says failing_writes_before "the plug-in wrote outside its output: 4 bytes before it"
-says failing_writes_far "the plug-in touched memory 65 bytes behind its output, in a run that was checked"
+says failing_writes_far "the plug-in touched memory 65 bytes behind its output, before timing"
 
 # Figures would take most of the time.
 mkdir "$work/fake"
@@ -82,7 +82,7 @@ PATH=$work/fake:$PATH
 
 run "$(list writes_input is_wrong leaves_out leaks leaks_pages keeps starts_threads fails_later pointwise)"
 was_timed base
-says failing_writes_input "the plug-in wrote to its input, element 7, in a run that was checked"
+says failing_writes_input "the plug-in wrote to its input, element 7, before timing"
 says failing_is_wrong "computes a wrong result: output element"
 says failing_leaves_out "computes a wrong result: output element 5 is"
 case ${SAN:-} in
@@ -97,16 +97,55 @@ says failing_starts_threads "the plug-in runs more threads than it may: PLUGIN_T
 check "a shape that it cannot do is that layer's reason" [ "$(columns "$dir/layers.csv" algo measured_time_ns |
     grep -c '^points .*only_1x1_filters')" -eq 2 ]
 
-run "$(list of_tomorrow has_no_run unprepared nothing),tests/data/plugins/no_c.c,tests/data/three.csv,tests/data/no.so"
-was_timed base
-says failing_of_tomorrow "was made for version 2 of conv_plugin.h, this is 1"
-says failing_has_no_run "its record has no run"
-says failing_unprepared "the plug-in's prepare failed: Cannot allocate memory"
-says failing_nothing "has no nothing"
-says no_c "it does not compile: what cc says stands above"
-says three "cannot be loaded"
-says no "tests/data/no.so: No such file or directory"
+# What cannot be compiled or loaded ends the run, before anything else is done: exit status 2, and the compiler's words.
+ends() { # ends ALGO WORDS: nothing is run, and WORDS are the last line
+    "$experiment" "${quick[@]}" "MODEL=$model" "RESULTS=$work/results" "ALGO=base,$1" >"$work/out" 2>"$work/err" </dev/null
+    check "$1: exit status $?, not 2" [ $? -eq 2 ]
+    check "$1: '$2' is not in: $(tail -1 "$work/err")" grep -qF -- "$2" <(tail -1 "$work/err")
+    check "$1: something was done: $(cat "$work/out")" [ ! -s "$work/out" ]
+}
+rm -rf "$work/results"
+ends "$failing:of_tomorrow" "was made for version 2 of conv_plugin.h, this is 1"
+ends "$failing:has_no_run" "its record has no run"
+ends "$failing:nothing" "has no nothing"
+ends tests/data/plugins/no_c.c "it does not compile: what cc says stands above"
 check "the compiler's words are shown" grep -q "no_c.c:.*error" "$work/err"
+ends tests/data/three.csv "cannot be loaded"
+ends tests/data/no.so "ALGO: plug-in tests/data/no.so: tests/data/no.so: No such file or directory"
+ends tests/data/nocsv.c "tests/data/nocsv.c: No such file or directory"
+printf '#include "conv_plugin.h"\nvoid conv(float *in, float *out)\n{\n    *out = *in;\n}\n' >"$work/other.c"
+ends "$work/other.c" "it does not compile"
+printf 'int twice(int x)\n{\n    return 2 * x;\n}\n' >"$work/other.c"
+ends "$work/other.c" "has no conv_plugin, and no function conv"
+printf '#include <stdlib.h>\n__attribute__((constructor)) static void begin(void)\n{\n    exit(7);\n}\n' >"$work/other.c"
+ends "$work/other.c" "the plug-in called exit(7) while it was loaded"
+check "nothing is left of it" nothing_left
+# Files that are none: a pipe, a device, a socket, a folder, a link to itself. Nobody waits for them.
+mkfifo "$work/pipe.c" "$work/pipe.so"
+ln -s /dev/zero "$work/zero.c"
+ln -s /dev/zero "$work/zero.so"
+ln -s loop.c "$work/loop.c"
+mkdir "$work/folder.c"
+for file in pipe.c pipe.so zero.c zero.so; do ends "$work/$file" "it is no file, but a pipe, a device or a socket"; done
+ends "$work/loop.c" "Too many levels of symbolic links"
+ends "$work/folder.c" "Is a directory"
+# A compiler that does not end is ended, with what it has started: a script stands for it.
+printf '#!/bin/sh\nsleep 1000 &\necho $! >"%s"\nwait\n' "$work/sleeper" >"$work/slow"
+chmod +x "$work/slow"
+cp kernels/plugin/naive.c "$work/other.c"
+SCONV_CC=$work/slow timeout -s INT 1 "$experiment" "${quick[@]}" "MODEL=$model" "RESULTS=$work/results" "ALGO=base,$work/other.c" >/dev/null 2>"$work/err" </dev/null
+check "Ctrl-C ends it: exit status $?" [ $? -ne 0 ]
+for i in {1..40}; do [ ! -e "/proc/$(cat "$work/sleeper")" ] || sleep 0.05; done
+check "... and its children" [ ! -e "/proc/$(cat "$work/sleeper")" ]
+# Names of files without their ending.
+cp kernels/plugin/naive.c "$work/mine.c"
+(cd kernels/plugin && ls naive.c >/dev/null) && ends naive "ALGO: unknown algorithm 'naive'; there is a plug-in: ALGO=kernels/plugin/naive.c"
+ends nave "unknown algorithm 'nave'; known: base"
+mkdir -p "$work/results"
+
+run "$(list unprepared)"
+was_timed base
+says failing_unprepared "the plug-in's prepare failed: Cannot allocate memory"
 
 run "base,tests/data/plugins/marks.c" RULER=0 PLUGIN_LIMIT=20
 for phase in packing micro_kernel other; do
@@ -115,8 +154,64 @@ done
 run "$(list fails_later)" REPS=40
 case $(time_of base) in
 not*) ;; # disturbed
-*) says failing_fails_later "Illegal instruction" ;;
+*)
+    check "a crash names its layer: $(columns "$dir/layers.csv" algo measured_time_ns | grep -m1 '^failing_fails_later not')" \
+        grep -q "^failing_fails_later .*crashed_(Illegal_instruction)_in_a_timed_run;_in_layer_'" <(columns "$dir/layers.csv" algo measured_time_ns)
+    ;;
 esac
+
+# ---- what is timed has been done ----
+
+# Ways to be fast in timed runs alone: each run has an input that no run had, and its outputs are looked at.
+timed=tests/data/plugins/timed.c
+ways() { printf base && printf ",$timed:%s" "$@"; }
+quick=(MACHINE=host OBSERVE=0 REPS=12 RULER=0 PLUGIN_LIMIT=20 LAYERS=depthwise)
+dir=$work/results/host/three,depthwise
+run "$(ways knows_elements knows_places skips leaves_channels slips is_behind rounds_late writes_late has_it_done comes_back_early forks_late \
+    forks_and_crashes honest puts_off begins_early)"
+for way in knows_places leaves_channels slips is_behind rounds_late puts_off; do says timed_$way "the plug-in computes a wrong result in a timed run: output element"; done
+says timed_writes_late "the plug-in wrote to its input in a timed run, in layer 'depthwise'"
+says timed_has_it_done "the plug-in has other threads or processes do its work"
+says timed_comes_back_early "the plug-in comes back from a timed run before its output is there"
+says timed_forks_late "the plug-in started a process, which runs on, in layer 'depthwise'"
+says timed_forks_and_crashes "the plug-in crashed (write to address 0x10) before timing"
+check "what leaves its session does not outlive the bench" [ -z "$(grep -lsx plugin_escaped /proc/[0-9]*/comm)" ]
+for way in knows_elements skips honest; do # 110592 multiply-adds, one by one: what has the last output has none to give
+    check "$way does its work: $(time_of timed_$way)" awk -v t="$(time_of timed_$way)" 'BEGIN { exit !(t > 20000 || t ~ /disturbed/) }'
+done
+check "what converts images is said: $(grep -c conversions "$dir/verdict.txt")" [ "$(grep -c '  conversions  images are converted outside of its times: 0.* ms' "$dir/verdict.txt")" -eq 2 ]
+check "... also of the fastest" grep -qE '^VERDICT .* is faster than .*x with its conversions of images' <(unwrapped "$dir/verdict.txt")
+for cache in warm network; do
+    run "$(ways right skips slips is_behind puts_off)" CACHE=$cache
+    was_timed timed_right
+    for way in slips is_behind puts_off; do says timed_$way "the plug-in computes a wrong result in a timed run: output element"; done
+    check "$cache: who skips does its work, or is found: $(time_of timed_skips)" grep -qE 'wrong_result|before_its_output|disturbed|^[0-9]{5}' <<<"$(time_of timed_skips)"
+done
+
+# ---- some layers ----
+
+quick=(MACHINE=host OBSERVE=0 REPS=1 RULER=0 "PLUGIN_LIMIT=$limit")
+dir=$work/results/host/three
+run "$(list pointwise crashes_elsewhere is_wrong_elsewhere right)"
+check "what does one layer is told by that: $(unwrapped "$dir/verdict.txt" | grep -o 'points (points).\{90\}')" \
+    grep -qE 'points \(points\) does 1 of 3 layers, there [0-9.]+x: [a-z ,]* base; not the others: only 1x1 filters misses simulated.*1 of 3 layers: L1' <(unwrapped "$dir/verdict.txt")
+check "who crashes in a layer keeps the others: $(columns "$dir/layers.csv" algo measured_time_ns | grep -c '^failing_crashes_elsewhere [0-9]')" \
+    [ "$(columns "$dir/layers.csv" algo measured_time_ns | grep -cE '^failing_crashes_elsewhere ([0-9]|not_available:_disturbed)')" -eq 2 ]
+check "... and names it" grep -q "does 2 of 3 layers, there .*: the plug-in crashed (write to address 0x10) before timing, in layer 'pointwise'" <(unwrapped "$dir/verdict.txt")
+check "who is wrong in a layer has no times: $(columns "$dir/layers.csv" algo measured_time_ns | grep '^failing_is_wrong_elsewhere' | paste -sd ' ')" \
+    [ "$(columns "$dir/layers.csv" algo measured_time_ns | grep -c "^failing_is_wrong_elsewhere not_available:_layer_'pointwise':_.*computes_a_wrong_result")" -eq 3 ]
+check "a reason says whose it is: $(grep 'not available' "$work/out" | head -3)" grep -q '^measured time of failing_is_wrong_elsewhere not available: layer' "$work/out"
+check "... and is nobody else's" [ "$(grep -c 'failing_right.*wrong\|^measured misses not available.*wrong' "$work/out")" -eq 0 ]
+
+# Words of a plug-in: nothing that a terminal or a figure's language takes for its own.
+run "$(ways odd_words one_title same_title)" TIMING=0 MACHINE=toy
+dir=$work/results/toy/three
+check "words are clean: $(grep -ac '^failing' "$work/err")" [ -z "$(LC_ALL=C grep -alP '[\x00-\x08\x0b-\x1f\x7f]|\xff|\xc2\x9b|\xe2\x80\xae' "$work/out" "$work/err" "$dir"/*.csv "$dir"/*.txt)" ]
+check "... and tell the same: $(columns "$dir/layers.csv" algo simulated_loads | grep -m1 odd_words)" grep -qF 'timed_odd_words not_available:_not_this_[31m_shape_??_???;_ever' <(columns "$dir/layers.csv" algo simulated_loads)
+check "two of one title are told apart: $(grep 'in figures' "$work/err")" grep -q "same_title is called 'One title (2)' in figures: there is another 'One title'" "$work/err"
+
+quick=(MACHINE=host OBSERVE=0 REPS=1 "PLUGIN_LIMIT=$limit")
+dir=$work/results/host/three
 
 # Threads: as many as were asked for, and no others; what has several is called so.
 run "base,tests/data/plugins/team.c" PLUGIN_PLAN=2 PLUGIN_LIMIT=20
@@ -160,15 +255,16 @@ cp kernels/plugin/naive.c "$work/two words/base.c"
 cp kernels/plugin/naive.c "$work/two words/q\"'\$(touch x);Ünï.c"
 head -c 3000 "$(find "$work/convsim" -name '*.so' | head -n 1)" >"$work/half.so"
 { head -c 18 "$work/half.so"; printf '\025\000'; tail -c +21 "$work/half.so"; } >"$work/ppc.so" # e_machine: POWER
-run "base,$work/two words/base.c,$failing:right,$failing:right,$work/two words/q\"'\$(touch x);Ünï.c,$work/two words,./,$work/half.so,$work/ppc.so" LAYERS=depthwise
+run "base,$work/two words/base.c,$failing:right,$failing:right,$work/two words/q\"'\$(touch x);Ünï.c" LAYERS=depthwise
 named() { columns "$dir,depthwise/layers.csv" algo simulated_loads | grep "^$1 " | cut -d' ' -f2; }
 for algo in base_2 failing_right failing_right_2 q____touch_x____n__; do
     check "$algo: $(named "$algo")" [ "$(named "$algo" | grep -c '^[0-9]')" -eq 1 ]
 done
 check "it says so: $(grep 'is called' "$work/err")" [ "$(grep -c 'is called .*_2 here: there is another' "$work/err")" -eq 2 ]
-check "a folder: $(named two_words)" grep -q 'not_available:_cannot_be_loaded' <(named two_words)
-check "half a library: $(named half)" grep -q 'not_available:_' <(named half)
-check "another CPU's: $(named ppc)" grep -q 'is_for_another_CPU_family' <(named ppc)
+ends "$work/two words" "Is a directory"
+ends ./ "Is a directory"
+ends "$work/half.so" "ALGO: plug-in $work/half.so: "
+ends "$work/ppc.so" "is for another CPU family"
 
 others=tests/data/plugins/right.c
 run "base,$others:x87,$others:aligns,$others:allocas,$others:tells,$others:compresses,tests/data/plugins/winograd.c" PLUGIN_LIMIT=20
@@ -258,7 +354,7 @@ if [ "$(uname -m)" = x86_64 ] && grep -q ' avx2 ' /proc/cpuinfo && command -v gc
     check "a shape that it cannot do is not simulated" [ "$(columns "$dir/layers.csv" layer algo simulated_loads |
         grep -c '^[a-z]* points .*only_1x1_filters')" -eq 5 ]
     check "nor what computes wrong values" [ "$(columns "$dir/layers.csv" algo simulated_loads | grep -c '^failing_is_wrong .*wrong_result')" -eq 6 ]
-    check "nor what does not end" grep -q 'failing_hangs not_available:_the_plug-in_did_not_come_back_in_a_run_that_was_checked' \
+    check "nor what does not end" grep -q 'failing_hangs not_available:_the_plug-in_did_not_come_back_before_timing' \
         <(columns "$dir/layers.csv" algo simulated_loads)
 
     # Phases that a plug-in marks, and the text that it gets.
@@ -272,6 +368,10 @@ if [ "$(uname -m)" = x86_64 ] && grep -q ' avx2 ' /proc/cpuinfo && command -v gc
     check "it reads its input nowhere else" [ "$(phase micro_kernel input)" = "0 0" ]
     run "base,tests/data/plugins/marks.c" PLUGIN_LIMIT=20 PLUGIN_PLAN=3
     check "the user's plan is its own: $(phase packing input)" [ "$(phase packing input)" = "$((3 * lines_in)) 0" ]
+
+    # The recording code uses a signal, which a plug-in may block, too.
+    run "$(ways blocks_signals)" PLUGIN_LIMIT=20
+    check "who blocks signals for a while is recorded: $(counts timed_blocks_signals | paste -sd ';')" [ "$(counts timed_blocks_signals | awk '$2 > 0' | wc -l)" -eq 6 ]
 
     # Pages of the workspace lie as they are first touched, also where loops go on from one to the next: 128 lines, and some of the stack.
     run "base,tests/data/plugins/backwards.c" PLUGIN_LIMIT=20

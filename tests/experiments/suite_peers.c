@@ -422,7 +422,7 @@ static void targets_are_the_cores_own(void)
 
 static void methods_come_as_they_are_named(void)
 {
-    const struct exp_plugin_options none = { "", "", 1, 1, "" };
+    const struct exp_plugin_options none = { "", "", 1, 1, "", true };
     struct exp_peers_methods m;
     struct exp_why why = { "" };
 
