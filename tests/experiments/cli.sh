@@ -450,7 +450,7 @@ names() {
         printf '[cache %s]\nsize = %s KiB\nways = 4\nline = 64\nlatency_cycles = 1\n' "${level%:*}" "${level#*:}" >>"$work/slc.cfg"
     done
     run names "MACHINE=$work/slc.cfg" TIMING=0 ALGO=base,sconv CORE=Haswell || return
-    check "the closing table names the levels" grep -q '^ *measured ms .* L1 .* L2 .* SLC .* L1 .* L2 .* SLC' "$work/names.out"
+    check "the closing table names the levels" grep -qzP '\n *L1 +L2 +SLC +per 1000\n *measured ms +speed-up( +simul\. +counted){3} +L1 +L2 +SLC ' "$work/names.out"
     check "... and the verdict's, beside Base that is replayed on every computer" \
         grep -q '^layer .* L1 .* L2 .* SLC' "$work/names.out"
     check "... and has no other" sh -c "! grep -qw L3 '$work/names.out'"
@@ -465,7 +465,7 @@ names() {
         sed 's/name = slc/name = four/; s/SLC/L3/' >"$work/four.cfg"
     run four "MACHINE=$work/four.cfg" TIMING=0 ALGO=base,sconv CORE=Haswell OBSERVE=0 || return
     dir=$work/four/four/three
-    check "a fourth level is in the closing table" grep -q '^ *measured ms .* L1 .* L2 .* L3 .* L4 .* L1 .* L2 .* L3 .* L4 ' "$work/four.out"
+    check "a fourth level is in the closing table" grep -qzP '\n *L1 +L2 +L3 +L4 +per 1000\n *measured ms .* L1 +L2 +L3 +L4 ' "$work/four.out"
     check "... and in the verdict, which says for which levels CSA plans" [ "$(grep -c 'misses  *simulated on four: L1 \|L2 and L3 are this machine.s L1, L2 and L4; L3 is' <(tr -s ' \n' ' ' <"$dir/verdict.txt" | sed 's/misses simulated/\n&/; s/CSA plans/\n&/'))" -eq 2 ]
     check "... as the CSV files do, too" grep -q '^# levels: .*l3 its L4. CSA plans for three levels: .* L3 is simulated' "$dir/model.csv"
     check "levels.csv has all four, of which one is not CSA's" [ "$(columns "$dir/levels.csv" algo level stands_for | grep '^sconv ' | tr '\n' ';')" = "sconv L1 l1;sconv L2 l2;sconv L3 -;sconv L4 l3;" ]
