@@ -52,8 +52,12 @@ static int prepare(void *session)
     s->work.options = (struct lift_options){ o->points, o->near,    o->seed,   o->limit, o->clock,
                                              o->device, o->threads, o->memory, o->only };
     err = err ? err : lift_device_open(&s->work.device, o->device, o->threads, &s->why);
-    err = err ? err : exp_machine_find(&s->setup.machine, "host", o->results, &s->why);
     err = err ? err : exp_machine_find(&s->machine, o->machine, o->results, &s->why);
+    err = err ? err : exp_machine_find(&s->setup.machine, "host", o->results, &s->why);
+    if (err == -ENOENT && s->machine.n_levels) { /* hwloc shows no cache, and MACHINE is another one */
+        s->setup.machine = s->machine;
+        err = 0;
+    }
     err = err ? err : exp_setup_init(&s->setup, "", "", &s->why);
     err = err ? err : lift_list(&s->work, EXP_EXPERIMENTS_DIR, &s->why);
     if (!err)
