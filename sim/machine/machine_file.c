@@ -352,6 +352,18 @@ static int begin(const struct parser *p, char *text, size_t *n)
     return 0;
 }
 
+/* Tells whether a character ends a line: those of Unix, Windows (both characters) and old Macs. */
+static bool ends_line(int c, FILE *in)
+{
+    if (c == '\r') {
+        c = getc(in);
+        if (c != '\n')
+            ungetc(c, in);
+        return true;
+    }
+    return c == '\n';
+}
+
 /* The next line into text[SIM_MAX_LINE_CHARS + 1], without its end. Returns 1, 0 at the file's end, or -errno. */
 static int next_line(struct parser *p, FILE *in, char *text)
 {
@@ -359,7 +371,7 @@ static int next_line(struct parser *p, FILE *in, char *text)
     int c, err = 0;
 
     errno = 0;
-    while ((c = getc(in)) > 0 && c != '\n' && n < SIM_MAX_LINE_CHARS)
+    while ((c = getc(in)) > 0 && !ends_line(c, in) && n < SIM_MAX_LINE_CHARS)
         text[n++] = (char)c;
     text[n] = '\0';
     if (ferror(in))
@@ -370,7 +382,7 @@ static int next_line(struct parser *p, FILE *in, char *text)
         return err;
     if (!c)
         return report(p, p->at.line + 1, "control character", "0x00");
-    if (c != EOF && c != '\n') {
+    if (c != EOF && c != '\n' && c != '\r') {
         const char *at, *foreign = sim_foreign_byte(text, text + n, &at);
 
         text[40] = '\0';
@@ -379,8 +391,6 @@ static int next_line(struct parser *p, FILE *in, char *text)
     if (c == EOF && !n)
         return 0;
     p->at.line++;
-    if (n && text[n - 1] == '\r')
-        n--;
     text[n] = '\0';
     return 1;
 }
@@ -453,11 +463,12 @@ static int check_machine(const struct parser *p)
 
 static int parse_file(struct parser *p, FILE *in)
 {
+    static const char byte_order_mark[] = "\xef\xbb\xbf"; /* some editors begin UTF-8 with it */
     char text[SIM_MAX_LINE_CHARS + 1];
     int err;
 
     while ((err = next_line(p, in, text)) > 0) {
-        err = read_one(p, text);
+        err = read_one(p, text + (p->at.line == 1 && !strncmp(text, byte_order_mark, 3) ? 3 : 0));
         if (err)
             return err;
     }

@@ -338,6 +338,27 @@ static void bad_options_are_reported_with_their_line(void)
     CHECK_BAD(bad);
 }
 
+/* Whatever editor wrote it. */
+static void texts_of_other_systems_are_read(void)
+{
+    static const char *const good[] = {
+        "\xef\xbb\xbf" MACHINE CACHE("L1"),
+        "\xef\xbb\xbf# comment\r\n[machine]\r\nname = m\r\nmemory_latency_cycles = 1\r\n" CACHE("L1"),
+        "[machine]\rname = m\rmemory_latency_cycles = 1\r[cache L1]\rsize = 1 KiB\rways = 2\rline = 64\r"
+        "latency_cycles = 1",
+    };
+    static const char wide[] = "\xff\xfe[\0m\0";
+    char why[MACHINE_WHY_BYTES];
+    struct sim_machine m;
+
+    for (size_t i = 0; i < COUNT(good); i++)
+        test_check(!machine_read_text(&m, good[i], why) && m.n_levels == 1, "%zu: %s", i, why);
+    CU_ASSERT_EQUAL(machine_read_bytes(&m, wide, sizeof wide - 1, why), -EINVAL);
+    CU_ASSERT_STRING_EQUAL(why, "FILE:1: no machine file: it is, 'text in UTF-16 (iconv -f UTF-16 -t UTF-8 changes it)'");
+    CU_ASSERT_EQUAL(machine_read_text(&m, "[machine]\rname = m\rsize = 1\r", why), -EINVAL);
+    CU_ASSERT_STRING_EQUAL(why, "FILE:3: unknown key (it is one of [cache NAME]), 'size'");
+}
+
 /* What keys of two sections say together does not depend on which of the sections comes first. */
 static void sections_come_in_any_order(void)
 {
@@ -434,6 +455,7 @@ static const struct test_case cases[] = {
     { "bad values are reported with their line", bad_values_are_reported_with_their_line },
     { "first levels are a machine", first_levels_are_a_machine },
     { "bad options are reported with their line", bad_options_are_reported_with_their_line },
+    { "texts of other systems are read", texts_of_other_systems_are_read },
     { "sections come in any order", sections_come_in_any_order },
     { "bad cores are reported with their key", bad_cores_are_reported_with_their_key },
     { "a name that is no plain word is refused", a_name_that_is_no_plain_word_is_refused },
