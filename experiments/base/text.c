@@ -20,6 +20,13 @@ void exp_words_add(struct exp_words *w, const char *format, ...)
     w->word[w->n] = NULL;
 }
 
+void exp_option_print(FILE *out, const char *key, const char *path)
+{
+    fputs(key, out);
+    for (; *path; path++)
+        fprintf(out, "%s%c", *path == ',' ? "," : "", *path);
+}
+
 static bool is_blank(char c)
 {
     return c == ' ' || c == '\t' || c == '\n' || c == '\r';

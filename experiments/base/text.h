@@ -26,6 +26,9 @@ int exp_words_split(struct exp_words *w, const char *text);
 
 void exp_words_release(struct exp_words *w); /* leaves { 0 } */
 
+/* Writes a key and a path behind it as QEMU's options want them: commas of the path twice. */
+void exp_option_print(FILE *out, const char *key, const char *path);
+
 /*
  * Sentences for a terminal: lines are broken at blanks where they are too long. A line that begins with EXP_LABEL has a
  * word in front, and its rest stands below its own words.

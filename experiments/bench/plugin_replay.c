@@ -41,12 +41,22 @@ struct program {
  */
 static void add_emulator(struct exp_words *command, const struct program *p)
 {
+    char *text;
+    size_t bytes;
+    FILE *out = exp_memory_open(&text, &bytes);
+
     exp_words_split(command, p->r->kind->emulator);
     exp_words_split(command, "-E OMP_NUM_THREADS=1 -E OPENBLAS_NUM_THREADS=1 "
                              "-E OPENBLAS_CORETYPE=Haswell -E DNNL_MAX_CPU_ISA=AVX2 -E "
                              "GLIBC_TUNABLES=glibc.cpu.x86_rep_stosb_threshold=1000000000:"
                              "glibc.cpu.x86_rep_movsb_threshold=1000000000 -plugin");
-    exp_words_add(command, "%s,out=%s,trace=%s,machine=sim/machines/toy.cfg", p->r->observer, p->out, p->trace);
+    exp_option_print(out, "", p->r->observer);
+    exp_option_print(out, ",out=", p->out);
+    exp_option_print(out, ",trace=", p->trace);
+    fputs(",machine=sim/machines/toy.cfg", out);
+    fclose(out);
+    exp_words_add(command, "%s", text);
+    free(text);
 }
 
 static void *run_program(void *arg)

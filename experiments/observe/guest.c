@@ -187,28 +187,20 @@ char *exp_guest_part_text(const struct conv_part *part)
     return part ? exp_format("PART=%zu,%zu,%zu", part->images, part->rows, part->filters) : exp_format("PART=");
 }
 
-/* Prints a path as QEMU's options want it: commas twice. */
-static void print_path(FILE *out, const char *key, const char *path)
-{
-    fputs(key, out);
-    for (; *path; path++)
-        fprintf(out, "%s%c", *path == ',' ? "," : "", *path);
-}
-
 static char *plugin_text(const struct exp_guest_run *run)
 {
     char *text;
     size_t bytes;
     FILE *out = exp_memory_open(&text, &bytes);
 
-    print_path(out, "", run->observer);
-    print_path(out, ",out=", run->out);
-    print_path(out, ",machine=", run->machine_path);
+    exp_option_print(out, "", run->observer);
+    exp_option_print(out, ",out=", run->out);
+    exp_option_print(out, ",machine=", run->machine_path);
     fputs(openblas_rules, out);
     if (run->masked_phase)
         fprintf(out, ",masked=%u", run->masked_phase);
     if (run->trace)
-        print_path(out, ",trace=", run->trace);
+        exp_option_print(out, ",trace=", run->trace);
     fclose(out);
     return text;
 }

@@ -48,6 +48,20 @@ static void words_are_split_as_a_shell_does(void)
     }
 }
 
+/* QEMU splits an option at single commas. */
+static void commas_of_paths_are_written_twice(void)
+{
+    char *text;
+    size_t bytes;
+    FILE *out = exp_memory_open(&text, &bytes);
+
+    exp_option_print(out, "", "/a b,c/o.so");
+    exp_option_print(out, ",out=", ",/x,");
+    fclose(out);
+    test_check(!strcmp(text, "/a b,,c/o.so,out=,,/x,,"), "'%s'", text);
+    free(text);
+}
+
 /* Makes a squeue of the scratch folder's, which PATH leads to. */
 static void make_squeue(const char *script)
 {
@@ -134,6 +148,7 @@ static void wrong_requests_are_refused(void)
 
 static const struct test_case cases[] = {
     { "words are split as a shell does", words_are_split_as_a_shell_does },
+    { "commas of paths are written twice", commas_of_paths_are_written_twice },
     { "a silent squeue is not the end", a_silent_squeue_is_not_the_end },
     { "an answer ends the silence", an_answer_ends_the_silence },
     { "wrong requests are refused", wrong_requests_are_refused },
