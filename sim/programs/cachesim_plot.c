@@ -70,7 +70,7 @@ static int open_figure(struct cachesim_session *s, struct figure *f)
     if (err)
         return cachesim_fail(s, CACHESIM_BAD_OUTPUT, path, strerror(-err));
     fflush(stdout);
-    f->gnuplot = popen("exec gnuplot", "w");
+    f->gnuplot = popen("exec gnuplot --default-settings", "w");
     if (!f->gnuplot) {
         cachesim_file_discard(&f->file);
         return cachesim_fail(s, CACHESIM_BAD_OUTPUT, "cannot run gnuplot", strerror(errno));

@@ -186,7 +186,7 @@ static void sort_by_ranges(struct cachesim_session *s)
 int cachesim_run_passes(struct cachesim_session *s)
 {
     const struct cachesim_options *o = &s->options;
-    const bool is_packed = o->program || o->trace[cachesim_source_unpacked(o->trace)];
+    const bool is_packed = o->program || cachesim_source_is_packed(o->trace);
     uint64_t pass;
     int err = 0;
 

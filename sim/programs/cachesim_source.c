@@ -75,6 +75,20 @@ static size_t peek(int fd, char *head, size_t bytes)
     return n > 0 ? (size_t)n : 0;
 }
 
+bool cachesim_source_is_packed(const char *path)
+{
+    char head[SIM_FOREIGN_HEAD_BYTES];
+    const struct sim_foreign *f = NULL;
+    struct stat s;
+    const int fd = !stat(path, &s) && S_ISREG(s.st_mode) ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+
+    if (fd < 0)
+        return false;
+    f = sim_foreign_find(head, peek(fd, head, sizeof head));
+    close(fd);
+    return f && f->packer;
+}
+
 static int start(struct cachesim_source *s, const struct cachesim_start *what, char *why, size_t why_bytes)
 {
     int err = cachesim_child_start(&s->child, what);

@@ -33,6 +33,9 @@ struct cachesim_source {
 /* Tells how long a path is without the ending of a compressed file, such as ".gz". */
 size_t cachesim_source_unpacked(const char *path);
 
+/* Tells whether a path is that of a compressed file, whatever it is called. */
+bool cachesim_source_is_packed(const char *path);
+
 /* Opens what the options name. Returns 0, or -errno with one line in why. */
 int cachesim_source_open(struct cachesim_source *s, const struct cachesim_options *o, char *why, size_t why_bytes);
 
