@@ -334,6 +334,7 @@ void exp_model_release(struct exp_model *m)
     free(m->skipped);
     free(m->others);
     free(m->notes);
+    free(m->types);
     free(m->layer);
     free(m->path);
     free(m->name);
@@ -562,6 +563,8 @@ void exp_model_print_notes(const struct exp_model *m, FILE *out)
     }
     if (m->others)
         fprintf(out, "%s: %zu convolutions; beside them %s\n", m->path, m->n_layers, m->others);
+    if (m->types)
+        fprintf(out, "%s: %s\n", m->path, m->types);
 }
 
 /* ---- several models at once ---- */

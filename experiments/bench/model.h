@@ -40,6 +40,7 @@ struct exp_model {
     char *others;     /* which nodes a network has beside its convolutions; NULL */
     char *notes;      /* sentences, each in a line of its own, of how it was read; NULL */
     size_t n_untyped; /* convolutions of a log that names no types; read as fp32 */
+    char *types;      /* a sentence: which types a network has that run as another; NULL */
     size_t n_smaller; /* layers that exp_model_limit made smaller */
     double most_macs; /* and what it was asked for */
     size_t n_skipped;

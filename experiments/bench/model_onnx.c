@@ -78,6 +78,14 @@ static bool follows_unknown(const struct onnx_graph *g, const struct onnx_node *
     return false;
 }
 
+static char *say_types(const struct onnx_graph *g)
+{
+    char text[256];
+
+    onnx_say_types(g, text, sizeof text);
+    return *text ? exp_copy_text(text) : NULL;
+}
+
 int exp_onnx_read(struct exp_model *m, const struct exp_model_ask *ask, struct exp_why *why)
 {
     const struct onnx_ask open = { ask->batch, ask->input, ask->links };
@@ -101,6 +109,7 @@ int exp_onnx_read(struct exp_model *m, const struct exp_model_ask *ask, struct e
             count(&others, n->op);
     }
     m->others = list_counts(&others);
+    m->types = say_types(g);
     free(others.count);
     onnx_free(g);
     return err;

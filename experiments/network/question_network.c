@@ -135,6 +135,9 @@ static int plan(struct session *s)
         .n_threads = o->threads,
         .clock = exp_clock_name(o->clock),
     };
+    onnx_say_types(s->graph, s->study.types, sizeof s->study.types);
+    if (*s->study.types)
+        fprintf(stderr, "%s: %s\n", s->graph->path, s->study.types);
     return err ? err : net_study_plan(&s->study, algos, &s->why);
 }
 

@@ -107,6 +107,7 @@ struct net_study {
     size_t n_rounds;
     const char *why_elsewhere; /* why the times are not the simulated machine's; NULL: they are */
     char checked[512];         /* what was checked, in a sentence */
+    char types[256];           /* onnx_say_types of the network */
     char beside[768];          /* how far values are from what others say, in sentences */
 };
 

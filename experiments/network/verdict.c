@@ -274,6 +274,8 @@ static void print_memory(const struct net_study *s, FILE *out)
             "at once (%s).",
             (double)net->place_bytes[NET_ARENA] / (1 << 20),
             net->alive_bytes ? (double)net->place_bytes[NET_ARENA] / (double)net->alive_bytes : 1, net->heuristic);
+    if (*s->types)
+        fprintf(out, " %s", s->types);
     if (*s->checked)
         fprintf(out, " Checked against plain loops: %s.", s->checked);
     if (*s->beside)

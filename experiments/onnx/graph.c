@@ -216,6 +216,40 @@ int64_t onnx_element_int(const struct onnx_value *v, size_t i)
     return v->type == ONNX_FLOAT ? to_int(onnx_element(v, i)) : stored_int(v, i);
 }
 
+/* ---- types that are run as others ---- */
+
+static void mark_types(const struct onnx_graph *g, const size_t *list, size_t n, bool *is_there)
+{
+    for (size_t i = 0; i < n; i++) {
+        const struct onnx_value *v = list[i] == ONNX_NONE ? NULL : &g->value[list[i]];
+
+        if (v && v->stored != v->type && v->has_shape && v->elements > 1)
+            is_there[v->stored] = true;
+    }
+}
+
+void onnx_say_types(const struct onnx_graph *g, char *text, size_t bytes)
+{
+    bool is_there[ONNX_N_TYPES] = { false };
+    const char *before = "Elements of ";
+
+    exp_say(text, bytes, "%s", "");
+    for (size_t i = 0; i < g->n_nodes; i++) {
+        if (g->node[i].is_folded)
+            continue;
+        mark_types(g, g->node[i].in, g->node[i].n_in, is_there);
+        mark_types(g, g->node[i].out, g->node[i].n_out, is_there);
+    }
+    for (size_t t = 0; t < ONNX_N_TYPES; t++) {
+        if (!is_there[t])
+            continue;
+        exp_say_more(text, bytes, "%s%s", before, types[t].name);
+        before = ", ";
+    }
+    if (*text)
+        exp_say_more(text, bytes, " in the file run as float (fp32) here.");
+}
+
 /* ---- what opsets say in different ways ---- */
 
 int onnx_list(const struct onnx_graph *g, const struct onnx_node *n, const char *name, size_t in,

@@ -214,6 +214,12 @@ float *onnx_make_data(struct onnx_graph *g, size_t value);
 size_t onnx_type_bytes(enum onnx_type type);
 const char *onnx_type_name(enum onnx_type type); /* "float" */
 
+/*
+ * Says in a sentence which types of the file are run in another one, "Elements of float16 in the file run as float
+ * (fp32) here."; nothing if there are none. Constants that no node reads in a run do not count, nor do scalars.
+ */
+void onnx_say_types(const struct onnx_graph *g, char *text, size_t bytes);
+
 /* ---- what opsets say in different ways ---- */
 
 enum { ONNX_MAX_LIST = 64 };

@@ -157,7 +157,7 @@ struct answer {
     struct exp_verdict v;
     struct exp_verdict_variant variant[MOST_VARIANTS];
     const char **layer;
-    char where[128], how[512], disturbance[400], planned_levels[200], smaller[320], picks[512], prefetchers[2048];
+    char where[128], how[512], disturbance[400], planned_levels[200], notes[640], picks[512], prefetchers[2048];
     char *elsewhere;
 };
 
@@ -368,8 +368,10 @@ static void fill(struct answer *a, const struct exp_report *r)
         a->v.why_not_timed = r->info->why_disturbed;
     if (*r->info->why_no_base_steps.text)
         a->v.why_no_parts = r->info->why_no_base_steps.text;
-    exp_model_say_smaller(r->e->model, a->smaller, sizeof a->smaller);
-    a->v.smaller = a->smaller;
+    exp_model_say_smaller(r->e->model, a->notes, sizeof a->notes);
+    if (r->e->model->types)
+        exp_say_more(a->notes, sizeof a->notes, "%s%s", *a->notes ? " " : "", r->e->model->types);
+    a->v.notes = a->notes;
     exp_picks_say(r, a->picks, sizeof a->picks);
     a->v.picks = a->picks;
     exp_prefetchers_say(r, a->prefetchers, sizeof a->prefetchers);

@@ -149,8 +149,8 @@ struct exp_verdict {
     const char *planned_levels;      /* which levels CSA plans for, where the machine has more; "" */
     const char *picks;               /* what simulated cycles would choose, in a sentence; "" or NULL: there are none */
     const char *prefetchers;         /* what those of the first level did, likewise */
-    const char *smaller;             /* that layers are smaller ones of the same kind, in a sentence; "" or NULL */
-    bool has_two_views;              /* the machine is more than its caches alone */
+    const char *notes;  /* that layers are smaller ones, or were of other types, in sentences; "" or NULL */
+    bool has_two_views; /* the machine is more than its caches alone */
     size_t n_levels;
     const char *level[SIM_MAX_LEVELS];
     size_t n_layers;

@@ -694,8 +694,8 @@ static int say_all(const void *verdict, FILE *out)
     const struct exp_verdict *v = verdict;
 
     say_answer(v, out);
-    if (v->smaller && *v->smaller)
-        fprintf(out, "%s\n", v->smaller);
+    if (v->notes && *v->notes)
+        fprintf(out, "%s\n", v->notes);
     for (size_t i = 0; i < v->n_variants; i++)
         say_variant(v, &v->variant[i], out);
     say_planned_levels(v, out);

@@ -122,6 +122,34 @@ static void names_can_be_printed(void)
     scratch_close();
 }
 
+/* What runs in another type than the file says is said; a scalar, and what is folded, are not worth a word. */
+static void types_that_run_as_others_are_said(void)
+{
+    static const struct {
+        int32_t type;
+        const char *says;
+    } lines[] = { { ONNX_FLOAT, "" },
+                  { ONNX_INT32, "" },
+                  { ONNX_FLOAT16, "Elements of float16 in the file run as float (fp32) here." },
+                  { ONNX_BFLOAT16, "Elements of bfloat16 in the file run as float (fp32) here." },
+                  { ONNX_DOUBLE, "Elements of double in the file run as float (fp32) here." } };
+
+    scratch_open();
+    for (size_t i = 0; i < COUNT(lines); i++) {
+        struct onnx_writer *w = onnx_write_begin();
+        struct onnx_graph *g;
+        char text[200];
+
+        onnx_writer_model(w)->graph->input[0]->type->tensor_type->elem_type = lines[i].type;
+        onnx_write_node(w, "Identity", "", "x", "y");
+        g = onnx_written_as(w, NULL);
+        onnx_say_types(g, text, sizeof text);
+        CU_ASSERT_STRING_EQUAL(text, lines[i].says);
+        onnx_free(g);
+    }
+    scratch_close();
+}
+
 static void opsets_are_those_that_are_read(void)
 {
     scratch_open();
@@ -194,6 +222,26 @@ static void check_constant(struct onnx_writer *w, enum onnx_type type, size_t n,
                    "%s: element %zu is %g, not %g", onnx_type_name(v->stored), i, onnx_element(v, i), expected[i]);
     CU_ASSERT_TRUE(g->node[0].is_folded);
     onnx_free(g);
+}
+
+/* Types of few bits have names; a constant of them has a shape and no elements. */
+static void small_types_have_names(void)
+{
+    scratch_open();
+    for (int32_t type = ONNX_FLOAT8E4M3FN; type <= ONNX_INT2; type++) {
+        struct onnx_writer *w;
+        Onnx__TensorProto *t = begin_constant(&w, type, 4);
+        struct onnx_graph *g;
+
+        set_raw(t, (const uint8_t[]){ 1, 2, 3, 4 }, 4);
+        g = onnx_written_as(w, NULL);
+        test_check(onnx_value_named(g, "k")->stored == (enum onnx_type)type &&
+                       !onnx_is_constant(onnx_value_named(g, "k")) &&
+                       strcmp(onnx_type_name((enum onnx_type)type), "unknown"),
+                   "type %d", (int)type);
+        onnx_free(g);
+    }
+    scratch_close();
 }
 
 static void raw_constants_have_all_types(void)
@@ -611,6 +659,8 @@ static const struct test_case cases[] = {
     { "nodes stand behind what they need", nodes_stand_behind_what_they_need },
     { "what makes no network is named", what_makes_no_network_is_named },
     { "names can be printed", names_can_be_printed },
+    { "types that run as others are said", types_that_run_as_others_are_said },
+    { "small types have names", small_types_have_names },
     { "opsets are those that are read", opsets_are_those_that_are_read },
     { "one opset counts", one_opset_counts },
     { "raw constants have all types", raw_constants_have_all_types },
