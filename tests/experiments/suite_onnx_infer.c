@@ -341,6 +341,9 @@ static void attributes_are_known_or_named(void)
         { 13, "Softmax", "2x3", "axis=1.0f", "?its attribute 'axis' is a float, which it is in no opset" },
         { 13, "Conv", "1x3x8x8 4x3x3x3", "auto_pad=1", "?its attribute 'auto_pad' is a whole number" },
         { 13, "Conv", "1x3x8x8 4x3x3x3", "group=1 group=3", "!its attribute 'group' stands twice" },
+        { 13, "Conv", "1x3x8x8 4x3x3x3 4 1x4x6x6", "", "?its input 4 is not known here: no opset gives it more than 3" },
+        { 13, "Relu", "1x3 _", "", "1x3" },
+        { 13, "Relu", "1x3 3", "", "?its input 2 is not known here" },
         { 1, "LpPool", "1x1x4x4", "kernel_shape=[2,2] p=3.0f", "1x1x3x3" },
         { 2, "LpPool", "1x1x4x4", "kernel_shape=[2,2] p=3", "1x1x3x3" },
         { 5, "Relu", "1x3", "consumed_inputs=[0]", "1x3" });
