@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "experiments/bench/unsupported.h"
 #include "kernels/backend/backend.h"
 #include "kernels/backend/base.h"
 #include "kernels/emit/program.h"
@@ -449,11 +450,14 @@ bool exp_setup_uses_openblas_ukr(const struct exp_setup *s)
 
 static int unknown_ukr(const struct exp_setup *s, const char *name, struct exp_why *why)
 {
+    const char *why_not = exp_unsupported(EXP_UNSUPPORTED_UKR, name);
     char known[512] = "", from[128] = "";
 
     if (s->ukr_from == from_file)
         exp_say(from, sizeof from, "the key ukr of machine %s: ", s->machine.name);
 
+    if (why_not)
+        return exp_fail(why, -EINVAL, "%sunknown micro-kernel '%s': %s", from, name, why_not);
     for (size_t i = 0; i < conv_ukr_count(); i++) {
         size_t used = strlen(known);
 

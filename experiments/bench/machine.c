@@ -7,6 +7,7 @@
 
 #include "counters/host/ctr_emulated.h"
 #include "experiments/base/text.h"
+#include "experiments/bench/unsupported.h"
 #include "sim/machine/machine_folder.h"
 #include "sim/machine/machine_here.h"
 
@@ -44,11 +45,15 @@ static int find_host(struct sim_machine *m, const char *results, struct exp_why 
 static int find_file(struct sim_machine *m, const char *which, struct exp_why *why)
 {
     char *path = exp_machine_origin(which);
+    const char *why_not = exp_unsupported(EXP_UNSUPPORTED_MACHINE, which);
     int err = sim_machine_read(m, path, why->text, sizeof why->text);
+
     if (err == -ENOENT && !is_path(which))
         exp_names_unknown(
             &(struct exp_names){ "machine", EXP_MACHINES_DIR, EXP_MACHINES_SUFFIX, " host", "the path of a .cfg file" },
             which, why);
+    if (err == -ENOENT && why_not)
+        exp_fail(why, err, "unknown machine '%s': %s", which, why_not);
     free(path);
     return err;
 }

@@ -167,6 +167,31 @@ static int check_kind(const char *which, struct exp_why *why)
     return 0;
 }
 
+/* Runs over the tables that match a pattern below experiments_dir/models, until one is visited with true. */
+static bool any_table(const char *experiments_dir, const char *pattern, bool (*visit)(void *ctx, const char *path),
+                      void *ctx)
+{
+    char *tables = exp_format("%s/models/%s", experiments_dir, pattern);
+    glob_t g = { 0 };
+    bool found = false;
+
+    glob(tables, 0, NULL, &g);
+    for (size_t i = 0; i < g.gl_pathc && !found; i++)
+        found = visit(ctx, g.gl_pathv[i]);
+    globfree(&g);
+    free(tables);
+    return found;
+}
+
+static bool say_other_folder(void *ctx, const char *path)
+{
+    struct exp_why *why = ctx;
+    const char *name = exp_last_part(path);
+
+    return exp_fail(why, -ENOENT, "unknown model '%.*s'; there is a table called so: MODEL=%s",
+                    (int)(strlen(name) - strlen(SUFFIX)), name, path) != 0;
+}
+
 static int read_named(struct exp_model *m, const char *experiments_dir, const char *which, struct exp_why *why)
 {
     static const char paths[] = "the path of a network, .onnx, of a layer table, .csv, of a batch file, .txt, or of a "
@@ -176,9 +201,43 @@ static int read_named(struct exp_model *m, const char *experiments_dir, const ch
 
     if (err == -ENOENT)
         exp_names_unknown(&(struct exp_names){ "model", folder, SUFFIX, "", paths }, which, why);
+    if (err == -ENOENT && !strpbrk(which, "*?[\\{")) {
+        char *elsewhere = exp_format("*/%s%s", which, SUFFIX);
+
+        any_table(experiments_dir, elsewhere, say_other_folder, why);
+        free(elsewhere);
+    }
     free(path);
     free(folder);
     return err;
+}
+
+/* A layer that is looked for, and the table that has one. */
+struct wanted {
+    const char *name;
+    char *model;
+};
+
+static bool has_layer(void *ctx, const char *path)
+{
+    struct wanted *w = ctx;
+    struct exp_why ignored;
+    struct exp_model m;
+
+    if (exp_model_read(&m, path, &ignored))
+        return false;
+    for (size_t i = 0; i < m.n_layers && !w->model; i++)
+        w->model = strcmp(m.layer[i].name, w->name) ? NULL : exp_copy_text(m.name);
+    exp_model_release(&m);
+    return w->model != NULL;
+}
+
+char *exp_model_with_layer(const char *experiments_dir, const char *layer)
+{
+    struct wanted w = { layer, NULL };
+
+    any_table(experiments_dir, "*" SUFFIX, has_layer, &w);
+    return w.model;
 }
 
 static int find_model(struct exp_model *m, const char *experiments_dir, const char *which,
@@ -744,22 +803,24 @@ void exp_problem_print(const struct conv_problem *p, FILE *out)
 #include "kernels/shape/problem_fields.def"
 }
 
+static bool count_rows(void *ctx, const char *path)
+{
+    double *n = ctx;
+    struct exp_why ignored;
+    struct exp_model m;
+
+    *n = isnan(*n) ? 0 : *n;
+    if (exp_model_read(&m, path, &ignored))
+        return false;
+    *n += (double)m.n_layers;
+    exp_model_release(&m);
+    return false;
+}
+
 double exp_models_rows(const char *experiments_dir, const char *pattern)
 {
-    char *tables = exp_format("%s/models/%s", experiments_dir, pattern);
-    struct exp_why ignored;
-    glob_t g = { 0 };
-    double n = glob(tables, 0, NULL, &g) ? (double)NAN : 0;
+    double n = (double)NAN;
 
-    for (size_t i = 0; i < g.gl_pathc; i++) {
-        struct exp_model m;
-
-        if (exp_model_read(&m, g.gl_pathv[i], &ignored))
-            continue;
-        n += (double)m.n_layers;
-        exp_model_release(&m);
-    }
-    globfree(&g);
-    free(tables);
+    any_table(experiments_dir, pattern, count_rows, &n);
     return n;
 }

@@ -78,6 +78,9 @@ int exp_model_find(struct exp_model *m, const char *experiments_dir, const char 
 int exp_model_find_as(struct exp_model *m, const char *experiments_dir, const char *which,
                       const struct exp_model_ask *ask, struct exp_why *why);
 
+/* Returns the name of the first model of experiments_dir/models that has such a layer, from malloc; NULL: none has. */
+char *exp_model_with_layer(const char *experiments_dir, const char *layer);
+
 /*
  * Keeps the layers whose name matches at least one of the comma-separated shell patterns ("conv1_*,conv5_?"; '*' also
  * matches '/', blanks around a pattern are dropped). Returns 0; -ENOENT if a pattern matches no layer, with some names

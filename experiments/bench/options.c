@@ -9,6 +9,7 @@
 #include "counters/host/ctr_timer.h"
 #include "experiments/bench/algo.h"
 #include "experiments/bench/options_shared.h"
+#include "experiments/bench/unsupported.h"
 #include "sim/cpu.h"
 #include "sim/machine/machine_words.h"
 
@@ -154,7 +155,7 @@ struct reading {
 /* Says which option was meant, if one comes near. */
 static int unknown(const struct exp_options_of *of, const char *arg, size_t name_length, struct exp_why *why)
 {
-    const char *known[128], *nearest;
+    const char *known[128], *nearest, *why_not;
     char *name = exp_format("%.*s", (int)name_length, arg);
     size_t n = 0;
 
@@ -164,7 +165,11 @@ static int unknown(const struct exp_options_of *of, const char *arg, size_t name
         known[n++] = columns.name;
     known[n++] = help.name;
     nearest = sim_nearest_word(name, known, n);
+    why_not = exp_unsupported(EXP_UNSUPPORTED_VARIABLE, name + strspn(name, "-"));
     free(name);
+    if (why_not)
+        return exp_fail(why, -EINVAL, "unknown option '%s': %s; %s --help lists all options", arg, why_not,
+                        of->program);
     return exp_fail(why, -EINVAL, "unknown option '%s'%s%s%s %s --help lists them", arg,
                     nearest ? ", did you mean " : ";", nearest ? nearest : "", nearest ? "?" : "", of->program);
 }

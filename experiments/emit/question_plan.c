@@ -127,6 +127,18 @@ static bool is_given(const char *text)
     return text && *text;
 }
 
+/* Says of a LAYER that is no model, and that some model has, how it is named. Returns err. */
+static int say_layer(const char *layer, int err, struct exp_why *why)
+{
+    char *model = exp_model_with_layer(EXP_EXPERIMENTS_DIR, layer);
+
+    if (model)
+        exp_fail(why, err, "LAYER: '%s' is no model; a layer is named with its model, such as LAYER=%s:%s", layer,
+                 model, layer);
+    free(model);
+    return err;
+}
+
 /* Reads the models. "vgg16:conv3_1" of LAYER means the same as MODEL=vgg16 LAYERS=conv3_1. */
 static int read_models(struct exp_models *m, const struct exp_emit_options *o, struct exp_why *why)
 {
@@ -143,6 +155,8 @@ static int read_models(struct exp_models *m, const struct exp_emit_options *o, s
     ask.layers = colon ? colon + 1 : "";
     err = colon && !colon[1] ? exp_fail(why, -EINVAL, "LAYER: no name behind ':' in '%s'", o->layer)
                              : exp_main_models(m, model, &ask, why);
+    if (err == -ENOENT && !colon)
+        say_layer(o->layer, err, why);
     free(model);
     return err;
 }

@@ -2,6 +2,7 @@
  * A whole network: read from an .onnx file, run and timed by several algorithms for its convolutions, and simulated in
  * sequence at the addresses of its memory planner, beside each step by itself.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -96,10 +97,37 @@ static int read_network(struct session *s)
     return err;
 }
 
+static const char *const layers_alone[] = { ".csv", ".txt", ".log" };
+
+/* Says of what is no network how there may be one. */
+static int check_kind(const char *model, struct exp_why *why)
+{
+    char *table = exp_format("%s/models/%s.csv", EXP_EXPERIMENTS_DIR, model);
+    const bool is_table = !strchr(model, '/') && !access(table, R_OK);
+    int err = 0;
+
+    free(table);
+    if (is_table)
+        return exp_fail(why, -EINVAL,
+                        "MODEL: '%s' is a layer table: 'make models MODEL=%s' writes a network of it, then "
+                        "type MODEL=results/onnx/%s.onnx",
+                        model, model, model);
+    for (size_t i = 0; i < sizeof layers_alone / sizeof layers_alone[0] && !err; i++) {
+        if (exp_name_ends_in(model, layers_alone[i]))
+            err = exp_fail(why, -EINVAL,
+                           "MODEL: '%s' is no network (.onnx) but layers without what lies between them: "
+                           "'make experiment MODEL=%s' runs the layers",
+                           model, model);
+    }
+    return err;
+}
+
 static int read_graph(struct session *s)
 {
     const struct options *o = &s->options;
-    int err = read_data(s);
+    int err = check_kind(o->model, &s->why);
+
+    err = err ? err : read_data(s);
 
     if (!err)
         err = read_network(s);

@@ -410,6 +410,11 @@ static void say_answer(const struct exp_sweep_report *r, const ROW *sum, FILE *o
         return;
     }
     say_config(r->sweep, best->config - 1, text, sizeof text);
+    if (n == 1) {
+        fprintf(out, "%s, %s: %.4g %s with %s, the only one: VARY=KEY=VALUE,VALUE compares.\n", sum->model, label,
+                best->value[EXP_SWEEP_COST], unit, text);
+        return;
+    }
     fprintf(out, "%s, %s: best of %zu is %s, %.4g %s; the worst costs %.1f %% more.", sum->model, label, n, text,
             best->value[EXP_SWEEP_COST], unit, worst - 100);
     if (small && small->cache_bytes < best->cache_bytes) {

@@ -9,6 +9,7 @@
 
 #include "sim/machine/machine.h"
 #include "sim/machine/machine_keys.h"
+#include "sim/machine/machine_words.h"
 
 static const char cache_section[] = "cache", tlb_section[] = "tlb", core_section[] = "core";
 
@@ -70,6 +71,25 @@ static const struct sim_key *find_key(const struct sim_key *keys, const char *na
     return keys->name ? keys : NULL;
 }
 
+enum { MOST_KEYS = 32 };
+
+/* Says that there is no such key, and which one comes near. before: what stands before a key, "L2." */
+static int unknown_key(const struct editor *e, const char *what, const char *text, const struct sim_key *keys)
+{
+    const int before = (int)(strrchr(text, '.') ? strrchr(text, '.') + 1 - text : 0);
+    const char *known[MOST_KEYS], *nearest;
+    size_t n = 0, used;
+
+    for (; keys->name && n < MOST_KEYS; keys++)
+        known[n++] = keys->name;
+    nearest = sim_nearest_word(text + before, known, n);
+    report(e, -EINVAL, what, text);
+    used = strlen(e->why);
+    if (nearest)
+        snprintf(e->why + used, e->why_bytes - used, ", did you mean %.*s%s?", before, text, nearest);
+    return -EINVAL;
+}
+
 static int find_place(const struct editor *e, const char *text, struct place *p)
 {
     const char *dot = strrchr(text, '.');
@@ -88,11 +108,11 @@ static int find_place(const struct editor *e, const char *text, struct place *p)
     }
     p->key = find_key(keys, dot ? dot + 1 : text);
     if (!p->key)
-        return report(e, -EINVAL,
-                      p->kind == core_section ? "a core has no such key"
-                      : dot                   ? "a cache or TLB has no such key"
-                                              : "a machine has no such key",
-                      text);
+        return unknown_key(e,
+                           p->kind == core_section ? "a core has no such key"
+                           : dot                   ? "a cache or TLB has no such key"
+                                                   : "a machine has no such key",
+                           text, keys);
     return 0;
 }
 
@@ -209,6 +229,17 @@ static int text_of(const struct sim_machine *m, char **text)
     return out ? close_text(out, sim_machine_print(m, out)) : -ENOMEM;
 }
 
+/* Adds that a size without a unit is one of bytes, if it is one of a cache. */
+static void add_unit(const struct editor *e, size_t i)
+{
+    const char *value = e->setting[i].value;
+    const size_t used = strlen(e->why), digits = strspn(value, "0123456789");
+
+    if (e->place[i].key == &sim_cache_keys[SIM_CACHE_KEY_SIZE] && digits && !value[digits])
+        snprintf(e->why + used, e->why_bytes - used, "; without a unit these are bytes: is %s=%sK meant?",
+                 e->setting[i].key, value);
+}
+
 /* Puts the settings before what is wrong with the text that they make. */
 static void name_settings(const struct editor *e, const char *what)
 {
@@ -223,6 +254,8 @@ static void name_settings(const struct editor *e, const char *what)
     }
     if (used < e->why_bytes)
         snprintf(e->why + used, e->why_bytes - used, ": %s", what);
+    for (size_t i = 0; i < e->n; i++)
+        add_unit(e, i);
 }
 
 static int read_edited(const struct editor *e, char *text, struct sim_machine *m)

@@ -20,6 +20,8 @@ refuses "the machine has no cache, TLB or [core] of that name: 'L9.size'" "$thre
 refuses "a cache or TLB has no such key: 'L1.colour'" "$three" MACHINE=toy VARY=L1.colour=red
 refuses "a core has no such key: 'core.windo'" "$three" MACHINE=zen3 VARY=core.windo=9
 refuses "the machine has no cache, TLB or [core] of that name: 'core.window'" "$three" MACHINE=toy VARY=core.window=9
+refuses "a cache or TLB has no such key: 'L1.sise', did you mean L1.size?" "$three" MACHINE=toy VARY=L1.sise=1K
+refuses "without a unit these are bytes: is L2.size=25K meant?" "$three" MACHINE=toy VARY=L2.size=25..100*2
 refuses "a machine has no such key: 'speed'" "$three" MACHINE=toy VARY=speed=9
 refuses "'L1.size' comes twice" "$three" MACHINE=toy VARY='L1.size=1K L1.size=2K'
 refuses "'{' without '}'" "$three" MACHINE=toy VARY='L1.prefetch={stream'
