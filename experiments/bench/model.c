@@ -573,6 +573,7 @@ static void tell_apart(struct exp_model *m)
 {
     struct exp_layer **sorted = exp_new(m->n_layers + 1, sizeof *sorted);
     char **other = exp_new(m->n_layers + 1, sizeof *other);
+    const bool is_network = exp_name_ends_in(m->path, NETWORK);
     size_t n, first = 0;
 
     for (size_t i = 0; i < m->n_layers; i++)
@@ -582,9 +583,9 @@ static void tell_apart(struct exp_model *m)
     for (size_t i = m->n_layers; n && i-- > 0;)
         first = other[i] ? i : first;
     if (n)
-        exp_model_note(m, "two layers are called '%s' (lines %u and %u); the second one is called '%s' here%s",
-                       sorted[first]->name, sorted[first - 1]->line, sorted[first]->line, other[first],
-                       n > 1 ? ", and so are others of the kind" : "");
+        exp_model_note(m, "two layers are called '%s' (%s %u and %u); the second one is called '%s' here%s",
+                       sorted[first]->name, is_network ? "nodes" : "lines", sorted[first - 1]->line,
+                       sorted[first]->line, other[first], n > 1 ? ", and so are others of the kind" : "");
     for (size_t i = 0; i < m->n_layers; i++) {
         if (!other[i])
             continue;

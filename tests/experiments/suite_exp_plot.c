@@ -657,8 +657,12 @@ static const struct {
 } recipe_cases[] = {
     { "", 0, "" },
     { "# nothing\n\nfigure: a", 0, "" },
+    { "\xef\xbb\xbf# nothing\r\rfigure: a\r\n", 0, "" },
     { "figure: a\nfigure: ../../b\n", -EINVAL, "figures.txt:2: neither 'figure: name'" },
     { "figure: a b\n", -EINVAL, "figures.txt:1: " },
+    { "\xff\xfe"
+      "f",
+      -EINVAL, "figures.txt:1: the text is in UTF-16" },
     { "figure: \n", -EINVAL, "figures.txt:1: " },
     { "figures: /elsewhere\n", -EINVAL, "figures.txt:1: " },
     { "x=system('y'); z: 1\n", -EINVAL, "figures.txt:1: " },
