@@ -140,7 +140,7 @@ static const char *why_not(const struct line *l)
     return NULL;
 }
 
-/* Adds what is fused with a convolution, of which the fields that hold its attributes tell. */
+/* Adds what is fused with a convolution, of which the fields with its attributes tell; notes what changes its types. */
 static int add_fused(struct exp_model *m, const struct exp_descriptor *d, const struct line *l,
                      struct exp_model_place at, struct exp_why *why)
 {
@@ -152,6 +152,8 @@ static int add_fused(struct exp_model *m, const struct exp_descriptor *d, const 
 
         if (exp_descriptor_begins(text) || begins(text, "alg:"))
             continue;
+        if (strstr(text, "fpmath"))
+            exp_model_skip(m, at, "attr-fpmath, fewer bits, of layers that are read as fp32");
         for (const char *from = exp_fused_find(&f, text, text); from && !err; from = exp_fused_find(&f, from, text)) {
             struct exp_descriptor with;
             const char *reason = exp_descriptor_fuse(&with, d, &f);

@@ -45,6 +45,10 @@ options() {
     refuses "at 'dtbf16'" MODEL=mb1ic64ih56oc64kh3dtbf16
     refuses "'vgg16' is named twice" MODEL=vgg16,vgg16
     refuses "MODEL is missing"
+    program=$(dirname "$experiment")/network
+    refuses "'vgg16' is a layer table: 'make models MODEL=vgg16' writes a network of it" MODEL=vgg16
+    refuses "'tests/data/three.csv' is no network (.onnx) but layers" MODEL=tests/data/three.csv
+    program=$experiment
     refused_job MODEL=tests/data/three.csv MACHINE=toy
 }
 

@@ -130,6 +130,8 @@ static void test_unknown_model(void)
         "(or the path of a network, .onnx, of a layer table, .csv, of a batch file, .txt, or of a log, .log; or a "
         "descriptor)");
     CU_ASSERT_EQUAL(exp_model_find(&m, experiments_dir(), "", &why), -ENOENT);
+    CU_ASSERT_EQUAL(exp_model_find(&m, experiments_dir(), "yolov2", &why), -ENOENT);
+    CU_ASSERT_PTR_NOT_NULL(strstr(why.text, "unknown model 'yolov2'; there is a table called so: MODEL="));
     CU_ASSERT_EQUAL(exp_model_find(&m, experiments_dir(), "nets/own.pt", &why), -EINVAL);
     CU_ASSERT_PTR_NOT_NULL(
         strstr(why.text, "MODEL: 'nets/own.pt': PyTorch's files are not read; export the network as .onnx"));
@@ -140,6 +142,17 @@ static void test_unknown_model(void)
     CU_ASSERT_EQUAL(exp_model_find(&m, experiments_dir(), "nothing.csv", &why), -ENOENT);
     CU_ASSERT_STRING_EQUAL(why.text, "cannot open 'nothing.csv': No such file or directory");
     exp_model_release(&m);
+}
+
+static void test_model_of_a_layer(void)
+{
+    char *model = exp_model_with_layer(experiments_dir(), "conv3_1"),
+         *none = exp_model_with_layer(experiments_dir(), "nix");
+
+    CU_ASSERT(model && !strcmp(model, "vgg16"));
+    CU_ASSERT_PTR_NULL(none);
+    free(model);
+    free(none);
 }
 
 /* Writes text to a temporary file and reads it as a model; messages get the name "t.csv". */
@@ -637,6 +650,7 @@ static const struct test_case cases[] = {
     { "the seven models have the paper's 393 convolutions, 219 pointwise", test_paper_models },
     { "the other tables hold their counts", test_other_models },
     { "an unknown model lists the known ones", test_unknown_model },
+    { "a model that has a layer is found", test_model_of_a_layer },
     { "each wrong table is refused with file, line, column and value", test_bad_tables },
     { "batch is optional and other columns are ignored", test_optional_columns },
     { "a few columns are enough, and some stand for both directions", test_few_columns },

@@ -377,6 +377,8 @@ static const struct file_case logs[] = {
       "01_4x8x8_4_1x1 02_4x8x8_4_3x3; run.log:1 1 a fused depthwise convolution of other types than fp32; run.log:2 1 "
       "a "
       "fused depthwise convolution whose size is not understood; 1 times" },
+    { "run.log", LINE_3_WITH("attr-fpmath:bf16", A), 0,
+      "01_4x8x8_4_1x1; run.log:1 1 attr-fpmath, fewer bits, of layers that are read as fp32; 1 times" },
     { "run.log", LINE_0("jit:avx2", A) LINE_0("jit_int8:avx2", A) LINE_0("gemm:blas", B), 0,
       "01_4x8x8_4_1x1 02_4x8x8_4_3x3; run.log:2 1 " NO_FP32 "; 1 times; 2 untyped" },
     { "run.log", "\xef\xbb\xbf" LINE_1(A) "\r" LINE_1(B) "\r\n", 0, "01_4x8x8_4_1x1 02_4x8x8_4_3x3; 1 times" },
