@@ -266,7 +266,8 @@ static void choose(struct exp_plugin *p, size_t layer, const struct conv_plan *p
     p->run_s = run_seconds(plan);
 }
 
-const char *exp_plugin_open(struct exp_plugin *p, size_t layer, const struct conv_plan *plan, uint64_t (*now_ns)(void))
+/* Gets its process ready for a layer: it runs on the core of the calling thread, unless it has several threads. */
+static const char *get_process(struct exp_plugin *p, const struct conv_plan *plan, uint64_t (*now_ns)(void))
 {
     struct plugin_control *control = p->channel.control;
     const char *why = revive(p);
@@ -276,6 +277,15 @@ const char *exp_plugin_open(struct exp_plugin *p, size_t layer, const struct con
     control->is_pinned = p->threads == 1 && !sched_getaffinity(0, sizeof control->cores, &control->cores);
     control->plan = *plan;
     control->now_ns = now_ns;
+    return NULL;
+}
+
+const char *exp_plugin_open(struct exp_plugin *p, size_t layer, const struct conv_plan *plan, uint64_t (*now_ns)(void))
+{
+    const char *why = get_process(p, plan, now_ns);
+
+    if (why)
+        return why;
     choose(p, layer, plan);
     why = ask(p, PLUGIN_OPEN, p->run_s, "while it got ready");
     return why ? why : said(p);
@@ -328,6 +338,50 @@ const char *exp_plugin_close(struct exp_plugin *p, struct exp_plugin_closed *clo
     why = said(p);
     memcpy(closed->convert_ns, p->channel.control->convert_ns, sizeof closed->convert_ns);
     return why;
+}
+
+/* ---- layers of a network ---- */
+
+void *exp_plugin_lend(struct exp_plugin *p, size_t bytes)
+{
+    if (p->why_dead || p->channel.lent || plugin_channel_lend_bytes(&p->channel, bytes))
+        return NULL;
+    return p->channel.lent;
+}
+
+void exp_plugin_take_back(struct exp_plugin *p)
+{
+    if (!p->why_dead)
+        ask(p, PLUGIN_CLOSE_LENT, 0, "while it gave back what it had");
+    plugin_channel_return(&p->channel);
+}
+
+const char *exp_plugin_open_lent(struct exp_plugin *p, size_t layer, const struct conv_plan *plan,
+                                 const struct conv_binding *bind, uint64_t (*now_ns)(void))
+{
+    static const enum conv_tensor tensors[3] = { CONV_INPUT, CONV_FILTER, CONV_OUTPUT };
+    const char *why = get_process(p, plan, now_ns);
+
+    if (why)
+        return why;
+    for (int t = 0; t < 3; t++)
+        p->channel.control->lent_at[t] = (size_t)(bind->addr[tensors[t]] - (uintptr_t)p->channel.lent);
+    p->channel.control->lent_bytes = p->channel.lent_bytes;
+    choose(p, layer, plan);
+    why = ask(p, PLUGIN_OPEN_LENT, p->run_s, "while it got ready");
+    return why ? why : said(p);
+}
+
+const char *exp_plugin_run_lent(struct exp_plugin *p, size_t layer, const struct conv_plan *plan, uint64_t *took_ns)
+{
+    const char *why = p->why_dead;
+
+    if (why)
+        return why;
+    choose(p, layer, plan);
+    why = ask(p, PLUGIN_RUN_LENT, p->run_s, "in a run of a network");
+    *took_ns = p->channel.control->took_ns;
+    return why ? why : said(p);
 }
 
 /* ---- as algorithms ---- */

@@ -117,6 +117,21 @@ struct exp_plugin_limits {
 };
 
 /*
+ * Layers of a network (0, 1, ...), whose tensors lie in memory that the program and the process both see. What the
+ * plug-in writes there beside an output is not noticed; who lends it compares what a network makes.
+ *
+ * exp_plugin_lend lends so many bytes of zeros, which begin on a page; NULL: there is no memory, or some is lent.
+ * exp_plugin_take_back closes all layers and takes it back. A layer is opened with tensors in that memory, its filters
+ * as they stay, and runs on the core of the calling thread; took_ns is by now_ns, in the plug-in's process, and what
+ * converts images where the plug-in has a layout of its own is in it. The last two return NULL, or why not.
+ */
+void *exp_plugin_lend(struct exp_plugin *p, size_t bytes);
+void exp_plugin_take_back(struct exp_plugin *p);
+const char *exp_plugin_open_lent(struct exp_plugin *p, size_t layer, const struct conv_plan *plan,
+                                 const struct conv_binding *bind, uint64_t (*now_ns)(void));
+const char *exp_plugin_run_lent(struct exp_plugin *p, size_t layer, const struct conv_plan *plan, uint64_t *took_ns);
+
+/*
  * Compiles a C file into a shared object, which is kept by its content: text, flags, compiler. A path of another kind
  * is its own object. What the compiler says goes to standard error. Returns 0 and the object's path, to be freed, or
  * -errno with one line in why.

@@ -55,6 +55,9 @@ struct plugin_inside {
     uint64_t n_seeds;                   /* which inputs have had: no run finds an input that there was before */
     struct plugin_layer checked, *open; /* [n_open] of timed runs */
     size_t n_open;
+    unsigned char *network;    /* memory that is lent to layers of a network; NULL: none is */
+    struct plugin_layer *lent; /* [n_lent] of a network, whose tensors lie there */
+    size_t n_lent;
     struct plugin_layer *layer; /* one of those: that of plugin_get_ready, plugin_run and plugin_give_back */
     bool is_stepping;
     enum conv_plugin_phase phase; /* of a run step by step, since when */

@@ -151,10 +151,8 @@ bool plugin_channel_wait(struct plugin_channel *c)
     return atomic_load(&c->control->turn) == PLUGIN_IDLE;
 }
 
-int plugin_channel_lend(struct plugin_channel *c, const struct conv_plan *plan, const struct conv_binding *bind)
+int plugin_channel_lend_bytes(struct plugin_channel *c, size_t bytes)
 {
-    struct plugin_place place[3];
-    const size_t bytes = plugin_places(&plan->layout, place);
     void *lent;
 
     if (ftruncate(c->fd, (off_t)bytes))
@@ -164,6 +162,17 @@ int plugin_channel_lend(struct plugin_channel *c, const struct conv_plan *plan, 
         return -errno;
     c->lent = lent;
     c->lent_bytes = bytes;
+    return 0;
+}
+
+int plugin_channel_lend(struct plugin_channel *c, const struct conv_plan *plan, const struct conv_binding *bind)
+{
+    struct plugin_place place[3];
+    const size_t bytes = plugin_places(&plan->layout, place);
+    const int err = plugin_channel_lend_bytes(c, bytes);
+
+    if (err)
+        return err;
     memset(c->lent, STRAY, bytes);
     for (int t = 0; t < 2; t++)
         memcpy(c->lent + place[t].offset + place[t].before, conv_in_ptr(bind->addr[tensors[t]]), place[t].bytes);
@@ -814,6 +823,64 @@ static void do_something(struct plugin_inside *p)
     prove_last(p);
 }
 
+/* ---- layers of a network: their tensors lie in memory that the program lends ---- */
+
+static bool map_network(struct plugin_inside *p)
+{
+    void *at;
+
+    if (p->network)
+        return true;
+    at = mmap(NULL, p->control->lent_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, p->fd, 0);
+    p->network = at == MAP_FAILED ? NULL : at;
+    return p->network;
+}
+
+static void open_lent(struct plugin_inside *p)
+{
+    while (p->n_lent <= p->control->layer)
+        exp_append(&p->lent, &p->n_lent, sizeof *p->lent);
+    p->layer = &p->lent[p->control->layer];
+    pin(p);
+    if (!does_shape(p))
+        return;
+    if (!map_network(p)) {
+        plugin_say(p, "there is no memory for its tensors");
+        return;
+    }
+    for (int t = 0; t < 3; t++)
+        p->layer->tensors.bind.addr[tensors[t]] = (uintptr_t)p->network + p->control->lent_at[t];
+    p->layer->is_open = plugin_get_ready(p, tensor(p, CONV_FILTER));
+}
+
+/* Images are converted within the time: the layers around it are not the plug-in's. */
+static void run_lent(struct plugin_inside *p)
+{
+    uint64_t start;
+
+    if (p->control->layer >= p->n_lent || !p->lent[p->control->layer].is_open) {
+        plugin_say(p, "the plug-in's process is a new one, which knows no layer");
+        return;
+    }
+    p->layer = &p->lent[p->control->layer];
+    start = p->control->now_ns();
+    plugin_run(p, tensor(p, CONV_INPUT), tensor(p, CONV_FILTER), tensor(p, CONV_OUTPUT));
+    p->control->took_ns = p->control->now_ns() - start;
+}
+
+static void close_lent(struct plugin_inside *p)
+{
+    for (size_t i = 0; i < p->n_lent; i++) {
+        p->layer = &p->lent[i];
+        if (p->layer->is_open)
+            plugin_give_back(p);
+        p->layer->is_open = false;
+    }
+    if (p->network)
+        munmap(p->network, p->control->lent_bytes);
+    p->network = NULL;
+}
+
 /* ---- what ends it ---- */
 
 /* Says what a fault was: the CPU tells whether it was a write. */
@@ -866,9 +933,10 @@ static void leave(struct plugin_inside *p)
 static void serve(struct plugin_inside *p)
 {
     static void (*const tasks[])(struct plugin_inside *) = {
-        [PLUGIN_LOAD] = load,       [PLUGIN_CAN] = say_whether_it_can, [PLUGIN_CHECK] = check,
-        [PLUGIN_OPEN] = open_layer, [PLUGIN_PREPARE] = prepare_caches, [PLUGIN_RUN] = run_timed,
-        [PLUGIN_STEPS] = run_steps, [PLUGIN_DO] = do_something,        [PLUGIN_CLOSE] = close_layers,
+        [PLUGIN_LOAD] = load,           [PLUGIN_CAN] = say_whether_it_can, [PLUGIN_CHECK] = check,
+        [PLUGIN_OPEN] = open_layer,     [PLUGIN_PREPARE] = prepare_caches, [PLUGIN_RUN] = run_timed,
+        [PLUGIN_STEPS] = run_steps,     [PLUGIN_DO] = do_something,        [PLUGIN_CLOSE] = close_layers,
+        [PLUGIN_OPEN_LENT] = open_lent, [PLUGIN_RUN_LENT] = run_lent,      [PLUGIN_CLOSE_LENT] = close_lent,
         [PLUGIN_LEAVE] = leave,
     };
 

@@ -32,6 +32,9 @@ enum plugin_task {
     PLUGIN_STEPS,
     PLUGIN_DO,
     PLUGIN_CLOSE,
+    PLUGIN_OPEN_LENT,
+    PLUGIN_RUN_LENT,
+    PLUGIN_CLOSE_LENT,
     PLUGIN_LEAVE
 };
 
@@ -47,8 +50,9 @@ struct plugin_control {
     enum exp_cache_state cache;
     uint64_t (*now_ns)(void);
     uint64_t took_ns;
-    struct exp_phases phases; /* of PLUGIN_STEPS */
-    bool has_marks;           /* it told what it did */
+    size_t lent_bytes, lent_at[3]; /* of PLUGIN_OPEN_LENT: all of it; where input, filters and output begin */
+    struct exp_phases phases;      /* of PLUGIN_STEPS */
+    bool has_marks;                /* it told what it did */
     void (*fn)(void *data, const struct exp_runs *runs);
     _Alignas(16) unsigned char data[4096];   /* fn's */
     unsigned threads;                        /* PLUGIN_THREADS */
@@ -97,6 +101,9 @@ bool plugin_channel_wait(struct plugin_channel *c); /* some milliseconds at most
 
 /* Shows on standard error what the process has printed, the beginning if it is much. Tells whether there was any. */
 bool plugin_channel_show(struct plugin_channel *c);
+
+/* Lends the process so many bytes, zeros, until plugin_channel_return. Returns 0 or -errno. */
+int plugin_channel_lend_bytes(struct plugin_channel *c, size_t bytes);
 
 /* Lends the process copies of the tensors; looks what it wrote beside the output; takes the output; takes all back. */
 int plugin_channel_lend(struct plugin_channel *c, const struct conv_plan *plan, const struct conv_binding *bind);

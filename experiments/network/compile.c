@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "experiments/network/arena.h"
+
 struct compiler {
     struct net *net;
     const struct onnx_graph *g;
@@ -266,9 +268,7 @@ static int plan_convolution(const struct net *net, struct net_conv *conv, const 
     if (err)
         return err;
     conv->n_threads = net->options.n_threads;
-    if (conv->plan.algorithm == CONV_OUTSIDE)
-        return -ENOTSUP;
-    if (conv->plan.algorithm != CONV_GEMM && !conv_plan_packs_filters(&conv->plan) && !conv->algo->is_generated)
+    if (!net_conv_is_apart(conv) && !conv_plan_packs_filters(&conv->plan))
         conv->axis = conv_share_choose(&conv->plan, conv->n_threads);
     else if (!fits_blas(p) || !conv_plan_is_base(&conv->plan))
         conv->n_threads = 1;
@@ -318,13 +318,11 @@ static int add_convolution(struct compiler *c, size_t node, struct conv_problem 
     extend(c, &ch, p->k);
     s = add_step(c, &ch, node);
     s->conv = net_own(c->net, 1, sizeof *s->conv);
+    s->conv->number = c->net->n_steps - 1;
     s->conv->residual = ch.residual;
     s->conv->activation = (enum conv_activation)ch.activation;
     set_ends(c, s, (size_t[]){ in, ch.residual }, 1 + (ch.residual != ONNX_NONE), &ch.out, 1);
     err = plan_convolution(c->net, s->conv, p);
-    if (err == -ENOTSUP)
-        return exp_fail(c->why, err, "%s: %s runs in a process of its own, which does not see a network's tensors",
-                        c->g->path, c->net->options.algo->name);
     if (err)
         return exp_fail(c->why, err, "%s: node '%s': no plan of %s: %s", c->g->path, n->name,
                         c->net->options.algo->name, strerror(-err));
@@ -407,12 +405,17 @@ static bool may_move(const struct compiler *c, const struct onnx_node *n, size_t
 
 static bool concatenates_in_place(const struct compiler *c, const struct onnx_node *n)
 {
+    const bool keeps_aligned = c->net->options.algo->plugin; /* conv_plugin.h promises as much */
+    size_t at = 0;
+
     if (!onnx_is(n, "Concat") || !c->net->options.fuses || c->net->options.keeps_all ||
         !leads(onnx_out(c->g, n, 0), onnx_int(n, "axis", 1)))
         return false;
-    for (size_t i = 0; i < n->n_in; i++)
-        if (!may_move(c, n, i))
+    for (size_t i = 0; i < n->n_in; i++) {
+        if (!may_move(c, n, i) || (keeps_aligned && at % NET_ARENA_ALIGN))
             return false;
+        at += c->net->tensor[n->in[i]].bytes;
+    }
     return true;
 }
 

@@ -2,9 +2,13 @@
 #include "experiments/network/inside.h"
 
 #include <assert.h>
+#include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "counters/host/ctr_timer.h"
+#include "experiments/bench/plugin.h"
 #include "kernels/backend/backend.h"
 #include "kernels/backend/resolve.h"
 #include "kernels/nest/nest.h"
@@ -15,10 +19,10 @@ enum conv_tensor net_filter_tensor(const struct conv_plan *plan)
     return plan->algorithm == CONV_SCONV && !conv_plan_packs_filters(plan) ? CONV_PACKED_FILTER : CONV_FILTER;
 }
 
-/* Tells whether threads share a run of the plan's nest; OpenBLAS's product is shared out otherwise (run_base). */
-static bool is_shared_nest(const struct net_conv *conv)
+/* Threads share a run of another plan's nest; OpenBLAS's product is shared out otherwise (run_base). */
+bool net_conv_is_apart(const struct net_conv *conv)
 {
-    return conv->plan.algorithm != CONV_GEMM && !conv->algo->is_generated;
+    return conv->plan.algorithm == CONV_GEMM || conv->plan.algorithm == CONV_OUTSIDE || conv->algo->is_generated;
 }
 
 /*
@@ -48,7 +52,7 @@ static struct workspace lay_out(const struct net_conv *conv)
         if (is_in_workspace(&conv->plan, t))
             w.thread_bytes += round_up(conv->plan.layout.bytes[t], NET_PAGE);
     }
-    w.bytes = w.thread_bytes * (is_shared_nest(conv) ? conv->n_threads : 1);
+    w.bytes = w.thread_bytes * (net_conv_is_apart(conv) ? 1 : conv->n_threads);
     return w;
 }
 
@@ -164,6 +168,7 @@ int net_conv_load(const struct net *net, const struct net_step *s)
 
 /* What a run's parts have in common, and what became of each. */
 struct run {
+    const struct net_step *step;
     const struct net_conv *conv;
     struct conv_binding bind;
     struct conv_after after;
@@ -295,12 +300,52 @@ static void run_base(const struct net *net, const struct run *r)
     }
 }
 
-/* Runs what has no nest that threads share: OpenBLAS, a GEMM of ours, generated code. */
-static int run_whole(const struct net *net, const struct run *r)
+/* ---- plug-ins ---- */
+
+static uint64_t (*clock_of(const struct net *net))(void)
+{
+    return net->options.now_ns ? net->options.now_ns : ctr_now_ns;
+}
+
+static int run_plugin(const struct net *net, const struct run *r, struct exp_why *why)
+{
+    struct net_conv *conv = r->step->conv;
+    const uint64_t start = clock_of(net)();
+    const char *why_not = exp_plugin_run_lent(conv->plan.outside.code, conv->number, &conv->plan, &conv->took_ns);
+
+    conv->waited_ns = clock_of(net)() - start;
+    return why_not ? exp_fail(why, -ECANCELED, "node '%.100s': %s", r->step->name, why_not) : 0;
+}
+
+int64_t net_step_elsewhere_ns(const struct net_step *s)
+{
+    return s->conv ? (int64_t)s->conv->took_ns - (int64_t)s->conv->waited_ns : 0;
+}
+
+void net_spoil(const struct net *net)
+{
+    enum { SPOILT = 64 };
+
+    for (size_t i = 0; i < net->n_steps; i++) {
+        const struct net_step *s = &net->step[i];
+        const size_t n = net->tensor[s->out[0]].bytes / NET_FLOAT;
+        float *out = net_at(net, s->out[0]);
+
+        for (size_t k = 0; s->conv && s->conv->plan.algorithm == CONV_OUTSIDE && k < n; k += 1 + n / SPOILT)
+            out[k] = NAN;
+    }
+}
+
+/* ---- what is not ours, or not cut in steps ---- */
+
+/* Runs what has no nest that threads share: OpenBLAS, a GEMM of ours, generated code, a plug-in. */
+static int run_whole(const struct net *net, const struct run *r, struct exp_why *why)
 {
     int err = 0;
 
-    if (conv_plan_is_base(&r->conv->plan) && r->conv->n_threads > 1)
+    if (r->conv->plan.algorithm == CONV_OUTSIDE)
+        err = run_plugin(net, r, why);
+    else if (conv_plan_is_base(&r->conv->plan) && r->conv->n_threads > 1)
         run_base(net, r);
     else
         err = r->conv->algo->run(net->options.setup, &r->conv->plan, &r->bind);
@@ -309,24 +354,48 @@ static int run_whole(const struct net *net, const struct run *r)
     return err;
 }
 
-int net_conv_run(const struct net *net, const struct net_step *s)
+/* Where a network that is loaded lies. */
+struct bases {
+    uint64_t of[NET_N_PLACES];
+};
+
+static struct bases bases_of(const struct net *net)
+{
+    struct bases b = { { 0 } };
+
+    for (int i = NET_ARENA; i < NET_N_PLACES; i++)
+        b.of[i] = (uintptr_t)net->place[i];
+    return b;
+}
+
+int net_conv_open(const struct net *net, const struct net_step *s, struct exp_why *why)
 {
     const struct net_conv *conv = s->conv;
-    const uint64_t base[NET_N_PLACES] = {
-        [NET_ARENA] = (uintptr_t)net->place[NET_ARENA],
-        [NET_INPUTS] = (uintptr_t)net->place[NET_INPUTS],
-        [NET_CONSTANTS] = (uintptr_t)net->place[NET_CONSTANTS],
-    };
+    const struct bases base = bases_of(net);
+    const struct conv_binding bind = net_conv_bind(net, base.of, s);
+    const char *why_not;
+
+    if (conv->plan.algorithm != CONV_OUTSIDE)
+        return 0;
+    why_not = exp_plugin_open_lent(conv->plan.outside.code, conv->number, &conv->plan, &bind, clock_of(net));
+    return why_not ? exp_fail(why, -ECANCELED, "node '%.100s': %s", s->name, why_not) : 0;
+}
+
+int net_conv_run(const struct net *net, const struct net_step *s, struct exp_why *why)
+{
+    const struct net_conv *conv = s->conv;
+    const struct bases base = bases_of(net);
     struct run r = {
+        .step = s,
         .conv = conv,
-        .bind = net_conv_bind(net, base, s),
-        .after = net_conv_after(net, base, s),
+        .bind = net_conv_bind(net, base.of, s),
+        .after = net_conv_after(net, base.of, s),
         .thread_bytes = lay_out(conv).thread_bytes,
     };
     int err = 0;
 
-    if (!is_shared_nest(conv))
-        return run_whole(net, &r);
+    if (net_conv_is_apart(conv))
+        return run_whole(net, &r, why);
     conv_team_run(net->team, conv->n_threads, &(struct conv_team_job){ run_part, &r });
     for (unsigned i = 0; i < conv->n_threads && !err; i++)
         err = r.err[i];

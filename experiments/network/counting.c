@@ -69,6 +69,7 @@ int net_study_count(struct net_study *s, const struct net_counting *o, struct ex
         exp_say(by->counted.why_not, sizeof by->counted.why_not, "%s",
                 *by->timed.why_not ? by->timed.why_not
                 : s->n_threads > 1 ? "counted with one thread only"
+                : by->algo->plugin ? "its convolutions run in a process of their own"
                                    : why_not);
         if (!*by->counted.why_not)
             err = count_network(c, by->timed.net, &by->counted, why);

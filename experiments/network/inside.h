@@ -65,6 +65,9 @@ size_t net_conv_workspace(const struct net_conv *conv);
 
 /* Lays out the filters as the step reads them, with what follows the convolution folded into them and the bias. */
 int net_conv_load(const struct net *net, const struct net_step *s);
-int net_conv_run(const struct net *net, const struct net_step *s);
+int net_conv_run(const struct net *net, const struct net_step *s, struct exp_why *why);
+
+/* Opens a plug-in's layer, when its filters lie where they stay. Returns 0, or -ECANCELED with one line in why. */
+int net_conv_open(const struct net *net, const struct net_step *s, struct exp_why *why);
 
 #endif

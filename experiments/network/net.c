@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "counters/host/ctr_timer.h"
+#include "experiments/bench/plugin.h"
 #include "kernels/shape/sizes.h"
 
 /* ---- what belongs to a network ---- */
@@ -67,8 +68,10 @@ void net_free(struct net *net)
         return;
     for (size_t i = 0; i < net->n_steps; i++)
         op_release(&net->step[i].call);
-    for (size_t i = 0; i < NET_N_PLACES; i++)
+    for (size_t i = 0; i < NET_N_PLACES && !net->is_lent; i++)
         free(net->place[i]);
+    if (net->is_lent)
+        exp_plugin_take_back(net->options.algo->plugin);
     own = net->own;
     for (size_t i = 0; i < own->n_pieces; i++)
         free(own->piece[i]);
@@ -114,6 +117,34 @@ static int allocate(unsigned char **place, size_t bytes)
     return 0;
 }
 
+/* Has the memory from what the process of a plug-in sees, too: places one behind the other, each on a page. */
+static int borrow(struct net *net)
+{
+    size_t bytes = NET_PAGE; /* behind a tensor may be read */
+    unsigned char *memory;
+
+    for (int i = NET_ARENA; i < NET_N_PLACES; i++)
+        bytes += round_up(net->place_bytes[i], NET_PAGE) + NET_PAGE;
+    memory = exp_plugin_lend(net->options.algo->plugin, bytes);
+    net->is_lent = memory;
+    for (int i = NET_ARENA; i < NET_N_PLACES && memory; i++) {
+        net->place[i] = memset(memory, 0, net->place_bytes[i]);
+        memory += round_up(net->place_bytes[i], NET_PAGE) + NET_PAGE;
+    }
+    return net->is_lent ? 0 : -ENOMEM;
+}
+
+static int allocate_all(struct net *net)
+{
+    int err = 0;
+
+    if (net->options.algo->plugin)
+        return borrow(net);
+    for (int i = NET_ARENA; i < NET_N_PLACES && !err; i++)
+        err = allocate(&net->place[i], net->place_bytes[i]);
+    return err;
+}
+
 /* Copies a constant of the graph to its place. */
 static void copy_constant(const struct net *net, size_t tensor)
 {
@@ -133,8 +164,10 @@ int net_load(struct net *net, struct exp_why *why)
 {
     int err = net_fits_memory(all_bytes(net)) ? 0 : -ENOMEM;
 
-    for (int i = NET_ARENA; i < NET_N_PLACES && !err; i++)
-        err = allocate(&net->place[i], net->place_bytes[i]);
+    if (net->options.algo->plugin && exp_algo_why_not_run(net->options.algo, net->options.setup))
+        return exp_fail(why, -ECANCELED, "%s", exp_algo_why_not_run(net->options.algo, net->options.setup));
+    if (!err)
+        err = allocate_all(net);
     if (!err)
         err = sconv_team_create(&net->team, net->options.n_threads);
     if (err)
@@ -144,7 +177,11 @@ int net_load(struct net *net, struct exp_why *why)
         copy_constant(net, i);
     for (size_t i = 0; i < net->n_steps && !err; i++)
         err = net->step[i].conv ? net_conv_load(net, &net->step[i]) : 0;
-    return err ? exp_fail(why, err, "%s: filters cannot be packed: %s", net->graph->path, strerror(-err)) : 0;
+    if (err)
+        return exp_fail(why, err, "%s: filters cannot be packed: %s", net->graph->path, strerror(-err));
+    for (size_t i = 0; i < net->n_steps && !err; i++)
+        err = net->step[i].conv ? net_conv_open(net, &net->step[i], why) : 0;
+    return err;
 }
 
 /* ---- addresses ---- */
@@ -201,9 +238,11 @@ int net_run_step(const struct net *net, size_t step, struct exp_why *why)
     int err = 0;
 
     if (s->conv)
-        err = net_conv_run(net, s);
+        err = net_conv_run(net, s, why);
     else
         run_operator(net, s);
+    if (err == -ECANCELED) /* it is said why */
+        return err;
     return err ? exp_fail(why, err, "%s: node '%s': %s", net->graph->path, s->name, strerror(-err)) : 0;
 }
 
@@ -219,7 +258,7 @@ int net_run(const struct net *net, uint64_t *step_ns, struct exp_why *why)
         if (!step_ns)
             continue;
         after = ctr_now_ns();
-        step_ns[i] = after - before;
+        step_ns[i] = (uint64_t)((int64_t)(after - before) + net_step_elsewhere_ns(&net->step[i]));
         before = after;
     }
     return err;

@@ -65,6 +65,9 @@ struct net_conv {
     enum conv_activation activation;
     unsigned n_threads;
     enum conv_share_axis axis; /* how they share it */
+    /* Of a plug-in's: its number in that one's process; what its last run took there, and how long that was waited for. */
+    size_t number;
+    uint64_t took_ns, waited_ns;
 };
 
 struct net_step {
@@ -83,8 +86,9 @@ struct net_options {
     const struct exp_setup *setup; /* outlives the network */
     const struct exp_algo *algo;   /* of convolutions: a record of algos.def; the group is what CSA chooses */
     bool fuses;
-    bool keeps_all;     /* no memory is reused, nothing is written in place: every tensor is there after a run */
-    unsigned n_threads; /* 0 is 1 */
+    bool keeps_all;           /* no memory is reused, nothing is written in place: every tensor is there after a run */
+    unsigned n_threads;       /* 0 is 1 */
+    uint64_t (*now_ns)(void); /* the clock of a plug-in's runs; NULL: ctr_now_ns */
 };
 
 struct net {
@@ -103,6 +107,7 @@ struct net {
     size_t *step_of;                    /* of each node of the graph: the step that does it; ONNX_NONE: none, as */
     const char **why_no_step;           /* this says; NULL: there is one */
     unsigned char *place[NET_N_PLACES]; /* memory, from net_load on; NULL before */
+    bool is_lent;                       /* this memory is a plug-in's, too */
     struct sconv_team *team;
     void *own; /* what only the room knows */
 };
@@ -121,7 +126,10 @@ int net_fill_weights(struct onnx_graph *graph, uint64_t seed, struct exp_why *wh
 int net_plan(struct net **net, const struct onnx_graph *graph, const struct net_options *o, struct exp_why *why);
 void net_free(struct net *net); /* NULL is fine */
 
-/* Allocates memory, touches it, packs weights. Returns 0 or -errno with one line in why. */
+/*
+ * Allocates memory, touches it, packs weights, opens a plug-in's layers. Returns 0 or -errno with one line in why:
+ * -ECANCELED for what a plug-in does not do. Of networks with one plug-in, one is loaded at a time.
+ */
 int net_load(struct net *net, struct exp_why *why);
 
 /* Fill the inputs with random numbers in [-1, 1); what is not float gets zeros. */
@@ -138,6 +146,15 @@ void *net_at(const struct net *net, size_t tensor);
 int net_run(const struct net *net, uint64_t *step_ns, struct exp_why *why);
 int net_run_step(const struct net *net, size_t step, struct exp_why *why); /* one of them, after those before it */
 
+/*
+ * Returns what is to be added to a time that was taken around a step's last run by net_options.now_ns: a plug-in runs in
+ * a process of its own, and what it took there counts, instead of what it was waited for. 0: the step runs here.
+ */
+int64_t net_step_elsewhere_ns(const struct net_step *s);
+
+/* Makes outputs of a plug-in's steps no numbers, here and there: what is not computed again is seen. Before a run. */
+void net_spoil(const struct net *net);
+
 /* ---- for who replays it ---- */
 
 /* Returns a tensor's address if places begin at base[]; 0: it is nowhere, or ONNX_NONE. */
@@ -148,6 +165,9 @@ struct conv_binding net_conv_bind(const struct net *net, const uint64_t base[NET
 struct conv_after net_conv_after(const struct net *net, const uint64_t base[NET_N_PLACES], const struct net_step *s);
 
 bool net_conv_has_after(const struct net_conv *conv); /* whether anything is */
+
+/* Tells whether that is done behind the whole convolution, as of OpenBLAS, generated code and plug-ins. */
+bool net_conv_is_apart(const struct net_conv *conv);
 
 /* Writes what a step does, such as "Conv + BatchNormalization + Relu". */
 void net_step_describe(const struct net *net, const struct net_step *s, char *text, size_t bytes);

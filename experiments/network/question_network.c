@@ -1,8 +1,10 @@
+#define _GNU_SOURCE /* sched_getaffinity */
 /*
  * A whole network: read from an .onnx file, run and timed by several algorithms for its convolutions, and simulated in
  * sequence at the addresses of its memory planner, beside each step by itself.
  */
 #include <errno.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -147,10 +149,26 @@ static const char *why_not_timed(const struct session *s)
     return s->setup.ukr->fn ? NULL : "the machine's micro-kernel is another CPU family's";
 }
 
+/* As many as the others have, on the cores that there are. */
+static unsigned plugin_threads(const struct options *o)
+{
+    cpu_set_t cores;
+    const unsigned n = sched_getaffinity(0, sizeof cores, &cores) ? 1 : (unsigned)CPU_COUNT(&cores);
+
+    return o->threads < n ? o->threads : n;
+}
+
+static uint64_t (*clock_of(const struct options *o))(void)
+{
+    return exp_clock_of(o->threads > 1 ? EXP_CLOCK_WALL : o->clock);
+}
+
 static int plan(struct session *s)
 {
     const struct options *o = &s->options;
-    const struct exp_plugin_options plugins = { o->plugin_flags, o->plugin_plan, o->plugin_limit, 1, "", false };
+    const struct exp_plugin_options plugins = {
+        o->plugin_flags, o->plugin_plan, o->plugin_limit, plugin_threads(o), "", false
+    };
     unsigned algos;
     int err = exp_plugins_select(*o->algos ? o->algos : USUAL_ALGOS, &plugins, &algos, &s->why);
 
@@ -161,6 +179,7 @@ static int plan(struct session *s)
         .fuses = o->fuses == 0,
         .scope = (enum net_scope)o->simulate,
         .n_threads = o->threads,
+        .now_ns = clock_of(o),
         .clock = exp_clock_name(o->clock),
     };
     onnx_say_types(s->graph, s->study.types, sizeof s->study.types);
@@ -211,7 +230,7 @@ static int time_all(struct session *s, struct exp_progress *progress)
 {
     const struct options *o = &s->options;
     const struct net_timing timing = { .rounds = rounds_of(o),
-                                       .now_ns = exp_clock_of(o->threads > 1 ? EXP_CLOCK_WALL : o->clock),
+                                       .now_ns = clock_of(o),
                                        .seed = o->seed,
                                        .checks = o->checks != 0,
                                        .given = s->given,
@@ -309,12 +328,12 @@ static bool set_variables(const void *session, struct exp_variables *v)
 {
     const struct session *s = session;
     const struct sim_machine *m = &s->setup.machine;
+    const struct net_by_algo *shown = net_study_shown(&s->study);
 
     exp_variables_set(v, "machine", m->name);
-    exp_variables_set(v, "shown_algo", s->study.by[s->study.n_algos - 1].algo->name);
-    exp_variables_set(v, "shown_title", s->study.by[s->study.n_algos - 1].algo->title);
-    exp_variables_set(v, "shown_caches",
-                      net_view_name(net_study_view(&s->study, &s->study.by[s->study.n_algos - 1].variant[0])));
+    exp_variables_set(v, "shown_algo", shown->algo->name);
+    exp_variables_set(v, "shown_title", shown->algo->title);
+    exp_variables_set(v, "shown_caches", net_view_name(net_study_view(&s->study, &shown->variant[NET_AS_ASKED])));
     for (size_t l = 0; l <= m->n_levels; l++)
         exp_variables_add(v, "levels", "", net_level_name(&s->study, l));
     return true;
@@ -325,6 +344,7 @@ static void release(void *session)
     struct session *s = session;
 
     net_study_release(&s->study);
+    exp_plugins_release();
     onnx_free(s->graph);
     onnx_free(s->given);
     exp_setup_release(&s->setup);

@@ -59,7 +59,7 @@ struct running {
     struct job *job;
     size_t n;
     struct exp_progress *progress;
-    pthread_mutex_t lock; /* guards seconds of the simulations */
+    pthread_mutex_t lock; /* guards seconds and is_refused of the simulations */
 };
 
 static void take(struct exp_step_counts *to, const struct exp_steps *steps, size_t step, const struct sim_stats *stats)
@@ -123,8 +123,9 @@ static int run_job(void *ctx, size_t index, size_t thread, const struct exp_pool
     sim_hierarchy_free(h);
     pthread_mutex_lock(&r->lock);
     j->s->seconds += seconds;
+    j->s->is_refused |= err == -ENOTSUP;
     pthread_mutex_unlock(&r->lock);
-    return err;
+    return err == -ENOTSUP ? 0 : err;
 }
 
 /* What takes longest is begun first: whole sequences, and the longest steps. */
@@ -163,6 +164,10 @@ int exp_sequence_run(struct exp_sequence *s, size_t n, unsigned n_threads, struc
     err = exp_pool_run(r.n, n_threads, run_job, &r, exp_interrupted, NULL);
     pthread_mutex_destroy(&r.lock);
     free(r.job);
+    for (size_t i = 0; i < n; i++) {
+        if (s[i].is_refused)
+            exp_sequence_release(&s[i]);
+    }
     if (err)
         exp_fail(why, err, "%s while simulating", exp_error_text(err));
     return err;

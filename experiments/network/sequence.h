@@ -40,7 +40,7 @@ struct exp_steps {
     size_t n;
     /*
      * Hands a step's accesses to a sink, with *mac_instructions as exp_replay_plan has it. Thread-safe. Returns 0,
-     * -EINTR or -ECANCELED if the pool, which may be NULL, stops; -errno.
+     * -EINTR or -ECANCELED if the pool, which may be NULL, stops; -ENOTSUP if it never can; -errno.
      */
     int (*emit)(const void *ctx, size_t step, const struct exp_pool *pool, struct sim_sink *sink,
                 uint64_t *mac_instructions);
@@ -66,6 +66,7 @@ struct exp_sequence {
     bool is_alone;
     struct exp_step_counts *counts; /* [steps->n] in sequence, or alone with empty caches; from exp_sequence_run */
     struct exp_step_counts *warm;   /* [steps->n] alone, once more; NULL in sequence */
+    bool is_refused;                /* a step cannot be emitted: there are no counts */
     double seconds;                 /* what it took, of a processor: without what warm took */
 };
 

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -21,6 +22,7 @@ struct emitter {
 struct net_emitters {
     struct emitter *of; /* [n_steps]; of convolutions unused */
     size_t n;
+    const char *_Atomic why_not; /* why a plug-in's accesses cannot be had; NULL: nobody asked, or they can */
 };
 
 /* ---- convolutions ---- */
@@ -43,9 +45,11 @@ static void accept_other(struct sim_sink *self, const struct sim_run *run, size_
 }
 
 /* What follows Base's product is done to the whole output, image by image. */
-static void emit_whole_after(const struct conv_plan *plan, const struct conv_after *a, struct sim_sink *sink)
+static void emit_whole_after(const struct conv_plan *plan, enum cpu_isa isa, const struct conv_after *a,
+                             struct sim_sink *sink)
 {
     const struct conv_problem *p = &plan->problem;
+    const enum cpu_isa own = plan->algorithm == CONV_OUTSIDE ? isa : conv_plan_isa(plan);
     const size_t image_bytes = p->k * conv_windows(p) * sizeof(float);
 
     for (size_t n = 0; n < p->n; n++) {
@@ -58,7 +62,7 @@ static void emit_whole_after(const struct conv_plan *plan, const struct conv_aft
                                                  .n_win = conv_windows(p),
                                                  .activation = a->activation };
 
-        conv_epilogue_emit(conv_epilogue_of(conv_plan_isa(plan)), &args, sink);
+        conv_epilogue_emit(conv_epilogue_of(own), &args, sink);
     }
 }
 
@@ -71,7 +75,8 @@ static int emit_convolution(const struct net_stream_view *view, const struct net
     const struct conv_binding bind = net_conv_bind(s->net, s->base, step);
     const struct conv_after after = net_conv_after(s->net, s->base, step);
     const bool is_fused = net_conv_has_after(conv);
-    const bool is_apart = conv->plan.algorithm == CONV_GEMM || conv->algo->is_generated; /* as net_conv_run has it */
+    const bool is_apart = net_conv_is_apart(conv);
+    const char *why_not = NULL;
     struct other_input other = { { accept_other }, sink };
     const struct exp_replay_plan r = {
         .plan = &conv->plan,
@@ -81,11 +86,14 @@ static int emit_convolution(const struct net_stream_view *view, const struct net
         .after = is_fused && !is_apart ? &after : NULL,
         .after_sink = &other.sink,
         .pool = pool,
+        .why = &why_not,
     };
     int err = exp_replay_plan(&r, sink, mac_instructions);
 
+    if (err == -ENOTSUP && why_not)
+        atomic_store(&s->emitters->why_not, why_not);
     if (!err && is_fused && is_apart)
-        emit_whole_after(&conv->plan, &after, &other.sink);
+        emit_whole_after(&conv->plan, setup->ukr->isa, &after, &other.sink);
     return err;
 }
 
@@ -196,9 +204,17 @@ static double seconds(const void *ctx, size_t step)
            byte_seconds * (double)(bytes_of(net, s->in, s->n_in) + bytes_of(net, s->out, s->n_out));
 }
 
+const char *net_stream_why_not(const struct net_stream *s)
+{
+    return s->emitters ? atomic_load(&s->emitters->why_not) : NULL;
+}
+
 const char *net_stream_source(const struct net_stream *s, size_t step)
 {
-    return s->net->step[step].conv                         ? "replay of its plan"
+    const struct net_conv *conv = s->net->step[step].conv;
+
+    return conv && conv->plan.algorithm == CONV_OUTSIDE    ? "recorded of its own code"
+           : conv                                          ? "replay of its plan"
            : s->emitters->of[step].what == OP_EMITTED_CODE ? "its own code"
                                                            : "a model: inputs once, outputs once";
 }

@@ -44,7 +44,10 @@ double net_step_macs(const struct net *net, const struct net_step *s);
 
 double net_macs(const struct net *net); /* of all steps */
 
-/* Says what the step's accesses are: the replay of a plan, what the operator's code does, or a model. */
+/* Says why a step could not be emitted, which makes simulating it -ENOTSUP; NULL: none was asked for that cannot be. */
+const char *net_stream_why_not(const struct net_stream *s);
+
+/* Says what the step's accesses are: the replay of a plan, what the code does, or a model. */
 const char *net_stream_source(const struct net_stream *s, size_t step);
 
 #endif

@@ -22,6 +22,15 @@ enum net_view net_study_view(const struct net_study *s, const struct net_simulat
     return s->n_views > 1 && x->in_sequence[NET_AS_IT_IS].counts ? NET_AS_IT_IS : NET_CACHES_ALONE;
 }
 
+const struct net_by_algo *net_study_shown(const struct net_study *s)
+{
+    for (size_t a = s->n_algos; a-- > 0;) {
+        if (s->by[a].variant[NET_AS_ASKED].in_sequence[NET_CACHES_ALONE].counts)
+            return &s->by[a];
+    }
+    return &s->by[s->n_algos - 1];
+}
+
 /* ---- planning ---- */
 
 static enum net_order order_of(enum net_variant v)
@@ -48,7 +57,8 @@ static int plan_variant(struct net_study *s, struct net_by_algo *by, enum net_va
                                    .algo = by->algo,
                                    .fuses = (v == NET_OTHER_FUSION) != s->fuses,
                                    .keeps_all = v == NET_NO_REUSE,
-                                   .n_threads = 1 };
+                                   .n_threads = 1,
+                                   .now_ns = s->now_ns };
     const char *why_not = s->scope == NET_SCOPE_NONE ? "SIMULATE=no was asked for"
                           : by->algo->why_not_replay ? by->algo->why_not_replay(s->setup)
                                                      : NULL;
@@ -80,7 +90,9 @@ static int plan_variant(struct net_study *s, struct net_by_algo *by, enum net_va
 /* The network that is timed: with one thread the simulated one. */
 static int plan_timed(struct net_study *s, struct net_by_algo *by, struct exp_why *why)
 {
-    const struct net_options o = { .setup = s->setup, .algo = by->algo, .fuses = s->fuses, .n_threads = s->n_threads };
+    const struct net_options o = {
+        .setup = s->setup, .algo = by->algo, .fuses = s->fuses, .n_threads = s->n_threads, .now_ns = s->now_ns
+    };
 
     by->timed.net = by->variant[NET_AS_ASKED].net;
     return s->n_threads > 1 ? net_plan(&by->timed.net, s->graph, &o, why) : 0;
@@ -215,6 +227,20 @@ double net_study_seconds(const struct net_study *s)
     return sum;
 }
 
+/* What a plug-in's process does not let be seen is missing, with its reason. */
+static void refuse(struct net_simulated *x)
+{
+    const char *why_not = x->net ? net_stream_why_not(&x->stream) : NULL;
+
+    if (!why_not)
+        return;
+    exp_say(x->why_not, sizeof x->why_not, "%s", why_not);
+    for (int v = 0; v < NET_N_VIEWS; v++) {
+        exp_sequence_release(&x->in_sequence[v]);
+        exp_sequence_release(&x->alone[v]);
+    }
+}
+
 int net_study_simulate(struct net_study *s, unsigned n_threads, struct exp_progress *progress, struct exp_why *why)
 {
     struct exp_sequence *run = exp_new(most_runs(s), sizeof *run), **of = exp_new(most_runs(s), sizeof(void *));
@@ -226,6 +252,8 @@ int net_study_simulate(struct net_study *s, unsigned n_threads, struct exp_progr
     err = exp_sequence_run(run, n, n_threads, progress, why);
     for (size_t i = 0; i < n; i++)
         *of[i] = run[i];
+    for (size_t i = 0; i < s->n_algos * NET_N_VARIANTS; i++)
+        refuse(&s->by[i / NET_N_VARIANTS].variant[i % NET_N_VARIANTS]);
     free(run);
     free(of);
     return err;

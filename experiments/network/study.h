@@ -98,6 +98,7 @@ struct net_study {
     bool fuses;
     enum net_scope scope;
     unsigned n_threads;
+    uint64_t (*now_ns)(void); /* the clock of what will be timed */
     size_t n_algos;
     struct net_by_algo *by; /* Base first, if it was asked for */
     size_t n_views;         /* 1: the machine is its caches alone */
@@ -124,6 +125,9 @@ const struct sim_machine *net_study_machine(const struct net_study *s, enum net_
 
 /* The view whose counts stand for the machine: as it is, where that is more than its caches and was simulated. */
 enum net_view net_study_view(const struct net_study *s, const struct net_simulated *x);
+
+/* The algorithm that is shown where one is enough: of those that were simulated the last, else the last of all. */
+const struct net_by_algo *net_study_shown(const struct net_study *s);
 
 /* ---- numbers ---- */
 
@@ -175,7 +179,7 @@ struct exp_ratio net_speedup(const struct net_study *s, const struct net_by_algo
 
 struct net_timing {
     struct exp_rounds rounds;
-    uint64_t (*now_ns)(void);
+    uint64_t (*now_ns)(void); /* the study's */
     uint64_t seed;
     bool checks;
     const struct onnx_graph *given; /* inputs, and outputs that must come out (onnx_read_tensors); NULL: none */

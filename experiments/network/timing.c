@@ -39,7 +39,7 @@ static void keep_outputs(struct net_timed *t)
 /* How far a run may be from another one, in shares of the largest value: nothing, but for code that is not ours. */
 static bool is_near(const struct net_timed *t, size_t i)
 {
-    static const double others_share = 1e-4;
+    static const double others_share = 1e-6;
     const struct onnx_graph *g = t->net->graph;
     struct net_distance d = { .worst_value = ONNX_NONE };
 
@@ -64,6 +64,16 @@ static int compare_kept(const struct net_timed *t, struct exp_why *why)
     return 0;
 }
 
+/* Takes a plug-in that failed out of the study, which goes on with its reason. Returns err for all else. */
+static int or_leave_out(struct net_timed *t, int err, const struct exp_why *why)
+{
+    if (!err || !t->net->options.algo->plugin || err == -EINTR || exp_interrupted())
+        return err;
+    exp_say(t->why_not, sizeof t->why_not, "%s", why->text);
+    t->n_rounds = 0;
+    return 0;
+}
+
 /* ---- turns of one ---- */
 
 /* Runs once; the times of the steps, and the whole, become those of the next round. */
@@ -71,20 +81,23 @@ static int run(void *ctx)
 {
     const struct runner *r = ctx;
     struct net_timed *t = r->t;
-    uint64_t *step_ns = t->step_ns + t->n_rounds * t->net->n_steps, start = r->o->now_ns(), before = start;
+    uint64_t *step_ns = t->step_ns + t->n_rounds * t->net->n_steps, before = r->o->now_ns(), whole_ns = 0;
     int err = 0;
 
+    if (*t->why_not)
+        return 0;
     for (size_t i = 0; i < t->net->n_steps && !err; i++) {
         uint64_t after;
 
         err = net_run_step(t->net, i, r->why);
         after = r->o->now_ns();
-        step_ns[i] = after - before;
+        step_ns[i] = (uint64_t)((int64_t)(after - before) + net_step_elsewhere_ns(&t->net->step[i]));
+        whole_ns += step_ns[i];
         before = after;
     }
-    t->whole_ns[t->n_rounds] = before - start;
+    t->whole_ns[t->n_rounds] = whole_ns;
     t->n_rounds += !err && t->n_rounds < r->most;
-    return err;
+    return or_leave_out(t, err, r->why);
 }
 
 /*
@@ -94,11 +107,15 @@ static int run(void *ctx)
 static int prepare(void *ctx)
 {
     const struct runner *r = ctx;
-    int err = compare_kept(r->t, r->why);
+    int err = *r->t->why_not ? 0 : compare_kept(r->t, r->why);
 
     if (r->progress)
         exp_progress_begin(r->progress, EXP_WORK_ROUNDS, r->t->net->graph->name, "timing");
-    return err ? err : net_run(r->t->net, NULL, r->why);
+    if (!err && !*r->t->why_not)
+        err = net_run(r->t->net, NULL, r->why);
+    if (!err && !*r->t->why_not)
+        net_spoil(r->t->net);
+    return or_leave_out(r->t, err, r->why);
 }
 
 /* ---- whether they are right ---- */
@@ -167,7 +184,9 @@ static int get_ready(struct net_study *s, struct net_by_algo *by, const struct n
         err = o->checks ? check(s, &by->timed, by->algo->name, progress, why) : net_run(by->timed.net, NULL, why);
     if (!err)
         keep_outputs(&by->timed);
-    return !err && o->given ? compare(s, by, o->given, why) : err;
+    if (!err && o->given)
+        err = compare(s, by, o->given, why);
+    return or_leave_out(&by->timed, err, why);
 }
 
 /* ---- another runtime ---- */
@@ -327,7 +346,7 @@ static int take_turns(struct net_study *s, const struct net_timing *o, struct ex
     if (n && !err)
         err = exp_bench_run(&bench, c, n, samples, &result);
     for (size_t a = 0; a < s->n_algos && !err; a++)
-        err = compare_kept(&s->by[a].timed, why);
+        err = or_leave_out(&s->by[a].timed, compare_kept(&s->by[a].timed, why), why);
     s->end = result.end;
     s->n_rounds = result.n_rounds;
     net_peer_end(peer.process);

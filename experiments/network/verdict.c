@@ -10,12 +10,6 @@ enum { LINE_BYTES = 64 };
 
 static const struct net_which convolutions = { .only_convolutions = true };
 
-/* The algorithm that is spoken of where one is enough: the last, which is the most of ours. */
-static const struct net_by_algo *main_of(const struct net_study *s)
-{
-    return &s->by[s->n_algos - 1];
-}
-
 static const struct net_by_algo *base_of(const struct net_study *s)
 {
     return s->by[0].algo == exp_algo_base() ? &s->by[0] : NULL;
@@ -139,7 +133,7 @@ static void print_speed(const struct net_study *s, FILE *out)
 
 static void print_oddities(const struct net_study *s, FILE *out)
 {
-    const struct net *net = main_of(s)->variant[NET_AS_ASKED].net;
+    const struct net *net = net_study_shown(s)->variant[NET_AS_ASKED].net;
 
     if (net->n_steps && !has_convolutions(net))
         fprintf(out, "No step is a convolution of filters that are constants: all algorithms run the same.\n");
@@ -178,7 +172,7 @@ static void say_level(const struct net_study *s, const struct net_simulated *x, 
 
 static void print_sequence(const struct net_study *s, FILE *out)
 {
-    const struct net_simulated *x = &main_of(s)->variant[NET_AS_ASKED];
+    const struct net_simulated *x = &net_study_shown(s)->variant[NET_AS_ASKED];
     const size_t n = s->setup->machine.n_levels;
     const enum net_view v = net_study_view(s, x);
 
@@ -186,7 +180,7 @@ static void print_sequence(const struct net_study *s, FILE *out)
         return;
     fprintf(out, "At the planner's addresses, %s, its %zu steps with %s bring:",
             v == NET_CACHES_ALONE ? "by caches alone" : "on the machine as it is", x->net->n_steps,
-            main_of(s)->algo->name);
+            net_study_shown(s)->algo->name);
     for (size_t l = 1; l <= n; l++) {
         fputs(l > 1 ? "; " : " ", out);
         say_level(s, x, v, l, out);
@@ -199,7 +193,7 @@ static void print_sequence(const struct net_study *s, FILE *out)
 /* Says what kinds of steps other than convolutions bring from memory, of the network that is not fused. */
 static void print_kinds(const struct net_study *s, FILE *out)
 {
-    const struct net_by_algo *by = main_of(s);
+    const struct net_by_algo *by = net_study_shown(s);
     const struct net_simulated *x = &by->variant[s->fuses ? NET_OTHER_FUSION : NET_AS_ASKED];
     const size_t n = s->setup->machine.n_levels;
     static const char first[] = "Not fused, of what comes from memory ";
@@ -229,7 +223,7 @@ static void print_kinds(const struct net_study *s, FILE *out)
 
 static void say_change(const struct net_study *s, const struct net_simulated *x, size_t level, FILE *out)
 {
-    const struct net_simulated *asked = &main_of(s)->variant[NET_AS_ASKED];
+    const struct net_simulated *asked = &net_study_shown(s)->variant[NET_AS_ASKED];
     const double from = net_lines_of(s, asked, NET_CACHES_ALONE, level, NULL).in_sequence;
     const double to = net_lines_of(s, x, NET_CACHES_ALONE, level, NULL).in_sequence;
 
@@ -250,7 +244,7 @@ static void print_variants(const struct net_study *s, FILE *out)
     const char *before = first;
 
     for (int v = NET_OTHER_FUSION; v < NET_N_VARIANTS; v++) {
-        const struct net_simulated *x = &main_of(s)->variant[v];
+        const struct net_simulated *x = &net_study_shown(s)->variant[v];
 
         if (*x->why_not || !x->in_sequence[NET_CACHES_ALONE].counts)
             continue;
@@ -267,7 +261,7 @@ static void print_variants(const struct net_study *s, FILE *out)
 
 static void print_memory(const struct net_study *s, FILE *out)
 {
-    const struct net *net = main_of(s)->variant[NET_AS_ASKED].net;
+    const struct net *net = net_study_shown(s)->variant[NET_AS_ASKED].net;
 
     fprintf(out,
             "The planner needs %.4g MiB for tensors and workspaces, %.3f times the largest set of them that is needed "

@@ -118,6 +118,34 @@ else
     echo "network: tests of another runtime are skipped: there is no compiler: $(cat "$work/err")"
 fi
 
+# ---- plug-ins: a process of their own, and the network's memory in it ----
+
+if command -v cc >/dev/null; then
+    plugins=tests/data/plugins/network.c
+    run "$work/fetching.cfg" REPS=2 SIMULATE=no PLUGIN_LIMIT=1 \
+        "ALGO=base$(for i in right turned wrong wrong_later skips crashes hangs refuses; do printf ",%s:%s" $plugins $i; done)"
+    is() { # is NAME WANTED: its time in network.csv, or why there is none
+        local got
+        got=$(columns "$dir/network.csv" algo fused measured_time_ns | awk -v a="network_$1" '$1 == a && $2 == 1 { print $3 }')
+        check "the plug-in $1: '$got', not '$2'" grep -q "^$2" <<<"$got"
+    }
+    is right '[1-9]'
+    is turned '[1-9]'
+    is wrong "not_available:_tests/data/small.onnx:_node_'c1_conv'.*plain_loops_say"
+    is wrong_later 'not_available:_.*a_timed_run_made_another'
+    is skips 'not_available:_.*a_timed_run_made_another'
+    is crashes 'not_available:_node_.*the_plug-in_crashed_in_a_run_of_a_network:_Aborted'
+    is hangs 'not_available:_node_.*the_plug-in_did_not_come_back_in_a_run_of_a_network:_it_was_ended_after'
+    is refuses 'not_available:_node_.*it_does_no_1x1'
+    check "Base is timed beside them" [ "$(columns "$dir/network.csv" algo fused measured_time_ns | awk '$1 == "base" && $2 == 1 && $3 > 0' | wc -l)" -eq 1 ]
+    run toy TIMING=0 SIMULATE=sequence ALGO=base,$plugins:right RESULTS="$work/plugins"
+    dir=$work/plugins/toy/network/small
+    check "what a plug-in accesses is in the tables" [ "$(columns "$dir/nodes.csv" algo op accesses | awk '$1 == "network_right" && $2 == "Conv" && $3 == "recorded_of_its_own_code"' | wc -l)" -eq 5 ]
+    check "no process is left" [ -z "$(pgrep -s 0 -x network)" ]
+else
+    echo "network: tests of plug-ins are skipped: there is no compiler cc"
+fi
+
 # ---- test data beside a network ----
 
 official=/usr/share/libonnx-testdata/data/node
