@@ -100,7 +100,7 @@ check "a library that is not there is said" grep -q 'not available: .*no/such/li
 
 # ---- another runtime: it may do what it likes, in a process of its own ----
 
-if ${CC:-cc} -shared -fPIC -o "$work/fake.so" tests/experiments/fake_peer.c 2>"$work/err"; then
+if ${CC:-cc} -shared -fPIC -o "$work/fake.so" tests/data/fake_peer.c 2>"$work/err"; then
     beside() { # beside WHAT WANTED: what the library does wrong, and what the verdict says then
         FAKE_PEER=$1 run "$work/fetching.cfg" REPS=6 ALGO=base SIMULATE=no PEER="$work/fake.so" PEER_LIMIT=1
         check "ONNX Runtime that does $1: $(tr -s ' \n' ' ' <"$work/out")" bash -c "tr -s ' \n' ' ' <'$work/out' | grep -q '$2'"
