@@ -110,6 +110,7 @@
     X(network) \
     X(network_steps) \
     X(network_nodes) \
+    X(network_check) \
     X(paper) \
     X(study) \
     X(polydl) \

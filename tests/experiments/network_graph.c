@@ -90,18 +90,27 @@ static const struct onnx_attribute *copy_attributes(struct network_graph *g, con
 size_t network_node(struct network_graph *g, const char *op, const size_t *inputs,
                     const struct onnx_attribute *attributes)
 {
-    struct onnx_node *n = &g->node[g->n_nodes];
-    size_t *out = own(g, exp_new(1, sizeof *out));
+    return network_node_of(g, op, 1, inputs, attributes);
+}
 
-    *n = (struct onnx_node){ .name = own(g, exp_format("n%zu", g->n_nodes)), .op = op, .domain = "", .n_out = 1 };
+size_t network_node_of(struct network_graph *g, const char *op, size_t n_out, const size_t *inputs,
+                       const struct onnx_attribute *attributes)
+{
+    struct onnx_node *n = &g->node[g->n_nodes];
+    size_t *out = own(g, exp_new(n_out, sizeof *out));
+
+    *n = (struct onnx_node){ .name = own(g, exp_format("n%zu", g->n_nodes)), .op = op, .domain = "", .n_out = n_out };
     while (inputs[n->n_in] != ONNX_NONE)
         n->n_in++;
     n->in = own(g, exp_copy_bytes(inputs, n->n_in + 1, sizeof *inputs));
     n->out = out;
     n->attribute = copy_attributes(g, attributes, &n->n_attributes);
-    *out = add_value(g, NULL, 0, ONNX_FLOAT);
-    g->value[*out].producer = g->n_nodes++;
-    return *out;
+    for (size_t i = 0; i < n_out; i++) {
+        out[i] = add_value(g, NULL, 0, ONNX_FLOAT);
+        g->value[out[i]].producer = g->n_nodes;
+    }
+    g->n_nodes++;
+    return out[0];
 }
 
 void network_output(struct network_graph *g, size_t value)
@@ -388,6 +397,70 @@ static void add_concat(struct random_net *r)
                 a.c + b.c + c.c, a.h, a.w);
 }
 
+/* The indices of the largest: an output that the network may have, without that of the node's first one. */
+static void add_indices(struct random_net *r)
+{
+    const struct map m = any(r);
+    size_t out;
+
+    if (r->g.opset < 8)
+        return;
+    out = network_node_of(&r->g, "MaxPool", 2, NETWORK_IN(m.value),
+                          NETWORK_ATTRIBUTES(NETWORK_INTS("kernel_shape", 2, 1, 1)));
+    if (rng_below(2))
+        network_output(&r->g, out + 1);
+    if (rng_below(2))
+        add_like(r, m, out);
+}
+
+/* Parts of the channels, some of which nobody needs. */
+static void add_split(struct random_net *r)
+{
+    const struct map m = any(r);
+    size_t out;
+
+    if (m.c < 2 || m.c % 2 || r->g.opset > 17)
+        return;
+    out = network_node_of(&r->g, "Split", 2, NETWORK_IN(m.value), NETWORK_ATTRIBUTES(NETWORK_INT("axis", 1)));
+    add_map(r, out + rng_below(2), m.c / 2, m.h, m.w);
+}
+
+/* Rows, normalised, their mean and one over their deviation: from none to all of them are needed. */
+static void add_layer_norm(struct random_net *r)
+{
+    const struct map m = any(r);
+    const size_t scale = network_weights(&r->g, &m.w, 1, 0.5, 1.5), bias = network_weights(&r->g, &m.w, 1, -1, 1);
+    size_t out;
+
+    if (r->g.opset < 17 || m.w < 2)
+        return;
+    out = network_node_of(&r->g, "LayerNormalization", 3, NETWORK_IN(m.value, scale, bias),
+                          NETWORK_ATTRIBUTES(NETWORK_INT("axis", -1)));
+    for (size_t i = 1; i < 3; i++)
+        if (rng_below(2))
+            network_output(&r->g, out + i);
+    if (rng_below(2))
+        add_like(r, m, out);
+}
+
+static void add_instance_norm(struct random_net *r)
+{
+    const struct map m = any(r);
+    const size_t scale = channel_weights(r, m.c, 0.5, 1.5), bias = channel_weights(r, m.c, -1, 1);
+
+    if (m.h * m.w > 1)
+        add_like(r, m, network_node(&r->g, "InstanceNormalization", NETWORK_IN(m.value, scale, bias), NULL));
+}
+
+/* Far from zero: what is left beside it has few digits. */
+static void add_far(struct random_net *r)
+{
+    const struct map m = any(r);
+    const size_t far = network_float(&r->g, (float)rng_range(-1000, 1000));
+
+    add_like(r, m, network_node(&r->g, "Add", NETWORK_IN(m.value, far), NULL));
+}
+
 static void add_pad(struct random_net *r)
 {
     const struct map m = any(r);
@@ -421,15 +494,16 @@ static void add_end(struct random_net *r)
 int network_random(struct onnx_graph **read, struct exp_why *why)
 {
     static void (*const add[])(struct random_net *) = {
-        add_conv,  add_conv,   add_conv,      add_conv,       add_bnorm,     add_bnorm,   add_plain,
-        add_plain, add_clip,   add_sum,       add_by_channel, add_sum,       add_pool,    add_lrn,
-        add_pad,   add_concat, add_same_conv, add_ceil_pool,  add_transpose, add_reshape, add_excite,
+        add_conv,  add_conv,   add_conv,      add_conv,       add_bnorm,         add_bnorm,   add_plain,
+        add_plain, add_clip,   add_sum,       add_by_channel, add_sum,           add_pool,    add_lrn,
+        add_pad,   add_concat, add_same_conv, add_ceil_pool,  add_transpose,     add_reshape, add_excite,
+        add_split, add_far,    add_indices,   add_layer_norm, add_instance_norm,
     };
     struct random_net *r = exp_new(1, sizeof *r);
     const size_t n_nodes = (size_t)rng_range(1, 24);
     int err;
 
-    r->g.opset = (const int64_t[]){ 7, 9, 10, 11, 13, 15 }[rng_below(6)];
+    r->g.opset = (const int64_t[]){ 7, 9, 10, 11, 13, 15, 17 }[rng_below(7)];
     r->batch = rng_below(3) ? 1 : 2;
     add_map(r, 0, rng_range(1, 8), rng_range(1, 14), rng_range(1, 14));
     network_input(&r->g, (const int64_t[]){ r->batch, r->map[0].c, r->map[0].h, r->map[0].w }, 4);

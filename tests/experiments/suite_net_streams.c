@@ -181,12 +181,13 @@ static void test_steps(void)
 
 /* ---- operators ---- */
 
-/* All operators of these networks emit what their own code does; none is a model. */
+/* All operators of these networks emit what their own code does; none is a model, but one that finds indices. */
 static void check_source(const struct fixture *f, size_t step)
 {
     const char *source = net_stream_source(&f->stream, step);
+    const bool finds_indices = !strcmp(f->net->step[step].op, "MaxPool") && f->net->step[step].n_out > 1;
 
-    test_check(!strstr(source, "model"), "%s is %s", f->net->step[step].op, source);
+    test_check(!strstr(source, "model") || finds_indices, "%s is %s", f->net->step[step].op, source);
 }
 
 static void test_sources(void)

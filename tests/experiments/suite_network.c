@@ -85,12 +85,20 @@ static void too_many_bytes_are_refused(void)
 
 /* ---- networks ---- */
 
+/* Any algorithm that runs here. */
 static const struct exp_algo *random_algorithm(const struct network_lab *l)
 {
-    static const char *const names[] = { "sconv", "sconv_tuned", "base", "sconv_run_time", "sconv_ws" };
-    const struct exp_algo *a = exp_algo_find(names[rng_below(COUNT(names))]);
+    for (;;) {
+        const struct exp_algo *a = exp_algo_record(rng_below(exp_algo_record_count()));
 
-    return a->members || !exp_algo_why_not_run(a, &l->setup) ? a : exp_algo_find("sconv");
+        if (a != exp_algo_noted() && !exp_algo_why_not_run(a, &l->setup))
+            return a;
+    }
+}
+
+static unsigned random_threads(void)
+{
+    return (const unsigned[]){ 0, 1, 2, 3, 5 }[rng_below(5)];
 }
 
 static void networks_are_plain_loops(void)
@@ -108,7 +116,7 @@ static void networks_are_plain_loops(void)
                                              .algo = random_algorithm(l),
                                              .fuses = fuses,
                                              .keeps_all = !rng_below(4),
-                                             .n_threads = (unsigned)rng_range(0, 3) });
+                                             .n_threads = random_threads() });
         onnx_free(g);
     }
     lab_close(l);
@@ -149,9 +157,9 @@ static void reused_memory_changes_no_bit(void)
             continue;
         check_reuse(l, g,
                     (struct net_options){ .setup = &l->setup,
-                                          .algo = exp_algo_find("sconv_tuned"),
+                                          .algo = random_algorithm(l),
                                           .fuses = rng_below(2),
-                                          .n_threads = (unsigned)rng_range(1, 2) });
+                                          .n_threads = random_threads() });
         onnx_free(g);
     }
     lab_close(l);

@@ -190,9 +190,10 @@ static void test_one_stream(void)
     }
 }
 
-static void test_failure(void)
+/* Runs two steps, the second of which fails. */
+static void fail(int error, int want)
 {
-    const struct copy c[] = { { 0, 512, 8, 8, 0 }, { 512, 1024, 8, 8, -ENOTSUP } };
+    const struct copy c[] = { { 0, 512, 8, 8, 0 }, { 512, 1024, 8, 8, error } };
     const struct exp_steps steps = steps_of(c, 2);
     struct exp_sequence run = { .steps = &steps };
     struct sim_machine m;
@@ -201,16 +202,29 @@ static void test_failure(void)
     if (!toy_machine(&m))
         return;
     run.machine = &m;
-    CU_ASSERT_EQUAL(exp_sequence_run(&run, 1, 2, NULL, &why), -ENOTSUP);
-    CU_ASSERT(strlen(why.text) > 0);
+    CU_ASSERT_EQUAL(exp_sequence_run(&run, 1, 2, NULL, &why), want);
+    CU_ASSERT_EQUAL(strlen(why.text) > 0, want != 0);
+    CU_ASSERT_EQUAL(run.is_refused, want == 0);
+    CU_ASSERT(want || !run.counts);
     exp_sequence_release(&run);
+}
+
+static void test_failure(void)
+{
+    fail(-EIO, -EIO);
+}
+
+static void test_refusal(void)
+{
+    fail(-ENOTSUP, 0);
 }
 
 static const struct test_case cases[] = {
     { "a step finds in L1 what the step before it wrote", test_found_in_l1 },
     { "... and in L2 what L1 does not hold", test_found_in_l2 },
     { "steps in sequence are one stream, and alone find nothing", test_one_stream },
-    { "a step that cannot be simulated fails", test_failure },
+    { "a step that fails makes all fail", test_failure },
+    { "a step that can never be simulated costs the counts of its sequence", test_refusal },
     { NULL, NULL },
 };
 

@@ -281,6 +281,9 @@ static int prepare_layer(struct op_call *call, struct exp_why *why)
         if (op_in(call, i) && op_in(call, i)->elements != p->elements)
             return op_refuse(call, why, "'%s' has %zu elements for rows of %zu", op_in(call, i)->name,
                              op_in(call, i)->elements, p->elements);
+        if (op_out(call, i) && op_out(call, i)->elements != p->n)
+            return op_refuse(call, why, "'%s' has %zu elements for %zu rows", op_out(call, i)->name,
+                             op_out(call, i)->elements, p->n);
     }
     return 0;
 }
@@ -288,10 +291,15 @@ static int prepare_layer(struct op_call *call, struct exp_why *why)
 /* The second and third output are of rows: their mean, and one over their deviation. */
 static void keep_statistics(const struct work *w, size_t row, double mean, double by)
 {
-    if (op_out(w->call, 1) && w->t->out[1])
-        ((float *)w->t->out[1])[row] = (float)mean;
-    if (op_out(w->call, 2) && w->t->out[2])
-        ((float *)w->t->out[2])[row] = (float)by;
+    float *const out[2] = { op_out(w->call, 1) ? w->t->out[1] : NULL, op_out(w->call, 2) ? w->t->out[2] : NULL };
+    const double value[2] = { mean, by };
+
+    for (size_t i = 0; i < 2; i++) {
+        if (!out[i])
+            continue;
+        out[i][row] = (float)value[i];
+        op_note(&out[i][row], 1, 1, SIM_STORE);
+    }
 }
 
 static void layer_rows(void *ctx, size_t from, size_t to, unsigned share)
