@@ -99,6 +99,7 @@
     X(onnx_nodes) \
     X(dnnl) \
     X(peers) \
+    X(plugin_proof) \
     X(judge) \
     X(calibrate) \
     X(timing) \

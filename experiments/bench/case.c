@@ -183,13 +183,13 @@ static size_t next_line(size_t group, size_t n, uint64_t *state, size_t *n_float
 
 void exp_input_change(float *x, size_t n, uint64_t seed)
 {
-    uint64_t state = ~seed;
+    uint64_t state = ~seed, values = seed << 32 ^ seed;
     size_t n_floats;
 
     for (size_t group = 0; group * LINES_PER_CHANGED * LINE_FLOATS < n; group++) {
         const size_t first = next_line(group, n, &state, &n_floats);
 
-        draw_values(x + first, n_floats, &state, factor_of(seed));
+        draw_values(x + first, n_floats, &values, factor_of(seed));
     }
 }
 

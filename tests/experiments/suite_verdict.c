@@ -113,7 +113,7 @@ static void fill(struct rows *r)
                                .level = { "L1", "L2", "SLC" },
                                .n_layers = N_LAYERS,
                                .layer = names,
-                               .reference = { "base", "im2col + GEMM", NULL, NULL, NULL, { 1, 1, 1, 1 }, NULL },
+                               .reference = { .name = "base", .label = "im2col + GEMM", .speedup = { 1, 1, 1, 1 } },
                                .n_variants = N_VARIANTS } };
     r->v.reference.layer = r->base;
     r->v.variant = r->variant;
@@ -123,8 +123,11 @@ static void fill(struct rows *r)
             r->layer[i][l] = layer_of(speedups[i][l], 0.01);
     }
     for (size_t i = 0; i < N_VARIANTS; i++)
-        r->variant[i] =
-            (struct exp_verdict_variant){ variants[i], "Variant", NULL, NULL, NULL, exp_ratio_none(), r->layer[i] };
+        r->variant[i] = (struct exp_verdict_variant){ .name = variants[i],
+                                                      .label = "Variant",
+                                                      .speedup = exp_ratio_none(),
+                                                      .part = exp_ratio_none(),
+                                                      .layer = r->layer[i] };
     r->variant[0].speedup = (struct exp_ratio){ 0.79, 0.77, 0.81, unknown };
     r->variant[1].speedup = (struct exp_ratio){ 2, 1.9, 2.1, unknown };
     r->variant[2].speedup = (struct exp_ratio){ 0.5, 0.5, 0.5, unknown };
@@ -516,6 +519,45 @@ static void test_known_errors(void)
     free(text);
 }
 
+/* A plug-in that did the last layer alone: it is fast there, and converts images outside of its times. */
+static void test_some_layers(void)
+{
+    struct exp_verdict_layer none = { .speedup = exp_ratio_none() };
+    struct rows r;
+
+    for (int q = 0; q < EXP_N_QUANTITIES; q++)
+        none.quantity[q] = unknown;
+    fill(&r);
+    r.v.n_variants = 2;
+    r.layer[1][0] = r.layer[1][1] = none;
+    r.base[2].quantity[EXP_MISSES] = 500; /* other misses than the layers have that it did not do */
+    r.variant[1].speedup = exp_ratio_none();
+    r.variant[1].part = (struct exp_ratio){ 2, 1.9, 2.1, unknown };
+    r.variant[1].why_not_timed = r.variant[1].why_not_simulated = "the filters are not 3x3";
+    r.variant[1].why_not_others = "the filters are not 3x3; it crashed in layer 'dw3x3'";
+    says(
+        &r.v, 100, "is Variant: 0.79x", /* who did all is the best */
+        "(sconv_openblas) does 1 of 3 layers, there 2.00x [1.90, 2.10]: faster than base; not the others: the filters "
+        "are not 3x3; it crashed in layer 'dw3x3' misses simulated on toy, 1 of 3 layers: L1 5.00 % of its loads, base "
+        "5.00 %: 1.00 times",
+        "conv3 0.000 sconv", NULL);
+    says_not(&r.v, "sconv_openblas) was not timed");
+    says_not(&r.v, "not simulated");
+    says_not(&r.v, "conversions");
+    r.v.why_not_timed = "not asked for"; /* of nobody: what is missing of the simulation has a reason of its own */
+    says(&r.v, 100, "misses the others are not simulated: the filters are not 3x3", NULL);
+    r.v.why_not_timed = NULL;
+    r.variant[1].convert_ns[0] = 30;
+    r.variant[1].convert_ns[1] = 120;
+    says(&r.v, 100,
+         "conversions images are converted outside of its times: 0.000 ms before, 0.000 ms behind; its times: "
+         "0.000 ms; 0.50x with its conversions of images",
+         NULL);
+    r.variant[1].speedup = r.variant[1].part;
+    says(&r.v, 100, "Variant is faster than im2col + GEMM: 2.00x [1.90, 2.10]; 0.50x with its conversions of images",
+         NULL);
+}
+
 static const struct test_case cases[] = {
     { "a ratio takes a side of 1 only as a whole", test_sides },
     { "an estimate's error: quantiles, and the right side", test_accuracy },
@@ -532,6 +574,7 @@ static const struct test_case cases[] = {
     { "why: what the simulated cycles go to", test_why },
     { "long lines are broken, and stand below their label", test_lines },
     { "what is known of estimates elsewhere, or that nothing is", test_known_errors },
+    { "what did some layers is told by these, and with its conversions", test_some_layers },
     { NULL, NULL },
 };
 
