@@ -22,7 +22,8 @@
  *     out[n][k][y][x] = sum over c, r, t of filters[k][c][r][t] * in[n][first channel of the group + c]
  *                           [y * stride_h + r * dilation_h - pad_top][x * stride_w + t * dilation_w - pad_left]
  *
- * where elements outside the image are zero. `out` holds anything before; the sum replaces it. Tensors are aligned to
+ * where elements outside the image are zero. `out` holds anything before, also NaN; the sum replaces it. No two runs
+ * have the same input, which lies at one place and has other values each time. Tensors are aligned to
  * 64 bytes at least; up to 64 bytes behind a tensor may be read. The input and the filters must not be written.
  *
  * A plug-in runs in a process of its own, on one pinned core unless it may have more threads (conv_plugin_ask), with
@@ -124,7 +125,8 @@ struct conv_plugin {
 /*
  * Goes with a record, called like it and _layout (conv_plugin_layout), where images stay in a layout of the plug-in's
  * own from layer to layer: run then finds its input in the state, and leaves its output there. What converts them is
- * not timed. The tables' titles should say so.
+ * not timed with the run, but by itself, and the bench says both times. convert_in is called before every run; when
+ * convert_out is called, the input `in` of the run holds other values. The tables' titles should say so.
  */
 struct conv_plugin_layout {
     void (*convert_in)(const struct conv_plugin_shape *s, void *state, const float *in);

@@ -6,8 +6,8 @@
  *     cachesim --machine clx4208 annotate -- ./mine in_channels=64 in_h=56 in_w=56 out_channels=64 kernel=3 pad=1
  *     cg_annotate --auto=yes annotate.out
  *
- * Emulators know no AVX-512: -mno-avx512f. With -DDRIVE_RECORD it drives the record conv_plugin, else the function
- * conv. Arguments are members of struct conv_plugin_shape, or kernel, stride, pad and dilation for both directions.
+ * Emulators know no AVX-512: -mno-avx512f. It drives the record conv_plugin if there is one, else the function conv, as
+ * the bench does. Arguments are members of struct conv_plugin_shape, or kernel, stride, pad and dilation for both directions.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -90,8 +90,11 @@ static float *tensor(int32_t a, int32_t b, int32_t c, int32_t d)
     return x;
 }
 
-#ifdef DRIVE_RECORD
-static void run(const struct conv_plugin_shape *s, const float *in, const float *filters, float *out)
+/* A plug-in has one of the two: what it has not, the linker makes NULL. */
+#pragma weak conv
+#pragma weak conv_plugin
+
+static void run_record(const struct conv_plugin_shape *s, const float *in, const float *filters, float *out)
 {
     const struct conv_plugin_ask ask = { .bytes = sizeof ask, .threads = 1, .plan = "" };
     const char *why = conv_plugin.why_not ? conv_plugin.why_not(s) : NULL;
@@ -106,13 +109,24 @@ static void run(const struct conv_plugin_shape *s, const float *in, const float 
     if (conv_plugin.release)
         conv_plugin.release(state);
 }
-#else
-static void run(const struct conv_plugin_shape *s, const float *in, const float *filters, float *out)
+
+static void run_function(const struct conv_plugin_shape *s, const float *in, const float *filters, float *out)
 {
     for (int i = 0; i < RUNS; i++)
         conv(s, in, filters, out);
 }
-#endif
+
+static void run(const struct conv_plugin_shape *s, const float *in, const float *filters, float *out)
+{
+    if (&conv_plugin) {
+        run_record(s, in, filters, out);
+    } else if (conv) {
+        run_function(s, in, filters, out);
+    } else {
+        fprintf(stderr, "drive: the plug-in has neither conv_plugin nor conv (kernels/plugin/conv_plugin.h)\n");
+        exit(2);
+    }
+}
 
 int main(int argc, char **argv)
 {

@@ -300,7 +300,7 @@ interruption() {
     interrupted "a layer without end" 1 replaying "MODEL=$work/bad.csv" MACHINE=toy TIMING=0
     check "a layer without end is announced" has_said "^This will take about [0-9]* days"
     interrupted "a layer without end, twice" 2 replaying "MODEL=$work/bad.csv" MACHINE=toy TIMING=0
-    interrupted "an open pipe" 1 "" "MODEL=$work/pipe.csv" MACHINE=toy TIMING=0
+    refuses "it is no file, but a pipe" "MODEL=$work/pipe.csv" MACHINE=toy TIMING=0
     with_fake gnuplot "$hangs" interrupted "gnuplot hangs" 1 "it hangs" "${small[@]}"
     with_fake qemu-x86_64 "$hangs" interrupted "an emulator hangs" 1 "it hangs" "${small[@]}" MACHINE=clx4208 OBSERVE=sample \
         "OBSERVER=$experiment" "GUEST=$experiment"

@@ -52,6 +52,15 @@ was_timed() { # was_timed ALGO: it has a time, or a neighbour on this computer t
 check "version 1 of the header, in C11" cc -std=c11 -pedantic -Wall -Wextra -Werror -fsyntax-only -Ikernels/plugin tests/data/plugins/abi.c
 ! command -v c++ >/dev/null || check "... and in C++" c++ -std=c++11 -pedantic -Wall -Wextra -Werror -fsyntax-only -Ikernels/plugin -x c++ tests/data/plugins/abi.c
 
+# A program around a plug-in takes a record or a function, and says what is missing.
+for file in naive skeleton; do
+    check "drive.c with $file.c" cc -w -Ikernels/plugin kernels/plugin/drive.c kernels/plugin/$file.c -o "$work/drive" && check "... runs" "$work/drive" in_h=5 in_w=5
+done
+echo 'int nothing;' >"$work/nothing.c"
+cc -w -Ikernels/plugin kernels/plugin/drive.c tests/data/plugins/marks.c -o "$work/drive" && check "... with a record alone" "$work/drive" in_h=5 in_w=5
+cc -w -Ikernels/plugin kernels/plugin/drive.c "$work/nothing.c" -o "$work/drive" && "$work/drive" 2>"$work/err"
+check "... without either: $(cat "$work/err")" grep -q "has neither conv_plugin nor conv" "$work/err"
+
 # ---- what cannot be begun ----
 
 refuses "more than 16 plug-ins" "ALGO=$(for i in {0..16}; do printf "%s:right," "$failing"; done)base" "MODEL=$model" "${quick[@]}"
