@@ -64,6 +64,10 @@ would "build/bench experiment" experiment MODEL=vgg16 ALGO=auto
 would "build/bench sweep" sweep MODEL=vgg16 VARY=L1.size=16K ALGO=auto
 would "build/bench peers" bench-peers MODEL=vgg16 ALGO=base,base_rows
 make_says "ALGO: unknown algorithm 'base_rows'" experiment MODEL=vgg16 ALGO=base_rows
+make_says "ALGO: unknown algorithm 'onednn'; there is a plug-in: ALGO=kernels/plugin/onednn.c" experiment MODEL=vgg16 ALGO=base,onednn
+make_says "ALGO: there is no file 'minee.c'" experiment MODEL=vgg16 ALGO=base,sconv,minee.c
+make_says "ALGO: there is no file 'a:b/minee.c'" sweep MODEL=vgg16 VARY=L1.size=16K ALGO=a:b/minee.c:other
+would "build/bench experiment" experiment MODEL=vgg16 ALGO=base,kernels/plugin/onednn.c:reorder
 MODEL=alexnt make_says "MODEL: unknown model 'alexnt'" judge
 
 touch "$work/it's own.csv" "$work/own.cfg"

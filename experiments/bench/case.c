@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "counters/group/ctr_quantity.h"
-#include "experiments/bench/plugin.h"
 #include "kernels/csa/csa2.h"
 #include "kernels/emit/program.h"
 #include "kernels/ukr/dispatch.h"
@@ -238,8 +237,6 @@ void exp_tensors_release(struct exp_tensors *t)
 
 /* ---- cases ---- */
 
-#define EXP_CASE_NAMED "layer '" /* so a reason begins that names the layer already */
-
 const char *exp_count_name(enum exp_count c)
 {
     static const char *const names[EXP_COMMON] = { "loads",        "l1_load_misses", "l2_load_misses", "l3_load_misses",
@@ -347,27 +344,6 @@ const char *exp_case_why_no_count(const struct exp_case *c, enum exp_count count
     if (m->why_no_time)
         return m->why_no_time;
     return m->why_no_count[count] ? m->why_no_count[count] : "not counted";
-}
-
-void exp_case_refuse(struct exp_case *c, const char *reason, enum exp_plugin_fault fault)
-{
-    const bool is_named = fault == EXP_PLUGIN_REFUSES || !strncmp(reason, EXP_CASE_NAMED, strlen(EXP_CASE_NAMED));
-    char *text = is_named ? exp_copy_text(reason) : exp_format("%s, in layer '%s'", reason, c->layer->name);
-
-    c->why_refused = exp_plugin_keep(c->algo->plugin, text);
-    c->is_wrong = fault == EXP_PLUGIN_IS_WRONG;
-    free(text);
-}
-
-/* The first layer that a plug-in is wrong in is the reason for all of them. */
-void exp_experiment_condemn(const struct exp_experiment *e)
-{
-    for (size_t i = 0; i < e->n_cases; i++) {
-        const struct exp_case *c = &e->cases[i];
-
-        if (c->is_wrong && !exp_algo_why_not_run(c->algo, e->setup))
-            exp_plugin_condemn(c->algo->plugin, c->why_refused);
-    }
 }
 
 const char *exp_case_why_not_run(const struct exp_experiment *e, const struct exp_case *c)

@@ -186,13 +186,6 @@ void exp_experiment_release(struct exp_experiment *e);
 /* Returns the case of the same layer with the named algorithm, or NULL if it was not selected. */
 const struct exp_case *exp_case_of(const struct exp_experiment *e, const struct exp_case *c, const char *algo);
 
-/*
- * Refuses a plug-in's case. The reason names the layer, unless the plug-in says that it cannot do such a layer. If the
- * plug-in is wrong, all its cases are refused by exp_experiment_condemn, once no other thread works on them.
- */
-void exp_case_refuse(struct exp_case *c, const char *reason, enum exp_plugin_fault fault);
-void exp_experiment_condemn(const struct exp_experiment *e);
-
 /* Says why a case is not run here, or NULL. */
 const char *exp_case_why_not_run(const struct exp_experiment *e, const struct exp_case *c);
 

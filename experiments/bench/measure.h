@@ -92,6 +92,13 @@ struct exp_measure_info {
 int exp_verify_all(struct exp_experiment *e, const struct exp_measure_options *o, struct exp_progress *progress,
                    struct exp_why *why);
 
+/*
+ * Refuses a plug-in's case. The reason names the layer, unless the plug-in says that it cannot do such a layer. If the
+ * plug-in is wrong, all its cases are refused by exp_experiment_condemn, once no other thread works on them.
+ */
+void exp_case_refuse(struct exp_case *c, const char *reason, enum exp_plugin_fault fault);
+void exp_experiment_condemn(const struct exp_experiment *e);
+
 /* Times and counts all cases that run here; call it after exp_verify_all. Returns 0, -EINTR, -ENOMEM, -errno. */
 int exp_measure_all(struct exp_experiment *e, const struct exp_measure_options *o, struct exp_measure_info *info,
                     struct exp_progress *progress, struct exp_why *why);

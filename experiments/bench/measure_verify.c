@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "experiments/base/program.h"
 #include "experiments/base/tasks.h"
@@ -16,6 +17,29 @@ struct verify_all {
     bool plugins_only;
     struct exp_why *why;
 };
+
+#define NAMED "layer '" /* so a reason begins that names the layer already */
+
+void exp_case_refuse(struct exp_case *c, const char *reason, enum exp_plugin_fault fault)
+{
+    const bool is_named = fault == EXP_PLUGIN_REFUSES || !strncmp(reason, NAMED, strlen(NAMED));
+    char *text = is_named ? exp_copy_text(reason) : exp_format("%s, in layer '%s'", reason, c->layer->name);
+
+    c->why_refused = exp_plugin_keep(c->algo->plugin, text);
+    c->is_wrong = fault == EXP_PLUGIN_IS_WRONG;
+    free(text);
+}
+
+/* The first layer that a plug-in is wrong in is the reason for all of them. */
+void exp_experiment_condemn(const struct exp_experiment *e)
+{
+    for (size_t i = 0; i < e->n_cases; i++) {
+        const struct exp_case *c = &e->cases[i];
+
+        if (c->is_wrong && !exp_algo_why_not_run(c->algo, e->setup))
+            exp_plugin_condemn(c->algo->plugin, c->why_refused);
+    }
+}
 
 static const float *tensor(const struct exp_tensors *t, enum conv_tensor which)
 {
