@@ -638,11 +638,12 @@ static int check_names(const struct exp_models *m, struct exp_why *why)
 
     for (const struct exp_model *other = m->model; other < last; other++) {
         if (!strcmp(other->path, last->path))
-            return exp_fail(why, -EINVAL, "MODEL: '%s' is named twice", last->name);
+            return exp_fail(why, -EINVAL, "MODEL: two tables are called '%s', it is %s twice: name the model once",
+                            last->name, last->path);
         if (!strcmp(other->name, last->name))
             return exp_fail(
                 why, -EINVAL,
-                "MODEL: two models are called '%s', %s and %s: rename one of them, or copy the file under another name",
+                "MODEL: two tables are called '%s', %s and %s: rename one of them, or copy the file under another name",
                 last->name, other->path, last->path);
     }
     return 0;

@@ -43,7 +43,7 @@ options() {
     refuses "unknown micro-kernel 'int8': micro-kernels compute in fp32 alone" MODEL=vgg16 UKR=int8
     refuses "unknown model 'alexnet'; there is a table called so: MODEL=experiments/models/polydl/alexnet.csv" MODEL=alexnet
     refuses "at 'dtbf16'" MODEL=mb1ic64ih56oc64kh3dtbf16
-    refuses "'vgg16' is named twice" MODEL=vgg16,vgg16
+    refuses "vgg16.csv twice: name the model once" MODEL=vgg16,vgg16
     refuses "MODEL is missing"
     program=$(dirname "$experiment")/network
     refuses "'vgg16' is a layer table: 'make models MODEL=vgg16' writes a network of it" MODEL=vgg16

@@ -399,7 +399,7 @@ static void test_several(void)
     CU_ASSERT_EQUAL(exp_models_read(&m, experiments_dir(), "vgg16,resnet18", "conv5*,conv6*", &why), -ENOENT);
     CU_ASSERT(m.n == 0 && strstr(why.text, "conv6*"));
     CU_ASSERT_EQUAL(exp_models_read(&m, experiments_dir(), "vgg16,vgg16", "", &why), -EINVAL);
-    CU_ASSERT_STRING_EQUAL(why.text, "MODEL: 'vgg16' is named twice");
+    CU_ASSERT_PTR_NOT_NULL(strstr(why.text, "vgg16.csv twice: name the model once"));
 }
 
 /* A pattern needs a layer of one model; a model without any layer is left out and named. */
