@@ -1,6 +1,7 @@
 #include "experiments/bench/replay.h"
 
 #include <errno.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -379,6 +380,19 @@ static void simulations_free(struct simulations *s)
     sim_hierarchy_free(s->alone);
 }
 
+void exp_replay_cycles(struct sim_cycles to[CONV_N_PHASES], const struct sim_clock *clock)
+{
+    for (unsigned p = 0; p < CONV_N_PHASES; p++) {
+        const struct sim_cycles *from = &clock->phase[p];
+
+        to[p] = (struct sim_cycles){
+            round(from->computing), round(from->storing), round(from->calls), round(from->translating), { 0 }
+        };
+        for (size_t k = 0; k <= SIM_MAX_LEVELS; k++)
+            to[p].waiting[k] = round(from->waiting[k]);
+    }
+}
+
 /* Replays a case through one simulation, with tensors where bind says. */
 static int replay_once(struct exp_case *c, struct simulations *s, struct sim_hierarchy *h,
                        const struct conv_binding *bind, const struct exp_pool *pool)
@@ -401,7 +415,7 @@ static int replay_once(struct exp_case *c, struct simulations *s, struct sim_hie
     sim_clock_init(&s->clock, s->machine, h);
     err = exp_replay_plan(&r, sim_hierarchy_sink(h), &c->simulated.mac_instructions);
     if (h == s->h)
-        memcpy(c->simulated.cycles, s->clock.phase, sizeof c->simulated.cycles);
+        exp_replay_cycles(c->simulated.cycles, &s->clock);
     return err ? err : sim_hierarchy_error(h);
 }
 

@@ -145,6 +145,12 @@ int exp_replay_stream(const struct exp_replay_batch *b, struct exp_experiment *e
                       const struct exp_pool *pool);
 
 /*
+ * Takes what a clock has counted, in whole cycles: parts of one mean nothing. The results store keeps whole numbers, so
+ * that results with and without a store are equal.
+ */
+void exp_replay_cycles(struct sim_cycles to[CONV_N_PHASES], const struct sim_clock *clock);
+
+/*
  * Tells whether the counts of caches alone are others than those of the machine; else they are the same, without the
  * classes that the machine's may have.
  */

@@ -2,7 +2,6 @@
 #include "experiments/bench/replay.h"
 
 #include <errno.h>
-#include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -267,7 +266,7 @@ static void move_stats(struct moving *x, struct sim_stats *s, size_t number, con
     }
 }
 
-/* Kept as whole cycles: less than that means nothing. */
+/* They are whole cycles (exp_replay_cycles). */
 static void move_cycles(struct moving *x, struct sim_cycles *c, size_t number, unsigned phase)
 {
     double *const part[] = { &c->computing, &c->storing, &c->calls, &c->translating };
@@ -276,7 +275,7 @@ static void move_cycles(struct moving *x, struct sim_cycles *c, size_t number, u
 
     for (size_t i = 0; i < N_PARTS + x->m->n_levels; i++) {
         double *cycles = i < N_PARTS ? part[i] : &c->waiting[i - N_PARTS + 1];
-        uint64_t whole = x->result.from ? 0 : (uint64_t)llround(*cycles);
+        uint64_t whole = x->result.from ? 0 : (uint64_t)*cycles;
 
         exp_say(name, sizeof name, "%zu/cycles/%s/%zu", number, conv_phase_name((enum conv_phase)phase), i);
         exp_result_move(&x->result, name, &whole);

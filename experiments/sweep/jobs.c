@@ -2,7 +2,6 @@
 #define _GNU_SOURCE /* tdestroy */
 #include <errno.h>
 #include <inttypes.h>
-#include <math.h>
 #include <search.h>
 #include <stdlib.h>
 #include <string.h>
@@ -387,11 +386,13 @@ static int replay_ways(const struct exp_sweep *s, size_t first, size_t n, const 
 
 static uint64_t cycles_of(const struct sim_clock *clock)
 {
+    struct sim_cycles phase[CONV_N_PHASES];
     double cycles = 0;
 
+    exp_replay_cycles(phase, clock);
     for (unsigned p = 0; p < CONV_N_PHASES; p++)
-        cycles += sim_cycles_sum(&clock->phase[p]);
-    return (uint64_t)llround(cycles);
+        cycles += sim_cycles_sum(&phase[p]);
+    return (uint64_t)cycles;
 }
 
 /* Holds the tasks of a job: several may have one hierarchy. */

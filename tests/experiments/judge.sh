@@ -62,11 +62,12 @@ cp "$dir/layers.csv" "$work/first"
 run power10 tests/data/three.csv JOBS=1
 check "threads change nothing" cmp -s "$work/first" "$dir/layers.csv"
 
-# Machines with prefetchers: what was simulated is kept.
+# Machines with prefetchers: what was simulated is kept, and changes no table.
 for stored in none 0 9; do
     run zen3 tests/data/three.csv "STORE=$([ $stored = none ] && echo no || echo "$work/store.sqlite")"
-    [ $stored = none ] && cp "$work/results/zen3/judgement/three/layers.csv" "$work/zen3"
-    check "$stored of 9 from the store change nothing" cmp -s "$work/zen3" "$work/results/zen3/judgement/three/layers.csv"
+    grep -v '^# ' "$work/results/zen3/judgement/three"/*.csv >"$work/tables"
+    [ $stored = none ] && cp "$work/tables" "$work/zen3"
+    check "$stored of 9 from the store change nothing" cmp -s "$work/zen3" "$work/tables"
     [ $stored = none ] || check "$stored are said to be from the store" grep -q "^$stored of 9 simulations from the store" "$work/out"
 done
 

@@ -75,7 +75,7 @@ check "their costs are said: $(tail -1 "$work/out")" grep -q 'Each layer with it
 "${BUILD:-build}/experiment" "RESULTS=$work/best" "$three" "MACHINE=$work/zen3.cfg" TIMING=0 OBSERVE=0 STORE=no "PLAN=$plans" ALGO=base,sconv_plan >"$work/out" 2>"$work/err"
 least() { columns "$work/best/zen3/sweep/three/best.csv" layer cost | awk '!($1 in least) || $2 < least[$1] { least[$1] = $2 } END { for (l in least) print l, least[l] }' | sort; }
 check "they are replayed: $(tail -1 "$work/err")" cmp -s <(least) \
-    <(columns "$work/best/zen3/three/layers.csv" layer algo simulated_cycles | awk '$2 == "sconv_plan" { printf "%s %.0f\n", $1, $3 }' | sort)
+    <(columns "$work/best/zen3/three/layers.csv" layer algo simulated_cycles | awk '$2 == "sconv_plan" { print $1, $3 }' | sort)
 check "... in both schedules" [ "$(grep -o '"schedule": "[a-z]*"' "$plans" | sort -u | wc -l) $(grep -c '"schedule"' "$plans")" = "2 3" ]
 framed() { grep -oE "path stroke='rgb\(213, *94, *0\)' *d='[^']*Z" "$1/sweep_heat.svg" | wc -l; }
 "$sweep" "RESULTS=$work/framed" "$three" LAYERS=pointwise MACHINE=clx4208 UKR=f32_16x24__avx512 ALGO=sconv_ws STORE=no VARY='L1.size=32K,48K nc=10,30,15' >"$work/out" 2>&1
@@ -110,20 +110,21 @@ cost_percents() { # that are 100 for the best configuration of an algorithm, and
 check "costs are in percent of the best one's" cost_percents
 check "keys are columns" grep -q ',config,L1.size,L2.ways,' "$dir/sweep.csv"
 says "0 of 36 simulations from the store"
-csv_rows "$dir/sweep.csv" >"$work/first"
+tables() { grep -v '^# ' "$dir"/*.csv; }
+tables >"$work/first"
 
 # What is in the store is not simulated again, and changes nothing; nor do threads and shares.
 run "$grid" JOBS=1
 says "36 of 36 simulations from the store"
-check "results from the store are the same" cmp -s "$work/first" <(csv_rows "$dir/sweep.csv")
+check "results from the store are the same" cmp -s "$work/first" <(tables)
 run "$grid" STORE=no JOBS=1
 says "36 simulations, none from a store"
-check "results without a store are the same" cmp -s "$work/first" <(csv_rows "$dir/sweep.csv")
+check "results without a store are the same" cmp -s "$work/first" <(tables)
 for i in 0 1 2; do run "$grid" SHARE=$i/3 STORE="$work/part.sqlite"; done
 says "0 of 12 simulations from the store"
 run "$grid" STORE="$work/part.sqlite"
 says "36 of 36 simulations from the store"
-check "results of shares are the same" cmp -s "$work/first" <(csv_rows "$dir/sweep.csv")
+check "results of shares are the same" cmp -s "$work/first" <(tables)
 ln -s part.sqlite "$work/same.sqlite"
 run "$grid" STORE="$work/part.sqlite" KNOWN="$work/same.sqlite"
 says "36 of 36 simulations from the store"
@@ -177,22 +178,24 @@ for ways in 2:4 2:16 4:16 8:4; do
 done
 check "configurations differ" [ "$(cut -d' ' -f6- "$work/all" | sort -u | wc -l)" -gt 15 ]
 
-# make experiment keeps its replays likewise: by tensor and phase, of machines and of whole networks.
+# make experiment keeps its replays likewise: by tensor and phase, of machines and of whole networks; cycles where there is a core.
 experiment=${BUILD:-build}/experiment
-replays() { # replays ARGUMENTS...: what the tables say
-    "$experiment" "RESULTS=$work/results" "$three" MACHINE=toy TIMING=0 OBSERVE=0 "$@" >"$work/out" 2>"$work/err" </dev/null || return
-    cat "$work"/results/toy/three/{layers,traffic,classes,model}.csv | grep -v '^#'
+replays() { # replays MACHINE ARGUMENTS...: what all tables say
+    "$experiment" "RESULTS=$work/results" "$three" "MACHINE=$1" TIMING=0 OBSERVE=0 ALGO=auto "${@:2}" >"$work/out" 2>"$work/err" </dev/null || return
+    grep -v '^# ' "$work/results/$1/three"/*.csv
 }
-for run in cold:12 network:4; do
-    cache=${run%:*} n=${run#*:}
-    replays CACHE=$cache STORE=no >"$work/first"
+for run in toy:cold:15 toy:network:5 zen3:cold:15; do
+    IFS=: read -r machine cache n <<<"$run"
+    replays "$machine" CACHE=$cache STORE=no >"$work/first"
     for stored in 0 "$n"; do
-        replays CACHE=$cache "STORE=$work/experiment.sqlite" >"$work/second"
-        check "an experiment with a store, $cache, $stored: $(tail -n 1 "$work/err")" cmp -s "$work/first" "$work/second"
-        check "$stored of the $cache simulations are from the store: $(grep store "$work/out")" \
+        replays "$machine" CACHE=$cache "STORE=$work/experiment.sqlite" >"$work/second"
+        check "an experiment with a store, $run, $stored: $(diff "$work/first" "$work/second" | sed -n 's/^[<>] //p' | head -c 300)" \
+            cmp -s "$work/first" "$work/second"
+        check "$stored of the $run simulations are from the store: $(grep store "$work/out")" \
             grep -q "^$stored of $n simulations from the store" "$work/out"
     done
 done
+check "no table has cycles" grep -q '/layers.csv:three,' "$work/first"
 
 # Cores that have the last level in common: one is the machine as it is, several divide the work, and Base has no shares.
 column() { csv_rows "$dir/configs.csv" | awk -F, -v name="$1" -v row="sconv_tuned,$2," 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) c = i; next }
