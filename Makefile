@@ -272,7 +272,7 @@ define question_rule
 $1: deps
 	$(if $(call does,$2,installs),$$(Q).ci/deps $(call does,$2,installs))
 	$$(Q)$$(MAKE) --no-print-directory $$(PARALLEL) $$(call watch,built,$2) $$(BUILD)/$$(or $$(call own_program,$2),bench) $$(if $$(call own_program,$2),>&2)
-	$$(Q)$$(call watch,first,$2) $$(call ask,$2) $$(call pass,$1) $$(call keep_in_store,$2) $$(call name_commit,$2) $$(call watch,handed,$2)
+	$$(Q)$$(call watch,first,$2) exec $$(call ask,$2) $$(call pass,$1) $$(call keep_in_store,$2) $$(call name_commit,$2) $$(call watch,handed,$2)
 endef
 $(foreach t,$(question_targets),$(eval $(call question_rule,$t,$(call question_of,$t))))
 

@@ -3,6 +3,7 @@
 #   fuzz.sh check COMPILER                 says what is missing if it cannot link libFuzzer
 #   fuzz.sh run BUILD SECONDS TARGET...    runs each for so long on what was found before and on tests/corpus
 set -eu
+. .ci/signals
 
 case $1 in
 check)
@@ -18,7 +19,7 @@ run)
     for target; do
         echo "  FUZZ    $target, $seconds s"
         mkdir -p "found_$target"
-        "./fuzz_$target" -max_total_time="$seconds" -max_len=4096 -print_final_stats=1 "found_$target" "$corpus/$target" >"$target.log" 2>&1 ||
+        waited "./fuzz_$target" -max_total_time="$seconds" -max_len=4096 -print_final_stats=1 "found_$target" "$corpus/$target" >"$target.log" 2>&1 ||
             { tail -n 30 "$target.log" >&2 && exit 1; }
         grep -h 'Done\|number_of_executed_units' "$target.log"
     done

@@ -1,12 +1,24 @@
 #!/usr/bin/env bash
 # Runs commands side by side, as many as there are cores: each line of standard input is a job, a name and a command. What
 # a job prints comes out in one piece when it ends: all of it if it fails, else what was skipped and its last line. The last
-# line of all names those that failed. JOBS: how many run at a time.
-set -u
+# line of all names those that failed. JOBS: how many run at a time. Each job has a process group of its own: what ends this
+# script (Ctrl-C, SIGTERM, SIGHUP) ends all processes of all jobs.
+set -um
 
 jobs=${JOBS:-$(nproc)}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+
+end_all() { # end_all STATUS
+    local job
+    trap '' INT TERM HUP
+    for job in $(jobs -p); do kill -TERM -- "-$job"; done 2>/dev/null
+    wait 2>/dev/null
+    exit "$1"
+}
+trap 'end_all 130' INT
+trap 'end_all 143' TERM
+trap 'end_all 129' HUP
 TIMEFORMAT='%R s, %U s + %S s of CPU'
 MAKEFLAGS=$(sed -E 's/ *-j[0-9]*\>//; s/ *--jobserver-[a-z]*=[^ ]*//g' <<<"${MAKEFLAGS-}") # jobs share no slots with make
 export MAKEFLAGS
@@ -14,7 +26,7 @@ running=0
 total=0
 failed=()
 
-# Runs a job as a terminal would: a shell's background jobs ignore Ctrl-C. Leaves its output, its times and its exit status.
+# Runs a job as a terminal would, though this script may ignore Ctrl-C. Leaves its output, its times and its exit status.
 run() { # run NAME COMMAND
     { time env --default-signal=INT,QUIT bash -c "$2" >"$work/$1.out" 2>&1 </dev/null; } 2>"$work/$1.time"
     echo $? >"$work/$1.status"

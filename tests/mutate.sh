@@ -4,6 +4,9 @@
 # its file, and builds nothing.
 set -u
 
+# shellcheck source=.ci/signals
+. .ci/signals
+trap 'end_all 130 kill' INT # timeout is in no terminal's group
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 words=("$@")
@@ -21,14 +24,14 @@ wanted() { # wanted WHAT: one of the words is in it, or there are none
 # Runs a suite, a script with its arguments, or make with its own.
 run_test() {
     case $1 in
-    *.sh*) timeout 600 bash $1 ;; # a script and its arguments are words
-    make*) timeout 600 $1 ;;      # likewise: it builds what the suite observes
-    *) timeout 600 build/tests --suite "$1" ;;
+    *.sh*) waited timeout 600 bash $1 ;; # a script and its arguments are words
+    make*) waited timeout 600 $1 ;;      # likewise: it builds what the suite observes
+    *) waited timeout 600 build/tests --suite "$1" ;;
     esac
 }
 
 build() {
-    make --no-print-directory "-j$(nproc)" all >"$work/log" 2>&1
+    waited make --no-print-directory "-j$(nproc)" all >"$work/log" 2>&1
 }
 
 red() { # red TEST...: prints the first of them that fails

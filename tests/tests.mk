@@ -1,7 +1,7 @@
 # Tests: on this computer, with sanitizers, and as CPUs do that this computer is not. Included by the Makefile.
 # A test is a job: a name and a command. tests/jobs.sh runs jobs side by side, so those that take long come first.
 
-run_jobs = printf '%s\n' $1 | tests/jobs.sh
+run_jobs = exec tests/jobs.sh < <(printf '%s\n' $1)
 
 # A job for each suite, NAME before its own name: COMMAND runs it. The random simulated machines have little to do with the
 # CPU: other CPUs than this one get a tenth of them.
@@ -13,7 +13,7 @@ suite_jobs = $(foreach s,$2,'$1$s $3 --suite $s$(suite_arguments)$(if $(and $1,$
 # programs draw, compile or compare, and studies that take long: the suites have the code behind them.
 script_names := $(filter-out fuzz jobs mutate,$(patsubst tests/%.sh,%,$(wildcard tests/*.sh tests/*/*.sh)))
 long_scripts := $(addprefix experiments/,cli) sim/cachesim $(addprefix experiments/,emit opt polydl study paper figures slurm peers)
-unsanitized := kernels/library make sim/simbench isa readmes rooms suites deps \
+unsanitized := kernels/library make signals sim/simbench isa readmes rooms suites deps \
                $(addprefix experiments/,emit figures opt paper peers polydl slurm study)
 environment_of_isa = ARCH=$(ARCH) OBJDUMP=$(OBJDUMP) NM=$(NM) CFLAGS="$(CFLAGS)"
 environment_of_library = CC="$(CC)" MAKE_ARGS="BUILD=$(BUILD)"
@@ -40,7 +40,7 @@ tests_command = $(observable) $(TEST_WRAPPER) $(BUILD)/tests$(if $(SAN), --part 
 test: deps ### Build and run all tests (4 to 5 minutes)
 	$(if $(SAN),$(Q).ci/deps tests)
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(test_programs) $(test_libraries)
-	$(if $(call suite_needs_guest,$(SUITE)),$(Q)$(MAKE) --no-print-directory $(guest_of_tests) || echo "tests of observed streams are skipped: there is no guest to observe" >&2)
+	$(if $(call suite_needs_guest,$(SUITE)),$(Q). .ci/signals; waited $(MAKE) --no-print-directory $(guest_of_tests) || echo "tests of observed streams are skipped: there is no guest to observe" >&2)
 	$(Q)$(if $(SUITE),$(tests_command) --suite "$$SUITE"$(suite_arguments),$(call run_jobs,$(scripts) $(call suite_jobs,,$(suites),$(tests_command))))
 
 check: test

@@ -90,10 +90,14 @@ guest-x86_64 guest-x86_64-copied:
 	@echo "an x86 program is observed on x86 computers only: none is built here for $(ARCH)" >&2; exit 1
 endif
 
-# The guest that a program needs, in $$guest; why there is none, in $$why. The program goes on without.
-prepare_guest = guest=$$($(BUILD)/bench $1 --guest $(call pass,$1) 2>/dev/null); why=; \
-    if [ -n "$$guest" ] && ! (set -o pipefail; $(MAKE) --no-print-directory guest-$$guest 2>&1 | tee $(BUILD)/guest.log); then \
-        why=$$(grep -v '^make' $(BUILD)/guest.log | tail -n 1 | sed 's/^sudo /packages are missing; to install them: &/'); \
+# The guest that a program needs, in $$guest; why there is none, in $$why. The program goes on without, but not if it was
+# a signal that ended make, nor if what the program is asked is wrong.
+prepare_guest = . .ci/signals; why=; said=; guest=$$($(BUILD)/bench $1 --guest $(call pass,$1)) || exit 2; \
+    if [ -n "$$guest" ]; then \
+        log=$(BUILD)/guest.log; touch $$log 2>/dev/null || log=/dev/null; exec 3> >(tee $$log); shown=$$!; \
+        waited $(MAKE) --no-print-directory guest-$$guest >&3 2>&1 || why="make guest-$$guest failed"; exec 3>&-; wait $$shown; \
+        [ -z "$$why" ] || said=$$(grep -v '^make' $$log | tail -n 1 | sed 's/^sudo /packages are missing; to install them: &/'); \
+        why=$${said:-$$why}; \
     fi
 from_guest = "OBSERVER=$(OBSERVER)" "GUEST=$(guest_path)" "TWIN=$(twin_path)" "WHY_NO_GUEST=$$why"
 twin_path = $$(case $$guest in x86_64) echo "$(native_twin)";; esac)
@@ -102,7 +106,7 @@ guest_path = $$(case $$guest in x86_64) echo "$(GUEST_x86_64)";; x86_64-copied) 
 # What is built, done first and handed over for a question, by what its record says that it watches.
 first_for_guest = $(call prepare_guest,$2);
 handed_for_guest = $(from_guest)
-first_for_stack = guest=$$($(BUILD)/bench stack --guest $(call pass,stack)) && $(MAKE) --no-print-directory guest-$$guest &&
+first_for_stack = . .ci/signals; guest=$$($(BUILD)/bench stack --guest $(call pass,stack)) && waited $(MAKE) --no-print-directory guest-$$guest &&
 handed_for_stack = "OBSERVER=$(OBSERVER)" "GUEST=$${GUEST:-$(guest_path)}"
 built_for_code = $(OBSERVER) $(code_guest)
 handed_for_code = "OBSERVER=$(OBSERVER)" "GUEST=$(code_guest)"

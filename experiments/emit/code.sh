@@ -3,6 +3,7 @@
 # (sconv-gen's TIME); then one code.csv of all, and code.awk's summary. A layer that has its code.csv is not timed again, so
 # that a run which was stopped goes on. BUILD has the program; RESULTS is the experiments'. Run from the project's folder.
 set -euf
+. .ci/signals
 
 IFS=,
 machine=${MACHINE:-host}
@@ -19,7 +20,7 @@ distinct() { # distinct MODEL...: "model:layer" of each shape once
 distinct ${MODEL:-googlenet,inceptionv2,resnet18,resnet50,resnet152,squeezenet,vgg16} >"$BUILD/code.layers"
 while read -r layer; do
     csv=$cell/${layer//[:\/]/\~}/code.csv
-    [ -e "$csv" ] || "$BUILD/sconv-gen" "LAYER=$layer" "MACHINE=$machine" "UKR=${UKR:-}" "TIME=${ROUNDS:-15}" "RESULTS=$folder" >"$BUILD/code.log" 2>&1 ||
+    [ -e "$csv" ] || waited "$BUILD/sconv-gen" "LAYER=$layer" "MACHINE=$machine" "UKR=${UKR:-}" "TIME=${ROUNDS:-15}" "RESULTS=$folder" >"$BUILD/code.log" 2>&1 ||
         { tail -n 5 "$BUILD/code.log" >&2 && exit 1; }
     grep -m 1 "$(printf '%s' "${layer#*:}" | head -c 28)" "$BUILD/code.log" || true
     rows+=("$csv")
