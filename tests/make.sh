@@ -52,8 +52,9 @@ make_says "MODEL: unknown model 'resnt18'" judge 'MODEL=vgg16, resnt18'
 make_says "MODEL: unknown model 'vgg16 resnet18'" judge 'MODEL=vgg16 resnet18'
 make_says "LAYER: unknown model 'vgg', did you mean vgg16?" plan LAYER=vgg:conv3_1
 make_says "MODEL: there is no file 'no such/own.csv'" experiment 'MODEL=no such/own.csv'
-make_says "MODEL: unknown model 'README.md'; known: googlenet" experiment MODEL=README.md
-make_says "(or the path of a network, .onnx, of a layer table, .csv," experiment MODEL=README.md
+make_says "MODEL: unknown model 'README.md'; there is a file called so: MODEL=./README.md" experiment MODEL=README.md
+make_says "MODEL: unknown model 'README'; known: googlenet" experiment MODEL=README
+make_says "(or the path of a network, .onnx, of a layer table, .csv," experiment MODEL=README
 make_says "MODEL: there is no file 'net.onnx'" experiment MODEL=net.onnx
 make_says "export the network as .onnx" experiment MODEL=net.pt
 make_says "JSON files are no models" judge MODEL=vgg16,net.json

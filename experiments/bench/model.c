@@ -198,9 +198,12 @@ static int read_named(struct exp_model *m, const char *experiments_dir, const ch
                                 "log, .log; or a descriptor";
     char *folder = exp_format("%s/models", experiments_dir), *path = exp_format("%s/%s%s", folder, which, SUFFIX);
     int err = exp_model_read(m, path, why);
+    struct stat status;
 
     if (err == -ENOENT)
         exp_names_unknown(&(struct exp_names){ "model", folder, SUFFIX, "", paths }, which, why);
+    if (err == -ENOENT && !stat(which, &status) && S_ISREG(status.st_mode))
+        exp_fail(why, err, "unknown model '%s'; there is a file called so: MODEL=./%s", which, which);
     if (err == -ENOENT && !strpbrk(which, "*?[\\{")) {
         char *elsewhere = exp_format("*/%s%s", which, SUFFIX);
 

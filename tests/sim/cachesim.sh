@@ -1088,7 +1088,7 @@ as_host() {
 
 # Whatever this computer's CPU is: what hwloc does not show is told.
 hosts() {
-    local none=$work/none
+    local none=$work/bare
     as_host 'l2:1(size=1048576) l1d:1(size=32768) core:1 pu:1' 'L2 ways guessed as .*: hwloc does not tell$'
     as_host 'l1d:1(size=32768) core:1 pu:1' 'L1 ways guessed as .*: hwloc does not tell$'
     as_host 'l3:1(size=33554432) l1d:1(size=32768) core:1 pu:1' 'L3 ways guessed as .*: hwloc does not tell$'
