@@ -74,7 +74,7 @@ struct tracer {
     bool knows_base;
 };
 
-static struct tracer tracer = { .lock = PTHREAD_MUTEX_INITIALIZER, .maps_fd = -1 };
+static struct tracer tracer = { .lock = PTHREAD_MUTEX_INITIALIZER, .maps_fd = -1, .exec = { -1, -1 } };
 
 enum {
     BLOCK_BYTES = 1 << 16,
