@@ -52,6 +52,25 @@ refused "$work/text.onnx: no ONNX file: byte " "$program" "$work/text.onnx"
 "$bench" experiment MODEL=$zoo/light_squeezenet.onnx LAYERS=n7 MACHINE=clx4208 TIMING=0 OBSERVE=0 STORE=no RESULTS="$work/results" >"$work/out" 2>"$work/notes"
 check "an experiment takes a network: $(cat "$work/notes")" grep -q '^light_squeezenet,4,n7,base,' "$work/results/clx4208/light_squeezenet,n7/layers.csv"
 
+# ---- a cache of Hugging Face: a network of one convolution, opset 22, whose filter is the file d; both are links ----
+
+mkdir -p "$work/hub/blobs" "$work/hub/snapshots/1"
+printf '%b' '\010\012\022\000:n\012\017\012\001x\012\001w\022\001y\042\004Conv\022\001g*\036\010\001\010\001\010\001\010\001\020\001B\001wj\015\012\010location' \
+    '\022\001dp\001Z\033\012\001x\022\026\012\024\010\001\022\020\012\002\010\001\012\002\010\001\012\002\010\002\012\002\010\002b\033\012\001y\022\026\012\024\010\001\022\020\012\002' \
+    '\010\001\012\002\010\001\012\002\010\002\012\002\010\002B\004\012\000\020\026' >"$work/hub/blobs/a"
+printf 'abcd' >"$work/hub/blobs/b"
+ln -s ../../blobs/a "$work/hub/snapshots/1/net.onnx"
+ln -s ../../blobs/b "$work/hub/snapshots/1/d"
+net=$work/hub/snapshots/1/net.onnx
+refused "external data 'd': not in the folder of the network: a link leads out; LINKS=yes follows it" "$program" "$net"
+check "links of the cache are followed" [ "$(layers "$net" LINKS=yes | tail -n 1)" = y,1,1,2,2,1,1,1,1,1,0,0,0,0,1,1,1 ]
+layers "$net" LINKS=yes FORMAT=values >"$work/values"
+check "in values, too: $(cat "$work/notes")" grep -q '^w,float,1x1x1x1,1,' "$work/values"
+"$bench" network MODEL="$net" LINKS=yes TIMING=0 SIMULATE=no MACHINE=clx4208 RESULTS="$work/results" >"$work/out" 2>"$work/notes"
+check "a network follows them: $(tail -n 1 "$work/notes")" [ -e "$work/results/clx4208/network/net/network.csv" ]
+"$bench" experiment MODEL="$net" LINKS=yes ALGO=base MACHINE=clx4208 TIMING=0 OBSERVE=0 STORE=no RESULTS="$work/results" >"$work/out" 2>"$work/notes"
+check "an experiment follows them: $(tail -n 1 "$work/notes")" [ -e "$work/results/clx4208/net/layers.csv" ]
+
 # ---- the seven ----
 
 "$bench" models WEIGHTS=none TO="$work/none" >"$work/out" 2>&1
