@@ -678,7 +678,7 @@ static int load_item(const char *item, const struct exp_plugin_options *o, unsig
                               .limit_s = o->limit_s,
                               .threads = o->threads,
                               .channel.fd = -1,
-                              .path = exp_format("%.*s", (int)length, item),
+                              .path = exp_format("%s%.*s", strchr("-@", *item) ? "./" : "", (int)length, item),
                               .symbol = exp_copy_text(symbol),
                               .observer = o->observer,
                               .flags = exp_copy_text(o->flags),
