@@ -251,9 +251,9 @@ int exp_sweep_plan(struct exp_sweep *s, const struct exp_sweep_options *o, const
     s->base = *machine;
     for (size_t i = 0; i < models->n; i++)
         s->n_layers += models->model[i].n_layers;
-    err = exp_plugins_select(*o->algos ? o->algos : EXP_SWEEP_ALGOS,
-                             &(struct exp_plugin_options){ o->plugin_flags, o->plugin_plan, o->plugin_limit, 1, "", false },
-                             &s->algos, why);
+    err = exp_plugins_select(
+        *o->algos ? o->algos : EXP_SWEEP_ALGOS,
+        &(struct exp_plugin_options){ o->plugin_flags, o->plugin_plan, o->plugin_limit, 1, "", false }, &s->algos, why);
     s->config = exp_new(s->grids.n_points, sizeof(struct exp_sweep_config *));
     for (size_t i = 0; i < s->grids.n_points && !err; i++)
         err = make_config(s, i, why);
