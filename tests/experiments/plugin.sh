@@ -142,10 +142,13 @@ ends "$work/folder.c" "Is a directory"
 printf '#!/bin/sh\nsleep 1000 &\necho $! >"%s"\nwait\n' "$work/sleeper" >"$work/slow"
 chmod +x "$work/slow"
 cp kernels/plugin/naive.c "$work/other.c"
-SCONV_CC=$work/slow timeout -s INT 1 "$experiment" "${quick[@]}" "MODEL=$model" "RESULTS=$work/results" "ALGO=base,$work/other.c" >/dev/null 2>"$work/err" </dev/null
-check "Ctrl-C ends it: exit status $?" [ $? -ne 0 ]
-for i in {1..40}; do [ ! -e "/proc/$(cat "$work/sleeper")" ] || sleep 0.05; done
-check "... and its children" [ ! -e "/proc/$(cat "$work/sleeper")" ]
+SCONV_CC=$work/slow "$experiment" "${quick[@]}" "MODEL=$model" "RESULTS=$work/results" "ALGO=base,$work/other.c" >/dev/null 2>"$work/err" </dev/null &
+for i in {1..600}; do [ -s "$work/sleeper" ] || sleep 0.05; done
+kill -TERM $!
+wait $!
+check "a signal ends it: exit status $?" [ $? -ne 0 ]
+for i in {1..100}; do [ ! -e "/proc/$(cat "$work/sleeper")" ] || sleep 0.05; done
+check "... and its children" [ -s "$work/sleeper" -a ! -e "/proc/$(cat "$work/sleeper")" ]
 # Names of files without their ending.
 cp kernels/plugin/naive.c "$work/mine.c"
 (cd kernels/plugin && ls naive.c >/dev/null) && ends naive "ALGO: unknown algorithm 'naive'; there is a plug-in: ALGO=kernels/plugin/naive.c"
