@@ -217,6 +217,18 @@ static void normalisation_keeps_digits(void)
     end(&b, graph);
 }
 
+/* Where e to the power of -x is beyond a float, a sigmoid is not yet nothing. */
+static void sigmoids_may_be_tiny(void)
+{
+    for (int x = -104; x <= 104; x += 13) {
+        struct building b;
+
+        if (!begin(&b))
+            return;
+        check_both(&b, network_node(b.g, "Sigmoid", NETWORK_IN(far_away(&b, 1, (float)x)), NULL));
+    }
+}
+
 static void sums_may_have_thousands(void)
 {
     enum { MANY = 20000 };
@@ -470,6 +482,7 @@ static const struct test_case cases[] = {
     { "threads of every algorithm disturb nobody, run after run", threads_disturb_nobody },
     { "means may be large beside what is normalised", means_may_be_large },
     { "normalisation keeps the digits that there are", normalisation_keeps_digits },
+    { "a sigmoid may be tiny", sigmoids_may_be_tiny },
     { "sums may have thousands of terms", sums_may_have_thousands },
     { "sums may cancel", sums_may_cancel },
     { "products may be as small and as large as floats are", numbers_may_be_at_the_ends },
