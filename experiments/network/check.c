@@ -145,13 +145,16 @@ static double as_float(double x)
 /*
  * Returns how far a sum of so many terms, of so large absolute values together, may be away. What is smaller than a
  * float's least step is lost with each term, of a product times the other factor. Parts of a sum that are too large for
- * a float are infinite in one order and finite in another one: then everything is right.
+ * a float are infinite in one order and finite in another one: then everything is right, unless infinities were added,
+ * and nothing but the same is right.
  */
-static double bound_of(size_t n_terms, double magnitude, double factor)
+static double bound_of(size_t n_terms, double magnitude, double factor, bool has_infinite)
 {
     const double least = (double)(n_terms + 1) * (double)FLT_TRUE_MIN * fmax(1, factor);
 
-    return magnitude > BEYOND_FLOAT / 2 ? (double)INFINITY : conv_error_bound(n_terms, magnitude) + least;
+    if (magnitude <= BEYOND_FLOAT / 2)
+        return conv_error_bound(n_terms, magnitude) + least;
+    return has_infinite ? (double)NAN : (double)INFINITY;
 }
 
 /* An element of a tensor that a step makes. */
@@ -272,7 +275,8 @@ static int compare_plane(struct check *c, size_t step, const struct plane *p, si
     int err = 0;
 
     for (size_t i = 0; i < p->n && !err; i++, e.i++)
-        err = compare(c, &e, (double)out[e.i], p->sum[i], bound_of(n_terms, p->magnitude[i], p->largest));
+        err = compare(c, &e, (double)out[e.i], p->sum[i],
+                      bound_of(n_terms, p->magnitude[i], p->largest, !isfinite(p->magnitude[i])));
     return err;
 }
 
@@ -360,8 +364,22 @@ static size_t count_terms(const struct check *c, const struct onnx_node *n)
     return max_size(terms, n->n_in) + OTHERS;
 }
 
+static bool has_infinite_input(const struct check *c, const struct plain *p)
+{
+    for (size_t i = 0; i < p->node->n_in; i++) {
+        const size_t n = is_float(c, p->node->in[i]) ? about(c, p->node->in[i])->elements : 0;
+
+        for (size_t k = 0; k < n; k++) {
+            if (!isfinite(((const float *)p->in[i])[k]))
+                return true;
+        }
+    }
+    return false;
+}
+
 /* Compares output k of a step. */
-static int compare_output(struct check *c, size_t step, size_t k, const void *want, const float *magnitude)
+static int compare_output(struct check *c, size_t step, size_t k, const void *want, const float *magnitude,
+                          bool has_infinite)
 {
     const struct net_step *s = &c->net->step[step];
     struct element e = { step, s->out[k], 0 };
@@ -374,7 +392,7 @@ static int compare_output(struct check *c, size_t step, size_t k, const void *wa
                         s->name, s->op, c->net->tensor[e.tensor].name);
     for (; is_float(c, e.tensor) && e.i < about(c, e.tensor)->elements && !err; e.i++)
         err = compare(c, &e, (double)((const float *)got)[e.i], (double)((const float *)want)[e.i],
-                      bound_of(n_terms, (double)magnitude[e.i], 1));
+                      bound_of(n_terms, (double)magnitude[e.i], 1, has_infinite));
     return err;
 }
 
@@ -393,7 +411,7 @@ static int check_operator(struct check *c, size_t step)
     if (!want[0])
         err = -ENOTSUP;
     for (size_t k = 0; k < s->n_out && !err; k++)
-        err = s->out[k] == ONNX_NONE ? 0 : compare_output(c, step, k, want[k], magnitude[k]);
+        err = s->out[k] == ONNX_NONE ? 0 : compare_output(c, step, k, want[k], magnitude[k], has_infinite_input(c, &p));
     free_all(want, p.node->n_out);
     free_all(magnitude, p.node->n_out);
     close_plain(&p);
