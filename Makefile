@@ -1,6 +1,9 @@
 # Convolution on the bench. `make help` lists what can be done.
 
-SHELL := /bin/bash
+ifeq ($(wildcard .ci/facts),)
+$(error make: this is not the project's folder, which make goes to by: make -C $(patsubst %/,%,$(dir $(lastword $(MAKEFILE_LIST)))) $(MAKECMDGOALS))
+endif
+
 .DEFAULT_GOAL := all
 
 # `make help sweep` is about sweep, and runs nothing: beside help, goals are topics.
@@ -137,10 +140,14 @@ file_flags = $(pic_flags) $(call mlir_flags,$1) $(version_flags) $(call polydl_f
 all: $(foreach p,$(PROGRAMS),$(BUILD)/$p) $(links) ### Build everything (minutes)
 	$(if $(mlir_header)$(CROSS)$(SAN),,@echo "sconv-opt is not built: there is no libmlir-19-dev (.ci/deps mlir installs it)")
 
+# What is made stands in BUILD. Somebody else's is good for what is up to date; to make anything there is refused in one line.
+not_writable := $(shell .ci/writable "$(BUILD)")
+may_write = $(if $(not_writable),$(error cannot write to $(not_writable) (as $(shell id -un)): BUILD=/tmp/build, say, builds in a folder of your own))
+
 # note NAME, TEXT: BUILD/NAME holds the text, and is new only when that changes.
 define note
 $(BUILD)/$1: $(if $(and $(findstring <$(strip $2)>,<$(strip $(file <$(BUILD)/$1))>),$(findstring <$(strip $(file <$(BUILD)/$1))>,<$(strip $2)>)),,FORCE)
-	@mkdir -p $$(@D)
+	$$(may_write)@mkdir -p $$(@D)
 	@printf '%s\n' '$(strip $2)' >$$@
 endef
 
@@ -157,7 +164,7 @@ $(patsubst %.c,$(BUILD)/obj/%.o,experiments/bench/dnnl.c experiments/lift/opencl
 # compile FOLDER, WORD, COMMAND: objects in BUILD/FOLDER
 define compile
 $(BUILD)/$1/%.o: %.c $(BUILD)/flags
-	@mkdir -p $$(@D); echo "  $2 $$<"
+	$$(may_write)@mkdir -p $$(@D); echo "  $2 $$<"
 	$(Q)$3 -MMD -MP -c -o $$@ $$<
 endef
 cc = $(CC) $(BASE_CFLAGS) $(CPPFLAGS) $(CFLAGS)
@@ -169,13 +176,13 @@ $(BUILD)/obj/%.o: $(BUILD)/obj/%.c $(BUILD)/flags
 
 # link: a command that links what is needed; words behind it are for the linker.
 define link
-	@echo "  LINK    $@"
+	$(may_write)@echo "  LINK    $@"
 	$(Q)$(CC) $(BASE_LDFLAGS) $(LDFLAGS) -o $@ $^
 endef
 
 define library_rule
 $(call archive,$1): $(call objects,$(call sources,$1))
-	@echo "  AR      $$@"
+	$$(may_write)@echo "  AR      $$@"
 	$(Q)rm -f $$@ && $(AR) rcs $$@ $$^
 endef
 $(foreach l,$(LIBRARIES),$(eval $(call library_rule,$l)))
@@ -183,8 +190,7 @@ $(foreach l,$(LIBRARIES),$(eval $(call library_rule,$l)))
 # The list of the questions (experiments/bench/question.h): every question_<name>.c has one.
 question_list := $(BUILD)/obj/questions
 $(question_list).c: FORCE
-	@mkdir -p $(@D)
-	@.ci/questions --list | cmp -s - $@ || .ci/questions --list >$@
+	@.ci/questions --list | cmp -s - $@ || { mkdir -p $(@D) && .ci/questions --list >$@; }
 
 # The format of networks, as Debian's ONNX describes it, in C.
 onnx_made := $(BUILD)/obj/onnx
@@ -251,11 +257,19 @@ include tests/foreign.mk
 include .ci/variables.mk
 
 # All cores, unless the user said how many.
-PARALLEL = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
+cores := $(shell nproc)
+PARALLEL = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(cores))
 
 # Handed to the programs as given on the command line or in the environment; empty ones keep their defaults.
 export $(sort $(foreach t,$(question_targets),$(call passed_variables,$t)))
 COMMIT := $(shell git describe --always --dirty 2>/dev/null)
+
+# Recipes are bash's. A language that is not installed makes each bash complain; what is read before this line needs none.
+ifneq ($(shell locale 2>&1 >/dev/null),)
+export LC_ALL := C
+endif
+SHELL := /bin/bash
+
 # What a user gave gets into a recipe by the environment: no shell reads it as a part of its line.
 pass = $(foreach v,$(call passed_variables,$1),"$v=$$$v")
 

@@ -71,6 +71,33 @@ make_says "ALGO: there is no file 'a:b/minee.c'" sweep MODEL=vgg16 VARY=L1.size=
 would "build/bench experiment" experiment MODEL=vgg16 ALGO=base,kernels/plugin/onednn.c:reorder
 MODEL=alexnt make_says "MODEL: unknown model 'alexnt'" judge
 
+# ---- values that are not one of the words, or no number in the range: before anything is installed or built ----
+
+goals_say() { # goals_say WORDS TARGET NAME=VALUE...: what make refuses with; "": nothing is wrong
+    local said
+    said=$(.ci/goals "$2" "" "${@:3}")
+    check "make ${*:2}: '$1' is not in: '$said'" [ "${1:+$said}" = "${1:+make $2: $1}${1:+${said#*"$1"}}" ]
+    [ -n "$1" ] || check "make ${*:2}: refused: $said" [ -z "$said" ]
+}
+make_says "make lift: DEVICE: must be a whole number from 0 to 1000, not 'gpu'" lift DEVICE=gpu
+goals_say "REPS: must be a whole number from 1 to 1000000, not '0'" experiment MODEL=vgg16 REPS=0
+goals_say "LIMIT: must be a whole number from 1 to 1000000, not '5m'" bench-peers LIMIT=5m
+goals_say "TIMING: must be 0 or 1, not 'off'" experiment MODEL=vgg16 TIMING=off
+goals_say "CACHE: must be cold, warm or network, not 'hot'" experiment MODEL=vgg16 CACHE=hot
+goals_say "CONV_CPU: must be baseline, avx2 or avx512, not 'sse'" judge CONV_CPU=sse
+goals_say "FORMAT: must be text or json, not 'jsn'" plan LAYER=vgg16:conv3_1 FORMAT=jsn
+goals_say "SIMULATE: must be all, sequence or no, not '\'" network MODEL=tests/data/small.onnx 'SIMULATE=\'
+goals_say "DEPS: must be yes or no, not 'maybe'" models DEPS=maybe
+goals_say "ALGO: there is no file 'minee.c'" experiment MODEL=vgg16 ALGO=base,minee.c
+goals_say "SUITE: there is no suite 'nets', did you mean nest?" test SUITE=nets
+goals_say "" lift DEVICE=0 THREADS=4096
+goals_say "" experiment MODEL=vgg16 REPS=1000000 TIMING=0
+goals_say "" test SUITE=nest
+check "few variables have a range: $(.ci/facts | grep -c '^range')" [ "$(.ci/facts | grep -c '^range')" -gt 50 ]
+mkdir "$work/bare" # a computer without Slurm
+for tool in sh awk sed grep cat sort cut tr paste; do ln -s "$(command -v $tool)" "$work/bare/"; done
+PATH=$work/bare goals_say "LAUNCHER=slurm: this computer has no sbatch" sweep MODEL=vgg16 VARY=nc=1 LAUNCHER=slurm
+
 touch "$work/it's own.csv" "$work/own.cfg"
 would "build/bench experiment" experiment "MODEL=$work/it's own.csv" "MACHINE=$work/own.cfg" ALGO=sconv_is,base
 would "build/bench judge" judge MODEL=all
@@ -107,13 +134,13 @@ known_of() { # known_of TARGET ARGUMENTS...: in $known, those whose variables it
     done
 }
 for target in experiment judge polydl sweep steps; do
-    known_of "$target" "MODEL=$work/a;touch PWNED.csv" "RESULTS=$hostile" "STORE=$hostile" "REPS=$hostile" VARY=L1.size=16K
+    known_of "$target" "MODEL=$work/a;touch PWNED.csv" "RESULTS=$hostile" "STORE=$hostile" "LAYERS=$hostile" "MACHINE=zen3" VARY=L1.size=16K
     check "make $target knows few of these: ${known[*]}" [ ${#known[@]} -ge 3 ]
     spelt_by_name "$target" "${known[@]}"
 done
 spelt_by_name bench-threads "MODEL=$work/a;touch PWNED.csv"
 spelt_by_name bench-sim "STREAM=$hostile"
-spelt_by_name test "SUITE=$hostile" "SEED=$hostile"
+spelt_by_name test SUITE=nest "SEED=$hostile"
 spelt_by_name stack "GUEST=$hostile"
 
 # ---- help ----
@@ -208,6 +235,17 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
     check "nobody could install in /usr/local" [ "$(setpriv --reuid=65534 --regid=65534 --clear-groups sh -s -- /tmp /usr/local/lib <.ci/writable)" = /usr/local/lib ]
 fi
 
+# ---- where make is run, and by whom ----
+
+make_says "make -C $PWD experiment" --no-print-directory -C / -f "$PWD/Makefile" experiment MODEL=vgg16
+env -u VARIABLES_ARE_KNOWN -u MAKEFLAGS -u MAKELEVEL LC_ALL=xx_XX.UTF-8 make -n experiment MODEL=vgg16 >"$work/out" 2>&1
+check "a language that is not installed: $(grep -m 1 setlocale "$work/out")" [ "$(grep -c setlocale "$work/out")" -eq 0 ]
+if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null && setpriv --reuid=65534 --regid=65534 --clear-groups test -r Makefile; then
+    setpriv --reuid=65534 --regid=65534 --clear-groups env -u VARIABLES_ARE_KNOWN -u MAKEFLAGS -u MAKELEVEL make -j2 BUILD=/usr/its /usr/its/bench >"$work/out" 2>&1
+    check "somebody else's folder: not one line: $(cat "$work/out")" [ "$(wc -l <"$work/out")" -eq 1 ]
+    check "... does not say what to do: $(cat "$work/out")" grep -q 'cannot write to /usr/its (as nobody): BUILD=' "$work/out"
+fi
+
 # ---- citation ----
 
 citation=.github/CITATION.cff
@@ -223,6 +261,12 @@ if [ -n "${BUILD-}" ]; then
     plain_make "BUILD=$BUILD" DEPS=no plan LAYER=vgg16:conv3_1 MACHINE=clx4208 FORMAT=json >"$work/plan.json" 2>"$work/err"
     status=$?
     check "make plan fails: $(cat "$work/err")" [ "$status" -eq 0 ]
+    # shellcheck disable=SC2094  # it is what make says of an end that is none
+    plain_make "BUILD=$BUILD" DEPS=no plan LAYER=vgg16:conv3_1 MACHINE=clx4208 FORMAT=json 2>"$work/err" | true
+    check "a reader that has seen enough: exit status ${PIPESTATUS[0]}: $(cat "$work/err")" [ "${PIPESTATUS[0]}" -eq 0 ]
+    plain_make "BUILD=$BUILD" DEPS=no experiment MODEL=vgg16 LAYERS=conv9_1 "RESULTS=$work/results" >"$work/out" 2>&1
+    check "a layer that is not there, exit status $?: $(cat "$work/out")" grep -q '^experiment: no layer of vgg16 matches .conv9_1.' "$work/out"
+    check "... is said after a guest is built: $(grep -m 1 guest "$work/out")" [ "$(grep -c 'guest\|observer' "$work/out")" -eq 0 ]
     check "make plan prints more than JSON: $(head -n 3 "$work/plan.json")" [ "$(head -c 1 "$work/plan.json")" = '{' ]
 fi
 

@@ -76,10 +76,13 @@ native-guest: deps
 ifeq ($(ARCH),ppc64le)
 guest-ppc64le: native-guest
 else
-guest-ppc64le: power10-root
+guest-ppc64le: cross-built power10-root
 	+$(Q)$(plain_make) $(OBSERVER)
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(power10_arguments) $(power10_build)/guest
 endif
+
+cross-built:
+	@test -e $(power10_build)/guest || echo "make: POWER10's programs are cross-built and emulated, to observe what its micro-kernels access (minutes, once; OBSERVE=0: not)" >&2
 
 ifeq ($(ARCH),x86_64)
 guest-x86_64: native-guest

@@ -260,8 +260,6 @@ int exp_program_end(const char *program, int err, struct exp_why *why)
     if (err)
         fprintf(stderr, "%s: %s\n", program, *why->text ? why->text : strerror(-err));
     exp_signal_end();
-    if (!err && lost)
-        die_by(SIGPIPE); /* the reader has seen enough: nothing to complain of */
     return err ? EXP_EXIT_BAD_INPUT : EXIT_SUCCESS;
 }
 

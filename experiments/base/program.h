@@ -29,8 +29,8 @@ int exp_program_drawn(int drawn, struct exp_why *why);
 
 /*
  * Writes standard output through; says on standard error what went wrong, if anything; ends by the signal that
- * interrupted the program, if one did, or by SIGPIPE if nobody reads its output any more. Returns the exit status. To
- * be called after everything has been released.
+ * interrupted the program, if one did. Returns the exit status. A reader that has gone (`| head`) has seen enough: it
+ * changes nothing. To be called after everything has been released.
  */
 int exp_program_end(const char *program, int err, struct exp_why *why);
 

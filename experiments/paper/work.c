@@ -499,8 +499,10 @@ void exp_paper_work_release(struct exp_paper_work *w)
 
 int exp_paper_print_guests(const struct exp_paper_options *o, FILE *out, struct exp_why *why)
 {
-    int err = 0;
+    struct exp_models models = { 0 };
+    int err = exp_models_read_as(&models, EXP_EXPERIMENTS_DIR, o->model, EXP_MODEL_ASK(o), why);
 
+    exp_models_release(&models);
     for (size_t s = 0; s < EXP_PAPER_N_SETTINGS && !err && o->observe != EXP_OBSERVE_NONE; s++) {
         struct exp_setup setup = { 0 };
 

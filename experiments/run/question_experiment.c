@@ -495,6 +495,17 @@ static bool is_counted(const struct session *s)
     return !why_not_timed(s) && !exp_machine_why_not_here(&s->setup.machine, &ignored) && exp_measure_counts(&m);
 }
 
+/* Tells whether the models and their layers can be read. */
+static bool has_models(struct session *s)
+{
+    struct exp_models models = { 0 };
+    const int err =
+        exp_models_read_as(&models, EXP_EXPERIMENTS_DIR, s->options.model, EXP_MODEL_ASK(&s->options), &s->why);
+
+    exp_models_release(&models);
+    return !err;
+}
+
 /*
  * Prints which guest the Makefile is to build. What is wrong with the input is for the experiment itself to say: for a
  * plug-in that is not there, or does not compile, nothing is built.
@@ -503,7 +514,8 @@ static int print_guest(void *session)
 {
     struct session *s = session;
 
-    if (!select_algos(s) && !exp_machine_find(&s->setup.machine, s->options.machine, s->options.results, &s->why) &&
+    if (has_models(s) && !select_algos(s) &&
+        !exp_machine_find(&s->setup.machine, s->options.machine, s->options.results, &s->why) &&
         !exp_setup_init(&s->setup, s->options.ukr, "", &s->why) &&
         exp_observe_is_wanted((enum exp_observe_mode)s->options.observe, s->setup.ukr,
                               s->options.observe == EXP_OBSERVE_AUTO && is_counted(s)))
