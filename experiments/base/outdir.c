@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "experiments/base/text.h"
+
 static const char lock_name[] = ".lock";
 
 /* ---- directory trees ---- */
@@ -170,51 +172,107 @@ static int set_lock(int fd)
     return fcntl(fd, F_SETLK, &lock);
 }
 
-/*
- * Tells whether the process that made a hidden directory is gone. Neither sign alone is enough. After a restart (of a
- * container, say) the number may belong to somebody else. And there may be a moment before the lock is taken.
- */
-static bool is_abandoned(int parent_fd, const char *hidden, long pid)
+/* Whoever holds the lock of a folder lives. A file system may have no locks, or the folder none yet. */
+enum lock_state { LOCK_FREE, LOCK_HELD, LOCK_UNKNOWN };
+
+static enum lock_state lock_state(int parent_fd, const char *folder)
 {
-    char path[sizeof((struct dirent *)0)->d_name + sizeof lock_name + 1];
-    int fd;
-    bool is_locked, is_alive;
+    char *path = exp_format("%s/%s", folder, lock_name);
+    int fd = openat(parent_fd, path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    enum lock_state state = fd < 0 ? LOCK_UNKNOWN : LOCK_FREE;
 
-    snprintf(path, sizeof path, "%s/%s", hidden, lock_name);
-    fd = openat(parent_fd, path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-    is_locked = fd >= 0 && set_lock(fd);
-    is_alive = pid != (long)getpid() && (!kill((pid_t)pid, 0) || errno != ESRCH);
-
+    free(path);
+    if (fd >= 0 && set_lock(fd))
+        state = errno == EACCES || errno == EAGAIN ? LOCK_HELD : LOCK_UNKNOWN;
     if (fd >= 0)
         close(fd);
-    return !is_locked && !is_alive;
+    return state;
 }
 
-/* Returns the process number at the end of ".<name><infix><pid>"; 0 if entry is something else. */
-static long hidden_pid(const char *entry, const char *name, const char *infix)
+static bool is_gone(long pid)
 {
-    size_t name_length = strlen(name), infix_length = strlen(infix);
-    const char *digits;
+    return kill((pid_t)pid, 0) && errno == ESRCH;
+}
 
-    if (entry[0] != '.' || strncmp(entry + 1, name, name_length) != 0 ||
-        strncmp(entry + 1 + name_length, infix, infix_length) != 0)
+bool exp_folder_is_abandoned(int parent_fd, const char *folder, long pid)
+{
+    if (pid == (long)getpid()) /* nobody asks about an own folder: another process had this number */
+        return true;
+    switch (lock_state(parent_fd, folder)) {
+    case LOCK_FREE:
+        return true; /* the number may belong to somebody else now */
+    case LOCK_HELD:
+        return false;
+    default:
+        return is_gone(pid);
+    }
+}
+
+/* A lock gets its name when it is held: whoever finds it free knows that its process is gone. */
+int exp_folder_lock(int parent_fd, const char *folder, int *lock_fd)
+{
+    char *lock = exp_format("%s/%s", folder, lock_name), *new_lock = exp_format("%s/%s.new", folder, lock_name);
+    int err = 0;
+
+    *lock_fd = openat(parent_fd, new_lock, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (*lock_fd < 0 || (set_lock(*lock_fd) && errno != ENOLCK && errno != EINVAL && errno != ENOTSUP) ||
+        renameat(parent_fd, new_lock, parent_fd, lock))
+        err = -errno;
+    free(lock);
+    free(new_lock);
+    return err;
+}
+
+/* Returns the process number that a name ends in behind an infix, ".<name><infix><pid>"; 0 for other names. */
+static long hidden_pid(const char *entry, const char *infix)
+{
+    const char *digits = strrchr(entry, '.');
+    const size_t infix_length = strlen(infix);
+
+    if (entry[0] != '.' || !digits || digits < entry + infix_length ||
+        strncmp(digits + 1 - infix_length, infix, infix_length) != 0)
         return 0;
-    digits = entry + 1 + name_length + infix_length;
+    digits++;
     if (!*digits || digits[strspn(digits, "0123456789")] || strlen(digits) > 9)
         return 0;
     return strtol(digits, NULL, 10);
 }
 
+static bool is_of(const struct exp_outdir *d, const char *entry, const char *infix)
+{
+    const size_t length = strlen(d->name);
+
+    return !strncmp(entry + 1, d->name, length) && !strncmp(entry + 1 + length, infix, strlen(infix)) &&
+           !strchr(entry + 1 + length + strlen(infix), '.');
+}
+
+/* Tells whether a folder was being written: one that was just made has no lock yet, perhaps by another computer. */
+static bool has_lock(int parent_fd, const char *entry)
+{
+    char *lock = exp_format("%s/%s", entry, lock_name);
+    const bool has = exists(parent_fd, lock);
+
+    free(lock);
+    return has;
+}
+
+/*
+ * Clears one leftover. Of results of other names, that is what was half written; what this process itself may be writing
+ * stays.
+ */
 static void clear_leftover(const struct exp_outdir *d, const char *entry)
 {
-    long pid = hidden_pid(entry, d->name, ".partial.");
+    static const char half[] = ".partial.", renamed[] = ".old.";
+    long pid = hidden_pid(entry, half);
 
-    if (pid > 0 && is_abandoned(d->parent_fd, entry, pid)) {
-        remove_tree(d->parent_fd, entry);
+    if (pid > 0) {
+        if ((is_of(d, entry, half) || (pid != (long)getpid() && has_lock(d->parent_fd, entry))) &&
+            exp_folder_is_abandoned(d->parent_fd, entry, pid))
+            remove_tree(d->parent_fd, entry);
         return;
     }
-    pid = hidden_pid(entry, d->name, ".old.");
-    if (pid <= 0 || !is_abandoned(d->parent_fd, entry, pid))
+    pid = hidden_pid(entry, renamed);
+    if (pid <= 0 || !is_of(d, entry, renamed) || (pid != (long)getpid() && !is_gone(pid)))
         return;
     if (exists(d->parent_fd, d->name) || renameat(d->parent_fd, entry, d->parent_fd, d->name))
         remove_tree(d->parent_fd, entry);
@@ -277,24 +335,16 @@ static int check_old(const struct exp_outdir *d, struct exp_why *why)
 
 static int make_partial(struct exp_outdir *d)
 {
-    char *lock = exp_format(".%s.partial.%ld/%s", d->name, (long)getpid(), lock_name);
-
     d->partial = exp_format(".%s.partial.%ld", d->name, (long)getpid());
     d->path = exp_format("%s/%s", d->parent, d->partial);
     if (mkdirat(d->parent_fd, d->partial, 0777)) {
         int err = -errno;
 
-        free(lock);
         free(d->partial);
         d->partial = NULL; /* not ours: leave it alone when giving up */
         return err;
     }
-    d->lock_fd = openat(d->parent_fd, lock, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    free(lock);
-    if (d->lock_fd < 0)
-        return -errno;
-    /* File systems without locks: the process number alone tells then. */
-    return set_lock(d->lock_fd) && errno != ENOLCK && errno != EINVAL && errno != ENOTSUP ? -errno : 0;
+    return exp_folder_lock(d->parent_fd, d->partial, &d->lock_fd);
 }
 
 static int open_parent(struct exp_outdir *d)
@@ -479,6 +529,36 @@ void exp_outdir_abort(struct exp_outdir *d)
 
 /* ---- files ---- */
 
+void exp_leftovers_clear(const char *folder, const char *begin)
+{
+    DIR *dir = opendir(folder);
+    const size_t length = strlen(begin);
+    struct dirent *entry;
+
+    while (dir && (entry = readdir(dir))) {
+        const char *digits = entry->d_name + length;
+
+        if (strncmp(entry->d_name, begin, length) != 0 || !*digits || digits[strspn(digits, "0123456789")] ||
+            strlen(digits) > 9)
+            continue;
+        if (is_gone(strtol(digits, NULL, 10)))
+            unlinkat(dirfd(dir), entry->d_name, 0); /* a folder stays */
+    }
+    if (dir)
+        closedir(dir);
+}
+
+/* Removes what processes that are gone left of a file which they were writing. */
+static void clear_files(const char *path)
+{
+    const char *name = exp_last_part(path);
+    char *folder = exp_format("%.*s", (int)(name - path), path), *begin = exp_format("%s.partial.", name);
+
+    exp_leftovers_clear(*folder ? folder : ".", begin);
+    free(folder);
+    free(begin);
+}
+
 static void remove_file(void *path)
 {
     unlink(path);
@@ -570,6 +650,7 @@ int exp_file_write(const char *path, int (*print)(void *ctx, FILE *out), void *c
         err = fill(path, print, ctx);
         return err ? fail(path, err, why) : 0;
     }
+    clear_files(path);
     partial = exp_format("%s.partial.%ld", path, (long)getpid());
     err = write_partial(partial, path, print, ctx, why);
     free(partial);

@@ -3,8 +3,10 @@
  *
  * Everything is written into a hidden sibling, `.<name>.partial.<pid>`. Committing renames the old directory away,
  * renames the new one in and removes the old one; aborting removes the hidden one. Whatever a killed process left
- * behind is cleared or put right by the next exp_outdir_open of the same name: partial directories of dead processes
- * are removed, an old directory that was renamed away without a successor is renamed back.
+ * behind is cleared or put right by the next exp_outdir_open: partial directories of dead processes are removed, of
+ * whatever name in the same parent; an old directory that was renamed away without a successor is renamed back by the
+ * next one of its name. A partial directory holds a lock for as long as its process lives: numbers of processes come
+ * again.
  *
  * An existing directory is only ever replaced if it is empty or holds the marker, a file that every result has: a slip
  * such as OUT=$HOME must not cost anybody their files.
@@ -42,6 +44,18 @@ struct exp_outdir {
  * -EEXIST if path exists and may not be replaced; -EACCES, -EROFS, -ENOSPC, ... if the parent cannot be written.
  */
 int exp_outdir_open(struct exp_outdir *d, const char *path, const char *marker, struct exp_why *why);
+
+/* Locks a new folder for as long as this process lives: *lock_fd is the lock. Returns 0 or -errno. */
+int exp_folder_lock(int parent_fd, const char *folder, int *lock_fd);
+
+/*
+ * Tells whether the process that made a folder, and had this number, is gone. The folder's lock decides; where it has
+ * none, or its file system, the number does. Not for folders that this process has locked.
+ */
+bool exp_folder_is_abandoned(int parent_fd, const char *folder, long pid);
+
+/* Removes the files of a folder that are called `begin` and the number of a process which is gone. */
+void exp_leftovers_clear(const char *folder, const char *begin);
 
 /* Returns the path of a file inside the directory while it is being written, from malloc. */
 char *exp_outdir_file(const struct exp_outdir *d, const char *file);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "experiments/base/csv.h"
+#include "experiments/base/outdir.h"
 
 #define BLANKS " \t\n"
 
@@ -70,13 +71,17 @@ static int add_table(struct exp_plot_data *d, const char *table, const struct ex
 {
     size_t i = d->n_tables;
     bool is_empty = !t || !t->n_rows;
+    char *begin;
     int err;
 
     if (is_known(d, table))
         return 0;
     if (i == EXP_PLOT_MAX_TABLES)
         return exp_fail(why, -EINVAL, "a figure reads at most %d tables", EXP_PLOT_MAX_TABLES);
-    d->path[i] = is_empty ? exp_format("%s", "") : exp_format("%s/.%s.plain.%ld", out_dir, table, (long)getpid());
+    begin = exp_format(".%s.plain.", table);
+    exp_leftovers_clear(out_dir, begin);
+    d->path[i] = is_empty ? exp_format("%s", "") : exp_format("%s/%s%ld", out_dir, begin, (long)getpid());
+    free(begin);
     name_variable(d->name[i], sizeof d->name[i], table);
     d->variable[d->n_variables++] = (struct exp_plot_variable){ d->name[i], d->path[i] };
     d->n_tables++;

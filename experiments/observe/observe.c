@@ -2,15 +2,16 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "counters/host/ctr_timer.h"
+#include "experiments/base/outdir.h"
 #include "experiments/base/tasks.h"
 #include "experiments/base/text.h"
 #include "experiments/bench/quantity.h"
@@ -198,6 +199,7 @@ struct observing {
     const struct sim_machine *m;
     char *setting;                 /* its text, as tasks have it */
     struct exp_workdir folder;     /* where guests write what they see */
+    int lock_fd;                   /* the folder's lock; -1: there is none */
     char *machine_path;            /* in it */
     uint64_t programs[EXP_N_WAYS]; /* their hashes */
     struct place *order;           /* the distinct cases, shortest first */
@@ -566,7 +568,7 @@ static void clear_leftovers(const char *results)
         bool is_one = !strncmp(entry->d_name, FOLDER, strlen(FOLDER));
         long pid = is_one ? strtol(entry->d_name + strlen(FOLDER), NULL, 10) : 0;
 
-        if (pid > 0 && kill((pid_t)pid, 0) && errno == ESRCH) {
+        if (pid > 0 && exp_folder_is_abandoned(dirfd(dir), entry->d_name, pid)) {
             char *path = exp_format("%s/%s", results, entry->d_name);
 
             exp_workdir_remove(path);
@@ -585,6 +587,9 @@ static int open_folder(struct observing *ob, struct exp_why *why)
     err = exp_workdir_open(&ob->folder, exp_format("%s/" FOLDER "%ld", ob->options->results, (long)getpid()), why);
     if (err)
         return err;
+    err = exp_folder_lock(AT_FDCWD, ob->folder.path, &ob->lock_fd);
+    if (err)
+        return exp_fail(why, err, "cannot write to '%s': %s", ob->folder.path, strerror(-err));
     ob->machine_path = exp_format("%s/machine.cfg", ob->folder.path);
     return exp_workdir_write_machine(ob->machine_path, ob->m, why);
 }
@@ -593,7 +598,7 @@ int exp_observe_all(struct exp_observed *o, const struct exp_observe_options *op
                     struct exp_why *why)
 {
     const struct sim_machine *m = &o->way[EXP_WAY_EMULATED].setup.machine;
-    struct observing ob = { .o = o, .options = options, .progress = progress, .m = m };
+    struct observing ob = { .lock_fd = -1, .o = o, .options = options, .progress = progress, .m = m };
     char *rewritten;
     int err;
 
@@ -608,6 +613,8 @@ int exp_observe_all(struct exp_observed *o, const struct exp_observe_options *op
     if (!err)
         err = run_all(&ob, why);
     exp_workdir_close(&ob.folder);
+    if (ob.lock_fd >= 0)
+        close(ob.lock_fd);
     free(ob.machine_path);
     free(ob.setting);
     free(ob.order);

@@ -422,11 +422,56 @@ static void test_similar_names(void)
 
     set_up(&f);
     shell("cd '%1$s' && mkdir .results.partial.1x .results2.partial.999999999 .results.partial. "
-          "results.partial.999999999",
+          "results.partial.999999999 && touch .results2.partial.999999999/own",
           f.top);
     open_outdir(&d, f.path);
     exp_outdir_abort(&d);
     CU_ASSERT_EQUAL(count_entries(f.top), 4);
+    tear_down(&f);
+}
+
+/* What a killed run of another question left: its number may belong to a living process by now. */
+static void test_others_leftovers(void)
+{
+    struct fixture f;
+    struct exp_outdir d, other;
+    char path[300];
+
+    set_up(&f);
+    snprintf(path, sizeof path, "%s/other,conv1", f.top);
+    open_outdir(&other, path); /* this process writes it: it stays */
+    snprintf(path, sizeof path, "%s/.third.partial.%ld", f.top, (long)getppid());
+    CU_ASSERT_EQUAL_FATAL(mkdir(path, 0777), 0);
+    shell("cd '%1$s' && mkdir .fifth.old.999999999 && cd .third.* && touch .lock layers.csv", f.top);
+    open_outdir(&d, f.path);
+    CU_ASSERT_EQUAL(count_entries(f.top), 3); /* both that are open, and what nobody knows */
+    CU_ASSERT(access(path, F_OK) != 0);
+    exp_outdir_abort(&d);
+    exp_outdir_abort(&other);
+    CU_ASSERT_EQUAL(count_entries(f.top), 1);
+    tear_down(&f);
+}
+
+static int print_nothing(void *ctx, FILE *out)
+{
+    (void)ctx;
+    (void)out;
+    return 0;
+}
+
+static void test_leftover_files(void)
+{
+    struct fixture f;
+    struct exp_why why;
+    char path[300];
+
+    set_up(&f);
+    snprintf(path, sizeof path, "%s/own.cfg", f.top);
+    shell("cd '%1$s' && touch own.cfg.partial.999999999 own.cfg.partial.1x other.cfg.partial.999999999 && "
+          "mkdir own.cfg.partial.999999998",
+          f.top);
+    test_check(!exp_file_write(path, print_nothing, NULL, &why), "%s", why.text);
+    CU_ASSERT_EQUAL(count_entries(f.top), 4); /* the file, another's, no number, a folder */
     tear_down(&f);
 }
 
@@ -606,6 +651,8 @@ static const struct test_case cases[] = {
     { "what a living process writes is left alone", test_live_neighbour },
     { "an interrupted swap is put right", test_interrupted_swap },
     { "names that only look alike are left alone", test_similar_names },
+    { "what a killed run of another name left is removed", test_others_leftovers },
+    { "what a killed process left of a file is removed", test_leftover_files },
     { "a signal ends a program that polls cleanly", test_polled_signal },
     { "a signal ends a program that does not, as cleanly", test_unheeded_signal },
     { "a second signal ends it at once, as cleanly", test_second_signal },
