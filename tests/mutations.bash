@@ -88,8 +88,8 @@ mutant "a calibration: what is near in half of the rounds only is far" experimen
     's/row->near_share >= 0\.5/row->near_share >= 0.95/' timing
 mutant "a calibration: the line beside is looked for" experiments/calibrate/timing.c \
     's/probed\(&row\[i\], from\)/probed(\&row[i], from + 64)/' timing
-mutant "the host's file: caches of other ways are the same" sim/machine/machine_here.c \
-    's/a->n_ways == b->n_ways && //' timing
+mutant "the host's file: caches of other ways are the same" sim/machine/machine_host.c \
+    's/ && \(!told->n_ways \|\| ways == l->n_ways\)//' sim_machine_host timing
 mutant "a figure's quotes end the page's attribute" experiments/show/page_writer.c 's/strchr\("\\"#%&"/strchr("#%\&"/' page tests/experiments/report.sh
 mutant "a p value without its correction for continuity" experiments/compare/rank_test.c 's/fmax\(far - 0\.5, 0\)/far/' compare
 mutant "Holm's method forgets how many tests are left" experiments/compare/rank_test.c 's/p\[next\] \* \(double\)left/p[next]/' compare
@@ -179,7 +179,7 @@ mutant "smaller layers: rows without their stride" experiments/bench/model_limit
     's/\(p->p - rows\) \* p->stride_h/p->p - rows/' exp_model
 mutant "verdict: why misses are not known is not said" experiments/run/answer.c \
     's/x->why_not_simulated : c->simulated\.why_not/NULL : NULL/' tests/experiments/plugin.sh
-mutant "smaller layers: nobody says so" experiments/run/verdict.c 's/v->smaller && /0 \&\& v->smaller \&\& /' tests/experiments/plugin.sh
+mutant "smaller layers: nobody says so" experiments/run/verdict.c 's/v->notes && /0 \&\& v->notes \&\& /' tests/experiments/plugin.sh
 mutant "tensors: the schedule that CSA did not choose" experiments/compare/question_tensors.c \
     's/return x->is_chosen \?/return !x->is_chosen ?/' tests/experiments/compare.sh
 mutant "plug-ins: stores are recorded as loads" kernels/plugin/record.awk \
@@ -257,7 +257,7 @@ mutant "a slice backwards takes one less" experiments/onnx/infer_layout.c 's/\(s
 mutant "a product rounded away from the sign of the divisor" experiments/onnx/fold.c 's/\(rest < 0\) != \(b < 0\)/false/' onnx_infer
 mutant "constants made without bound" experiments/onnx/fold.c 's/bytes > c->r->may_fold/false/' onnx_infer
 mutant "a cycle that is walked" experiments/onnx/read.c 's/if \(w->state\[producer\] == OPENED\)/if (false)/' onnx
-mutant "external data above the folder" experiments/onnx/tensor.c 's/if \(really && \(!inside/if (false \&\& (!inside/' onnx
+mutant "external data above the folder" experiments/onnx/tensor.c 's/: OUTSIDE;/: IN_FOLDER;/' onnx
 mutant "half floats: no subnormal numbers" experiments/onnx/tensor.c 's/\(float\)fraction \* 0x1p-24F/0/' onnx
 mutant "weights of the wrong size" experiments/onnx/tensor.c 's/s->n != v->elements \* bytes/false/' onnx
 mutant "messages that nest without end" experiments/onnx/wire.c 's/\+\+l->depth > DEEPEST/false/' onnx
@@ -280,7 +280,7 @@ mutant "padding by other numbers goes into a convolution" experiments/network/fu
 mutant "a bias that is not scaled" experiments/network/fuse.c 's/^            shift\[k\] \*= x;$//' network network_steps
 mutant "outputs that are given and not looked at" experiments/network/beside.c 's/of\.has_nan \|\| !\(of\.worst <= allowed\(v\)\)/false/' network
 mutant "inputs that are given lose their names" experiments/network/beside.c 's/if \(at != ONNX_NONE\)/if (false)/' network
-mutant "threads that pack into the same windows" experiments/network/convolution.c 's/\+= number \* r->thread_bytes/+= 0/' network
+mutant "threads that pack into the same windows" experiments/network/convolution.c 's/number \* r->thread_bytes/0 * r->thread_bytes/' network_check network
 mutant "tiles that wait for ever" kernels/lib/sconv_run.c 's/^    conv_fused_end\(&fused\);$//' sconv
 mutant "tiles that follow others of another filter" kernels/backend/fused.c 's/p->row == next->row && //' sconv network
 mutant "a loop's end that is always foreseen" sim/core/clock.c 's/ \+ w->loops \* m->core\.misprediction_cycles//' clock

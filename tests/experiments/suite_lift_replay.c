@@ -457,9 +457,10 @@ static void accesses_are_oclgrinds(void)
     struct lift_build *b = NULL;
     struct draw d;
 
-    if (!succeeds("command -v oclgrind-kernel >/dev/null && command -v c++ >/dev/null && test -f "
+    if (!succeeds("command -v oclgrind-kernel >/dev/null && command -v c++ >/dev/null && test -f /usr/include/CL/cl.h "
+                  "&& test -f "
                   "/usr/include/oclgrind/Plugin.h")) {
-        test_skip("there is no Oclgrind (.ci/deps tests), or no C++ compiler");
+        test_skip("there is no Oclgrind, no CL/cl.h (.ci/deps tests), or no C++ compiler");
         return;
     }
     CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(folder));

@@ -384,7 +384,8 @@ static size_t add_op(struct building *b, const char *op)
     if (!strcmp(op, "MatMul"))
         return network_node(
             b->g, op, NETWORK_IN(b->in, network_weights(b->g, (const int64_t[]){ SIZE, SIZE }, 2, -0.1, 0.1)), NULL);
-    return network_node(b->g, op, *op == 'S' || *op == 'M' ? NETWORK_IN(x, b->in, b->in) : NETWORK_IN(x), NULL);
+    return network_node(b->g, op,
+                        !strcmp(op, "Sum") || !strcmp(op, "Mean") ? NETWORK_IN(x, b->in, b->in) : NETWORK_IN(x), NULL);
 }
 
 static void find_wrong(const char *op)
