@@ -246,6 +246,9 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null && setpriv --reuid=65534 
     check "... does not say what to do: $(cat "$work/out")" grep -q 'cannot write to /usr/its (as nobody): BUILD=' "$work/out"
 fi
 
+# A report of results that git has is none of git's.
+! git rev-parse --git-dir >/dev/null 2>&1 || check "a report of the references is not ignored" git check-ignore -q results/reference/zen3/lift/report.html
+
 # ---- citation ----
 
 citation=.github/CITATION.cff
@@ -261,6 +264,19 @@ if [ -n "${BUILD-}" ]; then
     plain_make "BUILD=$BUILD" DEPS=no plan LAYER=vgg16:conv3_1 MACHINE=clx4208 FORMAT=json >"$work/plan.json" 2>"$work/err"
     status=$?
     check "make plan fails: $(cat "$work/err")" [ "$status" -eq 0 ]
+    # What no other test types: the smallest of each.
+    typed() { # typed WORDS ARGUMENTS...: make does it, and says the words
+        plain_make "BUILD=$BUILD" DEPS=no "${@:2}" "RESULTS=$work/results" >"$work/out" 2>"$work/err"
+        status=$?
+        check "make ${*:2}: exit status $status: $(tail -n 2 "$work/err")" [ "$status" -eq 0 ]
+        check "make ${*:2}: '$1' is not said: $(tail -n 3 "$work/out")" grep -q -- "$1" "$work/out"
+    }
+    typed '^median layer  l1_lines_in ' validate MODEL=squeezenet LAYERS=fire9/squeeze1x1 ALGO=base
+    check "make validate leaves no table" [ -s "$work/results/zen3/validation/squeezenet,fire9~squeeze1x1/simulated_vs_measured.csv" ]
+    plain_make -s "BUILD=$BUILD" DEPS=no layers MODEL=tests/data/small.onnx INPUT=3x16x16 "OUT=$work/small.csv" >"$work/out" 2>&1
+    check "make layers: $(tail -n 1 "$work/out")" grep -q '^name,batch,in_c,' "$work/small.csv"
+    plain_make "BUILD=$BUILD" DEPS=no bench-speed MODEL=tests/data/three.csv >"$work/out" 2>&1
+    check "make bench-speed: $(tail -n 1 "$work/out")" [ "$(grep -c '^replay of all 3 layers\|^micro-kernels: \|^three, 10 rep\|^replay of three' "$work/out")" -eq 4 ]
     # shellcheck disable=SC2094  # it is what make says of an end that is none
     plain_make "BUILD=$BUILD" DEPS=no plan LAYER=vgg16:conv3_1 MACHINE=clx4208 FORMAT=json 2>"$work/err" | true
     check "a reader that has seen enough: exit status ${PIPESTATUS[0]}: $(cat "$work/err")" [ "${PIPESTATUS[0]}" -eq 0 ]

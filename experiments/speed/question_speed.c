@@ -130,7 +130,7 @@ static int bench_ukrs(void)
     return err;
 }
 
-/* ---- VGG-16: SConv against Base, and the replays of both ---- */
+/* ---- one model, VGG-16 unless others were asked for: SConv against Base, and the replays of both ---- */
 
 struct vgg {
     struct exp_setup setup;
@@ -139,13 +139,13 @@ struct vgg {
     struct exp_why why;
 };
 
-static int open_vgg(struct vgg *v)
+static int open_vgg(struct vgg *v, const char *model)
 {
     unsigned algos;
     int err = exp_algo_select("", &algos, &v->why);
 
     if (!err)
-        err = exp_model_find(&v->model, "experiments", "vgg16", &v->why);
+        err = exp_model_find(&v->model, "experiments", model, &v->why);
     if (!err && sim_machine_host(&v->setup.machine, v->why.text, sizeof v->why.text)) /* hwloc shows no cache */
         err = exp_machine_find(&v->setup.machine, "host", NULL, &v->why);
     if (!err)
@@ -170,7 +170,7 @@ static int bench_vgg(struct vgg *v)
     if (err)
         return err;
     n = exp_totals(&v->experiment, total);
-    printf("\nVGG-16, %d repetitions, cold caches, base on OpenBLAS %s, SConv %s\n%-24s %12s %10s\n", REPS,
+    printf("\n%s, %d repetitions, cold caches, base on OpenBLAS %s, SConv %s\n%-24s %12s %10s\n", v->model.name, REPS,
            v->setup.blas.core, v->setup.ukr->name, "", "ms", "x base");
     for (size_t i = 0; i < n; i++) {
         if (total[i].why_no_time)
@@ -211,8 +211,8 @@ static int bench_replays(struct vgg *v)
 {
     int err = 0;
 
-    printf("\nreplay of VGG-16 on this computer's caches, one core\n%-24s %12s %10s %12s\n", "", "accesses", "s",
-           "M access/s");
+    printf("\nreplay of %s on this computer's caches, one core\n%-24s %12s %10s %12s\n", v->model.name, "", "accesses",
+           "s", "M access/s");
     for (size_t a = 0; a < v->experiment.n_algos && !err; a++) {
         uint64_t start = ctr_now_ns();
         double accesses, seconds;
@@ -280,23 +280,25 @@ static int bench_machine(const char *machine, const struct exp_models *models, d
     return err;
 }
 
-static int bench_day(struct exp_why *why)
+static int bench_day(const struct exp_models *models, struct exp_why *why)
 {
     static const char *const machines[] = { "sim/machines/clx4208.cfg", "sim/machines/power10.cfg" };
-    struct exp_models models;
     double seconds = 0;
-    int err = exp_models_read(&models, "experiments", "all", "", why);
+    size_t n_layers = 0;
+    int err = 0;
 
+    for (size_t i = 0; i < models->n; i++)
+        n_layers += models->model[i].n_layers;
     for (size_t k = 0; k < 2 && !err; k++)
-        err = bench_machine(machines[k], &models, &seconds, why);
+        err = bench_machine(machines[k], models, &seconds, why);
     if (!err)
-        printf("replay of all 393 layers, 3 algorithms, 2 machines, %d threads: %.1f s\n\n", DAY_THREADS, seconds);
-    exp_models_release(&models);
+        printf("replay of all %zu layers, 3 algorithms, 2 machines, %d threads: %.1f s\n\n", n_layers, DAY_THREADS,
+               seconds);
     return err;
 }
 
 /* Everything, but for what threads do: pins itself. */
-static int bench_one_core(struct vgg *v)
+static int bench_one_core(struct vgg *v, const char *model)
 {
     int core = -1, err = 0;
 
@@ -306,7 +308,7 @@ static int bench_one_core(struct vgg *v)
     if (!err)
         err = exp_bench_tiles();
     if (!err)
-        err = open_vgg(v);
+        err = open_vgg(v, model);
     if (!err)
         err = bench_vgg(v);
     if (!err)
@@ -314,8 +316,14 @@ static int bench_one_core(struct vgg *v)
     return err;
 }
 
+struct options {
+    const char *model;
+};
+
 struct session {
+    struct options options;
     struct vgg vgg;
+    struct exp_models models;
     struct exp_why why;
 };
 
@@ -323,12 +331,15 @@ struct session {
 static int work(void *session)
 {
     struct session *s = session;
-    int err = bench_day(&s->why);
+    const char *models = s->options.model;
+    int err = exp_models_read(&s->models, "experiments", models, "", &s->why);
 
     if (!err)
-        err = exp_bench_threads("all", false, &s->why);
+        err = bench_day(&s->models, &s->why);
     if (!err)
-        err = bench_one_core(&s->vgg);
+        err = exp_bench_threads(models, false, &s->why);
+    if (!err)
+        err = bench_one_core(&s->vgg, strcmp(models, "all") ? s->models.model[0].path : "vgg16");
     if (err && *s->vgg.why.text)
         exp_fail(&s->why, err, "%s", s->vgg.why.text);
     return err;
@@ -343,7 +354,11 @@ static void release(void *session)
     exp_model_release(&s->vgg.model);
 }
 
+#define OPTIONS struct options
+
 static const struct exp_option options[] = {
+    EXP_NAMES("MODEL", "models, comma-separated; all (default): the paper's seven, and VGG-16 where one is timed",
+              model, "all"),
     EXP_OPTIONS_END,
 };
 
@@ -354,8 +369,9 @@ const struct exp_question question_speed = {
     .takes = "10 minutes.",
     .libraries = "blas",
     .options = options,
-    .session_bytes = sizeof(struct session),
-    .why_at = offsetof(struct session, why),
+    .examples = { "make bench-speed MODEL=squeezenet" },
+    EXP_SESSION(struct session),
+    .models_at = offsetof(struct session, models),
     .work = work,
     .release = release,
 };

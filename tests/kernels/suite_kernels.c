@@ -71,6 +71,46 @@ static void sconv_equals_naive(void)
     }
 }
 
+/* Returns a shape whose rows stay as wide as they are, so that all micro-kernels that walk take its windows where they are. */
+static struct conv_problem random_walk(void)
+{
+    for (;;) {
+        struct conv_problem p = kcheck_random_problem();
+        char why[128];
+
+        p.r = (size_t)rng_range(1, 5);
+        p.s = 3 + 2 * (size_t)rng_below(3);
+        p.stride_h = p.stride_w = 1;
+        p.pad_left = (size_t)rng_below((uint32_t)((p.s - 1) * p.dilation_w) + 1);
+        p.pad_right = (p.s - 1) * p.dilation_w - p.pad_left;
+        if (!conv_problem_finish(&p, why, sizeof why))
+            return p;
+    }
+}
+
+static void walking_equals_naive(void)
+{
+    for (unsigned round = 0; round < test_rounds(60); round++) {
+        const struct conv_problem p = random_walk();
+
+        for (size_t i = 0; i < kcheck_ukrs()->n; i++) {
+            const struct conv_ukr *u = kcheck_ukrs()->ukr[i];
+            const struct csa_caches caches = random_caches();
+            const struct csa_tiling t = csa_analyse(&p, &caches, u->n_win, u->n_f, rng_below(2) ? CSA_IS : CSA_WS);
+            const struct conv_sconv_options options = { .packs_filters = rng_below(2),
+                                                        .reads_in_place = true,
+                                                        .prefetches = rng_below(2) };
+            struct conv_plan plan;
+
+            if (!u->walk || !conv_ukr_runs(u))
+                continue;
+            CU_ASSERT_FATAL(conv_plan_sconv_with(&plan, &p, u, &t, &options) == 0);
+            CU_ASSERT(plan.sconv.walks);
+            check_plan(&plan);
+        }
+    }
+}
+
 /* One tuned plan with the best of an instruction set. */
 static void check_tuned(const struct conv_problem *p, enum cpu_isa isa)
 {
@@ -336,6 +376,7 @@ static void haswell_prefetches_what_its_code_says(void)
 
 static const struct test_case cases[] = {
     { "sconv with every micro-kernel equals the naive convolution", sconv_equals_naive },
+    { "micro-kernels that walk windows equal the naive convolution", walking_equals_naive },
     { "tuned sconv of every instruction set equals the naive convolution", tuned_equals_naive },
     { "direct convolution with every kernel equals the naive convolution", direct_equals_naive },
     { "im2col + our gemm with every micro-kernel equals the naive convolution", gemm_equals_naive },
