@@ -41,6 +41,10 @@ trap '' INT
 exec $(command -v tee) "\$@"
 END
 
+running_in() { # running_in SESSION: the processes, with what they are
+    cat /proc/[0-9]*/stat 2>/dev/null | awk -v session="$1" '{ pid = $1; name = $2; sub(/.*\) /, "") } $1 != "Z" && $4 == session { print pid, name }'
+}
+
 ends() { # ends SIGNAL group|make WORD FOLDER ARGUMENTS...: of make experiment, with the programs of a folder before all others
     local signal=$1 whom=$2 word=$3 folder=$4 pid i status left
     shift 4
@@ -59,7 +63,7 @@ ends() { # ends SIGNAL group|make WORD FOLDER ARGUMENTS...: of make experiment, 
     if [ "$whom" = make ]; then kill -s "$signal" $pid; else kill -s "$signal" -- -$pid; fi
     { # what bash says of jobs that end by signals is of no interest
         for ((i = 0; i < 200; i++)); do
-            ps -o stat= -p $pid | grep -qv Z || break
+            running_in $pid | grep -q "^$pid " || break
             sleep 0.05
         done
         [ $i -lt 200 ] || kill -KILL -- -$pid
@@ -68,13 +72,14 @@ ends() { # ends SIGNAL group|make WORD FOLDER ARGUMENTS...: of make experiment, 
     } 2>/dev/null
     check "$signal to $whom at '$word': make goes on" [ $i -lt 200 ]
     for ((i = 0; i < 100; i++)); do # of what runs in its session
-        left=$(ps -o args= -s $pid)
+        left=$(running_in $pid)
         [ -n "$left" ] || break
         sleep 0.05
     done
     check "$signal to $whom at '$word': exit status $status: $(tail -n 3 "$work/out")" [ "$status" -ne 0 ]
     check "$signal to $whom at '$word': it runs on: $left" [ -z "$left" ]
-    [ -z "$left" ] || pkill -KILL -s $pid # its session alone
+    # shellcheck disable=SC2046  # numbers
+    [ -z "$left" ] || kill -KILL $(cut -d' ' -f1 <<<"$left") 2>/dev/null
     check "$signal to $whom at '$word': there are results: $(find "$work/results" 2>/dev/null | tail -n 1)" nothing_left
 }
 
