@@ -354,7 +354,8 @@ static void texts_of_other_systems_are_read(void)
     for (size_t i = 0; i < COUNT(good); i++)
         test_check(!machine_read_text(&m, good[i], why) && m.n_levels == 1, "%zu: %s", i, why);
     CU_ASSERT_EQUAL(machine_read_bytes(&m, wide, sizeof wide - 1, why), -EINVAL);
-    CU_ASSERT_STRING_EQUAL(why, "FILE:1: no machine file: it is, 'text in UTF-16 (iconv -f UTF-16 -t UTF-8 changes it)'");
+    CU_ASSERT_STRING_EQUAL(why,
+                           "FILE:1: no machine file: it is, 'text in UTF-16 (iconv -f UTF-16 -t UTF-8 changes it)'");
     CU_ASSERT_EQUAL(machine_read_text(&m, "[machine]\rname = m\rsize = 1\r", why), -EINVAL);
     CU_ASSERT_STRING_EQUAL(why, "FILE:3: unknown key (it is one of [cache NAME]), 'size'");
 }
