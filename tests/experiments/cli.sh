@@ -527,7 +527,7 @@ guests() {
 budget() {
     local dir=$work/observed/clx4208/three why="not available: the time for observing was over"
     observe observed OBSERVE=auto OBSERVE_LIMIT=1 && check "kept observations need no time" \
-        grep -q '^observed 3 of 3 shapes in [0-9]* s\. Load misses .* at most [0-9.]* % in L1' "$work/observed.out"
+        grep -q '^observed 3 of 3 shapes in [0-9]* s\. Load misses .*: in L1 by at most [0-9.]* %' "$work/observed.out"
     observe observed OBSERVE=auto OBSERVE_LIMIT=1 "STORE=$work/fewer.sqlite" || return
     check "the others are left out, and counted: $(grep '^observed' "$work/observed.out")" \
         grep -q '^observed 2 of 3 shapes in [1-9][0-9]* s; 1 left out, .*OBSERVE_LIMIT=1' "$work/observed.out"
