@@ -163,18 +163,20 @@ static bool is_missing(const char *cell)
     return !strncmp(cell, missing, strlen(missing));
 }
 
-/* Tells whether any row has a value; notes why one has none. */
+/* Tells whether any row has a value. *reason is why the first row without one has none; NULL: there is no such row. */
 static bool has_values(const struct exp_page_extract *x, const struct exp_page_field *f, const char **reason)
 {
+    bool any = false;
+
+    *reason = NULL;
     for (size_t i = 0; i < x->n_rows; i++) {
         const char *cell = exp_page_csv_cell(x->csv, row_of(x, i), f->column);
 
-        if (is_missing(cell))
+        if (is_missing(cell) && !*reason)
             *reason = cell + strlen(missing);
-        else if (*cell)
-            return true;
+        any |= *cell && !is_missing(cell);
     }
-    return false;
+    return any;
 }
 
 /* Writes a title with the names of levels in it. Returns whether the machine has them. */
@@ -200,24 +202,43 @@ struct prepared {
     struct exp_page_column column[EXP_PAGE_FIELDS];
     const struct exp_page_field *field[EXP_PAGE_FIELDS];
     char title[EXP_PAGE_FIELDS][80], unit[EXP_PAGE_FIELDS][40], meaning[EXP_PAGE_FIELDS][320];
-    size_t n;
-    const char *reason;
-    char left_out[512];
+    size_t n, n_reasons;
+    struct {
+        const char *text;
+        char
+            columns[512]; /* that are left out for this reason; "": some rows of columns that are shown have no value */
+    } reason[EXP_PAGE_FIELDS];
 };
+
+/* Notes why a column is left out, or, without a title, why a row of a column has no value. */
+static void note_reason(struct prepared *p, const char *reason, const char *title)
+{
+    size_t i = 0;
+
+    while (i < p->n_reasons && (strcmp(p->reason[i].text, reason) != 0 || !*p->reason[i].columns != !*title))
+        i++;
+    if (i == EXP_PAGE_FIELDS)
+        return;
+    if (i == p->n_reasons)
+        p->reason[p->n_reasons++].text = reason;
+    exp_say_more(p->reason[i].columns, sizeof p->reason[i].columns, "%s%s", *p->reason[i].columns ? "; " : "", title);
+}
 
 static void prepare(struct prepared *p, const struct exp_page_extract *x)
 {
     for (size_t i = 0; i < x->n_fields && p->n < EXP_PAGE_FIELDS; i++) {
         const struct exp_page_field *f = &x->field[i];
         char *title = p->title[p->n], *unit = p->unit[p->n], *meaning = p->meaning[p->n];
+        const char *reason;
+        bool has;
 
         if (!put_title(title, sizeof p->title[0], x, f->title ? f->title : f->column))
             continue;
-        if (!has_values(x, f, &p->reason)) {
-            if (p->reason)
-                exp_say_more(p->left_out, sizeof p->left_out, "%s%s", *p->left_out ? "; " : "", title);
+        has = has_values(x, f, &reason);
+        if (reason)
+            note_reason(p, reason, has ? "" : title);
+        if (!has)
             continue;
-        }
         describe(x->csv, f->column, unit, sizeof p->unit[0], meaning, sizeof p->meaning[0]);
         p->column[p->n] =
             (struct exp_page_column){ title, f->unit ? f->unit : unit, *meaning && !x->is_brief ? meaning : NULL,
@@ -265,7 +286,7 @@ void exp_page_extract_write(struct exp_page_writer *w, const struct exp_page_ext
         write_rows(w, x, &p);
         exp_page_table_end(w);
     }
-    if (p.n && p.reason && !x->is_brief)
-        exp_page_say(w, EXP_PAGE_NOTE, "%s%snot available: %s", p.left_out, *p.left_out ? " \xe2\x80\x93 " : "",
-                     p.reason);
+    for (size_t i = 0; i < p.n_reasons && p.n && !x->is_brief; i++)
+        exp_page_say(w, EXP_PAGE_NOTE, "%s \xe2\x80\x93 not available: %s",
+                     *p.reason[i].columns ? p.reason[i].columns : "Rows without a value", p.reason[i].text);
 }
