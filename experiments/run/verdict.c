@@ -356,13 +356,14 @@ static void say_cycles_errors(const struct exp_verdict *v, FILE *out)
     free(pair);
     if (!errors.n)
         return;
-    fprintf(
-        out,
-        "\nSimulated over measured cycles, %zu layers and algorithms: %.2f in the median; half of them are off by at "
-        "most %.1f %%, nine of ten by at most %.1f %%; on the right side of %s in %zu of %zu that differ by over %.0f "
-        "%%.\n",
-        errors.n, quotients.median, errors.median, errors.p90, v->reference.name, n_right, n_sided,
-        100 * (EXP_CYCLES_TIE - 1));
+    fprintf(out,
+            "\nSimulated over measured cycles, %zu layers and algorithms: %.2f in the median; half of them are off by "
+            "at most %.1f %%, nine of ten by at most %.1f %%",
+            errors.n, quotients.median, errors.median, errors.p90);
+    if (n_sided)
+        fprintf(out, "; on the right side of %s in %zu of %zu that differ by over %.0f %%", v->reference.name, n_right,
+                n_sided, 100 * (EXP_CYCLES_TIE - 1));
+    fputs(".\n", out);
 }
 
 static double clock_percent(const struct exp_verdict *v, const struct exp_verdict_variant *x, size_t part)
