@@ -273,7 +273,7 @@ static void skip_blanks(struct parser *p)
     }
 }
 
-/* Lines end in LF, CR LF or a CR alone. */
+/* A line ends in LF, CR LF or CR. */
 static void next_line(struct parser *p)
 {
     while (!at_line_end(p))
@@ -407,7 +407,7 @@ static int read_header(struct parser *p)
     return 0;
 }
 
-/* Says which character may have been meant for a separator, if a table has one column. Returns whether it did. */
+/* Reports a likely separator character if the table has a single column. Returns whether a character was found. */
 static bool say_separator(const struct exp_table *t, struct exp_why *why)
 {
     const char *other = t->n_columns == 1 ? strpbrk(t->column[0], ";\t|") : NULL;

@@ -75,15 +75,15 @@ int exp_csv_close(struct exp_csv *csv, struct exp_why *why);
 void exp_csv_document(const struct exp_csv_file *file, FILE *out);
 
 /*
- * Tables in CSV files: a header of named columns, then rows of as many fields.
+ * Tables in CSV files: a header of named columns, then rows with a field per column.
  *
- * The dialect is RFC 4180 with these additions: lines whose first non-blank is `#` are comments, empty lines are
- * skipped, lines end in LF, CR LF or CR, a UTF-8 byte order mark is skipped, blanks (exp_text_blank) around an unquoted
- * field are dropped. A quoted field may contain commas, doubled quotes and line breaks. Refused: a column without a name
- * or named twice, a row with more or fewer fields than the header, text after a closing quote, a quote inside an
- * unquoted field, a quote left open, NUL bytes, UTF-16.
+ * The dialect is RFC 4180 with these additions. A line whose first non-blank character is `#` is a comment. Empty lines
+ * are skipped. A line ends in LF, CR LF or CR. A UTF-8 byte order mark is skipped. Blanks (exp_text_blank) around an
+ * unquoted field are dropped. A quoted field may contain commas, doubled quotes and line breaks. Refused: a column
+ * without a name or named twice, a row with more or fewer fields than the header, text after a closing quote, a quote
+ * inside an unquoted field, a quote left open, NUL bytes, UTF-16.
  *
- * Every error is one line "path:line: what, value". Rows and columns are numbered from 0, lines from 1.
+ * Every error is one line "path:line: problem, value". Rows and columns are numbered from 0, lines from 1.
  */
 
 struct exp_table {

@@ -19,8 +19,8 @@ struct exp_why {
 int exp_fail(struct exp_why *why, int err, const char *line, ...) __attribute__((format(printf, 3, 4)));
 
 /*
- * Returns what an error is, in words: err is -errno. "interrupted" and "out of memory" are said as such, else it is what
- * the system calls it. The text lasts until the thread's next call.
+ * Returns the text of an error; err is -errno. Two texts are "interrupted" and "out of memory"; all remaining texts are
+ * the system's. The text lasts until the thread's next call.
  */
 const char *exp_error_text(int err);
 

@@ -172,7 +172,10 @@ static int set_lock(int fd)
     return fcntl(fd, F_SETLK, &lock);
 }
 
-/* Whoever holds the lock of a folder lives. A file system may have no locks, or the folder none yet. */
+/*
+ * A process that holds its folder's lock is alive. LOCK_UNKNOWN: the file system has no locks, or the folder has no
+ * lock yet.
+ */
 enum lock_state { LOCK_FREE, LOCK_HELD, LOCK_UNKNOWN };
 
 static enum lock_state lock_state(int parent_fd, const char *folder)
@@ -196,11 +199,11 @@ static bool is_gone(long pid)
 
 bool exp_folder_is_abandoned(int parent_fd, const char *folder, long pid)
 {
-    if (pid == (long)getpid()) /* nobody asks about an own folder: another process had this number */
+    if (pid == (long)getpid()) /* no caller asks about its own folder: an earlier process had this number */
         return true;
     switch (lock_state(parent_fd, folder)) {
     case LOCK_FREE:
-        return true; /* the number may belong to somebody else now */
+        return true; /* the number may belong to a new process now */
     case LOCK_HELD:
         return false;
     default:
@@ -208,7 +211,7 @@ bool exp_folder_is_abandoned(int parent_fd, const char *folder, long pid)
     }
 }
 
-/* A lock gets its name when it is held: whoever finds it free knows that its process is gone. */
+/* The lock file gets its final name after the lock is held. So a free lock means: the folder's process is gone. */
 int exp_folder_lock(int parent_fd, const char *folder, int *lock_fd)
 {
     char *lock = exp_format("%s/%s", folder, lock_name), *new_lock = exp_format("%s/%s.new", folder, lock_name);
@@ -223,7 +226,7 @@ int exp_folder_lock(int parent_fd, const char *folder, int *lock_fd)
     return err;
 }
 
-/* Returns the process number that a name ends in behind an infix, ".<name><infix><pid>"; 0 for other names. */
+/* Returns the process number at the end of a name ".<name><infix><pid>"; 0 for a name of another form. */
 static long hidden_pid(const char *entry, const char *infix)
 {
     const char *digits = strrchr(entry, '.');
@@ -246,7 +249,9 @@ static bool is_of(const struct exp_outdir *d, const char *entry, const char *inf
            !strchr(entry + 1 + length + strlen(infix), '.');
 }
 
-/* Tells whether a folder was being written: one that was just made has no lock yet, perhaps by another computer. */
+/*
+ * Tells whether a folder has a lock file. A new folder has no lock file yet; its process may run on another computer.
+ */
 static bool has_lock(int parent_fd, const char *entry)
 {
     char *lock = exp_format("%s/%s", entry, lock_name);
@@ -257,8 +262,8 @@ static bool has_lock(int parent_fd, const char *entry)
 }
 
 /*
- * Clears one leftover. Of results of other names, that is what was half written; what this process itself may be writing
- * stays.
+ * Clears one leftover. A partial directory of another result is removed only if the directory has a lock file and is
+ * not of this process.
  */
 static void clear_leftover(const struct exp_outdir *d, const char *entry)
 {
@@ -542,13 +547,13 @@ void exp_leftovers_clear(const char *folder, const char *begin)
             strlen(digits) > 9)
             continue;
         if (is_gone(strtol(digits, NULL, 10)))
-            unlinkat(dirfd(dir), entry->d_name, 0); /* a folder stays */
+            unlinkat(dirfd(dir), entry->d_name, 0); /* unlinkat leaves folders alone */
     }
     if (dir)
         closedir(dir);
 }
 
-/* Removes what processes that are gone left of a file which they were writing. */
+/* Removes the partial copies of a file left by processes that have ended. */
 static void clear_files(const char *path)
 {
     const char *name = exp_last_part(path);

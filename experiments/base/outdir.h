@@ -1,20 +1,19 @@
 /*
  * A result directory that appears complete or not at all.
  *
- * Everything is written into a hidden sibling, `.<name>.partial.<pid>`. Committing renames the old directory away,
- * renames the new one in and removes the old one; aborting removes the hidden one. Whatever a killed process left
- * behind is cleared or put right by the next exp_outdir_open: partial directories of dead processes are removed, of
- * whatever name in the same parent; an old directory that was renamed away without a successor is renamed back by the
- * next one of its name. A partial directory holds a lock for as long as its process lives: numbers of processes come
- * again.
+ * All files are written into a hidden sibling, `.<name>.partial.<pid>`. Committing renames the old directory away,
+ * renames the new directory in and removes the old directory. Aborting removes the hidden directory. After a killed
+ * process, the next exp_outdir_open clears up: partial directories of dead processes in the parent are removed, under
+ * any name. An old directory that was renamed away without a successor is renamed back by the next exp_outdir_open of
+ * its name. A partial directory holds a lock while its process lives, because process numbers are reused.
  *
- * An existing directory is only ever replaced if it is empty or holds the marker, a file that every result has: a slip
- * such as OUT=$HOME must not cost anybody their files.
+ * An existing directory is replaced only if it is empty or holds the marker, a file in every result: a slip like
+ * OUT=$HOME must not delete a user's files.
  *
- * A program that is ended while a directory is open (program.h) leaves what exp_outdir_abort leaves; it is not
- * ended between the two renamings.
+ * A program that is ended while a directory is open (program.h) leaves the disk as exp_outdir_abort does. A program is
+ * not ended between the two renamings.
  *
- * Not for two threads at once, nor for the same path twice in one process at a time.
+ * Not for two threads at once, nor for one path twice in a process at a time.
  */
 #ifndef EXPERIMENTS_BASE_OUTDIR_H
 #define EXPERIMENTS_BASE_OUTDIR_H
@@ -45,16 +44,17 @@ struct exp_outdir {
  */
 int exp_outdir_open(struct exp_outdir *d, const char *path, const char *marker, struct exp_why *why);
 
-/* Locks a new folder for as long as this process lives: *lock_fd is the lock. Returns 0 or -errno. */
+/* Locks a new folder for as long as this process lives. *lock_fd is the lock's file descriptor. Returns 0 or -errno. */
 int exp_folder_lock(int parent_fd, const char *folder, int *lock_fd);
 
 /*
- * Tells whether the process that made a folder, and had this number, is gone. The folder's lock decides; where it has
- * none, or its file system, the number does. Not for folders that this process has locked.
+ * Tells whether the process that made a folder is gone; pid is the number in the folder's name. The folder's lock
+ * decides. If the folder or its file system has no lock, the number decides. Not for folders that this process has
+ * locked.
  */
 bool exp_folder_is_abandoned(int parent_fd, const char *folder, long pid);
 
-/* Removes the files of a folder that are called `begin` and the number of a process which is gone. */
+/* Removes the files of a folder whose name is `begin` and then the number of a process that has ended. */
 void exp_leftovers_clear(const char *folder, const char *begin);
 
 /* Returns the path of a file inside the directory while it is being written, from malloc. */

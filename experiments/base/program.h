@@ -28,9 +28,9 @@ void exp_program_report_figure(void *figures, const char *file, int err, const c
 int exp_program_drawn(int drawn, struct exp_why *why);
 
 /*
- * Writes standard output through; says on standard error what went wrong, if anything; ends by the signal that
- * interrupted the program, if one did. Returns the exit status. A reader that has gone (`| head`) has seen enough: it
- * changes nothing. To be called after everything has been released.
+ * Flushes standard output. Prints an error, if there is any, on standard error. Ends by the signal that interrupted the
+ * program, if there was a signal. Returns the exit status. A reader that has closed the pipe (`| head`) is no error.
+ * Call after all resources are released.
  */
 int exp_program_end(const char *program, int err, struct exp_why *why);
 
@@ -122,7 +122,7 @@ struct exp_process_output {
 int exp_process_ask(const char *const argv[], unsigned limit_s, bool (*interrupted)(void), int *status,
                     struct exp_process_output *output, char *last, size_t last_bytes);
 
-/* Does the same for a program whose output, all of it, goes to this one's standard error. */
+/* Works like exp_process_run, but sends all output of the program to this program's standard error. */
 int exp_process_show(const char *const argv[], unsigned limit_s, bool (*interrupted)(void), int *status);
 
 #endif

@@ -95,7 +95,7 @@ double rec_number(const struct rec_field *f, const void *row)
                                  : double_of(f, row);
 }
 
-/* Names come out of files, and files may hold anything. */
+/* A text may come from a file, and a file may hold any bytes. */
 static void put_text(struct exp_csv *csv, const char *text)
 {
     char *clean = exp_copy_text(text ? text : "");

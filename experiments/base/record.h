@@ -115,8 +115,8 @@ void rec_table_release(struct rec_table *t);
 /* ---- writing: exp_csv_begin(..., &table.file, ...), rec_put() for each row, exp_csv_close() ---- */
 
 /*
- * Writes a row. In texts, control characters become blanks, and '?' stands for what is no UTF-8 (exp_text_clean). A
- * double that is neither finite nor missing is a slip, which exp_csv_close() reports.
+ * Writes a row. Texts are cleaned (exp_text_clean): a control character becomes a blank, invalid UTF-8 becomes '?'. A
+ * double must be finite or missing; exp_csv_close() reports any further value.
  */
 void rec_put(struct exp_csv *csv, const struct rec_table *t, const void *row);
 

@@ -123,8 +123,8 @@ int exp_wrap_print(int (*say)(const void *ctx, FILE *text), const void *ctx, FIL
 /* ---- characters ---- */
 
 /*
- * Characters of UTF-8 begin so; the smallest one of that length stands beside it: longer forms of smaller ones are
- * none.
+ * The first byte of a character of each length in UTF-8, and the smallest character of the length. A longer encoding of
+ * a smaller character is invalid.
  */
 static const struct form {
     unsigned char mask, first;
@@ -132,7 +132,7 @@ static const struct form {
     unsigned long smallest;
 } forms[] = { { 0x80, 0x00, 1, 0 }, { 0xe0, 0xc0, 2, 0x80 }, { 0xf0, 0xe0, 3, 0x800 }, { 0xf8, 0xf0, 4, 0x10000 } };
 
-/* Reads the character that text begins with. Returns its bytes; 0 if it is none. */
+/* Reads the first character of a text. Returns its length in bytes; 0 for invalid UTF-8. */
 static size_t read_character(const unsigned char *text, unsigned long *c)
 {
     const struct form *f = forms;
@@ -150,7 +150,7 @@ static size_t read_character(const unsigned char *text, unsigned long *c)
     return *c < f->smallest || *c > 0x10ffff || (*c >= 0xd800 && *c < 0xe000) ? 0 : f->bytes;
 }
 
-/* Tells whether a character turns the direction of text: what is read is then not what stands there. */
+/* Tells whether a character changes the direction of text: a reader would see another order than the text has. */
 static bool turns(unsigned long c)
 {
     return (c >= 0x202a && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069) || c == 0x200e || c == 0x200f || c == 0x61c;
@@ -165,7 +165,7 @@ size_t exp_text_character(const char *text, bool *is_plain)
     return bytes ? bytes : 1;
 }
 
-/* Tells whether a character controls a terminal: also those with the highest bit, which two bytes of UTF-8 are. */
+/* Tells whether a text begins with a terminal control character. The controls from 0x80 on take two bytes in UTF-8. */
 static bool controls(const char *text)
 {
     const unsigned char *c = (const unsigned char *)text;
@@ -323,7 +323,9 @@ int exp_text_read(char **text, size_t *bytes, const char *path, struct exp_why *
     return err;
 }
 
-/* Tells whether every second byte of a text's begin is zero, as of ASCII in UTF-16 without a mark. */
+/*
+ * Tells whether every second byte at the beginning of a text is zero, as in ASCII in UTF-16 without a byte order mark.
+ */
 static bool is_wide(const char *text, size_t bytes)
 {
     size_t zeros[2] = { 0, 0 }, n = bytes < 64 ? bytes & ~(size_t)1 : 64;
@@ -354,7 +356,10 @@ int exp_text_check(char *text, size_t *bytes, const char *path, struct exp_why *
 
 size_t exp_text_blank(const char *at)
 {
-    /* Of Unicode: no-break, those of a fixed width and of none, narrow no-break, ideographic, and a mark amid a text. */
+    /*
+     * Unicode blanks: no-break space, spaces of fixed width, zero-width space, narrow no-break space, ideographic
+     * space, and a byte order mark inside a text.
+     */
     static const char *const wide[] = { "\u00a0", "\u2002", "\u2003", "\u2004", "\u2005", "\u2006", "\u2007",
                                         "\u2008", "\u2009", "\u200a", "\u200b", "\u202f", "\u3000", "\ufeff" };
 

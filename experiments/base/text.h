@@ -26,7 +26,7 @@ int exp_words_split(struct exp_words *w, const char *text);
 
 void exp_words_release(struct exp_words *w); /* leaves { 0 } */
 
-/* Writes a key and a path behind it as QEMU's options want them: commas of the path twice. */
+/* Prints a key and a path for a QEMU option: each comma of the path is doubled. */
 void exp_option_print(FILE *out, const char *key, const char *path);
 
 /*
@@ -36,18 +36,18 @@ void exp_option_print(FILE *out, const char *key, const char *path);
 
 #define EXP_LABEL "  %-12s " /* for a word of at most 12 letters */
 
-/* Runs say(ctx, text), which returns 0 or -errno, and prints what it wrote, cleaned (exp_text_clean). Returns that. */
+/* Runs say(ctx, text), then prints the text, cleaned (exp_text_clean). Returns the result of say: 0 or -errno. */
 int exp_wrap_print(int (*say)(const void *ctx, FILE *text), const void *ctx, FILE *out);
 
 /*
- * Makes a text that somebody else wrote one that tables, figures and terminals can have: control characters become
- * blanks; '?' stands for bytes that are no UTF-8, and for characters that turn the direction of what follows.
+ * Cleans a foreign text in place for tables, figures and terminals. A control character becomes a blank. A byte of
+ * invalid UTF-8 becomes '?', and so does a character that changes the direction of text.
  */
 void exp_text_clean(char *text);
 
 /*
- * Reads the character of UTF-8 that a text begins with. Returns its bytes, 1 if it is none. *is_plain: it is one, and
- * does not turn the direction of what follows.
+ * Reads the first character of a UTF-8 text. Returns its length in bytes; 1 for an invalid byte. *is_plain: the
+ * character is valid and does not change the direction of text.
  */
 size_t exp_text_character(const char *text, bool *is_plain);
 
@@ -73,12 +73,12 @@ void exp_names_add(char **list, const char *name);
 /* Whole text files in memory. */
 
 /*
- * Opens a file for reading that is one: waiting for a pipe's other end, or reading what has none, would take for ever.
- * Returns NULL with errno: EISDIR, or EINVAL for a pipe, a device or a socket.
+ * Opens a regular file for reading; the caller closes the file. A pipe without a writer would block, and a device may
+ * never end. Returns NULL with errno on failure: EISDIR, or EINVAL for a pipe, a device or a socket.
  */
 FILE *exp_file_open(const char *path);
 
-/* Says what that errno means: of EINVAL, that it is no file. */
+/* Returns the text of an errno value of exp_file_open. EINVAL: the path names no regular file. */
 const char *exp_file_error(int err);
 
 /*
@@ -87,30 +87,30 @@ const char *exp_file_error(int err);
  */
 int exp_text_read(char **text, size_t *bytes, const char *path, struct exp_why *why);
 
-/*
- * Texts as editors, spreadsheets and other systems leave them. Whatever reads a text that a user may have written goes
- * through these functions.
- */
+/* Texts from editors, spreadsheets and foreign systems. Every reader of a text by a user calls these functions. */
 
 /*
- * Takes a UTF-8 byte order mark away from a text with a zero byte behind it. Returns 0; -EINVAL with one line
- * "path:line: what" in why for a text in UTF-16 or UTF-32, or with a NUL byte.
+ * Removes a UTF-8 byte order mark from a text with a zero byte behind it; *bytes is the text's length. Returns 0;
+ * -EINVAL with one line "path:line: problem" in why for a text in UTF-16 or UTF-32, or with a NUL byte.
  */
 int exp_text_check(char *text, size_t *bytes, const char *path, struct exp_why *why);
 
 /*
- * Returns how many bytes the blank at `at` has: 1 of a space or a tab, 2 or 3 of another one in UTF-8, such as a
- * non-breaking one; 0: there is none.
+ * Returns the length in bytes of the blank at `at`: 1 for a space or a tab, 2 or 3 for a Unicode blank in UTF-8, for
+ * example a no-break space; 0 if there is no blank.
  */
 size_t exp_text_blank(const char *at);
 
-/* Returns how many of `length` bytes are left without the blanks at their end. */
+/* Returns the length of a text without the blanks at its end. */
 size_t exp_text_trimmed(const char *text, size_t length);
 
-/* Makes each line end a LF, whether it was CR LF or a CR alone, and each blank, but a tab, a space. */
+/* Changes every line end (CR LF or CR) to LF, and every blank but the tab to a space. */
 void exp_text_plain(char *text, size_t *bytes);
 
-/* Reads a file as exp_text_read does, checks it, and makes it plain. Returns as the first two of these. */
+/*
+ * Reads a file (exp_text_read), checks the text (exp_text_check) and makes it plain (exp_text_plain). Returns 0 or the
+ * error of the first two functions; *text is from malloc, NULL on failure.
+ */
 int exp_text_read_plain(char **text, size_t *bytes, const char *path, struct exp_why *why);
 
 /* Reads a file of a folder; "" if it is not there or cannot be read. From malloc. */
@@ -124,7 +124,7 @@ const char *exp_text_after(const char *text, const char *key);
 /* Adds bytes to a hash, which starts from 0. */
 uint64_t exp_hash_bytes(uint64_t hash, const void *bytes, size_t n);
 
-/* Adds a file to a hash, which starts from 0. Returns 0 or -errno of exp_file_open or of reading it. */
+/* Adds a file's bytes to a hash; a new hash is 0. Returns 0, or -errno of exp_file_open or of reading. */
 int exp_hash_file(uint64_t *hash, const char *path);
 
 #endif
