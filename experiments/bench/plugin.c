@@ -35,10 +35,10 @@ struct exp_plugin {
     bool calls_libraries; /* or is one: the code that it has as a C file is not all */
     uint64_t hash;        /* of the object */
     struct recorder recorder[MAX_KINDS];
-    const char *why_dead;  /* NULL: it runs */
-    const char *why_ended; /* while there is no process: what the last one did */
-    const char *why_hung;  /* the first one that had to be ended: why */
-    unsigned n_hangs;      /* how many had to */
+    const char *why_dead;  /* NULL: the plug-in runs */
+    const char *why_ended; /* how the last process ended; valid while no process runs */
+    const char *why_hung;  /* reason of the first hang */
+    unsigned n_hangs;      /* number of hangs */
     pthread_mutex_t lock;
     struct plugin_channel channel;
     unsigned limit_s, threads;
@@ -86,7 +86,7 @@ struct conv_plugin_shape exp_plugin_shape(const struct conv_problem *p)
 
 /* ---- what is asked of its process ---- */
 
-enum { MOST_HANGS = 2 }; /* each costs its limit */
+enum { MOST_HANGS = 2 }; /* each hang costs the time limit */
 
 /* Ends a plug-in for good, and says so. */
 static const char *bury(struct exp_plugin *p, const char *reason)
@@ -104,7 +104,7 @@ void exp_plugin_condemn(struct exp_plugin *p, const char *reason)
     pthread_mutex_unlock(&p->lock);
 }
 
-/* Keeps what the process says, if it does; NULL: it says nothing. */
+/* Keeps a text of the process. Returns NULL for an empty text. */
 static const char *said_of(struct exp_plugin *p, const char *words)
 {
     char *text = plugin_channel_text(words, PLUGIN_TEXT_BYTES);
@@ -134,7 +134,7 @@ static const char *explain_end(struct exp_plugin *p, int status, const char *doi
     return p->why_ended = exp_plugin_keep(p, text);
 }
 
-/* Ends its process, which does not come back. */
+/* Ends a process that does not answer in time. */
 static const char *end_hanging(struct exp_plugin *p, double seconds, const char *doing)
 {
     char text[256];
@@ -146,7 +146,7 @@ static const char *end_hanging(struct exp_plugin *p, double seconds, const char 
     return p->why_ended = exp_plugin_keep(p, text);
 }
 
-/* Has its process do something, and waits for it. Returns NULL, or why there is no process any more. */
+/* Gives the process a task and waits until it is done. Returns NULL, or why there is no process any more. */
 static const char *ask(struct exp_plugin *p, enum plugin_task task, double seconds, const char *doing)
 {
     const uint64_t until_ns = ctr_now_ns() + (uint64_t)(1e9 * (p->limit_s + seconds));
@@ -169,7 +169,7 @@ static const char *ask(struct exp_plugin *p, enum plugin_task task, double secon
     return NULL;
 }
 
-/* Has the process load the object. Returns NULL or why it does not. */
+/* Has the process load the object. Returns NULL, or why loading failed. */
 static const char *load(struct exp_plugin *p)
 {
     const char *why = ask(p, PLUGIN_LOAD, 0, "while it was loaded");
@@ -177,7 +177,7 @@ static const char *load(struct exp_plugin *p)
     return why ? why : said(p);
 }
 
-/* Sees to it that there is a process. Returns NULL, or why there is none. */
+/* Starts a process if none runs. Returns NULL, or why no process runs. */
 static const char *revive(struct exp_plugin *p)
 {
     const char *why;
@@ -194,7 +194,7 @@ static double run_seconds(const struct conv_plan *plan)
     return 20e-9 * conv_macs(&plan->problem);
 }
 
-/* Returns what is behind the reason that its process has just given. */
+/* Returns the fault behind the last reason of the process. */
 static enum exp_plugin_fault fault_of(const struct exp_plugin *p)
 {
     if (p->channel.control->is_wrong)
@@ -202,7 +202,7 @@ static enum exp_plugin_fault fault_of(const struct exp_plugin *p)
     return p->channel.is_up ? EXP_PLUGIN_REFUSES : EXP_PLUGIN_ENDED;
 }
 
-/* Checks a layer. Returns NULL, or why it is not done. */
+/* Checks a layer. Returns NULL, or why the layer is refused. */
 static const char *check(struct exp_plugin *p, const struct conv_plan *plan, const struct conv_binding *bind,
                          const char **doubt, enum exp_plugin_fault *fault)
 {
@@ -266,7 +266,7 @@ static void choose(struct exp_plugin *p, size_t layer, const struct conv_plan *p
     p->run_s = run_seconds(plan);
 }
 
-/* Gets its process ready for a layer: it runs on the core of the calling thread, unless it has several threads. */
+/* Prepares the process for a layer. A plug-in with a single thread runs on the core of the calling thread. */
 static const char *get_process(struct exp_plugin *p, const struct conv_plan *plan, uint64_t (*now_ns)(void))
 {
     struct plugin_control *control = p->channel.control;
@@ -533,7 +533,7 @@ static char *name_of_file(const char *path, const char *symbol)
     return name;
 }
 
-/* Starts its process, and has it load the object. Returns NULL or why it does not run. */
+/* Starts the process and has it load the object. Returns NULL, or why the plug-in does not run. */
 static const char *start(struct exp_plugin *p)
 {
     char text[PLUGIN_TEXT_BYTES];
@@ -624,8 +624,8 @@ static bool has_title(const char *title)
 }
 
 /*
- * Gives it another name if an algorithm has its own, and another title: two versions of one file may stand beside each
- * other.
+ * Gives a plug-in a new name or title if an algorithm has the name or title already: two versions of a file may stand
+ * beside each other.
  */
 static void make_unique(struct exp_plugin *p, const char *item)
 {
@@ -643,7 +643,7 @@ static void make_unique(struct exp_plugin *p, const char *item)
     free(title);
 }
 
-/* Compiles and loads it. Returns NULL or why it does not run. */
+/* Compiles the plug-in and starts its process. Returns NULL, or why the plug-in does not run. */
 static const char *make(struct exp_plugin *p)
 {
     const struct exp_plugin_limits limits = { p->limit_s, p->flags };
@@ -656,7 +656,7 @@ static const char *make(struct exp_plugin *p)
     return start(p);
 }
 
-/* Who has the lock may keep reasons, too. */
+/* The lock is recursive: a thread that holds the lock may call exp_plugin_keep. */
 static void init_lock(pthread_mutex_t *lock)
 {
     pthread_mutexattr_t attributes;
@@ -733,7 +733,7 @@ static unsigned count_cores(void)
     return sched_getaffinity(0, sizeof cores, &cores) ? 1 : (unsigned)CPU_COUNT(&cores);
 }
 
-/* Refuses a name that no algorithm has if a file has it: "mine" of mine.c. */
+/* Refuses the name of an unknown algorithm if a file has the name: "mine" of mine.c. */
 static int check_name(const char *name, struct exp_why *why)
 {
     static const char *const folders[] = { "", "kernels/plugin/" }, *const endings[] = { ".c", ".cpp", ".cc", ".so" };
@@ -751,7 +751,7 @@ static int check_name(const char *name, struct exp_why *why)
     return err;
 }
 
-/* Puts those items that are no plug-ins into `own`. */
+/* Copies the items that name built-in algorithms into `own`; *has_plugins: the list names plug-ins. */
 static int take_own(const char *list, char *own, bool *has_plugins, struct exp_why *why)
 {
     char *items = exp_copy_text(list), *rest = items, *item;
@@ -790,7 +790,7 @@ int exp_plugins_select(const char *list, const struct exp_plugin_options *o, uns
     *selected = 0;
     err = err ? err : check_number(list, why);
     err = err ? err : take_own(list, own, &has_plugins, why);
-    if (!err && (*own || !has_plugins)) /* what is misspelt is found before anything is compiled */
+    if (!err && (*own || !has_plugins)) /* find a misspelt name before any compilation */
         err = exp_algo_select(own, selected, why);
     while (!err && (item = strsep(&rest, ","))) {
         if (is_plugin(item))
@@ -801,7 +801,7 @@ int exp_plugins_select(const char *list, const struct exp_plugin_options *o, uns
     return err;
 }
 
-/* Lets the process end by itself, for a moment: coverage is kept then. */
+/* Waits a moment for the process to end by itself, so that coverage data are written. */
 static void leave(struct exp_plugin *p)
 {
     enum { MOST_WAITS = 50 };

@@ -1,20 +1,21 @@
 /*
- * Plug-ins: somebody's convolution (kernels/plugin/conv_plugin.h) beside the bench's own algorithms.
+ * Plug-ins: a user's convolution (kernels/plugin/conv_plugin.h) beside the bench's own algorithms.
  *
- * The code of a plug-in is loaded and run in a process of its own, a fork of this one, which is told what to do and
- * answers through shared memory. Whatever the code does - it crashes, hangs, calls exit, writes where it must not,
- * returns wrong values - costs its own columns, with the reason in them. Who crashes, hangs, exits or refuses in one
- * layer loses that layer, and the process is started again; who is wrong anywhere loses all (exp_plugin_condemn).
+ * The code of a plug-in runs in a separate process, a fork of this program. The process gets its tasks and answers
+ * through shared memory. A plug-in that crashes, hangs, calls exit, writes to forbidden places or returns wrong values
+ * loses only its own columns, which hold the reason. A plug-in that crashes, hangs, exits or refuses in a layer loses
+ * the layer, and the process is started again. A plug-in that is wrong in any layer loses all layers
+ * (exp_plugin_condemn).
  *
- * A layer is checked first: the tensors lie in shared memory between pages that nobody may touch, input and filters are
- * read-only in the first run, and what the output's neighbourhood holds is compared afterwards. Timed runs have tensors
- * of the process's own, made by the same function as those of the other algorithms, and are timed there by the same
- * clock.
+ * A layer is checked first. Its tensors lie in shared memory between inaccessible pages; input and filters are
+ * read-only in the first run; the memory around the output is compared afterwards. Timed runs use tensors in the
+ * process's own memory, allocated by the function that the built-in algorithms use, and the process times the runs with
+ * the bench's clock.
  *
- * No run helps a later one. Before each timed run, outside of the clock, the input gets values that no run had, and the
- * output is made no numbers; afterwards, all outputs are proven to be those of that input (plugin_proof.c). Caches are
- * then what they would be: emptied behind all that; warm caches have one line in 16 of the input changed and of the
- * output spoiled, those of the bench's own algorithms likewise (measure.h).
+ * No run helps a later run. Before each timed run, outside the clock, the input gets values that no earlier run had,
+ * and the output becomes NaN. Afterwards all outputs are proven to belong to the input (plugin_proof.c). The caches are
+ * emptied after these writes. Where caches are warm, only one line in 16 of the input is changed and of the output
+ * spoiled, also for the bench's own algorithms (measure.h).
  */
 #ifndef EXPERIMENTS_BENCH_PLUGIN_H
 #define EXPERIMENTS_BENCH_PLUGIN_H
@@ -38,16 +39,16 @@ struct exp_plugin_options {
     unsigned threads;  /* that its checked and timed runs may use, 1 at least; accesses are recorded of one */
     const char
         *observer; /* QEMU's plugin (counters/observe/obs_plugin.c); "": there is none. Lives as long as plug-ins */
-    bool may_fail; /* one that cannot be compiled or loaded is an algorithm that does not run; else it is an error */
+    bool may_fail; /* a plug-in that does not compile or load is kept but not run; false: an error */
 };
 
 /*
- * Reads ALGO= where plug-ins may stand in it: an item with a '.' or a '/' is one, as a C file (mine.c), a shared object
- * (./mine.so), or something in it (mine.c:other). They become algorithms of this program, called by their own names. A
- * C file is compiled for this computer. Returns 0, or -EINVAL with one line in why: for an unknown algorithm, too many
- * plug-ins, more threads than cores, a plug-in that is not there, or that cannot be compiled or loaded; -EINTR. A name
- * that is taken gets a number, and so does a title; names say how many threads there are, if they are several. Call it
- * before the program has other threads.
+ * Reads ALGO=, which may name plug-ins. An item with a '.' or a '/' is a plug-in: a C file (mine.c), a shared object
+ * (./mine.so), or a symbol in a file (mine.c:other). Plug-ins become algorithms of this program under their own names.
+ * A C file is compiled for this computer. A name or a title that is taken gets a number; with several threads, the name
+ * says how many. Returns 0; -EINTR; or -EINVAL with one line in why: an unknown algorithm, too many plug-ins, more
+ * threads than cores, or a plug-in that is missing or fails to compile or load. Call before the program has further
+ * threads.
  */
 int exp_plugins_select(const char *list, const struct exp_plugin_options *o, unsigned *selected, struct exp_why *why);
 
@@ -55,18 +56,19 @@ int exp_plugins_select(const char *list, const struct exp_plugin_options *o, uns
 void exp_plugins_release(void);
 
 /*
- * Runs a layer on tensors like those of bind, and leaves the first run's output there. Returns NULL, or why not. *doubt is NULL, or what is wrong with
- * later runs if the first one's output is right. Thread-safe; reasons live as long as the plug-in.
+ * Runs a layer on copies of the tensors of bind, and leaves the first run's output in bind. Returns NULL, or why the
+ * layer is refused. *doubt is NULL, or a fault of later runs that counts only if the first output is right.
+ * Thread-safe; reasons live as long as the plug-in.
  */
 const char *exp_plugin_check(struct exp_plugin *p, const struct conv_plan *plan, const struct conv_binding *bind,
                              const char **doubt, enum exp_plugin_fault *fault);
 
-/* Ends a plug-in for good: exp_algo_why_not_run gives the reason from now on. Thread-safe. */
+/* Ends a plug-in for good: exp_algo_why_not_run returns the reason from now on. Thread-safe. */
 void exp_plugin_condemn(struct exp_plugin *p, const char *reason);
 
 /*
- * Returns how far an output of a plug-in may be from plain loops, by the magnitude of its products: it may compute
- * another way, by Winograd's or Fourier's transform, and is rounded as often as the longest of these is.
+ * Returns the allowed distance of a plug-in's output from plain loops; magnitude is the sum of its products'
+ * magnitudes. The bound allows for the roundings of Winograd's and Fourier's transforms.
  */
 double exp_plugin_error_bound(double magnitude);
 
@@ -77,9 +79,10 @@ const char *exp_plugin_why_not(struct exp_plugin *p, const struct conv_plan *pla
 const char *exp_plugin_keep(struct exp_plugin *p, const char *reason);
 
 /*
- * Timed runs of layers that are open together (0, 1, ...), on the core of the calling thread: opens one and chooses it;
- * gives it another input, and empties caches or fills them as `cache` says; runs; closes all. These return NULL, or why
- * the process has ended: opening starts it again. took_ns is by now_ns, in its process.
+ * Timed runs of layers that are open together (0, 1, ...), on the core of the calling thread. exp_plugin_open opens a
+ * layer and chooses it. exp_plugin_prepare gives the layer a new input, and empties or fills the caches as `cache`
+ * says. exp_plugin_run runs the layer; took_ns is by now_ns, in the plug-in's process. exp_plugin_close closes all
+ * layers. Each returns NULL, or why the process has ended; opening a layer starts a new process.
  */
 const char *exp_plugin_open(struct exp_plugin *p, size_t layer, const struct conv_plan *plan, uint64_t (*now_ns)(void));
 const char *exp_plugin_prepare(struct exp_plugin *p, enum exp_cache_state cache);
@@ -104,26 +107,27 @@ const char *exp_plugin_do(struct exp_plugin *p, void (*fn)(void *data, const str
 
 struct exp_plugin_closed {
     enum exp_plugin_fault fault;
-    uint64_t convert_ns[2]; /* the shortest convert_in and convert_out, which no run's time holds; 0: there is none */
+    uint64_t convert_ns[2]; /* shortest convert_in and convert_out, not in the time of any run; 0: no conversion */
 };
 
-/* Closes the layers. Returns NULL, or why their times are worth nothing. */
+/* Closes the layers. Returns NULL, or why their times are invalid. */
 const char *exp_plugin_close(struct exp_plugin *p, struct exp_plugin_closed *closed);
 
-/* What limits and directs a compiler: whoever runs longer is ended, with all that it has started. */
+/* Limits and directs a compiler. After the limit, the compiler is killed with all processes that it started. */
 struct exp_plugin_limits {
     unsigned limit_s;
-    const char *flags; /* behind those of the file's first comment */
+    const char *flags; /* added behind the flags of the file's first comment */
 };
 
 /*
- * Layers of a network (0, 1, ...), whose tensors lie in memory that the program and the process both see. What the
- * plug-in writes there beside an output is not noticed; who lends it compares what a network makes.
+ * Layers of a network (0, 1, ...), whose tensors lie in memory shared by the program and the process. A stray write of
+ * the plug-in into this memory is not noticed; the caller compares the network's output.
  *
- * exp_plugin_lend lends so many bytes of zeros, which begin on a page; NULL: there is no memory, or some is lent.
- * exp_plugin_take_back closes all layers and takes it back. A layer is opened with tensors in that memory, its filters
- * as they stay, and runs on the core of the calling thread; took_ns is by now_ns, in the plug-in's process, and what
- * converts images where the plug-in has a layout of its own is in it. The last two return NULL, or why not.
+ * exp_plugin_lend lends `bytes` zero bytes, aligned to a page; NULL: no memory, or memory is lent already.
+ * exp_plugin_take_back closes all layers and takes the memory back. exp_plugin_open_lent opens a layer with tensors in
+ * the memory; its filters must not change. exp_plugin_run_lent runs the layer on the core of the calling thread;
+ * took_ns is by now_ns, in the plug-in's process, and includes image conversions of a plug-in with its own layout. Both
+ * return NULL, or why they failed.
  */
 void *exp_plugin_lend(struct exp_plugin *p, size_t bytes);
 void exp_plugin_take_back(struct exp_plugin *p);

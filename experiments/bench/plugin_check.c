@@ -24,7 +24,7 @@ enum {
     SOMETHING = 0xc5, /* bytes of other ones */
     MORE_RUNS = 4,    /* that are compared with the first and watched for leaks, if they are this short */
     MOST_RUNS = 24,
-    SHORT_MS = 80 /* of the processor's time */
+    SHORT_MS = 80 /* of CPU time */
 };
 
 /*
@@ -66,7 +66,7 @@ static bool map_lent(struct plugin_inside *p)
     return true;
 }
 
-/* Lets input and filters be written. */
+/* Makes input and filters writable. Returns false on failure. */
 static bool may_write(const struct plugin_inside *p)
 {
     for (int t = 0; t < 2; t++) {
@@ -182,7 +182,7 @@ bool plugin_find_remains(const struct plugin_inside *p, char *text, size_t bytes
         exp_say(text, bytes, "the plug-in started a process, which runs on");
     else if (has_changed_signals(&p->had, &now))
         exp_say(text, bytes, "the plug-in changed which signals are handled, and how");
-    else if (now.lent != p->had.lent || (now.n_files && now.n_files < p->had.n_files)) /* 0: it may not look */
+    else if (now.lent != p->had.lent || (now.n_files && now.n_files < p->had.n_files)) /* 0: not readable */
         exp_say(text, bytes, "the plug-in closed files that it had not opened");
     return *text;
 }
@@ -247,7 +247,7 @@ static bool took_short(clock_t since)
     return clock() - since < CLOCKS_PER_SEC / 1000 * SHORT_MS;
 }
 
-/* Looks whether input and filters are as they were. */
+/* Checks that input and filters are unchanged. */
 static bool are_kept(struct plugin_inside *p, const float *const was[2])
 {
     static const char *const names[2] = { "input", "filters" };
@@ -264,8 +264,8 @@ static bool are_kept(struct plugin_inside *p, const float *const was[2])
 }
 
 /*
- * Runs it on another input: what only remembers its first result is found, and what computes with too few bits. Input
- * and filters can be written from now on, as in timed runs, which a plug-in cannot tell from this one.
+ * Runs the plug-in on another input. The run finds a plug-in that repeats its first result or computes with too few
+ * bits. Input and filters are writable from now on, as in timed runs, so the plug-in cannot tell the runs apart.
  */
 static bool run_on_other(struct plugin_inside *p, const float *first)
 {

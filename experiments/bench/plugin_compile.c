@@ -16,9 +16,9 @@
 #define HEADER_DIR "kernels/plugin"
 #define FLAGS_MARK "plugin:"
 
-enum { WATCH_LIMIT_S = 60, COMPILER_LIMIT_S = 20 /* besides PLUGIN_LIMIT */ };
+enum { WATCH_LIMIT_S = 60, COMPILER_LIMIT_S = 20 /* in addition to PLUGIN_LIMIT */ };
 
-/* A compiler's command, and how long it may run. */
+/* A compiler's command and its time limit. */
 struct command {
     struct exp_words words;
     unsigned limit_s;

@@ -10,7 +10,7 @@
 #include "experiments/bench/plugin_process.h"
 #include "kernels/plugin/conv_plugin.h"
 
-/* The images and filters of one convolution. */
+/* The tensors of a convolution. */
 struct plugin_images {
     const float *in, *filters, *out;
 };
@@ -18,7 +18,7 @@ struct plugin_images {
 /* What a process has that a plug-in could change. */
 struct plugin_belongings {
     size_t n_files, bytes, mapped; /* bytes: of malloc; mapped: of all memory */
-    ino_t lent;                    /* the file of the lent tensors */
+    ino_t lent;                    /* inode of the lent tensors' file */
     sigset_t blocked;
     struct sigaction crash;
 };
@@ -30,12 +30,12 @@ struct plugin_layer {
     void *state;
     bool is_open;
     struct exp_tensors tensors; /* while it is open */
-    float *in, *filters;        /* likewise: what they must hold */
-    uint64_t seed;              /* of the input (case.h) */
-    bool is_changed;            /* some of its lines are, besides */
-    bool is_unproven;           /* it has run since its output was looked at */
-    uint64_t convert_ns[2];     /* the shortest time of each: before a run, behind it */
-    char *wrong;                /* what it did wrong in a timed run, from malloc; NULL: nothing is known */
+    float *in, *filters;        /* while the layer is open: expected input and filters */
+    uint64_t seed;              /* seed of the input (case.h) */
+    bool is_changed;            /* some input lines were changed after renewal */
+    bool is_unproven;           /* the output of the last run is not checked yet */
+    uint64_t convert_ns[2];     /* shortest times of convert_in and convert_out */
+    char *wrong;                /* first fault in a timed run, from malloc; NULL: none known */
 };
 
 struct plugin_inside {
@@ -52,11 +52,11 @@ struct plugin_inside {
     size_t guarded_bytes;
     const float *at[3];
     struct plugin_place place[3];
-    uint64_t n_seeds;                   /* which inputs have had: no run finds an input that there was before */
+    uint64_t n_seeds;                   /* number of seeds used: every run has a new seed */
     struct plugin_layer checked, *open; /* [n_open] of timed runs */
     size_t n_open;
-    unsigned char *network;    /* memory that is lent to layers of a network; NULL: none is */
-    struct plugin_layer *lent; /* [n_lent] of a network, whose tensors lie there */
+    unsigned char *network;    /* memory lent to layers of a network; NULL: none */
+    struct plugin_layer *lent; /* [n_lent] layers of a network, with tensors in `network` */
     size_t n_lent;
     struct plugin_layer *layer; /* one of those: that of plugin_get_ready, plugin_run and plugin_give_back */
     bool is_stepping;
@@ -66,7 +66,10 @@ struct plugin_inside {
     size_t sweep_bytes;
 };
 
-/* Says to the program why something is not done. The second says that the plug-in is wrong: nothing of it counts. */
+/*
+ * Report to the program why a task failed. plugin_say_wrong also says that the plug-in is wrong: none of its layers
+ * count.
+ */
 void plugin_say(struct plugin_inside *p, const char *text);
 void plugin_say_wrong(struct plugin_inside *p, const char *text);
 
@@ -87,21 +90,24 @@ void plugin_check(struct plugin_inside *p);
 
 void plugin_look(const struct plugin_inside *p, struct plugin_belongings *b);
 
-/* Says where in the lent tensors an address lies that must not be touched, and how it was: "write to". */
+/* Reports a forbidden access to an address in the lent tensors; access is "write to" or similar. */
 void plugin_say_where(struct plugin_inside *p, uintptr_t address, const char *access);
 
-/* Says what the plug-in left behind that is no memory. Returns whether there is anything. */
+/*
+ * Writes to text which threads, processes, signal handlers or closed files the plug-in left behind. Returns whether
+ * there are any.
+ */
 bool plugin_find_remains(const struct plugin_inside *p, char *text, size_t bytes);
 
 /*
- * Looks at all outputs of a convolution, by weighted sums of its planes, and at some of them by plain loops. Returns
- * whether they are right; else says which one is not. are_integers: sums of products are whole numbers, as far as they
- * are exact. The seed chooses weights and elements.
+ * Checks all outputs of a convolution by weighted sums over planes, and some outputs by plain loops. Returns whether
+ * they are right; else text names a wrong output. are_integers: exact sums of products are integers. The seed selects
+ * weights and samples.
  */
 bool plugin_prove(const struct conv_problem *p, const struct plugin_images *images, bool are_integers, uint64_t seed,
                   char *text, size_t bytes);
 
-/* Ends this process; where coverage is measured, keeps that. */
+/* Ends this process, and writes coverage data where coverage is measured. */
 void plugin_leave(int status) __attribute__((noreturn));
 
 #endif

@@ -1,9 +1,10 @@
 /*
  * The keeper of a plug-in's process: part of plugin_process.h.
  *
- * It is this program's child, and the process's parent. It starts the process, and again one after it; and when one
- * ends, it ends all that this one has started: who loses its parent becomes the keeper's child, whatever session or
- * group it is in. It ends with this program, and takes all with it. It runs nothing of the plug-in.
+ * The keeper is the program's child and the parent of the process. The keeper starts the process, and on request a new
+ * process. When a process ends, the keeper kills all descendants of the process: an orphan becomes the keeper's child,
+ * in any session or group. The keeper ends with the program and kills all descendants. The keeper runs no code of the
+ * plug-in.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -22,19 +23,19 @@
 #include "experiments/base/program.h"
 #include "experiments/bench/plugin_inside.h"
 
-/* Signals to the keeper: start a process, end it; SIGTERM ends the keeper. */
+/* Signals to the keeper: START starts a process, END ends the process, SIGTERM ends the keeper. */
 enum { START = SIGUSR1, END = SIGUSR2 };
 
-enum { LOOKS = 2000, LOOK_MS = 1, KEEPER_MS = 1000, OWN_FILES = 900 /* from this number on */ };
+enum { LOOKS = 2000, LOOK_MS = 1, KEEPER_MS = 1000, OWN_FILES = 900 /* lowest number of the keeper's files */ };
 
-/* ---- all that a process has started ---- */
+/* ---- descendants of a process ---- */
 
 struct relative {
     pid_t id, parent;
     bool is_below, is_dead;
 };
 
-/* Reads who a process is. Returns whether there is one. */
+/* Reads a process's parent and state. Returns whether the process exists. */
 static bool read_relative(const char *number, struct relative *r)
 {
     char path[64], line[512], state = 'Z';
@@ -44,7 +45,7 @@ static bool read_relative(const char *number, struct relative *r)
     snprintf(path, sizeof path, "/proc/%.20s/stat", number);
     in = fopen(path, "r");
     if (in && fgets(line, sizeof line, in))
-        behind = strrchr(line, ')'); /* of its name, which may hold anything */
+        behind = strrchr(line, ')'); /* end of the name, which may hold any characters */
     if (in)
         fclose(in);
     *r = (struct relative){ .id = (pid_t)strtol(number, NULL, 10) };
@@ -54,7 +55,7 @@ static bool read_relative(const char *number, struct relative *r)
     return true;
 }
 
-/* Returns all processes, from malloc. */
+/* Returns all processes, from malloc; *n is their number. */
 static struct relative *list_processes(size_t *n)
 {
     struct relative *all = NULL, one;
@@ -80,7 +81,7 @@ static bool is_marked(const struct relative *all, size_t n, pid_t id)
     return false;
 }
 
-/* Marks who descends from a process. */
+/* Marks the descendants of a process. */
 static void mark_below(struct relative *all, size_t n, pid_t top)
 {
     bool is_more = true;
@@ -95,7 +96,7 @@ static void mark_below(struct relative *all, size_t n, pid_t top)
     }
 }
 
-/* Sends all that descend from a process, and live, to their end. Returns how many there were. */
+/* Kills all living descendants of a process. Returns how many were alive. */
 static size_t kill_below(pid_t top)
 {
     size_t n, n_living = 0;
@@ -125,9 +126,9 @@ struct keeper {
     struct plugin_control *control;
     const char *object, *symbol;
     int fd, printing;
-    pid_t parent, child; /* child 0: there is none */
-    int status;          /* of the last child */
-    sigset_t blocked;    /* by the program: so they are in the process */
+    pid_t parent, child; /* child 0: no process runs */
+    int status;          /* of the last child, as from waitpid */
+    sigset_t blocked;    /* the program's signal mask, restored in the process */
 };
 
 static void start(struct keeper *k)
@@ -146,7 +147,7 @@ static void start(struct keeper *k)
     plugin_process_serve(k->control, k->object, k->symbol, k->fd, k->printing);
 }
 
-/* Takes the statuses of what has ended. */
+/* Collects the exit statuses of processes that have ended. */
 static void reap(struct keeper *k)
 {
     pid_t pid;
@@ -160,7 +161,7 @@ static void reap(struct keeper *k)
     }
 }
 
-/* Ends the child and all that it has started, and says so. */
+/* Ends the child and all its descendants, and reports the end to the program. */
 static void end_all(struct keeper *k)
 {
     for (int i = 0; i < LOOKS && kill_below(getpid()); i++) {
@@ -184,7 +185,7 @@ static sigset_t own_signals(void)
     return own;
 }
 
-/* Waits for a signal. Returns its number; 0: there was none for some time. */
+/* Waits for a signal, at most KEEPER_MS. Returns its number; 0: no signal came. */
 static int next_signal(void)
 {
     const struct timespec most = { KEEPER_MS / 1000, KEEPER_MS % 1000 * 1000000L };
@@ -194,7 +195,7 @@ static int next_signal(void)
     return number > 0 ? number : 0;
 }
 
-/* Waits for signals, which are blocked since before it was forked. */
+/* Handles the keeper's signals, which were blocked before the fork. */
 static void keep(struct keeper *k)
 {
     for (;;) {
@@ -213,7 +214,7 @@ static void keep(struct keeper *k)
     }
 }
 
-/* Keeps no file of the program open but the tensors' memory and the pipe, at numbers that nobody guesses. */
+/* Closes all files of the program except the tensors' memory and the pipe, and moves both to high numbers. */
 static bool part(struct keeper *k)
 {
     const int nothing = open("/dev/null", O_RDWR);
@@ -232,7 +233,7 @@ static bool part(struct keeper *k)
 
 /* ---- the program's side ---- */
 
-/* Forks the keeper: its signals are blocked before it is there. */
+/* Forks the keeper. The keeper's signals are blocked before the fork; *before is the program's signal mask. */
 static pid_t fork_keeper(sigset_t *before)
 {
     const sigset_t own = own_signals();
@@ -284,7 +285,7 @@ void plugin_keeper_start_again(struct plugin_channel *c)
     c->is_up = true;
 }
 
-/* Tells whether the keeper has gone, against all rules. */
+/* Tells whether the keeper has ended unexpectedly. */
 static bool has_lost_keeper(struct plugin_channel *c)
 {
     int status;
@@ -330,7 +331,7 @@ void plugin_keeper_end(struct plugin_channel *c)
     kill(c->keeper, SIGCONT);
     for (int i = 0; i < 2 * LOOKS && !has_lost_keeper(c); i++)
         nap();
-    if (c->keeper) { /* it does not answer */
+    if (c->keeper) { /* the keeper does not answer */
         kill_below(c->keeper);
         kill(c->keeper, SIGKILL);
         while (waitpid(c->keeper, NULL, 0) < 0 && errno == EINTR)

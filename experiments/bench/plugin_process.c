@@ -34,7 +34,10 @@
 enum { PLUGIN_IDLE, PLUGIN_BUSY };
 enum { READABLE_BYTES = 64, STRAY = 0xc5, WAIT_MS = 20 };
 
-/* After a timed run: how many outputs are looked at at once, and what others may do unseen, besides a share of it. */
+/*
+ * Checks after a timed run: how many outputs are looked at, and how much CPU time further threads and processes may
+ * use: OTHERS_NS plus 1/OTHERS_SHARE of the run's time.
+ */
 enum { LOOKED_AT = 64, OTHERS_NS = 200000, OTHERS_SHARE = 20 };
 
 static const enum conv_tensor tensors[3] = { CONV_INPUT, CONV_FILTER, CONV_OUTPUT };
@@ -116,7 +119,7 @@ void plugin_channel_ask(struct plugin_channel *c, enum plugin_task task)
     hand_over(c->control, PLUGIN_BUSY);
 }
 
-/* Makes control characters blanks, but for those that lines have: a terminal would do what they say. */
+/* Replaces control characters except LF and tab by blanks, because a terminal would execute control characters. */
 static void calm(char *text, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -447,7 +450,7 @@ static uint64_t own_now(const struct plugin_inside *p)
     return p->control->now_ns ? p->control->now_ns() : ctr_now_ns();
 }
 
-/* Keeps the shortest time of a conversion. */
+/* Lowers *shortest to ns; *shortest is 0 before the first time. */
 static void keep_shortest(uint64_t *shortest, uint64_t ns)
 {
     *shortest = *shortest && *shortest < ns ? *shortest : ns;
@@ -481,7 +484,7 @@ static uint64_t run(const struct plugin_inside *p, const float *in, const float 
     p->record.run(&p->layer->shape, p->layer->state, in, filters, out);
     took_ns = own_now(p) - start;
     if (getpid() != p->pid)
-        plugin_leave(0); /* it forked, and both came back */
+        plugin_leave(0); /* the plug-in forked, and the child came back, too */
     return took_ns;
 }
 
@@ -511,14 +514,14 @@ static size_t n_elements(const struct plugin_inside *p, enum conv_tensor t)
                               : x->n * x->k * conv_windows(x);
 }
 
-/* Keeps what the plug-in did wrong in a timed run: the first of it. */
+/* Keeps the plug-in's first fault in a timed run. */
 static void keep_wrong(struct plugin_inside *p, const char *text)
 {
     if (!p->layer->wrong)
         p->layer->wrong = exp_copy_text(text);
 }
 
-/* What a run must leave as it is, and how it is called. */
+/* Tells whether a tensor is unchanged after a run. */
 static bool has_kept(const struct plugin_inside *p, enum conv_tensor t, const float *was)
 {
     return !memcmp(tensor(p, t), was, n_elements(p, t) * sizeof *was);
@@ -531,7 +534,10 @@ static void make_input(const struct plugin_inside *p, float *in)
         exp_input_change(in, n_elements(p, CONV_INPUT), p->layer->seed);
 }
 
-/* Looks at the last run's output. What converts it finds another input than the run had. */
+/*
+ * Checks the output of the last run. Before convert_out the input tensor gets new values, because a plug-in must not
+ * convolve in convert_out.
+ */
 static bool is_proven(struct plugin_inside *p, char *text, size_t bytes)
 {
     struct plugin_layer *l = p->layer;
@@ -550,7 +556,7 @@ static bool is_proven(struct plugin_inside *p, char *text, size_t bytes)
     return plugin_prove(&l->problem, &images, l->seed % 2 == 0, l->seed, text + strlen(text), bytes - strlen(text));
 }
 
-/* Looks at what the last run did, if nobody has: at its output, and at what it left behind. */
+/* Checks the last run once: its output, and the leftovers of the plug-in. */
 static void prove_last(struct plugin_inside *p)
 {
     char text[PLUGIN_TEXT_BYTES];
@@ -596,7 +602,7 @@ static void close_layers(struct plugin_inside *p)
     }
 }
 
-/* Chooses one of the open layers. Says so if it is not open: the process that had it has ended. */
+/* Chooses an open layer. Reports an error if the layer is not open: the process that opened it has ended. */
 static bool choose(struct plugin_inside *p)
 {
     if (p->control->layer >= p->n_open || !p->open[p->control->layer].is_open) {
@@ -634,7 +640,7 @@ static void open_layer(struct plugin_inside *p)
         release_layer(p->layer);
 }
 
-/* How much of this process's work, and of what it waited for, other threads and processes have done. */
+/* Returns the CPU time of further threads of this process, and of child processes waited for. */
 static int64_t others_ns(void)
 {
     const uint64_t own = ctr_thread_ns();
@@ -647,7 +653,7 @@ static int64_t others_ns(void)
            (int64_t)(r.ru_utime.tv_usec + r.ru_stime.tv_usec) * 1000 - (int64_t)own;
 }
 
-/* Some outputs, right after a run: who returns before they are there is not done. */
+/* Tells whether some outputs are written right after a run. A plug-in that returns earlier breaks the rules. */
 static bool has_written_some(const struct plugin_inside *p)
 {
     const size_t n = n_elements(p, CONV_OUTPUT);
@@ -659,13 +665,13 @@ static bool has_written_some(const struct plugin_inside *p)
     return has_written;
 }
 
-/* Runs it, and looks at nothing. */
+/* Runs the layer once, without checks. */
 static void run_once(struct plugin_inside *p)
 {
     p->control->took_ns = run(p, tensor(p, CONV_INPUT), tensor(p, CONV_FILTER), tensor(p, CONV_OUTPUT));
 }
 
-/* Runs it in a turn that is timed or counted: later, its output is looked at. */
+/* Runs the layer once for a time or a count. The output is checked later. */
 static void run_timed(struct plugin_inside *p)
 {
     int64_t before_ns, ns;
@@ -762,7 +768,7 @@ static void touch_input(const struct plugin_inside *p)
         in[i] = in[i];
 }
 
-/* Gives a run an input that no run had before, and an output that is no numbers. */
+/* Gives the next run an input that no earlier run had, and sets the output to NaN. */
 static void renew(struct plugin_inside *p)
 {
     p->layer->seed = ++p->n_seeds;
@@ -772,7 +778,7 @@ static void renew(struct plugin_inside *p)
     convert_in(p, tensor(p, CONV_INPUT));
 }
 
-/* The same, where caches are warm: some lines only. */
+/* Changes some lines of input and output only, because the caches are warm. */
 static void change_some(struct plugin_inside *p)
 {
     p->layer->is_changed = true;
@@ -781,7 +787,7 @@ static void change_some(struct plugin_inside *p)
     convert_in(p, tensor(p, CONV_INPUT));
 }
 
-/* Makes the caches what exp_cache_state asks for, and the run one that no other run helps. */
+/* Brings the caches into the state of exp_cache_state, and gives the run a new input. */
 static void prepare_caches(struct plugin_inside *p)
 {
     if (!choose(p))
@@ -823,7 +829,7 @@ static void do_something(struct plugin_inside *p)
     prove_last(p);
 }
 
-/* ---- layers of a network: their tensors lie in memory that the program lends ---- */
+/* ---- layers of a network, with tensors in memory lent by the program ---- */
 
 static bool map_network(struct plugin_inside *p)
 {
@@ -853,7 +859,7 @@ static void open_lent(struct plugin_inside *p)
     p->layer->is_open = plugin_get_ready(p, tensor(p, CONV_FILTER));
 }
 
-/* Images are converted within the time: the layers around it are not the plug-in's. */
+/* Runs a layer of a network. The time includes image conversions, because the neighbouring layers use plain layouts. */
 static void run_lent(struct plugin_inside *p)
 {
     uint64_t start;
@@ -883,7 +889,7 @@ static void close_lent(struct plugin_inside *p)
 
 /* ---- what ends it ---- */
 
-/* Says what a fault was: the CPU tells whether it was a write. */
+/* Names the access of a fault. Only x86-64 tells writes from reads. */
 static const char *kind_of_access(const void *context)
 {
 #ifdef __x86_64__
@@ -914,7 +920,10 @@ static void catch_crashes(void)
         sigaction(signals[i], &caught, NULL);
 }
 
-/* Parts from its keeper: what it starts can be ended with it, and what it prints goes to the program. */
+/*
+ * Separates the process from its keeper: the process gets a group, adopts its orphans, and prints into the program's
+ * pipe.
+ */
 static void part(int printing)
 {
     setpgid(0, 0);

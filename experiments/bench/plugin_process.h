@@ -1,7 +1,7 @@
 /*
- * The process of a plug-in, and the memory that it shares with the program (plugin.c is this side, plugin_process.c the
- * other). One task at a time: the program says what is to be done and waits. A process of its own stands between the
- * two, the keeper (plugin_keeper.c).
+ * The process of a plug-in, and the memory shared with the program. plugin.c is the program's side, plugin_process.c
+ * the process's side. The program sets a task and waits until the task is done. The keeper, a third process, stands
+ * between the two (plugin_keeper.c).
  */
 #ifndef EXPERIMENTS_BENCH_PLUGIN_PROCESS_H
 #define EXPERIMENTS_BENCH_PLUGIN_PROCESS_H
@@ -39,8 +39,8 @@ enum plugin_task {
 };
 
 /*
- * Lies in shared memory. Pointers in it are to what both processes had before they parted. A plug-in may write anything
- * here: texts have an end only where their room has (plugin_channel_text).
+ * Lies in shared memory. Its pointers point to code and data that both processes have since before the fork. A plug-in
+ * may overwrite any byte here, so a text may lack its final zero byte (plugin_channel_text).
  */
 struct plugin_control {
     _Atomic uint32_t turn; /* PLUGIN_IDLE or PLUGIN_BUSY */
@@ -50,18 +50,18 @@ struct plugin_control {
     enum exp_cache_state cache;
     uint64_t (*now_ns)(void);
     uint64_t took_ns;
-    size_t lent_bytes, lent_at[3]; /* of PLUGIN_OPEN_LENT: all of it; where input, filters and output begin */
+    size_t lent_bytes, lent_at[3]; /* of PLUGIN_OPEN_LENT: all bytes; offsets of input, filters, output */
     struct exp_phases phases;      /* of PLUGIN_STEPS */
-    bool has_marks;                /* it told what it did */
+    bool has_marks;                /* the run marked its phases */
     void (*fn)(void *data, const struct exp_runs *runs);
-    _Alignas(16) unsigned char data[4096];   /* fn's */
-    unsigned threads;                        /* PLUGIN_THREADS */
-    bool is_pinned;                          /* while it is timed, */
-    cpu_set_t cores;                         /* to these */
-    uint64_t convert_ns[2];                  /* of PLUGIN_CLOSE: the shortest convert_in and convert_out */
-    _Atomic uint32_t n_ended;                /* processes that have ended, one after the other */
-    int status;                              /* of the last one, as from waitpid */
-    bool is_wrong;                           /* what text says is that the plug-in did what it must not */
+    _Alignas(16) unsigned char data[4096]; /* fn's */
+    unsigned threads;                      /* PLUGIN_THREADS */
+    bool is_pinned;                        /* timed runs are pinned to `cores` */
+    cpu_set_t cores;                       /* cores of timed runs */
+    uint64_t convert_ns[2];   /* of PLUGIN_CLOSE: the shortest convert_in and convert_out, summed over layers */
+    _Atomic uint32_t n_ended; /* number of processes that have ended */
+    int status;               /* of the last ended process, as from waitpid */
+    bool is_wrong;            /* text reports that the plug-in broke a rule */
     char user_plan[PLUGIN_PLAN_BYTES];       /* PLUGIN_PLAN */
     char name[PLUGIN_NAME_BYTES], title[96]; /* of PLUGIN_LOAD; "": the file's */
     bool is_function;                        /* what was loaded is no record */
@@ -82,14 +82,14 @@ struct plugin_channel {
     size_t n_shown;
     unsigned char *lent; /* NULL: nothing is */
     size_t lent_bytes;
-    pid_t keeper;     /* 0: there is none */
-    bool is_up;       /* there is a process */
-    uint32_t n_ended; /* how many ends of processes this side has seen */
+    pid_t keeper;     /* 0: none */
+    bool is_up;       /* a process runs */
+    uint32_t n_ended; /* number of process ends that this side has seen */
 };
 
 int plugin_channel_open(struct plugin_channel *c); /* 0 or -errno */
 
-/* Copies a text that the process wrote, of at most so many bytes: printable UTF-8, from malloc. */
+/* Copies a text of the process, of at most `bytes` bytes: cleaned (exp_text_clean), from malloc. */
 char *plugin_channel_text(const char *text, size_t bytes);
 void plugin_channel_close(struct plugin_channel *c);
 
@@ -102,7 +102,7 @@ bool plugin_channel_wait(struct plugin_channel *c); /* some milliseconds at most
 /* Shows on standard error what the process has printed, the beginning if it is much. Tells whether there was any. */
 bool plugin_channel_show(struct plugin_channel *c);
 
-/* Lends the process so many bytes, zeros, until plugin_channel_return. Returns 0 or -errno. */
+/* Lends the process `bytes` zero bytes until plugin_channel_return. Returns 0 or -errno. */
 int plugin_channel_lend_bytes(struct plugin_channel *c, size_t bytes);
 
 /* Lends the process copies of the tensors; looks what it wrote beside the output; takes the output; takes all back. */
@@ -112,20 +112,18 @@ void plugin_channel_take(const struct plugin_channel *c, const struct conv_plan 
 void plugin_channel_return(struct plugin_channel *c);
 
 /*
- * Starts the keeper and the process, which runs the symbol ("": what conv_plugin.h says) of the object once it is told
- * to load that. Call it before the program has other threads. Returns 0 or -errno.
+ * Starts the keeper and the process. The process loads the object when told to, and runs its symbol; "": the names of
+ * conv_plugin.h. Call before the program has further threads. Returns 0 or -errno.
  */
 int plugin_keeper_start(struct plugin_channel *c, const char *object, const char *symbol);
-void plugin_keeper_start_again(struct plugin_channel *c); /* the process, after one has ended */
+void plugin_keeper_start_again(struct plugin_channel *c); /* starts a new process, after the last has ended */
 
-/*
- * Tells whether the process has ended; *status is as from waitpid then. Whatever it had started has ended, too.
- */
+/* Tells whether the process has ended, and all its descendants with it. *status is then as from waitpid. */
 bool plugin_keeper_saw_end(struct plugin_channel *c, int *status);
-void plugin_keeper_end_process(struct plugin_channel *c); /* with all that it has started */
-void plugin_keeper_end(struct plugin_channel *c);         /* likewise, and the keeper */
+void plugin_keeper_end_process(struct plugin_channel *c); /* and all its descendants */
+void plugin_keeper_end(struct plugin_channel *c);         /* and the process with all its descendants */
 
-/* Is the process: does what it is told to, for ever. */
+/* Runs in the process: does the program's tasks for ever. */
 void plugin_process_serve(struct plugin_control *control, const char *object, const char *symbol, int fd, int printing)
     __attribute__((noreturn));
 

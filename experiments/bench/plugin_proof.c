@@ -1,10 +1,10 @@
 /*
  * Proves that a timed run computed its output: part of plugin_inside.h.
  *
- * A sum of all outputs of a plane, each with a weight, is the same sum of inputs, weighted by the filters. So all
- * outputs are looked at for about as much work as one filter is. Weights are a product of one for the row and one for
- * the column, so that rows of the input are added up once for all rows of a filter. What a sum does not tell, such as a
- * small error in results that are no whole numbers, a few elements tell that are computed by plain loops.
+ * The weighted sum of a plane's outputs equals the sum of the filter's elements times weighted sums of inputs. So
+ * checking the outputs of all filters costs about as much as convolving with a single filter. A weight is the product
+ * of a row weight and a column weight, so input rows are summed once for all rows of a filter. A weighted sum does not
+ * show a small error in results that are no integers; therefore plain loops compute a few elements.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -16,17 +16,17 @@
 
 enum { LEAST_WEIGHT = 8, N_WEIGHTS = 8, LANES = 8, SAMPLES = 32, ROUNDINGS = 256 };
 
-/* A sum that is off by more than so many roundings in each of its outputs is looked at, output by output. */
-enum { SUSPICIOUS = 64, MOST_PLANES = 8 /* that turn out to be right: the others are left to the samples */ };
+/* A plane whose weighted sum is off by more than SUSPICIOUS roundings is checked output by output. */
+enum { SUSPICIOUS = 64, MOST_PLANES = 8 /* right planes to check at most; the samples check the rest */ };
 
 struct proof {
     const struct conv_problem *p;
     const float *in, *filters, *out;
     bool are_integers;
     double *row, *column;      /* [p->p], [p->q] weights */
-    double *tap;               /* [p->c][p->r][p->s] weighted sums of the input that each element of a filter meets */
-    double *line;              /* [p->h][p->s] weighted sums of a row of an image */
-    double sum_weights, input; /* of all windows; the mean magnitude of an input element */
+    double *tap;               /* [p->c][p->r][p->s] weighted input sum for each element of a filter */
+    double *line;              /* [p->h][p->s] weighted sums of the rows of an image */
+    double sum_weights, input; /* sum of all weights; mean magnitude of an input element */
 };
 
 double exp_plugin_error_bound(double magnitude)
@@ -34,7 +34,7 @@ double exp_plugin_error_bound(double magnitude)
     return conv_error_bound(ROUNDINGS, magnitude);
 }
 
-/* Adds up x[i * step] * weight[i]. */
+/* Returns the sum of x[i * step] * weight[i]. */
 static double weigh(const float *x, size_t step, const double *weight, size_t n)
 {
     double lane[LANES] = { 0 }, sum = 0;
@@ -51,7 +51,10 @@ static double weigh(const float *x, size_t step, const double *weight, size_t n)
     return sum;
 }
 
-/* Returns the first of n windows, each `stride` behind the last one, that meets an image of `size` at its `tap`. */
+/*
+ * Returns the first of n windows whose `tap` lies in the image. Windows are `stride` apart; the first begins `pad`
+ * before the image.
+ */
 static size_t first_window(size_t tap, size_t pad, size_t stride, size_t n)
 {
     const size_t first = tap >= pad ? 0 : (pad - tap + stride - 1) / stride;
@@ -59,7 +62,7 @@ static size_t first_window(size_t tap, size_t pad, size_t stride, size_t n)
     return first < n ? first : n;
 }
 
-/* Returns the end of these windows. */
+/* Returns the end of the windows whose `tap` lies in an image of `size`. */
 static size_t end_of_windows(size_t tap, size_t pad, size_t stride, size_t size, size_t n)
 {
     const size_t end = size + pad <= tap ? 0 : (size + pad - tap - 1) / stride + 1;
@@ -67,7 +70,7 @@ static size_t end_of_windows(size_t tap, size_t pad, size_t stride, size_t size,
     return end < n ? end : n;
 }
 
-/* Weighs the windows of one channel's image, for every element of a filter. */
+/* Computes the weighted input sums of a channel, for every element of a filter. */
 static void weigh_channel(struct proof *x, const float *image, double *tap)
 {
     const struct conv_problem *p = x->p;
@@ -103,7 +106,7 @@ static void weigh_image(struct proof *x, size_t n)
         weigh_channel(x, x->in + (n * p->c + c) * p->h * p->w, x->tap + c * p->r * p->s);
 }
 
-/* Returns what the weighted sum of a plane must be, and in *magnitude how much is added for it, on average. */
+/* Returns the weighted sum that a right plane has. *magnitude: an estimate of the sum of its products' magnitudes. */
 static double expected_sum(const struct proof *x, size_t k, double *magnitude)
 {
     const struct conv_problem *p = x->p;
@@ -129,7 +132,7 @@ static double weighted_sum(const struct proof *x, const float *plane)
     return sum;
 }
 
-/* Tells whether a weighted sum may be that of a right plane: if it may not, its elements are looked at. */
+/* Tells whether a weighted sum is near the sum of a right plane. If not, the plane's elements are checked. */
 static bool is_near(const struct proof *x, double got, double want, double magnitude)
 {
     if (x->are_integers && got == rint(got))
@@ -150,7 +153,7 @@ static void say_wrong(size_t element, double got, double want, char *text, size_
     exp_say(text, bytes, "output element %zu is %.9g, must be %.9g", element, got, want);
 }
 
-/* Looks for the first wrong element of a plane, by plain loops. */
+/* Checks a plane by plain loops. On failure, text names the first wrong element. */
 static bool has_right_plane(const struct proof *x, size_t plane, char *text, size_t bytes)
 {
     const size_t n = conv_windows(x->p);
@@ -186,7 +189,7 @@ static bool has_right_planes(struct proof *x, char *text, size_t bytes)
     return true;
 }
 
-/* Computes one output. */
+/* Computes one output by plain loops. *magnitude: the sum of its products' magnitudes. */
 static double output_of(const struct proof *x, size_t element, double *magnitude)
 {
     const struct conv_problem *p = x->p;
@@ -201,7 +204,7 @@ static double output_of(const struct proof *x, size_t element, double *magnitude
         const size_t w = at % p->q * p->stride_w + i % p->s * p->dilation_w - p->pad_left;
         double product;
 
-        if (h >= p->h || w >= p->w) /* left of the image or above it, too: these are large then */
+        if (h >= p->h || w >= p->w) /* also left of the image or above: unsigned values wrap around */
             continue;
         product = (double)filter[i] * (double)in[(i / (p->r * p->s) * p->h + h) * p->w + w];
         sum += product;
@@ -226,7 +229,7 @@ static bool has_right_samples(const struct proof *x, uint64_t *random, char *tex
     return true;
 }
 
-/* Draws n weights, and returns their sum. */
+/* Draws n weights. Returns their sum. */
 static double draw_weights(double *weight, size_t n, uint64_t *random)
 {
     double sum = 0;
