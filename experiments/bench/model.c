@@ -50,7 +50,7 @@ static int read_table(struct exp_model *m, const char *text, size_t bytes, struc
     return err;
 }
 
-/* Tells whether a text is a batch file: by its first option or descriptor; or it has comments alone. */
+/* Tells whether a text is a batch file: its first word is an option or a descriptor, or all lines are comments. */
 static bool is_batch(const char *text)
 {
     for (; *text; text += strcspn(text, "\n")) {
@@ -72,7 +72,7 @@ static int check_any(const struct exp_model *m, struct exp_why *why)
     return -EINVAL;
 }
 
-/* Reads what is no table by name: a log, a batch file, or a table all the same. */
+/* Reads a file by its content: a log, a batch file, or a layer table. */
 static int read_text(struct exp_model *m, char *text, size_t bytes, struct exp_why *why)
 {
     bool is_log;
@@ -167,7 +167,7 @@ static int check_kind(const char *which, struct exp_why *why)
     return 0;
 }
 
-/* Runs over the tables that match a pattern below experiments_dir/models, until one is visited with true. */
+/* Visits the tables below experiments_dir/models that match a pattern, until a visit returns true. */
 static bool any_table(const char *experiments_dir, const char *pattern, bool (*visit)(void *ctx, const char *path),
                       void *ctx)
 {
@@ -215,7 +215,7 @@ static int read_named(struct exp_model *m, const char *experiments_dir, const ch
     return err;
 }
 
-/* A layer that is looked for, and the table that has one. */
+/* A layer's name to look for, and the name of the model that has the layer (from malloc). */
 struct wanted {
     const char *name;
     char *model;
@@ -326,7 +326,10 @@ static bool mark_matches(const struct exp_model *m, const char *pattern, bool *k
     return any;
 }
 
-/* Cuts the next pattern off a list, without the blanks around it; "" if there is none. Returns NULL behind the last. */
+/*
+ * Cuts the next pattern off a list, without the blanks around it; an empty item gives "". Returns NULL after the last
+ * item.
+ */
 static char *next_pattern(char **list)
 {
     char *pattern = *list, *end;
@@ -340,7 +343,10 @@ static char *next_pattern(char **list)
     return pattern;
 }
 
-/* Marks what each pattern of the list matches; cuts the list up. Returns -ENOENT if one must match, and does not. */
+/*
+ * Marks the layers that match a pattern of the list; cuts the list up. Returns -ENOENT if a pattern has no match and
+ * all_must is set; -EINVAL for an empty list.
+ */
 static int mark_all(const struct exp_model *m, char *patterns, bool *keep, bool all_must, struct exp_why *why)
 {
     size_t n_patterns = 0;
@@ -522,7 +528,7 @@ static int by_name(const void *a, const void *b)
     return order ? order : ((*l)->line > (*r)->line) - ((*l)->line < (*r)->line);
 }
 
-/* Tells whether a layer of a list that is sorted by name is called so. */
+/* Tells whether a layer in a list sorted by name has this name. */
 static bool is_taken(struct exp_layer *const *sorted, size_t n, const char *name)
 {
     const struct exp_layer key = { .name = (char *)name }, *wanted = &key;
@@ -541,7 +547,7 @@ static bool is_taken(struct exp_layer *const *sorted, size_t n, const char *name
     return false;
 }
 
-/* Returns a name that no layer has, "conv_2" of "conv", from malloc; *number is the last one that was given. */
+/* Returns an unused name, for example "conv_2" for "conv", from malloc; *number is the last number tried. */
 static char *other_name(struct exp_layer *const *sorted, size_t n, const char *name, size_t *number)
 {
     for (;;) {
@@ -554,8 +560,8 @@ static char *other_name(struct exp_layer *const *sorted, size_t n, const char *n
 }
 
 /*
- * Tells layers of one name apart: the second one called conv is called conv_2. The list keeps the old names until all
- * are done.
+ * Finds new names for layers with equal names: the second conv becomes conv_2. The list keeps the old names until all
+ * new names are found. Returns the number of new names.
  */
 static size_t rename_all(struct exp_layer *const *sorted, size_t n, char **other)
 {
@@ -599,7 +605,7 @@ static void tell_apart(struct exp_model *m)
     free(sorted);
 }
 
-/* Prints each line of a text behind the path of the file that it is about. */
+/* Prints each line of a text with its file's path in front. */
 static void print_lines(const char *path, const char *text, FILE *out)
 {
     for (; *text; text += strcspn(text, "\n") + 1)
@@ -691,7 +697,7 @@ size_t exp_models_next(const char *list)
     return first;
 }
 
-/* Checks that each pattern matches a layer of some model; cuts the list up. */
+/* Checks that each pattern matches a layer of at least one model; cuts the list up. */
 static int check_patterns(const struct exp_models *m, char *patterns, struct exp_why *why)
 {
     for (char *pattern; (pattern = next_pattern(&patterns));) {
@@ -712,7 +718,7 @@ static int check_patterns(const struct exp_models *m, char *patterns, struct exp
     return 0;
 }
 
-/* Keeps of several models the layers that patterns match, and leaves models without any out. */
+/* Keeps the layers of several models that match a pattern; leaves out models without a match. */
 static int filter_several(struct exp_models *m, const char *patterns, struct exp_why *why)
 {
     char *copy = exp_copy_text(patterns);
@@ -752,7 +758,7 @@ void exp_models_print_notes(const struct exp_models *m, FILE *out)
     exp_models_print_left_out(m, out);
 }
 
-/* Reads the models of a list, all layers of each. */
+/* Reads the models of a list, with all layers. */
 static int read_list(struct exp_models *m, const char *experiments_dir, const char *list,
                      const struct exp_model_ask *ask, struct exp_why *why)
 {

@@ -3,7 +3,7 @@
  * table (experiments/models/README.md), from a batch file of oneDNN's benchdnn or from a log of ONEDNN_VERBOSE=1
  * (model_formats.h).
  *
- * Every error is one line; for what a file says, "path:line: column, value".
+ * Every error is one line; an error in a file has the form "path:line: column, value".
  */
 #ifndef EXPERIMENTS_BENCH_MODEL_H
 #define EXPERIMENTS_BENCH_MODEL_H
@@ -16,7 +16,7 @@
 #include "kernels/shape/problem.h"
 
 struct exp_layer {
-    char *name;                  /* printable, not empty; no other layer of the model has it */
+    char *name;                  /* printable, not empty, unique in the model */
     struct conv_problem problem; /* finished: p and q are set */
     unsigned line;               /* of the table; the node's number in a network */
     unsigned index;              /* in the whole model, from 1; kept by exp_model_filter */
@@ -38,9 +38,9 @@ struct exp_model {
     struct exp_layer *layer;
     size_t repeats;   /* how often a log has them all; else 0 */
     char *others;     /* which nodes a network has beside its convolutions; NULL */
-    char *notes;      /* sentences, each in a line of its own, of how it was read; NULL */
-    size_t n_untyped; /* convolutions of a log that names no types; read as fp32 */
-    char *types;      /* a sentence: which types a network has that run as another; NULL */
+    char *notes;      /* sentences on the reading of the file, one per line; NULL: none */
+    size_t n_untyped; /* convolutions of a log without types; read as fp32 */
+    char *types;      /* a sentence: which types of a network run as another type; NULL: none */
     size_t n_smaller; /* layers that exp_model_limit made smaller */
     double most_macs; /* and what it was asked for */
     size_t n_skipped;
@@ -53,7 +53,7 @@ struct exp_model_ask {
     unsigned batch;     /* images at once, of every layer; 0: as the file says */
     const char *input;  /* of a network: struct onnx_ask; "" or NULL: as the file says */
     bool links;         /* of a network: struct onnx_ask */
-    bool is_of_several; /* patterns that match no layer of this model match some of another one */
+    bool is_of_several; /* patterns may match layers of another model only */
 };
 
 /* Makes it of options that have such fields. */
@@ -78,7 +78,7 @@ int exp_model_find(struct exp_model *m, const char *experiments_dir, const char 
 int exp_model_find_as(struct exp_model *m, const char *experiments_dir, const char *which,
                       const struct exp_model_ask *ask, struct exp_why *why);
 
-/* Returns the name of the first model of experiments_dir/models that has such a layer, from malloc; NULL: none has. */
+/* Returns the name of the first model in experiments_dir/models with a layer of this name, from malloc; NULL: none. */
 char *exp_model_with_layer(const char *experiments_dir, const char *layer);
 
 /*
@@ -100,8 +100,8 @@ void exp_model_limit(struct exp_model *m, double most_macs);
 void exp_model_say_smaller(const struct exp_model *m, char *text, size_t bytes);
 
 /*
- * Prints what a reader should know of how the model was read: what was left out, a line for each reason, with the first
- * few lines of the file; how often a log repeats the model; which layers shared a name, and what they are called now.
+ * Prints notes on the reading of a model: left-out entries, a line for each reason with the first few line numbers; how
+ * often a log repeats the model; layers with equal names and their new names.
  */
 void exp_model_print_notes(const struct exp_model *m, FILE *out);
 
@@ -117,14 +117,15 @@ enum { EXP_MAX_MODELS = 64 };
 struct exp_models {
     struct exp_model model[EXP_MAX_MODELS];
     size_t n;       /* >= 1 once read */
-    char *left_out; /* names of models without a layer that was asked for; NULL: none */
+    char *left_out; /* names of models without a requested layer; NULL: none */
 };
 
 /*
- * Reads comma-separated models (exp_model_find), without the blanks around their names; "all" or "": the paper's seven.
- * A path may hold commas, if there is such a file. Of each, keeps the layers that match patterns (exp_model_filter), or
- * all if that is ""; each pattern must match a layer of some model, and a model without any is left out. Returns 0, or
- * as those two with one line in why; -EINVAL for too many, or for two of the same name. On failure *m is empty.
+ * Reads comma-separated models (exp_model_find), without the blanks around their names; "all" or "": the paper's seven
+ * models. The path of an existing file may hold commas. Keeps the layers of each model that match the patterns
+ * (exp_model_filter); "": all layers. Each pattern must match a layer of some model; a model without a matching layer
+ * is left out. Returns 0, or the error of exp_model_find or exp_model_filter with one line in why; -EINVAL for too many
+ * models, or for two of equal name. On failure *m is empty.
  */
 int exp_models_read(struct exp_models *m, const char *experiments_dir, const char *list, const char *patterns,
                     struct exp_why *why);
@@ -133,10 +134,10 @@ int exp_models_read(struct exp_models *m, const char *experiments_dir, const cha
 int exp_models_read_as(struct exp_models *m, const char *experiments_dir, const char *list,
                        const struct exp_model_ask *ask, struct exp_why *why);
 
-/* Returns how long the first name or path of a comma-separated list is, blanks around it included. */
+/* Returns the length of the first name or path in a comma-separated list, with the blanks around the name. */
 size_t exp_models_next(const char *list);
 
-/* Prints which models were left out, in a line; the other one, before it what exp_model_print_notes prints of each. */
+/* Print the names of the left-out models in a line; exp_models_print_notes first prints the notes of each model. */
 void exp_models_print_left_out(const struct exp_models *m, FILE *out);
 void exp_models_print_notes(const struct exp_models *m, FILE *out);
 

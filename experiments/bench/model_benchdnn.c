@@ -12,30 +12,30 @@
 
 /* ---- batch files ---- */
 
-/* Limits batch files within batch files, which may name one another any number of times. */
+/* Limit the inclusion of batch files by batch files, which may include each other without end. */
 enum { MAX_DEPTH = 8, MAX_FILES = 10000, MAX_BYTES = 64 << 20 };
 
-/* Counts what was read so far. */
+/* Counts the files, bytes and unreadable descriptors read. */
 struct amount {
     size_t n_files, n_bytes, n_odd;
 };
 
 enum { MAX_IMAGES = 32, MAX_FUSED = 8, MAX_ODD = 32 };
 
-/* What the items of a list ask for: some ask for what is read, others for what is not. */
+/* Tells whether a list has supported items, and whether it has unsupported items. */
 struct asked {
     bool any, others;
 };
 
-/* Holds what the options so far say of the descriptors to come. */
+/* Holds the options in force for the next descriptors. */
 struct state {
     bool is_conv;
     struct asked forward, f32;
-    size_t images[MAX_IMAGES], n_images; /* 0: each descriptor's own */
-    struct exp_fused fused[MAX_FUSED];   /* each once */
+    size_t images[MAX_IMAGES], n_images; /* 0: each descriptor's own number */
+    struct exp_fused fused[MAX_FUSED];   /* without duplicates */
     size_t n_fused;
-    regex_t match;  /* names of problems that are meant, */
-    bool has_match; /* if there is one */
+    regex_t match;  /* for the names of requested problems */
+    bool has_match; /* whether `match` is set */
 };
 
 static const struct state start = {
@@ -44,7 +44,7 @@ static const struct state start = {
 
 struct batch {
     struct exp_model *m;
-    struct state *state; /* of all files together */
+    struct state *state; /* shared by all files */
     struct amount *amount;
     const char *path;
     unsigned line, depth;
@@ -65,7 +65,7 @@ static int skip(struct batch *b, const char *reason)
 
 /* ---- options ---- */
 
-/* Asks of each item of a comma-separated list whether it is accepted. */
+/* Tells whether a comma-separated list has accepted items, and whether it has refused items. */
 static struct asked ask(const char *list, bool (*accepts)(const char *item, size_t length))
 {
     struct asked a = { false, false };
@@ -132,7 +132,7 @@ static int set_images(struct batch *b, const char *value)
     }
 }
 
-/* Notes a fused convolution, once. */
+/* Adds a fused convolution, without duplicates. */
 static int add_fused(struct batch *b, const struct exp_fused *f)
 {
     struct state *s = b->state;
@@ -169,7 +169,7 @@ static int set_match(struct batch *b, const char *value)
     return *value && !b->state->has_match ? fail(b, "--match is no regular expression", value) : 0;
 }
 
-/* Resets the knobs, but not the driver. */
+/* Resets all options but the driver. */
 static int reset(struct batch *b, const char *value)
 {
     const bool is_conv = b->state->is_conv;
@@ -189,7 +189,7 @@ static int set_conv(struct batch *b, const char *value)
     return 0;
 }
 
-/* Says whether there was too much to read. */
+/* Returns an error if the included files are too many or too large. */
 static int check_amount(const struct batch *b, const char *value)
 {
     char what[64];
@@ -200,7 +200,7 @@ static int check_amount(const struct batch *b, const char *value)
     return fail(b, what, value);
 }
 
-/* Reads another file, whose path is relative to this one's. */
+/* Reads an included batch file. A relative path starts at the folder of the including file. */
 static int include(struct batch *b, const char *value)
 {
     const char *slash = strrchr(b->path, '/');
@@ -230,7 +230,7 @@ static int include(struct batch *b, const char *value)
 }
 
 static const struct option {
-    const char *name; /* with its '=', if it takes a value */
+    const char *name; /* with '=' if the option takes a value */
     int (*set)(struct batch *b, const char *value);
 } options[] = {
     { "--dir=", set_direction },
@@ -245,7 +245,7 @@ static const struct option {
     { "--conv", set_conv },
 };
 
-/* Names of drivers, of knobs that change no shape, and how a knob begins that changes none. */
+/* Names of drivers, and of options without an effect on shapes. */
 static const char *const drivers[] = {
     "binary",     "bnorm", "brgemm", "concat", "deconv",  "eltwise", "gnorm",     "graph",
     "ip",         "lnorm", "lrn",    "matmul", "pool",    "prelu",   "reduction", "reorder",
@@ -298,7 +298,10 @@ static bool is_one_of(const char *const *names, size_t n, const char *name, size
 
 #define IS_ONE_OF(names, name, length) is_one_of(names, sizeof(names) / sizeof((names)[0]), name, length)
 
-/* Tells whether an option, without its dashes, is known to change no shape: -v5 is one with one dash. */
+/*
+ * Tells whether an option is known to change no shape; name is the option without dashes. With a single dash, only -v
+ * and -v<number> are known.
+ */
 static bool is_known(const char *token, const char *name, size_t length)
 {
     if (token + 1 == name)
@@ -345,7 +348,7 @@ static const char *why_not_meant(const struct state *s, const char *token)
     return NULL;
 }
 
-/* Notes what else the lists of options ask for. */
+/* Notes the unsupported items of the options' lists. */
 static void skip_others(struct batch *b)
 {
     if (b->state->forward.others)
@@ -354,7 +357,7 @@ static void skip_others(struct batch *b)
         skip(b, "other types than fp32 of layers that are read as fp32");
 }
 
-/* Notes a descriptor that is none, or one of a convolution that cannot be: the first ones each, all others together. */
+/* Notes an unreadable or impossible descriptor: the first MAX_ODD each, the rest together. */
 static int skip_odd(struct batch *b, const char *token, const char *why)
 {
     struct exp_why reason;
@@ -365,7 +368,7 @@ static int skip_odd(struct batch *b, const char *token, const char *why)
     return skip(b, reason.text);
 }
 
-/* Adds a layer, and what is fused with it. */
+/* Adds a layer and its fused convolutions. */
 static int add(struct batch *b, const struct exp_descriptor *d)
 {
     const struct exp_model_place at = { b->path, b->line };
@@ -380,7 +383,7 @@ static int add(struct batch *b, const struct exp_descriptor *d)
     return err;
 }
 
-/* Adds it so often as its name says: each time with what is fused. */
+/* Adds a layer as often as its name says, each time with its fused convolutions. */
 static int add_all(struct batch *b, const struct exp_descriptor *d)
 {
     struct exp_descriptor once = *d;
@@ -414,7 +417,7 @@ static int read_problem(struct batch *b, const char *token)
 
 /* ---- files ---- */
 
-/* Steps over blanks, line ends and comments. */
+/* Skips blanks, line ends and comments. */
 static char *next_token(struct batch *b, char *at)
 {
     for (; *at; at++) {
@@ -428,7 +431,7 @@ static char *next_token(struct batch *b, char *at)
     return at;
 }
 
-/* Returns where the token ends, which may have blanks between quotes. */
+/* Returns the end of a token. Blanks between quotes belong to the token. */
 static char *token_end(char *at)
 {
     for (bool quoted = false; *at && *at != '\n' && (quoted || !strchr(" \t", *at)); at++)
@@ -436,15 +439,15 @@ static char *token_end(char *at)
     return at;
 }
 
-/* Tells whether a backslash stands alone here. */
+/* Tells whether the word at `at` is a single backslash. */
 static bool is_alone(const char *at)
 {
     return *at == '\\' && (!at[1] || strchr(" \t\n", at[1]));
 }
 
 /*
- * Reads the word at *at; what stands behind a backslash at its end belongs to it, and is moved there. Returns the
- * word's end; *at is where the reading goes on.
+ * Reads the word at *at. A backslash at its end joins the next word, whose text is moved to the end of the first.
+ * Returns the word's end; *at becomes the place to read on.
  */
 static char *read_token(struct batch *b, char **at)
 {

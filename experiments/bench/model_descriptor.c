@@ -1,4 +1,4 @@
-/* Problem descriptors of oneDNN, and what is fused with one: part of model_formats.h. */
+/* Problem descriptors of oneDNN and their fused convolutions: part of model_formats.h. */
 #include "experiments/bench/model_formats.h"
 
 #include <ctype.h>
@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Lists what a key may say of an axis: its first letter; the second is that of the axis. */
+/* Lists the sizes of an axis. A key has two letters: of the size (quantity_letters) and of the axis (axis_letters). */
 enum quantity { IN, OUT, KERNEL, STRIDE, PAD, DILATION, N_QUANTITIES };
 enum axis_number { DEPTH, HEIGHT, WIDTH, N_AXES };
 
@@ -23,11 +23,11 @@ struct sizes {
     struct axis axis[N_AXES];
 };
 
-enum { MOST = 1 << 30 }; /* of any number: sums and products of two do not overflow */
+enum { MOST = 1 << 30 }; /* largest number: sums and products of two numbers do not overflow */
 
 /* ---- reading ---- */
 
-/* Finds what the key at *text says, and steps behind the key. Returns NULL if there is no such key. */
+/* Finds the size that the key at *text names, and moves *text behind the key. Returns NULL for an unknown key. */
 static size_t *find_key(struct sizes *s, const char **text, bool **is_set)
 {
     const struct {
@@ -91,7 +91,7 @@ static int read_sizes(struct sizes *s, const char **text, struct exp_why *why)
     return 0;
 }
 
-/* Finds the last star of a name, if nothing but a number stands behind the star; else the star is a part of the name. */
+/* Returns the last star of a name if only a number follows the star; else NULL, and the star is a part of the name. */
 static const char *find_times(const char *name, const char *end)
 {
     const char *digits = end;
@@ -101,7 +101,7 @@ static const char *find_times(const char *name, const char *end)
     return digits > name && digits < end && digits[-1] == '*' ? digits - 1 : NULL;
 }
 
-/* Reads n"name*6", if it is there. */
+/* Reads n"name*6", if the text has a name. */
 static int read_name(struct exp_descriptor *d, const char *text, struct exp_why *why)
 {
     const char *end, *star;
@@ -133,9 +133,11 @@ static int read_name(struct exp_descriptor *d, const char *text, struct exp_why 
     return 0;
 }
 
-/* ---- what follows from what ---- */
+/* ---- derived sizes ---- */
 
-/* Tells whether something was said of an axis. As in benchdnn, a stride of 1 and a padding of 0 say nothing. */
+/*
+ * Tells whether a descriptor says anything of an axis. As in benchdnn, a stride of 1 and a padding of 0 do not count.
+ */
 static bool is_used(const struct axis *a)
 {
     const size_t *v = a->value;
@@ -143,7 +145,7 @@ static bool is_used(const struct axis *a)
     return v[IN] || v[KERNEL] || v[OUT] || v[DILATION] || v[PAD] || (a->is_set[STRIDE] && v[STRIDE] != 1);
 }
 
-/* Gives an axis of which nothing was said one element; or what was said of the axis before, as benchdnn does. */
+/* Completes an axis. An unused axis becomes a copy of the axis before, as in benchdnn, or gets a single element. */
 static void complete(struct axis *a, const struct axis *before)
 {
     static const struct axis one = { .value = { [IN] = 1, [OUT] = 1, [KERNEL] = 1, [STRIDE] = 1 } };
@@ -154,7 +156,7 @@ static void complete(struct axis *a, const struct axis *before)
         a->value[STRIDE] = 1;
 }
 
-/* Finds what was not said of one axis's output and padding. */
+/* Computes the missing output size and padding of an axis. */
 static int solve(struct axis *a, char letter, struct exp_why *why)
 {
     size_t *v = a->value, reach, needed;
@@ -256,14 +258,14 @@ bool exp_descriptor_begins(const char *text)
     return false;
 }
 
-/* ---- what is fused ---- */
+/* ---- fused convolutions ---- */
 
 static bool is_word(char c)
 {
     return isalnum((unsigned char)c) || c == '_';
 }
 
-/* Finds "dw" as a word of its own, or what older versions begin by it: dw_k3s1p1. */
+/* Finds "dw" as a whole word, or "dw_k", the notation of older versions: dw_k3s1p1. */
 static const char *find_word(const char *from, const char *text)
 {
     for (const char *at = strstr(from, "dw"); at; at = strstr(at + 2, "dw")) {
@@ -273,7 +275,7 @@ static const char *find_word(const char *from, const char *text)
     return NULL;
 }
 
-/* Reads a letter and its number. Returns false, and reads nothing, if they are not there. */
+/* Reads a letter and its number. Returns false, and reads nothing, if the text has neither. */
 static bool read_letter(const char **text, char letter, size_t *value)
 {
     char *end;
@@ -287,7 +289,7 @@ static bool read_letter(const char **text, char letter, size_t *value)
     return true;
 }
 
-/* Tells whether the type that stands behind a fused convolution, if one does, is fp32. */
+/* Tells whether the type behind a fused convolution is fp32. A missing type counts as fp32. */
 static bool is_fused_f32(const char *text)
 {
     return *text != ':' || !isalpha((unsigned char)text[1]) || (!strncmp(text + 1, "f32", 3) && !is_word(text[4]));

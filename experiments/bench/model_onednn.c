@@ -5,20 +5,20 @@
 #include <string.h>
 
 /*
- * What oneDNN's lines begin with: onednn_verbose, in version 1 mkldnn_verbose or dnnl_verbose, in version 0
- * mkldnn_verbose; and graphs of versions before 3, onednn_graph_verbose.
+ * The beginnings of oneDNN's lines: onednn_verbose; in version 1 mkldnn_verbose or dnnl_verbose; in version 0
+ * mkldnn_verbose; for graphs before version 3 onednn_graph_verbose.
  */
 static const char *const markers[] = { "dnn_verbose,", "dnnl_verbose,", "_graph_verbose," };
 
-/* The fields behind "exec"; what follows them holds the descriptor, next to last or last. */
+/* The fields behind "exec". The descriptor is the last field behind the fixed fields, or the last but one. */
 enum { ENGINE, KIND, IMPLEMENTATION, PROPAGATION, TENSORS, N_FIXED, MAX_FIELDS = 32 };
 
-/* A line that says that something was executed, or that says something else, or that is not understood. */
+/* A line of oneDNN: an execution, another known event, or an unknown line. */
 struct line {
     char *field[MAX_FIELDS];
     size_t n;
     bool is_executed, is_known, is_graph;
-    bool is_of_0; /* of MKL-DNN 0: without an engine and without types */
+    bool is_of_0; /* of MKL-DNN 0: no engine and no types */
 };
 
 static bool begins(const char *text, const char *word)
@@ -26,7 +26,7 @@ static bool begins(const char *text, const char *word)
     return !strncmp(text, word, strlen(word));
 }
 
-/* Finds the first marker of a text; NULL: there is none. */
+/* Returns the first marker of a text; NULL: none. */
 static char *find_marker(char *text)
 {
     char *first = NULL;
@@ -49,7 +49,7 @@ bool exp_onednn_log_is(const char *text)
     return is;
 }
 
-/* Tells whether a field says of which kind a line is that is no execution. */
+/* Tells whether a field names an event that is no execution. */
 static bool is_other_event(const char *field)
 {
     static const char *const events[] = { "info",      "create",   "compile", "error",         "warn",
@@ -62,14 +62,14 @@ static bool is_other_event(const char *field)
     return false;
 }
 
-/* Puts an engine in front, which version 0 does not name. */
+/* Inserts the engine as the first field, because version 0 omits the engine. */
 static void add_engine(struct line *l, char *engine)
 {
     l->is_of_0 = true;
     l->field[l->n++] = engine;
 }
 
-/* Cuts a line at its commas, from its marker on, and finds the fields behind "exec". is_mkl: mkldnn_verbose. */
+/* Splits a line at its commas, from its marker on, and finds the fields behind "exec". is_mkl: mkldnn_verbose. */
 static void cut(struct line *l, char *text, bool is_mkl)
 {
     static char engine[] = "cpu";
@@ -107,7 +107,7 @@ static bool has_f32(const char *tensors)
     return true;
 }
 
-/* Tells whether an implementation of version 0 is one of integers or of bf16, by its name: types are not in its logs. */
+/* Tells whether the name of a version 0 implementation means integers or bf16. Logs of version 0 have no types. */
 static bool is_of_other_types(const char *implementation)
 {
     static const char *const names[] = { "int8", "s8", "u8", "s16", "bf16" };
@@ -128,7 +128,7 @@ static const char *find_descriptor(const struct line *l)
     return NULL;
 }
 
-/* Returns why an execution is none of a convolution that is read here; NULL if it is one. */
+/* Returns why an execution is not read; "" if the execution is no convolution; NULL if it is read. */
 static const char *why_not(const struct line *l)
 {
     if (strcmp(l->field[KIND], "convolution") != 0)
@@ -140,7 +140,7 @@ static const char *why_not(const struct line *l)
     return NULL;
 }
 
-/* Adds what is fused with a convolution, of which the fields with its attributes tell; notes what changes its types. */
+/* Adds the fused convolutions from a line's attribute fields. Notes attributes that change types. */
 static int add_fused(struct exp_model *m, const struct exp_descriptor *d, const struct line *l,
                      struct exp_model_place at, struct exp_why *why)
 {
@@ -164,7 +164,7 @@ static int add_fused(struct exp_model *m, const struct exp_descriptor *d, const 
     return err;
 }
 
-/* Notes a line that is not understood, with its text where there is one. */
+/* Notes an unreadable line, with a part of its text. */
 static int skip_odd(struct exp_model *m, struct exp_model_place at, const char *what, const char *text)
 {
     struct exp_why reason;
@@ -231,11 +231,11 @@ static bool is_cut(const struct line *l)
     return !strcmp(l->field[KIND], "convolution") && (exp_descriptor_begins(l->field[l->n - 1]) || !find_descriptor(l));
 }
 
-/* Says what cut a line: the end of a log, as when the program crashed while it wrote, or another line. */
+/* Reasons for a truncated line: the log ended, for example by a crash, or another line follows. */
 #define BY_END "a line that the log's end cut short"
 #define BY_LINE "a line that another line cut short"
 
-/* Reads what follows a marker. cut_by: what may have cut the line; NULL: nothing. */
+/* Reads a line from its marker on. cut_by: the reason to note if the line is truncated; NULL: the line is complete. */
 static int read_line(struct exp_model *m, struct line *l, struct exp_model_place at, const char *cut_by,
                      struct exp_why *why)
 {
@@ -246,7 +246,7 @@ static int read_line(struct exp_model *m, struct line *l, struct exp_model_place
     return l->is_known ? 0 : exp_model_skip(m, at, "a line of oneDNN that is not understood");
 }
 
-/* Reads a line of a file, into which several threads may have written more than one of oneDNN's. */
+/* Reads a line of a file. The line may hold several lines of oneDNN, written by several threads. */
 static int read_whole_line(struct exp_model *m, char *text, struct exp_model_place at, bool is_last,
                            struct exp_why *why)
 {

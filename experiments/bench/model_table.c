@@ -9,14 +9,14 @@
 #include "experiments/bench/model_formats.h"
 #include "sim/machine/machine_words.h"
 
-/* Fields are told apart by their number in the struct, which is nothing but sizes. */
+/* A field is known by its number in the struct; all members have the type size_t. */
 #define FIELD_OF(member) (offsetof(struct conv_problem, member) / sizeof(size_t))
 
 enum { MOST_FIELDS = 4, N_SIZES = sizeof(struct conv_problem) / sizeof(size_t) };
 
 /*
- * What columns say, beside those that are called as a field is: of several fields the same, or a field by another name.
- * The second part are the names of ConvBench's tables, whose output's size is checked.
+ * Columns with names other than a field's: each sets several fields to a common value, or is a second name of a field.
+ * The names from NI on are ConvBench's; HO and WO, the output size, are only checked.
  */
 static const struct meaning {
     const char *name;
@@ -73,7 +73,7 @@ static struct meaning meaning(size_t i)
 
 static const size_t no_column = SIZE_MAX;
 
-/* Which columns a table has: of the name, of each meaning; and whether one says a field. */
+/* The columns of a table, for the name and for each meaning; and whether a column sets a field. */
 struct columns {
     size_t name, of[N_MEANINGS];
     bool says[N_SIZES];
@@ -97,7 +97,7 @@ static bool is_read(const char *column)
     return is;
 }
 
-/* Adds to `why`, which says that a column is missing, what stands there in its place. */
+/* Adds to `why`, after a missing column, an unread column with a similar name. */
 static void say_meant(const struct exp_table *t, const char *name, struct exp_why *why)
 {
     for (size_t i = 0; i < t->n_columns; i++) {
@@ -109,8 +109,8 @@ static void say_meant(const struct exp_table *t, const char *name, struct exp_wh
 }
 
 /*
- * Refuses a column that is nearly called as one that is read and that the table does not have: where that one may be
- * missing, a slip would go unseen.
+ * Refuses an unread column whose name is nearly the name of an absent column. The absent column may be optional, so the
+ * slip would go unseen.
  */
 static int check_slips(const struct exp_table *t, const struct columns *c, struct exp_why *why)
 {
@@ -135,7 +135,7 @@ static int check_slips(const struct exp_table *t, const struct columns *c, struc
     return 0;
 }
 
-/* Notes which columns are not read, where others may be missing: they may have been meant for those. */
+/* Notes the unread columns if the table does not set all fields: an unread column may be meant for a field. */
 static void note_unread(struct exp_model *m, const struct exp_table *t, const struct columns *c)
 {
     char text[256] = "";
@@ -175,7 +175,7 @@ static int find_columns(struct columns *c, const struct exp_table *t, struct exp
     return check_slips(t, c, why);
 }
 
-/* Reads one field of a row. low: the least that it may be. */
+/* Reads a field of a row; low: the least value. */
 static int read_size(const struct exp_table *t, size_t row, size_t column, size_t low, size_t *value,
                      struct exp_why *why)
 {
@@ -195,7 +195,7 @@ static int read_size(const struct exp_table *t, size_t row, size_t column, size_
     return 0;
 }
 
-/* Reads the column of a meaning into the sizes that it says; refuses what two columns say otherwise. */
+/* Reads a column into the sizes of its meaning. Refuses a value that contradicts an earlier column. */
 static int read_meaning(size_t size[N_SIZES], size_t from[N_SIZES], const struct exp_table *t, size_t row,
                         const struct meaning *m, size_t column, struct exp_why *why)
 {
@@ -215,7 +215,7 @@ static int read_meaning(size_t size[N_SIZES], size_t from[N_SIZES], const struct
     return err;
 }
 
-/* Reads a row's problem; an output that the row says must be its own. */
+/* Reads a row's problem. Refuses an output size that does not follow from the row. */
 static int read_problem(struct conv_problem *p, const struct exp_table *t, const struct columns *c, size_t row,
                         const char *name, struct exp_why *why)
 {

@@ -25,7 +25,7 @@
              "of Hugging Face that the network is in (blobs beside snapshots)",                                        \
              links, 0, "no", "yes")
 
-/* Fields: layers, batch, input and links (EXP_MODEL_ASK). */
+/* Needs the fields layers, batch, input and links (EXP_MODEL_ASK). */
 #define EXP_ASK_OPTIONS                                                                                                \
     EXP_LAYERS_OPTION,                                                                                                 \
         EXP_NUMBER("BATCH", "images at once (default: what the network or the table says, else 1)", batch, 0, 1,       \

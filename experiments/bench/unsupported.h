@@ -1,4 +1,4 @@
-/* Words that people type for something that is not here: unsupported.def. */
+/* Words that users type for unsupported things: unsupported.def. */
 #ifndef EXPERIMENTS_BENCH_UNSUPPORTED_H
 #define EXPERIMENTS_BENCH_UNSUPPORTED_H
 
@@ -6,7 +6,7 @@
 
 enum exp_unsupported { EXP_UNSUPPORTED_VARIABLE, EXP_UNSUPPORTED_MACHINE, EXP_UNSUPPORTED_UKR };
 
-/* Returns what is to be said of a word that is not known: a static text; NULL: nothing. Capitals mean nothing. */
+/* Returns the advice for an unknown word, a static text; NULL: no advice. Upper and lower case are equal. */
 const char *exp_unsupported(enum exp_unsupported kind, const char *word);
 
 #endif
