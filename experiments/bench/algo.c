@@ -268,7 +268,7 @@ static const struct exp_algo *first_member(void)
 
 const char *exp_algo_why_not_run(const struct exp_algo *a, const struct exp_setup *s)
 {
-    const struct exp_algo *first = a->members ? first_member() : a; /* a group's members run in the same places */
+    const struct exp_algo *first = a->members ? first_member() : a; /* first_member speaks for the group */
 
     return first->why_dead && *first->why_dead ? *first->why_dead : first->why_not_run(s);
 }

@@ -71,7 +71,7 @@ enum {
     EXP_MAX_ALGO_RECORDS = EXP_MAX_ALGOS + 1, /* and the group's */
 };
 
-/* What costs a plug-in a layer: it says that it cannot do that; its process ended; or it did what it must not. */
+/* Why a plug-in loses a layer: the plug-in refuses the shape, its process ended, or the plug-in broke a rule. */
 enum exp_plugin_fault { EXP_PLUGIN_REFUSES, EXP_PLUGIN_ENDED, EXP_PLUGIN_IS_WRONG };
 
 struct exp_algo {

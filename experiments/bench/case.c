@@ -143,12 +143,12 @@ void exp_tensors_fill(float *x, size_t bytes, uint64_t seed)
 enum { VALUES_PER_DRAW = 8, LINE_FLOATS = 16, LINES_PER_CHANGED = 16 };
 
 /*
- * Has 21 bits, and lies in the middle between numbers of 16 bits, of bfloat16 and of TF32: code that computes with less
- * than a float is as wrong as it can be.
+ * The factor has 21 bits and is far from every number of a shorter format: 0.47 steps from the nearest bfloat16, 0.25
+ * steps from the nearest fp16 or TF32. So code that computes with fewer bits than a float makes a visible error.
  */
 static const float odd_factor = -0x1.00effp0F;
 
-/* Draws eight elements at once: each is made of a byte. */
+/* Draws eight elements from each random number, a byte for an element. */
 static void draw_values(float *x, size_t n, uint64_t *state, float factor)
 {
     for (size_t i = 0; i < n; i += VALUES_PER_DRAW) {
@@ -170,7 +170,7 @@ void exp_input_renew(float *x, size_t n, uint64_t seed)
     draw_values(x, n, &seed, factor_of(seed));
 }
 
-/* Returns where a line of a group of lines begins, and how many elements it has: another line for every state. */
+/* Chooses a line of a group at random. Returns the index of the line's first element; *n_floats is its length. */
 static size_t next_line(size_t group, size_t n, uint64_t *state, size_t *n_floats)
 {
     const size_t at = (group * LINES_PER_CHANGED + exp_random_next(state) % LINES_PER_CHANGED) * LINE_FLOATS;

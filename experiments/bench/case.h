@@ -80,16 +80,17 @@ enum { EXP_TENSORS_INPUT_SEED = 1, EXP_TENSORS_FILTER_SEED = 2 };
 bool exp_tensors_exact(const struct conv_problem *p);
 
 /*
- * Other values for a timed run, so that the run before does not help it. All functions do the same for the same seed.
+ * Change tensors before a timed run, so that the run cannot reuse the result of an earlier run. Equal seeds give equal
+ * values.
  *
- * Even seeds give small integers, like exp_tensors_fill; odd ones give their multiples by a factor of 21 bits, which
- * tell whether a run computes with fewer bits than a float has. The first function gives all n elements other values;
- * the second one does that to one line of 64 bytes in 16: caches have the others as they were.
+ * Even seeds give small integers, like exp_tensors_fill. Odd seeds give small integers times a factor of 21 bits; a run
+ * that computes with fewer bits than a float then has a visible error. exp_input_renew changes all n elements.
+ * exp_input_change changes one line of 64 bytes in 16; the caches still hold the unchanged lines.
  */
 void exp_input_renew(float *x, size_t n, uint64_t seed);
 void exp_input_change(float *x, size_t n, uint64_t seed);
 
-/* Makes n elements no numbers: all of them, or those lines that exp_input_change changes. */
+/* Set elements to NaN: all n elements, or only the lines that exp_input_change changes for this seed. */
 void exp_output_spoil(float *x, size_t n);
 void exp_output_spoil_some(float *x, size_t n, uint64_t seed);
 
@@ -129,7 +130,7 @@ struct exp_measured {
     size_t n_samples;
     const char *why_no_phases; /* timed, but not step by step; owned likewise */
     struct exp_phases phases;
-    double convert_ns[2]; /* a plug-in's own conversions, which its times leave out: before a run and behind it; 0 */
+    double convert_ns[2]; /* a plug-in's own conversions, not in its times: before a run, after a run; 0: none */
     bool has_count[EXP_N_COUNTS];
     double count[EXP_N_COUNTS];             /* of one run */
     const char *why_no_count[EXP_N_COUNTS]; /* timed, but not counted; owned likewise */
@@ -160,7 +161,7 @@ struct exp_case {
     struct conv_plan plan;
     const char *why_refused; /* a plug-in's, in this layer; NULL: it is run; lives as long as the plug-in */
     const char *why_doubted; /* likewise: it is refused if nothing else is wrong with it */
-    bool is_wrong;           /* it is refused because it did what it must not, which takes all its layers */
+    bool is_wrong;           /* the plug-in broke a rule, and all its layers are refused */
     struct exp_measured measured;
     struct exp_simulated simulated; /* through the machine as its file has it */
     struct exp_simulated alone;     /* through its caches alone (sim_machine_caches_alone) */

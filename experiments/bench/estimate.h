@@ -84,11 +84,11 @@ void exp_known_errors_say(const char *experiments_dir, FILE *out);
 
 struct exp_total {
     const char *algo; /* an algorithm, or a group: of its members, what CSA chose in every layer */
-    const char *why_no_time, *why_no_counts, *why_not_simulated; /* of the first layer that lacks it; NULL: a number */
+    const char *why_no_time, *why_no_counts, *why_not_simulated; /* first reason of a layer; NULL: a number */
     struct exp_times times;                                      /* sums over the layers */
     struct exp_ratio speedup;                                    /* over Base; of Base itself: 1 */
-    struct exp_ratio part;       /* likewise, over the layers that were timed, if there are any beside Base */
-    const char *why_no_estimate; /* likewise */
+    struct exp_ratio part;       /* speed-up over Base in the layers with times of both */
+    const char *why_no_estimate; /* reason of the first layer without an estimate; NULL: there is a number */
     struct exp_estimate estimate;
     const char *why_no_cycles; /* of the simulated core's clock (cycles.h), likewise */
     double cycles;

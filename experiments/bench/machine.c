@@ -96,7 +96,10 @@ static bool is_same(const struct sim_level *a, const struct sim_level *b)
     return a->n_ways == b->n_ways && a->line_bytes == b->line_bytes && sim_level_bytes(a) == sim_level_bytes(b);
 }
 
-/* Compares a level, of that name or at that place, as far as anything is known of this computer's. */
+/*
+ * Compares a level of this computer with the machine's level of equal name, else at equal position. Values unknown of
+ * this computer are not compared.
+ */
 static int compare_level(const struct sim_machine *m, const struct sim_here *h, const struct sim_machine *here,
                          size_t i, struct exp_why *why)
 {

@@ -17,7 +17,10 @@ int exp_machine_find(struct sim_machine *m, const char *which, const char *resul
 /* Says in one line where a machine's values come from. */
 void exp_machine_say_source(const char *which, const char *results, char *text, size_t bytes);
 
-/* Prints, each in a line behind `start`, what of the host was left out, guessed and assumed; of files, nothing. */
+/*
+ * Prints notes on a host machine, each in a line behind `start`: values left out, guessed or assumed. A machine from a
+ * file has no notes.
+ */
 void exp_machine_print_notes(const char *which, const char *results, const char *start, FILE *out);
 
 /* Returns the file that exp_machine_find reads, or "host". From malloc. */

@@ -140,7 +140,7 @@ struct runner {
     struct exp_tensors tensors; /* a plug-in's are in its process */
     struct exp_plugin *plugin;  /* NULL: none */
     uint64_t took_ns;           /* by the plug-in's clock */
-    uint64_t seed;              /* of what was changed last */
+    uint64_t seed;              /* seed of the last change */
 };
 
 static int run(void *ctx)
@@ -170,7 +170,7 @@ static void touch_input(const struct runner *r)
         in[i] = in[i];
 }
 
-/* Changes some lines, as in a plug-in's process, so that warm caches hold the same. */
+/* Changes some lines exactly as a plug-in's process does: all algorithms then start with equally warm caches. */
 static void change_some(struct runner *r)
 {
     const size_t *bytes = r->c->plan.layout.bytes;
@@ -412,7 +412,7 @@ static int begin_runner(struct runner *r)
     return 0;
 }
 
-/* Keeps what a plug-in's times leave out, the shortest of it; or why they are worth nothing. */
+/* Keeps the shortest times of a plug-in's conversions. Refuses the case if its times are invalid. */
 static void end_plugin(struct runner *r)
 {
     struct exp_measured *k = &r->c->measured;

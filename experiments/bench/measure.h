@@ -1,18 +1,20 @@
 /*
- * Running an experiment's algorithms for real: results checked first, then timed and counted.
+ * Runs the algorithms of an experiment on this computer: checks results first, then takes times and counts.
  *
- * Protocol. One thread, pinned to one core. Of each layer, every algorithm has its own tensors, laid out as they are
- * replayed. The algorithms take turns, round by round, after an untimed one. All layers get a few rounds in one pass
- * over the model, so that those of a layer lie seconds apart; passes follow until every algorithm's speed-up over the
- * model stands (base/stats.h), there are as many rounds as there may be, or the time limit is over. Cold (the default):
- * before each run the caches are emptied of all that it uses (exp_cold), as in the replay. Network: the same, and then
- * the input is written, as the layer before would do. Warm: one untimed run of the same algorithm directly before
- * each timed one, and between the two one line in 16 of the input gets other values and of the output none: a run must
- * not find its result (plugin.h). Counters, where the machine has them, count runs of their own, so that reading them costs no time in
- * the samples. So do the clocks that tell packing from micro-kernels: one run step by step, repeated at most twice
- * while it takes much longer than the samples did. A ruler (ruler.h) stands beside each timing: what it finds
- * disturbed is taken again, until the time limit is over. If too much stays disturbed, nothing counts as timed, and
- * why_no_time says so.
+ * Protocol. One thread, pinned to one core. Every algorithm has its own tensors for each layer, laid out as in the
+ * replay. The algorithms take turns, round by round, after an untimed round. A pass over the model gives each layer a
+ * few rounds, so the rounds of a layer lie seconds apart. Passes end when every algorithm's speed-up over the model is
+ * stable (base/stats.h), the number of rounds reaches its limit, or the time limit is over.
+ *
+ * Cold (the default): before each run, all data of the run are removed from the caches (exp_cold), as in the replay.
+ * Network: as cold, but then the input is written, as the layer before would do. Warm: one untimed run of the algorithm
+ * directly before each timed run. Between the two, one line in 16 of the input gets new values and of the output NaN,
+ * because a run must not find its result (plugin.h).
+ *
+ * Counters, where the machine has any, count separate runs, so that reading counters costs no time in the samples. The
+ * clocks that separate packing from micro-kernels also have a separate run, step by step; the run is repeated at most
+ * twice while it takes much longer than the samples. A ruler (ruler.h) stands beside each timing; a disturbed timing is
+ * repeated until the time limit is over. If too many timings stay disturbed, no timing counts, and why_no_time is set.
  */
 #ifndef EXPERIMENTS_BENCH_MEASURE_H
 #define EXPERIMENTS_BENCH_MEASURE_H
@@ -93,8 +95,9 @@ int exp_verify_all(struct exp_experiment *e, const struct exp_measure_options *o
                    struct exp_why *why);
 
 /*
- * Refuses a plug-in's case. The reason names the layer, unless the plug-in says that it cannot do such a layer. If the
- * plug-in is wrong, all its cases are refused by exp_experiment_condemn, once no other thread works on them.
+ * Refuses a plug-in's case. The reason gets the layer's name, unless the plug-in itself refuses the shape. If the
+ * plug-in is wrong (EXP_PLUGIN_IS_WRONG), exp_experiment_condemn later refuses all its cases, once no thread works on
+ * the cases.
  */
 void exp_case_refuse(struct exp_case *c, const char *reason, enum exp_plugin_fault fault);
 void exp_experiment_condemn(const struct exp_experiment *e);

@@ -18,7 +18,7 @@ struct verify_all {
     struct exp_why *why;
 };
 
-#define NAMED "layer '" /* so a reason begins that names the layer already */
+#define NAMED "layer '" /* beginning of a reason with the layer's name */
 
 void exp_case_refuse(struct exp_case *c, const char *reason, enum exp_plugin_fault fault)
 {
@@ -30,7 +30,7 @@ void exp_case_refuse(struct exp_case *c, const char *reason, enum exp_plugin_fau
     free(text);
 }
 
-/* The first layer that a plug-in is wrong in is the reason for all of them. */
+/* The first layer in which a plug-in is wrong gives the reason for all layers. */
 void exp_experiment_condemn(const struct exp_experiment *e)
 {
     for (size_t i = 0; i < e->n_cases; i++) {
@@ -62,8 +62,9 @@ static void compute_plane(struct plane *x, const struct conv_problem *p, bool wi
 }
 
 /*
- * Returns how far an element may be from the oracle's. Where every sum of products is a whole number that a float
- * holds, it may not; but a plug-in may compute another way, and outputs are no whole numbers then.
+ * Returns the allowed distance of an element from the oracle's value. The distance is 0 if every sum of products is an
+ * integer exact in a float. But a plug-in may use a transform, and then an output is no integer: exp_plugin_error_bound
+ * holds.
  */
 static double bound_of(const struct exp_case *c, struct plane *x, size_t w, double got)
 {

@@ -538,7 +538,7 @@ static void begin(const struct replaying *r, const struct exp_case *c, struct re
     reporter->left = case_seconds(r->setup, c, r->batch->cache, r->batch->n_threads);
 }
 
-/* ---- what went wrong ---- */
+/* ---- errors ---- */
 
 int exp_replay_fail(const struct exp_replay_batch *b, const struct exp_experiment *e, size_t stream, int err,
                     struct exp_why *why)

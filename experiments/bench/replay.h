@@ -131,22 +131,20 @@ size_t exp_replay_streams(const struct exp_experiment *e, enum exp_cache_state c
 /* Estimates what a stream takes on one thread of a usual computer; 0: another one's counts are copied. */
 double exp_replay_stream_seconds(const struct exp_experiment *e, enum exp_cache_state cache, size_t stream);
 
-/*
- * Says in why what ended the replay of a stream with err: what the machine cannot be, where it is that. Returns err.
- */
+/* Explains in why the error err of a stream's replay; for -EINVAL, why the machine cannot be simulated. Returns err. */
 int exp_replay_fail(const struct exp_replay_batch *b, const struct exp_experiment *e, size_t stream, int err,
                     struct exp_why *why);
 
 /*
- * Replays a stream on n_threads threads. Returns 0, -EINTR, -ECANCELED if the pool stops, -EBADMSG, or what the
- * simulator says.
+ * Replays a stream on n_threads threads. Returns 0, -EINTR, -ECANCELED if the pool stops, -EBADMSG if two simulations
+ * of the stream disagree, or the simulator's error.
  */
 int exp_replay_stream(const struct exp_replay_batch *b, struct exp_experiment *e, size_t stream, unsigned n_threads,
                       const struct exp_pool *pool);
 
 /*
- * Takes what a clock has counted, in whole cycles: parts of one mean nothing. The results store keeps whole numbers, so
- * that results with and without a store are equal.
+ * Copies a clock's counts as whole cycles; fractions of a cycle have no meaning. The results store keeps integers, so
+ * results with and without a store are equal.
  */
 void exp_replay_cycles(struct sim_cycles to[CONV_N_PHASES], const struct sim_clock *clock);
 

@@ -104,7 +104,7 @@ static int replay_stream(void *ctx, size_t job, size_t thread, const struct exp_
     if (!err)
         return finish_stream(all, s->experiment);
     pthread_mutex_lock(&all->lock);
-    if (!all->has_why && err != -ECANCELED) /* who stopped the pool says why */
+    if (!all->has_why && err != -ECANCELED) /* the job that stopped the pool gives the reason */
         all->has_why = exp_replay_fail(all->batch, e, s->index, err, all->why);
     pthread_mutex_unlock(&all->lock);
     return err;
@@ -266,7 +266,7 @@ static void move_stats(struct moving *x, struct sim_stats *s, size_t number, con
     }
 }
 
-/* They are whole cycles (exp_replay_cycles). */
+/* Stores cycles as integers, because exp_replay_cycles counts whole cycles. */
 static void move_cycles(struct moving *x, struct sim_cycles *c, size_t number, unsigned phase)
 {
     double *const part[] = { &c->computing, &c->storing, &c->calls, &c->translating };
