@@ -253,7 +253,7 @@ static int read_plan(const struct reader *r, const struct conv_ukr *other, struc
     return conv_plans_add(plans, &n) ? refuse(r, -ENOMEM, "out of memory") : 0;
 }
 
-/* Steps over a byte order mark, as some editors write. Returns false if a text is in no UTF-8. */
+/* Skips a UTF-8 byte order mark, which some editors write. Returns false if a text is not in UTF-8. */
 static bool skip_mark(FILE *in)
 {
     const int first = getc(in);

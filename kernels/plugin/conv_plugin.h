@@ -1,9 +1,9 @@
 /*
- * A convolution of anybody's, for the bench: one C file or one shared object, named in ALGO=.
+ * A user's convolution for the bench: a C file or a shared object, named in ALGO=.
  *
  *     make experiment MODEL=vgg16 ALGO=base,sconv,mine.c
  *
- * The smallest plug-in is one function, which the bench calls for every layer:
+ * The smallest plug-in is one function. The bench calls the function for every layer:
  *
  *     #include "conv_plugin.h"
  *
@@ -12,8 +12,8 @@
  *         ...
  *     }
  *
- * A plug-in that packs filters ahead, needs memory of its own, or cannot do every shape defines the record
- * `conv_plugin` instead. This header needs nothing but the C library's types. It may be included in C11 and in C++.
+ * A plug-in that packs filters ahead, needs memory, or supports only some shapes defines the record `conv_plugin`
+ * instead. This header needs only the C library's types and compiles as C11 and as C++.
  *
  * Tensors are dense arrays of float: in[batch][in_channels][in_h][in_w]; filters[out_channels][in_channels / groups]
  * [kernel_h][kernel_w]; out[batch][out_channels][out_h][out_w]. Group g reads the g-th part of the input channels and
@@ -22,12 +22,13 @@
  *     out[n][k][y][x] = sum over c, r, t of filters[k][c][r][t] * in[n][first channel of the group + c]
  *                           [y * stride_h + r * dilation_h - pad_top][x * stride_w + t * dilation_w - pad_left]
  *
- * where elements outside the image are zero. `out` holds anything before, also NaN; the sum replaces it. No two runs
- * have the same input, which lies at one place and has other values each time. Tensors are aligned to
- * 64 bytes at least; up to 64 bytes behind a tensor may be read. The input and the filters must not be written.
+ * Elements outside the image are zero. Before a run, `out` may hold any values, also NaN; the sum replaces them. No two
+ * runs have equal inputs: the input stays at its address and gets new values for each run. Tensors are aligned to at
+ * least 64 bytes; a plug-in may read up to 64 bytes behind a tensor. A plug-in must not write to the input or the
+ * filters.
  *
- * A plug-in runs in a process of its own, on one pinned core unless it may have more threads (conv_plugin_ask), with
- * the user's rights.
+ * A plug-in runs in a separate process with the user's rights, on one pinned core unless more threads are allowed
+ * (conv_plugin_ask).
  */
 #ifndef CONV_PLUGIN_H
 #define CONV_PLUGIN_H
@@ -123,10 +124,11 @@ struct conv_plugin {
 };
 
 /*
- * Goes with a record, called like it and _layout (conv_plugin_layout), where images stay in a layout of the plug-in's
- * own from layer to layer: run then finds its input in the state, and leaves its output there. What converts them is
- * not timed with the run, but by itself, and the bench says both times. convert_in is called before every run; when
- * convert_out is called, the input `in` of the run holds other values. The tables' titles should say so.
+ * Goes with a record `conv_plugin` and is called conv_plugin_layout (a record `other` has other_layout). For plug-ins
+ * whose images keep a private layout from layer to layer: run finds its input in the state, and leaves its output in
+ * the state. The bench times both conversions separately from the run, and reports both times. convert_in is called
+ * before every run. When convert_out is called, the input `in` of the run holds new values. The tables' titles should
+ * mention the layout.
  */
 struct conv_plugin_layout {
     void (*convert_in)(const struct conv_plugin_shape *s, void *state, const float *in);

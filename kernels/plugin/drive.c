@@ -1,13 +1,14 @@
 /*
- * A program around a plug-in, for tools that look at programs: debuggers, profilers, and cachesim, which says what each
- * line of the plug-in misses. It runs one layer, three times:
+ * A program around a plug-in, for debuggers, profilers, and cachesim, which reports the misses of each source line. The
+ * program runs one layer three times:
  *
  *     cc -g -O3 -march=native -Ikernels/plugin kernels/plugin/drive.c mine.c -o mine
  *     cachesim --machine clx4208 annotate -- ./mine in_channels=64 in_h=56 in_w=56 out_channels=64 kernel=3 pad=1
  *     cg_annotate --auto=yes annotate.out
  *
- * Emulators know no AVX-512: -mno-avx512f. It drives the record conv_plugin if there is one, else the function conv, as
- * the bench does. Arguments are members of struct conv_plugin_shape, or kernel, stride, pad and dilation for both directions.
+ * Emulators do not support AVX-512: add -mno-avx512f. Like the bench, the program runs the record conv_plugin if the
+ * plug-in has the record, else the function conv. Arguments are members of struct conv_plugin_shape, or kernel, stride,
+ * pad and dilation for both directions.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -90,7 +91,7 @@ static float *tensor(int32_t a, int32_t b, int32_t c, int32_t d)
     return x;
 }
 
-/* A plug-in has one of the two: what it has not, the linker makes NULL. */
+/* A plug-in defines conv or conv_plugin. The linker makes the missing symbol NULL. */
 #pragma weak conv
 #pragma weak conv_plugin
 

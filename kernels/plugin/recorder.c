@@ -243,8 +243,10 @@ void *__wrap_memset(void *to, int byte, size_t bytes)
 
 /*
  * ---- signals ----
- * The recording code finds out by SIGSEGV that the ring is full. So a plug-in that blocks all signals for a while, as
- * libraries do, must not block this one, and one that handles it only believes so. The linker sends calls here, too.
+ *
+ * SIGSEGV tells the recording code that the ring is full. If a plug-in blocks all signals for a while, as libraries do,
+ * SIGSEGV stays unblocked. If a plug-in handles SIGSEGV, the handler is only remembered. The linker sends the plug-in's
+ * calls here, too.
  */
 int __real_sigprocmask(int how, const sigset_t *set, sigset_t *before);
 int __real_pthread_sigmask(int how, const sigset_t *set, sigset_t *before);
@@ -253,7 +255,7 @@ int __wrap_pthread_sigmask(int how, const sigset_t *set, sigset_t *before);
 int __wrap_sigaction(int number, const struct sigaction *action, struct sigaction *before);
 void (*__wrap_signal(int number, void (*handler)(int)))(int);
 
-/* What a plug-in has asked for SIGSEGV. */
+/* The plug-in's view of SIGSEGV: blocked or not, and its action. */
 static struct {
     bool is_blocked;
     struct sigaction action;

@@ -30,7 +30,7 @@ struct conv_problem {
 struct conv_field {
     const char *name, *what; /* in tables and messages; for people */
     size_t low;              /* smallest value allowed */
-    size_t fallback;         /* where a layer table has no such column; below `low`: it must have one */
+    size_t fallback;         /* value if a layer table lacks the column; below `low`: the column is required */
 };
 
 enum { CONV_N_FIELDS = offsetof(struct conv_problem, p) / sizeof(size_t) };
