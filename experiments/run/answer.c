@@ -236,7 +236,10 @@ static struct exp_verdict_layer nothing(void)
 
 enum { MOST_REASONS = 3 };
 
-/* Returns why layers of a variant were not timed, each reason once, from malloc; "": all were. */
+/*
+ * Returns the reasons why layers of a variant were not timed, without duplicates, from malloc; "": all layers were
+ * timed.
+ */
 static char *why_not_others(const struct exp_report *r, const struct exp_total *t)
 {
     const char *reason[MOST_REASONS];

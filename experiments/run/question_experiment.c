@@ -45,7 +45,7 @@ static struct exp_rounds rounds_of(const struct options *o)
 
 struct session {
     struct options options;
-    bool is_of_several;           /* models that are run one after the other */
+    bool is_of_several;           /* several models run in turn */
     const char *why_not_timed;    /* NULL: it is timed */
     struct exp_why why_elsewhere; /* why its times are not the simulated machine's; "": they are */
     struct exp_model model;
@@ -507,8 +507,8 @@ static bool has_models(struct session *s)
 }
 
 /*
- * Prints which guest the Makefile is to build. What is wrong with the input is for the experiment itself to say: for a
- * plug-in that is not there, or does not compile, nothing is built.
+ * Prints the architecture of the guest that the Makefile must build. Prints nothing if the input is wrong, for example
+ * if a plug-in is missing or does not compile; the experiment itself reports the error.
  */
 static int print_guest(void *session)
 {

@@ -77,11 +77,11 @@ void exp_answer_print_last(const struct exp_report *r, FILE *out);
 
 /*
  * The answer of an experiment, in sentences: whether each variant is faster than the reference, for the model and layer
- * by layer, and why. A pure function of the numbers that it is given; it knows no algorithm, and takes any number of
- * them.
+ * by layer, and why. A pure function of its numbers; it knows no algorithm, and takes any number of variants.
  *
- * A variant is faster in a layer whose measured speed-up is above 1 with its whole interval, slower where that is below
- * 1, and open where the interval holds 1. Where nothing was timed, simulated misses speak, and the words say so.
+ * A variant is faster in a layer if the whole interval of its measured speed-up is above 1, slower if the whole
+ * interval is below 1, and open if the interval contains 1. Without times, the answer compares simulated misses, and
+ * says so.
  */
 
 /* Where the cycles of micro-kernels, and of what surrounds them, go. */
@@ -130,9 +130,9 @@ struct exp_verdict_variant {
     const char *why_no_cycles;       /* some layer has no simulated ones: why; NULL: all have, or it is not known */
     struct exp_ratio speedup;        /* of the model, over the reference */
     struct exp_verdict_layer *layer; /* [n_layers] */
-    struct exp_ratio part;           /* as speedup, over the layers that were timed */
-    const char *why_not_others;      /* why the others were not; NULL or "": there are none */
-    double convert_ns[2];            /* what its times leave out, before the layers and behind them; 0 */
+    struct exp_ratio part;           /* speed-up over the timed layers */
+    const char *why_not_others;      /* why the remaining layers were not timed; NULL or "": none remain */
+    double convert_ns[2];            /* conversions outside the times: before the layers, after the layers; 0 */
 };
 
 struct exp_verdict {
@@ -149,8 +149,8 @@ struct exp_verdict {
     const char *planned_levels;      /* which levels CSA plans for, where the machine has more; "" */
     const char *picks;               /* what simulated cycles would choose, in a sentence; "" or NULL: there are none */
     const char *prefetchers;         /* what those of the first level did, likewise */
-    const char *notes;  /* that layers are smaller ones, or were of other types, in sentences; "" or NULL */
-    bool has_two_views; /* the machine is more than its caches alone */
+    const char *notes;               /* sentences on smaller layers or changed types; "" or NULL: none */
+    bool has_two_views;              /* the machine has more than caches: its caches alone are a second view */
     size_t n_levels;
     const char *level[SIM_MAX_LEVELS];
     size_t n_layers;

@@ -188,7 +188,7 @@ static size_t count_simulated(const struct exp_verdict *v, const struct exp_verd
     return n;
 }
 
-/* Sums up a quantity of `of` over the layers that were simulated for x. */
+/* Sums a quantity of `of` over the layers simulated for x. */
 static double sum_beside(const struct exp_verdict *v, const struct exp_verdict_variant *x,
                          const struct exp_verdict_variant *of, enum exp_quantity q)
 {
@@ -199,7 +199,7 @@ static double sum_beside(const struct exp_verdict *v, const struct exp_verdict_v
     return sum;
 }
 
-/* Returns the misses of `of` in percent of its loads, in the layers that were simulated for x. */
+/* Returns the misses of `of` in % of its loads, over the layers simulated for x. */
 static double percent_of_loads(const struct exp_verdict *v, const struct exp_verdict_variant *x,
                                const struct exp_verdict_variant *of, const struct view *view, size_t level)
 {
@@ -507,7 +507,7 @@ static void say_unproven(const struct exp_verdict *v, FILE *out)
                 why, v->estimates_elsewhere);
 }
 
-/* ---- what times leave out ---- */
+/* ---- conversions outside the times ---- */
 
 static double converting_ns(const struct exp_verdict_variant *x)
 {
@@ -524,14 +524,14 @@ static double timed_ns(const struct exp_verdict *v, const struct exp_verdict_var
     return sum;
 }
 
-/* Says how fast it is with what its times leave out. */
+/* Prints the speed-up of a variant with its conversions included. */
 static void put_with_conversions(const struct exp_verdict *v, const struct exp_verdict_variant *x, FILE *out)
 {
     fprintf(out, "%.2fx with its conversions of images",
             timed_ns(v, x, &v->reference) / (timed_ns(v, x, x) + converting_ns(x)));
 }
 
-/* Says what a plug-in does outside of its times: it has a layout of its own, and converts images. */
+/* Prints the time of a plug-in's image conversions, which its times leave out. */
 static void say_conversions(const struct exp_verdict *v, const struct exp_verdict_variant *x, FILE *out)
 {
     if (!(converting_ns(x) > 0))
@@ -548,7 +548,7 @@ static void say_conversions(const struct exp_verdict *v, const struct exp_verdic
 
 /* ---- the whole ---- */
 
-/* Says what is known of a variant that does some layers only. */
+/* Prints the result of a variant that runs only some layers. */
 static void say_some_layers(const struct exp_verdict *v, const struct exp_verdict_variant *x, FILE *out)
 {
     const size_t n = count_compared(v, x);

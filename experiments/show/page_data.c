@@ -163,7 +163,9 @@ static bool is_missing(const char *cell)
     return !strncmp(cell, missing, strlen(missing));
 }
 
-/* Tells whether any row has a value. *reason is why the first row without one has none; NULL: there is no such row. */
+/*
+ * Tells whether any row has a value. *reason: why the first row without a value has none; NULL: no row lacks a value.
+ */
 static bool has_values(const struct exp_page_extract *x, const struct exp_page_field *f, const char **reason)
 {
     bool any = false;
@@ -206,11 +208,11 @@ struct prepared {
     struct {
         const char *text;
         char
-            columns[512]; /* that are left out for this reason; "": some rows of columns that are shown have no value */
+            columns[512]; /* titles left out with this reason; "": some rows of the shown columns do not have a value */
     } reason[EXP_PAGE_FIELDS];
 };
 
-/* Notes why a column is left out, or, without a title, why a row of a column has no value. */
+/* Notes why a column is left out. An empty title: why a row of a shown column has no value. */
 static void note_reason(struct prepared *p, const char *reason, const char *title)
 {
     size_t i = 0;

@@ -32,8 +32,9 @@ static const char *take_sentence(const char *text, FILE *out)
 }
 
 /*
- * Takes the next sentence of a verdict; without "VERDICT for somebody: ", which the chapter says: then it begins with a
- * capital. Any other may begin with a name, which stays as it is. From malloc.
+ * Takes the next sentence of a verdict, from malloc. Drops "VERDICT for somebody: ", because the chapter names the
+ * reader, and begins the rest with a capital. A sentence without the prefix stays unchanged, because its first word may
+ * be a name.
  */
 static char *next_sentence(const char **verdict)
 {

@@ -117,7 +117,7 @@ static void add_speedup(struct exp_page_writer *w, const struct exp_page_run *r,
     add_card(w, exp_page_algo_title(row->total.algo), value, note, false);
 }
 
-/* Tells whether times are those of the simulated machine, so that they judge its cycles. */
+/* Tells whether the simulated machine itself was timed. Only its times can check simulated cycles. */
 static bool is_machine_timed(const struct exp_page_run *r)
 {
     const struct exp_layers_row *row = r->layers.row;
@@ -128,7 +128,10 @@ static bool is_machine_timed(const struct exp_page_run *r)
     return is_timed;
 }
 
-/* Adds what simulated cycles say of an algorithm, where there are any; on the wrong side of 1 the verdict withdraws it. */
+/*
+ * Adds an algorithm's simulated speed-up, if known. The card withdraws the value if the measured speed-up is on the
+ * other side of 1.
+ */
 static void add_cycles(struct exp_page_writer *w, const struct exp_page_run *r, const struct exp_model_row *row)
 {
     const int side = is_machine_timed(r) ? exp_ratio_side(&row->total.speedup) : 0;

@@ -49,7 +49,7 @@ static void put(struct exp_page_writer *w, const char *text)
     exp_page_escape(text, w->body);
 }
 
-/* Writes escaped text whose names may be broken behind the signs that join their parts. */
+/* Writes escaped text. Lines may break behind the signs that join the parts of a name. */
 static void put_breakable(const char *text, FILE *out)
 {
     for (; *text; text++) {
@@ -333,7 +333,7 @@ static int put_asset(const char *path, FILE *out)
     return err;
 }
 
-/* Writes the escaped title for people: clean, and broken where its names are joined. */
+/* Writes an escaped title for people: clean, and with possible line breaks where names are joined. */
 static void put_title(const char *title, FILE *to)
 {
     char *text;

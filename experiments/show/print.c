@@ -129,7 +129,10 @@ static bool has_reason(const struct exp_total *t, size_t which, const char *reas
     return reason_of(t, which) && !strcmp(reason_of(t, which), reason);
 }
 
-/* Prints a reason behind what it takes from which algorithms; of all of them none is named. */
+/*
+ * Prints a reason behind the missing result and its algorithms. If all algorithms share the reason, no algorithm is
+ * named.
+ */
 static void print_reason(const struct exp_total *total, size_t n, size_t which, const char *reason, FILE *out)
 {
     static const char *const what[N_REASONS] = { "measured time", "simulation", "measured misses" };
