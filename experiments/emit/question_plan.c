@@ -127,7 +127,7 @@ static bool is_given(const char *text)
     return text && *text;
 }
 
-/* Says of a LAYER that is no model, and that some model has, how it is named. Returns err. */
+/* If LAYER is no model but a layer of a model, explains how to name the layer. Returns err. */
 static int say_layer(const char *layer, int err, struct exp_why *why)
 {
     char *model = exp_model_with_layer(EXP_EXPERIMENTS_DIR, layer);

@@ -54,7 +54,7 @@ static int prepare(void *session)
     err = err ? err : lift_device_open(&s->work.device, o->device, o->threads, &s->why);
     err = err ? err : exp_machine_find(&s->machine, o->machine, o->results, &s->why);
     err = err ? err : exp_machine_find(&s->setup.machine, "host", o->results, &s->why);
-    if (err == -ENOENT && s->machine.n_levels) { /* hwloc shows no cache, and MACHINE is another one */
+    if (err == -ENOENT && s->machine.n_levels) { /* hwloc shows no cache: plan for MACHINE instead of the host */
         s->setup.machine = s->machine;
         err = 0;
     }

@@ -199,7 +199,7 @@ struct observing {
     const struct sim_machine *m;
     char *setting;                 /* its text, as tasks have it */
     struct exp_workdir folder;     /* where guests write what they see */
-    int lock_fd;                   /* the folder's lock; -1: there is none */
+    int lock_fd;                   /* the folder's lock; -1: none */
     char *machine_path;            /* in it */
     uint64_t programs[EXP_N_WAYS]; /* their hashes */
     struct place *order;           /* the distinct cases, shortest first */

@@ -433,7 +433,7 @@ static struct loads loads_of(const struct sim_stats *s)
 
 /* ---- the table ---- */
 
-/* Tells whether an observation and its replay miss a level too rarely for their misses to be compared. */
+/* Tells whether an observation and its replay have too few misses at a level for a comparison. */
 static bool miss_rarely(const struct loads *seen, const struct loads *replayed, size_t level)
 {
     return exp_misses_are_few(seen->n > 0 ? 100 * seen->misses[level] / seen->n : 0,
@@ -445,7 +445,7 @@ static bool are_apart(double a, double b)
     return a > b || a < b;
 }
 
-/* Returns how far a count is from the replayed one, in % of that. */
+/* Returns the distance of an observed count from the replayed count, in % of the replayed count. */
 static double distance_percent(double observed, double replayed)
 {
     if (!are_apart(observed, replayed))
@@ -552,8 +552,8 @@ static void print_algos(const struct exp_observed *o, const struct exp_experimen
 }
 
 /*
- * The largest difference of a level's load misses, in % of the replayed ones, where the two should be equal; NaN where
- * both are few in every layer.
+ * Returns the largest difference between observed and replayed load misses of a level, in % of the replayed misses,
+ * over cases without a known difference. NaN: every layer has too few misses.
  */
 static double largest_difference(const struct exp_observed *o, size_t named)
 {

@@ -139,8 +139,8 @@ int exp_paper_work(struct exp_paper_work *w, struct exp_why *why);
 void exp_paper_work_release(struct exp_paper_work *w);
 
 /*
- * Prints the CPU family of each program that would be observed, a line each, if the models can be read. Returns 0, or
- * -errno with one line in why.
+ * Prints the CPU family of each program to observe, a line each, if the models can be read. Returns 0, or -errno with
+ * one line in why.
  */
 int exp_paper_print_guests(const struct exp_paper_options *o, FILE *out, struct exp_why *why);
 

@@ -130,7 +130,7 @@ static int bench_ukrs(void)
     return err;
 }
 
-/* ---- one model, VGG-16 unless others were asked for: SConv against Base, and the replays of both ---- */
+/* ---- a model, VGG-16 by default: SConv against Base, and the replays of both ---- */
 
 struct vgg {
     struct exp_setup setup;

@@ -29,7 +29,7 @@ static double replay_ns(const struct exp_setup *s, const struct exp_case *c, str
     return err ? (double)NAN : (double)(ctr_thread_ns() - begin);
 }
 
-/* Returns the first case of the smallest layer: the cost is a quotient, which a large layer shows no better. */
+/* Returns the first case of the smallest layer. The cost is a quotient, so a large layer would not improve it. */
 static const struct exp_case *first_of_smallest(const struct exp_experiment *e)
 {
     const struct exp_case *found = e->cases;

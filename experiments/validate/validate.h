@@ -8,9 +8,9 @@
 #include "experiments/show/agreement.h"
 
 /*
- * Print the table, both simulations beside each other, and write targets.csv. Errors of sums are judged by the worst
- * algorithm: in a sum over algorithms, too many of one would hide too few of another. Writing returns 0, or -errno with
- * one line in why.
+ * Print the table, both simulations beside each other, and write targets.csv. The worst algorithm judges the error of a
+ * sum: in a sum over algorithms, too many misses of an algorithm would hide too few of another. Writing returns 0, or
+ * -errno with one line in why.
  */
 void exp_validate_targets_print(const struct exp_agreement_report *r, FILE *out);
 int exp_validate_targets_write(const struct exp_agreement_report *r, const struct exp_outdir *dir, struct exp_why *why);
@@ -25,8 +25,8 @@ struct exp_validate_machine {
 };
 
 /*
- * Returns the processor time of replays with the core's clock, in percent of the time without it, by all algorithms of
- * the smallest layer; *n are how many. NaN: there are none, or there is no memory.
+ * Returns the CPU time of replays with the core's clock, in % of the CPU time without the clock, summed over all
+ * algorithms of the smallest layer; *n is the number of algorithms. NaN: no algorithm, or no memory.
  */
 double exp_validate_cost_percent(const struct exp_experiment *e, size_t *n);
 
