@@ -36,7 +36,7 @@ void exp_option_print(FILE *out, const char *key, const char *path);
 
 #define EXP_LABEL "  %-12s " /* for a word of at most 12 letters */
 
-/* Runs say(ctx, text), then prints the text, cleaned (exp_text_clean). Returns the result of say: 0 or -errno. */
+/* Runs say(ctx, text), then prints the text, cleaned and broken into lines. Returns the result of say: 0 or -errno. */
 int exp_wrap_print(int (*say)(const void *ctx, FILE *text), const void *ctx, FILE *out);
 
 /*

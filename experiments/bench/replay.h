@@ -143,8 +143,8 @@ int exp_replay_stream(const struct exp_replay_batch *b, struct exp_experiment *e
                       const struct exp_pool *pool);
 
 /*
- * Copies a clock's counts as whole cycles; fractions of a cycle have no meaning. The results store keeps integers, so
- * results with and without a store are equal.
+ * Copies a clock's counts, rounded to whole cycles; fractions of a cycle have no meaning. The results store keeps
+ * integers, so results with and without a store are equal.
  */
 void exp_replay_cycles(struct sim_cycles to[CONV_N_PHASES], const struct sim_clock *clock);
 
