@@ -198,7 +198,7 @@ static int run_apart(struct net **net, const struct net *like, struct exp_why *w
 
     o.fuses = false;
     o.keeps_all = true;
-    o.algo = o.algo->plugin ? exp_algo_chosen() : o.algo; /* its process has the memory of one network */
+    o.algo = o.algo->plugin ? exp_algo_chosen() : o.algo; /* the plug-in's process has room for one network */
     err = net_plan(net, like->graph, &o, why);
     if (!err)
         err = net_load(*net, why);

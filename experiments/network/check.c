@@ -48,7 +48,7 @@ static void free_all(void **x, size_t n)
     free(x);
 }
 
-/* Returns memory for each of a node's outputs, NULL for one that is left out. */
+/* Returns memory for each output of a node; NULL for an output that is left out. */
 static void **new_outputs(const struct check *c, const struct onnx_node *n)
 {
     void **out = exp_new(n->n_out + 1, sizeof *out);
@@ -58,14 +58,14 @@ static void **new_outputs(const struct check *c, const struct onnx_node *n)
     return out;
 }
 
-/* A node, prepared for plain loops, and its inputs. */
+/* A node prepared for plain loops, with the node's inputs. */
 struct plain {
     const struct onnx_node *node;
     struct op_call call;
     const void **in;
 };
 
-/* in: NULL: the kept values. Returns 0, or -ENOTSUP with one line in why. */
+/* in: the inputs; NULL: the kept values. Returns 0, or -ENOTSUP with one line in why. */
 static int open_plain(struct check *c, struct plain *p, size_t node, const void *const *in)
 {
     const struct onnx_node *n = &c->g->node[node];
@@ -91,7 +91,10 @@ static void **run_plainly(const struct check *c, const struct plain *p)
     return out;
 }
 
-/* Has plain loops compute a node's first output; in: NULL: of the kept values. Returns it, to be freed; or NULL. */
+/*
+ * Computes a node's first output by plain loops. in: the inputs; NULL: the kept values. Returns memory to be freed;
+ * NULL: it failed.
+ */
 static void *compute(struct check *c, size_t node, const void *const *in)
 {
     struct plain p;
@@ -134,19 +137,20 @@ static const void *get(struct check *c, size_t value)
 
 /* ---- comparing ---- */
 
-#define BEYOND_FLOAT 0x1p128 /* what the first number would be that a float does not hold */
+#define BEYOND_FLOAT 0x1p128 /* the next number after the largest float */
 
-/* Returns a number as far as floats tell it from others: an infinity is what is just too large. */
+/* Limits a number to the range of floats: every number that is too large for a float counts as the same infinity. */
 static double as_float(double x)
 {
     return fabs(x) >= BEYOND_FLOAT ? copysign(BEYOND_FLOAT, x) : x;
 }
 
 /*
- * Returns how far a sum of so many terms, of so large absolute values together, may be away. What is smaller than a
- * float's least step is lost with each term, of a product times the other factor. Parts of a sum that are too large for
- * a float are infinite in one order and finite in another one: then everything is right, unless infinities were added,
- * and nothing but the same is right.
+ * Returns the error that a sum of n_terms may have. magnitude: the sum of the terms' absolute values. factor: the
+ * largest factor of the products, because each product may lose the least step of a float times its other factor.
+ * If parts of the sum may be too large for a float, a result is infinite in one order of addition and finite in
+ * another. Then any result is right (infinity is returned). If infinities are added, only an equal result is right (NaN
+ * is returned).
  */
 static double bound_of(size_t n_terms, double magnitude, double factor, bool has_infinite)
 {
@@ -157,7 +161,7 @@ static double bound_of(size_t n_terms, double magnitude, double factor, bool has
     return has_infinite ? (double)NAN : (double)INFINITY;
 }
 
-/* An element of a tensor that a step makes. */
+/* An element of a step's output tensor. */
 struct element {
     size_t step, tensor, i;
 };
@@ -188,7 +192,7 @@ struct plane {
     double *sum, *magnitude;
     size_t n, first; /* elements; the first one's index in the tensor */
     size_t channel;
-    double largest; /* of the input: filters that are scaled may be as small as floats get */
+    double largest; /* of the input: an error of a tiny filter grows with the input */
 };
 
 static void add(struct plane *p, double x)
@@ -310,7 +314,10 @@ static int check_conv(struct check *c, size_t step)
 
 /* ---- operators ---- */
 
-/* Does a step's other nodes to its first one's output x, which is freed. Returns the last one's, to be freed; NULL. */
+/*
+ * Runs the step's nodes behind the first one, whose output is x; frees x. Returns the last node's output, to be freed;
+ * NULL: it failed.
+ */
 static void *follow_up(struct check *c, const struct net_step *s, void *x)
 {
     for (size_t i = 1; i < s->n_nodes && x; i++) {
@@ -333,7 +340,7 @@ static bool is_float(const struct check *c, size_t tensor)
     return tensor != ONNX_NONE && about(c, tensor)->type == ONNX_FLOAT;
 }
 
-/* Returns the magnitudes of a node's outputs, to be freed: of each element what its error is bounded by. */
+/* Returns the magnitudes of a node's outputs, to be freed: the error of each element is bounded by its magnitude. */
 static void **find_magnitudes(const struct check *c, const struct plain *p, void *const *want)
 {
     void **magnitude = new_outputs(c, p->node);
@@ -350,10 +357,13 @@ static void **find_magnitudes(const struct check *c, const struct plain *p, void
     return magnitude;
 }
 
-/* Returns how many numbers are added up to an element of an operator's output, at most: those of an axis or of all. */
+/*
+ * Returns an upper bound of how many numbers are added up to one element of an operator's output: the length of one
+ * axis, or of all axes.
+ */
 static size_t count_terms(const struct check *c, const struct onnx_node *n)
 {
-    enum { OTHERS = 64 }; /* errors of other kinds */
+    enum { OTHERS = 64 }; /* allowance for errors other than those of sums */
     const struct onnx_value *in = onnx_in(c->g, n, 0), *by = onnx_in(c->g, n, 1), *out = onnx_out(c->g, n, 0);
     size_t terms = in && out->elements ? ceil_div(in->elements, out->elements) : 1;
 

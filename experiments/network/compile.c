@@ -123,7 +123,7 @@ static size_t residual_of(const struct compiler *c, const struct chain *ch, cons
     return other;
 }
 
-/* Tells whether filters and biases are numbers that a float holds with what a node does folded into them, too. */
+/* Tells whether filters and biases stay finite floats when a node is folded into them. */
 static bool folds(const struct compiler *c, const struct chain *ch, size_t node, size_t channels)
 {
     double *scale = exp_new(channels, sizeof *scale), *shift = exp_new(channels, sizeof *shift);
@@ -220,7 +220,7 @@ static void set_ends(struct compiler *c, struct net_step *s, const size_t *in, s
 
 /* ---- convolutions ---- */
 
-/* Tells whether a node is a convolution of constants, with a shape that kernels know. */
+/* Tells whether a node is a convolution with constant filters and a shape that kernels support. */
 static bool has_kernels(const struct compiler *c, const struct onnx_node *n, struct conv_problem *p)
 {
     const struct onnx_value *bias = onnx_in(c->g, n, 2);
@@ -230,8 +230,8 @@ static bool has_kernels(const struct compiler *c, const struct onnx_node *n, str
 }
 
 /*
- * Tells whether a node is a convolution that kernels take. What is not finite in filters makes NaN of padding in some
- * kernels and not in others: plain loops run such a one, always as they say.
+ * Tells whether kernels run a node. Filters with NaN or infinities make NaN out of padding in some kernels only, so
+ * plain loops run a convolution with such filters.
  */
 static bool is_convolution(const struct compiler *c, const struct onnx_node *n, struct conv_problem *p)
 {
@@ -405,7 +405,7 @@ static bool may_move(const struct compiler *c, const struct onnx_node *n, size_t
 
 static bool concatenates_in_place(const struct compiler *c, const struct onnx_node *n)
 {
-    const bool keeps_aligned = c->net->options.algo->plugin; /* conv_plugin.h promises as much */
+    const bool keeps_aligned = c->net->options.algo->plugin; /* conv_plugin.h promises aligned tensors */
     size_t at = 0;
 
     if (!onnx_is(n, "Concat") || !c->net->options.fuses || c->net->options.keeps_all ||
@@ -448,7 +448,7 @@ static int add_operator(struct compiler *c, size_t node)
     s = add_step(c, &ch, node);
     out = net_own(c->net, n->n_out + 1, sizeof *out);
     for (size_t i = 0; i < n->n_out; i++)
-        out[i] = i ? n->out[i] : ch.out; /* also those that nobody reads: operators write them */
+        out[i] = i ? n->out[i] : ch.out; /* also outputs that no node reads: operators write them */
     set_ends(c, s, n->in, n->n_in, out, n->n_out);
     return prepare(c, &s->call, node, ch.activation);
 }

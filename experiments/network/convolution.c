@@ -19,15 +19,15 @@ enum conv_tensor net_filter_tensor(const struct conv_plan *plan)
     return plan->algorithm == CONV_SCONV && !conv_plan_packs_filters(plan) ? CONV_PACKED_FILTER : CONV_FILTER;
 }
 
-/* Threads share a run of another plan's nest; OpenBLAS's product is shared out otherwise (run_base). */
+/* Threads share the nest of every other plan; run_base shares out OpenBLAS's product. */
 bool net_conv_is_apart(const struct net_conv *conv)
 {
     return conv->plan.algorithm == CONV_GEMM || conv->plan.algorithm == CONV_OUTSIDE || conv->algo->is_generated;
 }
 
 /*
- * Tells whether a plan keeps a tensor in the workspace: all that are neither the network's nor filters as they were
- * loaded. OpenBLAS packs into buffers of its own.
+ * Tells whether a tensor of a plan lies in the workspace. A tensor of the network and filters in their loaded layout do
+ * not. OpenBLAS packs into its own buffers.
  */
 static bool is_in_workspace(const struct conv_plan *plan, enum conv_tensor t)
 {
@@ -36,10 +36,10 @@ static bool is_in_workspace(const struct conv_plan *plan, enum conv_tensor t)
     return !conv_plan_is_base(plan) || t == CONV_IM2COL;
 }
 
-/* The parts of a workspace; each begins on a page. Threads that share a nest have one of each for themselves. */
+/* The parts of a workspace; each begins on a page. Threads that share a nest have their own copy of each part. */
 struct workspace {
     size_t at[CONV_N_TENSORS]; /* of the first thread */
-    size_t thread_bytes;       /* from one thread's to the next one's */
+    size_t thread_bytes;       /* from one thread's parts to the next thread's */
     size_t bytes;
 };
 
@@ -336,9 +336,9 @@ void net_spoil(const struct net *net)
     }
 }
 
-/* ---- what is not ours, or not cut in steps ---- */
+/* ---- other code, and convolutions that are not cut in steps ---- */
 
-/* Runs what has no nest that threads share: OpenBLAS, a GEMM of ours, generated code, a plug-in. */
+/* Runs a convolution without a nest that threads share: OpenBLAS, our GEMM, generated code, a plug-in. */
 static int run_whole(const struct net *net, const struct run *r, struct exp_why *why)
 {
     int err = 0;
@@ -354,7 +354,7 @@ static int run_whole(const struct net *net, const struct run *r, struct exp_why 
     return err;
 }
 
-/* Where a network that is loaded lies. */
+/* The addresses of a loaded network's places. */
 struct bases {
     uint64_t of[NET_N_PLACES];
 };

@@ -36,8 +36,8 @@ void net_add_by_channel(const struct onnx_graph *g, const struct onnx_node *n, s
                         size_t channels);
 
 /*
- * Finds what nodes [n], a convolution of so many filters among them, make of each filter's sums: scale and shift, which
- * are zeros before.
+ * Finds how nodes [n], among them a convolution with `filters` filters, scale and shift the sums of each filter. The
+ * caller sets scale and shift to zeros before.
  */
 void net_fold(const struct onnx_graph *g, const size_t *node, size_t n, double *scale, double *shift, size_t filters);
 
@@ -67,7 +67,7 @@ size_t net_conv_workspace(const struct net_conv *conv);
 int net_conv_load(const struct net *net, const struct net_step *s);
 int net_conv_run(const struct net *net, const struct net_step *s, struct exp_why *why);
 
-/* Opens a plug-in's layer, when its filters lie where they stay. Returns 0, or -ECANCELED with one line in why. */
+/* Opens a plug-in's layer once the filters have their final address. Returns 0, or -ECANCELED with one line in why. */
 int net_conv_open(const struct net *net, const struct net_step *s, struct exp_why *why);
 
 #endif

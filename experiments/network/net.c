@@ -117,10 +117,10 @@ static int allocate(unsigned char **place, size_t bytes)
     return 0;
 }
 
-/* Has the memory from what the process of a plug-in sees, too: places one behind the other, each on a page. */
+/* Takes memory that the plug-in's process shares. The places lie one behind the other, each on a page. */
 static int borrow(struct net *net)
 {
-    size_t bytes = NET_PAGE; /* behind a tensor may be read */
+    size_t bytes = NET_PAGE; /* kernels may read behind a tensor */
     unsigned char *memory;
 
     for (int i = NET_ARENA; i < NET_N_PLACES; i++)
@@ -241,7 +241,7 @@ int net_run_step(const struct net *net, size_t step, struct exp_why *why)
         err = net_conv_run(net, s, why);
     else
         run_operator(net, s);
-    if (err == -ECANCELED) /* it is said why */
+    if (err == -ECANCELED) /* why has the reason */
         return err;
     return err ? exp_fail(why, err, "%s: node '%s': %s", net->graph->path, s->name, strerror(-err)) : 0;
 }

@@ -65,7 +65,10 @@ struct net_conv {
     enum conv_activation activation;
     unsigned n_threads;
     enum conv_share_axis axis; /* how they share it */
-    /* Of a plug-in's: its number in that one's process; what its last run took there, and how long that was waited for. */
+    /*
+     * Of a plug-in: the layer's number in the plug-in's process; how long the last run took there; how long this
+     * process waited for it.
+     */
     size_t number;
     uint64_t took_ns, waited_ns;
 };
@@ -86,7 +89,7 @@ struct net_options {
     const struct exp_setup *setup; /* outlives the network */
     const struct exp_algo *algo;   /* of convolutions: a record of algos.def; the group is what CSA chooses */
     bool fuses;
-    bool keeps_all;           /* no memory is reused, nothing is written in place: every tensor is there after a run */
+    bool keeps_all;           /* no memory is reused and no step works in place: a run leaves every tensor */
     unsigned n_threads;       /* 0 is 1 */
     uint64_t (*now_ns)(void); /* the clock of a plug-in's runs; NULL: ctr_now_ns */
 };
@@ -102,12 +105,12 @@ struct net {
     size_t alive_bytes;                 /* the largest set of tensors of the arena that are needed at once */
     size_t workspace_bytes;             /* the largest workspace: part of both */
     const char *heuristic;              /* which one found the arena */
-    size_t n_not_finite;                /* convolutions that plain loops run, as NaN or infinities are in weights, */
-    const char *not_finite;             /* and the name of the first */
+    size_t n_not_finite;                /* convolutions that plain loops run, because weights have NaN or infinities */
+    const char *not_finite;             /* the name of the first such convolution */
     size_t *step_of;                    /* of each node of the graph: the step that does it; ONNX_NONE: none, as */
     const char **why_no_step;           /* this says; NULL: there is one */
     unsigned char *place[NET_N_PLACES]; /* memory, from net_load on; NULL before */
-    bool is_lent;                       /* this memory is a plug-in's, too */
+    bool is_lent;                       /* this memory is shared with a plug-in's process */
     struct sconv_team *team;
     void *own; /* what only the room knows */
 };
@@ -127,8 +130,8 @@ int net_plan(struct net **net, const struct onnx_graph *graph, const struct net_
 void net_free(struct net *net); /* NULL is fine */
 
 /*
- * Allocates memory, touches it, packs weights, opens a plug-in's layers. Returns 0 or -errno with one line in why:
- * -ECANCELED for what a plug-in does not do. Of networks with one plug-in, one is loaded at a time.
+ * Allocates and touches memory, packs weights and opens a plug-in's layers. Returns 0 or -errno with one line in why;
+ * -ECANCELED: the plug-in cannot run a layer. Only one network with a plug-in may be loaded at a time.
  */
 int net_load(struct net *net, struct exp_why *why);
 
@@ -147,12 +150,16 @@ int net_run(const struct net *net, uint64_t *step_ns, struct exp_why *why);
 int net_run_step(const struct net *net, size_t step, struct exp_why *why); /* one of them, after those before it */
 
 /*
- * Returns what is to be added to a time that was taken around a step's last run by net_options.now_ns: a plug-in runs in
- * a process of its own, and what it took there counts, instead of what it was waited for. 0: the step runs here.
+ * Returns the nanoseconds to add to the time of a step's last run, taken by net_options.now_ns. A plug-in runs in its
+ * own process: the time in the plug-in's process counts, and the time of waiting for that process does not. 0: the step
+ * runs in this process.
  */
 int64_t net_step_elsewhere_ns(const struct net_step *s);
 
-/* Makes outputs of a plug-in's steps no numbers, here and there: what is not computed again is seen. Before a run. */
+/*
+ * Fills the outputs of a plug-in's steps with NaN, in both processes, before a run: outputs that a run does not compute
+ * are found.
+ */
 void net_spoil(const struct net *net);
 
 /* ---- for who replays it ---- */
@@ -166,7 +173,7 @@ struct conv_after net_conv_after(const struct net *net, const uint64_t base[NET_
 
 bool net_conv_has_after(const struct net_conv *conv); /* whether anything is */
 
-/* Tells whether that is done behind the whole convolution, as of OpenBLAS, generated code and plug-ins. */
+/* Tells whether the epilogue runs after the whole convolution, as for OpenBLAS, generated code and plug-ins. */
 bool net_conv_is_apart(const struct net_conv *conv);
 
 /* Writes what a step does, such as "Conv + BatchNormalization + Relu". */
@@ -195,13 +202,13 @@ void net_order_release(struct onnx_graph *copy);
 /* ---- checked (check.c) ---- */
 
 /*
- * Checks a network that runs, step by step: whether each step finds its inputs as they were made, however memory is
- * reused, and whether what it makes is what plain loops make of these inputs, node by node.
+ * Checks a loaded network step by step. Each step must find its inputs unchanged, however memory is reused, and its
+ * outputs must agree with plain loops, which run node by node on the step's inputs.
  *
- * Sums are compared within what float arithmetic may err: so many half-ulps of the sum of the absolute values of what is
- * added as there are terms, what is fused behind a convolution included (operator.h: magnitudes); of operators that add
- * nothing up, as many of the largest value of the output; and always the least steps of a float. Where a part of a sum
- * may be beyond what a float holds, any number is right.
+ * Float sums may differ by rounding errors. The bound is one half-ulp of a magnitude for each term, plus the least
+ * steps of a float. The magnitude is the sum of the absolute values of all terms, with what is fused behind a
+ * convolution (operator.h: magnitudes); for an operator without sums, the largest value of the output. Where a part of
+ * a sum may be too large for a float, any number is right.
  */
 struct net_checked {
     size_t n_steps, n_elements;

@@ -63,16 +63,17 @@ struct op_addresses {
 };
 
 /*
- * An operator. Its functions are called by those below, run and reference with tensors that hold at least one element
- * wherever the graph says so.
+ * An operator. The functions below call an operator's functions; run and reference only get tensors with at least one
+ * element wherever the graph says so.
  *
- *   prepare    checks the node and leaves what run and reference need in call->own; -ENOTSUP with one line in why
+ *   prepare    checks the node and leaves the data of run and reference in call->own; -ENOTSUP with one line in why
  *   run        by call->ask.n_threads shares of the team, which may be NULL
- *   reference  plain loops, sums in double: shares nothing with run but what prepare left
- *   magnitudes floats to the outputs, from the inputs of a run: of each element the sum of the absolute values of all
- *              that is added up to it, by which rounding errors are bounded. It finds the largest absolute value of each
- *              output there, and leaves that where it says no more. NULL: it never does
- *   emit       the accesses of run, in its order, with one thread; NULL where nobody has written it
+ *   reference  plain loops, sums in double: shares nothing with run but the results of prepare
+ *   magnitudes writes one float for each element of the outputs, from the inputs of a run: the sum of the absolute
+ *              values of all terms of the element, which bounds its rounding error. Before the call, each float is the
+ *              largest absolute value of its output; an element without a better bound keeps this value. NULL: no
+ *              element has a better bound
+ *   emit       the accesses of run, in its order, with one thread; NULL: not written
  */
 struct op {
     const char *name; /* ONNX's, of the default domain */

@@ -20,10 +20,10 @@
 
 enum task { START, LOOK, LOOK_AND_COMPARE, RUN };
 
-/* Lies in memory that both sides see. */
+/* Lies in memory that both processes share. */
 struct shared {
     struct net_peer_found found;
-    int err; /* of the last task, */
+    int err; /* of the last task */
     struct exp_why why;
     uint64_t took_ns;
 };
@@ -31,7 +31,7 @@ struct shared {
 struct net_peer_process {
     struct shared *shared;
     pid_t pid;
-    int to, from; /* pipes: a byte for a task, a byte for its end: 0, or 1 for a failure */
+    int to, from; /* pipes: one byte starts a task, one byte ends the task (0, or 1 for a failure) */
     double limit_s;
 };
 
@@ -115,14 +115,14 @@ static void reap(struct net_peer_process *p, int *status)
 {
     if (p->pid <= 0)
         return;
-    kill(-p->pid, SIGKILL); /* what it started, too */
+    kill(-p->pid, SIGKILL); /* the children of the process, too */
     kill(p->pid, SIGKILL);
     while (waitpid(p->pid, status, 0) < 0 && errno == EINTR)
         ;
     p->pid = 0;
 }
 
-/* Says how the process ended by itself. */
+/* Says how the process ended without being killed. */
 static int explain_end(struct net_peer_process *p, const char *doing, struct exp_why *why)
 {
     int status = 0;
@@ -136,7 +136,7 @@ static int explain_end(struct net_peer_process *p, const char *doing, struct exp
     return exp_fail(why, -EIO, "ONNX Runtime called exit(%d) %s", WEXITSTATUS(status), doing);
 }
 
-/* Waits for the end of a task. Returns 0 if there is one. */
+/* Waits for the end of a task. Returns 0 when the task has ended. */
 static int wait_for(struct net_peer_process *p, const char *doing, unsigned char *byte, struct exp_why *why)
 {
     enum { WAIT_MS = 50 };
@@ -189,7 +189,7 @@ static void close_both(const int ends[2])
     }
 }
 
-/* Forks. In the process, it does not return. */
+/* Forks. The child does not return. */
 static int start(struct net_peer_process *p, const struct net_peer_ask *ask)
 {
     int down[2] = { -1, -1 }, up[2] = { -1, -1 }, err = make_pipes(down, up);
@@ -220,7 +220,10 @@ static int start(struct net_peer_process *p, const struct net_peer_ask *ask)
     return 0;
 }
 
-/* Takes what the process found out; a number that it spoilt must not be an index. */
+/*
+ * Copies the results of the process. The process may have spoilt them, so numbers are checked before they serve as
+ * indices.
+ */
 static void take(struct net_peer_found *found, const struct shared *s, const struct onnx_graph *g)
 {
     *found = s->found;

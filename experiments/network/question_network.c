@@ -101,7 +101,7 @@ static int read_network(struct session *s)
 
 static const char *const layers_alone[] = { ".csv", ".txt", ".log" };
 
-/* Says of what is no network how there may be one. */
+/* Refuses a model that is no network file, and says how to get a network. */
 static int check_kind(const char *model, struct exp_why *why)
 {
     char *table = exp_format("%s/models/%s.csv", EXP_EXPERIMENTS_DIR, model);
@@ -149,7 +149,7 @@ static const char *why_not_timed(const struct session *s)
     return s->setup.ukr->fn ? NULL : "the machine's micro-kernel is another CPU family's";
 }
 
-/* As many as the others have, on the cores that there are. */
+/* Plug-ins get as many threads as other algorithms, but at most one per core. */
 static unsigned plugin_threads(const struct options *o)
 {
     cpu_set_t cores;

@@ -39,8 +39,8 @@ enum { EXP_TAG_OTHER = SIM_USUAL_TAGS - 1 };
 struct exp_steps {
     size_t n;
     /*
-     * Hands a step's accesses to a sink, with *mac_instructions as exp_replay_plan has it. Thread-safe. Returns 0,
-     * -EINTR or -ECANCELED if the pool, which may be NULL, stops; -ENOTSUP if it never can; -errno.
+     * Emits a step's accesses into a sink, with *mac_instructions as in exp_replay_plan. Thread-safe. pool may be NULL.
+     * Returns 0; -EINTR or -ECANCELED if the pool stops; -ENOTSUP if the step can never be emitted; or -errno.
      */
     int (*emit)(const void *ctx, size_t step, const struct exp_pool *pool, struct sim_sink *sink,
                 uint64_t *mac_instructions);

@@ -22,7 +22,7 @@ struct emitter {
 struct net_emitters {
     struct emitter *of; /* [n_steps]; of convolutions unused */
     size_t n;
-    const char *_Atomic why_not; /* why a plug-in's accesses cannot be had; NULL: nobody asked, or they can */
+    const char *_Atomic why_not; /* why a plug-in's accesses cannot be recorded; NULL: none was refused */
 };
 
 /* ---- convolutions ---- */

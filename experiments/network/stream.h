@@ -44,10 +44,10 @@ double net_step_macs(const struct net *net, const struct net_step *s);
 
 double net_macs(const struct net *net); /* of all steps */
 
-/* Says why a step could not be emitted, which makes simulating it -ENOTSUP; NULL: none was asked for that cannot be. */
+/* Says why a step could not be emitted; simulating the step then returns -ENOTSUP. NULL: no step failed. */
 const char *net_stream_why_not(const struct net_stream *s);
 
-/* Says what the step's accesses are: the replay of a plan, what the code does, or a model. */
+/* Says how the step's accesses are made: by replay of a plan, by the operator's own code, or by a model. */
 const char *net_stream_source(const struct net_stream *s, size_t step);
 
 #endif

@@ -227,7 +227,7 @@ double net_study_seconds(const struct net_study *s)
     return sum;
 }
 
-/* What a plug-in's process does not let be seen is missing, with its reason. */
+/* Removes the counts that a plug-in's process does not allow, and notes the reason. */
 static void refuse(struct net_simulated *x)
 {
     const char *why_not = x->net ? net_stream_why_not(&x->stream) : NULL;

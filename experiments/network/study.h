@@ -62,7 +62,7 @@ struct net_timed {
     struct net *net;              /* of the threads that were asked for; maybe that which is simulated */
     uint64_t *whole_ns, *step_ns; /* [n_rounds]; [n_rounds][n_steps] */
     size_t n_rounds;
-    void **kept; /* outputs of the checked run, which timed ones must make, too */
+    void **kept; /* outputs of the checked run; every timed run must make equal outputs */
 };
 
 enum { NET_N_COUNTED = 3 };
@@ -98,7 +98,7 @@ struct net_study {
     bool fuses;
     enum net_scope scope;
     unsigned n_threads;
-    uint64_t (*now_ns)(void); /* the clock of what will be timed */
+    uint64_t (*now_ns)(void); /* the clock of timed runs */
     size_t n_algos;
     struct net_by_algo *by; /* Base first, if it was asked for */
     size_t n_views;         /* 1: the machine is its caches alone */
@@ -126,7 +126,10 @@ const struct sim_machine *net_study_machine(const struct net_study *s, enum net_
 /* The view whose counts stand for the machine: as it is, where that is more than its caches and was simulated. */
 enum net_view net_study_view(const struct net_study *s, const struct net_simulated *x);
 
-/* The algorithm that is shown where one is enough: of those that were simulated the last, else the last of all. */
+/*
+ * Returns the algorithm to show where there is room for one: the last algorithm that was simulated, else the last
+ * algorithm.
+ */
 const struct net_by_algo *net_study_shown(const struct net_study *s);
 
 /* ---- numbers ---- */
@@ -188,8 +191,8 @@ struct net_timing {
 };
 
 /*
- * Loads and checks every network that runs here, and times them in turns; compares what each timed run made with what
- * the checked one made. Returns 0, -EINTR, -EILSEQ, -errno.
+ * Loads and checks every network that runs here, and times the networks in turns. Compares the outputs of each timed
+ * run with the checked run's. Returns 0, -EINTR, -EILSEQ or -errno.
  */
 int net_study_time(struct net_study *s, const struct net_timing *o, struct exp_progress *progress, struct exp_why *why);
 

@@ -597,7 +597,7 @@ struct kind_row {
     struct net_lines lines;
 };
 
-/* What is of all levels of a kind stands in its first row, so that a sum over rows is right. */
+/* Values of a whole kind stand in the kind's first row only, so that sums over rows are right. */
 #define ONCE "; only in the first row of a kind, for all its levels"
 
 static const struct rec_field kind_fields[] = {

@@ -19,14 +19,14 @@ struct runner {
     struct exp_why *why;
 };
 
-/* ---- what runs make ---- */
+/* ---- outputs of runs ---- */
 
 static size_t output_bytes(const struct net *net, size_t i)
 {
     return net->tensor[net->graph->output[i]].bytes;
 }
 
-/* Keeps the outputs that the last run made: those of the checked one. */
+/* Keeps the outputs of the last run, which was checked. */
 static void keep_outputs(struct net_timed *t)
 {
     const struct net *net = t->net;
@@ -36,7 +36,10 @@ static void keep_outputs(struct net_timed *t)
         t->kept[i] = exp_copy_bytes(net_output(net, i), output_bytes(net, i) + !output_bytes(net, i), 1);
 }
 
-/* How far a run may be from another one, in shares of the largest value: nothing, but for code that is not ours. */
+/*
+ * Tells whether a run's output i agrees with the kept output. Our code must repeat every bit; a plug-in may differ by
+ * others_share of the largest value.
+ */
 static bool is_near(const struct net_timed *t, size_t i)
 {
     static const double others_share = 1e-6;
@@ -49,7 +52,7 @@ static bool is_near(const struct net_timed *t, size_t i)
     return t->net->options.algo->plugin && !d.has_nan && d.worst <= others_share;
 }
 
-/* Compares what the last timed run made with what was kept. Returns 0, or -EILSEQ with one line in why. */
+/* Compares the outputs of the last timed run with the kept outputs. Returns 0, or -EILSEQ with one line in why. */
 static int compare_kept(const struct net_timed *t, struct exp_why *why)
 {
     const struct onnx_graph *g = t->net->graph;
@@ -64,7 +67,7 @@ static int compare_kept(const struct net_timed *t, struct exp_why *why)
     return 0;
 }
 
-/* Takes a plug-in that failed out of the study, which goes on with its reason. Returns err for all else. */
+/* If a plug-in failed, notes the reason, leaves the plug-in out of the study and returns 0. Otherwise returns err. */
 static int or_leave_out(struct net_timed *t, int err, const struct exp_why *why)
 {
     if (!err || !t->net->options.algo->plugin || err == -EINTR || exp_interrupted())
@@ -74,7 +77,7 @@ static int or_leave_out(struct net_timed *t, int err, const struct exp_why *why)
     return 0;
 }
 
-/* ---- turns of one ---- */
+/* ---- turns of one network ---- */
 
 /* Runs once; the times of the steps, and the whole, become those of the next round. */
 static int run(void *ctx)
@@ -101,8 +104,8 @@ static int run(void *ctx)
 }
 
 /*
- * Looks at what the timed run before made. Then another run leaves in the caches what an inference before would have
- * left.
+ * Checks the outputs of the previous timed run. Then runs once untimed, so that the caches hold the data that a
+ * previous inference leaves.
  */
 static int prepare(void *ctx)
 {
@@ -195,11 +198,11 @@ static int get_ready(struct net_study *s, struct net_by_algo *by, const struct n
 struct peer_runner {
     struct net_study *study;
     const struct net_timing *o;
-    struct net_peer_process *process; /* NULL: it takes none */
+    struct net_peer_process *process; /* NULL: ONNX Runtime is left out */
     struct exp_why *why;
 };
 
-/* The study goes on without it, and says why. Returns 0; -EINTR if all is to end. */
+/* Leaves ONNX Runtime out of the study and notes the reason. Returns 0; -EINTR if the study was interrupted. */
 static int leave_out(struct peer_runner *r, int err, const struct exp_why *why)
 {
     struct net_study *s = r->study;
@@ -247,7 +250,7 @@ static const struct net *last_loaded(const struct net_study *s)
     return NULL;
 }
 
-/* Takes over what ONNX Runtime found; what could not be found is said in the study. */
+/* Copies the results of ONNX Runtime's process into the study, with reasons for missing results. */
 static void take_found(struct net_study *s, bool compares, const struct net_peer_found *f)
 {
     if (compares && *f->why_not_beside) {
@@ -282,7 +285,7 @@ static int open_peer(struct peer_runner *r)
         return 0;
     exp_say(s->peer.name, sizeof s->peer.name, "ONNX Runtime");
     err = net_peer_start(&r->process, &ask, &found, &why);
-    if (err == -ENOENT || err == -ENOTSUP) { /* nothing that it did */
+    if (err == -ENOENT || err == -ENOTSUP) { /* ONNX Runtime did not fail: it is not there */
         exp_say(s->peer.why_not, sizeof s->peer.why_not, "%s", why.text);
         return 0;
     }

@@ -17,7 +17,7 @@ static const struct net_by_algo *base_of(const struct net_study *s)
 
 /* ---- how fast ---- */
 
-/* Tells whether a step is a convolution that the algorithms run. */
+/* Tells whether an algorithm runs a step as a convolution. */
 static bool has_convolutions(const struct net *net)
 {
     for (size_t i = 0; i < net->n_steps; i++) {
@@ -27,7 +27,7 @@ static bool has_convolutions(const struct net *net)
     return false;
 }
 
-/* Says how many times as fast as with Base a network is, and its convolutions, where that is a number. */
+/* Prints the speedups over Base of the network and of its convolutions; a speedup that is no number is left out. */
 static void say_ratios(double whole, double conv, FILE *out)
 {
     if (isfinite(whole))
@@ -129,7 +129,7 @@ static void print_speed(const struct net_study *s, FILE *out)
     fprintf(out, "\n");
 }
 
-/* ---- what is odd ---- */
+/* ---- oddities ---- */
 
 static void print_oddities(const struct net_study *s, FILE *out)
 {

@@ -1,6 +1,6 @@
 /*
- * Constants that follow from constants: shape arithmetic, and what moves or converts weights. A small file can ask for
- * much: the bytes that are made (may_fold) and the elements that are looked at (may_visit) are bounded over the file.
+ * Folds constants: shape arithmetic, and nodes that move or convert constant weights. A small file can request much
+ * work, so the bytes made (may_fold) and the elements visited (may_visit) are limited per file.
  */
 #include <errno.h>
 #include <math.h>
@@ -10,7 +10,7 @@
 
 /* ---- making a constant ---- */
 
-/* Asks before so many elements are looked at. Returns whether they are not too many. */
+/* Charges a visit of `elements` elements to the file's limit. Returns whether the limit allows the visit. */
 static bool may_visit(const struct infer *c, size_t elements)
 {
     if (elements > c->r->may_visit)
@@ -525,7 +525,7 @@ static void fold_where(const struct infer *c, struct onnx_value *out)
     set_data(out, data);
 }
 
-/* Returns what n elements that are all alike are reduced to. */
+/* Returns the reduction of n equal elements x. */
 static double reduce_alike(enum operation op, double x, double n)
 {
     return op == ADD ? x * n : op == MUL ? pow(x, n) : x;

@@ -65,7 +65,9 @@ bool onnx_is_conv(const struct onnx_node *n)
     return onnx_is(n, "Conv") || onnx_is_fused_conv(n);
 }
 
-/* The first line that fits counts: an empty domain is any, and an operator needs to have the text in its name. */
+/*
+ * The first matching line counts. An empty domain matches every domain; the text must be a part of the operator's name.
+ */
 static const struct {
     const char *domain, *op, *hint;
 } hints[] = {
@@ -216,7 +218,7 @@ int64_t onnx_element_int(const struct onnx_value *v, size_t i)
     return v->type == ONNX_FLOAT ? to_int(onnx_element(v, i)) : stored_int(v, i);
 }
 
-/* ---- types that are run as others ---- */
+/* ---- types that run as another type ---- */
 
 static void mark_types(const struct onnx_graph *g, const size_t *list, size_t n, bool *is_there)
 {

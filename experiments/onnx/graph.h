@@ -1,6 +1,6 @@
 /*
- * A network as an .onnx file has it (ONNX_OLDEST_OPSET to ONNX_NEWEST_OPSET), ready to be run: every value has a type and a static shape, nodes
- * stand in topological order, and what can be known before a run is a constant.
+ * A network read from an .onnx file (ONNX_OLDEST_OPSET to ONNX_NEWEST_OPSET), ready to be run: every value has a type
+ * and a static shape, nodes stand in topological order, and values that can be known before a run are constants.
  *
  *     struct onnx_graph *g;
  *     if (!onnx_read(&g, "net.onnx", &(struct onnx_ask){ .batch = 1 }, &why)) {
@@ -9,9 +9,9 @@
  *         onnx_free(g);
  *     }
  *
- * Values are named by index into g->value, nodes by index into g->node. A node that is not inferred (an operator that
- * is not known, a shape that depends on data) is no error: it says why in `why_no_shape`, and its outputs have no
- * shape, nor has what follows from them. What contradicts itself (weights of the wrong size, shapes that do not fit, a
+ * Values are named by index into g->value, nodes by index into g->node. A node whose shape is not inferred (an unknown
+ * operator, a shape that depends on data) is no error: `why_no_shape` has the reason, and neither the node's outputs
+ * nor values computed from them have a shape. A contradiction (weights of the wrong size, shapes that do not fit, a
  * cycle) is an error of the file.
  */
 #ifndef EXPERIMENTS_ONNX_GRAPH_H
@@ -24,7 +24,7 @@
 #include "experiments/base/error.h"
 #include "kernels/shape/problem.h"
 
-/* Opsets that are read: the one place that says it. What an opset changes in meaning is asked of graph->opset. */
+/* The opsets that can be read. Code that depends on the opset asks graph->opset. */
 enum { ONNX_OLDEST_OPSET = 1, ONNX_NEWEST_OPSET = 24 };
 
 enum { ONNX_MAX_DIMS = 8 };
@@ -51,7 +51,7 @@ enum onnx_type {
     ONNX_COMPLEX64,
     ONNX_COMPLEX128,
     ONNX_BFLOAT16,
-    ONNX_FLOAT8E4M3FN, /* this and all that follow have a name here, and no elements that are read */
+    ONNX_FLOAT8E4M3FN, /* this type and all later types have a name, but their elements are not read */
     ONNX_FLOAT8E4M3FNUZ,
     ONNX_FLOAT8E5M2,
     ONNX_FLOAT8E5M2FNUZ,
@@ -124,7 +124,7 @@ struct onnx_node {
     size_t number;            /* in the file, from 1 */
     bool is_folded;           /* all its outputs are constants: there is nothing to run */
     const char *why_no_shape; /* one line; NULL: all its outputs have shapes */
-    const char *why_unread;   /* one line: what the node says is not understood, whatever shapes the file states */
+    const char *why_unread;   /* one line: what is not understood, even where the file states shapes; NULL: nothing */
 };
 
 struct onnx_graph {
@@ -150,8 +150,9 @@ struct onnx_ask {
         *input; /* "3x224x224": dimensions of the first input behind the batch, or "x=3x224x224,y=10"; "" or NULL: the
                           file's */
     /*
-     * External data may be links that lead out of the file's folder, into `blobs` beside the `snapshots` that the file
-     * is in, as huggingface_hub lays them down. Without that all stays in the file's folder.
+     * Allows external data to be links out of the file's folder: from the folder `snapshots`, which contains the file,
+     * into the folder `blobs` beside it, as huggingface_hub lays out its cache. Without `links`, external data must stay
+     * in the file's folder.
      */
     bool links;
 };
@@ -174,14 +175,14 @@ void onnx_free(struct onnx_graph *g); /* NULL is fine */
 
 /* ---- nodes ---- */
 
-/* Tells whether a node is this standard operator, and all that it says is understood. */
+/* Tells whether a node is this standard operator and all its attributes are understood. */
 bool onnx_is(const struct onnx_node *n, const char *op);
 
-/* Tells whether a node is a forward convolution: Conv, or ONNX Runtime's FusedConv, which is one with an activation. */
+/* Tells whether a node is a forward convolution: Conv, or ONNX Runtime's FusedConv (a Conv with an activation). */
 bool onnx_is_conv(const struct onnx_node *n);
 bool onnx_is_fused_conv(const struct onnx_node *n);
 
-/* Returns what is to be done about an operator that is not known, as "; it is ..."; "": nothing is known of it. */
+/* Returns advice on an unknown operator, as "; it is ..."; "": there is no advice. */
 const char *onnx_hint(const struct onnx_node *n);
 
 /* Return a node's input or output; NULL: it is left out or beyond the last. */
@@ -215,8 +216,8 @@ size_t onnx_type_bytes(enum onnx_type type);
 const char *onnx_type_name(enum onnx_type type); /* "float" */
 
 /*
- * Says in a sentence which types of the file are run in another one, "Elements of float16 in the file run as float
- * (fp32) here."; nothing if there are none. Constants that no node reads in a run do not count, nor do scalars.
+ * Writes a sentence about types of the file that run as another type: "Elements of float16 in the file run as float
+ * (fp32) here."; "": there are none. Scalars, and constants that no node reads in a run, do not count.
  */
 void onnx_say_types(const struct onnx_graph *g, char *text, size_t bytes);
 
@@ -262,13 +263,16 @@ int onnx_window(const struct onnx_graph *g, const struct onnx_node *n, struct on
 int onnx_conv_problem(const struct onnx_graph *g, const struct onnx_node *n, struct conv_problem *p,
                       struct exp_why *why);
 
-/* What a Resize or Upsample resizes: all dimensions, or those of "axes", in its order. */
+/* The axes that a Resize or Upsample resizes: all dimensions, or the attribute "axes" in its order. */
 struct onnx_resized {
     size_t n, axis[ONNX_MAX_DIMS];
-    double kept; /* the scale of all of them where keep_aspect_ratio_policy makes one of their sizes; else 0 */
+    double kept; /* the common scale, where keep_aspect_ratio_policy derives one from the sizes; else 0 */
 };
 
-/* Reads it, of a node whose input has a shape. Returns 0; -EINVAL with one line in why; -EAGAIN: sizes depend on data. */
+/*
+ * Reads the axes of a node whose input has a shape. Returns 0; -EINVAL with one line in why; -EAGAIN: sizes depend on
+ * data.
+ */
 int onnx_resized(const struct onnx_graph *g, const struct onnx_node *n, struct onnx_resized *r, struct exp_why *why);
 
 /* ---- written: as an ONNX model in memory, with its weights as they are now ---- */

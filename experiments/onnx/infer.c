@@ -153,12 +153,12 @@ int infer_tensor(const struct infer *c, const char *name, struct onnx_value *v)
 enum { MANY = INT32_MAX };
 
 /*
- * Attributes are those of all opsets, each with the letters of its kinds (kind_letters). Those of the first opsets that
- * say nothing of values (consumed_inputs) are among them.
+ * The attributes of all opsets, each with the letters of its kinds (kind_letters); attributes of the first opsets that
+ * do not change values (consumed_inputs) are included.
  */
 struct rule {
     const char *op;
-    size_t n_in, most_in; /* inputs that must be there, and that any opset has */
+    size_t n_in, most_in; /* inputs that every node has, and the most inputs of any opset */
     int (*infer)(const struct infer *c);
     const char *attributes;
 };
@@ -338,7 +338,7 @@ static const struct rule *find_rule(const struct onnx_node *n)
     return *n->domain ? NULL : bsearch(n->op, rules, N_RULES, sizeof rules[0], compare_rule);
 }
 
-/* Operators of others that are read as standard ones are. */
+/* Operators of other domains that are read like standard operators. */
 static const struct rule foreign_rules[] = {
     { "FusedConv", 2, 4, rule_conv,
       "activation:s activation_params:F auto_pad:s dilations:I group:i kernel_shape:I pads:I strides:I" },
@@ -367,7 +367,10 @@ static const struct {
     [ONNX_KIND_OTHER] = { 'o', "a list or a graph" },
 };
 
-/* Finds the letters of an attribute in a rule's list, behind its name and a colon. NULL: it is not there. */
+/*
+ * Finds the letters of an attribute in a rule's list, behind the attribute's name and a colon. NULL: the list lacks the
+ * attribute.
+ */
 static const char *find_letters(const char *list, const char *name)
 {
     const size_t n = strlen(name);
@@ -380,7 +383,7 @@ static const char *find_letters(const char *list, const char *name)
     return NULL;
 }
 
-/* An attribute that is not known may change what the node means: who reads on would read something else. */
+/* Refuses an unknown attribute: it may change the meaning of the node. */
 static int check_attribute(const struct infer *c, const struct rule *rule, size_t i)
 {
     const struct onnx_attribute *a = &c->n->attribute[i];

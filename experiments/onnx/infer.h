@@ -19,7 +19,7 @@ enum { INFER_NO_SHAPE = 1 };
 int infer_wrong(const struct infer *c, const char *format, ...) __attribute__((format(printf, 2, 3)));   /* -EINVAL */
 int infer_unknown(const struct infer *c, const char *format, ...) __attribute__((format(printf, 2, 3))); /* NO_SHAPE */
 
-/* The same, and what the node says is not understood: a shape that the file states does not help. */
+/* As infer_unknown; also marks the node as not understood: a shape that the file states does not help. */
 int infer_unread(const struct infer *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Returns an input that has a shape, or NULL. */
@@ -112,7 +112,7 @@ int rule_top_k(const struct infer *c);
 int rule_det(const struct infer *c);
 int rule_depends(const struct infer *c); /* how many elements there are depends on them */
 
-/* Returns operator i of those that have a rule, in the order of their names; NULL behind the last. */
+/* Returns the i-th name, in alphabetical order, of the operators that have a rule; NULL behind the last. */
 const char *infer_operator(size_t i);
 
 /* Makes the outputs of a node constants, if they follow from its inputs and are not too many. */

@@ -315,7 +315,7 @@ int rule_cast(const struct infer *c)
     return infer_set(c, 0, to, in->n_dims, in->dim);
 }
 
-/* Reads output_dtype, which opsets from 21 and 23 on have; 0 and none stand for another. */
+/* Reads output_dtype, which newer opsets have (21, 23); 0 or a missing attribute: `otherwise`. */
 static int output_type(const struct infer *c, enum onnx_type otherwise, enum onnx_type *to)
 {
     const int64_t type = onnx_int(c->n, "output_dtype", 0);

@@ -218,9 +218,9 @@ static int set_input(struct onnx_reading *r, struct onnx_value *v, const Onnx__V
     return close_dims(v, t->shape, s, path, why);
 }
 
-/* ---- what INPUT says, before any of it is used ---- */
+/* ---- checks of INPUT before it is used ---- */
 
-/* Inputs of the file that are no initializers. */
+/* Inputs of the file without an initializer. */
 struct open_inputs {
     const Onnx__ValueInfoProto **info;
     const char **name;
@@ -292,7 +292,7 @@ static int refuse_ask(const struct onnx_reading *r, const struct open_inputs *of
                     of->n ? "; its inputs are" : ": it has none", list);
 }
 
-/* Returns which input a part of INPUT is of: one that has its name, or the first. ONNX_NONE: there is none. */
+/* Returns the input that a part of INPUT is for: the input it names, or the first. ONNX_NONE: there is none. */
 static size_t asked_input(const struct open_inputs *of, const char *at)
 {
     const size_t length = strcspn(at, ","), equals = strcspn(at, "=");
@@ -304,7 +304,7 @@ static size_t asked_input(const struct open_inputs *of, const char *at)
     return equals >= length && length && of->n ? 0 : ONNX_NONE;
 }
 
-/* Checks that each part of INPUT is of an input, and of another one than the parts before it. */
+/* Checks that each part of INPUT is for an input, and that no two parts are for one input. */
 static int check_asked(const struct onnx_reading *r, const struct onnx_names *constants, const struct onnx_ask *ask,
                        struct exp_why *why)
 {

@@ -1,5 +1,5 @@
 #define _GNU_SOURCE /* memmem */
-/* What a file is that is no network, where its bytes tell: downloads, archives and other formats are called .onnx, too. */
+/* Recognizes files that are no network by their bytes: downloads, archives and other formats may be called .onnx. */
 #include <ctype.h>
 #include <string.h>
 #include <strings.h>
@@ -8,7 +8,7 @@
 
 #define UNPACK(what) "; it is compressed by " what ": unpack it"
 
-/* Bytes at a place, as text and length; and what is to be said of them. */
+/* Bytes at a place of the file, as text and length, and the message about a file with these bytes. */
 #define AT(place, bytes, says)                                                                                         \
     {                                                                                                                  \
         place, bytes, sizeof bytes - 1, says                                                                           \
@@ -54,7 +54,7 @@ static const struct {
     AT(0, "7767517", "; it is a network of ncnn"),
 };
 
-/* Of text, behind a byte-order mark and blanks, capitals or not. */
+/* Text that such a file starts with, after a byte-order mark and blanks; case does not matter. */
 static const struct {
     const char *begin, *says;
 } texts[] = {

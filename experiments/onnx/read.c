@@ -379,9 +379,9 @@ static int add_nodes(struct onnx_reading *r, struct onnx_names *names, struct ex
     return err ? err : sort_nodes(r, why);
 }
 
-/* ---- names as they are printed ---- */
+/* ---- printable names ---- */
 
-/* Returns the bytes of a character of UTF-8 that may be printed; 0: it is none, or it steers a terminal. */
+/* Returns the length in bytes of a printable UTF-8 character; 0: no UTF-8 character, or a control character. */
 static size_t printable(const char *text)
 {
     const uint8_t *at = (const uint8_t *)text;
@@ -394,12 +394,12 @@ static size_t printable(const char *text)
     if (at[0] < ' ' || at[0] == 0x7f || (at[0] == 0xc2 && at[1] < 0xa0)) /* controls */
         return 0;
     if ((at[0] == 0xe0 && at[1] < 0xa0) || (at[0] == 0xed && at[1] > 0x9f) || (at[0] == 0xf0 && at[1] < 0x90) ||
-        (at[0] == 0xf4 && at[1] > 0x8f)) /* too long for what they say, surrogates, beyond the last */
+        (at[0] == 0xf4 && at[1] > 0x8f)) /* overlong, surrogates, beyond U+10FFFF */
         return 0;
     return n;
 }
 
-/* Names go to terminals and into tables: of what may not be printed, each byte becomes a question mark. */
+/* Names go to terminals and into tables: each byte that may not be printed becomes a question mark. */
 static const char *clean(struct onnx_reading *r, const char *name)
 {
     char *text = NULL;
@@ -415,7 +415,7 @@ static const char *clean(struct onnx_reading *r, const char *name)
     return text ? text : name;
 }
 
-/* Cleans the names, for which nobody looks any more. Those of values stay different from each other. */
+/* Cleans the names once no lookup by name follows. Names of values stay distinct. */
 static void clean_names(struct onnx_reading *r)
 {
     struct onnx_graph *g = &r->graph;
@@ -483,7 +483,7 @@ static int infer_all(struct onnx_reading *r, const struct onnx_names *names, boo
     return err;
 }
 
-/* ---- what the file says of itself ---- */
+/* ---- statements of the file about itself ---- */
 
 static int compare_functions(const void *a, const void *b)
 {
@@ -510,7 +510,7 @@ static bool is_standard(const char *domain)
 static int read_opset(struct onnx_reading *r, struct exp_why *why)
 {
     const Onnx__ModelProto *m = r->model;
-    int64_t opset = ONNX_OLDEST_OPSET; /* of files that are older than this field */
+    int64_t opset = ONNX_OLDEST_OPSET; /* for files older than this field */
     bool is_given = false;
 
     for (size_t i = 0; i < m->n_opset_import; i++) {

@@ -24,21 +24,18 @@ struct onnx_reading {
     Onnx__ModelProto *model; /* names and raw data lie in it */
     struct onnx_block block;
     char *folder;       /* of the file: external data lie there */
-    bool follows_links; /* of those data: struct onnx_ask */
+    bool follows_links; /* of external data (struct onnx_ask) */
     const char *kind;   /* onnx_other_kind of the file */
     void **owned;
     size_t n_owned;
     struct onnx_mapping *mapping; /* of external data */
     size_t n_mappings;
     size_t may_fold;            /* how many bytes may still be made of constants */
-    size_t may_visit;           /* how many elements may still be looked at for that */
+    size_t may_visit;           /* how many elements folding may still visit */
     int64_t fixed_batch, batch; /* the file's, and what was asked for in its place; 0: nothing was replaced */
 };
 
-/*
- * What a file may ask for beside what its own bytes give: bytes that are made of constants, and elements that are looked
- * at or made.
- */
+/* Limits of a file's requests: bytes of folded constants, and elements visited or made while folding. */
 enum { ONNX_MAY_FOLD = 64 << 20, ONNX_MAY_VISIT = 64 << 20 };
 
 /* Return memory that lives as long as the graph: n elements of so many bytes, all zero; a text like printf's. */
@@ -101,7 +98,7 @@ void onnx_parsed_free(ProtobufCMessage *message, struct onnx_block *b); /* NULL 
 
 /* ---- kinds.c ---- */
 
-/* Returns what a file is that is no network, and the way out, as "; it is ..."; "": its bytes do not tell. */
+/* Says what kind of file this is if it is no network, and what to do, as "; it is ..."; "": the bytes do not tell. */
 const char *onnx_other_kind(const struct onnx_mapping *m);
 
 /* ---- tensor.c ---- */

@@ -103,8 +103,8 @@ static bool is_below(const char *path, const char *folder)
 }
 
 /*
- * Tells whether a file is one of the blobs of the cache that a folder is in: as huggingface_hub has it, cache/blobs has
- * the files, and cache/snapshots/.../ links to them. Both paths are without links.
+ * Tells whether a file is a blob of the cache that contains a folder. huggingface_hub lays out files in cache/blobs and
+ * links to them in cache/snapshots/.... Both paths are free of links.
  */
 static bool is_in_cache(const char *path, const char *folder)
 {
@@ -122,7 +122,7 @@ static bool is_in_cache(const char *path, const char *folder)
     return is_in;
 }
 
-/* Finds where a file really lies. *path gets that, from malloc; *err says why it is NOWHERE. */
+/* Finds where a file really lies. *path gets the resolved path, from malloc; *err says why the result is NOWHERE. */
 static enum place find_place(const char *folder, const char *location, char **path, int *err)
 {
     char *name = exp_format("%s/%s", folder, location), *inside = realpath(folder, NULL);
@@ -138,7 +138,7 @@ static enum place find_place(const char *folder, const char *location, char **pa
     return place;
 }
 
-/* Finds the file of external data that a tensor names. *path gets it, from malloc. */
+/* Finds a tensor's file of external data. *path gets the file's path, from malloc. */
 static int find_data(const struct onnx_reading *r, const char *location, const char *what, char **path,
                      struct exp_why *why)
 {
@@ -195,7 +195,7 @@ struct source {
     const void *at;
     size_t n;                 /* of the field, or bytes of raw data */
     size_t bytes;             /* of an element of the field; 1: raw data */
-    const char *field, *kind; /* kind: what the file of external data is, where it is none */
+    const char *field, *kind; /* kind: the kind of the external file if it holds no data */
 };
 
 static int find_external(struct onnx_reading *r, const Onnx__TensorProto *t, const char *what, struct source *s,

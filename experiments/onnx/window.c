@@ -201,7 +201,7 @@ static int read_axes(const struct onnx_value *in, const struct onnx_node *n, str
     return 0;
 }
 
-/* The smallest or the largest of the scales that sizes ask for. */
+/* Computes the smallest or the largest of the scales that the sizes request. */
 static int keep_ratio(const struct onnx_value *in, const struct onnx_list *sizes, bool is_largest,
                       struct onnx_resized *r, struct exp_why *why)
 {

@@ -13,7 +13,7 @@
 enum op_map {
     OP_MAP_COPY,
     OP_MAP_SCALE,  /* x * p0 + p1 */
-    OP_MAP_CENTER, /* (x - p0) * p1 + p2: all digits of x that differ from p0 are kept */
+    OP_MAP_CENTER, /* (x - p0) * p1 + p2: x - p0 keeps all its digits */
     OP_MAP_CLIP,   /* no less than p0, no more than p1 */
     OP_MAP_RELU,
     OP_MAP_LEAKY_RELU,

@@ -60,7 +60,7 @@ static int prepare_instance(struct op_call *call, struct exp_why *why)
     return prepare_planes(call, 3, why);
 }
 
-/* What is done to a plane: out = (in - mean) * by + bias. */
+/* How a plane is normalized: out = (in - mean) * by + bias. */
 struct change {
     double mean, by, bias;
 };
@@ -75,7 +75,7 @@ static struct change batch_change(const struct planes *p, const struct op_tensor
                             .bias = (double)((const float *)t->in[2])[c] };
 }
 
-/* Changes n elements, a piece at a time so that the activation finds it near. */
+/* Normalizes n elements in pieces, so that the activation finds each piece in the cache. */
 static void scale(const struct op_call *call, float *out, const float *in, size_t n, const struct change *c)
 {
     enum { PIECE = 4096 };
@@ -127,7 +127,7 @@ static void reference_batch(const struct op_call *call, const struct op_tensors 
     op_activate(call, t->out[0], p->n * p->elements);
 }
 
-/* The mean is exact in float, and so is what is near to it less the mean. */
+/* The mean is an exact float, so elements near the mean lose no digits when the mean is subtracted. */
 static void magnitudes_batch(const struct op_call *call, const struct op_tensors *t)
 {
     const struct planes *p = call->own;
@@ -147,13 +147,13 @@ const struct op op_BatchNormalization = { .name = "BatchNormalization",
                                           .reference = reference_batch,
                                           .magnitudes = magnitudes_batch };
 
-/* What is known of numbers whose mean is taken away. */
+/* Statistics of numbers whose mean is subtracted. */
 struct centered {
-    double mean, by; /* by: one over the standard deviation */
-    double rest;     /* the mean of what was written: what a mean in float has left of it */
+    double mean, by; /* by: 1 / standard deviation */
+    double rest;     /* the mean of the written elements, which differs from 0 as far as a mean in float is rounded */
 };
 
-/* Writes elements less their mean to out, but for a rest. */
+/* Writes the elements less their mean, as far as a float holds the mean; `rest` is the mean of the written elements. */
 static struct centered center(float *out, const float *in, size_t n, double epsilon)
 {
     const struct op_loops *l = op_loops();
@@ -226,8 +226,8 @@ static void reference_instance(const struct op_call *call, const struct op_tenso
 }
 
 /*
- * The magnitude of one element: what is left of it beside the mean, and the last digits of both, which are lost where
- * the mean is large. So much of a magnitude counts as one of the errors that a check allows.
+ * Returns the magnitude of one element: its distance from the mean, and its last digits, which are lost where the mean
+ * is large. 1/64 of a magnitude counts as one of the errors that a check allows.
  */
 static float magnitude_of(double x, double mean, double by, double bias)
 {

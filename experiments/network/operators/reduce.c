@@ -190,7 +190,7 @@ static void reference(const struct op_call *call, const struct op_tensors *t)
         reduce_plainly(r, t->in[0], t->out[0], o);
 }
 
-/* The largest is exact; an error of a sum is one of its logarithm, too, however small that is. */
+/* The maximum is exact. An error of a sum becomes an error of the logarithm, even where the logarithm is small. */
 static void magnitudes(const struct op_call *call, const struct op_tensors *t)
 {
     const struct reduction *r = call->own;

@@ -10,13 +10,13 @@
 
 enum method { NEAREST, LINEAR, CUBIC };
 
-/* A place in the input, and how much of it. */
+/* An input element's index, and its weight. */
 struct tap {
     size_t at;
     double weight;
 };
 
-/* Of one output index. */
+/* The taps of one output index. */
 struct taps {
     struct tap *tap;
     bool is_outside; /* of the region of interest: filled */
@@ -59,7 +59,7 @@ static size_t scales_at(const struct op_call *call)
     return onnx_is(call->ask.node, "Upsample") || call->ask.graph->opset < 11 ? 1 : 2;
 }
 
-/* Sets the scales as given, which may be others than those of the sizes. */
+/* Sets the scales that the node states, which may differ from the ratios of the sizes. */
 static int set_scales(const struct op_call *call, const struct onnx_resized *which, struct resize *r,
                       struct exp_why *why)
 {
@@ -83,7 +83,7 @@ static int set_scales(const struct op_call *call, const struct onnx_resized *whi
     return 0;
 }
 
-/* Sets shapes, and the scales that they say. */
+/* Sets the shapes, and the scales as ratios of sizes. */
 static int set_sizes(const struct op_call *call, struct resize *r, struct exp_why *why)
 {
     const struct onnx_value *in = op_in(call, 0), *out = op_out(call, 0);
@@ -187,7 +187,7 @@ static double weight(const struct resize *r, double far)
     return x < 2 ? ((a * x - 5 * a) * x + 8 * a) * x - 4 * a : 0;
 }
 
-/* How far the weights reach is stretched by that where what is made smaller is to be smooth. */
+/* Returns the factor by which antialiasing widens the weights of an axis that shrinks; 1: none. */
 static double stretch(const struct resize *r, size_t d)
 {
     return r->antialiases && r->scale[d] < 1 ? 1 / r->scale[d] : 1;
@@ -245,7 +245,7 @@ static int prepare_nearest(struct op_call *call, const struct resize *r, struct 
     return 0;
 }
 
-/* Sets how many taps each axis has. Returns those of all output indexes together. */
+/* Sets the number of taps of each axis. Returns the sum over all output indices of all axes. */
 static size_t count_taps(const struct op_call *call, struct resize *r)
 {
     size_t n = 0;

@@ -148,11 +148,11 @@ static void reference(const struct op_call *call, const struct op_tensors *t)
 
 UNARIES(RECORD)
 
-/* ---- Gelu, which has two formulas ---- */
+/* ---- Gelu: two formulas ---- */
 
 static double of_gelu(double x, const float *p)
 {
-    const double root = 0.79788456080286535588; /* of 2 / pi */
+    const double root = 0.79788456080286535588; /* sqrt(2 / pi) */
 
     return p[0] > 0 ? 0.5 * x * (1 + tanh(root * (x + 0.044715 * x * x * x)))
                     : 0.5 * x * (1 + erf(x * 0.70710678118654752440));
