@@ -93,8 +93,8 @@ guest-x86_64 guest-x86_64-copied:
 	@echo "an x86 program is observed on x86 computers only: none is built here for $(ARCH)" >&2; exit 1
 endif
 
-# The guest that a program needs, in $$guest; why there is none, in $$why. The program goes on without, but not if it was
-# a signal that ended make, nor if what the program is asked is wrong.
+# The guest that a program needs, in $$guest; why the guest is missing, in $$why. The program goes on without a guest,
+# unless a signal ended make or the program's arguments are wrong.
 prepare_guest = . .ci/signals; why=; said=; guest=$$($(BUILD)/bench $1 --guest $(call pass,$1)) || exit 2; \
     if [ -n "$$guest" ]; then \
         log=$(BUILD)/guest.log; touch $$log 2>/dev/null || log=/dev/null; exec 3> >(tee $$log); shown=$$!; \

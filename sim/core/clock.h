@@ -1,42 +1,43 @@
 /*
- * Says how long a core takes for a stream of accesses, and what it waits for: a clock beside a simulation of caches.
+ * Computes a core's cycles for a stream of accesses, and what the core waits for: a clock beside a simulation of
+ * caches.
  *
- * The stream comes in steps, each with what the core does beside its accesses (struct sim_work). After each step the
- * clock looks at what the simulation counted meanwhile, and adds the step's cycles. It is an interval model: a core
- * issues as fast as its narrowest resource lets it, until it meets what it has to wait for; what its window hides of
- * that is not waited for. Exact order, not exact cycles.
+ * The stream comes in steps. Each step states the core's work beside its accesses (struct sim_work). After each step
+ * the clock reads how the simulation's counters changed, and adds the step's cycles. The clock is an interval model: a
+ * core issues at the rate of its narrowest resource until it meets an event to wait for; the part of the event that the
+ * core's window hides costs nothing. The model aims at the right order of variants, not at exact cycles.
  *
- *   computing    the slowest of: multiply-adds, loads, operations, each by what the core does of them in a cycle
- *   storing      what stores take longer than that; and stores that miss: as many as the store_buffers hold leave, in
- *                order, beside all else of the step, the others make those behind them wait. At most store_misses of
- *                their lines are on their way. Calls make most stores in little time
- *   calls        operations that wait for one another, and the mispredicted end of every loop; less the multiply-adds
- *                that are still waiting in the window then
- *   waiting      for loads that a level beyond the first, or memory, serves. A window of operations, with no more loads
- *                than load_buffers, reaches so many of them at once, at most the first level's miss_buffers: such a
- *                group waits once, its latency less the time that the work in the window takes
- *   translating  likewise, for page walks: the second level's latency for each table, walkers at once
- *   lines        between neighbouring levels, and from and to memory, lines pass one after the other. Those that no
- *                miss buffer holds at the end of a step are waited for, as for the level that they come from
- *   order        a line from memory that is near none of those read before takes memory_scattered_cycles more, and no
- *                other line passes meanwhile: it is waited for, whatever else the step does, unless a prefetch
- *                instruction asked for it
+ *   computing    the slowest of: multiply-adds, loads, operations, each by the core's rate per cycle
+ *   storing      the time of stores beyond computing; and stores that miss: store_buffers of them leave in order,
+ *                beside all other work of the step, and further stores wait. At most store_misses of their lines are in
+ *                flight. Calls make most stores in little time
+ *   calls        operations that depend on one another, and the mispredicted end of every loop; less the multiply-adds
+ *                that still wait in the window at the end of the loop
+ *   waiting      for loads served by a level beyond the first, or by memory. A window of operations, with at most
+ *                load_buffers loads, reaches a group of these loads at once, at most the first level's miss_buffers. A
+ *                group waits once: its latency, less the time of the work in the window
+ *   translating  the same rule for page walks: the second level's latency for each table, `walkers` walks at once
+ *   lines        between neighbouring levels, and from and to memory, lines pass one after the other. At the end of a
+ *                step the core waits for the lines that no miss buffer holds, as for the level that sends the lines
+ *   order        a line from memory that is far from all lines read before takes memory_scattered_cycles more, and no
+ *                other line passes meanwhile. The core waits for the line, whatever other work the step has, unless a
+ *                prefetch instruction asked for the line
  *
- * Eight choices were made with counts in view, so that these counts do not test them. Seven were made with what a Zen 3
- * counted of five models; machines/zen3.cfg says of each what speaks for it:
+ * Eight choices were made with counts in view, so these counts do not test the choices. For seven choices, the counts
+ * are a Zen 3's of five models; machines/zen3.cfg gives the evidence for each choice:
  *
  *   rules    how stores that miss wait; which lines from memory are out of order (one of five rules)
  *   values   4 bytes a cycle from memory; 4.3 operations a cycle in loops; 1.7 operations a cycle in serial code
  *   the prefetcher of L1's streams sees all accesses, not misses alone; it asks 8 lines ahead, not 7
  *
- * The eighth was made with times of a Sapphire Rapids in view: a prefetch instruction does not pay for a line out of
- * order. The other rules and values were chosen without counts, or with counts of patterns of known addresses.
+ * The eighth choice was made with times of a Sapphire Rapids in view: a prefetch instruction does not pay for a line
+ * out of order. All further rules and values were chosen without counts, or with counts of patterns of known addresses.
  *
- * Left out: dependences between operations but those of calls, ports beside those of loads, stores and multiply-adds,
- * which lines of a group a load really waits for, when a prefetched line comes, and other users of shared levels.
+ * Left out: dependences between operations except in calls; ports except for loads, stores and multiply-adds; which
+ * lines of a group a load really waits for; when a prefetched line arrives; and other users of shared levels.
  *
- * Sources: interval simulation (Eyerman, Eeckhout and others; Sniper) for groups of misses and what a window hides; the
- * ECM model (kerncraft) for transfers beside the core's work.
+ * Sources: interval simulation (Eyerman, Eeckhout and others; Sniper) for groups of misses and for the window; the ECM
+ * model (kerncraft) for transfers beside the core's work.
  */
 #ifndef SIM_CLOCK_H
 #define SIM_CLOCK_H

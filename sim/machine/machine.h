@@ -1,28 +1,28 @@
 /*
- * The memory side of a machine: its cache levels from the core outwards, and what is behind them.
+ * The memory side of a machine: its cache levels from the core outwards, and the memory behind them.
  *
- * A machine comes from a text file (sim_machine_read), or from the computer it runs on (sim_machine_host, through
- * hwloc). The file is a list of `key = value` lines under [machine] and one [cache NAME] section for each of up to
- * eight levels, ordered from the core outwards; `#` starts a comment. Sizes take k, m, g or KiB, MiB, GiB. See machines/clx4208.cfg.
+ * A machine comes from a text file (sim_machine_read), or from this computer through hwloc (sim_machine_host). The file
+ * is a list of `key = value` lines under [machine] and one [cache NAME] section for each of up to eight levels, ordered
+ * from the core outwards; `#` starts a comment. Sizes take k, m, g or KiB, MiB, GiB. See machines/clx4208.cfg.
  *
  *   [machine]     name, memory_latency_cycles; may be left out: description, ukr, gemm_core, cpus, calibrated,
- *                 memory_bandwidth_bytes_per_cycle, memory_scattered_cycles (of lines that are near none read
+ *                 memory_bandwidth_bytes_per_cycle, memory_scattered_cycles (for lines far from all lines read
  *                 before: stats.h; for core/clock.h), page, frame, page_seed, page_tables, combining_buffers,
- *                 software_prefetch, stack, and
- *                 what the core issues per cycle, for estimates: clock_ghz, mac_rows, mac_columns,
+ *                 software_prefetch, stack, and the core's issue rates per cycle, for estimates: clock_ghz, mac_rows,
+ *                 mac_columns,
  *                 mac_instructions_per_cycle, loads_per_cycle, stores_per_cycle (struct sim_issue)
- *   [cache NAME]  size or sets, ways, line, latency_cycles; may be left out, what they are then in parentheses:
+ *   [cache NAME]  size or sets, ways, line, latency_cycles; optional, with defaults in parentheses:
  *                 policy              see replacement.h (lru)
  *                 seed                of policy random, any 64-bit number (0)
  *                 inclusion           noninclusive | inclusive | exclusive of the levels inside (noninclusive)
  *                 write               back | through (back)
  *                 allocate            yes | no: whether a write that misses brings the line in (yes)
  *                 store_fetch         always | partial: whether a store that covers a whole line, misses and
- *                                     allocates fetches it all the same (always)
+ *                                     allocates still fetches the line (always)
  *                 prefetch            a list, see prefetch.h: `next_line degree=1, stream degree=2 distance=8` (none)
  *                 indexing            virtual | physical: which address chooses the set (virtual)
  *                 slices              equal parts, a power of two, chosen by a hash of the line number (1)
- *                 hash                xor-fold, the only one (xor-fold)
+ *                 hash                xor-fold, the only hash (xor-fold)
  *                 classify            none | 3c (none)
  *                 bandwidth_bytes_per_cycle  for estimate.h and core/clock.h (not stated)
  *                 miss_buffers        lines waited for at once, for core/clock.h (not stated)
@@ -32,10 +32,10 @@
  *                 and store_misses (as the first level's miss_buffers). Then no level, and no memory, may take less
  *                 than the level inside it
  *
- * What these do to a simulation is in hierarchy.h.
+ * hierarchy.h describes how the keys change a simulation.
  *
- * NAME is up to 15 letters, digits, '_' or '-', and none of core, memory, estimate, tag, phase, which reports use.
- * Names may repeat only between caches and TLBs. The machine's name is that of a folder of results too: up to 63
+ * NAME is up to 15 letters, digits, '_' or '-', and not core, memory, estimate, tag or phase: reports use these.
+ * Names may repeat only between caches and TLBs. The machine's name also names a folder of results: up to 63
  * letters, digits, '_', '-', '.' and '+', a letter or digit first. A key or section may come once; a value may not be
  * empty.
  */
@@ -93,10 +93,10 @@ struct sim_setting {
 int sim_machine_set(struct sim_machine *m, const struct sim_setting *setting, size_t n, char *why, size_t why_bytes);
 
 /*
- * Describes the computer this runs on, as seen by its first allowed core: data and unified caches from hwloc.
- * hwloc knows no latencies; they are the documented assumptions of machine_host.c. Returns 0, or -errno with one
- * line in why and *m zeroed (-ENOENT if hwloc reports no cache that can be simulated). A level whose
- * ways or line size the firmware hides gets a stated guess, named in m->description; a size is cut to whole sets.
+ * Describes the computer this runs on, as seen by its first allowed core: data and unified caches from hwloc. hwloc
+ * knows no latencies; machine_host.c documents the assumed latencies. Returns 0, or -errno with one line in why and *m
+ * zeroed (-ENOENT if hwloc reports no cache that can be simulated). If the firmware hides a level's ways or line size,
+ * the value is guessed, and m->description names the guess; a size is cut to whole sets.
  */
 int sim_machine_host(struct sim_machine *m, char *why, size_t why_bytes);
 

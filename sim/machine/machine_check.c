@@ -12,7 +12,7 @@
 #define FAULT(what, key) ((struct sim_fault){ what, key })
 #define NO_FAULT ((struct sim_fault){ NULL, NULL })
 
-/* Tells whether so much may go on per cycle; 0: it is not stated. */
+/* Tells whether a rate per cycle is in range; 0: it is not stated. */
 static bool is_rate(double per_cycle)
 {
     return per_cycle == 0 || (per_cycle >= SIM_MIN_BYTES_PER_CYCLE && per_cycle <= SIM_MAX_BYTES_PER_CYCLE);
@@ -206,7 +206,7 @@ static const char *bad_issue(const struct sim_issue *i)
     return i->mac_rows > SIM_MAX_MAC_EXTENT ? "mac_rows" : i->mac_columns > SIM_MAX_MAC_EXTENT ? "mac_columns" : NULL;
 }
 
-/* Finds what memory cannot be. */
+/* Finds what is wrong with memory. */
 static struct sim_fault memory_fault(const struct sim_machine *m)
 {
     if (!(m->memory_latency_cycles >= 0 && m->memory_latency_cycles <= SIM_MAX_LATENCY_CYCLES))
@@ -223,7 +223,7 @@ static struct sim_fault memory_fault(const struct sim_machine *m)
     return NO_FAULT;
 }
 
-/* Finds what pages, their tables and TLBs cannot be. */
+/* Finds what is wrong with pages, page tables and TLBs. */
 static struct sim_fault paging_fault(const struct sim_machine *m)
 {
     const uint64_t page = sim_machine_page_bytes(m);

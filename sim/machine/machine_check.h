@@ -19,8 +19,8 @@ struct sim_fault sim_level_fault(const struct sim_machine *m, size_t k);
 struct sim_fault sim_core_fault(const struct sim_machine *m);
 
 /*
- * Finds what m cannot be beside its levels: of memory, the core, pages and TLBs. The key is one of [machine], [core] or
- * [tlb NAME].
+ * Finds what is wrong with a machine beside its levels: memory, the core, pages and TLBs. The key is in [machine],
+ * [core] or [tlb NAME].
  */
 struct sim_fault sim_machine_fault(const struct sim_machine *m);
 

@@ -16,7 +16,7 @@
 #include "sim/machine/machine_values.h"
 #include "sim/machine/machine_words.h"
 
-/* Says where a section and its keys stand; 0: not seen. */
+/* Line numbers of a section and its keys; 0: not seen. */
 struct lines {
     unsigned long section, key[SIM_MAX_SECTION_KEYS];
 };
@@ -59,7 +59,7 @@ static void trim_end(char *text)
 
 /* ---- sections ---- */
 
-/* Returns where a key stands, or where its section begins. */
+/* Returns a key's line, or the first line of its section. */
 static unsigned long line_of(const struct lines *lines, const struct sim_key *keys, const char *key)
 {
     for (size_t i = 0; keys[i].name; i++) {
@@ -320,7 +320,10 @@ static int read_section_or_key(struct parser *p, char *text)
     return *text == '[' ? open_section(p, text) : read_key(p, text);
 }
 
-/* A line that is wrong is blamed on bytes that other systems and editors put there, if it has such before its comment. */
+/*
+ * Reports a wrong line. If there are bytes of other systems or editors before the comment, these bytes are named as the
+ * cause.
+ */
 static int read_one(struct parser *p, char *text)
 {
     const char *at, *foreign = sim_foreign_byte(text, text + strcspn(text, "#"), &at);
@@ -339,7 +342,7 @@ static int read_one(struct parser *p, char *text)
     return err && foreign ? report(p, p->at.line, foreign, code) : err;
 }
 
-/* Looks at the file's first bytes, of which text has n: skips a byte order mark, and names a file of another kind. */
+/* Checks the n first bytes of the file: skips a byte order mark, and refuses a file of another kind. */
 static int begin(const struct parser *p, char *text, size_t *n)
 {
     const struct sim_foreign *kind = sim_foreign_find(text, *n);
@@ -352,7 +355,7 @@ static int begin(const struct parser *p, char *text, size_t *n)
     return 0;
 }
 
-/* Tells whether a character ends a line: those of Unix, Windows (both characters) and old Macs. */
+/* Tells whether a character ends a line: line ends of Unix, Windows (two characters) and old Macs. */
 static bool ends_line(int c, FILE *in)
 {
     if (c == '\r') {
@@ -395,9 +398,9 @@ static int next_line(struct parser *p, FILE *in, char *text)
     return 1;
 }
 
-/* ---- what takes all sections ---- */
+/* ---- checks across sections ---- */
 
-/* Blames the level's size or sets, whichever of them is given. */
+/* Blames a level's key `size` or `sets`, whichever the file has. */
 static int report_sets(const struct parser *p, size_t k, const char *what)
 {
     const unsigned long size_line = p->level_lines[k].key[SIM_CACHE_KEY_SIZE];
@@ -408,7 +411,7 @@ static int report_sets(const struct parser *p, size_t k, const char *what)
     return report(p, size_line ? size_line : p->level_lines[k].key[SIM_CACHE_KEY_SETS], what, value);
 }
 
-/* Reports what is wrong with a level, at the line of the key to blame. */
+/* Reports what is wrong with a level, at the line of the wrong key. */
 static int check_level(const struct parser *p, size_t k)
 {
     const struct sim_fault f = sim_level_fault(&p->machine, k);
@@ -428,7 +431,7 @@ static unsigned long latency_line(const struct parser *p, size_t k)
                                    : line_of(&p->machine_lines, sim_machine_keys, "memory_latency_cycles");
 }
 
-/* Checks that latencies and bandwidths do not contradict each other. */
+/* Checks that latencies and bandwidths do not contradict one another. */
 static int check_times(const struct parser *p)
 {
     const struct sim_machine *m = &p->machine;
@@ -447,7 +450,7 @@ static int check_times(const struct parser *p)
     return 0;
 }
 
-/* Asks all that sim_machine_validate asks, so that nobody has to refuse later what was read. */
+/* Checks everything that sim_machine_validate checks, so that a machine that was read is valid. */
 static int check_machine(const struct parser *p)
 {
     struct sim_fault f;
@@ -463,7 +466,7 @@ static int check_machine(const struct parser *p)
 
 static int parse_file(struct parser *p, FILE *in)
 {
-    static const char byte_order_mark[] = "\xef\xbb\xbf"; /* some editors begin UTF-8 with it */
+    static const char byte_order_mark[] = "\xef\xbb\xbf"; /* some editors put a byte order mark before UTF-8 */
     char text[SIM_MAX_LINE_CHARS + 1];
     int err;
 

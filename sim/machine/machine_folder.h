@@ -19,7 +19,7 @@ int sim_machines_each(const char *folder, int (*visit)(void *ctx, const char *pa
  */
 void sim_machine_say_unknown(const char *folder, const char *name, char *why, size_t why_bytes);
 
-/* Appends which machines there are in the folder: "known: apple-m1 clx4208 ..."; what does not fit is left out. */
+/* Appends the names of the machines in a folder: "known: apple-m1 clx4208 ..."; names without room are left out. */
 void sim_machine_say_known(const char *folder, char *text, size_t bytes);
 
 #endif

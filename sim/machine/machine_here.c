@@ -39,7 +39,7 @@ static bool is_shown(const struct sim_here *h, size_t level)
     return level < SIM_HOST_MAX_CACHES && h->seen.cache[level].is_shown;
 }
 
-/* Tells whether caches can be made of what hwloc tells, and the file. */
+/* Tells whether hwloc and the machine file together describe caches. */
 static bool has_caches(const struct sim_here *h)
 {
     struct sim_notes ignored = { "" };
@@ -49,7 +49,7 @@ static bool has_caches(const struct sim_here *h)
     return m.n_levels;
 }
 
-/* Tells whether a level that hwloc shows is not the one that a file has. */
+/* Tells whether hwloc shows a level that the file lacks or contradicts. */
 static bool is_other_cache(const struct sim_here *h, const struct sim_machine *file, size_t level)
 {
     const struct sim_level *l = sim_level_named(file, sim_host_cache_name(level));
@@ -57,7 +57,7 @@ static bool is_other_cache(const struct sim_here *h, const struct sim_machine *f
     return is_shown(h, level) && (!l || !sim_host_may_be(&h->seen.cache[level], l));
 }
 
-/* Tells whether hwloc shows a level wholly, and that it is the one that a file has. */
+/* Tells whether hwloc shows a level with all its values, and the file agrees. */
 static bool is_same_cache(const struct sim_here *h, const struct sim_machine *file, size_t level)
 {
     const struct sim_host_cache *told = &h->seen.cache[level];
@@ -138,7 +138,10 @@ static const char *why_none(const struct sim_here *h)
     return *h->seen.why_none ? h->seen.why_none : "hwloc reports no cache that can be simulated";
 }
 
-/* Says that no cache is known, and what to do about it. folder: where no file serves; NULL: nobody looked for one. */
+/*
+ * Says that no cache is known, and what to do. folder: the folder whose files do not serve; NULL: no folder was
+ * searched.
+ */
 static int refuse(const struct sim_here *h, const char *folder, char *why, size_t why_bytes)
 {
     snprintf(why, why_bytes, "host: %s", why_none(h));
@@ -214,7 +217,7 @@ int sim_here_find(struct sim_here *h, const char *results, const char *machines,
 
 /* ---- the machine ---- */
 
-/* Returns what the file is called in notes. */
+/* Returns the file's name in notes. */
 static const char *called(const struct sim_here *h)
 {
     const char *slash = strrchr(h->origin, '/');
@@ -243,7 +246,7 @@ static void describe(struct sim_machine *m, const struct sim_here *h)
     }
 }
 
-/* Gives a level, whose sizes stay, what the file says of everything else. */
+/* Copies all values of a level from the file, except for the level's geometry. */
 static void adopt_level(struct sim_level *l, const struct sim_level *from)
 {
     struct sim_level adopted = *from;
@@ -255,8 +258,8 @@ static void adopt_level(struct sim_level *l, const struct sim_level *from)
 }
 
 /*
- * Keeps an assumed latency between those of the levels beside it that the file knows: these differ from what is typical.
- * Notes what is assumed.
+ * Assumes a level's latency, between the known latencies of its neighbours, which may differ from typical ones. Notes
+ * the assumption.
  */
 static void assume_level(struct sim_machine *m, size_t k, const struct sim_here *h, struct sim_notes *notes)
 {
@@ -275,7 +278,7 @@ static void assume_level(struct sim_machine *m, size_t k, const struct sim_here 
              l->latency_cycles, called(h), l->name);
 }
 
-/* Takes the file's levels, of those that hwloc shows. */
+/* Adopts the file's values for each level that hwloc shows. */
 static void adopt_levels(struct sim_machine *m, const struct sim_here *h, struct sim_notes *notes)
 {
     const struct sim_machine *file = &h->known;
@@ -295,7 +298,10 @@ static void adopt_levels(struct sim_machine *m, const struct sim_here *h, struct
     }
 }
 
-/* Resets a key of a level that the file gave; of geometry, which is the computer's, the policy gives way. */
+/*
+ * Resets a key of a level to its default. The computer's geometry stays: if a geometry key is at fault, the policy is
+ * reset.
+ */
 static const char *forget(struct sim_level *l, const char *name)
 {
     struct sim_level_draft draft = { .level = *l };
@@ -311,7 +317,7 @@ static const char *forget(struct sim_level *l, const char *name)
     return "policy";
 }
 
-/* Leaves out, key by key, what of the file does not go with the levels that there are. */
+/* Resets, key by key, the file's values that contradict the computer's levels. */
 static void leave_out_misfits(struct sim_machine *m, const struct sim_here *h, struct sim_notes *notes)
 {
     for (size_t k = 0; k < m->n_levels; k++) {
@@ -330,7 +336,7 @@ static void leave_out_misfits(struct sim_machine *m, const struct sim_here *h, s
     }
 }
 
-/* Gives m, whose levels are those that hwloc shows, what the file says of everything else. */
+/* Copies all other values from the file into m, whose levels hwloc shows. */
 static void adopt(struct sim_machine *m, const struct sim_here *h, struct sim_notes *notes)
 {
     struct sim_machine adopted = h->known;

@@ -37,9 +37,12 @@ static int report(char *why, size_t why_bytes, const char *what, int error)
     return -error;
 }
 
-/* ---- what hwloc tells ---- */
+/* ---- values from hwloc ---- */
 
-/* The cores this process may run on; the allowed ones, where hwloc cannot know about this process. NULL: no memory. */
+/*
+ * Returns the cores this process may run on; where hwloc cannot know about this process, the allowed cores. NULL: no
+ * memory.
+ */
 static hwloc_bitmap_t cores(hwloc_topology_t topology)
 {
     hwloc_bitmap_t allowed = hwloc_bitmap_dup(hwloc_topology_get_allowed_cpuset(topology));
@@ -176,7 +179,10 @@ static bool is_line(uint32_t bytes)
     return bytes && bytes <= SIM_MAX_LINE_BYTES && !(bytes & (bytes - 1));
 }
 
-/* Returns the level whose line stands for one that is hidden: the nearest inside, else outside; at: there is none. */
+/*
+ * Returns the level whose line size replaces a hidden one: the nearest level inside, else outside; at: no level shows
+ * its line size.
+ */
 static size_t same_line_as(const struct sim_host_seen *seen, size_t at)
 {
     for (size_t i = at; i-- > 0;) {
@@ -190,7 +196,7 @@ static size_t same_line_as(const struct sim_host_seen *seen, size_t at)
     return at;
 }
 
-/* Appends to a machine's description; what does not fit is left out. */
+/* Appends to a machine's description; a text without room is left out. */
 static void describe(struct sim_machine *m, const char *separator, const char *text)
 {
     const size_t length = strlen(m->description), room = sizeof m->description - length;
@@ -199,7 +205,7 @@ static void describe(struct sim_machine *m, const char *separator, const char *t
         m->description[length] = '\0';
 }
 
-/* Notes a guess; told: what hwloc tells in its place, 0 for nothing. */
+/* Notes a guess; told: hwloc's value, which the guess replaces, or 0. */
 static void note_guess(const struct maker *x, size_t at, const char *kind, uint32_t guess, uint32_t told,
                        const char *after)
 {
@@ -214,7 +220,7 @@ static void note_guess(const struct maker *x, size_t at, const char *kind, uint3
     describe(x->m, ", ", text);
 }
 
-/* Finds the line: what hwloc tells, that of a level beside it, the file's, or a guess. */
+/* Finds the line size: hwloc's value, a neighbouring level's, the file's, or a guess. */
 static uint32_t line_of(const struct maker *x, size_t at, const struct sim_level *file)
 {
     const uint32_t told = x->seen->cache[at].line_bytes;
@@ -234,7 +240,7 @@ static uint32_t line_of(const struct maker *x, size_t at, const struct sim_level
     return line;
 }
 
-/* Finds the ways: what hwloc tells, those of the file for a cache of this size, or a guess that divides the lines. */
+/* Finds the ways: hwloc's value, the file's for a cache of equal size, or a guess that divides the number of lines. */
 static uint32_t ways_of(const struct maker *x, size_t at, const struct sim_level *file, uint64_t bytes,
                         uint32_t line_bytes)
 {
@@ -257,7 +263,7 @@ static uint32_t ways_of(const struct maker *x, size_t at, const struct sim_level
     return ways;
 }
 
-/* Finds the size: what hwloc tells, or the file's; 0: neither. */
+/* Finds the size: hwloc's value, or the file's; 0: unknown. */
 static uint64_t size_of(const struct maker *x, size_t at, const struct sim_level *file)
 {
     const uint64_t told = x->seen->cache[at].bytes;
@@ -273,7 +279,7 @@ static uint64_t size_of(const struct maker *x, size_t at, const struct sim_level
     return sim_level_bytes(file);
 }
 
-/* Adds a level that hwloc shows, if it can be simulated. */
+/* Adds a level that hwloc shows, if the level can be simulated. */
 static void add_level(const struct maker *x, size_t at)
 {
     const char *name = sim_host_cache_name(at);

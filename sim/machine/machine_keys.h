@@ -14,7 +14,7 @@
 
 #define SIM_MAX_LATENCY_CYCLES 1e9
 #define SIM_MAX_BYTES_PER_CYCLE 1e6
-#define SIM_MIN_BYTES_PER_CYCLE 1e-6 /* of all that goes on per cycle: what is divided by it stays finite */
+#define SIM_MIN_BYTES_PER_CYCLE 1e-6 /* least of all rates per cycle, so that division by a rate stays finite */
 #define SIM_BLANKS " \t"
 
 enum {

@@ -73,7 +73,10 @@ static const struct sim_key *find_key(const struct sim_key *keys, const char *na
 
 enum { MOST_KEYS = 32 };
 
-/* Says that there is no such key, and which one comes near. before: what stands before a key, "L2." */
+/*
+ * Reports an unknown key, and suggests the nearest known key. before: the length of the part before the key, such as
+ * "L2.".
+ */
 static int unknown_key(const struct editor *e, const char *what, const char *text, const struct sim_key *keys)
 {
     const int before = (int)(strrchr(text, '.') ? strrchr(text, '.') + 1 - text : 0);
@@ -229,7 +232,7 @@ static int text_of(const struct sim_machine *m, char **text)
     return out ? close_text(out, sim_machine_print(m, out)) : -ENOMEM;
 }
 
-/* Adds that a size without a unit is one of bytes, if it is one of a cache. */
+/* If a cache size has no unit, adds that sizes without a unit are bytes. */
 static void add_unit(const struct editor *e, size_t i)
 {
     const char *value = e->setting[i].value;

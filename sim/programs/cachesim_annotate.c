@@ -24,7 +24,7 @@ struct event {
     bool is_of_store; /* counts stores that made it grow */
 };
 
-enum { SORTS_BY = 2 }; /* the event that lists are best sorted by: the first level's misses of loads */
+enum { SORTS_BY = 2 }; /* the event to sort lists by: load misses of the first level */
 
 enum { MAX_EVENTS = 4 + SIM_MAX_LEVELS * 5 + SIM_MAX_TLBS, FIRST_SLOTS = 1 << 12 };
 
@@ -344,7 +344,7 @@ static void print_lines(const struct cachesim_annotate *a, const struct instruct
     print_counts(a, total, out);
 }
 
-/* Says what was written, and what to type next. */
+/* Says which file was written, and which command to type next. */
 static void say_next(const struct cachesim_annotate *a, const char *path)
 {
     fputs("cachesim: ", stderr);
@@ -374,7 +374,7 @@ static bool is_without_lines(const struct cachesim_place *place, size_t n, const
     return is_seen;
 }
 
-/* Says of which programs there is nothing to annotate: the one that was run, or those of --symbols. */
+/* Names the programs without known source lines: the program that was run, or the files of --symbols. */
 static void say_without_lines(const struct cachesim_annotate *a, const struct cachesim_mappings *m,
                               const struct cachesim_place *place, size_t n)
 {

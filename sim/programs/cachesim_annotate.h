@@ -25,13 +25,16 @@ void cachesim_annotate_free(struct cachesim_annotate *a); /* NULL is fine */
 struct sim_sink *cachesim_annotate_sink(struct cachesim_annotate *a);
 struct sim_hierarchy *cachesim_annotate_hierarchy(struct cachesim_annotate *a);
 
-/* Returns what stops reading: 0, -ENOMEM, or -ENOLINK as cachesim_heap_take. */
+/* Returns the address of the error that stops reading: 0, -ENOMEM, or -ENOLINK (cachesim_heap_take). */
 const int *cachesim_annotate_error(const struct cachesim_annotate *a);
 
 /* Returns where the program is to tell of its allocations; NULL: nowhere. */
 const char *cachesim_annotate_heap(const struct cachesim_annotate *a);
 
-/* Tells whether the program's allocations could be told of: heap.so was loaded into it. True, too, without --heap. */
+/*
+ * Tells whether the program's allocations were reported, because heap.so was loaded into the program; true without
+ * --heap.
+ */
 bool cachesim_annotate_is_heard(const struct cachesim_annotate *a);
 
 /* Returns how many of the accesses that it was given it did not simulate: fetches, and what tells of allocations. */

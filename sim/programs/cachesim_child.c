@@ -33,7 +33,7 @@ int cachesim_child_open(struct cachesim_child *c)
     return err;
 }
 
-/* Is what the child becomes. */
+/* Runs in the child and becomes the program. */
 static void run(const struct cachesim_start *start, int pipe, pid_t parent)
 {
     const int nowhere = start->output == CACHESIM_INTO_PIPE ? open("/dev/null", O_WRONLY) : -1;

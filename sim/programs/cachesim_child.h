@@ -24,15 +24,15 @@ int cachesim_child_open(struct cachesim_child *c);
 
 /* Says where a program's standard output goes. */
 enum cachesim_output {
-    CACHESIM_INTO_PIPE, /* into the pipe; its messages go nowhere, and a pipe that is closed ends it */
+    CACHESIM_INTO_PIPE, /* into the pipe; its messages are dropped, and a closed pipe ends the program */
     CACHESIM_TO_STDERR, /* to standard error; the child was told the pipe's number */
-    CACHESIM_TO_STDOUT, /* where it goes; likewise */
+    CACHESIM_TO_STDOUT, /* to standard output; the child was told the pipe's number */
 };
 
 struct cachesim_start {
-    char *const *argv; /* argv[0] is found as a shell finds it */
+    char *const *argv; /* argv[0] is searched in PATH, as a shell does */
     enum cachesim_output output;
-    int input;                      /* the descriptor that becomes its standard input; -1: this program's own */
+    int input;                      /* the descriptor for the program's standard input; -1: inherited */
     const char *const *environment; /* ended by NULL: "NAME=VALUE" to put there, "NAME" to take away; NULL: none */
 };
 

@@ -97,7 +97,7 @@ int cachesim_file_check(const char *path)
             err = S_ISDIR(s.st_mode) ? -EISDIR : access(path, W_OK) ? -errno : 0;
         else if (access(folder, W_OK | X_OK))
             err = -errno;
-        else if (!stat(folder, &s) && !s.st_nlink) /* it was removed, and is where this runs */
+        else if (!stat(folder, &s) && !s.st_nlink) /* the folder was removed, and is the working directory */
             err = -ENOENT;
     }
     free(folder);

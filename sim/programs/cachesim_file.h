@@ -20,8 +20,8 @@ struct cachesim_file {
 bool cachesim_file_is(const char *path, const struct stat *that);
 
 /*
- * Tells before anything is done whether a file can be written: its folder is there, and it may be written. Returns 0 or
- * -errno; "-" and devices are fine.
+ * Tells, before any work is done, whether a file can be written: its folder exists, and permissions allow writing.
+ * Returns 0 or -errno; "-" and devices are fine.
  */
 int cachesim_file_check(const char *path);
 

@@ -30,21 +30,21 @@ struct cachesim_heap_record {
 
 struct cachesim_heap;
 
-/* Makes the file in memory that the program appends to. Returns 0 or -errno. */
+/* Makes a file in memory, to which the program appends. Returns 0 or -errno. */
 int cachesim_heap_new(struct cachesim_heap **h);
 void cachesim_heap_free(struct cachesim_heap *h); /* NULL is fine */
 
-/* Returns the file's path, for the program's environment: it is there as long as this process. */
+/* Returns the file's path, for the program's environment. The path is valid while this process lives. */
 const char *cachesim_heap_path(const struct cachesim_heap *h);
 
 /*
- * Looks at an access before it is simulated. Returns false if it counts nowhere. Otherwise *site is that of the
- * allocation which holds the address, 0: there is none. *err becomes -ENOMEM without memory, and -ENOLINK where the
- * program tells of an allocation that is not in the file.
+ * Looks at an access before it is simulated. Returns false if the access counts nowhere. Otherwise *site is the site of
+ * the allocation that holds the address; 0: no allocation. *err becomes -ENOMEM without memory, and -ENOLINK if the
+ * program reports an allocation that is missing in the file.
  */
 bool cachesim_heap_take(struct cachesim_heap *h, uint64_t address, uint64_t *site, int *err);
 
-/* Tells whether the library was loaded into the program, as far as the accesses so far say. */
+/* Tells whether an access so far shows that the library was loaded into the program. */
 bool cachesim_heap_is_heard(const struct cachesim_heap *h);
 
 #endif

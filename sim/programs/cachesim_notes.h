@@ -1,6 +1,6 @@
 /*
- * What the tracer in QEMU tells cachesim beside the trace: one word in memory that both have mapped, which holds however
- * the traced program treats its descriptors. A trace without an end is explained by it.
+ * Notes of QEMU's tracer for cachesim: one word in memory that both processes map, so that the traced program cannot
+ * close it. The word explains a trace without an end.
  */
 #ifndef SIM_CACHESIM_NOTES_H
 #define SIM_CACHESIM_NOTES_H
@@ -9,9 +9,9 @@ enum cachesim_note {
     CACHESIM_NOT_LOADED,  /* QEMU did not come to the tracer */
     CACHESIM_NOT_STARTED, /* ... nor to the program's first instruction */
     CACHESIM_RUNS,
-    CACHESIM_EXECS, /* the program asked to become another one, and that did not fail */
+    CACHESIM_EXECS, /* the program called exec, and the call has not failed */
 };
 
-enum { CACHESIM_NOTES_BYTES = 4096 }; /* of the file that is mapped: one int, the rest is not used */
+enum { CACHESIM_NOTES_BYTES = 4096 }; /* size of the mapped file; only one int is used */
 
 #endif

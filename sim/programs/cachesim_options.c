@@ -246,7 +246,7 @@ static const char *set_question(struct cachesim_options *o, const char *value, s
 
 #define FLAG(member) false, set_flag, offsetof(struct cachesim_options, member)
 
-/* Modes in which an option does something; 0: in all of them. */
+/* Modes in which an option has an effect; 0: all modes. */
 #define MODE(mode) (1u << (mode))
 #define OF_MACHINE (MODE(CACHESIM_SIMULATE) | MODE(CACHESIM_VARY))
 #define OF_ANALYSIS (MODE(CACHESIM_REUSE) | MODE(CACHESIM_MRC) | MODE(CACHESIM_WSS))
@@ -497,7 +497,7 @@ static int check(struct cachesim_options *o, char *why, size_t why_bytes)
     return 0;
 }
 
-/* Says of options that they do nothing here: whoever gives them believes something else. */
+/* Warns about options without effect, because the user expects one. */
 static void say_unused(const struct parser *p)
 {
     const struct cachesim_options *o = p->o;

@@ -64,8 +64,8 @@ static inline bool cachesim_options_by_line(const struct cachesim_options *o)
 }
 
 /*
- * Tells whether standard output is left to the traced program: where the report is a table, which goes to standard error
- * then, and where a trace is written into a file. CSV and JSON go to standard output, and what the program prints there
+ * Tells whether standard output is left to the traced program: if the report is a table, which then goes to standard
+ * error, or if a trace is written into a file. CSV and JSON go to standard output; then the program's standard output
  * goes to standard error.
  */
 static inline bool cachesim_options_leave_stdout(const struct cachesim_options *o)

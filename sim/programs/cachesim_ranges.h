@@ -1,12 +1,13 @@
 /*
- * Named ranges of addresses: accesses get a tag by where their first byte is, in place of the trace's own.
+ * Named ranges of addresses: the range of an access's first byte gives the access a tag, which replaces the trace's
+ * tag.
  *
  *     # name  begin  end          (or +bytes in place of the end; decimal, or hexadecimal behind 0x)
  *     matrix  0x404080  0x804080
  *     vector  0x804080  +4096
  *
- * A name may have several ranges; ranges may not overlap. Tag 0 is elsewhere, names have the tags from 1 in their order
- * in the file, but for the tag of instruction fetches, which these keep.
+ * A name may have several ranges; ranges may not overlap. Tag 0 is all other memory; names have the tags from 1 in file
+ * order, without the tag of instruction fetches, which keep their tag.
  */
 #ifndef SIM_CACHESIM_RANGES_H
 #define SIM_CACHESIM_RANGES_H

@@ -11,7 +11,7 @@ enum { N_ENDING = sizeof ending / sizeof ending[0] };
 static const char *volatile half_written;
 static volatile sig_atomic_t child; /* or, negative, its group */
 static volatile sig_atomic_t asked; /* the signal that asked for the end */
-static bool ignored_xfsz;           /* the caller ignores it; this program always does */
+static bool ignored_xfsz;           /* the caller ignores SIGXFSZ; this program always does */
 
 _Static_assert(sizeof(sig_atomic_t) >= sizeof(pid_t), "a signal handler reads it at once");
 

@@ -34,7 +34,7 @@ static const struct packer {
     { ".lz4", "lz4", "lz4" },    { ".lz", "lzip", "lzip" },
 };
 
-/* What users set for these programs, which must not change what they do here. */
+/* User settings of the unpackers, which must not change their output. */
 static const char *const without_settings[] = { "GZIP",   "ZSTD_CLEVEL", "ZSTD_NBTHREADS", "XZ_DEFAULTS",
                                                 "XZ_OPT", "BZIP",        "BZIP2",          NULL };
 
@@ -53,7 +53,7 @@ size_t cachesim_source_unpacked(const char *path)
     return length;
 }
 
-/* Looks at what comes first out of a file or pipe, which is still there afterwards. Returns how much that is. */
+/* Reads the first bytes of a file or pipe without consuming them. Returns their number. */
 static size_t peek(int fd, char *head, size_t bytes)
 {
     struct stat s;
@@ -121,7 +121,7 @@ static int unpack(struct cachesim_source *s, const char *program, int fd, char *
                        why, why_bytes);
 }
 
-/* Reads a file or standard input, through what unpacks it if it is compressed. */
+/* Reads a file or standard input, through an unpacker if the data are compressed. */
 static int open_stream(struct cachesim_source *s, FILE *in, char *why, size_t why_bytes)
 {
     char head[SIM_FOREIGN_HEAD_BYTES];

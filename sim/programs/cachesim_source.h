@@ -1,12 +1,12 @@
 /*
- * Finds where a trace comes from: standard input; a file, compressed or not; or a program that is traced while it runs.
+ * Opens the source of a trace: standard input; a file, compressed or not; or a program that is traced while it runs.
  *
- * A compressed trace is told by its first bytes, in a file or a pipe, and goes through gzip, zstd, xz, bzip2, lz4 or
- * lzip. A program is traced by QEMU's user-mode emulator with the plugin tracer.so, or by Valgrind's lackey. What it
- * prints to standard output goes to standard error where standard output is the report's (cachesim_options_report).
+ * A compressed trace is recognized by its first bytes, in a file or a pipe, and goes through gzip, zstd, xz, bzip2, lz4
+ * or lzip. A program is traced by QEMU's user-mode emulator with the plugin tracer.so, or by Valgrind's lackey. The
+ * program's standard output goes to standard error if the report uses standard output (cachesim_options_leave_stdout).
  *
- * Settings that users have for these tools do not change what is counted: Valgrind is told to look at none, and QEMU's
- * variables are taken away but for those that a program may need to run (QEMU_LD_PREFIX and the like).
+ * User settings for these tools do not change the counts: Valgrind gets an option to ignore all settings, and QEMU's
+ * variables are removed, except for variables that a program may need to run (QEMU_LD_PREFIX and similar ones).
  */
 #ifndef SIM_CACHESIM_SOURCE_H
 #define SIM_CACHESIM_SOURCE_H
@@ -23,17 +23,17 @@ struct cachesim_source {
     const char *name; /* for messages */
     struct sim_trace_options reader;
     struct cachesim_child child;
-    const char *child_name;               /* what is said to be wrong if the child is; NULL: there is none */
+    const char *child_name;               /* the child's name in messages; NULL: there is no child */
     const struct cachesim_tracer *tracer; /* NULL: the child is no traced program */
     volatile int *note;                   /* enum cachesim_note of QEMU's tracer; NULL: there is none */
-    int notes_fd;                         /* its file; -1: closed */
+    int notes_fd;                         /* the file of `note`; -1: closed */
     int library[2];                       /* files that the program or its tracer loads; -1: none */
 };
 
 /* Tells how long a path is without the ending of a compressed file, such as ".gz". */
 size_t cachesim_source_unpacked(const char *path);
 
-/* Tells whether a path is that of a compressed file, whatever it is called. */
+/* Tells whether a file is compressed, by its bytes, whatever its name. */
 bool cachesim_source_is_packed(const char *path);
 
 /* Opens what the options name. Returns 0, or -errno with one line in why. */
@@ -41,14 +41,15 @@ int cachesim_source_open(struct cachesim_source *s, const struct cachesim_option
 
 /* How reading a source ended. */
 struct cachesim_end {
-    int err;           /* 0 or -errno, then with one line in why */
+    int err;           /* 0 or -errno with one line in why */
     bool has_accesses; /* something was read */
-    const char *said;  /* Valgrind's last words, if it has any (sim_trace_reader_said) */
+    const char *said;  /* Valgrind's last words (sim_trace_reader_said); "": none */
 };
 
 /*
- * Ends it. If the child is why reading failed, the line in why is replaced. Of a program that ended with another status
- * than 0, standard error is told. Returns e->err, or -EINVAL with one line in why where only the child went wrong.
+ * Closes the source. If the child made reading fail, the line in why is replaced. If the program ended with a status
+ * other than 0, a line goes to standard error. Returns e->err, or -EINVAL with one line in why if only the child
+ * failed.
  */
 int cachesim_source_close(struct cachesim_source *s, const struct cachesim_end *e, char *why, size_t why_bytes);
 

@@ -38,7 +38,7 @@ static int add(struct cachesim_mappings *m, struct cachesim_mapping one, const c
     return 0;
 }
 
-/* Puts newlines where the kernel writes "\\012": it escapes them, and nothing else. */
+/* Replaces "\\012" by newlines: the kernel escapes newlines, and no other character. */
 static void unescape(char *path)
 {
     static const char escaped[] = "\\012";
@@ -127,7 +127,7 @@ int cachesim_mappings_add(struct cachesim_mappings *m, const char *text, char *w
     struct segments s;
     int err;
 
-    if (at && !cachesim_address(at + 1, &base)) { /* it is part of the name */
+    if (at && !cachesim_address(at + 1, &base)) { /* the '@' is part of the name */
         at = NULL;
         base = 0;
     }
@@ -241,7 +241,10 @@ static int take_answer(struct cachesim_names *names, struct cachesim_place *p, c
     return p->function && p->file ? 0 : -ENOMEM;
 }
 
-/* Writes the addresses into a file in memory, which is what addr2line takes long lists from. Returns it, or -errno. */
+/*
+ * Writes the addresses into a file in memory, because addr2line reads long lists from a file. Returns the descriptor,
+ * or -errno.
+ */
 static int list_addresses(const struct asked *a, size_t n)
 {
     const int fd = memfd_create("cachesim-addresses", MFD_CLOEXEC);

@@ -23,7 +23,7 @@ struct cachesim_place {
     uint64_t address;
     const char *file, *function;
     unsigned line;
-    const char *loaded; /* the path of the program or library that it is in, as the mappings have it; NULL: not known */
+    const char *loaded; /* path of the program or library of the address, as in the mappings; NULL: unknown */
 };
 
 /* Adds the lines of a file like /proc/<pid>/maps that name a file. Returns 0 or -ENOMEM. */

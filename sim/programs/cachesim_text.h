@@ -18,8 +18,8 @@ int cachesim_complain(char *why, size_t why_bytes, const char *option, const cha
 bool cachesim_number(const char *text, bool takes_suffix, uint64_t low, uint64_t high, uint64_t *value);
 
 /*
- * Reads an address: decimal, or hexadecimal behind 0x. Digits behind a zero are refused: they are octal to some, and
- * hexadecimal to others. Returns whether it is one.
+ * Reads an address: decimal, or hexadecimal behind 0x. Digits behind a leading zero are refused, because some readers
+ * take them for octal and others for hexadecimal. Returns whether the text is an address.
  */
 bool cachesim_address(const char *text, uint64_t *value);
 

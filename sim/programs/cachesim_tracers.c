@@ -28,7 +28,7 @@ static int fail(char *why, size_t why_bytes, int err, const char *name)
 
 /* ---- commands ---- */
 
-/* The emulator of a program, by its file's kind. */
+/* The emulator of a program, by the machine and byte order in its ELF header. */
 static const struct emulator {
     uint16_t machine;
     unsigned char data; /* byte order */
@@ -57,8 +57,9 @@ static const struct emulator *find_emulator(const char *program)
 }
 
 /*
- * Opens a library where it is installed, or where it was built. Returns its descriptor, under whose path others load it:
- * the dynamic linker and QEMU split the real one at blanks, colons and commas. -1: it is not there.
+ * Opens a library in its installed folder, or in its build folder. Returns the descriptor, and in `path` a path by
+ * which the dynamic linker and QEMU load the library: both programs split the real path at blanks, colons and commas.
+ * -1: the library is missing.
  */
 static int open_library(const char *name, char path[static CACHESIM_PLACE_BYTES])
 {
@@ -92,7 +93,7 @@ static void put(struct command *c, const char *argument)
     c->argument[c->n++] = (char *)argument;
 }
 
-/* Variables of QEMU's that change what it does or prints; those that a program may need to run are not among them. */
+/* QEMU's variables that change its actions or output. Variables that a program may need to run are not in the list. */
 static const char *const qemu_settings[] = {
     "QEMU_ARGV0",     "QEMU_CPU",          "QEMU_DFILTER",         "QEMU_GDB",      "QEMU_GUEST_BASE", "QEMU_JITDUMP",
     "QEMU_LOG",       "QEMU_LOG_FILENAME", "QEMU_ONE_INSN_PER_TB", "QEMU_PAGESIZE", "QEMU_PERFMAP",    "QEMU_PLUGIN",
@@ -104,7 +105,7 @@ enum { N_QEMU_SETTINGS = sizeof qemu_settings / sizeof qemu_settings[0] };
 
 _Static_assert((int)N_QEMU_SETTINGS + 3 <= (int)MAX_ENVIRONMENT, "--heap has three of its own");
 
-/* Makes the memory in which the tracer says how far the program is. Returns its descriptor, or -errno. */
+/* Makes the memory in which the tracer notes the program's progress. Returns its descriptor, or -errno. */
 static int make_notes(struct cachesim_source *s)
 {
     const int fd = memfd_create("cachesim-notes", 0);
@@ -188,7 +189,10 @@ static const struct cachesim_tracer {
 
 enum { N_TRACERS = sizeof tracers / sizeof tracers[0] };
 
-/* Makes the environment in which the program tells of its allocations. Returns NULL, or why it cannot. */
+/*
+ * Makes the environment in which the program reports its allocations. Returns NULL, or why the environment cannot be
+ * made.
+ */
 static const char *make_environment(struct cachesim_source *s, struct command *c, const struct cachesim_options *o,
                                     const char *program)
 {
@@ -210,7 +214,7 @@ static const char *make_environment(struct cachesim_source *s, struct command *c
     return n == 3 ? NULL : strerror(ENOMEM);
 }
 
-/* Makes the command of the tracer that was asked for, or of the first that can do it. */
+/* Makes the command of the requested tracer, or of the first tracer that can run the program. */
 static int make_command(struct cachesim_source *s, struct command *c, const struct cachesim_options *o,
                         const char *program, char *why, size_t why_bytes)
 {
@@ -279,7 +283,7 @@ static int start_program(struct cachesim_source *s, struct command *c, const str
     return 0;
 }
 
-/* Says why there is no program of that name. */
+/* Says why no program has a name. */
 static const char *why_no_program(const char *name)
 {
     struct stat s;
@@ -311,7 +315,7 @@ int cachesim_tracers_run(struct cachesim_source *s, const struct cachesim_option
         close(s->notes_fd);
     if (!err)
         return 0;
-    if (s->child.out >= 0) { /* it was not started */
+    if (s->child.out >= 0) { /* the child was not started */
         close(s->child.out);
         fclose(s->child.in);
     }
@@ -324,7 +328,7 @@ int cachesim_tracers_run(struct cachesim_source *s, const struct cachesim_option
 
 /* ---- ends ---- */
 
-/* What may be behind words of Valgrind's. */
+/* Returns the possible reason behind Valgrind's message; "": unknown. */
 static const char *explain(const char *said)
 {
     static const char unknown[] = "; it does not know this instruction, as all of AVX-512: build the program without";
@@ -343,7 +347,7 @@ static const char *explain(const char *said)
     return "";
 }
 
-/* Says why a trace ends before its program, as far as its tracer told. read is what the reader says. */
+/* Says why a trace ends before its program, as far as the tracer told. read: the reader's message. */
 static void explain_end(const struct cachesim_source *s, const struct cachesim_end *e, int status, const char *read,
                         char *why, size_t why_bytes)
 {

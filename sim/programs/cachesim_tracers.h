@@ -1,20 +1,23 @@
-/* Programs that are traced while they run: the part of cachesim_source.h that knows QEMU and Valgrind. */
+/* Programs that are traced while they run: the part of cachesim_source.h for QEMU and Valgrind. */
 #ifndef SIM_CACHESIM_TRACERS_H
 #define SIM_CACHESIM_TRACERS_H
 
 #include "sim/programs/cachesim_source.h"
 
-/* Starts the program of the options under a tracer. Returns 0, or -errno with one line in why and nothing to release. */
+/*
+ * Starts the program of the options under a tracer. Returns 0, or -errno with one line in why; then there is nothing to
+ * release.
+ */
 int cachesim_tracers_run(struct cachesim_source *s, const struct cachesim_options *o, char *why, size_t why_bytes);
 
 /*
- * Says how the program ended, of which waitpid() tells status: as cachesim_source_close. A trace without an end is
- * explained by Valgrind's words, or by what QEMU's tracer noted.
+ * Judges how the program ended; status: from waitpid(). Returns as cachesim_source_close. Valgrind's last words or the
+ * note of QEMU's tracer explain a trace without an end.
  */
 int cachesim_tracers_judge(const struct cachesim_source *s, int status, const struct cachesim_end *e, char *why,
                            size_t why_bytes);
 
-/* Closes what the program or its tracer had to open; of a source without a program, nothing. */
+/* Closes files opened for the program or its tracer; does nothing for a source without a program. */
 void cachesim_tracers_release(struct cachesim_source *s);
 
 #endif

@@ -1,15 +1,16 @@
 /*
- * A library that `cachesim --heap` loads into the traced program before others: it tells what the program's allocations
- * are called for. A plugin of the dynamic linker, as it were:
+ * A library that `cachesim --heap` loads into the traced program before other libraries. The library reports the
+ * program's allocations:
  *
  *     LD_PRELOAD=heap.so CACHESIM_HEAP=FILE CACHESIM_HEAP_PROGRAM=PROGRAM PROGRAM
  *
- * Each allocation appends a record to FILE (cachesim_heap.h), and then reads a byte of a page at a fixed address.
- * Whoever reads the trace sees that access, and takes the next record. Between an access to the page's second byte and
- * that one the program's accesses are this library's own, and count nowhere. The page is mapped when the library is
- * loaded, and its third byte is read then: whoever sees no such access knows that it was not loaded.
+ * Each allocation appends a record to FILE (cachesim_heap.h), and then reads the first byte of a page at a fixed
+ * address. When the reader of the trace sees the access, the reader takes the next record. An access to the page's
+ * second byte begins the library's own accesses, which count nowhere; the access to the first byte ends them. When the
+ * library is loaded, it maps the page and reads the third byte: a trace without this access shows that the library was
+ * not loaded.
  *
- * A program that is linked statically, and memory that it maps itself, have no names.
+ * A statically linked program, and memory that a program maps itself, have no names.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -75,7 +76,7 @@ static bool listens(void)
     return heard > 0 && heard == getpid();
 }
 
-/* A program that allocates nothing is heard, too. */
+/* Reports that the library is loaded, even if the program allocates nothing. */
 __attribute__((constructor)) static void arrive(void)
 {
     listens();

@@ -24,7 +24,7 @@ static void clear_stats(void *counter)
     sim_hierarchy_clear_stats(counter);
 }
 
-/* Tells what kept counts by source line from being complete. */
+/* Reports why counts by source line are incomplete. */
 static int check_annotation(struct cachesim_session *s, const struct cachesim_annotate *a)
 {
     const int err = *s->sink_error;
@@ -132,7 +132,7 @@ static int simulate(struct cachesim_session *s)
     return err;
 }
 
-/* Is it a file that is read: the trace, the program, or what options name? */
+/* Tells whether a file is read: the trace, the program, or a file of an option. */
 static bool is_read(const struct cachesim_options *o, const char *path)
 {
     const char *read[3 + CACHESIM_MAX_SYMBOLS] = { o->trace, o->ranges, o->machine };
@@ -147,7 +147,7 @@ static bool is_read(const struct cachesim_options *o, const char *path)
     return false;
 }
 
-/* Looks at all files that are to be written, before anything is done. */
+/* Checks all output files before any work is done. */
 static int check_files(struct cachesim_session *s)
 {
     const struct cachesim_options *o = &s->options;
@@ -221,7 +221,7 @@ static int print_version(struct cachesim_session *s)
     return cachesim_check_stdout(s, 0);
 }
 
-/* Prints one line, whatever is in the names that it repeats. */
+/* Prints one line, even if names in the line have control characters. */
 static void complain(const char *why)
 {
     fputs("cachesim: ", stderr);
@@ -230,8 +230,8 @@ static void complain(const char *why)
 }
 
 /*
- * Opens standard descriptors that the caller has closed, in a way that their use fails: no file that is opened later may
- * take their places.
+ * Opens standard descriptors that the caller has closed, so that no file opened later takes their numbers. Reading or
+ * writing these descriptors fails.
  */
 static void open_standard(void)
 {

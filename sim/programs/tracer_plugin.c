@@ -3,22 +3,24 @@
  *
  *     qemu-x86_64 -cpu max -plugin tracer.so,fd=NUMBER[,fetches=TAG|,accessors=TAG][,maps=NUMBER][,notes=NUMBER] PROGRAM
  *
- * Writes, to the descriptor of that number, every load and store of the program, in their order, as a binary trace
- * (trace_binary.h); with fetches, each instruction before them, as a load with that tag; with accessors, only those
- * that access something. With maps, the descriptor of that number gets at the end what was where in the program's
- * memory, as /proc/<pid>/maps has it. With notes, the file of that descriptor says how far the program is
- * (cachesim_notes.h). QEMU tells of accesses in pieces of at most 8 bytes: pieces of one execution of
- * an instruction are put together again. Accesses of several threads come in the order in which they take a lock.
- * Prefetch instructions access nothing here: QEMU gives none away.
+ * fd        the descriptor that gets every load and store of the program, in order, as a binary trace (trace_binary.h)
+ * fetches   adds each instruction before its accesses, as a load with the tag
+ * accessors adds only instructions that access memory
+ * maps      the descriptor that gets, at the end, the program's memory mappings, in the format of /proc/<pid>/maps
+ * notes     the descriptor of a file that notes the program's progress (cachesim_notes.h)
  *
- * The trace is that of one process and one program. A forked child is silent: it forgets what its parent had not
- * written yet, and closes its copy of the descriptor. A program that becomes another one (exec) closes it too: then the
- * trace lacks its end, and the notes say why. The emulated program shares QEMU's descriptors, and some programs close all that they have not
- * opened. So the trace moves to a descriptor above those that the program may have, and before each block is written,
- * the tracer makes sure that this is still the file that it was given.
+ * QEMU reports accesses in pieces of at most 8 bytes; the plugin joins the pieces of one execution of an instruction.
+ * Accesses of several threads come in the order in which the threads take a lock. Prefetch instructions access nothing
+ * here: QEMU does not report them.
  *
- * Being loaded by somebody else's program, this prints its errors itself. QEMU hands no context to the callback that
- * translates: `tracer` below is the one object that it can mean.
+ * The trace covers one process and one program. A forked child is silent: it forgets what its parent has not written
+ * yet, and closes its copy of the descriptor. A program that calls exec closes the descriptor, too: then the trace
+ * lacks its end, and the notes say why. The emulated program shares QEMU's descriptors, and some programs close all
+ * descriptors that they have not opened. So the trace moves to a descriptor above the program's limit, and before each
+ * block is written, the plugin checks that the descriptor still belongs to the original file.
+ *
+ * The plugin runs in another program, so it prints its errors itself. QEMU hands no context to the callback that
+ * translates: `tracer` below is the only object for this callback.
  */
 #define _GNU_SOURCE /* fopencookie */
 
@@ -68,8 +70,8 @@ struct tracer {
     bool has_fetches, has_accessors;
     uint8_t fetch_tag;
     int maps_fd;        /* -1: nobody asked */
-    volatile int *note; /* enum cachesim_note, in memory that cachesim reads; NULL: nobody asked */
-    int64_t exec[2];    /* the system calls by which a program becomes another one */
+    volatile int *note; /* enum cachesim_note, in memory that cachesim reads; NULL: no notes */
+    int64_t exec[2];    /* the numbers of execve and execveat */
     uint64_t host_base; /* where the program's address 0 is in the emulator's memory */
     bool knows_base;
 };
@@ -242,7 +244,7 @@ static void find_base(const struct qemu_plugin_insn *insn)
     tracer.knows_base = true;
 }
 
-/* Notes how far the program is; a child of it says nothing. */
+/* Notes the program's progress; a forked child notes nothing. */
 static void note(enum cachesim_note what)
 {
     if (tracer.note && !tracer.is_silent)
@@ -262,7 +264,7 @@ static void on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint6
         note(CACHESIM_EXECS);
 }
 
-/* Comes where the system call returns: a program that became another one is no longer there. */
+/* Runs when a system call returns: exec returns only if it failed. */
 static void on_return(qemu_plugin_id_t id, unsigned vcpu, int64_t number, int64_t result)
 {
     (void)id, (void)vcpu, (void)result;

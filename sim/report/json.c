@@ -3,7 +3,7 @@
 #include <ctype.h>
 #include <stddef.h>
 
-/* Returns how many bytes a character of UTF-8 has that begins here; 0: it is none, as names of files may have. */
+/* Returns the length in bytes of a UTF-8 character; 0: the bytes are no UTF-8, as may happen in file names. */
 static size_t character_bytes(const unsigned char *c)
 {
     static const struct {

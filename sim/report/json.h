@@ -8,8 +8,8 @@
 void sim_json_string(const char *text, FILE *out);
 
 /*
- * Writes a text that stands in a line, for people or in a comment: control characters, which would end the line or act on
- * the terminal, become '?'.
+ * Writes a text into a line, for people or in a comment: control characters become '?', because they would end the line
+ * or control the terminal.
  */
 void sim_line_text(const char *text, FILE *out);
 

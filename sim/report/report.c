@@ -259,7 +259,7 @@ static void print_level(const struct sim_level *l, FILE *out)
     fprintf(out, " %" PRIu32 "-way %" PRIu32 " B lines %s", l->n_ways, l->line_bytes, l->policy);
 }
 
-/* Prints where values are from: what each line says is a sentence of its own. */
+/* Prints the sources of values: each line becomes a sentence. */
 static void print_source(const char *source, const char *prefix, FILE *out)
 {
     for (size_t length; source && *source; source += length + (source[length] == '\n')) {

@@ -40,7 +40,7 @@ enum sim_report_format {
 
 struct sim_report {
     const struct sim_machine *machine;
-    const char *machine_source;    /* where its values are from, line by line; NULL or "": nothing is said of that */
+    const char *machine_source;    /* sources of its values, one per line; NULL or "": none are printed */
     const struct sim_stats *stats; /* as many in a row as the tags need */
     unsigned n_tags;
     const char *trace_name;                /* NULL: there was no trace */

@@ -242,7 +242,7 @@ static int scan_din(struct sim_line *l)
 
 /* ---- lackey: "I  address,bytes", " L address,bytes" and the like ---- */
 
-/* Is it "==pid== " and so on, also with the time that --time-stamp puts before the number? */
+/* Tells whether a line starts like "==pid== ", or with the time of --time-stamp before the number. */
 static bool is_valgrinds(const struct sim_line *l)
 {
     const char *c = l->at, kind = *c;
@@ -250,7 +250,7 @@ static bool is_valgrinds(const struct sim_line *l)
     if (l->end - c <= 4 || (kind != '=' && kind != '-' && kind != '*') || c[1] != kind || c[2] < '0' || c[2] > '9')
         return false;
     c += 2;
-    c += strspn(c, "0123456789:. "); /* the newline ends it */
+    c += strspn(c, "0123456789:. "); /* the newline ends the scan */
     return *c == kind && c[1] == kind && (c[2] == ' ' || c + 2 == l->end);
 }
 
@@ -296,7 +296,7 @@ static int scan_reference(struct sim_line *l, char label)
     return err;
 }
 
-/* Blanks before the label, and how many are behind it, are of no consequence: editors change them. */
+/* The numbers of blanks before and behind the label do not matter: editors change them. */
 static int scan_lackey(struct sim_line *l)
 {
     const char *start = l->at;

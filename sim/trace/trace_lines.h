@@ -22,7 +22,10 @@ struct sim_line {
 /* Scans a line of the format, not binary. Returns 0 or -EINVAL with what and at set. */
 int sim_line_scan(struct sim_line *l);
 
-/* Tells whether a line, or the start of a long one, is skipped: a comment, or in a lackey trace a line of Valgrind's. */
+/*
+ * Tells whether a line, or the start of a long line, is skipped: a comment, or one of Valgrind's lines in a lackey
+ * trace.
+ */
 bool sim_line_is_skipped(const struct sim_line *l);
 
 /* Tells whether a run stays within one half of the address space; see trace_reader.h. */

@@ -16,7 +16,7 @@ enum {
     USUAL_BLOCK_BYTES = 1 << 18,
     LEAST_BLOCK_BYTES = 64,
     VALUE_CHARS = 40, /* of an offending value that a message shows */
-    SAID_CHARS = 160, /* of a line of Valgrind's */
+    SAID_CHARS = 160, /* length kept of a Valgrind line */
 };
 
 _Static_assert((int)LEAST_BLOCK_BYTES >= (int)SIM_BINARY_MAX_RECORD_BYTES, "a record must fit");
@@ -30,8 +30,8 @@ struct sim_trace_reader {
     struct sim_trace_counts counts;
     char *block; /* [block_bytes] */
     size_t block_bytes;
-    size_t at;      /* what has been consumed of it */
-    size_t filled;  /* what has been read into it */
+    size_t at;      /* bytes of the block consumed */
+    size_t filled;  /* bytes of the block read */
     uint64_t base;  /* offset of block[0] in the file */
     uint64_t line;  /* number of the last line taken */
     bool is_last;   /* nothing comes after this block */
@@ -124,7 +124,10 @@ static int report_line(struct sim_trace_reader *r, const char *what, const char 
     return report(r, -EINVAL, "%" PRIu64 ": %s, '%s'", r->line, what, value);
 }
 
-/* Reports a line or what there is of it: by what no line has (foreign.h), if there is such, else as the caller says. */
+/*
+ * Reports a line or a part of a line: names a foreign byte (foreign.h) if there is one; otherwise gives the caller's
+ * reason.
+ */
 static int report_text(struct sim_trace_reader *r, const char *what, const char *at, const char *start, const char *end)
 {
     const char *foreign;
@@ -160,7 +163,7 @@ static int fill(struct sim_trace_reader *r)
     return 0;
 }
 
-/* Drops a line that is longer than a block: a comment, or one in which Valgrind repeats the program's arguments. */
+/* Drops a line that is longer than a block: a comment, or a line in which Valgrind repeats the program's arguments. */
 static int skip_long_line(struct sim_trace_reader *r)
 {
     const struct sim_line l = { .at = r->block, .end = r->block + r->filled, .options = &r->options };
@@ -190,8 +193,8 @@ static int skip_long_line(struct sim_trace_reader *r)
 }
 
 /*
- * Finds the next line: l->at to l->end; l->at is NULL at the end of the trace. Carriage returns before the newline,
- * which other systems put there, are overwritten by it.
+ * Finds the next line: l->at to l->end; l->at is NULL at the end of the trace. Carriage returns before the newline come
+ * from other systems; the newline replaces them.
  */
 static int next_line(struct sim_trace_reader *r, struct sim_line *l)
 {
@@ -232,7 +235,7 @@ static bool must_tell_end(const struct sim_trace_reader *r)
     return r->options.is_whole_run && r->options.format == SIM_TRACE_LACKEY;
 }
 
-/* Keeps Valgrind's words behind its last access, the first line of them. */
+/* Keeps the first line of Valgrind's words behind the last access. */
 static void listen(struct sim_trace_reader *r, const char *start, const struct sim_line *l)
 {
     const char *words = start + 2 + strcspn(start + 2, "=-*\n") + 2;
@@ -243,7 +246,7 @@ static void listen(struct sim_trace_reader *r, const char *start, const struct s
         snprintf(r->said, sizeof r->said, "%.*s", (int)(l->end - words - 1), words + 1);
 }
 
-/* Reports a line that could not be scanned. Of a run it is what Valgrind says. */
+/* Reports a line that could not be scanned. In the trace of a run, the line is kept as Valgrind's words. */
 static int report_scan(struct sim_trace_reader *r, const char *start, const struct sim_line *l)
 {
     if (must_tell_end(r))
