@@ -57,7 +57,7 @@ static bool reads_machine_back(const struct sim_machine *m)
     return same || complain("a machine differs after being printed and read", m->name);
 }
 
-/* Whoever reads a machine also takes its first levels, its caches alone, and it without prefetchers. */
+/* A valid machine also gives valid machines with its first levels, with its caches alone, and without prefetchers. */
 static bool is_whole(const struct sim_machine *m)
 {
     struct sim_machine bare = *m, alone = sim_machine_caches_alone(m);
@@ -75,7 +75,7 @@ static bool is_whole(const struct sim_machine *m)
     return holds || complain("a machine that was read cannot be simulated", why);
 }
 
-/* Builds the simulator, with few sets, which decide nothing but that slices divide them. */
+/* Builds the simulator with one set per slice, because only the number of slices limits the number of sets. */
 static bool can_be_built(const struct sim_machine *m)
 {
     struct sim_machine small = *m;

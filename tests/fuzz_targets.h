@@ -1,7 +1,8 @@
 /*
- * Fuzzing tries this on each parser: any bytes at all are either read or refused with one line that names the place,
- * and what was read survives being written and read again; a machine that is read can be simulated; and on shapes, what tests/kernels/shape_check.h says. `make
- * fuzz` runs them on libFuzzer's inputs (tests/fuzz_main.c), `make test` on the corpus that it left (tests/corpus).
+ * Fuzz targets. Each parser reads any bytes, or refuses them with one line that names the place. A result survives
+ * being written and read again, and a machine that was read can be simulated. Shapes must pass the checks of
+ * tests/kernels/shape_check.h. `make fuzz` runs the targets on libFuzzer's inputs (tests/fuzz_main.c), `make test` on
+ * the kept corpus (tests/corpus).
  */
 #ifndef TESTS_FUZZ_TARGETS_H
 #define TESTS_FUZZ_TARGETS_H

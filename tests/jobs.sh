@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Runs commands side by side, as many as there are cores: each line of standard input is a job, a name and a command. What
-# a job prints comes out in one piece when it ends: all of it if it fails, else what was skipped and its last line. The last
-# line of all names those that failed. JOBS: how many run at a time. Each job has a process group of its own: what ends this
-# script (Ctrl-C, SIGTERM, SIGHUP) ends all processes of all jobs.
+# Runs commands side by side, as many as there are cores: each line of standard input is a job, a name and a command.
+# The output of a job is printed when the job ends: all output of a failed job, else skipped parts and the last line.
+# The last line lists the names of failed jobs. JOBS: how many run at a time. Each job has a process group of its own: a
+# signal that ends this script (Ctrl-C, SIGTERM, SIGHUP) ends all processes of all jobs.
 set -um
 
 jobs=${JOBS:-$(nproc)}
@@ -26,7 +26,8 @@ running=0
 total=0
 failed=()
 
-# Runs a job as a terminal would, though this script may ignore Ctrl-C. Leaves its output, its times and its exit status.
+# Runs a job with the default action for Ctrl-C, even if this script ignores Ctrl-C. Writes the job's output, times and
+# exit status.
 run() { # run NAME COMMAND
     { time env --default-signal=INT,QUIT bash -c "$2" >"$work/$1.out" 2>&1 </dev/null; } 2>"$work/$1.time"
     echo $? >"$work/$1.status"

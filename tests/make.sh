@@ -71,9 +71,9 @@ make_says "ALGO: there is no file 'a:b/minee.c'" sweep MODEL=vgg16 VARY=L1.size=
 would "build/bench experiment" experiment MODEL=vgg16 ALGO=base,kernels/plugin/onednn.c:reorder
 MODEL=alexnt make_says "MODEL: unknown model 'alexnt'" judge
 
-# ---- values that are not one of the words, or no number in the range: before anything is installed or built ----
+# ---- values that are not a known word, or not in their range: refused before anything is installed or built ----
 
-goals_say() { # goals_say WORDS TARGET NAME=VALUE...: what make refuses with; "": nothing is wrong
+goals_say() { # goals_say WORDS TARGET NAME=VALUE...: make refuses with WORDS; "": make accepts the values
     local said
     said=$(.ci/goals "$2" "" "${@:3}")
     check "make ${*:2}: '$1' is not in: '$said'" [ "${1:+$said}" = "${1:+make $2: $1}${1:+${said#*"$1"}}" ]
@@ -246,7 +246,7 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null && setpriv --reuid=65534 
     check "... does not say what to do: $(cat "$work/out")" grep -q 'cannot write to /usr/its (as nobody): BUILD=' "$work/out"
 fi
 
-# A report of results that git has is none of git's.
+# A report of results in git is ignored by git.
 ! git rev-parse --git-dir >/dev/null 2>&1 || check "a report of the references is not ignored" git check-ignore -q results/reference/zen3/lift/report.html
 
 # ---- citation ----
@@ -264,8 +264,8 @@ if [ -n "${BUILD-}" ]; then
     plain_make "BUILD=$BUILD" DEPS=no plan LAYER=vgg16:conv3_1 MACHINE=clx4208 FORMAT=json >"$work/plan.json" 2>"$work/err"
     status=$?
     check "make plan fails: $(cat "$work/err")" [ "$status" -eq 0 ]
-    # What no other test types: the smallest of each.
-    typed() { # typed WORDS ARGUMENTS...: make does it, and says the words
+    # Targets that no other test types: the smallest case of each.
+    typed() { # typed WORDS ARGUMENTS...: make runs the target, and its output has WORDS
         plain_make "BUILD=$BUILD" DEPS=no "${@:2}" "RESULTS=$work/results" >"$work/out" 2>"$work/err"
         status=$?
         check "make ${*:2}: exit status $status: $(tail -n 2 "$work/err")" [ "$status" -eq 0 ]
@@ -277,7 +277,7 @@ if [ -n "${BUILD-}" ]; then
     check "make layers: $(tail -n 1 "$work/out")" grep -q '^name,batch,in_c,' "$work/small.csv"
     plain_make "BUILD=$BUILD" DEPS=no bench-speed MODEL=tests/data/three.csv >"$work/out" 2>&1
     check "make bench-speed: $(tail -n 1 "$work/out")" [ "$(grep -c '^replay of all 3 layers\|^micro-kernels: \|^three, 10 rep\|^replay of three' "$work/out")" -eq 4 ]
-    # shellcheck disable=SC2094  # it is what make says of an end that is none
+    # shellcheck disable=SC2094  # only make's message about an end is written
     plain_make "BUILD=$BUILD" DEPS=no plan LAYER=vgg16:conv3_1 MACHINE=clx4208 FORMAT=json 2>"$work/err" | true
     check "a reader that has seen enough: exit status ${PIPESTATUS[0]}: $(cat "$work/err")" [ "${PIPESTATUS[0]}" -eq 0 ]
     plain_make "BUILD=$BUILD" DEPS=no experiment MODEL=vgg16 LAYERS=conv9_1 "RESULTS=$work/results" >"$work/out" 2>&1

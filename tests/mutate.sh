@@ -25,7 +25,7 @@ wanted() { # wanted WHAT: one of the words is in it, or there are none
 run_test() {
     case $1 in
     *.sh*) waited timeout 600 bash $1 ;; # a script and its arguments are words
-    make*) waited timeout 600 $1 ;;      # likewise: it builds what the suite observes
+    make*) waited timeout 600 $1 ;;      # the target and its arguments are words; make builds the observed program
     *) waited timeout 600 build/tests --suite "$1" ;;
     esac
 }

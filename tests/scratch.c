@@ -24,7 +24,7 @@ static int remove_entry(const char *path, const struct stat *s, int kind, struct
     return at->level ? remove(path) : 0;
 }
 
-/* Removes all that is in the folder; links are removed, and not followed. */
+/* Removes everything in the folder; links are removed, not followed. */
 static void remove_files(void)
 {
     nftw(folder, remove_entry, 8, FTW_DEPTH | FTW_PHYS);

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Ctrl-C, SIGTERM and SIGHUP end make and all that it runs, whatever that is doing: at each stage of an experiment, which a word of
-# its output tells, as a terminal sends them (to the whole group) and to make alone. Run from the project's folder; BUILD has the
-# programs (default build). GNU make hands on SIGTERM only: of the others sent to it alone, it waits for the step that is running.
+# Ctrl-C, SIGTERM and SIGHUP end make and all its processes, at each stage of an experiment; a word in the output tells
+# the stage. Signals go to the whole process group, as from a terminal, and to make alone. Run from the project's
+# folder; BUILD has the programs (default build). GNU make hands on SIGTERM only: after another signal to make alone,
+# make waits for the running step.
 set -u
 
 BUILD=${BUILD:-build}
@@ -10,21 +11,21 @@ program=
 . tests/check.bash
 
 mkdir "$work/apt" "$work/gnuplot" "$work/cc" "$work/make"
-stand_in() { # stand_in FOLDER/NAME: its commands are read from standard input
+stand_in() { # stand_in FOLDER/NAME: reads the program's commands from standard input
     { echo '#!/bin/sh'; cat; } >"$work/$1"
     chmod +x "$work/$1"
 }
 
-# A Debian that lacks what $LACKS names, whose root is whoever runs this, and whose apt-get takes a minute.
-# shellcheck disable=SC2016  # they expand it
+# A Debian without the packages in $LACKS. The user of this script is its root, and its apt-get takes a minute.
+# shellcheck disable=SC2016  # the stand-ins expand it
 stand_in apt/dpkg-query <<<'for p; do case " $LACKS " in *" $p "*) ;; *) echo "installed:$p" ;; esac; done'
 stand_in apt/id <<<'echo 0'
 stand_in apt/apt-get <<<'case "$*" in *" -y "*) exec sleep 61 ;; *--assume-no*) echo "Need to get 1 MB of archives." ;; esac'
 stand_in gnuplot/gnuplot <<<'exec sleep 62'
 stand_in cc/gcc <<<'case "$*" in *" -c "*) exec sleep 63 ;; esac; exec /usr/bin/gcc "$@"'
 
-# A make that comes to an end of its own by Ctrl-C, as GNU make now and then does, while it builds the program that is observed;
-# and one that shows its output, which Ctrl-C came too early for.
+# A make that exits by itself on Ctrl-C, as GNU make now and then does, while it builds the observed program; and a tee
+# that ignores Ctrl-C, so that the output is complete.
 stand_in make/make <<END
 case "\$*" in
 *guest-*)
@@ -41,11 +42,11 @@ trap '' INT
 exec $(command -v tee) "\$@"
 END
 
-running_in() { # running_in SESSION: the processes, with what they are
+running_in() { # running_in SESSION: prints the processes, with their names
     cat /proc/[0-9]*/stat 2>/dev/null | awk -v session="$1" '{ pid = $1; name = $2; sub(/.*\) /, "") } $1 != "Z" && $4 == session { print pid, name }'
 }
 
-ends() { # ends SIGNAL group|make WORD FOLDER ARGUMENTS...: of make experiment, with the programs of a folder before all others
+ends() { # ends SIGNAL group|make WORD FOLDER ARGUMENTS...: ends make experiment, with the programs of FOLDER first in PATH
     local signal=$1 whom=$2 word=$3 folder=$4 pid i status left
     shift 4
     rm -rf "$work/results"
@@ -61,7 +62,7 @@ ends() { # ends SIGNAL group|make WORD FOLDER ARGUMENTS...: of make experiment, 
     check "$word: it was not said: $(tail -n 3 "$work/out")" grep -q -- "$word" "$work/out"
     sleep 0.2
     if [ "$whom" = make ]; then kill -s "$signal" $pid; else kill -s "$signal" -- -$pid; fi
-    { # what bash says of jobs that end by signals is of no interest
+    { # drops bash's messages about jobs that end by signals
         for ((i = 0; i < 200; i++)); do
             running_in $pid | grep -q "^$pid " || break
             sleep 0.05
@@ -71,7 +72,7 @@ ends() { # ends SIGNAL group|make WORD FOLDER ARGUMENTS...: of make experiment, 
         status=$?
     } 2>/dev/null
     check "$signal to $whom at '$word': make goes on" [ $i -lt 200 ]
-    for ((i = 0; i < 100; i++)); do # of what runs in its session
+    for ((i = 0; i < 100; i++)); do # waits for all processes of the session
         left=$(running_in $pid)
         [ -n "$left" ] || break
         sleep 0.05

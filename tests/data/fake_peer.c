@@ -1,6 +1,7 @@
 /*
- * A library that has what experiments/network/peer.c takes of ONNX Runtime's interface, and computes zeros. FAKE_PEER
- * says what it does wrong: "load", "session", "run" or "later" (a later run), and "crashes", "hangs", "ends" or "fails".
+ * A library with the parts of ONNX Runtime's interface that experiments/network/peer.c uses; it computes zeros.
+ * FAKE_PEER=PLACE-FAULT asks for a fault. PLACE: "load", "session", "run" or "later" (a later run). FAULT: "crashes",
+ * "hangs", "ends" or "fails".
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -12,7 +13,7 @@ typedef void (*function)(void);
 static float zeros[1 << 20];
 static int n_runs;
 
-/* Does what FAKE_PEER wants at a place. Returns a status where that is to fail. */
+/* Fails at a place if FAKE_PEER asks for a fault there. Returns a status for "fails". */
 static void *misbehave(const char *where)
 {
     const char *what = getenv("FAKE_PEER");

@@ -62,7 +62,7 @@ make_says() {
     check "make $*: '$words' is not in: $(cat "$work/err")" grep -qF -- "$words" "$work/err"
 }
 
-# Of each word of unsupported.def, make says what the program says.
+# For each word of unsupported.def, make and the program print equal messages.
 same_words() {
     local word
     for word in DTYPE int8 training gpus layout N_THREADS MODELS; do

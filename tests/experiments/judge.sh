@@ -62,7 +62,7 @@ cp "$dir/layers.csv" "$work/first"
 run power10 tests/data/three.csv JOBS=1
 check "threads change nothing" cmp -s "$work/first" "$dir/layers.csv"
 
-# Machines with prefetchers: what was simulated is kept, and changes no table.
+# Machines with prefetchers: kept simulations change no table.
 for stored in none 0 9; do
     run zen3 tests/data/three.csv "STORE=$([ $stored = none ] && echo no || echo "$work/store.sqlite")"
     grep -v '^# ' "$work/results/zen3/judgement/three"/*.csv >"$work/tables"

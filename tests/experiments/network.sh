@@ -98,10 +98,10 @@ run "$work/fetching.cfg" REPS=1 ALGO=base THREADS=2 CHECK=0 SIMULATE=no PEER=no/
 check "two threads run" [ "$(columns "$dir/network.csv" algo fused measured_time_ns | awk '$1 == "base" && $2 == 1 && $3 > 0' | wc -l)" -eq 1 ]
 check "a library that is not there is said" grep -q 'not available: .*no/such/library' "$dir/network.csv"
 
-# ---- another runtime: it may do what it likes, in a process of its own ----
+# ---- ONNX Runtime: faults in its own process do not end the study ----
 
 if ${CC:-cc} -shared -fPIC -o "$work/fake.so" tests/data/fake_peer.c 2>"$work/err"; then
-    beside() { # beside WHAT WANTED: what the library does wrong, and what the verdict says then
+    beside() { # beside WHAT WANTED: a fault of the library, and the verdict's words about the fault
         FAKE_PEER=$1 run "$work/fetching.cfg" REPS=6 ALGO=base SIMULATE=no PEER="$work/fake.so" PEER_LIMIT=1
         check "ONNX Runtime that does $1: $(tr -s ' \n' ' ' <"$work/out")" bash -c "tr -s ' \n' ' ' <'$work/out' | grep -q '$2'"
         check "... and ours is timed" [ "$(columns "$dir/network.csv" algo fused measured_time_ns | awk '$1 == "base" && $2 == 1 && $3 > 0' | wc -l)" -eq 1 ]
@@ -118,13 +118,13 @@ else
     echo "network: tests of another runtime are skipped: there is no compiler: $(cat "$work/err")"
 fi
 
-# ---- plug-ins: a process of their own, and the network's memory in it ----
+# ---- plug-ins: a process for each plug-in, which shares the network's memory ----
 
 if command -v cc >/dev/null; then
     plugins=tests/data/plugins/network.c
     run "$work/fetching.cfg" REPS=2 SIMULATE=no PLUGIN_LIMIT=1 \
         "ALGO=base$(for i in right turned wrong wrong_later skips crashes hangs refuses; do printf ",%s:%s" $plugins $i; done)"
-    is() { # is NAME WANTED: its time in network.csv, or why there is none
+    is() { # is NAME WANTED: the plug-in's time in network.csv, or why the time is missing
         local got
         got=$(columns "$dir/network.csv" algo fused measured_time_ns | awk -v a="network_$1" '$1 == a && $2 == 1 { print $3 }')
         check "the plug-in $1: '$got', not '$2'" grep -q "^$2" <<<"$got"
@@ -154,7 +154,7 @@ if [ -d $official ]; then
     "$network" "RESULTS=$work/results" MACHINE=clx4208 MODEL=$official/test_flatten_axis1/model.onnx REPS=1 PEER=no >"$work/out" 2>"$work/err"
     status=$?
     check "a network without a step has results, too: $(tail -1 "$work/err")" [ $status -eq 0 ]
-    given() { # given ARGUMENTS...: a run of that network; its exit status is $status
+    given() { # given ARGUMENTS...: runs the network conv; $status is the exit status
         "$network" "RESULTS=$work/results" MACHINE=toy MODEL="$work/conv/model.onnx" SIMULATE=no REPS=1 PEER=no ALGO=base "$@" >"$work/out" 2>"$work/err" </dev/null
         status=$?
     }

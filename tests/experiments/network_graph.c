@@ -397,7 +397,7 @@ static void add_concat(struct random_net *r)
                 a.c + b.c + c.c, a.h, a.w);
 }
 
-/* The indices of the largest: an output that the network may have, without that of the node's first one. */
+/* Max pooling with indices. The network may output the indices, with or without a reader of the node's first output. */
 static void add_indices(struct random_net *r)
 {
     const struct map m = any(r);
@@ -413,7 +413,7 @@ static void add_indices(struct random_net *r)
         add_like(r, m, out);
 }
 
-/* Parts of the channels, some of which nobody needs. */
+/* Splits channels into two parts; one part has no reader. */
 static void add_split(struct random_net *r)
 {
     const struct map m = any(r);
@@ -425,7 +425,9 @@ static void add_split(struct random_net *r)
     add_map(r, out + rng_below(2), m.c / 2, m.h, m.w);
 }
 
-/* Rows, normalised, their mean and one over their deviation: from none to all of them are needed. */
+/*
+ * Layer normalization of rows, with mean and 1 / deviation as outputs; between none and all three outputs have readers.
+ */
 static void add_layer_norm(struct random_net *r)
 {
     const struct map m = any(r);
@@ -452,7 +454,7 @@ static void add_instance_norm(struct random_net *r)
         add_like(r, m, network_node(&r->g, "InstanceNormalization", NETWORK_IN(m.value, scale, bias), NULL));
 }
 
-/* Far from zero: what is left beside it has few digits. */
+/* Adds a large number: the input keeps few digits. */
 static void add_far(struct random_net *r)
 {
     const struct map m = any(r);

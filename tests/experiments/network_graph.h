@@ -48,7 +48,7 @@ size_t network_float(struct network_graph *g, float x); /* a scalar */
 /* Adds a node with one output, and returns that. inputs end with ONNX_NONE; attributes (NULL: none) are copied. */
 size_t network_node(struct network_graph *g, const char *op, const size_t *inputs,
                     const struct onnx_attribute *attributes);
-/* Adds a node with so many outputs, the first of which it returns; the others follow it. */
+/* Adds a node with n_out outputs. Returns the first output; the indices of the further outputs follow. */
 size_t network_node_of(struct network_graph *g, const char *op, size_t n_out, const size_t *inputs,
                        const struct onnx_attribute *attributes);
 #define NETWORK_IN(...) ((const size_t[]){ __VA_ARGS__, ONNX_NONE })

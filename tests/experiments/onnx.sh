@@ -52,7 +52,7 @@ refused "$work/text.onnx: no ONNX file: byte " "$program" "$work/text.onnx"
 "$bench" experiment MODEL=$zoo/light_squeezenet.onnx LAYERS=n7 MACHINE=clx4208 TIMING=0 OBSERVE=0 STORE=no RESULTS="$work/results" >"$work/out" 2>"$work/notes"
 check "an experiment takes a network: $(cat "$work/notes")" grep -q '^light_squeezenet,4,n7,base,' "$work/results/clx4208/light_squeezenet,n7/layers.csv"
 
-# ---- a cache of Hugging Face: a network of one convolution, opset 22, whose filter is the file d; both are links ----
+# ---- a cache of Hugging Face: a network of one convolution, opset 22; network and filter d are links ----
 
 mkdir -p "$work/hub/blobs" "$work/hub/snapshots/1"
 printf '%b' '\010\012\022\000:n\012\017\012\001x\012\001w\022\001y\042\004Conv\022\001g*\036\010\001\010\001\010\001\010\001\020\001B\001wj\015\012\010location' \

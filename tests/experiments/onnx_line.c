@@ -19,7 +19,7 @@ static size_t read_numbers(const char *text, char separator, int64_t *to)
     return n;
 }
 
-/* Adds an input, and appends its name to the list. */
+/* Adds an input, and appends the input's name to a list. */
 static void add_input(struct onnx_writer *w, const char *word, size_t number, char *list, size_t bytes)
 {
     int64_t dim[MOST];

@@ -52,7 +52,7 @@ was_timed() { # was_timed ALGO: it has a time, or a neighbour on this computer t
 check "version 1 of the header, in C11" cc -std=c11 -pedantic -Wall -Wextra -Werror -fsyntax-only -Ikernels/plugin tests/data/plugins/abi.c
 ! command -v c++ >/dev/null || check "... and in C++" c++ -std=c++11 -pedantic -Wall -Wextra -Werror -fsyntax-only -Ikernels/plugin -x c++ tests/data/plugins/abi.c
 
-# A program around a plug-in takes a record or a function, and says what is missing.
+# A program around a plug-in takes a record or a function, and says which is missing.
 for file in naive skeleton; do
     check "drive.c with $file.c" cc -w -Ikernels/plugin kernels/plugin/drive.c kernels/plugin/$file.c -o "$work/drive" && check "... runs" "$work/drive" in_h=5 in_w=5
 done
@@ -106,7 +106,7 @@ says failing_starts_threads "the plug-in runs more threads than it may: PLUGIN_T
 check "a shape that it cannot do is that layer's reason" [ "$(columns "$dir/layers.csv" algo measured_time_ns |
     grep -c '^points .*only_1x1_filters')" -eq 2 ]
 
-# What cannot be compiled or loaded ends the run, before anything else is done: exit status 2, and the compiler's words.
+# A plug-in that cannot be compiled or loaded ends the run at the start: exit status 2, and the compiler's words.
 ends() { # ends ALGO WORDS: nothing is run, and WORDS are the last line
     "$experiment" "${quick[@]}" "MODEL=$model" "RESULTS=$work/results" "ALGO=base,$1" >"$work/out" 2>"$work/err" </dev/null
     check "$1: exit status $?, not 2" [ $? -eq 2 ]
@@ -129,7 +129,8 @@ ends "$work/other.c" "has no conv_plugin, and no function conv"
 printf '#include <stdlib.h>\n__attribute__((constructor)) static void begin(void)\n{\n    exit(7);\n}\n' >"$work/other.c"
 ends "$work/other.c" "the plug-in called exit(7) while it was loaded"
 check "nothing is left of it" nothing_left
-# Files that are none: a pipe, a device, a socket, a folder, a link to itself. Nobody waits for them.
+# Paths that are no regular file: a pipe, a device, a socket, a folder, a link to itself. The run does not wait for a
+# pipe.
 mkfifo "$work/pipe.c" "$work/pipe.so"
 ln -s /dev/zero "$work/zero.c"
 ln -s /dev/zero "$work/zero.so"
@@ -138,7 +139,7 @@ mkdir "$work/folder.c"
 for file in pipe.c pipe.so zero.c zero.so; do ends "$work/$file" "it is no file, but a pipe, a device or a socket"; done
 ends "$work/loop.c" "Too many levels of symbolic links"
 ends "$work/folder.c" "Is a directory"
-# A compiler that does not end is ended, with what it has started: a script stands for it.
+# A compiler that does not end is killed with its children: a script stands for the compiler.
 printf '#!/bin/sh\nsleep 1000 &\necho $! >"%s"\nwait\n' "$work/sleeper" >"$work/slow"
 chmod +x "$work/slow"
 cp kernels/plugin/naive.c "$work/other.c"
@@ -172,9 +173,9 @@ not*) ;; # disturbed
     ;;
 esac
 
-# ---- what is timed has been done ----
+# ---- timed runs do the work ----
 
-# Ways to be fast in timed runs alone: each run has an input that no run had, and its outputs are looked at.
+# Plug-ins that are fast in timed runs alone. Each run has a new input, and its outputs are checked.
 timed=tests/data/plugins/timed.c
 ways() { printf base && printf ",$timed:%s" "$@"; }
 quick=(MACHINE=host OBSERVE=0 REPS=12 RULER=0 PLUGIN_LIMIT=20 LAYERS=depthwise)
@@ -188,7 +189,7 @@ says timed_comes_back_early "the plug-in comes back from a timed run before its 
 says timed_forks_late "the plug-in started a process, which runs on, in layer 'depthwise'"
 says timed_forks_and_crashes "the plug-in crashed (write to address 0x10) before timing"
 check "what leaves its session does not outlive the bench" [ -z "$(grep -lsx plugin_escaped /proc/[0-9]*/comm)" ]
-for way in knows_elements skips honest; do # 110592 multiply-adds, one by one: what has the last output has none to give
+for way in knows_elements skips honest; do # 110592 multiply-adds, one by one: no kept output serves
     check "$way does its work: $(time_of timed_$way)" awk -v t="$(time_of timed_$way)" 'BEGIN { exit !(t > 20000 || t ~ /disturbed/) }'
 done
 check "what converts images is said: $(grep -c conversions "$dir/verdict.txt")" [ "$(grep -c '  conversions  images are converted outside of its times: 0.* ms' "$dir/verdict.txt")" -eq 2 ]
@@ -215,7 +216,7 @@ check "who is wrong in a layer has no times: $(columns "$dir/layers.csv" algo me
 check "a reason says whose it is: $(grep 'not available' "$work/out" | head -3)" grep -q '^measured time of .*failing_is_wrong_elsewhere.* not available: layer' "$work/out"
 check "... and is nobody else's" [ "$(grep -c 'of [a-z_, ]*failing_right.* not available.*wrong\|^measured misses not available.*wrong' "$work/out")" -eq 0 ]
 
-# Words of a plug-in: nothing that a terminal or a figure's language takes for its own.
+# Texts of a plug-in: control characters, and characters of a figure's language, are cleaned.
 run "$(ways odd_words one_title same_title)" TIMING=0 MACHINE=toy
 dir=$work/results/toy/three
 check "words are clean: $(grep -ac '^failing' "$work/err")" [ -z "$(LC_ALL=C grep -alP '[\x00-\x08\x0b-\x1f\x7f]|\xff|\xc2\x9b|\xe2\x80\xae' "$work/out" "$work/err" "$dir"/*.csv "$dir"/*.txt)" ]
@@ -381,7 +382,7 @@ if [ "$(uname -m)" = x86_64 ] && grep -q ' avx2 ' /proc/cpuinfo && command -v gc
     run "base,tests/data/plugins/marks.c" PLUGIN_LIMIT=20 PLUGIN_PLAN=3
     check "the user's plan is its own: $(phase packing input)" [ "$(phase packing input)" = "$((3 * lines_in)) 0" ]
 
-    # The recording code uses a signal, which a plug-in may block, too.
+    # The recording code uses a signal, and a plug-in may block this signal, too.
     run "$(ways blocks_signals)" PLUGIN_LIMIT=20
     check "who blocks signals for a while is recorded: $(counts timed_blocks_signals | paste -sd ';')" [ "$(counts timed_blocks_signals | awk '$2 > 0' | wc -l)" -eq 6 ]
 

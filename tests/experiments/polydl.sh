@@ -43,7 +43,7 @@ n=$(rows "$dir" variants.csv)
 check "5 to 21 variants of each layer that has blocks, not $n of three" [ "$n" -ge 15 ] && [ "$n" -le 63 ]
 check "six baselines of each" [ "$(rows "$dir" baselines.csv)" -eq 18 ]
 check "a reason stands for times" grep -q 'not available: this computer is not toy' "$dir/variants.csv"
-tables() { grep -v '^# ' "$dir"/{baselines,best,fusion,learning,picks,rankings,totals,variants}.csv; } # the others have times of analyses
+tables() { grep -v '^# ' "$dir"/{baselines,best,fusion,learning,picks,rankings,totals,variants}.csv; } # further tables have times of analyses
 tables >"$work/tables"
 csv_rows "$dir/variants.csv" >"$work/first"
 check "layers of one shape have the same counts" \

@@ -91,7 +91,8 @@ check "both rates are below 0.1 %: the card is grey" grep -q '<div class=faint><
 check "... and the only one" [ "$(grep -o 'class=faint' "$few/report.html" | wc -l)" -eq 1 ]
 check "the first figure is the gain in time, then come the reasons" [ "$(grep -o '<h4>[^<?]*' "$few/report.html" | head -2 | tr '\n' ' ')" = "<h4>What is the gain in time <h4>How many loads miss in each level " ]
 
-# Simulated cycles on the other side of 1 than times of the same machine are withdrawn, as in the verdict.
+# Simulated cycles are withdrawn if the measured times on an equal machine are on the other side of 1, as in the
+# verdict.
 sed -i '1s/$/,simulated_cycles,simulated_speedup/; 2,$s/$/,100,0.84/' "$few/model.csv"
 page "$few"
 has "$few/report.html" '<dt>SConv, by simulated cycles</dt><dd>0.84× <small>as fast as Base</small>'
@@ -101,7 +102,7 @@ mv "$work/layers.csv" "$few/layers.csv"
 page "$few"
 has "$few/report.html" '<div class=faint><dt>SConv, by simulated cycles</dt><dd>withdrawn <small>0.84× as fast as Base, which is measured on the other side of 1</small>'
 
-# Why a column is left out is what its first row says, whatever another algorithm's row says of itself.
+# The reason for a left-out column is the first row's reason, whatever reasons other rows have.
 sed -i '$s/not available: [^,"]*/not available: the last row says so/g' "$few/model.csv"
 check "the last row has reasons of its own" grep -q 'the last row says so' "$few/model.csv"
 page "$few"

@@ -260,7 +260,7 @@ static void join_names(const struct exp_model *m, char *out, size_t bytes)
     }
 }
 
-/* What tables say in few columns: as it is printed by exp_problem_print, without a batch of 1 and the last blank. */
+/* Tables with few columns. problem: the text of exp_problem_print, without a batch of 1 and without the last blank. */
 static const struct few {
     const char *text, *name, *problem;
 } few_columns[] = {
@@ -307,7 +307,7 @@ static void test_few_columns(void)
     }
 }
 
-/* Layers of one name are told apart, whatever names are taken, and a note says so. */
+/* Layers with equal names get distinct names, whatever names are in use, and a note names both. */
 static void test_namesakes(void)
 {
     static const char row[] = ",1,1,1,1,1,1\n";
@@ -402,7 +402,7 @@ static void test_several(void)
     CU_ASSERT_PTR_NOT_NULL(strstr(why.text, "vgg16.csv twice: name the model once"));
 }
 
-/* A pattern needs a layer of one model; a model without any layer is left out and named. */
+/* A pattern must match a layer of one model; a model without a matching layer is left out and named. */
 static void test_left_out(void)
 {
     const struct exp_model_ask ask = { .layers = "conv1_1,conv0", .is_of_several = true };
@@ -423,7 +423,7 @@ static void test_left_out(void)
     exp_model_release(&one);
 }
 
-/* A comma may be a part of a path, if there is such a file. */
+/* A comma may be a part of a path, if the file exists. */
 static void test_commas(void)
 {
     char list[1024], path[512];

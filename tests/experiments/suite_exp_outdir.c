@@ -430,7 +430,7 @@ static void test_similar_names(void)
     tear_down(&f);
 }
 
-/* What a killed run of another question left: its number may belong to a living process by now. */
+/* Leftovers of a killed run of another question: a living process may have the run's number by now. */
 static void test_others_leftovers(void)
 {
     struct fixture f;
@@ -439,12 +439,12 @@ static void test_others_leftovers(void)
 
     set_up(&f);
     snprintf(path, sizeof path, "%s/other,conv1", f.top);
-    open_outdir(&other, path); /* this process writes it: it stays */
+    open_outdir(&other, path); /* this process writes the folder: the folder stays */
     snprintf(path, sizeof path, "%s/.third.partial.%ld", f.top, (long)getppid());
     CU_ASSERT_EQUAL_FATAL(mkdir(path, 0777), 0);
     shell("cd '%1$s' && mkdir .fifth.old.999999999 && cd .third.* && touch .lock layers.csv", f.top);
     open_outdir(&d, f.path);
-    CU_ASSERT_EQUAL(count_entries(f.top), 3); /* both that are open, and what nobody knows */
+    CU_ASSERT_EQUAL(count_entries(f.top), 3); /* the two open folders, and the unknown folder */
     CU_ASSERT(access(path, F_OK) != 0);
     exp_outdir_abort(&d);
     exp_outdir_abort(&other);

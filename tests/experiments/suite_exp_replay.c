@@ -110,7 +110,7 @@ static void test_disagreement(void)
  * Plans the case anew, for that micro-kernel and without the rows of taps that only meet padding. Returns whether it
  * has any.
  */
-/* A simulation that cannot be built says why, with and without a store; "out of memory" is said of memory only. */
+/* A simulation that cannot be built gives its reason, with and without a store; "out of memory" is for memory only. */
 static void test_reasons(void)
 {
     static const char reason[] =

@@ -122,7 +122,7 @@ static void test_nul(void)
     CU_ASSERT_STRING_EQUAL(why.text, "t.csv:3: a NUL byte, this is no text file");
 }
 
-/* What other systems write is named with its line: UTF-16 with and without a mark, and what is no text. */
+/* Files of other systems are refused by kind and line: UTF-16 with and without a mark, and data that are no text. */
 static void test_encodings(void)
 {
     static const struct {

@@ -50,7 +50,10 @@ static const struct shape shapes[] = {
     /* A stride that leaves the last row over: no padding behind, rather than a negative one. */
     { "mb1ic16ih8oc16oh4kh1sh2ph0", { 1, 16, 8, 8, 16, 1, 1, 2, 2, 0, 0, 0, 0, 1, 1, 1, 4, 4 }, 1, "" },
     { "mb1ic2ih9iw7oc2kh3kw1dh1pw1", { 1, 2, 9, 7, 2, 3, 1, 1, 1, 0, 1, 0, 1, 2, 1, 1, 5, 9 }, 1, "" },
-    /* A padding of 0 and a stride of 1 say nothing of an axis, so this is a line; a star without a number is a name's. */
+    /*
+     * A padding of 0 or a stride of 1 does not select an axis, so the text is a line; a star without a number is part
+     * of a name.
+     */
     { "mb1ic2iw5oc2kw3ph0sh1n\"a*b\"", { 1, 2, 1, 5, 2, 1, 3, 1, 1, 0, 0, 0, 0, 1, 1, 1, 1, 3 }, 1, "a*b" },
     { "mb1ic2id1kd1ih4oc2kh1", { 1, 2, 4, 4, 2, 1, 1, 1, 1, 0, 0, 0, 0, 1, 1, 1, 4, 4 }, 1, "" },
 };
@@ -79,7 +82,7 @@ static void test_descriptors(void)
     CU_ASSERT_FALSE(exp_descriptor_begins(""));
 }
 
-/* What a depthwise convolution of a window, a stride and a padding makes of an image of 16x9 pixels in 6 channels. */
+/* A depthwise convolution with a window, a stride and a padding, of an image of 16x9 pixels with 6 channels. */
 static const struct fused {
     const char *attributes;
     size_t out_h, out_w, pad_bottom, pad_right;

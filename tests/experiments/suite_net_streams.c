@@ -181,7 +181,7 @@ static void test_steps(void)
 
 /* ---- operators ---- */
 
-/* All operators of these networks emit what their own code does; none is a model, but one that finds indices. */
+/* All operators of these networks emit the accesses of their own code; only MaxPool with indices is a model. */
 static void check_source(const struct fixture *f, size_t step)
 {
     const char *source = net_stream_source(&f->stream, step);

@@ -85,7 +85,7 @@ static void too_many_bytes_are_refused(void)
 
 /* ---- networks ---- */
 
-/* Any algorithm that runs here. */
+/* Returns a random algorithm that runs on this computer. */
 static const struct exp_algo *random_algorithm(const struct network_lab *l)
 {
     for (;;) {

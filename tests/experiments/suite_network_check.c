@@ -1,6 +1,6 @@
 /*
- * What is found of a network that runs, and what is not taken for a fault: by every algorithm that runs here, with
- * several threads, and with numbers near the ends of what a float holds.
+ * Faults of a running network that the check finds, and differences that are no faults: with every algorithm that runs
+ * on this computer, with several threads, and with numbers near the limits of floats.
  */
 #include <CUnit/CUnit.h>
 #include <errno.h>
@@ -38,7 +38,7 @@ static bool begin(struct building *b)
     return true;
 }
 
-/* Finishes it; a: its output. NULL, and the test fails, if it cannot be read. */
+/* Adds output a, ends the network and reads it. Returns NULL, and fails the test, if the network cannot be read. */
 static struct onnx_graph *finish(struct building *b, size_t out)
 {
     struct onnx_graph *graph = NULL;
@@ -88,7 +88,7 @@ static void check_both(struct building *b, size_t out)
 
 /* ---- threads ---- */
 
-/* What threads that share a nest use without each other lies apart for each of them. */
+/* Parts of a workspace that a thread uses alone have different addresses for each thread. */
 static void check_workspaces(const struct net *net)
 {
     for (size_t i = 0; i < net->n_steps; i++) {
@@ -103,7 +103,7 @@ static void check_workspaces(const struct net *net)
     }
 }
 
-/* Runs a network again and again: it makes what the checked run made. */
+/* Runs a network repeatedly: every run must repeat the outputs of the checked run. */
 static void check_runs(struct building *b, const struct net *net)
 {
     enum { RUNS = 40 };
@@ -149,7 +149,7 @@ static void threads_disturb_nobody(void)
     end(&b, graph);
 }
 
-/* ---- what is right ---- */
+/* ---- accepted differences ---- */
 
 /* Brings the input to values of a deviation around a mean. */
 static size_t far_away(struct building *b, float deviation, float mean)
@@ -256,7 +256,7 @@ static void sums_may_have_thousands(void)
     }
 }
 
-/* Values and the same below zero: what is left of their sum is rounding errors. */
+/* Values and their negatives: the sum is only rounding errors. */
 static void sums_may_cancel(void)
 {
     static const char *const ops[] = { "ReduceSum", "ReduceMean", "GlobalAveragePool" };
@@ -274,7 +274,7 @@ static void sums_may_cancel(void)
     }
 }
 
-/* Multiplies matrices of values around so much, and adds a bias unless that is 0. */
+/* Multiplies matrices with values between -by and by; adds a bias unless bias is 0. */
 static void multiply(float by, float alpha, float bias)
 {
     const int64_t dim[2] = { SIZE, SIZE };
@@ -301,7 +301,7 @@ static void numbers_may_be_at_the_ends(void)
     multiply(1.2e19F, -2, 1);
 }
 
-/* What errors are bounded by is positive where a factor is not. */
+/* Error bounds are positive even where a factor is negative. */
 static void factors_may_be_negative(void)
 {
     for (int i = 1; i < 8; i++)
@@ -332,7 +332,7 @@ static void weights_may_be_infinite(void)
     end(&b, graph);
 }
 
-/* A variance of nothing, factors and divisors that no float holds: what is folded is what the nodes make. */
+/* A variance of 0, and infinite factors and divisors: folded nodes compute the results of the separate nodes. */
 static void what_is_not_finite_is_not_folded(void)
 {
     static const char *const ops[] = { "BatchNormalization", "Mul", "Div", "Add" };
@@ -356,9 +356,9 @@ static void what_is_not_finite_is_not_folded(void)
     }
 }
 
-/* ---- what is wrong ---- */
+/* ---- faults ---- */
 
-/* An operator that is wrong by a little, in one element. */
+/* An operator with a small error in one element. */
 static const struct op *right_op;
 
 static void run_wrongly(const struct op_call *call, const struct op_tensors *t, struct sconv_team *team)
@@ -367,7 +367,7 @@ static void run_wrongly(const struct op_call *call, const struct op_tensors *t, 
     ((float *)t->out[0])[3] += 1e-3F;
 }
 
-/* Adds a node of an operator to values of 10 +- 0.1; those of sums are of many. */
+/* Adds a node of an operator, with inputs of 10 +- 0.1; Sum and Mean get three inputs, MatMul the network's input. */
 static size_t add_op(struct building *b, const char *op)
 {
     const size_t x = far_away(b, 0.1F, 10), one = constant(b, CHANNELS, 1), none = constant(b, CHANNELS, 0);
@@ -436,7 +436,7 @@ static void what_is_wrong_by_a_little_is_found(void)
 
 /* ---- timed runs ---- */
 
-/* A clock that changes a filter of the network when it was asked so often. */
+/* A clock that changes a filter of the network at the call number changes_at. */
 static struct {
     const struct net_study *study;
     unsigned asked, changes_at;
@@ -477,7 +477,7 @@ static int time_it(struct building *b, const struct onnx_graph *graph, const cha
     return err;
 }
 
-/* Each timed run is looked at, the first, those between and the last; a group is timed as its members are. */
+/* Every timed run is checked: the first, the middle and the last run. A group is timed as each of its members is. */
 static void timed_runs_are_compared(void)
 {
     struct building b;

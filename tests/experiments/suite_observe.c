@@ -111,7 +111,10 @@ static void failed_runs_say_why(void)
     free(r);
 }
 
-/* Says what is said of an observation whose levels miss so many of a million loads, and its replay so many. */
+/*
+ * Writes the summary of an observation. seen, replayed: misses of three levels among a million loads, observed and
+ * replayed.
+ */
 static void sum_up(const struct toy *t, const uint64_t seen[3], const uint64_t replayed[3], char *text, size_t bytes)
 {
     struct obs_result *r = calloc(1, sizeof *r);

@@ -99,7 +99,7 @@ static void what_makes_no_network_is_named(void)
     scratch_close();
 }
 
-/* Names are printed: what steers a terminal, or is no UTF-8, is not in them. Values stay apart. */
+/* Printed names have no control characters and are UTF-8. Names of values stay distinct. */
 static void names_can_be_printed(void)
 {
     struct onnx_writer *w = onnx_write_begin();
@@ -122,7 +122,7 @@ static void names_can_be_printed(void)
     scratch_close();
 }
 
-/* What runs in another type than the file says is said; a scalar, and what is folded, are not worth a word. */
+/* A type that runs as another type is named in the message; scalars and folded constants are not. */
 static void types_that_run_as_others_are_said(void)
 {
     static const struct {
@@ -167,7 +167,7 @@ static void opsets_are_those_that_are_read(void)
     scratch_close();
 }
 
-/* "ai.onnx" is another word for the standard operators: a file that says two opsets of them says nothing. */
+/* "ai.onnx" is another name of the standard operators; two opsets of the standard operators are a contradiction. */
 static void one_opset_counts(void)
 {
     struct onnx_writer *w = onnx_write_small();
@@ -224,7 +224,7 @@ static void check_constant(struct onnx_writer *w, enum onnx_type type, size_t n,
     onnx_free(g);
 }
 
-/* Types of few bits have names; a constant of them has a shape and no elements. */
+/* Types with few bits have names; a constant of such a type has a shape and no elements. */
 static void small_types_have_names(void)
 {
     scratch_open();
@@ -396,7 +396,9 @@ static void data_may_lie_beside_the_file(void)
     scratch_close();
 }
 
-/* A cache as huggingface_hub lays it down: snapshots/1/onnx has links to blobs, the network's own file among them. */
+/*
+ * Makes a cache in huggingface_hub's layout: snapshots/1/onnx has links to blobs, for the network's file and its data.
+ */
 static char *lay_cache(const char *data_leads_to)
 {
     static const float data[] = { 9, 3 };
@@ -417,11 +419,13 @@ static char *lay_cache(const char *data_leads_to)
     return exp_copy_text(scratch_path("cache/snapshots/1/onnx/model.onnx"));
 }
 
-/* Links stay in the folder; those of a cache are followed if that is asked for, and lead to its blobs alone. */
+/*
+ * Links stay in the folder. Links of a cache are followed if the options ask for links, and only to the cache's blobs.
+ */
 static void links_of_a_cache_are_followed_if_asked(void)
 {
     static const struct {
-        const char *leads_to, *says, *says_if_asked; /* NULL: it is read */
+        const char *leads_to, *says, *says_if_asked; /* NULL: the network is read */
     } lines[] = {
         { "../../../blobs/bbbb", "a link leads out; LINKS=yes follows it", NULL },
         { "../../../blobs/../blobs/bbbb", "a link leads out; LINKS=yes follows it", NULL },
@@ -462,7 +466,7 @@ static void refused_with_links(const char *path, const char *says)
                "'%s', not '%s'", why.text, says);
 }
 
-/* Blobs that are a link themselves are no way out; nor are a folder, a pipe or a name with "..". */
+/* A blob that is a link leads nowhere; nor does a folder, a pipe or a name with "..". */
 static void a_cache_is_no_way_out(void)
 {
     const struct onnx_ask ask = { .links = true };
@@ -504,7 +508,7 @@ static void what_is_no_network_is_refused(void)
     scratch_close();
 }
 
-/* What people have under that name: the message says what it is, and what to do. */
+/* Files that users may give in place of a network: the message names the kind of file, and says what to do. */
 static void other_files_are_named(void)
 {
 #define FILE_OF(bytes, says)                                                                                           \

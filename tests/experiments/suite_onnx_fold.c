@@ -1,6 +1,6 @@
 /*
- * How much a small file can make the reader do: constants of huge shapes that take no bytes, before every operator; and
- * files of many nodes, each of which is cheap. What is looked at is counted, and no time is measured.
+ * The work that a small file can cause in the reader: constants of huge shapes without bytes, before every operator;
+ * and files with many nodes, each of which is cheap. The test counts visited elements, and measures no time.
  */
 #include <CUnit/CUnit.h>
 #include <math.h>
@@ -19,13 +19,13 @@ enum { ENOUGH = 1000 }; /* visits of a file of a few constants */
 /* Returns how many elements the reader looked at. */
 static size_t visits_of(const struct onnx_graph *g, const char *path)
 {
-    const struct onnx_reading *r = (const struct onnx_reading *)g; /* its first member */
+    const struct onnx_reading *r = (const struct onnx_reading *)g; /* the graph is the first member of the reading */
     struct stat s;
 
     return stat(path, &s) ? SIZE_MAX : ONNX_MAY_VISIT + (size_t)s.st_size - r->may_visit;
 }
 
-/* Adds a constant of so many dimensions, all zeros, that takes no bytes. */
+/* Adds a constant of n dimensions and zeros, which takes no bytes in the file. */
 static void add_filled(struct onnx_writer *w, const char *name, size_t n, const int64_t *dim)
 {
     char shape[40];
@@ -35,7 +35,7 @@ static void add_filled(struct onnx_writer *w, const char *name, size_t n, const 
     onnx_write_node(w, "ConstantOfShape", name, shape, name);
 }
 
-/* Reads and frees a network. Returns how many elements were looked at; 0: it is refused. */
+/* Reads and frees a network. Returns how many elements were visited; 0: the network is refused. */
 static size_t try_network(struct onnx_writer *w)
 {
     const char *path = onnx_written(w, "net.onnx");
@@ -49,7 +49,7 @@ static size_t try_network(struct onnx_writer *w)
     return visits;
 }
 
-/* What the first input is, and what the others are; all of the others are alike. */
+/* Runs the reader on an operator. dim: shape of the first input. other: name of each further input. */
 static void try_operator(const char *op, const int64_t *dim, size_t n_dims, size_t n_in, const char *other)
 {
     struct onnx_writer *w = onnx_writer_new("net", 17);
@@ -70,7 +70,7 @@ static void try_operator(const char *op, const int64_t *dim, size_t n_dims, size
                (long long)dim[0], n_dims > 1 ? (long long)dim[1] : 1, n_in, other, visits);
 }
 
-/* Shapes whose elements, or whose number of blocks around an axis, nobody can count one by one. */
+/* Shapes with too many elements, or too many blocks around an axis, to count one by one. */
 static void no_operator_walks_through_a_constant_of_one_number(void)
 {
     static const char *const others[] = { "x", "zero", "one", "sizes" };
@@ -89,7 +89,7 @@ static void no_operator_walks_through_a_constant_of_one_number(void)
     scratch_close();
 }
 
-/* The same of constants that the file holds: a dimension of 0 makes them as cheap. */
+/* Tests constants stored in the file: a dimension of 0 makes large shapes cheap. */
 static void try_empty(const char *op, const int64_t *dim, const char *in)
 {
     struct onnx_writer *w = onnx_writer_new("net", 17);
@@ -120,7 +120,7 @@ static void an_empty_constant_takes_no_time(void)
     scratch_close();
 }
 
-/* Adds the attribute "value" to the last node: a tensor of one float. */
+/* Adds the attribute "value", a tensor of one float, to the last node. */
 static void add_value(struct onnx_writer *w, float value)
 {
     Onnx__GraphProto *g = onnx_writer_model(w)->graph;
@@ -163,7 +163,7 @@ static void constants_of_one_number_are_reduced_in_one_step(void)
     scratch_close();
 }
 
-/* Many nodes, each of which may look at what the file holds: together they end. */
+/* Many nodes, each of which may visit the file's constants: the file's limit stops them together. */
 static void many_nodes_share_what_may_be_done(void)
 {
     enum { NODES = 300, ELEMENTS = 1 << 20 };

@@ -1,8 +1,7 @@
 /*
- * Shapes of every operator, and constants that are folded: networks of one node, as onnx_line.h has them. What comes
- * out is
+ * Shapes of every operator, and folded constants: networks of one node (onnx_line.h). The expected output is one of
  *
- *     1x4x8x8 a shape; [3,4] and (1,2) constants, 3x4=0 one that is filled; !words of an error; ?words of a reason
+ *     1x4x8x8 a shape; [3,4] and (1,2) constants, 3x4=0 a filled constant; !words of an error; ?words of a reason
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -54,7 +53,7 @@ static void compare_output(void *ctx, const char *word, size_t i)
                c->line->attributes, i, text, word, c->g->node->why_no_shape ? c->g->node->why_no_shape : "");
 }
 
-/* Of what is refused there is one output. */
+/* A refused line has one output. */
 static struct onnx_writer *write_line(const struct onnx_line *l)
 {
     struct onnx_line one = *l;
@@ -301,7 +300,7 @@ static void elements_are_selected(void)
         { 13, "NoSuchThing", "3", "", "?operator NoSuchThing is not known here" });
 }
 
-/* What an opset changes in meaning: the same words, and another network. */
+/* Operators whose meaning an opset changes: each text makes a different network in each opset. */
 static void opsets_keep_their_meaning(void)
 {
     TRY({ 18, "GroupNormalization", "1x6x4x4 (1,1) (0,0)", "num_groups=2", "1x6x4x4" },
@@ -332,7 +331,7 @@ static void opsets_keep_their_meaning(void)
         { 23, "Attention", "1x2x3x4 1x2x3x4 1x2x3x4", "", "?operator Attention is not known here" });
 }
 
-/* An attribute that nobody here knows may change what a node means. */
+/* An unknown attribute may change the meaning of a node. */
 static void attributes_are_known_or_named(void)
 {
     TRY({ 13, "Conv", "1x3x8x8 4x3x3x3", "pad=[1,1,1,1]", "?its attribute 'pad' is not known here" },

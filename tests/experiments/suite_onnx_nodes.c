@@ -80,8 +80,8 @@ static int run_nodes(const struct onnx_case *c, void *const *data, enum way way,
 /* ---- comparing ---- */
 
 /*
- * What numpy sums in floats and what is summed here differ by that much. Windows (Hann, Hamming, ...) are spelt with a
- * pi of few digits: for them it is what the official runner allows. A file of short floats was computed in them.
+ * Tolerances between numpy's sums in floats and our sums. Windows (Hann, Hamming, ...) use a pi with few digits, so
+ * they get the tolerance of the official runner. Files of short floats were computed in short floats.
  */
 static bool is_near(const char *name, enum onnx_type stored, float got, float want)
 {

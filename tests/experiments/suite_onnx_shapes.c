@@ -79,7 +79,7 @@ static struct onnx_writer *begin_reshape(const int64_t *to)
     return w;
 }
 
-/* What INPUT says is looked at whether a size is open or none is, and before that. */
+/* The parts of INPUT are checked, whether or not a size is open, and before sizes are used. */
 static void slips_in_input_are_told(void)
 {
     static const struct {
@@ -225,7 +225,7 @@ static void other_convolutions_say_why_they_are_none(void)
     scratch_close();
 }
 
-/* An operator of another domain, or one that is quantized: what is said is true, and how to go on. */
+/* An operator of another domain, or a quantized operator: the message is true, and says how to go on. */
 static struct onnx_writer *begin_foreign(const char *domain, const char *op)
 {
     struct onnx_writer *w = begin_conv(op, DIMS(1, 2, 6, 7), (int64_t[]){ 3, 2, 3, 3 });
@@ -283,7 +283,7 @@ static void a_fused_convolution_is_a_layer(void)
     scratch_close();
 }
 
-/* A file may have an operator of its own, even of a name that is known here: its nodes are not looked at. */
+/* A file may define a function, even with the name of a known operator: nodes of the function are not inferred. */
 static void functions_of_the_file_are_named(void)
 {
     struct onnx_writer *w = begin_conv("Conv", DIMS(1, 2, 6, 7), (int64_t[]){ 3, 2, 3, 3 });
@@ -298,7 +298,7 @@ static void functions_of_the_file_are_named(void)
     scratch_close();
 }
 
-/* The file states the shape of the output; that it says something else of the node is not lost. */
+/* The file states the shape of the output, and the node stays marked as not understood. */
 static void an_attribute_that_is_not_known_makes_no_layer(void)
 {
     struct onnx_writer *w = begin_conv("Conv", DIMS(1, 2, 6, 7), (int64_t[]){ 3, 2, 3, 3 });

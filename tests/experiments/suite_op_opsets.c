@@ -1,6 +1,6 @@
 /*
- * What newer opsets add to operators, in values: the input counts 1, 2, 3, ..., and outputs are those of ONNX's own
- * description, computed apart from this code (with numpy).
+ * Values of features that newer opsets add to operators: the input counts 1, 2, 3, ..., and expected outputs follow
+ * ONNX's description, computed independently (with numpy).
  */
 #include <CUnit/CUnit.h>
 #include <math.h>
@@ -16,12 +16,12 @@
 enum { MOST = 64 };
 
 struct result {
-    const char *says; /* what a line wants: numbers, and commas between */
+    const char *says; /* expected values, with commas between */
     float got[2][MOST];
     size_t n;
 };
 
-/* Runs the node of a graph by its fast path, and by its plain loops. */
+/* Runs the node of a graph by the node's fast path, and by its plain loops. */
 static int run(const struct onnx_graph *g, struct result *r, struct exp_why *why)
 {
     const struct onnx_node *n = &g->node[0];

@@ -223,7 +223,7 @@ static void test_answers(void)
     } answers[] = {
         { "VERDICT for x (3 convolutions): on this computer:\n    1.5x\nMeasured here.\n", 0,
           "On this computer: 1.5x" },
-        { "resnet18, im2col: 1.5x\n", 0, "resnet18, im2col: 1.5x" }, /* a name keeps its letters */
+        { "resnet18, im2col: 1.5x\n", 0, "resnet18, im2col: 1.5x" }, /* a name keeps its case */
         { "VERDICT for y: right\n  label      more\n", 0, "Right" },
         { "VERDICT for x: not timed\nBy misses\n    alone.\n\nx\n", 1, "By misses alone." },
         { "Which is best?\nThe first.\nBy much.\n", 0, "The first." },

@@ -1,6 +1,6 @@
 /*
- * What timed runs of plug-ins are held against (plugin_proof.c): outputs by plain loops are right, and one wrong
- * element is found, wherever it is. Inputs are others each time. Words and files of others are taken as they are meant.
+ * Checks of timed runs of plug-ins (plugin_proof.c): outputs of plain loops pass, and one wrong element is found at any
+ * place. Each run has a new input. Texts and files of plug-ins are read as their authors mean them.
  */
 #include <CUnit/CUnit.h>
 #include <errno.h>
@@ -169,14 +169,14 @@ static void test_inputs_differ(void)
     for (size_t i = 0; i < N; i++) {
         n_changed += a[i] != b[i];
         n_spoiled += isnan(c[i]) != 0;
-        CU_ASSERT(a[i] == b[i] || isnan(c[i])); /* the same lines */
+        CU_ASSERT(a[i] == b[i] || isnan(c[i])); /* the changed lines are the spoilt lines */
     }
     CU_ASSERT(n_changed > N / 32 && n_changed < N / 8);
     CU_ASSERT(n_spoiled > N / 32 && n_spoiled < N / 8);
     exp_output_spoil(a, N);
     for (size_t i = 0; i < N; i++)
         CU_ASSERT(isnan(a[i]));
-    exp_input_renew(a, 3, 5); /* multiples that 16 bits do not hold */
+    exp_input_renew(a, 3, 5); /* multiples that 16 bits cannot hold */
     CU_ASSERT(a[0] == 0 || a[0] != rintf(a[0]));
 }
 

@@ -118,7 +118,7 @@ static void check_line(const struct row *row, const char *want)
     free(line);
 }
 
-/* Names come out of files: what would move a terminal's cursor, or is no UTF-8, is not written. */
+/* Names come from files: control characters, and bytes that are no UTF-8, are not written. */
 static void test_unclean_texts(void)
 {
     struct row row = usual;

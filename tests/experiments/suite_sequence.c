@@ -190,7 +190,7 @@ static void test_one_stream(void)
     }
 }
 
-/* Runs two steps, the second of which fails. */
+/* Runs two steps; the second step fails. */
 static void fail(int error, int want)
 {
     const struct copy c[] = { { 0, 512, 8, 8, 0 }, { 512, 1024, 8, 8, error } };

@@ -534,7 +534,7 @@ static void noted_machines_are_read_back(void)
 
 /* ---- which file serves a computer ---- */
 
-/* What hwloc tells of a computer with the first n levels of a machine. */
+/* Values that hwloc shows of a computer with the first n levels of a machine. */
 static struct sim_host_seen shown(const struct sim_machine *m, size_t n)
 {
     struct sim_host_seen seen = { 0 };

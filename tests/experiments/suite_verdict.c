@@ -519,7 +519,7 @@ static void test_known_errors(void)
     free(text);
 }
 
-/* A plug-in that did the last layer alone: it is fast there, and converts images outside of its times. */
+/* A plug-in that runs only the last layer: it is fast there, and converts images outside its times. */
 static void test_some_layers(void)
 {
     struct exp_verdict_layer none = { .speedup = exp_ratio_none() };
@@ -530,7 +530,7 @@ static void test_some_layers(void)
     fill(&r);
     r.v.n_variants = 2;
     r.layer[1][0] = r.layer[1][1] = none;
-    r.base[2].quantity[EXP_MISSES] = 500; /* other misses than the layers have that it did not do */
+    r.base[2].quantity[EXP_MISSES] = 500; /* misses differ from the layers that the plug-in left out */
     r.variant[1].speedup = exp_ratio_none();
     r.variant[1].part = (struct exp_ratio){ 2, 1.9, 2.1, unknown };
     r.variant[1].why_not_timed = r.variant[1].why_not_simulated = "the filters are not 3x3";
@@ -544,7 +544,7 @@ static void test_some_layers(void)
     says_not(&r.v, "sconv_openblas) was not timed");
     says_not(&r.v, "not simulated");
     says_not(&r.v, "conversions");
-    r.v.why_not_timed = "not asked for"; /* of nobody: what is missing of the simulation has a reason of its own */
+    r.v.why_not_timed = "not asked for"; /* not the plug-in's reason: missing simulations have a reason of their own */
     says(&r.v, 100, "misses the others are not simulated: the filters are not 3x3", NULL);
     r.v.why_not_timed = NULL;
     r.variant[1].convert_ns[0] = 30;

@@ -178,9 +178,10 @@ for ways in 2:4 2:16 4:16 8:4; do
 done
 check "configurations differ" [ "$(cut -d' ' -f6- "$work/all" | sort -u | wc -l)" -gt 15 ]
 
-# make experiment keeps its replays likewise: by tensor and phase, of machines and of whole networks; cycles where there is a core.
+# make experiment keeps its replays in the store, too: by tensor and phase, of machines and of whole networks; cycles
+# where there is a core.
 experiment=${BUILD:-build}/experiment
-replays() { # replays MACHINE ARGUMENTS...: what all tables say
+replays() { # replays MACHINE ARGUMENTS...: prints all tables
     "$experiment" "RESULTS=$work/results" "$three" "MACHINE=$1" TIMING=0 OBSERVE=0 ALGO=auto "${@:2}" >"$work/out" 2>"$work/err" </dev/null || return
     grep -v '^# ' "$work/results/$1/three"/*.csv
 }

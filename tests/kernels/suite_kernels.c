@@ -71,7 +71,10 @@ static void sconv_equals_naive(void)
     }
 }
 
-/* Returns a shape whose rows stay as wide as they are, so that all micro-kernels that walk take its windows where they are. */
+/*
+ * Returns a shape whose output rows are as wide as its input rows, so that all walking micro-kernels read its windows
+ * in place.
+ */
 static struct conv_problem random_walk(void)
 {
     for (;;) {

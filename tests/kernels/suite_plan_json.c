@@ -223,7 +223,7 @@ static void files_that_are_no_plans_are_refused(void)
     refused("{", "plan.json:1: ");
     refused("\xff\xfe{", "plan.json:1: the text is not in UTF-8; is it in UTF-16?");
     refused("\xef\xbb{", "plan.json:1: the text is not in UTF-8");
-    refused("\xef\xbb\xbf{}", "schema is missing"); /* a byte order mark is none of its letters */
+    refused("\xef\xbb\xbf{}", "schema is missing"); /* a byte order mark is no JSON */
     refused("[]", "schema is missing");
     refused("{\"schema\": \"sconv-plan/2\"}", "schema is \"sconv-plan/2\", must be \"sconv-plan/1\"");
     refused("{\"schema\": \"sconv-plan/1\", \"plans\": []}", "at least one plan");

@@ -117,7 +117,8 @@ if [ -z "${SAN-}" ] && [ -e "${program%/*}/heap.so" ]; then
         check "$tracer: the function is not named" grep -qx 'fn=zeros' "$work/heap"
         check "$tracer: sums by allocation are those by line" [ "$(grep '^summary' "$work/heap")" = "$(grep '^summary' "$work/lines")" ]
     done
-    # Wherever the libraries are, and whatever is loaded besides: ld.so splits at blanks and colons, QEMU at commas.
+    # Libraries in a folder with odd characters, and further preloaded libraries: ld.so splits at blanks and colons,
+    # QEMU at commas.
     mkdir "$work/my, to:ols"
     cp "$program" "${program%/*}/heap.so" "$work/my, to:ols"
     cp "${program%/*}/tracer.so" "$work/my, to:ols" 2>/dev/null
@@ -153,7 +154,7 @@ END
     check "nothing stays in /tmp" [ -z "$(find /tmp -maxdepth 1 -name 'cachesim-heap-*' -newer "$work/heaps")" ]
 fi
 
-# ---- what is said of the files ----
+# ---- messages about the files ----
 
 strip -o "$work/stripped" "$work/p0"
 cachesim --l1 4k,2,64 --tracer valgrind --annotate "$work/x" run -- "$work/stripped"

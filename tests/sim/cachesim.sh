@@ -410,7 +410,8 @@ compressed() {
     done
 }
 
-# What is no trace, and what other systems and editors make of one, in files that are read: told by name, or read.
+# Files of other kinds are refused by name. Traces and other input files with bytes of other systems and editors are
+# read, or refused by name.
 foreign() {
     local f
     printf 'PK\3\4junk\n' >"$work/t.din"
@@ -446,7 +447,7 @@ foreign() {
     ! command -v python3 >/dev/null || json_of "d['trace']['name'].endswith('a\\ufffd\\n.din')" --machine toy "$f"
 }
 
-# Files that are read are not written, nor is one written twice; and a file that cannot be written is told at once.
+# Input files are not overwritten, no file is written twice, and a file that cannot be written is refused at the start.
 no_harm() {
     local option status
     cp tests/golden/mix.din "$work/x.din"
@@ -781,7 +782,7 @@ END
     refuses "--tracer: there is no program to trace" --tracer qemu tests/golden/mix.din
 }
 
-# Whatever users have set, wherever the program is, and whatever it and the tracers say.
+# User settings, odd paths of the program, and output of the program and the tracers do not change counts.
 settings() {
     local tracer loads program
     program=$(realpath "$cachesim")
@@ -815,7 +816,7 @@ settings() {
     refuses "it is a folder" run -- "$work"
 }
 
-# refused_run TRACER PROGRAM WORDS: exit status 2, nothing on stdout, the reason by its words, which are not exec
+# refused_run TRACER PROGRAM WORDS: exit status 2, nothing on stdout; the message has WORDS, and does not mention exec
 refused_run() {
     "$cachesim" --tracer "$1" --machine toy run -- "$work/$2" >"$work/out" 2>"$work/err" </dev/null
     check "$1, $2: exit status $?, not 2" [ $? -eq 2 ]
@@ -1079,14 +1080,14 @@ installation() {
     check "nothing is left" [ -z "$(find "$root" -type f -o -type l)" ]
 }
 
-# as_host TOPOLOGY WORDS: on a computer of which hwloc shows that, cachesim counts, and says WORDS of its values
+# as_host TOPOLOGY WORDS: hwloc shows TOPOLOGY; cachesim counts, and its line of values has WORDS
 as_host() {
     HWLOC_SYNTHETIC="numa:1 pack:1 $1" "$cachesim" --machine host tests/golden/mix.din >"$work/out" 2>"$work/err"
     check "$1: exit status $?: $(cat "$work/err")" [ -s "$work/out" ]
     check "$1: '$2' is not in: $(grep '^values: ' "$work/out")" grep -q "^values: $2" "$work/out"
 }
 
-# Whatever this computer's CPU is: what hwloc does not show is told.
+# On every CPU: values that hwloc does not show are named.
 hosts() {
     local none=$work/bare
     as_host 'l2:1(size=1048576) l1d:1(size=32768) core:1 pu:1' 'L2 ways guessed as .*: hwloc does not tell$'

@@ -223,7 +223,7 @@ static uint32_t any_count(uint32_t high)
     return (uint32_t)any(1, high);
 }
 
-/* The wildest machines that files may describe. */
+/* Returns a random machine, with the widest ranges that files may describe. */
 static struct sim_machine any_machine(void)
 {
     struct sim_machine m = machine();

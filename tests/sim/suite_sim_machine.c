@@ -338,7 +338,7 @@ static void bad_options_are_reported_with_their_line(void)
     CHECK_BAD(bad);
 }
 
-/* Whatever editor wrote it. */
+/* Line ends and byte order marks of any editor do not matter. */
 static void texts_of_other_systems_are_read(void)
 {
     static const char *const good[] = {
@@ -360,7 +360,7 @@ static void texts_of_other_systems_are_read(void)
     CU_ASSERT_STRING_EQUAL(why, "FILE:3: unknown key (it is one of [cache NAME]), 'size'");
 }
 
-/* What keys of two sections say together does not depend on which of the sections comes first. */
+/* The order of sections does not change checks across sections. */
 static void sections_come_in_any_order(void)
 {
     static const char *const good[] = {

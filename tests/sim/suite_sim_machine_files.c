@@ -123,7 +123,7 @@ static void every_shipped_file_is_named_after_its_machine(void)
 
 /* ---- with parts left out ---- */
 
-/* Reads a file into memory. Returns its length. */
+/* Reads a file into memory. Returns the text's length. */
 static size_t content(const char *path, char *text, size_t bytes)
 {
     FILE *in = fopen(path, "r");
@@ -137,7 +137,7 @@ static size_t content(const char *path, char *text, size_t bytes)
     return n;
 }
 
-/* Where the next line that is no comment begins, or the next section; NULL: there is none. */
+/* Returns the next section, or unless `section` the next line without a comment; NULL: there is none. */
 static const char *next_part(const char *at, bool section)
 {
     for (const char *end = strchr(at, '\n'); end; end = strchr(end + 1, '\n')) {
@@ -147,7 +147,10 @@ static const char *next_part(const char *at, bool section)
     return NULL;
 }
 
-/* Leaves out each line, or each section. What is left is refused with its line, or is read and can be simulated. */
+/*
+ * Leaves out each line, or each section. The remaining text is refused with a line number, or is read and can be
+ * simulated.
+ */
 static size_t leave_out(const char *path, bool section)
 {
     static char text[1 << 14], rest[1 << 14];

@@ -144,7 +144,7 @@ static void a_host_without_caches_says_so(void)
 #define ASSUMED(level) level " latency assumed, 100 cycles, policy LRU, no prefetcher: zen4.cfg has no " level "\n"
 #define FIRST(level) level ".inclusion of zen4.cfg is left out: the first level has none inside to include or exclude\n"
 
-/* Reads a file as the one that serves the computer. */
+/* Reads a file as the machine file that serves the computer. */
 static void serve(struct sim_here *h, const char *path)
 {
     char why[MACHINE_WHY_BYTES] = "";
@@ -264,7 +264,7 @@ static uint64_t one_of(const uint64_t *from, size_t n)
     return from[rng_below(n)];
 }
 
-/* What firmware, hypervisors and kernels may tell: some levels, and of each anything. */
+/* Fills in random levels with random values, as firmware, hypervisors and kernels may report. */
 static void tell_anything(struct sim_host_seen *seen)
 {
     static const uint64_t size[] = { 0,
@@ -297,7 +297,7 @@ static void tell_anything(struct sim_host_seen *seen)
     }
 }
 
-/* Whatever hwloc tells, with whichever file: a machine that can be simulated, or a line that says what to do. */
+/* Any values from hwloc, with any file, give a machine that can be simulated, or a line that says what to do. */
 static void every_computer_is_a_machine(void)
 {
     glob_t found;

@@ -97,7 +97,7 @@ static void formats_mean_what_they_say(void)
         { { .format = SIM_TRACE_LACKEY },
           "==12== Lackey\n--12-- x\n\nI  04001090,3\n L 1ffefff768,8\n S 1ffefff760,16\n M 04222cac,4\n",
           "0:1ffefff768:8:0:0 1:1ffefff760:16:0:0 0:4222cac:4:0:0 1:4222cac:4:0:0 " },
-        { { .format = SIM_TRACE_LACKEY }, /* as editors and other systems leave it */
+        { { .format = SIM_TRACE_LACKEY }, /* with changes of editors and other systems */
           "\xef\xbb\xbf==12== Lackey\r\n==00:00:00:00.123 12== x\n==12==\n**12** y\nL 10,8\r\r\n\tS\t20,8 \t\n \r\nI "
           "30,8\n",
           "0:10:8:0:0 1:20:8:0:0 " },
@@ -442,7 +442,7 @@ static void traces_survive_writing_and_reading(void)
     }
 }
 
-/* What other systems and editors leave in lines, and files that are no traces, in every format of text. */
+/* Foreign bytes in lines, and files of other kinds, in every text format. */
 static void foreign_bytes_are_named(void)
 {
     static const struct {
@@ -508,7 +508,7 @@ static void foreign_bytes_are_named(void)
                h.why);
 }
 
-/* Of a run Valgrind's words behind the last access are kept, and whatever it prints without a prefix. */
+/* In the trace of a run, the reader keeps Valgrind's words behind the last access, and lines without a prefix. */
 static void what_valgrind_says_at_the_end_is_kept(void)
 {
     static const struct {

@@ -149,7 +149,7 @@ void fails_later(shape *s, const float *in, const float *filters, float *out)
     right(s, in, filters, out);
 }
 
-/* Do that where filters are 1x1, and are right elsewhere. */
+/* Fail in layers with 1x1 filters, and are right in other layers. */
 void crashes_elsewhere(shape *s, const float *in, const float *filters, float *out)
 {
     (s->kernel_h == 1 ? crashes : right)(s, in, filters, out);

@@ -1,4 +1,4 @@
-/* Plug-ins for a whole network: right ones, and such as only a network's runs find out. */
+/* Plug-ins for a whole network: right ones, and plug-ins with faults that only runs of a network show. */
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -9,7 +9,7 @@ void right(const struct conv_plugin_shape *s, const float *in, const float *filt
 #include "../../../kernels/plugin/naive.c"
 #undef conv
 
-static int n_runs; /* of five convolutions: a check, then a run before each timed one */
+static int n_runs; /* over all convolutions: five run in the check, and five before each timed run */
 
 static size_t n_out(const struct conv_plugin_shape *s)
 {
@@ -69,7 +69,7 @@ static void run(const struct conv_plugin_shape *s, void *state, const float *in,
 
 const struct conv_plugin refuses = { .abi = CONV_PLUGIN_ABI, .why_not = no_points, .run = run };
 
-/* One with a layout of its own: images are copied, last element first. */
+/* A plug-in with its own layout: images are copied, last element first. */
 struct images {
     float *in, *out;
     const float *filters;

@@ -1,6 +1,6 @@
 /*
- * Convolutions that pass a check of single runs, and do not do the work that is timed: each one is one way.
- * tests/experiments/plugin.sh says what the bench answers.
+ * Convolutions that pass the check of single runs and skip the work in timed runs, each in a different way.
+ * tests/experiments/plugin.sh has the bench's answers.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@ static size_t in_elements(shape *s)
     return (size_t)s->batch * (size_t)s->in_channels * (size_t)s->in_h * (size_t)s->in_w;
 }
 
-/* Knows an output again by where the input lies, and by a few of its elements, or by nothing. */
+/* Recognizes an input by its address, and by three elements or none, and keeps the output. */
 static struct kept {
     const float *in;
     float first, middle, last, *out;
@@ -40,7 +40,7 @@ static void remember(shape *s, const float *in, const float *filters, float *out
     memcpy(kept[n_kept++].out, out, out_elements(s) * sizeof *out);
 }
 
-/* Tells timed runs apart: there have been many. */
+/* Tells whether the run is a timed run: timed runs follow many other runs. */
 static int is_late(void)
 {
     static int runs;
@@ -61,7 +61,7 @@ void knows_places(shape *s, const float *in, const float *filters, float *out)
         right(s, in, filters, out);
 }
 
-/* Does nothing where its output stands. */
+/* Does nothing if the output buffer still holds its last output. */
 void skips(shape *s, const float *in, const float *filters, float *out)
 {
     static float first, last;
@@ -73,7 +73,7 @@ void skips(shape *s, const float *in, const float *filters, float *out)
     last = out[out_elements(s) - 1];
 }
 
-/* Leaves out all channels but one, in runs that are timed. */
+/* Computes only one channel in timed runs. */
 void leaves_channels(shape *s, const float *in, const float *filters, float *out)
 {
     const size_t plane = (size_t)s->out_h * (size_t)s->out_w;
@@ -89,7 +89,7 @@ void leaves_channels(shape *s, const float *in, const float *filters, float *out
         out[i] = out[i - plane];
 }
 
-/* Is wrong in one element, in some of the timed runs. */
+/* Makes one element wrong in some timed runs. */
 void slips(shape *s, const float *in, const float *filters, float *out)
 {
     static unsigned runs;
@@ -99,7 +99,7 @@ void slips(shape *s, const float *in, const float *filters, float *out)
         out[5] += 1;
 }
 
-/* Returns what the run before was asked for. */
+/* Returns the output of the previous run. */
 void is_behind(shape *s, const float *in, const float *filters, float *out)
 {
     static float *last;
@@ -114,7 +114,7 @@ void is_behind(shape *s, const float *in, const float *filters, float *out)
     right(s, in, filters, last);
 }
 
-/* Computes with the bits of bfloat16 in timed runs: small whole numbers have no more. */
+/* Rounds to bfloat16 in timed runs: small whole numbers lose nothing. */
 void rounds_late(shape *s, const float *in, const float *filters, float *out)
 {
     if (is_late())
@@ -130,7 +130,7 @@ void writes_late(shape *s, const float *in, const float *filters, float *out)
         ((float *)(uintptr_t)in)[7] += 1;
 }
 
-/* Forks in a late run what leaves its session. */
+/* Forks, in a timed run, a process that leaves the plug-in's session. */
 void forks_late(shape *s, const float *in, const float *filters, float *out)
 {
     static int forked;
@@ -146,7 +146,7 @@ void forks_late(shape *s, const float *in, const float *filters, float *out)
     _exit(0);
 }
 
-/* Has children that leave its session, and crashes. */
+/* Forks a process that leaves the plug-in's session, and crashes. */
 void forks_and_crashes(shape *s, const float *in, const float *filters, float *out)
 {
     if (!fork()) {
@@ -157,7 +157,7 @@ void forks_and_crashes(shape *s, const float *in, const float *filters, float *o
     crashes(s, in, filters, out);
 }
 
-/* ---- other threads, whose work a clock of one thread does not see ---- */
+/* ---- work in other threads, which the clock of one thread does not count ---- */
 
 static struct work {
     shape *s;
@@ -182,7 +182,7 @@ void has_it_done(shape *s, const float *in, const float *filters, float *out)
     pthread_join(thread, NULL);
 }
 
-/* Comes back before it is done. */
+/* Returns before its output is complete. */
 void comes_back_early(shape *s, const float *in, const float *filters, float *out)
 {
     static struct conv_plugin_shape own;
@@ -199,7 +199,7 @@ void comes_back_early(shape *s, const float *in, const float *filters, float *ou
     pthread_detach(thread);
 }
 
-/* ---- a layout of its own ---- */
+/* ---- its own layout ---- */
 
 struct images {
     size_t n_in, n_out;
@@ -305,7 +305,7 @@ const struct conv_plugin odd_words = {
 const struct conv_plugin one_title = { .abi = CONV_PLUGIN_ABI, .title = "One title", .run = run };
 const struct conv_plugin same_title = { .abi = CONV_PLUGIN_ABI, .title = "One title", .run = run };
 
-/* Blocks all signals for a while, as libraries do, and looks whether it finds them as they were. */
+/* Blocks all signals for a while, as libraries do, and checks that the signal mask has not changed. */
 void blocks_signals(shape *s, const float *in, const float *filters, float *out)
 {
     sigset_t all, before, now;
