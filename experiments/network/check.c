@@ -139,18 +139,17 @@ static const void *get(struct check *c, size_t value)
 
 #define BEYOND_FLOAT 0x1p128 /* the next number after the largest float */
 
-/* Limits a number to the range of floats: every number that is too large for a float counts as the same infinity. */
+/* Limits a number to the range of floats: every number beyond the largest float counts as one infinity. */
 static double as_float(double x)
 {
     return fabs(x) >= BEYOND_FLOAT ? copysign(BEYOND_FLOAT, x) : x;
 }
 
 /*
- * Returns the error that a sum of n_terms may have. magnitude: the sum of the terms' absolute values. factor: the
- * largest factor of the products, because each product may lose the least step of a float times its other factor.
- * If parts of the sum may be too large for a float, a result is infinite in one order of addition and finite in
- * another. Then any result is right (infinity is returned). If infinities are added, only an equal result is right (NaN
- * is returned).
+ * Returns the error bound of a sum of n_terms terms. magnitude: the sum of the terms' absolute values. factor: the
+ * largest factor of the products, because each product may lose the least step of a float times the second factor.
+ * If parts of the sum may be too large for a float, the result depends on the order of additions, and any result is
+ * right (returns infinity). If infinities are added, only an equal result is right (returns NaN).
  */
 static double bound_of(size_t n_terms, double magnitude, double factor, bool has_infinite)
 {
@@ -315,8 +314,8 @@ static int check_conv(struct check *c, size_t step)
 /* ---- operators ---- */
 
 /*
- * Runs the step's nodes behind the first one, whose output is x; frees x. Returns the last node's output, to be freed;
- * NULL: it failed.
+ * Runs the step's nodes behind the first node, whose output is x; frees x. Returns the last node's output, to be freed;
+ * NULL: a node failed.
  */
 static void *follow_up(struct check *c, const struct net_step *s, void *x)
 {
@@ -358,12 +357,12 @@ static void **find_magnitudes(const struct check *c, const struct plain *p, void
 }
 
 /*
- * Returns an upper bound of how many numbers are added up to one element of an operator's output: the length of one
- * axis, or of all axes.
+ * Returns an upper bound on the number of terms of one element of an operator's output: the length of one axis, or of
+ * all axes.
  */
 static size_t count_terms(const struct check *c, const struct onnx_node *n)
 {
-    enum { OTHERS = 64 }; /* allowance for errors other than those of sums */
+    enum { OTHERS = 64 }; /* allowance for errors beside errors of sums */
     const struct onnx_value *in = onnx_in(c->g, n, 0), *by = onnx_in(c->g, n, 1), *out = onnx_out(c->g, n, 0);
     size_t terms = in && out->elements ? ceil_div(in->elements, out->elements) : 1;
 

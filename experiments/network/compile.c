@@ -448,7 +448,7 @@ static int add_operator(struct compiler *c, size_t node)
     s = add_step(c, &ch, node);
     out = net_own(c->net, n->n_out + 1, sizeof *out);
     for (size_t i = 0; i < n->n_out; i++)
-        out[i] = i ? n->out[i] : ch.out; /* also outputs that no node reads: operators write them */
+        out[i] = i ? n->out[i] : ch.out; /* includes outputs without a reader, because operators write all outputs */
     set_ends(c, s, n->in, n->n_in, out, n->n_out);
     return prepare(c, &s->call, node, ch.activation);
 }

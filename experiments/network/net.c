@@ -117,7 +117,7 @@ static int allocate(unsigned char **place, size_t bytes)
     return 0;
 }
 
-/* Takes memory that the plug-in's process shares. The places lie one behind the other, each on a page. */
+/* Takes memory shared with the plug-in's process. The places follow one another, each on a page. */
 static int borrow(struct net *net)
 {
     size_t bytes = NET_PAGE; /* kernels may read behind a tensor */

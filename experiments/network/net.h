@@ -150,8 +150,8 @@ int net_run(const struct net *net, uint64_t *step_ns, struct exp_why *why);
 int net_run_step(const struct net *net, size_t step, struct exp_why *why); /* one of them, after those before it */
 
 /*
- * Returns the nanoseconds to add to the time of a step's last run, taken by net_options.now_ns. A plug-in runs in its
- * own process: the time in the plug-in's process counts, and the time of waiting for that process does not. 0: the step
+ * Returns the nanoseconds to add to the time of a step's last run, taken by net_options.now_ns. A plug-in runs in
+ * another process: the plug-in's own time counts, and the time of waiting for the process does not count. 0: the step
  * runs in this process.
  */
 int64_t net_step_elsewhere_ns(const struct net_step *s);
@@ -202,11 +202,11 @@ void net_order_release(struct onnx_graph *copy);
 /* ---- checked (check.c) ---- */
 
 /*
- * Checks a loaded network step by step. Each step must find its inputs unchanged, however memory is reused, and its
- * outputs must agree with plain loops, which run node by node on the step's inputs.
+ * Checks a loaded network step by step. Each step must find unchanged inputs, however memory is reused, and the outputs
+ * must agree with plain loops, which run node by node on the step's inputs.
  *
  * Float sums may differ by rounding errors. The bound is one half-ulp of a magnitude for each term, plus the least
- * steps of a float. The magnitude is the sum of the absolute values of all terms, with what is fused behind a
+ * steps of a float. The magnitude is the sum of the absolute values of all terms, including terms fused behind a
  * convolution (operator.h: magnitudes); for an operator without sums, the largest value of the output. Where a part of
  * a sum may be too large for a float, any number is right.
  */

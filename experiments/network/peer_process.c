@@ -221,7 +221,7 @@ static int start(struct net_peer_process *p, const struct net_peer_ask *ask)
 }
 
 /*
- * Copies the results of the process. The process may have spoilt them, so numbers are checked before they serve as
+ * Copies the results of the process. The process may have spoilt the results, so numbers are checked before they become
  * indices.
  */
 static void take(struct net_peer_found *found, const struct shared *s, const struct onnx_graph *g)

@@ -1,5 +1,5 @@
 /*
- * Runs ONNX Runtime in its own process: if ONNX Runtime crashes, hangs or writes to wrong addresses, the study loses
+ * Runs ONNX Runtime in a separate process: if ONNX Runtime crashes, hangs or writes to wrong addresses, the study loses
  * one row and goes on. The process is a fork, which sees the network as loaded at the time of the fork.
  */
 #ifndef EXPERIMENTS_NETWORK_PEER_PROCESS_H

@@ -149,7 +149,7 @@ static const char *why_not_timed(const struct session *s)
     return s->setup.ukr->fn ? NULL : "the machine's micro-kernel is another CPU family's";
 }
 
-/* Plug-ins get as many threads as other algorithms, but at most one per core. */
+/* Returns as many threads as the options ask for, but at most one per core. */
 static unsigned plugin_threads(const struct options *o)
 {
     cpu_set_t cores;

@@ -127,7 +127,7 @@ const struct sim_machine *net_study_machine(const struct net_study *s, enum net_
 enum net_view net_study_view(const struct net_study *s, const struct net_simulated *x);
 
 /*
- * Returns the algorithm to show where there is room for one: the last algorithm that was simulated, else the last
+ * Returns the algorithm to show where there is room for one algorithm: the last simulated algorithm, else the last
  * algorithm.
  */
 const struct net_by_algo *net_study_shown(const struct net_study *s);

@@ -104,8 +104,8 @@ static int run(void *ctx)
 }
 
 /*
- * Checks the outputs of the previous timed run. Then runs once untimed, so that the caches hold the data that a
- * previous inference leaves.
+ * Checks the outputs of the previous timed run. Then runs once untimed, so that the caches are as a previous inference
+ * leaves them.
  */
 static int prepare(void *ctx)
 {

@@ -27,7 +27,9 @@ static bool has_convolutions(const struct net *net)
     return false;
 }
 
-/* Prints the speedups over Base of the network and of its convolutions; a speedup that is no number is left out. */
+/*
+ * Prints the network's speedup over Base, and the speedup of the convolutions; a speedup without a number is left out.
+ */
 static void say_ratios(double whole, double conv, FILE *out)
 {
     if (isfinite(whole))

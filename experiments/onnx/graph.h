@@ -24,7 +24,7 @@
 #include "experiments/base/error.h"
 #include "kernels/shape/problem.h"
 
-/* The opsets that can be read. Code that depends on the opset asks graph->opset. */
+/* The opsets that can be read. Code for a particular opset asks graph->opset. */
 enum { ONNX_OLDEST_OPSET = 1, ONNX_NEWEST_OPSET = 24 };
 
 enum { ONNX_MAX_DIMS = 8 };
@@ -151,8 +151,8 @@ struct onnx_ask {
                           file's */
     /*
      * Allows external data to be links out of the file's folder: from the folder `snapshots`, which contains the file,
-     * into the folder `blobs` beside it, as huggingface_hub lays out its cache. Without `links`, external data must stay
-     * in the file's folder.
+     * into the folder `blobs` beside `snapshots`, as huggingface_hub lays out its cache. Without `links`, external data
+     * must stay in the file's folder.
      */
     bool links;
 };
@@ -263,7 +263,7 @@ int onnx_window(const struct onnx_graph *g, const struct onnx_node *n, struct on
 int onnx_conv_problem(const struct onnx_graph *g, const struct onnx_node *n, struct conv_problem *p,
                       struct exp_why *why);
 
-/* The axes that a Resize or Upsample resizes: all dimensions, or the attribute "axes" in its order. */
+/* The axes resized by a Resize or Upsample: all dimensions, or the attribute "axes" in the attribute's order. */
 struct onnx_resized {
     size_t n, axis[ONNX_MAX_DIMS];
     double kept; /* the common scale, where keep_aspect_ratio_policy derives one from the sizes; else 0 */

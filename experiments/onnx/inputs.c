@@ -292,7 +292,10 @@ static int refuse_ask(const struct onnx_reading *r, const struct open_inputs *of
                     of->n ? "; its inputs are" : ": it has none", list);
 }
 
-/* Returns the input that a part of INPUT is for: the input it names, or the first. ONNX_NONE: there is none. */
+/*
+ * Returns the input meant by a part of INPUT: the input with the stated name, or the first input. ONNX_NONE: there is
+ * no such input.
+ */
 static size_t asked_input(const struct open_inputs *of, const char *at)
 {
     const size_t length = strcspn(at, ","), equals = strcspn(at, "=");
@@ -304,7 +307,7 @@ static size_t asked_input(const struct open_inputs *of, const char *at)
     return equals >= length && length && of->n ? 0 : ONNX_NONE;
 }
 
-/* Checks that each part of INPUT is for an input, and that no two parts are for one input. */
+/* Checks that each part of INPUT means an input, and that no two parts mean one input. */
 static int check_asked(const struct onnx_reading *r, const struct onnx_names *constants, const struct onnx_ask *ask,
                        struct exp_why *why)
 {

@@ -1,5 +1,8 @@
 #define _GNU_SOURCE /* memmem */
-/* Recognizes files that are no network by their bytes: downloads, archives and other formats may be called .onnx. */
+/*
+ * Recognizes files that are no network by their bytes: downloads, archives and files of other formats may be called
+ * .onnx.
+ */
 #include <ctype.h>
 #include <string.h>
 #include <strings.h>
@@ -54,7 +57,7 @@ static const struct {
     AT(0, "7767517", "; it is a network of ncnn"),
 };
 
-/* Text that such a file starts with, after a byte-order mark and blanks; case does not matter. */
+/* Text at the begin of a file of the kind, after a byte-order mark and blanks; case does not matter. */
 static const struct {
     const char *begin, *says;
 } texts[] = {

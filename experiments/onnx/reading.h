@@ -98,7 +98,7 @@ void onnx_parsed_free(ProtobufCMessage *message, struct onnx_block *b); /* NULL 
 
 /* ---- kinds.c ---- */
 
-/* Says what kind of file this is if it is no network, and what to do, as "; it is ..."; "": the bytes do not tell. */
+/* Names the kind of a file that is no network, with advice, as "; it is ..."; "": the bytes do not tell the kind. */
 const char *onnx_other_kind(const struct onnx_mapping *m);
 
 /* ---- tensor.c ---- */

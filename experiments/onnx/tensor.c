@@ -103,8 +103,8 @@ static bool is_below(const char *path, const char *folder)
 }
 
 /*
- * Tells whether a file is a blob of the cache that contains a folder. huggingface_hub lays out files in cache/blobs and
- * links to them in cache/snapshots/.... Both paths are free of links.
+ * Tells whether a file is a blob of the cache that contains a folder. In huggingface_hub's layout, cache/blobs has the
+ * files, and cache/snapshots/... has links to the files. Both paths are free of links.
  */
 static bool is_in_cache(const char *path, const char *folder)
 {

@@ -23,9 +23,9 @@ const struct sim_foreign *sim_foreign_find(const void *head, size_t n);
 size_t sim_mark_bytes(const void *head, size_t n);
 
 /*
- * Finds the first byte between at and end that no line of text may have here, though other systems or editors write it:
- * NUL, a carriage return, a blank of Unicode, a byte order mark. Returns the byte's name and stores its address in
- * *where; NULL: there is none.
+ * Finds the first byte between at and end that no line of text may have here. Some systems and editors write these
+ * bytes: NUL, a carriage return, a blank of Unicode, a byte order mark. Returns the byte's name and stores the byte's
+ * address in *where; NULL: there is none.
  */
 const char *sim_foreign_byte(const char *at, const char *end, const char **where);
 

@@ -4,17 +4,17 @@
  *
  * The stream comes in steps. Each step states the core's work beside its accesses (struct sim_work). After each step
  * the clock reads how the simulation's counters changed, and adds the step's cycles. The clock is an interval model: a
- * core issues at the rate of its narrowest resource until it meets an event to wait for; the part of the event that the
- * core's window hides costs nothing. The model aims at the right order of variants, not at exact cycles.
+ * core issues at the rate of the narrowest resource until the core must wait for an event; a wait costs nothing as far
+ * as the core's window hides the wait. The model aims at the right order of variants, not at exact cycles.
  *
  *   computing    the slowest of: multiply-adds, loads, operations, each by the core's rate per cycle
- *   storing      the time of stores beyond computing; and stores that miss: store_buffers of them leave in order,
- *                beside all other work of the step, and further stores wait. At most store_misses of their lines are in
- *                flight. Calls make most stores in little time
+ *   storing      the time of stores beyond computing; and missing stores: store_buffers stores leave in order, beside
+ *                the step's other work, and further stores wait. At most store_misses lines of stores are in flight.
+ *                Calls make most stores in little time
  *   calls        operations that depend on one another, and the mispredicted end of every loop; less the multiply-adds
  *                that still wait in the window at the end of the loop
  *   waiting      for loads served by a level beyond the first, or by memory. A window of operations, with at most
- *                load_buffers loads, reaches a group of these loads at once, at most the first level's miss_buffers. A
+ *                load_buffers loads, reaches a group of such loads at once, at most the first level's miss_buffers. A
  *                group waits once: its latency, less the time of the work in the window
  *   translating  the same rule for page walks: the second level's latency for each table, `walkers` walks at once
  *   lines        between neighbouring levels, and from and to memory, lines pass one after the other. At the end of a
@@ -26,9 +26,9 @@
  * Eight choices were made with counts in view, so these counts do not test the choices. For seven choices, the counts
  * are a Zen 3's of five models; machines/zen3.cfg gives the evidence for each choice:
  *
- *   rules    how stores that miss wait; which lines from memory are out of order (one of five rules)
+ *   rules    how missing stores wait; which lines from memory are out of order (one of five rules)
  *   values   4 bytes a cycle from memory; 4.3 operations a cycle in loops; 1.7 operations a cycle in serial code
- *   the prefetcher of L1's streams sees all accesses, not misses alone; it asks 8 lines ahead, not 7
+ *   the prefetcher of L1's streams sees all accesses, not misses alone, and asks 8 lines ahead, not 7
  *
  * The eighth choice was made with times of a Sapphire Rapids in view: a prefetch instruction does not pay for a line
  * out of order. All further rules and values were chosen without counts, or with counts of patterns of known addresses.

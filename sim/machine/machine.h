@@ -1,5 +1,5 @@
 /*
- * The memory side of a machine: its cache levels from the core outwards, and the memory behind them.
+ * The memory side of a machine: its cache levels from the core outwards, and the memory behind the caches.
  *
  * A machine comes from a text file (sim_machine_read), or from this computer through hwloc (sim_machine_host). The file
  * is a list of `key = value` lines under [machine] and one [cache NAME] section for each of up to eight levels, ordered
@@ -9,8 +9,7 @@
  *                 memory_bandwidth_bytes_per_cycle, memory_scattered_cycles (for lines far from all lines read
  *                 before: stats.h; for core/clock.h), page, frame, page_seed, page_tables, combining_buffers,
  *                 software_prefetch, stack, and the core's issue rates per cycle, for estimates: clock_ghz, mac_rows,
- *                 mac_columns,
- *                 mac_instructions_per_cycle, loads_per_cycle, stores_per_cycle (struct sim_issue)
+ *                 mac_columns, mac_instructions_per_cycle, loads_per_cycle, stores_per_cycle (struct sim_issue)
  *   [cache NAME]  size or sets, ways, line, latency_cycles; optional, with defaults in parentheses:
  *                 policy              see replacement.h (lru)
  *                 seed                of policy random, any 64-bit number (0)

@@ -431,7 +431,7 @@ static unsigned long latency_line(const struct parser *p, size_t k)
                                    : line_of(&p->machine_lines, sim_machine_keys, "memory_latency_cycles");
 }
 
-/* Checks that latencies and bandwidths do not contradict one another. */
+/* Checks that latencies and bandwidths are consistent. */
 static int check_times(const struct parser *p)
 {
     const struct sim_machine *m = &p->machine;
@@ -450,7 +450,7 @@ static int check_times(const struct parser *p)
     return 0;
 }
 
-/* Checks everything that sim_machine_validate checks, so that a machine that was read is valid. */
+/* Checks everything that sim_machine_validate checks, so that every machine read is valid. */
 static int check_machine(const struct parser *p)
 {
     struct sim_fault f;

@@ -258,8 +258,8 @@ static void adopt_level(struct sim_level *l, const struct sim_level *from)
 }
 
 /*
- * Assumes a level's latency, between the known latencies of its neighbours, which may differ from typical ones. Notes
- * the assumption.
+ * Assumes a level's latency, between the known latencies of the neighbouring levels, because known latencies may differ
+ * from typical latencies. Notes the assumption.
  */
 static void assume_level(struct sim_machine *m, size_t k, const struct sim_here *h, struct sim_notes *notes)
 {

@@ -43,8 +43,8 @@ enum sim_here_match { SIM_HERE_NO_MATCH, SIM_HERE_BY_NAME, SIM_HERE_BY_CACHES, S
 int sim_here_look(struct sim_here *h, char *why, size_t why_bytes);
 
 /*
- * Finds a file for the other values: the calibration below a folder of results (NULL: not looked for), else the file in
- * `machines` that serves the computer. Returns 0; -errno with one line in why if a file is broken; -ENOENT if hwloc
+ * Finds a file for the missing values: the calibration below a folder of results (NULL: not looked for), else the file
+ * in `machines` that serves the computer. Returns 0; -errno with one line in why if a file is broken; -ENOENT if hwloc
  * shows no cache and no file serves the computer: the line in why names the known machines.
  */
 int sim_here_find(struct sim_here *h, const char *results, const char *machines, char *why, size_t why_bytes);

@@ -1,9 +1,8 @@
 /*
- * Internal: hwloc's values of this computer, and the caches made from them.
+ * Internal: hwloc's values of this computer, and the caches made from these values.
  *
- * Firmware, hypervisors and kernels hide levels, sizes, ways and lines, or report values that no cache has. Missing
- * values come from the machine file of the CPU if there is one; otherwise they are guessed. Every replaced value is
- * noted.
+ * Firmware, hypervisors and kernels hide levels, sizes, ways and lines, or report impossible values. Missing values
+ * come from the machine file of the CPU if there is a file, else from a guess. Every replaced value is noted.
  */
 #ifndef SIM_MACHINE_HOST_H
 #define SIM_MACHINE_HOST_H

@@ -1,6 +1,6 @@
 /*
- * Notes of QEMU's tracer for cachesim: one word in memory that both processes map, so that the traced program cannot
- * close it. The word explains a trace without an end.
+ * Notes of QEMU's tracer for cachesim: one word in memory shared by both processes, so that the traced program cannot
+ * close the notes' descriptor. The note explains a trace without an end.
  */
 #ifndef SIM_CACHESIM_NOTES_H
 #define SIM_CACHESIM_NOTES_H

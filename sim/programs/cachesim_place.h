@@ -14,9 +14,9 @@ void cachesim_place_folder(char *folder, size_t bytes);
 bool cachesim_place_program(const char *name, char *path, size_t bytes);
 
 /*
- * Stores a path under which this process and its children may open a descriptor's file. The path has no blanks, colons
- * or commas, whatever the file's name. Its length is constant, so that programs that get the path have equal memory
- * layouts.
+ * Stores a path under which this process and child processes may open a descriptor's file. The path has no blanks,
+ * colons or commas, whatever the file's name. The path's length is constant, so that the path does not shift a
+ * program's memory layout.
  */
 void cachesim_place_of_descriptor(int fd, char path[static CACHESIM_PLACE_BYTES]);
 

@@ -161,7 +161,7 @@ static int read_line(const struct reader *f, char *line)
     return err ? err : add(f, &range);
 }
 
-/* Reads a line, without its end and without bytes that other systems and editors add. */
+/* Reads a line, without the newline and without bytes added by foreign systems and editors. */
 static int take_line(const struct reader *f, char *line, size_t n)
 {
     const struct sim_foreign *kind = f->line > 1 ? NULL : sim_foreign_find(line, n);

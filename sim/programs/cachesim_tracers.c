@@ -93,7 +93,7 @@ static void put(struct command *c, const char *argument)
     c->argument[c->n++] = (char *)argument;
 }
 
-/* QEMU's variables that change its actions or output. Variables that a program may need to run are not in the list. */
+/* QEMU's variables that change QEMU's actions or output. Variables needed by some programs are not in the list. */
 static const char *const qemu_settings[] = {
     "QEMU_ARGV0",     "QEMU_CPU",          "QEMU_DFILTER",         "QEMU_GDB",      "QEMU_GUEST_BASE", "QEMU_JITDUMP",
     "QEMU_LOG",       "QEMU_LOG_FILENAME", "QEMU_ONE_INSN_PER_TB", "QEMU_PAGESIZE", "QEMU_PERFMAP",    "QEMU_PLUGIN",
@@ -105,7 +105,7 @@ enum { N_QEMU_SETTINGS = sizeof qemu_settings / sizeof qemu_settings[0] };
 
 _Static_assert((int)N_QEMU_SETTINGS + 3 <= (int)MAX_ENVIRONMENT, "--heap has three of its own");
 
-/* Makes the memory in which the tracer notes the program's progress. Returns its descriptor, or -errno. */
+/* Makes the memory for notes about the program's progress. Returns the memory's descriptor, or -errno. */
 static int make_notes(struct cachesim_source *s)
 {
     const int fd = memfd_create("cachesim-notes", 0);

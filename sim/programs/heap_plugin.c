@@ -6,7 +6,7 @@
  *
  * Each allocation appends a record to FILE (cachesim_heap.h), and then reads the first byte of a page at a fixed
  * address. When the reader of the trace sees the access, the reader takes the next record. An access to the page's
- * second byte begins the library's own accesses, which count nowhere; the access to the first byte ends them. When the
+ * second byte begins the library's own accesses, which count nowhere; the access to the first byte ends these. When the
  * library is loaded, it maps the page and reads the third byte: a trace without this access shows that the library was
  * not loaded.
  *

@@ -230,8 +230,8 @@ static void complain(const char *why)
 }
 
 /*
- * Opens standard descriptors that the caller has closed, so that no file opened later takes their numbers. Reading or
- * writing these descriptors fails.
+ * Opens standard descriptors closed by the caller, so that no file opened later takes the descriptors' numbers. Reading
+ * or writing these descriptors fails.
  */
 static void open_standard(void)
 {

@@ -193,8 +193,8 @@ static int skip_long_line(struct sim_trace_reader *r)
 }
 
 /*
- * Finds the next line: l->at to l->end; l->at is NULL at the end of the trace. Carriage returns before the newline come
- * from other systems; the newline replaces them.
+ * Finds the next line: l->at to l->end; l->at is NULL at the end of the trace. Carriage returns of foreign systems
+ * before the newline are overwritten by the newline.
  */
 static int next_line(struct sim_trace_reader *r, struct sim_line *l)
 {

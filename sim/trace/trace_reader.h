@@ -8,8 +8,7 @@
  *   din     labels 2 and i are instruction fetches, r and w are loads and stores; the size may be missing (din_bytes)
  *   lackey  I is an instruction fetch, M a load and then a store of equal bytes. The numbers of blanks before and
  *           behind a label do not matter. Valgrind's own lines ("==pid== ", "--pid-- ", "**pid** ") are skipped and
- *           counted;
- *           empty lines are skipped
+ *           counted; empty lines are skipped
  *   text, din   empty lines and lines that start with '#' are skipped
  *
  * Every other line is refused with its number: no line is skipped in silence. Lines may end with carriage returns

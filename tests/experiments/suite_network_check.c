@@ -1,6 +1,6 @@
 /*
- * Faults of a running network that the check finds, and differences that are no faults: with every algorithm that runs
- * on this computer, with several threads, and with numbers near the limits of floats.
+ * Faults in a running network, which the check must find, and differences that are no faults: with every algorithm for
+ * this computer, with several threads, and with numbers near the limits of floats.
  */
 #include <CUnit/CUnit.h>
 #include <errno.h>

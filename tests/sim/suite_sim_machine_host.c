@@ -297,7 +297,7 @@ static void tell_anything(struct sim_host_seen *seen)
     }
 }
 
-/* Any values from hwloc, with any file, give a machine that can be simulated, or a line that says what to do. */
+/* Any values from hwloc, with any file, give a valid machine, or a line with advice. */
 static void every_computer_is_a_machine(void)
 {
     glob_t found;

@@ -84,7 +84,7 @@ void op_walk_run(const struct op_walk *w, size_t from, size_t to, op_row_fn *row
 
 /* ---- magnitudes ---- */
 
-/* Computes magnitudes of an operator that adds up products of its inputs: runs the reference on absolute inputs. */
+/* Computes magnitudes of an operator with sums of products: runs the reference on the inputs' absolute values. */
 void op_magnitudes_of_sums(const struct op_call *call, const struct op_tensors *t);
 
 /* Returns the largest absolute value of n floats; NaN and infinities are left out. */

@@ -75,7 +75,7 @@ static struct change batch_change(const struct planes *p, const struct op_tensor
                             .bias = (double)((const float *)t->in[2])[c] };
 }
 
-/* Normalizes n elements in pieces, so that the activation finds each piece in the cache. */
+/* Normalizes n elements piece by piece, so that the activation finds each piece in the cache. */
 static void scale(const struct op_call *call, float *out, const float *in, size_t n, const struct change *c)
 {
     enum { PIECE = 4096 };
@@ -226,8 +226,8 @@ static void reference_instance(const struct op_call *call, const struct op_tenso
 }
 
 /*
- * Returns the magnitude of one element: its distance from the mean, and its last digits, which are lost where the mean
- * is large. 1/64 of a magnitude counts as one of the errors that a check allows.
+ * Returns the magnitude of one element: the distance from the mean, plus 1/64 of the element and of the mean. The last
+ * digits of both numbers are lost where the mean is large, and 1/64 of a magnitude allows for one rounding error.
  */
 static float magnitude_of(double x, double mean, double by, double bias)
 {

@@ -59,7 +59,7 @@ static size_t scales_at(const struct op_call *call)
     return onnx_is(call->ask.node, "Upsample") || call->ask.graph->opset < 11 ? 1 : 2;
 }
 
-/* Sets the scales that the node states, which may differ from the ratios of the sizes. */
+/* Sets the scales stated by the node, which may differ from the ratios of the sizes. */
 static int set_scales(const struct op_call *call, const struct onnx_resized *which, struct resize *r,
                       struct exp_why *why)
 {
@@ -187,7 +187,7 @@ static double weight(const struct resize *r, double far)
     return x < 2 ? ((a * x - 5 * a) * x + 8 * a) * x - 4 * a : 0;
 }
 
-/* Returns the factor by which antialiasing widens the weights of an axis that shrinks; 1: none. */
+/* Returns the factor by which antialiasing widens the weights along a shrinking axis; else 1. */
 static double stretch(const struct resize *r, size_t d)
 {
     return r->antialiases && r->scale[d] < 1 ? 1 / r->scale[d] : 1;
