@@ -126,7 +126,7 @@ printf '#include "conv_plugin.h"\nvoid conv(float *in, float *out)\n{\n    *out 
 ends "$work/other.c" "it does not compile"
 printf 'int twice(int x)\n{\n    return 2 * x;\n}\n' >"$work/other.c"
 ends "$work/other.c" "has no conv_plugin, and no function conv"
-printf '#include <stdlib.h>\n__attribute__((constructor)) static void begin(void)\n{\n    exit(7);\n}\n' >"$work/other.c"
+printf '#include <unistd.h>\n__attribute__((constructor)) static void begin(void)\n{\n    _exit(7);\n}\n' >"$work/other.c"
 ends "$work/other.c" "the plug-in called exit(7) while it was loaded"
 check "nothing is left of it" nothing_left
 # Paths that are no regular file: a pipe, a device, a socket, a folder, a link to itself. The run does not wait for a
