@@ -115,8 +115,8 @@ loops_flags_x86_64 = $(if $(findstring _avx512.c,$1),-mprefer-vector-width=512) 
 loops_flags = $(if $(findstring $(loops),$1),-O3 -ffp-contract=fast $(call loops_flags_$(ARCH),$1))
 
 # The sources that plan, replay and simulate decide results that the store keeps: their hash stands in an object, which depends on them.
-undeciding := dnnl% measure% ruler% variables% course% options% results% published% question% main_%
-deciding_sources := $(sort $(wildcard experiments/polydl/analysis/walk.[ch] experiments/polydl/space.[ch]) \
+undeciding := time/% course/% case/published%
+deciding_sources := $(sort $(wildcard experiments/papers/polydl/analysis/walk.[ch] experiments/papers/polydl/space.[ch]) \
                     $(filter-out $(addprefix experiments/bench/,$(undeciding)),$(shell find sim kernels experiments/bench -not -path "sim/programs/*" \( -name "*.[ch]" -o -name "*.def" \))))
 sources_hash = $(shell cat $(deciding_sources) | sha256sum | cut -c1-16)
 $(BUILD)/obj/experiments/base/store_program.o: $(deciding_sources)
@@ -127,7 +127,7 @@ $(BUILD)/obj/kernels/emit/c_source.o: $(emitted_texts)
 
 version_flags = $(if $(filter kernels/wisdom/wisdom_key.c,$1),-DKERNELS_VERSION='"$(VERSION)"') $(if $(filter experiments/base/store_program.c,$1),-DEXP_SOURCES_HASH='"$(sources_hash)"') $(if $(filter sim/programs/main_cachesim.c,$1),-DSIM_VERSION='"$(VERSION)"')
 # PolyDL's plain loops are what the compiler makes of them at its best.
-polydl_flags = $(if $(filter experiments/polydl/time/baselines.c,$1),-O3 $(if $(xsmm_header),-DBUILT_XSMM))
+polydl_flags = $(if $(filter experiments/papers/polydl/time/baselines.c,$1),-O3 $(if $(xsmm_header),-DBUILT_XSMM))
 # What libraries and the emulator's plugins are made of, too; of the kernels nothing is called from outside by its name.
 pic_flags = $(if $(filter sim/% kernels/% counters/%,$1),-fPIC $(if $(filter sim/%,$1),-fno-semantic-interposition,-fvisibility=hidden))
 # What reads networks includes what protoc-c makes of the format's description.
@@ -159,7 +159,7 @@ $(eval $(call note,flags,$(flags)))
 # Headers of other libraries decide what is built.
 dnnl_header := $(firstword $(wildcard /usr/include/oneapi/dnnl/dnnl.h /usr/local/include/oneapi/dnnl/dnnl.h))
 $(eval $(call note,headers,dnnl $(dnnl_header) xsmm $(xsmm_header) opencl $(wildcard /usr/include/CL/cl.h)))
-$(patsubst %.c,$(BUILD)/obj/%.o,experiments/bench/dnnl.c experiments/lift/opencl.c experiments/polydl/time/baselines.c): $(BUILD)/headers
+$(patsubst %.c,$(BUILD)/obj/%.o,experiments/papers/polydl/time/dnnl.c experiments/papers/lift/opencl.c experiments/papers/polydl/time/baselines.c): $(BUILD)/headers
 
 # compile FOLDER, WORD, COMMAND: objects in BUILD/FOLDER
 define compile
@@ -187,7 +187,7 @@ $(call archive,$1): $(call objects,$(call sources,$1))
 endef
 $(foreach l,$(LIBRARIES),$(eval $(call library_rule,$l)))
 
-# The list of the questions (experiments/bench/question.h): every question_<name>.c has one.
+# The list of the questions (experiments/bench/course/question.h): every question_<name>.c has one.
 question_list := $(BUILD)/obj/questions
 $(question_list).c: FORCE
 	@.ci/questions --list | cmp -s - $@ || { mkdir -p $(@D) && .ci/questions --list >$@; }
@@ -273,7 +273,7 @@ SHELL := /bin/bash
 # What a user gave gets into a recipe by the environment: no shell reads it as a part of its line.
 pass = $(foreach v,$(call passed_variables,$1),"$v=$$$v")
 
-# ---- the questions: their records say all that is done for them (experiments/bench/question.h) ----
+# ---- the questions: their records say all that is done for them (experiments/bench/course/question.h) ----
 
 # `make judge` is `build/bench judge`; a question may have a program of its own.
 own_program = $(filter $(PROGRAMS),$(call does,$1,program))

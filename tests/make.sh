@@ -170,14 +170,14 @@ check "make help swep: $(cat "$work/err")" grep -q "make help: there is no targe
 
 # ---- manuals ----
 
-for template in experiments/bench/bench.1.in experiments/emit/sconv-plan.1.in experiments/emit/sconv-gen.1.in experiments/emit/sconv-opt.1.in experiments/layers/onnx2layers.1.in; do
+for template in experiments/bench/course/bench.1.in experiments/emit/sconv-plan.1.in experiments/emit/sconv-gen.1.in experiments/emit/sconv-opt.1.in experiments/layers/onnx2layers.1.in; do
     .ci/manual "$template" 9.8.7 >"$work/page.1"
     check "$template: not filled in: $(grep -m 1 '^@\|@VERSION' "$work/page.1")" [ "$(grep -c '^@\|@VERSION' "$work/page.1")" -eq 0 ]
     check "$template: the version is missing" grep -q '^\.TH.*9\.8\.7' "$work/page.1"
     ! command -v groff >/dev/null ||
         check "$template: $(groff -man -Tutf8 -ww -z "$work/page.1" 2>&1 | head -n 1)" [ -z "$(groff -man -Tutf8 -ww -z "$work/page.1" 2>&1)" ]
 done
-.ci/manual experiments/bench/bench.1.in 1 >"$work/page.1"
+.ci/manual experiments/bench/course/bench.1.in 1 >"$work/page.1"
 for variable in $(.ci/facts | awk -F'\t' '$1 == "variable" && $2 ~ /^(experiment|sweep|polydl|plan)$/ { print $3 }' | sort -u); do
     check "the manual of bench misses $variable" grep -qx "\.B $variable" "$work/page.1"
 done

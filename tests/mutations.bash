@@ -62,7 +62,7 @@ mutant "what a shadow remembers it holds" sim/full/shadow.h \
 mutant "a shadow that is used again never packs its log" sim/full/shadow.h 's/ \|\| now \+ 1 == s->end\)/)/' sim_full
 mutant "one simulation serves machines that count otherwise" experiments/sweep/jobs.c \
     's/return has_clock\(s, task\) && !by_counting\(s, before, task\);/return has_clock(s, task);/' tests/experiments/sweep.sh
-mutant "machines count the same if their memory has a price" experiments/bench/quantity.c \
+mutant "machines count the same if their memory has a price" experiments/bench/replay/quantity.c \
     's/c\.memory_latency_cycles = c\.memory_scattered_cycles;.*/c.memory_latency_cycles = 0;/; s/assert\(!err\);.*/(void)err;/' \
     tests/experiments/sweep.sh
 mutant "a line in front need not be dirty for a store to change nothing" sim/full/engine_full_tmpl.h \
@@ -80,7 +80,7 @@ mutant "followers see instructions as loads" sim/full/engine_full_relay_tmpl.h \
 mutant "a first level that an inclusive one looks into is shared" sim/full/engine_full_relay.c \
     's/m->level\[k\]\.inclusion == SIM_INCLUSIVE/m->level[k].inclusion > SIM_EXCLUSIVE/' sim_random
 mutant "first levels are shared whatever the TLBs" sim/full/engine_full_relay.c 's/a->n_tlbs == b->n_tlbs && //; s/!= b->tlb\[i\]\.n_entries/!= a->tlb[i].n_entries/' sim_random
-mutant "of several clocks one sees each step" experiments/bench/replay.c 's/i < b->r->n_clocks/i < 1/' tests/experiments/sweep.sh
+mutant "of several clocks one sees each step" experiments/bench/replay/replay.c 's/i < b->r->n_clocks/i < 1/' tests/experiments/sweep.sh
 mutant "a burst with one single access has only such" sim/engine/bursts_tmpl.h 's/n_lone == n && /n_lone \&\& /' sim_random
 mutant "a stream follows into a block whatever line it came to" sim/prefetch/prefetch_stream.h \
     's/ && s->entry\[i\]\.last == last//' sim_full sim_random
@@ -96,20 +96,20 @@ mutant "Holm's method forgets how many tests are left" experiments/compare/rank_
 mutant "a task of a living process is taken" experiments/base/store_tasks.c 's/ EXP_CLAIM_ELSEWHERE : / EXP_CLAIM_TAKEN : /' store
 mutant "a second result of a task is added" experiments/base/store_sql.h "s/ AND state <> 'done'//" store
 mutant "a line that was written stays dirty after it was fetched again" sim/analysis/ways.c 's/used\.dirty_from = place;/;/' sim_reuse
-mutant "a ranking of the net counts layers that trained it" experiments/polydl/rank.c \
+mutant "a ranking of the net counts layers that trained it" experiments/papers/polydl/rank.c \
     's/net\.weight \? EXP_RANK_HELD_OUT : EXP_RANK_ALL/net.weight ? EXP_RANK_ALL : EXP_RANK_ALL/' polydl_verdict
-mutant "a verdict whatever the clock says" experiments/polydl/rank.c 's/l\.mean > 2 \* l\.error/l.mean > -1/' polydl_verdict
-mutant "layers where no pick can fail are counted with the others" experiments/polydl/rank.c \
+mutant "a verdict whatever the clock says" experiments/papers/polydl/rank.c 's/l\.mean > 2 \* l\.error/l.mean > -1/' polydl_verdict
+mutant "layers where no pick can fail are counted with the others" experiments/papers/polydl/rank.c \
     's/EXP_RANK_NEAR_BEST \* l->worst_ns/l->worst_ns/' polydl_verdict
-mutant "a best variant without its equals" experiments/polydl/tables.c 's/faster_half\(t\) <= slower_half/faster_half(t) < 0 * slower_half/' polydl_verdict
-mutant "leaders run on when the clock repeats itself" experiments/polydl/time/turns.c 's/ns \? \(double\)fastest\(k, best/false ? (double)fastest(k, best/' polydl_turns
-mutant "everybody is a leader" experiments/polydl/time/turns.c 's/best >= EXP_TURNS_LEAD \*/best >= 0.1 */' polydl_turns
-mutant "the micro-kernel's share of a GEMM is the largest" experiments/polydl/variants.c 's/gemm_units\[\] = \{ 64, 32, 16 \}/gemm_units[] = { 64, 64, 64 }/' polydl_walk
-mutant "a parallel loop that is one tile vanishes" experiments/polydl/variants.c 's/moved = d;/moved = l->space->n_dims;/' polydl_walk
-mutant "a long nest's misses are those of its first calls" experiments/polydl/analysis/haystack.c 's/\(double\)count \/ share/(double)count * (share > 0)/' polydl_rank
-mutant "printed numbers of held-out layers are of all" experiments/polydl/printed.c \
+mutant "a best variant without its equals" experiments/papers/polydl/tables.c 's/faster_half\(t\) <= slower_half/faster_half(t) < 0 * slower_half/' polydl_verdict
+mutant "leaders run on when the clock repeats itself" experiments/papers/polydl/time/turns.c 's/ns \? \(double\)fastest\(k, best/false ? (double)fastest(k, best/' polydl_turns
+mutant "everybody is a leader" experiments/papers/polydl/time/turns.c 's/best >= EXP_TURNS_LEAD \*/best >= 0.1 */' polydl_turns
+mutant "the micro-kernel's share of a GEMM is the largest" experiments/papers/polydl/variants.c 's/gemm_units\[\] = \{ 64, 32, 16 \}/gemm_units[] = { 64, 64, 64 }/' polydl_walk
+mutant "a parallel loop that is one tile vanishes" experiments/papers/polydl/variants.c 's/moved = d;/moved = l->space->n_dims;/' polydl_walk
+mutant "a long nest's misses are those of its first calls" experiments/papers/polydl/analysis/haystack.c 's/\(double\)count \/ share/(double)count * (share > 0)/' polydl_rank
+mutant "printed numbers of held-out layers are of all" experiments/papers/polydl/printed.c \
     's/!\(held_out && r->layer\[i\]\.is_training\)/!(held_out \&\& false)/' polydl_judge
-mutant "fused operators have one image" experiments/polydl/fused/fused.c 's/l->shape\.n = n_images/l->shape.n = 1/' tests/experiments/polydl.sh
+mutant "fused operators have one image" experiments/papers/polydl/fused/fused.c 's/l->shape\.n = n_images/l->shape.n = 1/' tests/experiments/polydl.sh
 mutant "judge: a layer's chosen schedule counts as the best one" experiments/judge/judge.c \
     's/s->chosen \+= v->value\[y\]\[v->chosen\]/s->chosen += best_value(v, (enum exp_yardstick)y)/' judge
 mutant "judge: regret is a share of what was chosen" experiments/judge/judge.c \
@@ -123,7 +123,7 @@ mutant "peers: the mean over models is their product" experiments/peers/report.c
 mutant "peers: nothing is verified" experiments/peers/peers.c 's/int err = exp_verify_all\(&p->experiment, &m, progress, why\)/int err = 0/' tests/experiments/peers.sh
 mutant "peers: the schedule that CSA did not choose" experiments/peers/peers.c 's/a->members && c->is_chosen/a->members \&\& !c->is_chosen/' tests/experiments/peers.sh
 mutant "peers: what is kept loses its last bytes" experiments/peers/tasks.c 's/bytes - i < WORD_BYTES \? bytes - i/bytes - i < WORD_BYTES ? 0/' peers
-mutant "plug-ins: this program's functions come before their libraries'" experiments/bench/plugin_process.c \
+mutant "plug-ins: this program's functions come before their libraries'" experiments/bench/plugin/process.c \
     's/ \| RTLD_DEEPBIND\)/)/' tests/experiments/plugin.sh
 mutant "emit: loads and stores of one place are equal" experiments/emit/stream.c \
     's/<< 1 \| \(l->at\[i\]->kind == SIM_STORE\)/<< 1/' emit_streams
@@ -131,10 +131,10 @@ mutant "emit: accesses seen beside the replay's are not counted" experiments/emi
     's/return more \+ seen->n - s;/return 0;/' emit_streams
 mutant "emit: generated code packs no filters before it runs" experiments/emit/build.c \
     's/"_pack_filters"/""/' emit_c
-mutant "paper: Amdahl without the part that stays" experiments/paper/numbers.c 's/1 \/ \(1 - share \+/1 \/ (share +/' paper
-mutant "paper: an improvement of hits, not of misses" experiments/paper/numbers.c \
+mutant "paper: Amdahl without the part that stays" experiments/papers/paper/numbers.c 's/1 \/ \(1 - share \+/1 \/ (share +/' paper
+mutant "paper: an improvement of hits, not of misses" experiments/papers/paper/numbers.c \
     's/\(100 - base_hit_percent\) \/ \(100 - own_hit_percent\)/own_hit_percent \/ base_hit_percent/' paper
-mutant "paper: the im2col matrix has the input's size" experiments/paper/numbers.c \
+mutant "paper: the im2col matrix has the input's size" experiments/papers/paper/numbers.c \
     's/\(double\)p->r \* \(double\)p->s \* \(double\)p->p/(double)p->p/' paper
 mutant "quantiles: the 10th percentile is the 1st" experiments/base/stats.c 's/s\.n, 0\.1\)/s.n, 0.01)/' exp_stats
 mutant "quantiles: numbers that are not finite count as well" experiments/base/stats.c 's/if \(isfinite\(x\[i\]\)\)/if (1)/' exp_stats
@@ -146,7 +146,7 @@ mutant "study: the time of a choice is that of the other one" experiments/study/
     's/t->chosen \+= time\[chosen\];/t->chosen += time[chosen == CSA_IS];/' study
 mutant "figures: things that are alike share no slot" experiments/base/plot_data.c \
     's/are_shared = s->n > EXP_PLOT_MOST_SLOTS/are_shared = s->n > 2 * EXP_PLOT_MOST_SLOTS/' exp_plot
-mutant "a share of a run leaves results, too" experiments/bench/course.c \
+mutant "a share of a run leaves results, too" experiments/bench/course/course.c \
     's/leaves_none = crew->n_shares > 0;/leaves_none = false;/' tests/experiments/sweep.sh
 mutant "sweep: the worst configuration is the best" experiments/sweep/report.c \
     's/is_better\(&sum\[i\], &sum\[best\]\)/is_better(\&sum[best], \&sum[i])/' tests/experiments/sweep.sh
@@ -162,20 +162,20 @@ mutant "a profile: what memory wrote is what it read" experiments/show/callgrind
     's/cell->memory_written_lines/cell->memory_read_lines/' tests/experiments/trace.sh
 mutant "a profile: a call's cost is the callee's own" experiments/show/callgrind.c \
     '/^    fprintf\(f->out, "cob=/s/calls=1 %u\\n%u/calls=1 %u\\n%u 0/' tests/experiments/trace.sh
-mutant "plug-ins: what is written behind the output goes unseen" experiments/bench/plugin_process.c \
+mutant "plug-ins: what is written behind the output goes unseen" experiments/bench/plugin/process.c \
     's/i >= end\) && out\[i\] != STRAY/i > place[2].mapped) \&\& out[i] != STRAY/' tests/experiments/plugin.sh
-mutant "plug-ins: every access of a loop is its first" experiments/bench/plugin_stream.c \
+mutant "plug-ins: every access of a loop is its first" experiments/bench/plugin/stream.c \
     's/run->step_bytes = step;/run->step_bytes = 0;/' tests/experiments/plugin.sh
-mutant "plug-ins: a loop that changes its step goes on" experiments/bench/plugin_stream.c \
+mutant "plug-ins: a loop that changes its step goes on" experiments/bench/plugin/stream.c \
     's/a\[n\] - a\[n - period\] == a\[n - period\] - a\[n - 2 \* period\]/is_same_site(a[n] - a[n - period])/' tests/experiments/plugin.sh
-mutant "plug-ins: loops go on into pages that lie elsewhere" experiments/bench/plugin_stream.c \
+mutant "plug-ins: loops go on into pages that lie elsewhere" experiments/bench/plugin/stream.c \
     's/find_known_page\(&s->pages, next\) != place/!find_known_page(\&s->pages, next)/' tests/experiments/plugin.sh
 mutant "plug-ins: several accesses have room for one" kernels/plugin/record.awk 's/leaq\\t" 8 \* n/leaq\\t" 8/' tests/experiments/plugin.sh
-mutant "plug-ins: who gets ready is told of one thread" experiments/bench/plugin_process.c \
+mutant "plug-ins: who gets ready is told of one thread" experiments/bench/plugin/process.c \
     's/\(int32_t\)p->control->threads/1/' tests/experiments/plugin.sh
-mutant "plug-ins: more threads than were asked for" experiments/bench/plugin_check.c \
+mutant "plug-ins: more threads than were asked for" experiments/bench/plugin/check.c \
     's/n_threads > p->control->threads/n_threads > 4096/' tests/experiments/plugin.sh
-mutant "smaller layers: rows without their stride" experiments/bench/model_limit.c \
+mutant "smaller layers: rows without their stride" experiments/bench/model/limit.c \
     's/\(p->p - rows\) \* p->stride_h/p->p - rows/' exp_model
 mutant "verdict: why misses are not known is not said" experiments/run/answer.c \
     's/x->why_not_simulated : c->simulated\.why_not/NULL : NULL/' tests/experiments/plugin.sh
@@ -186,52 +186,52 @@ mutant "plug-ins: stores are recorded as loads" kernels/plugin/record.awk \
     's/\(bytes - 1\) \* 2 \+ is_store/(bytes - 1) * 2/' tests/experiments/plugin.sh
 mutant "plug-ins: masked vectors are whole" kernels/plugin/recorder.c \
     's/first = is_taken && first == n \? i : first;/first = 0;/' tests/experiments/plugin.sh
-mutant "plug-ins: the output holds numbers before its first run" experiments/bench/plugin_check.c \
+mutant "plug-ins: the output holds numbers before its first run" experiments/bench/plugin/check.c \
     's/NO_NUMBER = 0xff/NO_NUMBER = 0x11/' tests/experiments/plugin.sh
-mutant "plug-ins: the second run has the first one's input" experiments/bench/plugin_check.c \
+mutant "plug-ins: the second run has the first one's input" experiments/bench/plugin/check.c \
     's/-0x1\.00effp0F/1/' tests/experiments/plugin.sh
-mutant "plug-ins: what it forked runs on" experiments/bench/plugin_check.c \
+mutant "plug-ins: what it forked runs on" experiments/bench/plugin/check.c \
     's/return !child;/return 0;/' tests/experiments/plugin.sh
 mutant "the AI Engine: the odd row's word is not one further on" sim/aie/aie_permute.c 's/even \+ odd \+ 1;/even + odd;/' aie
 mutant "the AI Engine: a load arrives a cycle early" sim/aie/aie_core.c 's/c->now \+ c->params\.load_latency\) % RING/c->now + c->params.load_latency - 1) % RING/' aie
 mutant "the AI Engine: banks are not told apart by odd words" sim/aie/aie_core.c 's/1U << \(address >> 4 & 1\)/1U/' aie
 mutant "the AI Engine: accumulators of 32 bits have 64" sim/aie/aie_core.c 's/\(wide\)\(\(bits\)x << 48\) >> 48/(wide)((bits)x << 64) >> 64/' aie
 mutant "the AI Engine: a store reads its accumulator without a look" sim/aie/aie_core.c 's/\(s->tag && a->tag != s->tag\)/(s->tag \&\& false)/' aie
-mutant "LIFT: tiles need not end where the input does" experiments/lift/constraints.def 's/PADDED_H - V\(TILE\), STEP_Y,/0 * STEP_Y, STEP_Y,/' lift
-mutant "LIFT: a value that nothing follows is drawn" experiments/lift/space.c 's/fits\(s, depth, p\) && completes\(s, depth \+ 1, p\)\)$/fits(s, depth, p))/' lift
-mutant "LIFT: a state is known by too few values" experiments/lift/space.c 's/s->later\[depth\] & 1U << s->order\[n\]/n == 0/' lift
-mutant "LIFT: the first candidate that fits is always drawn" experiments/lift/space.c 's/value\[exp_random_next\(state\) % n\]/value[0]/' lift
-mutant "LIFT: the constraint that is named is the first one" experiments/lift/space.c 's/constraints\[i\]\.what\);/constraints[0].what);/' lift
-mutant "LIFT: any output is right" experiments/lift/opencl.c 's/if \(!\(off <= .*\)\) \{/if (off < 0) {/' lift
-mutant "LIFT: a device that hangs is waited for" experiments/lift/device.c 's/tenths < 10 \* limit_s/tenths < 10000 * limit_s/' tests/experiments/lift.sh
-mutant "LIFT: what the store has is run again" experiments/lift/search.c 's/if \(err == -ENOENT && may_run\)/if (may_run)/; s/if \(err == -ENOENT\) \{/{/' tests/experiments/lift.sh
-mutant "LIFT: points need as much memory as they like" experiments/lift/search.c 's/m\.memory_bytes = most;/(void)most;/' tests/experiments/lift.sh
-mutant "LIFT: partial sums need no memory" experiments/lift/constraints.def 's/BYTES_OF_PADDED \+ BYTES_OF_PARTIAL/BYTES_OF_PADDED/' lift
-mutant "LIFT: more is built ahead than there is room for" experiments/lift/device.c 's/d->n_ahead == LIFT_MOST_AHEAD/false/' lift
-mutant "LIFT: what was built last is taken first" experiments/lift/device.c 's/\*tag = d->tag\[0\];/*tag = d->tag[d->n_ahead - 1];/' lift
-mutant "LIFT: chains never run beside each other" experiments/lift/cost.c 's/chain_cycles \/ beside/chain_cycles/' lift_replay
-mutant "LIFT: gathers cost the same everywhere" experiments/lift/cost.c 's/gather_shuffles = is_intel \? 0 : 2/gather_shuffles = 2/' lift_replay
-mutant "Vyasa: what is left over in a row is its last tap" experiments/vyasa/compile/body.c \
+mutant "LIFT: tiles need not end where the input does" experiments/papers/lift/constraints.def 's/PADDED_H - V\(TILE\), STEP_Y,/0 * STEP_Y, STEP_Y,/' lift
+mutant "LIFT: a value that nothing follows is drawn" experiments/papers/lift/space.c 's/fits\(s, depth, p\) && completes\(s, depth \+ 1, p\)\)$/fits(s, depth, p))/' lift
+mutant "LIFT: a state is known by too few values" experiments/papers/lift/space.c 's/s->later\[depth\] & 1U << s->order\[n\]/n == 0/' lift
+mutant "LIFT: the first candidate that fits is always drawn" experiments/papers/lift/space.c 's/value\[exp_random_next\(state\) % n\]/value[0]/' lift
+mutant "LIFT: the constraint that is named is the first one" experiments/papers/lift/space.c 's/constraints\[i\]\.what\);/constraints[0].what);/' lift
+mutant "LIFT: any output is right" experiments/papers/lift/opencl.c 's/if \(!\(off <= .*\)\) \{/if (off < 0) {/' lift
+mutant "LIFT: a device that hangs is waited for" experiments/papers/lift/device.c 's/tenths < 10 \* limit_s/tenths < 10000 * limit_s/' tests/experiments/lift.sh
+mutant "LIFT: what the store has is run again" experiments/papers/lift/search.c 's/if \(err == -ENOENT && may_run\)/if (may_run)/; s/if \(err == -ENOENT\) \{/{/' tests/experiments/lift.sh
+mutant "LIFT: points need as much memory as they like" experiments/papers/lift/search.c 's/m\.memory_bytes = most;/(void)most;/' tests/experiments/lift.sh
+mutant "LIFT: partial sums need no memory" experiments/papers/lift/constraints.def 's/BYTES_OF_PADDED \+ BYTES_OF_PARTIAL/BYTES_OF_PADDED/' lift
+mutant "LIFT: more is built ahead than there is room for" experiments/papers/lift/device.c 's/d->n_ahead == LIFT_MOST_AHEAD/false/' lift
+mutant "LIFT: what was built last is taken first" experiments/papers/lift/device.c 's/\*tag = d->tag\[0\];/*tag = d->tag[d->n_ahead - 1];/' lift
+mutant "LIFT: chains never run beside each other" experiments/papers/lift/cost.c 's/chain_cycles \/ beside/chain_cycles/' lift_replay
+mutant "LIFT: gathers cost the same everywhere" experiments/papers/lift/cost.c 's/gather_shuffles = is_intel \? 0 : 2/gather_shuffles = 2/' lift_replay
+mutant "Vyasa: what is left over in a row is its last tap" experiments/papers/vyasa/compile/body.c \
     's/t->s->fusion == VYASA_ROWS && width % 2/t->s->fusion == VYASA_PADDED \&\& width % 2/' vyasa
-mutant "Vyasa: a load arrives while its register is read" experiments/vyasa/compile/modulo.c \
+mutant "Vyasa: a load arrives while its register is read" experiments/papers/vyasa/compile/modulo.c \
     's/time_of\(t, l->after\) \+ 1 -/time_of(t, l->after) -/' vyasa
-mutant "Vyasa: a store comes before its sum" experiments/vyasa/compile/modulo.c \
+mutant "Vyasa: a store comes before its sum" experiments/papers/vyasa/compile/modulo.c \
     's/mac\[s->last\]\.time \+ latency;/mac[s->last].time + latency - 1;/' vyasa
-mutant "Vyasa: a row begins where the one before it did" experiments/vyasa/compile/emit.c 's/place \+= step\(e, p, e->flat\);/place += 0;/' vyasa
-mutant "Vyasa: a kernel's pointer does not move" experiments/vyasa/compile/emit.c 's/moves \? step\(e, p, e->c->schedule\.inner\) : 0/moves ? 0 : 0/' vyasa
-mutant "Vyasa: a register is given away before its last reader" experiments/vyasa/compile/registers.c \
+mutant "Vyasa: a row begins where the one before it did" experiments/papers/vyasa/compile/emit.c 's/place \+= step\(e, p, e->flat\);/place += 0;/' vyasa
+mutant "Vyasa: a kernel's pointer does not move" experiments/papers/vyasa/compile/emit.c 's/moves \? step\(e, p, e->c->schedule\.inner\) : 0/moves ? 0 : 0/' vyasa
+mutant "Vyasa: a register is given away before its last reader" experiments/papers/vyasa/compile/registers.c \
     's/x->last_use\[h->part\] >= first\) \{/x->last_use[h->part] > first + 1) {/' vyasa
-mutant "Vyasa: the generated C adds to what it should begin" experiments/vyasa/compile/print_c.c 's/m->is_first \? "mul" : "mac"/"mac"/' vyasa
-mutant "Vyasa: the tuner keeps the first schedule" experiments/vyasa/tune/tune.c 's/code\.cycles < found->cycles/found->cycles == UINT64_MAX/' vyasa
-mutant "LIFT: groups have each other's numbers" experiments/lift/shim.h 's/\(d\) \? lift_group1 : lift_group0/(d) ? lift_group0 : lift_group1/' lift_replay
-mutant "LIFT: vectors are recorded as one number" experiments/lift/shim.h 's/lift_record_load\(p \+ i \* n, 4 \* n\)/lift_record_load(p + i * n, 4)/' lift_replay
-mutant "LIFT: a multiply-add does not wait for its accumulator" experiments/lift/cost.c 's/begins\(i, "vfm"\) \|\| begins\(i, "vfn"\) :/false :/' lift_replay
-mutant "LIFT: what was spilled is there at once" experiments/lift/cost.c 's/core->forward_cycles : 0\)/0 : 0)/' lift_replay
-mutant "LIFT: stores of machine code are loads" experiments/lift/cost.c 's/width_of\(i\), SIM_STORE/width_of(i), SIM_LOAD/' lift_replay
-mutant "LIFT: the other groups of a row weigh as one" experiments/lift/replay.c 's/local \* \(double\)\(t->groups\[0\] - 1\)/local/' lift_replay
-mutant "LIFT: a quad asks for a line four times" experiments/lift/gpu.c 's/if \(other < n\)/if (false)/' lift_replay
-mutant "LIFT: points are picked by their times" experiments/lift/rank.c 's/sizeof \*p, compare_costs/sizeof *p, compare_times/' lift_replay
-mutant "LIFT: random points are drawn as often as they come" experiments/lift/rank.c 's/none_faster \*= 1 - is_drawn;/none_faster *= 1;/' lift_replay
+mutant "Vyasa: the generated C adds to what it should begin" experiments/papers/vyasa/compile/print_c.c 's/m->is_first \? "mul" : "mac"/"mac"/' vyasa
+mutant "Vyasa: the tuner keeps the first schedule" experiments/papers/vyasa/tune/tune.c 's/code\.cycles < found->cycles/found->cycles == UINT64_MAX/' vyasa
+mutant "LIFT: groups have each other's numbers" experiments/papers/lift/shim.h 's/\(d\) \? lift_group1 : lift_group0/(d) ? lift_group0 : lift_group1/' lift_replay
+mutant "LIFT: vectors are recorded as one number" experiments/papers/lift/shim.h 's/lift_record_load\(p \+ i \* n, 4 \* n\)/lift_record_load(p + i * n, 4)/' lift_replay
+mutant "LIFT: a multiply-add does not wait for its accumulator" experiments/papers/lift/cost.c 's/begins\(i, "vfm"\) \|\| begins\(i, "vfn"\) :/false :/' lift_replay
+mutant "LIFT: what was spilled is there at once" experiments/papers/lift/cost.c 's/core->forward_cycles : 0\)/0 : 0)/' lift_replay
+mutant "LIFT: stores of machine code are loads" experiments/papers/lift/cost.c 's/width_of\(i\), SIM_STORE/width_of(i), SIM_LOAD/' lift_replay
+mutant "LIFT: the other groups of a row weigh as one" experiments/papers/lift/replay.c 's/local \* \(double\)\(t->groups\[0\] - 1\)/local/' lift_replay
+mutant "LIFT: a quad asks for a line four times" experiments/papers/lift/gpu.c 's/if \(other < n\)/if (false)/' lift_replay
+mutant "LIFT: points are picked by their times" experiments/papers/lift/rank.c 's/sizeof \*p, compare_costs/sizeof *p, compare_times/' lift_replay
+mutant "LIFT: random points are drawn as often as they come" experiments/papers/lift/rank.c 's/none_faster \*= 1 - is_drawn;/none_faster *= 1;/' lift_replay
 mutant "a network in sequence: steps count what the steps before them did" experiments/network/sequence.c \
     's/^    sim_hierarchy_clear_stats\(h\);$//' sequence
 mutant "a network in sequence: a step by itself begins once more with empty caches" experiments/network/sequence.c \
@@ -242,7 +242,7 @@ mutant "a network's order: a node before what it reads" experiments/network/orde
     's/^        if \(!o->made\[n->in\[i\]\]\)$/        if (false)/' net_streams
 mutant "an operator's stream: what is left of a row" experiments/network/operators/emitting.c \
     's/^    emit_rows\(row, n_rows, n - n % lanes, 1, n % lanes\);$//' op_streams
-mutant "the paper's share of convolutions is of SConv's time" experiments/paper/numbers.def \
+mutant "the paper's share of convolutions is of SConv's time" experiments/papers/paper/numbers.def \
     's/CONV_SHARE, base, time, base, whole/CONV_SHARE, own, time, own, whole/' paper
 
 # ---- networks in ONNX files ----
@@ -292,15 +292,15 @@ mutant "only lines behind are near" sim/full/engine_full.c 's/ \+ SIM_NEAR_LINES
 mutant "scattered lines that a plain machine is to count" sim/machine/machine_check.c 's/return !m->memory_scattered_cycles \&\& /return /' clock
 mutant "scattered lines that take more than memory does" sim/machine/machine_check.c 's/m->memory_scattered_cycles <= m->memory_latency_cycles/true/' sim_machine
 mutant "scattered lines that nobody calibrates" experiments/calibrate/computer.c 's/rounded\(fmax\(0, scattered_ns\)/0 * rounded(fmax(0, scattered_ns)/' timing
-mutant "what scattered lines cost is what is counted" experiments/bench/quantity.c 's/c\.memory_scattered_cycles > 0;/0;/' tests/experiments/sweep.sh
+mutant "what scattered lines cost is what is counted" experiments/bench/replay/quantity.c 's/c\.memory_scattered_cycles > 0;/0;/' tests/experiments/sweep.sh
 mutant "stores that miss all at once" sim/core/clock.c 's/m->core\.store_misses \? m->core\.store_misses : //' clock
 mutant "store misses that nobody calibrates" experiments/calibrate/computer.c 's/^    m->core\.store_misses = .*/        m->core.store_misses = 0;/' timing
 mutant "stores that miss and never wait" sim/core/clock.c 's/c->storing \+= s->stored/c->storing += 0 * s->stored/' clock
 mutant "more buffers than the window" sim/machine/machine_check.c 's/c->store_buffers > c->window/false/' sim_machine
 mutant "a memory that is too fast for its latency" sim/machine/machine_file.c 's/if \(sim_memory_is_too_fast/if (false \&\& sim_memory_is_too_fast/' sim_machine
 mutant "branches count beside their comparisons" kernels/backend/stack.c 's/\(p->instructions\[i\] - p->branches\[i\]\)/p->instructions[i]/' stacks
-mutant "simulated cycles that order the wrong way" experiments/bench/cycles.c 's/\(taken > 1\) == \(simulated > 1\)/(taken > 1) != (simulated > 1)/' verdict
-mutant "errors of cycles by what was simulated" experiments/bench/cycles.c 's/p->simulated \/ p->taken/p->taken \/ p->simulated/' verdict
+mutant "simulated cycles that order the wrong way" experiments/bench/case/cycles.c 's/\(taken > 1\) == \(simulated > 1\)/(taken > 1) != (simulated > 1)/' verdict
+mutant "errors of cycles by what was simulated" experiments/bench/case/cycles.c 's/p->simulated \/ p->taken/p->taken \/ p->simulated/' verdict
 mutant "verdict: what takes more is called less" experiments/run/verdict.c 's/fewer\[i\] = -more\[i\]/fewer[i] = more[i]/' verdict
 mutant "verdict: misses speak where cycles are known" experiments/run/verdict.c 's/if \(fast && has_clock/if (!fast \&\& has_clock/' verdict
 mutant "times are judged as counted cycles are" experiments/validate/cycles.c 's/of->is_by_clock && targets/false \&\& targets/' tests/experiments/validate.sh
@@ -323,12 +323,12 @@ mutant "a prefetcher's late lines as in time" sim/full/engine_full_path_tmpl.h '
 mutant "what a lone prefetcher finds there is not asked for" sim/full/engine_full_tmpl.h 's/^ +a->counts->asked\+\+;//' sim_random
 mutant "repeated hits that ask once" sim/full/engine_full_tmpl.h 's/ \&\& \(passes \|\| e->remembers_hits\)//' sim_random
 mutant "prefetchers of another core's level" sim/full/engine_full.c 's/^    count_here\(y, last\);//' sim_random
-mutant "counts of prefetchers that are not kept" experiments/bench/replay_batch.c 's/^        move_prefetcher\(x.*/        (void)move_prefetcher;/' 'tests/experiments/cli.sh picks'
+mutant "counts of prefetchers that are not kept" experiments/bench/replay/batch.c 's/^        move_prefetcher\(x.*/        (void)move_prefetcher;/' 'tests/experiments/cli.sh picks'
 mutant "a table without what only prefetched" experiments/show/report.c 's/row\.count\.useful_prefetches \|\|$/false ||/; s/^( +)row\.count\.useless_prefetches\)/\1false)/' 'tests/experiments/cli.sh picks'
 mutant "covered lines with the late ones" experiments/run/prefetchers.c 's/useful - d->count\.late/useful/' 'tests/experiments/cli.sh picks'
 mutant "plans that cost most" experiments/sweep/plans.c 's/cost < best\.cost/cost > best.cost/' tests/experiments/sweep.sh
 mutant "plans of several machines in one file" experiments/sweep/plans.c 's/if \(s->config\[i\]->has_other_machine\)/if (false)/' tests/experiments/sweep.sh
-mutant "plans of a file with the code of another schedule" experiments/bench/stack.c 's/tiling\.schedule == CSA_IS/tiling.schedule != CSA_IS/' tests/experiments/sweep.sh
+mutant "plans of a file with the code of another schedule" experiments/bench/case/stack.c 's/tiling\.schedule == CSA_IS/tiling.schedule != CSA_IS/' tests/experiments/sweep.sh
 mutant "latencies of a CPU's file that are not taken" sim/machine/machine_here.c 's/if \(h->known\.n_levels\)$/if (h->is_calibrated)/' timing
 mutant "constant filters that are their first" experiments/emit/opt_filter.c 's/constant, \(intptr_t\)i\)/constant, 0)/' tests/experiments/opt.sh
 mutant "constant filters that stay beside what was packed" experiments/emit/opt_filter.c 's/if \(uses\.n == 1/if (uses.n == 9/' tests/experiments/opt.sh
@@ -337,7 +337,7 @@ mutant "channel sets that hand outputs on in pieces" kernels/emit/linalg_slice.c
 mutant "decomposed tiles that do not divide channels" kernels/emit/linalg_slice.c 's/while \(x % d\)/while (false \&\& x % d)/' tests/experiments/emit.sh
 mutant "vectors at an edge that are read as whole ones" kernels/emit/mlir_routines.c 's/bool is_whole = bits == all_of\(lanes\)/bool is_whole = true || bits == all_of(lanes)/' tests/experiments/emit.sh
 mutant "matrices of LLVM row by row" kernels/emit/mlir_routines.c 's/product, s->windows,$/product, s->filters,/' tests/experiments/emit.sh
-mutant "measured clocks that the file's stands for" experiments/bench/cycles.c 's/return s->ran_at_ghz > 0 \? s->ran_at_ghz : /return /' exp_measure
-mutant "clocks that nobody reads" experiments/bench/measure.c 's/= fmax\(m->info->ran_at_ghz, ctr_core_ghz\(\)\)/= 0/' exp_measure
+mutant "measured clocks that the file's stands for" experiments/bench/case/cycles.c 's/return s->ran_at_ghz > 0 \? s->ran_at_ghz : /return /' exp_measure
+mutant "clocks that nobody reads" experiments/bench/time/measure.c 's/= fmax\(m->info->ran_at_ghz, ctr_core_ghz\(\)\)/= 0/' exp_measure
 mutant "a legend of bars that nobody measured" experiments/figures/simulated_cycles.gp \
     's/if \(n_measured\) \{ (legend_text.*) \}/\1/' tests/experiments/figures.sh

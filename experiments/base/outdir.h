@@ -1,3 +1,6 @@
+/* The word for no file and no folder, in options that name a file. */
+#define EXP_NO_FILE "no"
+
 /*
  * A result directory that appears complete or not at all.
  *

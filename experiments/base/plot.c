@@ -157,13 +157,15 @@ char *exp_plot_script_path(const char *scripts_dir, const char *figure)
 {
     char *path = exp_format("%s/%s.gp", scripts_dir, figure);
     char *beside = exp_format("%s/../*/%s.gp", scripts_dir, figure);
+    char *paper = exp_format("%s/../papers/*/%s.gp", scripts_dir, figure);
     glob_t found;
 
-    if (access(path, F_OK) && !glob(beside, 0, NULL, &found)) {
+    if (access(path, F_OK) && (!glob(beside, 0, NULL, &found) || !glob(paper, 0, NULL, &found))) {
         free(path);
         path = exp_format("%s", found.gl_pathv[0]);
         globfree(&found);
     }
+    free(paper);
     free(beside);
     return path;
 }

@@ -78,7 +78,7 @@ double exp_stats_kendall(const double *x, const double *y, size_t n);
  * always starts alike: equal samples have equal intervals. Below EXP_RATIO_LEAST_ROUNDS there is no interval: NaN.
  *
  * A ratio stands when its interval is no wider than EXP_RATIO_PERCENT of its value. It tells what other rounds of the
- * same run would have made of it; what disturbed the whole run alike, bench/ruler.h tells.
+ * same run would have made of it; what disturbed the whole run alike, bench/time/ruler.h tells.
  */
 
 enum { EXP_RATIO_DRAWS = 400, EXP_RATIO_LEAST_ROUNDS = 4, EXP_RATIO_PERCENT = 1 };
@@ -138,7 +138,7 @@ static inline uint64_t exp_random_next(uint64_t *state)
  * Only ratios within one such measurement mean anything. All samples are kept; aggregates are in stats.h.
  */
 
-/* Holds what a ruler read around one timing (experiments/bench/ruler.h), in ns; all 0: there was none. */
+/* Holds what a ruler read around one timing (experiments/bench/time/ruler.h), in ns; all 0: there was none. */
 struct exp_mark {
     uint32_t clock_ns, fma_ns;
     uint32_t loads_clock_ns, loads_ns;

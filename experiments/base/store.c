@@ -2,8 +2,10 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
+#include "experiments/base/outdir.h"
 #include "experiments/base/store_sql.h"
 
 /* ---- tables of every version ---- */
@@ -517,4 +519,22 @@ int exp_store_find(struct exp_store *s, const struct exp_task *task, int64_t *id
         err = exp_store_report(s, code, why);
     pthread_mutex_unlock(&s->lock);
     return err ? err : code == SQLITE_ROW ? 0 : -ENOENT;
+}
+
+int exp_store_asked(struct exp_store **s, const char *store, const char *results, const char *known,
+                    struct exp_why *why)
+{
+    char *path;
+    size_t n;
+    int err;
+
+    *s = NULL;
+    if (!strcmp(store, EXP_NO_FILE))
+        return 0;
+    path = *store ? exp_copy_text(store) : exp_format("%s/store.sqlite", results);
+    err = exp_store_open(s, path, why);
+    free(path);
+    if (!err && known && *known)
+        err = exp_store_merge(*s, known, &n, why);
+    return err;
 }

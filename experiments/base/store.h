@@ -87,6 +87,12 @@ const char *exp_store_program(void);
 /* Opens a store, or makes an empty one. One of version 1 gets what is new. On failure *s is NULL. */
 int exp_store_open(struct exp_store **s, const char *path, struct exp_why *why);
 void exp_store_close(struct exp_store *s); /* NULL is fine. What this process has claimed is given back */
+/*
+ * Opens the results store that STORE names, by default in the folder of results, which must be there, and takes over
+ * what the store KNOWN has; NULL and "": no other store. *s stays NULL if STORE=no. Returns 0, or as exp_store_open.
+ */
+int exp_store_asked(struct exp_store **s, const char *store, const char *results, const char *known,
+                   struct exp_why *why);
 const char *exp_store_path(const struct exp_store *s);
 
 /*

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiments/bench/machine.h"
+#include "experiments/bench/case/machine.h"
 #include "sim/prefetch/prefetch.h"
 
 /* ---- a hill climb ---- */

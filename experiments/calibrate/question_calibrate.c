@@ -15,9 +15,9 @@
 #include "counters/host/ctr_timer.h"
 #include "experiments/base/program.h"
 #include "experiments/base/text.h"
-#include "experiments/bench/course.h"
-#include "experiments/bench/machine.h"
-#include "experiments/bench/options_shared.h"
+#include "experiments/bench/course/course.h"
+#include "experiments/bench/case/machine.h"
+#include "experiments/bench/course/options_shared.h"
 #include "experiments/calibrate/calibrate.h"
 #include "sim/machine/machine_here.h"
 

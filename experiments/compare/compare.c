@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiments/bench/algo.h"
+#include "experiments/bench/case/algo.h"
 #include "experiments/compare/compare.h"
 #include "experiments/show/layers.h"
 #include "kernels/shape/problem.h"

@@ -4,7 +4,7 @@
  */
 
 #include "experiments/compare/compare.h"
-#include "experiments/bench/options_shared.h"
+#include "experiments/bench/course/options_shared.h"
 
 struct options {
     const char *run_a, *run_b, *fail_if, *results, *commit;

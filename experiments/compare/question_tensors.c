@@ -8,8 +8,8 @@
 
 #include "experiments/base/cells.h"
 #include "experiments/base/text.h"
-#include "experiments/bench/course.h"
-#include "experiments/bench/options_shared.h"
+#include "experiments/bench/course/course.h"
+#include "experiments/bench/course/options_shared.h"
 #include "experiments/show/layers.h"
 #include "experiments/show/report.h"
 

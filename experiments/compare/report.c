@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "experiments/base/text.h"
-#include "experiments/bench/algo.h"
+#include "experiments/bench/case/algo.h"
 #include "experiments/compare/compare.h"
 #include "experiments/show/page.h"
 #include "sim/machine/machine_words.h"

@@ -10,7 +10,7 @@
 
 #include "experiments/base/program.h"
 #include "experiments/base/text.h"
-#include "experiments/bench/case.h"
+#include "experiments/bench/case/case.h"
 #include "experiments/emit/options_emit.h"
 #include "kernels/emit/linalg_source.h"
 #include "kernels/emit/mlir_source.h"

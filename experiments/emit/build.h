@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "experiments/bench/algo.h"
+#include "experiments/bench/case/algo.h"
 #include "experiments/observe/guest.h"
 #include "kernels/emit/c_source.h"
 #include "kernels/emit/noted_plans.h"

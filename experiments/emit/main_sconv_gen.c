@@ -1,5 +1,5 @@
 /* The question gen as a program of its own. `sconv-gen --help` lists the options. */
-#include "experiments/bench/course.h"
+#include "experiments/bench/course/course.h"
 
 extern const struct exp_question question_gen;
 

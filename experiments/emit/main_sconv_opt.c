@@ -9,8 +9,8 @@
 
 #include "experiments/base/outdir.h"
 #include "experiments/base/text.h"
-#include "experiments/bench/course.h"
-#include "experiments/bench/machine.h"
+#include "experiments/bench/course/course.h"
+#include "experiments/bench/case/machine.h"
 #include "experiments/emit/opt_conv.h"
 #include "kernels/emit/plan_json.h"
 #include "kernels/ukr/dispatch.h"

@@ -1,5 +1,5 @@
 /* The question plan as a program of its own. `sconv-plan --help` lists the options. */
-#include "experiments/bench/course.h"
+#include "experiments/bench/course/course.h"
 
 extern const struct exp_question question_plan;
 

@@ -4,9 +4,9 @@
 
 #include <stdbool.h>
 
-#include "experiments/bench/algo.h"
-#include "experiments/bench/options_shared.h"
-#include "experiments/bench/question.h"
+#include "experiments/bench/case/algo.h"
+#include "experiments/bench/course/options_shared.h"
+#include "experiments/bench/course/question.h"
 #include "kernels/emit/noted_plans.h"
 
 #define EXP_EMIT_LAYER_OPTION                                                                                          \

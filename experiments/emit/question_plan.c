@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "experiments/base/text.h"
-#include "experiments/bench/case.h"
-#include "experiments/bench/course.h"
-#include "experiments/bench/machine.h"
+#include "experiments/bench/case/case.h"
+#include "experiments/bench/course/course.h"
+#include "experiments/bench/case/machine.h"
 #include "experiments/emit/options_emit.h"
 #include "kernels/emit/plan_facts.h"
 #include "kernels/emit/plan_json.h"

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "experiments/base/record.h"
-#include "experiments/bench/course.h"
+#include "experiments/bench/course/course.h"
 #include "experiments/emit/observe.h"
 #include "experiments/emit/options_emit.h"
 #include "kernels/backend/backend.h"

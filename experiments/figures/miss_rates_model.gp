@@ -57,7 +57,7 @@ foot = wrapped; foot_lines = n_lines
 text = "Simulated: ".machine.", ".simulator."."
 eval wrap_text
 foot = wrapped."\n".foot; foot_lines = foot_lines + n_lines
-few_percent = 0.1 # of all loads: less of both, and their quotient says nothing (bench/estimate.h)
+few_percent = 0.1 # of all loads: less of both, and their quotient says nothing (bench/case/estimate.h)
 # Below the bars of the second row: Base's misses / each other's, a line for each kind of number, whose name stands below Base.
 rate_of(kind, a) = kind eq "alone" ? Alone[at(a, l)] : kind eq "measured" ? Measured[at(a, l)] : Simulated[at(a, l)]
 loads_of(kind, a) = kind eq "alone" ? Alone_loads[a] : kind eq "measured" ? Measured_loads[a] : Simulated_loads[a]

@@ -1,5 +1,5 @@
 # What the figures of `make paper` share: the sources of our numbers ("views"), found in a long table, and what the paper prints. Variables: those
-# of style.gp and bench/variables.h; paper_algo, the algorithm that stands beside the paper's numbers.
+# of style.gp and bench/course/variables.h; paper_algo, the algorithm that stands beside the paper's numbers.
 load figures."/style.gp"
 
 # The curves or bars of a table: each view and algorithm for which is_shown(0) holds, in the order of the table, once.

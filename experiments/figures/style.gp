@@ -19,7 +19,7 @@ set grid ytics lt 1 lc rgb "#e0e0e0" lw 1
 orange = "#e69f00"; sky = "#56b4e9"; green = "#009e73"; blue = "#0072b2"; vermilion = "#d55e00"; grey = "#c0c0c0"
 colour_paper = vermilion
 
-# The algorithms of an experiment: how they are called, and their colours (bench/variables.h).
+# The algorithms of an experiment: how they are called, and their colours (bench/course/variables.h).
 index_in(list, w) = int(sum [i = 1:words(list)] (word(list, i) eq w ? i : 0))
 title_of(a) = word(algo_titles, index_in(algo_names, a))
 colour_of(a) = word(algo_colours, index_in(algo_names, a))

@@ -13,16 +13,16 @@
 #include "experiments/base/error.h"
 #include "experiments/base/outdir.h"
 #include "experiments/base/record.h"
-#include "experiments/bench/case.h"
-#include "experiments/bench/estimate.h"
-#include "experiments/bench/published.h"
+#include "experiments/bench/case/case.h"
+#include "experiments/bench/case/estimate.h"
+#include "experiments/bench/case/published.h"
 
 /* ---- variants and yardsticks ---- */
 
 /*
  * The variants, each once: columns, tables and figures are made of these lines, in their order. One record each:
  *
- *     VARIANT(number, name in columns, title in tables, what it is, algorithm that plans it (bench/algos.def),
+ *     VARIANT(number, name in columns, title in tables, what it is, algorithm that plans it (bench/case/algos.def),
  *             what predicts its cycles, where that is from, ...)
  *
  * Ratios are a later variant's value over the first one's. What follows in EXP_EACH_VARIANT is handed to each record.

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "experiments/base/text.h"
-#include "experiments/bench/course.h"
+#include "experiments/bench/course/course.h"
 
 /* ---- what the paper prints ---- */
 

@@ -10,10 +10,10 @@
 
 #include "experiments/base/program.h"
 #include "experiments/judge/judge.h"
-#include "experiments/bench/replay.h"
-#include "experiments/bench/machine.h"
-#include "experiments/bench/course.h"
-#include "experiments/bench/options_shared.h"
+#include "experiments/bench/replay/replay.h"
+#include "experiments/bench/case/machine.h"
+#include "experiments/bench/course/course.h"
+#include "experiments/bench/course/options_shared.h"
 
 struct options {
     const char *model, *layers, *input, *machine, *ukr, *core, *store, *results, *commit;

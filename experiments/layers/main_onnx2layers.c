@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "experiments/base/error.h"
-#include "experiments/bench/course.h"
+#include "experiments/bench/course/course.h"
 
 extern const struct exp_question question_layers;
 

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "experiments/base/outdir.h"
-#include "experiments/bench/course.h"
-#include "experiments/bench/model.h"
-#include "experiments/bench/options_shared.h"
+#include "experiments/bench/course/course.h"
+#include "experiments/bench/model/model.h"
+#include "experiments/bench/course/options_shared.h"
 #include "experiments/onnx/graph.h"
 
 struct options {

@@ -12,8 +12,8 @@
 #include "experiments/base/outdir.h"
 #include "experiments/base/program.h"
 #include "experiments/base/text.h"
-#include "experiments/bench/course.h"
-#include "experiments/bench/options_shared.h"
+#include "experiments/bench/course/course.h"
+#include "experiments/bench/course/options_shared.h"
 #include "experiments/onnx/builder.h"
 
 struct options {

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "counters/host/ctr_timer.h"
-#include "experiments/bench/plugin.h"
+#include "experiments/bench/plugin/plugin.h"
 #include "kernels/backend/backend.h"
 #include "kernels/backend/resolve.h"
 #include "kernels/nest/nest.h"

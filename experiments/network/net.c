@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "counters/host/ctr_timer.h"
-#include "experiments/bench/plugin.h"
+#include "experiments/bench/plugin/plugin.h"
 #include "kernels/shape/sizes.h"
 
 /* ---- what belongs to a network ---- */

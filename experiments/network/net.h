@@ -26,7 +26,7 @@
 #include <stdint.h>
 
 #include "experiments/base/error.h"
-#include "experiments/bench/algo.h"
+#include "experiments/bench/case/algo.h"
 #include "experiments/network/operator.h"
 #include "experiments/onnx/graph.h"
 #include "kernels/backend/fused.h"

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "experiments/bench/replay.h"
+#include "experiments/bench/replay/replay.h"
 #include "experiments/network/operators/emitting.h"
 #include "kernels/shape/sizes.h"
 

@@ -1,7 +1,7 @@
 /*
  * What the steps of a network access, at the addresses of its planner: for simulations (sequence.h).
  *
- * A convolution is the replay of its plan with what is fused behind it (bench/replay.h); an operator is what its own
+ * A convolution is the replay of its plan with what is fused behind it (bench/replay/replay.h); an operator is what its own
  * code does (operator.h). Tensors lie where net_plan put them; the places follow each other in memory, each on a
  * boundary of CONV_ARENA_ALIGN.
  */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiments/bench/replay.h"
+#include "experiments/bench/replay/replay.h"
 #include "sim/analysis/estimate.h"
 
 const char *net_view_name(enum net_view v)

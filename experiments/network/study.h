@@ -16,8 +16,8 @@
 #include "experiments/base/progress.h"
 #include "experiments/base/record.h"
 #include "experiments/base/stats.h"
-#include "experiments/bench/algo.h"
-#include "experiments/bench/estimate.h"
+#include "experiments/bench/case/algo.h"
+#include "experiments/bench/case/estimate.h"
 #include "experiments/network/net.h"
 #include "experiments/network/sequence.h"
 #include "experiments/network/stream.h"
@@ -142,7 +142,7 @@ struct net_which {
 
 bool net_is_asked(const struct net_step *s, const struct net_which *w);
 
-/* What steps need to issue and wait, by the counts in sequence (bench/estimate.h). */
+/* What steps need to issue and wait, by the counts in sequence (bench/case/estimate.h). */
 struct net_estimate {
     double issue_cycles;
     double wait_cycles[SIM_MAX_LEVELS]; /* for loads served by level 1, ..., memory being n_levels */

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "experiments/base/cells.h"
-#include "experiments/bench/published.h"
+#include "experiments/bench/case/published.h"
 #include "experiments/network/study.h"
 
 static const char not_simulated[] = "not simulated in this view", not_alone[] = "not simulated step by step";

@@ -6,7 +6,7 @@
 
 #include "counters/host/ctr_timer.h"
 #include "experiments/base/program.h"
-#include "experiments/bench/options.h"
+#include "experiments/bench/course/options.h"
 #include "experiments/network/peer_process.h"
 #include "experiments/network/study.h"
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "experiments/base/text.h"
-#include "experiments/bench/published.h"
+#include "experiments/bench/case/published.h"
 #include "experiments/network/study.h"
 
 enum { LINE_BYTES = 64 };

@@ -21,7 +21,7 @@
 
 #include "counters/observe/obs_marker.h"
 #include "counters/observe/obs_watcher.h"
-#include "experiments/bench/case.h"
+#include "experiments/bench/case/case.h"
 #include "experiments/base/error.h"
 #include "kernels/backend/backend.h"
 #include "kernels/backend/base.h"

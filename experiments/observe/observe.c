@@ -14,7 +14,7 @@
 #include "experiments/base/outdir.h"
 #include "experiments/base/tasks.h"
 #include "experiments/base/text.h"
-#include "experiments/bench/quantity.h"
+#include "experiments/bench/replay/quantity.h"
 #include "kernels/backend/backend.h"
 #include "sim/hierarchy.h"
 

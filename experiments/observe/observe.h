@@ -32,8 +32,8 @@
 #include "experiments/base/progress.h"
 #include "experiments/base/record.h"
 #include "experiments/base/store.h"
-#include "experiments/bench/case.h"
-#include "experiments/bench/options_shared.h"
+#include "experiments/bench/case/case.h"
+#include "experiments/bench/course/options_shared.h"
 #include "experiments/observe/guest.h"
 #include "experiments/show/report.h"
 

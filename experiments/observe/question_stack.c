@@ -1,6 +1,6 @@
 /*
  * Finds what compiled code does on its stack: layers run observed, all accesses outside the tensors counted, and costs
- * of units of work fitted to them. Writes a table of recorded stacks (bench/stack.h). `stack --help` lists the options;
+ * of units of work fitted to them. Writes a table of recorded stacks (bench/case/stack.h). `stack --help` lists the options;
  * `make stack` passes them on.
  */
 #include <errno.h>
@@ -12,9 +12,9 @@
 
 #include "experiments/base/outdir.h"
 #include "experiments/base/tasks.h"
-#include "experiments/bench/course.h"
-#include "experiments/bench/machine.h"
-#include "experiments/bench/options_shared.h"
+#include "experiments/bench/course/course.h"
+#include "experiments/bench/case/machine.h"
+#include "experiments/bench/course/options_shared.h"
 #include "experiments/observe/guest.h"
 #include "experiments/observe/stack_study.h"
 #include "kernels/backend/backend.h"

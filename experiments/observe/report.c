@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "experiments/base/cells.h"
-#include "experiments/bench/estimate.h"
+#include "experiments/bench/case/estimate.h"
 #include "experiments/observe/observe.h"
 
 /* Says why observed and replayed streams must differ, or NULL. */

@@ -6,7 +6,7 @@
 #define EXPERIMENTS_OBSERVE_STACK_STUDY_H
 
 #include "counters/observe/obs_result.h"
-#include "experiments/bench/case.h"
+#include "experiments/bench/case/case.h"
 #include "kernels/backend/stack.h"
 
 /* One layer by one algorithm: work and stack accesses per phase; lines of 64 bytes that these touched. */

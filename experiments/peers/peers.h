@@ -1,6 +1,6 @@
 /*
- * Base, SConv and peers side by side over a network, timed as any experiment is (bench/measure.h): in the caches that
- * the layer before leaves, and in warm ones. A method is an algorithm of bench/algos.def, or a plug-in.
+ * Base, SConv and peers side by side over a network, timed as any experiment is (bench/time/measure.h): in the caches that
+ * the layer before leaves, and in warm ones. A method is an algorithm of bench/case/algos.def, or a plug-in.
  */
 #ifndef EXPERIMENTS_PEERS_PEERS_H
 #define EXPERIMENTS_PEERS_PEERS_H
@@ -15,10 +15,10 @@
 #include "experiments/base/record.h"
 #include "experiments/base/stats.h"
 #include "experiments/base/tasks.h"
-#include "experiments/bench/case.h"
-#include "experiments/bench/measure.h"
-#include "experiments/bench/plugin.h"
-#include "experiments/bench/variables.h"
+#include "experiments/bench/case/case.h"
+#include "experiments/bench/time/measure.h"
+#include "experiments/bench/plugin/plugin.h"
+#include "experiments/bench/course/variables.h"
 #include "kernels/ukr/peak.h"
 
 enum { EXP_MAX_PEERS = EXP_MAX_ALGOS };
@@ -76,7 +76,7 @@ enum { EXP_PEERS_MAX_GIB = 8 /* of the tensors of a layer, by all methods */ };
 struct exp_peers_options {
     struct exp_rounds rounds;
     unsigned n_warm_rounds;   /* 0: no times in warm caches */
-    uint64_t ruler_ns;        /* how long a ruler (bench/ruler.h) has timings taken again; 0: there is none */
+    uint64_t ruler_ns;        /* how long a ruler (bench/time/ruler.h) has timings taken again; 0: there is none */
     uint64_t (*now_ns)(void); /* the clock */
 };
 

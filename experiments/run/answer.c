@@ -8,9 +8,9 @@
 #include "counters/ctr_hostinfo.h"
 #include "counters/group/ctr_quantity.h"
 #include "counters/host/ctr_emulated.h"
-#include "experiments/bench/published.h"
-#include "experiments/bench/question.h"
-#include "experiments/bench/variables.h"
+#include "experiments/bench/case/published.h"
+#include "experiments/bench/course/question.h"
+#include "experiments/bench/course/variables.h"
 #include "experiments/show/agreement.h"
 #include "kernels/shape/problem.h"
 

@@ -13,18 +13,18 @@
 #include "counters/host/ctr_timer.h"
 #include "experiments/base/program.h"
 #include "experiments/emit/build.h"
-#include "experiments/bench/measure.h"
+#include "experiments/bench/time/measure.h"
 #include "experiments/observe/observe.h"
 #include "experiments/show/page.h"
-#include "experiments/bench/replay.h"
+#include "experiments/bench/replay/replay.h"
 #include "experiments/show/layers.h"
 #include "experiments/show/ways_out.h"
 #include "experiments/run/run.h"
-#include "experiments/bench/machine.h"
-#include "experiments/bench/course.h"
-#include "experiments/bench/options_shared.h"
-#include "experiments/bench/plugin.h"
-#include "experiments/bench/published.h"
+#include "experiments/bench/case/machine.h"
+#include "experiments/bench/course/course.h"
+#include "experiments/bench/course/options_shared.h"
+#include "experiments/bench/plugin/plugin.h"
+#include "experiments/bench/case/published.h"
 #include "kernels/ukr/dispatch.h"
 #include "sim/cpu.h"
 
@@ -284,7 +284,7 @@ static int observe(struct session *s, struct exp_progress *progress)
     };
 
     int err = s->observed.observation
-                  ? exp_main_store(&o.store, s->options.store, s->options.results, s->options.known, &s->why)
+                  ? exp_store_asked(&o.store, s->options.store, s->options.results, s->options.known, &s->why)
                   : 0;
 
     if (!err)

@@ -8,7 +8,7 @@
 
 #include "experiments/base/error.h"
 #include "experiments/base/plot.h"
-#include "experiments/bench/cycles.h"
+#include "experiments/bench/case/cycles.h"
 #include "experiments/show/counts.h"
 #include "experiments/show/report.h"
 #include "sim/machine/machine.h"

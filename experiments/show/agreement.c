@@ -7,7 +7,7 @@
 #include "counters/group/ctr_quantity.h"
 #include "experiments/base/cells.h"
 #include "experiments/base/stats.h"
-#include "experiments/bench/cycles.h"
+#include "experiments/bench/case/cycles.h"
 
 static const struct {
     const char *name, *label;

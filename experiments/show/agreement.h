@@ -9,8 +9,8 @@
 #include <stdio.h>
 
 #include "experiments/base/record.h"
-#include "experiments/bench/case.h"
-#include "experiments/bench/quantity.h"
+#include "experiments/bench/case/case.h"
+#include "experiments/bench/replay/quantity.h"
 
 /*
  * The two simulations: the paper's view, LRU caches that fetch what is asked for; and the machine as its file has it.

@@ -68,7 +68,7 @@ static const struct rec_field time_fields[] = {
     { { "caches", "", "cold or warm", "" }, TIME(caches) },
     { { "layer_index", "", "number in the model, from 1", "" }, TIME(layer_index) },
     { { "layer", "", "its name", "" }, TIME(layer) },
-    { { "algo", "", "experiments/bench/algos.def", "" }, TIME(algo) },
+    { { "algo", "", "experiments/bench/case/algos.def", "" }, TIME(algo) },
     { { "ukr", "", "micro-kernel", "" }, TIME(ukr) },
     { { "n_c", "", CSA_NC_TEXT, "" }, IF_PLANNED(n_c) },
     { { "k2", "", CSA_K2_TEXT, "" }, IF_PLANNED(k2) },

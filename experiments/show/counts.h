@@ -9,8 +9,8 @@
  *                    replay with: MACHINE=zen3 UKR=avx2 CORE=Haswell FILTERS=ahead
  *                The last is what the command line needs so that the plans of today are those that ran. MACHINE is a
  *                name in sim/machines, or a .cfg file of the folder.
- *   plans.csv    model, layer_index, layer, macs, algo, plan (bench/case.h): what ran; a row per layer and algorithm
- *   stack.csv    may be missing: what the compiled code that was counted does on its stack (bench/stack.h)
+ *   plans.csv    model, layer_index, layer, macs, algo, plan (bench/case/case.h): what ran; a row per layer and algorithm
+ *   stack.csv    may be missing: what the compiled code that was counted does on its stack (bench/case/stack.h)
  *   counts.csv   model, caches, layer_index, algo, quantity, count: what was counted in one run; a row for each.
  *                Quantities are those of counters/group/ctr_quantity.h; a count is a whole number, or "not available:
  *                why".
@@ -32,7 +32,7 @@
 #include "experiments/base/csv.h"
 #include "experiments/base/error.h"
 #include "experiments/base/record.h"
-#include "experiments/bench/case.h"
+#include "experiments/bench/case/case.h"
 
 #define EXP_COUNTS_HOST "host.txt"
 

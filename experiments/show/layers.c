@@ -23,7 +23,7 @@ static const struct rec_field fields[] = {
 #define ALGO(name, ...) " " name
 #define GROUP(...)
     { { "algo", "", "one of"
-#include "experiments/bench/algos.def"
+#include "experiments/bench/case/algos.def"
         ,
         "" },
       REC_AT(ROW, algo) },

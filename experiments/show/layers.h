@@ -3,7 +3,7 @@
 #define EXPERIMENTS_SHOW_LAYERS_H
 
 #include "experiments/base/record.h"
-#include "experiments/bench/cycles.h"
+#include "experiments/bench/case/cycles.h"
 #include "experiments/show/report.h"
 
 /* A row. A why is NULL where there is a number. */

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 
 #include "experiments/base/text.h"
-#include "experiments/bench/course.h"
+#include "experiments/bench/course/course.h"
 
 /* ---- a folder's files ---- */
 

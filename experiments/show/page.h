@@ -8,7 +8,7 @@
 #include "experiments/base/error.h"
 #include "experiments/base/record.h"
 #include "experiments/base/text.h"
-#include "experiments/bench/results.h"
+#include "experiments/bench/course/results.h"
 #include "experiments/show/page_writer.h"
 
 #define EXP_PAGE_FILE "report.html"

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "experiments/bench/algo.h"
+#include "experiments/bench/case/algo.h"
 #include "experiments/show/layers.h"
 #include "kernels/ukr/dispatch.h"
 #include "kernels/ukr/f32_openblas.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiments/bench/algo.h"
+#include "experiments/bench/case/algo.h"
 #include "experiments/show/layers.h"
 
 #define N(array) (sizeof(array) / sizeof(array)[0])

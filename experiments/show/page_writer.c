@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "experiments/base/text.h"
-#include "experiments/bench/course.h"
+#include "experiments/bench/course/course.h"
 
 /* ---- characters ---- */
 

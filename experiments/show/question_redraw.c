@@ -9,7 +9,7 @@
 
 #include "experiments/base/tasks.h"
 #include "experiments/base/program.h"
-#include "experiments/bench/course.h"
+#include "experiments/bench/course/course.h"
 
 /* Says what became of a folder's figures. */
 struct place {

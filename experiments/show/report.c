@@ -6,7 +6,7 @@
 
 #include "counters/ctr_hostinfo.h"
 #include "experiments/base/cells.h"
-#include "experiments/bench/published.h"
+#include "experiments/bench/case/published.h"
 #include "experiments/show/layers.h"
 
 #define N(array) (sizeof(array) / sizeof(array)[0])

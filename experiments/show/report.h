@@ -5,11 +5,11 @@
 #include <stdio.h>
 
 #include "experiments/base/error.h"
-#include "experiments/bench/case.h"
-#include "experiments/bench/measure.h"
+#include "experiments/bench/case/case.h"
+#include "experiments/bench/time/measure.h"
 #include "experiments/base/outdir.h"
 #include "experiments/base/record.h"
-#include "experiments/bench/estimate.h"
+#include "experiments/bench/case/estimate.h"
 
 struct exp_report {
     const struct exp_experiment *e;
@@ -18,9 +18,10 @@ struct exp_report {
     const char *commit;          /* of this project, "-dirty" if changed; "" if unknown */
     enum exp_cache_state cache;
     bool is_timed;
-    const char *clock;         /* the name of the one that timed */
-    const char *why_elsewhere; /* why the times are not the simulated machine's (bench/machine.h); NULL: they are */
-    const char *observed;      /* what was observed under emulation, in a sentence or two; "": nothing */
+    const char *clock; /* the name of the one that timed */
+    const char
+        *why_elsewhere;   /* why the times are not the simulated machine's (bench/case/machine.h); NULL: they are */
+    const char *observed; /* what was observed under emulation, in a sentence or two; "": nothing */
 };
 
 /*

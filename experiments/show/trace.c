@@ -6,7 +6,7 @@
  */
 #include <stdlib.h>
 
-#include "experiments/bench/cycles.h"
+#include "experiments/bench/case/cycles.h"
 #include "experiments/show/trace_events.h"
 #include "experiments/show/ways_out.h"
 

@@ -10,8 +10,8 @@
 #include "counters/host/ctr_timer.h"
 #include "experiments/base/stats.h"
 #include "experiments/base/error.h"
-#include "experiments/bench/course.h"
-#include "experiments/bench/model.h"
+#include "experiments/bench/course/course.h"
+#include "experiments/bench/model/model.h"
 #include "experiments/speed/speed.h"
 #include "kernels/lib/sconv_shape.h"
 

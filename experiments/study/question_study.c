@@ -7,8 +7,8 @@
 
 #include "counters/ctr_hostinfo.h"
 #include "experiments/base/text.h"
-#include "experiments/bench/course.h"
-#include "experiments/bench/options_shared.h"
+#include "experiments/bench/course/course.h"
+#include "experiments/bench/course/options_shared.h"
 #include "experiments/study/study.h"
 
 #define PAGE "study.md"

@@ -4,9 +4,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "experiments/bench/course.h"
-#include "experiments/bench/replay.h"
-#include "experiments/bench/estimate.h"
+#include "experiments/bench/course/course.h"
+#include "experiments/bench/replay/replay.h"
+#include "experiments/bench/case/estimate.h"
 #include "kernels/shape/sizes.h"
 #include "kernels/ukr/dispatch.h"
 

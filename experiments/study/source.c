@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiments/bench/machine.h"
+#include "experiments/bench/case/machine.h"
 #include "experiments/show/counts.h"
 #include "kernels/blas/gemm_core.h"
 #include "kernels/ukr/dispatch.h"

@@ -14,10 +14,10 @@
 #include "experiments/base/outdir.h"
 #include "experiments/base/record.h"
 #include "experiments/base/stats.h"
-#include "experiments/bench/algo.h"
-#include "experiments/bench/case.h"
-#include "experiments/bench/model.h"
-#include "experiments/bench/ruler.h"
+#include "experiments/bench/case/algo.h"
+#include "experiments/bench/case/case.h"
+#include "experiments/bench/model/model.h"
+#include "experiments/bench/time/ruler.h"
 #include "kernels/csa/csa2.h"
 #include "sim/machine/machine.h"
 
@@ -360,9 +360,9 @@ struct exp_study_timed {
 /*
  * Times all runs that this computer can execute, with cold caches: the runs of a layer take turns, round by round, each
  * on tensors of its own; a time is the fastest of its rounds, by the thread's own clock, and a second one the median.
- * Layers share the rounds' time limit evenly. Each layer's times are kept as a part (bench/results.h), unless they were
+ * Layers share the rounds' time limit evenly. Each layer's times are kept as a part (bench/course/results.h), unless they were
  * disturbed: an interruption costs no more than the layer that was being timed. Pins the calling thread. Returns 0, or
- * -EINTR, -errno of keeping, or -EAGAIN if too much was disturbed (bench/ruler.h), with one line in why.
+ * -EINTR, -errno of keeping, or -EAGAIN if too much was disturbed (bench/time/ruler.h), with one line in why.
  */
 int exp_study_time_runs(struct exp_study_runs *r, const struct exp_setup *setup,
                         const struct exp_study_keeping *keeping, struct exp_study_timed *timed, struct exp_why *why);

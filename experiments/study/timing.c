@@ -9,8 +9,8 @@
 #include "counters/host/ctr_pin.h"
 #include "counters/host/ctr_timer.h"
 #include "experiments/base/program.h"
-#include "experiments/bench/measure.h"
-#include "experiments/bench/course.h"
+#include "experiments/bench/time/measure.h"
+#include "experiments/bench/course/course.h"
 #include "kernels/backend/backend.h"
 #include "kernels/ukr/dispatch.h"
 

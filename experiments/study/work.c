@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiments/bench/machine.h"
-#include "experiments/bench/options_shared.h"
+#include "experiments/bench/case/machine.h"
+#include "experiments/bench/course/options_shared.h"
 #include "kernels/ukr/dispatch.h"
 #include "sim/analysis/estimate.h"
 

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "experiments/base/program.h"
-#include "experiments/bench/quantity.h"
-#include "experiments/bench/replay.h"
+#include "experiments/bench/replay/quantity.h"
+#include "experiments/bench/replay/replay.h"
 #include "experiments/sweep/sweep.h"
 #include "sim/analysis/ways.h"
 

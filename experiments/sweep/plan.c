@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "experiments/base/program.h"
-#include "experiments/bench/course.h"
-#include "experiments/bench/plugin.h"
-#include "experiments/bench/quantity.h"
-#include "experiments/bench/replay.h"
+#include "experiments/bench/course/course.h"
+#include "experiments/bench/plugin/plugin.h"
+#include "experiments/bench/replay/quantity.h"
+#include "experiments/bench/replay/replay.h"
 #include "experiments/sweep/sweep.h"
 #include "kernels/csa/csa2.h"
 

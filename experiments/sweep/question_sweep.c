@@ -4,10 +4,10 @@
  */
 #include <stdlib.h>
 
-#include "experiments/bench/course.h"
-#include "experiments/bench/machine.h"
-#include "experiments/bench/options_shared.h"
-#include "experiments/bench/plugin.h"
+#include "experiments/bench/course/course.h"
+#include "experiments/bench/case/machine.h"
+#include "experiments/bench/course/options_shared.h"
+#include "experiments/bench/plugin/plugin.h"
 #include "experiments/sweep/sweep.h"
 
 struct session {

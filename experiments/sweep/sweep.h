@@ -13,9 +13,9 @@
 
 #include "experiments/base/record.h"
 #include "experiments/base/tasks.h"
-#include "experiments/bench/cycles.h"
-#include "experiments/bench/model.h"
-#include "experiments/bench/variables.h"
+#include "experiments/bench/case/cycles.h"
+#include "experiments/bench/model/model.h"
+#include "experiments/bench/course/variables.h"
 #include "sim/machine/machine_grid.h"
 
 enum { EXP_SWEEP_MOST_CONFIGS = 10000, EXP_SWEEP_MOST_CASES = 1000000, EXP_SWEEP_MOST_CORES = 256 };

@@ -4,8 +4,8 @@
 #include <math.h>
 
 #include "counters/host/ctr_timer.h"
-#include "experiments/bench/cycles.h"
-#include "experiments/bench/replay.h"
+#include "experiments/bench/case/cycles.h"
+#include "experiments/bench/replay/replay.h"
 #include "kernels/shape/problem.h"
 
 enum { ROUNDS = 5 };

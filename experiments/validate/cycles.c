@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "counters/group/ctr_quantity.h"
-#include "experiments/bench/cycles.h"
+#include "experiments/bench/case/cycles.h"
 #include "kernels/csa/csa2.h"
 
 enum kind {

@@ -11,10 +11,10 @@
 #include "counters/group/ctr_quantity.h"
 #include "experiments/base/text.h"
 #include "experiments/show/counts.h"
-#include "experiments/bench/machine.h"
-#include "experiments/bench/course.h"
-#include "experiments/bench/replay.h"
-#include "experiments/bench/options_shared.h"
+#include "experiments/bench/case/machine.h"
+#include "experiments/bench/course/course.h"
+#include "experiments/bench/replay/replay.h"
+#include "experiments/bench/course/options_shared.h"
 #include "experiments/validate/validate.h"
 
 struct options {

@@ -169,7 +169,7 @@ static int find_text(struct text *t, const char *folder, const struct conv_plugi
     return err;
 }
 
-/* Lays filters out as lift_lay_filters (experiments/lift/program.c) does. */
+/* Lays filters out as lift_lay_filters (experiments/papers/lift/program.c) does. */
 static float *lay_filters(const struct text *t, const struct conv_plugin_shape *s, const float *from)
 {
     const size_t c_n = (size_t)s->in_channels, r_n = (size_t)s->kernel_h, s_n = (size_t)s->kernel_w;

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "counters/perf/ctr_watch.h"
-#include "experiments/bench/case.h"
+#include "experiments/bench/case/case.h"
 #include "kernels/backend/backend.h"
 #include "kernels/backend/base.h"
 #include "kernels/ukr/dispatch.h"

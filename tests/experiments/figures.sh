@@ -14,7 +14,7 @@ program=$redraw
 
 scripts=$work/scripts
 mkdir "$scripts"
-cp experiments/*/*.gp "$scripts/"
+cp experiments/*/*.gp experiments/papers/*/*.gp "$scripts/"
 axes=tests/experiments
 results=$work/results
 mkdir -p "$results"
@@ -223,7 +223,7 @@ awk -F, -v OFS=, '/^#/ { print; next } !at { for (i = 1; i <= NF; i++) if ($i ==
     $at ~ /^[0-9]/ && NR % 3 == 0 { $at *= 9 } { print }' results/reference/clx4208/vgg16/layers.csv >"$results/timed/layers.csv"
 
 # A question may bring tables that its figures are drawn from here: experiments/<room>/sample/.
-for sample in experiments/*/sample; do
+for sample in experiments/*/sample experiments/papers/*/sample; do
     [ ! -d "$sample" ] || cp -r "$sample" "$results/sample-$(basename "${sample%/sample}")"
 done
 

@@ -4,7 +4,7 @@
 
 #include "counters/observe/obs_result.h"
 #include "experiments/base/error.h"
-#include "experiments/bench/case.h"
+#include "experiments/bench/case/case.h"
 #include "tests/experiments/observed_place.h"
 
 /* Small layers with and without padding, strides, dilations and groups. */

@@ -3,7 +3,7 @@
 #include <CUnit/CUnit.h>
 #include <math.h>
 
-#include "experiments/bench/stack.h"
+#include "experiments/bench/case/stack.h"
 #include "kernels/backend/backend.h"
 #include "sim/hierarchy.h"
 #include "tests/suites.h"

@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "experiments/polydl/analysis/affine.h"
-#include "experiments/polydl/variants.h"
+#include "experiments/papers/polydl/analysis/affine.h"
+#include "experiments/papers/polydl/variants.h"
 
 /* C[i][j] += A[i][k] * B[k][j], the paper's Figure 4. */
 struct exp_affine_nest polydl_gemm(uint64_t m, uint64_t n, uint64_t k);

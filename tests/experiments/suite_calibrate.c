@@ -8,7 +8,7 @@
 
 #include "experiments/base/csv.h"
 #include "experiments/calibrate/calibrate.h"
-#include "experiments/bench/machine.h"
+#include "experiments/bench/case/machine.h"
 #include "tests/suites.h"
 
 #define COUNTS "results/reference/zen3/patterns/patterns.csv"

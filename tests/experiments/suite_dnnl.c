@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "experiments/bench/dnnl.h"
+#include "experiments/papers/polydl/time/dnnl.h"
 #include "kernels/bnorm.h"
 #include "tests/kernels/kcheck.h"
 #include "tests/rng.h"

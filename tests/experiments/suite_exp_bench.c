@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 
 #include "experiments/base/stats.h"
-#include "experiments/bench/ruler.h"
+#include "experiments/bench/time/ruler.h"
 #include "tests/suites.h"
 
 /* ---- turns ---- */

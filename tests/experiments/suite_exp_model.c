@@ -7,9 +7,9 @@
 #include <unistd.h>
 
 #include "experiments/emit/options_emit.h"
-#include "experiments/bench/model.h"
-#include "experiments/bench/published.h"
-#include "experiments/bench/results.h"
+#include "experiments/bench/model/model.h"
+#include "experiments/bench/case/published.h"
+#include "experiments/bench/course/results.h"
 #include "tests/kernels/shapes.h"
 #include "tests/scratch.h"
 #include "tests/suites.h"

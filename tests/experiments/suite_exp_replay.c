@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "experiments/base/store.h"
-#include "experiments/bench/replay.h"
-#include "experiments/bench/case.h"
+#include "experiments/bench/replay/replay.h"
+#include "experiments/bench/case/case.h"
 #include "kernels/ukr/ref/f32_ref.h"
 #include "sim/analysis/stackdist.h"
 #include "sim/full/shadow.h"

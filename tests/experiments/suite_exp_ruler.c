@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "experiments/base/stats.h"
-#include "experiments/bench/ruler.h"
+#include "experiments/bench/time/ruler.h"
 #include "tests/suites.h"
 
 enum { N_THINGS = 20, N_ROUNDS = 8 };

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiments/bench/model.h"
-#include "experiments/bench/model_formats.h"
+#include "experiments/bench/model/model.h"
+#include "experiments/bench/model/formats.h"
 #include "tests/kernels/shapes.h"
 #include "tests/rng.h"
 #include "tests/scratch.h"

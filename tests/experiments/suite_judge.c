@@ -7,7 +7,7 @@
 
 #include "counters/host/ctr_timer.h"
 #include "experiments/judge/judge.h"
-#include "experiments/bench/replay.h"
+#include "experiments/bench/replay/replay.h"
 #include "tests/suites.h"
 
 enum { IS, WS }; /* variants, in the order of their list */

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiments/lift/device.h"
+#include "experiments/papers/lift/device.h"
 #include "tests/kernels/shapes.h"
 #include "tests/rng.h"
 #include "tests/suites.h"

@@ -11,8 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "experiments/lift/cost.h"
-#include "experiments/lift/rank.h"
+#include "experiments/papers/lift/cost.h"
+#include "experiments/papers/lift/rank.h"
 #include "kernels/conv_naive.h"
 #include "sim/base/record.h"
 #include "tests/kernels/shapes.h"
@@ -609,7 +609,7 @@ static void quads_coalesce(void)
     struct sim_machine m;
 
     CU_ASSERT_EQUAL_FATAL(conv_problem_finish(&layer, why.text, sizeof why.text), 0);
-    CU_ASSERT_EQUAL_FATAL(sim_machine_read(&m, "experiments/lift/mali-g72.cfg", why.text, sizeof why.text), 0);
+    CU_ASSERT_EQUAL_FATAL(sim_machine_read(&m, "experiments/papers/lift/mali-g72.cfg", why.text, sizeof why.text), 0);
     for (size_t i = 0; i < 2; i++) {
         struct lift_point p;
         struct lift_program g;

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "experiments/peers/peers.h"
-#include "experiments/bench/case.h"
+#include "experiments/bench/case/case.h"
 #include "kernels/ukr/pack.h"
 #include "kernels/ukr/peak.h"
 #include "tests/kernels/kcheck.h"

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "experiments/base/text.h"
-#include "experiments/bench/plugin_inside.h"
+#include "experiments/bench/plugin/inside.h"
 #include "kernels/conv_naive.h"
 #include "tests/rng.h"
 #include "tests/scratch.h"

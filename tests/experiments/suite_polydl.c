@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiments/polydl/analysis/affine.h"
-#include "experiments/polydl/analysis/analysis.h"
+#include "experiments/papers/polydl/analysis/affine.h"
+#include "experiments/papers/polydl/analysis/analysis.h"
 #include "tests/experiments/polydl_nests.h"
 #include "tests/rng.h"
 #include "tests/suites.h"

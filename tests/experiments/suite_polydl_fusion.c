@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "experiments/polydl/analysis/affine.h"
+#include "experiments/papers/polydl/analysis/affine.h"
 #include "tests/experiments/polydl_nests.h"
 #include "tests/rng.h"
 #include "tests/suites.h"

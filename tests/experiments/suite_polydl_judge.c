@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "experiments/base/csv.h"
-#include "experiments/polydl/report.h"
-#include "experiments/bench/machine.h"
+#include "experiments/papers/polydl/report.h"
+#include "experiments/bench/case/machine.h"
 #include "tests/rng.h"
 #include "tests/scratch.h"
 #include "tests/suites.h"

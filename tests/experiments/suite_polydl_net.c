@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "experiments/base/text.h"
-#include "experiments/polydl/learn/rank_net.h"
+#include "experiments/papers/polydl/learn/rank_net.h"
 #include "tests/rng.h"
 #include "tests/scratch.h"
 #include "tests/suites.h"

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiments/polydl/analysis/analysis.h"
-#include "experiments/polydl/variants.h"
+#include "experiments/papers/polydl/analysis/analysis.h"
+#include "experiments/papers/polydl/variants.h"
 #include "sim/hierarchy.h"
 #include "tests/experiments/polydl_nests.h"
 #include "tests/rng.h"

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiments/polydl/time/time.h"
+#include "experiments/papers/polydl/time/time.h"
 #include "tests/suites.h"
 
 enum { N = 4, MOST = 60, FIRST = 2 };

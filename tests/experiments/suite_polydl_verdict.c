@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiments/polydl/report.h"
+#include "experiments/papers/polydl/report.h"
 #include "tests/suites.h"
 
 enum { N = 12 };

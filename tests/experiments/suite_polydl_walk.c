@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "experiments/base/error.h"
-#include "experiments/polydl/analysis/walk.h"
-#include "experiments/polydl/variants.h"
-#include "experiments/polydl/time/time.h"
+#include "experiments/papers/polydl/analysis/walk.h"
+#include "experiments/papers/polydl/variants.h"
+#include "experiments/papers/polydl/time/time.h"
 #include "kernels/conv_naive.h"
 #include "tests/kernels/emission.h"
 #include "tests/kernels/kcheck.h"

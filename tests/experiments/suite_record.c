@@ -9,7 +9,7 @@
 #include "experiments/base/error.h"
 #include "experiments/base/record.h"
 #include "experiments/base/text.h"
-#include "experiments/bench/question.h"
+#include "experiments/bench/course/question.h"
 #include "experiments/show/counts.h"
 #include "tests/rng.h"
 #include "tests/scratch.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiments/bench/stack.h"
+#include "experiments/bench/case/stack.h"
 #include "experiments/observe/stack_study.h"
 #include "kernels/ukr/dispatch.h"
 #include "tests/rng.h"

@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "counters/host/ctr_emulated.h"
-#include "experiments/bench/machine.h"
-#include "experiments/bench/model.h"
+#include "experiments/bench/case/machine.h"
+#include "experiments/bench/model/model.h"
 #include "experiments/study/study.h"
 #include "kernels/csa/csa2.h"
 #include "kernels/ukr/dispatch.h"

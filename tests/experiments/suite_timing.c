@@ -11,7 +11,7 @@
 #include "counters/ctr_hostinfo.h"
 #include "counters/group/ctr_cpu.h"
 #include "experiments/calibrate/calibrate.h"
-#include "experiments/bench/machine.h"
+#include "experiments/bench/case/machine.h"
 #include "sim/machine/machine_folder.h"
 #include "sim/machine/machine_here.h"
 #include "tests/counters/fake_counters.h"

@@ -7,7 +7,7 @@
 
 #include "counters/group/ctr_quantity.h"
 #include "experiments/show/agreement.h"
-#include "experiments/bench/case.h"
+#include "experiments/bench/case/case.h"
 #include "experiments/validate/validate.h"
 #include "tests/suites.h"
 

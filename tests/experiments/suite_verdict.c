@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "experiments/base/text.h"
-#include "experiments/bench/estimate.h"
+#include "experiments/bench/case/estimate.h"
 #include "experiments/run/run.h"
 #include "tests/suites.h"
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "experiments/base/error.h"
-#include "experiments/vyasa/tune/tune.h"
+#include "experiments/papers/vyasa/tune/tune.h"
 #include "tests/rng.h"
 #include "tests/scratch.h"
 #include "tests/suites.h"

@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "experiments/base/progress.h"
-#include "experiments/bench/case.h"
+#include "experiments/bench/case/case.h"
 
 /* Reads the machine. Returns false, and the test is skipped, if it was not started from the top of the repository. */
 bool toy_machine(struct sim_machine *m);

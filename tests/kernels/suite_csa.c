@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "experiments/bench/model.h"
+#include "experiments/bench/model/model.h"
 #include "kernels/csa/csa.h"
 #include "kernels/ukr/dispatch.h"
 #include "sim/machine/machine.h"

@@ -1,6 +1,6 @@
 /*
  * The AI Engine's core: UG1079's worked examples of permutations, what a bundle does in which cycle, banks, and what
- * stops a run. A second implementation of the multiplies is experiments/vyasa/intrinsics.h, which suite vyasa compares.
+ * stops a run. A second implementation of the multiplies is experiments/papers/vyasa/intrinsics.h, which suite vyasa compares.
  */
 #include <CUnit/CUnit.h>
 #include <errno.h>

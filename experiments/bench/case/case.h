@@ -1,0 +1,237 @@
+/*
+ * One experiment: a model on a machine, layer by layer and algorithm by algorithm. Planned once; then verified and
+ * measured (measure.h), replayed (replay.h) and reported (show/report.h).
+ */
+#ifndef EXPERIMENTS_BENCH_CASE_CASE_H
+#define EXPERIMENTS_BENCH_CASE_CASE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "experiments/base/error.h"
+#include "experiments/base/stats.h"
+#include "experiments/bench/case/algo.h"
+#include "experiments/bench/model/model.h"
+#include "kernels/backend/backend.h"
+#include "kernels/backend/base.h"
+#include "kernels/plan/plan.h"
+#include "sim/base/stats.h"
+#include "sim/core/clock.h"
+
+/*
+ * Finds where the time of one convolution goes: a back-end that executes and adds up the time per kind of step. The
+ * clock is read only where the kind changes, so that a row of micro-kernels costs two readings; the nest's own time
+ * counts as its step's.
+ */
+
+struct exp_phases {
+    uint64_t step_ns[CONV_N_STEP_KINDS];
+    uint64_t total_ns; /* what no kind claims is the start and the end */
+};
+
+uint64_t exp_phases_packing_ns(const struct exp_phases *x); /* windows, filters, OpenBLAS's copies of the matrix */
+uint64_t exp_phases_kernel_ns(const struct exp_phases *x);  /* micro-kernels and direct kernels */
+uint64_t exp_phases_other_ns(const struct exp_phases *x);   /* neither im2col nor packing nor kernels */
+
+void exp_phases_add(struct exp_phases *sum, const struct exp_phases *x);
+
+/* Runs a plan's nest. Returns what the nest returned. */
+int exp_phases_run(const struct conv_plan *plan, const struct conv_binding *bind, uint64_t (*now_ns)(void),
+                   struct exp_phases *phases);
+
+/*
+ * Finds the routines that the baseline's steps need. They are known only where the blocking of the very core that runs
+ * is on record. Returns 0, or -ENOENT with one line in why.
+ */
+int exp_phases_find_parts(struct conv_blas_parts *parts, const struct exp_setup *s, struct exp_why *why);
+
+/* Runs the baseline step by step with OpenBLAS's own routines; plan as conv_blas_exec wants it. */
+int exp_phases_run_base(const struct conv_plan *plan, const struct conv_binding *bind,
+                        const struct conv_blas_parts *parts, uint64_t (*now_ns)(void), struct exp_phases *phases);
+
+/*
+ * The tensors of one case in memory: the arena of its plan's layout, filled with reproducible values.
+ *
+ * Values are small integers, so that every sum of products is exact in float and results can be compared for equality
+ * (as long as the reduction is short enough: exp_tensors_exact).
+ */
+
+struct exp_tensors {
+    void *arena;
+    struct conv_binding bind;
+};
+
+/* Allocates, touches every page, fills input and filter, and packs the filters if the plan wants them packed ahead of
+ * time. Returns 0 or -ENOMEM. */
+int exp_tensors_init(struct exp_tensors *t, const struct conv_plan *plan);
+void exp_tensors_release(struct exp_tensors *t);
+
+/*
+ * Fills a tensor with small integers from a linear congruence: the same for the same seed, on every machine; another
+ * sequence for every seed.
+ */
+void exp_tensors_fill(float *x, size_t bytes, uint64_t seed);
+
+/* The seeds of exp_tensors_init. */
+enum { EXP_TENSORS_INPUT_SEED = 1, EXP_TENSORS_FILTER_SEED = 2 };
+
+/* Tells whether every partial sum of tensors that exp_tensors_fill has filled is an integer below 2^24. */
+bool exp_tensors_exact(const struct conv_problem *p);
+
+/*
+ * Change tensors before a timed run, so that the run cannot reuse the result of an earlier run. Equal seeds give equal
+ * values.
+ *
+ * Even seeds give small integers, like exp_tensors_fill. Odd seeds give small integers times a factor of 21 bits; a run
+ * that computes with fewer bits than a float then has a visible error. exp_input_renew changes all n elements.
+ * exp_input_change changes one line of 64 bytes in 16; the caches still hold the unchanged lines.
+ */
+void exp_input_renew(float *x, size_t n, uint64_t seed);
+void exp_input_change(float *x, size_t n, uint64_t seed);
+
+/* Set elements to NaN: all n elements, or only the lines that exp_input_change changes for this seed. */
+void exp_output_spoil(float *x, size_t n);
+void exp_output_spoil_some(float *x, size_t n, uint64_t seed);
+
+/*
+ * The counts that are kept, by their metric names: those of the CACHE and SOFTWARE event groups, which are reported;
+ * and the common quantities of group COMMON, quantity q (ctr_quantity.h) as EXP_COMMON + q.
+ */
+enum { EXP_MAX_QUANTITIES = 16 }; /* at least ctr_n_quantities() */
+
+enum exp_count {
+    EXP_LOADS,
+    EXP_L1_LOAD_MISSES,
+    EXP_L2_LOAD_MISSES,
+    EXP_L3_LOAD_MISSES,
+    EXP_INSTRUCTIONS,
+    EXP_CYCLES,
+    EXP_PAGE_FAULTS,
+    EXP_COMMON,
+    EXP_N_COUNTS = EXP_COMMON + EXP_MAX_QUANTITIES,
+};
+
+const char *exp_count_name(enum exp_count c);
+
+/* Says what the caches hold when a layer starts. */
+enum exp_cache_state {
+    EXP_COLD,    /* nothing */
+    EXP_WARM,    /* what the same algorithm left on the same tensors */
+    EXP_NETWORK, /* what the layer before left: replayed in network order; timed when emptied, with the input written */
+};
+
+const char *exp_cache_state_name(enum exp_cache_state s);
+
+struct exp_measured {
+    const char *why_no_time; /* NULL: timed; else a reason owned by somebody who outlives this */
+    uint64_t *sample_ns;     /* [n_samples], in the order of the rounds, as many as the layer's other algorithms have */
+    struct exp_mark *mark;   /* [n_samples] what the ruler read beside them */
+    size_t n_samples;
+    const char *why_no_phases; /* timed, but not step by step; owned likewise */
+    struct exp_phases phases;
+    double convert_ns[2]; /* a plug-in's own conversions, not in its times: before a run, after a run; 0: none */
+    bool has_count[EXP_N_COUNTS];
+    double count[EXP_N_COUNTS];             /* of one run */
+    const char *why_no_count[EXP_N_COUNTS]; /* timed, but not counted; owned likewise */
+};
+
+struct exp_simulated {
+    const char *why_not; /* NULL: replayed */
+    bool is_copy;        /* of an identical layer of the same experiment */
+    struct sim_stats stats;
+    uint64_t mac_instructions; /* multiply-adds of the machine's shape that the micro-kernels issue; 0: not stated */
+    struct sim_cycles cycles[CONV_N_PHASES]; /* 0 where there are none: estimate.h */
+};
+
+/* Holds what of a case was watched access by access (experiments/observe), and the replay of just that. */
+struct exp_watched {
+    const char *why_not; /* NULL: observed; else a reason owned by somebody who outlives this */
+    const char *source;  /* by what */
+    double share;        /* of the layer's multiply-adds: of large layers a part is observed */
+    const struct sim_stats *seen, *replayed;
+};
+
+struct exp_case {
+    const struct exp_layer *layer;
+    const struct exp_algo *algo;
+    struct csa_tiling tiling[CSA_N_SCHEDULES]; /* CSA's analysis of the layer, the same in all its cases */
+    bool is_chosen;                            /* SConv in the schedule that CSA chose */
+    size_t same_as;                            /* index of the first case of the same shape and algorithm */
+    struct conv_plan plan;
+    const char *why_refused; /* a plug-in's, in this layer; NULL: it is run; lives as long as the plug-in */
+    const char *why_doubted; /* likewise: it is refused if nothing else is wrong with it */
+    bool is_wrong;           /* the plug-in broke a rule, and all its layers are refused */
+    struct exp_measured measured;
+    struct exp_simulated simulated; /* through the machine as its file has it */
+    struct exp_simulated alone;     /* through its caches alone (sim_machine_caches_alone) */
+    struct exp_watched observed;
+};
+
+struct exp_experiment {
+    const struct exp_setup *setup;
+    const struct exp_model *model;
+    size_t n_algos;
+    size_t n_cases; /* layers * algorithms, layer by layer */
+    struct exp_case *cases;
+};
+
+/*
+ * Plans every layer with every selected algorithm. Returns 0, -ENOMEM, or -EOVERFLOW with one line that names the
+ * table's line.
+ */
+int exp_experiment_plan(struct exp_experiment *e, const struct exp_setup *setup, const struct exp_model *model,
+                        unsigned algos, struct exp_why *why);
+void exp_experiment_release(struct exp_experiment *e);
+
+/* Returns the case of the same layer with the named algorithm, or NULL if it was not selected. */
+const struct exp_case *exp_case_of(const struct exp_experiment *e, const struct exp_case *c, const char *algo);
+
+/* Says why a case is not run here, or NULL. */
+const char *exp_case_why_not_run(const struct exp_experiment *e, const struct exp_case *c);
+
+/* Names what a tag stands for: tensors, and of a plug-in the memory that is none of them. */
+const char *exp_algo_tensor_name(const struct exp_algo *a, enum conv_tensor t);
+
+/* Returns the case that this one is compared with, likewise. */
+const struct exp_case *exp_case_base(const struct exp_experiment *e, const struct exp_case *c);
+
+/* Says why the phases are not known, or NULL. */
+const char *exp_case_why_no_phases(const struct exp_case *c);
+
+/* Says why a count is missing, or NULL. */
+const char *exp_case_why_no_count(const struct exp_case *c, enum exp_count count);
+
+/* Returns the times of the rounds; all NaN if there are none. */
+struct exp_times exp_case_times(const struct exp_case *c);
+
+/* Returns the rounds of a case beside those of Base, if that was timed. */
+struct exp_pair exp_case_pair(const struct exp_experiment *e, const struct exp_case *c);
+
+/* Returns how many times as fast as Base it is, in this layer; all NaN if one of the two was not timed. */
+struct exp_ratio exp_case_speedup(const struct exp_experiment *e, const struct exp_case *c);
+
+/*
+ * Says in one line of how many layers generated code does not follow libsconv's plan but the paper's, and why; "": of
+ * none.
+ */
+void exp_experiment_say_unwritten(const struct exp_experiment *e, const struct exp_setup *s, char *text, size_t bytes);
+
+/* A plan in one line, which a later reader can plan again when the same layer would be planned another way. */
+
+enum { EXP_PLAN_TEXT_BYTES = 160 };
+
+/*
+ * Writes what is replayed: "f32_16x6__avx2 is nc=3 k2=11 k3=3136 packed", "openblas_Haswell gemm p=320 q=320 r=104512
+ * lowered", "<direct kernel> direct rows=7 groups=4". Plans of one layer
+ * that differ have different texts.
+ */
+void exp_plan_text(const struct conv_plan *plan, char text[EXP_PLAN_TEXT_BYTES]);
+
+/*
+ * Plans the layer of another plan as a text says, if the text is that of an SConv plan. Returns 0; -EINVAL if it is
+ * not, or if this program would not make such a plan of this layer: plans of the result have that very text.
+ */
+int exp_plan_of_text(struct conv_plan *plan, const struct conv_plan *other, const char *text);
+
+#endif

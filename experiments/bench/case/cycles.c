@@ -1,0 +1,110 @@
+#include "experiments/bench/case/cycles.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "experiments/base/error.h"
+
+const char *exp_cycles_why_not(const struct exp_setup *s, const struct exp_case *c)
+{
+    const char *why = c->simulated.why_not;
+
+    if (!why && *s->why_no_cycles)
+        why = s->why_no_cycles;
+    if (!why && !exp_stacks_find(&s->stacks, c->algo->name, &c->plan))
+        why = EXP_NO_WORK_ON_RECORD;
+    return why;
+}
+
+static double sum_of(const double *x, size_t first, size_t end)
+{
+    double sum = 0;
+
+    for (size_t i = first; i < end; i++)
+        sum += x[i];
+    return sum;
+}
+
+struct exp_cycles exp_cycles(const struct exp_case *c)
+{
+    const size_t n = c->simulated.stats.n_levels;
+    struct exp_cycles x = { 0 };
+
+    for (unsigned p = 0; p < CONV_N_PHASES; p++) {
+        const struct sim_cycles *of = &c->simulated.cycles[p];
+
+        x.sum += sim_cycles_sum(of);
+        *(p == CONV_PHASE_UKR ? &x.computing : &x.packing) += of->computing;
+        x.calls += of->calls;
+        x.storing += of->storing;
+        x.translating += of->translating;
+        x.waiting[0] += n > 1 ? of->waiting[1] : 0;
+        x.waiting[1] += sum_of(of->waiting, 2, n);
+        x.waiting[2] += of->waiting[n];
+        x.packing_sum += p == CONV_PHASE_UKR ? 0 : sim_cycles_sum(of);
+        x.packing_memory += p == CONV_PHASE_UKR ? 0 : of->waiting[n];
+    }
+    return x;
+}
+
+double exp_ran_at_ghz(const struct exp_setup *s)
+{
+    return s->ran_at_ghz > 0 ? s->ran_at_ghz : s->machine.issue.clock_ghz;
+}
+
+double exp_cycles_taken(const struct exp_setup *s, const struct exp_case *c, const char *why_elsewhere,
+                        const char **why_not)
+{
+    const double ghz = exp_ran_at_ghz(s);
+
+    *why_not = c->measured.why_no_time ? c->measured.why_no_time : why_elsewhere;
+    if (*why_not)
+        return (double)NAN;
+    if (!exp_case_why_no_count(c, EXP_CYCLES))
+        return c->measured.count[EXP_CYCLES];
+    if (!(ghz > 0))
+        *why_not = "the machine's file does not state clock_ghz";
+    return ghz > 0 ? exp_case_times(c).low_mean * ghz : (double)NAN;
+}
+
+static double quotient_of(const struct exp_cycles_pair *p)
+{
+    return p->simulated / p->taken;
+}
+
+static double error_of(const struct exp_cycles_pair *p)
+{
+    return 100 * fabs(quotient_of(p) - 1);
+}
+
+static struct exp_spread spread_of(const struct exp_cycles_pair *pair, size_t n,
+                                   double (*value_of)(const struct exp_cycles_pair *p))
+{
+    double *value = exp_new(n + 1, sizeof *value);
+    struct exp_spread spread;
+
+    for (size_t i = 0; i < n; i++)
+        value[i] = value_of(&pair[i]);
+    spread = exp_spread_of(value, n);
+    free(value);
+    return spread;
+}
+
+struct exp_spread exp_cycles_errors(const struct exp_cycles_pair *pair, size_t n)
+{
+    return spread_of(pair, n, error_of);
+}
+
+struct exp_spread exp_cycles_quotients(const struct exp_cycles_pair *pair, size_t n)
+{
+    return spread_of(pair, n, quotient_of);
+}
+
+int exp_cycles_order(struct exp_cycles_pair a, struct exp_cycles_pair b)
+{
+    const double taken = a.taken / b.taken, simulated = a.simulated / b.simulated;
+
+    if (isnan(taken) || isnan(simulated) || (taken <= EXP_CYCLES_TIE && taken >= 1 / EXP_CYCLES_TIE))
+        return 0;
+    return (taken > 1) == (simulated > 1) ? 1 : -1;
+}

@@ -1,0 +1,160 @@
+/*
+ * An estimate of the time of one replayed case: what its instructions need to issue, plus what its loads wait.
+ *
+ *   issue   per phase the slowest of: multiply-add instructions (micro-kernel), load instructions, store
+ *           instructions, each divided by what the machine file says the core issues per cycle. Phases follow one
+ *           another. Branches, address arithmetic, permutations and dependencies cost nothing
+ *   memory  SConv Eq. 6 with the simulated counts: loads served by each level beyond the first, and by memory,
+ *           times its latency. Nothing overlaps and nothing is prefetched
+ *
+ * Their sum is an estimate for comparing algorithms and schedules, not a prediction of time: on real cores, most of the
+ * second term hides behind the first.
+ */
+#ifndef EXPERIMENTS_BENCH_CASE_ESTIMATE_H
+#define EXPERIMENTS_BENCH_CASE_ESTIMATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "experiments/base/stats.h"
+#include "experiments/bench/case/case.h"
+
+enum { EXP_N_NAMED_LEVELS = 3 }; /* L1, L2, L3: the first, second and last level */
+
+struct exp_estimate {
+    double issue_cycles, memory_cycles, total_cycles;
+    double packing_cycles; /* of the total: lowering to the im2col matrix, and packing */
+};
+
+/* Says why a machine's cases cannot be estimated: a key that its file lacks; NULL if they can. */
+const char *exp_estimate_why_not(const struct sim_machine *m);
+
+/* Does the same for one of its cases: also why that was not replayed. */
+const char *exp_estimate_why_not_case(const struct sim_machine *m, const struct exp_case *c);
+
+/* Estimates a case that has been replayed on the machine. */
+struct exp_estimate exp_estimate(const struct sim_machine *m, const struct exp_case *c);
+
+/* Does the same from counts of each phase, and the multiply-adds that the micro-kernels issue. */
+struct exp_estimate exp_estimate_phases(const struct sim_machine *m, const struct sim_cell phase[CONV_N_PHASES],
+                                        uint64_t mac_instructions);
+
+void exp_estimate_add(struct exp_estimate *sum, const struct exp_estimate *e);
+
+/* Says how far an estimate is from the clock, over the layers where both are known. */
+
+struct exp_accuracy_pair {
+    double estimated; /* a speed-up; NaN: not estimated */
+    struct exp_ratio measured;
+};
+
+struct exp_accuracy {
+    size_t n;                /* layers with both; 0: nothing below means anything */
+    double p10, median, p90; /* of estimated / measured */
+    size_t n_sided, n_right; /* layers whose measured ratio takes a side of 1; of those, estimated on the same one */
+};
+
+/* The two estimates of a time assume this (estimate.h). */
+#define EXP_IF_ALL_HIT "if all loads hit the first level"
+#define EXP_IF_ALL_WAIT "if all loads wait"
+
+/* Compares; pair[] is used up. */
+struct exp_accuracy exp_accuracy_of(struct exp_accuracy_pair *pair, size_t n);
+
+/*
+ * Prints an estimate of the whole beside its time: "1.20 if all loads wait, measured 1.10; estimated / measured ...",
+ * where how is "estimated". One on the wrong side of 1 is withdrawn, in words.
+ */
+void exp_accuracy_say(const struct exp_accuracy *a, const char *how, double estimate, const char *assumption,
+                      struct exp_ratio measured, FILE *out);
+
+/*
+ * Holds what is known of the estimates' error on machines where they were held against the clock:
+ * experiments/estimates/errors.csv (see the README there), rows of `make judge` kept from those machines.
+ */
+
+/*
+ * Prints one sentence for each machine, "On zen3 (timed at commit 7c6337b, ...): ...", all on one line; that nothing
+ * is known where the file is missing or broken.
+ */
+void exp_known_errors_say(const char *experiments_dir, FILE *out);
+
+/* ---- sums over the layers of an experiment: what model.csv and the closing table say about the network ---- */
+
+struct exp_total {
+    const char *algo; /* an algorithm, or a group: of its members, what CSA chose in every layer */
+    const char *why_no_time, *why_no_counts, *why_not_simulated; /* first reason of a layer; NULL: a number */
+    struct exp_times times;                                      /* sums over the layers */
+    struct exp_ratio speedup;                                    /* over Base; of Base itself: 1 */
+    struct exp_ratio part;       /* speed-up over Base in the layers with times of both */
+    const char *why_no_estimate; /* reason of the first layer without an estimate; NULL: there is a number */
+    struct exp_estimate estimate;
+    const char *why_no_cycles; /* of the simulated core's clock (cycles.h), likewise */
+    double cycles;
+    double macs;
+    double simulated_loads, alone_loads, measured_loads; /* alone: of caches alone */
+    double simulated_misses[EXP_N_NAMED_LEVELS], alone_misses[EXP_N_NAMED_LEVELS], measured_misses[EXP_N_NAMED_LEVELS];
+    double simulated_at[SIM_MAX_LEVELS], alone_at[SIM_MAX_LEVELS]; /* misses of each of the machine's levels */
+};
+
+/* Returns the simulated machine's level that stands for L1, L2 or L3 (0, 1, 2). */
+size_t exp_named_level(const struct sim_stats *s, size_t name);
+
+/*
+ * Return how the machine's file calls the level that stands for L1, L2 or L3, and how many different ones there are: a
+ * machine of two levels has no third.
+ */
+const char *exp_level_name(const struct sim_machine *m, size_t name);
+size_t exp_n_level_names(const struct sim_machine *m);
+
+/* Returns which of L1, L2, L3 (0, 1, 2) a machine's level stands for; EXP_N_NAMED_LEVELS: none. */
+size_t exp_name_of_level(const struct sim_machine *m, size_t level);
+
+/*
+ * Says that CSA plans for three levels, and which, where the machine has more: "CSA's L1, L2, L3 are L1, L2, L4; L3 is
+ * simulated and stands in levels.csv and traffic.csv." Otherwise "".
+ */
+void exp_say_planned_levels(const struct sim_machine *m, char *text, size_t bytes);
+
+/* Names the border beyond such a level: "L2-L3", "L3-memory". */
+void exp_border_name(const struct sim_machine *m, size_t name, char *text, size_t bytes);
+
+/* Load misses of a named level, and loads that each level outwards served: L2, L3, memory (0, 1, 2). */
+double exp_load_misses(const struct sim_stats *s, const struct sim_cell *cell, size_t name);
+double exp_loads_served(const struct sim_stats *s, const struct sim_cell *cell, size_t source);
+
+/*
+ * Tells whether so few loads miss that a quotient of misses says nothing: less than EXP_FEW_PERCENT of either's own
+ * loads.
+ */
+bool exp_misses_are_few(double percent, double other_percent);
+
+#define EXP_FEW_PERCENT 0.1
+
+/*
+ * Relates misses to the work that was done. Rates divide by loads; where algorithms make different numbers of loads,
+ * their rates do not compare.
+ */
+double exp_per_1000_macs(double misses, double macs);
+
+/*
+ * Sums up the experiment, in the order of the records; a group is summed up if all its members were selected. Returns
+ * how many totals there are; total[] has room for EXP_MAX_ALGO_RECORDS. A number that one layer lacks is missing in the
+ * total.
+ */
+size_t exp_totals(const struct exp_experiment *e, struct exp_total *total);
+
+/*
+ * Tells whether every timed algorithm's speed-up over the whole model stands (base/stats.h); where Base was not timed,
+ * whether its time does.
+ */
+bool exp_totals_stand(const struct exp_experiment *e);
+
+/* Tells whether a case is one of those that a total sums up. */
+bool exp_total_covers(const struct exp_total *t, const struct exp_case *c);
+
+/* Returns the total of that record, or NULL. */
+const struct exp_total *exp_total_find(const struct exp_total *total, size_t n, const struct exp_algo *algo);
+
+#endif

@@ -1,0 +1,27 @@
+#include "experiments/bench/case/unsupported.h"
+
+#include <ctype.h>
+#include <fnmatch.h>
+
+const char *exp_unsupported(enum exp_unsupported kind, const char *word)
+{
+    static const struct {
+        enum exp_unsupported kind;
+        const char *pattern, *say;
+    } words[] = {
+#define UNSUPPORTED(kind, ...) { EXP_UNSUPPORTED_##kind, __VA_ARGS__ },
+#include "experiments/bench/case/unsupported.def"
+    };
+
+    char small[64];
+    size_t n = 0;
+
+    for (; word[n] && n + 1 < sizeof small; n++)
+        small[n] = (char)tolower((unsigned char)word[n]);
+    small[n] = '\0';
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        if (words[i].kind == kind && !fnmatch(words[i].pattern, small, 0))
+            return words[i].say;
+    }
+    return NULL;
+}

@@ -1,0 +1,675 @@
+#include "experiments/bench/course/course.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "counters/host/ctr_timer.h"
+#include "experiments/base/program.h"
+#include "experiments/base/slurm.h"
+#include "experiments/bench/case/machine.h"
+#include "experiments/bench/model/formats.h"
+#include "experiments/bench/course/options_shared.h"
+#include "kernels/emit/plan_json.h"
+
+/* ---- the project's folder ---- */
+
+/*
+ * Programs that are started outside of the project's folder. Layer tables, machines, figures' scripts and recorded
+ * numbers are in that folder, or in PREFIX/share/convsim of an installed program, so the program goes there; the paths
+ * that the user gave stay what they are.
+ */
+
+/* The command line as it reads in the project's folder. */
+struct command_line {
+    char **argv; /* NULL: the program was started there */
+    int argc, n_given;
+};
+
+/* Tells whether a folder is the project's. */
+static bool is_project(const char *folder)
+{
+    static const char *const rooms[] = { "experiments/models", "experiments/figures", "sim/machines" };
+
+    for (size_t i = 0; i < sizeof rooms / sizeof rooms[0]; i++) {
+        char path[PATH_MAX + 32];
+        struct stat s;
+
+        snprintf(path, sizeof path, "%s/%s", folder, rooms[i]);
+        if (stat(path, &s) || !S_ISDIR(s.st_mode))
+            return false;
+    }
+    return true;
+}
+
+/* Appends what `make install` puts the project's data into, below PREFIX. Returns whether it fits. */
+static bool append_data(char folder[static PATH_MAX])
+{
+    size_t length = strlen(folder);
+    int n = snprintf(folder + length, PATH_MAX - length, "/share/convsim");
+
+    return n > 0 && (size_t)n < PATH_MAX - length;
+}
+
+/*
+ * Stores the nearest folder around this program that is the project's, or has its installed data. Returns whether there
+ * is one.
+ */
+static bool find_project(char folder[static PATH_MAX])
+{
+    ssize_t length = readlink("/proc/self/exe", folder, PATH_MAX - 1);
+    char *slash;
+
+    folder[length > 0 ? length : 0] = '\0';
+    while ((slash = strrchr(folder, '/')) && slash > folder) {
+        *slash = '\0';
+        if (is_project(folder) || (append_data(folder) && is_project(folder)))
+            return true;
+        *slash = '\0';
+    }
+    return false;
+}
+
+/* Tells whether a name, up to its length, is a path: as exp_model_find and exp_machine_find do. */
+static bool is_path(const char *name, size_t length)
+{
+    static const char *const endings[] = { ".csv", ".txt", ".log", ".onnx", ".cfg", ".c", ".so" };
+
+    if (exp_descriptor_begins(name))
+        return false;
+    if (memchr(name, '/', length))
+        return true;
+    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
+        if (length > strlen(endings[i]) && !strncmp(name + length - strlen(endings[i]), endings[i], strlen(endings[i])))
+            return true;
+    }
+    return false;
+}
+
+static void print_path(const char *path, size_t length, const char *folder, FILE *out)
+{
+    fprintf(out, "%s%s%.*s", *path == '/' ? "" : folder, *path == '/' ? "" : "/", (int)length, path);
+}
+
+/* Prints comma-separated names, those that are paths from the root on. Of MODEL:NAME, only MODEL may be one. */
+static void print_names(const char *list, const char *folder, FILE *out)
+{
+    while (*list) {
+        size_t between = strspn(list, " \t,"), length = exp_models_next(list + between);
+        const char *name = list + between;
+
+        fprintf(out, "%.*s", (int)between, list);
+        if (is_path(name, strcspn(name, ",:")))
+            print_path(name, length, folder, out);
+        else
+            fprintf(out, "%.*s", (int)length, name);
+        list = name + length;
+    }
+}
+
+/* Returns NAME=VALUE with paths from the root on, from malloc. */
+static char *from_root(const struct exp_options_path *path, const char *folder)
+{
+    char *text = NULL;
+    size_t bytes;
+    FILE *out = exp_memory_open(&text, &bytes);
+
+    fprintf(out, "%s=", path->name);
+    if (path->are_names)
+        print_names(path->value, folder, out);
+    else
+        print_path(path->value, strlen(path->value), folder, out);
+    fclose(out);
+    return text;
+}
+
+static size_t count_paths(const struct exp_option *table, const void *options)
+{
+    struct exp_options_path path;
+    size_t at = 0, n = 0;
+
+    while (exp_options_next_path(table, options, &at, &path))
+        n++;
+    return n;
+}
+
+/* Makes the command line anew, and appends all paths, from the root on: the last of a name counts. */
+static void take_over(struct command_line *e, const struct exp_option *table, const void *options, int argc,
+                      char **argv, const char *folder)
+{
+    struct exp_options_path path;
+    size_t at = 0;
+
+    e->argv = exp_new((size_t)argc + count_paths(table, options) + 1, sizeof *e->argv);
+    memcpy(e->argv, argv, (size_t)argc * sizeof *argv);
+    e->argc = e->n_given = argc;
+    while (exp_options_next_path(table, options, &at, &path))
+        e->argv[e->argc++] = from_root(&path, folder);
+}
+
+/*
+ * Goes to the project's folder, which is found by where the program is, unless this is one. The options of the table
+ * were read from argv. Returns 0; -ENOENT with one line in why if there is none; -errno of going there.
+ */
+static int enter_project(struct command_line *e, const struct exp_option *table, const void *options, int argc,
+                         char **argv, struct exp_why *why)
+{
+    char project[PATH_MAX], here[PATH_MAX];
+
+    *e = (struct command_line){ 0 };
+    if (is_project("."))
+        return 0;
+    if (!find_project(project))
+        return exp_fail(why, -ENOENT,
+                        "the project's files (experiments/models, sim/machines, ...) are neither in this folder nor "
+                        "around the program; start it in the project's folder, or install it: make install");
+    if (!getcwd(here, sizeof here))
+        return exp_fail(why, -errno, "this folder has no name: %s", strerror(errno));
+    take_over(e, table, options, argc, argv, strcmp(here, "/") ? here : "");
+    return chdir(project) ? exp_fail(why, -errno, "cannot go to '%s': %s", project, strerror(errno)) : 0;
+}
+
+/* Releases it; a half-built one is fine. */
+static void release_command_line(struct command_line *e)
+{
+    for (int i = e->n_given; i < e->argc; i++)
+        free(e->argv[i]);
+    free(e->argv);
+    *e = (struct command_line){ 0 };
+}
+
+/* ---- the course ---- */
+
+/* A question that is being run. */
+struct course {
+    const struct exp_question *question;
+    char *session;
+    struct exp_options_asked asked;
+    struct command_line line;
+};
+
+static void *options_of(const struct course *c)
+{
+    return c->session + c->question->options_at;
+}
+
+static struct exp_why *why_of(const struct course *c)
+{
+    return (struct exp_why *)(void *)(c->session + c->question->why_at);
+}
+
+static int read_options(struct course *c, int argc, char **argv)
+{
+    const struct exp_question *q = c->question;
+    const struct exp_options_of of = { exp_question_program(q), q->options, *q->needs ? q->needs : NULL,
+                                       exp_question_has_tables(q) };
+
+    if (q->argv_at)
+        memcpy(c->session + q->argv_at, &argv, sizeof argv);
+    return exp_options_parse(&of, options_of(c), &c->asked, argc, argv, why_of(c));
+}
+
+/* Goes to the project's folder. The options are read again if that changes what they say. */
+static int enter(struct course *c, int argc, char **argv)
+{
+    int err = enter_project(&c->line, c->question->options, options_of(c), argc, argv, why_of(c));
+
+    return err || !c->line.argv ? err : read_options(c, c->line.argc, c->line.argv);
+}
+
+static int do_part(const struct course *c, int (*part)(void *session))
+{
+    return part ? part(c->session) : 0;
+}
+
+/* ---- results ---- */
+
+static struct exp_results *results_of(const struct course *c)
+{
+    return (struct exp_results *)(void *)(c->session + c->question->results_at);
+}
+
+static const char *what_of(const struct course *c)
+{
+    return c->question->what_at ? c->session + c->question->what_at : "";
+}
+
+static const struct sim_machine *machine_of(const struct course *c)
+{
+    const size_t at = c->question->machine_at;
+
+    return at ? (const struct sim_machine *)(const void *)(c->session + at) : NULL;
+}
+
+/* Returns the models that the results are of. */
+static const struct exp_model *models_of(const struct course *c, size_t *n)
+{
+    const struct exp_question *q = c->question;
+    const struct exp_models *models = (const struct exp_models *)(const void *)(c->session + q->models_at);
+
+    *n = q->models_at ? models->n : q->model_at ? 1 : 0;
+    return q->models_at ? models->model : (const struct exp_model *)(const void *)(c->session + q->model_at);
+}
+
+static const char *option(const struct course *c, const char *name)
+{
+    return exp_options_text(c->question->options, options_of(c), name);
+}
+
+static bool has_results(const struct course *c)
+{
+    return c->question->place && c->question->results_at && !results_of(c)->leaves_none;
+}
+
+/* Finds the place of the results, and opens them, unless the question did. */
+static int open_results(const struct course *c)
+{
+    struct exp_results *r = results_of(c);
+    const struct exp_results_place place = { .layout = c->question->place,
+                                             .options = options_of(c),
+                                             .results = option(c, "RESULTS"),
+                                             .model = option(c, "MODEL"),
+                                             .layers = option(c, "LAYERS"),
+                                             .machine = option(c, "MACHINE") };
+    size_t n;
+    const struct exp_model *model = models_of(c, &n);
+    int err = 0;
+
+    if (!has_results(c) || r->is_open)
+        return 0;
+    if (!r->path)
+        err = exp_results_find(r, place, machine_of(c), model, n, why_of(c));
+    return err ? err : exp_results_open(r, why_of(c));
+}
+
+static int write_results(const struct course *c)
+{
+    const struct exp_question *q = c->question;
+    const struct exp_outdir *dir = &results_of(c)->dir;
+    int err = do_part(c, q->write);
+
+    if (!err && q->machine_at)
+        err = exp_results_write_machine(dir, machine_of(c), option(c, "MACHINE"), why_of(c));
+    if (!err && q->verdict)
+        err = exp_outdir_write(dir, "verdict.txt", q->verdict, c->session, why_of(c));
+    return err;
+}
+
+/* Sets what all figures know. */
+static void set_common(struct exp_variables *v, const char *what)
+{
+    exp_variables_set(v, EXP_PLOT_SCRIPTS_VARIABLE, EXP_FIGURES_DIR);
+    exp_variables_set(v, "what", what);
+    exp_variables_of_algos(v);
+}
+
+/* Draws the figures that the record names, and lists them. */
+static int draw_all(const struct exp_question *q, const struct exp_results *r, const struct exp_variables *v,
+                    struct exp_why *why)
+{
+    struct exp_program_figures list = { .program = exp_question_program(q), .dir = r->path };
+    const struct exp_plot_figures figures = {
+        .scripts_dir = EXP_FIGURES_DIR,
+        .data_dir = r->dir.path,
+        .out_dir = r->dir.path,
+        .figure = q->figures,
+        .n_figures = exp_question_n_figures(q),
+        .variable = v->variable,
+        .n_variables = v->n,
+    };
+
+    printf("\nfigures\n");
+    return exp_plot_recipe_draw(&figures, exp_program_report_figure, &list, why);
+}
+
+static int draw(const struct course *c)
+{
+    const struct exp_question *q = c->question;
+    struct exp_variables v = { 0 };
+    int err = 0;
+
+    if (q->draw || !*q->figures)
+        return do_part(c, q->draw);
+    set_common(&v, what_of(c));
+    if (!q->variables || q->variables(c->session, &v))
+        err = draw_all(q, results_of(c), &v, why_of(c));
+    exp_variables_release(&v);
+    return err;
+}
+
+/* Says where the results are, and the answer, unless the question does. */
+static int answer(const struct course *c)
+{
+    const struct exp_question *q = c->question;
+    int err;
+
+    if (q->answer)
+        return q->answer(c->session);
+    printf("\n%s\ntables: %s/\n", what_of(c), results_of(c)->path);
+    if (q->say_kept)
+        q->say_kept(c->session, stdout);
+    if (!q->verdict)
+        return 0;
+    printf("\n");
+    err = q->verdict(c->session, stdout);
+    return err ? exp_fail(why_of(c), err, "out of memory for the verdict") : 0;
+}
+
+static int finish(const struct course *c)
+{
+    const struct exp_question *q = c->question;
+    int err = write_results(c), drawn, paged;
+
+    if (err)
+        return err;
+    drawn = draw(c);
+    paged = q->add_page ? q->add_page(results_of(c), exp_question_program(q)) : do_part(c, q->page);
+    err = exp_results_commit(results_of(c), why_of(c));
+    if (!err)
+        err = answer(c);
+    return err ? err : exp_program_drawn(drawn ? drawn : paged, why_of(c));
+}
+
+/* ---- tasks, and jobs of a cluster ---- */
+
+static unsigned number(const struct course *c, const char *name)
+{
+    return exp_options_number(c->question->options, options_of(c), name);
+}
+
+static struct exp_crew *crew_of(const struct course *c)
+{
+    return (struct exp_crew *)(void *)(c->session + c->question->crew_at);
+}
+
+/* Tells whether jobs of a cluster do the work of this process. */
+static bool is_launched(const struct course *c)
+{
+    return c->question->jobs && number(c, "LAUNCHER") == EXP_LAUNCH_SLURM && !crew_of(c)->n_shares;
+}
+
+static struct exp_slurm_request request_of(const struct course *c)
+{
+    const struct exp_question *q = c->question;
+    char *const *argv;
+
+    memcpy(&argv, c->session + q->argv_at, sizeof argv);
+    return (struct exp_slurm_request){ .argv = argv,
+                                       .name = exp_question_program(q),
+                                       .has_threads = q->jobs->has_threads,
+                                       .needs = q->jobs->needs,
+                                       .words = option(c, "SLURM"),
+                                       .n_shares = number(c, "SHARES") };
+}
+
+static int open_store(const struct course *c)
+{
+    struct exp_crew *crew = crew_of(c);
+    int err = exp_store_asked(&crew->store, option(c, "STORE"), option(c, "RESULTS"), option(c, "KNOWN"), why_of(c));
+
+    if (!err && !crew->store && is_launched(c))
+        err = exp_fail(why_of(c), -EINVAL, "LAUNCHER=slurm: needs a store, not STORE=%s", EXP_NO_FILE);
+    return err;
+}
+
+/* Has a job do all of the run, which makes the results. */
+static int launch_run(const struct course *c)
+{
+    const struct exp_slurm_request request = request_of(c);
+    int err = open_store(c);
+
+    exp_results_release(results_of(c));
+    results_of(c)->leaves_none = true;
+    return err ? err : exp_slurm_run_whole(&request, crew_of(c)->store, why_of(c));
+}
+
+/* Has jobs do the tasks that have no result. */
+static int launch_tasks(const struct course *c, const struct exp_tasks *tasks, double seconds)
+{
+    const struct exp_crew *crew = crew_of(c);
+    const struct exp_question_jobs *jobs = c->question->jobs;
+    const struct exp_slurm slurm = { request_of(c), crew->store,    tasks,  jobs->doing,
+                                     jobs->results, crew->progress, seconds };
+
+    return exp_slurm_run(&slurm, why_of(c));
+}
+
+static int run_tasks(const struct course *c, const struct exp_tasks *tasks)
+{
+    struct exp_crew *crew = crew_of(c);
+    const struct exp_question_jobs *jobs = c->question->jobs;
+    const struct exp_tasks_options o = { .store = crew->store,
+                                         .n_threads = jobs->has_threads ? number(c, "JOBS") : 1,
+                                         .rules.retries_failed = true,
+                                         .share = crew->share,
+                                         .n_shares = crew->n_shares,
+                                         .progress = crew->progress };
+    int err = exp_tasks_run(tasks, &o, &crew->counts, why_of(c));
+
+    if (err || !crew->counts.n_failed)
+        return err;
+    return exp_fail(why_of(c), -EIO, "%zu of %zu %s failed, such as %s; run it again to try these again",
+                    crew->counts.n_failed, crew->counts.n_tasks, jobs->results, crew->counts.failure);
+}
+
+static int do_tasks(const struct course *c)
+{
+    struct exp_crew *crew = crew_of(c);
+    double seconds[EXP_N_WORKS] = { 0 };
+    struct exp_tasks tasks;
+    int err = open_store(c);
+
+    if (err)
+        return err;
+    c->question->jobs->announce(c->session, seconds);
+    crew->progress = exp_main_progress(seconds);
+    tasks = c->question->jobs->tasks(c->session);
+    if (is_launched(c))
+        err = launch_tasks(c, &tasks, seconds[tasks.work]);
+    if (!err)
+        err = run_tasks(c, &tasks);
+    exp_progress_free(crew->progress);
+    crew->progress = NULL;
+    if (!err && crew->n_shares)
+        c->question->say_kept(c->session, stdout);
+    return err;
+}
+
+/* Reads a whole number of at most so many digits, and the character behind it, which must be `end`. */
+static bool read_digits(const char **at, size_t *value, char end)
+{
+    enum { MOST_DIGITS = 9 };
+    size_t n = strspn(*at, "0123456789");
+
+    if (!n || n > MOST_DIGITS || (*at)[n] != end)
+        return false;
+    *value = strtoul(*at, NULL, 10);
+    *at += n + 1;
+    return true;
+}
+
+/* Reads SHARE, "2/8"; *n_shares is 0 without one. */
+static int read_share(size_t *share, size_t *n_shares, const char *text, const char *store, struct exp_why *why)
+{
+    const char *at = text;
+
+    *share = *n_shares = 0;
+    if (!*text)
+        return 0;
+    if (!read_digits(&at, share, '/') || !read_digits(&at, n_shares, '\0') || *share >= *n_shares)
+        return exp_fail(why, -EINVAL, "SHARE: must be as 0/8, up to 7/8, not '%s'", text);
+    if (!*store || !strcmp(store, EXP_NO_FILE))
+        return exp_fail(why, -EINVAL, "SHARE=%s: STORE must name the file that keeps the share", text);
+    return 0;
+}
+
+/* Says whether this is a share, which leaves no results. */
+static int take_share(const struct course *c)
+{
+    struct exp_crew *crew = crew_of(c);
+    int err;
+
+    if (!c->question->jobs)
+        return 0;
+    err = read_share(&crew->share, &crew->n_shares, option(c, "SHARE"), option(c, "STORE"), why_of(c));
+    results_of(c)->leaves_none = crew->n_shares > 0;
+    return err;
+}
+
+static int work(const struct course *c)
+{
+    const struct exp_question_jobs *jobs = c->question->jobs;
+    int err;
+
+    if (is_launched(c) && !jobs->tasks)
+        return launch_run(c);
+    err = do_part(c, c->question->work);
+    return err || !jobs || !jobs->tasks ? err : do_tasks(c);
+}
+
+static int follow(const struct course *c)
+{
+    int err = take_share(c);
+
+    if (!err)
+        err = do_part(c, c->question->prepare);
+    if (!err)
+        exp_machine_print_notes(option(c, "MACHINE"), option(c, "RESULTS"), "machine host: ", stderr);
+    if (!err)
+        err = open_results(c);
+    if (!err)
+        err = work(c);
+    return err || !has_results(c) ? err : finish(c);
+}
+
+static void release(const struct course *c)
+{
+    const struct exp_question *q = c->question;
+
+    if (q->jobs)
+        exp_store_close(crew_of(c)->store);
+    if (q->release)
+        q->release(c->session);
+    if (q->results_at)
+        exp_results_release(results_of(c));
+    if (q->models_at)
+        exp_models_release((struct exp_models *)(void *)(c->session + q->models_at));
+    if (q->model_at)
+        exp_model_release((struct exp_model *)(void *)(c->session + q->model_at));
+}
+
+int exp_main_follow(const struct exp_question *q, void *session)
+{
+    const struct course c = { .question = q, .session = session };
+
+    return follow(&c);
+}
+
+void exp_main_release(const struct exp_question *q, void *session)
+{
+    const struct course c = { .question = q, .session = session };
+
+    release(&c);
+}
+
+/* ---- the program ---- */
+
+void exp_question_document(const struct exp_question *q, FILE *out)
+{
+    if (q->about_tables)
+        fprintf(out, "\n%s\n", q->about_tables);
+    for (const struct rec_table *const *t = q->tables; *t; t++)
+        exp_csv_document(&(*t)->file, out);
+}
+
+static int obey(const struct course *c)
+{
+    const struct exp_question *q = c->question;
+    const struct exp_options_of of = { exp_question_program(q), q->options, NULL, exp_question_has_tables(q) };
+
+    if (c->asked.helps)
+        exp_options_usage(&of, stdout);
+    else if (c->asked.documents)
+        exp_question_document(q, stdout);
+    else if (c->asked.queries && q->query)
+        return q->query(c->session);
+    else
+        return q->run ? q->run(c->session) : follow(c);
+    return 0;
+}
+
+/* Runs it, and releases all but the session. Returns the exit status. */
+static int run(struct course *c, int argc, char **argv)
+{
+    const struct exp_question *q = c->question;
+    int err = read_options(c, argc, argv), status = 0;
+
+    if (!err && !c->asked.helps && !c->asked.documents)
+        err = enter(c, argc, argv);
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    if (!err)
+        err = exp_signal_install(exp_question_program(q));
+    if (!err)
+        err = obey(c);
+    if (!err && q->status)
+        status = q->status(c->session);
+    release(c);
+    release_command_line(&c->line);
+    err = exp_program_end(exp_question_program(q), err, why_of(c));
+    return err ? err : status;
+}
+
+int exp_main(const struct exp_question *q, int argc, char **argv)
+{
+    struct course c = { .question = q };
+    int status;
+
+    exp_program_named(exp_question_program(q));
+    c.session = exp_new(1, q->session_bytes);
+    status = run(&c, argc, argv);
+    free(c.session);
+    return status;
+}
+
+int exp_main_models(struct exp_models *m, const char *model, const struct exp_model_ask *ask, struct exp_why *why)
+{
+    int err = exp_models_read_as(m, EXP_EXPERIMENTS_DIR, model, ask, why);
+
+    if (!err)
+        exp_models_print_notes(m, stderr);
+    return err;
+}
+
+int exp_main_model(struct exp_model *m, const char *model, const struct exp_model_ask *ask, struct exp_why *why)
+{
+    int err = exp_model_find_as(m, EXP_EXPERIMENTS_DIR, model, ask, why);
+
+    if (!err)
+        exp_model_print_notes(m, stderr);
+    return err;
+}
+
+struct exp_progress *exp_main_progress(const double seconds[EXP_N_WORKS])
+{
+    struct exp_progress *p = exp_progress_new(stderr, exp_progress_is_terminal(stderr), seconds, ctr_now_ns);
+
+    exp_progress_live(p);
+    return p;
+}
+
+int exp_main_plans(struct exp_setup *s, const char *path, unsigned *algos, struct exp_why *why)
+{
+    unsigned noted;
+    int err = exp_algo_select(exp_algo_noted()->name, &noted, why);
+
+    if (err)
+        return err;
+    if (!*path)
+        return *algos & noted ? exp_fail(why, -EINVAL, "ALGO=%s needs PLAN=file", exp_algo_noted()->name) : 0;
+    *algos |= noted;
+    return conv_plans_read(&s->plans, path, &s->openblas_ukr.ukr, why->text, sizeof why->text);
+}

@@ -1,0 +1,837 @@
+#include "experiments/bench/model/model.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fnmatch.h>
+#include <glob.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "experiments/base/text.h"
+#include "experiments/base/csv.h"
+#include "experiments/bench/model/formats.h"
+#include "sim/machine/machine_words.h"
+
+#define SUFFIX ".csv"
+#define NETWORK ".onnx"
+#define LOG ".log"
+
+static const char *const suffixes[] = { SUFFIX, ".txt", LOG, NETWORK };
+
+/* Finds the ending that says that a name is that of a file. Returns NULL if it has none. */
+static const char *find_suffix(const char *name)
+{
+    for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++) {
+        if (exp_name_ends_in(name, suffixes[i]))
+            return name + strlen(name) - strlen(suffixes[i]);
+    }
+    return NULL;
+}
+
+static char *model_name(const char *path)
+{
+    const char *name = exp_last_part(path), *suffix = find_suffix(name);
+
+    return exp_format("%.*s", (int)(suffix ? (size_t)(suffix - name) : strlen(name)), name);
+}
+
+static int read_table(struct exp_model *m, const char *text, size_t bytes, struct exp_why *why)
+{
+    struct exp_table t;
+    int err = exp_table_parse(&t, m->path, text, bytes, why);
+
+    if (err)
+        return err;
+    err = exp_layer_table_read(m, &t, why);
+    exp_table_release(&t);
+    return err;
+}
+
+/* Tells whether a text is a batch file: its first word is an option or a descriptor, or all lines are comments. */
+static bool is_batch(const char *text)
+{
+    for (; *text; text += strcspn(text, "\n")) {
+        text += strspn(text, " \t\r\n");
+        if (*text && *text != '#')
+            return (*text == '-' && isalpha((unsigned char)text[1 + (text[1] == '-')])) || exp_descriptor_begins(text);
+    }
+    return true;
+}
+
+/* Checks that something is left of a file of oneDNN's. */
+static int check_any(const struct exp_model *m, struct exp_why *why)
+{
+    if (m->n_layers)
+        return 0;
+    exp_say(why->text, sizeof why->text, "%s: no forward convolution of fp32 planes", m->path);
+    if (m->n_skipped)
+        exp_say_more(why->text, sizeof why->text, "; skipped %zu, %s, ...", m->skipped->times, m->skipped->reason);
+    return -EINVAL;
+}
+
+/* Reads a file by its content: a log, a batch file, or a layer table. */
+static int read_text(struct exp_model *m, char *text, size_t bytes, struct exp_why *why)
+{
+    bool is_log;
+    int err;
+
+    exp_text_plain(text, &bytes);
+    is_log = exp_onednn_log_is(text);
+    if (!is_log && !is_batch(text)) {
+        if (exp_name_ends_in(m->path, LOG))
+            return exp_fail(why, -EINVAL, "%s: no line of a log of ONEDNN_VERBOSE=1 (onednn_verbose,...,exec,...)",
+                            m->path);
+        return read_table(m, text, bytes, why);
+    }
+    err = is_log ? exp_onednn_log_read(m, text, why) : exp_benchdnn_read(m, text, why);
+    return err ? err : check_any(m, why);
+}
+
+static int read_text_file(struct exp_model *m, const char *path, struct exp_why *why)
+{
+    char *text;
+    size_t bytes;
+    int err = exp_text_read(&text, &bytes, path, why);
+
+    err = err ? err : exp_text_check(text, &bytes, path, why);
+    if (!err)
+        err = exp_name_ends_in(path, SUFFIX) ? read_table(m, text, bytes, why) : read_text(m, text, bytes, why);
+    free(text);
+    return err;
+}
+
+static int read_network(struct exp_model *m, const struct exp_model_ask *ask, struct exp_why *why)
+{
+    const int err = exp_onnx_read(m, ask, why);
+
+    return err ? err : check_any(m, why);
+}
+
+static void tell_apart(struct exp_model *m);
+
+static int read_file(struct exp_model *m, const char *path, const struct exp_model_ask *ask, struct exp_why *why)
+{
+    int err;
+
+    *m = (struct exp_model){ 0 };
+    m->name = model_name(path);
+    m->path = exp_copy_text(path);
+    err = exp_name_ends_in(path, NETWORK) ? read_network(m, ask, why) : read_text_file(m, path, why);
+    if (err)
+        exp_model_release(m);
+    else
+        tell_apart(m);
+    return err;
+}
+
+static const struct exp_model_ask nothing;
+
+int exp_model_read(struct exp_model *m, const char *path, struct exp_why *why)
+{
+    return read_file(m, path, &nothing, why);
+}
+
+/* Reads a model that is a single descriptor. */
+static int read_descriptor(struct exp_model *m, const char *text, struct exp_why *why)
+{
+    struct exp_descriptor d;
+    struct exp_why reason;
+    int err = exp_descriptor_read(&d, text, 0, &reason);
+
+    if (!err && d.unsupported)
+        err = exp_fail(&reason, -EINVAL, "%s", d.unsupported);
+    if (err)
+        return exp_fail(why, err, "MODEL: descriptor '%.60s': %s", text, reason.text);
+    m->name = exp_format("%.*s", (int)strcspn(text, "n"), text);
+    m->path = exp_copy_text(text);
+    return exp_model_add(m, &d, (struct exp_model_place){ m->path, 1 }, why);
+}
+
+/* Says what to do with a file of a kind that is not read. */
+static int check_kind(const char *which, struct exp_why *why)
+{
+    static const struct {
+        const char *ending, *advice;
+    } unread[] = {
+#define UNREAD(...) { __VA_ARGS__ },
+#include "experiments/bench/model/unread.def"
+    };
+
+    for (size_t i = 0; i < sizeof unread / sizeof unread[0]; i++) {
+        if (exp_name_ends_in(which, unread[i].ending))
+            return exp_fail(why, -EINVAL, "MODEL: '%.200s': %s", which, unread[i].advice);
+    }
+    return 0;
+}
+
+/* Visits the tables below experiments_dir/models that match a pattern, until a visit returns true. */
+static bool any_table(const char *experiments_dir, const char *pattern, bool (*visit)(void *ctx, const char *path),
+                      void *ctx)
+{
+    char *tables = exp_format("%s/models/%s", experiments_dir, pattern);
+    glob_t g = { 0 };
+    bool found = false;
+
+    glob(tables, 0, NULL, &g);
+    for (size_t i = 0; i < g.gl_pathc && !found; i++)
+        found = visit(ctx, g.gl_pathv[i]);
+    globfree(&g);
+    free(tables);
+    return found;
+}
+
+static bool say_other_folder(void *ctx, const char *path)
+{
+    struct exp_why *why = ctx;
+    const char *name = exp_last_part(path);
+
+    return exp_fail(why, -ENOENT, "unknown model '%.*s'; there is a table called so: MODEL=%s",
+                    (int)(strlen(name) - strlen(SUFFIX)), name, path) != 0;
+}
+
+static int read_named(struct exp_model *m, const char *experiments_dir, const char *which, struct exp_why *why)
+{
+    static const char paths[] = "the path of a network, .onnx, of a layer table, .csv, of a batch file, .txt, or of a "
+                                "log, .log; or a descriptor";
+    char *folder = exp_format("%s/models", experiments_dir), *path = exp_format("%s/%s%s", folder, which, SUFFIX);
+    int err = exp_model_read(m, path, why);
+    struct stat status;
+
+    if (err == -ENOENT)
+        exp_names_unknown(&(struct exp_names){ "model", folder, SUFFIX, "", paths }, which, why);
+    if (err == -ENOENT && !stat(which, &status) && S_ISREG(status.st_mode))
+        exp_fail(why, err, "unknown model '%s'; there is a file called so: MODEL=./%s", which, which);
+    if (err == -ENOENT && !strpbrk(which, "*?[\\{")) {
+        char *elsewhere = exp_format("*/%s%s", which, SUFFIX);
+
+        any_table(experiments_dir, elsewhere, say_other_folder, why);
+        free(elsewhere);
+    }
+    free(path);
+    free(folder);
+    return err;
+}
+
+/* A layer's name to look for, and the name of the model that has the layer (from malloc). */
+struct wanted {
+    const char *name;
+    char *model;
+};
+
+static bool has_layer(void *ctx, const char *path)
+{
+    struct wanted *w = ctx;
+    struct exp_why ignored;
+    struct exp_model m;
+
+    if (exp_model_read(&m, path, &ignored))
+        return false;
+    for (size_t i = 0; i < m.n_layers && !w->model; i++)
+        w->model = strcmp(m.layer[i].name, w->name) ? NULL : exp_copy_text(m.name);
+    exp_model_release(&m);
+    return w->model != NULL;
+}
+
+char *exp_model_with_layer(const char *experiments_dir, const char *layer)
+{
+    struct wanted w = { layer, NULL };
+
+    any_table(experiments_dir, "*" SUFFIX, has_layer, &w);
+    return w.model;
+}
+
+static int find_model(struct exp_model *m, const char *experiments_dir, const char *which,
+                      const struct exp_model_ask *ask, struct exp_why *why)
+{
+    int err = check_kind(which, why);
+
+    *m = (struct exp_model){ 0 };
+    if (err)
+        return err;
+    if (!*which)
+        which = "(empty name)";
+    if (exp_descriptor_begins(which)) {
+        err = read_descriptor(m, which, why);
+        if (err)
+            exp_model_release(m);
+        return err;
+    }
+    if (strchr(which, '/') || find_suffix(which))
+        return read_file(m, which, ask, why);
+    return read_named(m, experiments_dir, which, why);
+}
+
+/* Gives every layer so many images. */
+static int set_batch(struct exp_model *m, unsigned batch, struct exp_why *why)
+{
+    struct exp_why reason;
+    int err = 0;
+
+    for (size_t i = 0; i < m->n_layers && !err; i++) {
+        m->layer[i].problem.n = batch;
+        err = conv_problem_finish(&m->layer[i].problem, reason.text, sizeof reason.text);
+        if (err)
+            exp_fail(why, err, "BATCH: layer '%.60s', %s", m->layer[i].name, reason.text);
+    }
+    return err;
+}
+
+static int filter(struct exp_model *m, const char *patterns, bool all_must, struct exp_why *why);
+
+int exp_model_find_as(struct exp_model *m, const char *experiments_dir, const char *which,
+                      const struct exp_model_ask *ask, struct exp_why *why)
+{
+    int err = find_model(m, experiments_dir, which, ask, why);
+
+    if (err)
+        return err;
+    if (ask->input && *ask->input && !exp_name_ends_in(which, NETWORK))
+        err = exp_fail(why, -EINVAL, "INPUT: '%.60s' is no network (.onnx), and its sizes are fixed", which);
+    if (!err && ask->batch && !exp_name_ends_in(which, NETWORK))
+        err = set_batch(m, ask->batch, why);
+    if (!err && ask->layers && *ask->layers)
+        err = filter(m, ask->layers, !ask->is_of_several, why);
+    if (err)
+        exp_model_release(m);
+    return err;
+}
+
+int exp_model_find(struct exp_model *m, const char *experiments_dir, const char *which, struct exp_why *why)
+{
+    return exp_model_find_as(m, experiments_dir, which, &nothing, why);
+}
+
+static int no_match(const struct exp_model *m, const char *pattern, struct exp_why *why)
+{
+    exp_say(why->text, sizeof why->text, "no layer of %s matches '%.60s'; it has", m->name, pattern);
+    for (size_t i = 0; i < m->n_layers && i < 6; i++)
+        exp_say_more(why->text, sizeof why->text, "%s %.40s", i ? "," : "", m->layer[i].name);
+    exp_say_more(why->text, sizeof why->text, "%s (%zu in all)", m->n_layers > 6 ? ", ..." : "", m->n_layers);
+    if (strpbrk(pattern, " \t"))
+        exp_say_more(why->text, sizeof why->text, "; patterns are separated by commas, not by blanks");
+    return -ENOENT;
+}
+
+static bool mark_matches(const struct exp_model *m, const char *pattern, bool *keep)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < m->n_layers; i++) {
+        if (!fnmatch(pattern, m->layer[i].name, 0))
+            any = keep[i] = true;
+    }
+    return any;
+}
+
+/*
+ * Cuts the next pattern off a list, without the blanks around it; an empty item gives "". Returns NULL after the last
+ * item.
+ */
+static char *next_pattern(char **list)
+{
+    char *pattern = *list, *end;
+
+    if (!pattern)
+        return NULL;
+    pattern += strspn(pattern, " \t");
+    end = strchr(pattern, ',');
+    *list = end ? end + 1 : NULL;
+    pattern[exp_text_trimmed(pattern, end ? (size_t)(end - pattern) : strlen(pattern))] = '\0';
+    return pattern;
+}
+
+/*
+ * Marks the layers that match a pattern of the list; cuts the list up. Returns -ENOENT if a pattern has no match and
+ * all_must is set; -EINVAL for an empty list.
+ */
+static int mark_all(const struct exp_model *m, char *patterns, bool *keep, bool all_must, struct exp_why *why)
+{
+    size_t n_patterns = 0;
+
+    for (char *pattern; (pattern = next_pattern(&patterns));) {
+        if (!*pattern)
+            continue;
+        n_patterns++;
+        if (!mark_matches(m, pattern, keep) && all_must)
+            return no_match(m, pattern, why);
+    }
+    return n_patterns ? 0 : exp_fail(why, -EINVAL, "the list of layer patterns is empty");
+}
+
+static void keep_marked(struct exp_model *m, const bool *keep)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < m->n_layers; i++) {
+        if (keep[i])
+            m->layer[n++] = m->layer[i];
+        else
+            free(m->layer[i].name);
+    }
+    m->n_layers = n;
+}
+
+static int filter(struct exp_model *m, const char *patterns, bool all_must, struct exp_why *why)
+{
+    char *copy = exp_copy_text(patterns);
+    bool *keep = exp_new(m->n_layers, sizeof *keep);
+    int err = mark_all(m, copy, keep, all_must, why);
+
+    if (!err)
+        keep_marked(m, keep);
+    free(keep);
+    free(copy);
+    return err;
+}
+
+int exp_model_filter(struct exp_model *m, const char *patterns, struct exp_why *why)
+{
+    return filter(m, patterns, true, why);
+}
+
+void exp_model_release(struct exp_model *m)
+{
+    exp_model_shorten(m, 0);
+    for (struct exp_skipped *s = m->skipped; s < m->skipped + m->n_skipped; s++) {
+        free(s->path);
+        free(s->reason);
+    }
+    free(m->skipped);
+    free(m->others);
+    free(m->notes);
+    free(m->types);
+    free(m->layer);
+    free(m->path);
+    free(m->name);
+    *m = (struct exp_model){ 0 };
+}
+
+/* ---- adding layers, and what was left out ---- */
+
+enum { MAX_LAYERS = 100000, SHOWN_LINES = EXP_SKIPPED_LINES, MOST_REASONS = 250 };
+
+char *exp_shape_name(size_t number, const struct conv_problem *p)
+{
+    char stride[48] = "";
+
+    if (p->stride_h != 1 || p->stride_w != 1)
+        exp_say(stride, sizeof stride, "_s%zux%zu", p->stride_h, p->stride_w);
+    return exp_format("%02zu_%zux%zux%zu_%zu_%zux%zu%s", number, p->c, p->h, p->w, p->k, p->r, p->s, stride);
+}
+
+static void add_once(struct exp_model *m, const struct exp_descriptor *d, struct exp_model_place at)
+{
+    const char *suffix = d->suffix ? d->suffix : "";
+    char *name = d->name_length ? exp_format("%.*s%s", (int)d->name_length, d->name, suffix)
+                                : exp_shape_name(m->n_layers + 1, &d->problem);
+    struct exp_layer *l = exp_append(&m->layer, &m->n_layers, sizeof *l);
+
+    *l = (struct exp_layer){ .name = name, .problem = d->problem, .line = at.line, .index = (unsigned)m->n_layers };
+}
+
+static int check_own_name(const struct exp_descriptor *d, struct exp_model_place at, struct exp_why *why)
+{
+    for (size_t i = 0; i < d->name_length; i++) {
+        if (iscntrl((unsigned char)d->name[i]))
+            return exp_fail(why, -EINVAL, "%s:%u: name, a control character after '%.*s'", at.path, at.line, (int)i,
+                            d->name);
+    }
+    return 0;
+}
+
+int exp_model_add(struct exp_model *m, const struct exp_descriptor *d, struct exp_model_place at, struct exp_why *why)
+{
+    int err = check_own_name(d, at, why);
+
+    for (size_t i = 0; i < d->times && !err; i++) {
+        if (m->n_layers == MAX_LAYERS)
+            return exp_fail(why, -EINVAL, "%s:%u: more than %d layers", at.path, at.line, MAX_LAYERS);
+        add_once(m, d, at);
+    }
+    return err;
+}
+
+int exp_model_add_run(struct exp_model *m, const struct exp_descriptor *d, struct exp_model_place at,
+                      struct exp_why *why)
+{
+    int err = check_own_name(d, at, why);
+
+    if (!err)
+        add_once(m, d, at);
+    return err;
+}
+
+int exp_model_check_size(const struct exp_model *m, struct exp_why *why)
+{
+    if (m->n_layers <= MAX_LAYERS)
+        return 0;
+    return exp_fail(why, -EINVAL, "%s: %zu convolutions that do not repeat; at most %d", m->path, m->n_layers,
+                    MAX_LAYERS);
+}
+
+void exp_model_shorten(struct exp_model *m, size_t n)
+{
+    while (m->n_layers > n)
+        free(m->layer[--m->n_layers].name);
+}
+
+void exp_model_note(struct exp_model *m, const char *format, ...)
+{
+    va_list args;
+    char *line, *all;
+
+    va_start(args, format);
+    line = exp_format_list(format, args);
+    va_end(args);
+    all = exp_format("%s%s\n", m->notes ? m->notes : "", line);
+    free(line);
+    free(m->notes);
+    m->notes = all;
+}
+
+static struct exp_skipped *find_skipped(struct exp_model *m, const char *path, const char *reason)
+{
+    for (size_t i = 0; i < m->n_skipped; i++) {
+        if (!strcmp(m->skipped[i].reason, reason) && !strcmp(m->skipped[i].path, path))
+            return &m->skipped[i];
+    }
+    return NULL;
+}
+
+int exp_model_skip(struct exp_model *m, struct exp_model_place at, const char *reason)
+{
+    struct exp_skipped *s = find_skipped(m, at.path, reason);
+
+    if (!s && m->n_skipped >= MOST_REASONS) {
+        reason = "what is left out for other reasons";
+        s = find_skipped(m, at.path, reason);
+    }
+    if (!s) {
+        s = exp_append(&m->skipped, &m->n_skipped, sizeof *s);
+        s->path = exp_copy_text(at.path);
+        s->reason = exp_copy_text(reason);
+    }
+    if (s->times < SHOWN_LINES)
+        s->line[s->times] = at.line;
+    s->times++;
+    return 0;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    const struct exp_layer *const *l = a, *const *r = b;
+    int order = strcmp((*l)->name, (*r)->name);
+
+    return order ? order : ((*l)->line > (*r)->line) - ((*l)->line < (*r)->line);
+}
+
+/* Tells whether a layer in a list sorted by name has this name. */
+static bool is_taken(struct exp_layer *const *sorted, size_t n, const char *name)
+{
+    const struct exp_layer key = { .name = (char *)name }, *wanted = &key;
+
+    for (size_t first = 0, end = n; first < end;) {
+        const size_t middle = first + (end - first) / 2;
+        const int order = strcmp(wanted->name, sorted[middle]->name);
+
+        if (!order)
+            return true;
+        if (order < 0)
+            end = middle;
+        else
+            first = middle + 1;
+    }
+    return false;
+}
+
+/* Returns an unused name, for example "conv_2" for "conv", from malloc; *number is the last number tried. */
+static char *other_name(struct exp_layer *const *sorted, size_t n, const char *name, size_t *number)
+{
+    for (;;) {
+        char *other = exp_format("%s_%zu", name, ++*number);
+
+        if (!is_taken(sorted, n, other))
+            return other;
+        free(other);
+    }
+}
+
+/*
+ * Finds new names for layers with equal names: the second conv becomes conv_2. The list keeps the old names until all
+ * new names are found. Returns the number of new names.
+ */
+static size_t rename_all(struct exp_layer *const *sorted, size_t n, char **other)
+{
+    size_t n_other = 0, number = 1;
+
+    for (size_t i = 1; i < n; i++) {
+        const bool is_same = !strcmp(sorted[i]->name, sorted[i - 1]->name);
+
+        number = is_same ? number : 1;
+        if (is_same)
+            other[i] = other_name(sorted, n, sorted[i]->name, &number);
+        n_other += is_same;
+    }
+    return n_other;
+}
+
+static void tell_apart(struct exp_model *m)
+{
+    struct exp_layer **sorted = exp_new(m->n_layers + 1, sizeof *sorted);
+    char **other = exp_new(m->n_layers + 1, sizeof *other);
+    const bool is_network = exp_name_ends_in(m->path, NETWORK);
+    size_t n, first = 0;
+
+    for (size_t i = 0; i < m->n_layers; i++)
+        sorted[i] = &m->layer[i];
+    qsort(sorted, m->n_layers, sizeof *sorted, by_name);
+    n = rename_all(sorted, m->n_layers, other);
+    for (size_t i = m->n_layers; n && i-- > 0;)
+        first = other[i] ? i : first;
+    if (n)
+        exp_model_note(m, "two layers are called '%s' (%s %u and %u); the second one is called '%s' here%s",
+                       sorted[first]->name, is_network ? "nodes" : "lines", sorted[first - 1]->line,
+                       sorted[first]->line, other[first], n > 1 ? ", and so are others of the kind" : "");
+    for (size_t i = 0; i < m->n_layers; i++) {
+        if (!other[i])
+            continue;
+        free(sorted[i]->name);
+        sorted[i]->name = other[i];
+    }
+    free(other);
+    free(sorted);
+}
+
+/* Prints each line of a text with its file's path in front. */
+static void print_lines(const char *path, const char *text, FILE *out)
+{
+    for (; *text; text += strcspn(text, "\n") + 1)
+        fprintf(out, "%s: %.*s\n", path, (int)strcspn(text, "\n"), text);
+}
+
+void exp_model_print_notes(const struct exp_model *m, FILE *out)
+{
+    if (m->notes)
+        print_lines(m->path, m->notes, out);
+    if (m->n_untyped)
+        fprintf(out, "%s: %zu convolutions of MKL-DNN 0, whose logs name no types, are read as fp32\n", m->path,
+                m->n_untyped);
+    if (m->repeats)
+        fprintf(out, "%s: %zu convolutions, which ran %zu time%s\n", m->path, m->n_layers, m->repeats,
+                m->repeats > 1 ? "s" : "");
+    for (const struct exp_skipped *s = m->skipped; s < m->skipped + m->n_skipped; s++) {
+        size_t shown = s->times < SHOWN_LINES ? s->times : SHOWN_LINES;
+
+        fprintf(out, "%s: skipped %zu, %s", s->path, s->times, s->reason);
+        for (size_t i = 0; i < shown && s->line[0]; i++)
+            fprintf(out, "%s %u", i ? "," : s->times > 1 ? ": lines" : ": line", s->line[i]);
+        fprintf(out, "%s\n", s->times > shown && s->line[0] ? ", ..." : "");
+    }
+    if (m->others)
+        fprintf(out, "%s: %zu convolutions; beside them %s\n", m->path, m->n_layers, m->others);
+    if (m->types)
+        fprintf(out, "%s: %s\n", m->path, m->types);
+}
+
+/* ---- several models at once ---- */
+
+#define ALL "googlenet,inceptionv2,resnet18,resnet50,resnet152,squeezenet,vgg16"
+
+/* Checks that no two models have a name in common: rows of results are told apart by it. */
+static int check_names(const struct exp_models *m, struct exp_why *why)
+{
+    const struct exp_model *last = &m->model[m->n - 1];
+
+    for (const struct exp_model *other = m->model; other < last; other++) {
+        if (!strcmp(other->path, last->path))
+            return exp_fail(why, -EINVAL, "MODEL: two tables are called '%s', it is %s twice: name the model once",
+                            last->name, last->path);
+        if (!strcmp(other->name, last->name))
+            return exp_fail(
+                why, -EINVAL,
+                "MODEL: two tables are called '%s', %s and %s: rename one of them, or copy the file under another name",
+                last->name, other->path, last->path);
+    }
+    return 0;
+}
+
+static int read_one(struct exp_models *m, const char *experiments_dir, const char *name,
+                    const struct exp_model_ask *ask, struct exp_why *why)
+{
+    struct exp_model *model = &m->model[m->n];
+    int err;
+
+    if (m->n == EXP_MAX_MODELS)
+        return exp_fail(why, -EINVAL, "MODEL: more than %d models", EXP_MAX_MODELS);
+    err = exp_model_find_as(model, experiments_dir, name, ask, why);
+    if (err)
+        return err;
+    m->n++;
+    return check_names(m, why);
+}
+
+static bool is_file(const char *list, size_t length)
+{
+    char *path = exp_format("%.*s", (int)length, list);
+    struct stat status;
+    const bool is = (strchr(path, '/') || find_suffix(path)) && !stat(path, &status) && S_ISREG(status.st_mode);
+
+    free(path);
+    return is;
+}
+
+size_t exp_models_next(const char *list)
+{
+    const size_t blanks = strspn(list, " \t"), first = strcspn(list, ",");
+
+    if (first > blanks && is_file(list + blanks, exp_text_trimmed(list + blanks, first - blanks)))
+        return first;
+    for (size_t length = first; list[length];) {
+        length += 1 + strcspn(list + length + 1, ",");
+        if (length > blanks && is_file(list + blanks, exp_text_trimmed(list + blanks, length - blanks)))
+            return length;
+    }
+    return first;
+}
+
+/* Checks that each pattern matches a layer of at least one model; cuts the list up. */
+static int check_patterns(const struct exp_models *m, char *patterns, struct exp_why *why)
+{
+    for (char *pattern; (pattern = next_pattern(&patterns));) {
+        bool any = !*pattern;
+
+        for (size_t i = 0; i < m->n && !any; i++) {
+            bool *keep = exp_new(m->model[i].n_layers, sizeof *keep);
+
+            any = mark_matches(&m->model[i], pattern, keep);
+            free(keep);
+        }
+        if (any)
+            continue;
+        no_match(&m->model[0], pattern, why);
+        exp_say_more(why->text, sizeof why->text, "; nor does one of the %zu other models", m->n - 1);
+        return -ENOENT;
+    }
+    return 0;
+}
+
+/* Keeps the layers of several models that match a pattern; leaves out models without a match. */
+static int filter_several(struct exp_models *m, const char *patterns, struct exp_why *why)
+{
+    char *copy = exp_copy_text(patterns);
+    size_t n = 0;
+    int err = check_patterns(m, copy, why);
+
+    free(copy);
+    for (size_t i = 0; i < m->n && !err; i++)
+        err = filter(&m->model[i], patterns, false, why);
+    for (size_t i = 0; i < m->n && !err; i++) {
+        struct exp_model model = m->model[i];
+        char *before = m->left_out;
+
+        m->model[i] = (struct exp_model){ 0 };
+        if (model.n_layers) {
+            m->model[n++] = model;
+            continue;
+        }
+        m->left_out = exp_format("%s%s%s", before ? before : "", before ? ", " : "", model.name);
+        free(before);
+        exp_model_release(&model);
+    }
+    m->n = err ? m->n : n;
+    return err;
+}
+
+void exp_models_print_left_out(const struct exp_models *m, FILE *out)
+{
+    if (m->left_out)
+        fprintf(out, "left out, without a layer that LAYERS asks for: %s\n", m->left_out);
+}
+
+void exp_models_print_notes(const struct exp_models *m, FILE *out)
+{
+    for (size_t i = 0; i < m->n; i++)
+        exp_model_print_notes(&m->model[i], out);
+    exp_models_print_left_out(m, out);
+}
+
+/* Reads the models of a list, with all layers. */
+static int read_list(struct exp_models *m, const char *experiments_dir, const char *list,
+                     const struct exp_model_ask *ask, struct exp_why *why)
+{
+    int err = 0;
+
+    while (*list && !err) {
+        const size_t length = exp_models_next(list), blanks = strspn(list, " \t");
+        const size_t begin = blanks < length ? blanks : length;
+        char *name = exp_format("%.*s", (int)exp_text_trimmed(list + begin, length - begin), list + begin);
+
+        err = read_one(m, experiments_dir, name, ask, why);
+        free(name);
+        list += length + (list[length] == ',');
+    }
+    return err;
+}
+
+int exp_models_read_as(struct exp_models *m, const char *experiments_dir, const char *list,
+                       const struct exp_model_ask *ask, struct exp_why *why)
+{
+    struct exp_model_ask all = *ask;
+    int err;
+
+    m->n = 0;
+    m->left_out = NULL;
+    all.layers = NULL;
+    err = read_list(m, experiments_dir, *list && strcmp(list, "all") ? list : ALL, &all, why);
+    if (!err && ask->layers && *ask->layers)
+        err = m->n == 1 ? exp_model_filter(&m->model[0], ask->layers, why) : filter_several(m, ask->layers, why);
+    if (err)
+        exp_models_release(m);
+    return err;
+}
+
+int exp_models_read(struct exp_models *m, const char *experiments_dir, const char *list, const char *patterns,
+                    struct exp_why *why)
+{
+    return exp_models_read_as(m, experiments_dir, list, &(struct exp_model_ask){ .layers = patterns }, why);
+}
+
+void exp_models_release(struct exp_models *m)
+{
+    for (size_t i = 0; i < m->n; i++)
+        exp_model_release(&m->model[i]);
+    m->n = 0;
+    free(m->left_out);
+    m->left_out = NULL;
+}
+
+void exp_problem_print(const struct conv_problem *p, FILE *out)
+{
+#define FIELD(member, sconv_member, name, ...) fprintf(out, "%s=%zu ", name, p->member);
+#include "kernels/shape/problem_fields.def"
+}
+
+static bool count_rows(void *ctx, const char *path)
+{
+    double *n = ctx;
+    struct exp_why ignored;
+    struct exp_model m;
+
+    *n = isnan(*n) ? 0 : *n;
+    if (exp_model_read(&m, path, &ignored))
+        return false;
+    *n += (double)m.n_layers;
+    exp_model_release(&m);
+    return false;
+}
+
+double exp_models_rows(const char *experiments_dir, const char *pattern)
+{
+    double n = (double)NAN;
+
+    any_table(experiments_dir, pattern, count_rows, &n);
+    return n;
+}

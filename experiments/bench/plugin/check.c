@@ -1,0 +1,378 @@
+/* What a plug-in's process looks at when a layer is checked: part of plugin_inside.h. */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <malloc.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "experiments/base/program.h"
+#include "experiments/bench/plugin/inside.h"
+#include "kernels/shape/sizes.h"
+
+/* Address space between tensors, which costs no memory: who goes astray is told from where. */
+#define GUARD_BYTES ((size_t)64 << 20)
+
+enum {
+    NO_NUMBER = 0xff, /* bytes of floats that are no numbers */
+    SOMETHING = 0xc5, /* bytes of other ones */
+    MORE_RUNS = 4,    /* that are compared with the first and watched for leaks, if they are this short */
+    MOST_RUNS = 24,
+    SHORT_MS = 80 /* of CPU time */
+};
+
+/*
+ * The input of the second run is that of the first, times this. It has 21 bits, so that multiples up to 4 are exact,
+ * and lies in the middle between numbers of 16 bits, of bfloat16 and of TF32: code that computes with less than a float
+ * is as wrong as it can be.
+ */
+static const float other_scale = -0x1.00effp0F;
+
+/*
+ * How far two runs may be apart, in shares of the largest output: runs on the same input do the same, those on a
+ * multiple round otherwise, less than numbers with 11 bits of precision do.
+ */
+static const float same_share = 0x1p-20F, other_share = 0x1p-13F;
+
+/* ---- the lent tensors ---- */
+
+/* Maps the lent tensors between pages that nobody may touch; input and filters may be read only. */
+static bool map_lent(struct plugin_inside *p)
+{
+    const size_t bytes = plugin_places(&p->control->plan.layout, p->place);
+    size_t at = GUARD_BYTES;
+
+    p->guarded_bytes = bytes + 4 * GUARD_BYTES;
+    p->guarded = mmap(NULL, p->guarded_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (p->guarded == MAP_FAILED) {
+        p->guarded = NULL;
+        return false;
+    }
+    for (int t = 0; t < 3; t++) {
+        const struct plugin_place *x = &p->place[t];
+
+        if (mmap(p->guarded + at, x->mapped, t == 2 ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED | MAP_FIXED, p->fd,
+                 (off_t)x->offset) == MAP_FAILED)
+            return false;
+        p->at[t] = (const float *)(const void *)(p->guarded + at + x->before);
+        at += x->mapped + GUARD_BYTES;
+    }
+    return true;
+}
+
+/* Makes input and filters writable. Returns false on failure. */
+static bool may_write(const struct plugin_inside *p)
+{
+    for (int t = 0; t < 2; t++) {
+        if (mprotect((unsigned char *)(uintptr_t)p->at[t] - p->place[t].before, p->place[t].mapped,
+                     PROT_READ | PROT_WRITE))
+            return false;
+    }
+    return true;
+}
+
+static void unmap_lent(struct plugin_inside *p)
+{
+    if (p->guarded)
+        munmap(p->guarded, p->guarded_bytes);
+    p->guarded = NULL;
+}
+
+void plugin_say_where(struct plugin_inside *p, uintptr_t address, const char *access)
+{
+    static const char *const names[3] = { "input", "filters", "output" };
+    char *text = p->control->text;
+    const size_t bytes = sizeof p->control->text;
+
+    for (int t = 0; t < 3 && p->guarded; t++) {
+        const uintptr_t begin = (uintptr_t)p->at[t], end = begin + p->place[t].bytes;
+        const uintptr_t first = begin - p->place[t].before, last = first + p->place[t].mapped;
+
+        if (address < first - GUARD_BYTES / 2 || address >= last + GUARD_BYTES / 2)
+            continue;
+        p->control->is_wrong = true;
+        if (address >= begin && address < end)
+            snprintf(text, bytes, "wrote to its %s, element %zu,", names[t], (size_t)(address - begin) / sizeof(float));
+        else
+            snprintf(text, bytes, "touched memory %zu bytes %s its %s,",
+                     address < begin ? (size_t)(begin - address) : (size_t)(address - end + 1),
+                     address < begin ? "before" : "behind", names[t]);
+        return;
+    }
+    snprintf(text, bytes, "crashed (%s address %#lx)", access, (unsigned long)address);
+}
+
+/* ---- what it leaves behind ---- */
+
+static size_t count_entries(const char *folder)
+{
+    DIR *entries = opendir(folder);
+    struct dirent *entry;
+    size_t n = 0;
+
+    while (entries && (entry = readdir(entries)))
+        n += entry->d_name[0] != '.';
+    if (entries)
+        closedir(entries);
+    return n;
+}
+
+/* Returns how much address space there is. */
+static size_t count_mapped(void)
+{
+    FILE *in = fopen("/proc/self/statm", "r");
+    size_t pages = 0;
+
+    if (in && fscanf(in, "%zu", &pages) != 1)
+        pages = 0;
+    if (in)
+        fclose(in);
+    return pages * CONV_PAGE_BYTES;
+}
+
+void plugin_look(const struct plugin_inside *p, struct plugin_belongings *b)
+{
+    const struct mallinfo2 m = mallinfo2();
+    struct stat lent = { 0 };
+
+    *b = (struct plugin_belongings){ .n_files = count_entries("/proc/self/fd"),
+                                     .bytes = m.uordblks + m.hblkhd,
+                                     .mapped = count_mapped() };
+    if (!fstat(p->fd, &lent))
+        b->lent = lent.st_ino;
+    sigprocmask(SIG_BLOCK, NULL, &b->blocked);
+    sigaction(SIGSEGV, NULL, &b->crash);
+}
+
+static bool has_changed_signals(const struct plugin_belongings *a, const struct plugin_belongings *b)
+{
+    for (int i = 1; i < NSIG; i++) {
+        if (sigismember(&a->blocked, i) != sigismember(&b->blocked, i))
+            return true;
+    }
+    return a->crash.sa_sigaction != b->crash.sa_sigaction;
+}
+
+/* Tells whether something that the plug-in forked runs on. */
+static bool has_children(void)
+{
+    pid_t child;
+
+    while ((child = waitpid(-1, NULL, WNOHANG)) > 0)
+        ;
+    return !child;
+}
+
+bool plugin_find_remains(const struct plugin_inside *p, char *text, size_t bytes)
+{
+    const size_t n_threads = count_entries("/proc/self/task");
+    struct plugin_belongings now;
+
+    plugin_look(p, &now);
+    *text = '\0';
+    if (n_threads > p->control->threads)
+        exp_say(text, bytes, "the plug-in runs more threads than it may: PLUGIN_THREADS=%u", p->control->threads);
+    else if (has_children())
+        exp_say(text, bytes, "the plug-in started a process, which runs on");
+    else if (has_changed_signals(&p->had, &now))
+        exp_say(text, bytes, "the plug-in changed which signals are handled, and how");
+    else if (now.lent != p->had.lent || (now.n_files && now.n_files < p->had.n_files)) /* 0: not readable */
+        exp_say(text, bytes, "the plug-in closed files that it had not opened");
+    return *text;
+}
+
+static void find_remains(struct plugin_inside *p)
+{
+    char text[128];
+
+    if (plugin_find_remains(p, text, sizeof text))
+        plugin_say_wrong(p, text);
+}
+
+/* ---- what it computes ---- */
+
+static size_t n_elements(const struct plugin_inside *p, int t)
+{
+    return p->place[t].bytes / sizeof(float);
+}
+
+static float *output(const struct plugin_inside *p)
+{
+    return (float *)(uintptr_t)p->at[2];
+}
+
+static float largest_of(const float *x, size_t n)
+{
+    float largest = 0;
+
+    for (size_t i = 0; i < n; i++)
+        largest = fabsf(x[i]) > largest ? fabsf(x[i]) : largest;
+    return largest;
+}
+
+/* Compares an output with the first run's times a scale. Says which element differs. */
+static bool compare(struct plugin_inside *p, const float *first, float scale, const char *when)
+{
+    const size_t n = n_elements(p, 2);
+    const float bound = largest_of(first, n) * (scale == 1 ? same_share : other_share);
+    char text[PLUGIN_TEXT_BYTES];
+
+    for (size_t i = 0; i < n; i++) {
+        const float want = scale * first[i], got = output(p)[i];
+
+        if (isnan(want) || fabsf(got - want) <= bound) /* that of the first run is judged elsewhere */
+            continue;
+        exp_say(text, sizeof text, "the plug-in computes a wrong result %s: output element %zu is %.9g, must be %.9g",
+                when, i, (double)got, (double)want);
+        snprintf(p->control->doubt, sizeof p->control->doubt, "%s", text);
+        return false;
+    }
+    return true;
+}
+
+static void scale_input(float *in, size_t n, float factor, bool divides)
+{
+    for (size_t i = 0; i < n; i++)
+        in[i] = divides ? in[i] / factor : in[i] * factor;
+}
+
+static bool took_short(clock_t since)
+{
+    return clock() - since < CLOCKS_PER_SEC / 1000 * SHORT_MS;
+}
+
+/* Checks that input and filters are unchanged. */
+static bool are_kept(struct plugin_inside *p, const float *const was[2])
+{
+    static const char *const names[2] = { "input", "filters" };
+    char text[128];
+
+    for (int t = 0; t < 2; t++) {
+        if (!memcmp(was[t], p->at[t], p->place[t].bytes))
+            continue;
+        exp_say(text, sizeof text, "the plug-in wrote to its %s in a later run", names[t]);
+        plugin_say_wrong(p, text);
+        return false;
+    }
+    return true;
+}
+
+/*
+ * Runs the plug-in on another input. The run finds a plug-in that repeats its first result or computes with too few
+ * bits. Input and filters are writable from now on, as in timed runs, so the plug-in cannot tell the runs apart.
+ */
+static bool run_on_other(struct plugin_inside *p, const float *first)
+{
+    float *in = (float *)(uintptr_t)p->at[0];
+    const float *was[2];
+    bool is_right;
+
+    if (!may_write(p)) {
+        plugin_say(p, "there is no memory for its tensors");
+        return false;
+    }
+    scale_input(in, n_elements(p, 0), other_scale, false);
+    for (int t = 0; t < 2; t++)
+        was[t] = exp_copy_bytes(p->at[t], n_elements(p, t), sizeof(float));
+    memset(output(p), SOMETHING, p->place[2].bytes);
+    plugin_run(p, p->at[0], p->at[1], output(p));
+    is_right = are_kept(p, was) && compare(p, first, other_scale, "in its second run, on the input times -1.00366");
+    scale_input(in, n_elements(p, 0), other_scale, true);
+    for (int t = 0; t < 2; t++)
+        free((float *)(uintptr_t)was[t]);
+    return is_right;
+}
+
+static size_t more_by(size_t now, size_t before)
+{
+    return now > before ? now - before : 0;
+}
+
+static bool run_again(struct plugin_inside *p, const float *first)
+{
+    plugin_run(p, p->at[0], p->at[1], output(p));
+    return compare(p, first, 1, "in a later run");
+}
+
+static bool prepare_again(struct plugin_inside *p, const float *first)
+{
+    (void)first;
+    if (!plugin_get_ready(p, p->at[1]))
+        return false;
+    plugin_give_back(p);
+    return true;
+}
+
+/*
+ * Says what doing something again each time leaves behind. The C library keeps a few freed pieces of memory as if they
+ * were in use: what seems to leak is done more often. Memory that is not of malloc is not counted where `what` is to
+ * prepare: libraries may keep the code that they generate.
+ */
+static void find_leak(struct plugin_inside *p, const float *first,
+                      bool (*again)(struct plugin_inside *p, const float *first), const char *what)
+{
+    size_t bytes = SIZE_MAX, mapped = again == run_again ? SIZE_MAX : 0, n_files = SIZE_MAX;
+    struct plugin_belongings before, now;
+    char text[128];
+
+    plugin_look(p, &before);
+    for (int i = 0; i < (bytes || mapped || n_files ? MOST_RUNS : MORE_RUNS); i++) {
+        if (!again(p, first))
+            return;
+        plugin_look(p, &now);
+        if (i) { /* the first may fill what later ones find */
+            bytes = min_size(bytes, more_by(now.bytes, before.bytes));
+            mapped = min_size(mapped, more_by(now.mapped, before.mapped));
+            n_files = min_size(n_files, more_by(now.n_files, before.n_files));
+        }
+        before = now;
+    }
+    if (bytes || mapped)
+        exp_say(text, sizeof text, "the plug-in leaks memory: %zu bytes with each %s", bytes ? bytes : mapped, what);
+    else if (n_files)
+        exp_say(text, sizeof text, "the plug-in leaks open files: %zu with each %s", n_files, what);
+    if (bytes || mapped || n_files)
+        plugin_say_wrong(p, text);
+}
+
+/* ---- all of it ---- */
+
+static void run_checked(struct plugin_inside *p)
+{
+    float *first = exp_new(p->place[2].bytes, 1);
+    const clock_t start = clock();
+    bool is_short;
+
+    memset(output(p), NO_NUMBER, p->place[2].bytes);
+    plugin_run(p, p->at[0], p->at[1], output(p));
+    is_short = took_short(start);
+    memcpy(first, output(p), p->place[2].bytes);
+    find_remains(p);
+    if (!*p->control->text && run_on_other(p, first) && is_short)
+        find_leak(p, first, run_again, "run");
+    memcpy(output(p), first, p->place[2].bytes);
+    free(first);
+}
+
+void plugin_check(struct plugin_inside *p)
+{
+    const clock_t start = clock();
+    bool is_short;
+
+    if (!map_lent(p)) {
+        plugin_say(p, "there is no memory for its tensors");
+    } else if (plugin_get_ready(p, p->at[1])) {
+        is_short = took_short(start);
+        run_checked(p);
+        plugin_give_back(p);
+        if (is_short && !*p->control->text && !*p->control->doubt)
+            find_leak(p, NULL, prepare_again, "prepare");
+    }
+    unmap_lent(p);
+}

@@ -1,0 +1,113 @@
+/*
+ * The plug-in's process from inside (plugin_process.c), and what it looks at when a layer is checked (plugin_check.c).
+ */
+#ifndef EXPERIMENTS_BENCH_PLUGIN_INSIDE_H
+#define EXPERIMENTS_BENCH_PLUGIN_INSIDE_H
+
+#include <signal.h>
+#include <sys/types.h>
+
+#include "experiments/bench/plugin/process.h"
+#include "kernels/plugin/conv_plugin.h"
+
+/* The tensors of a convolution. */
+struct plugin_images {
+    const float *in, *filters, *out;
+};
+
+/* What a process has that a plug-in could change. */
+struct plugin_belongings {
+    size_t n_files, bytes, mapped; /* bytes: of malloc; mapped: of all memory */
+    ino_t lent;                    /* inode of the lent tensors' file */
+    sigset_t blocked;
+    struct sigaction crash;
+};
+
+/* One convolution, and what the plug-in has made of it. */
+struct plugin_layer {
+    struct conv_problem problem;
+    struct conv_plugin_shape shape;
+    void *state;
+    bool is_open;
+    struct exp_tensors tensors; /* while it is open */
+    float *in, *filters;        /* while the layer is open: expected input and filters */
+    uint64_t seed;              /* seed of the input (case.h) */
+    bool is_changed;            /* some input lines were changed after renewal */
+    bool is_unproven;           /* the output of the last run is not checked yet */
+    uint64_t convert_ns[2];     /* shortest times of convert_in and convert_out */
+    char *wrong;                /* first fault in a timed run, from malloc; NULL: none known */
+};
+
+struct plugin_inside {
+    struct plugin_control *control;
+    int fd;    /* of the lent tensors */
+    pid_t pid; /* its own: what the plug-in forks has another one */
+    const char *object, *symbol;
+    struct plugin_belongings had;     /* before it loaded anything */
+    struct conv_plugin record;        /* the plug-in's; of a function: what calls it */
+    struct conv_plugin_layout layout; /* all NULL: it has none of its own */
+    void (*function)(const struct conv_plugin_shape *s, const float *in, const float *filters, float *out);
+    /* lent tensors, for a moment */
+    unsigned char *guarded; /* NULL: none are */
+    size_t guarded_bytes;
+    const float *at[3];
+    struct plugin_place place[3];
+    uint64_t n_seeds;                   /* number of seeds used: every run has a new seed */
+    struct plugin_layer checked, *open; /* [n_open] of timed runs */
+    size_t n_open;
+    unsigned char *network;    /* memory lent to layers of a network; NULL: none */
+    struct plugin_layer *lent; /* [n_lent] layers of a network, with tensors in `network` */
+    size_t n_lent;
+    struct plugin_layer *layer; /* one of those: that of plugin_get_ready, plugin_run and plugin_give_back */
+    bool is_stepping;
+    enum conv_plugin_phase phase; /* of a run step by step, since when */
+    uint64_t since_ns;
+    unsigned char *sweep; /* where memory cannot be flushed: twice the last level */
+    size_t sweep_bytes;
+};
+
+/*
+ * Report to the program why a task failed. plugin_say_wrong also says that the plug-in is wrong: none of its layers
+ * count.
+ */
+void plugin_say(struct plugin_inside *p, const char *text);
+void plugin_say_wrong(struct plugin_inside *p, const char *text);
+
+/*
+ * Has the plug-in get ready for the layer; says why it did not. Then runs it, images converted before and behind it
+ * where it has a layout of its own; gives back what it took.
+ */
+bool plugin_get_ready(struct plugin_inside *p, const float *filters);
+uint64_t plugin_run(struct plugin_inside *p, const float *in, const float *filters, float *out); /* in ns */
+void plugin_give_back(struct plugin_inside *p);
+
+/*
+ * Runs a layer that the program lent the tensors of, between pages that nobody may touch, several times: in an output
+ * that is no numbers before, on another input whose result is known from the first one's, and again. Says what the
+ * plug-in did that it must not. The first run's output is left for the program to compare with plain loops.
+ */
+void plugin_check(struct plugin_inside *p);
+
+void plugin_look(const struct plugin_inside *p, struct plugin_belongings *b);
+
+/* Reports a forbidden access to an address in the lent tensors; access is "write to" or similar. */
+void plugin_say_where(struct plugin_inside *p, uintptr_t address, const char *access);
+
+/*
+ * Writes to text which threads, processes, signal handlers or closed files the plug-in left behind. Returns whether
+ * there are any.
+ */
+bool plugin_find_remains(const struct plugin_inside *p, char *text, size_t bytes);
+
+/*
+ * Checks all outputs of a convolution by weighted sums over planes, and some outputs by plain loops. Returns whether
+ * they are right; else text names a wrong output. are_integers: exact sums of products are integers. The seed selects
+ * weights and samples.
+ */
+bool plugin_prove(const struct conv_problem *p, const struct plugin_images *images, bool are_integers, uint64_t seed,
+                  char *text, size_t bytes);
+
+/* Ends this process, and writes coverage data where coverage is measured. */
+void plugin_leave(int status) __attribute__((noreturn));
+
+#endif

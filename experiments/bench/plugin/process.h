@@ -1,0 +1,130 @@
+/*
+ * The process of a plug-in, and the memory shared with the program. plugin.c is the program's side, plugin_process.c
+ * the process's side. The program sets a task and waits until the task is done. The keeper, a third process, stands
+ * between the two (plugin_keeper.c).
+ */
+#ifndef EXPERIMENTS_BENCH_PLUGIN_PROCESS_H
+#define EXPERIMENTS_BENCH_PLUGIN_PROCESS_H
+
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "experiments/bench/case/case.h"
+#include "experiments/bench/plugin/plugin.h"
+#include "kernels/plugin/recorder.h"
+
+enum {
+    PLUGIN_NAME_BYTES = 40,
+    PLUGIN_TEXT_BYTES = 512,
+    PLUGIN_PLAN_BYTES = CONV_RECORDER_PLAN_BYTES,
+    PLUGIN_SHOWN_BYTES = 16 << 10 /* of what it prints */
+};
+
+enum plugin_task {
+    PLUGIN_LOAD,
+    PLUGIN_CAN,
+    PLUGIN_CHECK,
+    PLUGIN_OPEN,
+    PLUGIN_PREPARE,
+    PLUGIN_RUN,
+    PLUGIN_STEPS,
+    PLUGIN_DO,
+    PLUGIN_CLOSE,
+    PLUGIN_OPEN_LENT,
+    PLUGIN_RUN_LENT,
+    PLUGIN_CLOSE_LENT,
+    PLUGIN_LEAVE
+};
+
+/*
+ * Lies in shared memory. Its pointers point to code and data that both processes have since before the fork. A plug-in
+ * may overwrite any byte here, so a text may lack its final zero byte (plugin_channel_text).
+ */
+struct plugin_control {
+    _Atomic uint32_t turn; /* PLUGIN_IDLE or PLUGIN_BUSY */
+    enum plugin_task task;
+    struct conv_plan plan;
+    size_t layer; /* of PLUGIN_OPEN, PLUGIN_PREPARE, PLUGIN_RUN, PLUGIN_DO: which of those that are open together */
+    enum exp_cache_state cache;
+    uint64_t (*now_ns)(void);
+    uint64_t took_ns;
+    size_t lent_bytes, lent_at[3]; /* of PLUGIN_OPEN_LENT: all bytes; offsets of input, filters, output */
+    struct exp_phases phases;      /* of PLUGIN_STEPS */
+    bool has_marks;                /* the run marked its phases */
+    void (*fn)(void *data, const struct exp_runs *runs);
+    _Alignas(16) unsigned char data[4096]; /* fn's */
+    unsigned threads;                      /* PLUGIN_THREADS */
+    bool is_pinned;                        /* timed runs are pinned to `cores` */
+    cpu_set_t cores;                       /* cores of timed runs */
+    uint64_t convert_ns[2];   /* of PLUGIN_CLOSE: the shortest convert_in and convert_out, summed over layers */
+    _Atomic uint32_t n_ended; /* number of processes that have ended */
+    int status;               /* of the last ended process, as from waitpid */
+    bool is_wrong;            /* text reports that the plug-in broke a rule */
+    char user_plan[PLUGIN_PLAN_BYTES];       /* PLUGIN_PLAN */
+    char name[PLUGIN_NAME_BYTES], title[96]; /* of PLUGIN_LOAD; "": the file's */
+    bool is_function;                        /* what was loaded is no record */
+    bool calls_libraries;                    /* others than the C library */
+    char text[PLUGIN_TEXT_BYTES];            /* why it is not done; "": it is */
+    char doubt[PLUGIN_TEXT_BYTES]; /* PLUGIN_CHECK is done, and this is wrong if the output is right; "": nothing */
+};
+
+/* Says where a tensor lies in the memory that is lent: its pages, and where in these it begins. */
+struct plugin_place {
+    size_t offset, bytes, mapped, before;
+};
+
+struct plugin_channel {
+    struct plugin_control *control;
+    int fd;                /* of the tensors' memory; -1: none */
+    int printed, printing; /* ends of the pipe for what it prints; -1: there is none */
+    size_t n_shown;
+    unsigned char *lent; /* NULL: nothing is */
+    size_t lent_bytes;
+    pid_t keeper;     /* 0: none */
+    bool is_up;       /* a process runs */
+    uint32_t n_ended; /* number of process ends that this side has seen */
+};
+
+int plugin_channel_open(struct plugin_channel *c); /* 0 or -errno */
+
+/* Copies a text of the process, of at most `bytes` bytes: cleaned (exp_text_clean), from malloc. */
+char *plugin_channel_text(const char *text, size_t bytes);
+void plugin_channel_close(struct plugin_channel *c);
+
+/* Returns where tensors lie, and how many bytes they need together. */
+size_t plugin_places(const struct conv_layout *l, struct plugin_place place[3]);
+
+void plugin_channel_ask(struct plugin_channel *c, enum plugin_task task);
+bool plugin_channel_wait(struct plugin_channel *c); /* some milliseconds at most; true: it is done */
+
+/* Shows on standard error what the process has printed, the beginning if it is much. Tells whether there was any. */
+bool plugin_channel_show(struct plugin_channel *c);
+
+/* Lends the process `bytes` zero bytes until plugin_channel_return. Returns 0 or -errno. */
+int plugin_channel_lend_bytes(struct plugin_channel *c, size_t bytes);
+
+/* Lends the process copies of the tensors; looks what it wrote beside the output; takes the output; takes all back. */
+int plugin_channel_lend(struct plugin_channel *c, const struct conv_plan *plan, const struct conv_binding *bind);
+bool plugin_channel_find_stray(const struct plugin_channel *c, const struct conv_plan *plan, char *text, size_t bytes);
+void plugin_channel_take(const struct plugin_channel *c, const struct conv_plan *plan, const struct conv_binding *bind);
+void plugin_channel_return(struct plugin_channel *c);
+
+/*
+ * Starts the keeper and the process. The process loads the object when told to, and runs its symbol; "": the names of
+ * conv_plugin.h. Call before the program has further threads. Returns 0 or -errno.
+ */
+int plugin_keeper_start(struct plugin_channel *c, const char *object, const char *symbol);
+void plugin_keeper_start_again(struct plugin_channel *c); /* starts a new process, after the last has ended */
+
+/* Tells whether the process has ended, and all its descendants with it. *status is then as from waitpid. */
+bool plugin_keeper_saw_end(struct plugin_channel *c, int *status);
+void plugin_keeper_end_process(struct plugin_channel *c); /* and all its descendants */
+void plugin_keeper_end(struct plugin_channel *c);         /* and the process with all its descendants */
+
+/* Runs in the process: does the program's tasks for ever. */
+void plugin_process_serve(struct plugin_control *control, const char *object, const char *symbol, int fd, int printing)
+    __attribute__((noreturn));
+
+#endif

@@ -1,0 +1,293 @@
+/* The program that records a plug-in's accesses, which are simulated while it runs: part of plugin.h. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "experiments/base/program.h"
+#include "experiments/base/text.h"
+#include "experiments/bench/plugin/plugin.h"
+#include "experiments/bench/plugin/stream.h"
+#include "sim/trace/trace_reader.h"
+
+enum { WAIT_MS = 20 };
+
+struct program {
+    const struct exp_recording *r;
+    struct conv_recorder *shared;
+    char path[64];                       /* of the shared memory */
+    char folder[64], trace[80], out[80]; /* of an emulator's plugin: what it sees, through a pipe that has a name */
+    int pipe;
+    pthread_t thread;
+    atomic_bool has_ended;
+    int err, status;
+    char last[256];
+};
+
+/*
+ * Adds the emulator and its plugin, which wants to simulate a machine: a small one. Libraries have one thread, and the
+ * C library clears and copies memory by vectors, not byte by byte.
+ */
+static void add_emulator(struct exp_words *command, const struct program *p)
+{
+    char *text;
+    size_t bytes;
+    FILE *out = exp_memory_open(&text, &bytes);
+
+    exp_words_split(command, p->r->kind->emulator);
+    exp_words_split(command, "-E OMP_NUM_THREADS=1 -E OPENBLAS_NUM_THREADS=1 "
+                             "-E OPENBLAS_CORETYPE=Haswell -E DNNL_MAX_CPU_ISA=AVX2 -E "
+                             "GLIBC_TUNABLES=glibc.cpu.x86_rep_stosb_threshold=1000000000:"
+                             "glibc.cpu.x86_rep_movsb_threshold=1000000000 -plugin");
+    exp_option_print(out, "", p->r->observer);
+    exp_option_print(out, ",out=", p->out);
+    exp_option_print(out, ",trace=", p->trace);
+    fputs(",machine=sim/machines/toy.cfg", out);
+    fclose(out);
+    exp_words_add(command, "%s", text);
+    free(text);
+}
+
+static void *run_program(void *arg)
+{
+    struct program *p = arg;
+    struct exp_words command = { 0 };
+
+    if (*p->trace)
+        add_emulator(&command, p);
+    exp_words_add(&command, "%s", p->r->program);
+    exp_words_add(&command, "%s", p->path);
+    p->err = exp_process_run((const char *const *)command.word, p->r->limit_s, exp_interrupted, &p->status, p->last,
+                             sizeof p->last);
+    exp_words_release(&command);
+    atomic_store(&p->has_ended, true);
+    return NULL;
+}
+
+/* Waits for the next block. Returns NULL if the program ended without it, or nobody wants more. */
+static struct conv_recorder_block *next_block(const struct program *p, unsigned number)
+{
+    const struct timespec most = { 0, WAIT_MS * 1000000L };
+    struct conv_recorder_block *b = &p->shared->block[number % CONV_RECORDER_BLOCKS];
+
+    while (!atomic_load(&b->is_full)) {
+        if (atomic_load(&p->has_ended) && !atomic_load(&b->is_full))
+            return NULL;
+        syscall(SYS_futex, &b->is_full, FUTEX_WAIT, 0, &most, NULL, 0);
+    }
+    return b;
+}
+
+static void give_back(struct conv_recorder_block *b)
+{
+    atomic_store(&b->is_full, 0);
+    syscall(SYS_futex, &b->is_full, FUTEX_WAKE, 1, NULL, NULL, 0);
+}
+
+static bool is_stopped(const struct exp_recording *r)
+{
+    return exp_interrupted() || (r->is_stopped && r->is_stopped(r->ctx));
+}
+
+/* Hands on all blocks. Returns whether the last one came. */
+static bool read_blocks(struct exp_plugin_stream *s, const struct program *p)
+{
+    struct conv_recorder_block *b;
+
+    for (unsigned number = 0; (b = next_block(p, number)); number++) {
+        const size_t n = b->n < CONV_RECORDER_RECORDS ? b->n : CONV_RECORDER_RECORDS;
+
+        if (!number)
+            exp_plugin_stream_place(s, p->shared);
+        if (is_stopped(p->r)) {
+            atomic_store(&p->shared->is_stopped, 1);
+            give_back(b);
+            return false;
+        }
+        exp_plugin_stream_records(s, b->record, n);
+        give_back(b);
+        if (!n)
+            return true;
+    }
+    return false;
+}
+
+/* Waits until there is something in the pipe. Returns whether there is. */
+static bool wait_for_trace(const struct program *p, int fd)
+{
+    struct pollfd pipe = { .fd = fd, .events = POLLIN };
+
+    while (poll(&pipe, 1, WAIT_MS) <= 0 || !(pipe.revents & POLLIN)) {
+        if (atomic_load(&p->has_ended) || is_stopped(p->r))
+            return false;
+        if (pipe.revents & POLLHUP)
+            usleep(1000 * WAIT_MS);
+    }
+    return true;
+}
+
+/* Hands on what an emulator's plugin writes. Returns whether its end came. */
+static bool read_trace(struct exp_plugin_stream *s, const struct program *p, FILE *in)
+{
+    const struct sim_trace_options options = { .format = SIM_TRACE_BINARY };
+    struct sim_trace_reader *reader;
+    struct sim_run run[SIM_MAX_BURST_RUNS];
+    char why[256];
+    size_t n;
+    int err = sim_trace_reader_new(&reader, in, p->trace, &options);
+
+    if (err)
+        return false;
+    exp_plugin_stream_place(s, p->shared); /* the program has named its memory before it began */
+    while (!(err = sim_trace_reader_next(reader, run, SIM_MAX_BURST_RUNS, &n, why, sizeof why)) && n &&
+           !is_stopped(p->r)) {
+        for (size_t i = 0; i < n; i++)
+            exp_plugin_stream_run(s, &run[i]);
+    }
+    exp_plugin_stream_flush(s);
+    sim_trace_reader_free(reader);
+    return !err && !is_stopped(p->r);
+}
+
+static bool read_emulated(struct exp_plugin_stream *s, const struct program *p)
+{
+    FILE *in = wait_for_trace(p, p->pipe) && !fcntl(p->pipe, F_SETFL, 0) ? fdopen(p->pipe, "rb") : NULL;
+    bool is_whole = false;
+
+    if (in) {
+        is_whole = read_trace(s, p, in);
+        fclose(in);
+    } else {
+        close(p->pipe);
+    }
+    return is_whole;
+}
+
+/* Makes the pipe, in a folder of its own. */
+static int make_pipe(struct program *p, struct exp_why *why)
+{
+    if (!*p->r->observer)
+        return exp_fail(
+            why, -ENOTSUP,
+            "nobody sees what libraries access: make experiment has QEMU's plugin for that, unless OBSERVE=0");
+    exp_say(p->folder, sizeof p->folder, "/tmp/convsim-XXXXXX");
+    if (!mkdtemp(p->folder))
+        return exp_fail(why, -ENOTSUP, "there is no folder %s: %s", p->folder, strerror(errno));
+    exp_say(p->trace, sizeof p->trace, "%s/trace", p->folder);
+    exp_say(p->out, sizeof p->out, "%s/seen", p->folder);
+    /* It is open before there is a writer, who would wait for ever for a reader that has gone. */
+    if (mkfifo(p->trace, 0600) || (p->pipe = open(p->trace, O_RDONLY | O_NONBLOCK | O_CLOEXEC)) < 0)
+        return exp_fail(why, -ENOTSUP, "%s: %s", p->trace, strerror(errno));
+    return 0;
+}
+
+static void remove_pipe(const struct program *p)
+{
+    char watched[96];
+
+    exp_say(watched, sizeof watched, "%s.watched", p->out);
+    unlink(watched);
+    unlink(p->trace);
+    unlink(p->out);
+    if (*p->folder)
+        rmdir(p->folder);
+}
+
+/* Says why the accesses are not whole, or returns 0. */
+static int judge(const struct program *p, const struct exp_plugin_stream *s, bool is_whole, struct exp_why *why)
+{
+    const struct exp_recording *r = p->r;
+
+    if (is_stopped(r))
+        return exp_interrupted() ? -EINTR : -ECANCELED;
+    if (p->err == -EINTR)
+        return -EINTR;
+    if (p->err == -ETIMEDOUT)
+        return exp_fail(why, -ENOTSUP,
+                        "the plug-in's accesses are too many: its run was ended after %u s; PLUGIN_LIMIT= grants more",
+                        r->limit_s);
+    if (p->err)
+        return exp_fail(why, -ENOTSUP, "the program that records accesses cannot be run: %s%s%s",
+                        *r->kind->emulator ? r->kind->emulator : r->program, ": ", strerror(-p->err));
+    if (*p->shared->why)
+        return exp_fail(why, -ENOTSUP, "%.*s", (int)sizeof p->shared->why, p->shared->why);
+    if (!is_whole && WIFSIGNALED(p->status))
+        return exp_fail(why, -ENOTSUP, "the plug-in crashed while its accesses were recorded%s%s: %s%s",
+                        *r->kind->emulator ? " by " : "", r->kind->emulator, strsignal(WTERMSIG(p->status)),
+                        *r->kind->emulator || WTERMSIG(p->status) != SIGSEGV
+                            ? ""
+                            : " (what blocks or handles this signal by system calls of its own cannot be recorded)");
+    if (!is_whole)
+        return exp_fail(why, -ENOTSUP, "the plug-in ended while its accesses were recorded%s%s", *p->last ? ": " : "",
+                        p->last);
+    if (exp_plugin_stream_stored(s, CONV_OUTPUT) < r->plan->layout.bytes[CONV_OUTPUT])
+        return exp_fail(
+            why, -ENODATA, "a part of the plug-in's code runs unseen: it stored %llu bytes of %zu to its output",
+            (unsigned long long)exp_plugin_stream_stored(s, CONV_OUTPUT), r->plan->layout.bytes[CONV_OUTPUT]);
+    return 0;
+}
+
+static void prepare(struct conv_recorder *shared, const struct exp_recording *r)
+{
+    static const enum conv_tensor tensors[] = { CONV_INPUT, CONV_FILTER, CONV_OUTPUT };
+
+    shared->version = CONV_RECORDER_VERSION;
+    exp_say(shared->plan, sizeof shared->plan, "%s", r->user_plan);
+    shared->shape = exp_plugin_shape(&r->plan->problem);
+    for (size_t t = 0; t < CONV_RECORDER_TENSORS; t++)
+        shared->tensor[t] =
+            (struct conv_recorder_memory){ r->bind->addr[tensors[t]], r->plan->layout.bytes[tensors[t]] };
+}
+
+static int record(struct program *p, struct sim_sink *sink, struct exp_why *why)
+{
+    struct exp_plugin_stream *s = exp_plugin_stream_new(sink);
+    bool is_whole;
+    int err;
+
+    prepare(p->shared, p->r);
+    err = *p->r->kind->emulator ? make_pipe(p, why) : 0;
+    if (!err)
+        err = -pthread_create(&p->thread, NULL, run_program, p);
+    if (!err) {
+        is_whole = *p->trace ? read_emulated(s, p) : read_blocks(s, p);
+        pthread_join(p->thread, NULL);
+        err = judge(p, s, is_whole, why);
+    }
+    remove_pipe(p);
+    exp_plugin_stream_free(s);
+    return err;
+}
+
+int exp_plugin_record(const struct exp_recording *r, struct sim_sink *sink, struct exp_why *why)
+{
+    struct program p = { .r = r };
+    const int fd = memfd_create("recorder", MFD_CLOEXEC);
+    void *shared = MAP_FAILED;
+    int err;
+
+    if (fd >= 0 && !ftruncate(fd, sizeof *p.shared))
+        shared = mmap(NULL, sizeof *p.shared, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (shared != MAP_FAILED) {
+        p.shared = shared;
+        exp_say(p.path, sizeof p.path, "/proc/%ld/fd/%d", (long)getpid(), fd);
+        err = record(&p, sink, why);
+        munmap(shared, sizeof *p.shared);
+    } else {
+        err = -ENOMEM;
+    }
+    if (fd >= 0)
+        close(fd);
+    return err;
+}

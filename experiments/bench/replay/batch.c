@@ -1,0 +1,444 @@
+/* Replaying several experiments together: part of replay.h. */
+#include "experiments/bench/replay/replay.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "experiments/base/program.h"
+#include "experiments/bench/replay/quantity.h"
+
+struct stream {
+    size_t experiment, index;
+    double experiment_seconds, seconds; /* of all of its experiment, and its own */
+};
+
+struct replay_all {
+    const struct exp_replay_batch *batch;
+    struct stream *stream;
+    size_t n_streams;
+    size_t *n_left;       /* streams of each experiment that are not done */
+    pthread_mutex_t lock; /* guards n_left, and what is done with a finished experiment */
+    struct exp_why *why;
+    bool has_why;
+};
+
+static void copy_identical(struct exp_experiment *e)
+{
+    for (size_t i = 0; i < e->n_cases; i++) {
+        if (e->cases[i].same_as != i) {
+            e->cases[i].simulated = e->cases[e->cases[i].same_as].simulated;
+            e->cases[i].alone = e->cases[e->cases[i].same_as].alone;
+            e->cases[i].simulated.is_copy = e->cases[i].alone.is_copy = true;
+        }
+    }
+}
+
+static void add_streams(struct replay_all *all, size_t experiment)
+{
+    const struct exp_replay_batch *b = all->batch;
+    struct stream *first = all->stream + all->n_streams;
+    double sum = 0;
+
+    all->n_left[experiment] = exp_replay_streams(b->experiment[experiment], b->cache);
+    for (size_t i = 0; i < all->n_left[experiment]; i++) {
+        double seconds = exp_replay_stream_seconds(b->experiment[experiment], b->cache, i);
+
+        all->stream[all->n_streams++] = (struct stream){ .experiment = experiment, .index = i, .seconds = seconds };
+        sum += seconds;
+    }
+    for (struct stream *s = first; s < all->stream + all->n_streams; s++)
+        s->experiment_seconds = sum;
+}
+
+/* The longest experiment first, and of an experiment the longest stream: what is left at the end is short. */
+static int by_seconds(const void *a, const void *b)
+{
+    const struct stream *x = a, *y = b;
+
+    if (x->experiment_seconds != y->experiment_seconds)
+        return x->experiment_seconds < y->experiment_seconds ? 1 : -1;
+    if (x->experiment != y->experiment)
+        return x->experiment < y->experiment ? -1 : 1;
+    if (x->seconds != y->seconds)
+        return x->seconds < y->seconds ? 1 : -1;
+    return x->index < y->index ? -1 : 1;
+}
+
+/* Counts a stream of an experiment; after the last one there is no more to replay of it. */
+static int finish_stream(struct replay_all *all, size_t experiment)
+{
+    const struct exp_replay_batch *b = all->batch;
+    int err = 0;
+
+    pthread_mutex_lock(&all->lock);
+    if (!--all->n_left[experiment]) {
+        if (b->cache != EXP_NETWORK)
+            copy_identical(b->experiment[experiment]);
+        if (b->done && !all->has_why)
+            err = b->done(b->ctx, experiment, all->why);
+        all->has_why = all->has_why || err;
+    }
+    pthread_mutex_unlock(&all->lock);
+    return err;
+}
+
+/* Fewer streams than threads: each stream gets what would be idle. */
+static unsigned threads_per_stream(const struct replay_all *all)
+{
+    unsigned n_threads = all->batch->n_threads;
+
+    return n_threads > all->n_streams ? (unsigned)(n_threads / all->n_streams) : 1;
+}
+
+static int replay_stream(void *ctx, size_t job, size_t thread, const struct exp_pool *pool)
+{
+    struct replay_all *all = ctx;
+    const struct stream *s = &all->stream[job];
+    struct exp_experiment *e = all->batch->experiment[s->experiment];
+    int err = exp_replay_stream(all->batch, e, s->index, threads_per_stream(all), pool);
+
+    (void)thread;
+    if (!err)
+        return finish_stream(all, s->experiment);
+    pthread_mutex_lock(&all->lock);
+    if (!all->has_why && err != -ECANCELED) /* the job that stopped the pool gives the reason */
+        all->has_why = exp_replay_fail(all->batch, e, s->index, err, all->why);
+    pthread_mutex_unlock(&all->lock);
+    return err;
+}
+
+static int run_streams(struct replay_all *all)
+{
+    const struct exp_replay_batch *b = all->batch;
+    int err;
+
+    for (size_t i = 0; i < b->n; i++)
+        add_streams(all, i);
+    qsort(all->stream, all->n_streams, sizeof *all->stream, by_seconds);
+    pthread_mutex_init(&all->lock, NULL);
+    err = exp_pool_run(all->n_streams, b->n_threads, replay_stream, all, exp_interrupted, NULL);
+    pthread_mutex_destroy(&all->lock);
+    return err;
+}
+
+/* ---- what the store keeps ---- */
+
+/*
+ * Replaying with a results store: part of replay.h. A stream is a task. Its result has the counts of each of its
+ * cases, by tensor and phase, through the machine ("0/machine/input/ukr/L1.reads" of the first case) and, where that is
+ * simulated apart, through its caches alone.
+ */
+
+struct kept {
+    const struct exp_replay_batch *batch;
+    struct exp_experiment *e; /* the only one of the batch */
+    struct exp_task *task;
+    size_t *stream; /* of each task: those that are replayed */
+    size_t n;
+    char *setting;
+    atomic_size_t n_unseen; /* tasks of plug-ins whose accesses cannot be had: the reason is the case's, and not kept */
+};
+
+/* Calls visit for each case of a stream that is replayed, with its number among them. */
+static void each_case(const struct kept *k, size_t stream, void (*visit)(void *ctx, struct exp_case *c, size_t number),
+                      void *ctx)
+{
+    size_t end = k->batch->cache == EXP_NETWORK ? k->e->n_cases : stream + 1, number = 0;
+
+    for (size_t i = stream; i < end; i += k->e->n_algos)
+        visit(ctx, &k->e->cases[i], number++);
+}
+
+/* ---- what a task is ---- */
+
+static void print_case(void *out, struct exp_case *c, size_t number)
+{
+    char plan[EXP_PLAN_TEXT_BYTES];
+
+    exp_plan_text(&c->plan, plan);
+    fprintf(out, "%s%s:", number ? "\n" : "", c->algo->name);
+#define FIELD(member, sconv_member, name, ...) fprintf(out, " %s=%zu", name, c->layer->problem.member);
+#include "kernels/shape/problem_fields.def"
+    fprintf(out, "; %s", plan);
+}
+
+/* Returns what of a stream decides its counts, but for the machine; from malloc. */
+static char *what_of(const struct kept *k, size_t stream)
+{
+    const struct exp_stacks *stacks = &k->e->setup->stacks;
+    char *text = NULL;
+    size_t bytes;
+    FILE *out = exp_memory_open(&text, &bytes);
+
+    fprintf(out, "%s caches\n", exp_cache_state_name(k->batch->cache));
+    each_case(k, stream, print_case, out);
+    for (size_t i = 0; i < stacks->n; i++) {
+        if (k->e->cases[stream].algo == exp_algo_noted() ||
+            !strcmp(stacks->record[i].algo, k->e->cases[stream].algo->name))
+            exp_stack_print(&stacks->record[i], out);
+    }
+    fclose(out);
+    return text;
+}
+
+static void add_task(struct kept *k, size_t stream)
+{
+    const struct exp_case *c = &k->e->cases[stream];
+    const char *layer = k->batch->cache == EXP_NETWORK ? "whole network" : c->layer->name;
+
+    k->stream[k->n] = stream;
+    k->task[k->n++] = (struct exp_task){ .kind = "replay by tensor",
+                                         .name = exp_format("%s %s %s", k->e->model->name, layer, c->algo->name),
+                                         .what = what_of(k, stream),
+                                         .setting = k->setting,
+                                         .program = exp_store_program() };
+}
+
+static void list_tasks(struct kept *k)
+{
+    const size_t n = exp_replay_streams(k->e, k->batch->cache);
+
+    k->stream = exp_new(n, sizeof *k->stream);
+    k->task = exp_new(n, sizeof *k->task);
+    k->setting = exp_kept_counts_setting(&k->e->setup->classified);
+    for (size_t i = 0; i < n; i++) {
+        if (exp_replay_stream_seconds(k->e, k->batch->cache, i) > 0)
+            add_task(k, i);
+    }
+}
+
+/* ---- results ---- */
+
+enum { PREFIX_BYTES = 96 };
+
+static void say_prefix(size_t number, const char *through, size_t tag, size_t phase, char *text)
+{
+    char tensor[32];
+
+    if (tag < CONV_N_TENSORS)
+        exp_say(tensor, sizeof tensor, "%s", conv_tensor_name((enum conv_tensor)tag));
+    else
+        exp_say(tensor, sizeof tensor, "tag%zu", tag);
+    exp_say(text, PREFIX_BYTES, "%zu/%s/%s/%s/", number, through, tensor, conv_phase_name((enum conv_phase)phase));
+}
+
+struct moving {
+    const struct exp_experiment *e;
+    const struct sim_machine *m;
+    bool has_alone; /* caches alone have counts of their own */
+    struct exp_result_moving result;
+};
+
+static struct moving moving(const struct kept *k)
+{
+    return (struct moving){ k->e, &k->e->setup->machine, exp_replay_alone_differs(k->e->setup), { NULL, NULL, 0 } };
+}
+
+static void move_prefetcher(struct moving *x, struct sim_prefetch_counts *c, const char *prefix)
+{
+    uint64_t *const count[] = { &c->asked, &c->brought, &c->useful, &c->late, &c->useless };
+    char name[PREFIX_BYTES];
+
+    for (size_t i = 0; i < sizeof count / sizeof count[0]; i++) {
+        exp_say(name, sizeof name, "%s/%zu", prefix, i);
+        exp_result_move(&x->result, name, count[i]);
+    }
+}
+
+static void move_stats(struct moving *x, struct sim_stats *s, size_t number, const char *through)
+{
+    if (x->result.from)
+        *s = (struct sim_stats){ .n_levels = x->m->n_levels };
+    for (size_t i = 0; i < (size_t)SIM_USUAL_TAGS * CONV_N_PHASES; i++) {
+        char prefix[PREFIX_BYTES];
+
+        say_prefix(number, through, i / CONV_N_PHASES, i % CONV_N_PHASES, prefix);
+        exp_kept_counts_move(&x->result, x->m, prefix, &s->cell[i / CONV_N_PHASES][i % CONV_N_PHASES]);
+    }
+    for (size_t i = 0; i < x->m->n_levels * SIM_N_PREFETCHERS; i++) {
+        char prefix[PREFIX_BYTES / 2];
+
+        exp_say(prefix, sizeof prefix, "%zu/%s/prefetcher/%zu", number, through, i);
+        move_prefetcher(x, &s->prefetcher[i / SIM_N_PREFETCHERS][i % SIM_N_PREFETCHERS], prefix);
+    }
+}
+
+/* Stores cycles as integers, because exp_replay_cycles counts whole cycles. */
+static void move_cycles(struct moving *x, struct sim_cycles *c, size_t number, unsigned phase)
+{
+    double *const part[] = { &c->computing, &c->storing, &c->calls, &c->translating };
+    enum { N_PARTS = sizeof part / sizeof part[0] };
+    char name[PREFIX_BYTES];
+
+    for (size_t i = 0; i < N_PARTS + x->m->n_levels; i++) {
+        double *cycles = i < N_PARTS ? part[i] : &c->waiting[i - N_PARTS + 1];
+        uint64_t whole = x->result.from ? 0 : (uint64_t)*cycles;
+
+        exp_say(name, sizeof name, "%zu/cycles/%s/%zu", number, conv_phase_name((enum conv_phase)phase), i);
+        exp_result_move(&x->result, name, &whole);
+        *cycles = (double)whole;
+    }
+}
+
+static void copy_without_classes(struct sim_stats *to, const struct sim_stats *from, bool has_classes)
+{
+    *to = *from;
+    for (size_t i = 0; has_classes && i < (size_t)SIM_USUAL_TAGS * SIM_MAX_PHASES; i++)
+        exp_replay_forget_classes(&to->cell[i / SIM_MAX_PHASES][i % SIM_MAX_PHASES]);
+}
+
+static void move_case(void *ctx, struct exp_case *c, size_t number)
+{
+    struct moving *x = ctx;
+
+    exp_result_move(&x->result, EXP_MAC_INSTRUCTIONS, &c->simulated.mac_instructions);
+    move_stats(x, &c->simulated.stats, number, "machine");
+    for (unsigned phase = 0; phase < CONV_N_PHASES; phase++)
+        move_cycles(x, &c->simulated.cycles[phase], number, phase);
+    if (x->has_alone)
+        move_stats(x, &c->alone.stats, number, "caches");
+    if (!x->result.from)
+        return;
+    c->alone.mac_instructions = c->simulated.mac_instructions;
+    if (!x->has_alone)
+        copy_without_classes(&c->alone.stats, &c->simulated.stats, x->e->setup->classifies_misses);
+    c->simulated.why_not = c->alone.why_not = NULL;
+}
+
+/* ---- work ---- */
+
+static void find_reason(void *ctx, struct exp_case *c, size_t number)
+{
+    const char **reason = ctx;
+
+    (void)number;
+    *reason = c->simulated.why_not ? c->simulated.why_not : *reason;
+}
+
+static int run(void *ctx, size_t job, const struct exp_pool *pool, struct exp_result *result, struct exp_why *why)
+{
+    struct kept *k = ctx;
+    const char *reason = NULL;
+    struct moving x = moving(k);
+    unsigned n_threads = k->batch->n_threads > k->n ? (unsigned)(k->batch->n_threads / k->n) : 1;
+    int err = exp_replay_stream(k->batch, k->e, k->stream[job], n_threads, pool);
+
+    if (err && err != -ECANCELED)
+        return exp_replay_fail(k->batch, k->e, k->stream[job], err, why);
+    each_case(k, k->stream[job], find_reason, &reason);
+    if (!err && reason) {
+        atomic_fetch_add(&k->n_unseen, 1);
+        return exp_fail(why, -ENOTSUP, "%s", reason);
+    }
+    x.result.to = result;
+    if (!err)
+        each_case(k, k->stream[job], move_case, &x);
+    return err;
+}
+
+static void take(void *ctx, size_t task, const struct exp_result *r)
+{
+    const struct kept *k = ctx;
+    struct moving x = moving(k);
+
+    x.result.from = r;
+    each_case(k, k->stream[task], move_case, &x);
+}
+
+static double seconds(void *ctx, size_t job)
+{
+    const struct kept *k = ctx;
+
+    return exp_replay_stream_seconds(k->e, k->batch->cache, k->stream[job]) / k->batch->n_threads;
+}
+
+/* Lets the cases that are not replayed say why. */
+static void settle_others(struct kept *k)
+{
+    for (size_t i = 0; i < k->e->n_cases; i++) {
+        struct exp_case *c = &k->e->cases[i];
+
+        c->simulated.why_not = c->alone.why_not = c->algo->why_not_replay(k->e->setup);
+    }
+}
+
+static int run_tasks(struct kept *k, struct exp_why *why)
+{
+    const struct exp_tasks tasks = { .task = k->task,
+                                     .n_jobs = k->n,
+                                     .work = EXP_WORK_REPLAY,
+                                     .doing = "replaying",
+                                     .reports_itself = true,
+                                     .run = run,
+                                     .take = take,
+                                     .seconds = seconds,
+                                     .ctx = k };
+    const struct exp_tasks_options o = { .store = k->batch->store,
+                                         .n_threads = k->batch->n_threads,
+                                         .rules.retries_failed = true,
+                                         .progress = k->batch->progress };
+    int err = exp_tasks_run(&tasks, &o, k->batch->counts, why);
+
+    if (!err && k->batch->counts->n_failed > k->n_unseen)
+        return exp_fail(why, -EBADMSG, "%zu replays failed, such as %s", k->batch->counts->n_failed,
+                        k->batch->counts->failure);
+    return err;
+}
+
+/* Replays a batch of one experiment with a store. Returns as exp_replay_batch, but for what follows the last stream. */
+static int replay_kept(const struct exp_replay_batch *b, struct exp_why *why)
+{
+    struct kept k = { .batch = b, .e = b->experiment[0] };
+    int err;
+
+    list_tasks(&k);
+    settle_others(&k);
+    err = run_tasks(&k, why);
+    for (size_t i = 0; i < k.n; i++) {
+        free((char *)k.task[i].name);
+        free((char *)k.task[i].what);
+    }
+    free(k.task);
+    free(k.stream);
+    free(k.setting);
+    return err;
+}
+
+/* ---- a batch ---- */
+
+int exp_replay_batch(const struct exp_replay_batch *b, struct exp_why *why)
+{
+    struct replay_all all = { .batch = b, .why = why };
+    size_t n = 0;
+    int err;
+
+    if (b->store) {
+        err = replay_kept(b, why);
+        if (!err && b->cache != EXP_NETWORK)
+            copy_identical(b->experiment[0]);
+        return err;
+    }
+    for (size_t i = 0; i < b->n; i++)
+        n += exp_replay_streams(b->experiment[i], b->cache);
+    all.stream = exp_new(n, sizeof *all.stream);
+    all.n_left = exp_new(b->n, sizeof *all.n_left);
+    err = run_streams(&all);
+    free(all.stream);
+    free(all.n_left);
+    if (err && !all.has_why)
+        exp_fail(why, err, "%s while replaying", exp_error_text(err));
+    return err;
+}
+
+int exp_replay_all(struct exp_experiment *e, enum exp_cache_state cache, unsigned n_threads,
+                   struct exp_progress *progress, struct exp_why *why)
+{
+    const struct exp_replay_batch b = {
+        .experiment = &e, .n = 1, .cache = cache, .n_threads = n_threads, .progress = progress
+    };
+
+    return exp_replay_batch(&b, why);
+}

@@ -1,0 +1,679 @@
+#include "experiments/bench/replay/replay.h"
+
+#include <errno.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "experiments/base/program.h"
+#include "experiments/bench/plugin/plugin.h"
+#include "kernels/nest/share.h"
+#include "kernels/shape/sizes.h"
+
+/* A replay back-end that gives up between steps when the pool stops. */
+struct stoppable {
+    struct conv_backend base;
+    struct conv_replay replay;
+    const struct exp_replay_plan *r;
+    uint64_t mac_instructions;
+};
+
+/* Multiply-add instructions of one call: outer products that are not full take as long as full ones. */
+static uint64_t mac_instructions_of(const struct conv_plan *plan, const struct sim_issue *issue,
+                                    const struct conv_step *s)
+{
+    if (s->kind == CONV_STEP_DIRECT)
+        return conv_direct_fmas(plan->direct.kernel, &plan->problem, s->n_win / plan->problem.q) * s->n_f;
+    if (s->kind != CONV_STEP_UKR || !issue->mac_rows || !issue->mac_columns)
+        return 0;
+    return (uint64_t)conv_step_live_k(s, plan->problem.r) * ceil_div(s->n_win, issue->mac_columns) *
+           ceil_div(s->n_f, issue->mac_rows);
+}
+
+/* Inner loops of a micro-kernel step: one for each register tile. */
+static double loops_of(const struct conv_plan *plan, const struct conv_step *s)
+{
+    if (s->kind != CONV_STEP_UKR)
+        return 0;
+    return (double)(ceil_div(s->n_win, plan->ukr->n_win) * ceil_div(s->n_f, plan->ukr->n_f));
+}
+
+static void take_time(const struct stoppable *b, const struct conv_step *s)
+{
+    struct sim_work w = conv_stack_work(b->r->stack, conv_step_phase(s->kind), b->replay.work);
+
+    w.macs = (double)mac_instructions_of(b->r->plan, b->r->issue, s);
+    w.loops = loops_of(b->r->plan, s);
+    for (size_t i = 0; i < b->r->n_clocks; i++)
+        sim_clock_step(&b->r->clock[i], conv_step_phase(s->kind), &w);
+}
+
+static int step_unless_stopped(struct conv_backend *self, const struct conv_step *s)
+{
+    struct stoppable *b = (struct stoppable *)self;
+    int err;
+
+    if (b->r->pool && exp_pool_stopped(b->r->pool))
+        return exp_interrupted() ? -EINTR : -ECANCELED;
+    b->mac_instructions += mac_instructions_of(b->r->plan, b->r->issue, s);
+    if (b->r->report && conv_step_computes(s))
+        b->r->report(b->r->ctx, (double)s->n_k * (double)s->n_win * (double)s->n_f);
+    err = b->replay.base.step(&b->replay.base, s);
+    if (!err && b->r->n_clocks && b->r->stack)
+        take_time(b, s);
+    return err;
+}
+
+static bool has_stopped(const void *pool)
+{
+    return pool && exp_pool_stopped(pool);
+}
+
+static int replay_outside(const struct exp_replay_plan *r, struct sim_sink *sink, uint64_t *mac_instructions)
+{
+    const char *why;
+    const struct sim_issue *i = r->issue;
+
+    if (i->mac_rows && i->mac_columns) /* at least so many: full ones */
+        *mac_instructions = (uint64_t)(conv_macs(&r->plan->problem) / (i->mac_rows * i->mac_columns));
+    return exp_plugin_replay(r->plan, r->bind, has_stopped, r->pool, sink, r->why ? r->why : &why);
+}
+
+int exp_replay_plan(const struct exp_replay_plan *r, struct sim_sink *sink, uint64_t *mac_instructions)
+{
+    struct stoppable b = { .base.step = step_unless_stopped, .r = r };
+    struct conv_backend *to = &b.base;
+    struct conv_fused fused;
+    struct conv_share share;
+    int err;
+
+    *mac_instructions = 0;
+    if (r->plan->algorithm == CONV_OUTSIDE)
+        return replay_outside(r, sink, mac_instructions);
+    conv_replay_init(&b.replay, r->plan, sink);
+    if (r->bind)
+        b.replay.bind = *r->bind;
+    conv_replay_set_stack(&b.replay, r->stack);
+    if (r->after) {
+        conv_fused_init(&fused, &b.base, r->plan, r->after, r->after_sink);
+        conv_fused_gather(&fused);
+        to = &fused.base;
+    }
+    if (r->n_threads > 1) {
+        conv_share_init(&share, to, r->plan, conv_share_choose(r->plan, r->n_threads), r->thread, r->n_threads);
+        to = &share.base;
+    }
+    err = conv_nest_run(r->plan, to);
+    if (r->after)
+        conv_fused_end(&fused);
+    *mac_instructions = b.mac_instructions;
+    return err;
+}
+
+/* ---- on several cores ---- */
+
+/* Whose turn it is. A thread runs only in its own. */
+struct turns {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    unsigned current, n;
+    struct worker *worker;
+};
+
+struct worker {
+    struct sim_sink sink; /* first: accept() finds the object around it */
+    struct turns *turns;
+    unsigned number;
+    struct sim_sink *core;
+    struct exp_replay_plan r;
+    struct conv_binding bind;
+    uint64_t n_accesses, turn_ends; /* all of this core's */
+    bool has_ended;
+    uint64_t *mac_instructions;
+    pthread_t thread;
+    int err;
+};
+
+/* Returns the core that has done least among those that have work; the one that asks, if there is none. */
+static unsigned next_of(const struct turns *t, unsigned asking)
+{
+    unsigned next = asking;
+
+    for (unsigned i = 0; i < t->n; i++) {
+        const struct worker *w = &t->worker[i];
+
+        if (!w->has_ended && (t->worker[next].has_ended || w->n_accesses < t->worker[next].n_accesses))
+            next = i;
+    }
+    return next;
+}
+
+static void wait_for_turn(struct worker *w)
+{
+    pthread_mutex_lock(&w->turns->lock);
+    while (w->turns->current != w->number)
+        pthread_cond_wait(&w->turns->changed, &w->turns->lock);
+    pthread_mutex_unlock(&w->turns->lock);
+    w->turn_ends = w->n_accesses + EXP_REPLAY_TURN;
+}
+
+static void end_turn(struct worker *w)
+{
+    struct turns *t = w->turns;
+
+    pthread_mutex_lock(&t->lock);
+    t->current = next_of(t, w->number);
+    pthread_cond_broadcast(&t->changed);
+    pthread_mutex_unlock(&t->lock);
+}
+
+static void accept(struct sim_sink *self, const struct sim_run *run, size_t n_runs, uint64_t n_times)
+{
+    struct worker *w = (struct worker *)self;
+
+    sim_emit(w->core, run, n_runs, n_times);
+    for (size_t i = 0; i < n_runs; i++)
+        w->n_accesses += run[i].count * n_times;
+    if (w->n_accesses < w->turn_ends)
+        return;
+    end_turn(w);
+    wait_for_turn(w);
+}
+
+static void *work(void *arg)
+{
+    struct worker *w = arg;
+
+    wait_for_turn(w);
+    w->err = exp_replay_plan(&w->r, &w->sink, w->mac_instructions);
+    w->has_ended = true;
+    end_turn(w);
+    return NULL;
+}
+
+const char *exp_replay_cores_why_not(const struct conv_plan *plan)
+{
+    if (plan->algorithm == CONV_GEMM)
+        return "the threads of OpenBLAS are not modelled";
+    if (plan->algorithm == CONV_OUTSIDE)
+        return "the threads of a plug-in are not modelled";
+    if (conv_plan_packs_filters(plan))
+        return "threads have no shares of filters that are packed at run time";
+    if (plan->algorithm == CONV_SCONV && plan->sconv.options.pads_first)
+        return "threads have no shares of an image that is padded first";
+    return NULL;
+}
+
+static void prepare(struct worker *w, struct turns *t, unsigned number, const struct exp_replay_plan *r,
+                    struct sim_cores *cores)
+{
+    const struct conv_layout *l = &r->plan->layout;
+
+    *w = (struct worker){ .sink.accept = accept, .turns = t, .number = number, .r = *r };
+    w->core = sim_cores_sink(cores, number);
+    w->bind = conv_bind(l, CONV_REPLAY_BASE);
+    if (number)
+        w->bind.addr[CONV_PACKED_INPUT] = CONV_REPLAY_BASE + round_up(l->arena_bytes, CONV_ARENA_ALIGN) +
+                                          (number - 1) * round_up(l->bytes[CONV_PACKED_INPUT], CONV_PAGE_BYTES);
+    w->r.bind = &w->bind;
+    w->r.stack = NULL;
+    w->r.thread = number;
+    w->r.n_threads = t->n;
+}
+
+/* Runs all; a thread that cannot be started has ended, with an error. */
+static int run(struct turns *t)
+{
+    unsigned n_started = 0;
+    int err = 0;
+
+    while (n_started < t->n && !pthread_create(&t->worker[n_started].thread, NULL, work, &t->worker[n_started]))
+        n_started++;
+    pthread_mutex_lock(&t->lock);
+    for (unsigned i = n_started; i < t->n; i++)
+        t->worker[i].has_ended = true;
+    t->current = 0;
+    pthread_cond_broadcast(&t->changed);
+    pthread_mutex_unlock(&t->lock);
+    for (unsigned i = 0; i < n_started; i++) {
+        pthread_join(t->worker[i].thread, NULL);
+        err = err ? err : t->worker[i].err;
+    }
+    return n_started < t->n ? -EAGAIN : err;
+}
+
+int exp_replay_cores(const struct exp_replay_plan *r, struct sim_cores *cores, unsigned n_cores,
+                     uint64_t *mac_instructions)
+{
+    struct turns t = { .lock = PTHREAD_MUTEX_INITIALIZER,
+                       .changed = PTHREAD_COND_INITIALIZER,
+                       .current = n_cores, /* nobody yet */
+                       .n = n_cores,
+                       .worker = exp_new(n_cores, sizeof *t.worker) };
+    int err;
+
+    for (unsigned i = 0; i < n_cores; i++) {
+        prepare(&t.worker[i], &t, i, r, cores);
+        t.worker[i].mac_instructions = &mac_instructions[i];
+    }
+    err = run(&t);
+    free(t.worker);
+    return err;
+}
+
+/* ---- cases ---- */
+
+/* Holds what all cases of a stream share. */
+struct replaying {
+    const struct exp_replay_batch *batch;
+    const struct exp_setup *setup;
+    unsigned n_threads; /* of the stream */
+};
+
+/* One of a machine's simulations takes this long for a multiply-add on a usual computer. */
+static const double plain_seconds = 0.16e-9, classified_seconds = 0.8e-9, full_seconds = 1.8e-9;
+
+double exp_replay_mac_seconds(const struct exp_setup *s)
+{
+    return !sim_machine_is_plain(&s->machine) ? full_seconds
+           : s->classifies_misses             ? classified_seconds
+                                              : plain_seconds;
+}
+
+/* Tells whether a setup's replays take so long that keeping their counts costs less than 1 % of them. */
+static bool replay_is_worth_keeping(const struct exp_setup *s)
+{
+    return exp_replay_mac_seconds(s) > plain_seconds;
+}
+
+/*
+ * Tells whether caches alone are simulated by themselves: they check the classes, or the machine is more than they
+ * are.
+ */
+static bool is_simulated_twice(const struct exp_setup *s)
+{
+    return s->classifies_misses || s->machine.has_stack || !sim_machine_is_plain(&s->machine);
+}
+
+/* Tells whether the machine and its caches alone are the same, by two engines of the simulator. */
+static bool must_agree(const struct exp_setup *s)
+{
+    return sim_machine_is_plain(&s->machine) && !s->machine.has_stack;
+}
+
+bool exp_replay_alone_differs(const struct exp_setup *s)
+{
+    return is_simulated_twice(s) && !must_agree(s);
+}
+
+/* Estimates all the runs of a case: one, or two for warm caches. */
+static double case_seconds(const struct exp_setup *s, const struct exp_case *c, enum exp_cache_state cache,
+                           unsigned n_threads)
+{
+    double mac = exp_replay_mac_seconds(s) + (is_simulated_twice(s) ? plain_seconds : 0);
+
+    return (cache == EXP_WARM ? 2 : 1) * mac * conv_macs(&c->layer->problem) / n_threads;
+}
+
+/* Reports what is replayed, now and then. A tenth of a second's worth is reported at a time. */
+struct reporter {
+    struct exp_progress *progress;
+    double mac_seconds, pending, left; /* left: of what was announced for the case */
+};
+
+static void report_some(void *reporter, double macs)
+{
+    struct reporter *r = reporter;
+
+    r->pending += r->mac_seconds * macs;
+    if (r->pending < 0.1 || r->pending > r->left)
+        return;
+    exp_progress_step(r->progress, EXP_WORK_REPLAY, r->pending);
+    r->left -= r->pending;
+    r->pending = 0;
+}
+
+static void report_rest(struct reporter *r)
+{
+    exp_progress_step(r->progress, EXP_WORK_REPLAY, r->left);
+    r->left = 0;
+}
+
+/* The simulations that a stream goes through: the machine, whose misses may be classified, and its caches alone. */
+struct simulations {
+    struct sim_hierarchy *h, *alone;   /* alone: NULL if h is both */
+    bool must_agree;                   /* the two are one machine, by two engines */
+    double h_seconds;                  /* of h for a multiply-add, all threads at work */
+    const struct sim_machine *machine; /* of h */
+    struct sim_clock clock;
+    const struct sim_issue *issue;
+    const struct exp_stacks *stacks; /* what compiled code does on its stack: part of what goes through h */
+    struct reporter reporter;
+    unsigned n_threads;
+};
+
+static int simulations_new(struct simulations *s, const struct replaying *r)
+{
+    const struct exp_setup *setup = r->setup;
+    int err;
+
+    *s = (struct simulations){
+        .machine = &setup->machine,
+        .issue = &setup->machine.issue,
+        .must_agree = must_agree(setup),
+        .stacks = &setup->stacks,
+        .h_seconds = exp_replay_mac_seconds(setup) / r->batch->n_threads,
+        .reporter = { .progress = r->batch->progress },
+        .n_threads = r->batch->n_threads,
+    };
+    err = sim_hierarchy_new_threads(&s->h, &setup->classified, r->n_threads);
+    if (!err && is_simulated_twice(setup))
+        err = sim_hierarchy_new_threads(&s->alone, &setup->alone, r->n_threads);
+    return err;
+}
+
+static void simulations_free(struct simulations *s)
+{
+    sim_hierarchy_free(s->h);
+    sim_hierarchy_free(s->alone);
+}
+
+void exp_replay_cycles(struct sim_cycles to[CONV_N_PHASES], const struct sim_clock *clock)
+{
+    for (unsigned p = 0; p < CONV_N_PHASES; p++) {
+        const struct sim_cycles *from = &clock->phase[p];
+
+        to[p] = (struct sim_cycles){
+            round(from->computing), round(from->storing), round(from->calls), round(from->translating), { 0 }
+        };
+        for (size_t k = 0; k <= SIM_MAX_LEVELS; k++)
+            to[p].waiting[k] = round(from->waiting[k]);
+    }
+}
+
+/* Replays a case through one simulation, with tensors where bind says. */
+static int replay_once(struct exp_case *c, struct simulations *s, struct sim_hierarchy *h,
+                       const struct conv_binding *bind, const struct exp_pool *pool)
+{
+    const struct exp_replay_plan r = {
+        .plan = &c->plan,
+        .issue = s->issue,
+        .stack = h == s->h ? exp_stacks_find(s->stacks, c->algo->name, &c->plan) : NULL,
+        .clock = &s->clock,
+        .n_clocks = h == s->h && !sim_clock_why_not(s->machine),
+        .bind = bind,
+        .pool = pool,
+        .report = report_some,
+        .ctx = &s->reporter,
+    };
+    int err;
+
+    s->reporter.mac_seconds = h == s->alone ? plain_seconds / s->n_threads : s->h_seconds;
+    sim_hierarchy_clear_stats(h);
+    sim_clock_init(&s->clock, s->machine, h);
+    err = exp_replay_plan(&r, sim_hierarchy_sink(h), &c->simulated.mac_instructions);
+    if (h == s->h)
+        exp_replay_cycles(c->simulated.cycles, &s->clock);
+    return err ? err : sim_hierarchy_error(h);
+}
+
+void exp_replay_forget_classes(struct sim_cell *cell)
+{
+    for (size_t k = 0; k < SIM_MAX_LEVELS; k++)
+        cell->level[k].compulsory_misses = cell->level[k].capacity_misses = cell->level[k].conflict_misses = 0;
+}
+
+/* Tells whether two simulations agree in every count but the classes, and those add up to the misses. */
+static bool agree(const struct sim_stats *classified, const struct sim_stats *plain)
+{
+    struct sim_cell sum = sim_stats_total(classified);
+
+    for (size_t k = 0; k < classified->n_levels; k++) {
+        const struct sim_level_counts *c = &sum.level[k];
+
+        if (c->compulsory_misses + c->capacity_misses + c->conflict_misses != c->read_misses + c->write_misses)
+            return false;
+    }
+    for (size_t i = 0; i < SIM_USUAL_TAGS * SIM_MAX_PHASES; i++) {
+        struct sim_cell a = classified->cell[i / SIM_MAX_PHASES][i % SIM_MAX_PHASES];
+        const struct sim_cell *b = &plain->cell[i / SIM_MAX_PHASES][i % SIM_MAX_PHASES];
+
+        exp_replay_forget_classes(&a);
+        if (memcmp(&a, b, sizeof a) != 0)
+            return false;
+    }
+    return true;
+}
+
+static void take(struct exp_simulated *to, const struct exp_simulated *run, const struct sim_hierarchy *h)
+{
+    to->stats = *sim_hierarchy_stats(h);
+    to->mac_instructions = run->mac_instructions;
+    to->why_not = NULL;
+}
+
+/* Hands all to two simulations. */
+struct both {
+    struct sim_sink sink; /* first: accept_both() finds the object around it */
+    struct sim_sink *to[2];
+};
+
+static void accept_both(struct sim_sink *self, const struct sim_run *run, size_t n_runs, uint64_t n_times)
+{
+    const struct both *b = (const struct both *)self;
+
+    sim_emit(b->to[0], run, n_runs, n_times);
+    sim_emit(b->to[1], run, n_runs, n_times);
+}
+
+/* Runs a plug-in once for all its simulations. */
+static int record_once(struct exp_case *c, struct simulations *s, const struct conv_binding *bind,
+                       const struct exp_pool *pool)
+{
+    struct sim_hierarchy *alone = s->alone ? s->alone : s->h;
+    struct both both = { { accept_both }, { sim_hierarchy_sink(s->h), sim_hierarchy_sink(alone) } };
+    int err;
+
+    if (c->why_refused) {
+        c->simulated.why_not = c->why_refused;
+        return -ENOTSUP;
+    }
+    c->simulated.mac_instructions = 0;
+    sim_hierarchy_clear_stats(s->h);
+    sim_hierarchy_clear_stats(alone);
+    err =
+        exp_plugin_replay(&c->plan, bind, has_stopped, pool, s->alone ? &both.sink : both.to[0], &c->simulated.why_not);
+    if (!err)
+        err = sim_hierarchy_error(s->h);
+    return err ? err : sim_hierarchy_error(alone);
+}
+
+/* Replays one case; its counts become the case's. */
+static int replay_through(struct exp_case *c, struct simulations *s, const struct conv_binding *bind,
+                          const struct exp_pool *pool)
+{
+    const bool is_outside = c->plan.algorithm == CONV_OUTSIDE;
+    int err = is_outside ? record_once(c, s, bind, pool) : replay_once(c, s, s->h, bind, pool);
+
+    if (!err && s->alone && !is_outside)
+        err = replay_once(c, s, s->alone, bind, pool);
+    if (!err && s->alone && s->must_agree && !agree(sim_hierarchy_stats(s->h), sim_hierarchy_stats(s->alone)))
+        err = -EBADMSG;
+    if (err == -ENOTSUP && c->simulated.why_not) {
+        c->alone.why_not = c->simulated.why_not;
+        return 0;
+    }
+    if (err)
+        return err;
+    take(&c->simulated, &c->simulated, s->h);
+    take(&c->alone, &c->simulated, s->alone ? s->alone : s->h);
+    return 0;
+}
+
+/* Tells whether a case is replayed by itself: not the twin of another, unless layers follow one another. */
+static bool is_replayed(const struct exp_experiment *e, enum exp_cache_state cache, size_t index)
+{
+    const struct exp_case *c = &e->cases[index];
+
+    return (c->same_as == index || cache == EXP_NETWORK) && !c->algo->why_not_replay(e->setup);
+}
+
+double exp_replay_seconds(const struct exp_experiment *e, enum exp_cache_state cache, unsigned n_threads, size_t layer)
+{
+    double sum = 0;
+
+    for (size_t i = layer * e->n_algos; i < (layer + 1) * e->n_algos; i++) {
+        if (is_replayed(e, cache, i))
+            sum += case_seconds(e->setup, &e->cases[i], cache, n_threads);
+    }
+    return sum;
+}
+
+static void begin(const struct replaying *r, const struct exp_case *c, struct reporter *reporter)
+{
+    exp_progress_begin(r->batch->progress, EXP_WORK_REPLAY, c->layer->name, "replaying");
+    reporter->pending = 0;
+    reporter->left = case_seconds(r->setup, c, r->batch->cache, r->batch->n_threads);
+}
+
+/* ---- errors ---- */
+
+int exp_replay_fail(const struct exp_replay_batch *b, const struct exp_experiment *e, size_t stream, int err,
+                    struct exp_why *why)
+{
+    const struct exp_setup *setup = e->setup;
+    const struct exp_case *c = &e->cases[stream];
+    char reason[256];
+
+    if (err == -EBADMSG)
+        return exp_fail(why, err, "internal error: two simulations of one stream disagree; please report");
+    if (err == -EINTR)
+        return exp_fail(why, err, "interrupted while replaying");
+    if (err == -EINVAL && (sim_machine_validate(&setup->classified, reason, sizeof reason) ||
+                           sim_machine_validate(&setup->alone, reason, sizeof reason)))
+        return exp_fail(why, err, "machine %s cannot be simulated: %s", setup->machine.name, reason);
+    return exp_fail(why, err, "%s while replaying %s by %s on %s", exp_error_text(err),
+                    b->cache == EXP_NETWORK ? "all layers" : c->layer->name, c->algo->name, setup->machine.name);
+}
+
+/* ---- each layer by itself ---- */
+
+static int replay_alone(const struct replaying *r, struct exp_experiment *e, size_t index, const struct exp_pool *pool)
+{
+    struct exp_case *c = &e->cases[index];
+    struct simulations s;
+    int err;
+
+    c->simulated.why_not = c->alone.why_not = c->algo->why_not_replay(e->setup);
+    if (!is_replayed(e, r->batch->cache, index))
+        return 0;
+    err = simulations_new(&s, r);
+    begin(r, c, &s.reporter);
+    if (!err && r->batch->cache == EXP_WARM)
+        err = replay_through(c, &s, NULL, pool);
+    if (!err && !c->simulated.why_not)
+        err = replay_through(c, &s, NULL, pool);
+    simulations_free(&s);
+    report_rest(&s.reporter);
+    return err;
+}
+
+/* ---- a whole network ---- */
+
+/* Each layer's tensors in a region of their own, common buffers in one before them. */
+#define LAYER_REGION ((uint64_t)1 << 40)
+
+/* Binds a layer's tensors. previous_output is where the layer before wrote, 0 for the first layer. */
+static struct conv_binding network_binding(const struct exp_case *c, size_t layer, const struct exp_case *previous,
+                                           uint64_t previous_output)
+{
+    struct conv_binding bind = conv_bind(&c->plan.layout, (layer + 1) * LAYER_REGION);
+
+    bind.addr[CONV_PACKED_INPUT] = CONV_REPLAY_BASE;
+    bind.addr[CONV_IM2COL] = CONV_REPLAY_BASE + LAYER_REGION / 4;
+    if (conv_plan_packs_filters(&c->plan))
+        bind.addr[CONV_PACKED_FILTER] = CONV_REPLAY_BASE + LAYER_REGION / 2;
+    if (previous && previous->plan.layout.bytes[CONV_OUTPUT] == c->plan.layout.bytes[CONV_INPUT])
+        bind.addr[CONV_INPUT] = previous_output;
+    return bind;
+}
+
+static int replay_network(const struct replaying *r, struct exp_experiment *e, size_t algo, const struct exp_pool *pool)
+{
+    const struct exp_case *previous = NULL;
+    uint64_t output = 0;
+    struct simulations s;
+    int err = simulations_new(&s, r);
+
+    for (size_t l = 0; l < e->model->n_layers && !err; l++) {
+        struct exp_case *c = &e->cases[l * e->n_algos + algo];
+        struct conv_binding bind = network_binding(c, l, previous, output);
+
+        c->simulated.why_not = c->alone.why_not = c->algo->why_not_replay(r->setup);
+        if (c->simulated.why_not)
+            continue;
+        begin(r, c, &s.reporter);
+        err = replay_through(c, &s, &bind, pool);
+        report_rest(&s.reporter);
+        previous = c;
+        output = bind.addr[CONV_OUTPUT];
+    }
+    simulations_free(&s);
+    return err;
+}
+
+/* ---- streams ---- */
+
+size_t exp_replay_streams(const struct exp_experiment *e, enum exp_cache_state cache)
+{
+    return cache == EXP_NETWORK ? e->n_algos : e->n_cases;
+}
+
+double exp_replay_stream_seconds(const struct exp_experiment *e, enum exp_cache_state cache, size_t stream)
+{
+    size_t end = cache == EXP_NETWORK ? e->n_cases : stream + 1;
+    double sum = 0;
+
+    for (size_t i = stream; i < end; i += e->n_algos)
+        sum += is_replayed(e, cache, i) ? case_seconds(e->setup, &e->cases[i], cache, 1) : 0;
+    return sum;
+}
+
+int exp_replay_stream(const struct exp_replay_batch *b, struct exp_experiment *e, size_t stream, unsigned n_threads,
+                      const struct exp_pool *pool)
+{
+    const struct replaying r = { b, e->setup, n_threads };
+
+    return b->cache == EXP_NETWORK ? replay_network(&r, e, stream, pool) : replay_alone(&r, e, stream, pool);
+}
+
+/* ---- as the options ask ---- */
+
+int exp_replay_as_asked(struct exp_experiment *e, const struct exp_replay_asked *asked, struct exp_progress *progress,
+                        struct exp_tasks_counts *counts, struct exp_why *why)
+{
+    struct exp_tasks_counts now = { 0 };
+    struct exp_replay_batch b = { .experiment = &e,
+                                  .n = 1,
+                                  .cache = asked->cache,
+                                  .n_threads = asked->n_threads,
+                                  .progress = progress,
+                                  .counts = &now };
+    int err = 0;
+
+    if (*asked->store && replay_is_worth_keeping(e->setup))
+        err = exp_store_asked(&b.store, asked->store, asked->results, asked->known, why);
+    if (!err)
+        err = exp_replay_batch(&b, why);
+    exp_store_close(b.store);
+    counts->n_tasks += now.n_tasks;
+    counts->n_stored += now.n_stored;
+    return err;
+}
+
+void exp_replay_say_kept(const char *store, const struct exp_tasks_counts *counts, FILE *out)
+{
+    if (counts->n_tasks)
+        fprintf(out, "%zu of %zu simulations from the store (STORE=%s)\n", counts->n_stored, counts->n_tasks, store);
+}

@@ -1,0 +1,693 @@
+#include "experiments/bench/time/measure.h"
+
+#include <errno.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "counters/group/ctr_quantity.h"
+#include "counters/host/ctr_flush.h"
+#include "counters/host/ctr_pin.h"
+#include "counters/host/ctr_timer.h"
+#include "counters/perf/ctr_loop.h"
+#include "counters/proof/ctr_counters.h"
+#include "experiments/base/program.h"
+#include "experiments/base/tasks.h"
+#include "experiments/bench/case/estimate.h"
+#include "experiments/bench/plugin/plugin.h"
+#include "kernels/shape/sizes.h"
+
+enum { PAGE_BYTES = 4096, BUFFER_SLACK = 1 << 20 }; /* OpenBLAS aligns its panels within the buffer */
+
+/*
+ * Returns twice the size of the last level: of the computer this runs on, or of the simulated machine if the former
+ * cannot be read.
+ */
+static size_t sweep_size(const struct exp_setup *s)
+{
+    struct sim_machine host;
+    char why[200];
+    const struct sim_machine *m = sim_machine_host(&host, why, sizeof why) ? &s->machine : &host;
+
+    return 2 * (size_t)sim_level_bytes(&m->level[m->n_levels - 1]);
+}
+
+/* Tells whether everything can be found: the core's blocking says how much of the buffer is in use. */
+static bool can_flush(const struct exp_cold *c, const struct conv_blas *blas)
+{
+    return ctr_flush_name() && (!blas->handle || (c->blas_buffer && c->core));
+}
+
+void exp_cold_init(struct exp_cold *c, const struct exp_setup *setup)
+{
+    *c = (struct exp_cold){ .core = conv_gemm_core_find(setup->blas.core),
+                            .blas_buffer = conv_blas_buffer(&setup->blas) };
+    if (can_flush(c, &setup->blas))
+        return;
+    c->sweep_bytes = sweep_size(setup);
+    c->sweep = exp_new(c->sweep_bytes, 1);
+    memset(c->sweep, 1, c->sweep_bytes);
+}
+
+void exp_cold_release(struct exp_cold *c)
+{
+    free(c->sweep);
+    *c = (struct exp_cold){ 0 };
+}
+
+/* Panels of P windows and of all filters, or the other way round, Q deep: no more of the buffer is in use. */
+static size_t buffer_in_use(const struct exp_cold *c, const struct conv_problem *p)
+{
+    size_t longer = conv_windows(p) > p->k ? conv_windows(p) : p->k;
+
+    return c->core->q * (c->core->p + longer) * sizeof(float) + BUFFER_SLACK;
+}
+
+/*
+ * Returns how much of the buffer is mapped. The library does not say how large its buffer is; where less is mapped,
+ * the rest is no buffer.
+ */
+static size_t mapped(unsigned char *start, size_t bytes)
+{
+    bytes = round_up(bytes, PAGE_BYTES);
+    while (bytes > PAGE_BYTES && msync(start, bytes, MS_ASYNC))
+        bytes = bytes / 2 / PAGE_BYTES * PAGE_BYTES;
+    return bytes;
+}
+
+void exp_cold_empty(struct exp_cold *c, const struct conv_plan *plan, const struct exp_tensors *t)
+{
+    if (c->sweep) {
+        memset(c->sweep, ++c->sweep[0], c->sweep_bytes);
+        return;
+    }
+    ctr_flush(t->arena, plan->layout.arena_bytes);
+    if (c->blas_buffer)
+        ctr_flush(c->blas_buffer, mapped(c->blas_buffer, buffer_in_use(c, &plan->problem)));
+}
+
+/* Says in words what is done, for host.txt. */
+static void cold_describe(const struct exp_cold *c, char *text, size_t bytes)
+{
+    if (c->sweep)
+        exp_say(text, bytes, "a buffer of %zu bytes written", c->sweep_bytes);
+    else
+        exp_say(text, bytes, "tensors%s flushed by %s", c->blas_buffer ? " and OpenBLAS's buffer" : "",
+                ctr_flush_name());
+}
+
+enum { MAX_PHASE_RUNS = 3, ROUNDS_PER_PASS = 5 };
+
+/* A run step by step that takes longer than this, in medians of the samples, was disturbed, and is repeated. */
+static const double phase_tolerance = 1.2;
+
+static const char counts_group[] = "CACHE"; /* of events: in the folder of the CPU's kind */
+
+/* Describes a group of events, and how it is opened. */
+struct events {
+    int (*open)(struct ctr_counters *c, const struct ctr_source *source, const char *groups_dir, const char *uarch,
+                const char *group, char *why, size_t why_bytes);
+    const struct ctr_source *source;
+    const char *groups_dir, *uarch, *group;
+};
+
+/* One event group, and the counts that it is asked for. */
+struct counting {
+    struct events events;
+    enum exp_count first, end;
+    struct ctr_counters counters;
+    const char *why_not; /* NULL: open */
+};
+
+struct measure {
+    struct exp_experiment *e;
+    const struct exp_measure_options *o;
+    struct exp_progress *progress;
+    struct counting hardware, common, software;
+    struct conv_blas_parts parts; /* base's steps, unless info->why_no_base_steps */
+    struct exp_cold cold;         /* unless warm */
+    struct exp_ruler *ruler;      /* NULL: none */
+    struct exp_measure_info *info;
+    int err;
+};
+
+/* A contender: one case on its tensors. */
+struct runner {
+    struct measure *m;
+    struct exp_case *c;
+    struct exp_tensors tensors; /* a plug-in's are in its process */
+    struct exp_plugin *plugin;  /* NULL: none */
+    uint64_t took_ns;           /* by the plug-in's clock */
+    uint64_t seed;              /* seed of the last change */
+};
+
+static int run(void *ctx)
+{
+    struct runner *r = ctx;
+
+    if (r->plugin) { /* what goes wrong costs its own columns: they say why */
+        exp_plugin_run(r->plugin, &r->took_ns);
+        return 0;
+    }
+    return r->c->algo->run(r->m->e->setup, &r->c->plan, &r->tensors.bind);
+}
+
+static uint64_t own_time(void *ctx, uint64_t ns)
+{
+    const struct runner *r = ctx;
+
+    return r->plugin ? r->took_ns : ns;
+}
+
+/* Writes the input tensor over with itself. */
+static void touch_input(const struct runner *r)
+{
+    volatile float *in = conv_out_ptr(r->tensors.bind.addr[CONV_INPUT]);
+
+    for (size_t i = 0; i < r->c->plan.layout.bytes[CONV_INPUT] / sizeof(float); i++)
+        in[i] = in[i];
+}
+
+/* Changes some lines exactly as a plug-in's process does: all algorithms then start with equally warm caches. */
+static void change_some(struct runner *r)
+{
+    const size_t *bytes = r->c->plan.layout.bytes;
+    float *in = conv_out_ptr(r->tensors.bind.addr[CONV_INPUT]);
+    float *out = conv_out_ptr(r->tensors.bind.addr[CONV_OUTPUT]);
+
+    r->seed += 2;
+    exp_input_change(in, bytes[CONV_INPUT] / sizeof *in, r->seed);
+    exp_output_spoil_some(out, bytes[CONV_OUTPUT] / sizeof *out, r->seed);
+}
+
+/* Makes the caches what exp_cache_state asks for. */
+static int prepare(void *ctx)
+{
+    struct runner *r = ctx;
+    int err;
+
+    if (r->plugin) {
+        exp_plugin_prepare(r->plugin, r->m->o->cache);
+        return 0;
+    }
+    if (r->m->o->cache == EXP_WARM) {
+        err = run(ctx);
+        change_some(r);
+        return err;
+    }
+    exp_cold_empty(&r->m->cold, &r->c->plan, &r->tensors);
+    if (r->m->o->cache == EXP_NETWORK)
+        touch_input(r);
+    return 0;
+}
+
+static void open_counting(struct counting *k, const struct events *e, struct exp_measure_source *s)
+{
+    k->events = *e;
+    if (e->open(&k->counters, e->source, e->groups_dir, e->uarch, e->group, s->why_not, sizeof s->why_not)) {
+        k->why_not = s->why_not;
+        return;
+    }
+    snprintf(s->name, sizeof s->name, "%s %s/%s", e->source->name, k->counters.group->uarch, k->counters.group->name);
+    s->why_not[0] = '\0';
+}
+
+/* The reason of the first case that lacks a count is everybody's. */
+static const char *why_missing(struct exp_measure_info *info, const struct ctr_reading *reading, enum exp_count c)
+{
+    char *why = info->why_no_count[c];
+
+    if (!*why)
+        ctr_reading_explain(reading, exp_count_name(c), why, sizeof info->why_no_count[c]);
+    return why;
+}
+
+static void keep_count(struct counting *k, struct runner *r, const struct ctr_reading *reading, enum exp_count c)
+{
+    struct exp_measured *m = &r->c->measured;
+
+    m->has_count[c] = !k->why_not && !ctr_reading_metric(reading, exp_count_name(c), &m->count[c]);
+    if (!m->has_count[c])
+        m->why_no_count[c] = k->why_not ? k->why_not : why_missing(r->m->info, reading, c);
+}
+
+/* Counts one run per event set, so that no set is scaled. */
+static int count_sets(struct ctr_counters *c, const struct exp_runs *runs, struct ctr_reading *reading)
+{
+    int err = 0;
+
+    for (size_t set = 0; set < c->group->n_sets && !err; set++) {
+        err = runs->prepare(runs->ctx);
+        err = err ? err : ctr_session_start_set(c->session, set);
+        err = err ? err : runs->run(runs->ctx);
+        err = err ? err : ctr_session_stop(c->session);
+    }
+    return err ? err : ctr_counters_read(c, reading);
+}
+
+/* The counts of a plug-in's process. */
+struct outside_count {
+    struct events events;
+    enum exp_count first, end;
+    bool has[EXP_N_COUNTS];
+    double value[EXP_N_COUNTS];
+    char why_not[400]; /* of what is missing */
+};
+
+/* Counts in that process, with counters of its own. */
+static void count_there(void *data, const struct exp_runs *runs)
+{
+    struct outside_count *x = data;
+    const struct events *e = &x->events;
+    struct ctr_counters *c = exp_new(1, sizeof *c);
+    struct ctr_reading reading;
+
+    if (!e->open(c, e->source, e->groups_dir, e->uarch, e->group, x->why_not, sizeof x->why_not)) {
+        int err = count_sets(c, runs, &reading);
+
+        if (err)
+            exp_say(x->why_not, sizeof x->why_not, "counting failed: %s", strerror(-err));
+        for (enum exp_count i = x->first; i < x->end && !err; i++) {
+            x->has[i] = !ctr_reading_metric(&reading, exp_count_name(i), &x->value[i]);
+            if (!x->has[i])
+                ctr_reading_explain(&reading, exp_count_name(i), x->why_not, sizeof x->why_not);
+        }
+        ctr_counters_close(c);
+    }
+    free(c);
+}
+
+static void count_outside(const struct counting *k, struct runner *r)
+{
+    struct exp_measured *m = &r->c->measured;
+    struct outside_count x = { .events = k->events, .first = k->first, .end = k->end };
+    const char *why = k->why_not ? k->why_not : exp_plugin_do(r->plugin, count_there, &x, sizeof x);
+
+    if (!why && *x.why_not)
+        why = exp_plugin_keep(r->plugin, x.why_not);
+    for (enum exp_count c = k->first; c < k->end; c++) {
+        m->has_count[c] = x.has[c];
+        m->count[c] = x.value[c];
+        m->why_no_count[c] = x.has[c] ? NULL : why;
+    }
+}
+
+static int count(struct counting *k, struct runner *r)
+{
+    const struct exp_runs runs = { prepare, run, r };
+    struct ctr_reading reading;
+    int err;
+
+    if (r->plugin) {
+        count_outside(k, r);
+        return 0;
+    }
+    err = k->why_not ? 0 : count_sets(&k->counters, &runs, &reading);
+    for (enum exp_count c = k->first; c < k->end && !err; c++)
+        keep_count(k, r, &reading, c);
+    return err;
+}
+
+static void keep_samples(struct exp_measured *k, const uint64_t *sample, const struct exp_mark *mark, size_t n)
+{
+    k->sample_ns = exp_resize(k->sample_ns, k->n_samples + n, sizeof *sample);
+    k->mark = exp_resize(k->mark, k->n_samples + n, sizeof *mark);
+    memcpy(k->sample_ns + k->n_samples, sample, n * sizeof *sample);
+    memcpy(k->mark + k->n_samples, mark, n * sizeof *mark);
+    k->n_samples += n;
+    k->why_no_time = NULL;
+}
+
+static int run_steps(struct runner *r, struct exp_phases *x)
+{
+    const struct conv_plan *plan = &r->c->plan;
+
+    if (r->plugin) {
+        r->c->measured.why_no_phases = exp_plugin_steps(r->plugin, x);
+        return 0;
+    }
+    if (r->c->algo == exp_algo_base())
+        return exp_phases_run_base(plan, &r->tensors.bind, &r->m->parts, r->m->o->now_ns, x);
+    return exp_phases_run(plan, &r->tensors.bind, r->m->o->now_ns, x);
+}
+
+/*
+ * Finds out where the time goes: the fastest of a few runs under the phases' clocks; one run, if it takes about as
+ * long as without.
+ */
+static int measure_phases(struct runner *r)
+{
+    struct exp_measured *k = &r->c->measured;
+    double enough_ns = phase_tolerance * exp_case_times(r->c).median;
+    int err = 0;
+
+    k->why_no_phases = r->c->algo->why_no_phases;
+    if (r->c->algo == exp_algo_base() && *r->m->info->why_no_base_steps.text)
+        k->why_no_phases = r->m->info->why_no_base_steps.text;
+    for (int i = 0; i < MAX_PHASE_RUNS && !err && !k->why_no_phases; i++) {
+        struct exp_phases x;
+
+        err = exp_interrupted() ? -EINTR : prepare(r);
+        err = err ? err : run_steps(r, &x);
+        if (!err && (!i || x.total_ns < k->phases.total_ns))
+            k->phases = x;
+        if (!err && (double)x.total_ns <= enough_ns)
+            break;
+    }
+    return err;
+}
+
+/* Asks a runner once for what there is besides its time. */
+static int count_runner(struct measure *m, struct runner *r)
+{
+    int err = count(&m->hardware, r);
+
+    err = err ? err : count(&m->common, r);
+    err = err ? err : count(&m->software, r);
+    return err ? err : measure_phases(r);
+}
+
+/* Times the runners of one layer, of which there is one at least, in turns; the first time, counts them one by one. */
+static int measure_runners(struct measure *m, struct runner *runner, size_t n, size_t n_rounds)
+{
+    struct exp_contender contender[EXP_MAX_ALGOS];
+    const size_t n_before = runner[0].c->measured.n_samples;
+    const struct exp_watch watch = exp_ruler_watch(m->ruler);
+    uint64_t *sample = exp_new(n * n_rounds, sizeof *sample);
+    struct exp_mark *mark = exp_new(n * n_rounds, sizeof *mark);
+    const struct exp_bench bench = {
+        .n_warmups = 1,
+        .first = n_before,
+        .rounds = { n_rounds, n_rounds, 0 },
+        .now_ns = m->o->now_ns,
+        .took_ns = own_time,
+        .interrupted = exp_interrupted,
+        .watch = m->ruler ? &watch : NULL,
+        .mark = mark,
+    };
+    struct exp_bench_result result;
+    int err;
+
+    for (size_t i = 0; i < n; i++)
+        contender[i] = (struct exp_contender){ runner[i].c->algo->name, run, prepare, &runner[i] };
+    err = exp_bench_run(&bench, contender, n, sample, &result);
+    for (size_t i = 0; i < n && !err; i++) {
+        keep_samples(&runner[i].c->measured, sample + i * n_rounds, mark + i * n_rounds, result.n_rounds);
+        if (!n_before)
+            err = count_runner(m, &runner[i]);
+    }
+    free(sample);
+    free(mark);
+    return err;
+}
+
+/* Gives a case its tensors. Returns 0, or -errno; a plug-in that cannot says why in its columns. */
+static int begin_runner(struct runner *r)
+{
+    if (!r->plugin)
+        return exp_tensors_init(&r->tensors, &r->c->plan);
+    r->c->measured.why_no_time = exp_plugin_open(r->plugin, 0, &r->c->plan, r->m->o->now_ns);
+    return 0;
+}
+
+/* Keeps the shortest times of a plug-in's conversions. Refuses the case if its times are invalid. */
+static void end_plugin(struct runner *r)
+{
+    struct exp_measured *k = &r->c->measured;
+    struct exp_plugin_closed closed;
+    const char *why = exp_plugin_close(r->plugin, &closed);
+
+    for (size_t i = 0; i < 2; i++) {
+        const double ns = (double)closed.convert_ns[i];
+
+        k->convert_ns[i] = k->convert_ns[i] > 0 && k->convert_ns[i] < ns ? k->convert_ns[i] : ns;
+    }
+    if (why)
+        exp_case_refuse(&r->m->e->cases[r->c->same_as], why, closed.fault);
+}
+
+static void end_runner(struct runner *r)
+{
+    if (r->plugin)
+        end_plugin(r);
+    else
+        exp_tensors_release(&r->tensors);
+}
+
+static int measure_layer(struct measure *m, struct exp_case *first, size_t n_rounds)
+{
+    struct runner runner[EXP_MAX_ALGOS];
+    size_t n = 0;
+    int err = 0;
+
+    for (size_t a = 0; a < m->e->n_algos && !err; a++) {
+        first[a].measured.why_no_time = exp_case_why_not_run(m->e, &first[a]);
+        if (first[a].measured.why_no_time)
+            continue;
+        runner[n] = (struct runner){ .m = m, .c = &first[a], .plugin = first[a].algo->plugin };
+        err = begin_runner(&runner[n]);
+        n += !first[a].measured.why_no_time;
+    }
+    if (!err && n)
+        err = measure_runners(m, runner, n, n_rounds);
+    while (n)
+        end_runner(&runner[--n]);
+    exp_experiment_condemn(m->e);
+    return err;
+}
+
+/*
+ * Estimates the timing of a layer. Every run is prepared, by flushing or sweeping; a pass has an untimed round before
+ * the timed ones.
+ */
+double exp_measure_seconds(const struct exp_case *first, size_t n_algos, size_t n_rounds)
+{
+    double run = 0;
+
+    for (size_t a = 0; a < n_algos; a++)
+        run += 2e-11 * conv_macs(&first[a].layer->problem) + 1e-10 * (double)first[a].plan.layout.arena_bytes;
+    return run * (double)n_rounds * (1 + 1.0 / ROUNDS_PER_PASS);
+}
+
+static const struct ctr_source *source_of(const struct exp_measure_options *o)
+{
+    return o->source ? o->source : &ctr_source_perf;
+}
+
+bool exp_measure_counts(const struct exp_measure_options *o)
+{
+    struct ctr_counters *c = exp_new(1, sizeof *c);
+    char why[400];
+    bool counts = !ctr_counters_open(c, source_of(o), o->groups_dir, o->uarch, counts_group, why, sizeof why);
+
+    if (counts)
+        ctr_counters_close(c);
+    free(c);
+    return counts;
+}
+
+static void open_all(struct measure *m, struct exp_measure_info *info)
+{
+    const struct exp_measure_options *o = m->o;
+    const struct events hardware = { ctr_counters_open, source_of(o), o->groups_dir, o->uarch, counts_group };
+    const struct events common = { ctr_counters_open, source_of(o), o->groups_dir, o->uarch, "COMMON" };
+    const struct events software = { ctr_counters_open_plain, &ctr_source_perf, CTR_GROUPS_DIR, "software",
+                                     "SOFTWARE" };
+
+    if (m->o->cache != EXP_WARM) {
+        exp_cold_init(&m->cold, m->e->setup);
+        cold_describe(&m->cold, info->emptied, sizeof info->emptied);
+    }
+    exp_phases_find_parts(&m->parts, m->e->setup, &info->why_no_base_steps);
+    open_counting(&m->hardware, &hardware, &info->hardware);
+    open_counting(&m->common, &common, &info->common);
+    open_counting(&m->software, &software, &info->software);
+    snprintf(info->counter_note, sizeof info->counter_note, "%s", m->hardware.counters.census.note);
+}
+
+/* Returns how many rounds every layer has, of what can be timed; 0 if nothing can. */
+static size_t fewest_rounds(const struct exp_experiment *e)
+{
+    size_t fewest = SIZE_MAX;
+
+    for (size_t i = 0; i < e->n_cases; i++) {
+        const struct exp_measured *k = &e->cases[i].measured;
+
+        if (!exp_case_why_not_run(e, &e->cases[i]) && k->n_samples < fewest)
+            fewest = k->n_samples;
+    }
+    return fewest < SIZE_MAX ? fewest : 0;
+}
+
+static bool stands(void *experiment)
+{
+    return exp_totals_stand(experiment);
+}
+
+/* Announces that there will be no more rounds. */
+static void drop_rounds(struct measure *m)
+{
+    for (size_t l = 0; l < m->e->model->n_layers; l++) {
+        const struct exp_case *first = &m->e->cases[l * m->e->n_algos];
+        size_t left = m->o->rounds.most - first->measured.n_samples;
+
+        exp_progress_drop(m->progress, EXP_WORK_ROUNDS, exp_measure_seconds(first, m->e->n_algos, left));
+    }
+}
+
+/* Gives each layer some rounds more, unless the time is over. */
+static int measure_pass(struct measure *m, size_t n_rounds, uint64_t start_ns)
+{
+    const size_t n_before = fewest_rounds(m->e);
+    char step[64];
+    int err = 0;
+
+    exp_say(step, sizeof step, "timing rounds %zu to %zu", n_before + 1, n_before + n_rounds);
+
+    for (size_t l = 0; l < m->e->model->n_layers && !err; l++) {
+        struct exp_case *first = &m->e->cases[l * m->e->n_algos];
+
+        if (exp_rounds_end(&m->o->rounds, n_before, ctr_now_ns() - start_ns, NULL, NULL) != EXP_GOES_ON)
+            break;
+        exp_progress_begin(m->progress, EXP_WORK_ROUNDS, first->layer->name, step);
+        err = measure_layer(m, first, n_rounds);
+        exp_progress_step(m->progress, EXP_WORK_ROUNDS, exp_measure_seconds(first, m->e->n_algos, n_rounds));
+    }
+    return err;
+}
+
+static int measure_layers(struct measure *m)
+{
+    const struct exp_rounds *rounds = &m->o->rounds;
+    const uint64_t start_ns = ctr_now_ns();
+    int err = 0;
+
+    exp_ruler_limit(m->ruler, m->o->ruler_ns);
+    while (!err && m->info->end == EXP_GOES_ON) {
+        size_t left = rounds->most - m->info->n_rounds;
+
+        err = measure_pass(m, left < ROUNDS_PER_PASS ? left : ROUNDS_PER_PASS, start_ns);
+        m->info->n_rounds = fewest_rounds(m->e);
+        if (!err && !m->info->n_rounds) /* nothing runs here */
+            break;
+        if (!err)
+            m->info->end = exp_rounds_end(rounds, m->info->n_rounds, ctr_now_ns() - start_ns, stands, m->e);
+    }
+    drop_rounds(m);
+    return err;
+}
+
+/* Returns how far the medians of all cases lie above the fastest rounds; NaN if nothing was timed. */
+static double median_percent(const struct exp_experiment *e)
+{
+    struct exp_times sum = { 0 };
+
+    for (size_t i = 0; i < e->n_cases; i++) {
+        const struct exp_times x = exp_case_times(&e->cases[i]);
+
+        if (e->cases[i].measured.n_samples)
+            exp_times_add(&sum, &x);
+    }
+    return exp_times_median_percent(&sum);
+}
+
+/* Judges all timings by the best readings of the whole run. */
+static struct exp_ruler_report report_ruler(const struct measure *m)
+{
+    struct exp_ruler_report report = { .limit_ended = m->ruler && m->ruler->kept.limit_ended };
+
+    for (size_t i = 0; i < m->e->n_cases && m->ruler; i++) {
+        const struct exp_measured *k = &m->e->cases[i].measured;
+
+        if (k->n_samples)
+            exp_ruler_report_add(&report, &m->ruler->best, k->mark, k->n_samples);
+    }
+    return report;
+}
+
+/* Takes back all times if too many were disturbed. Their samples stay, with their marks. */
+static void refuse_disturbed(struct measure *m)
+{
+    char said[128];
+
+    if (exp_ruler_is_measured(&m->info->ruler))
+        return;
+    exp_ruler_say(&m->info->ruler, said, sizeof said);
+    exp_say(m->info->why_disturbed, sizeof m->info->why_disturbed, "disturbed: %s", said);
+    for (size_t i = 0; i < m->e->n_cases; i++) {
+        struct exp_measured *k = &m->e->cases[i].measured;
+
+        if (k->n_samples)
+            k->why_no_time = m->info->why_disturbed;
+    }
+}
+
+/* Takes back the times of plug-ins that did not last. */
+static void refuse_dead(struct measure *m)
+{
+    for (size_t i = 0; i < m->e->n_cases; i++) {
+        struct exp_case *c = &m->e->cases[i];
+
+        if (c->algo->plugin && exp_case_why_not_run(m->e, c))
+            c->measured.why_no_time = exp_case_why_not_run(m->e, c);
+    }
+}
+
+/* Runs on a thread of its own: pinning it must not pin the threads that are started afterwards. */
+static void *measure_thread(void *ctx)
+{
+    struct measure *m = ctx;
+    const struct conv_peak *peak = conv_peak_of(m->e->setup->ukr->isa);
+
+    if (ctr_pin(-1, &m->info->core, m->info->why_not_pinned, sizeof m->info->why_not_pinned))
+        m->info->core = -1;
+    open_all(m, m->info);
+    if (m->o->ruler_ns)
+        m->err = (m->o->new_ruler ? m->o->new_ruler : exp_ruler_new)(&m->ruler, peak);
+    exp_disturbance_begin(&m->info->disturbance, "/proc", peak);
+    m->info->ran_at_ghz = ctr_core_ghz();
+    if (!m->err)
+        m->err = measure_layers(m);
+    m->info->ran_at_ghz = fmax(m->info->ran_at_ghz, ctr_core_ghz());
+    exp_disturbance_end(&m->info->disturbance, "/proc", peak);
+    m->info->disturbance.median_percent = median_percent(m->e);
+    m->info->ruler = report_ruler(m);
+    refuse_disturbed(m);
+    refuse_dead(m);
+    exp_ruler_free(m->ruler);
+    ctr_counters_close(&m->hardware.counters);
+    ctr_counters_close(&m->common.counters);
+    ctr_counters_close(&m->software.counters);
+    exp_cold_release(&m->cold);
+    return NULL;
+}
+
+int exp_measure_all(struct exp_experiment *e, const struct exp_measure_options *o, struct exp_measure_info *info,
+                    struct exp_progress *progress, struct exp_why *why)
+{
+    struct measure m = {
+        .e = e,
+        .o = o,
+        .hardware = { .first = EXP_LOADS, .end = EXP_PAGE_FAULTS },
+        .common = { .first = EXP_COMMON, .end = EXP_COMMON + (enum exp_count)ctr_n_quantities() },
+        .software = { .first = EXP_PAGE_FAULTS, .end = EXP_COMMON },
+        .progress = progress,
+        .info = info,
+    };
+    pthread_t thread;
+    int err;
+
+    *info = (struct exp_measure_info){ .core = -1 };
+    err = -pthread_create(&thread, NULL, measure_thread, &m);
+    if (!err) {
+        pthread_join(thread, NULL);
+        err = m.err;
+    }
+    if (err == -ENOMEM)
+        return exp_fail(why, err, "out of memory for the tensors of a layer; LAYERS= narrows, TIMING=0 needs none");
+    if (err == -EINTR)
+        return exp_fail(why, err, "interrupted while timing");
+    return err ? exp_fail(why, err, "timing failed: %s", strerror(-err)) : 0;
+}

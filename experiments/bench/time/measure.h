@@ -1,0 +1,118 @@
+/*
+ * Runs the algorithms of an experiment on this computer: checks results first, then takes times and counts.
+ *
+ * Protocol. One thread, pinned to one core. Every algorithm has its own tensors for each layer, laid out as in the
+ * replay. The algorithms take turns, round by round, after an untimed round. A pass over the model gives each layer a
+ * few rounds, so the rounds of a layer lie seconds apart. Passes end when every algorithm's speed-up over the model is
+ * stable (base/stats.h), the number of rounds reaches its limit, or the time limit is over.
+ *
+ * Cold (the default): before each run, all data of the run are removed from the caches (exp_cold), as in the replay.
+ * Network: as cold, but then the input is written, as the layer before would do. Warm: one untimed run of the algorithm
+ * directly before each timed run. Between the two, one line in 16 of the input gets new values and of the output NaN,
+ * because a run must not find its result (plugin.h).
+ *
+ * Counters, where the machine has any, count separate runs, so that reading counters costs no time in the samples. The
+ * clocks that separate packing from micro-kernels also have a separate run, step by step; the run is repeated at most
+ * twice while it takes much longer than the samples. A ruler (ruler.h) stands beside each timing; a disturbed timing is
+ * repeated until the time limit is over. If too many timings stay disturbed, no timing counts, and why_no_time is set.
+ */
+#ifndef EXPERIMENTS_BENCH_TIME_MEASURE_H
+#define EXPERIMENTS_BENCH_TIME_MEASURE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "experiments/base/stats.h"
+#include "experiments/base/error.h"
+#include "experiments/base/progress.h"
+#include "experiments/bench/time/ruler.h"
+#include "experiments/bench/case/algo.h"
+#include "experiments/bench/case/case.h"
+
+/*
+ * Empty caches for a timed run: what it will use is flushed, line by line, its tensors and the buffer in which OpenBLAS
+ * packs. Where the CPU family has no instruction for that, or OpenBLAS's buffer cannot be found, a buffer of twice the
+ * last-level cache is written instead, which takes a hundred times as long on a server.
+ */
+
+struct exp_cold {
+    const struct conv_gemm_core *core; /* that OpenBLAS runs on, if its blocking is on record */
+    unsigned char *blas_buffer;        /* NULL: OpenBLAS does not run here */
+    unsigned char *sweep;              /* NULL: lines are flushed */
+    size_t sweep_bytes;
+};
+
+void exp_cold_init(struct exp_cold *c, const struct exp_setup *setup);
+void exp_cold_release(struct exp_cold *c); /* one that is all zeros is fine */
+
+/* Empties the caches of everything that a run of this plan on these tensors uses. */
+void exp_cold_empty(struct exp_cold *c, const struct conv_plan *plan, const struct exp_tensors *t);
+
+struct exp_measure_options {
+    struct exp_rounds rounds; /* of every layer */
+    unsigned n_threads;       /* for the verification */
+    bool plugins_only;        /* are verified */
+    enum exp_cache_state cache;
+    uint64_t ruler_ns;               /* how long a ruler (ruler.h) has timings taken again; 0: there is none */
+    exp_ruler_maker *new_ruler;      /* NULL: exp_ruler_new */
+    uint64_t (*now_ns)(void);        /* the clock of the samples */
+    const char *groups_dir;          /* counters/groups */
+    const struct ctr_source *source; /* of the hardware counts; NULL: this computer's counters */
+    const char *uarch;               /* the folder of their event groups; NULL: this computer's */
+};
+
+/* Names what counted a group of events, or says why nothing did. */
+struct exp_measure_source {
+    char name[96]; /* "perf_event clx/CACHE", or "" */
+    char why_not[400];
+};
+
+/*
+ * Says what the measurement was made with; exp_measure_all fills it. Reasons are "" where there is nothing to explain.
+ */
+struct exp_measure_info {
+    int core; /* the pinned core, -1 if pinning failed */
+    char why_not_pinned[200];
+    struct exp_measure_source hardware, common, software; /* common: of the common quantities */
+    char counter_note[320];                               /* which counters do not count; "" if all do */
+    char why_no_count[EXP_N_COUNTS][256];                 /* though there are counters */
+    struct exp_why why_no_base_steps;
+    size_t n_rounds;   /* of the layer with the fewest; 0: nothing was timed */
+    enum exp_end end;  /* why there were no more */
+    double ran_at_ghz; /* the core's clock, the faster one of before and after; 0: nothing tells it */
+    struct exp_disturbance disturbance;
+    struct exp_ruler_report ruler; /* how many timings were taken again */
+    char why_disturbed[160];       /* "" = the times are the core's own */
+    char emptied[96];              /* how the caches were emptied; "" when warm */
+};
+
+/*
+ * Verifies all cases against the naive convolution (every output element, exactly, on integer-valued tensors), distinct
+ * shapes once and in parallel. Returns 0; -EILSEQ with one line that names layer, algorithm and element; -EINTR;
+ * -ENOMEM.
+ */
+int exp_verify_all(struct exp_experiment *e, const struct exp_measure_options *o, struct exp_progress *progress,
+                   struct exp_why *why);
+
+/*
+ * Refuses a plug-in's case. The reason gets the layer's name, unless the plug-in itself refuses the shape. If the
+ * plug-in is wrong (EXP_PLUGIN_IS_WRONG), exp_experiment_condemn later refuses all its cases, once no thread works on
+ * the cases.
+ */
+void exp_case_refuse(struct exp_case *c, const char *reason, enum exp_plugin_fault fault);
+void exp_experiment_condemn(const struct exp_experiment *e);
+
+/* Times and counts all cases that run here; call it after exp_verify_all. Returns 0, -EINTR, -ENOMEM, -errno. */
+int exp_measure_all(struct exp_experiment *e, const struct exp_measure_options *o, struct exp_measure_info *info,
+                    struct exp_progress *progress, struct exp_why *why);
+
+/* Tells whether the source's counters open and are proven: whether exp_measure_all would count. */
+bool exp_measure_counts(const struct exp_measure_options *o);
+
+/*
+ * Estimates what verifying a layer, and rounds of all its cases, take on a usual computer: announced to exp_progress.
+ */
+double exp_verify_seconds(const struct exp_case *c, unsigned n_threads);
+double exp_measure_seconds(const struct exp_case *first, size_t n_algos, size_t n_rounds);
+
+#endif

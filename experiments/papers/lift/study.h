@@ -1,0 +1,109 @@
+/* The question `lift`: what becomes of LIFT's search on a device that is here, and of the paper's numbers. */
+#ifndef EXPERIMENTS_PAPERS_LIFT_STUDY_H
+#define EXPERIMENTS_PAPERS_LIFT_STUDY_H
+
+#include "experiments/base/csv.h"
+#include "experiments/base/progress.h"
+#include "experiments/base/record.h"
+#include "experiments/base/store.h"
+#include "experiments/bench/case/algo.h"
+#include "experiments/bench/model/model.h"
+#include "experiments/papers/lift/device.h"
+
+enum { LIFT_PAD, LIFT_CONVOLVE, LIFT_SUM, LIFT_CROP, LIFT_N_STAGES };
+
+/* A row of points.csv. */
+struct lift_point_row {
+    const char *layer;
+    uint64_t number;
+    bool is_near; /* it was drawn near the best one so far */
+    struct lift_point p;
+    uint64_t bytes;      /* of all its buffers */
+    double memory, macs; /* of input, filters and output; of the layer's multiply-adds: how many times as much */
+    double ms, event_ms; /* NaN, if why says something */
+    double stage_ms[LIFT_N_STAGES];
+    double build_ms, first_ms;
+    uint64_t n_rounds;
+    bool is_front; /* no other one is faster and needs as little memory */
+    char why[256];
+};
+
+/* A row of layers.csv. */
+struct lift_layer_row {
+    const char *layer, *paper; /* the layer's number in the paper; "" */
+    struct conv_problem problem;
+    struct lift_limits limits;     /* of its points */
+    size_t first, n_points, n_ran; /* of its rows in points.csv */
+    uint64_t direct_bytes, gemm_bytes;
+    char best[256];
+    uint64_t best_bytes;
+    double best_ms, gemm_ms, naive_ms;                 /* taken in turns; NaN, if why says something */
+    double direct_printed, gemm_printed, lift_printed; /* milliseconds on the paper's device; NaN */
+    const char *why_no_gemm;
+    char why_no_naive[256], why_no_best[256];
+};
+
+/* A row of numbers.csv: a published number and ours. */
+struct lift_number {
+    const char *where, *about, *metric, *printed, *kind;
+    double ours;
+    const char *note;
+};
+
+/* A row of memory.csv: the layer of a network that needs most as a GEMM, by arithmetic. */
+struct lift_memory_row {
+    const char *model, *layer;
+    uint64_t direct_bytes, lift_bytes, gemm_bytes;
+};
+
+struct lift_options {
+    unsigned n_points, n_near, seed, limit_s, clock, device, n_threads;
+    unsigned memory_percent; /* of input, filters and output: what a point may need; 0: what the device has */
+    const char *only;
+};
+
+struct lift_work {
+    struct lift_options options;
+    const struct exp_model *model;
+    const struct exp_setup *setup; /* of im2col and OpenBLAS */
+    struct lift_device *device;
+    struct exp_store *store; /* NULL: nothing is kept */
+    struct exp_progress *progress;
+    char setting[512]; /* of tasks: the device, the driver, the clock */
+
+    struct lift_point_row *point;
+    size_t n_points;
+    struct lift_layer_row *layer; /* distinct shapes */
+    size_t n_layers;
+    struct lift_number *number;
+    size_t n_numbers;
+    struct lift_memory_row *memory;
+    size_t n_memory;
+    struct exp_models networks; /* of memory */
+    struct exp_table published;
+    size_t n_stored;
+};
+
+extern const struct rec_table lift_points_table, lift_layers_table, lift_numbers_table, lift_memory_table;
+
+/* Lists the layers of the model whose shapes are distinct, and what the paper prints of them. */
+int lift_list(struct lift_work *w, const char *experiments_dir, struct exp_why *why);
+void lift_work_release(struct lift_work *w);
+
+/* Tells how long a layer's search takes on a usual computer. */
+double lift_seconds(const struct lift_work *w, size_t layer);
+
+/*
+ * Draws the points of a layer, runs those that the store does not have, and times the best ones, one output of each
+ * work-item, and im2col with OpenBLAS in turns. A layer that no point suits says so in its row. Returns 0; -EINTR;
+ * -errno with one line in why.
+ */
+int lift_search(struct lift_work *w, size_t layer, struct exp_why *why);
+
+/* Compares with what is published; adds up the memory of seven networks' largest layers. */
+int lift_compare(struct lift_work *w, const char *experiments_dir, struct exp_why *why);
+int lift_add_up_memory(struct lift_work *w, const char *experiments_dir, struct exp_why *why);
+
+int lift_verdict_print(const struct lift_work *w, FILE *out);
+
+#endif

@@ -1,0 +1,409 @@
+/*
+ * The paper, regenerated. Parts are what one setting (settings.def) has to say of a model, as rows of numbers
+ * (values.def); views (views.def) pair an algorithm's rows with Base's; numbers (numbers.def) are made of such pairs;
+ * claims (claims.def) hold them against what the paper prints; the page and its tables say what became of that.
+ */
+#ifndef EXPERIMENTS_PAPERS_PAPER_PAPER_H
+#define EXPERIMENTS_PAPERS_PAPER_PAPER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "experiments/base/error.h"
+#include "experiments/base/outdir.h"
+#include "experiments/base/progress.h"
+#include "experiments/base/record.h"
+#include "experiments/bench/case/case.h"
+#include "experiments/bench/model/model.h"
+
+/* ---- parts: rows of numbers (cases.c) ---- */
+
+enum exp_paper_kind { EXP_PAPER_TIMED, EXP_PAPER_REPLAYED, EXP_PAPER_RECORDED, EXP_PAPER_OBSERVED, EXP_PAPER_NETWORKS };
+
+struct exp_paper_setting {
+    const char *id;
+    enum exp_paper_kind kind;
+    const char *machine;
+    enum exp_cache_state cache;
+    const char *algos, *what;
+};
+
+enum {
+#define SETTING(...) +1
+    EXP_PAPER_N_SETTINGS = 0
+#include "experiments/papers/paper/settings.def"
+};
+
+extern const struct exp_paper_setting exp_paper_settings[EXP_PAPER_N_SETTINGS];
+
+/* The columns of numbers. */
+enum exp_paper_value {
+    EXP_PAPER_NONE, /* no column: NaN */
+#define VALUE(name, ...) EXP_PAPER_##name,
+#include "experiments/papers/paper/values.def"
+    EXP_PAPER_N_VALUES,
+};
+
+/* One layer with one algorithm; of the kind NETWORKS a whole network. */
+struct exp_paper_row {
+    size_t model;                  /* position among the page's models */
+    const struct exp_layer *layer; /* of a whole network: the first */
+    const struct exp_algo *algo;
+    double value[EXP_PAPER_N_VALUES]; /* NaN: not known */
+};
+
+struct exp_paper_part {
+    const struct exp_paper_setting *setting;
+    struct exp_paper_row *row; /* model by model, layer by layer, Base first */
+    size_t n_rows;
+    char why_not[256];                          /* the first reason why a number is missing; "": none is */
+    char why_no_value[EXP_PAPER_N_VALUES][160]; /* the same, column by column */
+    char about[2560];                           /* how it was made, in one line */
+};
+
+void exp_paper_part_release(struct exp_paper_part *p);
+
+/* Adds a row without numbers. */
+struct exp_paper_row *exp_paper_part_add(struct exp_paper_part *p, size_t model, const struct exp_layer *layer,
+                                         const struct exp_algo *algo);
+
+/* A folder's file. */
+extern const struct rec_table exp_paper_cases_table;
+
+/*
+ * Writes cases.csv of an experiment. peak: multiply-adds per ns, of what was timed; NaN: not known. Returns 0 or -errno
+ * with one line in why.
+ */
+int exp_paper_cases_write(const struct exp_experiment *e, enum exp_paper_kind kind, double peak,
+                          const struct exp_outdir *dir, const char *about, struct exp_why *why);
+
+/* Reads cases.csv of a folder and adds its rows. Returns 0 or -errno with one line in why. */
+int exp_paper_cases_read(struct exp_paper_part *p, const char *folder, const struct exp_model *model, size_t index,
+                         struct exp_why *why);
+
+/*
+ * Adds rows for the layers that a real computer's counters counted (show/counts.h): cycles, loads, and lines that
+ * demand brought into L1 as its misses. Models without counts are named in why_not. Returns 0 or -errno with one line
+ * in why.
+ */
+int exp_paper_recorded_read(struct exp_paper_part *p, const char *folder, const struct exp_models *models,
+                            struct exp_why *why);
+
+/* ---- making them (work.c) ---- */
+
+/* Holds what the user asked for. */
+struct exp_paper_options {
+    const char *model, *layers, *input, *counts, *results, *observer, *guest, *twin, *why_no_guest, *commit;
+    unsigned batch, links, timing, cache, reps, limit, clock, ruler, observe, observe_limit, jobs;
+    bool asks_guest;
+};
+
+/*
+ * Adds rows for the layers that `make experiment` observed (observed.csv): loads, and the load misses of three levels.
+ * Looks into an experiment's folder, <results>/<machine>/<model>,<layers>/ or <model>/ (bench/course/results.h), and then into
+ * results/reference/<machine>/<model>/; a model that is in neither has no rows. Returns 0 or -errno with one line in
+ * why.
+ */
+int exp_paper_observed_read(struct exp_paper_part *p, const struct exp_paper_options *options,
+                            const struct exp_models *models, struct exp_why *why);
+
+/*
+ * Adds rows for the networks that `make network` ran or simulated (network.csv): what their convolutions take, and the
+ * whole. Looks into <results>/<machine>/network/<model>/, and then into results/reference/. Models that are in neither
+ * are named in why_not, with what to type. Returns 0 or -errno with one line in why.
+ */
+int exp_paper_networks_read(struct exp_paper_part *p, const struct exp_paper_options *options,
+                            const struct exp_models *models, struct exp_why *why);
+
+/* Starts as { 0 } but for the first two. Must stay where it is: setups point into themselves. */
+struct exp_paper_work {
+    const struct exp_paper_options *options;
+    const struct exp_models *models;
+    struct exp_setup setup[EXP_PAPER_N_SETTINGS]; /* of those that are timed, replayed or observed */
+    bool has_setup[EXP_PAPER_N_SETTINGS];
+    struct exp_paper_part part[EXP_PAPER_N_SETTINGS];
+    size_t n_kept, n_made; /* parts of a model that were there, and that were made */
+    struct exp_progress *progress;
+    struct exp_forecast forecast;
+    double seconds[EXP_N_WORKS]; /* announced */
+    size_t n_timed, n_observed;  /* models that will be */
+};
+
+/*
+ * Makes all parts: what is there already is read, what is not is timed, replayed, observed or looked up. What was
+ * finished is kept when a later part fails or is interrupted: the next run of the same commit goes on from there.
+ * Returns 0, or -errno with one line in why.
+ */
+int exp_paper_work(struct exp_paper_work *w, struct exp_why *why);
+void exp_paper_work_release(struct exp_paper_work *w);
+
+/*
+ * Prints the CPU family of each program to observe, a line each, if the models can be read. Returns 0, or -errno with
+ * one line in why.
+ */
+int exp_paper_print_guests(const struct exp_paper_options *o, FILE *out, struct exp_why *why);
+
+/* ---- views: what a setting says of an algorithm beside Base, as pairs of rows (cases.c) ---- */
+
+struct exp_paper_view {
+    const char *id;
+    size_t setting;
+    const char *arch; /* "" = of the CPU that this runs on */
+    const char *heading, *what;
+    enum exp_paper_value time, whole, packing, kernel, steps, peak, spread, loads,
+        misses; /* misses: the first of three */
+};
+
+enum {
+#define VIEW(...) +1
+    EXP_PAPER_N_VIEWS = 0
+#include "experiments/papers/paper/views.def"
+};
+
+extern const struct exp_paper_view exp_paper_views[EXP_PAPER_N_VIEWS];
+
+const struct exp_paper_view *exp_paper_view_find(const char *id);
+
+/* "x86" or "P10"; "other": a CPU that the paper has nothing like. */
+const char *exp_paper_view_arch(const struct exp_paper_view *v);
+
+struct exp_paper_pair {
+    const struct exp_paper_row *base, *own;
+};
+
+struct exp_paper_set {
+    const struct exp_paper_view *view;
+    struct exp_paper_pair *pair; /* of the layers that have both */
+    size_t n, n_models;
+    uint64_t models; /* those of which it has a layer, a bit each */
+};
+
+/* Pairs an algorithm (a group: the schedules that CSA chose) of a part with Base. */
+void exp_paper_set_of(struct exp_paper_set *s, const struct exp_paper_view *v, const struct exp_paper_part *part,
+                      const char *algo, size_t n_models);
+void exp_paper_set_release(struct exp_paper_set *s);
+
+/* Counts the models of which the set has a layer. */
+size_t exp_paper_set_models(const struct exp_paper_set *s);
+
+/* ---- numbers of such pairs: NaN where a view has no such column, or no layer with it (numbers.c) ---- */
+
+/* Numbers of one model, and of all layers; arg is a level (0, 1, 2) where misses are asked for. */
+enum exp_paper_model_number {
+    EXP_PAPER_OF_NOTHING,
+#define QUOTIENT(name, ...) EXP_PAPER_OF_##name,
+#define LAYERS(...)
+#define WHOLE(...)
+#include "experiments/papers/paper/numbers.def"
+};
+
+enum exp_paper_layers_number {
+    EXP_PAPER_OF_NO_LAYERS,
+#define QUOTIENT(...)
+#define LAYERS(name, ...) EXP_PAPER_OF_ALL_##name,
+#define WHOLE(name, ...) EXP_PAPER_OF_ALL_##name,
+#include "experiments/papers/paper/numbers.def"
+};
+
+double exp_paper_of_model(const struct exp_paper_set *s, enum exp_paper_model_number of, size_t model, int arg);
+double exp_paper_of_layers(const struct exp_paper_set *s, enum exp_paper_layers_number of, int arg);
+
+/* Says what is made of the models' numbers; models without one are left out. */
+enum exp_paper_over { EXP_PAPER_GEOMEAN, EXP_PAPER_MEAN, EXP_PAPER_LEAST, EXP_PAPER_MOST };
+
+double exp_paper_over(const struct exp_paper_set *s, enum exp_paper_model_number of, enum exp_paper_over over, int arg);
+
+/* The geometric mean over those models, a bit each; NaN if one of them has no such number in s. */
+double exp_paper_geomean_of(const struct exp_paper_set *s, enum exp_paper_model_number of, int arg, uint64_t models);
+
+/* Returns the speed-up of a layer over Base. */
+double exp_paper_pair_speedup(const struct exp_paper_set *s, const struct exp_paper_pair *p);
+
+/*
+ * Amdahl: how many times as fast the whole is when a part, whose share of the time is `share` (0 to 1), becomes
+ * `speedup` times as fast.
+ */
+double exp_paper_amdahl(double share, double speedup);
+
+/* 1.15 times as fast is 15 % faster. */
+double exp_paper_percent_faster(double speedup);
+
+/* Misses of two hit rates in percent: how many times as many the first has. */
+double exp_paper_miss_improvement(double base_hit_percent, double own_hit_percent);
+
+/* Bytes of an im2col matrix, and of a convolution's input, in float32. */
+double exp_paper_im2col_bytes(const struct conv_problem *p);
+double exp_paper_input_bytes(const struct conv_problem *p);
+
+/* ---- every number that the paper prints, beside ours (claims.c) ---- */
+
+enum exp_paper_section {
+    EXP_PAPER_TABLE1,
+    EXP_PAPER_SETUP,
+    EXP_PAPER_TABLE2,
+    EXP_PAPER_FIGURE8,
+    EXP_PAPER_FIGURE9,
+    EXP_PAPER_FIGURE10,
+    EXP_PAPER_FIGURE11,
+    EXP_PAPER_N_SECTIONS,
+};
+
+enum exp_paper_use { EXP_PAPER_COMPARED, EXP_PAPER_STATED };
+enum exp_paper_bound { EXP_PAPER_NO_BOUND, EXP_PAPER_AT_MOST, EXP_PAPER_AT_LEAST };
+
+struct exp_paper_claim {
+    enum exp_paper_section section;
+    const char *figure, *metric, *label, *unit; /* figure "": any */
+    enum exp_paper_use use;
+    const char *views; /* ids, separated by blanks */
+    enum exp_paper_model_number models;
+    enum exp_paper_over over;
+    enum exp_paper_layers_number layers;
+    double (*machine)(const struct sim_machine *m, int arg);
+    int arg;
+    double tolerance, floor, neutral, expected; /* expected 0: what the paper prints */
+    bool in_points, is_percent_faster;
+    enum exp_paper_bound bound;
+    const char *word_for_100, *word_for_0; /* the paper's number is one of these words */
+    void (*says)(const struct sim_machine *m, char *text, size_t bytes);
+    const char *why; /* a fact that is the same on all machines */
+};
+
+enum {
+#define CLAIM(...) +1
+    EXP_PAPER_N_CLAIMS = 0
+#include "experiments/papers/paper/claims.def"
+};
+
+extern const struct exp_paper_claim exp_paper_claims[EXP_PAPER_N_CLAIMS];
+
+enum exp_paper_verdict {
+    EXP_PAPER_AGREES,
+    EXP_PAPER_SAME_WAY, /* not as much, or more */
+    EXP_PAPER_DIFFERS,
+    EXP_PAPER_NOT_JUDGED, /* there is nothing to compare: stated, or missing */
+};
+
+/* A row of experiments/published/sconv.csv. */
+struct exp_paper_published {
+    const char *figure, *model, *arch, *metric, *value;
+};
+
+/* Holds what is made of one published number, by one view, or without (NULL): a row of numbers.csv. */
+struct exp_paper_result {
+    struct exp_paper_published published;
+    size_t index;                        /* of the published row */
+    const struct exp_paper_claim *claim; /* NULL: no line takes it */
+    const struct exp_paper_view *view;
+    const char *use_name, *view_id, *verdict_name;
+    double paper, ours; /* NaN: it is a word; it is missing */
+    enum exp_paper_verdict verdict;
+    char says[256]; /* a stated fact, or why there is no number */
+};
+
+/* The algorithm that stands beside the paper's numbers. */
+#define EXP_PAPER_ALGO "sconv_openblas"
+
+/* Everything that was found out. */
+struct exp_paper_findings {
+    const struct exp_models *models;
+    const struct exp_paper_part *part;   /* [EXP_PAPER_N_SETTINGS] */
+    const char *what;                    /* provenance, one line */
+    const struct sim_machine *x86, *p10; /* of the paper's Table 1 */
+    const char *experiments_dir;
+    bool has_whole_models, has_whole_set; /* no layer, no model is left out: else the paper's numbers do not compare */
+    struct rec_rows rows;                 /* of sconv.csv */
+    const struct exp_paper_published *published; /* [rows.n] */
+    struct rec_rows others;                      /* of others.csv */
+    struct exp_paper_set set[EXP_PAPER_N_VIEWS]; /* of EXP_PAPER_ALGO */
+    struct exp_paper_result *result;             /* [n] in the order of the published rows */
+    size_t n;
+};
+
+/* Reads what papers print. Returns 0 or -errno with one line in why. */
+int exp_paper_findings_read(struct exp_paper_findings *f, const char *experiments_dir, struct exp_why *why);
+
+/* Finds out the rest, from what was read and the members up to has_whole_set. */
+void exp_paper_findings_of(struct exp_paper_findings *f);
+void exp_paper_findings_release(struct exp_paper_findings *f);
+
+/* Makes a set of another algorithm. */
+void exp_paper_findings_set(const struct exp_paper_findings *f, const struct exp_paper_view *v, const char *algo,
+                            struct exp_paper_set *s);
+
+/* Judges whether the number `ours` agrees with the paper's. */
+enum exp_paper_verdict exp_paper_judge(const struct exp_paper_claim *c, double paper, double ours);
+
+/* A published value as a number: "32 kB" is 32768, "2.11" is 2.11; NaN for words. */
+double exp_paper_number(const char *text);
+
+/* Tells whether a published number is of one model, and not of all. */
+bool exp_paper_is_of_one_model(const struct exp_paper_published *p);
+
+/* Returns what Table 2 prints for a model (n_models: its mean); NaN: nothing. */
+double exp_paper_table2(const struct exp_paper_findings *f, const char *metric, size_t model, const char *arch);
+
+/* The same where a set stands beside it: the mean is over the models that the set has. */
+double exp_paper_table2_like(const struct exp_paper_findings *f, const char *metric, size_t model, const char *arch,
+                             const struct exp_paper_set *like);
+
+/*
+ * Prints numbers that the paper's other numbers do not quite give (oddities.def), as a Markdown list, the arithmetic
+ * shown; then Table 2's whole models against Amdahl's law.
+ */
+void exp_paper_oddities_print(const struct exp_paper_findings *f, FILE *out);
+
+/* Counts what became of the numbers of the other papers. */
+struct exp_paper_others {
+    size_t n_checked, n_agree, n_unused; /* unused: no line of other_papers.def fits */
+};
+
+/*
+ * Prints the numbers of the other papers (experiments/published/others.csv) in Markdown: what was checked, then per
+ * paper what was not and why.
+ */
+struct exp_paper_others exp_paper_others_print(const struct exp_paper_findings *f, FILE *out);
+
+/* ---- tables (tables.c) ---- */
+
+extern const struct rec_table exp_paper_numbers_table, exp_paper_models_table, exp_paper_speedups_table;
+
+/*
+ * Writes numbers.csv (every published number and what became of it), models.csv (Table 2, Figures 10 and 11: a row per
+ * view, model and algorithm) and speedups.csv (Figures 8 and 9: sorted curves). Returns 0 or -errno with one line in
+ * why.
+ */
+int exp_paper_report_write(const struct exp_paper_findings *f, const struct exp_outdir *dir, struct exp_why *why);
+
+/* Prints a number with as many digits as it is worth; "-" for NaN. */
+void exp_paper_put(double x, FILE *out);
+
+/* The same with its unit: "32 KiB" of bytes, "17.1 %"; "" has none. */
+void exp_paper_put_unit(double x, const char *unit, FILE *out);
+
+/* Puts what the paper prints, with the unit where that is a number alone: "32 kB" and "WS" are as they stand. */
+void exp_paper_put_published(const char *text, const char *unit, FILE *out);
+
+/* Prints what stands at the head of a section, if it has tables: a row per model and a column per view. */
+void exp_paper_print_tables(const struct exp_paper_findings *f, enum exp_paper_section section, FILE *out);
+
+/* ---- the page: tables and figures in Markdown, every number next to the printed one (page.c) ---- */
+
+/* Prints the page, of a struct exp_paper_findings. Returns 0. */
+int exp_paper_page_print(const void *findings, FILE *out);
+
+/* Prints how many of the paper's numbers stand beside which of ours. */
+void exp_paper_page_numbers(const struct exp_paper_findings *f, FILE *out);
+
+/*
+ * Prints the answer: whether the paper's claim holds, that SConv is faster than Base because it misses the caches less.
+ * Only what was timed, counted or replayed through the paper's own caches has a say; estimates have none. It is one
+ * sentence, and a line for each number that it follows from.
+ */
+void exp_paper_answer_print(const struct exp_paper_findings *f, FILE *out);
+
+/* The same with lines that are no longer than a terminal's, of a struct exp_paper_findings. Returns 0 or -ENOMEM. */
+int exp_paper_verdict_print(const void *findings, FILE *out);
+
+#endif

@@ -1,0 +1,125 @@
+/*
+ * Holds what is known of layers and their variants, once they are generated, timed and simulated: rankings are made of
+ * it, and judged by it.
+ *
+ * A layer's variants are timed in turns, in the same rounds, so that their times compare; on one thread with one image,
+ * and on two with an image each (PolyDL: 28 images on 28 cores). What is simulated is one thread's work on one image,
+ * with cold caches.
+ */
+#ifndef EXPERIMENTS_PAPERS_POLYDL_POLYDL_H
+#define EXPERIMENTS_PAPERS_POLYDL_POLYDL_H
+
+#include <stdbool.h>
+
+#include "experiments/base/error.h"
+#include "experiments/base/record.h"
+#include "experiments/papers/polydl/variants.h"
+#include "experiments/bench/model/model.h"
+#include "sim/base/stats.h"
+#include "sim/machine/machine.h"
+
+/*
+ * Says how a variant is simulated: through the machine's caches alone, or with prefetchers and TLBs, as its file says.
+ */
+enum exp_polydl_replay { EXP_POLYDL_ALONE, EXP_POLYDL_WHOLE, EXP_N_POLYDL_REPLAYS };
+
+/* Says how many threads run a variant. */
+enum exp_polydl_threads { EXP_POLYDL_ONE, EXP_POLYDL_TWO, EXP_N_POLYDL_THREADS };
+
+/* Returns how many that is. */
+static inline unsigned exp_polydl_n_threads(enum exp_polydl_threads threads)
+{
+    return threads == EXP_POLYDL_ONE ? 1 : 2;
+}
+
+/* Times of some rounds. */
+struct exp_polydl_time {
+    size_t n_rounds; /* 0: not timed */
+    double fastest_ns, median_ns;
+    double half_ns[2]; /* the fastest of every other round, from the first and from the second one on: how far the clock
+                          agrees with itself; 0 if nobody looked */
+};
+
+struct exp_polydl_simulated {
+    bool is_known;
+    double share;          /* of the layer's calls: of large layers the first ones are simulated, and counts scaled */
+    struct sim_cell total; /* of all tensors */
+    double cycles;         /* issue and waiting for loads, as exp_estimate_phases; NaN if the machine does not say */
+    double traffic_cycles; /* issue, and every line that moves between levels, either way, by the outer one's bandwidth
+                              (exp_sources_of); NaN likewise */
+    double seconds;        /* that the simulation took, of one thread; 0 if nobody looked */
+};
+
+struct exp_polydl_variant {
+    const struct exp_variant *variant;
+    struct exp_polydl_time time[EXP_N_POLYDL_THREADS];
+    struct exp_polydl_simulated simulated[EXP_N_POLYDL_REPLAYS];
+};
+
+/* A layer's variants are held against these baselines; all run on one thread and one image. */
+#define EXP_EACH_POLYDL_BASELINE(X)                                                                                    \
+    X(EXP_POLYDL_LOOPS, "loops", "the loops of Figure 8 or 16 as the compiler makes them")                             \
+    X(EXP_POLYDL_MICRO, "microkernel", "Figure 8's order around the micro-kernel; of a GEMM: tiles of 16")             \
+    X(EXP_POLYDL_XSMM, "libxsmm", "the same with LIBXSMM's micro-kernel")                                              \
+    X(EXP_POLYDL_ONEDNN, "onednn", "oneDNN, its own layouts")                                                          \
+    X(EXP_POLYDL_SCONV, "sconv_tuned", "SConv in the tilings of this project")                                         \
+    X(EXP_POLYDL_BASE, "base", "im2col and OpenBLAS; of a GEMM: OpenBLAS")
+
+#define EXP_POLYDL_BASELINE_NUMBER(number, name, meaning) number,
+enum exp_polydl_baseline { EXP_EACH_POLYDL_BASELINE(EXP_POLYDL_BASELINE_NUMBER) EXP_N_POLYDL_BASELINES };
+#undef EXP_POLYDL_BASELINE_NUMBER
+
+extern const char *const exp_polydl_baseline_names[EXP_N_POLYDL_BASELINES];
+
+struct exp_polydl_layer {
+    const char *model, *name;
+    struct exp_variant_source source; /* with one image */
+    const struct conv_problem *shape; /* the convolution; a GEMM is one of K channels, N filters and M windows, 1x1 */
+    double flops;                     /* two per multiply-add, of one image */
+    char why_not[160];                /* "": it has variants */
+    struct exp_variants variants;
+    struct exp_polydl_variant *of; /* [variants.n] what is known of each */
+    struct exp_polydl_time baseline[EXP_N_POLYDL_BASELINES];
+};
+
+/* Returns the operations of all threads: each has an image of its own, but GEMMs share the work. */
+static inline double exp_polydl_flops(const struct exp_polydl_layer *l, enum exp_polydl_threads threads)
+{
+    return l->source.problem ? l->flops * exp_polydl_n_threads(threads) : l->flops;
+}
+
+struct exp_polydl {
+    const struct sim_machine *machine;
+    struct exp_polydl_layer *layer; /* model by model */
+    size_t n_layers;
+};
+
+size_t exp_polydl_n_variants(const struct exp_polydl *p); /* of all layers */
+
+/* ---- layers and their variants, before anything is known of them ---- */
+
+/*
+ * Reads the models that a comma-separated list names: those of PolyDL's evaluation, "all" for its ten, "gemm" for its
+ * Table 1, or what exp_model_find takes. Of each, keeps the layers that match patterns. Returns as exp_models_read.
+ */
+int exp_polydl_models(struct exp_models *m, const char *list, const char *patterns, struct exp_why *why);
+
+/*
+ * Generates the variants of all layers (exp_variants_make). A layer that has none says why. Models and machine must
+ * outlive p. Returns 0, or -EINVAL with one line in why for variants that cannot be, or if no layer has any.
+ */
+int exp_polydl_plan(struct exp_polydl *p, const struct exp_models *m, const struct sim_machine *machine,
+                    const char *variants, struct exp_why *why);
+void exp_polydl_release(struct exp_polydl *p); /* a half-planned one is fine */
+
+/* ---- what the paper prints ---- */
+
+/* A number that PolyDL prints (published/others.csv); values are text. */
+struct exp_polydl_printed {
+    const char *paper, *figure, *workload, *metric, *value;
+};
+
+/* Reads them all, as rows of that struct, from a folder like experiments/. Returns as rec_read. */
+int exp_polydl_printed_read(struct rec_rows *rows, const char *experiments_dir, struct exp_why *why);
+
+#endif
