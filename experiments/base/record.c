@@ -105,11 +105,25 @@ static void put_text(struct exp_csv *csv, const char *text)
     free(clean);
 }
 
+/* Whole numbers that a double holds exactly have no exponent. */
+static void put_number(struct exp_csv *csv, double x)
+{
+    const double most = 9007199254740992; /* 2^53 */
+
+    if (x >= 0 && x < most && x == floor(x) && !signbit(x))
+        exp_csv_u64(csv, (uint64_t)x);
+    else
+        exp_csv_double(csv, x);
+}
+
 static void put_value(struct exp_csv *csv, const struct rec_field *f, const void *row)
 {
     const void *at = value_at(f, row);
 
     switch (f->type) {
+    case REC_NUMBER:
+        put_number(csv, *(const double *)at);
+        break;
     case REC_DOUBLE:
         exp_csv_double(csv, double_of(f, row));
         break;
@@ -261,6 +275,7 @@ static int take_value(const struct reading *r, size_t row, size_t i, char *to)
         return 0;
     case REC_CHARS:
         return copy_text(r, row, i, at, f->bytes, cell);
+    case REC_NUMBER:
     case REC_DOUBLE:
         return exp_table_double(r->table, row, r->column[i], at, r->why);
     default:
@@ -273,13 +288,17 @@ static bool is_there(const struct reading *r, size_t i)
     return r->column[i] != SIZE_MAX;
 }
 
-/* Makes a value what it is where the file has none. */
-static void clear(const struct rec_field *f, char *to)
+/* Makes a value what it is where the file has none, or no column for it. */
+static void clear(const struct rec_field *f, char *to, bool has_column)
 {
     const double nan = (double)NAN;
     const char *empty = "";
 
-    if (f->type == REC_DOUBLE && !f->derive)
+    const struct value none = { nan, has_column ? NULL : "the file has no such column" };
+
+    if (f->type == REC_NUMBER)
+        memcpy(to + f->offset, &none, sizeof none);
+    else if (f->type == REC_DOUBLE && !f->derive)
         memcpy(to + f->offset, &nan, sizeof nan);
     else if (f->type == REC_TEXT)
         memcpy(to + f->offset, &empty, sizeof empty);
@@ -290,7 +309,7 @@ static int take_cell(const struct reading *r, size_t row, size_t i, char *to)
     const struct rec_field *f = rec_field_at(r->t, i);
     const char *reason;
 
-    clear(f, to);
+    clear(f, to, is_there(r, i));
     if (!is_there(r, i))
         return 0;
     reason = reason_in(f, exp_table_string(r->table, row, r->column[i]));

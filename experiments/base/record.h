@@ -4,19 +4,18 @@
  *
  *     struct lake_row {
  *         const char *name;
- *         double depth_m;
- *         const char *why_no_depth; // NULL: there is one
+ *         struct value depth_m; // may be missing: value.h
  *     };
  *
  *     static const struct rec_field fields[] = {
  *         { { "name", "", "name of the lake", "" }, REC_AT(struct lake_row, name) },
- *         { { "depth_m", "m", "at its deepest", "sonar" }, REC_OR(struct lake_row, depth_m, why_no_depth) },
+ *         { { "depth_m", "m", "at its deepest", "sonar" }, REC_VALUE(struct lake_row, depth_m) },
  *     };
  *
  *     const struct rec_table lakes_table = REC_TABLE("lakes.csv", fields, struct lake_row);
  *
- * The type of a column is that of its member: const char *, a char array, uint64_t, size_t, uint32_t, bool (1 or 0) or
- * double. Members of members and elements of arrays are named as in offsetof: plan.tile[1].rows.
+ * The type of a column is that of its member: struct value, const char *, a char array, uint64_t, size_t, uint32_t, bool
+ * (1 or 0) or double. Members of members and elements of arrays are named as in offsetof: plan.tile[1].rows.
  */
 #ifndef EXPERIMENTS_BASE_RECORD_H
 #define EXPERIMENTS_BASE_RECORD_H
@@ -27,8 +26,17 @@
 
 #include "experiments/base/csv.h"
 #include "experiments/base/error.h"
+#include "experiments/base/value.h"
 
-enum rec_type { REC_DOUBLE, REC_U64, REC_U32, REC_BOOL, REC_TEXT /* const char * */, REC_CHARS /* char[] */ };
+enum rec_type {
+    REC_NUMBER /* struct value */,
+    REC_DOUBLE,
+    REC_U64,
+    REC_U32,
+    REC_BOOL,
+    REC_TEXT /* const char * */,
+    REC_CHARS /* char[] */
+};
 
 /* Says when a value is missing. */
 enum rec_missing {
@@ -76,6 +84,13 @@ struct rec_table {
 /* A value that is always there. A text that is NULL is empty. */
 #define REC_AT(row, member)                                                                                            \
     .type = REC_TYPE(row, member), .offset = offsetof(row, member), .bytes = sizeof REC_MEMBER(row, member)
+
+/* A struct value: a number, or the reason why there is none. Whole numbers are written without exponent. */
+#define REC_VALUE(row, member)                                                                                         \
+    .type = _Generic(REC_MEMBER(row, member), struct value                                                             \
+                     : REC_NUMBER),                                                                                    \
+    .offset = offsetof(row, member), .bytes = sizeof(struct value), .missing = REC_IF_WHY,                             \
+    .why_offset = offsetof(row, member) + offsetof(struct value, why)
 
 /* A value that is missing if why, a const char * or char[] of the row, holds a reason (not NULL, not empty). */
 #define REC_OR(row, member, why) REC_AT(row, member), .missing = REC_IF_WHY, REC_REASON(row, why)
@@ -152,8 +167,8 @@ int rec_read(struct rec_rows *rows, const struct rec_table *t, const char *path,
 /*
  * Does the same for a file of any version: it must have the columns whose members are at needed[n_needed] (offsetof),
  * or all of them if n_needed is REC_ALL, in any order; columns that the table does not know are skipped. Where a column
- * is not there, doubles are NaN, texts "" and all else is 0; where values share a reason, the first in the file is
- * kept.
+ * is not there, a struct value has that reason, doubles are NaN, texts "" and all else is 0; where values share a
+ * reason, the first in the file is kept.
  */
 int rec_read_some(struct rec_rows *rows, const struct rec_table *t, const char *path, const size_t *needed,
                   size_t n_needed, struct exp_why *why);

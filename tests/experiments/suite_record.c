@@ -66,6 +66,21 @@ static const struct row usual = { .name = "conv1",
                                   .low = 1,
                                   .high = 2 };
 
+/* ---- a table of values ---- */
+
+struct lake {
+    const char *name;
+    struct value depth_m, area;
+};
+
+static const struct rec_field lake_fields[] = {
+    { { "name", "", "of the lake", "" }, REC_AT(struct lake, name) },
+    { { "depth_m", "m", "at its deepest", "sonar" }, REC_VALUE(struct lake, depth_m) },
+    { { "area", "", "", "" }, REC_VALUE(struct lake, area) },
+};
+
+static const struct rec_table lakes = REC_TABLE("lakes.csv", lake_fields, struct lake);
+
 /* ---- files ---- */
 
 /* Writes rows into a file of the scratch folder. Returns what exp_csv_close() does. */
@@ -129,6 +144,39 @@ static void test_unclean_texts(void)
     row = usual;
     row.why_no_time = "\x1b\xff";
     check_line(&row, "conv1,a,7,3,not available:  ?,not available:  ?,not available:  ?,5,not available:  ?,1,2");
+}
+
+/* A value is its number, or its own reason; a whole number has no exponent. */
+static void test_values(void)
+{
+    const struct lake lake[] = { { "a", { 0.5, NULL }, { 4e15, NULL } },
+                                 { "b", value_none("no sonar, yet"), value_none(REC_DOES_NOT_APPLY) },
+                                 { "c", value_ratio(lake[0].depth_m, value_of(0), 1), value_of(-1) } };
+    struct rec_rows rows;
+    struct exp_why why;
+    const struct lake *read;
+    char *text;
+
+    scratch_open();
+    CU_ASSERT_EQUAL(write_rows("lakes.csv", &lakes, lake, 3), 0);
+    text = text_of("lakes.csv");
+    test_check(
+        strstr(text, "\na,0.5,4000000000000000\nb,not available: no sonar; yet,\nc,not available: divided by 0,-1\n") !=
+            NULL,
+        "%s", text);
+    free(text);
+    CU_ASSERT_EQUAL_FATAL(rec_read(&rows, &lakes, scratch_path("lakes.csv"), &why), 0);
+    read = rows.row;
+    CU_ASSERT_TRUE(value_is_known(read[0].area) && read[0].area.number == 4e15);
+    CU_ASSERT_STRING_EQUAL(read[1].depth_m.why, "no sonar; yet");
+    CU_ASSERT_TRUE(isnan(read[1].depth_m.number) && !strcmp(read[1].area.why, REC_DOES_NOT_APPLY));
+    rec_release(&rows);
+    scratch_text("old.csv", "name,area\nd,7\n");
+    CU_ASSERT_EQUAL_FATAL(rec_read_some(&rows, &lakes, scratch_path("old.csv"), NULL, 0, &why), 0);
+    read = rows.row;
+    CU_ASSERT_TRUE(read->area.number == 7 && !strcmp(read->depth_m.why, "the file has no such column"));
+    rec_release(&rows);
+    scratch_close();
 }
 
 static void test_cells(void)
@@ -225,6 +273,7 @@ static void fill(const struct rec_field *f, char *row)
     const bool flag = whole & 1;
 
     switch (f->type) {
+    case REC_NUMBER:
     case REC_DOUBLE:
         memcpy(row + f->offset, &x, sizeof x);
         break;
@@ -419,6 +468,7 @@ static void test_other_versions(void)
 
 static const struct test_case cases[] = {
     { "cells are those of the row", test_cells },
+    { "values are numbers or their own reasons", test_values },
     { "texts are written without what is no text", test_unclean_texts },
     { "a number that is none needs a reason", test_nan },
     { "members are numbers of any type, or missing", test_numbers },

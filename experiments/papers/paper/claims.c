@@ -423,7 +423,7 @@ static const struct oddity {
 #include "experiments/papers/paper/oddities.def"
 };
 
-static double value_of(const struct exp_paper_findings *f, const struct number *n)
+static double number_of(const struct exp_paper_findings *f, const struct number *n)
 {
     return published(f, n->figure, n->model, n->arch, n->metric);
 }
@@ -454,12 +454,13 @@ void exp_paper_oddities_print(const struct exp_paper_findings *f, FILE *out)
 {
     for (size_t i = 0; i < N_OF(oddities); i++) {
         const struct oddity *o = &oddities[i];
-        const double a = value_of(f, &o->a), b = value_of(f, &o->b);
+        const double a = number_of(f, &o->a), b = number_of(f, &o->b);
         const double speedup =
             o->formula == share_ratio ? exp_paper_table2(f, "conv_speedup", f->models->n, o->printed.arch) : 1;
 
         fprintf(out, "- %s: printed %.4g. %s with a = %.4g and b = %.4g is %.3g%s%s.\n", o->what,
-                value_of(f, &o->printed), o->text, a, b, o->formula(a, b) * speedup, *o->remark ? ": " : "", o->remark);
+                number_of(f, &o->printed), o->text, a, b, o->formula(a, b) * speedup, *o->remark ? ": " : "",
+                o->remark);
     }
     fprintf(out, "\nTable 2 by Amdahl's law, from the paper's own convolution speed-up and share:\n\n"
                  "| model | machine | convolutions | share | whole, printed | whole, by Amdahl | within rounding |\n"

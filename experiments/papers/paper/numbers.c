@@ -57,7 +57,7 @@ static const struct quotient {
 };
 
 /* The column of values that a view has at that place; of misses, that of a level. */
-static enum exp_paper_value value_of(const struct exp_paper_set *s, size_t member, int level)
+static enum exp_paper_value row_value(const struct exp_paper_set *s, size_t member, int level)
 {
     enum exp_paper_value v = *(const enum exp_paper_value *)(const void *)((const char *)s->view + member);
 
@@ -67,7 +67,7 @@ static enum exp_paper_value value_of(const struct exp_paper_set *s, size_t membe
 /* Sums a column up over the model's layers; NaN if one layer lacks it or there is none. */
 static double sum_of(const struct exp_paper_set *s, size_t model, struct column column, int level)
 {
-    const enum exp_paper_value v = value_of(s, column.member, level);
+    const enum exp_paper_value v = row_value(s, column.member, level);
     double sum = 0;
     size_t n = 0;
 
@@ -166,7 +166,7 @@ static double peak_percent(const struct exp_paper_set *s, const struct exp_paper
 
 static enum exp_paper_value misses_of(const struct exp_paper_set *s, int level)
 {
-    return value_of(s, offsetof(struct exp_paper_view, misses), level);
+    return row_value(s, offsetof(struct exp_paper_view, misses), level);
 }
 
 static double hit_percent(const struct exp_paper_set *s, enum exp_paper_model_number misses, int level)
