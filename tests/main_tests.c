@@ -29,6 +29,7 @@
     X(exp_plot) \
     X(exp_replay) \
     X(exp_measure) \
+    X(measure) \
     X(sim_machine) \
     X(sim_machine_print) \
     X(sim_machine_files) \

@@ -39,6 +39,7 @@ lib'
 floors[experiments]='base
 onnx
 bench
+measure
 show
 observe
 emit

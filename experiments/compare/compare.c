@@ -8,19 +8,14 @@
 #include "experiments/show/layers.h"
 #include "kernels/shape/problem.h"
 
-#define TIME EXP_COMPARE_TIME
-#define RATIO EXP_COMPARE_RATIO
-#define EXACT EXP_COMPARE_EXACT
-
 const struct exp_compare_metric exp_compare_metrics[EXP_COMPARE_N_METRICS] = {
-#define METRIC(name, member, ...) { name, offsetof(struct exp_layers_row, member), __VA_ARGS__ },
+#define METRIC(name, measure, kind, ...) { name, measure, EXP_COMPARE_##kind, __VA_ARGS__ },
 #include "experiments/compare/metrics.def"
+#define MORE true
+#define LESS false
+#define SUMMED(name, unit, meaning, source, better, ...) { #name, M_##name, EXP_COMPARE_EXACT, better, meaning },
+#include "experiments/measure/measures.def"
 };
-
-const struct rec_field *exp_compare_field(const struct exp_compare_metric *m)
-{
-    return rec_field_of(&exp_layers_table, m->member);
-}
 
 static const double certain_p = 0.05;
 
@@ -28,7 +23,7 @@ int exp_compare_side_of(const struct exp_compare_cell *c)
 {
     double better = c->metric->is_more_better ? c->b - c->a : c->a - c->b;
 
-    if (c->metric->kind == TIME)
+    if (c->metric->kind == EXP_COMPARE_TIME)
         better = c->a - c->b;
     return !c->is_certain || isnan(better) ? 0 : (better > 0) - (better < 0);
 }
@@ -75,8 +70,8 @@ static void note_heads(struct exp_two_runs *c)
 static void note_columns(struct exp_two_runs *c)
 {
     for (size_t i = 0; i < EXP_COMPARE_N_METRICS; i++) {
-        const struct rec_field *f = exp_compare_field(&exp_compare_metrics[i]);
-        bool in_a = rec_has(&c->a.layers.table, f), in_b = rec_has(&c->b.layers.table, f);
+        const char *column = measure_at(exp_compare_metrics[i].measure)->name;
+        bool in_a = exp_page_csv_has(&c->a.layers, column), in_b = exp_page_csv_has(&c->b.layers, column);
 
         if (!in_a || !in_b)
             note(c, exp_format("%s is not compared: %s has no column %s, another version made it",
@@ -84,7 +79,7 @@ static void note_columns(struct exp_two_runs *c)
                                in_a   ? "B"
                                : in_b ? "A"
                                       : "neither",
-                               f->column.name));
+                               column));
     }
 }
 
@@ -167,7 +162,7 @@ static struct pair *find_pairs(struct exp_two_runs *c)
 
 static void set_change(struct exp_compare_cell *x)
 {
-    const bool is_time = x->metric->kind == TIME;
+    const bool is_time = x->metric->kind == EXP_COMPARE_TIME;
     const double from = is_time ? x->b : x->a, to = is_time ? x->a : x->b;
 
     x->change_percent = to - from == 0 ? 0 : fabs(from) > 0 ? 100 * (to / from - 1) : (double)NAN;
@@ -178,24 +173,15 @@ static void add(struct exp_two_runs *c, struct exp_compare_cell x)
     if (isnan(x.a) || isnan(x.b))
         return;
     set_change(&x);
-    if (x.metric->kind == EXACT)
+    if (x.metric->kind == EXP_COMPARE_EXACT)
         x.is_certain = true;
     *(struct exp_compare_cell *)exp_append(&c->cell, &c->n, sizeof x) = x;
 }
 
 /* Tells whether two intervals [low, high] do not meet. */
-static bool is_apart(const struct exp_ratio *a, const struct exp_ratio *b)
+static bool is_apart(struct exp_ratio a, struct exp_ratio b)
 {
-    return a->high < b->low || b->high < a->low;
-}
-
-/* Returns a row's number; NaN if the file does not have it. */
-static double number(const struct exp_compare_side *s, const struct exp_layers_row *row,
-                     const struct exp_compare_metric *m)
-{
-    const struct rec_field *f = exp_compare_field(m);
-
-    return rec_has(&s->layers.table, f) ? rec_number(f, row) : (double)NAN;
+    return a.high < b.low || b.high < a.low;
 }
 
 static void add_layers(struct exp_two_runs *c, const struct pair *pairs, const struct exp_compare_metric *m)
@@ -205,15 +191,15 @@ static void add_layers(struct exp_two_runs *c, const struct pair *pairs, const s
                                       .layer = p->a->layer,
                                       .algo = p->a->algo,
                                       .metric = m,
-                                      .a = number(&c->a, p->a, m),
-                                      .b = number(&c->b, p->b, m),
+                                      .a = p->a->of[m->measure].number,
+                                      .b = p->b->of[m->measure].number,
                                       .p = (double)NAN,
                                       .p_adjusted = (double)NAN };
 
-        if (m->kind == TIME)
+        if (m->kind == EXP_COMPARE_TIME)
             x.p = exp_rank_test(p->rounds.a, p->rounds.n_a, p->rounds.b, p->rounds.n_b);
-        else if (m->kind == RATIO)
-            x.is_certain = is_apart(&p->a->speedup, &p->b->speedup);
+        else if (m->kind == EXP_COMPARE_RATIO)
+            x.is_certain = is_apart(measure_speedup(p->a->of), measure_speedup(p->b->of));
         add(c, x);
     }
 }
@@ -242,8 +228,8 @@ static struct exp_ratio speedup_of(const struct exp_compare_side *s, const char 
     const struct exp_model_row *row = s->model.row;
 
     for (size_t i = 0; i < s->model.table.n_rows; i++) {
-        if (!strcmp(row[i].total.algo, algo))
-            return row[i].total.speedup;
+        if (!strcmp(row[i].algo, algo))
+            return measure_speedup(row[i].of);
     }
     return exp_ratio_none();
 }
@@ -251,20 +237,20 @@ static struct exp_ratio speedup_of(const struct exp_compare_side *s, const char 
 /* Sums a metric over an algorithm's pairs; ratios are not summed: model.csv has them, for equal sets of layers. */
 static void sum_up(const struct exp_two_runs *c, const struct pair *pairs, struct exp_compare_cell *x)
 {
-    if (x->metric->kind == RATIO) {
+    if (x->metric->kind == EXP_COMPARE_RATIO) {
         const struct exp_ratio a = speedup_of(&c->a, x->algo), b = speedup_of(&c->b, x->algo);
         const bool is_whole = c->n_pairs == c->a.layers.table.n_rows && c->n_pairs == c->b.layers.table.n_rows;
 
         x->a = is_whole ? a.value : (double)NAN;
         x->b = is_whole ? b.value : (double)NAN;
-        x->is_certain = is_apart(&a, &b);
+        x->is_certain = is_apart(a, b);
         return;
     }
     for (size_t i = 0; i < c->n_pairs; i++) {
         if (strcmp(pairs[i].a->algo, x->algo) != 0)
             continue;
-        x->a += number(&c->a, pairs[i].a, x->metric);
-        x->b += number(&c->b, pairs[i].b, x->metric);
+        x->a += pairs[i].a->of[x->metric->measure].number;
+        x->b += pairs[i].b->of[x->metric->measure].number;
     }
 }
 
@@ -289,7 +275,7 @@ static void add_model(struct exp_two_runs *c, const struct pair *pairs, const st
         if (!has_algo(c, pairs, x.algo))
             continue;
         sum_up(c, pairs, &x);
-        if (m->kind == TIME && !isnan(x.a) && !isnan(x.b))
+        if (m->kind == EXP_COMPARE_TIME && !isnan(x.a) && !isnan(x.b))
             x.p = test_model(c, pairs, x.algo);
         add(c, x);
     }
@@ -339,11 +325,12 @@ static void judge(struct exp_two_runs *c)
     for (size_t i = 0; i < c->n; i++) {
         struct exp_compare_cell *x = &c->cell[i];
 
-        if (x->metric->kind == TIME && !isnan(x->p) && isnan(x->p_adjusted))
+        if (x->metric->kind == EXP_COMPARE_TIME && !isnan(x->p) && isnan(x->p_adjusted))
             adjust_family(c, i);
         x->metric_name = x->metric->name;
         x->b_is = verdict_of(x);
-        x->why_no_p = x->metric->kind == TIME ? "one of the runs has no rounds in samples.csv" : REC_DOES_NOT_APPLY;
+        x->why_no_p =
+            x->metric->kind == EXP_COMPARE_TIME ? "one of the runs has no rounds in samples.csv" : REC_DOES_NOT_APPLY;
     }
 }
 

@@ -16,6 +16,7 @@
 #include "experiments/base/error.h"
 #include "experiments/base/outdir.h"
 #include "experiments/base/record.h"
+#include "experiments/measure/measure.h"
 #include "experiments/show/page.h"
 
 /* ---- Two runs, and the metrics that are compared of them ---- */
@@ -26,7 +27,7 @@ enum exp_compare_kind { EXP_COMPARE_TIME, EXP_COMPARE_RATIO, EXP_COMPARE_EXACT }
 
 struct exp_compare_metric {
     const char *name;
-    size_t member; /* of struct exp_layers_row; model.csv has it under the same name */
+    enum measure measure;
     enum exp_compare_kind kind;
     bool is_more_better;
     const char *what;
@@ -36,10 +37,11 @@ enum {
 #define METRIC(...) +1
     EXP_COMPARE_N_METRICS = 0
 #include "experiments/compare/metrics.def"
+#define SUMMED(...) +1
+#include "experiments/measure/measures.def"
 };
 
 extern const struct exp_compare_metric exp_compare_metrics[EXP_COMPARE_N_METRICS];
-const struct rec_field *exp_compare_field(const struct exp_compare_metric *m);
 
 /* A run. */
 struct exp_compare_side {

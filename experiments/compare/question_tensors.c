@@ -92,9 +92,10 @@ static const struct exp_layers_row *layer_at(const struct run *r, size_t i)
 static int read_run(struct run *r, struct exp_why *why)
 {
     static const size_t of_layers[] = { offsetof(struct exp_layers_row, layer_index),
-                                        offsetof(struct exp_layers_row, algo), offsetof(struct exp_layers_row, macs),
+                                        offsetof(struct exp_layers_row, algo),
+                                        offsetof(struct exp_layers_row, of[M_macs]),
                                         offsetof(struct exp_layers_row, machine),
-                                        offsetof(struct exp_layers_row, sum.loads) };
+                                        offsetof(struct exp_layers_row, of[M_simulated_loads]) };
     static const size_t of_traffic[] = { offsetof(struct exp_traffic_row, layer_index),
                                          offsetof(struct exp_traffic_row, algo),
                                          offsetof(struct exp_traffic_row, level),
@@ -117,7 +118,7 @@ static int read_run(struct run *r, struct exp_why *why)
 static bool is_complete(const struct run *r, uint64_t layer)
 {
     for (size_t i = 0; i < r->layers.n; i++) {
-        if (layer_at(r, i)->layer_index == layer && layer_at(r, i)->why_not_simulated)
+        if (layer_at(r, i)->layer_index == layer && layer_at(r, i)->of[M_simulated_loads].why)
             return false;
     }
     return true;
@@ -176,7 +177,7 @@ static void add_layer(struct session *s, const struct run *r, const struct exp_l
 
         if (strcmp(row->machine, x->machine) != 0 || strcmp(row->algo, algo) != 0)
             continue;
-        row->macs += x->macs;
+        row->macs += x->of[M_macs].number;
         row->n_layers++;
     }
 }

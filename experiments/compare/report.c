@@ -146,7 +146,7 @@ int exp_compare_conditions_check(const struct exp_compare_conditions *c, const s
         if (k == runs->n)
             return exp_fail(why, -ENODATA,
                             "FAIL_IF: '%s': both runs must have %s (%s of layers.csv) of what it names, and do not",
-                            x->text, x->metric->name, exp_compare_field(x->metric)->column.name);
+                            x->text, x->metric->name, measure_at(x->metric->measure)->name);
     }
     return 0;
 }

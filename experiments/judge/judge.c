@@ -52,9 +52,17 @@ void exp_yardstick_label(enum exp_yardstick y, const struct sim_machine *m, char
 
 #define AT(member) offsetof(struct exp_layers_row, member)
 
-static const size_t needed[] = { AT(layer_index),   AT(layer),       AT(macs),        AT(algo),
-                                 AT(ukr),           AT(caches),      AT(is_machine),  AT(times.low_mean),
-                                 AT(speedup.value), AT(speedup.low), AT(speedup.high) };
+static const size_t needed[] = { AT(layer_index),
+                                 AT(layer),
+                                 AT(of[M_macs]),
+                                 AT(algo),
+                                 AT(ukr),
+                                 AT(caches),
+                                 AT(of[M_measured_is_machine]),
+                                 AT(of[M_measured_time_ns]),
+                                 AT(of[M_measured_speedup_vs_base]),
+                                 AT(of[M_measured_speedup_low]),
+                                 AT(of[M_measured_speedup_high]) };
 
 /* Reads what `make experiment` left; without the file, a line in why says how to make it. */
 static void read_times(struct rec_rows *layers, const char *path, struct exp_why *why)
@@ -67,9 +75,9 @@ static void read_times(struct rec_rows *layers, const char *path, struct exp_why
 static bool is_of(const struct exp_layers_row *row, const struct exp_case *c, enum exp_cache_state caches)
 {
     return row->layer_index == c->layer->index && !strcmp(row->layer, c->layer->name) &&
-           row->macs == conv_macs(&c->layer->problem) && !strcmp(row->algo, c->algo->name) &&
+           row->of[M_macs].number == conv_macs(&c->layer->problem) && !strcmp(row->algo, c->algo->name) &&
            !strcmp(row->ukr, c->plan.ukr->name) && !strcmp(row->caches, exp_cache_state_name(caches)) &&
-           row->is_machine;
+           row->of[M_measured_is_machine].number > 0;
 }
 
 static struct exp_judge_time time_of(const struct rec_rows *layers, const struct exp_case *c,
@@ -79,7 +87,7 @@ static struct exp_judge_time time_of(const struct rec_rows *layers, const struct
 
     for (size_t i = 0; i < layers->n; i++) {
         if (is_of(&row[i], c, caches))
-            return (struct exp_judge_time){ row[i].times.low_mean, row[i].speedup };
+            return (struct exp_judge_time){ row[i].of[M_measured_time_ns].number, measure_speedup(row[i].of) };
     }
     return (struct exp_judge_time){ (double)NAN, exp_ratio_none() };
 }

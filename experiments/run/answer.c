@@ -163,63 +163,11 @@ struct answer {
 
 /* ---- one layer ---- */
 
-static double phase_ns(const struct exp_case *c, uint64_t ns)
-{
-    return exp_case_why_no_phases(c) ? (double)NAN : (double)ns;
-}
-
-/* Puts the loads of a simulation and the misses of each of its levels; those that it does not have are not known. */
-static void put_misses(const struct exp_simulated *s, double *loads, double *misses)
-{
-    const struct sim_cell sum = s->why_not ? (struct sim_cell){ 0 } : sim_stats_total(&s->stats);
-
-    *loads = s->why_not ? (double)NAN : (double)sum.loads;
-    for (size_t i = 0; i < SIM_MAX_LEVELS; i++)
-        misses[i] = s->why_not || i >= s->stats.n_levels ? (double)NAN : (double)sum.level[i].load_misses;
-}
-
-static void put_estimate(const struct sim_machine *m, const struct exp_case *c, double *quantity)
-{
-    bool is_known = !exp_estimate_why_not_case(m, c);
-    struct exp_estimate e = is_known ? exp_estimate(m, c) : (struct exp_estimate){ 0 };
-
-    quantity[EXP_ISSUE_CYCLES] = is_known ? e.issue_cycles : (double)NAN;
-    quantity[EXP_WAITING_CYCLES] = is_known ? e.total_cycles : (double)NAN;
-}
-
-static void put_cycles(const struct exp_report *r, const struct exp_case *c, double *quantity)
-{
-    const struct exp_setup *s = r->e->setup;
-    const char *why_not_taken;
-    const bool is_known = !exp_cycles_why_not(s, c);
-    const struct exp_cycles x = is_known ? exp_cycles(c) : (struct exp_cycles){ 0 };
-    const double part[EXP_N_CLOCK_PARTS] = { x.computing,  x.packing,    x.calls,       x.waiting[0],
-                                             x.waiting[1], x.waiting[2], x.translating, x.storing };
-
-    quantity[EXP_CLOCK_CYCLES] = is_known ? x.sum : (double)NAN;
-    quantity[EXP_CLOCK_PACKING] = is_known ? x.packing_sum : (double)NAN;
-    quantity[EXP_CLOCK_PACKING_MEMORY] = is_known ? x.packing_memory : (double)NAN;
-    for (size_t i = 0; i < EXP_N_CLOCK_PARTS; i++)
-        quantity[EXP_CLOCK_PARTS + i] = is_known ? part[i] : (double)NAN;
-    quantity[EXP_TAKEN_CYCLES] = exp_cycles_taken(s, c, r->why_elsewhere, &why_not_taken);
-}
-
 static struct exp_verdict_layer layer_of(const struct exp_report *r, const struct exp_case *c)
 {
-    const struct exp_phases *x = &c->measured.phases;
-    struct exp_verdict_layer l = {
-        .quantity = { [EXP_TIME_NS] = exp_case_times(c).low_mean,
-                      [EXP_STEPS_NS] = phase_ns(c, x->total_ns),
-                      [EXP_PACKING_NS] = phase_ns(c, exp_phases_packing_ns(x) + x->step_ns[CONV_STEP_IM2COL]),
-                      [EXP_KERNEL_NS] = phase_ns(c, exp_phases_kernel_ns(x)) },
-        .speedup = exp_case_speedup(r->e, c),
-    };
+    struct exp_verdict_layer l = { .speedup = exp_case_speedup(r->e, c) };
 
-    put_misses(&c->simulated, &l.quantity[EXP_SIMULATED_LOADS], &l.quantity[EXP_MISSES]);
-    put_misses(c->simulated.why_not ? &c->simulated : &c->alone, &l.quantity[EXP_ALONE_LOADS],
-               &l.quantity[EXP_ALONE_MISSES]);
-    put_estimate(&r->e->setup->machine, c, l.quantity);
-    put_cycles(r, c, l.quantity);
+    measure_case(l.of, r, c);
     return l;
 }
 
@@ -227,8 +175,8 @@ static struct exp_verdict_layer nothing(void)
 {
     struct exp_verdict_layer l = { .speedup = exp_ratio_none() };
 
-    for (int q = 0; q < EXP_N_QUANTITIES; q++)
-        l.quantity[q] = (double)NAN;
+    for (int m = 0; m < N_MEASURES; m++)
+        l.of[m] = value_none("no such layer");
     return l;
 }
 
@@ -251,7 +199,7 @@ static char *why_not_others(const struct exp_report *r, const struct exp_total *
         const char *why = r->e->cases[i].measured.why_no_time;
         size_t k = 0;
 
-        if (!exp_total_covers(t, &r->e->cases[i]) || !why)
+        if (!exp_case_is_of(&r->e->cases[i], t->algo) || !why)
             continue;
         while (k < n && strcmp(reason[k], why))
             k++;
@@ -274,7 +222,9 @@ static void fill_variant(const struct exp_report *r, const struct exp_total *t, 
 
     *x = (struct exp_verdict_variant){ .name = t->algo,
                                        .label = exp_algo_find(t->algo)->label,
-                                       .why_not_timed = t->why_no_time,
+                                       .why_not_timed = t->of[M_measured_time_ns].why,
+                                       .why_not_simulated = t->of[M_simulated_loads].why,
+                                       .why_no_cycles = t->of[M_simulated_cycles].why,
                                        .speedup = t->speedup,
                                        .part = t->part,
                                        .why_not_others = why_not_others(r, t),
@@ -282,13 +232,11 @@ static void fill_variant(const struct exp_report *r, const struct exp_total *t, 
     for (size_t i = 0; i < r->e->n_cases; i++) {
         const struct exp_case *c = &r->e->cases[i];
 
-        if (!exp_total_covers(t, c))
+        if (!exp_case_is_of(c, t->algo))
             continue;
         x->layer[n++] = layer_of(r, c);
         for (size_t k = 0; k < 2; k++)
             x->convert_ns[k] += c->measured.why_no_time ? 0 : c->measured.convert_ns[k];
-        x->why_no_cycles = x->why_no_cycles ? x->why_no_cycles : exp_cycles_why_not(r->e->setup, c);
-        x->why_not_simulated = x->why_not_simulated ? x->why_not_simulated : c->simulated.why_not;
     }
     while (n < r->e->model->n_layers)
         x->layer[n++] = nothing();
@@ -350,11 +298,11 @@ static void find_errors(struct answer *a, const struct exp_report *r)
 static void fill(struct answer *a, const struct exp_report *r)
 {
     struct exp_total total[EXP_MAX_ALGO_RECORDS];
-    size_t n = exp_totals(r->e, total);
+    size_t n = exp_totals(r, total);
     const struct exp_total *base = exp_total_find(total, n, exp_algo_base());
     const bool has_group = exp_total_find(total, n, exp_algo_chosen()) != NULL;
     const struct exp_total no_base = { .algo = exp_algo_base()->name,
-                                       .why_no_time = "base was not selected",
+                                       .of = { [M_measured_time_ns] = value_none("base was not selected") },
                                        .speedup = exp_ratio_none() };
 
     *a = (struct answer){ .v = { .model = r->e->model->name,

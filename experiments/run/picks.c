@@ -44,8 +44,9 @@ const struct rec_table exp_picks_table = REC_TABLE("picks.csv", fields, ROW);
 /* Takes a case into its layer's row. */
 static void consider(ROW *row, const struct exp_report *r, const struct exp_case *c)
 {
-    const char *why_not = exp_cycles_why_not(r->e->setup, c), *why_not_taken;
-    const double taken = exp_cycles_taken(r->e->setup, c, r->why_elsewhere, &why_not_taken);
+    const struct value taken_cycles = exp_cycles_taken(r->e->setup, c, r->why_elsewhere);
+    const char *why_not = exp_cycles_why_not(r->e->setup, c), *why_not_taken = taken_cycles.why;
+    const double taken = taken_cycles.number;
 
     if (!row->why_not_taken)
         row->why_not_taken = why_not_taken;

@@ -9,6 +9,7 @@
 #include "experiments/base/error.h"
 #include "experiments/base/plot.h"
 #include "experiments/bench/case/cycles.h"
+#include "experiments/measure/measure.h"
 #include "experiments/show/counts.h"
 #include "experiments/show/report.h"
 #include "sim/machine/machine.h"
@@ -84,7 +85,7 @@ void exp_answer_print_last(const struct exp_report *r, FILE *out);
  * says so.
  */
 
-/* Where the cycles of micro-kernels, and of what surrounds them, go. */
+/* Where simulated cycles go: M_simulated_computing_cycles + 0, 1, ... */
 enum {
     EXP_PART_COMPUTING,
     EXP_PART_PACKING,
@@ -97,29 +98,9 @@ enum {
     EXP_N_CLOCK_PARTS
 };
 
-/* Lists what is known of one layer by one variant. All of these are sums over layers as well; NaN: not known. */
-enum exp_quantity {
-    EXP_TIME_NS,
-    EXP_STEPS_NS, /* a run step by step, in which packing (lowering too) and micro-kernels were timed */
-    EXP_PACKING_NS,
-    EXP_KERNEL_NS,
-    EXP_SIMULATED_LOADS, /* simulated, on the machine as its file has it, and by its caches alone */
-    EXP_ALONE_LOADS,
-    EXP_MISSES, /* load misses of each level, the innermost first: + 0, 1, ... */
-    EXP_ALONE_MISSES = EXP_MISSES + SIM_MAX_LEVELS,
-    EXP_ISSUE_CYCLES = EXP_ALONE_MISSES + SIM_MAX_LEVELS, /* estimated, as if all loads hit the first level */
-    EXP_WAITING_CYCLES,                                   /* estimated, as if every load waited for its level */
-    EXP_CLOCK_CYCLES,                                     /* by the simulated core's clock */
-    EXP_CLOCK_PACKING, /* of these: everything but micro-kernels, and what that waits for memory; */
-    EXP_CLOCK_PACKING_MEMORY,
-    EXP_CLOCK_PARTS, /* what micro-kernels issue, calls, waiting: + 0, 1, ... in the order above */
-    EXP_CLOCK_ENDS = EXP_CLOCK_PARTS + EXP_N_CLOCK_PARTS,
-    EXP_TAKEN_CYCLES = EXP_CLOCK_ENDS, /* what it took (cycles.h) */
-    EXP_N_QUANTITIES
-};
-
+/* One layer by one variant. Numbers that are not known are NaN. */
 struct exp_verdict_layer {
-    double quantity[EXP_N_QUANTITIES];
+    struct value of[N_MEASURES];
     struct exp_ratio speedup; /* over the reference */
 };
 

@@ -8,34 +8,34 @@
 
 /* ---- numbers ---- */
 
-static double sum_of(const struct exp_verdict *v, const struct exp_verdict_variant *x, enum exp_quantity q)
+static double sum_of(const struct exp_verdict *v, const struct exp_verdict_variant *x, enum measure q)
 {
     double sum = 0;
 
     for (size_t l = 0; l < v->n_layers; l++)
-        sum += x->layer[l].quantity[q];
+        sum += x->layer[l].of[q].number;
     return sum;
 }
 
-static double share_percent(const struct exp_verdict_layer *x, enum exp_quantity part)
+static double share_percent(const struct exp_verdict_layer *x, enum measure part)
 {
-    return 100 * x->quantity[part] / x->quantity[EXP_STEPS_NS];
+    return 100 * x->of[part].number / x->of[M_measured_steps_ns].number;
 }
 
-static double sum_percent(const struct exp_verdict *v, const struct exp_verdict_variant *x, enum exp_quantity part)
+static double sum_percent(const struct exp_verdict *v, const struct exp_verdict_variant *x, enum measure part)
 {
-    return 100 * sum_of(v, x, part) / sum_of(v, x, EXP_STEPS_NS);
+    return 100 * sum_of(v, x, part) / sum_of(v, x, M_measured_steps_ns);
 }
 
-static double to_reference(const struct exp_verdict *v, const struct exp_verdict_variant *x, enum exp_quantity q)
+static double to_reference(const struct exp_verdict *v, const struct exp_verdict_variant *x, enum measure q)
 {
     return sum_of(v, x, q) / sum_of(v, &v->reference, q);
 }
 
 static double layer_to_reference(const struct exp_verdict *v, const struct exp_verdict_variant *x, size_t layer,
-                                 enum exp_quantity q)
+                                 enum measure q)
 {
-    return x->layer[layer].quantity[q] / v->reference.layer[layer].quantity[q];
+    return x->layer[layer].of[q].number / v->reference.layer[layer].of[q].number;
 }
 
 static bool is_compared(const struct exp_verdict_variant *x)
@@ -107,7 +107,7 @@ static const char *layers_word(size_t n)
 static void say_extreme(const struct exp_verdict *v, const struct exp_verdict_variant *x, int sign, FILE *out)
 {
     size_t l = extreme_layer(v, x, sign);
-    double packing = share_percent(&x->layer[l], EXP_PACKING_NS);
+    double packing = share_percent(&x->layer[l], M_measured_lowering_ns);
 
     fprintf(out, "%s %.2f", v->layer[l], x->layer[l].speedup.value);
     if (!isnan(packing))
@@ -140,9 +140,10 @@ static void say_extremes(const struct exp_verdict *v, const struct exp_verdict_v
 /* Says why: where the time goes, beside the reference's. */
 static void say_parts(const struct exp_verdict *v, const struct exp_verdict_variant *x, FILE *out)
 {
-    double packing = sum_percent(v, x, EXP_PACKING_NS), kernel = sum_percent(v, x, EXP_KERNEL_NS);
-    double its_packing = sum_percent(v, &v->reference, EXP_PACKING_NS);
-    double its_kernel = sum_percent(v, &v->reference, EXP_KERNEL_NS), kernels = to_reference(v, x, EXP_KERNEL_NS);
+    double packing = sum_percent(v, x, M_measured_lowering_ns), kernel = sum_percent(v, x, M_measured_kernel_ns);
+    double its_packing = sum_percent(v, &v->reference, M_measured_lowering_ns);
+    double its_kernel = sum_percent(v, &v->reference, M_measured_kernel_ns),
+           kernels = to_reference(v, x, M_measured_kernel_ns);
 
     if (isnan(packing) || isnan(kernel))
         return;
@@ -159,24 +160,24 @@ static void say_parts(const struct exp_verdict *v, const struct exp_verdict_vari
 
 /* A simulation: its loads, and the misses of its first level. */
 struct view {
-    enum exp_quantity loads, misses;
+    enum measure loads, misses;
     const char *words; /* before and after the machine's name */
     const char *more;
 };
 
-static const struct view as_it_is = { EXP_SIMULATED_LOADS, EXP_MISSES, "simulated on", "" },
-                         alone = { EXP_ALONE_LOADS, EXP_ALONE_MISSES, "simulated, caches of", " alone" },
-                         with_all = { EXP_SIMULATED_LOADS, EXP_MISSES, "simulated,", " as it is" };
+static const struct view as_it_is = { M_simulated_loads, M_simulated_misses_at, "simulated on", "" },
+                         alone = { M_simulated_alone_loads, M_alone_misses_at, "simulated, caches of", " alone" },
+                         with_all = { M_simulated_loads, M_simulated_misses_at, "simulated,", " as it is" };
 
-static enum exp_quantity misses_of(const struct view *view, size_t level)
+static enum measure misses_of(const struct view *view, size_t level)
 {
-    return (enum exp_quantity)(view->misses + level);
+    return (enum measure)(view->misses + level);
 }
 
 /* Tells whether a layer was simulated for a variant and for the reference. */
 static bool has_misses(const struct exp_verdict *v, const struct exp_verdict_variant *x, size_t layer)
 {
-    return v->n_levels && !isnan(layer_to_reference(v, x, layer, EXP_MISSES));
+    return v->n_levels && !isnan(layer_to_reference(v, x, layer, M_simulated_misses_at));
 }
 
 static size_t count_simulated(const struct exp_verdict *v, const struct exp_verdict_variant *x)
@@ -190,12 +191,12 @@ static size_t count_simulated(const struct exp_verdict *v, const struct exp_verd
 
 /* Sums a quantity of `of` over the layers simulated for x. */
 static double sum_beside(const struct exp_verdict *v, const struct exp_verdict_variant *x,
-                         const struct exp_verdict_variant *of, enum exp_quantity q)
+                         const struct exp_verdict_variant *of, enum measure q)
 {
     double sum = 0;
 
     for (size_t l = 0; l < v->n_layers; l++)
-        sum += has_misses(v, x, l) ? of->layer[l].quantity[q] : 0;
+        sum += has_misses(v, x, l) ? of->layer[l].of[q].number : 0;
     return sum;
 }
 
@@ -217,7 +218,7 @@ static void say_level(const struct exp_verdict *v, const struct exp_verdict_vari
                       size_t level, FILE *out)
 {
     const double own = percent_of_loads(v, x, x, view, level), its = percent_of_loads(v, x, &v->reference, view, level);
-    const enum exp_quantity misses = misses_of(view, level);
+    const enum measure misses = misses_of(view, level);
 
     const bool are_few = exp_misses_are_few(own, its);
 
@@ -269,14 +270,14 @@ static void say_misses(const struct exp_verdict *v, const struct exp_verdict_var
 
 /* ---- estimates ---- */
 
-static double estimate_of(const struct exp_verdict *v, const struct exp_verdict_variant *x, enum exp_quantity cycles)
+static double estimate_of(const struct exp_verdict *v, const struct exp_verdict_variant *x, enum measure cycles)
 {
     return 1 / to_reference(v, x, cycles);
 }
 
 static bool has_estimates(const struct exp_verdict *v)
 {
-    return !isnan(sum_of(v, &v->reference, EXP_WAITING_CYCLES));
+    return !isnan(sum_of(v, &v->reference, M_waiting_cycles));
 }
 
 static bool is_checked(const struct exp_verdict *v, const struct exp_verdict_variant *x)
@@ -287,23 +288,23 @@ static bool is_checked(const struct exp_verdict *v, const struct exp_verdict_var
 /* Tells whether the simulated core has a clock: its cycles take the estimates' place. */
 static bool has_clock(const struct exp_verdict *v)
 {
-    return !isnan(sum_of(v, &v->reference, EXP_CLOCK_CYCLES));
+    return !isnan(sum_of(v, &v->reference, M_simulated_cycles));
 }
 
 static bool has_cycles(const struct exp_verdict *v, const struct exp_verdict_variant *x)
 {
-    return !isnan(to_reference(v, x, EXP_CLOCK_CYCLES));
+    return !isnan(to_reference(v, x, M_simulated_cycles));
 }
 
-static const char *estimate_words(enum exp_quantity cycles)
+static const char *estimate_words(enum measure cycles)
 {
-    return cycles == EXP_CLOCK_CYCLES   ? "by simulated cycles"
-           : cycles == EXP_ISSUE_CYCLES ? EXP_IF_ALL_HIT
+    return cycles == M_simulated_cycles ? "by simulated cycles"
+           : cycles == M_issue_cycles   ? EXP_IF_ALL_HIT
                                         : EXP_IF_ALL_WAIT;
 }
 
 static struct exp_accuracy accuracy(const struct exp_verdict *v, const struct exp_verdict_variant *x,
-                                    enum exp_quantity cycles)
+                                    enum measure cycles)
 {
     struct exp_accuracy_pair *pair = exp_new(v->n_layers, sizeof *pair);
     struct exp_accuracy a;
@@ -315,11 +316,11 @@ static struct exp_accuracy accuracy(const struct exp_verdict *v, const struct ex
     return a;
 }
 
-static void say_checked(const struct exp_verdict *v, const struct exp_verdict_variant *x, enum exp_quantity cycles,
+static void say_checked(const struct exp_verdict *v, const struct exp_verdict_variant *x, enum measure cycles,
                         FILE *out)
 {
     const struct exp_accuracy a = accuracy(v, x, cycles);
-    const char *how = cycles == EXP_CLOCK_CYCLES ? "simulated" : "estimated";
+    const char *how = cycles == M_simulated_cycles ? "simulated" : "estimated";
 
     fprintf(out, EXP_LABEL, how);
     exp_accuracy_say(&a, how, estimate_of(v, x, cycles), estimate_words(cycles), x->speedup, out);
@@ -330,8 +331,8 @@ static void say_checked(const struct exp_verdict *v, const struct exp_verdict_va
 
 static struct exp_cycles_pair cycles_of(const struct exp_verdict_variant *x, size_t layer)
 {
-    return (struct exp_cycles_pair){ x->layer[layer].quantity[EXP_TAKEN_CYCLES],
-                                     x->layer[layer].quantity[EXP_CLOCK_CYCLES] };
+    return (struct exp_cycles_pair){ x->layer[layer].of[M_taken_cycles].number,
+                                     x->layer[layer].of[M_simulated_cycles].number };
 }
 
 /* Says how far simulated cycles are from those that were taken, row by row, and whether they order rows alike. */
@@ -368,7 +369,7 @@ static void say_cycles_errors(const struct exp_verdict *v, FILE *out)
 
 static double clock_percent(const struct exp_verdict *v, const struct exp_verdict_variant *x, size_t part)
 {
-    return 100 * sum_of(v, x, (enum exp_quantity)part) / sum_of(v, x, EXP_CLOCK_CYCLES);
+    return 100 * sum_of(v, x, (enum measure)part) / sum_of(v, x, M_simulated_cycles);
 }
 
 /* Names what cycles go to; a level by the machine's own name. */
@@ -407,7 +408,7 @@ static void say_parts_of_clock(const struct exp_verdict *v, const struct exp_ver
     double percent[EXP_N_CLOCK_PARTS];
 
     for (size_t i = 0; i < EXP_N_CLOCK_PARTS; i++)
-        percent[i] = clock_percent(v, x, EXP_CLOCK_PARTS + i);
+        percent[i] = clock_percent(v, x, M_simulated_computing_cycles + i);
     fprintf(out, "%s", x->name);
     say_greatest(v, percent, ": ", out);
 }
@@ -415,11 +416,11 @@ static void say_parts_of_clock(const struct exp_verdict *v, const struct exp_ver
 /* Says in what a variant takes fewer cycles than the reference, and in what more. */
 static void say_differences(const struct exp_verdict *v, const struct exp_verdict_variant *x, FILE *out)
 {
-    const double whole = sum_of(v, &v->reference, EXP_CLOCK_CYCLES), sum = sum_of(v, x, EXP_CLOCK_CYCLES);
+    const double whole = sum_of(v, &v->reference, M_simulated_cycles), sum = sum_of(v, x, M_simulated_cycles);
     double fewer[EXP_N_CLOCK_PARTS], more[EXP_N_CLOCK_PARTS];
 
     for (size_t i = 0; i < EXP_N_CLOCK_PARTS; i++) {
-        const enum exp_quantity part = (enum exp_quantity)(EXP_CLOCK_PARTS + i);
+        const enum measure part = (enum measure)(M_simulated_computing_cycles + i);
 
         more[i] = 100 * (sum_of(v, x, part) - sum_of(v, &v->reference, part)) / whole;
         fewer[i] = -more[i];
@@ -441,9 +442,10 @@ static void say_why(const struct exp_verdict *v, const struct exp_verdict_varian
     fprintf(out,
             "%.0f %% of %s's cycles are im2col, packing and clearing, of which it waits for memory %.0f %%; %.0f %% of "
             "%s's. ",
-            clock_percent(v, base, EXP_CLOCK_PACKING), base->name,
-            100 * sum_of(v, base, EXP_CLOCK_PACKING_MEMORY) / fmax(1, sum_of(v, base, EXP_CLOCK_PACKING)),
-            clock_percent(v, x, EXP_CLOCK_PACKING), x->name);
+            clock_percent(v, base, M_simulated_around_cycles), base->name,
+            100 * sum_of(v, base, M_simulated_around_memory_cycles) /
+                fmax(1, sum_of(v, base, M_simulated_around_cycles)),
+            clock_percent(v, x, M_simulated_around_cycles), x->name);
     say_parts_of_clock(v, base, out);
     fprintf(out, "; ");
     say_parts_of_clock(v, x, out);
@@ -453,16 +455,16 @@ static void say_why(const struct exp_verdict *v, const struct exp_verdict_varian
 static void say_cycles(const struct exp_verdict *v, const struct exp_verdict_variant *x, FILE *out)
 {
     if (is_checked(v, x))
-        say_checked(v, x, EXP_CLOCK_CYCLES, out);
+        say_checked(v, x, M_simulated_cycles, out);
     else
-        fprintf(out, EXP_LABEL "%.2f %s; unproven, see below\n", "simulated", estimate_of(v, x, EXP_CLOCK_CYCLES),
-                estimate_words(EXP_CLOCK_CYCLES));
+        fprintf(out, EXP_LABEL "%.2f %s; unproven, see below\n", "simulated", estimate_of(v, x, M_simulated_cycles),
+                estimate_words(M_simulated_cycles));
     say_why(v, x, out);
 }
 
 static bool is_estimated(const struct exp_verdict *v, const struct exp_verdict_variant *x)
 {
-    return has_estimates(v) && !isnan(estimate_of(v, x, EXP_WAITING_CYCLES));
+    return has_estimates(v) && !isnan(estimate_of(v, x, M_waiting_cycles));
 }
 
 static void say_estimates(const struct exp_verdict *v, const struct exp_verdict_variant *x, FILE *out)
@@ -477,12 +479,12 @@ static void say_estimates(const struct exp_verdict *v, const struct exp_verdict_
         return;
     if (!is_checked(v, x)) {
         fprintf(out, EXP_LABEL "%.2f %s, %.2f %s; unproven, see below\n", "estimated",
-                estimate_of(v, x, EXP_ISSUE_CYCLES), estimate_words(EXP_ISSUE_CYCLES),
-                estimate_of(v, x, EXP_WAITING_CYCLES), estimate_words(EXP_WAITING_CYCLES));
+                estimate_of(v, x, M_issue_cycles), estimate_words(M_issue_cycles), estimate_of(v, x, M_waiting_cycles),
+                estimate_words(M_waiting_cycles));
         return;
     }
-    say_checked(v, x, EXP_ISSUE_CYCLES, out);
-    say_checked(v, x, EXP_WAITING_CYCLES, out);
+    say_checked(v, x, M_issue_cycles, out);
+    say_checked(v, x, M_waiting_cycles, out);
 }
 
 /* Says what simulated cycles and estimates are worth, where one of them could not be checked. */
@@ -520,7 +522,7 @@ static double timed_ns(const struct exp_verdict *v, const struct exp_verdict_var
     double sum = 0;
 
     for (size_t l = 0; l < v->n_layers; l++)
-        sum += isnan(x->layer[l].speedup.value) ? 0 : of->layer[l].quantity[EXP_TIME_NS];
+        sum += isnan(x->layer[l].speedup.value) ? 0 : of->layer[l].of[M_measured_time_ns].number;
     return sum;
 }
 
@@ -592,7 +594,7 @@ static const struct exp_verdict_variant *fastest(const struct exp_verdict *v)
 }
 
 /* The variant with the least of a quantity, which is of the whole model. */
-static const struct exp_verdict_variant *least(const struct exp_verdict *v, enum exp_quantity q)
+static const struct exp_verdict_variant *least(const struct exp_verdict *v, enum measure q)
 {
     const struct exp_verdict_variant *best = NULL;
 
@@ -638,13 +640,13 @@ static void say_fastest(const char *label, const char *reference, double speedup
 /* Says who takes the fewest simulated cycles, or else misses least, where there are no times. */
 static void say_untimed_answer(const struct exp_verdict *v, FILE *out)
 {
-    const struct exp_verdict_variant *few = least(v, EXP_ALONE_MISSES), *fast = least(v, EXP_CLOCK_CYCLES);
+    const struct exp_verdict_variant *few = least(v, M_alone_misses_at), *fast = least(v, M_simulated_cycles);
 
     fprintf(out, "whether anything is faster than %s was not measured: %s\n", v->reference.label,
             why_not_timed(v, NULL));
     if (fast && has_clock(v)) {
         fprintf(out, "By simulated cycles alone, on %s: ", v->machine);
-        say_fastest(fast->label, v->reference.label, estimate_of(v, fast, EXP_CLOCK_CYCLES), out);
+        say_fastest(fast->label, v->reference.label, estimate_of(v, fast, M_simulated_cycles), out);
         fputs(". No time has confirmed this.\n", out);
     } else if (few && is_simulated(v, few)) {
         fprintf(out, "By simulated misses alone, on %s%s: the best is %s, ", v->machine,
@@ -731,7 +733,7 @@ static void put_number(const char *format, int width, double x, FILE *out)
 
 static double layer_percent(const struct exp_verdict_layer *l, size_t level)
 {
-    return 100 * l->quantity[EXP_MISSES + level] / l->quantity[EXP_SIMULATED_LOADS];
+    return 100 * l->of[M_simulated_misses_at + level].number / l->of[M_simulated_loads].number;
 }
 
 /* Puts a layer's misses beside the reference's, if there are enough of them. */
@@ -747,11 +749,11 @@ static void put_quotient(const struct exp_verdict *v, const struct exp_verdict_v
 static void put_estimates(const struct exp_verdict *v, const struct exp_verdict_variant *x, size_t l, FILE *out)
 {
     if (has_clock(v)) {
-        put_number(" %*.2f", 9, 1 / layer_to_reference(v, x, l, EXP_CLOCK_CYCLES), out);
+        put_number(" %*.2f", 9, 1 / layer_to_reference(v, x, l, M_simulated_cycles), out);
         return;
     }
-    for (int q = EXP_ISSUE_CYCLES; q <= EXP_WAITING_CYCLES && has_estimates(v); q++)
-        put_number(" %*.2f", 8, 1 / layer_to_reference(v, x, l, (enum exp_quantity)q), out);
+    for (int q = M_issue_cycles; q <= M_waiting_cycles && has_estimates(v); q++)
+        put_number(" %*.2f", 8, 1 / layer_to_reference(v, x, l, (enum measure)q), out);
 }
 
 static void put_row(const struct exp_verdict *v, const struct exp_verdict_variant *x, size_t l, FILE *out)
@@ -763,15 +765,15 @@ static void put_row(const struct exp_verdict *v, const struct exp_verdict_varian
         snprintf(span, sizeof span, "[%.2f, %.2f]", at->speedup.low, at->speedup.high);
     fprintf(out, "%-24.24s", x == v->variant ? v->layer[l] : "");
     if (x == v->variant)
-        put_number(" %*.3f", 9, v->reference.layer[l].quantity[EXP_TIME_NS] / 1e6, out);
+        put_number(" %*.3f", 9, v->reference.layer[l].of[M_measured_time_ns].number / 1e6, out);
     else
         fprintf(out, " %9s", "");
     fprintf(out, " %-14.14s", x->name);
     put_number(" %*.2f", 6, at->speedup.value, out);
     fprintf(out, " %-14s %-6s", span, side_word(&at->speedup));
-    put_number(" %*.0f", 8, share_percent(at, EXP_PACKING_NS), out);
-    put_number(" %*.0f", 8, share_percent(at, EXP_KERNEL_NS), out);
-    put_number(" %*.2f", 9, layer_to_reference(v, x, l, EXP_KERNEL_NS), out);
+    put_number(" %*.0f", 8, share_percent(at, M_measured_lowering_ns), out);
+    put_number(" %*.0f", 8, share_percent(at, M_measured_kernel_ns), out);
+    put_number(" %*.2f", 9, layer_to_reference(v, x, l, M_measured_kernel_ns), out);
     for (size_t i = 0; i < v->n_levels; i++)
         put_quotient(v, x, l, i, out);
     put_estimates(v, x, l, out);

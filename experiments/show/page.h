@@ -9,6 +9,7 @@
 #include "experiments/base/record.h"
 #include "experiments/base/text.h"
 #include "experiments/bench/course/results.h"
+#include "experiments/measure/measure.h"
 #include "experiments/show/page_writer.h"
 
 #define EXP_PAGE_FILE "report.html"
@@ -49,6 +50,9 @@ void exp_page_csv_release(struct exp_page_csv *csv);
 /* Returns a cell; "" if there is no such row or column. */
 const char *exp_page_csv_cell(const struct exp_page_csv *csv, size_t row, const char *column);
 
+/* Tells whether the file has a column. */
+bool exp_page_csv_has(const struct exp_page_csv *csv, const char *column);
+
 /* Returns a cell's number; NaN if it has none. */
 double exp_page_csv_number(const struct exp_page_csv *csv, size_t row, const char *column);
 
@@ -65,7 +69,8 @@ enum exp_page_format {
 
 /* A column of a page's table, made of one of the CSV file's. */
 struct exp_page_field {
-    const char *column;
+    const char *column; /* NULL: the column of the measure */
+    enum measure measure;
     const char *title; /* "@1" to "@3" stand for the names of levels; NULL: the column's name */
     const char *unit;  /* NULL: the column's */
     enum exp_page_format format;
@@ -74,22 +79,26 @@ struct exp_page_field {
     bool is_link;                         /* to what target says of the row */
 };
 
-/* Fields of numbers: one; one times a factor; those of L1, L2 and L3; a measured speed-up, and how sure it is. */
+/* A whole number; fields of numbers: one; one times a factor; those of L1, L2 and L3; a measured speed-up, and how sure it is. */
+#define EXP_PAGE_COUNT(name, its_title)                                                                                \
+    {                                                                                                                  \
+        .measure = M_##name, .title = (its_title), .format = EXP_PAGE_WHOLE                                            \
+    }
 #define EXP_PAGE_NUMBER(name, its_title)                                                                               \
     {                                                                                                                  \
-        .column = (name), .title = (its_title), .format = EXP_PAGE_DECIMAL                                             \
+        .measure = M_##name, .title = (its_title), .format = EXP_PAGE_DECIMAL                                          \
     }
 #define EXP_PAGE_SCALED(name, its_title, its_unit, by)                                                                 \
     {                                                                                                                  \
-        .column = (name), .title = (its_title), .unit = (its_unit), .format = EXP_PAGE_DECIMAL, .scale = (by)          \
+        .measure = M_##name, .title = (its_title), .unit = (its_unit), .format = EXP_PAGE_DECIMAL, .scale = (by)       \
     }
 #define EXP_PAGE_MISSES(name, its_title, more)                                                                         \
-    EXP_PAGE_NUMBER(name "_l1_miss_percent", its_title " @1" more),                                                    \
-        EXP_PAGE_NUMBER(name "_l2_miss_percent", its_title " @2" more),                                                \
-        EXP_PAGE_NUMBER(name "_l3_miss_percent", its_title " @3" more)
+    EXP_PAGE_NUMBER(name##_l1_miss_percent, its_title " @1" more),                                                     \
+        EXP_PAGE_NUMBER(name##_l2_miss_percent, its_title " @2" more),                                                 \
+        EXP_PAGE_NUMBER(name##_l3_miss_percent, its_title " @3" more)
 #define EXP_PAGE_SPEEDUP                                                                                               \
-    EXP_PAGE_NUMBER("measured_speedup_vs_base", "times Base's speed"),                                                 \
-        EXP_PAGE_NUMBER("measured_speedup_low", "at least"), EXP_PAGE_NUMBER("measured_speedup_high", "at most")
+    EXP_PAGE_NUMBER(measured_speedup_vs_base, "times Base's speed"),                                                   \
+        EXP_PAGE_NUMBER(measured_speedup_low, "at least"), EXP_PAGE_NUMBER(measured_speedup_high, "at most")
 
 enum { EXP_PAGE_FIELDS = 32, EXP_PAGE_LEVELS = 3 };
 

@@ -69,6 +69,13 @@ static double number_of(const char *text)
     return end == text || *end || !isfinite(value) ? (double)NAN : value;
 }
 
+bool exp_page_csv_has(const struct exp_page_csv *csv, const char *column)
+{
+    size_t at;
+
+    return find(csv, column, &at);
+}
+
 double exp_page_csv_number(const struct exp_page_csv *csv, size_t row, const char *column)
 {
     return number_of(exp_page_csv_cell(csv, row, column));
@@ -150,6 +157,11 @@ void exp_page_print_bytes(char *text, size_t bytes, double value)
 
 /* ---- extracts ---- */
 
+static const char *column_of(const struct exp_page_field *f)
+{
+    return f->column ? f->column : measure_at(f->measure)->name;
+}
+
 /* Returns which row of the file is row i of the extract. */
 static size_t row_of(const struct exp_page_extract *x, size_t i)
 {
@@ -172,7 +184,7 @@ static bool has_values(const struct exp_page_extract *x, const struct exp_page_f
 
     *reason = NULL;
     for (size_t i = 0; i < x->n_rows; i++) {
-        const char *cell = exp_page_csv_cell(x->csv, row_of(x, i), f->column);
+        const char *cell = exp_page_csv_cell(x->csv, row_of(x, i), column_of(f));
 
         if (is_missing(cell) && !*reason)
             *reason = cell + strlen(missing);
@@ -234,14 +246,14 @@ static void prepare(struct prepared *p, const struct exp_page_extract *x)
         const char *reason;
         bool has;
 
-        if (!put_title(title, sizeof p->title[0], x, f->title ? f->title : f->column))
+        if (!put_title(title, sizeof p->title[0], x, f->title ? f->title : column_of(f)))
             continue;
         has = has_values(x, f, &reason);
         if (reason)
             note_reason(p, reason, has ? "" : title);
         if (!has)
             continue;
-        describe(x->csv, f->column, unit, sizeof p->unit[0], meaning, sizeof p->meaning[0]);
+        describe(x->csv, column_of(f), unit, sizeof p->unit[0], meaning, sizeof p->meaning[0]);
         p->column[p->n] =
             (struct exp_page_column){ title, f->unit ? f->unit : unit, *meaning && !x->is_brief ? meaning : NULL,
                                       f->format != EXP_PAGE_TEXT };
@@ -269,7 +281,7 @@ static void write_rows(struct exp_page_writer *w, const struct exp_page_extract 
 
     for (size_t r = 0; r < x->n_rows; r++) {
         for (size_t i = 0; i < p->n; i++) {
-            put_cell(text[i], CELL_BYTES, p->field[i], exp_page_csv_cell(x->csv, row_of(x, r), p->field[i]->column));
+            put_cell(text[i], CELL_BYTES, p->field[i], exp_page_csv_cell(x->csv, row_of(x, r), column_of(p->field[i])));
             cell[i] = (struct exp_page_cell){ text[i], NULL };
             if (p->field[i]->is_link && x->target)
                 cell[i].target = x->target(x->ctx, row_of(x, r));

@@ -298,10 +298,10 @@ static void put_gemm(struct code *c, const struct exp_page_plan *plan)
         line(c, "pointwise: the input is the matrix", "no im2col");
     else
         line(c, "", "im2col: a matrix of %zu rows x %zu windows", reduction, windows);
-    LOOP(c, "", "for %zu x R = %zu of %zu filters", ceil_div(filters, plan->core->r), plan->core->r, filters);
-    LOOP(c, "", "for %zu x Q = %zu of %zu rows", ceil_div(reduction, plan->core->q), plan->core->q, reduction);
-    LOOP(c, "the first also packs the filters", "for %zu x P = %zu of %zu windows", ceil_div(windows, plan->core->p),
-         plan->core->p, windows);
+    LOOP(c, "", "for %zu x R = %zu of %zu filters", ceil_div(filters, plan->r), plan->r, filters);
+    LOOP(c, "", "for %zu x Q = %zu of %zu rows", ceil_div(reduction, plan->q), plan->q, reduction);
+    LOOP(c, "the first also packs the filters", "for %zu x P = %zu of %zu windows", ceil_div(windows, plan->p), plan->p,
+         windows);
     line(c, "", "pack the block's windows");
     line(c, "", "OpenBLAS's micro-kernel on every tile of the two blocks");
 }
@@ -328,6 +328,6 @@ void exp_page_nest_write(struct exp_page_writer *w, const struct exp_page_plan *
         snprintf(caption, sizeof caption, "The nest of %s", plan->algo);
         put(w, caption, plan, put_sconv);
     }
-    if (plan->core)
+    if (plan->p && plan->q && plan->r)
         put(w, "The nest of Base", plan, put_gemm);
 }

@@ -183,10 +183,21 @@ static bool find_tile(const char *name, struct csa_tiling *t)
     return true;
 }
 
+/* Returns a whole number of a row; 0 if it is missing. */
+static double known(const struct exp_layers_row *row, enum measure m)
+{
+    return row->of[m].number > 0 ? row->of[m].number : 0;
+}
+
 static bool read_tiling(struct exp_page_plan *plan, const struct exp_layers_row *row)
 {
     const struct exp_algo *a = exp_algo_find(row->algo);
-    struct csa_tiling t = row->tiling;
+    struct csa_tiling t = { .n_c = (size_t)known(row, M_plan_n_c),
+                            .k2 = (size_t)known(row, M_plan_k2),
+                            .k3 = (size_t)known(row, M_plan_k3),
+                            .channel_sets = (size_t)known(row, M_plan_channel_sets),
+                            .in_tiles = (size_t)known(row, M_plan_in_tiles),
+                            .f_tiles = (size_t)known(row, M_plan_f_tiles) };
 
     if (!a || a->when != EXP_ALGO_MEMBER || strcmp(row->windows, "packed") != 0 || !find_tile(row->ukr, &t) || !t.n_c ||
         !t.k2 || !t.k3)
@@ -213,8 +224,11 @@ static bool read_plan(struct exp_page_plan *plan, const struct exp_page_run *r, 
         if (!is_chosen)
             plan->has_tiling = read_tiling(plan, &row[i]) || plan->has_tiling;
         is_chosen = is_chosen || row[i].is_chosen;
-        if (!plan->core && row[i].core.p && row[i].core.q && row[i].core.r)
-            plan->core = &row[i].core;
+        if (!plan->p) {
+            plan->p = (size_t)known(&row[i], M_plan_p);
+            plan->q = (size_t)known(&row[i], M_plan_q);
+            plan->r = (size_t)known(&row[i], M_plan_r);
+        }
     }
     return true;
 }
@@ -290,59 +304,61 @@ static const struct exp_page_field plan_fields[] = {
     { .column = "ukr", .title = "micro-kernel" },
     { .column = "plan_windows", .title = "windows" },
     { .column = "plan_fits", .title = "fits" },
-    { .column = "plan_n_c", .title = "Nc", .format = EXP_PAGE_WHOLE },
-    { .column = "plan_channel_sets", .title = "channel sets", .format = EXP_PAGE_WHOLE },
-    { .column = "plan_in_tiles", .title = "input tiles", .unit = "", .format = EXP_PAGE_WHOLE },
-    { .column = "plan_f_tiles", .title = "filter tiles", .unit = "", .format = EXP_PAGE_WHOLE },
-    { .column = "plan_k2", .title = "K2", .format = EXP_PAGE_WHOLE },
-    { .column = "plan_k3", .title = "K3", .format = EXP_PAGE_WHOLE },
-    { .column = "plan_p", .title = "P", .format = EXP_PAGE_WHOLE },
-    { .column = "plan_q", .title = "Q", .format = EXP_PAGE_WHOLE },
-    { .column = "plan_r", .title = "R", .format = EXP_PAGE_WHOLE },
+    EXP_PAGE_COUNT(plan_n_c, "Nc"),
+    EXP_PAGE_COUNT(plan_channel_sets, "channel sets"),
+    { .measure = M_plan_in_tiles, .title = "input tiles", .unit = "", .format = EXP_PAGE_WHOLE },
+    { .measure = M_plan_f_tiles, .title = "filter tiles", .unit = "", .format = EXP_PAGE_WHOLE },
+    EXP_PAGE_COUNT(plan_k2, "K2"),
+    EXP_PAGE_COUNT(plan_k3, "K3"),
+    EXP_PAGE_COUNT(plan_p, "P"),
+    EXP_PAGE_COUNT(plan_q, "Q"),
+    EXP_PAGE_COUNT(plan_r, "R"),
 };
 
 static const struct exp_page_field time_fields[] = {
     { .column = "layer" },
     { .column = "algo", .title = "algorithm", .say = exp_page_algo_title },
-    EXP_PAGE_SCALED("measured_time_ns", "fastest quarter", "ms", 1e-6),
-    EXP_PAGE_SCALED("measured_time_min_ns", "fastest", "ms", 1e-6),
-    EXP_PAGE_SCALED("measured_time_median_ns", "median", "ms", 1e-6),
-    EXP_PAGE_SCALED("measured_time_max_ns", "slowest", "ms", 1e-6),
+    EXP_PAGE_SCALED(measured_time_ns, "fastest quarter", "ms", 1e-6),
+    EXP_PAGE_SCALED(measured_time_min_ns, "fastest", "ms", 1e-6),
+    EXP_PAGE_SCALED(measured_time_median_ns, "median", "ms", 1e-6),
+    EXP_PAGE_SCALED(measured_time_max_ns, "slowest", "ms", 1e-6),
     EXP_PAGE_SPEEDUP,
-    EXP_PAGE_NUMBER("measured_gflops", "speed"),
+    EXP_PAGE_NUMBER(measured_gflops, "speed"),
 };
 
 static const struct exp_page_field miss_fields[] = {
     { .column = "algo", .title = "algorithm", .say = exp_page_algo_title },
-    EXP_PAGE_SCALED("simulated_loads", "loads", "thousand", 1e-3),
-    EXP_PAGE_MISSES("simulated", "miss", ""),
-    EXP_PAGE_MISSES("observed", "observed", ""),
-    { .column = "measured_l1_load_misses", .title = "measured, not in @1", .format = EXP_PAGE_WHOLE },
-    { .column = "measured_l2_load_misses", .title = "measured, not in @2", .format = EXP_PAGE_WHOLE },
-    { .column = "predicted_l2_lines", .title = "from @2, predicted", .format = EXP_PAGE_WHOLE },
-    { .column = "simulated_tile_l2_lines", .title = "simulated", .format = EXP_PAGE_WHOLE },
-    { .column = "predicted_l3_lines", .title = "from @3, predicted", .format = EXP_PAGE_WHOLE },
-    { .column = "simulated_tile_l3_lines", .title = "simulated", .format = EXP_PAGE_WHOLE },
-    { .column = "predicted_dram_lines", .title = "from memory, predicted", .format = EXP_PAGE_WHOLE },
-    { .column = "simulated_tile_dram_lines", .title = "simulated", .format = EXP_PAGE_WHOLE },
-    EXP_PAGE_SCALED("predicted_cycles", "waiting, predicted", "thousand cycles", 1e-3),
-    EXP_PAGE_SCALED("simulated_eq6_cycles", "simulated", "thousand cycles", 1e-3),
+    EXP_PAGE_SCALED(simulated_loads, "loads", "thousand", 1e-3),
+    EXP_PAGE_MISSES(simulated, "miss", ""),
+    EXP_PAGE_MISSES(observed, "observed", ""),
+    EXP_PAGE_COUNT(measured_l1_load_misses, "measured, not in @1"),
+    EXP_PAGE_COUNT(measured_l2_load_misses, "measured, not in @2"),
+    EXP_PAGE_COUNT(predicted_l2_lines, "from @2, predicted"),
+    EXP_PAGE_COUNT(simulated_tile_l2_lines, "simulated"),
+    EXP_PAGE_COUNT(predicted_l3_lines, "from @3, predicted"),
+    EXP_PAGE_COUNT(simulated_tile_l3_lines, "simulated"),
+    EXP_PAGE_COUNT(predicted_dram_lines, "from memory, predicted"),
+    EXP_PAGE_COUNT(simulated_tile_dram_lines, "simulated"),
+    EXP_PAGE_SCALED(predicted_cycles, "waiting, predicted", "thousand cycles", 1e-3),
+    EXP_PAGE_SCALED(simulated_eq6_cycles, "simulated", "thousand cycles", 1e-3),
+#define SUMMED(name, ...) EXP_PAGE_NUMBER(name, #name),
+#include "experiments/measure/measures.def"
 };
 
 #define THOUSANDS(column, title) EXP_PAGE_SCALED(column, title, "thousand cycles", 1e-3)
 
 static const struct exp_page_field cycle_fields[] = {
     { .column = "algo", .title = "algorithm", .say = exp_page_algo_title },
-    THOUSANDS("taken_cycles", "measured"),
-    THOUSANDS("simulated_cycles", "simulated"),
-    THOUSANDS("simulated_computing_cycles", "computing"),
-    THOUSANDS("simulated_packing_cycles", "packing instructions"),
-    THOUSANDS("simulated_calls_cycles", "calls"),
-    THOUSANDS("simulated_wait_l2_cycles", "waiting for @2"),
-    THOUSANDS("simulated_wait_l3_cycles", "for @3"),
-    THOUSANDS("simulated_wait_memory_cycles", "for memory"),
-    THOUSANDS("simulated_wait_tlb_cycles", "for TLB"),
-    THOUSANDS("simulated_wait_stores_cycles", "for stores"),
+    THOUSANDS(taken_cycles, "measured"),
+    THOUSANDS(simulated_cycles, "simulated"),
+    THOUSANDS(simulated_computing_cycles, "computing"),
+    THOUSANDS(simulated_packing_cycles, "packing instructions"),
+    THOUSANDS(simulated_calls_cycles, "calls"),
+    THOUSANDS(simulated_wait_l2_cycles, "waiting for @2"),
+    THOUSANDS(simulated_wait_l3_cycles, "for @3"),
+    THOUSANDS(simulated_wait_memory_cycles, "for memory"),
+    THOUSANDS(simulated_wait_tlb_cycles, "for TLB"),
+    THOUSANDS(simulated_wait_stores_cycles, "for stores"),
 };
 
 /* Writes an extract of layers.csv. */
@@ -441,7 +457,7 @@ static void write_cycles(struct exp_page_writer *w, const struct exp_page_run *r
     bool has_cycles = false;
 
     for (size_t i = 0; i < n; i++)
-        has_cycles = has_cycles || (!layers[row[i]].why_no_cycles && layers[row[i]].clock.sum > 0);
+        has_cycles = has_cycles || layers[row[i]].of[M_simulated_cycles].number > 0;
     if (has_cycles)
         write_rows(w, r, "Cycles, and what they go to by the simulated core's clock", cycle_fields, N(cycle_fields),
                    row, n);

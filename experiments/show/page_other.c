@@ -58,10 +58,10 @@ static bool is_untimed(const struct exp_page_csv *model)
     const struct exp_model_row *row = model->row;
 
     for (size_t i = 0; i < model->table.n_rows; i++) {
-        if (!isnan(row[i].total.speedup.value))
+        if (!row[i].of[M_measured_speedup_vs_base].why)
             return false;
     }
-    return model->table.n_rows && row->why_no_speedup;
+    return model->table.n_rows && exp_page_csv_has(model, measure_at(M_measured_speedup_vs_base)->name);
 }
 
 static bool is_question(const char *sentence)

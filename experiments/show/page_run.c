@@ -104,17 +104,17 @@ static void say_where(const struct exp_page_run *r, char *text, size_t bytes)
 static void add_speedup(struct exp_page_writer *w, const struct exp_page_run *r, const struct exp_model_row *row)
 {
     char value[48], low[32], high[32], note[NOTE_BYTES];
-    const struct exp_ratio *speedup = &row->total.speedup;
+    const struct exp_ratio speedup = measure_speedup(row->of);
 
-    if (isnan(speedup->value))
+    if (isnan(speedup.value))
         return;
-    put_times(value, sizeof value, speedup->value);
-    exp_page_print_number(low, sizeof low, speedup->low, EXP_PAGE_DECIMAL);
-    exp_page_print_number(high, sizeof high, speedup->high, EXP_PAGE_DECIMAL);
+    put_times(value, sizeof value, speedup.value);
+    exp_page_print_number(low, sizeof low, speedup.low, EXP_PAGE_DECIMAL);
+    exp_page_print_number(high, sizeof high, speedup.high, EXP_PAGE_DECIMAL);
     say_where(r, note, sizeof note);
     if (*low && *high)
         exp_say_more(note, sizeof note, ", 95 %% within [%s, %s]", low, high);
-    add_card(w, exp_page_algo_title(row->total.algo), value, note, false);
+    add_card(w, exp_page_algo_title(row->algo), value, note, false);
 }
 
 /* Tells whether the simulated machine itself was timed. Only its times can check simulated cycles. */
@@ -124,7 +124,7 @@ static bool is_machine_timed(const struct exp_page_run *r)
     bool is_timed = false;
 
     for (size_t i = 0; i < r->layers.table.n_rows; i++)
-        is_timed = is_timed || row[i].is_machine;
+        is_timed = is_timed || row[i].of[M_measured_is_machine].number > 0;
     return is_timed;
 }
 
@@ -134,15 +134,17 @@ static bool is_machine_timed(const struct exp_page_run *r)
  */
 static void add_cycles(struct exp_page_writer *w, const struct exp_page_run *r, const struct exp_model_row *row)
 {
-    const int side = is_machine_timed(r) ? exp_ratio_side(&row->total.speedup) : 0;
+    const struct exp_ratio measured = measure_speedup(row->of);
+    const double speedup = row->of[M_simulated_speedup].number;
+    const int side = is_machine_timed(r) ? exp_ratio_side(&measured) : 0;
     char name[NOTE_BYTES], value[48], note[NOTE_BYTES];
     bool is_withdrawn;
 
-    if (row->why_no_simulated_speedup || !(row->simulated_speedup > 0))
+    if (!(speedup > 0))
         return;
-    is_withdrawn = (side > 0 && row->simulated_speedup < 1) || (side < 0 && row->simulated_speedup > 1);
-    exp_say(name, sizeof name, "%s, by simulated cycles", exp_page_algo_title(row->total.algo));
-    put_times(value, sizeof value, row->simulated_speedup);
+    is_withdrawn = (side > 0 && speedup < 1) || (side < 0 && speedup > 1);
+    exp_say(name, sizeof name, "%s, by simulated cycles", exp_page_algo_title(row->algo));
+    put_times(value, sizeof value, speedup);
     exp_say(note, sizeof note, "%s%sas fast as Base%s", is_withdrawn ? value : "", is_withdrawn ? " " : "",
             is_withdrawn ? ", which is measured on the other side of 1" : "");
     add_card(w, name, is_withdrawn ? "withdrawn" : value, note, is_withdrawn);
@@ -166,11 +168,11 @@ static void add_speedups(struct exp_page_writer *w, const struct exp_page_run *r
     const struct exp_model_row *row = r->model.row;
 
     for (size_t i = 0; i < r->model.table.n_rows; i++) {
-        if (is_contender(row[i].total.algo))
+        if (is_contender(row[i].algo))
             add_speedup(w, r, &row[i]);
     }
     for (size_t i = 0; i < r->model.table.n_rows; i++) {
-        if (is_contender(row[i].total.algo))
+        if (is_contender(row[i].algo))
             add_cycles(w, r, &row[i]);
     }
     add_disturbance(w, r);
@@ -197,13 +199,15 @@ static struct missed missed_in(const struct exp_page_run *r, const char *algo, s
         const struct exp_levels_view *of = is_alone ? &row[i].alone : &row[i].as_it_is;
 
         if (!strcmp(row[i].algo, algo) && !strcmp(row[i].level, r->machine.level[level].name))
-            m = (struct missed){ of->percent, of->misses };
+            m = (struct missed){ of->percent.number, of->misses.number };
     }
     for (size_t i = 0; !has_all(r) && i < r->model.table.n_rows; i++) {
-        const double percent = is_alone ? model[i].alone_percent[level] : model[i].simulated_percent[level];
-        const double loads = is_alone ? model[i].total.alone_loads : model[i].total.simulated_loads;
+        const struct value *of = model[i].of;
+        const double percent =
+            of[(is_alone ? M_simulated_alone_l1_miss_percent : M_simulated_l1_miss_percent) + level].number;
+        const double loads = of[is_alone ? M_simulated_alone_loads : M_simulated_loads].number;
 
-        if (!strcmp(model[i].total.algo, algo))
+        if (!strcmp(model[i].algo, algo))
             return (struct missed){ percent, percent / 100 * loads };
     }
     return m;
@@ -296,17 +300,17 @@ static void write_figures(struct exp_page_writer *w, const struct exp_page_run *
 
 static const struct exp_page_field model_fields[] = {
     { .column = "algo", .title = "algorithm", .say = exp_page_algo_title },
-    EXP_PAGE_SCALED("measured_time_ns", "time", "ms", 1e-6),
+    EXP_PAGE_SCALED(measured_time_ns, "time", "ms", 1e-6),
     EXP_PAGE_SPEEDUP,
-    EXP_PAGE_SCALED("simulated_loads", "loads, simulated", "million", 1e-6),
-    EXP_PAGE_MISSES("simulated", "miss", ", simulated"),
-    EXP_PAGE_MISSES("simulated_alone", "miss", ", caches alone"),
-    EXP_PAGE_MISSES("measured", "miss", ", measured"),
-    EXP_PAGE_SCALED("simulated_cycles", "cycles, simulated", "million", 1e-6),
-    EXP_PAGE_SCALED("simulated_speedup", "by these", "\xc3\x97 Base", 1),
-    EXP_PAGE_SCALED("paper_conv_speedup", "the paper's", "\xc3\x97 Base", 1),
-    EXP_PAGE_SCALED("estimated_issue_speedup", "estimate, all loads hit", "\xc3\x97 Base", 1),
-    EXP_PAGE_SCALED("estimated_speedup", "estimate, all loads wait", "\xc3\x97 Base", 1),
+    EXP_PAGE_SCALED(simulated_loads, "loads, simulated", "million", 1e-6),
+    EXP_PAGE_MISSES(simulated, "miss", ", simulated"),
+    EXP_PAGE_MISSES(simulated_alone, "miss", ", caches alone"),
+    EXP_PAGE_MISSES(measured, "miss", ", measured"),
+    EXP_PAGE_SCALED(simulated_cycles, "cycles, simulated", "million", 1e-6),
+    EXP_PAGE_SCALED(simulated_speedup, "by these", "\xc3\x97 Base", 1),
+    { .column = "paper_conv_speedup", .title = "the paper's", .unit = "\xc3\x97 Base", .format = EXP_PAGE_DECIMAL },
+    EXP_PAGE_SCALED(estimated_issue_speedup, "estimate, all loads hit", "\xc3\x97 Base", 1),
+    EXP_PAGE_SCALED(estimated_speedup, "estimate, all loads wait", "\xc3\x97 Base", 1),
 };
 
 /* How many fields at the end of these tables are estimates, for which simulated cycles stand. */
@@ -316,7 +320,7 @@ static bool has_cycles(const struct exp_page_run *r)
 {
     const struct exp_model_row *row = r->model.row;
 
-    return r->model.table.n_rows && !row->total.why_no_cycles && row->total.cycles > 0;
+    return r->model.table.n_rows && row->of[M_simulated_cycles].number > 0;
 }
 
 static const char *say_chosen(const char *text)
@@ -328,16 +332,16 @@ static const struct exp_page_field layer_fields[] = {
     { .column = "layer", .is_link = true },
     { .column = "algo", .title = "algorithm", .say = exp_page_algo_title },
     { .column = "chosen", .title = "chosen", .say = say_chosen },
-    EXP_PAGE_SCALED("macs", "work", "million multiply-adds", 1e-6),
-    EXP_PAGE_SCALED("measured_time_ns", "time", "ms", 1e-6),
+    EXP_PAGE_SCALED(macs, "work", "million multiply-adds", 1e-6),
+    EXP_PAGE_SCALED(measured_time_ns, "time", "ms", 1e-6),
     EXP_PAGE_SPEEDUP,
-    EXP_PAGE_NUMBER("measured_gflops", "speed"),
-    EXP_PAGE_NUMBER("simulated_l1_miss_percent", "miss @1, simulated"),
-    EXP_PAGE_NUMBER("simulated_l2_miss_percent", "miss @2"),
-    EXP_PAGE_NUMBER("simulated_l3_miss_percent", "miss @3"),
-    EXP_PAGE_SCALED("simulated_cycles", "cycles, simulated", "million", 1e-6),
-    EXP_PAGE_SCALED("simulated_speedup", "by these", "\xc3\x97 Base", 1),
-    EXP_PAGE_SCALED("estimated_speedup", "estimate, all loads wait", "\xc3\x97 Base", 1),
+    EXP_PAGE_NUMBER(measured_gflops, "speed"),
+    EXP_PAGE_NUMBER(simulated_l1_miss_percent, "miss @1, simulated"),
+    EXP_PAGE_NUMBER(simulated_l2_miss_percent, "miss @2"),
+    EXP_PAGE_NUMBER(simulated_l3_miss_percent, "miss @3"),
+    EXP_PAGE_SCALED(simulated_cycles, "cycles, simulated", "million", 1e-6),
+    EXP_PAGE_SCALED(simulated_speedup, "by these", "\xc3\x97 Base", 1),
+    EXP_PAGE_SCALED(estimated_speedup, "estimate, all loads wait", "\xc3\x97 Base", 1),
 };
 
 static const char *page_of_row(const void *ctx, size_t row)
@@ -371,10 +375,10 @@ static const struct exp_page_field level_fields[] = {
     { .column = "algo", .title = "algorithm", .say = exp_page_algo_title },
     { .column = "level" },
     { .column = "stands_for", .title = "CSA's" },
-    EXP_PAGE_NUMBER("simulated_miss_percent", "misses, simulated"),
-    EXP_PAGE_NUMBER("simulated_misses_per_1000_macs", "per 1000 multiply-adds"),
-    EXP_PAGE_NUMBER("simulated_alone_miss_percent", "misses, caches alone"),
-    EXP_PAGE_NUMBER("simulated_alone_misses_per_1000_macs", "per 1000 multiply-adds"),
+    { .column = "simulated_miss_percent", .title = "misses, simulated", .format = EXP_PAGE_DECIMAL },
+    { .column = "simulated_misses_per_1000_macs", .title = "per 1000 multiply-adds", .format = EXP_PAGE_DECIMAL },
+    { .column = "simulated_alone_miss_percent", .title = "misses, caches alone", .format = EXP_PAGE_DECIMAL },
+    { .column = "simulated_alone_misses_per_1000_macs", .title = "per 1000 multiply-adds", .format = EXP_PAGE_DECIMAL },
 };
 
 /* Shows all levels where the tables' three are not all of them. */

@@ -49,7 +49,7 @@ struct exp_page_plan {
     bool has_tiling;          /* of the row that CSA chose, else of the first SConv; panels are packed */
     struct csa_tiling tiling; /* schedule, n_win, n_f, n_c, k2, k3 and the numbers of tiles */
     const char *algo, *ukr;
-    const struct conv_gemm_core *core; /* with the blocks of the baseline's GEMM; NULL: they are not known */
+    size_t p, q, r; /* blocks of the baseline's GEMM; 0: not known */
 };
 
 /* ---- drawings of a layer's page, which gnuplot does not make: SVG of our own ---- */

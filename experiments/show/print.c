@@ -6,12 +6,17 @@
 
 enum { MOST_LAYERS = 40 };
 
-static void print_percent(FILE *out, const char *why_not, double misses, double loads)
+static void print_number(FILE *out, int width, int digits, struct value x)
 {
-    if (why_not)
-        fprintf(out, "%8s", "-");
+    if (x.why)
+        fprintf(out, "%*s", width, "-");
     else
-        fprintf(out, "%8.3f", 100 * misses / loads);
+        fprintf(out, "%*.*f", width, digits, x.number);
+}
+
+static void print_percent(FILE *out, struct value misses, struct value loads)
+{
+    print_number(out, 8, 3, value_ratio(misses, loads, 100));
 }
 
 static void print_layer(const struct exp_report *r, const struct exp_case *first, FILE *out)
@@ -28,10 +33,11 @@ static void print_layer(const struct exp_report *r, const struct exp_case *first
             first->tiling[csa_choose(first->tiling)].k2, first->tiling[csa_choose(first->tiling)].k3);
     for (size_t l = 0; l < r->e->setup->machine.n_levels; l++) {
         for (int i = 0; i < 2; i++) {
-            const struct exp_simulated *s = both[i] ? &both[i]->simulated : NULL;
-            struct sim_cell sum = s && !s->why_not ? sim_stats_total(&s->stats) : (struct sim_cell){ 0 };
+            struct value of[N_MEASURES] = { [M_simulated_loads] = { .why = "not selected" } };
 
-            print_percent(out, s ? s->why_not : "not selected", (double)sum.level[l].load_misses, (double)sum.loads);
+            if (both[i])
+                measure_case(of, r, both[i]);
+            print_percent(out, of[M_simulated_misses_at + l], of[M_simulated_loads]);
         }
     }
     fprintf(out, "\n");
@@ -58,14 +64,6 @@ static void print_layers(const struct exp_report *r, FILE *out)
             exp_level_name(m, 0), exp_level_name(m, 1), exp_level_name(m, 2));
 }
 
-static void print_per_work(FILE *out, const struct exp_total *t, size_t level)
-{
-    if (t->why_not_simulated)
-        fprintf(out, "%9s", "-");
-    else
-        fprintf(out, "%9.3f", exp_per_1000_macs(t->simulated_at[level], t->macs));
-}
-
 /* Tells whether the machine is more than its caches alone. */
 static bool has_two_views(const struct exp_report *r)
 {
@@ -77,41 +75,41 @@ static void print_measured(const struct exp_report *r, const struct exp_total *t
 {
     const size_t name = exp_name_of_level(&r->e->setup->machine, level);
 
-    print_percent(out, name < EXP_N_NAMED_LEVELS ? t->why_no_counts : "CSA has three levels",
-                  name < EXP_N_NAMED_LEVELS ? t->measured_misses[name] : 0, t->measured_loads);
+    print_number(out, 8, 3,
+                 name < EXP_N_NAMED_LEVELS ? t->of[M_measured_l1_miss_percent + name]
+                                           : value_none("CSA has three levels"));
 }
 
 static void print_total(const struct exp_report *r, const struct exp_total *t, const struct exp_total *base, FILE *out)
 {
     const char *chosen = strcmp(t->algo, exp_algo_chosen()->name) ? "" : " (CSA's choice)";
-    size_t n_levels = r->e->setup->machine.n_levels;
+    const size_t n_levels = r->e->setup->machine.n_levels;
+    const struct value time = t->of[M_measured_time_ns], loads = t->of[M_simulated_loads];
 
     fprintf(out, "%s%-*s", t->algo, (int)(28 - strlen(t->algo)), chosen);
-    if (t->why_no_time)
-        fprintf(out, " %12s %9s", "-", "-");
-    else if (base && !base->why_no_time)
-        fprintf(out, " %12.3f %9.3f", t->times.low_mean / 1e6, t->speedup.value);
-    else
-        fprintf(out, " %12.3f %9s", t->times.low_mean / 1e6, "-");
+    print_number(out, 13, 3, value_or(time.number / 1e6, time.why));
+    print_number(out, 10, 3,
+                 value_or(t->speedup.value, time.why ? time.why
+                                            : base   ? base->of[M_measured_time_ns].why
+                                                     : "no base"));
     for (size_t l = 0; l < n_levels; l++) {
         if (has_two_views(r))
-            print_percent(out, t->why_not_simulated, t->alone_at[l], t->alone_loads);
-        print_percent(out, t->why_not_simulated, t->simulated_at[l], t->simulated_loads);
+            print_percent(out, t->of[M_alone_misses_at + l], t->of[M_simulated_alone_loads]);
+        print_percent(out, t->of[M_simulated_misses_at + l], loads);
         print_measured(r, t, l, out);
     }
     for (size_t l = 0; l < n_levels; l++)
-        print_per_work(out, t, l);
-    if (t->why_not_simulated)
-        fprintf(out, "%14s", "-");
+        print_number(out, 9, 3, value_ratio(t->of[M_simulated_misses_at + l], t->of[M_macs], 1000));
+    if (loads.why)
+        fprintf(out, "%14s\n", "-");
     else
-        fprintf(out, "%14.4g", t->simulated_loads);
-    fprintf(out, "\n");
+        fprintf(out, "%14.4g\n", loads.number);
 }
 
 static bool is_any_timed(const struct exp_total *total, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        if (!total[i].why_no_time)
+        if (!total[i].of[M_measured_time_ns].why)
             return true;
     }
     return false;
@@ -121,7 +119,9 @@ enum { N_REASONS = 3 };
 
 static const char *reason_of(const struct exp_total *t, size_t which)
 {
-    return which == 0 ? t->why_no_time : which == 1 ? t->why_not_simulated : t->why_no_counts;
+    static const enum measure of[N_REASONS] = { M_measured_time_ns, M_simulated_loads, M_measured_l1_miss_percent };
+
+    return t->of[of[which]].why;
 }
 
 static bool has_reason(const struct exp_total *t, size_t which, const char *reason)
@@ -201,7 +201,7 @@ static void print_rounds(const struct exp_measure_info *info, FILE *out)
 void exp_report_print(const struct exp_report *r, FILE *out)
 {
     struct exp_total total[EXP_MAX_ALGO_RECORDS];
-    size_t n = exp_totals(r->e, total);
+    size_t n = exp_totals(r, total);
     const struct exp_total *base = exp_total_find(total, n, exp_algo_base());
     size_t n_ws = 0;
 

@@ -6,10 +6,12 @@
 
 #include "counters/ctr_hostinfo.h"
 #include "experiments/base/cells.h"
+#include "experiments/bench/case/cycles.h"
 #include "experiments/bench/case/published.h"
 #include "experiments/show/layers.h"
 
 #define N(array) (sizeof(array) / sizeof(array)[0])
+#define NO_BASE "base was not selected"
 
 /* ---- the head of each file ---- */
 
@@ -70,109 +72,92 @@ static void put_layers(struct exp_csv *csv, const struct exp_report *r)
 /* ---- model.csv ---- */
 
 #define MODEL struct exp_model_row
+#define COLUMN(name, unit, meaning, source)                                                                            \
+    {                                                                                                                  \
+        { #name, unit, meaning, source }, REC_VALUE(MODEL, of[M_##name])                                               \
+    }
 
 /* clang-format off */
 static const struct rec_field model_fields[] = {
     { EXP_COLUMN_MODEL, REC_AT(MODEL, model) },
-    { { "algo", "", "an algorithm, or sconv: per layer, the schedule that CSA chose", "" }, REC_AT(MODEL, total.algo) },
-    EXP_FIELDS_SUMS(MODEL, total.times, total.why_no_time),
-    { EXP_COLUMN_SPEEDUP(""), REC_NAN_OR(MODEL, total.speedup.value, why_no_speedup) },
-    EXP_FIELDS_INTERVAL(MODEL, total.speedup, why_no_speedup),
-    EXP_FIELDS_ROUNDS(MODEL, n_rounds, end, total.why_no_time, ", of the layer with the fewest", ""),
-    EXP_FIELDS_LEVELS(REC_NAN_OR, MODEL, "measured", "miss_percent", "%",
-                      "L1 load misses of all loads, summed over the layers",
-                      "L3, which is the last level", "perf_event", measured_percent, why_no_measured_percent),
-    { { "measured_loads", "loads", "load instructions, summed over the layers", "perf_event" },
-      REC_OR(MODEL, total.measured_loads, total.why_no_counts) },
-    EXP_FIELDS_LEVELS(REC_NAN_OR, MODEL, "simulated", "miss_percent", "%",
-                      "L1 load misses of all loads, summed over the layers",
-                      "CSA's L3, the machine's last level: its L4, if it has four. levels.csv has all levels", "replay",
-                      simulated_percent, why_no_simulated_percent),
-    { { "simulated_loads", "loads", "load instructions, summed over the layers", "replay" },
-      REC_OR(MODEL, total.simulated_loads, total.why_not_simulated) },
-    { { "macs", "multiply-adds", "nominal, taps on padding included, summed over the layers", "" },
-      REC_AT(MODEL, total.macs) },
-    EXP_FIELDS_LEVELS(REC_OR, MODEL, "simulated", "misses_per_1000_macs", "loads",
-                      "L1 load misses per 1000 multiply-adds", EXP_LAST_LEVEL, "replay", misses_per_1000_macs,
-                      total.why_not_simulated),
-    { { "estimated_issue_speedup", "", "estimate, if all loads hit L1: base's cycles / these cycles", "replay" },
-      REC_OR(MODEL, estimated_issue_speedup, why_no_estimated_speedup) },
-    { { "estimated_speedup", "", "estimate, if all loads wait for their level", "replay" },
-      REC_OR(MODEL, estimated_speedup, why_no_estimated_speedup) },
+    { { "algo", "", "an algorithm, or sconv: per layer, the schedule that CSA chose", "" }, REC_AT(MODEL, algo) },
+    { EXP_COLUMN_SUM, REC_VALUE(MODEL, of[M_measured_time_ns]) },
+    { EXP_COLUMN_SUM_MIN, REC_VALUE(MODEL, of[M_measured_time_min_ns]) },
+    { EXP_COLUMN_SUM_MEDIAN, REC_VALUE(MODEL, of[M_measured_time_median_ns]) },
+    { EXP_COLUMN_SPEEDUP(""), REC_VALUE(MODEL, of[M_measured_speedup_vs_base]) },
+    { EXP_COLUMN_SPEEDUP_LOW, REC_VALUE(MODEL, of[M_measured_speedup_low]) },
+    { EXP_COLUMN_SPEEDUP_HIGH, REC_VALUE(MODEL, of[M_measured_speedup_high]) },
+    { EXP_COLUMN_SPEEDUP_BY_MEDIAN, REC_VALUE(MODEL, of[M_measured_speedup_by_median]) },
+    EXP_FIELDS_ROUNDS(MODEL, n_rounds, end, why_no_time, ", of the layer with the fewest", ""),
+    COLUMN(measured_l1_miss_percent, "%", "L1 load misses of all loads, summed over the layers", "perf_event"),
+    COLUMN(measured_l2_miss_percent, "%", "the same for L2", "perf_event"),
+    COLUMN(measured_l3_miss_percent, "%", "the same for L3, which is the last level", "perf_event"),
+    COLUMN(measured_loads, "loads", "load instructions, summed over the layers", "perf_event"),
+    COLUMN(simulated_l1_miss_percent, "%", "L1 load misses of all loads, summed over the layers", "replay"),
+    COLUMN(simulated_l2_miss_percent, "%", "the same for L2", "replay"),
+    COLUMN(simulated_l3_miss_percent, "%",
+           "the same for CSA's L3, the machine's last level: its L4, if it has four. levels.csv has all levels", "replay"),
+    COLUMN(simulated_loads, "loads", "load instructions, summed over the layers", "replay"),
+    COLUMN(macs, "multiply-adds", "nominal, taps on padding included, summed over the layers", ""),
+    COLUMN(simulated_l1_misses_per_1000_macs, "loads", "L1 load misses per 1000 multiply-adds", "replay"),
+    COLUMN(simulated_l2_misses_per_1000_macs, "loads", "the same for L2", "replay"),
+    COLUMN(simulated_l3_misses_per_1000_macs, "loads", "the same for " EXP_LAST_LEVEL, "replay"),
+    COLUMN(estimated_issue_speedup, "", "estimate, if all loads hit L1: base's cycles / these cycles", "replay"),
+    COLUMN(estimated_speedup, "", "estimate, if all loads wait for their level", "replay"),
     { { "paper_conv_speedup", "",
         "SConv's convolution speed-up in the paper, same model; only on the paper's own computers", "SConv Table 2" },
-      REC_NAN_AS(MODEL, paper_speedup, REC_DOES_NOT_APPLY) },
-    { { "simulated_cycles", "cycles", "how long the model takes, by the simulated core's clock", "replay" },
-      REC_OR(MODEL, total.cycles, total.why_no_cycles) },
-    { { "simulated_speedup", "", "base's simulated_cycles / these", "replay" },
-      REC_OR(MODEL, simulated_speedup, why_no_simulated_speedup) },
-    EXP_FIELDS_LEVELS(REC_NAN_OR, MODEL, "simulated_alone", "miss_percent", "%", EXP_ALONE,
-                      EXP_LAST_LEVEL, "replay", alone_percent, why_no_simulated_percent),
-    { { "simulated_alone_loads", "loads", "load instructions of that simulation", "replay" },
-      REC_OR(MODEL, total.alone_loads, total.why_not_simulated) },
+      REC_VALUE(MODEL, paper_speedup) },
+    COLUMN(simulated_cycles, "cycles", "how long the model takes, by the simulated core's clock", "replay"),
+    COLUMN(simulated_speedup, "", "base's simulated_cycles / these", "replay"),
+    COLUMN(simulated_alone_l1_miss_percent, "%", EXP_ALONE, "replay"),
+    COLUMN(simulated_alone_l2_miss_percent, "%", "the same for L2", "replay"),
+    COLUMN(simulated_alone_l3_miss_percent, "%", "the same for " EXP_LAST_LEVEL, "replay"),
+    COLUMN(simulated_alone_loads, "loads", "load instructions of that simulation", "replay"),
+#define SUMMED(name, unit, meaning, source, ...) COLUMN(name, unit, meaning ", summed over the layers", source),
+#include "experiments/measure/measures.def"
 };
 /* clang-format on */
 
 const struct rec_table exp_model_table = REC_TABLE("model.csv", model_fields, MODEL);
 
-/* Says why an algorithm has no speed-up, or it no interval. */
+/* Says why an algorithm has no speed-up, or why the speed-up has no interval. */
 static const char *why_no_speedup(const struct exp_total *t, const struct exp_total *base)
 {
-    return t->why_no_time                ? t->why_no_time
-           : !base                       ? "base was not selected"
-           : base->why_no_time           ? base->why_no_time
+    const char *own = t->of[M_measured_time_ns].why, *its = base ? base->of[M_measured_time_ns].why : NULL;
+
+    return own                           ? own
+           : !base                       ? NO_BASE
+           : its                         ? its
            : !isfinite(t->speedup.value) ? "out of memory"
                                          : EXP_RATIO_NO_INTERVAL;
 }
 
-static const char *why_no_estimated_speedup(const struct exp_total *t, const struct exp_total *base)
+static void fill_speedups(struct value *of, const struct exp_total *t, const struct exp_total *base)
 {
-    return t->why_no_estimate  ? t->why_no_estimate
-           : !t->why_no_cycles ? EXP_CYCLES_INSTEAD
-           : base              ? base->why_no_estimate
-                               : "base was not selected";
-}
+    const char *why = why_no_speedup(t, base);
+    const bool has_cycles = !t->of[M_waiting_cycles].why && !t->of[M_simulated_cycles].why;
 
-static double percent_of(double misses, double loads, const char *why_not)
-{
-    return why_not ? (double)NAN : 100 * misses / loads;
-}
-
-static void fill_levels(MODEL *row)
-{
-    const struct exp_total *t = &row->total;
-
-    row->why_no_measured_percent = t->why_no_counts ? t->why_no_counts : "no loads";
-    row->why_no_simulated_percent = t->why_not_simulated ? t->why_not_simulated : "no loads";
-    for (size_t l = 0; l < EXP_N_NAMED_LEVELS; l++) {
-        row->measured_percent[l] = percent_of(t->measured_misses[l], t->measured_loads, t->why_no_counts);
-        row->simulated_percent[l] = percent_of(t->simulated_misses[l], t->simulated_loads, t->why_not_simulated);
-        row->alone_percent[l] = percent_of(t->alone_misses[l], t->alone_loads, t->why_not_simulated);
-        row->misses_per_1000_macs[l] = exp_per_1000_macs(t->simulated_misses[l], t->macs);
-    }
+    of[M_measured_speedup_vs_base] = value_if_finite(t->speedup.value, why);
+    of[M_measured_speedup_low] = value_if_finite(t->speedup.low, why);
+    of[M_measured_speedup_high] = value_if_finite(t->speedup.high, why);
+    of[M_measured_speedup_by_median] = value_if_finite(t->speedup.by_median, why);
+    of[M_simulated_speedup] = exp_total_ratio(base, t, M_simulated_cycles, NO_BASE);
+    of[M_estimated_issue_speedup] =
+        has_cycles ? value_none(EXP_CYCLES_INSTEAD) : exp_total_ratio(base, t, M_issue_cycles, NO_BASE);
+    of[M_estimated_speedup] =
+        has_cycles ? value_none(EXP_CYCLES_INSTEAD) : exp_total_ratio(base, t, M_waiting_cycles, NO_BASE);
 }
 
 static void fill_model(MODEL *row, const struct exp_report *r, const struct exp_total *t, const struct exp_total *base)
 {
-    *row = (MODEL){
-        .model = r->e->model->name,
-        .total = *t,
-        .why_no_speedup = why_no_speedup(t, base),
-        .n_rounds = r->info->n_rounds,
-        .end = exp_end_text(r->info->end),
-        .why_no_estimated_speedup = why_no_estimated_speedup(t, base),
-        .why_no_simulated_speedup = t->why_no_cycles ? t->why_no_cycles
-                                    : base           ? base->why_no_cycles
-                                                     : "base was not selected",
-        .paper_speedup = (double)NAN,
-    };
-    fill_levels(row);
-    if (!row->why_no_simulated_speedup)
-        row->simulated_speedup = base->cycles / t->cycles;
-    if (row->why_no_estimated_speedup)
-        return;
-    row->estimated_issue_speedup = base->estimate.issue_cycles / t->estimate.issue_cycles;
-    row->estimated_speedup = base->estimate.total_cycles / t->estimate.total_cycles;
+    *row = (MODEL){ .model = r->e->model->name,
+                    .algo = t->algo,
+                    .n_rounds = r->info->n_rounds,
+                    .end = exp_end_text(r->info->end),
+                    .why_no_time = t->of[M_measured_time_ns].why,
+                    .paper_speedup = value_none(REC_DOES_NOT_APPLY) };
+    memcpy(row->of, t->of, sizeof row->of);
+    fill_speedups(row->of, t, base);
 }
 
 /* Finds Table 2's number. It belongs beside measured times, so the computer that ran must be the paper's. */
@@ -195,7 +180,7 @@ static bool paper_speedup(const struct exp_report *r, double *value)
 static void put_models(struct exp_csv *csv, const struct exp_report *r)
 {
     struct exp_total total[EXP_MAX_ALGO_RECORDS];
-    size_t n = exp_totals(r->e, total);
+    size_t n = exp_totals(r, total);
     const struct exp_total *base = exp_total_find(total, n, exp_algo_base());
     const struct exp_total *chosen = exp_total_find(total, n, exp_algo_chosen());
     double paper = 0;
@@ -206,7 +191,7 @@ static void put_models(struct exp_csv *csv, const struct exp_report *r)
 
         fill_model(&row, r, &total[i], base);
         if (has_paper && &total[i] == chosen)
-            row.paper_speedup = paper;
+            row.paper_speedup = value_of(paper);
         rec_put(csv, &exp_model_table, &row);
     }
 }
@@ -224,27 +209,24 @@ static const struct rec_field level_fields[] = {
         "which level of CSA's this is: l1, l2 or l3, as in the columns of other tables; empty: none of them", "" },
       REC_AT(LEVEL, stands_for) },
     { { "simulated_load_misses", "loads", "load misses of the level, summed over the layers", "replay" },
-      REC_NAN_OR(LEVEL, as_it_is.misses, why_not) },
-    { { "simulated_miss_percent", "%", "of all loads", "replay" }, REC_NAN_OR(LEVEL, as_it_is.percent, why_not) },
+      REC_VALUE(LEVEL, as_it_is.misses) },
+    { { "simulated_miss_percent", "%", "of all loads", "replay" }, REC_VALUE(LEVEL, as_it_is.percent) },
     { { "simulated_misses_per_1000_macs", "loads", "per 1000 multiply-adds", "replay" },
-      REC_NAN_OR(LEVEL, as_it_is.per_1000_macs, why_not) },
-    { { "simulated_alone_load_misses", "loads",
-        EXP_ALONE,
-        "replay" },
-      REC_NAN_OR(LEVEL, alone.misses, why_not) },
-    { { "simulated_alone_miss_percent", "%", "of all loads", "replay" }, REC_NAN_OR(LEVEL, alone.percent, why_not) },
+      REC_VALUE(LEVEL, as_it_is.per_1000_macs) },
+    { { "simulated_alone_load_misses", "loads", EXP_ALONE, "replay" }, REC_VALUE(LEVEL, alone.misses) },
+    { { "simulated_alone_miss_percent", "%", "of all loads", "replay" }, REC_VALUE(LEVEL, alone.percent) },
     { { "simulated_alone_misses_per_1000_macs", "loads", "per 1000 multiply-adds", "replay" },
-      REC_NAN_OR(LEVEL, alone.per_1000_macs, why_not) },
+      REC_VALUE(LEVEL, alone.per_1000_macs) },
 };
 /* clang-format on */
 
 const struct rec_table exp_levels_table = REC_TABLE("levels.csv", level_fields, LEVEL);
 
-static struct exp_levels_view view_of(const struct exp_total *t, double misses, double loads)
+/* Relates a level's misses to all loads, and to the multiply-adds. */
+static struct exp_levels_view view_of(const struct exp_total *t, struct value misses, struct value loads)
 {
-    if (t->why_not_simulated)
-        return (struct exp_levels_view){ (double)NAN, (double)NAN, (double)NAN };
-    return (struct exp_levels_view){ misses, 100 * misses / loads, exp_per_1000_macs(misses, t->macs) };
+    return (struct exp_levels_view){ misses, value_ratio(misses, loads, 100),
+                                     value_ratio(misses, t->of[M_macs], 1000) };
 }
 
 static void put_level(struct exp_csv *csv, const struct exp_report *r, const struct exp_total *t, size_t level)
@@ -256,9 +238,8 @@ static void put_level(struct exp_csv *csv, const struct exp_report *r, const str
         .algo = t->algo,
         .level = m->level[level].name,
         .stands_for = names[exp_name_of_level(m, level)],
-        .as_it_is = view_of(t, t->simulated_at[level], t->simulated_loads),
-        .alone = view_of(t, t->alone_at[level], t->alone_loads),
-        .why_not = t->why_not_simulated ? t->why_not_simulated : "no loads",
+        .as_it_is = view_of(t, t->of[M_simulated_misses_at + level], t->of[M_simulated_loads]),
+        .alone = view_of(t, t->of[M_alone_misses_at + level], t->of[M_simulated_alone_loads]),
     };
 
     rec_put(csv, &exp_levels_table, &row);
@@ -267,7 +248,7 @@ static void put_level(struct exp_csv *csv, const struct exp_report *r, const str
 static void put_levels(struct exp_csv *csv, const struct exp_report *r)
 {
     struct exp_total total[EXP_MAX_ALGO_RECORDS];
-    size_t n = exp_totals(r->e, total);
+    size_t n = exp_totals(r, total);
 
     for (size_t i = 0; i < n; i++) {
         for (size_t l = 0; l < r->e->setup->machine.n_levels; l++)
@@ -425,15 +406,15 @@ static void put_group(struct exp_csv *csv, const struct group *g, const struct s
 static void put_totals(struct exp_csv *csv, const struct exp_report *r)
 {
     struct exp_total total[EXP_MAX_ALGO_RECORDS];
-    size_t n = exp_totals(r->e, total);
+    size_t n = exp_totals(r, total);
 
     for (size_t i = 0; i < n; i++) {
         struct group g = { .layer = "all", .algo = total[i].algo };
 
-        if (total[i].why_not_simulated)
+        if (total[i].of[M_simulated_loads].why)
             continue;
         for (size_t c = 0; c < r->e->n_cases; c++) {
-            if (exp_total_covers(&total[i], &r->e->cases[c]))
+            if (exp_case_is_of(&r->e->cases[c], total[i].algo))
                 add_case(&g, &r->e->cases[c]);
         }
         put_group(csv, &g, &r->e->setup->classified);

@@ -15,6 +15,7 @@
 #include "experiments/base/error.h"
 #include "experiments/base/tasks.h"
 #include "experiments/base/program.h"
+#include "experiments/measure/measure.h"
 #include "experiments/bench/time/measure.h"
 #include "experiments/bench/case/estimate.h"
 #include "experiments/bench/case/algo.h"
@@ -169,14 +170,16 @@ static int bench_vgg(struct vgg *v)
     exp_progress_free(progress);
     if (err)
         return err;
-    n = exp_totals(&v->experiment, total);
+    n = exp_totals(&(struct exp_report){ .e = &v->experiment }, total);
     printf("\n%s, %d repetitions, cold caches, base on OpenBLAS %s, SConv %s\n%-24s %12s %10s\n", v->model.name, REPS,
            v->setup.blas.core, v->setup.ukr->name, "", "ms", "x base");
     for (size_t i = 0; i < n; i++) {
-        if (total[i].why_no_time)
-            printf("%-24s not available: %s\n", total[i].algo, total[i].why_no_time);
+        const struct value time = total[i].of[M_measured_time_ns];
+
+        if (time.why)
+            printf("%-24s not available: %s\n", total[i].algo, time.why);
         else
-            printf("%-24s %12.1f %10.3f\n", total[i].algo, total[i].times.low_mean / 1e6, total[i].speedup.value);
+            printf("%-24s %12.1f %10.3f\n", total[i].algo, time.number / 1e6, total[i].speedup.value);
     }
     return 0;
 }

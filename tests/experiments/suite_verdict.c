@@ -76,22 +76,22 @@ static struct exp_verdict_layer layer_of(double speedup, double spread)
     double time = 100 / speedup;
 
     return (struct exp_verdict_layer){
-        .quantity = { [EXP_TIME_NS] = time,
-                      [EXP_STEPS_NS] = time,
-                      [EXP_PACKING_NS] = 0.3 * time,
-                      [EXP_KERNEL_NS] = 0.6 * time,
-                      [EXP_SIMULATED_LOADS] = 10000,
-                      [EXP_ALONE_LOADS] = 20000,
-                      [EXP_MISSES] = 1000 / speedup,
-                      [EXP_MISSES + 1] = 100,
-                      [EXP_MISSES + 2] = 9 / speedup,
-                      [EXP_ALONE_MISSES] = 4000 / speedup,
-                      [EXP_ALONE_MISSES + 1] = 300,
-                      [EXP_ALONE_MISSES + 2] = 20,
-                      [EXP_ISSUE_CYCLES] = unknown,
-                      [EXP_WAITING_CYCLES] = unknown,
-                      [EXP_CLOCK_CYCLES] = unknown,
-                      [EXP_TAKEN_CYCLES] = unknown },
+        .of = { [M_measured_time_ns] = { time, NULL },
+                [M_measured_steps_ns] = { time, NULL },
+                [M_measured_lowering_ns] = { 0.3 * time, NULL },
+                [M_measured_kernel_ns] = { 0.6 * time, NULL },
+                [M_simulated_loads] = { 10000, NULL },
+                [M_simulated_alone_loads] = { 20000, NULL },
+                [M_simulated_misses_at] = { 1000 / speedup, NULL },
+                [M_simulated_misses_at + 1] = { 100, NULL },
+                [M_simulated_misses_at + 2] = { 9 / speedup, NULL },
+                [M_alone_misses_at] = { 4000 / speedup, NULL },
+                [M_alone_misses_at + 1] = { 300, NULL },
+                [M_alone_misses_at + 2] = { 20, NULL },
+                [M_issue_cycles] = { unknown, NULL },
+                [M_waiting_cycles] = { unknown, NULL },
+                [M_simulated_cycles] = { unknown, NULL },
+                [M_taken_cycles] = { unknown, NULL } },
         .speedup = { speedup, speedup - spread, speedup + spread, unknown },
     };
 }
@@ -228,8 +228,8 @@ static void test_missing(void)
     r.variant[1].speedup.value = unknown;
     for (size_t l = 0; l < N_LAYERS; l++) {
         r.layer[1][l].speedup = (struct exp_ratio){ unknown, unknown, unknown, unknown };
-        r.layer[0][l].quantity[EXP_PACKING_NS] = unknown;
-        r.layer[0][l].quantity[EXP_MISSES] = unknown;
+        r.layer[0][l].of[M_measured_lowering_ns].number = unknown;
+        r.layer[0][l].of[M_simulated_misses_at].number = unknown;
         r.layer[0][l].speedup.low = r.layer[0][l].speedup.high = unknown;
     }
     r.variant[0].speedup.low = r.variant[0].speedup.high = unknown;
@@ -259,7 +259,7 @@ static void test_nothing_timed(void)
     for (size_t i = 0; i < N_VARIANTS; i++) {
         r.variant[i].speedup.value = unknown;
         for (size_t l = 0; l < N_LAYERS; l++)
-            r.layer[i][l].speedup.value = r.layer[i][l].quantity[EXP_STEPS_NS] = unknown;
+            r.layer[i][l].speedup.value = r.layer[i][l].of[M_measured_steps_ns].number = unknown;
     }
     says(&r.v, 100, "whether anything is faster than im2col + GEMM was not measured: TIMING=0 was asked for",
          "By simulated misses alone, on toy: the best is Variant, L1 10.0 % of its loads, base 20.0 %: 0.50 times "
@@ -271,7 +271,7 @@ static void test_nothing_timed(void)
     says(&r.v, 100, "dw3x3", NULL);
     r.v.reference.why_not_timed = "not selected";
     for (size_t l = 0; l < N_LAYERS; l++)
-        r.base[l].quantity[EXP_MISSES] = unknown;
+        r.base[l].of[M_simulated_misses_at].number = unknown;
     says_not(&r.v, "dw3x3");
     says_not(&r.v, "misses");
 }
@@ -294,7 +294,7 @@ static void test_two_views(void)
         "0.09 %)",
         NULL);
     for (size_t l = 0; l < N_LAYERS; l++)
-        r.base[l].quantity[EXP_MISSES + 2] = 200;
+        r.base[l].of[M_simulated_misses_at + 2].number = 200;
     says(&r.v, 100, "SLC 0.045 % of its loads, base 2.00 %: 0.02 times as many as base", NULL);
 }
 
@@ -308,9 +308,9 @@ static void test_four_levels(void)
     r.v.level[3] = "L4";
     r.v.planned_levels = "CSA plans for three.";
     for (size_t l = 0; l < N_LAYERS; l++) {
-        r.base[l].quantity[EXP_MISSES + 3] = 100;
+        r.base[l].of[M_simulated_misses_at + 3].number = 100;
         for (size_t i = 0; i < N_VARIANTS; i++)
-            r.layer[i][l].quantity[EXP_MISSES + 3] = 60;
+            r.layer[i][l].of[M_simulated_misses_at + 3].number = 60;
     }
     says(&r.v, 100, "base 0.09 %); L4 0.6 % of its loads, base 1.00 %: 0.60 times as many as base", "L1 L2 SLC L4",
          "faster 30 60 0.80 0.80 1.00 few 0.60", "CSA plans for three.", NULL);
@@ -351,11 +351,11 @@ static void test_estimates(void)
     struct rows r;
 
     fill(&r);
-    for (int q = EXP_ISSUE_CYCLES; q <= EXP_WAITING_CYCLES; q++) {
+    for (int q = M_issue_cycles; q <= M_waiting_cycles; q++) {
         for (size_t l = 0; l < N_LAYERS; l++) {
-            r.base[l].quantity[q] = 150;
+            r.base[l].of[q].number = 150;
             for (size_t i = 0; i < N_VARIANTS; i++)
-                r.layer[i][l].quantity[q] = 100;
+                r.layer[i][l].of[q].number = 100;
         }
     }
     says(&r.v, 100,
@@ -384,30 +384,31 @@ static void test_why(void)
 
     fill(&r);
     for (size_t l = 0; l < N_LAYERS; l++) {
-        double *base = r.base[l].quantity, *sconv = r.layer[1][l].quantity;
+        struct value *base = r.base[l].of, *sconv = r.layer[1][l].of;
 
-        base[EXP_ISSUE_CYCLES] = base[EXP_WAITING_CYCLES] = sconv[EXP_ISSUE_CYCLES] = sconv[EXP_WAITING_CYCLES] = 1;
+        base[M_issue_cycles].number = base[M_waiting_cycles].number = sconv[M_issue_cycles].number =
+            sconv[M_waiting_cycles].number = 1;
         for (size_t i = 0; i < EXP_N_CLOCK_PARTS; i++)
-            base[EXP_CLOCK_PARTS + i] = sconv[EXP_CLOCK_PARTS + i] = 0;
-        base[EXP_CLOCK_CYCLES] = 200;
-        base[EXP_CLOCK_PACKING] = 50;
-        base[EXP_CLOCK_PACKING_MEMORY] = 20;
-        base[EXP_CLOCK_PARTS + EXP_PART_COMPUTING] = 150;
-        base[EXP_CLOCK_PARTS + EXP_PART_MEMORY] = 20;
-        base[EXP_CLOCK_PARTS + EXP_PART_PACKING] = 30;
-        sconv[EXP_CLOCK_CYCLES] = 100;
-        sconv[EXP_CLOCK_PACKING] = 10;
-        sconv[EXP_CLOCK_PACKING_MEMORY] = 0;
-        sconv[EXP_CLOCK_PARTS + EXP_PART_COMPUTING] = 60;
-        sconv[EXP_CLOCK_PARTS + EXP_PART_STORES] = 39.5;
-        sconv[EXP_CLOCK_PARTS + EXP_PART_TLB] = 0.5;
+            base[M_simulated_computing_cycles + i].number = sconv[M_simulated_computing_cycles + i].number = 0;
+        base[M_simulated_cycles].number = 200;
+        base[M_simulated_around_cycles].number = 50;
+        base[M_simulated_around_memory_cycles].number = 20;
+        base[M_simulated_computing_cycles + EXP_PART_COMPUTING].number = 150;
+        base[M_simulated_computing_cycles + EXP_PART_MEMORY].number = 20;
+        base[M_simulated_computing_cycles + EXP_PART_PACKING].number = 30;
+        sconv[M_simulated_cycles].number = 100;
+        sconv[M_simulated_around_cycles].number = 10;
+        sconv[M_simulated_around_memory_cycles].number = 0;
+        sconv[M_simulated_computing_cycles + EXP_PART_COMPUTING].number = 60;
+        sconv[M_simulated_computing_cycles + EXP_PART_STORES].number = 39.5;
+        sconv[M_simulated_computing_cycles + EXP_PART_TLB].number = 0.5;
     }
-    r.base[0].quantity[EXP_TAKEN_CYCLES] = 250; /* simulated: 200 */
-    r.base[1].quantity[EXP_TAKEN_CYCLES] = 200;
-    r.layer[1][0].quantity[EXP_TAKEN_CYCLES] = 100;
-    r.layer[1][1].quantity[EXP_TAKEN_CYCLES] = 220; /* simulated: 100, and faster than base */
-    r.base[2].quantity[EXP_TAKEN_CYCLES] = 250;
-    r.layer[1][2].quantity[EXP_TAKEN_CYCLES] = 120;
+    r.base[0].of[M_taken_cycles].number = 250; /* simulated: 200 */
+    r.base[1].of[M_taken_cycles].number = 200;
+    r.layer[1][0].of[M_taken_cycles].number = 100;
+    r.layer[1][1].of[M_taken_cycles].number = 220; /* simulated: 100, and faster than base */
+    r.base[2].of[M_taken_cycles].number = 250;
+    r.layer[1][2].of[M_taken_cycles].number = 120;
     r.v.variant = &r.variant[1];
     r.v.n_variants = 1;
     r.v.picks = "What is picked.";
@@ -431,17 +432,17 @@ static void test_why(void)
     says(&r.v, 100, "By simulated cycles alone, on toy: Variant is 2.00 times as fast as im2col + GEMM. No time has",
          NULL);
     says_not(&r.v, "By simulated misses");
-    r.layer[1][0].quantity[EXP_CLOCK_CYCLES] = 1000;
+    r.layer[1][0].of[M_simulated_cycles].number = 1000;
     says(&r.v, 100, "on toy: nothing is as fast as im2col + GEMM; the best is Variant, 0.50 times as fast. No", NULL);
-    r.layer[1][0].quantity[EXP_CLOCK_CYCLES] = 100;
+    r.layer[1][0].of[M_simulated_cycles].number = 100;
     r.variant[1].speedup.value = 2;
     r.v.why_no_check = "another computer was timed";
     says(&r.v, 100, "2.00 by simulated cycles; unproven", "computing 75 %",
          "No time has confirmed these simulated cycles: another computer was timed.", NULL);
-    r.layer[1][0].quantity[EXP_CLOCK_CYCLES] = unknown;
+    r.layer[1][0].of[M_simulated_cycles].number = unknown;
     r.variant[1].why_no_cycles = "nobody counted its instructions";
     says(&r.v, 100, "simulated not available: nobody counted its instructions", NULL);
-    r.base[0].quantity[EXP_CLOCK_CYCLES] = unknown;
+    r.base[0].of[M_simulated_cycles].number = unknown;
     says(&r.v, 100, "1.00 if all loads hit the first level", NULL);
     says_not(&r.v, "simulated core");
 }
@@ -525,12 +526,12 @@ static void test_some_layers(void)
     struct exp_verdict_layer none = { .speedup = exp_ratio_none() };
     struct rows r;
 
-    for (int q = 0; q < EXP_N_QUANTITIES; q++)
-        none.quantity[q] = unknown;
+    for (int q = 0; q < N_MEASURES; q++)
+        none.of[q].number = unknown;
     fill(&r);
     r.v.n_variants = 2;
     r.layer[1][0] = r.layer[1][1] = none;
-    r.base[2].quantity[EXP_MISSES] = 500; /* misses differ from the layers that the plug-in left out */
+    r.base[2].of[M_simulated_misses_at].number = 500; /* misses differ from the layers that the plug-in left out */
     r.variant[1].speedup = exp_ratio_none();
     r.variant[1].part = (struct exp_ratio){ 2, 1.9, 2.1, unknown };
     r.variant[1].why_not_timed = r.variant[1].why_not_simulated = "the filters are not 3x3";

@@ -2,11 +2,13 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "counters/group/ctr_quantity.h"
+#include "experiments/base/record.h"
 #include "kernels/csa/csa2.h"
 #include "kernels/emit/program.h"
 #include "kernels/ukr/dispatch.h"
@@ -390,6 +392,44 @@ struct exp_ratio exp_case_speedup(const struct exp_experiment *e, const struct e
     struct exp_pair pair = exp_case_pair(e, c);
 
     return pair.base_ns ? exp_ratio_of(&pair, 1) : exp_ratio_none();
+}
+
+bool exp_case_is_of(const struct exp_case *c, const char *algo)
+{
+    return strcmp(algo, exp_algo_chosen()->name) ? !strcmp(c->algo->name, algo) : c->is_chosen;
+}
+
+const char *exp_case_why_no_tiling(const struct exp_case *c)
+{
+    return !c->algo->is_sconv                 ? REC_DOES_NOT_APPLY
+           : c->plan.algorithm == CONV_DIRECT ? "direct convolution, which CSA does not plan"
+                                              : NULL;
+}
+
+struct exp_ratio exp_cases_ratio(const struct exp_experiment *e, const char *algo)
+{
+    struct exp_pair *pair = exp_new(e->model->n_layers, sizeof *pair);
+    struct exp_ratio ratio;
+    size_t n = 0;
+
+    for (size_t i = 0; i < e->n_cases; i++) {
+        if (exp_case_is_of(&e->cases[i], algo) && !e->cases[i].measured.why_no_time && n < e->model->n_layers)
+            pair[n++] = exp_case_pair(e, &e->cases[i]);
+    }
+    ratio = exp_ratio_of(pair, n);
+    free(pair);
+    return ratio;
+}
+
+bool exp_cases_stand(const struct exp_experiment *e)
+{
+    for (size_t i = 0; i < e->n_algos; i++) {
+        const struct exp_ratio ratio = exp_cases_ratio(e, e->cases[i].algo->name);
+
+        if (isfinite(ratio.value) && !exp_ratio_stands(&ratio))
+            return false;
+    }
+    return true;
 }
 
 /* ---- plans that are not written as code ---- */

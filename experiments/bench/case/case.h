@@ -211,6 +211,21 @@ struct exp_pair exp_case_pair(const struct exp_experiment *e, const struct exp_c
 /* Returns how many times as fast as Base it is, in this layer; all NaN if one of the two was not timed. */
 struct exp_ratio exp_case_speedup(const struct exp_experiment *e, const struct exp_case *c);
 
+/* Tells whether a case belongs to an algorithm, or to the group of this name: of each layer, what CSA chose. */
+bool exp_case_is_of(const struct exp_case *c, const char *algo);
+
+/* Says why a case has no plan by CSA, or NULL. */
+const char *exp_case_why_no_tiling(const struct exp_case *c);
+
+/* Returns how many times as fast as Base an algorithm's timed cases are; without Base's times, their time in ns. */
+struct exp_ratio exp_cases_ratio(const struct exp_experiment *e, const char *algo);
+
+/*
+ * Tells whether every timed algorithm's speed-up over the whole model stands (base/stats.h); where Base was not timed,
+ * whether its time does.
+ */
+bool exp_cases_stand(const struct exp_experiment *e);
+
 /*
  * Says in one line of how many layers generated code does not follow libsconv's plan but the paper's, and why; "": of
  * none.

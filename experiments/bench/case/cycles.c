@@ -52,19 +52,15 @@ double exp_ran_at_ghz(const struct exp_setup *s)
     return s->ran_at_ghz > 0 ? s->ran_at_ghz : s->machine.issue.clock_ghz;
 }
 
-double exp_cycles_taken(const struct exp_setup *s, const struct exp_case *c, const char *why_elsewhere,
-                        const char **why_not)
+struct value exp_cycles_taken(const struct exp_setup *s, const struct exp_case *c, const char *why_elsewhere)
 {
     const double ghz = exp_ran_at_ghz(s);
 
-    *why_not = c->measured.why_no_time ? c->measured.why_no_time : why_elsewhere;
-    if (*why_not)
-        return (double)NAN;
+    if (c->measured.why_no_time || why_elsewhere)
+        return value_none(c->measured.why_no_time ? c->measured.why_no_time : why_elsewhere);
     if (!exp_case_why_no_count(c, EXP_CYCLES))
-        return c->measured.count[EXP_CYCLES];
-    if (!(ghz > 0))
-        *why_not = "the machine's file does not state clock_ghz";
-    return ghz > 0 ? exp_case_times(c).low_mean * ghz : (double)NAN;
+        return value_of(c->measured.count[EXP_CYCLES]);
+    return value_or(exp_case_times(c).low_mean * ghz, ghz > 0 ? NULL : "the machine's file does not state clock_ghz");
 }
 
 static double quotient_of(const struct exp_cycles_pair *p)
@@ -78,13 +74,13 @@ static double error_of(const struct exp_cycles_pair *p)
 }
 
 static struct exp_spread spread_of(const struct exp_cycles_pair *pair, size_t n,
-                                   double (*value_of)(const struct exp_cycles_pair *p))
+                                   double (*number)(const struct exp_cycles_pair *p))
 {
     double *value = exp_new(n + 1, sizeof *value);
     struct exp_spread spread;
 
     for (size_t i = 0; i < n; i++)
-        value[i] = value_of(&pair[i]);
+        value[i] = number(&pair[i]);
     spread = exp_spread_of(value, n);
     free(value);
     return spread;

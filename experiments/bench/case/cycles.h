@@ -5,6 +5,7 @@
 #define EXPERIMENTS_BENCH_CASE_CYCLES_H
 
 #include "experiments/base/stats.h"
+#include "experiments/base/value.h"
 #include "experiments/bench/case/case.h"
 #include "experiments/bench/case/estimate.h"
 
@@ -37,11 +38,10 @@ double exp_ran_at_ghz(const struct exp_setup *s);
 
 /*
  * Returns the cycles that a case took on the simulated machine: counted ones, else its time (exp_times.low_mean) at the
- * clock that the core had then (exp_ran_at_ghz). NaN, and why not (NULL otherwise), where neither is known;
- * why_elsewhere, NULL or why this computer is not the simulated machine, is such a reason.
+ * clock that the core had then (exp_ran_at_ghz). why_elsewhere, NULL or why this computer is not the simulated machine,
+ * stands against both.
  */
-double exp_cycles_taken(const struct exp_setup *s, const struct exp_case *c, const char *why_elsewhere,
-                        const char **why_not);
+struct value exp_cycles_taken(const struct exp_setup *s, const struct exp_case *c, const char *why_elsewhere);
 
 /* One case's cycles; NaN where they are not known. */
 struct exp_cycles_pair {

@@ -211,7 +211,7 @@ void exp_known_errors_say(const char *experiments_dir, FILE *out)
     free(path);
 }
 
-/* ---- sums over the layers ---- */
+/* ---- levels by their names ---- */
 
 static size_t level_of(size_t n_levels, size_t name)
 {
@@ -283,146 +283,7 @@ double exp_loads_served(const struct sim_stats *s, const struct sim_cell *cell, 
     return source == EXP_N_NAMED_LEVELS - 1 ? misses : misses - exp_load_misses(s, cell, source + 1);
 }
 
-static void add_time(struct exp_total *t, const struct exp_case *c)
-{
-    const struct exp_times x = exp_case_times(c);
-
-    t->why_no_time = t->why_no_time ? t->why_no_time : c->measured.why_no_time;
-    exp_times_add(&t->times, &x);
-}
-
-static void add_counts(struct exp_total *t, const struct exp_case *c)
-{
-    static const enum exp_count misses[EXP_N_NAMED_LEVELS] = { EXP_L1_LOAD_MISSES, EXP_L2_LOAD_MISSES,
-                                                               EXP_L3_LOAD_MISSES };
-
-    const char *why = exp_case_why_no_count(c, EXP_LOADS);
-
-    t->why_no_counts = t->why_no_counts ? t->why_no_counts : why;
-    t->measured_loads += c->measured.count[EXP_LOADS];
-    for (size_t l = 0; l < EXP_N_NAMED_LEVELS; l++) {
-        why = exp_case_why_no_count(c, misses[l]);
-        t->why_no_counts = t->why_no_counts ? t->why_no_counts : why;
-        t->measured_misses[l] += c->measured.count[misses[l]];
-    }
-}
-
-static void add_simulation(double *loads, double *misses, double *at, const struct sim_stats *s)
-{
-    const struct sim_cell sum = sim_stats_total(s);
-
-    *loads += (double)sum.loads;
-    for (size_t l = 0; l < EXP_N_NAMED_LEVELS; l++)
-        misses[l] += exp_load_misses(s, &sum, l);
-    for (size_t l = 0; l < s->n_levels; l++)
-        at[l] += (double)sum.level[l].load_misses;
-}
-
-static void add_simulated(struct exp_total *t, const struct exp_case *c)
-{
-    if (c->simulated.why_not) {
-        t->why_not_simulated = t->why_not_simulated ? t->why_not_simulated : c->simulated.why_not;
-        return;
-    }
-    add_simulation(&t->simulated_loads, t->simulated_misses, t->simulated_at, &c->simulated.stats);
-    add_simulation(&t->alone_loads, t->alone_misses, t->alone_at, &c->alone.stats);
-}
-
 double exp_per_1000_macs(double misses, double macs)
 {
     return 1000 * misses / macs;
-}
-
-static void add_estimate(struct exp_total *t, const struct sim_machine *m, const struct exp_case *c)
-{
-    const char *why = exp_estimate_why_not_case(m, c);
-    struct exp_estimate e = why ? (struct exp_estimate){ 0 } : exp_estimate(m, c);
-
-    if (why)
-        t->why_no_estimate = why;
-    exp_estimate_add(&t->estimate, &e);
-}
-
-static void add_cycles(struct exp_total *t, const struct exp_setup *s, const struct exp_case *c)
-{
-    const char *why = exp_cycles_why_not(s, c);
-
-    t->why_no_cycles = why ? why : t->why_no_cycles;
-    t->cycles += why ? 0 : exp_cycles(c).sum;
-}
-
-bool exp_total_covers(const struct exp_total *t, const struct exp_case *c)
-{
-    return strcmp(t->algo, exp_algo_chosen()->name) ? !strcmp(c->algo->name, t->algo) : c->is_chosen;
-}
-
-/* Compares the covered cases that were timed with Base where that ran, else with a nanosecond. */
-static struct exp_ratio ratio_of(const struct exp_experiment *e, const struct exp_total *t)
-{
-    struct exp_pair *pair = exp_new(e->model->n_layers, sizeof *pair);
-    struct exp_ratio ratio;
-    size_t n = 0;
-
-    for (size_t i = 0; i < e->n_cases; i++) {
-        if (exp_total_covers(t, &e->cases[i]) && !e->cases[i].measured.why_no_time && n < e->model->n_layers)
-            pair[n++] = exp_case_pair(e, &e->cases[i]);
-    }
-    ratio = exp_ratio_of(pair, n);
-    free(pair);
-    return ratio;
-}
-
-/* Returns how many layers the total covers. */
-static size_t sum_up(const struct exp_experiment *e, const char *algo, struct exp_total *t)
-{
-    bool is_beside_base = false;
-    size_t n = 0, n_timed = 0;
-
-    *t = (struct exp_total){ .algo = algo };
-    for (size_t i = 0; i < e->n_cases; i++) {
-        if (!exp_total_covers(t, &e->cases[i]))
-            continue;
-        add_time(t, &e->cases[i]);
-        add_counts(t, &e->cases[i]);
-        add_simulated(t, &e->cases[i]);
-        add_estimate(t, &e->setup->machine, &e->cases[i]);
-        add_cycles(t, e->setup, &e->cases[i]);
-        is_beside_base = exp_case_pair(e, &e->cases[i]).base_ns != NULL;
-        t->macs += conv_macs(&e->cases[i].layer->problem);
-        n_timed += !e->cases[i].measured.why_no_time;
-        n++;
-    }
-    t->part = is_beside_base && n_timed ? ratio_of(e, t) : exp_ratio_none();
-    t->speedup = t->why_no_time ? exp_ratio_none() : t->part;
-    return n;
-}
-
-size_t exp_totals(const struct exp_experiment *e, struct exp_total *total)
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < exp_algo_record_count(); i++)
-        n += sum_up(e, exp_algo_record(i)->name, &total[n]) == e->model->n_layers;
-    return n;
-}
-
-bool exp_totals_stand(const struct exp_experiment *e)
-{
-    for (size_t i = 0; i < e->n_algos; i++) {
-        const struct exp_total t = { .algo = e->cases[i].algo->name };
-        const struct exp_ratio ratio = ratio_of(e, &t);
-
-        if (isfinite(ratio.value) && !exp_ratio_stands(&ratio))
-            return false;
-    }
-    return true;
-}
-
-const struct exp_total *exp_total_find(const struct exp_total *total, size_t n, const struct exp_algo *algo)
-{
-    for (size_t i = 0; i < n; i++) {
-        if (!strcmp(total[i].algo, algo->name))
-            return &total[i];
-    }
-    return NULL;
 }

@@ -80,24 +80,6 @@ void exp_accuracy_say(const struct exp_accuracy *a, const char *how, double esti
  */
 void exp_known_errors_say(const char *experiments_dir, FILE *out);
 
-/* ---- sums over the layers of an experiment: what model.csv and the closing table say about the network ---- */
-
-struct exp_total {
-    const char *algo; /* an algorithm, or a group: of its members, what CSA chose in every layer */
-    const char *why_no_time, *why_no_counts, *why_not_simulated; /* first reason of a layer; NULL: a number */
-    struct exp_times times;                                      /* sums over the layers */
-    struct exp_ratio speedup;                                    /* over Base; of Base itself: 1 */
-    struct exp_ratio part;       /* speed-up over Base in the layers with times of both */
-    const char *why_no_estimate; /* reason of the first layer without an estimate; NULL: there is a number */
-    struct exp_estimate estimate;
-    const char *why_no_cycles; /* of the simulated core's clock (cycles.h), likewise */
-    double cycles;
-    double macs;
-    double simulated_loads, alone_loads, measured_loads; /* alone: of caches alone */
-    double simulated_misses[EXP_N_NAMED_LEVELS], alone_misses[EXP_N_NAMED_LEVELS], measured_misses[EXP_N_NAMED_LEVELS];
-    double simulated_at[SIM_MAX_LEVELS], alone_at[SIM_MAX_LEVELS]; /* misses of each of the machine's levels */
-};
-
 /* Returns the simulated machine's level that stands for L1, L2 or L3 (0, 1, 2). */
 size_t exp_named_level(const struct sim_stats *s, size_t name);
 
@@ -132,29 +114,15 @@ bool exp_misses_are_few(double percent, double other_percent);
 
 #define EXP_FEW_PERCENT 0.1
 
+/* Says whose misses columns of L3 and columns named "alone" are. */
+#define EXP_LAST_LEVEL "CSA's L3, the last level"
+#define EXP_ALONE                                                                                                      \
+    "by caches alone: LRU, the machine's sizes, nothing prefetched; simulated_ itself if the machine is that"
+
 /*
  * Relates misses to the work that was done. Rates divide by loads; where algorithms make different numbers of loads,
  * their rates do not compare.
  */
 double exp_per_1000_macs(double misses, double macs);
-
-/*
- * Sums up the experiment, in the order of the records; a group is summed up if all its members were selected. Returns
- * how many totals there are; total[] has room for EXP_MAX_ALGO_RECORDS. A number that one layer lacks is missing in the
- * total.
- */
-size_t exp_totals(const struct exp_experiment *e, struct exp_total *total);
-
-/*
- * Tells whether every timed algorithm's speed-up over the whole model stands (base/stats.h); where Base was not timed,
- * whether its time does.
- */
-bool exp_totals_stand(const struct exp_experiment *e);
-
-/* Tells whether a case is one of those that a total sums up. */
-bool exp_total_covers(const struct exp_total *t, const struct exp_case *c);
-
-/* Returns the total of that record, or NULL. */
-const struct exp_total *exp_total_find(const struct exp_total *total, size_t n, const struct exp_algo *algo);
 
 #endif

@@ -523,7 +523,7 @@ static size_t fewest_rounds(const struct exp_experiment *e)
 
 static bool stands(void *experiment)
 {
-    return exp_totals_stand(experiment);
+    return exp_cases_stand(experiment);
 }
 
 /* Announces that there will be no more rounds. */

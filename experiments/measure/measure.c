@@ -1,0 +1,270 @@
+#include "experiments/measure/measure.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "experiments/base/record.h"
+#include "experiments/bench/case/cycles.h"
+#include "kernels/csa/csa.h"
+#include "sim/analysis/estimate.h"
+
+/* What may stand against numbers of a case. */
+enum reason {
+    NO_TILING,
+    NO_CORE,
+    NO_TIME,
+    NO_SPEEDUP,
+    NO_PHASES,
+    NO_REPLAY,
+    NO_MODEL, /* of the core: nothing can be estimated */
+    NO_ESTIMATE,
+    NO_ESTIMATED_SPEEDUP,
+    NO_CYCLES,
+    NO_SIMULATED_SPEEDUP,
+    NO_OBSERVED,
+    N_REASONS
+};
+
+/* A case, and the sums that its numbers are made of: zeros where a reason stands against them. */
+struct measured_case {
+    const struct exp_report *r;
+    const struct exp_case *c, *base; /* NULL: Base was not selected */
+    const char *why[N_REASONS];      /* NULL: nothing stands against them */
+    const struct csa_tiling *tiling;
+    const struct conv_gemm_core *core;
+    const struct exp_phases *phases;
+    struct exp_times times;
+    struct exp_ratio speedup;
+    struct sim_cell sum, tiles, alone; /* of all tensors; of all but the output; by caches alone */
+    struct sim_cell seen, replayed;    /* of what was observed */
+    struct exp_estimate estimate, base_estimate;
+    struct exp_cycles clock, base_clock;
+};
+
+/* ---- reasons ---- */
+
+static const char *first_reason(const char *a, const char *b)
+{
+    return a ? a : b;
+}
+
+/* Says why Base has none, where a number is Base's over the case's. */
+static const char *why_no_base(const struct exp_case *base, const char *own, const char *its)
+{
+    return own ? own : base ? its : "base was not selected";
+}
+
+static void find_plan(struct measured_case *x)
+{
+    static const struct csa_tiling no_tiling = { 0 };
+    static const struct conv_gemm_core no_core = { 0 };
+    const struct exp_case *c = x->c;
+
+    x->core = conv_plan_core(&c->plan);
+    x->why[NO_CORE] = x->core ? NULL : REC_DOES_NOT_APPLY;
+    x->core = x->core ? x->core : &no_core;
+    x->why[NO_TILING] = exp_case_why_no_tiling(c);
+    x->tiling = x->why[NO_TILING] ? &no_tiling : &c->plan.sconv.tiling;
+}
+
+static void find_times(struct measured_case *x)
+{
+    const char *why = x->c->measured.why_no_time;
+
+    x->times = exp_case_times(x->c);
+    x->speedup = exp_case_speedup(x->r->e, x->c);
+    x->phases = &x->c->measured.phases;
+    x->why[NO_TIME] = why;
+    x->why[NO_SPEEDUP] = why ? why : isfinite(x->speedup.value) ? EXP_RATIO_NO_INTERVAL : "base was not timed";
+    x->why[NO_PHASES] = exp_case_why_no_phases(x->c);
+}
+
+static void find_simulated(struct measured_case *x)
+{
+    x->why[NO_REPLAY] = x->c->simulated.why_not;
+    if (x->why[NO_REPLAY])
+        return;
+    x->sum = sim_stats_total(&x->c->simulated.stats);
+    x->alone = sim_stats_total(&x->c->alone.stats);
+    for (unsigned t = 0; t < CONV_N_TENSORS; t++) {
+        struct sim_cell cell = sim_stats_tag(&x->c->simulated.stats, t);
+
+        if (t != CONV_OUTPUT)
+            sim_cell_add(&x->tiles, &cell);
+    }
+}
+
+static void find_cycles(struct measured_case *x)
+{
+    const struct exp_setup *s = x->r->e->setup;
+    const char **why = x->why;
+
+    why[NO_CYCLES] = exp_cycles_why_not(s, x->c);
+    why[NO_SIMULATED_SPEEDUP] = why_no_base(x->base, why[NO_CYCLES], x->base ? exp_cycles_why_not(s, x->base) : NULL);
+    if (!why[NO_CYCLES])
+        x->clock = exp_cycles(x->c);
+    if (!why[NO_SIMULATED_SPEEDUP])
+        x->base_clock = exp_cycles(x->base);
+}
+
+static void find_estimates(struct measured_case *x)
+{
+    const struct sim_machine *m = &x->r->e->setup->machine;
+    const char **why = x->why;
+
+    why[NO_MODEL] = exp_estimate_why_not_case(m, x->c);
+    why[NO_ESTIMATE] = why[NO_CYCLES] ? why[NO_MODEL] : EXP_CYCLES_INSTEAD;
+    why[NO_ESTIMATED_SPEEDUP] =
+        why_no_base(x->base, why[NO_ESTIMATE], x->base ? exp_estimate_why_not_case(m, x->base) : NULL);
+    if (!why[NO_MODEL])
+        x->estimate = exp_estimate(m, x->c);
+    if (!why[NO_ESTIMATED_SPEEDUP])
+        x->base_estimate = exp_estimate(m, x->base);
+}
+
+static void find_observed(struct measured_case *x)
+{
+    const struct exp_watched *w = &x->c->observed;
+
+    x->why[NO_OBSERVED] = w->why_not;
+    if (w->why_not)
+        return;
+    x->seen = sim_stats_total(w->seen);
+    x->replayed = sim_stats_total(w->replayed);
+}
+
+/* ---- numbers ---- */
+
+static double misses(const struct measured_case *x, size_t level)
+{
+    return exp_load_misses(&x->c->simulated.stats, &x->sum, level);
+}
+
+static double alone_misses(const struct measured_case *x, size_t level)
+{
+    return exp_load_misses(&x->c->alone.stats, &x->alone, level);
+}
+
+static double served(const struct measured_case *x, const struct sim_cell *cell, size_t source)
+{
+    return exp_loads_served(&x->c->simulated.stats, cell, source);
+}
+
+static double eq6_cycles(const struct measured_case *x)
+{
+    struct sim_estimate e;
+
+    sim_estimate(&e, &x->r->e->setup->machine, &x->sum);
+    return e.sconv_eq6_cycles;
+}
+
+static double percent_of(const struct sim_stats *s, const struct sim_cell *sum, size_t level)
+{
+    return sum->loads ? 100 * exp_load_misses(s, sum, level) / (double)sum->loads : 0;
+}
+
+static struct value counted(const struct measured_case *x, enum exp_count count)
+{
+    return value_or(x->c->measured.count[count], exp_case_why_no_count(x->c, count));
+}
+
+#define IF(reason, number) x->why[NO_##reason] ? value_none(x->why[NO_##reason]) : value_of((double)(number))
+#define FINITE(reason, number) value_if_finite(number, first_reason(x->why[NO_##reason], "not a finite number"))
+#define COUNTED(count) counted(x, count)
+
+#define MEASURE(name, unit, meaning, source, fold, expression)                                                         \
+    static struct value find_##name(const struct measured_case *x, size_t l)                                           \
+    {                                                                                                                  \
+        (void)l;                                                                                                       \
+        return expression;                                                                                             \
+    }
+#define INNER(name, fold, expression) MEASURE(name, "", "", "", fold, expression)
+#define LEVELS INNER
+#include "experiments/measure/measures.def"
+
+/* ---- the table ---- */
+
+static const struct {
+    struct measure_record record;
+    struct value (*find)(const struct measured_case *x, size_t level); /* NULL: a ratio */
+    size_t n_levels;                                                   /* 0: it is of no level */
+} measures[N_MEASURES] = {
+#define MEASURE(name, unit, meaning, source, fold, expression)                                                         \
+    [M_##name] = { { #name, unit, meaning, source, MEASURE_##fold, N_MEASURES, N_MEASURES, 0, true }, find_##name, 0 },
+#define RATIO(name, unit, meaning, source, above, below, factor)                                                       \
+    [M_##name] = { { #name, unit, meaning, source, MEASURE_RATIO, M_##above, M_##below, factor, true }, NULL, 0 },
+#define INNER_RATIO(name, above, below, factor)                                                                        \
+    [M_##name] = { { #name, "", "", "", MEASURE_RATIO, M_##above, M_##below, factor, false }, NULL, 0 },
+#define INNER(name, fold, expression)                                                                                  \
+    [M_##name] = { { #name, "", "", "", MEASURE_##fold, N_MEASURES, N_MEASURES, 0, false }, find_##name, 0 },
+#define LEVELS(name, fold, expression)                                                                                 \
+    [M_##name] = { { #name, "", "", "", MEASURE_##fold, N_MEASURES, N_MEASURES, 0, false },                            \
+                   find_##name,                                                                                        \
+                   SIM_MAX_LEVELS },
+#include "experiments/measure/measures.def"
+};
+
+const struct measure_record *measure_at(enum measure m)
+{
+    assert(m < N_MEASURES && measures[m].record.name);
+    return &measures[m].record;
+}
+
+enum measure measure_find(const char *name)
+{
+    size_t m = 0;
+
+    while (m < N_MEASURES && (!measures[m].record.is_column || strcmp(measures[m].record.name, name) != 0))
+        m++;
+    return (enum measure)m;
+}
+
+void measure_ratios(struct value of[N_MEASURES])
+{
+    for (size_t m = 0; m < N_MEASURES; m++) {
+        const struct measure_record *record = &measures[m].record;
+
+        if (record->fold == MEASURE_RATIO)
+            of[m] = value_ratio(of[record->above], of[record->below], record->factor);
+    }
+}
+
+void measure_case(struct value of[N_MEASURES], const struct exp_report *r, const struct exp_case *c)
+{
+    struct measured_case x = { .r = r, .c = c, .base = exp_case_base(r->e, c) };
+
+    find_plan(&x);
+    find_times(&x);
+    find_simulated(&x);
+    find_cycles(&x);
+    find_estimates(&x);
+    find_observed(&x);
+    for (size_t m = 0; m < N_MEASURES; m++) {
+        for (size_t l = 0; l < measures[m].n_levels; l++)
+            of[m + l] = measures[m].find(&x, l);
+        if (measures[m].find && !measures[m].n_levels)
+            of[m] = measures[m].find(&x, 0);
+    }
+    measure_ratios(of);
+}
+
+struct exp_ratio measure_speedup(const struct value of[N_MEASURES])
+{
+    return (struct exp_ratio){ of[M_measured_speedup_vs_base].number, of[M_measured_speedup_low].number,
+                               of[M_measured_speedup_high].number, of[M_measured_speedup_by_median].number };
+}
+
+/* ---- sums ---- */
+
+static enum measure_fold fold_of(size_t m)
+{
+    while (!measures[m].record.name) /* a level behind the first */
+        m--;
+    return measures[m].record.fold;
+}
+
+void measure_add(struct value sum[N_MEASURES], const struct value of[N_MEASURES])
+{
+    for (size_t m = 0; m < N_MEASURES; m++)
+        sum[m] = fold_of(m) == MEASURE_SUM ? value_sum(sum[m], of[m]) : value_none("each layer has its own");
+}
