@@ -13,7 +13,7 @@ suite_jobs = $(foreach s,$2,'$1$s $3 --suite $s$(suite_arguments)$(if $(and $1,$
 # programs draw, compile or compare, and studies that take long: the suites have the code behind them.
 script_names := $(filter-out fuzz jobs mutate,$(patsubst tests/%.sh,%,$(wildcard tests/*.sh tests/*/*.sh)))
 long_scripts := $(addprefix experiments/,cli) sim/cachesim $(addprefix experiments/,emit opt polydl study paper figures slurm peers)
-unsanitized := kernels/library make signals sim/simbench isa readmes rooms suites deps \
+unsanitized := kernels/library make signals sim/simbench isa readmes rooms words suites deps \
                $(addprefix experiments/,emit figures opt paper peers polydl slurm study)
 environment_of_isa = ARCH=$(ARCH) OBJDUMP=$(OBJDUMP) NM=$(NM) CFLAGS="$(CFLAGS)"
 environment_of_library = CC="$(CC)" MAKE_ARGS="BUILD=$(BUILD)"
