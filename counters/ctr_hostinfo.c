@@ -25,7 +25,7 @@
 
 static const char cpuinfo[] = "/proc/cpuinfo";
 
-/* Lines of /proc/cpuinfo; x86 and POWER use different words, so the second key is the first's stand-in. */
+/* Lines of /proc/cpuinfo. x86 and POWER use different words: POWER's key stands second. */
 static const struct {
     const char *key, *proc_key, *other_proc_key;
 } cpu_lines[] = {
@@ -107,7 +107,7 @@ static void print_files(FILE *out)
     }
 }
 
-/* Zero means that the firmware or the hypervisor does not tell. */
+/* 0: neither the firmware nor the hypervisor tells the number. */
 static void print_number(FILE *out, unsigned long n, const char *what)
 {
     if (n)
@@ -133,7 +133,7 @@ static void print_cache(FILE *out, hwloc_obj_t o)
     fprintf(out, ", shared by %d hardware threads\n", hwloc_bitmap_weight(o->cpuset));
 }
 
-/* Prints the caches above one hardware thread of the allowed ones, innermost first. */
+/* Prints the caches of the first allowed hardware thread, innermost first. */
 static void print_caches(FILE *out, hwloc_topology_t t)
 {
     hwloc_obj_t o = hwloc_get_obj_by_type(t, HWLOC_OBJ_PU, 0);

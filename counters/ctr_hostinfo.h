@@ -1,7 +1,7 @@
 /*
- * Describes the computer a measurement comes from, as `key: value` lines: CPU, microcode, caches, cores,
- * virtualisation, clock frequency, kernel and C library, compiler, memory, and whether hardware counters are
- * available. A value that cannot be had reads `missing (reason)`. Host names and user names are left out.
+ * Describes the computer of a measurement in lines `key: value`: CPU, microcode, caches, cores, virtualisation, clock
+ * frequency, kernel and C library, compiler, memory, and whether hardware counters are available. An unknown value
+ * reads `missing (reason)`. Host names and user names are left out.
  */
 #ifndef CTR_HOSTINFO_H
 #define CTR_HOSTINFO_H

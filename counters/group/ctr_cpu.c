@@ -81,7 +81,7 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* Reads "17" or "0-15" and moves *text behind it. */
+/* Reads "17" or "0-15" and moves *text behind the range. */
 static bool is_range(char **text, unsigned *first, unsigned *last)
 {
     if (!is_digit(**text))
@@ -231,7 +231,7 @@ static bool serves_pmu(const struct ctr_cpu *cpu, const char *pmu)
     return false;
 }
 
-/* Searches by model before by PMU: libpfm4 may take a new CPU for an older one. */
+/* Searches by model before by PMU: libpfm4 may take a new CPU for an older CPU. */
 static int search(struct ctr_cpu *cpu, const char *groups_dir, struct dirent **entry, size_t n,
                   const struct ctr_models *is, const char *pmu, char *why, size_t why_bytes)
 {

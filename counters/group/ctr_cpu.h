@@ -1,18 +1,18 @@
 /*
- * Says which CPUs a folder of event groups serves, and how their counters are: counters/groups/<folder>/cpu.cfg, so
- * that a new CPU is a new folder and no code.
+ * Reads counters/groups/<folder>/cpu.cfg: the CPUs that a folder of event groups serves, and the counters of the CPUs.
+ * A new CPU is a new folder and no code.
  *
  *     name      AMD Zen 3                             the core, for people
  *     cpu       AuthenticAMD 25 0-15 32-47            vendor, family, models as in /proc/cpuinfo; may repeat
  *     cpu       GenuineIntel 6 85:5-7                 models and steppings
- *     cpu       POWER10                               or the beginning of its line `cpu`, on POWER
- *     pmu       amd64_fam19h_zen3                     what libpfm4 calls it; may repeat
- *     counters  6                                     programmable ones that a hardware thread can have
+ *     cpu       POWER10                               or, on POWER, the beginning of the line `cpu`
+ *     pmu       amd64_fam19h_zen3                     libpfm4's name of the PMU; may repeat
+ *     counters  6                                     programmable counters of a hardware thread
  *     census    r0xc2                                 branch instructions, if all counters can count them
- *     fixed     skx::INST_RETIRED:ANY_P               an event with a counter of its own; may repeat
- *     like      skx                                   groups that are not in this folder are in that one
+ *     fixed     skx::INST_RETIRED:ANY_P               an event with its own fixed counter; may repeat
+ *     like      skx                                   the folder of the groups missing here
  *
- * `#` starts a comment. The folder `software` has no such file: it serves every Linux.
+ * `#` starts a comment. The folder `software` has no cpu.cfg and serves every Linux.
  */
 #ifndef CTR_CPU_H
 #define CTR_CPU_H
@@ -32,7 +32,7 @@ struct ctr_models {
 
 struct ctr_cpu {
     char uarch[32]; /* the folder */
-    char path[512]; /* of its cpu.cfg */
+    char path[512]; /* of the file cpu.cfg */
     char name[64];
     size_t n_models;
     struct ctr_models model[CTR_MAX_MODELS];
@@ -45,18 +45,18 @@ struct ctr_cpu {
     char like[32]; /* "" if all groups are in this folder */
 };
 
-/* Reads groups_dir/<uarch>/cpu.cfg. Returns 0, or -errno with one line in why ("path:line: what, 'value'"). */
+/* Reads groups_dir/<uarch>/cpu.cfg. Returns 0, or -errno with a reason of one line ("path:line: message, 'value'"). */
 int ctr_cpu_read(struct ctr_cpu *cpu, const char *groups_dir, const char *uarch, char *why, size_t why_bytes);
 
 /*
- * Finds the folder that serves a CPU by vendor, family and model; else the one that serves a PMU of libpfm4's (may be
- * NULL). Returns 0, -ENOENT without a reason if there is none, -ENOTDIR if there is no such groups_dir, or as
- * ctr_cpu_read: a broken file is an error.
+ * Finds the folder of a CPU by vendor, family and model, else by libpfm4's name of the PMU (may be NULL). Returns 0,
+ * -ENOENT without a reason if no folder serves the CPU, -ENOTDIR if groups_dir does not exist, or as ctr_cpu_read: a
+ * broken file is an error.
  */
 int ctr_cpu_find(struct ctr_cpu *cpu, const char *groups_dir, const struct ctr_models *cpu_is, const char *pmu,
                  char *why, size_t why_bytes);
 
-/* Finds the folder for the CPU that this runs on. Returns 0, or -ENOENT with the reason, or as ctr_cpu_read. */
+/* Finds the folder of this computer's CPU. Returns 0, or -ENOENT with the reason, or as ctr_cpu_read. */
 int ctr_cpu_host(struct ctr_cpu *cpu, const char *groups_dir, char *why, size_t why_bytes);
 
 #endif

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdbool.h>
 
-enum { MAX_DEPTH = 32 }; /* of parentheses and leading minuses, so that no formula can exhaust the stack */
+enum { MAX_DEPTH = 32 }; /* nested parentheses and minuses: no formula can exhaust the stack */
 
 struct reader {
     const char *at;
@@ -19,10 +19,7 @@ struct reader {
 
 static double sum(struct reader *r);
 
-/*
- * Tells whether a character is a digit. The locale and the character set must not matter, so there is no isalpha() and
- * no strtod() here.
- */
+/* Tells whether a character is a digit. isalpha() and strtod() depend on the locale and are not used here. */
 static bool is_digit(char c)
 {
     return c >= '0' && c <= '9';

@@ -30,7 +30,7 @@ static int bad(struct reader *r, const char *what, const char *value)
     return ctr_fail(-EINVAL, r->why, r->why_bytes, "%s:%u: %s, '%s'", r->path, r->line, what, value);
 }
 
-/* Copies a field that has to fit. Returns 0 or -E2BIG. */
+/* Copies a field if the field fits. Returns 0 or -E2BIG. */
 static int copy(char *field, size_t field_bytes, const char *text)
 {
     size_t n = strlen(text);
@@ -194,7 +194,7 @@ static const struct {
 
 enum { N_SECTIONS = sizeof sections / sizeof sections[0] };
 
-/* Returns the section that starts on this line, or N_SECTIONS. */
+/* Returns the section whose heading the line is, or N_SECTIONS. */
 static size_t section_of(const char *text)
 {
     size_t n = strcspn(text, blanks), i = 0;
@@ -352,7 +352,7 @@ static int read_for(struct ctr_group **g, const char *groups_dir, const char *ua
     return err;
 }
 
-/* Folders that are like one another form a chain; a longer one than this is a circle. */
+/* Lines `like` form a chain of folders; a longer chain is a circle. */
 enum { MAX_LIKE = 4 };
 
 int ctr_group_find(struct ctr_group **g, const char *groups_dir, const char *uarch, const char *group, char *why,

@@ -1,8 +1,8 @@
 /*
- * Event groups: which events to count together, and what to compute from them. One text file per group and
- * micro-architecture, counters/groups/<uarch>/<GROUP>.txt, after the idea of LIKWID's performance groups:
+ * Event groups: events to count together, and metrics to compute from the counts. Each group of a micro-architecture is
+ * a text file, counters/groups/<uarch>/<GROUP>.txt, after the idea of LIKWID's performance groups:
  *
- *     SHORT what the group is for, in one line
+ *     SHORT the group's purpose in a line
  *
  *     EVENTS
  *     # label   event: a libpfm4 name with its PMU, or a raw code (see ctr_event.h)
@@ -13,12 +13,12 @@
  *     loads     loads   LOADS
  *
  *     LONG
- *     What the numbers mean and what they cannot mean, to the end of the file.
+ *     The meaning and the limits of the numbers, to the end of the file.
  *
- * Section names start in the first column. EVENTS may appear several times: each is one set of events that are on the
- * counters at the same time. Sets take turns (or get a run each, ctr_session_start_set), so a formula over labels of
- * one set is exact where one over several sets is an estimate. ctr_fit deals the events out anew, in this order, to the
- * counters that work. `#` starts a comment line in EVENTS and METRICS.
+ * Section names start in the first column. EVENTS may appear several times: each section is a set of events on the
+ * counters at a time. Sets take turns (or get a run each, ctr_session_start_set): a formula over a single set is exact,
+ * a formula over several sets is an estimate. ctr_fit deals the events out anew, in the file's order, to the working
+ * counters. `#` starts a comment line in EVENTS and METRICS.
  *
  * Every CPU has two groups: CACHE with loads, l1_load_misses, l2_load_misses, l3_load_misses, instructions and cycles,
  * and COMMON with the common metrics (ctr_quantity.h), as far as the CPU counts them.
@@ -36,9 +36,9 @@ enum {
 
 struct ctr_event {
     char label[32];  /* unique in the group */
-    char name[288];  /* as ctr_event_encode takes it */
+    char name[288];  /* for ctr_event_encode */
     size_t set;      /* 0 .. n_sets - 1, in file order */
-    size_t position; /* within its set */
+    size_t position; /* in the set */
     unsigned line;   /* of the file */
 };
 
@@ -56,7 +56,7 @@ struct ctr_group {
     char about[128]; /* SHORT */
     char *meaning;   /* LONG */
     size_t n_sets;
-    char filler[128]; /* event for the counters that ctr_fit leaves out; "" if it leaves out none */
+    char filler[128]; /* event for the counters left out by ctr_fit; "": no counter is left out */
     size_t n_events;
     struct ctr_event event[CTR_MAX_EVENTS];
     size_t n_metrics;
@@ -64,15 +64,15 @@ struct ctr_group {
 };
 
 /*
- * Reads and checks one file; the caller frees *g. Event names are not looked up here, so that any group reads on any
- * machine. Returns 0, or -errno with one line in why: "path:line: what, value" and -EINVAL for bad content.
+ * Reads and checks a file; the caller frees *g. Event names are not looked up here: any group reads on any machine.
+ * Returns 0, or -errno with a reason of one line; -EINVAL for bad content ("path:line: message, value").
  */
 int ctr_group_read(struct ctr_group **g, const char *path, char *why, size_t why_bytes);
 
 /*
- * Reads groups_dir/<uarch>/<group>.txt, where uarch NULL means the CPU that this runs on, or the file of the folder
- * that this one is `like` (ctr_cpu.h). Returns as ctr_group_read;
- * -ENOENT with the reason if there is no group for this CPU or no group of this name.
+ * Reads groups_dir/<uarch>/<group>.txt, or the group's file in the folder named by the line `like` (ctr_cpu.h). uarch
+ * NULL: the folder of this computer's CPU. Returns as ctr_group_read; -ENOENT with the reason if the CPU has no groups
+ * or no group of the name.
  */
 int ctr_group_find(struct ctr_group **g, const char *groups_dir, const char *uarch, const char *group, char *why,
                    size_t why_bytes);

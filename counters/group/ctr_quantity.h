@@ -1,6 +1,6 @@
 /*
- * The common metrics: quantities that a simulator has too, with one definition for all CPUs. A group COMMON computes
- * those that its CPU counts; what a CPU cannot count is not in its group, and the group's text says why.
+ * The common metrics: quantities of a simulator and of counters, with one definition for all CPUs. A group COMMON
+ * computes the metrics that its CPU counts; the group's text says why a metric is left out.
  */
 #ifndef CTR_QUANTITY_H
 #define CTR_QUANTITY_H

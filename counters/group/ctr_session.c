@@ -18,7 +18,7 @@ struct ctr_session {
     bool is_measured[CTR_MAX_SETS];
 };
 
-/* The event on a position of a set; NULL: a counter that the group leaves out. */
+/* Returns the event at a position of a set; NULL: the group leaves the counter out. */
 static const struct ctr_event *event_at(const struct ctr_group *g, size_t set, size_t position)
 {
     for (size_t i = 0; i < g->n_events; i++)
@@ -110,7 +110,7 @@ int ctr_session_start_set(struct ctr_session *s, size_t set)
     return s->source->start(s->set[set]);
 }
 
-/* Stops every set even after an error: none may go on counting. Stopping one that does not count is harmless. */
+/* Stops every set even after an error: no set may go on counting. Stopping a stopped set is harmless. */
 int ctr_session_stop(struct ctr_session *s)
 {
     int err = 0;
@@ -142,9 +142,9 @@ void ctr_session_forget(struct ctr_session *s)
 /* Says why a count is not believed by itself. */
 enum doubt { NO_DOUBT, NEVER_RAN, RAN_TOO_LITTLE, ZERO_ESTIMATE, IMPOSSIBLE };
 
-enum { MIN_RUN_PERCENT = 10 }; /* below that an estimate rests on too little */
+enum { MIN_RUN_PERCENT = 10 }; /* a shorter run is too little for an estimate */
 
-/* No CPU makes more of anything: some ten instructions in a third of a nanosecond; what a system call adds. */
+/* The most events of a CPU: some ten instructions in a third of a nanosecond, and the events of a system call. */
 static const double most_per_ns = 100, most_at_once = 1e6;
 
 static enum doubt doubt(uint64_t count, uint64_t time_enabled_ns, uint64_t time_running_ns)
@@ -234,7 +234,7 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Returns the lower median of one column of the samples; column[n] is scratch space. */
+/* Returns the lower median of a column of the samples; column[n] is scratch space. */
 static uint64_t median(const struct ctr_counts *sample, size_t n, size_t event, uint64_t *column)
 {
     assert(n && event < CTR_MAX_SET_EVENTS);
@@ -293,13 +293,13 @@ int ctr_reading_subtract(struct ctr_reading *r, const struct ctr_reading *overhe
     return 0;
 }
 
-/* Holds what evaluating a formula found out. */
+/* The context of a formula's evaluation. */
 struct lookup {
     const struct ctr_reading *reading;
     size_t missing; /* index of the last event without a value, or n_events */
 };
 
-/* Tells whether a value is believed. A zero that nothing proves may be a filter of the hypervisor's. */
+/* Tells whether a value is believed. An unproven zero may come from a filter of the hypervisor. */
 static bool is_believed(const struct ctr_reading *r, size_t event)
 {
     const struct ctr_trust *t = r->trust;

@@ -21,7 +21,7 @@ bool ctr_is_emulated(void)
 {
     char value[256];
 
-    /* A line that x86's file alone has. */
+    /* only the file of x86 has the line */
     return !ctr_text_key("/proc/cpuinfo", "cpuid level", value, sizeof value);
 }
 #endif

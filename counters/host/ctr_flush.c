@@ -3,7 +3,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { LINE_BYTES = 64 }; /* no shorter ones where there is an instruction below; longer ones are flushed twice */
+enum { LINE_BYTES = 64 }; /* no CPU with a flush instruction has shorter lines; longer lines are flushed twice */
 
 #if defined(__x86_64__)
 
@@ -23,7 +23,7 @@ const char *ctr_flush_name(void)
     return has_clflushopt() ? "clflushopt" : "clflush";
 }
 
-/* Flushes line by line. clflush waits for itself; clflushopt is the same opcode with a prefix, and does not. */
+/* Flushes line by line. clflush is ordered; clflushopt, the same opcode with a prefix, is not. */
 static void flush_lines(const char *line, const char *end)
 {
     if (has_clflushopt()) {

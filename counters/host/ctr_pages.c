@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* Adds up the large pages of the mappings that lie within [first, end), as the kernel reports them. */
+/* Adds up the large pages of the mappings within [first, end), as the kernel reports them. */
 static size_t count_large(uintptr_t first, uintptr_t end)
 {
     FILE *in = fopen("/proc/self/smaps", "r");

@@ -10,7 +10,8 @@
 enum { FIRST_CORES = 1024, MAX_CORES = 1 << 20 };
 
 /*
- * Gets the thread's allowed cores, in a set large enough for this kernel; free it with CPU_FREE. Returns 0 or -errno.
+ * Gets the thread's allowed cores, in a set large enough for this kernel; the caller calls CPU_FREE. Returns 0 or
+ * -errno.
  */
 static int get_allowed(cpu_set_t **allowed, size_t *n_cores)
 {

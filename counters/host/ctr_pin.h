@@ -1,6 +1,4 @@
-/*
- * Pins the calling thread to one core, because a thread that moves leaves its caches behind.
- */
+/* Pins the calling thread to a core: a thread that moves leaves its caches behind. */
 #ifndef CTR_PIN_H
 #define CTR_PIN_H
 
@@ -8,13 +6,13 @@
 
 struct ctr_pin {
     int core;         /* where the thread is at this moment */
-    size_t n_allowed; /* cores it may run on: 1 if it is pinned */
+    size_t n_allowed; /* cores allowed to the thread; 1: pinned */
     int first_allowed;
 };
 
 /*
- * Pins to wanted, or with wanted = -1 to the core the thread is on. *core (may be NULL) is where it then is. Returns 0,
- * or -errno with the reason; -EINVAL if the thread is not allowed there, and it stays where it was.
+ * Pins to wanted, or with wanted = -1 to the thread's present core. *core (may be NULL) is the thread's core after the
+ * call. Returns 0, or -errno with the reason; -EINVAL if the thread is not allowed there: the thread is not moved.
  */
 int ctr_pin(int wanted, int *core, char *why, size_t why_bytes);
 

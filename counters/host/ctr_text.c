@@ -46,7 +46,7 @@ int ctr_text_first_line(const char *path, char *value, size_t value_bytes)
     return err;
 }
 
-/* NULL unless the line is `key : value`; lines longer than the buffer arrive in pieces, which have no such shape. */
+/* NULL unless the line is `key : value`. The pieces of a line longer than the buffer do not look like `key : value`. */
 static const char *value_of(char *line, const char *key)
 {
     char *colon = strchr(line, ':');

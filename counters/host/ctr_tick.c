@@ -81,7 +81,7 @@ static void finish(void)
 #endif
 
 /*
- * Waits for a value: it goes into the condition of a branch, so that cores which fence by instruction wait for it, too.
+ * Waits for a value: the value is the condition of a branch, so that cores whose fence orders instructions wait, too.
  */
 uint64_t ctr_tick_load(const void *p)
 {

@@ -2,7 +2,7 @@
 #include "counters/perf/ctr_event.h"
 
 #include <errno.h>
-#include <perfmon/pfmlib_perf_event.h> /* brings its own copy of <linux/perf_event.h>: never include both */
+#include <perfmon/pfmlib_perf_event.h> /* has its own copy of <linux/perf_event.h>: never include both */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,8 +11,8 @@
 static const char inactive[] = "LIBPFM_ENCODE_INACTIVE";
 
 /*
- * Lets libpfm4 encode for CPUs other than this one, which takes an environment variable at its first start: so that
- * groups can be checked anywhere, and so that CPUs newer than the library can use their predecessor's table.
+ * Lets libpfm4 encode for all CPUs: groups can be checked anywhere, and CPUs newer than the library can use the table
+ * of an earlier CPU. libpfm4 reads the environment variable at its first start.
  */
 static int start_libpfm(void)
 {
@@ -89,7 +89,7 @@ int ctr_event_host_pmu(char *name, size_t bytes)
 
         if (pfm_get_pmu_info((pfm_pmu_t)i, &info) != PFM_SUCCESS || !info.is_present || info.type != PFM_PMU_TYPE_CORE)
             continue;
-        if (!strncmp(info.name, "ix86arch", 8)) /* what every Intel has */
+        if (!strncmp(info.name, "ix86arch", 8)) /* every Intel CPU has the PMU */
             continue;
         ctr_fail(0, name, bytes, "%s", info.name);
         return 0;

@@ -1,11 +1,11 @@
 /*
- * From an event's name to its code, and from this CPU to its PMU's name, both through libpfm4.
+ * Finds an event's code by the event's name, and this CPU's PMU, both through libpfm4.
  *
- * Events are written as libpfm4 names with the PMU in front (clx::MEM_INST_RETIRED:ALL_LOADS, perf::PAGE-FAULTS), or
- * as raw codes (r0x4003e) where the library has no table for the CPU. Names encode on any machine, not only on the
- * CPU that they belong to. Counting is in user mode only, unless a name ends in `:u:k`.
+ * Events are written as libpfm4 names with the PMU in front (clx::MEM_INST_RETIRED:ALL_LOADS, perf::PAGE-FAULTS), or as
+ * raw codes (r0x4003e) where the library has no table for the CPU. Names encode on any machine. Counting is in user
+ * mode only, unless a name ends in `:u:k`.
  *
- * libpfm4 keeps global state: these functions are not thread-safe.
+ * libpfm4 keeps global state: the functions are not thread-safe.
  */
 #ifndef CTR_EVENT_H
 #define CTR_EVENT_H
@@ -16,7 +16,7 @@
 
 #include "counters/perf/ctr_perf.h"
 
-/* Tells whether text starts as a raw code does (r0x); its digits may still be wrong. */
+/* Tells whether text starts as a raw code does (r0x); the digits may still be wrong. */
 bool ctr_event_is_raw(const char *text);
 
 /* Reads a raw code, r0x and 1 to 16 hexadecimal digits. Returns 0 or -EINVAL. */
@@ -25,7 +25,7 @@ int ctr_event_raw_code(const char *text, uint64_t *config);
 /* Returns 0, or -EINVAL with the reason if the raw code is malformed or libpfm4 does not know the name. */
 int ctr_event_encode(const char *text, struct ctr_event_code *code, char *why, size_t why_bytes);
 
-/* Finds the name that libpfm4 has for this CPU's core PMU ("clx"). Returns 0, or -ENOENT if it recognises none. */
+/* Finds libpfm4's name of this CPU's core PMU ("clx"). Returns 0, or -ENOENT if libpfm4 recognises no core PMU. */
 int ctr_event_host_pmu(char *name, size_t bytes);
 
 #endif

@@ -12,7 +12,7 @@
 #include "counters/host/ctr_timer.h"
 #include "counters/perf/ctr_loop_asm.h"
 
-/* More than any L1 and less than any L2; more than any first TLB holds; more than L2, where it is flushed. */
+/* More than any L1 and less than any L2; more pages than any first TLB holds; more than L2, whose lines are flushed. */
 enum { L2_BYTES = 128 << 10, N_PAGES = 1024, MEMORY_BYTES = 4 << 20 };
 
 enum { N_TURNS = 100000, N_ROUNDS = 64 };
@@ -73,7 +73,7 @@ static void branch_on(uint64_t x)
 
 static const uint64_t seed = 88172645463325252u;
 
-/* Returns the next random number by xorshift64: no predictor learns its bits. */
+/* Returns the next random number by xorshift64: no predictor learns the bits. */
 static uint64_t next_random(uint64_t x)
 {
     x ^= x << 13;
@@ -103,7 +103,7 @@ static void **place(const struct ctr_ground *g, size_t i, size_t stride)
     return (void **)(void *)(g->memory + i * stride);
 }
 
-/* Makes each of n places `stride` apart point to the next one, and the last to the first. */
+/* Makes each of n places `stride` apart point to the next place, and the last to the first. */
 static void make_ring(struct ctr_ground *g, size_t n, size_t stride)
 {
     for (size_t i = 0; i < n; i++)
@@ -111,7 +111,7 @@ static void make_ring(struct ctr_ground *g, size_t n, size_t stride)
     g->start = g->memory;
 }
 
-/* Does the same in random order, as one ring through all places (Sattolo's shuffle). */
+/* Makes a ring through all places in random order (Sattolo's shuffle). */
 static void make_random_ring(struct ctr_ground *g, size_t n, size_t stride)
 {
     uint64_t x = seed;
@@ -136,7 +136,8 @@ static void follow(const struct ctr_ground *g)
 }
 
 /*
- * Follows the ring with three loads more from each line, so that prefetchers have time; all loads wait for each other.
+ * Follows the ring with three loads more from each line, so that prefetchers have time; each load waits for the load
+ * before.
  */
 static void follow_slowly(const struct ctr_ground *g)
 {
@@ -151,7 +152,7 @@ static void follow_slowly(const struct ctr_ground *g)
     }
 }
 
-/* Prefetches lines that nobody loads; those that are in L1 already are no fills. */
+/* Prefetches random lines without loading them. A line already in L1 is no fill. */
 static void prefetch_at_random(const struct ctr_ground *g)
 {
     const size_t n = L2_BYTES / g->line_bytes;
@@ -179,7 +180,7 @@ static void prepare_l2_in_turn(struct ctr_ground *g)
     g->n_turns = n * N_ROUNDS;
 }
 
-/* Takes every second line, so that a prefetcher of pairs brings in what nobody follows. */
+/* Takes every second line: a prefetcher of pairs brings in lines that no load follows. */
 static void prepare_l2_at_random(struct ctr_ground *g)
 {
     size_t n = L2_BYTES / (2 * g->line_bytes);

@@ -1,8 +1,9 @@
 /*
- * Loops whose work is known in advance, on which counters are proven (ctr_proof.h).
+ * Loops of known work, by which counters are proven (ctr_proof.h).
  *
- * The loops of instructions are written in assembly, so that no compiler adds or drops any: eight of the same in each
- * turn, and what ends the turn. The loops over lines and pages follow pointers; what else they load is no claim.
+ * The loops of instructions are written in assembly, so that no compiler adds or drops any: each turn is eight copies
+ * of an instruction, and the instructions that end the turn. The loops over lines and pages follow pointers; no claim
+ * is made about their further loads.
  */
 #ifndef CTR_LOOP_H
 #define CTR_LOOP_H
@@ -14,7 +15,7 @@ enum {
     CTR_LOOP_UNROLL = 8, /* instructions under test in each turn */
 #if defined(__powerpc64__)
     CTR_LOOP_TURN_INSTRUCTIONS = CTR_LOOP_UNROLL + 1, /* bdnz */
-    CTR_LOOP_MULTIPLY_CYCLES = 5,                     /* until the next one can use it */
+    CTR_LOOP_MULTIPLY_CYCLES = 5,                     /* latency */
 #else
     CTR_LOOP_TURN_INSTRUCTIONS = CTR_LOOP_UNROLL + 2, /* dec, jnz; subs, b.ne */
     CTR_LOOP_MULTIPLY_CYCLES = 3,
@@ -26,14 +27,14 @@ struct ctr_ground {
     unsigned char *memory;
     size_t bytes, line_bytes, page_bytes;
     const void *start; /* of the pointers to follow */
-    size_t n_turns;    /* of the loop: set by its prepare */
+    size_t n_turns;    /* of the loop: set by the loop's prepare */
 };
 
 struct ctr_loop {
     const char *name;
-    const char *about; /* what one turn does */
+    const char *about; /* the work of a turn */
     bool (*can_run)(void);
-    void (*prepare)(struct ctr_ground *g); /* before each run; what it does is not counted */
+    void (*prepare)(struct ctr_ground *g); /* before each run; not counted */
     void (*run)(const struct ctr_ground *g);
 };
 
@@ -41,7 +42,7 @@ size_t ctr_n_loops(void);
 const struct ctr_loop *ctr_loop_at(size_t i);
 const struct ctr_loop *ctr_loop_named(const char *name); /* NULL if there is none, here */
 
-/* Times multiplications, each of which waits for the one before: the core's clock in GHz, now; 0 if none are here. */
+/* Times a chain of dependent multiplications: the core's clock in GHz, now; 0 if the CPU family has no loops. */
 double ctr_core_ghz(void);
 
 /* Returns 0 or -ENOMEM; release accepts both. */

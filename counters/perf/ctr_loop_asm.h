@@ -1,6 +1,6 @@
 /*
- * The frame of the loops of instructions: eight of one in each turn, then what ends the turn, one branch. The memory's
- * address is in %1. Internal to the loops.
+ * The frame of the loops of instructions: each turn is eight copies of an instruction, then the turn's end with a
+ * branch. The memory's address is in %1. Internal to the loops.
  */
 #ifndef CTR_LOOP_ASM_H
 #define CTR_LOOP_ASM_H
@@ -48,6 +48,6 @@ void ctr_run_fmas__avx2(const struct ctr_ground *g);
                          : "cc", "memory", __VA_ARGS__);                                                               \
     }
 
-#endif /* other families have no such loops, and so no proven counters */
+#endif /* all further families have no loops, and so no proven counters */
 
 #endif

@@ -92,7 +92,7 @@ void ctr_perf_close(struct ctr_perf_set *set)
         close(set->fd[--set->n_events]);
 }
 
-/* The usual causes and what can be done, in the words of somebody who has to act on them. */
+/* The usual causes and the remedies, in the words of a user who has to act. */
 static const struct {
     int err;
     const char *meaning, *remedy;

@@ -1,6 +1,6 @@
 /*
- * The kernel's side of counting: a set of events that is on the counters together (one perf_event_open group), and
- * what its errors mean. Used by sessions (ctr_session.h) and watchpoints (ctr_watch.h).
+ * The kernel's side of counting: a set of events, on the counters together (one perf_event_open group), and the meaning
+ * of the kernel's errors. Used by sessions (ctr_session.h) and watchpoints (ctr_watch.h).
  */
 #ifndef CTR_PERF_H
 #define CTR_PERF_H
@@ -11,7 +11,7 @@
 
 enum { CTR_MAX_SET_EVENTS = 8 };
 
-/* One event as perf_event_open takes it. For breakpoints config1 is the address and config2 the length in bytes. */
+/* An event for perf_event_open. For breakpoints config1 is the address and config2 the length in bytes. */
 struct ctr_event_code {
     uint32_t type; /* PERF_TYPE_... */
     uint32_t bp_type;
@@ -23,7 +23,7 @@ struct ctr_event_code {
 
 struct ctr_counts {
     uint64_t time_enabled_ns;
-    uint64_t time_running_ns; /* of that, how long the events were on the counters */
+    uint64_t time_running_ns; /* the part of time_enabled_ns in which the events were on the counters */
     uint64_t value[CTR_MAX_SET_EVENTS];
 };
 
@@ -36,16 +36,16 @@ struct ctr_perf_set {
 /* Adds an event of the calling thread, any core. Returns 0 or -errno of perf_event_open; -E2BIG if the set is full. */
 int ctr_perf_add(struct ctr_perf_set *set, const struct ctr_event_code *code);
 
-/* Start counting from zero, and end it. Return 0 or -errno. */
+/* Start counting from zero, and stop. Return 0 or -errno. */
 int ctr_perf_start(struct ctr_perf_set *set);
 int ctr_perf_stop(struct ctr_perf_set *set);
 
-/* Reads what was counted since the last start, also while it counts. Returns 0 or -errno. */
+/* Reads the counts since the last start, also while the set counts. Returns 0 or -errno. */
 int ctr_perf_read(const struct ctr_perf_set *set, struct ctr_counts *counts);
 
 void ctr_perf_close(struct ctr_perf_set *set); /* a zeroed or closed set is fine */
 
-/* Writes one sentence for a failed perf_event_open: err is -errno, event what was asked for. Returns err. */
+/* Writes a sentence for a failed perf_event_open: err is -errno, event the name. Returns err. */
 int ctr_perf_explain(int err, const char *event, char *why, size_t why_bytes);
 
 /* Returns 0 if the CPU's own cycle counter opens here, else -errno with the reason. */

@@ -59,7 +59,7 @@ static void write_16(void *memory, size_t bytes)
 
 #if !defined(__x86_64__)
 
-/* Plain C, of which the compiler keeps every access: for families without a loop above, and their narrowest one. */
+/* Plain C, in which the compiler keeps every access: for families without a loop above, and for the narrowest width. */
 static void read_8(void *memory, size_t bytes)
 {
     const volatile uint64_t *at = memory;

@@ -1,6 +1,6 @@
 /*
- * Loops that do nothing but load, or store, all bytes of a stretch of memory in order, by instructions of one width:
- * for bandwidths. Written in assembly, so that no compiler widens or drops any.
+ * Loops that load, or store, all bytes of a stretch of memory in order and do no further work, by instructions of one
+ * width: for bandwidths. Written in assembly, so that no compiler widens or drops any instruction.
  */
 #ifndef CTR_STREAM_H
 #define CTR_STREAM_H
@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { CTR_STREAM_STEP = 512 }; /* stretches are multiples of it, and begin at one */
+enum { CTR_STREAM_STEP = 512 }; /* stretches begin at a multiple, and are a multiple long */
 
 struct ctr_stream {
     const char *name; /* "read 32 B" */
@@ -18,7 +18,7 @@ struct ctr_stream {
     void (*run)(void *memory, size_t bytes);
 };
 
-/* All of this CPU family, by width, loads first; ends with one without a name. */
+/* All loops of this CPU family, by width, loads first; the last entry has no name. */
 extern const struct ctr_stream ctr_streams[];
 
 #endif

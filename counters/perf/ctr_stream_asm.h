@@ -6,7 +6,7 @@
 
 #if defined(__x86_64__)
 
-/* instruction(offset) is the text of one; last ends the loop. */
+/* instruction(offset) is the text of an instruction; last ends the loop. */
 #define CTR_STREAM(linkage, name, width, instruction, last)                                                            \
     linkage void name(void *memory, size_t bytes)                                                                      \
     {                                                                                                                  \
@@ -21,7 +21,7 @@
                          : "cc", "memory", "rax", "xmm0");                                                             \
     }
 
-/* For CPUs that have them only. */
+/* Only for CPUs with the instructions. */
 void ctr_read_32__avx2(void *memory, size_t bytes);
 void ctr_write_32__avx2(void *memory, size_t bytes);
 void ctr_read_64__avx512(void *memory, size_t bytes);

@@ -14,16 +14,17 @@
 
 struct ctr_watch {
     struct ctr_perf_set set;
-    struct sigaction before; /* what SIGTRAP did */
+    struct sigaction before; /* the action of SIGTRAP before */
     bool is_catching;
-    sig_atomic_t n_stray; /* traps that the kernel did not count */
+    sig_atomic_t n_stray; /* traps not counted by the kernel */
 };
 
 static __thread volatile sig_atomic_t n_traps;
 
 /*
- * Counts a trap that the kernel took for none of its breakpoints: it sends a signal, which would end the program. Some
- * virtual machines deliver such traps (Linux 6.18 as a guest on Intel: one in 10,000). The access is lost to the count.
+ * Counts a trap that the kernel takes for no breakpoint of its own: the kernel sends a signal, which would end the
+ * program. Some virtual machines deliver stray traps (Linux 6.18 as a guest on Intel: 1 in 10,000). The access is lost
+ * to the count.
  */
 static void note_stray(int signal)
 {

@@ -12,8 +12,8 @@
 enum { MAX_ATTEMPTS = 3 };
 
 /*
- * Says by what share of a loop's branches a count may be off. Interrupts and the calls around it add some dozens to a
- * hundred thousand.
+ * The share of a loop's branches by which a count may be off. Interrupts and the calls around the loop add some dozens
+ * to a hundred thousand.
  */
 static const double tolerance = 0.02;
 
@@ -37,7 +37,7 @@ static int encode(struct census *c)
     return err;
 }
 
-/* Counts the loop once with n counters; *ran says whether they were on it all the time. */
+/* Counts the loop once with n counters; *ran: the events were on the counters all the time. */
 static int count(struct census *c, unsigned n, struct ctr_counts *counts, bool *ran)
 {
     size_t refused, n_events = c->cpu->n_fixed + n;
@@ -60,7 +60,7 @@ static int count(struct census *c, unsigned n, struct ctr_counts *counts, bool *
     return err;
 }
 
-/* Finds the most counters that can be had together. The NMI watchdog or another program may hold some. */
+/* Finds the most counters available together. The NMI watchdog or another program may hold some. */
 static int find_most(struct census *c, struct ctr_census *out, struct ctr_counts *counts)
 {
     bool ran = false;

@@ -1,8 +1,8 @@
 /*
- * Tells which counters of this computer count: the same event on all of them at once, while a loop makes a known number
- * of it. Hypervisors hand out counters that stand still, and such a counter makes a false zero of whatever it is given.
+ * Finds the working counters of this computer: all counters count the same event at once, during a loop with a known
+ * number of events. Hypervisors hand out counters that stand still; the count of a dead counter is a false zero.
  *
- * Counters have no names here but their order in a set: the kernel deals them out in that order.
+ * A counter has no name, only a place in the set: the kernel deals the counters out in the set's order.
  */
 #ifndef CTR_CENSUS_H
 #define CTR_CENSUS_H
@@ -14,12 +14,12 @@
 #include "counters/perf/ctr_source.h"
 
 struct ctr_census {
-    unsigned n_counters; /* that can be used at the same time, good and bad */
+    unsigned n_counters; /* usable at a time, good and bad */
     unsigned n_good;
     bool is_bad[CTR_MAX_SET_EVENTS];
     double counted[CTR_MAX_SET_EVENTS];
     double made;    /* on each */
-    char note[320]; /* "" if all of the CPU's counters count, else one line that names the others */
+    char note[320]; /* "" if all of the CPU's counters count, else a line that names the dead counters */
 };
 
 /*
@@ -30,11 +30,11 @@ int ctr_census_take(struct ctr_census *n, const struct ctr_source *source, const
                     struct ctr_ground *ground, char *why, size_t why_bytes);
 
 /*
- * Deals a group's events out to sets that the working counters of this computer can hold. The order of the file is
- * kept as far as there is room; events that the kernel refuses together come into different sets.
+ * Deals a group's events out to sets for the working counters of this computer. The file's order is kept as far as
+ * there is room; events that the kernel refuses together go into different sets.
  *
- * Changes set and position of every event, n_sets and filler: where a counter that does not count lies between others,
- * an event that nobody reads occupies it. Returns 0, or -errno of the source with the reason.
+ * Changes set and position of every event, n_sets and filler: an unread event occupies each dead counter that lies
+ * between working counters. Returns 0, or -errno of the source with the reason.
  */
 int ctr_fit(struct ctr_group *g, const struct ctr_source *source, const struct ctr_cpu *cpu,
             const struct ctr_census *census, char *why, size_t why_bytes);

@@ -1,6 +1,6 @@
 /*
- * The counters of a computer, proven and ready to count: which CPU it is, which counters count (ctr_census.h), a group
- * of events dealt out to them (ctr_census.h), and what known work shows of each metric (ctr_proof.h).
+ * The counters of a computer, proven and ready to count: the CPU, the working counters (ctr_census.h), a group of
+ * events dealt out to the counters (ctr_census.h), and the verdict of known work on each metric (ctr_proof.h).
  */
 #ifndef CTR_COUNTERS_H
 #define CTR_COUNTERS_H
@@ -24,21 +24,21 @@ struct ctr_counters {
 
 /*
  * Opens a group of folder uarch (NULL: this computer's) on a source, proven. *c must not move afterwards: readings
- * point into it. Returns 0, or -errno with one line that says what to do; *c is then empty.
+ * point into *c. Returns 0, or -errno with a line that names the remedy; *c is then empty.
  */
 int ctr_counters_open(struct ctr_counters *c, const struct ctr_source *source, const char *groups_dir,
                       const char *uarch, const char *group, char *why, size_t why_bytes);
 
-/* Does the same without census and proof: for what the kernel itself counts (folder software). */
+/* Opens a group without census and proof: for the counts of the kernel itself (folder software). */
 int ctr_counters_open_plain(struct ctr_counters *c, const struct ctr_source *source, const char *groups_dir,
                             const char *uarch, const char *group, char *why, size_t why_bytes);
 
-/* Reads what was counted, with the overhead taken off. Returns 0 or -errno. */
+/* Reads the counts, with the overhead subtracted. Returns 0 or -errno. */
 int ctr_counters_read(struct ctr_counters *c, struct ctr_reading *out);
 
-void ctr_counters_close(struct ctr_counters *c); /* a zeroed or closed one is fine */
+void ctr_counters_close(struct ctr_counters *c); /* a zeroed or closed struct is fine */
 
-/* Writes the verdict on each metric of the group, with what known work made and what was counted. */
+/* Writes the verdict on each metric of the group, with the known work and the count. */
 void ctr_counters_print(const struct ctr_counters *c, FILE *out);
 
 #endif

@@ -8,7 +8,7 @@
 
 struct fitted_set {
     size_t n;            /* events and fillers */
-    unsigned n_counters; /* of these, on programmable counters */
+    unsigned n_counters; /* programmable events of the set */
     struct ctr_event_code code[CTR_MAX_SET_EVENTS];
 };
 
@@ -22,7 +22,7 @@ struct fit {
     struct fitted_set set[CTR_MAX_SETS];
 };
 
-/* Appends an event behind fillers for counters that do not count. -EINVAL: no room. */
+/* Appends an event behind fillers for the dead counters. -EINVAL: no room. */
 static int append(const struct fit *f, struct fitted_set *s, const struct ctr_event_code *code, bool fixed)
 {
     assert(s->n <= CTR_MAX_SET_EVENTS && s->n_counters <= f->census->n_counters);
@@ -40,7 +40,8 @@ static int append(const struct fit *f, struct fitted_set *s, const struct ctr_ev
 }
 
 /*
- * Tries to open a set. The kernel refuses one that no time could schedule, such as events that need the same counter.
+ * Tries to open a set. The kernel refuses a set that can never be scheduled, for example two events for the same
+ * counter.
  */
 static int try_open(const struct fit *f, const struct fitted_set *s)
 {
@@ -61,7 +62,7 @@ static bool is_fixed(const struct fit *f, const struct ctr_event_code *code)
     return false;
 }
 
-/* Puts an event into the first set that takes it. */
+/* Puts an event into the first set with room. */
 static int place(struct fit *f, struct ctr_event *e, const struct ctr_event_code *code)
 {
     int err = -EINVAL;

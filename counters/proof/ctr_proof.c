@@ -20,8 +20,8 @@ static const char chased[] = "a part of the lines is still in the level above, o
 static const char guessed[] = "half of the branches by chance; some come out right by luck";
 
 /*
- * Tolerances: instructions are exact, lines are not, because no cache is emptied of exactly what is asked for and
- * prefetchers fetch more than that. The widths are those seen on a Zen 3 and leave room for other caches.
+ * Tolerances: instructions are exact; lines are not, because no cache is emptied exactly of the requested lines and
+ * prefetchers fetch further lines. The widths were seen on a Zen 3 and leave room for further caches.
  */
 static const struct ctr_claim claims[] = {
     { "loads", "loads", 8, 7.84, 8.16, exact },
@@ -126,7 +126,7 @@ static void refute(struct ctr_proof *p, size_t metric, const struct ctr_claim *c
         ctr_fail(0, why, sizeof p->trust.why[metric], "not available: it could not be proven: %s", e->why);
 }
 
-/* Judges the metrics: one refuted claim refutes its metric, whatever else it got right. */
+/* Judges the metrics: a single refuted claim refutes the metric. */
 static void judge_metrics(struct ctr_proof *p, const struct ctr_group *g)
 {
     for (size_t i = 0; i < N_CLAIMS; i++) {
@@ -157,7 +157,7 @@ static int collect(void *context, const char *name, size_t name_chars, double *v
     return 0;
 }
 
-/* Judges the events: one is as good as the best metric that it is in, of those that anything is known of. */
+/* Judges the events: an event is as good as the best judged metric with the event. */
 static void judge_events(struct ctr_proof *p, const struct ctr_group *g)
 {
     for (size_t m = 0; m < g->n_metrics; m++) {

@@ -1,16 +1,16 @@
 /*
- * Counters are believed when they count known work rightly: each loop of ctr_loop.h is run under each set of a group,
- * and every metric that makes a claim about a loop has to come out within the tolerance that such a count deserves.
+ * Counters are believed if they count known work rightly: each loop of ctr_loop.h is run under each set of a group, and
+ * every metric with a claim about the loop has to be within the claim's tolerance.
  *
- * A refuted metric has no value in later readings (ctr_session.h), nor has anything computed from an event that is in
- * refuted metrics only. What the claims know nothing of stays unproven; its zeros are not believed.
+ * A refuted metric has no value in later readings (ctr_session.h); a metric has no value, either, if it uses an event
+ * of refuted metrics only. A metric without a claim stays unproven; an unproven zero is not believed.
  */
 #ifndef CTR_PROOF_H
 #define CTR_PROOF_H
 
 #include "counters/group/ctr_session.h"
 
-/* Says what one turn of a loop makes of a metric. */
+/* A claim: the number that a turn of a loop makes of a metric. */
 struct ctr_claim {
     const char *loop, *metric;
     double made;              /* per turn */
@@ -23,13 +23,13 @@ const struct ctr_claim *ctr_claim_at(size_t i);
 
 enum { CTR_MAX_CLAIMS = 48 };
 
-/* Holds what came of each claim. */
+/* The outcome of a claim. */
 struct ctr_evidence {
-    bool is_tried;   /* false: the group has no such metric, or the CPU no such instruction */
+    bool is_tried;   /* false: the group has no metric, or the CPU no instruction, of the claim */
     bool is_counted; /* false: the count was missing */
     bool is_within;
     double made, counted;
-    char why[160]; /* it was missing */
+    char why[160]; /* why the count was missing */
 };
 
 struct ctr_proof {

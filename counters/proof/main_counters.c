@@ -1,6 +1,6 @@
 /*
- * `make counters`: which counters this computer has, and whether they count known work rightly. Where it has none, what
- * the kernel refused, why, and what can be done.
+ * `make counters`: which counters this computer has, and whether they count known work rightly. If the computer has no
+ * counters: the kernel's refusal, the cause and the remedy.
  */
 #include <stdio.h>
 #include <string.h>
@@ -61,7 +61,7 @@ static int try_group(const char *uarch, const char *name, char *why, size_t why_
     return err;
 }
 
-/* Prints what else the kernel can count, to tell "no counters" from "no counting at all". */
+/* Prints the further kinds of the kernel's counts, to tell "no counters" from "no counting at all". */
 static void print_kinds(void)
 {
     char why[1024];
