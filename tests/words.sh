@@ -82,7 +82,7 @@ compared() {
         else if (percent[$1] < $2 - slack - 1e-9)
             complain(sprintf("%s: %.2f pronouns per 100 words of comments: lower the bound %s with tests/words.sh --lower", $1, percent[$1], $2))
         if (action == "lower")
-            print $1, least(percent[$1]) < $2 + 0 ? least(percent[$1]) : $2
+            print $1, least(percent[$1]) + 0 < $2 + 0 ? least(percent[$1]) : $2
     }
     END {
         for (room in percent) {
@@ -127,6 +127,7 @@ check "... and one without a bound" grep -q ': sim/base 5.0$' <(judged '' "$coun
 check "... and a bound without a room" grep -q '^sim/gone is no room' <(judged $'sim/base 5.0\nsim/gone 3.0' "$counts" complaints)
 check "a bound falls to the count, rounded up" [ "$(judged 'sim/base 7.0' 'sim/base 1000 51' lower)" = 'sim/base 5.1' ]
 check "... and to a tenth above" [ "$(judged 'sim/base 7.0' 'sim/base 2000 101' lower)" = 'sim/base 5.1' ]
+check "... from two digits, too" [ "$(judged 'sim/base 10.0' "$counts" lower)" = 'sim/base 5.0' ]
 check "... and does not rise" [ "$(judged 'sim/base 4.0' "$counts" lower)" = 'sim/base 4.0' ]
 check "... and goes with its room" [ "$(judged $'sim/base 4.0\nsim/gone 3.0' "$counts" lower)" = 'sim/base 4.0' ]
 
