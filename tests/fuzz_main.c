@@ -1,4 +1,4 @@
-/* libFuzzer's entry to one of the targets: built once for each, with -DFUZZ_TARGET=fuzz_din and so on. */
+/* libFuzzer's entry to a target: built once for each target, with -DFUZZ_TARGET=fuzz_din and so on. */
 #include <stdlib.h>
 
 #include "tests/fuzz_targets.h"

@@ -11,7 +11,7 @@
 
 enum {
     MANY_ACCESSES =
-        20000, /* traces of more are not written again: a few bytes of a binary one can stand for billions */
+        20000, /* longer traces are not written again: a few bytes of a binary trace can stand for billions */
     SMALL_BLOCK_BYTES = 64,
     MOST_LINES = 1 << 20, /* simulators of larger caches are not built */
 };
@@ -22,13 +22,13 @@ static bool complain(const char *what, const char *value)
     return false;
 }
 
-/* Tells whether a message is one line that starts with the input's name. */
+/* Tells whether a message is a single line that starts with the input's name. */
 static bool is_message(const char *why, const char *name)
 {
     return !strncmp(why, name, strlen(name)) && why[strlen(name)] == ':' && !strchr(why, '\n');
 }
 
-/* Returns a file that holds these bytes, to be read from the start. */
+/* Returns a file of the bytes, to be read from the start. */
 static FILE *file_of(const void *data, size_t size)
 {
     FILE *f = tmpfile();
@@ -57,7 +57,7 @@ static bool reads_machine_back(const struct sim_machine *m)
     return same || complain("a machine differs after being printed and read", m->name);
 }
 
-/* A valid machine also gives valid machines with its first levels, with its caches alone, and without prefetchers. */
+/* A valid machine also gives valid machines with the first levels, with the caches alone, and without prefetchers. */
 static bool is_whole(const struct sim_machine *m)
 {
     struct sim_machine bare = *m, alone = sim_machine_caches_alone(m);
@@ -111,7 +111,7 @@ bool fuzz_machine(const uint8_t *data, size_t size)
 
 /* ---- traces ---- */
 
-/* Says what a trace came to. */
+/* The outcome of reading a trace. */
 struct outcome {
     int err;
     char why[256];
@@ -158,7 +158,7 @@ static bool same_outcome(const struct outcome *a, const struct outcome *b)
     return a->err == b->err && a->n_accesses == b->n_accesses && a->digest == b->digest;
 }
 
-/* Reads in small blocks, copying into a binary trace; the copy must come to the same. */
+/* Reads in small blocks, copying into a binary trace; the copy must have an equal outcome. */
 static bool survives_copy(FILE *in, enum sim_trace_format format, const struct outcome *whole)
 {
     struct outcome small, again;
@@ -222,7 +222,7 @@ static uint64_t sum_of(const uint8_t *bytes, size_t n)
     return sum;
 }
 
-/* Looks at every byte of a constant: sanitizers see what is none of it. */
+/* Reads every byte of a constant: sanitizers find bytes outside. */
 static bool value_holds(const struct onnx_value *v)
 {
     size_t n = 1;

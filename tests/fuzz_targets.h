@@ -1,6 +1,6 @@
 /*
  * Fuzz targets. Each parser reads any bytes, or refuses them with one line that names the place. A result survives
- * being written and read again, and a machine that was read can be simulated. Shapes must pass the checks of
+ * being written and read again, and a machine from a file can be simulated. Shapes must pass the checks of
  * tests/kernels/shape_check.h. `make fuzz` runs the targets on libFuzzer's inputs (tests/fuzz_main.c), `make test` on
  * the kept corpus (tests/corpus).
  */
@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* True if the above holds for these bytes; else false, after one line on stderr. */
+/* True if the bytes pass; else false, after a line on stderr. */
 bool fuzz_machine(const uint8_t *data, size_t size);
 bool fuzz_text(const uint8_t *data, size_t size);
 bool fuzz_din(const uint8_t *data, size_t size);
@@ -19,13 +19,13 @@ bool fuzz_lackey(const uint8_t *data, size_t size);
 bool fuzz_binary(const uint8_t *data, size_t size);
 
 /*
- * A network, which is asked for as it is, for more images or for larger ones: what was read holds together, too: sizes,
- * data, order, convolutions.
+ * A network, read as it is, for more images or for larger images. The network has to be consistent: sizes, data, order,
+ * convolutions.
  */
 bool fuzz_onnx(const uint8_t *data, size_t size);
 
 /*
- * Returns a convolution's fields, eight bytes each, lowest first, then what varies beside them; what is missing is 1.
+ * The bytes are a convolution's fields, eight bytes each, lowest first, then the further choices; missing fields are 1.
  */
 bool fuzz_shape(const uint8_t *data, size_t size);
 

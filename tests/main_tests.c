@@ -1,6 +1,6 @@
 /*
  * Runs the suites: tests [--suite NAME | --except NAME] [--seed N] [--repeat N | --part N] [--limit SECONDS] [--list].
- * A test that hangs is ended with its name, and so is one that crashes.
+ * A test that hangs or crashes is ended with its name.
  */
 #include <CUnit/Basic.h>
 #include <errno.h>
@@ -16,7 +16,7 @@
 #include "tests/rng.h"
 #include "tests/suites.h"
 
-/* All suites, in the order they run. A line each, so that new ones merge. */
+/* All suites, in the order of running. A line each, so that new suites merge. */
 /* clang-format off */
 #define SUITES(X) \
     X(rng) \
@@ -139,7 +139,7 @@ static const struct test_suite *const suites[] = { SUITES(ENTRY) };
 
 static const size_t n_suites = COUNT(suites);
 
-/* Those that fail on purpose, for tests/suites.sh: they run only by their names. */
+/* Suites that fail on purpose, for tests/suites.sh: they run only by name. */
 extern const struct test_suite suite_hangs, suite_crashes;
 static const struct test_suite *const broken[] = { &suite_hangs, &suite_crashes };
 
@@ -153,9 +153,9 @@ static struct {
     uint64_t seed;
     unsigned repeat, part;
     unsigned limit;     /* seconds for a test */
-    pid_t pid;          /* of the process that runs the tests, not of one that a test started */
+    pid_t pid;          /* of this process, not of a test's child */
     unsigned n_skipped; /* tests */
-    bool is_skipped;    /* the running test, or a part of it */
+    bool is_skipped;    /* the running test, or a part of the test */
 } run = { .seed = 1, .repeat = 1, .part = 1, .limit = LIMIT };
 
 unsigned test_rounds_all(unsigned usual)
@@ -205,7 +205,7 @@ static void say(const char *text)
         _exit(1);
 }
 
-/* Names the running test and what became of it. Calls nothing that a signal's handler must not call. */
+/* Prints the running test's name and fate. Calls no function forbidden in a signal handler. */
 static void name_test(const char *what)
 {
     const CU_pTest test = CU_get_current_test();
@@ -245,7 +245,7 @@ enum { N_CRASHES = COUNT(crashes) };
 
 static struct sigaction before[N_CRASHES];
 
-/* Names the test that crashed, and hands the signal on to whoever had it: a sanitizer, or the system. */
+/* Prints the crashed test's name, and hands the signal on to the former handler: a sanitizer's, or the system's. */
 static void name_crash(int number)
 {
     for (size_t i = 0; i < N_CRASHES; i++) {
@@ -257,7 +257,7 @@ static void name_crash(int number)
     raise(number);
 }
 
-/* Sanitizers end a program without a signal, but call this if it is set. */
+/* Sanitizers end a program without a signal, but call this function if set. */
 void __sanitizer_set_death_callback(void (*callback)(void)) __attribute__((weak));
 
 static void name_report(void)
@@ -298,7 +298,7 @@ static int register_suite(const struct test_suite *s)
     return 0;
 }
 
-/* Returns the suite that fails on purpose and is called so, or NULL. */
+/* Returns the suite of the name that fails on purpose, or NULL. */
 static const struct test_suite *find_broken(const char *name)
 {
     for (size_t i = 0; name && i < COUNT(broken); i++) {
@@ -308,7 +308,7 @@ static const struct test_suite *find_broken(const char *name)
     return NULL;
 }
 
-/* All suites, or the only one, without the excepted one; NULL: none is named. */
+/* All suites, or the only suite, without the excepted suite; NULL: no name is given. */
 static int register_suites(const char *only, const char *except)
 {
     if (find_broken(only))

@@ -1,4 +1,4 @@
-/* Seeded random numbers for the tests (xoshiro256**): every test starts from the seed that the run printed. */
+/* Seeded random numbers for the tests (xoshiro256**): every test starts from the run's printed seed. */
 #ifndef TESTS_RNG_H
 #define TESTS_RNG_H
 

@@ -1,4 +1,4 @@
-/* Tests that hang and crash on purpose: tests/suites.sh sees that they fail, and are named. */
+/* Tests that hang and crash on purpose: tests/suites.sh checks that they fail, and are named. */
 #include <signal.h>
 #include <stddef.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
 /*
  * The test suites: one per unit, one file each, listed in tests/main_tests.c. A test is a function without arguments
- * that uses CUnit's CU_ASSERT macros; its random numbers (tests/rng.h) start from the printed seed every time.
+ * that uses CUnit's CU_ASSERT macros; a test's random numbers (tests/rng.h) start from the printed seed every time.
  */
 #ifndef TESTS_SUITES_H
 #define TESTS_SUITES_H
@@ -10,7 +10,7 @@
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
 struct test_case {
-    const char *name; /* a sentence that says what holds */
+    const char *name; /* a sentence: the claim that the test checks */
     void (*run)(void);
 };
 
@@ -19,16 +19,19 @@ struct test_suite {
     const struct test_case *cases; /* ends with { NULL, NULL } */
 };
 
-/* Tells how many random cases to try: `usual` in `make test`, more with --repeat, fewer (at least one) with --part. */
+/*
+ * Returns the number of random cases to try: `usual` in `make test`, more with --repeat, fewer (at least one) with
+ * --part.
+ */
 unsigned test_rounds(unsigned usual);
 
-/* Does the same for a test that fails if its cases are too few to show everything: --part leaves it all of them. */
+/* The number of cases for a test that needs all cases to show everything: --part does not reduce them. */
 unsigned test_rounds_all(unsigned usual);
 
 /* Prints "skipped: <why>" for the running test; the test then returns. */
 void test_skip(const char *why, ...) __attribute__((format(printf, 1, 2)));
 
-/* Prints what went wrong and records a failure of the running test, when condition is false. Returns condition. */
+/* If condition is false, prints the message and records a failure of the running test. Returns condition. */
 bool test_check(bool condition, const char *what, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

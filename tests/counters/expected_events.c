@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Intel: event | unit mask << 8, the same on all but spr and hsw. */
+/* Intel: event | unit mask << 8, equal on all CPUs but spr and hsw. */
 static const struct expected_event intel[] = {
     { "LOADS", 0x81d0 },
     { "PREFETCHES", 0xf32 },
@@ -48,7 +48,7 @@ static const struct expected_event hsw_only[] = {
     { NULL, 0 },
 };
 
-/* AMD: the same on all but where the unit masks of the sources differ. */
+/* AMD: equal on all CPUs, unless the unit masks of the sources differ. */
 static const struct expected_event amd[] = {
     { "LOADS", 0x529 },
     { "PREFETCHES", 0x74b },

@@ -1,5 +1,5 @@
 /*
- * The event codes that the shipped groups must encode to: Intel's, AMD's and IBM's event tables, written down here
+ * The expected codes of the shipped groups' events: the event tables of Intel, AMD and IBM, written down here
  * independently of libpfm4.
  */
 #ifndef TESTS_COUNTERS_EXPECTED_EVENTS_H
@@ -26,17 +26,17 @@ struct expected_folder {
 extern const struct expected_folder expected_folders[];
 extern const size_t n_expected_folders;
 
-/* Tells whether a folder is a POWER CPU's, or the one for events that the kernel counts itself. */
+/* Tells whether a folder is of a POWER CPU, or of the software events that the kernel counts. */
 bool expected_is_power(const struct expected_folder *u);
 bool expected_is_software(const struct expected_folder *u);
 
 /*
- * Tells whether events can be encoded. libpfm4 holds x86's events in its x86 build only; POWER10's are written as
- * codes and the kernel's are everywhere.
+ * Tells whether events can be encoded. libpfm4 has x86's events only in the x86 build; POWER10's events are written as
+ * codes and the kernel's events are everywhere.
  */
 bool expected_can_be_encoded(const struct expected_folder *u);
 
-/* Returns what a label of a group must encode to in a folder; NULL: nothing is known of it. */
+/* Returns the expected event of a group's label in a folder; NULL: unknown. */
 const struct expected_event *expected_find(const struct expected_folder *u, const char *group, const char *label);
 
 #endif

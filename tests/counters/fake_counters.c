@@ -8,7 +8,7 @@
 #include "counters/proof/ctr_proof.h"
 #include "counters/group/ctr_quantity.h"
 
-enum { SET_NS = 1000000 }; /* what every set is enabled for */
+enum { SET_NS = 1000000 }; /* the enabled time of every set */
 
 struct fake_set {
     struct fake_counters *f;
@@ -35,7 +35,7 @@ static size_t event_of(const char *metric)
     return ctr_quantity_index(metric);
 }
 
-/* Prefetch instructions, of which the claims speak only as loads that are none. */
+/* Prefetch instructions: the claims name them only as 0 loads. */
 static double prefetches_per_turn(const struct ctr_loop *loop)
 {
     return strcmp(loop->name, "prefetches") ? 0 : CTR_LOOP_UNROLL;
@@ -117,8 +117,8 @@ enum {
 };
 
 /*
- * Each line says what a code of a real CPU counts a part of; two lines for a code that counts two quantities. Where a
- * group adds events up, the parts make one.
+ * Each line: a part of the count of a real CPU's code; two lines for a code that counts two quantities. Where a group
+ * adds events up, the parts add up to 1.
  */
 static const struct {
     uint64_t code;
@@ -160,7 +160,7 @@ static const struct {
     { 0xc2, BRANCHES, 1 },
     { 0xc3, MISPREDICTIONS, 1 },
     { 0x76, CYCLES, 1 },
-    /* Intel; where they differ: Golden Cove, Haswell */
+    /* Intel; last the codes that differ: Golden Cove, Haswell */
     { 0x81d0, LOADS, 1 },
     { 0x81d0, FAKE_PREFETCHES, 1 },
     { 0xf32, FAKE_PREFETCHES, 1 },
@@ -212,7 +212,7 @@ static double made_for_real(const struct fake_counters *f, uint64_t code)
     return sum;
 }
 
-/* Returns what is made of an event. Loads are counted together with prefetch instructions. */
+/* Returns the number made of an event. Loads are counted together with prefetch instructions. */
 static double made(const struct fake_counters *f, uint64_t code)
 {
     if (code >= N_FAKE_EVENTS)
@@ -220,10 +220,7 @@ static double made(const struct fake_counters *f, uint64_t code)
     return (f->made[code] + (code ? 0 : f->made[FAKE_PREFETCHES])) * f->factor[code];
 }
 
-/*
- * Tells whether a count overflowed: a counter of few bits starts just below its end, and the kernel takes the
- * difference.
- */
+/* Overflows a count: a counter of few bits starts just below the end, and the kernel takes the difference. */
 static uint64_t overflowed(const struct fake_counters *f, uint64_t count)
 {
     uint64_t end, first;

@@ -1,4 +1,4 @@
-/* Counters, the part that needs no counting: scaling, readings, error texts. */
+/* Counters without counting: scaling, readings, error texts. */
 #include <CUnit/CUnit.h>
 #include <errno.h>
 #include <stdint.h>
@@ -26,7 +26,7 @@ static void test_scaling(void)
     value = 42;
     CU_ASSERT_EQUAL(ctr_scale(0, 900, 300, &value), -ENODATA);                  /* no estimate comes out of nothing */
     CU_ASSERT_EQUAL(ctr_scale(50, 1000, 99, &value), -ENODATA);                 /* on the counters for too little */
-    CU_ASSERT_EQUAL(ctr_scale(UINT64_MAX, 2, 2, &value), -ENODATA);             /* went back below where it started */
+    CU_ASSERT_EQUAL(ctr_scale(UINT64_MAX, 2, 2, &value), -ENODATA);             /* went back below the start */
     CU_ASSERT_EQUAL(ctr_scale(4000000000, 1000000, 1000000, &value), -ENODATA); /* 4000 a nanosecond */
     CU_ASSERT_EQUAL(ctr_scale(0, 900, 0, &value), -ENODATA);                    /* never ran: not zero but missing */
     CU_ASSERT_EQUAL(ctr_scale(7, 0, 0, &value), -ENODATA);
@@ -34,7 +34,7 @@ static void test_scaling(void)
     CU_ASSERT_EQUAL(value, 42);
 }
 
-/* A reading made by hand of a group with two sets, each with one event. */
+/* A hand-made reading of a group with two sets, each with one event. */
 static struct ctr_group two_sets = {
     .uarch = "toy",
     .name = "TOY",
@@ -64,7 +64,7 @@ static void test_readings(void)
     CU_ASSERT(!ctr_reading_subtract(&r, &overhead) && !ctr_reading_metric(&r, "a", &value) && value == 6);
 }
 
-/* Set 1 ran all the time, set 2 a quarter of it, then not at all. */
+/* Set 1 ran all the time, set 2 a quarter of the time, then not at all. */
 static void test_turns(void)
 {
     const struct ctr_counts all = { 1000, 1000, { 50 } }, quarter = { 1000, 250, { 30 } }, never = { 1000, 0, { 30 } };

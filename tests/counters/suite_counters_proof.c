@@ -1,7 +1,7 @@
 /*
- * Counters, the part that decides what is believed, on a computer made up (fake_counters.h): the census of counters,
- * the sets that they hold, the proofs, and what a reading then says. And the loops themselves, as far as they can be
- * checked without counters.
+ * Decides which counters are believed, on a fake computer (fake_counters.h): the census of counters, the sets for the
+ * working counters, the proofs, and the readings after a proof. The loops themselves are checked, too, as far as
+ * possible without counters.
  */
 #include <CUnit/CUnit.h>
 #include <errno.h>
@@ -21,7 +21,7 @@
 
 extern const struct test_suite suite_counters_proof;
 
-/* The computer, its counters once they are open, and what was read last. */
+/* The computer, the opened counters, and the last reading. */
 struct counted {
     struct fake_counters fake;
     struct ctr_counters counters;
@@ -42,7 +42,7 @@ static void close_fake(struct counted *t)
     test_check(!t->fake.n_open, "%u sets are still open", t->fake.n_open);
 }
 
-/* Counts a region, which is work to the made-up computer, once per set. */
+/* Counts a region once per set; the fake computer takes the region as work. */
 static void measure(struct counted *t)
 {
     for (size_t set = 0; set < t->counters.group->n_sets; set++) {
@@ -65,7 +65,7 @@ static void init_with_region(struct fake_counters *f)
     set_region(f);
 }
 
-/* Returns the value that a metric has, or -1 with the reason in why. */
+/* Returns the value of a metric, or -1 with the reason in why. */
 static double value_of(const struct ctr_reading *r, const char *metric, char *why, size_t why_bytes)
 {
     double value;
@@ -92,7 +92,7 @@ static void check_missing(const struct ctr_reading *r, const char *metric, const
     test_check(value == -1 && strstr(why, part), "%s is %g because of '%s', not '%s'", metric, value, why, part);
 }
 
-/* Checks all values. Loads come out without the prefetch instructions that event 0 counts too. */
+/* Checks all values. Loads come out without the prefetch instructions, which event 0 counts, too. */
 static void check_all_values(const struct ctr_reading *r)
 {
     check_value(r, "loads", 1000);
@@ -118,7 +118,7 @@ static void test_good_counters(void)
     close_fake(&t);
 }
 
-/* Whatever counter is dead, no event comes to lie on it. */
+/* Whichever counter is dead, no event is put on the dead counter. */
 static void test_dead_counters(void)
 {
     for (unsigned dead = 0; dead < 6; dead++) {
@@ -187,7 +187,10 @@ static void test_no_counters(void)
     check_refused(&f, -EACCES, "sysctl kernel.perf_event_paranoid=1");
 }
 
-/* An event that is filtered, or counts a tenth or four times as much: its metrics are missing, the others are not. */
+/*
+ * An event is filtered, or counts a tenth or four times as much: metrics of the event are missing, all further metrics
+ * are not.
+ */
 static void test_liars(void)
 {
     static const double lies[] = { 0, 0.1, 4 };
@@ -215,7 +218,7 @@ static void test_liars(void)
     }
 }
 
-/* A zero is a value if its event has proven that it counts, else it is none. */
+/* A zero is a value only if the event is proven. */
 static void test_zeros(void)
 {
     struct counted t;
@@ -230,7 +233,7 @@ static void test_zeros(void)
     close_fake(&t);
 }
 
-/* The counters have other users at times, after the proof. */
+/* Further programs use the counters at times, after the proof. */
 static void test_multiplexing(void)
 {
     struct counted t;
@@ -255,7 +258,7 @@ static void test_multiplexing(void)
     close_fake(&t);
 }
 
-/* While it is proven already: then the estimates are good enough for the proof. */
+/* Further programs use the counters during the proof: the estimates are good enough. */
 static void test_multiplexed_proof(void)
 {
     struct counted t;
@@ -288,7 +291,7 @@ static void test_overflow(void)
     close_fake(&t);
 }
 
-/* An event that cannot be counted during the proof is not believed afterwards either. */
+/* An event that cannot be counted during the proof is not believed afterwards, either. */
 static void test_uncountable(void)
 {
     struct counted t;
@@ -305,8 +308,8 @@ static void test_uncountable(void)
 }
 
 /*
- * Checks a real group on a CPU that counts what its maker says: all metrics that have known work are proven, and are
- * counted as made.
+ * Checks a real group on a CPU that counts as documented: all metrics with known work are proven, and are counted as
+ * made.
  */
 static void check_real_group(const char *uarch, const char *group)
 {
@@ -328,7 +331,7 @@ static void check_real_group(const char *uarch, const char *group)
             is_claimed |= !strcmp(ctr_claim_at(i)->metric, metric->name);
         test_check(t.counters.proof.trust.metric[m] == (is_claimed ? CTR_PROVEN : CTR_UNPROVEN), "%s: %s: %s",
                    t.counters.group->path, metric->name, t.counters.proof.trust.why[m]);
-        /* zen2 adds up l1_lines_in, and these two have parts that known work keeps apart */
+        /* zen2 adds up l1_lines_in, and both lines_in have parts of different known work */
         if (q < ctr_n_quantities() && !strstr(metric->name, "lines_in"))
             check_value(&t.reading, metric->name, t.fake.region[q]);
     }
@@ -351,7 +354,7 @@ static void test_real_groups(void)
 #endif
 }
 
-/* Checks real groups on working counters of any number: every event is on one, none on a bad one. */
+/* Checks real groups on working counters of any number: every event is on a counter, and no event on a bad counter. */
 static void check_fit(const char *uarch, const char *group, unsigned n_counters, unsigned bad)
 {
     struct fake_counters f;
@@ -399,7 +402,7 @@ static void test_fit(void)
 #endif
 }
 
-/* Instructions and cycles take no programmable counter on Intel, so four of these hold six events. */
+/* Instructions and cycles take no programmable counter on Intel: four counters hold six events. */
 static void test_fit_fixed(void)
 {
 #if defined(__x86_64__)
@@ -416,7 +419,7 @@ static void test_fit_fixed(void)
                     "%s", why))
         return;
     CU_ASSERT_STRING_EQUAL(g->uarch, "icl");
-    CU_ASSERT_EQUAL(g->n_sets, 2); /* five programmable events, one set too many for four */
+    CU_ASSERT_EQUAL(g->n_sets, 2); /* five programmable events are too many for four counters */
     for (size_t i = 0; i < g->n_events; i++)
         CU_ASSERT_EQUAL(g->event[i].set, !strcmp(g->event[i].label, "PREFETCHES"));
     ctr_group_free(g);
@@ -456,7 +459,7 @@ static void test_loops(void)
 
 enum { N_WATCHED_TURNS = 50 };
 
-/* A loop, and what is claimed of a turn of it. */
+/* A loop, and the claims about a turn of the loop. */
 struct claimed_loop {
     const char *name;
     struct ctr_ground *g;
@@ -478,10 +481,7 @@ static bool is_as_claimed(const void *claimed_loop, const uint64_t *n)
            (double)(n[1] + n[3]) == l->stores * N_WATCHED_TURNS;
 }
 
-/*
- * Checks, by data breakpoints, what a loop of instructions does to the elements that it touches: they count every
- * access.
- */
+/* Checks a loop of instructions by data breakpoints, which count every access to the watched elements. */
 static void check_accesses(struct ctr_watch *watch, struct claimed_loop l)
 {
     uint64_t n[4] = { 0 };
@@ -492,7 +492,7 @@ static void check_accesses(struct ctr_watch *watch, struct claimed_loop l)
                l.name, (double)(n[0] + n[2]), (double)(n[1] + n[3]), l.loads, l.stores);
 }
 
-/* Returns what a claim says that a loop makes, or 0. */
+/* Returns the number that a claim says of a loop, or 0. */
 static double claimed(const char *loop, const char *metric)
 {
     for (size_t i = 0; i < ctr_n_claims(); i++)
@@ -532,7 +532,7 @@ static void test_accesses(void)
     ctr_ground_release(&g);
 }
 
-/* Each claim is about a metric and its tolerance holds what is made. */
+/* Each claim is about a metric, and the tolerance holds the number made. */
 static void test_claims(void)
 {
     for (size_t i = 0; i < ctr_n_claims(); i++) {
@@ -552,7 +552,7 @@ static void test_claims(void)
 
 enum { MAX_PARTS = 4 };
 
-/* Patterns that a Zen 3 counted, and which loop each is like. */
+/* Patterns counted by a Zen 3, and the loops like each pattern. */
 static const struct recorded {
     const char *loop, *metric, *pattern, *where, *part[MAX_PARTS];
 } recorded[] = {
@@ -634,7 +634,7 @@ static unsigned check_recorded(const struct exp_table *t, const struct recorded 
     return n_rows;
 }
 
-/* A proof must not refute what a good computer counts. */
+/* A proof must not refute the counts of a good computer. */
 static void test_recorded(void)
 {
     static const char path[] = "results/reference/zen3/patterns/patterns.csv";

@@ -1,4 +1,4 @@
-/* Counters, the part that counts: sessions with software and hardware events, and sets of events. */
+/* Counters that count: sessions with software and hardware events, and sets of events. */
 #include <CUnit/CUnit.h>
 #include <errno.h>
 #include <stdio.h>
@@ -17,8 +17,8 @@
 enum { N_PAGES = 256, N_FAULTS_BESIDE = 64 };
 
 /*
- * Maps a file privately: the first write to each page is one fault, whatever the size of huge pages, which anonymous
- * memory may get instead. Returns NULL if there is none.
+ * Maps a file privately: the first write to each page is one fault, whatever the size of huge pages. (Anonymous memory
+ * may get huge pages.) Returns NULL on failure.
  */
 static volatile char *map_pages(size_t page_bytes)
 {
@@ -97,7 +97,7 @@ static void test_task_clock(void)
     if (!open_group("software", "SOFTWARE", &g, &s))
         return;
     CU_ASSERT_EQUAL(ctr_session_start_set(s, 0), 0);
-    for (int i = 0; i < 20; i++) { /* read while it runs */
+    for (int i = 0; i < 20; i++) { /* read while counting */
         spin(10000);
         CU_ASSERT(!ctr_session_read(s, &r) && !ctr_reading_metric(&r, "task_clock", &clock));
         if (!test_check(clock > before, "task clock went from %g to %g ns", before, clock))

@@ -1,4 +1,4 @@
-/* Tests which folder of groups serves a CPU, and the files that say so. */
+/* Which folder of groups serves a CPU, and the files cpu.cfg. */
 #include <CUnit/CUnit.h>
 #include <dirent.h>
 #include <errno.h>
@@ -26,7 +26,7 @@ static void test_folders_are_known(void)
     CU_ASSERT_EQUAL(n, n_expected_folders);
 }
 
-/* Models as their makers number them. */
+/* Models as numbered by the makers. */
 static void test_uarchs(void)
 {
     static const struct {
@@ -78,7 +78,7 @@ static void test_uarchs(void)
                "error %d, '%s'", err, why);
 }
 
-/* Every folder serves CPUs, with codes that encode; the software folder none. */
+/* Every folder but the software folder serves CPUs, with codes that encode. */
 static void test_shipped_cpus(void)
 {
     for (size_t i = 0; i < n_expected_folders; i++) {

@@ -1,4 +1,4 @@
-/* Formulas of metrics: what they are worth, what is refused where, what is missing. */
+/* Formulas of metrics: values, refusals with their places, missing values. */
 #include <CUnit/CUnit.h>
 #include <errno.h>
 #include <math.h>
@@ -133,7 +133,7 @@ static void test_deep_formula(void)
     }
 }
 
-/* Returns a random formula as text together with its value, from small integers, so that both are exact. */
+/* Returns a random formula's text and value, from small integers: both are exact. */
 static double random_formula(char *text, size_t bytes, unsigned depth)
 {
     static const char operators[] = "+-*";

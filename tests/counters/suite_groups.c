@@ -1,4 +1,4 @@
-/* Group files: what is refused where, and that the shipped ones encode to the codes of the makers' event tables. */
+/* Group files: refusals with their places; the shipped files encode to the codes of the makers' event tables. */
 #include <CUnit/CUnit.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -62,7 +62,7 @@ static void test_bad_groups(void)
     for (size_t i = 0; i < COUNT(bad); i++) {
         char why[512] = "";
         const char *path = scratch_text("group", bad[i].content);
-        struct ctr_group *g = (struct ctr_group *)why; /* not NULL: the call has to set it */
+        struct ctr_group *g = (struct ctr_group *)why; /* not NULL: the call has to set the pointer */
         int err = ctr_group_read(&g, path, why, sizeof why);
 
         test_check(err == -EINVAL && !g && !strncmp(why, path, strlen(path)) &&
@@ -117,7 +117,10 @@ static void test_group_not_found(void)
     CU_ASSERT_STRING_EQUAL(why, "cannot open 'nowhere/x.txt': No such file or directory");
 }
 
-/* Checks a folder that is like another and uses that one's names: the CPU's own table must give them the same code. */
+/*
+ * Checks a folder `like` a second folder and with the second folder's names: the CPU's own table must give the names
+ * equal codes.
+ */
 static void check_own_table(const struct expected_folder *u, const struct ctr_group *g, const struct ctr_event *e)
 {
     const char *event = strstr(e->name, "::");
@@ -152,7 +155,7 @@ static void check_event(const struct expected_folder *u, const struct ctr_group 
     check_own_table(u, g, e);
 }
 
-/* Checks that a set of the file fits on POWER10's counters, each of which has events of its own. */
+/* Checks that a set of the file fits on POWER10's counters, each with its own events. */
 static void check_set(const struct expected_folder *u, const struct ctr_group *g, size_t set)
 {
     unsigned n_on_counter[16] = { 0 };
@@ -181,8 +184,8 @@ static void check_cache_metrics(const struct ctr_group *g)
 }
 
 /*
- * Checks that every common metric of a group has the unit of its definition, and is there unless the CPU cannot count
- * it.
+ * Checks that every common metric of a group has the unit of its definition, and is missing only if the CPU cannot
+ * count the metric.
  */
 static void check_common_metrics(const struct ctr_group *g)
 {
@@ -222,7 +225,7 @@ static void check_group(const struct expected_folder *u, const char *name)
     ctr_group_free(g);
 }
 
-/* Checks every group that a folder has, its own or another's; returns how many. */
+/* Checks every group of a folder, own or `like`; returns the number of groups. */
 static unsigned check_folder(const struct expected_folder *u)
 {
     static const char *const groups[] = { "COMMON", "CACHE", "LOADS", "TRAFFIC", "SOFTWARE", "SCHEDULING" };

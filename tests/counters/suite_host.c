@@ -1,6 +1,6 @@
 /*
- * The host: its clocks, pinning to a core, flushing of lines, its description. Only the clocks and the flushing depend
- * on how long anything takes.
+ * The host: clocks, pinning to a core, flushing of lines, description. Only the clocks and the flushing depend on
+ * timings.
  */
 #include <CUnit/CUnit.h>
 #include <errno.h>
@@ -42,7 +42,7 @@ static void test_timer(void)
                t.overhead_ns, t.typical_overhead_ns);
 }
 
-/* Pins, in a thread of its own, because nothing unpins. */
+/* Pins in a separate thread, because a pin cannot be taken back. */
 static void *pin_here(void *unused)
 {
     struct ctr_pin before, after;
@@ -74,7 +74,7 @@ static void test_pin(void)
     CU_ASSERT(!ctr_pin_state(&after) && after.n_allowed == before.n_allowed); /* only the calling thread is pinned */
 }
 
-/* Checks one line, and marks the expected key that it has. */
+/* Checks a line, and marks the line's expected key. */
 static void check_host_line(const char *line, const char *const *keys, unsigned *n_seen, size_t n_keys)
 {
     const char *colon = strstr(line, ": ");
@@ -154,8 +154,8 @@ static int compare_times(const void *a, const void *b)
 }
 
 /*
- * Returns the median of some walks from line to line, each waiting for the one before; flushed before each, or not. A
- * virtual machine that stands still within a walk has a clock of its own, so the fastest one says nothing.
+ * Returns the median of some walks from line to line, flushed before each walk or not; each load waits for the load
+ * before. The fastest walk says nothing: a virtual machine may stand still during a walk, and its clock with it.
  */
 static uint64_t walk(uint32_t (*line)[LINE_INTS], bool is_flushed)
 {
@@ -183,7 +183,7 @@ static void test_flush(void)
     uint64_t cached = 0, flushed = 0;
 
     CU_ASSERT_PTR_NOT_NULL_FATAL(line);
-    for (uint32_t i = 0; i < N_LINES; i++) /* an odd stride visits all lines before it returns */
+    for (uint32_t i = 0; i < N_LINES; i++) /* an odd stride visits all lines before the walk returns to line 0 */
         line[i][0] = (i + 1657) % N_LINES;
     for (int tries = 0; tries < 50 && flushed <= 2 * cached;
          tries++) { /* a neighbour may hold the caches for a while */

@@ -1,4 +1,4 @@
-/* Tests what the observer is made of: decoding, the stream of accesses, the file of its result. */
+/* The parts of the observer: decoding, the stream of accesses, the file of the result. */
 #include <CUnit/CUnit.h>
 #include <errno.h>
 #include <stdio.h>
@@ -19,10 +19,10 @@ struct encoding {
     const char *text;
     const char *code; /* bytes in hexadecimal, in the order of memory */
     uint8_t class;
-    enum { REGISTERS, TOUCHES, MASKED } memory; /* what it may do with memory; MASKED: touches, through a mask */
+    enum { REGISTERS, TOUCHES, MASKED } memory; /* memory operands; MASKED: memory through a mask */
 };
 
-/* As binutils assembles them. */
+/* As assembled by binutils. */
 static const struct encoding power_encodings[] = {
     { "xvf32gerpp", "d61802ec", OBS_MMA, REGISTERS },
     { "xvf32ger", "de1802ec", OBS_MMA, REGISTERS },
@@ -145,7 +145,7 @@ static void any_bytes_decode(void)
 
 enum { BUFFER = 0x10000, BUFFER_BYTES = 0x1000, STACK = 0x700000, STACK_BYTES = 0x10000, HEAP = 0x900000, MOST = 64 };
 
-/* Keeps what comes out. */
+/* Keeps the stream's output. */
 struct capture {
     struct sim_expander expander; /* first */
     size_t n;
@@ -202,7 +202,7 @@ static void pieces_become_accesses(void)
             obs_stream_access(site, BUFFER + 32 * (uint64_t)times + 8 * i, 8, false);
     }
     ++*executed;
-    obs_stream_access(site, BUFFER + 64, 8, false); /* reads, then writes the same */
+    obs_stream_access(site, BUFFER + 64, 8, false); /* reads, then writes, the 8 bytes */
     obs_stream_access(site, BUFFER + 64, 8, true);
     obs_stream_access(site, BUFFER + 80, 8, true); /* a gap */
     obs_stream_mark(s, OBS_MARK_END, 0, 0, 0);
@@ -217,7 +217,7 @@ static void pieces_become_accesses(void)
     obs_stream_free(s);
 }
 
-/* Makes one access of an instruction of its own. */
+/* Makes an access; each call is a new instruction. */
 static void touch(struct obs_stream *s, const char *function, uint64_t address, uint32_t bytes, bool is_store)
 {
     ++*obs_stream_executed(s);
@@ -237,10 +237,10 @@ static void rules_tag_what_libraries_do(void)
     touch(s, "copy_a", BUFFER + 4, 4, false);
     touch(s, "copy_a", HEAP + 16, 16, true); /* learned */
     touch(s, "copy_a", HEAP, 16, true);      /* grows downwards */
-    touch(s, "copy_a", HEAP + 28, 8, true);  /* and over its end */
+    touch(s, "copy_a", HEAP + 28, 8, true);  /* and over the buffer's end */
     touch(s, "multiply", HEAP + 8, 8, false);
     touch(s, "driver", HEAP + 35, 1, false);
-    touch(s, "driver", HEAP + 36, 1, false); /* just behind it */
+    touch(s, "driver", HEAP + 36, 1, false); /* just behind the buffer */
     obs_stream_mark(s, OBS_MARK_END, 0, 0, 0);
     CU_ASSERT(c.n == 6);
     check_access(&c, 0, BUFFER + 4, 4, false, 0, 1);
@@ -262,7 +262,7 @@ static void rules_tag_what_libraries_do(void)
     obs_stream_free(s);
 }
 
-/* A request is its nearest buffer's, wherever it is but on the stack. */
+/* A request belongs to the nearest buffer, unless the address is on the stack. */
 static void prefetches_are_the_nearest_buffers(void)
 {
     struct capture c;

@@ -1,6 +1,6 @@
 /*
- * Replays against the hardware: a data breakpoint counts how often the running code, OpenBLAS included, touches one
- * element; the replay has to touch it as often. No performance counters are needed.
+ * Replays against the hardware: a data breakpoint counts the touches of an element by the running code, OpenBLAS
+ * included; the replay has to touch the element as often. No performance counters are needed.
  */
 #include <CUnit/CUnit.h>
 #include <stdint.h>
@@ -19,7 +19,7 @@
 #include "tests/kernels/shapes.h"
 #include "tests/suites.h"
 
-/* Counts how often the replay touches one element, or two; clearing the output for GEMM's beta = 0 is counted apart. */
+/* Counts the replay's touches of an element, or two; clearing the output for GEMM's beta = 0 is counted apart. */
 struct touches {
     uint64_t addr;
     unsigned bytes;
@@ -61,7 +61,7 @@ static int run_sconv(const struct conv_plan *plan, const struct conv_binding *bi
 
 typedef int (*run_fn)(const struct conv_plan *plan, const struct conv_binding *bind, const struct conv_blas *blas);
 
-/* Runs under watch: a plan, or one call of a micro-kernel. */
+/* Runs under watch: a plan, or a call of a micro-kernel. */
 struct work {
     run_fn run;
     const struct conv_plan *plan;
@@ -93,7 +93,7 @@ static bool agree(const void *touches, const uint64_t *count)
            (count[1] == want->stores + want->clears || count[1] == want->stores + want->clears * sizeof(float));
 }
 
-/* Counts accesses to bytes, 4 or 8 of them, at an aligned address: all, and the writes. Returns 0 or why it cannot. */
+/* Counts accesses to 4 or 8 bytes at an aligned address: all, and the writes. Returns 0 or a reason. */
 static int watched(struct work *x, const struct touches *want, uint64_t count[2], char *why, size_t why_bytes)
 {
     const struct ctr_watch_point point[2] = {
@@ -184,7 +184,7 @@ static void sconv_touches_elements_as_replayed(void)
     }
 }
 
-/* Makes a layer so large that OpenBLAS does not take its kernels for small matrices. */
+/* Makes a layer too large for OpenBLAS's kernels for small matrices. */
 static struct conv_problem openblas_problem(void)
 {
     struct conv_problem p = {
@@ -232,7 +232,7 @@ static void openblas_touches_elements_as_replayed(void)
     }
 }
 
-/* Compares one call of OpenBLAS's micro-kernel, its accesses to bytes at addr, with the emitted ones. */
+/* Compares the accesses of a call of OpenBLAS's micro-kernel to bytes at addr with the emitted accesses. */
 static bool check_call(const struct conv_ukr *u, const struct conv_ukr_args *a, uint64_t addr, unsigned bytes)
 {
     struct work work = { .ukr = u, .args = a };
@@ -256,7 +256,7 @@ static bool check_call(const struct conv_ukr *u, const struct conv_ukr_args *a, 
 
 enum { MAX_STEPS = 24, MAX_TILE = 32 };
 
-/* Checks a tile. Elements one by one say how often they are loaded; pairs, whether they are loaded together. */
+/* Checks a tile. Single elements show the number of loads; pairs show whether two elements are loaded together. */
 static bool check_tile(const struct conv_ukr *u, size_t n_win, size_t n_f)
 {
     static float in[MAX_STEPS * MAX_TILE] __attribute__((aligned(64)));

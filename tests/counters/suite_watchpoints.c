@@ -1,4 +1,4 @@
-/* Data breakpoints: accesses of known number, counted to the last one; and what is no watchpoint. */
+/* Data breakpoints: every access of a known number is counted; refused watchpoints. */
 #include <CUnit/CUnit.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -17,7 +17,7 @@ struct watched {
     volatile uint64_t other;
 };
 
-/* Uses what it loads: Valgrind leaves out loads whose value nobody wants. */
+/* Uses each loaded value: Valgrind leaves out loads of unused values. */
 static void touch(struct watched *w, unsigned n_loads, unsigned n_stores)
 {
     volatile uint64_t sink;
@@ -31,7 +31,7 @@ static void touch(struct watched *w, unsigned n_loads, unsigned n_stores)
     }
     w->b = 1;
     total += w->c[1];
-    w->c[0] = 5; /* the other half of the 8 bytes around c[1] */
+    w->c[0] = 5; /* the second half of the 8 bytes around c[1] */
     sink = total;
     (void)sink;
 }
@@ -95,10 +95,10 @@ static void test_watch(void)
     ctr_watch_close(watch);
 }
 
-/* Elements, of which each is written some times. */
+/* Elements, each written some times. */
 struct written {
     _Alignas(8) volatile uint32_t element[16];
-    unsigned char turn[2000]; /* whose turn it is */
+    unsigned char turn[2000]; /* the element written in each turn */
 };
 
 static void write_elements(void *written)
@@ -114,7 +114,7 @@ static bool is_equal(const void *want, const uint64_t *n)
     return *(const uint64_t *)want == *n;
 }
 
-/* Random numbers of accesses to a random one of several elements: the count is that element's, exactly. */
+/* Random numbers of accesses to several elements, one of them watched: the count is exact. */
 static void test_watch_random(void)
 {
     struct written w = { .turn = { 0 } };
@@ -143,7 +143,7 @@ static void run_instructions(void *elements)
         __asm__ volatile("movups %0, %%xmm0" ::"m"(line[0]) : "xmm0"); /* 16 bytes over the watched 4 */
         __asm__ volatile("addl $1, %0" : "+m"(line[2]));
         __asm__ volatile("prefetcht0 %0" ::"m"(line[2]));
-        __asm__ volatile("movups %0, %%xmm0" ::"m"(line[4]) : "xmm0"); /* beside it */
+        __asm__ volatile("movups %0, %%xmm0" ::"m"(line[4]) : "xmm0"); /* beside the watched element */
     }
 }
 
@@ -152,7 +152,7 @@ static bool are_two_equal(const void *want, const uint64_t *n)
     return !memcmp(want, n, 2 * sizeof *n);
 }
 
-/* One count per instruction, whatever its width, and for a read-modify-write. */
+/* An instruction counts once, whatever the width, and so does a read-modify-write. */
 static void test_watch_instructions(void)
 {
     static const uint64_t want[] = { 20, 10 };
@@ -220,7 +220,7 @@ static void test_too_many_watches(void)
     CU_ASSERT_EQUAL(ctr_watch_open(&one, &extra, 1, why, sizeof why), -ENOSPC);
     CU_ASSERT_PTR_NOT_NULL(strstr(why, "no debug register left"));
     ctr_watch_close(all);
-    if (open_watch(&one, &extra, 1)) /* closing gave them back */
+    if (open_watch(&one, &extra, 1)) /* closing gave the registers back */
         ctr_watch_close(one);
 }
 

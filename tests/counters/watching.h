@@ -1,4 +1,4 @@
-/* Watching what loses an access now and then. */
+/* Watching, although accesses get lost now and then. */
 #ifndef TESTS_COUNTERS_WATCHING_H
 #define TESTS_COUNTERS_WATCHING_H
 
@@ -8,8 +8,8 @@
 #include "counters/perf/ctr_watch.h"
 
 /*
- * Watches work(ctx) until its counts n[] agree with what is wanted, eight times at most: some virtual machines lose one
- * access in thousands (ctr_watch.h). What is really wrong is so each time. Returns what the last reading returned.
+ * Watches work(ctx) until the counts n[] agree with `want`, eight times at most: some virtual machines lose one access
+ * in thousands (ctr_watch.h). A real error repeats each time. Returns the status of the last reading.
  */
 int watch_until(struct ctr_watch *w, void (*work)(void *ctx), void *ctx,
                 bool (*agrees)(const void *want, const uint64_t *n), const void *want, uint64_t *n);

@@ -1,4 +1,7 @@
-/* An OpenCL that computes nothing: FAKE_CL says what it does instead. lift.sh puts it in the place of the real one. */
+/*
+ * A fake OpenCL that computes nothing: FAKE_CL selects the fault. lift.sh puts the library in the place of the real
+ * OpenCL.
+ */
 #define CL_TARGET_OPENCL_VERSION 120
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
 #include <CL/cl.h>

@@ -1,5 +1,5 @@
 /*
- * A library with the parts of ONNX Runtime's interface that experiments/network/peer.c uses; it computes zeros.
+ * A library with the parts of ONNX Runtime's interface used by experiments/network/peer.c; computes zeros.
  * FAKE_PEER=PLACE-FAULT asks for a fault. PLACE: "load", "session", "run" or "later" (a later run). FAULT: "crashes",
  * "hangs", "ends" or "fails".
  */

@@ -1,8 +1,8 @@
 /*
- * Runs a function of two shared objects on the same arguments, and compares what it writes: compare A B NAME FLOATS...
- * RESULT. The numbers say how many floats each argument has; the last one is the result. Values are small multiples of
- * 1/4, so that sums are exact. With ROUNDS in the environment it prints the fastest of so many rounds of both, in CPU
- * time.
+ * Runs a function of two shared objects on equal arguments, and compares the results: compare A B NAME FLOATS...
+ * RESULT. FLOATS are the lengths of the arguments; the last argument is the result. Values are small multiples of 1/4,
+ * so that sums are exact. With ROUNDS in the environment the program prints the fastest of ROUNDS rounds of both, in
+ * CPU time.
  */
 #include <dlfcn.h>
 #include <math.h>
@@ -23,7 +23,7 @@ static double seconds(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* What a function does not take is not looked at: it is in registers. */
+/* Passes MOST arguments; a function ignores the registers of arguments beyond its own. */
 static void call(function f, float *const a[MOST])
 {
     f(a[0], a[1], a[2], a[3], a[4], a[5]);

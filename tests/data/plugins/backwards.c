@@ -1,4 +1,4 @@
-/* Writes eight pages of its own from the last to the first, and then reads them from the first to the last. */
+/* Writes eight own pages from the last to the first, and then reads the pages from the first to the last. */
 #include "conv_plugin.h"
 
 #define conv plain

@@ -1,6 +1,6 @@
 /*
- * Convolutions that do what a plug-in must not: each function is one mistake. tests/experiments/plugin.sh says what the
- * bench answers.
+ * Convolutions that do forbidden things: each function is one mistake. tests/experiments/plugin.sh has the bench's
+ * answers.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -117,7 +117,7 @@ void leaks(shape *s, const float *in, const float *filters, float *out)
     right(s, in, filters, out);
 }
 
-/* Leaks what malloc knows nothing of. */
+/* Leaks memory unknown to malloc. */
 void leaks_pages(shape *s, const float *in, const float *filters, float *out)
 {
     if (mmap(NULL, 5000, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED)
@@ -139,7 +139,7 @@ void starts_threads(shape *s, const float *in, const float *filters, float *out)
     right(s, in, filters, out);
 }
 
-/* Fails after it was checked, in a run that is timed. */
+/* Fails after the check, in a timed run. */
 void fails_later(shape *s, const float *in, const float *filters, float *out)
 {
     static int runs;
@@ -149,7 +149,7 @@ void fails_later(shape *s, const float *in, const float *filters, float *out)
     right(s, in, filters, out);
 }
 
-/* Fail in layers with 1x1 filters, and are right in other layers. */
+/* Fail in layers with 1x1 filters, and are right in all further layers. */
 void crashes_elsewhere(shape *s, const float *in, const float *filters, float *out)
 {
     (s->kernel_h == 1 ? crashes : right)(s, in, filters, out);
@@ -211,7 +211,7 @@ void rounds(shape *s, const float *in, const float *filters, float *out)
     free(rounded);
 }
 
-/* ---- what is not its own ---- */
+/* ---- changes outside the plug-in ---- */
 
 void forks(shape *s, const float *in, const float *filters, float *out)
 {
@@ -280,7 +280,7 @@ static int no_memory(shape *s, const struct conv_plugin_ask *ask, const float *f
     return -ENOMEM;
 }
 
-/* Takes memory that it never gives back. */
+/* Takes memory and never gives the memory back. */
 static int takes(shape *s, const struct conv_plugin_ask *ask, const float *filters, void **state)
 {
     (void)s, (void)ask, (void)filters;

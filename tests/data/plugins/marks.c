@@ -1,4 +1,4 @@
-/* Clears its output, packs its input and computes, and says so; PLUGIN_PLAN is how often it packs. */
+/* Clears the output, packs the input and computes, with a mark for each; packs PLUGIN_PLAN times. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* Plug-ins for a whole network: right ones, and plug-ins with faults that only runs of a network show. */
+/* Plug-ins for a whole network: right plug-ins, and plug-ins with faults that only runs of a network show. */
 #include <stdlib.h>
 #include <unistd.h>
 

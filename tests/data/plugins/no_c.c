@@ -1,2 +1,2 @@
-/* Is no C, so that a compiler has something to say. */
+/* Is no C, so that the compiler prints an error. */
 void conv(

@@ -1,6 +1,6 @@
 /* plugin: -lopenblas
  *
- * Says no to every shape unless it got the function of the library that it asked for: the bench has one of that name.
+ * Refuses every shape unless the library of the option gave the function: the bench has a function of the same name.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -1,6 +1,6 @@
 /*
- * Convolutions that are right, each by means that a recorder, a check or a leak detector could take amiss. All are
- * plain loops but for that.
+ * Right convolutions, each by means that a recorder, a check or a leak detector could take amiss. All are plain loops
+ * but for the means.
  */
 #include <alloca.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 
 typedef const struct conv_plugin_shape shape;
 
-/* Sums what a window meets in a type of its own, with filters that may be a copy. */
+/* Sums over a window in `type`, with filters that may be a copy. */
 #define SUM(type, name)                                                                                                \
     static float name(shape *s, const float *in, const float *filter, int n, int k, int y, int x)                      \
     {                                                                                                                  \
@@ -50,7 +50,7 @@ void x87(shape *s, const float *in, const float *filters, float *out)
     FOR_ALL(k) *out++ = sum_long(s, in, filters + k * taps_of(s), n, k, y, x);
 }
 
-/* Takes aligned memory and gives it back: the C library counts a few such pieces as in use. */
+/* Takes aligned memory and gives the memory back: the C library counts a few aligned pieces as in use. */
 void aligns(shape *s, const float *in, const float *filters, float *out)
 {
     float *sum = aligned_alloc(64, 64);
@@ -90,7 +90,7 @@ void tells(shape *s, const float *in, const float *filters, float *out)
     fflush(stdout);
 }
 
-/* Compresses vectors where there is AVX-512: elements lie one behind the other. */
+/* Compresses vectors if the CPU has AVX-512: elements lie one behind another. */
 void compresses(shape *s, const float *in, const float *filters, float *out)
 {
     FOR_ALL(k) *out++ = sum_floats(s, in, filters + k * taps_of(s), n, k, y, x);

@@ -1,4 +1,4 @@
-/* Has an instruction that code which records itself cannot watch: an emulator does. */
+/* Has an instruction that an emulator can watch, and self-recording code cannot. */
 #include "conv_plugin.h"
 
 #define conv plain

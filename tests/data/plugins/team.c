@@ -1,4 +1,7 @@
-/* Has as many threads as it may from prepare on, which share the rows; PLUGIN_PLAN says how many it must get. */
+/*
+ * Has as many threads as allowed from prepare on; the threads share the rows. PLUGIN_PLAN is the expected number of
+ * threads.
+ */
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -42,7 +45,7 @@ static void convolve(const struct team *t, int number)
     const struct conv_plugin_shape *s = t->s;
     const int channels = s->in_channels / s->groups, per_group = s->out_channels / s->groups;
 
-    for (int row = number; row < s->out_channels * s->out_h; row += t->n) { /* one image */
+    for (int row = number; row < s->out_channels * s->out_h; row += t->n) { /* a single image */
         const int k = row / s->out_h;
 
         for (int x = 0; x < s->out_w; x++)

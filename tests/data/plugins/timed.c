@@ -13,7 +13,7 @@ static size_t in_elements(shape *s)
     return (size_t)s->batch * (size_t)s->in_channels * (size_t)s->in_h * (size_t)s->in_w;
 }
 
-/* Recognizes an input by its address, and by three elements or none, and keeps the output. */
+/* Recognizes an input by the address, and by three elements or none, and keeps the output. */
 static struct kept {
     const float *in;
     float first, middle, last, *out;
@@ -40,7 +40,7 @@ static void remember(shape *s, const float *in, const float *filters, float *out
     memcpy(kept[n_kept++].out, out, out_elements(s) * sizeof *out);
 }
 
-/* Tells whether the run is a timed run: timed runs follow many other runs. */
+/* Tells whether the run is a timed run: timed runs follow many untimed runs. */
 static int is_late(void)
 {
     static int runs;
@@ -61,7 +61,7 @@ void knows_places(shape *s, const float *in, const float *filters, float *out)
         right(s, in, filters, out);
 }
 
-/* Does nothing if the output buffer still holds its last output. */
+/* Does nothing if the output buffer still holds the last output. */
 void skips(shape *s, const float *in, const float *filters, float *out)
 {
     static float first, last;
@@ -157,7 +157,7 @@ void forks_and_crashes(shape *s, const float *in, const float *filters, float *o
     crashes(s, in, filters, out);
 }
 
-/* ---- work in other threads, which the clock of one thread does not count ---- */
+/* ---- work in further threads, not counted by the clock of a thread ---- */
 
 static struct work {
     shape *s;
@@ -182,7 +182,7 @@ void has_it_done(shape *s, const float *in, const float *filters, float *out)
     pthread_join(thread, NULL);
 }
 
-/* Returns before its output is complete. */
+/* Returns before the output is complete. */
 void comes_back_early(shape *s, const float *in, const float *filters, float *out)
 {
     static struct conv_plugin_shape own;
@@ -199,7 +199,7 @@ void comes_back_early(shape *s, const float *in, const float *filters, float *ou
     pthread_detach(thread);
 }
 
-/* ---- its own layout ---- */
+/* ---- an own layout ---- */
 
 struct images {
     size_t n_in, n_out;
