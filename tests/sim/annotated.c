@@ -1,4 +1,4 @@
-/* Twenty small programs, of which PROGRAM says one: tests/sim/annotate.sh looks at their misses line by line. */
+/* Twenty small programs; PROGRAM selects the program. tests/sim/annotate.sh checks the misses line by line. */
 #include <stddef.h>
 #include <stdlib.h>
 #include <ucontext.h>
@@ -131,7 +131,7 @@ static void hash(void)
     }
 }
 
-/* Quicksort, which calls itself. */
+/* Quicksort, recursive. */
 static void sort_part(unsigned *x, int n)
 {
     int i = 0, j = n - 1;
@@ -199,7 +199,7 @@ static void recursion(void)
         list[i] = (unsigned)descend(100, first);
 }
 
-/* An array of structs, of which a loop wants one member. */
+/* An array of structs; a loop reads a single member. */
 static struct particle {
     double x[3], v[3];
     int kind;
@@ -261,7 +261,7 @@ static void search(void)
     c[1][1] = (float)n_found;
 }
 
-/* A list whose nodes come from the heap, in another order than they are walked. */
+/* A list whose nodes come from the heap; the walk's order is not the order of allocation. */
 static void nodes(void)
 {
     struct node *first = NULL, *last = NULL;
@@ -284,7 +284,7 @@ static void nodes(void)
             list[0] += (unsigned)n->key;
 }
 
-/* A triangle of sums, each of two above it. */
+/* A triangle of sums of the two numbers above. */
 static void triangle(void)
 {
     a[0][0] = 1;
@@ -294,8 +294,8 @@ static void triangle(void)
 }
 
 /*
- * The program runs on a stack of its own, in memory that is at the same address in every run: what is on the usual one
- * lies elsewhere under each tool.
+ * The program runs on a stack of its own, in memory at one address in every run: each tool puts the data of the usual
+ * stack at a different address.
  */
 static char stack[1 << 16];
 

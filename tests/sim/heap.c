@@ -1,4 +1,4 @@
-/* Arrays on the heap, by whom they were allocated: tests/sim/annotate.sh looks at what is accessed in them. */
+/* Arrays on the heap, by the allocating function: tests/sim/annotate.sh checks the accesses to the arrays. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>

@@ -1,4 +1,4 @@
-/* Machine files of a test's own: text that is read, machines that are printed and read back. */
+/* Machine files of tests: reads texts, prints machines and reads the prints. */
 #ifndef TESTS_SIM_MACHINE_FILE_H
 #define TESTS_SIM_MACHINE_FILE_H
 
@@ -21,13 +21,13 @@ enum { MACHINE_WHY_BYTES = 768 };
     }
 
 /*
- * Writes bytes, or a text, to a temporary file, reads it as a machine, and removes it. Returns what sim_machine_read
- * returns; the file's name in why, of MACHINE_WHY_BYTES, becomes "FILE".
+ * Writes bytes, or a text, to a temporary file, reads the file as a machine, and removes the file. Returns as
+ * sim_machine_read; the file's name in why, of MACHINE_WHY_BYTES, becomes "FILE".
  */
 int machine_read_bytes(struct sim_machine *m, const char *bytes, size_t n_bytes, char *why);
 int machine_read_text(struct sim_machine *m, const char *text, char *why);
 
-/* Checks that a machine that is printed reads back the same. */
+/* Checks that a machine equals the machine read from its print. */
 void machine_check_round_trip(const struct sim_machine *m);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * A peer for `make bench-sim PEERS=` (sim/programs/bench_peer.h) as small as can be: one level of a cache, a list of
- * lines for each set, the most recently used first. FORGETS: one that keeps no line, so that its misses are not ours;
- * LEVELS_AT_MOST: one that takes machines of so many levels only.
+ * A minimal peer for `make bench-sim PEERS=` (sim/programs/bench_peer.h): a cache of one level, a list of lines for
+ * each set, the most recently used first. FORGETS: the peer keeps no line, so that its misses are not ours;
+ * LEVELS_AT_MOST: the peer takes only machines with at most LEVELS_AT_MOST levels.
  */
 #include <stdlib.h>
 

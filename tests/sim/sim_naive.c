@@ -122,10 +122,7 @@ static void prefetch_line(struct sim_naive *s, uint64_t line, struct naive_reque
     naive_read_into(s, 0, line, r, &(struct naive_wish){ .by = SIM_SOFTWARE_PREFETCHER });
 }
 
-/*
- * Returns the next byte of an access that begins another aligned piece, going through all bytes. Returns false at the
- * end.
- */
+/* Goes through all bytes of an access. Returns the next byte that begins a new aligned piece, or false at the end. */
 static bool next_piece(uint64_t addr, uint32_t bytes, uint64_t piece_bytes, uint32_t *i, uint64_t *piece)
 {
     for (; *i < bytes; ++*i) {
@@ -140,7 +137,7 @@ static bool next_piece(uint64_t addr, uint32_t bytes, uint64_t piece_bytes, uint
     return false;
 }
 
-/* Pages and buffered units that an access touches; a combining store ends here. */
+/* Pages and buffered units touched by an access; a combining store ends here. */
 static void before_lines(struct sim_naive *s, const struct sim_run *run, uint64_t addr, struct naive_request *r)
 {
     uint64_t page_bytes = s->m.page_bytes ? s->m.page_bytes : 4096;

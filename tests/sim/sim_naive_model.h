@@ -1,6 +1,6 @@
 /*
- * The naive model is made of this; only its own files include it. The modules on top of each other: lines, prefetch,
- * requests.
+ * The parts of the naive model; only the model's own files include the header. The modules on top of each other: lines,
+ * prefetch, requests.
  */
 #ifndef TESTS_SIM_NAIVE_MODEL_H
 #define TESTS_SIM_NAIVE_MODEL_H
@@ -24,7 +24,7 @@ struct naive_shadow {
     size_t n_seen, max_seen;
 };
 
-/* A page or an instruction that a prefetcher watches, latest use first in its list. */
+/* A page or an instruction watched by a prefetcher, latest use first in the prefetcher's list. */
 struct naive_watched {
     uint64_t key;
     int64_t seen[66]; /* the last different lines, latest first */
@@ -57,7 +57,7 @@ struct naive_wish {
     uint64_t line;
     unsigned tag, phase;
     unsigned late;
-    size_t by; /* place of the prefetcher in its level */
+    size_t by; /* place of the prefetcher in the level */
 };
 
 struct naive_tlb {
@@ -83,11 +83,11 @@ struct sim_naive {
     struct sim_stats stats[SIM_MAX_TAGS / SIM_USUAL_TAGS];
 };
 
-/* On whose account something happens, and which levels it missed as a read. */
+/* A request: its counter's tag and phase, and the levels that it missed as a read. */
 struct naive_request {
     unsigned tag;
     unsigned phase;
-    unsigned place; /* in its burst */
+    unsigned place; /* in the burst */
     bool is_prefetch;
     bool is_instructed; /* a prefetch instruction asks */
     bool is_walk;
@@ -100,7 +100,7 @@ struct naive_data {
     bool is_store, is_eviction;
 };
 
-/* Returns what is counted for a tag and a phase, or the part of it that level k counts. */
+/* Returns the counts of a tag and a phase, or level k's counts. */
 static inline struct sim_cell *naive_cell(struct sim_naive *s, unsigned tag, unsigned phase)
 {
     return &s->stats[tag / SIM_USUAL_TAGS].cell[tag % SIM_USUAL_TAGS][phase];
@@ -111,7 +111,7 @@ static inline struct sim_level_counts *naive_counts(struct sim_naive *s, size_t 
     return &naive_cell(s, tag, phase)->level[k];
 }
 
-/* Tells whether there is a level k and it is exclusive. */
+/* Tells whether level k exists and is exclusive. */
 static inline bool naive_is_exclusive(const struct sim_naive *s, size_t k)
 {
     return k < s->n_levels && s->level[k].shape.inclusion == SIM_EXCLUSIVE;

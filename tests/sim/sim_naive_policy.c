@@ -39,7 +39,7 @@ void naive_policy_empty(struct naive_policy *p, struct naive_way *set)
         set[w] = (struct naive_way){ .value = 3 };
 }
 
-/* Makes the nodes above a way point away from it: [low, low + n) is the half that node is the root of. */
+/* Points the nodes above a way away from the way: [low, low + n) is the half whose root is node. */
 static void point_away(struct naive_way *set, uint32_t node, uint32_t low, uint32_t n, uint32_t way)
 {
     bool is_upper = way >= low + n / 2;
@@ -78,7 +78,7 @@ static bool any_of_age_3(const struct naive_way *set, uint32_t n)
     return false;
 }
 
-/* U of qlru; used: the way just used, n_ways for none. Adds one at a time. */
+/* U of qlru; used: the way just used, or n_ways. Adds 1 at a time. */
 static void age(const struct naive_policy *p, struct naive_way *set, uint32_t used)
 {
     uint32_t n = p->shape.n_ways;
@@ -92,7 +92,7 @@ static void age(const struct naive_policy *p, struct naive_way *set, uint32_t us
         return;
     }
     if (u == 1 && n == 1 && used == 0)
-        return; /* no others */
+        return; /* no way left to age */
     for (;;) {
         for (uint32_t w = 0; w < n; w++) {
             if (set[w].value == 3 && !(u == 1 && w == used))

@@ -1,4 +1,4 @@
-/* The naive model's sets: ways, and the replacement policies of sim/replacement/replacement.h over them. */
+/* The naive model's sets: ways, and the replacement policies of sim/replacement/replacement.h over the ways. */
 #ifndef TESTS_SIM_NAIVE_POLICY_H
 #define TESTS_SIM_NAIVE_POLICY_H
 
@@ -14,7 +14,7 @@ struct naive_way {
     unsigned owner;
     bool is_unused_prefetch;
     unsigned asker;
-    size_t by;                 /* likewise: the place of its prefetcher in the level */
+    size_t by;                 /* a prefetched line: the place of the prefetcher in the level */
     uint64_t comes;            /* a prefetched line, in requests of the core */
     uint64_t last_use, filled; /* times */
     bool bit;                  /* bit-plru */
@@ -22,7 +22,7 @@ struct naive_way {
     int value;                 /* rrip, qlru's age */
 };
 
-/* Holds what a level's policy remembers beyond its sets. */
+/* The state of a level's policy beyond the sets. */
 struct naive_policy {
     struct sim_level shape;
     uint64_t time;

@@ -25,7 +25,7 @@ struct sim_prefetch naive_prefetch_in_full(struct sim_prefetch p)
     return p;
 }
 
-/* Returns the block of a line, which may be as far away as 64 bits reach. Lines and blocks are powers of two. */
+/* Returns the block of a line; the line may be any 64-bit number. Lines and blocks are powers of two. */
 static int64_t block_of_line(int64_t line, int64_t line_bytes)
 {
     return line_bytes < BLOCK ? line / (BLOCK / line_bytes) : line;
@@ -48,7 +48,7 @@ static void wish(struct sim_naive *s, size_t k, const struct naive_prefetcher *f
     s->queue[s->n_queue++] = (struct naive_wish){ k, (uint64_t)line, r->tag, r->phase, f->p.late, place };
 }
 
-/* Returns what is known of a key; moves it, or a new one, to the front. */
+/* Finds or makes the entry of a key, and moves the entry to the front. */
 static struct naive_watched *watched_of(struct naive_prefetcher *f, uint64_t key)
 {
     struct naive_watched found = { .key = key };
@@ -67,7 +67,7 @@ static struct naive_watched *watched_of(struct naive_prefetcher *f, uint64_t key
     return &f->watched[0];
 }
 
-/* Puts a line in front of those seen; false if it is there already. */
+/* Puts a line in front of the lines seen; false if the line is already there. */
 static bool see(struct naive_watched *w, int64_t line)
 {
     if (w->n_seen && w->seen[0] == line)
@@ -78,7 +78,7 @@ static bool see(struct naive_watched *w, int64_t line)
     return true;
 }
 
-/* A stream that ran up to the line before (or down to the one behind) goes on in a block that nobody watches. */
+/* A stream that ran up to the line before (or down to the line behind) goes on in an unwatched block. */
 static void carry_on(struct naive_prefetcher *f, uint64_t block, int64_t line)
 {
     for (unsigned i = 0; i < f->n_watched; i++) {
@@ -133,7 +133,7 @@ static void watch_stream(struct sim_naive *s, size_t k, struct naive_prefetcher 
     w->has_asked = true;
 }
 
-/* Returns the tag, or tag, phase and place in one number. */
+/* Returns the tag alone, or a number of tag, phase and place. */
 static uint64_t instruction(const struct naive_prefetcher *f, const struct naive_request *r)
 {
     return f->p.key == SIM_PREFETCH_BY_TAG ? r->tag : (r->tag * 100 + r->phase) * 100 + r->place;

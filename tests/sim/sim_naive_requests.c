@@ -18,14 +18,14 @@ static void meet(struct sim_naive *s, size_t k, struct naive_way *w, const struc
     naive_refresh(s, k, w);
 }
 
-/* Levels outside of k that must not have a line that it took unread. */
+/* Drops a line that level k took unread from the levels outside that must not have the line. */
 static void forget_outside(struct sim_naive *s, size_t k, uint64_t line, unsigned phase)
 {
     for (size_t j = k + 1; naive_is_exclusive(s, j); j++)
         naive_drop(s, j, line, phase);
 }
 
-/* Tells whether one of the lines that memory was read for last is at most SIM_NEAR_LINES before or behind. */
+/* Tells whether a line was read from memory lately at most SIM_NEAR_LINES before or behind. */
 static bool is_near(const struct sim_naive *s, uint64_t line)
 {
     for (uint64_t back = 1; back <= s->n_read && back <= SIM_READ_LATELY; back++) {
@@ -37,7 +37,7 @@ static bool is_near(const struct sim_naive *s, uint64_t line)
     return false;
 }
 
-/* Fetches a line of level k from outside; what comes may be dirty. */
+/* Fetches a line of level k from outside; the fetched line may be dirty. */
 static struct naive_way fetch(struct sim_naive *s, size_t k, uint64_t line, struct naive_request *r)
 {
     uint64_t line_bytes = s->level[k].shape.line_bytes;

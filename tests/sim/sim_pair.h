@@ -1,4 +1,4 @@
-/* The full engine and the naive model side by side: tests drive both, and they must end with the same counts. */
+/* The full engine and the naive model side by side: tests drive both, and both must end with equal counts. */
 #ifndef TESTS_SIM_PAIR_H
 #define TESTS_SIM_PAIR_H
 

@@ -55,7 +55,7 @@ static void random_policy(struct sim_level *l)
                  (unsigned)rng_below(r == 1 ? 4 : 2), one_in(2) ? "_UMO" : "");
 }
 
-/* Returns a value that the kind takes, small ones more often; often what is usual. */
+/* Returns a value in the parameter's range: small values more often, the usual value often. */
 static uint8_t random_value(const struct sim_prefetch_param *p)
 {
     uint8_t max = p->word || one_in(4) ? p->max : p->max < 5 ? p->max : 5;
@@ -84,7 +84,7 @@ static void random_prefetchers(struct sim_level *l)
         l->prefetch[i] = random_prefetcher(1 + (first + (unsigned)i) % n_kinds);
 }
 
-/* One prefetcher that sees hits, and often others that do not. */
+/* One prefetcher that sees hits, and often further prefetchers that do not. */
 static void lone_seer(struct sim_level *l)
 {
     static const uint8_t others[] = { SIM_PREFETCH_NEXT_LINE, SIM_PREFETCH_PAIR, SIM_PREFETCH_REGION };
@@ -118,7 +118,7 @@ static void random_options(struct sim_level *l, size_t k)
         random_prefetchers(l);
 }
 
-/* Makes a machine one like those that are described, whose first level's hits the full engine takes a short way. */
+/* Makes the machine similar to a described machine, for whose first level's hits the full engine has a short way. */
 static void make_usual(struct sim_machine *m)
 {
     struct sim_level *first = &m->level[0];
@@ -224,7 +224,7 @@ struct sim_run random_short_run(const struct sim_machine *m)
     };
 }
 
-/* Returns a distance that is often nothing, a few bytes, about a line, or anything within a few lines; of any sign. */
+/* Returns a distance: often nothing, a few bytes, about a line, or anything within a few lines; of any sign. */
 static int64_t random_distance(int64_t line_bytes)
 {
     switch (rng_below(6)) {

@@ -1,4 +1,4 @@
-/* Machines and what is done to them, drawn at random: what the engines and the naive model are compared on. */
+/* Random machines and random actions on machines, by which the engines and the naive model are compared. */
 #ifndef TESTS_SIM_RANDOM_H
 #define TESTS_SIM_RANDOM_H
 
@@ -14,30 +14,33 @@ uint64_t random_sets(void);
 /* Returns a machine of plain LRU levels. */
 struct sim_machine random_machine(void);
 
-/* Returns any machine that validates; most of them have several special things. */
+/* Returns any valid machine; most have several special features. */
 struct sim_machine random_full_machine(void);
 
-/* Returns a machine on which the full engine may count repeated hits in a line instead of making them. */
+/* Returns a machine on which the full engine may count repeated hits in a line instead of simulating each hit. */
 struct sim_machine random_counting_machine(void);
 
-/* Returns such a machine of a few lines, whose levels push one another's lines out all the time. */
+/* Returns a counting machine of a few lines, whose levels push lines out of each other all the time. */
 struct sim_machine random_tiny_machine(void);
 
 /* Returns a burst that begins in a window of bytes, or at an end of the address space. */
 struct sim_run random_run(const struct sim_machine *m, uint64_t window);
 
-/* Returns a run over one of a dozen lines, and a line or two behind it. */
+/* Returns a run over one of a dozen lines, and a line or two behind. */
 struct sim_run random_short_run(const struct sim_machine *m);
 
-/* Returns the window in which lines are found again, and are not: twice the first level. */
+/* Returns a window in which some lines are found again and some are not: twice the first level. */
 uint64_t random_window(const struct sim_machine *m);
 
-/* Returns one access in that window. */
+/* Returns a single access in the window of random_window. */
 struct sim_run random_access(const struct sim_machine *m);
 
 enum { RANDOM_MAX_RECORDS = 120 };
 
-/* Draws records that often repeat those a period before, moved on by a few bytes or not at all. Returns how many. */
+/*
+ * Draws records that often repeat the records of a period before, moved on by a few bytes or not at all. Returns the
+ * number.
+ */
 size_t random_records(uint64_t *record, const struct sim_machine *m, uint64_t window, unsigned n_tags);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * Caches small enough to follow by hand, and accesses to them.
+ * Caches small enough to follow by hand, and accesses to the caches.
  *
  * Lines are named A, B, C, ... for line numbers 0, 1, 2, ... of LINE bytes. "L1 1x2" is a level of 1 set and 2 ways. A
  * set's contents are written most recently used first, dirty lines with a star: (B* A).
@@ -20,7 +20,7 @@ struct small_shape {
     uint32_t line_bytes;
 };
 
-/* Returns caches with LRU, the first level first; the caller frees them. */
+/* Returns caches with LRU, the first level first; the caller frees the hierarchy. */
 struct sim_hierarchy *small_build(const struct small_shape *shape, size_t n_levels);
 
 #define BUILD(...)                                                                                                     \
@@ -36,7 +36,7 @@ void store(struct sim_hierarchy *h, uint64_t addr);
 /* Returns the sum over all tags and phases. */
 struct sim_cell total(const struct sim_hierarchy *h);
 
-/* Tells whether a load of addr hits the first level: the counts say so, and the line becomes most recently used. */
+/* Tells whether a load of addr hits the first level by the counts. The line becomes most recently used. */
 bool hits_l1(struct sim_hierarchy *h, uint64_t addr);
 
 #define EXPECT(actual, expected)                                                                                       \

@@ -1,6 +1,7 @@
 /*
- * The AI Engine's core: UG1079's worked examples of permutations, what a bundle does in which cycle, banks, and what
- * stops a run. A second implementation of the multiplies is experiments/papers/vyasa/intrinsics.h, which suite vyasa compares.
+ * The AI Engine's core: UG1079's worked examples of permutations, the cycles of a bundle's parts, banks, and errors
+ * that stop a run. A second implementation of the multiplies is experiments/papers/vyasa/intrinsics.h, compared by
+ * suite vyasa.
  */
 #include <CUnit/CUnit.h>
 #include <errno.h>
@@ -13,7 +14,7 @@
 
 enum { MOST_BUNDLES = 64 };
 
-/* A program under construction, and what came of it. */
+/* A program under construction, and the outcome of its run. */
 static struct bench {
     struct aie_bundle bundle[MOST_BUNDLES];
     size_t n;
@@ -138,7 +139,10 @@ static void steps_and_starts_count_elements(void)
 
 static void matrix_columns_are_selected_as_in_ug1079s_product(void)
 {
-    /* Columns of 16: lane l gets element l in column 0 and l + 16 in column 1; the offsets of its mac16 example. */
+    /*
+     * Columns of 16: lane l gets element l in column 0 and l + 16 in column 1; the offsets are of UG1079's mac16
+     * example.
+     */
     const struct aie_permutation p = { .offsets = 0x7776757473727170, .square = 0x3120 };
     struct aie_permutation found;
     int need[2][AIE_LANES];
@@ -186,8 +190,8 @@ static void the_solver_refuses_what_the_network_cannot(void)
     int need[2][AIE_LANES];
 
     for (int l = 0; l < AIE_LANES; l++) {
-        need[0][l] = 1 + l;  /* an odd tap of one row ... */
-        need[1][l] = 32 + l; /* ... beside an even one of another: three words in a block */
+        need[0][l] = 1 + l;  /* an odd tap of a row ... */
+        need[1][l] = 32 + l; /* ... beside an even tap of a second row: three words in a block */
     }
     CU_ASSERT_EQUAL(aie_solve_x(&p, AIE_MAC_16, need, 64), -ERANGE);
     for (int l = 0; l < AIE_LANES; l++)
@@ -224,7 +228,10 @@ static void a_multiply_and_a_store_compute_what_they_say(void)
 
 static void results_are_read_not_a_cycle_too_early(void)
 {
-    /* The last load is issued in bundle 2: its register has it from bundle 10 on, the accumulator 6 later. */
+    /*
+     * The last load is issued in bundle 2: the register is loaded from bundle 10 on, the accumulator is complete 6
+     * later.
+     */
     a_small_program(9, 16);
     CU_ASSERT_EQUAL(run(), -EPROTO);
     CU_ASSERT(strstr(bench.stop.text, "bundle 9, cycle 9") &&
@@ -290,7 +297,7 @@ static void accumulators_wrap_around_and_stores_saturate(void)
 
         memcpy(&shifted, bench.memory + 256 + 4 * l, 4);
         memcpy(&saturated, bench.memory + 288 + 4 * l, 4);
-        CU_ASSERT_EQUAL(shifted, 2147483646); /* 8 (2^31 - 1)^2 is above 2^64: 80 bits hold it */
+        CU_ASSERT_EQUAL(shifted, 2147483646); /* 8 (2^31 - 1)^2 is above 2^64: 80 bits hold the sum */
         CU_ASSERT_EQUAL(saturated, INT32_MAX);
     }
 }
@@ -313,7 +320,7 @@ static void moves_and_views_are_the_same_bytes(void)
     load(0, 0, AIE_W, 0, 5);
     load(1, 0, AIE_W + 4, 64, 6);
     at(9)->move = (struct aie_move){ 32, AIE_W + 6, AIE_W, 8 };
-    mac(10, true)->x = AIE_YD;                            /* wd0 is its beginning */
+    mac(10, true)->x = AIE_YD;                            /* wd0 is the first part of yd */
     bench.bundle[10].mac.px.offsets = 0x0303020201010000; /* elements 0 to 8 */
     bench.bundle[10].mac.x_tag[0] = 8;
     store(16, 16, 256);
@@ -322,7 +329,7 @@ static void moves_and_views_are_the_same_bytes(void)
     CU_ASSERT_EQUAL(aie_registers[AIE_YD].v[4], aie_registers[AIE_YA].v[4]);
 }
 
-/* ---- what stops a run ---- */
+/* ---- errors that stop a run ---- */
 
 static void two_accesses_to_a_bank_conflict(void)
 {

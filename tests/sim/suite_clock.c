@@ -1,4 +1,4 @@
-/* The clock of a simulated core: what it computes, waits for and hides, on streams whose cycles are known. */
+/* The clock of a simulated core: computing, waiting and hiding, on streams of known cycles. */
 #include <CUnit/CUnit.h>
 #include <math.h>
 #include <string.h>
@@ -54,7 +54,7 @@ static void begin(struct clocked *x)
     sim_clock_init(&x->clock, &x->m, x->h);
 }
 
-/* One step: n accesses to lines side by side from an address on. */
+/* A step: n accesses to lines side by side from an address on. */
 static struct sim_cycles step(struct clocked *x, enum sim_kind kind, uint64_t addr, uint32_t n, struct sim_work w)
 {
     const struct sim_run run = {
@@ -108,7 +108,7 @@ static void the_narrowest_resource_decides(void)
     sim_hierarchy_free(x.h);
 }
 
-/* Multiply-adds that still wait when a loop ends go on meanwhile: those in a window, if there are as many. */
+/* Multiply-adds in the window at the end of a loop go on during the calls: at most a window of multiply-adds. */
 static void multiply_adds_hide_calls(void)
 {
     struct clocked x;
@@ -126,7 +126,10 @@ static void multiply_adds_hide_calls(void)
     sim_hierarchy_free(x.h);
 }
 
-/* Misses among few operations wait by as many as there are buffers; among many, each waits what a window leaves. */
+/*
+ * Misses among few operations wait in groups of miss buffers; among many operations, each miss waits for the rest
+ * beyond a window.
+ */
 static void misses_wait_in_groups(void)
 {
     struct clocked x;
@@ -146,7 +149,7 @@ static void misses_wait_in_groups(void)
     sim_hierarchy_free(x.h);
 }
 
-/* Lines pass one after the other: what no miss buffer holds is waited for, now or later. */
+/* Lines pass one after another: the core waits for the lines beyond the miss buffers, now or later. */
 static void lines_take_their_time(void)
 {
     struct clocked x;
@@ -163,8 +166,8 @@ static void lines_take_their_time(void)
 }
 
 /*
- * Lines from memory that are near none before take more each, and no other line passes meanwhile. Stores bring them here
- * beside all else of a step.
+ * A line from memory without a near line before takes more cycles, and no line passes meanwhile. Stores bring the lines
+ * here beside the rest of a step.
  */
 static void scattered_lines_take_more(void)
 {
@@ -174,16 +177,16 @@ static void scattered_lines_take_more(void)
 
     x.m.memory_scattered_cycles = 10;
     x.m.memory_bandwidth_bytes_per_cycle = 0.5; /* 128 cycles a line */
-    CU_ASSERT(!sim_machine_is_plain(&x.m));     /* whose engine does not count them */
+    CU_ASSERT(!sim_machine_is_plain(&x.m));     /* the plain engine does not count scattered lines */
     x.m.has_software_prefetch = true;
     CU_ASSERT_FATAL(!sim_hierarchy_new(&x.h, &x.m));
     sim_clock_init(&x.clock, &x.m, x.h);
     c = step(&x, SIM_STORE, 1 << 20, 6, w);
     CU_ASSERT(is_near(sim_cycles_sum(&c), MEMORY + 10) && is_near(c.waiting[2], 10));
     CU_ASSERT(is_near(x.clock.owed[2], 6 * 128 - MEMORY));
-    c = step(&x, SIM_STORE, (1 << 20) + 6 * LINE, 3, w); /* these follow */
+    c = step(&x, SIM_STORE, (1 << 20) + 6 * LINE, 3, w); /* the lines behind the last lines */
     CU_ASSERT(is_near(sim_cycles_sum(&c), MEMORY) && c.waiting[2] == 0);
-    c = step(&x, SIM_STORE, (1 << 20) - 2 * LINE, 1, w); /* one is left out */
+    c = step(&x, SIM_STORE, (1 << 20) - 2 * LINE, 1, w); /* a line is left out */
     CU_ASSERT(is_near(sim_cycles_sum(&c), MEMORY));
     c = step(&x, SIM_STORE, (1 << 20) + 11 * LINE, 1, w); /* two are left out */
     CU_ASSERT(is_near(sim_cycles_sum(&c), MEMORY + 10));
@@ -192,7 +195,7 @@ static void scattered_lines_take_more(void)
     sim_hierarchy_free(x.h);
 }
 
-/* A few stores that miss cost nothing; those behind which the buffers fill do. */
+/* A few stores that miss cost nothing; stores behind full buffers cost cycles. */
 static void stores_wait_when_buffers_are_full(void)
 {
     struct clocked x;
@@ -223,7 +226,7 @@ static uint32_t any_count(uint32_t high)
     return (uint32_t)any(1, high);
 }
 
-/* Returns a random machine, with the widest ranges that files may describe. */
+/* Returns a random machine, with the widest ranges of machine files. */
 static struct sim_machine any_machine(void)
 {
     struct sim_machine m = machine();

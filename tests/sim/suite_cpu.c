@@ -1,4 +1,4 @@
-/* The CPU that the tests run on, and how CONV_CPU limits it. */
+/* The CPU of the test run, and its limit by CONV_CPU. */
 #include <CUnit/CUnit.h>
 #include <errno.h>
 #include <stdio.h>
@@ -51,7 +51,7 @@ static const struct {
 
 enum { N_LIMITS = COUNT(limits) };
 
-/* Returns the instruction set of the back-end that the simulator uses for plain machines. */
+/* Returns the instruction set of the simulator's back-end for plain machines. */
 static enum cpu_isa engine_isa(void)
 {
     const struct sim_machine m = sim_bench_machine();
@@ -117,7 +117,7 @@ static void check_library(const char *named)
     CU_ASSERT_EQUAL(sconv_plan_check(&shape, NULL, weights, NULL, why, sizeof why), 0);
 }
 
-/* Also those that this CPU does not execute. */
+/* Limits above this CPU are refused, too. */
 static void other_limits_are_refused(void)
 {
     static const char *const never[] = { "avx", "AVX2", "sse", " ", "baseline " };

@@ -1,6 +1,6 @@
 /*
- * Tests what sim/hierarchy.h promises of bursts, streams and repetitions, what holds of any of them, and the traces
- * that are written of them. Caches are those of small_caches.h.
+ * The promises of sim/hierarchy.h about bursts, streams and repetitions, properties of any burst, and written traces of
+ * bursts. The caches are of small_caches.h.
  */
 #include <CUnit/CUnit.h>
 #include <errno.h>
@@ -167,8 +167,8 @@ static void renaming_tags_only_permutes_the_counts(void)
 /* ---- invariants ---- */
 
 /*
- * Checks that what leaves one level is what arrives at the next, in every (tag, phase). Lines are of one size, so that
- * it balances.
+ * Checks for every (tag, phase) that the requests out of a level equal the requests into the next level. All lines are
+ * of one size, so that the numbers balance.
  */
 static void check_balance(const struct sim_cell *c, size_t n)
 {
@@ -225,7 +225,7 @@ static void lru_misses_never_rise_with_ways(void)
         sim_hierarchy_free(h[w]);
 }
 
-/* ---- other sinks ---- */
+/* ---- further sinks ---- */
 
 static void traces_are_written_in_the_order_of_the_burst(void)
 {

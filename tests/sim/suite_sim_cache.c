@@ -1,5 +1,5 @@
 /*
- * Tests what sim/hierarchy.h and sim/base/stats.h promise of single accesses, one promise per test, on caches small
+ * The promises of sim/hierarchy.h and sim/base/stats.h about single accesses, one promise per test, on caches small
  * enough to follow by hand (small_caches.h).
  */
 #include <CUnit/CUnit.h>
@@ -13,8 +13,7 @@
 
 /* ---- lookup and replacement ---- */
 
-/* A misses all three levels and memory gives one line; the second load finds it in the first level and asks no other.
- */
+/* A misses all three levels and memory gives a line; the second load hits the first level and asks no further level. */
 static void a_cold_line_misses_everywhere_and_then_hits(void)
 {
     struct sim_hierarchy *h = BUILD({ 8, 2, LINE }, { 16, 4, LINE }, { 64, 4, LINE });
@@ -93,7 +92,7 @@ static void a_store_makes_its_line_most_recently_used(void)
     sim_hierarchy_free(h);
 }
 
-/* L2 holds one line: B pushes A out of it, not out of L1. A still hits L1, and L2 is not asked. */
+/* L2 holds one line: B pushes A out of L2, not out of L1. A still hits L1, and L2 is not asked. */
 static void evictions_do_not_touch_other_levels(void)
 {
     struct sim_hierarchy *h = BUILD({ 1, 2, LINE }, { 1, 1, LINE });
@@ -108,7 +107,7 @@ static void evictions_do_not_touch_other_levels(void)
 
 /* ---- writes ---- */
 
-/* All 64 bytes are overwritten, yet the core reads the line for ownership first. It is no load miss of any level. */
+/* All 64 bytes are overwritten, yet the core reads the line for ownership first: no level counts a load miss. */
 static void a_store_miss_fetches_even_a_line_it_covers(void)
 {
     struct sim_hierarchy *h = BUILD({ 1, 1, LINE }, { 1, 1, LINE });
@@ -131,7 +130,7 @@ static void a_store_miss_fetches_even_a_line_it_covers(void)
 
 /*
  * L1 1x1, L2 1x1. store A: L1 (A*), L2 (A). load B: B is fetched first, so L2 (B), A dropped clean; then A* arrives at
- * L2, misses, is allocated without a fetch, and B is dropped clean: L2 (A*). Had A* gone first, it would have hit L2
+ * L2, misses, is allocated without a fetch, and B is dropped clean: L2 (A*). Had A* gone first, A* would have hit L2
  * and then been pushed out to memory by B.
  */
 static void the_fetch_goes_out_before_the_dirty_victim(void)
@@ -154,8 +153,8 @@ static void the_fetch_goes_out_before_the_dirty_victim(void)
 }
 
 /*
- * L1 1x1 of 64 bytes, L2 1x1 of 128. store A: memory reads line 0 of L2. load C: reads line 1, which drops line 0; then
- * A* arrives, half a line, and line 0 is read again. The re-read is a read of A's tag but no load's miss.
+ * L1 1x1 of 64 bytes, L2 1x1 of 128. store A: memory reads line 0 of L2. load C: reads line 1 and drops line 0; then A*
+ * arrives, half a line, and line 0 is read again. The re-read is a read of A's tag but no load's miss.
  */
 static void a_write_back_into_a_larger_line_fetches_it(void)
 {
@@ -175,7 +174,7 @@ static void a_write_back_into_a_larger_line_fetches_it(void)
     sim_hierarchy_free(h);
 }
 
-/* L1 1x1, L2 1x2. store A: L2 (A). load B: L2 (B A), then A* makes it (A* B). load C pushes out B: L2 (C A*). */
+/* L1 1x1, L2 1x2. store A: L2 (A). load B: L2 (B A), then A* gives (A* B). load C pushes out B: L2 (C A*). */
 static void a_write_back_makes_its_line_most_recently_used(void)
 {
     struct sim_hierarchy *h = BUILD({ 1, 1, LINE }, { 1, 2, LINE });
@@ -190,7 +189,7 @@ static void a_write_back_makes_its_line_most_recently_used(void)
     sim_hierarchy_free(h);
 }
 
-/* A clean line, or one that became clean by a flush, leaves silently. */
+/* A clean line leaves silently, also a line cleaned by a flush. */
 static void clean_victims_are_not_written_back(void)
 {
     struct sim_hierarchy *h = BUILD({ 1, 1, LINE });
@@ -206,7 +205,7 @@ static void clean_victims_are_not_written_back(void)
     sim_hierarchy_free(h);
 }
 
-/* A* goes L1 -> L2 -> L3 -> memory, once each; it stays in L1, clean, so that a second flush has nothing to do. */
+/* A* goes L1 -> L2 -> L3 -> memory, once each; A stays in L1, clean, so that a second flush has nothing to do. */
 static void flush_writes_dirty_lines_level_by_level(void)
 {
     struct sim_hierarchy *h = BUILD({ 1, 1, LINE }, { 1, 1, LINE }, { 1, 1, LINE });
@@ -248,7 +247,7 @@ static void flush_begins_with_the_least_recently_used(void)
     }
 }
 
-/* Tag 1 stores A in phase 0, tag 2 loads and tag 3 stores it in phase 1; tag 4 pushes it out in phase 2. */
+/* Tag 1 stores A in phase 0, tag 2 loads and tag 3 stores A in phase 1; tag 4 pushes A out in phase 2. */
 static void a_write_back_belongs_to_the_last_store_and_the_phase_of_eviction(void)
 {
     struct sim_hierarchy *h = BUILD({ 1, 1, LINE }, { 1, 1, LINE });
@@ -312,7 +311,7 @@ static void a_load_misses_if_any_of_its_lines_does(void)
     sim_hierarchy_free(h);
 }
 
-/* L1 1x1: each half pushes the other out, lower address first, so B is left and A misses again and again. */
+/* L1 1x1: each half pushes the second half out, lower address first, so B is left and A misses again and again. */
 static void a_straddling_access_touches_lines_in_address_order(void)
 {
     struct sim_hierarchy *h = BUILD({ 1, 1, LINE });
@@ -324,7 +323,7 @@ static void a_straddling_access_touches_lines_in_address_order(void)
     sim_hierarchy_free(h);
 }
 
-/* One line of 128 bytes is two requests of 64 further out. */
+/* A line of 128 bytes is two requests of 64 further out. */
 static void a_smaller_line_further_out_gets_a_request_each(void)
 {
     struct sim_hierarchy *h = BUILD({ 1, 1, 2 * LINE }, { 2, 1, LINE });
@@ -343,7 +342,7 @@ static void a_smaller_line_further_out_gets_a_request_each(void)
     sim_hierarchy_free(h);
 }
 
-/* Lines 0 and 1 of 64 bytes lie in one line of 128: the second request finds it. */
+/* Lines 0 and 1 of 64 bytes lie in a line of 128: the second request hits. */
 static void a_larger_line_further_out_serves_its_neighbours(void)
 {
     struct sim_hierarchy *h = BUILD({ 1, 2, LINE }, { 1, 1, 2 * LINE });

@@ -1,6 +1,6 @@
 /*
- * Tests what the full engine adds but for policies, one behaviour per test, worked by hand. Every test runs the naive
- * model.
+ * The full engine's additions but for policies, one behaviour per test, worked by hand. Every test runs the naive
+ * model, too.
  */
 #include <CUnit/CUnit.h>
 #include <inttypes.h>
@@ -24,7 +24,7 @@ static struct sim_machine two_levels(uint32_t l1_ways, uint32_t l2_ways, enum si
     return m;
 }
 
-/* A and B fill L2, whose LRU line is A even after L1 hits on A, which L2 does not see. C throws A out of both. */
+/* A and B fill L2, whose LRU line is A even after L1 hits on A, unseen by L2. C throws A out of both. */
 static void an_inclusive_level_takes_its_victims_out_of_those_inside(void)
 {
     struct sim_machine m = two_levels(4, 2, SIM_INCLUSIVE);
@@ -41,7 +41,10 @@ static void an_inclusive_level_takes_its_victims_out_of_those_inside(void)
     release(&p);
 }
 
-/* A is dirty in L1 only. L2's copy takes that over when it leaves, and is written to memory; L1 writes nothing back. */
+/*
+ * A is dirty in L1 only. L2's copy takes over the dirty bytes when A leaves, and is written to memory; L1 writes
+ * nothing back.
+ */
 static void dirty_copies_inside_leave_with_the_victim(void)
 {
     struct sim_machine m = two_levels(4, 2, SIM_INCLUSIVE);
@@ -58,7 +61,7 @@ static void dirty_copies_inside_leave_with_the_victim(void)
 }
 
 /*
- * Both levels hold one line, A, dirty in L1. B: L1 puts A on its way out and fetches; L2 throws out its A, taking the
+ * Both levels hold a line, A, dirty in L1. B: L1 puts A on its way out and fetches; L2 throws out its A, taking the
  * dirty bytes from the line under way. So there is one write-back, L2's.
  */
 static void a_victim_under_way_is_still_inside(void)
@@ -100,7 +103,7 @@ static void an_exclusive_level_holds_what_left_the_one_inside(void)
     release(&p);
 }
 
-/* Three lines stay in L1 and L2 together forever; were L2 non-inclusive, three lines would not fit into its two. */
+/* Three lines stay in L1 and L2 together forever; were L2 non-inclusive, three lines would not fit into two ways. */
 static void an_exclusive_pair_holds_as_much_as_both(void)
 {
     struct sim_machine m = two_levels(1, 2, SIM_EXCLUSIVE);
@@ -119,9 +122,9 @@ static void an_exclusive_pair_holds_as_much_as_both(void)
 }
 
 /*
- * L1 of two lines, L2 of one, L3 exclusive. A and B: L2 drops A into L3, L1 keeps it. Store A in L1; C throws B out of
- * L1 (clean) and of L2 (into L3). D throws A out of L1, dirty: L2 takes it unread, so L3's old A goes, uncounted, and
- * only L2's D makes room for it. The flush then writes the one dirty line once.
+ * L1 of two lines, L2 of one, L3 exclusive. A and B: L2 drops A into L3, L1 keeps A. Store A in L1; C throws B out of
+ * L1 (clean) and of L2 (into L3). D throws A out of L1, dirty: L2 takes A unread, so L3's old A goes, uncounted, and
+ * only L2's D makes room for A. The flush then writes the one dirty line once.
  */
 static void a_line_taken_unread_leaves_the_exclusive_level_outside(void)
 {
@@ -193,7 +196,7 @@ static void without_allocation_a_missing_store_goes_past(void)
     EXPECT(total(&p).level[1].writes, 1);
     EXPECT(total(&p).level[1].write_misses, 1);
     EXPECT(total(&p).level[1].reads, 0);
-    EXPECT(total(&p).memory_read_lines, 1); /* L2 allocates, and 4 bytes are not its whole line */
+    EXPECT(total(&p).memory_read_lines, 1); /* L2 allocates, and 4 bytes are not the whole line */
     EXPECT(misses(&p, 1), true);
     store(&p, 1); /* a hit now: dirtied here */
     EXPECT(total(&p).level[1].writes, 1);
@@ -216,7 +219,10 @@ static void a_store_of_a_whole_line_need_not_fetch_it(void)
     release(&p);
 }
 
-/* Four stores into line 1 wait in the only buffer until line 2 wants it; a load of 2 has it written, then reads it. */
+/*
+ * Four stores into line 1 wait in the only buffer until line 2 wants the buffer; a load of 2 has line 2 written, then
+ * read.
+ */
 static void non_temporal_stores_combine(void)
 {
     struct sim_machine m = two_levels(4, 8, SIM_NONINCLUSIVE);
@@ -319,7 +325,7 @@ static void the_shadow_holds_the_lines_used_last(void)
     sim_shadow_free(s);
 }
 
-/* A capacity of two: 1 2 3 loses 1, a refresh of 1 does not bring it in, taking 3 out makes room. */
+/* A capacity of two: 1 2 3 loses 1, a refresh of 1 does not bring 1 in, taking 3 out makes room. */
 static void the_shadow_refreshes_and_gives_up_lines(void)
 {
     struct sim_shadow *s;
@@ -340,7 +346,7 @@ static void the_shadow_refreshes_and_gives_up_lines(void)
 
 /* ---- prefetching ---- */
 
-/* What the prefetcher in this place of the first level did. */
+/* The counts of the prefetcher at a place of the first level. */
 static struct sim_prefetch_counts prefetcher(const struct pair *p, size_t place)
 {
     return sim_stats_prefetcher(sim_hierarchy_stats(p->h), 0, place);
@@ -354,7 +360,7 @@ static struct sim_machine prefetching(uint32_t n_ways, enum sim_prefetch_kind ki
     return m;
 }
 
-/* 0 misses and asks for 1, whose first use asks for 2, and so on; its second use asks for nothing. */
+/* 0 misses and asks for 1, whose first use asks for 2, and so on; the second use of 1 asks for nothing. */
 static void next_line_runs_ahead_by_one(void)
 {
     struct sim_machine m = prefetching(16, SIM_PREFETCH_NEXT_LINE, 1, 0);
@@ -366,16 +372,16 @@ static void next_line_runs_ahead_by_one(void)
     EXPECT(total(&p).level[0].read_misses, 1);
     EXPECT(total(&p).level[0].prefetch_fills, 4);
     EXPECT(total(&p).level[0].useful_prefetches, 3);
-    EXPECT(prefetcher(&p, 0).asked, 4); /* what line 1's second use would ask for is there */
+    EXPECT(prefetcher(&p, 0).asked, 4); /* the line behind line 1 is already there at the second use of line 1 */
     EXPECT(prefetcher(&p, 0).brought, 4);
     EXPECT(prefetcher(&p, 0).useful, 3);
     EXPECT(total(&p).memory_read_lines, 5);
-    load(&p, 63); /* its next line is in the next 4 KiB */
+    load(&p, 63); /* the next line is in the next 4 KiB */
     EXPECT(total(&p).level[0].prefetch_fills, 4);
     release(&p);
 }
 
-/* One line: what was prefetched replaces what was loaded, and is replaced unused. */
+/* One line: the prefetched line replaces the loaded line, and is replaced unused. */
 static void prefetches_may_be_useless(void)
 {
     struct sim_machine m = prefetching(1, SIM_PREFETCH_NEXT_LINE, 1, 0);
@@ -458,7 +464,7 @@ static void software_prefetches_are_no_loads(void)
 
 /* ---- pages ---- */
 
-/* Pages 0 1 2 0 1: two entries, so the first TLB misses all five; the second holds four and misses three of those. */
+/* Pages 0 1 2 0 1: two entries, so the first TLB misses all five; the second TLB holds four pages and misses three. */
 static void pages_go_through_both_tlbs(void)
 {
     struct sim_machine m = two_levels(4, 8, SIM_NONINCLUSIVE);
@@ -508,7 +514,7 @@ static void no_two_pages_share_a_frame(void)
     enum { N_PAGES = 1 << 12 };
     static bool is_taken[1 << 20];
 
-    /* With pages of 2^46 bytes there are 2^12 frames, so all of them must be taken. */
+    /* With pages of 2^46 bytes there are 2^12 frames, so every frame must be taken. */
     for (uint64_t page = 0; page < N_PAGES; page++) {
         uint64_t at = sim_pagemap_translate(page << 46 | 5, 46, 3);
 
@@ -568,7 +574,7 @@ static void an_estimate_weighs_loads_and_bytes(void)
     release(&p);
 }
 
-/* Tests that a prefetcher of pages=stay that alone sees hits asks for no line of the next block at a hit either. */
+/* A prefetcher of pages=stay that alone sees hits asks for no line of the next block at a hit, either. */
 static void at_hits_a_lone_prefetcher_stays_in_its_block(void)
 {
     static const uint8_t kinds[] = { SIM_PREFETCH_STRIDE, SIM_PREFETCH_STREAM };
@@ -588,7 +594,7 @@ static void at_hits_a_lone_prefetcher_stays_in_its_block(void)
     }
 }
 
-/* Lines come in no order, which trains nothing. Hits then ask for two lines each, of which both come. */
+/* Lines come in no order and train nothing. Hits then ask for two lines each, and both lines come. */
 static void at_hits_a_lone_prefetcher_asks_for_all_its_lines(void)
 {
     static const uint64_t lines[] = { 3, 0, 4, 1, 2, 0, 1, 2, 3, 4 };
@@ -605,8 +611,8 @@ static void at_hits_a_lone_prefetcher_asks_for_all_its_lines(void)
 }
 
 /*
- * Tests what the victim L3 is for: 2 MiB beyond L2 come from it in the second pass, and no line is in both. Prefetchers
- * would fetch beyond the end of the pass, walks read page tables.
+ * The purpose of the victim L3: 2 MiB beyond L2 come from L3 in the second pass, and no line is in both. Prefetchers
+ * would fetch beyond the end of the pass; walks read page tables.
  */
 static void the_real_parts_catch_what_leaves_l2(void)
 {

@@ -233,7 +233,7 @@ static void bad_cores_are_reported_with_their_key(void)
     CHECK_BAD(bad);
 }
 
-/* What is right of a machine need not be of its first levels: these do not wait for memory. */
+/* A valid machine's first levels alone need not be valid: the first levels do not wait for memory. */
 static void first_levels_are_a_machine(void)
 {
     struct sim_machine m, first;
@@ -411,7 +411,7 @@ static void a_nul_byte_is_reported(void)
     CU_ASSERT_STRING_EQUAL(why, "FILE:4: control character, '0x00'");
 }
 
-/* 511 characters are allowed, here as a comment; one more is not. */
+/* 511 characters are allowed, here as a comment; 512 are not. */
 static void an_overlong_line_is_reported(void)
 {
     char text[2048];
@@ -437,7 +437,7 @@ static void files_that_cannot_be_read_are_reported(void)
     CU_ASSERT_EQUAL(m.n_levels, 0);
 }
 
-/* Whatever the room for it, the message ends. */
+/* However small the buffer is, the message ends. */
 static void a_long_message_is_cut(void)
 {
     struct sim_machine m;

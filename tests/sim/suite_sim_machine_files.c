@@ -1,4 +1,4 @@
-/* The machine files of the project: what their sources say, and where the sources are. */
+/* The machine files of the project: their sources and the names of the files. */
 #include <CUnit/CUnit.h>
 #include <glob.h>
 #include <stdio.h>
@@ -75,7 +75,7 @@ static void the_machine_files_hold_what_their_sources_say(void)
     check_file("sim/machines/apple-m1.cfg", m1, 320, "f32_16x24__ref", "VORTEX");
 }
 
-/* Tells whether a comment above all says where values come from, and behind every value, or none, which it is. */
+/* Tells whether comments at the top name the sources, and either all values or none have a comment of their own. */
 static bool has_sources(FILE *in)
 {
     char text[1024];
@@ -109,7 +109,7 @@ static void check_shipped(const char *path)
     fclose(in);
 }
 
-/* `make help` and MACHINE= find a machine by its file, results lie under its name. */
+/* `make help` and MACHINE= find a machine by its file; results lie under the machine's name. */
 static void every_shipped_file_is_named_after_its_machine(void)
 {
     glob_t found;

@@ -1,4 +1,4 @@
-/* The host as a machine, and made-up computers in its place. */
+/* The host as a machine, and fake computers in the host's place. */
 #include <CUnit/CUnit.h>
 #include <errno.h>
 #include <glob.h>
@@ -46,8 +46,8 @@ static void the_host_is_described_or_says_why_not(void)
 }
 
 /*
- * Makes hwloc take a made-up computer from the environment; it leaves the ways of such a computer open. (The memory
- * node is named because hwloc 2.9 copies over itself when it has to add one, which Valgrind reports.)
+ * Makes hwloc take a fake computer from the environment; hwloc leaves the ways of a fake computer open. (The memory
+ * node is named because hwloc 2.9 copies over itself when it has to add a node, and Valgrind reports the copy.)
  */
 static int made_up_host(const char *synthetic, struct sim_machine *m, char *why)
 {
@@ -144,7 +144,7 @@ static void a_host_without_caches_says_so(void)
 #define ASSUMED(level) level " latency assumed, 100 cycles, policy LRU, no prefetcher: zen4.cfg has no " level "\n"
 #define FIRST(level) level ".inclusion of zen4.cfg is left out: the first level has none inside to include or exclude\n"
 
-/* Reads a file as the machine file that serves the computer. */
+/* Reads a file as the machine file of the computer. */
 static void serve(struct sim_here *h, const char *path)
 {
     char why[MACHINE_WHY_BYTES] = "";

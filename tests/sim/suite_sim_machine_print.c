@@ -1,4 +1,4 @@
-/* Machines as values: what is printed reads back the same, what is no machine is refused. */
+/* Machines as values: a printed machine reads back equal, an invalid machine is refused. */
 #include <CUnit/CUnit.h>
 #include <errno.h>
 #include <stdint.h>
@@ -26,7 +26,7 @@ static void what_is_printed_reads_back_the_same(void)
     machine_check_round_trip(&m);
 }
 
-/* Every option that differs from its default, in one machine. */
+/* Every option with a value unlike its default, in one machine. */
 static void every_option_is_read_and_printed(void)
 {
     static const char text[] =

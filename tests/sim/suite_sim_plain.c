@@ -1,4 +1,4 @@
-/* The plain engine's short cuts against the naive model, in all variants; and that the tests do take every one. */
+/* The plain engine's short cuts against the naive model, in all variants; the tests must take every short cut. */
 #include <CUnit/CUnit.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -18,7 +18,7 @@ enum { MAX_ENGINES = 4, MAX_RECORDS = 700 };
 static const struct sim_engine *const known_engines[MAX_ENGINES] = { &sim_engine_avx512, &sim_engine_avx2,
                                                                      &sim_engine_portable, &sim_engine_wide };
 
-/* All engines that this CPU executes and the model on one machine, fed alike. */
+/* All engines for this CPU and the model on one machine, with equal accesses. */
 struct bank {
     const struct sim_engine *engine[MAX_ENGINES];
     struct sim_hierarchy *h[MAX_ENGINES];
@@ -26,7 +26,10 @@ struct bank {
     struct sim_naive *naive;
 };
 
-/* Shapes that the engine treats alike or differently: few and many ways, sets that are and are not a power of two. */
+/*
+ * Shapes that the engine treats alike or differently: few and many ways, numbers of sets that are and are not a power
+ * of two.
+ */
 static struct sim_machine random_machine(void)
 {
     static const uint32_t ways[] = { 1, 2, 3, 7, 8, 9, 11, 15, 16, 17, 24, 33 };
@@ -88,7 +91,7 @@ static void add_paths(struct sim_paths *sum, const struct sim_paths *own)
     sum->widenings += own->widenings;
 }
 
-/* Notes what several banks took, engine by engine. */
+/* The counts of short cuts of several banks, engine by engine. */
 struct taken_paths {
     const struct sim_engine *engine[MAX_ENGINES];
     struct sim_paths paths[MAX_ENGINES];
@@ -144,7 +147,7 @@ static uint8_t random_kind(void)
 /* Says where a round's accesses go. */
 struct place {
     uint64_t window_bytes;
-    uint64_t region_bytes; /* of the regions that compact words know (compact.h) */
+    uint64_t region_bytes; /* of the regions known to compact words (compact.h) */
     bool is_far;           /* all over the memory: more regions than compact words can tell apart */
 };
 
@@ -166,8 +169,8 @@ static uint64_t random_address(const struct place *p)
 }
 
 /*
- * Returns what kernels do: a run that moves a line a step, runs that move slowly, copies, strided gathers; and
- * anything.
+ * Returns a run of a kernel's kind: a run that moves a line a step, a run that moves slowly, a copy, a strided gather;
+ * or any run.
  */
 static struct sim_run random_run(uint32_t line_bytes, const struct place *p)
 {
@@ -198,10 +201,10 @@ static struct sim_run random_run(uint32_t line_bytes, const struct place *p)
         r.addr += rng_below(4);
         r.stride_bytes = rng_range(-20, 20);
         break;
-    case 3: /* twice the same */
+    case 3: /* twice the record */
         r.stride_bytes = 0;
         break;
-    case 4: /* a step that far */
+    case 4: /* a step of the distance */
         if (p->is_far)
             r.step_bytes = (int64_t)p->region_bytes * rng_range(-2, 2);
         break;
@@ -268,7 +271,7 @@ static bool all_agree(void (*open)(struct bank *b, const struct sim_machine *m),
     return agrees;
 }
 
-/* A short cut that a test must have taken more than so many times. */
+/* A short cut that a test must have taken more than `least` times. */
 struct taken {
     const char *what;
     size_t offset; /* of a uint64_t in struct sim_paths */
@@ -315,7 +318,7 @@ static void bursts_count_as_the_naive_model_does(void)
         check_taken(&paths, taken, COUNT(taken));
 }
 
-/* Returns the record after the ones before: the same again, the one before that, nearby, or anywhere. */
+/* Returns the record after the records before: the last again, the last but one, a nearby record, or any record. */
 static uint64_t next_record(const uint64_t *before, size_t n, const struct place *p)
 {
     uint64_t other;
@@ -407,7 +410,7 @@ static void threads_count_as_one_does(void)
 
 enum { MAX_PACK = 4 };
 
-/* A machine with the same first levels; how many, *n_shared says. Lines stay as long as they were. */
+/* A machine with equal first levels, *n_shared of them. Lines keep their length. */
 static struct sim_machine with_same_start(const struct sim_machine *m, size_t *n_shared)
 {
     struct sim_machine other = *m;
@@ -421,7 +424,7 @@ static struct sim_machine with_same_start(const struct sim_machine *m, size_t *n
     return other;
 }
 
-/* A leader and followers, and beside each a hierarchy that simulates the same machine alone. */
+/* A leader and followers, and beside each a separate hierarchy of the same machine. */
 struct pack {
     struct sim_hierarchy *h[MAX_PACK], *alone[MAX_PACK];
     unsigned n_following;
@@ -453,7 +456,7 @@ static bool pack_agrees(const struct pack *p, unsigned round, unsigned step)
     return agrees;
 }
 
-/* One thing done to the leader and to all who are alone. */
+/* One action on the leader and on all separate hierarchies. */
 static void drive_pack(struct pack *p, const struct sim_machine *m, const struct place *where)
 {
     struct sim_run run[6];
@@ -538,8 +541,8 @@ static void only_what_can_follow_follows(void)
 }
 
 /*
- * Going back and forth between two lines of a set changes nothing, but not if the first of them was touched together
- * with a third: anywhere in a block of records, and across its border.
+ * Going back and forth between two lines of a set changes nothing, except if an access touched the first line together
+ * with a third: anywhere in a block of records, and across the block's border.
  */
 static void returning_to_a_line_that_was_straddled_is_a_miss(void)
 {

@@ -28,7 +28,7 @@ static void lru_replaces_what_was_used_longest_ago(void)
     check_policy("lru", 2, "ABACAB", "mmhmhm");
 }
 
-/* The hit on A does not help it: C replaces A, A replaces B, B replaces C. */
+/* The hit on A does not help A: C replaces A, A replaces B, B replaces C. */
 static void fifo_replaces_what_came_first(void)
 {
     check_policy("fifo", 2, "ABACAB", "mmhmmm");
@@ -43,8 +43,8 @@ static void fifo_may_miss_more_with_more_ways(void)
 
 /*
  * Root and the two nodes below after each: A (way 0) 1,1,0; B (1) 1,0,0; C (2) 0,0,1; D (3) 0,0,0; hit A 1,1,0. E goes
- * where the root points: upper half, lower way of it: way 2, C leaves (LRU would take B): 0,1,1. Hit B 1,0,1. C: upper
- * half, upper way: way 3, D leaves: 0,0,0. E hits. D misses.
+ * where the root points: upper half, lower way of the half: way 2, C leaves (LRU would take B): 0,1,1. Hit B 1,0,1. C:
+ * upper half, upper way: way 3, D leaves: 0,0,0. E hits. D misses.
  */
 static void tree_plru_follows_its_tree(void)
 {
@@ -72,7 +72,7 @@ static void random_draws_from_its_seed(void)
 
 /*
  * Values: A 2, B 2; hit A 0. C: nothing at 3, so add 1: A 1, B 3; B leaves, C 2. B: add 1: A 2, C 3; C leaves, B 2. A
- * is still there (LRU would have dropped it).
+ * is still there (LRU would have dropped A).
  */
 static void srrip_keeps_what_was_used_twice(void)
 {
@@ -85,7 +85,7 @@ static void brrip_keeps_a_part_of_what_does_not_fit(void)
     check_policy("brrip", 2, "ABCDBEB", "mmmmhmh");
 }
 
-/* Fills 1 to 31 come in at 3, the last 30 of them into way 0; fill 32 at 2, so fill 33 takes way 1. */
+/* Fills 1 to 31 come in at 3, the last 30 fills into way 0; fill 32 at 2, so fill 33 takes way 1. */
 static void every_32nd_fill_of_brrip_stays_longer(void)
 {
     struct sim_machine m = { .n_levels = 1, .level = { level("brrip", 1, 2) } };
@@ -99,9 +99,9 @@ static void every_32nd_fill_of_brrip_stays_longer(void)
 }
 
 /*
- * 96 sets: period 3, so sets 2, 5, ... follow. The counter starts at 511: they fill as srrip, and ABCDB misses
- * throughout (A 2, B 2; C replaces A, making B 3; D replaces B). One fill of set 0 makes it 512: set 5 fills as brrip,
- * B stays. Two fills of set 1 make it 510: set 8 fills as srrip again, and so does set 11 after one more of set 0
+ * 96 sets: period 3, so sets 2, 5, ... follow. The counter starts at 511: the sets fill as srrip, and ABCDB misses
+ * throughout (A 2, B 2; C replaces A, making B 3; D replaces B). A fill of set 0 gives 512: set 5 fills as brrip, B
+ * stays. Two fills of set 1 give 510: set 8 fills as srrip again, and so does set 11 after one more fill of set 0
  * (511).
  */
 static void drrip_follows_the_better_side(void)
@@ -120,8 +120,8 @@ static void drrip_follows_the_better_side(void)
 }
 
 /*
- * Ages of ways 0..3: A B C come in at 1 while an invalid way has 3; D makes 1111, which grows to 3333. E takes way 0 (A
- * leaves): 1333. Hit B 1133. F takes way 2 (C leaves): 1113. Hit D: 1111, grows to 3333. Hit B 3133. G takes way 0.
+ * Ages of ways 0..3: A B C come in at 1 while an invalid way has 3; D makes 1111, and 1111 grows to 3333. E takes way 0
+ * (A leaves): 1333. Hit B 1133. F takes way 2 (C leaves): 1113. Hit D: 1111, grows to 3333. Hit B 3133. G takes way 0.
  */
 static void qlru_of_intels_l3_ages_all_lines(void)
 {
@@ -129,9 +129,9 @@ static void qlru_of_intels_l3_ages_all_lines(void)
 }
 
 /*
- * Filled from the last way: A 3, B 2, C 1, D 0. D comes in at 1 and the others grow from 1 to 3: 1333. E takes way 1 (C
- * leaves): 1133. Hit B (way 2): 1103. F takes way 3 (A leaves) at 1, the others grow by 2: 3321. Hit B 3301. G takes
- * way 0 (D leaves): 1301. D takes way 1 (E leaves).
+ * Filled from the last way: A 3, B 2, C 1, D 0. D comes in at 1 and all but D grow from 1 to 3: 1333. E takes way 1 (C
+ * leaves): 1133. Hit B (way 2): 1103. F takes way 3 (A leaves) at 1, all but F grow by 2: 3321. Hit B 3301. G takes way
+ * 0 (D leaves): 1301. D takes way 1 (E leaves).
  */
 static void qlru_of_intels_l2_spares_the_line_just_used(void)
 {

@@ -1,4 +1,4 @@
-/* The engines against the naive model, on random machines and bursts; and what holds of any machine. */
+/* The engines against the naive model, on random machines and bursts; properties of any machine. */
 #include <CUnit/CUnit.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -16,7 +16,10 @@
 #include "tests/sim/sim_random.h"
 #include "tests/suites.h"
 
-/* Compares the counters of a row of tags. Every one is a uint64_t, so the first that differs can be named by its place. */
+/*
+ * Compares the counters of a row of tags. Every counter is a uint64_t, so the first difference can be named by its
+ * place.
+ */
 static bool same_row(const struct sim_stats *a, const struct sim_stats *b, unsigned round, unsigned step)
 {
     const size_t cell_words = sizeof a->cell[0][0] / sizeof(uint64_t);
@@ -33,7 +36,7 @@ static bool same_row(const struct sim_stats *a, const struct sim_stats *b, unsig
     return true;
 }
 
-/* Compares what each prefetcher did. */
+/* Compares the counts of each prefetcher. */
 static bool same_prefetchers(const struct sim_stats *a, const struct sim_stats *b, unsigned round, unsigned step)
 {
     for (size_t i = 0; i < (size_t)SIM_MAX_LEVELS * SIM_N_PREFETCHERS; i++) {
@@ -120,7 +123,7 @@ static void random_step(struct sim_hierarchy *h, struct sim_naive *const *naive,
         sim_emit(sim_naive_sink(*naive), run, n_runs, n_times);
 }
 
-/* The full engine as it is compiled for one of the instruction sets that this CPU executes, for each in turns. */
+/* The full engine, compiled for an instruction set of this CPU: each set in turns. */
 static const struct sim_engine *full_engine(unsigned round)
 {
     static const struct {
@@ -139,7 +142,7 @@ static const struct sim_engine *full_engine(unsigned round)
     return usable[round % n];
 }
 
-/* Some engine against the naive model, for any number of tags; NULL: the engine that the machine gets. */
+/* An engine against the naive model, for any number of tags; NULL: the machine's usual engine. */
 static bool engine_agrees(unsigned round, const struct sim_engine *engine, const struct sim_machine *m)
 {
     struct sim_naive *naive = sim_naive_new(m), *const all[] = { naive, NULL };
@@ -172,7 +175,7 @@ static void print_machine(struct sim_machine m)
     sim_machine_print(&m, stdout);
 }
 
-/* Draws machines, and prints the first on which an engine differs. */
+/* Draws machines, and prints the first machine on which an engine differs. */
 static void engines_agree(unsigned n_rounds, struct sim_machine (*draw)(void), bool is_full)
 {
     for (unsigned round = 0; round < test_rounds(n_rounds); round++) {
@@ -228,7 +231,7 @@ static bool few_lines_agree(const struct sim_machine *m, const struct sim_engine
     return agrees;
 }
 
-/* Levels that push one another's lines out all the time, between the repetitions of bursts, too. */
+/* Levels that push lines out of each other all the time, between the repetitions of bursts, too. */
 static void levels_of_a_few_lines_agree_too(void)
 {
     for (unsigned round = 0; round < test_rounds(6000); round++) {
@@ -242,8 +245,8 @@ static void levels_of_a_few_lines_agree_too(void)
 }
 
 /*
- * In the first of two repetitions, what a prefetcher brings pushes a stored line out of the inclusive level behind, and a
- * load brings it back: it is there as before, in front, but clean, so that the second store is made.
+ * In the first of two repetitions, a prefetched line pushes a stored line out of the inclusive level behind, and a load
+ * brings the stored line back: in front, as before, but clean, so that the second store is made.
  */
 static void a_store_is_made_again_where_its_line_had_left(void)
 {
@@ -281,7 +284,7 @@ static void a_store_is_made_again_where_its_line_had_left(void)
 
 enum { N_SHARING = 3 };
 
-/* Returns a machine whose first level sees nothing of those behind it. */
+/* Returns a machine whose first level sees nothing of the levels behind. */
 static struct sim_machine random_blind_machine(void)
 {
     struct sim_machine m = one_in(2) ? random_full_machine() : random_counting_machine();
@@ -297,7 +300,7 @@ static struct sim_machine random_blind_machine(void)
     return m;
 }
 
-/* Returns a machine with the first level of another, and what is in front of it. */
+/* Returns a machine with the first level of *m, and with the parts in front of the first level. */
 static struct sim_machine with_first_level_of(const struct sim_machine *m)
 {
     struct sim_machine other = random_blind_machine(), both = *m;
@@ -311,7 +314,7 @@ static struct sim_machine with_first_level_of(const struct sim_machine *m)
     return both;
 }
 
-/* A leader and its followers against naive models of each. */
+/* A leader and the followers against naive models of each. */
 static bool sharing_agrees(const struct sim_machine *m, const struct sim_engine *engine, unsigned round)
 {
     const uint64_t window = 1 + rng_below(4 * sim_level_bytes(&m[0].level[rng_below(m[0].n_levels)]));
@@ -364,7 +367,7 @@ static void first_levels_are_simulated_once_with_equal_counts(void)
     test_check(n_shared >= test_rounds(600) / 10, "only %u machines could share", n_shared);
 }
 
-/* Changes one thing of two machines that share their first level. Returns whether they still may. */
+/* Changes one property of two machines that share their first level. Returns whether the machines may still share. */
 static bool share_after(unsigned change)
 {
     struct sim_machine a = sim_bench_machine(), b;
@@ -410,7 +413,10 @@ static void first_levels_that_see_others_are_not_shared(void)
     sim_hierarchy_free(c);
 }
 
-/* Hits leave no events, but prefetches come meanwhile, which flushing sees: a dirty line meets one further out. */
+/*
+ * Hits leave no events, but prefetches come meanwhile, and flushing sees the time: a dirty line meets a prefetched line
+ * further out.
+ */
 static void followers_know_the_time_when_they_are_flushed(void)
 {
     const struct sim_machine m = {
@@ -442,7 +448,7 @@ static void followers_know_the_time_when_they_are_flushed(void)
 
 enum { MAX_CORES = 4 };
 
-/* Cores in turns, each against a naive model of its own; the models hand one last level round. */
+/* Cores in turns, each against a naive model of its own; the models hand a common last level round. */
 static bool cores_agree(unsigned round, const struct sim_machine *m)
 {
     const unsigned n_cores = 1 + (unsigned)rng_below(MAX_CORES);
@@ -504,7 +510,7 @@ static void check_level(const struct sim_level_counts *c, bool is_classified, un
                "round %u, level %zu: more prefetches used and thrown away than made", round, k);
 }
 
-/* Checks that what the prefetchers of a level did adds up to what the level counts. */
+/* Checks that the counts of a level's prefetchers add up to the level's counts. */
 static void check_prefetchers(const struct sim_stats *s, const struct sim_level_counts *c, unsigned round, size_t k)
 {
     struct sim_prefetch_counts sum = { 0 };
@@ -525,7 +531,7 @@ static void check_prefetchers(const struct sim_stats *s, const struct sim_level_
                "round %u, level %zu: prefetchers do not add up to what the level counts", round, k);
 }
 
-/* Checks that what goes out of one level arrives at the next, unless levels between have rules of their own. */
+/* Checks that requests out of a level arrive at the next, unless levels between have rules of their own. */
 static void check_flow(const struct sim_machine *m, const struct sim_cell *sum, unsigned round)
 {
     for (size_t k = 0; k + 1 < m->n_levels; k++) {
@@ -589,7 +595,7 @@ static void splitting_bursts_into_accesses_changes_nothing(void)
     }
 }
 
-/* Tags become others, and so do their cells; nothing else changes. */
+/* Tags are renamed, and so are their cells; nothing else changes. */
 static void renaming_tags_renames_counts(void)
 {
     for (unsigned round = 0; round < test_rounds(200); round++) {
@@ -652,7 +658,7 @@ static void lru_never_misses_more_with_more_ways(void)
     }
 }
 
-/* Tells whether all inclusive and exclusive levels hold what they must. */
+/* Tells whether all inclusive and exclusive levels hold their promise. */
 static bool holds_what_it_must(const struct sim_naive *s, const struct sim_machine *m)
 {
     for (size_t k = 1; k < m->n_levels; k++) {
@@ -666,7 +672,7 @@ static bool holds_what_it_must(const struct sim_naive *s, const struct sim_machi
     return true;
 }
 
-/* Looked at in the naive model after every access, with which the engine agrees in every counter. */
+/* Checked in the naive model after every access; the engine agrees with the model in every counter. */
 static void inclusive_levels_contain_and_exclusive_ones_exclude(void)
 {
     for (unsigned round = 0; round < test_rounds(100); round++) {

@@ -13,11 +13,11 @@
 
 enum { MAX_USES = 3000 };
 
-/* One use of a line, by one access. */
+/* A use of a line by an access. */
 struct use {
     uint64_t line;
     unsigned tag;
-    size_t access; /* its number */
+    size_t access; /* number of the access */
 };
 
 struct stream {
@@ -60,7 +60,7 @@ static void make_stream(struct stream *s, struct sim_sink *sink, uint32_t line_b
     }
 }
 
-/* Counts the distinct other lines since the last use of the same line; MAX_USES if there was none. */
+/* Counts the distinct lines since the last use of the line; MAX_USES if there was no use. */
 static size_t distance_of(const struct stream *s, size_t now)
 {
     size_t n_distinct = 0;
@@ -86,7 +86,7 @@ static bool curve_agrees(const struct sim_reuse *r, histogram expected, unsigned
     size_t size = 0;
 
     for (sim_mrc_start(r, &p); sim_mrc_next(r, &p);) {
-        while (size < p.n_lines) /* sizes between two points miss as the smaller one */
+        while (size < p.n_lines) /* sizes between two points miss as the smaller point */
             misses -= expected[size++][tag];
         if (!test_check(p.misses[tag] == misses, "%zu lines, tag %u: %" PRIu64 " misses, expected %" PRIu64, size, tag,
                         p.misses[tag], misses))
@@ -288,7 +288,7 @@ static struct sim_run random_access(uint64_t window, uint32_t line_bytes)
     };
 }
 
-/* One pass, and a simulation of each number of ways: every count of every tag and phase is the same. */
+/* One pass, and a simulation of each number of ways: all counts of every tag and phase are equal. */
 static void ways_count_as_the_engine_does(void)
 {
     for (unsigned round = 0; round < test_rounds(40); round++) {

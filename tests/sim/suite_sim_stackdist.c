@@ -1,4 +1,4 @@
-/* Stack distances against looking back, and what the engine misses against stack distances. */
+/* Stack distances against looking back, and the engine's misses against stack distances. */
 #include <CUnit/CUnit.h>
 #include <inttypes.h>
 

@@ -1,4 +1,4 @@
-/* Traces: what each format means, what is refused and how it is said, and that nothing is lost on the way. */
+/* Traces: the meaning of each format, refusals and their messages; no access is lost. */
 #include <CUnit/CUnit.h>
 #include <dirent.h>
 #include <errno.h>
@@ -14,7 +14,7 @@
 
 enum { MAX_ACCESSES = 4096, MAX_CORPUS_BYTES = 1 << 16 };
 
-/* Accesses in a row, and how reading them ended. */
+/* Accesses in a row, and the end of reading. */
 struct heard {
     size_t n;
     struct sim_access access[MAX_ACCESSES];
@@ -97,7 +97,7 @@ static void formats_mean_what_they_say(void)
         { { .format = SIM_TRACE_LACKEY },
           "==12== Lackey\n--12-- x\n\nI  04001090,3\n L 1ffefff768,8\n S 1ffefff760,16\n M 04222cac,4\n",
           "0:1ffefff768:8:0:0 1:1ffefff760:16:0:0 0:4222cac:4:0:0 1:4222cac:4:0:0 " },
-        { { .format = SIM_TRACE_LACKEY }, /* with changes of editors and other systems */
+        { { .format = SIM_TRACE_LACKEY }, /* with changes of editors and foreign systems */
           "\xef\xbb\xbf==12== Lackey\r\n==00:00:00:00.123 12== x\n==12==\n**12** y\nL 10,8\r\r\n\tS\t20,8 \t\n \r\nI "
           "30,8\n",
           "0:10:8:0:0 1:20:8:0:0 " },
@@ -205,7 +205,7 @@ static const uint8_t documented[] = {
     0x08, 0x08, 0x80, 0x40,                                                 /* load of 8 bytes at 0 + 4096 */
     0x01, 0x0f,                                                             /* store, 8 bytes lower, same width */
     0x1c, 0x21, 0x20, 0xfe, 0x01, 0x02, 0x80, 0x01, /* tag 1, phase 2: loads of 32 at 127, 191 and 255 */
-    0x00, 0x02,                                     /* a load one byte above the last of these */
+    0x00, 0x02,                                     /* a load a byte above the last store */
     0x06, 0x00, 0x00,                               /* prefetch, tag 0 again, phase 0, 0 further */
     0x80, 0x07,                                     /* end: 7 accesses */
 };
@@ -293,7 +293,7 @@ static void binary_traces_with_a_wrong_byte_are_refused_with_its_place(void)
 }
 
 /* 4 billion accesses in one record are one run, not 4 billion. */
-/* The tail's last byte before the end is any that a record may end with; the total any of 64 bits. */
+/* The tail's last byte before the end is any last byte of a record; the total is any 64-bit number. */
 static void the_end_of_a_binary_trace_tells_its_total(void)
 {
     for (unsigned i = 0; i < 2000; i++) {
@@ -386,7 +386,7 @@ static FILE *write_all(const struct heard *h, enum sim_trace_format format)
     return f;
 }
 
-/* Keeps what din and lackey keep of accesses. */
+/* Keeps the parts of accesses that din and lackey keep. */
 static void keep_plain(struct heard *h)
 {
     size_t n = 0;
@@ -442,7 +442,7 @@ static void traces_survive_writing_and_reading(void)
     }
 }
 
-/* Foreign bytes in lines, and files of other kinds, in every text format. */
+/* Foreign bytes in lines, and foreign files, in every text format. */
 static void foreign_bytes_are_named(void)
 {
     static const struct {
@@ -589,7 +589,7 @@ static void errors_of_reading_are_told(void)
     test_check(h.err == -EISDIR && strstr(h.why, "t: cannot read after 0 bytes"), "%d, %s", h.err, h.why);
 }
 
-/* ---- what fuzzing left ---- */
+/* ---- inputs found by fuzzing ---- */
 
 static bool replay_file(const char *path, bool (*target)(const uint8_t *data, size_t size))
 {
