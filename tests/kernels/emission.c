@@ -6,7 +6,7 @@
 #include "sim/trace/trace.h"
 #include "tests/suites.h"
 
-/* Compares the emitted accesses, one by one as they come, with the recorded ones. */
+/* Compares the emitted accesses, as they come, with the recorded accesses. */
 struct comparison {
     const struct logged_access *real;
     size_t n_real, n_emitted;

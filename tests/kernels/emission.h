@@ -1,4 +1,4 @@
-/* Compares what code says it touches with what it touches when it is compiled with hooks (logged_hooks.h). */
+/* Compares the accesses that code emits with the accesses of the code compiled with hooks (logged_hooks.h). */
 #ifndef TESTS_EMISSION_H
 #define TESTS_EMISSION_H
 
@@ -6,7 +6,7 @@
 #include "tests/kernels/logged_hooks.h"
 
 /*
- * Records what run(args) does in the buffers, and compares it, access by access, with what emit(args) sends. run calls
+ * Records the accesses of run(args) to the buffers, and compares each access with the access of emit(args). run calls
  * the instrumented twins.
  */
 void check_emission(const char *what, void (*run)(void *args), void (*emit)(void *args, struct sim_sink *sink),

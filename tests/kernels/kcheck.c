@@ -92,7 +92,7 @@ struct conv_sconv_options kcheck_random_options(void)
     };
 }
 
-/* Tells whether row fh of the taps lies above the image (or else below it) for all of the windows. */
+/* Tells whether row fh of the taps lies above (or else below) the image for all windows. */
 static bool lies_outside(const struct conv_problem *p, size_t win0, size_t n_win, size_t fh, bool above)
 {
     size_t n = 0;
@@ -295,7 +295,7 @@ static bool is_left_out(const struct conv_pack_windows_args *a, size_t i, size_t
     return fh < d.above || fh >= a->p->r - d.below;
 }
 
-/* Returns what the panels [tile][n_c][r][s][width], or [tile][r][n_c][s][width], must hold at an index. */
+/* Returns the right element at an index of the panels [tile][n_c][r][s][width], or [tile][r][n_c][s][width]. */
 static float panel_element(const struct conv_pack_windows_args *a, size_t index, float left_out)
 {
     const struct conv_problem *p = a->p;
@@ -366,7 +366,7 @@ static size_t in_panels(size_t i, size_t n, size_t full, bool splits, size_t k, 
     return first * k + step * width + i - first;
 }
 
-/* Returns the elements that a step multiplies. */
+/* Returns the input element of a step's multiplication. */
 static float window_element(const struct conv_ukr_args *a, const struct conv_ukr *u, const float *in, size_t i,
                             size_t step)
 {

@@ -1,6 +1,6 @@
 /*
- * Comparing kernels with the plain loops: random shapes with forced edges, buffers that end where a guard page begins
- * and start off alignment, poisoned outputs, error bounds from the arithmetic.
+ * Compares kernels with plain loops: random shapes with forced edges, buffers that end where a guard page begins and
+ * start off alignment, poisoned outputs, error bounds from the arithmetic.
  */
 #ifndef TESTS_KCHECK_H
 #define TESTS_KCHECK_H
@@ -25,21 +25,20 @@ struct conv_problem kcheck_random_problem(void);
 /* Any of SConv's options. */
 struct conv_sconv_options kcheck_random_options(void);
 
-/* conv_dead_rows by its definition, window by window and tap by tap; the row left of dead ones is the first that is not
- * above. */
+/* conv_dead_rows by definition, window by window and tap by tap. A row is left even if all rows are dead. */
 struct conv_dead_rows kcheck_dead_rows(const struct conv_problem *p, size_t win0, size_t n_win);
 
 /* Returns the shape in one line, for messages; valid until the next call. */
 const char *kcheck_describe(const struct conv_problem *p);
 
-/* Every micro-kernel that SConv can be planned for: ours, and those of OpenBLAS's cores, runnable here or not. */
+/* Every micro-kernel for SConv's plans: ours, and the micro-kernels of OpenBLAS's cores, runnable here or not. */
 struct kcheck_ukrs {
     size_t n;
     const struct conv_ukr *ukr[32];
     struct conv_blas_ukr openblas[8];
 };
 
-/* Loads OpenBLAS for good, if it is there. The tables stay where they are. */
+/* Loads OpenBLAS for good, if OpenBLAS is installed. The tables are never freed. */
 const struct kcheck_ukrs *kcheck_ukrs(void);
 
 /* Returns a random micro-kernel. */
@@ -65,9 +64,12 @@ struct kcheck {
 int kcheck_init(struct kcheck *k, const struct conv_problem *p, bool exact);
 void kcheck_release(struct kcheck *k);
 
-/* Executes the plan (packing filters first where it expects them) and compares. 0, -EILSEQ with where, or -errno. */
+/*
+ * Executes the plan (packs filters first if the plan expects packed filters) and compares. 0, -EILSEQ with the place,
+ * or -errno.
+ */
 int kcheck_run(struct kcheck *k, const struct conv_plan *plan, struct conv_mismatch *where);
-/* Has run() do it, with the same tensors: filters are not packed before. */
+/* Executes by run() with equal tensors: filters are not packed before. */
 int kcheck_run_with(struct kcheck *k, const struct conv_plan *plan,
                     int (*run)(const struct conv_plan *plan, const struct conv_binding *bind),
                     struct conv_mismatch *where);
@@ -78,12 +80,11 @@ int kcheck_run_base(struct kcheck *k, const struct conv_plan *plan, const struct
 int kcheck_pack_windows(const struct conv_pack_windows *pack, const struct conv_problem *p, size_t width,
                         size_t *index);
 
-/* Returns a width of panels that the routine writes; and windows per micro-kernel tile of panels by rows, or 0. */
+/* Returns a panel width that the routine writes; and windows per micro-kernel tile of panels by rows, or 0. */
 size_t kcheck_random_width(const struct conv_pack_windows *pack);
 size_t kcheck_random_live(size_t width);
 
-/* One micro-kernel call, overwriting and accumulating, against the definition; the outputs' surroundings must survive.
- */
+/* A micro-kernel call, overwriting and accumulating, against the definition; the outputs' surroundings must survive. */
 int kcheck_ukr(const struct conv_ukr *u, size_t n_win, size_t n_f, size_t k);
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * Kernels that report what they really touch. The kernel files are compiled a second time with the compiler's own
- * access instrumentation (gcc -fsanitize=thread), every symbol they define prefixed with logged_, and linked with hooks
- * of our own instead of the sanitizer's runtime. Each load and store that the compiler generates, whatever its width,
- * calls one.
+ * Kernels that report their real accesses. The kernel files are compiled a second time with the compiler's own access
+ * instrumentation (gcc -fsanitize=thread), with every defined symbol prefixed with logged_, and linked with hooks of
+ * our own instead of the sanitizer's runtime. Each load and store of the compiled code, whatever the width, calls a
+ * hook.
  */
 #ifndef TESTS_LOGGED_HOOKS_H
 #define TESTS_LOGGED_HOOKS_H
@@ -18,7 +18,7 @@ struct logged_access {
 
 enum { LOGGED_MAX_BUFFERS = 5, LOGGED_MAX = 1 << 20 };
 
-/* Accesses outside these buffers (arguments, stack) are not recorded. */
+/* Accesses outside the buffers (arguments, stack) are not recorded. */
 struct logged_buffer {
     uint64_t addr;
     size_t bytes;

@@ -1,7 +1,7 @@
 /*
  * libsconv under ThreadSanitizer (`make tsan`): plans of each kind, shared among two threads by every axis, run by two
- * callers at a time: each run on threads of its own, then all on one team. Results must be those of one thread, bit for
- * bit; the sanitizer looks for races.
+ * callers at a time: each run on threads of its own, then all on one team. Results must equal a single thread's
+ * results, bit for bit; the sanitizer looks for races.
  */
 #include <errno.h>
 #include <pthread.h>

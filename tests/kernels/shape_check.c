@@ -17,7 +17,7 @@ __extension__ typedef __int128 wide_signed;
 
 enum {
     N_STEPS = 40,           /* replayed of each plan */
-    MAX_STEP_POINTS = 4096, /* of a step that is replayed */
+    MAX_STEP_POINTS = 4096, /* of a replayed step */
     MAX_RUN_ELEMENTS = 1 << 14,
     MAX_RUN_POINTS = 1 << 18,
 };
@@ -36,9 +36,9 @@ static bool fail(struct shape_check *c, const char *format, ...)
     return false;
 }
 
-/* ---- what must be refused, in numbers that cannot overflow ---- */
+/* ---- shapes that must be refused, in numbers that cannot overflow ---- */
 
-/* Past every limit, it does not matter how far. */
+/* Saturates: any number past every limit is as good. */
 static wide product(const wide *factor, size_t n)
 {
     const wide far = (wide)1 << 63;
@@ -124,7 +124,7 @@ static bool layout_holds(struct shape_check *c, const struct conv_plan *plan)
     return CONV_REPLAY_BASE + end <= (wide)1 << SIM_ADDRESS_BITS || fail(c, "the tensors exceed the address space");
 }
 
-/* ---- replaying: every load and store lies in the tensor that it says it is of ---- */
+/* ---- replaying: every load and store lies in its tensor ---- */
 
 struct bounds {
     struct sim_sink sink;
@@ -158,7 +158,7 @@ static void accept(struct sim_sink *self, const struct sim_run *run, size_t n_ru
     }
 }
 
-/* The first steps of a nest, those of them that are small. */
+/* The first steps of a nest, without the large steps. */
 struct beginning {
     struct conv_backend base;
     struct conv_replay replay;
@@ -183,11 +183,11 @@ static int step(struct conv_backend *self, const struct conv_step *s)
     return is_small(b->replay.plan, s) ? b->replay.base.step(&b->replay.base, s) : 0;
 }
 
-/* Returns the last windows of the last row of the last image, filter and channel, which a plan comes to in the end. */
+/* Returns the last step of a plan: last windows of the last row of the last image, last filter and channel. */
 static struct conv_step last_step(const struct conv_plan *plan, enum conv_step_kind kind)
 {
     const struct conv_problem *p = &plan->problem;
-    bool is_direct = plan->algorithm == CONV_DIRECT; /* its steps are whole rows of whole groups */
+    bool is_direct = plan->algorithm == CONV_DIRECT; /* direct steps are whole rows of whole groups */
     size_t tile = is_direct || plan->view.q < plan->ukr->n_win ? plan->view.q : plan->ukr->n_win;
 
     if (is_direct)

@@ -1,7 +1,7 @@
 /*
- * Checks what holds for a convolution's shape, whatever its 16 fields are: it is refused exactly when something does
- * not fit, in one line that names a field and its value; or every plan of it is laid out in the address space, replays
- * nothing outside its tensors, at its first steps and at its last, and, where it is small, runs right.
+ * Checks the shape of a convolution, whatever the 16 fields are. A wrong shape must be refused in a line that names a
+ * field and its value. Every plan of a right shape must fit into the address space, replay nothing outside its tensors,
+ * at the first steps and at the last, and, if the shape is small, run right.
  */
 #ifndef TESTS_SHAPE_CHECK_H
 #define TESTS_SHAPE_CHECK_H
@@ -13,7 +13,7 @@
 
 struct shape_check {
     bool is_accepted, is_run; /* out */
-    char why[512];            /* what does not hold; empty: everything does */
+    char why[512];            /* the error; empty: no error */
 };
 
 /* variant: chooses micro-kernel and core. */

@@ -1,5 +1,5 @@
 /*
- * Shapes of convolutions as tests write them down, in one line:
+ * Shapes of convolutions, written in one line:
  *
  *     struct conv_problem p = { IMAGES(1, 16, 14, 14), FILTERS(32, 3, 3), PADDING(1, 1, 1, 1), UNIT_STEPS, .groups = 1
  * };

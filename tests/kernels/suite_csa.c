@@ -68,7 +68,7 @@ static void weight_stationary_by_hand(void)
     CU_ASSERT(csa_choose(t) == CSA_WS);
 }
 
-/* Half the L1: Nc = 2 twice; the volumes stay, the output tile is the same. Two groups double every count. */
+/* Half the L1: Nc = 2 twice; the volumes and the output tile stay equal. Two groups double every count. */
 static void channel_sets_and_groups_scale(void)
 {
     struct conv_problem p = small_pointwise();

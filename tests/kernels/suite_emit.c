@@ -1,4 +1,4 @@
-/* Compares what each routine says it touches (emit) with what its compiled code touches (see logged_hooks.h). */
+/* Compares the accesses that each routine emits with the accesses of the compiled code (see logged_hooks.h). */
 #include <CUnit/CUnit.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -16,8 +16,8 @@
 #include "tests/suites.h"
 
 /*
- * The instrumented twins: those of the tables, which are compiled once more with the kernels (kernels/ukr/registry.h
- * lists them), and of routines that are called by name.
+ * The instrumented twins: the twins of the tables, compiled once more with the kernels (listed by
+ * kernels/ukr/registry.h), and the twins of routines that are called by name.
  */
 #define TWIN(name) __typeof__(name) logged_##name
 TWIN(conv_ukr_count);
@@ -36,7 +36,7 @@ TWIN(conv_epilogue_at);
 
 enum { MOST_TENSORS = 5 };
 
-/* Tensors of a case: their memory, and where they are, to be watched. */
+/* Tensors of a case: their memory, and their places, to be watched. */
 struct tensors {
     size_t n;
     struct kbuffer memory[MOST_TENSORS];
@@ -107,7 +107,7 @@ static void random_ahead(const struct ukr_case *c, const struct logged_buffer *w
         size_t moved = b->bytes > MAX_TILES * MOST_MOVED ? rng_below(MOST_MOVED) : 0,
                room = b->bytes - MAX_TILES * moved;
         size_t first = rng_below(room), step = 1 + rng_below(70);
-        size_t n = rng_below(c->a.k + 1), n_inside = (room - 1 - first) / step + 1; /* others are not recorded */
+        size_t n = rng_below(c->a.k + 1), n_inside = (room - 1 - first) / step + 1; /* outside: not recorded */
 
         n = n < n_inside ? n : n_inside;
         ahead->list[l] = (struct conv_ahead){
@@ -121,7 +121,7 @@ static void random_ahead(const struct ukr_case *c, const struct logged_buffer *w
     }
 }
 
-/* Windows packed, or rows of an input that ends with the last one's. */
+/* Packed windows, or rows of an input that ends with the last row's end. */
 static void check_ukr(const struct conv_ukr *u, size_t n_win, size_t n_f)
 {
     struct ukr_case c = {
@@ -158,8 +158,8 @@ static void check_ukr(const struct conv_ukr *u, size_t n_win, size_t n_f)
 }
 
 /*
- * A random convolution's windows read tap by tap: n_win of them in rows, dead ones among them. Taps reach from one
- * window's element to the next's, so that live elements lie in a plane of the size that makes them just fit.
+ * The windows of a random convolution, read tap by tap: n_win windows in rows, dead windows among them. Taps reach from
+ * the element of a window to the element of the next, so that live elements just fit into a plane.
  */
 static void random_taps(const struct conv_ukr *u, size_t n_win, struct conv_taps *t, size_t *n_in)
 {
@@ -215,7 +215,7 @@ static void check_taps(const struct conv_ukr *u, size_t n_win, size_t n_f)
     close_tensors(&t);
 }
 
-/* Calls check for every size of tile, up to the full one. */
+/* Calls check for every size of tile, up to the full tile. */
 static void for_every_edge(const struct conv_ukr *u, void (*check)(const struct conv_ukr *u, size_t n_win, size_t n_f))
 {
     for (size_t n_win = 1; n_win <= u->n_win; n_win++)
@@ -489,7 +489,7 @@ static void emit_epilogue(void *ctx, struct sim_sink *sink)
     conv_epilogue_emit(c->kernel, &c->args, sink);
 }
 
-/* Draws a tile; which of the terms there are, too. */
+/* Draws a tile and the terms of the epilogue. */
 static struct conv_epilogue_args random_epilogue(void)
 {
     struct conv_epilogue_args a = { .n_f = (size_t)rng_range(1, 25), .n_win = (size_t)rng_range(1, 49) };

@@ -1,5 +1,5 @@
 /*
- * Epilogues of every instruction set, and batch normalisation made of them, against plain arithmetic: equal in every
+ * Epilogues of every instruction set, and batch normalisation by epilogues, against plain arithmetic: equal in every
  * bit.
  */
 #include <CUnit/CUnit.h>
@@ -21,7 +21,7 @@ static float activate(float x, enum conv_activation a)
     return a == CONV_ACTIVATION_RELU6 && x > 6 ? 6 : x;
 }
 
-/* Fills with numbers around the activations' limits, and a few that are none. */
+/* Fills with numbers around the activations' limits, and a few NaNs. */
 static void fill(float *x, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -149,7 +149,7 @@ static void batch_normalisation_is_right(void)
         check_bnorm();
 }
 
-/* Folded statistics give what the definition gives, within the rounding of a few operations. */
+/* Folded statistics agree with the definition, within the rounding of a few operations. */
 static void statistics_are_folded(void)
 {
     for (unsigned r = 0; r < test_rounds(200); r++) {

@@ -9,7 +9,7 @@
 #include "tests/rng.h"
 #include "tests/suites.h"
 
-/* Returns a random machine so small that every tile set and channel set has edges. */
+/* Returns a random machine small enough for edges of every tile set and channel set. */
 static struct csa_caches random_caches(void)
 {
     return (struct csa_caches){
@@ -72,7 +72,7 @@ static void sconv_equals_naive(void)
 }
 
 /*
- * Returns a shape whose output rows are as wide as its input rows, so that all walking micro-kernels read its windows
+ * Returns a shape whose output rows are as wide as the input rows, so that all walking micro-kernels read the windows
  * in place.
  */
 static struct conv_problem random_walk(void)
@@ -114,7 +114,7 @@ static void walking_equals_naive(void)
     }
 }
 
-/* One tuned plan with the best of an instruction set. */
+/* A tuned plan with the best micro-kernel of an instruction set. */
 static void check_tuned(const struct conv_problem *p, enum cpu_isa isa)
 {
     struct csa_caches caches = random_caches();
@@ -143,7 +143,7 @@ static void tuned_equals_naive(void)
     }
 }
 
-/* Gives a shape groups; everything else stays as it was. */
+/* Gives a shape groups, and changes nothing else. */
 static struct conv_problem with_groups(struct conv_problem p)
 {
     static const size_t per_group[] = { 1, 1, 1, 2, 3 };
@@ -220,7 +220,7 @@ static void base_equals_naive(void)
                    kcheck_describe(&p), where.index, where.got, where.want);
         kcheck_release(&k);
     }
-    /* OpenBLAS keeps threads and buffers; unloading it buys nothing. */
+    /* OpenBLAS keeps threads and buffers; unloading OpenBLAS saves nothing. */
 }
 
 /* OpenBLAS's choice on a CPU newer than itself would be a straw man. */
@@ -245,7 +245,7 @@ static void openblas_runs_the_core_for_this_cpu(void)
         test_check(!strcmp(blas.core, want), "OpenBLAS runs core %s, not %s", blas.core, want);
 }
 
-/* Each packing routine that suits a shape writes the same panel as the definition. */
+/* Each packing routine for a shape writes the panel of the definition. */
 static void packed_windows_follow_the_definition(void)
 {
     for (unsigned round = 0; round < test_rounds(300); round++) {
@@ -329,7 +329,7 @@ static void large_values_and_nan_propagate(void)
     }
 }
 
-/* Prefetches of one call, by tensor, and the span of the addresses that they ask for. */
+/* Prefetches of a call, by tensor, and the span of the prefetched addresses. */
 struct asked {
     struct sim_sink sink;
     uint64_t n[CONV_N_TENSORS], lowest[CONV_N_TENSORS], highest[CONV_N_TENSORS];
@@ -355,7 +355,7 @@ static void note_asked(struct sim_sink *self, const struct sim_run *run, size_t 
 /*
  * Haswell's column of 12 filters and three panels of 8 windows, k = 30. First half: 3 eights (4 windows, 1 output each)
  * and 6 single steps: 18 and 3. Two pairs: 3 eights (4 windows, 3 filters, 1 output) and 6 single steps (a window, 2
- * outputs); the first one, of the second half of the filters, ends with 2 filters: 36 windows, 20 filters, 30 outputs.
+ * outputs); the first pair, of the second half of the filters, ends with 2 filters: 36 windows, 20 filters, 30 outputs.
  * Last: 18 windows.
  */
 static void haswell_prefetches_what_its_code_says(void)

@@ -1,4 +1,4 @@
-/* The nests, without executing anything: every point once, runs and their steps, and what was worked out by hand. */
+/* The nests without executing: every point once, runs and their steps, and results worked out by hand. */
 #include <CUnit/CUnit.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -22,7 +22,9 @@ struct visitor {
     size_t n_skipped, wrong_rows; /* of taps, of all steps */
 };
 
-/* Rows of taps are left out that are padding to all windows of the step, all above the image or all below; no others.
+/*
+ * A row of taps is left out only if the row is padding to all windows of the step: above the image for all, or below
+ * for all.
  */
 static void check_rows(struct visitor *v, const struct conv_step *s)
 {
@@ -58,7 +60,7 @@ static int visit(struct conv_backend *self, const struct conv_step *s)
     return 0;
 }
 
-/* Points in rows of taps that are left out count as visited. Returns how many rows were, over all steps. */
+/* Left-out points count as visited. Returns the number of left-out rows of taps, over all steps. */
 static size_t check_visits(const struct conv_plan *plan, bool may_skip)
 {
     const struct conv_problem *p = &plan->problem;
@@ -132,11 +134,11 @@ static void digest(struct sim_sink *self, const struct sim_run *run, size_t n_ru
     }
 }
 
-/* Replays as the executing back-end runs: the calls of a run from its first step's. */
+/* Replays as the executing back-end runs: the calls of a run from the run's first step. */
 struct by_runs {
     struct conv_backend base;
     struct conv_replay replay;
-    size_t n_followers; /* steps that were not resolved */
+    size_t n_followers; /* unresolved steps */
 };
 
 static int step_of_runs(struct conv_backend *self, const struct conv_step *s)
@@ -214,7 +216,7 @@ static void direct_visits_every_point_once(void)
     test_check(n_groups > 0, "no step has several groups");
 }
 
-/* Tiles that walk are cut by rows: whole ones while they fit, else equal parts of one. */
+/* Walking tiles are cut by rows: whole rows while they fit, else equal parts of a row. */
 static void walked_tiles_are_those_worked_out_by_hand(void)
 {
     static const struct {
@@ -267,7 +269,7 @@ static int record_blocks(struct conv_backend *self, const struct conv_step *s)
     return 0;
 }
 
-/* One SGEMM of 3136 x 512 x 1152 on OpenBLAS's SkylakeX core, as a debugger shows its calls: P = Q = 448. */
+/* An SGEMM of 3136 x 512 x 1152 on OpenBLAS's SkylakeX core, with the calls seen in a debugger: P = Q = 448. */
 static void gemm_blocks_as_openblas_does(void)
 {
     struct conv_problem p = { IMAGES(1, 128, 56, 56), FILTERS(512, 3, 3), PADDING(1, 1, 1, 1), UNIT_STEPS,
@@ -287,8 +289,9 @@ static void gemm_blocks_as_openblas_does(void)
 }
 
 /*
- * By hand: 3x3, 4 rows of 16 windows, one tile each. The first row's windows have taps above the image, the last one's
- * below; with dilation 2 and padding 2, the first two and the last two. Tiles of 32 windows hold a row that needs all.
+ * By hand: 3x3, 4 rows of 16 windows, one tile each. The first row's windows have taps above the image, the last row's
+ * windows below; with dilation 2 and padding 2, the first two rows and the last two. Tiles of 32 windows hold a row
+ * that needs all taps.
  */
 static void dead_rows_are_those_worked_out_by_hand(void)
 {
@@ -312,7 +315,7 @@ static void dead_rows_are_those_worked_out_by_hand(void)
     }
 }
 
-/* The short test agrees with the long one. */
+/* The short test agrees with the long test. */
 static void tiles_among_live_windows_have_no_dead_rows(void)
 {
     for (unsigned i = 0; i < test_rounds(300); i++) {

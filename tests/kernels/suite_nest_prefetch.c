@@ -1,4 +1,4 @@
-/* Prefetches of a replay: which lines, how often, and none outside its tensor. */
+/* Prefetches of a replay: the lines, the number of prefetches of a line, and none outside the tensor. */
 #include <CUnit/CUnit.h>
 
 #include "sim/trace/trace.h"
@@ -43,7 +43,7 @@ static void count_output_tile(void *ctx, const struct sim_access *a)
         t->n[(a->addr - t->out) % t->row_bytes / 64]++;
 }
 
-/* A call asks for the next tile's outputs of every row, the last call for its own. */
+/* A call asks for the next tile's outputs of every row; the last call asks for its own outputs. */
 static void check_output_tiles(const struct conv_plan *plan, size_t n_tiles)
 {
     struct output_tiles t = { .row_bytes = n_tiles * 64 };
@@ -60,9 +60,9 @@ static void check_output_tiles(const struct conv_plan *plan, size_t n_tiles)
 
 /*
  * By hand: 2 tiles of 16 windows, 2 of 24 filters, 24 channels in one set, weight stationary with K2 = K3 = 2: 4 calls
- * of 24 steps. Each prefetches 24 output rows. The second filter tile's panel has 24 * 24 * 4 = 2304 bytes, 36
- * lines, half of them asked for by each of the first tile's 2 calls. There is no next set, so of the input only what
- * the first pass finds two tiles on: nothing. With 4 window tiles: the last two, of 24 channels the lines of the first
+ * of 24 steps. Each call prefetches 24 output rows. The second filter tile's panel has 24 * 24 * 4 = 2304 bytes, 36
+ * lines; each of the first tile's 2 calls asks for half of the lines. There is no next set, so of the input only the
+ * lines two tiles on in the first pass: none. With 4 window tiles: the last two, of 24 channels the lines of the first
  * and of the last window.
  */
 static void check_prefetches(const struct conv_ukr *u)

@@ -8,7 +8,7 @@
 #include "tests/rng.h"
 #include "tests/suites.h"
 
-/* Rows of taps that are dead, summed over all tiles of windows. */
+/* Dead rows of taps, summed over all tiles of windows. */
 static uint64_t count_dead_rows(const struct conv_problem *p, size_t tile)
 {
     uint64_t n = 0;
@@ -24,9 +24,9 @@ static uint64_t count_dead_rows(const struct conv_problem *p, size_t tile)
 
 /*
  * SConv on the AVX-512 tile, n * groups times over: every micro-kernel call loads 64 bytes of windows and one float per
- * filter for each step; every channel set stores the output once and all but the first load it; each input tile is
- * packed once per K2 set of filter tiles (IS) or once per K3 set (WS) and stores whole panel rows. Of a skipped row of
- * taps, neither is done, in any channel.
+ * filter for each step; every channel set stores the output once and all sets but the first load the output; each input
+ * tile is packed once per K2 set of filter tiles (IS) or once per K3 set (WS) and stores whole panel rows. A skipped
+ * row of taps is neither packed nor multiplied, in any channel.
  */
 static void sconv_replay_has_closed_totals(void)
 {
@@ -70,9 +70,9 @@ static struct conv_problem random_pointwise(void)
 }
 
 /*
- * In place and prefetching, on tiles of few windows too: nothing is packed; the windows' bytes come out of the input
- * once per filter tile, whichever way the micro-kernel loads them; every call prefetches a line per filter row of the
- * next outputs, at most one per step; no prefetch leaves its tensor.
+ * In place and prefetching, on tiles of few windows too: nothing is packed; the windows' bytes are loaded from the
+ * input once per filter tile, by whichever loads; every call prefetches a line per filter row of the next outputs, at
+ * most one per step; no prefetch leaves its tensor.
  */
 static void tuned_replay_has_closed_totals(void)
 {
@@ -105,7 +105,7 @@ static void tuned_replay_has_closed_totals(void)
     }
 }
 
-/* Taps of an output row or column (of `windows`) that meet the image, of n; positions as in the padded image. */
+/* Taps, of n, of an output row or column (of `windows`) that meet the image; positions as in the padded image. */
 static size_t live_taps(size_t window, size_t stride, size_t n, size_t dilation, size_t pad, size_t size)
 {
     size_t live = 0;
@@ -119,8 +119,8 @@ static size_t live_taps(size_t window, size_t stride, size_t n, size_t dilation,
 }
 
 /*
- * Windows walked tap by tap: of each window the elements that exist are loaded, one by one, once per filter tile, and
- * padding never; nothing is packed; outputs are stored once per channel set.
+ * Windows walked tap by tap: the existing elements of each window are loaded one by one, once per filter tile, and
+ * padding is never loaded; nothing is packed; outputs are stored once per channel set.
  */
 static void walked_replay_has_closed_totals(void)
 {
@@ -195,9 +195,9 @@ static void walked_side_by_side_replay_has_closed_totals(void)
 }
 
 /*
- * Direct kernels on portable vectors of one float: of each output row and column of taps the live elements are loaded
- * at least once, and at most once per tap; every output is stored once. Vectors may store outputs twice where a row is
- * no multiple of them. Nothing else is touched, and nothing outside the tensors.
+ * Direct kernels on portable vectors of one float: the live elements of each output row and column of taps are loaded
+ * at least once, and at most once per tap; every output is stored once. Wider vectors may store outputs twice if a row
+ * is no multiple of the vector. Nothing else is touched, and nothing outside the tensors.
  */
 static void direct_replay_has_closed_totals(void)
 {
@@ -226,7 +226,7 @@ static void direct_replay_has_closed_totals(void)
 
 /*
  * Base: im2col stores every matrix element once; the matrix is read once per block of R filters and packed; filters are
- * packed once, but for a panel of one filter, whose last elements are copied twice; the output is cleared once, then
+ * packed once, except a panel of one filter, whose last elements are copied twice; the output is cleared once, then
  * loaded and stored once per reduction block.
  */
 static void base_replay_has_closed_totals(void)

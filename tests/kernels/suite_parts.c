@@ -1,4 +1,4 @@
-/* Parts of layers: they do what the whole does, and less of it. */
+/* Parts of layers: a part is the whole layer's work, and less of the work. */
 #include <CUnit/CUnit.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #include "tests/rng.h"
 #include "tests/suites.h"
 
-/* The micro-kernel calls of a nest, those outside the first windows and filters left out. */
+/* The micro-kernel calls of a nest, without the calls outside the first windows and filters. */
 struct calls {
     struct conv_backend base;
     size_t images, windows, filters;

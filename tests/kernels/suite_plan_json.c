@@ -1,4 +1,4 @@
-/* Plans as JSON: written, read again and the same; what contradicts itself is refused by its key. */
+/* Plans as JSON: written and read again they are equal; contradictions are refused by key. */
 #include <CUnit/CUnit.h>
 #include <errno.h>
 #include <jansson.h>
@@ -101,7 +101,7 @@ static void a_plan_that_was_read_computes_right(void)
     scratch_close();
 }
 
-/* Another value of the same type. */
+/* Returns a different value of the type. */
 static json_t *other_value(const json_t *v)
 {
     if (json_is_string(v))
@@ -114,8 +114,8 @@ static json_t *other_value(const json_t *v)
 }
 
 /*
- * Changes one key of a written plan and reads that. Returns what reading returned; on success, why gets the line about
- * what was derived anew.
+ * Changes a key of a written plan and reads the changed text. Returns the reader's result; on success, why gets the
+ * line about values derived anew.
  */
 static int read_changed(const char *text, const struct conv_plan_key *k, json_t *value, char why[512])
 {
@@ -144,7 +144,7 @@ static bool ends_with(const char *text, const char *end)
     return strlen(text) >= strlen(end) && !strcmp(text + strlen(text) - strlen(end), end);
 }
 
-/* A decision that is changed takes what follows from it along. */
+/* A changed decision changes the values that follow from the decision. */
 static void decisions_take_along_what_follows(void)
 {
     struct conv_noted_plans plans;
@@ -181,7 +181,7 @@ static const json_t *value_in(const json_t *root, const struct conv_plan_key *k)
     return json_object_get(json_object_get(plan, k->section), k->key);
 }
 
-/* Values that follow from other keys are derived anew, which a line says; no key may have another type. */
+/* Values that follow from further keys are derived anew, with a line that says so; no key may have a wrong type. */
 static void contradictions_are_named(void)
 {
     const struct conv_noted_plan n = random_plan();
@@ -236,7 +236,7 @@ static void files_that_are_no_plans_are_refused(void)
     scratch_close();
 }
 
-/* A JSON library that has no memory for its n-th wish, and none after that. */
+/* A JSON library without memory for the n-th wish, and for all later wishes. */
 static size_t wishes_left;
 
 static void *grant(size_t bytes)
@@ -247,7 +247,7 @@ static void *grant(size_t bytes)
     return NULL;
 }
 
-/* The text is right: nothing else may be said of it. */
+/* The text is right: the reason is want of memory and nothing else. */
 static void want_of_memory_is_no_wrong_text(void)
 {
     const struct conv_noted_plan n = random_plan();

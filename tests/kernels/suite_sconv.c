@@ -18,7 +18,7 @@ struct fixture {
     struct sconv_options options;
     struct sconv_plan *plan;
     size_t n_out;
-    size_t odd_weight; /* of these weights one is not finite: its index + 1; 0: none */
+    size_t odd_weight; /* index + 1 of the weight that is not finite; 0: all are finite */
 };
 
 static void fill(const struct fixture *f, float *x, size_t n)
@@ -72,8 +72,8 @@ static double finish(const struct fixture *f, double sum, size_t filter, size_t 
 }
 
 /*
- * Tells whether a weight that is not finite meets padding there: zero times it is NaN, where plans multiply padding at
- * all.
+ * Tells whether a weight that is not finite meets padding there: the product with zero is NaN, if plans multiply
+ * padding at all.
  */
 static bool may_be_nan(const struct fixture *f, size_t filter, size_t window)
 {
@@ -159,7 +159,10 @@ static void not_a_number_propagates(void)
     sconv_machine_free(m);
 }
 
-/* Weights too: where they meet padding, plans that pack windows multiply them by zero, others leave them out. */
+/*
+ * Odd weights, too: at padding, plans that pack windows multiply the weights by zero, and further plans leave padding
+ * out.
+ */
 static void odd_weights_propagate(void)
 {
     struct sconv_machine *m = sconv_small_machine("sim/machines/toy.cfg");
@@ -181,7 +184,7 @@ static void odd_weights_propagate(void)
     sconv_machine_free(m);
 }
 
-/* ---- the same plan from many threads ---- */
+/* ---- a plan from many threads ---- */
 
 struct caller {
     const struct fixture *f;

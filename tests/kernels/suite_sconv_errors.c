@@ -1,4 +1,4 @@
-/* Tests what the library refuses, with which error and which reason, and that nothing is left behind. */
+/* The library's refusals, with error and reason; nothing is left behind. */
 #include <CUnit/CUnit.h>
 #include <errno.h>
 #include <stddef.h>
@@ -118,7 +118,7 @@ static void bad_runs_are_refused(void)
     sconv_plan_free(adding);
 }
 
-/* The reason names what is wrong; arguments that run are fine. */
+/* The reason names the culprit; arguments that run are fine. */
 static void reasons_name_the_culprit(void)
 {
     const struct sconv_options busy = { .threads = 65 };
@@ -157,8 +157,10 @@ static void errors_have_texts(void)
     CU_ASSERT(sconv_version()[0] >= '0' && sconv_version()[0] <= '9');
 }
 
-/* Every allocation fails once, in its turn, and all after it; nothing leaks (the sanitizer looks) and the result is
- * clean. */
+/*
+ * Every allocation fails once, in turn, and all later allocations with it; nothing leaks (the sanitizer looks) and the
+ * result is clean.
+ */
 static void failed_allocations_are_reported(void)
 {
     const struct sconv_options o = { .bias = weights };
@@ -172,7 +174,7 @@ static void failed_allocations_are_reported(void)
         CU_ASSERT_EQUAL(failing_alloc_stop() > 0, err != 0);
         CU_ASSERT(err == 0 || (err == -ENOMEM && !plan));
     }
-    CU_ASSERT_EQUAL(n, 6); /* machine, its wisdom, plan, bias, packed filters: five can fail */
+    CU_ASSERT_EQUAL(n, 6); /* machine, wisdom of the machine, plan, bias, packed filters: five can fail */
     sconv_plan_free(plan);
 }
 

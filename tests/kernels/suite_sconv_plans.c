@@ -1,4 +1,4 @@
-/* Tests what the library tells of its plans: one line for people, JSON for compilers. */
+/* The library's descriptions of plans: a line for people, JSON for compilers. */
 #include <CUnit/CUnit.h>
 #include <errno.h>
 #include <string.h>
@@ -15,7 +15,7 @@
 
 static const float weights[SMALL_WEIGHTS] = { 0 };
 
-/* Returns what the library chooses for the shape on this CPU and that machine. */
+/* Returns the library's choice for the shape on this CPU and the machine. */
 static struct conv_plan chosen_for(const struct conv_problem *p, const char *machine_file)
 {
     struct sim_machine m;
@@ -59,7 +59,7 @@ static void plans_describe_themselves(void)
     sconv_machine_free(m);
 }
 
-/* As they are planned: direct, with rows or groups of a step. */
+/* As planned: direct, with rows or groups of a step. */
 static void depthwise_plans_describe_themselves(void)
 {
     struct sconv_shape depthwise = sconv_small;
@@ -77,7 +77,7 @@ static void depthwise_plans_describe_themselves(void)
     sconv_machine_free(m);
 }
 
-/* The text of the call is read again, and is the plan that sconv_plan_create takes, or the paper's. */
+/* The text of the call is read again, and equals the plan that sconv_plan_create takes, or the paper's plan. */
 static void plans_are_told_to_compilers(void)
 {
     static const char toy[] = "sim/machines/toy.cfg";

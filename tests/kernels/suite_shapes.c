@@ -30,7 +30,7 @@ static size_t any_size(void)
     }
 }
 
-/* Returns a small shape of which some fields, or all, are anything; padding and strides often go together. */
+/* Returns a small shape in which some fields, or all, are arbitrary; padding and strides often go together. */
 static struct conv_problem any_shape(void)
 {
     struct conv_problem p = kcheck_random_problem();
@@ -104,7 +104,7 @@ static void every_limit_is_told_with_its_fields(void)
     }
 }
 
-/* Strides and dilations that no window or tap uses twice may be large, but for the address space. */
+/* Strides and dilations that no window or tap uses twice may be as large as the address space allows. */
 static void large_strides_that_fit_are_fine(void)
 {
     struct conv_problem p = { IMAGES(1, 2, 3, 3), FILTERS(2, 1, 1), STRIDES(1, (size_t)1 << 40),

@@ -1,4 +1,4 @@
-/* Threads share the work of a nest: every step that computes belongs to exactly one of them. */
+/* Threads share the work of a nest: every computing step belongs to exactly one thread. */
 #include <CUnit/CUnit.h>
 #include <math.h>
 
@@ -51,7 +51,7 @@ static void shares_add_up(void)
     }
 }
 
-/* Steps of micro-kernels that a thread gets. */
+/* The micro-kernel steps of a thread. */
 static int count_steps(struct conv_backend *self, const struct conv_step *s)
 {
     ((struct counter *)self)->n_points += s->kind == CONV_STEP_UKR;
@@ -82,7 +82,7 @@ static void shares_follow_the_cut(void)
     }
 }
 
-/* 14x14 outputs are 12 tiles of 16 windows and one of 4: what a share has too much is less than one call. */
+/* 14x14 outputs are 12 tiles of 16 windows and a tile of 4: a share exceeds the fair share by less than a call. */
 static void shares_are_even(void)
 {
     struct conv_problem p = { IMAGES(1, 64, 14, 14), FILTERS(256, 1, 1), UNIT_STEPS, .groups = 1 };
@@ -118,7 +118,7 @@ static int count_packed(struct conv_backend *self, const struct conv_step *s)
     return 0;
 }
 
-/* By windows, threads pack what they read: what is packed twice is less than a tile for each of them. */
+/* By windows, each thread packs the windows that the thread reads: each thread packs less than a tile twice. */
 static void shares_pack_what_they_read(void)
 {
     struct conv_problem p = { IMAGES(1, 64, 14, 14), FILTERS(256, 1, 1), UNIT_STEPS, .groups = 1 };
@@ -145,8 +145,8 @@ static void shares_pack_what_they_read(void)
 }
 
 /*
- * 15x16 outputs are 5 tiles of 48 windows: two threads take 3 and 2 of them, but 16 each of 32 tiles of filters. Where
- * windows are packed, each thread would pack all, which takes more than a fifth to be gained.
+ * 15x16 outputs are 5 tiles of 48 windows: two threads take 3 and 2 tiles, but 16 each of 32 tiles of filters. If
+ * windows are packed, each thread would pack all windows, which takes more than the fifth to be gained.
  */
 static void shares_by_filters_pack_twice(void)
 {

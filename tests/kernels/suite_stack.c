@@ -1,4 +1,4 @@
-/* Tests what compiled code does on its stack: work of steps, and emission of so many accesses for it. */
+/* Stack accesses of compiled code: the work of steps, and the emission of the accesses. */
 #include <CUnit/CUnit.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 #include "tests/kernels/kcheck.h"
 #include "tests/suites.h"
 
-/* Counts what comes, tensors and stack apart. */
+/* Counts accesses, tensors and stack apart. */
 struct counter {
     struct sim_sink sink;
     uint64_t tensors[SIM_N_KINDS], stack[SIM_N_KINDS];
@@ -71,7 +71,7 @@ static struct conv_plan plan_of(const struct conv_problem *p, enum csa_schedule 
     return plan;
 }
 
-/* A stack of one load for each unit of one kind of work tells how much of that there is. */
+/* Counts a kind of work by a stack of one load for each unit of the work. */
 static uint64_t work_of(const struct conv_plan *plan, enum conv_phase phase, unsigned work, struct counter *c)
 {
     struct conv_stack stack = { 0 };
@@ -86,7 +86,7 @@ static uint64_t work_of(const struct conv_plan *plan, enum conv_phase phase, uns
     return c->stack[SIM_LOAD];
 }
 
-/* 3x3 on 28x28, padded, 4 channels: 49 tiles of 16 windows, 64 filters in 10 tiles of 6 and one of 4. */
+/* 3x3 on 28x28, padded, 4 channels: 49 tiles of 16 windows, 64 filters in 10 tiles of 6 and a tile of 4. */
 static void work_is_counted_step_by_step(void)
 {
     struct conv_problem p = { .n = 1, .c = 4, .h = 28, .w = 28, .k = 64, .r = 3, .s = 3 };
@@ -119,7 +119,7 @@ static void work_is_counted_step_by_step(void)
     CU_ASSERT(work_of(&plan, CONV_PHASE_PACK, CONV_WORK_PLAIN_STEP, &c) == 0);
 }
 
-/* The vector packer counts on its paths what its emission shows: a tile's loads and stores. */
+/* The vector packer's counts equal the loads and stores of the packer's emission. */
 static void pointwise_tiles_are_copies(void)
 {
     struct conv_problem p = { .n = 1, .c = 8, .h = 8, .w = 10, .k = 6, .r = 1, .s = 1 };

@@ -1,4 +1,4 @@
-/* Teams: every share is done once, whoever does it, and whatever becomes of the threads. */
+/* Teams: every share is done once, by any thread, and whatever becomes of the threads. */
 #define _GNU_SOURCE /* pthread_setattr_default_np */
 #include <CUnit/CUnit.h>
 #include <errno.h>
@@ -77,7 +77,7 @@ static void every_share_is_done_once(void)
     }
 }
 
-/* ---- more than one caller ---- */
+/* ---- several callers ---- */
 
 struct caller {
     struct sconv_team *team;
@@ -116,7 +116,7 @@ static void callers_share_a_team(void)
     }
 }
 
-/* Work that runs something on its own team. */
+/* Work that runs further work on its own team. */
 static void call_again(void *ctx, unsigned share)
 {
     struct caller *c = ctx;
@@ -169,7 +169,7 @@ static void bad_teams_are_refused(void)
     }
 }
 
-/* No address space has room for the stacks that threads are to get. */
+/* No address space has room for the stacks of the threads. */
 static void missing_threads_cost_time_alone(void)
 {
     pthread_attr_t usual, huge;
@@ -187,7 +187,7 @@ static void missing_threads_cost_time_alone(void)
     pthread_attr_destroy(&usual);
 }
 
-/* The child has the team's memory, and none of its threads. */
+/* The child has the team's memory, and none of the team's threads. */
 static void a_child_runs_alone(void)
 {
     struct sconv_team *team = team_of(3);
@@ -220,7 +220,7 @@ static void *run_cancelled(void *ctx)
     return NULL;
 }
 
-/* The shares rest, which a cancellation would end, and so would waiting for others. */
+/* The shares sleep: a cancellation would end a share, and would end waiting for shares. */
 static void cancellation_waits_for_the_run(void)
 {
     struct sconv_team *const teams[] = { NULL, team_of(3) };
@@ -240,7 +240,7 @@ static void cancellation_waits_for_the_run(void)
 static void idle_teams_sleep(void)
 {
     enum { IDLE_MS = 60 };
-    struct sconv_team *team = team_of(2); /* that a computer of two cores has cores for */
+    struct sconv_team *team = team_of(2); /* every computer of two cores has cores for the team */
     clock_t before;
 
     CU_ASSERT(does_each_once(team, 4, 0));
@@ -263,7 +263,7 @@ static void run_plan(struct sconv_team *team, const struct sconv_plan *plan, con
     free(workspace);
 }
 
-/* One team, plans of all shapes and numbers of threads, one after the other. */
+/* One team, plans of all shapes and numbers of threads, one after another. */
 static void teams_compute_as_one_thread_does(void)
 {
     struct sconv_team *team = team_of(3);

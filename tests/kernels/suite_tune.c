@@ -1,4 +1,4 @@
-/* Tests what tuned SConv decides: micro-kernel, depth, windows in place. */
+/* Decisions of tuned SConv: micro-kernel, depth, windows in place. */
 #include <CUnit/CUnit.h>
 #include <string.h>
 
@@ -35,8 +35,8 @@ static const struct csa_caches caches = {
  * takes 4 * (21 * 24 + 8) = 2048 FMAs. With few windows apart, the last window takes 2 FMAs with 24 filters and 1 with
  * 8: 3 * 512 + 21 * 2 + 1 = 1579.
  *
- * AVX2's 16x6 takes two per filter, and one for the last window: 7 * 512 = 3584. Its 16x24 takes one per six filters
- * there, and two for the two that are left of 8: 6 * 512 + 21 * 4 + 1 + 2 = 3159.
+ * AVX2's 16x6 takes two FMAs per filter, and one for the last window: 7 * 512 = 3584. AVX2's 16x24 takes one per six
+ * filters there, and two for the last two of 8 filters: 6 * 512 + 21 * 4 + 1 + 2 = 3159.
  */
 static void multiply_adds_are_those_worked_out_by_hand(void)
 {
@@ -52,7 +52,7 @@ static void multiply_adds_are_those_worked_out_by_hand(void)
 
 /*
  * 32x32 outputs, 8 filters, 3 channels: 64 tiles of 16x24 at 8 FMAs and 9 loads, or 32 of 32x12 at 16 and 10, or 21 of
- * 48x8 at 24 and 11 and one of 16 windows at 8 and 9. 24 filters: 24 FMAs, 25 loads; 2 * 24 FMAs; 3 * 24. AVX2: two
+ * 48x8 at 24 and 11 and a tile of 16 windows at 8 and 9. 24 filters: 24 FMAs, 25 loads; 2 * 24 FMAs; 3 * 24. AVX2: two
  * FMAs per filter. One output, 10 filters and AVX2's 16x24: 6 filters take 1 FMA and 2 loads, 4 filters as many.
  */
 static void issue_slots_are_those_worked_out_by_hand(void)
@@ -89,7 +89,7 @@ static struct conv_problem grouped(size_t per_group, size_t groups, size_t side,
 /*
  * 56x56, depthwise 3x3: 7 tiles of 8 rows, 4 vectors of 16 columns or 7 of 8. A column of taps is 3 * 8 multiply-adds
  * and 3 + 10 loads; 100 slots a tile. Stride 2 makes 28 rows, 4 tiles of 7: 3 * 7 multiply-adds, but 3 + 15 * 2 loads,
- * on 2 or 4 vectors. 7x7 outputs are one vector of either width. Dilated taps are taken one by one: 8, and 1 + 8 loads.
+ * on 2 or 4 vectors. 7x7 outputs are one vector of either width. Dilated taps are taken singly: 8, and 1 + 8 loads.
  */
 static void direct_slots_are_those_worked_out_by_hand(void)
 {
@@ -111,7 +111,7 @@ static void direct_slots_are_those_worked_out_by_hand(void)
     CU_ASSERT(conv_direct_slots(avx512, &p) == 28. * (9 * 9 + 100));
 }
 
-/* The micro-kernel chosen of an instruction set, which need not run here. */
+/* The chosen micro-kernel of an instruction set; the micro-kernel need not run here. */
 static const char *chosen(const struct conv_problem *p, enum cpu_isa isa)
 {
     struct conv_plan plan;
@@ -120,7 +120,7 @@ static const char *chosen(const struct conv_problem *p, enum cpu_isa isa)
     return conv_plan_kernel_name(&plan);
 }
 
-/* The same for a core that issues so many multiply-adds and loads a cycle, and the tiling. */
+/* The choice for a core with given multiply-adds and loads a cycle, and the tiling. */
 static const char *chosen_for(const struct conv_problem *p, double macs, double loads, struct csa_tiling *tiling)
 {
     struct csa_caches core = caches;
@@ -134,9 +134,9 @@ static const char *chosen_for(const struct conv_problem *p, double macs, double 
 }
 
 /*
- * 16x24 makes 25 loads for 24 multiply-adds, 48x8 makes 11. Its windows stay in L1: a channel takes (48 + 8) * 4 bytes,
- * the outputs 1536, and 32 KiB hold 139: 512 / 4. Its outputs lie on 8 * 4 lines: 31 channels are too few, as 15
- * filters are. Strided windows are packed.
+ * 16x24 makes 25 loads for 24 multiply-adds, 48x8 makes 11. The windows of 48x8 stay in L1: a channel takes (48 + 8) *
+ * 4 bytes, the outputs 1536, and 32 KiB hold 139: 512 / 4. The outputs lie on 8 * 4 lines: 31 channels are too few, as
+ * 15 filters are. Strided windows are packed.
  */
 static void wider_tiles_where_loads_bind(void)
 {
@@ -165,8 +165,8 @@ static void wider_tiles_where_loads_bind(void)
 }
 
 /*
- * Cores start one or two 512-bit multiply-adds a cycle, and no more than three loads; found again, it is the same,
- * unless somebody else had the core meanwhile.
+ * Cores start one or two 512-bit multiply-adds a cycle, and no more than three loads. A second search finds equal
+ * numbers, unless another process had the core meanwhile.
  */
 static void ports_are_found_by_timing(void)
 {
@@ -209,9 +209,9 @@ static void the_micro_kernel_follows_the_edges(void)
 }
 
 /*
- * Depthwise ones are direct, those with four channels and filters per group as well; with 32 they are not, nor are
- * ordinary ones. The narrower of two kernels with equal slots: 7 columns are one vector of 8. Strides that no vector
- * takes apart: the portable one, where even that is better.
+ * Depthwise layers are direct, and layers with four channels and filters per group as well; layers with 32 and ordinary
+ * layers are not. The narrower of two kernels with equal slots: 7 columns are one vector of 8. Strides that no vector
+ * takes apart: the portable kernel, if even the portable kernel is better.
  */
 static void few_channels_per_group_are_convolved_directly(void)
 {
@@ -235,7 +235,7 @@ static void few_channels_per_group_are_convolved_directly(void)
     }
 }
 
-/* Steps fill half of L1: rows of one plane, in whole tiles of 8, or several planes. */
+/* Steps fill half of L1: rows of a plane, in whole tiles of 8, or several planes. */
 static void direct_steps_are_those_worked_out_by_hand(void)
 {
     struct conv_problem large = grouped(1, 32, 112, 3, 1), small = grouped(1, 960, 7, 3, 1),
@@ -257,8 +257,9 @@ static void direct_steps_are_those_worked_out_by_hand(void)
 static const char *const walker = "f32_14x32__avx512", *const packing = "f32_16x24__avx512";
 
 /*
- * Windows that overlap are walked. Not so: 24 filters, of which a second vector is half empty (32 for 24, over 17 /
- * 16); sums of 27 steps, as long as 31 with transposing (31 / 27); of 64 steps, 68: just so many; filters 17 wide.
+ * Overlapping windows are walked. Not walked: 24 filters, whose second vector is half empty (32 for 24, over 17 / 16);
+ * sums of 27 steps, as long as 31 with transposing (31 / 27). Walked: sums of 64 steps, 68, just short enough. Not
+ * walked: filters 17 wide.
  */
 static void overlapping_windows_are_walked(void)
 {
@@ -279,10 +280,10 @@ static void overlapping_windows_are_walked(void)
 }
 
 /*
- * AVX2 walks side by side where rows stay as wide as they are, and windows one by one where neighbours in the input are
- * no neighbours in the output: without padding, or strided. Either takes longer than packed windows, which win for 48
- * filters, 8 panels of 6; strided ones for 128, 8 panels of 16. Strided 1x1 overlap nothing. 28x28 outputs in 3 tiles
- * of filters, and 54x54, have windows that stay: one panel a call.
+ * AVX2 walks side by side if rows stay as wide as they are, and window by window if neighbours in the input are no
+ * neighbours in the output: without padding, or strided. Either walk takes longer than packed windows; packing wins for
+ * 48 filters, 8 panels of 6, and, with strides, for 128, 8 panels of 16. Strided 1x1 overlap nothing. 28x28 outputs in
+ * 3 tiles of filters, and 54x54, have windows that stay: one panel a call.
  */
 static void few_filters_walk_with_avx2(void)
 {
@@ -312,10 +313,10 @@ static enum csa_schedule schedule_of(const struct conv_problem *p, enum cpu_isa 
 }
 
 /*
- * Eq. 6 has AVX2 weight stationary, as its tiles have more filters than windows. Windows stay for sums of 48 steps,
- * where 32 tiles of them come, and 2 to each tile of filters; in place where they lie in more pages than a TLB of 64
- * holds, or as many as the machine says. Packed ones that overlap, without strides, need one tile to each of filters:
- * 13 of 14x14 for 13 * 24 filters. Not so those walked side by side; but those walked one by one.
+ * Eq. 6 has AVX2 weight stationary, because the tiles have more filters than windows. Windows stay for sums of 48
+ * steps, if 32 tiles of windows come, and 2 to each tile of filters; in place, if the windows lie in more pages than a
+ * TLB of 64 holds, or as many as the machine says. Packed windows that overlap, without strides, need one tile to each
+ * of filters: 13 of 14x14 for 13 * 24 filters. Windows walked side by side do not stay; windows walked singly do.
  */
 static void few_filters_pass_by_windows_that_stay(void)
 {
@@ -343,8 +344,8 @@ static void few_filters_pass_by_windows_that_stay(void)
 
 /*
  * Windows that stay meet one panel of filters a call; a channel takes (16 + 6) * 4 bytes beside 384 of outputs, and 32
- * KiB hold 368. Where the last of 6 tiles has one window, that takes longer: 66 slots for six filters, beside 62. A
- * machine with 256 pages in its first TLB lets the windows of 256 channels stream.
+ * KiB hold 368. If the last of 6 tiles has one window, staying takes longer: 66 slots for six filters, beside 62. A
+ * machine with 256 pages in the first TLB lets the windows of 256 channels stream.
  */
 static void windows_that_stay_meet_a_panel_a_call(void)
 {
@@ -365,7 +366,7 @@ static void windows_that_stay_meet_a_panel_a_call(void)
     CU_ASSERT(conv_plan_tuned(&plan, &at_most, &core, &tune) == 0 && plan.sconv.tiling.schedule == CSA_IS);
 }
 
-/* Strided 1x1: walked for up to 8 tiles of 32 filters. Pointwise ones are rows, which nobody needs to walk. */
+/* Strided 1x1: walked for up to 8 tiles of 32 filters. Pointwise windows are rows, and rows need no walk. */
 static void strided_windows_are_walked_for_few_filters(void)
 {
     struct conv_problem few = layer(512, 32, 256, 1, 0), many = layer(512, 32, 288, 1, 0);
@@ -398,7 +399,7 @@ static void tiles_in_place_are_those_worked_out_by_hand(void)
     CU_ASSERT(csa_analyse_in_l1(&p, &caches, 16, 24, CSA_WS).n_c == 32);
 }
 
-/* Without a word, the widest vectors here are chosen from; a micro-kernel that is to be kept is. */
+/* Without a limit, the widest vectors here are chosen from; a micro-kernel that is to be kept is kept. */
 static void the_choice_can_be_limited(void)
 {
     struct conv_problem p = layer(512, 7, 512, 3, 1);
@@ -409,7 +410,7 @@ static void the_choice_can_be_limited(void)
     CU_ASSERT_STRING_EQUAL(conv_plan_kernel_name(&plan), chosen(&p, conv_ukr_best()->isa));
     CU_ASSERT(conv_plan_tuned(&plan, &p, &caches, &(struct conv_tune_options){ .ukr = u, .keeps_ukr = true }) == 0);
     CU_ASSERT(plan.ukr == u);
-    for (size_t i = 0; i < conv_ukr_count(); i++) { /* by the suffix of its name, each is among its own kind */
+    for (size_t i = 0; i < conv_ukr_count(); i++) { /* the suffix of the name is the instruction set */
         const char *name = conv_ukr_at(i)->name;
         enum cpu_isa isa;
 
@@ -421,8 +422,8 @@ static void the_choice_can_be_limited(void)
 }
 
 /*
- * One channel of a 3x3 tile pair takes (16 + 24) * 9 * 4 = 1440 bytes and the outputs 1536. Eq. 2: 32768 bytes hold 21
- * channels, so 512 / 32 = 16. An eighth of L2, 131072 bytes, holds 89: 512 / 8 = 64, which L1 does not hold.
+ * A channel of a 3x3 tile pair takes (16 + 24) * 9 * 4 = 1440 bytes and the outputs 1536. Eq. 2: 32768 bytes hold 21
+ * channels, so 512 / 32 = 16. An eighth of L2, 131072 bytes, holds 89: 512 / 8 = 64, too many for L1.
  */
 static void deep_channels_are_those_worked_out_by_hand(void)
 {
@@ -437,7 +438,7 @@ static void deep_channels_are_those_worked_out_by_hand(void)
     CU_ASSERT(csa_analyse_deep(&p, &small, 16, 24, CSA_WS).n_c == 16);
 }
 
-/* Tells whether a plan with that micro-kernel reads in place. */
+/* Tells whether a plan with the micro-kernel reads in place. */
 static bool is_in_place(const struct conv_problem *p, const char *ukr, double line_bytes)
 {
     const struct conv_tune_options tune = { .ukr = conv_ukr_find(ukr), .keeps_ukr = true, .packs_filters = true };
@@ -452,9 +453,9 @@ static bool is_in_place(const struct conv_problem *p, const char *ukr, double li
 
 /*
  * AVX2 reads windows again for each 6 of 24 filters. In place, a channel of both takes (16 + 24) * 4 bytes, and 32 KiB
- * less 1536 of outputs hold 195: 512 / 4. Packed windows of nine taps and one panel take (16 + 6) * 9 * 4, and hold 40:
- * 512 / 16. Packed ones of 1x1 are as deep as an eighth of L2 allows, 810 channels; so are AVX-512's, which are read
- * once. All have too few windows to stay.
+ * less 1536 of outputs hold 195: 512 / 4. Packed windows of nine taps and a panel take (16 + 6) * 9 * 4, and hold 40:
+ * 512 / 16. Packed windows of 1x1 are as deep as an eighth of L2 allows, 810 channels; so are AVX-512's windows, which
+ * are read once. All have too few windows to stay.
  */
 static void windows_read_again_stay_in_l1(void)
 {
@@ -474,8 +475,10 @@ static void windows_read_again_stay_in_l1(void)
     CU_ASSERT(plan.sconv.tiling.n_c == 512);
 }
 
-/* In place: pointwise only, and not where planes are whole pages apart: 32x32 floats are; nor of tiles that are half a
- * line. */
+/*
+ * In place: only pointwise windows. Not in place: planes that are whole pages apart, as 32x32 floats are, and tiles of
+ * half a line.
+ */
 static void windows_are_read_in_place_where_that_pays(void)
 {
     struct conv_problem pointwise = layer(64, 28, 64, 1, 0), pages = layer(64, 32, 64, 1, 0),
@@ -491,7 +494,7 @@ static void windows_are_read_in_place_where_that_pays(void)
     CU_ASSERT(!is_in_place(&pointwise, "f32_16x24__ref", 64));
 }
 
-/* Rows are skipped where some windows need fewer rows of taps, and the filters of a tile are one panel. */
+/* Rows are skipped if some windows need fewer rows of taps, and the filters of a tile are one panel. */
 static void rows_of_padding_are_skipped_where_there_are_some(void)
 {
     const struct conv_problem padded = layer(64, 28, 64, 3, 1), bare = layer(64, 28, 64, 3, 0);

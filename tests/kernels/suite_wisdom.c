@@ -1,4 +1,4 @@
-/* Plans that were found by timing: choices, files, and that everybody who reads one takes the same plan. */
+/* Plans found by timing: choices and files; all readers of a file take equal plans. */
 #include <CUnit/CUnit.h>
 #include <errno.h>
 #include <stdio.h>
@@ -48,7 +48,7 @@ static void check_choice(struct kcheck *k, const struct conv_choice *c)
                kcheck_describe(&k->p));
 }
 
-/* Whatever is timed computes the convolution; no two choices are the same. */
+/* Every timed choice computes the convolution; no two choices are equal. */
 static void choices_are_right(void)
 {
     for (unsigned i = 0; i < test_rounds(25); i++) {
@@ -88,7 +88,7 @@ static struct conv_plan plan_by(struct conv_wisdom *w, const struct conv_problem
 
 static const struct conv_choice odd_choice = { .schedule = CSA_IS, .n_c = 5, .k2 = 1, .k3 = 2 };
 
-/* Writes a file with a line that no model would: odd_choice on the widest micro-kernel. */
+/* Writes a file with a line that no model would write: odd_choice on the widest micro-kernel. */
 static const char *odd_wisdom(const char *name, const struct conv_problem *p)
 {
     char key[512], text[1024];
@@ -98,7 +98,7 @@ static const char *odd_wisdom(const char *name, const struct conv_problem *p)
     return scratch_text(name, text);
 }
 
-/* A number that stands for all accesses of a plan's replay, in their order. */
+/* Hashes all accesses of a plan's replay, in order. */
 static void hash_access(void *ctx, const struct sim_access *a)
 {
     uint64_t *hash = ctx;
@@ -119,8 +119,8 @@ static uint64_t replayed(const struct conv_plan *plan)
 }
 
 /*
- * What is remembered is what is run and replayed, by whoever reads the file: the plan that is executed (and right) and
- * the one that another reader replays have the same accesses; the model's has others.
+ * A remembered plan is run and replayed by every reader of the file: the executed (and right) plan and the plan that a
+ * second reader replays have equal accesses; the model's plan has different accesses.
  */
 static void who_runs_and_who_replays_share_a_plan(void)
 {
@@ -154,7 +154,7 @@ static void who_runs_and_who_replays_share_a_plan(void)
     scratch_close();
 }
 
-/* A shape is timed once: what was found is in the file, and taken again. */
+/* A shape is timed once: the result is in the file, and taken again. */
 static void what_was_measured_is_remembered(void)
 {
     const struct conv_problem p = pointwise(16, 9, 32);
@@ -209,7 +209,7 @@ static void writers_merge(void)
     scratch_close();
 }
 
-/* Files that are damaged or foreign are refused in one line that names the place; nothing of them is taken. */
+/* Damaged or foreign files are refused in a line that names the place; nothing is taken from a refused file. */
 static void bad_files_are_refused(void)
 {
     static const struct {
@@ -243,7 +243,7 @@ static void bad_files_are_refused(void)
     conv_wisdom_release(w);
 }
 
-/* Lines of other CPUs and unknown micro-kernels are kept, and not used. */
+/* Lines of foreign CPUs and unknown micro-kernels are kept, and not used. */
 static void foreign_lines_are_kept(void)
 {
     const struct conv_problem p = pointwise(24, 12, 64);

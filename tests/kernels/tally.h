@@ -1,4 +1,4 @@
-/* Replays that are summed up. */
+/* Sums of replays. */
 #ifndef TESTS_KERNELS_TALLY_H
 #define TESTS_KERNELS_TALLY_H
 
