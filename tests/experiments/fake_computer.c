@@ -11,7 +11,7 @@ static void load(struct fake_computer *f, uint64_t addr)
     sim_emit(sim_hierarchy_sink(f->h), &run, 1, 1);
 }
 
-/* Returns which level has a line; the number of levels stands for memory. */
+/* Returns the level that has a line; the number of levels stands for memory. */
 static size_t level_of(struct fake_computer *f, uint64_t addr)
 {
     struct sim_cell sum;
@@ -44,7 +44,7 @@ static double look(void *context, const struct exp_look *l)
     const uint64_t ground = f->room += room_bytes;
 
     f->n_looks++;
-    for (uint64_t i = 0; i < 96; i++) /* other pages, never two lines of one */
+    for (uint64_t i = 0; i < 96; i++) /* different pages, at most one line per page */
         load(f, ground + room_bytes / 2 + (i * 37 % 96) * 8192 + i % 64 * 64);
     for (size_t i = 0; i < l->n; i++)
         load(f, ground + l->offset[i]);

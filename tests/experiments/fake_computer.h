@@ -13,14 +13,14 @@ struct fake_computer {
     struct exp_computer computer;
     struct sim_machine machine;
     struct sim_hierarchy *h;
-    uint64_t room; /* where the next look takes place: memory that nothing has touched */
+    uint64_t room; /* place of the next look: untouched memory */
     size_t n_looks;
 
-    double noise_ticks;         /* every time is up to so much longer */
+    double noise_ticks;         /* every time is up to noise_ticks longer */
     unsigned disturbed_percent; /* of looks take ten times as long, or are seen as near */
-    double clock_step;          /* times are multiples of this; 0: as they are */
+    double clock_step;          /* times are multiples of the step; 0: exact times */
     bool is_dead;               /* the clock stands still */
-    bool is_backwards;          /* inner levels take longer than outer ones */
+    bool is_backwards;          /* inner levels take longer than outer levels */
 };
 
 /* Returns 0 or -ENOMEM. f must not move. */

@@ -166,9 +166,9 @@ int network_finish(struct network_graph *g, struct onnx_graph **read, struct exp
     return err;
 }
 
-/* ---- random ones ---- */
+/* ---- random networks ---- */
 
-/* A value of the network with its shape, which the builder has to know. */
+/* A value of the network, and the value's shape, needed by the builder. */
 struct map {
     size_t value;
     int64_t c, h, w;
@@ -322,7 +322,7 @@ static void add_pool(struct random_net *r)
             m.c, h, w);
 }
 
-/* Rounds up; a window that begins behind the input and its padding is none. */
+/* Rounds up; a window that begins behind the input and the padding does not count. */
 static int64_t ceil_size(int64_t in, int64_t kernel, int64_t stride, int64_t pad)
 {
     const int64_t out = (in + 2 * pad - kernel + stride - 1) / stride + 1;
@@ -365,7 +365,7 @@ static void add_reshape(struct random_net *r)
             1);
 }
 
-/* What squeeze-and-excite does: a factor for each channel and image. */
+/* Squeeze-and-excite: a factor for each channel and image. */
 static void add_excite(struct random_net *r)
 {
     const struct map m = any(r);

@@ -1,4 +1,4 @@
-/* Small networks for tests: built value by value and node by node, written as a file, and read as any other. */
+/* Small networks for tests: built value by value and node by node, written as a file, and read as any file. */
 #ifndef TESTS_NETWORK_GRAPH_H
 #define TESTS_NETWORK_GRAPH_H
 
@@ -6,7 +6,7 @@
 
 enum { NETWORK_MOST_NODES = 128, NETWORK_MOST_VALUES = 512, NETWORK_MOST_ENDS = 8 };
 
-/* A network while it is built. All zeros is an empty one, but for its opset. */
+/* A network under construction. All zeros is an empty network, except for the opset. */
 struct network_graph {
     int64_t opset;
     struct onnx_value value[NETWORK_MOST_VALUES];
@@ -17,13 +17,13 @@ struct network_graph {
     size_t n_owned;
 };
 
-/* Return a value: an input of the network; floats in [-most, most) or [low, high); numbers that are given. */
+/* Return a value: an input of the network; floats in [-most, most) or [low, high); given numbers. */
 size_t network_input(struct network_graph *g, const int64_t *dim, size_t n_dims);
 size_t network_weights(struct network_graph *g, const int64_t *dim, size_t n_dims, double low, double high);
 size_t network_ints(struct network_graph *g, const int64_t *x, size_t n);
 size_t network_float(struct network_graph *g, float x); /* a scalar */
 
-/* An attribute, of a list that ends with one without a name. */
+/* Attributes; a list ends with an attribute without a name. */
 #define NETWORK_INT(name_, x)                                                                                          \
     {                                                                                                                  \
         .name = (name_), .kind = ONNX_KIND_INT, .i = (x)                                                               \
@@ -45,7 +45,7 @@ size_t network_float(struct network_graph *g, float x); /* a scalar */
     }
 #define NETWORK_ATTRIBUTES(...) ((const struct onnx_attribute[]){ __VA_ARGS__, { 0 } })
 
-/* Adds a node with one output, and returns that. inputs end with ONNX_NONE; attributes (NULL: none) are copied. */
+/* Adds a node with one output. Returns the output. inputs end with ONNX_NONE; attributes (NULL: none) are copied. */
 size_t network_node(struct network_graph *g, const char *op, const size_t *inputs,
                     const struct onnx_attribute *attributes);
 /* Adds a node with n_out outputs. Returns the first output; the indices of the further outputs follow. */
@@ -55,10 +55,10 @@ size_t network_node_of(struct network_graph *g, const char *op, size_t n_out, co
 
 void network_output(struct network_graph *g, size_t value);
 
-/* Writes it into a file that is removed again, and reads that. Frees what was built. Returns as onnx_read. */
+/* Writes the network into a temporary file, and reads the file. Frees the built network. Returns as onnx_read. */
 int network_finish(struct network_graph *g, struct onnx_graph **read, struct exp_why *why);
 
-/* Builds a random network of convolutions of all kinds and what stands around them; its values stay finite. */
+/* Builds a random network of convolutions of all kinds with the usual operators around; the values stay finite. */
 int network_random(struct onnx_graph **read, struct exp_why *why);
 
 #endif

@@ -1,4 +1,4 @@
-/* A layer that is run where it can be observed: under an emulator, or as a twin or a copy of the machine code. */
+/* A layer, run where the layer can be observed: under an emulator, or as a twin or a copy of the machine code. */
 #ifndef TESTS_EXPERIMENTS_OBSERVED_LAYER_H
 #define TESTS_EXPERIMENTS_OBSERVED_LAYER_H
 
@@ -10,10 +10,10 @@
 /* Small layers with and without padding, strides, dilations and groups. */
 extern const struct conv_problem observed_small[4];
 
-/* Layers that the tables of stacks were not fitted to. */
+/* Layers that were not used to fit the tables of stacks. */
 extern const struct conv_problem observed_unfitted[2];
 
-/* One layer, planned as the guest plans it. */
+/* A layer, planned as the guest plans the layer. */
 struct observed_layer {
     struct exp_setup setup;
     struct exp_layer layer;
@@ -24,7 +24,7 @@ struct observed_layer {
     struct conv_plan plan; /* of the part, or the whole */
 };
 
-/* Plans a layer. Fails the test at once if it cannot be planned. */
+/* Plans a layer. Fails the test at once on an error. */
 void observed_plan(struct observed_layer *l, const struct observed_place *p, struct conv_problem problem,
                    const char *algo, bool packs_filters);
 
@@ -34,13 +34,13 @@ void observed_take_part(struct observed_layer *l);
 void observed_release(struct observed_layer *l);
 
 /*
- * Runs it. The result is left in the scratch file r, the trace in t. Returns 0, or as exp_guest_run or obs_result_read
- * with one line in why.
+ * Runs the layer. The result is left in the scratch file r, the trace in t. Returns 0, or as exp_guest_run or
+ * obs_result_read with a line in why.
  */
 int observed_run(const struct observed_layer *l, const struct observed_place *p, bool is_traced, struct obs_result *r,
                  struct exp_why *why);
 
-/* Returns where the run had its tensors. */
+/* Returns the places of the tensors in the run. */
 struct conv_binding observed_binding(const struct conv_plan *plan, const struct obs_result *r);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * Says where streams can be observed: QEMU with the plugin and a guest program, or programs that watch themselves. make
- * test and make test-power10 say where they are: OBSERVER, GUEST_x86_64, GUEST_ppc64le, TWIN, COPIED.
+ * Places where streams can be observed: QEMU with the plugin and a guest program, or programs that watch themselves.
+ * make test and make test-power10 set the paths: OBSERVER, GUEST_x86_64, GUEST_ppc64le, TWIN, COPIED.
  */
 #ifndef TESTS_EXPERIMENTS_OBSERVED_PLACE_H
 #define TESTS_EXPERIMENTS_OBSERVED_PLACE_H

@@ -15,7 +15,7 @@ struct list {
     struct sim_expander expander; /* first */
     struct sim_access *access;
     size_t n, room;
-    bool has_prefetches; /* else they are left out: QEMU tells of none */
+    bool has_prefetches; /* false: prefetches are left out, because QEMU shows none */
 };
 
 static void append(void *ctx, const struct sim_access *a)
@@ -37,7 +37,7 @@ static void append(void *ctx, const struct sim_access *a)
     l->access[l->n++] = *a;
 }
 
-/* Tells whether an emulated masked load covers the real one, and, cut to its buffer, at most a vector of it. */
+/* Tells whether an emulated masked load covers the real load, and is at most a vector long, cut to the buffer. */
 static bool is_covered(const struct sim_access *seen, const struct sim_access *replayed)
 {
     return seen->kind == SIM_LOAD && replayed->kind == SIM_LOAD && seen->phase == CONV_PHASE_PACK &&
@@ -45,7 +45,7 @@ static bool is_covered(const struct sim_access *seen, const struct sim_access *r
            replayed->addr + replayed->bytes <= seen->addr + seen->bytes;
 }
 
-/* A prefetch of a place behind its tensor is that of another one to who observes it. */
+/* The observer takes a prefetch behind the end of a tensor for a prefetch of the next tensor. */
 static bool is_equal(const struct sim_access *a, const struct sim_access *b)
 {
     return a->addr == b->addr && a->bytes == b->bytes && a->kind == b->kind && a->phase == b->phase &&
@@ -86,7 +86,7 @@ static void read_trace(const char *path, struct list *l)
     fclose(in);
 }
 
-/* Says whether OpenBLAS refused to be told its core: 0.3.21 takes Cooperlake only where it finds bfloat16 itself. */
+/* Tells whether OpenBLAS refused the core's name: 0.3.21 takes Cooperlake only if it finds bfloat16 itself. */
 static bool is_unknown_core(const struct observed_place *p, const struct exp_why *why)
 {
     return p->core && !strcmp(p->core, "Cooperlake") && strstr(why->text, "OpenBLAS runs its SkylakeX kernels here");

@@ -1,4 +1,4 @@
-/* Adds up observed accesses, beside replayed ones. */
+/* Compares sums of observed accesses with sums of replayed accesses. */
 #ifndef TESTS_EXPERIMENTS_OBSERVED_TOTALS_H
 #define TESTS_EXPERIMENTS_OBSERVED_TOTALS_H
 
@@ -7,8 +7,8 @@
 #include "tests/experiments/observed_layer.h"
 
 /*
- * Runs a layer, or half its rows and filters, and checks accesses within 1 %, load misses of every level within 3 %,
- * and the number of prefetches where the replay knows them. The result is left in *r.
+ * Runs a layer, or half of the rows and filters, and checks accesses within 1 %, load misses of every level within 3 %,
+ * and the number of prefetches if the replay knows the prefetches. The result is left in *r.
  */
 void observed_check_totals(const struct observed_place *p, struct conv_problem problem, const char *algo, bool is_part,
                            struct obs_result *r);

@@ -14,7 +14,7 @@ static bool becomes_constant(const struct onnx_case *c, size_t i, enum case_cons
     return constants == CASE_ALL_BUT_FIRST ? i > 0 : constants == CASE_INTS && c->input[i].type != ONNX_FLOAT;
 }
 
-/* Reads a message of a file, which m keeps. NULL: it is none. */
+/* Reads a message of a file into m. NULL: the file is no message of the kind. */
 static ProtobufCMessage *parse(struct onnx_mapping *m, const char *path, const ProtobufCMessageDescriptor *kind)
 {
     ProtobufCMessage *message = NULL;
@@ -25,7 +25,7 @@ static ProtobufCMessage *parse(struct onnx_mapping *m, const char *path, const P
     return message;
 }
 
-/* Adds an input to the constants of a graph: its tensor gets its name. */
+/* Adds an input to the constants of a graph: the tensor gets the input's name. */
 static void add_constant(Onnx__GraphProto *g, const char *path, const char *name)
 {
     struct onnx_mapping m;
@@ -73,7 +73,7 @@ static int read_with_constants(struct onnx_case *c, const char *folder, const ch
     return onnx_read(&c->graph, changed, NULL, why);
 }
 
-/* Takes the tensors that stand beside the model. */
+/* Takes the tensors beside the model. */
 static void take_tensors(struct onnx_case *c, const struct onnx_graph *beside)
 {
     for (; c->n_inputs < beside->n_inputs && c->n_inputs < CASE_MAX_TENSORS; c->n_inputs++)

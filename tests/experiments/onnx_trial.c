@@ -25,7 +25,7 @@ struct op_trial op_trial_begin(const char *op, int64_t opset)
     return t;
 }
 
-/* Appends the name of an input or output. Returns it. */
+/* Appends and returns the name of an input or output. */
 static const char *add_name(char ***names, size_t *n, const char *prefix)
 {
     char *name = *prefix ? exp_format("%s%zu", prefix, *n) : exp_copy_text("");
@@ -147,7 +147,7 @@ static bool is_near(float got, float want, double units)
     return fabs((double)got - (double)want) <= units * (double)FLT_EPSILON * fmax(1, fabs((double)want));
 }
 
-/* Compares outputs, and the bytes behind them. */
+/* Compares outputs, and the bytes behind the outputs. */
 static void compare(const struct op_trial *t, const struct onnx_graph *g, const struct memory *got, void *const *want,
                     const char *what)
 {
@@ -168,7 +168,7 @@ static void compare(const struct op_trial *t, const struct onnx_graph *g, const 
     }
 }
 
-/* Runs onto an input: the first one of the output's shape. */
+/* Writes the output over an input: the first input of the output's shape. */
 static void run_in_place(const struct op_trial *t, const struct onnx_graph *g, const struct op_call *call,
                          const struct memory *m)
 {
@@ -216,7 +216,7 @@ static void run_trial(const struct op_trial *t, const struct onnx_graph *g)
     op_release(&call);
 }
 
-/* Reads and runs a case; the reader may refuse what cannot be. Returns whether it ran. */
+/* Reads and runs a case; the reader may refuse an impossible case. Returns whether the case ran. */
 static bool end(struct op_trial *t)
 {
     struct onnx_graph *g;

@@ -24,7 +24,7 @@ struct exp_affine_nest polydl_gemm(uint64_t m, uint64_t n, uint64_t k)
     };
 }
 
-/* Gives each loop to at most one subscript of an access, as analysis/analysis.h wants it. */
+/* Gives each loop to at most one subscript of an access, as analysis/analysis.h demands. */
 static void random_access(struct exp_affine_access *a, size_t n_loops, size_t n_dims)
 {
     a->n_dims = n_dims;
@@ -56,7 +56,7 @@ struct exp_affine_nest polydl_random_nest(void)
     return n;
 }
 
-/* The subscript that one loop moves. */
+/* A subscript moved by one loop. */
 static struct exp_affine_subscript by(const size_t at[], size_t loop)
 {
     struct exp_affine_subscript s = { 0, { 0 } };
@@ -65,7 +65,7 @@ static struct exp_affine_subscript by(const size_t at[], size_t loop)
     return s;
 }
 
-/* The subscript of a window that moves with one loop and reaches as far as another. */
+/* The subscript of a window that moves with one loop, and reaches as far as the loop `tap`. */
 static struct exp_affine_subscript window(const size_t at[], size_t loop, uint64_t stride, size_t tap)
 {
     struct exp_affine_subscript s = by(at, tap);
@@ -186,7 +186,7 @@ static int by_bytes(const void *a, const void *b)
     return memcmp(a, b, sizeof(struct element));
 }
 
-/* Counts what iterations of a range of numbers touch, by sorting all of it. */
+/* Counts the elements touched by a range of iterations, by sorting all elements. */
 uint64_t polydl_touched(const struct exp_affine_nest *n, uint64_t first, uint64_t last)
 {
     struct element *e = malloc((size_t)(last - first + 1) * n->n_accesses * sizeof *e);

@@ -1,4 +1,4 @@
-/* Before anything is observed: other programs are run and ended, and the time for observing is shared out. */
+/* The steps before an observation: programs are run and ended, and the time for observing is shared out. */
 #include <CUnit/CUnit.h>
 #include <errno.h>
 #include <signal.h>
@@ -12,7 +12,7 @@
 #include "kernels/ukr/dispatch.h"
 #include "tests/suites.h"
 
-/* ---- other programs ---- */
+/* ---- started programs ---- */
 
 static bool always(void)
 {
@@ -51,7 +51,7 @@ static void what_programs_write_is_read(void)
     CU_ASSERT_STRING_EQUAL(last, "e");
 }
 
-/* A program's children are killed with it, before they can write. */
+/* A program's children are killed with the program, before they can write. */
 static void programs_are_killed_with_what_they_started(void)
 {
     const char *const starts[] = { "sh", "-c", "(sleep 20; echo late >&9) & wait", NULL };
@@ -120,7 +120,7 @@ static void a_budget_learns_what_fits(void)
     exp_budget_release(&b);
 }
 
-/* Equal shares; what short jobs do not need is the longer ones'. */
+/* Equal shares; long jobs get the time that short jobs do not need. */
 static void a_quota_shares_what_is_left(void)
 {
     struct exp_budget b;
@@ -143,8 +143,8 @@ static void a_quota_shares_what_is_left(void)
 }
 
 /*
- * A hundred jobs of 0.1 to 99.1 guessed seconds in a minute, on a computer that is three times as slow as guessed: each
- * takes as much of its work as its quota allows, and the last one ends in time, with little left.
+ * A hundred jobs of 0.1 to 99.1 guessed seconds in a minute, on a computer three times as slow as guessed: each job
+ * takes as much of its work as its quota allows, and the last job ends in time, with little left.
  */
 static void a_budget_is_used_up_and_kept(void)
 {

@@ -1,4 +1,4 @@
-/* Recorded patterns: their addresses, and that the machine files do what was recorded. */
+/* Recorded patterns: the addresses, and the machine files against the records. */
 #include <CUnit/CUnit.h>
 #include <errno.h>
 #include <math.h>
@@ -35,7 +35,7 @@ static void patterns_are_what_their_names_say(void)
     static const int64_t up[] = { 0, 1, 2, 3 }, columns[] = { 0, 7, 14, 1, 8, 15 };
     static const int64_t streams[] = { 0, 71, 1, 72 }, down[] = { 1024, 1023, 1022 }, cycle[] = { 0, 64, 128, 0, 64 };
 
-    /* 2 KiB are read again and again; beside the first half of them goes a stream that moves on. */
+    /* A panel of 2 KiB is read again and again; beside the first half of the panel goes a stream that moves on. */
     static int64_t panel[2 * (32 + 16)];
 
     for (size_t i = 0, n = 0; i < 64; i++) {
@@ -52,7 +52,7 @@ static void patterns_are_what_their_names_say(void)
     CU_ASSERT_EQUAL(exp_pattern_find(&(struct exp_pattern){ 0 }, "sideways", 1, 1, 1), -ENOENT);
 }
 
-/* A copy loads one half of its buffer and stores to the other. */
+/* A copy loads one half of the buffer and stores to the second half. */
 static void stores_are_marked(void)
 {
     static const char *const name[] = { "copy", "store_sequential", "streams" };
@@ -71,7 +71,7 @@ static void stores_are_marked(void)
     }
 }
 
-/* Ten lines, of which one was counted by demand and two are simulated, are wrong by a tenth, not by all. */
+/* Ten lines, one counted by demand and two simulated by demand, are wrong by a tenth, not by all. */
 static void demand_is_scored_as_a_share_of_all_lines(void)
 {
     const struct exp_comparison c = { .error = { 0.5, 1, (double)NAN } };
@@ -83,7 +83,7 @@ static void demand_is_scored_as_a_share_of_all_lines(void)
     CU_ASSERT_DOUBLE_EQUAL(exp_comparison_score(&c, &r, ~0u), 0.3, 1e-9);
 }
 
-/* Each group once: 128 runs of two lines, of which none is met twice. */
+/* Each group once: 128 runs of two lines, and no line twice. */
 static void shuffled_groups_come_once_each(void)
 {
     enum { N = 256 };
@@ -103,7 +103,7 @@ static void shuffled_groups_come_once_each(void)
     free(offset);
 }
 
-/* Returns the share of a machine file's lines that are as recorded. */
+/* Returns the share of a machine file's lines that agree with the record. */
 static double share_right(struct exp_timed *t, const struct sim_machine *m)
 {
     size_t n, right;
@@ -129,7 +129,7 @@ static void spr_has_near_what_was_near(void)
     exp_timed_release(&t);
 }
 
-/* Parameters that were not fitted to a computer hold there, too: the next generation's core, timed by this project. */
+/* Parameters hold on a computer that they were not fitted to: the next generation's core, timed by this project. */
 static void spr_holds_on_another_computer(void)
 {
     struct sim_machine m;
@@ -143,7 +143,10 @@ static void spr_holds_on_another_computer(void)
     exp_timed_release(&t);
 }
 
-/* Keeps only the patterns in memory with large pages: the others need buffers put in place, which takes seconds. */
+/*
+ * Keeps only the patterns in memory with large pages: all further patterns need buffers put in place, a work of
+ * seconds.
+ */
 static void keep_some(struct exp_recorded *r)
 {
     size_t n = 0;
@@ -195,7 +198,10 @@ static void keep_panels(struct exp_recorded *r)
     r->n = n;
 }
 
-/* Beside a stream, what replaces lines shows: panels of up to 32 KiB are neither kept nor lost as LRU would. */
+/*
+ * A stream beside the panel shows the replacement policy: panels of up to 32 KiB are neither kept nor lost as LRU
+ * would.
+ */
 static void panels_tell_policies_apart(void)
 {
     struct sim_machine m;
@@ -239,7 +245,7 @@ static double counted_latency(const struct exp_table *t, const char *place)
     return (double)NAN;
 }
 
-/* Each of these loads misses the first TLB as well, so that the counted cycles are a few more. */
+/* Each of the loads misses the first TLB as well, so that the counted cycles are a few more. */
 static void zen3_waits_as_long_as_counted(void)
 {
     struct sim_machine m;

@@ -1,4 +1,4 @@
-/* Comparisons of two runs: the tests that they make, and what FAIL_IF= takes. */
+/* Comparisons of two runs: the statistical tests, and the values of FAIL_IF=. */
 #include <CUnit/CUnit.h>
 #include <errno.h>
 #include <math.h>
@@ -52,7 +52,7 @@ static void draw(uint64_t *ns, size_t n, uint64_t later)
         ns[i] = 1000 + rng_below(200) + later;
 }
 
-/* Runs that do not differ have a p below 0.05 about once in twenty; those that do, nearly always. */
+/* Equal runs have a p below 0.05 about once in twenty; different runs, nearly always. */
 static void test_rates(void)
 {
     enum { RUNS = 400, ROUNDS = 15 };
@@ -115,7 +115,7 @@ static void test_holm(void)
     exp_rank_adjust(p, 5);
     CU_ASSERT(is_near(p[1], 0.04)); /* 4 * 0.01 */
     CU_ASSERT(is_near(p[3], 0.09)); /* 3 * 0.03 */
-    CU_ASSERT(is_near(p[0], 0.09)); /* 2 * 0.04 is below the one before */
+    CU_ASSERT(is_near(p[0], 0.09)); /* 2 * 0.04 is below the p before */
     CU_ASSERT(is_near(p[4], 0.9));
     CU_ASSERT(isnan(p[2]));
 }

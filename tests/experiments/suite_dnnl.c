@@ -1,4 +1,4 @@
-/* oneDNN as it is called here computes what it is asked for. */
+/* oneDNN, called by the project, computes the requested operation. */
 #include <CUnit/CUnit.h>
 #include <errno.h>
 #include <float.h>
@@ -29,8 +29,8 @@ static void with_library(void (*check)(const struct exp_dnnl *d))
 /* ---- convolutions ---- */
 
 /*
- * Runs a convolution into NCHW outputs. Returns whether it ran; name gets its implementation. oneDNN has one for every
- * convolution that is drawn here: a refusal means that it was asked for another one, and fails.
+ * Runs a convolution into NCHW outputs. Returns whether the convolution ran; name gets the implementation's name.
+ * oneDNN has an implementation for every convolution drawn here: a refusal means that the request was wrong, and fails.
  */
 static bool run_conv(const struct exp_dnnl *d, const struct kcheck *k, enum exp_dnnl_layout layout,
                      enum conv_activation activation, struct kbuffer *out, size_t n_out, char name[64])

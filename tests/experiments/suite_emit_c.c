@@ -47,14 +47,14 @@ static struct conv_noted_plan random_plan(enum cpu_isa isa)
     return n;
 }
 
-/* Micro-kernels that read windows where they are, tap by tap, and how wide filters are whose taps go together. */
+/* Micro-kernels that read windows in place, tap by tap, and the width of filters whose taps go together. */
 struct walker {
     enum cpu_isa isa;
     const char *ukr;
     size_t width;
 };
 
-/* Windows that are walked tap by tap, of wide filters with more kinds of them than have code of their own. */
+/* Windows walked tap by tap, with wide filters and more kinds of windows than have code of their own. */
 static struct conv_noted_plan walking_plan(const struct walker *w)
 {
     const struct csa_caches caches = { 20000, 60000, 90000, 64, 1, 2, 3, 0, 0, 0 };
@@ -75,7 +75,7 @@ static struct conv_noted_plan walking_plan(const struct walker *w)
 
 /* ---- loops ---- */
 
-/* Says what a nest's steps are without folding: a digest of the calls. */
+/* A digest of a nest's calls without folding. */
 struct digest {
     uint64_t value;
     size_t n;
@@ -100,7 +100,7 @@ struct loops {
     unsigned n;
 };
 
-/* Mixes in a call, in the iterations that the loops around it are in. */
+/* Mixes in a call, at the present iterations of the loops around the call. */
 static void mix_item(struct digest *d, const struct conv_item *item, const struct loops *l)
 {
     int64_t at[CONV_FOLD_MOST_OPERANDS];
@@ -113,7 +113,7 @@ static void mix_item(struct digest *d, const struct conv_item *item, const struc
     mix_call(d, item->routine, at);
 }
 
-/* Mixes in every call of items, in the order of the stream that they were folded from. */
+/* Mixes in every call of items, in the order of the stream before folding. */
 static void mix_items(struct digest *d, const struct conv_item *item, size_t n, struct loops *l)
 {
     for (size_t k = 0; k < n; k++) {
@@ -174,7 +174,7 @@ static void loops_are_found(void)
 
 static const enum cpu_isa isas[] = { CPU_ISA_NONE, CPU_ISA_AVX2, CPU_ISA_AVX512 };
 
-/* Makes plans of an instruction set: one for each of its walkers, the others at random. */
+/* Makes plans of an instruction set: one for each of the set's walkers, then random plans. */
 static void random_plans(enum cpu_isa isa, struct conv_noted_plan plan[N_PLANS])
 {
     static const struct walker walkers[] = {
@@ -192,7 +192,10 @@ static void random_plans(enum cpu_isa isa, struct conv_noted_plan plan[N_PLANS])
         plan[n++] = random_plan(isa);
 }
 
-/* Builds random plans of an instruction set, with what follows them; false if they cannot run here. */
+/*
+ * Builds random plans of an instruction set, with the fused operations after the convolution; false if the plans cannot
+ * run here.
+ */
 static bool build(enum cpu_isa isa, struct conv_noted_plan plan[N_PLANS], const struct conv_fusion *after, bool records,
                   struct exp_emit_code *code)
 {
@@ -209,7 +212,7 @@ static bool build(enum cpu_isa isa, struct conv_noted_plan plan[N_PLANS], const 
 static const struct exp_emit_code *running;
 static size_t running_number;
 
-/* As conv_nest_run does it, for kcheck_run_with. */
+/* The counterpart of conv_nest_run for kcheck_run_with. */
 static int run_code(const struct conv_plan *plan, const struct conv_binding *bind)
 {
     const char *layer = "conv*/\n?";
@@ -225,7 +228,7 @@ static int run_code(const struct conv_plan *plan, const struct conv_binding *bin
 }
 
 static const struct conv_fusion nothing = { .adds_bias = false };
-static struct conv_fusion following; /* what is fused with the running code */
+static struct conv_fusion following; /* the fused operations of the running code */
 static float biases[512];
 
 /* As run_code, with biases. */
@@ -246,7 +249,7 @@ static void run_fused(const struct conv_plan *plan, const struct conv_binding *b
 typedef void (*access_fn)(const void *address, size_t bytes, int kind);
 typedef int (*run_fn)(const struct conv_plan *plan, const struct conv_binding *bind);
 
-/* Has code that records call this at every access. */
+/* Has recording code call `see` at every access. */
 static void record(const struct exp_emit_code *code, access_fn see)
 {
     access_fn *at = dlsym(code->library, "sconv_access");
@@ -255,7 +258,10 @@ static void record(const struct exp_emit_code *code, access_fn see)
     *at = see;
 }
 
-/* Builds code of every instruction set, with what is following, and has run() run it plan by plan; see: as recorded. */
+/*
+ * Builds code of every instruction set, fused with `following`, and has run() run the code plan by plan; see: for
+ * record().
+ */
 static void run_each(access_fn see, run_fn run)
 {
     const bool changes_results = following.adds_bias || following.activation;
@@ -291,7 +297,7 @@ static void results_are_right(void)
     run_each(NULL, run_code);
 }
 
-/* Returns what an output must be in the end, by definition. */
+/* Returns the final value of an output, by definition. */
 static double finished(double x, size_t filter)
 {
     if (following.adds_bias)
@@ -301,7 +307,7 @@ static double finished(double x, size_t filter)
     return following.activation == CONV_ACTIVATION_RELU6 && x > 6 ? 6 : x;
 }
 
-/* Runs code, then compares with plain loops and what follows them. The numbers are small integers: all are exact. */
+/* Runs code, then compares with plain loops and the fused operations. The numbers are small integers: all are exact. */
 static int run_and_check_finished(const struct conv_plan *plan, const struct conv_binding *bind)
 {
     const struct conv_problem *p = &plan->problem;
@@ -344,7 +350,7 @@ struct access {
     uint32_t bytes, kind;
 };
 
-/* Records what the running code has touched. */
+/* Records the accesses of the running code. */
 static struct {
     struct access *access;
     size_t n, room;
@@ -378,7 +384,7 @@ static void compare(void *ctx, const struct sim_access *a)
     c->n++;
 }
 
-/* Runs recorded code; then the nest is replayed at the same addresses. */
+/* Runs recorded code, then replays the nest at equal addresses. */
 static int run_and_compare(const struct conv_plan *plan, const struct conv_binding *bind)
 {
     const struct conv_after after = { bind->addr[CONV_OUTPUT], 0, (uintptr_t)biases, 0, following.activation };

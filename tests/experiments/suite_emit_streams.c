@@ -1,6 +1,6 @@
 /*
- * Generated code under the emulator: what it does to the tensors is what its plan's replay says. make test says where
- * the observer and its guest are: OBSERVER, CODE_GUEST.
+ * Generated code under the emulator: the accesses to the tensors equal the plan's replay. make test sets the paths of
+ * the observer and the guest: OBSERVER, CODE_GUEST.
  */
 #include <CUnit/CUnit.h>
 #include <errno.h>
@@ -36,7 +36,7 @@ static enum exp_emit_likeness likeness(struct exp_emit_stream *seen, const struc
     return exp_emit_stream_compare(seen, replayed, CONV_INPUT);
 }
 
-/* Random streams: the same, shuffled, cut in two, and with one access more. */
+/* Random streams: equal, shuffled, cut in two, and with an access more. */
 static void likeness_is_what_streams_have_in_common(void)
 {
     for (unsigned round = 0; round < test_rounds(50); round++) {
@@ -98,7 +98,7 @@ static void masked_loads_are_settled(void)
 
 static struct conv_noted_plan plan_of(struct conv_problem p, enum csa_schedule schedule)
 {
-    /* small enough that there are several of all tiles and sets */
+    /* small caches, so that there are several tiles and sets of each kind */
     const struct csa_caches caches = { 8000, 24000, 50000, 64, 1, 2, 3, 0, 0, 0 };
     struct conv_noted_plan n = { .layer = "observed", .machine = "toy", .caches = caches };
     const struct conv_sconv_options options = { .packs_filters = false };
@@ -135,9 +135,8 @@ static bool find_watch(struct exp_emit_watch *w, struct sim_machine *m)
 }
 
 /*
- * Says how alike a form's accesses to a tensor are at least. Compilers move loads and stores that do not meet; clang
- * loads an element once more where a shuffle of a loaded vector needs no other, and two filters of vector.outerproduct
- * at once.
+ * The least likeness of a form's accesses to a tensor. Compilers move loads and stores that do not meet; clang loads an
+ * element once more to spare a shuffle of a loaded vector, and loads two filters of vector.outerproduct at once.
  */
 struct expected {
     enum exp_emit_what what;
@@ -207,8 +206,8 @@ static void c_equals_the_replay(void)
 }
 
 /*
- * linalg has another nest below the tiles, and windows on the stack. It copies the image into its frame, touches every
- * output and input at least once, and no access is wider than a vector of 512 bits.
+ * linalg has a different nest below the tiles, and windows on the stack. The code copies the image into the frame,
+ * touches every output and input at least once, and no access is wider than a vector of 512 bits.
  */
 static void linalg_is_observed(void)
 {

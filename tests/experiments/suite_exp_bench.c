@@ -1,4 +1,4 @@
-/* Measuring: the order in which contenders take turns, when rounds end, what disturbs them. */
+/* Measuring: the order of the contenders' turns, the end of rounds, and disturbances. */
 #include <CUnit/CUnit.h>
 #include <errno.h>
 #include <stdbool.h>
@@ -122,7 +122,7 @@ static void test_budget(void)
     CU_ASSERT_EQUAL(result.end, EXP_END_MOST);
 }
 
-/* Stands from the fourth time on that it is asked. */
+/* Stands from the fourth question on. */
 static bool stands_at_fourth(void *ctx)
 {
     return ++*(int *)ctx >= 4;
@@ -177,7 +177,7 @@ static void test_bench_failures(void)
 
 /* ---- disturbance ---- */
 
-/* Writes a /proc of our own, with the tables that are read. */
+/* Writes a fake /proc with the tables that are read. */
 static void put_tables(const char *proc, const char *stat, const char *schedstat, const char *sched)
 {
     const struct {

@@ -1,4 +1,4 @@
-/* The CSV writer: what it writes reads back, slips of the caller and failed writes are reported. */
+/* The CSV writer: a written file reads back; slips of the caller and failed writes are reported. */
 #include <CUnit/CUnit.h>
 #include <errno.h>
 #include <float.h>
@@ -25,14 +25,14 @@ static const struct exp_csv_file no_columns = { "t.csv", columns, 0, sizeof *col
 static const struct exp_csv_file full_disk = EXP_CSV_FILE("full", columns);
 static const struct exp_csv_file every_second = { "t.csv", columns, 2, 2 * sizeof *columns };
 
-/* In a scratch folder of its own, as the writer spells it. */
+/* In a scratch folder, as the writer spells temporary names. */
 static const char *temp_path(void)
 {
     scratch_open();
     return scratch_path("./t.csv");
 }
 
-/* Begins such a file in a folder. */
+/* Begins a file in a folder. */
 static struct exp_csv *begin(const char *folder, const struct exp_csv_file *file)
 {
     return exp_csv_begin(&(struct exp_outdir){ .path = (char *)(uintptr_t)folder }, file, NULL);
@@ -201,7 +201,7 @@ static void test_slips(void)
     }
 }
 
-/* Writes to /dev/full, which takes no byte: with few rows the buffer hides that until the end. */
+/* Writes to /dev/full, which takes no byte: with few rows the buffer hides the error until the end. */
 static void check_full(size_t n_rows)
 {
     struct exp_csv *csv = begin("/dev", &full_disk);
@@ -224,7 +224,7 @@ static void test_full_disk(void)
     check_full(100000);
 }
 
-/* Columns may be parts of something larger: the writer skips what stands between them. */
+/* Columns may be parts of a larger struct: the writer skips the bytes in between. */
 static void test_stride(void)
 {
     const char *path = temp_path();

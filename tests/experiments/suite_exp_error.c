@@ -1,4 +1,4 @@
-/* Messages: always one line, cut in the middle, and appended to what is there. */
+/* Messages: always one line, cut in the middle, and appended to the text before. */
 #include <CUnit/CUnit.h>
 #include <errno.h>
 #include <string.h>
@@ -28,7 +28,7 @@ static void test_more(void)
     exp_say_more(NULL, 0, "nobody asks");
 }
 
-/* Whatever the room, the text ends in it. */
+/* However small the buffer is, the text ends in the buffer. */
 static void test_cut(void)
 {
     char text[41];

@@ -1,6 +1,6 @@
 /*
- * Measured columns and figures from the counters up, on a computer made up (fake_counters.h): what is counted stands in
- * the tables, and what cannot be believed says why, wherever it would appear.
+ * Measured columns and figures from the counters up, on a fake computer (fake_counters.h): counts stand in the tables,
+ * and an unbelieved count has its reason wherever the count would appear.
  */
 #include <CUnit/CUnit.h>
 #include <errno.h>
@@ -47,7 +47,7 @@ static bool set_up(struct fixture *f)
     fake_counters_init(&f->fake);
     for (size_t i = 0; i < N_FAKE_EVENTS; i++)
         f->fake.region[i] = 1000;
-    f->fake.region[0] = 100000; /* loads, 0.5 % of which miss L1, a fifth of these L2, a tenth of these memory */
+    f->fake.region[0] = 100000; /* loads */
     f->fake.region[FAKE_PREFETCHES] = 7;
     f->fake.region[FAKE_L1_MISSES] = 500;
     f->fake.region[FAKE_L2_MISSES] = 100;
@@ -77,7 +77,7 @@ static struct exp_measure_options options_of(const struct fixture *f)
     };
 }
 
-/* Tells whether an algorithm counts, as it says beforehand; it leaves nothing open. */
+/* Tells whether an algorithm counts, as announced; no counter stays open. */
 static bool counts(const struct fixture *f)
 {
     const struct exp_measure_options o = options_of(f);
@@ -127,7 +127,7 @@ static unsigned n_in_file(const struct fixture *f, const char *name, const char 
     return n;
 }
 
-/* Checks that every algorithm that ran has this in a column. */
+/* Checks that every algorithm of the run has the value in a column. */
 static void check_column(const struct fixture *f, const char *file, const char *column, double expected)
 {
     char *path = exp_outdir_file(&f->dir, file);
@@ -201,7 +201,7 @@ static void check_recorded_case(const struct exp_counts *counts, const struct fi
     }
 }
 
-/* Checks that the folder of recorded counts reads back as what was counted, and that its plans are today's. */
+/* Checks that the folder of recorded counts reads back equal, and that the plans are today's. */
 static void check_recorded(struct fixture *f)
 {
     const struct exp_counts_source source = { &f->toy.experiment, EXP_COLD, "1234567", 0 };
@@ -297,7 +297,7 @@ static void test_measured(void)
     tear_down(&f);
 }
 
-/* A dead counter and one that a watchdog holds cost nothing but runs. */
+/* A dead counter and a counter held by a watchdog cost nothing but runs. */
 static void test_fewer_counters(void)
 {
     struct fixture f;
@@ -315,7 +315,7 @@ static void test_fewer_counters(void)
     tear_down(&f);
 }
 
-/* An event that lies is missing with its reason in every table, the others are not. */
+/* A lying event is missing with its reason in every table; all further events are there. */
 static void test_liar(void)
 {
     static const char reason[] = "not available: l1_load_misses counted 0 where 65536 were made";
@@ -350,7 +350,7 @@ static void test_refused(void)
     tear_down(&f);
 }
 
-/* Times that are not the core's own are none: the reason stands in their place, and the samples stay. */
+/* Disturbed times are not the core's own: the reason stands in place of the time, and the samples stay. */
 static void test_disturbed(void)
 {
     struct fixture f;
@@ -376,7 +376,7 @@ static void test_disturbed(void)
     tear_down(&f);
 }
 
-/* What nobody counts takes its time at the clock that the core had then, not at that of the machine's file. */
+/* An uncounted layer takes its time at the clock that the core had then, not at the clock of the machine's file. */
 static void test_clock(void)
 {
     struct fixture f;

@@ -1,4 +1,4 @@
-/* Memory: there is enough of it, or the program ends. */
+/* Memory: either there is enough, or the program ends. */
 #include "experiments/base/error.h"
 #include "experiments/base/text.h"
 #include "experiments/base/program.h"
@@ -56,7 +56,7 @@ static void use_memory(void *nothing)
     free(exp_new(3, 5));
 }
 
-/* However much of it there is, the program has all that it asked for, or ends. */
+/* However much memory there is, the program gets all requested memory, or ends. */
 static void test_memory(void)
 {
     size_t after = 0;
@@ -125,7 +125,7 @@ static void test_append(void)
     free(number);
 }
 
-/* A file that is not there is an empty text. */
+/* A missing file is an empty text. */
 static void test_file(void)
 {
     char *text = exp_text_of("/nowhere", "at-all");

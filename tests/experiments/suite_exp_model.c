@@ -1,4 +1,4 @@
-/* Model tables: the seven networks' counts, the layer filter, and one line for each way a table can be wrong. */
+/* Model tables: the seven networks' counts, the layer filter, and a line for each way a table can be wrong. */
 #include <CUnit/CUnit.h>
 #include <errno.h>
 #include <stdio.h>
@@ -155,7 +155,7 @@ static void test_model_of_a_layer(void)
     free(none);
 }
 
-/* Writes text to a temporary file and reads it as a model; messages get the name "t.csv". */
+/* Writes text to a temporary file and reads the file as a model; messages get the name "t.csv". */
 static int read_text(struct exp_model *m, const char *text, struct exp_why *why)
 {
     struct exp_why line = { "" };
@@ -331,7 +331,7 @@ static void test_namesakes(void)
 struct filter_case {
     const char *patterns;
     int err;
-    const char *result; /* the kept names, or what went wrong */
+    const char *result; /* the kept names, or the error */
 };
 
 static const struct filter_case filter_cases[] = {
@@ -461,7 +461,7 @@ static void check_path(const struct exp_results_layout *layout, const char *opti
     free(copy);
 }
 
-/* Judge and peers name their folders alike; a model whose folder would be one of these is refused. */
+/* Judge and peers name their folders alike; a model with the name of a reserved folder is refused. */
 static void test_result_paths(void)
 {
     check_path(question_experiment.place, "vgg16", "vgg16", 1, "r/m/vgg16");
@@ -477,7 +477,7 @@ static void test_result_paths(void)
     check_path(question_experiment.place, "peers.csv", "peers", 1, NULL);
 }
 
-/* Checks what the folder of the layers of some models is called. */
+/* Checks the name of the folder for the layers of some models. */
 static void check_name(const char *option, const char *layers, const char *name, size_t n, const char *wanted)
 {
     char *copy = strdup(name), *made;
@@ -491,7 +491,7 @@ static void check_name(const char *option, const char *layers, const char *name,
     free(copy);
 }
 
-/* Some layers never take the place of the whole model, nor of other layers. */
+/* Some layers never take the place of the whole model, nor of different layers. */
 static void test_names_of_some_layers(void)
 {
     char many[400], two[400], *a, *b;
@@ -515,7 +515,7 @@ static void test_names_of_some_layers(void)
     free(b);
 }
 
-/* Checks the path of results that are of no model. */
+/* Checks the path of results without a model. */
 static void check_asked(const struct exp_results_layout *layout, const void *options, const char *wanted)
 {
     const struct exp_results_place place = { .layout = layout, .options = options, .results = "r", .layers = "" };
@@ -527,7 +527,7 @@ static void check_asked(const struct exp_results_layout *layout, const void *opt
     free(path);
 }
 
-/* Neither does another pair that is compared, nor other layers whose code is timed. */
+/* A different pair of compared runs has a different folder, and so have different layers whose code is timed. */
 static void test_names_of_no_model(void)
 {
     struct exp_emit_options o = { .model = "", .layers = "", .layer = "", .plan = "" };
@@ -573,7 +573,7 @@ static void test_published(void)
     exp_published_release(&p);
 }
 
-/* Returns a layer of VGG-16 that was asked to have at most so many million multiply-adds; the whole one for 0. */
+/* Returns a layer of VGG-16, cut to at most `most` million multiply-adds; the whole layer for 0. */
 static struct conv_problem vgg16_layer(unsigned index, double most)
 {
     struct conv_problem problem = { 0 };
@@ -588,7 +588,7 @@ static struct conv_problem vgg16_layer(unsigned index, double most)
     return problem;
 }
 
-/* A smaller layer is a layer: its output's size follows from its image's, and nothing else has changed. */
+/* A cut layer is a valid layer: the output's size follows from the image's size, and nothing else has changed. */
 static void test_smaller_layers(void)
 {
     static const double most[] = { 1000, 200, 40, 1 };
@@ -614,7 +614,7 @@ static void test_smaller_layers(void)
     }
 }
 
-/* What is halved is what there is more of, group by group; a stride takes its rows along. */
+/* The larger dimension is halved, group by group; a stride takes its rows along. */
 static void test_what_is_halved(void)
 {
     const struct conv_problem large = vgg16_layer(1, 500), deep = vgg16_layer(12, 240);

@@ -42,7 +42,7 @@ static void tear_down(struct fixture *f)
     shell("rm -rf '%1$s'", f->top);
 }
 
-/* Entries of a directory, hidden ones included, -1 if it is not there. */
+/* Counts the entries of a directory, hidden entries included; -1 if the directory is missing. */
 static int count_entries(const char *path)
 {
     DIR *dir = opendir(path);
@@ -280,7 +280,7 @@ static void test_bad_path_leaves_parents(void)
     set_up(&f);
     snprintf(path, sizeof path, "%s/..", f.top);
     CU_ASSERT_EQUAL(exp_outdir_open(&d, path, "layers.csv", &why), -EINVAL);
-    CU_ASSERT_EQUAL(count_entries(f.top), 0); /* -1 if it had been taken for one made by us */
+    CU_ASSERT_EQUAL(count_entries(f.top), 0); /* -1 if the folder had been taken for a folder made by us */
     tear_down(&f);
 }
 
@@ -352,7 +352,7 @@ static void test_dead_leftovers(void)
 
     set_up(&f);
     CU_ASSERT(waitpid(start_writer(f.path, false), NULL, 0) > 0);
-    CU_ASSERT_EQUAL(count_entries(f.top), 1); /* what the dead one left */
+    CU_ASSERT_EQUAL(count_entries(f.top), 1); /* left by the dead child */
     open_outdir(&d, f.path);
     CU_ASSERT_EQUAL(count_entries(f.top), 1); /* ours instead */
     exp_outdir_abort(&d);
@@ -380,7 +380,7 @@ static void test_live_neighbour(void)
     tear_down(&f);
 }
 
-/* Returns the number of a process that is no more. */
+/* Returns the number of an ended process. */
 static pid_t dead_pid(void)
 {
     pid_t pid = fork();
@@ -406,7 +406,7 @@ static void test_interrupted_swap(void)
     exp_outdir_abort(&d);
     CU_ASSERT_EQUAL(count_entries(f.top), 1);
     shell("cp -r '%1$s' \"$(dirname '%1$s')/.results.old.999999999\"",
-          f.path); /* killed before the old one was removed */
+          f.path); /* killed before the old folder was removed */
     CU_ASSERT_EQUAL(count_entries(f.top), 2);
     open_outdir(&d, f.path);
     exp_outdir_abort(&d);
@@ -475,7 +475,7 @@ static void test_leftover_files(void)
     tear_down(&f);
 }
 
-/* ---- interruption: children that are sent signals by themselves ---- */
+/* ---- interruption: children that send signals to themselves ---- */
 
 static const struct timespec tick = { .tv_nsec = 1000000 };
 
@@ -488,7 +488,7 @@ static double seconds_between(const struct timespec *start, const struct timespe
     return (double)(end->tv_sec - start->tv_sec) + (double)(end->tv_nsec - start->tv_nsec) * 1e-9;
 }
 
-/* Opens a directory with a file in it, sends itself the signal so many times, and waits until the flag is set. */
+/* Opens a directory with a file, sends itself the signal several times, and waits until the flag is set. */
 static void be_interrupted(struct exp_outdir *d, const char *path, int number, int times)
 {
     struct exp_why why;
@@ -499,7 +499,7 @@ static void be_interrupted(struct exp_outdir *d, const char *path, int number, i
     put_result(d, "layers.csv", "half");
     for (int i = 0; i < times; i++) {
         kill(getpid(), number);
-        while (!exp_interrupted()) /* two that come together are one */
+        while (!exp_interrupted()) /* two signals that come together are one */
             nanosleep(&tick, NULL);
     }
 }
@@ -511,7 +511,7 @@ static void clean_up(struct exp_outdir *d)
     _exit(3);
 }
 
-/* Does what a program does that never polls, or one in a step of hours. */
+/* Hangs as a program does that never polls, or polls once in hours. */
 static void hang(struct exp_outdir *d)
 {
     (void)d;
@@ -519,7 +519,7 @@ static void hang(struct exp_outdir *d)
         pause();
 }
 
-/* Checks that, whatever the child does after so many signals, it ends in time by the first, and leaves nothing. */
+/* Checks that a child, whatever `then` does after the signals, ends in time by the first signal, and leaves nothing. */
 static void check_interruption(void (*then)(struct exp_outdir *), int times, double at_most_s)
 {
     for (size_t i = 0; i < N_SIGNALS; i++) {
@@ -564,7 +564,7 @@ static void test_second_signal(void)
     check_interruption(hang, 2, 0.4);
 }
 
-/* A program that is started does not keep signals for a watcher it does not have, nor ignores a closed pipe. */
+/* A started program does not keep signals for a watcher that it does not have, nor ignores a closed pipe. */
 static void test_signals_of_others(void)
 {
     static const char *const kills[][4] = { { "sh", "-c", "kill -TERM $$" }, { "sh", "-c", "kill -PIPE $$" } };
@@ -621,7 +621,7 @@ static void open_and_commit(void *ctx)
     exp_outdir_commit(&c->d, &why);
 }
 
-/* Memory that ends before results are in place leaves none, and no part of them. */
+/* If memory ends before results are in place, no results and no parts of results are left. */
 static void test_no_memory(void)
 {
     struct committing c;

@@ -1,4 +1,4 @@
-/* Running gnuplot: what it says reaches the user as one line, and no half-drawn file is left. */
+/* Running gnuplot: gnuplot's message reaches the user as one line, and no half-drawn file is left. */
 #include <CUnit/CUnit.h>
 #include <errno.h>
 #include <stdbool.h>
@@ -13,13 +13,13 @@
 #include "tests/scratch.h"
 #include "tests/suites.h"
 
-/* The scratch folder with a script, and perhaps with a program that calls itself gnuplot; PATH as it was before. */
+/* The scratch folder with a script, and perhaps with a fake gnuplot; the former PATH. */
 struct fixture {
     char top[64], script[96], output[96];
     char *path;
 };
 
-/* Makes them. fake is the text of a shell script to stand in for gnuplot, NULL for the real one. */
+/* Makes the folder. fake is the text of a shell script in place of gnuplot, NULL for the real gnuplot. */
 static void set_up(struct fixture *f, const char *script, const char *fake)
 {
     char path[4096];
@@ -142,7 +142,7 @@ static void test_hanging_gnuplot(void)
     tear_down(&f);
 }
 
-/* gnuplot takes every value as it is: it prints it into the "figure". */
+/* gnuplot takes every value unchanged: the script prints the value into the "figure". */
 static void test_quoting(void)
 {
     static const char script[] = "set print output\nprint text\nprint \"<svg>          </svg>\"\n";
@@ -208,7 +208,7 @@ static void test_real_drawing(void)
 
 /* ---- the figures: do all scripts run on whatever the columns may hold? The numbers mean nothing. ---- */
 
-/* Columns that the scripts read, in the order of the rows below; the other columns of layers.csv do not matter here. */
+/* Columns that the scripts read, in the order of the rows below; further columns of layers.csv do not matter here. */
 static const char layers_head[] =
     "model,layer_index,layer,algo,chosen,predicted_l2_lines,predicted_l3_lines,"
     "predicted_dram_lines,measured_speedup_vs_base,measured_loads,measured_l1_load_misses,"
@@ -221,7 +221,7 @@ static const char totals_head[] =
     "model,algo,measured_speedup_vs_base,measured_l1_miss_percent,measured_l2_miss_percent,"
     "measured_l3_miss_percent,measured_loads,simulated_l1_miss_percent,simulated_l2_miss_percent,"
     "simulated_l3_miss_percent,simulated_loads,macs,paper_conv_speedup";
-/* Results of earlier versions do not have these. */
+/* Columns that results of earlier versions do not have. */
 static const char alone_head[] = ",simulated_alone_l1_miss_percent,simulated_alone_l2_miss_percent,"
                                  "simulated_alone_l3_miss_percent,simulated_alone_loads";
 
@@ -237,7 +237,7 @@ struct figure_case {
 #define NONE3 NONE "," NONE "," NONE
 #define NONE4 NONE3 "," NONE
 
-/* The last but one is UKR=avx512 on a computer without it: rows of a replay that could not be had. */
+/* The last but one is UKR=avx512 on a computer without AVX-512: rows without a replay. */
 static const struct figure_case figure_cases[] = {
     { "1.5", "1000,90,9,1", "9,0.9,0.1,1000,9,0.9,0.1,1000", "7", "x86", "L1 L2 L3", 2, true, true, 14, 2 },
     { NONE, NONE4, NONE4 ",9,0.9,0,1000", "7", "P10", "L1 L2 L3", 2, true, false, 10, 4 },
@@ -358,7 +358,7 @@ static bool is_old(const char *name)
     return !strcmp(text, "old");
 }
 
-/* Pictures of an earlier run stay where they cannot be drawn again. */
+/* Pictures of an earlier run stay if they cannot be drawn again. */
 static void check_figures(const struct figure_case *c)
 {
     struct fixture f;
@@ -389,7 +389,7 @@ static void test_figures(void)
         check_figures(&figure_cases[i]);
 }
 
-/* ---- the figures of the other programs ---- */
+/* ---- the figures of all further programs ---- */
 
 struct program_table {
     const char *name, *head, *row; /* each %s of the row is one of the numbers below */
@@ -559,7 +559,7 @@ static void test_data(void)
 
 /* ---- slots ---- */
 
-/* Opens a table, of which a script wants slots, and compares the three lists. */
+/* Opens a table for which a script wants slots, and compares the three lists. */
 static void check_slots(const char *table, const char *slot_of, const char *things, const char *names)
 {
     static const struct exp_plot_variable shape = { "shape", "w z" };
@@ -587,7 +587,7 @@ static void test_slots(void)
     check_slots("i,other\n1,a\n", NULL, NULL, NULL);
 }
 
-/* Of more things than there is room for, those that are alike share a slot. */
+/* If there are more things than room, similar things share a slot. */
 static void test_shared_slots(void)
 {
     char text[4096], slot_of[512];
@@ -615,7 +615,7 @@ static void test_slots_need_columns(void)
     tear_down(&f);
 }
 
-/* ---- what figures are drawn with ---- */
+/* ---- variables of the scripts ---- */
 
 static void check_variable(const struct exp_plot_recipe *r, size_t i, const char *name, const char *value)
 {
@@ -649,7 +649,7 @@ static void test_recipe_is_kept(void)
     tear_down(&fixture);
 }
 
-/* A text in a folder that somebody sent is no path and no command. */
+/* A text in a folder from a stranger is no path and no command. */
 static const struct {
     const char *text;
     int err;

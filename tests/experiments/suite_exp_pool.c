@@ -64,7 +64,7 @@ static void test_pool_failure(void)
     j.fails_at = 3;
     CU_ASSERT_EQUAL(exp_pool_run(MAX_JOBS, 1, count_job, &j, NULL, &failed), -EIO);
     CU_ASSERT_EQUAL(failed, 3);
-    CU_ASSERT_EQUAL(atomic_load(&j.n_begun), 4); /* none after it */
+    CU_ASSERT_EQUAL(atomic_load(&j.n_begun), 4); /* no job after the failed job */
     CU_ASSERT_EQUAL(exp_pool_run(MAX_JOBS, 4, count_job, &j, NULL, &failed), -EIO);
     CU_ASSERT_EQUAL(failed, 3);
     CU_ASSERT_EQUAL(exp_pool_run(1, 0, count_job, &j, NULL, NULL), -EINVAL);

@@ -1,4 +1,4 @@
-/* The progress line: what it says to a log and to a terminal, and what it learns. */
+/* The progress line: the texts for a log and for a terminal, and the estimate. */
 #include <CUnit/CUnit.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@ static uint64_t fake_now(void)
     return fake_ns;
 }
 
-/* Reads back what was printed; caller frees. */
+/* Reads the printed text back; the caller frees the text. */
 static char *read_back(FILE *out)
 {
     char *text = calloc(1, 4096);
@@ -72,11 +72,11 @@ static void test_progress_terminal(void)
     fake_ns = second_ns;
     p = exp_progress_new(out, true, seconds, fake_now);
     exp_progress_begin(p, EXP_WORK_ROUNDS, "a", "x");
-    exp_progress_begin(p, EXP_WORK_ROUNDS, "a", "y"); /* too soon after the one before */
+    exp_progress_begin(p, EXP_WORK_ROUNDS, "a", "y"); /* too soon after the line before */
     fake_ns += second_ns;
     exp_progress_step(p, EXP_WORK_ROUNDS, 0.1); /* one hundredth after one second: no estimate yet */
     fake_ns += second_ns;
-    exp_progress_step(p, EXP_WORK_ROUNDS, 0.1); /* two seconds: one */
+    exp_progress_step(p, EXP_WORK_ROUNDS, 0.1); /* two seconds: an estimate */
     exp_progress_note(p, "note");
     memset(name, 'n', sizeof name - 1);
     name[sizeof name - 1] = '\0';
@@ -94,7 +94,7 @@ static void test_progress_terminal(void)
     free(text);
 }
 
-/* Work of more than two minutes says at what time of day it ends; the time depends on when the test runs. */
+/* Work of more than two minutes names the time of day of the end; the time depends on when the test runs. */
 static void test_progress_end(void)
 {
     static const double seconds[EXP_N_WORKS] = { [EXP_WORK_ROUNDS] = 1000 };
@@ -116,7 +116,7 @@ static void test_progress_end(void)
     free(text);
 }
 
-/* As it was with VGG-16: verifying goes at the announced pace, replaying takes five times as long. */
+/* The case of VGG-16: verifying goes at the announced pace, replaying takes five times as long. */
 static void test_progress_learns(void)
 {
     static const double seconds[EXP_N_WORKS] = { [EXP_WORK_VERIFY] = 10, [EXP_WORK_REPLAY] = 20 };

@@ -1,4 +1,4 @@
-/* Replays of an experiment: what classifying misses adds, and that its check of one engine by another is one. */
+/* Replays of an experiment: the addition of miss classes, and the check of one engine by the second engine. */
 #include <CUnit/CUnit.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -33,7 +33,7 @@ static void check_classes(const struct sim_stats *s, const char *what)
     test_check(n_classified > 0, "%s: nothing was classified", what);
 }
 
-/* Everything but the classes of a replay with them is what it is without them. */
+/* A replay with classes equals a replay without, except for the classes. */
 static void test_classes(void)
 {
     static const enum exp_cache_state states[] = { EXP_COLD, EXP_WARM, EXP_NETWORK };
@@ -62,7 +62,7 @@ static void test_classes(void)
     }
 }
 
-/* A machine that prefetches is simulated twice: its caches alone count what they count by themselves. */
+/* A machine that prefetches is simulated twice: the caches alone count as in a simulation of their own. */
 static void test_caches_alone(void)
 {
     const struct sim_prefetch next = {
@@ -92,7 +92,7 @@ static void test_caches_alone(void)
     toy_close(&alone);
 }
 
-/* The second simulation is told of another machine: that must be found out. */
+/* The second simulation gets a different machine: the difference must be found. */
 static void test_disagreement(void)
 {
     struct toy f;
@@ -107,10 +107,10 @@ static void test_disagreement(void)
 }
 
 /*
- * Plans the case anew, for that micro-kernel and without the rows of taps that only meet padding. Returns whether it
- * has any.
+ * Plans the case anew, for the micro-kernel and without the rows of taps that only meet padding. Returns whether rows
+ * are skipped.
  */
-/* A simulation that cannot be built gives its reason, with and without a store; "out of memory" is for memory only. */
+/* A simulation that cannot be built gives a reason, with and without a store; "out of memory" is for memory only. */
 static void test_reasons(void)
 {
     static const char reason[] =
@@ -152,8 +152,8 @@ static bool leave_out_padding(struct exp_case *c, const struct conv_ukr *ukr)
 }
 
 /*
- * On a machine whose outer products take all windows of a block at once, the portable micro-kernel loads one filter
- * value for each. What a plan leaves out takes neither.
+ * On a machine whose outer products take all windows of a block at once, the portable micro-kernel loads a filter value
+ * for each product. Steps that a plan leaves out have neither.
  */
 static void test_left_out_steps(void)
 {
@@ -186,10 +186,10 @@ static void test_left_out_steps(void)
 
 enum { N_TOGETHER = 3 };
 
-/* Notes what was done with experiments of a batch. */
+/* Counts the finished experiments of a batch. */
 struct finished {
     struct toy *f;
-    size_t n[N_TOGETHER], refuses; /* refuses: which one */
+    size_t n[N_TOGETHER], refuses; /* the refused experiment */
 };
 
 static int finish(void *ctx, size_t index, struct exp_why *why)
@@ -204,7 +204,7 @@ static int finish(void *ctx, size_t index, struct exp_why *why)
     return index == done->refuses ? exp_fail(why, -EIO, "refused") : 0;
 }
 
-/* Experiments that are replayed together count what they count alone; each is finished once, as soon as it is. */
+/* Experiments replayed together count as they count alone; each is finished once, as soon as possible. */
 static void test_together(void)
 {
     static const enum exp_cache_state states[] = { EXP_COLD, EXP_NETWORK };
@@ -245,7 +245,7 @@ static void test_together(void)
     }
 }
 
-/* Returns a line from all over the address space, or near the ones before. */
+/* Returns a line from all over the address space, or near the lines before. */
 static uint64_t next_line(uint64_t line)
 {
     return rng_below(20) ? line + rng_below(40) - 15 : rng_below(3) ? 5000 + rng_below(3000) : rng_u64() >> 6;
@@ -316,7 +316,7 @@ static void test_plan_texts(void)
 
 enum { MAX_CORES = 5 };
 
-/* Replays a case on so many cores; the counts of all become *sum, and the multiply-adds of all *macs. */
+/* Replays a case on n cores; *sum gets the counts of all cores, and *macs the multiply-adds. */
 static void replay_on_cores(const struct exp_case *c, const struct sim_machine *m, unsigned n, struct sim_cell *sum,
                             uint64_t *macs)
 {
@@ -338,7 +338,7 @@ static void replay_on_cores(const struct exp_case *c, const struct sim_machine *
     sim_cores_free(cores);
 }
 
-/* One core counts what a machine does; several do the same multiply-adds and output, the same way each time. */
+/* One core counts as a machine does; several cores do as many multiply-adds and outputs, alike in each repetition. */
 static void test_cores(void)
 {
     struct toy f;

@@ -1,4 +1,4 @@
-/* The ruler: what its readings mean, and that disturbed turns are taken again. No clock is read. */
+/* The ruler: the meaning of the readings, and the repetition of disturbed turns. No clock is read. */
 #include <CUnit/CUnit.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,13 +11,13 @@ enum { N_THINGS = 20, N_ROUNDS = 8 };
 
 /* ---- recorded readings ---- */
 
-/* Timings of N_THINGS things in N_ROUNDS rounds; what stands in the table, by the round. */
+/* Timings of N_THINGS things in N_ROUNDS rounds; factors by the round. */
 struct situation {
     const char *name;
-    double frequency[N_ROUNDS]; /* 1: as always; 0.7: 30 % lower, so that all takes longer */
-    double fma[N_ROUNDS];       /* what a neighbour on the other thread makes of it */
-    double loads[N_ROUNDS];     /* what one that shares the caches makes of it */
-    size_t n_things;            /* that the neighbour meets */
+    double frequency[N_ROUNDS]; /* 1: the usual clock; 0.7: 30 % lower, so that all takes longer */
+    double fma[N_ROUNDS];       /* time under a neighbour on the core's second thread */
+    double loads[N_ROUNDS];     /* time under a neighbour that shares the caches */
+    size_t n_things;            /* disturbed by the neighbour */
     size_t n_disturbed, n_lost;
     bool is_measured;
 };
@@ -37,7 +37,7 @@ static const struct situation situations[] = {
     { "drift: 30 % in all loops", DRIFT, ALL(1), ALL(1), N_THINGS, 0, 0, true },
     { "drift upwards", { 0.7, 0.72, 0.76, 0.8, 0.85, 0.9, 0.96, 1 }, ALL(1), ALL(1), N_THINGS, 0, 0, true },
     { "one neighbour, half of the time", ALL(1), { 1, 1.6, 1, 1.6, 1, 1.6, 1, 1.6 }, ALL(1), N_THINGS, 80, 0, true },
-    /* ... looks like a lower frequency and a neighbour, and is found by what is left */
+    /* ... looks like a lower frequency and a neighbour, and is found by the rest */
     { "a neighbour that slows the divisions as well",
       { 1, 0.8, 1, 0.8, 1, 0.8, 1, 1 },
       { 1, 1.2, 1, 1.2, 1, 1.2, 1, 1 },
@@ -55,7 +55,7 @@ static const struct situation situations[] = {
     { "all but the first two things disturbed", ALL(1), ALL(1.5), ALL(1), 18, 144, 18, false },
 };
 
-/* The reading of a thing in a round; things are met from the last one on. */
+/* The reading of a thing in a round; the neighbour disturbs the last things first. */
 static struct exp_mark reading(const struct situation *s, size_t thing, size_t round)
 {
     const bool is_met = thing >= N_THINGS - s->n_things;
@@ -115,7 +115,7 @@ static void test_odd_readings(void)
     for (int i = 0; i < 300; i++)
         exp_ruler_best_add(best, &usual);
     for (int i = 0; i < 2; i++)
-        exp_ruler_best_add(best, &odd); /* in units of its clock nearly twice as fast */
+        exp_ruler_best_add(best, &odd); /* in units of the ruler's own clock, nearly twice as fast */
     exp_ruler_best_add(best, &none);
     CU_ASSERT(best->n[EXP_RULER_FMA] == 302 && best->n[EXP_RULER_LOADS] == 302);
     CU_ASSERT_EQUAL(exp_ruler_off(best, &usual), 0);
@@ -132,7 +132,7 @@ static void test_worse(void)
     struct exp_mark m = exp_ruler_worse(quiet, disturbed);
 
     CU_ASSERT(m.fma_ns == 6000 && m.clock_ns == 5000 && m.loads_ns == 5000 && m.loads_clock_ns == 4000);
-    m = exp_ruler_worse(disturbed, slower); /* in its own clock's units the latter is as fast as ever */
+    m = exp_ruler_worse(disturbed, slower); /* in units of its own clock, `slower` is as fast as ever */
     CU_ASSERT(m.fma_ns == 6000 && m.loads_ns == 5000);
     m = exp_ruler_worse(quiet, none);
     CU_ASSERT(m.fma_ns == 5200 && m.loads_ns == 5500);
@@ -142,7 +142,7 @@ static void test_worse(void)
     CU_ASSERT(m.fma_ns == 0 && m.loads_ns == 0);
 }
 
-/* A neighbour that slows the clock, and the loads not at all: it must not make loads look slow ever after. */
+/* A neighbour that slows the clock, but not the loads, must not make loads look slow ever after. */
 static void test_slow_clock(void)
 {
     struct exp_ruler_best *best = calloc(1, sizeof *best);
@@ -180,7 +180,7 @@ static void test_words(void)
     for (size_t i = 0; i < COUNT(rows); i++) {
         exp_ruler_say(&rows[i].report, text, sizeof text);
         CU_ASSERT_STRING_EQUAL(text, rows[i].said);
-        CU_ASSERT_PTR_NULL(strchr(text, ',')); /* it stands in cells */
+        CU_ASSERT_PTR_NULL(strchr(text, ',')); /* the text stands in cells */
     }
 }
 
@@ -263,7 +263,7 @@ static void test_turns(void)
         unsigned most_again;
         uint64_t ns[2];      /* of two rounds */
         unsigned n_again[2]; /* of each */
-        const char *log;     /* its beginning */
+        const char *log;     /* the first words of the log */
     } rows[] = {
         { "undisturbed", { 0, 0 }, 8, { 101, 102 }, { 0, 0 }, "bpsrekbpsrek" },
         { "once", { 50, 0, 0 }, 8, { 102, 103 }, { 1, 0 }, "bpsrebpsrekbpsrek" },

@@ -29,7 +29,7 @@ static void test_known_aggregates(void)
     CU_ASSERT(fabs(exp_stats_geomean(one, 1) - 1.3) < 1e-15);
 }
 
-/* A layer that was not timed makes a sum unknown, rather than smaller. */
+/* An untimed layer makes a sum unknown, rather than smaller. */
 static void test_times(void)
 {
     static const uint64_t first[] = { 3, 9, 7, 2, 8, 5, 6, 3 }, second[] = { 10 };
@@ -81,7 +81,7 @@ static void test_spread(void)
     CU_ASSERT_DOUBLE_EQUAL(s.p10, 1.4, 1e-12);
     CU_ASSERT_DOUBLE_EQUAL(s.median, 3, 1e-12);
     CU_ASSERT_DOUBLE_EQUAL(s.p90, 4.6, 1e-12);
-    CU_ASSERT_EQUAL(exp_spread_of(ratio, 4).median, 2.5); /* of the sorted ones, 1 to 4 */
+    CU_ASSERT_EQUAL(exp_spread_of(ratio, 4).median, 2.5); /* of the sorted ratios, 1 to 4 */
     CU_ASSERT(!exp_spread_of(ratio, 0).n);
 }
 
@@ -113,7 +113,7 @@ static void test_random_aggregates(void)
 
 enum { N_ROUNDS = 24 };
 
-/* Fills two layers: Base takes 300 and 100 ns, the algorithm 150 and 100, when nothing disturbs them. */
+/* Fills two layers: Base takes 300 and 100 ns, the algorithm 150 and 100, without disturbances. */
 static void fill_rounds(uint64_t ns[4][N_ROUNDS])
 {
     static const uint64_t quiet[4] = { 300, 150, 100, 100 };
@@ -143,7 +143,7 @@ static void test_ratio(void)
     for (size_t i = 0; i < N_ROUNDS; i++) /* most rounds are disturbed, Base's more */
         ns[0][i] += i % 3 ? 100 : 0;
     r = ratio_of(ns, N_ROUNDS);
-    CU_ASSERT(r.value == 1.6 && r.by_median == 2); /* a third, that is more than a quarter */
+    CU_ASSERT(r.value == 1.6 && r.by_median == 2); /* a third is more than a quarter */
     CU_ASSERT(r.low == 1.6 && r.high < 1.8);       /* some halves have less than a quarter */
     CU_ASSERT_FALSE(exp_ratio_stands(&r));
     again = ratio_of(ns, N_ROUNDS);
@@ -155,7 +155,7 @@ static void test_ratio(void)
 }
 
 /*
- * Returns the upper end of the interval where some of Base's rounds are fast: a half without any of them has the
+ * Returns the upper end of the interval if some of Base's rounds are fast: a half without any fast round has the
  * highest ratio, 1.6.
  */
 static double high_with(size_t n_fast)

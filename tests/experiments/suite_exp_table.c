@@ -1,4 +1,4 @@
-/* The CSV reader: what it takes, and that each kind of bad input gives its own line. */
+/* The CSV reader: valid input, and a line for each kind of bad input. */
 #include <CUnit/CUnit.h>
 #include <errno.h>
 #include <stdio.h>
@@ -122,7 +122,7 @@ static void test_nul(void)
     CU_ASSERT_STRING_EQUAL(why.text, "t.csv:3: a NUL byte, this is no text file");
 }
 
-/* Files of other systems are refused by kind and line: UTF-16 with and without a mark, and data that are no text. */
+/* Files of foreign systems are refused by kind and line: UTF-16 with and without a mark, and data that are no text. */
 static void test_encodings(void)
 {
     static const struct {

@@ -22,9 +22,9 @@ struct shape {
 };
 
 /*
- * What each of these means was worked out by hand from the rules in benchdnn's documentation. Members in their order:
- * images; channels, height, width; filters, their height, width; strides; padding above, left, below, right;
- * dilations; groups; output.
+ * The meaning of each text, worked out by hand from the rules in benchdnn's documentation. Members in order: images;
+ * channels, height, width; filters, their height, width; strides; padding above, left, below, right; dilations; groups;
+ * output.
  */
 static const struct shape shapes[] = {
     { "mb1ic64ih56oc64oh56kh3ph1n\"name\"", { 1, 64, 56, 56, 64, 3, 3, 1, 1, 1, 1, 1, 1, 1, 1, 1, 56, 56 }, 1, "name" },
@@ -41,13 +41,13 @@ static const struct shape shapes[] = {
       { 1, 3, 227, 227, 96, 11, 11, 4, 4, 0, 0, 0, 0, 1, 1, 1, 55, 55 },
       1,
       "alexnet:conv1" },
-    /* The padding follows from the output: (4 - 1) * 2 + 3 - 8 = 1 in all, none of it before. */
+    /* The padding follows from the output: (4 - 1) * 2 + 3 - 8 = 1 in all, nothing before. */
     { "mb1ic3ih8oc4oh4kh3sh2", { 1, 3, 8, 8, 4, 3, 3, 2, 2, 0, 0, 1, 1, 1, 1, 1, 4, 4 }, 1, "" },
     { "g4mb1ic16oc16_iw5ow5kw3pw1_n\"1d_conv:grouped\"",
       { 1, 16, 1, 5, 16, 1, 3, 1, 1, 0, 1, 0, 1, 1, 1, 4, 1, 5 },
       1,
       "1d_conv:grouped" },
-    /* A stride that leaves the last row over: no padding behind, rather than a negative one. */
+    /* A stride that leaves the last row over: no padding behind, rather than a negative padding. */
     { "mb1ic16ih8oc16oh4kh1sh2ph0", { 1, 16, 8, 8, 16, 1, 1, 2, 2, 0, 0, 0, 0, 1, 1, 1, 4, 4 }, 1, "" },
     { "mb1ic2ih9iw7oc2kh3kw1dh1pw1", { 1, 2, 9, 7, 2, 3, 1, 1, 1, 0, 1, 0, 1, 2, 1, 1, 5, 9 }, 1, "" },
     /*
@@ -176,7 +176,7 @@ static struct conv_problem random_problem(void)
     }
 }
 
-/* A random shape, written as oneDNN prints it, is read as the same, but for padding that no window reaches. */
+/* A random shape, written as oneDNN prints shapes, is read back equal, except for padding that no window reaches. */
 static void test_random_descriptors(void)
 {
     for (unsigned i = 0; i < test_rounds(2000); i++) {
@@ -204,7 +204,7 @@ static void test_random_descriptors(void)
 
 /* ---- files ---- */
 
-/* Reads a text as a file of this name; joins names of layers, then what was left out, in out. Returns as the reader. */
+/* Reads a text as a file of the name; joins names of layers, then the left-out lines, in out. Returns as the reader. */
 static int read_file(const char *name, const char *text, char *out, size_t bytes)
 {
     struct exp_model m;
@@ -232,7 +232,7 @@ static int read_file(const char *name, const char *text, char *out, size_t bytes
 struct file_case {
     const char *name, *text;
     int err;
-    const char *result; /* as read_file() writes it, or how what went wrong begins */
+    const char *result; /* the output of read_file(), or the beginning of the error */
 };
 
 static void check_files(const struct file_case *cases, size_t n)
@@ -325,7 +325,7 @@ static void test_images(void)
     scratch_close();
 }
 
-/* Lines as oneDNN 2.6, 3.5 and 1.0 print them; each is one execution of a convolution. */
+/* Lines as oneDNN 2.6, 3.5 and 1.0 print them; each is an execution of a convolution. */
 #define LINE_2(prop, types, text)                                                                                      \
     "onednn_verbose,exec,cpu,convolution,jit:avx2," prop ",src_" types "::blocked:aBcd8b:f0 wei_" types                \
     "::blocked:ABcd8b8a:f0 bia_undef::undef::f0 dst_" types "::blocked:aBcd8b:f0,attr-post-ops:eltwise_relu,"          \
@@ -347,7 +347,7 @@ static void test_images(void)
     "onednn_verbose,exec,cpu,reorder,jit:uni,undef,src_f32::blocked:abcd:f0 dst_f32::blocked:acdb:f0,,,1x3x4x4,0.2\n"
 #define FORWARD(text) LINE_2("forward_inference", "f32", text)
 
-/* A line up to its descriptor; what is skipped of a log whose last line was cut. */
+/* A line up to the descriptor; the skipped part of a log whose last line was cut. */
 #define CONVOLUTION                                                                                                    \
     "onednn_verbose,exec,cpu,convolution,jit:avx2,forward_inference,src_f32::blocked:acdb:f0 "                         \
     "wei_f32::blocked:Acdb16a:f0 dst_f32::blocked:acdb:f0,,alg:convolution_direct"
@@ -421,14 +421,14 @@ static void test_long_logs(void)
         at = stpcpy(at, lines[i % 2]);
     CU_ASSERT_EQUAL(read_file("run.log", text, out, sizeof out), 0);
     CU_ASSERT_STRING_EQUAL(out, "01_4x8x8_4_1x1 02_4x8x8_4_3x3; 50001 times");
-    strcpy(at, FORWARD(A)); /* now it does not repeat */
+    strcpy(at, FORWARD(A)); /* now the line does not repeat */
     CU_ASSERT_EQUAL(read_file("run.log", text, out, sizeof out), -EINVAL);
     test_check(!strcmp(out, "run.log: 100003 convolutions that do not repeat; at most 100000"), "'%s'", out);
     scratch_close();
     free(text);
 }
 
-/* Files that name files that name files ...: there is an end to what is read. */
+/* Files that name files that name files ...: the depth of reading has an end. */
 static void test_many_batches(void)
 {
     enum { N_LINES = 40, DEPTH = 7 };
@@ -441,7 +441,7 @@ static void test_many_batches(void)
             snprintf(text + (size_t)i * 11, sizeof text - (size_t)i * 11, "--batch=f%d\n", level + 1);
         scratch_text(name, level < DEPTH ? text : "# nothing\n");
     }
-    CU_ASSERT_EQUAL(read_file("f1", "", out, sizeof out), -EINVAL); /* an empty one */
+    CU_ASSERT_EQUAL(read_file("f1", "", out, sizeof out), -EINVAL); /* an empty file */
     for (int i = 0; i < N_LINES; i++)
         snprintf(text + (size_t)i * 11, sizeof text - (size_t)i * 11, "--batch=f2\n");
     CU_ASSERT_EQUAL(read_file("f1", text, out, sizeof out), -EINVAL);
@@ -449,7 +449,7 @@ static void test_many_batches(void)
     scratch_close();
 }
 
-/* A descriptor is a model of its own, whose name is all of it but the name that it brings. */
+/* A descriptor is a model of its own, named by the whole descriptor without the descriptor's own name. */
 static void test_model_of_one(void)
 {
     struct exp_model m;

@@ -13,8 +13,8 @@
 enum { IS, WS }; /* variants, in the order of their list */
 
 /*
- * Makes a layer by hand: costs that are the same by every yardstick, those of further variants the greater of the two,
- * and a Base that is three times as slow as the choice.
+ * Makes a layer by hand: costs that are equal by every yardstick, the greater of the two costs for all further
+ * variants, and a Base three times as slow as the choice.
  */
 static struct exp_judgement verdict(double is, double ws, size_t chosen)
 {
@@ -53,10 +53,7 @@ static void test_sums(void)
     CU_ASSERT(t.base.total_cycles == 90 && t.chosen.total_cycles == 30 && t.max_speedup == 3 && t.n_won == 3);
 }
 
-/*
- * Four layers: pays by 2 with the faster schedule, loses by half with the slower one, open, and one that was not
- * timed.
- */
+/* Four layers: pays by 2 with the faster schedule, loses by half with the slower schedule, open, and untimed. */
 static void test_clock(void)
 {
     struct exp_judgement v[] = { verdict(1, 2, IS), verdict(1, 2, IS), verdict(1, 2, WS), verdict(1, 2, IS) };
@@ -82,12 +79,12 @@ static void test_clock(void)
     CU_ASSERT_DOUBLE_EQUAL(c.accuracy.median, 3, 1e-9);
     CU_ASSERT_DOUBLE_EQUAL(c.issue_accuracy.median, 2, 1e-9);
     exp_judge_clock_of(&c, v, 1);
-    CU_ASSERT(c.n_pays == 1 && c.n_loses == 0); /* the one that pays */
+    CU_ASSERT(c.n_pays == 1 && c.n_loses == 0); /* the layer that pays */
     exp_judge_clock_of(&c, v, 0);
     CU_ASSERT(c.n_timed == 0 && isnan(c.speedup.value));
 }
 
-/* Every record names a member of the group or another algorithm, and CSA chooses among them. */
+/* Every record names a member of the group or a further algorithm, and CSA chooses among the members. */
 static void test_variants(void)
 {
     unsigned algos = 0, of_one;
@@ -148,9 +145,9 @@ static void test_estimate(void)
 }
 
 /*
- * POWER10's outer products are 4 x 4. All three layers have 256 windows, so 64 columns of four, whoever tiles them:
- * 30 filters are 8 rows of four (a tile of 6 filters takes two, like OpenBLAS's 4 and 2), reduction 147; 48 filters are
- * 12 rows, reduction 30; 48 groups of one filter, reduction 9.
+ * POWER10's outer products are 4 x 4. All three layers have 256 windows, so 64 columns of four, whatever the tiles: 30
+ * filters are 8 rows of four (a tile of 6 filters takes two, like OpenBLAS's 4 and 2), reduction 147; 48 filters are 12
+ * rows, reduction 30; 48 groups of one filter, reduction 9.
  */
 static const uint64_t counted[] = { 64 * 8 * 147, 64 * 12 * 30, 64 * 48 * 9 };
 

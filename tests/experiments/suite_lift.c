@@ -1,6 +1,6 @@
 /*
- * LIFT's points: none is refused, all that brute force allows are reached, contradictions are named; and on an OpenCL
- * device, if there is one, random points of random layers equal plain loops.
+ * LIFT's points: no point is refused, all points allowed by brute force are reached, contradictions are named; and on
+ * an OpenCL device, if there is one, random points of random layers equal plain loops.
  */
 #include <CUnit/CUnit.h>
 #include <errno.h>
@@ -24,7 +24,7 @@ static struct conv_problem layer_of(size_t c, size_t h, size_t w, size_t k, size
     return p;
 }
 
-/* A small layer of any shape: filters, strides and padding that are not square, too. */
+/* A small layer of any shape, with filters, strides and padding that are not square. */
 static struct conv_problem random_layer(void)
 {
     struct conv_problem p = { .n = 1, .dilation_h = 1, .dilation_w = 1, .groups = 1 };
@@ -37,7 +37,7 @@ static struct conv_problem random_layer(void)
         p.k = 1 + rng_below(24);
         p.r = 1 + rng_below(4);
         p.stride_h = p.stride_w = 1 + rng_below(3);
-        p.s = p.stride_h > 1 ? p.r : 1 + rng_below(4); /* tiles are square, and windows end where they do */
+        p.s = p.stride_h > 1 ? p.r : 1 + rng_below(4); /* tiles are square, and windows end with the tile */
         p.pad_top = rng_below(3);
         p.pad_left = rng_below(3);
         p.pad_bottom = rng_below(3);
@@ -46,7 +46,7 @@ static struct conv_problem random_layer(void)
     return p;
 }
 
-/* Returns a device's limits that are easily reached. */
+/* Returns a device's limits, low enough to be reached. */
 static struct lift_limits random_limits(const struct conv_problem *p)
 {
     struct lift_limits m = lift_usual_limits;
@@ -74,7 +74,7 @@ static void a_million_points_are_drawn_and_none_is_refused(void)
         uint64_t state = rng_u64();
         int err = lift_space_new(&s, &p, &m, "", &why);
 
-        if (err) /* the device is too small for any point, or square tiles fit no such filter */
+        if (err) /* the device is too small for any point, or square tiles fit no filter of the shape */
             test_check((i % 2 || p.r != p.s) && err == -ENOTSUP && *why.text,
                        "layer %u: %zux%zux%zu, filter %zux%zu, stride %zu: %s", i, p.c, p.h, p.w, p.r, p.s, p.stride_h,
                        why.text);
@@ -92,7 +92,7 @@ static void a_million_points_are_drawn_and_none_is_refused(void)
 
 /* ---- brute force ---- */
 
-/* Returns what all buffers need: windows, or elements of the padded input, one by one. */
+/* Returns the bytes of all buffers: windows, or elements of the padded input, one by one. */
 static size_t bytes_of(const struct conv_problem *p, const uint32_t *v, size_t wide, size_t tiles_x)
 {
     const size_t side = v[LIFT_TILE] - p->r + 1, chunks = p->c * p->r * p->s / v[LIFT_ELEMENTS];
@@ -109,7 +109,7 @@ static size_t bytes_of(const struct conv_problem *p, const uint32_t *v, size_t w
     return floats * sizeof(float);
 }
 
-/* The constraints once more, by loops over what they mean, for a square layer with stride 1. */
+/* The constraints once more, by loops over their meaning, for a square layer with stride 1. */
 static bool fits(const struct conv_problem *p, const uint32_t *v, const struct lift_limits *m)
 {
     const size_t tile = v[LIFT_TILE], wide = p->w + p->pad_left + p->pad_right + v[LIFT_PAD_X];
@@ -157,7 +157,7 @@ static const struct axis axes[] = {
 
 enum { N_AXES = COUNT(axes), MOST_GROUP = 24 };
 
-/* Sets the point of a number; returns false behind the last one. */
+/* Sets the point of a number; returns false behind the last point. */
 static bool number_to_point(size_t number, struct lift_point *p)
 {
     *p = (struct lift_point){ .value[LIFT_UNROLL] = 1 };
@@ -184,7 +184,7 @@ static size_t point_to_number(const struct lift_point *p)
     return number;
 }
 
-/* Compares draws with brute force, where a device has so much memory. Returns how many points there are. */
+/* Compares draws with brute force, on a device with given memory. Returns the number of points. */
 static size_t check_reached(uint64_t memory_bytes)
 {
     const struct conv_problem p = layer_of(2, 6, 6, 4, 3);
@@ -338,7 +338,7 @@ static void random_points_equal_plain_loops(void)
         uint64_t state = rng_u64();
         char what[256];
 
-        /* what is unrolled takes long to compile */
+        /* unrolled code takes long to compile */
         CU_ASSERT_EQUAL_FATAL(lift_space_new(&s, &p, &lift_device_about(d)->limits, "unroll=1", &why), 0);
         CU_ASSERT_EQUAL(lift_task_init(&t, &p, i % 2, 1), 0);
         lift_device_take(d, &t);
@@ -354,10 +354,7 @@ static void random_points_equal_plain_loops(void)
     lift_device_close(d);
 }
 
-/*
- * Points are built beside those that run: in their order, no more than there is room for, and what they compute is
- * right.
- */
+/* Points are built beside running points: in order, no more than there is room for, and with right results. */
 static void points_are_built_ahead(void)
 {
     const struct conv_problem p = layer_of(4, 6, 6, 4, 3);

@@ -1,7 +1,7 @@
 /*
- * LIFT's text as C: what its work-items compute is the convolution; what they access is what the parameters say,
- * element by element, and what Oclgrind sees of the same text as OpenCL C; what code costs, on loops whose cycles are
- * known; parts of the work, a GPU's order, and rankings, on numbers that are known by hand.
+ * LIFT's text as C: the work-items compute the convolution; the accesses follow from the parameters, element by
+ * element, and equal the accesses seen by Oclgrind in the text as OpenCL C; costs of code, on loops of known cycles;
+ * parts of the work, a GPU's order, and rankings, on numbers known by hand.
  */
 #define _GNU_SOURCE
 #include <CUnit/CUnit.h>
@@ -45,7 +45,7 @@ static struct conv_problem draw_layer(void)
 
     p.c = channels[rng_below(7)];
     p.k = filters[rng_below(6)];
-    p.r = p.s = pick(1, 3); /* tiles and their steps are square: of other layers there may be no point */
+    p.r = p.s = pick(1, 3); /* tiles and their steps are square: a layer that is not square may have no point */
     p.h = pick(8, 12);
     p.w = pick(8, 12);
     p.stride_h = p.stride_w = pick(1, 2);
@@ -57,7 +57,7 @@ static struct conv_problem draw_layer(void)
     return p;
 }
 
-/* Draws a layer and points of it, all with the same flags; the first one is the naive text, if that is asked for. */
+/* Draws a layer and points of the layer, all with equal flags; the first point is the naive text, if has_naive. */
 static void draw(struct draw *d, bool has_naive)
 {
     struct lift_space *space = NULL;
@@ -86,7 +86,7 @@ static void release(struct draw *d)
 
 /* ---- values ---- */
 
-/* Drops what is recorded. */
+/* Drops the recorded accesses. */
 static void drop(struct lift_recorder *r)
 {
     r->next = r->ctx;
@@ -108,7 +108,7 @@ static void run_kernel(struct lift_build *b, const struct lift_program *g, size_
     }
 }
 
-/* Runs a whole program on small integers, whose sums are exact, and compares its output with plain loops. */
+/* Runs a whole program on small integers, whose sums are exact, and compares the output with plain loops. */
 static void check_output(struct lift_build *b, const struct draw *d, size_t i, bool is_naive)
 {
     const struct conv_problem *p = &d->layer;
@@ -161,7 +161,7 @@ static void recorded_text_computes(void)
 
 static const struct sim_machine usual = { .n_levels = 1, .level = { { .latency_cycles = 4 } } };
 
-/* Tells whether code has costs; skips the test where it has none. */
+/* Tells whether code has costs; skips the test if not. */
 static bool has_costs(void)
 {
 #ifdef __x86_64__
@@ -182,7 +182,7 @@ static void counted_text_computes(void)
 
 /* ---- accesses ---- */
 
-/* An access: a buffer, a place in it, a width, and whether it is a store. */
+/* An access: a buffer, a place in the buffer, a width, and whether the access is a store. */
 struct access {
     enum lift_role role;
     uint64_t offset;
@@ -217,14 +217,14 @@ static void take(struct lift_recorder *r)
         uint64_t offset;
         const enum lift_role role = lift_memory_find(t->m, sim_record_addr(*record), &offset);
 
-        if (role != LIFT_N_ROLES) /* else it is of what calls the kernel */
+        if (role != LIFT_N_ROLES) /* else the access is of the kernel's caller */
             *(struct access *)exp_append(&t->all.a, &t->all.n, sizeof *t->all.a) =
                 (struct access){ role, offset, sim_record_bytes(*record), sim_record_kind(*record) == SIM_STORE };
     }
     r->next = t->room;
 }
 
-/* Records what kernel k accesses in the first band. */
+/* Records kernel k's accesses in the first band. */
 static struct accesses recorded(struct lift_build *b, const struct lift_program *g, size_t i, size_t k)
 {
     struct lift_memory m = { 0 };
@@ -257,7 +257,7 @@ static void compare(const struct accesses *got, const struct accesses *want, con
                    want->n);
 }
 
-/* What a point's partial convolution is made of, by its parameters. */
+/* The loops of a point's partial convolution, by the point's parameters. */
 struct loops {
     const struct conv_problem *l;
     const uint32_t *v; /* of the parameters */
@@ -282,7 +282,7 @@ static struct loops loops_of(const struct conv_problem *l, const struct lift_poi
     return s;
 }
 
-/* Loads of a work-item for vector q of its windows: the windows' elements, then the filters'. */
+/* Loads of a work-item for vector q of the item's windows: the windows' elements, then the filters'. */
 static void add_loads(struct accesses *to, const struct loops *s, size_t tile, size_t group, size_t part, size_t q)
 {
     const struct conv_problem *l = s->l;
@@ -301,7 +301,7 @@ static void add_loads(struct accesses *to, const struct loops *s, size_t tile, s
         add(to, LIFT_FILTERS, group * kernels * all + e * kernels + at, wide, false);
 }
 
-/* Stores of a work-item: to the output, of windows within it; or to the partial sums. */
+/* Stores of a work-item: to the output, of windows within the output; or to the partial sums. */
 static void add_stores(struct accesses *to, const struct loops *s, size_t tile, size_t group, size_t part, size_t chunk)
 {
     const struct conv_problem *l = s->l;
@@ -366,7 +366,7 @@ static void accesses_are_the_parameters(void)
 
 static bool succeeds(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Runs a command of the shell, and tells whether it succeeds. */
+/* Runs a command of the shell, and tells whether the command succeeds. */
 static bool succeeds(const char *format, ...)
 {
     va_list args;
@@ -381,7 +381,7 @@ static bool succeeds(const char *format, ...)
     return status == 0;
 }
 
-/* Writes what oclgrind-kernel is to run: kernel k of a program, its buffers in the order of the arguments. */
+/* Writes the input of oclgrind-kernel: kernel k of a program, the buffers in the order of the arguments. */
 static void write_simulation(const char *path, const char *text, const struct lift_program *g, size_t k)
 {
     const struct lift_kernel *kernel = &g->kernel[k];
@@ -396,7 +396,7 @@ static void write_simulation(const char *path, const char *text, const struct li
     CU_ASSERT_EQUAL_FATAL(fclose(out), 0);
 }
 
-/* Reads what the plug-in wrote. Buffers have numbers from 1 on, in the upper 16 bits of addresses. */
+/* Reads the plug-in's file. Buffers have numbers from 1 on, in the upper 16 bits of addresses. */
 static struct accesses read_accesses(const char *path, const struct lift_kernel *kernel)
 {
     struct accesses all = { 0 };
@@ -419,7 +419,7 @@ static struct accesses read_accesses(const char *path, const struct lift_kernel 
     return all;
 }
 
-/* Compares a kernel with what Oclgrind sees of it: the files in `folder`. */
+/* Compares a kernel with Oclgrind's record of the kernel: the files in `folder`. */
 static void compare_kernel(struct lift_build *b, const struct draw *d, size_t i, size_t k, const char *folder)
 {
     const struct lift_program *g = &d->program[i];
@@ -448,8 +448,9 @@ static void compare_kernel(struct lift_build *b, const struct draw *d, size_t i,
 }
 
 /*
- * Points of one seed, whatever the run's: of others, two compilers leave out other loads that a work-item repeats
- * (4,400 for 6,160 at seed 2), and order them in two ways. accesses_are_the_parameters() looks at points of any seed.
+ * Points of a fixed seed, whatever the run's seed: at some seeds, two compilers leave out different loads that a
+ * work-item repeats (4,400 for 6,160 at seed 2), and order the loads in two ways. accesses_are_the_parameters() checks
+ * points of any seed.
  */
 static void accesses_are_oclgrinds(void)
 {
@@ -481,7 +482,7 @@ static void accesses_are_oclgrinds(void)
     succeeds("rm -rf %s", folder);
 }
 
-/* ---- what code costs ---- */
+/* ---- costs of code ---- */
 
 /* Returns the cycles of the first block of a text. */
 static struct lift_block first_block(const char *text)
@@ -529,7 +530,7 @@ static void loops_cost_what_is_known(void)
     }
 }
 
-/* Where a core's window holds several work-items, their chains run side by side; gathers cost the same there. */
+/* If a core's window holds several work-items, their chains run side by side; gathers cost as much there. */
 static void short_chains_run_beside_each_other(void)
 {
     const struct sim_machine intel = { .n_levels = 1, .level = { { .latency_cycles = 4 } }, .description = "Intel" };
@@ -554,7 +555,7 @@ static void short_chains_run_beside_each_other(void)
 
 /* ---- parts ---- */
 
-/* Replays points of a layer by so many accesses of each kernel. */
+/* Replays points of a layer by at most `counted` accesses of each kernel. */
 static void replay(const struct conv_problem *layer, const struct lift_point *p, uint64_t counted,
                    struct lift_replayed to[POINTS])
 {
@@ -568,7 +569,7 @@ static void replay(const struct conv_problem *layer, const struct lift_point *p,
     lift_replayer_free(r);
 }
 
-/* Of a layer whose windows are all within its input, every work-item of a kernel does what any other one does. */
+/* If all windows of a layer are within the input, all work-items of a kernel do equal work. */
 static void parts_stand_for_the_whole(void)
 {
     struct conv_problem layer = { IMAGES(1, 8, 10, 10), FILTERS(8, 3, 3), UNIT_STEPS, .groups = 1 };
@@ -595,7 +596,9 @@ static void parts_stand_for_the_whole(void)
 
 /* ---- a GPU's order ---- */
 
-/* Work-items beside each other read vectors beside each other, or far apart: a quad has as few requests, or as many. */
+/*
+ * Neighbouring work-items read neighbouring vectors, or distant vectors: a quad has the fewest requests, or the most.
+ */
 static void quads_coalesce(void)
 {
     static const char *const texts[] = {
@@ -621,8 +624,8 @@ static void quads_coalesce(void)
     }
     CU_ASSERT_EQUAL(to[0].accesses, to[1].accesses);
     /*
-     * Of each of 4 filters, 4 chunks of 9 vectors: a quad's 4 of the input, and of the filter, lie in a line, or in 4;
-     * all else is the same.
+     * For each of 4 filters, 4 chunks of 9 vectors: a quad's 4 vectors of the input, and of the filter, lie in a line,
+     * or in 4; all the rest is equal.
      */
     CU_ASSERT_EQUAL(to[1].requests - to[0].requests, 4 * 9 * 2 * 3);
     CU_ASSERT_EQUAL(to[0].core_lines, to[1].core_lines);
@@ -650,7 +653,7 @@ static void rankings_are_judged(void)
     for (size_t i = 0; i < 40; i++)
         time[i] = i == 7    ? 1
                   : i <= 20 ? 2
-                            : (double)NAN; /* 21 of them, one twice as fast: 20 leave it out in 1 of 21 draws */
+                            : (double)NAN; /* 20 of 21 points leave out the fast point in 1 of 21 draws */
     row = lift_rank_judge(cost, time, 40);
     CU_ASSERT_EQUAL(row.n, 21);
     CU_ASSERT_DOUBLE_EQUAL(row.random_share, 100 * (20 + 0.5) / 21, 1e-9);
