@@ -1,6 +1,6 @@
 /*
- * What the steps of a network are said to access (network/stream.h), of random networks: nothing but the tensors of the
- * step, where the planner put them; all of what it makes; and, on small caches, what sums of steps say.
+ * The accesses of a network's steps by network/stream.h, for random networks: only tensors of the step, at the
+ * planner's places; all of the outputs; and, on small caches, the sums of steps.
  */
 #include <CUnit/CUnit.h>
 #include <errno.h>
@@ -65,20 +65,20 @@ static void tear_down(struct fixture *f)
     exp_setup_release(&f->setup);
 }
 
-/* ---- one step's accesses ---- */
+/* ---- a step's accesses ---- */
 
 struct range {
     uint64_t begin, bytes;
 };
 
-/* What a step may touch, and which floats of its first output were stored. */
+/* The tensors that a step may touch, and the stored floats of the first output. */
 struct watch {
     struct sim_sink sink;
     struct range input[80], made[16];
     size_t n_inputs, n_made;
     bool *is_stored;
     struct range out;
-    uint64_t far; /* what OpenBLAS and operators have for themselves */
+    uint64_t far; /* accesses to memory of OpenBLAS and of operators */
     size_t n_lost;
 };
 
@@ -181,7 +181,7 @@ static void test_steps(void)
 
 /* ---- operators ---- */
 
-/* All operators of these networks emit the accesses of their own code; only MaxPool with indices is a model. */
+/* All operators of the test's networks emit the accesses of their own code; only MaxPool with indices is a model. */
 static void check_source(const struct fixture *f, size_t step)
 {
     const char *source = net_stream_source(&f->stream, step);
@@ -197,7 +197,7 @@ static void test_sources(void)
 
 /* ---- orders ---- */
 
-/* Tells whether each node of a graph comes behind those that make its inputs. */
+/* Tells whether each node of a graph comes behind the makers of its inputs. */
 static bool is_in_order(const struct onnx_graph *g)
 {
     for (size_t i = 0; i < g->n_nodes; i++) {
@@ -237,7 +237,7 @@ static void test_orders(void)
 
 /* ---- counters ---- */
 
-/* Counters that say the same of all that takes two microseconds are asked of each step; refused, they say why. */
+/* Counters with a fixed answer for each step of two microseconds or more; refused counters say why. */
 static void test_counters(void)
 {
     struct net_by_algo by = { .algo = exp_algo_find("sconv") };
@@ -257,7 +257,7 @@ static void test_counters(void)
         onnx_free(f.graph);
         CU_ASSERT_FATAL(!network_random(&f.graph, &f.why));
         plan(&f, f.graph);
-    } while (f.net && f.net->n_steps < 8); /* some of them take long enough */
+    } while (f.net && f.net->n_steps < 8); /* some steps take long enough */
     by.timed.net = f.net;
     CU_ASSERT_FATAL(!net_load(f.net, &f.why));
     net_fill_inputs(f.net, 1);

@@ -1,7 +1,4 @@
-/*
- * Networks as they are compiled, placed in memory and run: node by node the same as plain loops, however they are
- * fused.
- */
+/* Networks, compiled, placed in memory and run: node by node equal to plain loops, fused or not. */
 #include <CUnit/CUnit.h>
 #include <errno.h>
 #include <glob.h>
@@ -85,7 +82,7 @@ static void too_many_bytes_are_refused(void)
 
 /* ---- networks ---- */
 
-/* Returns a random algorithm that runs on this computer. */
+/* Returns a random algorithm for this computer. */
 static const struct exp_algo *random_algorithm(const struct network_lab *l)
 {
     for (;;) {
@@ -128,7 +125,7 @@ static void compare_outputs(const struct net *a, const struct net *b)
         CU_ASSERT_EQUAL(memcmp(net_output(a, i), net_output(b, i), a->tensor[a->graph->output[i]].bytes), 0);
 }
 
-/* Runs on memory that is reused, twice, and on memory that is not. */
+/* Runs on reused memory, twice, and on fresh memory. */
 static void check_reuse(struct network_lab *l, const struct onnx_graph *g, struct net_options o)
 {
     struct net *reuses = lab_plan(l, g, &o), *keeps;
@@ -165,7 +162,7 @@ static void reused_memory_changes_no_bit(void)
     lab_close(l);
 }
 
-/* Plans a network of the zoo: its arena may exceed what is needed at once by a fiftieth. */
+/* Plans a network of the zoo: the arena may exceed the largest need by a fiftieth. */
 static void plan_file(struct network_lab *l, const char *path, bool fuses)
 {
     const struct net_options o = { .setup = &l->setup, .algo = exp_algo_find("sconv"), .fuses = fuses };
@@ -201,7 +198,7 @@ static void networks_of_the_zoo_fit(void)
     lab_close(l);
 }
 
-/* ---- what is given ---- */
+/* ---- given inputs ---- */
 
 /* Tensors of two inputs and an output, as files have them. */
 struct given {
@@ -278,7 +275,7 @@ static void what_is_given_must_come_out(void)
         given.data[2][3] = 10.1f;
         CU_ASSERT_EQUAL(try_given(net, &given, &l->why), -EILSEQ);
         CU_ASSERT_PTR_NOT_NULL(strstr(l->why.text, "beside"));
-        set_given(&given, second, first); /* what is called so is the other one */
+        set_given(&given, second, first); /* each tensor has the name of the second input */
         for (size_t k = 0; k < 4; k++)
             given.data[2][k] = -10;
         test_check(!try_given(net, &given, &l->why), "by their names: %s", l->why.text);
@@ -303,7 +300,7 @@ static void a_missing_peer_is_said(void)
     CU_ASSERT_EQUAL(net_peer_open(&p, "libm.so.6", &why), -EINVAL);
 }
 
-/* What averages whole planes may come near to nothing: its error is of what it summed. */
+/* An average of whole planes may come near to 0: the error is relative to the summed numbers. */
 static double allowed(const struct onnx_graph *g)
 {
     for (size_t i = 0; i < g->n_nodes; i++) {

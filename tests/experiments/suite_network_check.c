@@ -38,7 +38,7 @@ static bool begin(struct building *b)
     return true;
 }
 
-/* Adds output a, ends the network and reads it. Returns NULL, and fails the test, if the network cannot be read. */
+/* Adds output a, ends the network and reads the network. Returns NULL, and fails the test, on an error. */
 static struct onnx_graph *finish(struct building *b, size_t out)
 {
     struct onnx_graph *graph = NULL;
@@ -88,7 +88,7 @@ static void check_both(struct building *b, size_t out)
 
 /* ---- threads ---- */
 
-/* Parts of a workspace that a thread uses alone have different addresses for each thread. */
+/* The parts of a workspace that each thread uses alone have different addresses. */
 static void check_workspaces(const struct net *net)
 {
     for (size_t i = 0; i < net->n_steps; i++) {
@@ -358,7 +358,7 @@ static void what_is_not_finite_is_not_folded(void)
 
 /* ---- faults ---- */
 
-/* An operator with a small error in one element. */
+/* An operator with a small error in an element. */
 static const struct op *right_op;
 
 static void run_wrongly(const struct op_call *call, const struct op_tensors *t, struct sconv_team *team)
@@ -477,7 +477,7 @@ static int time_it(struct building *b, const struct onnx_graph *graph, const cha
     return err;
 }
 
-/* Every timed run is checked: the first, the middle and the last run. A group is timed as each of its members is. */
+/* Every timed run is checked: the first, the middle and the last run. A group is timed as each member is. */
 static void timed_runs_are_compared(void)
 {
     struct building b;

@@ -1,6 +1,6 @@
 /*
  * The official tests of ONNX (Debian's libonnx-testdata) as networks: compiled, placed in memory and run, fused and
- * not, they make what their outputs say.
+ * not, the networks make the expected outputs.
  */
 #include <dirent.h>
 #include <math.h>
@@ -26,7 +26,7 @@ struct trial {
     unsigned found, ran;
 };
 
-/* Returns false if the files do not hold what the graph wants. */
+/* Returns false if the files do not have the inputs of the graph. */
 static bool fill_inputs(const struct onnx_case *c, const struct net *net)
 {
     for (size_t i = 0; i < c->graph->n_inputs; i++) {
@@ -89,7 +89,10 @@ static bool is_known(const struct onnx_graph *g)
     return true;
 }
 
-/* Tells whether it ran: with its inputs as such, or where shapes depend on integers, with these as constants. */
+/*
+ * Tells whether the case ran: with all inputs at run time, or, if shapes depend on integers, with integers as
+ * constants.
+ */
 static bool try_case(struct trial *t, const char *folder)
 {
     bool ran = false;

@@ -1,4 +1,4 @@
-/* The steps that networks are compiled to: what is fused, what needs no copy, and what is refused. */
+/* The steps of compiled networks: fused steps, steps without a copy, and refused networks. */
 #include <CUnit/CUnit.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "tests/experiments/network_lab.h"
 #include "tests/suites.h"
 
-/* A convolution of 4 channels, 3x3, that keeps the size. */
+/* A 3x3 convolution of 4 channels that keeps the size. */
 static size_t add_conv(struct network_graph *g, size_t in)
 {
     return network_node(g, "Conv", NETWORK_IN(in, network_weights(g, (const int64_t[]){ 4, 4, 3, 3 }, 4, -1, 1)),
@@ -38,7 +38,9 @@ static struct network_graph *begin(size_t *in)
     return g;
 }
 
-/* Finishes a network, checks it fused, and tells what its steps do, such as "Conv + Relu; Softmax". */
+/*
+ * Finishes a network, checks the network fused, and compares the steps with a text, for example "Conv + Relu; Softmax".
+ */
 static void check_steps(struct network_graph *building, const char *want)
 {
     struct network_lab *l = lab_open();
@@ -106,7 +108,7 @@ static void activations_come_last(void)
     check_steps(g, "Conv + Relu; BatchNormalization in place");
 }
 
-/* The sum can only be made by the later one of the two convolutions. */
+/* Only the later of the two convolutions can add. */
 static void sums_wait_for_the_later_operand(void)
 {
     size_t x;
@@ -169,7 +171,7 @@ static void concatenations_of_the_same_are_copied(void)
     check_steps(g, "Conv; Concat");
 }
 
-/* DenseNet's way: each layer reads all that was made before it. */
+/* DenseNet's way: each layer reads the outputs of all layers before. */
 static void dense_blocks_grow_in_place(void)
 {
     size_t x, all;
@@ -215,7 +217,7 @@ static void who_is_not_needed_does_not_run(void)
     check_steps(g, "Conv");
 }
 
-/* Finishes a network that is not planned, or planned and not loaded, and checks what is said. */
+/* Finishes a network that cannot be planned, or be planned but not loaded, and checks the message. */
 static void check_refused(struct network_graph *building, bool is_planned, int want, const char *what)
 {
     struct network_lab *l = lab_open();
@@ -246,7 +248,7 @@ static void unknown_operators_are_named(void)
     check_refused(g, false, -ENOTSUP, "Frobnicate");
 }
 
-/* A file may ask for what no computer has. */
+/* A file may ask for more memory than any computer has. */
 static void more_than_the_memory_is_refused(void)
 {
     size_t x;

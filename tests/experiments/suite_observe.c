@@ -1,6 +1,6 @@
 /*
- * Streams that are observed under emulation (observed_place.h says where). What the observer is made of is tested by
- * itself: suite_observer.c.
+ * Streams observed under emulation (the places are in observed_place.h). The observer's parts are tested in
+ * suite_observer.c.
  */
 #include <CUnit/CUnit.h>
 #include <errno.h>
@@ -39,7 +39,7 @@ static void base_streams_have_the_replays_totals(void)
     static const struct conv_problem problems[] = {
         { IMAGES(1, 64, 16, 16), FILTERS(48, 3, 3), PADDING(1, 1, 1, 1), UNIT_STEPS, .groups = 1 },
         { IMAGES(1, 128, 28, 28), FILTERS(64, 1, 1), UNIT_STEPS, .groups = 1 },
-        { IMAGES(1, 64, 24, 24), FILTERS(64, 3, 3), PADDING(1, 1, 1, 1), UNIT_STEPS, .groups = 1 }, /* half of it */
+        { IMAGES(1, 64, 24, 24), FILTERS(64, 3, 3), PADDING(1, 1, 1, 1), UNIT_STEPS, .groups = 1 }, /* a half */
     };
     struct observed_place place[2];
     size_t n = observed_find_places(place);
@@ -56,7 +56,7 @@ static void base_streams_have_the_replays_totals(void)
     scratch_close();
 }
 
-/* OpenBLAS's order inside a step is its own: not its stream is compared, but what it adds up to. */
+/* OpenBLAS has an order of its own inside a step: the sums are compared, not the streams. */
 static void openblas_micro_kernels_have_the_replays_totals(void)
 {
     struct observed_place place[2];
@@ -75,7 +75,7 @@ static void openblas_micro_kernels_have_the_replays_totals(void)
     scratch_close();
 }
 
-/* A run that goes wrong says so in one line, and leaves nothing. */
+/* A failed run gives a reason of one line, and leaves nothing. */
 static void failed_runs_say_why(void)
 {
     struct observed_place place[2], wrong;

@@ -1,4 +1,4 @@
-/* Tests what compiled code does beside its tensors: it is as the tables on record say, seen in two ways, and little. */
+/* Compiled code's accesses beside the tensors: equal to the recorded tables, by two ways of watching, and few. */
 #include <CUnit/CUnit.h>
 #include <math.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "tests/scratch.h"
 #include "tests/suites.h"
 
-/* Runs a layer; *s: its work, and what was seen outside its tensors. */
+/* Runs a layer; *s: the work, and the accesses outside the tensors. */
 static bool sample_layer(const struct observed_layer *l, const struct observed_place *p, struct exp_stack_sample *s)
 {
     struct obs_result *seen = calloc(1, sizeof *seen);
@@ -54,8 +54,8 @@ static void check_stack(const struct observed_place *p, const struct conv_proble
 }
 
 /*
- * The table of this build's code is of this code: of layers that it was not fitted to. Those that it was fitted to are
- * off by up to 8 % of the stores of these algorithms on POWER10, 3 % on x86 (the tables' heads).
+ * The table of this build's code describes this code: checked on layers that were not used to fit the table. The layers
+ * used for the fit are off by up to 8 % of the stores of the algorithms on POWER10, 3 % on x86 (the tables' heads).
  */
 static void stacks_are_those_on_record(void)
 {
@@ -73,7 +73,7 @@ static void stacks_are_those_on_record(void)
     scratch_close();
 }
 
-/* The same for the code that no emulator runs. */
+/* The table of AVX-512 code, which no emulator runs. */
 static void stacks_with_avx512_are_those_on_record(void)
 {
     static const char *const algos[] = { "base", "sconv_is", "sconv_ws", "sconv_openblas" };
@@ -87,8 +87,8 @@ static void stacks_with_avx512_are_those_on_record(void)
 }
 
 /*
- * Copies count what an emulator counts, but what the guest does between steps; of Base not what OpenBLAS calls in the C
- * library, which clears the output for it.
+ * Copies count as an emulator counts, except for the guest's own work between steps; for Base also except for the calls
+ * of OpenBLAS into the C library, which clears the output.
  */
 static void check_instructions(const struct exp_stack_sample *is, const struct exp_stack_sample *want)
 {
@@ -108,8 +108,8 @@ static void check_instructions(const struct exp_stack_sample *is, const struct e
 }
 
 /*
- * An emulator and copies of the machine code show the same accesses outside the tensors: of SConv every one. Of Base
- * the copies leave out what OpenBLAS calls in the C library, and its memory: some hundred.
+ * An emulator and copies of the machine code show equal accesses outside the tensors: for SConv every access. For Base
+ * the copies leave out OpenBLAS's calls into the C library, and OpenBLAS's memory: some hundred accesses.
  */
 static void copies_show_what_an_emulator_shows(void)
 {
@@ -142,7 +142,7 @@ static void copies_show_what_an_emulator_shows(void)
     scratch_close();
 }
 
-/* Accesses beside the tensors, at most, of a micro-kernel call, and for each access of packing to its tensors. */
+/* The most accesses beside the tensors: of a micro-kernel call, and for each access of packing to the tensors. */
 static const struct overhead {
     const char *ukr;
     double call_loads, call_stores, pack_loads, pack_stores;
@@ -161,7 +161,7 @@ static const struct overhead *overhead_of(const char *ukr)
     return NULL;
 }
 
-/* Emulated CPUs, and this computer's where it has AVX-512. */
+/* Emulated CPUs, and this computer's CPU if AVX-512 is there. */
 static size_t find_all_places(struct observed_place place[3])
 {
     size_t n = observed_find_places(place);
@@ -169,7 +169,7 @@ static size_t find_all_places(struct observed_place place[3])
     return n + observed_find_copied(&place[n], "f32_16x24__avx512", "sim/machines/spr.cfg");
 }
 
-/* Runs of 64 whole tiles: what is resolved once for a run is shared by its calls. */
+/* Runs of 64 whole tiles: the calls of a run share the work done once for a run. */
 static void calls_of_a_run_cost_next_to_nothing(void)
 {
     static const struct conv_problem shape = { IMAGES(1, 16, 32, 32), FILTERS(96, 1, 1), UNIT_STEPS, .groups = 1 };

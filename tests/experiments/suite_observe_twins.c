@@ -1,5 +1,5 @@
 /*
- * Tests what no emulator runs: instrumented twins and copies of the machine code do what is replayed, in every count.
+ * Code that no emulator runs: instrumented twins and copies of the machine code agree with the replay, in every count.
  */
 #include <CUnit/CUnit.h>
 #include <stdlib.h>
@@ -46,7 +46,7 @@ static void check_cells(const struct observed_layer *l, const struct sim_stats *
     }
 }
 
-/* The same of all together: a prefetch behind its tensor is seen as another one's. */
+/* Compares the sums over all tensors: a prefetch behind the end of a tensor counts for the next tensor. */
 static void check_sums(const struct observed_layer *l, const struct sim_stats *seen, const struct sim_stats *replayed,
                        const char *algo)
 {
@@ -56,7 +56,7 @@ static void check_sums(const struct observed_layer *l, const struct sim_stats *s
                algo, (unsigned long long)a.level[0].load_misses, (unsigned long long)b.level[0].load_misses);
 }
 
-/* Checks how many accesses each tensor has in each phase: nobody knows how wide masked ones are. */
+/* Checks the number of accesses to each tensor in each phase: the widths of masked accesses are unknown. */
 static void check_numbers(const struct observed_layer *l, const struct sim_stats *seen,
                           const struct sim_stats *replayed, const char *algo)
 {
@@ -121,7 +121,7 @@ static void twins_do_what_is_replayed(void)
 
 /*
  * A column of 24 filters is done in halves; windows and filters have panels of every width; several blocks of the
- * reduction, the last steps of which are no multiple of any loop's body.
+ * reduction, whose last steps are no multiple of any loop's body.
  */
 static void openblas_streams_equal_their_replay(void)
 {
@@ -152,7 +152,7 @@ static void openblas_streams_equal_their_replay(void)
     scratch_close();
 }
 
-/* Watches a layer that fills the ring of recorded accesses many times, and a part of it. */
+/* Watches a layer that fills the ring of recorded accesses many times, and a part of the layer. */
 static void twins_watch_openblas(void)
 {
     static const struct conv_problem problem = { IMAGES(1, 64, 24, 24), FILTERS(72, 3, 3), PADDING(1, 1, 1, 1),
@@ -186,7 +186,7 @@ static void twins_watch_openblas(void)
     free(r);
 }
 
-/* AVX-512 code, which no emulator runs, is seen whole: its copies touch the tensors as often as the replay. */
+/* AVX-512 code, which no emulator runs, is seen whole: the copies touch the tensors as often as the replay. */
 static void copies_touch_what_is_replayed(void)
 {
     static const char *const algos[] = { "base", "sconv_is", "sconv_ws", "sconv_openblas", "sconv_tuned" };

@@ -1,4 +1,4 @@
-/* Networks as files: order, names, types, data beside the file, and files that are none. */
+/* Networks as files: order, names, types, data beside the file, and files that are no network. */
 #include <CUnit/CUnit.h>
 #include <errno.h>
 #include <glob.h>
@@ -22,7 +22,7 @@ static void refuse(struct onnx_writer *w, const char *words)
     onnx_refused(onnx_written(w, "net.onnx"), NULL, -EINVAL, words);
 }
 
-/* ---- what a graph is ---- */
+/* ---- parts of a graph ---- */
 
 static void a_graph_has_values_and_nodes(void)
 {
@@ -36,7 +36,7 @@ static void a_graph_has_values_and_nodes(void)
     CU_ASSERT_EQUAL(g->opset, 13);
     CU_ASSERT_EQUAL(g->n_nodes, 2);
     CU_ASSERT_STRING_EQUAL(g->node[0].name, "conv");
-    CU_ASSERT_STRING_EQUAL(g->node[1].name, g->value[g->node[1].out[0]].name); /* the file gives it none */
+    CU_ASSERT_STRING_EQUAL(g->node[1].name, g->value[g->node[1].out[0]].name); /* the node has no name in the file */
     CU_ASSERT_EQUAL(g->n_inputs, 1);
     CU_ASSERT_TRUE(g->value[*g->input].is_input && g->value[*g->output].is_output);
     CU_ASSERT_TRUE(onnx_has_shape(g, "c", DIMS(1, 3, 4, 4)) && onnx_has_shape(g, "y", DIMS(1, 3, 4, 4)));
@@ -122,7 +122,7 @@ static void names_can_be_printed(void)
     scratch_close();
 }
 
-/* A type that runs as another type is named in the message; scalars and folded constants are not. */
+/* The message names a type that runs as a second type; scalars and folded constants are not named. */
 static void types_that_run_as_others_are_said(void)
 {
     static const struct {
@@ -224,7 +224,7 @@ static void check_constant(struct onnx_writer *w, enum onnx_type type, size_t n,
     onnx_free(g);
 }
 
-/* Types with few bits have names; a constant of such a type has a shape and no elements. */
+/* Types with few bits have names; a constant of a small type has a shape and no elements. */
 static void small_types_have_names(void)
 {
     scratch_open();
@@ -466,7 +466,7 @@ static void refused_with_links(const char *path, const char *says)
                "'%s', not '%s'", why.text, says);
 }
 
-/* A blob that is a link leads nowhere; nor does a folder, a pipe or a name with "..". */
+/* A blob must not be a link, a folder, a pipe or a name with "..". */
 static void a_cache_is_no_way_out(void)
 {
     const struct onnx_ask ask = { .links = true };
@@ -492,7 +492,7 @@ static void a_cache_is_no_way_out(void)
     scratch_close();
 }
 
-/* ---- files that are none ---- */
+/* ---- files that are no network ---- */
 
 static void what_is_no_network_is_refused(void)
 {
@@ -597,7 +597,7 @@ static void deep_nesting_is_refused(void)
     free(deep);
 }
 
-/* Reads a file that a test wrote. */
+/* Reads a file written by a test. */
 static uint8_t *bytes_of(const char *path, size_t *n)
 {
     char *text;

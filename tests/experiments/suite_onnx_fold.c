@@ -1,6 +1,6 @@
 /*
  * The work that a small file can cause in the reader: constants of huge shapes without bytes, before every operator;
- * and files with many nodes, each of which is cheap. The test counts visited elements, and measures no time.
+ * and files with many nodes, each of them cheap. The test counts visited elements, and measures no time.
  */
 #include <CUnit/CUnit.h>
 #include <math.h>
@@ -25,7 +25,7 @@ static size_t visits_of(const struct onnx_graph *g, const char *path)
     return stat(path, &s) ? SIZE_MAX : ONNX_MAY_VISIT + (size_t)s.st_size - r->may_visit;
 }
 
-/* Adds a constant of n dimensions and zeros, which takes no bytes in the file. */
+/* Adds a constant of n dimensions and zeros, without bytes in the file. */
 static void add_filled(struct onnx_writer *w, const char *name, size_t n, const int64_t *dim)
 {
     char shape[40];
@@ -163,7 +163,7 @@ static void constants_of_one_number_are_reduced_in_one_step(void)
     scratch_close();
 }
 
-/* Many nodes, each of which may visit the file's constants: the file's limit stops them together. */
+/* Many nodes, each of which may visit the file's constants: the file's limit stops the nodes together. */
 static void many_nodes_share_what_may_be_done(void)
 {
     enum { NODES = 300, ELEMENTS = 1 << 20 };

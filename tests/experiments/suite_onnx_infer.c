@@ -1,5 +1,5 @@
 /*
- * Shapes of every operator, and folded constants: networks of one node (onnx_line.h). The expected output is one of
+ * Shapes of every operator, and folded constants: networks of one node (onnx_line.h). The expected output is a word:
  *
  *     1x4x8x8 a shape; [3,4] and (1,2) constants, 3x4=0 a filled constant; !words of an error; ?words of a reason
  */
@@ -15,7 +15,7 @@
 #include "tests/scratch.h"
 #include "tests/suites.h"
 
-/* ---- what came out ---- */
+/* ---- outputs ---- */
 
 static void print_output(const struct onnx_value *v, char *text, size_t bytes)
 {
@@ -395,7 +395,7 @@ static void what_is_constant_is_folded(void)
         { 13, "Identity", "(1,2)", "", "(1,2)" });
 }
 
-/* What would be too large is refused, or is not made: none of it takes memory. */
+/* A value too large for memory is refused, or is not made: no memory is taken. */
 static void a_small_file_cannot_ask_for_much(void)
 {
     TRY({ 13, "ConstantOfShape", "[1000000000,1000000000]", "", "1000000000x1000000000=0" },
@@ -409,9 +409,9 @@ static void a_small_file_cannot_ask_for_much(void)
 }
 /* clang-format on */
 
-/* ---- random ones, beside plain loops ---- */
+/* ---- random shapes, beside plain loops ---- */
 
-/* Places windows one by one: the last fits in, or, rounding up, begins in the input or before it. */
+/* Places windows one by one: the last window fits in, or, rounding up, begins in the input or before. */
 static int64_t count_windows(int64_t in, int64_t begin, int64_t end, int64_t span, int64_t stride, bool rounds_up)
 {
     int64_t n = 0, at = 0;

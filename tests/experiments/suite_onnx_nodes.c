@@ -1,6 +1,6 @@
 /*
- * The official tests of ONNX's operators (Debian's libonnx-testdata): what each operator here makes of their inputs, by
- * its fast path and by its plain loops, is what their outputs say.
+ * The official tests of ONNX's operators (Debian's libonnx-testdata): by the fast path and by plain loops, each
+ * operator makes the expected outputs.
  */
 #include <CUnit/CUnit.h>
 #include <dirent.h>
@@ -18,22 +18,22 @@
 #define NOTHING "nothing is left to run"
 #define DATA "/usr/share/libonnx-testdata/data/"
 
-/* What became of a case. */
+/* The outcome of a case. */
 struct result {
-    bool ran, is_float; /* is_float: all that it is given and must make is of floats, or indexes */
-    struct exp_why why; /* it did not run */
+    bool ran, is_float; /* is_float: all inputs and outputs are floats, or indexes */
+    struct exp_why why; /* why the case did not run */
 };
 
 /* ---- running a graph ---- */
 
-/* Makes memory for a value, with what is known of it. Returns it, to be freed. */
+/* Makes memory for a value with the value's known elements. Returns the memory, to be freed. */
 static void *new_data(const struct onnx_case *c, const struct onnx_value *v)
 {
     const struct onnx_value *given = v->is_input ? onnx_case_input(c, v->name) : v;
     const size_t bytes = v->elements * onnx_type_bytes(v->type);
     char *data = exp_new(bytes + 1, 1);
 
-    memset(data, 0xff, bytes); /* NaN, if nobody writes it */
+    memset(data, 0xff, bytes); /* NaN, unless an operator writes */
     if (given && given->data && given->bytes == bytes)
         memcpy(data, given->data, bytes);
     for (size_t i = 0; v->is_filled && i < v->elements; i++)
@@ -146,7 +146,7 @@ static bool has_to_run(const struct onnx_case *c, struct exp_why *why)
     return false;
 }
 
-/* Tells whether all that the nodes make has a shape. */
+/* Tells whether all outputs of nodes have a shape. */
 static bool has_shapes(const struct onnx_case *c, struct exp_why *why)
 {
     for (size_t i = 0; i < c->graph->n_nodes; i++) {
@@ -160,7 +160,7 @@ static bool has_shapes(const struct onnx_case *c, struct exp_why *why)
     return true;
 }
 
-/* Tells whether files hold what the model says: those of BFLOAT16 hold something else. */
+/* Tells whether files have the types of the model: files of BFLOAT16 have a different type. */
 static bool has_types(const struct onnx_case *c, struct exp_why *why)
 {
     for (size_t i = 0; i < c->n_inputs + c->n_outputs; i++) {
@@ -179,7 +179,7 @@ static bool has_types(const struct onnx_case *c, struct exp_why *why)
     return true;
 }
 
-/* folds: it is fine that nothing is left to run. */
+/* folds: folding may leave nothing to run. */
 static bool run_case(const char *name, const struct onnx_case *c, bool folds, struct exp_why *why)
 {
     const size_t n = c->graph->n_values;
@@ -202,7 +202,7 @@ static bool run_case(const char *name, const struct onnx_case *c, bool folds, st
     return !err;
 }
 
-/* Tries a case with more and more of its inputs known before the run. */
+/* Tries a case with more and more inputs known before the run. */
 static struct result try_case(const char *folder, const char *name)
 {
     struct result r = { .ran = false };

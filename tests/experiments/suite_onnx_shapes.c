@@ -1,4 +1,4 @@
-/* Shapes of networks out of files: what is left open, other batches, convolutions as problems, whole networks. */
+/* Shapes of networks out of files: open dimensions, further batches, convolutions as problems, whole networks. */
 #include <CUnit/CUnit.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 
 #include "onnx.pb-c.h"
 
-/* ---- what is left open ---- */
+/* ---- open dimensions ---- */
 
 static struct onnx_writer *begin_open(void)
 {
@@ -69,7 +69,7 @@ static void what_is_left_open_is_asked_for(void)
     scratch_close();
 }
 
-/* A network that says its batch once more, in a reshape. */
+/* A network that repeats the batch in a reshape. */
 static struct onnx_writer *begin_reshape(const int64_t *to)
 {
     struct onnx_writer *w = onnx_write_begin();
@@ -134,7 +134,7 @@ static void another_batch_replaces_that_of_reshapes(void)
     scratch_close();
 }
 
-/* A node that is not known may have shapes that the file states, if nothing else was asked for. */
+/* A node of an unknown operator may have the shapes stated by the file, if the ask changes nothing. */
 static void stated_shapes_serve_where_an_operator_is_not_known(void)
 {
     struct onnx_writer *w;
@@ -309,7 +309,10 @@ static void an_attribute_that_is_not_known_makes_no_layer(void)
     scratch_close();
 }
 
-/* A transposed convolution of 5 elements by 3 makes 7 of them; 6 are asked for: one is cut off, where the file says. */
+/*
+ * A transposed convolution of 5 elements by 3 makes 7 elements; 6 are asked for: the file says at which end one is cut
+ * off.
+ */
 static void check_cut(const char *auto_pad, int64_t begin, int64_t end)
 {
     struct onnx_writer *w = begin_conv("ConvTranspose", DIMS(1, 2, 5, 5), (int64_t[]){ 2, 3, 3, 3 });

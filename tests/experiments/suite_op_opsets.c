@@ -21,7 +21,7 @@ struct result {
     size_t n;
 };
 
-/* Runs the node of a graph by the node's fast path, and by its plain loops. */
+/* Runs the node of a graph by the node's fast path, and by the node's plain loops. */
 static int run(const struct onnx_graph *g, struct result *r, struct exp_why *why)
 {
     const struct onnx_node *n = &g->node[0];

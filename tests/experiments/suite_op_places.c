@@ -1,4 +1,4 @@
-/* Operators of networks that read elements at other places: windows that slide, what is resized, and what moves. */
+/* Operators of networks that read elements at different places: sliding windows, resizing, and moves. */
 #include <string.h>
 
 #include "tests/experiments/onnx_trial.h"
@@ -47,7 +47,7 @@ static struct op_trial make_pool(void)
     if (kind == 2 && !rng_below(3))
         t.n_outputs = 2;
     t.fill = rng_below(3) ? OP_FILL_UNIT : OP_FILL_WITH_NAN;
-    t.units = kind == 1 ? 8 : 0; /* sums of up to 49 numbers below 1, and an average of them */
+    t.units = kind == 1 ? 8 : 0; /* sums of up to 49 numbers below 1, and averages */
     return t;
 }
 
@@ -99,7 +99,7 @@ static struct op_trial make_convolution(void)
     return t;
 }
 
-/* Conv runs by its reference, which the official tests hold: here, that threads share it out. */
+/* Conv runs by the reference, checked by the official tests: here, threads share the reference's work. */
 static void test_convolutions(void)
 {
     op_trial_all(make_convolution, 80);
@@ -130,7 +130,7 @@ static void test_resize(void)
     op_trial_all(make_resize, 60);
 }
 
-/* ---- what moves ---- */
+/* ---- moves ---- */
 
 static void shuffle(int64_t *x, size_t n)
 {

@@ -1,7 +1,7 @@
 /*
- * What the loops of a network's operators say they touch (operators/emitting.h) is what their compiled code touches:
- * the same loops, compiled with the compiler's access instrumentation (tests/kernels/logged_hooks.h). Of each tensor,
- * the same elements are read, and the same written, in the same order.
+ * The emitted accesses of the loops of a network's operators (operators/emitting.h) equal the accesses of the compiled
+ * code: the loops' source, compiled with the compiler's access instrumentation (tests/kernels/logged_hooks.h). The
+ * emitted elements of each tensor are read, and written, in the order of the compiled code.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -33,10 +33,10 @@ static const struct {
 
 enum { N_BUFFERS = 3, FLOATS = 1 << 14, MISALIGNED = 16, WATCHED = FLOATS - MISALIGNED, MOST_TOUCHES = 1 << 18 };
 
-/* How alike two streams must be: of rows side by side, in one buffer, the compiler chooses which is read first. */
+/* How alike two streams must be. For rows side by side in one buffer, the compiler chooses the order of reading. */
 enum likeness { SAME_ORDER, SAME_COUNTS, SAME_ELEMENTS };
 
-/* A call of a loop, and what it works on. */
+/* A call of a loop, and the loop's operands. */
 struct call {
     void (*loop)(struct call *c, const struct op_loops *l);
     const char *name;
@@ -45,7 +45,7 @@ struct call {
     enum likeness like;
 };
 
-/* Elements that were touched, in order: of a buffer, by loads or stores. */
+/* Touched elements of a buffer, in order, by loads or stores. */
 struct touched {
     uint32_t *element;
     size_t n;
@@ -122,7 +122,7 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Sorts the elements, and leaves each once if only that counts. */
+/* Sorts the elements; without keeps_counts, leaves each element once. */
 static void forget_order(struct touched *t, bool keeps_counts)
 {
     size_t n = 0;
@@ -175,7 +175,7 @@ static void check_call(struct call *c)
 
 /* ---- the loops ---- */
 
-/* Copies are the C library's, which is not compiled with instrumentation. */
+/* Copies are the C library's, compiled without instrumentation. */
 static void map(struct call *c, const struct op_loops *l)
 {
     const float p[2] = { 0.5F, 2 };
@@ -205,7 +205,7 @@ static void has_nan(struct call *c, const struct op_loops *l)
     unused = l->has_nan(c->x[1], c->n);
 }
 
-/* One row is copied, likewise. */
+/* The C library copies a single row. */
 static void pool_row(struct call *c, const struct op_loops *l)
 {
     const float *row[8];

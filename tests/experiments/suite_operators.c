@@ -1,6 +1,6 @@
 /*
  * Operators of networks that compute, element by element, by rows and as products: on random shapes, attributes and
- * threads; NaN, infinities, empty tensors; and what is refused, of all operators.
+ * threads; NaN, infinities, empty tensors; and the refusals of all operators.
  */
 #include <CUnit/CUnit.h>
 #include <errno.h>
@@ -76,7 +76,7 @@ static struct op_trial make_binary(void)
     for (size_t i = kind == 5; i < n_in; i++)
         add_broadcast(&t, dim, n);
     t.fill = kind == 4 ? OP_FILL_POSITIVE : rng_below(3) ? OP_FILL_UNIT : OP_FILL_WITH_NAN;
-    t.units = kind < 4 || kind == 5 || kind > 7 ? 0 : 4; /* one rounding is one rounding, in double too */
+    t.units = kind < 4 || kind == 5 || kind > 7 ? 0 : 4; /* a single rounding is exact in double, too */
     t.activation = (enum sconv_activation)rng_below(3);
     return t;
 }
@@ -116,7 +116,7 @@ static struct op_trial make_norm(void)
 
     op_trial_image(dim, 4);
     if (kind == 1 || kind == 3)
-        dim[3] += 2; /* the variance of a few numbers may be so small that all is noise */
+        dim[3] += 2; /* the variance of a few numbers may be small enough to be noise */
     op_trial_input(&t, 4, dim);
     for (size_t i = 0; i < (kind == 0 ? 4U : kind == 1 ? 2U : 0U); i++)
         op_trial_input(&t, 1, &dim[1]);
@@ -213,9 +213,9 @@ static void test_products(void)
     op_trial_all(make_product, 200);
 }
 
-/* ---- what IEEE 754 says ---- */
+/* ---- rules of IEEE 754 ---- */
 
-/* Runs a node with one input of n numbers, and returns its first output's first number. */
+/* Runs a node with one input of n numbers, and returns the first number of the first output. */
 static float first_of(struct op_trial *t, const float *x, size_t n)
 {
     struct onnx_graph *g;
@@ -376,7 +376,7 @@ static void test_refusals(void)
     check_refusal(&t, "3");
 }
 
-/* An activation is fused where that is said, and nowhere else. */
+/* An activation is fused only where the operator allows the fusion. */
 static void test_activation_refused(void)
 {
     struct op_trial t = begin_image("Exp");

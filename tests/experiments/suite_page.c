@@ -1,4 +1,4 @@
-/* Parts of a report's page: figures that are embedded, numbers, captions, answers. The page itself: report.sh. */
+/* Parts of a report's page: embedded figures, numbers, captions, answers. The page itself: report.sh. */
 #include <CUnit/CUnit.h>
 #include <errno.h>
 #include <math.h>
@@ -13,7 +13,7 @@
 
 enum { TEXT_BYTES = 16384 };
 
-/* Begins a page; what exp_page_finish writes to *out is in text. */
+/* Begins a page; exp_page_finish writes from *out to text. */
 static FILE *begin_page(struct exp_page_writer *w, char text[TEXT_BYTES])
 {
     FILE *out;
@@ -32,7 +32,7 @@ static FILE *begin_page(struct exp_page_writer *w, char text[TEXT_BYTES])
     "data:image/svg+xml;charset=utf-8,<?xml version=%221.0%22?> <svg> <path d='M1,2' fill=%22%2312%25%22/> "           \
     "<text>a %26amp; %C3%A9</text></svg> \">"
 
-/* Figures: what is in the folder, and what of it is on the page. */
+/* Figures: the file in the folder, and the text on the page. */
 static const struct {
     const char *what, *file, *content, *on_page;
 } embedded[] = {
@@ -105,7 +105,7 @@ static const struct {
       "fdp" },
 };
 
-/* Texts that are no UTF-8 make a page that is. */
+/* Texts that are no UTF-8 make a valid page. */
 static void test_clean(void)
 {
     for (size_t i = 0; i < COUNT(texts); i++) {
@@ -119,7 +119,7 @@ static void test_clean(void)
     }
 }
 
-/* Title, contents and text may each be called so by whoever made the results. */
+/* Title, contents and text may have names from the results: also names that are no UTF-8. */
 static void test_clean_page(void)
 {
     static const char name[] = "name \xff";
@@ -180,7 +180,7 @@ static void test_numbers(void)
     CU_ASSERT_STRING_EQUAL(text, "100 B");
 }
 
-/* ---- what files say ---- */
+/* ---- heads of files ---- */
 
 static void test_heads(void)
 {
@@ -240,7 +240,7 @@ static void test_answers(void)
     }
 }
 
-/* Every figure that a program draws has its caption. */
+/* Every figure of a program has its caption. */
 static void test_captions(void)
 {
     static const char *const figures[] = { "miss_rates_model", "observed_vs_replayed", "judge_speedups",

@@ -67,7 +67,7 @@ static void test_verdicts(void)
 
 enum { N_LAYERS = 3 };
 
-/* Two layers of a first model, the second pointwise; a pointwise one of a second model. */
+/* Two layers of a first model, the second pointwise; a pointwise layer of a second model. */
 static struct exp_layer layers[N_LAYERS] = {
     { .problem = { IMAGES(1, 1, 8, 8), FILTERS(1, 3, 3), STRIDES(1, 1), .groups = 1, .p = 6, .q = 6 } },
     { .problem = { IMAGES(1, 2, 56, 56), FILTERS(4, 1, 1), STRIDES(1, 1), .groups = 1, .p = 56, .q = 56 } },
@@ -154,11 +154,11 @@ static void test_layers(void)
               exp_paper_of_layers(&s, EXP_PAPER_OF_ALL_LAYERS, 0) == 3 &&
               exp_paper_of_layers(&s, EXP_PAPER_OF_ALL_MOST_BATCH, 0) == 1);
     CU_ASSERT(exp_paper_of_layers(&s, EXP_PAPER_OF_ALL_FEWER_LOADS, 0) == 1 &&
-              exp_paper_of_layers(&s, EXP_PAPER_OF_ALL_MORE_LOADS, 0) == 1); /* and one with as many */
+              exp_paper_of_layers(&s, EXP_PAPER_OF_ALL_MORE_LOADS, 0) == 1); /* and a layer with as many */
     CU_ASSERT_DOUBLE_EQUAL(exp_paper_of_layers(&s, EXP_PAPER_OF_ALL_FEWER_LOADS_PERCENT, 0), 100.0 / 3, 1e-9);
     CU_ASSERT(exp_paper_of_layers(&s, EXP_PAPER_OF_ALL_MORE_MISSES, 0) == 1 &&
               isnan(exp_paper_of_layers(&s, EXP_PAPER_OF_ALL_MORE_MISSES, 2)));
-    part.row[1].value[EXP_PAPER_PEAK] = 9 * 36 / 100.0 * 2; /* the first layer does half of that */
+    part.row[1].value[EXP_PAPER_PEAK] = 9 * 36 / 100.0 * 2; /* the first layer does half of the work */
     CU_ASSERT_DOUBLE_EQUAL(exp_paper_of_layers(&s, EXP_PAPER_OF_ALL_BEST_PEAK_PERCENT, 0), 50, 1e-9);
     part.row[1].value[EXP_PAPER_SPREAD] = 4;
     part.row[3].value[EXP_PAPER_SPREAD] = 6;
@@ -203,7 +203,7 @@ static void test_every_number(void)
     exp_models_release(&models);
 }
 
-/* Twice as many layers as the paper's never agree, whatever the number: what is counted is not judged by points. */
+/* Twice as many layers as the paper's never agree, whatever the number: counts of layers are not judged by points. */
 static void test_counts_of_layers(void)
 {
     size_t n = 0;
@@ -253,7 +253,7 @@ static void test_other_papers(void)
     exp_paper_findings_release(&f);
 }
 
-/* Recordings have these first numbers, as they stand in the files. */
+/* Recordings have the following first numbers, as printed in the files. */
 static const struct exp_paper_setting *setting_of(enum exp_paper_kind kind)
 {
     const struct exp_paper_setting *s = exp_paper_settings;
@@ -290,7 +290,7 @@ static void test_recorded(void)
     exp_models_release(&models);
 }
 
-/* A network's results: of what was not fused, the convolutions' time and the whole. */
+/* A network's results: the time of the convolutions and of the whole network, without fusion. */
 static void test_networks(void)
 {
     static const char text[] =
@@ -333,7 +333,7 @@ static void test_networks(void)
     exp_models_release(&models);
 }
 
-/* Headings say what kind of number a view has: estimates, which are not times, before all. */
+/* Headings name the kind of a view's numbers: estimates, which are not times, stand before all. */
 static void test_headings(void)
 {
     for (size_t i = 0; i < EXP_PAPER_N_VIEWS; i++) {
@@ -393,7 +393,7 @@ static void test_units(void)
     expect_text(put_published, "32 kB 4 GHz WS 1.19");
 }
 
-/* ---- a source that has some of the models ---- */
+/* ---- a source with some of the models ---- */
 
 static const struct exp_paper_result *find_result(const struct exp_paper_findings *f, const char *metric,
                                                   const char *model, const char *id)
@@ -408,7 +408,9 @@ static const struct exp_paper_result *find_result(const struct exp_paper_finding
     return NULL;
 }
 
-/* A Zen 3 counted five models: beside their mean stands the paper's of the same five, and the page says so. */
+/*
+ * A Zen 3 counted five models: beside the five models' mean stands the paper's mean of the five, and the page says so.
+ */
 static void test_same_models(void)
 {
     static struct exp_models models;

@@ -1,4 +1,4 @@
-/* Tests what the comparison with peers adds to the kernels: im2col by rows, the peak loops, the phases, oneDNN. */
+/* The comparison with peers beyond the kernels: im2col by rows, the peak loops, the phases, oneDNN. */
 #include <CUnit/CUnit.h>
 #include <errno.h>
 #include <math.h>
@@ -70,14 +70,14 @@ static void peak_loops_compute(void)
 
 /* ---- phases ---- */
 
-static uint64_t ticks; /* a clock that advances by one whenever it is read; test program only, one thread */
+static uint64_t ticks; /* a clock that advances by one at each reading; test program only, one thread */
 
 static uint64_t tick(void)
 {
     return ++ticks;
 }
 
-/* Every kind that has steps gets time, all times add up, and what runs is the convolution. */
+/* Every kind with steps gets time, all times add up, and the result is the convolution. */
 static void phases_add_up(void)
 {
     for (unsigned round = 0; round < test_rounds(50); round++) {
@@ -193,7 +193,7 @@ static float greatest_filled(void)
     return most;
 }
 
-/* Sums are called exact up to the very length at which products of what tensors are filled with could reach 2^24. */
+/* Sums are exact up to the very length at which products of the tensors' numbers could reach 2^24. */
 static void exactness_is_of_what_fills(void)
 {
     const double most = (double)greatest_filled();
@@ -297,7 +297,7 @@ static void totals_are_as_defined(void)
 /*
  * As above, and tuned: 1 + 0.5 ns in network 0, 1 ns in network 1, where NCHW takes 2: speed-ups 5 / 1.5 and 9; all
  * layers won. Peak: base reaches 100 flop / 5 ns of 200 = 20 %, 90 / 9 of 180 = 5.56 %: geometric mean 10.54 %. Packing
- * 10 and 30 % of tuned's time. NCHW is not there in network 0: nothing is said about it.
+ * takes 10 and 30 % of tuned's time. NCHW is missing in network 0: nothing is said about NCHW.
  */
 static void targets_are_as_defined(void)
 {
@@ -329,7 +329,7 @@ static void targets_are_as_defined(void)
     CU_ASSERT_DOUBLE_EQUAL(t[10].tuned, 100, 1e-9); /* 100 flop in 0.5 ns of 200 a ns */
 }
 
-/* What was kept of a network is read back, and is not taken for one of another number of layers. */
+/* Kept results of a network are read back, and are not taken for a network with a different number of layers. */
 static void kept_networks_are_read_back(void)
 {
     struct exp_measured back[EXP_N_PEERS_CACHES][N_CASES] = { 0 };
@@ -374,7 +374,7 @@ static void kept_networks_are_read_back(void)
     exp_result_release(&kept);
 }
 
-/* What was disturbed has no numbers, and the reason stands in their place; a network beside it has. */
+/* A disturbed network has no numbers, and the reason stands in their place; an undisturbed network has numbers. */
 static void disturbed_networks_have_no_numbers(void)
 {
     char text[640];
@@ -401,7 +401,7 @@ static void disturbed_networks_have_no_numbers(void)
     CU_ASSERT(isnan(exp_peers_total(&k.report, 2, EXP_PEERS_NETWORK, SCONV).network_ratio));
 }
 
-/* Cores with one and with two multiply-add ports have other targets; a core without any is asked for nothing. */
+/* Cores with one and with two multiply-add ports have different targets; a core without such ports has no target. */
 static void targets_are_the_cores_own(void)
 {
     struct exp_peers_target t[EXP_N_PEERS_CORES][EXP_N_PEERS_TARGETS];

@@ -1,4 +1,4 @@
-/* PolyDL's analysis, held against lists of iterations and elements that are made one by one. */
+/* PolyDL's analysis, compared with lists of iterations and elements, made one by one. */
 #include <CUnit/CUnit.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -83,7 +83,7 @@ static void test_dependences(void)
     }
 }
 
-/* The paper's section 4.1: working sets of the dependence that A[i][k] causes. */
+/* The paper's section 4.1: working sets of the dependence of A[i][k]. */
 static void test_worked_example(void)
 {
     static struct exp_dependence d[EXP_MAX_DEPENDENCES];

@@ -1,4 +1,4 @@
-/* Fusion (PolyDL's Algorithm 3), held against programs that are run iteration by iteration, fused and not. */
+/* Fusion (PolyDL's Algorithm 3), compared with programs run iteration by iteration, fused and not. */
 #include <CUnit/CUnit.h>
 #include <errno.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "tests/rng.h"
 #include "tests/suites.h"
 
-/* ---- programs that are run ---- */
+/* ---- programs ---- */
 
 enum { N_ARRAYS = 4, SIDE = 64 }; /* arrays A to D, of SIDE x SIDE elements */
 
@@ -30,7 +30,7 @@ static uint64_t *element(struct memory *m, const struct exp_affine_nest *n, cons
     return &m->of[a->array[0] - 'A'][at[0]][at[1]];
 }
 
-/* Mixes, so that another operand, or another order, gives another value. */
+/* Mixes, so that a different operand, or a different order, gives a different value. */
 static uint64_t mix(uint64_t value, uint64_t operand)
 {
     return (value ^ operand) * 0x9e3779b97f4a7c15U + 0x632be59bd9b4e019U + (value >> 29);
@@ -45,7 +45,7 @@ static const struct exp_affine_access *write_of(const struct exp_affine_nest *n)
     return &n->access[i];
 }
 
-/* One iteration: what it writes is a mixture of all that it reads. */
+/* An iteration writes a mixture of all elements read. */
 static void iterate(struct memory *m, const struct exp_affine_nest *n, const struct exp_affine_point *p, uint64_t seed)
 {
     uint64_t value = seed;
@@ -79,7 +79,7 @@ static void run_apart(struct memory *m, const struct program *s)
     run(m, &s->element_wise, 3);
 }
 
-/* Runs iterations of the element-wise nest that write what this iteration of the heavy one wrote. */
+/* Runs the iterations of the element-wise nest that write the element of this heavy iteration. */
 static void follow(struct memory *m, const struct program *s, const struct exp_affine_point *p)
 {
     const uint64_t *done = element(m, &s->heavy, write_of(&s->heavy), p);
@@ -127,7 +127,7 @@ static struct exp_affine_access *add(struct exp_affine_nest *n, char array, bool
     return a;
 }
 
-/* A heavy operator: loops 0 and 1 are the output's, by now and then another one slides along, the rest reduce. */
+/* A heavy operator: loops 0 and 1 are the output's, now and then a further loop slides along, the rest reduce. */
 static struct exp_affine_nest random_heavy(void)
 {
     struct exp_affine_nest n = box(2 + rng_below(3));
@@ -155,7 +155,7 @@ static uint64_t reach(const struct exp_affine_nest *n, const struct exp_affine_a
     return last + 1;
 }
 
-/* An operator over the output, spoilt in one way or another in every other program. */
+/* An operator over the output, spoilt in every second program. */
 static struct exp_affine_nest random_element_wise(const struct exp_affine_nest *heavy)
 {
     struct exp_affine_nest n = box(2 + !rng_below(6));

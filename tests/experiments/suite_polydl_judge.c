@@ -13,7 +13,7 @@
 #include "tests/scratch.h"
 #include "tests/suites.h"
 
-/* ---- one layer ---- */
+/* ---- a single layer ---- */
 
 enum { MAX_VARIANTS = 60 };
 
@@ -96,7 +96,7 @@ static void make_layers(struct bench *b)
     b->polydl = (struct exp_polydl){ &b->machine, b->layer, N_LAYERS + 1 };
 }
 
-/* Makes three variants, the times of which are known, and the simulator wrong about them. */
+/* Makes three variants with known times; the simulator is wrong about the variants. */
 static void make_variants(struct exp_polydl_layer *l)
 {
     struct exp_why why = { "" };
@@ -162,7 +162,7 @@ static size_t read_rows(const struct exp_outdir *dir, const char *file)
     return n;
 }
 
-/* Returns the mean over layers of PolyDL-DNN's pick and HayStack's, of layers that the net has not seen. */
+/* Returns the mean of PolyDL-DNN's pick and HayStack's, over layers that the net has not seen. */
 static double figure15(const struct exp_rank *r)
 {
     double sum = 0, n = 0;
@@ -207,7 +207,7 @@ static void check_printed(const struct exp_outdir *dir, const char *metric, cons
     free(is);
 }
 
-/* Numbers that are no speeds of picks stand there, too. */
+/* Numbers that are no speeds of picks are in the file, too. */
 static void check_numbers(const struct exp_rank *r, const struct exp_outdir *dir)
 {
     char want[32], *blocked = printed(dir, "percent_with_channels_multiple_of_16", "ours");
@@ -289,7 +289,7 @@ static void test_rankings(void)
     release(b);
 }
 
-/* Fused operators have as many images as are asked for, and layers that take too much memory have no times. */
+/* Fused operators have the requested number of images, and layers that take too much memory have no times. */
 static void test_batches(void)
 {
     struct bench *b = make_bench();

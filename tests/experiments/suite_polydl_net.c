@@ -1,4 +1,4 @@
-/* PolyDL's neural ranking: its gradient, its training, and the file that keeps it. */
+/* PolyDL's neural ranking: the gradient, the training, and the net's file. */
 #include <CUnit/CUnit.h>
 #include <errno.h>
 #include <math.h>
@@ -15,7 +15,7 @@
 
 enum { N_STATISTICS = 4, N_PAIRS = 600 };
 
-/* Returns what variants cost in truth, which the net is to find out from pairs: the farther a source, the more. */
+/* Returns the true cost of a variant, which the net has to learn from pairs: the farther a source, the higher. */
 static double cost(const double *statistics)
 {
     double c = 0;
@@ -137,7 +137,7 @@ static void test_training(void)
     exp_rank_net_release(&other);
 }
 
-/* Makes a net that says what its first output says without looking: the winner is always the first. */
+/* Makes a net whose answer is the bias of the first output: the winner is always the first. */
 static void test_tournament(void)
 {
     const double statistics[3 * N_STATISTICS] = { 1, 2, 3, 4, 0, 1, 0, 1, 9, 9, 9, 9 };
@@ -157,7 +157,7 @@ static void test_tournament(void)
     exp_rank_net_release(&net);
 }
 
-/* Returns the sum that the file's header promises, FNV-1a of what is before it. */
+/* Returns the checksum promised by the file's header, FNV-1a of the text before. */
 static uint64_t sum_of(const char *text, const char *end)
 {
     uint64_t sum = 0xcbf29ce484222325u;
@@ -167,7 +167,7 @@ static uint64_t sum_of(const char *text, const char *end)
     return sum;
 }
 
-/* Holds a file's text against the net that it has: its head, each weight to the last bit, and the sum at its end. */
+/* Compares a file's text with its net: the head, each weight to the last bit, and the checksum at the end. */
 static void check_text(const char *text, const struct exp_rank_net *net)
 {
     const char *at = strstr(text, "\nweights ");

@@ -1,4 +1,4 @@
-/* Holds what PolyDL's variants are ranked by against plain searches and the simulator. */
+/* Compares the numbers that rank PolyDL's variants with plain searches and the simulator. */
 #include <CUnit/CUnit.h>
 #include <math.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@ static bool is_same_access(const struct exp_affine_access *a, const struct exp_a
     return !strcmp(a->array, b->array) && !memcmp(a->dim, b->dim, sizeof a->dim);
 }
 
-/* Tells whether an earlier pair of accesses has the same subscripts: its dependence is the same. */
+/* Tells whether an earlier pair of accesses has equal subscripts, and so an equal dependence. */
 static bool is_repeated(const struct exp_affine_nest *n, size_t source, size_t target)
 {
     for (size_t i = 0; i < source * n->n_accesses + target; i++) {
@@ -36,7 +36,7 @@ static bool is_repeated(const struct exp_affine_nest *n, size_t source, size_t t
     return false;
 }
 
-/* Counts what the iterations of the outermost parallel loop touch, around an iteration. */
+/* Counts the elements touched by the iterations of the outermost parallel loop around an iteration. */
 static uint64_t touched_in_parallel(const struct exp_affine_nest *n, uint64_t number)
 {
     uint64_t inner = polydl_iterations(n);
@@ -167,7 +167,7 @@ static uint64_t address(const struct exp_variant *v, const struct exp_affine_acc
     return (1 + number) * ((uint64_t)1 << 30) + element * sizeof(float);
 }
 
-/* Uses the lines that some iterations touch by one access, in ascending order. */
+/* Uses the lines that some iterations touch by an access, in ascending order. */
 static void use_lines(struct sim_hierarchy *h, const struct exp_variant *v, const struct exp_affine_access *a,
                       uint64_t first, uint64_t n)
 {
@@ -187,7 +187,7 @@ static void use_lines(struct sim_hierarchy *h, const struct exp_variant *v, cons
     }
 }
 
-/* Simulates one fully associative cache. Returns its misses. */
+/* Simulates a fully associative cache. Returns the misses. */
 static uint64_t simulate(const struct exp_variant *v, uint64_t n_lines)
 {
     const struct sim_machine m = {
@@ -202,7 +202,7 @@ static uint64_t simulate(const struct exp_variant *v, uint64_t n_lines)
     for (size_t l = v->n_outer; l < v->nest.n_loops; l++)
         inner *= v->nest.loop[l].extent;
     for (uint64_t call = 0; call < polydl_iterations(&v->nest) / inner; call++) {
-        for (size_t i = 0; i + 1 < v->nest.n_accesses; i++) /* the last writes what the first has read */
+        for (size_t i = 0; i + 1 < v->nest.n_accesses; i++) /* the last access writes the element read by the first */
             use_lines(h, v, &v->nest.access[i], call * inner, inner);
     }
     misses = sim_stats_total(sim_hierarchy_stats(h)).level[0].read_misses;
@@ -231,7 +231,9 @@ static void test_haystack(void)
     }
 }
 
-/* The first calls stand for all of a nest that is too long: here every call uses lines of its own, and misses them. */
+/*
+ * The first calls stand for a whole nest that is too long: here every call uses lines of its own, and misses the lines.
+ */
 static void test_long_haystack(void)
 {
     const struct exp_variant_source source = { .gemm = { "long", 1 << 20, 16, 1 }, .n_images = 1 };
@@ -242,7 +244,7 @@ static void test_long_haystack(void)
     CU_ASSERT_EQUAL_FATAL(exp_variant_read(&v, &source, "i.1", NULL), 0);
     CU_ASSERT_EQUAL_FATAL(exp_haystack_count(&h, &v, &s), 0);
     CU_ASSERT_DOUBLE_EQUAL(h.share, (double)EXP_HAYSTACK_CALLS / (1 << 20), 1e-12);
-    /* A row of C and one of B each; sixteen rows of A in a line, and B's line is always there. */
+    /* A row of C and a row of B each; sixteen rows of A in a line, and B's line is always there. */
     CU_ASSERT_EQUAL(h.uses, 3 << 20);
     test_check(h.misses[0] >= (1 << 20) + (1 << 16) && h.misses[0] <= (1 << 20) + (1 << 16) + 2, "%ju misses",
                (uintmax_t)h.misses[0]);

@@ -1,4 +1,4 @@
-/* Tests which contenders have more rounds, and how many, by a clock that tests set. */
+/* Which contenders have more rounds, and how many, by a clock that tests set. */
 #include <CUnit/CUnit.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@ static uint64_t now(void)
     return clock_ns;
 }
 
-/* A contender whose rounds take so long, and longer by some noise until it has had so many. */
+/* A contender with a time of ns per round, and noise_ns more in the first n_noisy rounds. */
 struct contender {
     uint64_t ns, noise_ns;
     size_t n_noisy, n_runs;
@@ -46,7 +46,9 @@ static int run_all(struct contender of[N], size_t n_ranked, uint64_t refine_ns, 
     return exp_turns_run(&t, contender, N, sample, n_rounds);
 }
 
-/* Those within a tenth of the fastest run on until the clock repeats itself; others, and what is not ranked, do not. */
+/*
+ * Contenders within a tenth of the fastest run on until the clock repeats itself; slow and unranked contenders do not.
+ */
 static void leaders_run_on(void)
 {
     struct contender of[N] = { { 1000, 0, 0, 0 }, { 1005, 0, 0, 0 }, { 1200, 0, 0, 0 }, { 1000, 0, 0, 0 } };
@@ -65,7 +67,7 @@ static void leaders_run_on(void)
     }
 }
 
-/* Times that never agree end with the budget, or with the most rounds there may be. */
+/* Times that never agree end with the budget, or with the greatest number of rounds. */
 static void budgets_end_it(void)
 {
     struct contender of[N] = { { 1000, 0, 0, 0 }, { 1001, 0, 0, 0 }, { 1002, 0, 0, 0 }, { 1003, 0, 0, 0 } };
@@ -80,7 +82,9 @@ static void budgets_end_it(void)
     CU_ASSERT_EQUAL(n_rounds[0], FIRST + 4);
 }
 
-/* Two that are disturbed in turns until they have run so often: one in even rounds, the other in odd ones. */
+/*
+ * Two contenders, disturbed in turns in the first n_noisy rounds: the first in even rounds, the second in odd rounds.
+ */
 static int run_in_turns(void *ctx)
 {
     struct contender *c = ctx;
@@ -110,7 +114,7 @@ static void check_disturbed(size_t n_disturbed, size_t n_wanted)
                n_rounds[0], n_rounds[1]);
 }
 
-/* As long as the halves disagree, there are more rounds: until the first ones that nothing disturbs. */
+/* As long as the halves disagree, there are more rounds: until the first undisturbed rounds. */
 static void noise_is_waited_for(void)
 {
     check_disturbed(0, EXP_TURNS_LEAST);

@@ -1,4 +1,4 @@
-/* Tests what is said of rankings: when there is a verdict, by which layers, and which variants the clock finds best. */
+/* The verdict on rankings: whether there is a verdict, the layers that count, and the best variants by the clock. */
 #include <CUnit/CUnit.h>
 #include <math.h>
 #include <stdio.h>
@@ -49,7 +49,7 @@ static struct bench *make(size_t n, double polydl, double haystack, double clock
     return b;
 }
 
-/* Gives the net shares of layers that it has seen, and of others. */
+/* Gives the net shares of seen layers, and of held-out layers. */
 static void teach(struct bench *b, double seen, double held_out)
 {
     b->rank.learnt[EXP_POLYDL_ONE].net.weight = &b->weight;
@@ -95,7 +95,7 @@ static void a_verdict_needs_a_clear_clock(void)
     check_says(b, "Verdict: PolyDL picks best. Not clearly behind it: HayStack.", "No verdict");
 }
 
-/* On layers that trained it, the net knows the times. */
+/* On layers that trained the net, the net knows the times. */
 static void the_net_is_judged_on_held_out_layers(void)
 {
     struct bench *b = make(N, 0.96, 0.90, 0.99, 0);
@@ -117,7 +117,7 @@ static void the_net_is_judged_on_held_out_layers(void)
     b = make(N, 0.96, 0.90, 0.99, 0);
     teach(b, 0.8, 0.98);
     check_says(b, "the picks of PolyDL-DNN have 98.0 % of the fastest variant's speed (mean of 6)", "No verdict");
-    /* It has seen one of these GEMMs, and takes no part. */
+    /* The net has seen a GEMM of the bench, and takes no part. */
     b = make(N, 0.96, 0.90, 0.99, 0);
     teach(b, 1, 1);
     for (size_t i = 0; i < N; i++)

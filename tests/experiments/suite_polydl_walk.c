@@ -1,4 +1,4 @@
-/* PolyDL's variants: what they are, what they compute, and what they touch. */
+/* PolyDL's variants: the variants' texts, results and accesses. */
 #include <CUnit/CUnit.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -61,7 +61,7 @@ static struct exp_variant_source gemm_source(void)
 
 struct dim {
     const char *name;
-    uint64_t extent, unit; /* what the loops leave is a multiple of unit */
+    uint64_t extent, unit; /* the loops must leave a multiple of unit */
     bool leaves_any;
 };
 
@@ -181,7 +181,7 @@ static void execute(const struct exp_variant *v, const struct operands *o)
         exp_walk_execute(&w, t, n_threads, &e);
 }
 
-/* Returns whether the first iterations of the plain loops make their share of what is in C, and nothing else. */
+/* Returns whether the first iterations of the plain loops make their share of C, and nothing else. */
 static bool loops_agree(const struct exp_variant_source *s, const struct exp_variant *v, const struct operands *o)
 {
     const size_t bytes = exp_tensor_bytes(&v->tensor[EXP_OPERAND_C]), of = exp_loops_iterations(s);
@@ -364,7 +364,7 @@ static void the_generator_is_the_papers(void)
     }
 }
 
-/* Returns what the micro-kernel has of a GEMM's rows, columns or sums (n, m or k). */
+/* Returns the micro-kernel's part of a GEMM's rows, columns or sums (n, m or k). */
 static uint64_t micro_extent(const struct exp_variant *v, size_t micro)
 {
     return v->nest.loop[v->n_outer + micro].extent;
@@ -429,7 +429,7 @@ static void the_tiles_of_gemms_vary(void)
     exp_variants_release(&v);
 }
 
-/* A variant's name is a text of it. */
+/* A variant can be made from its name. */
 static void names_are_texts(void)
 {
     for (unsigned r = 0; r < test_rounds(100); r++) {

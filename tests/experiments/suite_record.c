@@ -1,4 +1,4 @@
-/* Tables that are records: every one is written, read and written again, and the bytes are the same. */
+/* Tables of records: every table is written, read and written again, and the bytes are equal. */
 #include <CUnit/CUnit.h>
 #include <errno.h>
 #include <math.h>
@@ -83,7 +83,7 @@ static const struct rec_table lakes = REC_TABLE("lakes.csv", lake_fields, struct
 
 /* ---- files ---- */
 
-/* Writes rows into a file of the scratch folder. Returns what exp_csv_close() does. */
+/* Writes rows into a file of the scratch folder. Returns as exp_csv_close(). */
 static int write_rows(const char *name, const struct rec_table *t, const void *row, size_t n)
 {
     const struct exp_outdir dir = { .path = (char *)(uintptr_t)scratch_path(".") };
@@ -263,7 +263,7 @@ static double any_double(void)
     return rng_below(4) ? 0.001 + 1000 * rng_unit() : (double)(1 + rng_below(1000000));
 }
 
-/* Fills a value; one whose reason decides may be anything. */
+/* Fills a value; if a reason decides whether the value is known, the value is arbitrary. */
 static void fill(const struct rec_field *f, char *row)
 {
     const double x = f->missing >= REC_IF_NAN && !rng_below(3) ? (double)NAN : any_double();
@@ -314,7 +314,7 @@ static bool has_reason(const struct rec_field *f, const char *row)
     return reason && *reason;
 }
 
-/* Fills all fields, which may share a reason, and gives a number to what is NaN without one. */
+/* Fills all fields, which may share a reason, and gives a number to each NaN without a reason. */
 static void fill_row(const struct rec_table *t, char *row)
 {
     const size_t n = t->file.n_columns;
@@ -360,7 +360,7 @@ static void round_trip(const struct rec_table *t, size_t n_rows)
     scratch_close();
 }
 
-/* Calls a function for every table that a question's record names, and for the one that is read only. */
+/* Calls a function for every table named by a question's record, and for the table that is only read. */
 static void with_tables(void (*look)(const struct rec_table *t, size_t n_rounds))
 {
     size_t n = 0;
@@ -379,7 +379,7 @@ static void test_round_trips(void)
     with_tables(round_trip);
 }
 
-/* Checks that a value lies in the row, and in no other field's. */
+/* Checks that a value lies in the row, and in no further field. */
 static void check_place(const struct rec_table *t, size_t i)
 {
     const struct rec_field *f = rec_field_at(t, i);
@@ -408,7 +408,7 @@ static void test_places(void)
     with_tables(check_places);
 }
 
-/* ---- files that are none ---- */
+/* ---- files that are no tables ---- */
 
 static void refuses(const char *text, const char *words)
 {

@@ -1,4 +1,4 @@
-/* Steps that follow each other in the same caches: two steps worked out by hand, and each by itself. */
+/* Steps in sequence in common caches: two steps worked out by hand, and each step alone. */
 #include <CUnit/CUnit.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -13,7 +13,7 @@
 
 enum { LINE = 64, MOST_STEPS = 12 };
 
-/* A step reads so many lines from an address on, and then writes so many. */
+/* A step reads n lines from an address on, and then writes n lines. */
 struct copy {
     uint64_t in, out;
     uint32_t n_in, n_out;
@@ -91,8 +91,8 @@ static void expect(const struct exp_step_counts *c, const struct sim_machine *m,
 }
 
 /*
- * Toy's L1 has 8 sets of 2 ways. Eight lines at 0 and eight at 512 take one way each; the second step finds the latter,
- * and its own output drives out the former.
+ * Toy's L1 has 8 sets of 2 ways. Eight lines at 0 and eight at 512 take one way each; the second step finds the lines
+ * at 512, and its own output drives out the lines at 0.
  */
 static void test_found_in_l1(void)
 {
@@ -118,7 +118,7 @@ static void test_found_in_l1(void)
     release(run);
 }
 
-/* 32 lines are twice L1 and half of L2: what is read in the order in which it was written is found in L2 only. */
+/* 32 lines are twice L1 and half of L2: lines read in the order of writing are found in L2 only. */
 static void test_found_in_l2(void)
 {
     static const struct copy c[] = { { 0, 1 << 14, 8, 32, 0 }, { 1 << 14, 1 << 15, 32, 8, 0 } };
@@ -145,7 +145,7 @@ static void make_copies(struct copy *c, size_t n)
                               .n_out = (uint32_t)rng_below(100) };
 }
 
-/* Feeds one hierarchy by hand; it is emptied between steps, or not. */
+/* Feeds a hierarchy by hand; the hierarchy is emptied between steps, or not. */
 static void check_by_hand(const struct exp_steps *steps, const struct sim_machine *m, const struct exp_sequence *s,
                           bool is_emptied)
 {
@@ -168,7 +168,7 @@ static void check_by_hand(const struct exp_steps *steps, const struct sim_machin
     sim_hierarchy_free(h);
 }
 
-/* Steps in sequence are one stream; alone they are those of a hierarchy that is emptied between them. */
+/* Steps in sequence are one stream; steps alone count as in a hierarchy emptied between the steps. */
 static void test_one_stream(void)
 {
     struct sim_machine m;

@@ -1,4 +1,4 @@
-/* Tests what is said to Slurm, and what becomes of its answers: tests/experiments/slurm.sh runs whole programs. */
+/* Commands to Slurm, and Slurm's answers: tests/experiments/slurm.sh runs whole programs. */
 #include <CUnit/CUnit.h>
 #include <errno.h>
 #include <stdio.h>
@@ -62,7 +62,7 @@ static void commas_of_paths_are_written_twice(void)
     free(text);
 }
 
-/* Makes a squeue of the scratch folder's, which PATH leads to. */
+/* Makes a squeue in the scratch folder, and puts the folder into PATH. */
 static void make_squeue(const char *script)
 {
     const char *path = scratch_text("squeue", script);

@@ -1,4 +1,4 @@
-/* Recorded stacks: their tables, what they are fitted to, and the stack of today's code under emulation. */
+/* Recorded stacks: the tables, the fits of the tables, and the stack of today's code under emulation. */
 #include <CUnit/CUnit.h>
 #include <math.h>
 #include <stdio.h>
@@ -46,7 +46,7 @@ static void tables_read_back_as_they_were(void)
     scratch_close();
 }
 
-/* Two tables are one: what each has is found. */
+/* Two tables are merged: the entries of both are found. */
 static void tables_add_up(void)
 {
     static const char *const kernels[] = { "f32_16x6__avx2", "f32_16x24__avx512", "f32_16x24__ref" };
@@ -93,7 +93,7 @@ static void broken_tables_are_refused(void)
     scratch_close();
 }
 
-/* Work at random, costs that are known: they are found again. */
+/* Random work with known costs: the fit finds the costs. */
 static void known_costs_are_found_again(void)
 {
     enum { N_SAMPLES = 12 };
@@ -133,7 +133,10 @@ static void known_costs_are_found_again(void)
     }
 }
 
-/* One layer cannot tell what a step costs and what its tiles do: the smaller work explains it. */
+/*
+ * A single layer cannot tell the costs of a step from the costs of the step's tiles: the smaller work explains the
+ * counts.
+ */
 static void few_layers_are_explained_by_small_work(void)
 {
     struct exp_stack_sample s = { 0 };
@@ -149,7 +152,7 @@ static void few_layers_are_explained_by_small_work(void)
                costs[CONV_WORK_TILE], costs[CONV_WORK_STEP]);
 }
 
-/* What is done access by access runs in loops; the rest is around them. A branch belongs to the comparison before. */
+/* Access by access work runs in loops; the rest is around the loops. A branch belongs to the comparison before. */
 static void work_becomes_operations(void)
 {
     const double work[CONV_N_WORKS] = { [CONV_WORK_STEP] = 2, [CONV_WORK_LOAD] = 100, [CONV_WORK_STORE] = 10 };

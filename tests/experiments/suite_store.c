@@ -1,4 +1,4 @@
-/* The results store: what comes back, whose tasks are whose, and what is no store. */
+/* The results store: results read back, owners of tasks, and files that are no store. */
 #include "experiments/base/store.h"
 
 #include <CUnit/CUnit.h>
@@ -103,7 +103,7 @@ static void results_come_back(void)
     exp_result_put(&o.result, "L1.read_misses", 42);
     exp_result_put(&o.result, "o'clock", INT64_MAX);
     CU_ASSERT_EQUAL(exp_store_finish(s, &o, 1, &why), 0);
-    o.result.value[0] = 43; /* a second result of the same task changes nothing */
+    o.result.value[0] = 43; /* a second result of a task changes nothing */
     CU_ASSERT_EQUAL(exp_store_finish(s, &o, 1, &why), 0);
     exp_result_release(&o.result);
     exp_store_close(s);
@@ -213,7 +213,7 @@ static void claims_of_the_dead_are_taken_again(void)
     CU_ASSERT_EQUAL(claim_of(s, id, 0), EXP_CLAIM_TAKEN);
     exp_store_close(s);
     CU_ASSERT_EQUAL(scratch_sql(file, "SELECT count(*) FROM task WHERE state = 'todo'"), 1); /* given back */
-    /* A later process of the same number is another one; one of another host may live. */
+    /* A later process with an equal number is a different process; a process of a different host may live. */
     CU_ASSERT_EQUAL(scratch_sql(file, "UPDATE task SET state = 'running', started = started + 1"), -1);
     s = open_store(file);
     CU_ASSERT_EQUAL(claim_of(s, id, 0), EXP_CLAIM_TAKEN);
@@ -245,7 +245,7 @@ static void leases_run_out(void)
     scratch_sql(file, "INSERT INTO process VALUES ('far.away', 7, 9, 1, '2026-01-01T00:00:00Z')");
     CU_ASSERT_EQUAL(claim_of(s, id, silence), EXP_CLAIM_ELSEWHERE);
     sleep_for(2 * silence);
-    scratch_sql(file, "UPDATE process SET beat = 2"); /* it lives */
+    scratch_sql(file, "UPDATE process SET beat = 2"); /* the process lives */
     CU_ASSERT_EQUAL(claim_of(s, id, silence), EXP_CLAIM_ELSEWHERE);
     sleep_for(2 * silence);
     CU_ASSERT_EQUAL(claim_of(s, id, 0), EXP_CLAIM_ELSEWHERE); /* usually, more is waited for */
@@ -288,7 +288,7 @@ static void leases_are_renewed(void)
     end(s);
 }
 
-/* ---- what is no store ---- */
+/* ---- files that are no store ---- */
 
 static void refuses(const char *name, const char *words)
 {

@@ -20,7 +20,7 @@
 #include "tests/rng.h"
 #include "tests/suites.h"
 
-/* A fit finds the costs that samples were made with, though one of forty is wrong by far; none is negative. */
+/* A fit finds the costs of the samples, though one of forty samples is wrong by far; no cost is negative. */
 static void test_fit(void)
 {
     static const double cost[] = { 2, 0, 7 };
@@ -61,8 +61,8 @@ static struct csa2_machine toy(void)
 
 /*
  * Pointwise, 16 channels, 48 filters, an 8x8 image of one line's 16 windows by four tiles: planes of 256 bytes, four
- * lines. Everything that is used again fits into half of L1: the set of two filter tiles takes 2 * (1536 + 1536) + 1024
- * bytes, the output 12 KiB.
+ * lines. All reused data fit into half of L1: the set of two filter tiles takes 2 * (1536 + 1536) + 1024 bytes, the
+ * output 12 KiB.
  */
 static void test_counts(void)
 {
@@ -94,7 +94,7 @@ static void test_counts(void)
     CU_ASSERT(csa2_predict(&p, &ws, ukr, &m, CSA2_COLD) == csa2_cycles(&work, &m));
 }
 
-/* Two images of two groups are four times the work of one group of one. */
+/* Two images of two groups are four times the work of an image of one group. */
 static void test_groups(void)
 {
     struct conv_problem one = { IMAGES(1, 8, 9, 9), FILTERS(12, 3, 3), STRIDES(2, 2), DILATIONS(1, 1), .groups = 1 },
@@ -133,8 +133,9 @@ static struct exp_study_tally others(struct exp_study_source *s, enum csa2_state
 }
 
 /*
- * The committed ties are what the training layers of the recordings give. On the other layers they cost no more time
- * than one tie for all (5 %, as it was) by a twentieth of a percent, and on a Zen 3 with warm caches a fifth of it.
+ * The committed ties follow from the training layers of the recordings. On the held-out layers the ties cost no more
+ * time than a common tie for all (5 %, as before) by a twentieth of a percent, and on a Zen 3 with warm caches a fifth
+ * of the common tie's time.
  */
 static void test_ties(void)
 {
@@ -161,7 +162,7 @@ static void test_ties(void)
     exp_models_release(&models);
 }
 
-/* The committed costs are what the committed times give; and about half of the shapes are for training. */
+/* The committed costs follow from the committed times; and about half of the shapes are for training. */
 static void test_costs(void)
 {
     static struct exp_models models;
@@ -186,7 +187,7 @@ static void test_costs(void)
     exp_models_release(&models);
 }
 
-/* Rows of recorded times that are no good are refused, with file, line and what is wrong. */
+/* Wrong rows of recorded times are refused, with file, line and reason. */
 static void test_bad_times(void)
 {
     static const char head[] = "model,caches,layer_index,layer,algo,ukr,n_c,k2,k3,fastest_ns,median_ns,cycles\n";
@@ -220,7 +221,7 @@ static void test_bad_times(void)
     unlink(path);
 }
 
-/* Those of gnr are what a run on one left, in nanoseconds there. */
+/* The costs of gnr in the machine's file are the costs of a recorded run on a gnr, in nanoseconds there. */
 static void test_timed_costs(void)
 {
     const struct exp_study_cost *row;
@@ -249,7 +250,7 @@ static void test_timed_costs(void)
     rec_release(&t);
 }
 
-/* The answer has a row for every micro-kernel that was timed, not only for the one that would be chosen. */
+/* The answer has a row for every timed micro-kernel, not only for the chosen micro-kernel. */
 static void test_answer_has_all_tiles(void)
 {
     static struct exp_models models;
@@ -294,7 +295,7 @@ static void *time_runs(void *timing)
     return NULL;
 }
 
-/* Times that are not the core's own end the study, and are kept for no later one. */
+/* Disturbed times end the study, and are kept for no later study. */
 static void test_disturbed(void)
 {
     static const struct exp_study_sampling sampling = { .n = 1, .most_macs = 1e7, .scope = EXP_STUDY_SCHEDULES };

@@ -20,7 +20,7 @@ enum { N_TASKS = 120, TASKS_PER_JOB = 2, N_JOBS = N_TASKS / TASKS_PER_JOB };
 
 static const char file[] = "s.sqlite", n_done[] = "SELECT count(*) FROM task WHERE state = 'done'";
 
-/* Tasks, and a run of them on the store in the file. */
+/* Tasks, and a run of the tasks on the store in the file. */
 struct work {
     char text[N_TASKS][32];
     struct exp_task task[N_TASKS];
@@ -29,7 +29,7 @@ struct work {
     struct exp_tasks_counts counts;
     struct exp_why why;
     uint64_t taken[N_TASKS]; /* results, + 1 */
-    int log;                 /* a byte is written for every job that is run; -1: none */
+    int log;                 /* gets a byte for every run job; -1: none */
     long pause_ns;
     size_t failing; /* a job that fails; N_JOBS: none */
     struct exp_progress *progress;
@@ -112,7 +112,7 @@ static int run(struct work *w)
     return exp_tasks_run(&tasks, &o, &w->counts, &w->why);
 }
 
-/* Runs the tasks with something to say. What is said is in text[bytes]. */
+/* Runs the tasks with messages. The messages are in text[bytes]. */
 static int run_and_hear(struct work *w, char *text, size_t bytes)
 {
     FILE *out = fmemopen(text, bytes, "w");
@@ -128,7 +128,7 @@ static int run_and_hear(struct work *w, char *text, size_t bytes)
     return err;
 }
 
-/* Starts with nothing taken, on the store as it is. */
+/* Starts without results, on the present store. */
 static void begin_again(struct work *w)
 {
     prepare(w);
@@ -161,7 +161,7 @@ static void check_taken(const struct work *w)
         CU_ASSERT_EQUAL(w->taken[i], right_result(i) + 1);
 }
 
-/* Runs the tasks in a process of its own. */
+/* Runs the tasks in a separate process. */
 static pid_t start_process(struct work *w)
 {
     pid_t pid = fork();
@@ -220,7 +220,7 @@ static void failures_are_named_and_tried_again(void)
     end(&w);
 }
 
-/* ---- what a store has already ---- */
+/* ---- results already in a store ---- */
 
 static void stores_are_merged(void)
 {
@@ -277,14 +277,14 @@ static void stores_of_version_1_are_brought_up_to_date(void)
     end(&w);
 }
 
-/* ---- stores that are damaged ---- */
+/* ---- damaged stores ---- */
 
 /* Task 5 is in the third job. */
 static const struct {
     const char *sql;
     size_t n_jobs;
 } damages[] = {
-    { "UPDATE task SET state = 'todo' WHERE id = 5", 1 }, /* its counts are there already */
+    { "UPDATE task SET state = 'todo' WHERE id = 5", 1 }, /* the counts of task 5 are already there */
     { "UPDATE count SET value = value + 1 WHERE task = 5 AND place = 0", 1 },
     { "UPDATE count SET value = -7 WHERE task = 5 AND place = 1", 1 },
     { "UPDATE count SET name = 'squarf' WHERE task = 5 AND place = 0", 1 },
@@ -326,7 +326,7 @@ static void damaged_results_are_made_again(void)
     }
 }
 
-/* Waits for so many looks that a number which doubles with each of them would overflow. */
+/* Waits for many looks: a number that doubles with each look would overflow. */
 static void whom_it_waits_for_is_said(void)
 {
     char text[4096];
@@ -426,7 +426,7 @@ static void kills_lose_and_double_nothing(void)
         kill(pid, SIGKILL);
         waitpid(pid, &status, 0);
         n_killed += WIFSIGNALED(status);
-        /* About every fourth one leaves results, however busy the computer is. */
+        /* About every fourth process leaves results, however busy the computer is. */
         most_ns = scratch_sql(file, n_done) != done ? most_ns / 2 : most_ns < 500000000 ? most_ns * 5 / 4 : most_ns;
     }
     test_check(n_killed > 50, "only %u of 100 processes were killed", n_killed);

@@ -1,7 +1,4 @@
-/*
- * Calibration by time: which lines are looked for, what times say of them, and what becomes of it; on made-up
- * computers.
- */
+/* Calibration by time: the lines to look for, the verdict of times, and the result; on fake computers. */
 #include <CUnit/CUnit.h>
 #include <errno.h>
 #include <math.h>
@@ -23,7 +20,7 @@ extern const struct test_suite suite_timing;
 
 #define TIMES "results/reference/spr/prefetch/prefetch_by_time.csv"
 
-/* ---- which lines ---- */
+/* ---- lines to look for ---- */
 
 static const struct exp_timed_row *find_row(const struct exp_timed *t, const struct exp_timed_row *like)
 {
@@ -34,7 +31,7 @@ static const struct exp_timed_row *find_row(const struct exp_timed *t, const str
     return NULL;
 }
 
-/* Another program recorded the same lines elsewhere; what its patterns load it worked out by itself. */
+/* Compares with a record of the lines by a second program, which worked out the patterns' loads by itself. */
 static void probes_are_those_that_were_recorded(void)
 {
     struct exp_timed here, there;
@@ -165,7 +162,7 @@ static void times_show_what_prefetchers_fetched(void)
     fake_computer_release(&f);
 }
 
-/* A made-up computer with the small machine, and walks of its probes. */
+/* A fake computer with the small machine, and walks of the machine's probes. */
 struct timing_case {
     struct fake_computer f;
     struct exp_timing how;
@@ -230,10 +227,10 @@ static uint64_t seconds_of_looks;
 
 static uint64_t clock_by_looks(void)
 {
-    return seconds_of_looks += 1000000000u; /* a second for each time that it is asked */
+    return seconds_of_looks += 1000000000u; /* a second for each look at the clock */
 }
 
-/* Beyond the least rounds none begins that would not end in time. */
+/* After the least rounds, no round begins that would end too late. */
 static void rounds_end_with_their_time(void)
 {
     struct timing_case c;
@@ -251,7 +248,7 @@ static void rounds_end_with_their_time(void)
 
 /* ---- the fit ---- */
 
-/* A computer with the prefetchers of the file, looked at from a machine with none: the fit finds them. */
+/* A computer with the prefetchers of the file; the fit starts from a machine without prefetchers, and finds them. */
 static void fits_find_the_prefetchers(void)
 {
     struct sim_machine m = small_machine();
@@ -279,7 +276,7 @@ static void fits_find_the_prefetchers(void)
     fake_computer_release(&f);
 }
 
-/* Counts with large pages alone, as a calibration leaves them: fitted all the same. */
+/* Counts of large pages alone, as a calibration leaves them, are fitted, too. */
 static void counts_of_large_pages_are_fitted(void)
 {
     struct exp_evidence e;
@@ -298,7 +295,7 @@ static void counts_of_large_pages_are_fitted(void)
     e.counts.n = n;
     sim_machine_strip_prefetch(&m);
     CU_ASSERT(n > 10 && !exp_evidence_fit(&e, &m, EXP_MACHINES_DIR, 0, NULL, log, &why));
-    CU_ASSERT(m.level[0].prefetch[0].kind == SIM_PREFETCH_STREAM); /* as Zen has it */
+    CU_ASSERT(m.level[0].prefetch[0].kind == SIM_PREFETCH_STREAM); /* as on Zen */
     fclose(log);
     exp_evidence_release(&e);
 }
@@ -309,7 +306,7 @@ static struct exp_csv *begin_csv(const struct exp_csv_file *file)
     return exp_csv_begin(&(struct exp_outdir){ .path = (char *)(uintptr_t)scratch_path(".") }, file, NULL);
 }
 
-/* The written file is read back: the same lines, as near. */
+/* The written file is read back: equal lines, equally near. */
 static void times_are_read_back(void)
 {
     struct timing_case c;
@@ -343,7 +340,7 @@ static void times_are_read_back(void)
 
 /* ---- by counters ---- */
 
-enum { L1_LINES = 2, DEMAND_LINES, L2_LINES = 6 }; /* places of common quantities: what region[] is by */
+enum { L1_LINES = 2, DEMAND_LINES, L2_LINES = 6 }; /* places of common quantities, as in region[] */
 
 static void counted_like(struct fake_counters *fake, double l1, double demand, double l2)
 {
@@ -404,7 +401,7 @@ static void counters_count_patterns(void)
     CU_ASSERT_EQUAL(n_wrong_rows(c, 7000, 300, 5000, &n_rows), 0);
     CU_ASSERT(n_rows > 100);
     ctr_counters_close(c);
-    fake.factor[DEMAND_LINES] = 3; /* it lies: that quantity is missing, the others are not */
+    fake.factor[DEMAND_LINES] = 3; /* the event lies: only the event's quantity is missing */
     CU_ASSERT_FATAL(!exp_counting_open(c, &fake.source, FAKE_GROUPS_DIR, "fake", &why));
     CU_ASSERT_EQUAL(n_wrong_rows(c, 7000, (double)NAN, 5000, &n_rows), 0);
     ctr_counters_close(c);
@@ -450,7 +447,7 @@ static void latencies_come_from_their_levels(void)
     CU_ASSERT_FATAL(!exp_speeds_measure(&s, &f.computer, &rounds, NULL, &why));
     m.level[0].miss_buffers = 16;
     m.level[1].miss_buffers = 1;
-    m.level[2].miss_buffers = 0; /* not stated, and so it stays */
+    m.level[2].miss_buffers = 0; /* not stated, and not changed */
     exp_speeds_apply(&s, &m);
     CU_ASSERT(m.level[1].miss_buffers * 64.0 >= m.level[2].bandwidth_bytes_per_cycle * m.level[2].latency_cycles &&
               m.level[1].miss_buffers > 1 && m.level[0].miss_buffers == 21 && m.core.store_misses == 7 &&
@@ -532,9 +529,9 @@ static void noted_machines_are_read_back(void)
     free(text);
 }
 
-/* ---- which file serves a computer ---- */
+/* ---- the file of a computer ---- */
 
-/* Values that hwloc shows of a computer with the first n levels of a machine. */
+/* hwloc's values of a computer with the first n levels of a machine. */
 static struct sim_host_seen shown(const struct sim_machine *m, size_t n)
 {
     struct sim_host_seen seen = { 0 };
@@ -558,7 +555,7 @@ static void files_match_by_name_and_caches(void)
     CU_ASSERT_EQUAL(sim_here_match(&h, &file), SIM_HERE_BY_CACHES);
     file.level[1].n_sets /= 2;
     CU_ASSERT_EQUAL(sim_here_match(&h, &file), SIM_HERE_NO_MATCH);
-    file.level[1].n_ways *= 2; /* as large as before, in other ways */
+    file.level[1].n_ways *= 2; /* size unchanged, ways changed */
     CU_ASSERT_EQUAL(sim_here_match(&h, &file), SIM_HERE_NO_MATCH);
     strcpy(file.cpus, "GenuineIntel 6 143");
     CU_ASSERT_EQUAL(sim_here_match(&h, &file), SIM_HERE_BY_NAME);
@@ -571,7 +568,7 @@ static void files_match_by_name_and_caches(void)
     *file.cpus = '\0'; /* a paper's machine: nobody's computer */
     CU_ASSERT_EQUAL(sim_here_match(&h, &file), SIM_HERE_NO_MATCH);
     strcpy(file.cpus, "GenuineIntel 6 143");
-    h.cpu.model = 1; /* a CPU that no file knows */
+    h.cpu.model = 1; /* a CPU unknown to all files */
     CU_ASSERT_EQUAL(sim_here_match(&h, &file), SIM_HERE_NO_MATCH);
 }
 
@@ -635,7 +632,7 @@ static int count_file(void *ctx, const char *path, const struct sim_machine *m)
     return 0;
 }
 
-/* The files serve the models that the event groups of the same CPUs are for, each by one file. */
+/* The files serve the models of the CPUs' event groups, each model by one file. */
 static void every_cpu_has_one_file(void)
 {
     static const struct {

@@ -32,7 +32,7 @@ static struct exp_point point(size_t layer, size_t algo, double loads, double me
 
 static const struct exp_selection everything = { NULL, NULL };
 
-/* Three layers: 10 % too many, 20 % too few, exact; a fourth that does not compare, and a count that nobody has. */
+/* Three layers: 10 % too many, 20 % too few, exact; a fourth that does not compare, and a layer without a count. */
 static void test_errors(void)
 {
     struct exp_point p[] = { point(0, 0, 1000, 100, 110), point(1, 0, 1000, 200, 160), point(2, 0, 2000, 100, 100),
@@ -56,7 +56,7 @@ static void test_errors(void)
     CU_ASSERT(a.n == 0);
 }
 
-/* Base over SConv: 2, 4, 8 measured; simulated in the same order, then in the opposite one. */
+/* Base over SConv: 2, 4, 8 measured; simulated in the measured order, then in the opposite order. */
 static void test_ratios(void)
 {
     struct exp_point p[] = { point(0, 0, 1, 200, 100), point(0, 1, 1, 100, 100), point(1, 0, 1, 400, 300),
@@ -86,7 +86,7 @@ static double simulated(const char *name, const struct sim_machine *m, const str
     return exp_quantity_simulated(ctr_quantity_index(name), m, sum);
 }
 
-/* There are 100 lines into L1: 60 were prefetched, 10 of these by instructions; 5 of the prefetched came late. */
+/* There are 100 lines into L1: 60 were prefetched, 10 of the 60 by instructions; 5 of the prefetched came late. */
 static void test_quantities(void)
 {
     struct sim_machine m = { .n_levels = 2, .has_software_prefetch = true };
@@ -110,7 +110,7 @@ static void test_quantities(void)
     CU_ASSERT(isnan(simulated("l2_lines_in", &m, &sum)));
 }
 
-/* Caches alone are plain ones of the same sizes, whatever the machine's file asks for. */
+/* Caches alone are plain caches of equal sizes, whatever the machine's file asks for. */
 static void test_caches_alone(void)
 {
     struct sim_machine m, alone;
@@ -128,8 +128,8 @@ static void test_caches_alone(void)
 }
 
 /*
- * Three equal layers by two algorithms. Counts of the others foretell a layer's with errors of 0 to 67 %, and one side of
- * Base of three; the simulation is right in two.
+ * Three equal layers by two algorithms. The counts of two layers foretell the third layer's with errors of 0 to 67 %,
+ * and one side of Base of three; the simulation is right in two.
  */
 static void test_equals(void)
 {

@@ -1,4 +1,4 @@
-/* The verdict of an experiment: what it says of rows made by hand, and how an estimate's error is summed up. */
+/* The verdict of an experiment on hand-made rows, and the summary of an estimate's error. */
 #include <CUnit/CUnit.h>
 #include <math.h>
 #include <stdarg.h>
@@ -32,7 +32,9 @@ static void test_sides(void)
         test_check(exp_ratio_side(&cases[i].ratio) == cases[i].side, "case %zu", i);
 }
 
-/* Eleven layers are estimated at 1.0, 1.1, ... 2.0 times the time: the clock leaves one open and contradicts two. */
+/*
+ * Eleven layers are estimated at 1.0, 1.1, ... 2.0 times the time: the clock leaves one layer open and contradicts two.
+ */
 static void test_accuracy(void)
 {
     struct exp_accuracy_pair pair[13];
@@ -62,8 +64,8 @@ static void test_accuracy(void)
 enum { N_LAYERS = 3, N_VARIANTS = 3 };
 
 /*
- * Base takes 100 ns a layer, 30 of them packing, 60 micro-kernels; 1000, 100, 9 of 10000 loads miss, of caches alone
- * 4000, 300, 20 of 20000; all is known of all.
+ * Base takes 100 ns a layer, 30 for packing, 60 for micro-kernels; 1000, 100, 9 of 10000 loads miss, with caches alone
+ * 4000, 300, 20 of 20000; every value is known.
  */
 struct rows {
     struct exp_verdict v;
@@ -153,7 +155,7 @@ static char *verdict_text(const struct exp_verdict *v, size_t most_rows)
     return text;
 }
 
-/* Checks that the verdict says all of the phrases; the list ends with NULL. */
+/* Checks that the verdict has all phrases; the list ends with NULL. */
 static void says(const struct exp_verdict *v, size_t most_rows, ...)
 {
     char *text = verdict_text(v, most_rows);
@@ -276,7 +278,7 @@ static void test_nothing_timed(void)
     says_not(&r.v, "misses");
 }
 
-/* Caches alone, which is the paper's view, stand before the machine as it is: a level may be worth comparing in one. */
+/* Caches alone, the paper's view, stand before the whole machine: a level may be comparable in a single view. */
 static void test_two_views(void)
 {
     struct rows r;
@@ -298,7 +300,7 @@ static void test_two_views(void)
     says(&r.v, 100, "SLC 0.045 % of its loads, base 2.00 %: 0.02 times as many as base", NULL);
 }
 
-/* A machine of four levels: all stand there, and which of them are CSA's. */
+/* A machine of four levels: all levels are shown, with the names of CSA's levels. */
 static void test_four_levels(void)
 {
     struct rows r;
@@ -316,7 +318,7 @@ static void test_four_levels(void)
          "faster 30 60 0.80 0.80 1.00 few 0.60", "CSA plans for three.", NULL);
 }
 
-/* On a terminal, where the last lines are what one sees, the answer follows the rows. */
+/* On a terminal, where the last lines are in view, the answer follows the rows. */
 static void test_answer_last(void)
 {
     struct rows r;
@@ -377,7 +379,7 @@ static void test_estimates(void)
     says(&r.v, 100, "Simulated cycles are not available: toy has no [core].", NULL);
 }
 
-/* The clock of a simulated core takes the brackets' place, and says what is waited for. */
+/* The clock of a simulated core takes the brackets' place, and names the waits. */
 static void test_why(void)
 {
     struct rows r;
@@ -449,7 +451,7 @@ static void test_why(void)
 
 /* ---- lines ---- */
 
-/* Returns the next line of *rest, which it cuts; NULL at the end. */
+/* Returns the next line of *rest, and cuts the line off; NULL at the end. */
 static char *next_line(char **rest)
 {
     char *line = *rest, *end = strchr(line, '\n');
@@ -492,7 +494,7 @@ static void test_lines(void)
     free(text);
 }
 
-/* ---- what is known of estimates elsewhere ---- */
+/* ---- known errors of estimates ---- */
 
 static char *known_errors(const char *dir)
 {
@@ -506,7 +508,7 @@ static char *known_errors(const char *dir)
     return text;
 }
 
-/* The project's own table: one sentence for each machine, none of its numbers missing. */
+/* The project's own table: a sentence for each machine, with all of the machine's numbers. */
 static void test_known_errors(void)
 {
     char *text = known_errors("experiments");
@@ -520,7 +522,7 @@ static void test_known_errors(void)
     free(text);
 }
 
-/* A plug-in that runs only the last layer: it is fast there, and converts images outside its times. */
+/* A plug-in that runs only the last layer: fast there, with conversions of images outside the times. */
 static void test_some_layers(void)
 {
     struct exp_verdict_layer none = { .speedup = exp_ratio_none() };

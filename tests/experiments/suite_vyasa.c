@@ -1,6 +1,6 @@
 /*
  * The AI Engine's compiler: random convolutions and schedules, compiled and simulated, against plain loops, bit for
- * bit; what the fusion finds, and what is refused.
+ * bit; fusions found, and refusals.
  */
 #include <CUnit/CUnit.h>
 #include <dlfcn.h>
@@ -16,7 +16,7 @@
 
 static struct exp_why why;
 
-/* A random convolution with a schedule that divides it, and parameters of a core. */
+/* A random convolution with a schedule that divides the convolution, and parameters of a core. */
 struct draw {
     struct vyasa_problem p;
     struct vyasa_schedule s;
@@ -149,7 +149,7 @@ static void random_convolutions_equal_plain_loops(void)
 
 /* ---- as C ---- */
 
-/* Compiles generated C and runs it in this process. Returns -ENOEXEC if that cannot be done here. */
+/* Compiles generated C and runs the code in this process. Returns -ENOEXEC if the code cannot run here. */
 static int run_c(const struct vyasa_code *code, uint8_t *memory)
 {
     char command[2048], object[512];
@@ -219,7 +219,7 @@ static void generated_c_computes_the_same(void)
     scratch_close();
 }
 
-/* ---- what the tuner finds ---- */
+/* ---- results of the tuner ---- */
 
 static void the_tuner_is_no_worse_than_any_schedule(void)
 {
@@ -264,7 +264,7 @@ static void small_bodies_are_ordered_in_all_ways(void)
     CU_ASSERT_EQUAL(vyasa_exact(&e, &p, &s, &aie_default_params, &why), -E2BIG);
 }
 
-/* ---- what fusion finds ---- */
+/* ---- fusions found ---- */
 
 static struct vyasa_problem filter_of(unsigned size, unsigned bits)
 {
@@ -357,7 +357,7 @@ static void far_filters_are_loaded_two_at_a_time(void)
     vyasa_code_release(&c);
 }
 
-/* ---- what is refused ---- */
+/* ---- refusals ---- */
 
 static void refuses(const struct vyasa_problem *p, const struct vyasa_schedule *s, const struct aie_params *params,
                     int err, const char *words)
