@@ -1,4 +1,4 @@
-# What the command line tests share; sourced with `program`, the program under test, set. Counts in passed and failed.
+# Checks for the command line tests; sourced with `program`, the program under test, set. Counts in passed and failed.
 # shellcheck shell=bash disable=SC2154  # program is the caller's
 
 # shellcheck source=tests/csv.bash

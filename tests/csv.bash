@@ -5,8 +5,9 @@ csv_rows() { # csv_rows CSV: without comments; commas in quotes become semicolon
     grep -v '^#' "$1" | sed -E ':a; s/^(([^"]*"[^"]*")*[^"]*"[^",]*),/\1;/; ta'
 }
 
-# columns CSV NAME...: these columns of every row, blanks between; the header is left out. A value with quotes and an empty
-# one are '-'; a blank in a value is '_'. A name that the file does not have is an error, and nothing is printed.
+# columns CSV NAME...: the named columns of every row, blanks between; the header is left out. A value with quotes and
+# an empty value are '-'; a blank in a value is '_'. A name that the file does not have is an error, and nothing is
+# printed.
 columns() {
     csv_rows "$1" | awk -F, -v names="${*:2}" '
         NR == 1 {
@@ -37,7 +38,8 @@ sum_of() { # sum_of COLUMN CSV
     columns "$2" "$1" | awk '{ sum += $1 } END { print sum + 0 }'
 }
 
-# alike CSV CSV COMMAND [ARGUMENT...]: COMMAND CSV ARGUMENT... prints the same of both, and something
+# alike CSV CSV COMMAND [ARGUMENT...]: COMMAND CSV ARGUMENT... prints equal texts of both files, and a text that is not
+# empty
 alike() {
     local one two
     one=$("$3" "$1" "${@:4}") && two=$("$3" "$2" "${@:4}") && [ -n "$one" ] && [ "$one" = "$two" ]

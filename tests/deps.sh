@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# .ci/deps on systems that lack everything: what it says, and that it installs nothing that it may not. apt-get and its
-# kin are stand-ins that note what they are asked for. Run from the project's folder.
+# .ci/deps on systems that lack everything: the messages, and no install without permission. Stand-ins for apt-get and
+# its kin note their arguments. Run from the project's folder.
 set -u
 
 program=.ci/deps

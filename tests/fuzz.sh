@@ -1,7 +1,7 @@
 #!/bin/sh
 # The fuzzers of the parsers. Run from the project's folder.
-#   fuzz.sh check COMPILER                 says what is missing if it cannot link libFuzzer
-#   fuzz.sh run BUILD SECONDS TARGET...    runs each for so long on what was found before and on tests/corpus
+#   fuzz.sh check COMPILER                 names the missing parts if the compiler cannot link libFuzzer
+#   fuzz.sh run BUILD SECONDS TARGET...    runs each target for SECONDS on the inputs found before and on tests/corpus
 set -eu
 . .ci/signals
 

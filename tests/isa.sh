@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
-# Code for instruction sets that not every CPU of a family has is where only such CPUs get: in the files *_<isa>.c, whose
-# functions kernel tables hold and nothing else calls. Read in what was built: BUILD, the folder; ARCH, what for; OBJDUMP
-# and NM, its tools. Builds whose CFLAGS ask for such code everywhere (-march=...) are not checked.
+# Code for optional instruction sets of a family is only in the files *_<isa>.c, whose functions are in kernel tables
+# and called from nowhere else. Reads the built objects: BUILD, the folder; ARCH, the family; OBJDUMP and NM, the tools.
+# Builds whose CFLAGS ask for an optional set everywhere (-march=...) are not checked.
 set -u
 
 BUILD=${BUILD:-build}
 passed=0
 failed=0
 
-# Per family: the files' names, and instructions (AT&T mnemonics and operands) that other files must not hold.
+# Per family: the files' names, and the instructions (AT&T mnemonics and operands) that no other file may hold.
 case ${ARCH-} in
 x86_64)
-    # What is VEX- or EVEX-encoded starts with v; opmasks; BMI.
+    # VEX- and EVEX-encoded instructions start with v; opmasks; BMI.
     sets='avx2 avx512'
     wide='^(v[a-z]|k(mov|or|and|x|not|sh|unpck|test|add)[a-z]* |(mulx|rorx|shlx|shrx|sarx|andn|bzhi|pdep|pext|blsr|blsi|blsmsk|bextr|lzcnt)[ lq])'
     ;;
@@ -43,7 +43,7 @@ check() { # check DESCRIPTION COMMAND...: the command succeeds
     fi
 }
 
-# is_for SET OBJECT: whether the object is from a file that is compiled for the set
+# is_for SET OBJECT: whether the object's file is compiled for the set
 is_for() { case $2 in *_"$1".o) return 0 ;; *) return 1 ;; esac }
 
 # Prints 'object function instruction' of every optional instruction in the archives and objects.
@@ -54,7 +54,7 @@ optional_code() {
         NF > 1 && $2 ~ wide { print object, name, $2 }'
 }
 
-# What is not from a file of a set, or from one of narrower vectors.
+# Objects that are not from a file of a set, or from a file of narrower vectors.
 misplaced() {
     local pattern=
     for set in $sets; do pattern="$pattern${pattern:+|}_$set\\.o"; done
@@ -70,8 +70,8 @@ finds_kernels() { # finds_kernels LIST
     done
 }
 
-# Of a kernel's vector file, nothing is visible but functions that its instruction set ends the names of: descriptors,
-# and what they hold that every CPU calls, must be elsewhere.
+# A kernel's vector file shows nothing but functions whose names end in the instruction set: descriptors, and functions
+# that every CPU calls, must be elsewhere.
 shows_functions_only() { # shows_functions_only SET ARCHIVE
     ${NM:-nm} -A -g --defined-only "$2" | awk -F'[: ]+' -v set="$1" '
         $2 ~ "_" set "\\.o$" { n++; if ($(NF - 1) != "T" || $NF !~ "__" set "$") { print; bad = 1 } }
@@ -95,7 +95,7 @@ check "the kernels of $sets are not found in libkernels.a" finds_kernels "$work/
 for set in $sets; do
     check "libkernels.a: *_$set.c show more than functions named *__$set" shows_functions_only "$set" "$BUILD/libkernels.a"
 done
-# What is installed is one object, made of some of these.
+# The installed library is one object, made of some of the objects.
 check "libsconv.a holds instructions that its objects do not" only_of_objects "$BUILD/libsconv.a" <(cat "$work/libkernels.a" "$work/libsim.a")
 echo "isa: $passed passed, $failed failed"
 [ "$failed" -eq 0 ]

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# make as a user types it: slips are found before anything is built or fetched, and help answers. BUILD: where the programs are,
-# if they are there. Run from the project's folder.
+# make as a user types it: slips are found before anything is built or fetched, and help answers. BUILD: the folder of
+# the programs, if they are built. Run from the project's folder.
 set -u
 
 program=
@@ -34,12 +34,12 @@ make_says "there is no target 'xyzzy'; 'make help' lists them" xyzzy
 would build/experiment build/experiment
 would .ci/deps test-power10
 
-# Builds with sanitizers have no sconv-opt, as those without MLIR: nothing of it is in a library.
+# Builds with sanitizers have no sconv-opt, like builds without MLIR: no library has parts of sconv-opt.
 plain_make -n -B SAN=undefined build-undefined/libexperiments.a >"$work/out" 2>&1
 check "no library would be built: $(tail -n 1 "$work/out")" grep -q 'experiments/emit/build\.c' "$work/out"
 check "it would have what needs MLIR" [ "$(grep -c 'main_sconv_opt\.o' "$work/out")" -eq 0 ]
 
-# ---- what is missing, and names ----
+# ---- missing values, and names ----
 
 make_says "make experiment: MODEL is missing: for example MODEL=vgg16" experiment
 make_says "make sweep: VARY is missing" sweep MODEL=vgg16
@@ -113,7 +113,7 @@ would "build/bench report" report MODEL=own
 
 # ---- values that are commands ----
 
-# What make would run does not hold a user's values, and nothing in them runs while make reads them.
+# make's command lines do not hold a user's values, and no part of a value runs while make reads the values.
 spelt_by_name() { # spelt_by_name TARGET ARGUMENTS...
     plain_make -n "$@" >"$work/out" 2>&1
     status=$?
@@ -255,7 +255,7 @@ citation=.github/CITATION.cff
 check "$citation lacks what the format asks for" [ "$(grep -cE '^(cff-version|message|title|authors):' "$citation")" -eq 4 ]
 check "$citation: a reference has no DOI, or no such thing" [ "$(grep -cE '^    doi: 10\.[0-9]{4,5}/[^ ]+$' "$citation")" -eq "$(grep -c '^  - type:' "$citation")" ]
 
-# ---- what the README types ----
+# ---- the README's commands ----
 
 typed=$(awk -F'`' '/^\| you want to/ { rows = 1 } rows && /^$/ { exit } rows && NF > 2 { print $2 }' README.md)
 check "the README's table has commands: $typed" [ "$(wc -l <<<"$typed")" -gt 15 ]

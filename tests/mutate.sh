@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Breaks the sources on purpose, one thing at a time, in a copy, and looks whether a test turns red: `make mutate`.
-# Arguments: words of the mutants to try (default: all). With --stale it only looks whether each expression still changes
-# its file, and builds nothing.
+# Breaks the sources on purpose, one mutant at a time, in a copy, and looks whether a test turns red: `make mutate`.
+# Arguments: words of the mutants to try (default: all). With --stale the script only looks whether each expression
+# still changes its file, and builds nothing.
 set -u
 
 # shellcheck source=.ci/signals
@@ -21,7 +21,7 @@ wanted() { # wanted WHAT: one of the words is in it, or there are none
     [ ${#words[@]} -eq 0 ]
 }
 
-# Runs a suite, a script with its arguments, or make with its own.
+# Runs a suite, a script with arguments, or make with arguments.
 run_test() {
     case $1 in
     *.sh*) waited timeout 600 bash $1 ;; # a script and its arguments are words
@@ -42,7 +42,7 @@ red() { # red TEST...: prints the first of them that fails
     return 1
 }
 
-# mutant WHAT FILE SED TEST...: FILE, changed by the expression, is noticed by one of the tests
+# mutant WHAT FILE SED TEST...: FILE, changed by the expression, makes a test fail
 mutant() {
     local what=$1 file=$2 change=$3 by
     shift 3

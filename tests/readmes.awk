@@ -1,10 +1,10 @@
-# What READMEs name, and whether it is there. Run from the project's folder:
+# Checks that the names in READMEs exist. Run from the project's folder:
 #
 #     awk -f tests/readmes.awk facts makefiles... - README.md...
 #
-# The first file has the facts of .ci/facts, variables first. Standard input lists every file and folder of the project. Lines that are printed: "missing<TAB>where: what" for what is
-# not there, and "named<TAB>where<TAB>word" for a word that only the sources can know: a file that programs write, or a
-# variable of the environment.
+# The first file has the facts of .ci/facts, variables first. Standard input lists every file and folder of the project.
+# Printed lines: "missing<TAB>where: what" for a missing file, and "named<TAB>where<TAB>word" for a word that only the
+# sources can know: a file that programs write, or a variable of the environment.
 
 function note(words, set, n, i, part) { # adds words to a set
     n = split(words, part, " ")
@@ -12,7 +12,7 @@ function note(words, set, n, i, part) { # adds words to a set
         set[part[i]]
 }
 
-# What a target knows: the variables of questions and of groups.
+# The variables of a target: the variables of questions and of groups.
 function know(target, owners, n, i, owner) {
     n = split(owners, owner, " ")
     for (i = 1; i <= n; i++)
@@ -81,7 +81,8 @@ function is_there(p, pattern, q) {
     return 0
 }
 
-# Tells whether the path begins in the README's folder, in one around it, in the row's room, or among committed results.
+# Tells whether the path begins in the README's folder, in a folder around it, in the row's room, or among committed
+# results.
 function is_found(p, from) {
     if (is_there((folder == "" ? "" : folder "/") room p))
         return 1
@@ -94,7 +95,7 @@ function is_found(p, from) {
     return is_there(p) || is_there("results/reference/" p)
 }
 
-# Tells whether some file has that name, without its folder.
+# Tells whether a file has the name, without its folder.
 function is_named(base, b) {
     if (base !~ /\*/)
         return base in has_base
@@ -107,7 +108,7 @@ function is_named(base, b) {
     return 0
 }
 
-# Tells whether a run or a build makes it.
+# Tells whether a run or a build makes the file.
 function is_made(p) { return p ~ /^((results\/)?(host|\*)|build[^\/]*)\// || p ~ /^results\/store\.sqlite/ }
 
 function check_path(p, shown) {
@@ -148,7 +149,7 @@ function check_variable(name) {
         may_be_named(name)
 }
 
-# A value that begins in one of the project's folders is a file.
+# A value that begins in a folder of the project is a file.
 function check_value(word) {
     sub(/^[^=]*=/, "", word)
     if (word ~ /^(counters|experiments|kernels|results\/reference|sim|tests)\//)
@@ -175,7 +176,7 @@ function check_make(word, from, n, i, allowed, targets, w) {
     }
 }
 
-# A command line, or a fragment of one.
+# A command line, or a fragment of a command line.
 function check_command(text, word, n, i) {
     gsub(/'[^']*'/, "quoted", text)
     gsub(/<[^>]*>/, "*", text)
@@ -203,7 +204,7 @@ function stem(name) {
     return name
 }
 
-# What stands in backquotes.
+# A text in backquotes.
 function check_quoted(text) {
     if (text ~ /^[A-Z][A-Z0-9_]*$/)
         check_variable(text)
@@ -217,7 +218,7 @@ function check_quoted(text) {
         check_path(text)
 }
 
-# What is dated says what was there at its date: only its links lead somewhere today.
+# A dated page describes its date: only its links lead somewhere today.
 function is_dated() { return FILENAME ~ /(^|\/)results\/reference\// }
 
 source == "readme" && /^    / {

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What the READMEs name is there: files and folders, links, make's targets and the variables that they know, programs.
-# What a run leaves is named in the sources. Run from the project's folder.
+# The names in READMEs exist: files and folders, links, make's targets and the targets' variables, programs. Files of a
+# run are named in the sources. Run from the project's folder.
 set -u
 
 program=
@@ -48,7 +48,7 @@ check "a room asks, and says how to run and to read, in 700 words; what was foun
 said=$(.ci/readmes --check)
 check "$said" [ -z "$said" ]
 
-# Each of these lines but the last two names something that is not there; the first and the ninth name two.
+# Each line but the last two names a missing file; the first and the ninth name two.
 cat >"$work/README.md" <<'END'
 `sim/no_such_room/`, or `sim/no_such_*.c`
 `no_such_file.c`

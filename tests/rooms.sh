@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The rooms of the houses: a file includes headers of its own room and of rooms on the lines before, the lowest floor first.
-# Rooms of one line do not know each other. Files that lie in a house and in no folder of it are a room by their name. The same
-# holds for the houses themselves. Run from the project's folder.
+# The rooms of the houses: a file includes headers of its own room and of rooms on the lines before, the lowest floor
+# first. Rooms of one line do not know each other. Files in a house and in no folder of the house are a room by their
+# name. The rule also holds for the houses themselves. Run from the project's folder.
 set -u
 
 program=
@@ -44,7 +44,7 @@ show
 observe
 emit
 network'
-# Above them are the questions.
+# Above the rooms are the questions.
 floors[experiments]+=$'\n'$(.ci/questions --files | cut -d/ -f2 | grep -vxF "${floors[experiments]}" | sort -u | paste -sd ' ')
 
 # The rooms of the bench.
@@ -57,12 +57,12 @@ course'
 # The papers do not know each other.
 floors[papers]='lift paper polydl vyasa'
 
-# The rooms of polydl; what lies beside them is variants, rankings and tables, which all know.
+# The rooms of polydl. The files beside the rooms are variants, rankings and tables, known to all.
 floors[polydl]='analysis
 learn time
 fused'
 
-# Vyasa's compiler knows neither who tunes it nor who asks.
+# Vyasa's compiler knows neither the tuner nor the question.
 floors[vyasa]='compile
 tune'
 

@@ -24,7 +24,7 @@ stand_in apt/apt-get <<<'case "$*" in *" -y "*) exec sleep 61 ;; *--assume-no*) 
 stand_in gnuplot/gnuplot <<<'exec sleep 62'
 stand_in cc/gcc <<<'case "$*" in *" -c "*) exec sleep 63 ;; esac; exec /usr/bin/gcc "$@"'
 
-# A make that exits by itself on Ctrl-C, as GNU make now and then does, while it builds the observed program; and a tee
+# A make that exits by itself on Ctrl-C, as GNU make sometimes does, while make builds the observed program; and a tee
 # that ignores Ctrl-C, so that the output is complete.
 stand_in make/make <<END
 case "\$*" in

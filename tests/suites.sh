@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Holds that a suite which hangs or crashes, and a job that fails, fail and are named. TESTS: the program (default build/tests).
+# A suite that hangs or crashes, and a job that fails, fail and are named. TESTS: the program (default build/tests).
 set -u
 
 program=${BUILD:-build}/tests
@@ -23,7 +23,7 @@ fails "unknown option or bad value: '--limit'" --suite hangs --limit 0
 check "suites that fail on purpose are not listed" [ -z "$("$program" --list | grep -E '^(hangs|crashes):')" ]
 
 
-# The driver of the jobs: one that fails is named, with what it said, and the others run to their ends.
+# The driver of the jobs: a job that fails is named, with its output, and the others run to their ends.
 tests/jobs.sh <<'END' >"$work/out"
 fails echo it said this; exit 3
 skips echo "tests: skipped: nothing is here"; echo 5 passed

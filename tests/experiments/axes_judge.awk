@@ -1,5 +1,5 @@
-# Reads what a figure drew (axes_script.awk) and names each datum that is outside of its axes: one that no reader sees,
-# or sees a part of. A width or an uncertainty is a part of a datum. Prints the number of plots last.
+# Reads the data drawn by a figure (axes_script.awk) and names each datum outside of the axes, which a reader does not
+# see, or not whole. A width or an uncertainty is a part of a datum. Prints the number of plots last.
 function outside(value, low, high,    slack) {
     slack = 1e-5 * (high - low) + 1e-5 * (value < 0 ? -value : value)
     return value < low - slack || value > high + slack

@@ -1,5 +1,6 @@
-# Makes of a figure's script one that also writes what it plots, and on which axes: each plot command is made twice, at
-# first into the table <output>.drawn, which axes_judge.awk reads. Tables use the tics' format, so that is set aside meanwhile.
+# Changes a figure's script into a script that also writes the plotted data and axes: each plot command is made twice,
+# at first into the table <output>.drawn, which axes_judge.awk reads. Tables use the tics' format, so the format is set
+# aside meanwhile.
 function finish(command) {
     sub(/^[ \t]+/, "", command)
     print "set format xy '%.9g'"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Every question by its name, and the texts that name them: bench lists what .ci/questions reads from the same records, and READMEs
-# have a row for each. Run from the project's folder; BUILD has the programs (default build).
+# Every question by name, and the texts that name the questions: bench lists the records that .ci/questions reads, and
+# READMEs have a row for each question. Run from the project's folder; BUILD has the programs (default build).
 set -u
 
 bench=${BUILD:-build}/bench
@@ -16,7 +16,7 @@ check "there are questions: ${questions[*]}" [ ${#questions[@]} -gt 10 ]
 # ---- the program ----
 
 "$bench" >"$work/list"
-# Records are in alphabetical order, the experiment first, and so is the list.
+# The records, and so the list, are in alphabetical order, the experiment first.
 check "bench lists other questions, or says something else of them" cmp -s <(sed -n 's/^  \([a-z]*\) */\1 /p' "$work/list") \
     <(facts '$1 == "question" { name = $3 } $1 == "target" { print name " " $4 }')
 "$bench" jugde >"$work/out" 2>"$work/err"
@@ -38,7 +38,7 @@ check "... one of several" grep -q '^sconv-gen: LAYER is missing: for example LA
 
 # ---- the texts ----
 
-# make readmes writes it.
+# make readmes writes the page.
 "$bench" --columns >"$work/columns"
 check "results/columns.md is not what bench --columns prints: $(diff <(sed '1,/^<!-- bench --columns -->$/d' results/columns.md) "$work/columns" |
     sed -n 2p)" cmp -s <(sed '1,/^<!-- bench --columns -->$/d' results/columns.md) "$work/columns"

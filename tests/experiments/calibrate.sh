@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Calibration as a user meets it: of recorded patterns, and of this computer. Run from the project's folder; CALIBRATE is
-# the program (default build/calibrate), EXPERIMENT the one that uses what it leaves (default build/experiment).
+# Calibration as a user meets it: of recorded patterns, and of this computer. Run from the project's folder; CALIBRATE
+# is the program (default build/calibrate), EXPERIMENT the program that uses the result (default build/experiment).
 set -u
 
 calibrate=${BUILD:-build}/calibrate

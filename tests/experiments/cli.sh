@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The experiment as a user meets it: what it leaves behind, and what it says to bad input.
-# Run from the project's folder; BUILD has the programs (default build). EMULATED says that it is one for
-# another CPU. Arguments: the parts to run, in the order below (default: all).
+# The experiment as a user meets it: the files left behind, and the messages to bad input. Run from the project's
+# folder; BUILD has the programs (default build). EMULATED: the programs are for another CPU. Arguments: the parts to
+# run, in the order below (default: all).
 set -u
 
 experiment=${BUILD:-build}/experiment
@@ -12,7 +12,7 @@ here=$PWD
 
 header=name,in_c,in_h,in_w,out_c,k_h,k_w,stride_h,stride_w,pad_top,pad_left,pad_bottom,pad_right,group,dilation_h,dilation_w
 
-# table ROW...: a layer table with these rows
+# table ROW...: a layer table with the rows
 table() {
     { echo "$header"; printf '%s\n' "$@"; } >"$work/bad.csv"
 }
@@ -54,7 +54,7 @@ options() {
     refused_job MODEL=tests/data/three.csv MACHINE=toy
 }
 
-# make_says WORDS ARGUMENTS...: make refuses them in one line that holds WORDS, before it does anything.
+# make_says WORDS ARGUMENTS...: make refuses the arguments in one line that holds WORDS, before any work.
 make_says() {
     local words=$1
     shift
@@ -165,7 +165,7 @@ places() {
     "$experiment" MODEL=tests/data/three.csv RESULTS=/dev/null/x >"$work/out" 2>"$work/err"
     check "results below a file: exit status" [ $? -eq 2 ]
     check "results below a file: one line" [ "$(wc -l <"$work/err")" -eq 1 ]
-    # A full disk, as far as a test can make one: writing beyond 4 KiB fails.
+    # A full disk, as far as a test can make a disk full: writing beyond 4 KiB fails.
     (
         ulimit -f 4
         exec "$experiment" MODEL=tests/data/three.csv MACHINE=toy TIMING=0 "RESULTS=$work/results" >"$work/out" 2>"$work/err"
@@ -176,7 +176,7 @@ places() {
     rm -rf "$work/results"
 }
 
-# keeps WORDS ARGUMENTS...: refuses, with WORDS, and leaves the results in $work/kept as they are
+# keeps WORDS ARGUMENTS...: refuses, with WORDS, and does not change the results in $work/kept
 keeps() {
     local words=$1 before after
     shift
@@ -189,7 +189,7 @@ keeps() {
     check "$*: changes old results" [ "$before" = "$after" ]
 }
 
-# Whose results they are: two machines or tables of one name, tables named like other programs' folders.
+# Owners of results: two machines or tables of one name, tables named like the folders of other programs.
 owners() {
     local small=(MODEL=tests/data/three.csv TIMING=0 ALGO=sconv) taken
     sed 's/^size = .*/size = 2 KiB/' sim/machines/toy.cfg >"$work/other.cfg"
@@ -250,12 +250,12 @@ ends_in_time() {
 
 has_said() { [ -z "$1" ] || grep -qs "$1" "$work/interrupted"; }
 
-# What is waited for takes moments; a busy computer may need much longer, and what hangs never ends.
+# The waits below take moments; a busy computer may need much longer, and a program that hangs never ends.
 patience=60
 
-# interrupted HOW SIGNALS BEGUN ARGUMENTS...: a moment after standard error says BEGUN, so many SIGTERM end the program,
-# by that signal, with one line, and nothing is left behind but the store of what was finished. What it was doing would
-# have taken longer than our patience.
+# interrupted HOW SIGNALS BEGUN ARGUMENTS...: a moment after standard error says BEGUN, SIGNALS times SIGTERM end the
+# program, by the signal, with one line, and nothing is left behind but the store of finished work. Without the signals
+# the work would take longer than our patience.
 interrupted() {
     local how=$1 signals=$2 begun=$3 pid status
     shift 3
@@ -281,7 +281,8 @@ interrupted() {
     rm -rf "$work/results"
 }
 
-# with_fake NAME COMMAND FUNCTION ARGUMENTS...: calls a function of this script with a program NAME that does COMMAND
+# with_fake NAME COMMAND FUNCTION ARGUMENTS...: calls a function of this script with a fake program NAME that runs
+# COMMAND
 with_fake() {
     local fake=$work/fake/$1 does=$2 whole=$PATH
     shift 2
@@ -308,8 +309,8 @@ interruption() {
         "OBSERVER=$experiment" "GUEST=$experiment"
 }
 
-# Killed at any moment: old results stay whole; after a signal that can be caught, nothing else is left, and after one
-# that cannot, the next run tidies.
+# Killed at any moment: old results stay whole. After a signal that can be caught, nothing but old results is left;
+# after a signal that cannot, the next run tidies.
 kills() {
     local kept=$work/kept/toy/three files signal status i=0
     run kept TIMING=0 ALGO=sconv || return
@@ -328,7 +329,7 @@ kills() {
     run kept TIMING=0 ALGO=sconv && check "the next run tidies" [ "$(ls -A "$work/kept/toy")" = three ]
 }
 
-# Output that nobody can take, and what is too long to be said in one line.
+# Output that cannot be written, and messages too long for one line.
 outputs() {
     local long
     for option in --help --columns; do
@@ -475,7 +476,7 @@ observe() { # observe NAME ARGUMENTS...: runs with observation, on a machine tha
     run "$name" MACHINE=clx4208 TIMING=0 ALGO=base,sconv OBSERVE=sample "OBSERVER=${OBSERVER:-}" "GUEST=${GUEST_x86_64:-}" "$@"
 }
 
-# Levels have the machine file's names; the paper's numbers stand beside its own machines only.
+# Levels have the machine file's names; the paper's numbers stand only beside the paper's machines.
 names() {
     local dir=$work/names/slc/three
     printf '[machine]\nname = slc\nmemory_latency_cycles = 9\n' >"$work/slc.cfg"
@@ -514,7 +515,7 @@ names() {
         grep -qF "$(sed -n 's/^cpu: //p' "$work/paper/clx4208/three,pointwise/host.txt")" <(sed -n 's/^host: //p' "$work/paper/clx4208/three,pointwise/figures.txt")
 }
 
-# Which program the Makefile is asked to prepare.
+# The guest program that the Makefile prepares.
 guests() {
     local family
     check "OBSERVE=0 needs no guest" [ -z "$("$experiment" --guest MODEL=vgg16 MACHINE=power10 OBSERVE=0)" ]
@@ -525,7 +526,7 @@ guests() {
     check "x86 is, on x86" [ "$("$experiment" --guest MODEL=vgg16 MACHINE=clx4208 TIMING=0)" = "$family" ]
 }
 
-# Within its time: kept observations are used, the others left out and counted. The emulator hangs.
+# Within the time: kept observations are used, missing observations are left out and counted. The emulator hangs.
 budget() {
     local dir=$work/observed/clx4208/three why="not available: the time for observing was over"
     observe observed OBSERVE=auto OBSERVE_LIMIT=1 && check "kept observations need no time" \
@@ -544,7 +545,7 @@ budget() {
         [ ! -e "$work/alone/toy/three/observed.csv" ]
 }
 
-# A layer that is too large for the time is observed in part, and says so everywhere.
+# A layer that is too large for the time is observed in part, and every output says so.
 parts() {
     local dir=$work/parts/clx4208/vgg16,conv5_1
     run parts MODEL=vgg16 LAYERS=conv5_1 MACHINE=clx4208 TIMING=0 ALGO=base,sconv_ws UKR=avx2 CORE=Haswell CLASSES=machine OBSERVE=auto \
@@ -562,7 +563,7 @@ parts() {
     check "parts: all algorithms are summed up" grep -q '^sconv_ws  *f32_16x6__avx2 ' "$work/parts.out"
 }
 
-# Killed in the middle of observing: what is kept is whole, and the next run tidies.
+# Killed in the middle of observing: kept observations are whole, and the next run tidies.
 killed_observing() {
     "$experiment" MODEL=vgg16 LAYERS=conv5_1 MACHINE=clx4208 TIMING=0 ALGO=base,sconv_ws CLASSES=machine OBSERVE=sample "RESULTS=$work/killed" \
         "OBSERVER=$OBSERVER" "GUEST=$GUEST_x86_64" >/dev/null 2>&1 </dev/null &
@@ -574,7 +575,7 @@ killed_observing() {
     check "... with its store" grep -q '^observed 3 of 3 shapes' "$work/killed.out"
 }
 
-# What is missing is said once, and costs nothing but its columns.
+# A missing program is named once, and costs nothing but its columns.
 unobserved() { # unobserved WORDS NAME ARGUMENTS...
     local words=$1 name=$2
     shift 2
@@ -653,7 +654,7 @@ elsewhere() {
         [ -n "${EMULATED-}" -o "$(grep -c "experiment: the project's files .* start it in the project's folder" "$work/err")" -eq 1 ]
 }
 
-# A list of models: each has its results, and one that fails leaves the others theirs.
+# A list of models: each model has its results, and a model that fails leaves the results of the others alone.
 several() {
     local list
     cp tests/data/three.csv "$work/first.csv"
@@ -682,8 +683,7 @@ documentation() {
     check "experiment --help" sh -c "'$experiment' --help | grep -q MODEL"
 }
 
-# run_part NAME: three of them do without figures, which would take most of the time
-# "host" is one machine: what experiment has recorded of it counts as cachesim's does.
+# "host" is one machine: cachesim's host counts as the host recorded by experiment.
 host() {
     local cachesim
     cachesim=$(dirname "$experiment")/cachesim
@@ -751,6 +751,7 @@ prefetchers() { # prefetchers FOLDER: what a run on zen3 left
     check "... in eight sums of algorithms and levels" [ "$(by_prefetcher "$1" | wc -l)" -eq 8 ]
 }
 
+# run_part NAME: three parts run without figures, which would take most of the time
 run_part() {
     case $1 in
     owners | kills | outputs) with_fake gnuplot "sh -c 'exit 77'" "$1" ;;

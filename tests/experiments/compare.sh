@@ -23,7 +23,7 @@ refuses "RUNS is missing"
 refuses "$work/none/layers.csv" "RUNS=$first,$work/none"
 program=$compare
 
-# A pair has a folder of its own: the next one does not replace it.
+# A pair has a folder of its own: the next pair does not replace the folder.
 compares() { # compares STATUS B [ARGUMENT...]: $first with that folder; what it says is in $work/out
     dir=$work/results/host/compare/$(tr / '~' <<<"$first..$2")
     "$compare" "A=$first" "B=$2" "RESULTS=$work/results" "${@:3}" >"$work/out" 2>"$work/err"
@@ -47,7 +47,7 @@ check "its misses are equal: $(verdicts l1_misses)" [ "$(verdicts l1_misses)" = 
 for figure in png svg; do check "no figure: $figure" test -s "$dir/compare_layers.$figure"; done
 check "the page has no figure" grep -q '<img class=plot .*data:image/svg' "$dir/compare.html"
 
-# scaled COLUMN FACTOR PATTERN TABLE: the table with a column of rows that match multiplied
+# scaled COLUMN FACTOR PATTERN TABLE: the table, with the column multiplied in rows that match
 scaled() {
     awk -F, -v OFS=, -v name="$1" -v factor="$2" -v pattern="$3" '
         /^#/ { print; next }
@@ -76,7 +76,7 @@ compares 0 "$slower" FAIL_IF='speedup<-3%,layer.speedup<-3%'
 says "^sconv_ws +speedup +-9.09 %  open"
 check "why there is no p is said" grep -q ',not available: one of the runs has no rounds in samples.csv,' "$dir/compare.csv"
 
-# One simulated miss more in one layer.
+# One simulated miss more in a layer.
 more=$work/more
 cp -r $first "$more"
 misses=$(columns $first/layers.csv layer algo simulated_l1_load_misses | awk '$1 == "conv3_1" && $2 == "base" { print $3 }')
@@ -86,7 +86,7 @@ compares 0 "$more" FAIL_IF='base.l1_misses<0,base.l1_misses>1%'
 compares 0 "$more" FAIL_IF='l1_misses>0,layer.l1_misses>0'
 says "^base +l1_misses .* worse .* 0 better, 1 worse, 13 in all"
 
-# Another version's columns, layers that are not there, other shapes.
+# Columns of another version, missing layers, different shapes.
 mixed=$work/mixed
 cp -r $first "$mixed"
 awk -F, -v OFS=, '/^#/ { print; next } !at { for (i = 1; i <= NF; i++) { if ($i == "simulated_loads") at = i; if ($i == "in_h") h = i }; $at = "loads"; print; next }
@@ -108,7 +108,7 @@ check "each pair has a folder of its own" [ "$(find "$work/results/host/compare"
 "$tensors" "RUNS=$first,$untimed" "RESULTS=$work/results" >"$work/out" 2>"$work/err"
 check "tensors: exit status $?: $(tail -1 "$work/err")" [ -s "$work/results/host/tensors/$(tr / '~' <<<"$first,$untimed")/tensors.csv" ]
 dir=$work/results/host/tensors/$(tr / '~' <<<"$first,$untimed")
-# What the run's own table has of Base: misses of a tensor's lines at a level, per 1000 multiply-adds of its layers.
+# Base's own rows in the run's table: misses of a tensor's lines at a level, per 1000 multiply-adds of the layers.
 own() {
     columns $first/traffic.csv algo level tensor read_misses write_misses |
         awk -v macs="$(columns $first/layers.csv algo macs | awk '$1 == "base" { n += $2 } END { print n }')" -v t="$1" \

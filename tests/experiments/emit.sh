@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Plans and generated code as a compiler's engineer meets them. Run from the project's folder; PLAN, GEN and EXPERIMENT are the
-# programs (default those in build/). EMIT=all checks the code of all layers of all models.
+# Plans and generated code as a compiler's engineer meets them. Run from the project's folder; PLAN, GEN and EXPERIMENT
+# are the programs (default: in build/). EMIT=all checks the code of all layers of all models.
 set -u
 
 plan=${BUILD:-build}/sconv-plan
@@ -142,8 +142,8 @@ check "steps of few windows are printed" "$gen" "MODEL=$work/short.csv" MACHINE=
 check "... a loop of them" grep -q 'while (t < 1)' "$work/code.c"
 check "... and none that is never entered" eval '! grep -q "t < 0)" "$work/code.c"'
 
-# printf() allocates where a call has many conversions and a library has extended printf (libquadmath): a call that cannot
-# is lost without a word. Calls are short enough not to.
+# printf() allocates if a call has many conversions and a library has extended printf (libquadmath): a call without
+# memory is lost without a word. Our calls are short enough never to allocate.
 cat >"$work/no_scratch.c" <<'END'
 #define _GNU_SOURCE
 #include <dlfcn.h>

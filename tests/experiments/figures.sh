@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# No figure hides a datum: nothing that is drawn lies outside of its axes. All figures are drawn again, by scripts that
-# also write down what they draw (axes_script.awk); axes_judge.awk compares that with the axes. Drawn are the committed
+# No figure hides a datum: nothing is drawn outside of the axes. All figures are drawn again, by scripts that also write
+# down the drawn data (axes_script.awk); axes_judge.awk compares the data with the axes. Drawn are the committed
 # references, runs on a machine with prefetchers, and tables whose numbers lie far apart. Run from the project's folder;
 # BUILD has the programs (default build).
 set -u
@@ -19,11 +19,11 @@ axes=tests/experiments
 results=$work/results
 mkdir -p "$results"
 
-# ---- what is drawn ----
+# ---- the results to draw ----
 
 cp -r results/reference "$results/reference"
 
-# The tests' machine with a prefetcher: levels beyond it see other tensors than the first one does.
+# The tests' machine with a prefetcher: levels beyond the prefetcher see other tensors than the first level does.
 sed '/^\[cache L2\]/a prefetch = next_line degree=4' sim/machines/toy.cfg | sed 's/^name = toy/name = fetching/' >"$work/fetching.cfg"
 sed 's/^pointwise/100%/; s/^depthwise/50 %s/; s/^stem.7x7_s2/%/' tests/data/three.csv >"$work/percent.csv"
 for model in tests/data/three.csv "$work/percent.csv"; do
@@ -44,7 +44,7 @@ table() {
     mkdir -p "$results/$1"
     sed -E 's/ +/,/g; s/,-(,|$)/,not available: none\1/g' >"$results/$1/$2"
 }
-# recipe FOLDER LINE...: what draws it; the names of algorithms are those of a reference
+# recipe FOLDER LINE...: writes the recipe of a folder's figures; the names of algorithms are those of a reference
 recipe() {
     { printf '%s\n' "${@:2}" && grep -E '^(algo_|[a-z]+_algos:)' results/reference/clx4208/vgg16/figures.txt; } >"$results/$1/figures.txt"
 }
@@ -227,9 +227,9 @@ for sample in experiments/*/sample experiments/papers/*/sample; do
     [ ! -d "$sample" ] || cp -r "$sample" "$results/sample-$(basename "${sample%/sample}")"
 done
 
-# ---- what lies outside ----
+# ---- data outside ----
 
-# drawn SCRIPTS FOLDER: draws the results in a folder by scripts that write down what they draw
+# drawn SCRIPTS FOLDER: draws the results in a folder by scripts that write down the drawn data
 drawn() {
     mkdir -p "$work/place/experiments/figures" "$work/place/experiments/models" "$work/place/sim/machines" # a project's folder
     for script in "$1"/*.gp; do
@@ -266,7 +266,7 @@ of_measuring() { # of_measuring FOLDER: the legend's "measured", and what was no
 check "of some measured layers: $(of_measuring clocked)" [ "$(of_measuring clocked)" = "not available in some layers >measured<" ]
 check "of no measured layer: $(of_measuring untimed)" [ "$(of_measuring untimed)" = "not available" ]
 
-# ---- the test itself: what is hidden is found ----
+# ---- the test itself: hidden data are found ----
 
 hides() { # hides FIGURE FOLDER SED-COMMAND: the changed script hides data, and that is found
     rm -rf "$work/hiding"

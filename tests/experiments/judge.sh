@@ -71,7 +71,7 @@ for stored in none 0 9; do
     [ $stored = none ] || check "$stored are said to be from the store" grep -q "^$stored of 9 simulations from the store" "$work/out"
 done
 
-# Times that make experiment left, as far as judge reads them: SConv needs twice Base's time, by either schedule.
+# Times of make experiment, as far as judge reads them: SConv needs twice Base's time, by either schedule.
 times=$work/results/power10/three
 mkdir -p "$times"
 {
@@ -92,7 +92,7 @@ check "nor those of another layer" [ "$(cell models.csv measured_layers 1)" = 2 
 echo layer >"$times/layers.csv"
 run power10 tests/data/three.csv
 check "a file without times says what it lacks" grep -q "layer_index.*layers.csv\|layers.csv.*layer_index" "$dir/layers.csv"
-# Of some layers: those of an experiment with the same LAYERS, else the whole model's.
+# Times of some layers: the experiment's times with equal LAYERS, else the whole model's times.
 cp "$work/times" "$times/layers.csv"
 dir=$dir,pointwise
 run power10 tests/data/three.csv LAYERS=pointwise

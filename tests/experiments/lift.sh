@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The question lift as a user meets it: devices that refuse, run out of memory, hang, crash or compute something else (an
-# OpenCL of our own in the place of libOpenCL.so.1), slips, and, where there is an OpenCL device, a small run. Run from the
+# The question lift as a user meets it: devices that refuse, run out of memory, hang, crash or compute wrong results (a
+# fake OpenCL in the place of libOpenCL.so.1), slips, and a small run if there is an OpenCL device. Run from the
 # project's folder; BUILD has the programs (default build).
 set -u
 

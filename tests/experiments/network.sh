@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # A whole network as a user meets it. Run from the project's folder; BUILD has the programs (default build).
-# tests/data/small.onnx: six kinds of convolutions' surroundings in 19 nodes, weights at random, its input's height and width left open.
+# tests/data/small.onnx: six kinds of convolutions' surroundings in 19 nodes, weights at random, the input's height and
+# width left open.
 set -u
 
 network=${BUILD:-build}/network

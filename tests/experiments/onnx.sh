@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Networks as a user meets them: layers of ONNX files, the seven that make models writes, and shapes beside those that
-# python3-onnx infers. Run from the project's folder.
+# Networks as a user meets them: layers of ONNX files, the seven networks of make models, and shapes beside the shapes
+# inferred by python3-onnx. Run from the project's folder.
 set -u
 
 program=${BUILD:-build}/onnx2layers

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# sconv-opt as a compiler's engineer meets it: modules go through it and mlir-opt to programs that do what they did before; what it
-# cannot do it leaves as it is, and says so. Run from the project's folder; needs LLVM 19's MLIR (.ci/deps mlir).
+# sconv-opt as a compiler's engineer meets it: modules go through sconv-opt and mlir-opt to programs with unchanged
+# results; an operation that sconv-opt cannot slice is left unchanged, with a reason. Run from the project's folder;
+# needs LLVM 19's MLIR (.ci/deps mlir).
 set -u
 
 program=${BUILD:-build}/sconv-opt
@@ -16,7 +17,7 @@ opt() { "$program" "$@" >"$work/out" 2>"$work/err"; }
 said() { grep -qF -- "$1" "$work/err"; }
 holds() { grep -qF -- "$1" "$work/out"; }
 
-# ---- input that is wrong ----
+# ---- wrong input ----
 
 refuses "there is no module" MACHINE=toy
 refuses "No such file" "$work/none.mlir" MACHINE=toy
@@ -29,7 +30,7 @@ cp $data/net.mlir "$work/kept.mlir"
 refuses "bad.mlir:1:" "$work/bad.mlir" MACHINE=toy -o "$work/kept.mlir"
 check "what could not be read changes no file" cmp -s $data/net.mlir "$work/kept.mlir"
 
-# ---- what is left as it is, each with a reason and a place ----
+# ---- operations left unchanged, each with a reason and a place ----
 
 left() { # left NAME REASON: $work/NAME.mlir is left as it is, for that reason
     check "$1 goes through: $(tail -n 1 "$work/err")" opt "$work/$1.mlir" MACHINE=toy
@@ -90,7 +91,7 @@ echo '}' >>"$work/spec.mlir"
 check "a target without caches is none" opt "$work/spec.mlir"
 check "... and that is said: $(cat "$work/err")" said "has no L1_cache_size_in_bytes"
 
-# ---- what is sliced ----
+# ---- sliced operations ----
 
 check "plans come from the module's own machine: $(cat "$work/err")" opt $data/net.mlir --analyse
 check "... as JSON, one for each" [ "$(grep -c '"schedule"' "$work/out")" -eq 3 ]
@@ -121,7 +122,7 @@ if ! mlir-opt-19 --version >/dev/null 2>&1 || ! clang-19 --version >/dev/null 2>
     exit
 fi
 
-# ---- what was sliced does what it did before ----
+# ---- sliced programs compute the results of before ----
 
 "${CC:-cc}" -O1 -o "$work/compare" $data/compare.c -ldl -lm
 passes=(--one-shot-bufferize='bufferize-function-boundaries function-boundary-type-conversion=identity-layout-map'
@@ -204,7 +205,7 @@ runs "... and in one channel set" "3 of 3" MACHINE=spr UKR=avx2
 check "... are rows with zeros between: $(grep -o 'dense<.*\|global.*' "$work/after.mlir" | sed 's/"0x[^"]*"/""/' | paste -sd ' ')" \
     [ "$(grep -c 'constant @sconv_filters[_0-9]* : memref<\(4800\|6912\|19200\)xi8>' "$work/after.mlir")" -eq 3 ]
 check "... and no more what they were" eval '! grep -q "@weights\|dense<.*tensor<15x8x3x3xf32>\|dense<.*tensor<3x3x12x8xf32>" "$work/after.mlir"'
-# What reads vectors reads windows, products and sums; filters are read one by one, those of NHWC by the micro-kernel.
+# Vector reads are of windows, products and sums; filters are read one by one, NHWC's filters by the micro-kernel.
 check "... nothing packs them" eval '! grep "transfer_read.*vector<[0-9]*xf32>" "$work/after.mlir" | grep -q "tensor<3x3x12x8xf32>"'
 cp $data/torch.mlir "$work/before.mlir"
 runs "biases, and a result that is used twice" "2 of 2" MACHINE=toy

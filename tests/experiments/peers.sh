@@ -64,7 +64,7 @@ rm -rf "$work/kept" && mv "$work/results" "$work/kept" # refuses looks at it
 refuses "all.csv: the folder 'all' is for other results" MODEL="$work/all.csv" ALGO=base,sconv
 mv "$work/kept" "$work/results"
 
-# Quiet or not, the ruler has read something beside each timing, and one line says what came of it.
+# Quiet or not, the ruler has read something beside each timing, and one line sums the readings up.
 check "with a ruler" "$peers" "RESULTS=$work/ruled" MODEL=tests/data/three.csv REPS=1 HOT=1 LIMIT=2 >"$work/out" 2>"$work/err"
 check "its readings are numbers" [ "$(grep -vc '^#' "$work/ruled/host/peers/three/samples.csv")" -eq \
     "$(grep -cE '^model|,[1-9][0-9]*,[1-9][0-9]*,[1-9][0-9]*,[1-9][0-9]*,[0-9]+$' "$work/ruled/host/peers/three/samples.csv")" ]
@@ -76,7 +76,7 @@ check "are in every plan" [ "$(grep -c '__ref' "$work/ref/host/peers/three/layer
 check "every column is documented" [ "$(cat "$dir"/{layers,samples,model,phases,targets}.csv | grep -c '^# column')" \
     -eq "$("$peers" --columns | grep -c '^| `')" ]
 
-# A plug-in of somebody's, and others that do not last: their own columns say why.
+# A right plug-in, and plug-ins that fail: the columns of the failing plug-ins say why.
 if command -v cc >/dev/null; then
     failing=tests/data/plugins/failing.c
     check "plug-ins that fail" "$peers" "RESULTS=$work/failing" MODEL=tests/data/three.csv REPS=30 HOT=0 RULER=0 PLUGIN_LIMIT=5 \
@@ -102,7 +102,7 @@ check "interrupted: status $status" [ "$status" -eq 143 ]
 check "interrupted: the old results are gone" [ "$before" = "$(md5sum <"$dir/layers.csv")" ]
 check "interrupted: something is left" [ -z "$(find "$work/results/host/peers" -name '.*partial*')" ]
 
-# Killed in the middle: what was timed is not timed again, and said to be from before; a finished run is timed anew.
+# Killed in the middle: timed networks are not timed again, and marked as from before; a finished run is timed anew.
 { cat "$work/header"; grep '^conv3_1,' experiments/models/vgg16.csv; } >"$work/slow.csv"
 ended() { exec "$peers" "RESULTS=$work/ended" "MODEL=tests/data/three.csv,$work/slow.csv" REPS=1 HOT=0 RULER=0 ALGO=base,sconv; }
 ended >/dev/null 2>&1 </dev/null &

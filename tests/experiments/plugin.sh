@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Somebody's convolutions on the bench, as a user meets them. Run from the project's folder; BUILD has the programs
-# (default build), SAN names the sanitizers that they have, OBSERVER is the plugin of QEMU.
+# Users' convolutions on the bench, as a user meets them. Run from the project's folder; BUILD has the programs (default
+# build), SAN names the sanitizers of the programs, OBSERVER is the plugin of QEMU.
 set -u
 
 experiment=${BUILD:-build}/experiment
@@ -52,7 +52,7 @@ was_timed() { # was_timed ALGO: it has a time, or a neighbour on this computer t
 check "version 1 of the header, in C11" cc -std=c11 -pedantic -Wall -Wextra -Werror -fsyntax-only -Ikernels/plugin tests/data/plugins/abi.c
 ! command -v c++ >/dev/null || check "... and in C++" c++ -std=c++11 -pedantic -Wall -Wextra -Werror -fsyntax-only -Ikernels/plugin -x c++ tests/data/plugins/abi.c
 
-# A program around a plug-in takes a record or a function, and says which is missing.
+# A program around a plug-in takes a record or a function, and says which of the two is missing.
 for file in naive skeleton; do
     check "drive.c with $file.c" cc -w -Ikernels/plugin kernels/plugin/drive.c kernels/plugin/$file.c -o "$work/drive" && check "... runs" "$work/drive" in_h=5 in_w=5
 done
@@ -61,7 +61,7 @@ cc -w -Ikernels/plugin kernels/plugin/drive.c tests/data/plugins/marks.c -o "$wo
 cc -w -Ikernels/plugin kernels/plugin/drive.c "$work/nothing.c" -o "$work/drive" && "$work/drive" 2>"$work/err"
 check "... without either: $(cat "$work/err")" grep -q "has neither conv_plugin nor conv" "$work/err"
 
-# ---- what cannot be begun ----
+# ---- runs that cannot begin ----
 
 refuses "more than 16 plug-ins" "ALGO=$(for i in {0..16}; do printf "%s:right," "$failing"; done)base" "MODEL=$model" "${quick[@]}"
 refuses "PLUGIN_CFLAGS has a quote that is not closed" "ALGO=$failing:right" "PLUGIN_CFLAGS='" "MODEL=$model" "${quick[@]}"
@@ -70,7 +70,7 @@ refuses "PLUGIN_THREADS=2: CLOCK=cpu sees one thread; CLOCK=wall sees all" "ALGO
 refuses "PLUGIN_THREADS=1024: this program may use" "ALGO=$failing:right" PLUGIN_THREADS=1024 CLOCK=wall "MODEL=$model" "${quick[@]}"
 refuses "PLUGIN_PLAN has more than 511 bytes" "ALGO=$failing:right" "PLUGIN_PLAN=$(printf %512d 0)" "MODEL=$model" "${quick[@]}"
 
-# ---- what a plug-in must not do costs its own columns, and one line ----
+# ---- a plug-in's forbidden act costs the plug-in's columns, and one line ----
 
 run "$(list right crashes aborts exits hangs writes_behind writes_before writes_far)"
 was_timed base
@@ -175,7 +175,7 @@ esac
 
 # ---- timed runs do the work ----
 
-# Plug-ins that are fast in timed runs alone. Each run has a new input, and its outputs are checked.
+# Plug-ins that are fast in timed runs alone. Each run has a new input, and the outputs are checked.
 timed=tests/data/plugins/timed.c
 ways() { printf base && printf ",$timed:%s" "$@"; }
 quick=(MACHINE=host OBSERVE=0 REPS=12 RULER=0 PLUGIN_LIMIT=20 LAYERS=depthwise)
@@ -226,7 +226,7 @@ check "two of one title are told apart: $(grep 'in figures' "$work/err")" grep -
 quick=(MACHINE=host OBSERVE=0 REPS=1 "PLUGIN_LIMIT=$limit")
 dir=$work/results/host/three
 
-# Threads: as many as were asked for, and no others; what has several is called so.
+# Threads: the requested number and no more; an algorithm with several threads is marked.
 run "base,tests/data/plugins/team.c" PLUGIN_PLAN=2 PLUGIN_LIMIT=20
 says team "the plug-in's prepare failed: Invalid argument"
 if [ "$(nproc)" -ge 2 ]; then
@@ -238,7 +238,7 @@ if [ "$(nproc)" -ge 2 ]; then
         [ "$(columns "$work/team/toy/three/layers.csv" algo simulated_loads | grep -c '^team_2_threads [0-9]')" -eq 3 ]
 fi
 
-# ---- what the first run does not show, and what is not the plug-in's own ----
+# ---- faults that the first run does not show, and changes outside the plug-in ----
 
 quick=(MACHINE=toy OBSERVE=0 TIMING=0 "PLUGIN_LIMIT=$limit")
 dir=$work/results/toy/three
@@ -262,7 +262,7 @@ check "it prints as much as it likes" [ "$(columns "$dir/layers.csv" algo simula
 check "... of which the first 16 KB are shown: $(wc -c <"$work/err")" [ "$(wc -c <"$work/err")" -lt 20000 -a "$(wc -c <"$work/err")" -gt 16384 ]
 check "and that it is not all" grep -q "what else the plug-in prints is not shown" "$work/err"
 
-# Names: those of others, and what no name can have. The file is of another CPU, or none.
+# Names: taken names, and impossible names. The file is for a different CPU, or no file.
 mkdir "$work/two words"
 cp kernels/plugin/naive.c "$work/two words/base.c"
 cp kernels/plugin/naive.c "$work/two words/q\"'\$(touch x);Ünï.c"
@@ -296,7 +296,7 @@ check "a nest blocked for registers: $(columns "$work/winograd/toy/three/layers.
 model=tests/data/three.csv
 quick=(MACHINE=host OBSERVE=0 REPS=1 "PLUGIN_LIMIT=$limit")
 
-# ---- the skeleton, and what is kept ----
+# ---- the skeleton, and kept results ----
 
 cp kernels/plugin/skeleton.c "$work/mine.c"
 cat >"$work/odd.csv" <<'EOF'
@@ -339,7 +339,7 @@ for is_wrong in 0 1; do
     done
 done
 
-# ---- what is simulated ----
+# ---- simulated counts ----
 
 counts() { # counts ALGO: loads, stores, and all that went through the levels
     columns "$dir/layers.csv" layer algo simulated_loads simulated_stores simulated_l1_load_misses simulated_l3_load_misses |
@@ -370,7 +370,7 @@ if [ "$(uname -m)" = x86_64 ] && grep -q ' avx2 ' /proc/cpuinfo && command -v gc
     check "nor what does not end" grep -q 'failing_hangs not_available:_the_plug-in_did_not_come_back_before_timing' \
         <(columns "$dir/layers.csv" algo simulated_loads)
 
-    # Phases that a plug-in marks, and the text that it gets.
+    # A plug-in's own phases, and the plug-in's text.
     run "base,tests/data/plugins/marks.c" PLUGIN_LIMIT=20
     phase() { columns "$dir/traffic.csv" algo level phase tensor reads writes | awk -v p="$1" -v t="$2" '$1 == "marks" && $2 == "L1" && $3 == p && $4 == t { r += $5; w += $6 } END { print r + 0, w + 0 }'; }
     columns "$dir/layers.csv" in_c in_h in_w out_c out_h out_w | sort -u | awk '{ i += int(($1 * $2 * $3 + 15) / 16); o += int(($4 * $5 * $6 + 15) / 16) } END { print i, o }' >"$work/lines"
@@ -386,14 +386,15 @@ if [ "$(uname -m)" = x86_64 ] && grep -q ' avx2 ' /proc/cpuinfo && command -v gc
     run "$(ways blocks_signals)" PLUGIN_LIMIT=20
     check "who blocks signals for a while is recorded: $(counts timed_blocks_signals | paste -sd ';')" [ "$(counts timed_blocks_signals | awk '$2 > 0' | wc -l)" -eq 6 ]
 
-    # Pages of the workspace lie as they are first touched, also where loops go on from one to the next: 128 lines, and some of the stack.
+    # Pages of the workspace lie in the order of the first touch, also if loops go on from page to page: 128 lines, and
+    # some of the stack.
     run "base,tests/data/plugins/backwards.c" PLUGIN_LIMIT=20
     own() { columns "$dir/classes.csv" layer algo level tensor compulsory_misses | awk -v l="$1" '$1 == l && $2 == "backwards" && $3 == "L1" && $4 == "workspace" { print $5 }'; }
     for layer in wide pointwise; do
         check "$layer: lines of eight pages: $(own $layer)" [ "$(own $layer)" -ge 128 -a "$(own $layer)" -lt 156 ]
     done
 
-    # Generated code, as a plug-in and as its plan is replayed.
+    # Generated code, as a plug-in and as the plan's replay.
     model=tests/data/three.csv
     dir=$work/results/toy/three
     isas=avx2
@@ -416,7 +417,7 @@ if [ "$(uname -m)" = x86_64 ] && grep -q ' avx2 ' /proc/cpuinfo && command -v gc
     check "somebody's kernel on other machines: $(tail -1 "$work/err")" [ "$(grep -c '^three,.*,mine,' "$work/swept/toy/sweep/three/sweep.csv")" -ge 3 ]
 fi
 
-# Smaller layers of the same kind, for what takes long.
+# Smaller layers of a kind, for long tests.
 model=tests/data/three.csv
 quick=(MACHINE=toy UKR=ref OBSERVE=0 TIMING=0)
 run "base,$work/mine.c" SMALLER=1 LAYERS=stem/7x7_s2 "RESULTS=$work/smaller"
@@ -426,7 +427,7 @@ check "smaller layers: $(find "$work/smaller" -name verdict.txt)" grep -q '1 of 
 check "... by every algorithm: $(columns "$dir/layers.csv" algo macs simulated_loads | paste -sd ';')" \
     [ "$(columns "$dir/layers.csv" macs simulated_loads | awk '$1 <= 1e6 && $2 > 0' | wc -l)" -eq 2 ]
 
-# ---- those that ship: right for every shape, or the library says no ----
+# ---- shipped plug-ins: right for every shape, or the library says no ----
 
 ship=kernels/plugin
 shipped=base,$ship/naive.c,$ship/openblas.c
@@ -449,7 +450,7 @@ case ${SAN:-} in
 esac
 check "nor does the compiler warn: $(grep -m1 warning "$work/err")" [ "$(grep -c warning "$work/err")" -eq 0 ]
 
-# What an emulator sees of a shared object is what code that records itself tells of the same file.
+# The emulator's view of a shared object equals the view of code that records itself, for one file.
 if [ -n "${OBSERVER:-}" ] && [ -e "$OBSERVER" ] && [ "$(uname -m)" = x86_64 ] && grep -q ' avx2 ' /proc/cpuinfo && command -v qemu-x86_64 >/dev/null; then
     quick=(MACHINE=toy UKR=avx2 OBSERVE=0 TIMING=0 "OBSERVER=$OBSERVER")
     model=tests/data/three.csv
@@ -471,7 +472,7 @@ if [ -n "${OBSERVER:-}" ] && [ -e "$OBSERVER" ] && [ "$(uname -m)" = x86_64 ] &&
     check "without the emulator's plugin, that is the reason" grep -q '^openblas_rows .*nobody_sees_what_libraries_access' <(columns "$dir/layers.csv" algo simulated_loads)
 fi
 
-# ---- what is read later does not run it ----
+# ---- later readers do not run the plug-in ----
 
 dir=$work/results/host/odd
 

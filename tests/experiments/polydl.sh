@@ -34,7 +34,7 @@ refuses_to_replace() { # refuses_to_replace ARGUMENTS...: where times would be l
 }
 says() { check "'$1' is not said: $(cat "$work/$2")" grep -qF -- "$1" "$work/$2"; }
 
-# Simulated on a machine that this computer is not: no times.
+# Simulated on a machine that is not this computer: no times.
 run MACHINE=toy
 says "stem is left out: 3 channels and 32 filters" err
 says "not timed: this computer is not toy" out

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The report as a reader meets it. Run from the project's folder; BUILD has the programs (default build). Where there
-# is a Chromium, the pages are opened in it.
+# The report as a reader meets it. Run from the project's folder; BUILD has the programs (default build). If there is a
+# Chromium, the pages are opened in the browser.
 set -u
 
 report=${BUILD:-build}/report
@@ -8,7 +8,7 @@ program=$report
 # shellcheck source=tests/check.bash
 . tests/check.bash
 
-# ---- what is refused ----
+# ---- refusals ----
 
 no_report() { # no_report WHY FOLDER [ARGUMENT...]: ends with status 2 and one line
     "$report" "RESULTS=$2" "${@:3}" >"$work/out" 2>"$work/err"
@@ -80,7 +80,7 @@ no_model=$work/no_model
 cp -r results/reference/clx4208 "$no_model"
 no_report "there are no results of vgg17 in" "$no_model" MODEL=vgg17
 
-# Misses that next to no load makes are no headline.
+# Misses of next to no loads are no headline.
 few=$work/few/vgg16
 mkdir -p "${few%/*}" && cp -r results/reference/clx4208/vgg16 "$few"
 csv_rows "$few/model.csv" | awk -F, 'BEGIN { OFS = FS } NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; print; next }

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Work on a cluster: first with commands that act as Slurm's do, then with a Slurm of one node, which this test starts and stops.
-# The second part is skipped where Slurm is not installed, or without root. Run from the project's folder; BUILD has the programs (default build).
+# Work on a cluster: first with fake commands of Slurm, then with a Slurm of one node, which this test starts and stops.
+# The second part is skipped without Slurm or without root. Run from the project's folder; BUILD has the programs
+# (default build).
 set -u
 
 sweep=$(realpath -s "${BUILD:-build}/sweep")
@@ -10,7 +11,7 @@ program=$sweep
 # shellcheck source=tests/check.bash
 . tests/check.bash
 
-# ---- commands that act as Slurm's ----
+# ---- fake commands of Slurm ----
 mkdir "$work/bin" "$work/fake"
 export FAKE=$work/fake
 cat >"$work/bin/sbatch" <<'END'
@@ -180,7 +181,7 @@ check "each job had its share: $(cat "$work"/results/store.sqlite.parts/*.log)" 
 check "jobs say where they ran" [ "$(grep -lc '^host ' "$work"/results/store.sqlite.parts/?.log | wc -l)" -eq 3 ]
 check "and progress was shown: $(cat "$work/err")" grep -q 'Slurm job [0-9]*  simulating; ' "$work/err"
 
-# A job that does not get to its end: what is missing is named, and done the next time.
+# A job that does not get to the end: missing work is named, and done the next time.
 rm -rf "$work"/results/store.sqlite*
 run SLURM=--begin=now+1hour &
 pid=$!

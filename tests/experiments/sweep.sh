@@ -66,8 +66,8 @@ check "a plan is as far from the best as its tiles are: $own" grep -q '^three: w
 own=$(planned VARY=nc=10,30)
 check "... and costs the same in all configurations: $own" grep -q 'SConv as the file of PLAN decides: .* in all 2.$' <<<"$own"
 check "... and is simulated with its equal: $own" grep -q '^2 simulations' <<<"$own"
-# The best plans of each layer are a file that PLAN takes, and cost there what they cost here. On zen3 all of them are
-# weight stationary, but not if lines from memory cost the same in any order.
+# The best plans of each layer are a file for PLAN, and cost there as much as here. On zen3 all the plans are weight
+# stationary, but not if lines from memory cost the same in any order.
 grep -v '^memory_scattered_cycles' sim/machines/zen3.cfg >"$work/zen3.cfg"
 "$sweep" "RESULTS=$work/best" "$three" "MACHINE=$work/zen3.cfg" ALGO=sconv STORE=no VARY='ukr=f32_16x6__avx2; nc=4,8,16 k2=1,4,16' >"$work/out" 2>"$work/err"
 plans=$work/best/zen3/sweep/three/plans.json
@@ -113,7 +113,7 @@ says "0 of 36 simulations from the store"
 tables() { grep -v '^# ' "$dir"/*.csv; }
 tables >"$work/first"
 
-# What is in the store is not simulated again, and changes nothing; nor do threads and shares.
+# Results in the store are not simulated again, and do not change; threads and shares change nothing, either.
 run "$grid" JOBS=1
 says "36 of 36 simulations from the store"
 check "results from the store are the same" cmp -s "$work/first" <(tables)
@@ -133,7 +133,7 @@ says "36 of 36 simulations from the store"
 run VARY='L2.latency_cycles=10,20,30 L1.size=1K'
 check "a latency is not simulated" [ "$(sed -n 's/^[0-9]* of \([0-9]*\) simulations.*/\1/p' "$work/out")" -le 27 ]
 
-# A configuration is what a file with these values would be.
+# A configuration equals a machine file with the values.
 sed '0,/^size = 1 KiB/s//size = 2 KiB/; s/^name = .*/name = changed/' sim/machines/toy.cfg >"$work/changed.cfg"
 run VARY=L1.size=2K
 without_config() { csv_rows "$1/sweep.csv" | cut -d, -f1-4,8- ; }
@@ -141,7 +141,7 @@ without_config "$dir" >"$work/first"
 check "a changed machine" "$sweep" "RESULTS=$work/results" "MACHINE=$work/changed.cfg" "$three" VARY=L1.ways=2 STORE=no >"$work/out" 2>"$work/err"
 check "VARY makes the machine of another file" cmp -s "$work/first" <(without_config "$work/results/changed/sweep/three" | sed 's/ changed has no / toy has no /')
 
-# Killed again and again, it comes to the same.
+# Killed again and again, the sweep ends with equal results.
 run "$grid" STORE=no
 csv_rows "$dir/sweep.csv" >"$work/first"
 for i in 1 2 3 4 5; do
@@ -153,7 +153,7 @@ done
 run "$grid" STORE="$work/killed.sqlite"
 check "kills change nothing" cmp -s "$work/first" <(csv_rows "$dir/sweep.csv")
 
-# Plain caches of one level that differ in their ways alone are counted in one pass, and like any other.
+# Plain caches of one level that differ in their ways alone are counted in one pass, with the counts of separate passes.
 sed '/cache L2/,$d; s/^name = .*/name = single/' sim/machines/toy.cfg >"$work/single.cfg"
 single() { "$sweep" "RESULTS=$work/results" "MACHINE=$work/single.cfg" "$three" ALGO=base,sconv STORE=no "VARY=$1" >"$work/out" 2>"$work/err" </dev/null; }
 single 'L1.sets=8 L1.ways=1..9 nc=1 k2=1 k3=1'
@@ -165,7 +165,7 @@ for ways in 1 4 9; do
 done
 check "there are such rows" [ "$(grep -c '^9 ' "$work/all")" -eq 9 ]
 
-# Machines whose first levels are the same simulate these once, and count what each would count alone.
+# Machines with equal first levels simulate the levels once, and count as each machine alone.
 shared() { "$sweep" "RESULTS=$work/results" MACHINE=toy "$three" STORE=no "VARY=$1 nc=1 k2=1 k3=1" >"$work/out" 2>"$work/err" </dev/null; }
 counts() { columns "$dir/sweep.csv" L2.ways L3.ways layer algo l1_load_misses l2_load_misses l3_load_misses memory_read_lines memory_written_lines; }
 shared 'L2.ways=2,4,8 L3.ways=4,16'
@@ -198,7 +198,7 @@ for run in toy:cold:15 toy:network:5 zen3:cold:15; do
 done
 check "no table has cycles" grep -q '/layers.csv:three,' "$work/first"
 
-# Cores that have the last level in common: one is the machine as it is, several divide the work, and Base has no shares.
+# Cores with a common last level: a single core is the machine itself, several divide the work, and Base has no shares.
 column() { csv_rows "$dir/configs.csv" | awk -F, -v name="$1" -v row="sconv_tuned,$2," 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) c = i; next }
     index($0, row) { print $c }'; }
 dir=$work/results/clx4208/sweep/three
@@ -211,8 +211,8 @@ check "one core is the machine: $one" [ "$(column l1_load_misses 1)" = "$one" ]
 
 check "a machine without a core has no cycles" grep -q ',not available: clx4208 has no \[core\],' "$dir/configs.csv"
 
-# A machine with a core is swept by its cycles, which are the experiment's; and kept. Configurations that count the same
-# are simulated once, and come to what each would come to alone.
+# A machine with a core is swept by the cycles, which equal the experiment's, and are kept. Configurations with equal
+# counts are simulated once, with the cycles of each alone.
 dir=$work/clocked/zen3/sweep/three,pointwise
 timed() { # timed VARY: of each configuration
     "$sweep" "RESULTS=$work/clocked" "$three" LAYERS=pointwise MACHINE=zen3 UKR=avx2 ALGO=sconv_ws "VARY=$1" STORE=no >"$work/out" 2>"$work/err"
@@ -226,10 +226,10 @@ clocked() {
             cmp -s <(grep "^${one/:/ } " "$work/all") <(timed "L2.size=${one%:*} memory_latency_cycles=${one#*:}")
     done
     check "configurations take other cycles" [ "$(cut -d' ' -f3 "$work/all" | sort -u | wc -l)" -eq 4 ]
-    # SConv's tiles differ by the size of L2, im2col's accesses do not: only what is counted keeps them apart.
+    # SConv's tiles differ by the size of L2, im2col's accesses do not: only the counted work keeps them apart.
     "$sweep" "RESULTS=$work/clocked" "$three" LAYERS=pointwise MACHINE=zen3 UKR=avx2 ALGO=base VARY=L2.size=32K,64K STORE=no >"$work/out" 2>"$work/err"
     check "sizes of L2 count differently" [ "$(columns "$dir/configs.csv" l2_load_misses | sort -u | wc -l)" -eq 2 ]
-    # Machines that share their first level, with two clocks each, and one of them alone.
+    # Machines with a common first level, with two clocks each, and one machine alone.
     for vary in 'L2.size=16K,1M memory_latency_cycles=340,300' 'L2.size=16K memory_latency_cycles=300'; do
         "$sweep" "RESULTS=$work/clocked" "$three" LAYERS=pointwise MACHINE=skx ALGO=base "VARY=$vary" STORE=no >"$work/out" 2>"$work/err"
         columns "$work/clocked/skx/sweep/three,pointwise/configs.csv" L2.size memory_latency_cycles simulated_cycles l2_load_misses >"$work/alone"

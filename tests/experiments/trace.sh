@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# What other programs' viewers read of an experiment: trace.json and callgrind.out.<algorithm>. Run from the project's folder;
-# BUILD has the programs (default build). Checks by a JSON parser and by callgrind_annotate are left out where there is none.
+# Files of an experiment for viewers: trace.json and callgrind.out.<algorithm>. Run from the project's folder; BUILD has
+# the programs (default build). Checks by a JSON parser and by callgrind_annotate are left out where the programs are
+# missing.
 set -u
 export LC_ALL=C # layers may be called by any bytes
 
@@ -46,13 +47,13 @@ sums() {
         <(sed -nE 's/^\{"ph":"M","name":"thread_name","pid":'"$2"',"tid":([0-9]+),"args":\{"name":"([^"]*)"\}\},?$/\1 \2/p' "$1") <(times "$1" "$2") | sort
 }
 
-# near FILE FILE: lines of a name and a number; the same names, and numbers that rounding tells apart
+# near FILE FILE: lines of a name and a number; equal names, and numbers equal but for rounding
 near() {
     [ -s "$1" ] && [ "$(cut -d' ' -f1 "$1")" = "$(cut -d' ' -f1 "$2")" ] &&
         paste -d' ' "$1" "$2" | awk '{ d = $2 - $4; if (d < 0) d = -d; if (d > 1e-6 * $4) bad++ } END { exit bad > 0 }'
 }
 
-# per_algo CSV COLUMN SCALE: "algorithm sum" of those that have the column's number in every row
+# per_algo CSV COLUMN SCALE: "algorithm sum" of the algorithms with the column's number in every row
 per_algo() {
     columns "$1" algo "$2" | awk -v scale="$3" '{ if ($2 ~ /^[0-9]/) n[$1] += $2; else bad[$1] = 1 }
         END { for (a in n) if (!(a in bad)) printf "%s %.9g\n", a, n[a] * scale }' | sort
@@ -73,7 +74,7 @@ schema() { # schema FILE: every event has what its kind must have
     opens "$1"
 }
 
-# What is left out is said once.
+# Skipped checks are named once.
 : >"$work/schema"
 command -v jsonschema >/dev/null || echo "trace: skipped: the JSON schema (package python3-jsonschema)"
 chromium=$(command -v chromium || command -v chromium-browser || true)
@@ -118,7 +119,7 @@ annotated() { # annotated FILE: the totals that callgrind_annotate prints
     callgrind_annotate --threshold=100 "$1" 2>"$work/err" | sed -n 's/ PROGRAM TOTALS.*//; T; s/([^)]*)//g; s/,//g; s/  */ /g; s/^ //; s/ $//; p'
 }
 
-# tabled FOLDER ALGO: the same of layers.csv and traffic.csv, in the order of the file
+# tabled FOLDER ALGO: the numbers of layers.csv and traffic.csv, in the order of the file
 tabled() {
     local dir=$1 algo=$2 level
     columns "$dir/layers.csv" algo simulated_loads simulated_stores | awk -v a="$algo" '$1 == a { l += $2; s += $3 } END { printf "%d %d", l, s }'
@@ -168,7 +169,7 @@ if run toy MODEL=tests/data/three.csv MACHINE=toy TIMING=0; then
     profiles "$dir"
 fi
 
-# ---- a machine with one, and names that somebody made up ----
+# ---- a machine with a clock, and odd names ----
 
 {
     head -2 tests/data/three.csv
@@ -209,7 +210,7 @@ if run timed MODEL=tests/data/three.csv MACHINE=toy REPS=2; then
     profiles "$dir"
 fi
 
-# ---- what is refused ----
+# ---- refusals ----
 
 if command -v jsonschema >/dev/null && [ -e "$work/clock/clx4208/odd/trace.json" ]; then
     for slip in 's/"ph":"M"/"ph":"Q"/' 's/"traceEvents"/"events"/'; do

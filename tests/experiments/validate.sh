@@ -10,7 +10,7 @@ program=$validate
 recorded=results/reference/zen3/counts
 few="fire2/squeeze1x1,fire9/expand3x3" # layers of SqueezeNet: a pointwise one and a 3x3
 
-# A folder with the counts of these two layers; broken NAME SED-COMMAND: a copy with one file edited.
+# A folder with the counts of two layers; broken NAME SED-COMMAND: a copy with one file edited.
 mkdir "$work/few"
 cp "$recorded/host.txt" "$work/few/"
 for file in plans counts; do
@@ -90,7 +90,7 @@ check "verdict.txt is what the run ends with" cmp -s "$dir/verdict.txt" <(tail -
 check "no number without a reason" bash -c "! grep -E ',(nan|inf|-nan)' '$dir'/*.csv"
 check "counts are those of the folder" [ "$(cell simulated_vs_measured.csv measured 'squeeze1x1,base,loads')" = \
     "$(awk -F, '/cold,2,base,loads,/ { print $NF }' "$work/few/counts.csv")" ]
-# What agreement there is, held: loads of Base, whose stream is the library's own.
+# The present agreement, held: loads of Base, whose stream is the library's own.
 check "loads of Base: $(cell agreement.csv error_percent 'all,base,loads')" within "$(cell agreement.csv error_percent 'all,base,loads')" -5 5
 check "stores of Base: $(cell agreement.csv error_percent 'all,base,stores')" within "$(cell agreement.csv error_percent 'all,base,stores')" -15 15
 check "cycles are simulated: $(cell cycles.csv percent '^error_median')" within "$(cell cycles.csv percent '^error_median')" 0.1 30
@@ -112,21 +112,21 @@ beside=$(cell simulated_vs_measured.csv as_machine 'expand3x3,sconv_is,loads')
 run "COUNTS=$work/few" JOBS=1
 check "threads change nothing" cmp -s "$work/first" "$dir/simulated_vs_measured.csv"
 
-# A plan that is another one today is replayed as it was counted.
+# A plan that has changed since is replayed as counted.
 broken plans.csv '/,2,.*sconv_is/s/ nc=[0-9]*/ nc=7/'
 run "COUNTS=$work/broken"
 check "another plan is replayed: $(grep '^plans:' "$work/out")" grep -q "^plans: [1-9][0-9]* of 10 would be other ones today" "$work/out"
 check "... and makes another stream" [ "$(cell simulated_vs_measured.csv as_machine 'squeeze1x1,sconv_is,loads')" != "$as_planned" ]
 check "another layer's plan is its own" [ "$(cell simulated_vs_measured.csv as_machine 'expand3x3,sconv_is,loads')" = "$beside" ]
 
-# A plan that this program cannot make: left out, with both plans; everything else stands.
+# A plan that this program cannot make: left out, with both plans; all further plans stand.
 broken plans.csv '/,2,.*sconv_is/s/f32_16x6/f32_17x6/'
 run "COUNTS=$work/broken"
 check "a plan differs: $(grep 'not comparable' "$work/out")" grep -q "not comparable: 1 of 10; .*with sconv_is: plan differs: counted 'f32_17x6.*', planned today '" "$work/out"
 check "its row says so" grep -q "squeeze1x1,sconv_is,loads,\"*not available: plan differs" "$dir/simulated_vs_measured.csv"
 check "another layer's row does not" within "$(cell simulated_vs_measured.csv as_machine 'expand3x3,sconv_is,loads')" 1 1e12
 
-# Counts that somebody could not have, and a machine file of the folder's own.
+# Counts with a reason instead of numbers, and a machine file in the folder.
 broken counts.csv 's/\(base,stores,\)[0-9]*$/\1not available: the PMU is shy/'
 cp sim/machines/toy.cfg "$work/broken/machine.cfg"
 sed -i 's/MACHINE=zen3/MACHINE=machine.cfg/' "$work/broken/host.txt"
@@ -136,7 +136,7 @@ check "a machine without a core has no cycles" grep -q '^error_median,.*,0,not c
 check "... and the verdict says why" grep -q '^No cycles are compared: toy has no \[core\]\.' "$dir/verdict.txt"
 check "a missing count stays missing" grep -q '^squeezenet,2,fire2/squeeze1x1,base,stores,not available: the PMU is shy,' "$dir/simulated_vs_measured.csv"
 
-# Where nobody counts, times stand in for cycles: of the same plans, at the clock that host.txt names.
+# Without counts, times stand in for cycles: of equal plans, at the clock that host.txt names.
 rm -rf "$work/broken"
 mkdir "$work/broken"
 sed 's/^counts format.*/&\nran at GHz: 2.5/' "$recorded/host.txt" >"$work/broken/host.txt"

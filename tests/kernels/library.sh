@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The library as it is installed: example and pkg-config, static and shared; nothing but sconv_* exported; the man page.
-# Run from the project's folder; MAKE_ARGS is handed to make (BUILD=..., CC=...). For another CPU: CC and NM are its tools,
+# The installed library: example and pkg-config, static and shared; nothing but sconv_* exported; the man page. Run from
+# the project's folder; MAKE_ARGS is handed to make (BUILD=..., CC=...). For another CPU: CC and NM are the CPU's tools,
 # LINK_FLAGS lead to its libraries, RUN runs its programs, and UKR is the micro-kernel that has to be chosen there.
 set -u
 
@@ -23,7 +23,7 @@ check() { # check DESCRIPTION COMMAND...: the command succeeds
 # shellcheck disable=SC2086  # arguments are words
 install_to() { ${MAKE:-make} --no-print-directory ${MAKE_ARGS-} install-sconv "PREFIX=$work/usr" "$@"; }
 
-# The C library's own names are the only ones that a library may define beside ours.
+# A library may define the C library's own names beside ours, and no further names.
 exports_only_ours() { # exports_only_ours NM-OPTION FILE
     local names
     names=$(${NM:-nm} "$1" --defined-only "$2" 2>/dev/null | awk 'NF == 3 && $2 ~ /[A-TV-Z]/ { print $3 }')
@@ -59,9 +59,9 @@ check "the example compiles, shared" compile "$work/shared" $cflags $libs
 check "the example compiles, static" compile "$work/static" $cflags $static
 check "the example runs, shared" runs "$work/shared"
 check "the example runs, static" runs "$work/static"
-# examples PAGE: the blocks that a manual page shows as they are, as one types them
+# examples PAGE: the literal blocks of a manual page, as a user types them
 examples() { sed -n '/^\.nf/,/^\.fi/{/^\.PP/d; /^\.[nf][fi]/!p}' "$1" | sed 's/\\-/-/g; s/\\e/\\/g'; }
-# What the manual shows: its program, linked as it says, and its machine.
+# The manual's examples: the program, linked as described, and the machine.
 page=$work/usr/share/man/man3/sconv.3
 if command -v pkg-config >/dev/null && [ -z "${RUN-}" ]; then
     {
@@ -81,7 +81,7 @@ if command -v pkg-config >/dev/null && [ -z "${RUN-}" ]; then
     done < <(examples "$page" | grep '^cc ')
     check "the manual links in two ways, not $n" [ $n -eq 2 ]
 fi
-# Header, library and what prints them were told the same version, and a refused shape is explained.
+# Header, library and printing programs have one version, and a refused shape is explained.
 cat >"$work/version.c" <<'END'
 #include <sconv.h>
 #include <stdio.h>

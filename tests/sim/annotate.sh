@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# cachesim --annotate: misses by source line. They are cachegrind's on its own geometry, those of a traced program are where
-# they belong, and other tools read the file. Run from the project's folder; BUILD has cachesim, CC compiles.
+# cachesim --annotate: misses by source line. The misses equal cachegrind's on cachegrind's geometry, the misses of a
+# traced program are at the right lines, and other tools read the file. Run from the project's folder; BUILD has
+# cachesim, CC compiles.
 set -u
 
 program=${BUILD:-build}/cachesim
@@ -99,7 +100,7 @@ else
     check "late prefetches and TLBs are no events: $(grep '^events' "$work/prefetched")" grep -q '^events:.*L1_late_prefetches.*TLB' "$work/prefetched"
 fi
 
-# ---- the heap, by who allocated it ----
+# ---- the heap, by the allocating function ----
 
 line_of() { grep -n "/[*] $1" tests/sim/heap.c | cut -d: -f1; }
 on_heap() { # on_heap WORDS: "loads stores" of what the line with that comment allocated

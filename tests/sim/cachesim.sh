@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# cachesim as a user meets it: golden outputs, pipes, what it says to bad input, and the library that is installed with it.
-# Run from the project's folder; CACHESIM is the program (default build/cachesim), BUILD its folder. GOLDEN=update rewrites
-# the golden outputs. EMULATED says that CACHESIM is a program for another CPU. Arguments: the parts to run, functions of
-# this file (default: all).
+# cachesim as a user meets it: golden outputs, pipes, messages to bad input, and the installed library. Run from the
+# project's folder; CACHESIM is the program (default build/cachesim), BUILD its folder. GOLDEN=update rewrites the
+# golden outputs. EMULATED: CACHESIM is a program for another CPU. Arguments: the parts to run, functions of this file
+# (default: all).
 set -u
 
 # shellcheck source=tests/csv.bash
@@ -34,7 +34,7 @@ check() { # check DESCRIPTION COMMAND...: the command succeeds
     if "$@"; then ok; else bad "$what"; fi
 }
 
-# golden NAME ARGUMENTS...: the output is that of tests/golden/NAME
+# golden NAME ARGUMENTS...: the output equals tests/golden/NAME
 golden() {
     local name=$1
     shift
@@ -115,7 +115,7 @@ metamorphic() {
     counts --machine toy --warmup 271 "$work/twice.din" >"$work/a"
     counts --machine toy --passes 2 --warmup pass tests/golden/mix.din >"$work/b"
     equal "a pass of warm-up is as many accesses of warm-up" "$work/a" "$work/b"
-    # A fully associative cache of 8 lines misses as the curve says at 8 lines, and the same holds after --convert.
+    # A fully associative cache of 8 lines misses as the curve says at 8 lines, before and after --convert.
     once=$("$cachesim" --mrc --line 64 tests/golden/mix.din >"$work/curve" && columns "$work/curve" lines misses | awk '$1 <= 8 { misses = $2 } END { print misses }')
     counts --l1 512,8,64 tests/golden/mix.din >"$work/out"
     twice=$(columns "$work/out" place read_misses write_misses | awk '$1 == "L1" { print $2 + $3 }')
@@ -163,7 +163,7 @@ lackey() {
     check "has fetches and valgrind's lines" grep -q 'instruction fetches, .* lines of valgrind' "$work/out"
 }
 
-# json_of EXPRESSION ARGUMENTS...: the output is JSON, and the expression of it (d) is true
+# json_of EXPRESSION ARGUMENTS...: the output is JSON, and the EXPRESSION of the JSON (d) is true
 json_of() {
     local expression=$1
     shift
@@ -234,7 +234,7 @@ stores() {
     is core eq6_lines_cycles 51200
 }
 
-# A level has the name that its machine gives it, in every output.
+# A level has the machine's name of the level in every output.
 names() {
     local format
     sed 's/\[cache L3\]/[cache SLC]/' sim/machines/toy.cfg >"$work/slc.cfg"
@@ -247,7 +247,7 @@ names() {
     refuses "bad.cfg:4: a machine's name has letters" --machine "$work/bad.cfg" tests/golden/mix.din
 }
 
-# unchanged FILE N: FILE is the trace that it was, and its folder holds N files
+# unchanged FILE N: FILE is the old trace, and the folder holds N files
 unchanged() {
     local dir=${1%/*}
     equal "$1 is as it was" "$1" tests/golden/mix.din
@@ -264,7 +264,7 @@ fails_to_convert() {
     check "--convert $*: '$words' is not in: $(cat "$work/err")" grep -qF -- "$words" "$work/err"
 }
 
-# A converted trace is whole, or the file is what it was; the trace itself is never touched.
+# A converted trace is whole, or the old file stays; the source trace is never touched.
 whole_or_not() {
     local dir=$work/whole name format
     mkdir "$dir"
@@ -364,7 +364,8 @@ signals() {
     check "and says so: $(cat "$work/err")" grep -q 'cannot write, Broken pipe' "$work/err"
 }
 
-# until_it_speaks FILE ARG...: runs cachesim until there is a message in FILE; half a minute is enough on a busy computer.
+# until_it_speaks FILE ARG...: runs cachesim until there is a message in FILE; half a minute is enough on a busy
+# computer.
 until_it_speaks() {
     local file=$1 pid
 
@@ -379,7 +380,7 @@ until_it_speaks() {
     wait "$pid" || true
 }
 
-# Compressed files are unpacked by their programs, whatever they are called.
+# Compressed files are unpacked by their programs, under any name.
 compressed() {
     local packer
     counts --machine toy tests/golden/mix.din >"$work/mix"
@@ -410,8 +411,8 @@ compressed() {
     done
 }
 
-# Files of other kinds are refused by name. Traces and other input files with bytes of other systems and editors are
-# read, or refused by name.
+# Foreign files are refused by the name of their kind. Traces and other input files with bytes of other systems and
+# editors are read, or refused by name.
 foreign() {
     local f
     printf 'PK\3\4junk\n' >"$work/t.din"
@@ -506,7 +507,7 @@ ranges() {
     check "... of instructions too" grep -q '"tag": 7, "name": "instructions"' "$work/out"
 }
 
-# As many ranges as there can be: each counts what it counts alone, write-backs too, and together they are all.
+# The most ranges: each range counts as it counts alone, write-backs too, and the sum of the ranges is the whole.
 many_ranges() {
     local i counts='loads|stores|.*miss|write_backs|memory_'
     awk 'BEGIN { srand(7); for (i = 0; i < 20000; i++) printf "%s %x 4 0 0\n", rand() < 0.4 ? "S" : "L", int(rand() * 65536) * 4 }' >"$work/many.text"
@@ -530,7 +531,7 @@ rows() {
     grep "^$2," "$1" | cut -d, -f2-
 }
 
-# Each row of --vary is what the machine counts alone.
+# Each row of --vary equals the machine alone.
 vary() {
     local size ways extra
     for extra in '' '--passes 3 --warmup pass --flush' '--warmup 100'; do
@@ -592,8 +593,8 @@ json_members() {
     done
 }
 
-# A program that does what its argument says between two walks over data[]. Nothing that another process or another
-# program does with its own arrays belongs to its trace.
+# A program that runs the action of its argument between two walks over data[]. Accesses of another process or another
+# program to arrays of its own are not in the trace.
 make_two() {
     cat >"$work/two.c" <<'END'
 #define _GNU_SOURCE
@@ -675,7 +676,7 @@ two_loads() {
         echo "$(place "$work/out" 1 loads) $(place "$work/out" 2 loads)"
 }
 
-# A trace is that of one process and one program.
+# A trace belongs to one process and one program.
 one_process() {
     local tracer=$1 what loads
     for what in nothing child-_exit child-exit child-killed child-exec close; do
@@ -688,7 +689,7 @@ one_process() {
     check "$tracer, exec: exit status $?, not 2" [ $? -eq 2 ]
     check "$tracer, exec: $(cat "$work/err")" grep -qF "the program became another one (exec)" "$work/err"
     check "$tracer, exec: nothing is printed" [ "$(grep -c '^memory' "$work/err")" -eq 0 ]
-    # Under QEMU the tracer's descriptor is one of the program's own; Valgrind keeps its own apart.
+    # Under QEMU the tracer's descriptor is one of the program's own; Valgrind keeps its own descriptors apart.
     : >"$work/victim"
     "$cachesim" --tracer "$tracer" --machine toy run -- "$work/two" close-all "$work/victim" >"$work/out" 2>"$work/err"
     check "$tracer, all descriptors closed: neither counted nor refused: $(cat "$work/err")" \
@@ -696,7 +697,7 @@ one_process() {
     check "$tracer, all descriptors closed: the trace went into the program's file" [ ! -s "$work/victim" ]
 }
 
-# gone PID: the process ends within half a minute; that is enough on a busy computer.
+# gone PID: the process ends within half a minute, enough on a busy computer.
 gone() {
     for _ in $(seq 300); do
         [ -e "/proc/$1" ] || return 0
@@ -706,7 +707,7 @@ gone() {
     return 1
 }
 
-# interrupted TRACER WHAT SIGNAL STATUS: a signal ends cachesim, and the program that it traces too.
+# interrupted TRACER WHAT SIGNAL STATUS: a signal ends cachesim, and the traced program, too.
 interrupted() {
     local tracer=$1 what=$2 signal=$3 pid traced
     rm -f "$work/pid"
@@ -723,7 +724,7 @@ interrupted() {
     check "$tracer: a program that $what outlives $signal" gone "${traced:-1}"
 }
 
-# A program that is traced while it runs makes the accesses that its source says.
+# A program traced while running makes the accesses of its source.
 traced() {
     local tracer loads status
     cat >"$work/sum.c" <<'END'
@@ -844,7 +845,8 @@ announcement() {
         grep -qE '^cachesim: .*: [1-9][0-9]* million accesses so far; Ctrl-C ends it$' "$work/unknown.err"
 }
 
-# Every policy that the program says there is can be simulated, and is one of a machine file; QLRU_ is a family's beginning.
+# Every policy in the program's list can be simulated, and is valid in a machine file; QLRU_ begins the names of a
+# family.
 check_policies() {
     local policy policies
     policies=$("$cachesim" --l1 1k,2,64,best tests/golden/mix.din 2>&1 | sed -n "s/.*there are //; s/, QLRU_.*//; s/,//gp")
@@ -958,12 +960,12 @@ manual() {
     fi
 }
 
-# recipes PAGE: the lines that a manual page shows in .nf blocks, as one types them
+# recipes PAGE: the lines in .nf blocks of a manual page, as a user types them
 recipes() {
     sed -n '/^\.nf/,/^\.fi/{/^\.[nf][fi]/!p}' "$1" | sed 's/\\-/-/g; s/\\e/\\/g'
 }
 
-# What the manual shows can be typed as it stands.
+# The manual's commands can be typed unchanged.
 manual_recipes() {
     local dir=$work/recipes recipe n=0
     mkdir "$dir" "$dir/bin"
@@ -999,14 +1001,15 @@ too_large() {
     check "a machine too large for the memory: $(cat "$work/err")" grep -q "Cannot allocate memory for caches of 4096 MiB" "$work/err"
 }
 
-# Files that no line of `make install` names, nor a folder in one; and lines that name nothing.
+# Files that no line of `make install` names, nor a folder around them; and lines that name nothing.
 installed_but_unsaid() { # installed_but_unsaid FOLDER SAID
     find "$1" -type f -o -type l | awk 'NR == FNR { if (sub(/^  \//, "/")) said[$0]; next }
         { for (s in said) if ($0 == s || (s ~ /\/$/ && index($0, s) == 1)) { named[s]; next } print "not said: " $0 }
         END { for (s in said) if (!(s in named)) print "not there: " s }' "$2" -
 }
 
-# Tries the installed bench in a folder of a user: it finds its data and the user's files, and writes nothing beside itself.
+# Tries the installed bench in a folder of a user: the bench finds the installed data and the user's files, and writes
+# nothing into the installation.
 installed_bench() { # installed_bench PREFIX
     local prefix=$1 there dir
     there=$(mktemp -d "$work/a user XXX")

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The simulator's benchmark beside another simulator's core, given by path, and what it says to bad input. Run from the
-# project's folder; BUILD has the programs (default build), CC compiles for the CPU that it runs on.
+# The simulator's benchmark beside the core of a second simulator, given by path, and the messages to bad input. Run
+# from the project's folder; BUILD has the programs (default build), CC compiles for the programs' CPU.
 set -u
 
 work=$(mktemp -d)
