@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "counters/group/ctr_cpu.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
@@ -197,6 +198,7 @@ int ctr_cpu_read(struct ctr_cpu *cpu, const char *groups_dir, const char *uarch,
     FILE *in;
     int err;
 
+    assert(groups_dir && uarch);
     *cpu = (struct ctr_cpu){ .n_models = 0 };
     if (strlen(uarch) >= sizeof cpu->uarch ||
         (size_t)snprintf(cpu->path, sizeof cpu->path, "%s/%s/cpu.cfg", groups_dir, uarch) >= sizeof cpu->path)

@@ -1,6 +1,7 @@
 /* Recursive descent straight over the text: a formula is evaluated a few times per measurement, never in a loop. */
 #include "counters/group/ctr_expr.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <stdbool.h>
@@ -163,8 +164,11 @@ static double sum(struct reader *r)
 int ctr_expr_eval(const char *text, ctr_expr_lookup_fn lookup, void *context, double *value, size_t *error_at)
 {
     struct reader r = { .at = text, .lookup = lookup, .context = context };
-    double result = sum(&r);
+    double result;
 
+    assert(text && lookup && value);
+    result = sum(&r);
+    assert(r.err || !r.depth);
     if (!r.err && peek(&r))
         fail(&r, -EINVAL, r.at);
     if (r.err) {

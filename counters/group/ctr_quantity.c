@@ -36,6 +36,7 @@ size_t ctr_quantity_index(const char *name)
 {
     size_t i = 0;
 
+    assert(name);
     while (i < N_QUANTITIES && strcmp(quantities[i].name, name))
         i++;
     return i;

@@ -53,6 +53,7 @@ static int open_set(struct ctr_session *s, size_t set, char *why, size_t why_byt
     size_t n = set_size(s->group, set), refused = 0;
     int err = 0;
 
+    assert(n && n <= CTR_MAX_SET_EVENTS);
     for (size_t i = 0; i < n && !err; i++)
         err = encode(s->group, event_at(s->group, set, i), &code[i], why, why_bytes);
     if (err)
@@ -69,7 +70,7 @@ int ctr_session_open_on(struct ctr_session **s, const struct ctr_source *source,
 {
     int err = 0;
 
-    assert(g->n_sets && g->n_sets <= CTR_MAX_SETS && g->n_events <= CTR_MAX_EVENTS);
+    assert(source && g->n_sets && g->n_sets <= CTR_MAX_SETS && g->n_events <= CTR_MAX_EVENTS);
     *s = calloc(1, sizeof **s);
     if (!*s)
         return ctr_fail(-ENOMEM, why, why_bytes, "out of memory");
@@ -125,6 +126,7 @@ int ctr_session_stop(struct ctr_session *s)
 
 void ctr_session_run(struct ctr_session *s, const struct ctr_loop *loop, struct ctr_ground *ground)
 {
+    assert(loop && ground);
     s->source->run(s->source->context, loop, ground);
 }
 
@@ -182,6 +184,7 @@ static void note_scale(struct ctr_reading *r, const struct ctr_set_reading *t)
 
 void ctr_reading_init(struct ctr_reading *r, const struct ctr_group *g)
 {
+    assert(r && g);
     *r = (struct ctr_reading){ .group = g, .max_scale = 1 };
 }
 
@@ -287,6 +290,7 @@ int ctr_reading_subtract(struct ctr_reading *r, const struct ctr_reading *overhe
     for (size_t i = 0; i < r->group->n_events; i++) {
         struct ctr_event_reading *e = &r->event[i];
 
+        assert(!e->has_value || e->value >= 0);
         if (e->has_value && overhead->event[i].has_value)
             e->value = e->value > overhead->event[i].value ? e->value - overhead->event[i].value : 0;
     }

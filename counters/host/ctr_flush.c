@@ -1,5 +1,6 @@
 #include "counters/host/ctr_flush.h"
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -83,5 +84,6 @@ void ctr_flush(const void *start, size_t bytes)
 {
     const char *first = (const char *)((uintptr_t)start & ~(uintptr_t)(LINE_BYTES - 1));
 
+    assert(start || !bytes);
     flush_lines(first, (const char *)start + bytes);
 }

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "counters/host/ctr_pages.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -32,6 +33,7 @@ static int init(struct ctr_pages *p, size_t bytes, int advice)
     const size_t rounded = (bytes + CTR_LARGE_PAGE - 1) / CTR_LARGE_PAGE * CTR_LARGE_PAGE;
     uintptr_t first;
 
+    assert(p && rounded >= bytes);
     *p = (struct ctr_pages){ .bytes = rounded, .mapping_bytes = rounded + CTR_LARGE_PAGE };
     p->mapping = mmap(NULL, p->mapping_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (p->mapping == MAP_FAILED) {
@@ -42,6 +44,7 @@ static int init(struct ctr_pages *p, size_t bytes, int advice)
     p->memory = (unsigned char *)first;
     madvise(p->memory, rounded, advice); /* a refusal shows in large_bytes */
     memset(p->memory, 0, rounded);
+    assert(first + rounded <= (uintptr_t)p->mapping + p->mapping_bytes);
     p->large_bytes = count_large(first, first + rounded);
     if (p->large_bytes > rounded)
         p->large_bytes = rounded;

@@ -1,5 +1,6 @@
 #include "counters/host/ctr_text.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
@@ -35,6 +36,7 @@ int ctr_text_first_line(const char *path, char *value, size_t value_bytes)
     char line[512];
     int err = 0;
 
+    assert(value && value_bytes);
     if (!in)
         return -errno;
     errno = 0;
@@ -63,6 +65,7 @@ int ctr_text_key(const char *path, const char *key, char *value, size_t value_by
     const char *found = NULL;
     char line[512];
 
+    assert(key && value && value_bytes);
     if (!in)
         return -errno;
     while (!found && fgets(line, sizeof line, in))

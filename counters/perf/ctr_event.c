@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "counters/perf/ctr_event.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <perfmon/pfmlib_perf_event.h> /* has its own copy of <linux/perf_event.h>: never include both */
 #include <stdlib.h>
@@ -72,6 +73,7 @@ int ctr_event_encode(const char *text, struct ctr_event_code *code, char *why, s
 {
     uint64_t config = 0;
 
+    assert(text && code);
     if (!ctr_event_is_raw(text))
         return encode_name(text, code, why, why_bytes);
     if (ctr_event_raw_code(text, &config))
@@ -82,6 +84,7 @@ int ctr_event_encode(const char *text, struct ctr_event_code *code, char *why, s
 
 int ctr_event_host_pmu(char *name, size_t bytes)
 {
+    assert(name && bytes);
     if (start_libpfm() != PFM_SUCCESS)
         return -ENOENT;
     for (int i = 0; i < PFM_PMU_MAX; i++) {

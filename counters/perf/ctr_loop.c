@@ -308,6 +308,8 @@ int ctr_ground_init(struct ctr_ground *g)
     *g = (struct ctr_ground){ .bytes = bytes, .line_bytes = line_bytes, .page_bytes = page_bytes };
     if (memory == MAP_FAILED)
         return -ENOMEM;
+    assert(line_bytes % sizeof(void *) == 0 && L2_BYTES % (2 * line_bytes) == 0 &&
+           MEMORY_BYTES % (2 * line_bytes) == 0);
     madvise(memory, bytes, MADV_NOHUGEPAGE); /* a refusal shows in the proof of the TLB misses */
     g->memory = memory;
     memset(memory, 0, bytes);

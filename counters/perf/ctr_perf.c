@@ -28,6 +28,7 @@ int ctr_perf_add(struct ctr_perf_set *set, const struct ctr_event_code *code)
     };
     long fd;
 
+    assert(set->n_events <= CTR_MAX_SET_EVENTS);
     if (set->n_events == CTR_MAX_SET_EVENTS)
         return -E2BIG;
     fd = syscall(SYS_perf_event_open, &attr, 0, -1, set->n_events ? set->fd[0] : -1, PERF_FLAG_FD_CLOEXEC);
@@ -132,6 +133,7 @@ int ctr_perf_explain(int err, const char *event, char *why, size_t why_bytes)
 {
     const char *meaning = strerror(-err), *remedy = "none known";
 
+    assert(err < 0 && event);
     if (err == -EACCES || err == -EPERM)
         return explain_refusal(err, event, why, why_bytes);
     for (size_t i = 0; i < sizeof meanings / sizeof meanings[0]; i++) {

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "counters/perf/ctr_watch.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <linux/hw_breakpoint.h>
 #include <linux/perf_event.h>
@@ -36,6 +37,7 @@ static int catch_strays(struct ctr_watch *w)
 {
     struct sigaction note = { .sa_handler = note_stray, .sa_flags = SA_RESTART };
 
+    assert(!w->is_catching); /* a second start would lose the action before the first */
     if (sigaction(SIGTRAP, &note, &w->before))
         return -errno;
     w->is_catching = true;
@@ -85,6 +87,7 @@ int ctr_watch_open(struct ctr_watch **w, const struct ctr_watch_point *point, si
 {
     int err = 0;
 
+    assert(point || !n_points);
     *w = NULL;
     if (n_points < 1 || n_points > CTR_MAX_WATCHES)
         return ctr_fail(-EINVAL, why, why_bytes, "number of watchpoints is not 1 to %d, %zu", CTR_MAX_WATCHES,

@@ -1,5 +1,6 @@
 #include "counters/proof/ctr_census.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -88,6 +89,7 @@ static int find_most(struct census *c, struct ctr_census *out, struct ctr_counts
 
 static void judge(struct census *c, struct ctr_census *out, const struct ctr_counts *counts)
 {
+    assert(c->ground->n_turns && out->n_counters <= c->cpu->n_counters);
     out->made = (double)c->ground->n_turns;
     for (unsigned i = 0; i < out->n_counters && c->cpu->n_fixed + i < CTR_MAX_SET_EVENTS; i++) {
         out->counted[i] = (double)counts->value[c->cpu->n_fixed + i];
@@ -135,6 +137,7 @@ int ctr_census_take(struct ctr_census *n, const struct ctr_source *source, const
     struct ctr_counts counts;
     int err = c.loop ? encode(&c) : ctr_fail(-ENODATA, why, why_bytes, "no known work for this kind of CPU");
 
+    assert(source && cpu->n_counters <= CTR_MAX_SET_EVENTS && cpu->n_fixed <= CTR_MAX_FIXED);
     *n = (struct ctr_census){ .n_counters = cpu->n_counters, .n_good = cpu->n_counters };
     if (!*cpu->census)
         return ctr_fail(0, n->note, sizeof n->note, "taken on trust: no event goes on every counter of this CPU");

@@ -1,5 +1,6 @@
 #include "counters/proof/ctr_counters.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 
@@ -68,8 +69,10 @@ int ctr_counters_open_plain(struct ctr_counters *c, const struct ctr_source *sou
 
 int ctr_counters_read(struct ctr_counters *c, struct ctr_reading *out)
 {
-    int err = ctr_session_read(c->session, out);
+    int err;
 
+    assert(c->session && c->overhead.group == c->group);
+    err = ctr_session_read(c->session, out);
     return err ? err : ctr_reading_subtract(out, &c->overhead);
 }
 
@@ -108,6 +111,7 @@ static void print_metric(const struct ctr_counters *c, size_t m, FILE *out)
 
 void ctr_counters_print(const struct ctr_counters *c, FILE *out)
 {
+    assert(c->group && c->group->n_metrics <= CTR_MAX_METRICS);
     fprintf(out, "group %s: %s, %zu event sets\n", c->group->name, c->group->about, c->group->n_sets);
     fprintf(out, "  counters: %u of %u%s%s\n", c->census.n_good, c->cpu.n_counters, *c->census.note ? ": " : "",
             c->census.note);

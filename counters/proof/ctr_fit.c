@@ -102,8 +102,10 @@ int ctr_fit(struct ctr_group *g, const struct ctr_source *source, const struct c
 {
     struct fit f = { .g = g, .source = source, .census = census };
     char reason[256];
-    int err = prepare(&f, cpu, why, why_bytes);
+    int err;
 
+    assert(census->n_counters <= CTR_MAX_SET_EVENTS && g->n_events <= CTR_MAX_EVENTS);
+    err = prepare(&f, cpu, why, why_bytes);
     for (size_t i = 0; i < g->n_events && !err; i++) {
         struct ctr_event *e = &g->event[i];
         struct ctr_event_code code;

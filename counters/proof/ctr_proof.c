@@ -69,7 +69,6 @@ const struct ctr_claim *ctr_claim_at(size_t i)
 static void check_claim(struct ctr_evidence *e, const struct ctr_claim *c, const struct ctr_reading *r, size_t n_turns)
 {
     double value, n = (double)n_turns;
-
     int err = ctr_reading_metric(r, c->metric, &value);
 
     if (err == -ENOENT)
@@ -178,6 +177,7 @@ int ctr_prove(struct ctr_proof *p, struct ctr_session *s, struct ctr_ground *gro
     const struct ctr_group *g = ctr_session_group(s);
     int err = 0;
 
+    assert(g->n_metrics <= CTR_MAX_METRICS);
     *p = (struct ctr_proof){ 0 };
     ctr_session_set_trust(s, NULL);
     for (size_t i = 0; i < ctr_n_loops() && !err; i++) {
