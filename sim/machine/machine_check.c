@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "sim/base/why.h"
 #include "sim/machine/machine_check.h"
 #include "sim/machine/machine_keys.h"
 #include "sim/prefetch/prefetch.h"
@@ -262,28 +263,26 @@ struct sim_fault sim_machine_fault(const struct sim_machine *m)
 
 int sim_machine_validate(const struct sim_machine *m, char *why, size_t why_bytes)
 {
+    const struct sim_why to = { why, why_bytes };
     const char *fault = sim_machine_fault(m).what;
     size_t k = 0;
 
     if (!m->n_levels || m->n_levels > SIM_MAX_LEVELS) {
-        snprintf(why, why_bytes, "number of cache levels must be 1..%d, '%zu'", SIM_MAX_LEVELS, m->n_levels);
-        return -EINVAL;
+        return sim_fail(to, -EINVAL, "number of cache levels must be 1..%d, '%zu'", SIM_MAX_LEVELS, m->n_levels);
     }
     if (fault) {
-        snprintf(why, why_bytes, "%s, 'latency %g, bandwidth %g, page %" PRIu64 ", combining buffers %" PRIu32 "'",
-                 fault, m->memory_latency_cycles, m->memory_bandwidth_bytes_per_cycle, m->page_bytes,
-                 m->combining_buffers);
-        return -EINVAL;
+        return sim_fail(to, -EINVAL, "%s, 'latency %g, bandwidth %g, page %" PRIu64 ", combining buffers %" PRIu32 "'",
+                        fault, m->memory_latency_cycles, m->memory_bandwidth_bytes_per_cycle, m->page_bytes,
+                        m->combining_buffers);
     }
     fault = find_level_fault(m, &k);
     if (fault) {
         const struct sim_level *l = &m->level[k];
 
-        snprintf(why, why_bytes,
-                 "cache level %zu: %s, 'sets %" PRIu64 ", ways %" PRIu32 ", line %" PRIu32 ", latency %g, policy %.*s'",
-                 k + 1, fault, l->n_sets, l->n_ways, l->line_bytes, l->latency_cycles, (int)sizeof l->policy,
-                 l->policy);
-        return -EINVAL;
+        return sim_fail(
+            to, -EINVAL,
+            "cache level %zu: %s, 'sets %" PRIu64 ", ways %" PRIu32 ", line %" PRIu32 ", latency %g, policy %.*s'",
+            k + 1, fault, l->n_sets, l->n_ways, l->line_bytes, l->latency_cycles, (int)sizeof l->policy, l->policy);
     }
     return 0;
 }

@@ -45,8 +45,7 @@ static int report(const struct parser *p, unsigned long line, const char *what, 
 
 static int report_file(const struct parser *p, const char *what, int error)
 {
-    snprintf(p->at.why, p->at.why_bytes, "%s: %s, %s", p->at.path, what, strerror(error));
-    return -error;
+    return sim_fail(p->at.why, -error, "%s: %s, %s", p->at.path, what, strerror(error));
 }
 
 static void trim_end(char *text)
@@ -491,7 +490,7 @@ static int parse_file(struct parser *p, FILE *in)
 
 int sim_machine_parse(struct sim_machine *m, FILE *in, const char *path, char *why, size_t why_bytes)
 {
-    struct parser p = { .at = { .path = path, .why = why, .why_bytes = why_bytes } };
+    struct parser p = { .at = { .path = path, .why = { why, why_bytes } } };
     int err = parse_file(&p, in);
 
     *m = err ? (struct sim_machine){ 0 } : p.machine;
@@ -500,7 +499,7 @@ int sim_machine_parse(struct sim_machine *m, FILE *in, const char *path, char *w
 
 int sim_machine_read(struct sim_machine *m, const char *path, char *why, size_t why_bytes)
 {
-    const struct parser p = { .at = { .path = path, .why = why, .why_bytes = why_bytes } };
+    const struct parser p = { .at = { .path = path, .why = { why, why_bytes } } };
     FILE *in = fopen(path, "r");
     int err;
 

@@ -8,27 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/base/why.h"
+
 #define BLANKS " \t\n"
 
 struct reader {
     const char *at;
     size_t most;
-    char *why;
-    size_t why_bytes;
+    struct sim_why why;
 };
-
-/* Writes one line and returns err. */
-static int report(const struct reader *r, int err, const char *line, ...) __attribute__((format(printf, 3, 4)));
-
-static int report(const struct reader *r, int err, const char *line, ...)
-{
-    va_list args;
-
-    va_start(args, line);
-    vsnprintf(r->why, r->why_bytes, line, args);
-    va_end(args);
-    return err;
-}
 
 /* Returns a text like printf's, from malloc; NULL when out of memory. */
 static char *format(const char *line, ...) __attribute__((format(printf, 1, 2)));
@@ -54,12 +42,12 @@ static char *format(const char *line, ...)
 
 static int out_of_memory(const struct reader *r)
 {
-    return report(r, -ENOMEM, "out of memory");
+    return sim_fail(r->why, -ENOMEM, "out of memory");
 }
 
 static int too_many(const struct reader *r, double n)
 {
-    return report(r, -EINVAL, "%.15g points; at most %zu", n, r->most);
+    return sim_fail(r->why, -EINVAL, "%.15g points; at most %zu", n, r->most);
 }
 
 /* ---- values ---- */
@@ -157,15 +145,15 @@ static int read_value(struct reader *r, struct sim_axis *a)
     int err;
 
     if (in_braces && !r->at[length])
-        return report(r, -EINVAL, "'{' without '}': '%s'", r->at);
+        return sim_fail(r->why, -EINVAL, "'{' without '}': '%s'", r->at);
     text = format("%.*s", (int)(length - in_braces), r->at + in_braces);
     if (!text)
         return out_of_memory(r);
     r->at += length + in_braces;
     if (!*text)
-        err = report(r, -EINVAL, "%s: a value is empty", a->key);
+        err = sim_fail(r->why, -EINVAL, "%s: a value is empty", a->key);
     else if (!in_braces && strstr(text, "..") && !read_range(text, &range))
-        err = report(r, -EINVAL, "%s: '%s' is no range; 4..64+4 and 16K..1M*2 are", a->key, text);
+        err = sim_fail(r->why, -EINVAL, "%s: '%s' is no range; 4..64+4 and 16K..1M*2 are", a->key, text);
     else if (!in_braces && strstr(text, ".."))
         err = add_range(r, a, &range);
     else
@@ -184,7 +172,7 @@ static int read_values(struct reader *r, struct sim_axis *a)
         err = read_value(r, a);
     } while (!err && *r->at == ',' && r->at++);
     if (!err && *r->at && !strchr(BLANKS ";", *r->at))
-        err = report(r, -EINVAL, "%s: after a value comes ',', a blank or ';', not '%s'", a->key, r->at);
+        err = sim_fail(r->why, -EINVAL, "%s: after a value comes ',', a blank or ';', not '%s'", a->key, r->at);
     return err;
 }
 
@@ -201,10 +189,10 @@ static int read_axis(struct reader *r, struct sim_grid *g)
     if (!a->key)
         return out_of_memory(r);
     if (!length || r->at[length] != '=')
-        return report(r, -EINVAL, "KEY=VALUE,... is expected, such as L1.size=16K,32K, not '%s'", r->at);
+        return sim_fail(r->why, -EINVAL, "KEY=VALUE,... is expected, such as L1.size=16K,32K, not '%s'", r->at);
     for (size_t i = 0; i + 1 < g->n_axes; i++) {
         if (!strcmp(g->axis[i].key, a->key))
-            return report(r, -EINVAL, "'%s' comes twice; ';' begins another grid", a->key);
+            return sim_fail(r->why, -EINVAL, "'%s' comes twice; ';' begins another grid", a->key);
     }
     r->at += length + 1;
     return read_values(r, a);
@@ -226,7 +214,7 @@ static int read_grid(struct reader *r, struct sim_grids *all)
     for (size_t i = 0; i < g->n_axes; i++)
         n *= (double)g->axis[i].n_values;
     if (!err && !g->n_axes)
-        err = report(r, -EINVAL, "nothing is varied; for example L1.size=16K,32K,64K");
+        err = sim_fail(r->why, -EINVAL, "nothing is varied; for example L1.size=16K,32K,64K");
     if (!err && n + (double)all->n_points > (double)r->most)
         err = too_many(r, n + (double)all->n_points);
     if (!err)
@@ -252,7 +240,7 @@ static int add_key(const struct reader *r, struct sim_grids *g, char *key)
 
 int sim_grids_read(struct sim_grids *g, const char *text, size_t most, char *why, size_t why_bytes)
 {
-    struct reader r = { text, most, why, why_bytes };
+    struct reader r = { text, most, { why, why_bytes } };
     int err;
 
     *g = (struct sim_grids){ 0 };

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "sim/base/why.h"
 #include "sim/machine/machine_check.h"
 #include "sim/machine/machine_folder.h"
 #include "sim/machine/machine_keys.h"
@@ -142,25 +143,25 @@ static const char *why_none(const struct sim_here *h)
  * Says that no cache is known, and what to do. folder: the folder whose files do not serve; NULL: no folder was
  * searched.
  */
-static int refuse(const struct sim_here *h, const char *folder, char *why, size_t why_bytes)
+static int refuse(const struct sim_here *h, const char *folder, struct sim_why why)
 {
-    snprintf(why, why_bytes, "host: %s", why_none(h));
+    sim_fail(why, -ENOENT, "host: %s", why_none(h));
     if (folder)
-        say_more(why, why_bytes, ", and no file in %s is for this CPU, %s", folder, h->cpu.name);
-    say_more(why, why_bytes, "; name a machine: MACHINE=zen4 (of cachesim: --machine zen4), or the path of a %s file",
-             SIM_MACHINE_SUFFIX);
+        sim_why_add(why, ", and no file in %s is for this CPU, %s", folder, h->cpu.name);
+    sim_why_add(why, "; name a machine: MACHINE=zen4 (of cachesim: --machine zen4), or the path of a %s file",
+                SIM_MACHINE_SUFFIX);
     if (folder) {
-        say_more(why, why_bytes, "; ");
-        sim_machine_say_known(folder, why, why_bytes);
+        sim_why_add(why, "; ");
+        sim_machine_say_known(folder, why.text, why.bytes);
     }
     return -ENOENT;
 }
 
 /* Finds the file that serves. Where only caches speak for files, and for several, it takes none. */
-static int find_file(struct sim_here *h, const char *folder, char *why, size_t why_bytes)
+static int find_file(struct sim_here *h, const char *folder, struct sim_why why)
 {
     struct search s = { .h = h };
-    int err = sim_machines_each(folder, compare, &s, why, why_bytes);
+    int err = sim_machines_each(folder, compare, &s, why.text, why.bytes);
 
     if (s.match == SIM_HERE_BY_CACHES && s.n > 1)
         s.match = SIM_HERE_NO_MATCH;
@@ -170,7 +171,7 @@ static int find_file(struct sim_here *h, const char *folder, char *why, size_t w
     }
     if (!err)
         say_how(&s, folder);
-    return err || h->known.n_levels || has_caches(h) ? err : refuse(h, folder, why, why_bytes);
+    return err || h->known.n_levels || has_caches(h) ? err : refuse(h, folder, why);
 }
 
 /* ---- its calibration ---- */
@@ -184,16 +185,15 @@ static bool is_of_cpu(const struct sim_machine *file, const char *cpu)
 }
 
 /* Takes the calibration, if there is one of this computer; else says why there is none. */
-static int find_calibration(struct sim_here *h, const char *results, char *why, size_t why_bytes)
+static int find_calibration(struct sim_here *h, const char *results, struct sim_why why)
 {
     struct sim_machine file;
     int err;
 
     snprintf(h->origin, sizeof h->origin, "%s/host/calibration/" SIM_MACHINE_FILE, results ? results : "");
-    if (!results || access(h->origin, F_OK)) {
+    if (!results || access(h->origin, F_OK))
         return 0;
-    }
-    err = sim_machine_read(&file, h->origin, why, why_bytes);
+    err = sim_machine_read(&file, h->origin, why.text, why.bytes);
     if (err)
         return err;
     h->is_calibrated = is_of_cpu(&file, h->cpu.name) && !has_other_caches(h, &file, SIM_HOST_MAX_CACHES);
@@ -210,9 +210,9 @@ static int find_calibration(struct sim_here *h, const char *results, char *why, 
 
 int sim_here_find(struct sim_here *h, const char *results, const char *machines, char *why, size_t why_bytes)
 {
-    int err = find_calibration(h, results, why, why_bytes);
+    int err = find_calibration(h, results, (struct sim_why){ why, why_bytes });
 
-    return err || h->is_calibrated ? err : find_file(h, machines, why, why_bytes);
+    return err || h->is_calibrated ? err : find_file(h, machines, (struct sim_why){ why, why_bytes });
 }
 
 /* ---- the machine ---- */
@@ -371,7 +371,7 @@ int sim_here_machine(const struct sim_here *h, struct sim_machine *m, char *why,
     struct sim_notes ignored = { "" };
 
     build(h, m, &ignored);
-    return !m->n_levels ? refuse(h, NULL, why, why_bytes) : sim_machine_validate(m, why, why_bytes);
+    return !m->n_levels ? refuse(h, NULL, (struct sim_why){ why, why_bytes }) : sim_machine_validate(m, why, why_bytes);
 }
 
 void sim_here_note(const struct sim_here *h, struct sim_notes *notes)

@@ -11,6 +11,8 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "sim/base/why.h"
+
 static const double assumed_latency_cycles[SIM_HOST_MAX_CACHES] = { 5, 14, 50, 100, 100 };
 static const double assumed_memory_latency_cycles = 200;
 
@@ -31,10 +33,9 @@ void sim_note(struct sim_notes *n, const char *format, ...)
         memcpy(n->text + used + length, "\n", 2);
 }
 
-static int report(char *why, size_t why_bytes, const char *what, int error)
+static int report(struct sim_why why, const char *what, int error)
 {
-    snprintf(why, why_bytes, "host: %s, %s", what, strerror(error));
-    return -error;
+    return sim_fail(why, -error, "host: %s, %s", what, strerror(error));
 }
 
 /* ---- values from hwloc ---- */
@@ -127,7 +128,7 @@ int sim_host_see(struct sim_host_seen *seen, char *why, size_t why_bytes)
     *seen = (struct sim_host_seen){ 0 };
     errno = 0;
     if (hwloc_topology_init(&topology))
-        return report(why, why_bytes, "hwloc cannot start", errno ? errno : ENOMEM);
+        return report((struct sim_why){ why, why_bytes }, "hwloc cannot start", errno ? errno : ENOMEM);
     if (hwloc_topology_load(topology))
         snprintf(seen->why_none, sizeof seen->why_none, "hwloc cannot load the topology, %s",
                  strerror(errno ? errno : EIO));
@@ -135,7 +136,7 @@ int sim_host_see(struct sim_host_seen *seen, char *why, size_t why_bytes)
         see_core(seen, topology, allowed);
     hwloc_topology_destroy(topology);
     if (!*seen->why_none && !allowed)
-        return report(why, why_bytes, "hwloc cannot tell the cores", ENOMEM);
+        return report((struct sim_why){ why, why_bytes }, "hwloc cannot tell the cores", ENOMEM);
     hwloc_bitmap_free(allowed);
     return 0;
 }
@@ -335,8 +336,8 @@ int sim_machine_host(struct sim_machine *m, char *why, size_t why_bytes)
         return err;
     sim_host_caches(m, &seen, &none, "", &ignored);
     if (!m->n_levels)
-        err = report(why, why_bytes, *seen.why_none ? seen.why_none : "hwloc reports no cache that can be simulated",
-                     ENOENT);
+        err = report((struct sim_why){ why, why_bytes },
+                     *seen.why_none ? seen.why_none : "hwloc reports no cache that can be simulated", ENOENT);
     else
         err = sim_machine_validate(m, why, why_bytes);
     if (err)

@@ -104,101 +104,64 @@ static void print_prefetch(FILE *out, const struct sim_prefetch *list)
         fprintf(out, "\n");
 }
 
-/* A key with a choice, unless it has its default. */
-static void print_choice(FILE *out, const struct sim_key *key, const void *from)
+static void print_count(FILE *out, const struct sim_key *key, const void *member)
 {
-    uint8_t place;
+    const uint64_t value =
+        key->bytes == sizeof(uint64_t) ? *(const uint64_t *)member : (uint64_t) * (const uint32_t *)member;
 
-    memcpy(&place, (const char *)from + key->offset, sizeof place);
-    if (place)
-        fprintf(out, "%s = %s\n", key->name, key->choice[place]);
+    if (!value && key->is_optional)
+        return;
+    if (key->takes_suffix)
+        print_bytes(out, key->name, value);
+    else
+        fprintf(out, "%s = %" PRIu64 "\n", key->name, value);
 }
 
-static void print_choices(FILE *out, const struct sim_key *keys, const void *from)
+/* Prints a key that is required, or whose value is not the default. */
+static void print_key(FILE *out, const struct sim_key *key, const void *from)
 {
-    for (const struct sim_key *key = keys; key->name; key++) {
-        if (key->kind == SIM_KEY_CHOICE)
-            print_choice(out, key, from);
+    const void *member = (const char *)from + key->offset;
+
+    switch (key->kind) {
+    case SIM_KEY_TEXT:
+    case SIM_KEY_NAME:
+    case SIM_KEY_POLICY:
+        if (*(const char *)member)
+            fprintf(out, "%s = %s\n", key->name, (const char *)member);
+        break;
+    case SIM_KEY_COUNT:
+    case SIM_KEY_NUMBER:
+        print_count(out, key, member);
+        break;
+    case SIM_KEY_CYCLES:
+    case SIM_KEY_BANDWIDTH:
+        if (*(const double *)member > 0 || !key->is_optional)
+            print_cycles(out, key->name, *(const double *)member);
+        break;
+    case SIM_KEY_CHOICE:
+        if (*(const uint8_t *)member)
+            fprintf(out, "%s = %s\n", key->name, key->choice[*(const uint8_t *)member]);
+        break;
+    case SIM_KEY_PREFETCH:
+        print_prefetch(out, member);
+        break;
     }
 }
 
+static void print_keys(FILE *out, const struct sim_key *keys, const void *from)
+{
+    for (const struct sim_key *key = keys; key->name; key++)
+        print_key(out, key, from);
+}
+
+/* Prints a level with its size in place of its sets. */
 static void print_level(FILE *out, const struct sim_level *l)
 {
-    const struct sim_level_draft draft = { .level = *l };
+    struct sim_level_draft draft = { .level = *l, .size_bytes = sim_level_bytes(l) };
 
+    draft.level.n_sets = 0;
     fprintf(out, "\n[cache %s]\n", l->name);
-    print_bytes(out, "size", sim_level_bytes(l));
-    fprintf(out, "ways = %" PRIu32 "\n", l->n_ways);
-    print_bytes(out, "line", l->line_bytes);
-    print_cycles(out, "latency_cycles", l->latency_cycles);
-    fprintf(out, "policy = %s\n", l->policy);
-    if (l->seed)
-        fprintf(out, "seed = %" PRIu64 "\n", l->seed);
-    if (l->n_slices)
-        fprintf(out, "slices = %" PRIu32 "\n", l->n_slices);
-    if (l->bandwidth_bytes_per_cycle > 0)
-        print_cycles(out, "bandwidth_bytes_per_cycle", l->bandwidth_bytes_per_cycle);
-    if (l->miss_buffers)
-        fprintf(out, "miss_buffers = %" PRIu32 "\n", l->miss_buffers);
-    print_choices(out, sim_cache_keys, &draft);
-    print_prefetch(out, l->prefetch);
-}
-
-static void print_issue(FILE *out, const struct sim_issue *i)
-{
-    if (i->clock_ghz > 0)
-        print_cycles(out, "clock_ghz", i->clock_ghz);
-    if (i->mac_rows)
-        fprintf(out, "mac_rows = %" PRIu32 "\n", i->mac_rows);
-    if (i->mac_columns)
-        fprintf(out, "mac_columns = %" PRIu32 "\n", i->mac_columns);
-    if (i->mac_instructions_per_cycle > 0)
-        print_cycles(out, "mac_instructions_per_cycle", i->mac_instructions_per_cycle);
-    if (i->loads_per_cycle > 0)
-        print_cycles(out, "loads_per_cycle", i->loads_per_cycle);
-    if (i->stores_per_cycle > 0)
-        print_cycles(out, "stores_per_cycle", i->stores_per_cycle);
-}
-
-/* Prints what [machine] has beyond texts and the latency. */
-static void print_options(FILE *out, const struct sim_machine *m)
-{
-    if (m->memory_bandwidth_bytes_per_cycle > 0)
-        print_cycles(out, "memory_bandwidth_bytes_per_cycle", m->memory_bandwidth_bytes_per_cycle);
-    if (m->memory_scattered_cycles > 0)
-        print_cycles(out, "memory_scattered_cycles", m->memory_scattered_cycles);
-    if (m->page_bytes)
-        print_bytes(out, "page", m->page_bytes);
-    if (m->frame_bytes)
-        print_bytes(out, "frame", m->frame_bytes);
-    if (m->page_tables)
-        fprintf(out, "page_tables = %" PRIu32 "\n", m->page_tables);
-    if (m->page_seed)
-        fprintf(out, "page_seed = %" PRIu64 "\n", m->page_seed);
-    if (m->combining_buffers)
-        fprintf(out, "combining_buffers = %" PRIu32 "\n", m->combining_buffers);
-    print_choices(out, sim_machine_keys, m);
-    print_issue(out, &m->issue);
-}
-
-/* Its keys are counts of 32 bits and numbers. */
-static void print_core(FILE *out, const struct sim_core *c)
-{
-    fprintf(out, "\n[core]\n");
-    for (const struct sim_key *key = sim_core_keys; key->name; key++) {
-        const char *from = (const char *)c + key->offset;
-        uint32_t count;
-        double number;
-
-        if (key->kind == SIM_KEY_COUNT) {
-            memcpy(&count, from, sizeof count);
-            if (count || !key->is_optional)
-                fprintf(out, "%s = %" PRIu32 "\n", key->name, count);
-        } else {
-            memcpy(&number, from, sizeof number);
-            print_cycles(out, key->name, number);
-        }
-    }
+    print_keys(out, sim_cache_keys, &draft);
 }
 
 int sim_machine_print(const struct sim_machine *m, FILE *out)
@@ -206,20 +169,16 @@ int sim_machine_print(const struct sim_machine *m, FILE *out)
     if (!can_print(m))
         return -EINVAL;
     fprintf(out, "[machine]\n");
-    for (const struct sim_key *key = sim_machine_keys; key->name; key++) {
-        const char *text = (const char *)m + key->offset;
-
-        if ((key->kind == SIM_KEY_TEXT || key->kind == SIM_KEY_NAME) && *text)
-            fprintf(out, "%s = %s\n", key->name, text);
-    }
-    print_cycles(out, "memory_latency_cycles", m->memory_latency_cycles);
-    print_options(out, m);
+    print_keys(out, sim_machine_keys, m);
     for (size_t k = 0; k < m->n_levels; k++)
         print_level(out, &m->level[k]);
-    for (size_t i = 0; i < m->n_tlbs; i++)
-        fprintf(out, "\n[tlb %s]\nentries = %" PRIu32 "\nways = %" PRIu32 "\n", m->tlb[i].name, m->tlb[i].n_entries,
-                m->tlb[i].n_ways);
-    if (m->core.width)
-        print_core(out, &m->core);
+    for (size_t i = 0; i < m->n_tlbs; i++) {
+        fprintf(out, "\n[tlb %s]\n", m->tlb[i].name);
+        print_keys(out, sim_tlb_keys, &m->tlb[i]);
+    }
+    if (m->core.width) {
+        fprintf(out, "\n[core]\n");
+        print_keys(out, sim_core_keys, &m->core);
+    }
     return fflush(out) || ferror(out) ? -EIO : 0;
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/base/why.h"
 #include "sim/machine/machine.h"
 #include "sim/machine/machine_keys.h"
 #include "sim/machine/machine_words.h"
@@ -25,14 +26,12 @@ struct editor {
     const struct sim_setting *setting;
     size_t n;
     struct place *place; /* [n] */
-    char *why;
-    size_t why_bytes;
+    struct sim_why why;
 };
 
 static int report(const struct editor *e, int err, const char *what, const char *value)
 {
-    snprintf(e->why, e->why_bytes, "%s: '%s'", what, value);
-    return err;
+    return sim_fail(e->why, err, "%s: '%s'", what, value);
 }
 
 /* ---- keys ---- */
@@ -81,15 +80,14 @@ static int unknown_key(const struct editor *e, const char *what, const char *tex
 {
     const int before = (int)(strrchr(text, '.') ? strrchr(text, '.') + 1 - text : 0);
     const char *known[MOST_KEYS], *nearest;
-    size_t n = 0, used;
+    size_t n = 0;
 
     for (; keys->name && n < MOST_KEYS; keys++)
         known[n++] = keys->name;
     nearest = sim_nearest_word(text + before, known, n);
     report(e, -EINVAL, what, text);
-    used = strlen(e->why);
     if (nearest)
-        snprintf(e->why + used, e->why_bytes - used, ", did you mean %.*s%s?", before, text, nearest);
+        sim_why_add(e->why, ", did you mean %.*s%s?", before, text, nearest);
     return -EINVAL;
 }
 
@@ -236,27 +234,20 @@ static int text_of(const struct sim_machine *m, char **text)
 static void add_unit(const struct editor *e, size_t i)
 {
     const char *value = e->setting[i].value;
-    const size_t used = strlen(e->why), digits = strspn(value, "0123456789");
+    const size_t digits = strspn(value, "0123456789");
 
     if (e->place[i].key == &sim_cache_keys[SIM_CACHE_KEY_SIZE] && digits && !value[digits])
-        snprintf(e->why + used, e->why_bytes - used, "; without a unit these are bytes: is %s=%sK meant?",
-                 e->setting[i].key, value);
+        sim_why_add(e->why, "; without a unit these are bytes: is %s=%sK meant?", e->setting[i].key, value);
 }
 
 /* Puts the settings before what is wrong with the text that they make. */
 static void name_settings(const struct editor *e, const char *what)
 {
-    size_t used = 0;
-
     what = strchr(what, ' ') ? strchr(what, ' ') + 1 : what; /* without the line of a text that nobody sees */
-    for (size_t i = 0; i < e->n && used < e->why_bytes; i++) {
-        int length = snprintf(e->why + used, e->why_bytes - used, "%s%s=%s", i ? " " : "", e->setting[i].key,
-                              e->setting[i].value);
-
-        used += length > 0 ? (size_t)length : 0;
-    }
-    if (used < e->why_bytes)
-        snprintf(e->why + used, e->why_bytes - used, ": %s", what);
+    sim_fail(e->why, -EINVAL, "%s", "");
+    for (size_t i = 0; i < e->n; i++)
+        sim_why_add(e->why, "%s%s=%s", i ? " " : "", e->setting[i].key, e->setting[i].value);
+    sim_why_add(e->why, ": %s", what);
     for (size_t i = 0; i < e->n; i++)
         add_unit(e, i);
 }
@@ -286,7 +277,7 @@ static int read_edited(const struct editor *e, char *text, struct sim_machine *m
 
 int sim_machine_set(struct sim_machine *m, const struct sim_setting *setting, size_t n, char *why, size_t why_bytes)
 {
-    struct editor e = { .machine = m, .setting = setting, .n = n, .why = why, .why_bytes = why_bytes };
+    struct editor e = { .machine = m, .setting = setting, .n = n, .why = { why, why_bytes } };
     struct sim_machine changed;
     char *text = NULL;
     int err;

@@ -12,9 +12,8 @@
 
 int sim_place_report(const struct sim_place *at, const char *what, const char *value)
 {
-    snprintf(at->why, at->why_bytes, "%s:%lu: %s, '%s%s%s'", at->path, at->line, what, at->key ? at->key : "",
-             at->key ? " = " : "", value);
-    return -EINVAL;
+    return sim_fail(at->why, -EINVAL, "%s:%lu: %s, '%s%s%s'", at->path, at->line, what, at->key ? at->key : "",
+                    at->key ? " = " : "", value);
 }
 
 /* ---- numbers ---- */

@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 
+#include "sim/base/why.h"
 #include "sim/machine/machine_keys.h"
 
 /* Says where the text stands, and where messages about it go; the caller owns both strings. */
@@ -11,8 +12,7 @@ struct sim_place {
     const char *path;
     unsigned long line;
     const char *key; /* whose value it is; NULL: of none */
-    char *why;
-    size_t why_bytes;
+    struct sim_why why;
 };
 
 /* Puts "path:line: what, 'value'", or "path:line: what, 'key = value'", into why. Returns -EINVAL. */

@@ -9,10 +9,9 @@
 #include "sim/base/record.h"
 
 /* Writes one line and returns err. */
-static int fail(char *why, size_t why_bytes, int err, const char *path, const char *what)
+static int fail(struct sim_why why, int err, const char *path, const char *what)
 {
-    snprintf(why, why_bytes, "peer %s: %s", path, what);
-    return err;
+    return sim_fail(why, err, "peer %s: %s", path, what);
 }
 
 /* dlopen() looks for names without a slash elsewhere. */
@@ -24,26 +23,26 @@ static void *open_object(const char *path)
     return dlopen(here, RTLD_NOW | RTLD_LOCAL);
 }
 
-static int load(struct bench_peers *p, const char *path, char *why, size_t why_bytes)
+static int load(struct bench_peers *p, const char *path, struct sim_why why)
 {
     const struct sim_bench_peer *peer;
     const char *fault;
 
     if (p->n == BENCH_MAX_PEERS)
-        return fail(why, why_bytes, -EINVAL, path, "there is room for 8");
+        return fail(why, -EINVAL, path, "there is room for 8");
     p->loaded[p->n].object = open_object(path);
     if (!p->loaded[p->n].object) {
         fault = dlerror();
-        return fail(why, why_bytes, -ENOENT, path, fault ? fault : "cannot be loaded");
+        return fail(why, -ENOENT, path, fault ? fault : "cannot be loaded");
     }
     peer = dlsym(p->loaded[p->n++].object, "sim_bench_peer");
     if (!peer)
-        return fail(why, why_bytes, -EINVAL, path, "it exports no sim_bench_peer, see sim/programs/bench_peer.h");
+        return fail(why, -EINVAL, path, "it exports no sim_bench_peer, see sim/programs/bench_peer.h");
     if (peer->version != SIM_BENCH_PEER_VERSION)
-        return fail(why, why_bytes, -EINVAL, path, "it was built with another version of sim/programs/bench_peer.h");
+        return fail(why, -EINVAL, path, "it was built with another version of sim/programs/bench_peer.h");
     p->loaded[p->n - 1].peer = peer;
     if (!bench_peers_clear(p, p->n - 1))
-        return fail(why, why_bytes, -ENOTSUP, path, "it cannot simulate these caches");
+        return fail(why, -ENOTSUP, path, "it cannot simulate these caches");
     return 0;
 }
 
@@ -57,19 +56,19 @@ static bool counts_as_plain(const struct sim_machine *m)
     return sim_machine_is_plain(&plain);
 }
 
-int bench_peers_load(struct bench_peers *p, const char *paths, const struct sim_machine *m, char *why, size_t why_bytes)
+int bench_peers_load(struct bench_peers *p, const char *paths, const struct sim_machine *m, struct sim_why why)
 {
     int err = 0;
 
     *p = (struct bench_peers){ .n_levels = m->n_levels };
     if (paths && *paths && !counts_as_plain(m))
-        return fail(why, why_bytes, -EINVAL, paths, "peers simulate plain caches, and this machine has more");
+        return fail(why, -EINVAL, paths, "peers simulate plain caches, and this machine has more");
     for (size_t k = 0; k < m->n_levels; k++)
         p->level[k] = (struct sim_bench_peer_level){ m->level[k].n_sets, m->level[k].n_ways, m->level[k].line_bytes };
     for (const char *at = paths; !err && at && *at; at += strcspn(at, ","), at += *at == ',') {
         char *path = strndup(at, strcspn(at, ","));
 
-        err = path ? load(p, path, why, why_bytes) : fail(why, why_bytes, -ENOMEM, at, strerror(ENOMEM));
+        err = path ? load(p, path, why) : fail(why, -ENOMEM, at, strerror(ENOMEM));
         free(path);
     }
     return err;

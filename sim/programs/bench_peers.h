@@ -9,6 +9,7 @@
 #include "sim/programs/bench_peer.h"
 #include "sim/programs/bench_streams.h"
 #include "sim/base/stats.h"
+#include "sim/base/why.h"
 
 enum { BENCH_MAX_PEERS = 8 };
 
@@ -27,8 +28,7 @@ struct bench_peers {
  * Loads the peers in a list of paths with commas between (NULL: none), for a machine. Returns 0 or -errno with one
  * line in why; either way bench_peers_release() has to follow.
  */
-int bench_peers_load(struct bench_peers *p, const char *paths, const struct sim_machine *m, char *why,
-                     size_t why_bytes);
+int bench_peers_load(struct bench_peers *p, const char *paths, const struct sim_machine *m, struct sim_why why);
 void bench_peers_release(struct bench_peers *p);
 
 /* Takes over the accesses of a stream. Returns 0 or -ENOMEM. */

@@ -150,34 +150,33 @@ static const char *interface_name(size_t i)
 }
 
 /* Puts a line about the first name of the list that there is not, into why. */
-static int check_list(const char *list, const char *what, const char *(*name)(size_t i), char *why, size_t why_bytes)
+static int check_list(const char *list, const char *what, const char *(*name)(size_t i), struct sim_why why)
 {
     for (const char *at = list; at && *at; at += strcspn(at, ","), at += *at == ',') {
-        int n = (int)strcspn(at, ","), used;
+        int n = (int)strcspn(at, ",");
         size_t i = 0;
 
         while (name(i) && (strlen(name(i)) != (size_t)n || strncmp(at, name(i), (size_t)n)))
             i++;
         if (name(i))
             continue;
-        used = snprintf(why, why_bytes, "no %s is called '%.*s'; there are:", what, n, at);
-        for (i = 0; name(i) && used < (int)why_bytes; i++)
-            used += snprintf(why + used, why_bytes - (size_t)used, "%s %s", i ? "," : "", name(i));
+        sim_fail(why, -EINVAL, "no %s is called '%.*s'; there are:", what, n, at);
+        for (i = 0; name(i); i++)
+            sim_why_add(why, "%s %s", i ? "," : "", name(i));
         return -EINVAL;
     }
     return 0;
 }
 
-static int check_choice(const struct sim_bench_choice *c, char *why, size_t why_bytes)
+static int check_choice(const struct sim_bench_choice *c, struct sim_why why)
 {
-    int err = check_list(c->engines, "engine", engine_name, why, why_bytes);
+    int err = check_list(c->engines, "engine", engine_name, why);
 
-    err = err ? err : check_list(c->streams, "stream", bench_stream_name, why, why_bytes);
-    err = err ? err : check_list(c->interfaces, "interface", interface_name, why, why_bytes);
-    if (!err && (c->n_rounds < 1 || c->n_rounds > SIM_BENCH_MAX_ROUNDS)) {
-        snprintf(why, why_bytes, "%u rounds: from 1 to %u are possible", c->n_rounds, (unsigned)SIM_BENCH_MAX_ROUNDS);
-        err = -EINVAL;
-    }
+    err = err ? err : check_list(c->streams, "stream", bench_stream_name, why);
+    err = err ? err : check_list(c->interfaces, "interface", interface_name, why);
+    if (!err && (c->n_rounds < 1 || c->n_rounds > SIM_BENCH_MAX_ROUNDS))
+        err =
+            sim_fail(why, -EINVAL, "%u rounds: from 1 to %u are possible", c->n_rounds, (unsigned)SIM_BENCH_MAX_ROUNDS);
     return err;
 }
 
@@ -218,14 +217,12 @@ static int add_threads(struct bench *b, const struct sim_machine *m)
     return 0;
 }
 
-static int open_contenders(struct bench *b, const struct sim_machine *m, char *why, size_t why_bytes)
+static int open_contenders(struct bench *b, const struct sim_machine *m, struct sim_why why)
 {
     int threads_err = add_threads(b, m);
 
-    if (threads_err) {
-        snprintf(why, why_bytes, "%u threads: %s", b->choice->n_threads, strerror(-threads_err));
-        return threads_err;
-    }
+    if (threads_err)
+        return sim_fail(why, threads_err, "%u threads: %s", b->choice->n_threads, strerror(-threads_err));
     for (size_t i = 0; engine_name(i); i++) {
         int err;
 
@@ -233,12 +230,12 @@ static int open_contenders(struct bench *b, const struct sim_machine *m, char *w
             continue;
         err = add_contenders(b, engines[i], m);
         if (err == -ENOTSUP)
-            snprintf(why, why_bytes, "engine '%s': this CPU does not execute it, or CONV_CPU masks it", engine_name(i));
+            sim_fail(why, err, "engine '%s': this CPU does not execute it, or CONV_CPU masks it", engine_name(i));
         else if (err == -EINVAL)
-            snprintf(why, why_bytes, "engine '%s': it simulates plain caches alone; full and full-... the rest",
+            sim_fail(why, err, "engine '%s': it simulates plain caches alone; full and full-... the rest",
                      engine_name(i));
         else if (err)
-            snprintf(why, why_bytes, "engine '%s': %s", engine_name(i), strerror(-err));
+            sim_fail(why, err, "engine '%s': %s", engine_name(i), strerror(-err));
         if (err)
             return err;
     }
@@ -384,7 +381,7 @@ static int bench_stream(struct bench *b)
     return err;
 }
 
-static int bench_streams(struct bench *b, char *why, size_t why_bytes)
+static int bench_streams(struct bench *b, struct sim_why why)
 {
     int err = bench_stream_init(&b->stream);
 
@@ -401,31 +398,27 @@ static int bench_streams(struct bench *b, char *why, size_t why_bytes)
     if (!err && (fflush(b->out) || ferror(b->out)))
         err = -EIO;
     if (err == -EDOM)
-        snprintf(why, why_bytes, "stream %s: engines, interfaces, the reference or a peer disagree in a count",
-                 b->stream.name);
-    else if (err)
-        snprintf(why, why_bytes, "%s", strerror(-err));
-    return err;
+        return sim_fail(why, err, "stream %s: engines, interfaces, the reference or a peer disagree in a count",
+                        b->stream.name);
+    return err ? sim_fail(why, err, "%s", strerror(-err)) : 0;
 }
 
 int sim_bench(FILE *out, const struct sim_machine *m, const struct sim_bench_choice *choice,
-              const struct sim_bench_reference *reference, char *why, size_t why_bytes)
+              const struct sim_bench_reference *reference, struct sim_why why)
 {
     struct bench *b = calloc(1, sizeof *b);
     int err;
 
-    if (!b) {
-        snprintf(why, why_bytes, "%s", strerror(ENOMEM));
-        return -ENOMEM;
-    }
+    if (!b)
+        return sim_fail(why, -ENOMEM, "%s", strerror(ENOMEM));
     *b = (struct bench){ .out = out, .choice = choice, .reference = reference };
-    err = check_choice(choice, why, why_bytes);
+    err = check_choice(choice, why);
     if (!err)
-        err = open_contenders(b, m, why, why_bytes);
+        err = open_contenders(b, m, why);
     if (!err)
-        err = bench_peers_load(&b->peers, choice->peers, m, why, why_bytes);
+        err = bench_peers_load(&b->peers, choice->peers, m, why);
     if (!err)
-        err = bench_streams(b, why, why_bytes);
+        err = bench_streams(b, why);
     for (size_t i = 0; i < b->n_contenders; i++)
         sim_hierarchy_free(b->contender[i].h);
     bench_peers_release(&b->peers);

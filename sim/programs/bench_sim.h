@@ -13,6 +13,7 @@
 #include "sim/base/access.h"
 #include "sim/machine/machine.h"
 #include "sim/base/stats.h"
+#include "sim/base/why.h"
 
 /* Another simulator, to compare speed and counts with. */
 struct sim_bench_reference {
@@ -58,6 +59,6 @@ bool sim_bench_machine_called(const char *name, struct sim_machine *m);
  * -EIO.
  */
 int sim_bench(FILE *out, const struct sim_machine *m, const struct sim_bench_choice *choice,
-              const struct sim_bench_reference *reference, char *why, size_t why_bytes);
+              const struct sim_bench_reference *reference, struct sim_why why);
 
 #endif

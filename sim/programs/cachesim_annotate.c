@@ -401,7 +401,7 @@ static void say_without_lines(const struct cachesim_annotate *a, const struct ca
 }
 
 static int write_file(const struct cachesim_annotate *a, const struct instructions *x,
-                      const struct cachesim_place *place, const char *path, char *why, size_t why_bytes)
+                      const struct cachesim_place *place, const char *path, struct sim_why why)
 {
     const bool is_callgrind = path == a->o->callgrind;
     struct cachesim_file file;
@@ -413,15 +413,14 @@ static int write_file(const struct cachesim_annotate *a, const struct instructio
         err = cachesim_file_commit(&file);
     }
     if (err)
-        snprintf(why, why_bytes, "%.400s, %s", path, strerror(-err));
+        sim_fail(why, err, "%.400s, %s", path, strerror(-err));
     else if (path)
         say_next(a, path);
     return err;
 }
 
 /* Finds where the program's files were: as they were while it ran, or as the user says. */
-static int find_mappings(struct cachesim_mappings *m, const struct cachesim_options *o, FILE *maps, char *why,
-                         size_t why_bytes)
+static int find_mappings(struct cachesim_mappings *m, const struct cachesim_options *o, FILE *maps, struct sim_why why)
 {
     char program[4096];
     int err = maps ? cachesim_mappings_read(m, maps) : 0;
@@ -429,9 +428,9 @@ static int find_mappings(struct cachesim_mappings *m, const struct cachesim_opti
     if (!err && !m->n && o->program && cachesim_place_program(o->program[0], program, sizeof program))
         err = cachesim_mappings_add_program(m, program);
     if (err)
-        snprintf(why, why_bytes, "--annotate: out of memory");
+        sim_fail(why, err, "--annotate: out of memory");
     for (size_t i = 0; i < o->n_symbols && !err; i++)
-        err = cachesim_mappings_add(m, o->symbols[i], why, why_bytes);
+        err = cachesim_mappings_add(m, o->symbols[i], why);
     return err;
 }
 
@@ -458,33 +457,33 @@ static int find_places(const struct cachesim_mappings *m, const struct instructi
 
 /* Writes the files of some instructions: in cachegrind's format, and in callgrind's; NULL: not. */
 static int write_files(const struct cachesim_annotate *a, const struct instructions *x,
-                       const struct cachesim_mappings *m, const char *const path[2], char *why, size_t why_bytes)
+                       const struct cachesim_mappings *m, const char *const path[2], struct sim_why why)
 {
     struct cachesim_place *place = NULL;
     struct cachesim_names *names = NULL;
     int err = find_places(m, x, &place, &names);
 
     if (err)
-        snprintf(why, why_bytes, "--annotate: %s", strerror(-err));
+        sim_fail(why, err, "--annotate: %s", strerror(-err));
     if (!err && x == &a->own)
         say_without_lines(a, m, place, x->n_used);
     for (int i = 0; i < 2 && !err; i++)
-        err = write_file(a, x, place, path[i], why, why_bytes);
+        err = write_file(a, x, place, path[i], why);
     cachesim_names_free(names);
     free(place);
     return err;
 }
 
-int cachesim_annotate_write(struct cachesim_annotate *a, FILE *maps, char *why, size_t why_bytes)
+int cachesim_annotate_write(struct cachesim_annotate *a, FILE *maps, struct sim_why why)
 {
     const char *const by_line[] = { a->o->annotate, a->o->callgrind }, *const by_site[] = { a->o->heap, NULL };
     struct cachesim_mappings mappings = { 0 };
-    int err = find_mappings(&mappings, a->o, maps, why, why_bytes);
+    int err = find_mappings(&mappings, a->o, maps, why);
 
     if (!err && (by_line[0] || by_line[1]))
-        err = write_files(a, &a->own, &mappings, by_line, why, why_bytes);
+        err = write_files(a, &a->own, &mappings, by_line, why);
     if (!err && by_site[0])
-        err = write_files(a, &a->sites, &mappings, by_site, why, why_bytes);
+        err = write_files(a, &a->sites, &mappings, by_site, why);
     cachesim_mappings_release(&mappings);
     return err;
 }

@@ -12,6 +12,7 @@
 
 #include "sim/hierarchy.h"
 #include "sim/programs/cachesim_options.h"
+#include "sim/base/why.h"
 
 struct cachesim_annotate;
 
@@ -44,6 +45,6 @@ uint64_t cachesim_annotate_n_fetches(const struct cachesim_annotate *a);
  * Writes the files of --annotate, --callgrind and --heap. maps: where the traced program's files were in memory, as
  * /proc/<pid>/maps says it; NULL: not known. Returns 0, or -errno with one line in why.
  */
-int cachesim_annotate_write(struct cachesim_annotate *a, FILE *maps, char *why, size_t why_bytes);
+int cachesim_annotate_write(struct cachesim_annotate *a, FILE *maps, struct sim_why why);
 
 #endif

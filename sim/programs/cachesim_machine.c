@@ -40,20 +40,20 @@ static void find_places(struct places *p)
 }
 
 /* Takes what hwloc tells, and where that is all there is, nothing more. */
-static int read_host(struct sim_machine *m, char source[static CACHESIM_SOURCE_BYTES], char *why, size_t why_bytes)
+static int read_host(struct sim_machine *m, char source[static CACHESIM_SOURCE_BYTES], struct sim_why why)
 {
     struct places p;
     struct sim_here h;
     struct sim_notes notes = { "" };
     bool has_files;
-    int err = sim_here_look(&h, why, why_bytes);
+    int err = sim_here_look(&h, why.text, why.bytes);
 
     find_places(&p);
     has_files = !access(p.machines, R_OK);
     if (!err && has_files)
-        err = sim_here_find(&h, p.results, p.machines, why, why_bytes);
+        err = sim_here_find(&h, p.results, p.machines, why.text, why.bytes);
     if (!err)
-        err = sim_here_machine(&h, m, why, why_bytes);
+        err = sim_here_machine(&h, m, why.text, why.bytes);
     if (err)
         return err;
     if (has_files)
@@ -67,7 +67,7 @@ static int read_host(struct sim_machine *m, char source[static CACHESIM_SOURCE_B
     return 0;
 }
 
-static int read_named(struct sim_machine *m, const char *name, char *why, size_t why_bytes)
+static int read_named(struct sim_machine *m, const char *name, struct sim_why why)
 {
     struct places p;
     char path[MAX_PATH + 256];
@@ -75,21 +75,21 @@ static int read_named(struct sim_machine *m, const char *name, char *why, size_t
 
     find_places(&p);
     snprintf(path, sizeof path, "%s/%s" SIM_MACHINE_SUFFIX, p.machines, name);
-    err = sim_machine_read(m, path, why, why_bytes);
+    err = sim_machine_read(m, path, why.text, why.bytes);
     if (err == -ENOENT)
-        sim_machine_say_unknown(p.machines, name, why, why_bytes);
+        sim_machine_say_unknown(p.machines, name, why.text, why.bytes);
     return err;
 }
 
-static int read_machine(struct sim_machine *m, const char *which, char source[static CACHESIM_SOURCE_BYTES], char *why,
-                        size_t why_bytes)
+static int read_machine(struct sim_machine *m, const char *which, char source[static CACHESIM_SOURCE_BYTES],
+                        struct sim_why why)
 {
     size_t length = strlen(which);
     bool is_path = strchr(which, '/') || (length > 4 && !strcmp(which + length - 4, ".cfg"));
 
     if (!strcmp(which, "host"))
-        return read_host(m, source, why, why_bytes);
-    return is_path ? sim_machine_read(m, which, why, why_bytes) : read_named(m, which, why, why_bytes);
+        return read_host(m, source, why);
+    return is_path ? sim_machine_read(m, which, why.text, why.bytes) : read_named(m, which, why);
 }
 
 /* "SIZE,WAYS,LINE[,POLICY]" into a level; returns NULL or what is wrong. */
@@ -119,7 +119,7 @@ static const char *parse_level(const char *text, struct sim_level *l)
     return NULL;
 }
 
-static int set_levels(const struct cachesim_options *o, struct sim_machine *m, char *why, size_t why_bytes)
+static int set_levels(const struct cachesim_options *o, struct sim_machine *m, struct sim_why why)
 {
     for (size_t k = 0; k < SIM_MAX_LEVELS; k++) {
         const char *text = o->level_text[k], *what = NULL;
@@ -129,18 +129,18 @@ static int set_levels(const struct cachesim_options *o, struct sim_machine *m, c
         if (!text)
             continue;
         if (k > m->n_levels)
-            return cachesim_complain(why, why_bytes, option, "there is no level before it", text);
+            return cachesim_complain(why, option, "there is no level before it", text);
         if (k == m->n_levels)
             snprintf(m->level[m->n_levels++].name, sizeof m->level[0].name, "L%zu", k + 1);
         what = parse_level(text, &m->level[k]);
         if (what)
-            return cachesim_complain(why, why_bytes, option, what, text);
+            return cachesim_complain(why, option, what, text);
     }
     return 0;
 }
 
 int cachesim_machine(const struct cachesim_options *o, struct sim_machine *m, char source[static CACHESIM_SOURCE_BYTES],
-                     char *why, size_t why_bytes)
+                     struct sim_why why)
 {
     const char *which = o->machine ? o->machine : "host";
     int err = 0;
@@ -148,10 +148,10 @@ int cachesim_machine(const struct cachesim_options *o, struct sim_machine *m, ch
     *source = '\0';
     *m = (struct sim_machine){ .name = "custom" };
     if (o->machine || !o->level_text[0])
-        err = read_machine(m, which, source, why, why_bytes);
+        err = read_machine(m, which, source, why);
     if (!err)
-        err = set_levels(o, m, why, why_bytes);
+        err = set_levels(o, m, why);
     for (size_t k = 0; k < m->n_levels; k++)
         m->level[k].is_classified |= o->is_classified;
-    return err ? err : sim_machine_validate(m, why, why_bytes);
+    return err ? err : sim_machine_validate(m, why.text, why.bytes);
 }

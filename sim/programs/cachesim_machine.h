@@ -4,6 +4,7 @@
 
 #include "sim/machine/machine_host.h"
 #include "sim/programs/cachesim_options.h"
+#include "sim/base/why.h"
 
 enum { CACHESIM_SOURCE_BYTES = 1200 + SIM_NOTES_BYTES };
 
@@ -12,6 +13,6 @@ enum { CACHESIM_SOURCE_BYTES = 1200 + SIM_NOTES_BYTES };
  * values are from, should they be from several places; else "". Returns 0, or -errno with one line in why.
  */
 int cachesim_machine(const struct cachesim_options *o, struct sim_machine *m, char source[static CACHESIM_SOURCE_BYTES],
-                     char *why, size_t why_bytes);
+                     struct sim_why why);
 
 #endif

@@ -308,14 +308,13 @@ struct parser {
     struct cachesim_options *o;
     int argc;
     char **argv;
-    char *why;
-    size_t why_bytes;
+    struct sim_why why;
     bool is_given[N_ROWS];
 };
 
 static int complain(const struct parser *p, const char *option, const char *what, const char *value)
 {
-    return cachesim_complain(p->why, p->why_bytes, option, what, value);
+    return cachesim_complain(p->why, option, what, value);
 }
 
 static const char run[] = "run"; /* a word in the place of the trace: a program follows */
@@ -433,7 +432,7 @@ static int take_all(struct parser *p)
     return err;
 }
 
-static int guess_format(struct cachesim_options *o, char *why, size_t why_bytes)
+static int guess_format(struct cachesim_options *o, struct sim_why why)
 {
     const char *end = o->trace + cachesim_source_unpacked(o->trace), *dot = end;
     char ending[16];
@@ -443,39 +442,37 @@ static int guess_format(struct cachesim_options *o, char *why, size_t why_bytes)
     snprintf(ending, sizeof ending, "%.*s", dot > o->trace ? (int)(end - dot) : 0, dot);
     if (!sim_trace_format_find(ending, &o->reader.format))
         return 0;
-    return cachesim_complain(why, why_bytes, "--format", "is missing, and the trace's name does not tell it", o->trace);
+    return cachesim_complain(why, "--format", "is missing, and the trace's name does not tell it", o->trace);
 }
 
 /* Checks what single options cannot know. */
-static int check(struct cachesim_options *o, char *why, size_t why_bytes)
+static int check(struct cachesim_options *o, struct sim_why why)
 {
     bool is_stdin = o->trace && !strcmp(o->trace, "-");
     bool simulates = o->mode == CACHESIM_SIMULATE || o->mode == CACHESIM_VARY;
 
     if (!o->trace)
-        return cachesim_complain(why, why_bytes, NULL, "no trace is given; cachesim --help says how", NULL);
+        return cachesim_complain(why, NULL, "no trace is given; cachesim --help says how", NULL);
     if (!o->program && is_word(o->trace) && access(o->trace, F_OK))
-        return cachesim_complain(why, why_bytes, NULL,
-                                 "no program is given: cachesim [options] run -- PROGRAM [ARGUMENT]...", o->trace);
+        return cachesim_complain(why, NULL, "no program is given: cachesim [options] run -- PROGRAM [ARGUMENT]...",
+                                 o->trace);
     if (o->program && o->passes > 1)
-        return cachesim_complain(why, why_bytes, "--passes", "a program is run once; write its trace with --convert",
+        return cachesim_complain(why, "--passes", "a program is run once; write its trace with --convert",
                                  o->program[0]);
     if (o->tracer && !o->program)
-        return cachesim_complain(why, why_bytes, "--tracer", "there is no program to trace (run -- PROGRAM)",
-                                 o->tracer);
+        return cachesim_complain(why, "--tracer", "there is no program to trace (run -- PROGRAM)", o->tracer);
     if (o->passes > 1 && is_stdin)
-        return cachesim_complain(why, why_bytes, "--passes", "standard input can be read only once", "-");
+        return cachesim_complain(why, "--passes", "standard input can be read only once", "-");
     if (!simulates && (o->warmup || o->warms_up_passes || o->flushes || o->is_classified))
-        return cachesim_complain(why, why_bytes, NULL, "--warmup, --flush and --3c are for simulating a machine only",
-                                 o->trace);
+        return cachesim_complain(why, NULL, "--warmup, --flush and --3c are for simulating a machine only", o->trace);
     if (o->mode != CACHESIM_SIMULATE && o->has_output && o->output == SIM_REPORT_TABLE)
-        return cachesim_complain(why, why_bytes, "--output", "the analyses and --vary print csv or json", "table");
+        return cachesim_complain(why, "--output", "the analyses and --vary print csv or json", "table");
     if (o->mode == CACHESIM_VARY && (o->by_tag || o->plot))
-        return cachesim_complain(why, why_bytes, "--vary", "counts all tags together, and draws nothing", o->vary);
+        return cachesim_complain(why, "--vary", "counts all tags together, and draws nothing", o->vary);
     if (o->plot && !simulates && o->mode != CACHESIM_MRC)
-        return cachesim_complain(why, why_bytes, "--plot", "there are figures of simulations and of --mrc", o->plot);
+        return cachesim_complain(why, "--plot", "there are figures of simulations and of --mrc", o->plot);
     if (cachesim_options_by_line(o) && (o->mode != CACHESIM_SIMULATE || o->by_tag || o->warmup || o->warms_up_passes))
-        return cachesim_complain(why, why_bytes,
+        return cachesim_complain(why,
                                  o->annotate    ? "--annotate"
                                  : o->callgrind ? "--callgrind"
                                                 : "--heap",
@@ -484,16 +481,15 @@ static int check(struct cachesim_options *o, char *why, size_t why_bytes)
                                  : o->callgrind ? o->callgrind
                                                 : o->heap);
     if (o->heap && !o->program)
-        return cachesim_complain(why, why_bytes, "--heap", "there is no program to trace (run -- PROGRAM)", o->heap);
+        return cachesim_complain(why, "--heap", "there is no program to trace (run -- PROGRAM)", o->heap);
     if (o->timeline && (o->mode != CACHESIM_SIMULATE || o->warmup || o->warms_up_passes))
-        return cachesim_complain(why, why_bytes, "--timeline", "shows all accesses to one machine", o->timeline);
+        return cachesim_complain(why, "--timeline", "shows all accesses to one machine", o->timeline);
     if (o->n_symbols && !cachesim_options_by_line(o))
-        return cachesim_complain(why, why_bytes, "--symbols", "names lines of --annotate, which is missing",
-                                 o->symbols[0]);
+        return cachesim_complain(why, "--symbols", "names lines of --annotate, which is missing", o->symbols[0]);
     if (o->warms_up_passes && o->passes < 2)
-        return cachesim_complain(why, why_bytes, "--warmup", "needs --passes of at least 2", "pass");
+        return cachesim_complain(why, "--warmup", "needs --passes of at least 2", "pass");
     if (!o->program && (unsigned)o->reader.format == SIM_N_TRACE_FORMATS)
-        return guess_format(o, why, why_bytes);
+        return guess_format(o, why);
     return 0;
 }
 
@@ -512,9 +508,9 @@ static void say_unused(const struct parser *p)
     }
 }
 
-int cachesim_options_parse(struct cachesim_options *o, int argc, char **argv, char *why, size_t why_bytes)
+int cachesim_options_parse(struct cachesim_options *o, int argc, char **argv, struct sim_why why)
 {
-    struct parser p = { .o = o, .argc = argc, .argv = argv, .why = why, .why_bytes = why_bytes };
+    struct parser p = { .o = o, .argc = argc, .argv = argv, .why = why };
     int err;
 
     *o = (struct cachesim_options){
@@ -527,7 +523,7 @@ int cachesim_options_parse(struct cachesim_options *o, int argc, char **argv, ch
         return err;
     o->simulates_fetches = o->reader.has_fetches;
     o->reader.has_fetches |= cachesim_options_by_line(o);
-    err = check(o, why, why_bytes);
+    err = check(o, why);
     if (!err)
         say_unused(&p);
     return err;

@@ -9,6 +9,7 @@
 #include "sim/machine/machine.h"
 #include "sim/report/report.h"
 #include "sim/trace/trace_reader.h"
+#include "sim/base/why.h"
 
 enum cachesim_mode {
     CACHESIM_SIMULATE,
@@ -75,7 +76,7 @@ static inline bool cachesim_options_leave_stdout(const struct cachesim_options *
 }
 
 /* Returns 0, or -EINVAL with one line in why. */
-int cachesim_options_parse(struct cachesim_options *o, int argc, char **argv, char *why, size_t why_bytes);
+int cachesim_options_parse(struct cachesim_options *o, int argc, char **argv, struct sim_why why);
 
 extern const char cachesim_help[];
 

@@ -82,20 +82,17 @@ struct reader {
     struct cachesim_ranges *r;
     const char *path;
     unsigned line;
-    char *why;
-    size_t why_bytes;
+    struct sim_why why;
 };
 
 static int fail(const struct reader *f, const char *what, const char *value)
 {
-    snprintf(f->why, f->why_bytes, "%s:%u: %s, '%.60s'", f->path, f->line, what, value);
-    return -EINVAL;
+    return sim_fail(f->why, -EINVAL, "%s:%u: %s, '%.60s'", f->path, f->line, what, value);
 }
 
 static int no_memory(const struct reader *f)
 {
-    snprintf(f->why, f->why_bytes, "%s: out of memory", f->path);
-    return -ENOMEM;
+    return sim_fail(f->why, -ENOMEM, "%s: out of memory", f->path);
 }
 
 /* Finds the tag of a name, or gives it the next. */
@@ -217,17 +214,15 @@ static int read_all(struct reader *f, FILE *in)
         err = take_line(f, line, (size_t)n);
     }
     free(line);
-    if (!err && ferror(in)) {
-        snprintf(f->why, f->why_bytes, "%s, cannot read it", f->path);
-        err = -EIO;
-    }
+    if (!err && ferror(in))
+        err = sim_fail(f->why, -EIO, "%s, cannot read it", f->path);
     return err ? err : sort(f);
 }
 
-int cachesim_ranges_read(struct cachesim_ranges *r, const char *path, bool has_fetches, uint8_t fetch_tag, char *why,
-                         size_t why_bytes)
+int cachesim_ranges_read(struct cachesim_ranges *r, const char *path, bool has_fetches, uint8_t fetch_tag,
+                         struct sim_why why)
 {
-    struct reader f = { .r = r, .path = path, .why = why, .why_bytes = why_bytes };
+    struct reader f = { .r = r, .path = path, .why = why };
     FILE *in = fopen(path, "r");
     int err;
 
@@ -236,8 +231,7 @@ int cachesim_ranges_read(struct cachesim_ranges *r, const char *path, bool has_f
     };
     if (!in) {
         err = -errno;
-        snprintf(why, why_bytes, "--ranges: %s, '%s'", strerror(-err), path);
-        return err;
+        return sim_fail(why, err, "--ranges: %s, '%s'", strerror(-err), path);
     }
     err = read_all(&f, in);
     fclose(in);

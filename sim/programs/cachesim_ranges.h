@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "sim/base/access.h"
+#include "sim/base/why.h"
 
 enum { CACHESIM_MAX_NAMES = SIM_MAX_TAGS - 2 }; /* all but elsewhere and fetches */
 
@@ -41,8 +42,8 @@ struct cachesim_ranges {
  * Reads a file; instruction fetches, should there be any, have that tag. Returns 0, or -errno with one line in why,
  * "path:line: what, 'value'", and nothing to release.
  */
-int cachesim_ranges_read(struct cachesim_ranges *r, const char *path, bool has_fetches, uint8_t fetch_tag, char *why,
-                         size_t why_bytes);
+int cachesim_ranges_read(struct cachesim_ranges *r, const char *path, bool has_fetches, uint8_t fetch_tag,
+                         struct sim_why why);
 
 void cachesim_ranges_release(struct cachesim_ranges *r);
 

@@ -128,7 +128,7 @@ static int run_pass(struct cachesim_session *s)
     struct cachesim_source source;
     struct sim_trace_reader *r;
     struct cachesim_end end;
-    int err = cachesim_source_open(&source, &s->options, s->why, sizeof s->why);
+    int err = cachesim_source_open(&source, &s->options, SIM_WHY(s->why));
 
     if (err)
         return err;
@@ -138,7 +138,7 @@ static int run_pass(struct cachesim_session *s)
     else
         err = read_all(s, r);
     end = (struct cachesim_end){ err, s->counts.accesses + s->counts.fetches > 0, r ? sim_trace_reader_said(r) : "" };
-    err = cachesim_source_close(&source, &end, s->why, sizeof s->why);
+    err = cachesim_source_close(&source, &end, SIM_WHY(s->why));
     sim_trace_reader_free(r);
     s->maps = source.maps;
     return err;
@@ -151,8 +151,7 @@ int cachesim_tell_apart(struct cachesim_session *s)
 
     s->n_tags = SIM_USUAL_TAGS;
     if (o->ranges)
-        err = cachesim_ranges_read(&s->ranges, o->ranges, o->reader.has_fetches, o->reader.fetch_tag, s->why,
-                                   sizeof s->why);
+        err = cachesim_ranges_read(&s->ranges, o->ranges, o->reader.has_fetches, o->reader.fetch_tag, SIM_WHY(s->why));
     if (!err && o->ranges)
         s->n_tags = s->ranges.n_tags;
     if (!err && o->mode == CACHESIM_CONVERT && s->n_tags > SIM_USUAL_TAGS)

@@ -17,10 +17,9 @@
 
 enum { MAX_PATH = 4096 };
 
-static int fail(char *why, size_t why_bytes, int err, const char *name)
+static int fail(struct sim_why why, int err, const char *name)
 {
-    snprintf(why, why_bytes, "%s, %s", name, strerror(-err));
-    return err;
+    return sim_fail(why, err, "%s, %s", name, strerror(-err));
 }
 
 /* ---- compressed files ---- */
@@ -89,18 +88,18 @@ bool cachesim_source_is_packed(const char *path)
     return f && f->packer;
 }
 
-static int start(struct cachesim_source *s, const struct cachesim_start *what, char *why, size_t why_bytes)
+static int start(struct cachesim_source *s, const struct cachesim_start *what, struct sim_why why)
 {
     int err = cachesim_child_start(&s->child, what);
 
     if (err)
-        return fail(why, why_bytes, err, what->argv[0]);
+        return fail(why, err, what->argv[0]);
     s->in = s->child.in;
     s->child_name = what->argv[0];
     return 0;
 }
 
-static int unpack(struct cachesim_source *s, const char *program, int fd, char *why, size_t why_bytes)
+static int unpack(struct cachesim_source *s, const char *program, int fd, struct sim_why why)
 {
     const char *argv[] = { program, "-dc", NULL }, *package = program;
     char where[MAX_PATH];
@@ -110,19 +109,17 @@ static int unpack(struct cachesim_source *s, const char *program, int fd, char *
         if (!strcmp(packers[i].program, program))
             package = packers[i].package;
     }
-    if (!cachesim_place_program(program, where, sizeof where)) {
-        snprintf(why, why_bytes, "%s, it is compressed and %s is not installed (package %s)", s->name, program,
-                 package);
-        return -ENOENT;
-    }
+    if (!cachesim_place_program(program, where, sizeof where))
+        return sim_fail(why, -ENOENT, "%s, it is compressed and %s is not installed (package %s)", s->name, program,
+                        package);
     err = cachesim_child_open(&s->child);
-    return err ? fail(why, why_bytes, err, s->name)
+    return err ? fail(why, err, s->name)
                : start(s, &(struct cachesim_start){ (char *const *)argv, CACHESIM_INTO_PIPE, fd, without_settings },
-                       why, why_bytes);
+                       why);
 }
 
 /* Reads a file or standard input, through an unpacker if the data are compressed. */
-static int open_stream(struct cachesim_source *s, FILE *in, char *why, size_t why_bytes)
+static int open_stream(struct cachesim_source *s, FILE *in, struct sim_why why)
 {
     char head[SIM_FOREIGN_HEAD_BYTES];
     const struct sim_foreign *f = sim_foreign_find(head, peek(fileno(in), head, sizeof head));
@@ -131,33 +128,33 @@ static int open_stream(struct cachesim_source *s, FILE *in, char *why, size_t wh
     s->in = in;
     if (!f || !f->packer)
         return 0;
-    err = unpack(s, f->packer, fileno(in), why, why_bytes);
+    err = unpack(s, f->packer, fileno(in), why);
     if (in != stdin)
         fclose(in);
     return err;
 }
 
-static int open_file(struct cachesim_source *s, const char *path, char *why, size_t why_bytes)
+static int open_file(struct cachesim_source *s, const char *path, struct sim_why why)
 {
     FILE *in = fopen(path, "rbe");
 
-    return in ? open_stream(s, in, why, why_bytes) : fail(why, why_bytes, -errno, path);
+    return in ? open_stream(s, in, why) : fail(why, -errno, path);
 }
 
 /* ---- of whatever kind ---- */
 
-int cachesim_source_open(struct cachesim_source *s, const struct cachesim_options *o, char *why, size_t why_bytes)
+int cachesim_source_open(struct cachesim_source *s, const struct cachesim_options *o, struct sim_why why)
 {
     *s = (struct cachesim_source){ .name = o->trace, .reader = o->reader, .library = { -1, -1 }, .notes_fd = -1 };
     if (o->program)
-        return cachesim_tracers_run(s, o, why, why_bytes);
+        return cachesim_tracers_run(s, o, why);
     if (strcmp(o->trace, "-") != 0)
-        return open_file(s, o->trace, why, why_bytes);
+        return open_file(s, o->trace, why);
     s->name = "stdin";
-    return open_stream(s, stdin, why, why_bytes);
+    return open_stream(s, stdin, why);
 }
 
-int cachesim_source_close(struct cachesim_source *s, const struct cachesim_end *e, char *why, size_t why_bytes)
+int cachesim_source_close(struct cachesim_source *s, const struct cachesim_end *e, struct sim_why why)
 {
     int status, err = e->err;
 
@@ -167,12 +164,10 @@ int cachesim_source_close(struct cachesim_source *s, const struct cachesim_end *
         return err;
     }
     status = cachesim_child_end(&s->child, cachesim_signal_is_over());
-    if (!cachesim_signal_is_over() && s->tracer) {
-        err = cachesim_tracers_judge(s, status, e, why, why_bytes);
-    } else if (!cachesim_signal_is_over() && WIFEXITED(status) && WEXITSTATUS(status)) {
-        snprintf(why, why_bytes, "%s, %s cannot unpack it: it is damaged or cut short", s->name, s->child_name);
-        err = -EINVAL;
-    }
+    if (!cachesim_signal_is_over() && s->tracer)
+        err = cachesim_tracers_judge(s, status, e, why);
+    else if (!cachesim_signal_is_over() && WIFEXITED(status) && WEXITSTATUS(status))
+        err = sim_fail(why, -EINVAL, "%s, %s cannot unpack it: it is damaged or cut short", s->name, s->child_name);
     cachesim_tracers_release(s);
     return err;
 }

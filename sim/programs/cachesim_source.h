@@ -37,7 +37,7 @@ size_t cachesim_source_unpacked(const char *path);
 bool cachesim_source_is_packed(const char *path);
 
 /* Opens what the options name. Returns 0, or -errno with one line in why. */
-int cachesim_source_open(struct cachesim_source *s, const struct cachesim_options *o, char *why, size_t why_bytes);
+int cachesim_source_open(struct cachesim_source *s, const struct cachesim_options *o, struct sim_why why);
 
 /* How reading a source ended. */
 struct cachesim_end {
@@ -51,6 +51,6 @@ struct cachesim_end {
  * other than 0, a line goes to standard error. Returns e->err, or -EINVAL with one line in why if only the child
  * failed.
  */
-int cachesim_source_close(struct cachesim_source *s, const struct cachesim_end *e, char *why, size_t why_bytes);
+int cachesim_source_close(struct cachesim_source *s, const struct cachesim_end *e, struct sim_why why);
 
 #endif

@@ -119,7 +119,7 @@ int cachesim_mappings_add_program(struct cachesim_mappings *m, const char *path)
     return add_segments(m, &s, s.is_anywhere ? VALGRIND_BASE : 0, path);
 }
 
-int cachesim_mappings_add(struct cachesim_mappings *m, const char *text, char *why, size_t why_bytes)
+int cachesim_mappings_add(struct cachesim_mappings *m, const char *text, struct sim_why why)
 {
     const char *at = strrchr(text, '@');
     char path[MAX_PATH];
@@ -133,14 +133,10 @@ int cachesim_mappings_add(struct cachesim_mappings *m, const char *text, char *w
     }
     snprintf(path, sizeof path, "%.*s", at ? (int)(at - text) : (int)strlen(text), text);
     s = read_segments(path);
-    if (!s.n) {
-        snprintf(why, why_bytes, "--symbols: not a program or library of 64 bits, '%.400s'", path);
-        return -EINVAL;
-    }
+    if (!s.n)
+        return sim_fail(why, -EINVAL, "--symbols: not a program or library of 64 bits, '%.400s'", path);
     err = add_segments(m, &s, base, path);
-    if (err)
-        snprintf(why, why_bytes, "--symbols: out of memory");
-    return err;
+    return err ? sim_fail(why, err, "--symbols: out of memory") : 0;
 }
 
 void cachesim_mappings_release(struct cachesim_mappings *m)

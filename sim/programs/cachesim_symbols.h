@@ -6,6 +6,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "sim/base/why.h"
+
 /* A part of a file that is in memory. */
 struct cachesim_mapping {
     uint64_t begin, end; /* addresses; end is not part of it */
@@ -33,7 +35,7 @@ int cachesim_mappings_read(struct cachesim_mappings *m, FILE *maps);
  * Adds a program or library, "FILE" or "FILE@BASE": by how much its addresses in memory are higher than its own, 0
  * without. Returns 0, or -errno with one line in why.
  */
-int cachesim_mappings_add(struct cachesim_mappings *m, const char *text, char *why, size_t why_bytes);
+int cachesim_mappings_add(struct cachesim_mappings *m, const char *text, struct sim_why why);
 
 /* Adds a program as Valgrind loads it. Returns 0 or -ENOMEM; a file that is no program adds nothing. */
 int cachesim_mappings_add_program(struct cachesim_mappings *m, const char *path);

@@ -7,11 +7,10 @@
 
 #include "sim/machine/machine_words.h"
 
-int cachesim_complain(char *why, size_t why_bytes, const char *option, const char *what, const char *value)
+int cachesim_complain(struct sim_why why, const char *option, const char *what, const char *value)
 {
-    snprintf(why, why_bytes, "%s%s%s%s%s%s", option ? option : "", option ? ": " : "", what, value ? ", '" : "",
-             value ? value : "", value ? "'" : "");
-    return -EINVAL;
+    return sim_fail(why, -EINVAL, "%s%s%s%s%s%s", option ? option : "", option ? ": " : "", what, value ? ", '" : "",
+                    value ? value : "", value ? "'" : "");
 }
 
 bool cachesim_number(const char *text, bool takes_suffix, uint64_t low, uint64_t high, uint64_t *value)

@@ -6,10 +6,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "sim/base/why.h"
+
 /*
  * Puts "option: what, 'value'" into why; option and value may be NULL: there is none to name. Returns -EINVAL.
  */
-int cachesim_complain(char *why, size_t why_bytes, const char *option, const char *what, const char *value);
+int cachesim_complain(struct sim_why why, const char *option, const char *what, const char *value);
 
 /*
  * Reads a whole number from low to high with nothing behind it but, where the caller allows it, the unit of a size

@@ -205,7 +205,7 @@ static void print_timeline(const struct cachesim_timeline *t, FILE *out)
             t->n_slices == MAX_SLICES ? "true" : "false");
 }
 
-int cachesim_timeline_write(struct cachesim_timeline *t, char *why, size_t why_bytes)
+int cachesim_timeline_write(struct cachesim_timeline *t, struct sim_why why)
 {
     struct cachesim_file file;
     int err = cachesim_file_open(&file, t->o->timeline);
@@ -214,10 +214,8 @@ int cachesim_timeline_write(struct cachesim_timeline *t, char *why, size_t why_b
         print_timeline(t, file.out);
         err = cachesim_file_commit(&file);
     }
-    if (err) {
-        snprintf(why, why_bytes, "%.400s, %s", t->o->timeline, strerror(-err));
-        return err;
-    }
+    if (err)
+        return sim_fail(why, err, "%.400s, %s", t->o->timeline, strerror(-err));
     fputs("cachesim: ", stderr);
     sim_line_text(t->o->timeline, stderr);
     fputs(" is written; chrome://tracing and https://ui.perfetto.dev open it\n", stderr);

@@ -9,6 +9,7 @@
 
 #include "sim/hierarchy.h"
 #include "sim/programs/cachesim_options.h"
+#include "sim/base/why.h"
 
 struct cachesim_timeline;
 
@@ -20,6 +21,6 @@ void cachesim_timeline_free(struct cachesim_timeline *t); /* NULL is fine */
 struct sim_sink *cachesim_timeline_sink(struct cachesim_timeline *t);
 
 /* Writes the file of --timeline. Returns 0, or -errno with one line in why. */
-int cachesim_timeline_write(struct cachesim_timeline *t, char *why, size_t why_bytes);
+int cachesim_timeline_write(struct cachesim_timeline *t, struct sim_why why);
 
 #endif

@@ -20,10 +20,9 @@
 
 enum { MAX_PATH = 4096, MAX_ARGUMENTS = 1024 };
 
-static int fail(char *why, size_t why_bytes, int err, const char *name)
+static int fail(struct sim_why why, int err, const char *name)
 {
-    snprintf(why, why_bytes, "%s, %s", name, strerror(-err));
-    return err;
+    return sim_fail(why, err, "%s, %s", name, strerror(-err));
 }
 
 /* ---- commands ---- */
@@ -216,15 +215,13 @@ static const char *make_environment(struct cachesim_source *s, struct command *c
 
 /* Makes the command of the requested tracer, or of the first tracer that can run the program. */
 static int make_command(struct cachesim_source *s, struct command *c, const struct cachesim_options *o,
-                        const char *program, char *why, size_t why_bytes)
+                        const char *program, struct sim_why why)
 {
-    size_t used = (size_t)snprintf(why, why_bytes, "run, '%.200s'", program);
     const char *what_else = make_environment(s, c, o, program);
 
-    if (what_else) {
-        snprintf(why, why_bytes, "--heap, %s", what_else);
-        return -EINVAL;
-    }
+    if (what_else)
+        return sim_fail(why, -EINVAL, "--heap, %s", what_else);
+    sim_fail(why, -EINVAL, "run, '%.200s'", program);
     for (size_t i = 0; i < N_TRACERS; i++) {
         const char *what;
 
@@ -236,8 +233,7 @@ static int make_command(struct cachesim_source *s, struct command *c, const stru
             s->reader.format = tracers[i].format;
             return 0;
         }
-        if (used < why_bytes)
-            used += (size_t)snprintf(why + used, why_bytes - used, ", %s", what);
+        sim_why_add(why, ", %s", what);
     }
     return -EINVAL;
 }
@@ -253,7 +249,7 @@ void cachesim_tracers_release(struct cachesim_source *s)
 }
 
 static int start_program(struct cachesim_source *s, struct command *c, const struct cachesim_options *o,
-                         const char *program, char *why, size_t why_bytes)
+                         const char *program, struct sim_why why)
 {
     const bool has_stdout = cachesim_options_leave_stdout(o);
     const int maps = cachesim_options_by_line(o) ? memfd_create("cachesim-maps", 0) : -1;
@@ -261,13 +257,11 @@ static int start_program(struct cachesim_source *s, struct command *c, const str
 
     s->maps = maps < 0 ? NULL : fdopen(maps, "w+");
     if (cachesim_options_by_line(o) && !s->maps)
-        return fail(why, why_bytes, -errno, program);
-    err = make_command(s, c, o, program, why, why_bytes);
+        return fail(why, -errno, program);
+    err = make_command(s, c, o, program, why);
     for (char *const *a = o->program + 1; !err && *a; a++) {
-        if (c->n + 1 == MAX_ARGUMENTS) {
-            snprintf(why, why_bytes, "run, '%.200s', more than 1000 arguments", program);
-            return -EINVAL;
-        }
+        if (c->n + 1 == MAX_ARGUMENTS)
+            return sim_fail(why, -EINVAL, "run, '%.200s', more than 1000 arguments", program);
         put(c, *a);
     }
     if (err)
@@ -277,7 +271,7 @@ static int start_program(struct cachesim_source *s, struct command *c, const str
         &s->child, &(struct cachesim_start){ c->argument, has_stdout ? CACHESIM_TO_STDOUT : CACHESIM_TO_STDERR, -1,
                                              c->environment });
     if (err)
-        return fail(why, why_bytes, err, c->argument[0]);
+        return fail(why, err, c->argument[0]);
     s->in = s->child.in;
     s->child_name = c->argument[0];
     return 0;
@@ -295,20 +289,18 @@ static const char *why_no_program(const char *name)
     return strchr(name, '/') ? "it may not be executed (chmod +x)" : "it is not in PATH; is ./ missing before it?";
 }
 
-int cachesim_tracers_run(struct cachesim_source *s, const struct cachesim_options *o, char *why, size_t why_bytes)
+int cachesim_tracers_run(struct cachesim_source *s, const struct cachesim_options *o, struct sim_why why)
 {
     struct command c = { 0 };
     char program[MAX_PATH];
     int err;
 
-    if (!cachesim_place_program(o->program[0], program, sizeof program)) {
-        snprintf(why, why_bytes, "run, '%.200s', %s", o->program[0], why_no_program(o->program[0]));
-        return -ENOENT;
-    }
+    if (!cachesim_place_program(o->program[0], program, sizeof program))
+        return sim_fail(why, -ENOENT, "run, '%.200s', %s", o->program[0], why_no_program(o->program[0]));
     err = cachesim_child_open(&s->child);
     if (err)
-        return fail(why, why_bytes, err, program);
-    err = start_program(s, &c, o, program, why, why_bytes);
+        return fail(why, err, program);
+    err = start_program(s, &c, o, program, why);
     for (size_t i = 0; i < sizeof c.made / sizeof c.made[0]; i++)
         free(c.made[i]);
     if (s->notes_fd >= 0)
@@ -349,45 +341,43 @@ static const char *explain(const char *said)
 
 /* Says why a trace ends before its program, as far as the tracer told. read: the reader's message. */
 static void explain_end(const struct cachesim_source *s, const struct cachesim_end *e, int status, const char *read,
-                        char *why, size_t why_bytes)
+                        struct sim_why why)
 {
     const bool has_begun = s->note ? *s->note >= CACHESIM_RUNS : e->has_accesses;
     const bool becomes = s->note ? *s->note == CACHESIM_EXECS : has_begun;
     const char *title = s->tracer->title;
 
     if (*e->said && (has_begun || s->note))
-        snprintf(why, why_bytes, "run, '%.200s', Valgrind says: '%.200s'%s", s->name, e->said, explain(e->said));
+        sim_fail(why, e->err, "run, '%.200s', Valgrind says: '%.200s'%s", s->name, e->said, explain(e->said));
     else if (!has_begun)
-        snprintf(why, why_bytes,
+        sim_fail(why, e->err,
                  "run, '%.200s', %s did not get it to run (it ended with status %d); what %s says stands above",
                  s->name, title, WIFEXITED(status) ? WEXITSTATUS(status) : 0, title);
     else if (becomes)
-        snprintf(why, why_bytes,
+        sim_fail(why, e->err,
                  "run, '%.200s', the trace ends before the program does: the program became another one (exec), which "
                  "has to be run instead (%.200s)",
                  s->name, read);
     else
-        snprintf(why, why_bytes,
+        sim_fail(why, e->err,
                  "run, '%.200s', the trace ends before the program does: it wrote over or closed the tracer's "
                  "descriptor, or %s ended it and says why above (%.200s)",
                  s->name, title, read);
 }
 
-int cachesim_tracers_judge(const struct cachesim_source *s, int status, const struct cachesim_end *e, char *why,
-                           size_t why_bytes)
+int cachesim_tracers_judge(const struct cachesim_source *s, int status, const struct cachesim_end *e,
+                           struct sim_why why)
 {
     const int number = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     char read[256];
 
-    if (number && (e->err || number != SIGPIPE) && (number != SIGPIPE || !*e->said)) {
-        snprintf(why, why_bytes, "run, '%.200s', was ended by signal %d (%s); its trace is cut short%s", s->name,
-                 number, strsignal(number),
-                 number == SIGILL ? ". QEMU and Valgrind do not know all instructions, none of AVX-512" : "");
-        return -EINVAL;
-    }
+    if (number && (e->err || number != SIGPIPE) && (number != SIGPIPE || !*e->said))
+        return sim_fail(why, -EINVAL, "run, '%.200s', was ended by signal %d (%s); its trace is cut short%s", s->name,
+                        number, strsignal(number),
+                        number == SIGILL ? ". QEMU and Valgrind do not know all instructions, none of AVX-512" : "");
     if (e->err) {
-        snprintf(read, sizeof read, "%s", why);
-        explain_end(s, e, status, read, why, why_bytes);
+        snprintf(read, sizeof read, "%s", why.text);
+        explain_end(s, e, status, read, why);
     } else if (WIFEXITED(status) && WEXITSTATUS(status)) {
         fprintf(stderr, "cachesim: %s ended with status %d\n", s->name, WEXITSTATUS(status));
     }

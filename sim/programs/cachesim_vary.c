@@ -158,7 +158,7 @@ static int make(struct cachesim_session *s, struct configurations *c)
     const long cores = sysconf(_SC_NPROCESSORS_ONLN);
     struct sim_machine base;
     char source[CACHESIM_SOURCE_BYTES];
-    int err = cachesim_machine(&s->options, &base, source, s->why, sizeof s->why);
+    int err = cachesim_machine(&s->options, &base, source, SIM_WHY(s->why));
 
     if (!err)
         err = sim_grids_read(&c->grids, s->options.vary, MAX_POINTS, s->why, sizeof s->why);

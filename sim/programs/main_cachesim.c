@@ -82,7 +82,7 @@ static int simulate_on(struct cachesim_session *s, const struct sim_machine *m, 
             s, sim_report_print(&report, o->output, cachesim_options_leave_stdout(o) ? stderr : stdout));
         if (!err)
             err = cachesim_plot_misses(s, m, report.stats);
-        if (!err && timeline && cachesim_timeline_write(timeline, s->why, sizeof s->why)) {
+        if (!err && timeline && cachesim_timeline_write(timeline, SIM_WHY(s->why))) {
             s->exit_status = CACHESIM_BAD_OUTPUT;
             err = -EINVAL;
         }
@@ -103,7 +103,7 @@ static int annotate(struct cachesim_session *s, const struct sim_machine *m, con
     err = simulate_on(s, m, source, cachesim_annotate_hierarchy(a), a);
     if (!err && s->maps)
         rewind(s->maps);
-    if (!err && cachesim_annotate_write(a, s->maps, s->why, sizeof s->why)) {
+    if (!err && cachesim_annotate_write(a, s->maps, SIM_WHY(s->why))) {
         s->exit_status = CACHESIM_BAD_OUTPUT;
         err = -EINVAL;
     }
@@ -118,7 +118,7 @@ static int simulate(struct cachesim_session *s)
     struct sim_hierarchy *hierarchy;
     struct sim_machine m;
     char source[CACHESIM_SOURCE_BYTES];
-    int err = cachesim_machine(&s->options, &m, source, s->why, sizeof s->why);
+    int err = cachesim_machine(&s->options, &m, source, SIM_WHY(s->why));
 
     if (err)
         return err;
@@ -259,7 +259,7 @@ int main(int argc, char **argv)
     int err;
 
     open_standard();
-    err = cachesim_options_parse(&s.options, argc, argv, s.why, sizeof s.why);
+    err = cachesim_options_parse(&s.options, argc, argv, SIM_WHY(s.why));
 
     if (!err && cachesim_signal_install(s.options.mode != CACHESIM_CONVERT))
         err = cachesim_fail(&s, CACHESIM_BAD_OUTPUT, "cannot handle signals", strerror(errno));

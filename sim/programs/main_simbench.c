@@ -119,7 +119,7 @@ static void naive_clear(void *ctx)
     sim_naive_clear(ctx);
 }
 
-static int run(const struct options *o, const struct sim_machine *m, char *why, size_t why_bytes)
+static int run(const struct options *o, const struct sim_machine *m, struct sim_why why)
 {
     struct sim_naive *naive = o->has_naive ? sim_naive_new(m) : NULL;
     struct sim_bench_reference reference = { "naive", NULL, naive, naive_stats, naive_clear };
@@ -128,21 +128,20 @@ static int run(const struct options *o, const struct sim_machine *m, char *why, 
     if (naive)
         reference.sink = sim_naive_sink(naive);
     if (err)
-        snprintf(why, why_bytes, "%s", strerror(ENOMEM));
+        sim_fail(why, err, "%s", strerror(ENOMEM));
     else
-        err = sim_bench(stdout, m, &o->choice, naive ? &reference : NULL, why, why_bytes);
+        err = sim_bench(stdout, m, &o->choice, naive ? &reference : NULL, why);
     sim_naive_free(naive);
     return err;
 }
 
-static int read_machine(const char *name, struct sim_machine *m, char *why, size_t why_bytes)
+static int read_machine(const char *name, struct sim_machine *m, struct sim_why why)
 {
     if (strchr(name, '/'))
-        return sim_machine_read(m, name, why, why_bytes);
+        return sim_machine_read(m, name, why.text, why.bytes);
     if (sim_bench_machine_called(name, m))
         return 0;
-    snprintf(why, why_bytes, "no machine is called '%s'; there are: caches, prefetch, 3c, and paths", name);
-    return -EINVAL;
+    return sim_fail(why, -EINVAL, "no machine is called '%s'; there are: caches, prefetch, 3c, and paths", name);
 }
 
 int main(int argc, char **argv)
@@ -157,11 +156,11 @@ int main(int argc, char **argv)
     if (o.asks_help)
         return fputs(help, stdout) == EOF || fflush(stdout) ? EXIT_FAILURE : EXIT_SUCCESS;
     err = sim_cpu_check_limit(why, sizeof why);
-    err = err ? err : read_machine(o.machine, &m, why, sizeof why);
+    err = err ? err : read_machine(o.machine, &m, SIM_WHY(why));
     if (!err && !o.choice.engines)
         o.choice.engines = sim_machine_is_plain(&m) ? "plain" : "full";
     if (!err)
-        err = run(&o, &m, why, sizeof why);
+        err = run(&o, &m, SIM_WHY(why));
     if (err)
         fprintf(stderr, "simbench: %s\n", why);
     return !err ? EXIT_SUCCESS : err == -EINVAL || err == -ENOTSUP || err == -ENOENT ? 2 : EXIT_FAILURE;

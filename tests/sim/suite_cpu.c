@@ -157,7 +157,7 @@ static void an_engine_that_is_masked_cannot_be_forced(void)
     CU_ASSERT(sim_engine_new(&h, &sim_engine_avx512, &m) == -ENOTSUP && !h);
     CU_ASSERT(sim_engine_new(&h, &sim_engine_full_avx2, &m) == -ENOTSUP && !h);
     CU_ASSERT(sim_engine_new(&h, &sim_engine_full_avx512, &m) == -ENOTSUP && !h);
-    CU_ASSERT_EQUAL(sim_bench(stdout, &m, &choice, NULL, why, sizeof why), -ENOTSUP);
+    CU_ASSERT_EQUAL(sim_bench(stdout, &m, &choice, NULL, SIM_WHY(why)), -ENOTSUP);
     CU_ASSERT(!strncmp(why, "engine 'avx2': ", strlen("engine 'avx2': ")));
     restore_limit();
 }
