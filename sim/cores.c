@@ -1,6 +1,7 @@
-/* Cores are objects of the full engine, among which the one last level that is in use goes round. */
+/* A core is an object of the full engine. The cores share a single last level: the core at work holds it. */
 #include "sim/cores.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -8,7 +9,7 @@
 #include "sim/hierarchy.h"
 
 struct core {
-    struct sim_sink sink; /* first: accept() finds the object around it */
+    struct sim_sink sink; /* first, because accept() casts the sink to its core */
     struct sim_cores *all;
     struct sim_hierarchy *h;
 };
@@ -36,6 +37,7 @@ const char *sim_cores_why_not(const struct sim_machine *m)
 {
     const struct sim_level *last = &m->level[m->n_levels - 1];
 
+    assert(m && m->n_levels && m->n_levels <= SIM_MAX_LEVELS);
     if (m->n_levels < 2)
         return "there is no level to share";
     if (last->inclusion != SIM_NONINCLUSIVE)
@@ -53,6 +55,7 @@ int sim_cores_new(struct sim_cores **c, const struct sim_machine *m, unsigned n_
     struct sim_cores *made;
     int err = 0;
 
+    assert(c && m);
     *c = NULL;
     if (!n_cores || sim_machine_validate(m, NULL, 0))
         return -EINVAL;
@@ -83,11 +86,13 @@ void sim_cores_free(struct sim_cores *c)
 
 struct sim_sink *sim_cores_sink(struct sim_cores *c, unsigned core)
 {
+    assert(c && core < c->n);
     return &c->core[core].sink;
 }
 
 const struct sim_stats *sim_cores_stats(const struct sim_cores *c, unsigned core)
 {
+    assert(c && core < c->n);
     return sim_hierarchy_stats(c->core[core].h);
 }
 

@@ -1,5 +1,6 @@
 #include "sim/cpu.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,16 +23,19 @@ static const struct {
 
 const char *sim_cpu_isa_name(enum cpu_isa isa)
 {
+    assert(isa < CPU_N_ISAS);
     return isas[isa].name;
 }
 
 const char *sim_cpu_isa_suffix(enum cpu_isa isa)
 {
+    assert(isa < CPU_N_ISAS);
     return isas[isa].suffix;
 }
 
 bool sim_cpu_isa_find(const char *suffix, enum cpu_isa *isa)
 {
+    assert(suffix && isa);
     for (unsigned i = 0; i < CPU_N_ISAS; i++) {
         if (!strcmp(suffix, isas[i].suffix)) {
             *isa = (enum cpu_isa)i;
@@ -49,7 +53,7 @@ bool sim_cpu_isa_includes(enum cpu_isa isa, enum cpu_isa other)
 #if defined(__x86_64__)
 static bool executes(enum cpu_isa isa)
 {
-    __builtin_cpu_init(); /* also checks that the operating system saves the registers */
+    __builtin_cpu_init(); /* also checks if the operating system saves the registers */
     switch (isa) {
     case CPU_ISA_NONE:
         return true;
@@ -67,7 +71,7 @@ static bool executes(enum cpu_isa isa)
 #elif defined(__powerpc64__) && defined(__LITTLE_ENDIAN__)
 static bool executes(enum cpu_isa isa)
 {
-    /* The kernel tells; an operating system that does not save the accumulators clears the bit. */
+    /* The kernel's bits: an operating system that does not save the accumulators clears the bit. */
     const unsigned long needed = PPC_FEATURE2_ARCH_3_1 | PPC_FEATURE2_MMA;
 
     return isa == CPU_ISA_NONE || (isa == CPU_ISA_MMA && (getauxval(AT_HWCAP2) & needed) == needed);
@@ -87,7 +91,7 @@ static const char *limit_text(void)
     return text && *text ? text : NULL;
 }
 
-/* The widest instruction set that text lets through; CPU_N_ISAS if it is no limit of this CPU's. */
+/* Returns the widest instruction set that text allows; CPU_N_ISAS if text is no limit of this CPU. */
 static enum cpu_isa limit_of(const char *text)
 {
     unsigned isa = 0;

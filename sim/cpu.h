@@ -1,7 +1,7 @@
 /*
- * Tells what the CPU that this program runs on can execute (sim/machine/machine.h has the simulated one), and how much
- * of that is used. The environment variable CONV_CPU masks what is wider than the instruction set it names: with
- * CONV_CPU=avx2 a CPU that has AVX-512 behaves as one that does not; "baseline" leaves portable C.
+ * Which instructions the CPU of this process executes, and which of them the program may use. (sim/machine/machine.h
+ * describes the simulated machine.) The environment variable CONV_CPU masks wider instruction sets: with CONV_CPU=avx2
+ * a CPU with AVX-512 behaves like a CPU with AVX2 only; "baseline" leaves portable C.
  */
 #ifndef SIM_CPU_H
 #define SIM_CPU_H
@@ -21,22 +21,28 @@ enum cpu_isa {
 
 const char *sim_cpu_isa_name(enum cpu_isa isa);
 
-/* The instruction set as micro-kernels' names end, "avx2" for "f32_16x6__avx2"; false if there is none of that name. */
+/*
+ * Finds an instruction set by the suffix of micro-kernels' names: "avx2" for "f32_16x6__avx2". Returns whether there is
+ * one.
+ */
 bool sim_cpu_isa_find(const char *suffix, enum cpu_isa *isa);
 
-/* The same the other way round. */
+/* Returns the suffix of an instruction set in micro-kernels' names. */
 const char *sim_cpu_isa_suffix(enum cpu_isa isa);
 
-/* Tells whether every CPU that has the instruction set has the other one, too. */
+/* Tells whether every CPU with `isa` has `other`, too. */
 bool sim_cpu_isa_includes(enum cpu_isa isa, enum cpu_isa other);
 
-/* Tells whether this CPU, under this operating system, executes the instruction set, and CONV_CPU does not mask it. */
+/*
+ * Tells whether this CPU, under this operating system, executes the instruction set, and CONV_CPU does not mask the
+ * set.
+ */
 bool sim_cpu_has(enum cpu_isa isa);
 
-/* Tells whether CONV_CPU names a limit. An unknown one masks everything. */
+/* Tells whether CONV_CPU names a limit. An unknown limit masks all sets. */
 bool sim_cpu_is_limited(void);
 
-/* Returns 0, or -EINVAL with one line in why if CONV_CPU names nothing that this CPU executes. */
+/* Returns 0, or -EINVAL with one line in why if CONV_CPU names no instruction set of this CPU. */
 int sim_cpu_check_limit(char *why, size_t why_bytes);
 
 #endif

@@ -1,6 +1,4 @@
-/*
- * The facade: chooses an engine and passes every call on to it.
- */
+/* The facade: chooses an engine and passes every call on to the engine. */
 #include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -10,7 +8,7 @@
 #include "sim/hierarchy.h"
 #include "sim/base/record.h"
 
-/* In order of preference: the first that can run a machine gets it. */
+/* In order of preference: a machine gets the first engine that can run the machine. */
 static const struct sim_engine *const engines[] = {
     &sim_engine_plain,
     &sim_engine_full,
@@ -21,6 +19,7 @@ int sim_engine_new_tags(struct sim_hierarchy **h, const struct sim_engine *e, co
 {
     int err;
 
+    assert(h && e && m);
     *h = NULL;
     if (!n_tags || n_tags > SIM_MAX_TAGS || sim_machine_validate(m, NULL, 0) || !e->can_run(m))
         return -EINVAL;
@@ -37,6 +36,7 @@ int sim_engine_new(struct sim_hierarchy **h, const struct sim_engine *e, const s
 
 int sim_hierarchy_new_tags(struct sim_hierarchy **h, const struct sim_machine *m, unsigned n_tags)
 {
+    assert(h && m);
     *h = NULL;
     if (sim_machine_validate(m, NULL, 0))
         return -EINVAL;
@@ -56,6 +56,7 @@ int sim_hierarchy_init_stats(struct sim_hierarchy *h, size_t n_levels, unsigned 
 {
     const size_t n_rows = sim_stats_rows(n_tags);
 
+    assert(n_levels && n_levels <= SIM_MAX_LEVELS && n_tags && n_tags <= SIM_MAX_TAGS);
     h->stats = calloc(n_rows, sizeof *h->stats);
     if (!h->stats)
         return -ENOMEM;
@@ -78,6 +79,7 @@ void sim_hierarchy_zero_stats(struct sim_hierarchy *h)
 
 void sim_hierarchy_complete(struct sim_hierarchy *follower, const struct sim_hierarchy *leader, size_t n_shared)
 {
+    assert(follower->n_tags == leader->n_tags && n_shared <= follower->stats->n_levels);
     for (unsigned tag = 0; tag < follower->n_tags; tag++) {
         for (unsigned phase = 0; phase < SIM_MAX_PHASES; phase++) {
             struct sim_cell *own = sim_hierarchy_cell(follower, tag, phase), whole;
@@ -95,6 +97,7 @@ void sim_hierarchy_complete(struct sim_hierarchy *follower, const struct sim_hie
 
 int sim_hierarchy_new_threads(struct sim_hierarchy **h, const struct sim_machine *m, unsigned n_threads)
 {
+    assert(h && m);
     *h = NULL;
     return sim_machine_validate(m, NULL, 0) ? -EINVAL : sim_threads_new(h, m, n_threads);
 }
@@ -114,6 +117,7 @@ size_t sim_machine_shared_levels(const struct sim_machine *leader, const struct 
 {
     size_t n = 0;
 
+    assert(leader && follower);
     if (!sim_machine_is_plain(leader) && !sim_machine_is_plain(follower))
         return sim_full_can_share(leader, follower);
     if (!sim_machine_is_plain(leader) || !sim_machine_is_plain(follower))
@@ -125,6 +129,7 @@ size_t sim_machine_shared_levels(const struct sim_machine *leader, const struct 
 
 int sim_hierarchy_follow(struct sim_hierarchy *follower, struct sim_hierarchy *leader, size_t n_levels)
 {
+    assert(follower && leader);
     if (!n_levels || !leader->engine->follow || leader->engine != follower->engine || leader == follower ||
         leader->n_tags != follower->n_tags)
         return -ENOTSUP;
@@ -133,6 +138,7 @@ int sim_hierarchy_follow(struct sim_hierarchy *follower, struct sim_hierarchy *l
 
 struct sim_sink *sim_hierarchy_sink(struct sim_hierarchy *h)
 {
+    assert(h);
     return &h->sink;
 }
 
@@ -147,27 +153,32 @@ void sim_records_as_bursts(struct sim_hierarchy *h, const uint64_t *record, size
 
 void sim_hierarchy_records(struct sim_hierarchy *h, const uint64_t *record, size_t n)
 {
+    assert(h && (record || !n));
     h->engine->records(h, record, n);
 }
 
 const struct sim_stats *sim_hierarchy_stats(const struct sim_hierarchy *h)
 {
+    assert(h);
     return h->engine->stats(h);
 }
 
 int sim_hierarchy_error(const struct sim_hierarchy *h)
 {
-    h->engine->stats(h); /* what is deferred may fail */
+    assert(h);
+    h->engine->stats(h); /* deferred counting may fail */
     return h->err;
 }
 
 void sim_hierarchy_clear_stats(struct sim_hierarchy *h)
 {
+    assert(h);
     h->engine->clear_stats(h);
 }
 
 void sim_hierarchy_clear(struct sim_hierarchy *h)
 {
+    assert(h);
     h->engine->clear(h);
 }
 

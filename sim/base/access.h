@@ -1,23 +1,23 @@
 /*
- * Memory accesses as the simulator takes them, and where they go.
+ * Memory accesses as the simulator takes them, and the sinks that take accesses.
  *
- * An access is one load or store instruction's touch of memory: an address and a width in bytes. Accesses never
- * arrive one by one. The unit is the burst: an ordered list of runs, repeated n_times.
+ * An access is the touch of memory by a load or store instruction: an address and a width in bytes. The unit of a
+ * stream is not the access but the burst: an ordered list of runs, repeated n_times.
  *
  *     for (t = 0; t < n_times; t++)
  *         for (r = 0; r < n_runs; r++)
  *             for (i = 0; i < run[r].count; i++)
  *                 access(run[r].addr + t * run[r].step_bytes + i * run[r].stride_bytes, run[r].access_bytes)
  *
- * That is the shape of what kernels do (a micro-kernel's k loop is one burst: a load of the input panel, then n_f
- * broadcasts of the filter panel, repeated k times), so a burst of a few dozen bytes stands for thousands of accesses.
+ * Kernels have this shape: a micro-kernel's k loop is a single burst, a load of the input panel, then n_f broadcasts of
+ * the filter panel, repeated k times. So a burst of a few dozen bytes stands for thousands of accesses.
  *
- * Address arithmetic wraps, and addresses count modulo 2^SIM_ADDRESS_BITS: more than the 57 bits that any CPU's virtual
- * addresses have, and few enough to leave room beside a line number in one word of the simulator.
+ * Address arithmetic wraps, and addresses count modulo 2^SIM_ADDRESS_BITS: more than the 57 bits of any CPU's virtual
+ * addresses, and few enough to leave room beside a line number in a word of the simulator.
  *
- * Tags and phases are small numbers that the caller gives a meaning (which tensor, which part of the algorithm); the
- * simulator only keeps its counts apart by them. How many tags there are is said when a simulation is made: few of them
- * fit beside a line's number in half a word, which is the fastest (hierarchy.h).
+ * Tags and phases are small numbers. The caller gives the numbers a meaning (a tensor, a part of the algorithm); the
+ * simulator only keeps its counts apart by tag and phase. A simulation is made for a number of tags: few tags fit
+ * beside a line's number in half a word, and the simulation is fastest (hierarchy.h).
  */
 #ifndef SIM_ACCESS_H
 #define SIM_ACCESS_H
@@ -26,12 +26,12 @@
 #include <stdint.h>
 
 /*
- * Says what an access does. The last two mean something only to machines that say so (machine.h):
+ * The kind of an access. The last two kinds have an effect only on machines with the key (machine.h):
  *
- *   SIM_PREFETCH   a prefetch instruction: asks for the lines it covers without waiting for them. A machine without
- *                  software_prefetch ignores it, whatever it covers
+ *   SIM_PREFETCH   a prefetch instruction: asks for the covered lines without waiting for them. A machine without
+ *                  software_prefetch ignores the instruction, whatever the instruction covers
  *   SIM_STORE_NT   a non-temporal store: goes past the caches through write-combining buffers. On a machine without
- *                  combining_buffers it is an ordinary store
+ *                  combining_buffers the store is an ordinary store
  */
 enum sim_kind {
     SIM_LOAD,
@@ -43,7 +43,7 @@ enum sim_kind {
 
 enum {
     SIM_MAX_TAGS = 64,
-    SIM_USUAL_TAGS = 8, /* what simulations tell apart unless they are made for more */
+    SIM_USUAL_TAGS = 8, /* tags that a simulation tells apart unless the caller asks for more */
     SIM_MAX_PHASES = 8,
     SIM_MAX_BURST_RUNS = 64, /* no burst holds more runs than this */
     SIM_ADDRESS_BITS = 58,
@@ -51,17 +51,17 @@ enum {
 
 struct sim_run {
     uint64_t addr;         /* byte address of the first access of the first repetition */
-    int64_t stride_bytes;  /* from one access to the next within a repetition; any sign, may be 0 */
-    int64_t step_bytes;    /* from one repetition to the next; any sign, may be 0 */
+    int64_t stride_bytes;  /* between neighbouring accesses of a repetition; any sign, may be 0 */
+    int64_t step_bytes;    /* between neighbouring repetitions; any sign, may be 0 */
     uint32_t count;        /* accesses per repetition; 0 makes the run empty */
-    uint32_t access_bytes; /* width of each access, at least 1; it may straddle lines */
+    uint32_t access_bytes; /* width of each access, at least 1; an access may straddle lines */
     uint8_t kind;          /* enum sim_kind */
-    uint8_t tag;           /* below the number that the simulation was made for, SIM_MAX_TAGS at most */
+    uint8_t tag;           /* below the simulation's number of tags, SIM_MAX_TAGS at most */
     uint8_t phase;         /* < SIM_MAX_PHASES */
 };
 
 /*
- * A consumer of bursts: the simulator, a trace writer, a test that counts. Embed it as a member and recover the
+ * A consumer of bursts: the simulator, a trace writer, a test that counts. Embed the sink as a member and recover the
  * enclosing object in accept(). run[] belongs to the caller and may change after accept() returns.
  */
 struct sim_sink {

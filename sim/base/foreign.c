@@ -3,9 +3,9 @@
 #include <string.h>
 #include <strings.h>
 
-enum { TAR_AT = 257 }; /* offset of the format's name in a tar archive, behind a file name that NUL ends */
+enum { TAR_AT = 257 }; /* offset of the format's name in a tar archive, behind a file name ended by NUL */
 
-/* A string literal, which may hold NUL, and its length. */
+/* A string literal that may hold NUL, and its length. */
 #define BYTES(text) text, sizeof(text) - 1
 
 const struct sim_foreign *sim_foreign_find(const void *head, size_t n)

@@ -1,6 +1,6 @@
 /*
- * Single accesses, eight bytes each: for streams that come as they come and have no structure to tell the simulator
- * about (a recorded trace, an instrumented program). Where there is structure, bursts (access.h) are faster.
+ * Single accesses of eight bytes each, for streams without a structure that the simulator could use (a recorded trace,
+ * an instrumented program). Streams with structure are faster as bursts (access.h).
  *
  *     bits 63..16  byte address, below 2^SIM_RECORD_ADDRESS_BITS
  *     bits 15..8   width of the access in bytes, less one: 1..256
@@ -8,7 +8,7 @@
  *     bits 4..2    tag, below SIM_USUAL_TAGS
  *     bits 1..0    enum sim_kind
  *
- * Feeding n records counts exactly what n bursts of one access each would.
+ * Feeding n records counts exactly like n bursts of a single access.
  */
 #ifndef SIM_RECORD_H
 #define SIM_RECORD_H
@@ -29,13 +29,13 @@ enum {
 
 _Static_assert(SIM_N_KINDS <= 4 && SIM_USUAL_TAGS <= 8 && SIM_MAX_PHASES <= 8, "the fields must hold their values");
 
-/* Tells whether an access can be a record. Those that can't go through bursts. */
+/* Tells whether an access fits into a record. Further accesses go through bursts. */
 static inline bool sim_record_fits(uint64_t addr, uint32_t bytes)
 {
     return addr >> SIM_RECORD_ADDRESS_BITS == 0 && bytes - 1 < SIM_RECORD_MAX_BYTES;
 }
 
-/* Packs an access that fits and has one of the usual tags. */
+/* Packs an access that fits and has a usual tag. */
 static inline uint64_t sim_record(uint64_t addr, uint32_t bytes, enum sim_kind kind, unsigned tag, unsigned phase)
 {
     return addr << SIM_RECORD_ADDRESS_SHIFT | (uint64_t)(bytes - 1) << SIM_RECORD_BYTES_SHIFT |
@@ -67,7 +67,7 @@ static inline unsigned sim_record_kind(uint64_t record)
     return (unsigned)(record & 3);
 }
 
-/* Returns the access as a run of one. */
+/* Returns the access as a run of length 1. */
 static inline struct sim_run sim_record_run(uint64_t record)
 {
     return (struct sim_run){

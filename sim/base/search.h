@@ -1,6 +1,6 @@
 /*
- * Finds where a word, or the least one, is among some: eight at a time in one comparison where the file that includes
- * this is compiled for AVX-512, four for AVX2. Internal.
+ * Finds a word, or the least word, in an array: eight words per comparison in files compiled for AVX-512, four words
+ * for AVX2. Internal.
  */
 #ifndef SIM_SEARCH_H
 #define SIM_SEARCH_H
@@ -11,12 +11,12 @@
 #include <immintrin.h>
 #endif
 
-/* No line and no page, which invalid ways hold. */
+/* The content of invalid ways: no line and no page has this number. */
 #define SIM_FULL_NO_LINE UINT64_MAX
 
-enum { SIM_SEARCH_GROUP = 8 }; /* words that are compared at once */
+enum { SIM_SEARCH_GROUP = 8 }; /* words per comparison */
 
-/* Those of a group that are the word, as bits. */
+/* Returns a bit mask of the words of a group that equal the word. */
 static inline uint32_t sim_search_compare(const uint64_t *group, uint64_t word)
 {
 #if defined __AVX512F__
@@ -37,7 +37,7 @@ static inline uint32_t sim_search_compare(const uint64_t *group, uint64_t word)
 #endif
 }
 
-/* The first place of a word among n; -1 if it is not there. It reads up to a whole number of groups. */
+/* Returns the first index of a word among n words; -1: the word is absent. Reads up to a whole number of groups. */
 static inline int32_t sim_search(const uint64_t *words, uint32_t n, uint64_t word)
 {
     for (uint32_t i = 0; i < n; i += SIM_SEARCH_GROUP) {
@@ -51,7 +51,7 @@ static inline int32_t sim_search(const uint64_t *words, uint32_t n, uint64_t wor
     return -1;
 }
 
-/* The least of n words, a multiple of SIM_SEARCH_GROUP, all of them below 2^63. */
+/* Returns the least of n words; n is a multiple of SIM_SEARCH_GROUP, and all words are below 2^63. */
 static inline uint64_t sim_search_least(const uint64_t *words, uint32_t n)
 {
 #if defined __AVX2__

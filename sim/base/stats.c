@@ -1,6 +1,8 @@
 #include "sim/base/stats.h"
 
-/* A cell is counts and nothing else, so it adds up as an array. */
+#include <assert.h>
+
+/* A cell consists of counts only, so cells add up as arrays. */
 _Static_assert(sizeof(struct sim_cell) % sizeof(uint64_t) == 0, "cells must be made of 64-bit counts");
 
 void sim_cell_add(struct sim_cell *dst, const struct sim_cell *src)
@@ -26,6 +28,7 @@ struct sim_cell sim_stats_tag(const struct sim_stats *s, unsigned tag)
 {
     struct sim_cell sum = { 0 };
 
+    assert(s && tag < SIM_MAX_TAGS);
     for (unsigned phase = 0; phase < SIM_MAX_PHASES; phase++)
         sim_cell_add(&sum, sim_stats_cell(s, tag, phase));
     return sum;
@@ -35,6 +38,7 @@ struct sim_cell sim_stats_phase(const struct sim_stats *s, unsigned phase)
 {
     struct sim_cell sum = { 0 };
 
+    assert(s && phase < SIM_MAX_PHASES);
     for (unsigned tag = 0; tag < SIM_USUAL_TAGS; tag++)
         sim_cell_add(&sum, &s->cell[tag][phase]);
     return sum;
@@ -44,6 +48,7 @@ struct sim_cell sim_stats_total_of(const struct sim_stats *s, unsigned n_tags)
 {
     struct sim_cell sum = { 0 };
 
+    assert(s && n_tags <= SIM_MAX_TAGS);
     for (unsigned tag = 0; tag < n_tags; tag++) {
         struct sim_cell one = sim_stats_tag(s, tag);
 
@@ -61,6 +66,7 @@ struct sim_prefetch_counts sim_stats_prefetcher(const struct sim_stats *s, size_
 {
     struct sim_prefetch_counts c = s->prefetcher[level][prefetcher];
 
+    assert(level < SIM_MAX_LEVELS && prefetcher < SIM_N_PREFETCHERS);
     if (!level && prefetcher == SIM_SOFTWARE_PREFETCHER)
         c.asked = sim_stats_total(s).software_prefetches;
     return c;

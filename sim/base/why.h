@@ -1,4 +1,4 @@
-/* Where a function that fails writes its reason: one line. */
+/* The reason of a failure: one line of text that the failing function writes. */
 #ifndef SIM_WHY_H
 #define SIM_WHY_H
 

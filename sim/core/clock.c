@@ -1,5 +1,6 @@
 #include "sim/core/clock.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -7,6 +8,7 @@ const char *sim_clock_why_not(const struct sim_machine *m)
 {
     const struct sim_issue *i = &m->issue;
 
+    assert(m && m->n_levels && m->n_levels <= SIM_MAX_LEVELS);
     if (!m->core.width)
         return "has no [core]";
     if (!(i->mac_instructions_per_cycle > 0) || !(i->loads_per_cycle > 0) || !(i->stores_per_cycle > 0))
@@ -22,16 +24,17 @@ const char *sim_clock_why_not(const struct sim_machine *m)
 
 void sim_clock_init(struct sim_clock *c, const struct sim_machine *m, const struct sim_hierarchy *h)
 {
+    assert(c && h && !sim_clock_why_not(m));
     *c = (struct sim_clock){ .machine = m, .hierarchy = h };
 }
 
-/* What was counted during a step. */
+/* Counts of a step. */
 struct step {
     double loads, stores;
-    double served[SIM_MAX_LEVELS + 1]; /* loads that a level beyond the first, or memory, served */
-    double stored[SIM_MAX_LEVELS + 1]; /* lines of stores that missed, which it served */
-    double lines[SIM_MAX_LEVELS + 1];  /* that passed between it and the level inside */
-    double scattered;                  /* of those from memory, lines near none before */
+    double served[SIM_MAX_LEVELS + 1]; /* [k]: loads that level k > 0, or memory, served */
+    double stored[SIM_MAX_LEVELS + 1]; /* [k]: missed lines of stores that level k, or memory, served */
+    double lines[SIM_MAX_LEVELS + 1];  /* [k]: lines that passed between level k and the level inside */
+    double scattered;                  /* lines from memory that are far from all lines read before */
     double walks;
 };
 
@@ -41,8 +44,8 @@ static double since(uint64_t now, uint64_t before)
 }
 
 /*
- * Adds lines of stores of one tag that missed the first level, as served by the levels beyond: their shares are those
- * of all that the tag asked of a level, prefetches included.
+ * Spreads the stores of a tag that missed the first level over the outer levels. The shares are the miss rates of all
+ * reads of the tag at each level, prefetches included.
  */
 static void add_stored(size_t n_levels, const struct sim_cell *now, const struct sim_cell *before, struct step *s)
 {
@@ -81,7 +84,7 @@ static void add_tag(const struct sim_machine *m, const struct sim_cell *now, con
         s->walks += since(now->tlb[m->n_tlbs - 1].misses, before->tlb[m->n_tlbs - 1].misses);
 }
 
-/* Looks at what a phase counted since it was looked at last. */
+/* Reads how the counts of a phase grew since the last look. */
 static struct step look(struct sim_clock *c, unsigned phase)
 {
     const struct sim_stats *stats = sim_hierarchy_stats(c->hierarchy);
@@ -109,7 +112,7 @@ static double operation_cycles(const struct sim_machine *m, const struct sim_wor
     return w->operations / m->core.sustained_operations_per_cycle;
 }
 
-/* What multiply-adds that wait in the window at the end of each loop hide of what follows. */
+/* Returns the cycles of following work that overlap with multiply-adds still in the window when a loop ends. */
 static double hidden_by_macs(const struct sim_machine *m, const struct sim_work *w)
 {
     const double macs = mac_cycles(m, w), ahead = macs - operation_cycles(m, w);
@@ -119,7 +122,7 @@ static double hidden_by_macs(const struct sim_machine *m, const struct sim_work 
     return fmin(ahead, w->loops * m->core.window * macs / w->operations);
 }
 
-/* Adds what the core needs by itself. */
+/* Adds the cycles of the core alone, without waits. */
 static void issue(const struct sim_machine *m, const struct step *s, const struct sim_work *w, struct sim_cycles *c)
 {
     const double serial = w->serial_operations / m->core.serial_operations_per_cycle;
@@ -136,12 +139,12 @@ static double stores_at_once(const struct sim_machine *m)
     return m->core.store_misses ? m->core.store_misses : m->level[0].miss_buffers;
 }
 
-/* The work of a step that a window holds, as a share, and what all of it takes. */
+/* share: of the step's work, the part that fits into the window. busy: cycles of all the work. */
 struct work_in_window {
     double share, busy;
 };
 
-/* What n events that are spread over the work wait for, if so many go on at once. */
+/* Returns the stall cycles of n events spread over the work, at most at_once of them in flight. */
 static double wait(const struct work_in_window *w, double n, double latency, double at_once)
 {
     if (!(n > 0))
@@ -170,8 +173,8 @@ static void wait_for_loads(const struct sim_machine *m, const struct step *s, co
 }
 
 /*
- * Stores leave in order: one that misses holds up those behind it. What the buffers hold leaves beside all that the
- * step does; the others wait until there is room.
+ * Stores leave in order: a store that misses delays the stores behind. Buffered stores leave beside all other work of
+ * the step; further stores wait until the buffers have room.
  */
 static void wait_for_stores(const struct sim_machine *m, const struct step *s, struct sim_cycles *c)
 {
@@ -194,7 +197,7 @@ static double cycles_of_line(const struct sim_machine *m, size_t level)
     return m->level[level - 1].line_bytes / bandwidth;
 }
 
-/* Lines that neither passed during the step nor have a miss buffer to wait in. */
+/* Adds the wait for lines that neither passed during the step nor have a miss buffer to wait in. */
 static void wait_for_lines(struct sim_clock *clock, const struct step *s, struct sim_cycles *c)
 {
     const struct sim_machine *m = clock->machine;
@@ -218,6 +221,7 @@ void sim_clock_step(struct sim_clock *clock, unsigned phase, const struct sim_wo
     struct sim_cycles c = { 0 };
     const struct step s = look(clock, phase);
 
+    assert(phase < SIM_MAX_PHASES && w->operations >= 0 && w->macs >= 0 && w->loops >= 0);
     issue(clock->machine, &s, w, &c);
     wait_for_loads(clock->machine, &s, w, &c);
     wait_for_stores(clock->machine, &s, &c);
@@ -237,6 +241,7 @@ double sim_cycles_sum(const struct sim_cycles *c)
 
 void sim_cycles_add(struct sim_cycles *sum, const struct sim_cycles *c)
 {
+    assert(sum && c);
     sum->computing += c->computing;
     sum->storing += c->storing;
     sum->calls += c->calls;

@@ -1,6 +1,5 @@
 /*
- * Computes a core's cycles for a stream of accesses, and what the core waits for: a clock beside a simulation of
- * caches.
+ * Computes a core's cycles for a stream of accesses, and the reasons for waits: a clock beside a simulation of caches.
  *
  * The stream comes in steps. Each step states the core's work beside its accesses (struct sim_work). After each step
  * the clock reads how the simulation's counters changed, and adds the step's cycles. The clock is an interval model: a
@@ -9,18 +8,18 @@
  *
  *   computing    the slowest of: multiply-adds, loads, operations, each by the core's rate per cycle
  *   storing      the time of stores beyond computing; and missing stores: store_buffers stores leave in order, beside
- *                the step's other work, and further stores wait. At most store_misses lines of stores are in flight.
+ *                the step's further work, and further stores wait. At most store_misses lines of stores are in flight.
  *                Calls make most stores in little time
  *   calls        operations that depend on one another, and the mispredicted end of every loop; less the multiply-adds
  *                that still wait in the window at the end of the loop
  *   waiting      for loads served by a level beyond the first, or by memory. A window of operations, with at most
- *                load_buffers loads, reaches a group of such loads at once, at most the first level's miss_buffers. A
- *                group waits once: its latency, less the time of the work in the window
+ *                load_buffers loads, reaches a group of missing loads at once, at most the first level's miss_buffers.
+ *                A group waits once: its latency, less the time of the work in the window
  *   translating  the same rule for page walks: the second level's latency for each table, `walkers` walks at once
  *   lines        between neighbouring levels, and from and to memory, lines pass one after the other. At the end of a
  *                step the core waits for the lines that no miss buffer holds, as for the level that sends the lines
  *   order        a line from memory that is far from all lines read before takes memory_scattered_cycles more, and no
- *                other line passes meanwhile. The core waits for the line, whatever other work the step has, unless a
+ *                further line passes meanwhile. The core waits for the line, beside any work of the step, unless a
  *                prefetch instruction asked for the line
  *
  * Eight choices were made with counts in view, so these counts do not test the choices. For seven choices, the counts
@@ -33,8 +32,9 @@
  * The eighth choice was made with times of a Sapphire Rapids in view: a prefetch instruction does not pay for a line
  * out of order. All further rules and values were chosen without counts, or with counts of patterns of known addresses.
  *
- * Left out: dependences between operations except in calls; ports except for loads, stores and multiply-adds; which
- * lines of a group a load really waits for; when a prefetched line arrives; and other users of shared levels.
+ * Left out: dependences between operations except in calls; ports except for loads, stores and multiply-adds; the line
+ * of a group that a load really waits for; the time at which a prefetched line arrives; and other users of shared
+ * levels.
  *
  * Sources: interval simulation (Eyerman, Eeckhout and others; Sniper) for groups of misses and for the window; the ECM
  * model (kerncraft) for transfers beside the core's work.
@@ -44,10 +44,10 @@
 
 #include "sim/hierarchy.h"
 
-/* What a step does beside its accesses. */
+/* The work of a step beside its accesses. */
 struct sim_work {
-    double operations;        /* with those that access memory, without the serial ones */
-    double serial_operations; /* of code that runs once for many accesses: calls, what prepares loops */
+    double operations;        /* with the operations that access memory, without the serial operations */
+    double serial_operations; /* operations of code that runs once for many accesses: calls, preparation of loops */
     double macs;              /* multiply-add instructions */
     double loops;
 };
@@ -55,24 +55,30 @@ struct sim_work {
 /* Where cycles go. */
 struct sim_cycles {
     double computing, storing, calls, translating;
-    double waiting[SIM_MAX_LEVELS + 1]; /* for the levels beyond the first; memory is the one after the last */
+    double waiting[SIM_MAX_LEVELS + 1]; /* for the levels beyond the first; memory stands after the last level */
 };
 
 struct sim_clock {
     const struct sim_machine *machine;
     const struct sim_hierarchy *hierarchy;
-    struct sim_cell seen[SIM_USUAL_TAGS][SIM_MAX_PHASES]; /* what was counted when the clock last looked */
-    double owed[SIM_MAX_LEVELS + 1];                      /* cycles that lines of a level will still take */
+    struct sim_cell seen[SIM_USUAL_TAGS][SIM_MAX_PHASES]; /* counts at the clock's last look */
+    double owed[SIM_MAX_LEVELS + 1];                      /* cycles that the lines of a level will still take */
     struct sim_cycles phase[SIM_MAX_PHASES];
 };
 
-/* Says why there are no cycles of a machine, as words that follow its name: "has no [core]". NULL if there are. */
+/*
+ * Returns why a machine has no cycles, in words that follow the machine's name: "has no [core]"; NULL: the machine has
+ * cycles.
+ */
 const char *sim_clock_why_not(const struct sim_machine *m);
 
-/* Starts at 0. Both must outlive it; the machine has cycles, and the hierarchy, whose counts are 0, simulates it. */
+/*
+ * Starts at 0. The machine and the hierarchy must outlive the clock. The machine has cycles; the hierarchy simulates
+ * the machine, and all its counts are 0.
+ */
 void sim_clock_init(struct sim_clock *c, const struct sim_machine *m, const struct sim_hierarchy *h);
 
-/* Adds a step whose accesses, all of one phase and with usual tags, have gone through the hierarchy. */
+/* Adds a step. All accesses of the step have one phase and usual tags, and have gone through the hierarchy. */
 void sim_clock_step(struct sim_clock *c, unsigned phase, const struct sim_work *w);
 
 double sim_cycles_sum(const struct sim_cycles *c);

@@ -1,6 +1,6 @@
 /*
- * Holds what bursts_tmpl.h, the way of bursts into the engines, keeps in an engine: the first level's shape,
- * reciprocals, and how often it took its short cuts. Internal to sim/.
+ * The state of bursts_tmpl.h, the template that feeds bursts to the engines: the first level's shape, reciprocals, and
+ * counts of short cuts. Internal to sim/.
  */
 #ifndef SIM_BURSTS_H
 #define SIM_BURSTS_H
@@ -15,31 +15,31 @@
 enum { SIM_N_RECIPROCALS = 257 };
 
 /*
- * Counts how often each short cut was taken: for tests, which must exercise all of them. Kept by clear_stats, too. The
- * full engine knows bursts only.
+ * How often each short cut was taken, for tests: the tests must exercise all short cuts. clear_stats keeps these
+ * counts. The full engine knows bursts only.
  */
 struct sim_paths {
     uint64_t settled_times;      /* repetitions multiplied instead of walked */
-    uint64_t quiet_times;        /* repetitions in which only the runs that moved were walked */
-    uint64_t moving_times;       /* repetitions of bursts one of whose runs moves on by lines */
+    uint64_t quiet_times;        /* repetitions that walked only the moving runs */
+    uint64_t moving_times;       /* repetitions of bursts with a run that moves on by lines */
     uint64_t swept_times;        /* repetitions swept, see plain/engine_plain_sweeps_tmpl.h */
-    uint64_t walked_times;       /* the others */
+    uint64_t walked_times;       /* all further repetitions */
     uint64_t runs_by_line;       /* placements of runs taken line by line */
     uint64_t runs_by_stride;     /* ... access by access, none straddling */
     uint64_t runs_by_access;     /* ... access by access, in general */
     uint64_t merged_blocks;      /* blocks of records with repeats of the record before */
-    uint64_t alternating_blocks; /* ... of the record before that, in another set than the one between */
+    uint64_t alternating_blocks; /* ... of the record two before, in another set than the record between */
     uint64_t swapping_blocks;    /* ... in the same set, as far as is known */
     uint64_t straddling_records;
-    uint64_t lone_accesses; /* bursts of one */
-    uint64_t lone_records;  /* looked up one by one */
+    uint64_t lone_accesses; /* bursts of a single access */
+    uint64_t lone_records;  /* looked up record by record */
     uint64_t double_misses; /* accesses several of whose lines missed the first level */
-    uint64_t widenings;     /* times that compact words did not suffice any more */
+    uint64_t widenings;     /* changes from compact to wide words */
 };
 
 /*
- * x / d as x * (floor(2^42 / d) + 1) >> 42, exact for x < 2^21 and 1 <= d < 2^21: the factor is (2^42 + e) / d with
- * 0 < e <= d, so the product is too large by x * e / (d * 2^42) < 1 / d, which cannot reach the next integer.
+ * x / d as x * (floor(2^42 / d) + 1) >> 42, exact for x < 2^21 and 1 <= d < 2^21: the factor is (2^42 + e) / d with 0 <
+ * e <= d, so the product is too large by x * e / (d * 2^42) < 1 / d, too little to reach the next integer.
  */
 enum { SIM_RECIPROCAL_SHIFT = 42 };
 
@@ -59,10 +59,10 @@ struct sim_bursts {
     struct sim_paths paths;
 };
 
-/* Everything but the paths, which are kept. */
+/* Sets all members except for the paths. */
 void sim_bursts_init(struct sim_bursts *b, const struct sim_level *first);
 
-/* Counts n accesses of together so many bytes. Instructions and bytes do not depend on where they fall. */
+/* Counts n accesses of `bytes` bytes in all. Instructions and bytes do not depend on the lines. */
 static inline void sim_count_accesses(struct sim_cell *cell, unsigned kind, uint64_t n, uint64_t bytes)
 {
     if (kind == SIM_LOAD) {

@@ -1,43 +1,44 @@
 /*
- * Bursts, as the engines take them: a template, included after a back-end, which brings
+ * How engines take bursts: a template. A file includes the template after a back-end that defines
  *
- *   ENGINE                                  the engine's struct, which has a struct sim_bursts bursts
- *   init_toucher(who, h, kind, tag, phase, place)   who touches lines: a run, and its place in the burst
- *   touch_times(h, who, line, n)            n >= 1 accesses that lie within one line
- *   touch_line(h, who, line), touch_lines(h, who, first, n)   one such access, or one that covers n lines
+ *   ENGINE                                  the engine's struct, with a member struct sim_bursts bursts
+ *   init_toucher(who, h, kind, tag, phase, place)   the toucher of lines: a run, and the run's place in the burst
+ *   touch_times(h, who, line, n)            n >= 1 accesses within a line
+ *   touch_line(h, who, line), touch_lines(h, who, first, n)   an access within a line; an access that covers n lines
  *                                           (all three: everything but the counts of accesses and first-level touches)
  *   count_touches(who, n)                   n first-level touches
- *   is_ignored(h, kind)                     whether accesses of that kind touch nothing
- *   changes(h)                              a number that grows whenever a touch did more than to find its line and
- *                                           refresh it: more than the same touches in the same order would do again
+ *   is_ignored(h, kind)                     whether accesses of the kind touch nothing
+ *   changes(h)                              a number that grows whenever a touch did more than find its line and
+ *                                           refresh the line: more than the same touches in the same order would do
+ *                                           again
  *   has_settled(h, since, n_touches)        whether a repetition, before which changes(h) was `since`, left the caches
  *                                           as the same repetition would leave them again
  *   pass_over(h, who, n)                    n touches were multiplied
- *   MERGES_LINES                            1: a line touched by consecutive accesses of a run need be touched only
- *                                           once, however many they are: touch_times() does not look at n
- *   HAS_QUIET, is_in_front(h, who, line)    1: a touch of such a line would change nothing
- *   SETTLES_AHEAD, can_settle_ahead(h, n_touches)   not 0: where all lines of a repetition, so many, are in front, the
- *                                           same repetition once more would change nothing
+ *   MERGES_LINES                            1: consecutive accesses of a run to a line need a single touch, however
+ *                                           many accesses there are: touch_times() ignores n
+ *   HAS_QUIET, is_in_front(h, who, line)    1: a touch of a line in front would change nothing
+ *   SETTLES_AHEAD, can_settle_ahead(h, n_touches)   not 0: where all n_touches lines of a repetition are in front,
+ *                                           another equal repetition would change nothing
  *
- * What makes it fast, each exact:
+ * Four short cuts make the template fast. Each short cut is exact:
  *
- * 1. Merging. Consecutive accesses of one run that lie within one first-level line are one lookup and a multiplied
- *    count: after the first of them the line is the most recently used of its set, and under LRU another hit on that
- *    changes nothing. A line in front of its set, in the state in which the access would leave it, is called settled.
- *    (Whether more than one lookup is needed is up to the back-end.)
+ * 1. Merging. Consecutive accesses of a run within a first-level line are a single lookup and a multiplied count: after
+ * the first access the line is the most recently used of its set, and under LRU a further hit on the line changes
+ * nothing. A line is called settled if the line is in front of its set, in the state in which the access would leave
+ * the line. (The back-end decides if more than a single lookup is needed.)
  *
- * 2. Placements. Where a run's accesses fall is computed once and kept for as many repetitions as its step leaves all
- *    of them in their lines.
+ * 2. Placements. The lines of a run's accesses are computed once and kept for as many repetitions as the run's step
+ * leaves all accesses in their lines.
  *
- * 3. Settled repetitions. If every line touched in one repetition of a burst was in the first level, or (where nothing
- *    but these touches brings lines in) they are no more than it has ways, so that under LRU all are in it now, and the
- *    next repetitions touch the same lines in the same order, then those hit and leave the caches as they are: hits
- *    neither bring lines in nor push any out; under LRU the same touches done twice leave the sets as done once; and a
- *    dirty line's owner is that of the last store to it, the same store each time. Counts are multiplied.
+ * 3. Settled repetitions. Let all lines of a repetition be in the first level: every touch hit, or (where only these
+ * touches bring lines in) there are at most as many lines as ways, so that under LRU all lines are present now. If the
+ * next repetitions touch the same lines in the same order, then all touches hit and leave the caches unchanged: hits
+ * neither bring lines in nor push lines out; under LRU the same touches done twice leave the sets as done once; and a
+ * dirty line's owner is the last store to the line, the same store each time. Counts are multiplied.
  *
- * 4. Quiet runs. If after a repetition all lines of the runs that stay in them are settled, then those runs change
- *    nothing in the next repetition either, unless a run that moves touches one of their sets. The sets of those that
- *    stay are kept as a mask of 64 bits (set number mod 64: two sets sharing a bit only cost time).
+ * 4. Quiet runs. Let all lines of the runs that stay in their lines be settled after a repetition. Then these runs
+ * change nothing in the next repetition either, unless a moving run touches a set of theirs. A mask of 64 bits keeps
+ * the sets of the staying runs (set number mod 64: two sets with a common bit only cost time).
  */
 #include "sim/engine/bursts.h"
 #include "sim/engine/bursts_walk_tmpl.h"
@@ -45,10 +46,10 @@
 /* ---- quiet runs ---- */
 
 struct quiet {
-    uint64_t sets;  /* bit per set number mod 64 of the runs that stay in their lines */
-    uint64_t until; /* the first repetition in which one of those moves; 0: none are known to be quiet */
+    uint64_t sets;  /* a bit per set number mod 64 of the runs that stay in their lines */
+    uint64_t until; /* the first repetition in which a staying run moves; 0: no run is known to be quiet */
     size_t n_movers;
-    struct walk *mover[SIM_MAX_BURST_RUNS]; /* the other runs, in order */
+    struct walk *mover[SIM_MAX_BURST_RUNS]; /* the moving runs, in order */
 };
 
 static inline uint64_t set_bit(const struct sim_bursts *c, uint64_t line)
@@ -62,7 +63,8 @@ static inline bool has_lines(const struct walk *w, enum shape all)
 }
 
 /*
- * Tells whether all lines of the run are in front of their sets in the state in which it leaves them; notes the sets.
+ * Tells whether all lines of the run are in front of their sets, in the state in which the run leaves the lines. Adds
+ * the sets.
  */
 static inline bool is_settled(const ENGINE *h, struct walk *w, uint64_t *sets)
 {
@@ -79,8 +81,7 @@ static inline bool is_settled(const ENGINE *h, struct walk *w, uint64_t *sets)
     return true;
 }
 
-/* Before repetition t, after t - 1 was walked: finds out whether the runs that stay beyond t are quiet, and how long.
- */
+/* Before repetition t, after t - 1 was walked: finds out if, and until when, the runs that stay beyond t are quiet. */
 static void find_quiet(const ENGINE *h, struct walk *walk, size_t n, uint64_t t, struct quiet *q)
 {
     *q = (struct quiet){ .until = UINT64_MAX };
@@ -109,7 +110,10 @@ static inline bool meets(const struct sim_bursts *c, const struct walk *w, uint6
     return false;
 }
 
-/* Walks the movers only, as long as the others stay and are not met. Returns the repetition it did not walk. */
+/*
+ * Walks the moving runs only, until a staying run moves or a moving run touches a set of a staying run. Returns the
+ * next repetition to walk.
+ */
 static uint64_t walk_quietly(ENGINE *h, const struct quiet *q, uint64_t t, uint64_t n_times)
 {
     for (; t < q->until && t < n_times; t++) {
@@ -130,10 +134,10 @@ static uint64_t walk_quietly(ENGINE *h, const struct quiet *q, uint64_t t, uint6
 
 /* ---- the repetitions of a burst ---- */
 
-/* Holds what walking a repetition found. */
+/* Results of walking a repetition. */
 struct walked {
-    uint64_t until;     /* the first repetition in which a line changes */
-    uint64_t n_touches; /* the lines touched are no more than that */
+    uint64_t until;     /* the first repetition in which an access changes its line */
+    uint64_t n_touches; /* an upper bound of the touched lines */
 };
 
 static inline struct walked walk_all(ENGINE *h, struct walk *walk, size_t n, uint64_t t, enum shape all)
@@ -151,7 +155,7 @@ static inline struct walked walk_all(ENGINE *h, struct walk *walk, size_t n, uin
     return found;
 }
 
-/* Multiplies repetitions up to the one before `until`. */
+/* Multiplies the repetitions from t to until - 1. */
 static void settle_times(ENGINE *h, struct walk *walk, size_t n, uint64_t t, uint64_t until)
 {
     for (struct walk *w = walk; w < walk + n; w++)
@@ -160,8 +164,8 @@ static void settle_times(ENGINE *h, struct walk *walk, size_t n, uint64_t t, uin
 }
 
 /*
- * Tells whether the repetition just made left all lines in front, so that the next one, of the same lines, need not be
- * made to know that it would change nothing.
+ * Tells whether the last repetition left all lines in front: then the next repetition, of equal lines, would change
+ * nothing and need not be walked.
  */
 static inline bool is_at_rest(const ENGINE *h, struct walk *walk, size_t n, uint64_t n_touches, enum shape all)
 {
@@ -176,7 +180,7 @@ static inline bool is_at_rest(const ENGINE *h, struct walk *walk, size_t n, uint
     return true;
 }
 
-/* Walks repetitions of runs that are all of that shape. */
+/* Walks repetitions of runs that all have the shape `all`. */
 static inline __attribute__((always_inline)) void walk_times(ENGINE *h, struct walk *walk, size_t n, uint64_t n_times,
                                                              bool may_be_quiet, enum shape all)
 {
@@ -198,15 +202,15 @@ static inline __attribute__((always_inline)) void walk_times(ENGINE *h, struct w
     }
 }
 
-/* ---- bursts with a run that moves on by lines ---- */
+/* ---- bursts with a run that moves by lines ---- */
 
-/* Tells whether no repetition finds the run in a line of the one before, at least not in all of them. */
+/* Tells whether in no repetition all accesses stay in the lines of the repetition before. */
 static inline bool is_moving(const struct walk *w, uint64_t n_times)
 {
     return n_times == 1 || (w->step_bytes && !w->step_reciprocal);
 }
 
-/* Touches the lines of a run BY_LINE, which are found as fast as kept. */
+/* Touches the lines of a BY_LINE run. Finding the lines is as fast as keeping them. */
 static inline void move_by_line(ENGINE *h, struct walk *w, uint64_t first, uint64_t n_more, uint32_t offset)
 {
     const uint64_t mask = ADDRESS_MASK >> h->bursts.line_shift;
@@ -220,9 +224,7 @@ static inline void move_by_line(ENGINE *h, struct walk *w, uint64_t first, uint6
     }
 }
 
-/*
- * Walks runs that move on in every repetition: there is nothing to multiply, and little to keep from one to the next.
- */
+/* Walks runs that move in every repetition: nothing can be multiplied, and little can be kept between repetitions. */
 static void walk_moving(ENGINE *h, struct walk *walk, size_t n, uint64_t n_times)
 {
     const unsigned shift = h->bursts.line_shift;
@@ -258,7 +260,7 @@ static uint64_t magnitude(int64_t x)
     return x < 0 ? -(uint64_t)x : (uint64_t)x;
 }
 
-/* The reciprocal of a distance, or 0 if it is 0 or at least a line. */
+/* Returns the reciprocal of a distance; 0 if the distance is 0 or at least a line. */
 static inline uint64_t reciprocal_of(const ENGINE *h, int64_t distance)
 {
     uint64_t d = magnitude(distance);
@@ -268,7 +270,7 @@ static inline uint64_t reciprocal_of(const ENGINE *h, int64_t distance)
     return d < SIM_N_RECIPROCALS ? h->bursts.reciprocal[d] : sim_reciprocal(d);
 }
 
-/* Tells whether no access of the run ever straddles, because all of it is a multiple of a width that divides lines. */
+/* Tells whether no access of the run ever straddles: all addresses are multiples of a width that divides lines. */
 static bool is_aligned(const struct sim_run *r, uint64_t n_times, uint32_t line_bytes)
 {
     uint64_t places =
@@ -321,7 +323,6 @@ static void init_walk(ENGINE *h, struct walk *w, const struct sim_run *r, uint64
     count_path(h, w->shape);
 }
 
-/* Makes the one access of a run. */
 static void take_access(ENGINE *h, const struct sim_run *r)
 {
     const unsigned shift = h->bursts.line_shift;

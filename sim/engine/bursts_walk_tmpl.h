@@ -1,19 +1,19 @@
 /*
- * A run on its way through the repetitions of its burst: where its accesses fall, and touching their lines. Part of
- * bursts_tmpl.h.
+ * A run in progress through the repetitions of its burst: places the run's accesses in lines and touches the lines.
+ * Part of bursts_tmpl.h.
  */
 #include "sim/engine/bursts.h"
 
 /* Says how a run's accesses are walked. */
 enum shape {
-    BY_LINE,    /* all lines from the first to the last access's, in order, each touched by one access or more */
+    BY_LINE,    /* all lines from the first to the last access, in order, each touched by at least one access */
     BY_STRIDE,  /* a line per access */
-    BY_ACCESS,  /* whatever it is */
-    ONE_ACCESS, /* which may cover several lines */
-    ANY_SHAPE,  /* of a burst: its runs differ */
+    BY_ACCESS,  /* the general case */
+    ONE_ACCESS, /* a single access, perhaps of several lines */
+    ANY_SHAPE,  /* of a burst: its runs have different shapes */
 };
 
-/* A run on its way through the repetitions of its burst. */
+/* A run in progress through the repetitions of its burst. */
 struct walk {
     struct toucher who;
     enum shape shape;
@@ -27,24 +27,26 @@ struct walk {
     uint64_t last_byte; /* offset from the first address of the last access's last byte */
     /* the current placement: */
     uint64_t addr;         /* of the first access */
-    uint64_t until;        /* the first repetition in which a line changes */
-    uint64_t first;        /* BY_LINE, ONE_ACCESS: the lines */
-    uint32_t n_touches;    /* of those */
+    uint64_t until;        /* the first repetition in which an access changes its line */
+    uint64_t first;        /* BY_LINE, ONE_ACCESS: the first line */
+    uint32_t n_touches;    /* BY_LINE, ONE_ACCESS: the number of lines */
     uint32_t n_first;      /* BY_LINE: accesses in the first line */
     uint32_t n_per_line;   /* BY_LINE: in every line but the first and the last; of all placements */
-    uint32_t slack_bytes;  /* BY_ACCESS: least over the accesses, how far each moves without leaving its line */
+    uint32_t slack_bytes;  /* BY_ACCESS: the least distance by which an access can move without leaving its line */
     uint64_t n_lines;      /* line touches per repetition */
     uint64_t since;        /* the first repetition of this placement */
     uint64_t n_lines_done; /* line touches in the placements before */
 };
 
-/* Returns the shape of a run of a burst all of whose runs have this one: a constant, where that is. */
+/* Returns the shape of a run in a burst whose runs all have the shape `all`: a constant, if `all` is a constant. */
 static inline enum shape shape_in(const struct walk *w, enum shape all)
 {
     return all == ANY_SHAPE ? w->shape : all;
 }
 
-/* Returns how many accesses, the one at this offset of its line first, lie within the line; at most `left`. */
+/*
+ * Returns how many accesses, beginning with the access at this offset of its line, lie within the line; at most `left`.
+ */
 static inline uint32_t group_size(const struct walk *w, uint32_t line_bytes, uint32_t offset, uint32_t left)
 {
     uint32_t room = w->stride_bytes < 0 ? offset : line_bytes - w->access_bytes - offset;
@@ -53,7 +55,7 @@ static inline uint32_t group_size(const struct walk *w, uint32_t line_bytes, uin
     return w->stride_bytes && n < left ? n : left;
 }
 
-/* The slack of accesses whose bytes begin or end at these two offsets of their lines. */
+/* Returns the slack of accesses whose bytes begin or end at offsets a and b of their lines. */
 static inline uint32_t slack_of(const struct walk *w, uint32_t line_bytes, uint32_t a, uint32_t b)
 {
     uint32_t low = a < b ? a : b, high = a < b ? b : a;
@@ -66,7 +68,6 @@ static inline void note_slack(struct walk *w, uint32_t slack)
     w->slack_bytes = slack < w->slack_bytes ? slack : w->slack_bytes;
 }
 
-/* Makes n accesses that lie within one line. */
 static inline void touch_group(ENGINE *h, struct walk *w, uint64_t addr, uint32_t offset, uint32_t n)
 {
     const uint32_t line_bytes = h->bursts.line_bytes;
@@ -78,7 +79,7 @@ static inline void touch_group(ENGINE *h, struct walk *w, uint64_t addr, uint32_
                            (last > offset ? last : offset) + w->access_bytes - 1));
 }
 
-/* Makes one access that covers several lines. It moves freely until its first or its last byte changes line. */
+/* Makes one access that covers several lines. Its slack lasts until the first or the last byte changes its line. */
 static void touch_straddling(ENGINE *h, struct walk *w, uint64_t addr, uint32_t offset)
 {
     const struct sim_bursts *c = &h->bursts;
@@ -90,13 +91,13 @@ static void touch_straddling(ENGINE *h, struct walk *w, uint64_t addr, uint32_t 
                            (uint32_t)((offset + (uint64_t)w->access_bytes - 1) & (c->line_bytes - 1))));
 }
 
-/* Returns how many repetitions after this one a slack lasts. */
+/* Returns for how many repetitions after the current repetition a slack lasts. */
 static inline uint64_t times_within(const struct walk *w, uint32_t slack_bytes)
 {
     return w->step_bytes ? slack_bytes * w->step_reciprocal >> SIM_RECIPROCAL_SHIFT : UINT32_MAX;
 }
 
-/* One repetition of a run of any shape; finds out on the way how long it stays in its lines, if they are new. */
+/* Walks a repetition of a run of any shape. If the placement is new, finds how long the run stays in its lines. */
 static void walk_by_access(ENGINE *h, struct walk *w, uint64_t t)
 {
     const uint32_t line_bytes = h->bursts.line_bytes;
@@ -145,8 +146,8 @@ static inline void walk_one_access(ENGINE *h, struct walk *w)
 }
 
 /*
- * Finds out how many accesses of a run BY_LINE fall into its first line. As many as fit fall into every line after it,
- * as the stride divides lines, at the same offsets. Returns the slack: none of the accesses may change line.
+ * Counts the accesses of a BY_LINE run in the run's first line. Every further line has as many accesses as fit, at
+ * equal offsets, because the stride divides lines. Returns the slack: no access may change its line.
  */
 static inline uint32_t count_by_line(struct walk *w, uint32_t line_bytes, uint32_t offset, uint32_t slack)
 {
@@ -155,7 +156,7 @@ static inline uint32_t count_by_line(struct walk *w, uint32_t line_bytes, uint32
     w->n_first = group_size(w, line_bytes, offset, w->count);
     if (w->n_touches == 1)
         return slack;
-    lowest = offset & (stride - 1); /* of all offsets; the highest is a line less a stride above it */
+    lowest = offset & (stride - 1); /* the lowest offset; the highest offset is a line less a stride above */
     own = w->step_bytes < 0 ? lowest : stride - w->access_bytes - lowest;
     return own < slack ? own : slack;
 }
@@ -171,8 +172,7 @@ static inline void place_lines(struct walk *w, const struct sim_bursts *c, uint6
     if (shape_in(w, all) == ONE_ACCESS) {
         w->n_lines = w->n_touches;
         slack = slack_of(w, c->line_bytes, offset, end);
-    } else if (w->step_bytes <
-               0) { /* nothing straddles; of all accesses, the first or the last leaves its line first */
+    } else if (w->step_bytes < 0) { /* nothing straddles; the first or the last access leaves its line first */
         w->n_lines = w->count;
         slack = slack_of(w, c->line_bytes, offset, end - (w->access_bytes - 1));
     } else {
@@ -199,7 +199,7 @@ static void place_by_stride(struct walk *w, const struct sim_bursts *c, uint64_t
     w->until = t + 1 + times_within(w, slack);
 }
 
-/* Finds the lines of repetition t, in which they change. */
+/* Finds the lines of repetition t, in which an access changes its line. */
 static inline void place(ENGINE *h, struct walk *w, uint64_t t, enum shape all)
 {
     w->n_lines_done += (t - w->since) * w->n_lines;

@@ -1,6 +1,4 @@
-/*
- * The plain engine's life, and which variant of its hot part an object gets.
- */
+/* Objects of the plain engine: create, clear, free, and the choice of the variant of the hot part. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,7 +62,7 @@ static struct sim_plain_level level_of(const struct sim_level *l)
     };
 }
 
-/* Wide words are there from the beginning, so that changing over to them can't fail, but not touched until then. */
+/* Allocates wide words from the beginning, so that the change to wide words cannot fail. Untouched until then. */
 static int fill_level(struct sim_plain_level *c, const struct sim_level *l, bool has_compact)
 {
     c->words = sets_new(c->n_sets, c->set_words * sizeof *c->words);
@@ -91,7 +89,7 @@ static void use_variant(struct sim_plain *h, const struct sim_plain_variant *v)
     h->base.sink.accept = h->pack.follower ? sim_plain_pack_accept : v->accept;
 }
 
-/* Empties the caches; whatever words were in use, they can be compact again. */
+/* Empties the caches; the words can be compact again. */
 static void clear_caches(struct sim_plain *h)
 {
     memset(&h->regions, 0, sizeof h->regions);
@@ -129,7 +127,7 @@ static bool can_run(const struct sim_machine *m)
     return sim_machine_is_plain(m);
 }
 
-/* Compact words and sweeps need lines of one size. */
+/* Compact words and sweeps need lines of equal size. */
 static bool has_one_line_size(const struct sim_machine *m)
 {
     for (size_t k = 0; k < m->n_levels; k++) {
@@ -140,8 +138,8 @@ static bool has_one_line_size(const struct sim_machine *m)
 }
 
 /*
- * Finds the ring: so many lines in a row that no two of them, nor of their like all over the memory, are in one set of
- * any level unless they are at the same place of it.
+ * Finds the ring, a number of lines. Two lines can share a set of any level only if their numbers are equal modulo the
+ * ring.
  */
 static void init_ring(struct sim_plain *h, const struct sim_machine *m)
 {
@@ -156,7 +154,7 @@ static void init_ring(struct sim_plain *h, const struct sim_machine *m)
                                                           : SIM_PLAIN_SWEEPS;
 }
 
-/* Everything but the caches and who touches them. NULL: no memory. */
+/* Makes an object without words and variant. NULL: no memory. */
 static struct sim_plain *new_shape(const struct sim_machine *m, unsigned n_tags)
 {
     struct sim_plain *h = calloc(1, sizeof *h);
@@ -181,13 +179,13 @@ static const struct sim_plain_variant *const list_variants[] = {
     &sim_plain_lists_portable,
 };
 
-/* Tells whether it was compiled for this CPU family, and this CPU executes it. */
+/* Tells whether the variant was compiled for this CPU family, and this CPU executes the variant. */
 static bool is_usable(const struct sim_plain_variant *v)
 {
     return v->accept && sim_cpu_has(v->isa);
 }
 
-/* The first that is; the last one is always. */
+/* Returns the first usable variant; the last variant is always usable. */
 static const struct sim_plain_variant *first_usable(const struct sim_plain_variant *const *v)
 {
     while (!is_usable(*v))
@@ -230,7 +228,7 @@ static int create_variants(struct sim_hierarchy **out, const struct sim_machine 
     return 0;
 }
 
-/* Those with compact words, the fastest first. */
+/* Variants with compact words, the fastest first. */
 static const struct sim_plain_variant *const compact_variants[] = {
     &sim_plain_compact_avx512,
     &sim_plain_compact_avx2,
@@ -279,7 +277,7 @@ static void records(struct sim_hierarchy *base, const uint64_t *record, size_t n
     const struct sim_plain *h = (const struct sim_plain *)base;
 
     if (h->pack.follower)
-        sim_records_as_bursts(base, record, n); /* which a change to whole words does not cut in two */
+        sim_records_as_bursts(base, record, n); /* a change to wide words does not cut such a burst in two */
     else
         h->variant->records(base, record, n);
 }
@@ -297,7 +295,7 @@ static void count_lines_in(struct sim_plain *h)
     }
 }
 
-/* The object is never const, and what waits in it does not show. */
+/* The object is never const; deferred counts do not show. */
 static const struct sim_stats *stats(const struct sim_hierarchy *base)
 {
     struct sim_plain *h = (struct sim_plain *)(uintptr_t)base;
@@ -343,7 +341,7 @@ static void flush(struct sim_hierarchy *base, unsigned phase)
         f->variant->flush(f, phase);
 }
 
-/* The engines differ in which variant an object gets. */
+/* The engines differ in the variant that an object gets. */
 #define ENGINE(text, constructor)                                                                                      \
     {                                                                                                                  \
         .name = text, .can_run = can_run, .create = constructor, .free = plain_free, .follow = sim_plain_pack_follow,  \

@@ -1,14 +1,26 @@
 /*
- * The plain engine's inside: what its variants share. Internal.
+ * The plain engine's inside, shared by its variants. Internal.
  *
- * A variant is a template built for one instruction set (engine_plain_<words>_<isa>.c). Two back-ends keep the caches
- * and answer touches of first-level lines, two front-ends turn what users feed into such touches:
+ * A variant is a template built for an instruction set (engine_plain_<words>_<isa>.c). Two back-ends keep the caches
+ * and answer touches of first-level lines; two front-ends turn the user's accesses into touches:
  *
  *   engine_plain_compact_tmpl.h   words of 32 bits; misses wait in queues. The usual back-end
- *   engine_plain_wide_tmpl.h      words of 64 bits, each miss at once: lines that differ in size from level to level,
- *                                 and accesses that spread over more memory than compact words can tell apart
- *   engine_plain_bursts_tmpl.h    a front-end: sim/engine/bursts_tmpl.h and a little
- *   engine_plain_records_tmpl.h   the other front-end
+ *   engine_plain_wide_tmpl.h      words of 64 bits, each miss at once: for line sizes that differ between levels,
+ *                                 and for accesses to more memory than compact words can name
+ *   engine_plain_bursts_tmpl.h    the front-end of bursts: sim/engine/bursts_tmpl.h and a little
+ *   engine_plain_records_tmpl.h   the front-end of records
+ *
+ * The way of an access, from sim_emit() to a set of the first level and beyond:
+ *
+ *   accept()                    engine_plain_bursts_tmpl.h          a burst arrives
+ *     sweep_burst()             engine_plain_sweeps_tmpl.h          short cut: sliding windows of lines, run by run
+ *     walk_times()              engine/bursts_tmpl.h                repetitions; settled repetitions are multiplied
+ *       place(), walk_once()    engine/bursts_walk_tmpl.h           a run's accesses become touches of lines
+ *         touch_line()          engine_plain_compact_tmpl.h         a touch: done if the line is in front of its set
+ *           use_group()         engine_plain_compact_<isa>.c        else searches the set, moves or fills the line
+ *           ask_for()           engine_plain_compact_queues_tmpl.h  after a miss: requests wait in the queue of level 2
+ *             answer()          engine_plain_compact_queues_tmpl.h  level 2 takes many requests at once, and so on
+ *   settle()                    engine_plain_compact_queues_tmpl.h  sim_hierarchy_stats(): requests become counts
  */
 #ifndef SIM_ENGINE_PLAIN_H
 #define SIM_ENGINE_PLAIN_H
@@ -25,12 +37,12 @@
 #include "sim/plain/word.h"
 
 enum {
-    SIM_PLAIN_GROUP_BYTES = 64, /* a set is padded to this, or, of compact words, half of it */
-    SIM_PLAIN_QUEUE = 512,      /* requests that a level lets wait; below 64 Ki */
-    SIM_PLAIN_AHEAD = 16,       /* lookups that the host is told of before */
-    SIM_PLAIN_RANGE = 64,       /* lines in a row that are touched together */
-    SIM_PLAIN_SWEEPS = 16,      /* runs that are swept together, at most */
-    SIM_PLAIN_N_REQUESTS = 256, /* kinds of them, a byte each, see engine_plain_compact_queues_tmpl.h */
+    SIM_PLAIN_GROUP_BYTES = 64, /* sets are padded to 64 bytes, sets of compact words perhaps to half */
+    SIM_PLAIN_QUEUE = 512,      /* requests that wait for a level; below 64 Ki */
+    SIM_PLAIN_AHEAD = 16,       /* lookups between a prefetch for the host and its use */
+    SIM_PLAIN_RANGE = 64,       /* consecutive lines that are touched together */
+    SIM_PLAIN_SWEEPS = 16,      /* most runs that are swept together */
+    SIM_PLAIN_N_REQUESTS = 256, /* kinds of requests, a byte each, see engine_plain_compact_queues_tmpl.h */
     SIM_PLAIN_KINDS = 64,       /* bytes that are counted together */
 };
 
@@ -38,24 +50,24 @@ enum {
 enum sim_plain_set_size {
     SIM_PLAIN_SMALL, /* to 8 words */
     SIM_PLAIN_GROUP, /* to 16 */
-    SIM_PLAIN_MANY,  /* to a multiple of that */
+    SIM_PLAIN_MANY,  /* to a multiple of 16 */
 };
 
-/* Holds what looking up in a level of compact words needs, close together. */
+/* The data for lookups in a level of compact words, close together. */
 struct sim_plain_sets {
     uint32_t *words;   /* n_sets * set_words, owned; NULL if the machine can't have any */
     uint32_t mask;     /* has_mask: the set number's bits of a word */
-    uint32_t last_way; /* its bit, should there be no more than 16 */
+    uint32_t last_way; /* the bit of the last way, if there are at most 16 ways */
     uint32_t n_ways, n_sets;
     uint32_t set_words;
     enum sim_plain_set_size size;
-    bool has_mask;              /* the number of sets is a power of two, small enough that a word shows the set */
+    bool has_mask;              /* the number of sets is a power of two, small enough for the word to show the set */
     const uint32_t *region_set; /* else: the set of the first line of each region known */
 };
 
 /*
- * A level. A set's words are in order of use, most recent first, free ways last, then padding that is never touched and
- * is empty. Either kind of words is in use, see struct sim_plain.
+ * A level. A set's words are in order of use, most recent first, free ways last, then empty padding that is never
+ * touched. Either kind of words is in use, see struct sim_plain.
  */
 struct sim_plain_level {
     uint64_t *words;   /* n_sets * set_words, owned */
@@ -75,11 +87,11 @@ struct sim_plain_queue {
     size_t n;
     bool has_missed; /* any line of the load of several whose requests were taken last */
     uint64_t request[SIM_PLAIN_QUEUE + SIM_PLAIN_AHEAD];
-    uint64_t n_seen[SIM_PLAIN_N_REQUESTS]; /* that have left the queue and are not in the statistics yet */
+    uint64_t n_seen[SIM_PLAIN_N_REQUESTS]; /* requests that have left the queue and are not counted yet */
 };
 
 /*
- * Says what using a line did to its set. A hit: the word found; a fill: the word pushed out, an empty one from a free
+ * Effect of a use of a line on its set. A hit: the word found; a fill: the word pushed out, an empty word for a free
  * way.
  */
 struct sim_plain_use {
@@ -93,18 +105,18 @@ struct sim_compact_use {
 };
 
 /*
- * Hierarchies that share their first levels (sim_hierarchy_follow). Requests of the leader that come to the first level
- * that is not shared are copied into that level's queue of the follower. Words have the leader's names of regions. A
- * follower's own first levels are unused, until the leader changes over to whole words: then each gets a copy of the
- * leader's, and makes all accesses itself.
+ * Hierarchies that share their first levels (sim_hierarchy_follow). The leader's requests to the first unshared level
+ * are copied into the queue of the follower's level. Words have the leader's names of regions. A follower's own first
+ * levels are unused until the leader changes to wide words: then each follower gets a copy of the leader's levels and
+ * makes all accesses itself.
  */
 struct sim_plain_pack {
     struct sim_plain *leader;   /* of a follower */
-    struct sim_plain *follower; /* of a leader: the first one */
+    struct sim_plain *follower; /* of a leader: the first follower */
     struct sim_plain *next;     /* of a follower: the leader's next */
-    size_t n_levels;            /* of a follower: that it was told to share; */
-    size_t n_shared;            /* ... and does: 0 if it makes all accesses itself */
-    bool is_apart;              /* of a leader: its followers make all accesses themselves */
+    size_t n_levels;            /* of a follower: the requested number of shared levels */
+    size_t n_shared;            /* of a follower: the shared levels now; 0: the follower makes all accesses itself */
+    bool is_apart;              /* of a leader: the followers make all accesses themselves */
 };
 
 struct sim_plain {
@@ -112,15 +124,15 @@ struct sim_plain {
     struct sim_plain_pack pack;
     const struct sim_plain_variant *compact; /* NULL: the machine can't have compact words */
     const struct sim_plain_variant *wide;
-    const struct sim_plain_variant *variant; /* one of the two: whose words are in use */
+    const struct sim_plain_variant *variant; /* `compact` or `wide`: the words in use */
     size_t n_levels;
     struct sim_plain_level level[SIM_MAX_LEVELS];
     struct sim_bursts bursts;
     uint64_t ring_bytes;      /* see engine_plain_sweeps_tmpl.h */
-    size_t n_sweeps;          /* so many runs can be swept together; 0 if there is no ring */
-    uint64_t n_settling;      /* so many lines are in the first level whenever they have been touched in a row */
+    size_t n_sweeps;          /* most runs that can be swept together; 0: no ring */
+    uint64_t n_settling;      /* this many lines are in the first level after they were touched in a row */
     struct sim_lists *lists;  /* where touches go instead, see engine_plain_lists_tmpl.h */
-    struct sim_splits splits; /* if others have other shards of the caches */
+    struct sim_splits splits; /* for shards of the caches on several threads */
     uint64_t n_l1_misses;     /* line misses of the first level since creation */
     struct sim_regions regions;
     struct sim_plain_queue queue[SIM_MAX_LEVELS + 1]; /* by level; [0] is not used, [n_levels] goes to memory */
@@ -128,7 +140,7 @@ struct sim_plain {
 
 struct sim_plain_variant {
     const char *name;
-    enum cpu_isa isa; /* what it needs */
+    enum cpu_isa isa; /* the instruction set that the variant needs */
     void (*accept)(struct sim_sink *self, const struct sim_run *run, size_t n_runs, uint64_t n_times);
     void (*records)(struct sim_hierarchy *h, const uint64_t *record, size_t n);
     void (*touch_listed)(struct sim_plain *h, const struct sim_listed *touch, size_t n); /* see lists.h */
@@ -141,13 +153,13 @@ extern const struct sim_plain_variant sim_plain_lists_portable; /* touch nothing
 extern const struct sim_plain_variant sim_plain_lists_avx2;
 extern const struct sim_plain_variant sim_plain_lists_avx512;
 extern const struct sim_plain_variant sim_plain_compact_portable;
-extern const struct sim_plain_variant sim_plain_compact_avx2;   /* no accept if it was not compiled for x86-64 */
-extern const struct sim_plain_variant sim_plain_compact_avx512; /* the same */
+extern const struct sim_plain_variant sim_plain_compact_avx2;   /* without accept unless compiled for x86-64 */
+extern const struct sim_plain_variant sim_plain_compact_avx512; /* without accept unless compiled for x86-64 */
 
-/* An object without caches: what would be touched goes into the lists. NULL: no memory. free() frees it. */
+/* Makes an object without caches: touches go into the lists. NULL: no memory. free() frees the object. */
 struct sim_plain *sim_plain_new_front(const struct sim_machine *m, struct sim_lists *lists);
 
-/* From compact words to whole ones, from one access to the next. */
+/* Changes from compact to wide words, between two accesses. */
 void sim_plain_widen(struct sim_plain *h);
 
 /* engine_plain_pack.c: a follower's counts made complete; followers on their own, before their leader changes over. */
@@ -159,15 +171,15 @@ int sim_plain_pack_follow(struct sim_hierarchy *follower, struct sim_hierarchy *
 void sim_plain_pack_accept(struct sim_sink *self, const struct sim_run *run, size_t n_runs, uint64_t n_times);
 
 /*
- * The plain engine bound to one of its variants, for tests and benchmarks; wide: to whole words. An object of one that
- * this CPU does not execute, or CONV_CPU masks, cannot be created: -ENOTSUP.
+ * The plain engine bound to a variant, for tests and benchmarks; wide: to wide words. -ENOTSUP if this CPU does not
+ * execute the variant, or CONV_CPU masks the variant.
  */
 extern const struct sim_engine sim_engine_avx512;
 extern const struct sim_engine sim_engine_avx2;
 extern const struct sim_engine sim_engine_portable;
 extern const struct sim_engine sim_engine_wide;
 
-/* The variant that an object of any of them uses at present. */
+/* Returns the name of the variant in use. */
 const char *sim_plain_variant_name(const struct sim_hierarchy *h);
 
 static inline const struct sim_paths *sim_plain_paths(const struct sim_hierarchy *h)

@@ -1,9 +1,9 @@
 /*
- * Bursts, as the plain engine takes them: what sim/engine/bursts_tmpl.h needs to know of both back-ends, which bring
- * besides
+ * The plain engine's front-end of bursts: the definitions that sim/engine/bursts_tmpl.h needs for both back-ends. A
+ * back-end also defines
  *
- *   can_access(h, addr, bytes), can_run(h, run, n_times)   whether such addresses can be touched; if not, the engine
- *                                           has to change over to wide words before
+ *   can_access(h, addr, bytes), can_run(h, run, n_times)   whether the addresses can be touched; if not, the engine
+ *                                           must change to wide words first
  */
 #include <assert.h>
 
@@ -59,7 +59,7 @@ static bool can_burst(struct sim_plain *h, const struct sim_run *run, size_t n_r
     return true;
 }
 
-/* Makes one access. False if it cannot be made. */
+/* Makes one access. Returns false if the access needs wide words. */
 static inline bool take_lone(struct sim_plain *h, const struct sim_run *r)
 {
     assert(r->access_bytes && r->kind < SIM_N_KINDS && r->tag < h->base.n_tags && r->phase < SIM_MAX_PHASES);

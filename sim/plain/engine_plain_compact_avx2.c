@@ -1,6 +1,6 @@
 /*
- * The plain engine with compact words and AVX2: a set of up to 8 ways is searched and moved in one register, one of up
- * to 16 in two, the second only if the first does not have the line.
+ * The plain engine with compact words and AVX2: a set of up to 8 ways is searched and moved in one register, a set of
+ * up to 16 ways in two, the second only if the line is not in the first.
  */
 #include "sim/plain/engine_plain.h"
 
@@ -18,7 +18,7 @@ static inline uint32_t find_in_8(__m256i words, __m256i wanted)
     return (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpeq_epi32(differ, _mm256_setzero_si256())));
 }
 
-/* All ones in lanes 0..last. */
+/* Returns ones in lanes 0..last. */
 static inline __m256i lanes_to(uint32_t last)
 {
     static const int32_t ones_then_zeros[16] = { -1, -1, -1, -1, -1, -1, -1, -1 };
@@ -26,13 +26,13 @@ static inline __m256i lanes_to(uint32_t last)
     return _mm256_loadu_si256((const __m256i *)(ones_then_zeros + 7 - last));
 }
 
-/* Each lane from the one before, the first from the last. */
+/* Moves each lane up, and the last lane to the first. */
 static inline __m256i rotate_8(__m256i words)
 {
     return _mm256_permutevar8x32_epi32(words, _mm256_setr_epi32(7, 0, 1, 2, 3, 4, 5, 6));
 }
 
-/* Puts a word in front of 8 words; those before the last given move on by one, and that one is lost. */
+/* Puts a word in front of 8 words; lanes before `last` move up, and lane `last` is lost. */
 static inline void push_8(uint32_t *set, __m256i words, uint32_t last, __m256i front)
 {
     const __m256i moved = _mm256_blend_epi32(rotate_8(words), front, 1);

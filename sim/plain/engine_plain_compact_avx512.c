@@ -1,6 +1,6 @@
 /*
  * The plain engine with compact words and AVX-512: a set of up to 16 ways is searched and moved in one register,
- * without a branch on where the line was found.
+ * without a branch on the place of the line.
  */
 #include "sim/plain/engine_plain.h"
 
@@ -11,9 +11,10 @@
 #include "sim/plain/records_avx512.h"
 
 /*
- * The line at place p comes to the front: lanes 1..p take from the one before, the rest stay. The lowest bit of `found`
- * is p's, so found ^ (found - 1) is the mask of 0..p, and a rotation by one lane under that mask is the move. A miss is
- * the same with the last way's bit; it has a branch of its own, so that it need not wait for the search.
+ * The line at place p comes to the front: lanes 1..p take the lane before, further lanes stay. The lowest bit of
+ * `found` is bit p, so found ^ (found - 1) is the mask of 0..p, and the move is a rotation by one lane under the mask.
+ * A miss does the same with the last way's bit; a miss has a branch of its own, so that a miss need not wait for the
+ * search.
  */
 static inline struct sim_compact_use use_small(uint32_t *set, uint32_t last_way, uint32_t word)
 {

@@ -1,7 +1,4 @@
-/*
- * Finds where compact words are, and what a line's word is: sets, and names of regions. Part of
- * engine_plain_compact_tmpl.h.
- */
+/* Where compact words are, and the word of a line: sets, and names of regions. Part of engine_plain_compact_tmpl.h. */
 #include <string.h>
 
 #include "sim/plain/engine_plain.h"
@@ -61,7 +58,7 @@ static void place_region(struct sim_plain *h, unsigned number, uint64_t region)
         c->region_set[number] = (uint32_t)((region << SIM_REGION_SHIFT) % c->n_sets);
 }
 
-/* Admits a region that is not among the recent ones; then it is. */
+/* Admits a region that is not among the recent regions, and makes the region recent. */
 static __attribute__((noinline)) bool admit_other_region(struct sim_plain *h, uint64_t region)
 {
     unsigned n = h->regions.n;
@@ -75,7 +72,7 @@ static __attribute__((noinline)) bool admit_other_region(struct sim_plain *h, ui
     return has_name;
 }
 
-/* The region's name, which it is given if need be; NULL if there is none left. */
+/* Returns the region's name, a new name if need be; NULL: no names are left. */
 static inline const struct sim_region_name *admit_region(struct sim_plain *h, uint64_t region)
 {
     const struct sim_region_name *recent = &h->regions.recent[region % SIM_RECENT_REGIONS];
@@ -83,13 +80,13 @@ static inline const struct sim_region_name *admit_region(struct sim_plain *h, ui
     return recent->region_1 == region + 1 || admit_other_region(h, region) ? recent : NULL;
 }
 
-/* Returns what a line is named, clean, by its region's name. */
+/* Returns the clean word of a line, by its region's name. */
 static inline uint32_t line_word(const struct sim_region_name *name, uint64_t line)
 {
     return (uint32_t)(line & (REGION_LINES - 1)) << SIM_COMPACT_LINE_SHIFT | name->first_word;
 }
 
-/* Tells whether lines between these two, around the end of the address space if need be, can be touched. */
+/* Tells whether lines from first to last, perhaps around the end of the address space, can be touched. */
 static inline bool admit_lines(struct sim_plain *h, uint64_t first, uint64_t last)
 {
     const uint64_t mask = ADDRESS_MASK >> h->level[0].line_shift >> SIM_REGION_SHIFT;

@@ -1,4 +1,4 @@
-/* The plain engine with compact words, in portable C. Searching and moving are one pass. */
+/* The plain engine with compact words, in portable C. Searching and moving are a single pass. */
 #include "sim/plain/engine_plain.h"
 #include "sim/plain/records_portable.h"
 
@@ -45,7 +45,7 @@ static inline uint32_t find_word(const uint32_t *set, uint32_t n_words, uint32_t
     return i;
 }
 
-/* In each byte of x ^ wanted only one that is zero stays below its highest bit; a product gathers those of a word. */
+/* In each byte of x ^ wanted, only a zero byte leaves its highest bit clear; a product gathers the bits of a word. */
 static inline uint64_t find_kind(const uint64_t *kinds, uint8_t kind)
 {
     const uint64_t ones = ~(uint64_t)0 / 255, low = ones * 127;

@@ -1,14 +1,14 @@
 /*
- * The levels behind the first, of compact words. Part of engine_plain_compact_tmpl.h.
+ * The levels behind the first, with compact words. Part of engine_plain_compact_tmpl.h.
  *
- * Queues. No level evicts what is in another, and lines brought in are whole, so requests only flow outwards and what a
- * level answers does not change what the ones inside do next. Each level can therefore take its requests much later,
- * hundreds at a time, if it takes them in order: then its state is in the host's nearest caches and no lookup waits
- * for another. What is counted can be read off the queues: a miss of a level is a read of the next.
+ * Queues. No level evicts lines of another level, and all lines brought in are whole. So requests flow outwards only,
+ * and a level's answers do not change the next actions of the levels inside. Therefore a level may take its requests
+ * much later, hundreds at a time, in order: then the level's state is in the host's nearest caches, and no lookup waits
+ * for another lookup. Counts can be read off the queues: a miss of a level is a read of the next level.
  *
- * One thing can't: a load that covers several lines misses a level once, however many of them do. Requests of such a
- * load say whether they are the first or a later one that missed, which each level renews for the next; it takes off
- * what the later ones count too many.
+ * There is a single exception: a load of several lines misses a level once, however many of its lines do. Requests of
+ * such a load say whether their line is the load's first missing line or a later missing line. Each level renews this
+ * mark for the next level, and subtracts the surplus of the later lines.
  */
 #include <string.h>
 
@@ -16,15 +16,15 @@
 #include "sim/base/record.h"
 
 /*
- * A request: in the lower half what the line's word is to be if it is not there, which, with the dirty bit set, is a
- * write-back by the owner in it, and without either a fetch. Above it the cause: the phase and, for a fetch, the tag
- * and whether it is for a store. Together with dirty bit and owner that fits in 8 bits, what_of() it. Then whether it
- * fetches one line of a load of several.
+ * A request. The lower half is the word of the line after a fill: with the dirty bit, the request is a write-back by
+ * the word's owner; without dirty bit and owner, a fetch. Above is the cause: the phase and, for a fetch, the tag and
+ * whether a store caused the fetch. Cause, dirty bit and owner fit into 8 bits, see what_of(). Above are marks of a
+ * line of a load of several lines.
  */
 enum {
     REQUEST_CAUSE_SHIFT = 32,
-    REQUEST_FIRST_SHIFT = 40, /* the first of them that missed the level inside */
-    REQUEST_LATER_SHIFT,      /* another one */
+    REQUEST_FIRST_SHIFT = 40, /* the load's first line that missed the level inside */
+    REQUEST_LATER_SHIFT,      /* a later line that missed the level inside */
     REQUEST_SPLIT_SHIFT,      /* the number of a load that shards share, see lists.h */
     CAUSE_STORE = 1,
     CAUSE_TAG_SHIFT = 1,
@@ -53,7 +53,7 @@ static inline struct sim_cell *cell_of(struct sim_plain *h, uint64_t what)
     return &h->base.stats->cell[what >> CAUSE_TAG_SHIFT & (SIM_USUAL_TAGS - 1)][what >> CAUSE_PHASE_SHIFT];
 }
 
-/* A request without its line: 8 bits. In 64, lest vectors of them be narrowed. */
+/* Returns a request without its line: 8 bits. As 64 bits, so that the compiler does not narrow vectors. */
 static inline uint64_t what_of(uint64_t request)
 {
     return (request >> REQUEST_CAUSE_SHIFT & (SIM_PLAIN_N_REQUESTS - 1)) | (request & FLAGS) << CAUSE_TAG_SHIFT;
@@ -65,8 +65,8 @@ static inline uint64_t write_back_of(uint32_t victim, uint64_t cause)
 }
 
 /*
- * Puts what has to follow from using a line into the queue, from place n on: fetching the line if it was missing,
- * writing back what it pushed out. There is room for both. Returns the next place.
+ * Appends the requests after a use of a line, from place n on: a fetch of a missing line, a write-back of the dirty
+ * word pushed out. There is room for both. Returns the next place.
  */
 static inline size_t ask_for(struct sim_plain_queue *q, size_t n, uint64_t fetch, struct sim_compact_use use,
                              bool fetches)
@@ -79,7 +79,7 @@ static inline size_t ask_for(struct sim_plain_queue *q, size_t n, uint64_t fetch
     return n + (is_miss & is_dirty);
 }
 
-/* Counts SIM_PLAIN_KINDS requests, in one pass for each kind, of which there are few. */
+/* Counts SIM_PLAIN_KINDS requests, with a pass for each of the few kinds. */
 static inline void count_many(struct sim_plain_queue *q, const uint64_t *request)
 {
     uint64_t kinds[SIM_PLAIN_KINDS / sizeof(uint64_t)] = { 0 };
@@ -108,7 +108,7 @@ static void count_requests(struct sim_plain_queue *q, size_t n)
         q->n_seen[what_of(q->request[i])]++;
 }
 
-/* A part of a load that shards share has missed so many levels. */
+/* Notes that a part of a load that shards share has missed `depth` levels. */
 static inline void note_depth(struct sim_plain *h, uint64_t split, size_t depth)
 {
     if (split && h->splits.depth[split] < depth)
@@ -116,8 +116,8 @@ static inline void note_depth(struct sim_plain *h, uint64_t split, size_t depth)
 }
 
 /*
- * Level k has looked up a line of a load of several. Returns the request as it goes on if the line was missing. Of
- * those that miss here, too, the first one goes on as the first, and each later one has been counted one time too many.
+ * Level k has looked up a line of a load of several lines. Returns the request for the next level. The first line that
+ * misses here goes on as the first; each later missing line was counted once too often.
  */
 static __attribute__((noinline)) uint64_t pass_on_part(struct sim_plain *h, size_t k, uint64_t request, bool is_miss)
 {
@@ -159,7 +159,7 @@ static inline __attribute__((always_inline)) void answer(struct sim_plain *h, si
     out->n = n_out;
 }
 
-/* The same, with what is usual known at compile time. */
+/* Does the same, with the usual shapes as compile-time constants. */
 static void answer_usual(struct sim_plain *h, size_t k, size_t from, size_t to)
 {
     struct sim_plain_sets s = h->level[k].compact;
@@ -179,7 +179,7 @@ static void answer_usual(struct sim_plain *h, size_t k, size_t from, size_t to)
 
 static void take_requests(struct sim_plain *h, size_t k, size_t n);
 
-/* Hands the first n requests to level k to followers that share the levels before. */
+/* Copies the first n requests to level k to followers that share the levels before. */
 static __attribute__((noinline)) void lead(struct sim_plain *h, size_t k, size_t n)
 {
     for (struct sim_plain *f = h->pack.follower; f; f = f->pack.next) {
@@ -191,7 +191,7 @@ static __attribute__((noinline)) void lead(struct sim_plain *h, size_t k, size_t
     }
 }
 
-/* Lets level k take the first n of its requests and, where these are too many, the levels further out theirs. */
+/* Lets level k take the first n of its requests; if the outer queues are full, the outer levels take theirs before. */
 static void take_requests(struct sim_plain *h, size_t k, size_t n)
 {
     struct sim_plain_queue *q = &h->queue[k], *out = &h->queue[k + 1];
@@ -210,7 +210,7 @@ static void take_requests(struct sim_plain *h, size_t k, size_t n)
     memmove(q->request, q->request + n, q->n * sizeof q->request[0]);
 }
 
-/* Lets the levels from k on take what waits for them. */
+/* Lets the levels from k on take all waiting requests. */
 static __attribute__((noinline)) void drain_from(struct sim_plain *h, size_t k)
 {
     for (; k <= h->n_levels; k++) {
@@ -225,7 +225,7 @@ static inline void make_room(struct sim_plain *h, size_t n)
         take_requests(h, 1, h->queue[1].n);
 }
 
-/* Adds n requests of a kind, which came to level k, to the statistics. */
+/* Adds n requests of a kind, received by level k, to the statistics. */
 static void count_in_stats(struct sim_plain *h, size_t k, uint64_t what, uint64_t n)
 {
     struct sim_cell *cell = cell_of(h, what);

@@ -1,21 +1,20 @@
 /*
- * The plain engine's usual back-end: a template, included by engine_plain_compact_<isa>.c, which defines before
+ * The plain engine's usual back-end: a template. engine_plain_compact_<isa>.c includes the template after definitions
+ * of
  *
- *   use_small(set, last_way, word)         looks the line of a word up in a set padded to 8 words, fills it if it is
- *                                          missing, and makes it the most recently used. In its place it leaves the
- *                                          word; after a hit, if the word is not dirty, what was there
- *   use_group(set, last_way, word)         the same in a set padded to 16 words
- *   find_word(set, n_words, word)          the place of the line's word in any other; n_words if it is not there
- *   find_kind(kinds, kind)                 a bit for each of SIM_PLAIN_KINDS bytes, whether it is that one; the bytes
- *                                          are those of whole words, the lowest first
+ *   use_small(set, last_way, word)         looks the line of a word up in a set padded to 8 words, fills a missing
+ *                                          line, and makes the line the most recently used. Leaves the word in front;
+ *                                          after a hit with a clean word, the old word
+ *   use_group(set, last_way, word)         the same for a set padded to 16 words
+ *   find_word(set, n_words, word)          the place of the line's word in any set; n_words: the line is absent
+ *   find_kind(kinds, kind)                 a bit for each of SIM_PLAIN_KINDS bytes that equals `kind`; the bytes stand
+ *                                          in whole words, the lowest byte first
  *
- * It needs lines of one size at all levels.
+ * The template needs lines of equal size at all levels. Its parts, in order:
  *
- * Its parts, one after the other:
- *
- *   engine_plain_compact_lines_tmpl.h    where a line's word is, and what it is
+ *   engine_plain_compact_lines_tmpl.h    where a line's word is, and the word's value
  *   engine_plain_compact_queues_tmpl.h   the levels behind the first: requests in queues, counts, flushing
- *   this file                            the first level: touches, of all who make them
+ *   this file                            the first level: touches from all front-ends
  */
 #include <assert.h>
 
@@ -27,15 +26,15 @@
 
 /* Says who touches the first level. */
 struct toucher {
-    uint64_t region_line; /* of the region touched last, its first line ... */
-    uint32_t region_word; /* ... and what a word for it would be, with the dirty bit and owner of a store */
-    uint32_t flags;       /* those: 0 for a load */
-    uint64_t cause;       /* of requests on its behalf */
+    uint64_t region_line; /* the first line of the region touched last */
+    uint32_t region_word; /* the word of region_line, with the dirty bit and owner of a store */
+    uint32_t flags;       /* dirty bit and owner; 0 for a load */
+    uint64_t cause;       /* the cause in requests of this toucher */
     struct sim_cell *cell;
     bool is_store;
 };
 
-/* Field by field: a copy of the whole would have to wait for its parts. */
+/* Field by field, because a copy of the whole struct would wait for its parts. */
 static inline void init_toucher(struct toucher *who, struct sim_plain *h, unsigned kind, unsigned tag, unsigned phase,
                                 unsigned place)
 {
@@ -50,7 +49,7 @@ static inline void init_toucher(struct toucher *who, struct sim_plain *h, unsign
     who->is_store = is_store;
 }
 
-/* Returns what a line that was admitted is after a touch, should a load's not find it dirty. */
+/* Returns the word of an admitted line after a touch of a line that was not dirty. */
 static inline uint32_t word_of(const struct sim_plain *h, struct toucher *who, uint64_t line)
 {
     if (line - who->region_line >= REGION_LINES) {
@@ -95,13 +94,13 @@ static inline bool touch_word(struct sim_plain *h, const struct toucher *who, ui
     return out->n != n;
 }
 
-/* Makes an access that lies within one line: everything but the count of accesses and first-level touches. */
+/* Makes an access within one line, without the counts of accesses and first-level touches. */
 static inline void touch_line(struct sim_plain *h, struct toucher *who, uint64_t line)
 {
     touch_word(h, who, word_of(h, who, line), 0);
 }
 
-/* Makes a load of n lines, or a part of one. Returns how the next line's request would say that it is part of it. */
+/* Makes a load of n lines, or a part of a load. Returns the marks for the request of the load's next line. */
 static uint64_t load_lines(struct sim_plain *h, struct toucher *who, uint64_t first, uint64_t n, uint64_t part)
 {
     const uint64_t mask = ADDRESS_MASK >> h->level[0].line_shift;
@@ -119,7 +118,7 @@ static uint64_t load_lines(struct sim_plain *h, struct toucher *who, uint64_t fi
     return part;
 }
 
-/* The same as touch_line() for an access that covers n lines. */
+/* Does the same as touch_line() for an access that covers n lines. */
 static inline void touch_lines(struct sim_plain *h, struct toucher *who, uint64_t first, uint64_t n)
 {
     const uint64_t mask = ADDRESS_MASK >> h->level[0].line_shift;
@@ -132,7 +131,7 @@ static inline void touch_lines(struct sim_plain *h, struct toucher *who, uint64_
         touch_line(h, who, (first + i) & mask);
 }
 
-/* Tells whether the line is in front of its set in the state in which this toucher leaves lines. */
+/* Tells whether the line is in front of its set, in the state in which this toucher leaves lines. */
 static inline bool is_in_front(const struct sim_plain *h, struct toucher *who, uint64_t line)
 {
     const struct sim_plain_sets *s = &h->level[0].compact;
@@ -141,7 +140,7 @@ static inline bool is_in_front(const struct sim_plain *h, struct toucher *who, u
     return who->flags ? front == word : is_same_line(front, word);
 }
 
-/* The record's kind, tag and phase, but for a non-temporal store an ordinary one. */
+/* Returns the record's kind, tag and phase; a non-temporal store becomes an ordinary store. */
 static inline uint64_t cause_of_record(uint64_t record)
 {
     const uint64_t kind_and_phase = SIM_STORE | (SIM_MAX_PHASES - 1) << CAUSE_PHASE_SHIFT;
@@ -151,7 +150,7 @@ static inline uint64_t cause_of_record(uint64_t record)
            << REQUEST_CAUSE_SHIFT;
 }
 
-/* Turns records that lie within one line each into the requests that would follow, were the lines missing. */
+/* Turns records within one line into the requests that a miss of their lines would cause. */
 static bool ready_records(struct sim_plain *h, uint64_t *record, size_t *n)
 {
     const unsigned shift = h->level[0].line_shift;
@@ -173,7 +172,7 @@ static bool ready_records(struct sim_plain *h, uint64_t *record, size_t *n)
     return true;
 }
 
-/* Touches lines by such requests, for which there is room. */
+/* Touches the lines of requests. There is room for their misses. */
 static inline __attribute__((always_inline)) void touch_some(struct sim_plain *h, const uint64_t *request, size_t n,
                                                              const struct sim_plain_sets s)
 {
@@ -228,7 +227,7 @@ static inline void touch_range(struct sim_plain *h, struct toucher *who, uint64_
     }
 }
 
-/* Tells whether the access can be made; if not, with_wide_words() has to make it. */
+/* Tells whether the access can be made with compact words. */
 static inline bool can_access(struct sim_plain *h, uint64_t addr, uint32_t bytes)
 {
     const unsigned shift = h->level[0].line_shift;
@@ -236,7 +235,7 @@ static inline bool can_access(struct sim_plain *h, uint64_t addr, uint32_t bytes
     return admit_lines(h, (addr & ADDRESS_MASK) >> shift, ((addr + bytes - 1) & ADDRESS_MASK) >> shift);
 }
 
-/* Touches a part of a load that shards share, or all of one that covers several lines of this one. */
+/* Touches a part of a load that shards share, or a whole load of several lines of this shard. */
 static void touch_part(struct sim_plain *h, struct toucher *who, const struct sim_listed *t)
 {
     struct sim_splits *s = &h->splits;
@@ -251,7 +250,7 @@ static void touch_part(struct sim_plain *h, struct toucher *who, const struct si
     s->part = load_lines(h, who, t->line, t->n, s->part);
 }
 
-/* Makes requests of the lines of one region: returns how many. */
+/* Makes requests for the lines of a region. Returns their number. */
 static inline size_t ready_listed(const struct sim_region_name *name, const struct sim_listed *t, uint64_t *request)
 {
     const uint64_t store = 0u - (uint32_t)(t->who & SIM_STORE);
@@ -263,7 +262,7 @@ static inline size_t ready_listed(const struct sim_region_name *name, const stru
     return t->n;
 }
 
-/* Makes the touches of a list; those that no words can be found for, and all after them, with wide words. */
+/* Makes the touches of a list. If a region finds no name, all touches from there on are made with wide words. */
 static void touch_listed(struct sim_plain *h, const struct sim_listed *touch, size_t n)
 {
     uint64_t request[2 * SIM_PLAIN_RANGE];
@@ -297,7 +296,7 @@ static void touch_listed(struct sim_plain *h, const struct sim_listed *touch, si
     }
 }
 
-/* Tells whether all of a run can; for what spreads that far it does not matter that parts may never be touched. */
+/* Tells whether all of a run can be touched. Parts of a wide run may never be touched; that does not matter. */
 static bool can_run(struct sim_plain *h, const struct sim_run *r, uint64_t n_times)
 {
     const unsigned shift = h->level[0].line_shift;

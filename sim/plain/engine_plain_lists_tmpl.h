@@ -1,7 +1,7 @@
 /*
- * The front-ends without caches behind them: what they would touch goes into lists (lists.h). Nothing here depends on
- * what is in the caches, so several threads can do it for different parts of a stream. A template, included after the
- * variant's parts (records.h).
+ * The front-ends without caches behind them: their touches go into lists (lists.h). Nothing here depends on the content
+ * of the caches, so several threads can list different parts of a stream. A template, included after the variant's
+ * parts (records.h).
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -35,7 +35,7 @@ static __attribute__((noinline)) bool enlarge_list(struct sim_lists *l, struct s
     return larger;
 }
 
-/* Numbers a load that several shards share; 0 if there is no memory. */
+/* Returns a number for a load that several shards share; 0: no memory. */
 static uint32_t number_split(struct sim_lists *l, uint32_t who)
 {
     if (l->n_splits + 1 >= l->split_room) {
@@ -66,7 +66,7 @@ static inline void list_lines(struct sim_plain *h, uint32_t who, uint64_t line, 
     }
 }
 
-/* ---- what the front-ends ask of a back-end ---- */
+/* ---- the back-end of the front-ends ---- */
 
 struct toucher {
     struct sim_cell *cell;
@@ -146,7 +146,7 @@ static inline bool can_run(const struct sim_plain *h, const struct sim_run *r, u
 #include "sim/plain/engine_plain_bursts_tmpl.h"
 #include "sim/plain/engine_plain_records_tmpl.h"
 
-/* Tells whether all lines that a run touches in one repetition are in a row and at different places of the ring. */
+/* Tells whether the lines of a run in a repetition are consecutive and at different places of the ring. */
 static bool is_window(const struct sim_plain *h, const struct sim_run *r)
 {
     uint64_t bytes;
@@ -156,7 +156,10 @@ static bool is_window(const struct sim_plain *h, const struct sim_run *r)
            bytes + r->access_bytes + 2 * (uint64_t)h->bursts.line_bytes <= h->ring_bytes;
 }
 
-/* If each run touches a line of each set at most, and they are no more than the ways, a repetition leaves all in. */
+/*
+ * If each run touches at most a line of each set, and there are at most as many runs as ways, a repetition leaves all
+ * its lines in the first level.
+ */
 static void accept_listing(struct sim_sink *self, const struct sim_run *run, size_t n_runs, uint64_t n_times)
 {
     struct sim_plain *h = (struct sim_plain *)self;

@@ -1,4 +1,4 @@
-/* Hierarchies of the plain engine that share their first levels: struct sim_plain_pack says how. */
+/* Hierarchies of the plain engine that share their first levels, as struct sim_plain_pack describes. */
 #include <errno.h>
 #include <string.h>
 
@@ -27,7 +27,7 @@ void sim_plain_pack_accept(struct sim_sink *self, const struct sim_run *run, siz
     if (!l->pack.is_apart)
         return;
     for (struct sim_plain *f = l->pack.follower; f;
-         f = f->pack.next) /* the leader parts before it makes any of a burst */
+         f = f->pack.next) /* the leader parts before the first access of a burst */
         f->variant->accept(&f->base.sink, run, n_runs, n_times);
 }
 

@@ -1,25 +1,25 @@
 /*
- * Records (record.h), as the plain engine takes them: a template, included after the variant's parts (records.h), a
- * back-end and the bursts. The back-end brings
+ * The plain engine's front-end of records (record.h): a template, included after the variant's parts (records.h), a
+ * back-end and the bursts. The back-end defines
  *
- *   ready_records(h, record, n)   makes *n records that lie within one line each ready to be touched, in place; drops
- *                                 those that touch nothing. False if one cannot be: then nothing may be touched before
- *                                 the engine has changed over to wide words
- *   touch_ready(h, record, n)     touches those, in order
+ *   ready_records(h, record, n)   makes *n records, each within one line, ready to be touched, in place; drops records
+ *                                 that touch nothing. False if a record cannot be touched: then the engine must change
+ *                                 to wide words before the first touch
+ *   touch_ready(h, record, n)     touches ready records, in order
  *
- * Most records of most streams are in the line of the record before or of the one before that. Those change nothing, so
- * they are found a block at a time, by comparing; the others, the heads, are touched in order; and all are counted a
- * block at a time, by comparing again. None of these loops branches on what is found.
+ * Most records of most streams are in the line of the record before or of the record two before. These records change
+ * nothing, and a comparison finds them a block at a time. The remaining records, the heads, are touched in order; all
+ * records are counted a block at a time, by comparison, too. No loop here branches on the result of a comparison.
  */
 #include "sim/plain/engine_plain.h"
 #include "sim/plain/records.h"
 
 enum {
-    BATCH_BLOCKS = 4, /* so many blocks go through one loop before they go through the next */
+    BATCH_BLOCKS = 4, /* blocks that go through a loop before they go through the next loop */
     BATCH_RECORDS = BATCH_BLOCKS * BLOCK_RECORDS,
 };
 
-/* None of them straddles, so each touched one line. */
+/* No record straddles, so each touched a single line. */
 static void add_counts(struct sim_plain *h, const struct record_counts *counts)
 {
     for (size_t which = 0; which < CLASS_MASK + 1; which++) {
@@ -34,9 +34,9 @@ static void add_counts(struct sim_plain *h, const struct record_counts *counts)
     }
 }
 
-/* ---- records that change nothing ---- */
+/* ---- records without effect ---- */
 
-/* The last bit of each run of set bits that is of odd length. Bit 63 is a run of its own. */
+/* Returns the last bit of each run of set bits of odd length. Bit 63 is a run by itself. */
 static inline uint64_t ends_of_odd_runs(uint64_t bits)
 {
     const uint64_t even = 0x5555555555555555, top = (uint64_t)1 << 63;
@@ -47,13 +47,14 @@ static inline uint64_t ends_of_odd_runs(uint64_t bits)
 }
 
 /*
- * The records of a block that need not be touched. Straddling ones are not among them, and none rests on those before
- * it that straddle; bits 63 and 62 of `before` tell which of the two before the block do.
+ * Returns the records of a block that need not be touched. No straddling record is among them, and no record that
+ * depends on a straddling record before; bits 63 and 62 of `before` tell if the two records before the block straddle.
  *
- * A repeat finds its line in front of its set, as it would leave it. So does what returns to the line of the record
- * before the last, if the last one was in another set. If it was in the same set, or may have been, the two lines are
- * the first of that set, if it has two ways; either may come to the front, any number of times: whoever goes there and
- * back an even number of times changes nothing, and of an odd number the last one alone does what all of them do.
+ * A repeat finds its line in front of its set, in the state in which it would leave the line. A return to the line of
+ * the record two before finds the same, if the record between was in another set. If the record between was, or may
+ * have been, in the same set, and the set has two ways, then the two lines are the first two of the set, and either may
+ * come to the front, any number of times: an even number of swaps changes nothing, and of an odd number of swaps the
+ * last swap alone has the effect of all.
  */
 static inline uint64_t settled_records(struct sim_plain *h, const struct block *b, uint64_t before)
 {
@@ -72,7 +73,7 @@ static inline uint64_t settled_records(struct sim_plain *h, const struct block *
 
 /* ---- batches ---- */
 
-/* A batch of records: what has to be touched, in order. */
+/* A batch of records, and its heads in order. */
 struct batch {
     const uint64_t *record;
     size_t n;
@@ -88,18 +89,18 @@ static inline uint64_t first_bits(size_t n)
     return n < BLOCK_RECORDS ? ((uint64_t)1 << n) - 1 : ~(uint64_t)0;
 }
 
-/* Tells the host of the records that are one batch ahead: its own prefetchers stop at the ends of pages. */
+/* Prefetches the records a batch ahead for the host: the host's prefetchers stop at the ends of pages. */
 static inline void expect_block(const uint64_t *record)
 {
-    const uintptr_t ahead = (uintptr_t)record + BATCH_RECORDS * sizeof *record; /* there may be no such records */
+    const uintptr_t ahead = (uintptr_t)record + BATCH_RECORDS * sizeof *record; /* perhaps beyond the last record */
 
     for (size_t i = 0; i < BLOCK_RECORDS * sizeof *record; i += 64)
         __builtin_prefetch((const void *)(ahead + i));
 }
 
 /*
- * Appends the records of a block that a bit is set for, eight at a time: how many there are is hard to predict, how
- * many eights is not.
+ * Appends the chosen records of a block, eight at a time: the number of records is hard to predict, the number of
+ * eights is not.
  */
 static inline void add_heads(struct batch *batch, const uint64_t *record, uint64_t chosen)
 {
@@ -114,7 +115,10 @@ static inline void add_heads(struct batch *batch, const uint64_t *record, uint64
     }
 }
 
-/* Finds the heads of a batch; `before` tells which of the two records before it straddle. Returns that of its own. */
+/*
+ * Finds the heads of a batch. `before`: the straddling records of the block before. Returns the straddling records of
+ * the last block.
+ */
 static uint64_t find_heads(struct sim_plain *h, struct batch *batch, const struct record_masks *m, uint64_t before)
 {
     batch->n_heads = 0;
@@ -148,7 +152,10 @@ static void take_straddling(struct sim_plain *h, uint64_t record)
     take_access(h, &run);
 }
 
-/* Touches heads some of which straddle, those one by one. False if any cannot be; then none is touched. */
+/*
+ * Touches heads, with straddling records among them, one by one. Returns false, with nothing touched, if a head cannot
+ * be touched.
+ */
 static __attribute__((noinline)) bool touch_mixed(struct sim_plain *h, uint64_t *head, size_t n,
                                                   const struct record_masks *m)
 {
@@ -183,14 +190,14 @@ static bool touch_heads(struct sim_plain *h, struct batch *batch, const struct r
     return true;
 }
 
-/* Counts the records of a batch, but for those that straddle, which count themselves. */
+/* Counts the records of a batch without straddling records, which count themselves. */
 static void count_batch(struct record_counts *counts, const struct batch *batch)
 {
     for (size_t i = 0; i < batch->n; i += BLOCK_RECORDS)
         count_block(counts, batch->record + i, first_bits(batch->n - i) & ~batch->straddles[i / BLOCK_RECORDS]);
 }
 
-/* The first two have nothing before them to be compared with, so each is a head. */
+/* The first two records are heads, because nothing stands before them for a comparison. */
 static uint64_t start_batch(struct batch *batch, const struct record_masks *m)
 {
     batch->straddles[0] = 0;

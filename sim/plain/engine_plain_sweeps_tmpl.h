@@ -1,27 +1,29 @@
 /*
- * Sweeps: most of the repetitions of most bursts at a few cycles a line. A template, included after
- * sim/engine/bursts_tmpl.h; the back-end brings besides
+ * Sweeps: most repetitions of most bursts at a few cycles a line. A template, included after sim/engine/bursts_tmpl.h;
+ * the back-end also defines
  *
- *   touch_range(h, who, first, n)   touches n lines in a row, once each
+ *   touch_range(h, who, first, n)   touches n consecutive lines, once each
  *
- * A run without gaps that moves on without gaps touches a window of lines, which slides over them. Lines are seen here
- * modulo the ring: the lines that have a set of the first level to themselves and whose like no other line of the ring
- * meets at any level. So touches of different places of the ring commute, and what counts is in which order each
- * place is touched. A run touches a place from the repetition in which its window enters it to the one in which the
- * window leaves it. While it is there, the line stays in the first level, as long as the lines that are being touched
- * at a place are no more than its ways; more than one for each run they cannot be.
+ * A run without gaps that moves without gaps touches a window of lines that slides over memory. Here, lines are numbers
+ * modulo the ring: at every level, lines at different places of the ring are in different sets. So touches of different
+ * places of the ring commute, and only the order of touches of each place matters. A run touches a place from the
+ * repetition in which the run's window enters the place to the repetition in which the window leaves. Meanwhile the
+ * line stays in the first level, as long as at most as many lines as ways are touched at a place: at most one line per
+ * run.
  *
- * Therefore some repetitions may be walked run by run, each line of each run touched once, if at each place the runs
- * enter in the order in which they are taken, and leave in that order, too: the same lines miss, push out the same
- * ones, and lie in the same order afterwards. That is so, for times [t, t + n), if around the ring, from the run that
- * is furthest behind to the one furthest ahead, taken first,
+ *     ring      ......[== run b ==]........[=== run a ===]......      windows slide to the right; a is ahead of b
  *
- *   - each run stays behind the next one: does not pass it with its first or its last byte, and, if it comes earlier
- *     within a repetition, so that it would have to be taken before whenever both enter a line at once, does not even
- *     touch the line that the next one has left;
- *   - the one ahead does not reach the line where the one behind began, a ring later.
+ * Therefore some repetitions may be walked run by run, each line of each run touched once: at each place, the runs must
+ * enter in the order in which they are taken, and leave in this order, too. Then equal lines miss, push out equal
+ * lines, and end in equal order. For times [t, t + n) the condition holds if, around the ring, from the run furthest
+ * behind to the run furthest ahead, which is taken first,
  *
- * One repetition, run by run, is always right.
+ *   - each run stays behind the next run: neither its first nor its last byte passes the next run's, and, if the run
+ *     comes earlier within a repetition (so that it would have to be taken first whenever both enter a line at once),
+ *     the run does not even touch the line that the next run has left;
+ *   - the run ahead does not reach the line where the run behind began, a ring later.
+ *
+ * A single repetition, run by run, is always right.
  */
 #include "sim/plain/engine_plain.h"
 
@@ -30,22 +32,22 @@ enum {
     PLANS_FOR_NOTHING = 16,
 };
 
-/* A run on its way through its burst. */
+/* A run in progress through its burst. */
 struct sweep {
     struct toucher who;
     uint64_t addr; /* of the first byte of the next repetition */
-    uint64_t more; /* from there to its last byte */
+    uint64_t more; /* distance from addr to the repetition's last byte */
     uint64_t step_bytes;
 };
 
 struct sweeps {
     size_t n;
-    struct sweep sweep[SIM_PLAIN_SWEEPS]; /* as the burst has them */
+    struct sweep sweep[SIM_PLAIN_SWEEPS]; /* in the order of the burst */
     uint8_t order[SIM_PLAIN_SWEEPS];      /* around the ring: each is behind the next */
-    size_t ahead;                         /* the place in there of the one that is taken first */
+    size_t ahead;                         /* index in order[] of the run that is taken first */
 };
 
-/* Puts the runs in order around the ring. Of those at one place the one that comes first in the burst is ahead. */
+/* Puts the runs in order around the ring. Of runs at one place, the first run of the burst is ahead. */
 static inline void order_sweeps(struct sweeps *b, uint64_t ring_mask)
 {
     for (size_t i = 0, at; i < b->n; i++) {
@@ -58,8 +60,8 @@ static inline void order_sweeps(struct sweeps *b, uint64_t ring_mask)
 }
 
 /*
- * Returns how many repetitions, of n_times, fit into so many bytes, of which the first needs none: 0 if there are less
- * than none. Mostly all fit, and nothing need be divided.
+ * Returns how many repetitions, of n_times, fit into `bytes` bytes; the first repetition needs no bytes; 0 if bytes is
+ * negative. Mostly all repetitions fit, without a division.
  */
 static inline uint64_t times_in(int64_t bytes, uint64_t bytes_per_time, uint64_t n_times)
 {
@@ -68,10 +70,10 @@ static inline uint64_t times_in(int64_t bytes, uint64_t bytes_per_time, uint64_t
     return bytes_per_time * (n_times - 1) <= (uint64_t)bytes ? n_times : (uint64_t)bytes / bytes_per_time + 1;
 }
 
-/* Holds what the plan knows of two runs that are next to each other around the ring. */
+/* Two neighbouring runs around the ring. */
 struct neighbours {
     const struct sweep *behind, *ahead;
-    uint64_t distance; /* from the first byte of the one to that of the other */
+    uint64_t distance; /* from the first byte of the run behind to the first byte of the run ahead */
 };
 
 /* Returns for how many repetitions, of n_times, the run behind stays behind. */
@@ -86,7 +88,7 @@ static inline uint64_t times_behind(const struct neighbours *p, uint64_t line_by
     return times_in(room, p->behind->step_bytes - p->ahead->step_bytes, n_times);
 }
 
-/* Returns for how many the run behind does not reach the line where the one ahead began. */
+/* Returns for how many repetitions the run behind does not reach the line where the run ahead began. */
 static inline uint64_t times_apart(const struct neighbours *p, uint64_t line_bytes, uint64_t n_times)
 {
     uint64_t into_line = p->ahead->addr & (line_bytes - 1);
@@ -156,7 +158,7 @@ static void sweep_together(struct sim_plain *h, struct sweeps *b, uint64_t n_tim
         sweep_run(h, &b->sweep[b->order[at]], n_times);
 }
 
-/* Walks repetitions as long as that is worth the planning. Returns how many. */
+/* Walks repetitions as long as planning pays off. Returns their number. */
 static uint64_t sweep_times(struct sim_plain *h, struct sweeps *b, uint64_t n_times)
 {
     uint64_t t = 0;
@@ -173,7 +175,8 @@ static uint64_t sweep_times(struct sim_plain *h, struct sweeps *b, uint64_t n_ti
 }
 
 /*
- * Tells whether the run touches a window of lines without gaps that slides forwards without gaps, and is not too wide.
+ * Tells whether the run touches a window of lines without gaps that slides forwards without gaps, and the window is not
+ * too wide.
  */
 static inline bool can_sweep(const struct sim_plain *h, const struct sim_run *r, uint64_t more, uint64_t n_times)
 {
@@ -183,7 +186,7 @@ static inline bool can_sweep(const struct sim_plain *h, const struct sim_run *r,
            (uint64_t)r->step_bytes <= longest && more + 2 * line_bytes <= h->ring_bytes;
 }
 
-/* Counts the accesses of so many repetitions of a run. */
+/* Counts the accesses of n_times repetitions of a run. */
 static inline void count_swept(struct sim_plain *h, const struct sim_run *r, const struct sweep *s, uint64_t n_times)
 {
     const uint64_t n = r->count * n_times;
@@ -211,7 +214,7 @@ static uint64_t sweep_burst(struct sim_plain *h, const struct sim_run *run, size
         if (b.n == h->n_sweeps || !can_sweep(h, r, r->count > 1 ? more : r->access_bytes - 1, n_times))
             return 0;
         init_toucher(&s->who, h, r->kind, r->tag, r->phase, 0);
-        s->addr = r->addr & ADDRESS_MASK; /* which its windows may leave, but never far enough to overflow */
+        s->addr = r->addr & ADDRESS_MASK; /* windows may leave the address space, but never far enough to overflow */
         s->more = more;
         s->step_bytes = (uint64_t)r->step_bytes;
         b.n++;

@@ -1,7 +1,7 @@
 /*
- * One stream on several threads, exactly. Bursts wait in a batch. Each thread then turns its part of the batch into
- * lists of touches, one list for each shard (lists.h), and, when all have, makes the touches of its own shard, from all
- * parts in order. What any set sees is what it would see from one thread.
+ * A stream on several threads, exactly. Bursts wait in a batch. Each thread turns its part of the batch into lists of
+ * touches, a list for each shard (lists.h). When all threads have finished, each thread makes the touches of its own
+ * shard, from all parts in order. So every set sees the touches that a single thread would make.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -12,11 +12,11 @@
 #include "sim/plain/engine_plain.h"
 
 enum {
-    MIN_BLOCK = 8, /* lines in a row that are of one shard */
+    MIN_BLOCK = 8, /* consecutive lines of a shard */
     BATCH_RUNS = 1 << 13,
     BATCH_BURSTS = 1 << 12,
-    BATCH_WALKS = 1 << 17,               /* repetitions of runs: for lists that fit into nearby caches */
-    BATCH_ACCESSES = SIM_MAX_SPLITS - 1, /* so there are numbers for all loads that shards share */
+    BATCH_WALKS = 1 << 17,               /* repetitions of runs in a batch: the lists fit into nearby caches */
+    BATCH_ACCESSES = SIM_MAX_SPLITS - 1, /* so that all shared loads get numbers */
 };
 
 struct burst {
@@ -30,7 +30,7 @@ struct batch {
     struct burst burst[BATCH_BURSTS];
     size_t n_runs, n_bursts;
     uint64_t n_accesses, n_walks;
-    const uint64_t *record; /* not NULL: n_accesses of these instead */
+    const uint64_t *record; /* not NULL: n_accesses records in place of bursts */
 };
 
 /* A thread's own. */
@@ -40,7 +40,7 @@ struct worker {
     struct sim_lists lists;
     struct sim_plain *shard; /* makes touches; counts all else */
     uint8_t *depth;          /* see struct sim_splits */
-    pthread_t thread;        /* not of the first, which is the caller's */
+    pthread_t thread;        /* unused for the first worker, the caller's thread */
     bool has_thread;
 };
 
@@ -48,14 +48,14 @@ struct sim_threads {
     struct sim_hierarchy base; /* first: see engine.h */
     size_t n;
     struct worker worker[SIM_MAX_SHARDS];
-    pthread_barrier_t barrier; /* before a batch, between its halves, and behind it */
+    pthread_barrier_t barrier; /* before a batch, between its halves, and after the batch */
     pthread_mutex_t gate;      /* shut until all threads are there */
     bool has_barrier, ends;
     struct batch batch;
-    struct sim_stats excess; /* misses of loads that shards share, counted more than once */
+    struct sim_stats excess; /* surplus counts of misses of loads that shards share */
 };
 
-/* ---- what each thread does ---- */
+/* ---- the work of each thread ---- */
 
 static void list_bursts(struct worker *w, uint64_t from, uint64_t to)
 {
@@ -138,7 +138,7 @@ static void *work(void *arg)
 
 /* ---- batches ---- */
 
-/* A load that shards share missed a level once, however many of them found so. */
+/* A load that shards share missed a level once, however many shards missed the level. */
 static void note_excess(struct sim_threads *t, uint8_t who, uint32_t number)
 {
     struct sim_level_counts *level = t->excess.cell[sim_record_tag(who)][sim_record_phase(who)].level;
@@ -171,7 +171,7 @@ static void end_batch(struct sim_threads *t)
     t->batch.record = NULL;
 }
 
-/* Simulates what waits in the batch. */
+/* Simulates the batch. */
 static void take_batch(struct sim_threads *t)
 {
     if (!t->batch.n_bursts && !t->batch.record)
@@ -181,7 +181,7 @@ static void take_batch(struct sim_threads *t)
     end_batch(t);
 }
 
-/* Adds repetitions [from, from + n_times) of a burst of so many accesses a repetition. */
+/* Adds repetitions [from, from + n_times) of a burst. n_per_time: accesses per repetition. */
 static void add_burst(struct sim_threads *t, const struct sim_run *run, size_t n_runs, uint64_t from, uint64_t n_times,
                       uint64_t n_per_time)
 {
@@ -199,7 +199,7 @@ static void add_burst(struct sim_threads *t, const struct sim_run *run, size_t n
     b->n_walks += n_times * n_runs;
 }
 
-/* Adds one repetition, run by run, the runs in pieces. */
+/* Adds a repetition, run by run, the runs in pieces. */
 static void add_long_runs(struct sim_threads *t, const struct sim_run *run, size_t n_runs, uint64_t from)
 {
     for (size_t r = 0; r < n_runs; r++) {
@@ -248,7 +248,7 @@ static void records(struct sim_hierarchy *base, const uint64_t *record, size_t n
 
 /* ---- counts ---- */
 
-/* Adds or takes off all counts of a stats, which are all of one type. */
+/* Adds or subtracts all counts; all counts have one type. */
 static void add_stats(struct sim_stats *sum, const struct sim_stats *s, bool subtracts)
 {
     uint64_t *to = (uint64_t *)(void *)sum->cell;
@@ -258,7 +258,7 @@ static void add_stats(struct sim_stats *sum, const struct sim_stats *s, bool sub
         to[i] += subtracts ? 0 - from[i] : from[i];
 }
 
-/* The object is never const, and what waits in it does not show. */
+/* The object is never const; deferred counts do not show. */
 static const struct sim_stats *stats(const struct sim_hierarchy *base)
 {
     struct sim_threads *t = (struct sim_threads *)(uintptr_t)base;
@@ -357,7 +357,7 @@ static int init_worker(struct sim_threads *t, const struct sim_machine *m, unsig
     return err ? err : w->front && w->depth ? 0 : -ENOMEM;
 }
 
-/* Starts the threads. They wait at a gate until it is clear that all are there. */
+/* Starts the threads. The threads wait at a gate until all threads have started, or one could not start. */
 static int start_threads(struct sim_threads *t)
 {
     int err = 0;
@@ -375,7 +375,10 @@ static int start_threads(struct sim_threads *t)
     return err;
 }
 
-/* Returns how many shards of at least MIN_BLOCK lines, a power of two, the ring has, at most that many. */
+/*
+ * Returns the number of shards, a power of two of at most n_threads, such that each shard has at least MIN_BLOCK lines
+ * of the ring.
+ */
 static unsigned shards_of(const struct sim_plain *front, unsigned n_threads)
 {
     unsigned n = 1;

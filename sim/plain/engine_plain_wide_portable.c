@@ -1,4 +1,4 @@
-/* The plain engine with wide words, in portable C. Searching and moving are one pass. */
+/* The plain engine with wide words, in portable C. Searching and moving are a single pass. */
 #include "sim/plain/engine_plain.h"
 #include "sim/plain/records_portable.h"
 

@@ -1,12 +1,11 @@
 /*
- * The plain engine's back-end for machines whose lines differ in size from level to level, and for accesses that spread
- * over more memory than compact words can tell apart. A template, included by engine_plain_wide_<isa>.c, which defines
- * before
+ * The plain engine's back-end for line sizes that differ between levels, and for accesses to more memory than compact
+ * words can name. A template. engine_plain_wide_<isa>.c includes the template after a definition of
  *
- *   use_line(level, set, line, keep, put)   looks a line up in its set, fills it if it is missing, makes it the most
- *                                           recently used, and leaves ((old or clean word) & keep) | put in its place
+ *   use_line(level, set, line, keep, put)   looks a line up in its set, fills a missing line, makes the line the most
+ *                                           recently used, and leaves ((old or clean word) & keep) | put in front
  *
- * Every miss is dealt with, with all its consequences, before the next touch.
+ * A miss is finished, with all its consequences, before the next touch.
  */
 #include "sim/plain/engine_plain.h"
 #include "sim/base/record.h"
@@ -43,8 +42,8 @@ static void write_back(struct sim_plain *h, size_t k, uint64_t victim, unsigned 
 }
 
 /*
- * Reads what a line of the level inside covers from level k. Returns the level that had all of it, n_levels for the
- * memory: every level before that missed.
+ * Reads the bytes of an inner line from level k. Returns the level that had all the bytes, n_levels for memory: every
+ * level before missed.
  */
 static size_t read_lines(struct sim_plain *h, size_t k, uint64_t addr, uint32_t bytes, struct sim_cell *cell,
                          unsigned phase)
@@ -72,7 +71,7 @@ static size_t read_lines(struct sim_plain *h, size_t k, uint64_t addr, uint32_t 
     return source;
 }
 
-/* Writes back into level k what a line of the level inside covers. */
+/* Writes the bytes of an inner line back into level k. */
 static void write_lines(struct sim_plain *h, size_t k, uint64_t addr, uint32_t bytes, unsigned owner, unsigned phase)
 {
     struct sim_cell *cell = sim_hierarchy_cell(&h->base, owner, phase);
@@ -98,13 +97,13 @@ static void write_lines(struct sim_plain *h, size_t k, uint64_t addr, uint32_t b
 
 /* Says who touches the first level. */
 struct toucher {
-    uint64_t keep, put; /* what to make of a touched line's word, see use_line */
+    uint64_t keep, put; /* masks for a touched line's word, see use_line */
     struct sim_cell *cell;
     uint8_t phase;
     bool is_store;
 };
 
-/* Field by field: a copy of the whole would have to wait for its parts. */
+/* Field by field, because a copy of the whole struct would wait for its parts. */
 static inline void init_toucher(struct toucher *who, struct sim_plain *h, unsigned kind, unsigned tag, unsigned phase,
                                 unsigned place)
 {
@@ -118,7 +117,7 @@ static inline void init_toucher(struct toucher *who, struct sim_plain *h, unsign
     who->is_store = is_store;
 }
 
-/* Touches a line that is not in front of its set. Returns the level it was in. */
+/* Touches a line that is not in front of its set. Returns the level that had the line. */
 static __attribute__((noinline)) size_t search_line(struct sim_plain *h, const struct toucher *who, uint64_t line)
 {
     const struct sim_plain_level *c = &h->level[0];
@@ -138,7 +137,7 @@ static __attribute__((noinline)) size_t search_line(struct sim_plain *h, const s
     return source;
 }
 
-/* Touches one line at the first level; counts all but the touch itself. Returns the level the line was in. */
+/* Touches a line at the first level; counts everything but the touch. Returns the level that had the line. */
 static inline size_t touch(struct sim_plain *h, const struct toucher *who, uint64_t line)
 {
     uint64_t *set = set_of(&h->level[0], line);
@@ -151,7 +150,7 @@ static inline size_t touch(struct sim_plain *h, const struct toucher *who, uint6
     return 0;
 }
 
-/* Counts a load that had to go as far as level `source`. */
+/* Counts a load served by level `source`. */
 static inline void count_load_misses(const struct toucher *who, size_t source)
 {
     if (who->is_store)
@@ -160,7 +159,7 @@ static inline void count_load_misses(const struct toucher *who, size_t source)
         who->cell->level[k].load_misses++;
 }
 
-/* ---- what the front-ends call, see engine_plain_bursts_tmpl.h ---- */
+/* ---- functions for the front-ends, see engine_plain_bursts_tmpl.h ---- */
 
 static inline void touch_line(struct sim_plain *h, struct toucher *who, uint64_t line)
 {
@@ -185,7 +184,7 @@ static void touch_lines(struct sim_plain *h, struct toucher *who, uint64_t first
     count_load_misses(who, source);
 }
 
-/* Touches a part of a load that shards share, or all of one that covers several lines of this one. */
+/* Touches a part of a load that shards share, or a whole load of several lines of this shard. */
 static void touch_part(struct sim_plain *h, struct toucher *who, const struct sim_listed *t)
 {
     struct sim_splits *s = &h->splits;

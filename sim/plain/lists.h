@@ -1,11 +1,11 @@
 /*
- * Lists of touches: what a front-end has made of accesses, to be made elsewhere, in several shards of the caches at
- * once (engine_plain_threads.c). Internal to sim/.
+ * Lists of touches: a front-end makes lists of accesses, and several shards of the caches make the touches at once
+ * (engine_plain_threads.c). Internal to sim/.
  *
- * A shard has every n-th block of the ring's places (engine_plain_sweeps_tmpl.h): no line of one shard meets a line of
- * another in a set of any level. What shards have in common is only a load that covers lines of several of them: it
- * misses a level once, however many of its lines do. Such loads have numbers; each shard notes how deep it had to look
- * for its part.
+ * A shard has every n-th block of the ring's places (engine_plain_sweeps_tmpl.h): lines of different shards are in
+ * different sets of every level. Shards share only loads whose lines are in several shards: such a load misses a level
+ * once, however many of its lines do. Shared loads have numbers; each shard notes the depth of the load's misses in the
+ * shard.
  */
 #ifndef SIM_LISTS_H
 #define SIM_LISTS_H
@@ -17,13 +17,13 @@
 
 enum {
     SIM_MAX_SHARDS = 8,
-    SIM_LISTED_SEVERAL_SHIFT = SIM_RECORD_BYTES_SHIFT,  /* below it kind, tag and phase as in a record */
-    SIM_LISTED_SPLIT_SHIFT,                             /* the number of a load that several shards share; 0: of none */
-    SIM_LISTED_SEVERAL = 1 << SIM_LISTED_SEVERAL_SHIFT, /* the lines are one load's */
+    SIM_LISTED_SEVERAL_SHIFT = SIM_RECORD_BYTES_SHIFT,  /* the lower bits are kind, tag and phase as in a record */
+    SIM_LISTED_SPLIT_SHIFT,                             /* the number of a load that several shards share; 0: none */
+    SIM_LISTED_SEVERAL = 1 << SIM_LISTED_SEVERAL_SHIFT, /* the lines belong to a single load */
     SIM_MAX_SPLITS = 1 << 22,
 };
 
-/* Some lines in a row, each touched once; no more than a block of SIM_PLAIN_RANGE, and of one region. */
+/* Consecutive lines of a region, each touched once; at most a block of SIM_PLAIN_RANGE lines. */
 struct sim_listed {
     uint64_t line;
     uint32_t n;
@@ -43,12 +43,12 @@ struct sim_lists {
     int err;                     /* -ENOMEM: some touches are missing */
 };
 
-/* Holds what a shard keeps of loads that it shares. */
+/* Loads that a shard shares. */
 struct sim_splits {
-    uint8_t *depth;  /* by number in the batch: the levels that its part missed */
+    uint8_t *depth;  /* by number in the batch: levels that the load missed in this shard */
     uint32_t before; /* numbers of the lists before */
-    uint32_t last;   /* the load that was touched last, and ... */
-    uint64_t part;   /* ... whether a line of it was missing */
+    uint32_t last;   /* the load touched last */
+    uint64_t part;   /* marks for the load's next request */
 };
 
 #endif

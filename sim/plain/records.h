@@ -1,10 +1,11 @@
 /*
- * Blocks of records, as the plain engine takes them: what its front-end (engine_plain_records_tmpl.h) and the parts of
- * that which differ from one instruction set to the next have in common. Internal. A variant defines, before it
- * includes the front-end (records_portable.h does, in portable C)
+ * Blocks of records: definitions shared by the plain engine's front-end of records (engine_plain_records_tmpl.h) and
+ * its parts for each instruction set. Internal. A variant defines, before the front-end is included (records_portable.h
+ * has the portable C)
  *
- *   compare_block(record, m)             BLOCK_RECORDS records and the two before each, record[-1] and record[-2]
- *   count_block(counts, record, chosen)  counts the records of a block that a bit is set for, and reads no others
+ *   compare_block(record, m)             compares BLOCK_RECORDS records with the two before each: record[-1],
+ *                                        record[-2]
+ *   count_block(counts, record, chosen)  counts the chosen records of a block, and reads no further records
  */
 #ifndef SIM_RECORDS_H
 #define SIM_RECORDS_H
@@ -22,17 +23,17 @@ enum {
 
 _Static_assert(SHAPE_MASK <= UINT16_MAX, "vectors compare shapes of 16 bits");
 
-/* Says what the records of a block are to the ones before them: a bit per record, the first in bit 0. */
+/* Comparison of a block's records with the records before: a bit per record, the first record in bit 0. */
 struct block {
-    uint64_t repeats;   /* same line, kind, tag, phase and width as the record before */
-    uint64_t returns;   /* the same as the record before that one */
-    uint64_t moves;     /* another set than the record before; never set where that cannot be read off */
-    uint64_t straddles; /* more than one line */
+    uint64_t repeats;   /* equal line, kind, tag, phase and width as the record before */
+    uint64_t returns;   /* equal to the record two before */
+    uint64_t moves;     /* another set than the record before; never set if a record does not show its set */
+    uint64_t straddles; /* several lines */
 };
 
 struct record_masks {
-    uint64_t same; /* what two accesses of one line, kind, tag, phase and width have in common */
-    uint64_t set;  /* the set number in a record; 0 if it is no field of bits */
+    uint64_t same; /* mask of line, kind, tag, phase and width */
+    uint64_t set;  /* mask of the set number; 0 if the set number is no field of bits */
     uint64_t line_bytes;
 };
 

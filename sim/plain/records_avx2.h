@@ -1,4 +1,4 @@
-/* Has what records.h asks of a variant, with AVX2. */
+/* The parts of records.h with AVX2. */
 #ifndef SIM_RECORDS_AVX2_H
 #define SIM_RECORDS_AVX2_H
 
@@ -12,7 +12,7 @@ static inline __m256i load_4(const uint64_t *record)
     return _mm256_loadu_si256((const __m256i *)record);
 }
 
-/* All ones in the lanes that have none of the mask's bits. */
+/* Returns ones in the lanes without a bit of the mask. */
 static inline __m256i lanes_without(__m256i x, __m256i mask)
 {
     return _mm256_cmpeq_epi64(_mm256_and_si256(x, mask), _mm256_setzero_si256());
@@ -47,7 +47,7 @@ static inline struct block compare_block(const uint64_t *record, const struct re
     return b;
 }
 
-/* The shapes of 16 records, of which every fourth is beside its next. */
+/* Returns the shapes of 16 records; records 4 apart become neighbours. */
 static inline __m256i shapes_of_16(const uint64_t *record)
 {
     __m256i shapes = load_4(record);
@@ -58,7 +58,7 @@ static inline __m256i shapes_of_16(const uint64_t *record)
     return _mm256_and_si256(shapes, _mm256_set1_epi16((short)SHAPE_MASK));
 }
 
-/* Two bits per shape that is the wanted one, of 32. */
+/* Returns two bits per shape, of 32, that equals the wanted shape. */
 static inline uint64_t find_shape(const __m256i shapes[2], __m256i wanted)
 {
     uint32_t low = (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi16(shapes[0], wanted));
@@ -67,7 +67,7 @@ static inline uint64_t find_shape(const __m256i shapes[2], __m256i wanted)
     return (uint64_t)high << 32 | low;
 }
 
-/* One pass per shape, of which a block has few. */
+/* Makes a pass per shape; a block has few shapes. */
 static inline void count_block(struct record_counts *counts, const uint64_t *record, uint64_t chosen)
 {
     __m256i shapes[4];

@@ -1,4 +1,4 @@
-/* Has what records.h asks of a variant, with AVX-512. */
+/* The parts of records.h with AVX-512. */
 #ifndef SIM_RECORDS_AVX512_H
 #define SIM_RECORDS_AVX512_H
 
@@ -44,7 +44,7 @@ static inline __m512i shapes_of_32(const uint64_t *record)
     return _mm512_and_si512(shapes, _mm512_set1_epi16((short)SHAPE_MASK));
 }
 
-/* One pass per shape, of which a block has few. */
+/* Makes a pass per shape; a block has few shapes. */
 static inline void count_block(struct record_counts *counts, const uint64_t *record, uint64_t chosen)
 {
     if (chosen != ~(uint64_t)0) { /* there may not be 64 */

@@ -1,4 +1,4 @@
-/* Has what records.h asks of a variant, in portable C. */
+/* The parts of records.h in portable C. */
 #ifndef SIM_RECORDS_PORTABLE_H
 #define SIM_RECORDS_PORTABLE_H
 
@@ -9,7 +9,7 @@ static inline struct block compare_block(const uint64_t *record, const struct re
     return compare_some(record, BLOCK_RECORDS, m);
 }
 
-/* Most are of the two shapes that came last. */
+/* Most records have the two shapes that came last. */
 static inline void count_block(struct record_counts *counts, const uint64_t *record, uint64_t chosen)
 {
     uint64_t last = record[0], other = record[0], n_last = 0, n_other = 0;

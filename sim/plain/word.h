@@ -1,9 +1,9 @@
 /*
- * Holds what the plain engine knows of one line, in 64 bits. Internal to sim/.
+ * A line of the plain engine in 64 bits. Internal to sim/.
  *
  *     bits 63..7   line number (address / line size; addresses have SIM_ADDRESS_BITS bits)
  *     bit  6       dirty
- *     bits 5..0    tag of the store that last dirtied it
+ *     bits 5..0    tag of the last store to the line
  */
 #ifndef SIM_WORD_H
 #define SIM_WORD_H
@@ -20,7 +20,7 @@ enum {
     SIM_WORD_MIN_LINE_BYTES = 4, /* the numbers of shorter lines do not fit */
 };
 
-/* No line: not dirty, and a line number of 57 bits, which no address of 58 reaches if lines have 4 bytes. */
+/* No line: not dirty, with a line number of 57 bits that no address of 58 bits reaches with lines of 4 bytes. */
 #define SIM_WORD_EMPTY (~(uint64_t)SIM_WORD_DIRTY)
 
 _Static_assert(SIM_WORD_OWNER < SIM_WORD_DIRTY, "the owner needs its bits below the dirty bit");
