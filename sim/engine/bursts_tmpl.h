@@ -49,7 +49,7 @@ struct quiet {
     uint64_t sets;  /* a bit per set number mod 64 of the runs that stay in their lines */
     uint64_t until; /* the first repetition in which a staying run moves; 0: no run is known to be quiet */
     size_t n_movers;
-    struct walk *mover[SIM_MAX_BURST_RUNS]; /* the moving runs, in order */
+    struct cursor *mover[SIM_MAX_BURST_RUNS]; /* the moving runs, in order */
 };
 
 static inline uint64_t set_bit(const struct sim_bursts *c, uint64_t line)
@@ -57,7 +57,7 @@ static inline uint64_t set_bit(const struct sim_bursts *c, uint64_t line)
     return (uint64_t)1 << ((c->has_mask ? line & c->set_mask : line % c->n_sets) & 63);
 }
 
-static inline bool has_lines(const struct walk *w, enum shape all)
+static inline bool has_lines(const struct cursor *w, enum shape all)
 {
     return shape_in(w, all) == BY_LINE || shape_in(w, all) == ONE_ACCESS;
 }
@@ -66,7 +66,7 @@ static inline bool has_lines(const struct walk *w, enum shape all)
  * Tells whether all lines of the run are in front of their sets, in the state in which the run leaves the lines. Adds
  * the sets.
  */
-static inline bool is_settled(const ENGINE *h, struct walk *w, uint64_t *sets)
+static inline bool is_settled(const ENGINE *h, struct cursor *w, uint64_t *sets)
 {
     const struct sim_bursts *c = &h->bursts;
     const uint64_t mask = ADDRESS_MASK >> c->line_shift;
@@ -82,10 +82,10 @@ static inline bool is_settled(const ENGINE *h, struct walk *w, uint64_t *sets)
 }
 
 /* Before repetition t, after t - 1 was walked: finds out if, and until when, the runs that stay beyond t are quiet. */
-static void find_quiet(const ENGINE *h, struct walk *walk, size_t n, uint64_t t, struct quiet *q)
+static void find_quiet(const ENGINE *h, struct cursor *cursor, size_t n, uint64_t t, struct quiet *q)
 {
     *q = (struct quiet){ .until = UINT64_MAX };
-    for (struct walk *w = walk; w < walk + n; w++) {
+    for (struct cursor *w = cursor; w < cursor + n; w++) {
         if (w->until <= t + 1) {
             q->mover[q->n_movers++] = w;
             if (has_lines(w, ANY_SHAPE))
@@ -99,7 +99,7 @@ static void find_quiet(const ENGINE *h, struct walk *walk, size_t n, uint64_t t,
     }
 }
 
-static inline bool meets(const struct sim_bursts *c, const struct walk *w, uint64_t sets)
+static inline bool touches_sets(const struct sim_bursts *c, const struct cursor *w, uint64_t sets)
 {
     const uint64_t mask = ADDRESS_MASK >> c->line_shift;
 
@@ -118,11 +118,11 @@ static uint64_t walk_quietly(ENGINE *h, const struct quiet *q, uint64_t t, uint6
 {
     for (; t < q->until && t < n_times; t++) {
         for (size_t i = 0; i < q->n_movers; i++) {
-            struct walk *w = q->mover[i];
+            struct cursor *w = q->mover[i];
 
             if (w->until <= t)
-                place(h, w, t, ANY_SHAPE);
-            if (meets(&h->bursts, w, q->sets))
+                place_run(h, w, t, ANY_SHAPE);
+            if (touches_sets(&h->bursts, w, q->sets))
                 return t;
         }
         for (size_t i = 0; i < q->n_movers; i++)
@@ -140,13 +140,13 @@ struct walked {
     uint64_t n_touches; /* an upper bound of the touched lines */
 };
 
-static inline struct walked walk_all(ENGINE *h, struct walk *walk, size_t n, uint64_t t, enum shape all)
+static inline struct walked walk_all(ENGINE *h, struct cursor *cursor, size_t n, uint64_t t, enum shape all)
 {
     struct walked found = { .until = UINT64_MAX };
 
-    for (struct walk *w = walk; w < walk + n; w++) {
+    for (struct cursor *w = cursor; w < cursor + n; w++) {
         if (w->until <= t)
-            place(h, w, t, all);
+            place_run(h, w, t, all);
         walk_once(h, w, t, all);
         found.until = w->until < found.until ? w->until : found.until;
         found.n_touches += has_lines(w, all) ? w->n_touches : w->n_lines;
@@ -156,9 +156,9 @@ static inline struct walked walk_all(ENGINE *h, struct walk *walk, size_t n, uin
 }
 
 /* Multiplies the repetitions from t to until - 1. */
-static void settle_times(ENGINE *h, struct walk *walk, size_t n, uint64_t t, uint64_t until)
+static void settle_times(ENGINE *h, struct cursor *cursor, size_t n, uint64_t t, uint64_t until)
 {
-    for (struct walk *w = walk; w < walk + n; w++)
+    for (struct cursor *w = cursor; w < cursor + n; w++)
         pass_over(h, &w->who, w->n_lines * (until - t));
     h->bursts.paths.settled_times += until - t;
 }
@@ -167,13 +167,13 @@ static void settle_times(ENGINE *h, struct walk *walk, size_t n, uint64_t t, uin
  * Tells whether the last repetition left all lines in front: then the next repetition, of equal lines, would change
  * nothing and need not be walked.
  */
-static inline bool is_at_rest(const ENGINE *h, struct walk *walk, size_t n, uint64_t n_touches, enum shape all)
+static inline bool is_at_rest(const ENGINE *h, struct cursor *cursor, size_t n, uint64_t n_touches, enum shape all)
 {
     uint64_t sets = 0;
 
     if (!SETTLES_AHEAD || !can_settle_ahead(h, n_touches))
         return false;
-    for (struct walk *w = walk; w < walk + n; w++) {
+    for (struct cursor *w = cursor; w < cursor + n; w++) {
         if (!has_lines(w, all) || !is_settled(h, w, &sets))
             return false;
     }
@@ -181,21 +181,21 @@ static inline bool is_at_rest(const ENGINE *h, struct walk *walk, size_t n, uint
 }
 
 /* Walks repetitions of runs that all have the shape `all`. */
-static inline __attribute__((always_inline)) void walk_times(ENGINE *h, struct walk *walk, size_t n, uint64_t n_times,
-                                                             bool may_be_quiet, enum shape all)
+static inline __attribute__((always_inline)) void walk_times(ENGINE *h, struct cursor *cursor, size_t n,
+                                                             uint64_t n_times, bool may_be_quiet, enum shape all)
 {
     struct quiet q;
 
     for (uint64_t t = 0; t < n_times;) {
         uint64_t since = changes(h);
-        struct walked found = walk_all(h, walk, n, t++, all);
+        struct walked found = walk_all(h, cursor, n, t++, all);
         uint64_t until = found.until < n_times ? found.until : n_times;
 
-        if (until > t && (has_settled(h, since, found.n_touches) || is_at_rest(h, walk, n, found.n_touches, all))) {
-            settle_times(h, walk, n, t, until);
+        if (until > t && (has_settled(h, since, found.n_touches) || is_at_rest(h, cursor, n, found.n_touches, all))) {
+            settle_times(h, cursor, n, t, until);
             t = until;
         } else if (may_be_quiet && until <= t && t < n_times) {
-            find_quiet(h, walk, n, t, &q);
+            find_quiet(h, cursor, n, t, &q);
             if (q.until > t + 1)
                 t = walk_quietly(h, &q, t, n_times);
         }
@@ -205,13 +205,13 @@ static inline __attribute__((always_inline)) void walk_times(ENGINE *h, struct w
 /* ---- bursts with a run that moves by lines ---- */
 
 /* Tells whether in no repetition all accesses stay in the lines of the repetition before. */
-static inline bool is_moving(const struct walk *w, uint64_t n_times)
+static inline bool is_moving(const struct cursor *w, uint64_t n_times)
 {
     return n_times == 1 || (w->step_bytes && !w->step_reciprocal);
 }
 
 /* Touches the lines of a BY_LINE run. Finding the lines is as fast as keeping them. */
-static inline void move_by_line(ENGINE *h, struct walk *w, uint64_t first, uint64_t n_more, uint32_t offset)
+static inline void move_by_line(ENGINE *h, struct cursor *w, uint64_t first, uint64_t n_more, uint32_t offset)
 {
     const uint64_t mask = ADDRESS_MASK >> h->bursts.line_shift;
     uint32_t left = w->count, n = MERGES_LINES ? 1 : group_size(w, h->bursts.line_bytes, offset, left);
@@ -225,15 +225,15 @@ static inline void move_by_line(ENGINE *h, struct walk *w, uint64_t first, uint6
 }
 
 /* Walks runs that move in every repetition: nothing can be multiplied, and little can be kept between repetitions. */
-static void walk_moving(ENGINE *h, struct walk *walk, size_t n, uint64_t n_times)
+static void walk_moving(ENGINE *h, struct cursor *cursor, size_t n, uint64_t n_times)
 {
     const unsigned shift = h->bursts.line_shift;
     const uint64_t mask = ADDRESS_MASK >> shift;
 
-    for (struct walk *w = walk; w < walk + n; w++)
+    for (struct cursor *w = cursor; w < cursor + n; w++)
         w->addr = w->base;
     for (uint64_t t = 0; t < n_times; t++) {
-        for (struct walk *w = walk; w < walk + n; w++) {
+        for (struct cursor *w = cursor; w < cursor + n; w++) {
             const uint32_t offset = (uint32_t)w->addr & ((1u << shift) - 1);
             uint64_t first = w->addr >> shift, n_more = (offset + w->last_byte) >> shift;
 
@@ -248,7 +248,7 @@ static void walk_moving(ENGINE *h, struct walk *walk, size_t n, uint64_t n_times
             }
         }
     }
-    for (struct walk *w = walk; w < walk + n; w++)
+    for (struct cursor *w = cursor; w < cursor + n; w++)
         w->n_lines = w->count;
     h->bursts.paths.moving_times += n_times;
 }
@@ -302,7 +302,7 @@ static void count_path(ENGINE *h, enum shape shape)
         h->bursts.paths.runs_by_line++;
 }
 
-static void init_walk(ENGINE *h, struct walk *w, const struct sim_run *r, uint64_t n_times, unsigned place)
+static void init_cursor(ENGINE *h, struct cursor *w, const struct sim_run *r, uint64_t n_times, unsigned place)
 {
     const uint32_t line_bytes = h->bursts.line_bytes;
 
@@ -344,7 +344,7 @@ static void take_access(ENGINE *h, const struct sim_run *r)
 /* Makes all accesses of a burst. */
 static void take_burst(ENGINE *h, const struct sim_run *run, size_t n_runs, uint64_t n_times)
 {
-    struct walk walk[SIM_MAX_BURST_RUNS];
+    struct cursor cursor[SIM_MAX_BURST_RUNS];
     size_t n = 0, n_short_steps = 0, n_in_lines = 0, n_lone = 0;
     bool moves = false;
 
@@ -353,20 +353,21 @@ static void take_burst(ENGINE *h, const struct sim_run *run, size_t n_runs, uint
                            r->count * n_times * r->access_bytes);
         if (!r->count || is_ignored(h, r->kind))
             continue;
-        init_walk(h, &walk[n], r, n_times, (unsigned)(r - run));
-        n_in_lines += has_lines(&walk[n], ANY_SHAPE);
-        n_lone += walk[n].shape == ONE_ACCESS;
-        moves |= is_moving(&walk[n++], n_times);
+        init_cursor(h, &cursor[n], r, n_times, (unsigned)(r - run));
+        n_in_lines += has_lines(&cursor[n], ANY_SHAPE);
+        n_lone += cursor[n].shape == ONE_ACCESS;
+        moves |= is_moving(&cursor[n++], n_times);
         n_short_steps += magnitude(r->step_bytes) * 4 <= h->bursts.line_bytes;
     }
     if (!n)
         return;
     if (moves && n_in_lines == n)
-        walk_moving(h, walk, n, n_times);
+        walk_moving(h, cursor, n, n_times);
     else if (n_lone == n && !HAS_QUIET)
-        walk_times(h, walk, n, n_times, false, ONE_ACCESS);
+        walk_times(h, cursor, n, n_times, false, ONE_ACCESS);
     else
-        walk_times(h, walk, n, n_times, HAS_QUIET && n_times > 4 && n_short_steps > 1 && n_short_steps < n, ANY_SHAPE);
-    for (const struct walk *w = walk; w < walk + n; w++)
+        walk_times(h, cursor, n, n_times, HAS_QUIET && n_times > 4 && n_short_steps > 1 && n_short_steps < n,
+                   ANY_SHAPE);
+    for (const struct cursor *w = cursor; w < cursor + n; w++)
         count_touches(&w->who, w->n_lines_done + (n_times - w->since) * w->n_lines);
 }

@@ -14,7 +14,7 @@ enum shape {
 };
 
 /* A run in progress through the repetitions of its burst. */
-struct walk {
+struct cursor {
     struct toucher who;
     enum shape shape;
     uint64_t base; /* address of the first access of the first repetition */
@@ -39,7 +39,7 @@ struct walk {
 };
 
 /* Returns the shape of a run in a burst whose runs all have the shape `all`: a constant, if `all` is a constant. */
-static inline enum shape shape_in(const struct walk *w, enum shape all)
+static inline enum shape shape_in(const struct cursor *w, enum shape all)
 {
     return all == ANY_SHAPE ? w->shape : all;
 }
@@ -47,7 +47,7 @@ static inline enum shape shape_in(const struct walk *w, enum shape all)
 /*
  * Returns how many accesses, beginning with the access at this offset of its line, lie within the line; at most `left`.
  */
-static inline uint32_t group_size(const struct walk *w, uint32_t line_bytes, uint32_t offset, uint32_t left)
+static inline uint32_t group_size(const struct cursor *w, uint32_t line_bytes, uint32_t offset, uint32_t left)
 {
     uint32_t room = w->stride_bytes < 0 ? offset : line_bytes - w->access_bytes - offset;
     uint32_t n = (uint32_t)(room * w->stride_reciprocal >> SIM_RECIPROCAL_SHIFT) + 1;
@@ -56,19 +56,19 @@ static inline uint32_t group_size(const struct walk *w, uint32_t line_bytes, uin
 }
 
 /* Returns the slack of accesses whose bytes begin or end at offsets a and b of their lines. */
-static inline uint32_t slack_of(const struct walk *w, uint32_t line_bytes, uint32_t a, uint32_t b)
+static inline uint32_t slack_of(const struct cursor *w, uint32_t line_bytes, uint32_t a, uint32_t b)
 {
     uint32_t low = a < b ? a : b, high = a < b ? b : a;
 
     return w->step_bytes < 0 ? low : line_bytes - 1 - high;
 }
 
-static inline void note_slack(struct walk *w, uint32_t slack)
+static inline void note_slack(struct cursor *w, uint32_t slack)
 {
     w->slack_bytes = slack < w->slack_bytes ? slack : w->slack_bytes;
 }
 
-static inline void touch_group(ENGINE *h, struct walk *w, uint64_t addr, uint32_t offset, uint32_t n)
+static inline void touch_group(ENGINE *h, struct cursor *w, uint64_t addr, uint32_t offset, uint32_t n)
 {
     const uint32_t line_bytes = h->bursts.line_bytes;
     uint32_t last = (uint32_t)((int64_t)offset + (int64_t)(n - 1) * w->stride_bytes);
@@ -80,7 +80,7 @@ static inline void touch_group(ENGINE *h, struct walk *w, uint64_t addr, uint32_
 }
 
 /* Makes one access that covers several lines. Its slack lasts until the first or the last byte changes its line. */
-static void touch_straddling(ENGINE *h, struct walk *w, uint64_t addr, uint32_t offset)
+static void touch_straddling(ENGINE *h, struct cursor *w, uint64_t addr, uint32_t offset)
 {
     const struct sim_bursts *c = &h->bursts;
     uint64_t n = ((uint64_t)offset + w->access_bytes - 1) / c->line_bytes + 1;
@@ -92,13 +92,13 @@ static void touch_straddling(ENGINE *h, struct walk *w, uint64_t addr, uint32_t 
 }
 
 /* Returns for how many repetitions after the current repetition a slack lasts. */
-static inline uint64_t times_within(const struct walk *w, uint32_t slack_bytes)
+static inline uint64_t times_within(const struct cursor *w, uint32_t slack_bytes)
 {
     return w->step_bytes ? slack_bytes * w->step_reciprocal >> SIM_RECIPROCAL_SHIFT : UINT32_MAX;
 }
 
 /* Walks a repetition of a run of any shape. If the placement is new, finds how long the run stays in its lines. */
-static void walk_by_access(ENGINE *h, struct walk *w, uint64_t t)
+static void walk_by_access(ENGINE *h, struct cursor *w, uint64_t t)
 {
     const uint32_t line_bytes = h->bursts.line_bytes;
     uint64_t addr = w->addr;
@@ -121,7 +121,7 @@ static void walk_by_access(ENGINE *h, struct walk *w, uint64_t t)
         w->until = t + 1 + times_within(w, w->slack_bytes);
 }
 
-static void walk_by_stride(ENGINE *h, struct walk *w)
+static void walk_by_stride(ENGINE *h, struct cursor *w)
 {
     uint64_t addr = w->addr;
 
@@ -129,7 +129,7 @@ static void walk_by_stride(ENGINE *h, struct walk *w)
         touch_line(h, &w->who, (addr & ADDRESS_MASK) >> h->bursts.line_shift);
 }
 
-static inline void walk_by_line(ENGINE *h, struct walk *w)
+static inline void walk_by_line(ENGINE *h, struct cursor *w)
 {
     const uint64_t mask = ADDRESS_MASK >> h->bursts.line_shift;
 
@@ -137,7 +137,7 @@ static inline void walk_by_line(ENGINE *h, struct walk *w)
         touch_times(h, &w->who, (w->first + i) & mask, n < left ? n : left);
 }
 
-static inline void walk_one_access(ENGINE *h, struct walk *w)
+static inline void walk_one_access(ENGINE *h, struct cursor *w)
 {
     if (w->n_touches == 1)
         touch_line(h, &w->who, w->first & ADDRESS_MASK >> h->bursts.line_shift);
@@ -149,7 +149,7 @@ static inline void walk_one_access(ENGINE *h, struct walk *w)
  * Counts the accesses of a BY_LINE run in the run's first line. Every further line has as many accesses as fit, at
  * equal offsets, because the stride divides lines. Returns the slack: no access may change its line.
  */
-static inline uint32_t count_by_line(struct walk *w, uint32_t line_bytes, uint32_t offset, uint32_t slack)
+static inline uint32_t count_by_line(struct cursor *w, uint32_t line_bytes, uint32_t offset, uint32_t slack)
 {
     uint32_t stride = (uint32_t)w->stride_bytes, lowest, own;
 
@@ -161,7 +161,7 @@ static inline uint32_t count_by_line(struct walk *w, uint32_t line_bytes, uint32
     return own < slack ? own : slack;
 }
 
-static inline void place_lines(struct walk *w, const struct sim_bursts *c, uint64_t t, enum shape all)
+static inline void place_lines(struct cursor *w, const struct sim_bursts *c, uint64_t t, enum shape all)
 {
     uint32_t offset = (uint32_t)w->addr & (c->line_bytes - 1);
     uint32_t end = (uint32_t)(offset + w->last_byte) & (c->line_bytes - 1);
@@ -184,7 +184,7 @@ static inline void place_lines(struct walk *w, const struct sim_bursts *c, uint6
     w->until = t + 1 + times_within(w, slack);
 }
 
-static void place_by_stride(struct walk *w, const struct sim_bursts *c, uint64_t t)
+static void place_by_stride(struct cursor *w, const struct sim_bursts *c, uint64_t t)
 {
     uint64_t addr = w->addr;
     uint32_t slack = c->line_bytes - 1;
@@ -200,7 +200,7 @@ static void place_by_stride(struct walk *w, const struct sim_bursts *c, uint64_t
 }
 
 /* Finds the lines of repetition t, in which an access changes its line. */
-static inline void place(ENGINE *h, struct walk *w, uint64_t t, enum shape all)
+static inline void place_run(ENGINE *h, struct cursor *w, uint64_t t, enum shape all)
 {
     w->n_lines_done += (t - w->since) * w->n_lines;
     w->since = t;
@@ -211,7 +211,7 @@ static inline void place(ENGINE *h, struct walk *w, uint64_t t, enum shape all)
         place_by_stride(w, &h->bursts, t);
 }
 
-static inline void walk_once(ENGINE *h, struct walk *w, uint64_t t, enum shape all)
+static inline void walk_once(ENGINE *h, struct cursor *w, uint64_t t, enum shape all)
 {
     if (shape_in(w, all) == BY_LINE)
         walk_by_line(h, w);

@@ -1,4 +1,5 @@
-/* The full engine's life, and which variant of its hot part an object gets. */
+/* Objects of the full engine: create, clear, free, and the choice of the variant of the hot part. */
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,13 +41,13 @@ bool sim_full_is_scattered(struct sim_full *e, uint64_t line)
 {
     bool is_near = false;
 
+    assert(e);
     for (size_t i = 0; i < SIM_READ_LATELY; i++)
         is_near |= line - e->read_lately[i] + SIM_NEAR_LINES <= 2 * SIM_NEAR_LINES;
     e->read_lately[e->n_read++ % SIM_READ_LATELY] = line;
     return !is_near;
 }
 
-/* Takes a follower from its leader's list. */
 static void leave(struct sim_full *f)
 {
     struct sim_full **at = &f->leader->follower;
@@ -83,7 +84,7 @@ static bool walks(const struct sim_machine *m)
            (!m->n_tlbs || first->line_bytes <= sim_machine_page_bytes(m));
 }
 
-/* Tells whether stores leave the line there and go no further, whatever part of it they cover. */
+/* Tells whether the level takes any store and passes nothing on. */
 static bool is_write_back(const struct sim_level *l)
 {
     return !l->is_write_through && !l->no_write_allocate && !l->no_full_store_fetch;
@@ -95,13 +96,14 @@ static unsigned most_asked(const struct sim_prefetch *p)
 }
 
 /*
- * Those of a level see a request once, and those of all levels outside, and then the same happens to each line that they
- * ask for, one level further out.
+ * One read reaches the prefetchers of its level and of every level outside; each line these ask for does the same one
+ * level further out.
  */
 bool sim_full_holds_all(const struct sim_machine *m)
 {
-    uint64_t most = 0; /* that a read leads to from this level on */
+    uint64_t most = 0; /* most lines that a read at this level leads to */
 
+    assert(m && m->n_levels && m->n_levels <= SIM_MAX_LEVELS);
     for (size_t k = m->n_levels; k-- > 0;) {
         const struct sim_level *l = &m->level[k];
         uint64_t n = 0;
@@ -120,7 +122,7 @@ bool sim_full_holds_all(const struct sim_machine *m)
     return true;
 }
 
-/* Tells whether no other level is told when a clean line leaves level k. */
+/* Tells whether no further level is told when a clean line leaves level k. */
 static bool is_simple(const struct sim_full *e, size_t k)
 {
     for (size_t j = k; j < e->n_levels; j++) {
@@ -130,7 +132,7 @@ static bool is_simple(const struct sim_full *e, size_t k)
     return k + 1 == e->n_levels || !e->level[k + 1].is_exclusive;
 }
 
-/* Returns the kind of the one prefetcher that sees the first level's hits; 0 if there is none, or more than one. */
+/* Returns the kind of the only prefetcher that sees the first level's hits; 0 if there is none, or several. */
 static uint8_t lone_seer(const struct sim_full *e)
 {
     const struct sim_full_level *l = &e->level[0];
@@ -191,6 +193,7 @@ static int create_variant(struct sim_hierarchy **h, const struct sim_machine *m,
     struct sim_full *e = calloc(1, sizeof *e);
     int err;
 
+    assert(m->n_levels && m->n_levels <= SIM_MAX_LEVELS && n_tags <= SIM_MAX_TAGS);
     *h = NULL;
     if (!e)
         return -ENOMEM;
@@ -208,7 +211,7 @@ static int create_variant(struct sim_hierarchy **h, const struct sim_machine *m,
 /* The fastest first. */
 static const struct sim_full_variant *const variants[] = { &sim_full_avx512, &sim_full_avx2, &sim_full_portable };
 
-/* Tells whether it was compiled for this CPU family, and this CPU executes it. */
+/* Tells whether the variant was compiled for this CPU family, and this CPU executes the variant. */
 static bool is_usable(const struct sim_full_variant *v)
 {
     return v->accept && sim_cpu_has(v->isa);
@@ -255,7 +258,7 @@ static void records(struct sim_hierarchy *h, const uint64_t *record, size_t n)
     ((struct sim_full *)h)->variant->records(h, record, n);
 }
 
-/* The object is never const, and what followers have not done yet does not show. */
+/* The object is never const; events that followers have not replayed yet do not show. */
 static const struct sim_stats *stats(const struct sim_hierarchy *h)
 {
     struct sim_full *e = (struct sim_full *)(uintptr_t)h;
@@ -273,20 +276,21 @@ static bool can_run(const struct sim_machine *m)
     return true;
 }
 
-/* The shape that a level points to is in one of the two objects: the caller frees them together. */
+/* A level points to its shape in an object: the caller frees both objects together. */
 static void swap_last(struct sim_hierarchy *a, struct sim_hierarchy *b)
 {
     struct sim_full *x = (struct sim_full *)a, *y = (struct sim_full *)b;
     const size_t last = x->n_levels - 1;
     const struct sim_full_level held = x->level[last];
 
+    assert(x->n_levels == y->n_levels && x != y);
     x->level[last] = y->level[last];
     y->level[last] = held;
     count_here(x, last);
     count_here(y, last);
 }
 
-/* The engines differ in which variant an object gets. */
+/* The engines differ in the variant that an object gets. */
 #define ENGINE(text, constructor)                                                                                      \
     {                                                                                                                  \
         .name = text, .can_run = can_run, .create = constructor, .free = release, .follow = sim_full_follow,           \

@@ -1,22 +1,23 @@
 /*
- * The full engine's inside: what its parts share. Internal.
+ * The full engine's inside, shared by its parts. Internal.
  *
- *   engine_full.c            life, and which variant an object gets
- *   engine_full_<isa>.c      the variants: engine_full_tmpl.h, compiled for an instruction set; they differ in
+ *   engine_full.c            objects, and the choice of the variant
+ *   engine_full_<isa>.c      the variants: engine_full_tmpl.h, compiled for an instruction set; the variants differ in
  *                            base/search.h
- *   engine_full_level.c      what one level holds
+ *   engine_full_level.c      the content of a level
  *   engine_full_tlb.c        a TLB
- *   engine_full_relay.c      followers, which share a leader's first level
+ *   engine_full_relay.c      followers: hierarchies that share a leader's first level
  *
- * The template, one part after the other; they are one piece of code for the compiler, which inlines the usual way:
+ * The template consists of the following parts. For the compiler they are one piece of code, with the usual way
+ * inlined:
  *
- *   engine_full_prefetch_tmpl.h   what prefetchers ask for, waiting in a queue
+ *   engine_full_prefetch_tmpl.h   lines that prefetchers ask for, waiting in a queue
  *   engine_full_path_tmpl.h       a request on its way out through the levels: fetches, writes, victims
  *   engine_full_combine_tmpl.h    write-combining buffers
- *   engine_full_access_tmpl.h     an access, or its part in one line, with all that it causes
- *   engine_full_relay_tmpl.h      what the first level asks of those behind it, asked by followers, too
+ *   engine_full_access_tmpl.h     an access, or its part in a line, with all consequences
+ *   engine_full_relay_tmpl.h      requests of the first level to the levels behind, replayed by followers
  *   engine_full_tmpl.h            bursts, cut into accesses and lines; flushing
- *   engine_full_records_tmpl.h    records, of which those that repeat others are only counted
+ *   engine_full_records_tmpl.h    records; repeated records are only counted
  */
 #ifndef SIM_ENGINE_FULL_H
 #define SIM_ENGINE_FULL_H
@@ -38,13 +39,13 @@
 enum { SIM_FULL_LATE_SHIFT = 24, SIM_FULL_PLACE_SHIFT = 32 };
 
 /*
- * A line that a prefetcher asked for, and on whose account: level, tag, phase, `late` and the prefetcher's place in its
- * level, a byte each, in one word.
+ * A line that a prefetcher asked for, and the account: level, tag, phase, `late` and the prefetcher's index in its
+ * level, a byte each, in a word.
  */
 struct sim_full_wanted {
     uint64_t line;
     uint64_t by;
-    uint64_t *row; /* of the first level, if it is known that the line is not there; NULL: it is to be looked for */
+    uint64_t *row; /* the row of a line known to be absent from the first level; NULL: the line must be looked for */
     struct sim_cell *cell;
 };
 
@@ -86,7 +87,7 @@ struct sim_full_buffer {
     uint8_t owner; /* tag */
 };
 
-/* What stands for an instruction: tag, phase and place in the burst in one number. */
+/* Returns a number that stands for an instruction: tag, phase and place in the burst. */
 static inline uint32_t sim_full_run(unsigned tag, unsigned phase, unsigned place)
 {
     return (tag * SIM_MAX_PHASES + phase) * SIM_MAX_BURST_RUNS + place;
@@ -102,13 +103,13 @@ static inline unsigned sim_full_run_phase(uint32_t run)
     return run / SIM_MAX_BURST_RUNS % SIM_MAX_PHASES;
 }
 
-/* On whose account something happens; how far out its reads had to go: misses at all levels before. */
+/* The account of a request, and its source: reads missed all levels before. */
 struct sim_full_request {
     struct sim_cell *cell;
-    uint32_t tag; /* words, all of them: bytes would be put together, and then waited for */
+    uint32_t tag; /* a 32-bit word, like phase and source: a store of bytes would delay a later load of the word */
     uint32_t phase;
     uint32_t source;
-    uint32_t by;  /* tag and phase: a part of what struct sim_full_wanted says */
+    uint32_t by;  /* tag and phase, as in struct sim_full_wanted */
     uint32_t run; /* sim_full_run() */
     bool is_prefetch;
     bool is_instructed; /* a prefetch instruction asks */
@@ -116,17 +117,17 @@ struct sim_full_request {
 };
 
 /*
- * What leaves the first level, for followers (sim_hierarchy_follow): the leader notes it, and each follower does the same
- * at its own levels behind the first. The first level of machines that may share it sees nothing of those behind. Both
- * have one queue for what prefetchers of all levels ask for, so that its order is noted, too.
+ * Events of the first level, for followers (sim_hierarchy_follow). The leader notes the events, and each follower
+ * replays the events at its own levels behind the first. The first level of machines that may share the level sees
+ * nothing of the levels behind. Prefetchers of all levels have a common queue, so the order of the queue is noted, too.
  */
 enum sim_full_event {
-    SIM_FULL_READS,    /* a line */
-    SIM_FULL_WRITES,   /* a line, back */
-    SIM_FULL_ASKS,     /* a prefetcher of the first level, for a line that waits in the queue from now on */
-    SIM_FULL_RUNS,     /* what waits comes in: of each line that those asked for, its reads and writes, and then ... */
-    SIM_FULL_HAS_COME, /* ... this */
-    SIM_FULL_LOAD_MISSED /* a load is through: all reads since the load before but prefetchers', stores' and walks' */
+    SIM_FULL_READS,      /* a line */
+    SIM_FULL_WRITES,     /* a line, back */
+    SIM_FULL_ASKS,       /* a prefetcher of the first level asked for a line, which waits in the queue from now on */
+    SIM_FULL_RUNS,       /* the queue comes in: for each line of the first level its reads and writes, then ... */
+    SIM_FULL_HAS_COME,   /* ... this */
+    SIM_FULL_LOAD_MISSED /* a load is finished: all reads since, without prefetches, stores and walks */
 };
 
 /* Says who reads. */
@@ -146,7 +147,7 @@ struct sim_full_variant {
     void (*accept)(struct sim_sink *self, const struct sim_run *run, size_t n_runs, uint64_t n_times);
     void (*records)(struct sim_hierarchy *h, const uint64_t *record, size_t n);
     void (*flush)(struct sim_hierarchy *h, unsigned phase);
-    void (*follow)(struct sim_full *f, const struct sim_full_note *note, size_t n); /* does what was noted */
+    void (*follow)(struct sim_full *f, const struct sim_full_note *note, size_t n); /* replays events */
 };
 
 extern const struct sim_full_variant sim_full_avx512, sim_full_avx2, sim_full_portable;
@@ -161,37 +162,37 @@ struct sim_full {
     uint64_t last_page;
     unsigned page_shift;
     struct sim_full_wanted queue[SIM_FULL_QUEUE];
-    struct sim_prefetch_lines asked; /* by a prefetcher: several lines, that are dealt with next */
-    uint64_t queue_first, queue_end; /* of all lines ever asked for; that modulo SIM_FULL_QUEUE is the place */
+    struct sim_prefetch_lines asked; /* several lines that a prefetcher asked for, handled next */
+    uint64_t queue_first, queue_end; /* count all requested lines; modulo SIM_FULL_QUEUE: the place in the queue */
     struct sim_full_buffer buffer[SIM_MAX_COMBINING_BUFFERS]; /* the oldest first */
     size_t n_buffers;
-    unsigned unit_shift;            /* log2 of what a buffer covers: the longest line of all levels */
-    bool walks_loads, walks_stores; /* which bursts_tmpl.h can take, see walks() */
+    unsigned unit_shift;            /* log2 of a buffer's bytes: the longest line of all levels */
+    bool walks_loads, walks_stores; /* bursts_tmpl.h can take loads, stores: see walks() */
     bool hits_repeat;               /* of the first level's policy */
-    bool is_usual;                  /* of the first level and its buffers: see touch_times() */
+    bool is_usual;                  /* the usual kind of first level and buffers: see touch_times() */
     unsigned page_lines_shift;      /* log2 of the first level's lines in a page */
-    bool remembers_hits;            /* all prefetchers of the first level that see hits have entries */
-    bool holds_all;                 /* the queue has room for all that one access makes prefetchers ask for */
-    uint8_t lone_seer;              /* kind of the one prefetcher that sees hits of the first level: see touch_seen() */
-    uint64_t read_lately[SIM_READ_LATELY]; /* lines of the last level that came from memory, in turns */
+    bool remembers_hits;            /* all prefetchers of the first level for hits have entries */
+    bool holds_all;                 /* the queue has room for all requests that an access can cause */
+    uint8_t lone_seer;              /* kind of the only prefetcher for hits of the first level: see touch_seen() */
+    uint64_t read_lately[SIM_READ_LATELY]; /* recent lines from memory, a ring of lines of the last level */
     uint64_t n_read;
-    uint64_t n_requests; /* lines of loads and stores at the first level: the time that prefetches take */
-    uint64_t n_changes;  /* grows with whatever the same accesses, made again, would not do again: see bursts_tmpl.h */
+    uint64_t n_requests; /* lines of loads and stores at the first level: the clock of prefetches */
+    uint64_t n_changes;  /* grows if equal accesses, made again, could have another effect: see bursts_tmpl.h */
     struct sim_bursts bursts;
     struct sim_full *leader;    /* of a follower */
-    struct sim_full *follower;  /* of a leader: the first one */
+    struct sim_full *follower;  /* of a leader: the first follower */
     struct sim_full *next;      /* of a follower: the leader's next */
-    struct sim_full_note *note; /* [note_room], owned: of a leader, those that followers did not do yet */
+    struct sim_full_note *note; /* [note_room], owned: of a leader, events that followers have not replayed yet */
     size_t n_notes, note_room;
-    size_t n_run;                 /* of these, up to the last time that what waits came in */
+    size_t n_run;                 /* events up to the last SIM_FULL_RUNS */
     uint64_t n_asks;              /* noted since */
-    struct sim_full_request load; /* of a follower: the one on its way */
+    struct sim_full_request load; /* of a follower: the load in progress */
 };
 
-/* Notes that a line of the last level came from memory. Returns whether it is near none of those before. */
+/* Notes that a line of the last level came from memory. Returns whether the line is far from the recent lines. */
 bool sim_full_is_scattered(struct sim_full *e, uint64_t line);
 
-/* In place: a copy of what was just written waits. */
+/* Fills a request in place: a copy would wait for the parts just written. */
 static inline void sim_full_request_in(struct sim_full_request *r, struct sim_cell *cell, unsigned tag, unsigned phase,
                                        unsigned place)
 {
@@ -204,7 +205,7 @@ static inline void sim_full_request_in(struct sim_full_request *r, struct sim_ce
     r->is_prefetch = r->is_instructed = r->is_walk = false;
 }
 
-/* For an access of the core: of the run at this place of its burst. */
+/* Fills a request for an access of the core; place: the run's place in its burst. */
 static inline void sim_full_request_by(struct sim_full_request *r, struct sim_full *e, unsigned tag, unsigned phase,
                                        unsigned place)
 {
@@ -216,18 +217,18 @@ static inline void sim_full_request_of(struct sim_full_request *r, struct sim_fu
     sim_full_request_by(r, e, tag, phase, 0);
 }
 
-/* Notes an event for followers, of which there is at least one. */
+/* Notes an event for followers. There is at least one follower. */
 void sim_full_note(struct sim_full *e, enum sim_full_event event, uint64_t line, uint32_t run, unsigned by);
 
-/* Notes what prefetchers of the first level asked for and that was not noted yet. */
+/* Notes the new requests of the first level's prefetchers. */
 void sim_full_note_asks(struct sim_full *e);
 
-/* Has followers do what was noted. */
+/* Has followers replay the events. */
 void sim_full_hand_over(struct sim_full *e);
 
 int sim_full_follow(struct sim_hierarchy *follower, struct sim_hierarchy *leader, size_t n_levels);
 
-/* Tells whether the queue has room for whatever one request, which finds it empty, makes prefetchers ask for. */
+/* Tells whether an empty queue has room for all prefetches that a request can cause. */
 bool sim_full_holds_all(const struct sim_machine *m);
 
 #endif

@@ -1,11 +1,11 @@
 /*
- * One access to the full engine, or the part of one in a line of the first level, with all that it causes. Part of
+ * An access to the full engine, or the access's part in a line of the first level, with all consequences. Part of
  * engine_full_tmpl.h.
  */
 
 /* ---- prefetches ---- */
 
-/* Brings a line into level k for the prefetcher of this place; it has come when `late` more requests have. */
+/* Brings a line into level k for the prefetcher with index `place`. The line has come after `late` further requests. */
 static inline EACH_LEVEL void prefetch(struct sim_full *e, size_t k, uint64_t line, uint64_t *row,
                                        struct sim_full_request *r, unsigned place, unsigned late)
 {
@@ -19,11 +19,14 @@ static inline EACH_LEVEL void prefetch(struct sim_full *e, size_t k, uint64_t li
         *sim_full_level_due(&e->level[k], p) = e->n_requests + late;
 }
 
-/* Brings a line that a prefetcher of level k asked for and that is not there. Tells whether no buffer had it. */
+/*
+ * Brings an absent line that a prefetcher of level k asked for, unless a buffer has the line. Returns whether the line
+ * came.
+ */
 static inline EACH_LEVEL bool bring_wanted(struct sim_full *e, size_t k, const struct sim_full_wanted *wanted,
                                            uint64_t *row)
 {
-    const struct sim_full_wanted w = *wanted; /* its place in the queue may get another */
+    const struct sim_full_wanted w = *wanted; /* a copy, because the queue may reuse the place */
     struct sim_full_request r;
 
     if (e->n_buffers && is_buffered(e, w.line << e->level[k].line_shift >> e->unit_shift))
@@ -39,7 +42,7 @@ static __attribute__((noinline)) bool bring_wanted_further(struct sim_full *e, s
     return bring_wanted(e, k, w, row);
 }
 
-/* Brings in a line that waits unless it is there now. Returns whether that was anything. */
+/* Brings in a queued line unless the line is present now. Returns whether the line came. */
 static inline bool bring_waiting(struct sim_full *e, const struct sim_full_wanted *w)
 {
     const size_t k = sim_full_asking_level(w->by);
@@ -51,7 +54,7 @@ static inline bool bring_waiting(struct sim_full *e, const struct sim_full_wante
     return !sim_full_is_hit(p) && bring_wanted_further(e, k, w, p.row);
 }
 
-/* Brings in what prefetchers wait for, until they ask for nothing more. Returns whether that was anything. */
+/* Brings in queued lines until the queue is empty. Returns whether a line came. */
 static __attribute__((noinline)) bool run_waiting(struct sim_full *e)
 {
     bool has_brought = false;
@@ -61,7 +64,7 @@ static __attribute__((noinline)) bool run_waiting(struct sim_full *e)
     return has_brought;
 }
 
-/* The same, noted for followers, whose queues may hold something when this one does not. */
+/* Does the same, with events for followers: a follower's queue may hold lines when this queue is empty. */
 static __attribute__((noinline)) bool run_and_note(struct sim_full *e)
 {
     bool has_brought = false;
@@ -101,7 +104,7 @@ static inline void prefetch_software(struct sim_full *e, uint64_t line, struct s
 
 /* ---- pages ---- */
 
-/* Reads a page's entries in the tables, for a page that no TLB has. */
+/* Reads the entries of a page in the tables, for a page that no TLB has. */
 static void walk_tables(struct sim_full *e, uint64_t page, const struct sim_full_request *of)
 {
     struct sim_full_request r;
@@ -115,7 +118,7 @@ static void walk_tables(struct sim_full *e, uint64_t page, const struct sim_full
     r.cell->tlb[e->machine.n_tlbs - 1].walk_fills += r.cell->level[0].lines_in - before;
 }
 
-/* Looks a page up that the first TLB lacks. */
+/* Looks up a page that the first TLB lacks. */
 static __attribute__((noinline)) void look_further(struct sim_full *e, uint64_t page, const struct sim_full_request *r)
 {
     e->n_changes++;
@@ -130,8 +133,8 @@ static __attribute__((noinline)) void look_further(struct sim_full *e, uint64_t 
 }
 
 /*
- * Looks a page up in the machine's TLBs, of which there is at least one. Whoever asks counts the first one's use. The
- * page of the access before this one is the most recently used of the first TLB: using it again changes nothing.
+ * Looks a page up in the TLBs of a machine with TLBs. The caller counts the use of the first TLB. The page of the
+ * access before is the most recently used page of the first TLB: another use changes nothing.
  */
 static inline void look_up(struct sim_full *e, uint64_t page, const struct sim_full_request *r)
 {
@@ -144,7 +147,7 @@ static inline void look_up(struct sim_full *e, uint64_t page, const struct sim_f
 
 /* ---- accesses ---- */
 
-/* Makes an access's part in one line: its pages and buffers have been dealt with, and the line is counted. */
+/* Makes an access's part in a line. Pages and buffers are finished, and the line is counted. */
 static inline void access_found(struct sim_full *e, unsigned kind, uint64_t addr, uint64_t bytes,
                                 struct sim_full_place p, struct sim_full_request *r)
 {
@@ -163,7 +166,7 @@ static inline void access_found(struct sim_full *e, unsigned kind, uint64_t addr
     run_queue(e);
 }
 
-/* Calls something for every aligned piece of 2^shift bytes that an access touches, in address order. */
+/* Calls f for every aligned piece of 2^shift bytes that an access touches, in address order. */
 static void for_each_piece(struct sim_full *e, uint64_t addr, uint32_t bytes, unsigned shift,
                            const struct sim_full_request *r,
                            void (*f)(struct sim_full *e, uint64_t piece, const struct sim_full_request *r))
@@ -181,9 +184,9 @@ static void translate(struct sim_full *e, uint64_t page, const struct sim_full_r
     look_up(e, page, r);
 }
 
-/* Does what comes before the lines: pages, and buffered units. */
-static void prepare_access(struct sim_full *e, unsigned kind, uint64_t addr, uint32_t bytes,
-                           const struct sim_full_request *r)
+/* Finishes pages and buffered units before the lines. */
+static void use_pages_and_buffers(struct sim_full *e, unsigned kind, uint64_t addr, uint32_t bytes,
+                                  const struct sim_full_request *r)
 {
     if (e->machine.n_tlbs)
         for_each_piece(e, addr, bytes, e->page_shift, r, translate);
@@ -197,7 +200,7 @@ static void count_line(struct sim_cell *cell, unsigned kind)
     cell->level[0].writes += kind == SIM_STORE;
 }
 
-/* Counts a load that is through. */
+/* Counts the misses of a finished load. */
 static inline void count_load_misses(struct sim_full *e, struct sim_full_request *r)
 {
     if (e->follower && r->source)
@@ -208,8 +211,8 @@ static inline void count_load_misses(struct sim_full *e, struct sim_full_request
 }
 
 /*
- * Makes one access of a run, which stands at this place of its burst. Kinds are what the machine makes of them: no
- * prefetch instruction that it ignores, no non-temporal store if it has no buffers for them.
+ * Makes an access of a run; place: the run's place in its burst. `kind` is the machine's view: no ignored prefetch
+ * instruction, and no non-temporal store without buffers.
  */
 static void make_access(struct sim_full *e, const struct sim_run *run, unsigned kind, uint64_t addr, unsigned place)
 {
@@ -219,7 +222,7 @@ static void make_access(struct sim_full *e, const struct sim_run *run, unsigned 
 
     sim_full_request_by(&r, e, run->tag, run->phase, place);
     addr &= SIM_FULL_ADDRESS_MASK;
-    prepare_access(e, kind, addr, run->access_bytes, &r);
+    use_pages_and_buffers(e, kind, addr, run->access_bytes, &r);
     if (kind == SIM_STORE_NT) {
         for_each_piece(e, addr, run->access_bytes, e->unit_shift, &r, combine);
         return;

@@ -9,7 +9,7 @@ const struct sim_full_variant sim_full_avx2 = {
     .name = "avx2", .isa = CPU_ISA_AVX2, .accept = accept, .records = take_records, .flush = flush, .follow = follow
 };
 
-#else /* none for other CPU families */
+#else /* not for other CPU families */
 
 const struct sim_full_variant sim_full_avx2 = { .name = "avx2" };
 

@@ -9,7 +9,7 @@ const struct sim_full_variant sim_full_avx512 = {
     .name = "avx512", .isa = CPU_ISA_AVX512, .accept = accept, .records = take_records, .flush = flush, .follow = follow
 };
 
-#else /* none for other CPU families */
+#else /* not for other CPU families */
 
 const struct sim_full_variant sim_full_avx512 = { .name = "avx512" };
 

@@ -1,6 +1,6 @@
 /*
- * The full engine's write-combining buffers: units (2^unit_shift bytes, aligned) that non-temporal stores have written
- * and that memory has not got yet. hierarchy.h says what they do. Part of engine_full_tmpl.h.
+ * The full engine's write-combining buffers: units (2^unit_shift bytes, aligned) written by non-temporal stores and not
+ * yet by memory. hierarchy.h has the rules. Part of engine_full_tmpl.h.
  */
 #include <string.h>
 
@@ -15,7 +15,7 @@ static void write_buffer(struct sim_full *e, size_t i, unsigned phase)
     memmove(&e->buffer[i], &e->buffer[i + 1], (e->n_buffers - i) * sizeof e->buffer[0]);
 }
 
-/* The place of a unit's buffer; n_buffers if it has none. */
+/* Returns the index of a unit's buffer; n_buffers: the unit has no buffer. */
 static size_t find_buffer(const struct sim_full *e, uint64_t unit)
 {
     size_t i = 0;

@@ -12,6 +12,7 @@ void sim_full_find_frame(struct sim_full_index *x, uint64_t page)
 {
     uint64_t first = sim_pagemap_translate(page << x->page_shift, x->page_shift, x->seed) >> x->line_shift;
 
+    assert(x->is_physical);
     x->frame[page % SIM_FULL_FRAMES] = (struct sim_full_frame){
         .page = page,
         .first = first,
@@ -21,6 +22,7 @@ void sim_full_find_frame(struct sim_full_index *x, uint64_t page)
 
 uint16_t sim_full_level_remove(struct sim_full_level *l, struct sim_full_place p)
 {
+    assert(sim_full_is_hit(p));
     *sim_full_level_line(p) = SIM_FULL_NO_LINE;
     l->n_free++;
     if (l->policy->invalidate)
@@ -28,7 +30,7 @@ uint16_t sim_full_level_remove(struct sim_full_level *l, struct sim_full_place p
     return *sim_full_level_flags(l, p);
 }
 
-/* The first way that is invalid, or the last; -1 if there is none. */
+/* Returns the first invalid way, or the last, as the policy fills sets; -1: no way is invalid. */
 static int32_t free_way(const struct sim_full_level *l, const uint64_t *row)
 {
     int32_t way = -1;
@@ -111,7 +113,7 @@ void sim_full_level_clear(struct sim_full_level *l)
     l->leaving = SIM_FULL_NO_LINE;
 }
 
-/* Tells whether a prefetcher wants to see such requests. */
+/* Tells whether a prefetcher sees requests of a kind. */
 static bool sees(uint8_t on, unsigned sight)
 {
     return on == SIM_PREFETCH_ON_ALL ||
@@ -165,7 +167,7 @@ static void init_index(struct sim_full_index *x, const struct sim_level *shape, 
     x->fold_in_page = x->page_lines_shift ? sim_slice_fold(x->slice_bits, x->page_lines_shift) : 0;
 }
 
-/* Lays out what is where in a row. Returns 0 or -ENOMEM. */
+/* Lays out the parts of a row. Returns 0 or -ENOMEM. */
 static int lay_out(struct sim_full_level *l)
 {
     const uint64_t n_sets = l->shape->n_sets;
@@ -182,6 +184,7 @@ static int lay_out(struct sim_full_level *l)
 int sim_full_level_init(struct sim_full_level *l, const struct sim_level *shape, unsigned page_shift,
                         uint64_t page_seed)
 {
+    assert(shape->n_ways && shape->n_sets && shape->line_bytes);
     l->shape = shape;
     l->policy = sim_replacement_find(shape->policy);
     l->n_ways = shape->n_ways;

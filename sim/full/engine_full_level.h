@@ -1,7 +1,6 @@
 /*
- * Describes what one level of the full engine holds: lines, what is known about each, the replacement policy's memory,
- * and the victim that is on its way out. It counts nothing and knows no other level (engine_full_path_tmpl.h does).
- * Internal.
+ * A level of the full engine: lines with their flags, the replacement policy's memory, and the victim on its way out. A
+ * level counts nothing and knows no further level (engine_full_path_tmpl.h does). Internal.
  */
 #ifndef SIM_ENGINE_FULL_LEVEL_H
 #define SIM_ENGINE_FULL_LEVEL_H
@@ -19,14 +18,14 @@
 #include "sim/prefetch/prefetch_state.h"
 #include "sim/replacement/replacement.h"
 
-/* Holds what is known about a line: 16 bits beside its number. */
+/* The flags of a line: 16 bits beside the line's number. */
 enum {
-    SIM_FULL_OWNER = SIM_MAX_TAGS - 1, /* tag of the store that dirtied it last */
+    SIM_FULL_OWNER = SIM_MAX_TAGS - 1, /* tag of the last store to the line */
     SIM_FULL_DIRTY = SIM_MAX_TAGS,
     SIM_FULL_PLACE_AT = 7,
     SIM_FULL_PREFETCHED = 7 << SIM_FULL_PLACE_AT,    /* and not used since: by the prefetcher of this place, from 1 */
-    SIM_FULL_ASKER_SHIFT = 10,                       /* tag of the access that had it prefetched */
-    SIM_FULL_DATA = SIM_FULL_DIRTY | SIM_FULL_OWNER, /* what travels with the line */
+    SIM_FULL_ASKER_SHIFT = 10,                       /* tag of the access that caused the prefetch */
+    SIM_FULL_DATA = SIM_FULL_DIRTY | SIM_FULL_OWNER, /* flags that travel with the line */
 };
 
 _Static_assert(SIM_FULL_OWNER < SIM_FULL_DIRTY && SIM_FULL_DIRTY < 1 << SIM_FULL_PLACE_AT &&
@@ -35,7 +34,7 @@ _Static_assert(SIM_FULL_OWNER < SIM_FULL_DIRTY && SIM_FULL_DIRTY < 1 << SIM_FULL
                    SIM_FULL_OWNER << SIM_FULL_ASKER_SHIFT <= UINT16_MAX,
                "a line's flags must fit into 16 bits");
 
-/* Says how a request finds its line, as far as prefetchers see a difference (enum sim_prefetch_on). */
+/* How a request finds its line, as far as prefetchers see a difference (enum sim_prefetch_on). */
 enum sim_full_sight {
     SIM_FULL_SEEN_HIT,
     SIM_FULL_SEEN_FIRST_USE, /* of a prefetched line */
@@ -44,24 +43,24 @@ enum sim_full_sight {
     SIM_FULL_SIGHTS,
 };
 
-/* A prefetcher of a level, and which of the lines that it asks for may come. */
+/* A prefetcher of a level, and the limits of its requests. */
 struct sim_full_asker {
     struct sim_prefetch p; /* resolved */
     unsigned block_shift;  /* of the level */
-    unsigned stay_shift;   /* of lines: they must stay in the request's block of so many; 63: anywhere */
+    unsigned stay_shift;   /* log2 of the lines of a block: requested lines must stay in the block; 63: no limit */
     uint64_t mask;         /* of a line's number: addresses wrap where pages are crossed */
-    uint64_t by;           /* level, `late` and place: a part of what struct sim_full_wanted says */
+    uint64_t by;           /* level, `late` and index, as in struct sim_full_wanted */
     struct sim_prefetch_counts *counts;
     struct sim_prefetch_state state;
 };
 
 enum { SIM_FULL_FRAMES = 256, SIM_FULL_QUEUE = 64 };
 
-/* A page, where it was looked up last. */
+/* A recently looked-up page. */
 struct sim_full_frame {
     uint64_t page;  /* SIM_FULL_NO_LINE: none */
-    uint64_t first; /* line of its frame */
-    uint64_t slice; /* of that line */
+    uint64_t first; /* first line of the page's frame */
+    uint64_t slice; /* slice of the first line */
 };
 
 /* Says how a level finds the set of a line. */
@@ -73,13 +72,13 @@ struct sim_full_index {
     bool is_physical;
     unsigned line_shift, page_shift, slice_bits;
     unsigned page_lines_shift;   /* log2 of the lines in a page; 0 if lines are longer */
-    unsigned fold, fold_in_page; /* of a line's number, and of its number within a page: see sim_slice_fold */
+    unsigned fold, fold_in_page; /* for sim_slice_fold, of a line's number, and of the line's number within a page */
     uint64_t seed;
     struct sim_full_frame frame[SIM_FULL_FRAMES]; /* by the page's number modulo SIM_FULL_FRAMES */
 };
 
 /*
- * A set is a row of words: its lines; if a prefetcher's lines come late, when each of them comes; the policy's words;
+ * A set is a row of words: the lines; if prefetched lines come late, the times at which lines come; the policy's words;
  * the flags, 4 ways to a word.
  */
 struct sim_full_level {
@@ -91,41 +90,44 @@ struct sim_full_level {
     bool has_tree;  /* tree-plru of few ways: likewise */
     bool is_exclusive, is_inclusive, is_classified;
     bool is_late;      /* has due */
-    bool is_like_next; /* there is a level outside, with lines of the same size */
+    bool is_like_next; /* there is a level outside, with lines of equal size */
     bool is_small;     /* the set is a part of the line's number; two groups of ways at most */
     uint32_t way_bits; /* the ways, if is_small */
-    bool is_simple;    /* no level is told of clean victims: none outside is inclusive or, next to it, exclusive */
+    bool is_simple;    /* clean victims concern no level: no inclusive level outside, no exclusive level next outside */
     uint16_t leaving_flags;
     uint32_t line_bytes;
     unsigned line_shift;
     uint64_t n_free;  /* invalid lines */
-    uint64_t leaving; /* a victim on its way out; SIM_FULL_NO_LINE: none */
+    uint64_t leaving; /* the victim on its way out; SIM_FULL_NO_LINE: none */
     const struct sim_replacement *policy;
     const struct sim_level *shape;
     struct sim_shadow *shadow;    /* owned; NULL if misses are not classified */
     unsigned block_shift;         /* log2 of the lines in a block of prefetchers */
     struct sim_full_asker *asker; /* [n_askers], owned; NULL if there are none */
     size_t n_askers;
-    struct sim_full_asker *seer[SIM_FULL_SIGHTS][SIM_MAX_PREFETCHERS + 1]; /* those that see such requests; NULL last */
+    struct sim_full_asker *seer[SIM_FULL_SIGHTS][SIM_MAX_PREFETCHERS +
+                                                 1]; /* prefetchers by the kind of requests that they see; NULL last */
     struct sim_replacement_tree tree;
-    struct sim_replacement_level policy_level; /* what the policy remembers of all sets */
+    struct sim_replacement_level policy_level; /* the policy's memory of all sets */
     struct sim_full_index index;
 };
 
 /* Says where a line is, or would be: small enough for registers. */
 struct sim_full_place {
-    uint64_t *row; /* of its set */
-    int32_t way;   /* -1: it is not there */
+    uint64_t *row; /* row of the line's set */
+    int32_t way;   /* -1: the line is absent */
 };
 
-/* Everything but the contents, of a zeroed object; the shape must outlive it. Returns 0 or -ENOMEM (release it then).
+/*
+ * Sets all members but the contents, of a zeroed level; the shape must outlive the level. Returns 0 or -ENOMEM (then
+ * release the level).
  */
 int sim_full_level_init(struct sim_full_level *l, const struct sim_level *shape, unsigned page_shift,
                         uint64_t page_seed);
 void sim_full_level_release(struct sim_full_level *l);
 void sim_full_level_clear(struct sim_full_level *l);
 
-/* Looks a page up and remembers its frame. */
+/* Finds and remembers the frame of a page. */
 void sim_full_find_frame(struct sim_full_index *x, uint64_t page);
 
 static inline const struct sim_full_frame *sim_full_frame(struct sim_full_index *x, uint64_t page)
@@ -137,13 +139,13 @@ static inline const struct sim_full_frame *sim_full_frame(struct sim_full_index 
     return f;
 }
 
-/* Returns a set by its slice and a line's number in physical memory. */
+/* Returns a set by its slice and a physical line number. */
 static inline uint64_t sim_full_set_of_slice(const struct sim_full_index *x, uint64_t slice, uint64_t line)
 {
     return slice * x->n_sets + (x->has_power ? line & x->mask : line % x->n_sets);
 }
 
-/* A hash of a physical line is the XOR of those of its frame and of its place there. */
+/* The hash of a physical line is the XOR of two hashes: the frame's, and the line's within the frame. */
 static inline uint64_t sim_full_set_in(const struct sim_full_index *x, const struct sim_full_frame *f, uint64_t line)
 {
     uint64_t in_page = line & (((uint64_t)1 << x->page_lines_shift) - 1);
@@ -173,7 +175,7 @@ static __attribute__((noinline, unused)) struct sim_full_place sim_full_level_fi
     return (struct sim_full_place){ row, sim_search(row, l->n_ways, line) };
 }
 
-/* Finds a line in a level that is physically indexed. Its page is most often where it was looked up last. */
+/* Finds a line in a physically indexed level. The line's page is mostly among the recent pages. */
 static __attribute__((noinline, unused)) struct sim_full_place sim_full_level_find_physical(struct sim_full_level *l,
                                                                                             uint64_t line)
 {
@@ -186,7 +188,7 @@ static __attribute__((noinline, unused)) struct sim_full_place sim_full_level_fi
     return (struct sim_full_place){ row, sim_search(row, l->n_ways, line) };
 }
 
-/* Finds a line in a level that is_small. */
+/* Finds a line in a level with is_small. */
 static inline __attribute__((always_inline)) struct sim_full_place
 sim_full_level_find_small(const struct sim_full_level *l, uint64_t line)
 {
@@ -207,7 +209,7 @@ static inline __attribute__((always_inline)) struct sim_full_place sim_full_leve
     return l->index.is_physical ? sim_full_level_find_physical(l, line) : sim_full_level_find_any(l, line);
 }
 
-/* Has the host fetch the row that a line will be looked for in. */
+/* Prefetches, for the host, the row of a line. */
 static inline void sim_full_level_expect(struct sim_full_level *l, uint64_t line)
 {
     const uint64_t *row = sim_full_level_row(l, sim_full_set(&l->index, line));
@@ -241,7 +243,7 @@ static inline uint64_t *sim_full_level_due(const struct sim_full_level *l, struc
     return &p.row[l->due_at + (size_t)p.way];
 }
 
-/* Tells the policy that a line that is there was used, of a level that has_order or has_tree. */
+/* Tells the policy about a hit, in a level with has_order or has_tree. */
 static inline void sim_full_level_touch_small(const struct sim_full_level *l, struct sim_full_place p)
 {
     uint64_t *memory = sim_full_level_memory(l, p);
@@ -253,7 +255,7 @@ static inline void sim_full_level_touch_small(const struct sim_full_level *l, st
         *memory = sim_replacement_order_use(*memory, way);
 }
 
-/* Tells whether that would change nothing. */
+/* Tells whether sim_full_level_touch_small() would change nothing. */
 static inline bool sim_full_level_is_last(const struct sim_full_level *l, struct sim_full_place p)
 {
     const uint64_t memory = *sim_full_level_memory(l, p);
@@ -262,7 +264,7 @@ static inline bool sim_full_level_is_last(const struct sim_full_level *l, struct
     return l->has_order ? (memory & 15) == way : sim_replacement_tree_use(&l->tree, memory, way) == memory;
 }
 
-/* Tells the policy that a line that is there was used. */
+/* Tells the policy about a hit. */
 static inline void sim_full_level_touch(struct sim_full_level *l, struct sim_full_place p)
 {
     if (l->has_order || l->has_tree)
@@ -271,13 +273,13 @@ static inline void sim_full_level_touch(struct sim_full_level *l, struct sim_ful
         l->policy->hit(&l->policy_level, sim_full_level_memory(l, p), (uint32_t)p.way);
 }
 
-/* Takes a line that is there out and returns its flags. */
+/* Removes a present line and returns its flags. */
 uint16_t sim_full_level_remove(struct sim_full_level *l, struct sim_full_place p);
 
-/* The same as sim_full_level_insert, of any level. */
+/* Does the same as sim_full_level_insert, for any level. */
 int32_t sim_full_level_insert_any(struct sim_full_level *l, uint64_t line, uint64_t *row);
 
-/* The way that is to make room in a full set, which is the most recently used from now on. */
+/* Returns the victim's way in a full set, and makes the way the most recently used. */
 static inline uint32_t sim_full_level_victim(const struct sim_full_level *l, uint64_t *memory)
 {
     uint32_t way;
@@ -293,8 +295,8 @@ static inline uint32_t sim_full_level_victim(const struct sim_full_level *l, uin
 }
 
 /*
- * Puts a line that is not there in, clean, and returns its way. What it replaces, if anything, is then leaving, unless
- * nobody is to know.
+ * Inserts an absent line, clean, and returns its way. A replaced line is then `leaving`, unless is_simple and the line
+ * has no flags.
  */
 static inline int32_t sim_full_level_insert(struct sim_full_level *l, uint64_t line, uint64_t *row)
 {
@@ -322,7 +324,7 @@ static inline int32_t sim_full_level_insert(struct sim_full_level *l, uint64_t l
     return p.way;
 }
 
-/* Tells whether p's set has a dirty line; p is then the one that is to be written back next. */
+/* Tells whether p's set has a dirty line; stores in p the dirty line that is written back next. */
 bool sim_full_level_next_dirty(const struct sim_full_level *l, struct sim_full_place *p);
 
 #endif

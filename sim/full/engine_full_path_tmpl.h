@@ -1,16 +1,14 @@
 /*
- * A request on its way out through the full engine's levels, with everything that it counts. Part of
- * engine_full_tmpl.h.
+ * A request on its way out through the full engine's levels, with all its counts. Part of engine_full_tmpl.h.
  *
- * It may cause three things: a fetch further out, a write passing on, and a victim. While they happen, only levels
- * further out are changed, and levels inside only lose lines: prefetches, which would break that, wait in a queue until
- * the access is through. So one victim per level can be on its way out at a time (`leaving`), and the line just brought
- * in is never the one that an inclusive level throws out: such a level evicts only when it fills, and it fills only
- * lines that no level inside had before this request.
+ * A request may cause a fetch further out, a write that passes on, and a victim. Meanwhile only levels further out
+ * change, and levels inside only lose lines. Prefetches would break this rule, so they wait in a queue until the access
+ * is finished. So at most one victim per level is on its way out at a time (`leaving`), and an inclusive level never
+ * evicts the line just brought in: an inclusive level evicts only when the level fills, and fills only lines that no
+ * level inside had before the request.
  */
 #include <assert.h>
 
-/* A write on its way out. */
 struct write {
     uint64_t addr;
     uint64_t bytes;
@@ -18,7 +16,7 @@ struct write {
     bool is_eviction; /* straight from the level inside */
 };
 
-/* Shows a request to level k's shadow, if it has one; counts the class of a miss. */
+/* Shows a request to level k's shadow, if there is a shadow; counts the class of a miss. */
 static inline EACH_LEVEL void classify(struct sim_full *e, size_t k, uint64_t line, enum sim_shadow_use how,
                                        bool is_miss, const struct sim_full_request *r)
 {
@@ -37,13 +35,13 @@ static inline EACH_LEVEL void classify(struct sim_full *e, size_t k, uint64_t li
                                      : &c->conflict_misses) += 1;
 }
 
-/* The counts of the prefetcher of level k that brought a line, which was not used since. */
+/* Returns the counts of the prefetcher of level k that brought a line. The line is not used yet. */
 static inline struct sim_prefetch_counts *brought_by(struct sim_full *e, size_t k, unsigned flags)
 {
     return &e->base.stats->prefetcher[k][((flags & SIM_FULL_PREFETCHED) >> SIM_FULL_PLACE_AT) - 1];
 }
 
-/* Counts a prefetched line that leaves level k unused. */
+/* Counts a prefetched line leaving level k unused. */
 static void note_unused(struct sim_full *e, size_t k, uint16_t flags, unsigned phase)
 {
     if (!(flags & SIM_FULL_PREFETCHED))
@@ -80,7 +78,10 @@ static inline EACH_LEVEL void use(struct sim_full *e, size_t k, struct sim_full_
     sim_full_level_touch(l, p);
 }
 
-/* Shows a request to the prefetchers of level k that want to see it; those of the first do not see page walks. */
+/*
+ * Shows a request to the prefetchers of level k that see the kind of request. Prefetchers of the first level see no
+ * page walks.
+ */
 static inline EACH_LEVEL void show(struct sim_full *e, size_t k, uint64_t line, struct sim_full_place p,
                                    const struct sim_full_request *r)
 {
@@ -95,7 +96,7 @@ static inline EACH_LEVEL void show(struct sim_full *e, size_t k, uint64_t line, 
         watch(e, k, line, l->seer[sight], sim_full_is_hit(p), r);
 }
 
-/* Takes a line that is there out of level k and returns its flags. */
+/* Removes a present line from level k and returns its flags. */
 static uint16_t take_out(struct sim_full *e, size_t k, struct sim_full_place p, unsigned phase)
 {
     uint16_t flags = sim_full_level_remove(&e->level[k], p);
@@ -104,7 +105,7 @@ static uint16_t take_out(struct sim_full *e, size_t k, struct sim_full_place p, 
     return flags;
 }
 
-/* Drops a line, wherever in level k it is, even on its way out. Returns whether it was there, with its flags. */
+/* Drops a line from level k, even a line on its way out. Returns whether the line was present, with its flags. */
 static bool drop(struct sim_full *e, size_t k, uint64_t line, unsigned phase, uint16_t *flags)
 {
     struct sim_full_level *l = &e->level[k];
@@ -121,7 +122,7 @@ static bool drop(struct sim_full *e, size_t k, uint64_t line, unsigned phase, ui
     return true;
 }
 
-/* Throws out of all levels inside k what level k's victim covers; the victim's flags take up dirty copies. */
+/* Drops the lines covered by level k's victim from all levels inside k; the victim's flags take up dirty copies. */
 static void back_invalidate(struct sim_full *e, size_t k, const struct sim_full_request *r)
 {
     const struct sim_full_level *l = &e->level[k];
@@ -142,7 +143,7 @@ static void back_invalidate(struct sim_full *e, size_t k, const struct sim_full_
     }
 }
 
-/* Puts a line that is not there into a row of level k, clean, and returns its way; what it replaces is then leaving. */
+/* Puts an absent line into a row of level k, clean, and returns its way; a replaced line is then leaving. */
 static inline EACH_LEVEL int32_t put(struct sim_full *e, size_t k, uint64_t line, uint64_t *row,
                                      const struct sim_full_request *r)
 {
@@ -169,14 +170,14 @@ static void write_range(struct sim_full *e, size_t k, const struct write *w, uns
 static void write_like(struct sim_full *e, size_t k, const struct write *w, unsigned tag, unsigned phase);
 static void send_leaving(struct sim_full *e, size_t k, struct sim_full_request *r);
 
-/* Deals with what put() threw out of level k, if anything. */
+/* Sends the victim of put() at level k onwards, if there is a victim. */
 static inline void send_victim(struct sim_full *e, size_t k, struct sim_full_request *r)
 {
     if (e->level[k].leaving != SIM_FULL_NO_LINE)
         send_leaving(e, k, r);
 }
 
-/* Reads what a line of the level inside covers from level k. */
+/* Reads the bytes of a line of level k - 1 from level k. */
 static inline EACH_LEVEL uint16_t fetch(struct sim_full *e, size_t k, uint64_t addr, uint32_t bytes,
                                         struct sim_full_request *r)
 {
@@ -189,7 +190,7 @@ static inline EACH_LEVEL uint16_t fetch(struct sim_full *e, size_t k, uint64_t a
     return k == 2 ? read_third(e, line, r) : read_line(e, k, line, r);
 }
 
-/* A level took a line without reading it: exclusive levels just outside have it no more. */
+/* A level took a line without a read: exclusive levels just outside lose the line. */
 static void claim(struct sim_full *e, size_t k, uint64_t addr, unsigned phase)
 {
     for (; k < e->n_levels && e->level[k].is_exclusive; k++) {
@@ -213,7 +214,7 @@ static void fill_clean(struct sim_full *e, size_t k, uint64_t line, struct sim_f
     send_victim(e, k, r);
 }
 
-/* Writes a dirty line that leaves level k, or is cleaned there, to level `to`. */
+/* Writes a dirty line of level k, leaving or cleaned, to level `to`. */
 static void write_back(struct sim_full *e, size_t k, size_t to, uint64_t line, uint16_t flags, unsigned phase)
 {
     const struct sim_full_level *l = &e->level[k];
@@ -248,13 +249,13 @@ static void send_leaving(struct sim_full *e, size_t k, struct sim_full_request *
         fill_clean(e, k + 1, line, r);
 }
 
-/* Notes that a read missed level k. */
+/* Notes a read miss of level k. */
 static inline void go_past(struct sim_full_request *r, size_t k)
 {
     r->source = r->source > k ? r->source : (uint32_t)(k + 1);
 }
 
-/* Notes that the first level reads a line. What its prefetchers asked for before is in front of what that leads to. */
+/* Notes a read of the first level. Earlier requests of the level's prefetchers precede the consequences of the read. */
 static __attribute__((noinline)) void note_read(struct sim_full *e, uint64_t line, const struct sim_full_request *r,
                                                 bool is_store)
 {
@@ -265,7 +266,7 @@ static __attribute__((noinline)) void note_read(struct sim_full *e, uint64_t lin
                       (r->is_instructed ? SIM_FULL_BY_INSTRUCTION : 0) | (r->is_walk ? SIM_FULL_BY_WALK : 0));
 }
 
-/* Brings a line into a row of level k, victim included, and returns its place. */
+/* Brings a line into a row of level k, victim included, and returns the line's place. */
 static inline EACH_LEVEL struct sim_full_place bring(struct sim_full *e, size_t k, uint64_t line, uint64_t *row,
                                                      struct sim_full_request *r, uint16_t flags)
 {
@@ -282,8 +283,8 @@ static inline EACH_LEVEL struct sim_full_place bring(struct sim_full *e, size_t 
 }
 
 /*
- * A read arriving at level k, which whoever asks has counted and looked up. Returns dirty and the owner if the line
- * comes out of an exclusive level with them.
+ * A read at level k, counted and looked up by the caller. Returns the dirty flag and owner of a line from an exclusive
+ * level.
  */
 static inline EACH_LEVEL uint16_t read_found(struct sim_full *e, size_t k, uint64_t line, struct sim_full_place p,
                                              struct sim_full_request *r)
@@ -322,7 +323,7 @@ static __attribute__((noinline)) uint16_t read_line(struct sim_full *e, size_t k
     return read_at(e, k, line, r);
 }
 
-/* The same at the levels that most machines have, whose numbers are known then. */
+/* Do the same at the levels of most machines, with constant level numbers. */
 static __attribute__((noinline)) uint16_t read_second(struct sim_full *e, uint64_t line, struct sim_full_request *r)
 {
     return read_at(e, 1, line, r);
@@ -333,7 +334,7 @@ static __attribute__((noinline)) uint16_t read_third(struct sim_full *e, uint64_
     return read_at(e, 2, line, r);
 }
 
-/* The same as fetch() from a level whose lines may have another size, and from memory. */
+/* Does the same as fetch() from a level whose line size may differ, and from memory. */
 static uint16_t fetch_lines(struct sim_full *e, size_t k, uint64_t addr, uint32_t bytes, struct sim_full_request *r)
 {
     uint16_t flags = 0;
@@ -352,10 +353,7 @@ static uint16_t fetch_lines(struct sim_full *e, size_t k, uint64_t addr, uint32_
     return flags;
 }
 
-/*
- * Brings the line of a write that missed into a row of level k, but leaves its victim where it is. Returns the line's
- * way.
- */
+/* Brings the line of a write miss into a row of level k, and keeps the victim in `leaving`. Returns the line's way. */
 static inline EACH_LEVEL int32_t allocate(struct sim_full *e, size_t k, uint64_t line, uint64_t *row,
                                           const struct write *w, struct sim_full_request *r)
 {
@@ -374,7 +372,7 @@ static inline EACH_LEVEL int32_t allocate(struct sim_full *e, size_t k, uint64_t
     return p.way;
 }
 
-/* A write of (part of) one line arriving at level k, which whoever asks has counted and looked up. */
+/* A write of (part of) a line at level k, counted and looked up by the caller. */
 static inline EACH_LEVEL void write_found(struct sim_full *e, size_t k, uint64_t line, struct sim_full_place p,
                                           const struct write *w, struct sim_full_request *r)
 {
@@ -417,7 +415,7 @@ static void write_memory(struct sim_full *e, const struct write *w, struct sim_c
     }
 }
 
-/* Writes what lies within one line of level k. */
+/* Writes bytes within a line of level k. */
 static inline EACH_LEVEL void write_part(struct sim_full *e, size_t k, const struct write *w,
                                          struct sim_full_request *r)
 {
@@ -453,7 +451,7 @@ static void write_like(struct sim_full *e, size_t k, const struct write *w, unsi
         write_part(e, k, w, &r);
 }
 
-/* Writes a range, which does not wrap, to level k line by line. */
+/* Writes a range that does not wrap to level k, line by line. */
 static void write_range(struct sim_full *e, size_t k, const struct write *w, unsigned tag, unsigned phase)
 {
     struct sim_full_request r;

@@ -1,23 +1,23 @@
 /*
- * Brings in what the full engine's prefetchers (prefetch.h) ask for: lines that wait in a queue until the access that
- * made them ask is through. A full queue and requests that leave the block of 4 KiB drop what is asked for. Part of
+ * Requests of the full engine's prefetchers (prefetch.h). Requested lines wait in a queue until the access behind the
+ * request is finished. A full queue drops requests, and so does a request that leaves the block of 4 KiB. Part of
  * engine_full_tmpl.h.
  *
- * A line that a prefetcher of the first level asks for is looked for at once, where nothing else waits and all that the
- * request can lead to finds room in the queue (holds_all):
+ * A line that a prefetcher of the first level asks for is looked up at once, if the queue is empty and has room for all
+ * consequences of the request (holds_all):
  *
- * - It is there, and the request is a hit: nothing happens until its turn, so that it need not wait.
- * - It was just asked for: at its turn it will be there, so that it need not wait either.
- * - It is not there: at its turn it is not either, if no line that waits before it is the same, so that its row is kept
- *   and not searched again. Until then the first level gets the request's own line and those before it, and no others.
+ * - The line is present, and the request is a hit: nothing happens until the line's turn, so the line need not wait.
+ * - The line was just asked for: at its turn the line will be present, so the line need not wait either.
+ * - The line is absent: at its turn the line is still absent, unless the same line waits before. So the row is kept and
+ * not searched again. Until then the first level gets only the request's own line and earlier queued lines.
  */
 #include "sim/prefetch/prefetch_kinds.h"
 
-/* What becomes of a line that a prefetcher asks for. */
+/* How a line that a prefetcher asks for is looked up. */
 enum ahead {
-    WAITS,          /* it is looked for when it is its turn */
-    LOOKED_FOR,     /* it is looked for at once, and waits only if it is not there or may not be there any more */
-    LOOKED_FOR_HIT, /* the same, of a request that is a hit */
+    WAITS,          /* at the line's turn */
+    LOOKED_FOR,     /* at once; the line waits only if the line is absent or may leave before its turn */
+    LOOKED_FOR_HIT, /* at once, for a request that is a hit */
 };
 
 /* Puts a line into the queue. */
@@ -33,7 +33,7 @@ static inline void queue_up(struct sim_full *e, const struct sim_full_asker *a, 
     e->queue_end++;
 }
 
-/* Tells whether a line is among those that wait. */
+/* Tells whether a line is in the queue. */
 static bool is_waiting(const struct sim_full *e, uint64_t line)
 {
     for (uint64_t i = e->queue_first; i < e->queue_end; i++) {
@@ -43,7 +43,7 @@ static bool is_waiting(const struct sim_full *e, uint64_t line)
     return false;
 }
 
-/* Lets a line wait that was looked for ahead of its turn, if need be. */
+/* Queues a line that was looked up ahead of its turn, if need be. */
 static inline bool want_found(struct sim_full *e, const struct sim_full_asker *a, uint64_t wanted, uint64_t line,
                               struct sim_full_place p, enum ahead ahead, const struct sim_full_request *r)
 {
@@ -62,7 +62,7 @@ static __attribute__((noinline)) bool want_any(struct sim_full *e, const struct 
     return want_found(e, a, wanted, line, sim_full_level_find(&e->level[0], wanted), ahead, r);
 }
 
-/* Looks for a line that a prefetcher of the first level asks for, unless it was just asked for. Returns false. */
+/* Looks up a line that a prefetcher of the first level asks for, unless the line was just asked for. Returns false. */
 static __attribute__((noinline)) bool want_ahead(struct sim_full *e, const struct sim_full_asker *a, uint64_t wanted,
                                                  uint64_t line, enum ahead ahead, const struct sim_full_request *r)
 {
@@ -77,7 +77,7 @@ static __attribute__((noinline)) bool want_ahead(struct sim_full *e, const struc
     return want_found(e, a, wanted, line, sim_full_level_find_small(&e->level[0], wanted), ahead, r);
 }
 
-/* Puts a line that a prefetcher asks for into the queue, if it is to have it and there is room. Returns false. */
+/* Queues a line that a prefetcher asks for, if the prefetcher may have the line and there is room. Returns false. */
 static __attribute__((noinline)) bool want(struct sim_full *e, const struct sim_full_asker *a, uint64_t wanted,
                                            uint64_t line, const struct sim_full_request *r)
 {
@@ -89,7 +89,7 @@ static __attribute__((noinline)) bool want(struct sim_full *e, const struct sim_
     return false;
 }
 
-/* Notes several lines for want_several(): word by word, as a copy of words just written would wait for them. */
+/* Notes several lines for want_several(), word by word: a copy would wait for words just written. */
 static inline void note_asked(struct sim_full *e, struct sim_prefetch_lines asked)
 {
     e->asked.which = asked.which;
@@ -97,7 +97,7 @@ static inline void note_asked(struct sim_full *e, struct sim_prefetch_lines aske
     e->asked.step = asked.step;
 }
 
-/* Deals with several lines that a prefetcher asks for. Returns false. */
+/* Queues several lines that a prefetcher asks for. Returns false. */
 static __attribute__((noinline)) bool want_several(struct sim_full *e, const struct sim_full_asker *a, uint64_t line,
                                                    enum ahead ahead, const struct sim_full_request *r)
 {
@@ -114,7 +114,7 @@ static __attribute__((noinline)) bool want_several(struct sim_full *e, const str
     return false;
 }
 
-/* Does what a prefetcher answers. Returns whether it let the request pass. */
+/* Queues a prefetcher's requests. Returns whether the prefetcher let the request pass. */
 static inline EACH_LEVEL bool answer(struct sim_full *e, const struct sim_full_asker *a,
                                      struct sim_prefetch_lines asked, uint64_t line, enum ahead ahead,
                                      const struct sim_full_request *r)
@@ -145,7 +145,7 @@ static inline struct sim_prefetch_request seen_by(const struct sim_full_asker *a
     };
 }
 
-/* Lets a prefetcher see a request before its line is used. Returns whether it lets it pass. */
+/* Shows a prefetcher a request before the line is used. Returns whether the prefetcher lets the request pass. */
 static __attribute__((noinline)) bool ask_any(struct sim_full *e, struct sim_full_asker *a, uint64_t line,
                                               enum ahead ahead, const struct sim_full_request *r)
 {
@@ -155,8 +155,8 @@ static __attribute__((noinline)) bool ask_any(struct sim_full *e, struct sim_ful
 }
 
 /*
- * The same of one kind, where the request's entry, if such prefetchers have entries, is where it was last. These are
- * short functions that end by calling another, so that all they need fits into registers that nobody saves.
+ * Do the same for a kind of prefetcher, if the request's entry, in kinds with entries, is the entry used last. The
+ * functions are short and end in a call of another function, so that registers suffice and none is saved.
  */
 #define ASK_KIND(upper, lower)                                                                                         \
     static __attribute__((noinline)) bool ask_##lower(struct sim_full *e, struct sim_full_asker *a, uint64_t line,     \
@@ -197,13 +197,16 @@ static inline enum ahead ahead_of(const struct sim_full *e, bool is_hit)
     return is_hit ? LOOKED_FOR_HIT : LOOKED_FOR;
 }
 
-/* Tells whether a line is the last that a prefetcher knows of its kind of requests: it would let it pass. */
+/*
+ * Tells whether a line is the last line of the prefetcher's entry for the request: then the prefetcher lets the request
+ * pass.
+ */
 static inline bool remembers(const struct sim_full_asker *a, uint64_t line, const struct sim_full_request *r)
 {
     return a->p.entries && sim_prefetch_is_last(&a->state, key_of(a, line, r), (int64_t)line);
 }
 
-/* The same, and notes that the entry was used. */
+/* Does the same, and marks the entry as used. */
 static inline bool is_seen_again(struct sim_full_asker *a, uint64_t line, const struct sim_full_request *r)
 {
     const struct sim_prefetch_entry *known =
@@ -212,7 +215,10 @@ static inline bool is_seen_again(struct sim_full_asker *a, uint64_t line, const 
     return known && known->last == (int64_t)line;
 }
 
-/* Lets the prefetchers of the first level see a hit that is no first use. Returns whether all let it pass. */
+/*
+ * Shows the prefetchers of the first level a hit that is no first use. Returns whether all prefetchers let the hit
+ * pass.
+ */
 static inline bool watch_hit(struct sim_full *e, uint64_t line, const struct sim_full_request *r)
 {
     struct sim_full_level *l = &e->level[0];
@@ -226,7 +232,7 @@ static inline bool watch_hit(struct sim_full *e, uint64_t line, const struct sim
     return passes;
 }
 
-/* Lets some prefetchers of level k see a request before its line is used. */
+/* Shows some prefetchers of level k a request before the line is used. */
 static inline EACH_LEVEL void watch(struct sim_full *e, size_t k, uint64_t line, struct sim_full_asker *const *left,
                                     bool is_hit, const struct sim_full_request *r)
 {

@@ -1,16 +1,16 @@
 /*
- * Records: accesses that come one by one. Part of engine_full_tmpl.h.
+ * Records: single accesses. Part of engine_full_tmpl.h.
  *
- * Where records repeat the ones before them, line by line, and those changed nothing that the same touches in the same
- * order would not leave again, the repeats are counted and not made: what bursts_tmpl.h does with settled repetitions,
- * whose periods are found here by looking back a few records.
+ * If records repeat earlier records, line by line, and the earlier records changed nothing that equal touches in equal
+ * order would not leave again, then the repeats are counted and not made. bursts_tmpl.h does this for settled
+ * repetitions; here a look back at a few records finds the periods.
  */
 #include "sim/base/record.h"
 
 enum { MOST_PERIODIC = 4 };
 
-/* The bits of records that are the same in accesses of the same kind, tag, phase and width to the same line. */
-static inline uint64_t alike_mask(const struct sim_full *e)
+/* Returns the mask of the bits that equal lines, kinds, tags, phases and widths have in common. */
+static inline uint64_t same_mask(const struct sim_full *e)
 {
     return UINT64_MAX << (SIM_RECORD_ADDRESS_SHIFT + e->bursts.line_shift) |
            (((uint64_t)1 << SIM_RECORD_ADDRESS_SHIFT) - 1);
@@ -23,10 +23,10 @@ static inline bool is_in_one_line(const struct sim_full *e, uint64_t record)
     return (sim_record_addr(record) & (line_bytes - 1)) + sim_record_bytes(record) <= line_bytes;
 }
 
-/* Returns how many records from `at` on, in whole periods, are like those a period before, and in one line each. */
-static inline size_t count_alike(const struct sim_full *e, const uint64_t *at, const uint64_t *end, size_t period)
+/* Returns how many records from `at` on, in whole periods, equal the records a period before, each within a line. */
+static inline size_t count_periodic(const struct sim_full *e, const uint64_t *at, const uint64_t *end, size_t period)
 {
-    const uint64_t mask = alike_mask(e);
+    const uint64_t mask = same_mask(e);
     const uint64_t *r = at;
 
     while (r < end && !((*r ^ *(r - period)) & mask) && is_in_one_line(e, *r))
@@ -34,7 +34,7 @@ static inline size_t count_alike(const struct sim_full *e, const uint64_t *at, c
     return (size_t)(r - at) / period * period;
 }
 
-/* Counts accesses that do what the record's did, which touched one line or was ignored. */
+/* Counts n accesses with the effect of the record, which touched a single line or was ignored. */
 static void count_again(struct sim_full *e, uint64_t record, uint64_t n)
 {
     const struct sim_run run = sim_record_run(record);
@@ -49,13 +49,13 @@ static void count_again(struct sim_full *e, uint64_t record, uint64_t n)
     e->n_requests += run.kind != SIM_PREFETCH ? n : 0;
 }
 
-/* Counts repeats of records, of which so many before these changed nothing. Returns how many those were. */
+/* Counts repeats of records; the n_quiet records before changed nothing. Returns the number of repeats. */
 static inline size_t pass_repeats(struct sim_full *e, const uint64_t *at, const uint64_t *end, size_t n_quiet)
 {
     const size_t most = n_quiet < MOST_PERIODIC ? n_quiet : MOST_PERIODIC;
 
     for (size_t period = 1; period <= most; period++) {
-        size_t n = count_alike(e, at, end, period);
+        size_t n = count_periodic(e, at, end, period);
 
         if (!n)
             continue;
@@ -67,7 +67,7 @@ static inline size_t pass_repeats(struct sim_full *e, const uint64_t *at, const 
     return 0;
 }
 
-/* Makes the access. Returns whether it changed nothing that it would not leave again. */
+/* Makes the access. Returns whether an equal access would leave the same state. */
 static inline bool take_record(struct sim_full *e, uint64_t record)
 {
     const struct sim_run run = sim_record_run(record);

@@ -1,4 +1,5 @@
-/* Hierarchies of the full engine that share their first level: enum sim_full_event says how. */
+/* Hierarchies of the full engine that share their first level, as enum sim_full_event describes. */
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +9,10 @@
 
 enum { FIRST_ROOM = 4096, HANDED_OVER = 3072 }; /* notes */
 
-/* Tells whether the first level of a machine sees nothing of those behind it, and these of it only events. */
+/*
+ * Tells whether the first level of a machine sees nothing of the levels behind, and these levels see only events of the
+ * first.
+ */
 static bool has_blind_first(const struct sim_machine *m)
 {
     if (m->n_levels < 2 || m->combining_buffers || m->level[0].no_write_allocate ||
@@ -53,6 +57,7 @@ static bool is_same_core(const struct sim_machine *a, const struct sim_machine *
 
 bool sim_full_can_share(const struct sim_machine *a, const struct sim_machine *b)
 {
+    assert(a && b);
     return has_blind_first(a) && has_blind_first(b) && is_same_core(a, b) && is_same_first(&a->level[0], &b->level[0]);
 }
 
@@ -99,9 +104,10 @@ void sim_full_hand_over(struct sim_full *e)
     e->n_notes = e->n_run = 0;
 }
 
-/* Between what waits and the next time that it comes in nothing is left half done, so that followers can catch up. */
+/* Before SIM_FULL_RUNS no request is half finished, so followers can catch up there. */
 void sim_full_note(struct sim_full *e, enum sim_full_event event, uint64_t line, uint32_t run, unsigned by)
 {
+    assert(e->note && e->n_notes <= e->note_room);
     if (event == SIM_FULL_RUNS) {
         if (e->n_notes == e->n_run)
             return;

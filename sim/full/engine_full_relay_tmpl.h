@@ -1,9 +1,10 @@
 /*
- * A follower does at its levels behind the first what its leader noted (enum sim_full_event). Part of engine_full_tmpl.h.
+ * A follower replays its leader's events (enum sim_full_event) at the follower's levels behind the first. Part of
+ * engine_full_tmpl.h.
  */
 
-/* Fills in who asks; what a load's reads before have found stays. */
-static inline void request_noted(struct sim_full_request *r, struct sim_full *f, const struct sim_full_note *n)
+/* Fills in the request's account; the source of a load's earlier reads stays. */
+static inline void request_of_event(struct sim_full_request *r, struct sim_full *f, const struct sim_full_note *n)
 {
     const uint32_t source = r->source;
 
@@ -14,16 +15,16 @@ static inline void request_noted(struct sim_full_request *r, struct sim_full *f,
     r->is_walk = n->by & SIM_FULL_BY_WALK;
 }
 
-static void read_noted(struct sim_full *f, const struct sim_full_note *n)
+static void replay_read(struct sim_full *f, const struct sim_full_note *n)
 {
     struct sim_full_request other = { .source = 0 }, *r = n->by ? &other : &f->load;
 
-    request_noted(r, f, n);
+    request_of_event(r, f, n);
     go_past(r, 0);
     read_second(f, n->line, r);
 }
 
-static void write_noted(struct sim_full *f, const struct sim_full_note *n)
+static void replay_write(struct sim_full *f, const struct sim_full_note *n)
 {
     const struct write w = {
         .addr = n->line << f->level[0].line_shift,
@@ -34,41 +35,41 @@ static void write_noted(struct sim_full *f, const struct sim_full_note *n)
     write_like(f, 1, &w, sim_full_run_tag(n->run), sim_full_run_phase(n->run));
 }
 
-/* Has a line wait that a prefetcher of the first level asks for. */
-static void ask_noted(struct sim_full *f)
+/* Queues a line that a prefetcher of the first level asks for. */
+static void replay_ask(struct sim_full *f)
 {
-    f->queue[f->queue_end++ % SIM_FULL_QUEUE].by = 0; /* of the first level, whoever it is */
+    f->queue[f->queue_end++ % SIM_FULL_QUEUE].by = 0; /* of the first level, whichever prefetcher asked */
 }
 
-/* Counts a load that is through; the first level's misses are the leader's. */
-static void end_noted_load(struct sim_full_request *load)
+/* Counts a finished load; the leader counts the first level's misses. */
+static void end_replayed_load(struct sim_full_request *load)
 {
     for (size_t k = 1; k < load->source; k++)
         load->cell->level[k].load_misses++;
     load->source = 0;
 }
 
-static const struct sim_full_note *run_noted(struct sim_full *f, const struct sim_full_note *n);
+static const struct sim_full_note *replay_queue(struct sim_full *f, const struct sim_full_note *n);
 
-/* Does one event, and the lines of the queue if they come in. Returns the last event that was done. */
-static inline const struct sim_full_note *do_noted(struct sim_full *f, const struct sim_full_note *n)
+/* Replays an event, and the queue's lines if the queue comes in. Returns the last replayed event. */
+static inline const struct sim_full_note *replay_event(struct sim_full *f, const struct sim_full_note *n)
 {
     f->n_requests = n->time;
     if (n->event == SIM_FULL_READS)
-        read_noted(f, n);
+        replay_read(f, n);
     else if (n->event == SIM_FULL_WRITES)
-        write_noted(f, n);
+        replay_write(f, n);
     else if (n->event == SIM_FULL_ASKS)
-        ask_noted(f);
+        replay_ask(f);
     else if (n->event == SIM_FULL_RUNS)
-        return run_noted(f, n);
+        return replay_queue(f, n);
     else if (n->event == SIM_FULL_LOAD_MISSED)
-        end_noted_load(&f->load);
+        end_replayed_load(&f->load);
     return n;
 }
 
-/* Brings in what waits: lines of the first level as noted, others as in run_waiting(). */
-static const struct sim_full_note *run_noted(struct sim_full *f, const struct sim_full_note *n)
+/* Brings in queued lines: lines of the first level by events, further lines as run_waiting() does. */
+static const struct sim_full_note *replay_queue(struct sim_full *f, const struct sim_full_note *n)
 {
     while (f->queue_first != f->queue_end) {
         const struct sim_full_wanted *w = &f->queue[f->queue_first++ % SIM_FULL_QUEUE];
@@ -77,7 +78,7 @@ static const struct sim_full_note *run_noted(struct sim_full *f, const struct si
             bring_waiting(f, w);
         else
             while ((++n)->event != SIM_FULL_HAS_COME)
-                do_noted(f, n);
+                replay_event(f, n);
     }
     return n;
 }
@@ -85,5 +86,5 @@ static const struct sim_full_note *run_noted(struct sim_full *f, const struct si
 static void follow(struct sim_full *f, const struct sim_full_note *note, size_t n)
 {
     for (const struct sim_full_note *at = note; at < note + n; at++)
-        at = do_noted(f, at);
+        at = replay_event(f, at);
 }

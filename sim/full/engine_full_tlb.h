@@ -1,6 +1,4 @@
-/*
- * A TLB of the full engine: set-associative, least recently used. It counts nothing. Internal.
- */
+/* A TLB of the full engine: set-associative, least recently used. A TLB counts nothing. Internal. */
 #ifndef SIM_ENGINE_FULL_TLB_H
 #define SIM_ENGINE_FULL_TLB_H
 
@@ -15,17 +13,17 @@ enum { SIM_FULL_TLB_HINT_BITS = 8 };
 struct sim_full_tlb {
     uint64_t *page;                             /* [n_sets][n_words], owned: a word per way, up to whole groups */
     uint64_t *used;                             /* likewise: time */
-    uint32_t hint[1 << SIM_FULL_TLB_HINT_BITS]; /* by a page's hash: where such a page was last */
+    uint32_t hint[1 << SIM_FULL_TLB_HINT_BITS]; /* by a page's hash: the last place of a page with the hash */
     uint64_t clock;
     uint64_t n_sets;
     uint32_t n_ways, n_words;
 };
 
-int sim_full_tlb_init(struct sim_full_tlb *t, const struct sim_tlb *shape); /* 0 or -ENOMEM (release it then) */
+int sim_full_tlb_init(struct sim_full_tlb *t, const struct sim_tlb *shape); /* 0 or -ENOMEM (then release the TLB) */
 void sim_full_tlb_release(struct sim_full_tlb *t);
 void sim_full_tlb_clear(struct sim_full_tlb *t);
 
-/* The place of a page that is not where the hint says, or the one that it is to get: of all in its set the oldest. */
+/* Returns the place of a page that the hint does not know, or else the place for the page: the oldest in its set. */
 static inline uint32_t sim_full_tlb_search(const struct sim_full_tlb *t, uint64_t page)
 {
     uint32_t first = (uint32_t)(page % t->n_sets) * t->n_words;
@@ -42,7 +40,7 @@ static inline bool sim_full_tlb_is_known(const struct sim_full_tlb *t, uint64_t 
     return t->page[t->hint[page * 0x9e3779b97f4a7c15u >> (64 - SIM_FULL_TLB_HINT_BITS)]] == page;
 }
 
-/* Uses a page where the hint says. Returns whether it was there. */
+/* Uses a page if the hint knows the page's place. Returns whether the hint does. */
 static inline bool sim_full_tlb_use_known(struct sim_full_tlb *t, uint64_t page)
 {
     const uint32_t place = t->hint[page * 0x9e3779b97f4a7c15u >> (64 - SIM_FULL_TLB_HINT_BITS)];
@@ -53,7 +51,7 @@ static inline bool sim_full_tlb_use_known(struct sim_full_tlb *t, uint64_t page)
     return true;
 }
 
-/* Looks a page up and brings it in. Returns whether it was there. */
+/* Looks a page up and brings the page in. Returns whether the page was present. */
 static inline bool sim_full_tlb_use(struct sim_full_tlb *t, uint64_t page)
 {
     uint32_t *hint = &t->hint[page * 0x9e3779b97f4a7c15u >> (64 - SIM_FULL_TLB_HINT_BITS)];

@@ -1,12 +1,12 @@
 /*
- * The hot part of the full engine, a template: an instruction set's file includes it and fills in a variant from it.
- * Bursts on their way: through bursts_tmpl.h if their accesses do nothing that it does not know, else access by access.
+ * The hot part of the full engine: a template that each instruction set's file includes and puts into a variant. Bursts
+ * go through bursts_tmpl.h if the template knows all effects of their accesses, else access by access.
  */
 #include <assert.h>
 
 #include "sim/full/engine_full.h"
 
-/* Marks functions of which there is a copy for each level whose number is known, and one for all others. */
+/* Marks functions with a copy for each constant level number, and a copy for variable level numbers. */
 #define EACH_LEVEL __attribute__((always_inline))
 
 #include "sim/full/engine_full_prefetch_tmpl.h"
@@ -15,13 +15,13 @@
 #include "sim/full/engine_full_access_tmpl.h"
 #include "sim/full/engine_full_relay_tmpl.h"
 
-/* Returns what the machine makes of a kind. */
+/* Returns the machine's view of a kind. */
 static inline unsigned kind_of(const struct sim_full *e, unsigned kind)
 {
     return kind == SIM_STORE_NT && !e->machine.combining_buffers ? SIM_STORE : kind;
 }
 
-/* ---- what bursts_tmpl.h needs ---- */
+/* ---- the back-end of bursts_tmpl.h ---- */
 
 #define ENGINE struct sim_full
 #define ADDRESS_MASK SIM_FULL_ADDRESS_MASK
@@ -31,10 +31,10 @@ enum { MERGES_LINES = 0, HAS_QUIET = 0, SETTLES_AHEAD = 4, LEAST_CLASSIFIED = 64
 struct toucher {
     struct sim_full_request request;
     uint8_t kind;
-    uint8_t lone_seer;                   /* kind of the one prefetcher that sees hits, or 0 */
+    uint8_t lone_seer;                   /* kind of the only prefetcher that sees hits, or 0 */
     bool is_classified;                  /* hits are shown to the first level's shadow */
-    uint16_t dirt;                       /* flags that a store leaves */
-    struct sim_full_asker *const *seers; /* prefetchers of the first level that see hits; NULL last */
+    uint16_t dirt;                       /* the flags after a store */
+    struct sim_full_asker *const *seers; /* prefetchers of the first level for hits; NULL last */
     struct sim_full_place place;         /* where a line was found last */
 };
 
@@ -50,7 +50,7 @@ static inline void init_toucher(struct toucher *who, struct sim_full *e, unsigne
     who->is_classified = who->kind != SIM_PREFETCH && e->level[0].is_classified;
 }
 
-/* Notes a store in a line that is there. */
+/* Marks the flags of a present line after a store. */
 static inline void mark(struct sim_full *e, const struct toucher *who, struct sim_full_place p)
 {
     uint16_t *flags = sim_full_level_flags(&e->level[0], p);
@@ -67,9 +67,8 @@ static inline void touch_found(struct sim_full *e, const struct toucher *who, st
 }
 
 /*
- * A line that is there and is not used for the first time since it was prefetched. Returns whether it still is as it
- * was left, so that the same once more would say nothing new: prefetchers brought nothing, and those that ask again at
- * each hit asked for nothing.
+ * A hit that is no first use of a prefetched line. Returns whether an equal access would have no new effect:
+ * prefetchers brought nothing, and prefetchers that ask again at each hit asked for nothing.
  */
 static inline bool touch_hit(struct sim_full *e, struct toucher *who, uint64_t line, struct sim_full_place p)
 {
@@ -98,7 +97,6 @@ static inline void touch_first(struct sim_full *e, struct toucher *who, uint64_t
     run_queue(e);
 }
 
-/* A line that is not there. */
 static __attribute__((noinline)) void touch_missing(struct sim_full *e, struct toucher *who, uint64_t line,
                                                     struct sim_full_place p)
 {
@@ -111,7 +109,7 @@ static inline bool is_first_use(const struct sim_full *e, const struct toucher *
     return who->kind != SIM_PREFETCH && *sim_full_level_flags(&e->level[0], p) & SIM_FULL_PREFETCHED;
 }
 
-/* Returns whether the same access once more would change nothing at all. */
+/* Returns whether an equal access would change nothing at all. */
 static inline bool touch_place(struct sim_full *e, struct toucher *who, uint64_t line, struct sim_full_place p)
 {
     if (sim_full_is_hit(p) && !is_first_use(e, who, p))
@@ -128,8 +126,8 @@ static inline bool touch(struct sim_full *e, struct toucher *who, uint64_t line)
     return touch_place(e, who, line, sim_full_level_find(&e->level[0], line));
 }
 
-/* Does what comes before an access's lines: their pages, and buffered units. Returns how many pages. */
-static inline uint64_t prepare(struct sim_full *e, const struct toucher *who, uint64_t first, uint64_t n)
+/* Finishes the pages and buffered units before an access's lines. Returns the number of pages. */
+static inline uint64_t use_pages_of(struct sim_full *e, const struct toucher *who, uint64_t first, uint64_t n)
 {
     const uint64_t mask = ADDRESS_MASK >> e->bursts.line_shift;
     unsigned page_lines_shift = e->page_shift - e->bursts.line_shift;
@@ -149,7 +147,7 @@ static inline uint64_t prepare(struct sim_full *e, const struct toucher *who, ui
     return n_pages;
 }
 
-/* Makes n accesses to a line, any of them, after what comes before. */
+/* Makes any n accesses to a line, after pages and buffers. */
 static __attribute__((noinline)) void touch_again(struct sim_full *e, struct toucher *who, uint64_t line, uint32_t n)
 {
     for (bool is_settled = false; n && !is_settled; n--) {
@@ -162,13 +160,13 @@ static __attribute__((noinline)) void touch_again(struct sim_full *e, struct tou
 
 static __attribute__((noinline)) void touch_any(struct sim_full *e, struct toucher *who, uint64_t line, uint32_t n)
 {
-    prepare(e, who, line, 1);
+    use_pages_of(e, who, line, 1);
     touch_again(e, who, line, n);
 }
 
 static void touch_times(struct sim_full *e, struct toucher *who, uint64_t line, uint32_t n);
 
-/* Makes n accesses to a line that is not there. */
+/* Makes n accesses to an absent line. */
 static __attribute__((noinline)) void touch_missing_times(struct sim_full *e, struct toucher *who, uint64_t line,
                                                           uint32_t n, struct sim_full_place p)
 {
@@ -183,8 +181,8 @@ static __attribute__((noinline)) void touch_missing_times(struct sim_full *e, st
 }
 
 /*
- * Makes n more accesses to a line that was just accessed. They change nothing if what was brought since left the line
- * the last that its set would give up, and if each prefetcher that sees hits remembers it.
+ * Makes n more accesses to the line accessed last. They change nothing if, after all prefetches, the line is the last
+ * that its set would give up, and each prefetcher for hits remembers the line.
  */
 static inline void touch_more(struct sim_full *e, struct toucher *who, uint64_t line, uint32_t n)
 {
@@ -196,7 +194,7 @@ static inline void touch_more(struct sim_full *e, struct toucher *who, uint64_t 
         touch_times(e, who, line, n);
 }
 
-/* Makes accesses to a line that is there and was used already and in front, and has prefetchers see that. */
+/* Makes accesses to a used line in front of its set, with prefetchers that see the hits. */
 static __attribute__((noinline)) void touch_asking(struct sim_full *e, struct toucher *who, uint64_t line, uint32_t n,
                                                    struct sim_full_asker *const *left)
 {
@@ -218,7 +216,7 @@ static __attribute__((noinline)) void touch_first_time(struct sim_full *e, struc
     touch_more(e, who, line, n - 1);
 }
 
-/* Uses the page of a line where the first TLB had it last, if it still is there. Returns whether it is. */
+/* Uses the page of a line if the first TLB has the page where the hint says. Returns whether the TLB has. */
 static inline bool has_page(struct sim_full *e, uint64_t line)
 {
     const uint64_t page = line >> e->page_lines_shift;
@@ -232,8 +230,8 @@ static inline bool has_page(struct sim_full *e, uint64_t line)
 }
 
 /*
- * Shows n hits to the prefetchers of the first level that see them, beginning with the first that does more than to
- * note that its last line comes again.
+ * Shows n hits to the prefetchers of the first level, beginning with the first prefetcher that does more than note a
+ * repeated line.
  */
 static inline void show_hits(struct sim_full *e, struct toucher *who, uint64_t line, uint32_t n)
 {
@@ -247,7 +245,7 @@ static inline void show_hits(struct sim_full *e, struct toucher *who, uint64_t l
         e->n_requests += n;
 }
 
-/* Brings a line that a prefetcher asks for at the first of n hits of another and that is not there. */
+/* Brings an absent line that a prefetcher asks for at the first of n hits of another line. */
 static __attribute__((noinline)) void touch_wanting(struct sim_full *e, struct toucher *who, uint64_t line, uint32_t n,
                                                     uint64_t wanted, uint64_t *row)
 {
@@ -257,7 +255,7 @@ static __attribute__((noinline)) void touch_wanting(struct sim_full *e, struct t
     touch_more(e, who, line, n - 1);
 }
 
-/* The same of several lines, those noted, some of which may be there. */
+/* Does the same for several noted lines, some perhaps present. */
 static __attribute__((noinline)) void touch_wanting_several(struct sim_full *e, struct toucher *who, uint64_t line,
                                                             uint32_t n)
 {
@@ -268,8 +266,8 @@ static __attribute__((noinline)) void touch_wanting_several(struct sim_full *e, 
 }
 
 /*
- * Makes n accesses to a line that is there and was used already, where only one prefetcher sees hits. What it most
- * often asks for is there already, so that nothing happens.
+ * Makes n accesses to a used line, where only one prefetcher sees hits. The prefetcher's requests are mostly present
+ * already, so nothing happens.
  */
 static inline __attribute__((always_inline)) void touch_seen(struct sim_full *e, struct toucher *who, uint64_t line,
                                                              uint32_t n, struct sim_full_place p, unsigned kind)
@@ -318,10 +316,7 @@ static __attribute__((noinline)) void touch_seen_by_stream(struct sim_full *e, s
     touch_seen(e, who, line, n, p, SIM_PREFETCH_STREAM);
 }
 
-/*
- * Makes n accesses to a line that is there and was used already. That it is used before prefetchers see the hit is
- * nothing to them.
- */
+/* Makes n accesses to a used line. The use precedes the prefetchers, to no effect on them. */
 static __attribute__((noinline)) void touch_used(struct sim_full *e, struct toucher *who, uint64_t line, uint32_t n,
                                                  struct sim_full_place p)
 {
@@ -338,7 +333,7 @@ static __attribute__((noinline)) void touch_used(struct sim_full *e, struct touc
         show_hits(e, who, line, n);
 }
 
-/* The same where the shadow of the first level does not hold the line, or does not remember where. */
+/* Does the same if the first level's shadow does not hold the line, or does not remember the line's place. */
 static __attribute__((noinline)) void touch_classified_any(struct sim_full *e, struct toucher *who, uint64_t line,
                                                            uint32_t n)
 {
@@ -346,7 +341,7 @@ static __attribute__((noinline)) void touch_classified_any(struct sim_full *e, s
     touch_used(e, who, line, n, who->place);
 }
 
-/* The same where hits are shown to that shadow: its place is the toucher's, so that all fits into few registers. */
+/* Does the same with the shadow. The place is in the toucher, so that few registers suffice. */
 static __attribute__((noinline)) void touch_classified(struct sim_full *e, struct toucher *who, uint64_t line,
                                                        uint32_t n)
 {
@@ -357,8 +352,8 @@ static __attribute__((noinline)) void touch_classified(struct sim_full *e, struc
 }
 
 /*
- * Makes n accesses to a line. What is usual is done here, in few registers, so that none is saved; everything else is
- * left to functions that are called last.
+ * Makes n accesses to a line. The usual case is handled here, in few registers, so that none is saved; all further
+ * cases are left to functions that are called last.
  */
 static __attribute__((noinline)) void touch_times(struct sim_full *e, struct toucher *who, uint64_t line, uint32_t n)
 {
@@ -391,10 +386,13 @@ static inline void touch_line(struct sim_full *e, struct toucher *who, uint64_t 
     touch_times(e, who, line, 1);
 }
 
-/* The first page of an access is counted elsewhere; others would not be in repetitions that are multiplied. */
+/*
+ * The caller counts the first page of an access. Further pages would be lost in multiplied repetitions, so they count
+ * as changes.
+ */
 static void touch_lines(struct sim_full *e, struct toucher *who, uint64_t first, uint64_t n)
 {
-    uint64_t n_pages = prepare(e, who, first, n);
+    uint64_t n_pages = use_pages_of(e, who, first, n);
 
     if (n_pages > 1) {
         who->request.cell->tlb[0].uses += n_pages - 1;
@@ -436,10 +434,10 @@ static inline void pass_over(struct sim_full *e, const struct toucher *who, uint
 }
 
 /*
- * Tells whether the same access once more would change nothing: the line, found where the run found its last one, is
- * the last that its set would give up, and dirty if the access stores, as it may have left and come back since; its page
- * is in the first TLB, and each prefetcher that sees hits remembers it as its entry's last. What else there is, such as the order in which pages and entries were used, is what the same
- * accesses in the same order leave again.
+ * Tells whether an equal access would change nothing: the line, at the place of the run's last line, is the last that
+ * its set would give up, and is dirty if the access stores, because the line may have left and come back; the line's
+ * page is in the first TLB; and each prefetcher for hits remembers the line as its entry's last. All further state,
+ * such as the order of uses of pages and entries, is left again by equal accesses in equal order.
  */
 static __attribute__((noinline)) bool is_in_front(const struct sim_full *e, const struct toucher *who, uint64_t line)
 {
@@ -460,8 +458,8 @@ static __attribute__((noinline)) bool is_in_front(const struct sim_full *e, cons
 }
 
 /*
- * Tells whether is_in_front() of all lines of a repetition, so many, says what the same repetition would change. A
- * shadow that holds so little that walking page tables pushes them out would need to be asked, too.
+ * Tells whether is_in_front() of all n_touches lines of a repetition predicts the effect of an equal repetition. A
+ * shadow so small that page walks push the lines out would have to be asked, too.
  */
 static inline bool can_settle_ahead(const struct sim_full *e, uint64_t n_touches)
 {
@@ -475,7 +473,7 @@ static inline bool can_settle_ahead(const struct sim_full *e, uint64_t n_touches
 
 /* ---- bursts ---- */
 
-/* Tells whether bursts_tmpl.h knows what accesses of a run do. */
+/* Tells whether bursts_tmpl.h knows the effects of a run's accesses. */
 static bool can_walk(const struct sim_full *e, const struct sim_run *r)
 {
     unsigned kind = kind_of(e, r->kind);
@@ -490,7 +488,7 @@ static inline void count_first_pages(struct sim_full *e, const struct sim_run *r
         sim_hierarchy_cell(&e->base, r->tag, r->phase)->tlb[0].uses += r->count * n_times;
 }
 
-/* Makes the one access of a run if it can. */
+/* Makes the access of a run of length 1 if bursts_tmpl.h can. */
 static inline bool walk_lone(struct sim_full *e, const struct sim_run *run)
 {
     if (!can_walk(e, run))
@@ -501,7 +499,7 @@ static inline bool walk_lone(struct sim_full *e, const struct sim_run *run)
     return true;
 }
 
-/* Walks a burst if it can. */
+/* Walks a burst if bursts_tmpl.h can. */
 static bool walk_burst(struct sim_full *e, const struct sim_run *run, size_t n_runs, uint64_t n_times)
 {
     if (n_runs == 1 && n_times == 1 && run->count == 1)
@@ -516,7 +514,7 @@ static bool walk_burst(struct sim_full *e, const struct sim_run *run, size_t n_r
     return true;
 }
 
-/* One repetition of one run. */
+/* Makes a repetition of a run. */
 static void make_run(struct sim_full *e, const struct sim_run *r, unsigned place, uint64_t addr)
 {
     sim_count_accesses(sim_hierarchy_cell(&e->base, r->tag, r->phase), r->kind, r->count,

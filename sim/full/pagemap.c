@@ -1,5 +1,7 @@
 #include "sim/full/pagemap.h"
 
+#include <assert.h>
+
 #include "sim/base/access.h"
 
 static uint64_t mix(uint64_t x, uint64_t seed, unsigned round)
@@ -20,6 +22,7 @@ uint64_t sim_pagemap_translate(uint64_t addr, unsigned page_shift, uint64_t seed
     uint64_t low = addr >> page_shift & low_mask;
     uint64_t high = addr >> page_shift >> n_low & high_mask;
 
+    assert(page_shift < SIM_ADDRESS_BITS);
     for (unsigned round = 0; round < 4; round += 2) {
         high ^= mix(low, seed, round) & high_mask;
         low ^= mix(high, seed, round + 1) & low_mask;

@@ -1,14 +1,15 @@
 /*
  * Every line ever asked for is a node. Nodes come in blocks of consecutive lines, because neighbours are asked for
- * together; a hash table (open addressing, linear probing, at most half full) finds a line's block, and a few blocks
- * found before are remembered.
+ * together. A hash table (open addressing, linear probing, at most half full) finds a line's block, and a small table
+ * remembers recent blocks.
  *
- * Time counts uses. A node that is held has the time of its last use as its stamp, and the log has the node at that
- * time; an entry of the log whose node has another stamp is dead, because the node was used later or taken out. So the
- * log from `oldest` on, without the dead entries, is all lines held, in order of use: whatever is to leave is the first
- * that lives. When the log is full, the living entries move to its beginning and get the times that these places stand
- * for. It is several times as long as what can be held, so that this costs little per use.
+ * Time counts uses. The stamp of a held node is the time of its last use, and the log has the node at this time. An
+ * entry of the log is dead if its node has another stamp, because the node was used later or taken out. So the log from
+ * `oldest` on, without dead entries, is all held lines in order of use: the first living entry leaves first. When the
+ * log is full, the living entries move to its beginning and get the times of their new places. The log is several times
+ * as long as the capacity, so that packing costs little per use.
  */
+#include <assert.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -55,6 +56,7 @@ int sim_shadow_new(struct sim_shadow **out, uint64_t n_lines)
 {
     struct sim_shadow *s = calloc(1, sizeof *s);
 
+    assert(n_lines && n_lines < UINT32_MAX / LOG_CAPACITIES - LOG_LEAST);
     *out = NULL;
     if (!s)
         return -ENOMEM;
@@ -95,6 +97,7 @@ enum sim_shadow_state sim_shadow_pack(struct sim_shadow *s)
 {
     uint32_t to = SIM_SHADOW_FIRST_TIME;
 
+    assert(s->now == s->end);
     for (uint32_t t = s->oldest; t < s->now; t++) {
         uint32_t node = s->log[t];
 
@@ -122,7 +125,7 @@ static bool add_block(struct sim_shadow *s, uint64_t block)
     return true;
 }
 
-/* Finds a line's block and remembers it. Returns false if there is no memory for a new one. */
+/* Finds a line's block and remembers the block. Returns false if there is no memory for a new block. */
 static bool remember(struct sim_shadow *s, uint64_t block)
 {
     size_t i = block % SIM_SHADOW_REMEMBERED;

@@ -1,7 +1,6 @@
 /*
- * Knows what a fully associative LRU cache of n lines would have held, and every line it was ever asked for: the
- * measure for compulsory, capacity and conflict misses (Hill, Smith, IEEE Transactions on Computers 38, 1989). Each use
- * costs O(1).
+ * The content of a fully associative LRU cache of n lines, and every line it was ever asked for: the measure for
+ * compulsory, capacity and conflict misses (Hill, Smith, IEEE Transactions on Computers 38, 1989). Each use costs O(1).
  */
 #ifndef SIM_SHADOW_H
 #define SIM_SHADOW_H
@@ -17,21 +16,21 @@ enum sim_shadow_state {
 };
 
 enum sim_shadow_use {
-    SIM_SHADOW_KEEP,    /* the line becomes the most recently used; brought in if it is missing */
-    SIM_SHADOW_REFRESH, /* the same, but not brought in */
+    SIM_SHADOW_KEEP,    /* the line becomes the most recently used; a missing line is brought in */
+    SIM_SHADOW_REFRESH, /* as KEEP, but a missing line stays out */
     SIM_SHADOW_TAKE,    /* the line is taken out */
 };
 
 enum { SIM_SHADOW_BLOCK_SHIFT = 6, SIM_SHADOW_REMEMBERED = 256 };
 
-/* Values of stamps that are no times. */
+/* Values of stamps below all times. */
 enum { SIM_SHADOW_NEVER_ASKED, SIM_SHADOW_NOT_HELD, SIM_SHADOW_FIRST_TIME };
 
-/* Not thread-safe; distinct objects are independent. What is in it is described in shadow.c; only inlining needs it. */
+/* Not thread-safe; distinct objects are independent. shadow.c describes the members; only inlining needs them here. */
 struct sim_shadow {
-    uint32_t *stamp;      /* [max_blocks << SIM_SHADOW_BLOCK_SHIFT], owned: by node, when it was used last */
+    uint32_t *stamp;      /* [max_blocks << SIM_SHADOW_BLOCK_SHIFT], owned: by node, the time of its last use */
     uint32_t *log;        /* [end], owned: by time, the node used then */
-    uint32_t oldest, now; /* times: nothing before the first is held; that of the next use */
+    uint32_t oldest, now; /* times: no earlier node is held; the time of the next use */
     uint32_t end;
     uint64_t capacity, n_held;
     uint64_t *block; /* [max_blocks], owned: a block's lines >> SIM_SHADOW_BLOCK_SHIFT */
@@ -47,16 +46,16 @@ int sim_shadow_new(struct sim_shadow **s, uint64_t n_lines); /* 0 or -ENOMEM */
 void sim_shadow_free(struct sim_shadow *s);                  /* NULL is fine */
 void sim_shadow_clear(struct sim_shadow *s);
 
-/* The same as sim_shadow_use, of any line. */
+/* Does the same as sim_shadow_use, for any line. */
 int sim_shadow_search(struct sim_shadow *s, uint64_t line, enum sim_shadow_use use);
 
-/* Brings a node in that is not held, last used then, and says how it was found. */
+/* Brings in a node that is not held. before: the node's stamp. Returns how the node was found. */
 enum sim_shadow_state sim_shadow_bring(struct sim_shadow *s, uint32_t node, uint32_t before);
 
 /* Makes room in a full log. Returns SIM_SHADOW_HIT. */
 enum sim_shadow_state sim_shadow_pack(struct sim_shadow *s);
 
-/* Makes a node that is held, last used then, the most recently used. */
+/* Makes a held node the most recently used. before: the node's stamp. */
 static inline enum sim_shadow_state sim_shadow_stamp(struct sim_shadow *s, uint32_t node, uint32_t before)
 {
     const uint32_t now = s->now;
@@ -69,7 +68,7 @@ static inline enum sim_shadow_state sim_shadow_stamp(struct sim_shadow *s, uint3
     return now + 1 == s->end ? sim_shadow_pack(s) : SIM_SHADOW_HIT;
 }
 
-/* Uses a node and says how it was found. What is not usual is left to functions that are called last. */
+/* Uses a node and returns how the node was found. Unusual cases are left to functions that are called last. */
 static inline enum sim_shadow_state sim_shadow_use_node(struct sim_shadow *s, uint32_t node, enum sim_shadow_use use)
 {
     const uint32_t before = s->stamp[node];
@@ -85,8 +84,8 @@ static inline enum sim_shadow_state sim_shadow_use_node(struct sim_shadow *s, ui
 }
 
 /*
- * Uses a line, SIM_SHADOW_KEEP, if it is held and where is remembered, and if that does not fill the log. Returns
- * whether it was used.
+ * Uses a line (SIM_SHADOW_KEEP) if the line is held, its place is remembered, and the log has room. Returns whether the
+ * line was used.
  */
 static inline bool sim_shadow_use_again(struct sim_shadow *s, uint64_t line)
 {
@@ -102,7 +101,7 @@ static inline bool sim_shadow_use_again(struct sim_shadow *s, uint64_t line)
     return true;
 }
 
-/* Uses a line and says how it was found, or returns -ENOMEM with nothing changed. */
+/* Uses a line and returns how the line was found, or -ENOMEM with nothing changed. */
 static inline int sim_shadow_use(struct sim_shadow *s, uint64_t line, enum sim_shadow_use use)
 {
     const uint64_t block = line >> SIM_SHADOW_BLOCK_SHIFT;

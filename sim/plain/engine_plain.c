@@ -1,4 +1,5 @@
 /* Objects of the plain engine: create, clear, free, and the choice of the variant of the hot part. */
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -104,6 +105,7 @@ static void clear_caches(struct sim_plain *h)
 
 void sim_plain_widen(struct sim_plain *h)
 {
+    assert(h->compact && h->variant == h->compact);
     h->variant->settle(h);
     sim_plain_pack_part(h);
     h->bursts.paths.widenings++;
@@ -210,6 +212,7 @@ static int create_variants(struct sim_hierarchy **out, const struct sim_machine 
 {
     struct sim_plain *h = new_shape(m, n_tags);
 
+    assert(m->n_levels && m->n_levels <= SIM_MAX_LEVELS && n_tags <= SIM_MAX_TAGS);
     *out = NULL;
     if (!h)
         return -ENOMEM;
@@ -269,6 +272,7 @@ static int create_wide(struct sim_hierarchy **h, const struct sim_machine *m, un
 
 const char *sim_plain_variant_name(const struct sim_hierarchy *h)
 {
+    assert(h);
     return ((const struct sim_plain *)h)->variant->name;
 }
 

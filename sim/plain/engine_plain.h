@@ -15,7 +15,7 @@
  *   accept()                    engine_plain_bursts_tmpl.h          a burst arrives
  *     sweep_burst()             engine_plain_sweeps_tmpl.h          short cut: sliding windows of lines, run by run
  *     walk_times()              engine/bursts_tmpl.h                repetitions; settled repetitions are multiplied
- *       place(), walk_once()    engine/bursts_walk_tmpl.h           a run's accesses become touches of lines
+ *       place_run(), walk_once() engine/bursts_walk_tmpl.h           a run's accesses become touches of lines
  *         touch_line()          engine_plain_compact_tmpl.h         a touch: done if the line is in front of its set
  *           use_group()         engine_plain_compact_<isa>.c        else searches the set, moves or fills the line
  *           ask_for()           engine_plain_compact_queues_tmpl.h  after a miss: requests wait in the queue of level 2

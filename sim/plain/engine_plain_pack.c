@@ -1,4 +1,5 @@
 /* Hierarchies of the plain engine that share their first levels, as struct sim_plain_pack describes. */
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 
@@ -8,6 +9,7 @@ int sim_plain_pack_follow(struct sim_hierarchy *follower, struct sim_hierarchy *
 {
     struct sim_plain *f = (struct sim_plain *)follower, *l = (struct sim_plain *)leader;
 
+    assert(n_levels);
     if (!l->compact || l->variant != l->compact || f->variant != l->variant || l->pack.leader || f->pack.leader ||
         f->pack.follower || n_levels >= f->n_levels || n_levels > l->n_levels)
         return -ENOTSUP;
@@ -33,6 +35,7 @@ void sim_plain_pack_accept(struct sim_sink *self, const struct sim_run *run, siz
 
 void sim_plain_pack_complete(struct sim_plain *f)
 {
+    assert(f->pack.leader);
     sim_hierarchy_complete(&f->base, &f->pack.leader->base, f->pack.n_shared);
 }
 

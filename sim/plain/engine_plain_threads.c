@@ -3,6 +3,7 @@
  * touches, a list for each shard (lists.h). When all threads have finished, each thread makes the touches of its own
  * shard, from all parts in order. So every set sees the touches that a single thread would make.
  */
+#include <assert.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -420,6 +421,7 @@ int sim_threads_new(struct sim_hierarchy **h, const struct sim_machine *m, unsig
     struct sim_threads *t;
     int err;
 
+    assert(h && m);
     *h = NULL;
     if (n < 2) {
         free_front(front);
