@@ -13,49 +13,14 @@
 #include "experiments/bench/case/case.h"
 #include "experiments/emit/options_emit.h"
 #include "kernels/emit/linalg_source.h"
-#include "kernels/emit/mlir_source.h"
 
 enum { LIMIT_S = 600 };
 
 /* ---- the forms ---- */
 
-static int print_outerproduct(const struct conv_plan *plan, const char *name, const struct conv_c_options *options,
-                              FILE *out)
-{
-    (void)options;
-    return conv_mlir_print(plan, name, CONV_MLIR_OUTERPRODUCT, out);
-}
-
-static int print_contract(const struct conv_plan *plan, const char *name, const struct conv_c_options *options,
-                          FILE *out)
-{
-    (void)options;
-    return conv_mlir_print(plan, name, CONV_MLIR_CONTRACT, out);
-}
-
-static int print_matrix(const struct conv_plan *plan, const char *name, const struct conv_c_options *options, FILE *out)
-{
-    (void)options;
-    return conv_mlir_print(plan, name, CONV_MLIR_MATRIX, out);
-}
-
-static int print_call(const struct conv_plan *plan, const char *name, const struct conv_c_options *options, FILE *out)
-{
-    (void)options;
-    return conv_mlir_print(plan, name, CONV_MLIR_CALL, out);
-}
-
 static int print_linalg(const struct conv_plan *plan, const char *name, const struct conv_c_options *options, FILE *out)
 {
     conv_linalg_print(plan, name, options->packed, out);
-    return 0;
-}
-
-static int print_decomposed(const struct conv_plan *plan, const char *name, const struct conv_c_options *options,
-                            FILE *out)
-{
-    (void)options;
-    conv_linalg_print_decomposed(plan, name, out);
     return 0;
 }
 
@@ -78,36 +43,26 @@ static const struct {
     int (*print)(const struct conv_plan *plan, const char *name, const struct conv_c_options *options, FILE *out);
     void (*print_tail)(const struct conv_noted_plan *plan, size_t n, FILE *out); /* NULL: nothing */
     const char *const *passes;
-    enum exp_emit_constants constants;
-    bool has_kernels;
     bool is_sliced; /* by sconv-opt */
 } forms[EXP_EMIT_N_FORMS] = {
-    [EXP_EMIT_C] = { NULL, conv_c_print_head, conv_c_print, .constants = EXP_EMIT_PACKED_FILTERS },
-    [EXP_EMIT_MLIR] = { conv_mlir_why_not, conv_mlir_print_head, print_outerproduct, .passes = conv_mlir_passes },
-    [EXP_EMIT_MLIR_EXTERNAL] = { conv_mlir_why_not, conv_mlir_print_head, print_call, .passes = conv_mlir_passes,
-                                 .has_kernels = true },
+    [EXP_EMIT_C] = { NULL, conv_c_print_head, conv_c_print },
     [EXP_EMIT_MLIR_LINALG] = { conv_linalg_why_not, conv_linalg_print_head, print_linalg, conv_linalg_print_tail,
-                               .passes = conv_linalg_passes, .constants = EXP_EMIT_FILTERS },
+                               .passes = conv_linalg_passes },
     [EXP_EMIT_SCONV_OPT] = { conv_linalg_why_not, conv_linalg_print_plain_head, print_plain, print_plain_tail,
-                             .passes = conv_linalg_sliced_passes, .constants = EXP_EMIT_FILTERS, .is_sliced = true },
-    [EXP_EMIT_MLIR_CONTRACT] = { conv_mlir_why_not, conv_mlir_print_head, print_contract, .passes = conv_mlir_passes },
-    [EXP_EMIT_MLIR_MATRIX] = { conv_mlir_why_not, conv_mlir_print_head, print_matrix, .passes = conv_mlir_passes },
-    [EXP_EMIT_MLIR_DECOMPOSE] = { conv_linalg_why_not, conv_linalg_print_head, print_decomposed, conv_linalg_print_tail,
-                                  .passes = conv_linalg_passes },
+                             .passes = conv_linalg_sliced_passes, .is_sliced = true },
 };
 
 const char *exp_emit_name(enum exp_emit_what what)
 {
-    static const char *const names[EXP_EMIT_N_FORMS] = { EXP_EMIT_NAMES };
+    static const char *const names[] = { EXP_EMIT_NAMES };
 
     assert(what < EXP_EMIT_N_FORMS);
     return names[what];
 }
 
-enum exp_emit_constants exp_emit_constants(enum exp_emit_what what)
+enum exp_emit_what exp_emit_form(unsigned word)
 {
-    assert(what < EXP_EMIT_N_FORMS);
-    return forms[what].constants;
+    return word == EXP_EMIT_MLIR ? EXP_EMIT_MLIR_LINALG : (enum exp_emit_what)word;
 }
 
 struct exp_emit_bytes exp_emit_bytes(enum exp_emit_what what, const struct conv_plan *plan)
@@ -172,20 +127,6 @@ int exp_emit_print(enum exp_emit_what what, const struct conv_noted_plan *plan, 
     }
     if (!err && forms[what].print_tail)
         forms[what].print_tail(plan, n, out);
-    return err ? exp_fail(why, err, "%s", exp_error_text(err)) : 0;
-}
-
-static int print_kernels(const struct conv_noted_plan *plan, size_t n, FILE *out, struct exp_why *why)
-{
-    int err = 0;
-
-    conv_c_print_head(&plan[0].plan, out);
-    for (size_t i = 0; i < n && !err; i++) {
-        char name[CONV_C_NAME_BYTES];
-
-        conv_c_name(name, plan[i].layer, i);
-        err = conv_mlir_print_kernels(&plan[i].plan, name, out);
-    }
     return err ? exp_fail(why, err, "%s", exp_error_text(err)) : 0;
 }
 
@@ -307,15 +248,14 @@ static void add_file(struct exp_words *command, const struct work *w, const char
     exp_words_add(command, "%s/%s", w->folder, file);
 }
 
-static int write_file(const struct work *w, const char *file, bool kernels)
+static int write_file(const struct work *w, const char *file)
 {
     char *path = exp_format("%s/%s", w->folder, file);
     FILE *out = fopen(path, "w");
     int err = out ? 0 : exp_fail(w->why, -errno, "cannot write '%s': %s", path, strerror(errno));
 
     if (!err)
-        err = kernels ? print_kernels(w->plan, w->n, out, w->why)
-                      : exp_emit_print(w->what, w->plan, w->n, &w->options, out, w->why);
+        err = exp_emit_print(w->what, w->plan, w->n, &w->options, out, w->why);
     if (out && fclose(out) && !err)
         err = exp_fail(w->why, -EIO, "cannot write '%s': %s", path, strerror(errno));
     free(path);
@@ -371,19 +311,16 @@ static int translate(const struct work *w)
     return run_tool(&to_llvm, EXP_EMIT_MLIR_TRANSLATE_VARIABLE, w->why);
 }
 
-/* Compiles what was lowered, with the micro-kernels in C if there are any. */
 static int build_ll(const struct work *w)
 {
     const char *isa_flags = conv_c_flags(&w->plan[0].plan);
     struct exp_words clang = begin_command(EXP_EMIT_CLANG_VARIABLE, "clang-19");
 
-    exp_words_split(&clang, "-O3 -ffp-contract=off -fenable-matrix -shared -fPIC -Wno-override-module");
+    exp_words_split(&clang, "-O3 -ffp-contract=off -shared -fPIC -Wno-override-module");
     exp_words_split(&clang, isa_flags);
     exp_words_split(&clang, strstr(isa_flags, "512") ? "-mprefer-vector-width=512 -o" : "-o");
     add_file(&clang, w, EXP_EMIT_OBJECT);
     add_file(&clang, w, "code.ll");
-    if (forms[w->what].has_kernels)
-        add_file(&clang, w, "code.c");
     return run_tool(&clang, EXP_EMIT_CLANG_VARIABLE, w->why);
 }
 
@@ -404,13 +341,11 @@ int exp_emit_compile(const struct exp_workdir *folder, enum exp_emit_what what, 
     float *filter = forms[what].is_sliced ? new_filter(&plan[0].plan) : NULL;
     const struct work w = { folder->path, what, plan, n, { filter, after ? *after : nothing }, records, why };
     bool is_c = what == EXP_EMIT_C;
-    int err = write_file(&w, is_c ? "code.c" : "code.mlir", false);
+    int err = write_file(&w, is_c ? "code.c" : "code.mlir");
 
     free(filter);
     if (!err && forms[what].is_sliced)
         err = slice(&w);
-    if (!err && forms[what].has_kernels)
-        err = write_file(&w, "code.c", true);
     if (!err && !is_c)
         err = lower(&w);
     if (!err && !is_c)

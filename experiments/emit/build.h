@@ -15,22 +15,16 @@
 /* Lists the forms of generated code, in the order of EXP_EMIT_NAMES. */
 enum exp_emit_what {
     EXP_EMIT_C,
-    EXP_EMIT_MLIR,           /* its micro-kernel: vector.outerproduct */
-    EXP_EMIT_MLIR_EXTERNAL,  /* its micro-kernel: C beside it */
-    EXP_EMIT_MLIR_LINALG,    /* linalg, and a script that tiles it */
-    EXP_EMIT_SCONV_OPT,      /* linalg, which sconv-opt slices: another one of its plans, with constant filters */
-    EXP_EMIT_MLIR_CONTRACT,  /* as EXP_EMIT_MLIR, with vector.contract in its micro-kernel, */
-    EXP_EMIT_MLIR_MATRIX,    /* or llvm.matrix.multiply */
-    EXP_EMIT_MLIR_DECOMPOSE, /* linalg, tiled until structured.decompose makes it one-dimensional, and vectorize */
+    EXP_EMIT_MLIR_LINALG, /* linalg, and a script that tiles the convolution */
+    EXP_EMIT_SCONV_OPT,   /* linalg, which sconv-opt slices by a plan of its own, with constant filters */
     EXP_EMIT_N_FORMS,
+    EXP_EMIT_MLIR = EXP_EMIT_N_FORMS, /* another word for EXP_EMIT_MLIR_LINALG, and no form */
 };
 
-/* Says what a form makes constants of. */
-enum exp_emit_constants { EXP_EMIT_NO_CONSTANTS, EXP_EMIT_PACKED_FILTERS, EXP_EMIT_FILTERS };
+/* Returns the form that a word of EMIT names. */
+enum exp_emit_what exp_emit_form(unsigned word);
 
 const char *exp_emit_name(enum exp_emit_what what); /* as EMIT names it */
-enum exp_emit_constants exp_emit_constants(enum exp_emit_what what);
-
 /* Says how much memory code needs for packed filters and for packed, or padded, inputs. */
 struct exp_emit_bytes {
     size_t filters, inputs;
@@ -39,7 +33,7 @@ struct exp_emit_bytes exp_emit_bytes(enum exp_emit_what what, const struct conv_
 
 /*
  * Prints the code of plans of one instruction set; function number i is called as conv_c_name says for its layer and i.
- * options are C's; what is `packed` there are the only plan's filters, as exp_emit_constants says. Returns 0; -EINVAL
+ * options are C's; `packed` there are the only plan's filters, packed for C, and as they are for MLIR. Returns 0; -EINVAL
  * for a plan or options that cannot be written, or -ENOMEM, with one line in why.
  */
 int exp_emit_print(enum exp_emit_what what, const struct conv_noted_plan *plan, size_t n,

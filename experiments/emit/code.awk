@@ -1,5 +1,5 @@
-# Prints what a code.csv says of all its layers, as a Markdown table: each form's speed beside the library's and beside the form `mlir`,
-# as geometric means with the extremes, and the CPU time of compiling; then the layers where sconv_opt is slowest.
+# Prints a Markdown table of all layers of a code.csv: each form's speed divided by the library's speed, as geometric means with the
+# extremes, and the CPU time of compiling; then the layers where sconv_opt is slowest.
 BEGIN { FS = "," }
 /^#/ { next }
 !n_columns {
@@ -20,11 +20,11 @@ $column["time_ns"] + 0 > 0 {
         layers[++n_layers] = layer
     }
 }
-function ratios(form, beside,    i, x, sum, n, least, most) {
+function ratios(form,    i, x, sum, n, least, most) {
     for (i = 1; i <= n_layers; i++) {
-        if (!time[layers[i], form] || !time[layers[i], beside])
+        if (!time[layers[i], form] || !time[layers[i], "library"])
             continue
-        x = time[layers[i], beside] / time[layers[i], form]
+        x = time[layers[i], "library"] / time[layers[i], form]
         sum += log(x)
         least = !n || x < least ? x : least
         most = !n || x > most ? x : most
@@ -43,9 +43,9 @@ function seconds(form,    i, sum, most, n) {
     return form == "library" ? "" : sprintf("%.2f, at most %.2f", sum / n, most)
 }
 END {
-    print "| code of " n_layers " layers | speed beside the library | beside `mlir` | seconds of CPU to compile |\n|---|---|---|---|"
+    print "| code of " n_layers " layers | speed beside the library | seconds of CPU to compile |\n|---|---|---|"
     for (i = 1; i <= n_forms; i++)
-        print "| `" forms[i] "` | " ratios(forms[i], "library") " | " ratios(forms[i], "mlir") " | " seconds(forms[i]) " |"
+        print "| `" forms[i] "` | " ratios(forms[i], "library") " | " seconds(forms[i]) " |"
     slow = "sconv_opt"
     for (n = 1; n <= 8 && n <= n_layers; n++) {
         worst = ""

@@ -38,9 +38,8 @@
              set, ""),                                                                                                 \
         EXP_PATH("OUT", "file that is written (default: standard output)", out, "")
 
-/* Forms of generated code, as EMIT names them: enum exp_emit_what (text.h). */
-#define EXP_EMIT_NAMES                                                                                                 \
-    "c", "mlir", "mlir_external", "mlir_linalg", "sconv_opt", "mlir_contract", "mlir_matrix", "mlir_decompose"
+/* The words of EMIT, in the order of enum exp_emit_what (build.h). */
+#define EXP_EMIT_NAMES "c", "mlir_linalg", "sconv_opt", "mlir"
 
 /* Holds what the user asked for. Those that a program does not know are NULL, or 0. */
 struct exp_emit_options {
@@ -53,7 +52,7 @@ struct exp_emit_options {
     const char *weights; /* file of a layer's filters; "": none */
     const char *observer, *guest;
     unsigned packs_filters, batch, links;
-    unsigned emit;   /* enum exp_emit_what */
+    unsigned emit;   /* a word of EMIT: exp_emit_form */
     unsigned fuse;   /* activation, and 3 more with a bias: enum conv_activation */
     unsigned check;  /* 0 or 1: generated code is compiled and run */
     unsigned time;   /* rounds; 0: none */

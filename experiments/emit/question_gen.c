@@ -47,12 +47,8 @@ static struct conv_fusion fusion(const struct session *s)
 /* A compiler takes minutes for more. */
 enum { MOST_WEIGHTS = 1 << 18 };
 
-static int check_constants(enum exp_emit_constants constants, const struct conv_noted_plans *plans, size_t n,
-                           struct exp_why *why)
+static int check_constants(const struct conv_noted_plans *plans, size_t n, struct exp_why *why)
 {
-    if (constants == EXP_EMIT_NO_CONSTANTS)
-        return exp_fail(why, -EINVAL,
-                        "WEIGHTS: filters become constants of C and of linalg only: EMIT=c or EMIT=mlir_linalg");
     if (plans->n != 1)
         return exp_fail(why, -EINVAL, "WEIGHTS: a file is for one layer, these are %zu; LAYER= chooses one", plans->n);
     if (plans->plan[0].plan.sconv.options.packs_filters)
@@ -102,19 +98,18 @@ static int pack(float **filters, const struct conv_plan *plan)
     return err;
 }
 
-/* Reads the [k][c / groups][r][s] floats of the only plan, and packs them if the form's constants are packed. */
+/* Reads the [k][c / groups][r][s] floats of the only plan. The constants of C are packed. */
 static int read_filters(struct session *s)
 {
-    enum exp_emit_constants constants = exp_emit_constants((enum exp_emit_what)s->options.emit);
     const struct conv_plan *plan = &s->plans.noted.plan[0].plan;
     size_t n = plan->layout.bytes[CONV_FILTER] / sizeof(float);
-    int err = check_constants(constants, &s->plans.noted, n, &s->why);
+    int err = check_constants(&s->plans.noted, n, &s->why);
 
     if (err)
         return err;
     s->filters = exp_new(n, sizeof *s->filters);
     err = read_floats(s->filters, n, s->options.weights, &s->why);
-    return !err && constants == EXP_EMIT_PACKED_FILTERS ? pack(&s->filters, plan) : err;
+    return !err && exp_emit_form(s->options.emit) == EXP_EMIT_C ? pack(&s->filters, plan) : err;
 }
 
 /* ---- code that is run and compared with plain loops ---- */
@@ -231,7 +226,7 @@ static int check(struct session *s, const struct conv_noted_plan *plan, double *
     const struct conv_fusion after = fusion(s);
     struct exp_emit_code code;
     struct exp_tensors t = { 0 };
-    enum exp_emit_what what = (enum exp_emit_what)s->options.emit;
+    enum exp_emit_what what = exp_emit_form(s->options.emit);
     struct memory memory = { NULL, NULL };
     uint64_t start = ctr_now_ns();
     int err = exp_emit_build(&code, what, plan, 1, &after, false, &s->why);
@@ -255,7 +250,7 @@ static int check(struct session *s, const struct conv_noted_plan *plan, double *
 
 static int check_all(struct session *s)
 {
-    const char *why_not = exp_emit_why_no_compiler((enum exp_emit_what)s->options.emit);
+    const char *why_not = exp_emit_why_no_compiler(exp_emit_form(s->options.emit));
     size_t n_layers = s->plans.noted.n, n = 0;
     double longest = 0, sum = 0;
     int err = 0;
@@ -488,7 +483,7 @@ static int print(void *session, FILE *out)
     struct session *s = session;
     const struct conv_c_options options = { s->filters, fusion(s) };
 
-    return exp_emit_print((enum exp_emit_what)s->options.emit, s->plans.noted.plan, s->plans.noted.n, &options, out,
+    return exp_emit_print(exp_emit_form(s->options.emit), s->plans.noted.plan, s->plans.noted.n, &options, out,
                           &s->why);
 }
 
@@ -519,11 +514,9 @@ static const struct exp_option options[] = {
     EXP_EMIT_ALGO_OPTION,
     EXP_KERNEL_OPTIONS,
     EXP_WORD("EMIT",
-             "c (default): C for this computer's compiler; mlir: affine loops, packing by vector.shuffle, "
-             "micro-kernels of vector.outerproduct; mlir_external: the same with micro-kernels elsewhere; mlir_linalg: "
-             "linalg.conv_2d_nchw_fchw and a script of transforms that tiles and packs it; sconv_opt: the convolution "
-             "alone, which sconv-opt slices; to compare, mlir with micro-kernels of vector.contract (mlir_contract) or "
-             "llvm.matrix.multiply (mlir_matrix), and linalg by structured.decompose and vectorize (mlir_decompose)",
+             "c (default): C for this computer's compiler; mlir_linalg: linalg.conv_2d_nchw_fchw and a script of "
+             "transforms that tiles and packs it; sconv_opt: the convolution alone, which sconv-opt slices; mlir: "
+             "another word for mlir_linalg",
              emit, 0, EXP_EMIT_NAMES),
     EXP_WORD("FUSE",
              "what is applied to each tile of outputs while it is in L1, as libsconv does: none (default), relu, "

@@ -417,15 +417,6 @@ void conv_linalg_print(const struct conv_plan *plan, const char *name, const flo
     print_script(&t);
 }
 
-void conv_linalg_print_decomposed(const struct conv_plan *plan, const char *name, FILE *out)
-{
-    struct linalg_text t = text_of(plan, CONV_LINALG_NCHW, name, out);
-
-    print_function(&t, NULL);
-    linalg_print_decompose(&t);
-    linalg_print_vectorize(&t);
-}
-
 /* Prints a script that does something with each function of a list. */
 static void print_entry(const char *entry, const char *suffix, const struct conv_noted_plan *plan, size_t n, FILE *out)
 {

@@ -56,13 +56,6 @@ void conv_linalg_print_head(const struct conv_plan *plan, FILE *out);
 void conv_linalg_print(const struct conv_plan *plan, const char *name, const float *filter, FILE *out);
 void conv_linalg_print_tail(const struct conv_noted_plan *plan, size_t n, FILE *out);
 
-/*
- * Prints the function with another script, which knows no plan: the convolution is tiled, structured.decompose makes
- * one of a dimension less of each tile, and vectorize outer products of that. Tiles divide extents: nothing else
- * becomes vectors.
- */
-void conv_linalg_print_decomposed(const struct conv_plan *plan, const char *name, FILE *out);
-
 /* Print the head and the function without scripts and packing: as a compiler has a convolution before it is sliced. */
 void conv_linalg_print_plain_head(const struct conv_plan *plan, FILE *out);
 void conv_linalg_print_plain(const struct conv_plan *plan, const char *name, const float *filter, FILE *out);

@@ -88,7 +88,4 @@ void linalg_print_slice(struct linalg_text *t);
 void linalg_print_blocks(struct linalg_text *t);
 void linalg_print_vectorize(struct linalg_text *t);
 
-/* Prints the script @NAME_slice that tiles and decomposes. */
-void linalg_print_decompose(struct linalg_text *t);
-
 #endif

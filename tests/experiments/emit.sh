@@ -102,14 +102,14 @@ rm -rf "$work/results"
 program=$gen
 toy="MODEL=tests/data/three.csv MACHINE=toy UKR=ref"
 refuses "LAYER is missing"
-refuses "must be c, mlir, mlir_external, mlir_linalg, sconv_opt, mlir_contract, mlir_matrix or mlir_decompose, not 'rust'" --layer vgg16:conv1_1 --emit rust
+refuses "must be c, mlir_linalg, sconv_opt or mlir, not 'mlir_matrix'" --layer vgg16:conv1_1 --emit mlir_matrix
 refuses "f32_16x8__mma" --layer vgg16:conv1_1 --machine power10 --ukr f32_16x8__mma
 refuses "code is not written for its micro-kernel" --layer vgg16:conv1_1 --machine power10 --ukr f32_16x8__mma
 refuses "UKR=avx2 or UKR=avx512" --layer vgg16:conv1_1 --machine toy --ukr ref --emit mlir
-refuses "fused in C only" $toy UKR=avx2 --emit mlir FUSE=relu
+refuses "fused in C only" $toy LAYERS=pointwise UKR=avx2 --emit mlir FUSE=relu
 refuses "must be none, relu" $toy FUSE=gelu
+check "mlir is another word for mlir_linalg" eval 'cmp -s <("$gen" --layer vgg16:conv1_1 --machine clx4208 --emit mlir) <("$gen" --layer vgg16:conv1_1 --machine clx4208 --emit mlir_linalg)'
 refuses "has no groups" --layer g2ic4ih8oc4kh3ph1 --machine clx4208 --ukr f32_16x24__avx512 --emit mlir_linalg
-refuses "constants of C and of linalg only" $toy LAYERS=pointwise EMIT=mlir WEIGHTS=/dev/null
 refuses "these are 3" $toy "WEIGHTS=/dev/null"
 : >"$work/empty"
 refuses "fewer bytes than the layer's filters, which are 5760" $toy LAYERS=pointwise WEIGHTS="$work/empty"
@@ -160,7 +160,7 @@ void *malloc(size_t n)
 }
 END
 if [ -z "${SAN-}" ] && [ -z "$(ldd "$gen" | grep asan)" ] && "$cc" -shared -fPIC -o "$work/no_scratch.so" "$work/no_scratch.c" -ldl 2>/dev/null; then
-    for what in c mlir mlir_external mlir_linalg; do
+    for what in c mlir_linalg; do
         whole="MACHINE=clx4208 MODEL=tests/data/three.csv LAYERS=pointwise UKR=avx2 EMIT=$what"
         # shellcheck disable=SC2086  # arguments are words
         check "$what is printed" "$gen" $whole --out "$work/whole"
@@ -196,13 +196,6 @@ if [ "$best" = avx512 ]; then
     check "... and as libsconv plans them: $(tail -n 1 "$work/err")" \
         checked MODEL=squeezenet LAYERS=conv1,fire8/squeeze1x1,fire2/expand3x3 UKR=avx512 ALGO=sconv_tuned MACHINE=spr
 fi
-operations() { # each form to compare has its operation, and mlir none of theirs
-    local what
-    for what in mlir mlir_contract mlir_matrix mlir_decompose; do
-        "$gen" MACHINE=clx4208 LAYER=squeezenet:conv10 "UKR=$best" "EMIT=$what" | grep -o 'vector\.contract\|vector\.matrix_multiply\|structured\.decompose' | sort -u
-    done | paste -sd ' ' >"$work/ops"
-    [ "$(cat "$work/ops")" = "vector.contract vector.matrix_multiply structured.decompose" ]
-}
 if [ "$best" = ref ]; then
     echo "emit: skipped: MLIR, which is written for AVX2 and AVX-512"
 elif mlir-opt-19 --version >/dev/null 2>&1 && clang-19 --version >/dev/null 2>&1; then
@@ -210,17 +203,8 @@ elif mlir-opt-19 --version >/dev/null 2>&1 && clang-19 --version >/dev/null 2>&1
     # shellcheck disable=SC2046  # passes are words
     check "the README's command lowers MLIR" \
         eval 'mlir-opt-19 $(sed -n "s,^// passes: ,,p" "$work/code.mlir") "$work/code.mlir" | grep -q "llvm.func @sconv_conv10"'
-    for what in mlir mlir_external; do
-        check "$what is right: $(tail -n 1 "$work/err")" checked MODEL=tests/data/three.csv "UKR=$best" "EMIT=$what"
-    done
-    for what in mlir_contract mlir_matrix mlir_decompose; do
-        check "$what, to compare, is right: $(tail -n 1 "$work/err")" \
-            checked MODEL=experiments/emit/streams.csv LAYERS='*squeeze1x1,*down,*5x5' "UKR=$best" "EMIT=$what"
-    done
-    check "... of 3 channels, too: $(tail -n 1 "$work/err")" checked LAYER=ic3ih21oc40kh3 "UKR=$best" EMIT=mlir_decompose
     [ ! -x "${BUILD:-build}/sconv-opt" ] || check "outputs of two images, whose rows are cut, are not copied: $(tail -n 1 "$work/err")" \
         checked LAYER=mb2ic3ih21oc40kh3 "UKR=$best" EMIT=sconv_opt # it would need memrefCopy, which nothing here has
-    check "forms to compare have the operations that they are called by: $(cat "$work/ops" 2>/dev/null)" operations
     linalg="EMIT=mlir_linalg UKR=$best"
     # shellcheck disable=SC2086  # arguments are words
     check "linalg, tiled by a script, is right: $(tail -n 1 "$work/err")" \
