@@ -32,27 +32,23 @@ static int symbol(void *handle, const char *name, void *function)
     return address ? 0 : -EINVAL;
 }
 
-int conv_blas_load(struct conv_blas *blas, char *why, size_t why_bytes)
+int conv_blas_load(struct conv_blas *blas, struct conv_reason why)
 {
     char *(*core)(void);
     char *(*config)(void);
     int err = conv_blas_set_environment();
 
     *blas = (struct conv_blas){ 0 };
-    if (err) {
-        snprintf(why, why_bytes, "cannot set OPENBLAS_CORETYPE: %s", strerror(-err));
-        return err;
-    }
+    if (err)
+        return conv_refuse(err, why, "cannot set OPENBLAS_CORETYPE: %s", strerror(-err));
     blas->handle = dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL);
-    if (!blas->handle) {
-        snprintf(why, why_bytes, "OpenBLAS cannot be loaded: %s", dlerror());
-        return -ENOENT;
-    }
+    if (!blas->handle)
+        return conv_refuse(-ENOENT, why, "OpenBLAS cannot be loaded: %s", dlerror());
     if (symbol(blas->handle, "cblas_sgemm", &blas->sgemm) || symbol(blas->handle, "openblas_get_corename", &core) ||
         symbol(blas->handle, "openblas_get_config", &config)) {
-        snprintf(why, why_bytes, "libopenblas.so.0 lacks a function: %s", dlerror());
+        err = conv_refuse(-EINVAL, why, "libopenblas.so.0 lacks a function: %s", dlerror());
         conv_blas_unload(blas);
-        return -EINVAL;
+        return err;
     }
     snprintf(blas->core, sizeof blas->core, "%s", core());
     snprintf(blas->config, sizeof blas->config, "%s", config());
@@ -81,8 +77,8 @@ void *conv_blas_buffer(const struct conv_blas *blas)
     return buffer;
 }
 
-int conv_blas_parts_find(struct conv_blas_parts *parts, const struct conv_blas *blas, const char *core, char *why,
-                         size_t why_bytes)
+int conv_blas_parts_find(struct conv_blas_parts *parts, const struct conv_blas *blas, const char *core,
+                         struct conv_reason why)
 {
     const struct {
         const char *name;
@@ -102,10 +98,8 @@ int conv_blas_parts_find(struct conv_blas_parts *parts, const struct conv_blas *
         for (char *c = symbol + strlen("sgemm_") + strlen(wanted[i].name); *c; c++)
             *c = (char)toupper((unsigned char)*c);
         address = blas->handle ? dlsym(blas->handle, symbol) : NULL;
-        if (!address) {
-            snprintf(why, why_bytes, "OpenBLAS exports no %s", symbol);
-            return -ENOENT;
-        }
+        if (!address)
+            return conv_refuse(-ENOENT, why, "OpenBLAS exports no %s", symbol);
         memcpy(wanted[i].function, &address, sizeof address);
     }
     return 0;

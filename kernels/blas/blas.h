@@ -7,6 +7,7 @@
 
 #include <stddef.h>
 
+#include "kernels/shape/reason.h"
 #include "kernels/ukr/f32_openblas.h"
 
 struct conv_blas {
@@ -25,7 +26,7 @@ struct conv_blas {
 int conv_blas_set_environment(void);
 
 /* Does that, and loads the library. Returns 0, or -ENOENT / -EINVAL with one line in why. */
-int conv_blas_load(struct conv_blas *blas, char *why, size_t why_bytes);
+int conv_blas_load(struct conv_blas *blas, struct conv_reason why);
 void conv_blas_unload(struct conv_blas *blas);
 
 /* Returns where the next call packs its panels: the library's own memory; NULL if it does not tell. */
@@ -43,7 +44,7 @@ struct conv_blas_parts {
  * Finds the routines of a core, in use or not; whether this CPU executes them is another question. Returns 0, or
  * -ENOENT with one line in why.
  */
-int conv_blas_parts_find(struct conv_blas_parts *parts, const struct conv_blas *blas, const char *core, char *why,
-                         size_t why_bytes);
+int conv_blas_parts_find(struct conv_blas_parts *parts, const struct conv_blas *blas, const char *core,
+                         struct conv_reason why);
 
 #endif

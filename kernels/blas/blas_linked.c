@@ -52,8 +52,8 @@ ROUTINES(SKYLAKEX)
 ROUTINES(COOPERLAKE)
 ROUTINES(POWER10)
 
-int conv_blas_parts_find(struct conv_blas_parts *parts, const struct conv_blas *blas, const char *core, char *why,
-                         size_t why_bytes)
+int conv_blas_parts_find(struct conv_blas_parts *parts, const struct conv_blas *blas, const char *core,
+                         struct conv_reason why)
 {
     static const struct {
         const char *core;
@@ -72,6 +72,5 @@ int conv_blas_parts_find(struct conv_blas_parts *parts, const struct conv_blas *
         *parts = *p;
         return 0;
     }
-    snprintf(why, why_bytes, "the OpenBLAS that is linked in has no routines for core %s", core);
-    return -ENOENT;
+    return conv_refuse(-ENOENT, why, "the OpenBLAS that is linked in has no routines for core %s", core);
 }

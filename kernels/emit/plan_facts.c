@@ -2,9 +2,9 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
+#include "kernels/shape/reason.h"
 #include "kernels/shape/sizes.h"
 #include "kernels/ukr/dispatch.h"
 
@@ -12,7 +12,7 @@
 #define IS_DERIVED 0
 
 static const struct conv_plan_key keys[] = {
-#define KEY(section_, key_, type_, role_, meaning_)                                                                    \
+#define KEY(section_, key_, type_, role_, value_, meaning_)                                                            \
     {                                                                                                                  \
         #section_,  #key_,                                                                                             \
         meaning_,   CONV_FACT_IS_##type_,                                                                              \
@@ -49,95 +49,34 @@ union conv_fact_place conv_fact_place(struct conv_plan_facts *f, const struct co
 
 /* ---- from a plan to facts ---- */
 
-static void state_machine(struct conv_plan_facts *f, const struct csa_caches *caches, const char *machine)
+static const char *input_layout(const struct conv_sconv_options *o)
 {
-    f->machine_name = machine;
-    f->machine_l1_bytes = caches->l1_bytes;
-    f->machine_l2_bytes = caches->l2_bytes;
-    f->machine_l3_bytes = caches->l3_bytes;
-    f->machine_line_bytes = caches->line_bytes;
-    f->machine_l2_cycles = caches->l2_cycles;
-    f->machine_l3_cycles = caches->l3_cycles;
-    f->machine_dram_cycles = caches->dram_cycles;
+    if (o->reads_in_place)
+        return "";
+    return o->skips_padding ? "[slot][k_h][channel][k_w][window]" : "[slot][channel][k_h][k_w][window]";
 }
 
-static void state_tiling(struct conv_plan_facts *f, const struct conv_plan *plan, const struct csa_caches *caches)
+static const char *filter_layout(const struct conv_sconv_options *o)
 {
-    const struct csa_tiling *t = &plan->sconv.tiling;
-    unsigned fits = csa_fits_of(&plan->problem, caches, t);
-
-    f->tiling_schedule = csa_schedule_name(t->schedule);
-    f->tiling_n_c = t->n_c;
-    f->tiling_k2 = t->k2;
-    f->tiling_k3 = t->k3;
-    f->tiling_channel_sets = t->channel_sets;
-    f->tiling_in_tiles = t->in_tiles;
-    f->tiling_f_tiles = t->f_tiles;
-    f->tiling_fits_l1 = fits & CSA_FITS_L1;
-    f->tiling_fits_l2 = fits & CSA_FITS_L2;
-    f->tiling_fits_l3 = fits & CSA_FITS_L3;
-}
-
-static void state_options(struct conv_plan_facts *f, const struct conv_sconv_options *o)
-{
-    f->options_packs_filters = o->packs_filters;
-    f->options_reads_in_place = o->reads_in_place;
-    f->options_prefetches = o->prefetches;
-    f->options_skips_padding = o->skips_padding;
-    f->options_pads_first = o->pads_first;
-}
-
-static void state_packed(struct conv_plan_facts *f, const struct conv_plan *plan)
-{
-    const struct csa_tiling *t = &plan->sconv.tiling;
-    size_t depth = t->n_c * plan->problem.r * plan->problem.s;
-    bool is_packed = !plan->sconv.options.reads_in_place, by_rows = plan->sconv.options.skips_padding;
-
-    f->packed_windows = conv_plan_windows_name(plan);
-    f->packed_input_layout = !is_packed ? ""
-                             : by_rows  ? "[slot][k_h][channel][k_w][window]"
-                                        : "[slot][channel][k_h][k_w][window]";
-    f->packed_input_tile_floats = is_packed ? depth * conv_ukr_in_width(plan->ukr, plan->ukr->n_win) : 0;
-    f->packed_input_slots = !is_packed ? 0 : t->schedule == CSA_IS ? 1 : t->k2;
-    f->packed_input_bytes = plan->layout.bytes[CONV_PACKED_INPUT];
-    f->packed_filter_layout = by_rows ? "[group][channel set][filter tile][k_h][channel][k_w][filter]"
-                                      : "[group][channel set][filter tile][channel][k_h][k_w][filter]";
-    f->packed_filter_tile_floats = depth * plan->ukr->n_f;
-    f->packed_filter_bytes = plan->layout.bytes[CONV_PACKED_FILTER];
-}
-
-static void state_costs(struct conv_plan_facts *f, const struct conv_plan *plan, const struct csa_caches *caches)
-{
-    const struct csa_lines lines = csa_lines_of(&plan->problem, caches, &plan->sconv.tiling);
-
-    f->costs_cold_lines = lines.cold;
-    f->costs_reload_lines = lines.reloads;
-    f->costs_l3_lines = lines.l3;
-    f->costs_l2_lines = lines.l2;
-    f->costs_cycles = csa_cycles_of(&lines, caches);
+    return o->skips_padding ? "[group][channel set][filter tile][k_h][channel][k_w][filter]"
+                            : "[group][channel set][filter tile][channel][k_h][k_w][filter]";
 }
 
 struct conv_plan_facts conv_plan_facts_of(const struct conv_plan *plan, const struct csa_caches *caches,
                                           const char *layer, const char *machine)
 {
-    struct conv_plan_facts f = {
-        .problem = plan->problem,
-        .layer_name = layer,
-        .layer_out_h = plan->problem.p,
-        .layer_out_w = plan->problem.q,
-        .micro_kernel_name = plan->ukr->name,
-        .micro_kernel_isa = sim_cpu_isa_suffix(plan->ukr->isa),
-        .micro_kernel_n_win = plan->ukr->n_win,
-        .micro_kernel_n_f = plan->ukr->n_f,
-    };
+    const struct csa_tiling *t = &plan->sconv.tiling;
+    const struct conv_sconv_options *o = &plan->sconv.options;
+    const struct csa_lines lines = csa_lines_of(&plan->problem, caches, t);
+    const unsigned fits = csa_fits_of(&plan->problem, caches, t);
+    const size_t depth = t->n_c * plan->problem.r * plan->problem.s;
 
     assert(plan->algorithm == CONV_SCONV);
-    state_machine(&f, caches, machine);
-    state_tiling(&f, plan, caches);
-    state_options(&f, &plan->sconv.options);
-    state_packed(&f, plan);
-    state_costs(&f, plan, caches);
-    return f;
+    return (struct conv_plan_facts){
+        .problem = plan->problem,
+#define KEY(section, key, type, role, value, meaning) .section##_##key = value,
+#include "kernels/emit/plan_keys.def"
+    };
 }
 
 struct csa_caches conv_plan_facts_caches(const struct conv_plan_facts *f)
@@ -155,25 +94,19 @@ struct csa_caches conv_plan_facts_caches(const struct conv_plan_facts *f)
 
 /* ---- and back ---- */
 
-struct reason {
-    char *text;
-    size_t bytes;
-};
-
 static const struct conv_ukr *find_ukr(const char *name, const struct conv_ukr *other)
 {
     return other && !strcmp(name, other->name) ? other : conv_ukr_find(name);
 }
 
-static int read_schedule(const struct conv_plan_facts *f, enum csa_schedule *schedule, struct reason why)
+static int read_schedule(const struct conv_plan_facts *f, enum csa_schedule *schedule, struct conv_reason why)
 {
     for (int i = 0; i < CSA_N_SCHEDULES; i++) {
         *schedule = (enum csa_schedule)i;
         if (!strcmp(f->tiling_schedule, csa_schedule_name(*schedule)))
             return 0;
     }
-    snprintf(why.text, why.bytes, "tiling.schedule is '%s', must be is or ws", f->tiling_schedule);
-    return -EINVAL;
+    return conv_refuse(-EINVAL, why, "tiling.schedule is '%s', must be is or ws", f->tiling_schedule);
 }
 
 /* A number of the tiling, and what it may be at most. */
@@ -183,21 +116,19 @@ struct bound {
     const char *what;
 };
 
-static int check_bounds(const struct bound *b, size_t n, struct reason why)
+static int check_bounds(const struct bound *b, size_t n, struct conv_reason why)
 {
     for (size_t i = 0; i < n; i++) {
-        if (b[i].value >= 1 && b[i].value <= b[i].most)
-            continue;
-        snprintf(why.text, why.bytes, "tiling.%s is %zu, must be from 1 to %zu: %s", b[i].key, b[i].value, b[i].most,
-                 b[i].what);
-        return -EINVAL;
+        if (b[i].value < 1 || b[i].value > b[i].most)
+            return conv_refuse(-EINVAL, why, "tiling.%s is %zu, must be from 1 to %zu: %s", b[i].key, b[i].value,
+                               b[i].most, b[i].what);
     }
     return 0;
 }
 
 /* Makes a tiling for the micro-kernel. */
 static int read_tiling(const struct conv_plan_facts *f, const struct conv_ukr *ukr, struct csa_tiling *t,
-                       struct reason why)
+                       struct conv_reason why)
 {
     const struct conv_problem *p = &f->problem;
     int err = read_schedule(f, &t->schedule, why);
@@ -224,7 +155,7 @@ static int read_tiling(const struct conv_plan_facts *f, const struct conv_ukr *u
     return err;
 }
 
-static int read_options(const struct conv_plan_facts *f, struct conv_sconv_options *o, struct reason why)
+static int read_options(const struct conv_plan_facts *f, struct conv_sconv_options *o, struct conv_reason why)
 {
     *o = (struct conv_sconv_options){
         .packs_filters = f->options_packs_filters,
@@ -235,27 +166,24 @@ static int read_options(const struct conv_plan_facts *f, struct conv_sconv_optio
     };
     if (!o->pads_first || !(o->reads_in_place || o->prefetches || o->skips_padding))
         return 0;
-    snprintf(why.text, why.bytes,
-             "options.pads_first is true, which excludes reads_in_place, prefetches and "
-             "skips_padding: set it to false, or those");
-    return -EINVAL;
+    return conv_refuse(-EINVAL, why,
+                       "options.pads_first is true, which excludes reads_in_place, prefetches and "
+                       "skips_padding: set it to false, or those");
 }
 
 int conv_plan_of_facts(struct conv_plan *plan, const struct conv_plan_facts *f, const struct conv_ukr *other, char *why,
                        size_t why_bytes)
 {
     const struct conv_ukr *ukr = find_ukr(f->micro_kernel_name, other);
-    struct reason reason = { why, why_bytes };
+    const struct conv_reason reason = { why, why_bytes };
     struct conv_sconv_options options;
     struct csa_tiling tiling = { 0 };
     struct csa_lines lines;
     int err;
 
-    if (!ukr) {
-        snprintf(why, why_bytes, "micro_kernel.name is '%s', which is no micro-kernel of this build",
-                 f->micro_kernel_name);
-        return -EINVAL;
-    }
+    if (!ukr)
+        return conv_refuse(-EINVAL, reason, "micro_kernel.name is '%s', which is no micro-kernel of this build",
+                           f->micro_kernel_name);
     err = read_tiling(f, ukr, &tiling, reason);
     if (!err)
         err = read_options(f, &options, reason);
@@ -269,7 +197,5 @@ int conv_plan_of_facts(struct conv_plan *plan, const struct conv_plan_facts *f, 
                                                                       .l3_cycles = f->machine_l3_cycles,
                                                                       .dram_cycles = f->machine_dram_cycles });
     err = conv_plan_sconv_with(plan, &f->problem, ukr, &tiling, &options);
-    if (err)
-        snprintf(why, why_bytes, "the buffers of these tiles exceed the address space");
-    return err;
+    return err ? conv_refuse(err, reason, "the buffers of these tiles exceed the address space") : 0;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "kernels/emit/plan_facts.h"
+#include "kernels/shape/reason.h"
 
 /* ---- writing ---- */
 
@@ -30,21 +31,12 @@ struct reader {
     const char *path;
     size_t index;
     json_t *plan;
-    char *why;
-    size_t why_bytes;
+    struct conv_reason why;
 };
 
-static int __attribute__((format(printf, 3, 4))) refuse(const struct reader *r, int err, const char *format, ...)
-{
-    int used = snprintf(r->why, r->why_bytes, "%s: plans[%zu]: ", r->path, r->index);
-    va_list args;
-
-    va_start(args, format);
-    if (used >= 0 && (size_t)used < r->why_bytes)
-        vsnprintf(r->why + used, r->why_bytes - (size_t)used, format, args);
-    va_end(args);
-    return err;
-}
+/* Writes the reason behind the file's name and the plan's number. */
+#define REFUSE(r, err, format, ...)                                                                                    \
+    conv_refuse(err, (r)->why, "%s: plans[%zu]: " format, (r)->path, (r)->index, __VA_ARGS__)
 
 /* Writes a value as it stands in the file. */
 static void say_value(const json_t *value, char text[80])
@@ -61,7 +53,7 @@ static int wrong_type(const struct reader *r, const char *section, const char *k
     char text[80];
 
     say_value(value, text);
-    return refuse(r, -EINVAL, "%s.%s is %s, must be %s", section, key, text, must);
+    return REFUSE(r, -EINVAL, "%s.%s is %s, must be %s", section, key, text, must);
 }
 
 static const char *type_name(enum conv_fact_type t)
@@ -115,7 +107,7 @@ static int read_keys(const struct reader *r, struct conv_plan_facts *f)
         const json_t *value = find(r, k->section, k->key);
 
         if (!value && k->is_decided)
-            return refuse(r, -EINVAL, "%s.%s is missing", k->section, k->key);
+            return REFUSE(r, -EINVAL, "%s.%s is missing", k->section, k->key);
         if (value && !is_of_type(value, k->type))
             return wrong_type(r, k->section, k->key, value, type_name(k->type));
         if (value)
@@ -133,13 +125,13 @@ static int read_shape(const struct reader *r, struct conv_problem *p)
         const json_t *value = find(r, "layer", conv_fields[i].name);
 
         if (!value && i && conv_fields[i].low)
-            return refuse(r, -EINVAL, "layer.%s is missing", conv_fields[i].name);
+            return REFUSE(r, -EINVAL, "layer.%s is missing", conv_fields[i].name);
         if (value && !is_of_type(value, CONV_FACT_IS_SIZE))
             return wrong_type(r, "layer", conv_fields[i].name, value, type_name(CONV_FACT_IS_SIZE));
         conv_field_set(p, i, value ? (size_t)json_integer_value(value) : conv_fields[i].fallback);
     }
     err = conv_problem_finish(p, why, sizeof why);
-    return err ? refuse(r, err, "layer: %s", why) : 0;
+    return err ? REFUSE(r, err, "layer: %s", why) : 0;
 }
 
 static bool is_known(const char *section, const char *key)
@@ -166,13 +158,13 @@ static int check_names(const struct reader *r)
     json_object_foreach(r->plan, section, object)
     {
         if (!is_known(section, NULL))
-            return refuse(r, -EINVAL, "unknown section '%s'; sconv-plan --schema lists them", section);
+            return REFUSE(r, -EINVAL, "unknown section '%s'; sconv-plan --schema lists them", section);
         if (!json_is_object(object))
-            return refuse(r, -EINVAL, "%s: must be an object", section);
+            return REFUSE(r, -EINVAL, "%s: must be an object", section);
         json_object_foreach(object, key, value)
         {
             if (!is_known(section, key))
-                return refuse(r, -EINVAL, "unknown key '%s.%s'; sconv-plan --schema lists them", section, key);
+                return REFUSE(r, -EINVAL, "unknown key '%s.%s'; sconv-plan --schema lists them", section, key);
         }
     }
     return 0;
@@ -192,39 +184,29 @@ static bool is_equal(const struct conv_plan_key *k, union conv_fact_place a, uni
     }
 }
 
-/* Appends to a text that ends with '\0' and may become full. */
-static void __attribute__((format(printf, 3, 4))) append(char *text, size_t bytes, const char *format, ...)
-{
-    const size_t used = strlen(text);
-    va_list args;
-
-    va_start(args, format);
-    vsnprintf(text + used, bytes - used, format, args);
-    va_end(args);
-}
-
 /* Names what the file says otherwise than its decisions: `given` beside `made`. Only the first such plan is named. */
 static void note_derived(const struct reader *r, struct conv_plan_facts *given, struct conv_plan_facts *made,
                          struct conv_noted_plans *plans)
 {
     char names[320] = "";
+    const struct conv_reason all = { names, sizeof names };
 
     for (size_t i = 0; i < conv_plan_key_count() && !*plans->derived_anew; i++) {
         const struct conv_plan_key *k = conv_plan_key_at(i);
 
         if (find(r, k->section, k->key) && !is_equal(k, conv_fact_place(given, k), conv_fact_place(made, k)))
-            append(names, sizeof names, "%s%s.%s", *names ? ", " : "", k->section, k->key);
+            conv_reason_add(all, "%s%s.%s", *names ? ", " : "", k->section, k->key);
     }
     if (*names)
-        append(plans->derived_anew, sizeof plans->derived_anew,
-               "%s: plans[%zu]: derived anew from its layer and decisions: %s", r->path, r->index, names);
+        snprintf(plans->derived_anew, sizeof plans->derived_anew,
+                 "%s: plans[%zu]: derived anew from its layer and decisions: %s", r->path, r->index, names);
 }
 
 static int check_caches(const struct reader *r, const struct conv_plan_facts *f)
 {
     if (f->machine_line_bytes > 0 && isfinite(f->machine_line_bytes))
         return 0;
-    return refuse(r, -EINVAL, "machine.line_bytes is %g, must be above 0", f->machine_line_bytes);
+    return REFUSE(r, -EINVAL, "machine.line_bytes is %g, must be above 0", f->machine_line_bytes);
 }
 
 static int read_plan(const struct reader *r, const struct conv_ukr *other, struct conv_noted_plans *plans)
@@ -232,7 +214,7 @@ static int read_plan(const struct reader *r, const struct conv_ukr *other, struc
     struct conv_plan_facts given = { 0 }, made;
     struct conv_noted_plan n;
     char why[256];
-    int err = json_is_object(r->plan) ? check_names(r) : refuse(r, -EINVAL, "must be an object");
+    int err = json_is_object(r->plan) ? check_names(r) : REFUSE(r, -EINVAL, "%s", "must be an object");
 
     if (!err)
         err = read_keys(r, &given);
@@ -244,13 +226,13 @@ static int read_plan(const struct reader *r, const struct conv_ukr *other, struc
         return err;
     err = conv_plan_of_facts(&n.plan, &given, other, why, sizeof why);
     if (err)
-        return refuse(r, err, "%s", why);
+        return REFUSE(r, err, "%s", why);
     n.caches = conv_plan_facts_caches(&given);
     n.layer = given.layer_name;
     n.machine = given.machine_name;
     made = conv_plan_facts_of(&n.plan, &n.caches, n.layer, n.machine);
     note_derived(r, &given, &made, plans);
-    return conv_plans_add(plans, &n) ? refuse(r, -ENOMEM, "out of memory") : 0;
+    return conv_plans_add(plans, &n) ? REFUSE(r, -ENOMEM, "%s", "out of memory") : 0;
 }
 
 /* Skips a UTF-8 byte order mark, which some editors write. Returns false if a text is not in UTF-8. */
@@ -263,20 +245,17 @@ static bool skip_mark(FILE *in)
     return first == EOF || (first != 0xfe && first != 0xff && ungetc(first, in) == first);
 }
 
-static int load(const char *path, json_t **root, char *why, size_t why_bytes)
+static int load(const char *path, json_t **root, struct conv_reason why)
 {
     json_error_t error;
     FILE *in = fopen(path, "r");
     int err = errno;
 
-    if (!in) {
-        snprintf(why, why_bytes, "cannot open '%s': %s", path, strerror(err));
-        return -err;
-    }
+    if (!in)
+        return conv_refuse(-err, why, "cannot open '%s': %s", path, strerror(err));
     if (!skip_mark(in)) {
         fclose(in);
-        snprintf(why, why_bytes, "%s:1: the text is not in UTF-8; is it in UTF-16? Save it as UTF-8", path);
-        return -EINVAL;
+        return conv_refuse(-EINVAL, why, "%s:1: the text is not in UTF-8; is it in UTF-16? Save it as UTF-8", path);
     }
     errno = 0;
     *root = json_loadf(in, JSON_REJECT_DUPLICATES, &error);
@@ -284,16 +263,13 @@ static int load(const char *path, json_t **root, char *why, size_t why_bytes)
     fclose(in);
     if (*root)
         return 0;
-    if (err == ENOMEM) { /* what jansson says then is that the text is wrong */
-        snprintf(why, why_bytes, "%s: out of memory", path);
-        return -ENOMEM;
-    }
-    snprintf(why, why_bytes, "%s:%d: %s", path, error.line, error.text);
-    return -EINVAL;
+    if (err == ENOMEM) /* jansson's own message then calls the text wrong */
+        return conv_refuse(-ENOMEM, why, "%s: out of memory", path);
+    return conv_refuse(-EINVAL, why, "%s:%d: %s", path, error.line, error.text);
 }
 
 /* Checks what stands around the plans. */
-static int check_frame(const json_t *root, const char *path, char *why, size_t why_bytes)
+static int check_frame(const json_t *root, const char *path, struct conv_reason why)
 {
     const json_t *schema = json_object_get(root, "schema");
 
@@ -302,27 +278,26 @@ static int check_frame(const json_t *root, const char *path, char *why, size_t w
 
         if (schema)
             say_value(schema, is);
-        snprintf(why, why_bytes, "%s: schema is %s, must be \"" CONV_PLAN_SCHEMA "\"", path, is);
-        return -EINVAL;
+        return conv_refuse(-EINVAL, why, "%s: schema is %s, must be \"" CONV_PLAN_SCHEMA "\"", path, is);
     }
     if (json_array_size(json_object_get(root, "plans")))
         return 0;
-    snprintf(why, why_bytes, "%s: plans must be an array of at least one plan", path);
-    return -EINVAL;
+    return conv_refuse(-EINVAL, why, "%s: plans must be an array of at least one plan", path);
 }
 
 int conv_plans_read(struct conv_noted_plans *plans, const char *path, const struct conv_ukr *other, char *why,
                     size_t why_bytes)
 {
+    const struct conv_reason reason = { why, why_bytes };
     json_t *root = NULL;
-    int err = load(path, &root, why, why_bytes);
+    int err = load(path, &root, reason);
 
     *plans = (struct conv_noted_plans){ 0 };
     if (err)
         return err;
-    err = check_frame(root, path, why, why_bytes);
+    err = check_frame(root, path, reason);
     for (size_t i = 0; !err && i < json_array_size(json_object_get(root, "plans")); i++) {
-        const struct reader r = { path, i, json_array_get(json_object_get(root, "plans"), i), why, why_bytes };
+        const struct reader r = { path, i, json_array_get(json_object_get(root, "plans"), i), reason };
 
         err = read_plan(&r, other, plans);
     }

@@ -1,9 +1,7 @@
-/* Says what errors are: a text for each, and the reason for the one at hand. */
+/* The text of each error. */
 #include "kernels/lib/sconv_inside.h"
 
 #include <errno.h>
-#include <stdarg.h>
-#include <stdio.h>
 
 const char *sconv_strerror(int err)
 {
@@ -27,14 +25,4 @@ const char *sconv_strerror(int err)
             return known[i].text;
     }
     return "an error of the operating system: a negative errno value";
-}
-
-int conv_refuse(int err, struct conv_reason why, const char *format, ...)
-{
-    va_list args;
-
-    va_start(args, format);
-    vsnprintf(why.text, why.bytes, format, args);
-    va_end(args);
-    return err;
 }

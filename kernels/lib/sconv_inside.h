@@ -9,6 +9,7 @@
 #include "kernels/lib/sconv.h"
 #include "kernels/nest/share.h"
 #include "kernels/plan/plan.h"
+#include "kernels/shape/reason.h"
 #include "sim/machine/machine.h"
 
 struct conv_wisdom;
@@ -30,15 +31,6 @@ struct sconv_plan {
     enum conv_share_axis axis;
     size_t thread_bytes, workspace_bytes; /* of each thread's packed windows; of all threads', with room to align */
 };
-
-/* A caller's text for the reason; bytes may be 0. */
-struct conv_reason {
-    char *text;
-    size_t bytes;
-};
-
-/* Writes the reason, one line, and returns err. */
-int conv_refuse(int err, struct conv_reason why, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /* Reads a shape. Returns 0, -EINVAL or -EOVERFLOW with a reason, also where CONV_CPU is no CPU. */
 int conv_read_shape(struct conv_problem *p, const struct sconv_shape *s, struct conv_reason why);

@@ -56,7 +56,7 @@ int sconv_machine_create(struct sconv_machine **machine, const char *path, char 
         return -ENOMEM;
     err = describe_machine(m, path, why, why_bytes);
     if (!err)
-        err = conv_wisdom_start(&m->wisdom, NULL, NULL, &m->measures, why, why_bytes);
+        err = conv_wisdom_start(&m->wisdom, NULL, NULL, &m->measures, (struct conv_reason){ why, why_bytes });
     if (err)
         free(m);
     else
@@ -84,14 +84,14 @@ int sconv_wisdom_import(struct sconv_machine *machine, const char *path, char *w
 {
     int err = check_wisdom_call(machine, path, (struct conv_reason){ why, why_bytes });
 
-    return err ? err : conv_wisdom_import(machine->wisdom, path, why, why_bytes);
+    return err ? err : conv_wisdom_import(machine->wisdom, path, (struct conv_reason){ why, why_bytes });
 }
 
 int sconv_wisdom_export(const struct sconv_machine *machine, const char *path, char *why, size_t why_bytes)
 {
     int err = check_wisdom_call(machine, path, (struct conv_reason){ why, why_bytes });
 
-    return err ? err : conv_wisdom_export(machine->wisdom, path, why, why_bytes);
+    return err ? err : conv_wisdom_export(machine->wisdom, path, (struct conv_reason){ why, why_bytes });
 }
 
 void sconv_wisdom_forget(struct sconv_machine *machine)

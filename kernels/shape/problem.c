@@ -1,12 +1,10 @@
 #include "kernels/shape/problem.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "kernels/shape/layout.h"
+#include "kernels/shape/reason.h"
 #include "kernels/shape/sizes.h"
 #include "sim/base/access.h"
 
@@ -97,57 +95,40 @@ static const char *name_of(size_t member)
     return member < CONV_N_FIELDS ? conv_fields[member].name : extent_names[member - CONV_N_FIELDS];
 }
 
-/* Appends to a text that is cut at its end. */
-static void __attribute__((format(printf, 3, 4))) append(char *text, size_t text_bytes, const char *format, ...)
-{
-    va_list args;
-    size_t used;
-
-    if (!text_bytes)
-        return;
-    used = strlen(text);
-    va_start(args, format);
-    vsnprintf(text + used, text_bytes - used, format, args);
-    va_end(args);
-}
-
 /* Appends " (field value, field value)". */
-static void append_terms(const struct conv_problem *p, const struct term_list *t, char *why, size_t why_bytes)
+static void append_terms(const struct conv_problem *p, const struct term_list *t, struct conv_reason why)
 {
     for (size_t i = 0; i < t->n; i++)
-        append(why, why_bytes, "%s%s %zu", i ? ", " : " (", name_of(t->member[i]), conv_field(p, t->member[i]));
+        conv_reason_add(why, "%s%s %zu", i ? ", " : " (", name_of(t->member[i]), conv_field(p, t->member[i]));
     if (t->is_of_group)
-        append(why, why_bytes, ", group %zu", p->groups);
-    append(why, why_bytes, ")");
+        conv_reason_add(why, ", group %zu", p->groups);
+    conv_reason_add(why, ")");
 }
 
-static int exceeds(const struct conv_problem *p, const struct term_list *t, char *why, size_t why_bytes)
+static int exceeds(const struct conv_problem *p, const struct term_list *t, struct conv_reason why)
 {
-    snprintf(why, why_bytes, "%s exceeds the address space", t->what);
-    append_terms(p, t, why, why_bytes);
+    conv_refuse(-EOVERFLOW, why, "%s exceeds the address space", t->what);
+    append_terms(p, t, why);
     return -EOVERFLOW;
 }
 
-static int check_low(const struct conv_problem *p, char *why, size_t why_bytes)
+static int check_low(const struct conv_problem *p, struct conv_reason why)
 {
     for (size_t i = 0; i < CONV_N_FIELDS; i++) {
-        if (conv_field(p, i) < conv_fields[i].low) {
-            snprintf(why, why_bytes, "%s is %zu, must be at least %zu", conv_fields[i].name, conv_field(p, i),
-                     conv_fields[i].low);
-            return -EINVAL;
-        }
+        if (conv_field(p, i) < conv_fields[i].low)
+            return conv_refuse(-EINVAL, why, "%s is %zu, must be at least %zu", conv_fields[i].name, conv_field(p, i),
+                               conv_fields[i].low);
     }
     return 0;
 }
 
-static int check_groups(const struct conv_problem *p, char *why, size_t why_bytes)
+static int check_groups(const struct conv_problem *p, struct conv_reason why)
 {
     size_t odd = p->c % p->groups ? MEMBER(c) : MEMBER(k);
 
     if (conv_field(p, odd) % p->groups == 0)
         return 0;
-    snprintf(why, why_bytes, "%zu groups do not divide %s %zu", p->groups, name_of(odd), conv_field(p, odd));
-    return -EINVAL;
+    return conv_refuse(-EINVAL, why, "%zu groups do not divide %s %zu", p->groups, name_of(odd), conv_field(p, odd));
 }
 
 static bool add_up(const struct conv_problem *p, const struct term_list *t, size_t *sum)
@@ -160,7 +141,7 @@ static bool add_up(const struct conv_problem *p, const struct term_list *t, size
     return true;
 }
 
-static int check_reach(const struct conv_problem *p, char *why, size_t why_bytes)
+static int check_reach(const struct conv_problem *p, struct conv_reason why)
 {
     size_t bytes = sizeof(float);
 
@@ -168,28 +149,28 @@ static int check_reach(const struct conv_problem *p, char *why, size_t why_bytes
         size_t length;
 
         if (!add_up(p, &axes[i].reach, &length) || !multiply(&length, sizeof(float)))
-            return exceeds(p, &axes[i].reach, why, why_bytes);
+            return exceeds(p, &axes[i].reach, why);
         if (multiply(&bytes, length / sizeof(float)))
             continue;
-        snprintf(why, why_bytes, "the padded image exceeds the address space");
-        append_terms(p, &axes[0].reach, why, why_bytes);
-        append_terms(p, &axes[1].reach, why, why_bytes);
+        conv_refuse(-EOVERFLOW, why, "the padded image exceeds the address space");
+        append_terms(p, &axes[0].reach, why);
+        append_terms(p, &axes[1].reach, why);
         return -EOVERFLOW;
     }
     return 0;
 }
 
 /* Sets the output positions along one axis, whose reach is known to be representable. */
-static int set_extent(struct conv_problem *p, const struct axis *axis, char *why, size_t why_bytes)
+static int set_extent(struct conv_problem *p, const struct axis *axis, struct conv_reason why)
 {
     const size_t *member = axis->reach.member;
     size_t padded = conv_field(p, member[IN]) + conv_field(p, member[BEFORE]) + conv_field(p, member[AFTER]), last_tap;
 
     if (__builtin_mul_overflow(conv_field(p, axis->filter) - 1, conv_field(p, member[DILATION]), &last_tap) ||
         last_tap >= padded) {
-        snprintf(why, why_bytes, "the filter, %s %zu, is larger than the padded input", name_of(axis->filter),
-                 conv_field(p, axis->filter));
-        append_terms(p, &axis->reach, why, why_bytes);
+        conv_refuse(-EINVAL, why, "the filter, %s %zu, is larger than the padded input", name_of(axis->filter),
+                    conv_field(p, axis->filter));
+        append_terms(p, &axis->reach, why);
         return -EINVAL;
     }
     conv_field_set(p, axis->out, (padded - last_tap - 1) / conv_field(p, member[STRIDE]) + 1);
@@ -221,34 +202,34 @@ static bool total_fits(const struct conv_problem *p, const size_t bytes[N_PRODUC
            add(&total, bytes[MATRIX]) && add(&total, bytes[MATRIX]);
 }
 
-static int check_tensors(const struct conv_problem *p, char *why, size_t why_bytes)
+static int check_tensors(const struct conv_problem *p, struct conv_reason why)
 {
     size_t bytes[N_PRODUCTS];
 
     for (size_t i = 0; i < N_PRODUCTS; i++) {
         if (!product_bytes(p, &products[i], &bytes[i]))
-            return exceeds(p, &products[i], why, why_bytes);
+            return exceeds(p, &products[i], why);
     }
     if (total_fits(p, bytes))
         return 0;
-    snprintf(why, why_bytes,
-             "all tensors together exceed the address space (input %zu bytes, filter %zu, output %zu, "
-             "im2col matrix %zu, and what is packed)",
-             bytes[INPUT], bytes[FILTER], bytes[OUTPUT], bytes[MATRIX]);
-    return -EOVERFLOW;
+    return conv_refuse(-EOVERFLOW, why,
+                       "all tensors together exceed the address space (input %zu bytes, filter %zu, output %zu, "
+                       "im2col matrix %zu, and what is packed)",
+                       bytes[INPUT], bytes[FILTER], bytes[OUTPUT], bytes[MATRIX]);
 }
 
 int conv_problem_finish(struct conv_problem *p, char *why, size_t why_bytes)
 {
-    int err = check_low(p, why, why_bytes);
+    const struct conv_reason reason = { why, why_bytes };
+    int err = check_low(p, reason);
 
     if (!err)
-        err = check_groups(p, why, why_bytes);
+        err = check_groups(p, reason);
     if (!err)
-        err = check_reach(p, why, why_bytes);
+        err = check_reach(p, reason);
     for (size_t i = 0; i < N_AXES && !err; i++)
-        err = set_extent(p, &axes[i], why, why_bytes);
-    return err ? err : check_tensors(p, why, why_bytes);
+        err = set_extent(p, &axes[i], reason);
+    return err ? err : check_tensors(p, reason);
 }
 
 size_t conv_group_channels(const struct conv_problem *p)

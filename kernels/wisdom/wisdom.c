@@ -65,10 +65,10 @@ static int put_all(struct wisdom_lines *to, const struct wisdom_lines *from, boo
     return err;
 }
 
-int conv_wisdom_import(struct conv_wisdom *w, const char *path, char *why, size_t why_bytes)
+int conv_wisdom_import(struct conv_wisdom *w, const char *path, struct conv_reason why)
 {
     struct wisdom_lines file = { 0 };
-    int err = wisdom_lines_read(&file, path, why, why_bytes);
+    int err = wisdom_lines_read(&file, path, why);
 
     if (err)
         return err;
@@ -93,69 +93,62 @@ static int lock_file(const char *path)
     return fd;
 }
 
-static int merge_and_write(struct conv_wisdom *w, const char *path, char *why, size_t why_bytes)
+static int merge_and_write(struct conv_wisdom *w, const char *path, struct conv_reason why)
 {
     struct wisdom_lines all = { 0 };
-    int err = access(path, F_OK) ? 0 : wisdom_lines_read(&all, path, why, why_bytes);
+    int err = access(path, F_OK) ? 0 : wisdom_lines_read(&all, path, why);
 
     if (!err)
         err = put_all(&all, &w->lines, true);
     if (!err)
-        err = wisdom_lines_write(&all, path, why, why_bytes);
+        err = wisdom_lines_write(&all, path, why);
     wisdom_lines_release(&all);
     return err;
 }
 
-int conv_wisdom_export(struct conv_wisdom *w, const char *path, char *why, size_t why_bytes)
+int conv_wisdom_export(struct conv_wisdom *w, const char *path, struct conv_reason why)
 {
     int fd = lock_file(path), err;
 
-    if (fd < 0) {
-        snprintf(why, why_bytes, "%s.lock: %s", path, strerror(-fd));
-        return fd;
-    }
+    if (fd < 0)
+        return conv_refuse(fd, why, "%s.lock: %s", path, strerror(-fd));
     pthread_mutex_lock(&w->mutex);
-    err = merge_and_write(w, path, why, why_bytes);
+    err = merge_and_write(w, path, why);
     pthread_mutex_unlock(&w->mutex);
     close(fd);
     return err;
 }
 
-static int read_tune(const char *tune, bool *measures, char *why, size_t why_bytes)
+static int read_tune(const char *tune, bool *measures, struct conv_reason why)
 {
     *measures = tune && !strcmp(tune, CONV_TUNE_MEASURE);
     if (!tune || !*tune || *measures || !strcmp(tune, "model"))
         return 0;
-    snprintf(why, why_bytes, CONV_TUNE_VARIABLE " is '%s', must be model or " CONV_TUNE_MEASURE, tune);
-    return -EINVAL;
+    return conv_refuse(-EINVAL, why, CONV_TUNE_VARIABLE " is '%s', must be model or " CONV_TUNE_MEASURE, tune);
 }
 
-static int start_file(struct conv_wisdom *w, const char *path, char *why, size_t why_bytes)
+static int start_file(struct conv_wisdom *w, const char *path, struct conv_reason why)
 {
     if (!path || !*path)
         return 0;
-    if (strlen(path) >= sizeof w->path) {
-        snprintf(why, why_bytes, CONV_WISDOM_VARIABLE " is longer than a path can be");
-        return -EINVAL;
-    }
+    if (strlen(path) >= sizeof w->path)
+        return conv_refuse(-EINVAL, why, CONV_WISDOM_VARIABLE " is longer than a path can be");
     snprintf(w->path, sizeof w->path, "%s", path);
-    return access(path, F_OK) ? 0 : conv_wisdom_import(w, path, why, why_bytes);
+    return access(path, F_OK) ? 0 : conv_wisdom_import(w, path, why);
 }
 
-int conv_wisdom_start(struct conv_wisdom **w, const char *tune, const char *path, bool *measures, char *why,
-                      size_t why_bytes)
+int conv_wisdom_start(struct conv_wisdom **w, const char *tune, const char *path, bool *measures,
+                      struct conv_reason why)
 {
-    int err = read_tune(tune ? tune : getenv(CONV_TUNE_VARIABLE), measures, why, why_bytes);
+    int err = read_tune(tune ? tune : getenv(CONV_TUNE_VARIABLE), measures, why);
 
     *w = NULL;
     if (err)
         return err;
     *w = conv_wisdom_create();
-    if (!*w) {
-        snprintf(why, why_bytes, "out of memory");
-        return -ENOMEM;
-    }
-    err = start_file(*w, path ? path : getenv(CONV_WISDOM_VARIABLE), why, why_bytes);
+    if (!*w)
+        return conv_refuse(-ENOMEM, why, "out of memory");
+    err = start_file(*w, path ? path : getenv(CONV_WISDOM_VARIABLE), why);
     if (err) {
         conv_wisdom_release(*w);
         *w = NULL;
@@ -189,7 +182,7 @@ static bool recall(struct conv_wisdom *w, const char *key, struct conv_choice *c
 /* Remembers, and keeps the file up to date: if that fails, it is measured again another time. */
 static void remember(struct conv_wisdom *w, const char *key, const struct conv_choice *c)
 {
-    char value[WISDOM_VALUE_BYTES], ignored[256];
+    char value[WISDOM_VALUE_BYTES];
 
     snprintf(value, sizeof value, "%s %s %s %zu %zu %zu", c->ukr->name, c->reads_in_place ? "in_place" : "packed",
              csa_schedule_name(c->schedule), c->n_c, c->k2, c->k3);
@@ -197,7 +190,7 @@ static void remember(struct conv_wisdom *w, const char *key, const struct conv_c
     wisdom_lines_put(&w->lines, key, value, true);
     pthread_mutex_unlock(&w->mutex);
     if (*w->path)
-        conv_wisdom_export(w, w->path, ignored, sizeof ignored);
+        conv_wisdom_export(w, w->path, (struct conv_reason){ NULL, 0 });
 }
 
 /* Times the choices beside the model's, which comes first. */

@@ -11,6 +11,7 @@
 #define KERNELS_WISDOM_H
 
 #include "kernels/plan/tune.h"
+#include "kernels/shape/reason.h"
 
 #define CONV_TUNE_VARIABLE "SCONV_TUNE" /* environment: model (default) or measure */
 #define CONV_TUNE_MEASURE "measure"
@@ -32,17 +33,17 @@ size_t conv_wisdom_count(struct conv_wisdom *w);
  * Adds a file's lines. Returns 0; -errno of opening or reading it; -EINVAL with one line in why that names file, line
  * and what is wrong, after which nothing was added; -ENOMEM.
  */
-int conv_wisdom_import(struct conv_wisdom *w, const char *path, char *why, size_t why_bytes);
+int conv_wisdom_import(struct conv_wisdom *w, const char *path, struct conv_reason why);
 
 /* Writes all lines, and those that the file has of other shapes. Returns what import does, or -errno of writing. */
-int conv_wisdom_export(struct conv_wisdom *w, const char *path, char *why, size_t why_bytes);
+int conv_wisdom_export(struct conv_wisdom *w, const char *path, struct conv_reason why);
 
 /*
  * Makes wisdom as the environment says, or as the two arguments do where they are not NULL: *measures tells whether to
  * measure; a file is imported if it is there. Returns 0, or what import does; -EINVAL for a word that is unknown.
  */
-int conv_wisdom_start(struct conv_wisdom **w, const char *tune, const char *path, bool *measures, char *why,
-                      size_t why_bytes);
+int conv_wisdom_start(struct conv_wisdom **w, const char *tune, const char *path, bool *measures,
+                      struct conv_reason why);
 
 /*
  * Plans as remembered; else, if measures, times all choices, remembers the fastest and writes the file of start; else

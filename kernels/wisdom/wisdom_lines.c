@@ -116,7 +116,7 @@ static const char *take_line(struct wisdom_lines *l, char *line)
     return wisdom_lines_put(l, line, value, true) ? "is more than memory holds" : NULL;
 }
 
-static int read_lines(struct wisdom_lines *l, FILE *in, const char *path, char *why, size_t why_bytes)
+static int read_lines(struct wisdom_lines *l, FILE *in, const char *path, struct conv_reason why)
 {
     char line[LINE_BYTES + 2];
     size_t number = 0;
@@ -132,29 +132,25 @@ static int read_lines(struct wisdom_lines *l, FILE *in, const char *path, char *
             wrong = strcmp(line, HEAD) ? "is not '" HEAD "': no file of wisdom, or of another version" : NULL;
         else if (!wrong)
             wrong = take_line(l, line);
-        if (wrong) {
-            snprintf(why, why_bytes, "%s:%zu: the line %s; delete the file, and plans are measured again", path, number,
-                     wrong);
-            return -EINVAL;
-        }
+        if (wrong)
+            return conv_refuse(-EINVAL, why, "%s:%zu: the line %s; delete the file, and plans are measured again", path,
+                               number, wrong);
     }
-    if (!number && !ferror(in))
-        snprintf(why, why_bytes, "%s: the file is empty; delete it, and plans are measured again", path);
-    return ferror(in) ? -EIO : number ? 0 : -EINVAL;
+    if (ferror(in))
+        return conv_refuse(-EIO, why, "%s: %s", path, strerror(EIO));
+    if (!number)
+        return conv_refuse(-EINVAL, why, "%s: the file is empty; delete it, and plans are measured again", path);
+    return 0;
 }
 
-int wisdom_lines_read(struct wisdom_lines *l, const char *path, char *why, size_t why_bytes)
+int wisdom_lines_read(struct wisdom_lines *l, const char *path, struct conv_reason why)
 {
     FILE *in = fopen(path, "r");
     int err = in ? 0 : -errno;
 
-    if (!in) {
-        snprintf(why, why_bytes, "%s: %s", path, strerror(-err));
-        return err;
-    }
-    err = read_lines(l, in, path, why, why_bytes);
-    if (err == -EIO)
-        snprintf(why, why_bytes, "%s: %s", path, strerror(EIO));
+    if (!in)
+        return conv_refuse(err, why, "%s: %s", path, strerror(-err));
+    err = read_lines(l, in, path, why);
     fclose(in);
     if (err)
         wisdom_lines_release(l);
@@ -182,7 +178,7 @@ static int print_lines(const struct wisdom_lines *l, FILE *out)
     return fclose(out) && !err ? -errno : err;
 }
 
-int wisdom_lines_write(const struct wisdom_lines *l, const char *path, char *why, size_t why_bytes)
+int wisdom_lines_write(const struct wisdom_lines *l, const char *path, struct conv_reason why)
 {
     char partial[PATH_BYTES];
     FILE *out;
@@ -197,10 +193,7 @@ int wisdom_lines_write(const struct wisdom_lines *l, const char *path, char *why
         err = print_lines(l, out);
     if (!err && rename(partial, path))
         err = -errno;
-    if (err) {
-        if (out)
-            unlink(partial);
-        snprintf(why, why_bytes, "%s: cannot be written: %s", path, strerror(-err));
-    }
-    return err;
+    if (err && out)
+        unlink(partial);
+    return err ? conv_refuse(err, why, "%s: cannot be written: %s", path, strerror(-err)) : 0;
 }

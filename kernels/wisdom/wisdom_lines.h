@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "kernels/csa/csa.h"
+#include "kernels/shape/reason.h"
 #include "sim/cpu.h"
 
 enum {
@@ -33,8 +34,8 @@ const char *wisdom_lines_find(const struct wisdom_lines *l, const char *key);
 int wisdom_lines_put(struct wisdom_lines *l, const char *key, const char *value, bool replaces);
 
 /* Read a file into empty lines, and write them, as conv_wisdom_import and conv_wisdom_export have it. */
-int wisdom_lines_read(struct wisdom_lines *l, const char *path, char *why, size_t why_bytes);
-int wisdom_lines_write(const struct wisdom_lines *l, const char *path, char *why, size_t why_bytes);
+int wisdom_lines_read(struct wisdom_lines *l, const char *path, struct conv_reason why);
+int wisdom_lines_write(const struct wisdom_lines *l, const char *path, struct conv_reason why);
 
 /* Reads the words of a value: numbers are at least 1. Returns false if it is none. */
 bool wisdom_value_read(const char *value, char *ukr, size_t ukr_bytes, bool *in_place, bool *is_ws, size_t number[3]);

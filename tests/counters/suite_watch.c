@@ -209,7 +209,7 @@ static void openblas_touches_elements_as_replayed(void)
     struct conv_blas blas;
     char why[256];
 
-    if (conv_blas_load(&blas, why, sizeof why)) {
+    if (conv_blas_load(&blas, CONV_REASON(why))) {
         test_skip("%s", why);
         return;
     }

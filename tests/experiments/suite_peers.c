@@ -130,12 +130,12 @@ static void base_in_steps_is_right(void)
     struct conv_blas blas;
     char why[160];
 
-    if (conv_blas_load(&blas, why, sizeof why)) {
+    if (conv_blas_load(&blas, CONV_REASON(why))) {
         test_skip("%s", why);
         return;
     }
     core = conv_gemm_core_find(blas.core);
-    if (!core || conv_blas_parts_find(&parts, &blas, blas.core, why, sizeof why)) {
+    if (!core || conv_blas_parts_find(&parts, &blas, blas.core, CONV_REASON(why))) {
         test_skip("%s", core ? why : "the blocking of this core is not on record");
         conv_blas_unload(&blas);
         return;

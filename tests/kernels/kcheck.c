@@ -131,14 +131,14 @@ static void add_openblas(struct kcheck_ukrs *all)
 {
     struct conv_blas blas;
     char why[256];
-    bool is_loaded = !conv_blas_load(&blas, why, sizeof why);
+    bool is_loaded = !conv_blas_load(&blas, CONV_REASON(why));
 
     assert(conv_gemm_core_count() <= sizeof all->openblas / sizeof all->openblas[0]);
     assert(all->n + conv_gemm_core_count() <= sizeof all->ukr / sizeof all->ukr[0]);
     for (size_t i = 0; i < conv_gemm_core_count(); i++) {
         const struct conv_gemm_core *core = conv_gemm_core_at(i);
         struct conv_blas_parts parts;
-        bool is_there = is_loaded && !conv_blas_parts_find(&parts, &blas, core->name, why, sizeof why);
+        bool is_there = is_loaded && !conv_blas_parts_find(&parts, &blas, core->name, CONV_REASON(why));
 
         conv_blas_ukr_init(&all->openblas[i], &core->ukr, is_there ? parts.kernel : NULL);
         all->ukr[all->n++] = &all->openblas[i].ukr;

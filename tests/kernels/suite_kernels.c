@@ -203,7 +203,7 @@ static void base_equals_naive(void)
     struct conv_blas blas;
     char why[256];
 
-    if (conv_blas_load(&blas, why, sizeof why)) {
+    if (conv_blas_load(&blas, CONV_REASON(why))) {
         test_skip("%s", why);
         return;
     }
@@ -235,7 +235,7 @@ static void openblas_runs_the_core_for_this_cpu(void)
         test_skip("no core is known to be the best for this CPU");
         return;
     }
-    if (conv_blas_load(&blas, why, sizeof why)) {
+    if (conv_blas_load(&blas, CONV_REASON(why))) {
         test_skip("%s", why);
         return;
     }

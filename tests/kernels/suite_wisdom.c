@@ -73,7 +73,7 @@ static struct conv_wisdom *wisdom_of(const char *path, bool *measures)
     struct conv_wisdom *w;
     char why[256];
 
-    CU_ASSERT_FATAL(conv_wisdom_start(&w, CONV_TUNE_MEASURE, path, measures, why, sizeof why) == 0);
+    CU_ASSERT_FATAL(conv_wisdom_start(&w, CONV_TUNE_MEASURE, path, measures, CONV_REASON(why)) == 0);
     return w;
 }
 
@@ -196,14 +196,14 @@ static void writers_merge(void)
             char text[16];
 
             snprintf(text, sizeof text, "own%zu", i);
-            _exit(!w || conv_wisdom_import(w, odd_wisdom(text, &p), why, sizeof why) ||
-                  conv_wisdom_export(w, path, why, sizeof why));
+            _exit(!w || conv_wisdom_import(w, odd_wisdom(text, &p), CONV_REASON(why)) ||
+                  conv_wisdom_export(w, path, CONV_REASON(why)));
         }
     }
     for (int i = 0; i < 4; i++)
         CU_ASSERT(wait(&status) > 0 && status == 0);
     all = conv_wisdom_create();
-    CU_ASSERT_FATAL(all != NULL && conv_wisdom_import(all, path, why, sizeof why) == 0);
+    CU_ASSERT_FATAL(all != NULL && conv_wisdom_import(all, path, CONV_REASON(why)) == 0);
     CU_ASSERT(conv_wisdom_count(all) == 4);
     conv_wisdom_release(all);
     scratch_close();
@@ -232,13 +232,13 @@ static void bad_files_are_refused(void)
     CU_ASSERT_FATAL(w != NULL);
     scratch_open();
     for (size_t i = 0; i < COUNT(bad); i++) {
-        CU_ASSERT(conv_wisdom_import(w, scratch_text("bad", bad[i].text), why, sizeof why) == -EINVAL);
+        CU_ASSERT(conv_wisdom_import(w, scratch_text("bad", bad[i].text), CONV_REASON(why)) == -EINVAL);
         test_check(strstr(why, bad[i].why) && !strchr(why, '\n'), "said '%s', not '%s'", why, bad[i].why);
-        CU_ASSERT(conv_wisdom_export(w, scratch_path("bad"), why, sizeof why) == -EINVAL);
+        CU_ASSERT(conv_wisdom_export(w, scratch_path("bad"), CONV_REASON(why)) == -EINVAL);
         CU_ASSERT(conv_wisdom_count(w) == 0);
     }
-    CU_ASSERT(conv_wisdom_import(w, scratch_path("none"), why, sizeof why) == -ENOENT && strstr(why, "none: "));
-    CU_ASSERT(conv_wisdom_export(w, "/nowhere/wisdom", why, sizeof why) == -ENOENT);
+    CU_ASSERT(conv_wisdom_import(w, scratch_path("none"), CONV_REASON(why)) == -ENOENT && strstr(why, "none: "));
+    CU_ASSERT(conv_wisdom_export(w, "/nowhere/wisdom", CONV_REASON(why)) == -ENOENT);
     scratch_close();
     conv_wisdom_release(w);
 }
@@ -256,7 +256,7 @@ static void foreign_lines_are_kept(void)
     wisdom_key(&p, &caches, conv_ukr_best()->isa, key, sizeof key);
     snprintf(text, sizeof text,
              "sconv-wisdom 1\nother%s f32_16x24__ref packed is 5 1 2\n%s f32_9x9__new packed is 5 1 2\n", key, key);
-    CU_ASSERT(conv_wisdom_import(w, scratch_text("wisdom", text), why, sizeof why) == 0);
+    CU_ASSERT(conv_wisdom_import(w, scratch_text("wisdom", text), CONV_REASON(why)) == 0);
     plan = plan_by(w, &p, false);
     CU_ASSERT(conv_wisdom_count(w) == 2 && replayed(&plan) == replayed(&model));
     scratch_close();
@@ -269,7 +269,7 @@ static void words_of_the_environment_are_checked(void)
     bool measures;
     char why[128];
 
-    CU_ASSERT(conv_wisdom_start(&w, "guess", "", &measures, why, sizeof why) == -EINVAL && !w);
+    CU_ASSERT(conv_wisdom_start(&w, "guess", "", &measures, CONV_REASON(why)) == -EINVAL && !w);
     CU_ASSERT(strstr(why, "SCONV_TUNE is 'guess'") != NULL);
 }
 
