@@ -30,7 +30,7 @@ static int print_plain(const struct conv_plan *plan, const char *name, const str
     return 0;
 }
 
-static void print_plain_tail(const struct conv_noted_plan *plan, size_t n, FILE *out)
+static void print_plain_tail(const struct conv_layer_plan *plan, size_t n, FILE *out)
 {
     (void)plan;
     (void)n;
@@ -41,7 +41,7 @@ static const struct {
     const char *(*why_not)(const struct conv_plan *plan); /* beside conv_program_why_not; NULL: nothing */
     void (*print_head)(const struct conv_plan *plan, FILE *out);
     int (*print)(const struct conv_plan *plan, const char *name, const struct conv_c_options *options, FILE *out);
-    void (*print_tail)(const struct conv_noted_plan *plan, size_t n, FILE *out); /* NULL: nothing */
+    void (*print_tail)(const struct conv_layer_plan *plan, size_t n, FILE *out); /* NULL: nothing */
     const char *const *passes;
     bool is_sliced; /* by sconv-opt */
 } forms[EXP_EMIT_N_FORMS] = {
@@ -88,7 +88,7 @@ static const char *why_not(enum exp_emit_what what, const struct conv_plan *plan
     return why || !forms[what].why_not ? why : forms[what].why_not(plan);
 }
 
-static int check(enum exp_emit_what what, const struct conv_noted_plan *plan, size_t n, struct exp_why *why)
+static int check(enum exp_emit_what what, const struct conv_layer_plan *plan, size_t n, struct exp_why *why)
 {
     for (size_t i = 0; i < n; i++) {
         const char *reason = why_not(what, &plan[i].plan);
@@ -109,7 +109,7 @@ static bool is_fused(const struct conv_fusion *after)
     return after->adds_bias || after->activation != CONV_ACTIVATION_NONE;
 }
 
-int exp_emit_print(enum exp_emit_what what, const struct conv_noted_plan *plan, size_t n,
+int exp_emit_print(enum exp_emit_what what, const struct conv_layer_plan *plan, size_t n,
                    const struct conv_c_options *options, FILE *out, struct exp_why *why)
 {
     int err = check(what, plan, n, why);
@@ -235,7 +235,7 @@ const char *exp_emit_why_no_compiler(enum exp_emit_what what)
 struct work {
     const char *folder;
     enum exp_emit_what what;
-    const struct conv_noted_plan *plan;
+    const struct conv_layer_plan *plan;
     size_t n;
     struct conv_c_options options;
     bool records;
@@ -334,7 +334,7 @@ static float *new_filter(const struct conv_plan *plan)
     return filter;
 }
 
-int exp_emit_compile(const struct exp_workdir *folder, enum exp_emit_what what, const struct conv_noted_plan *plan,
+int exp_emit_compile(const struct exp_workdir *folder, enum exp_emit_what what, const struct conv_layer_plan *plan,
                      size_t n, const struct conv_fusion *after, bool records, struct exp_why *why)
 {
     const struct conv_fusion nothing = { .adds_bias = false };
@@ -353,7 +353,7 @@ int exp_emit_compile(const struct exp_workdir *folder, enum exp_emit_what what, 
     return err ? err : is_c ? build_c(&w) : build_ll(&w);
 }
 
-int exp_emit_build(struct exp_emit_code *code, enum exp_emit_what what, const struct conv_noted_plan *plan, size_t n,
+int exp_emit_build(struct exp_emit_code *code, enum exp_emit_what what, const struct conv_layer_plan *plan, size_t n,
                    const struct conv_fusion *after, bool records, struct exp_why *why)
 {
     struct exp_workdir folder;
@@ -440,10 +440,10 @@ static bool is_of(const struct exp_emit_coded *e, const struct conv_plan *p)
 static int make(const struct conv_plan *plan, struct exp_emit_coded **made)
 {
     static const char name[] = "layer";
-    const struct conv_noted_plan noted = { .layer = name, .machine = "", .plan = *plan };
+    const struct conv_layer_plan layer = { .layer = name, .machine = "", .plan = *plan };
     struct exp_emit_code code;
     struct exp_why why;
-    int err = exp_emit_build(&code, EXP_EMIT_C, &noted, 1, NULL, false, &why);
+    int err = exp_emit_build(&code, EXP_EMIT_C, &layer, 1, NULL, false, &why);
 
     if (err)
         return err;

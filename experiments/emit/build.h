@@ -10,7 +10,7 @@
 #include "experiments/bench/case/algo.h"
 #include "experiments/observe/guest.h"
 #include "kernels/emit/c_source.h"
-#include "kernels/emit/noted_plans.h"
+#include "kernels/emit/layer_plans.h"
 
 /* Lists the forms of generated code, in the order of EXP_EMIT_NAMES. */
 enum exp_emit_what {
@@ -36,7 +36,7 @@ struct exp_emit_bytes exp_emit_bytes(enum exp_emit_what what, const struct conv_
  * options are C's; `packed` there are the only plan's filters, packed for C, and as they are for MLIR. Returns 0; -EINVAL
  * for a plan or options that cannot be written, or -ENOMEM, with one line in why.
  */
-int exp_emit_print(enum exp_emit_what what, const struct conv_noted_plan *plan, size_t n,
+int exp_emit_print(enum exp_emit_what what, const struct conv_layer_plan *plan, size_t n,
                    const struct conv_c_options *options, FILE *out, struct exp_why *why);
 
 /*
@@ -57,7 +57,7 @@ const char *exp_emit_why_no_compiler(enum exp_emit_what what);
  * variable sconv_access points to. Returns 0, or as exp_emit_print; -ENOENT without a compiler; -EIO if that fails,
  * with its last line in why; -EINTR; -errno of writing.
  */
-int exp_emit_compile(const struct exp_workdir *folder, enum exp_emit_what what, const struct conv_noted_plan *plan,
+int exp_emit_compile(const struct exp_workdir *folder, enum exp_emit_what what, const struct conv_layer_plan *plan,
                      size_t n, const struct conv_fusion *after, bool records, struct exp_why *why);
 
 #define EXP_EMIT_OBJECT "code.so"
@@ -71,7 +71,7 @@ struct exp_emit_code {
 };
 
 /* Does the same in a folder of its own, and loads it. On failure *code is empty. */
-int exp_emit_build(struct exp_emit_code *code, enum exp_emit_what what, const struct conv_noted_plan *plan, size_t n,
+int exp_emit_build(struct exp_emit_code *code, enum exp_emit_what what, const struct conv_layer_plan *plan, size_t n,
                    const struct conv_fusion *after, bool records, struct exp_why *why);
 void exp_emit_code_release(struct exp_emit_code *code);
 

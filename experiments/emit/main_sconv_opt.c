@@ -25,7 +25,7 @@ struct session {
     struct opt_planner planner;
     struct opt_module module;
     struct opt_convs found;
-    struct conv_noted_plans plans; /* of those that can be sliced */
+    struct conv_layer_plans plans; /* of those that can be sliced */
     struct exp_why why;
 };
 
@@ -74,7 +74,7 @@ static void leave(const struct session *s, const struct opt_conv *c, const char 
 /* Plans a convolution, and slices it unless plans are all that is asked for. */
 static int do_one(struct session *s, const struct opt_conv *c)
 {
-    struct conv_noted_plan plan = { 0 };
+    struct conv_layer_plan plan = { 0 };
     struct exp_why why = c->why_not;
     int err = *why.text ? -EINVAL : opt_conv_plan(c, &s->planner, &plan, &why);
 

@@ -82,7 +82,7 @@ struct exp_emit_seen {
  * Prints and compiles a plan's code, and runs it once under the emulator, with filters that were packed before. Returns
  * 0, or as exp_emit_compile or exp_guest_run, with one line in why.
  */
-int exp_emit_observe(enum exp_emit_what what, const struct conv_noted_plan *plan, const struct exp_emit_watch *w,
+int exp_emit_observe(enum exp_emit_what what, const struct conv_layer_plan *plan, const struct exp_emit_watch *w,
                      struct exp_emit_seen of[CONV_N_TENSORS], struct exp_why *why);
 
 #endif

@@ -344,7 +344,7 @@ static int find_machine(const struct opt_conv *c, const struct opt_planner *by, 
     return err;
 }
 
-int opt_conv_plan(const struct opt_conv *c, const struct opt_planner *by, struct conv_noted_plan *plan,
+int opt_conv_plan(const struct opt_conv *c, const struct opt_planner *by, struct conv_layer_plan *plan,
                   struct exp_why *why)
 {
     struct csa_tiling tiling[CSA_N_SCHEDULES];

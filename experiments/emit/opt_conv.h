@@ -5,7 +5,7 @@
 #include "experiments/emit/opt_module.h"
 #include "kernels/csa/csa.h"
 #include "kernels/emit/linalg_source.h"
-#include "kernels/emit/noted_plans.h"
+#include "kernels/emit/layer_plans.h"
 #include "sim/machine/machine.h"
 
 struct opt_conv {
@@ -36,7 +36,7 @@ struct opt_planner {
  * Plans a convolution that can be sliced. What machine it is for stands in plan->machine, from malloc. Returns 0, or
  * -errno with one line in why: the module describes no machine, or the shape does not fit an address space.
  */
-int opt_conv_plan(const struct opt_conv *c, const struct opt_planner *by, struct conv_noted_plan *plan,
+int opt_conv_plan(const struct opt_conv *c, const struct opt_planner *by, struct conv_layer_plan *plan,
                   struct exp_why *why);
 
 /* Returns the values of filters that are constants; a null attribute: they are not. */

@@ -7,7 +7,7 @@
 #include "experiments/bench/case/algo.h"
 #include "experiments/bench/course/options_shared.h"
 #include "experiments/bench/course/question.h"
-#include "kernels/emit/noted_plans.h"
+#include "kernels/emit/layer_plans.h"
 
 #define EXP_EMIT_LAYER_OPTION                                                                                          \
     EXP_NAMES("LAYER",                                                                                                 \
@@ -64,7 +64,7 @@ struct exp_emit_options {
 /* The plans that a program of this room works on: of the layers that LAYER or MODEL name, or of PLAN's file. */
 struct exp_emit_plans {
     struct exp_setup setup;
-    struct conv_noted_plans noted;
+    struct conv_layer_plans list;
 };
 
 /*

@@ -47,7 +47,7 @@ static struct conv_fusion fusion(const struct session *s)
 /* A compiler takes minutes for more. */
 enum { MOST_WEIGHTS = 1 << 18 };
 
-static int check_constants(const struct conv_noted_plans *plans, size_t n, struct exp_why *why)
+static int check_constants(const struct conv_layer_plans *plans, size_t n, struct exp_why *why)
 {
     if (plans->n != 1)
         return exp_fail(why, -EINVAL, "WEIGHTS: a file is for one layer, these are %zu; LAYER= chooses one", plans->n);
@@ -101,9 +101,9 @@ static int pack(float **filters, const struct conv_plan *plan)
 /* Reads the [k][c / groups][r][s] floats of the only plan. The constants of C are packed. */
 static int read_filters(struct session *s)
 {
-    const struct conv_plan *plan = &s->plans.noted.plan[0].plan;
+    const struct conv_plan *plan = &s->plans.list.plan[0].plan;
     size_t n = plan->layout.bytes[CONV_FILTER] / sizeof(float);
-    int err = check_constants(&s->plans.noted, n, &s->why);
+    int err = check_constants(&s->plans.list, n, &s->why);
 
     if (err)
         return err;
@@ -114,7 +114,7 @@ static int read_filters(struct session *s)
 
 /* ---- code that is run and compared with plain loops ---- */
 
-static int refuse_to_run(const struct conv_noted_plan *plan, struct exp_why *why)
+static int refuse_to_run(const struct conv_layer_plan *plan, struct exp_why *why)
 {
     return exp_fail(why, -ENOTSUP, "layer '%s': this computer cannot execute %s", plan->layer, plan->plan.ukr->name);
 }
@@ -135,7 +135,7 @@ static double finished(double x, const struct conv_fusion *after, size_t filter)
     return after->activation == CONV_ACTIVATION_RELU6 && x > 6 ? 6 : x;
 }
 
-static int compare_plane(const struct conv_noted_plan *n, const struct conv_fusion *after, const float *out,
+static int compare_plane(const struct conv_layer_plan *n, const struct conv_fusion *after, const float *out,
                          size_t plane, const double *want, const double *magnitude, struct exp_why *why)
 {
     const struct conv_problem *p = &n->plan.problem;
@@ -152,7 +152,7 @@ static int compare_plane(const struct conv_noted_plan *n, const struct conv_fusi
     return 0;
 }
 
-static int compare(const struct conv_noted_plan *n, const struct conv_fusion *after, const struct exp_tensors *t,
+static int compare(const struct conv_layer_plan *n, const struct conv_fusion *after, const struct exp_tensors *t,
                    struct exp_why *why)
 {
     const struct conv_problem *p = &n->plan.problem;
@@ -190,7 +190,7 @@ static void *new_nans(size_t bytes)
 
 /* Fills *m with NaNs, and packs filters into it by the code's own function, if it has one. */
 static int memory_init(struct memory *m, const struct exp_emit_code *code, enum exp_emit_what what,
-                       const struct conv_noted_plan *n, const struct exp_tensors *t)
+                       const struct conv_layer_plan *n, const struct exp_tensors *t)
 {
     const struct exp_emit_bytes bytes = exp_emit_bytes(what, &n->plan);
     exp_emit_pack_fn pack_filters = exp_emit_code_packer(code, n->layer, 0);
@@ -204,7 +204,7 @@ static int memory_init(struct memory *m, const struct exp_emit_code *code, enum 
 }
 
 /* Convolves, with filters that were packed. */
-static void run(const struct exp_emit_code *code, const struct memory *m, const struct conv_noted_plan *n,
+static void run(const struct exp_emit_code *code, const struct memory *m, const struct conv_layer_plan *n,
                 const struct conv_fusion *after, const struct exp_tensors *t)
 {
     const float *filter = conv_in_ptr(t->bind.addr[CONV_FILTER]), *in = conv_in_ptr(t->bind.addr[CONV_INPUT]);
@@ -221,7 +221,7 @@ static void run(const struct exp_emit_code *code, const struct memory *m, const 
 }
 
 /* Compiles a plan's code, runs it and compares every output. *seconds is what printing and compiling took. */
-static int check(struct session *s, const struct conv_noted_plan *plan, double *seconds)
+static int check(struct session *s, const struct conv_layer_plan *plan, double *seconds)
 {
     const struct conv_fusion after = fusion(s);
     struct exp_emit_code code;
@@ -251,7 +251,7 @@ static int check(struct session *s, const struct conv_noted_plan *plan, double *
 static int check_all(struct session *s)
 {
     const char *why_not = exp_emit_why_no_compiler(exp_emit_form(s->options.emit));
-    size_t n_layers = s->plans.noted.n, n = 0;
+    size_t n_layers = s->plans.list.n, n = 0;
     double longest = 0, sum = 0;
     int err = 0;
 
@@ -264,7 +264,7 @@ static int check_all(struct session *s)
             return exp_fail(&s->why, -EINTR, "interrupted");
         if (exp_emit_is_repeated(&s->plans, i))
             continue;
-        err = check(s, &s->plans.noted.plan[i], &seconds);
+        err = check(s, &s->plans.list.plan[i], &seconds);
         n++;
         sum += seconds;
         longest = fmax(longest, seconds);
@@ -305,7 +305,7 @@ const struct rec_table exp_emit_times_table = REC_TABLE("code.csv", fields, ROW)
 /* A contender: the library, or a form. */
 struct timed {
     struct time_row *row;
-    const struct conv_noted_plan *plan;
+    const struct conv_layer_plan *plan;
     const struct exp_tensors *tensors;
     struct exp_emit_code code;
     exp_code_fn fn; /* NULL: the library */
@@ -395,7 +395,7 @@ static void take_times(struct time_row row[N_TIMED], const uint64_t *sample, siz
     printf("\n");
 }
 
-static int time_forms(struct session *s, const struct conv_noted_plan *plan, struct time_row row[N_TIMED])
+static int time_forms(struct session *s, const struct conv_layer_plan *plan, struct time_row row[N_TIMED])
 {
     uint64_t *sample = exp_new((size_t)N_TIMED * s->options.time, sizeof *sample);
     struct timed timed[N_TIMED] = { 0 };
@@ -436,8 +436,8 @@ static int time_all(struct session *s)
 
     if (ctr_pin(-1, NULL, s->why.text, sizeof s->why.text))
         fprintf(stderr, "sconv-gen: not pinned: %s\n", s->why.text);
-    for (size_t i = 0; i < s->plans.noted.n && !err; i++) {
-        const struct conv_noted_plan *plan = &s->plans.noted.plan[i];
+    for (size_t i = 0; i < s->plans.list.n && !err; i++) {
+        const struct conv_layer_plan *plan = &s->plans.list.plan[i];
 
         if (exp_emit_is_repeated(&s->plans, i))
             continue;
@@ -483,8 +483,7 @@ static int print(void *session, FILE *out)
     struct session *s = session;
     const struct conv_c_options options = { s->filters, fusion(s) };
 
-    return exp_emit_print(exp_emit_form(s->options.emit), s->plans.noted.plan, s->plans.noted.n, &options, out,
-                          &s->why);
+    return exp_emit_print(exp_emit_form(s->options.emit), s->plans.list.plan, s->plans.list.n, &options, out, &s->why);
 }
 
 static int work(void *session)

@@ -97,7 +97,7 @@ static int take(struct conv_plan_facts *f, char *word, struct exp_why *why)
  * Plans n again with these decisions of its tiling and options (kernels/emit/plan_keys.def) and everything else derived
  * from them. other is as in conv_plan_of_facts.
  */
-static int set_decisions(struct conv_noted_plan *n, const char *set, const struct conv_ukr *other, struct exp_why *why)
+static int set_decisions(struct conv_layer_plan *n, const char *set, const struct conv_ukr *other, struct exp_why *why)
 {
     struct conv_plan_facts f = conv_plan_facts_of(&n->plan, &n->caches, n->layer, n->machine);
     char *words = exp_copy_text(set), *rest = words, reason[300];
@@ -176,10 +176,10 @@ static int choose_algo(const struct exp_emit_options *o, unsigned *bits, const s
 }
 
 /* Notes the plan of a case, with what `set` decides otherwise. */
-static int note(struct conv_noted_plans *noted, const struct exp_case *c, const struct exp_setup *setup,
-                const char *set, struct exp_why *why)
+static int add_plan(struct conv_layer_plans *list, const struct exp_case *c, const struct exp_setup *setup,
+                    const char *set, struct exp_why *why)
 {
-    struct conv_noted_plan n = {
+    struct conv_layer_plan n = {
         .layer = c->layer->name,
         .machine = setup->machine.name,
         .caches = setup->caches,
@@ -194,11 +194,11 @@ static int note(struct conv_noted_plans *noted, const struct exp_case *c, const 
         err = set_decisions(&n, set, &setup->openblas_ukr.ukr, why);
     if (err)
         return err;
-    return conv_plans_add(noted, &n) ? exp_fail(why, -ENOMEM, "out of memory") : 0;
+    return conv_plans_add(list, &n) ? exp_fail(why, -ENOMEM, "out of memory") : 0;
 }
 
 /* Notes, of a group of algorithms, what CSA chose. */
-static int note_model(struct exp_emit_plans *p, const struct exp_model *model, unsigned bits,
+static int add_model(struct exp_emit_plans *p, const struct exp_model *model, unsigned bits,
                       const struct exp_algo *algo, const char *set, struct exp_why *why)
 {
     struct exp_experiment e;
@@ -208,7 +208,7 @@ static int note_model(struct exp_emit_plans *p, const struct exp_model *model, u
         return err;
     for (size_t i = 0; i < e.n_cases && !err; i++) {
         if (e.cases[i].is_chosen || !algo->members)
-            err = note(&p->noted, &e.cases[i], &p->setup, set, why);
+            err = add_plan(&p->list, &e.cases[i], &p->setup, set, why);
     }
     exp_experiment_release(&e);
     return err;
@@ -224,17 +224,17 @@ static int plan_models(struct exp_emit_plans *p, const struct exp_emit_options *
     if (!err)
         err = read_models(&models, o, why);
     for (size_t i = 0; !err && i < models.n; i++)
-        err = note_model(p, &models.model[i], bits, algo, is_given(o->set) ? o->set : "", why);
+        err = add_model(p, &models.model[i], bits, algo, is_given(o->set) ? o->set : "", why);
     exp_models_release(&models);
     return err;
 }
 
 static int read_file(struct exp_emit_plans *p, const char *path, struct exp_why *why)
 {
-    int err = conv_plans_read(&p->noted, path, &p->setup.openblas_ukr.ukr, why->text, sizeof why->text);
+    int err = conv_plans_read(&p->list, path, &p->setup.openblas_ukr.ukr, why->text, sizeof why->text);
 
-    if (!err && *p->noted.derived_anew)
-        fprintf(stderr, "%s\n", p->noted.derived_anew);
+    if (!err && *p->list.derived_anew)
+        fprintf(stderr, "%s\n", p->list.derived_anew);
     return err;
 }
 
@@ -256,13 +256,13 @@ int exp_emit_plans_make(struct exp_emit_plans *p, const struct exp_emit_options 
 
 void exp_emit_plans_release(struct exp_emit_plans *p)
 {
-    conv_plans_release(&p->noted);
+    conv_plans_release(&p->list);
     exp_setup_release(&p->setup);
 }
 
 bool exp_emit_is_repeated(const struct exp_emit_plans *p, size_t i)
 {
-    return conv_plans_find(&p->noted, &p->noted.plan[i].plan.problem) != &p->noted.plan[i];
+    return conv_plans_find(&p->list, &p->list.plan[i].plan.problem) != &p->list.plan[i];
 }
 
 void exp_emit_print_code(const void *options, FILE *out)
@@ -289,16 +289,15 @@ static int print_json(void *session, FILE *out)
 {
     struct session *s = session;
 
-    return conv_plans_print(s->plans.noted.plan, s->plans.noted.n, out) ? exp_fail(&s->why, -ENOMEM, "out of memory")
-                                                                        : 0;
+    return conv_plans_print(s->plans.list.plan, s->plans.list.n, out) ? exp_fail(&s->why, -ENOMEM, "out of memory") : 0;
 }
 
 static int print_lines(void *session, FILE *out)
 {
     const struct session *s = session;
 
-    for (size_t i = 0; i < s->plans.noted.n; i++) {
-        const struct conv_noted_plan *n = &s->plans.noted.plan[i];
+    for (size_t i = 0; i < s->plans.list.n; i++) {
+        const struct conv_layer_plan *n = &s->plans.list.plan[i];
         char text[EXP_PLAN_TEXT_BYTES];
 
         exp_plan_text(&n->plan, text);

@@ -20,9 +20,9 @@ enum { LIMIT_S = 300, N_TABLE_LEVELS = 3 };
 
 /* ---- one run ---- */
 
-struct run {
+struct observation {
     const struct exp_emit_watch *watch;
-    const struct conv_noted_plan *plan;
+    const struct conv_layer_plan *plan;
     enum exp_emit_what what;
     struct exp_workdir folder;
     struct obs_result *seen;
@@ -55,12 +55,12 @@ static char *layout_text(enum exp_emit_what what, const struct conv_plan *plan)
     return text;
 }
 
-static char *path_of(const struct run *r, const char *file)
+static char *path_of(const struct observation *r, const char *file)
 {
     return exp_format("%s/%s", r->folder.path, file);
 }
 
-static int run_guest(const struct run *r, const char *trace, struct exp_why *why)
+static int run_guest(const struct observation *r, const char *trace, struct exp_why *why)
 {
     char *machine = path_of(r, "machine.cfg"), *result = path_of(r, "seen"),
          *layout = layout_text(r->what, &r->plan->plan);
@@ -91,7 +91,7 @@ static int run_guest(const struct run *r, const char *trace, struct exp_why *why
     return err;
 }
 
-static int replay_into(struct sim_sink *sink, const struct run *r)
+static int replay_into(struct sim_sink *sink, const struct observation *r)
 {
     struct conv_replay replay;
 
@@ -104,7 +104,7 @@ static int replay_into(struct sim_sink *sink, const struct run *r)
 }
 
 /* Sends a stream through the caches, and takes the counts of each tensor. The emulator tells of no prefetches. */
-static int simulate(const struct run *r, const struct exp_emit_stream *s, bool is_replay)
+static int simulate(const struct observation *r, const struct exp_emit_stream *s, bool is_replay)
 {
     struct sim_machine machine = *r->watch->machine;
     struct sim_hierarchy *h;
@@ -122,7 +122,7 @@ static int simulate(const struct run *r, const struct exp_emit_stream *s, bool i
     return err;
 }
 
-static int judge(const struct run *r, struct exp_emit_stream *seen, struct exp_emit_stream *replayed)
+static int judge(const struct observation *r, struct exp_emit_stream *seen, struct exp_emit_stream *replayed)
 {
     int err = replay_into(&replayed->expander.sink, r);
 
@@ -133,7 +133,7 @@ static int judge(const struct run *r, struct exp_emit_stream *seen, struct exp_e
     return err ? err : simulate(r, replayed, true);
 }
 
-static int compare(const struct run *r, const char *trace, struct exp_why *why)
+static int compare(const struct observation *r, const char *trace, struct exp_why *why)
 {
     struct exp_emit_stream seen, replayed;
     int err, judged = 0;
@@ -158,10 +158,10 @@ static const char *emit_why_not_observed(const struct exp_emit_watch *w, const s
     return plan->sconv.options.packs_filters ? "filters are packed before: FILTERS=ahead" : NULL;
 }
 
-int exp_emit_observe(enum exp_emit_what what, const struct conv_noted_plan *plan, const struct exp_emit_watch *w,
+int exp_emit_observe(enum exp_emit_what what, const struct conv_layer_plan *plan, const struct exp_emit_watch *w,
                      struct exp_emit_seen of[CONV_N_TENSORS], struct exp_why *why)
 {
-    struct run r = { .watch = w, .plan = plan, .what = what, .seen_of = of };
+    struct observation r = { .watch = w, .plan = plan, .what = what, .seen_of = of };
     const char *why_not = emit_why_not_observed(w, &plan->plan);
     char *trace;
     int err;
@@ -234,7 +234,7 @@ struct session {
     struct exp_why why;
 };
 
-static struct row *add_row(struct session *s, const struct conv_noted_plan *plan, enum exp_emit_what what,
+static struct row *add_row(struct session *s, const struct conv_layer_plan *plan, enum exp_emit_what what,
                            enum conv_tensor t)
 {
     struct row *row = exp_append(&s->row, &s->n_rows, sizeof *row);
@@ -251,8 +251,8 @@ static bool is_touched(const struct exp_emit_seen *s)
 }
 
 /* Notes a form's tensors. */
-static void note_form(struct session *s, const struct conv_noted_plan *plan, enum exp_emit_what what,
-                      const struct exp_emit_seen of[CONV_N_TENSORS])
+static void add_form(struct session *s, const struct conv_layer_plan *plan, enum exp_emit_what what,
+                     const struct exp_emit_seen of[CONV_N_TENSORS])
 {
     for (unsigned t = 0; t < CONV_N_TENSORS; t++) {
         struct row *row;
@@ -269,8 +269,7 @@ static void note_form(struct session *s, const struct conv_noted_plan *plan, enu
 }
 
 /* Says of the first tensor why there is nothing of any. */
-static void note_missing(struct session *s, const struct conv_noted_plan *plan, enum exp_emit_what what,
-                         const char *why)
+static void add_missing(struct session *s, const struct conv_layer_plan *plan, enum exp_emit_what what, const char *why)
 {
     struct row *row = add_row(s, plan, what, CONV_INPUT);
 
@@ -279,7 +278,7 @@ static void note_missing(struct session *s, const struct conv_noted_plan *plan, 
 }
 
 /* Observes a layer's code in all forms. */
-static int observe_forms(struct session *s, const struct conv_noted_plan *plan, const struct exp_emit_watch *w)
+static int observe_forms(struct session *s, const struct conv_layer_plan *plan, const struct exp_emit_watch *w)
 {
     for (int i = 0; i <= EXP_EMIT_MLIR_LINALG; i++) {
         enum exp_emit_what what = (enum exp_emit_what)i;
@@ -291,9 +290,9 @@ static int observe_forms(struct session *s, const struct conv_noted_plan *plan, 
             return err;
         printf("%-28s %-14s", plan->layer, exp_emit_name(what));
         if (err)
-            note_missing(s, plan, what, s->why.text);
+            add_missing(s, plan, what, s->why.text);
         else
-            note_form(s, plan, what, of);
+            add_form(s, plan, what, of);
         printf("\n");
     }
     return 0;
@@ -320,8 +319,8 @@ static int prepare(void *session)
     err = exp_emit_plans_make(&s->plans, &s->options, &s->why);
     if (err)
         return err;
-    for (size_t i = 0; i < s->plans.noted.n && !why_not; i++)
-        why_not = emit_why_not_observed(&watch, &s->plans.noted.plan[i].plan);
+    for (size_t i = 0; i < s->plans.list.n && !why_not; i++)
+        why_not = emit_why_not_observed(&watch, &s->plans.list.plan[i].plan);
     exp_say(s->what, sizeof s->what, "what generated code does to the tensors, beside the replay of its plan");
     return why_not ? exp_fail(&s->why, -ENOTSUP, "%s", why_not) : 0;
 }
@@ -332,9 +331,9 @@ static int work(void *session)
     const struct exp_emit_watch watch = watch_of(s);
     int err = 0;
 
-    for (size_t i = 0; i < s->plans.noted.n && !err; i++) {
+    for (size_t i = 0; i < s->plans.list.n && !err; i++) {
         if (!exp_emit_is_repeated(&s->plans, i))
-            err = observe_forms(s, &s->plans.noted.plan[i], &watch);
+            err = observe_forms(s, &s->plans.list.plan[i], &watch);
         if (exp_interrupted())
             err = exp_fail(&s->why, -EINTR, "interrupted");
     }
@@ -347,7 +346,7 @@ static int write_streams(void *session)
     struct exp_csv *csv = exp_csv_begin(&s->results.dir, &exp_emit_streams_table.file, s->what);
 
     exp_csv_header(csv, "planned for, and simulated", "%s", s->plans.setup.machine.name);
-    exp_csv_header(csv, "observed", "%s", exp_emulator_for(s->plans.noted.plan[0].plan.ukr)->source);
+    exp_csv_header(csv, "observed", "%s", exp_emulator_for(s->plans.list.plan[0].plan.ukr)->source);
     for (struct row *row = s->row; row < s->row + s->n_rows; row++) {
         for (size_t l = 0; l < N_TABLE_LEVELS && *row->why_not; l++)
             row->why_no_level[l] = row->why_not;

@@ -273,10 +273,10 @@ enum exp_emit_likeness exp_emit_stream_compare(struct exp_emit_stream *seen, con
                                                enum conv_tensor t)
 {
     struct list a = take(seen, t, true, true), b = take(replayed, t, true, true);
-    bool are_alike = are_in_step(&a, &b);
-    enum exp_emit_likeness likeness = are_alike ? EXP_EMIT_IN_ORDER : compare_unordered(seen, replayed, t);
+    bool is_in_step = are_in_step(&a, &b);
+    enum exp_emit_likeness likeness = is_in_step ? EXP_EMIT_IN_ORDER : compare_unordered(seen, replayed, t);
 
-    for (size_t i = 0; i < a.n && are_alike; i++)
+    for (size_t i = 0; i < a.n && is_in_step; i++)
         settle(a.at[i], b.at[i]);
     if (likeness == EXP_EMIT_OTHER && are_equal_bytes(&a, &b))
         likeness = EXP_EMIT_BYTES;

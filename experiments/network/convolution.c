@@ -22,7 +22,7 @@ enum conv_tensor net_filter_tensor(const struct conv_plan *plan)
 /* Threads share the nest of every other plan; run_base shares out OpenBLAS's product. */
 bool net_conv_is_apart(const struct net_conv *conv)
 {
-    return conv->plan.algorithm == CONV_GEMM || conv->plan.algorithm == CONV_OUTSIDE || conv->algo->is_generated;
+    return conv->plan.algorithm == CONV_GEMM || conv->plan.algorithm == CONV_PLUGIN || conv->algo->is_generated;
 }
 
 /*
@@ -311,7 +311,7 @@ static int run_plugin(const struct net *net, const struct run *r, struct exp_why
 {
     struct net_conv *conv = r->step->conv;
     const uint64_t start = clock_of(net)();
-    const char *why_not = exp_plugin_run_lent(conv->plan.outside.code, conv->number, &conv->plan, &conv->took_ns);
+    const char *why_not = exp_plugin_run_lent(conv->plan.plugin.code, conv->number, &conv->plan, &conv->took_ns);
 
     conv->waited_ns = clock_of(net)() - start;
     return why_not ? exp_fail(why, -ECANCELED, "node '%.100s': %s", r->step->name, why_not) : 0;
@@ -331,7 +331,7 @@ void net_spoil(const struct net *net)
         const size_t n = net->tensor[s->out[0]].bytes / NET_FLOAT;
         float *out = net_at(net, s->out[0]);
 
-        for (size_t k = 0; s->conv && s->conv->plan.algorithm == CONV_OUTSIDE && k < n; k += 1 + n / SPOILT)
+        for (size_t k = 0; s->conv && s->conv->plan.algorithm == CONV_PLUGIN && k < n; k += 1 + n / SPOILT)
             out[k] = NAN;
     }
 }
@@ -343,7 +343,7 @@ static int run_whole(const struct net *net, const struct run *r, struct exp_why 
 {
     int err = 0;
 
-    if (r->conv->plan.algorithm == CONV_OUTSIDE)
+    if (r->conv->plan.algorithm == CONV_PLUGIN)
         err = run_plugin(net, r, why);
     else if (conv_plan_is_base(&r->conv->plan) && r->conv->n_threads > 1)
         run_base(net, r);
@@ -375,9 +375,9 @@ int net_conv_open(const struct net *net, const struct net_step *s, struct exp_wh
     const struct conv_binding bind = net_conv_bind(net, base.of, s);
     const char *why_not;
 
-    if (conv->plan.algorithm != CONV_OUTSIDE)
+    if (conv->plan.algorithm != CONV_PLUGIN)
         return 0;
-    why_not = exp_plugin_open_lent(conv->plan.outside.code, conv->number, &conv->plan, &bind, clock_of(net));
+    why_not = exp_plugin_open_lent(conv->plan.plugin.code, conv->number, &conv->plan, &bind, clock_of(net));
     return why_not ? exp_fail(why, -ECANCELED, "node '%.100s': %s", s->name, why_not) : 0;
 }
 

@@ -49,7 +49,7 @@ static void emit_whole_after(const struct conv_plan *plan, enum cpu_isa isa, con
                              struct sim_sink *sink)
 {
     const struct conv_problem *p = &plan->problem;
-    const enum cpu_isa own = plan->algorithm == CONV_OUTSIDE ? isa : conv_plan_isa(plan);
+    const enum cpu_isa own = plan->algorithm == CONV_PLUGIN ? isa : conv_plan_isa(plan);
     const size_t image_bytes = p->k * conv_windows(p) * sizeof(float);
 
     for (size_t n = 0; n < p->n; n++) {
@@ -213,7 +213,7 @@ const char *net_stream_source(const struct net_stream *s, size_t step)
 {
     const struct net_conv *conv = s->net->step[step].conv;
 
-    return conv && conv->plan.algorithm == CONV_OUTSIDE    ? "recorded of its own code"
+    return conv && conv->plan.algorithm == CONV_PLUGIN     ? "recorded of its own code"
            : conv                                          ? "replay of its plan"
            : s->emitters->of[step].what == OP_EMITTED_CODE ? "its own code"
                                                            : "a model: inputs once, outputs once";

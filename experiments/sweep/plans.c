@@ -53,7 +53,7 @@ static struct best best_of(const struct exp_sweep_report *r, size_t layer)
     return best;
 }
 
-static int note(const struct exp_sweep_report *r, struct conv_noted_plans *plans)
+static int note(const struct exp_sweep_report *r, struct conv_layer_plans *plans)
 {
     int err = 0;
 
@@ -61,7 +61,7 @@ static int note(const struct exp_sweep_report *r, struct conv_noted_plans *plans
         const struct exp_sweep_case *x = best_of(r, l).at;
 
         if (x)
-            err = conv_plans_add(plans, &(struct conv_noted_plan){ .layer = x->layer->name,
+            err = conv_plans_add(plans, &(struct conv_layer_plan){ .layer = x->layer->name,
                                                                    .machine = x->config->setup.machine.name,
                                                                    .caches = x->config->setup.caches,
                                                                    .plan = x->plan });
@@ -71,7 +71,7 @@ static int note(const struct exp_sweep_report *r, struct conv_noted_plans *plans
 
 static int print(const void *report, FILE *out)
 {
-    struct conv_noted_plans plans = { 0 };
+    struct conv_layer_plans plans = { 0 };
     int err = note(report, &plans);
 
     if (!err)

@@ -7,17 +7,17 @@
 /* ---- bodies ---- */
 
 /* Says where the bodies from one on ask for outputs. */
-struct place {
+struct position {
     uint64_t addr;
     int64_t step_bytes; /* from one body to the next, */
     size_t n_bodies;    /* for so many of them */
 };
 
-static struct place output_place(const struct core_loop *l, const struct core_body *b, size_t body)
+static struct position output_place(const struct core_loop *l, const struct core_body *b, size_t body)
 {
     const size_t at = b->again && body >= b->again ? body - b->again : body;
     const uint64_t turn_bytes = b->rows * l->row_bytes;
-    struct place p = { .n_bodies = SIZE_MAX };
+    struct position p = { .n_bodies = SIZE_MAX };
 
     if (!b->per_row)
         return p;
@@ -31,7 +31,7 @@ static struct place output_place(const struct core_loop *l, const struct core_bo
 }
 
 static struct sim_run resolve(const struct core_loop *l, const struct core_body *b, const struct core_ask *ask,
-                              size_t first_step, size_t body, const struct place *outputs)
+                              size_t first_step, size_t body, const struct position *outputs)
 {
     const size_t step = first_step + body * b->n_steps + ask->step;
     const struct sim_run *windows = &l->load[0], *filters = &l->load[1];
@@ -60,7 +60,7 @@ static struct sim_run resolve(const struct core_loop *l, const struct core_body 
 
 /* Makes the runs of a body: those of its steps, with what they ask for between them. Returns how many. */
 static size_t body_runs(const struct core_loop *l, const struct core_body *b, size_t first_step, size_t body,
-                        const struct place *outputs, struct sim_run *run)
+                        const struct position *outputs, struct sim_run *run)
 {
     size_t n = 0, asked = 0;
 
@@ -87,7 +87,7 @@ void conv_core_loop_emit(const struct core_loop *l, const struct core_body *b, s
 
     assert(b->n_steps * l->n_loads + b->n_asks <= SIM_MAX_BURST_RUNS);
     for (size_t body = 0, n; body < n_bodies; body += n) {
-        const struct place outputs = output_place(l, b, body);
+        const struct position outputs = output_place(l, b, body);
         const size_t n_runs = body_runs(l, b, first_step, body, &outputs, run);
 
         n = min_size(outputs.n_bodies, n_bodies - body);

@@ -28,7 +28,7 @@ void conv_fold_release(struct conv_fold *f)
 /* ---- what goes on evenly ---- */
 
 /* Tells whether two calls differ by nothing but where they are, and how they move on in loops from `depth` on. */
-static bool is_alike(const struct conv_item *a, const struct conv_item *b, unsigned depth)
+static bool has_equal_steps(const struct conv_item *a, const struct conv_item *b, unsigned depth)
 {
     return !a->times && !b->times && a->routine == b->routine && !memcmp(a->step, b->step, depth * sizeof a->step[0]);
 }
@@ -42,7 +42,8 @@ static bool same_frame(const struct conv_item *a, const struct conv_item *b)
 static bool is_even(const struct conv_item *a, const struct conv_item *b, const struct conv_item *c)
 {
     if (!a->times) {
-        if (a->depth != b->depth || a->depth != c->depth || !is_alike(a, b, a->depth) || !is_alike(a, c, a->depth))
+        if (a->depth != b->depth || a->depth != c->depth || !has_equal_steps(a, b, a->depth) ||
+            !has_equal_steps(a, c, a->depth))
             return false;
         for (int o = 0; o < CONV_FOLD_MOST_OPERANDS; o++) {
             if (b->at[o] - a->at[o] != c->at[o] - b->at[o])
@@ -63,7 +64,7 @@ static bool is_even(const struct conv_item *a, const struct conv_item *b, const 
 static bool continues(const struct conv_item *body, const struct conv_item *item, size_t n)
 {
     if (!body->times) {
-        if (item->depth + 1 != body->depth || !is_alike(body, item, item->depth))
+        if (item->depth + 1 != body->depth || !has_equal_steps(body, item, item->depth))
             return false;
         for (int o = 0; o < CONV_FOLD_MOST_OPERANDS; o++) {
             if (item->at[o] != body->at[o] + (int64_t)n * body->step[item->depth][o])

@@ -4,11 +4,11 @@
 /* ---- copies: windows, and filters of NHWC, become rows of a matrix, a vector at a time ---- */
 
 /* A loop of a copy: how far a step goes in each index of the matrix and of the source. */
-struct walk {
+struct linalg_loop {
     size_t extent, to[2], from[4];
 };
 
-enum { MOST_WALKS = 4, MOST_LANES = 64 };
+enum { MOST_LOOPS = 4, MOST_LANES = 64 };
 
 struct copy {
     const char *source, *made;
@@ -16,8 +16,8 @@ struct copy {
     size_t rows, width;        /* of the matrix */
     size_t columns, taken;     /* so many of its columns are copied; what else is taken of them is zeros */
     size_t n, stride;          /* so many elements, at such a distance, of the source's last index are copied at once */
-    size_t n_walks;
-    struct walk walk[MOST_WALKS];
+    size_t n_nested;
+    struct linalg_loop loop[MOST_LOOPS];
 };
 
 static size_t print_constant(struct linalg_text *t, size_t value)
@@ -38,7 +38,7 @@ static size_t print_index(struct linalg_text *t, const size_t loop[], const size
     size_t sum = print_constant(t, plus);
 
     for (size_t i = 0; i < n_loops; i++) {
-        size_t f = *(const size_t *)((const char *)factor + i * sizeof(struct walk));
+        size_t f = *(const size_t *)((const char *)factor + i * sizeof(struct linalg_loop));
 
         if (f)
             sum = print_operation(t, "addi", sum, print_operation(t, "muli", loop[i], print_constant(t, f)));
@@ -66,9 +66,9 @@ static size_t print_piece(struct linalg_text *t, const struct copy *c, const siz
     size_t n = min_size(MOST_LANES, c->n - at), from[4], row, column, value;
 
     for (size_t i = 0; i < 4; i++)
-        from[i] = print_index(t, loop, &c->walk[0].from[i], c->n_walks, i == 3 ? at * c->stride : 0);
-    row = print_index(t, loop, &c->walk[0].to[0], c->n_walks, 0);
-    column = print_index(t, loop, &c->walk[0].to[1], c->n_walks, at);
+        from[i] = print_index(t, loop, &c->loop[0].from[i], c->n_nested, i == 3 ? at * c->stride : 0);
+    row = print_index(t, loop, &c->loop[0].to[0], c->n_nested, 0);
+    column = print_index(t, loop, &c->loop[0].to[1], c->n_nested, at);
     value = t->n_values++;
     fprintf(t->out, "  %%v%zu = vector.transfer_read %s[%%v%zu, %%v%zu, ", value, c->source, from[0], from[1]);
     fprintf(t->out, "%%v%zu, %%v%zu], %%zero {in_bounds = [true]} : ", from[2], from[3]);
@@ -105,7 +105,7 @@ static void print_loop_end(const struct linalg_text *t, size_t tensor, const str
 static size_t print_zeros(struct linalg_text *t, const struct copy *c, const size_t loop[], size_t n_loops,
                           size_t matrix)
 {
-    size_t n = c->taken - c->columns, row = print_index(t, loop, &c->walk[0].to[0], n_loops, 0);
+    size_t n = c->taken - c->columns, row = print_index(t, loop, &c->loop[0].to[0], n_loops, 0);
     size_t column = print_constant(t, c->columns);
 
     fprintf(t->out, "  %%v%zu = arith.constant dense<0.0> : vector<%zuxf32>\n", t->n_values, n);
@@ -120,39 +120,39 @@ static size_t print_zeros(struct linalg_text *t, const struct copy *c, const siz
 /* Returns how many loops it takes to know the row. */
 static size_t loops_of_rows(const struct copy *c)
 {
-    size_t n = c->n_walks;
+    size_t n = c->n_nested;
 
-    while (n && !c->walk[n - 1].to[0])
+    while (n && !c->loop[n - 1].to[0])
         n--;
     return n;
 }
 
-static size_t print_walks(struct linalg_text *t, const struct copy *c, size_t depth, size_t loop[], size_t matrix)
+static size_t print_nest(struct linalg_text *t, const struct copy *c, size_t depth, size_t loop[], size_t matrix)
 {
     const struct linalg_shape s = { { c->rows, c->width } };
     size_t made;
 
     if (depth == loops_of_rows(c) && c->taken > c->columns)
         matrix = print_zeros(t, c, loop, depth, matrix);
-    if (depth == c->n_walks) {
+    if (depth == c->n_nested) {
         for (size_t at = 0; at < c->n; at += MOST_LANES)
             matrix = print_piece(t, c, loop, matrix, at);
         return matrix;
     }
-    made = print_loop(t, c->walk[depth].extent, matrix, &s);
+    made = print_loop(t, c->loop[depth].extent, matrix, &s);
     loop[depth] = made + 1;
-    print_loop_end(t, print_walks(t, c, depth + 1, loop, made + 2), &s);
+    print_loop_end(t, print_nest(t, c, depth + 1, loop, made + 2), &s);
     return made;
 }
 
 /* Prints the matrix as a value called c->made. */
 static void print_copy(struct linalg_text *t, const struct copy *c)
 {
-    size_t loop[MOST_WALKS], matrix = t->n_values++;
+    size_t loop[MOST_LOOPS], matrix = t->n_values++;
 
     fprintf(t->out, "  %%v%zu = tensor.empty() : ", matrix);
     linalg_print_matrix(t, "", c->rows, c->width, "\n");
-    matrix = print_walks(t, c, 0, loop, matrix);
+    matrix = print_nest(t, c, 0, loop, matrix);
     fprintf(t->out, "  %s = tensor.extract_slice %%v%zu[0, 0] [%zu, %zu] [1, 1] : ", c->made, matrix, c->rows,
             c->taken);
     linalg_print_matrix(t, "", c->rows, c->width, " to ");
@@ -175,10 +175,10 @@ static void set_matrix(struct copy *c, const char *made, size_t rows, size_t col
     c->width = linalg_row_width(taken);
 }
 
-static void set_walks(struct copy *c, const struct walk *walk, size_t n, size_t stride)
+static void set_loops(struct copy *c, const struct linalg_loop *loop, size_t n, size_t stride)
 {
-    for (size_t i = 0; i < c->n_walks; i++)
-        c->walk[i] = walk[i];
+    for (size_t i = 0; i < c->n_nested; i++)
+        c->loop[i] = loop[i];
     c->n = n;
     c->stride = stride;
 }
@@ -219,24 +219,24 @@ static struct copy windows_of(const struct linalg_text *t, const struct linalg_p
     const struct conv_problem *p = t->p;
     const struct linalg_product m = product_of(t, part);
     size_t c = part->extent[LINALG_CHANNELS], rows = part->extent[LINALG_ROWS], taps = p->r * p->s;
-    struct copy windows = { .source = "%in", .shape = linalg_input(t, part), .n_walks = 4 };
+    struct copy windows = { .source = "%in", .shape = linalg_input(t, part), .n_nested = 4 };
 
     if (t->layout == CONV_LINALG_NHWC) {
-        const struct walk walk[] = { { rows, { p->q, 0 }, { 0, p->stride_h, 0, 0 } },
-                                     { p->q, { 1, 0 }, { 0, 0, p->stride_w, 0 } },
-                                     { p->r, { 0, p->s * c }, { 0, p->dilation_h, 0, 0 } },
-                                     { p->s, { 0, c }, { 0, 0, p->dilation_w, 0 } } };
+        const struct linalg_loop loop[] = { { rows, { p->q, 0 }, { 0, p->stride_h, 0, 0 } },
+                                            { p->q, { 1, 0 }, { 0, 0, p->stride_w, 0 } },
+                                            { p->r, { 0, p->s * c }, { 0, p->dilation_h, 0, 0 } },
+                                            { p->s, { 0, c }, { 0, 0, p->dilation_w, 0 } } };
 
         set_matrix(&windows, "%a", m.rows, m.taps, m.taps);
-        set_walks(&windows, walk, c, 1);
+        set_loops(&windows, loop, c, 1);
     } else {
-        const struct walk walk[] = { { c, { taps, 0 }, { 0, 1, 0, 0 } },
-                                     { p->r, { p->s, 0 }, { 0, 0, p->dilation_h, 0 } },
-                                     { p->s, { 1, 0 }, { 0, 0, 0, p->dilation_w } },
-                                     { rows, { 0, p->q }, { 0, 0, p->stride_h, 0 } } };
+        const struct linalg_loop loop[] = { { c, { taps, 0 }, { 0, 1, 0, 0 } },
+                                            { p->r, { p->s, 0 }, { 0, 0, p->dilation_h, 0 } },
+                                            { p->s, { 1, 0 }, { 0, 0, 0, p->dilation_w } },
+                                            { rows, { 0, p->q }, { 0, 0, p->stride_h, 0 } } };
 
         set_matrix(&windows, "%b", m.taps, m.columns, taken_columns(&m));
-        set_walks(&windows, walk, p->q, p->stride_w);
+        set_loops(&windows, loop, p->q, p->stride_w);
     }
     return windows;
 }
@@ -247,13 +247,13 @@ static struct copy filters_of(const struct linalg_text *t, const struct linalg_p
     const struct conv_problem *p = t->p;
     const struct linalg_product m = product_of(t, part);
     size_t c = part->extent[LINALG_CHANNELS];
-    const struct walk walk[] = { { p->r, { p->s * c, 0 }, { 1, 0, 0, 0 } },
-                                 { p->s, { c, 0 }, { 0, 1, 0, 0 } },
-                                 { c, { 1, 0 }, { 0, 0, 1, 0 } } };
-    struct copy filters = { .source = "%w", .shape = linalg_filter(t, part), .n_walks = 3 };
+    const struct linalg_loop loop[] = { { p->r, { p->s * c, 0 }, { 1, 0, 0, 0 } },
+                                        { p->s, { c, 0 }, { 0, 1, 0, 0 } },
+                                        { c, { 1, 0 }, { 0, 0, 1, 0 } } };
+    struct copy filters = { .source = "%w", .shape = linalg_filter(t, part), .n_nested = 3 };
 
     set_matrix(&filters, "%b", m.taps, m.columns, taken_columns(&m));
-    set_walks(&filters, walk, m.columns, 1);
+    set_loops(&filters, loop, m.columns, 1);
     return filters;
 }
 

@@ -418,7 +418,7 @@ void conv_linalg_print(const struct conv_plan *plan, const char *name, const flo
 }
 
 /* Prints a script that does something with each function of a list. */
-static void print_entry(const char *entry, const char *suffix, const struct conv_noted_plan *plan, size_t n, FILE *out)
+static void print_entry(const char *entry, const char *suffix, const struct conv_layer_plan *plan, size_t n, FILE *out)
 {
     fprintf(out, "transform.named_sequence @%s(%%module: " LINALG_ANY " {transform.readonly}) {\n", entry);
     for (size_t i = 0; i < n; i++) {
@@ -468,7 +468,7 @@ static void print_bare_function(const struct linalg_text *t, const char *const t
         fprintf(t->out, "  return %%result : %s\n}\n\n", type[2]);
 }
 
-void conv_linalg_print_tail(const struct conv_noted_plan *plan, size_t n, FILE *out)
+void conv_linalg_print_tail(const struct conv_layer_plan *plan, size_t n, FILE *out)
 {
     print_entry("__transform_main", "_slice", plan, n, out);
     print_entry("vectorize", "_vectorize", plan, n, out);
@@ -479,16 +479,16 @@ void conv_linalg_print_tail(const struct conv_noted_plan *plan, size_t n, FILE *
 void conv_linalg_print_bare(const struct conv_plan *plan, enum conv_linalg_layout layout, const char *const type[3],
                             struct conv_linalg_operands operands, FILE *out)
 {
-    const struct conv_noted_plan noted = { .layer = "", .machine = "", .plan = *plan };
+    const struct conv_layer_plan layer = { .layer = "", .machine = "", .plan = *plan };
     char name[CONV_C_NAME_BYTES];
     struct linalg_text t;
 
-    conv_c_name(name, noted.layer, 0);
+    conv_c_name(name, layer.layer, 0);
     t = text_of(plan, layout, name, out);
     t.is_zeroed = operands.sums_are_zeros;
     t.is_packed = operands.filters_are_packed;
     fprintf(out, "module attributes {transform.with_named_sequence} {\n\n");
     print_bare_function(&t, type, operands.are_buffers);
     print_script(&t);
-    conv_linalg_print_tail(&noted, 1, out);
+    conv_linalg_print_tail(&layer, 1, out);
 }

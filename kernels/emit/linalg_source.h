@@ -22,7 +22,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "kernels/emit/noted_plans.h"
+#include "kernels/emit/layer_plans.h"
 
 /* The passes from this text to LLVM's dialect, as mlir-opt takes them; ends with NULL. */
 extern const char *const conv_linalg_passes[];
@@ -54,7 +54,7 @@ void conv_linalg_pack(const struct conv_plan *plan, enum conv_linalg_layout layo
 size_t conv_linalg_padded_bytes(const struct conv_plan *plan); /* 0: nothing is padded */
 void conv_linalg_print_head(const struct conv_plan *plan, FILE *out);
 void conv_linalg_print(const struct conv_plan *plan, const char *name, const float *filter, FILE *out);
-void conv_linalg_print_tail(const struct conv_noted_plan *plan, size_t n, FILE *out);
+void conv_linalg_print_tail(const struct conv_layer_plan *plan, size_t n, FILE *out);
 
 /* Print the head and the function without scripts and packing: as a compiler has a convolution before it is sliced. */
 void conv_linalg_print_plain_head(const struct conv_plan *plan, FILE *out);

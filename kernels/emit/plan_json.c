@@ -11,7 +11,7 @@
 
 /* ---- writing ---- */
 
-int conv_plans_print(const struct conv_noted_plan *plan, size_t n, FILE *out)
+int conv_plans_print(const struct conv_layer_plan *plan, size_t n, FILE *out)
 {
     const size_t bytes = conv_plans_write(plan, n, NULL, 0) + 1;
     char *text = malloc(bytes);
@@ -186,7 +186,7 @@ static bool is_equal(const struct conv_plan_key *k, union conv_fact_place a, uni
 
 /* Names what the file says otherwise than its decisions: `given` beside `made`. Only the first such plan is named. */
 static void note_derived(const struct reader *r, struct conv_plan_facts *given, struct conv_plan_facts *made,
-                         struct conv_noted_plans *plans)
+                         struct conv_layer_plans *plans)
 {
     char names[320] = "";
     const struct conv_reason all = { names, sizeof names };
@@ -209,10 +209,10 @@ static int check_caches(const struct reader *r, const struct conv_plan_facts *f)
     return REFUSE(r, -EINVAL, "machine.line_bytes is %g, must be above 0", f->machine_line_bytes);
 }
 
-static int read_plan(const struct reader *r, const struct conv_ukr *other, struct conv_noted_plans *plans)
+static int read_plan(const struct reader *r, const struct conv_ukr *other, struct conv_layer_plans *plans)
 {
     struct conv_plan_facts given = { 0 }, made;
-    struct conv_noted_plan n;
+    struct conv_layer_plan n;
     char why[256];
     int err = json_is_object(r->plan) ? check_names(r) : REFUSE(r, -EINVAL, "%s", "must be an object");
 
@@ -285,14 +285,14 @@ static int check_frame(const json_t *root, const char *path, struct conv_reason 
     return conv_refuse(-EINVAL, why, "%s: plans must be an array of at least one plan", path);
 }
 
-int conv_plans_read(struct conv_noted_plans *plans, const char *path, const struct conv_ukr *other, char *why,
+int conv_plans_read(struct conv_layer_plans *plans, const char *path, const struct conv_ukr *other, char *why,
                     size_t why_bytes)
 {
     const struct conv_reason reason = { why, why_bytes };
     json_t *root = NULL;
     int err = load(path, &root, reason);
 
-    *plans = (struct conv_noted_plans){ 0 };
+    *plans = (struct conv_layer_plans){ 0 };
     if (err)
         return err;
     err = check_frame(root, path, reason);

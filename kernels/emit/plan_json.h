@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "kernels/emit/noted_plans.h"
+#include "kernels/emit/layer_plans.h"
 
 #define CONV_PLAN_SCHEMA "sconv-plan/1"
 
@@ -18,10 +18,10 @@
  * Writes n plans, cut and terminated like snprintf's, without any library (plan_write.c). Returns the length of the
  * whole text.
  */
-size_t conv_plans_write(const struct conv_noted_plan *plan, size_t n, char *text, size_t bytes);
+size_t conv_plans_write(const struct conv_layer_plan *plan, size_t n, char *text, size_t bytes);
 
 /* Prints the text of n plans, and a line feed. Returns 0 or -ENOMEM. */
-int conv_plans_print(const struct conv_noted_plan *plan, size_t n, FILE *out);
+int conv_plans_print(const struct conv_layer_plan *plan, size_t n, FILE *out);
 
 /*
  * Reads a file. What follows from others is derived anew where the file differs, and
@@ -29,7 +29,7 @@ int conv_plans_print(const struct conv_noted_plan *plan, size_t n, FILE *out);
  * -errno of opening it; -EINVAL with one line in why that names the file, the key and its value; -EOVERFLOW; -ENOMEM.
  * On failure *plans is empty.
  */
-int conv_plans_read(struct conv_noted_plans *plans, const char *path, const struct conv_ukr *other, char *why,
+int conv_plans_read(struct conv_layer_plans *plans, const char *path, const struct conv_ukr *other, char *why,
                     size_t why_bytes);
 
 /* Prints the keys as a table: section and key, type, role, meaning. */

@@ -84,7 +84,7 @@ static void put_shape(struct text *t, const struct conv_problem *p)
         put(t, ",\n        \"%s\": %zu", conv_fields[i].name, conv_field(p, i));
 }
 
-static void put_plan(struct text *t, const struct conv_noted_plan *n)
+static void put_plan(struct text *t, const struct conv_layer_plan *n)
 {
     struct conv_plan_facts f = conv_plan_facts_of(&n->plan, &n->caches, n->layer, n->machine);
     const char *section = "";
@@ -103,7 +103,7 @@ static void put_plan(struct text *t, const struct conv_noted_plan *n)
     put(t, "\n      }\n    }");
 }
 
-size_t conv_plans_write(const struct conv_noted_plan *plan, size_t n, char *text, size_t bytes)
+size_t conv_plans_write(const struct conv_layer_plan *plan, size_t n, char *text, size_t bytes)
 {
     struct text t = { text, bytes, 0 };
 

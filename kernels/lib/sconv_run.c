@@ -8,7 +8,7 @@
 #include "kernels/shape/sizes.h"
 
 /* Holds what a run's parts have in common, and what became of each. */
-struct run {
+struct thread_run {
     const struct sconv_plan *plan;
     struct conv_binding bind;
     uint64_t residual;
@@ -17,7 +17,7 @@ struct run {
 
 static void run_part(void *ctx, unsigned number)
 {
-    struct run *r = ctx;
+    struct thread_run *r = ctx;
     const struct sconv_plan *plan = r->plan;
     bool is_fused = plan->bias || plan->adds_residual || plan->activation != CONV_ACTIVATION_NONE;
     struct conv_binding bind = r->bind;
@@ -45,7 +45,7 @@ static void run_part(void *ctx, unsigned number)
 int sconv_team_run(struct sconv_team *team, const struct sconv_plan *plan, const float *src, float *dst,
                    const float *residual, void *workspace, size_t workspace_bytes)
 {
-    struct run r = { .plan = plan, .residual = (uintptr_t)residual };
+    struct thread_run r = { .plan = plan, .residual = (uintptr_t)residual };
     int err = conv_check_run(plan, src, dst, residual, workspace, workspace_bytes, (struct conv_reason){ NULL, 0 });
 
     if (err)

@@ -58,7 +58,7 @@ static int plan_as_published(struct conv_plan *plan, const struct conv_problem *
 static int write_plan(const struct conv_problem *p, const struct sconv_machine *machine, enum sconv_planner planner,
                       char *text, size_t text_bytes, size_t *length)
 {
-    struct conv_noted_plan n = { .layer = "conv", .machine = machine->m.name };
+    struct conv_layer_plan n = { .layer = "conv", .machine = machine->m.name };
     int err;
 
     n.caches = csa_caches_of(&machine->m, csa_default_share);

@@ -120,7 +120,7 @@ static void wait_for_work(struct sconv_team *t, uint64_t after)
     pthread_mutex_unlock(&t->lock);
 }
 
-static void wait_for_others(struct sconv_team *t)
+static void wait_for_threads(struct sconv_team *t)
 {
     if (spin(t, is_done, 0))
         return;
@@ -211,7 +211,7 @@ static void run_round(struct sconv_team *t, unsigned n_shares, const struct conv
         atomic_store_explicit(&t->ticket[i].taken, 2 * round, memory_order_relaxed);
     begin_round(t);
     take_shares(t, round, 0);
-    wait_for_others(t);
+    wait_for_threads(t);
 }
 
 /* ---- a team's life ---- */

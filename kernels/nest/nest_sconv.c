@@ -71,7 +71,7 @@ static struct conv_step box(const struct sconv *s, enum conv_step_kind kind)
 }
 
 /* Tells whether a tile's windows may all have a row of taps on padding. */
-static bool meets_padding(const struct sconv *s, const struct conv_step *step)
+static bool reads_padding(const struct sconv *s, const struct conv_step *step)
 {
     return step->win0 + step->n_win <= s->live.first || step->win0 >= s->live.end;
 }
@@ -82,7 +82,7 @@ static void set_input_tile(const struct sconv *s, struct conv_step *step, size_t
     step->n_win = min_size(s->n_windows, conv_plan_tile_start(s->plan, tile + 1)) - step->win0;
     step->in_panel = input_panel(s, slot);
     step->dead = (struct conv_dead_rows){ 0 };
-    if (s->plan->sconv.options.skips_padding && meets_padding(s, step))
+    if (s->plan->sconv.options.skips_padding && reads_padding(s, step))
         step->dead = conv_dead_rows(&s->plan->view, step->win0, step->n_win);
 }
 
@@ -131,23 +131,23 @@ static int pack_filter_tiles(const struct sconv *s, struct range tiles)
 }
 
 /* Says where layers 3 to 5 go next: first tiles of A and B, and the channel set; n_c 0 at the end. */
-struct place {
+struct position {
     size_t a, b;
     size_t c0, n_c;
 };
 
-static struct place next_place(const struct sconv *s, size_t a, size_t b)
+static struct position next_place(const struct sconv *s, size_t a, size_t b)
 {
     const struct csa_tiling *t = &s->plan->sconv.tiling;
     bool is_input_stationary = t->schedule == CSA_IS;
-    struct place p = { a, b + t->k2, s->c0, s->n_c };
+    struct position p = { a, b + t->k2, s->c0, s->n_c };
 
     if (p.b < (is_input_stationary ? t->f_tiles : t->in_tiles))
         return p;
-    p = (struct place){ a + t->k3, 0, s->c0, s->n_c };
+    p = (struct position){ a + t->k3, 0, s->c0, s->n_c };
     if (p.a < (is_input_stationary ? t->in_tiles : t->f_tiles))
         return p;
-    p = (struct place){ .c0 = s->c0 + s->n_c };
+    p = (struct position){ .c0 = s->c0 + s->n_c };
     p.n_c = min_size(s->n_channels - p.c0, t->n_c);
     return p;
 }
@@ -156,9 +156,9 @@ static struct place next_place(const struct sconv *s, size_t a, size_t b)
 struct pass {
     struct range a, b;
     size_t i;
-    struct place here, next; /* next: after these sets */
-    struct range channels;   /* i's share of an input tile's channels (weight stationary) */
-    size_t panel, elems;     /* the filter tile that follows i, shared out over the tiles of B */
+    struct position here, next; /* next: after these sets */
+    struct range channels;      /* i's share of an input tile's channels (weight stationary) */
+    size_t panel, elems;        /* the filter tile that follows i, shared out over the tiles of B */
     size_t elems_each;
     size_t here_channels, channels_each; /* of the input tile that follows i (input stationary) */
 };
@@ -168,7 +168,7 @@ static struct pass start_pass(const struct sconv *s, struct range a, struct rang
     struct pass m = { .a = a, .b = b, .i = i, .here = { a.first, b.first, s->c0, s->n_c } };
     size_t n_a = a.end - a.first, n_b = b.end - b.first;
     bool is_last = i + 1 == a.end;
-    const struct place *p = is_last ? &m.next : &m.here;
+    const struct position *p = is_last ? &m.next : &m.here;
     struct sconv at = *s;
     size_t f0;
 
@@ -194,7 +194,7 @@ static struct range share(size_t total, size_t each, size_t j)
 }
 
 /* Some channels of an input tile at a place. */
-static void prefetch_input(const struct sconv *s, struct conv_step *step, size_t tile, const struct place *p,
+static void prefetch_input(const struct sconv *s, struct conv_step *step, size_t tile, const struct position *p,
                            struct range channels)
 {
     step->ahead.win0 = conv_plan_tile_start(s->plan, tile);
@@ -214,7 +214,7 @@ static void prefetch_soon(const struct sconv *s, struct conv_step *step, const s
 {
     size_t tile = j + PREFETCH_TILES;
     bool is_here = tile < m->b.end;
-    const struct place *p = is_here ? &m->here : &m->next;
+    const struct position *p = is_here ? &m->here : &m->next;
 
     if (is_first_pass(m))
         prefetch_input(s, step, is_here ? tile : m->next.b + tile - m->b.end, p, (struct range){ 0, p->n_c });
@@ -246,7 +246,7 @@ static void set_ahead(const struct sconv *s, struct conv_step *step, const struc
     step->ahead.elems = elems.end - elems.first;
     step->ahead.channels = 0;
     if (s->plan->sconv.tiling.schedule == CSA_IS) {
-        const struct place *p = is_last ? &m->next : &m->here;
+        const struct position *p = is_last ? &m->next : &m->here;
 
         prefetch_input(s, step, is_last ? p->a : m->i + 1, p, share(p->n_c, m->channels_each, j - m->b.first));
         prefetch_filters_soon(s, step, m, j);
@@ -279,7 +279,7 @@ static size_t run_of_windows(const struct sconv *s, const struct conv_step *step
     const struct conv_sconv_options *o = &s->plan->sconv.options;
     size_t win = step->n_win, end = s->n_windows - (o->prefetches && win <= s->n_windows ? win : 0);
 
-    if (s->plan->sconv.walks || (o->skips_padding && meets_padding(s, step)))
+    if (s->plan->sconv.walks || (o->skips_padding && reads_padding(s, step)))
         return 1;
     if (o->skips_padding)
         end = min_size(end, s->live.end);

@@ -150,21 +150,21 @@ int conv_plan_sconv_with(struct conv_plan *plan, const struct conv_problem *p, c
 
 const char *conv_plan_kernel_name(const struct conv_plan *plan)
 {
-    if (plan->algorithm == CONV_OUTSIDE)
-        return plan->outside.name;
+    if (plan->algorithm == CONV_PLUGIN)
+        return plan->plugin.name;
     return plan->algorithm == CONV_DIRECT ? plan->direct.kernel->name : plan->ukr->name;
 }
 
 enum cpu_isa conv_plan_isa(const struct conv_plan *plan)
 {
-    if (plan->algorithm == CONV_OUTSIDE)
+    if (plan->algorithm == CONV_PLUGIN)
         return CPU_ISA_NONE;
     return plan->algorithm == CONV_DIRECT ? plan->direct.kernel->isa : plan->ukr->isa;
 }
 
 bool conv_plan_runs(const struct conv_plan *plan)
 {
-    if (plan->algorithm == CONV_OUTSIDE)
+    if (plan->algorithm == CONV_PLUGIN)
         return true;
     return plan->algorithm == CONV_DIRECT ? conv_direct_runs(plan->direct.kernel) : conv_ukr_runs(plan->ukr);
 }
@@ -220,15 +220,15 @@ int conv_plan_direct(struct conv_plan *plan, const struct conv_problem *p, const
     return place(&plan->layout);
 }
 
-int conv_plan_outside(struct conv_plan *plan, const struct conv_problem *p, const char *name, void *code)
+int conv_plan_plugin(struct conv_plan *plan, const struct conv_problem *p, const char *name, void *code)
 {
     *plan = (struct conv_plan){
-        .algorithm = CONV_OUTSIDE,
+        .algorithm = CONV_PLUGIN,
         .problem = *p,
         .view = *p,
         .group_channels = conv_group_channels(p),
         .group_filters = conv_group_filters(p),
-        .outside = { .name = name, .code = code },
+        .plugin = { .name = name, .code = code },
     };
     size_tensors(p, &plan->layout);
     return place(&plan->layout);

@@ -74,6 +74,6 @@ int conv_plan_gemm(struct conv_plan *plan, const struct conv_problem *p, const s
  * Plans what somebody else's code does: tensors in memory, and no more. Name and code must outlive the plan. Returns 0
  * or -EOVERFLOW.
  */
-int conv_plan_outside(struct conv_plan *plan, const struct conv_problem *p, const char *name, void *code);
+int conv_plan_plugin(struct conv_plan *plan, const struct conv_problem *p, const char *name, void *code);
 
 #endif

@@ -41,7 +41,7 @@ enum conv_algorithm {
     CONV_SCONV,
     CONV_GEMM,   /* im2col + GEMM */
     CONV_DIRECT, /* nothing is packed or lowered */
-    CONV_OUTSIDE /* somebody else's code: a layout, and no nest that is known */
+    CONV_PLUGIN  /* somebody else's code: a layout, and no nest that is known */
 };
 
 /* Holds what only SConv has. */
@@ -68,7 +68,7 @@ struct conv_plan_direct {
 };
 
 /* Holds what only somebody else's code has. */
-struct conv_plan_outside {
+struct conv_plan_plugin {
     const char *name;
     uint64_t hash;        /* of the code: another one may do something else */
     void *code;           /* known to who runs it */
@@ -87,7 +87,7 @@ struct conv_plan {
         struct conv_plan_sconv sconv;
         struct conv_plan_gemm gemm;
         struct conv_plan_direct direct;
-        struct conv_plan_outside outside;
+        struct conv_plan_plugin plugin;
     };
 };
 

@@ -31,12 +31,12 @@ static const struct conv_ukr *emitted_ukr(enum cpu_isa isa)
     return u;
 }
 
-static struct conv_noted_plan random_plan(enum cpu_isa isa)
+static struct conv_layer_plan random_plan(enum cpu_isa isa)
 {
     const struct csa_caches caches = {
         (double)rng_range(64, 20000), (double)rng_range(64, 60000), (double)rng_range(64, 90000), 64, 1, 2, 3, 0, 0, 0
     };
-    struct conv_noted_plan n = { .layer = "conv*/\n?", .machine = "toy", .caches = caches };
+    struct conv_layer_plan n = { .layer = "conv*/\n?", .machine = "toy", .caches = caches };
     struct conv_sconv_options options = kcheck_random_options();
     struct conv_problem p = kcheck_random_problem();
     const struct conv_ukr *u = emitted_ukr(isa);
@@ -54,12 +54,12 @@ struct walker {
     size_t width;
 };
 
-/* Windows walked tap by tap, with wide filters and more kinds of windows than have code of their own. */
-static struct conv_noted_plan walking_plan(const struct walker *w)
+/* Windows that are walked tap by tap, of wide filters with more kinds of them than have code of their own. */
+static struct conv_layer_plan walking_plan(const struct walker *w)
 {
     const struct csa_caches caches = { 20000, 60000, 90000, 64, 1, 2, 3, 0, 0, 0 };
     const struct conv_sconv_options options = { .reads_in_place = true, .prefetches = true };
-    struct conv_noted_plan n = { .layer = "conv*/\n?", .machine = "toy", .caches = caches };
+    struct conv_layer_plan n = { .layer = "conv*/\n?", .machine = "toy", .caches = caches };
     const size_t pad = w->width / 2, h = 5 + rng_below(8), width = w->width > 5 ? 9 : 5 + rng_below(36);
     struct conv_problem p = { IMAGES(1, 2 + rng_below(8), h, width), FILTERS(1 + rng_below(30), w->width, w->width),
                               PADDING(pad, pad, pad, pad), UNIT_STEPS, .groups = 1 };
@@ -174,8 +174,8 @@ static void loops_are_found(void)
 
 static const enum cpu_isa isas[] = { CPU_ISA_NONE, CPU_ISA_AVX2, CPU_ISA_AVX512 };
 
-/* Makes plans of an instruction set: one for each of the set's walkers, then random plans. */
-static void random_plans(enum cpu_isa isa, struct conv_noted_plan plan[N_PLANS])
+/* Makes plans of an instruction set: one for each of its walkers, the others at random. */
+static void random_plans(enum cpu_isa isa, struct conv_layer_plan plan[N_PLANS])
 {
     static const struct walker walkers[] = {
         { CPU_ISA_AVX2, "f32_16x16__avx2", 3 },      { CPU_ISA_AVX2, "f32_16x16__avx2", 7 },
@@ -192,11 +192,8 @@ static void random_plans(enum cpu_isa isa, struct conv_noted_plan plan[N_PLANS])
         plan[n++] = random_plan(isa);
 }
 
-/*
- * Builds random plans of an instruction set, with the fused operations after the convolution; false if the plans cannot
- * run here.
- */
-static bool build(enum cpu_isa isa, struct conv_noted_plan plan[N_PLANS], const struct conv_fusion *after, bool records,
+/* Builds random plans of an instruction set, with what follows them; false if they cannot run here. */
+static bool build(enum cpu_isa isa, struct conv_layer_plan plan[N_PLANS], const struct conv_fusion *after, bool records,
                   struct exp_emit_code *code)
 {
     struct exp_why why = { "" };
@@ -267,7 +264,7 @@ static void run_each(access_fn see, run_fn run)
     const bool changes_results = following.adds_bias || following.activation;
 
     for (size_t i = 0; i < COUNT(isas); i++) {
-        struct conv_noted_plan plan[N_PLANS];
+        struct conv_layer_plan plan[N_PLANS];
         struct exp_emit_code code;
 
         if (!build(isas[i], plan, &following, see, &code))

@@ -96,11 +96,11 @@ static void masked_loads_are_settled(void)
 
 /* ---- code ---- */
 
-static struct conv_noted_plan plan_of(struct conv_problem p, enum csa_schedule schedule)
+static struct conv_layer_plan plan_of(struct conv_problem p, enum csa_schedule schedule)
 {
     /* small caches, so that there are several tiles and sets of each kind */
     const struct csa_caches caches = { 8000, 24000, 50000, 64, 1, 2, 3, 0, 0, 0 };
-    struct conv_noted_plan n = { .layer = "observed", .machine = "toy", .caches = caches };
+    struct conv_layer_plan n = { .layer = "observed", .machine = "toy", .caches = caches };
     const struct conv_sconv_options options = { .packs_filters = false };
     const struct conv_ukr *u = conv_ukr_find("f32_16x6__avx2");
     struct csa_tiling t;
@@ -158,7 +158,7 @@ static void check_tensor(const struct exp_emit_seen *of, enum conv_tensor t, enu
 static void check_form(const struct expected *e, const struct exp_emit_watch *w)
 {
     for (size_t i = 0; i < 2 * COUNT(problems); i++) {
-        const struct conv_noted_plan plan = plan_of(problems[i / 2], i % 2 ? CSA_IS : CSA_WS);
+        const struct conv_layer_plan plan = plan_of(problems[i / 2], i % 2 ? CSA_IS : CSA_WS);
         struct exp_emit_seen of[CONV_N_TENSORS];
         struct exp_why why = { "" };
 
@@ -199,7 +199,7 @@ static void c_equals_the_replay(void)
 static void linalg_is_observed(void)
 {
     const struct conv_problem *p = &problems[0];
-    const struct conv_noted_plan plan = plan_of(*p, CSA_WS);
+    const struct conv_layer_plan plan = plan_of(*p, CSA_WS);
     const size_t most = 64 / sizeof(float), pixels = p->n * p->h * p->w; /* of unit steps: as many outputs */
     const char *why_not = exp_emit_why_no_compiler(EXP_EMIT_MLIR_LINALG);
     struct exp_emit_watch watch;
@@ -223,7 +223,7 @@ static void linalg_is_observed(void)
 
 static void what_cannot_be_observed_is_said(void)
 {
-    const struct conv_noted_plan plan = plan_of(problems[1], CSA_WS);
+    const struct conv_layer_plan plan = plan_of(problems[1], CSA_WS);
     struct exp_emit_watch watch;
     struct sim_machine machine;
     struct exp_emit_seen of[CONV_N_TENSORS];

@@ -17,12 +17,12 @@ static const struct conv_ukr *ours(void)
     return conv_ukr_at(rng_below(conv_ukr_count()));
 }
 
-static struct conv_noted_plan random_plan(void)
+static struct conv_layer_plan random_plan(void)
 {
     const struct csa_caches caches = {
         (double)rng_range(64, 20000), (double)rng_range(64, 60000), (double)rng_range(64, 90000), 64, 1, 2, 3, 0, 0, 0
     };
-    struct conv_noted_plan n = { .layer = "conv \"1\"", .machine = "toy", .caches = caches };
+    struct conv_layer_plan n = { .layer = "conv \"1\"", .machine = "toy", .caches = caches };
     const struct conv_sconv_options options = kcheck_random_options();
     struct conv_problem p = kcheck_random_problem();
     const struct conv_ukr *u = ours();
@@ -32,7 +32,7 @@ static struct conv_noted_plan random_plan(void)
     return n;
 }
 
-static char *text_of(const struct conv_noted_plan *n)
+static char *text_of(const struct conv_layer_plan *n)
 {
     char *text;
     size_t bytes;
@@ -42,7 +42,7 @@ static char *text_of(const struct conv_noted_plan *n)
     return text;
 }
 
-static int read_text(struct conv_noted_plans *plans, const char *text, char why[512])
+static int read_text(struct conv_layer_plans *plans, const char *text, char why[512])
 {
     return conv_plans_read(plans, scratch_text("plan.json", text), NULL, why, 512);
 }
@@ -60,8 +60,8 @@ static void what_is_written_is_read_again(void)
 {
     scratch_open();
     for (unsigned i = 0; i < test_rounds(200); i++) {
-        const struct conv_noted_plan n = random_plan();
-        struct conv_noted_plans plans;
+        const struct conv_layer_plan n = random_plan();
+        struct conv_layer_plans plans;
         char *text = text_of(&n), *again, why[512] = "";
         int err = read_text(&plans, text, why);
 
@@ -83,8 +83,8 @@ static void a_plan_that_was_read_computes_right(void)
 {
     scratch_open();
     for (unsigned i = 0; i < test_rounds(40); i++) {
-        const struct conv_noted_plan n = random_plan();
-        struct conv_noted_plans plans;
+        const struct conv_layer_plan n = random_plan();
+        struct conv_layer_plans plans;
         struct conv_mismatch where;
         struct kcheck k;
         char *text = text_of(&n), why[512];
@@ -120,7 +120,7 @@ static json_t *other_value(const json_t *v)
 static int read_changed(const char *text, const struct conv_plan_key *k, json_t *value, char why[512])
 {
     json_t *root = json_loads(text, 0, NULL), *plan = json_array_get(json_object_get(root, "plans"), 0);
-    struct conv_noted_plans plans;
+    struct conv_layer_plans plans;
     char *changed;
     int err;
 
@@ -147,9 +147,9 @@ static bool ends_with(const char *text, const char *end)
 /* A changed decision changes the values that follow from the decision. */
 static void decisions_take_along_what_follows(void)
 {
-    struct conv_noted_plans plans;
+    struct conv_layer_plans plans;
     char why[512] = "", *text;
-    struct conv_noted_plan n;
+    struct conv_layer_plan n;
     json_t *root, *plan;
 
     scratch_open();
@@ -184,7 +184,7 @@ static const json_t *value_in(const json_t *root, const struct conv_plan_key *k)
 /* Values that follow from further keys are derived anew, with a line that says so; no key may have a wrong type. */
 static void contradictions_are_named(void)
 {
-    const struct conv_noted_plan n = random_plan();
+    const struct conv_layer_plan n = random_plan();
     char *text = text_of(&n), why[512], key[64], said[200];
     json_t *root = json_loads(text, 0, NULL);
 
@@ -208,7 +208,7 @@ static void contradictions_are_named(void)
 
 static void refused(const char *text, const char *words)
 {
-    struct conv_noted_plans plans;
+    struct conv_layer_plans plans;
     char why[512] = "";
 
     test_check(read_text(&plans, text, why) == -EINVAL && strstr(why, words), "'%s': %s", text, why);
@@ -216,7 +216,7 @@ static void refused(const char *text, const char *words)
 
 static void files_that_are_no_plans_are_refused(void)
 {
-    struct conv_noted_plans plans;
+    struct conv_layer_plans plans;
     char why[512];
 
     scratch_open();
@@ -250,9 +250,9 @@ static void *grant(size_t bytes)
 /* The text is right: the reason is want of memory and nothing else. */
 static void want_of_memory_is_no_wrong_text(void)
 {
-    const struct conv_noted_plan n = random_plan();
+    const struct conv_layer_plan n = random_plan();
     char *text = text_of(&n), why[512] = "";
-    struct conv_noted_plans plans;
+    struct conv_layer_plans plans;
     int err = -ENOMEM;
 
     scratch_open();

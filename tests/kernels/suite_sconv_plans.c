@@ -84,7 +84,7 @@ static void plans_are_told_to_compilers(void)
     struct conv_problem p = { IMAGES(1, 5, 9, 9), FILTERS(7, 3, 3), PADDING(1, 1, 1, 1), UNIT_STEPS, .groups = 1 };
     const struct conv_ukr *best = conv_ukr_best();
     struct sconv_machine *m = sconv_small_machine(toy);
-    struct conv_noted_plans plans;
+    struct conv_layer_plans plans;
     struct sconv_shape shape;
     struct conv_plan chosen;
     char text[8192], why[512];

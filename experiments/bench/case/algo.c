@@ -64,7 +64,7 @@ static int plan_tuned(const struct exp_setup *s, const struct conv_problem *p, c
 static int plan_noted(const struct exp_setup *s, const struct conv_problem *p, const struct csa_tiling *tiling,
                       const struct exp_algo *self, struct conv_plan *plan)
 {
-    const struct conv_noted_plan *n = conv_plans_find(&s->plans, p);
+    const struct conv_layer_plan *n = conv_plans_find(&s->plans, p);
 
     (void)tiling;
     (void)self;
@@ -239,7 +239,7 @@ static int plan_unknown(const struct exp_setup *s, const struct conv_problem *p,
                         const struct exp_algo *self, struct conv_plan *plan)
 {
     (void)s, (void)tiling;
-    return conv_plan_outside(plan, p, self->name, NULL);
+    return conv_plan_plugin(plan, p, self->name, NULL);
 }
 
 void exp_algo_meet(const char *name)
@@ -540,7 +540,7 @@ int exp_setup_init(struct exp_setup *s, const char *ukr_name, const char *core_n
 {
     int err;
 
-    s->plans = (struct conv_noted_plans){ 0 };
+    s->plans = (struct conv_layer_plans){ 0 };
     s->wisdom = NULL;
     s->measures = false;
     s->coder = NULL;

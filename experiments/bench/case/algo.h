@@ -12,7 +12,7 @@
 #include "experiments/bench/case/stack.h"
 #include "kernels/blas/blas.h"
 #include "kernels/ukr/f32_openblas.h"
-#include "kernels/emit/noted_plans.h"
+#include "kernels/emit/layer_plans.h"
 #include "kernels/plan/plan.h"
 #include "kernels/wisdom/wisdom.h"
 #include "sim/machine/machine.h"
@@ -49,7 +49,7 @@ struct exp_setup {
     char why_no_stacks[256];           /* for a reason that is no error; "" otherwise */
     char why_no_cycles[256];           /* why the simulated core has no clock; "": it has one */
     double ran_at_ghz;                 /* the core's clock while cases were timed; 0: the machine's file says it */
-    struct conv_noted_plans plans;     /* those of PLAN; exp_setup_release gives them back */
+    struct conv_layer_plans plans;     /* those of PLAN; exp_setup_release gives them back */
     struct conv_wisdom *wisdom;        /* tuned plans that were found by timing; likewise; NULL: none */
     bool measures;                     /* times those that are not known */
     struct exp_coder *coder;           /* NULL: this program compiles no plans */

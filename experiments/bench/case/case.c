@@ -489,7 +489,7 @@ static void write_direct(const struct conv_plan *plan, char *text)
 
 static void write_outside(const struct conv_plan *plan, char *text)
 {
-    snprintf(text, EXP_PLAN_TEXT_BYTES, "plug-in %s %016" PRIx64, plan->outside.name, plan->outside.hash);
+    snprintf(text, EXP_PLAN_TEXT_BYTES, "plug-in %s %016" PRIx64, plan->plugin.name, plan->plugin.hash);
 }
 
 void exp_plan_text(const struct conv_plan *plan, char text[EXP_PLAN_TEXT_BYTES])
@@ -498,7 +498,7 @@ void exp_plan_text(const struct conv_plan *plan, char text[EXP_PLAN_TEXT_BYTES])
         [CONV_SCONV] = write_sconv,
         [CONV_GEMM] = write_gemm,
         [CONV_DIRECT] = write_direct,
-        [CONV_OUTSIDE] = write_outside,
+        [CONV_PLUGIN] = write_outside,
     };
 
     writers[plan->algorithm](plan, text);

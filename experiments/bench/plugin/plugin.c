@@ -439,12 +439,12 @@ static int plan_outside(const struct exp_setup *s, const struct conv_problem *p,
                         const struct csa_tiling tiling[CSA_N_SCHEDULES], const struct exp_algo *self,
                         struct conv_plan *plan)
 {
-    const int err = conv_plan_outside(plan, p, self->name, self->plugin);
+    const int err = conv_plan_plugin(plan, p, self->name, self->plugin);
 
     (void)tiling;
-    plan->outside.hash = self->plugin->hash;
+    plan->plugin.hash = self->plugin->hash;
     if (!self->plugin->why_dead)
-        plan->outside.recorder = recorder_of(self->plugin, kind_of(self->plugin, s->ukr->isa));
+        plan->plugin.recorder = recorder_of(self->plugin, kind_of(self->plugin, s->ukr->isa));
     return err;
 }
 
@@ -471,8 +471,8 @@ int exp_plugin_replay(const struct conv_plan *plan, const struct conv_binding *b
                       const void *ctx, struct sim_sink *sink, const char **why)
 {
     enum { RECORDED = 100, EMULATED = 500 }; /* times what a run may take: it ended before, but not beside others */
-    struct exp_plugin *p = plan->outside.code;
-    const struct recorder *r = plan->outside.recorder;
+    struct exp_plugin *p = plan->plugin.code;
+    const struct recorder *r = plan->plugin.recorder;
     const struct conv_binding usual = conv_bind(&plan->layout, CONV_REPLAY_BASE);
     struct exp_recording recording = {
         .observer = p->observer, .plan = plan, .bind = bind ? bind : &usual, .is_stopped = is_stopped, .ctx = ctx
@@ -504,7 +504,7 @@ static int run_outside(const struct exp_setup *s, const struct conv_plan *plan, 
     enum exp_plugin_fault fault;
 
     (void)s;
-    return exp_plugin_check(plan->outside.code, plan, bind, &doubt, &fault) || doubt ? -EIO : 0;
+    return exp_plugin_check(plan->plugin.code, plan, bind, &doubt, &fault) || doubt ? -EIO : 0;
 }
 
 /* Finds the end of the path in "dir/mine.c:other": the last ':' behind which there is no more folder. */

@@ -89,7 +89,7 @@ int exp_replay_plan(const struct exp_replay_plan *r, struct sim_sink *sink, uint
     int err;
 
     *mac_instructions = 0;
-    if (r->plan->algorithm == CONV_OUTSIDE)
+    if (r->plan->algorithm == CONV_PLUGIN)
         return replay_outside(r, sink, mac_instructions);
     conv_replay_init(&b.replay, r->plan, sink);
     if (r->bind)
@@ -196,7 +196,7 @@ const char *exp_replay_cores_why_not(const struct conv_plan *plan)
 {
     if (plan->algorithm == CONV_GEMM)
         return "the threads of OpenBLAS are not modelled";
-    if (plan->algorithm == CONV_OUTSIDE)
+    if (plan->algorithm == CONV_PLUGIN)
         return "the threads of a plug-in are not modelled";
     if (conv_plan_packs_filters(plan))
         return "threads have no shares of filters that are packed at run time";
@@ -493,7 +493,7 @@ static int record_once(struct exp_case *c, struct simulations *s, const struct c
 static int replay_through(struct exp_case *c, struct simulations *s, const struct conv_binding *bind,
                           const struct exp_pool *pool)
 {
-    const bool is_outside = c->plan.algorithm == CONV_OUTSIDE;
+    const bool is_outside = c->plan.algorithm == CONV_PLUGIN;
     int err = is_outside ? record_once(c, s, bind, pool) : replay_once(c, s, s->h, bind, pool);
 
     if (!err && s->alone && !is_outside)

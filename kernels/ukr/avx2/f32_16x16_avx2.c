@@ -20,7 +20,7 @@ struct row {
 };
 
 /* A register tile's taps, in the order of the filters. */
-struct walk {
+struct panel_walk {
     uint64_t in, apart, channel_bytes;
     size_t n_c;
     const struct row *end;
@@ -44,7 +44,7 @@ static void set_row(struct row *row, const struct conv_taps *t, const struct wal
     row->is_dead = !some;
 }
 
-static void set_walk(struct walk *w, const struct conv_taps *t, const struct walk_tile *tile)
+static void set_walk(struct panel_walk *w, const struct conv_taps *t, const struct walk_tile *tile)
 {
     struct row *row = w->row;
 
@@ -125,7 +125,7 @@ static inline __attribute__((always_inline)) void row_of(const struct row *row, 
 }
 
 /* A register tile into sums[window][N_F]. */
-static inline __attribute__((always_inline)) void part_of(const struct conv_ukr_args *a, const struct walk *walk,
+static inline __attribute__((always_inline)) void part_of(const struct conv_ukr_args *a, const struct panel_walk *walk,
                                                           size_t n_steps, float *sums, const struct part p)
 {
     const float *filter = conv_in_ptr(a->filter);
@@ -154,10 +154,10 @@ static inline __attribute__((always_inline)) void part_of(const struct conv_ukr_
     }
 }
 
-typedef void (*part_fn)(const struct conv_ukr_args *a, const struct walk *walk, size_t n_steps, float *sums);
+typedef void (*part_fn)(const struct conv_ukr_args *a, const struct panel_walk *walk, size_t n_steps, float *sums);
 
 #define PART(name, n, n_v_, group_, edge)                                                                              \
-    static void name##_##n##x##n_v_(const struct conv_ukr_args *a, const struct walk *walk, size_t n_steps,            \
+    static void name##_##n##x##n_v_(const struct conv_ukr_args *a, const struct panel_walk *walk, size_t n_steps,      \
                                     float *sums)                                                                       \
     {                                                                                                                  \
         part_of(a, walk, n_steps, sums, (struct part){ .n_win = n, .n_v = n_v_, .group = group_, .has_edge = edge });  \
@@ -249,7 +249,7 @@ static void update(const struct conv_ukr_args *a, const float *sums)
 struct parts {
     size_t n;
     struct walk_tile tile[N_WIN];
-    struct walk walk[N_WIN];
+    struct panel_walk walk[N_WIN];
     part_fn fn[N_WIN];
 };
 

@@ -30,7 +30,7 @@ struct row {
 };
 
 /* A call's taps, in the order of the filters. */
-struct walk {
+struct panel_walk {
     size_t n_c;
     uint64_t channel_bytes;
     const struct row *end;
@@ -66,7 +66,7 @@ static void set_row(struct row *row, struct tap *tap, const struct conv_ukr_args
     }
 }
 
-static void set_walk(struct walk *w, const struct conv_ukr_args *a)
+static void set_walk(struct panel_walk *w, const struct conv_ukr_args *a)
 {
     const struct conv_taps *t = a->taps;
     const size_t group = tap_group(t);
@@ -119,7 +119,7 @@ static inline __attribute__((always_inline)) void few_live_step(const struct tap
 }
 
 /* Says where one panel of filters is. */
-struct place {
+struct position {
     uint64_t in;
     const float *filter;
     float *out;
@@ -165,8 +165,8 @@ static inline __attribute__((always_inline)) void row_of(const struct row *row, 
  * One panel. is_few: n is windows, each with an accumulator of its own; else vectors. Fewer than eight accumulators
  * would wait for each FMA to end, as in x86_tile_avx2.h: taps of a row have sets of their own.
  */
-static inline __attribute__((always_inline)) void panel_of(const struct conv_ukr_args *a, const struct walk *w,
-                                                           const struct place *at, const size_t n, const size_t n_f,
+static inline __attribute__((always_inline)) void panel_of(const struct conv_ukr_args *a, const struct panel_walk *w,
+                                                           const struct position *at, const size_t n, const size_t n_f,
                                                            const size_t group, const bool is_few)
 {
     const size_t n_acc = is_few ? n : n * n_f, most = (TILE_VECTOR + n_acc - 1) / n_acc;
@@ -194,11 +194,11 @@ static inline __attribute__((always_inline)) void panel_of(const struct conv_ukr
         store_tile(at->out, a->ld_out, acc, n, n_f, a->accumulate, tile_last(a));
 }
 
-typedef void (*panel_fn)(const struct conv_ukr_args *a, const struct walk *w, const struct place *at);
+typedef void (*panel_fn)(const struct conv_ukr_args *a, const struct panel_walk *w, const struct position *at);
 
 #define PANEL(name, n, n_f, group, is_few)                                                                             \
-    static void name##_##n##x##n_f##_##group(const struct conv_ukr_args *a, const struct walk *w,                      \
-                                             const struct place *at)                                                   \
+    static void name##_##n##x##n_f##_##group(const struct conv_ukr_args *a, const struct panel_walk *w,                \
+                                             const struct position *at)                                                \
     {                                                                                                                  \
         panel_of(a, w, at, n, n_f, group, is_few);                                                                     \
     }
@@ -241,7 +241,7 @@ static panel_fn panel_for(const struct conv_ukr_args *a, size_t n_f)
 }
 
 /* One tile of filters, panel by panel. What is prefetched is the first panel's. */
-static void one_tile(const struct conv_ukr_args *a, const struct walk *w, struct place at)
+static void one_tile(const struct conv_ukr_args *a, const struct panel_walk *w, struct position at)
 {
     const size_t edge = a->n_f % F_PANEL;
     const panel_fn whole = panel_for(a, F_PANEL);
@@ -259,8 +259,8 @@ static void one_tile(const struct conv_ukr_args *a, const struct walk *w, struct
 
 static void walk(const struct conv_ukr_args *a)
 {
-    struct place at = { .in = a->in, .filter = conv_in_ptr(a->filter), .out = conv_out_ptr(a->out) };
-    struct walk w;
+    struct position at = { .in = a->in, .filter = conv_in_ptr(a->filter), .out = conv_out_ptr(a->out) };
+    struct panel_walk w;
 
     set_walk(&w, a);
     for (size_t left = max_size(a->n_tiles, 1);;) {

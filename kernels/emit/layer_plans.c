@@ -1,18 +1,18 @@
-#include "kernels/emit/noted_plans.h"
+#include "kernels/emit/layer_plans.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-static void release(struct conv_noted_plan *p)
+static void release(struct conv_layer_plan *p)
 {
     free((char *)p->layer);
     free((char *)p->machine);
 }
 
-int conv_plans_add(struct conv_noted_plans *plans, const struct conv_noted_plan *plan)
+int conv_plans_add(struct conv_layer_plans *plans, const struct conv_layer_plan *plan)
 {
-    struct conv_noted_plan *more = realloc(plans->plan, (plans->n + 1) * sizeof *more), copy = *plan;
+    struct conv_layer_plan *more = realloc(plans->plan, (plans->n + 1) * sizeof *more), copy = *plan;
 
     if (more)
         plans->plan = more;
@@ -26,15 +26,15 @@ int conv_plans_add(struct conv_noted_plans *plans, const struct conv_noted_plan 
     return -ENOMEM;
 }
 
-void conv_plans_release(struct conv_noted_plans *plans)
+void conv_plans_release(struct conv_layer_plans *plans)
 {
     for (size_t i = 0; i < plans->n; i++)
         release(&plans->plan[i]);
     free(plans->plan);
-    *plans = (struct conv_noted_plans){ 0 };
+    *plans = (struct conv_layer_plans){ 0 };
 }
 
-const struct conv_noted_plan *conv_plans_find(const struct conv_noted_plans *plans, const struct conv_problem *p)
+const struct conv_layer_plan *conv_plans_find(const struct conv_layer_plans *plans, const struct conv_problem *p)
 {
     for (size_t i = 0; i < plans->n; i++) {
         if (conv_problem_equal(&plans->plan[i].plan.problem, p))

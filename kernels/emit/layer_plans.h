@@ -1,31 +1,31 @@
 /* Plans of SConv beside what they were made for: what a file of plans holds. */
-#ifndef KERNELS_EMIT_NOTED_PLANS_H
-#define KERNELS_EMIT_NOTED_PLANS_H
+#ifndef KERNELS_EMIT_LAYER_PLANS_H
+#define KERNELS_EMIT_LAYER_PLANS_H
 
 #include <stddef.h>
 
 #include "kernels/plan/plan.h"
 
-struct conv_noted_plan {
+struct conv_layer_plan {
     const char *layer, *machine; /* names */
     struct csa_caches caches;
     struct conv_plan plan; /* of SConv */
 };
 
 /* They own their names. */
-struct conv_noted_plans {
+struct conv_layer_plans {
     char derived_anew
         [400]; /* which keys of the file did not follow from its decisions, and so were not taken; "": none */
     size_t n;
-    struct conv_noted_plan *plan;
+    struct conv_layer_plan *plan;
 };
 
 /* Copies a plan to the end. Returns 0 or -ENOMEM. */
-int conv_plans_add(struct conv_noted_plans *plans, const struct conv_noted_plan *plan);
+int conv_plans_add(struct conv_layer_plans *plans, const struct conv_layer_plan *plan);
 
-void conv_plans_release(struct conv_noted_plans *plans); /* an empty one is fine */
+void conv_plans_release(struct conv_layer_plans *plans); /* an empty one is fine */
 
 /* Returns the plan of such a shape, or NULL. */
-const struct conv_noted_plan *conv_plans_find(const struct conv_noted_plans *plans, const struct conv_problem *p);
+const struct conv_layer_plan *conv_plans_find(const struct conv_layer_plans *plans, const struct conv_problem *p);
 
 #endif
