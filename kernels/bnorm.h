@@ -1,7 +1,7 @@
 /*
- * Batch normalisation in inference, and the activation that follows it: y = activation(x * scale[c] + shift[c]), with
- * scale = gamma / sqrt(variance + epsilon) and shift = beta - mean * scale. Its nest runs over images; the rest of it
- * is an epilogue's tile, of all channels.
+ * Batch normalisation in inference, and the activation behind the normalisation: y = activation(x * scale[c] +
+ * shift[c]), with scale = gamma / sqrt(variance + epsilon) and shift = beta - mean * scale. The nest runs over images;
+ * a step is an epilogue's tile of all channels.
  */
 #ifndef KERNELS_BNORM_H
 #define KERNELS_BNORM_H
@@ -21,7 +21,7 @@ struct conv_bnorm {
     enum conv_activation activation;
 };
 
-/* Holds what a trained network has of each channel: [c]. */
+/* Holds the statistics of a trained network, for each channel: [c]. */
 struct conv_bnorm_statistics {
     const float *gamma, *beta, *mean, *variance;
     float epsilon;

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Adds one filter tap's contribution to one output row. */
 static void add_tap(const struct conv_problem *p, const float *row, float weight, size_t fw, double *sum,
                     double *magnitude)
 {

@@ -1,6 +1,6 @@
 /*
- * The oracle: a convolution as plain loops over its definition, accumulating in double. It shares no code with what it
- * checks.
+ * The oracle: a convolution as plain loops over the definition, accumulating in double. The oracle shares no code with
+ * the kernels.
  */
 #ifndef KERNELS_CONV_NAIVE_H
 #define KERNELS_CONV_NAIVE_H
@@ -10,7 +10,7 @@
 #include "kernels/shape/problem.h"
 
 /*
- * Computes one output plane: image n, filter k, all p * q windows.
+ * Computes an output plane: image n, filter k, all p * q windows.
  *
  *   in         [n][c][h][w]
  *   filter     [k][c / groups][r][s]
@@ -21,9 +21,8 @@ void conv_naive_plane(const struct conv_problem *p, const float *in, const float
                       double *plane, double *magnitude);
 
 /*
- * Returns the largest error that a float kernel may make in a sum of len products of total magnitude m, in any order
- * of summation: |error| <= (len + 1) * eps * m * (1 + small). Exactly 0 when the caller knows all partial sums to be
- * integers below 2^24.
+ * Returns the largest error of a float kernel in a sum of len products of total magnitude m, in any order of summation:
+ * |error| <= (len + 1) * eps * m * (1 + small). The error is 0 if all partial sums are integers below 2^24.
  */
 double conv_error_bound(size_t len, double magnitude);
 

@@ -1,6 +1,6 @@
 /*
- * The back-ends that every nest shares: one executes the steps on real memory, the other hands their accesses to a
- * sink. Both resolve a step to the same arguments.
+ * The back-ends of all nests: one executes the steps on real memory, the other hands their accesses to a sink. Both
+ * resolve a step to equal arguments.
  */
 #ifndef KERNELS_BACKEND_H
 #define KERNELS_BACKEND_H
@@ -25,8 +25,8 @@ struct conv_replay {
     const struct conv_plan *plan;
     struct conv_binding bind;
     struct sim_sink *sink;
-    struct conv_work_meter meter;    /* with a stack: what the steps' accesses go through, */
-    struct conv_stack_emitter stack; /* and what follows each step */
+    struct conv_work_meter meter;    /* with a stack: the steps' accesses go through the meter, */
+    struct conv_stack_emitter stack; /* and the stack's accesses follow each step */
     double work[CONV_N_WORKS];       /* likewise: the last step's */
 };
 

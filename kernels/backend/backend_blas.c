@@ -19,7 +19,10 @@ void conv_blas_exec_flush(struct conv_blas_exec *e)
     e->block.n_win = 0;
 }
 
-/* The nest runs over filters outside and windows inside: the last step of a block ends both of its ranges. */
+/*
+ * The nest runs over filters outside and windows inside: the last step of a block ends the ranges of windows and
+ * filters.
+ */
 static void gather(struct conv_blas_exec *e, const struct conv_step *s)
 {
     if (!e->block.n_win)

@@ -40,7 +40,7 @@ static void exec_pack_filters(const struct conv_exec *e, const struct conv_step 
     conv_pack_filters(&a);
 }
 
-/* A call, and what it points to. */
+/* A call, and the data that its pointers point to. */
 struct call {
     struct conv_ukr_args a;
     struct conv_taps taps;
@@ -63,7 +63,7 @@ static void exec_ukr(const struct conv_exec *e, const struct conv_step *s)
     e->plan->ukr->fn(e->plan->ukr, &c.a);
 }
 
-/* Resolves the first step only: the others follow from it. */
+/* Resolves the first step only: the later steps follow from it. */
 static int exec_run(struct conv_backend *self, const struct conv_run *r)
 {
     const struct conv_exec *e = (const struct conv_exec *)self;

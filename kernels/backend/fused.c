@@ -3,19 +3,20 @@
 #include "kernels/shape/sizes.h"
 
 /*
- * So many tiles of a run are finished together: in L1 still, and enough of them that the run is worth its preparation.
+ * Tiles of a run that are finished together: few enough to be in L1 still, and enough to pay for the preparation of a
+ * run.
  */
 enum { FUSED_TILES = 16 };
 
 enum { GATHERED_BYTES = 32 << 10 };
 
-/* Moves an address on, if there is one. */
+/* Moves an address on; 0 stays 0. */
 static uint64_t at(uint64_t address, size_t elements)
 {
     return address ? address + elements * sizeof(float) : 0;
 }
 
-/* Resolves the outputs of steps that follow each other, which are a box like those of one. */
+/* Resolves the outputs of a run's steps, which are a box like a single step's outputs. */
 static struct conv_epilogue_args resolve(const struct conv_fused *f, const struct conv_run *r)
 {
     const struct conv_step *s = &r->step;
@@ -55,7 +56,7 @@ static bool continues(const struct conv_fused_pending *p, const struct conv_fuse
     return p->row == next->row && p->box.n_f == next->box.n_f && p->win_end + next->box.n_win == next->win_end;
 }
 
-/* Has a box wait, as a part of one that it continues or by itself. What has grown large is finished. */
+/* Appends a box to a waiting box that it continues, or lets it wait alone. A box that has grown large is finished. */
 static void gather(struct conv_fused *f, const struct conv_fused_pending *next)
 {
     size_t i = 0;

@@ -1,10 +1,10 @@
 /*
  * Does what follows a convolution in a network, fused: scale, bias, residual add, activation, on each output tile when
- * its last channel set has been accumulated, while it is in L1.
+ * its last channel set has been accumulated, while the tile is in L1.
  *
- * It needs nothing from the nests: a back-end around another one looks for the computing steps that end their
- * reduction, and works on the same box of outputs. With a sink it emits its accesses instead, around a replaying
- * back-end.
+ * Fusing needs nothing from the nests: a back-end around another back-end looks for the computing steps that end their
+ * reduction, and works on the steps' boxes of outputs. With a sink the back-end emits its accesses instead, around a
+ * replaying back-end.
  */
 #ifndef KERNELS_FUSED_H
 #define KERNELS_FUSED_H
@@ -15,7 +15,7 @@
 #include "kernels/plan/plan.h"
 #include "kernels/ukr/epilogue.h"
 
-/* Says what is fused. Addresses of whole tensors, real or synthetic; 0: without that term. */
+/* Says what is fused. Addresses of whole tensors, real or synthetic; 0: without the term. */
 struct conv_after {
     uint64_t out, scale, bias, residual; /* [n][k][p][q], [k], [k], [n][k][p][q] */
     enum conv_activation activation;
@@ -31,7 +31,7 @@ struct conv_fused_pending {
 
 struct conv_fused {
     struct conv_backend base;
-    /* Does, or notes, what follows a tile of outputs. */
+    /* Finishes, or notes, a tile of outputs. */
     void (*finish)(struct conv_fused *self, const struct conv_epilogue_args *a);
     struct conv_backend *inner;
     const struct conv_plan *plan;
@@ -44,14 +44,14 @@ struct conv_fused {
     size_t n_pending;
 };
 
-/* Without a sink it executes. Whoever does neither sets finish afterwards. */
+/* Without a sink it executes. A caller that wants another finish sets it afterwards. */
 void conv_fused_init(struct conv_fused *f, struct conv_backend *inner, const struct conv_plan *plan,
                      const struct conv_after *after, struct sim_sink *sink);
 
 /*
- * Has tiles wait until their neighbours along the windows are there, up to 32 KiB of outputs for each of a few ranges
- * of filters: rows of a tile may be shorter than a vector, and lie across two lines. conv_fused_end finishes what still
- * waits, behind the nest; without conv_fused_gather it does nothing.
+ * Lets tiles wait until their neighbours along the windows are there, up to 32 KiB of outputs for each of a few ranges
+ * of filters: rows of a tile may be shorter than a vector, and lie across two lines. conv_fused_end finishes the
+ * waiting tiles, behind the nest; without conv_fused_gather it does nothing.
  */
 void conv_fused_gather(struct conv_fused *f);
 void conv_fused_end(struct conv_fused *f);

@@ -7,7 +7,7 @@
 #include "kernels/ukr/dispatch.h"
 
 enum { N_INPUT_LISTS = 4 };
-enum { LINE_BYTES = 64 }; /* what one prefetch brings; where lines are longer, some ask twice */
+enum { LINE_BYTES = 64 }; /* bytes of a prefetch; where lines are longer, two prefetches may bring one line */
 
 static uint64_t element(const struct conv_binding *b, enum conv_tensor t, size_t index)
 {
@@ -23,7 +23,7 @@ static uint64_t input_plane(const struct conv_plan *p, const struct conv_binding
     return element(b, CONV_INPUT, (s->image * q->c + s->group * p->group_channels + channel) * q->h * q->w);
 }
 
-/* Returns the address of the first output of a step: its image, filter and window. */
+/* Returns the address of a step's first output: its image, filter and window. */
 static uint64_t output_at(const struct conv_plan *p, const struct conv_binding *b, const struct conv_step *s)
 {
     const struct conv_problem *q = &p->problem;
@@ -200,8 +200,8 @@ static uint32_t widen(uint32_t bits, size_t n)
 }
 
 /*
- * Sets where the windows of a tile start, and which of their taps meet no padding: whole rows of windows, or parts of
- * one.
+ * Sets the starts of a tile's windows, and the taps of the windows that do not read padding: whole rows of windows, or
+ * parts of a row.
  */
 static void set_windows_by_rows(const struct conv_problem *v, const struct conv_step *s, struct conv_taps *t)
 {
@@ -228,7 +228,9 @@ static void set_windows_by_rows(const struct conv_problem *v, const struct conv_
     }
 }
 
-/* The same of windows side by side (CONV_WALK_SAME): the end of a row, whole rows, the start of another. */
+/*
+ * As set_windows_by_rows, for windows side by side (CONV_WALK_SAME): the end of a row, whole rows, the start of a row.
+ */
 static void set_windows_side_by_side(const struct conv_problem *v, const struct conv_step *s, struct conv_taps *t)
 {
     memset(t->row_live, 0, v->r * sizeof *t->row_live);
@@ -292,7 +294,7 @@ static void add_list(struct conv_ahead_lists *ahead, const struct conv_ahead *li
 }
 
 /*
- * Asks, per channel, for the lines of the tile's first and last window, and of as many between them as leave no line
+ * Asks, per channel, for the lines of the tile's first and last window, and of as many windows between as leave no line
  * out, up to a limit, in the row of taps that no tile above needs.
  */
 static void input_ahead(const struct conv_plan *p, const struct conv_binding *b, const struct conv_step *s,
@@ -317,10 +319,10 @@ static void input_ahead(const struct conv_plan *p, const struct conv_binding *b,
 }
 
 /*
- * Asks for the last output of each row that the next call writes, and for those a line, two, ... before it; this call's
- * where that is not the next tile of windows. A call's own would arrive too late: those of short reductions, and of a
- * register tile that is the first of several. Rows are not aligned, and the line of the first output is the last one's
- * of the tile before.
+ * Asks for the last output of each row that the next call writes, and for the outputs a line, two lines, ... before; or
+ * for this call's outputs, where the next call has other filters. A call's own prefetches arrive too late if its
+ * reduction is short, or if it is a register tile that is the first of several. Rows are not aligned, and the line of
+ * the first output has the last outputs of the tile before.
  */
 static void outputs_ahead(const struct conv_plan *p, const struct conv_step *s, const struct conv_ukr_args *a,
                           struct conv_ahead_lists *ahead)

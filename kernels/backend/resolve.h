@@ -1,4 +1,4 @@
-/* From a nest's step to a routine's arguments: the one place where addresses are computed. Internal to kernels/. */
+/* From a nest's step to a routine's arguments: addresses are computed here and nowhere else. Internal to kernels/. */
 #ifndef KERNELS_RESOLVE_H
 #define KERNELS_RESOLVE_H
 
@@ -14,8 +14,8 @@ struct conv_pack_windows_args conv_resolve_pack_windows(const struct conv_plan *
                                                         const struct conv_step *s);
 
 /*
- * Returns the routine that packs them: the plan's, or the portable one where parts of a ragged tile have narrower
- * panels.
+ * Returns the routine that packs the windows: the plan's, or the portable routine where parts of a ragged tile have
+ * narrower panels.
  */
 const struct conv_pack_windows *conv_resolve_packer(const struct conv_plan *p, const struct conv_pack_windows_args *a);
 
@@ -29,20 +29,20 @@ struct conv_ukr_args conv_resolve_ukr(const struct conv_plan *p, const struct co
                                       const struct conv_step *s);
 
 /*
- * Tells how the call a, whose windows are read tap by tap, reaches them: NULL if they are not, else *t, filled, and
- * a->in.
+ * Tells how the call a reaches windows that it reads tap by tap: fills *t and a->in, and returns t. NULL: the windows
+ * are packed.
  */
 const struct conv_taps *conv_resolve_taps(const struct conv_plan *p, const struct conv_binding *b,
                                           const struct conv_step *s, struct conv_ukr_args *a, struct conv_taps *t);
 
-/* Returns what the call a prefetches: NULL if nothing, else *ahead, filled. */
+/* Returns the prefetches of the call a: fills *ahead and returns it. NULL: nothing is prefetched. */
 struct conv_ahead_lists *conv_resolve_ahead(const struct conv_plan *p, const struct conv_binding *b,
                                             const struct conv_step *s, const struct conv_ukr_args *a,
                                             struct conv_ahead_lists *ahead);
 
 /*
- * Makes the call a of a run's first step one of all its tiles, of which none is read tap by tap, unless the run is
- * along the filters.
+ * Makes the call a of a run's first step a call of all its tiles. No tile is read tap by tap, unless the run is along
+ * the filters.
  */
 void conv_resolve_run(const struct conv_plan *p, const struct conv_run *r, struct conv_ukr_args *a);
 

@@ -175,13 +175,16 @@ void conv_work_meter_take(struct conv_work_meter *m, const struct conv_plan *pla
 /* ---- instructions ---- */
 
 /*
- * Instructions for an access, where they are not counted: seen in the machine code of micro-kernels and packing, whose
- * loops do little else, and of what surrounds them.
+ * Instructions for an access, if no count is known: seen in the machine code of micro-kernels and packing, whose loops
+ * do little else, and of the code around the loops.
  */
 #define ASSUMED_FOR_TENSORS 3.0
 #define ASSUMED_FOR_STACK 2.5
 
-/* Tells which work is done in loops, access by access; any other prepares them. Micro-kernels store once a call. */
+/*
+ * Tells whether a kind of work is done in loops, access by access; another kind prepares loops. Micro-kernels store
+ * once a call.
+ */
 static bool is_in_loops(enum conv_phase phase, enum conv_work w)
 {
     static const enum conv_work loops[] = { CONV_WORK_LOAD, CONV_WORK_PREFETCH,   CONV_WORK_PREFETCH_PASS,
@@ -217,7 +220,7 @@ struct sim_work conv_stack_work(const struct conv_stack *stack, enum conv_phase 
 
 /* ---- emission ---- */
 
-/* Returns what is due now of `each` per unit of work; the fraction is owed on. */
+/* Returns the accesses due now of `each` per unit of work; the fraction is owed on. */
 static uint64_t due(const double each[CONV_N_WORKS], const double work[CONV_N_WORKS], double *owed)
 {
     uint64_t whole;
@@ -229,7 +232,7 @@ static uint64_t due(const double each[CONV_N_WORKS], const double work[CONV_N_WO
     return whole;
 }
 
-/* Emits n accesses to all lines, as many to each as that makes. */
+/* Emits n accesses, spread evenly over all lines. */
 static void spread(enum sim_kind kind, enum conv_phase phase, uint32_t lines, uint64_t n, struct sim_sink *sink)
 {
     uint64_t sweep = n < lines ? n : n < (uint64_t)lines * WORDS_PER_LINE ? lines : (uint64_t)lines * WORDS_PER_LINE;

@@ -1,10 +1,10 @@
 /*
- * Describes what compiled code loads and stores beside the tensors: spilled registers, arguments that are handed over
- * in memory, saved registers, and what it reads of plans and descriptors. All of that is called its stack here.
+ * Describes the loads and stores of compiled code beside the tensors: spilled registers, arguments in memory, saved
+ * registers, and reads of plans and descriptors. All these accesses are called the code's stack here.
  *
- * No source line says how much it is: the compiler decides. So it is observed (experiments/stack), and described per
- * phase as so many loads and stores for each unit of some kinds of work, which are known of every step. How many
- * instructions compiled code executes, those that touch tensors included, is described in the same way.
+ * No source line tells how many accesses the stack has: the compiler decides. So the stack is observed
+ * (experiments/stack), and described per phase as numbers of loads and stores for each unit of some kinds of work, which
+ * are known of every step. The instructions of compiled code, accesses to tensors included, are described likewise.
  */
 #ifndef KERNELS_STACK_H
 #define KERNELS_STACK_H
@@ -17,29 +17,29 @@
 #include "sim/base/access.h"
 #include "sim/core/clock.h"
 
-/* The tag of its accesses: that of no tensor. */
+/* The tag of the stack's accesses, which is no tensor's. */
 enum { CONV_STACK = CONV_N_TENSORS };
 
-/* Kinds of work of a step; what a step's kind has nothing of is 0. */
+/* Kinds of work of a step; a kind that a step does not do is 0. */
 enum conv_work {
     CONV_WORK_STEP, /* 1 */
-    CONV_WORK_RUN,  /* 1 if it is a micro-kernel's and no later one of a run */
-    CONV_WORK_LOAD, /* its accesses to tensors */
+    CONV_WORK_RUN,  /* 1 if the step is a micro-kernel's and no later step of a run */
+    CONV_WORK_LOAD, /* accesses to tensors */
     CONV_WORK_STORE,
     CONV_WORK_PREFETCH,
-    CONV_WORK_PREFETCH_PASS,  /* repetitions of its accesses with prefetches among them */
-    CONV_WORK_INPUT_AHEAD,    /* 1 if it prefetches input, */
+    CONV_WORK_PREFETCH_PASS,  /* repetitions of the accesses with prefetches among them */
+    CONV_WORK_INPUT_AHEAD,    /* 1 if the step prefetches input, */
     CONV_WORK_FILTER_AHEAD,   /* or filters */
     CONV_WORK_IN_PLACE,       /* 1 if a micro-kernel reads windows that are not packed */
-    CONV_WORK_TAP_ROW,        /* rows of taps of all channels, if it reads windows tap by tap, */
-    CONV_WORK_TAP,            /* taps that meet all its windows, */
-    CONV_WORK_PART_TAP,       /* and those that meet some, as the others are in the padding */
+    CONV_WORK_TAP_ROW,        /* rows of taps of all channels, if windows are read tap by tap, */
+    CONV_WORK_TAP,            /* taps that are live for all windows, */
+    CONV_WORK_PART_TAP,       /* and taps that are live for some windows */
     CONV_WORK_RAGGED_WINDOWS, /* 1 if a micro-kernel's tile has fewer windows than it may, */
     CONV_WORK_RAGGED_FILTERS, /* or fewer filters */
     CONV_WORK_MATRIX_ROW,     /* lowering: rows of the matrix, */
-    CONV_WORK_PLANE_ROW,      /* and rows of outputs in all of them */
-    CONV_WORK_PANEL_ROW,      /* packing: rows of panels, by routines that are not vectors' */
-    CONV_WORK_PLAIN_STEP,     /* packing windows by the portable routine: 1, and the accesses, which are not above */
+    CONV_WORK_PLANE_ROW,      /* and rows of outputs in all planes */
+    CONV_WORK_PANEL_ROW,      /* packing: rows of panels, by routines without vectors */
+    CONV_WORK_PLAIN_STEP, /* packing windows by the portable routine: 1, and the accesses, which the kinds above do not count */
     CONV_WORK_PLAIN_LOAD,
     CONV_WORK_PLAIN_STORE,
     CONV_WORK_TILE, /* packing windows by vectors: struct conv_pack_work */
@@ -55,14 +55,14 @@ const char *conv_work_name(enum conv_work w);
 struct conv_stack_phase {
     double loads[CONV_N_WORKS], stores[CONV_N_WORKS];          /* for each unit of work */
     double instructions[CONV_N_WORKS], branches[CONV_N_WORKS]; /* of all instructions; all 0: not known */
-    uint32_t lines;                                            /* of 64 bytes, over which accesses are spread */
+    uint32_t lines;                                            /* of 64 bytes: the accesses are spread over them */
 };
 
 struct conv_stack {
     struct conv_stack_phase phase[CONV_N_PHASES];
 };
 
-/* The phase that a kind of step belongs to. */
+/* The phase of a kind of step. */
 enum conv_phase conv_step_phase(enum conv_step_kind kind);
 
 /* A sink that hands everything on and adds up the work of a step. */
@@ -74,19 +74,19 @@ struct conv_work_meter {
 
 void conv_work_meter_init(struct conv_work_meter *m, struct sim_sink *to);
 
-/* The work of a step of the plan whose accesses went through the meter, which starts again. */
+/* Takes the work of a step whose accesses went through the meter, and resets the meter. */
 void conv_work_meter_take(struct conv_work_meter *m, const struct conv_plan *plan, const struct conv_binding *bind,
                           const struct conv_step *s, double work[CONV_N_WORKS]);
 
 /*
- * Says what compiled code executes for a step of so much work. Where the instructions are not known, every access
- * stands for some (stack.c). The multiply-adds are the caller's to add.
+ * Says what compiled code executes for a step's work. Where the instructions are not known, every access stands for
+ * some (stack.c). The caller adds the multiply-adds.
  */
 struct sim_work conv_stack_work(const struct conv_stack *stack, enum conv_phase phase, const double work[CONV_N_WORKS]);
 
 /*
- * Emits what a step of so much work does on its stack, evenly over the lines. Fractions of accesses are owed to the
- * next step of the phase.
+ * Emits the stack's accesses of a step's work, evenly over the lines. Fractions of accesses are owed to the next step
+ * of the phase.
  */
 struct conv_stack_emitter {
     const struct conv_stack *stack;

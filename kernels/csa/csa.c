@@ -35,14 +35,14 @@ struct csa_caches csa_caches_of(const struct sim_machine *m, double share)
     };
 }
 
-/* The tiles of one schedule: `stationary` and `streaming` are |INt| and |FSt| for IS, the reverse for WS. */
+/* The tiles of a schedule: `stationary` and `streaming` are |INt| and |FSt| for IS, the reverse for WS. */
 struct tiles {
     double stationary_bytes, streaming_bytes, out_bytes;
     double stationary_volume, streaming_volume; /* bytes of all channel sets */
     size_t n_stationary, n_streaming;
 };
 
-/* Returns the largest of start, start / 2, start / 4, ... at which fits() holds; 1 if none does. */
+/* Returns the largest of start, start / 2, start / 4, ... for which fits() holds; 1 if fits() never holds. */
 static size_t halve(size_t start, bool (*fits)(const void *ctx, size_t n), const void *ctx)
 {
     while (start > 1 && !fits(ctx, start))
@@ -83,10 +83,7 @@ static bool fits_l3(const void *ctx, size_t k3) /* Eq. 5 */
            q->l3_limit;
 }
 
-/*
- * Returns what a tile pair may take instead of L1 when channels are taken deep: the rest of L2 holds the streaming
- * tiles.
- */
+/* Returns the bytes of a tile pair when channels are taken deep: the rest of L2 holds the streaming tiles. */
 static double deep_bytes(const struct csa_caches *caches)
 {
     return fmax(caches->l1_bytes, caches->l2_bytes / 8);
@@ -109,10 +106,7 @@ static size_t choose_n_c(const struct conv_problem *p, const struct csa_caches *
     return n_c;
 }
 
-/*
- * Chooses K2 by Eq. 4, then K3 by Eq. 5; if not even one stationary tile fits beside K2 streaming ones, fewer of
- * those.
- */
+/* Chooses K2 by Eq. 4, then K3 by Eq. 5. K2 shrinks if no stationary tile fits beside K2 streaming tiles. */
 static void choose_k2_k3(const struct csa_caches *caches, const struct tiles *t, struct csa_tiling *c)
 {
     struct l23_question q = { .t = t, .l2_limit = caches->l2_bytes, .l3_limit = caches->l3_bytes };
@@ -125,7 +119,7 @@ static void choose_k2_k3(const struct csa_caches *caches, const struct tiles *t,
     c->fits |= (fits_l2(&q, c->k2) ? CSA_FITS_L2 : 0) | (fits_l3(&q, c->k3) ? CSA_FITS_L3 : 0);
 }
 
-/* Counts lines over all channel sets of one image and group. */
+/* Counts lines over all channel sets of an image and a group. */
 static struct csa_lines count_lines(const struct csa_caches *caches, const struct tiles *t, const struct csa_tiling *c)
 {
     double stationary_lines = t->stationary_volume / caches->line_bytes;
@@ -152,8 +146,8 @@ static void scale(struct csa_lines *l, double times)
 }
 
 /*
- * Returns the tiles of a tiling whose schedule, n_c and counts of tiles are set. elements is what of the input a window
- * brings along, per channel; packed, that is one for each tap.
+ * Returns the tiles of a tiling whose schedule, n_c and counts of tiles are set. elements: input elements of a window,
+ * per channel; a packed window has an element for each tap.
  */
 static struct tiles tiles_of(const struct conv_problem *p, const struct csa_tiling *c, double elements)
 {
@@ -207,9 +201,7 @@ double csa_cycles_of(const struct csa_lines *l, const struct csa_caches *caches)
     return caches->dram_cycles * (l->cold + l->reloads) + caches->l3_cycles * l->l3 + caches->l2_cycles * l->l2;
 }
 
-/*
- * Analyses a schedule. tile_bytes is what a tile pair and its outputs may take (Eq. 2); elements is as in tiles_of.
- */
+/* Analyses a schedule. tile_bytes limits a tile pair and the pair's outputs (Eq. 2); elements is as in tiles_of. */
 static struct csa_tiling analyse(const struct conv_problem *p, const struct csa_caches *caches, size_t n_win,
                                  size_t n_f, enum csa_schedule schedule, double tile_bytes, double elements)
 {

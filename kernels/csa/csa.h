@@ -1,10 +1,10 @@
 /*
  * Convolution Slicing Analysis: tile sizes, their distribution over the caches, and the cost of both schedules.
  *
- * Source: SConv section 4.1, Eq. 1-14. Where the equations divide, this code counts what is really visited:
+ * Source: SConv section 4.1, Eq. 1-14. Where the equations divide, this code counts visits:
  *   - numbers of tiles, of tile sets and of channel sets are ceilings (Eq. 3 and its quotients in Eq. 9, 10, 12, 14);
- *   - volumes (#INt * |INt| summed over the channel sets, and the same for filters) are exact, because edge tiles are
- *     smaller than |INt| and |FSt|.
+ *   - volumes (#INt * |INt| summed over the channel sets, and #FSt * |FSt|) are exact, because edge tiles are smaller than
+ *     |INt| and |FSt|.
  * Both agree with the printed equations whenever everything divides.
  */
 #ifndef KERNELS_CSA_H
@@ -18,71 +18,70 @@
 
 const char *csa_schedule_name(enum csa_schedule s); /* "is", "ws" */
 
-/* The caches as the equations see them. */
+/* The caches, as arguments of the equations. */
 struct csa_caches {
-    double l1_bytes, l2_bytes, l3_bytes; /* already multiplied by the share that tiles may use: alpha, beta, gamma */
+    double l1_bytes, l2_bytes, l3_bytes; /* multiplied by the share of tiles: alpha, beta, gamma */
     double line_bytes;                   /* CL */
     double l2_cycles, l3_cycles, dram_cycles;
     double macs_per_cycle, loads_per_cycle; /* instructions that the core issues; 0: not known */
-    double l1_pages;                        /* that the first TLB holds; 0: not known */
+    double l1_pages;                        /* pages of the first TLB; 0: not known */
 };
 
 /* SConv section 7.1: alpha = beta = gamma = 0.9. */
 extern const double csa_default_share;
 
 /*
- * Returns the machine's first, second and last level as L1, L2 and L3 (a machine with fewer levels repeats its last).
- * Sizes are multiplied by share, 0 < share <= 1.
+ * Returns the machine's first, second and last level as L1, L2 and L3 (a machine with fewer levels repeats the last
+ * level). Sizes are multiplied by share, 0 < share <= 1.
  */
 struct csa_caches csa_caches_of(const struct sim_machine *m, double share);
 
-/* These texts explain the letters of a plan. */
+/* Explanations of a plan's letters. */
 #define CSA_NC_TEXT "Nc: channels per tile"
 #define CSA_K2_TEXT "K2: streaming tiles kept in L2"
 #define CSA_K3_TEXT "K3: stationary tiles kept in L3"
 
 /*
- * Computes tiles and costs of one schedule for a micro-kernel of n_win windows and n_f filters (both >= 1). It cannot
- * fail.
+ * Computes tiles and costs of a schedule for a micro-kernel of n_win windows and n_f filters (both >= 1). Cannot fail.
  */
 struct csa_tiling csa_analyse(const struct conv_problem *p, const struct csa_caches *caches, size_t n_win, size_t n_f,
                               enum csa_schedule schedule);
 
 /*
- * Does the same with more channels per tile than Eq. 2 allows: a pair of tiles may take an eighth of L2 instead of L1.
- * Every channel set reads and writes the whole output once more, which Eq. 6 does not charge; where L2 feeds the
- * micro-kernel in time, fewer sets are faster.
+ * As csa_analyse, with more channels per tile than Eq. 2 allows: a pair of tiles may take an eighth of L2 instead of
+ * L1. Every channel set reads and writes the whole output once more, and Eq. 6 does not charge the output; where L2
+ * feeds the micro-kernel in time, fewer sets are faster.
  */
 struct csa_tiling csa_analyse_deep(const struct conv_problem *p, const struct csa_caches *caches, size_t n_win,
                                    size_t n_f, enum csa_schedule schedule);
 
 /*
- * Does the same for a micro-kernel that takes a tile of filters in panels of f_panel, one after the other: the windows,
- * which it reads again for each, and one panel may take L1.
+ * As csa_analyse, for a micro-kernel that takes a tile of filters in panels of f_panel: the windows, read again for
+ * each panel, and a panel may take L1.
  */
 struct csa_tiling csa_analyse_panels(const struct conv_problem *p, const struct csa_caches *caches, size_t n_win,
                                      size_t n_f, size_t f_panel, enum csa_schedule schedule);
 
 /*
- * Does the same where windows are read in place, in tiles by rows of the output: an input tile is the elements that it
- * does not share with the tile beside it, stride_h * stride_w for each window and channel, instead of one for each
- * tap; and that is also the volume that moves. Filters stream through L1, so a pair may take a quarter of L2.
+ * As csa_analyse, where windows are read in place, in tiles by rows of the output. An input tile has the elements that
+ * the neighbouring tile does not have: stride_h * stride_w for each window and channel, instead of an element for each
+ * tap. The volume that moves has as many elements. Filters stream through L1, so a pair may take a quarter of L2.
  */
 struct csa_tiling csa_analyse_in_place(const struct conv_problem *p, const struct csa_caches *caches, size_t n_win,
                                        size_t n_f, enum csa_schedule schedule);
 
 /*
- * The same where a pair may only take L1: micro-kernels that read a tile's windows again for each of its panels of
- * filters.
+ * As csa_analyse_in_place, where a pair may only take L1: for micro-kernels that read a tile's windows again for each
+ * panel of filters.
  */
 struct csa_tiling csa_analyse_in_l1(const struct conv_problem *p, const struct csa_caches *caches, size_t n_win,
                                     size_t n_f, enum csa_schedule schedule);
 
-/* Lines that the equations count, whole layer: all groups, all images. */
+/* Lines counted by the equations, whole layer: all groups, all images. */
 struct csa_lines {
     double cold;         /* Eq. 8, from memory */
-    double reloads;      /* Eq. 11, from memory, with Eq. 9 as it is printed: a minimum */
-    double most_reloads; /* the same with a maximum, as the paper's public code has it */
+    double reloads;      /* Eq. 11, from memory, with Eq. 9 as printed: a minimum */
+    double most_reloads; /* Eq. 11 with a maximum, as in the paper's public code */
     double l3;           /* Eq. 13 */
     double l2;           /* Eq. 14 */
 };
@@ -91,13 +90,13 @@ struct csa_lines {
 struct csa_lines csa_lines_of(const struct conv_problem *p, const struct csa_caches *caches,
                               const struct csa_tiling *tiling);
 
-/* Tells which constraints any tiling meets, packed (CSA_FITS_*): n_c, k2, k3, schedule and n_win, n_f are looked at. */
+/* Tells which constraints a packed tiling satisfies (CSA_FITS_*), by n_c, k2, k3, schedule, n_win and n_f. */
 unsigned csa_fits_of(const struct conv_problem *p, const struct csa_caches *caches, const struct csa_tiling *tiling);
 
-/* Returns what such lines cost: Eq. 6 and 7. */
+/* Returns the cycles of the lines: Eq. 6 and 7. */
 double csa_cycles_of(const struct csa_lines *lines, const struct csa_caches *caches);
 
-/* The schedule with the lower total; input stationary when they are equal. */
+/* The schedule with the lower total; input stationary if the totals are equal. */
 enum csa_schedule csa_choose(const struct csa_tiling tiling[CSA_N_SCHEDULES]);
 
 #endif

@@ -7,11 +7,11 @@
 #include "kernels/ukr/pack.h"
 #include "kernels/ukr/slots.h"
 
-/* No machine file has these constants. They were the same on all machines that were looked at. */
+/* No machine file has these constants. They were equal on all machines that were measured. */
 static const double page_bytes = 4096, tlb_pages = 64;
-/* Data hit a level up to this share of it, and miss it from that share on. */
+/* Data hit a level up to this share of the capacity, and miss from the larger share on. */
 static const double fits_share = 0.5, overflows_share = 1.5;
-/* Planes closer than this, beside what is read of them, follow one another like one run. */
+/* Planes closer than this, counted from the last element that is read, follow one another like a run. */
 static const double gap_bytes = 128;
 
 static const struct csa2_term_record terms[CSA2_N_TERMS] = {
@@ -79,12 +79,12 @@ struct csa2_machine csa2_machine_of(const struct sim_machine *m)
 
 enum { L1, L2, L3, MEMORY, N_PLACES };
 
-/* Says how data are spread over the places that they come from: shares that sum to 1. */
+/* Shares of data by the place that the data come from. The shares sum to 1. */
 struct places {
     double share[N_PLACES];
 };
 
-/* All that the terms are made of: one image, one group. */
+/* The quantities of the terms: an image, a group. */
 struct layer {
     const struct csa2_machine *m;
     bool is_input_stationary, is_pointwise;
@@ -95,9 +95,9 @@ struct layer {
     double in_tiles, f_tiles, channel_sets, stationary_tiles, streaming_tiles;
     double streaming_sets; /* of K2 tiles */
     double packings;       /* how often the whole input is packed */
-    double set_bytes;      /* what a stationary tile meets before it is through: the tiles of a set and their outputs */
+    double set_bytes;      /* bytes between two uses of a stationary tile: the tiles of a set and their outputs */
     double plane_bytes, out_plane_bytes;
-    struct places first; /* where tensors lie that have not been touched */
+    struct places first; /* places of tensors that have not been touched */
     struct csa2_work work;
 };
 
@@ -111,7 +111,7 @@ double csa2_share_beyond(double bytes, double capacity_bytes)
     return fmin(1, fmax(0, (bytes / capacity_bytes - fits_share) / (overflows_share - fits_share)));
 }
 
-/* Returns where data come from that are used again after so many other bytes. */
+/* Returns the places of data that are used again after `bytes` bytes of other data. */
 static struct places after(const struct csa2_machine *m, double bytes)
 {
     const double capacity[MEMORY] = { m->l1_bytes, m->l2_bytes, m->l3_bytes };
@@ -133,7 +133,7 @@ static void add(struct layer *l, enum csa2_term term, double amount)
     l->work.amount[term] += amount;
 }
 
-/* Lines that come from such places, and how many runs they are in: 0, one that prefetchers follow from its start. */
+/* Adds lines from the places, and the runs that the lines are in: 0 runs, if prefetchers follow from the start. */
 static void fetch(struct layer *l, struct places from, double lines, double runs)
 {
     double leading = fmin(lines, runs * l->m->lead_lines);
@@ -155,7 +155,7 @@ static double panel_bytes(const struct layer *l, double width)
     return width * l->n_c * l->taps * (double)sizeof(float);
 }
 
-/* Rows of a matrix of row_bytes that start anywhere in a line touch, on average, this share of a line more. */
+/* A row of row_bytes that starts anywhere in a line touches, on average, this share of a line more. */
 static double straddle(const struct layer *l, double row_bytes)
 {
     double line = l->m->line_bytes;
@@ -168,15 +168,15 @@ static double page_share(double plane_bytes)
     return fmin(1, plane_bytes / page_bytes);
 }
 
-/* Returns the share of pages used in turn that the TLB does not hold. */
+/* Returns the share of pages used in turn that misses the TLB. */
 static double tlb_misses(double pages)
 {
     return fmin(1, fmax(0, (pages - tlb_pages / 2) / tlb_pages));
 }
 
 /*
- * Returns the share of a stationary tile that L1 loses while a streaming tile and the outputs pass by. The two panels
- * are all that is used, and each is one piece of memory: they hit up to the whole capacity.
+ * Returns the share of a stationary tile that L1 loses while a streaming tile and the outputs pass by. The core uses
+ * the two panels alone, and each panel is contiguous: panels hit up to the whole capacity.
  */
 static double lost_share(const struct layer *l, double stationary_bytes)
 {
@@ -208,7 +208,7 @@ static void count_filters(struct layer *l)
     }
 }
 
-/* Holds what packing reads of a channel's plane at a time. */
+/* The part of a channel's plane that packing reads at a time. */
 struct region {
     double bytes, runs; /* runs: pieces that do not follow one another */
     double extra_lines; /* of a run that starts anywhere */
@@ -294,7 +294,7 @@ static double gcd(double a, double b)
     return b > 0 ? gcd(b, fmod(a, b)) : a;
 }
 
-/* Pieces of output rows that the packed panels consist of. */
+/* Pieces of output rows in the packed panels. */
 static double row_pieces(const struct layer *l)
 {
     double rows = l->windows / l->row, aligned = l->panel_win / gcd(l->panel_win, l->row);

@@ -2,20 +2,20 @@
  * csa2: a cost model of SConv that predicts cycles, where CSA (csa.h) counts lines.
  *
  * A layer's cycles are a sum of terms. Each term is an amount of work, which follows from layer, tiling, micro-kernel
- * and cache sizes by arithmetic alone, times what one of it costs on the machine (csa2_terms.def). Nothing is
- * simulated: a prediction takes microseconds, and a choice about a millisecond, so that a planner can ask for it.
+ * and cache sizes by arithmetic alone, times the cost of a unit of work on the machine (csa2_terms.def). Nothing is
+ * simulated: a prediction takes microseconds, and a choice about a millisecond, so a planner can ask for a prediction.
  *
- * What it knows and CSA does not:
+ * csa2 knows, and CSA does not:
  *   - instructions: the issue slots of the steps, calls, and the fragments of rows that packing puts together;
- *   - order: lines that begin a run, such as the next line in each of many planes, wait for memory; the lines that
- *     follow them in the run do not, because prefetchers bring them. Input stationary writes the output and reads the
- *     input a line per plane at a time; weight stationary goes along the planes;
+ *   - order: lines that begin a run, such as the next line in each of many planes, wait for memory; the following lines
+ *     of the run do not, because prefetchers bring them. Input stationary writes the output and reads the input a line
+ *     per plane at a time; weight stationary goes along the planes;
  *   - output: its lines are read before they are written, once per channel set, and twice where tiles share them;
- *   - packed panels: weight stationary writes whole sets of them, beyond L1;
+ *   - packed panels: weight stationary writes whole sets of panels, beyond L1;
  *   - state: whether the layer finds its tensors in a cache or in memory.
  *
- * Where data of a size lie is not all or nothing: they hit a level entirely up to half its capacity, and not at all
- * from one and a half times that on.
+ * Data of a size do not hit or miss a level as a whole: they hit entirely up to half the capacity, and not at all from
+ * one and a half times the capacity on.
  */
 #ifndef KERNELS_CSA2_H
 #define KERNELS_CSA2_H
@@ -37,39 +37,40 @@ enum csa2_term {
 
 struct csa2_term_record {
     const char *name; /* in columns and tables */
-    const char *unit; /* what one of it is */
+    const char *unit; /* of the amount of work */
     const char *what; /* one line, for people */
 };
 
 const struct csa2_term_record *csa2_term_at(size_t term); /* term < CSA2_N_TERMS */
 
-/* Says what a layer finds in the caches when it starts. */
+/* What a layer finds in the caches when it starts. */
 enum csa2_state {
     CSA2_COLD, /* nothing: its tensors come from memory */
-    CSA2_WARM, /* what the same layer left behind in a run before */
+    CSA2_WARM, /* the data that an earlier run of the layer left behind */
     CSA2_N_STATES
 };
 
 struct csa2_machine {
     double l1_bytes, l2_bytes, l3_bytes; /* whole caches: no share is taken off */
     double line_bytes;
-    double lead_lines;               /* lines of a run that come before a prefetcher follows it */
-    double slots_per_cycle;          /* multiply-add instructions; loads are taken to be as many */
-    double cycles_of[CSA2_N_TERMS];  /* what one of each term costs, in cycles of the clock it was fitted to */
-    double tie_share[CSA2_N_STATES]; /* of two schedules that are predicted to be closer, weight stationary is taken */
-    const char *fitted_on;           /* machine that the costs were fitted on: csa2_costs.def */
-    bool is_fitted;                  /* they are this machine's own; otherwise those of a related one */
+    double lead_lines;              /* lines of a run that come before a prefetcher follows the run */
+    double slots_per_cycle;         /* multiply-add instructions; loads are taken to be as many */
+    double cycles_of[CSA2_N_TERMS]; /* of a unit of each term, in cycles of the clock that the costs were fitted to */
+    double tie_share
+        [CSA2_N_STATES]; /* relative difference of two schedules' predictions below which weight stationary is taken */
+    const char *fitted_on; /* machine of the fit: csa2_costs.def */
+    bool is_fitted;        /* the costs are this machine's own; otherwise those of a related machine */
 };
 
 /*
- * Describes a machine: its caches and issue width, and the costs of csa2_costs.def that have its name; without such a
- * line, those of the machine there with the same width of vectors. Cannot fail.
+ * Describes a machine: caches and issue width, and the machine's costs in csa2_costs.def; without a line of its name,
+ * the costs of the first machine there with as wide vectors. Cannot fail.
  */
 struct csa2_machine csa2_machine_of(const struct sim_machine *m);
 
 /*
- * Returns the share of data that a cache does not hold when they are used again after so many other bytes: none up to
- * half its capacity, all from one and a half times that on.
+ * Returns the share of data that a cache does not hold when they are used again after `bytes` bytes: none up to half
+ * the capacity, all from one and a half times the capacity on.
  */
 double csa2_share_beyond(double bytes, double capacity_bytes);
 
@@ -85,7 +86,7 @@ struct csa2_work {
 struct csa2_work csa2_count(const struct conv_problem *p, const struct csa_tiling *tiling, const struct conv_ukr *ukr,
                             const struct csa2_machine *m, enum csa2_state state);
 
-/* Returns the cycles of such work. */
+/* Returns the predicted cycles. */
 double csa2_cycles(const struct csa2_work *work, const struct csa2_machine *m);
 
 /* Counts and returns cycles. */
@@ -93,15 +94,15 @@ double csa2_predict(const struct conv_problem *p, const struct csa_tiling *tilin
                     const struct csa2_machine *m, enum csa2_state state);
 
 /*
- * Chooses between the two schedules' tilings, for which cycles[] were predicted: input stationary only if it is
- * predicted to be faster by more than the machine's tie in this state.
+ * Chooses between the two schedules' tilings by their predicted cycles: input stationary only if the prediction is
+ * lower by more than the machine's tie in this state.
  */
 enum csa_schedule csa2_choose_schedule(const double cycles[CSA_N_SCHEDULES], const struct csa2_machine *m,
                                        enum csa2_state state);
 
 /*
- * Makes a tiling of given numbers: counts of tiles and channel sets follow from them, and each is at most what there
- * is. Lines and cycles are 0.
+ * Makes a tiling of given numbers. Counts of tiles and channel sets follow from the numbers, and each number is cut to
+ * the largest that the layer allows. Lines and cycles are 0.
  */
 struct csa_tiling csa2_tiling(const struct conv_problem *p, const struct conv_ukr *ukr, enum csa_schedule schedule,
                               size_t n_c, size_t k2, size_t k3);

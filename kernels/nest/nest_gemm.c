@@ -1,6 +1,6 @@
 /*
  * The baseline: im2col, then GEMM in GotoBLAS's order, with OpenBLAS's balancing (driver/level3/level3.c). In BLAS's
- * column-major terms A is the im2col matrix (M = windows), B the filters (N = filters), so:
+ * column-major terms A is the im2col matrix (M = windows), B the filters (N = filters):
  *
  *     filters in blocks of R
  *       reduction in blocks of Q
@@ -29,7 +29,7 @@ struct gemm {
     struct span k;         /* the current reduction block */
 };
 
-/* The next block when `left` remain: a whole one, or the rest in two balanced halves, or the rest. */
+/* The next block when `left` remain: a whole block, or the rest in two balanced halves, or the rest. */
 static size_t block_extent(size_t left, size_t block, size_t unit)
 {
     size_t half = round_up(left / 2, unit);
@@ -110,7 +110,7 @@ static int macro_kernel(const struct gemm *g, struct span win, struct span f, si
 /* The first block of windows: filters are packed and used at once, while both are in the near caches. */
 static int first_windows(const struct gemm *g, struct span win, struct span f)
 {
-    bool keeps_filters = win.n < g->n_windows; /* later blocks of windows need all of them */
+    bool keeps_filters = win.n < g->n_windows; /* later blocks of windows need all filters */
     int err = pack_windows(g, win);
 
     for (size_t j = 0, n; j < f.n && !err; j += n) {
@@ -159,7 +159,7 @@ static int gemm(struct gemm *g)
     return 0;
 }
 
-/* One group of one image: lower it, clear its outputs, multiply. */
+/* A group of an image: lower it, clear its outputs, multiply. */
 static int image_group(struct gemm *g)
 {
     struct conv_step step = g->base;

@@ -8,8 +8,8 @@
  *     2        tiles A          IS: pack the input tile (packing on demand)
  *     1          tiles B          micro-kernel
  *
- * Invariant: every (window, filter, channel) point is in exactly one micro-kernel step, but for taps on padding that a
- * plan leaves out; the first channel set overwrites the output, the others accumulate.
+ * Invariant: every (window, filter, channel) point is in exactly one micro-kernel step, except for taps on padding that
+ * a plan leaves out; the first channel set overwrites the output, later channel sets accumulate.
  */
 #include <assert.h>
 
@@ -42,7 +42,7 @@ size_t conv_plan_tile_start(const struct conv_plan *plan, size_t tile)
         return tile * plan->ukr->n_win;
     row = tile / cut->per_row;
     part = tile % cut->per_row;
-    more = q % cut->per_row; /* so many parts are one longer */
+    more = q % cut->per_row; /* the longer parts, which have one window more */
     return row * cut->rows * q + part * (q / cut->per_row) + min_size(part, more);
 }
 
@@ -57,7 +57,7 @@ static size_t input_panel(const struct sconv *s, size_t slot)
     return slot * s->plan->sconv.tiling.n_c * s->taps * conv_ukr_in_width(s->plan->ukr, s->plan->ukr->n_win);
 }
 
-/* The box of one input tile, one filter tile, or both; either count may be left 0. */
+/* The box of an input tile, a filter tile, or both; either count may be left 0. */
 static struct conv_step box(const struct sconv *s, enum conv_step_kind kind)
 {
     return (struct conv_step){
@@ -95,7 +95,7 @@ static void set_filter_tile(const struct sconv *s, struct conv_step *step, size_
 
 /*
  * Packs consecutive input tiles into the slots from 0 on, in one step. Micro-kernels that split ragged tiles find a
- * panel for each part, one after the other, each packed in a step of its own.
+ * panel for each part, one after the other, each panel packed in a step of its own.
  */
 static int pack_input_tiles(const struct sconv *s, struct range tiles)
 {
@@ -152,15 +152,15 @@ static struct position next_place(const struct sconv *s, size_t a, size_t b)
     return p;
 }
 
-/* Tile i of A while it meets the tiles of B, one after the other: what is prefetched meanwhile. */
+/* Tile i of A while it meets the tiles of B, one after the other, and the prefetches meanwhile. */
 struct pass {
     struct range a, b;
     size_t i;
-    struct position here, next; /* next: after these sets */
+    struct position here, next; /* next: behind these sets */
     struct range channels;      /* i's share of an input tile's channels (weight stationary) */
-    size_t panel, elems;        /* the filter tile that follows i, shared out over the tiles of B */
+    size_t panel, elems;        /* the filter tile behind i, shared out over the tiles of B */
     size_t elems_each;
-    size_t here_channels, channels_each; /* of the input tile that follows i (input stationary) */
+    size_t here_channels, channels_each; /* of the input tile behind i (input stationary) */
 };
 
 static struct pass start_pass(const struct sconv *s, struct range a, struct range b, size_t i)
@@ -203,7 +203,7 @@ static void prefetch_input(const struct sconv *s, struct conv_step *step, size_t
     step->ahead.is_top = !p->b && !s->plan->sconv.walks;
 }
 
-/* Tells whether the tiles of B come from afar: the first of A meets them before the others do. */
+/* Tells whether the tiles of B are not in a near cache: the first tile of A meets them first. */
 static bool is_first_pass(const struct pass *m)
 {
     return m->i == m->a.first;
@@ -220,7 +220,7 @@ static void prefetch_soon(const struct sconv *s, struct conv_step *step, const s
         prefetch_input(s, step, is_here ? tile : m->next.b + tile - m->b.end, p, (struct range){ 0, p->n_c });
 }
 
-/* Input stationary: the first pass over a set of filter tiles asks for the one after the next. */
+/* Input stationary: the first pass over a set of filter tiles prefetches the filter tile after the next. */
 static void prefetch_filters_soon(const struct sconv *s, struct conv_step *step, const struct pass *m, size_t j)
 {
     size_t tile = j + PREFETCH_TILES, f0 = tile * s->plan->ukr->n_f;
@@ -232,9 +232,9 @@ static void prefetch_filters_soon(const struct sconv *s, struct conv_step *step,
 }
 
 /*
- * Sets what the call of tile j of B prefetches. Input stationary: a share of the input tile that follows i, and in the
- * first pass the filter tiles ahead. Weight stationary: a share of the filter tile that follows i, and of the input
- * tile that takes j's place in the next set.
+ * Sets the prefetches of the call of tile j of B. Input stationary: a share of the input tile behind i, and in the
+ * first pass the filter tiles ahead. Weight stationary: a share of the filter tile behind i, and of the input tile in
+ * j's place in the next set.
  */
 static void set_ahead(const struct sconv *s, struct conv_step *step, const struct pass *m, size_t j)
 {
@@ -257,7 +257,7 @@ static void set_ahead(const struct sconv *s, struct conv_step *step, const struc
     }
 }
 
-/* Returns how many of n tiles of a size fit between first and end; at least 1, as the last one may be smaller. */
+/* Returns how many of n tiles of a size fit between first and end; at least 1, because the last tile may be smaller. */
 static size_t whole_tiles(size_t first, size_t end, size_t size, size_t n)
 {
     return first < end ? max_size(1, min_size(n, (end - first) / size)) : 1;
@@ -270,8 +270,8 @@ static size_t equal_shares(size_t total, size_t each, size_t j, size_t n)
 }
 
 /*
- * Returns how many of n tiles of windows from j on make a run. What is read ahead must move on as evenly as the tiles
- * do; the last whole tile of a plane prefetches other outputs than those before it.
+ * Returns how many of n tiles of windows from j on make a run. The prefetches must move on as evenly as the tiles do;
+ * the last whole tile of a plane prefetches outputs elsewhere than earlier tiles.
  */
 static size_t run_of_windows(const struct sconv *s, const struct conv_step *step, const struct pass *m, size_t j,
                              size_t n)
@@ -364,7 +364,7 @@ static int macro_tile(const struct sconv *s, struct range a, struct range b)
     return 0;
 }
 
-/* Prepares what the tiles of layer 3 need; a filter is packed once, for the first image. */
+/* Packs for the tiles of layer 3; a filter is packed once, for the first image. */
 static int prepare_set(const struct sconv *s, struct range a, struct range b)
 {
     bool packs_filters = s->plan->sconv.options.packs_filters && s->image == 0;

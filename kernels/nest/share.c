@@ -24,7 +24,7 @@ static size_t n_planes(const struct conv_plan *plan)
     return ceil_div(plan->problem.groups, groups_of_step(plan));
 }
 
-/* Returns how many units an axis is shared out in. A direct step has all filters of its groups. */
+/* Returns the number of units of an axis. A direct step has all filters of its groups. */
 static size_t n_units(const struct conv_plan *plan, enum conv_share_axis axis)
 {
     bool is_direct = plan->algorithm == CONV_DIRECT;
@@ -39,7 +39,7 @@ static size_t n_units(const struct conv_plan *plan, enum conv_share_axis axis)
     }
 }
 
-/* The plane, window or filter that a unit starts with; of the unit past the last, past the last one. */
+/* The plane, window or filter that a unit starts with; of the unit past the last, the end of the axis. */
 static size_t unit_start(const struct conv_plan *plan, enum conv_share_axis axis, size_t unit)
 {
     bool is_direct = plan->algorithm == CONV_DIRECT;
@@ -67,9 +67,9 @@ static size_t length(const struct conv_plan *plan, enum conv_share_axis axis)
     }
 }
 
-/* ---- which axis: whole units alone, as those that threads share are packed twice ---- */
+/* ---- which axis: whole units alone, because a unit that threads share is packed twice ---- */
 
-/* The first unit of a thread's share; the first shares have one more where they cannot be equal. */
+/* The first unit of a thread's share; where shares cannot be equal, the first shares have one unit more. */
 static size_t first_unit(const struct conv_plan *plan, enum conv_share_axis axis, size_t thread, size_t n_threads)
 {
     size_t n = n_units(plan, axis);
@@ -93,7 +93,7 @@ static double busy(const struct conv_plan *plan, enum conv_share_axis axis, size
     return (double)share_start(plan, axis, n_threads, n_threads) / (double)n_threads / (double)longest;
 }
 
-/* By filters, each thread packs all windows: that has to be worth it. In place there is nothing to pack. */
+/* By filters, each thread packs all windows: the gain must pay for the packing. In place nothing is packed. */
 static double least_gain_by_filters(const struct conv_plan *plan)
 {
     return plan->algorithm == CONV_SCONV && plan->sconv.options.reads_in_place ? 1 : 1.2;
@@ -108,16 +108,16 @@ enum conv_share_axis conv_share_choose(const struct conv_plan *plan, size_t n_th
     return busy(plan, CONV_SHARE_FILTERS, n_threads) > most * least_gain_by_filters(plan) ? CONV_SHARE_FILTERS : best;
 }
 
-/* ---- what a share is ---- */
+/* ---- the bounds of a share ---- */
 
-/* Names the axis by which a unit between two threads is shared out. */
+/* Names the second axis, along which two threads share a unit. */
 static const enum conv_share_axis second_axis[CONV_N_SHARE_AXES] = {
     [CONV_SHARE_PLANES] = CONV_SHARE_WINDOWS,
     [CONV_SHARE_WINDOWS] = CONV_SHARE_FILTERS,
     [CONV_SHARE_FILTERS] = CONV_SHARE_WINDOWS,
 };
 
-/* Returns the unit that a place lies in; of the end, the unit past the last. */
+/* Returns the unit that contains a place; of the end, the unit past the last. */
 static size_t unit_of(const struct conv_plan *plan, enum conv_share_axis axis, size_t place)
 {
     size_t low = 0, high = n_units(plan, axis);
@@ -141,9 +141,7 @@ static size_t nearest_start(const struct conv_plan *plan, enum conv_share_axis a
     return place - start >= next - place ? next : start;
 }
 
-/*
- * Returns where a thread's share begins: where all before it has as many outputs as the shares of the threads before.
- */
+/* Returns the start of a thread's share: the shares of earlier threads have equal numbers of outputs. */
 static struct conv_share_place share_first(const struct conv_plan *plan, enum conv_share_axis axis, size_t thread,
                                            size_t n_threads)
 {
@@ -183,7 +181,7 @@ static struct conv_share_place place_of(const struct conv_share *s, const struct
     }
 }
 
-/* Tells whether windows are packed that the share reads. */
+/* Tells whether the step packs windows that the share reads. */
 static bool packs_mine(const struct conv_share *s, const struct conv_step *step)
 {
     const size_t last = step->win0 + step->n_win - 1;
@@ -208,7 +206,7 @@ static bool is_mine(const struct conv_share *s, const struct conv_step *step)
     return conv_step_computes(step) ? !is_before(place, s->first) && is_before(place, s->end) : packs_mine(s, step);
 }
 
-/* Leaves out tiles that the share does not read, of a step that packs several. */
+/* Leaves tiles that the share does not read out of a step that packs several tiles. */
 static struct conv_step packed_here(const struct conv_share *s, const struct conv_step *step)
 {
     const size_t skipped = step->win0 < s->first.major ? s->first.major - step->win0 : 0;
@@ -248,7 +246,7 @@ static size_t run_limit(struct conv_share_place first, struct conv_share_place l
     return first.major < limit.major ? SIZE_MAX : first.major == limit.major ? limit.minor : 0;
 }
 
-/* A run along one of the axes is cut; of another one, all steps are in the same share. */
+/* Cuts a run along an axis of the share; along another axis, all steps are in one share. */
 static int run(struct conv_backend *self, const struct conv_run *r)
 {
     const struct conv_share *s = (const struct conv_share *)self;

@@ -8,7 +8,7 @@
 #include "kernels/shape/sizes.h"
 #include "kernels/ukr/dispatch.h"
 
-/* Flattens a pointwise convolution, which reads its input as one long row: windows are contiguous across image rows. */
+/* Flattens a pointwise convolution, whose input is a single long row: windows are contiguous across image rows. */
 static struct conv_problem flattened(const struct conv_problem *p)
 {
     struct conv_problem view = *p;
@@ -37,7 +37,7 @@ static struct conv_problem padding_of(const struct conv_problem *p)
     return q;
 }
 
-/* The same convolution of an image that is padded already. */
+/* The convolution of an image that is padded already. */
 static struct conv_problem padded(const struct conv_problem *p)
 {
     struct conv_problem q = *p;
@@ -87,7 +87,7 @@ static bool has_dead_rows(const struct conv_problem *p)
     return p->r > 1 && (live.first > 0 || live.end < conv_windows(p));
 }
 
-/* Tells whether windows are neighbours in the input as they are in the output. Pointwise ones need no walking. */
+/* Tells whether windows are neighbours in the input as in the output. Pointwise convolutions need no walking. */
 static bool keeps_rows(const struct conv_problem *p)
 {
     return p->stride_h == 1 && p->stride_w == 1 && p->q == p->w && !conv_is_pointwise(p);
@@ -186,7 +186,7 @@ int conv_plan_sconv(struct conv_plan *plan, const struct conv_problem *p, const 
     return conv_plan_sconv_with(plan, p, ukr, tiling, &(struct conv_sconv_options){ .packs_filters = packs_filters });
 }
 
-/* Cuts the output into the rows that fit into the budget: all, or whole tiles of them. */
+/* Cuts the output into the rows that fit into the budget: all rows, or whole tiles of rows. */
 static struct conv_plan_direct cut_direct(const struct conv_problem *p, const struct conv_direct *kernel, double budget)
 {
     double in = (double)(conv_group_channels(p) * p->w) * (double)p->stride_h;
@@ -234,9 +234,7 @@ int conv_plan_plugin(struct conv_plan *plan, const struct conv_problem *p, const
     return place(&plan->layout);
 }
 
-/*
- * Returns the length of the longest block that the nest makes of `total` positions (see block_extent in nest_gemm.c).
- */
+/* Returns the length of the nest's longest block of `total` positions (see block_extent in nest_gemm.c). */
 static size_t longest_block(size_t total, size_t block, size_t unit)
 {
     return min_size(total, round_up(block, unit));

@@ -1,4 +1,4 @@
-/* Makes plans (shape/plan.h), and says what is in one. */
+/* Makes plans (shape/plan.h), and answers questions about plans. */
 #ifndef KERNELS_PLAN_H
 #define KERNELS_PLAN_H
 
@@ -12,18 +12,17 @@
 #include "kernels/ukr/ukr.h"
 
 /*
- * Tells whether the micro-kernel can read the shape's windows tap by tap: it walks such windows, and the filter is not
- * too large.
+ * Tells whether the micro-kernel can read the shape's windows tap by tap: it walks windows of the shape, and the filter
+ * is not too large.
  */
 bool conv_plan_can_walk(const struct conv_problem *p, const struct conv_ukr *ukr);
 
 /*
- * Plans SConv with the given tiling. reads_in_place is ignored where it cannot be: micro-kernels that read packed
- * windows only; shapes that are neither pointwise nor can be walked. Where the micro-kernel walks, its tiles follow the
- * output's rows (cut), which may be more tiles than the tiling says. skips_padding is ignored without rows to skip, in
- * place, where walking skips it anyway, or where the filters of a tile are several panels. pads_first is ignored
- * without padding; it excludes the three options before it. Returns 0, or -EOVERFLOW if the tensors do not fit an
- * address space.
+ * Plans SConv with the given tiling. reads_in_place is ignored for micro-kernels that read packed windows only, and for
+ * shapes that are neither pointwise nor can be walked. Where the micro-kernel walks, its tiles follow the output's rows
+ * (cut), which may be more tiles than the tiling says. skips_padding is ignored without rows to skip, in place, where
+ * walking skips rows anyway, or where the filters of a tile are several panels. pads_first is ignored without padding;
+ * pads_first excludes the three options before it. Returns 0, or -EOVERFLOW if the tensors do not fit an address space.
  */
 int conv_plan_sconv_with(struct conv_plan *plan, const struct conv_problem *p, const struct conv_ukr *ukr,
                          const struct csa_tiling *tiling, const struct conv_sconv_options *options);
@@ -34,22 +33,22 @@ const char *conv_plan_windows_name(const struct conv_plan *plan);
 /* Returns the name of the micro-kernel, or of the direct kernel. */
 const char *conv_plan_kernel_name(const struct conv_plan *plan);
 
-/* Returns the instruction set of that kernel. */
+/* Returns the instruction set of the plan's kernel. */
 enum cpu_isa conv_plan_isa(const struct conv_plan *plan);
 
-/* Returns the core whose blocking it has; NULL if it is no GEMM. */
+/* Returns the core whose blocking the plan has; NULL for plans without GEMM. */
 static inline const struct conv_gemm_core *conv_plan_core(const struct conv_plan *plan)
 {
     return plan->algorithm == CONV_GEMM ? plan->gemm.core : NULL;
 }
 
-/* Tells whether a plan is what OpenBLAS does: GEMM with the core's own micro-kernel. */
+/* Tells whether OpenBLAS's sgemm does the plan's work: GEMM with the core's own micro-kernel. */
 static inline bool conv_plan_is_base(const struct conv_plan *plan)
 {
     return plan->algorithm == CONV_GEMM && plan->ukr == &plan->gemm.core->ukr;
 }
 
-/* Tells whether this build and this CPU can execute it. */
+/* Tells whether this build and this CPU can execute the plan. */
 bool conv_plan_runs(const struct conv_plan *plan);
 
 /* Plans SConv as in the paper. */
@@ -57,22 +56,22 @@ int conv_plan_sconv(struct conv_plan *plan, const struct conv_problem *p, const 
                     const struct csa_tiling *tiling, bool packs_filters);
 
 /*
- * Plans a direct convolution with a kernel that suits it (conv_direct_suits). What a step reads and writes fills half
- * of L1, of l1_bytes, or is a tile's rows of one group. Returns 0 or -EOVERFLOW.
+ * Plans a direct convolution with a suitable kernel (conv_direct_suits). The data of a step fill half of L1, of
+ * l1_bytes, or are a tile's rows of one group. Returns 0 or -EOVERFLOW.
  */
 int conv_plan_direct(struct conv_plan *plan, const struct conv_problem *p, const struct conv_direct *kernel,
                      double l1_bytes);
 
 /*
  * Plans im2col + GotoBLAS-structured GEMM with the blocking of an OpenBLAS core. ukr is the core's own (replay), or any
- * executable one. Returns 0 or -EOVERFLOW.
+ * executable micro-kernel. Returns 0 or -EOVERFLOW.
  */
 int conv_plan_gemm(struct conv_plan *plan, const struct conv_problem *p, const struct conv_gemm_core *core,
                    const struct conv_ukr *ukr);
 
 /*
- * Plans what somebody else's code does: tensors in memory, and no more. Name and code must outlive the plan. Returns 0
- * or -EOVERFLOW.
+ * Plans a plug-in's convolution: tensors in memory, and no more. Name and code must outlive the plan. Returns 0 or
+ * -EOVERFLOW.
  */
 int conv_plan_plugin(struct conv_plan *plan, const struct conv_problem *p, const char *name, void *code);
 

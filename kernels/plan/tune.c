@@ -12,9 +12,9 @@ static size_t tile_points(const struct conv_ukr *u)
 }
 
 /*
- * Tells whether a micro-kernel is better: fewer multiply-adds without more slots, or the same in larger tiles, or
- * clearly fewer slots. 16x24's own one load too many in 24 is less than what else changes with the tile, and nothing
- * at all on CPUs that do more loads than multiply-adds.
+ * Tells whether a micro-kernel is better: fewer multiply-adds without more slots, or as many multiply-adds and slots in
+ * larger tiles, or clearly fewer slots. A full tile of 16x24 has one load too many in 24: the tile's size changes other
+ * costs by more, and CPUs that do more loads than multiply-adds do not wait for the load.
  */
 static bool is_better(const struct conv_ukr *u, const struct conv_ukr *than, const struct conv_problem *p)
 {
@@ -40,8 +40,8 @@ static const struct conv_ukr *choose_ukr(const struct conv_problem *p, enum cpu_
 }
 
 /*
- * Tells whether a full tile waits for its loads. With one multiply-add a cycle none does: cores with one 512-bit load,
- * which is what machine files count, do two of those broadcasts that most loads are.
+ * Tells whether a full tile waits for its loads. With one multiply-add a cycle no tile waits: cores with one 512-bit
+ * load, as machine files count loads, do two broadcasts, and most loads are broadcasts.
  */
 static bool waits_for_loads(const struct conv_ukr *u, const struct csa_caches *caches)
 {
@@ -50,15 +50,15 @@ static bool waits_for_loads(const struct conv_ukr *u, const struct csa_caches *c
                conv_ukr_step_fmas(u, u->n_win, u->n_f) / caches->macs_per_cycle;
 }
 
-/* Lines that the outputs of a full tile lie on; rows are not aligned. */
+/* Lines under the outputs of a full tile; rows are not aligned. */
 static size_t output_lines(const struct conv_ukr *u, const struct csa_caches *caches)
 {
     return u->n_f * ((size_t)((double)(u->n_win * sizeof(float)) / caches->line_bytes) + 1);
 }
 
 /*
- * Tells whether a tile of windows that stays in L1 pays: two tiles of filters read it, and a tile has a step for each
- * line of its outputs.
+ * Tells whether a tile of windows that stays in L1 pays: two tiles of filters read the windows, and a tile has a step
+ * for each line of its outputs.
  */
 static bool is_read_often(const struct conv_problem *p, const struct conv_ukr *u, const struct csa_caches *caches)
 {
@@ -71,9 +71,10 @@ static bool windows_overlap(const struct conv_problem *p)
 }
 
 /*
- * A wider tile, where loads bind the chosen one: it loads less often for as many multiply-adds, within a sixteenth. It
- * has fewer filters than windows, so that CSA keeps its windows in L1 and reads each of their lines once. In place,
- * these lie in as many pages as there are channels, where no prefetcher follows. NULL: none.
+ * A wider tile, where loads bind the chosen tile: the wider tile loads less often for as many multiply-adds, within a
+ * sixteenth. The wider tile has fewer filters than windows, so that CSA keeps its windows in L1 and reads each line of
+ * the windows once. In place, the windows lie in as many pages as there are channels, where no prefetcher follows.
+ * NULL: none.
  */
 static const struct conv_ukr *choose_wider(const struct conv_problem *p, const struct conv_ukr *chosen,
                                            const struct csa_caches *caches)
@@ -91,12 +92,12 @@ static const struct conv_ukr *choose_wider(const struct conv_problem *p, const s
 }
 
 /*
- * Panels of filters that read the same windows: fewer are not worth packing them. Half and twice as many were timed
+ * Panels of filters that read a window: packing is not worth fewer panels. Half and twice as many were timed
  * (results/reference/zen4/peers/README.md).
  */
 enum { FEW_PANELS = 8 };
 
-/* Multiply-adds of one step of a full tile, of which each has sums of its own. */
+/* Multiply-adds of one step of a full tile. Each multiply-add of a step has a sum of its own. */
 static double tile_sums(const struct conv_ukr *u)
 {
     return conv_ukr_step_fmas(u, u->n_win, u->n_f);
@@ -108,7 +109,7 @@ static double transpose_steps(const struct conv_ukr *u)
     return u->walk == CONV_WALK_ANY ? log2((double)tile_points(u) / tile_sums(u)) : 0;
 }
 
-/* Tells whether a call takes a tile of filters panel by panel, and reads its windows again for each. */
+/* Tells whether a call takes a tile of filters panel by panel, and reads the windows again for each panel. */
 static bool has_panels(const struct conv_ukr *u)
 {
     return u->f_panel < u->n_f;
@@ -119,16 +120,19 @@ static double loads_per_fma(const struct conv_ukr *u)
     return conv_ukr_step_loads(u, u->n_win, u->n_f) / conv_ukr_step_fmas(u, u->n_win, u->n_f);
 }
 
-/* Tells whether a tile of filters takes longer to walk: more loads, or every panel of it finds out what padding is. */
+/*
+ * Tells whether a tile of filters takes longer to walk: walking has more loads, or every panel of the tile finds out
+ * which taps are padding.
+ */
 static bool walks_longer(const struct conv_ukr *walker, const struct conv_ukr *packed)
 {
     return has_panels(walker) || loads_per_fma(walker) > loads_per_fma(packed);
 }
 
 /*
- * Tells whether packing may lose: it multiplies the input where windows overlap. Elsewhere it gathers, for all filter
- * tiles that follow. Where walking takes longer, many filters make up for either: more of them where strides make
- * packing pick elements out of vectors.
+ * Tells whether packing may lose. Where windows overlap, packing multiplies the input. Where windows do not overlap,
+ * packing gathers, for all filter tiles that follow. Where walking takes longer, many filters make up for walking: more
+ * filters where strides make packing pick elements out of vectors.
  */
 static bool packing_may_lose(const struct conv_problem *p, const struct conv_ukr *walker, const struct conv_ukr *packed)
 {
@@ -144,8 +148,8 @@ static bool packing_may_lose(const struct conv_problem *p, const struct conv_ukr
 }
 
 /*
- * Tells whether walking may win: over a sixteenth longer is more than packing costs, where tiles fit the filters badly
- * or sums are short. Windows side by side are loaded as they are.
+ * Tells whether walking may win: where tiles fit the filters badly or sums are short, packing costs less than a
+ * sixteenth of the time. Windows side by side are loaded without packing.
  */
 static bool walking_may_win(const struct conv_problem *p, const struct conv_ukr *walker, const struct conv_ukr *packed)
 {
@@ -155,7 +159,7 @@ static bool walking_may_win(const struct conv_problem *p, const struct conv_ukr 
            conv_ukr_fmas(walker, p) * (steps + transpose_steps(walker)) * 16 <= conv_ukr_fmas(packed, p) * steps * 17;
 }
 
-/* A micro-kernel that reads windows tap by tap, if that beats one for which they are packed. */
+/* A micro-kernel that reads windows tap by tap, if that is faster than a micro-kernel with packed windows. */
 static const struct conv_ukr *choose_walker(const struct conv_problem *p, const struct conv_ukr *packed)
 {
     for (size_t i = 0; i < conv_ukr_count(); i++) {
@@ -175,15 +179,15 @@ static const struct conv_ukr *choose(const struct conv_problem *p, enum cpu_isa 
     return wider ? wider : choose_walker(p, packed);
 }
 
-/* Planes a multiple of a page apart put the same window of all channels into a few sets. */
+/* If planes are a multiple of a page apart, a window's elements of all channels share a few sets. */
 static bool planes_collide(const struct conv_problem *p)
 {
     return p->h * p->w * sizeof(float) % CONV_PAGE_BYTES == 0;
 }
 
 /*
- * Tells whether rows fill lines. If not, reading in place would bring lines of which a tile uses a part, once for
- * every tile that shares them.
+ * Tells whether rows fill lines. If rows are shorter, a tile that reads in place uses a part of a line, and every tile
+ * that shares the line loads it again.
  */
 static bool rows_fill_lines(const struct conv_ukr *u, const struct csa_caches *caches)
 {
@@ -196,10 +200,10 @@ static bool reads_in_place(const struct conv_problem *p, const struct conv_ukr *
 }
 
 /*
- * A call of a micro-kernel costs, beside its steps, 230 to 300 cycles, by least squares over the times of two
- * CPUs, with two ports, before calls came in runs (struct conv_run). In a run whose tensors are in L1 it is 65 to 80
- * slots of AVX-512's tiles and 20 to 120 of AVX2's, outputs included, by the times of 8 to 32 steps. It decides between
- * direct kernels and SConv only, whose groups are too small for runs.
+ * A call of a micro-kernel costs, beside its steps, 230 to 300 cycles, by least squares over the times of two CPUs,
+ * with two ports, before calls came in runs (struct conv_run). In a run whose tensors are in L1, a call costs 65 to 80
+ * slots of AVX-512's tiles and 20 to 120 of AVX2's, outputs included, by the times of 8 to 32 steps. The cost decides
+ * between direct kernels and SConv only, whose groups are too small for runs.
  */
 enum { CALL_SLOTS = 500 };
 
@@ -211,7 +215,7 @@ static double n_calls(const struct conv_problem *p, const struct conv_ukr *u)
     return (double)in_tiles * (double)f_tiles;
 }
 
-/* Slots of SConv: its micro-kernel's and their calls', and those of packing windows, or of transposing sums. */
+/* Slots of SConv: of the micro-kernel, of its calls, and of packing windows or transposing sums. */
 static double sconv_slots(const struct conv_problem *p, const struct conv_ukr *u, const struct csa_caches *caches,
                           size_t lanes)
 {
@@ -225,8 +229,8 @@ static double sconv_slots(const struct conv_problem *p, const struct conv_ukr *u
 }
 
 /*
- * Tells whether the rows of a tile fit into half of L1. A direct kernel computes one filter at a time, and reads them
- * again for each filter of the group: from there, or it waits.
+ * Tells whether the rows of a tile fit into half of L1. A direct kernel computes one filter at a time, and reads the
+ * rows again for each filter of the group: from L1, or the kernel waits.
  */
 static bool rereads_from_l1(const struct conv_problem *p, const struct conv_direct *d, const struct csa_caches *caches)
 {
@@ -248,8 +252,9 @@ static bool is_direct_better(const struct conv_problem *p, const struct conv_dir
 }
 
 /*
- * Decides how deep tiles may be. Windows that are read again have to stay in L1: those read for each panel of the
- * tile's filters, and in place those of wide tiles, which are several panels, read for each tile of filters.
+ * Decides how deep tiles may be. Windows that are read again have to stay in L1: windows that a call reads for each
+ * panel of the tile's filters; and windows in place of wide tiles, whose filters are several panels, for each tile of
+ * filters.
  */
 static struct csa_tiling analyse(const struct conv_problem *p, const struct conv_ukr *u,
                                  const struct csa_caches *caches, bool in_place, enum csa_schedule schedule)
@@ -264,14 +269,14 @@ static struct csa_tiling analyse(const struct conv_problem *p, const struct conv
 }
 
 enum {
-    MANY_WINDOW_TILES = 32, /* so that it matters little that the first one meets cold filters; */
-    WINDOW_SHARE = 2,       /* and so many for each tile of filters */
-    L1_PAGES = 64,          /* where the machine's file says nothing: what most cores have */
+    MANY_WINDOW_TILES = 32, /* enough window tiles that the first tile's cold filters matter little; */
+    WINDOW_SHARE = 2,       /* window tiles for each tile of filters */
+    L1_PAGES = 64,          /* for machine files without a TLB: pages of most cores */
 };
 
 /*
- * Tells whether windows in place lie in more pages than the first TLB holds: as many as there are channels. Tiles of
- * filters that come back to them later would look up all of them again.
+ * Tells whether windows in place lie in more pages than the first TLB holds: as many pages as there are channels. Tiles
+ * of filters that read the windows later would look all pages up again.
  */
 static bool lies_in_many_pages(const struct conv_problem *p, const struct csa_caches *caches)
 {
@@ -279,10 +284,10 @@ static bool lies_in_many_pages(const struct conv_problem *p, const struct csa_ca
 }
 
 /*
- * Tells whether windows stay in L1 while all filters pass by, against Eq. 6, which does not know what is prefetched:
- * few filters are in L2, one after the other. Overlapping windows are packed out of elements that the tile before
- * brought; others wait for theirs, and there have to be more of them. Also if what is worked out of a tile's taps then
- * serves all filters.
+ * Tells whether windows stay in L1 while all filters pass by, against Eq. 6, which does not know prefetching: few
+ * filters are in L2, one after the other. Overlapping windows are packed out of elements that the tile before loaded;
+ * windows that do not overlap wait for their elements, and more windows are needed. Windows also stay where the work
+ * for a tile's taps serves all filters.
  */
 static bool keeps_windows(const struct conv_problem *p, const struct conv_ukr *u, const struct csa_caches *caches,
                           const struct csa_tiling *t, bool in_place)
@@ -298,9 +303,9 @@ static bool keeps_windows(const struct conv_problem *p, const struct conv_ukr *u
 }
 
 /*
- * The micro-kernel of one panel, for windows that stay: calls come in runs along the filters, so that larger tiles save
- * nothing; smaller ones spread evenly what is prefetched, and write to fewer pages at a time. NULL: none, or it takes
- * over a sixteenth longer, at edges.
+ * The micro-kernel of one panel, for windows that stay: calls come in runs along the filters, so larger tiles save
+ * nothing; smaller tiles spread prefetches evenly, and write to fewer pages at a time. NULL: none, or the micro-kernel
+ * takes over a sixteenth longer, at edges.
  */
 static const struct conv_ukr *one_panel(const struct conv_problem *p, const struct conv_ukr *u)
 {
@@ -314,7 +319,7 @@ static const struct conv_ukr *one_panel(const struct conv_problem *p, const stru
     return NULL;
 }
 
-/* A micro-kernel, and how its tiles are cut. */
+/* A micro-kernel, and the cut of its tiles. */
 struct decision {
     const struct conv_ukr *ukr;
     struct csa_tiling tiling;

@@ -1,42 +1,43 @@
 /*
- * SConv for speed, with what the paper does not do. Where the paper has one micro-kernel, one rule for the channels and
- * packs every window:
+ * SConv for speed, with decisions that the paper does not make. Where the paper has one micro-kernel, one rule for the
+ * channels and packs every window:
  *
- *   micro-kernel   of those of one instruction set (the widest vectors that run here), one that takes fewer
- *                  multiply-add instructions than the first over all tiles, edges included, and no more issue slots;
- *                  or as many of both in larger tiles; or over a sixteenth fewer slots, which is where filters are so
- *                  few that loads bind
+ *   micro-kernel   of an instruction set (the widest vectors that run here): a micro-kernel that takes fewer
+ *                  multiply-add instructions than the set's first over all tiles, edges included, and no more issue
+ *                  slots; or as many instructions and slots in larger tiles; or over a sixteenth fewer slots, where
+ *                  filters are so few that loads bind
  *
  *                  Where the machine issues two multiply-adds a cycle and no more loads, tiles with more
- *                  loads than multiply-adds wait: 1x1 layers take a wider one, input stationary, where two tiles of
- *                  filters read its windows, and it has a step for each line of its outputs
+ *                  loads than multiply-adds wait: 1x1 layers take a wider tile, input stationary, where two tiles of
+ *                  filters read its windows, and the tile has a step for each line of its outputs
  *
- *                  Windows that overlap are not packed at all, but read where they are by a micro-kernel that takes a
- *                  window's elements one by one (conv_ukr.walk), and skips taps on padding; nor are windows that do not
- *                  overlap, of strided 1x1 convolutions, if at most eight tiles of filters read them. Unless that takes
- *                  over a sixteenth longer: many filters short of a whole vector, sums too short to pay for
- *                  transposing. With AVX2 walking takes longer than packed windows would: more loads, or finding out
- *                  for each panel of filters what meets padding. There it is for windows that less than eight panels of
- *                  filters read: of the packed kernel's panels, or where windows stride, so that packing picks
- *                  elements, of the walker's
+ *                  Windows that overlap are not packed, but read where they are by a micro-kernel that takes a
+ *                  window's elements one by one (conv_ukr.walk), and skips taps on padding. Windows that do not
+ *                  overlap, of strided 1x1 convolutions, are not packed either if at most eight tiles of filters read
+ *                  them. Both unless walking takes over a sixteenth longer: many filters short of a whole vector, sums
+ *                  too short to pay for transposing. With AVX2 walking takes longer than packed windows would: more
+ *                  loads, or finding out for each panel of filters which taps are padding. AVX2 walks windows that
+ *                  less than eight panels of filters read: of the packed kernel's panels, or where windows stride, so
+ *                  that packing picks elements, of the walker's panels
  *
- *   algorithm      a direct kernel (kernels/ukr/direct.h), not SConv, where that takes over a sixteenth fewer issue
- *                  slots: depthwise, and grouped with few channels. Counted are multiply-adds or loads, calls of
- *                  micro-kernels (about as many slots as 500 of them), packing or transposing; all edges included. If
- *                  there are several filters to a group, the rows that they read again must fit into half of L1
+ *   algorithm      a direct kernel (kernels/ukr/direct.h), not SConv, where the direct kernel takes over a sixteenth
+ *                  fewer issue slots: depthwise, and grouped with few channels. Slots are multiply-adds or loads, calls
+ *                  of micro-kernels (about 500 slots each), packing or transposing; all edges included. If a group has
+ *                  several filters, the rows that they read again must fit into half of L1
  *
  *   tiles          deep channels (csa_analyse_deep, csa_analyse_in_place, csa_analyse_in_l1), then K2, K3 and the
  *                  schedule by the paper's equations. In L1: where windows in place are read again, for each panel of a
  *                  tile's filters (AVX2; also packed windows of several taps, csa_analyse_panels), or by a wide tile
  *                  for each tile of filters. Input stationary, whatever the equations say: AVX2's windows, if there are
- *                  many of them and few filters, and in place only if they lie in more pages than the first TLB holds;
- *                  they meet one panel of filters a call (f_panel). And those whose taps are worked out once for all
- *                  filters
+ *                  many windows and few filters, and in place only if the windows lie in more pages than the first TLB
+ *                  holds; a call then takes one panel of filters (f_panel). Input stationary, too: windows whose taps
+ *                  are worked out once for all filters
  *
- *   windows        a pointwise convolution's are read in place, unless the planes' distance makes them fight for the
- *                  same sets of the first caches, or a tile's row is shorter than a line (POWER10's 128 bytes)
+ *   windows        windows of a pointwise convolution are read in place, unless the planes' distance makes the windows
+ *                  fight for a few sets of the first caches, or a tile's row is shorter than a line (POWER10's 128
+ *                  bytes)
  *
- *   padding        rows of taps that only meet padding are skipped
+ *   padding        rows of taps that only read padding are skipped
  *
  *   prefetching    on
  */
@@ -47,9 +48,10 @@
 
 /* All zero: the best for this computer, filters packed ahead. */
 struct conv_tune_options {
-    const struct conv_ukr *ukr; /* its instruction set is chosen from, runnable here or not; NULL: the widest here */
-    bool keeps_ukr;             /* no choice: that one, and SConv */
-    bool packs_filters;         /* as in struct conv_sconv_options */
+    const struct conv_ukr *
+        ukr; /* the micro-kernel is chosen from this one's instruction set, runnable here or not; NULL: the widest here */
+    bool keeps_ukr;     /* no choice: ukr, and SConv */
+    bool packs_filters; /* as in struct conv_sconv_options */
 };
 
 /* Plans SConv, or a direct convolution. Returns 0 or -EOVERFLOW, as conv_plan_sconv. */

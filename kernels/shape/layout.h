@@ -10,7 +10,7 @@
 /*
  * Says where the tensors lie: in one arena, each tensor on a page of its own, in the order of enum conv_tensor. Tensors
  * that an algorithm does not use have no bytes. The executing back-end allocates the arena on a 2 MiB boundary and the
- * replaying one puts it at CONV_REPLAY_BASE, so both see the same cache sets.
+ * replaying back-end puts the arena at CONV_REPLAY_BASE, so both see equal cache sets.
  */
 struct conv_layout {
     size_t bytes[CONV_N_TENSORS];
@@ -26,7 +26,7 @@ struct conv_binding {
     uint64_t addr[CONV_N_TENSORS];
 };
 
-/* Returns where the tensors are of an arena that begins at an address. */
+/* Returns the addresses of the tensors in an arena. */
 static inline struct conv_binding conv_bind(const struct conv_layout *l, uint64_t arena)
 {
     struct conv_binding b;

@@ -1,7 +1,4 @@
-/*
- * A plan: everything that is decided before a convolution runs. Executing and replaying take the same plan. It is made
- * by plan/plan.h.
- */
+/* A plan: all decisions before a convolution runs. Executing and replaying take one plan; plan/plan.h makes it. */
 #ifndef KERNELS_SHAPE_PLAN_H
 #define KERNELS_SHAPE_PLAN_H
 
@@ -20,65 +17,67 @@ struct conv_backend;
 struct conv_plan;
 typedef int (*conv_nest_fn)(const struct conv_plan *plan, struct conv_backend *backend);
 
-/* Says how SConv runs, beside its tiles; all false is the paper. */
+/* Options of SConv beside the tiles; in the paper all are false. */
 struct conv_sconv_options {
-    bool packs_filters;  /* at run time, as training needs it (SConv section 3); otherwise they were packed ahead */
-    bool reads_in_place; /* windows are not packed: rows of a pointwise convolution's input, others tap by tap */
-    bool prefetches;     /* micro-kernels that can prefetch what later ones read */
-    bool skips_padding;  /* rows of taps that only meet padding are neither packed nor computed; panels are by rows */
-    bool pads_first;     /* a group's channels are copied into a padded image, and windows are packed out of that */
+    bool packs_filters; /* at run time, as training needs (SConv section 3); otherwise filters were packed ahead */
+    bool
+        reads_in_place; /* windows are not packed: micro-kernels read rows of a pointwise convolution's input, otherwise tap by tap */
+    bool prefetches;    /* micro-kernels prefetch, if they can, for later micro-kernels */
+    bool skips_padding; /* rows of taps that only read padding are neither packed nor computed; panels are by rows */
+    bool
+        pads_first; /* a group's channels are copied into a padded image, and windows are packed out of the padded image */
 };
 
 /*
  * Says how the output is cut into input tiles: n_win of the flattened plane; or, of micro-kernels that walk any windows
- * (CONV_WALK_ANY), whole rows, or equal parts of one, of at most n_win windows.
+ * (CONV_WALK_ANY), whole rows, or equal parts of a row, of at most n_win windows.
  */
 struct conv_cut {
-    size_t rows, per_row; /* rows of a tile, tiles of a row: one of them is 1; 0: flat */
+    size_t rows, per_row; /* rows of a tile, tiles of a row: rows or per_row is 1; 0: flat */
 };
 
 enum conv_algorithm {
     CONV_SCONV,
     CONV_GEMM,   /* im2col + GEMM */
     CONV_DIRECT, /* nothing is packed or lowered */
-    CONV_PLUGIN  /* somebody else's code: a layout, and no nest that is known */
+    CONV_PLUGIN  /* a plug-in's code: a layout, and no known nest */
 };
 
-/* Holds what only SConv has. */
+/* The part of an SConv plan. */
 struct conv_plan_sconv {
     struct csa_tiling tiling;
-    struct conv_sconv_options options; /* of those asked for, the ones that the shape and the micro-kernel allow */
+    struct conv_sconv_options options; /* the options asked for that the shape and the micro-kernel allow */
     bool walks;                        /* reads_in_place: tap by tap */
     struct conv_cut cut;
     const struct conv_pack_windows *pack_windows;
-    struct conv_problem padding; /* if it pads first: the 1x1 convolution whose im2col matrix is the padded image */
+    struct conv_problem padding; /* if pads_first: the 1x1 convolution whose im2col matrix is the padded image */
 };
 
-/* Holds what only im2col + GEMM has. */
+/* The part of a plan of im2col + GEMM. */
 struct conv_plan_gemm {
     const struct conv_gemm_core *core; /* blocking and copy routines */
     size_t first_pass_f;               /* filters packed at a time while the first block of windows is in cache */
-    bool needs_im2col;                 /* false for pointwise convolutions, which are GEMM already */
+    bool needs_im2col;                 /* false for pointwise convolutions, whose input is the matrix already */
 };
 
-/* Holds what only a direct convolution has: its kernel, and how it is cut into steps. */
+/* The part of a direct convolution's plan: the kernel, and the cut into steps. */
 struct conv_plan_direct {
     const struct conv_direct *kernel;
-    size_t rows, groups; /* output rows of a step; groups of a step: more than one if the rows are all */
+    size_t rows, groups; /* output rows of a step; groups of a step: several only if a step has all rows */
 };
 
-/* Holds what only somebody else's code has. */
+/* The part of a plug-in's plan. */
 struct conv_plan_plugin {
     const char *name;
-    uint64_t hash;        /* of the code: another one may do something else */
-    void *code;           /* known to who runs it */
-    const void *recorder; /* known to who replays it; NULL: nobody can */
+    uint64_t hash;        /* of the code */
+    void *code;           /* known to the runner */
+    const void *recorder; /* known to the replayer; NULL: nobody can replay */
 };
 
 struct conv_plan {
-    enum conv_algorithm algorithm; /* says which part of the union there is */
+    enum conv_algorithm algorithm; /* names the member of the union */
     struct conv_problem problem;
-    struct conv_problem view;             /* the same convolution with a pointwise image flattened to one row */
+    struct conv_problem view;             /* the problem, with a pointwise image flattened to one row */
     const struct conv_ukr *ukr;           /* NULL: direct, or outside */
     conv_nest_fn nest;                    /* NULL: outside */
     size_t group_channels, group_filters; /* of the problem; kept because dividing costs as much as a short call */
@@ -91,13 +90,13 @@ struct conv_plan {
     };
 };
 
-/* Tells whether it packs filters as it runs, into a buffer that is of no use afterwards. */
+/* Tells whether the plan packs filters as it runs, into a buffer that is of no use afterwards. */
 static inline bool conv_plan_packs_filters(const struct conv_plan *plan)
 {
     return plan->algorithm == CONV_GEMM || (plan->algorithm == CONV_SCONV && plan->sconv.options.packs_filters);
 }
 
-/* Tells whether rows of taps that only meet padding are left out of its panels. */
+/* Tells whether rows of taps that only read padding are left out of the plan's panels. */
 static inline bool conv_plan_skips_padding(const struct conv_plan *plan)
 {
     return plan->algorithm == CONV_SCONV && plan->sconv.options.skips_padding;

@@ -8,7 +8,7 @@
 #include "kernels/shape/sizes.h"
 #include "sim/base/access.h"
 
-/* Members are told apart by their number in the struct, which is nothing but sizes. */
+/* Members are told apart by their number in the struct, whose members are all sizes. */
 #define MEMBER(member) (offsetof(struct conv_problem, member) / sizeof(size_t))
 
 enum { OUT_H = MEMBER(p), OUT_W = MEMBER(q), MAX_TERMS = 5 };
@@ -20,10 +20,10 @@ const struct conv_field conv_fields[CONV_N_FIELDS] = {
 #include "kernels/shape/problem_fields.def"
 };
 
-/* Sums and products of members that later code forms, and what users call them. */
+/* Sums and products of members that later code forms, and their names in messages. */
 struct term_list {
     const char *what;
-    bool is_of_group; /* in_c stands for one group's channels */
+    bool is_of_group; /* in_c stands for a group's channels */
     size_t n;
     size_t member[MAX_TERMS];
 };
@@ -72,7 +72,7 @@ void conv_field_set(struct conv_problem *p, size_t field, size_t value)
     *(size_t *)(void *)((char *)p + field * sizeof(size_t)) = value;
 }
 
-/* Returns the most bytes that tensors take, from the first one's start on. */
+/* Returns the most bytes of all tensors, counted from the start of the first tensor. */
 static size_t max_bytes(void)
 {
     const uint64_t simulated = ((uint64_t)1 << SIM_ADDRESS_BITS) - CONV_REPLAY_BASE;
@@ -190,8 +190,9 @@ static bool product_bytes(const struct conv_problem *p, const struct term_list *
 }
 
 /*
- * Tells whether all that an algorithm holds at a time fits, each tensor on pages of its own. Beside the four products,
- * packed filters are as large as filters, and packed windows at most a matrix whose windows were rounded up to a tile.
+ * Tells whether all tensors that an algorithm holds at a time fit, each tensor on pages of its own. Beside the four
+ * products, packed filters are as large as filters, and packed windows at most a matrix whose windows were rounded up
+ * to a tile.
  */
 static bool total_fits(const struct conv_problem *p, const size_t bytes[N_PRODUCTS])
 {

@@ -1,5 +1,5 @@
 /*
- * One convolution's shape: fp32, NCHW activations, OIHW filters, as frameworks define it (ONNX Conv, PyTorch conv2d).
+ * A convolution's shape: fp32, NCHW activations, OIHW filters, as frameworks define it (ONNX Conv, PyTorch conv2d).
  *
  *   input   [n][c][h][w]
  *   filter  [k][c / groups][r][s]
@@ -26,7 +26,7 @@ struct conv_problem {
     size_t p, q;   /* output height, width; set by conv_problem_finish() */
 };
 
-/* Describes what a user writes: all members but p and q, in their order, as problem_fields.def describes them. */
+/* Describes the members that a user writes: all but p and q, in their order, as problem_fields.def describes them. */
 struct conv_field {
     const char *name, *what; /* in tables and messages; for people */
     size_t low;              /* smallest value allowed */
@@ -40,17 +40,17 @@ size_t conv_field(const struct conv_problem *p, size_t field);
 void conv_field_set(struct conv_problem *p, size_t field, size_t value);
 
 /*
- * Checks the shape and sets p and q. Everything but p and q must be set. Returns 0, or with one line in why that names
- * the fields and their values. What passes may be planned, replayed and executed: every extent, offset, element count
- * and address that is formed then is representable, in bytes, in the simulator's address space too.
+ * Checks the shape and sets p and q. Everything but p and q must be set. Returns 0, or an error with one line in why that
+ * names the fields and their values. An accepted shape may be planned, replayed and executed: every extent, offset,
+ * element count and address of it is representable, in bytes, in the simulator's address space too.
  *   -EINVAL     a size, stride, dilation or group count of 0; channels or filters that groups do not divide; a filter
  *               larger than the padded input
  *   -EOVERFLOW  more bytes than can be addressed: the padded image, each axis longer by a stride and a dilation; a
- *               tensor; the im2col matrix; or everything that an algorithm holds at a time
+ *               tensor; the im2col matrix; or all tensors that an algorithm holds at a time
  */
 int conv_problem_finish(struct conv_problem *p, char *why, size_t why_bytes);
 
-/* Return what a group has: channels, filters, reduction length (channels * r * s). */
+/* Return a group's channels, filters, reduction length (channels * r * s). */
 size_t conv_group_channels(const struct conv_problem *p);
 size_t conv_group_filters(const struct conv_problem *p);
 size_t conv_reduction(const struct conv_problem *p);
@@ -62,18 +62,18 @@ bool conv_problem_equal(const struct conv_problem *a, const struct conv_problem 
 
 /*
  * ---- dead rows ----
- * Rows of a filter's taps that meet nothing but padding above or below the image, for all windows of a tile: what they
- * would add is zero. Columns have none: a tile's windows differ in theirs.
+ * Rows of a filter's taps that only read padding above or below the image, for all windows of a tile: they would add
+ * zero. There are no dead columns: a tile's windows differ in their dead columns.
  */
 
-/* The first rows of taps, which lie above the image, and the last ones, which lie below; above + below < r. */
+/* The first rows of taps, which lie above the image, and the last rows, which lie below; above + below < r. */
 struct conv_dead_rows {
     size_t above, below;
 };
 
 /*
- * Returns the dead rows of the n_win >= 1 windows from win0 on. Where every row is dead, one is left all the same:
- * outputs need a value.
+ * Returns the dead rows of the n_win >= 1 windows from win0 on. Where every row is dead, one row is kept: outputs need
+ * a value.
  */
 struct conv_dead_rows conv_dead_rows(const struct conv_problem *p, size_t win0, size_t n_win);
 

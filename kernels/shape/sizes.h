@@ -1,4 +1,4 @@
-/* Arithmetic on sizes that every room needs. */
+/* Arithmetic on sizes. */
 #ifndef KERNELS_SIZES_H
 #define KERNELS_SIZES_H
 
@@ -20,7 +20,7 @@ static inline size_t ceil_div(size_t a, size_t b)
     return a / b + (a % b != 0);
 }
 
-/* Returns the least multiple of unit that is not below n. */
+/* Returns the least multiple of unit that is at least n. */
 static inline size_t round_up(size_t n, size_t unit)
 {
     return (n + unit - 1) / unit * unit;

@@ -1,4 +1,4 @@
-/* Names what the simulator's tags and phases stand for: the tensors of a convolution, and the parts of an algorithm. */
+/* Names the simulator's tags and phases: the tensors of a convolution, and the parts of an algorithm. */
 #ifndef KERNELS_TENSOR_H
 #define KERNELS_TENSOR_H
 

@@ -1,4 +1,4 @@
-/* SConv's tiles, and in which order they meet: what the paper's equations (csa/csa.h) decide. */
+/* SConv's tiles, and the order in which tiles meet: the decisions of the paper's equations (csa/csa.h). */
 #ifndef KERNELS_TILING_H
 #define KERNELS_TILING_H
 
@@ -10,7 +10,7 @@ enum csa_schedule {
     CSA_N_SCHEDULES,
 };
 
-enum csa_fit { /* which constraints the plan meets; a shape whose smallest tile is too large still gets a plan */
+enum csa_fit { /* which constraints the plan satisfies; a shape whose smallest tile is too large still gets a plan */
                CSA_FITS_L1 = 1,
                CSA_FITS_L2 = 2,
                CSA_FITS_L3 = 4,

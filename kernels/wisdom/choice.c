@@ -42,7 +42,6 @@ int conv_choice_plan(const struct conv_choice *c, const struct conv_problem *p, 
     return conv_plan_sconv_with(plan, p, c->ukr, &t, &options);
 }
 
-/* Choices so far. */
 struct list {
     const struct conv_problem *p;
     const struct csa_caches *caches;
@@ -50,7 +49,7 @@ struct list {
     struct conv_choice *choice;
 };
 
-/* Adds what a plan makes of a choice, if that is new. */
+/* Adds a choice as its plan has it, if the plan is new. */
 static void add(struct list *l, const struct conv_choice *c)
 {
     struct conv_plan plan;

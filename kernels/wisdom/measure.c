@@ -17,7 +17,7 @@ enum {
     MAX_BYTES = 512 << 20, /* of all sets */
 };
 static const double slower = 1.25;       /* than the best in the first round: not tried again */
-static const double gain = 1 + 1.0 / 40; /* from which another choice than the first is taken */
+static const double gain = 1 + 1.0 / 40; /* the least gain of a choice over the first choice */
 
 static double now(void)
 {
@@ -66,7 +66,7 @@ static double time_plan(const struct conv_plan *plan, const struct sets *s)
     return fastest;
 }
 
-/* Makes the plans; returns the most bytes that one of them needs, or 0 if one cannot be made. */
+/* Makes the plans. Returns the bytes of the largest plan, or 0 if a plan cannot be made. */
 static size_t plan_all(const struct conv_problem *p, const struct conv_choice *choice, size_t n, struct conv_plan *plan)
 {
     size_t bytes = 1;

@@ -79,7 +79,7 @@ int conv_wisdom_import(struct conv_wisdom *w, const char *path, struct conv_reas
     return err;
 }
 
-/* Holds off other writers of a file until it is closed. Returns a file descriptor, or -errno. */
+/* Locks a file against writers until the lock is closed. Returns a file descriptor, or -errno. */
 static int lock_file(const char *path)
 {
     char name[PATH_BYTES + 8];
@@ -156,7 +156,7 @@ int conv_wisdom_start(struct conv_wisdom **w, const char *tune, const char *path
     return err;
 }
 
-/* Finds what is remembered. Returns whether there is something that these kernels can do. */
+/* Finds a remembered choice. Returns whether there is a choice that these kernels can execute. */
 static bool recall(struct conv_wisdom *w, const char *key, struct conv_choice *choice)
 {
     char ukr[WISDOM_VALUE_BYTES], value[WISDOM_VALUE_BYTES] = "";
@@ -179,7 +179,7 @@ static bool recall(struct conv_wisdom *w, const char *key, struct conv_choice *c
     return choice->ukr && conv_ukr_runs(choice->ukr);
 }
 
-/* Remembers, and keeps the file up to date: if that fails, it is measured again another time. */
+/* Remembers a choice, and writes the file. A choice that could not be written is measured again another time. */
 static void remember(struct conv_wisdom *w, const char *key, const struct conv_choice *c)
 {
     char value[WISDOM_VALUE_BYTES];
@@ -193,7 +193,7 @@ static void remember(struct conv_wisdom *w, const char *key, const struct conv_c
         conv_wisdom_export(w, w->path, (struct conv_reason){ NULL, 0 });
 }
 
-/* Times the choices beside the model's, which comes first. */
+/* Times the choices and the model's choice, which comes first. */
 static int measure(const struct conv_plan *model, const struct csa_caches *caches, struct conv_choice *best)
 {
     struct conv_choice choice[CONV_MAX_CHOICES + 1] = { conv_choice_of(model) };

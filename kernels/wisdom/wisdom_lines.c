@@ -53,7 +53,7 @@ int wisdom_lines_put(struct wisdom_lines *l, const char *key, const char *value,
     return 0;
 }
 
-/* Counts words that single blanks part; 0: something else is there. */
+/* Counts words that single blanks part; 0: the text has another kind of blank. */
 static size_t count_words(const char *text)
 {
     size_t n = 0;
@@ -90,7 +90,7 @@ bool wisdom_value_read(const char *value, char *ukr, size_t ukr_bytes, bool *in_
     return read_word(windows, "packed", "in_place", in_place) && read_word(schedule, "is", "ws", is_ws);
 }
 
-/* Returns where the value begins in a line: after so many words. */
+/* Returns the start of a line's value, behind the words of the key. */
 static char *value_of(char *line)
 {
     for (int i = 0; i < WISDOM_KEY_WORDS; i++)
@@ -98,7 +98,7 @@ static char *value_of(char *line)
     return line;
 }
 
-/* Tells what is wrong with a line, or takes it. */
+/* Takes a line, or returns what is wrong with it. */
 static const char *take_line(struct wisdom_lines *l, char *line)
 {
     char ukr[WORD_BYTES], *value;

@@ -33,11 +33,11 @@ const char *wisdom_lines_find(const struct wisdom_lines *l, const char *key);
 /* Puts a value under a key; replaces says whether an earlier value gives way. Returns 0 or -ENOMEM. */
 int wisdom_lines_put(struct wisdom_lines *l, const char *key, const char *value, bool replaces);
 
-/* Read a file into empty lines, and write them, as conv_wisdom_import and conv_wisdom_export have it. */
+/* Read a file into empty lines, and write a file, as conv_wisdom_import and conv_wisdom_export do. */
 int wisdom_lines_read(struct wisdom_lines *l, const char *path, struct conv_reason why);
 int wisdom_lines_write(const struct wisdom_lines *l, const char *path, struct conv_reason why);
 
-/* Reads the words of a value: numbers are at least 1. Returns false if it is none. */
+/* Reads the words of a value: numbers are at least 1. Returns false for another text. */
 bool wisdom_value_read(const char *value, char *ukr, size_t ukr_bytes, bool *in_place, bool *is_ws, size_t number[3]);
 
 /* ---- keys (wisdom_key.c) ---- */
