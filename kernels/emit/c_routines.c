@@ -2,7 +2,7 @@
 
 #include <inttypes.h>
 
-/* Says where a routine is printed to, and what it is called. */
+/* Prints a routine to a file, under a name. */
 struct printer {
     FILE *out;
     const char *prefix;
@@ -35,7 +35,7 @@ static void print_tile_tables(const struct printer *p, const struct conv_routine
     fprintf(p->out, "    { 0, 0, 0 },\n};\n\n");
 }
 
-/* A panel's rows of one channel, each a shift of the same vectors. */
+/* A panel's rows of a channel, each row a shift of the loaded vectors. */
 static void print_rows(const struct printer *p, const struct conv_routine_vectors *v)
 {
     size_t parts = v->width / v->lanes;
@@ -148,7 +148,7 @@ static void print_filters(const struct printer *p, const struct conv_routine *r)
             f->n_f, f->n_f, f->ld);
 }
 
-/* ---- what follows ---- */
+/* ---- fused work behind the convolution ---- */
 
 static void print_finish(const struct printer *p, const struct conv_routine *r)
 {

@@ -2,7 +2,7 @@
 
 #include <inttypes.h>
 
-/* Texts that generated code begins with: the files in text/. The assembler takes each as it is; a zero ends it. */
+/* Texts that generated code begins with: the files in text/. The assembler takes each file as bytes; a zero ends it. */
 #define TEXT(name)                                                                                                     \
     __asm__(".pushsection .rodata\n"                                                                                   \
             ".globl conv_text_" #name "\n"                                                                             \
@@ -18,7 +18,7 @@ TEXT(avx512)
 
 extern const char conv_text_common[], conv_text_portable[], conv_text_avx2[], conv_text_avx512[];
 
-/* Says what an instruction set brings along: the text behind the common one, and flags. */
+/* The text of an instruction set, which stands behind the common text, and compiler flags. */
 static const struct {
     enum cpu_isa isa;
     const char *text, *flags;

@@ -62,7 +62,7 @@ static size_t last_windows(const struct conv_routine_ukr *u)
     return (u->n_win - 1) % u->lanes + 1;
 }
 
-/* One vector of windows: all that are there, the first, or those whose bits are set in `live`. */
+/* A vector of windows: all windows, the first ones, or the windows whose bits are set in `live`. */
 static void print_windows(const struct conv_c_ukr *p, const char *in, size_t v, bool is_masked)
 {
     const struct conv_routine_ukr *u = p->u;
@@ -166,7 +166,7 @@ static void print_body(const struct conv_c_ukr *p)
         print_by_windows(p);
 }
 
-/* The code that routines with other tables share; kind: before its name. */
+/* The code of all routines that differ by their tables; kind stands before the name. */
 static void print_code(const struct conv_c_ukr *p, const char *kind)
 {
     const struct conv_routine_ukr *u = p->u;
@@ -205,7 +205,7 @@ static void print_ahead(const struct conv_c_ukr *p)
     fprintf(p->out, "    };\n\n");
 }
 
-/* A routine: a call of the code of number `code` with its tables. */
+/* A routine: a call of the code of number `code` with the routine's tables. */
 static void print_call(const struct conv_c_ukr *p, size_t code)
 {
     print_start(p, "");

@@ -10,7 +10,7 @@ struct printer {
     bool asks;
 };
 
-/* Steps that run into accumulators of their own: those of few windows would wait for each other. */
+/* Steps with accumulators of their own: products of few windows, added to one set, would wait for each other. */
 static size_t n_sets(const struct conv_routine_ukr *u)
 {
     static const size_t sets[] = { 1, 8, 4, 3, 2 };
@@ -64,7 +64,7 @@ static void print_block(const struct printer *p, size_t set)
             BLOCK * PANEL);
 }
 
-/* Blocks in two sets of accumulators, then what is left. */
+/* Blocks in two sets of accumulators, then the steps behind the last whole block. */
 static void print_blocks(const struct printer *p)
 {
     const size_t k = p->u->k, pairs = k / (2 * BLOCK) * (2 * BLOCK), blocks = k / BLOCK * BLOCK;
@@ -88,7 +88,7 @@ static void print_blocks(const struct printer *p)
         print_steps(p, 1, k);
 }
 
-/* ---- more of them ---- */
+/* ---- several windows ---- */
 
 static void print_singles(const struct printer *p)
 {

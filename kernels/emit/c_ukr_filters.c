@@ -23,7 +23,7 @@ static void print_filter_vectors(const struct conv_c_ukr *p)
                 v, v * u->lanes, last);
 }
 
-/* One window's, with accumulator number i. */
+/* A window's products, with accumulator number i. */
 static void print_window(const struct conv_c_ukr *p, size_t w, size_t i)
 {
     fprintf(p->out, "            vec w%zu = broadcast(at + %" PRId64 ");\n            KEEP(w%zu);\n", w,
@@ -32,7 +32,7 @@ static void print_window(const struct conv_c_ukr *p, size_t w, size_t i)
         fprintf(p->out, "            c%zu_%zu = multiply_add(f%zu, w%zu, c%zu_%zu);\n", i, v, v, w, i, v);
 }
 
-/* One tap's, for the windows whose bits are set; accumulators from number `first` on. */
+/* A tap's products, for the windows whose bits are set; accumulators from number `first` on. */
 static void print_products(const struct conv_c_ukr *p, uint32_t live, size_t first)
 {
     print_filter_vectors(p);
@@ -42,7 +42,7 @@ static void print_products(const struct conv_c_ukr *p, uint32_t live, size_t fir
     }
 }
 
-/* One tap's, for any windows. */
+/* A tap's products, for any windows. */
 static void print_any_products(const struct conv_c_ukr *p)
 {
     print_filter_vectors(p);
@@ -55,7 +55,10 @@ static void print_any_products(const struct conv_c_ukr *p)
 
 /* ---- tap by tap ---- */
 
-/* The windows that are live for taps of routines with one code, beside all and none: those with code of their own. */
+/*
+ * Sets of windows, neither all nor none, that are live for taps of the routines with this code: a set here has code of
+ * its own.
+ */
 enum { MOST_LIVES = 3 };
 
 struct lives {
@@ -99,7 +102,7 @@ static void print_whole(const struct conv_c_ukr *p, size_t g)
     print_products(p, conv_c_all_windows(p), 0);
 }
 
-/* The taps of a group one by one: those that meet no padding, some that do, and the rest. */
+/* The taps of a group one by one: taps that read no padding, sets of windows with code of their own, and other sets. */
 static void print_any(const struct conv_c_ukr *p)
 {
     const struct lives l = lives_of(p);
@@ -131,8 +134,8 @@ static void print_walk(const struct conv_c_ukr *p)
 /* ---- a single tap ---- */
 
 /*
- * Steps that run into accumulators of their own, if there are registers: those of few windows would wait for each
- * other.
+ * Steps with accumulators of their own, if there are registers: products of few windows, added to one set, would wait
+ * for each other.
  */
 static size_t n_sets(const struct conv_c_ukr *p)
 {
@@ -184,7 +187,7 @@ static void print_sums(const struct conv_c_ukr *p)
 
 /* ---- register tiles of a call ---- */
 
-/* The register tile number i of a routine; what is prefetched is the first one's. */
+/* The register tile number i of a routine; the first tile prefetches. */
 static struct conv_c_ukr part_of(const struct conv_c_ukr *p, size_t i)
 {
     struct conv_c_ukr part = *p;
@@ -220,7 +223,7 @@ void conv_c_print_parts(const struct conv_c_ukr *p)
     }
 }
 
-/* Up to a vector of windows of a vector of filters v, which are turned to rows of windows. */
+/* Up to a vector of windows of a vector of filters v, turned to rows of windows. */
 static void print_block(const struct conv_c_ukr *p, size_t first, size_t v)
 {
     const struct conv_routine_ukr *u = p->u;

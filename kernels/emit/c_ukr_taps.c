@@ -1,6 +1,6 @@
 /*
- * Panels of AVX2's 16x24_taps: windows side by side that are loaded where they are, masked where a tap meets padding;
- * few of them take a broadcast each, and the panel's filters lie side by side.
+ * Panels of AVX2's 16x24_taps: windows side by side, loaded without packing, masked where a tap reads padding; of few
+ * windows, each is broadcast, and the panel's filters lie side by side.
  */
 #include <inttypes.h>
 
@@ -13,7 +13,7 @@ static size_t n_accumulators(const struct conv_routine_ukr *u)
     return u->few ? u->n_win : u->n_f;
 }
 
-/* Taps of a row that run into accumulators of their own: those of few would wait for each other. */
+/* Taps of a row with accumulators of their own: few products, added to one set, would wait for each other. */
 static size_t n_sets(const struct conv_routine_ukr *u)
 {
     enum { IN_FLIGHT = 8, MOST = 3 };
@@ -67,14 +67,14 @@ static void print_lives(const struct conv_c_ukr *p, const char *name, char sign)
     fprintf(p->out, ";\n");
 }
 
-/* All taps of a group; of three, the middle one may meet no padding where the others do. */
+/* All taps of a group; of three taps, the middle tap may read no padding where its neighbours do. */
 static void print_taps(const struct conv_c_ukr *p, bool is_masked, bool is_middle_whole)
 {
     for (size_t g = 0; g < p->u->group; g++)
         conv_c_print_tap(p, g, is_masked && !(is_middle_whole && g == 1) ? print_masked : print_whole);
 }
 
-/* A group of which no window is live is left out; else its taps are all taken, whatever is live. */
+/* A group without live windows is left out; else all its taps are taken, whatever is live. */
 static void print_any(const struct conv_c_ukr *p)
 {
     const struct conv_routine_ukr *u = p->u;

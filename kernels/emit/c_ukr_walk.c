@@ -1,4 +1,4 @@
-/* Windows that are read where they are, tap by tap: tables of taps, and the loops over them. */
+/* Windows in place, tap by tap: tables of taps, and the loops over the tables. */
 #include <inttypes.h>
 
 #include "kernels/emit/c_ukr_print.h"
@@ -54,7 +54,7 @@ unsigned conv_c_whole_parts(const struct conv_routine *r)
     return whole;
 }
 
-/* Taps of some channels, so many that their loop does not end every few steps. */
+/* Channels whose taps share a loop: enough that the loop does not end every few steps. */
 static size_t group_channels(const struct conv_routine *r)
 {
     enum { GROUP_STEPS = 64 };
@@ -81,7 +81,7 @@ void conv_c_print_tap(const struct conv_c_ukr *p, size_t g, void (*products)(con
     fprintf(p->out, "        filter += %zu;\n        }\n", p->u->n_f);
 }
 
-/* Prints what the steps of a group ask for. */
+/* Prints the prefetches of a group's steps. */
 static void print_asking_group(const struct conv_c_ukr *p)
 {
     if (p->asks && p->u->group > 1)
@@ -92,7 +92,7 @@ static void print_asking_group(const struct conv_c_ukr *p)
         conv_c_print_asking(p);
 }
 
-/* A group in which nothing is left out and nothing is asked for has a loop of its own: it is shorter. */
+/* A group without dead windows and without prefetches has a loop of its own, which is shorter. */
 void conv_c_print_walk(const struct conv_c_ukr *p, const struct conv_c_walk *walk)
 {
     const struct conv_routine_ukr *u = p->u;

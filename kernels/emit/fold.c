@@ -7,7 +7,7 @@
 
 #include "kernels/shape/sizes.h"
 
-/* The longest body, and so many equal parts make a loop: two may be a coincidence. */
+/* The longest body, and the equal parts that make a loop: two equal parts may be a coincidence. */
 enum { MOST_BODY = 1024, PARTS = 3 };
 
 static void release_items(struct conv_item *item, size_t n)
@@ -25,9 +25,9 @@ void conv_fold_release(struct conv_fold *f)
     *f = (struct conv_fold){ 0 };
 }
 
-/* ---- what goes on evenly ---- */
+/* ---- even sequences ---- */
 
-/* Tells whether two calls differ by nothing but where they are, and how they move on in loops from `depth` on. */
+/* Tells whether two calls have one routine and equal steps in the loops from `depth` on. */
 static bool has_equal_steps(const struct conv_item *a, const struct conv_item *b, unsigned depth)
 {
     return !a->times && !b->times && a->routine == b->routine && !memcmp(a->step, b->step, depth * sizeof a->step[0]);
@@ -60,7 +60,7 @@ static bool is_even(const struct conv_item *a, const struct conv_item *b, const 
     return true;
 }
 
-/* Tells whether the item is what a loop's body, of which `body` is a part, does in iteration number n. */
+/* Tells whether the item is iteration n of a loop's body, of which `body` is a part. */
 static bool continues(const struct conv_item *body, const struct conv_item *item, size_t n)
 {
     if (!body->times) {
@@ -81,7 +81,7 @@ static bool continues(const struct conv_item *body, const struct conv_item *item
     return true;
 }
 
-/* Puts a loop around the item: with each iteration it moves on as far as `next` is from it. */
+/* Puts a loop around the item: an iteration moves on by the distance from the item to `next`. */
 static void move_on(struct conv_item *item, const struct conv_item *next)
 {
     for (size_t i = 0; i < item->n_body; i++)
@@ -113,7 +113,7 @@ static void drop(struct conv_fold *f, size_t n)
     f->n -= n;
 }
 
-/* Makes the last items one more iteration of the loop before them. */
+/* Makes the last items an iteration of the loop before them. */
 static bool extend(struct conv_fold *f)
 {
     for (size_t k = 1; k < f->n && k <= MOST_BODY; k++) {
@@ -133,12 +133,12 @@ static bool extend(struct conv_fold *f)
     return false;
 }
 
-/* Tells whether the last items are PARTS times k, which move on evenly. */
+/* Tells whether the last items are PARTS times k items that move on evenly. */
 static bool repeats(const struct conv_fold *f, size_t k)
 {
     const struct conv_item *first = f->item + f->n - PARTS * k;
 
-    /* from the end: the newest item is the one that most bodies do not end with */
+    /* from the end: the newest item rules out most bodies */
     for (size_t i = k; i-- > 0;) {
         if (!is_even(&first[i], &first[k + i], &first[2 * k + i]) || deepest(&first[i]) == CONV_FOLD_DEPTH)
             return false;
@@ -162,7 +162,7 @@ static int make_loop(struct conv_fold *f, size_t k)
     return 0;
 }
 
-/* Folds the end as far as it goes. */
+/* Folds the end until nothing folds. */
 static int fold_end(struct conv_fold *f)
 {
     bool goes_on = true;

@@ -1,7 +1,7 @@
 /*
- * From a stream of calls to the loops that make it: what repeats with addresses that move on evenly becomes a loop, and
- * loops of loops follow. Nothing else becomes one, so the edges of a nest are left beside its loops, peeled. Expanded,
- * the items are the stream again: folding loses nothing and knows nothing of nests.
+ * From a stream of calls to the loops that make the stream: calls that repeat with addresses that move on evenly become a
+ * loop, and loops become loops of loops. Calls that do not repeat stay calls, so the edges of a nest stand beside its
+ * loops, peeled. Expanded, the items are the stream again: folding loses nothing and knows nothing of nests.
  *
  * Method: nested-loop recognition (Ketterlin and Clauss, CGO 2008), for whole streams.
  */
@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Operands of most calls, and of any: what is prefetched has operands of its own. */
+/* Operands of most calls, and the most of any call: prefetched tensors are operands, too. */
 enum { CONV_FOLD_OPERANDS = 3, CONV_FOLD_MOST_OPERANDS = 8, CONV_FOLD_DEPTH = 10 };
 
 /* A call of a routine, or a loop. Operand o of a call in loops 0 (the innermost) ... depth - 1, in their iterations i:

@@ -1,4 +1,4 @@
-/* Plans of SConv beside what they were made for: what a file of plans holds. */
+/* Plans of SConv with their layers, machines and caches: the content of a file of plans. */
 #ifndef KERNELS_EMIT_LAYER_PLANS_H
 #define KERNELS_EMIT_LAYER_PLANS_H
 
@@ -12,10 +12,9 @@ struct conv_layer_plan {
     struct conv_plan plan; /* of SConv */
 };
 
-/* They own their names. */
+/* The list owns the names. */
 struct conv_layer_plans {
-    char derived_anew
-        [400]; /* which keys of the file did not follow from its decisions, and so were not taken; "": none */
+    char derived_anew[400]; /* keys of the file that contradict the file's decisions, and are ignored; "": none */
     size_t n;
     struct conv_layer_plan *plan;
 };
@@ -25,7 +24,7 @@ int conv_plans_add(struct conv_layer_plans *plans, const struct conv_layer_plan 
 
 void conv_plans_release(struct conv_layer_plans *plans); /* an empty one is fine */
 
-/* Returns the plan of such a shape, or NULL. */
+/* Returns the plan of the shape, or NULL. */
 const struct conv_layer_plan *conv_plans_find(const struct conv_layer_plans *plans, const struct conv_problem *p);
 
 #endif

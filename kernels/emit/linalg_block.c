@@ -14,8 +14,9 @@ struct copy {
     const char *source, *made;
     struct linalg_shape shape; /* the source's */
     size_t rows, width;        /* of the matrix */
-    size_t columns, taken;     /* so many of its columns are copied; what else is taken of them is zeros */
-    size_t n, stride;          /* so many elements, at such a distance, of the source's last index are copied at once */
+    size_t columns,
+        taken; /* the matrix's columns that are copied, and that are used: the used columns behind the copied ones are zeros */
+    size_t n, stride; /* elements of the source's last index that are copied at once, and their distance */
     size_t n_nested;
     struct linalg_loop loop[MOST_LOOPS];
 };
@@ -32,7 +33,10 @@ static size_t print_operation(struct linalg_text *t, const char *operation, size
     return t->n_values++;
 }
 
-/* Prints an index: a sum over the loops. factor is the first loop's, and those of the others follow at its distance. */
+/*
+ * Prints an index: a sum over the loops. factor is the first loop's factor; the factors of the next loops follow at a
+ * distance of struct linalg_loop.
+ */
 static size_t print_index(struct linalg_text *t, const size_t loop[], const size_t *factor, size_t n_loops, size_t plus)
 {
     size_t sum = print_constant(t, plus);
@@ -46,7 +50,7 @@ static size_t print_index(struct linalg_text *t, const size_t loop[], const size
     return sum;
 }
 
-/* Takes every stride-th of what was read. */
+/* Takes every stride-th element of a vector. */
 static size_t print_thinning(struct linalg_text *t, size_t value, size_t n, size_t stride)
 {
     size_t read = (n - 1) * stride + 1;
@@ -60,7 +64,7 @@ static size_t print_thinning(struct linalg_text *t, size_t value, size_t n, size
     return t->n_values++;
 }
 
-/* Copies a piece of a row. Returns the matrix with it. */
+/* Copies a piece of a row. Returns the matrix with the piece. */
 static size_t print_piece(struct linalg_text *t, const struct copy *c, const size_t loop[], size_t matrix, size_t at)
 {
     size_t n = min_size(MOST_LANES, c->n - at), from[4], row, column, value;
@@ -82,7 +86,10 @@ static size_t print_piece(struct linalg_text *t, const struct copy *c, const siz
     return t->n_values++;
 }
 
-/* Opens a loop that changes a tensor. Returns what it makes; the next values are its index and the tensor inside. */
+/*
+ * Opens a loop that changes a tensor. Returns the loop's result; the next values are the loop's index and the tensor
+ * inside.
+ */
 static size_t print_loop(struct linalg_text *t, size_t extent, size_t tensor, const struct linalg_shape *s)
 {
     size_t begin = print_constant(t, 0), end = print_constant(t, extent), step = print_constant(t, 1);
@@ -101,7 +108,7 @@ static void print_loop_end(const struct linalg_text *t, size_t tensor, const str
     linalg_print_matrix(t, "", s->extent[0], s->extent[1], "\n  }\n");
 }
 
-/* Sets the columns that are taken and not copied to zeros, in the row that the loops so far have come to. */
+/* Sets the columns that are used and not copied to zeros, in the row of the loops so far. */
 static size_t print_zeros(struct linalg_text *t, const struct copy *c, const size_t loop[], size_t n_loops,
                           size_t matrix)
 {
@@ -117,7 +124,7 @@ static size_t print_zeros(struct linalg_text *t, const struct copy *c, const siz
     return t->n_values - 1;
 }
 
-/* Returns how many loops it takes to know the row. */
+/* Returns the number of outer loops that determine the row. */
 static size_t loops_of_rows(const struct copy *c)
 {
     size_t n = c->n_nested;
@@ -183,7 +190,7 @@ static void set_loops(struct copy *c, const struct linalg_loop *loop, size_t n, 
     c->stride = stride;
 }
 
-/* ---- blocks: parts that are copied and multiplied ---- */
+/* ---- blocks: copies and products ---- */
 
 static struct linalg_product product_of(const struct linalg_text *t, const struct linalg_part *part)
 {
@@ -199,16 +206,16 @@ static struct linalg_product product_of(const struct linalg_text *t, const struc
                                     .tile_columns = tiling->n_win };
 }
 
-/* Vectors of any other length would be loaded in pieces. */
+/* Vectors of a length that is no multiple would be loaded in pieces. */
 enum { LANES = 8 };
 
-/* Returns the columns of the last tile, which may be a narrow one, as they are computed. */
+/* Returns the computed columns of the last tile, which may be narrow. */
 static size_t edge_width(const struct linalg_product *m)
 {
     return min_size(m->tile_columns, round_up(m->columns % m->tile_columns, LANES));
 }
 
-/* Returns the columns that are taken of a product's second factor. */
+/* Returns the used columns of a product's second factor. */
 static size_t taken_columns(const struct linalg_product *m)
 {
     return m->columns - m->columns % m->tile_columns + edge_width(m);
@@ -241,7 +248,7 @@ static struct copy windows_of(const struct linalg_text *t, const struct linalg_p
     return windows;
 }
 
-/* NHWC has filters side by side: rows of them are copied to where they do not share sets of L1. */
+/* NHWC has filters side by side: rows of filters are copied to a matrix whose rows do not share sets of L1. */
 static struct copy filters_of(const struct linalg_text *t, const struct linalg_part *part)
 {
     const struct conv_problem *p = t->p;
@@ -257,7 +264,9 @@ static struct copy filters_of(const struct linalg_text *t, const struct linalg_p
     return filters;
 }
 
-/* Tells whether a part's filters are rows of the product as they lie: of NHWC, taps that were packed side by side. */
+/*
+ * Tells whether a part's filters are rows of the product without a copy: of NHWC, taps that were packed side by side.
+ */
 static bool are_rows(const struct linalg_text *t, const struct linalg_part *part)
 {
     const struct conv_problem *p = t->p;
@@ -267,7 +276,7 @@ static bool are_rows(const struct linalg_text *t, const struct linalg_part *part
     return t->layout == CONV_LINALG_NCHW || (t->is_packed && is_whole && taken_columns(&m) == m.columns);
 }
 
-/* Prints both factors, called %a and %b. Filters are copied only where they are no rows. */
+/* Prints both factors, called %a and %b. Filters are copied only if they are not rows of the product. */
 static void print_factors(struct linalg_text *t, const struct linalg_part *part)
 {
     const struct copy windows = windows_of(t, part), filters = filters_of(t, part);
@@ -294,7 +303,10 @@ struct range {
 
 enum { MOST_RANGES = 3 };
 
-/* Cuts an extent into sets of tiles (0: there are none), what is left of full tiles, and an edge. Returns how many. */
+/*
+ * Cuts an extent into sets of tiles (0: no sets), the full tiles behind the sets, and an edge. Returns the number of
+ * ranges.
+ */
 static size_t cut(size_t extent, size_t set, size_t tile, struct range range[MOST_RANGES])
 {
     size_t sets = set && extent > set ? extent - extent % set : 0, tiles = (extent - sets) - (extent - sets) % tile;
@@ -318,7 +330,10 @@ static void print_cutout(const struct linalg_text *t, const char *made, const ch
     linalg_print_matrix(t, "", n[0], n[1], "\n");
 }
 
-/* Prints the product of a stretch of rows and one of columns, added to zeros or to sums. Returns its number. */
+/*
+ * Prints the product of a stretch of rows and a stretch of columns, added to zeros or to sums. Returns the product's
+ * number.
+ */
 static size_t print_product(struct linalg_text *t, const struct linalg_product *m, const char *sums, bool is_zeroed)
 {
     size_t number = t->n_products++;
@@ -340,7 +355,7 @@ static size_t print_product(struct linalg_text *t, const struct linalg_product *
     return number;
 }
 
-/* Adds a product that is wider than its sums to them, row by row. Returns the sums. */
+/* Adds a product that is wider than the sums to the sums, row by row. Returns the sums. */
 static size_t print_narrow_sum(struct linalg_text *t, const struct linalg_product *m, size_t number, size_t sums,
                                const struct range *rows, const struct range *columns, const struct linalg_shape *all,
                                bool is_first)
@@ -371,7 +386,7 @@ static size_t print_narrow_sum(struct linalg_text *t, const struct linalg_produc
     return made;
 }
 
-/* Prints what a stretch of rows and one of columns add to sums, and returns these. */
+/* Prints the addition of a stretch of rows and a stretch of columns to the sums. Returns the sums. */
 static size_t print_piece_of_product(struct linalg_text *t, const struct linalg_product *whole, size_t sums,
                                      const struct range *rows, const struct range *columns, bool is_first)
 {
@@ -410,7 +425,7 @@ static size_t print_piece_of_product(struct linalg_text *t, const struct linalg_
     return t->n_values++;
 }
 
-/* Prints all products of a block. Inputs stationary have sets of filter tiles below them. Returns the sums. */
+/* Prints all products of a block. Input stationary has sets of filter tiles below the block. Returns the sums. */
 static size_t print_products(struct linalg_text *t, const struct linalg_part *part, size_t sums)
 {
     const struct csa_tiling *tiling = &t->plan->sconv.tiling;

@@ -20,7 +20,7 @@ static void print_patterns(FILE *out, const char *const pattern[], size_t n)
 
 /* ---- slicing: a convolution is cut into loops ---- */
 
-/* A loop: an axis is cut into pieces of a size. Its edge is another operation, so that all sizes are constants. */
+/* A loop: an axis is cut into pieces of a size. The edge is another operation, so all sizes are constants. */
 struct level {
     int axis;
     size_t size; /* 0: there are no more levels */
@@ -28,7 +28,7 @@ struct level {
 
 enum { MOST_LEVELS = 5 };
 
-/* Says which of the operation's loops an axis is. */
+/* Returns the number of the axis's loop in the operation. */
 static int dimension(const struct linalg_text *t, int axis)
 {
     static const int dimensions[][LINALG_N_AXES] = {
@@ -50,7 +50,7 @@ static size_t print_tile(struct linalg_text *t, size_t from, int at, size_t size
     return to;
 }
 
-/* Splits an operation in two, of which the first is the value that is returned, and the second the next. */
+/* Splits an operation in two. The returned value is the first operation, and the next value the second. */
 static size_t print_split(struct linalg_text *t, size_t from, int at, size_t after)
 {
     size_t to = t->n_values;
@@ -61,7 +61,7 @@ static size_t print_split(struct linalg_text *t, size_t from, int at, size_t aft
     return to;
 }
 
-/* Remembers a block; its function is called once the slices' sizes are constants. */
+/* Remembers a block. The block's function is called once the sizes of the slices are constants. */
 static void finish(struct linalg_text *t, size_t value, const struct linalg_part *part)
 {
     assert(t->n_blocks < LINALG_MOST_BLOCKS);
@@ -99,7 +99,7 @@ static void slice(struct linalg_text *t, const struct level *level, size_t value
     slice(t, level + 1, value, part);
 }
 
-/* Cuts off the first channel set, which finds zeros in the outputs, and slices both. */
+/* Cuts off the first channel set, whose outputs are zeros before, and slices both parts. */
 static void slice_all(struct linalg_text *t, const struct level *level, size_t n_c)
 {
     struct linalg_part all = linalg_whole(t->p), first = all;
@@ -116,7 +116,7 @@ static void slice_all(struct linalg_text *t, const struct level *level, size_t n
     slice(t, level, value, first);
 }
 
-/* A set of windows is a matrix; with longer rows each of its rows would lie in a page of its own. */
+/* A set of windows is a matrix; longer rows of the matrix would each lie in a page of their own. */
 enum { MOST_WINDOWS = 256 };
 
 static size_t tiles_of(size_t rows, const struct conv_problem *p, size_t tile)
@@ -124,7 +124,7 @@ static size_t tiles_of(size_t rows, const struct conv_problem *p, size_t tile)
     return ceil_div(rows * p->q, tile);
 }
 
-/* Returns the rows of outputs whose windows are a set of input tiles: those that leave the fewest tiles. */
+/* Returns the rows of outputs whose windows are a set of input tiles: the rows that leave the fewest tiles. */
 static size_t rows_of_block(const struct linalg_text *t)
 {
     const struct csa_tiling *tiling = &t->plan->sconv.tiling;
@@ -144,7 +144,7 @@ static size_t rows_of_block(const struct linalg_text *t)
     return best;
 }
 
-/* Lets a function do what an operation of the script's does: the pass behind inlines it. */
+/* Replaces an operation of the script by a call; the pass behind inlines the call. */
 static void print_operands(const struct linalg_text *t, size_t number)
 {
     for (int i = 0; i < 3; i++)
@@ -165,7 +165,7 @@ static void print_call(const struct linalg_text *t, size_t number)
     fprintf(t->out, ", " VALUE ", " VALUE ") -> " ANY "\n");
 }
 
-/* Takes the zeros away that the first blocks would find in the outputs and do not read. */
+/* Removes the zeros in the outputs of the first blocks, which do not read them. */
 static void print_no_zeros(const struct linalg_text *t)
 {
     fprintf(t->out,
@@ -179,7 +179,7 @@ static void print_no_zeros(const struct linalg_text *t)
             t->name);
 }
 
-/* Layers 5 to 3 of SConv's Figure 5: channel sets, sets of stationary tiles, sets of streaming ones. */
+/* Layers 5 to 3 of SConv's Figure 5: channel sets, sets of stationary tiles, sets of streaming tiles. */
 void linalg_print_slice(struct linalg_text *t)
 {
     const struct csa_tiling *tiling = &t->plan->sconv.tiling;
@@ -207,7 +207,7 @@ void linalg_print_slice(struct linalg_text *t)
 
 /* ---- products: tiles and micro-kernels ---- */
 
-/* Cuts a product into tiles of these sizes, together with the zeros that it is added to. Returns the tile. */
+/* Cuts a product, and the fill that it is added to, into tiles of the given sizes. Returns the tile. */
 static size_t print_fuse(struct linalg_text *t, size_t from, size_t rows, size_t columns, bool by_columns)
 {
     size_t to = t->n_values++;
@@ -243,8 +243,8 @@ static void print_tiles(struct linalg_text *t, size_t number)
 }
 
 /*
- * The innermost product becomes outer products that are added to sums in registers: those of a loop over taps. A loop
- * over channel sets must not hand outputs on in pieces; they would be copied.
+ * The innermost product becomes outer products that are added to sums in registers: the sums of a loop over taps. A
+ * loop over channel sets must not hand outputs on in pieces, or bufferization would copy the pieces.
  */
 static void print_kernels(const struct linalg_text *t)
 {

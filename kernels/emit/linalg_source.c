@@ -38,7 +38,7 @@ static struct linalg_text text_of(const struct conv_plan *plan, enum conv_linalg
     return (struct linalg_text){ .plan = plan, .p = &plan->problem, .layout = layout, .name = name, .out = out };
 }
 
-/* Returns a shape whose extents are given in the order of NCHW or of OIHW; NHWC and HWIO have them in another. */
+/* Returns a shape whose extents are given in the order of NCHW or of OIHW; NHWC and HWIO reorder the extents. */
 static struct linalg_shape arranged(const struct linalg_text *t, const int order[4], size_t a, size_t b, size_t c,
                                     size_t d)
 {
@@ -156,7 +156,7 @@ void conv_linalg_pack(const struct conv_plan *plan, enum conv_linalg_layout layo
         memcpy(packed + i * width, filter + i * m.columns, m.columns * sizeof *packed);
 }
 
-/* Prints filters, %weights, as the matrix %packed has them. */
+/* Prints filters, %weights, out of the matrix %packed. */
 static void print_unpacking(const struct linalg_text *t)
 {
     const struct linalg_part all = linalg_whole(t->p);
@@ -200,7 +200,7 @@ static void print_packing(const struct linalg_text *t)
     fprintf(t->out, "memref<%zux%zuxf32, strided<[%zu, 1]>>)\n  return\n}\n\n", m.rows, m.columns, width);
 }
 
-/* Prints floats as the bytes that they are. There are millions: printf would take longer than all compilers. */
+/* Prints floats as their bytes. There are millions: printf would take longer than all compilers. */
 static void print_floats(const struct linalg_text *t, const float *x, size_t n)
 {
     static const char digit[] = "0123456789ABCDEF";
@@ -212,7 +212,7 @@ static void print_floats(const struct linalg_text *t, const float *x, size_t n)
     }
 }
 
-/* Prints filters that are constants: packed, or as they are. */
+/* Prints filters as constants, packed or unpacked. */
 static void print_constant(const struct linalg_text *t, const float *filter)
 {
     const struct linalg_part all = linalg_whole(t->p);
@@ -289,7 +289,7 @@ static size_t print_zero_frame(const struct linalg_text *t, const struct frame *
     return number + 1;
 }
 
-/* Puts the image into a frame of zeros, in memory that is handed in. */
+/* Puts the image into a frame of zeros, in the caller's memory. */
 static void print_padding(const struct linalg_text *t)
 {
     const struct conv_problem *p = t->p;
@@ -417,7 +417,7 @@ void conv_linalg_print(const struct conv_plan *plan, const char *name, const flo
     print_script(&t);
 }
 
-/* Prints a script that does something with each function of a list. */
+/* Prints a script with a line for each function of a list. */
 static void print_entry(const char *entry, const char *suffix, const struct conv_layer_plan *plan, size_t n, FILE *out)
 {
     fprintf(out, "transform.named_sequence @%s(%%module: " LINALG_ANY " {transform.readonly}) {\n", entry);
@@ -442,7 +442,10 @@ static void print_entry(const char *entry, const char *suffix, const struct conv
     fprintf(out, "  transform.yield\n}\n\n");
 }
 
-/* Prints what is between the arguments and the convolution, or behind it, where these are buffers. */
+/*
+ * Prints the operations between the arguments and the convolution, and behind the convolution, where the arguments are
+ * buffers.
+ */
 static void print_bare_function(const struct linalg_text *t, const char *const type[3], bool is_buffers)
 {
     const struct linalg_part all = linalg_whole(t->p);

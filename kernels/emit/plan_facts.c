@@ -109,7 +109,7 @@ static int read_schedule(const struct conv_plan_facts *f, enum csa_schedule *sch
     return conv_refuse(-EINVAL, why, "tiling.schedule is '%s', must be is or ws", f->tiling_schedule);
 }
 
-/* A number of the tiling, and what it may be at most. */
+/* A number of the tiling, and its maximum. */
 struct bound {
     const char *key;
     size_t value, most;

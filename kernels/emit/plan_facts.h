@@ -1,7 +1,4 @@
-/*
- * Tells others than this program what is in a plan, as one flat record (plan_keys.def); and makes a plan of such a
- * record.
- */
+/* States a plan as a flat record (plan_keys.def), and makes a plan of a record. */
 #ifndef KERNELS_EMIT_PLAN_FACTS_H
 #define KERNELS_EMIT_PLAN_FACTS_H
 
@@ -18,7 +15,7 @@
 enum conv_fact_type { CONV_FACT_IS_TEXT, CONV_FACT_IS_SIZE, CONV_FACT_IS_REAL, CONV_FACT_IS_FLAG };
 
 struct conv_plan_facts {
-    struct conv_problem problem; /* its fields are the section `layer` */
+    struct conv_problem problem; /* the fields of the section `layer` */
 #define KEY(section, key, type, ...) CONV_FACT_##type section##_##key;
 #include "kernels/emit/plan_keys.def"
 };
@@ -47,11 +44,11 @@ const struct conv_plan_key *conv_plan_key_at(size_t i);
 struct conv_plan_facts conv_plan_facts_of(const struct conv_plan *plan, const struct csa_caches *caches,
                                           const char *layer, const char *machine);
 
-/* Returns the caches that the facts speak of. */
+/* Returns the caches of the facts. */
 struct csa_caches conv_plan_facts_caches(const struct conv_plan_facts *f);
 
 /*
- * Plans by what is decided, for a problem that is finished. other (may be NULL) is a micro-kernel beside those of the
+ * Plans by the decided keys, for a problem that is finished. other (may be NULL) is a micro-kernel outside the
  * registry. Returns 0, -EINVAL with one line in why that names the key and its value, or -EOVERFLOW.
  */
 int conv_plan_of_facts(struct conv_plan *plan, const struct conv_plan_facts *f, const struct conv_ukr *other, char *why,

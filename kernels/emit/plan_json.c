@@ -26,7 +26,7 @@ int conv_plans_print(const struct conv_layer_plan *plan, size_t n, FILE *out)
 
 /* ---- reading ---- */
 
-/* A plan of a file that is being read, and where its errors go. */
+/* A plan of a file that is being read, and the reason of an error. */
 struct reader {
     const char *path;
     size_t index;
@@ -38,7 +38,7 @@ struct reader {
 #define REFUSE(r, err, format, ...)                                                                                    \
     conv_refuse(err, (r)->why, "%s: plans[%zu]: " format, (r)->path, (r)->index, __VA_ARGS__)
 
-/* Writes a value as it stands in the file. */
+/* Writes a value as JSON. */
 static void say_value(const json_t *value, char text[80])
 {
     char *dump = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(12));
@@ -99,7 +99,7 @@ static json_t *find(const struct reader *r, const char *section, const char *key
     return json_object_get(json_object_get(r->plan, section), key);
 }
 
-/* Reads what is decided; what is derived has its type checked. */
+/* Reads the keys. Decided keys must be there; derived keys have their types checked. */
 static int read_keys(const struct reader *r, struct conv_plan_facts *f)
 {
     for (size_t i = 0; i < conv_plan_key_count(); i++) {
@@ -149,7 +149,7 @@ static bool is_known(const char *section, const char *key)
     return false;
 }
 
-/* A key that nobody reads may be a decision that somebody believes in. */
+/* Refuses unknown keys: the author of an unknown key may take it for a decision. */
 static int check_names(const struct reader *r)
 {
     const char *section, *key;
@@ -184,7 +184,7 @@ static bool is_equal(const struct conv_plan_key *k, union conv_fact_place a, uni
     }
 }
 
-/* Names what the file says otherwise than its decisions: `given` beside `made`. Only the first such plan is named. */
+/* Names the keys of the file, `given`, that contradict the derived facts, `made`; only for the first plan with any. */
 static void note_derived(const struct reader *r, struct conv_plan_facts *given, struct conv_plan_facts *made,
                          struct conv_layer_plans *plans)
 {
@@ -268,7 +268,7 @@ static int load(const char *path, json_t **root, struct conv_reason why)
     return conv_refuse(-EINVAL, why, "%s:%d: %s", path, error.line, error.text);
 }
 
-/* Checks what stands around the plans. */
+/* Checks the members around the plans. */
 static int check_frame(const json_t *root, const char *path, struct conv_reason why)
 {
     const json_t *schema = json_object_get(root, "schema");

@@ -1,5 +1,5 @@
 /*
- * SConv plans as JSON, for other compilers to read and to write: the keys are those of plan_keys.def. A text is one
+ * SConv plans as JSON, for other compilers to read and to write: the keys are those of plan_keys.def. A text is an
  * object:
  *
  *     { "schema": "sconv-plan/1", "plans": [ { "layer": { ... }, "machine": { ... }, ... }, ... ] }
@@ -24,10 +24,9 @@ size_t conv_plans_write(const struct conv_layer_plan *plan, size_t n, char *text
 int conv_plans_print(const struct conv_layer_plan *plan, size_t n, FILE *out);
 
 /*
- * Reads a file. What follows from others is derived anew where the file differs, and
- * plans->derived_anew names those keys, of the first plan that has some. other is as in conv_plan_of_facts. Returns 0;
- * -errno of opening it; -EINVAL with one line in why that names the file, the key and its value; -EOVERFLOW; -ENOMEM.
- * On failure *plans is empty.
+ * Reads a file. Derived keys are derived anew where the file differs, and plans->derived_anew names the keys, of the
+ * first plan with any. other is as in conv_plan_of_facts. Returns 0; -errno of opening the file; -EINVAL with one line
+ * in why that names the file, the key and its value; -EOVERFLOW; -ENOMEM. On failure *plans is empty.
  */
 int conv_plans_read(struct conv_layer_plans *plans, const char *path, const struct conv_ukr *other, char *why,
                     size_t why_bytes);

@@ -7,7 +7,7 @@
 
 #include "kernels/emit/plan_facts.h"
 
-/* A caller's text, which may be shorter than what is put into it. */
+/* A caller's text, which may be too short for the plans. */
 struct text {
     char *at;
     size_t bytes, length;
@@ -39,7 +39,7 @@ static void put_text(struct text *t, const char *value)
     put(t, "\"");
 }
 
-/* With a point in every locale, and as a number that is no whole one. */
+/* With a point in every locale, and never as a whole number. */
 static void put_real(struct text *t, double value)
 {
     static const char digits[] = "-+0123456789e";

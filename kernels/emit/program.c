@@ -16,7 +16,7 @@ struct emitter {
     int err;
 };
 
-/* ---- what can be written ---- */
+/* ---- plans that can be written ---- */
 
 const char *conv_program_why_not(const struct conv_plan *plan)
 {
@@ -29,7 +29,7 @@ const char *conv_program_why_not(const struct conv_plan *plan)
 
 /* ---- routines ---- */
 
-/* Bytes of what a routine is specialised for. */
+/* Bytes of the parameters of a routine's kind. */
 static size_t size_of(enum conv_routine_kind kind)
 {
     static const size_t bytes[] = {
@@ -50,7 +50,7 @@ static bool is_same(const struct conv_routine *a, const struct conv_routine *b)
            (!a->n_table || !memcmp(a->table, b->table, a->n_table * sizeof *a->table));
 }
 
-/* Finds or keeps a routine; its table is taken. */
+/* Finds or keeps a routine. Takes the routine's table. */
 static int number_of(struct conv_program *p, struct conv_routine *r, unsigned *number)
 {
     struct conv_routine *more;
@@ -134,7 +134,7 @@ static size_t count_spans(const struct vbp_group *g)
     return n;
 }
 
-/* The first address of a group that is read; of padding alone, 0. */
+/* The first address that a group reads; of a group of padding alone, 0. */
 static uint64_t first_read(const struct vbp_group *g)
 {
     for (size_t t = 0; t < g->n_tiles; t++) {
@@ -189,7 +189,7 @@ static void emit_group(const struct conv_pack_windows *self, const struct vbp_gr
     add(e, &r, first_read(g), g->tile[0].panel);
 }
 
-/* Pieces of one set of tiles, in the order in which they are packed. */
+/* Pieces of a set of tiles, in the order of packing. */
 struct pieces {
     const struct conv_pack_windows_args *a;
     int64_t *table;
@@ -269,7 +269,7 @@ static void emit_pack_windows(struct emitter *e, const struct conv_step *s)
         emit_tiles(e, &a, &tiles);
 }
 
-/* One panel: filters from f on. */
+/* A panel: filters from f on. */
 static void emit_filter_panel(struct emitter *e, const struct conv_pack_filters_args *a, size_t f, size_t n_f)
 {
     const struct conv_problem *p = &e->program->plan->problem;
@@ -316,7 +316,7 @@ static int emit_step(struct conv_backend *self, const struct conv_step *s)
 
 /* ---- programs ---- */
 
-/* Notes what follows tiles of outputs. Address 0 means none, so those of this back-end's tensors begin at FIRST. */
+/* Notes the fused work on tiles of outputs. Address 0 means none, so this back-end's tensors begin at FIRST. */
 struct finisher {
     struct conv_fused fused;
     struct emitter *emitter;

@@ -9,7 +9,7 @@
 
 static const struct conv_binding at_zero = { { 0 } };
 
-/* Says what lies side by side in vectors. */
+/* The elements that lie side by side in vectors. */
 enum side { WINDOWS, BLOCKS, FILTERS, FEW, PANELS, PARTS };
 
 struct emitted {
@@ -51,7 +51,7 @@ static bool is_by_filters(const struct emitted *e, const struct conv_ukr_args *a
     return e->side == FILTERS || e->side == PARTS || (e->side == FEW && is_few(a->n_win, a->n_f));
 }
 
-/* Takes what a call's windows are, tap by tap; without taps they are neighbours, of one tap. */
+/* Takes a call's windows, tap by tap; without taps the windows are neighbours, of one tap. */
 static int set_taps(struct conv_routine *r, const struct conv_taps *taps)
 {
     struct conv_routine_ukr *u = &r->of.ukr;
@@ -76,7 +76,7 @@ static int set_taps(struct conv_routine *r, const struct conv_taps *taps)
     return 0;
 }
 
-/* Takes what a call prefetches: outputs are found from its own, the rest are operands. */
+/* Takes a call's prefetches: outputs are found from the call's own outputs, inputs and filters are operands. */
 static void set_ahead(struct conv_routine_call *call, const struct conv_ahead_lists *ahead, uint64_t out)
 {
     struct conv_routine *r = &call->routine;

@@ -15,8 +15,8 @@ struct conv_routine_call {
 };
 
 /*
- * Resolves a micro-kernel's step from a filter on: all of it, or a panel; *filter is then the next one's. Returns 0, or
- * -ENOMEM.
+ * Resolves a micro-kernel's step from a filter on: the whole step, or a panel; sets *filter to the start of the next
+ * panel. Returns 0, or -ENOMEM.
  */
 int conv_routine_of_ukr(struct conv_routine_call *call, const struct conv_plan *plan, const struct conv_step *s,
                         size_t *filter);
@@ -27,16 +27,16 @@ static inline int64_t conv_routine_floats(uint64_t bytes)
     return (int64_t)bytes / (int64_t)sizeof(float);
 }
 
-/* ---- calls of AVX2's 16x16 as what they are made of: register tiles, one after the other (program_parts.c) ---- */
+/* ---- calls of AVX2's 16x16 as register tiles, one after the other (program_parts.c) ---- */
 
-/* Sets the register tiles of a call, of which there are none yet, and how many taps they take together. */
+/* Sets the register tiles of a call that has none yet, and the taps that a group has. */
 void conv_parts_of_call(struct conv_routine_ukr *r, const struct conv_ukr *ukr, const struct conv_ukr_args *a);
 
 /* ---- calls of AVX2's 16x24, also by taps: panels of filters, one after the other (program_panels.c) ---- */
 
 /*
- * Returns the part of a call that its panel from filter f on has; *is_few: filters lie side by side in it; *group: taps
- * that are taken together.
+ * Returns the part of a call from filter f on that a panel computes; *is_few: filters lie side by side in the part;
+ * *group: taps of a group.
  */
 struct conv_ukr_args conv_panel_of_call(const struct conv_ukr_args *a, size_t f, bool *is_few, size_t *group);
 
