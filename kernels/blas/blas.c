@@ -23,7 +23,7 @@ int conv_blas_set_environment(void)
     return best && setenv("OPENBLAS_CORETYPE", best, 1) ? -errno : 0;
 }
 
-/* A function pointer out of dlsym without a cast that ISO C forbids. */
+/* A function pointer out of dlsym without a cast: ISO C forbids the cast. */
 static int symbol(void *handle, const char *name, void *function)
 {
     void *address = dlsym(handle, name);
@@ -62,7 +62,7 @@ void conv_blas_unload(struct conv_blas *blas)
     *blas = (struct conv_blas){ 0 };
 }
 
-/* Allocates a buffer and gives it back: the next call gets the same one. */
+/* Allocates a buffer and gives it back: the next call gets the same buffer. */
 void *conv_blas_buffer(const struct conv_blas *blas)
 {
     void *(*take)(int), *buffer;

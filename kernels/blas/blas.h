@@ -1,6 +1,6 @@
 /*
- * OpenBLAS, loaded at run time: its kernels are chosen by the environment when the library loads, so that has to be
- * settled first, and a host without the library still runs everything else.
+ * OpenBLAS, loaded at run time. The environment chooses OpenBLAS's kernels when the library loads, so the environment
+ * is set first; a host without the library still runs everything else.
  */
 #ifndef KERNELS_BLAS_H
 #define KERNELS_BLAS_H
@@ -12,27 +12,27 @@
 
 struct conv_blas {
     void *handle;
-    char core[32];    /* what openblas_get_corename() answers: the kernels in use */
+    char core[32];    /* the answer of openblas_get_corename(): the kernels in use */
     char config[160]; /* openblas_get_config(): version and build */
     void (*sgemm)(int order, int trans_a, int trans_b, int m, int n, int k, float alpha, const float *a, int lda,
                   const float *b, int ldb, float beta, float *c, int ldc);
 };
 
 /*
- * Asks whatever loads OpenBLAS in this process for one thread and a core type, in this order: OPENBLAS_CORETYPE if the
- * user set it, the best one for this CPU (conv_gemm_core_for_host), the library's own choice. Changes the environment:
- * call it before any thread starts. Returns 0 or -errno.
+ * Sets the environment for a library that is loaded afterwards: one thread and a core type. The core type is
+ * OPENBLAS_CORETYPE if the user set it, else the best type for this CPU (conv_gemm_core_for_host), else the library's
+ * own choice. Changes the environment: call it before any thread starts. Returns 0 or -errno.
  */
 int conv_blas_set_environment(void);
 
-/* Does that, and loads the library. Returns 0, or -ENOENT / -EINVAL with one line in why. */
+/* Sets the environment, and loads the library. Returns 0, or -ENOENT / -EINVAL with one line in why. */
 int conv_blas_load(struct conv_blas *blas, struct conv_reason why);
 void conv_blas_unload(struct conv_blas *blas);
 
-/* Returns where the next call packs its panels: the library's own memory; NULL if it does not tell. */
+/* Returns the buffer of the next call's panels: the library's own memory; NULL if the library does not tell. */
 void *conv_blas_buffer(const struct conv_blas *blas);
 
-/* The routines that sgemm consists of, for one core. */
+/* The routines of sgemm, for a core. */
 struct conv_blas_parts {
     int (*copy_windows)(long k, long n, float *from, long ld, float *to);
     int (*copy_filters)(long k, long n, float *from, long ld, float *to);
@@ -41,8 +41,8 @@ struct conv_blas_parts {
 };
 
 /*
- * Finds the routines of a core, in use or not; whether this CPU executes them is another question. Returns 0, or
- * -ENOENT with one line in why.
+ * Finds the routines of a core, in use or not; this CPU may be unable to execute them. Returns 0, or -ENOENT with one
+ * line in why.
  */
 int conv_blas_parts_find(struct conv_blas_parts *parts, const struct conv_blas *blas, const char *core,
                          struct conv_reason why);

@@ -1,7 +1,7 @@
 /*
- * kernels/blas/blas.h for programs that OpenBLAS is linked into: a static program cannot load it. Takes the place of
- * blas.c, for the program that is run under emulation. The core type must be in the environment before the program
- * starts.
+ * kernels/blas/blas.h for programs that OpenBLAS is linked into, because a static program cannot load libraries. Stands
+ * in place of blas.c, in the program that is run under emulation. The core type must be in the environment before the
+ * program starts.
  */
 #include "kernels/blas/blas.h"
 
@@ -18,7 +18,7 @@ int conv_blas_load(struct conv_blas *blas, char *why, size_t why_bytes)
 {
     (void)why;
     (void)why_bytes;
-    *blas = (struct conv_blas){ .handle = blas, .sgemm = cblas_sgemm }; /* any handle: it is there */
+    *blas = (struct conv_blas){ .handle = blas, .sgemm = cblas_sgemm }; /* any handle but NULL */
     snprintf(blas->core, sizeof blas->core, "%s", openblas_get_corename());
     snprintf(blas->config, sizeof blas->config, "%s", openblas_get_config());
     return 0;
@@ -29,7 +29,9 @@ void conv_blas_unload(struct conv_blas *blas)
     *blas = (struct conv_blas){ 0 };
 }
 
-/* The routines of the cores on record, each linked in only where the library is of that core's CPU family. */
+/*
+ * The routines of the known cores. A core's routines are linked in only where the library is of the core's CPU family.
+ */
 #define ROUTINES(CORE)                                                                                                 \
     __attribute__((weak)) int sgemm_itcopy_##CORE(long k, long n, float *from, long ld, float *to);                    \
     __attribute__((weak)) int sgemm_oncopy_##CORE(long k, long n, float *from, long ld, float *to);                    \

@@ -1,7 +1,7 @@
 /*
- * A call is a column of whole window panels, or one narrower panel. Beside twelve filters, half of them go with the
- * first panel, then the halves in turns with two panels at a time, each panel the second of one pair and the first of
- * the next, and at last the other half with the last panel.
+ * A call is a column of whole window panels, or one narrower panel. With twelve filters, half of the filters go with
+ * the first panel, then the halves in turns with two panels at a time, each panel the second of a pair and the first of
+ * the next pair, and at last the other half with the last panel.
  */
 #include "kernels/blas/core_loads.h"
 #include "kernels/blas/core_loop.h"
@@ -10,7 +10,7 @@
 
 enum { WIN = 8, PANEL_BYTES = WIN * sizeof(float), ALL_F = 12, HALF_F = ALL_F / 2, ALONE_F = 4, BODY = 8 };
 
-/* ---- what loops ask for ---- */
+/* ---- prefetches of loops ---- */
 
 #define WINDOWS(step)                                                                                                  \
     {                                                                                                                  \
@@ -51,7 +51,7 @@ static const struct {
                          { 1, N(alone_left), alone_left, 0, 0, 0, 0 } },
 };
 
-/* A loop for pairs leaves at least six steps to do one by one, and does not begin below sixteen. */
+/* A loop for pairs leaves at least six steps to single steps, and does not begin below sixteen. */
 static size_t n_bodies(enum block_kind kind, size_t k)
 {
     if (kind != PAIR)
@@ -59,7 +59,7 @@ static size_t n_bodies(enum block_kind kind, size_t k)
     return k >= 2 * BODY ? (k - 6) / BODY : 0;
 }
 
-/* The first two lines of the column's filters, with which the next pair begins. */
+/* The first two lines of the column's filters: the next pair begins with them. */
 static void emit_again(const struct conv_ukr_args *a, struct sim_sink *sink)
 {
     struct sim_run run = conv_core_load(CONV_PACKED_FILTER, a->filter, 1, 2, 0);
@@ -77,7 +77,10 @@ struct block {
     size_t panel, n_panels, f0, n_f;
 };
 
-/* One panel is loaded twice a step (even and odd lanes) with the filters in pairs; two once each, filters singly. */
+/*
+ * One panel is loaded twice a step (even and odd lanes) with the filters in pairs; of two panels, each is loaded once,
+ * filters singly.
+ */
 static size_t block_loads(const struct conv_ukr *u, const struct conv_ukr_args *a, const struct block *b,
                           struct sim_run *run)
 {
@@ -139,7 +142,7 @@ static void emit_halves(const struct conv_ukr *u, const struct conv_ukr_args *a,
 
 /* ---- the rest ---- */
 
-/* A step of any other tile. */
+/* A step of a tile without a case above. */
 static struct core_step other_step(size_t n_win, size_t n_f)
 {
     uint32_t all = (uint32_t)(n_win * sizeof(float));

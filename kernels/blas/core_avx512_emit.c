@@ -1,8 +1,7 @@
 /*
- * A call is a column: filters beside as many whole window panels as there are, or one narrower panel. Where 24 filters
- * meet two panels or more, every panel's outputs are written in halves of twelve rows: one half at once, the other
- * together with the next panel's, so that each row is visited for two panels at a time. (Until then it lies on the
- * stack.)
+ * A call is a column: filters by all whole window panels, or by one narrower panel. Where 24 filters meet two panels or
+ * more, every panel's outputs are written in halves of twelve rows: one half at once, the other half together with the
+ * next panel's, so that each row is visited for two panels at a time. (Until then the half lies on the stack.)
  */
 #include "kernels/blas/core_loads.h"
 #include "kernels/blas/core_loop.h"
@@ -11,7 +10,7 @@
 
 enum { WIN = 16, PANEL_BYTES = WIN * sizeof(float), HALF_F = 12, ALL_F = 2 * HALF_F, BODY = 4 };
 
-/* ---- what loops ask for ---- */
+/* ---- prefetches of loops ---- */
 
 /* Each step asks for the windows eight steps on; bodies for outputs and the next column's filters. */
 #define EACH_STEP(step)                                                                                                \
@@ -39,7 +38,7 @@ static const struct core_ask last_asks[] = { EACH_STEP(0),
                                              { 2, LAST, ASKS_NEXT, 0, 0 },
                                              EACH_STEP(3) };
 
-/* The steps that are left, one by one: they ask for the outputs that are about to be written, whole. */
+/* Single steps at the end prefetch the outputs that are about to be written, whole. */
 static const struct core_ask alone_left[] = { { 0, 0, ASKS_OUTPUTS, 0, 0 },
                                               { 0, 0, ASKS_OUTPUTS, 63, 0 },
                                               { 0, 0, ASKS_OUTPUTS, 0, 1 },
@@ -63,7 +62,7 @@ static const struct core_ask last_left[] = { { 0, 0, ASKS_OUTPUTS, -64, 0 },
                                              { 0, 0, ASKS_OUTPUTS, 63, 1 },
                                              EACH_STEP(0) };
 
-/* A panel by itself, the same beside a single filter; the first of a column, any other, the last. */
+/* A lone panel, a lone panel with a single filter; the first panel of a column, a middle panel, the last panel. */
 enum panel_kind { ALONE, ONE_FILTER, FIRST, PAIR, LAST_OF_COLUMN };
 
 #define BODIES(asks, per_row, stride, again)                                                                           \
@@ -85,13 +84,13 @@ static const struct {
     [LAST_OF_COLUMN] = { BODIES(last_asks, 2, 63, 48), LEFT(last_left, 2) },
 };
 
-/* At least twelve steps are left to be done one by one. */
+/* At least twelve steps are left to single steps. */
 static size_t n_bodies(size_t k)
 {
     return k >= BODY * BODY ? (k - 3 * BODY) / BODY : 0;
 }
 
-/* The first two lines of the column's filters, with which the next panel begins. */
+/* The first two lines of the column's filters: the next panel begins with them. */
 static void emit_again(const struct conv_ukr_args *a, struct sim_sink *sink)
 {
     struct sim_run run = conv_core_load(CONV_PACKED_FILTER, a->filter, 1, 2, 0);
@@ -101,7 +100,7 @@ static void emit_again(const struct conv_ukr_args *a, struct sim_sink *sink)
     sim_emit(sink, &run, 1, 1);
 }
 
-/* Emits the loop of one panel; out is where it asks for outputs. */
+/* Emits the loop of a panel; out is the place of the prefetched outputs. */
 static void emit_loop(const struct conv_ukr *u, const struct conv_ukr_args *a, enum panel_kind kind, size_t panel,
                       uint64_t out, struct sim_sink *sink)
 {
@@ -123,7 +122,7 @@ static void emit_loop(const struct conv_ukr *u, const struct conv_ukr_args *a, e
 
 /* ---- whole panels ---- */
 
-/* Emits the update of twelve rows or all: of one panel, two rows at a time, or of a pair, row by row. */
+/* Emits the update of twelve rows or all: of a panel, two rows at a time, or of a pair, row by row. */
 static void emit_rows(const struct conv_ukr_args *a, size_t f0, size_t n_f, size_t panel, size_t n_panels,
                       struct sim_sink *sink)
 {

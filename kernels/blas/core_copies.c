@@ -1,6 +1,6 @@
 #include "kernels/blas/gemm_core.h"
 
-/* Describes accesses from a step and a column on: n elements, `count` times, so many steps and columns apart. */
+/* Describes accesses from a step and a column on: n elements, `count` times, at a distance of steps and columns. */
 #define LOADS(step, column, n, count, by_steps, by_columns)                                                            \
     {                                                                                                                  \
         SIM_LOAD, step, column, n, count, by_steps, by_columns                                                         \
@@ -12,7 +12,7 @@
 #define LOAD(step, column, n) LOADS(step, column, n, 1, 0, 0)
 #define STORE(step, column, n) STORES(step, column, n, 1, 0)
 
-/* A panel's width, the block's steps, its accesses. */
+/* A panel's width, the block's steps, the block's accesses. */
 #define BLOCK(width, n_steps, ...)                                                                                     \
     {                                                                                                                  \
         width, n_steps, sizeof((struct conv_copy_run[]){ __VA_ARGS__ }) / sizeof(struct conv_copy_run),                \

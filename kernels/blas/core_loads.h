@@ -1,10 +1,10 @@
-/* What the micro-kernels of OpenBLAS's cores load, and the loads of one step, as runs. Internal to kernels/blas. */
+/* The loads of the micro-kernels of OpenBLAS's cores; the loads of a step, as runs. Internal to kernels/blas. */
 #ifndef KERNELS_CORE_LOADS_H
 #define KERNELS_CORE_LOADS_H
 
 #include "kernels/ukr/ukr.h"
 
-/* Returns `count` loads side by side, which move by step_bytes from one step to the next. */
+/* Returns `count` loads side by side, which move by step_bytes from a step to the next. */
 struct sim_run conv_core_load(enum conv_tensor tag, uint64_t addr, uint32_t bytes, size_t count, size_t step_bytes);
 
 /* A step's loads: of the windows, each as wide, all over again or side by side; of the filters, each as wide. */
@@ -19,12 +19,12 @@ enum { CORE_MAX_LOADS = 8 };
 size_t conv_core_loads(const struct conv_ukr *u, const struct conv_ukr_args *a, struct core_step step,
                        struct sim_run *run);
 
-/* The same of the filters [f0, f0 + n_f) alone, `bytes` at a time. */
+/* As conv_core_loads, for the filters [f0, f0 + n_f) alone, `bytes` at a time. */
 size_t conv_core_filter_loads(const struct conv_ukr *u, const struct conv_ukr_args *a, size_t f0, size_t n_f,
                               uint32_t bytes, struct sim_run *run);
 
 /*
- * List what the micro-kernels touch, in the order of their machine code (struct conv_ukr):
+ * List the accesses of the micro-kernels, in the order of their machine code (struct conv_ukr):
  * sgemm_kernel_16x4_skylakex_3.c of SkylakeX and Cooperlake, sgemm_kernel_8x4_haswell_2.c of Haswell and Zen, and
  * sgemm_kernel_power10.c.
  */

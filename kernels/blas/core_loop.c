@@ -6,11 +6,11 @@
 
 /* ---- bodies ---- */
 
-/* Says where the bodies from one on ask for outputs. */
+/* The place of prefetched outputs, for the bodies from a body on. */
 struct position {
     uint64_t addr;
-    int64_t step_bytes; /* from one body to the next, */
-    size_t n_bodies;    /* for so many of them */
+    int64_t step_bytes; /* between two bodies, */
+    size_t n_bodies;    /* for n_bodies bodies */
 };
 
 static struct position output_place(const struct core_loop *l, const struct core_body *b, size_t body)
@@ -58,7 +58,7 @@ static struct sim_run resolve(const struct core_loop *l, const struct core_body 
     return run;
 }
 
-/* Makes the runs of a body: those of its steps, with what they ask for between them. Returns how many. */
+/* Makes the runs of a body: its steps' runs, with the prefetches between them. Returns the number of runs. */
 static size_t body_runs(const struct core_loop *l, const struct core_body *b, size_t first_step, size_t body,
                         const struct position *outputs, struct sim_run *run)
 {
@@ -79,7 +79,7 @@ static size_t body_runs(const struct core_loop *l, const struct core_body *b, si
     return n;
 }
 
-/* Emits one burst per stretch of bodies in which the place in the outputs moves evenly. */
+/* Emits a burst per stretch of bodies in which the place in the outputs moves evenly. */
 void conv_core_loop_emit(const struct core_loop *l, const struct core_body *b, size_t first_step, size_t n_bodies,
                          struct sim_sink *sink)
 {

@@ -1,14 +1,14 @@
 /*
- * The loops of OpenBLAS's micro-kernels, as their machine code has them: bodies of several steps, with prefetches
- * between the loads, and the updates of outputs behind them. What a kernel's loops ask for is data; the addresses are
- * those of Debian's 0.3.21, observed instruction by instruction (counters/observe/).
+ * The loops of OpenBLAS's micro-kernels, as in their machine code: bodies of several steps, with prefetches between the
+ * loads, and the updates of outputs behind them. A kernel's prefetches are data; the addresses are those of Debian's
+ * 0.3.21, observed instruction by instruction (counters/observe/).
  */
 #ifndef KERNELS_CORE_LOOP_H
 #define KERNELS_CORE_LOOP_H
 
 #include "kernels/ukr/ukr.h"
 
-/* Says what a prefetch asks for: so many bytes beyond ... */
+/* The base of a prefetch's address: a number of bytes beyond ... */
 enum core_asks {
     ASKS_WINDOWS, /* the step's first window */
     ASKS_FILTERS, /* the step's first filter */
@@ -28,18 +28,18 @@ struct core_body {
     size_t n_steps, n_asks;
     const struct core_ask *ask;
     size_t per_row; /* bodies until the place in the outputs moves on to the next row; 0: no outputs are asked for */
-    int64_t stride_bytes; /* how far it moves until then */
-    size_t rows;          /* how many rows it then moves on */
-    size_t again;         /* after so many bodies it is where it began: once; 0: never */
+    int64_t stride_bytes; /* the distance that the place moves until then */
+    size_t rows;          /* rows that the place then moves on */
+    size_t again;         /* bodies after which the place is back at its start, once; 0: never */
 };
 
-/* A loop over the steps of one tile. The places are those of step 0. */
+/* A loop over the steps of a tile. The places are those of step 0. */
 struct core_loop {
-    const struct sim_run *load; /* of one step, step_bytes set */
+    const struct sim_run *load; /* of a step, step_bytes set */
     size_t n_loads;
     uint64_t windows, filters, next, out;
     int64_t next_step;
-    uint64_t row_bytes; /* from one row of outputs to the next */
+    uint64_t row_bytes; /* between two rows of outputs */
 };
 
 /* Emits n_bodies bodies from a step on. */
@@ -48,7 +48,7 @@ void conv_core_loop_emit(const struct core_loop *l, const struct core_body *b, s
 
 /*
  * Says how a tile's outputs are updated: groups of rows after each other; of a group the pieces of its rows, some
- * pieces of some rows at a time: all of these loaded, then all stored.
+ * pieces of some rows at a time: all the pieces are loaded, then all are stored.
  */
 struct core_update {
     size_t group_rows, rows, pieces;

@@ -3,9 +3,10 @@
 #include "kernels/shape/sizes.h"
 
 /*
- * OpenBLAS's POWER10 kernel for a full tile is unrolled by 64, 32 and 16 steps, and in these bodies the compiler, short
- * of registers, loads some window vectors a second time: where, in vectors of 16 bytes from the body's first step on.
- * Observed under emulation in Debian's 0.3.21 (counters/observe/). Edge tiles load everything once.
+ * OpenBLAS's POWER10 kernel for a full tile is unrolled by 64, 32 and 16 steps. In these bodies the compiler, short of
+ * registers, loads some window vectors a second time. The table names their places, in vectors of 16 bytes from the
+ * body's first step on. Observed under emulation in Debian's 0.3.21 (counters/observe/). Edge tiles load everything
+ * once.
  */
 struct mma_body {
     size_t n_steps;
@@ -22,13 +23,13 @@ static const struct mma_body mma_bodies[] = {
 
 enum { WIN = 16, ALL_F = 8, VECTOR_BYTES = 16, FILTERS = 0, WINDOWS = 1, MAX_RUNS = 3 };
 
-/* The runs of a step: filters, then one panel of windows or two. */
+/* The runs of a step: filters, then a panel of windows or two. */
 struct step {
     size_t n_runs;
     struct sim_run run[MAX_RUNS];
 };
 
-/* One panel's part of every step: vectors, or single elements if it is narrower. */
+/* A panel's part of every step: vectors, or single elements if the panel is narrower. */
 static struct sim_run panel_loads(uint64_t addr, size_t width, enum conv_tensor tag)
 {
     size_t row_bytes = width * sizeof(float);
@@ -37,7 +38,7 @@ static struct sim_run panel_loads(uint64_t addr, size_t width, enum conv_tensor 
     return conv_core_load(tag, addr, bytes, row_bytes / bytes, row_bytes);
 }
 
-/* Emits n_steps of the loop and moves on to what follows. */
+/* Emits n_steps of the loop and moves on behind them. */
 static void emit_steps(struct step *s, size_t n_steps, struct sim_sink *sink)
 {
     sim_emit(sink, s->run, s->n_runs, n_steps);
@@ -45,7 +46,7 @@ static void emit_steps(struct step *s, size_t n_steps, struct sim_sink *sink)
         s->run[i].addr += n_steps * (uint64_t)s->run[i].step_bytes;
 }
 
-/* A body in pieces of a few steps, the vectors that are loaded again right after the piece that loaded them first. */
+/* A body in pieces of a few steps. Vectors that are loaded again come right after the piece that loaded them first. */
 static void emit_body(const struct mma_body *body, struct step *s, struct sim_sink *sink)
 {
     enum { PIECE = 8 };
@@ -67,7 +68,7 @@ static void emit_body(const struct mma_body *body, struct step *s, struct sim_si
     }
 }
 
-/* Emits the first step, in which a pair beside vectors is loaded as one. */
+/* Emits the first step, which loads a pair beside vectors at once. */
 static void emit_first_step(struct step *s, struct sim_sink *sink)
 {
     struct step first = *s;
@@ -86,7 +87,7 @@ static void emit_first_step(struct step *s, struct sim_sink *sink)
     sim_emit(sink, first.run, first.n_runs, 1);
 }
 
-/* One window and one filter: four steps at a time. */
+/* A window and a filter: four steps at a time. */
 static void emit_dot_product(struct step *s, size_t k, struct sim_sink *sink)
 {
     const size_t per_load = VECTOR_BYTES / sizeof(float);
@@ -126,7 +127,7 @@ static void emit_update(const struct conv_ukr_args *a, struct sim_sink *sink)
     conv_core_update_emit(a, &update, sink);
 }
 
-/* Emits one tile: a panel of windows, or two whole ones that share each load of the filters. */
+/* Emits a tile: a panel of windows, or two whole panels that share each load of the filters. */
 static void emit_tile(const struct conv_ukr_args *a, struct sim_sink *sink)
 {
     const size_t width = min_size(a->n_win, WIN);
@@ -142,7 +143,7 @@ static void emit_tile(const struct conv_ukr_args *a, struct sim_sink *sink)
     emit_update(a, sink);
 }
 
-/* A column of eight filters asks for two lines of the windows that it begins with. */
+/* A column of eight filters prefetches the first two lines of its windows. */
 static void emit_asks(const struct conv_ukr_args *a, struct sim_sink *sink)
 {
     struct sim_run run = conv_core_load(CONV_PACKED_INPUT, a->in + 128, 1, 2, 0);

@@ -1,9 +1,9 @@
 /*
- * Describes how OpenBLAS's sgemm blocks and what its kernels load, per core type (DYNAMIC_ARCH build, 0.3.21): data for
- * the replay of the baseline.
+ * The blocking of OpenBLAS's sgemm and the loads of its kernels, per core type (DYNAMIC_ARCH build, 0.3.21): data for the
+ * replay of the baseline.
  *
  * Sources: OpenBLAS's param.h (P, Q, unroll), driver/level3/level3.c (block order); observation of Debian's build for
- * what its copy routines and micro-kernels touch, in which order. R follows from the buffer size at run time.
+ * the accesses of its copy routines and micro-kernels, in their order. R follows from the buffer size at run time.
  */
 #ifndef KERNELS_GEMM_CORE_H
 #define KERNELS_GEMM_CORE_H
@@ -15,34 +15,34 @@
 #include "kernels/ukr/ukr.h"
 
 struct conv_gemm_core {
-    const char *name;    /* what openblas_get_corename() says */
+    const char *name;    /* the answer of openblas_get_corename() */
     size_t p, q, r;      /* GotoBLAS block sizes: windows, reduction, filters */
-    size_t unroll_win;   /* blocks that are balanced are rounded up to this */
+    size_t unroll_win;   /* balanced blocks are rounded up to a multiple */
     size_t first_pass_f; /* filters packed and used at a time while the first window block is in cache */
     const struct conv_core_copies *copies;
     uint32_t zero_bytes; /* width of the beta routine's stores */
     struct conv_ukr ukr; /* replay only: fn is NULL */
 };
 
-/* All that are on record. */
+/* The known cores. */
 size_t conv_gemm_core_count(void);
 const struct conv_gemm_core *conv_gemm_core_at(size_t i);
 
-/* The core of that name, or NULL if its blocking is not on record here. */
+/* The core of the name, or NULL if its blocking is not known here. */
 const struct conv_gemm_core *conv_gemm_core_find(const char *name);
 
 /*
  * The core type that suits this CPU best, to be put into OPENBLAS_CORETYPE before the library loads: OpenBLAS falls
- * back to SSE kernels on CPUs newer than itself. NULL: leave the choice to the library, as on POWER10, which version
- * 0.3.21 finds by itself but answers with POWER8 kernels when asked for by name. Under a limit (sim/cpu.h) it is never
- * left to the library, which knows of none.
+ * back to SSE kernels on CPUs newer than itself. NULL: leave the choice to the library, as on POWER10: version 0.3.21
+ * finds POWER10 by itself, but answers with POWER8 kernels when asked for POWER10 by name. Under a limit (sim/cpu.h)
+ * the choice is never left to the library, which knows no limit.
  */
 const char *conv_gemm_core_for_host(void);
 
 /*
- * The packing routines of OpenBLAS's cores (Debian's 0.3.21), as they were observed access by access: x86's in copies
- * of their machine code, POWER10's under emulation (counters/observe/). A panel of one filter ends, on most of x86, in
- * a copy of up to three elements that touches some of them twice.
+ * The packing routines of OpenBLAS's cores (Debian's 0.3.21), observed access by access: x86's in copies of their machine
+ * code, POWER10's under emulation (counters/observe/). A panel of one filter ends, on most of x86, in a copy of up to
+ * three elements that touches some elements twice.
  *
  * Windows come from the rows of a matrix, filters from their own rows.
  */

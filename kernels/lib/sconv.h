@@ -8,10 +8,10 @@
  *     sconv_plan_free(plan);
  *
  * Functions that can fail return 0 or a negative errno value and never print; a failed create leaves *plan NULL.
- * sconv_strerror says what a value means, sconv_plan_check and sconv_run_check what is wrong with these arguments.
- * There is no global state. A plan does not change once created: any number of threads may run it at the same time,
- * each with a workspace and a dst of its own. NaN and infinities propagate as in plain loops; but where a weight that
- * is not finite meets padding, the output may also be NaN, as in loops that multiply by zeros. See sconv(3).
+ * sconv_strerror explains a value; sconv_plan_check and sconv_run_check say which argument is wrong. There is no global
+ * state. A plan does not change once created: any number of threads may run a plan at a time, each with a workspace and
+ * a dst of its own. NaN and infinities propagate as in plain loops; but where a weight that is not finite meets padding,
+ * the output may also be NaN, as in loops that multiply by zeros. See sconv(3).
  */
 #ifndef SCONV_H
 #define SCONV_H
@@ -22,7 +22,7 @@
 extern "C" {
 #endif
 
-#define SCONV_VERSION "@VERSION@" /* this header's; filled in when it is installed */
+#define SCONV_VERSION "@VERSION@" /* this header's; filled in at installation */
 
 #if defined(__GNUC__)
 #define SCONV_API __attribute__((visibility("default")))
@@ -43,7 +43,7 @@ struct sconv_shape {
     size_t batch, in_c, in_h, in_w;
     size_t out_c, k_h, k_w;
     size_t stride_h, stride_w;
-    size_t pad_top, pad_left, pad_bottom, pad_right; /* may differ; only these may be 0 */
+    size_t pad_top, pad_left, pad_bottom, pad_right; /* may differ from each other; the other fields may not be 0 */
     size_t dilation_h, dilation_w;                   /* 1 = none */
     size_t groups;                                   /* divides in_c and out_c */
 };
@@ -55,14 +55,14 @@ enum sconv_activation {
 };
 
 /*
- * Says what follows the convolution, done while an output tile is in the nearest cache: activation(sum +
- * bias + residual).
+ * The work behind the convolution, done while an output tile is in the nearest cache: activation(sum + bias +
+ * residual).
  */
 struct sconv_options {
     const float *bias; /* [out_c], copied; NULL = none */
     int adds_residual; /* sconv_run adds a tensor of dst's shape */
     enum sconv_activation activation;
-    unsigned threads; /* that share one run; 0 = 1; at most SCONV_MAX_THREADS */
+    unsigned threads; /* of a run; 0 = 1; at most SCONV_MAX_THREADS */
 };
 
 enum { SCONV_MAX_THREADS = 64 };
@@ -70,37 +70,38 @@ enum { SCONV_MAX_THREADS = 64 };
 /* Returns the version of the library that runs, such as "1.1.0". */
 SCONV_API const char *sconv_version(void);
 
-/* Says what a returned value means, in a few words: constant text, never NULL, the same in every locale and thread. */
+/* Explains a returned value in a few words: constant text, never NULL, equal in every locale and thread. */
 SCONV_API const char *sconv_strerror(int err);
 
-struct sconv_machine; /* the caches that a plan is made for */
+struct sconv_machine; /* the caches of a plan */
 struct sconv_plan;
 struct sconv_team; /* threads that stay between runs */
 
 /*
  * Describes the caches: of this computer (path NULL), or from a machine file (sconv(3)). Asking the computer takes
- * milliseconds, so share one among plans. Returns 0; -ENOMEM; -errno of opening the file; -EINVAL for its content, with
- * one line in why (may be NULL if why_bytes is 0). Of a computer with AVX-512 it times for a fifth of a millisecond how
- * many vector instructions a cycle starts. What SCONV_TUNE and SCONV_WISDOM say (below) is read here. Where the
+ * milliseconds, so share a machine among plans. Returns 0; -ENOMEM; -errno of opening the file; -EINVAL for its
+ * content, with one line in why (may be NULL if why_bytes is 0). On a computer with AVX-512 it times for a fifth of a
+ * millisecond how many vector instructions a cycle starts. SCONV_TUNE and SCONV_WISDOM (below) are read here. Where the
  * computer does not tell its caches, typical sizes are assumed, and sconv_plan_describe says so. libhwloc, which is
- * asked, may crash when memory runs out: a program that must survive that gives a path, and the machine to every plan.
+ * asked, may crash when memory runs out: a program that must survive gives a path, and the machine to every plan.
  * Nothing else of the library calls libhwloc.
  */
 SCONV_API int sconv_machine_create(struct sconv_machine **machine, const char *path, char *why, size_t why_bytes);
-SCONV_API void sconv_machine_free(struct sconv_machine *machine); /* NULL is fine; plans do not need it any more */
+SCONV_API void
+sconv_machine_free(struct sconv_machine *machine); /* NULL is fine; plans do not need the machine any more */
 
 /*
- * Wisdom: plans that were found by timing. With SCONV_TUNE=measure in the environment, sconv_plan_create times every
- * plan that may be good (some 0.1 to 2 seconds), once for each shape of a machine, and takes the fastest; with model,
- * or nothing, it asks a model, which takes microseconds. What was measured is remembered by the machine, and in the
- * file that SCONV_WISDOM names, which is read when a machine is created and kept up to date: several processes may
- * share it. What is remembered is used whatever SCONV_TUNE says. Lines are text, and belong to a CPU, a version of the
- * library, caches and a shape; those of others are kept and not used.
+ * Wisdom: plans found by timing. With SCONV_TUNE=measure in the environment, sconv_plan_create times every plan that may
+ * be good (some 0.1 to 2 seconds), once for each shape of a machine, and takes the fastest; with model, or nothing, it
+ * asks a model, which takes microseconds. Measured plans are remembered by the machine, and in the file that SCONV_WISDOM
+ * names. The file is read when a machine is created, and written after each measurement: several processes may share the
+ * file. Remembered plans are used whatever SCONV_TUNE says. Lines are text, and belong to a CPU, a version of the
+ * library, caches and a shape; lines of another CPU, version or cache are kept and not used.
  *
- * import adds a file's plans; export writes all that the machine knows, and keeps what the file has of other shapes; it
+ * import adds a file's plans; export writes all plans of the machine, and keeps the file's lines of other shapes; export
  * renames a finished file into place. Both return 0; -EINVAL for a NULL, or a file that is no wisdom or damaged;
  * -ENOMEM; -errno of opening, reading or writing; with one line in why that names file and line (may be NULL if
- * why_bytes is 0). forget forgets. Any number of threads may use one machine.
+ * why_bytes is 0). forget forgets. Any number of threads may use a machine.
  */
 SCONV_API int sconv_wisdom_import(struct sconv_machine *machine, const char *path, char *why, size_t why_bytes);
 SCONV_API int sconv_wisdom_export(const struct sconv_machine *machine, const char *path, char *why, size_t why_bytes);
@@ -111,7 +112,7 @@ SCONV_API void sconv_wisdom_forget(struct sconv_machine *machine); /* NULL is fi
  * afterwards. Returns 0, or
  *   -EINVAL     a NULL plan, shape or weights; weights or bias not aligned to a float; a size, stride, dilation or
  *               groups of 0; groups that do not divide; a filter larger than the padded input; an unknown activation;
- *               too many threads; CONV_CPU in the environment names nothing that this CPU can behave as
+ *               too many threads; CONV_CPU in the environment names no CPU that this CPU can behave as
  *   -EOVERFLOW  a tensor, the padded input with one stride and dilation more, or the workspace exceeds the address
  *               space (as a negative size, converted, does)
  *   -ENOMEM
@@ -122,9 +123,9 @@ SCONV_API int sconv_plan_create(struct sconv_plan **plan, const struct sconv_sha
 SCONV_API void sconv_plan_free(struct sconv_plan *plan); /* NULL is fine */
 
 /*
- * Says whether sconv_plan_create takes these arguments, without packing or keeping anything. Returns 0, or what it
- * would return, with the reason in why: one line that names the field and its value (why may be NULL if why_bytes is
- * 0).
+ * Says whether sconv_plan_create takes these arguments, without packing or keeping anything. Returns as
+ * sconv_plan_create would, with the reason in why: one line that names the field and its value (why may be NULL if
+ * why_bytes is 0).
  */
 SCONV_API int sconv_plan_check(const struct sconv_shape *shape, const struct sconv_machine *machine,
                                const float *weights, const struct sconv_options *options, char *why, size_t why_bytes);
@@ -135,19 +136,19 @@ SCONV_API size_t sconv_workspace_bytes(const struct sconv_plan *plan);
 /* Tells the output's height and width. Returns 0, or -EINVAL for NULL. */
 SCONV_API int sconv_output_size(const struct sconv_plan *plan, size_t *out_h, size_t *out_w);
 
-/* Writes the plan as one line of text, cut and terminated like snprintf's. Returns the length of the whole line. */
+/* Writes the plan as a line of text, cut and terminated like snprintf's. Returns the length of the whole line. */
 SCONV_API size_t sconv_plan_describe(const struct sconv_plan *plan, char *text, size_t text_bytes);
 
 /*
  * CSA as a call, for compilers: tells how a convolution is cut for a machine's caches, as JSON, and computes nothing.
  * The keys are those of sconv(3): shape, machine, micro-kernel, tiling, options, layouts of packed tensors, costs.
- * machine NULL: this computer. text is terminated, and *length (may be NULL) its length; what does not fit is -ENOBUFS,
- * an empty text, and the *length that would: text may be NULL if text_bytes is 0. Also returns what sconv_plan_create
- * does, but -ENOTSUP for SCONV_TUNED where that takes a direct kernel, which has no tiles.
+ * machine NULL: this computer. text is terminated, and *length (may be NULL) its length. If text_bytes is too small,
+ * the result is -ENOBUFS, an empty text, and the needed *length: text may be NULL if text_bytes is 0. Also returns as
+ * sconv_plan_create does, and -ENOTSUP for SCONV_TUNED if tuned SConv takes a direct kernel, which has no tiles.
  */
 enum sconv_planner {
     SCONV_PAPER, /* the paper's micro-kernel, of the widest vectors of this CPU, and its equations */
-    SCONV_TUNED, /* what sconv_plan_create decides */
+    SCONV_TUNED, /* the decisions of sconv_plan_create */
 };
 
 SCONV_API int sconv_plan_json(const struct sconv_shape *shape, const struct sconv_machine *machine,
@@ -155,7 +156,7 @@ SCONV_API int sconv_plan_json(const struct sconv_shape *shape, const struct scon
 
 /*
  * Convolves. src, dst and residual need a float's alignment, no more; workspace needs none. residual is NULL unless the
- * plan adds one. Returns 0, or before anything is written
+ * plan adds a residual. Returns 0, or before anything is written
  *   -EINVAL   a NULL or misaligned pointer; a residual missing or too many; src, dst, residual and workspace overlap
  *             (only src and residual may)
  *   -ENOBUFS  workspace_bytes < sconv_workspace_bytes(plan)
@@ -163,29 +164,29 @@ SCONV_API int sconv_plan_json(const struct sconv_shape *shape, const struct scon
 SCONV_API int sconv_run(const struct sconv_plan *plan, const float *src, float *dst, const float *residual,
                         void *workspace, size_t workspace_bytes);
 
-/* Says whether sconv_run takes these arguments, and why it does not, as sconv_plan_check does. */
+/* Says whether sconv_run takes these arguments, and the reason if not, as sconv_plan_check does. */
 SCONV_API int sconv_run_check(const struct sconv_plan *plan, const float *src, const float *dst, const float *residual,
                               const void *workspace, size_t workspace_bytes, char *why, size_t why_bytes);
 
 /*
- * Teams: threads that stay between runs, so that a run need not start and join its own. One team serves any plans, one
- * run after the other. Between runs its threads wait for the next for a tenth of a millisecond at most, and then sleep.
+ * Teams: threads that stay between runs, so that a run need not start and join threads. A team serves any plans, one run
+ * after the other. Between runs its threads wait for the next run for a tenth of a millisecond at most, and then sleep.
  *
- * create starts threads - 1 threads, as the caller of a run is the first one; 0 means 1. Threads that cannot be started
- * are missing: that costs time, not the result. Threads run where create's caller may, but leave the core of a run's
- * caller to it if there is one for each; they take no signals. Returns 0; -EINVAL for NULL or more than
- * SCONV_MAX_THREADS; -ENOMEM. sconv_team_threads says how many there are, the caller among them. free waits for the
- * threads to end; no run may use the team then.
+ * create starts threads - 1 threads, because the caller of a run is the first thread; 0 means 1. Threads that cannot be
+ * started are missing: missing threads cost time, not the result. Threads run where create's caller may, but leave the
+ * core of a run's caller to the caller if there is a core for each; threads take no signals. Returns 0; -EINVAL for NULL
+ * or more than SCONV_MAX_THREADS; -ENOMEM. sconv_team_threads returns the number of threads, with the caller. free waits
+ * for the threads to end; no run may use the team then.
  */
 SCONV_API int sconv_team_create(struct sconv_team **team, unsigned threads);
 SCONV_API unsigned sconv_team_threads(const struct sconv_team *team); /* 0 for NULL */
 SCONV_API void sconv_team_free(struct sconv_team *team);              /* NULL is fine */
 
 /*
- * Does what sconv_run does, on the threads of a team: takes the same arguments, checked by sconv_run_check, and returns
- * the same. A run has as many parts as its plan has threads; the team may have more or fewer. While another run uses
- * the team, and in a child process after fork, whose copy of the team has no threads, the caller does all parts alone.
- * team NULL: as sconv_run, which starts and joins threads of its own. Results are always the same, bit for bit.
+ * As sconv_run, on the threads of a team: the arguments are sconv_run's, checked by sconv_run_check, and so are the
+ * results. A run has as many parts as its plan has threads; the team may have more or fewer. While another run uses the
+ * team, and in a child process after fork, whose copy of the team has no threads, the caller does all parts alone. team
+ * NULL: as sconv_run, which starts and joins threads of its own. Results are always equal, bit for bit.
  */
 SCONV_API int sconv_team_run(struct sconv_team *team, const struct sconv_plan *plan, const float *src, float *dst,
                              const float *residual, void *workspace, size_t workspace_bytes);

@@ -1,4 +1,4 @@
-/* Everything that is wrong with what users hand over: shapes, options, pointers. Nothing is planned or written here. */
+/* Checks of users' arguments: shapes, options, pointers. Nothing is planned or written here. */
 #include "kernels/lib/sconv_inside.h"
 
 #include <errno.h>
@@ -13,8 +13,8 @@ static bool is_float_aligned(const void *p)
 }
 
 /*
- * CONV_CPU limits the choice of kernels, so it is checked as well: a value that means nothing here would silently
- * choose the slowest.
+ * CONV_CPU limits the choice of kernels, so it is checked, too: a value without a meaning here would silently choose
+ * the slowest kernels.
  */
 int conv_read_shape(struct conv_problem *p, const struct sconv_shape *s, struct conv_reason why)
 {

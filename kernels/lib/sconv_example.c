@@ -14,7 +14,7 @@ int main(void)
     const size_t pad = R / 2; /* batch, channels, height, width | filters | strides | padding | dilation | groups */
     const struct sconv_shape shape = { 1, C, H, W, K, R, R, 1, 1, pad, pad, pad, pad, 1, 1, 1 };
     const struct sconv_options options = { .bias = NULL, .activation = SCONV_RELU, .threads = 2 };
-    struct sconv_team *team = NULL; /* for all layers of a network; without one, each run starts and joins threads */
+    struct sconv_team *team = NULL; /* for all layers of a network; without a team, each run starts and joins threads */
     struct sconv_plan *plan;
     char text[512] = "out of memory";
     int err = sconv_plan_create(&plan, &shape, NULL, weights, &options);

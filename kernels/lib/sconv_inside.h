@@ -1,4 +1,4 @@
-/* Declares what the library's files share: machines and plans as they are inside, checks of arguments, and reasons. */
+/* Shared by the library's files: machines and plans as structs, checks of arguments, and reasons. */
 #ifndef KERNELS_SCONV_INSIDE_H
 #define KERNELS_SCONV_INSIDE_H
 
@@ -45,10 +45,10 @@ int conv_read_options(struct sconv_plan *plan, const struct sconv_options *o, st
 int conv_check_run(const struct sconv_plan *plan, const float *src, const float *dst, const float *residual,
                    const void *workspace, size_t workspace_bytes, struct conv_reason why);
 
-/* Chooses the plan that the machine gets, tuned or found by timing. Returns 0 or -errno. */
+/* Chooses the machine's plan, tuned or found by timing. Returns 0 or -errno. */
 int conv_choose_plan(struct conv_plan *plan, const struct conv_problem *p, const struct sconv_machine *machine);
 
-/* Returns the tensor that the plan's kernel takes its filters from. */
+/* Returns the tensor of the filters that the plan's kernel reads. */
 enum conv_tensor conv_filter_tensor(const struct sconv_plan *plan);
 
 #endif

@@ -1,4 +1,4 @@
-/* Machines as libsconv's users have them: caches from a file or the host's, what its ports do, and its wisdom. */
+/* Machines of libsconv: caches from a file or the host's, the ports of the core, and wisdom. */
 #include "kernels/lib/sconv_inside.h"
 
 #include <errno.h>
@@ -7,7 +7,7 @@
 #include "kernels/ukr/ports.h"
 #include "kernels/wisdom/wisdom.h"
 
-/* Describes the caches that most cores of the last years have at least, for computers that hide theirs. */
+/* Caches that most cores of the last years have at least, for computers that hide theirs. */
 static const struct sim_machine typical = {
     .name = "typical",
     .n_levels = 3,
@@ -19,7 +19,7 @@ static const struct sim_machine typical = {
     .memory_latency_cycles = 200,
 };
 
-/* Adds what the core issues, as far as it can be found. */
+/* Adds the instructions that the core issues, if they can be measured. */
 static void add_ports(struct sim_issue *issue)
 {
     struct conv_ports ports;

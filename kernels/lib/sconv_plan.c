@@ -1,4 +1,4 @@
-/* Plans: decided for a shape and a machine, with packed filters; what they are is asked here, too. */
+/* Plans: decided for a shape and a machine, with packed filters; and questions about plans. */
 #include "kernels/lib/sconv_inside.h"
 
 #include <errno.h>
@@ -32,7 +32,7 @@ static int size_workspace(struct sconv_plan *plan, struct conv_reason why)
     return 0;
 }
 
-/* Decides what must be known before anything is packed. */
+/* Makes all decisions that packing needs. */
 static int decide(struct sconv_plan *plan, const struct conv_problem *p, const struct sconv_machine *machine,
                   struct conv_reason why)
 {

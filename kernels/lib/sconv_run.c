@@ -7,7 +7,7 @@
 #include "kernels/lib/team.h"
 #include "kernels/shape/sizes.h"
 
-/* Holds what a run's parts have in common, and what became of each. */
+/* The data that all threads of a run share, and the result of each thread. */
 struct thread_run {
     const struct sconv_plan *plan;
     struct conv_binding bind;

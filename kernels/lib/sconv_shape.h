@@ -13,7 +13,7 @@ static inline struct sconv_shape sconv_shape_of(const struct conv_problem *p)
     };
 }
 
-/* Gives a problem that is not finished yet. */
+/* Makes a problem that is not finished yet. */
 static inline struct conv_problem sconv_shape_problem(const struct sconv_shape *s)
 {
     return (struct conv_problem){

@@ -15,14 +15,16 @@
 #include <unistd.h>
 
 /*
- * Looking for so long costs about as much as falling asleep and being woken, so it at most doubles what waiting costs.
+ * Spinning for this time costs about as much as falling asleep and being woken, so spinning at most doubles the cost of
+ * waiting.
  */
 enum { SPIN_NS = 100000, LOOKS = 32 };
 
-enum { TEAM_LINE = 64 }; /* bytes: what threads write lies on lines of its own */
+enum { TEAM_LINE = 64 }; /* bytes: data that different threads write lie on lines of their own */
 
 /*
- * Tells whether a share of the current round has been taken: twice the round's number; one more once somebody has it.
+ * Tells whether a share of the current round has been taken: twice the round's number; one more once a thread has the
+ * share.
  */
 struct ticket {
     _Alignas(TEAM_LINE) atomic_uint_least64_t taken;
@@ -39,12 +41,12 @@ struct sconv_team {
     struct conv_team_job job;
     atomic_uint n_shares;
     atomic_bool ends, is_busy;
-    bool has_cores; /* one for each thread */
+    bool has_cores; /* for each thread a core */
     cpu_set_t allowed;
     int avoided;   /* the core that the members leave to the caller; -1: none yet */
     pid_t process; /* a child's copy has no threads */
     unsigned n_started;
-    pthread_mutex_t lock; /* held to fall asleep and to wake others */
+    pthread_mutex_t lock; /* held to fall asleep and to wake threads */
     pthread_cond_t has_work, is_done;
     atomic_uint n_asleep; /* of the members */
     atomic_bool caller_sleeps;
@@ -55,7 +57,6 @@ struct sconv_team {
 
 /* ---- waiting ---- */
 
-/* Tells the core that a loop waits. */
 static void relax(void)
 {
 #if defined(__x86_64__)
@@ -75,10 +76,10 @@ static uint64_t now_ns(void)
     return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-/* Tells whether that for which somebody waits has come. */
+/* Tells whether the awaited event has come. */
 typedef bool (*is_over_fn)(struct sconv_team *t, uint64_t what);
 
-/* Looks for a bounded time. Returns whether it is over. */
+/* Spins for a bounded time. Returns whether the event has come. */
 static bool spin(struct sconv_team *t, is_over_fn is_over, uint64_t what)
 {
     const uint64_t end = t->has_cores ? now_ns() + SPIN_NS : 0;
@@ -105,8 +106,9 @@ static bool is_done(struct sconv_team *t, uint64_t unused)
 }
 
 /*
- * Who falls asleep says so, then looks again; who changes something does that, then looks for sleepers. All four are
- * sequentially consistent, so one of them sees the other.
+ * A thread that falls asleep says so, then looks again; a thread that changes the state does so, then looks for
+ * sleepers. All four accesses are sequentially consistent, so either the sleeper sees the change or the changer sees
+ * the sleeper.
  */
 static void wait_for_work(struct sconv_team *t, uint64_t after)
 {
@@ -142,8 +144,8 @@ static void wake(struct sconv_team *t, pthread_cond_t *who)
 /* ---- rounds ---- */
 
 /*
- * Takes shares of a round that nobody has, `first` before others. Somebody late, whose round is over, finds no ticket
- * of it; who has one keeps the round from ending, so that the job is the round's.
+ * Takes shares of a round that no thread has, `first` before the rest. A late thread, whose round is over, finds no
+ * ticket of its round; a thread with a ticket keeps the round from ending, so the job is the round's.
  */
 static void take_shares(struct sconv_team *t, uint64_t round, unsigned first)
 {
@@ -176,8 +178,8 @@ static void *serve(void *ctx)
 }
 
 /*
- * Has the members leave the core of the caller. A scheduler may wake a thread on the core that wakes it, and leave it
- * there behind the caller for milliseconds while another core is idle.
+ * Makes the members leave the caller's core. A scheduler may wake a thread on the core that wakes it, and leave the
+ * thread there behind the caller for milliseconds while another core is idle.
  */
 static void leave_core(struct sconv_team *t)
 {
@@ -216,7 +218,7 @@ static void run_round(struct sconv_team *t, unsigned n_shares, const struct conv
 
 /* ---- a team's life ---- */
 
-/* Finds whether each thread can have a core: if not, who waits takes one from who works. */
+/* Finds whether each thread can have a core: if not, a waiting thread takes a core from a working thread. */
 static void find_cores(struct sconv_team *t, unsigned threads)
 {
     t->avoided = -1;
@@ -240,7 +242,7 @@ static void start_members(struct sconv_team *t, unsigned threads)
     leave_core(t);
 }
 
-/* Starts threads - 1 threads, or as many of them as can be started. */
+/* Starts threads - 1 threads, or as many as can be started. */
 static void start(struct sconv_team *t, unsigned threads)
 {
     memset(t, 0, sizeof *t);

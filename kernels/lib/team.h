@@ -1,22 +1,23 @@
 /*
- * Threads that share out pieces of work. A team's stay from one call to the next: between calls they look for work for
- * a tenth of a millisecond at most, and then sleep.
+ * Threads that share out pieces of work. A team's threads stay from a call to the next: between calls they look for
+ * work for a tenth of a millisecond at most, and then sleep.
  */
 #ifndef KERNELS_TEAM_H
 #define KERNELS_TEAM_H
 
 #include "kernels/lib/sconv.h"
 
-/* Says what is shared out: work(ctx, i) for each share i, each called once. */
+/* The work that is shared out: work(ctx, i) for each share i, each called once. */
 struct conv_team_job {
     void (*work)(void *ctx, unsigned share);
     void *ctx;
 };
 
 /*
- * Has n_shares <= SCONV_MAX_THREADS shares done; returns when all are. Thread i begins with share i, and then takes
- * what nobody has begun: the caller waits for nobody who has not. While another call uses the team, and in a child
- * process, the caller does all shares alone, in order. team NULL: one of n_shares threads, for this call.
+ * Does n_shares <= SCONV_MAX_THREADS shares; returns when all are done. Thread i begins with share i, and then takes
+ * shares that no thread has begun: the caller waits only for threads that have begun a share. While another call uses
+ * the team, and in a child process, the caller does all shares alone, in order. team NULL: a team of n_shares threads,
+ * for this call.
  */
 void conv_team_run(struct sconv_team *team, unsigned n_shares, const struct conv_team_job *job);
 

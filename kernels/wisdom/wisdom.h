@@ -16,8 +16,7 @@
 
 #define CONV_TUNE_VARIABLE "SCONV_TUNE" /* environment: model (default) or measure */
 #define CONV_TUNE_MEASURE "measure"
-#define CONV_WISDOM_VARIABLE                                                                                           \
-    "SCONV_WISDOM" /* environment: a file that is read first and written after each measurement */
+#define CONV_WISDOM_VARIABLE "SCONV_WISDOM" /* environment: a file that is read first, then kept up to date */
 
 struct conv_wisdom; /* any number of threads may use it */
 
